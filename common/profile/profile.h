@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The profile: what a window, a recording, or a merge of either holds.
+ *
+ * Tables of counts whose keys are places in objects, so that two profiles can be compared though
+ * programs were loaded elsewhere. It is filled by profile_add_*() in any order, then sealed: equal
+ * keys are added up and every table is put into its one canonical order. A sealed profile is not
+ * changed any more, and two that hold the same are the same, row by row.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+#define PROFILE_NONE         UINT32_MAX /* no parent, no object, no process, no function */
+#define PROFILE_BUILD_ID_MAX 20
+
+enum object_kind {
+	OBJECT_FILE,   /* an ELF file, or any other mapped file; offsets are file offsets */
+	OBJECT_KERNEL, /* offsets count from its reference symbol (_text or _stext), modulo 2^64 */
+	OBJECT_MODULE, /* a kernel module; offsets count from where it was loaded */
+	OBJECT_VDSO,   /* offsets count from its start */
+	OBJECT_MEMORY, /* code in anonymous memory (a JIT's); offsets are addresses */
+	N_OBJECT_KINDS,
+};
+
+/* A place in an object; in none (PROFILE_NONE), and then @offset is the address itself. */
+struct location {
+	uint32_t object;
+	uint64_t offset;
+};
+
+struct profile_object {
+	enum object_kind kind;
+	uint8_t build_id[PROFILE_BUILD_ID_MAX];
+	uint8_t n_build_id; /* 0 where it is not known */
+	uint32_t major, minor;
+	uint64_t inode;    /* 0 where it is not known */
+	const char *path;  /* as mapped, of a module its name in brackets, of the kernel "[kernel]" */
+	uint64_t base;     /* kernel, modules: the address of offset 0; else 0 */
+};
+
+/* A process between two execs or changes of its name. */
+struct profile_process {
+	int32_t pid;            /* -1 for samples of no process */
+	uint64_t start_ns;      /* 0 where it began before the profile did */
+	const char *comm;       /* never NULL */
+	const char *executable; /* NULL where unknown, as are the next */
+	const char *unit;
+	uint32_t uid; /* UINT32_MAX where unknown */
+	uint64_t samples;
+};
+
+struct profile_function {
+	uint32_t object;
+	uint64_t start; /* the offset of its first byte, in the terms of its object */
+	uint64_t size;
+	const char *name;     /* demangled */
+	uint64_t fingerprint; /* 0 where it was not taken */
+};
+
+/*
+ * A node of the tree of stacks: the frame @frame called by the frame of @parent. Rooted at the
+ * outermost frame of a process. A caller's location is the last byte of its call instruction, so
+ * that it lies in the caller whatever follows the call; a leaf's is the sampled address.
+ */
+struct profile_stack {
+	uint32_t parent; /* an index of the table, less than the node's own; or PROFILE_NONE */
+	uint32_t process;
+	struct location frame;
+	uint64_t samples;  /* those whose leaf this node is */
+	uint64_t stitched; /* of these, those with frames from earlier samples */
+	uint64_t weight;   /* the sum of their periods */
+};
+
+struct profile_branch {
+	uint32_t process;
+	struct location from, to;
+	uint64_t taken;
+	uint64_t mispredicted;
+	uint64_t aborted;
+	uint64_t cycles;      /* since the branch before, summed over the rows that had them: */
+	uint64_t cycles_rows;
+};
+
+struct profile_block {
+	uint32_t process;
+	uint32_t object;
+	uint64_t start; /* offsets, both inclusive: @end is the branch instruction */
+	uint64_t end;
+	uint64_t runs;
+	uint64_t cycles;
+	uint64_t cycles_rows;
+};
+
+/*
+ * Every sample, row and run is counted once. These hold always, and tests check them:
+ *   samples taken = samples + the sum of the samples_* set aside
+ *   rows = rows_counted + the sum of the rows_* set aside
+ *   runs = runs_counted + the sum of the runs_* set aside      (runs: n - 1 for n rows)
+ */
+#define PROFILE_COUNTERS(X)                                                                     \
+	X(samples, "samples counted in the tables")                                             \
+	X(weight, "sum of the samples' periods")                                                \
+	X(rows, "branch rows read")                                                             \
+	X(rows_counted, "rows counted as branches")                                             \
+	X(runs, "straight runs between adjacent rows")                                          \
+	X(runs_counted, "runs counted as blocks")                                               \
+	X(cycles, "cycles of the rows counted")                                                 \
+	X(snapshots_empty, "of the samples, those whose branch stack was empty")                \
+	X(unmapped, "of the samples, those at an address in no known object")                   \
+	X(samples_other_event, "samples of other events, set aside")                            \
+	X(samples_guest, "samples of virtual machines' code, set aside")                        \
+	X(samples_limit, "samples set aside because a table was full")                          \
+	X(frames_limit, "stacks cut short because a table was full")                            \
+	X(rows_zero, "rows with a zero address, set aside")                                     \
+	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")             \
+	X(rows_doubled, "rows that the hardware wrote twice, set aside")                        \
+	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside")     \
+	X(rows_limit, "rows set aside because a table was full")                                \
+	X(runs_beside, "runs that touch a row set aside, set aside")                            \
+	X(runs_call_stack, "runs of the call-stack mode, set aside")                            \
+	X(runs_backward, "runs that end before they start, set aside")                          \
+	X(runs_across, "runs across two objects or none, set aside")                            \
+	X(runs_long, "runs of more than 1 MiB, set aside")                                      \
+	X(runs_limit, "runs set aside because a table was full")                                \
+	X(lost_records, "records that the kernel lost for want of space")                       \
+	X(lost_samples, "samples that the kernel lost")                                         \
+	X(throttled, "times the kernel throttled sampling")                                     \
+	X(out_of_order, "records that came too late for their place in time")
+
+struct profile_counters {
+#define X(name, what) uint64_t name;
+	PROFILE_COUNTERS(X)
+#undef X
+};
+
+/* Where the profile is from; strings are NULL, numbers 0 where unknown. */
+struct profile_info {
+	const char *mode;  /* "recording", or the daemon's mode */
+	const char *event; /* the name of the sampling event */
+	const char *hostname;
+	const char *os_release;
+	const char *cpu;
+	uint32_t n_cpus;
+	uint32_t depth;    /* rows the hardware can hold */
+	uint64_t start_ns; /* of its first and last sample, by the recording's clock */
+	uint64_t end_ns;
+};
+
+struct profile {
+	struct profile_info info;
+	struct profile_counters counters;
+	struct profile_object *objects;
+	struct profile_process *processes;
+	struct profile_function *functions;
+	struct profile_stack *stacks;
+	struct profile_branch *branches;
+	struct profile_block *blocks;
+	size_t n_objects, n_processes, n_functions, n_stacks, n_branches, n_blocks;
+
+	/* The module's own: capacities, strings, whether it is sealed. */
+	size_t cap_objects, cap_processes, cap_functions, cap_stacks, cap_branches, cap_blocks;
+	struct strings *strings;
+	bool sealed;
+};
+
+int profile_new(struct profile **ret);
+struct profile *profile_free(struct profile *profile);
+DEFINE_CLEANUP(struct profile *, profile_free);
+
+/* Borrows the profile's own copy of @s (NULL gives NULL); sets *@r to -ENOMEM where it must. */
+const char *profile_string(struct profile *profile, const char *s, int *r);
+
+/*
+ * Append a row; what it points to is copied. The index of the new row, or -ENOMEM. References
+ * between rows are such indices. Equal keys may be added several times: sealing adds them up.
+ * The key of an object is its build-id, or where that is unknown kind, path, device and inode; of
+ * a process pid, start, comm and executable; of a function object and start.
+ */
+int64_t profile_add_object(struct profile *profile, const struct profile_object *object);
+int64_t profile_add_process(struct profile *profile, const struct profile_process *process);
+int64_t profile_add_function(struct profile *profile, const struct profile_function *function);
+int64_t profile_add_stack(struct profile *profile, const struct profile_stack *stack);
+int64_t profile_add_branch(struct profile *profile, const struct profile_branch *branch);
+int64_t profile_add_block(struct profile *profile, const struct profile_block *block);
+
+/*
+ * Adds up equal keys, drops objects and functions nothing refers to, sorts; indices handed out before
+ * are void. After more was added it can be sealed again. 0 or -ENOMEM.
+ */
+int profile_seal(struct profile *profile);
+
+/* *@ret is a new sealed profile: all of @n sealed ones added up. 0 or -ENOMEM. */
+int profile_merge(struct profile **ret, const struct profile *const *profiles, size_t n);
+
+/* True if two sealed profiles hold the same, to the last count. */
+bool profile_equal(const struct profile *a, const struct profile *b);
+
+/* The function that @location lies in, or NULL. Of a sealed profile. */
+const struct profile_function *profile_find_function(const struct profile *profile,
+						     struct location location);
+
+/*
+ * The address for people: in the ELF file's own terms that needs its headers, so that is the
+ * symbolizer's; this is the one in memory for kernel, modules and no object, else the file offset.
+ */
+uint64_t profile_raw_address(const struct profile *profile, struct location location);
