@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The processes of a recording or of this machine, as its events tell of them, in order of time.
+ *
+ * What an address of a sample means depends on the process, and on when: an exec replaces the
+ * address space, a mapping may be laid over another. What has been sampled may not change its
+ * meaning afterwards, so a process is a chain of *incarnations*: name, program and address space
+ * between two such changes. Whoever keeps raw addresses keeps a reference to the incarnation they
+ * were sampled in, and can say long after what they meant.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/process/space.h"
+#include "common/record/event.h"
+
+struct incarnation {
+	int32_t pid;
+	uint64_t start_ns;      /* when it was forked; 0 where that was not seen */
+	const char *comm;       /* of its first thread */
+	const char *executable; /* NULL until known */
+	const char *unit;
+	uint32_t uid;
+	struct space *space;
+	unsigned int n_refs;
+	/*
+	 * The number its holder gave it, or PROFILE_NONE: nobody has kept addresses of it, and it may
+	 * still change in place.
+	 */
+	uint32_t context;
+};
+
+struct incarnation *incarnation_ref(struct incarnation *incarnation);
+struct incarnation *incarnation_unref(struct incarnation *incarnation);
+
+struct processes;
+
+int processes_new(struct processes **ret);
+struct processes *processes_free(struct processes *processes);
+DEFINE_CLEANUP(struct processes *, processes_free);
+
+/* Takes note of what @event tells; samples and what concerns no process are passed over. 0, -ENOMEM. */
+int processes_apply(struct processes *processes, const struct event *event);
+
+/*
+ * The incarnation of process @pid now, made up where nothing was heard of it: borrowed until the
+ * next processes_apply(). NULL when memory ran out.
+ */
+struct incarnation *processes_find(struct processes *processes, int32_t pid);
+
+/* The name of thread @tid of @pid: its own where it has one, else its process's, else ":TID". */
+const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid);
+
+/* The mapping of @address, a user's or the kernel's, for @incarnation; NULL where there is none. */
+const struct mapping *processes_locate(const struct processes *processes,
+				       const struct incarnation *incarnation, uint64_t address);
+
+/* Build-ids that events brought late, by path: gives objects of that path without one theirs. */
+int processes_learn_build_id(struct processes *processes, const struct build_id_event *event);

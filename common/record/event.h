@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a record says, decoded: a sample, or something that happened to a task or to the recording.
+ *
+ * An event borrows from the record it was decoded from (rows, call chains and names point into it)
+ * and is valid as long as that is.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A branch row as the kernel writes it (struct perf_branch_entry); newest first in a snapshot. */
+struct row {
+	uint64_t from;
+	uint64_t to;
+	uint64_t flags;
+};
+
+#define ROW_MISPREDICTED    (1ull << 0)
+#define ROW_PREDICTED       (1ull << 1)
+#define ROW_ABORT           (1ull << 3)
+#define ROW_SPEC_MASK       (3ull << 24)
+#define ROW_SPEC_WRONG_PATH (1ull << 24)
+
+/* Cycles since the hardware's row before; 0 where it does not say. */
+static inline uint64_t row_cycles(const struct row *row)
+{
+	return row->flags >> 4 & 0xffff;
+}
+
+/* Addresses of the upper half are the kernel's on all machines we know. */
+static inline bool address_is_kernel(uint64_t address)
+{
+	return address >> 63;
+}
+
+enum cpu_mode {
+	CPU_MODE_UNKNOWN,
+	CPU_MODE_KERNEL,
+	CPU_MODE_USER,
+	CPU_MODE_HYPERVISOR,
+	CPU_MODE_GUEST_KERNEL,
+	CPU_MODE_GUEST_USER,
+};
+
+struct sample {
+	uint64_t ip;
+	uint64_t period; /* 1 where the record does not say */
+	enum cpu_mode mode;
+	bool has_rows;     /* a branch stack was asked for; it may still be empty */
+	bool has_hw_idx;
+	uint32_t n_rows;
+	uint32_t n_callchain;
+	uint64_t hw_idx;   /* of the newest row */
+	const struct row *rows;
+	const uint64_t *callchain; /* leaf first, with the kernel's PERF_CONTEXT_* markers */
+};
+
+struct mapping_event {
+	uint64_t address, n_bytes, file_offset;
+	const char *path;
+	uint8_t build_id[20];
+	uint8_t n_build_id; /* 0: not given, but major, minor, inode may be */
+	uint32_t major, minor;
+	uint64_t inode;
+	bool executable; /* older MMAP records are of executable mappings unless they say "data" */
+	bool kernel;
+};
+
+struct comm_event {
+	const char *comm;
+	bool exec;
+};
+
+struct fork_event {
+	int32_t parent_pid, parent_tid;
+};
+
+struct lost_event {
+	uint64_t n;
+	bool samples; /* of samples alone (LOST_SAMPLES); else of records of any kind */
+};
+
+struct ksymbol_event {
+	uint64_t address;
+	uint32_t n_bytes;
+	bool unregister;
+	const char *name;
+};
+
+/* A build-id that was learnt when the recording was closed. */
+struct build_id_event {
+	const char *path;
+	uint8_t build_id[20];
+	uint8_t n_build_id;
+	bool kernel;
+};
+
+enum event_kind {
+	EVENT_OTHER, /* nothing we count */
+	EVENT_SAMPLE,
+	EVENT_MAPPING,
+	EVENT_COMM,
+	EVENT_FORK,
+	EVENT_EXIT,
+	EVENT_LOST,
+	EVENT_THROTTLE,
+	EVENT_UNTHROTTLE,
+	EVENT_KSYMBOL,
+	EVENT_BUILD_ID,
+};
+
+struct event {
+	enum event_kind kind;
+	uint32_t source; /* index of the perf event it belongs to */
+	uint32_t cpu;    /* UINT32_MAX where unknown */
+	int32_t pid, tid;
+	uint64_t time_ns; /* 0 where unknown */
+	union {
+		struct sample sample;
+		struct mapping_event mapping;
+		struct comm_event comm;
+		struct fork_event fork;
+		struct lost_event lost;
+		struct ksymbol_event ksymbol;
+		struct build_id_event build_id;
+	};
+};
