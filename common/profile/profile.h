@@ -165,6 +165,7 @@ struct profile {
 
 	/* The module's own: capacities, strings, whether it is sealed. */
 	size_t cap_objects, cap_processes, cap_functions, cap_stacks, cap_branches, cap_blocks;
+	uint32_t *outer; /* per function, the last one before it that reaches further than it */
 	struct strings *strings;
 	bool sealed;
 };

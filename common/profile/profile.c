@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The profile's tables: appending to them, comparing two, looking up in one. Adding only appends;
+ * what makes one canonical profile of it is sealing, in seal.c.
+ */
+#include "common/profile/profile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/strings.h"
+
+int profile_new(struct profile **ret)
+{
+	struct profile *p;
+	int r;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	r = strings_new(&p->strings);
+	if (r < 0) {
+		free(p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+struct profile *profile_free(struct profile *profile)
+{
+	if (!profile)
+		return NULL;
+	free(profile->objects);
+	free(profile->processes);
+	free(profile->functions);
+	free(profile->stacks);
+	free(profile->branches);
+	free(profile->blocks);
+	free(profile->outer);
+	strings_free(profile->strings);
+	free(profile);
+	return NULL;
+}
+
+const char *profile_string(struct profile *profile, const char *s, int *r)
+{
+	const char *own;
+
+	if (!s)
+		return NULL;
+	own = strings_intern(profile->strings, s);
+	if (!own)
+		*r = -ENOMEM;
+	return own;
+}
+
+/* Room for one row more, whose index is to stay below PROFILE_NONE. */
+#define RESERVE_ROW(p, table)           \
+	((p)->n_##table >= PROFILE_NONE \
+		 ? -ENOMEM              \
+		 : ARRAY_RESERVE(&(p)->table, &(p)->cap_##table, (p)->n_##table + 1))
+
+int64_t profile_add_object(struct profile *profile, const struct profile_object *object)
+{
+	struct profile_object copy = *object;
+	int r;
+
+	assert(object->kind < N_OBJECT_KINDS);
+	assert(object->n_build_id <= PROFILE_BUILD_ID_MAX);
+
+	memset(copy.build_id + copy.n_build_id, 0, PROFILE_BUILD_ID_MAX - copy.n_build_id);
+	r = RESERVE_ROW(profile, objects);
+	copy.path = profile_string(profile, object->path ?: "", &r);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->objects[profile->n_objects] = copy;
+	return (int64_t)profile->n_objects++;
+}
+
+int64_t profile_add_process(struct profile *profile, const struct profile_process *process)
+{
+	struct profile_process copy = *process;
+	int r;
+
+	assert(process->pid >= -1);
+
+	r = RESERVE_ROW(profile, processes);
+	copy.comm = profile_string(profile, process->comm ?: "", &r);
+	copy.executable = profile_string(profile, process->executable, &r);
+	copy.unit = profile_string(profile, process->unit, &r);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->processes[profile->n_processes] = copy;
+	return (int64_t)profile->n_processes++;
+}
+
+int64_t profile_add_function(struct profile *profile, const struct profile_function *function)
+{
+	struct profile_function copy = *function;
+	int r;
+
+	r = RESERVE_ROW(profile, functions);
+	copy.name = profile_string(profile, function->name ?: "", &r);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->functions[profile->n_functions] = copy;
+	return (int64_t)profile->n_functions++;
+}
+
+int64_t profile_add_stack(struct profile *profile, const struct profile_stack *stack)
+{
+	int r;
+
+	if (stack->parent != PROFILE_NONE) {
+		assert(stack->parent < profile->n_stacks);
+		assert(stack->process == profile->stacks[stack->parent].process);
+	}
+
+	r = RESERVE_ROW(profile, stacks);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->stacks[profile->n_stacks] = *stack;
+	return (int64_t)profile->n_stacks++;
+}
+
+int64_t profile_add_branch(struct profile *profile, const struct profile_branch *branch)
+{
+	int r;
+
+	r = RESERVE_ROW(profile, branches);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->branches[profile->n_branches] = *branch;
+	return (int64_t)profile->n_branches++;
+}
+
+int64_t profile_add_block(struct profile *profile, const struct profile_block *block)
+{
+	int r;
+
+	r = RESERVE_ROW(profile, blocks);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->blocks[profile->n_blocks] = *block;
+	return (int64_t)profile->n_blocks++;
+}
+
+static bool same_string(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_location(struct location a, struct location b)
+{
+	return a.object == b.object && a.offset == b.offset;
+}
+
+static bool same_info(const struct profile_info *a, const struct profile_info *b)
+{
+	return same_string(a->mode, b->mode) && same_string(a->event, b->event) &&
+	       same_string(a->hostname, b->hostname) && same_string(a->os_release, b->os_release) &&
+	       same_string(a->cpu, b->cpu) && a->n_cpus == b->n_cpus && a->depth == b->depth &&
+	       a->start_ns == b->start_ns && a->end_ns == b->end_ns;
+}
+
+static bool same_object(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && a->n_build_id == b->n_build_id &&
+	       memcmp(a->build_id, b->build_id, sizeof(a->build_id)) == 0 && a->major == b->major &&
+	       a->minor == b->minor && a->inode == b->inode && same_string(a->path, b->path) &&
+	       a->base == b->base;
+}
+
+static bool same_process(const struct profile_process *a, const struct profile_process *b)
+{
+	return a->pid == b->pid && a->start_ns == b->start_ns && same_string(a->comm, b->comm) &&
+	       same_string(a->executable, b->executable) && same_string(a->unit, b->unit) &&
+	       a->uid == b->uid && a->samples == b->samples;
+}
+
+static bool same_function(const struct profile_function *a, const struct profile_function *b)
+{
+	return a->object == b->object && a->start == b->start && a->size == b->size &&
+	       same_string(a->name, b->name) && a->fingerprint == b->fingerprint;
+}
+
+static bool same_stack(const struct profile_stack *a, const struct profile_stack *b)
+{
+	return a->parent == b->parent && a->process == b->process &&
+	       same_location(a->frame, b->frame) && a->samples == b->samples &&
+	       a->stitched == b->stitched && a->weight == b->weight;
+}
+
+static bool same_branch(const struct profile_branch *a, const struct profile_branch *b)
+{
+	return a->process == b->process && same_location(a->from, b->from) &&
+	       same_location(a->to, b->to) && a->taken == b->taken &&
+	       a->mispredicted == b->mispredicted && a->aborted == b->aborted &&
+	       a->cycles == b->cycles && a->cycles_rows == b->cycles_rows;
+}
+
+static bool same_block(const struct profile_block *a, const struct profile_block *b)
+{
+	return a->process == b->process && a->object == b->object && a->start == b->start &&
+	       a->end == b->end && a->runs == b->runs && a->cycles == b->cycles &&
+	       a->cycles_rows == b->cycles_rows;
+}
+
+#define SAME_TABLE(a, b, table, same)                                   \
+	({                                                              \
+		size_t _n = (a)->n_##table;                             \
+		bool _same = _n == (b)->n_##table;                      \
+		for (size_t _i = 0; _same && _i < _n; _i++)             \
+			_same = same(&(a)->table[_i], &(b)->table[_i]); \
+		_same;                                                  \
+	})
+
+bool profile_equal(const struct profile *a, const struct profile *b)
+{
+	assert(a->sealed && b->sealed);
+
+	return same_info(&a->info, &b->info) &&
+	       memcmp(&a->counters, &b->counters, sizeof(a->counters)) == 0 &&
+	       SAME_TABLE(a, b, objects, same_object) &&
+	       SAME_TABLE(a, b, processes, same_process) &&
+	       SAME_TABLE(a, b, functions, same_function) && SAME_TABLE(a, b, stacks, same_stack) &&
+	       SAME_TABLE(a, b, branches, same_branch) && SAME_TABLE(a, b, blocks, same_block);
+}
+
+/* The last function that starts at @location or before it, in whatever object; or PROFILE_NONE. */
+static uint32_t find_start(const struct profile *profile, struct location location)
+{
+	size_t low = 0, high = profile->n_functions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct profile_function *f = &profile->functions[middle];
+
+		if (f->object < location.object ||
+		    (f->object == location.object && f->start <= location.offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? PROFILE_NONE : (uint32_t)(low - 1);
+}
+
+const struct profile_function *profile_find_function(const struct profile *profile,
+						     struct location location)
+{
+	uint32_t i;
+
+	assert(profile->sealed);
+
+	for (i = find_start(profile, location); i != PROFILE_NONE; i = profile->outer[i]) {
+		const struct profile_function *f = &profile->functions[i];
+
+		if (f->object != location.object)
+			return NULL;
+		if (location.offset - f->start < f->size)
+			return f;
+	}
+	return NULL;
+}
+
+uint64_t profile_raw_address(const struct profile *profile, struct location location)
+{
+	const struct profile_object *object;
+
+	if (location.object == PROFILE_NONE)
+		return location.offset;
+	assert(location.object < profile->n_objects);
+	object = &profile->objects[location.object];
+	if (object->kind == OBJECT_KERNEL || object->kind == OBJECT_MODULE)
+		return object->base + location.offset;
+	return location.offset;
+}

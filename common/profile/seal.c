@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sealing: equal keys added up, every table in its one order, whatever order it was filled in. Here
+ * are the tables of few rows, processes and objects; seal-tables.c has the long ones.
+ *
+ * Everything that can fail happens in a draft beside the profile, whose tables take the place of
+ * the profile's at the end: it costs the tables a second time while it lasts, and nothing is ever
+ * half sealed.
+ */
+#include "common/profile/seal.h"
+
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+static void seal_done(struct seal *s)
+{
+	free(s->draft.objects);
+	free(s->draft.processes);
+	free(s->draft.functions);
+	free(s->draft.stacks);
+	free(s->draft.branches);
+	free(s->draft.blocks);
+	free(s->draft.outer);
+	free(s->process_map);
+	free(s->object_map);
+	free(s->stack_map);
+	free(s->keys);
+	free(s->spare);
+	free(s->rank);
+}
+
+/* NULL comes before all others. */
+int compare_strings(const char *a, const char *b)
+{
+	if (a == b)
+		return 0;
+	if (!a || !b)
+		return a ? 1 : -1;
+	return strcmp(a, b);
+}
+
+/* Fills @order with 0 .. @n - 1. */
+static void count_up(uint32_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+}
+
+static int compare_processes(const void *x, const void *y, void *userdata)
+{
+	const struct profile_process *processes = userdata;
+	const struct profile_process *a = &processes[*(const uint32_t *)x];
+	const struct profile_process *b = &processes[*(const uint32_t *)y];
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->pid, b->pid));
+	RETURN_UNLESS_EQUAL(COMPARE(a->start_ns, b->start_ns));
+	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
+	return compare_strings(a->executable, b->executable);
+}
+
+/* What is known wins, of two that are known the smaller: so the order of adding does not matter. */
+static void merge_process(struct profile_process *into, const struct profile_process *from)
+{
+	into->samples += from->samples;
+	into->uid = MIN(into->uid, from->uid);
+	if (!into->unit || (from->unit && compare_strings(from->unit, into->unit) < 0))
+		into->unit = from->unit;
+}
+
+static int seal_processes(struct seal *s)
+{
+	_cleanup_free_ uint32_t *order = NULL;
+	const struct profile *p = s->p;
+	struct profile *d = &s->draft;
+
+	if (ALLOCATE(&order, p->n_processes) < 0 || ALLOCATE(&s->process_map, p->n_processes) < 0 ||
+	    ALLOCATE(&d->processes, p->n_processes) < 0)
+		return -ENOMEM;
+	count_up(order, p->n_processes);
+	qsort_r(order, p->n_processes, sizeof(*order), compare_processes, p->processes);
+	for (size_t i = 0; i < p->n_processes; i++) {
+		const struct profile_process *from = &p->processes[order[i]];
+
+		if (i > 0 && compare_processes(&order[i - 1], &order[i], p->processes) == 0)
+			merge_process(&d->processes[d->n_processes - 1], from);
+		else
+			d->processes[d->n_processes++] = *from;
+		s->process_map[order[i]] = (uint32_t)(d->n_processes - 1);
+	}
+	return 0;
+}
+
+static int compare_build_ids(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(memcmp(a->build_id, b->build_id, sizeof(a->build_id)));
+	return COMPARE(a->n_build_id, b->n_build_id);
+}
+
+static int compare_files(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(COMPARE(a->major, b->major));
+	RETURN_UNLESS_EQUAL(COMPARE(a->minor, b->minor));
+	return COMPARE(a->inode, b->inode);
+}
+
+static int compare_object_keys(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(compare_build_ids(a, b));
+	if (a->n_build_id > 0)
+		return 0;
+	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
+	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
+	return compare_files(a, b);
+}
+
+/*
+ * Of objects with one key the first in this order stays: with what is unknown last. (Subtracting 1
+ * makes the 0 of an unknown number the largest.)
+ */
+static int compare_equal_objects(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
+	RETURN_UNLESS_EQUAL(COMPARE(!*a->path, !*b->path));
+	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
+	RETURN_UNLESS_EQUAL(COMPARE(a->inode == 0, b->inode == 0));
+	RETURN_UNLESS_EQUAL(compare_files(a, b));
+	return COMPARE(a->base - 1, b->base - 1);
+}
+
+static int compare_for_grouping(const void *x, const void *y, void *userdata)
+{
+	const struct profile_object *objects = userdata;
+	const struct profile_object *a = &objects[*(const uint32_t *)x];
+	const struct profile_object *b = &objects[*(const uint32_t *)y];
+
+	RETURN_UNLESS_EQUAL(compare_object_keys(a, b));
+	return compare_equal_objects(a, b);
+}
+
+static int compare_objects(const void *x, const void *y, void *userdata)
+{
+	const struct profile_object *objects = userdata;
+	const struct profile_object *a = &objects[*(const uint32_t *)x];
+	const struct profile_object *b = &objects[*(const uint32_t *)y];
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
+	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
+	RETURN_UNLESS_EQUAL(compare_build_ids(a, b));
+	return compare_files(a, b);
+}
+
+static void mark_used(const struct profile *p, uint32_t object, bool *used)
+{
+	if (object == PROFILE_NONE)
+		return;
+	assert(object < p->n_objects);
+	used[object] = true;
+}
+
+static void mark_used_objects(const struct profile *p, bool *used)
+{
+	for (size_t i = 0; i < p->n_stacks; i++)
+		mark_used(p, p->stacks[i].frame.object, used);
+	for (size_t i = 0; i < p->n_branches; i++) {
+		mark_used(p, p->branches[i].from.object, used);
+		mark_used(p, p->branches[i].to.object, used);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++)
+		mark_used(p, p->blocks[i].object, used);
+}
+
+/*
+ * Turns @order, all objects, into those that stand for a group of equal ones, the used groups
+ * only; @group tells each object the one that stands for it. Returns how many there are.
+ */
+static size_t group_objects(const struct profile *p, const bool *used, uint32_t *order,
+			    uint32_t *group)
+{
+	size_t n = 0, end;
+
+	qsort_r(order, p->n_objects, sizeof(*order), compare_for_grouping, p->objects);
+	for (size_t i = 0; i < p->n_objects; i = end) {
+		const struct profile_object *first = &p->objects[order[i]];
+		uint32_t stands = order[i];
+		bool any = false;
+
+		for (end = i; end < p->n_objects; end++) {
+			if (compare_object_keys(first, &p->objects[order[end]]) != 0)
+				break;
+			group[order[end]] = stands;
+			any |= used[order[end]];
+		}
+		if (any)
+			order[n++] = stands;
+	}
+	return n;
+}
+
+static int seal_objects(struct seal *s)
+{
+	_cleanup_free_ uint32_t *order = NULL, *group = NULL, *place = NULL;
+	_cleanup_free_ bool *used = NULL;
+	const struct profile *p = s->p;
+	struct profile *d = &s->draft;
+
+	used = calloc(p->n_objects ?: 1, sizeof(*used));
+	if (!used || ALLOCATE(&order, p->n_objects) < 0 || ALLOCATE(&group, p->n_objects) < 0 ||
+	    ALLOCATE(&place, p->n_objects) < 0 || ALLOCATE(&s->object_map, p->n_objects) < 0)
+		return -ENOMEM;
+	mark_used_objects(p, used);
+	count_up(order, p->n_objects);
+	d->n_objects = group_objects(p, used, order, group);
+	qsort_r(order, d->n_objects, sizeof(*order), compare_objects, p->objects);
+
+	if (ALLOCATE(&d->objects, d->n_objects) < 0)
+		return -ENOMEM;
+	memset(place, 0xff, p->n_objects * sizeof(*place)); /* PROFILE_NONE */
+	for (size_t i = 0; i < d->n_objects; i++) {
+		d->objects[i] = p->objects[order[i]];
+		place[order[i]] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < p->n_objects; i++)
+		s->object_map[i] = place[group[i]];
+	return 0;
+}
+
+static void replace_tables(struct profile *p, struct profile *draft)
+{
+	struct profile old = *p;
+
+#define REPLACE(table)                                            \
+	do {                                                      \
+		p->table = draft->table;                          \
+		p->n_##table = p->cap_##table = draft->n_##table; \
+		draft->table = old.table;                         \
+	} while (0)
+	REPLACE(objects);
+	REPLACE(processes);
+	REPLACE(functions);
+	REPLACE(stacks);
+	REPLACE(branches);
+	REPLACE(blocks);
+#undef REPLACE
+	p->outer = draft->outer;
+	draft->outer = old.outer;
+}
+
+int profile_seal(struct profile *profile)
+{
+	_cleanup_(seal_done) struct seal s = { .p = profile };
+
+	if (profile->sealed)
+		return 0;
+	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || seal_places(&s) < 0 ||
+	    seal_functions(&s) < 0 || seal_stacks(&s) < 0 || seal_branches(&s) < 0 ||
+	    seal_blocks(&s) < 0)
+		return -ENOMEM;
+	replace_tables(profile, &s.draft);
+	profile->sealed = true;
+	return 0;
+}
