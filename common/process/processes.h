@@ -49,12 +49,9 @@ int processes_apply(struct processes *processes, const struct event *event);
  */
 struct incarnation *processes_find(struct processes *processes, int32_t pid);
 
-/* The name of thread @tid of @pid: its own where it has one, else its process's, else ":TID". */
+/* The name of thread @tid of @pid: its own where it has one, else its process's; NULL for neither. */
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid);
 
 /* The mapping of @address, a user's or the kernel's, for @incarnation; NULL where there is none. */
 const struct mapping *processes_locate(const struct processes *processes,
 				       const struct incarnation *incarnation, uint64_t address);
-
-/* Build-ids that events brought late, by path: gives objects of that path without one theirs. */
-int processes_learn_build_id(struct processes *processes, const struct build_id_event *event);

@@ -30,6 +30,9 @@ int decoder_add_source(struct decoder *decoder, const struct perf_event_attr *at
 /* More ids of source number @source. */
 int decoder_add_ids(struct decoder *decoder, uint32_t source, const uint64_t *ids, size_t n_ids);
 
+/* The source whose records carry @id, or -1. */
+int64_t decoder_find_source(const struct decoder *decoder, uint64_t id);
+
 size_t decoder_n_sources(const struct decoder *decoder);
 const struct perf_event_attr *decoder_attr(const struct decoder *decoder, uint32_t source);
 

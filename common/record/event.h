@@ -76,6 +76,7 @@ struct comm_event {
 
 struct fork_event {
 	int32_t parent_pid, parent_tid;
+	bool exec; /* it has run exec since: its mappings are not its parent's */
 };
 
 struct lost_event {

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/process/processes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+#include "common/process/objects.h"
+#include "common/util/cleanup.h"
+
+/*
+ * A process that has exited is kept a while: its last samples may come after its exit. So many of
+ * them are.
+ */
+#define MAX_EXITED 1024
+
+struct thread {
+	int32_t tid, pid;
+	char *comm; /* NULL: its process's */
+	UT_hash_handle hh;
+};
+
+struct process {
+	int32_t pid;
+	unsigned int n_threads; /* that were heard of and have not exited */
+	struct incarnation *incarnation;
+	bool exited;
+	UT_hash_handle hh;
+	struct process *prev, *next; /* among the exited */
+};
+
+struct processes {
+	struct process *by_pid;
+	struct thread *by_tid;
+	struct process *exited; /* the one that exited first is the first */
+	unsigned int n_exited;
+	struct objects *objects;
+	struct space *kernel;
+};
+
+struct incarnation *incarnation_ref(struct incarnation *incarnation)
+{
+	incarnation->n_refs++;
+	return incarnation;
+}
+
+struct incarnation *incarnation_unref(struct incarnation *incarnation)
+{
+	if (!incarnation || --incarnation->n_refs > 0)
+		return NULL;
+	space_unref(incarnation->space);
+	free((char *)incarnation->comm);
+	free((char *)incarnation->executable);
+	free((char *)incarnation->unit);
+	free(incarnation);
+	return NULL;
+}
+
+DEFINE_CLEANUP(struct incarnation *, incarnation_unref);
+
+/* Copies a string that may be NULL; false if memory ran out. */
+static bool copy_string(const char **ret, const char *s)
+{
+	*ret = s ? strdup(s) : NULL;
+	return !s || *ret;
+}
+
+/* One like @from but for its name (@comm, if given) and space, which it shares with nobody counted. */
+static struct incarnation *incarnation_new(const struct incarnation *from, const char *comm,
+					   struct space *space)
+{
+	_cleanup_(incarnation_unrefp) struct incarnation *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return NULL;
+	i->n_refs = 1;
+	i->context = PROFILE_NONE;
+	i->pid = from->pid;
+	i->start_ns = from->start_ns;
+	i->uid = from->uid;
+	if (!copy_string(&i->comm, comm ? comm : from->comm) ||
+	    !copy_string(&i->executable, from->executable) || !copy_string(&i->unit, from->unit))
+		return NULL;
+	i->space = space ? space_ref(space) : space_new();
+	return i->space ? TAKE_PTR(i) : NULL;
+}
+
+int processes_new(struct processes **ret)
+{
+	_cleanup_(processes_freep) struct processes *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	r = objects_new(&p->objects);
+	if (r < 0)
+		return r;
+	p->kernel = space_new();
+	if (!p->kernel)
+		return -ENOMEM;
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+static void remove_process(struct processes *p, struct process *process)
+{
+	if (process->exited) {
+		DL_DELETE(p->exited, process);
+		p->n_exited--;
+	}
+	HASH_DEL(p->by_pid, process);
+	incarnation_unref(process->incarnation);
+	free(process);
+}
+
+static void remove_thread(struct processes *p, struct thread *thread)
+{
+	HASH_DEL(p->by_tid, thread);
+	free(thread->comm);
+	free(thread);
+}
+
+struct processes *processes_free(struct processes *processes)
+{
+	struct process *process, *next;
+	struct thread *thread, *next_thread;
+
+	if (!processes)
+		return NULL;
+	HASH_ITER(hh, processes->by_tid, thread, next_thread)
+		remove_thread(processes, thread);
+	HASH_ITER(hh, processes->by_pid, process, next)
+		remove_process(processes, process);
+	space_unref(processes->kernel);
+	objects_free(processes->objects);
+	free(processes);
+	return NULL;
+}
+
+static struct process *find_process(struct processes *p, int32_t pid)
+{
+	struct process *process;
+
+	HASH_FIND(hh, p->by_pid, &pid, sizeof(pid), process);
+	return process;
+}
+
+/* A process nobody has told of: named after its pid, and nothing mapped. */
+static struct process *add_process(struct processes *p, int32_t pid)
+{
+	struct incarnation nobody = { .pid = pid, .uid = UINT32_MAX };
+	struct process *process;
+	char comm[16];
+
+	snprintf(comm, sizeof(comm), pid == 0 ? "swapper" : ":%d", pid);
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->incarnation = incarnation_new(&nobody, comm, NULL);
+	if (!process->incarnation) {
+		free(process);
+		return NULL;
+	}
+	HASH_ADD(hh, p->by_pid, pid, sizeof(pid), process);
+	if (!process->hh.tbl) {
+		incarnation_unref(process->incarnation);
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
+static struct process *get_process(struct processes *p, int32_t pid)
+{
+	struct process *process = find_process(p, pid);
+
+	return process ? process : add_process(p, pid);
+}
+
+static struct thread *find_thread(struct processes *p, int32_t tid)
+{
+	struct thread *thread;
+
+	HASH_FIND(hh, p->by_tid, &tid, sizeof(tid), thread);
+	return thread;
+}
+
+static void bury(struct processes *p, struct process *process)
+{
+	if (process->exited)
+		return;
+	process->exited = true;
+	DL_APPEND(p->exited, process);
+	p->n_exited++;
+	if (p->n_exited > MAX_EXITED)
+		remove_process(p, p->exited);
+}
+
+static void leave_thread(struct processes *p, struct thread *thread)
+{
+	struct process *process = find_process(p, thread->pid);
+
+	remove_thread(p, thread);
+	if (process && process->n_threads > 0 && --process->n_threads == 0)
+		bury(p, process);
+}
+
+static struct thread *get_thread(struct processes *p, struct process *process, int32_t tid)
+{
+	struct thread *thread = find_thread(p, tid);
+
+	if (thread && thread->pid == process->pid)
+		return thread;
+	if (thread) /* its exit was not heard of */
+		leave_thread(p, thread);
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	thread->pid = process->pid;
+	HASH_ADD(hh, p->by_tid, tid, sizeof(tid), thread);
+	if (!thread->hh.tbl) {
+		free(thread);
+		return NULL;
+	}
+	process->n_threads++;
+	if (process->exited) {
+		process->exited = false;
+		DL_DELETE(p->exited, process);
+		p->n_exited--;
+	}
+	return thread;
+}
+
+static int set_thread_comm(struct thread *thread, const char *comm)
+{
+	char *copy = comm ? strdup(comm) : NULL;
+
+	if (comm && !copy)
+		return -ENOMEM;
+	free(thread->comm);
+	thread->comm = copy;
+	return 0;
+}
+
+/*
+ * The incarnation of @process for a change: itself while nobody has kept addresses of it, else a
+ * new one like it. @comm NULL keeps the name.
+ */
+static struct incarnation *renew(struct process *process, const char *comm, struct space *space)
+{
+	struct incarnation *fresh = incarnation_new(process->incarnation, comm, space);
+
+	if (!fresh)
+		return NULL;
+	incarnation_unref(process->incarnation);
+	process->incarnation = fresh;
+	return fresh;
+}
+
+static int apply_comm(struct processes *p, const struct event *e)
+{
+	struct process *process = get_process(p, e->pid);
+	struct thread *thread = process ? get_thread(p, process, e->tid) : NULL;
+	struct incarnation *fresh;
+	struct space *space;
+
+	if (!thread)
+		return -ENOMEM;
+	if (e->tid != e->pid)
+		return set_thread_comm(thread, e->comm.comm);
+	if (!e->comm.exec && strcmp(process->incarnation->comm, e->comm.comm) == 0)
+		return 0;
+	space = e->comm.exec ? NULL : process->incarnation->space;
+	fresh = renew(process, e->comm.comm, space);
+	if (!fresh)
+		return -ENOMEM;
+	if (e->comm.exec) {
+		free((char *)fresh->executable);
+		fresh->executable = NULL;
+	}
+	return 0;
+}
+
+/* A new process: its parent's name, program and mappings. */
+static int fork_process(struct processes *p, const struct event *e)
+{
+	struct process *parent = find_process(p, e->fork.parent_pid);
+	struct process *old = find_process(p, e->pid), *child;
+	struct incarnation *fresh;
+
+	if (old)
+		remove_process(p, old);
+	child = add_process(p, e->pid);
+	if (!child || !get_thread(p, child, e->tid))
+		return -ENOMEM;
+	child->incarnation->start_ns = e->time_ns;
+	if (!parent)
+		return 0;
+	fresh = incarnation_new(parent->incarnation, NULL,
+				e->fork.exec ? NULL : parent->incarnation->space);
+	if (!fresh)
+		return -ENOMEM;
+	fresh->pid = e->pid;
+	fresh->start_ns = e->time_ns;
+	incarnation_unref(child->incarnation);
+	child->incarnation = fresh;
+	return 0;
+}
+
+static int apply_fork(struct processes *p, const struct event *e)
+{
+	struct thread *parent, *thread;
+	struct process *process;
+
+	if (e->pid != e->fork.parent_pid)
+		return fork_process(p, e);
+	process = get_process(p, e->pid);
+	thread = process ? get_thread(p, process, e->tid) : NULL;
+	if (!thread)
+		return -ENOMEM;
+	parent = find_thread(p, e->fork.parent_tid);
+	return set_thread_comm(thread, parent && parent != thread ? parent->comm : NULL);
+}
+
+static void apply_exit(struct processes *p, const struct event *e)
+{
+	struct thread *thread = find_thread(p, e->tid);
+	struct process *process;
+
+	if (thread) {
+		leave_thread(p, thread);
+		return;
+	}
+	process = find_process(p, e->pid);
+	if (process && process->n_threads == 0)
+		bury(p, process);
+}
+
+/* May the space be changed in place? Not if others share it, nor what was sampled. */
+static struct space *space_for_change(struct process *process, const struct mapping *mapping)
+{
+	struct incarnation *i = process->incarnation;
+	_cleanup_(space_unrefp) struct space *copy = NULL;
+
+	if (i->context != PROFILE_NONE && space_overlaps(i->space, mapping)) {
+		copy = space_copy(i->space);
+		i = copy ? renew(process, NULL, copy) : NULL;
+		return i ? i->space : NULL;
+	}
+	if (i->space->n_refs > 1) {
+		copy = space_copy(i->space);
+		if (!copy)
+			return NULL;
+		space_unref(i->space);
+		i->space = TAKE_PTR(copy);
+	}
+	return i->space;
+}
+
+/* The program is what is mapped first; or, where no exec is told, what takes the program's place. */
+static bool becomes_executable(const struct incarnation *i, const struct mapping *mapping)
+{
+	const struct mapping *old;
+
+	if (mapping->object->what.kind != OBJECT_FILE)
+		return false;
+	if (!i->executable)
+		return true;
+	old = space_find(i->space, mapping->start);
+	return old && old->object != mapping->object &&
+	       strcmp(old->object->what.path, i->executable) == 0;
+}
+
+static int map_user(struct processes *p, const struct event *e, const struct mapping *mapping)
+{
+	struct process *process = get_process(p, e->pid);
+	struct space *space;
+	bool executable;
+
+	if (!process)
+		return -ENOMEM;
+	executable = e->mapping.executable && becomes_executable(process->incarnation, mapping);
+	space = space_for_change(process, mapping);
+	if (!space)
+		return -ENOMEM;
+	if (!e->mapping.executable)
+		return space_unmap(space, mapping->start, mapping->end);
+	if (executable) {
+		free((char *)process->incarnation->executable);
+		if (!copy_string(&process->incarnation->executable, mapping->object->what.path))
+			return -ENOMEM;
+	}
+	return space_map(space, mapping);
+}
+
+static int apply_mapping(struct processes *p, const struct event *e)
+{
+	const struct mapping_event *m = &e->mapping;
+	_cleanup_(object_unrefp) struct object *object = NULL;
+	struct mapping mapping = { .start = m->address, .end = m->address + m->n_bytes };
+
+	if (strncmp(m->path, "[guest.", 7) == 0)
+		return 0;
+	if (mapping.end < mapping.start)
+		mapping.end = UINT64_MAX;
+	object = objects_of_mapping(p->objects, m, &mapping.shift);
+	if (!object)
+		return -ENOMEM;
+	mapping.object = object;
+	if (m->kernel)
+		return space_map(p->kernel, &mapping);
+	return map_user(p, e, &mapping);
+}
+
+static int apply_ksymbol(struct processes *p, const struct event *e)
+{
+	const struct ksymbol_event *k = &e->ksymbol;
+	_cleanup_(object_unrefp) struct object *object = NULL;
+	struct mapping mapping = { .start = k->address, .end = k->address + k->n_bytes };
+
+	if (k->unregister || mapping.end < mapping.start)
+		return 0; /* what was sampled there keeps its name */
+	object = objects_of_ksymbol(p->objects, k, &mapping.shift);
+	if (!object)
+		return -ENOMEM;
+	mapping.object = object;
+	return space_map(p->kernel, &mapping);
+}
+
+int processes_apply(struct processes *processes, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_MAPPING:
+		return apply_mapping(processes, event);
+	case EVENT_COMM:
+		return apply_comm(processes, event);
+	case EVENT_FORK:
+		return apply_fork(processes, event);
+	case EVENT_EXIT:
+		apply_exit(processes, event);
+		return 0;
+	case EVENT_KSYMBOL:
+		return apply_ksymbol(processes, event);
+	case EVENT_BUILD_ID:
+		return objects_learn_build_id(processes->objects, &event->build_id);
+	default:
+		return 0;
+	}
+}
+
+struct incarnation *processes_find(struct processes *processes, int32_t pid)
+{
+	struct process *process = get_process(processes, pid);
+
+	return process ? process->incarnation : NULL;
+}
+
+const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid)
+{
+	struct thread *thread = find_thread(processes, tid);
+	struct process *process = find_process(processes, pid);
+
+	if (thread && thread->pid == pid && thread->comm)
+		return thread->comm;
+	return process ? process->incarnation->comm : NULL;
+}
+
+const struct mapping *processes_locate(const struct processes *processes,
+				       const struct incarnation *incarnation, uint64_t address)
+{
+	if (address_is_kernel(address))
+		return space_find(processes->kernel, address);
+	return space_find(incarnation->space, address);
+}

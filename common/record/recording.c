@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The way of a record: file -> (inflate) -> order -> decoder -> event. Records are handed on where
+ * they lie; only what is unpacked, or lies askew in the file, is copied.
+ */
+#include "common/record/recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/record/chunk.h"
+#include "common/record/decoder.h"
+#include "common/record/event-name.h"
+#include "common/record/features.h"
+#include "common/record/header.h"
+#include "common/record/inflate.h"
+#include "common/record/mapped-file.h"
+#include "common/record/order.h"
+#include "common/record/perf-file.h"
+#include "common/util/array.h"
+
+#define READ_AHEAD_BYTES (8u << 20)
+
+struct recording {
+	char *path;
+	bool force;
+	struct mapped_file file;
+	struct header header;
+	struct features features;
+	struct recording_info info;
+	struct decoder *decoder;
+	struct inflate *inflate; /* made when the first packed record is met */
+	struct order *order;
+	const char **names; /* of the sources, from the features' strings; NULL until known */
+	size_t n_names, cap_names;
+
+	uint64_t at;        /* file offset of the next record */
+	uint64_t ahead;     /* read ahead up to here */
+	bool inflating;     /* the last packed record may hold more */
+	bool finished;      /* no record is left in the file ... */
+	bool drained;       /* ... and those that wait may all go out */
+	size_t n_told;      /* build-ids handed out as events */
+	struct chunk *askew; /* where records that lie askew are copied to */
+	struct waiting current; /* the record of the event handed out last */
+
+	struct recording_damage damage;
+};
+
+static int fill_names(struct recording *r);
+
+static int read_head(struct recording *r, struct fault *fault)
+{
+	struct fault inner = { 0 };
+	int ret;
+
+	ret = header_read(&r->header, &r->file, r->force, &inner);
+	if (ret < 0)
+		return fault_set(fault, ret, "%s: %s", r->path, inner.text);
+	if (inner.text[0]) {
+		r->damage.offset = r->header.data_end;
+		r->damage.n_bytes_lost = r->header.n_bytes_missing;
+		r->damage.fault = inner;
+	}
+	r->at = r->header.data_start;
+	if (r->header.pipe)
+		return 0;
+	ret = header_read_attrs(&r->file, r->decoder, &inner);
+	if (ret >= 0 && !r->damage.fault.text[0])
+		ret = header_read_features(&r->file, &r->features, &inner);
+	if (ret < 0 && ret != -ENOMEM)
+		return fault_set(fault, ret, "%s: %s", r->path, inner.text);
+	return ret;
+}
+
+static int prepare(struct recording *r, const char *path, struct fault *fault)
+{
+	int ret;
+
+	r->path = strdup(path);
+	if (!r->path)
+		return -ENOMEM;
+	if ((ret = features_init(&r->features)) < 0 || (ret = decoder_new(&r->decoder)) < 0 ||
+	    (ret = order_new(&r->order, 0)) < 0)
+		return ret;
+	ret = mapped_file_open(&r->file, path, fault);
+	if (ret < 0)
+		return ret;
+	ret = read_head(r, fault);
+	if (ret < 0)
+		return ret;
+	return fill_names(r);
+}
+
+int recording_open(struct recording **ret, const char *path, bool force, struct fault *fault)
+{
+	_cleanup_(recording_freep) struct recording *r = calloc(1, sizeof(*r));
+	int k;
+
+	if (!r)
+		return -ENOMEM;
+	r->force = force;
+	k = prepare(r, path, fault);
+	if (k < 0)
+		return k;
+	*ret = TAKE_PTR(r);
+	return 0;
+}
+
+struct recording *recording_free(struct recording *recording)
+{
+	if (!recording)
+		return NULL;
+	chunk_unref(recording->current.chunk);
+	chunk_unref(recording->askew);
+	free(recording->names);
+	order_free(recording->order);
+	inflate_free(recording->inflate);
+	decoder_free(recording->decoder);
+	features_done(&recording->features);
+	mapped_file_close(&recording->file);
+	free(recording->path);
+	free(recording);
+	return NULL;
+}
+
+/* Names in the order of the sources: by the ids they carry, or the place they have. */
+static const char *name_from_features(const struct recording *r, uint32_t source)
+{
+	for (size_t i = 0; i < r->features.n_names; i++) {
+		const struct feature_name *n = &r->features.names[i];
+		uint64_t id;
+
+		if (n->n_ids == 0)
+			continue;
+		memcpy(&id, n->ids, sizeof(id));
+		if (decoder_find_source(r->decoder, id) == source)
+			return n->name;
+	}
+	if (source < r->features.n_names && r->features.names[source].n_ids == 0)
+		return r->features.names[source].name;
+	return NULL;
+}
+
+/* Every source gets a name as soon as it is there; a better one may come with a later record. */
+static int fill_names(struct recording *r)
+{
+	size_t n = decoder_n_sources(r->decoder);
+	char text[64];
+
+	if (ARRAY_RESERVE(&r->names, &r->cap_names, n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = name_from_features(r, (uint32_t)i);
+
+		if (name) {
+			r->names[i] = name;
+		} else if (i >= r->n_names) {
+			event_name_format(text, sizeof(text), decoder_attr(r->decoder, (uint32_t)i));
+			r->names[i] = strings_intern(r->features.strings, text);
+		}
+		if (!r->names[i])
+			return -ENOMEM;
+	}
+	r->n_names = n;
+	return 0;
+}
+
+const struct recording_info *recording_info(const struct recording *recording)
+{
+	struct recording_info *info = (struct recording_info *)&recording->info;
+	const struct features *f = &recording->features;
+
+	*info = (struct recording_info){ f->hostname, f->os_release, f->cpu,
+					 f->cpuid,    f->n_cpus,     f->depth };
+	return info;
+}
+
+size_t recording_n_sources(const struct recording *recording)
+{
+	return recording->n_names;
+}
+
+const struct perf_event_attr *recording_attr(const struct recording *recording, uint32_t source)
+{
+	return decoder_attr(recording->decoder, source);
+}
+
+const char *recording_source_name(const struct recording *recording, uint32_t source)
+{
+	return recording->names[source];
+}
+
+void recording_progress(const struct recording *recording, uint64_t *ret_done, uint64_t *ret_all)
+{
+	*ret_done = recording->at - recording->header.data_start;
+	*ret_all = recording->header.data_end - recording->header.data_start;
+}
+
+uint64_t recording_n_out_of_order(const struct recording *recording)
+{
+	return order_n_late(recording->order);
+}
+
+const struct recording_damage *recording_forced(const struct recording *recording)
+{
+	return recording->damage.fault.text[0] ? &recording->damage : NULL;
+}
+
+/*
+ * Something is wrong with the @n_bytes at @offset: the fault, or with force a note of the first such and
+ * of all that is lost. -EBADMSG or 0.
+ */
+static int damaged(struct recording *r, uint64_t offset, uint64_t n_bytes, const char *what,
+		   struct fault *fault)
+{
+	if (!r->force)
+		return fault_set(fault, -EBADMSG,
+				 "%s: offset %" PRIu64 ": %s (--force shows what is sound)",
+				 r->path, offset, what);
+	if (!r->damage.fault.text[0]) {
+		r->damage.offset = offset;
+		fault_set(&r->damage.fault, 0, "offset %" PRIu64 ": %s", offset, what);
+	}
+	r->damage.n_bytes_lost += n_bytes;
+	return 0;
+}
+
+/* The rest of the file cannot be read. */
+static int damaged_from(struct recording *r, uint64_t offset, const char *what,
+			struct fault *fault)
+{
+	r->finished = true;
+	r->inflating = false;
+	return damaged(r, offset, r->header.data_end - offset, what, fault);
+}
+
+static int add_attr(struct recording *r, const char *p, size_t n, uint64_t offset,
+		    struct fault *fault)
+{
+	struct perf_event_attr attr;
+	struct fault inner;
+	int k;
+
+	k = header_read_attr(&attr, p + 8, n - 8, &inner);
+	if (k >= 0)
+		k = decoder_add_source(r->decoder, &attr, (const void *)(p + 8 + attr.size),
+				       (n - 8 - attr.size) / 8, &inner);
+	if (k == -ENOMEM)
+		return k;
+	if (k < 0)
+		return damaged_from(r, offset, inner.text, fault);
+	return fill_names(r);
+}
+
+/* HEADER_FEATURE: u64 number, then the section. */
+static int add_feature(struct recording *r, const char *p, size_t n)
+{
+	uint64_t feature;
+	int k;
+
+	if (n < 16)
+		return 0;
+	memcpy(&feature, p + 8, sizeof(feature));
+	if (feature >= N_FEATURES)
+		return 0;
+	k = features_read(&r->features, (unsigned int)feature, p + 16, n - 16);
+	return k < 0 ? k : fill_names(r);
+}
+
+/* EVENT_UPDATE: u64 type, u64 id, then here a name. */
+static int add_update(struct recording *r, const char *p, size_t n)
+{
+	uint64_t word[2];
+	int64_t source;
+
+	if (n <= 24 || !memchr(p + 24, '\0', n - 24))
+		return 0;
+	memcpy(word, p + 8, sizeof(word));
+	source = decoder_find_source(r->decoder, word[1]);
+	if (word[0] != EVENT_UPDATE_NAME || source < 0)
+		return 0;
+	r->names[source] = strings_intern(r->features.strings, p + 24);
+	return r->names[source] ? 0 : -ENOMEM;
+}
+
+/* Some records are followed by bytes of which they say how many. */
+static uint64_t bytes_behind(const char *p, size_t n, uint32_t type)
+{
+	uint64_t behind = 0;
+	uint32_t size;
+
+	if (type == RECORD_AUXTRACE && n >= 16)
+		memcpy(&behind, p + 8, sizeof(behind));
+	if (type == RECORD_TRACING_DATA && n >= 12) {
+		memcpy(&size, p + 8, sizeof(size));
+		behind = ((uint64_t)size + 7) & ~7ull;
+	}
+	return behind;
+}
+
+static int feed(struct recording *r, const char *p, size_t n, uint32_t type, uint64_t offset)
+{
+	uint64_t size = n - 8;
+	size_t head = 8;
+	int k;
+
+	if (type == RECORD_COMPRESSED2) { /* u64 size, as the record is padded */
+		if (n < 16)
+			return 0;
+		head = 16;
+		memcpy(&size, p + 8, sizeof(size));
+		size = MIN(size, (uint64_t)(n - head));
+	}
+	if (!r->inflate) {
+		k = inflate_new(&r->inflate);
+		if (k < 0)
+			return k;
+	}
+	inflate_feed(r->inflate, p + head, size, offset);
+	r->inflating = true;
+	return 0;
+}
+
+/* A record that lies askew moves to where its words can be read in place. */
+static int straighten(struct recording *r, const char *p, size_t n, struct waiting *ret)
+{
+	struct chunk *chunk = r->askew;
+
+	ret->record = (const void *)p;
+	if ((uintptr_t)p % 8 == 0)
+		return 0;
+	if (!chunk || CHUNK_BYTES - chunk->n_used < n) {
+		chunk_unref(chunk);
+		chunk = r->askew = chunk_new(r->at);
+		if (!chunk)
+			return -ENOMEM;
+	}
+	ret->record = (const void *)(chunk->data + chunk->n_used);
+	ret->chunk = chunk_ref(chunk);
+	memcpy(chunk->data + chunk->n_used, p, n);
+	chunk->n_used += (n + 7) & ~7ull;
+	return 0;
+}
+
+/* Sends a record on to be sorted; takes over the reference to its chunk. */
+static int queue(struct recording *r, struct waiting *w)
+{
+	int k;
+
+	if (decoder_time(r->decoder, w->record, &w->time_ns) == 0)
+		w->time_ns = 0;
+	k = order_add(r->order, w);
+	if (k < 0)
+		chunk_unref(w->chunk);
+	return k;
+}
+
+/* What one record of the file is for; @n is its size. */
+static int dispatch(struct recording *r, const char *p, size_t n, uint32_t type, uint64_t offset,
+		    struct fault *fault)
+{
+	struct waiting w = { 0 };
+	int k;
+
+	switch (type) {
+	case RECORD_HEADER_ATTR:
+		return add_attr(r, p, n, offset, fault);
+	case RECORD_HEADER_FEATURE:
+		return add_feature(r, p, n);
+	case RECORD_HEADER_BUILD_ID:
+		return features_read_build_id(&r->features, (const void *)p, n);
+	case RECORD_EVENT_UPDATE:
+		return add_update(r, p, n);
+	case RECORD_COMPRESSED:
+	case RECORD_COMPRESSED2:
+		return feed(r, p, n, type, offset);
+	case RECORD_FINISHED_ROUND:
+		return order_finish_round(r->order);
+	}
+	if (type >= RECORD_HEADER_ATTR)
+		return 0; /* perf's own, and nothing we count */
+	k = straighten(r, p, n, &w);
+	return k < 0 ? k : queue(r, &w);
+}
+
+/* The end of the file's records. */
+static int finish(struct recording *r, struct fault *fault)
+{
+	r->finished = true;
+	if (r->inflate && inflate_n_left(r->inflate) > 0)
+		return damaged(r, r->at, inflate_n_left(r->inflate),
+			       "the compressed data ends within a record", fault);
+	return 0;
+}
+
+static int read_record(struct recording *r, struct fault *fault)
+{
+	const char *p = r->file.data + r->at;
+	uint64_t left = r->header.data_end - r->at, offset = r->at, behind;
+	struct perf_event_header h;
+	char what[96];
+
+	if (left == 0)
+		return finish(r, fault);
+	if (r->at >= r->ahead) {
+		mapped_file_read_ahead(&r->file, r->at, READ_AHEAD_BYTES);
+		r->ahead = r->at + READ_AHEAD_BYTES;
+	}
+	if (left < sizeof(h))
+		return damaged_from(r, offset, "the file ends within a record", fault);
+	memcpy(&h, p, sizeof(h));
+	if (h.size < sizeof(h)) {
+		snprintf(what, sizeof(what), "a record of %u bytes", h.size);
+		return damaged_from(r, offset, what, fault);
+	}
+	behind = bytes_behind(p, MIN(h.size, left), h.type);
+	if (h.size > left || behind > left - h.size) {
+		snprintf(what, sizeof(what),
+			 "a record of %" PRIu64 " bytes where %" PRIu64 " are left",
+			 h.size + behind, left);
+		return damaged_from(r, offset, what, fault);
+	}
+	r->at += h.size + behind;
+	return dispatch(r, p, h.size, h.type, offset, fault);
+}
+
+/* One record of the packed ones; or there are no more in this piece. */
+static int read_inflated(struct recording *r, struct fault *fault)
+{
+	struct waiting w = { 0 };
+	struct fault inner;
+	int k;
+
+	k = inflate_next(r->inflate, &w.record, &w.chunk, &inner);
+	if (k == -EBADMSG)
+		return damaged_from(r, r->at, inner.text, fault);
+	if (k <= 0) {
+		r->inflating = false;
+		return k;
+	}
+	if (w.record->type < RECORD_HEADER_ATTR)
+		return queue(r, &w);
+	if (w.record->type == RECORD_FINISHED_ROUND)
+		k = order_finish_round(r->order);
+	chunk_unref(w.chunk);
+	return k < 0 ? k : 0;
+}
+
+/* Reads on until a record may go out: 1, or 0 at the end of all. */
+static int next_waiting(struct recording *r, struct fault *fault)
+{
+	int k;
+
+	chunk_unref(TAKE_PTR(r->current.chunk));
+	while (!order_next(r->order, &r->current)) {
+		if (r->inflating) {
+			k = read_inflated(r, fault);
+		} else if (!r->finished) {
+			k = read_record(r, fault);
+		} else if (!r->drained) {
+			r->drained = true;
+			k = order_finish(r->order);
+		} else {
+			return 0;
+		}
+		if (k < 0)
+			return k;
+	}
+	return 1;
+}
+
+/* Where the record handed out lies in the file, or the packed record it came in. */
+static uint64_t current_offset(const struct recording *r)
+{
+	if (r->current.chunk)
+		return r->current.chunk->file_offset;
+	return (uint64_t)((const char *)r->current.record - r->file.data);
+}
+
+/* Build-ids are told as events, as soon as they are known. */
+static bool next_build_id(struct recording *r, struct event *ret)
+{
+	if (r->n_told == r->features.n_build_ids)
+		return false;
+	ret->kind = EVENT_BUILD_ID;
+	ret->source = 0;
+	ret->cpu = UINT32_MAX;
+	ret->pid = ret->tid = -1;
+	ret->time_ns = 0;
+	ret->build_id = r->features.build_ids[r->n_told++];
+	return true;
+}
+
+int recording_next(struct recording *recording, struct event *ret, struct fault *fault)
+{
+	struct fault inner;
+	int k;
+
+	for (;;) {
+		if (_unlikely_(next_build_id(recording, ret)))
+			return 1;
+		k = next_waiting(recording, fault);
+		if (k < 0)
+			return k;
+		if (k == 0)
+			return next_build_id(recording, ret);
+		k = decoder_decode(recording->decoder, recording->current.record, ret, &inner);
+		if (k >= 0)
+			return 1;
+		if (k == -ENOMEM)
+			return k;
+		k = damaged(recording, current_offset(recording), recording->current.record->size,
+			    inner.text, fault);
+		if (k < 0)
+			return k;
+	}
+}
