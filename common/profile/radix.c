@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Least significant digit first, a byte a digit, as in any textbook. Two things make it fast here:
- * all histograms are taken in one pass, and a byte that is the same in all keys (most are: process
- * and object numbers are small) costs nothing more. Keys that are in order already cost one look.
+ * A byte a digit, as in any textbook: most significant first until a part fits the cache, then
+ * least significant first within it. Bytes that are the same in all keys of a part (most are:
+ * process and object numbers are small) are passed over; keys in order already cost one look.
  */
 #include "common/profile/radix.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define N_DIGITS 12 /* bytes of a key */
-#define FEW	 48 /* keys that are sorted faster by insertion than by counting */
+#define N_DIGITS 12   /* bytes of a key */
+#define FEW	 40   /* keys that are sorted faster by insertion than by counting */
+#define PART	 8192 /* keys that fit the second level cache twice */
 
 static bool in_order(const struct radix_key *keys, size_t n)
 {
@@ -33,40 +34,56 @@ static void insertion_sort(struct radix_key *keys, size_t n)
 	}
 }
 
-/* Digit 0 is the least: the lowest byte of the last word. */
+/* Digit 0 is the most significant: the highest byte of the first word. */
 static inline uint8_t digit(const struct radix_key *key, unsigned int d)
 {
-	return (uint8_t)(key->word[2 - d / 4] >> (d % 4 * 8));
+	return (uint8_t)(key->word[d / 4] >> (24 - d % 4 * 8));
 }
 
-static void distribute(const struct radix_key *from, struct radix_key *to, size_t n, unsigned int d,
-		       const size_t count[256])
+/* All bits in which any two keys differ. */
+static struct radix_key differences(const struct radix_key *keys, size_t n)
 {
-	size_t at[256], sum = 0;
+	uint32_t first = 0, second = 0, third = 0;
 
+	for (size_t i = 1; i < n; i++) {
+		first |= keys[i].word[0] ^ keys[0].word[0];
+		second |= keys[i].word[1] ^ keys[0].word[1];
+		third |= keys[i].word[2] ^ keys[0].word[2];
+	}
+	return (struct radix_key){ .word = { first, second, third } };
+}
+
+/* Copies @from to @to in the order of digit @d; *@ret_end is where each value's part ends. */
+static void distribute(const struct radix_key *from, struct radix_key *to, size_t n, unsigned int d,
+		       uint32_t ret_end[256])
+{
+	uint32_t sum = 0;
+
+	memset(ret_end, 0, 256 * sizeof(*ret_end));
+	for (size_t i = 0; i < n; i++)
+		ret_end[digit(&from[i], d)]++;
 	for (unsigned int i = 0; i < 256; i++) {
-		at[i] = sum;
-		sum += count[i];
+		uint32_t count = ret_end[i];
+
+		ret_end[i] = sum;
+		sum += count;
 	}
 	for (size_t i = 0; i < n; i++)
-		to[at[digit(&from[i], d)]++] = from[i];
+		to[ret_end[digit(&from[i], d)]++] = from[i];
 }
 
-static void sort_by_digits(struct radix_key *keys, struct radix_key *spare, size_t n)
+/* For a part that fits the cache: least significant digit first. */
+static void sort_part(struct radix_key *keys, struct radix_key *spare, size_t n,
+		      const struct radix_key *differing)
 {
-	size_t count[N_DIGITS][256] = { 0 };
-	struct radix_key *from = keys, *to = spare;
+	struct radix_key *from = keys, *to = spare, *swap;
+	uint32_t end[256];
 
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned int d = 0; d < N_DIGITS; d++)
-			count[d][digit(&keys[i], d)]++;
-	}
-	for (unsigned int d = 0; d < N_DIGITS; d++) {
-		struct radix_key *swap = from;
-
-		if (count[d][digit(from, d)] == n)
+	for (unsigned int d = N_DIGITS; d-- > 0;) {
+		if (digit(differing, d) == 0)
 			continue;
-		distribute(from, to, n, d, count[d]);
+		distribute(from, to, n, d, end);
+		swap = from;
 		from = to;
 		to = swap;
 	}
@@ -74,10 +91,30 @@ static void sort_by_digits(struct radix_key *keys, struct radix_key *spare, size
 		memcpy(keys, from, n * sizeof(*keys));
 }
 
+/* Recurses at most 12 deep, as the keys of a part agree in one digit more each time. */
 void radix_sort(struct radix_key *keys, struct radix_key *spare, size_t n)
 {
-	if (n <= FEW)
+	uint32_t end[256], start = 0;
+	struct radix_key differing;
+	unsigned int d = 0;
+
+	if (n <= FEW) {
 		insertion_sort(keys, n);
-	else if (!in_order(keys, n))
-		sort_by_digits(keys, spare, n);
+		return;
+	}
+	if (in_order(keys, n))
+		return;
+	differing = differences(keys, n);
+	if (n <= PART) {
+		sort_part(keys, spare, n, &differing);
+		return;
+	}
+	while (digit(&differing, d) == 0)
+		d++;
+	distribute(keys, spare, n, d, end);
+	memcpy(keys, spare, n * sizeof(*keys));
+	for (unsigned int i = 0; i < 256; i++) {
+		radix_sort(keys + start, spare, end[i] - start);
+		start = end[i];
+	}
 }

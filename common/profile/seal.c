@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sealing: equal keys added up, every table in its one order, whatever order it was filled in. Here
- * are the tables of few rows, processes and objects; seal-tables.c has the long ones.
+ * are the tables of few rows, processes and objects; seal-places.c and seal-tables.c have the long
+ * ones.
  *
- * Everything that can fail happens in a draft beside the profile, whose tables take the place of
- * the profile's at the end: it costs the tables a second time while it lasts, and nothing is ever
- * half sealed.
+ * Everything that can fail only plans: it makes the new short tables and the orders of the long
+ * ones. The profile changes when nothing can fail any more.
  */
 #include "common/profile/seal.h"
 
@@ -18,16 +18,17 @@ static void seal_done(struct seal *s)
 	free(s->draft.objects);
 	free(s->draft.processes);
 	free(s->draft.functions);
-	free(s->draft.stacks);
-	free(s->draft.branches);
-	free(s->draft.blocks);
 	free(s->draft.outer);
 	free(s->process_map);
 	free(s->object_map);
+	free(s->n_mentions);
 	free(s->stack_map);
 	free(s->keys);
 	free(s->spare);
 	free(s->rank);
+	free(s->stack_order);
+	free(s->branch_order);
+	free(s->block_order);
 }
 
 /* NULL comes before all others. */
@@ -150,33 +151,35 @@ static int compare_objects(const void *x, const void *y, void *userdata)
 	return compare_files(a, b);
 }
 
-static void mark_used(const struct profile *p, uint32_t object, bool *used)
+static inline void count_mention(struct seal *s, uint32_t object)
 {
-	if (object == PROFILE_NONE)
-		return;
-	assert(object < p->n_objects);
-	used[object] = true;
+	assert(object == PROFILE_NONE || object < s->p->n_objects);
+	s->n_mentions[object == PROFILE_NONE ? s->p->n_objects : object]++;
 }
 
-static void mark_used_objects(const struct profile *p, bool *used)
+static void count_mentions(struct seal *s)
 {
+	const struct profile *p = s->p;
+
 	for (size_t i = 0; i < p->n_stacks; i++)
-		mark_used(p, p->stacks[i].frame.object, used);
+		count_mention(s, p->stacks[i].frame.object);
 	for (size_t i = 0; i < p->n_branches; i++) {
-		mark_used(p, p->branches[i].from.object, used);
-		mark_used(p, p->branches[i].to.object, used);
+		count_mention(s, p->branches[i].from.object);
+		count_mention(s, p->branches[i].to.object);
 	}
-	for (size_t i = 0; i < p->n_blocks; i++)
-		mark_used(p, p->blocks[i].object, used);
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		count_mention(s, p->blocks[i].object); /* its start and its end */
+		count_mention(s, p->blocks[i].object);
+	}
 }
 
 /*
  * Turns @order, all objects, into those that stand for a group of equal ones, the used groups
  * only; @group tells each object the one that stands for it. Returns how many there are.
  */
-static size_t group_objects(const struct profile *p, const bool *used, uint32_t *order,
-			    uint32_t *group)
+static size_t group_objects(const struct seal *s, uint32_t *order, uint32_t *group)
 {
+	const struct profile *p = s->p;
 	size_t n = 0, end;
 
 	qsort_r(order, p->n_objects, sizeof(*order), compare_for_grouping, p->objects);
@@ -189,7 +192,7 @@ static size_t group_objects(const struct profile *p, const bool *used, uint32_t 
 			if (compare_object_keys(first, &p->objects[order[end]]) != 0)
 				break;
 			group[order[end]] = stands;
-			any |= used[order[end]];
+			any |= s->n_mentions[order[end]] > 0;
 		}
 		if (any)
 			order[n++] = stands;
@@ -200,17 +203,17 @@ static size_t group_objects(const struct profile *p, const bool *used, uint32_t 
 static int seal_objects(struct seal *s)
 {
 	_cleanup_free_ uint32_t *order = NULL, *group = NULL, *place = NULL;
-	_cleanup_free_ bool *used = NULL;
 	const struct profile *p = s->p;
 	struct profile *d = &s->draft;
 
-	used = calloc(p->n_objects ?: 1, sizeof(*used));
-	if (!used || ALLOCATE(&order, p->n_objects) < 0 || ALLOCATE(&group, p->n_objects) < 0 ||
-	    ALLOCATE(&place, p->n_objects) < 0 || ALLOCATE(&s->object_map, p->n_objects) < 0)
+	s->n_mentions = calloc(p->n_objects + 1, sizeof(*s->n_mentions));
+	if (!s->n_mentions || ALLOCATE(&order, p->n_objects) < 0 ||
+	    ALLOCATE(&group, p->n_objects) < 0 || ALLOCATE(&place, p->n_objects) < 0 ||
+	    ALLOCATE(&s->object_map, p->n_objects) < 0)
 		return -ENOMEM;
-	mark_used_objects(p, used);
+	count_mentions(s);
 	count_up(order, p->n_objects);
-	d->n_objects = group_objects(p, used, order, group);
+	d->n_objects = group_objects(s, order, group);
 	qsort_r(order, d->n_objects, sizeof(*order), compare_objects, p->objects);
 
 	if (ALLOCATE(&d->objects, d->n_objects) < 0)
@@ -238,9 +241,6 @@ static void replace_tables(struct profile *p, struct profile *draft)
 	REPLACE(objects);
 	REPLACE(processes);
 	REPLACE(functions);
-	REPLACE(stacks);
-	REPLACE(branches);
-	REPLACE(blocks);
 #undef REPLACE
 	p->outer = draft->outer;
 	draft->outer = old.outer;
@@ -253,9 +253,12 @@ int profile_seal(struct profile *profile)
 	if (profile->sealed)
 		return 0;
 	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || seal_places(&s) < 0 ||
-	    seal_functions(&s) < 0 || seal_stacks(&s) < 0 || seal_branches(&s) < 0 ||
-	    seal_blocks(&s) < 0)
+	    seal_functions(&s) < 0 || order_stacks(&s) < 0 || order_branches(&s) < 0 ||
+	    order_blocks(&s) < 0)
 		return -ENOMEM;
+	apply_stacks(&s, profile);
+	apply_branches(&s, profile);
+	apply_blocks(&s, profile);
 	replace_tables(profile, &s.draft);
 	profile->sealed = true;
 	return 0;

@@ -11,15 +11,17 @@
 
 struct seal {
 	const struct profile *p;
-	struct profile draft; /* the tables to be */
+	struct profile draft; /* processes, objects, functions as they will be */
 
 	uint32_t *process_map; /* old index to new */
 	uint32_t *object_map;  /* likewise; PROFILE_NONE for those that nothing refers to */
 	uint32_t *stack_map;
+	size_t *n_mentions; /* of each old object in the long tables; the last is of no object */
 
 	struct radix_key *keys, *spare; /* of the table being sorted; room for all mentions */
 	size_t n_places;		/* distinct ones: what stands in keys after seal_places() */
 	uint32_t *rank;			/* of the place, for each mention of one */
+	uint32_t *stack_order, *branch_order, *block_order; /* of old indices */
 };
 
 /* Room for @n elements where *@p is; not NULL for none. */
@@ -38,14 +40,48 @@ static inline uint32_t map_object(const struct seal *s, uint32_t i)
 }
 
 /*
- * The tables of the draft, each 0 or -ENOMEM; the maps must be there. Places come first, then, as
- * it reads them, functions, then the others, which use the ranks.
+ * Where the mentions of the tables begin: of each stack its frame, of all branches first the from
+ * and then the to, of all blocks first the start and then the end.
+ */
+static inline size_t mention_from(const struct profile *p)
+{
+	return p->n_stacks;
+}
+
+static inline size_t mention_to(const struct profile *p)
+{
+	return mention_from(p) + p->n_branches;
+}
+
+static inline size_t mention_start(const struct profile *p)
+{
+	return mention_to(p) + p->n_branches;
+}
+
+static inline size_t mention_end(const struct profile *p)
+{
+	return mention_start(p) + p->n_blocks;
+}
+
+static inline size_t n_mentions(const struct profile *p)
+{
+	return mention_end(p) + p->n_blocks;
+}
+
+/*
+ * Each 0 or -ENOMEM. The maps come first, then the places, then the functions, which read them in
+ * keys, then the orders.
  */
 int seal_places(struct seal *s);
 int seal_functions(struct seal *s);
-int seal_stacks(struct seal *s);
-int seal_branches(struct seal *s);
-int seal_blocks(struct seal *s);
+int order_stacks(struct seal *s);
+int order_branches(struct seal *s);
+int order_blocks(struct seal *s);
+
+/* Sort the rows of @p by these orders, add up the equal ones, and refer to the new indices. */
+void apply_stacks(struct seal *s, struct profile *p);
+void apply_branches(struct seal *s, struct profile *p);
+void apply_blocks(struct seal *s, struct profile *p);
 
 /* NULL comes before all others. */
 int compare_strings(const char *a, const char *b);

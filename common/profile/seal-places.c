@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sealing the places: all that the long tables mention (an object and an offset) are sorted once,
+ * object by object. A row then needs only the ranks of its places, and the functions that are used
+ * come from one sweep along the sorted places.
+ *
+ * The limit: 2^32 mentions, each of which takes 20 bytes while the profile is sealed, and 16 more
+ * for those of the object that has the most.
+ */
+#include "common/profile/seal.h"
+
+#include "common/util/cleanup.h"
+
+/* A place as a key; @index is which mention of it this is. */
+static inline struct radix_key place_key(const struct seal *s, uint32_t object, uint64_t offset,
+					 size_t index)
+{
+	return (struct radix_key){
+		.word = { map_object(s, object), (uint32_t)(offset >> 32), (uint32_t)offset },
+		.index = (uint32_t)index,
+	};
+}
+
+/* Where the part of each object begins among the places; the last part is of no object. */
+static int find_parts(const struct seal *s, size_t **ret_parts)
+{
+	size_t n_old = s->p->n_objects, n_new = s->draft.n_objects, sum = 0;
+	size_t *parts = calloc(n_new + 2, sizeof(*parts));
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_old; i++) {
+		if (s->object_map[i] != PROFILE_NONE)
+			parts[s->object_map[i]] += s->n_mentions[i];
+	}
+	parts[n_new] = s->n_mentions[n_old];
+	for (size_t i = 0; i <= n_new + 1; i++) {
+		size_t count = parts[i];
+
+		parts[i] = sum;
+		sum += count;
+	}
+	*ret_parts = parts;
+	return 0;
+}
+
+static inline void collect_place(struct seal *s, size_t *parts, uint32_t object, uint64_t offset,
+				 size_t mention)
+{
+	struct radix_key key = place_key(s, object, offset, mention);
+
+	s->keys[parts[MIN(key.word[0], s->draft.n_objects)]++] = key;
+}
+
+/* Puts each mention into its object's part, whose end @parts tells afterwards. */
+static void collect_places(struct seal *s, size_t *parts)
+{
+	const struct profile *p = s->p;
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		collect_place(s, parts, p->stacks[i].frame.object, p->stacks[i].frame.offset, i);
+	for (size_t i = 0; i < p->n_branches; i++) {
+		const struct profile_branch *b = &p->branches[i];
+
+		collect_place(s, parts, b->from.object, b->from.offset, mention_from(p) + i);
+		collect_place(s, parts, b->to.object, b->to.offset, mention_to(p) + i);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		const struct profile_block *b = &p->blocks[i];
+
+		collect_place(s, parts, b->object, b->start, mention_start(p) + i);
+		collect_place(s, parts, b->object, b->end, mention_end(p) + i);
+	}
+}
+
+/* From the sorted mentions to the distinct places and the rank of each mention. */
+static void rank_places(struct seal *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct radix_key key = s->keys[i];
+
+		if (i == 0 || radix_compare(&s->keys[s->n_places - 1], &key) != 0)
+			s->keys[s->n_places++] = key;
+		s->rank[key.index] = (uint32_t)(s->n_places - 1);
+	}
+}
+
+int seal_places(struct seal *s)
+{
+	_cleanup_free_ size_t *parts = NULL;
+	size_t n = n_mentions(s->p), start = 0;
+
+	if (n > UINT32_MAX)
+		return -ENOMEM;
+	if (ALLOCATE(&s->keys, n) < 0 || ALLOCATE(&s->spare, n) < 0 || ALLOCATE(&s->rank, n) < 0 ||
+	    find_parts(s, &parts) < 0)
+		return -ENOMEM;
+	collect_places(s, parts);
+	for (size_t i = 0; i <= s->draft.n_objects; i++) {
+		radix_sort(s->keys + start, s->spare, parts[i] - start);
+		start = parts[i];
+	}
+	rank_places(s, n);
+	return 0;
+}
+
+/* The keys of those functions whose object is used. */
+static size_t collect_functions(const struct seal *s, struct radix_key *keys)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->p->n_functions; i++) {
+		const struct profile_function *f = &s->p->functions[i];
+
+		if (f->object != PROFILE_NONE && map_object(s, f->object) == PROFILE_NONE)
+			continue;
+		keys[n++] = place_key(s, f->object, f->start, i);
+	}
+	return n;
+}
+
+/* @place is not before the function's start. */
+static bool place_is_inside(const struct radix_key *place, const struct radix_key *start,
+			    uint64_t size)
+{
+	uint64_t at = (uint64_t)place->word[1] << 32 | place->word[2];
+	uint64_t from = (uint64_t)start->word[1] << 32 | start->word[2];
+
+	return place->word[0] == start->word[0] && at - from < size;
+}
+
+/* Which of two functions with one start stays: what is unknown comes last. */
+static int compare_equal_functions(const struct profile_function *a,
+				   const struct profile_function *b)
+{
+	RETURN_UNLESS_EQUAL(COMPARE(!*a->name, !*b->name));
+	RETURN_UNLESS_EQUAL(compare_strings(a->name, b->name));
+	RETURN_UNLESS_EQUAL(COMPARE(a->size, b->size));
+	return COMPARE(a->fingerprint - 1, b->fingerprint - 1);
+}
+
+static void append_function(struct profile *d, struct profile_function f)
+{
+	struct profile_function *last = d->n_functions ? &d->functions[d->n_functions - 1] : NULL;
+
+	if (!last || last->object != f.object || last->start != f.start)
+		d->functions[d->n_functions++] = f;
+	else if (compare_equal_functions(&f, last) < 0)
+		*last = f;
+}
+
+static inline uint64_t last_offset(const struct profile_function *f)
+{
+	uint64_t last = f->start + f->size - 1;
+
+	return last < f->start ? UINT64_MAX : last;
+}
+
+/* Links each function to the last before it that reaches further, for profile_find_function(). */
+static void link_outer(struct profile *d)
+{
+	for (size_t i = 0; i < d->n_functions; i++) {
+		const struct profile_function *f = &d->functions[i], *before;
+		uint32_t outer = i == 0 ? PROFILE_NONE : (uint32_t)(i - 1);
+
+		for (; outer != PROFILE_NONE; outer = d->outer[outer]) {
+			before = &d->functions[outer];
+			if (before->object == f->object && last_offset(before) > last_offset(f))
+				break;
+			if (before->object != f->object) {
+				outer = PROFILE_NONE;
+				break;
+			}
+		}
+		d->outer[i] = outer;
+	}
+}
+
+int seal_functions(struct seal *s)
+{
+	_cleanup_free_ struct radix_key *keys = NULL, *spare = NULL;
+	const struct profile *p = s->p;
+	struct profile *d = &s->draft;
+	size_t n, place = 0;
+
+	if (ALLOCATE(&keys, p->n_functions) < 0 || ALLOCATE(&spare, p->n_functions) < 0 ||
+	    ALLOCATE(&d->functions, p->n_functions) < 0)
+		return -ENOMEM;
+	n = collect_functions(s, keys);
+	radix_sort(keys, spare, n);
+	for (size_t i = 0; i < n; i++) {
+		struct profile_function f = p->functions[keys[i].index];
+
+		while (place < s->n_places && radix_compare(&s->keys[place], &keys[i]) < 0)
+			place++;
+		if (place == s->n_places)
+			break;
+		if (!place_is_inside(&s->keys[place], &keys[i], f.size))
+			continue;
+		f.object = keys[i].word[0];
+		append_function(d, f);
+	}
+	if (ALLOCATE(&d->outer, d->n_functions) < 0)
+		return -ENOMEM;
+	link_outer(d);
+	return 0;
+}
