@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Demangling by libiberty: C++ and both Rust manglings.
+ *
+ * Names come from files that anybody can write. A C++ name of 400 bytes can stand for gigabytes
+ * of text (each substitution doubles what the one before it stood for), so the text is taken piece
+ * by piece, and the demangler is left by longjmp() once it is longer than anybody would read: it
+ * keeps all it has on the stack, but for a few bytes of a Rust identifier in Punycode. Names that
+ * are given up on are shown as the linker knows them, as are those of more than some 1,000
+ * components, which libiberty refuses. Terminals and JSON get what they can take: UTF-8, nothing
+ * that moves a cursor.
+ */
+#include "common/symbol/demangle.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+struct piecewise {
+	jmp_buf too_long;
+	size_t n;
+	char text[DEMANGLE_MAX + 1];
+};
+
+static void on_piece(const char *piece, size_t n, void *userdata)
+{
+	struct piecewise *out = userdata;
+
+	if (n > DEMANGLE_MAX - out->n)
+		longjmp(out->too_long, 1);
+	memcpy(out->text + out->n, piece, n);
+	out->n += n;
+	out->text[out->n] = 0;
+}
+
+/* True if @name is a mangled one, and its text is in @out. */
+static bool demangle_text(struct piecewise *out, const char *name)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+
+	/* legacy Rust names are C++ names as well, so they go first */
+	if (strncmp(name, "_ZN", 3) && strncmp(name, "_R", 2) && strncmp(name, "_Z", 2) &&
+	    strncmp(name, "_GLOBAL_", 8))
+		return false;
+	if (setjmp(out->too_long))
+		return false;
+	out->n = 0;
+	if (rust_demangle_callback(name, options, on_piece, out) && out->n)
+		return true;
+	out->n = 0;
+	return cplus_demangle_v3_callback(name, options, on_piece, out) && out->n;
+}
+
+/* The length of the UTF-8 sequence at @s if it is a printable one, else 0. */
+static size_t printable(const uint8_t *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	uint32_t c;
+
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	c = s[0] & (0xffU >> (n + 1));
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c < 0xa0)
+		return 0;
+	return n;
+}
+
+static void make_printable(char *name)
+{
+	for (uint8_t *s = (uint8_t *)name; *s;) {
+		size_t n = printable(s);
+
+		if (!n)
+			*s = '?';
+		s += n ? n : 1;
+	}
+}
+
+/* foo@@GLIBC_2.2.5 and foo@GLIBC_2.2.5 are both foo. */
+static size_t length_without_version(const char *name, size_t n)
+{
+	const char *at = n > 1 ? memchr(name + 1, '@', n - 1) : NULL;
+
+	return at ? (size_t)(at - name) : n;
+}
+
+int demangle(char **ret, const char *name, size_t n, const char *suffix)
+{
+	struct piecewise out;
+	char raw[DEMANGLE_MAX + 1], *text;
+	const char *best;
+	size_t n_best;
+
+	n = length_without_version(name, strnlen(name, n < DEMANGLE_MAX ? n : DEMANGLE_MAX));
+	memcpy(raw, name, n);
+	raw[n] = 0;
+	best = demangle_text(&out, raw) ? out.text : raw;
+	n_best = strlen(best);
+	text = malloc(n_best + strlen(suffix) + 1);
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, best, n_best);
+	memcpy(text + n_best, suffix, strlen(suffix) + 1);
+	make_printable(text);
+	*ret = text;
+	return 0;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An array sorted by start, searched by bisection over the starts alone.
+ *
+ * Functions may nest (a part of one with a name of its own), so each symbol knows the one around
+ * it, and a search walks outwards from the last that starts at or before the offset. Files may lie:
+ * no more than MAX_NESTING are followed, which bounds a search whatever the table.
+ *
+ * Of several names of one address: a function rather than a label, one with a size, global over
+ * weak over local, fewer leading underscores, shorter, first in the alphabet.
+ */
+#include "common/symbol/symbol-table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/symbol/demangle.h"
+#include "common/util/array.h"
+
+#define NO_OUTER     UINT32_MAX
+#define MAX_NESTING  8
+#define MAX_SYMBOLS  (8U << 20)
+#define MAX_COMPARED 256 /* bytes of names compared */
+
+struct symbol_table {
+	struct symbol_entry *entries;
+	size_t n, cap;
+
+	/* of a sealed table, beside the entries */
+	uint64_t *starts;
+	uint32_t *outer;
+	char **names;
+	size_t n_sealed;
+
+	void **blocks;
+	size_t n_blocks, cap_blocks;
+};
+
+int symbol_table_new(struct symbol_table **ret)
+{
+	struct symbol_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*ret = t;
+	return 0;
+}
+
+static void unseal(struct symbol_table *t)
+{
+	for (size_t i = 0; t->names && i < t->n_sealed; i++)
+		free(t->names[i]);
+	free(t->names);
+	free(t->outer);
+	free(t->starts);
+	t->names = NULL;
+	t->outer = NULL;
+	t->starts = NULL;
+	t->n_sealed = 0;
+}
+
+struct symbol_table *symbol_table_free(struct symbol_table *t)
+{
+	if (!t)
+		return NULL;
+	unseal(t);
+	for (size_t i = 0; i < t->n_blocks; i++)
+		free(t->blocks[i]);
+	free(t->blocks);
+	free(t->entries);
+	free(t);
+	return NULL;
+}
+
+int symbol_table_take_names(struct symbol_table *t, void *names)
+{
+	int r = ARRAY_RESERVE(&t->blocks, &t->cap_blocks, t->n_blocks + 1);
+
+	if (r < 0)
+		free(names);
+	else
+		t->blocks[t->n_blocks++] = names;
+	return r;
+}
+
+int symbol_table_add(struct symbol_table *t, const struct symbol_entry *entry)
+{
+	int r;
+
+	if (entry->start >= entry->limit || t->n >= MAX_SYMBOLS)
+		return 0;
+	r = ARRAY_RESERVE(&t->entries, &t->cap, t->n + 1);
+	if (r < 0)
+		return r;
+	t->entries[t->n++] = *entry;
+	return 0;
+}
+
+static size_t leading_underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/* Which of two names of one address is the better: below zero for the first. */
+static int compare_names(const char *a, const char *b)
+{
+	size_t na = leading_underscores(a), nb = leading_underscores(b);
+
+	if (na != nb)
+		return na < nb ? -1 : 1;
+	na = strnlen(a, MAX_COMPARED);
+	nb = strnlen(b, MAX_COMPARED);
+	if (na != nb)
+		return na < nb ? -1 : 1;
+	return strncmp(a, b, MAX_COMPARED);
+}
+
+/* By start; of those of one start, the better first. */
+static int compare_entries(const void *pa, const void *pb)
+{
+	const struct symbol_entry *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->label != b->label)
+		return a->label ? 1 : -1;
+	if (!a->size != !b->size)
+		return a->size ? -1 : 1;
+	if (a->binding != b->binding)
+		return a->binding > b->binding ? -1 : 1;
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	return compare_names(a->name, b->name);
+}
+
+static void drop_aliases(struct symbol_table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!n || t->entries[n - 1].start != t->entries[i].start)
+			t->entries[n++] = t->entries[i];
+	t->n = n;
+}
+
+/* A function of unknown size runs across local labels: a loop in assembler is not its end. */
+static void give_sizes(struct symbol_table *t)
+{
+	uint64_t next = UINT64_MAX, next_function = UINT64_MAX;
+
+	for (size_t i = t->n; i-- > 0;) {
+		struct symbol_entry *e = &t->entries[i];
+		uint64_t room = e->limit - e->start;
+
+		if (!e->size)
+			e->size = (e->label ? next : next_function) - e->start;
+		e->size = MIN(e->size, room);
+		next = e->start;
+		if (!e->label || e->binding == SYMBOL_GLOBAL)
+			next_function = e->start;
+	}
+}
+
+static void drop_labels_in_functions(struct symbol_table *t)
+{
+	uint64_t end = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct symbol_entry *e = &t->entries[i];
+
+		if (e->label && e->start < end)
+			continue;
+		if (!e->label)
+			end = MAX(end, e->start + e->size);
+		t->entries[n++] = *e;
+	}
+	t->n = n;
+}
+
+/* Those that hold the start of entry @i, outermost first, are open; it becomes one of them. */
+static void nest(struct symbol_table *t)
+{
+	uint32_t open[MAX_NESTING];
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t start = t->entries[i].start;
+
+		while (n && t->entries[open[n - 1]].start + t->entries[open[n - 1]].size <= start)
+			n--;
+		t->starts[i] = start;
+		t->outer[i] = n ? open[n - 1] : NO_OUTER;
+		if (n == MAX_NESTING)
+			memmove(open, open + 1, --n * sizeof(open[0]));
+		open[n++] = (uint32_t)i;
+	}
+}
+
+int symbol_table_seal(struct symbol_table *t)
+{
+	unseal(t);
+	if (!t->n)
+		return 0;
+	qsort(t->entries, t->n, sizeof(*t->entries), compare_entries);
+	drop_aliases(t);
+	give_sizes(t);
+	drop_labels_in_functions(t);
+	t->starts = calloc(t->n, sizeof(*t->starts));
+	t->outer = calloc(t->n, sizeof(*t->outer));
+	t->names = calloc(t->n, sizeof(*t->names));
+	if (!t->starts || !t->outer || !t->names) {
+		unseal(t);
+		return -ENOMEM;
+	}
+	nest(t);
+	t->n_sealed = t->n;
+	return 0;
+}
+
+size_t symbol_table_count(const struct symbol_table *t)
+{
+	return t->n_sealed;
+}
+
+static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_t i)
+{
+	for (int depth = 0; depth <= MAX_NESTING; depth++) {
+		if (offset - t->starts[i] < t->entries[i].size)
+			return i;
+		if (t->outer[i] == NO_OUTER)
+			break;
+		i = t->outer[i];
+	}
+	return SYMBOL_TABLE_NONE;
+}
+
+size_t symbol_table_find(const struct symbol_table *t, uint64_t offset)
+{
+	size_t low = 0, n = t->n_sealed;
+
+	/* ends at the last that starts at or before the offset, if any does */
+	while (n > 1) {
+		size_t half = n / 2;
+
+		low = t->starts[low + half] <= offset ? low + half : low;
+		n -= half;
+	}
+	if (!n || t->starts[low] > offset)
+		return SYMBOL_TABLE_NONE;
+	return find_outwards(t, offset, low);
+}
+
+size_t symbol_table_find_near(const struct symbol_table *t, uint64_t offset, size_t hint)
+{
+	if (hint < t->n_sealed && t->starts[hint] <= offset &&
+	    (hint + 1 == t->n_sealed || offset < t->starts[hint + 1]))
+		return find_outwards(t, offset, hint);
+	return symbol_table_find(t, offset);
+}
+
+const struct symbol_entry *symbol_table_get(const struct symbol_table *t, size_t i)
+{
+	return &t->entries[i];
+}
+
+const char *symbol_table_name(struct symbol_table *t, size_t i)
+{
+	const struct symbol_entry *e = &t->entries[i];
+
+	if (!t->names[i] && demangle(&t->names[i], e->name, SIZE_MAX, e->stub ? "@plt" : "") < 0)
+		return NULL;
+	return t->names[i];
+}
