@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One executable or shared library: who it is, where its code lies, what its functions are called.
+ *
+ * Offsets are the file's, which is what mappings speak of; addresses are the ELF file's own, which
+ * is what its tables speak of. Program headers turn one into the other.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/symbol/build-id.h"
+#include "common/symbol/elf-image.h"
+#include "common/symbol/symbol-table.h"
+#include "common/util/macro.h"
+
+struct elf_file {
+	struct build_id build_id;
+	char *debuglink; /* NULL where it names none */
+	uint32_t debuglink_crc;
+	struct elf_load *loads;
+	size_t n_loads;
+	struct symbol_table *symbols; /* NULL until they are read; by file offset */
+	struct elf_image *image;      /* only until then */
+};
+
+/* Takes @fd in any case. Errors are those of elf_image_open(). */
+int elf_file_open(struct elf_file **ret, int fd);
+int elf_file_open_memory(struct elf_file **ret, const void *bytes, size_t n);
+struct elf_file *elf_file_free(struct elf_file *file);
+DEFINE_CLEANUP(struct elf_file *, elf_file_free);
+
+/* Opens the separate debug file of @file: a descriptor for the caller to close, or -1. */
+typedef int (*elf_file_debug_opener)(const struct elf_file *file, void *userdata);
+
+/*
+ * Reads the symbols, once. @open_debug (or NULL) is called if the file has no full table of its own.
+ * 0 or -ENOMEM: what is damaged is passed over, and there may be no symbols at all.
+ */
+int elf_file_read_symbols(struct elf_file *file, elf_file_debug_opener open_debug, void *userdata);
+
+/* True and *@ret, or false where the file's bytes at @offset are not loaded. */
+bool elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *ret);
+bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret);
+
+/* True if code is loaded from the file; it is not from one with debug information alone. */
+bool elf_file_has_code(const struct elf_file *file);
