@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/symbol/vdso.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define VDSO_MAX (256UL << 10)
+
+/* Its section headers are the last thing in it. */
+static size_t image_size(const uint8_t *image)
+{
+	Elf64_Ehdr header;
+
+	memcpy(&header, image, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    !header.e_shoff || header.e_shoff > VDSO_MAX)
+		return 0;
+	return header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+}
+
+int vdso_open(const struct profile_object *object, struct elf_file **ret, struct fault *why)
+{
+	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
+	/* the kernel says where it is by a number */
+	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); // NOLINT
+	size_t n = image ? image_size(image) : 0;
+	int r;
+
+	if (!n || n > VDSO_MAX)
+		return fault_set(why, -ENOENT, "this machine shows none");
+	if (!object->n_build_id)
+		return fault_set(why, -ENOENT, "its build-id is not known");
+	r = elf_file_open_memory(&file, image, n);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return fault_set(why, r, "this machine's cannot be read");
+	if (!build_id_equal(&file->build_id, object->build_id, object->n_build_id))
+		return fault_set(why, -ESTALE, "this machine's is of another kernel");
+	*ret = TAKE_PTR(file);
+	return 0;
+}
