@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Colours: whether to use them, and which. */
+#pragma once
+
+#include <stdbool.h>
+
+enum color_mode {
+	COLOR_AUTO,
+	COLOR_ALWAYS,
+	COLOR_NEVER,
+};
+
+/* What --color takes; -EINVAL for any other word. */
+int color_parse(enum color_mode *ret, const char *word);
+
+/*
+ * True if output is to be coloured. Of itself only a terminal that can is, and not where NO_COLOR
+ * is set (no-color.org).
+ */
+bool color_wanted(enum color_mode mode, bool is_terminal);
+
+/* Escape sequences of ECMA-48, or "" without colours. */
+#define COLOR_DIM(on)	((on) ? "\033[2m" : "")
+#define COLOR_BOLD(on)	((on) ? "\033[1m" : "")
+#define COLOR_RESET(on) ((on) ? "\033[0m" : "")

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "client/commands.h"
+#include "client/dump-text.h"
+#include "client/output.h"
+#include "client/samples.h"
+#include "client/source.h"
+#include "common/profile/profile-json.h"
+
+static int dump_samples(const struct options *options, struct fault *fault)
+{
+	_cleanup_(samples_freep) struct samples *samples = NULL;
+	struct output output;
+	int r;
+
+	r = source_check_word(options->window, fault);
+	if (r >= 0)
+		r = samples_open(&samples, options, fault);
+	if (r < 0)
+		return r;
+	samples_say(samples, stderr);
+	output_open(&output, options);
+	r = samples_write(samples, output.f, fault);
+	return output_close(&output, r < 0 ? NULL : fault) < 0 ? -EIO : r;
+}
+
+static int dump_profile(const struct options *options, struct fault *fault)
+{
+	_cleanup_(source_freep) struct source *source = NULL;
+	struct output output;
+	int r;
+
+	r = source_open(&source, options, fault);
+	if (r < 0)
+		return r;
+	source_say(source, stderr);
+	output_open(&output, options);
+	if (options->json)
+		r = profile_write_json(source->shown, output.f);
+	else
+		r = dump_write_text(source, output.f);
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->path, strerror(-r)) : 0;
+}
+
+int command_dump(const struct options *options, struct fault *fault)
+{
+	return options->samples ? dump_samples(options, fault) : dump_profile(options, fault);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A profile's counters one by one: their names, what they mean, their values. Whoever lists them
+ * all by this leaves none out.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+
+struct counter {
+	const char *name;
+	const char *what;
+	uint64_t value;
+};
+
+#define X(name, what) +1
+enum { N_COUNTERS = 0 PROFILE_COUNTERS(X) };
+#undef X
+
+struct counter counter_get(const struct profile_counters *counters, size_t i);
+
+/* The sum of what was lost, by whatever cause. */
+uint64_t counters_lost(const struct profile_counters *counters);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * branchctl: shows and compares what branchd counted, or what a recording holds.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/commands.h"
+#include "client/options.h"
+
+enum exit_status {
+	STATUS_DONE = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+};
+
+static int (*const commands[OPTIONS_N_COMMANDS])(const struct options *, struct fault *) = {
+	[OPTIONS_TOP] = command_top,
+	[OPTIONS_DUMP] = command_dump,
+};
+
+static int complain(const struct fault *fault, enum exit_status status)
+{
+	fprintf(stderr, "branchctl: %s\n", fault->text);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct fault fault = {};
+	struct options options;
+	int r;
+
+	/* UTF-8 and its widths; numbers stay as scripts read them. */
+	setlocale(LC_CTYPE, "");
+
+	r = options_parse(&options, argc, argv, &fault);
+	if (r < 0)
+		return complain(&fault, STATUS_USAGE);
+	if (r == 0)
+		return STATUS_DONE;
+	r = commands[options.command](&options, &fault);
+	return r < 0 ? complain(&fault, STATUS_FAILED) : STATUS_DONE;
+}

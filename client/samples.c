@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A return address lies behind the call it returns to, and where that was the last instruction of a
+ * function it lies in the next one. So callers are looked up one byte before, and printed as
+ * they are: "fail+0x40" where fail is 0x40 bytes long means its very end.
+ */
+#include "client/samples.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/match.h"
+#include "client/progress.h"
+#include "client/text.h"
+#include "common/process/processes.h"
+#include "common/profile/load.h"
+#include "common/record/recording.h"
+#include "common/symbol/symbolizer.h"
+
+#define MAX_INLINED 64
+
+struct samples {
+	const struct options *options;
+	struct recording *recording;
+	struct processes *processes;
+	struct symbolizer *symbolizer;
+	uint32_t source;
+	struct recording_damage damage;
+};
+
+/* A frame, located and named. */
+struct frame {
+	uint64_t address;	     /* in the process */
+	uint64_t offset;	     /* in the object */
+	uint64_t lookup;	     /* the same, or of a return address the byte before */
+	const struct object *object; /* NULL: none */
+	struct symbol symbol;	     /* of no name where there is none */
+};
+
+static int check_readable_twice(const char *path, struct fault *fault)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return fault_set(fault, -ESPIPE,
+				 "%s: dump --samples reads the recording twice; "
+				 "write it to a file first",
+				 path);
+	return 0;
+}
+
+static int open_recording(struct samples *samples, struct fault *fault)
+{
+	samples->recording = recording_free(samples->recording);
+	return recording_open(&samples->recording, samples->options->window,
+			      samples->options->force, fault);
+}
+
+/* Once to the end. */
+static int read_through(struct samples *samples, struct fault *fault)
+{
+	struct progress progress;
+	struct event event;
+	uint64_t done, all;
+	unsigned int n = 0;
+	int r;
+
+	progress_init(&progress);
+	while ((r = recording_next(samples->recording, &event, fault)) > 0)
+		if (n++ % 1024 == 0) {
+			recording_progress(samples->recording, &done, &all);
+			progress_update(done, all, &progress);
+		}
+	progress_done(&progress);
+	return r;
+}
+
+static int choose_source(struct samples *samples, struct fault *fault)
+{
+	int64_t source = load_choose_source(samples->recording, samples->options->event, fault);
+
+	if (source < 0)
+		return (int)source;
+	samples->source = (uint32_t)source;
+	return 0;
+}
+
+static int first_reading(struct samples *samples, struct fault *fault)
+{
+	const struct recording_damage *damage;
+	int r;
+
+	r = open_recording(samples, fault);
+	if (r >= 0)
+		r = read_through(samples, fault);
+	if (r >= 0)
+		r = choose_source(samples, fault);
+	if (r < 0)
+		return r;
+	damage = recording_forced(samples->recording);
+	if (damage)
+		samples->damage = *damage;
+	return 0;
+}
+
+int samples_open(struct samples **ret, const struct options *options, struct fault *fault)
+{
+	_cleanup_(samples_freep) struct samples *samples = calloc(1, sizeof(*samples));
+	int r;
+
+	if (!samples)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	samples->options = options;
+	r = check_readable_twice(options->window, fault);
+	if (r >= 0)
+		r = first_reading(samples, fault);
+	if (r < 0)
+		return r;
+	if (processes_new(&samples->processes) < 0 ||
+	    symbolizer_new(&samples->symbolizer, &options->symbols) < 0)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	*ret = TAKE_PTR(samples);
+	return 0;
+}
+
+struct samples *samples_free(struct samples *samples)
+{
+	if (!samples)
+		return NULL;
+	symbolizer_free(samples->symbolizer);
+	processes_free(samples->processes);
+	recording_free(samples->recording);
+	free(samples);
+	return NULL;
+}
+
+void samples_say(const struct samples *samples, FILE *f)
+{
+	const struct recording_damage *damage = &samples->damage;
+
+	if (damage->n_bytes_lost > 0)
+		fprintf(f,
+			"branchctl: %s; %" PRIu64 " bytes from offset %" PRIu64 " on were lost\n",
+			damage->fault.text, damage->n_bytes_lost, damage->offset);
+}
+
+static int locate(struct samples *samples, const struct incarnation *incarnation, uint64_t address,
+		  bool is_return, struct frame *ret)
+{
+	const struct mapping *mapping;
+
+	*ret = (struct frame){ .address = address };
+	mapping = processes_locate(samples->processes, incarnation, address - is_return);
+	if (!mapping)
+		return 0;
+	ret->object = mapping->object;
+	ret->offset = address + mapping->shift;
+	ret->lookup = ret->offset - is_return;
+	if (mapping->object->function) {
+		ret->symbol.name = mapping->object->function;
+		ret->symbol.start = mapping->start + mapping->shift;
+		return 0;
+	}
+	return symbolizer_find(samples->symbolizer, &mapping->object->what, ret->lookup,
+			       &ret->symbol);
+}
+
+static void write_inlined(struct samples *samples, const struct frame *frame, FILE *f)
+{
+	struct source_frame frames[MAX_INLINED];
+	int n;
+
+	if (!frame->object)
+		return;
+	n = symbolizer_lines(samples->symbolizer, &frame->object->what, frame->lookup, frames,
+			     MAX_INLINED);
+	for (int i = 0; i + 1 < n; i++) {
+		fprintf(f, "\t%16" PRIx64 " ", frame->address);
+		text_write(f, frames[i].function ?: "[unknown]");
+		fputs(" (inlined)\n", f);
+	}
+}
+
+static void write_frame(struct samples *samples, const struct frame *frame, FILE *f)
+{
+	if (samples->options->inlined)
+		write_inlined(samples, frame, f);
+	fprintf(f, "\t%16" PRIx64 " ", frame->address);
+	if (frame->symbol.name) {
+		text_write(f, frame->symbol.name);
+		fprintf(f, "+0x%" PRIx64, frame->offset - frame->symbol.start);
+	} else
+		fputs("[unknown]", f);
+	fputs(" (", f);
+	text_write(f, frame->object && frame->object->what.path[0] ? frame->object->what.path
+								   : "[unknown]");
+	fputs(")\n", f);
+}
+
+static bool is_marker(uint64_t address)
+{
+	return address >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/*
+ * Goes through the frames of a call chain, the leaf first. The first of each context is where it was
+ * left, the others are return addresses.
+ */
+static int write_chain(struct samples *samples, const struct incarnation *incarnation,
+		       const struct sample *sample, FILE *f)
+{
+	bool is_return = false;
+	struct frame frame;
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < sample->n_callchain; i++) {
+		uint64_t address = sample->callchain[i];
+
+		if (is_marker(address)) {
+			is_return = false;
+			continue;
+		}
+		r = locate(samples, incarnation, address, is_return, &frame);
+		if (r >= 0)
+			write_frame(samples, &frame, f);
+		is_return = true;
+	}
+	return r;
+}
+
+/* Where the sample was taken: the first frame of the chain, or the ip where there is none. */
+static uint64_t leaf_address(const struct sample *sample, bool *ret_has_chain)
+{
+	for (uint32_t i = 0; i < sample->n_callchain; i++)
+		if (!is_marker(sample->callchain[i])) {
+			*ret_has_chain = true;
+			return sample->callchain[i];
+		}
+	*ret_has_chain = false;
+	return sample->ip;
+}
+
+static bool process_wanted(const struct profile_filter *filter,
+			   const struct incarnation *incarnation)
+{
+	return match_process(filter, &(struct profile_process){
+					     .pid = incarnation->pid,
+					     .comm = incarnation->comm,
+					     .unit = incarnation->unit,
+					     .uid = incarnation->uid,
+				     });
+}
+
+static bool leaf_wanted(const struct profile_filter *filter, const struct frame *leaf)
+{
+	return match_object(filter, leaf->object ? &leaf->object->what : NULL) &&
+	       match_symbol(filter, leaf->symbol.name);
+}
+
+static int write_sample(struct samples *samples, const struct event *event, FILE *f)
+{
+	const struct profile_filter *filter = &samples->options->filter;
+	const struct sample *sample = &event->sample;
+	const struct incarnation *incarnation = processes_find(samples->processes, event->pid);
+	struct frame leaf;
+	bool has_chain;
+	int r;
+
+	if (!incarnation)
+		return -ENOMEM;
+	if (!process_wanted(filter, incarnation))
+		return 0;
+	r = locate(samples, incarnation, leaf_address(sample, &has_chain), false, &leaf);
+	if (r < 0 || !leaf_wanted(filter, &leaf))
+		return r;
+
+	text_write(f, processes_thread_comm(samples->processes, event->pid, event->tid));
+	fprintf(f, " %" PRId32 "/%" PRId32 " %" PRIu64 ".%09" PRIu64 ": ", event->pid, event->tid,
+		event->time_ns / 1000000000, event->time_ns % 1000000000);
+	text_write(f, recording_source_name(samples->recording, samples->source));
+	fputs(":\n", f);
+	if (has_chain)
+		r = write_chain(samples, incarnation, sample, f);
+	else
+		write_frame(samples, &leaf, f);
+	fputc('\n', f);
+	return r;
+}
+
+static int write_event(struct samples *samples, const struct event *event, FILE *f)
+{
+	if (event->kind != EVENT_SAMPLE)
+		return processes_apply(samples->processes, event);
+	return event->source == samples->source ? write_sample(samples, event, f) : 0;
+}
+
+int samples_write(struct samples *samples, FILE *f, struct fault *fault)
+{
+	struct event event;
+	int r;
+
+	r = open_recording(samples, fault);
+	if (r < 0)
+		return r;
+	while ((r = recording_next(samples->recording, &event, fault)) > 0) {
+		r = write_event(samples, &event, f);
+		if (r < 0)
+			return fault_set(fault, r, "%s: %s", samples->options->window,
+					 strerror(-r));
+		if (ferror(f))
+			return 0;
+	}
+	return r;
+}

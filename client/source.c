@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/progress.h"
+#include "common/profile/load.h"
+#include "common/util/cleanup.h"
+
+int source_check_word(const char *word, struct fault *fault)
+{
+	size_t n = word ? strlen(word) : 0;
+
+	if (word && (strchr(word, '/') || (n >= 5 && strcmp(word + n - 5, ".data") == 0)))
+		return 0;
+	if (!word)
+		return fault_set(
+			fault, -ENOTSUP,
+			"the latest windows are the daemon branchd's, and it is not there; "
+			"give a recording: a path with a '/' or ending in .data");
+	if (access(word, F_OK) == 0)
+		return fault_set(fault, -ENOTSUP,
+				 "'%s' is taken for a window, which needs the daemon branchd; "
+				 "for the recording of that name give ./%s",
+				 word, word);
+	return fault_set(fault, -ENOTSUP,
+			 "window '%s' needs the daemon branchd, and it is not there; "
+			 "give a recording: a path with a '/' or ending in .data",
+			 word);
+}
+
+static int load(struct source *source, const struct options *options, struct fault *fault)
+{
+	struct progress progress;
+	struct load_settings settings = {
+		.force = options->force,
+		.event = options->event,
+		.progress = progress_update,
+		.userdata = &progress,
+	};
+	int r;
+
+	progress_init(&progress);
+	r = profile_load(&source->all, source->path, &settings, &source->damage, &source->others,
+			 fault);
+	progress_done(&progress);
+	return r;
+}
+
+static int name(struct source *source, const struct options *options)
+{
+	int r = symbolizer_new(&source->symbolizer, &options->symbols);
+
+	if (r < 0)
+		return r;
+	r = symbolizer_name_profile(source->symbolizer, source->all);
+	return r < 0 ? r : profile_seal(source->all);
+}
+
+/* First the processes, for they are what percentages refer to; then what is within them. */
+static int filter(struct source *source, const struct profile_filter *filter)
+{
+	struct profile_filter processes = *filter, places = PROFILE_FILTER_INIT;
+	struct profile *all;
+	int r;
+
+	processes.object = processes.symbol = NULL;
+	places.object = filter->object;
+	places.symbol = filter->symbol;
+	if (filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit) {
+		r = profile_filter(&all, source->all, &processes);
+		if (r < 0)
+			return r;
+		profile_free(source->all);
+		source->all = all;
+	}
+	if (places.object || places.symbol) {
+		r = profile_filter(&source->part, source->all, &places);
+		if (r < 0)
+			return r;
+	}
+	source->shown = source->part ?: source->all;
+	return 0;
+}
+
+int source_open(struct source **ret, const struct options *options, struct fault *fault)
+{
+	_cleanup_(source_freep) struct source *source = calloc(1, sizeof(*source));
+	int r;
+
+	if (!source)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	r = source_check_word(options->window, fault);
+	if (r < 0)
+		return r;
+	source->path = options->window;
+	r = load(source, options, fault);
+	if (r < 0)
+		return r;
+	r = name(source, options);
+	if (r >= 0)
+		r = filter(source, &options->filter);
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", source->path, strerror(-r));
+	*ret = TAKE_PTR(source);
+	return 0;
+}
+
+struct source *source_free(struct source *source)
+{
+	if (!source)
+		return NULL;
+	profile_free(source->part);
+	profile_free(source->all);
+	symbolizer_free(source->symbolizer);
+	free(source->others);
+	free(source);
+	return NULL;
+}
+
+/* What to say of symbols that were not found: one object by name and reason, more by number. */
+struct problems {
+	const struct profile *profile;
+	uint64_t samples; /* whose leaf lies in one of them */
+	size_t n;
+	const char *path, *why;
+};
+
+static uint64_t samples_in(const struct profile *profile, const char *path)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < profile->n_stacks; i++) {
+		uint32_t object = profile->stacks[i].frame.object;
+
+		if (object != PROFILE_NONE && strcmp(profile->objects[object].path, path) == 0)
+			samples += profile->stacks[i].samples;
+	}
+	return samples;
+}
+
+static void count_problem(const char *path, const char *why, void *userdata)
+{
+	struct problems *problems = userdata;
+
+	problems->n++;
+	problems->path = path;
+	problems->why = why;
+	problems->samples += samples_in(problems->profile, path);
+}
+
+static void say_symbols(const struct source *source, FILE *f)
+{
+	struct problems problems = { .profile = source->all };
+	double percent = 0;
+
+	symbolizer_for_each_problem(source->symbolizer, count_problem, &problems);
+	if (problems.n == 0)
+		return;
+	if (source->all->counters.samples > 0)
+		percent = 100.0 * (double)problems.samples / (double)source->all->counters.samples;
+	if (problems.n == 1)
+		fprintf(f, "branchctl: no symbols of %s (%.1f %% of the samples): %s\n",
+			problems.path, percent, problems.why);
+	else
+		fprintf(f,
+			"branchctl: no symbols of %zu objects (%.1f %% of the samples); "
+			"branchctl dump %s lists them\n",
+			problems.n, percent, source->path);
+}
+
+void source_say(const struct source *source, FILE *f)
+{
+	const struct profile *shown = source->shown;
+
+	if (source->damage.n_bytes_lost > 0)
+		fprintf(f,
+			"branchctl: %s; %" PRIu64 " bytes from offset %" PRIu64 " on were lost\n",
+			source->damage.fault.text, source->damage.n_bytes_lost,
+			source->damage.offset);
+	if (source->others)
+		fprintf(f, "branchctl: counting %s; also recorded, see --event: %s\n",
+			shown->info.event ?: "the first event", source->others);
+	if (shown->counters.samples == 0 && source->all->counters.samples > 0)
+		fprintf(f, "branchctl: no sample matches the filters\n");
+	say_symbols(source, f);
+}

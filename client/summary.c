@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What was set aside is told by the names of the counters ("rows_wrong_path": wrong path), so that a
+ * counter added to the profile shows up here by itself.
+ */
+#include "client/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/counters.h"
+
+static void write_origin(FILE *f, const struct source *source)
+{
+	const struct profile_info *info = &source->all->info;
+
+	fprintf(f, "%s: %" PRIu64 " samples of %s", source->path, source->all->counters.samples,
+		info->event ?: "an unnamed event");
+	if (info->end_ns > info->start_ns)
+		fprintf(f, " in %.1f s", (double)(info->end_ns - info->start_ns) / 1e9);
+	if (info->hostname)
+		fprintf(f, " on %s", info->hostname);
+	if (info->cpu)
+		fprintf(f, " (%s)", info->cpu);
+	fputc('\n', f);
+}
+
+static void write_words(FILE *f, const char *name)
+{
+	for (; *name; name++)
+		fputc(*name == '_' ? ' ' : *name, f);
+}
+
+/* "; set aside: 12 zero, 3 wrong path": the counters whose name is @prefix and more, but no total. */
+static void write_set_aside(FILE *f, const struct profile_counters *counters, const char *prefix)
+{
+	size_t n_prefix = strlen(prefix), n = 0;
+
+	for (size_t i = 0; i < N_COUNTERS; i++) {
+		struct counter counter = counter_get(counters, i);
+
+		if (strncmp(counter.name, prefix, n_prefix) != 0 || counter.value == 0 ||
+		    strcmp(counter.name + n_prefix, "counted") == 0)
+			continue;
+		fprintf(f, "%s%" PRIu64 " ", n++ == 0 ? "; set aside: " : ", ", counter.value);
+		write_words(f, counter.name + n_prefix);
+	}
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all > 0 ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void write_rows(FILE *f, const struct profile_counters *counters)
+{
+	if (counters->rows == 0)
+		return;
+	fprintf(f, "%" PRIu64 " branch rows, %.1f %% counted", counters->rows,
+		percent(counters->rows_counted, counters->rows));
+	write_set_aside(f, counters, "rows_");
+	fputc('\n', f);
+}
+
+static void write_runs(FILE *f, const struct profile_counters *counters)
+{
+	if (counters->runs == 0)
+		return;
+	fprintf(f, "%" PRIu64 " runs, %.1f %% counted", counters->runs,
+		percent(counters->runs_counted, counters->runs));
+	write_set_aside(f, counters, "runs_");
+	fputc('\n', f);
+}
+
+/* The counters of trouble that belong to no sum; nothing where there was none. */
+static void write_troubles(FILE *f, const struct profile_counters *counters)
+{
+	const struct {
+		uint64_t value;
+		const char *what;
+	} troubles[] = {
+		{ counters->samples_other_event, "samples of other events" },
+		{ counters->samples_guest, "samples of virtual machines" },
+		{ counters->samples_limit, "samples past the limit" },
+		{ counters->frames_limit, "stacks cut short" },
+		{ counters->unmapped, "samples at an unknown address" },
+		{ counters->snapshots_empty, "samples without rows" },
+		{ counters->lost_records, "records lost" },
+		{ counters->lost_samples, "samples lost" },
+		{ counters->throttled, "times throttled" },
+		{ counters->out_of_order, "records out of order" },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
+		if (troubles[i].value > 0)
+			fprintf(f, "%s%" PRIu64 " %s", n++ > 0 ? ", " : "", troubles[i].value,
+				troubles[i].what);
+	if (n > 0)
+		fputc('\n', f);
+}
+
+void summary_write(FILE *f, const struct source *source, enum view_by by)
+{
+	const struct profile_counters *counters = &source->all->counters;
+
+	write_origin(f, source);
+	if (by == VIEW_BLOCK)
+		write_runs(f, counters);
+	else
+		write_rows(f, counters);
+	write_troubles(f, counters);
+	if (source->part)
+		fprintf(f,
+			"shown: %" PRIu64 " samples (%.1f %%), %" PRIu64 " rows, %" PRIu64
+			" runs\n",
+			source->part->counters.samples,
+			percent(source->part->counters.samples, counters->samples),
+			source->part->counters.rows_counted, source->part->counters.runs_counted);
+}

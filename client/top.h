@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What `branchctl top` shows, before it is written: the rows of one view, of whatever kind.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "client/place.h"
+#include "client/shares.h"
+#include "client/source.h"
+#include "client/view-stack.h"
+#include "client/view.h"
+
+struct top {
+	enum view_by by;
+	const struct source *source;
+	struct places places;
+	uint64_t block_cycles; /* of all of the source: what shares of cycles are shares of */
+	size_t n_rows;	       /* there are, and of these: */
+	size_t n_shown;
+
+	/* one of these, by the view */
+	struct shares *shares;
+	struct view_stacks *stacks;
+	struct profile_branch *branches;
+	struct profile_block *blocks;
+};
+
+/* The view @options ask for, of @source. 0 or -ENOMEM. */
+int top_new(struct top **ret, const struct source *source, const struct options *options);
+struct top *top_free(struct top *top);
+DEFINE_CLEANUP(struct top *, top_free);
+
+/* @part of @all in percent; 0 where there is nothing. */
+double top_percent(uint64_t part, uint64_t all);

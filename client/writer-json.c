@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/writer-json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/counters.h"
+#include "common/util/cleanup.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+/* The length of the UTF-8 character at @s, or 0: jansson is the judge of what is one. */
+static size_t character_length(const char *s)
+{
+	for (size_t n = 1; n <= 4 && s[n - 1] != '\0'; n++) {
+		json_t *character = json_stringn(s, n);
+
+		if (character) {
+			json_decref(character);
+			return n;
+		}
+	}
+	return 0;
+}
+
+static json_t *repaired_text(const char *text)
+{
+	_cleanup_free_ char *copy = malloc(strlen(text) * (sizeof(replacement) - 1) + 1);
+	char *end = copy;
+
+	if (!copy)
+		return NULL;
+	while (*text) {
+		size_t n = character_length(text);
+
+		end = mempcpy(end, n ? text : replacement, n ? n : sizeof(replacement) - 1);
+		text += n ? n : 1;
+	}
+	*end = '\0';
+	return json_string(copy);
+}
+
+json_t *json_text(const char *text)
+{
+	json_t *string;
+
+	if (!text)
+		return json_null();
+	string = json_string(text);
+	return string ? string : repaired_text(text);
+}
+
+json_t *json_address(uint64_t address)
+{
+	return json_sprintf("0x%" PRIx64, address);
+}
+
+json_t *json_build_id(const struct profile_object *object)
+{
+	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+	if (!object || object->n_build_id == 0)
+		return json_null();
+	for (size_t i = 0; i < object->n_build_id; i++)
+		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
+	return json_string(hex);
+}
+
+json_t *json_line(const char *file, uint32_t line)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!file)
+		return json_null();
+	if (asprintf(&text, "%s:%" PRIu32, file, line) < 0) {
+		text = NULL;
+		return NULL;
+	}
+	return json_text(text);
+}
+
+json_t *json_place(const struct place *place)
+{
+	const struct profile_function *function = place->function;
+	const char *path = place->object && place->object->path[0] ? place->object->path : NULL;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "object", json_text(path),
+			 "build_id", json_build_id(place->object), "file_offset",
+			 place_has_file_offset(place) ? json_address(place->offset) : json_null(),
+			 "address", json_address(place->address), "symbol",
+			 json_text(function ? function->name : NULL), "symbol_offset",
+			 function ? json_integer((json_int_t)(place->offset - function->start))
+				  : json_null(),
+			 "line", json_line(place->file, place->line));
+}
+
+json_t *json_window(const struct source *source)
+{
+	const struct profile *profile = source->all;
+	const struct profile_info *info = &profile->info;
+	double start = (double)info->start_ns / 1e9;
+	double length = (double)(info->end_ns - info->start_ns) / 1e9;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:I}", "recording",
+			 json_text(source->path), "mode", json_text(info->mode), "event",
+			 json_text(info->event), "hostname", json_text(info->hostname), "cpu",
+			 json_text(info->cpu), "start",
+			 info->start_ns > 0 ? json_real(start) : json_null(), "length", length,
+			 "samples", (json_int_t)profile->counters.samples);
+}
+
+json_t *json_totals(const struct profile_counters *counters)
+{
+	json_t *totals = json_object();
+
+	for (size_t i = 0; i < N_COUNTERS; i++) {
+		struct counter counter = counter_get(counters, i);
+
+		json_object_set_new(totals, counter.name, json_integer((json_int_t)counter.value));
+	}
+	json_object_set_new(totals, "lost", json_integer((json_int_t)counters_lost(counters)));
+	return totals;
+}

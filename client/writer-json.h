@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The JSON that all commands share: strings, addresses, places, and the origin of a profile. A NULL
+ * that one of these returns means that memory ran out; jansson's own functions pass it on.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "client/place.h"
+#include "client/source.h"
+
+/* @text or null; what is no UTF-8 in it becomes U+FFFD, for names are whatever programs chose. */
+json_t *json_text(const char *text);
+json_t *json_address(uint64_t address);
+json_t *json_build_id(const struct profile_object *object);
+/* "FILE:N", or null where @file is NULL. */
+json_t *json_line(const char *file, uint32_t line);
+json_t *json_place(const struct place *place);
+
+/* The window object of a recording. */
+json_t *json_window(const struct source *source);
+/* All counters of @counters by their names, and "lost", their sum. */
+json_t *json_totals(const struct profile_counters *counters);
