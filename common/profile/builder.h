@@ -2,10 +2,9 @@
 /*
  * The builder: one open window. Samples in, counts up.
  *
- * The way of a sample touches raw addresses only, one hash step a row: the key is a branch together
- * with the run before it (incarnation, to of the older row, from, to), from which branches and blocks
- * both follow when the window closes. Only then addresses become places in objects, once per distinct
- * row; and rows and runs that cannot be believed are set aside, by reason.
+ * The way of a sample touches raw addresses only, one hash step a row and one a frame (row-table.h,
+ * frame-table.h). When the window closes, addresses become places in objects, once per distinct row;
+ * and rows and runs that cannot be believed are set aside, by reason.
  */
 #pragma once
 
@@ -20,13 +19,11 @@
 struct builder;
 
 struct builder_settings {
-	uint32_t source;       /* samples of this source count ... */
-	bool all_sources;      /* ... or of any */
-	bool call_stack_rows;  /* the rows are a call stack's: no branches */
-	bool doubled_oldest;   /* the hardware may write its oldest row twice ... */
-	uint32_t depth;        /* ... when all of this many rows are full */
-	size_t max_rows;       /* distinct (run, branch) pairs; 0: a million */
-	size_t max_frames;     /* nodes of the tree of stacks; 0: a million */
+	uint32_t source;      /* samples of this source count */
+	bool call_stack_rows; /* its rows are a call stack's: no branches */
+	uint32_t doubled;     /* where not 0: a full snapshot of this many rows may hold its oldest twice */
+	size_t max_rows;      /* distinct (run, branch) pairs; 0: a quarter of a million */
+	size_t max_frames;    /* nodes of the tree of stacks; 0: a quarter of a million */
 };
 
 int builder_new(struct builder **ret, const struct builder_settings *settings);
@@ -41,6 +38,7 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 
 /*
  * Closes the window: *@ret is its profile, not sealed yet so that names may be added. The builder
- * is empty and open again. 0 or -ENOMEM.
+ * is empty and open again. 0, or -ENOMEM and it is as it was.
  */
-int builder_close(struct builder *builder, struct processes *processes, struct profile **ret);
+int builder_close(struct builder *builder, const struct processes *processes,
+		  struct profile **ret);

@@ -16,7 +16,7 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
-#define PROFILE_NONE         UINT32_MAX /* no parent, no object, no process, no function */
+#define PROFILE_NONE	     UINT32_MAX /* no parent, no object, no process, no function */
 #define PROFILE_BUILD_ID_MAX 20
 
 enum object_kind {
@@ -39,16 +39,17 @@ struct profile_object {
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	uint8_t n_build_id; /* 0 where it is not known */
 	uint32_t major, minor;
-	uint64_t inode;    /* 0 where it is not known */
-	const char *path;  /* as mapped, of a module its name in brackets, of the kernel "[kernel]" */
-	uint64_t base;     /* kernel, modules: the address of offset 0; else 0 */
+	uint64_t inode; /* 0 where it is not known */
+	const char
+		*path; /* as mapped, of a module its name in brackets, of the kernel "[kernel]" */
+	uint64_t base; /* kernel, modules: the address of offset 0; else 0 */
 };
 
 /* A process between two execs or changes of its name. */
 struct profile_process {
-	int32_t pid;            /* -1 for samples of no process */
-	uint64_t start_ns;      /* 0 where it began before the profile did */
-	const char *comm;       /* never NULL */
+	int32_t pid;		/* -1 for samples of no process */
+	uint64_t start_ns;	/* 0 where it began before the profile did */
+	const char *comm;	/* never NULL */
 	const char *executable; /* NULL where unknown, as are the next */
 	const char *unit;
 	uint32_t uid; /* UINT32_MAX where unknown */
@@ -83,7 +84,7 @@ struct profile_branch {
 	uint64_t taken;
 	uint64_t mispredicted;
 	uint64_t aborted;
-	uint64_t cycles;      /* since the branch before, summed over the rows that had them: */
+	uint64_t cycles; /* since the branch before, summed over the rows that had them: */
 	uint64_t cycles_rows;
 };
 
@@ -98,39 +99,41 @@ struct profile_block {
 };
 
 /*
- * Every sample, row and run is counted once. These hold always, and tests check them:
+ * Every sample, row and run is counted once. These hold for what was built, and tests check them:
  *   samples taken = samples + the sum of the samples_* set aside
  *   rows = rows_counted + the sum of the rows_* set aside
  *   runs = runs_counted + the sum of the runs_* set aside      (runs: n - 1 for n rows)
  */
-#define PROFILE_COUNTERS(X)                                                                     \
-	X(samples, "samples counted in the tables")                                             \
-	X(weight, "sum of the samples' periods")                                                \
-	X(rows, "branch rows read")                                                             \
-	X(rows_counted, "rows counted as branches")                                             \
-	X(runs, "straight runs between adjacent rows")                                          \
-	X(runs_counted, "runs counted as blocks")                                               \
-	X(cycles, "cycles of the rows counted")                                                 \
-	X(snapshots_empty, "of the samples, those whose branch stack was empty")                \
-	X(unmapped, "of the samples, those at an address in no known object")                   \
-	X(samples_other_event, "samples of other events, set aside")                            \
-	X(samples_guest, "samples of virtual machines' code, set aside")                        \
-	X(samples_limit, "samples set aside because a table was full")                          \
-	X(frames_limit, "stacks cut short because a table was full")                            \
-	X(rows_zero, "rows with a zero address, set aside")                                     \
-	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")             \
-	X(rows_doubled, "rows that the hardware wrote twice, set aside")                        \
-	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside")     \
-	X(rows_limit, "rows set aside because a table was full")                                \
-	X(runs_beside, "runs that touch a row set aside, set aside")                            \
-	X(runs_call_stack, "runs of the call-stack mode, set aside")                            \
-	X(runs_backward, "runs that end before they start, set aside")                          \
-	X(runs_across, "runs across two objects or none, set aside")                            \
-	X(runs_long, "runs of more than 1 MiB, set aside")                                      \
-	X(runs_limit, "runs set aside because a table was full")                                \
-	X(lost_records, "records that the kernel lost for want of space")                       \
-	X(lost_samples, "samples that the kernel lost")                                         \
-	X(throttled, "times the kernel throttled sampling")                                     \
+#define PROFILE_COUNTERS(X)                                                                 \
+	X(samples, "samples counted in the tables")                                         \
+	X(weight, "sum of the samples' periods")                                            \
+	X(rows, "branch rows read")                                                         \
+	X(rows_counted, "rows counted as branches")                                         \
+	X(runs, "straight runs between adjacent rows")                                      \
+	X(runs_counted, "runs counted as blocks")                                           \
+	X(cycles, "cycles of the rows counted")                                             \
+	X(snapshots_empty, "of the samples, those whose branch stack was empty")            \
+	X(unmapped, "of the samples, those at an address in no known object")               \
+	X(samples_other_event, "samples of other events, set aside")                        \
+	X(samples_guest, "samples of virtual machines' code, set aside")                    \
+	X(samples_limit, "samples set aside because a table was full")                      \
+	X(frames_limit, "stacks cut short because a table was full")                        \
+	X(rows_aside, "rows of samples set aside")                                              \
+	X(rows_zero, "rows with a zero address, set aside")                                 \
+	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")         \
+	X(rows_doubled, "rows that the hardware wrote twice, set aside")                    \
+	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside") \
+	X(rows_limit, "rows set aside because a table was full")                            \
+	X(runs_aside, "runs of samples set aside")                                              \
+	X(runs_beside, "runs that touch a row set aside, set aside")                        \
+	X(runs_call_stack, "runs of the call-stack mode, set aside")                        \
+	X(runs_backward, "runs that end before they start, set aside")                      \
+	X(runs_across, "runs across two objects or none, set aside")                        \
+	X(runs_long, "runs of more than 1 MiB, set aside")                                  \
+	X(runs_limit, "runs set aside because a table was full")                            \
+	X(lost_records, "records that the kernel lost for want of space")                   \
+	X(lost_samples, "samples that the kernel lost")                                     \
+	X(throttled, "times the kernel throttled sampling")                                 \
 	X(out_of_order, "records that came too late for their place in time")
 
 struct profile_counters {
@@ -147,7 +150,7 @@ struct profile_info {
 	const char *os_release;
 	const char *cpu;
 	uint32_t n_cpus;
-	uint32_t depth;    /* rows the hardware can hold */
+	uint32_t depth;	   /* rows the hardware can hold */
 	uint64_t start_ns; /* of its first and last sample, by the recording's clock */
 	uint64_t end_ns;
 };

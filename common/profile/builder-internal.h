@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What builder.c (counting) and settle.c (closing) share, and nobody else sees. */
+#pragma once
+
+#include "common/profile/builder.h"
+#include "common/profile/frame-table.h"
+#include "common/profile/row-table.h"
+
+/* An incarnation sampled in this window; raw addresses are its. */
+struct context {
+	struct incarnation *incarnation;
+	uint64_t samples;
+};
+
+struct builder {
+	struct builder_settings settings;
+	struct row_table rows;
+	struct frame_table frames;
+	struct context *contexts;
+	size_t n_contexts, cap_contexts;
+	struct profile_counters counters;
+	uint64_t start_ns, end_ns;
+};
+
+/* Lets go of all incarnations: the window's addresses have no meaning any more. */
+void builder_forget_contexts(struct builder *builder);

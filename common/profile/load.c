@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/profile/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/process/processes.h"
+#include "common/profile/builder.h"
+#include "common/util/cleanup.h"
+
+/* A recording is read once and ends: it may take more than a window may. */
+#define MAX_ROWS       (4u << 20)
+#define MAX_FRAMES     (4u << 20)
+#define PROGRESS_EVERY 4096 /* events */
+
+static bool samples_anything(const struct perf_event_attr *attr)
+{
+	bool dummy = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+
+	return attr->sample_period != 0 && !dummy;
+}
+
+/* "a, b": the names of the sources that sample, but for number @but; "" if there are none. */
+static char *join_names(const struct recording *recording, int64_t but)
+{
+	char *names = NULL;
+	size_t n_bytes = 0;
+	FILE *f = open_memstream(&names, &n_bytes);
+	const char *comma = "";
+
+	if (!f)
+		return NULL;
+	for (uint32_t i = 0; i < recording_n_sources(recording); i++) {
+		if (i == but || !samples_anything(recording_attr(recording, i)))
+			continue;
+		fprintf(f, "%s%s", comma, recording_source_name(recording, i));
+		comma = ", ";
+	}
+	if (fclose(f) == 0)
+		return names;
+	free(names);
+	return NULL;
+}
+
+int64_t load_choose_source(const struct recording *recording, const char *event,
+			   struct fault *fault)
+{
+	_cleanup_free_ char *names = NULL;
+
+	for (uint32_t i = 0; i < recording_n_sources(recording); i++) {
+		if (event ? strcmp(event, recording_source_name(recording, i)) == 0 :
+			    samples_anything(recording_attr(recording, i)))
+			return i;
+	}
+	if (!event)
+		return 0; /* pipe mode: not told yet */
+	names = join_names(recording, -1);
+	if (!names)
+		return -ENOMEM;
+	return fault_set(fault, -ENOENT, "no event %s was recorded; there are: %s", event, names);
+}
+
+/* The depth of the LBR, where its oldest row may be doubled: Skylake and what was made from it. */
+static uint32_t doubled_depth(const char *cpuid)
+{
+	static const unsigned int models[] = { 0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6 };
+	unsigned int family, model;
+
+	if (!cpuid || sscanf(cpuid, "GenuineIntel,%u,%u", &family, &model) != 2 || family != 6)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
+		if (model == models[i])
+			return 32;
+	return 0;
+}
+
+static struct builder_settings settings_for(const struct recording *recording, uint32_t source)
+{
+	struct builder_settings settings = {
+		.source = source,
+		.doubled = doubled_depth(recording_info(recording)->cpuid),
+		.max_rows = MAX_ROWS,
+		.max_frames = MAX_FRAMES,
+	};
+
+	if (source < recording_n_sources(recording))
+		settings.call_stack_rows = recording_attr(recording, source)->branch_sample_type &
+					   PERF_SAMPLE_BRANCH_CALL_STACK;
+	return settings;
+}
+
+struct loading {
+	const struct load_settings *settings;
+	struct recording *recording;
+	struct processes *processes;
+	struct builder *builder;
+	uint32_t source;
+};
+
+static void show_progress(const struct loading *l)
+{
+	uint64_t done, all;
+
+	if (!l->settings->progress)
+		return;
+	recording_progress(l->recording, &done, &all);
+	l->settings->progress(done, all, l->settings->userdata);
+}
+
+/*
+ * In pipe mode the events are described by the first records, so the source can be chosen only when
+ * one of its samples may be next.
+ */
+static int start_counting(struct loading *l, struct fault *fault)
+{
+	struct builder_settings settings;
+	int64_t source = load_choose_source(l->recording, l->settings->event, fault);
+
+	if (source < 0)
+		return (int)source;
+	l->source = (uint32_t)source;
+	settings = settings_for(l->recording, l->source);
+	return builder_new(&l->builder, &settings);
+}
+
+static int count_event(struct loading *l, const struct event *e, struct fault *fault)
+{
+	int r;
+
+	if (e->kind == EVENT_SAMPLE || e->kind == EVENT_LOST || e->kind == EVENT_THROTTLE) {
+		r = l->builder ? 0 : start_counting(l, fault);
+		return r < 0 ? r : builder_add(l->builder, l->processes, e);
+	}
+	return processes_apply(l->processes, e);
+}
+
+static int count_all(struct loading *l, struct fault *fault)
+{
+	struct event event;
+	int r;
+
+	for (uint64_t n = 0;; n++) {
+		if (n % PROGRESS_EVERY == 0)
+			show_progress(l);
+		r = recording_next(l->recording, &event, fault);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+		r = count_event(l, &event, fault);
+		if (r < 0)
+			return r;
+	}
+	show_progress(l);
+	return l->builder ? 0 : start_counting(l, fault);
+}
+
+static int fill_info(const struct loading *l, struct profile *profile)
+{
+	const struct recording_info *info = recording_info(l->recording);
+	struct profile_info *to = &profile->info;
+	int r = 0;
+
+	to->mode = profile_string(profile, "recording", &r);
+	if (l->source < recording_n_sources(l->recording))
+		to->event = profile_string(profile,
+					   recording_source_name(l->recording, l->source), &r);
+	to->hostname = profile_string(profile, info->hostname, &r);
+	to->os_release = profile_string(profile, info->os_release, &r);
+	to->cpu = profile_string(profile, info->cpu, &r);
+	to->n_cpus = info->n_cpus;
+	to->depth = info->depth;
+	profile->counters.out_of_order = recording_n_out_of_order(l->recording);
+	return r;
+}
+
+static int load(struct loading *l, struct profile **ret, struct recording_damage *ret_damage,
+		char **ret_others, struct fault *fault)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	const struct recording_damage *damage;
+	char *others;
+	int r;
+
+	r = count_all(l, fault);
+	if (r < 0)
+		return r;
+	r = builder_close(l->builder, l->processes, &profile);
+	if (r < 0)
+		return r;
+	r = fill_info(l, profile);
+	if (r < 0)
+		return r;
+	others = join_names(l->recording, l->source);
+	if (!others)
+		return -ENOMEM;
+
+	damage = recording_forced(l->recording);
+	*ret_damage = damage ? *damage : (struct recording_damage){ 0 };
+	if (others[0] == '\0')
+		free(TAKE_PTR(others));
+	*ret_others = others;
+	*ret = TAKE_PTR(profile);
+	return 0;
+}
+
+int profile_load(struct profile **ret, const char *path, const struct load_settings *settings,
+		 struct recording_damage *ret_damage, char **ret_others, struct fault *fault)
+{
+	_cleanup_(recording_freep) struct recording *recording = NULL;
+	_cleanup_(processes_freep) struct processes *processes = NULL;
+	struct loading l = { .settings = settings };
+	int r;
+
+	fault->text[0] = '\0';
+	r = recording_open(&recording, path, settings->force, fault);
+	if (r >= 0)
+		r = processes_new(&processes);
+	l.recording = recording;
+	l.processes = processes;
+	if (r >= 0)
+		r = load(&l, ret, ret_damage, ret_others, fault);
+	builder_free(l.builder);
+	if (r < 0 && !fault->text[0])
+		fault_set(fault, r, "%s: %s", path, strerror(-r));
+	return r;
+}
