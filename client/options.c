@@ -69,18 +69,17 @@ static const struct spec {
 
 	{ NULL, 0, NULL, ALL, "Reading a recording:" },
 	{ "event", KEY_EVENT, "NAME", ALL, "the event to count, where there are several" },
-	{ "force", KEY_FORCE, NULL, ALL, "show what a damaged recording holds before the damage" },
+	{ "force", KEY_FORCE, NULL, ALL, "use what a damaged recording holds before the damage" },
 	{ "symfs", KEY_SYMFS, "DIR", ALL, "look for programs and libraries below DIR" },
 	{ "debug-dir", KEY_DEBUG_DIR, "DIR", ALL, "look for separate debug files in DIR, too" },
 	{ "kallsyms", KEY_KALLSYMS, "FILE", ALL, "the kernel's symbols" },
-	{ "inline", KEY_INLINE, NULL, ALL,
-	  "show inlined calls and source lines (reads debug information)" },
+	{ "inline", KEY_INLINE, NULL, ALL, "show inlined calls and source lines (takes its time)" },
 
 	{ NULL, 0, NULL, ALL, "Output:" },
 	{ "json", KEY_JSON, NULL, ALL, "JSON for scripts" },
 	{ "no-pager", KEY_NO_PAGER, NULL, ALL, "straight to the terminal" },
 	{ "color", KEY_COLOR, "WHEN", ALL, "auto (default), always, never" },
-	{ "help", KEY_HELP, NULL, ALL, "this help; after a command the help of that command" },
+	{ "help", KEY_HELP, NULL, ALL, "this help, or that of the command given" },
 	{ "version", KEY_VERSION, NULL, ALL, "the version" },
 };
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/match.h"
 #include "client/progress.h"
 #include "client/text.h"
 #include "common/process/processes.h"
+#include "common/profile/filter.h"
 #include "common/profile/load.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
@@ -29,6 +29,7 @@ struct samples {
 	struct symbolizer *symbolizer;
 	uint32_t source;
 	struct recording_damage damage;
+	uint64_t seen; /* bits: sources with samples, of the first 64 */
 };
 
 /* A frame, located and named. */
@@ -69,11 +70,14 @@ static int read_through(struct samples *samples, struct fault *fault)
 	int r;
 
 	progress_init(&progress);
-	while ((r = recording_next(samples->recording, &event, fault)) > 0)
+	while ((r = recording_next(samples->recording, &event, fault)) > 0) {
+		if (event.kind == EVENT_SAMPLE && event.source < 64)
+			samples->seen |= 1ull << event.source;
 		if (n++ % 1024 == 0) {
 			recording_progress(samples->recording, &done, &all);
 			progress_update(done, all, &progress);
 		}
+	}
 	progress_done(&progress);
 	return r;
 }
@@ -137,6 +141,22 @@ struct samples *samples_free(struct samples *samples)
 	return NULL;
 }
 
+static void say_others(const struct samples *samples, FILE *f)
+{
+	const char *comma = "";
+
+	if ((samples->seen & ~(1ull << (samples->source % 64))) == 0)
+		return;
+	fprintf(f, "branchctl: samples of %s; also recorded, see --event: ",
+		recording_source_name(samples->recording, samples->source));
+	for (uint32_t i = 0; i < 64; i++)
+		if (i != samples->source && samples->seen & 1ull << i) {
+			fprintf(f, "%s%s", comma, recording_source_name(samples->recording, i));
+			comma = ", ";
+		}
+	fputc('\n', f);
+}
+
 void samples_say(const struct samples *samples, FILE *f)
 {
 	const struct recording_damage *damage = &samples->damage;
@@ -145,6 +165,22 @@ void samples_say(const struct samples *samples, FILE *f)
 		fprintf(f,
 			"branchctl: %s; %" PRIu64 " bytes from offset %" PRIu64 " on were lost\n",
 			damage->fault.text, damage->n_bytes_lost, damage->offset);
+	say_others(samples, f);
+}
+
+/*
+ * Its symbol. A return address before which there is no function is no caller's: the kernel returns
+ * from a signal's handler to the start of the trampoline.
+ */
+static int find_symbol(struct samples *samples, struct frame *frame)
+{
+	const struct profile_object *object = &frame->object->what;
+	int r = symbolizer_find(samples->symbolizer, object, frame->lookup, &frame->symbol);
+
+	if (r != 0 || frame->lookup == frame->offset)
+		return r;
+	frame->lookup = frame->offset;
+	return symbolizer_find(samples->symbolizer, object, frame->lookup, &frame->symbol);
 }
 
 static int locate(struct samples *samples, const struct incarnation *incarnation, uint64_t address,
@@ -159,13 +195,11 @@ static int locate(struct samples *samples, const struct incarnation *incarnation
 	ret->object = mapping->object;
 	ret->offset = address + mapping->shift;
 	ret->lookup = ret->offset - is_return;
-	if (mapping->object->function) {
-		ret->symbol.name = mapping->object->function;
-		ret->symbol.start = mapping->start + mapping->shift;
-		return 0;
-	}
-	return symbolizer_find(samples->symbolizer, &mapping->object->what, ret->lookup,
-			       &ret->symbol);
+	if (!mapping->object->function)
+		return find_symbol(samples, ret);
+	ret->symbol.name = mapping->object->function;
+	ret->symbol.start = mapping->start + mapping->shift;
+	return 0;
 }
 
 static void write_inlined(struct samples *samples, const struct frame *frame, FILE *f)
@@ -246,18 +280,23 @@ static uint64_t leaf_address(const struct sample *sample, bool *ret_has_chain)
 static bool process_wanted(const struct profile_filter *filter,
 			   const struct incarnation *incarnation)
 {
-	return match_process(filter, &(struct profile_process){
-					     .pid = incarnation->pid,
-					     .comm = incarnation->comm,
-					     .unit = incarnation->unit,
-					     .uid = incarnation->uid,
-				     });
+	struct profile_process process = {
+		.pid = incarnation->pid,
+		.comm = incarnation->comm,
+		.unit = incarnation->unit,
+		.uid = incarnation->uid,
+	};
+
+	return profile_process_matches(&process, filter);
 }
 
 static bool leaf_wanted(const struct profile_filter *filter, const struct frame *leaf)
 {
-	return match_object(filter, leaf->object ? &leaf->object->what : NULL) &&
-	       match_symbol(filter, leaf->symbol.name);
+	if (filter->object &&
+	    (!leaf->object || !profile_object_matches(&leaf->object->what, filter->object)))
+		return false;
+	return !filter->symbol ||
+	       (leaf->symbol.name && profile_symbol_matches(leaf->symbol.name, filter->symbol));
 }
 
 static int write_sample(struct samples *samples, const struct event *event, FILE *f)

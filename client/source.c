@@ -77,6 +77,7 @@ static int filter(struct source *source, const struct profile_filter *filter)
 			return r;
 		profile_free(source->all);
 		source->all = all;
+		source->filtered = true;
 	}
 	if (places.object || places.symbol) {
 		r = profile_filter(&source->part, source->all, &places);
@@ -84,6 +85,7 @@ static int filter(struct source *source, const struct profile_filter *filter)
 			return r;
 	}
 	source->shown = source->part ?: source->all;
+	source->filtered |= source->part != NULL;
 	return 0;
 }
 
@@ -153,6 +155,13 @@ static void count_problem(const char *path, const char *why, void *userdata)
 	problems->samples += samples_in(problems->profile, path);
 }
 
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static void say_symbols(const struct source *source, FILE *f)
 {
 	struct problems problems = { .profile = source->all };
@@ -165,7 +174,7 @@ static void say_symbols(const struct source *source, FILE *f)
 		percent = 100.0 * (double)problems.samples / (double)source->all->counters.samples;
 	if (problems.n == 1)
 		fprintf(f, "branchctl: no symbols of %s (%.1f %% of the samples): %s\n",
-			problems.path, percent, problems.why);
+			last_component(problems.path), percent, problems.why);
 	else
 		fprintf(f,
 			"branchctl: no symbols of %zu objects (%.1f %% of the samples); "
@@ -185,7 +194,7 @@ void source_say(const struct source *source, FILE *f)
 	if (source->others)
 		fprintf(f, "branchctl: counting %s; also recorded, see --event: %s\n",
 			shown->info.event ?: "the first event", source->others);
-	if (shown->counters.samples == 0 && source->all->counters.samples > 0)
-		fprintf(f, "branchctl: no sample matches the filters\n");
+	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
+		fprintf(f, "branchctl: nothing in it matches the filters\n");
 	say_symbols(source, f);
 }

@@ -18,11 +18,10 @@ static void write_origin(FILE *f, const struct source *source)
 		info->event ?: "an unnamed event");
 	if (info->end_ns > info->start_ns)
 		fprintf(f, " in %.1f s", (double)(info->end_ns - info->start_ns) / 1e9);
-	if (info->hostname)
-		fprintf(f, " on %s", info->hostname);
-	if (info->cpu)
-		fprintf(f, " (%s)", info->cpu);
 	fputc('\n', f);
+	if (info->hostname || info->cpu)
+		fprintf(f, "on %s%s%s\n", info->hostname ?: "",
+			info->hostname && info->cpu ? ", " : "", info->cpu ?: "");
 }
 
 static void write_words(FILE *f, const char *name)

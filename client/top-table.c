@@ -139,7 +139,7 @@ static const struct column unit_columns[] = {
 
 static int fill_unit(const struct top *top, struct table *table, const struct share *share)
 {
-	return table_set(table, 2, share->key.unit ?: "[unknown]");
+	return table_set(table, 2, share->key.unit ?: "-");
 }
 
 typedef int (*fill_function_type)(const struct top *top, struct table *table,
@@ -295,8 +295,25 @@ static int write_stacks(const struct top *top, struct output *output)
 	return r;
 }
 
+/* Why there is nothing to see, where that needs saying. */
+static const char *why_empty(const struct top *top)
+{
+	const struct profile_counters *counters = &top->source->all->counters;
+
+	if (top->source->filtered)
+		return "nothing of that matches the filters";
+	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows == 0)
+		return "no branch records in it: perf record -b takes them, where the processor "
+		       "has any";
+	return "nothing was counted";
+}
+
 static int write_body(const struct top *top, struct output *output)
 {
+	if (top->n_rows == 0) {
+		fprintf(output->f, "%s\n", why_empty(top));
+		return 0;
+	}
 	switch (top->by) {
 	case VIEW_STACK:
 		return write_stacks(top, output);

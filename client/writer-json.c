@@ -3,53 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "client/counters.h"
 #include "common/util/cleanup.h"
-
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-/* The length of the UTF-8 character at @s, or 0: jansson is the judge of what is one. */
-static size_t character_length(const char *s)
-{
-	for (size_t n = 1; n <= 4 && s[n - 1] != '\0'; n++) {
-		json_t *character = json_stringn(s, n);
-
-		if (character) {
-			json_decref(character);
-			return n;
-		}
-	}
-	return 0;
-}
-
-static json_t *repaired_text(const char *text)
-{
-	_cleanup_free_ char *copy = malloc(strlen(text) * (sizeof(replacement) - 1) + 1);
-	char *end = copy;
-
-	if (!copy)
-		return NULL;
-	while (*text) {
-		size_t n = character_length(text);
-
-		end = mempcpy(end, n ? text : replacement, n ? n : sizeof(replacement) - 1);
-		text += n ? n : 1;
-	}
-	*end = '\0';
-	return json_string(copy);
-}
-
-json_t *json_text(const char *text)
-{
-	json_t *string;
-
-	if (!text)
-		return json_null();
-	string = json_string(text);
-	return string ? string : repaired_text(text);
-}
 
 json_t *json_address(uint64_t address)
 {

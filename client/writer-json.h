@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The JSON that all commands share: strings, addresses, places, and the origin of a profile. A NULL
- * that one of these returns means that memory ran out; jansson's own functions pass it on.
+ * The JSON that all commands share: addresses, places, and the origin of a profile. A NULL that one
+ * of these returns means that memory ran out; jansson's own functions pass it on.
  */
 #pragma once
 
@@ -9,9 +9,8 @@
 
 #include "client/place.h"
 #include "client/source.h"
+#include "common/profile/json-text.h" /* strings */
 
-/* @text or null; what is no UTF-8 in it becomes U+FFFD, for names are whatever programs chose. */
-json_t *json_text(const char *text);
 json_t *json_address(uint64_t address);
 json_t *json_build_id(const struct profile_object *object);
 /* "FILE:N", or null where @file is NULL. */

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl on real recordings: each is shown whole, its sums agree, or it is refused in a line."""
+
+import glob
+import json
+import os
+
+from support import VIEWS, check, finish, one_line, recordings_folder, run
+
+LOCATION = {"object", "build_id", "file_offset", "address", "symbol", "symbol_offset", "line"}
+SHARE = {"self", "total", "self_percent", "total_percent"}
+KEYS = {
+    "function": SHARE | {"symbol", "object", "build_id"},
+    "line": SHARE | {"line", "object", "build_id"},
+    "object": SHARE | {"object", "build_id"},
+    "process": SHARE | {"pid", "comm", "executable", "unit"},
+    "unit": SHARE | {"unit"},
+    "stack": {"frames", "samples", "percent", "stitched"},
+    "branch": {"from", "to", "count", "percent", "mispredicted", "cycles", "cycles_rows"},
+    "block": {"start", "end", "count", "percent", "cycles", "cycles_rows", "average_cycles",
+              "cycles_percent"},
+}
+WINDOW = {"recording", "mode", "event", "hostname", "cpu", "start", "length", "samples"}
+# What the rows of a view add up to: member of a row, counter.
+SUMS = {
+    "stack": [("samples", "samples")],
+    "branch": [("count", "rows_counted"), ("cycles", "cycles")],
+    "block": [("count", "runs_counted")],
+}
+
+
+def sum_of(rows, member):
+    return sum(row[member] for row in rows)
+
+
+def locations(row):
+    return row.get("frames", []) + [row[end] for end in ("from", "to", "start", "end") if end in row]
+
+
+def check_totals(name, totals):
+    """All is counted, or set aside for a reason."""
+    for what in "rows", "runs":
+        aside = sum(n for key, n in totals.items() if key.startswith(what + "_"))
+        check(totals[what] == aside, name, what, totals[what], "are not", aside)
+    check(totals["lost"] == totals["lost_records"] + totals["lost_samples"], name, "lost")
+
+
+def check_rows(name, by, document):
+    totals, rows = document["totals"], document["rows"]
+
+    for row in rows:
+        if not check(set(row) == KEYS[by], name, by, "has", set(row) ^ KEYS[by]):
+            return
+        for location in locations(row):
+            check(set(location) == LOCATION, name, by, location)
+            check(location["address"].startswith("0x"), name, by, location)
+    for member, counter in SUMS.get(by, [("self", "samples")]):
+        total = sum_of(rows, member)
+        check(total == totals[counter], name, by, member, total, counter, totals[counter])
+    if by in ("function", "line", "object", "process", "unit"):
+        check(all(r["self"] <= r["total"] <= totals["samples"] for r in rows), name, by, "total")
+
+
+def check_view(path, name, by):
+    status, out, err = run("top", path, "--by", by, "--json", "-n", "0")
+    if not check(status == 0, name, by, err):
+        return None
+    document = json.loads(out)
+    check(list(document) == ["windows", "by", "totals", "rows", "rows_omitted"], name, list(document))
+    check(document["by"] == by, name, by)
+    check(set(document["windows"][0]) == WINDOW, name, document["windows"])
+    check(document["rows_omitted"] == 0, name, by, "rows are missing")
+    check_totals(name, document["totals"])
+    check_rows(name, by, document)
+    return document
+
+
+def check_table(path, name, by, n_rows):
+    """The table has as many rows, and says how many it left out."""
+    status, out, _ = run("top", path, "--by", by)
+    check(status == 0 and out.startswith(path + ": "), name, by)
+    left_out = [line for line in out.splitlines() if line.endswith("-n 0 shows all")]
+    check(bool(left_out) == (n_rows > 20), name, by, left_out, n_rows)
+    check("\033" not in out, name, by, "colours into a pipe")
+    colored = run("top", path, "--by", by, "--color=always")[1]
+    check("\033" in colored, name, by, "no colours")
+
+
+def check_dump(path, name, totals):
+    status, out, _ = run("dump", path)
+    check(status == 0, name, "dump")
+    check(f"{totals['samples']}  samples" in out, name, "dump without its counters")
+    status, out, _ = run("dump", path, "--format", "json")
+    check(status == 0 and isinstance(json.loads(out), dict), name, "dump --format json")
+    check(run("dump", path, "--json")[1] == out, name, "dump --json is another")
+    status, out, _ = run("dump", "--samples", path)
+    n = sum(1 for line in out.splitlines() if line and not line.startswith("\t"))
+    taken = sum(totals[key] for key in ("samples", "samples_guest", "samples_limit"))
+    check(status == 0 and n == taken, name, "dump --samples has", n, "of", taken)
+
+
+def check_filters(path, name, by_process):
+    """The processes' parts add up to the whole, and are what they say."""
+    processes = {}
+    for row in by_process["rows"]:
+        processes[row["pid"]] = processes.get(row["pid"], 0) + row["self"]
+    for pid in sorted(filter(None, processes))[:3]:
+        document = json.loads(run("top", path, "--json", "--pid", pid)[1])
+        check(document["totals"]["samples"] == processes[pid], name, "pid", pid)
+        n = run("dump", "--samples", path, "--pid", pid)[1].count(f" {pid}/")
+        check(n == processes[pid], name, "samples of pid", pid, n)
+    status, out, err = run("top", path, "--comm", "no such process")
+    check(status == 0 and "filters" in err, name, status, out, err)
+
+
+def check_recording(path, name):
+    documents = {by: check_view(path, name, by) for by in VIEWS}
+    if not all(documents.values()):
+        return
+    for by, document in documents.items():
+        check_table(path, name, by, len(document["rows"]))
+    check_dump(path, name, documents["function"]["totals"])
+    check_filters(path, name, documents["process"])
+
+
+def check_format(path, name):
+    status, out, err = run("top", path, "--json")
+    if status == 0:
+        check_recording(path, name)
+        return
+    check(status == 1 and out == "" and one_line(err), name, status, out[:80], err)
+    for arguments in ["top", path], ["dump", path], ["dump", "--samples", path]:
+        status, out, _ = run(*arguments)
+        check(status == 1 and out == "", name, arguments, status, out[:80])
+    print("refused:", name, err, end="")
+
+
+def check_corrupt(path):
+    status, out, err = run("top", path)
+    check(status == 1 and out == "" and one_line(err), "corrupt", status, out[:80], err)
+    status, out, err = run("top", path, "--force")
+    check(status == 0 and out and "lost" in err, "corrupt, --force", status, err)
+
+
+folder = recordings_folder()
+found = sorted(glob.glob(os.path.join(folder, "*/perf.data")))
+check(found, "no recordings in", folder)
+for each in found:
+    check_recording(each, os.path.basename(os.path.dirname(each)))
+for each in sorted(glob.glob(os.path.join(folder, "formats/*"))):
+    check_format(each, os.path.basename(each))
+for each in glob.glob(os.path.join(folder, "formats/*corrupted*")):
+    check_corrupt(each)
+finish()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of the command line share: running branchctl, counting what went wrong."""
+
+import os
+import subprocess
+import sys
+
+SKIPPED = 77
+VIEWS = ["function", "stack", "branch", "block", "line", "object", "process", "unit"]
+
+branchctl = sys.argv[1]
+_failures = 0
+
+
+def run(*arguments, **environment):
+    """branchctl with these arguments: status, stdout, stderr as text."""
+    env = dict(os.environ, LC_ALL="C.UTF-8", **environment)
+    done = subprocess.run([branchctl, *map(str, arguments)], env=env, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=300)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def check(condition, *what):
+    """Counts a failure, and says what it was."""
+    global _failures
+    if not condition:
+        _failures += 1
+        print("FAILED:", *what)
+    return condition
+
+
+def one_line(text):
+    """Is it one line of branchctl's, and nothing else?"""
+    return text.startswith("branchctl: ") and text.count("\n") == 1 and text.endswith("\n")
+
+
+def recordings_folder():
+    """Real recordings are too large, and not ours, to be in the tree."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    folder = os.environ.get("BRANCHD_RECORDINGS", os.path.join(root, "../shared/recordings"))
+    if not os.path.isdir(folder):
+        print("skipped: no recordings in", folder)
+        sys.exit(SKIPPED)
+    return folder
+
+
+def finish():
+    print(_failures, "failed")
+    sys.exit(1 if _failures else 0)
