@@ -8,7 +8,7 @@ import sys
 SKIPPED = 77
 VIEWS = ["function", "stack", "branch", "block", "line", "object", "process", "unit"]
 
-branchctl = sys.argv[1]
+branchctl = os.path.abspath(sys.argv[1])
 _failures = 0
 
 
