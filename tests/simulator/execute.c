@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * execute: runs the instructions of one task and tells of each branch.
+ *
+ * A straight run goes at full speed up to a breakpoint at its last instruction, a branch; the
+ * branch itself is computed from the registers, and so is the next one if the target is a branch as
+ * well. That makes one stop for a run, not one for an instruction, five times fewer. With --step
+ * each instruction is stepped by the processor instead, and what this file computes of branches is
+ * held against what the processor did: both ways must give the same truth.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+
+#include "tests/simulator/code.h"
+#include "tests/simulator/options.h"
+#include "tests/simulator/simulation.h"
+#include "tests/simulator/space.h"
+#include "tests/simulator/truth.h"
+
+#define INSN_BYTES_MAX	  15
+#define MISPREDICT_CYCLES 14
+#define SIGFRAME_RIP \
+	176 /* of the saved rip in the kernel's struct rt_sigframe, from the handler's rsp */
+
+enum {
+	FLAG_CF = 1 << 0,
+	FLAG_PF = 1 << 2,
+	FLAG_ZF = 1 << 6,
+	FLAG_SF = 1 << 7,
+	FLAG_OF = 1 << 11,
+};
+
+struct outcome {
+	bool taken;
+	bool push;
+	uint64_t target;
+	uint64_t rsp;
+	uint64_t rcx;
+};
+
+static int task_peek(const struct task *task, uint64_t addr, uint64_t *ret)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, task->tid, addr, NULL);
+	if (errno)
+		return -errno;
+	*ret = word;
+	return 0;
+}
+
+static uint64_t regs_get(const struct user_regs_struct *regs, int reg)
+{
+	return reg < 0 ? 0 : ((const unsigned long long *)regs)[reg];
+}
+
+/* What branches do. */
+
+static bool condition_flags(uint64_t flags, unsigned condition)
+{
+	bool sign = !!(flags & FLAG_SF) != !!(flags & FLAG_OF);
+	bool r;
+
+	switch (condition >> 1) {
+	case 0:
+		r = flags & FLAG_OF;
+		break;
+	case 1:
+		r = flags & FLAG_CF;
+		break;
+	case 2:
+		r = flags & FLAG_ZF;
+		break;
+	case 3:
+		r = flags & (FLAG_CF | FLAG_ZF);
+		break;
+	case 4:
+		r = flags & FLAG_SF;
+		break;
+	case 5:
+		r = flags & FLAG_PF;
+		break;
+	case 6:
+		r = sign;
+		break;
+	default:
+		r = sign || flags & FLAG_ZF;
+	}
+	return r != (condition & 1);
+}
+
+static bool condition_loop(const struct user_regs_struct *regs, unsigned condition)
+{
+	bool zero = regs->eflags & FLAG_ZF;
+
+	switch (condition) {
+	case CONDITION_LOOPNE:
+		return regs->rcx != 1 && !zero;
+	case CONDITION_LOOPE:
+		return regs->rcx != 1 && zero;
+	case CONDITION_LOOP:
+		return regs->rcx != 1;
+	case CONDITION_ECXZ:
+		return (uint32_t)regs->rcx == 0;
+	default:
+		return regs->rcx == 0;
+	}
+}
+
+static void conditional_compute(const struct task *task, const struct insn *insn,
+				struct outcome *out)
+{
+	out->target = insn->target;
+	if (insn->condition < CONDITION_LOOPNE) {
+		out->taken = condition_flags(task->regs.eflags, insn->condition);
+		return;
+	}
+	out->taken = condition_loop(&task->regs, insn->condition);
+	if (insn->condition <= CONDITION_LOOP)
+		out->rcx--;
+}
+
+static int indirect_compute(const struct task *task, const struct insn *insn, uint64_t *ret)
+{
+	const struct user_regs_struct *regs = &task->regs;
+	uint64_t addr;
+
+	if (!insn->is_memory) {
+		*ret = regs_get(regs, insn->base);
+		return 0;
+	}
+	addr = regs_get(regs, insn->segment) + regs_get(regs, insn->base) +
+	       regs_get(regs, insn->index) * insn->scale + insn->displacement;
+	return task_peek(task, addr, ret);
+}
+
+/* What the branch at rip will do. Negative errno if that cannot be told beforehand. */
+static int branch_compute(const struct task *task, const struct insn *insn, struct outcome *out)
+{
+	*out = (struct outcome){ .taken = true, .rsp = task->regs.rsp, .rcx = task->regs.rcx };
+	if (insn->is_odd)
+		return -EOPNOTSUPP;
+	switch (insn->kind) {
+	case INSN_CONDITIONAL:
+		conditional_compute(task, insn, out);
+		return 0;
+	case INSN_JUMP:
+		out->target = insn->target;
+		return 0;
+	case INSN_JUMP_INDIRECT:
+		return indirect_compute(task, insn, &out->target);
+	case INSN_CALL:
+		out->push = true;
+		out->rsp -= 8;
+		out->target = insn->target;
+		return 0;
+	case INSN_CALL_INDIRECT:
+		out->push = true;
+		out->rsp -= 8;
+		return indirect_compute(task, insn, &out->target);
+	case INSN_RETURN:
+		out->rsp += 8 + insn->pop_bytes;
+		return task_peek(task, task->regs.rsp, &out->target);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* What is known of a branch once it is executed. */
+
+void task_advance(struct simulation *s, struct task *task, uint64_t n)
+{
+	task->n_insns += n;
+	task->run_insns += n;
+	s->time += n * s->options->ns;
+	if (!s->options->count_branches)
+		task->until_sample -= n;
+	truth_add_insns(s->truth, n);
+}
+
+static uint64_t run_cycles(const struct simulation *s, const struct task *task,
+			   const struct branch *b)
+{
+	uint64_t h = (s->options->seed ^ b->insn->addr * 31 ^ b->target) * 0x9e3779b97f4a7c15ULL;
+
+	return task->run_insns + (h >> 62) + (b->mispredicted ? MISPREDICT_CYCLES : 0);
+}
+
+static bool is_call(const struct insn *insn)
+{
+	return insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT;
+}
+
+static void task_log_row(struct task *task, const struct branch *b)
+{
+	struct lbr_row row = {
+		.from = b->insn->addr,
+		.to = b->target,
+		.image = b->image,
+		.cycles = task->logged_cycles > UINT16_MAX ? UINT16_MAX : task->logged_cycles,
+		.mispredicted = b->mispredicted,
+		.broken = task->run_broken,
+	};
+
+	task->logged_cycles = 0;
+	lbr_push(&task->lbr, &row);
+}
+
+static void task_log(struct task *task, const struct branch *b)
+{
+	task->logged_cycles += b->cycles;
+	if (!task->lbr.is_stack) {
+		task_log_row(task, b);
+	} else if (is_call(b->insn)) {
+		if (b->target != b->insn->next)
+			task_log_row(task, b);
+	} else if (b->insn->kind == INSN_RETURN) {
+		lbr_pop(&task->lbr);
+		task->logged_cycles = 0;
+	}
+}
+
+static void task_follow_stack(struct task *task, const struct insn *insn, const struct outcome *out)
+{
+	struct shadow_entry entry = { .slot = out->rsp,
+				      .call = insn->addr,
+				      .return_addr = insn->next };
+
+	if (insn->kind == INSN_RETURN)
+		shadow_trim(&task->shadow, out->rsp);
+	else if (out->push)
+		shadow_push(&task->shadow, &entry);
+}
+
+void task_begin_run(struct task *task, bool broken)
+{
+	task->run_start = task->regs.rip;
+	task->run_insns = 0;
+	task->run_broken = broken;
+}
+
+/* The registers are those after the branch. */
+static void task_branched(struct simulation *s, struct task *task, struct insn *insn,
+			  const struct outcome *out)
+{
+	struct branch b = {
+		.insn = insn,
+		.image = task->space->image,
+		.run_start = task->run_start,
+		.target = out->target,
+		.taken = out->taken,
+	};
+
+	task_advance(s, task, 1);
+	b.mispredicted = predictor_execute(&task->predictor, insn, out->taken, out->target);
+	if (b.taken)
+		b.cycles = run_cycles(s, task, &b);
+	truth_add_branch(s->truth, &b);
+	if (!b.taken)
+		return;
+	task->n_taken++;
+	task_log(task, &b);
+	task_follow_stack(task, insn, out);
+	if (s->options->count_branches)
+		task->until_sample--;
+	task_begin_run(task, false);
+}
+
+/* Signals. */
+
+static bool is_handler_entry(const struct user_regs_struct *before,
+			     const struct user_regs_struct *now, int sig)
+{
+	return sig && now->rdi == (uint64_t)sig && now->rax == 0 && now->rsp != before->rsp &&
+	       now->rip != before->rip;
+}
+
+void task_enter_handler(struct task *task, uint64_t interrupted)
+{
+	uint64_t rsp = task->regs.rsp, restorer = 0;
+	struct shadow_entry entry = { .slot = rsp + 8, .is_signal = true };
+
+	task_peek(task, rsp + SIGFRAME_RIP, &interrupted);
+	task_peek(task, rsp, &restorer);
+	entry.call = entry.return_addr = interrupted;
+	shadow_push(&task->shadow, &entry);
+	entry = (struct shadow_entry){ .slot = rsp, .call = restorer, .return_addr = restorer };
+	shadow_push(&task->shadow, &entry);
+	task_begin_run(task, true);
+}
+
+/* One instruction, by the processor. */
+
+/* rip is still at the instruction: it repeats (rep), or has not begun. Lets it come to its end at
+ * once. */
+static enum stop task_finish_repeat(struct simulation *s, struct task *task,
+				    const struct insn *insn)
+{
+	struct insn *next = code_find_insn(task->space->code, insn->next);
+	enum stop stop;
+
+	if (!next || code_patch(task->space->code, next) < 0)
+		return STOP_STEP;
+	stop = task_resume(s, task, PTRACE_CONT, 0);
+	if (stop == STOP_STEP && task->regs.rip == next->addr + 1) {
+		task->regs.rip = next->addr;
+		task->regs_dirty = true;
+	}
+	return stop;
+}
+
+static enum stop step_plain(struct simulation *s, struct task *task, const struct insn *insn)
+{
+	enum stop stop = STOP_STEP;
+
+	if (task->regs.rip == insn->addr)
+		stop = task_finish_repeat(s, task, insn);
+	if (stop == STOP_STEP && task->regs.rip == insn->next)
+		task_advance(s, task, 1);
+	return stop;
+}
+
+/* What the disassembler cannot tell: a step forward is none of its business, anything else breaks
+ * the run. */
+static enum stop step_other(struct simulation *s, struct task *task, uint64_t addr)
+{
+	uint64_t rip = task->regs.rip;
+
+	if (rip == addr)
+		return STOP_STEP;
+	task_advance(s, task, 1);
+	if (rip < addr || rip > addr + INSN_BYTES_MAX)
+		task_begin_run(task, true);
+	return STOP_STEP;
+}
+
+static void step_branch(struct simulation *s, struct task *task, struct insn *insn,
+			struct outcome *out, int known)
+{
+	uint64_t rip = task->regs.rip;
+
+	if (known < 0) {
+		out->target = rip;
+		out->taken = rip != insn->next || insn->kind != INSN_CONDITIONAL;
+		out->rsp = task->regs.rsp;
+		out->push = is_call(insn);
+	} else if (rip != (out->taken ? out->target : insn->next)) {
+		s->n_divergences++;
+		fprintf(stderr,
+			"branch-simulator: branch at %#" PRIx64 " went to %#" PRIx64
+			", expected %#" PRIx64 "\n",
+			insn->addr, rip, out->taken ? out->target : insn->next);
+		out->target = rip;
+		out->taken = true;
+	}
+	task_branched(s, task, insn, out);
+}
+
+static enum stop task_step(struct simulation *s, struct task *task, int sig)
+{
+	struct insn *insn = code_find_insn(task->space->code, task->regs.rip);
+	const struct user_regs_struct before = task->regs;
+	struct outcome out;
+	enum stop stop;
+	int known;
+
+	if (insn)
+		code_unpatch(task->space->code, insn);
+	if (insn && insn->kind == INSN_SYSCALL)
+		return task_step_syscall(s, task, insn, sig);
+	known = insn ? branch_compute(task, insn, &out) : -EFAULT;
+	stop = task_resume(s, task, PTRACE_SINGLESTEP, sig);
+	if (stop != STOP_STEP)
+		return stop;
+	if (is_handler_entry(&before, &task->regs, sig)) {
+		task_enter_handler(task, before.rip);
+		return STOP_AGAIN;
+	}
+	if (!insn || insn->kind == INSN_OTHER)
+		return step_other(s, task, before.rip);
+	if (insn->kind == INSN_PLAIN)
+		return step_plain(s, task, insn);
+	/* a stop before the first instruction of a task or image, not after it */
+	if (task->regs.rip == before.rip && !(known >= 0 && out.taken && out.target == before.rip))
+		return STOP_AGAIN;
+	step_branch(s, task, insn, &out, known);
+	return STOP_STEP;
+}
+
+/* A straight run, by a breakpoint. */
+
+/* How many instructions of the block lie before rip; negative if rip is not in it. */
+static int block_count(struct task *task, const struct block *block)
+{
+	uint64_t addr = block->start;
+	struct insn *insn;
+	int n = 0;
+
+	while (addr != task->regs.rip) {
+		insn = code_find_insn(task->space->code, addr);
+		if (!insn || addr == block->end->addr)
+			return -ENOENT;
+		addr = insn->next;
+		n++;
+	}
+	return n;
+}
+
+/* Stopped somewhere else than at the block's end: by a signal, or since the kernel has set rip back
+ * to a system call. */
+static enum stop task_stopped_within(struct simulation *s, struct task *task,
+				     const struct block *block, enum stop stop)
+{
+	struct insn *insn;
+	int n;
+
+	if (stop == STOP_STEP) {
+		insn = code_find_insn(task->space->code, task->regs.rip - 1);
+		if (insn && insn->patched) {
+			task->regs.rip--;
+			task->regs_dirty = true;
+		}
+	}
+	n = block_count(task, block);
+	if (n >= 0)
+		task_advance(s, task, n);
+	else
+		task_begin_run(task, true);
+	return stop == STOP_STEP ? STOP_AGAIN : stop;
+}
+
+static enum stop task_run_straight(struct simulation *s, struct task *task,
+				   const struct block *block)
+{
+	enum stop stop;
+
+	if (block->n_insns == 1)
+		return STOP_STEP;
+	if (code_patch(task->space->code, block->end) < 0) {
+		stop = task_step(s, task, 0);
+		return stop == STOP_STEP ? STOP_AGAIN : stop;
+	}
+	stop = task_resume(s, task, PTRACE_CONT, 0);
+	if (stop != STOP_STEP && stop != STOP_SIGNAL)
+		return stop;
+	if (stop == STOP_SIGNAL || task->regs.rip != block->end->addr + 1)
+		return task_stopped_within(s, task, block, stop);
+	task->regs.rip = block->end->addr;
+	task->regs_dirty = true;
+	task_advance(s, task, block->n_insns - 1);
+	return STOP_STEP;
+}
+
+/* The branch at rip, by computing; by the processor where that is not possible. */
+static enum stop task_execute_branch(struct simulation *s, struct task *task, struct insn *insn)
+{
+	struct outcome out;
+
+	if (branch_compute(task, insn, &out) < 0)
+		return task_step(s, task, 0);
+	if (out.push && ptrace(PTRACE_POKEDATA, task->tid, out.rsp, insn->next) < 0)
+		return task_step(s, task, 0);
+	task->regs.rip = out.taken ? out.target : insn->next;
+	task->regs.rsp = out.rsp;
+	task->regs.rcx = out.rcx;
+	task->regs_dirty = true;
+	task_branched(s, task, insn, &out);
+	return STOP_STEP;
+}
+
+enum stop task_execute(struct simulation *s, struct task *task)
+{
+	struct block *block;
+	enum stop stop;
+	int sig;
+
+	if (task->pending_signal) {
+		sig = task->pending_signal;
+		task->pending_signal = 0;
+		return task_step(s, task, sig);
+	}
+	block = code_find_block(task->space->code, task->regs.rip);
+	if (!block || s->options->step)
+		return task_step(s, task, 0);
+	if (!s->options->count_branches && task->until_sample < block->n_insns)
+		return task_step(s, task, 0);
+	stop = task_run_straight(s, task, block);
+	if (stop != STOP_STEP)
+		return stop;
+	return task_execute_branch(s, task, block->end);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* shadow: the true call stack of one task. The idea is described in shadow.h. */
+#include "tests/simulator/shadow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int shadow_reserve(struct shadow *s, size_t n)
+{
+	struct shadow_entry *grown;
+
+	if (n <= s->n_allocated)
+		return 0;
+	n = n < 64 ? 64 : 2 * n;
+	grown = reallocarray(s->entries, n, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	s->entries = grown;
+	s->n_allocated = n;
+	return 0;
+}
+
+int shadow_copy(struct shadow *to, const struct shadow *from)
+{
+	int r;
+
+	r = shadow_reserve(to, from->n_entries);
+	if (r < 0)
+		return r;
+	if (from->n_entries > 0)
+		memcpy(to->entries, from->entries, from->n_entries * sizeof(*from->entries));
+	to->n_entries = from->n_entries;
+	return 0;
+}
+
+void shadow_clear(struct shadow *s)
+{
+	s->n_entries = 0;
+}
+
+void shadow_done(struct shadow *s)
+{
+	free(s->entries);
+	*s = (struct shadow){ 0 };
+}
+
+int shadow_push(struct shadow *s, const struct shadow_entry *entry)
+{
+	int r;
+
+	/* a slot that is written again held the return address of a call that is over */
+	shadow_trim(s, entry->slot + 1);
+	r = shadow_reserve(s, s->n_entries + 1);
+	if (r < 0)
+		return r;
+	s->entries[s->n_entries++] = *entry;
+	return 0;
+}
+
+void shadow_trim(struct shadow *s, uint64_t rsp)
+{
+	while (s->n_entries > 0 && s->entries[s->n_entries - 1].slot < rsp)
+		s->n_entries--;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * shadow: the true call stack of one task.
+ *
+ * Each call leaves an entry with the stack slot that holds its return address. The entry lives as
+ * long as the slot does: a slot below the stack pointer is gone, however the stack pointer got
+ * there. So longjmp and exceptions need no rule of their own. A signal handler gets two entries,
+ * one for the restorer it returns to and one for the interrupted instruction.
+ *
+ * Limit: one stack per task. On an alternate signal stack, or after a switch of coroutines, entries
+ * of the other stack are judged by the wrong stack pointer.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shadow_entry {
+	uint64_t slot; /* address of the return address on the program's stack */
+	uint64_t call; /* address of the call instruction; of the interrupted instruction for a
+			  signal */
+	uint64_t return_addr;
+	bool is_signal;
+};
+
+struct shadow {
+	struct shadow_entry *entries; /* outermost first */
+	size_t n_entries;
+	size_t n_allocated;
+};
+
+int shadow_copy(struct shadow *to, const struct shadow *from);
+void shadow_clear(struct shadow *s);
+void shadow_done(struct shadow *s);
+/* -ENOMEM */
+int shadow_push(struct shadow *s, const struct shadow_entry *entry);
+/* Forgets entries whose slot is below rsp. */
+void shadow_trim(struct shadow *s, uint64_t rsp);
