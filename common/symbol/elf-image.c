@@ -106,6 +106,7 @@ static int read_sections(struct elf_image *image)
 		s->name = elf_strptr(image->elf, names, header.sh_name) ?: "";
 		s->type = header.sh_type;
 		s->link = header.sh_link < n ? header.sh_link : 0;
+		s->offset = header.sh_offset;
 		s->address = header.sh_addr;
 		s->size = header.sh_size;
 		s->entry_size = header.sh_entsize;
@@ -223,16 +224,25 @@ size_t elf_image_find_type(const struct elf_image *image, uint32_t type)
 	return 0;
 }
 
-static Elf_Data *section_data(struct elf_image *image, size_t section,
-			      Elf_Data *(*get)(Elf_Scn *, Elf_Data *))
+/* Many sections may share the same bytes, so their sum is limited as well. */
+static bool may_read(struct elf_image *image, size_t section)
 {
 	const struct elf_section *s = &image->sections[section];
-	Elf_Data *data;
 
 	if (!section || s->type == SHT_NOBITS || !s->size || s->size > MAX_SECTION_BYTES ||
 	    s->size > MAX_IMAGE_BYTES - image->n_read)
-		return NULL;
+		return false;
 	image->n_read += s->size;
+	return true;
+}
+
+static Elf_Data *section_data(struct elf_image *image, size_t section,
+			      Elf_Data *(*get)(Elf_Scn *, Elf_Data *))
+{
+	Elf_Data *data;
+
+	if (!may_read(image, section))
+		return NULL;
 	data = get(elf_getscn(image->elf, section), NULL);
 	return data && data->d_buf ? data : NULL;
 }
@@ -247,21 +257,44 @@ const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *
 	return data->d_buf;
 }
 
+/* String tables are the largest part, so they are not read by libelf and copied then. */
+static int copy_section(struct elf_image *image, size_t section, char *to)
+{
+	const struct elf_section *s = &image->sections[section];
+	size_t done = 0;
+
+	if (image->memory) {
+		if (s->offset > image->n_memory || s->size > image->n_memory - s->offset)
+			return -ENOENT;
+		memcpy(to, image->memory + s->offset, s->size);
+		return 0;
+	}
+	while (done < s->size) {
+		ssize_t n = pread(image->fd, to + done, s->size - done, (off_t)(s->offset + done));
+
+		if (n <= 0)
+			return -ENOENT;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
 int elf_image_copy_strings(struct elf_image *image, size_t section, char **ret, size_t *ret_n)
 {
-	const uint8_t *bytes;
-	char *strings;
-	size_t n;
+	_cleanup_free_ char *strings = NULL;
+	uint64_t n = image->sections[section].size;
+	int r;
 
-	bytes = elf_image_bytes(image, section, &n);
-	if (!bytes || image->sections[section].type != SHT_STRTAB)
+	if (!section || image->sections[section].type != SHT_STRTAB || !may_read(image, section))
 		return -ENOENT;
 	strings = malloc(n + 1);
 	if (!strings)
 		return -ENOMEM;
-	memcpy(strings, bytes, n);
+	r = copy_section(image, section, strings);
+	if (r < 0)
+		return r;
 	strings[n] = 0;
-	*ret = strings;
+	*ret = TAKE_PTR(strings);
 	*ret_n = n;
 	return 0;
 }
@@ -364,6 +397,7 @@ static int open_memory(struct elf_image **ret, uint8_t *memory, size_t n)
 	}
 	image->fd = -1;
 	image->memory = memory;
+	image->n_memory = n;
 	elf_version(EV_CURRENT);
 	image->elf = elf_memory((char *)memory, n);
 	return read_image(ret, image);

@@ -24,7 +24,7 @@ struct elf_section {
 	const char *name; /* borrowed from the image */
 	uint32_t type;	  /* SHT_* */
 	uint32_t link;	  /* an index of the table */
-	uint64_t address, size, entry_size;
+	uint64_t offset, address, size, entry_size;
 	bool executable; /* loaded, and code */
 };
 
@@ -51,9 +51,10 @@ struct elf_image {
 	size_t n_loads, n_sections;
 
 	void *elf;
-	void *memory;
-	uint64_t n_read; /* bytes of sections */
+	uint8_t *memory; /* what it is read from, else NULL and */
+	size_t n_memory;
 	int fd;
+	uint64_t n_read; /* bytes of sections */
 };
 
 /*

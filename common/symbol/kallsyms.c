@@ -279,7 +279,7 @@ static int add_row(struct maker *maker, const struct row *row, uint64_t end)
 	maker->n_names += n;
 	return symbol_table_add(maker->table, &(struct symbol_entry){
 						      .start = row->address - maker->reference,
-						      .limit = end - maker->reference,
+						      .limit = end - maker->reference ?: UINT64_MAX,
 						      .name = name,
 						      .binding = row->type == 'T'   ? SYMBOL_GLOBAL
 								 : row->type == 't' ? SYMBOL_LOCAL

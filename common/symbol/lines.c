@@ -324,13 +324,34 @@ static int find_call_site(struct lines *l, struct unit *unit, Dwarf_Die *die,
 	return intern_name(l, dwarf_filesrc(files, file, NULL, NULL), &ret->file);
 }
 
-int lines_find(struct lines *l, uint64_t address, struct source_frame *ret, size_t n)
+/* The innermost call is at @position; each one around it where the one within was called. */
+static int fill_frames(struct lines *l, struct unit *unit, Dwarf_Die *calls, size_t n_calls,
+		       struct source_frame position, struct source_frame *ret, size_t n)
+{
+	size_t i = 0;
+
+	while (n_calls-- > 0 && i < n) {
+		int r = name_function(l, &calls[n_calls], &position.function);
+
+		if (r < 0)
+			return r;
+		ret[i++] = position;
+		position = (struct source_frame){ 0 };
+		r = n_calls ? find_call_site(l, unit, &calls[n_calls], &position) : 0;
+		if (r < 0)
+			return r;
+	}
+	return (int)i;
+}
+
+int lines_find(struct lines *l, uint64_t address, const char *function, struct source_frame *ret,
+	       size_t n)
 {
 	const struct range *range = find_range(&l->ranges, address);
 	struct source_frame position = { 0 };
 	Dwarf_Die calls[MAX_DEPTH];
 	struct unit *unit;
-	size_t n_calls, i = 0;
+	size_t n_calls;
 	int r;
 
 	if (!range || !n)
@@ -344,17 +365,14 @@ int lines_find(struct lines *l, uint64_t address, struct source_frame *ret, size
 	n_calls = find_calls(unit, address, calls);
 	if (!n_calls && !position.file)
 		return 0;
-	if (!n_calls)
-		ret[i++] = position;
-	while (n_calls-- > 0 && i < n) {
-		r = name_function(l, &calls[n_calls], &position.function);
-		if (r < 0)
-			return r;
-		ret[i++] = position;
-		position = (struct source_frame){ 0 };
-		r = n_calls ? find_call_site(l, unit, &calls[n_calls], &position) : 0;
-		if (r < 0)
-			return r;
+	if (!n_calls) {
+		ret[0] = position;
+		n_calls = 1;
+		r = 1;
+	} else {
+		r = fill_frames(l, unit, calls, n_calls, position, ret, n);
 	}
-	return (int)i;
+	if (r > 0 && (size_t)r == n_calls && function)
+		r = intern_name(l, function, &ret[n_calls - 1].function) ?: r;
+	return r;
 }

@@ -22,7 +22,9 @@ struct lines *lines_free(struct lines *lines);
 DEFINE_CLEANUP(struct lines *, lines_free);
 
 /*
- * As symbolizer_lines(), by address in the terms of the ELF file; strings are borrowed from @lines.
- * The number of frames, 0 where nothing is known, or -ENOMEM.
+ * As symbolizer_lines(), by address in the terms of the ELF file. @function is what the symbols
+ * call the function there, which is more than DWARF knows of some; or NULL. Strings are borrowed
+ * from @lines. The number of frames, 0 where nothing is known, or -ENOMEM.
  */
-int lines_find(struct lines *lines, uint64_t address, struct source_frame *ret, size_t n);
+int lines_find(struct lines *lines, uint64_t address, const char *function,
+	       struct source_frame *ret, size_t n);

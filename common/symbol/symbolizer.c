@@ -286,6 +286,7 @@ static int seek_lines(struct symbolizer *s, const struct profile_object *object,
 int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
 		     struct source_frame *ret, size_t n)
 {
+	struct symbol symbol;
 	uint64_t address;
 	struct cached *c;
 	int r;
@@ -295,7 +296,8 @@ int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, 
 		r = seek_lines(s, object, c);
 	if (r < 0 || !c->lines || !elf_file_address(c->file, offset, &address))
 		return r;
-	return lines_find(c->lines, address, ret, n);
+	r = symbolizer_find(s, object, offset, &symbol);
+	return r < 0 ? r : lines_find(c->lines, address, r ? symbol.name : NULL, ret, n);
 }
 
 void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_handler handler,
