@@ -6,17 +6,11 @@
 #include "common/profile/frame-table.h"
 #include "common/profile/row-table.h"
 
-/* An incarnation sampled in this window; raw addresses are its. */
-struct context {
-	struct incarnation *incarnation;
-	uint64_t samples;
-};
-
 struct builder {
 	struct builder_settings settings;
 	struct row_table rows;
 	struct frame_table frames;
-	struct context *contexts;
+	struct incarnation **contexts; /* those sampled in this window; raw addresses are theirs */
 	size_t n_contexts, cap_contexts;
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;

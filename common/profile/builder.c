@@ -9,7 +9,6 @@
 
 #define MAX_ROWS   (256u * 1024)
 #define MAX_FRAMES (256u * 1024)
-#define BATCH      64u /* rows judged, then counted, at a time */
 
 int builder_new(struct builder **ret, const struct builder_settings *settings)
 {
@@ -32,8 +31,8 @@ int builder_new(struct builder **ret, const struct builder_settings *settings)
 void builder_forget_contexts(struct builder *b)
 {
 	for (size_t i = 0; i < b->n_contexts; i++) {
-		b->contexts[i].incarnation->context = PROFILE_NONE;
-		incarnation_unref(b->contexts[i].incarnation);
+		b->contexts[i]->context = PROFILE_NONE;
+		incarnation_unref(b->contexts[i]);
 	}
 	b->n_contexts = 0;
 }
@@ -56,8 +55,7 @@ static int get_context(struct builder *b, struct incarnation *incarnation, uint3
 	if (_unlikely_(incarnation->context == PROFILE_NONE)) {
 		if (ARRAY_RESERVE(&b->contexts, &b->cap_contexts, b->n_contexts + 1) < 0)
 			return -ENOMEM;
-		b->contexts[b->n_contexts] =
-			(struct context){ .incarnation = incarnation_ref(incarnation) };
+		b->contexts[b->n_contexts] = incarnation_ref(incarnation);
 		incarnation->context = (uint32_t)b->n_contexts++;
 	}
 	*ret = incarnation->context;
@@ -65,8 +63,9 @@ static int get_context(struct builder *b, struct incarnation *incarnation, uint3
 }
 
 /*
- * The rows to believe, oldest first, each with where the run before it began. A row set aside breaks
- * the chain: nothing is known of the run before it, nor of the one after.
+ * The rows to believe, oldest first, each with the run before it, which began at *@begin (0: it is not
+ * known where). A row set aside breaks the chain: nothing is known of the run before it, nor of the
+ * one after.
  */
 static size_t judge_rows(struct profile_counters *c, const struct row *rows, size_t n,
 			 uint64_t *begin, struct counted_row *ret)
@@ -84,7 +83,14 @@ static size_t judge_rows(struct profile_counters *c, const struct row *rows, siz
 			c->rows_wrong_path++;
 			before = 0;
 		} else {
-			ret[k++] = (struct counted_row){ before, row->from, row->to, row->flags };
+			c->runs_beside -= before != 0;
+			ret[k++] = (struct counted_row){
+				.from = row->from,
+				.to = row->to,
+				.cycles = row_cycles(row),
+				.run = before ? run_between(before, row->from) : RUN_NONE,
+				.flags = (uint32_t)row->flags,
+			};
 			before = row->to;
 		}
 	}
@@ -105,38 +111,33 @@ static bool is_doubled(const struct builder *b, const struct row *rows, size_t n
 	       oldest->flags == next->flags;
 }
 
-static int count_rows(struct builder *b, uint32_t context, const struct sample *s)
+/* Counts the snapshot's rows, after the @n_before that the caller put into the batch. */
+static int count_rows(struct builder *b, uint32_t context, const struct sample *s, size_t n_before)
 {
 	struct profile_counters *c = &b->counters;
-	struct counted_row batch[BATCH];
-	struct row_table_full full = { 0 };
-	size_t n = s->n_rows, n_with_run = 0;
+	size_t left = s->n_rows, k = n_before;
 	uint64_t begin = 0;
 	int r;
 
-	c->rows += n;
-	c->runs += n > 0 ? n - 1 : 0;
-	if (n > 0 && is_doubled(b, s->rows, n)) {
-		c->rows_doubled++;
-		c->runs_beside++;
-		n--;
+	if (left > 0) {
+		c->rows += left;
+		c->runs += left - 1;
+		c->runs_beside += left - 1; /* until they turn out to have sound rows on both sides */
+		if (is_doubled(b, s->rows, left)) {
+			c->rows_doubled++;
+			left--;
+		}
 	}
-	for (size_t left = n; left > 0;) {
-		size_t n_batch = MIN(left, (size_t)BATCH);
-		size_t k = judge_rows(c, s->rows + left - n_batch, n_batch, &begin, batch);
+	for (;;) {
+		size_t n = MIN(left, (size_t)(ROW_BATCH - 1));
 
-		for (size_t i = 0; i < k; i++)
-			n_with_run += batch[i].begin != 0;
-		r = row_table_add(&b->rows, context, batch, k, &full);
-		if (r < 0)
+		left -= n;
+		k += judge_rows(c, s->rows + left, n, &begin, row_table_batch(&b->rows) + k);
+		r = row_table_submit(&b->rows, context, k);
+		if (r < 0 || left == 0)
 			return r;
-		left -= n_batch;
+		k = 0;
 	}
-	c->rows_limit += full.rows;
-	c->runs_limit += full.runs;
-	if (n > 0)
-		c->runs_beside += n - 1 - n_with_run;
-	return 0;
 }
 
 /*
@@ -150,7 +151,8 @@ static bool is_marker(uint64_t address)
 
 /*
  * Walks the chain from its outermost frame to the leaf. All but the leaf, and the user's address that
- * entered the kernel, are return addresses: one less lies in the call.
+ * entered the kernel, are return addresses: one less lies in the call. The leaf's node; FRAME_ROOT
+ * where there is no chain; -ENOSPC, -ENOMEM.
  */
 static int64_t find_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
@@ -163,38 +165,56 @@ static int64_t find_stack(struct builder *b, uint32_t context, const struct samp
 		if (is_marker(address) || address == 0)
 			continue;
 		next = frame_table_get(&b->frames, context, (uint32_t)node, address - !exact);
-		if (next == -ENOSPC) {
+		if (next == -ENOSPC && node != FRAME_ROOT) {
 			b->counters.frames_limit++;
-			return node == FRAME_ROOT ? -ENOSPC : node;
+			return node;
 		}
 		if (next < 0)
 			return next;
 		node = next;
 	}
-	if (node != FRAME_ROOT)
-		return node;
-	return frame_table_get(&b->frames, context, FRAME_ROOT, s->ip);
+	return node;
 }
 
-static void set_aside(struct builder *b, const struct sample *s, uint64_t *reason)
+/* The number of leaves put into the batch of rows: one, unless a call chain was counted. */
+static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
-	(*reason)++;
-	b->counters.rows += s->n_rows;
-	b->counters.rows_aside += s->n_rows;
-	if (s->n_rows > 0) {
-		b->counters.runs += s->n_rows - 1;
-		b->counters.runs_aside += s->n_rows - 1;
+	int64_t node = find_stack(b, context, s);
+
+	if (node == FRAME_ROOT) {
+		row_table_batch(&b->rows)[0] =
+			(struct counted_row){ .from = s->ip, .cycles = s->period };
+		return 1;
 	}
+	if (node == -ENOSPC) {
+		b->counters.samples_limit++;
+		return 0;
+	}
+	if (node < 0)
+		return (int)node;
+	b->frames.nodes[node].samples++;
+	b->frames.nodes[node].weight += s->period;
+	return 0;
 }
 
-static void set_call_stack_aside(struct profile_counters *c, const struct sample *s)
+static void note_time(struct builder *b, uint64_t time_ns)
 {
+	if (time_ns == 0)
+		return;
+	b->start_ns = b->start_ns == 0 ? time_ns : MIN(b->start_ns, time_ns);
+	b->end_ns = MAX(b->end_ns, time_ns);
+}
+
+/* Rows that are not for the tables: their number goes to @rows, that of their runs to @runs. */
+static void set_rows_aside(struct profile_counters *c, const struct sample *s, uint64_t *rows,
+			   uint64_t *runs)
+{
+	uint64_t n_runs = s->n_rows > 0 ? s->n_rows - 1 : 0;
+
 	c->rows += s->n_rows;
-	c->rows_call_stack += s->n_rows;
-	if (s->n_rows > 0) {
-		c->runs += s->n_rows - 1;
-		c->runs_call_stack += s->n_rows - 1;
-	}
+	c->runs += n_runs;
+	*rows += s->n_rows;
+	*runs += n_runs;
 }
 
 static int count_sample(struct builder *b, struct processes *processes, const struct event *e)
@@ -202,35 +222,26 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	struct incarnation *incarnation = processes_find(processes, e->pid);
 	const struct sample *s = &e->sample;
 	struct profile_counters *c = &b->counters;
-	struct frame_node *leaf;
 	uint32_t context;
-	int64_t node;
+	int n_leaves;
 
 	if (!incarnation || get_context(b, incarnation, &context) < 0)
 		return -ENOMEM;
-	node = find_stack(b, context, s);
-	if (node == -ENOSPC) {
-		set_aside(b, s, &c->samples_limit);
-		return 0;
-	}
-	if (node < 0)
-		return (int)node;
-	leaf = &b->frames.nodes[node];
-	leaf->samples++;
-	leaf->weight += s->period;
-	b->contexts[context].samples++;
-	c->samples++;
-	c->weight += s->period;
+	note_time(b, e->time_ns);
 	c->snapshots_empty += s->has_rows && s->n_rows == 0;
-	if (e->time_ns != 0) {
-		b->start_ns = b->start_ns == 0 ? e->time_ns : MIN(b->start_ns, e->time_ns);
-		b->end_ns = MAX(b->end_ns, e->time_ns);
-	}
-	if (b->settings.call_stack_rows) {
-		set_call_stack_aside(c, s);
-		return 0;
-	}
-	return count_rows(b, context, s);
+	n_leaves = count_stack(b, context, s);
+	if (n_leaves < 0)
+		return n_leaves;
+	if (!b->settings.call_stack_rows)
+		return count_rows(b, context, s, (size_t)n_leaves);
+	set_rows_aside(c, s, &c->rows_call_stack, &c->runs_call_stack);
+	return row_table_submit(&b->rows, context, (size_t)n_leaves);
+}
+
+static void set_aside(struct builder *b, const struct sample *s, uint64_t *reason)
+{
+	(*reason)++;
+	set_rows_aside(&b->counters, s, &b->counters.rows_aside, &b->counters.runs_aside);
 }
 
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event)

@@ -115,6 +115,7 @@ static struct parts take_apart(const char *name)
 
 		if (n > 0) {
 			at += n;
+			at += strncmp(name + at, " <", 2) == 0; /* "operator<< <char>" */
 			continue;
 		}
 		if (!strchr("(<[{", name[at])) {
@@ -133,6 +134,8 @@ static struct parts take_apart(const char *name)
 	}
 	parts.end = at;
 	parts.arguments = arguments > parts.start && arguments_end == at ? arguments : at;
+	if (parts.arguments > parts.start && name[parts.arguments - 1] == ' ')
+		parts.arguments--;
 	return parts;
 }
 

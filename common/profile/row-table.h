@@ -2,59 +2,83 @@
 /*
  * The counts of one window's branch rows, by raw address: where the time of the engine goes.
  *
- * One hash step counts a branch and the straight run before it: the key is (context, begin, from, to),
- * begin being the `to` of the row before. A slot is one cache line. All slots of a snapshot's rows are
- * asked for from memory before the first of them is used, so that their cache misses overlap.
+ * One hash step counts a branch and the straight run before it: the key is (context, run, from, to),
+ * run being how many bytes lie between the `to` of the row before and this row's `from`. A slot is a
+ * cache line. The slots of a batch of rows are asked for from memory when it comes in, and used when
+ * the next one does: waiting for memory is what this would spend its time with otherwise.
+ *
+ * A sample without a call chain is counted here as well, as a row that leads nowhere (to = 0).
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A branch row that can be believed. */
+/* A run is its length + 1, so that 0 is none, or why it is not to be believed. */
+#define RUN_NONE      0u
+#define RUN_MAX_BYTES (1u << 20) /* no straight code is longer; as google/autofdo has it */
+#define RUN_LONG      (UINT32_MAX - 1)
+#define RUN_BACKWARD  UINT32_MAX
+
+/* The run from @begin to the branch at @from. */
+static inline uint32_t run_between(uint64_t begin, uint64_t from)
+{
+	if (from < begin)
+		return RUN_BACKWARD;
+	return from - begin > RUN_MAX_BYTES ? RUN_LONG : (uint32_t)(from - begin) + 1;
+}
+
+/* A branch row that can be believed; or a sample's address in @from and its period in @cycles. */
 struct counted_row {
-	uint64_t begin; /* of the run that ended in it; 0: none, or not to be believed */
 	uint64_t from, to;
-	uint64_t flags;
+	uint64_t cycles;
+	uint32_t run;   /* that ended in it */
+	uint32_t flags; /* ROW_MISPREDICTED, ROW_ABORT */
 };
 
+#define ROW_BATCH 65u /* 64 rows and the sample */
+
 struct row_slot {
-	uint64_t begin, from, to;
-	uint32_t context;
-	uint32_t aborted;
+	uint64_t from, to;
+	uint32_t context, run;
 	uint64_t taken; /* 0: the slot is free */
 	uint64_t mispredicted;
 	uint64_t cycles;
 	uint64_t cycles_rows;
+	uint64_t aborted;
 };
 
-/* What a full table turned away. */
-struct row_table_full {
-	uint64_t rows;
-	uint64_t runs; /* that ended in these rows */
+struct row_batch {
+	struct counted_row rows[ROW_BATCH];
+	size_t at[ROW_BATCH]; /* the slot to look in first */
+	size_t n;
+	uint32_t context;
 };
 
 struct row_table {
-	struct row_slot *slots; /* 1 << bits of them */
-	unsigned int bits;
-	size_t n_used, max_used;
+	struct row_slot *slots;
+	size_t n_slots, n_used, max_used;
+	struct row_batch batches[2]; /* one that is filled, one that waits for its slots */
+	unsigned int filling;
+	/* What a full table turned away. */
+	uint64_t full_rows, full_runs, full_samples;
 };
 
 /* At most @max_used distinct rows. 0 or -ENOMEM. */
 int row_table_init(struct row_table *table, size_t max_used);
 void row_table_done(struct row_table *table);
 
-/*
- * Counts the @n rows of one snapshot; those that find the table full are left out and counted in @full.
- * 0 or -ENOMEM.
- */
-int row_table_add(struct row_table *table, uint32_t context, const struct counted_row *rows,
-		  size_t n, struct row_table_full *full);
+/* Where the caller puts up to ROW_BATCH rows, for row_table_submit() to count them. */
+static inline struct counted_row *row_table_batch(struct row_table *table)
+{
+	return table->batches[table->filling].rows;
+}
+
+/* Counts the @n rows of the batch, soon. 0 or -ENOMEM. */
+int row_table_submit(struct row_table *table, uint32_t context, size_t n);
+
+/* Counts what still waits: before the slots are looked at. */
+void row_table_flush(struct row_table *table);
 
 /* Empties it. 0, or -ENOMEM: it cannot be used any more but by row_table_done(). */
 int row_table_clear(struct row_table *table);
-
-static inline size_t row_table_n_slots(const struct row_table *table)
-{
-	return (size_t)1 << table->bits;
-}

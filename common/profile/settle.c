@@ -10,8 +10,6 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-#define MAX_RUN_BYTES (1u << 20) /* no straight code is longer; as google/autofdo has it */
-
 struct settling {
 	struct builder *builder;
 	const struct processes *processes;
@@ -49,7 +47,7 @@ static int64_t number_object(struct settling *s, const struct mapping *m)
 
 static int locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret)
 {
-	const struct incarnation *i = s->builder->contexts[context].incarnation;
+	const struct incarnation *i = s->builder->contexts[context];
 	const struct mapping *m = processes_locate(s->processes, i, address);
 	int64_t object;
 
@@ -67,21 +65,35 @@ static int locate(struct settling *s, uint32_t context, uint64_t address, struct
 static int settle_processes(struct settling *s)
 {
 	for (size_t i = 0; i < s->builder->n_contexts; i++) {
-		const struct context *c = &s->builder->contexts[i];
+		const struct incarnation *incarnation = s->builder->contexts[i];
 		struct profile_process p = {
-			.pid = c->incarnation->pid,
-			.start_ns = c->incarnation->start_ns,
-			.comm = c->incarnation->comm,
-			.executable = c->incarnation->executable,
-			.unit = c->incarnation->unit,
-			.uid = c->incarnation->uid,
-			.samples = c->samples,
+			.pid = incarnation->pid,
+			.start_ns = incarnation->start_ns,
+			.comm = incarnation->comm,
+			.executable = incarnation->executable,
+			.unit = incarnation->unit,
+			.uid = incarnation->uid,
 		};
 
 		if (profile_add_process(s->profile, &p) < 0)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* Adds a node of the tree of stacks, whose frame is still to be located. Its index, or -ENOMEM. */
+static int64_t settle_stack(struct settling *s, struct profile_stack *stack, uint64_t address)
+{
+	struct profile *p = s->profile;
+
+	if (locate(s, stack->process, address, &stack->frame) < 0)
+		return -ENOMEM;
+	if (stack->frame.object == PROFILE_NONE)
+		p->counters.unmapped += stack->samples;
+	p->counters.samples += stack->samples;
+	p->counters.weight += stack->weight;
+	p->processes[stack->process].samples += stack->samples;
+	return profile_add_stack(p, stack);
 }
 
 static int settle_frames(struct settling *s)
@@ -100,18 +112,26 @@ static int settle_frames(struct settling *s)
 			.samples = node->samples,
 			.weight = node->weight,
 		};
-		int64_t index;
+		int64_t index = settle_stack(s, &stack, node->address);
 
-		if (locate(s, node->context, node->address, &stack.frame) < 0)
-			return -ENOMEM;
-		if (stack.frame.object == PROFILE_NONE)
-			s->profile->counters.unmapped += node->samples;
-		index = profile_add_stack(s->profile, &stack);
 		if (index < 0)
 			return -ENOMEM;
 		s->stacks[i] = (uint32_t)index;
 	}
 	return 0;
+}
+
+/* The samples without a call chain at one address. */
+static int settle_leaf(struct settling *s, const struct row_slot *slot)
+{
+	struct profile_stack stack = {
+		.parent = PROFILE_NONE,
+		.process = slot->context,
+		.samples = slot->taken,
+		.weight = slot->cycles,
+	};
+
+	return settle_stack(s, &stack, slot->from) < 0 ? -ENOMEM : 0;
 }
 
 static int settle_branch(struct settling *s, const struct row_slot *slot, struct location from,
@@ -133,23 +153,25 @@ static int settle_branch(struct settling *s, const struct row_slot *slot, struct
 	return profile_add_branch(s->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
-/* The counter of the reason not to believe the run from @start to @end; NULL if it is sound. */
-static uint64_t *doubt_run(struct profile_counters *c, struct location start, struct location end)
+/* A run that two objects have part in, or none, is not one. */
+static int settle_block(struct settling *s, const struct row_slot *slot, struct location end)
 {
-	if (start.object != end.object || start.object == PROFILE_NONE)
-		return &c->runs_across;
-	if (end.offset < start.offset)
-		return &c->runs_backward;
-	if (end.offset - start.offset > MAX_RUN_BYTES)
-		return &c->runs_long;
-	return NULL;
-}
+	struct profile_counters *c = &s->profile->counters;
+	struct location start;
+	struct profile_block b;
 
-static int settle_block(struct settling *s, const struct row_slot *slot, struct location start,
-			struct location end)
-{
-	uint64_t *doubt = doubt_run(&s->profile->counters, start, end);
-	struct profile_block b = {
+	if (slot->run == RUN_BACKWARD || slot->run == RUN_LONG) {
+		*(slot->run == RUN_LONG ? &c->runs_long : &c->runs_backward) += slot->taken;
+		return 0;
+	}
+	if (locate(s, slot->context, slot->from - (slot->run - 1), &start) < 0)
+		return -ENOMEM;
+	if (start.object != end.object || start.object == PROFILE_NONE) {
+		c->runs_across += slot->taken;
+		return 0;
+	}
+	c->runs_counted += slot->taken;
+	b = (struct profile_block){
 		.process = slot->context,
 		.object = start.object,
 		.start = start.offset,
@@ -158,35 +180,33 @@ static int settle_block(struct settling *s, const struct row_slot *slot, struct 
 		.cycles = slot->cycles,
 		.cycles_rows = slot->cycles_rows,
 	};
-
-	if (doubt) {
-		*doubt += slot->taken;
-		return 0;
-	}
-	s->profile->counters.runs_counted += slot->taken;
 	return profile_add_block(s->profile, &b) < 0 ? -ENOMEM : 0;
+}
+
+static int settle_row(struct settling *s, const struct row_slot *slot)
+{
+	struct location from, to;
+
+	if (slot->to == 0)
+		return settle_leaf(s, slot);
+	if (locate(s, slot->context, slot->from, &from) < 0 ||
+	    locate(s, slot->context, slot->to, &to) < 0 || settle_branch(s, slot, from, to) < 0)
+		return -ENOMEM;
+	return slot->run == RUN_NONE ? 0 : settle_block(s, slot, from);
 }
 
 static int settle_rows(struct settling *s)
 {
-	const struct row_table *rows = &s->builder->rows;
+	struct profile_counters *c = &s->profile->counters;
+	struct row_table *rows = &s->builder->rows;
 
-	for (size_t i = 0; i < row_table_n_slots(rows); i++) {
-		const struct row_slot *slot = &rows->slots[i];
-		struct location begin, from, to;
-
-		if (slot->taken == 0)
-			continue;
-		if (locate(s, slot->context, slot->from, &from) < 0 ||
-		    locate(s, slot->context, slot->to, &to) < 0 ||
-		    settle_branch(s, slot, from, to) < 0)
+	row_table_flush(rows);
+	c->rows_limit += rows->full_rows;
+	c->runs_limit += rows->full_runs;
+	c->samples_limit += rows->full_samples;
+	for (size_t i = 0; i < rows->n_slots; i++)
+		if (rows->slots[i].taken != 0 && settle_row(s, &rows->slots[i]) < 0)
 			return -ENOMEM;
-		if (slot->begin == 0)
-			continue;
-		if (locate(s, slot->context, slot->begin, &begin) < 0 ||
-		    settle_block(s, slot, begin, from) < 0)
-			return -ENOMEM;
-	}
 	return 0;
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the writer and the reader of a profile's JSON must agree on; nobody else includes this. */
+#pragma once
+
+#include <stddef.h>
+
+#define PROFILE_JSON_VERSION 1
+#define N_COLUMNS_MAX	     10
+
+enum column_type {
+	COLUMN_INDEX,  /* a row of another table, or null */
+	COLUMN_OFFSET, /* "0x..." */
+	COLUMN_COUNT,
+};
+
+struct column {
+	const char *name;
+	enum column_type type;
+};
+
+static const char *const kind_names[] = { "file", "kernel", "module", "vdso", "memory" };
+
+static const struct column stack_columns[] = {
+	{ "parent", COLUMN_INDEX },  { "process", COLUMN_INDEX }, { "object", COLUMN_INDEX },
+	{ "offset", COLUMN_OFFSET }, { "samples", COLUMN_COUNT }, { "stitched", COLUMN_COUNT },
+	{ "weight", COLUMN_COUNT },
+};
+
+static const struct column branch_columns[] = {
+	{ "process", COLUMN_INDEX },	  { "from_object", COLUMN_INDEX },
+	{ "from", COLUMN_OFFSET },	  { "to_object", COLUMN_INDEX },
+	{ "to", COLUMN_OFFSET },	  { "taken", COLUMN_COUNT },
+	{ "mispredicted", COLUMN_COUNT }, { "aborted", COLUMN_COUNT },
+	{ "cycles", COLUMN_COUNT },	  { "cycles_rows", COLUMN_COUNT },
+};
+
+static const struct column block_columns[] = {
+	{ "process", COLUMN_INDEX },	 { "object", COLUMN_INDEX }, { "start", COLUMN_OFFSET },
+	{ "end", COLUMN_OFFSET },	 { "runs", COLUMN_COUNT },   { "cycles", COLUMN_COUNT },
+	{ "cycles_rows", COLUMN_COUNT },
+};

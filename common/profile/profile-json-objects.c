@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading those parts of a profile's JSON that are objects with named members, one at a time, by
+ * jansson. Each member is taken by name; if at the end the object has more, it was not one of ours.
+ */
+#include "common/profile/profile-json-read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/profile/json-text.h"
+#include "common/profile/profile-json-columns.h"
+#include "common/util/cleanup.h"
+
+static void decref(json_t **json)
+{
+	json_decref(*json);
+}
+
+/* The member, which may be null; or NULL and the fault. */
+static json_t *take(struct reader *r, const char *name)
+{
+	json_t *value = json_object_get(r->object, name);
+
+	if (!value)
+		fail(r, name, "is missing");
+	else
+		r->n_taken++;
+	return value;
+}
+
+/* *@ret is the profile's own copy; null, where @null_allowed, gives NULL. */
+static int take_string(struct reader *r, const char *name, bool null_allowed, const char **ret)
+{
+	_cleanup_free_ char *bytes = NULL;
+	json_t *value = take(r, name);
+	int error = 0;
+
+	if (!value)
+		return -EINVAL;
+	if (json_is_null(value) && null_allowed) {
+		*ret = NULL;
+		return 0;
+	}
+	if (!json_is_string(value))
+		return fail(r, name, "a string expected");
+	bytes = json_text_bytes(json_string_value(value));
+	if (!bytes)
+		return -ENOMEM;
+	*ret = profile_string(r->p, bytes, &error);
+	return error;
+}
+
+static int count_of(struct reader *r, const char *name, const json_t *value, uint64_t *ret)
+{
+	if (json_is_string(value) && json_parse_big_count(json_string_value(value), ret))
+		return 0;
+	if (!json_is_integer(value))
+		return fail(r, name, "a whole number expected");
+	if (json_integer_value(value) < 0)
+		return fail(r, name, "a count below zero");
+	*ret = (uint64_t)json_integer_value(value);
+	return 0;
+}
+
+static int take_count(struct reader *r, const char *name, uint64_t *ret)
+{
+	json_t *value = take(r, name);
+
+	return value ? count_of(r, name, value, ret) : -EINVAL;
+}
+
+/* As take_count(), but at most @max; null gives @unknown, which no number may. */
+static int take_known(struct reader *r, const char *name, uint64_t max, uint64_t unknown,
+		      uint64_t *ret)
+{
+	json_t *value = take(r, name);
+	uint64_t count;
+	int error;
+
+	if (!value)
+		return -EINVAL;
+	if (json_is_null(value)) {
+		*ret = unknown;
+		return 0;
+	}
+	error = count_of(r, name, value, &count);
+	if (error < 0)
+		return error;
+	if (count > max)
+		return fail(r, name, "too large");
+	if (count == unknown)
+		return fail(r, name, "null expected where it is not known");
+	*ret = count;
+	return 0;
+}
+
+static int take_number(struct reader *r, const char *name, uint32_t *ret)
+{
+	uint64_t count;
+	int error = take_count(r, name, &count);
+
+	if (error < 0)
+		return error;
+	if (count > UINT32_MAX)
+		return fail(r, name, "too large");
+	*ret = (uint32_t)count;
+	return 0;
+}
+
+static int take_known_number(struct reader *r, const char *name, uint32_t max, uint32_t unknown,
+			     uint32_t *ret)
+{
+	uint64_t count;
+	int error = take_known(r, name, max, unknown, &count);
+
+	if (error >= 0)
+		*ret = (uint32_t)count;
+	return error;
+}
+
+/* null, where @null_allowed, gives 0. */
+static int take_hex(struct reader *r, const char *name, bool null_allowed, uint64_t *ret)
+{
+	json_t *value = take(r, name);
+
+	if (!value)
+		return -EINVAL;
+	if (json_is_null(value) && null_allowed) {
+		*ret = 0;
+		return 0;
+	}
+	if (!json_is_string(value) || !json_parse_hex(json_string_value(value), ret))
+		return fail(r, name, "\"0x...\" expected");
+	return 0;
+}
+
+/* Refuses members that were not taken. */
+static int finish_object(struct reader *r)
+{
+	if (json_object_size(r->object) != r->n_taken)
+		return fail(r, NULL, "unknown member");
+	return 0;
+}
+
+/* Reads one object; @take_members takes its members apart. */
+static int read_object(struct reader *r, int (*take_members)(struct reader *))
+{
+	_cleanup_(decref) json_t *object = NULL;
+	int error;
+
+	error = json_scan_object(&r->s, &object);
+	if (error < 0)
+		return error;
+	r->object = object;
+	r->n_taken = 0;
+	return take_members(r);
+}
+
+static int read_objects(struct reader *r, int (*take_members)(struct reader *))
+{
+	int error = json_scan_token(&r->s, '[');
+
+	for (r->s.row = 0; error >= 0; r->s.row++) {
+		error = json_scan_element(&r->s, r->s.row == 0);
+		if (error <= 0)
+			break;
+		error = read_object(r, take_members);
+	}
+	r->s.row = SIZE_MAX;
+	return error;
+}
+
+static int take_info(struct reader *r)
+{
+	struct profile_info *info = &r->p->info;
+
+	TRY(take_string(r, "mode", true, &info->mode));
+	TRY(take_string(r, "event", true, &info->event));
+	TRY(take_string(r, "hostname", true, &info->hostname));
+	TRY(take_string(r, "os_release", true, &info->os_release));
+	TRY(take_string(r, "cpu", true, &info->cpu));
+	TRY(take_known_number(r, "n_cpus", UINT32_MAX, 0, &info->n_cpus));
+	TRY(take_known_number(r, "depth", UINT32_MAX, 0, &info->depth));
+	TRY(take_known(r, "start_ns", UINT64_MAX, 0, &info->start_ns));
+	TRY(take_known(r, "end_ns", UINT64_MAX, 0, &info->end_ns));
+	return finish_object(r);
+}
+
+static int take_counters(struct reader *r)
+{
+#define X(name, what) TRY(take_count(r, #name, &r->p->counters.name));
+	PROFILE_COUNTERS(X)
+#undef X
+	return finish_object(r);
+}
+
+static int take_process(struct reader *r)
+{
+	struct profile_process process = { 0 };
+	uint64_t pid;
+
+	TRY(take_known(r, "pid", INT32_MAX, UINT64_MAX, &pid));
+	process.pid = pid == UINT64_MAX ? -1 : (int32_t)pid;
+	TRY(take_count(r, "start_ns", &process.start_ns));
+	TRY(take_string(r, "comm", false, &process.comm));
+	TRY(take_string(r, "executable", true, &process.executable));
+	TRY(take_string(r, "unit", true, &process.unit));
+	TRY(take_known_number(r, "uid", UINT32_MAX, UINT32_MAX, &process.uid));
+	TRY(take_count(r, "samples", &process.samples));
+	TRY(finish_object(r));
+	TRY(profile_add_process(r->p, &process));
+	return 0;
+}
+
+static int take_kind(struct reader *r, enum object_kind *ret)
+{
+	json_t *value = take(r, "kind");
+	const char *name = json_string_value(value);
+
+	if (!value)
+		return -EINVAL;
+	for (size_t i = 0; name && i < N_OBJECT_KINDS; i++) {
+		if (strcmp(name, kind_names[i]) == 0) {
+			*ret = (enum object_kind)i;
+			return 0;
+		}
+	}
+	return fail(r, "kind", "not a kind of object");
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int take_build_id(struct reader *r, struct profile_object *object)
+{
+	json_t *value = take(r, "build_id");
+	const char *text;
+	size_t n;
+
+	if (!value)
+		return -EINVAL;
+	if (json_is_null(value))
+		return 0;
+	text = json_string_value(value) ?: "";
+	n = strlen(text);
+	if (n == 0 || n % 2 != 0 || n / 2 > PROFILE_BUILD_ID_MAX)
+		return fail(r, "build_id", "up to 40 hexadecimal digits expected");
+	for (size_t i = 0; i < n / 2; i++) {
+		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return fail(r, "build_id", "up to 40 hexadecimal digits expected");
+		object->build_id[i] = (uint8_t)(high << 4 | low);
+	}
+	object->n_build_id = (uint8_t)(n / 2);
+	return 0;
+}
+
+static int take_profile_object(struct reader *r)
+{
+	struct profile_object object = { 0 };
+
+	TRY(take_kind(r, &object.kind));
+	TRY(take_string(r, "path", false, &object.path));
+	TRY(take_build_id(r, &object));
+	TRY(take_number(r, "major", &object.major));
+	TRY(take_number(r, "minor", &object.minor));
+	TRY(take_known(r, "inode", UINT64_MAX, 0, &object.inode));
+	TRY(take_hex(r, "base", true, &object.base));
+	TRY(finish_object(r));
+	TRY(profile_add_object(r->p, &object));
+	return 0;
+}
+
+static int take_function(struct reader *r)
+{
+	struct profile_function function = { 0 };
+
+	TRY(take_known_number(r, "object", PROFILE_NONE, PROFILE_NONE, &function.object));
+	TRY(take_hex(r, "start", false, &function.start));
+	TRY(take_count(r, "size", &function.size));
+	TRY(take_string(r, "name", false, &function.name));
+	TRY(take_hex(r, "fingerprint", true, &function.fingerprint));
+	TRY(finish_object(r));
+	TRY(profile_add_function(r->p, &function));
+	return 0;
+}
+
+int profile_json_read_info(struct reader *r)
+{
+	return read_object(r, take_info);
+}
+
+int profile_json_read_counters(struct reader *r)
+{
+	return read_object(r, take_counters);
+}
+
+int profile_json_read_processes(struct reader *r)
+{
+	return read_objects(r, take_process);
+}
+
+int profile_json_read_objects(struct reader *r)
+{
+	return read_objects(r, take_profile_object);
+}
+
+int profile_json_read_functions(struct reader *r)
+{
+	return read_objects(r, take_function);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading a profile's JSON. The text is scanned where it lies and each row added as it comes, so
+ * that no tree of it all is ever in memory. A table may refer to one that follows it; what it
+ * refers to is therefore checked when all is read.
+ */
+#include "common/profile/profile-json.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/profile/profile-json-columns.h"
+#include "common/profile/profile-json-read.h"
+
+static int read_columns(struct reader *r, const struct column *columns, size_t n)
+{
+	TRY(json_scan_token(&r->s, '['));
+	for (size_t i = 0; i < n; i++) {
+		size_t length = strlen(columns[i].name);
+
+		TRY(json_scan_element(&r->s, i == 0) > 0 ? 0
+							 : fail(r, "columns", "too few of them"));
+		TRY(json_scan_token(&r->s, '"'));
+		if (r->s.n_bytes - r->s.at <= length ||
+		    memcmp(r->s.text + r->s.at, columns[i].name, length) != 0 ||
+		    r->s.text[r->s.at + length] != '"')
+			return fail(r, columns[i].name, "not the column expected");
+		r->s.at += length + 1;
+	}
+	return json_scan_token(&r->s, ']');
+}
+
+static int read_index(struct reader *r, const char *name, uint64_t *ret)
+{
+	if (json_scan_null(&r->s)) {
+		*ret = PROFILE_NONE;
+		return 0;
+	}
+	TRY(json_scan_count(&r->s, name, ret));
+	return *ret < PROFILE_NONE ? 0 : fail(r, name, "not a row of its table");
+}
+
+static int read_row(struct reader *r, const struct column *columns, size_t n, uint64_t *ret)
+{
+	TRY(json_scan_token(&r->s, '['));
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			TRY(json_scan_token(&r->s, ','));
+		if (columns[i].type == COLUMN_INDEX)
+			TRY(read_index(r, columns[i].name, &ret[i]));
+		else if (columns[i].type == COLUMN_OFFSET)
+			TRY(json_scan_hex(&r->s, columns[i].name, &ret[i]));
+		else
+			TRY(json_scan_count(&r->s, columns[i].name, &ret[i]));
+	}
+	return json_scan_token(&r->s, ']');
+}
+
+typedef int (*add_row)(struct reader *r, const uint64_t *values);
+
+static int read_rows(struct reader *r, const struct column *columns, size_t n, add_row add)
+{
+	uint64_t values[N_COLUMNS_MAX];
+
+	TRY(json_scan_token(&r->s, '['));
+	for (r->s.row = 0;; r->s.row++) {
+		int more = json_scan_element(&r->s, r->s.row == 0);
+
+		TRY(more);
+		if (more == 0)
+			break;
+		TRY(read_row(r, columns, n, values));
+		TRY(add(r, values));
+	}
+	r->s.row = SIZE_MAX;
+	return 0;
+}
+
+static int read_table(struct reader *r, const struct column *columns, size_t n, add_row add)
+{
+	bool has_columns = false, has_rows = false;
+	char name[JSON_NAME_MAX];
+	int more;
+
+	TRY(json_scan_token(&r->s, '{'));
+	while ((more = json_scan_member(&r->s, !has_columns && !has_rows, name)) > 0) {
+		if (strcmp(name, "columns") == 0 && !has_columns) {
+			TRY(read_columns(r, columns, n));
+			has_columns = true;
+		} else if (strcmp(name, "rows") == 0 && !has_rows) {
+			TRY(read_rows(r, columns, n, add));
+			has_rows = true;
+		} else {
+			return fail(r, name, "unknown or repeated member");
+		}
+	}
+	TRY(more);
+	return has_columns && has_rows ? 0 : fail(r, NULL, "columns or rows are missing");
+}
+
+static int add_stack(struct reader *r, const uint64_t *values)
+{
+	struct profile_stack stack = {
+		.parent = (uint32_t)values[0],
+		.process = (uint32_t)values[1],
+		.frame = { (uint32_t)values[2], values[3] },
+		.samples = values[4],
+		.stitched = values[5],
+		.weight = values[6],
+	};
+
+	if (stack.parent != PROFILE_NONE) {
+		if (stack.parent >= r->p->n_stacks)
+			return fail(r, "parent", "not a row before this one");
+		if (r->p->stacks[stack.parent].process != stack.process)
+			return fail(r, "process", "another than the parent's");
+	}
+	TRY(profile_add_stack(r->p, &stack));
+	return 0;
+}
+
+static int add_branch(struct reader *r, const uint64_t *values)
+{
+	struct profile_branch branch = {
+		.process = (uint32_t)values[0],
+		.from = { (uint32_t)values[1], values[2] },
+		.to = { (uint32_t)values[3], values[4] },
+		.taken = values[5],
+		.mispredicted = values[6],
+		.aborted = values[7],
+		.cycles = values[8],
+		.cycles_rows = values[9],
+	};
+
+	TRY(profile_add_branch(r->p, &branch));
+	return 0;
+}
+
+static int add_block(struct reader *r, const uint64_t *values)
+{
+	struct profile_block block = {
+		.process = (uint32_t)values[0],
+		.object = (uint32_t)values[1],
+		.start = values[2],
+		.end = values[3],
+		.runs = values[4],
+		.cycles = values[5],
+		.cycles_rows = values[6],
+	};
+
+	TRY(profile_add_block(r->p, &block));
+	return 0;
+}
+
+static int read_stacks(struct reader *r)
+{
+	return read_table(r, stack_columns, ARRAY_SIZE(stack_columns), add_stack);
+}
+
+static int read_branches(struct reader *r)
+{
+	return read_table(r, branch_columns, ARRAY_SIZE(branch_columns), add_branch);
+}
+
+static int read_blocks(struct reader *r)
+{
+	return read_table(r, block_columns, ARRAY_SIZE(block_columns), add_block);
+}
+
+static const struct section {
+	const char *name;
+	int (*read)(struct reader *r);
+} sections[] = {
+	{ "info", profile_json_read_info },
+	{ "counters", profile_json_read_counters },
+	{ "processes", profile_json_read_processes },
+	{ "objects", profile_json_read_objects },
+	{ "functions", profile_json_read_functions },
+	{ "stacks", read_stacks },
+	{ "branches", read_branches },
+	{ "blocks", read_blocks },
+};
+
+static int read_version(struct reader *r)
+{
+	char name[JSON_NAME_MAX];
+	uint64_t version;
+	int more;
+
+	TRY(json_scan_token(&r->s, '{'));
+	more = json_scan_member(&r->s, true, name);
+	TRY(more);
+	if (more == 0 || strcmp(name, "profile") != 0)
+		return fail(r, "profile", "must come first");
+	TRY(json_scan_count(&r->s, "profile", &version));
+	if (version != PROFILE_JSON_VERSION)
+		return fail(r, "profile", "a version that is not known here");
+	return 0;
+}
+
+/* @seen is a bit for each section that came already. */
+static int read_section(struct reader *r, const char *name, unsigned int *seen)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		if (strcmp(sections[i].name, name) != 0)
+			continue;
+		if (*seen & 1U << i)
+			return fail(r, name, "repeated member");
+		*seen |= 1U << i;
+		r->s.where = sections[i].name;
+		TRY(sections[i].read(r));
+		r->s.where = NULL;
+		return 0;
+	}
+	return fail(r, name, "unknown member");
+}
+
+static int read_sections(struct reader *r)
+{
+	char name[JSON_NAME_MAX];
+	unsigned int seen = 0;
+	int more;
+
+	while ((more = json_scan_member(&r->s, false, name)) > 0)
+		TRY(read_section(r, name, &seen));
+	TRY(more);
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		if (!(seen & 1U << i))
+			return fail(r, sections[i].name, "is missing");
+	}
+	return json_scan_end(&r->s);
+}
+
+static int check_index(struct reader *r, const char *where, size_t row, uint32_t index, size_t n)
+{
+	if (index == PROFILE_NONE || index < n)
+		return 0;
+	r->s.where = where;
+	r->s.row = row;
+	return fail(r, NULL, "refers to a process or object that is not there");
+}
+
+static int check_indices(struct reader *r)
+{
+	const struct profile *p = r->p;
+
+	for (size_t i = 0; i < p->n_functions; i++)
+		TRY(check_index(r, "functions", i, p->functions[i].object, p->n_objects));
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		TRY(check_index(r, "stacks", i, p->stacks[i].process, p->n_processes));
+		TRY(check_index(r, "stacks", i, p->stacks[i].frame.object, p->n_objects));
+	}
+	for (size_t i = 0; i < p->n_branches; i++) {
+		TRY(check_index(r, "branches", i, p->branches[i].process, p->n_processes));
+		TRY(check_index(r, "branches", i, p->branches[i].from.object, p->n_objects));
+		TRY(check_index(r, "branches", i, p->branches[i].to.object, p->n_objects));
+	}
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		TRY(check_index(r, "blocks", i, p->blocks[i].process, p->n_processes));
+		TRY(check_index(r, "blocks", i, p->blocks[i].object, p->n_objects));
+	}
+	return 0;
+}
+
+int profile_read_json(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct reader r = {
+		.s = { .text = text, .n_bytes = n_bytes, .fault = fault, .row = SIZE_MAX },
+	};
+
+	TRY(profile_new(&profile));
+	r.p = profile;
+	TRY(read_version(&r));
+	TRY(read_sections(&r));
+	TRY(check_indices(&r));
+	TRY(profile_seal(profile));
+	*ret = TAKE_PTR(profile);
+	return 0;
+}
