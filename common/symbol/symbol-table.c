@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An array sorted by start, searched by bisection over the starts alone.
+ * An array sorted by start, searched by bisection over the starts alone, which is over within two
+ * steps mostly: the offsets are divided into as many stretches as there are symbols, and where each
+ * begins in the array is known. Where symbols crowd it is a bisection like any.
  *
  * Functions may nest (a part of one with a name of its own), so each symbol knows the one around
  * it, and a search walks outwards from the last that starts at or before the offset. Files may lie:
@@ -31,6 +33,9 @@ struct symbol_table {
 	uint64_t *starts;
 	uint32_t *outer;
 	char **names;
+	uint32_t *stretches; /* how many symbols start before each; one more than there are */
+	size_t n_stretches;
+	unsigned int shift; /* a stretch is 1 << shift long */
 	size_t n_sealed;
 
 	void **blocks;
@@ -51,9 +56,11 @@ static void unseal(struct symbol_table *t)
 {
 	for (size_t i = 0; t->names && i < t->n_sealed; i++)
 		free(t->names[i]);
+	free(t->stretches);
 	free(t->names);
 	free(t->outer);
 	free(t->starts);
+	t->stretches = NULL;
 	t->names = NULL;
 	t->outer = NULL;
 	t->starts = NULL;
@@ -198,6 +205,29 @@ static void nest(struct symbol_table *t)
 	}
 }
 
+static uint64_t stretch_of(const struct symbol_table *t, uint64_t offset)
+{
+	return (offset - t->starts[0]) >> t->shift;
+}
+
+static int divide(struct symbol_table *t)
+{
+	uint64_t last = t->starts[t->n - 1];
+	size_t at = 0;
+
+	for (t->shift = 0; stretch_of(t, last) >= t->n; t->shift++)
+		;
+	t->n_stretches = stretch_of(t, last) + 1;
+	t->stretches = calloc(t->n_stretches + 1, sizeof(*t->stretches));
+	if (!t->stretches)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++)
+		while (at <= stretch_of(t, t->starts[i]))
+			t->stretches[at++] = (uint32_t)i;
+	t->stretches[t->n_stretches] = (uint32_t)t->n;
+	return 0;
+}
+
 int symbol_table_seal(struct symbol_table *t)
 {
 	unseal(t);
@@ -215,6 +245,10 @@ int symbol_table_seal(struct symbol_table *t)
 		return -ENOMEM;
 	}
 	nest(t);
+	if (divide(t) < 0) {
+		unseal(t);
+		return -ENOMEM;
+	}
 	t->n_sealed = t->n;
 	return 0;
 }
@@ -238,17 +272,22 @@ static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_
 
 size_t symbol_table_find(const struct symbol_table *t, uint64_t offset)
 {
-	size_t low = 0, n = t->n_sealed;
+	size_t low, n;
+	uint64_t stretch;
 
-	/* ends at the last that starts at or before the offset, if any does */
+	if (!t->n_sealed || offset < t->starts[0])
+		return SYMBOL_TABLE_NONE;
+	stretch = MIN(stretch_of(t, offset), (uint64_t)t->n_stretches - 1);
+	low = t->stretches[stretch];
+	low -= low ? 1 : 0; /* the last of an earlier stretch may reach into this one */
+	n = t->stretches[stretch + 1] - low;
+	/* ends at the last that starts at or before the offset: there is one */
 	while (n > 1) {
 		size_t half = n / 2;
 
 		low = t->starts[low + half] <= offset ? low + half : low;
 		n -= half;
 	}
-	if (!n || t->starts[low] > offset)
-		return SYMBOL_TABLE_NONE;
 	return find_outwards(t, offset, low);
 }
 
