@@ -38,7 +38,7 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 
 /*
  * Closes the window: *@ret is its profile, not sealed yet so that names may be added. The builder
- * is empty and open again. 0, or -ENOMEM and it is as it was.
+ * is empty and open again. 0, or -ENOMEM: then it can only be freed.
  */
 int builder_close(struct builder *builder, const struct processes *processes,
 		  struct profile **ret);

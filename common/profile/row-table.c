@@ -46,14 +46,6 @@ void row_table_done(struct row_table *table)
 	table->slots = NULL;
 }
 
-int row_table_clear(struct row_table *table)
-{
-	size_t max_used = table->max_used;
-
-	row_table_done(table);
-	return row_table_init(table, max_used);
-}
-
 static inline size_t slot_of(size_t n_slots, uint32_t context, uint32_t run, uint64_t from,
 			     uint64_t to)
 {
@@ -176,4 +168,38 @@ int row_table_submit(struct row_table *table, uint32_t context, size_t n)
 	row_table_flush(table);
 	table->filling = !table->filling;
 	return 0;
+}
+
+/* Gives back the pages of the slots before number @n, a multiple of a page's worth. */
+static void release_before(struct row_table *t, size_t n)
+{
+	madvise(t->slots, n * sizeof(*t->slots), MADV_DONTNEED);
+}
+
+static int drain_slots(struct row_table *t, row_table_handler handler, void *userdata)
+{
+	const size_t piece = HUGE_BYTES / sizeof(struct row_slot);
+	int r;
+
+	for (size_t i = 0; i < t->n_slots; i++) {
+		if (i % piece == 0)
+			release_before(t, i);
+		if (t->slots[i].taken == 0)
+			continue;
+		r = handler(&t->slots[i], userdata);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int row_table_drain(struct row_table *table, row_table_handler handler, void *userdata)
+{
+	int r, k;
+
+	row_table_flush(table);
+	r = drain_slots(table, handler, userdata);
+	row_table_done(table);
+	k = row_table_init(table, table->max_used);
+	return r < 0 ? r : k;
 }

@@ -77,8 +77,13 @@ static inline struct counted_row *row_table_batch(struct row_table *table)
 /* Counts the @n rows of the batch, soon. 0 or -ENOMEM. */
 int row_table_submit(struct row_table *table, uint32_t context, size_t n);
 
-/* Counts what still waits: before the slots are looked at. */
+/* Counts what still waits; after it full_rows and its like are final. */
 void row_table_flush(struct row_table *table);
 
-/* Empties it. 0, or -ENOMEM: it cannot be used any more but by row_table_done(). */
-int row_table_clear(struct row_table *table);
+/*
+ * Calls @handler for each row counted, in no order, giving its memory back on the way, until one
+ * returns a negative errno. The table is empty afterwards in any case. 0, that errno, or -ENOMEM: then
+ * it can only be done away with.
+ */
+typedef int (*row_table_handler)(const struct row_slot *slot, void *userdata);
+int row_table_drain(struct row_table *table, row_table_handler handler, void *userdata);

@@ -183,8 +183,9 @@ static int settle_block(struct settling *s, const struct row_slot *slot, struct 
 	return profile_add_block(s->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
-static int settle_row(struct settling *s, const struct row_slot *slot)
+static int settle_row(const struct row_slot *slot, void *userdata)
 {
+	struct settling *s = userdata;
 	struct location from, to;
 
 	if (slot->to == 0)
@@ -204,10 +205,7 @@ static int settle_rows(struct settling *s)
 	c->rows_limit += rows->full_rows;
 	c->runs_limit += rows->full_runs;
 	c->samples_limit += rows->full_samples;
-	for (size_t i = 0; i < rows->n_slots; i++)
-		if (rows->slots[i].taken != 0 && settle_row(s, &rows->slots[i]) < 0)
-			return -ENOMEM;
-	return 0;
+	return row_table_drain(rows, settle_row, s);
 }
 
 static int settle_all(struct settling *s)
@@ -226,6 +224,15 @@ static int settle_all(struct settling *s)
 	return r;
 }
 
+/* All counts gone, all incarnations let go. */
+static void empty(struct builder *b)
+{
+	frame_table_clear(&b->frames);
+	builder_forget_contexts(b);
+	b->counters = (struct profile_counters){ 0 };
+	b->start_ns = b->end_ns = 0;
+}
+
 int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
@@ -242,14 +249,7 @@ int builder_close(struct builder *builder, const struct processes *processes, st
 	r = settle_all(&settling);
 	if (r < 0)
 		return r;
-
-	r = row_table_clear(&builder->rows);
-	if (r < 0)
-		return r;
-	frame_table_clear(&builder->frames);
-	builder_forget_contexts(builder);
-	builder->counters = (struct profile_counters){ 0 };
-	builder->start_ns = builder->end_ns = 0;
+	empty(builder);
 	*ret = TAKE_PTR(profile);
 	return 0;
 }
