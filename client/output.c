@@ -6,27 +6,30 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define DEFAULT_WIDTH 80
-
-static size_t terminal_width(void)
+static struct winsize terminal_size(void)
 {
-	struct winsize size;
+	struct winsize size = { .ws_row = 24, .ws_col = 80 }, real;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-		return DEFAULT_WIDTH;
-	return size.ws_col;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &real) < 0)
+		return size;
+	if (real.ws_col > 0)
+		size.ws_col = real.ws_col;
+	if (real.ws_row > 0)
+		size.ws_row = real.ws_row;
+	return size;
 }
 
 void output_open(struct output *ret, const struct options *options)
 {
 	bool is_terminal = isatty(STDOUT_FILENO);
+	struct winsize size = terminal_size();
 
 	*ret = (struct output){
 		.f = stdout,
-		.width = is_terminal ? terminal_width() : 0,
+		.width = is_terminal ? size.ws_col : 0,
 		.colors = color_wanted(options->color, is_terminal),
 	};
-	if (is_terminal && !options->no_pager && pager_open(&ret->pager) >= 0)
+	if (is_terminal && !options->no_pager && pager_open(&ret->pager, size.ws_row - 1u) >= 0)
 		ret->f = pager_file(ret->pager);
 }
 

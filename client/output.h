@@ -19,7 +19,7 @@ struct output {
 	bool colors;
 };
 
-/* Once there is a result to show. A pager that cannot be had is no error: there is none then. */
+/* Once there is a result to show. Where there can be no pager, there is none. */
 void output_open(struct output *ret, const struct options *options);
 
 /* Writes what is left. -errno and, unless NULL, @fault where the output could not be written. */

@@ -63,11 +63,6 @@ char *place_format(const struct place *place)
 	return asprintf(&text, "0x%" PRIx64, place->address) < 0 ? NULL : text;
 }
 
-const char *place_symbol(const struct place *place)
-{
-	return place->function ? place->function->name : "[unknown]";
-}
-
 const char *place_object_name(const struct profile_object *object)
 {
 	const char *slash;

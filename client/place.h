@@ -38,8 +38,5 @@ bool place_has_file_offset(const struct place *place);
  */
 char *place_format(const struct place *place);
 
-/* The same without the offset: "symbol", "[unknown]". Borrowed. */
-const char *place_symbol(const struct place *place);
-
 /* The name of an object for a table: "libc.so.6", "[kernel]", "[unknown]" for NULL. Borrowed. */
 const char *place_object_name(const struct profile_object *object);

@@ -17,7 +17,7 @@ static void write_origin(FILE *f, const struct source *source)
 	fprintf(f, "%s: %" PRIu64 " samples of %s", source->path, source->all->counters.samples,
 		info->event ?: "an unnamed event");
 	if (info->end_ns > info->start_ns)
-		fprintf(f, " in %.1f s", (double)(info->end_ns - info->start_ns) / 1e9);
+		fprintf(f, " in %.2f s", (double)(info->end_ns - info->start_ns) / 1e9);
 	fputc('\n', f);
 	if (info->hostname || info->cpu)
 		fprintf(f, "on %s%s%s\n", info->hostname ?: "",

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "client/fit.h"
 #include "client/summary.h"
+#include "client/text.h"
 #include "client/writer-table.h"
 #include "common/util/cleanup.h"
 
@@ -62,8 +65,8 @@ static int set_object(struct table *table, size_t column, const struct top *top,
 }
 
 static const struct column function_columns[] = {
-	{ "SELF", TABLE_RIGHT },       { "TOTAL", TABLE_RIGHT }, { "SAMPLES", TABLE_RIGHT },
-	{ "FUNCTION", TABLE_SHORTEN }, { "OBJECT", 0 },		 { NULL, 0 },
+	{ "SELF", TABLE_RIGHT },	{ "TOTAL", TABLE_RIGHT },     { "SAMPLES", TABLE_RIGHT },
+	{ "FUNCTION", TABLE_FIT_NAME }, { "OBJECT", TABLE_FIT_NAME }, { NULL, 0 },
 };
 
 static int fill_function(const struct top *top, struct table *table, const struct share *share)
@@ -74,8 +77,8 @@ static int fill_function(const struct top *top, struct table *table, const struc
 }
 
 static const struct column line_columns[] = {
-	{ "SELF", TABLE_RIGHT },   { "TOTAL", TABLE_RIGHT }, { "SAMPLES", TABLE_RIGHT },
-	{ "LINE", TABLE_SHORTEN }, { "OBJECT", 0 },	     { NULL, 0 },
+	{ "SELF", TABLE_RIGHT },    { "TOTAL", TABLE_RIGHT },	  { "SAMPLES", TABLE_RIGHT },
+	{ "LINE", TABLE_FIT_PATH }, { "OBJECT", TABLE_FIT_NAME }, { NULL, 0 },
 };
 
 static int fill_line(const struct top *top, struct table *table, const struct share *share)
@@ -93,7 +96,7 @@ static const struct column object_columns[] = {
 	{ "SELF", TABLE_RIGHT },
 	{ "TOTAL", TABLE_RIGHT },
 	{ "SAMPLES", TABLE_RIGHT },
-	{ "OBJECT", TABLE_SHORTEN },
+	{ "OBJECT", TABLE_FIT_PATH },
 	{ NULL, 0 },
 };
 
@@ -109,8 +112,8 @@ static const struct column process_columns[] = {
 	{ "SAMPLES", TABLE_RIGHT },
 	{ "PID", TABLE_RIGHT },
 	{ "COMM", 0 },
-	{ "EXECUTABLE", TABLE_SHORTEN },
-	{ "UNIT", TABLE_SHORTEN },
+	{ "EXECUTABLE", TABLE_FIT_PATH },
+	{ "UNIT", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
 
@@ -133,7 +136,7 @@ static int fill_process(const struct top *top, struct table *table, const struct
 static const struct column unit_columns[] = {
 	{ "SELF", TABLE_RIGHT },
 	{ "SAMPLES", TABLE_RIGHT },
-	{ "UNIT", TABLE_SHORTEN },
+	{ "UNIT", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
 
@@ -178,8 +181,8 @@ static const struct column branch_columns[] = {
 	{ "COUNT", TABLE_RIGHT },
 	{ "MISPRED", TABLE_RIGHT },
 	{ "CYCLES", TABLE_RIGHT },
-	{ "FROM", TABLE_SHORTEN },
-	{ "TO", TABLE_SHORTEN },
+	{ "FROM", TABLE_FIT_NAME },
+	{ "TO", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
 
@@ -206,10 +209,33 @@ static const struct column block_columns[] = {
 	{ "AVERAGE", TABLE_RIGHT },
 	{ "RUNS", TABLE_RIGHT },
 	{ "COUNT", TABLE_RIGHT },
-	{ "START", TABLE_SHORTEN },
-	{ "END", TABLE_SHORTEN },
+	{ "BLOCK", TABLE_FIT_NAME },
+	{ "OBJECT", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
+
+/* "symbol+0x10..+0x2c"; in full where start and end are not of one name. */
+static int set_range(struct table *table, size_t column, const struct top *top,
+		     const struct profile_block *block)
+{
+	struct location at = { block->object, block->start };
+	struct place start = place_find(&top->places, at), end;
+	_cleanup_free_ char *from = place_format(&start);
+	_cleanup_free_ char *to = NULL;
+	const char *from_offset, *to_offset;
+
+	at.offset = block->end;
+	end = place_find(&top->places, at);
+	to = place_format(&end);
+	if (!from || !to)
+		return -ENOMEM;
+	from_offset = strrchr(from, '+') ?: from;
+	to_offset = strrchr(to, '+') ?: to;
+	if (from_offset - from != to_offset - to ||
+	    strncmp(from, to, (size_t)(to_offset - to)) != 0)
+		to_offset = to;
+	return table_printf(table, column, "%s..%s", from, to_offset);
+}
 
 static int fill_block(const struct top *top, struct table *table, size_t i)
 {
@@ -227,8 +253,8 @@ static int fill_block(const struct top *top, struct table *table, size_t i)
 	if (r >= 0)
 		r = set_count(table, 3, block->runs);
 	if (r >= 0)
-		r = set_place(table, 4, top, (struct location){ block->object, block->start });
-	return r < 0 ? r : set_place(table, 5, top, (struct location){ block->object, block->end });
+		r = set_range(table, 4, top, block);
+	return r < 0 ? r : set_object(table, 5, top, block->object);
 }
 
 static int add_columns(struct table *table, const struct column *columns)
@@ -259,16 +285,27 @@ static int write_rows(const struct top *top, struct output *output, const struct
 	return r < 0 ? r : table_print(table);
 }
 
+/* "    symbol+0x12 (object)", the object always in full. */
 static int write_frame(const struct top *top, struct output *output, struct location at,
 		       bool is_leaf)
 {
 	struct place place = place_find(&top->places, at);
-	_cleanup_free_ char *text = place_format(&place);
+	const char *object = place_object_name(place.object);
+	size_t n_around = strlen("     ()") + strlen(object);
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *fitting = NULL;
 
+	text = is_leaf && place.function ? strdup(place.function->name) : place_format(&place);
 	if (!text)
 		return -ENOMEM;
-	fprintf(output->f, "    %s (%s)\n", is_leaf && place.function ? place_symbol(&place) : text,
-		place_object_name(place.object));
+	fitting = fit_name(text, output->width > n_around ? output->width - n_around : SIZE_MAX);
+	if (!fitting)
+		return -ENOMEM;
+	fputs("    ", output->f);
+	text_write(output->f, fitting);
+	fputs(" (", output->f);
+	text_write(output->f, object);
+	fputs(")\n", output->f);
 	return 0;
 }
 

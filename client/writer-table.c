@@ -4,13 +4,26 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <libsmartcols.h>
 
+#include "client/fit.h"
 #include "common/util/cleanup.h"
+
+#define TABLE_MAX_COLUMNS 16
+#define MIN_WIDTH	  8
+
+struct column {
+	unsigned int flags;
+	size_t width; /* of its widest cell */
+};
 
 struct table {
 	struct libscols_table *scols;
+	struct column columns[TABLE_MAX_COLUMNS];
+	size_t n_columns;
+	size_t width;		    /* of the terminal, or 0 */
 	struct libscols_line *line; /* the last one */
 };
 
@@ -23,6 +36,7 @@ int table_new(struct table **ret, FILE *f, size_t width, bool colors)
 	table->scols = scols_new_table();
 	if (!table->scols)
 		return -ENOMEM;
+	table->width = width;
 	scols_table_set_stream(table->scols, f);
 	scols_table_enable_colors(table->scols, colors);
 	scols_table_set_termforce(table->scols,
@@ -44,13 +58,15 @@ struct table *table_free(struct table *table)
 
 int table_add_column(struct table *table, const char *name, unsigned int flags)
 {
-	int scols_flags = 0;
+	int scols_flags = flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0;
 
-	if (flags & TABLE_RIGHT)
-		scols_flags |= SCOLS_FL_RIGHT;
-	if (flags & TABLE_SHORTEN)
+	if (flags & (TABLE_FIT_NAME | TABLE_FIT_PATH))
 		scols_flags |= SCOLS_FL_TRUNC;
-	return scols_table_new_column(table->scols, name, 0, scols_flags) ? 0 : -ENOMEM;
+	if (table->n_columns == TABLE_MAX_COLUMNS ||
+	    !scols_table_new_column(table->scols, name, 0, scols_flags))
+		return -ENOMEM;
+	table->columns[table->n_columns++] = (struct column){ flags, strlen(name) };
+	return 0;
 }
 
 int table_add_row(struct table *table)
@@ -88,7 +104,83 @@ int table_set_color(struct table *table, size_t column, const char *color)
 	return cell ? scols_cell_set_color(cell, color) : -EINVAL;
 }
 
+static struct libscols_cell *find_cell(struct table *table, size_t row, size_t column)
+{
+	return scols_line_get_cell(scols_table_get_line(table->scols, row), column);
+}
+
+static void measure(struct table *table)
+{
+	size_t n_rows = scols_table_get_nlines(table->scols);
+
+	for (size_t i = 0; i < n_rows; i++)
+		for (size_t k = 0; k < table->n_columns; k++) {
+			const char *text = scols_cell_get_data(find_cell(table, i, k));
+			struct column *column = &table->columns[k];
+
+			column->width = MAX(column->width, text ? strlen(text) : 0);
+		}
+}
+
+static bool may_shrink(const struct column *column)
+{
+	return column->flags & (TABLE_FIT_NAME | TABLE_FIT_PATH);
+}
+
+/*
+ * Takes from the widest of the columns that may shrink until all fit: so those that are narrow
+ * anyhow stay as they are, and wide ones become equally wide.
+ */
+static void share_out_width(struct table *table)
+{
+	size_t sum = table->n_columns - 1; /* the blanks between */
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		sum += table->columns[i].width;
+	for (; sum > table->width; sum--) {
+		struct column *widest = NULL;
+
+		for (size_t i = 0; i < table->n_columns; i++) {
+			struct column *column = &table->columns[i];
+
+			if (may_shrink(column) && (!widest || column->width >= widest->width))
+				widest = column;
+		}
+		if (!widest || widest->width <= MIN_WIDTH)
+			return;
+		widest->width--;
+	}
+}
+
+static int fit_cell(const struct column *column, struct libscols_cell *cell)
+{
+	const char *text = scols_cell_get_data(cell);
+	char *fitting;
+
+	if (!text || strlen(text) <= column->width)
+		return 0;
+	fitting = column->flags & TABLE_FIT_NAME ? fit_name(text, column->width)
+						 : fit_path(text, column->width);
+	return fitting ? scols_cell_refer_data(cell, fitting) : -ENOMEM;
+}
+
+static int fit(struct table *table)
+{
+	size_t n_rows = scols_table_get_nlines(table->scols);
+	int r = 0;
+
+	measure(table);
+	share_out_width(table);
+	for (size_t i = 0; r >= 0 && i < n_rows; i++)
+		for (size_t k = 0; r >= 0 && k < table->n_columns; k++)
+			if (may_shrink(&table->columns[k]))
+				r = fit_cell(&table->columns[k], find_cell(table, i, k));
+	return r;
+}
+
 int table_print(struct table *table)
 {
-	return scols_print_table(table->scols);
+	int r = table->width > 0 ? fit(table) : 0;
+
+	return r < 0 ? r : scols_print_table(table->scols);
 }

@@ -13,8 +13,9 @@
 struct table;
 
 enum table_flags {
-	TABLE_RIGHT = 1 << 0,	/* numbers */
-	TABLE_SHORTEN = 1 << 1, /* where the terminal is too narrow */
+	TABLE_RIGHT = 1 << 0,	 /* numbers */
+	TABLE_FIT_NAME = 1 << 1, /* shorten by fit_name() where the terminal is too narrow ... */
+	TABLE_FIT_PATH = 1 << 2, /* ... or by fit_path() */
 };
 
 /* @width of the terminal, or 0: as wide as it takes. -ENOMEM. */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Making long names fit a terminal, by leaving out what says least in them.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/*
+ * A heap copy of a demangled @name or a place, of not more than @room bytes: without its template
+ * arguments and parameters ("Table<...>::add(...)+0x1f"), and if that is not enough cut before its
+ * offset ("Table<...>::a...+0x1f"). NULL when memory ran out.
+ */
+char *fit_name(const char *name, size_t room);
+
+/* The same of a path, or of "path:line", of which the end is kept (".../bits/stl_iterator.h:88"). */
+char *fit_path(const char *path, size_t room);
