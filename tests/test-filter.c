@@ -19,8 +19,10 @@
  */
 static struct profile *new_fixture(void)
 {
-	struct profile *p = NULL;
+	struct profile_stack in_kernel = { .samples = 7, .weight = 70 };
+	struct profile_branch enter = { .taken = 8 };
 	uint32_t app, kernel, processes[2];
+	struct profile *p = NULL;
 
 	assert_int_equal(profile_new(&p), 0);
 	app = (uint32_t)profile_add_object(p, &(struct profile_object){ .path = "/usr/bin/app" });
@@ -50,10 +52,13 @@ static struct profile *new_fixture(void)
 		profile_add_branch(p, &call);
 		profile_add_block(p, &block);
 	}
-	profile_add_stack(
-		p, &(struct profile_stack){ PROFILE_NONE, processes[1], { kernel, 7 }, 7, 0, 70 });
-	profile_add_branch(p,
-			   &(struct profile_branch){ processes[1], { app, 60 }, { kernel, 0 }, 8 });
+	in_kernel.parent = PROFILE_NONE;
+	in_kernel.process = enter.process = processes[1];
+	in_kernel.frame = (struct location){ kernel, 7 };
+	enter.from = (struct location){ app, 60 };
+	enter.to = (struct location){ kernel, 0 };
+	profile_add_stack(p, &in_kernel);
+	profile_add_branch(p, &enter);
 	p->counters = (struct profile_counters){ .samples = 13,
 						 .weight = 130,
 						 .rows = 20,

@@ -138,20 +138,27 @@ static char *altered(const char *from, const char *to)
 {
 	_cleanup_(profile_freep) struct profile *p = NULL;
 	_cleanup_free_ char *text = NULL;
-	uint32_t object, process, stack;
 	char *at, *result = NULL;
+	struct profile_object object = { .path = "/a", .n_build_id = 2, .inode = 3 };
+	struct profile_process process = { .pid = 5, .comm = "c", .uid = 6, .samples = 4 };
+	struct profile_function function = {
+		.start = 16, .size = 8, .name = "f", .fingerprint = 254
+	};
+	struct profile_stack caller = {
+		.parent = PROFILE_NONE, .frame = { 0, 18 }, .samples = 1, .weight = 1
+	};
+	struct profile_stack leaf = { .frame = { 0, 19 }, .samples = 3, .weight = 3 };
+	struct profile_branch branch = { .from = { 0, 1 }, .to = { 0, 2 }, .taken = 9 };
+	struct profile_block block = { .start = 2, .end = 3, .runs = 8 };
 
 	assert_int_equal(profile_new(&p), 0);
-	object = (uint32_t)profile_add_object(
-		p, &(struct profile_object){ .path = "/a", .n_build_id = 2, .inode = 3 });
-	process = (uint32_t)profile_add_process(
-		p, &(struct profile_process){ .pid = 5, .comm = "c", .uid = 6, .samples = 4 });
-	stack = (uint32_t)profile_add_stack(
-		p, &(struct profile_stack){ PROFILE_NONE, process, { object, 18 }, 1, 0, 1 });
-	profile_add_stack(p, &(struct profile_stack){ stack, process, { object, 19 }, 3, 0, 3 });
-	profile_add_function(p, &(struct profile_function){ object, 16, 8, "f", 0xfe });
-	profile_add_branch(p, &(struct profile_branch){ process, { object, 1 }, { object, 2 }, 9 });
-	profile_add_block(p, &(struct profile_block){ process, object, 2, 3, 8, 0, 0 });
+	profile_add_object(p, &object);
+	profile_add_process(p, &process);
+	profile_add_function(p, &function);
+	profile_add_stack(p, &caller);
+	profile_add_stack(p, &leaf);
+	profile_add_branch(p, &branch);
+	profile_add_block(p, &block);
 	assert_int_equal(profile_seal(p), 0);
 	text = written(p);
 	at = strstr(text, from);
