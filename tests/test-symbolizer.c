@@ -10,6 +10,8 @@
 
 #include "common/symbol/symbolizer.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -18,6 +20,7 @@
 
 #include "common/symbol/build-id.h"
 #include "common/symbol/elf-file.h"
+#include "common/symbol/object-cache.h"
 #include "tests/symbol/tools.h"
 
 static const char *dir; /* of the test programs */
@@ -348,6 +351,60 @@ static void test_a_copy_kept_by_build_id(void **state)
 	symbolizer_free(s);
 }
 
+static int on_open(const struct profile_object *object, void *userdata)
+{
+	int *n = userdata;
+
+	++*n;
+	return strcmp(object->path, "/elsewhere") ? -ENOENT
+						  : open(program_path(), O_RDONLY | O_CLOEXEC);
+}
+
+static void test_a_file_that_the_owner_opens(void **state)
+{
+	int n = 0;
+	_cleanup_(symbolizer_freep) struct symbolizer *s =
+		make(&(struct symbolizer_settings){ .open = on_open, .userdata = &n });
+	struct profile_object object = object_of(program_path());
+	uint64_t offset = offset_of(program_path(), "main");
+	struct source_frame frame;
+
+	object.path = "/elsewhere";
+	assert_string_equal(find(s, &object, offset), "main");
+	assert_int_equal(n, 1);
+	assert_int_equal(symbolizer_lines(s, &object, offset, &frame, 1), 1);
+	assert_int_equal(n, 2);
+	object.n_build_id = 0;
+	object.inode = 1;
+	assert_string_equal(find(s, &object, offset), "-");
+	object.inode = 0;
+	object.path = program_path();
+	assert_string_equal(find(s, &object, offset), "main");
+}
+
+static void test_what_is_not_used_is_forgotten(void **state)
+{
+	struct profile_object object = object_of(program_path());
+	struct profile_object other = { .path = "/nowhere" };
+	struct cached_object *a, *b;
+	struct object_cache *cache;
+
+	assert_int_equal(object_cache_new(&cache, NO_SETTINGS), 0);
+	assert_int_equal(object_cache_get(cache, &object, &a), 0);
+	assert_int_equal(object_cache_get(cache, &other, &b), 0);
+	assert_non_null(b->why);
+	object_cache_shrink(cache, SIZE_MAX, 2);
+	assert_int_equal(object_cache_get(cache, &object, &b), 0);
+	assert_ptr_equal(a, b);
+	object_cache_shrink(cache, SIZE_MAX, 1); /* forgets the other */
+	assert_int_equal(object_cache_get(cache, &object, &b), 0);
+	assert_ptr_equal(a, b);
+	object_cache_shrink(cache, 100, 10);
+	assert_int_equal(object_cache_get(cache, &object, &a), 0);
+	assert_null(a->why);
+	object_cache_free(cache);
+}
+
 static void test_the_vdso(void **state)
 {
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
@@ -503,6 +560,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_debug_file_by_its_link),
 		cmocka_unit_test(test_symbols_packed_into_the_file),
 		cmocka_unit_test(test_a_copy_kept_by_build_id),
+		cmocka_unit_test(test_a_file_that_the_owner_opens),
+		cmocka_unit_test(test_what_is_not_used_is_forgotten),
 		cmocka_unit_test(test_the_vdso),
 		cmocka_unit_test(test_hidden_kernel_symbols),
 		cmocka_unit_test(test_a_profile_gets_each_function_once),

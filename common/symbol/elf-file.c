@@ -233,7 +233,7 @@ static int read_table(struct reader *reader, struct elf_image *image, uint32_t t
 	r = elf_image_copy_strings(image, image->sections[section].link, &strings, &n);
 	if (r < 0)
 		return r;
-	r = symbol_table_take_names(reader->file->symbols, strings);
+	r = symbol_table_take_names(reader->file->symbols, strings, n);
 	if (r < 0)
 		return r;
 	reader->strings = strings;

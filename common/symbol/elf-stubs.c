@@ -61,7 +61,7 @@ static int read_dynamic_symbols(struct stubs *s)
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	s->strings = strings;
-	r = symbol_table_take_names(s->file->symbols, strings);
+	r = symbol_table_take_names(s->file->symbols, strings, s->n_strings);
 	if (r < 0)
 		return r;
 	return elf_image_for_each_symbol(image, section, on_dynamic_symbol, s);
@@ -152,7 +152,7 @@ static int name_by_resolver(struct stubs *s, uint64_t address, const char **ret)
 	}
 	if (asprintf(&name, "*ABS*+%#jx", (uintmax_t)address) < 0)
 		return -ENOMEM;
-	r = symbol_table_take_names(s->file->symbols, name);
+	r = symbol_table_take_names(s->file->symbols, name, strlen(name) + 1);
 	if (!r)
 		*ret = name;
 	return r;

@@ -103,6 +103,30 @@ static char *path_on_disk(const char *symfs, const char *path, bool *ret_deleted
 	return joined;
 }
 
+/* What the owner of the settings opens; its inode counts, as that of a plain path does. */
+static int try_opener(const struct symbolizer_settings *settings,
+		      const struct profile_object *object, struct elf_file **ret, char **ret_path,
+		      struct fault *why)
+{
+	_cleanup_free_ char *path = strdup(object->path);
+	struct stat st;
+	int fd, r;
+
+	if (!path)
+		return -ENOMEM;
+	fd = settings->open(object, settings->userdata);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -ENOEXEC;
+	}
+	r = try_fd(fd, &st, object, path, ret, why);
+	if (!r)
+		*ret_path = TAKE_PTR(path);
+	return r;
+}
+
 static int try_own_path(const struct symbolizer_settings *settings,
 			const struct profile_object *object, struct elf_file **ret, char **ret_path,
 			struct fault *why)
@@ -186,7 +210,9 @@ int finder_open_object(const struct symbolizer_settings *settings,
 	_cleanup_free_ char *path = NULL;
 	int r, by_id;
 
-	r = try_own_path(settings, object, ret, &path, why);
+	r = settings->open ? try_opener(settings, object, ret, &path, why) : -ENOENT;
+	if (r < 0 && r != -ENOMEM)
+		r = try_own_path(settings, object, ret, &path, why);
 	if (r < 0 && r != -ENOMEM && object->n_build_id) {
 		by_id = try_build_ids(settings, object, ret, &path);
 		r = !by_id || by_id == -ENOMEM ? by_id : r;

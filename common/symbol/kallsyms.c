@@ -327,7 +327,7 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 	maker.names = malloc(n);
 	if (!maker.names)
 		return -ENOMEM;
-	r = symbol_table_take_names(table, maker.names);
+	r = symbol_table_take_names(table, maker.names, n);
 	if (!r)
 		r = add_rows(&maker, k);
 	if (!r)

@@ -8,7 +8,8 @@
  * the position of the line table, each one around it that of the call.
  *
  * Limits: a function in no unit with ranges has no lines; DWARF that nests deeper than MAX_DEPTH is
- * not followed; split DWARF works as far as libdw finds the .dwo files.
+ * not followed, nor is more than MAX_DIES of it, for siblings may point anywhere; split DWARF works
+ * as far as libdw finds the .dwo files.
  */
 #include "common/symbol/lines.h"
 
@@ -26,6 +27,7 @@
 #include "common/util/strings.h"
 
 #define MAX_DEPTH 128
+#define MAX_DIES  (16U << 20) /* looked at for one unit, or one address */
 
 /* A stretch of addresses, and the DIE it is of. */
 struct range {
@@ -193,7 +195,7 @@ static int read_units(struct lines *l)
 }
 
 /* All functions at or below @die and its siblings, wherever a language may define them. */
-static int add_functions(struct ranges *functions, Dwarf_Die *first, int depth)
+static int add_functions(struct ranges *functions, Dwarf_Die *first, int depth, size_t *n_dies)
 {
 	Dwarf_Die die = *first, child;
 
@@ -203,23 +205,24 @@ static int add_functions(struct ranges *functions, Dwarf_Die *first, int depth)
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			r = add_ranges(functions, &die, 0);
 		if (!r && depth < MAX_DEPTH && !dwarf_child(&die, &child))
-			r = add_functions(functions, &child, depth + 1);
+			r = add_functions(functions, &child, depth + 1, n_dies);
 		if (r < 0)
 			return r;
-	} while (!dwarf_siblingof(&die, &die));
+	} while (++*n_dies < MAX_DIES && !dwarf_siblingof(&die, &die));
 	return 0;
 }
 
 static int index_unit(struct unit *unit)
 {
 	Dwarf_Die child;
+	size_t n_dies = 0;
 	int r = 0;
 
 	if (unit->indexed)
 		return 0;
 	unit->indexed = true;
 	if (!dwarf_child(&unit->tree, &child))
-		r = add_functions(&unit->functions, &child, 0);
+		r = add_functions(&unit->functions, &child, 0, &n_dies);
 	sort_ranges(&unit->functions);
 	return r;
 }
@@ -228,6 +231,7 @@ static int index_unit(struct unit *unit)
 static bool find_inner(Dwarf_Die *die, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_Die child;
+	size_t n_dies = 0;
 
 	if (dwarf_child(die, &child))
 		return false;
@@ -240,7 +244,7 @@ static bool find_inner(Dwarf_Die *die, uint64_t address, Dwarf_Die *ret)
 			*ret = child;
 			return true;
 		}
-	} while (!dwarf_siblingof(&child, &child));
+	} while (++n_dies < MAX_DIES && !dwarf_siblingof(&child, &child));
 	return false;
 }
 

@@ -39,7 +39,7 @@ struct symbol_table {
 	size_t n_sealed;
 
 	void **blocks;
-	size_t n_blocks, cap_blocks;
+	size_t n_blocks, cap_blocks, block_bytes;
 };
 
 int symbol_table_new(struct symbol_table **ret)
@@ -65,6 +65,7 @@ static void unseal(struct symbol_table *t)
 	t->outer = NULL;
 	t->starts = NULL;
 	t->n_sealed = 0;
+	t->n_stretches = 0;
 }
 
 struct symbol_table *symbol_table_free(struct symbol_table *t)
@@ -80,15 +81,17 @@ struct symbol_table *symbol_table_free(struct symbol_table *t)
 	return NULL;
 }
 
-int symbol_table_take_names(struct symbol_table *t, void *names)
+int symbol_table_take_names(struct symbol_table *t, void *names, size_t n)
 {
 	int r = ARRAY_RESERVE(&t->blocks, &t->cap_blocks, t->n_blocks + 1);
 
-	if (r < 0)
+	if (r < 0) {
 		free(names);
-	else
-		t->blocks[t->n_blocks++] = names;
-	return r;
+		return r;
+	}
+	t->blocks[t->n_blocks++] = names;
+	t->block_bytes += n;
+	return 0;
 }
 
 int symbol_table_add(struct symbol_table *t, const struct symbol_entry *entry)
@@ -256,6 +259,13 @@ int symbol_table_seal(struct symbol_table *t)
 size_t symbol_table_count(const struct symbol_table *t)
 {
 	return t->n_sealed;
+}
+
+size_t symbol_table_bytes(const struct symbol_table *t)
+{
+	return sizeof(*t) + t->cap * sizeof(*t->entries) + t->block_bytes +
+	       t->n_sealed * (sizeof(*t->starts) + sizeof(*t->outer) + sizeof(*t->names)) +
+	       t->n_stretches * sizeof(*t->stretches);
 }
 
 static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_t i)

@@ -35,8 +35,8 @@ int symbol_table_new(struct symbol_table **ret);
 struct symbol_table *symbol_table_free(struct symbol_table *table);
 DEFINE_CLEANUP(struct symbol_table *, symbol_table_free);
 
-/* The table takes heap memory that names lie in. 0, or -ENOMEM, when it has been freed. */
-int symbol_table_take_names(struct symbol_table *table, void *names);
+/* The table takes @n bytes of heap memory that names lie in. 0, or -ENOMEM, when it has been freed. */
+int symbol_table_take_names(struct symbol_table *table, void *names, size_t n);
 
 /* 0 or -ENOMEM. Entries that are empty (@start >= @limit) are passed over. */
 int symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
@@ -45,6 +45,9 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_entry *entr
 int symbol_table_seal(struct symbol_table *table);
 
 size_t symbol_table_count(const struct symbol_table *table);
+
+/* The memory it takes, but for the names that were asked for. */
+size_t symbol_table_bytes(const struct symbol_table *table);
 
 /* The innermost symbol that holds @offset, or SYMBOL_TABLE_NONE. Of a sealed table. */
 size_t symbol_table_find(const struct symbol_table *table, uint64_t offset);

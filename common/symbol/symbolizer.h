@@ -19,6 +19,14 @@ struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
 	const char *debug_dir; /* searched for separate debug files before the usual ones, or NULL */
 	const char *kallsyms;  /* file of kernel symbols, or NULL: /proc/kallsyms for this kernel only */
+
+	/*
+	 * Or NULL: opens the file of an object that its path does not lead to from here (that of
+	 * another mount namespace). A descriptor, or a negative errno, upon which it is sought as
+	 * without. It is checked all the same.
+	 */
+	int (*open)(const struct profile_object *object, void *userdata);
+	void *userdata;
 };
 
 /* A function: where it starts and how long it is in the object's own offsets. */
@@ -59,7 +67,8 @@ int symbolizer_lines(struct symbolizer *symbolizer, const struct profile_object 
 
 /*
  * Adds to @profile the functions of all places in it; the caller seals it (again) afterwards. 0 or
- * -ENOMEM: an object without symbols is no error.
+ * -ENOMEM: an object without symbols is no error. Voids what was borrowed from the symbolizer, for
+ * it forgets objects not used lately when it holds too many.
  */
 int symbolizer_name_profile(struct symbolizer *symbolizer, struct profile *profile);
 

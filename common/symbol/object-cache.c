@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A hash table by build-id; of objects without one by kind, path, device and inode.
+ *
+ * Source lines are read separately, when somebody first asks for them.
+ */
+#include "common/symbol/object-cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "common/symbol/finder.h"
+#include "common/symbol/kallsyms.h"
+#include "common/symbol/lines.h"
+#include "common/symbol/vdso.h"
+#include "common/util/cleanup.h"
+#include "common/util/fault.h"
+
+struct cached {
+	struct cached_object object;
+	UT_hash_handle hh;
+	char *path;
+	char *why;
+	char *found_at; /* NULL where it has no file */
+	bool lines_sought;
+	uint64_t used;
+	uint8_t key[];
+};
+
+struct object_cache {
+	struct symbolizer_settings settings;
+	char *symfs, *debug_dir;
+	struct kallsyms *kallsyms;
+	struct cached *objects;
+	uint64_t n_uses;
+};
+
+static int copy_string(char **ret, const char *s)
+{
+	char *copy;
+
+	if (!s)
+		return 0;
+	copy = strdup(s);
+	if (!copy)
+		return -ENOMEM;
+	*ret = copy;
+	return 0;
+}
+
+int object_cache_new(struct object_cache **ret, const struct symbolizer_settings *settings)
+{
+	_cleanup_(object_cache_freep) struct object_cache *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->settings = *settings;
+	c->settings.symfs = c->settings.debug_dir = c->settings.kallsyms = NULL;
+	r = copy_string(&c->symfs, settings->symfs);
+	if (!r)
+		r = copy_string(&c->debug_dir, settings->debug_dir);
+	if (!r)
+		r = kallsyms_new(&c->kallsyms, settings->kallsyms);
+	if (r < 0)
+		return r;
+	c->settings.symfs = c->symfs;
+	c->settings.debug_dir = c->debug_dir;
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+static void free_cached(struct cached *c)
+{
+	lines_free(c->object.lines);
+	if (c->object.file)
+		elf_file_free(c->object.file);
+	else
+		symbol_table_free(c->object.symbols);
+	free(c->why);
+	free(c->found_at);
+	free(c->path);
+	free(c);
+}
+
+struct object_cache *object_cache_free(struct object_cache *cache)
+{
+	struct cached *c, *next;
+
+	if (!cache)
+		return NULL;
+	HASH_ITER(hh, cache->objects, c, next) {
+		HASH_DEL(cache->objects, c);
+		free_cached(c);
+	}
+	kallsyms_free(cache->kallsyms);
+	free(cache->debug_dir);
+	free(cache->symfs);
+	free(cache);
+	return NULL;
+}
+
+/* Writes the key at @key (or nowhere) and returns its size. */
+static size_t make_key(const struct profile_object *o, uint8_t *key)
+{
+	struct {
+		uint8_t kind, n_build_id;
+		uint8_t build_id[PROFILE_BUILD_ID_MAX];
+		uint32_t major, minor;
+		uint64_t inode;
+	} head;
+	size_t n_path = o->n_build_id ? 0 : strlen(o->path);
+
+	memset(&head, 0, sizeof(head));
+	head.kind = (uint8_t)o->kind;
+	head.n_build_id = o->n_build_id;
+	memcpy(head.build_id, o->build_id, o->n_build_id);
+	if (!o->n_build_id) {
+		head.major = o->major;
+		head.minor = o->minor;
+		head.inode = o->inode;
+	}
+	if (key) {
+		memcpy(key, &head, sizeof(head));
+		memcpy(key + sizeof(head), o->path, n_path);
+	}
+	return sizeof(head) + n_path;
+}
+
+struct debug_place {
+	const struct symbolizer_settings *settings;
+	const char *path;
+};
+
+static int on_debug_wanted(const struct elf_file *file, void *userdata)
+{
+	const struct debug_place *place = userdata;
+
+	return place->path ? finder_open_debug(place->settings, file, place->path) : -1;
+}
+
+static int read_file_symbols(struct object_cache *cache, struct cached *c, struct fault *why)
+{
+	struct debug_place place = { &cache->settings, c->found_at };
+	int r;
+
+	r = elf_file_read_symbols(c->object.file, on_debug_wanted, &place);
+	if (r < 0)
+		return r;
+	c->object.symbols = c->object.file->symbols;
+	if (symbol_table_count(c->object.symbols))
+		return 0;
+	return fault_set(why, -ENODATA, "%s has no symbols", c->found_at ?: "it");
+}
+
+/* 0; -ENOMEM; or another negative errno and @why. */
+static int read_object(struct object_cache *cache, const struct profile_object *o, struct cached *c,
+		       struct fault *why)
+{
+	int r;
+
+	switch (o->kind) {
+	case OBJECT_KERNEL:
+	case OBJECT_MODULE:
+		return kallsyms_read_object(cache->kallsyms, o, &c->object.symbols, why);
+	case OBJECT_FILE:
+		r = finder_open_object(&cache->settings, o, &c->object.file, &c->found_at, why);
+		break;
+	case OBJECT_VDSO:
+		r = vdso_open(o, &c->object.file, why);
+		break;
+	default:
+		return fault_set(why, -ENODATA, "code in anonymous memory has no symbols");
+	}
+	return r < 0 ? r : read_file_symbols(cache, c, why);
+}
+
+static int add_cached(struct object_cache *cache, const struct profile_object *o,
+		      struct cached **ret)
+{
+	size_t n = make_key(o, NULL);
+	struct cached *c = calloc(1, sizeof(*c) + n);
+	struct fault why = { .text = "" };
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	make_key(o, c->key);
+	r = copy_string(&c->path, o->path);
+	if (!r)
+		r = read_object(cache, o, c, &why);
+	if (r < 0 && r != -ENOMEM)
+		r = copy_string(&c->why, why.text);
+	if (!r) {
+		HASH_ADD(hh, cache->objects, key, n, c);
+		r = c->hh.tbl ? 0 : -ENOMEM;
+	}
+	if (r < 0) {
+		free_cached(c);
+		return r;
+	}
+	c->object.path = c->path;
+	c->object.why = c->why;
+	*ret = c;
+	return 0;
+}
+
+int object_cache_get(struct object_cache *cache, const struct profile_object *o,
+		     struct cached_object **ret)
+{
+	uint8_t room[512];
+	size_t n = make_key(o, NULL);
+	uint8_t *key = n <= sizeof(room) ? room : malloc(n);
+	struct cached *c;
+	int r;
+
+	if (!key)
+		return -ENOMEM;
+	make_key(o, key);
+	HASH_FIND(hh, cache->objects, key, n, c);
+	if (key != room)
+		free(key);
+	r = c ? 0 : add_cached(cache, o, &c);
+	if (r < 0)
+		return r;
+	c->used = ++cache->n_uses;
+	*ret = &c->object;
+	return 0;
+}
+
+/* The file itself has the lines, or its separate debug file. */
+int object_cache_seek_lines(struct object_cache *cache, const struct profile_object *object,
+			    struct cached_object *cached)
+{
+	/* NOLINTNEXTLINE: it is the first member of one */
+	struct cached *c = (struct cached *)cached;
+	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct fault ignored;
+	int r;
+
+	if (c->lines_sought || !cached->file || !c->found_at)
+		return 0;
+	c->lines_sought = true;
+	/* the file is found, and checked, once more: it is not kept open */
+	r = finder_open_object(&cache->settings, object, &file, &path, &ignored);
+	if (!r)
+		r = lines_open(&cached->lines, fcntl(file->image->fd, F_DUPFD_CLOEXEC, 0));
+	if (r == -ENODATA)
+		r = lines_open(&cached->lines, finder_open_debug(&cache->settings, file, path));
+	return r == -ENOMEM ? r : 0;
+}
+
+static size_t size_of(const struct cached *c)
+{
+	return sizeof(*c) + (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
+}
+
+static struct cached *find_oldest(const struct object_cache *cache)
+{
+	struct cached *oldest = cache->objects;
+
+	for (struct cached *c = oldest; c; c = c->hh.next)
+		if (c->used < oldest->used)
+			oldest = c;
+	return oldest;
+}
+
+void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t max)
+{
+	size_t bytes = 0, n = HASH_COUNT(cache->objects);
+
+	for (const struct cached *c = cache->objects; c; c = c->hh.next)
+		bytes += size_of(c);
+	while (n && (bytes > max_bytes || n > max)) {
+		struct cached *c = find_oldest(cache);
+
+		bytes -= size_of(c);
+		n--;
+		HASH_DEL(cache->objects, c);
+		free_cached(c);
+	}
+}
+
+void object_cache_for_each_problem(const struct object_cache *cache, symbolizer_handler handler,
+				   void *userdata)
+{
+	for (const struct cached *c = cache->objects; c; c = c->hh.next)
+		if (c->why)
+			handler(c->path, c->why, userdata);
+}
