@@ -181,10 +181,13 @@ DEFINE_CLEANUP(struct profile *, profile_free);
 const char *profile_string(struct profile *profile, const char *s, int *r);
 
 /*
- * Append a row; what it points to is copied. The index of the new row, or -ENOMEM. References
- * between rows are such indices. Equal keys may be added several times: sealing adds them up.
- * The key of an object is its build-id, or where that is unknown kind, path, device and inode; of
- * a process pid, start, comm and executable; of a function object and start.
+ * Append a row; what it points to is copied (a NULL path, comm or function name becomes ""). The
+ * index of the new row, or -ENOMEM. References between rows are such indices; a stack's parent must
+ * be there already and be of the same process, everything else may follow. Equal keys may be added
+ * several times: sealing adds them up. The key of an object is its build-id, or where that is
+ * unknown kind, path, device and inode; of a process pid, start, comm and executable; of a function
+ * object and start. Where rows of one key differ in what is no count, the known wins over the
+ * unknown and then the smallest, so that the order of adding does not matter.
  */
 int64_t profile_add_object(struct profile *profile, const struct profile_object *object);
 int64_t profile_add_process(struct profile *profile, const struct profile_process *process);
@@ -194,18 +197,30 @@ int64_t profile_add_branch(struct profile *profile, const struct profile_branch 
 int64_t profile_add_block(struct profile *profile, const struct profile_block *block);
 
 /*
- * Adds up equal keys, drops objects and functions nothing refers to, sorts; indices handed out before
- * are void. After more was added it can be sealed again. 0 or -ENOMEM.
+ * Adds up equal keys, drops objects that no stack, branch or block refers to and functions that no
+ * place in these lies in (in one of size 0 none does), sorts; indices handed out before are void.
+ * After more was added it can be sealed again. 0, or -ENOMEM with everything as it was.
+ *
+ * The order, PROFILE_NONE being the largest: objects by kind, path, build-id, device and inode;
+ * processes, functions, branches and blocks by their keys in the order of the fields; stacks by
+ * parent (roots first), process and frame, so that the callees of a node are neighbours.
  */
 int profile_seal(struct profile *profile);
 
-/* *@ret is a new sealed profile: all of @n sealed ones added up. 0 or -ENOMEM. */
+/*
+ * *@ret is a new sealed profile: all of @n sealed ones added up, whatever their order and grouping.
+ * Its info spans all their times; what differs otherwise is unknown, but a mode "mixed". 0 or
+ * -ENOMEM.
+ */
 int profile_merge(struct profile **ret, const struct profile *const *profiles, size_t n);
 
-/* True if two sealed profiles hold the same, to the last count. */
+/* True if two sealed profiles hold the same, to the last count, info included. */
 bool profile_equal(const struct profile *a, const struct profile *b);
 
-/* The function that @location lies in, or NULL. Of a sealed profile. */
+/*
+ * The function that @location lies in, or NULL; of several the one that starts last. Of a sealed
+ * profile.
+ */
 const struct profile_function *profile_find_function(const struct profile *profile,
 						     struct location location);
 
