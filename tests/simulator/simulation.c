@@ -151,13 +151,20 @@ static void task_switch_in(struct simulation *s, struct task *task)
 	s->last = task;
 }
 
+/* At the beginning of a straight run only, so that it does not depend on how instructions are
+ * executed. */
+static bool quantum_is_over(const struct task *task, uint64_t end)
+{
+	return task->n_insns >= end && task->run_insns == 0;
+}
+
 static void task_run(struct simulation *s, struct task *task)
 {
 	uint64_t end = task->n_insns + s->options->quantum;
 	enum stop stop;
 
 	task_switch_in(s, task);
-	while (task->n_insns < end && !simulation_is_over(s)) {
+	while (!quantum_is_over(task, end) && !simulation_is_over(s)) {
 		stop = task_execute(s, task);
 		if (stop == STOP_BLOCKED || stop == STOP_GONE)
 			return;
