@@ -98,23 +98,27 @@ static size_t judge_rows(struct profile_counters *c, const struct row *rows, siz
 	return k;
 }
 
+static bool same_branch(const struct row *a, const struct row *b)
+{
+	return a->from == b->from && a->to == b->to;
+}
+
 /*
- * Skylake and its kin may write the oldest of all rows twice (as llvm-bolt found: DataAggregator,
- * NeedsSkylakeFix). Nowhere else are equal rows to be doubted: a tight loop makes them.
+ * Skylake and its kin often have the last branch before the sample twice, with other cycles (llvm-bolt drops
+ * it as well: DataAggregator, NeedsSkylakeFix). Of three alike it cannot be told: a tight loop makes those,
+ * and on other hardware two, so there equal rows are not to be doubted.
  */
 static bool is_doubled(const struct builder *b, const struct row *rows, size_t n)
 {
-	const struct row *oldest = &rows[n - 1], *next = &rows[n - 2];
-
-	return n == b->settings.doubled && n >= 2 && oldest->from != 0 &&
-	       oldest->from == next->from && oldest->to == next->to &&
-	       oldest->flags == next->flags;
+	return n == b->settings.doubled && n > 2 && rows[0].from != 0 && rows[0].to != 0 &&
+	       same_branch(&rows[0], &rows[1]) && !same_branch(&rows[0], &rows[2]);
 }
 
 /* Counts the snapshot's rows, after the @n_before that the caller put into the batch. */
 static int count_rows(struct builder *b, uint32_t context, const struct sample *s, size_t n_before)
 {
 	struct profile_counters *c = &b->counters;
+	const struct row *rows = s->rows;
 	size_t left = s->n_rows, k = n_before;
 	uint64_t begin = 0;
 	int r;
@@ -123,8 +127,9 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 		c->rows += left;
 		c->runs += left - 1;
 		c->runs_beside += left - 1; /* until they turn out to have sound rows on both sides */
-		if (is_doubled(b, s->rows, left)) {
+		if (is_doubled(b, rows, left)) {
 			c->rows_doubled++;
+			rows++;
 			left--;
 		}
 	}
@@ -132,7 +137,7 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 		size_t n = MIN(left, (size_t)(ROW_BATCH - 1));
 
 		left -= n;
-		k += judge_rows(c, s->rows + left, n, &begin, row_table_batch(&b->rows) + k);
+		k += judge_rows(c, rows + left, n, &begin, row_table_batch(&b->rows) + k);
 		r = row_table_submit(&b->rows, context, k);
 		if (r < 0 || left == 0)
 			return r;

@@ -21,7 +21,7 @@ struct builder;
 struct builder_settings {
 	uint32_t source;      /* samples of this source count */
 	bool call_stack_rows; /* its rows are a call stack's: no branches */
-	uint32_t doubled;     /* where not 0: a full snapshot of this many rows may hold its oldest twice */
+	uint32_t doubled;     /* where not 0: a full snapshot of this many rows may hold its newest twice */
 	size_t max_rows;      /* distinct (run, branch) pairs; 0: a quarter of a million */
 	size_t max_frames;    /* nodes of the tree of stacks; 0: a quarter of a million */
 };

@@ -62,7 +62,7 @@ int64_t load_choose_source(const struct recording *recording, const char *event,
 	return fault_set(fault, -ENOENT, "no event %s was recorded; there are: %s", event, names);
 }
 
-/* The depth of the LBR, where its oldest row may be doubled: Skylake and what was made from it. */
+/* The depth of the LBR, where its newest row may be doubled: Skylake and what was made from it. */
 static uint32_t doubled_depth(const char *cpuid)
 {
 	static const unsigned int models[] = { 0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6 };
