@@ -161,10 +161,9 @@ void samples_say(const struct samples *samples, FILE *f)
 {
 	const struct recording_damage *damage = &samples->damage;
 
-	if (damage->n_bytes_lost > 0)
-		fprintf(f,
-			"branchctl: %s; %" PRIu64 " bytes from offset %" PRIu64 " on were lost\n",
-			damage->fault.text, damage->n_bytes_lost, damage->offset);
+	if (damage->fault.text[0] != '\0')
+		fprintf(f, "branchctl: %s: %s; lost: the %" PRIu64 " bytes from there on\n",
+			samples->options->window, damage->fault.text, damage->n_bytes_lost);
 	say_others(samples, f);
 }
 

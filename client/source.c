@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client/progress.h"
+#include "client/text.h"
 #include "common/profile/load.h"
 #include "common/util/cleanup.h"
 
@@ -124,35 +125,46 @@ struct source *source_free(struct source *source)
 	return NULL;
 }
 
-/* What to say of symbols that were not found: one object by name and reason, more by number. */
+/* What to say of symbols that were not found: of one object the reason, of more how many. */
 struct problems {
 	const struct profile *profile;
-	uint64_t samples; /* whose leaf lies in one of them */
+	uint64_t *samples; /* by object, whose leaf lies in it; 0 once it is counted */
+	uint64_t n_samples;
 	size_t n;
 	const char *path, *why;
 };
 
-static uint64_t samples_in(const struct profile *profile, const char *path)
-{
-	uint64_t samples = 0;
-
-	for (size_t i = 0; i < profile->n_stacks; i++) {
-		uint32_t object = profile->stacks[i].frame.object;
-
-		if (object != PROFILE_NONE && strcmp(profile->objects[object].path, path) == 0)
-			samples += profile->stacks[i].samples;
-	}
-	return samples;
-}
-
+/* Several files may have had one path, but they are told apart by the profile alone. */
 static void count_problem(const char *path, const char *why, void *userdata)
 {
 	struct problems *problems = userdata;
+	const struct profile *profile = problems->profile;
 
 	problems->n++;
 	problems->path = path;
 	problems->why = why;
-	problems->samples += samples_in(problems->profile, path);
+	for (size_t i = 0; i < profile->n_objects; i++)
+		if (strcmp(profile->objects[i].path, path) == 0) {
+			problems->n_samples += problems->samples[i];
+			problems->samples[i] = 0;
+		}
+}
+
+static int count_problems(struct problems *problems, const struct source *source)
+{
+	const struct profile *profile = source->all;
+
+	*problems = (struct problems){ .profile = profile };
+	problems->samples = calloc(profile->n_objects + 1, sizeof(*problems->samples));
+	if (!problems->samples)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->n_stacks; i++)
+		if (profile->stacks[i].frame.object != PROFILE_NONE)
+			problems->samples[profile->stacks[i].frame.object] +=
+				profile->stacks[i].samples;
+	symbolizer_for_each_problem(source->symbolizer, count_problem, problems);
+	free(problems->samples);
+	return 0;
 }
 
 static const char *last_component(const char *path)
@@ -164,33 +176,34 @@ static const char *last_component(const char *path)
 
 static void say_symbols(const struct source *source, FILE *f)
 {
-	struct problems problems = { .profile = source->all };
-	double percent = 0;
+	uint64_t all = source->all->counters.samples;
+	struct problems problems;
+	double percent;
 
-	symbolizer_for_each_problem(source->symbolizer, count_problem, &problems);
-	if (problems.n == 0)
+	if (count_problems(&problems, source) < 0 || problems.n == 0)
 		return;
-	if (source->all->counters.samples > 0)
-		percent = 100.0 * (double)problems.samples / (double)source->all->counters.samples;
-	if (problems.n == 1)
-		fprintf(f, "branchctl: no symbols of %s (%.1f %% of the samples): %s\n",
-			last_component(problems.path), percent, problems.why);
-	else
-		fprintf(f,
-			"branchctl: no symbols of %zu objects (%.1f %% of the samples); "
-			"branchctl dump %s lists them\n",
-			problems.n, percent, source->path);
+	percent = all > 0 ? 100.0 * (double)problems.n_samples / (double)all : 0;
+	if (problems.n == 1) {
+		fputs("branchctl: no symbols of ", f);
+		text_write(f, last_component(problems.path));
+		fprintf(f, " (%.1f %% of the samples): ", percent);
+		text_write(f, problems.why);
+		fputc('\n', f);
+		return;
+	}
+	fprintf(f,
+		"branchctl: no symbols of %zu objects (%.1f %% of the samples); branchctl dump %s "
+		"lists them\n",
+		problems.n, percent, source->path);
 }
 
 void source_say(const struct source *source, FILE *f)
 {
 	const struct profile *shown = source->shown;
 
-	if (source->damage.n_bytes_lost > 0)
-		fprintf(f,
-			"branchctl: %s; %" PRIu64 " bytes from offset %" PRIu64 " on were lost\n",
-			source->damage.fault.text, source->damage.n_bytes_lost,
-			source->damage.offset);
+	if (source->damage.fault.text[0] != '\0')
+		fprintf(f, "branchctl: %s: %s; lost: the %" PRIu64 " bytes from there on\n",
+			source->path, source->damage.fault.text, source->damage.n_bytes_lost);
 	if (source->others)
 		fprintf(f, "branchctl: counting %s; also recorded, see --event: %s\n",
 			shown->info.event ?: "the first event", source->others);

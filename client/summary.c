@@ -9,19 +9,24 @@
 #include <string.h>
 
 #include "client/counters.h"
+#include "client/text.h"
 
 static void write_origin(FILE *f, const struct source *source)
 {
 	const struct profile_info *info = &source->all->info;
 
-	fprintf(f, "%s: %" PRIu64 " samples of %s", source->path, source->all->counters.samples,
-		info->event ?: "an unnamed event");
+	fprintf(f, "%s: %" PRIu64 " samples of ", source->path, source->all->counters.samples);
+	text_write(f, info->event ?: "an unnamed event");
 	if (info->end_ns > info->start_ns)
 		fprintf(f, " in %.2f s", (double)(info->end_ns - info->start_ns) / 1e9);
 	fputc('\n', f);
-	if (info->hostname || info->cpu)
-		fprintf(f, "on %s%s%s\n", info->hostname ?: "",
-			info->hostname && info->cpu ? ", " : "", info->cpu ?: "");
+	if (!info->hostname && !info->cpu)
+		return;
+	fputs("on ", f);
+	text_write(f, info->hostname ?: "");
+	fputs(info->hostname && info->cpu ? ", " : "", f);
+	text_write(f, info->cpu ?: "");
+	fputc('\n', f);
 }
 
 static void write_words(FILE *f, const char *name)
