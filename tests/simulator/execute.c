@@ -231,7 +231,7 @@ static void task_follow_stack(struct task *task, const struct insn *insn, const 
 
 	if (insn->kind == INSN_RETURN)
 		shadow_trim(&task->shadow, out->rsp);
-	else if (out->push)
+	else if (out->push && out->target != insn->next)
 		shadow_push(&task->shadow, &entry);
 }
 

@@ -48,7 +48,8 @@ bool predictor_execute(struct predictor *p, struct insn *insn, bool taken, uint6
 		predict_call(p, insn->next);
 		return predict_indirect(insn, target);
 	case INSN_CALL:
-		predict_call(p, insn->next);
+		if (target != insn->next)
+			predict_call(p, insn->next);
 		return false;
 	case INSN_RETURN:
 		return predict_return(p, target);

@@ -6,7 +6,8 @@
  * - Conditional branches: a two-bit counter for each address, 1 (weakly not taken) at first; taken
  * counts up to 3, not taken down to 0; 2 and 3 predict taken.
  * - Indirect jumps and calls: the target of the last time; the first time is mispredicted.
- * - Returns: a ring of the last 16 return addresses of the task; calls push, returns pop.
+ * - Returns: a ring of the last 16 return addresses of the task; calls push, returns pop; a call of
+ * the very next instruction, which only reads the instruction pointer, does not push.
  * - Direct jumps and calls are never mispredicted.
  *
  * The counters belong to the address space (they live in struct insn), the ring to the task.
