@@ -35,7 +35,7 @@ DEFINE_CLEANUP(struct elf_file *, elf_file_free);
 typedef int (*elf_file_debug_opener)(const struct elf_file *file, void *userdata);
 
 /*
- * Reads the symbols, once. @open_debug (or NULL) is called if the file has no full table of its own.
+ * Reads the symbols, once. @open_debug (or NULL) is called if the file has no full table itself.
  * 0 or -ENOMEM: what is damaged is passed over, and there may be no symbols at all.
  */
 int elf_file_read_symbols(struct elf_file *file, elf_file_debug_opener open_debug, void *userdata);

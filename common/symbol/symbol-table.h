@@ -35,7 +35,7 @@ int symbol_table_new(struct symbol_table **ret);
 struct symbol_table *symbol_table_free(struct symbol_table *table);
 DEFINE_CLEANUP(struct symbol_table *, symbol_table_free);
 
-/* The table takes @n bytes of heap memory that names lie in. 0, or -ENOMEM, when it has been freed. */
+/* The table takes @n bytes of heap memory that names lie in. 0, or -ENOMEM, and it is freed. */
 int symbol_table_take_names(struct symbol_table *table, void *names, size_t n);
 
 /* 0 or -ENOMEM. Entries that are empty (@start >= @limit) are passed over. */
