@@ -8,7 +8,7 @@
 
 /*
  * *@ret is a new string: @name (of which @n bytes are read at most) demangled if it is a C++ or
- * Rust name, without the linker's version suffix, as printable UTF-8 without control characters, and
- * followed by @suffix. 0 or -ENOMEM.
+ * Rust name, without the linker's version suffix, as UTF-8 without control characters, and followed
+ * by @suffix. 0 or -ENOMEM.
  */
 int demangle(char **ret, const char *name, size_t n, const char *suffix);

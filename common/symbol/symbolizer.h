@@ -17,8 +17,8 @@ struct symbolizer;
 
 struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
-	const char *debug_dir; /* searched for separate debug files before the usual ones, or NULL */
-	const char *kallsyms;  /* file of kernel symbols, or NULL: /proc/kallsyms for this kernel only */
+	const char *debug_dir; /* where debug files are sought before the usual places, or NULL */
+	const char *kallsyms;  /* kernel symbols; NULL: /proc/kallsyms, for this kernel only */
 
 	/*
 	 * Or NULL: opens the file of an object that its path does not lead to from here (that of
@@ -72,7 +72,7 @@ int symbolizer_lines(struct symbolizer *symbolizer, const struct profile_object 
  */
 int symbolizer_name_profile(struct symbolizer *symbolizer, struct profile *profile);
 
-/* Calls @handler for each object asked for that gave no symbols: why, in words ("not found", ...). */
+/* Calls @handler for each object asked for that gave no symbols: why, in words. */
 typedef void (*symbolizer_handler)(const char *path, const char *why, void *userdata);
 void symbolizer_for_each_problem(const struct symbolizer *symbolizer, symbolizer_handler handler,
 				 void *userdata);
