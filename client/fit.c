@@ -104,6 +104,21 @@ static const char *find_offset(const char *name)
 	return offset ?: name + strlen(name);
 }
 
+/* Leaves out the outer namespaces and classes as far as must be: "...::add(...)+0x1f". */
+static void cut_qualifiers(char *name, size_t room)
+{
+	char *rest = name, *next;
+
+	if (strlen(name) <= room)
+		return;
+	while (strlen(rest) + N_DOTS > room && (next = strstr(rest + 1, "::")))
+		rest = next;
+	if (rest < name + N_DOTS)
+		return;
+	memmove(name + N_DOTS, rest, strlen(rest) + 1);
+	memcpy(name, dots, N_DOTS);
+}
+
 /* Cuts the name before its offset. Not through a character of UTF-8. */
 static void cut_name(char *name, size_t room)
 {
@@ -127,6 +142,7 @@ char *fit_name(const char *name, size_t room)
 		return TAKE_PTR(text);
 	if (!leave_out_arguments(name, text))
 		strcpy(text, name);
+	cut_qualifiers(text, room);
 	cut_name(text, room);
 	return TAKE_PTR(text);
 }

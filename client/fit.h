@@ -8,8 +8,9 @@
 
 /*
  * A heap copy of a demangled @name or a place, of not more than @room bytes: without its template
- * arguments and parameters ("Table<...>::add(...)+0x1f"), and if that is not enough cut before its
- * offset ("Table<...>::a...+0x1f"). NULL when memory ran out.
+ * arguments and parameters ("ns::Table<...>::add(...)+0x1f"), and if that is not enough without outer
+ * namespaces ("...::add(...)+0x1f"), and at last cut before its offset ("...::a...+0x1f"). NULL when
+ * memory ran out.
  */
 char *fit_name(const char *name, size_t room);
 

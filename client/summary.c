@@ -11,6 +11,14 @@
 #include "client/counters.h"
 #include "client/text.h"
 
+static void write_length(FILE *f, uint64_t ns)
+{
+	if (ns < 1000000000)
+		fprintf(f, " in %.1f ms", (double)ns / 1e6);
+	else
+		fprintf(f, " in %.1f s", (double)ns / 1e9);
+}
+
 static void write_origin(FILE *f, const struct source *source)
 {
 	const struct profile_info *info = &source->all->info;
@@ -18,7 +26,7 @@ static void write_origin(FILE *f, const struct source *source)
 	fprintf(f, "%s: %" PRIu64 " samples of ", source->path, source->all->counters.samples);
 	text_write(f, info->event ?: "an unnamed event");
 	if (info->end_ns > info->start_ns)
-		fprintf(f, " in %.2f s", (double)(info->end_ns - info->start_ns) / 1e9);
+		write_length(f, info->end_ns - info->start_ns);
 	fputc('\n', f);
 	if (!info->hostname && !info->cpu)
 		return;

@@ -65,31 +65,31 @@ static int set_object(struct table *table, size_t column, const struct top *top,
 }
 
 static const struct column function_columns[] = {
-	{ "SELF", TABLE_RIGHT },	{ "TOTAL", TABLE_RIGHT },     { "SAMPLES", TABLE_RIGHT },
-	{ "FUNCTION", TABLE_FIT_NAME }, { "OBJECT", TABLE_FIT_NAME }, { NULL, 0 },
+	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },	      { "SAMPLES", TABLE_RIGHT },
+	{ "OBJECT", TABLE_FIT_NAME }, { "FUNCTION", TABLE_FIT_NAME }, { NULL, 0 },
 };
 
 static int fill_function(const struct top *top, struct table *table, const struct share *share)
 {
-	int r = table_set(table, 3, share->key.symbol ?: "[unknown]");
+	int r = set_object(table, 3, top, share->key.object);
 
-	return r < 0 ? r : set_object(table, 4, top, share->key.object);
+	return r < 0 ? r : table_set(table, 4, share->key.symbol ?: "[unknown]");
 }
 
 static const struct column line_columns[] = {
-	{ "SELF", TABLE_RIGHT },    { "TOTAL", TABLE_RIGHT },	  { "SAMPLES", TABLE_RIGHT },
-	{ "LINE", TABLE_FIT_PATH }, { "OBJECT", TABLE_FIT_NAME }, { NULL, 0 },
+	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },	  { "SAMPLES", TABLE_RIGHT },
+	{ "OBJECT", TABLE_FIT_NAME }, { "LINE", TABLE_FIT_PATH }, { NULL, 0 },
 };
 
 static int fill_line(const struct top *top, struct table *table, const struct share *share)
 {
-	int r;
+	int r = set_object(table, 3, top, share->key.object);
 
-	if (share->key.file)
-		r = table_printf(table, 3, "%s:%" PRIu32, share->key.file, share->key.line);
-	else
-		r = table_set(table, 3, "[unknown]");
-	return r < 0 ? r : set_object(table, 4, top, share->key.object);
+	if (r < 0)
+		return r;
+	if (!share->key.file)
+		return table_set(table, 4, "[unknown]");
+	return table_printf(table, 4, "%s:%" PRIu32, share->key.file, share->key.line);
 }
 
 static const struct column object_columns[] = {
@@ -209,8 +209,8 @@ static const struct column block_columns[] = {
 	{ "AVERAGE", TABLE_RIGHT },
 	{ "RUNS", TABLE_RIGHT },
 	{ "COUNT", TABLE_RIGHT },
-	{ "BLOCK", TABLE_FIT_NAME },
 	{ "OBJECT", TABLE_FIT_NAME },
+	{ "BLOCK", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
 
@@ -253,8 +253,8 @@ static int fill_block(const struct top *top, struct table *table, size_t i)
 	if (r >= 0)
 		r = set_count(table, 3, block->runs);
 	if (r >= 0)
-		r = set_range(table, 4, top, block);
-	return r < 0 ? r : set_object(table, 5, top, block->object);
+		r = set_object(table, 4, top, block->object);
+	return r < 0 ? r : set_range(table, 5, top, block);
 }
 
 static int add_columns(struct table *table, const struct column *columns)
@@ -342,6 +342,8 @@ static const char *why_empty(const struct top *top)
 	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows == 0)
 		return "no branch records in it: perf record -b takes them, where the processor "
 		       "has any";
+	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows_call_stack > 0)
+		return "its branch records are call stacks, and no branches";
 	return "nothing was counted";
 }
 

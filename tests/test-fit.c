@@ -70,6 +70,15 @@ static void test_an_offset_is_never_cut(void **state)
 	assert_name("a_function_of_a_very_long_name", 20, "a_function_of_a_v...");
 }
 
+static void test_outer_namespaces_go_before_the_name(void **state)
+{
+	const char *name = "company::project::Table<std::map<int, long> >::add(long)+0x1f";
+
+	assert_name(name, 30, "...::Table<...>::add(...)+0x1f");
+	assert_name(name, 29, "...::add(...)+0x1f");
+	assert_name(name, 16, "...::add...+0x1f");
+}
+
 static void test_brackets_that_do_not_match_are_text(void **state)
 {
 	assert_name("strange<name(((", 12, "strange<n...");
@@ -109,6 +118,7 @@ int main(void)
 		cmocka_unit_test(test_operators_are_no_brackets),
 		cmocka_unit_test(test_rust_keeps_what_a_trait_is_of),
 		cmocka_unit_test(test_an_offset_is_never_cut),
+		cmocka_unit_test(test_outer_namespaces_go_before_the_name),
 		cmocka_unit_test(test_brackets_that_do_not_match_are_text),
 		cmocka_unit_test(test_characters_are_not_cut_apart),
 		cmocka_unit_test(test_a_path_keeps_its_end),
