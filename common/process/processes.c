@@ -18,6 +18,7 @@
  * them are.
  */
 #define MAX_EXITED 1024
+#define N_RECENT   256
 
 struct thread {
 	int32_t tid, pid;
@@ -39,6 +40,7 @@ struct processes {
 	struct thread *by_tid;
 	struct process *exited; /* the one that exited first is the first */
 	unsigned int n_exited;
+	struct process *recent[N_RECENT];
 	struct objects *objects;
 	struct space *kernel;
 };
@@ -107,12 +109,28 @@ int processes_new(struct processes **ret)
 	return 0;
 }
 
+static void revive(struct processes *p, struct process *process)
+{
+	if (!process->exited)
+		return;
+	process->exited = false;
+	DL_DELETE(p->exited, process);
+	p->n_exited--;
+}
+
+/* Where the process of @pid is, if it was looked up lately: most samples are of few. */
+static struct process **recent_slot(struct processes *p, int32_t pid)
+{
+	return &p->recent[(uint32_t)pid % N_RECENT];
+}
+
 static void remove_process(struct processes *p, struct process *process)
 {
-	if (process->exited) {
-		DL_DELETE(p->exited, process);
-		p->n_exited--;
-	}
+	struct process **recent = recent_slot(p, process->pid);
+
+	if (*recent == process)
+		*recent = NULL;
+	revive(p, process);
 	HASH_DEL(p->by_pid, process);
 	incarnation_unref(process->incarnation);
 	free(process);
@@ -144,9 +162,13 @@ struct processes *processes_free(struct processes *processes)
 
 static struct process *find_process(struct processes *p, int32_t pid)
 {
-	struct process *process;
+	struct process **recent = recent_slot(p, pid), *process = *recent;
 
+	if (process && process->pid == pid)
+		return process;
 	HASH_FIND(hh, p->by_pid, &pid, sizeof(pid), process);
+	if (process)
+		*recent = process;
 	return process;
 }
 
@@ -207,14 +229,20 @@ static void leave_thread(struct processes *p, struct thread *thread)
 	struct process *process = find_process(p, thread->pid);
 
 	remove_thread(p, thread);
-	if (process && process->n_threads > 0 && --process->n_threads == 0)
+	if (!process)
+		return;
+	if (process->n_threads > 0)
+		process->n_threads--;
+	if (process->n_threads == 0)
 		bury(p, process);
 }
 
+/* The thread @tid of @process, which is alive by that. */
 static struct thread *get_thread(struct processes *p, struct process *process, int32_t tid)
 {
 	struct thread *thread = find_thread(p, tid);
 
+	revive(p, process);
 	if (thread && thread->pid == process->pid)
 		return thread;
 	if (thread) /* its exit was not heard of */
@@ -230,11 +258,6 @@ static struct thread *get_thread(struct processes *p, struct process *process, i
 		return NULL;
 	}
 	process->n_threads++;
-	if (process->exited) {
-		process->exited = false;
-		DL_DELETE(p->exited, process);
-		p->n_exited--;
-	}
 	return thread;
 }
 
@@ -291,8 +314,7 @@ static int apply_comm(struct processes *p, const struct event *e)
 /* A new process: its parent's name, program and mappings. */
 static int fork_process(struct processes *p, const struct event *e)
 {
-	struct process *parent = find_process(p, e->fork.parent_pid);
-	struct process *old = find_process(p, e->pid), *child;
+	struct process *old = find_process(p, e->pid), *child, *parent;
 	struct incarnation *fresh;
 
 	if (old)
@@ -301,6 +323,7 @@ static int fork_process(struct processes *p, const struct event *e)
 	if (!child || !get_thread(p, child, e->tid))
 		return -ENOMEM;
 	child->incarnation->start_ns = e->time_ns;
+	parent = find_process(p, e->fork.parent_pid);
 	if (!parent)
 		return 0;
 	fresh = incarnation_new(parent->incarnation, NULL,

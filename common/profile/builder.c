@@ -126,7 +126,8 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 	if (left > 0) {
 		c->rows += left;
 		c->runs += left - 1;
-		c->runs_beside += left - 1; /* until they turn out to have sound rows on both sides */
+		c->runs_beside +=
+			left - 1; /* until they turn out to have sound rows on both sides */
 		if (is_doubled(b, rows, left)) {
 			c->rows_doubled++;
 			rows++;

@@ -21,9 +21,10 @@ struct builder;
 struct builder_settings {
 	uint32_t source;      /* samples of this source count */
 	bool call_stack_rows; /* its rows are a call stack's: no branches */
-	uint32_t doubled;     /* where not 0: a full snapshot of this many rows may hold its newest twice */
-	size_t max_rows;      /* distinct (run, branch) pairs; 0: a quarter of a million */
-	size_t max_frames;    /* nodes of the tree of stacks; 0: a quarter of a million */
+	uint32_t
+		doubled; /* where not 0: a full snapshot of this many rows may hold its newest twice */
+	size_t max_rows;   /* distinct (run, branch) pairs; 0: a quarter of a million */
+	size_t max_frames; /* nodes of the tree of stacks; 0: a quarter of a million */
 };
 
 int builder_new(struct builder **ret, const struct builder_settings *settings);
@@ -40,5 +41,4 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
  * Closes the window: *@ret is its profile, not sealed yet so that names may be added. The builder
  * is empty and open again. 0, or -ENOMEM: then it can only be freed.
  */
-int builder_close(struct builder *builder, const struct processes *processes,
-		  struct profile **ret);
+int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret);

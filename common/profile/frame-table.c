@@ -77,8 +77,7 @@ int64_t frame_table_get(struct frame_table *table, uint32_t context, uint32_t pa
 	for (; table->slots[k]; k = (k + 1) & mask) {
 		const struct frame_node *node = &table->nodes[table->slots[k] - 1];
 
-		if (node->address == address && node->parent == parent &&
-		    node->context == context)
+		if (node->address == address && node->parent == parent && node->context == context)
 			return (int64_t)table->slots[k] - 1;
 	}
 	return add_node(table, k, &fresh);

@@ -11,7 +11,7 @@
 
 struct frame_node {
 	uint64_t address;
-	uint32_t parent;  /* an index less than its own, or FRAME_ROOT */
+	uint32_t parent; /* an index less than its own, or FRAME_ROOT */
 	uint32_t context;
 	uint64_t samples; /* those that ended here */
 	uint64_t weight;

@@ -165,8 +165,8 @@ static int fill_info(const struct loading *l, struct profile *profile)
 
 	to->mode = profile_string(profile, "recording", &r);
 	if (l->source < recording_n_sources(l->recording))
-		to->event = profile_string(profile,
-					   recording_source_name(l->recording, l->source), &r);
+		to->event =
+			profile_string(profile, recording_source_name(l->recording, l->source), &r);
 	to->hostname = profile_string(profile, info->hostname, &r);
 	to->os_release = profile_string(profile, info->os_release, &r);
 	to->cpu = profile_string(profile, info->cpu, &r);

@@ -12,8 +12,8 @@
 #include "common/util/fault.h"
 
 struct load_settings {
-	bool force;           /* show what came before the damage */
-	const char *event;    /* the event to count; NULL: the first that samples */
+	bool force;        /* show what came before the damage */
+	const char *event; /* the event to count; NULL: the first that samples */
 	void (*progress)(uint64_t done, uint64_t all, void *userdata); /* or NULL */
 	void *userdata;
 };

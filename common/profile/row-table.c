@@ -1,106 +1,103 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Open addressing with linear probing. The hash is multiply-add by odd constants with the high bits
- * taken (Dietzfelbinger et al., A reliable randomized algorithm for the closest-pair problem, 1997):
- * multiplications that do not wait for each other. It is brought into range by one more (Lemire,
- * Fast random integer generation in an interval, 2019), so that the table can grow by a half.
+ * The index is a hash table with open addressing and linear probing. The hash is multiply-add by odd
+ * constants with the high bits taken (Dietzfelbinger et al., A reliable randomized algorithm for the
+ * closest-pair problem, 1997): multiplications that do not wait for each other.
+ *
+ * A batch goes through three stages, a submit() each: its hashes are computed and its index entries
+ * asked for; the entries are read and the counts asked for; the counts are made.
  */
 #include "common/profile/row-table.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "common/record/event.h"
 #include "common/util/macro.h"
 
-#define MIN_SLOTS  4096u
+#define MIN_BITS   12
 #define HUGE_BYTES (2u << 20)
-#define HOT        16u /* times taken that make a row a hot one when the table grows */
 
-_Static_assert(sizeof(struct row_slot) == 64, "a slot is a cache line");
+/* An index entry: the number of a count + 1, above it the lowest bits of its hash. */
+#define NUMBER_BITS 23
+#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 
-/* Zeroed pages of their own; huge ones for a big table, whose slots would each miss the TLB. */
-static struct row_slot *slots_new(size_t n)
+_Static_assert(sizeof(struct row_count) == 64, "a count is a cache line");
+_Static_assert(ROW_TABLE_MAX < NUMBER_MASK, "a number fits into an index entry");
+
+static struct row_count *reserve_counts(size_t n)
 {
-	size_t n_bytes = n * sizeof(struct row_slot);
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t n_bytes = n * sizeof(struct row_count);
+	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (p == MAP_FAILED)
-		return NULL;
-	if (n_bytes >= 2 * HUGE_BYTES)
-		madvise(p, n_bytes, MADV_HUGEPAGE);
-	return p;
+	return p == MAP_FAILED ? NULL : p;
 }
 
-int row_table_init(struct row_table *table, size_t max_used)
+int row_table_init(struct row_table *table, size_t max_counts)
 {
-	*table = (struct row_table){ .n_slots = MIN_SLOTS, .max_used = max_used };
-	table->slots = slots_new(MIN_SLOTS);
-	return table->slots ? 0 : -ENOMEM;
+	*table = (struct row_table){ .bits = MIN_BITS };
+	table->max_counts = MIN(max_counts, (size_t)ROW_TABLE_MAX);
+	table->counts = reserve_counts(table->max_counts);
+	table->index = calloc((size_t)1 << MIN_BITS, sizeof(*table->index));
+	if (table->counts && table->index)
+		return 0;
+	row_table_done(table);
+	return -ENOMEM;
 }
 
 void row_table_done(struct row_table *table)
 {
-	if (table->slots)
-		munmap(table->slots, table->n_slots * sizeof(*table->slots));
-	table->slots = NULL;
+	if (table->counts)
+		munmap(table->counts, table->max_counts * sizeof(*table->counts));
+	free(table->index);
+	table->counts = NULL;
+	table->index = NULL;
 }
 
-static inline size_t slot_of(size_t n_slots, uint32_t context, uint32_t run, uint64_t from,
-			     uint64_t to)
+static inline uint64_t hash(uint32_t context, uint32_t run, uint64_t from, uint64_t to)
 {
-	uint64_t h = from * 0xbf58476d1ce4e5b9ull + to * 0x94d049bb133111ebull +
-		     ((uint64_t)context << 32 | run) * 0x9e3779b97f4a7c15ull;
-
-	return (size_t)((unsigned __int128)h * n_slots >> 64);
+	return from * 0xbf58476d1ce4e5b9ull + to * 0x94d049bb133111ebull +
+	       ((uint64_t)context << 32 | run) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Moves the slots whose rows were taken from @least to @most times. */
-static void move_slots(const struct row_table *t, struct row_slot *slots, size_t n_slots,
-		       uint64_t least, uint64_t most)
+/* The upper bits say where in the index; of those below, as many as an entry has room for. */
+static inline uint32_t tag(uint64_t h)
 {
-	for (size_t i = 0; i < t->n_slots; i++) {
-		const struct row_slot *s = &t->slots[i];
-		size_t k;
-
-		if (s->taken < least || s->taken > most)
-			continue;
-		k = slot_of(n_slots, s->context, s->run, s->from, s->to);
-		while (slots[k].taken != 0)
-			k = k + 1 == n_slots ? 0 : k + 1;
-		slots[k] = *s;
-	}
+	return (uint32_t)(h >> 20) & ~NUMBER_MASK;
 }
 
-/* The hot rows move first, so that each finds its first place free and is found there in one step. */
-static int grow(struct row_table *t)
+static inline size_t place(const struct row_table *t, uint64_t h)
 {
-	size_t n_slots = t->n_slots + t->n_slots / 2;
-	struct row_slot *slots = slots_new(n_slots);
+	return h >> (64 - t->bits);
+}
 
-	if (!slots)
+static inline size_t next_place(const struct row_table *t, size_t k)
+{
+	return (k + 1) & (((size_t)1 << t->bits) - 1);
+}
+
+static int grow_index(struct row_table *t)
+{
+	uint32_t *index = calloc((size_t)2 << t->bits, sizeof(*index));
+
+	if (!index)
 		return -ENOMEM;
-	move_slots(t, slots, n_slots, HOT, UINT64_MAX);
-	move_slots(t, slots, n_slots, 1, HOT - 1);
-	munmap(t->slots, t->n_slots * sizeof(*t->slots));
-	t->slots = slots;
-	t->n_slots = n_slots;
-	return 0;
-}
+	free(t->index);
+	t->index = index;
+	t->bits++;
+	for (size_t i = 0; i < t->n_counts; i++) {
+		const struct row_count *c = &t->counts[i];
+		uint64_t h = hash(c->context, c->run, c->from, c->to);
+		size_t k = place(t, h);
 
-/* The slot of the row, counted or free, from slot @k on. */
-static inline struct row_slot *probe(const struct row_table *t, size_t k, uint32_t context,
-				     const struct counted_row *row)
-{
-	for (;; k = k + 1 == t->n_slots ? 0 : k + 1) {
-		struct row_slot *s = &t->slots[k];
-
-		if (s->from == row->from && s->to == row->to && s->run == row->run &&
-		    s->context == context)
-			return s;
-		if (s->taken == 0)
-			return s;
+		while (t->index[k])
+			k = next_place(t, k);
+		t->index[k] = tag(h) | (uint32_t)(i + 1);
 	}
+	return 0;
 }
 
 static void turn_away(struct row_table *t, const struct counted_row *row)
@@ -110,83 +107,145 @@ static void turn_away(struct row_table *t, const struct counted_row *row)
 	t->full_runs += row->run != RUN_NONE;
 }
 
-static inline void count(struct row_slot *s, const struct counted_row *row)
+/* A new count, entered at @k of the index; NULL if the table is full. */
+static struct row_count *add_count(struct row_table *t, size_t k, uint64_t h, uint32_t context,
+				   const struct counted_row *row)
 {
-	s->taken++;
-	s->mispredicted += row->flags & ROW_MISPREDICTED;
-	s->aborted += row->flags >> 3 & 1;
-	s->cycles += row->cycles;
-	s->cycles_rows += row->cycles != 0;
-}
+	struct row_count *c = &t->counts[t->n_counts];
 
-static void count_batch(struct row_table *t, struct row_batch *batch)
-{
-	for (size_t i = 0; i < batch->n; i++) {
-		const struct counted_row *row = &batch->rows[i];
-		struct row_slot *s = probe(t, batch->at[i], batch->context, row);
-
-		if (_unlikely_(s->taken == 0)) {
-			if (t->n_used >= t->max_used) {
-				turn_away(t, row);
-				continue;
-			}
-			t->n_used++;
-			s->from = row->from;
-			s->to = row->to;
-			s->run = row->run;
-			s->context = batch->context;
-		}
-		count(s, row);
+	if (t->n_counts == t->max_counts) {
+		turn_away(t, row);
+		return NULL;
 	}
-	batch->n = 0;
+	/* Hot counts are spread over more pages than the TLB holds, unless pages are huge. */
+	if ((t->n_counts * sizeof(*c)) % HUGE_BYTES == 0 && t->n_counts > 0)
+		madvise(c, HUGE_BYTES, MADV_HUGEPAGE);
+	*c = (struct row_count){
+		.from = row->from, .to = row->to, .context = context, .run = row->run
+	};
+	t->index[k] = tag(h) | (uint32_t)++t->n_counts;
+	return c;
 }
 
-void row_table_flush(struct row_table *table)
+static inline bool is_of(const struct row_count *c, uint32_t context, const struct counted_row *row)
 {
-	count_batch(table, &table->batches[!table->filling]);
+	return c->from == row->from && c->to == row->to && c->run == row->run &&
+	       c->context == context;
+}
+
+/* The count of the row, looked at; NULL if there is none and the table is full. */
+static struct row_count *find_surely(struct row_table *t, uint64_t h, uint32_t context,
+				     const struct counted_row *row)
+{
+	size_t k = place(t, h);
+
+	for (; t->index[k]; k = next_place(t, k)) {
+		struct row_count *c = &t->counts[(t->index[k] & NUMBER_MASK) - 1];
+
+		if (is_of(c, context, row))
+			return c;
+	}
+	return add_count(t, k, h, context, row);
+}
+
+/* The first count whose piece of the hash is the row's: not looked at yet, but asked for. */
+static inline struct row_count *find_probably(struct row_table *t, uint64_t h, uint32_t context,
+					      const struct counted_row *row)
+{
+	size_t k = place(t, h);
+	uint32_t e;
+
+	for (; (e = t->index[k]); k = next_place(t, k)) {
+		if ((e & ~NUMBER_MASK) == tag(h)) {
+			struct row_count *c = &t->counts[(e & NUMBER_MASK) - 1];
+
+			__builtin_prefetch(c, 1);
+			return c;
+		}
+	}
+	return add_count(t, k, h, context, row);
+}
+
+static void find_batch(struct row_table *t, struct row_batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		b->counts[i] = find_probably(t, b->hashes[i], b->context, &b->rows[i]);
+}
+
+static inline void count(struct row_count *c, const struct counted_row *row)
+{
+	c->taken++;
+	c->mispredicted += row->flags & ROW_MISPREDICTED;
+	c->aborted += row->flags >> 3 & 1;
+	c->cycles += row->cycles;
+	c->cycles_rows += row->cycles != 0;
+}
+
+static void count_batch(struct row_table *t, struct row_batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct row_count *c = b->counts[i];
+
+		if (_unlikely_(!c))
+			continue;
+		if (_unlikely_(!is_of(c, b->context, &b->rows[i])))
+			c = find_surely(t, b->hashes[i], b->context, &b->rows[i]);
+		if (_likely_(c != NULL))
+			count(c, &b->rows[i]);
+	}
+	b->n = 0;
+}
+
+static void hash_batch(const struct row_table *t, struct row_batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const struct counted_row *row = &b->rows[i];
+
+		b->hashes[i] = hash(b->context, row->run, row->from, row->to);
+		__builtin_prefetch(&t->index[place(t, b->hashes[i])]);
+	}
+}
+
+/* One step on for all batches: that in line behind the one being filled, and the one behind that. */
+static void advance(struct row_table *t)
+{
+	count_batch(t, &t->batches[(t->filling + 1) % 3]);
+	find_batch(t, &t->batches[(t->filling + 2) % 3]);
+	t->filling = (t->filling + 1) % 3;
 }
 
 int row_table_submit(struct row_table *table, uint32_t context, size_t n)
 {
 	struct row_batch *batch = &table->batches[table->filling];
 
-	/* Three quarters full is the most: a row not there is then found out in few steps. */
-	if (_unlikely_(table->n_used + 2 * ROW_BATCH > table->n_slots / 4 * 3 &&
-		       table->n_used < table->max_used)) {
-		row_table_flush(table);
-		if (grow(table) < 0)
-			return -ENOMEM;
-	}
+	/* At most half full, with all that is under way: what is not there is found out in few steps. */
+	if (_unlikely_(table->n_counts + 3 * ROW_BATCH > (size_t)1 << (table->bits - 1)) &&
+	    table->n_counts < table->max_counts && grow_index(table) < 0)
+		return -ENOMEM;
 	batch->n = n;
 	batch->context = context;
-	for (size_t i = 0; i < n; i++) {
-		const struct counted_row *row = &batch->rows[i];
-
-		batch->at[i] = slot_of(table->n_slots, context, row->run, row->from, row->to);
-		__builtin_prefetch(&table->slots[batch->at[i]], 1);
-	}
-	row_table_flush(table);
-	table->filling = !table->filling;
+	hash_batch(table, batch);
+	advance(table);
 	return 0;
 }
 
-/* Gives back the pages of the slots before number @n, a multiple of a page's worth. */
-static void release_before(struct row_table *t, size_t n)
+void row_table_flush(struct row_table *table)
 {
-	madvise(t->slots, n * sizeof(*t->slots), MADV_DONTNEED);
+	for (unsigned int i = 0; i < 3; i++) {
+		table->batches[table->filling].n = 0;
+		advance(table);
+	}
 }
 
-static int drain_slots(struct row_table *t, row_table_handler handler, void *userdata)
+static int drain_counts(struct row_table *t, row_table_handler handler, void *userdata)
 {
-	const size_t piece = HUGE_BYTES / sizeof(struct row_slot);
+	const size_t piece = HUGE_BYTES / sizeof(struct row_count);
 	int r;
 
-	for (size_t i = 0; i < t->n_slots; i++) {
-		if (i % piece == 0)
-			release_before(t, i);
-		if (t->slots[i].taken == 0)
-			continue;
-		r = handler(&t->slots[i], userdata);
+	for (size_t i = 0; i < t->n_counts; i++) {
+		if (i % piece == 0 && i > 0)
+			madvise(&t->counts[i - piece], HUGE_BYTES, MADV_DONTNEED);
+		r = handler(&t->counts[i], userdata);
 		if (r < 0)
 			return r;
 	}
@@ -195,11 +254,13 @@ static int drain_slots(struct row_table *t, row_table_handler handler, void *use
 
 int row_table_drain(struct row_table *table, row_table_handler handler, void *userdata)
 {
+	size_t max_counts = table->max_counts;
 	int r, k;
 
 	row_table_flush(table);
-	r = drain_slots(table, handler, userdata);
+	free(TAKE_PTR(table->index));
+	r = drain_counts(table, handler, userdata);
 	row_table_done(table);
-	k = row_table_init(table, table->max_used);
+	k = row_table_init(table, max_counts);
 	return r < 0 ? r : k;
 }

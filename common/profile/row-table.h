@@ -3,9 +3,10 @@
  * The counts of one window's branch rows, by raw address: where the time of the engine goes.
  *
  * One hash step counts a branch and the straight run before it: the key is (context, run, from, to),
- * run being how many bytes lie between the `to` of the row before and this row's `from`. A slot is a
- * cache line. The slots of a batch of rows are asked for from memory when it comes in, and used when
- * the next one does: waiting for memory is what this would spend its time with otherwise.
+ * run being how many bytes lie between the `to` of the row before and this row's `from`. Rows lie in the
+ * order they were first seen, the hot ones therefore close together, found through an index of small
+ * entries. What a batch of rows needs of the index, and then of the rows, is asked for from memory one
+ * batch before it is used: waiting for memory is what this would spend its time with otherwise.
  *
  * A sample without a call chain is counted here as well, as a row that leads nowhere (to = 0).
  */
@@ -38,10 +39,11 @@ struct counted_row {
 
 #define ROW_BATCH 65u /* 64 rows and the sample */
 
-struct row_slot {
+/* What was counted of one key. A cache line. */
+struct row_count {
 	uint64_t from, to;
 	uint32_t context, run;
-	uint64_t taken; /* 0: the slot is free */
+	uint64_t taken;
 	uint64_t mispredicted;
 	uint64_t cycles;
 	uint64_t cycles_rows;
@@ -50,22 +52,30 @@ struct row_slot {
 
 struct row_batch {
 	struct counted_row rows[ROW_BATCH];
-	size_t at[ROW_BATCH]; /* the slot to look in first */
-	size_t n;
+	uint64_t hashes[ROW_BATCH];
+	struct row_count *counts[ROW_BATCH]; /* where each probably is counted; NULL: nowhere */
 	uint32_t context;
+	size_t n;
 };
 
 struct row_table {
-	struct row_slot *slots;
-	size_t n_slots, n_used, max_used;
-	struct row_batch batches[2]; /* one that is filled, one that waits for its slots */
+	struct row_count
+		*counts; /* room for max_counts, of which the kernel gives pages as needed */
+	size_t n_counts, max_counts;
+	uint32_t *
+		index; /* 1 << bits entries: a piece of the hash, and the number of the count + 1 */
+	unsigned int bits;
+	struct row_batch
+		batches[3]; /* one is filled, one waits for the index, one for the counts */
 	unsigned int filling;
 	/* What a full table turned away. */
 	uint64_t full_rows, full_runs, full_samples;
 };
 
-/* At most @max_used distinct rows. 0 or -ENOMEM. */
-int row_table_init(struct row_table *table, size_t max_used);
+#define ROW_TABLE_MAX (1u << 22) /* distinct rows, at most */
+
+/* At most @max_counts distinct rows. 0 or -ENOMEM. */
+int row_table_init(struct row_table *table, size_t max_counts);
 void row_table_done(struct row_table *table);
 
 /* Where the caller puts up to ROW_BATCH rows, for row_table_submit() to count them. */
@@ -81,9 +91,9 @@ int row_table_submit(struct row_table *table, uint32_t context, size_t n);
 void row_table_flush(struct row_table *table);
 
 /*
- * Calls @handler for each row counted, in no order, giving its memory back on the way, until one
- * returns a negative errno. The table is empty afterwards in any case. 0, that errno, or -ENOMEM: then
- * it can only be done away with.
+ * Calls @handler for each row counted, in the order they were first seen, giving their memory back on
+ * the way, until one returns a negative errno. The table is empty afterwards in any case. 0, that
+ * errno, or -ENOMEM: then it can only be done away with.
  */
-typedef int (*row_table_handler)(const struct row_slot *slot, void *userdata);
+typedef int (*row_table_handler)(const struct row_count *count, void *userdata);
 int row_table_drain(struct row_table *table, row_table_handler handler, void *userdata);

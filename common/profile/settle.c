@@ -16,7 +16,7 @@ struct settling {
 	struct profile *profile;
 	struct object **objects; /* those numbered; their index is to be taken back */
 	size_t n_objects, cap_objects;
-	uint32_t *stacks;        /* by frame node: the index of its stack in the profile */
+	uint32_t *stacks; /* by frame node: the index of its stack in the profile */
 };
 
 /* The object's index in the profile; it gets one when it is met first. */
@@ -106,8 +106,8 @@ static int settle_frames(struct settling *s)
 	for (size_t i = 0; i < frames->n_nodes; i++) {
 		const struct frame_node *node = &frames->nodes[i];
 		struct profile_stack stack = {
-			.parent = node->parent == FRAME_ROOT ? PROFILE_NONE :
-							       s->stacks[node->parent],
+			.parent =
+				node->parent == FRAME_ROOT ? PROFILE_NONE : s->stacks[node->parent],
 			.process = node->context,
 			.samples = node->samples,
 			.weight = node->weight,
@@ -122,78 +122,78 @@ static int settle_frames(struct settling *s)
 }
 
 /* The samples without a call chain at one address. */
-static int settle_leaf(struct settling *s, const struct row_slot *slot)
+static int settle_leaf(struct settling *s, const struct row_count *count)
 {
 	struct profile_stack stack = {
 		.parent = PROFILE_NONE,
-		.process = slot->context,
-		.samples = slot->taken,
-		.weight = slot->cycles,
+		.process = count->context,
+		.samples = count->taken,
+		.weight = count->cycles,
 	};
 
-	return settle_stack(s, &stack, slot->from) < 0 ? -ENOMEM : 0;
+	return settle_stack(s, &stack, count->from) < 0 ? -ENOMEM : 0;
 }
 
-static int settle_branch(struct settling *s, const struct row_slot *slot, struct location from,
+static int settle_branch(struct settling *s, const struct row_count *count, struct location from,
 			 struct location to)
 {
 	struct profile_branch b = {
-		.process = slot->context,
+		.process = count->context,
 		.from = from,
 		.to = to,
-		.taken = slot->taken,
-		.mispredicted = slot->mispredicted,
-		.aborted = slot->aborted,
-		.cycles = slot->cycles,
-		.cycles_rows = slot->cycles_rows,
+		.taken = count->taken,
+		.mispredicted = count->mispredicted,
+		.aborted = count->aborted,
+		.cycles = count->cycles,
+		.cycles_rows = count->cycles_rows,
 	};
 
-	s->profile->counters.rows_counted += slot->taken;
-	s->profile->counters.cycles += slot->cycles;
+	s->profile->counters.rows_counted += count->taken;
+	s->profile->counters.cycles += count->cycles;
 	return profile_add_branch(s->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
 /* A run that two objects have part in, or none, is not one. */
-static int settle_block(struct settling *s, const struct row_slot *slot, struct location end)
+static int settle_block(struct settling *s, const struct row_count *count, struct location end)
 {
 	struct profile_counters *c = &s->profile->counters;
 	struct location start;
 	struct profile_block b;
 
-	if (slot->run == RUN_BACKWARD || slot->run == RUN_LONG) {
-		*(slot->run == RUN_LONG ? &c->runs_long : &c->runs_backward) += slot->taken;
+	if (count->run == RUN_BACKWARD || count->run == RUN_LONG) {
+		*(count->run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->taken;
 		return 0;
 	}
-	if (locate(s, slot->context, slot->from - (slot->run - 1), &start) < 0)
+	if (locate(s, count->context, count->from - (count->run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE) {
-		c->runs_across += slot->taken;
+		c->runs_across += count->taken;
 		return 0;
 	}
-	c->runs_counted += slot->taken;
+	c->runs_counted += count->taken;
 	b = (struct profile_block){
-		.process = slot->context,
+		.process = count->context,
 		.object = start.object,
 		.start = start.offset,
 		.end = end.offset,
-		.runs = slot->taken,
-		.cycles = slot->cycles,
-		.cycles_rows = slot->cycles_rows,
+		.runs = count->taken,
+		.cycles = count->cycles,
+		.cycles_rows = count->cycles_rows,
 	};
 	return profile_add_block(s->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
-static int settle_row(const struct row_slot *slot, void *userdata)
+static int settle_row(const struct row_count *count, void *userdata)
 {
 	struct settling *s = userdata;
 	struct location from, to;
 
-	if (slot->to == 0)
-		return settle_leaf(s, slot);
-	if (locate(s, slot->context, slot->from, &from) < 0 ||
-	    locate(s, slot->context, slot->to, &to) < 0 || settle_branch(s, slot, from, to) < 0)
+	if (count->to == 0)
+		return settle_leaf(s, count);
+	if (locate(s, count->context, count->from, &from) < 0 ||
+	    locate(s, count->context, count->to, &to) < 0 || settle_branch(s, count, from, to) < 0)
 		return -ENOMEM;
-	return slot->run == RUN_NONE ? 0 : settle_block(s, slot, from);
+	return count->run == RUN_NONE ? 0 : settle_block(s, count, from);
 }
 
 static int settle_rows(struct settling *s)

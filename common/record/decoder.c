@@ -338,7 +338,7 @@ static bool take_ids(struct cursor *c, uint64_t type, struct event *ret)
 	if (type & PERF_SAMPLE_TIME) {
 		if (!take(c, &word, 8))
 			return false;
-		ret->time_ns = word;
+		ret->time_ns = word != UINT64_MAX ? word : 0;
 	}
 	return true;
 }
@@ -379,8 +379,7 @@ static bool skip_regs(struct cursor *c, uint64_t mask)
 {
 	uint64_t abi;
 
-	return take(c, &abi, 8) &&
-	       (abi == 0 || skip(c, 8 * (uint64_t)__builtin_popcountll(mask)));
+	return take(c, &abi, 8) && (abi == 0 || skip(c, 8 * (uint64_t)__builtin_popcountll(mask)));
 }
 
 static bool skip_stack(struct cursor *c)
@@ -610,7 +609,7 @@ static void decode_trailer(const struct perf_event_header *record, const struct 
 		ret->pid = trailer.pid;
 		ret->tid = trailer.tid;
 	}
-	if (trailer.time_ns != 0 && trailer.time_ns != UINT64_MAX)
+	if (trailer.time_ns != 0)
 		ret->time_ns = trailer.time_ns;
 	skip(&c, 8 * (uint64_t)(!!(t & PERF_SAMPLE_ID) + !!(t & PERF_SAMPLE_STREAM_ID)));
 	if (t & PERF_SAMPLE_CPU)
@@ -659,8 +658,8 @@ int decoder_decode(const struct decoder *decoder, const struct perf_event_header
 	if (!is_kernels(record))
 		return 0;
 	if (decoder->n_sources == 0)
-		return fault_set(fault, -EBADMSG, "record of type %u before any event was described",
-				 record->type);
+		return fault_set(fault, -EBADMSG,
+				 "record of type %u before any event was described", record->type);
 	source = find_source(decoder, record);
 	if (!source)
 		return fault_set(fault, -EBADMSG,
@@ -676,8 +675,7 @@ int decoder_decode(const struct decoder *decoder, const struct perf_event_header
 	c.end -= source->trailer_bytes;
 	if (!decode_body(&c, record, ret))
 		return fault_set(fault, -EBADMSG,
-				 "record of type %u ends before what it should hold",
-				 record->type);
+				 "record of type %u ends before what it should hold", record->type);
 	decode_trailer(record, source, ret);
 	return 0;
 }

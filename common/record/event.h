@@ -49,11 +49,11 @@ struct sample {
 	uint64_t ip;
 	uint64_t period; /* 1 where the record does not say */
 	enum cpu_mode mode;
-	bool has_rows;     /* a branch stack was asked for; it may still be empty */
+	bool has_rows; /* a branch stack was asked for; it may still be empty */
 	bool has_hw_idx;
 	uint32_t n_rows;
 	uint32_t n_callchain;
-	uint64_t hw_idx;   /* of the newest row */
+	uint64_t hw_idx; /* of the newest row */
 	const struct row *rows;
 	const uint64_t *callchain; /* leaf first, with the kernel's PERF_CONTEXT_* markers */
 };

@@ -23,12 +23,14 @@ static int judge_magic(const struct mapped_file *file, struct fault *fault)
 	case PERF_FILE_MAGIC_2:
 		return 0;
 	case PERF_FILE_MAGIC_1:
-		return fault_set(fault, -EBADMSG,
-				 "offset 0: written by a perf of before 2010, which cannot be read");
+		return fault_set(
+			fault, -EBADMSG,
+			"offset 0: written by a perf of before 2010, which cannot be read");
 	case PERF_FILE_MAGIC_2_SWAPPED:
 	case PERF_FILE_MAGIC_1_SWAPPED:
-		return fault_set(fault, -EBADMSG,
-				 "offset 0: recorded on a big-endian machine, which cannot be read");
+		return fault_set(
+			fault, -EBADMSG,
+			"offset 0: recorded on a big-endian machine, which cannot be read");
 	}
 	return fault_set(fault, -EBADMSG, "offset 0: not a recording of perf's (no PERFILE2)");
 }
@@ -61,8 +63,7 @@ static int judge_data(struct header *h, const struct mapped_file *file,
 	return force ? 0 : -EBADMSG;
 }
 
-int header_read(struct header *ret, const struct mapped_file *file, bool force,
-		struct fault *fault)
+int header_read(struct header *ret, const struct mapped_file *file, bool force, struct fault *fault)
 {
 	struct perf_file_header h;
 	int r = judge_magic(file, fault);
@@ -100,8 +101,8 @@ int header_read_attr(struct perf_event_attr *ret, const void *p, size_t n, struc
 		size = PERF_ATTR_SIZE_VER0;
 	if (size < PERF_ATTR_SIZE_VER0 || size > n)
 		return fault_set(fault, -EBADMSG,
-				 "an event described in %" PRIu32 " bytes where there are %zu", size,
-				 n);
+				 "an event described in %" PRIu32 " bytes where there are %zu",
+				 size, n);
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret, p, MIN(size, sizeof(*ret)));
 	ret->size = size;
@@ -131,8 +132,7 @@ static int read_attr_entry(const struct mapped_file *file, uint64_t at, uint64_t
 	return r;
 }
 
-int header_read_attrs(const struct mapped_file *file, struct decoder *decoder,
-		      struct fault *fault)
+int header_read_attrs(const struct mapped_file *file, struct decoder *decoder, struct fault *fault)
 {
 	struct perf_file_header h;
 	int r;

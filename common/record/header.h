@@ -27,8 +27,7 @@ int header_read(struct header *ret, const struct mapped_file *file, bool force,
 		struct fault *fault);
 
 /* Normal mode: the perf events recorded, added to @decoder. */
-int header_read_attrs(const struct mapped_file *file, struct decoder *decoder,
-		      struct fault *fault);
+int header_read_attrs(const struct mapped_file *file, struct decoder *decoder, struct fault *fault);
 
 /* Normal mode: the feature sections. Those that lie outside the file are -EBADMSG. */
 int header_read_features(const struct mapped_file *file, struct features *features,

@@ -23,14 +23,14 @@
 struct order {
 	struct waiting *records, *scratch; /* from head on they wait, in order up to n_sorted */
 	size_t head, n, cap, cap_scratch;
-	size_t n_ready;    /* of those from head on, how many may go out */
+	size_t n_ready; /* of those from head on, how many may go out */
 	size_t max_waiting;
-	size_t n_chunks;   /* changes of chunk among those that wait: a bound of their number */
+	size_t n_chunks; /* changes of chunk among those that wait: a bound of their number */
 	const struct chunk *last_chunk;
-	uint64_t last_time; /* of the record added last */
-	uint64_t max_time;  /* of all added */
+	uint64_t last_time;  /* of the record added last */
+	uint64_t max_time;   /* of all added */
 	uint64_t round_time; /* max_time when the round before ended */
-	uint64_t out_time;  /* of the last one that went out */
+	uint64_t out_time;   /* of the last one that went out */
 	uint64_t n_late;
 };
 

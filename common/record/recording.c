@@ -37,13 +37,13 @@ struct recording {
 	const char **names; /* of the sources, from the features' strings; NULL until known */
 	size_t n_names, cap_names;
 
-	uint64_t at;        /* file offset of the next record */
-	uint64_t ahead;     /* read ahead up to here */
-	bool inflating;     /* the last packed record may hold more */
-	bool finished;      /* no record is left in the file ... */
-	bool drained;       /* ... and those that wait may all go out */
-	size_t n_told;      /* build-ids handed out as events */
-	struct chunk *askew; /* where records that lie askew are copied to */
+	uint64_t at;            /* file offset of the next record */
+	uint64_t ahead;         /* read ahead up to here */
+	bool inflating;         /* the last packed record may hold more */
+	bool finished;          /* no record is left in the file ... */
+	bool drained;           /* ... and those that wait may all go out */
+	size_t n_told;          /* build-ids handed out as events */
+	struct chunk *askew;    /* where records that lie askew are copied to */
 	struct waiting current; /* the record of the event handed out last */
 
 	struct recording_damage damage;
@@ -158,7 +158,8 @@ static int fill_names(struct recording *r)
 		if (name) {
 			r->names[i] = name;
 		} else if (i >= r->n_names) {
-			event_name_format(text, sizeof(text), decoder_attr(r->decoder, (uint32_t)i));
+			event_name_format(text, sizeof(text),
+					  decoder_attr(r->decoder, (uint32_t)i));
 			r->names[i] = strings_intern(r->features.strings, text);
 		}
 		if (!r->names[i])
@@ -229,8 +230,7 @@ static int damaged(struct recording *r, uint64_t offset, uint64_t n_bytes, const
 }
 
 /* The rest of the file cannot be read. */
-static int damaged_from(struct recording *r, uint64_t offset, const char *what,
-			struct fault *fault)
+static int damaged_from(struct recording *r, uint64_t offset, const char *what, struct fault *fault)
 {
 	r->finished = true;
 	r->inflating = false;

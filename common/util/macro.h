@@ -7,10 +7,10 @@
 /* The local is released by @f (which takes a pointer to it) when its scope ends. */
 #define _cleanup_(f) __attribute__((cleanup(f)))
 
-#define _printf_(a, b)  __attribute__((format(printf, a, b)))
-#define _unused_        __attribute__((unused))
-#define _likely_(x)     __builtin_expect(!!(x), 1)
-#define _unlikely_(x)   __builtin_expect(!!(x), 0)
+#define _printf_(a, b) __attribute__((format(printf, a, b)))
+#define _unused_       __attribute__((unused))
+#define _likely_(x)    __builtin_expect(!!(x), 1)
+#define _unlikely_(x)  __builtin_expect(!!(x), 0)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -22,25 +22,25 @@
 		_p;                   \
 	})
 
-#define MIN(a, b)                      \
-	({                             \
-		__typeof__(a) _a = a;  \
-		__typeof__(b) _b = b;  \
-		_a < _b ? _a : _b;     \
+#define MIN(a, b)                     \
+	({                            \
+		__typeof__(a) _a = a; \
+		__typeof__(b) _b = b; \
+		_a < _b ? _a : _b;    \
 	})
 
-#define MAX(a, b)                      \
-	({                             \
-		__typeof__(a) _a = a;  \
-		__typeof__(b) _b = b;  \
-		_a > _b ? _a : _b;     \
+#define MAX(a, b)                     \
+	({                            \
+		__typeof__(a) _a = a; \
+		__typeof__(b) _b = b; \
+		_a > _b ? _a : _b;    \
 	})
 
 /* Defines x_freep(), what _cleanup_() takes, from `x *x_free(x *)`. */
-#define DEFINE_CLEANUP(type, func)                  \
-	static inline void func##p(type *p)         \
-	{                                           \
-		if (*p)                             \
-			func(*p);                   \
-	}                                           \
+#define DEFINE_CLEANUP(type, func)          \
+	static inline void func##p(type *p) \
+	{                                   \
+		if (*p)                     \
+			func(*p);           \
+	}                                   \
 	struct swallow_semicolon
