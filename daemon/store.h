@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The store: windows kept in SQLite, exactly: what is read back is the profile that was written.
+ *
+ * One transaction a window; objects, functions, frames and paths are kept once, however many windows
+ * name them. The schema (daemon/schema.sql) is a documented interface that users may query.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+#include "daemon/window.h"
+
+struct store;
+
+struct store_settings {
+	uint64_t max_bytes; /* of the database; the oldest windows go when it is more. 0: no limit */
+};
+
+struct store_status {
+	uint64_t n_bytes;             /* of the files */
+	uint64_t n_windows, n_removed; /* removed: for want of space, since it was opened */
+	uint64_t first_us, last_us;   /* when the oldest starts and the newest ends; 0 if none */
+	char set_aside[4096];         /* where a database that could not be used was moved, or "" */
+};
+
+/*
+ * Opens or makes the database at @path (":memory:" for tests). One of another version, or a damaged
+ * one, is moved aside, never removed, and told in the status. -errno and @fault.
+ */
+int store_open(struct store **ret, const char *path, const struct store_settings *settings,
+	       struct fault *fault);
+struct store *store_free(struct store *store);
+DEFINE_CLEANUP(struct store *, store_free);
+
+/* Writes a window and its sealed profile; *@ret_id is its new id. -errno and @fault: nothing was written. */
+int store_add(struct store *store, const struct window *window, const struct profile *profile,
+	      int64_t *ret_id, struct fault *fault);
+
+/* The windows that have a moment of [since, until) in them, oldest first; 0 and UINT64_MAX for all. */
+typedef int (*store_handler)(const struct window *window, void *userdata);
+int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us,
+		   store_handler handler, void *userdata, struct fault *fault);
+
+/*
+ * The profile of window @id, sealed: 1 and *@ret and, unless NULL, *@ret_window; 0 if there is no such
+ * window; -errno and @fault.
+ */
+int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
+	       struct fault *fault);
+
+int store_get_status(struct store *store, struct store_status *ret);
