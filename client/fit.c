@@ -141,7 +141,7 @@ char *fit_name(const char *name, size_t room)
 	if (!text || strlen(name) <= room)
 		return TAKE_PTR(text);
 	if (!leave_out_arguments(name, text))
-		strcpy(text, name);
+		memcpy(text, name, strlen(name) + 1);
 	cut_qualifiers(text, room);
 	cut_name(text, room);
 	return TAKE_PTR(text);
