@@ -10,6 +10,7 @@ struct chunk *chunk_new(uint64_t file_offset)
 	if (!chunk)
 		return NULL;
 	chunk->n_refs = 1;
+	chunk->n_waiting = 0;
 	chunk->n_used = 0;
 	chunk->file_offset = file_offset;
 	return chunk;

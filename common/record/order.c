@@ -25,8 +25,7 @@ struct order {
 	size_t head, n, cap, cap_scratch;
 	size_t n_ready; /* of those from head on, how many may go out */
 	size_t max_waiting;
-	size_t n_chunks; /* changes of chunk among those that wait: a bound of their number */
-	const struct chunk *last_chunk;
+	size_t n_chunks; /* that those that wait hold */
 	uint64_t last_time;  /* of the record added last */
 	uint64_t max_time;   /* of all added */
 	uint64_t round_time; /* max_time when the round before ended */
@@ -152,7 +151,8 @@ static int make_room(struct order *o)
 {
 	if (o->n < o->cap)
 		return 0;
-	if (o->head > o->n / 2) {
+	/* At its largest it moves up for less: it should not get twice as large for some free places. */
+	if (o->head > (o->cap < o->max_waiting ? o->n / 2 : 0)) {
 		memmove(o->records, o->records + o->head, (o->n - o->head) * sizeof(*o->records));
 		o->n -= o->head;
 		o->head = 0;
@@ -173,15 +173,11 @@ int order_add(struct order *order, const struct waiting *record)
 	order->max_time = MAX(order->max_time, w.time_ns);
 	if (w.time_ns < order->out_time)
 		order->n_late++;
-	if (w.chunk && w.chunk != order->last_chunk) {
-		order->last_chunk = w.chunk;
+	if (w.chunk && w.chunk->n_waiting++ == 0)
 		order->n_chunks++;
-	}
 	order->records[order->n++] = w;
-	if (order->n - order->head >= order->max_waiting || order->n_chunks >= MAX_CHUNKS) {
-		order->n_chunks = order->n_chunks / 2 + 1;
+	if (order->n - order->head >= order->max_waiting || order->n_chunks >= MAX_CHUNKS)
 		return relieve(order);
-	}
 	return 0;
 }
 
@@ -193,7 +189,6 @@ int order_finish_round(struct order *order)
 		return r;
 	order->n_ready = count_until(order, order->round_time);
 	order->round_time = order->max_time;
-	order->n_chunks = 0; /* those still held are of one round, so at most as many again */
 	return 0;
 }
 
@@ -222,6 +217,8 @@ bool order_next(struct order *order, struct waiting *ret)
 	*ret = order->records[order->head++];
 	if (order->n_ready > AHEAD)
 		read_ahead(&order->records[order->head + AHEAD]);
+	if (ret->chunk && --ret->chunk->n_waiting == 0)
+		order->n_chunks--;
 	order->out_time = MAX(order->out_time, ret->time_ns);
 	return true;
 }
