@@ -115,6 +115,8 @@ bool space_overlaps(const struct space *space, const struct mapping *mapping)
 	size_t i = find_index(space, mapping->start);
 	const struct mapping *m;
 
+	if (mapping->start >= mapping->end)
+		return false;
 	for (; i < space->n_mappings && space->mappings[i].start < mapping->end; i++) {
 		m = &space->mappings[i];
 		if (m->object != mapping->object || m->shift != mapping->shift)
@@ -145,6 +147,8 @@ int space_unmap(struct space *space, uint64_t start, uint64_t end)
 {
 	size_t i = find_index(space, start);
 
+	if (start >= end)
+		return 0;
 	while (i < space->n_mappings && space->mappings[i].start < end) {
 		struct mapping *m = &space->mappings[i], tail = *m;
 
