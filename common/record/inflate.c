@@ -2,6 +2,7 @@
 #include "common/record/inflate.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,19 +70,20 @@ static int make_room(struct inflate *i)
 	return 0;
 }
 
+/* Unpacks on into the chunk: 1, or 0 when the piece is used up and has no more to give. */
 static int unpack(struct inflate *i, struct fault *fault)
 {
 	ZSTD_outBuffer out = { i->chunk->data, CHUNK_BYTES, i->chunk->n_used };
-	size_t r = ZSTD_decompressStream(i->stream, &out, &i->in);
+	size_t in_before = i->in.pos, r = ZSTD_decompressStream(i->stream, &out, &i->in);
+	bool stuck = out.pos == i->chunk->n_used && i->in.pos == in_before;
 
 	if (ZSTD_isError(r))
 		return fault_set(fault, -EBADMSG, "compressed data cannot be unpacked: %s",
 				 ZSTD_getErrorName(r));
-	if (out.pos == i->chunk->n_used && i->in.pos < i->in.size)
-		return fault_set(fault, -EBADMSG,
-				 "compressed data cannot be unpacked: no progress");
+	if (stuck && i->in.pos < i->in.size)
+		return fault_set(fault, -EBADMSG, "compressed data cannot be unpacked: no progress");
 	i->chunk->n_used = out.pos;
-	return 0;
+	return !stuck;
 }
 
 int inflate_next(struct inflate *inflate, const struct perf_event_header **ret,
@@ -109,11 +111,8 @@ int inflate_next(struct inflate *inflate, const struct perf_event_header **ret,
 		if (r < 0)
 			return r;
 		/* Asked again without input: a full chunk may have kept output back. */
-		left = inflate->chunk->n_used;
 		r = unpack(inflate, fault);
-		if (r < 0)
+		if (r <= 0)
 			return r;
-		if (inflate->chunk->n_used == left)
-			return 0;
 	}
 }
