@@ -85,6 +85,7 @@ static struct incarnation *incarnation_new(const struct incarnation *from, const
 	i->pid = from->pid;
 	i->start_ns = from->start_ns;
 	i->uid = from->uid;
+	i->exec_seen = from->exec_seen;
 	if (!copy_string(&i->comm, comm ? comm : from->comm) ||
 	    !copy_string(&i->executable, from->executable) || !copy_string(&i->unit, from->unit))
 		return NULL;
@@ -307,6 +308,7 @@ static int apply_comm(struct processes *p, const struct event *e)
 	if (e->comm.exec) {
 		free((char *)fresh->executable);
 		fresh->executable = NULL;
+		fresh->exec_seen = true;
 	}
 	return 0;
 }
@@ -387,18 +389,23 @@ static struct space *space_for_change(struct process *process, const struct mapp
 	return i->space;
 }
 
-/* The program is what is mapped first; or, where no exec is told, what takes the program's place. */
+#define COMM_BYTES 15 /* so much of a file's name the kernel makes the name of its process */
+
+static bool is_named_after(const char *comm, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(comm, slash ? slash + 1 : path, COMM_BYTES) == 0;
+}
+
+/* After an exec the program is what is mapped first. Where none was seen the name must tell. */
 static bool becomes_executable(const struct incarnation *i, const struct mapping *mapping)
 {
-	const struct mapping *old;
+	const struct profile_object *what = &mapping->object->what;
 
-	if (mapping->object->what.kind != OBJECT_FILE)
+	if (what->kind != OBJECT_FILE)
 		return false;
-	if (!i->executable)
-		return true;
-	old = space_find(i->space, mapping->start);
-	return old && old->object != mapping->object &&
-	       strcmp(old->object->what.path, i->executable) == 0;
+	return i->exec_seen ? !i->executable : is_named_after(i->comm, what->path);
 }
 
 static int map_user(struct processes *p, const struct event *e, const struct mapping *mapping)

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/process/space.h"
@@ -22,6 +23,7 @@ struct incarnation {
 	const char *executable; /* NULL until known */
 	const char *unit;
 	uint32_t uid;
+	bool exec_seen; /* so that what is mapped first is the executable */
 	struct space *space;
 	unsigned int n_refs;
 	/*
