@@ -19,7 +19,7 @@
 #include "tests/simulator/space.h"
 #include "tests/simulator/truth.h"
 
-#define INSN_BYTES_MAX	  15
+#define INSN_BYTES_MAX    15
 #define MISPREDICT_CYCLES 14
 #define SIGFRAME_RIP \
 	176 /* of the saved rip in the kernel's struct rt_sigframe, from the handler's rsp */
@@ -305,6 +305,10 @@ static enum stop task_finish_repeat(struct simulation *s, struct task *task,
 	if (!next || code_patch(task->space->code, next) < 0)
 		return STOP_STEP;
 	stop = task_resume(s, task, PTRACE_CONT, 0);
+	if (stop != STOP_STEP && stop != STOP_SIGNAL)
+		return stop;
+	/* it lies within runs, where only ends may be patched */
+	code_unpatch(task->space->code, next);
 	if (stop == STOP_STEP && task->regs.rip == next->addr + 1) {
 		task->regs.rip = next->addr;
 		task->regs_dirty = true;

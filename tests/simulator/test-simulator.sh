@@ -128,8 +128,8 @@ case_step()
 {
 	for args in "recurse 1" "longjmp 9" "libc 2"; do
 		set -- $args
-		simulate fast --period 211 -- "$(program $1)" $2
-		simulate slow --period 211 --step -- "$(program $1)" $2
+		simulate fast --period 53 -- "$(program $1)" $2
+		simulate slow --period 53 --step -- "$(program $1)" $2
 		for table in pairs runs ips taken conditionals blocks totals; do
 			cmp "$dir/fast.$table.tsv" "$dir/slow.$table.tsv" || fail "$1: $table differ"
 		done
