@@ -93,7 +93,7 @@ static void recording_set_features(struct recording *r)
 	perfdata_set_string(r->perfdata, PERFDATA_ARCH, uts.machine);
 	perfdata_set_nrcpus(r->perfdata, o->n_cpus, o->n_cpus);
 	perfdata_set_string(r->perfdata, PERFDATA_CPUDESC, "simulated processor");
-	perfdata_set_string(r->perfdata, PERFDATA_CPUID, "GenuineIntel,6,85,4");
+	perfdata_set_string(r->perfdata, PERFDATA_CPUID, "GenuineIntel,6,63,2");
 	perfdata_set_cmdline(r->perfdata, o->own_argc, o->own_argv);
 	if (!o->no_caps)
 		perfdata_set_cpu_pmu_caps(r->perfdata, caps, 2);
