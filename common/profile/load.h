@@ -21,7 +21,7 @@ struct load_settings {
 /*
  * *@ret is the profile of the recording at @path, unsealed and without functions. -errno and @fault, one line
  * for the user, where it cannot be read. Where it was read with force and damaged, *@ret_damage says so,
- * its n_bytes_lost is 0 otherwise. Where several events were sampled, *@ret_others gets the names
+ * its fault is empty otherwise. Where several events were sampled, *@ret_others gets the names
  * of those not counted, for the user, or NULL (free it).
  */
 int profile_load(struct profile **ret, const char *path, const struct load_settings *settings,

@@ -12,11 +12,13 @@
 
 #define CHUNK_BYTES (256u * 1024) /* four of the longest records */
 
+#define CHUNK_OFFSETS_WITHIN UINT64_MAX /* each record has its own in the 8 bytes before it */
+
 struct chunk {
 	unsigned int n_refs;
 	unsigned int n_waiting; /* of these, those of records that wait to be put in order */
 	size_t n_used;
-	uint64_t file_offset; /* of the packed record that the first of its bytes came from */
+	uint64_t file_offset; /* of the packed record that the first of its bytes came from, or: */
 	_Alignas(8) char data[CHUNK_BYTES];
 };
 

@@ -38,6 +38,8 @@ static int judge_magic(const struct mapped_file *file, struct fault *fault)
 static int judge_data(struct header *h, const struct mapped_file *file,
 		      const struct perf_file_section *data, bool force, struct fault *fault)
 {
+	const char *hint = force ? "" : " (--force shows what is there)";
+
 	if (data->offset > file->n_bytes)
 		return fault_set(fault, -EBADMSG,
 				 "offset 40: records should begin at %" PRIu64
@@ -48,14 +50,14 @@ static int judge_data(struct header *h, const struct mapped_file *file,
 	h->data_end = data->offset + data->n_bytes;
 	if (data->n_bytes == 0) {
 		fault_set(fault, 0,
-			  "offset 48: the recording was not finished, perf record was killed "
-			  "(--force shows what is there)");
+			  "offset 48: the recording was not finished, perf record was killed%s",
+			  hint);
 	} else if (!inside(file, data->offset, data->n_bytes)) {
 		h->n_bytes_missing = data->n_bytes - (file->n_bytes - data->offset);
 		fault_set(fault, 0,
 			  "offset %zu: the file ends here, %" PRIu64
-			  " bytes before its records should (--force shows what is there)",
-			  file->n_bytes, h->n_bytes_missing);
+			  " bytes before its records should%s",
+			  file->n_bytes, h->n_bytes_missing, hint);
 	} else {
 		return 0;
 	}

@@ -39,7 +39,8 @@ struct recording {
 
 	uint64_t at;            /* file offset of the next record */
 	uint64_t ahead;         /* read ahead up to here */
-	bool inflating;         /* the last packed record may hold more */
+	uint64_t packed_at;     /* and of the last packed one */
+	bool inflating;         /* which may hold more */
 	bool finished;          /* no record is left in the file ... */
 	bool drained;           /* ... and those that wait may all go out */
 	size_t n_told;          /* build-ids handed out as events */
@@ -50,6 +51,22 @@ struct recording {
 };
 
 static int fill_names(struct recording *r);
+
+/* They lie behind the records, which are sound without them. */
+static int read_features(struct recording *r, struct fault *fault)
+{
+	struct fault inner;
+	int ret = header_read_features(&r->file, &r->features, &inner);
+
+	if (ret != -EBADMSG)
+		return ret;
+	if (!r->force)
+		return fault_set(fault, ret, "%s: %s (--force shows what is sound)", r->path,
+				 inner.text);
+	r->damage.offset = r->header.data_end;
+	r->damage.fault = inner;
+	return 0;
+}
 
 static int read_head(struct recording *r, struct fault *fault)
 {
@@ -68,11 +85,9 @@ static int read_head(struct recording *r, struct fault *fault)
 	if (r->header.pipe)
 		return 0;
 	ret = header_read_attrs(&r->file, r->decoder, &inner);
-	if (ret >= 0 && !r->damage.fault.text[0])
-		ret = header_read_features(&r->file, &r->features, &inner);
 	if (ret < 0 && ret != -ENOMEM)
 		return fault_set(fault, ret, "%s: %s", r->path, inner.text);
-	return ret;
+	return ret < 0 || r->damage.fault.text[0] ? ret : read_features(r, fault);
 }
 
 static int prepare(struct recording *r, const char *path, struct fault *fault)
@@ -301,18 +316,19 @@ static uint64_t bytes_behind(const char *p, size_t n, uint32_t type)
 	return behind;
 }
 
-static int feed(struct recording *r, const char *p, size_t n, uint32_t type, uint64_t offset)
+static int feed(struct recording *r, const char *p, size_t n, uint32_t type, uint64_t offset,
+		struct fault *fault)
 {
 	uint64_t size = n - 8;
 	size_t head = 8;
 	int k;
 
 	if (type == RECORD_COMPRESSED2) { /* u64 size, as the record is padded */
-		if (n < 16)
-			return 0;
 		head = 16;
-		memcpy(&size, p + 8, sizeof(size));
-		size = MIN(size, (uint64_t)(n - head));
+		if (n >= head)
+			memcpy(&size, p + 8, sizeof(size));
+		if (n < head || size > n - head)
+			return damaged_from(r, offset, "packed data longer than its record", fault);
 	}
 	if (!r->inflate) {
 		k = inflate_new(&r->inflate);
@@ -320,28 +336,33 @@ static int feed(struct recording *r, const char *p, size_t n, uint32_t type, uin
 			return k;
 	}
 	inflate_feed(r->inflate, p + head, size, offset);
+	r->packed_at = offset;
 	r->inflating = true;
 	return 0;
 }
 
-/* A record that lies askew moves to where its words can be read in place. */
-static int straighten(struct recording *r, const char *p, size_t n, struct waiting *ret)
+/* A record that lies askew moves to where its words can be read in place, its offset before it. */
+static int straighten(struct recording *r, const char *p, size_t n, uint64_t offset,
+		      struct waiting *ret)
 {
 	struct chunk *chunk = r->askew;
+	char *to;
 
 	ret->record = (const void *)p;
 	if ((uintptr_t)p % 8 == 0)
 		return 0;
-	if (!chunk || CHUNK_BYTES - chunk->n_used < n) {
+	if (!chunk || CHUNK_BYTES - chunk->n_used < sizeof(offset) + n) {
 		chunk_unref(chunk);
-		chunk = r->askew = chunk_new(r->at);
+		chunk = r->askew = chunk_new(CHUNK_OFFSETS_WITHIN);
 		if (!chunk)
 			return -ENOMEM;
 	}
-	ret->record = (const void *)(chunk->data + chunk->n_used);
+	to = chunk->data + chunk->n_used;
+	memcpy(to, &offset, sizeof(offset));
+	memcpy(to + sizeof(offset), p, n);
+	chunk->n_used += sizeof(offset) + ((n + 7) & ~7ull);
+	ret->record = (const void *)(to + sizeof(offset));
 	ret->chunk = chunk_ref(chunk);
-	memcpy(chunk->data + chunk->n_used, p, n);
-	chunk->n_used += (n + 7) & ~7ull;
 	return 0;
 }
 
@@ -376,13 +397,13 @@ static int dispatch(struct recording *r, const char *p, size_t n, uint32_t type,
 		return add_update(r, p, n);
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
-		return feed(r, p, n, type, offset);
+		return feed(r, p, n, type, offset, fault);
 	case RECORD_FINISHED_ROUND:
 		return order_finish_round(r->order);
 	}
 	if (type >= RECORD_HEADER_ATTR)
 		return 0; /* perf's own, and nothing we count */
-	k = straighten(r, p, n, &w);
+	k = straighten(r, p, n, offset, &w);
 	return k < 0 ? k : queue(r, &w);
 }
 
@@ -436,7 +457,7 @@ static int read_inflated(struct recording *r, struct fault *fault)
 
 	k = inflate_next(r->inflate, &w.record, &w.chunk, &inner);
 	if (k == -EBADMSG)
-		return damaged_from(r, r->at, inner.text, fault);
+		return damaged_from(r, r->packed_at, inner.text, fault);
 	if (k <= 0) {
 		r->inflating = false;
 		return k;
@@ -475,9 +496,15 @@ static int next_waiting(struct recording *r, struct fault *fault)
 /* Where the record handed out lies in the file, or the packed record it came in. */
 static uint64_t current_offset(const struct recording *r)
 {
-	if (r->current.chunk)
-		return r->current.chunk->file_offset;
-	return (uint64_t)((const char *)r->current.record - r->file.data);
+	const struct waiting *w = &r->current;
+	uint64_t offset;
+
+	if (!w->chunk)
+		return (uint64_t)((const char *)w->record - r->file.data);
+	if (w->chunk->file_offset != CHUNK_OFFSETS_WITHIN)
+		return w->chunk->file_offset;
+	memcpy(&offset, (const char *)w->record - sizeof(offset), sizeof(offset));
+	return offset;
 }
 
 /* Build-ids are told as events, as soon as they are known. */
