@@ -217,7 +217,7 @@ static int write_stacks(FILE *f, const struct places *places)
 		fprintf(f, "%12" PRIu64 " %8" PRIu64 " %16" PRIu64 " %8" PRId32 "  ",
 			stack->samples, stack->stitched, stack->weight,
 			pid_of(profile, stack->process));
-		r = write_place(f, places, stack->frame);
+		r = write_place(f, places, profile_place_frame(profile, stack->frame));
 		fputc('\n', f);
 	}
 	return r;

@@ -115,7 +115,7 @@ static struct share_key function_key(const struct profile *profile, struct locat
 static struct share_key key_by_function(const struct profile *profile,
 					const struct profile_stack *stack)
 {
-	return function_key(profile, stack->frame);
+	return function_key(profile, profile_place_frame(profile, stack->frame));
 }
 
 static struct share_key key_by_object(const struct profile *profile,
@@ -257,7 +257,8 @@ static int view_by_place(struct shares **ret, const struct profile *profile,
 	grouping.symbolizer = symbolizer;
 	grouping.inlined = inlined;
 	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++)
-		r = group_place(&grouping, profile->stacks[i].frame, add, &grouping.ranges[i]);
+		r = group_place(&grouping, profile_place_frame(profile, profile->stacks[i].frame),
+				add, &grouping.ranges[i]);
 	return r < 0 ? r : grouping_fold(&grouping, ret);
 }
 

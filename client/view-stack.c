@@ -124,17 +124,18 @@ static int lay_over(struct view_stacks *stacks, const struct profile *profile,
 
 	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
+		struct location at = profile_place_frame(profile, stack->frame);
 		uint32_t parent =
 			stack->parent == PROFILE_NONE ? PROFILE_NONE : merged[stack->parent];
 
 		if (is_caller[i]) {
-			number = add_caller(stacks, &callers, stack->frame, parent);
+			number = add_caller(stacks, &callers, at, parent);
 			if (number < 0)
 				return (int)number;
 			merged[i] = (uint32_t)number;
 		}
 		if (stack->samples > 0)
-			r = add_row(stacks, &leaves, leaf_of(profile, stack->frame), parent, stack);
+			r = add_row(stacks, &leaves, leaf_of(profile, at), parent, stack);
 	}
 	return r;
 }

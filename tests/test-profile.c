@@ -127,20 +127,23 @@ static int compare_stacks(const struct profile_stack *a, const struct profile_st
 {
 	/* roots come first: the 0 that PROFILE_NONE + 1 is */
 	return compare_number((uint32_t)(a->parent + 1), (uint32_t)(b->parent + 1)) ?:
-	       compare_number(a->process, b->process) ?:
-	       compare_places(a->frame, b->frame);
+		       compare_number(a->process, b->process)                       ?:
+		       compare_places(a->frame, b->frame);
 }
 
 static int compare_branches(const struct profile_branch *a, const struct profile_branch *b)
 {
-	return compare_number(a->process, b->process) ?: compare_places(a->from, b->from) ?:
-	       compare_places(a->to, b->to);
+	return compare_number(a->process, b->process)   ?:
+		       compare_places(a->from, b->from) ?:
+							  compare_places(a->to, b->to);
 }
 
 static int compare_blocks(const struct profile_block *a, const struct profile_block *b)
 {
-	return compare_number(a->process, b->process) ?: compare_number(a->object, b->object) ?:
-	       compare_number(a->start, b->start) ?: compare_number(a->end, b->end);
+	return compare_number(a->process, b->process)       ?:
+		       compare_number(a->object, b->object) ?:
+		       compare_number(a->start, b->start)   ?:
+							      compare_number(a->end, b->end);
 }
 
 static void test_rows_are_distinct_and_in_order(void **state)
@@ -401,6 +404,45 @@ static void test_functions_are_found_and_unused_ones_dropped(void **state)
 	assert_string_equal(name_at(p, PROFILE_NONE, 6), "");
 }
 
+static uint64_t place_of(const struct profile *p, uint64_t offset)
+{
+	return profile_place_frame(p, (struct location){ 0, offset }).offset;
+}
+
+static void test_a_frame_right_before_a_function_lies_in_it(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = new_profile();
+	uint32_t a = add_object(p, "/a");
+	uint32_t caller;
+
+	add_function(p, a, 10, 10, "trampoline");
+	add_function(p, a, 30, 10, "calls at its end");
+	add_function(p, a, 40, 10, "comes after it");
+	add_function(p, a, 60, 50, "outer");
+	add_function(p, a, 70, 5, "inner");
+	add_function(p, a, 120, 10, "after a branch");
+	caller = add_leaf(p, PROFILE_NONE, a, 9, 0);
+	caller = add_leaf(p, caller, a, 39, 0);
+	caller = add_leaf(p, caller, a, 69, 0);
+	add_leaf(p, caller, a, 200, 1);
+	profile_add_branch(p, &(struct profile_branch){
+				      .process = PROFILE_NONE,
+				      .from = { a, 119 },
+				      .to = { a, 200 },
+				      .taken = 1,
+			      });
+	assert_int_equal(profile_seal(p), 0);
+
+	assert_int_equal(p->n_functions, 3);
+	assert_string_equal(name_at(p, 0, 10), "trampoline");
+	assert_string_equal(name_at(p, 0, 39), "calls at its end");
+	assert_string_equal(name_at(p, 0, 69), "outer");
+	assert_int_equal(place_of(p, 9), 10);
+	assert_int_equal(place_of(p, 39), 39);
+	assert_int_equal(place_of(p, 69), 69);
+	assert_int_equal(place_of(p, 8), 8);
+}
+
 static void test_of_functions_that_overlap_the_innermost_is_found(void **state)
 {
 	_cleanup_(profile_freep) struct profile *p = new_profile();
@@ -511,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_merging_one_copies_it_and_none_is_empty),
 		cmocka_unit_test(test_merging_adds_counters_and_spans_both_times),
 		cmocka_unit_test(test_functions_are_found_and_unused_ones_dropped),
+		cmocka_unit_test(test_a_frame_right_before_a_function_lies_in_it),
 		cmocka_unit_test(test_of_functions_that_overlap_the_innermost_is_found),
 		cmocka_unit_test(test_find_agrees_with_a_plain_search),
 		cmocka_unit_test(test_raw_addresses),

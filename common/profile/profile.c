@@ -59,10 +59,10 @@ const char *profile_string(struct profile *profile, const char *s, int *r)
 }
 
 /* Room for one row more, whose index is to stay below PROFILE_NONE. */
-#define RESERVE_ROW(p, table)           \
-	((p)->n_##table >= PROFILE_NONE \
-		 ? -ENOMEM              \
-		 : ARRAY_RESERVE(&(p)->table, &(p)->cap_##table, (p)->n_##table + 1))
+#define RESERVE_ROW(p, table)             \
+	((p)->n_##table >= PROFILE_NONE ? \
+		 -ENOMEM :                \
+		 ARRAY_RESERVE(&(p)->table, &(p)->cap_##table, (p)->n_##table + 1))
 
 int64_t profile_add_object(struct profile *profile, const struct profile_object *object)
 {
@@ -271,6 +271,17 @@ const struct profile_function *profile_find_function(const struct profile *profi
 			return f;
 	}
 	return NULL;
+}
+
+struct location profile_place_frame(const struct profile *profile, struct location frame)
+{
+	struct location next = { frame.object, frame.offset + 1 };
+	const struct profile_function *function;
+
+	if (profile_find_function(profile, frame))
+		return frame;
+	function = profile_find_function(profile, next);
+	return function && function->start == next.offset ? next : frame;
 }
 
 uint64_t profile_raw_address(const struct profile *profile, struct location location)

@@ -16,7 +16,7 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
-#define PROFILE_NONE	     UINT32_MAX /* no parent, no object, no process, no function */
+#define PROFILE_NONE         UINT32_MAX /* no parent, no object, no process, no function */
 #define PROFILE_BUILD_ID_MAX 20
 
 enum object_kind {
@@ -47,9 +47,9 @@ struct profile_object {
 
 /* A process between two execs or changes of its name. */
 struct profile_process {
-	int32_t pid;		/* -1 for samples of no process */
-	uint64_t start_ns;	/* 0 where it began before the profile did */
-	const char *comm;	/* never NULL */
+	int32_t pid;            /* -1 for samples of no process */
+	uint64_t start_ns;      /* 0 where it began before the profile did */
+	const char *comm;       /* never NULL */
 	const char *executable; /* NULL where unknown, as are the next */
 	const char *unit;
 	uint32_t uid; /* UINT32_MAX where unknown */
@@ -67,7 +67,9 @@ struct profile_function {
 /*
  * A node of the tree of stacks: the frame @frame called by the frame of @parent. Rooted at the
  * outermost frame of a process. A caller's location is the last byte of its call instruction, so
- * that it lies in the caller whatever follows the call; a leaf's is the sampled address.
+ * that it lies in the caller whatever follows the call; a leaf's is the sampled address. A frame that
+ * no call made, a signal's trampoline, may so lie one byte before its function: see
+ * profile_place_frame().
  */
 struct profile_stack {
 	uint32_t parent; /* an index of the table, less than the node's own; or PROFILE_NONE */
@@ -118,13 +120,13 @@ struct profile_block {
 	X(samples_guest, "samples of virtual machines' code, set aside")                    \
 	X(samples_limit, "samples set aside because a table was full")                      \
 	X(frames_limit, "stacks cut short because a table was full")                        \
-	X(rows_aside, "rows of samples set aside")                                              \
+	X(rows_aside, "rows of samples set aside")                                          \
 	X(rows_zero, "rows with a zero address, set aside")                                 \
 	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")         \
 	X(rows_doubled, "rows that the hardware wrote twice, set aside")                    \
 	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside") \
 	X(rows_limit, "rows set aside because a table was full")                            \
-	X(runs_aside, "runs of samples set aside")                                              \
+	X(runs_aside, "runs of samples set aside")                                          \
 	X(runs_beside, "runs that touch a row set aside, set aside")                        \
 	X(runs_call_stack, "runs of the call-stack mode, set aside")                        \
 	X(runs_backward, "runs that end before they start, set aside")                      \
@@ -150,7 +152,7 @@ struct profile_info {
 	const char *os_release;
 	const char *cpu;
 	uint32_t n_cpus;
-	uint32_t depth;	   /* rows the hardware can hold */
+	uint32_t depth;    /* rows the hardware can hold */
 	uint64_t start_ns; /* of its first and last sample, by the recording's clock */
 	uint64_t end_ns;
 };
@@ -198,8 +200,9 @@ int64_t profile_add_block(struct profile *profile, const struct profile_block *b
 
 /*
  * Adds up equal keys, drops objects that no stack, branch or block refers to and functions that no
- * place in these lies in (in one of size 0 none does), sorts; indices handed out before are void.
- * After more was added it can be sealed again. 0, or -ENOMEM with everything as it was.
+ * place in these lies in (in one of size 0 none does; a stack's frame lies where
+ * profile_place_frame() says), sorts; indices handed out before are void. After more was added it
+ * can be sealed again. 0, or -ENOMEM with everything as it was.
  *
  * The order, PROFILE_NONE being the largest: objects by kind, path, build-id, device and inode;
  * processes, functions, branches and blocks by their keys in the order of the fields; stacks by
@@ -223,6 +226,13 @@ bool profile_equal(const struct profile *a, const struct profile *b);
  */
 const struct profile_function *profile_find_function(const struct profile *profile,
 						     struct location location);
+
+/*
+ * The place by which a stack's frame is named: its own; or, where that is in no function and one
+ * begins at the next byte, this. The kernel has a signal's handler return to the very start of a
+ * trampoline, which nothing has called. Of a sealed profile.
+ */
+struct location profile_place_frame(const struct profile *profile, struct location frame);
 
 /*
  * The address for people: in the ELF file's own terms that needs its headers, so that is the

@@ -156,6 +156,51 @@ static inline uint64_t last_offset(const struct profile_function *f)
 	return last < f->start ? UINT64_MAX : last;
 }
 
+/*
+ * How far the functions reach that start before the one that is looked at: what is needed to know
+ * whether the byte before it is in one.
+ */
+struct reach {
+	uint32_t object;
+	uint64_t start;      /* of the one that is looked at */
+	uint64_t last, next; /* how far: those before @start, and those at it, too */
+	bool any, any_next;  /* whether there are such */
+};
+
+static void reach_move(struct reach *reach, const struct radix_key *key,
+		       const struct profile_function *f)
+{
+	if (reach->object != key->word[0])
+		*reach = (struct reach){ .object = key->word[0], .start = f->start };
+	if (reach->start != f->start) {
+		reach->start = f->start;
+		reach->last = reach->next;
+		reach->any = reach->any_next;
+	}
+	if (f->size == 0)
+		return;
+	reach->next = reach->any_next ? MAX(reach->next, last_offset(f)) : last_offset(f);
+	reach->any_next = true;
+}
+
+/*
+ * Does profile_place_frame() lead from the byte before @f to @f? Of equal mentions the first has
+ * stayed, and stacks come first: by its index one sees whether a stack mentions a place.
+ */
+static bool frame_leads_to(const struct seal *s, size_t place, const struct profile_function *f,
+			   const struct reach *reach)
+{
+	const struct radix_key *key;
+	uint64_t before = f->start - 1;
+
+	if (place == 0 || f->start == 0 || f->size == 0)
+		return false;
+	key = &s->keys[place - 1];
+	return key->word[0] == reach->object && key->word[1] == (uint32_t)(before >> 32) &&
+	       key->word[2] == (uint32_t)before && key->index < s->p->n_stacks &&
+	       !(reach->any && reach->last >= before);
+}
+
 /* Links each function to the last before it that reaches further, for profile_find_function(). */
 static void link_outer(struct profile *d)
 {
@@ -181,6 +226,7 @@ int seal_functions(struct seal *s)
 	_cleanup_free_ struct radix_key *keys = NULL, *spare = NULL;
 	const struct profile *p = s->p;
 	struct profile *d = &s->draft;
+	struct reach reach = { .object = PROFILE_NONE };
 	size_t n, place = 0;
 
 	if (ALLOCATE(&keys, p->n_functions) < 0 || ALLOCATE(&spare, p->n_functions) < 0 ||
@@ -193,9 +239,9 @@ int seal_functions(struct seal *s)
 
 		while (place < s->n_places && radix_compare(&s->keys[place], &keys[i]) < 0)
 			place++;
-		if (place == s->n_places)
-			break;
-		if (!place_is_inside(&s->keys[place], &keys[i], f.size))
+		reach_move(&reach, &keys[i], &f);
+		if (!(place < s->n_places && place_is_inside(&s->keys[place], &keys[i], f.size)) &&
+		    !frame_leads_to(s, place, &f, &reach))
 			continue;
 		f.object = keys[i].word[0];
 		append_function(d, f);

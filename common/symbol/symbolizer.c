@@ -104,8 +104,8 @@ void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_handler 
 /* What naming a profile needs to know of one of its objects. */
 struct named {
 	struct cached_object *cached; /* NULL where it has no symbols */
-	uint8_t *seen;		      /* a bit for each symbol */
-	size_t last;		      /* the symbol found last: the next place is often in it too */
+	uint8_t *seen;                /* a bit for each symbol */
+	size_t last;                  /* the symbol found last: the next place is often in it too */
 	bool sought;
 };
 
@@ -131,6 +131,7 @@ static int seek_named(struct naming *naming, uint32_t object, struct named *name
 	return 0;
 }
 
+/* 1 where the place is in a function, else 0. */
 static int mark(struct naming *naming, uint32_t object, uint64_t offset)
 {
 	struct named *named;
@@ -152,7 +153,15 @@ static int mark(struct naming *naming, uint32_t object, uint64_t offset)
 		return 0;
 	named->last = i;
 	named->seen[i / 8] |= (uint8_t)(1U << i % 8);
-	return 0;
+	return 1;
+}
+
+/* See profile_place_frame(). One that only holds the next byte is dropped when it is sealed. */
+static int mark_frame(struct naming *naming, struct location frame)
+{
+	int r = mark(naming, frame.object, frame.offset);
+
+	return r == 0 ? mark(naming, frame.object, frame.offset + 1) : r;
 }
 
 static int mark_all(struct naming *naming)
@@ -160,17 +169,17 @@ static int mark_all(struct naming *naming)
 	const struct profile *p = naming->profile;
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_stacks && !r; i++)
-		r = mark(naming, p->stacks[i].frame.object, p->stacks[i].frame.offset);
-	for (size_t i = 0; i < p->n_branches && !r; i++)
+	for (size_t i = 0; i < p->n_stacks && r >= 0; i++)
+		r = mark_frame(naming, p->stacks[i].frame);
+	for (size_t i = 0; i < p->n_branches && r >= 0; i++)
 		r = mark(naming, p->branches[i].from.object, p->branches[i].from.offset);
-	for (size_t i = 0; i < p->n_branches && !r; i++)
+	for (size_t i = 0; i < p->n_branches && r >= 0; i++)
 		r = mark(naming, p->branches[i].to.object, p->branches[i].to.offset);
-	for (size_t i = 0; i < p->n_blocks && !r; i++)
+	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
 		r = mark(naming, p->blocks[i].object, p->blocks[i].start);
-	for (size_t i = 0; i < p->n_blocks && !r; i++)
+	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
 		r = mark(naming, p->blocks[i].object, p->blocks[i].end);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int add_functions(struct naming *naming, uint32_t object)
