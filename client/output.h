@@ -15,7 +15,7 @@
 struct output {
 	FILE *f;
 	struct pager *pager; /* NULL: none */
-	size_t width;	     /* of the terminal, 0: as wide as it takes */
+	size_t width;        /* of the terminal, 0: as wide as it takes */
 	bool colors;
 };
 

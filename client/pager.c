@@ -17,7 +17,7 @@ struct pager {
 	FILE *file; /* what the owner writes to; it comes to on_write() */
 	const char *command;
 	size_t n_lines; /* room left on the screen */
-	char *held;	/* what was written while it fitted there */
+	char *held;     /* what was written while it fitted there */
 	size_t n_held, cap_held;
 	bool decided; /* @held went out, and all goes to @fd */
 	int fd;

@@ -58,8 +58,8 @@ char *place_format(const struct place *place)
 	if (place->object && place->object->kind != OBJECT_KERNEL &&
 	    place->object->kind != OBJECT_MEMORY)
 		return format_offset(place_object_name(place->object),
-				     place->object->kind == OBJECT_MODULE ? place->offset
-									  : place->address);
+				     place->object->kind == OBJECT_MODULE ? place->offset :
+									    place->address);
 	return asprintf(&text, "0x%" PRIx64, place->address) < 0 ? NULL : text;
 }
 

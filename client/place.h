@@ -14,11 +14,11 @@
 struct places {
 	const struct profile *profile; /* sealed */
 	struct symbolizer *symbolizer; /* NULL: addresses of files are file offsets, no lines */
-	bool lines;		       /* read source lines, too */
+	bool lines;                    /* read source lines, too */
 };
 
 struct place {
-	const struct profile_object *object;	 /* NULL where there is none */
+	const struct profile_object *object;     /* NULL where there is none */
 	const struct profile_function *function; /* NULL where there is none */
 	uint64_t
 		address; /* of the ELF file where it is at hand, else the file offset, or the raw one */

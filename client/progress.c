@@ -7,7 +7,7 @@
 
 #define DELAY_NS    500000000ull
 #define INTERVAL_NS 50000000ull
-#define WIDTH	    40
+#define WIDTH       40
 
 static const char full[] = "########################################";
 static const char empty[] = "                                        ";

@@ -34,11 +34,11 @@ struct samples {
 
 /* A frame, located and named. */
 struct frame {
-	uint64_t address;	     /* in the process */
-	uint64_t offset;	     /* in the object */
-	uint64_t lookup;	     /* the same, or of a return address the byte before */
+	uint64_t address;            /* in the process */
+	uint64_t offset;             /* in the object */
+	uint64_t lookup;             /* the same, or of a return address the byte before */
 	const struct object *object; /* NULL: none */
-	struct symbol symbol;	     /* of no name where there is none */
+	struct symbol symbol;        /* of no name where there is none */
 };
 
 static int check_readable_twice(const char *path, struct fault *fault)
@@ -228,8 +228,8 @@ static void write_frame(struct samples *samples, const struct frame *frame, FILE
 	} else
 		fputs("[unknown]", f);
 	fputs(" (", f);
-	text_write(f, frame->object && frame->object->what.path[0] ? frame->object->what.path
-								   : "[unknown]");
+	text_write(f, frame->object && frame->object->what.path[0] ? frame->object->what.path :
+								     "[unknown]");
 	fputs(")\n", f);
 }
 

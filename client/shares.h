@@ -18,7 +18,7 @@ struct share_key {
 	const char *symbol; /* NULL: no symbol is known */
 	const char *unit;
 	const char *file; /* NULL: no source line is known */
-	uint64_t start;	  /* tells functions of one name and object apart */
+	uint64_t start;   /* tells functions of one name and object apart */
 	uint32_t line;
 	uint32_t object;  /* PROFILE_NONE: none */
 	uint32_t process; /* index */

@@ -15,10 +15,10 @@
 
 struct source {
 	const char *path;
-	struct profile *all;	     /* of the processes asked for: what shares are shares of */
-	struct profile *part;	     /* of these the objects and symbols asked for, or NULL: all */
+	struct profile *all;         /* of the processes asked for: what shares are shares of */
+	struct profile *part;        /* of these the objects and symbols asked for, or NULL: all */
 	const struct profile *shown; /* either of the two; sealed */
-	bool filtered;		     /* something was asked for */
+	bool filtered;               /* something was asked for */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events not counted, or NULL */

@@ -65,7 +65,7 @@ static int set_object(struct table *table, size_t column, const struct top *top,
 }
 
 static const struct column function_columns[] = {
-	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },	      { "SAMPLES", TABLE_RIGHT },
+	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },       { "SAMPLES", TABLE_RIGHT },
 	{ "OBJECT", TABLE_FIT_NAME }, { "FUNCTION", TABLE_FIT_NAME }, { NULL, 0 },
 };
 
@@ -77,7 +77,7 @@ static int fill_function(const struct top *top, struct table *table, const struc
 }
 
 static const struct column line_columns[] = {
-	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },	  { "SAMPLES", TABLE_RIGHT },
+	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },   { "SAMPLES", TABLE_RIGHT },
 	{ "OBJECT", TABLE_FIT_NAME }, { "LINE", TABLE_FIT_PATH }, { NULL, 0 },
 };
 

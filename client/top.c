@@ -13,8 +13,8 @@ static int view_shares(struct top *top, const struct profile *profile, bool inli
 	int r;
 
 	if (top->by == VIEW_FUNCTION)
-		r = inlined ? view_functions_inlined(&top->shares, profile, symbolizer)
-			    : view_functions(&top->shares, profile);
+		r = inlined ? view_functions_inlined(&top->shares, profile, symbolizer) :
+			      view_functions(&top->shares, profile);
 	else if (top->by == VIEW_LINE)
 		r = view_lines(&top->shares, profile, symbolizer, inlined);
 	else if (top->by == VIEW_OBJECT)

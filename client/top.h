@@ -17,7 +17,7 @@ struct top {
 	const struct source *source;
 	struct places places;
 	uint64_t block_cycles; /* of all of the source: what shares of cycles are shares of */
-	size_t n_rows;	       /* there are, and of these: */
+	size_t n_rows;         /* there are, and of these: */
 	size_t n_shown;
 
 	/* one of these, by the view */

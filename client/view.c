@@ -6,7 +6,7 @@
 
 static const char *const names[N_VIEWS] = {
 	[VIEW_FUNCTION] = "function", [VIEW_STACK] = "stack", [VIEW_BRANCH] = "branch",
-	[VIEW_BLOCK] = "block",	      [VIEW_LINE] = "line",   [VIEW_OBJECT] = "object",
+	[VIEW_BLOCK] = "block",       [VIEW_LINE] = "line",   [VIEW_OBJECT] = "object",
 	[VIEW_PROCESS] = "process",   [VIEW_UNIT] = "unit",
 };
 

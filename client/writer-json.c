@@ -46,8 +46,8 @@ json_t *json_place(const struct place *place)
 			 place_has_file_offset(place) ? json_address(place->offset) : json_null(),
 			 "address", json_address(place->address), "symbol",
 			 json_text(function ? function->name : NULL), "symbol_offset",
-			 function ? json_integer((json_int_t)(place->offset - function->start))
-				  : json_null(),
+			 function ? json_integer((json_int_t)(place->offset - function->start)) :
+				    json_null(),
 			 "line", json_line(place->file, place->line));
 }
 

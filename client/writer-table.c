@@ -12,7 +12,7 @@
 #include "common/util/cleanup.h"
 
 #define TABLE_MAX_COLUMNS 16
-#define MIN_WIDTH	  8
+#define MIN_WIDTH         8
 
 struct column {
 	unsigned int flags;
@@ -23,7 +23,7 @@ struct table {
 	struct libscols_table *scols;
 	struct column columns[TABLE_MAX_COLUMNS];
 	size_t n_columns;
-	size_t width;		    /* of the terminal, or 0 */
+	size_t width;               /* of the terminal, or 0 */
 	struct libscols_line *line; /* the last one */
 };
 
@@ -159,8 +159,8 @@ static int fit_cell(const struct column *column, struct libscols_cell *cell)
 
 	if (!text || strlen(text) <= column->width)
 		return 0;
-	fitting = column->flags & TABLE_FIT_NAME ? fit_name(text, column->width)
-						 : fit_path(text, column->width);
+	fitting = column->flags & TABLE_FIT_NAME ? fit_name(text, column->width) :
+						   fit_path(text, column->width);
 	return fitting ? scols_cell_refer_data(cell, fitting) : -ENOMEM;
 }
 

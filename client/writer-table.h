@@ -13,7 +13,7 @@
 struct table;
 
 enum table_flags {
-	TABLE_RIGHT = 1 << 0,	 /* numbers */
+	TABLE_RIGHT = 1 << 0,    /* numbers */
 	TABLE_FIT_NAME = 1 << 1, /* shorten by fit_name() where the terminal is too narrow ... */
 	TABLE_FIT_PATH = 1 << 2, /* ... or by fit_path() */
 };
