@@ -123,16 +123,15 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 	uint64_t begin = 0;
 	int r;
 
-	if (left > 0) {
-		c->rows += left;
-		c->runs += left - 1;
-		c->runs_beside +=
-			left - 1; /* until they turn out to have sound rows on both sides */
-		if (is_doubled(b, rows, left)) {
-			c->rows_doubled++;
-			rows++;
-			left--;
-		}
+	if (left == 0)
+		return row_table_submit(&b->rows, context, k);
+	c->rows += left;
+	c->runs += left - 1;
+	c->runs_beside += left - 1; /* until they turn out to have sound rows on both sides */
+	if (is_doubled(b, rows, left)) {
+		c->rows_doubled++;
+		rows++;
+		left--;
 	}
 	for (;;) {
 		size_t n = MIN(left, (size_t)(ROW_BATCH - 1));
