@@ -324,6 +324,12 @@ int decoder_time(const struct decoder *decoder, const struct perf_event_header *
 	return 1;
 }
 
+/* A process or thread; none (-1) is how the kernel says that it cannot, and what no number can be. */
+static int32_t task_id(uint32_t id)
+{
+	return id <= INT32_MAX ? (int32_t)id : -1;
+}
+
 static bool take_ids(struct cursor *c, uint64_t type, struct event *ret)
 {
 	uint64_t word;
@@ -332,8 +338,8 @@ static bool take_ids(struct cursor *c, uint64_t type, struct event *ret)
 	if (type & PERF_SAMPLE_TID) {
 		if (!take(c, pair, 8))
 			return false;
-		ret->pid = (int32_t)pair[0];
-		ret->tid = (int32_t)pair[1];
+		ret->pid = task_id(pair[0]);
+		ret->tid = task_id(pair[1]);
 	}
 	if (type & PERF_SAMPLE_TIME) {
 		if (!take(c, &word, 8))
@@ -532,8 +538,8 @@ static bool decode_mapping(struct cursor *c, const struct perf_event_header *rec
 				!(record->misc & PERF_RECORD_MISC_MMAP_DATA);
 	m->kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == CPU_MODE_KERNEL ||
 		    task[0] == UINT32_MAX;
-	ret->pid = (int32_t)task[0];
-	ret->tid = (int32_t)task[1];
+	ret->pid = task_id(task[0]);
+	ret->tid = task_id(task[1]);
 	ret->kind = EVENT_MAPPING;
 	return true;
 }
@@ -546,8 +552,8 @@ static bool decode_comm(struct cursor *c, const struct perf_event_header *record
 		return false;
 	ret->comm.comm = take_string(c);
 	ret->comm.exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
-	ret->pid = (int32_t)task[0];
-	ret->tid = (int32_t)task[1];
+	ret->pid = task_id(task[0]);
+	ret->tid = task_id(task[1]);
 	ret->kind = EVENT_COMM;
 	return ret->comm.comm;
 }
@@ -559,10 +565,10 @@ static bool decode_task(struct cursor *c, const struct perf_event_header *record
 
 	if (!take(c, task, sizeof(task)) || !take(c, &time, 8))
 		return false;
-	ret->pid = (int32_t)task[0];
-	ret->tid = (int32_t)task[2];
-	ret->fork.parent_pid = (int32_t)task[1];
-	ret->fork.parent_tid = (int32_t)task[3];
+	ret->pid = task_id(task[0]);
+	ret->tid = task_id(task[2]);
+	ret->fork.parent_pid = task_id(task[1]);
+	ret->fork.parent_tid = task_id(task[3]);
 	ret->fork.exec = record->misc & PERF_RECORD_MISC_FORK_EXEC;
 	if (time != 0)
 		ret->time_ns = time;
