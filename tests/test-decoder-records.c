@@ -305,6 +305,26 @@ static void test_fork_and_exit(void **state)
 	decoder_free(d);
 }
 
+static void test_no_task_has_a_negative_number(void **state)
+{
+	struct decoder *d = make_task_decoder();
+	struct event e;
+
+	begin_record(&bytes, PERF_RECORD_FORK, 0);
+	put_u32(&bytes, 1u << 31);
+	put_u32(&bytes, UINT32_MAX - 1);
+	put_u32(&bytes, UINT32_MAX);
+	put_u32(&bytes, INT32_MAX);
+	put_u64(&bytes, 999);
+	put_task_trailer();
+	decode_ok(d, &e);
+	assert_int_equal(e.pid, -1);
+	assert_int_equal(e.fork.parent_pid, -1);
+	assert_int_equal(e.tid, -1);
+	assert_int_equal(e.fork.parent_tid, INT32_MAX);
+	decoder_free(d);
+}
+
 /* Kernels before 2.6.38 add no trailers, but the record has a time of its own. */
 static void test_fork_without_a_trailer(void **state)
 {
@@ -432,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_a_path_without_an_end_is_a_fault),
 		cmocka_unit_test(test_comm),
 		cmocka_unit_test(test_fork_and_exit),
+		cmocka_unit_test(test_no_task_has_a_negative_number),
 		cmocka_unit_test(test_fork_without_a_trailer),
 		cmocka_unit_test(test_lost_and_throttled),
 		cmocka_unit_test(test_ksymbol),
