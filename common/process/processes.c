@@ -288,6 +288,12 @@ static struct incarnation *renew(struct process *process, const char *comm, stru
 	return fresh;
 }
 
+static void forget_executable(struct incarnation *incarnation)
+{
+	free((char *)incarnation->executable);
+	incarnation->executable = NULL;
+}
+
 static int apply_comm(struct processes *p, const struct event *e)
 {
 	struct process *process = get_process(p, e->pid);
@@ -306,11 +312,23 @@ static int apply_comm(struct processes *p, const struct event *e)
 	if (!fresh)
 		return -ENOMEM;
 	if (e->comm.exec) {
-		free((char *)fresh->executable);
-		fresh->executable = NULL;
+		forget_executable(fresh);
 		fresh->exec_seen = true;
 	}
 	return 0;
+}
+
+/* Does away with the one that had the number before, and with its threads if their exit was not heard of. */
+static void replace_process(struct processes *p, struct process *process)
+{
+	struct thread *thread, *next;
+
+	if (process->n_threads > 0) {
+		HASH_ITER(hh, p->by_tid, thread, next)
+			if (thread->pid == process->pid)
+				remove_thread(p, thread);
+	}
+	remove_process(p, process);
 }
 
 /* A new process: its parent's name, program and mappings. */
@@ -320,7 +338,7 @@ static int fork_process(struct processes *p, const struct event *e)
 	struct incarnation *fresh;
 
 	if (old)
-		remove_process(p, old);
+		replace_process(p, old);
 	child = add_process(p, e->pid);
 	if (!child || !get_thread(p, child, e->tid))
 		return -ENOMEM;
@@ -332,6 +350,10 @@ static int fork_process(struct processes *p, const struct event *e)
 				e->fork.exec ? NULL : parent->incarnation->space);
 	if (!fresh)
 		return -ENOMEM;
+	if (e->fork.exec) {
+		forget_executable(fresh);
+		fresh->exec_seen = false; /* its own: its mappings come in the order of their addresses */
+	}
 	fresh->pid = e->pid;
 	fresh->start_ns = e->time_ns;
 	incarnation_unref(child->incarnation);
@@ -364,7 +386,7 @@ static void apply_exit(struct processes *p, const struct event *e)
 		return;
 	}
 	process = find_process(p, e->pid);
-	if (process && process->n_threads == 0)
+	if (process && process->n_threads == 0 && e->tid == e->pid)
 		bury(p, process);
 }
 
