@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/process/processes.h"
+
+#define SAMPLED 7u /* a context, whoever gave it */
+
+static struct processes *make(void)
+{
+	struct processes *p = NULL;
+
+	assert_int_equal(processes_new(&p), 0);
+	return p;
+}
+
+static void apply(struct processes *p, const struct event *e)
+{
+	assert_int_equal(processes_apply(p, e), 0);
+}
+
+static void map_as(struct processes *p, int32_t pid, uint64_t address, const char *path,
+		   bool executable)
+{
+	struct event e = { .kind = EVENT_MAPPING,
+			   .pid = pid,
+			   .tid = pid,
+			   .mapping = { .address = address,
+					.n_bytes = 0x1000,
+					.file_offset = 0x500,
+					.path = path,
+					.executable = executable } };
+
+	apply(p, &e);
+}
+
+static void map(struct processes *p, int32_t pid, uint64_t address, const char *path)
+{
+	map_as(p, pid, address, path, true);
+}
+
+static void map_kernel(struct processes *p, uint64_t address, uint64_t n_bytes, uint64_t offset,
+		       const char *path)
+{
+	struct event e = { .kind = EVENT_MAPPING,
+			   .pid = -1,
+			   .mapping = { .address = address,
+					.n_bytes = n_bytes,
+					.file_offset = offset,
+					.path = path,
+					.executable = true,
+					.kernel = true } };
+
+	apply(p, &e);
+}
+
+static void comm(struct processes *p, int32_t pid, int32_t tid, const char *name, bool exec)
+{
+	struct event e = {
+		.kind = EVENT_COMM, .pid = pid, .tid = tid, .comm = { .comm = name, .exec = exec }
+	};
+
+	apply(p, &e);
+}
+
+static void fork_at(struct processes *p, int32_t parent, int32_t pid, int32_t tid, uint64_t time,
+		    bool exec)
+{
+	struct event e = { .kind = EVENT_FORK,
+			   .pid = pid,
+			   .tid = tid,
+			   .time_ns = time,
+			   .fork = { .parent_pid = parent, .parent_tid = parent, .exec = exec } };
+
+	apply(p, &e);
+}
+
+static void exit_of(struct processes *p, int32_t pid, int32_t tid)
+{
+	struct event e = { .kind = EVENT_EXIT, .pid = pid, .tid = tid };
+
+	apply(p, &e);
+}
+
+static const char *path_at(const struct processes *p, const struct incarnation *i, uint64_t address)
+{
+	const struct mapping *m = processes_locate(p, i, address);
+
+	return m ? m->object->what.path : "nothing";
+}
+
+static void assert_at(struct processes *p, int32_t pid, uint64_t address, const char *path)
+{
+	assert_string_equal(path_at(p, processes_find(p, pid), address), path);
+}
+
+static void test_a_process_never_heard_of(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *i = processes_find(p, 123);
+
+	assert_string_equal(i->comm, ":123");
+	assert_int_equal(i->pid, 123);
+	assert_null(i->executable);
+	assert_int_equal(i->uid, UINT32_MAX);
+	assert_int_equal(i->context, PROFILE_NONE);
+	assert_at(p, 123, 0x1000, "nothing");
+	assert_string_equal(processes_find(p, 0)->comm, "swapper");
+	assert_ptr_equal(processes_find(p, 123), i);
+	processes_free(p);
+}
+
+static void test_exec_replaces_everything(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *old;
+
+	comm(p, 5, 5, "sh", true);
+	map(p, 5, 0x1000, "/bin/sh");
+	map(p, 5, 0x9000, "/lib/libc.so");
+	old = incarnation_ref(processes_find(p, 5));
+	old->context = SAMPLED;
+	assert_string_equal(old->executable, "/bin/sh");
+
+	comm(p, 5, 5, "ls", true);
+	assert_at(p, 5, 0x9000, "nothing");
+	assert_null(processes_find(p, 5)->executable);
+	map(p, 5, 0x1000, "/bin/ls");
+	assert_string_equal(processes_find(p, 5)->executable, "/bin/ls");
+	assert_string_equal(processes_find(p, 5)->comm, "ls");
+	assert_at(p, 5, 0x1800, "/bin/ls");
+	assert_int_equal(processes_find(p, 5)->context, PROFILE_NONE);
+
+	/* What was sampled means what it meant. */
+	assert_string_equal(path_at(p, old, 0x1800), "/bin/sh");
+	assert_string_equal(path_at(p, old, 0x9000), "/lib/libc.so");
+	assert_string_equal(old->comm, "sh");
+	incarnation_unref(old);
+	processes_free(p);
+}
+
+/* Kernels before 3.16 do not tell exec: the new program is what lies where the old one did. */
+static void test_exec_that_is_not_told(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *old;
+
+	comm(p, 5, 5, "perf", false);
+	map(p, 5, 0x1000, "/usr/bin/perf");
+	map(p, 5, 0x9000, "/lib/libc.so");
+	old = incarnation_ref(processes_find(p, 5));
+	old->context = SAMPLED;
+	comm(p, 5, 5, "test", false);
+	map(p, 5, 0x1000, "/tmp/test");
+	assert_at(p, 5, 0x1000, "/tmp/test");
+	assert_string_equal(processes_find(p, 5)->executable, "/tmp/test");
+	assert_string_equal(path_at(p, old, 0x1000), "/usr/bin/perf");
+	assert_string_equal(old->executable, "/usr/bin/perf");
+	incarnation_unref(old);
+	processes_free(p);
+}
+
+static void test_fork_copies_and_each_goes_its_own_way(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 5, 5, "sh", true);
+	map(p, 5, 0x1000, "/bin/sh");
+	fork_at(p, 5, 6, 6, 777, false);
+	assert_string_equal(processes_find(p, 6)->comm, "sh");
+	assert_string_equal(processes_find(p, 6)->executable, "/bin/sh");
+	assert_int_equal(processes_find(p, 6)->pid, 6);
+	assert_int_equal(processes_find(p, 6)->start_ns, 777);
+	assert_int_equal(processes_find(p, 5)->start_ns, 0);
+	assert_at(p, 6, 0x1000, "/bin/sh");
+
+	map(p, 5, 0x5000, "/lib/parent.so");
+	map(p, 6, 0x6000, "/lib/child.so");
+	assert_at(p, 5, 0x5000, "/lib/parent.so");
+	assert_at(p, 6, 0x5000, "nothing");
+	assert_at(p, 5, 0x6000, "nothing");
+	assert_at(p, 6, 0x6000, "/lib/child.so");
+	processes_free(p);
+}
+
+static void test_fork_of_a_parent_never_heard_of(void **state)
+{
+	struct processes *p = make();
+
+	fork_at(p, 5, 6, 6, 777, false);
+	assert_string_equal(processes_find(p, 6)->comm, ":6");
+	assert_int_equal(processes_find(p, 6)->start_ns, 777);
+	processes_free(p);
+}
+
+/* As perf tells of those that run when it starts: they have run exec since, so nothing is their parent's. */
+static void test_fork_of_one_that_has_run_exec_since(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 1, 1, "init", true);
+	map(p, 1, 0x1000, "/sbin/init");
+	fork_at(p, 1, 6, 6, 0, true);
+	assert_at(p, 6, 0x1000, "nothing");
+	assert_null(processes_find(p, 6)->executable);
+	comm(p, 6, 6, "getty", false);
+	map(p, 6, 0x3000, "/lib/libc.so"); /* they are told in the order of their addresses */
+	map(p, 6, 0x4000, "/sbin/getty");
+	assert_string_equal(processes_find(p, 6)->executable, "/sbin/getty");
+	assert_string_equal(processes_find(p, 6)->comm, "getty");
+	processes_free(p);
+}
+
+static void test_threads_share(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 5, 5, "server", true);
+	map(p, 5, 0x1000, "/bin/server");
+	fork_at(p, 5, 5, 50, 1, false);
+	fork_at(p, 5, 5, 51, 2, false);
+	map(p, 5, 0x9000, "/lib/late.so");
+	assert_at(p, 5, 0x9000, "/lib/late.so");
+	comm(p, 5, 50, "worker", false);
+	assert_string_equal(processes_thread_comm(p, 5, 50), "worker");
+	assert_string_equal(processes_thread_comm(p, 5, 51), "server");
+	assert_string_equal(processes_thread_comm(p, 5, 5), "server");
+	assert_string_equal(processes_find(p, 5)->comm, "server");
+	assert_null(processes_thread_comm(p, 99, 99));
+	/* A thread takes the name of the one that made it. */
+	{
+		struct event e = { .kind = EVENT_FORK,
+				   .pid = 5,
+				   .tid = 52,
+				   .fork = { .parent_pid = 5, .parent_tid = 50 } };
+
+		apply(p, &e);
+	}
+	assert_string_equal(processes_thread_comm(p, 5, 52), "worker");
+	processes_free(p);
+}
+
+static void test_a_mapping_over_what_was_sampled(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *old;
+
+	comm(p, 5, 5, "x", true);
+	map(p, 5, 0x1000, "/bin/x");
+	map(p, 5, 0x8000, "/lib/one.so");
+	map(p, 5, 0x8800, "/lib/two.so"); /* nobody has looked: in place */
+	old = processes_find(p, 5);
+	assert_string_equal(path_at(p, old, 0x8800), "/lib/two.so");
+
+	incarnation_ref(old)->context = SAMPLED;
+	map(p, 5, 0xa000, "/lib/beside.so");
+	map(p, 5, 0x1000, "/bin/x"); /* the very same place of the same file */
+	assert_ptr_equal(processes_find(p, 5)->space, old->space);
+	map(p, 5, 0x8800, "/lib/three.so");
+	assert_ptr_not_equal(processes_find(p, 5), old);
+	assert_at(p, 5, 0x8900, "/lib/three.so");
+	assert_at(p, 5, 0x1000, "/bin/x");
+	assert_string_equal(processes_find(p, 5)->executable, "/bin/x");
+	assert_string_equal(path_at(p, old, 0xa000), "/lib/beside.so");
+	assert_string_equal(path_at(p, old, 0x1000), "/bin/x");
+	incarnation_unref(old);
+	processes_free(p);
+}
+
+static void test_data_mapped_over_code(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *old;
+
+	map(p, 5, 0x1000, "/bin/x");
+	map_as(p, 5, 0x7000, "/etc/data", false);
+	assert_at(p, 5, 0x7000, "nothing");
+	old = processes_find(p, 5);
+	incarnation_ref(old)->context = SAMPLED;
+	map_as(p, 5, 0x1800, "/etc/data", false);
+	assert_at(p, 5, 0x1900, "nothing");
+	assert_at(p, 5, 0x1700, "/bin/x");
+	assert_string_equal(path_at(p, old, 0x1900), "/bin/x");
+	incarnation_unref(old);
+	processes_free(p);
+}
+
+static void test_a_new_name_without_exec(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *old;
+
+	comm(p, 5, 5, "before", true);
+	map(p, 5, 0x1000, "/bin/x");
+	old = processes_find(p, 5);
+	incarnation_ref(old)->context = SAMPLED;
+	comm(p, 5, 5, "before", false);
+	assert_ptr_equal(processes_find(p, 5), old);
+	comm(p, 5, 5, "after", false);
+	assert_string_equal(processes_find(p, 5)->comm, "after");
+	assert_string_equal(processes_find(p, 5)->executable, "/bin/x");
+	assert_at(p, 5, 0x1000, "/bin/x");
+	assert_string_equal(old->comm, "before");
+	map(p, 5, 0x1000, "/bin/y");
+	assert_at(p, 5, 0x1000, "/bin/y");
+	assert_string_equal(path_at(p, old, 0x1000), "/bin/x");
+	incarnation_unref(old);
+	processes_free(p);
+}
+
+static void test_samples_may_come_after_the_exit(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 5, 5, "x", true);
+	map(p, 5, 0x1000, "/bin/x");
+	exit_of(p, 5, 5);
+	assert_at(p, 5, 0x1000, "/bin/x");
+	/* Others exit: it is not kept for ever. */
+	for (int32_t pid = 100; pid < 3000; pid++) {
+		comm(p, pid, pid, "y", true);
+		exit_of(p, pid, pid);
+	}
+	assert_at(p, 5, 0x1000, "nothing");
+	assert_string_equal(processes_find(p, 5)->comm, ":5");
+	processes_free(p);
+}
+
+/* The exits of @n processes, which crowd out the ones that are gone. */
+static void crowd(struct processes *p, int32_t first)
+{
+	for (int32_t pid = first; pid < first + 2000; pid++) {
+		comm(p, pid, pid, "crowd", true);
+		exit_of(p, pid, pid);
+	}
+}
+
+static void test_a_process_lives_as_long_as_one_of_its_threads(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 5, 5, "x", true);
+	map(p, 5, 0x1000, "/bin/x");
+	fork_at(p, 5, 5, 50, 1, false);
+	exit_of(p, 5, 5); /* the first thread may go first */
+	crowd(p, 10000);
+	assert_at(p, 5, 0x1000, "/bin/x");
+	exit_of(p, 5, 50);
+	crowd(p, 20000);
+	assert_at(p, 5, 0x1000, "nothing");
+	processes_free(p);
+}
+
+/* Known by its mappings alone, a thread's exit is not its end. */
+static void test_the_exit_of_a_thread_never_heard_of(void **state)
+{
+	struct processes *p = make();
+
+	map(p, 5, 0x1000, "/bin/x");
+	exit_of(p, 5, 50);
+	crowd(p, 10000);
+	assert_at(p, 5, 0x1000, "/bin/x");
+	exit_of(p, 5, 5);
+	crowd(p, 20000);
+	assert_at(p, 5, 0x1000, "nothing");
+	processes_free(p);
+}
+
+static void test_a_pid_used_again(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *old;
+
+	comm(p, 1, 1, "init", true);
+	comm(p, 5, 5, "x", true);
+	map(p, 5, 0x1000, "/bin/x");
+	old = incarnation_ref(processes_find(p, 5));
+	old->context = SAMPLED;
+	exit_of(p, 5, 5);
+	fork_at(p, 1, 5, 5, 900, false);
+	assert_string_equal(processes_find(p, 5)->comm, "init");
+	assert_int_equal(processes_find(p, 5)->start_ns, 900);
+	assert_at(p, 5, 0x1000, "nothing");
+	assert_string_equal(path_at(p, old, 0x1000), "/bin/x");
+	crowd(p, 10000);
+	assert_string_equal(processes_find(p, 5)->comm, "init");
+	incarnation_unref(old);
+	processes_free(p);
+}
+
+/* The same where the exits were lost: threads of the old one are none of the new. */
+static void test_a_pid_used_again_without_an_exit(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 1, 1, "init", true);
+	map(p, 1, 0x1000, "/sbin/init");
+	comm(p, 5, 5, "x", true);
+	fork_at(p, 5, 5, 50, 1, false);
+	comm(p, 5, 50, "worker", false);
+	fork_at(p, 1, 5, 5, 900, false);
+	assert_string_equal(processes_thread_comm(p, 5, 50), "init");
+	fork_at(p, 5, 5, 51, 1000, false);
+	exit_of(p, 5, 51);
+	crowd(p, 10000);
+	assert_at(p, 5, 0x1000, "/sbin/init");
+	/* A thread's number for another process's thread. */
+	fork_at(p, 1, 1, 5, 2000, false);
+	assert_string_equal(processes_thread_comm(p, 1, 5), "init");
+	processes_free(p);
+}
+
+static void assert_object(struct processes *p, uint64_t address, enum object_kind kind,
+			  const char *path, uint64_t base, uint64_t offset)
+{
+	const struct mapping *m = processes_locate(p, processes_find(p, 5), address);
+
+	assert_non_null(m);
+	assert_int_equal(m->object->what.kind, kind);
+	assert_string_equal(m->object->what.path, path);
+	assert_int_equal(m->object->what.base, base);
+	assert_int_equal(address + m->shift, offset);
+}
+
+static void test_kinds_of_objects_and_their_offsets(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 5, 5, "x", false);
+	map(p, 5, 0x1000, "/bin/x");
+	map(p, 5, 0x3000, "[vdso]");
+	map(p, 5, 0x5000, "//anon");
+	map(p, 5, 0x7000, "/memfd:jit (deleted)");
+	map(p, 5, 0x9000, "[heap]");
+	map(p, 5, 0xb000, "anon_inode:[perf_event]");
+	assert_object(p, 0x1010, OBJECT_FILE, "/bin/x", 0, 0x510);
+	assert_object(p, 0x3010, OBJECT_VDSO, "[vdso]", 0, 0x10);
+	assert_object(p, 0x5010, OBJECT_MEMORY, "//anon", 0, 0x5010);
+	assert_object(p, 0x7010, OBJECT_FILE, "/memfd:jit (deleted)", 0, 0x510);
+	assert_object(p, 0x9010, OBJECT_MEMORY, "[heap]", 0, 0x9010);
+	assert_object(p, 0xb010, OBJECT_MEMORY, "anon_inode:[perf_event]", 0, 0xb010);
+	assert_string_equal(processes_find(p, 5)->executable, "/bin/x");
+	processes_free(p);
+}
+
+static void test_the_kernel_is_everybody_s(void **state)
+{
+	struct event e = { .kind = EVENT_KSYMBOL,
+			   .ksymbol = { .address = 0xffffffffc0100000,
+					.n_bytes = 0x80,
+					.name = "bpf_prog_12_x" } };
+	struct processes *p = make();
+
+	map_kernel(p, 0xffffffff81000000, 0x3fffffff, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	map_kernel(p, 0xffffffffc0000000, 0x8000, 0, "/lib/modules/6.1/kernel/nf-tables.ko.xz");
+	map_kernel(p, 0xffffffffc0010000, 0x8000, 0, "[ext4]");
+	apply(p, &e);
+	assert_object(p, 0xffffffff81000123, OBJECT_KERNEL, "[kernel]", 0xffffffff81000000, 0x123);
+	assert_object(p, 0xffffffffc0000010, OBJECT_MODULE, "[nf_tables]", 0xffffffffc0000000,
+		      0x10);
+	assert_object(p, 0xffffffffc0010020, OBJECT_MODULE, "[ext4]", 0xffffffffc0010000, 0x20);
+	assert_object(p, 0xffffffffc0100040, OBJECT_MODULE, "[bpf_prog_12_x]", 0xffffffffc0100000,
+		      0x40);
+	assert_at(p, 999, 0xffffffffc0010020, "[ext4]");
+	assert_at(p, 5, 0xffffffff80ffffff, "nothing");
+	map_kernel(p, 0xffffffff82000000, 0x1000, 0, "[guest.kernel.kallsyms]");
+	assert_at(p, 5, 0xffffffff82000000, "[kernel]");
+	processes_free(p);
+}
+
+static void tell_build_id(struct processes *p, const char *path, uint8_t first)
+{
+	struct event e = { .kind = EVENT_BUILD_ID,
+			   .build_id = { .path = path, .build_id = { first }, .n_build_id = 20 } };
+
+	apply(p, &e);
+}
+
+static void assert_build_id(struct processes *p, uint64_t address, uint8_t n, uint8_t first)
+{
+	const struct mapping *m = processes_locate(p, processes_find(p, 5), address);
+
+	assert_int_equal(m->object->what.n_build_id, n);
+	if (n > 0)
+		assert_int_equal(m->object->what.build_id[0], first);
+}
+
+static void test_build_ids_told_apart(void **state)
+{
+	struct event e = { .kind = EVENT_MAPPING,
+			   .pid = 5,
+			   .mapping = { .address = 0x7000,
+					.n_bytes = 0x1000,
+					.path = "/bin/b",
+					.build_id = { 99 },
+					.n_build_id = 16,
+					.executable = true } };
+	struct processes *p = make();
+
+	tell_build_id(p, "/bin/a", 1);
+	tell_build_id(p, "/bin/b", 2);
+	map(p, 5, 0x1000, "/bin/a"); /* after it was told */
+	map(p, 5, 0x3000, "/bin/c"); /* before */
+	map(p, 5, 0x5000, "/bin/b");
+	apply(p, &e); /* knows better itself */
+	tell_build_id(p, "/bin/c", 3);
+	assert_build_id(p, 0x1000, 20, 1);
+	assert_build_id(p, 0x3000, 20, 3);
+	assert_build_id(p, 0x5000, 20, 2);
+	assert_build_id(p, 0x7000, 16, 99);
+
+	tell_build_id(p, "/bin/a", 1); /* told again */
+	assert_build_id(p, 0x1000, 20, 1);
+	tell_build_id(p, "/bin/a", 4); /* it changed meanwhile: who knows which was sampled */
+	assert_build_id(p, 0x1000, 0, 0);
+	tell_build_id(p, "/bin/a", 1);
+	assert_build_id(p, 0x1000, 0, 0);
+	assert_build_id(p, 0x7000, 16, 99);
+	processes_free(p);
+}
+
+/* The same file is one object, whoever maps it. */
+static void test_objects_are_shared(void **state)
+{
+	struct processes *p = make();
+	const struct mapping *a, *b;
+
+	map(p, 5, 0x1000, "/lib/libc.so");
+	map(p, 6, 0x9000, "/lib/libc.so");
+	a = processes_locate(p, processes_find(p, 5), 0x1000);
+	b = processes_locate(p, processes_find(p, 6), 0x9000);
+	assert_ptr_equal(a->object, b->object);
+	processes_free(p);
+}
+
+/* A machine that starts programs all day: objects that nobody maps are forgotten. */
+static void test_objects_not_in_use_are_forgotten(void **state)
+{
+	struct processes *p = make();
+	char path[32];
+
+	for (int i = 0; i < 20000; i++) {
+		comm(p, 5, 5, "x", true);
+		snprintf(path, sizeof(path), "/tmp/program-%d", i);
+		map(p, 5, 0x1000, path);
+	}
+	assert_at(p, 5, 0x1000, "/tmp/program-19999");
+	processes_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_process_never_heard_of),
+		cmocka_unit_test(test_exec_replaces_everything),
+		cmocka_unit_test(test_exec_that_is_not_told),
+		cmocka_unit_test(test_fork_copies_and_each_goes_its_own_way),
+		cmocka_unit_test(test_fork_of_a_parent_never_heard_of),
+		cmocka_unit_test(test_fork_of_one_that_has_run_exec_since),
+		cmocka_unit_test(test_threads_share),
+		cmocka_unit_test(test_a_mapping_over_what_was_sampled),
+		cmocka_unit_test(test_data_mapped_over_code),
+		cmocka_unit_test(test_a_new_name_without_exec),
+		cmocka_unit_test(test_samples_may_come_after_the_exit),
+		cmocka_unit_test(test_a_process_lives_as_long_as_one_of_its_threads),
+		cmocka_unit_test(test_the_exit_of_a_thread_never_heard_of),
+		cmocka_unit_test(test_a_pid_used_again),
+		cmocka_unit_test(test_a_pid_used_again_without_an_exit),
+		cmocka_unit_test(test_kinds_of_objects_and_their_offsets),
+		cmocka_unit_test(test_the_kernel_is_everybody_s),
+		cmocka_unit_test(test_build_ids_told_apart),
+		cmocka_unit_test(test_objects_are_shared),
+		cmocka_unit_test(test_objects_not_in_use_are_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
