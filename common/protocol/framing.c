@@ -37,6 +37,17 @@ static void move_to_front(struct framing *f)
 	f->start = 0;
 }
 
+/* The NUL of the message that has begun, or NULL. */
+static char *find_end(struct framing *f)
+{
+	char *nul = NULL;
+
+	if (f->searched < f->end)
+		nul = memchr(f->bytes + f->searched, '\0', f->end - f->searched);
+	f->searched = nul ? (size_t)(nul - f->bytes) : f->end;
+	return nul;
+}
+
 int framing_reserve(struct framing *framing, char **ret, size_t *ret_n)
 {
 	size_t held = framing->end - framing->start, cap;
@@ -45,7 +56,7 @@ int framing_reserve(struct framing *framing, char **ret, size_t *ret_n)
 	if (held == 0 && framing->cap > KEPT_BYTES)
 		framing_done(framing);
 	/* one byte more is the NUL */
-	if (held > framing->max_bytes && !framing_has_message(framing))
+	if (held > framing->max_bytes && !find_end(framing))
 		return -EMSGSIZE;
 	if (framing->cap)
 		move_to_front(framing);
@@ -68,17 +79,6 @@ void framing_fill(struct framing *framing, size_t n)
 {
 	assert(n <= framing->cap - framing->end);
 	framing->end += n;
-}
-
-/* The NUL of the message that has begun, or NULL. */
-static char *find_end(struct framing *f)
-{
-	char *nul = NULL;
-
-	if (f->searched < f->end)
-		nul = memchr(f->bytes + f->searched, '\0', f->end - f->searched);
-	f->searched = nul ? (size_t)(nul - f->bytes) : f->end;
-	return nul;
 }
 
 int framing_next(struct framing *framing, char **ret, size_t *ret_n)
