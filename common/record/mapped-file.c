@@ -58,6 +58,8 @@ int mapped_file_open(struct mapped_file *ret, const char *path, struct fault *fa
 				 "%s: is a directory; recordings that `perf record --threads` "
 				 "wrote as one cannot be read",
 				 path);
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+		return fault_set(fault, -EINVAL, "%s: is a device, not a recording", path);
 	if (S_ISREG(st.st_mode))
 		return map(ret, fd, path, fault);
 
