@@ -153,7 +153,7 @@ static int settle_branch(struct settling *s, const struct row_count *count, stru
 	return profile_add_branch(s->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
-/* A run that two objects have part in, or none, is not one. */
+/* A run that two objects or mappings have part in, or none, is not one. */
 static int settle_block(struct settling *s, const struct row_count *count, struct location end)
 {
 	struct profile_counters *c = &s->profile->counters;
@@ -166,7 +166,8 @@ static int settle_block(struct settling *s, const struct row_count *count, struc
 	}
 	if (locate(s, count->context, count->from - (count->run - 1), &start) < 0)
 		return -ENOMEM;
-	if (start.object != end.object || start.object == PROFILE_NONE) {
+	if (start.object != end.object || start.object == PROFILE_NONE ||
+	    end.offset - start.offset != count->run - 1) {
 		c->runs_across += count->taken;
 		return 0;
 	}
