@@ -188,6 +188,9 @@ static void check_sample(const struct perf_event_attr *attr, const struct shape 
 	assert_int_equal(s->n_callchain, t & PERF_SAMPLE_CALLCHAIN ? shape->n_callchain : 0);
 	for (uint32_t i = 0; i < s->n_callchain; i++)
 		assert_int_equal(s->callchain[i], 0xc000 + i);
+	assert_int_equal(s->n_raw, t & PERF_SAMPLE_RAW ? shape->raw_bytes : 0);
+	for (uint32_t i = 0; i < s->n_raw; i++)
+		assert_int_equal(((const uint8_t *)s->raw)[i], 0xdd);
 	assert_int_equal(s->has_rows, !!(t & PERF_SAMPLE_BRANCH_STACK));
 	assert_int_equal(s->n_rows, t & PERF_SAMPLE_BRANCH_STACK ? shape->n_rows : 0);
 	for (uint32_t i = 0; i < s->n_rows; i++) {

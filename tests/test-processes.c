@@ -527,6 +527,35 @@ static void test_build_ids_told_apart(void **state)
 	processes_free(p);
 }
 
+static void assert_identity(struct processes *p, int32_t pid, uint32_t uid, uint64_t cgroup,
+			    const char *unit)
+{
+	const struct incarnation *i = processes_find(p, pid);
+
+	assert_int_equal(i->uid, uid);
+	assert_int_equal(i->cgroup, cgroup);
+	assert_string_equal(i->unit ? i->unit : "none", unit);
+}
+
+/* What is said once goes on to children and new names; after an exec the unit is only a guess. */
+static void test_whose_it_is(void **state)
+{
+	struct processes *p = make();
+
+	comm(p, 5, 5, "x", true);
+	assert_identity(p, 5, UINT32_MAX, 0, "none");
+	assert_int_equal(incarnation_identify(processes_find(p, 5), 1000, 77, "x.service"), 0);
+	fork_at(p, 5, 6, 6, 100, false);
+	comm(p, 6, 6, "y", false);
+	assert_identity(p, 6, 1000, 77, "x.service");
+	comm(p, 6, 6, "z", true);
+	assert_identity(p, 6, 1000, 0, "x.service");
+	assert_int_equal(incarnation_identify(processes_find(p, 6), 0, 78, NULL), 0);
+	assert_identity(p, 6, 0, 78, "none");
+	assert_identity(p, 5, 1000, 77, "x.service");
+	processes_free(p);
+}
+
 /* The same file is one object, whoever maps it. */
 static void test_objects_are_shared(void **state)
 {
@@ -577,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_kinds_of_objects_and_their_offsets),
 		cmocka_unit_test(test_the_kernel_is_everybody_s),
 		cmocka_unit_test(test_build_ids_told_apart),
+		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_objects_are_shared),
 		cmocka_unit_test(test_objects_not_in_use_are_forgotten),
 	};

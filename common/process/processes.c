@@ -85,12 +85,27 @@ static struct incarnation *incarnation_new(const struct incarnation *from, const
 	i->pid = from->pid;
 	i->start_ns = from->start_ns;
 	i->uid = from->uid;
+	i->cgroup = from->cgroup;
 	i->exec_seen = from->exec_seen;
 	if (!copy_string(&i->comm, comm ? comm : from->comm) ||
 	    !copy_string(&i->executable, from->executable) || !copy_string(&i->unit, from->unit))
 		return NULL;
 	i->space = space ? space_ref(space) : space_new();
 	return i->space ? TAKE_PTR(i) : NULL;
+}
+
+int incarnation_identify(struct incarnation *incarnation, uint32_t uid, uint64_t cgroup,
+			 const char *unit)
+{
+	const char *copy;
+
+	if (!copy_string(&copy, unit))
+		return -ENOMEM;
+	free((char *)incarnation->unit);
+	incarnation->unit = copy;
+	incarnation->uid = uid;
+	incarnation->cgroup = cgroup;
+	return 0;
 }
 
 int processes_new(struct processes **ret)
@@ -314,6 +329,7 @@ static int apply_comm(struct processes *p, const struct event *e)
 	if (e->comm.exec) {
 		forget_executable(fresh);
 		fresh->exec_seen = true;
+		fresh->cgroup = 0;
 	}
 	return 0;
 }

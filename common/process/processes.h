@@ -21,9 +21,10 @@ struct incarnation {
 	uint64_t start_ns;      /* when it was forked; 0 where that was not seen */
 	const char *comm;       /* of its first thread */
 	const char *executable; /* NULL until known */
-	const char *unit;
-	uint32_t uid;
-	bool exec_seen; /* so that what is mapped first is the executable */
+	const char *unit;       /* what incarnation_identify() said, as are the next two */
+	uint32_t uid;           /* UINT32_MAX where unknown */
+	uint64_t cgroup;        /* 0: not said since its exec */
+	bool exec_seen;         /* so that what is mapped first is the executable */
 	struct space *space;
 	unsigned int n_refs;
 	/*
@@ -35,6 +36,13 @@ struct incarnation {
 
 struct incarnation *incarnation_ref(struct incarnation *incarnation);
 struct incarnation *incarnation_unref(struct incarnation *incarnation);
+
+/*
+ * Says whose it is: for the incarnation, and for what becomes of it or is forked by it, until it is said
+ * again. 0 or -ENOMEM.
+ */
+int incarnation_identify(struct incarnation *incarnation, uint32_t uid, uint64_t cgroup,
+			 const char *unit);
 
 struct processes;
 

@@ -374,11 +374,15 @@ static bool skip_sized(struct cursor *c)
 }
 
 /* u32 size, data; together padded to 8 bytes. */
-static bool skip_raw(struct cursor *c)
+static bool take_raw(struct cursor *c, struct sample *s)
 {
 	uint32_t n;
 
-	return take(c, &n, 4) && skip(c, (((uint64_t)n + 4 + 7) & ~7ull) - 4);
+	if (!take(c, &n, 4))
+		return false;
+	s->raw = c->at;
+	s->n_raw = n;
+	return skip(c, (((uint64_t)n + 4 + 7) & ~7ull) - 4);
 }
 
 static bool skip_regs(struct cursor *c, uint64_t mask)
@@ -478,7 +482,7 @@ static bool take_sample_body(struct cursor *c, const struct perf_event_attr *att
 		return false;
 	if (t & PERF_SAMPLE_CALLCHAIN && !take_callchain(c, s))
 		return false;
-	if (t & PERF_SAMPLE_RAW && !skip_raw(c))
+	if (t & PERF_SAMPLE_RAW && !take_raw(c, s))
 		return false;
 	if (t & PERF_SAMPLE_BRANCH_STACK && !take_rows(c, attr, s))
 		return false;
@@ -491,7 +495,7 @@ static int decode_sample(struct cursor *c, const struct perf_event_header *recor
 {
 	struct sample *s = &ret->sample;
 
-	*s = (struct sample){ .period = 1 };
+	*s = (struct sample){ .period = 1, .uid = UINT32_MAX };
 	if (!(source->attr.sample_type & PERF_SAMPLE_PERIOD) && !source->attr.freq)
 		s->period = source->attr.sample_period ? source->attr.sample_period : 1;
 	s->mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;

@@ -56,6 +56,10 @@ struct sample {
 	uint64_t hw_idx; /* of the newest row */
 	const struct row *rows;
 	const uint64_t *callchain; /* leaf first, with the kernel's PERF_CONTEXT_* markers */
+	uint64_t cgroup;           /* the id of its task's; 0 where unknown */
+	uint32_t uid;              /* of its task; UINT32_MAX where unknown */
+	uint32_t n_raw;
+	const void *raw; /* bytes that whoever wrote the sample added, 4 behind a multiple of 8 */
 };
 
 struct mapping_event {
