@@ -135,6 +135,7 @@ struct profile_block {
 	X(runs_limit, "runs set aside because a table was full")                            \
 	X(lost_records, "records that the kernel lost for want of space")                   \
 	X(lost_samples, "samples that the kernel lost")                                     \
+	X(skipped, "samples that were due and that the kernel did not take")                \
 	X(throttled, "times the kernel throttled sampling")                                 \
 	X(out_of_order, "records that came too late for their place in time")
 
