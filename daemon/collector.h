@@ -17,8 +17,8 @@
 struct collector;
 
 struct collector_settings {
-	uint64_t window_us; /* windows end at multiples of it */
-	size_t max_queued;  /* windows that may wait for the main thread */
+	uint64_t window_us;          /* windows end at multiples of it */
+	size_t max_queued;           /* windows that may wait for the main thread */
 	size_t max_rows, max_frames; /* limits of a window's tables; 0: the builder's defaults */
 };
 
@@ -37,7 +37,7 @@ void collector_stop(struct collector *collector);
 struct collector *collector_free(struct collector *collector);
 DEFINE_CLEANUP(struct collector *, collector_free);
 
-/* Readable when collector_take() has something, or the thread has failed. */
+/* Readable when collector_take() has something, or when the thread has ended. */
 int collector_fd(const struct collector *collector);
 
 /* 1 and *@ret, 0 if nothing waits, or the errno and @fault that the thread ended with. */

@@ -29,9 +29,9 @@ int sampler_mode_parse(const char *name);
 
 struct sampler_settings {
 	enum sampler_mode mode;
-	uint64_t frequency;   /* samples a second and CPU */
-	uint32_t ring_pages;  /* of each CPU; a power of two; 0: the default */
-	bool kernel;          /* kernel frames, too */
+	uint64_t frequency;  /* samples a second and CPU */
+	uint32_t ring_pages; /* of each CPU; a power of two; 0: the default */
+	bool kernel;         /* the kernel is sampled, too */
 };
 
 /* What was found on this machine; texts are one line each, "" where there is nothing to say. */
@@ -42,24 +42,35 @@ struct sampler_probe {
 	uint32_t depth;           /* branch rows */
 };
 
-/* Since the start. The kernel took: taken + skipped + throttled away (which it does not count). */
+/*
+ * Since the start. Every sample is somewhere, and exactly so when sampling has been stopped:
+ *   taken = written + ring_full + no_ring;  written = handed over + undecodable
+ *   bpf_runs = taken + idle, where it is counted from the start
+ */
 struct sampler_counts {
-	uint64_t taken;      /* runs of the BPF program */
-	uint64_t written;    /* samples that went into a ring */
-	uint64_t ring_full;  /* ... that found it full */
-	uint64_t skipped;    /* overflows whose BPF program the kernel did not run */
-	uint64_t throttled;  /* THROTTLE records */
-	uint64_t lost_records; /* side-band records lost: LOST */
+	uint64_t taken;     /* samples: runs of the BPF program, but for idle ones */
+	uint64_t idle;      /* its runs by the clock in the idle task, which are no samples */
+	uint64_t written;   /* samples that went into a ring */
+	uint64_t ring_full; /* ... that found it full */
+	uint64_t no_ring;   /* ... that could not be written, for the CPU was coming or going */
 	uint64_t undecodable;
+	/*
+	 * Samples that were due and not taken: the kernel passed the BPF program over, held interrupts
+	 * off or throttled the event, or a hypervisor had the CPU.
+	 */
+	uint64_t skipped;
+	uint64_t throttled;    /* times the kernel throttled an event */
+	uint64_t lost_records; /* of tasks and mappings: /proc is looked through again after it */
+	uint64_t out_of_order; /* records that came too late for their place in time */
 	uint64_t bpf_ns, bpf_runs; /* run time of the program, where kernel.bpf_stats_enabled */
-	uint32_t n_cpus;
+	uint32_t n_cpus;           /* that are sampled */
 };
 
 struct sampler;
 
 /*
- * Probes, opens side-band, and reads /proc of what already runs (told as events first, by
- * sampler_drain()); sampling is on when this returns. -errno and @fault: one line with the remedy.
+ * Probes, and opens all there is to open; tasks and mappings are followed from now on, and sampling
+ * begins with the first sampler_drain(). -errno and @fault: one line with the remedy.
  */
 int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
 		 struct fault *fault);
@@ -68,15 +79,20 @@ DEFINE_CLEANUP(struct sampler *, sampler_free);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 
-/* Readable (epoll) when there is something to drain. */
+/* Readable (epoll) when a ring fills up; otherwise it is enough to drain a few times a second. */
 int sampler_fd(const struct sampler *sampler);
 
 /*
- * Hands all that the rings hold to @handler in order of time; CPUs that came or went are followed. Returns at
- * the first negative answer, which it passes on. Samples have source 0.
+ * Hands over what the rings hold to @handler in order of time; CPUs that came or went are followed.
+ * The first call tells first what runs already. What comes out was written before the call before:
+ * records wait until those of all CPUs are at hand. Returns at the first negative answer, which it passes
+ * on, as it does other errors. Samples have source 0.
  */
 typedef int (*sampler_handler)(const struct event *event, void *userdata);
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata);
+
+/* Ends sampling, and hands over all that is left. */
+int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata);
 
 /* Any thread may ask. */
 void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *ret);

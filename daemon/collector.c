@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A few times a second, or when a ring fills up, the thread drains the sampler. Events come in order
+ * of time, so a window ends when the first event behind its end comes; or, where none comes, when
+ * all that was written before its end has come.
+ */
+#include "daemon/collector.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/process/processes.h"
+#include "common/profile/builder.h"
+#include "common/util/cleanup.h"
+#include "daemon/machine-info.h"
+#include "daemon/schedule.h"
+#include "daemon/unit.h"
+#include "daemon/window-queue.h"
+
+#define DRAIN_MS 250
+
+/* What was lost up to a moment, by the sampler's counts. */
+struct losses {
+	uint64_t samples, skipped, records, out_of_order;
+};
+
+struct collector {
+	struct collector_settings settings;
+	struct sampler *sampler;
+	struct processes *processes;
+	struct builder *builder;
+	struct units *units;
+	struct window_queue *queue;
+	struct schedule schedule;
+	struct losses losses; /* told of in windows */
+	uint64_t drained_ns;  /* when the drain before began */
+	uint64_t complete_ns; /* what was written before has come */
+	int wake_fd;
+	_Atomic bool stop, cut;
+	bool running; /* the thread is to be joined */
+	pthread_t thread;
+	pthread_mutex_t lock; /* of the next two */
+	int result;
+	struct fault fault;
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t real_us(void)
+{
+	return clock_ns(CLOCK_REALTIME) / 1000;
+}
+
+static struct losses read_losses(const struct collector *c)
+{
+	struct sampler_counts counts;
+
+	sampler_get_counts(c->sampler, &counts);
+	return (struct losses){
+		.samples = counts.ring_full + counts.no_ring + counts.undecodable,
+		.skipped = counts.skipped,
+		.records = counts.lost_records,
+		.out_of_order = counts.out_of_order,
+	};
+}
+
+/* How much *@told is behind @now, and brings it there. It does not go back. */
+static uint64_t catch_up(uint64_t *told, uint64_t now)
+{
+	uint64_t n = now > *told ? now - *told : 0;
+
+	*told += n;
+	return n;
+}
+
+static void add_losses(struct collector *c, struct profile_counters *counters)
+{
+	struct losses now = read_losses(c), *told = &c->losses;
+
+	counters->lost_samples += catch_up(&told->samples, now.samples);
+	counters->skipped += catch_up(&told->skipped, now.skipped);
+	counters->lost_records += catch_up(&told->records, now.records);
+	counters->out_of_order += catch_up(&told->out_of_order, now.out_of_order);
+}
+
+static int fill_info(const struct collector *c, struct profile *profile)
+{
+	const struct sampler_probe *probe = sampler_probe(c->sampler);
+	struct sampler_counts counts;
+	int r = 0;
+
+	sampler_get_counts(c->sampler, &counts);
+	profile->info.mode = profile_string(profile, sampler_mode_name(probe->mode), &r);
+	profile->info.event = profile_string(profile, probe->event, &r);
+	profile->info.n_cpus = counts.n_cpus;
+	profile->info.depth = probe->depth;
+	return r < 0 ? r : machine_info_fill(profile);
+}
+
+/* Hands over what the builder has counted, as the window from the schedule's start to @end_us. */
+static int hand_over(struct collector *c, uint64_t end_us, bool open)
+{
+	const struct schedule *s = &c->schedule;
+	struct collected collected = {
+		.window = { .start_us = s->start_us,
+			    .length_us = end_us > s->start_us ? end_us - s->start_us : 0,
+			    .open = open },
+	};
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct profile_counters *counters;
+	int r;
+
+	r = builder_close(c->builder, c->processes, &profile);
+	if (r >= 0)
+		r = fill_info(c, profile);
+	if (r < 0)
+		return r;
+	counters = &profile->counters;
+	add_losses(c, counters);
+	collected.window.samples = counters->samples;
+	collected.window.lost =
+		counters->lost_samples + counters->skipped + counters->samples_limit;
+	strncpy(collected.window.mode, profile->info.mode, sizeof(collected.window.mode) - 1);
+	collected.profile = TAKE_PTR(profile);
+	return window_queue_put(c->queue, &collected);
+}
+
+/* Closes the windows that end at @ns or before. */
+static int close_until(struct collector *c, uint64_t ns)
+{
+	int r = 0;
+
+	while (r >= 0 && ns >= c->schedule.end_ns) {
+		r = hand_over(c, c->schedule.end_us, false);
+		schedule_next(&c->schedule);
+	}
+	return r;
+}
+
+/* The wall clock was set: the window ends, by the clock that it began by. */
+static int start_anew(struct collector *c)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t n_us = (now_ns - MIN(now_ns, c->schedule.start_ns)) / 1000;
+	int r = hand_over(c, c->schedule.start_us + n_us, false);
+
+	schedule_start(&c->schedule, c->settings.window_us, now_ns, real_us());
+	return r;
+}
+
+/* Who the sampled process runs as, when it is sampled first or has changed. */
+static int identify(struct collector *c, const struct event *e)
+{
+	struct incarnation *i = processes_find(c->processes, e->pid);
+	const struct sample *s = &e->sample;
+	const char *unit;
+	int r;
+
+	if (!i)
+		return -ENOMEM;
+	if (_likely_(i->uid == s->uid && i->cgroup == s->cgroup))
+		return 0;
+	unit = i->unit;
+	r = i->cgroup == s->cgroup ? 0 : units_find(c->units, e->pid, s->cgroup, &unit);
+	return r < 0 ? r : incarnation_identify(i, s->uid, s->cgroup, unit);
+}
+
+static int on_event(const struct event *event, void *userdata)
+{
+	struct collector *c = userdata;
+	int r = close_until(c, event->time_ns);
+
+	if (r < 0)
+		return r;
+	switch (event->kind) {
+	case EVENT_SAMPLE:
+		r = identify(c, event);
+		return r < 0 ? r : builder_add(c->builder, c->processes, event);
+	case EVENT_THROTTLE:
+		return builder_add(c->builder, c->processes, event);
+	case EVENT_LOST: /* counted by the sampler, which knows of what */
+		return 0;
+	default:
+		return processes_apply(c->processes, event);
+	}
+}
+
+static int drain(struct collector *c)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int r = sampler_drain(c->sampler, on_event, c);
+
+	c->complete_ns = c->drained_ns;
+	c->drained_ns = now;
+	return r;
+}
+
+/* Twice drained, so that it holds what happened before it was asked for. */
+static int hand_over_part(struct collector *c)
+{
+	int r;
+
+	if (!window_queue_has_room(c->queue))
+		return 0; /* still asked for */
+	atomic_store(&c->cut, false);
+	r = drain(c);
+	return r < 0 ? r : hand_over(c, real_us(), true);
+}
+
+static int turn(struct collector *c)
+{
+	int r = drain(c);
+
+	if (r >= 0)
+		r = close_until(c, c->complete_ns);
+	if (r >= 0 && schedule_follow(&c->schedule, clock_ns(CLOCK_MONOTONIC), real_us()))
+		r = start_anew(c);
+	if (r >= 0 && atomic_load(&c->cut))
+		r = hand_over_part(c);
+	return r;
+}
+
+static void wait_for_work(struct collector *c)
+{
+	struct pollfd fds[] = {
+		{ .fd = sampler_fd(c->sampler), .events = POLLIN },
+		{ .fd = c->wake_fd, .events = POLLIN },
+	};
+	uint64_t n;
+
+	poll(fds, ARRAY_SIZE(fds), DRAIN_MS);
+	if (fds[1].revents)
+		(void)!read(c->wake_fd, &n, sizeof(n));
+}
+
+/* From the start to the last window, which ends when it is stopped. */
+static int collect(struct collector *c)
+{
+	int r = 0;
+
+	schedule_start(&c->schedule, c->settings.window_us, clock_ns(CLOCK_MONOTONIC), real_us());
+	while (r >= 0 && !atomic_load(&c->stop)) {
+		r = turn(c);
+		if (r >= 0)
+			wait_for_work(c);
+	}
+	if (r >= 0)
+		r = sampler_finish(c->sampler, on_event, c);
+	return r < 0 ? r : hand_over(c, real_us(), false);
+}
+
+static void *run(void *userdata)
+{
+	struct collector *c = userdata;
+	int r;
+
+	pthread_setname_np(pthread_self(), "collector");
+	r = collect(c);
+	if (r < 0) {
+		pthread_mutex_lock(&c->lock);
+		c->result = fault_set(&c->fault, r, "collecting samples: %s", strerror(-r));
+		pthread_mutex_unlock(&c->lock);
+	}
+	window_queue_wake(c->queue);
+	return NULL;
+}
+
+/* Signals are the main thread's. */
+static int start_thread(struct collector *c)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(&c->thread, NULL, run, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	c->running = r >= 0;
+	return r;
+}
+
+static int collector_init(struct collector *c)
+{
+	struct builder_settings builder = {
+		.max_rows = c->settings.max_rows,
+		.max_frames = c->settings.max_frames,
+	};
+	int r;
+
+	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->wake_fd < 0)
+		return -errno;
+	r = processes_new(&c->processes);
+	if (r >= 0)
+		r = builder_new(&c->builder, &builder);
+	if (r >= 0)
+		r = units_new(&c->units);
+	if (r >= 0)
+		r = window_queue_new(&c->queue, c->settings.max_queued);
+	return r < 0 ? r : start_thread(c);
+}
+
+int collector_start(struct collector **ret, struct sampler *sampler,
+		    const struct collector_settings *settings, struct fault *fault)
+{
+	_cleanup_(collector_freep) struct collector *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c) {
+		sampler_free(sampler);
+		return fault_set(fault, -ENOMEM, "%s", strerror(ENOMEM));
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	c->wake_fd = -1;
+	c->sampler = sampler;
+	c->settings = *settings;
+	r = collector_init(c);
+	if (r < 0)
+		return fault_set(fault, r, "cannot start the collector: %s", strerror(-r));
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+static void wake(struct collector *c)
+{
+	uint64_t one = 1;
+
+	(void)!write(c->wake_fd, &one, sizeof(one));
+}
+
+void collector_stop(struct collector *collector)
+{
+	if (!collector->running)
+		return;
+	atomic_store(&collector->stop, true);
+	wake(collector);
+	pthread_join(collector->thread, NULL);
+	collector->running = false;
+}
+
+struct collector *collector_free(struct collector *collector)
+{
+	if (!collector)
+		return NULL;
+	collector_stop(collector);
+	window_queue_free(collector->queue);
+	builder_free(collector->builder);
+	processes_free(collector->processes);
+	units_free(collector->units);
+	sampler_free(collector->sampler);
+	if (collector->wake_fd >= 0)
+		close(collector->wake_fd);
+	pthread_mutex_destroy(&collector->lock);
+	free(collector);
+	return NULL;
+}
+
+int collector_fd(const struct collector *collector)
+{
+	return window_queue_fd(collector->queue);
+}
+
+int collector_take(struct collector *collector, struct collected *ret, struct fault *fault)
+{
+	int r;
+
+	if (window_queue_take(collector->queue, ret))
+		return 1;
+	pthread_mutex_lock(&collector->lock);
+	r = collector->result;
+	if (r < 0)
+		*fault = collector->fault;
+	pthread_mutex_unlock(&collector->lock);
+	return r;
+}
+
+void collector_cut(struct collector *collector)
+{
+	atomic_store(&collector->cut, true);
+	wake(collector);
+}
+
+void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)
+{
+	sampler_get_counts(collector->sampler, ret);
+}
