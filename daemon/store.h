@@ -18,33 +18,47 @@
 struct store;
 
 struct store_settings {
-	uint64_t max_bytes; /* of the database; the oldest windows go when it is more. 0: no limit */
+	/*
+	 * Of what is in use in the database; the oldest windows go when it is more, but never the newest.
+	 * The file may be a sixteenth larger, and the log beside it some MiB. 0: no limit.
+	 */
+	uint64_t max_bytes;
 };
 
 struct store_status {
-	uint64_t n_bytes;             /* of the files */
+	uint64_t n_bytes;              /* of the files: the database and its write-ahead log */
 	uint64_t n_windows, n_removed; /* removed: for want of space, since it was opened */
-	uint64_t first_us, last_us;   /* when the oldest starts and the newest ends; 0 if none */
-	char set_aside[4096];         /* where a database that could not be used was moved, or "" */
+	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
+	char set_aside[4096]; /* where a database that could not be used was moved, or "" */
+	char why_set_aside[512];
 };
 
 /*
  * Opens or makes the database at @path (":memory:" for tests). One of another version, or a damaged
- * one, is moved aside, never removed, and told in the status. -errno and @fault.
+ * one, is moved aside, never removed, and told in the status. -errno and @fault; -EBUSY: another
+ * process has it open as a store.
  */
 int store_open(struct store **ret, const char *path, const struct store_settings *settings,
 	       struct fault *fault);
 struct store *store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free);
 
-/* Writes a window and its sealed profile; *@ret_id is its new id. -errno and @fault: nothing was written. */
+/*
+ * Writes a window (but for @window->id and open) and its sealed profile; *@ret_id is its new id, larger
+ * than all before. -errno and @fault: nothing was written, and the same can be tried again; -EBUSY: another
+ * program, -ENOSPC: no space. Where damage is found the database is moved aside as above, once, and the
+ * window goes into a new one.
+ */
 int store_add(struct store *store, const struct window *window, const struct profile *profile,
 	      int64_t *ret_id, struct fault *fault);
 
-/* The windows that have a moment of [since, until) in them, oldest first; 0 and UINT64_MAX for all. */
+/*
+ * The windows that have a moment of [since, until) in them, oldest first; 0 and UINT64_MAX for all. The
+ * handler may use the store; a negative answer of it ends this, and is passed on.
+ */
 typedef int (*store_handler)(const struct window *window, void *userdata);
-int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us,
-		   store_handler handler, void *userdata, struct fault *fault);
+int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, store_handler handler,
+		   void *userdata, struct fault *fault);
 
 /*
  * The profile of window @id, sealed: 1 and *@ret and, unless NULL, *@ret_window; 0 if there is no such
@@ -53,4 +67,5 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us,
 int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
 	       struct fault *fault);
 
+/* 0 or -errno. */
 int store_get_status(struct store *store, struct store_status *ret);

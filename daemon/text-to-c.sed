@@ -1,0 +1,4 @@
+# Makes C string literals of the lines of a text, for it to be compiled in.
+s/\\/\\\\/g
+s/"/\\"/g
+s/.*/"&\\n"/
