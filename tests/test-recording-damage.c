@@ -176,7 +176,7 @@ static void test_a_packed_file_cut_off_anywhere(void **state)
 /* Whatever one byte becomes: sound or refused in one line; and force never makes it worse. */
 static void check_any_byte(struct example *e)
 {
-	static const uint8_t values[] = { 0, 1, 7, 0x7f, 0x80, 0xff };
+	static const uint8_t values[] = { 0, 0x7f, 0xff };
 
 	for (size_t at = 0; at < e->n; at++) {
 		char old = e->data[at];
