@@ -3,9 +3,10 @@
  * Samples this machine as the daemon does, with nothing behind the collector: prints each window's
  * counts as it closes, and at the end the totals and what was hot.
  *
- *   collect [-F hz] [-m pages] [-w window-seconds] [-d seconds] [-n functions]
+ *   collect [-s] [-F hz] [-m pages] [-w window-seconds] [-d seconds] [-n functions]
  *
- * Ends after the seconds given, or when it is interrupted.
+ * Ends after the seconds given, or when it is interrupted. With -s the kernel counts the runs of BPF
+ * programs meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "common/symbol/symbolizer.h"
 #include "daemon/collector.h"
 #include "daemon/sampler.h"
@@ -28,6 +31,7 @@ struct options {
 	struct collector_settings collector;
 	double seconds;
 	unsigned int n_functions;
+	bool stats;
 };
 
 static struct options parse_options(int argc, char **argv)
@@ -40,8 +44,10 @@ static struct options parse_options(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt(argc, argv, "F:m:w:d:n:")) != -1) {
-		if (c == 'F')
+	while ((c = getopt(argc, argv, "sF:m:w:d:n:")) != -1) {
+		if (c == 's')
+			o.stats = true;
+		else if (c == 'F')
 			o.sampler.frequency = strtoull(optarg, NULL, 10);
 		else if (c == 'm')
 			o.sampler.ring_pages = (uint32_t)strtoul(optarg, NULL, 10);
@@ -265,6 +271,8 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	if (o.stats && bpf_enable_stats(BPF_STATS_RUN_TIME) < 0) /* as long as it is open */
+		fprintf(stderr, "collect: the kernel does not count runs: %s\n", strerror(errno));
 	r = collect(&o, signalfd(-1, &signals, SFD_CLOEXEC), &fault);
 	if (r < 0)
 		fprintf(stderr, "collect: %s\n", fault.text[0] ? fault.text : strerror(-r));
