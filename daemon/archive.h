@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The windows there are: those in the store, and the one still open, of which parts are handed in
+ * when somebody asks for it.
+ *
+ * A window that cannot be stored, of a full disk, say, is kept and becomes one with the next; only
+ * after many are some given up, and counted.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+#include "daemon/collector.h"
+#include "daemon/namer.h"
+#include "daemon/store.h"
+#include "daemon/window.h"
+
+struct archive;
+
+struct archive_status {
+	uint64_t waiting;  /* windows closed, but not stored yet */
+	uint64_t given_up; /* because they could not be stored */
+	char fault[512];   /* why the last one could not be stored, "" if it could */
+};
+
+/* Told of a change. */
+struct archive_listener {
+	void (*closed)(const struct window *window, void *userdata); /* stored, with its id */
+	void (*part)(void *userdata); /* the open window's profile is up to date */
+	void *userdata;
+};
+
+/* Takes over @store; borrows @namer. */
+int archive_new(struct archive **ret, struct store *store, struct namer *namer);
+struct archive *archive_free(struct archive *archive);
+DEFINE_CLEANUP(struct archive *, archive_free);
+
+void archive_listen(struct archive *archive, const struct archive_listener *listener);
+
+/* Another store from now on, opened with other settings; takes it over. */
+void archive_replace_store(struct archive *archive, struct store *store);
+struct store *archive_get_store(struct archive *archive);
+
+/* A window is open from @start_us on; or, if that is 0, none is. */
+void archive_set_open(struct archive *archive, uint64_t start_us, const char *mode);
+
+/*
+ * A closed window, or a part of the open one; takes its profile over in any case. 0, or -errno and
+ * @fault: it could not be stored, or not be kept.
+ */
+int archive_add(struct archive *archive, struct collected *collected, struct fault *fault);
+
+/* Tries again to store what could not be. */
+int archive_flush(struct archive *archive, struct fault *fault);
+
+/*
+ * The open window as it is known, @now_us being its end, and its profile, sealed and named (NULL: it
+ * has no part yet): 1; or 0: none is open. Borrowed until the next archive_add().
+ */
+int archive_get_open(const struct archive *archive, uint64_t now_us, struct window *ret,
+		     const struct profile **ret_profile);
+
+void archive_get_status(const struct archive *archive, struct archive_status *ret);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "daemon/config-file.h"
+#include "daemon/config-value.h"
+
+#define FILE_NAME      "branchd.conf"
+#define SUFFIX         ".conf"
+#define DEFAULT_HZ     99
+#define DEFAULT_USE    (1ULL << 30)
+#define DEFAULT_WINDOW 10000000
+
+struct loading {
+	struct config config;
+	config_warner warn;
+	void *userdata;
+	struct fault *fault;
+};
+
+/* How a value is understood; @ret points to the member. */
+typedef int (*parser)(const char *text, void *ret);
+
+static int parse_mode(const char *text, void *ret)
+{
+	int mode = sampler_mode_parse(text);
+
+	if (mode < 0)
+		return -EINVAL;
+	*(enum sampler_mode *)ret = (enum sampler_mode)mode;
+	return 0;
+}
+
+static int parse_frequency(const char *text, void *ret)
+{
+	int r = config_value_count(text, ret);
+
+	return r ?: *(uint64_t *)ret < 1 || *(uint64_t *)ret > 10000 ? -ERANGE : 0;
+}
+
+static int parse_bool(const char *text, void *ret)
+{
+	return config_value_bool(text, ret);
+}
+
+/* In bytes, but kept in pages. */
+static int parse_ring(const char *text, void *ret)
+{
+	uint64_t bytes, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int r = config_value_bytes(text, &bytes);
+
+	if (r < 0)
+		return r;
+	if (bytes < page || bytes > 64ULL << 20 || (bytes & (bytes - 1)) != 0)
+		return -ERANGE;
+	*(uint32_t *)ret = (uint32_t)(bytes / page);
+	return 0;
+}
+
+static int parse_limit(const char *text, void *ret)
+{
+	int r = config_value_count(text, ret);
+
+	return r ?: *(uint64_t *)ret < 1000 || *(uint64_t *)ret > 64000000 ? -ERANGE : 0;
+}
+
+static int parse_use(const char *text, void *ret)
+{
+	int r = config_value_bytes(text, ret);
+
+	return r ?: *(uint64_t *)ret > 0 && *(uint64_t *)ret < 1 << 20 ? -ERANGE : 0;
+}
+
+static int parse_window(const char *text, void *ret)
+{
+	int r = config_value_span_us(text, ret);
+
+	return r ?: *(uint64_t *)ret < 1000000 || *(uint64_t *)ret > 3600000000 ? -ERANGE : 0;
+}
+
+static const struct key {
+	const char *section, *name;
+	parser parse;
+	size_t offset, size;
+	const char *expected;
+} keys[] = {
+#define MEMBER(member) offsetof(struct config, member), sizeof(((struct config *)NULL)->member)
+	{ "Sampling", "Mode", parse_mode, MEMBER(sampling.mode),
+	  "one of auto, software, stack, branch, stack+branch" },
+	{ "Sampling", "Frequency", parse_frequency, MEMBER(sampling.frequency),
+	  "a number of samples a second, 1 to 10000" },
+	{ "Sampling", "Kernel", parse_bool, MEMBER(sampling.kernel), "yes or no" },
+	{ "Sampling", "RingSize", parse_ring, MEMBER(sampling.ring_pages),
+	  "a size that is a power of two, from a page to 64M" },
+	{ "Sampling", "MaxStacks", parse_limit, MEMBER(max_stacks),
+	  "a number from 1000 to 64000000" },
+	{ "Sampling", "MaxBranches", parse_limit, MEMBER(max_branches),
+	  "a number from 1000 to 64000000" },
+	{ "Store", "MaxUse", parse_use, MEMBER(max_use_bytes),
+	  "a size of 1M or more, or \"infinity\"" },
+	{ "Store", "WindowSec", parse_window, MEMBER(window_us), "a time from 1s to 1h" },
+#undef MEMBER
+};
+
+void config_init(struct config *config)
+{
+	*config = (struct config){
+		.sampling = { .mode = SAMPLER_AUTO, .frequency = DEFAULT_HZ, .kernel = true },
+		.max_use_bytes = DEFAULT_USE,
+		.window_us = DEFAULT_WINDOW,
+	};
+}
+
+static bool has_section(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i].section, name) == 0)
+			return true;
+	return false;
+}
+
+static void warn_unknown(const struct loading *loading, const char *path, unsigned int line,
+			 const char *section, const char *key)
+{
+	char text[PATH_MAX + 256];
+
+	if (!*section)
+		snprintf(text, sizeof(text), "%s:%u: %.64s= stands in no section, ignored", path,
+			 line, key);
+	else if (!has_section(section))
+		snprintf(text, sizeof(text), "%s:%u: unknown section [%.64s], ignored", path, line,
+			 section);
+	else
+		snprintf(text, sizeof(text), "%s:%u: unknown key %.64s= in [%.64s], ignored", path,
+			 line, key, section);
+	loading->warn(text, loading->userdata);
+}
+
+static int set_value(struct loading *loading, const struct key *key, const char *value)
+{
+	char *member = (char *)&loading->config + key->offset;
+	struct config defaults;
+
+	if (*value)
+		return key->parse(value, member);
+	config_init(&defaults); /* assigned nothing: as if it had never been assigned */
+	memcpy(member, (char *)&defaults + key->offset, key->size);
+	return 0;
+}
+
+static int on_value(const char *path, unsigned int line, const char *section, const char *name,
+		    const char *value, void *userdata)
+{
+	struct loading *loading = userdata;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (strcmp(keys[i].section, section) != 0 || strcmp(keys[i].name, name) != 0)
+			continue;
+		if (set_value(loading, &keys[i], value) == 0)
+			return 0;
+		return fault_set(loading->fault, -EINVAL, "%s:%u: %s=%.64s: must be %s", path, line,
+				 name, value, keys[i].expected);
+	}
+	warn_unknown(loading, path, line, section, name);
+	return 0;
+}
+
+/* The drop-ins: their names, and in which directory each was found first. */
+struct drop_in {
+	char *name;
+	size_t directory;
+};
+
+struct drop_ins {
+	struct drop_in *rows;
+	size_t n, cap;
+};
+
+static void drop_ins_done(struct drop_ins *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->rows[i].name);
+	free(list->rows);
+}
+
+static int compare_drop_ins(const void *x, const void *y)
+{
+	const struct drop_in *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+static int add_drop_in(struct drop_ins *list, const char *name, size_t directory)
+{
+	size_t n = strlen(name), suffix = strlen(SUFFIX);
+
+	if (name[0] == '.' || n <= suffix || strcmp(name + n - suffix, SUFFIX) != 0)
+		return 0;
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->rows[i].name, name) == 0)
+			return 0;
+	if (ARRAY_RESERVE(&list->rows, &list->cap, list->n + 1) < 0)
+		return -ENOMEM;
+	list->rows[list->n].name = strdup(name);
+	if (!list->rows[list->n].name)
+		return -ENOMEM;
+	list->rows[list->n++].directory = directory;
+	return 0;
+}
+
+static int find_drop_ins(struct drop_ins *list, const char *directory, size_t index)
+{
+	const struct dirent *entry;
+	DIR *d = opendir(directory);
+	int r = 0;
+
+	if (!d)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+	while (r == 0 && (entry = readdir(d)))
+		r = add_drop_in(list, entry->d_name, index);
+	closedir(d);
+	return r;
+}
+
+/* Whether it is a link to /dev/null, which stands for a file that says nothing. */
+static bool is_masked(const char *path)
+{
+	char target[sizeof("/dev/null")];
+	ssize_t n = readlink(path, target, sizeof(target));
+
+	return n == (ssize_t)strlen("/dev/null") && memcmp(target, "/dev/null", (size_t)n) == 0;
+}
+
+static int load_file(struct loading *loading, const char *path)
+{
+	return is_masked(path) ? 0 : config_file_read(path, on_value, loading, loading->fault);
+}
+
+static int load_main(struct loading *loading, const char *const *directories, size_t n,
+		     const char *name)
+{
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < n && r == -ENOENT; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", directories[i], name);
+		r = load_file(loading, path);
+	}
+	return r;
+}
+
+static int load_drop_ins(struct loading *loading, const char *const *directories, size_t n,
+			 const char *name)
+{
+	_cleanup_(drop_ins_done) struct drop_ins list = {};
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s.d", directories[i], name);
+		r = find_drop_ins(&list, path, i);
+	}
+	if (r < 0)
+		return fault_set(loading->fault, r, "%s: %s", path, strerror(-r));
+	if (list.n > 0)
+		qsort(list.rows, list.n, sizeof(*list.rows), compare_drop_ins);
+	for (size_t i = 0; i < list.n && r == 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s.d/%s", directories[list.rows[i].directory],
+			 name, list.rows[i].name);
+		r = load_file(loading, path);
+		r = r == -ENOENT ? 0 : r; /* gone meanwhile, or a link that leads nowhere */
+	}
+	return r;
+}
+
+int config_load(struct config *ret, const char *const *directories, size_t n_directories,
+		const char *name, config_warner warn, void *userdata, struct fault *fault)
+{
+	struct loading loading = { .warn = warn, .userdata = userdata, .fault = fault };
+	int r;
+
+	config_init(&loading.config);
+	r = load_main(&loading, directories, n_directories, name);
+	if (r == 0 || r == -ENOENT)
+		r = load_drop_ins(&loading, directories, n_directories, name);
+	if (r == 0)
+		*ret = loading.config;
+	return r;
+}
+
+int config_load_path(struct config *ret, const char *path, config_warner warn, void *userdata,
+		     struct fault *fault)
+{
+	static const char *const usual[] = { "/etc/branchd", "/run/branchd",
+					     "/usr/local/lib/branchd", "/usr/lib/branchd" };
+	_cleanup_free_ char *directory = NULL;
+	const char *slash;
+
+	if (!path)
+		return config_load(ret, usual, ARRAY_SIZE(usual), FILE_NAME, warn, userdata, fault);
+	if (access(path, R_OK) < 0)
+		return fault_set(fault, -errno, "%s: %s", path, strerror(errno));
+	slash = strrchr(path, '/');
+	directory = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+	if (!directory)
+		return fault_set(fault, -ENOMEM, "no memory to read %s", path);
+	return config_load(ret, (const char *const[]){ directory }, 1, slash ? slash + 1 : path,
+			   warn, userdata, fault);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/archive.h"
+#include "daemon/config.h"
+#include "daemon/log.h"
+#include "daemon/methods.h"
+#include "daemon/namer.h"
+#include "daemon/sampling.h"
+#include "daemon/server.h"
+#include "daemon/store.h"
+
+#define DATABASE "branchd.db"
+
+struct daemon {
+	sd_event *event;
+	char *config_path; /* NULL: the usual ones */
+	char *database;
+	char *socket; /* made here and to be removed; NULL: systemd's */
+	struct config config;
+	struct fault config_fault; /* of the last reload, "" if it was good */
+	uint64_t started_us;
+	struct namer *namer;
+	struct archive *archive;
+	struct sampling *sampling;
+	struct methods *methods;
+	struct server *server;
+	sd_event_source *on_reload;
+};
+
+static void on_config_warning(const char *text, void *userdata)
+{
+	log_warning(LOG_ID_CONFIGURATION, "%s", text);
+}
+
+static void on_cut(void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	sampling_cut(daemon->sampling);
+}
+
+static void on_get_status(struct status *status, void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	status->started_us = daemon->started_us;
+	sampling_get_status(daemon->sampling, status);
+	archive_get_status(daemon->archive, &status->archive);
+	store_get_status(archive_get_store(daemon->archive), &status->store);
+	server_get_counts(daemon->server, &status->server);
+	status->unnamed_objects = namer_count_problems(daemon->namer);
+	status_add_problem(status, status->archive.fault);
+	status_add_problem(status, daemon->config_fault.text);
+}
+
+/* STATUS= of systemctl status. */
+static void notify_status(struct daemon *daemon)
+{
+	struct status *status = calloc(1, sizeof(*status));
+
+	if (!status)
+		return;
+	on_get_status(status, daemon);
+	if (status->running)
+		sd_notifyf(0, "STATUS=Sampling %s at %llu Hz, mode %s.", status->probe.event,
+			   (unsigned long long)status->frequency,
+			   sampler_mode_name(status->probe.mode));
+	else
+		sd_notifyf(0, "STATUS=Not sampling: %s", status->why_not);
+	free(status);
+}
+
+static void on_sampling_changed(void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	if (daemon->server) /* else it is still being made */
+		notify_status(daemon);
+}
+
+static int open_store(struct store **ret, const struct daemon *daemon, struct fault *fault)
+{
+	const struct store_settings settings = { .max_bytes = daemon->config.max_use_bytes };
+	struct store_status status;
+	int r = store_open(ret, daemon->database, &settings, fault);
+
+	if (r < 0)
+		return r;
+	store_get_status(*ret, &status);
+	if (*status.set_aside)
+		log_warning(
+			LOG_ID_SET_ASIDE,
+			"the database could not be used, and was moved to %s; a new one is begun",
+			status.set_aside);
+	return 0;
+}
+
+/* What changed goes into effect; what is wrong leaves everything as it was. */
+static void reload(struct daemon *daemon)
+{
+	uint64_t max_use = daemon->config.max_use_bytes;
+	struct store *store;
+	int r;
+
+	daemon->config_fault.text[0] = '\0';
+	r = config_load_path(&daemon->config, daemon->config_path, on_config_warning, NULL,
+			     &daemon->config_fault);
+	if (r < 0) {
+		log_error(LOG_ID_CONFIGURATION, "%s; the configuration stays as it was",
+			  daemon->config_fault.text);
+		return;
+	}
+	if (daemon->config.max_use_bytes != max_use) {
+		r = open_store(&store, daemon, &daemon->config_fault);
+		if (r == 0)
+			archive_replace_store(daemon->archive, store);
+		else
+			log_error(LOG_ID_NOT_STORED, "%s", daemon->config_fault.text);
+	}
+	sampling_begin(daemon->sampling, &daemon->config);
+}
+
+static uint64_t clock_us(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)clock_us(CLOCK_MONOTONIC));
+	reload(daemon);
+	sd_notify(0, "READY=1");
+	notify_status(daemon);
+	return 0;
+}
+
+/* The only socket that systemd passed; -ENOENT if it passed none. */
+static int passed_socket(struct fault *fault)
+{
+	int n = sd_listen_fds(1);
+
+	if (n < 0)
+		return fault_set(fault, n, "cannot take the socket from systemd: %s", strerror(-n));
+	if (n == 0)
+		return -ENOENT;
+	if (n > 1 || sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_STREAM, 1, NULL, 0) <= 0)
+		return fault_set(
+			fault, -EINVAL,
+			"systemd passed %d descriptors; one listening stream socket is wanted", n);
+	return SD_LISTEN_FDS_START;
+}
+
+/* The directory of a file to be made; only the last part of it is made. */
+static int make_directory(const char *path, mode_t mode, struct fault *fault)
+{
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
+		return 0;
+	return fault_set(fault, -errno, "cannot make %s: %s", path, strerror(errno));
+}
+
+static int make_directory_of(const char *path, struct fault *fault)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *directory = NULL;
+
+	if (!slash || slash == path)
+		return 0;
+	directory = strndup(path, (size_t)(slash - path));
+	if (!directory)
+		return fault_set(fault, -ENOMEM, "no memory for a path");
+	return make_directory(directory, 0755, fault);
+}
+
+static gid_t find_group(void)
+{
+	const struct group *group = getgrnam(DAEMON_GROUP);
+
+	return group ? group->gr_gid : (gid_t)-1;
+}
+
+static int open_socket(struct daemon *daemon, const char *path, gid_t group, struct fault *fault)
+{
+	int fd, r;
+
+	fd = path ? -ENOENT : passed_socket(fault);
+	if (fd != -ENOENT)
+		return fd;
+	path = path ?: DAEMON_SOCKET;
+	r = make_directory_of(path, fault);
+	if (r < 0)
+		return r;
+	/* of a user who runs it by hand, it is that user's */
+	fd = server_listen(path, geteuid() == 0 ? group : (gid_t)-1, fault);
+	if (fd < 0)
+		return fd;
+	daemon->socket = strdup(path);
+	return fd;
+}
+
+static int open_server(struct daemon *daemon, const char *path, struct fault *fault)
+{
+	struct server_settings settings = { .group = find_group() };
+	int fd;
+
+	fd = open_socket(daemon, path, settings.group, fault);
+	if (fd < 0)
+		return fd;
+	methods_fill_settings(daemon->methods, &settings);
+	return server_new(&daemon->server, daemon->event, fd, &settings, fault);
+}
+
+/* --state-directory, what systemd made, or the usual one. */
+static int choose_database(struct daemon *daemon, const char *directory, struct fault *fault)
+{
+	int r;
+
+	directory = directory ?: getenv("STATE_DIRECTORY") ?: DAEMON_STATE_DIRECTORY;
+	r = make_directory(directory, 0750, fault);
+	if (r < 0)
+		return r;
+	if (asprintf(&daemon->database, "%s/%s", directory, DATABASE) < 0) {
+		daemon->database = NULL;
+		return fault_set(fault, -ENOMEM, "no memory for a path");
+	}
+	return 0;
+}
+
+/* Of the parts that need nothing but memory and the event loop. */
+static int make_parts(struct daemon *daemon, struct store *store)
+{
+	const struct methods_settings methods = {
+		.event = daemon->event,
+		.cut = on_cut,
+		.get_status = on_get_status,
+		.userdata = daemon,
+	};
+	struct methods_settings with_archive;
+	int r;
+
+	r = namer_new(&daemon->namer);
+	if (r < 0) {
+		store_free(store);
+		return r;
+	}
+	r = archive_new(&daemon->archive, store, daemon->namer);
+	if (r < 0)
+		return r;
+	with_archive = methods;
+	with_archive.archive = daemon->archive;
+	r = methods_new(&daemon->methods, &with_archive);
+	if (r < 0)
+		return r;
+	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, on_sampling_changed,
+			    daemon);
+}
+
+static int add_signals(struct daemon *daemon)
+{
+	sigset_t set;
+	int r;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	r = sd_event_add_signal(daemon->event, &daemon->on_reload, SIGHUP, on_reload, daemon);
+	if (r >= 0)
+		r = sd_event_add_signal(daemon->event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(daemon->event, NULL, SIGINT, NULL, NULL);
+	return r < 0 ? r : 0;
+}
+
+int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_settings *settings,
+	       struct fault *fault)
+{
+	_cleanup_(daemon_freep) struct daemon *daemon = calloc(1, sizeof(*daemon));
+	struct store *store = NULL;
+	int r;
+
+	if (!daemon)
+		return fault_set(fault, -ENOMEM, "no memory to begin with");
+	daemon->event = sd_event_ref(event);
+	daemon->started_us = clock_us(CLOCK_REALTIME);
+	if (settings->config) {
+		daemon->config_path = strdup(settings->config);
+		if (!daemon->config_path)
+			return fault_set(fault, -ENOMEM, "no memory to begin with");
+	}
+	r = config_load_path(&daemon->config, daemon->config_path, on_config_warning, NULL, fault);
+	r = r ?: choose_database(daemon, settings->state_directory, fault);
+	r = r ?: open_store(&store, daemon, fault);
+	if (r < 0)
+		return r;
+	r = make_parts(daemon, store);
+	if (r == 0)
+		r = add_signals(daemon);
+	if (r < 0)
+		return fault_set(fault, r, "cannot begin: %s", strerror(-r));
+	r = open_server(daemon, settings->socket, fault);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(daemon);
+	return 0;
+}
+
+struct daemon *daemon_free(struct daemon *daemon)
+{
+	if (!daemon)
+		return NULL;
+	/* the socket first: who connects from now on is to find nobody, or the next one */
+	if (daemon->socket)
+		unlink(daemon->socket);
+	if (daemon->sampling)
+		sampling_end(daemon->sampling);
+	server_free(daemon->server);
+	methods_free(daemon->methods);
+	sampling_free(daemon->sampling);
+	archive_free(daemon->archive);
+	namer_free(daemon->namer);
+	sd_event_source_disable_unref(daemon->on_reload);
+	sd_event_unref(daemon->event);
+	free(daemon->config_path);
+	free(daemon->database);
+	free(daemon->socket);
+	free(daemon);
+	return NULL;
+}
+
+int daemon_run(struct daemon *daemon, struct fault *fault)
+{
+	int r;
+
+	sampling_begin(daemon->sampling, &daemon->config);
+	r = sd_event_set_watchdog(daemon->event, true);
+	if (r < 0)
+		log_warning(NULL, "cannot feed the watchdog: %s", strerror(-r));
+	sd_notify(0, "READY=1");
+	notify_status(daemon);
+	r = sd_event_loop(daemon->event);
+	sd_notify(0, "STOPPING=1\nSTATUS=Storing the last window.");
+	return r < 0 ? fault_set(fault, r, "the event loop failed: %s", strerror(-r)) : r;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The daemon: sampling, archive and server on one event loop, and what systemd wants of a service.
+ */
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+#define DAEMON_STATE_DIRECTORY "/var/lib/branchd"
+#define DAEMON_SOCKET          "/run/branchd/io.branchd"
+#define DAEMON_GROUP           "branchd"
+
+struct daemon;
+
+struct daemon_settings {
+	const char *config;          /* the one file to read, with its drop-ins; NULL: the usual */
+	const char *state_directory; /* NULL: systemd's, or the usual */
+	const char *socket;          /* NULL: systemd's, or the usual */
+};
+
+/*
+ * Reads the configuration, opens the store and listens; sampling that is impossible is no failure,
+ * but a state. -errno and @fault.
+ */
+int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_settings *settings,
+	       struct fault *fault);
+
+/* Stores the last window. */
+struct daemon *daemon_free(struct daemon *daemon);
+DEFINE_CLEANUP(struct daemon *, daemon_free);
+
+/* Begins to sample, and works until a signal or the event loop's exit. -errno and @fault. */
+int daemon_run(struct daemon *daemon, struct fault *fault);

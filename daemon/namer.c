@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Objects are named per profile; of each object some processes are known that have it mapped. One of
+ * these still there shows the very file, whatever mount namespace it is in. When all are gone, the
+ * root of process 1 shows what this daemon's own sandbox may hide.
+ */
+#include "daemon/namer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/symbol/symbolizer.h"
+#include "common/util/cleanup.h"
+#include "daemon/process-file.h"
+
+#define PIDS_OF_OBJECT 4
+
+/* Processes that have an object mapped. */
+struct users {
+	int32_t pids[PIDS_OF_OBJECT]; /* 0: none */
+};
+
+struct namer {
+	struct symbolizer *symbolizer;
+	const struct profile *profile; /* being named */
+	struct users *users;           /* of each of its objects; NULL until the first is wanted */
+};
+
+static void add_user(struct namer *namer, uint32_t object, uint32_t process)
+{
+	int32_t *pids, pid;
+
+	if (object == PROFILE_NONE || process == PROFILE_NONE)
+		return;
+	pid = namer->profile->processes[process].pid;
+	pids = namer->users[object].pids;
+	for (size_t i = 0; pid > 0 && i < PIDS_OF_OBJECT; i++) {
+		if (pids[i] == pid)
+			return;
+		if (pids[i] == 0) {
+			pids[i] = pid;
+			return;
+		}
+	}
+}
+
+/* Walks the profile once. */
+static int find_users(struct namer *namer)
+{
+	const struct profile *p = namer->profile;
+
+	namer->users = calloc(p->n_objects ?: 1, sizeof(*namer->users));
+	if (!namer->users)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_stacks; i++)
+		add_user(namer, p->stacks[i].frame.object, p->stacks[i].process);
+	for (size_t i = 0; i < p->n_branches; i++) {
+		add_user(namer, p->branches[i].from.object, p->branches[i].process);
+		add_user(namer, p->branches[i].to.object, p->branches[i].process);
+	}
+	return 0;
+}
+
+/* What the symbolizer asks for each object that it has not seen before. */
+static int on_open(const struct profile_object *object, void *userdata)
+{
+	struct namer *namer = userdata;
+	const struct profile *p = namer->profile;
+	size_t index;
+	int fd;
+
+	if (!p || object->kind != OBJECT_FILE || object < p->objects ||
+	    object >= p->objects + p->n_objects)
+		return -ENOENT;
+	index = (size_t)(object - p->objects);
+	if (!namer->users && find_users(namer) < 0)
+		return -ENOENT;
+	for (size_t i = 0; i < PIDS_OF_OBJECT && namer->users[index].pids[i]; i++) {
+		fd = process_file_open(namer->users[index].pids[i], object->path);
+		if (fd >= 0)
+			return fd;
+	}
+	return process_file_open(1, object->path);
+}
+
+int namer_new(struct namer **ret)
+{
+	_cleanup_(namer_freep) struct namer *namer = calloc(1, sizeof(*namer));
+	struct symbolizer_settings settings = { .open = on_open, .userdata = namer };
+	int r;
+
+	if (!namer)
+		return -ENOMEM;
+	r = symbolizer_new(&namer->symbolizer, &settings);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(namer);
+	return 0;
+}
+
+struct namer *namer_free(struct namer *namer)
+{
+	if (!namer)
+		return NULL;
+	symbolizer_free(namer->symbolizer);
+	free(namer);
+	return NULL;
+}
+
+int namer_name(struct namer *namer, struct profile *profile)
+{
+	int r;
+
+	namer->profile = profile;
+	r = symbolizer_name_profile(namer->symbolizer, profile);
+	namer->profile = NULL;
+	free(TAKE_PTR(namer->users));
+	return r ?: profile_seal(profile);
+}
+
+static void count_problem(const char *path, const char *why, void *userdata)
+{
+	++*(size_t *)userdata;
+}
+
+size_t namer_count_problems(const struct namer *namer)
+{
+	size_t n = 0;
+
+	symbolizer_for_each_problem(namer->symbolizer, count_problem, &n);
+	return n;
+}

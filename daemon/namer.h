@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Gives the functions of a profile their names, while the processes it is of may still be there: the
+ * files of one in a container, or deleted, are found through /proc/PID.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+
+struct namer;
+
+int namer_new(struct namer **ret);
+struct namer *namer_free(struct namer *namer);
+DEFINE_CLEANUP(struct namer *, namer_free);
+
+/* Names and seals @profile, which is not sealed. 0 or -ENOMEM. */
+int namer_name(struct namer *namer, struct profile *profile);
+
+/* How many objects gave no symbols. */
+size_t namer_count_problems(const struct namer *namer);

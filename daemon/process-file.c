@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The path is somebody else's word: it is resolved within the root of the process (a link there must
+ * not lead to a file here), and nothing is opened that may block or act upon being opened. A file
+ * without a name is taken from what the process maps: its executable, or by /proc/PID/map_files.
+ */
+#include "daemon/process-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "common/util/cleanup.h"
+
+#define OPEN_FLAGS    (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+#define DELETED       " (deleted)"
+#define MAX_PROC_PATH 64
+#define MAX_MAPS_LINE 4352 /* a path and what stands before it */
+#define MAX_MAPS      65536
+
+static int only_regular(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	return -ENOEXEC;
+}
+
+/* Looks before it opens: opening a device may do something. */
+static int open_beneath(int root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	_cleanup_close_ int found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	char again[MAX_PROC_PATH];
+	int fd;
+
+	if (found < 0)
+		return -errno;
+	if (only_regular(found) < 0) {
+		found = -1;
+		return -ENOEXEC;
+	}
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+	fd = open(again, OPEN_FLAGS);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_named(int32_t pid, const char *path)
+{
+	_cleanup_close_ int root = -1;
+	char link[MAX_PROC_PATH];
+
+	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? -errno : open_beneath(root, path);
+}
+
+/* Whether what a link in /proc says it leads to is @path. */
+static bool leads_to(const char *link, const char *path)
+{
+	char target[4096];
+	ssize_t n = readlink(link, target, sizeof(target));
+
+	return n > 0 && (size_t)n == strlen(path) && memcmp(target, path, (size_t)n) == 0;
+}
+
+static int open_link(const char *link)
+{
+	int fd = open(link, OPEN_FLAGS);
+
+	return fd < 0 ? -errno : only_regular(fd);
+}
+
+/* The first mapping of a file with that name, by the range it is mapped at. */
+static int open_mapped(int32_t pid, const char *path)
+{
+	char link[MAX_PROC_PATH], line[MAX_MAPS_LINE];
+	unsigned long long start, end;
+	_cleanup_fclose_ FILE *f = NULL;
+	int at = 0;
+
+	snprintf(link, sizeof(link), "/proc/%d/maps", pid);
+	f = fopen(link, "re");
+	if (!f)
+		return -errno;
+	for (size_t i = 0; i < MAX_MAPS && fgets(line, sizeof(line), f); i++) {
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %n", &start, &end, &at) < 2 ||
+		    strcmp(line + at, path) != 0)
+			continue;
+		snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid, start, end);
+		return open_link(link);
+	}
+	return -ENOENT;
+}
+
+int process_file_open(int32_t pid, const char *path)
+{
+	size_t n = strlen(path), mark = strlen(DELETED);
+	char link[MAX_PROC_PATH];
+
+	if (path[0] != '/')
+		return -ENOENT;
+	if (n <= mark || strcmp(path + n - mark, DELETED) != 0)
+		return open_named(pid, path);
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	return leads_to(link, path) ? open_link(link) : open_mapped(pid, path);
+}

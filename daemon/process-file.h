@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opening a file as a process sees it: in its root, or deleted but still mapped by it. */
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * A descriptor of the regular file that process @pid knows as @path, without ever waiting; or -errno.
+ * @path may end in " (deleted)", as the kernel marks those without a name.
+ */
+int process_file_open(int32_t pid, const char *path);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/sampling.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "daemon/log.h"
+
+#define MAX_QUEUED 8
+#define RETRY_US   60000000
+
+struct sampling {
+	sd_event *event;
+	struct archive *archive;
+	void (*changed)(void *userdata);
+	void *userdata;
+	struct config config;
+	struct collector *collector; /* NULL: nothing is sampled */
+	struct sampler_probe probe;
+	sd_event_source *on_collected, *on_retry;
+	struct fault why_not; /* of the last attempt */
+	char said[512]; /* about storing, or about not sampling, lest it be said again and again */
+};
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Says the same only once in a row. */
+static void complain(struct sampling *s, const char *id, const char *text)
+{
+	if (strcmp(s->said, text) == 0)
+		return;
+	snprintf(s->said, sizeof(s->said), "%s", text);
+	log_error(id, "%s", text);
+}
+
+static void hand_over(struct sampling *s, struct collected *collected)
+{
+	struct fault fault = {};
+
+	if (archive_add(s->archive, collected, &fault) < 0)
+		complain(s, LOG_ID_NOT_STORED, fault.text);
+	else if (!collected->window.open)
+		s->said[0] = '\0';
+}
+
+/* Takes all that waits: 0, or the errno and @fault of a collector that has failed. */
+static int take_all(struct sampling *s, struct fault *fault)
+{
+	struct collected collected;
+	int r;
+
+	while ((r = collector_take(s->collector, &collected, fault)) > 0)
+		hand_over(s, &collected);
+	return r;
+}
+
+static void stop(struct sampling *s)
+{
+	struct fault fault = {};
+
+	if (!s->collector)
+		return;
+	s->on_collected = sd_event_source_disable_unref(s->on_collected);
+	collector_stop(s->collector);
+	take_all(s, &fault);
+	s->collector = collector_free(s->collector);
+	archive_set_open(s->archive, 0, NULL);
+}
+
+static void retry_later(struct sampling *s)
+{
+	sd_event_source_set_time_relative(s->on_retry, RETRY_US);
+	sd_event_source_set_enabled(s->on_retry, SD_EVENT_ONESHOT);
+}
+
+static int on_collected(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct sampling *s = userdata;
+	struct fault fault = {};
+	int r = take_all(s, &fault);
+
+	if (r == 0)
+		return 0;
+	s->why_not = fault;
+	complain(s, LOG_ID_NO_SAMPLING, fault.text);
+	stop(s);
+	retry_later(s);
+	s->changed(s->userdata);
+	return 0;
+}
+
+static int start(struct sampling *s)
+{
+	const struct collector_settings settings = {
+		.window_us = s->config.window_us,
+		.max_queued = MAX_QUEUED,
+		.max_rows = s->config.max_branches,
+		.max_frames = s->config.max_stacks,
+	};
+	struct sampler *sampler;
+	int r;
+
+	r = sampler_open(&sampler, &s->config.sampling, &s->why_not);
+	if (r < 0)
+		return r;
+	s->probe = *sampler_probe(sampler);
+	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
+	if (r < 0)
+		return r;
+	r = sd_event_add_io(s->event, &s->on_collected, collector_fd(s->collector), EPOLLIN,
+			    on_collected, s);
+	if (r >= 0)
+		return 0;
+	stop(s);
+	return fault_set(&s->why_not, r, "cannot wait for the collector: %s", strerror(-r));
+}
+
+static void log_start(const struct sampling *s)
+{
+	char mode[64], event[96], frequency[64];
+	const char *fields[] = { mode, event, frequency, NULL };
+	const char *why = s->probe.why_not_better;
+
+	snprintf(mode, sizeof(mode), "BRANCHD_MODE=%s", sampler_mode_name(s->probe.mode));
+	snprintf(event, sizeof(event), "BRANCHD_EVENT=%s", s->probe.event);
+	snprintf(frequency, sizeof(frequency), "BRANCHD_FREQUENCY=%llu",
+		 (unsigned long long)s->config.sampling.frequency);
+	log_write(LOG_INFO, LOG_ID_SAMPLING, fields, "sampling %s at %llu Hz, mode %s%s%s",
+		  s->probe.event, (unsigned long long)s->config.sampling.frequency,
+		  sampler_mode_name(s->probe.mode), *why ? ": " : "", why);
+}
+
+static void try_to_start(struct sampling *s)
+{
+	if (start(s) == 0) {
+		s->why_not.text[0] = s->said[0] = '\0';
+		archive_set_open(s->archive, now_us(), sampler_mode_name(s->probe.mode));
+		log_start(s);
+	} else {
+		complain(s, LOG_ID_NO_SAMPLING, s->why_not.text);
+		retry_later(s);
+	}
+	s->changed(s->userdata);
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct sampling *s = userdata;
+
+	if (!s->collector)
+		try_to_start(s);
+	return 0;
+}
+
+int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
+		 void (*changed)(void *userdata), void *userdata)
+{
+	_cleanup_(sampling_freep) struct sampling *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->event = sd_event_ref(event);
+	s->archive = archive;
+	s->changed = changed;
+	s->userdata = userdata;
+	r = sd_event_add_time(event, &s->on_retry, CLOCK_MONOTONIC, 0, 0, on_retry, s);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(s->on_retry, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+struct sampling *sampling_free(struct sampling *sampling)
+{
+	if (!sampling)
+		return NULL;
+	stop(sampling);
+	sd_event_source_disable_unref(sampling->on_retry);
+	sd_event_unref(sampling->event);
+	free(sampling);
+	return NULL;
+}
+
+static bool is_same(const struct config *a, const struct config *b)
+{
+	return a->sampling.mode == b->sampling.mode &&
+	       a->sampling.frequency == b->sampling.frequency &&
+	       a->sampling.ring_pages == b->sampling.ring_pages &&
+	       a->sampling.kernel == b->sampling.kernel && a->max_stacks == b->max_stacks &&
+	       a->max_branches == b->max_branches && a->window_us == b->window_us;
+}
+
+void sampling_begin(struct sampling *sampling, const struct config *config)
+{
+	bool same = is_same(&sampling->config, config);
+
+	sampling->config = *config;
+	if (sampling->collector && same)
+		return;
+	stop(sampling);
+	sampling->said[0] = '\0'; /* somebody has changed something, and waits for an answer */
+	try_to_start(sampling);
+}
+
+void sampling_end(struct sampling *sampling)
+{
+	sd_event_source_set_enabled(sampling->on_retry, SD_EVENT_OFF);
+	stop(sampling);
+}
+
+void sampling_cut(struct sampling *sampling)
+{
+	if (sampling->collector)
+		collector_cut(sampling->collector);
+}
+
+bool sampling_runs(const struct sampling *sampling)
+{
+	return sampling->collector != NULL;
+}
+
+void sampling_get_status(const struct sampling *sampling, struct status *status)
+{
+	status->running = sampling->collector != NULL;
+	status->probe = sampling->probe;
+	status->frequency = sampling->config.sampling.frequency;
+	status->window_us = sampling->config.window_us;
+	status->max_bytes = sampling->config.max_use_bytes;
+	if (sampling->collector)
+		collector_get_counts(sampling->collector, &status->samples);
+	else
+		snprintf(status->why_not, sizeof(status->why_not), "%s", sampling->why_not.text);
+}

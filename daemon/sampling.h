@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sampling as it should be: the sampler and its collector, begun, ended, and begun again some time
+ * after they failed. What they hand over goes to the archive.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <systemd/sd-event.h>
+
+#include "common/util/macro.h"
+#include "daemon/archive.h"
+#include "daemon/collector.h"
+#include "daemon/config.h"
+#include "daemon/sampler.h"
+#include "daemon/status.h"
+
+struct sampling;
+
+/* Borrows @archive. @changed is called when sampling has begun or ended. */
+int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
+		 void (*changed)(void *userdata), void *userdata);
+/* Ends it, if it is not ended. */
+struct sampling *sampling_free(struct sampling *sampling);
+DEFINE_CLEANUP(struct sampling *, sampling_free);
+
+/* Begins, or where it runs already by other settings begins anew. That it cannot is a state, logged. */
+void sampling_begin(struct sampling *sampling, const struct config *config);
+
+/* Ends; the unfinished window has been handed to the archive when this returns. */
+void sampling_end(struct sampling *sampling);
+
+/* Asks for a part of the open window. */
+void sampling_cut(struct sampling *sampling);
+
+bool sampling_runs(const struct sampling *sampling);
+void sampling_get_status(const struct sampling *sampling, struct status *status);
