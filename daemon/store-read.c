@@ -24,10 +24,6 @@ enum {
 	READ_BRANCHES,
 	READ_BLOCKS,
 	READ_OUTER_FUNCTIONS,
-	FIND_OBJECT,
-	FIND_FUNCTION,
-	FIND_PLACE,
-	FIND_STACK,
 	N_STATEMENTS,
 };
 
@@ -60,15 +56,9 @@ static const char *const sql[N_STATEMENTS] = {
 	[READ_BLOCKS] = "SELECT process, first, last, runs, cycles, cycles_rows FROM block_count "
 			"WHERE window = ?",
 	[READ_OUTER_FUNCTIONS] = "SELECT function FROM outer_function WHERE window = ?",
-	[FIND_OBJECT] = "SELECT kind, major, minor, inode, base, path, build_id FROM object "
-			"WHERE id = ?",
-	[FIND_FUNCTION] =
-		"SELECT object, start, size, fingerprint, name FROM function WHERE id = ?",
-	[FIND_PLACE] = "SELECT object, offset, function FROM place WHERE id = ?",
-	[FIND_STACK] = "SELECT parent, place FROM stack WHERE id = ?",
 };
 
-_Static_assert(N_STATEMENTS <= N_STORE_READ, "store-read.h has too little room");
+_Static_assert(N_STATEMENTS == N_STORE_READ, "store-read.h has another number");
 
 static const char *const counters[] = {
 #define X(name, what) #name,
@@ -76,37 +66,28 @@ static const char *const counters[] = {
 #undef X
 };
 
-/* A window being read: what the rows seen so far are in the profile. */
+/* A window being read. */
 struct reading {
-	struct database *database;
-	struct statement **statements;
+	struct store_read *read;
 	struct profile *profile;
 	int64_t window;
-	struct id_map objects, processes; /* ids to indices */
-	struct id_map functions;          /* those that are in the profile */
-	struct id_map places;             /* to index of the object, and offset */
-	struct id_map nodes;              /* stacks, to parent and place */
-	struct id_map stacks;             /* (process, stack) to index */
-	int64_t *path;                    /* stacks whose parents are still to be added */
-	size_t n_path, cap_path;
+	struct id_map processes; /* ids to indices */
 };
 
 static void reading_done(struct reading *reading)
 {
+	store_lookup_end(&reading->read->lookup);
 	profile_free(reading->profile);
-	id_map_done(&reading->objects);
 	id_map_done(&reading->processes);
-	id_map_done(&reading->functions);
-	id_map_done(&reading->places);
-	id_map_done(&reading->nodes);
-	id_map_done(&reading->stacks);
-	free(reading->path);
 }
 
 int store_read_init(struct store_read *read, struct database *database)
 {
+	int r;
+
 	*read = (struct store_read){ .database = database };
-	return database_prepare(database, sql, N_STATEMENTS, read->statements);
+	r = store_lookup_init(&read->lookup, database);
+	return r < 0 ? r : database_prepare(database, sql, N_STATEMENTS, read->statements);
 }
 
 static struct window window_row(struct statement *row)
@@ -161,38 +142,17 @@ int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_u
 	return 0;
 }
 
-static const struct id_value *find_id(const struct id_map *map, int64_t id)
-{
-	return id_map_find(map, (struct id_key){ id, 0, 0 });
-}
-
-static int put_id(struct id_map *map, int64_t id, int64_t index, int64_t more)
-{
-	return id_map_put(map, (struct id_key){ id, 0, 0 }, (struct id_value){ index, more });
-}
-
-/* The one row with @id: 1, or damage where there is none. */
-static int find_row(struct reading *reading, struct statement *row, const char *what, int64_t id)
-{
-	int r;
-
-	statement_bind_int(row, 1, id);
-	r = statement_step(row);
-	if (r == 0)
-		return database_damaged(reading->database,
-					"window %" PRId64 " refers to %s %" PRId64
-					", which is not there",
-					reading->window, what, id);
-	return r;
-}
-
 static int read_info(struct reading *reading)
 {
-	struct statement *row = reading->statements[READ_INFO];
+	struct statement *row = reading->read->statements[READ_INFO];
 	struct profile_info *info = &reading->profile->info;
 	int r;
 
-	r = find_row(reading, row, "the source of window", reading->window);
+	statement_bind_int(row, 1, reading->window);
+	r = statement_step(row);
+	if (r == 0)
+		return database_damaged(reading->read->database, "window %" PRId64 " has no source",
+					reading->window);
 	if (r < 0)
 		return r;
 	info->mode = profile_string(reading->profile, statement_text(row, 0), &r);
@@ -218,7 +178,7 @@ static uint64_t *find_counter(struct profile *profile, const char *name)
 
 static int read_counters(struct reading *reading)
 {
-	struct statement *row = reading->statements[READ_COUNTERS];
+	struct statement *row = reading->read->statements[READ_COUNTERS];
 	int r;
 
 	statement_bind_int(row, 1, reading->window);
@@ -227,7 +187,7 @@ static int read_counters(struct reading *reading)
 
 		if (!counter) {
 			statement_reset(row);
-			return database_damaged(reading->database,
+			return database_damaged(reading->read->database,
 						"window %" PRId64 " has a counter of unknown name",
 						reading->window);
 		}
@@ -250,18 +210,19 @@ static int read_process(struct reading *reading, struct statement *row)
 	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
 
 	if (statement_is_null(row, 2) || pid < -1 || pid > INT32_MAX)
-		return database_damaged(reading->database, "process %" PRId64 " is none", id);
+		return database_damaged(reading->read->database, "process %" PRId64 " is none", id);
 	index = profile_add_process(reading->profile, &process);
 	if (index < 0)
 		return (int)index;
-	return put_id(&reading->processes, id, index, 0);
+	return id_map_put(&reading->processes, (struct id_key){ id, 0, 0 },
+			  (struct id_value){ index, 0 });
 }
 
 /* Calls @read_row for each row of the statement. */
 static int read_rows(struct reading *reading, int which,
 		     int (*read_row)(struct reading *reading, struct statement *row))
 {
-	struct statement *row = reading->statements[which];
+	struct statement *row = reading->read->statements[which];
 	int r;
 
 	statement_bind_int(row, 1, reading->window);
@@ -275,190 +236,16 @@ static int read_rows(struct reading *reading, int which,
 	return r;
 }
 
-static int find_process(struct reading *reading, int64_t id, uint32_t *ret)
+static int find_process(const struct reading *reading, int64_t id, uint32_t *ret)
 {
-	const struct id_value *known = find_id(&reading->processes, id);
+	const struct id_value *known =
+		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
 
 	if (id != 0 && !known)
-		return database_damaged(reading->database,
+		return database_damaged(reading->read->database,
 					"window %" PRId64 " does not count process %" PRId64,
 					reading->window, id);
 	*ret = id == 0 ? PROFILE_NONE : (uint32_t)known->id;
-	return 0;
-}
-
-static int add_object(struct reading *reading, struct statement *row, int64_t *ret)
-{
-	struct profile_object object = {
-		.major = (uint32_t)statement_int(row, 1),
-		.minor = (uint32_t)statement_int(row, 2),
-		.inode = (uint64_t)statement_int(row, 3),
-		.base = (uint64_t)statement_int(row, 4),
-		.path = statement_text(row, 5),
-	};
-	int64_t kind = statement_int(row, 0);
-	const void *build_id;
-	size_t n;
-
-	build_id = statement_blob(row, 6, &n);
-	if (kind < 0 || kind >= N_OBJECT_KINDS || n > PROFILE_BUILD_ID_MAX)
-		return database_damaged(reading->database, "an object that is none");
-	object.kind = (enum object_kind)kind;
-	object.n_build_id = (uint8_t)n;
-	if (n > 0)
-		memcpy(object.build_id, build_id, n);
-	*ret = profile_add_object(reading->profile, &object);
-	return (int)MIN(*ret, 0);
-}
-
-static int find_object(struct reading *reading, int64_t id, uint32_t *ret)
-{
-	const struct id_value *known = find_id(&reading->objects, id);
-	struct statement *row = reading->statements[FIND_OBJECT];
-	int64_t index = 0;
-	int r, q;
-
-	if (id == 0 || known) {
-		*ret = id == 0 ? PROFILE_NONE : (uint32_t)known->id;
-		return 0;
-	}
-	r = find_row(reading, row, "object", id);
-	if (r < 0)
-		return r;
-	r = add_object(reading, row, &index);
-	q = statement_reset(row);
-	if (r < 0 || q < 0)
-		return MIN(r, q);
-	*ret = (uint32_t)index;
-	return put_id(&reading->objects, id, index, 0);
-}
-
-/* Sees to it that the function is in the profile. */
-static int want_function(struct reading *reading, int64_t id)
-{
-	struct statement *row = reading->statements[FIND_FUNCTION];
-	struct profile_function function;
-	int64_t index;
-	int r;
-
-	if (id == 0 || find_id(&reading->functions, id))
-		return 0;
-	r = find_row(reading, row, "function", id);
-	if (r < 0)
-		return r;
-	function = (struct profile_function){
-		.start = (uint64_t)statement_int(row, 1),
-		.size = (uint64_t)statement_int(row, 2),
-		.fingerprint = (uint64_t)statement_int(row, 3),
-		.name = statement_text(row, 4),
-	};
-	r = find_object(reading, statement_int(row, 0), &function.object);
-	index = r < 0 ? r : profile_add_function(reading->profile, &function);
-	r = statement_reset(row);
-	if (index < 0 || r < 0)
-		return (int)MIN(index, (int64_t)r);
-	return put_id(&reading->functions, id, 0, 0);
-}
-
-static int find_place(struct reading *reading, int64_t id, struct location *ret)
-{
-	const struct id_value *known = find_id(&reading->places, id);
-	struct statement *row = reading->statements[FIND_PLACE];
-	int64_t object, function;
-	int r;
-
-	if (known) {
-		*ret = (struct location){ (uint32_t)known->id, (uint64_t)known->more };
-		return 0;
-	}
-	r = find_row(reading, row, "place", id);
-	if (r < 0)
-		return r;
-	object = statement_int(row, 0);
-	ret->offset = (uint64_t)statement_int(row, 1);
-	function = statement_int(row, 2);
-	r = statement_reset(row);
-	if (r >= 0)
-		r = find_object(reading, object, &ret->object);
-	if (r >= 0)
-		r = want_function(reading, function);
-	if (r < 0)
-		return r;
-	return put_id(&reading->places, id, ret->object, (int64_t)ret->offset);
-}
-
-static int find_node(struct reading *reading, int64_t id, struct id_value *ret)
-{
-	const struct id_value *known = find_id(&reading->nodes, id);
-	struct statement *row = reading->statements[FIND_STACK];
-	int r;
-
-	if (known) {
-		*ret = *known;
-		return 0;
-	}
-	r = find_row(reading, row, "stack", id);
-	if (r < 0)
-		return r;
-	*ret = (struct id_value){ statement_int(row, 0), statement_int(row, 1) };
-	r = statement_reset(row);
-	if (r < 0)
-		return r;
-	if (ret->id < 0 || ret->id >= id) /* else there might be circles */
-		return database_damaged(reading->database, "the parent of stack %" PRId64, id);
-	return put_id(&reading->nodes, id, ret->id, ret->more);
-}
-
-/* Notes @id and those above it that the process does not have yet; *@ret is the index of the next. */
-static int list_path(struct reading *reading, uint32_t process, int64_t id, uint32_t *ret)
-{
-	const struct id_value *known;
-	struct id_value node;
-	int r;
-
-	for (reading->n_path = 0; id != 0; id = node.id) {
-		known = id_map_find(&reading->stacks, (struct id_key){ process, id, 0 });
-		if (known) {
-			*ret = (uint32_t)known->id;
-			return 0;
-		}
-		r = find_node(reading, id, &node);
-		if (r >= 0)
-			r = ARRAY_RESERVE(&reading->path, &reading->cap_path, reading->n_path + 1);
-		if (r < 0)
-			return r;
-		reading->path[reading->n_path++] = id;
-	}
-	*ret = PROFILE_NONE;
-	return 0;
-}
-
-/* Adds the nodes of the path from the outermost in, none with counts yet; *@ret is the last. */
-static int add_path(struct reading *reading, uint32_t process, uint32_t *ret)
-{
-	struct profile_stack stack = { .process = process };
-	struct id_value node;
-	int64_t index;
-	int r;
-
-	while (reading->n_path > 0) {
-		int64_t id = reading->path[--reading->n_path];
-
-		stack.parent = *ret;
-		r = find_node(reading, id, &node);
-		if (r >= 0)
-			r = find_place(reading, node.more, &stack.frame);
-		if (r < 0)
-			return r;
-		index = profile_add_stack(reading->profile, &stack);
-		if (index < 0)
-			return (int)index;
-		r = id_map_put(&reading->stacks, (struct id_key){ process, id, 0 },
-			       (struct id_value){ index, 0 });
-		if (r < 0)
-			return r;
-		*ret = (uint32_t)index;
-	}
 	return 0;
 }
 
@@ -470,14 +257,10 @@ static int read_stack(struct reading *reading, struct statement *row)
 
 	r = find_process(reading, statement_int(row, 0), &process);
 	if (r >= 0)
-		r = list_path(reading, process, statement_int(row, 1), &index);
-	if (r >= 0)
-		r = add_path(reading, process, &index);
+		r = store_lookup_stack(&reading->read->lookup, process, statement_int(row, 1),
+				       &index);
 	if (r < 0)
 		return r;
-	if (index == PROFILE_NONE)
-		return database_damaged(reading->database, "window %" PRId64 " counts no stack",
-					reading->window);
 	stack = &reading->profile->stacks[index];
 	stack->samples = (uint64_t)statement_int(row, 2);
 	stack->stitched = (uint64_t)statement_int(row, 3);
@@ -498,9 +281,9 @@ static int read_branch(struct reading *reading, struct statement *row)
 
 	r = find_process(reading, statement_int(row, 0), &branch.process);
 	if (r >= 0)
-		r = find_place(reading, statement_int(row, 1), &branch.from);
+		r = store_lookup_place(&reading->read->lookup, statement_int(row, 1), &branch.from);
 	if (r >= 0)
-		r = find_place(reading, statement_int(row, 2), &branch.to);
+		r = store_lookup_place(&reading->read->lookup, statement_int(row, 2), &branch.to);
 	if (r < 0)
 		return r;
 	return (int)MIN(profile_add_branch(reading->profile, &branch), (int64_t)0);
@@ -518,13 +301,13 @@ static int read_block(struct reading *reading, struct statement *row)
 
 	r = find_process(reading, statement_int(row, 0), &block.process);
 	if (r >= 0)
-		r = find_place(reading, statement_int(row, 1), &first);
+		r = store_lookup_place(&reading->read->lookup, statement_int(row, 1), &first);
 	if (r >= 0)
-		r = find_place(reading, statement_int(row, 2), &last);
+		r = store_lookup_place(&reading->read->lookup, statement_int(row, 2), &last);
 	if (r < 0)
 		return r;
 	if (first.object != last.object)
-		return database_damaged(reading->database,
+		return database_damaged(reading->read->database,
 					"window %" PRId64 " has a block across two objects",
 					reading->window);
 	block.object = first.object;
@@ -535,7 +318,7 @@ static int read_block(struct reading *reading, struct statement *row)
 
 static int read_outer_function(struct reading *reading, struct statement *row)
 {
-	return want_function(reading, statement_int(row, 0));
+	return store_lookup_function(&reading->read->lookup, statement_int(row, 0));
 }
 
 static int read_profile(struct reading *reading)
@@ -543,8 +326,10 @@ static int read_profile(struct reading *reading)
 	int r;
 
 	r = profile_new(&reading->profile);
-	if (r >= 0)
-		r = read_info(reading);
+	if (r < 0)
+		return r;
+	store_lookup_begin(&reading->read->lookup, reading->profile);
+	r = read_info(reading);
 	if (r >= 0)
 		r = read_counters(reading);
 	if (r >= 0)
@@ -564,8 +349,7 @@ int store_read_window(struct store_read *read, int64_t id, struct window *ret_wi
 		      struct profile **ret)
 {
 	_cleanup_(reading_done) struct reading reading = {
-		.database = read->database,
-		.statements = read->statements,
+		.read = read,
 		.window = id,
 	};
 	struct statement *row = read->statements[READ_WINDOW];

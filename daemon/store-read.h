@@ -9,12 +9,14 @@
 
 #include "common/profile/profile.h"
 #include "daemon/database.h"
+#include "daemon/store-lookup.h"
 #include "daemon/window.h"
 
-#define N_STORE_READ 14
+#define N_STORE_READ 9
 
 struct store_read {
 	struct database *database;
+	struct store_lookup lookup;
 	struct statement *statements[N_STORE_READ];
 };
 

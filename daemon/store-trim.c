@@ -48,7 +48,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[REMOVE_WINDOW] = "DELETE FROM window WHERE id = ?",
 };
 
-_Static_assert(N_STATEMENTS <= N_STORE_TRIM, "store-trim.h has too little room");
+_Static_assert(N_STATEMENTS == N_STORE_TRIM, "store-trim.h has another number");
 
 static const enum interned_kind order[N_INTERNED_KINDS] = {
 	INTERNED_SOURCE,   INTERNED_PROCESS, INTERNED_STACK,  INTERNED_PLACE,

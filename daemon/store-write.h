@@ -12,7 +12,7 @@
 #include "daemon/store-intern.h"
 #include "daemon/window.h"
 
-#define N_STORE_WRITE 10
+#define N_STORE_WRITE 9
 
 struct store_write {
 	struct database *database;

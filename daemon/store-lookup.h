@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a window's rows name by number, brought into its profile: each object, function and stack is
+ * read and added once, when it is first asked for.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "daemon/database.h"
+#include "daemon/id-map.h"
+
+#define N_STORE_LOOKUP 4
+
+struct store_lookup {
+	struct database *database;
+	struct statement *statements[N_STORE_LOOKUP];
+	struct profile *profile;
+	struct id_map objects;   /* ids to indices */
+	struct id_map functions; /* those that are in the profile */
+	struct id_map places;    /* to index of the object, and offset */
+	struct id_map nodes;     /* stacks, to parent and place */
+	struct id_map stacks;    /* (process, stack) to index */
+	int64_t *path;           /* stacks to be added after their parents */
+	size_t n_path, cap_path;
+};
+
+/* 0 or -errno. */
+int store_lookup_init(struct store_lookup *lookup, struct database *database);
+
+/* What follows is added to @profile, borrowed until the end. */
+void store_lookup_begin(struct store_lookup *lookup, struct profile *profile);
+void store_lookup_end(struct store_lookup *lookup);
+
+/* Each 0 or -errno, -EBADMSG where there is no such row. */
+int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location *ret);
+int store_lookup_function(struct store_lookup *lookup, int64_t id);
+/* *@ret is the index of the stack, added with its parents and no counts, of the process at that index. */
+int store_lookup_stack(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret);
