@@ -50,12 +50,6 @@ void archive_listen(struct archive *archive, const struct archive_listener *list
 	archive->listener = *listener;
 }
 
-void archive_replace_store(struct archive *archive, struct store *store)
-{
-	store_free(archive->store);
-	archive->store = store;
-}
-
 struct store *archive_get_store(struct archive *archive)
 {
 	return archive->store;

@@ -41,8 +41,6 @@ DEFINE_CLEANUP(struct archive *, archive_free);
 
 void archive_listen(struct archive *archive, const struct archive_listener *listener);
 
-/* Another store from now on, opened with other settings; takes it over. */
-void archive_replace_store(struct archive *archive, struct store *store);
 struct store *archive_get_store(struct archive *archive);
 
 /* A window is open from @start_us on; or, if that is 0, none is. */

@@ -24,7 +24,8 @@
 #include "daemon/server.h"
 #include "daemon/store.h"
 
-#define DATABASE "branchd.db"
+#define DATABASE  "branchd.db"
+#define SET_ASIDE "the database was not usable (%s): it is now %s, and a new one was begun"
 
 struct daemon {
 	sd_event *event;
@@ -39,6 +40,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
+	bool said_set_aside;
 	sd_event_source *on_reload;
 };
 
@@ -57,6 +59,7 @@ static void on_cut(void *userdata)
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
+	char text[sizeof(status->store.set_aside) + sizeof(status->store.why_set_aside) + 128];
 
 	status->started_us = daemon->started_us;
 	sampling_get_status(daemon->sampling, status);
@@ -66,12 +69,17 @@ static void on_get_status(struct status *status, void *userdata)
 	status->unnamed_objects = namer_count_problems(daemon->namer);
 	status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
+	if (!*status->store.set_aside)
+		return;
+	snprintf(text, sizeof(text), SET_ASIDE, status->store.why_set_aside,
+		 status->store.set_aside);
+	status_add_problem(status, text);
 }
 
 /* STATUS= of systemctl status. */
 static void notify_status(struct daemon *daemon)
 {
-	struct status *status = calloc(1, sizeof(*status));
+	struct status *status = daemon->server ? calloc(1, sizeof(*status)) : NULL;
 
 	if (!status)
 		return;
@@ -85,36 +93,40 @@ static void notify_status(struct daemon *daemon)
 	free(status);
 }
 
+/* Said when the database is opened, or damage is found in it later. */
+static void check_set_aside(struct daemon *daemon)
+{
+	struct store_status *status = calloc(1, sizeof(*status));
+
+	if (!status)
+		return;
+	store_get_status(archive_get_store(daemon->archive), status);
+	if (*status->set_aside && !daemon->said_set_aside) {
+		log_warning(LOG_ID_SET_ASIDE, SET_ASIDE, status->why_set_aside, status->set_aside);
+		daemon->said_set_aside = true;
+	}
+	free(status);
+}
+
 static void on_sampling_changed(void *userdata)
 {
 	struct daemon *daemon = userdata;
 
-	if (daemon->server) /* else it is still being made */
-		notify_status(daemon);
+	check_set_aside(daemon);
+	notify_status(daemon);
 }
 
 static int open_store(struct store **ret, const struct daemon *daemon, struct fault *fault)
 {
 	const struct store_settings settings = { .max_bytes = daemon->config.max_use_bytes };
-	struct store_status status;
-	int r = store_open(ret, daemon->database, &settings, fault);
 
-	if (r < 0)
-		return r;
-	store_get_status(*ret, &status);
-	if (*status.set_aside)
-		log_warning(
-			LOG_ID_SET_ASIDE,
-			"the database could not be used, and was moved to %s; a new one is begun",
-			status.set_aside);
-	return 0;
+	return store_open(ret, daemon->database, &settings, fault);
 }
 
 /* What changed goes into effect; what is wrong leaves everything as it was. */
 static void reload(struct daemon *daemon)
 {
-	uint64_t max_use = daemon->config.max_use_bytes;
-	struct store *store;
+	struct store_settings store = {};
 	int r;
 
 	daemon->config_fault.text[0] = '\0';
@@ -125,13 +137,8 @@ static void reload(struct daemon *daemon)
 			  daemon->config_fault.text);
 		return;
 	}
-	if (daemon->config.max_use_bytes != max_use) {
-		r = open_store(&store, daemon, &daemon->config_fault);
-		if (r == 0)
-			archive_replace_store(daemon->archive, store);
-		else
-			log_error(LOG_ID_NOT_STORED, "%s", daemon->config_fault.text);
-	}
+	store.max_bytes = daemon->config.max_use_bytes;
+	store_set_settings(archive_get_store(daemon->archive), &store);
 	sampling_begin(daemon->sampling, &daemon->config);
 }
 
@@ -336,7 +343,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 		unlink(daemon->socket);
 	if (daemon->sampling)
 		sampling_end(daemon->sampling);
-	server_free(daemon->server);
+	daemon->server = server_free(daemon->server);
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
 	archive_free(daemon->archive);

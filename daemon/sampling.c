@@ -45,12 +45,16 @@ static void complain(struct sampling *s, const char *id, const char *text)
 
 static void hand_over(struct sampling *s, struct collected *collected)
 {
+	bool closed = !collected->window.open;
 	struct fault fault = {};
 
 	if (archive_add(s->archive, collected, &fault) < 0)
 		complain(s, LOG_ID_NOT_STORED, fault.text);
-	else if (!collected->window.open)
+	else if (!closed)
+		return;
+	else
 		s->said[0] = '\0';
+	s->changed(s->userdata);
 }
 
 /* Takes all that waits: 0, or the errno and @fault of a collector that has failed. */

@@ -18,7 +18,7 @@
 
 struct sampling;
 
-/* Borrows @archive. @changed is called when sampling has begun or ended. */
+/* Borrows @archive. @changed is called when sampling has begun or ended, or a window was closed. */
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
 		 void (*changed)(void *userdata), void *userdata);
 /* Ends it, if it is not ended. */

@@ -172,6 +172,11 @@ struct store *store_free(struct store *store)
 	return NULL;
 }
 
+void store_set_settings(struct store *store, const struct store_settings *settings)
+{
+	store->settings = *settings;
+}
+
 /* 0 where there is none. */
 static uint64_t file_bytes(const struct store *store, const char *part)
 {

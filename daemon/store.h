@@ -43,6 +43,9 @@ int store_open(struct store **ret, const char *path, const struct store_settings
 struct store *store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free);
 
+/* Other settings from now on. */
+void store_set_settings(struct store *store, const struct store_settings *settings);
+
 /*
  * Writes a window (but for @window->id and open) and its sealed profile; *@ret_id is its new id, larger
  * than all before. -errno and @fault: nothing was written, and the same can be tried again; -EBUSY: another
