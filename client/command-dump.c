@@ -15,9 +15,7 @@ static int dump_samples(const struct options *options, struct fault *fault)
 	struct output output;
 	int r;
 
-	r = source_check_word(options->window, fault);
-	if (r >= 0)
-		r = samples_open(&samples, options, fault);
+	r = samples_open(&samples, options, fault);
 	if (r < 0)
 		return r;
 	samples_say(samples, stderr);
@@ -43,7 +41,7 @@ static int dump_profile(const struct options *options, struct fault *fault)
 		r = dump_write_text(source, output.f);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s: %s", source->path, strerror(-r)) : 0;
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
 }
 
 int command_dump(const struct options *options, struct fault *fault)

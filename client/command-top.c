@@ -21,12 +21,12 @@ int command_top(const struct options *options, struct fault *fault)
 		return r;
 	r = top_new(&top, source, options);
 	if (r < 0)
-		return fault_set(fault, r, "%s: %s", source->path, strerror(-r));
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 
 	source_say(source, stderr);
 	output_open(&output, options);
 	r = options->json ? top_write_json(top, output.f) : top_write_table(top, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s: %s", source->path, strerror(-r)) : 0;
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
 }

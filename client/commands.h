@@ -8,5 +8,7 @@
 #include "client/options.h"
 #include "common/util/fault.h"
 
+int command_status(const struct options *options, struct fault *fault);
+int command_windows(const struct options *options, struct fault *fault);
 int command_top(const struct options *options, struct fault *fault);
 int command_dump(const struct options *options, struct fault *fault);

@@ -31,8 +31,9 @@ static void write_info(FILE *f, const struct source *source)
 {
 	const struct profile_info *info = &source->all->info;
 
-	fputs("recording\n", f);
-	write_field(f, "path", source->path);
+	fputs(source->is_recording ? "recording\n" : "windows\n", f);
+	write_field(f, source->is_recording ? "path" : "which", source->name);
+	write_field(f, "mode", info->mode);
 	write_field(f, "event", info->event);
 	write_field(f, "hostname", info->hostname);
 	write_field(f, "os release", info->os_release);

@@ -16,6 +16,8 @@ enum exit_status {
 };
 
 static int (*const commands[OPTIONS_N_COMMANDS])(const struct options *, struct fault *) = {
+	[OPTIONS_STATUS] = command_status,
+	[OPTIONS_WINDOWS] = command_windows,
 	[OPTIONS_TOP] = command_top,
 	[OPTIONS_DUMP] = command_dump,
 };

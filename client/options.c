@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table below is all there is to know of an option: how it is called, with what argument, for
- * which commands, and what help says of it. getopt_long() does the reading.
+ * The table is in options-table.c; getopt_long() does the reading. Words in between are told in their order
+ * like options (the '-' below), for one that begins with '-' and a digit is no option but a time, as "-5min".
  */
 #include "client/options.h"
 
@@ -11,87 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "client/options-table.h"
+#include "client/reference.h"
 #include "common/util/macro.h"
 
-enum key {
-	KEY_ROWS = 'n',
-	KEY_HELP = 'h',
-	KEY_BY = 256,
-	KEY_FORMAT,
-	KEY_SAMPLES,
-	KEY_PID,
-	KEY_COMM,
-	KEY_UNIT,
-	KEY_UID,
-	KEY_OBJECT,
-	KEY_SYMBOL,
-	KEY_FORCE,
-	KEY_EVENT,
-	KEY_SYMFS,
-	KEY_DEBUG_DIR,
-	KEY_KALLSYMS,
-	KEY_INLINE,
-	KEY_JSON,
-	KEY_NO_PAGER,
-	KEY_COLOR,
-	KEY_VERSION,
-};
-
-#define TOP  (1u << OPTIONS_TOP)
-#define DUMP (1u << OPTIONS_DUMP)
-#define ALL  (TOP | DUMP)
-
-/* A line of help without a name is a heading. */
-static const struct spec {
-	const char *name;
-	int key;
-	const char *argument;
-	unsigned int commands;
-	const char *help;
-} specs[] = {
-	{ NULL, 0, NULL, TOP, "What to show:" },
-	{ "by", KEY_BY, "WHAT", TOP,
-	  "function (default), stack, branch, block, line, object,\nprocess, unit" },
-	{ "", KEY_ROWS, "N", TOP, "the N hottest rows; 0 for all (default 20)" },
-
-	{ NULL, 0, NULL, DUMP, "What to write:" },
-	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text (default) or json" },
-	{ "samples", KEY_SAMPLES, NULL, DUMP, "each sample with its stack, as perf script does" },
-
-	{ NULL, 0, NULL, ALL, "Of what part:" },
-	{ "pid", KEY_PID, "PID", ALL, "this process" },
-	{ "comm", KEY_COMM, "NAME", ALL, "processes of this name" },
-	{ "unit", KEY_UNIT, "UNIT", ALL, "processes of this systemd unit" },
-	{ "uid", KEY_UID, "UID", ALL, "processes of this user (a number)" },
-	{ "object", KEY_OBJECT, "PATH", ALL, "what was sampled in this file; its name is enough" },
-	{ "symbol", KEY_SYMBOL, "NAME", ALL, "what was sampled in this function" },
-
-	{ NULL, 0, NULL, ALL, "Reading a recording:" },
-	{ "event", KEY_EVENT, "NAME", ALL, "the event to count, where there are several" },
-	{ "force", KEY_FORCE, NULL, ALL, "use what a damaged recording holds before the damage" },
-	{ "symfs", KEY_SYMFS, "DIR", ALL, "look for programs and libraries below DIR" },
-	{ "debug-dir", KEY_DEBUG_DIR, "DIR", ALL, "look for separate debug files in DIR, too" },
-	{ "kallsyms", KEY_KALLSYMS, "FILE", ALL, "the kernel's symbols" },
-	{ "inline", KEY_INLINE, NULL, ALL, "show inlined calls and source lines (takes its time)" },
-
-	{ NULL, 0, NULL, ALL, "Output:" },
-	{ "json", KEY_JSON, NULL, ALL, "JSON for scripts" },
-	{ "no-pager", KEY_NO_PAGER, NULL, ALL, "straight to the terminal" },
-	{ "color", KEY_COLOR, "WHEN", ALL, "auto (default), always, never" },
-	{ "help", KEY_HELP, NULL, ALL, "this help, or that of the command given" },
-	{ "version", KEY_VERSION, NULL, ALL, "the version" },
-};
-
-static const struct {
-	const char *name;
-	const char *usage;
-	const char *help;
-} commands[OPTIONS_N_COMMANDS] = {
-	[OPTIONS_TOP] = { "top", "top FILE [--by WHAT] [-n N]", "what is hot, hottest first" },
-	[OPTIONS_DUMP] = { "dump", "dump FILE [--format FORMAT] [--samples]",
-			   "everything that is known" },
-};
+#define MAX_OPERANDS 8
 
 /* What was read, before anything is known of the command. */
 struct parse {
@@ -100,6 +26,8 @@ struct parse {
 	unsigned int commands; /* those that take all options so far */
 	const char *refused;   /* name of the option that took away the last of them */
 	bool by_given, format_given, help, version;
+	const char *operands[MAX_OPERANDS]; /* the command and what follows */
+	int n_operands;                     /* there are; not all may be above */
 };
 
 static int wrong(struct parse *parse, const char *option, const char *argument, const char *want)
@@ -160,6 +88,19 @@ static int parse_format(struct parse *parse, const char *argument)
 		parse->options.json = false;
 	else
 		return wrong(parse, "--format", argument, "text or json");
+	return 0;
+}
+
+/* @late: of two times that the clock showed alike. */
+static int parse_moment(struct parse *parse, const char *option, const char *argument, bool late,
+			uint64_t *ret)
+{
+	struct moment moment;
+
+	if (moment_parse(&moment, argument, parse->options.now_us) < 0)
+		return wrong(parse, option, argument,
+			     "a time, as -5min, 10:00, yesterday-10:00 or '2026-11-20 10:00'");
+	*ret = moment_us(&moment, late);
 	return 0;
 }
 
@@ -227,6 +168,19 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	case KEY_SAMPLES:
 		options->samples = true;
 		return 0;
+	case KEY_ONCE:
+		options->once = true;
+		return 0;
+	case KEY_SINCE:
+		return parse_moment(parse, "--since", argument, false, &options->since_us);
+	case KEY_UNTIL:
+		return parse_moment(parse, "--until", argument, true, &options->until_us);
+	case KEY_FOLLOW:
+		options->follow = true;
+		return 0;
+	case KEY_SOCKET:
+		options->socket = argument;
+		return 0;
 	case KEY_JSON:
 		options->json = true;
 		return 0;
@@ -247,17 +201,17 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	return -ENOENT;
 }
 
-static const struct spec *find_spec(int key)
+static const struct option_spec *find_spec(int key)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
-		if (specs[i].key == key)
-			return &specs[i];
+	for (size_t i = 0; i < n_option_specs; i++)
+		if (option_specs[i].key == key)
+			return &option_specs[i];
 	return NULL;
 }
 
 static int apply(struct parse *parse, int key, const char *argument)
 {
-	const struct spec *spec = find_spec(key);
+	const struct option_spec *spec = find_spec(key);
 	int r;
 
 	if (parse->commands & ~spec->commands)
@@ -271,50 +225,72 @@ static int apply(struct parse *parse, int key, const char *argument)
 	return r;
 }
 
+/* The rest of a word "-5min" is told as the argument of an option "-5". */
+static const char short_options[] = "-:n:h0::1::2::3::4::5::6::7::8::9::";
+
+#define MAX_OPTIONS 64
+
 static void fill_getopt(struct option *options)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
-		if (specs[i].name && *specs[i].name)
+	for (size_t i = 0; i < n_option_specs && n + 1 < MAX_OPTIONS; i++)
+		if (option_specs[i].name && *option_specs[i].name)
 			options[n++] = (struct option){
-				.name = specs[i].name,
-				.has_arg = specs[i].argument ? required_argument : no_argument,
-				.val = specs[i].key,
+				.name = option_specs[i].name,
+				.has_arg =
+					option_specs[i].argument ? required_argument : no_argument,
+				.val = option_specs[i].key,
 			};
+}
+
+static void add_operand(struct parse *parse, const char *word)
+{
+	if (parse->n_operands < MAX_OPERANDS)
+		parse->operands[parse->n_operands] = word;
+	parse->n_operands++;
+}
+
+static int refuse(struct parse *parse, int key, char *const *argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (key == ':')
+		return fault_set(parse->fault, -EINVAL, "%s wants an argument; see --help", word);
+	if (optopt > 255)
+		return fault_set(parse->fault, -EINVAL, "%s takes no argument; see --help", word);
+	if (optopt != 0)
+		return fault_set(parse->fault, -EINVAL,
+				 "there is no option -%c; --help lists those there are", optopt);
+	return fault_set(parse->fault, -EINVAL,
+			 "there is no option %s; --help lists those there are", word);
 }
 
 static int read_options(struct parse *parse, int argc, char **argv)
 {
-	struct option options[ARRAY_SIZE(specs) + 1] = {};
+	struct option options[MAX_OPTIONS] = {};
 	int key, r = 0;
 
 	fill_getopt(options);
 	opterr = 0;
-	while (r >= 0 && (key = getopt_long(argc, argv, ":n:h", options, NULL)) != -1)
-		if (key == ':')
-			r = fault_set(parse->fault, -EINVAL, "%s wants an argument; see --help",
-				      argv[optind - 1]);
-		else if (key == '?' && optopt > 255)
-			r = fault_set(parse->fault, -EINVAL, "%s takes no argument; see --help",
-				      argv[optind - 1]);
-		else if (key == '?' && optopt != 0)
-			r = fault_set(parse->fault, -EINVAL,
-				      "there is no option -%c; --help lists those there are",
-				      optopt);
-		else if (key == '?')
-			r = fault_set(parse->fault, -EINVAL,
-				      "there is no option %s; --help lists those there are",
-				      argv[optind - 1]);
+	while (r >= 0 && (key = getopt_long(argc, argv, short_options, options, NULL)) != -1)
+		if (key == ':' || key == '?')
+			r = refuse(parse, key, argv);
+		else if (key == 1)
+			add_operand(parse, optarg);
+		else if (key >= '0' && key <= '9')
+			add_operand(parse, argv[optind - 1]);
 		else
 			r = apply(parse, key, optarg);
+	for (; optind < argc; optind++)
+		add_operand(parse, argv[optind]);
 	return r;
 }
 
 static int read_command(struct parse *parse, const char *word)
 {
 	for (int i = 0; i < OPTIONS_N_COMMANDS; i++)
-		if (strcmp(word, commands[i].name) == 0) {
+		if (strcmp(word, command_specs[i].name) == 0) {
 			parse->options.command = (enum options_command)i;
 			return 0;
 		}
@@ -322,70 +298,63 @@ static int read_command(struct parse *parse, const char *word)
 			 "there is no command '%s'; branchctl --help lists those there are", word);
 }
 
-static int check(struct parse *parse, int n_operands)
+/* Samples are what only a recording has. */
+static int check_samples(const struct parse *parse, const struct reference *reference)
 {
 	const struct options *options = &parse->options;
-	const char *name = commands[options->command].name;
 
-	if (!(parse->commands & 1u << options->command))
-		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
-				 name, strlen(parse->refused) > 1 ? "--" : "-", parse->refused,
-				 name);
-	if (n_operands > 1)
-		return fault_set(parse->fault, -EINVAL, "%s takes one FILE, not %d", name,
-				 n_operands);
-	if (options->samples && (options->json || parse->format_given))
+	if (!options->samples)
+		return 0;
+	if (options->json || parse->format_given)
 		return fault_set(parse->fault, -EINVAL,
 				 "dump --samples writes text of one kind: leave out %s",
 				 parse->format_given ? "--format" : "--json");
+	if (reference->kind != REFERENCE_RECORDING)
+		return fault_set(parse->fault, -EINVAL,
+				 "dump --samples is for recordings, windows hold counts: give the "
+				 "path of one, with a '/' or ending in .data");
+	return 0;
+}
+
+static int check_window(struct parse *parse)
+{
+	struct options *options = &parse->options;
+	struct reference reference;
+	int r;
+
+	r = reference_parse(&reference, options->window, options->now_us, parse->fault);
+	if (r >= 0)
+		r = check_samples(parse, &reference);
+	if (r < 0)
+		return r;
 	if (options->command == OPTIONS_DUMP && options->inlined && !options->samples)
 		return fault_set(parse->fault, -EINVAL, "dump takes --inline with --samples only");
 	return 0;
 }
 
-static void print_options(unsigned int mask)
+static int check(struct parse *parse)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
-		const struct spec *spec = &specs[i];
-		const char *rest = strchr(spec->help, '\n');
-		char left[64];
+	const struct options *options = &parse->options;
+	const struct command_spec *command = &command_specs[options->command];
+	int n = parse->n_operands - 1;
 
-		if (!(spec->commands & mask))
-			continue;
-		if (!spec->name) {
-			printf("\n%s\n", spec->help);
-			continue;
-		}
-		snprintf(left, sizeof(left), "%s%s%s%s", *spec->name ? "--" : "-",
-			 *spec->name ? spec->name : "n", spec->argument ? " " : "",
-			 spec->argument ?: "");
-		printf("  %-18s %.*s\n", left, rest ? (int)(rest - spec->help) : -1, spec->help);
-		if (rest)
-			printf("  %-18s %s\n", "", rest + 1);
-	}
+	if (!(parse->commands & 1u << options->command))
+		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
+				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
+				 parse->refused, command->name);
+	if (n > 0 && command->max_operands == 0)
+		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
+				 command->name, parse->operands[1], command->name);
+	if (n > command->max_operands)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s takes one WINDOW, not %d; put one with a blank in quotes",
+				 command->name, n);
+	if (options->since_us >= options->until_us)
+		return fault_set(parse->fault, -EINVAL, "--until is not after --since");
+	return command->max_operands > 0 ? check_window(parse) : 0;
 }
 
-static void print_help(const struct parse *parse, bool has_command)
-{
-	if (has_command) {
-		enum options_command command = parse->options.command;
-
-		printf("branchctl %s [OPTION...]\n%s\n", commands[command].usage,
-		       commands[command].help);
-		print_options(1u << command);
-		return;
-	}
-	puts("branchctl COMMAND [OPTION...]\n"
-	     "Shows where the time goes: by function, path, branch and basic block.\n\n"
-	     "Commands:");
-	for (int i = 0; i < OPTIONS_N_COMMANDS; i++)
-		printf("  %-42s %s\n", commands[i].usage, commands[i].help);
-	print_options(ALL);
-	puts("\nFILE is a recording of perf record: a word with a '/', or that ends in .data.\n"
-	     "More in branchctl(1).");
-}
-
-static int read_operands(struct parse *parse, char **operands, int n)
+static int read_operands(struct parse *parse)
 {
 	int r;
 
@@ -393,37 +362,50 @@ static int read_operands(struct parse *parse, char **operands, int n)
 		puts("branchctl " BRANCHD_VERSION);
 		return 0;
 	}
-	if (n > 0) {
-		r = read_command(parse, operands[0]);
+	if (parse->n_operands > 0) {
+		r = read_command(parse, parse->operands[0]);
 		if (r < 0)
 			return r;
 	}
 	if (parse->help) {
-		print_help(parse, n > 0);
+		options_print_help(parse->n_operands > 0 ? parse->options.command :
+							   OPTIONS_N_COMMANDS);
 		return 0;
 	}
-	if (n == 0)
+	if (parse->n_operands == 0)
 		return fault_set(parse->fault, -EINVAL,
-				 "give a command: branchctl top FILE; --help lists them");
-	r = check(parse, n - 1);
-	if (r < 0)
-		return r;
-	parse->options.window = n > 1 ? operands[1] : NULL;
-	return 1;
+				 "give a command, such as branchctl top; --help lists them");
+	parse->options.window = parse->n_operands > 1 ? parse->operands[1] : NULL;
+	r = check(parse);
+	return r < 0 ? r : 1;
+}
+
+static uint64_t read_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 int options_parse(struct options *ret, int argc, char **argv, struct fault *fault)
 {
 	struct parse parse = {
-		.options = { .n_rows = OPTIONS_DEFAULT_ROWS, .filter = PROFILE_FILTER_INIT },
+		.options = {
+			.n_rows = OPTIONS_DEFAULT_ROWS,
+			.filter = PROFILE_FILTER_INIT,
+			.until_us = UINT64_MAX,
+			.socket = CONNECTION_DEFAULT_PATH,
+			.now_us = read_clock(),
+		},
 		.fault = fault,
-		.commands = ALL,
+		.commands = OPTIONS_ALL_COMMANDS,
 	};
 	int r;
 
 	r = read_options(&parse, argc, argv);
 	if (r >= 0)
-		r = read_operands(&parse, argv + optind, argc - optind);
+		r = read_operands(&parse);
 	if (r > 0)
 		*ret = parse.options;
 	return r;

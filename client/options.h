@@ -7,8 +7,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "client/color.h"
+#include "client/connection.h"
 #include "client/view.h"
 #include "common/profile/filter.h"
 #include "common/symbol/symbolizer.h"
@@ -17,6 +19,8 @@
 #define OPTIONS_DEFAULT_ROWS 20
 
 enum options_command {
+	OPTIONS_STATUS,
+	OPTIONS_WINDOWS,
 	OPTIONS_TOP,
 	OPTIONS_DUMP,
 	OPTIONS_N_COMMANDS,
@@ -25,9 +29,14 @@ enum options_command {
 struct options {
 	enum options_command command;
 	const char *window; /* NULL: none was given */
+	const char *socket;
+	uint64_t now_us;             /* what times were reckoned from */
+	uint64_t since_us, until_us; /* 0 and UINT64_MAX: not given */
+	bool follow;
 
 	enum view_by by;
 	size_t n_rows; /* 0: all */
+	bool once;
 	bool samples;
 
 	struct profile_filter filter; /* its strings are the command line's, as are all here */

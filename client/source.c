@@ -7,34 +7,51 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/branchd.h"
+#include "client/connection.h"
+#include "client/fit.h"
 #include "client/progress.h"
+#include "client/reference.h"
 #include "client/text.h"
 #include "common/profile/load.h"
 #include "common/util/cleanup.h"
 
-int source_check_word(const char *word, struct fault *fault)
+int source_new(struct source **ret, const struct options *options)
 {
-	size_t n = word ? strlen(word) : 0;
+	_cleanup_(source_freep) struct source *source = calloc(1, sizeof(*source));
+	int r;
 
-	if (word && (strchr(word, '/') || (n >= 5 && strcmp(word + n - 5, ".data") == 0)))
-		return 0;
-	if (!word)
-		return fault_set(
-			fault, -ENOTSUP,
-			"the latest windows are the daemon branchd's, and it is not there; "
-			"give a recording: a path with a '/' or ending in .data");
-	if (access(word, F_OK) == 0)
-		return fault_set(fault, -ENOTSUP,
-				 "'%s' is taken for a window, which needs the daemon branchd; "
-				 "for the recording of that name give ./%s",
-				 word, word);
-	return fault_set(fault, -ENOTSUP,
-			 "window '%s' needs the daemon branchd, and it is not there; "
-			 "give a recording: a path with a '/' or ending in .data",
-			 word);
+	if (!source)
+		return -ENOMEM;
+	r = symbolizer_new(&source->symbolizer, &options->symbols);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(source);
+	return 0;
 }
 
-static int load(struct source *source, const struct options *options, struct fault *fault)
+static void drop_parts(struct source *source)
+{
+	source->processes = profile_free(source->processes);
+	source->part = profile_free(source->part);
+	source->all = source->shown = NULL;
+}
+
+struct source *source_free(struct source *source)
+{
+	if (!source)
+		return NULL;
+	drop_parts(source);
+	profile_free(source->profile);
+	windows_done(&source->windows);
+	symbolizer_free(source->symbolizer);
+	free(source->others);
+	free(source->name);
+	free(source);
+	return NULL;
+}
+
+static int load_recording(struct source *source, const struct options *options, struct fault *fault)
 {
 	struct progress progress;
 	struct load_settings settings = {
@@ -45,83 +62,171 @@ static int load(struct source *source, const struct options *options, struct fau
 	};
 	int r;
 
+	source->is_recording = true;
+	source->name = strdup(options->window);
+	if (!source->name)
+		return fault_set(fault, -ENOMEM, "out of memory");
 	progress_init(&progress);
-	r = profile_load(&source->all, source->path, &settings, &source->damage, &source->others,
-			 fault);
+	r = profile_load(&source->profile, options->window, &settings, &source->damage,
+			 &source->others, fault);
 	progress_done(&progress);
-	return r;
-}
-
-static int name(struct source *source, const struct options *options)
-{
-	int r = symbolizer_new(&source->symbolizer, &options->symbols);
-
 	if (r < 0)
 		return r;
-	r = symbolizer_name_profile(source->symbolizer, source->all);
-	return r < 0 ? r : profile_seal(source->all);
+	r = symbolizer_name_profile(source->symbolizer, source->profile);
+	if (r >= 0)
+		r = profile_seal(source->profile);
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+}
+
+/* The windows that the reference means: *@ret_first and *@ret_n are a part of @windows. */
+static int find_windows(struct connection *connection, const struct reference *reference,
+			struct windows *windows, size_t *ret_first, size_t *ret_n,
+			struct fault *fault)
+{
+	uint64_t since, until, latest;
+	int r;
+
+	reference_span(reference, &since, &until, &latest);
+	r = branchd_list_windows(connection, since, until, latest, windows, fault);
+	if (r < 0)
+		return r;
+	r = reference_resolve(reference, windows, ret_first, ret_n, fault);
+	if (r != -ENOENT)
+		return r;
+	/* all of them, for the fault to name */
+	windows_done(windows);
+	r = branchd_list_windows(connection, 0, UINT64_MAX, 0, windows, fault);
+	return r < 0 ? r : reference_resolve(reference, windows, ret_first, ret_n, fault);
+}
+
+/* Who gives the bare name of a file in this folder is told how to write it. */
+static int hint_at_file(const struct reference *reference, int r, struct fault *fault)
+{
+	if (reference->kind != REFERENCE_WINDOW || reference->first.kind != BOUND_NAME ||
+	    access(reference->text, F_OK) < 0)
+		return r;
+	return fault_set(
+		fault, r,
+		"'%s' is taken for a window's name; for the recording of that name give ./%s",
+		reference->text, reference->text);
+}
+
+static int load_windows(struct source *source, const struct options *options,
+			const struct reference *reference, struct fault *fault)
+{
+	_cleanup_(connection_freep) struct connection *connection = NULL;
+	_cleanup_(windows_done) struct windows windows = {};
+	const struct window_info *rows;
+	size_t first = 0, n = 0;
+	int r;
+
+	r = connection_open(&connection, options->socket, fault);
+	if (r >= 0)
+		r = find_windows(connection, reference, &windows, &first, &n, fault);
+	if (r < 0)
+		return hint_at_file(reference, r, fault);
+	rows = &windows.rows[first];
+	r = branchd_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
+				&source->profile, &source->windows, fault);
+	if (r < 0)
+		return r;
+	source->name = source_format_windows(&source->windows, options->now_us);
+	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
 }
 
 /* First the processes, for they are what percentages refer to; then what is within them. */
-static int filter(struct source *source, const struct profile_filter *filter)
+int source_filter(struct source *source, const struct profile_filter *filter)
 {
 	struct profile_filter processes = *filter, places = PROFILE_FILTER_INIT;
-	struct profile *all;
-	int r;
+	int r = 0;
 
+	drop_parts(source);
 	processes.object = processes.symbol = NULL;
 	places.object = filter->object;
 	places.symbol = filter->symbol;
-	if (filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit) {
-		r = profile_filter(&all, source->all, &processes);
-		if (r < 0)
-			return r;
-		profile_free(source->all);
-		source->all = all;
-		source->filtered = true;
-	}
-	if (places.object || places.symbol) {
+	if (filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit)
+		r = profile_filter(&source->processes, source->profile, &processes);
+	if (r < 0)
+		return r;
+	source->all = source->processes ?: source->profile;
+	if (places.object || places.symbol)
 		r = profile_filter(&source->part, source->all, &places);
-		if (r < 0)
-			return r;
-	}
 	source->shown = source->part ?: source->all;
-	source->filtered |= source->part != NULL;
-	return 0;
+	source->filtered = source->processes || source->part;
+	return r;
+}
+
+int source_replace(struct source *source, struct profile *profile, struct windows *windows,
+		   const struct profile_filter *filter)
+{
+	drop_parts(source);
+	profile_free(source->profile);
+	source->profile = profile;
+	windows_done(&source->windows);
+	source->windows = *windows;
+	*windows = (struct windows){};
+	return source_filter(source, filter);
 }
 
 int source_open(struct source **ret, const struct options *options, struct fault *fault)
 {
-	_cleanup_(source_freep) struct source *source = calloc(1, sizeof(*source));
+	_cleanup_(source_freep) struct source *source = NULL;
+	struct reference reference;
 	int r;
 
-	if (!source)
-		return fault_set(fault, -ENOMEM, "out of memory");
-	r = source_check_word(options->window, fault);
+	r = reference_parse(&reference, options->window, options->now_us, fault);
 	if (r < 0)
 		return r;
-	source->path = options->window;
-	r = load(source, options, fault);
+	r = source_new(&source, options);
+	if (r < 0)
+		return fault_set(fault, r, "%s", strerror(-r));
+	if (reference.kind == REFERENCE_RECORDING)
+		r = load_recording(source, options, fault);
+	else
+		r = load_windows(source, options, &reference, fault);
 	if (r < 0)
 		return r;
-	r = name(source, options);
-	if (r >= 0)
-		r = filter(source, &options->filter);
+	r = source_filter(source, &options->filter);
 	if (r < 0)
-		return fault_set(fault, r, "%s: %s", source->path, strerror(-r));
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	*ret = TAKE_PTR(source);
 	return 0;
 }
 
-struct source *source_free(struct source *source)
+/* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */
+static void write_ids(FILE *f, const struct windows *windows)
 {
-	if (!source)
+	size_t n = windows_n_closed(windows);
+
+	if (n == 0)
+		fputs("the open window", f);
+	else if (n == 1)
+		fprintf(f, "window %" PRId64, windows->rows[0].id);
+	else
+		fprintf(f, "windows %" PRId64 " to %" PRId64, windows->rows[0].id,
+			windows->rows[n - 1].id);
+	if (n > 0 && n < windows->n)
+		fputs(" and the open one", f);
+}
+
+char *source_format_windows(const struct windows *windows, uint64_t now)
+{
+	char start[MOMENT_TEXT_MAX], end[MOMENT_TEXT_MAX];
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f;
+
+	if (windows->n == 0)
+		return strdup("no windows");
+	f = open_memstream(&text, &n_bytes);
+	if (!f)
 		return NULL;
-	profile_free(source->part);
-	profile_free(source->all);
-	symbolizer_free(source->symbolizer);
-	free(source->others);
-	free(source);
+	write_ids(f, windows);
+	fprintf(f, ", %s to %s", moment_format(start, windows->rows[0].start_us, now),
+		moment_format(end, window_end_us(&windows->rows[windows->n - 1]), now));
+	if (fclose(f) == 0)
+		return text;
+	free(text);
 	return NULL;
 }
 
@@ -167,6 +272,30 @@ static int count_problems(struct problems *problems, const struct source *source
 	return 0;
 }
 
+#define MAX_WORD 40
+
+static bool is_build_id(const char *word, size_t n)
+{
+	return n >= 32 && strspn(word, "0123456789abcdef") >= n;
+}
+
+/* Paths and build-ids in @why as short as a line of a terminal wants them. */
+static void write_reason(FILE *f, const char *why)
+{
+	while (*why) {
+		size_t n = strcspn(why, " ,:"), n_between = strspn(why + n, " ,:");
+		_cleanup_free_ char *word = strndup(why, n);
+		_cleanup_free_ char *path = word && *word == '/' ? fit_path(word, MAX_WORD) : NULL;
+		_cleanup_free_ char *between = strndup(why + n, n_between);
+
+		if (word && is_build_id(word, n))
+			memcpy(word + 12, "...", 4);
+		text_write(f, path ?: word ?: "");
+		text_write(f, between ?: " ");
+		why += n + n_between;
+	}
+}
+
 static const char *last_component(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -187,14 +316,14 @@ static void say_symbols(const struct source *source, FILE *f)
 		fputs("branchctl: no symbols of ", f);
 		text_write(f, last_component(problems.path));
 		fprintf(f, " (%.1f %% of the samples): ", percent);
-		text_write(f, problems.why);
+		write_reason(f, problems.why);
 		fputc('\n', f);
 		return;
 	}
 	fprintf(f,
-		"branchctl: no symbols of %zu objects (%.1f %% of the samples); branchctl dump %s "
-		"lists them\n",
-		problems.n, percent, source->path);
+		"branchctl: no symbols of %zu objects (%.1f %% of the samples); "
+		"branchctl dump tells why\n",
+		problems.n, percent);
 }
 
 void source_say(const struct source *source, FILE *f)
@@ -203,11 +332,12 @@ void source_say(const struct source *source, FILE *f)
 
 	if (source->damage.fault.text[0] != '\0')
 		fprintf(f, "branchctl: %s: %s; lost: the %" PRIu64 " bytes from there on\n",
-			source->path, source->damage.fault.text, source->damage.n_bytes_lost);
+			source->name, source->damage.fault.text, source->damage.n_bytes_lost);
 	if (source->others)
 		fprintf(f, "branchctl: counting %s; also recorded, see --event: %s\n",
 			shown->info.event ?: "the first event", source->others);
 	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
 		fprintf(f, "branchctl: nothing in it matches the filters\n");
-	say_symbols(source, f);
+	if (source->is_recording) /* the daemon's profiles have names */
+		say_symbols(source, f);
 }

@@ -5,19 +5,26 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "client/options.h"
+#include "client/windows.h"
 #include "common/profile/profile.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
 
 struct source {
-	const char *path;
-	struct profile *all;         /* of the processes asked for: what shares are shares of */
+	char *name; /* a recording's path, or which windows these are */
+	bool is_recording;
+	struct windows windows;      /* of the daemon's that are in it */
+	struct profile *profile;     /* as it was read */
+	struct profile *processes;   /* of the processes asked for, or NULL: all */
 	struct profile *part;        /* of these the objects and symbols asked for, or NULL: all */
-	const struct profile *shown; /* either of the two; sealed */
+	const struct profile *all;   /* either of the first two: what shares are shares of */
+	const struct profile *shown; /* either of all three; sealed */
 	bool filtered;               /* something was asked for */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
@@ -25,15 +32,28 @@ struct source {
 };
 
 /*
- * 0 where @word is a recording's path. -ENOTSUP and @fault where it is a window of the daemon's or,
- * being NULL, stands for the latest one.
+ * Loads, names, seals and filters what the options ask for: a recording, or windows of the daemon. -errno
+ * and @fault.
  */
-int source_check_word(const char *word, struct fault *fault);
-
-/* Loads, names, seals and filters what the options ask for. -errno and @fault. */
 int source_open(struct source **ret, const struct options *options, struct fault *fault);
+
+/* One without a profile yet, for windows of the daemon. -ENOMEM. */
+int source_new(struct source **ret, const struct options *options);
 struct source *source_free(struct source *source);
 DEFINE_CLEANUP(struct source *, source_free);
+
+/* Another profile, sealed, and the windows it is of; both are taken over, in any case. -ENOMEM. */
+int source_replace(struct source *source, struct profile *profile, struct windows *windows,
+		   const struct profile_filter *filter);
+
+/* The same profile, filtered otherwise. -ENOMEM, upon which nothing is shown. */
+int source_filter(struct source *source, const struct profile_filter *filter);
+
+/*
+ * What stands for the windows of the daemon in a heading: "windows 12 to 41 and the open one, 10:00:00 to
+ * 10:05:03". Heap, or NULL.
+ */
+char *source_format_windows(const struct windows *windows, uint64_t now_us);
 
 /* What the user should know beside the result, one line each: damage, other events, lost symbols. */
 void source_say(const struct source *source, FILE *f);

@@ -23,9 +23,9 @@ static void write_origin(FILE *f, const struct source *source)
 {
 	const struct profile_info *info = &source->all->info;
 
-	fprintf(f, "%s: %" PRIu64 " samples of ", source->path, source->all->counters.samples);
+	fprintf(f, "%s: %" PRIu64 " samples of ", source->name, source->all->counters.samples);
 	text_write(f, info->event ?: "an unnamed event");
-	if (info->end_ns > info->start_ns)
+	if (source->is_recording && info->end_ns > info->start_ns)
 		write_length(f, info->end_ns - info->start_ns);
 	fputc('\n', f);
 	if (!info->hostname && !info->cpu)
@@ -85,8 +85,9 @@ static void write_runs(FILE *f, const struct profile_counters *counters)
 }
 
 /* The counters of trouble that belong to no sum; nothing where there was none. */
-static void write_troubles(FILE *f, const struct profile_counters *counters)
+static void write_troubles(FILE *f, const struct source *source)
 {
+	const struct profile_counters *counters = &source->all->counters;
 	const struct {
 		uint64_t value;
 		const char *what;
@@ -121,7 +122,7 @@ void summary_write(FILE *f, const struct source *source, enum view_by by)
 		write_runs(f, counters);
 	else
 		write_rows(f, counters);
-	write_troubles(f, counters);
+	write_troubles(f, source);
 	if (source->part)
 		fprintf(f,
 			"shown: %" PRIu64 " samples (%.1f %%), %" PRIu64 " rows, %" PRIu64

@@ -160,11 +160,11 @@ static json_t *make_row(const struct top *top, size_t i)
 }
 
 /* Writes @value and drops it. */
-static int write_value(FILE *f, json_t *value)
+static int write_value(FILE *f, json_t *value, size_t precision)
 {
 	if (!value)
 		return -ENOMEM;
-	json_dumpf(value, f, PRECISION);
+	json_dumpf(value, f, precision);
 	json_decref(value);
 	return 0;
 }
@@ -175,7 +175,7 @@ static int write_rows(const struct top *top, FILE *f)
 
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++) {
 		fputs(i > 0 ? ",\n" : "\n", f);
-		r = write_value(f, make_row(top, i));
+		r = write_value(f, make_row(top, i), PRECISION);
 	}
 	return r;
 }
@@ -185,11 +185,11 @@ int top_write_json(const struct top *top, FILE *f)
 	int r;
 
 	fputs("{\"windows\": ", f);
-	r = write_value(f, json_pack("[o]", json_window(top->source)));
+	r = write_value(f, json_windows(top->source), JSON_TIME_PRECISION);
 	if (r < 0)
 		return r;
 	fprintf(f, ", \"by\": \"%s\", \"totals\": ", view_name(top->by));
-	r = write_value(f, json_totals(&top->source->all->counters));
+	r = write_value(f, json_totals(&top->source->all->counters), PRECISION);
 	if (r < 0)
 		return r;
 	fputs(", \"rows\": [", f);

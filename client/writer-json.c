@@ -51,7 +51,16 @@ json_t *json_place(const struct place *place)
 			 "line", json_line(place->file, place->line));
 }
 
-json_t *json_window(const struct source *source)
+json_t *json_window(const struct window_info *window)
+{
+	return json_pack("{s:o, s:b, s:f, s:f, s:I, s:I, s:o}", "id",
+			 window->id > 0 ? json_integer(window->id) : json_null(), "open",
+			 window->open, "start", (double)window->start_us / 1e6, "length",
+			 (double)window->length_us / 1e6, "samples", (json_int_t)window->samples,
+			 "lost", (json_int_t)window->lost, "mode", json_text(window->mode));
+}
+
+static json_t *json_recording(const struct source *source)
 {
 	const struct profile *profile = source->all;
 	const struct profile_info *info = &profile->info;
@@ -59,11 +68,22 @@ json_t *json_window(const struct source *source)
 	double length = (double)(info->end_ns - info->start_ns) / 1e9;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:I}", "recording",
-			 json_text(source->path), "mode", json_text(info->mode), "event",
+			 json_text(source->name), "mode", json_text(info->mode), "event",
 			 json_text(info->event), "hostname", json_text(info->hostname), "cpu",
 			 json_text(info->cpu), "start",
 			 info->start_ns > 0 ? json_real(start) : json_null(), "length", length,
 			 "samples", (json_int_t)profile->counters.samples);
+}
+
+json_t *json_windows(const struct source *source)
+{
+	json_t *list = json_array();
+
+	if (source->is_recording)
+		json_array_append_new(list, json_recording(source));
+	for (size_t i = 0; i < source->windows.n; i++)
+		json_array_append_new(list, json_window(&source->windows.rows[i]));
+	return list;
 }
 
 json_t *json_totals(const struct profile_counters *counters)

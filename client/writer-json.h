@@ -17,7 +17,11 @@ json_t *json_build_id(const struct profile_object *object);
 json_t *json_line(const char *file, uint32_t line);
 json_t *json_place(const struct place *place);
 
-/* The window object of a recording. */
-json_t *json_window(const struct source *source);
+/* A window of the daemon's. */
+json_t *json_window(const struct window_info *window);
+/* What a source is of: an array of windows, of a recording one object that tells its path. */
+json_t *json_windows(const struct source *source);
+/* Digits that keep the microseconds of a time. */
+#define JSON_TIME_PRECISION JSON_REAL_PRECISION(16)
 /* All counters of @counters by their names, and "lost", their sum. */
 json_t *json_totals(const struct profile_counters *counters);

@@ -6,6 +6,8 @@ import tempfile
 
 from support import check, finish, one_line, run
 
+SOCKET = "/nonexistent/io.branchd"
+
 WRONG_USAGE = [
     [],
     ["report"],
@@ -25,16 +27,38 @@ WRONG_USAGE = [
     ["dump", "--format", "xml", "./a.data"],
     ["dump", "--samples", "--json", "./a.data"],
     ["dump", "--inline", "./a.data"],
+    ["dump", "--samples"],
+    ["dump", "--samples", "10:00..10:10"],
+    ["dump", "--once", "@0"],
+    ["top", "10:99"],
+    ["top", "-5"],
+    ["top", "-5parsecs"],
+    ["top", "@1"],
+    ["top", ""],
+    ["top", "5..3"],
+    ["top", "2026-11-20", "10:00"],
+    ["top", "--since", "-5min"],
+    ["status", "42"],
+    ["status", "--pid", "1"],
+    ["windows", "42"],
+    ["windows", "--since", "whenever"],
+    ["windows", "--since", "-1min", "--until", "-2min"],
 ]
 
-# A window of a daemon that is not there yet, or what cannot be read.
+# A window of a daemon that does not run, or what cannot be read.
 FAILURES = [
+    ["status"],
+    ["windows"],
+    ["windows", "--follow", "--since", "-5min"],
     ["top"],
     ["dump"],
     ["top", "42"],
     ["top", "@-1"],
     ["top", "yesterday"],
-    ["dump", "--samples", "10:00..10:10"],
+    ["top", "-5min"],
+    ["top", "-1h30min..-5min", "-n", "5"],
+    ["top", "--", "-5min"],
+    ["dump", "10:00..10:10"],
     ["top", "./not-there.data"],
     ["dump", "--samples", "./not-there.data"],
     ["top", "/"],
@@ -45,7 +69,7 @@ FAILURES = [
 def check_refused():
     for status, cases in (2, WRONG_USAGE), (1, FAILURES):
         for arguments in cases:
-            got, out, err = run(*arguments)
+            got, out, err = run("--socket", SOCKET, *arguments)
             check(got == status, arguments, "ended with", got, "not", status, err)
             check(out == "", arguments, "wrote", out)
             check(one_line(err), arguments, "said", err)
@@ -55,13 +79,14 @@ def check_places_of_options():
     """An option may stand anywhere: all of these get as far as the file that is not there."""
     for arguments in (["--by", "branch", "top", "./no.data"], ["top", "--by", "branch", "./no.data"],
                       ["top", "./no.data", "--by", "branch"], ["top", "./no.data", "--by=branch"]):
-        status, _, err = run(*arguments)
+        status, _, err = run("--socket", SOCKET, *arguments)
         check(status == 1 and "./no.data" in err, arguments, status, err)
 
 
 def check_help():
-    for arguments in ["--help"], ["-h"], ["top", "--help"], ["--help", "dump"], ["--version"]:
-        status, out, err = run(*arguments)
+    for arguments in ["--help"], ["-h"], ["top", "--help"], ["--help", "dump"], ["--version"], \
+            ["status", "--help"], ["windows", "-h"]:
+        status, out, err = run("--socket", SOCKET, *arguments)
         check(status == 0 and out and not err, arguments, status, err)
         check(all(len(line) <= 80 for line in out.splitlines()), arguments, "is too wide")
     check("--by" in run("top", "--help")[1], "top --help without --by")
@@ -74,12 +99,20 @@ def check_name_of_a_file():
         os.chdir(folder)
         with open("mine", "w", encoding="ascii"):
             pass
-        status, _, err = run("top", "mine")
+        status, _, err = run("--socket", SOCKET, "top", "mine")
         check(status == 1 and "./mine" in err, status, err)
         os.chdir("/")
 
 
+def check_no_daemon():
+    """One line, and what to do."""
+    for arguments in ["status"], ["top"], ["top", "-5min"], ["windows"]:
+        status, _, err = run("--socket", SOCKET, *arguments)
+        check(status == 1 and "systemctl start branchd" in err and SOCKET in err, arguments, err)
+
+
 check_refused()
+check_no_daemon()
 check_places_of_options()
 check_help()
 check_name_of_a_file()

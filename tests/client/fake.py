@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A daemon made up: the interface io.branchd on a socket, with the windows and profiles a test wants."""
+
+import json
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import time
+
+SECOND = 1000000
+LENGTH = 10 * SECOND
+
+
+def now_us():
+    return int(time.time() * SECOND)
+
+
+def window(number, start_us, samples=100, opened=False, length_us=LENGTH):
+    return {"id": 0 if opened else number, "start_us": start_us, "length_us": length_us,
+            "samples": samples, "lost": 2, "open": opened, "mode": "software"}
+
+
+COUNTERS = """samples weight rows rows_counted runs runs_counted cycles snapshots_empty unmapped
+samples_other_event samples_guest samples_limit frames_limit rows_aside rows_zero rows_wrong_path
+rows_doubled rows_call_stack rows_limit runs_aside runs_beside runs_call_stack runs_backward runs_across
+runs_long runs_limit lost_records lost_samples throttled out_of_order""".split()
+
+
+def profile(samples, counters=COUNTERS, depth=3):
+    """Two processes of one program: three samples of four are demo's in work(), called by main()."""
+    first, second = samples - samples // 4, samples // 4
+    stacks = [[None, 0, 0, "0x1010", 0, 0, 0], [None, 1, 0, "0x1210", second, 0, second],
+              [0, 0, 0, "0x1110", first, 0, first]]
+    names = [("main", 0x1000), ("work", 0x1100), ("idle_\u017eofie", 0x1200)]
+    processes = [(4711, "demo", "demo.service", 1000, first), (4712, "other", None, 0, second)]
+    empty = {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"], "rows": []}
+    return {
+        "profile": 1,
+        "info": {"mode": "software", "event": "cpu-clock", "hostname": "here", "os_release": None,
+                 "cpu": "a CPU", "n_cpus": 2, "depth": None, "start_ns": 1, "end_ns": 2},
+        "counters": dict({name: 0 for name in counters}, samples=samples, weight=samples),
+        "processes": [{"pid": pid, "start_ns": 5, "comm": comm, "executable": "/usr/bin/demo",
+                       "unit": unit, "uid": uid, "samples": n}
+                      for pid, comm, unit, uid, n in processes],
+        "objects": [{"kind": "file", "path": "/usr/bin/demo", "build_id": "ab" * 20, "major": 0,
+                     "minor": 0, "inode": None, "base": None}],
+        "functions": [{"object": 0, "start": hex(start), "size": 256, "name": name,
+                       "fingerprint": None} for name, start in names],
+        "stacks": {"columns": ["parent", "process", "object", "offset", "samples", "stitched",
+                               "weight"], "rows": stacks},
+        "branches": {"columns": ["process", "from_object", "from", "to_object", "to", "taken",
+                                 "mispredicted", "aborted", "cycles", "cycles_rows"], "rows": []},
+        "blocks": empty,
+    }
+
+
+STATUS = {
+    "version": "0.1.0", "hostname": "here", "started_us": 0, "now_us": 0, "privileged": True,
+    "sampling": {"running": True, "mode": "software", "event": "cpu-clock", "frequency": 99,
+                 "n_cpus": 2, "depth": 0, "reason": "the processor has no branch records"},
+    "samples": {"taken": 1010, "written": 1000, "ring_full": 10, "skipped": 3, "throttled": 0,
+                "lost_records": 0, "undecodable": 0},
+    "cost": {"bpf_ns": 1500000, "bpf_runs": 1000, "cpu_us": 36 * SECOND, "rss_bytes": 20 << 20},
+    "store": {"bytes": 3 << 20, "max_bytes": 1 << 30, "window_us": LENGTH, "windows": 30,
+              "waiting": 0, "removed": 0, "given_up": 0, "first_us": 0, "last_us": 0,
+              "set_aside": None},
+    "server": {"open": 1, "connections": 5, "calls": 9, "errors": 1, "pending_bytes": 0,
+               "refused_connections": 0, "refused_replies": 0, "too_long": 0, "not_understood": 2,
+               "stalled": 0},
+    "unnamed_objects": 4, "problems": ["no BTF: do this"],
+}
+
+
+class Daemon:
+    """Serves until it is closed. What it was called for is in .calls."""
+
+    def __init__(self, windows, path=None, counters=COUNTERS):
+        self.windows, self.counters = windows, counters
+        self.calls, self.followers = [], []
+        self.folder = None if path else tempfile.mkdtemp()
+        self.path = path or os.path.join(self.folder, "io.branchd")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(16)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        os.unlink(self.path)
+        if self.folder:
+            shutil.rmtree(self.folder)
+
+    def closed(self, added):
+        """A window closes."""
+        self.windows.insert(len(self.windows) - 1, added)
+        for follower in self.followers:
+            self._send(follower, {"parameters": {"windows": [added]}, "continues": True})
+
+    @staticmethod
+    def _send(connection, message):
+        connection.sendall(json.dumps(message).encode() + b"\0")
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=[connection], daemon=True).start()
+
+    def _serve(self, connection):
+        data = b""
+        while True:
+            try:
+                part = connection.recv(65536)
+            except OSError:
+                return
+            if not part:
+                return
+            data += part
+            while b"\0" in data:
+                text, data = data.split(b"\0", 1)
+                call = json.loads(text)
+                self.calls.append(call)
+                try:
+                    self._send(connection, self._answer(call, connection))
+                except OSError:
+                    return
+
+    def _answer(self, call, connection):
+        name = call["method"].rpartition(".")[2]
+        parameters = call.get("parameters", {})
+        if name == "GetStatus":
+            now = now_us()
+            store = dict(STATUS["store"], first_us=now - 300 * SECOND, last_us=now)
+            return {"parameters": dict(STATUS, now_us=now, started_us=now - 3600 * SECOND,
+                                       store=store)}
+        if name == "ListWindows":
+            if call.get("more"):
+                self.followers.append(connection)
+                return {"parameters": {"windows": self.list(parameters)}, "continues": True}
+            return {"parameters": {"windows": self.list(parameters)}}
+        return self._profile(parameters)
+
+    def list(self, parameters):
+        since, until = parameters.get("since_us", 0), parameters.get("until_us", 1 << 62)
+        found = [w for w in self.windows
+                 if w["start_us"] < until and w["start_us"] + w["length_us"] > since]
+        return found[-parameters["latest"]:] if "latest" in parameters else found
+
+    def _profile(self, parameters):
+        order = [w["id"] for w in self.windows]
+        first = parameters.get("first", 0)
+        last = parameters.get("last", first)
+        if first not in order or last not in order:
+            return {"error": "io.branchd.NoSuchWindow", "parameters": {}}
+        part = self.windows[order.index(first):order.index(last) + 1]
+        samples = sum(w["samples"] for w in part)
+        return {"parameters": {"windows": part, "profile": profile(samples, self.counters)}}
+
+
+def recent(n=40, samples=100):
+    """The last @n windows, and an open one."""
+    start = now_us() // LENGTH * LENGTH
+    windows = [window(101 + i, start - (n - i) * LENGTH, samples) for i in range(n)]
+    return windows + [window(0, start, 7, True, 3 * SECOND)]
