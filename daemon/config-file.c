@@ -15,8 +15,9 @@
 
 #include "common/util/cleanup.h"
 
-#define MAX_LINE       8192
-#define MAX_FILE_BYTES (1 << 20)
+#define MAX_LINE        8192
+#define MAX_FILE_BYTES  (1 << 20)
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct reading {
 	const char *path;
@@ -39,8 +40,11 @@ static int read_line(struct reading *reading, char *text, size_t size)
 			return 0;
 		return fault_set(reading->fault, -EIO, "%s: cannot be read", reading->path);
 	}
-	reading->line++;
 	n = strlen(text);
+	if (reading->line++ == 0 && strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+		n -= strlen(BYTE_ORDER_MARK);
+		memmove(text, text + strlen(BYTE_ORDER_MARK), n + 1);
+	}
 	if (n > 0 && text[n - 1] == '\n')
 		text[--n] = '\0';
 	else if (!feof(reading->f))
