@@ -256,8 +256,9 @@ static void test_a_mapping_over_what_was_sampled(void **state)
 	comm(p, 5, 5, "x", true);
 	map(p, 5, 0x1000, "/bin/x");
 	map(p, 5, 0x8000, "/lib/one.so");
-	map(p, 5, 0x8800, "/lib/two.so"); /* nobody has looked: in place */
 	old = processes_find(p, 5);
+	map(p, 5, 0x8800, "/lib/two.so"); /* nobody has looked: in place */
+	assert_ptr_equal(processes_find(p, 5), old);
 	assert_string_equal(path_at(p, old, 0x8800), "/lib/two.so");
 
 	incarnation_ref(old)->context = SAMPLED;

@@ -280,6 +280,37 @@ static void test_a_header_that_lies(void **state)
 	}
 }
 
+static void test_sizes_that_wrap(void **state)
+{
+	static const uint64_t all = UINT64_MAX, far = UINT64_MAX - 7;
+	struct perf_file_header *h;
+	struct example e;
+	char *ids;
+
+	example_make(&e, 0);
+	h = (void *)e.data;
+	h->data.n_bytes = all - h->data.offset / 2;
+	/* What follows the records is not told from them any more. */
+	{
+		struct result r;
+
+		read_bytes(&e, e.n, true, &r);
+		assert_true(r.n >= EXAMPLE_N_EVENTS && r.damage.fault.text[0]);
+		read_bytes(&e, e.n, false, &r);
+		assert_true(r.error < 0);
+	}
+	example_done(&e);
+
+	example_make(&e, 0);
+	h = (void *)e.data;
+	ids = e.data + h->attrs.offset + h->attr_bytes - sizeof(struct perf_file_section);
+	memcpy(ids + 8, &far, 8);
+	check_refused(&e, e.n);
+	memcpy(ids, &far, 8);
+	check_refused(&e, e.n);
+	example_done(&e);
+}
+
 static struct perf_event_header *record_of_type(const struct example *e, uint32_t type)
 {
 	size_t at = example_data_start(e);
@@ -378,6 +409,24 @@ static void test_features_that_lie_elsewhere(void **state)
 	example_done(&e);
 }
 
+/* An AUXTRACE record says how much follows it that is no record. */
+static void test_bytes_behind_a_record_that_are_not_there(void **state)
+{
+	static const uint64_t sizes[] = { 1u << 20, UINT64_MAX, UINT64_MAX - 100 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct perf_event_header *h;
+		struct example e;
+
+		example_make(&e, 0);
+		h = record_of_type(&e, PERF_RECORD_SAMPLE);
+		h->type = RECORD_AUXTRACE;
+		memcpy(h + 1, &sizes[i], 8);
+		check_damaged(&e, e.n, 5);
+		example_done(&e);
+	}
+}
+
 /* COMPRESSED2 says how much of it is data; a lie is found where it stands. */
 static void test_packed_data_that_lies_of_its_size(void **state)
 {
@@ -445,6 +494,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_recording),
 		cmocka_unit_test(test_what_is_said_of_old_and_foreign_files),
 		cmocka_unit_test(test_a_header_that_lies),
+		cmocka_unit_test(test_sizes_that_wrap),
+		cmocka_unit_test(test_bytes_behind_a_record_that_are_not_there),
 		cmocka_unit_test(test_a_record_of_no_size_ends_the_reading),
 		cmocka_unit_test(test_a_record_that_cannot_be_decoded_is_one_lost),
 		cmocka_unit_test(test_a_recording_not_finished),

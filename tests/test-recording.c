@@ -49,8 +49,10 @@ static void read_path(const char *path, struct seen *seen)
 		seen->kinds[seen->n] = e.kind;
 		seen->times[seen->n] = e.time_ns;
 		seen->sources[seen->n++] = e.source;
-		if (e.kind == EVENT_SAMPLE)
-			seen->n_rows += e.sample.n_rows;
+		if (e.kind != EVENT_SAMPLE)
+			continue;
+		seen->n_rows += e.sample.n_rows;
+		assert_int_equal((uintptr_t)e.sample.rows % sizeof(uint64_t), 0);
 	}
 	if (k < 0)
 		fail_msg("%s", fault.text);
