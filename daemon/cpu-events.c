@@ -65,9 +65,8 @@ static int open_tasks(struct cpu_events *e, size_t n_pages, struct fault *fault)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
-		.mmap = 1, /* mmap2 alone gives nothing */
-		.mmap2 = 1,
-		.build_id = 1,
+		.mmap = 1,  /* mmap2 alone gives nothing */
+		.mmap2 = 1, /* without build_id: see file-ids.h */
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -78,10 +77,6 @@ static int open_tasks(struct cpu_events *e, size_t n_pages, struct fault *fault)
 
 	set_common(&attr, n_pages);
 	e->tasks_fd = probe_open_event(&attr, (int)e->cpu, NULL);
-	if (e->tasks_fd == -EINVAL) { /* before 5.12 */
-		attr.build_id = 0;
-		e->tasks_fd = probe_open_event(&attr, (int)e->cpu, NULL);
-	}
 	r = e->tasks_fd < 0 ? e->tasks_fd : redirect(e, e->tasks_fd);
 	if (r >= 0 && ioctl(e->tasks_fd, PERF_EVENT_IOC_ENABLE) < 0)
 		r = -errno;

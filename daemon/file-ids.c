@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "common/symbol/elf-image.h"
 #include "common/util/cleanup.h"
 
+#define MAX_FILES 8192 /* remembered; when there are more it starts anew */
+
 struct file_key {
 	uint32_t major, minor;
 	uint64_t inode;
@@ -22,6 +25,8 @@ struct file_key {
 
 struct file_id {
 	struct file_key key;
+	struct timespec changed;
+	off_t n_bytes;
 	struct build_id id;
 	UT_hash_handle hh;
 };
@@ -36,55 +41,73 @@ int file_ids_new(struct file_ids **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-struct file_ids *file_ids_free(struct file_ids *ids)
+static void forget_all(struct file_ids *ids)
 {
 	struct file_id *file, *next;
 
-	if (!ids)
-		return NULL;
 	HASH_ITER(hh, ids->files, file, next) {
 		HASH_DEL(ids->files, file);
 		free(file);
 	}
+}
+
+struct file_ids *file_ids_free(struct file_ids *ids)
+{
+	if (!ids)
+		return NULL;
+	forget_all(ids);
 	free(ids);
 	return NULL;
 }
 
-/* Opens what is mapped; by its path if that is still the same file. A descriptor, or -1. */
-static int open_mapped(int32_t pid, const struct mapping_event *m)
+static int open_file(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/*
+ * Opens what is mapped; by its path, as the process or, where that has gone, as we see it, if that is still
+ * the same file. A descriptor and *@ret_st, or -1.
+ */
+static int open_mapped(int32_t pid, const struct mapping_event *m, struct stat *ret_st)
 {
 	char path[4096 + 64];
-	struct stat st;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->address,
 		 m->address + m->n_bytes);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_ino != m->inode || !S_ISREG(st.st_mode))) {
+	fd = open_file(path);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
+		fd = open_file(path);
+	}
+	if (fd < 0)
+		fd = open_file(m->path);
+	if (fd >= 0 &&
+	    (fstat(fd, ret_st) < 0 || ret_st->st_ino != m->inode || !S_ISREG(ret_st->st_mode))) {
 		close(fd);
 		return -1;
 	}
 	return fd;
 }
 
-static struct build_id read_id(int32_t pid, const struct mapping_event *m)
+/* Takes over @fd. */
+static struct build_id read_id(int fd)
 {
 	_cleanup_(elf_image_freep) struct elf_image *image = NULL;
-	int fd = open_mapped(pid, m);
 
-	if (fd < 0 || elf_image_open(&image, fd) < 0)
+	if (elf_image_open(&image, fd) < 0)
 		return (struct build_id){ 0 };
 	return image->build_id;
 }
 
 static struct file_id *add_file(struct file_ids *ids, const struct file_key *key)
 {
-	struct file_id *file = calloc(1, sizeof(*file));
+	struct file_id *file;
 
+	if (HASH_COUNT(ids->files) >= MAX_FILES)
+		forget_all(ids);
+	file = calloc(1, sizeof(*file));
 	if (!file)
 		return NULL;
 	file->key = *key;
@@ -96,20 +119,50 @@ static struct file_id *add_file(struct file_ids *ids, const struct file_key *key
 	return file;
 }
 
+static bool is_unchanged(const struct file_id *file, const struct stat *st)
+{
+	return file->n_bytes == st->st_size && file->changed.tv_sec == st->st_ctim.tv_sec &&
+	       file->changed.tv_nsec == st->st_ctim.tv_nsec;
+}
+
+/* What is known of the file at @fd, which it takes over; read if it must be. NULL: no memory. */
+static struct file_id *find_file(struct file_ids *ids, const struct file_key *key, int fd,
+				 const struct stat *st)
+{
+	struct file_id *file;
+
+	HASH_FIND(hh, ids->files, key, sizeof(*key), file);
+	if (file && is_unchanged(file, st)) {
+		close(fd);
+		return file;
+	}
+	if (!file)
+		file = add_file(ids, key);
+	if (!file) {
+		close(fd);
+		return NULL;
+	}
+	file->changed = st->st_ctim;
+	file->n_bytes = st->st_size;
+	file->id = read_id(fd);
+	return file;
+}
+
 int file_ids_fill(struct file_ids *ids, int32_t pid, struct mapping_event *mapping)
 {
 	struct file_key key = { mapping->major, mapping->minor, mapping->inode };
 	struct file_id *file;
+	struct stat st;
+	int fd;
 
-	if (mapping->inode == 0 || mapping->path[0] != '/')
+	if (mapping->inode == 0 || mapping->n_build_id > 0 || mapping->path[0] != '/')
 		return 0;
-	HASH_FIND(hh, ids->files, &key, sizeof(key), file);
-	if (!file) {
-		file = add_file(ids, &key);
-		if (!file)
-			return -ENOMEM;
-		file->id = read_id(pid, mapping);
-	}
+	fd = open_mapped(pid, mapping, &st);
+	if (fd < 0)
+		return 0;
+	file = find_file(ids, &key, fd, &st);
+	if (!file)
+		return -ENOMEM;
 	if (file->id.n == 0)
 		return 0;
 	memcpy(mapping->build_id, file->id.bytes, sizeof(mapping->build_id));

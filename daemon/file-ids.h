@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The build-ids of mapped files, each file read once. For one look through /proc, during which no
- * inode gets another file.
+ * The build-ids of mapped files, each file read once: as long as the time of its last change and its
+ * size tell that it is the same.
+ *
+ * The kernel could tell them itself (perf_event_attr.build_id), but where one event asks for that, it
+ * marks the records of other people's events as well, in which there are none (up to 6.18 at the
+ * least: perf_event_mmap_output() leaves the bit in the header that all share), and perf record dies
+ * of it.
  */
 #pragma once
 
@@ -16,6 +21,6 @@ DEFINE_CLEANUP(struct file_ids *, file_ids_free);
 
 /*
  * Puts the build-id into @mapping of process @pid in the place of device and inode, as the kernel
- * does in its records; without one they stay. 0 or -ENOMEM.
+ * would; without one, or where the file is not to be had any more, they stay. 0 or -ENOMEM.
  */
 int file_ids_fill(struct file_ids *ids, int32_t pid, struct mapping_event *mapping);

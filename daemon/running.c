@@ -177,19 +177,17 @@ static int tell_process(struct telling *t, int32_t pid)
 	return r < 0 ? r : tell_mappings(t, pid, NULL);
 }
 
-int running_tell(running_handler handler, void *userdata)
+int running_tell(struct file_ids *file_ids, running_handler handler, void *userdata)
 {
-	struct telling t = { .handler = handler, .userdata = userdata };
+	struct telling t = { .file_ids = file_ids, .handler = handler, .userdata = userdata };
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	int32_t pid;
-	int r;
+	int r = 0;
 
 	if (!dir)
 		return -errno;
-	r = file_ids_new(&t.file_ids);
 	while (r >= 0 && (pid = next_number(dir)) != 0)
 		r = tell_process(&t, pid);
-	file_ids_free(t.file_ids);
 	free(t.line);
 	return r < 0 ? r : 0;
 }

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "common/record/event.h"
+#include "daemon/file-ids.h"
 
 typedef int (*running_handler)(const struct event *event, void *userdata);
 
 /* The first negative answer of @handler ends it and is passed on; so does -ENOMEM. */
-int running_tell(running_handler handler, void *userdata);
+int running_tell(struct file_ids *file_ids, running_handler handler, void *userdata);

@@ -20,6 +20,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/cpu-events.h"
 #include "daemon/cpu-list.h"
+#include "daemon/file-ids.h"
 #include "daemon/live-sample.h"
 #include "daemon/probe.h"
 #include "daemon/program.h"
@@ -48,6 +49,7 @@ struct sampler {
 	struct decoder *decoder;
 	struct order *order;
 	struct chunk *chunk; /* that records are copied into */
+	struct file_ids *file_ids;
 	struct tally tally;
 	uint64_t followed_ns, looked_ns;
 	uint64_t lost_seen; /* records of tasks lost when /proc was looked through last */
@@ -168,7 +170,9 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 
 	attr.sample_type = CPU_EVENTS_SAMPLE_TYPE;
 	attr.sample_id_all = 1;
-	r = decoder_new(&s->decoder);
+	r = file_ids_new(&s->file_ids);
+	if (r >= 0)
+		r = decoder_new(&s->decoder);
 	if (r >= 0)
 		r = decoder_add_source(s->decoder, &attr, NULL, 0, fault);
 	return r < 0 ? r : order_new(&s->order, 0);
@@ -245,6 +249,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 	order_free(sampler->order);
 	chunk_unref(sampler->chunk);
 	decoder_free(sampler->decoder);
+	file_ids_free(sampler->file_ids);
 	free(sampler);
 	return NULL;
 }
@@ -312,7 +317,7 @@ static int look_around(struct sampler *s, sampler_handler handler, void *userdat
 	if (!s->looked)
 		r = running_kernel_tell(on_running, &l);
 	s->looked = true;
-	return r < 0 ? r : running_tell(on_running, &l);
+	return r < 0 ? r : running_tell(s->file_ids, on_running, &l);
 }
 
 /* By the clock a CPU ticks even if it is idle; the event of one that went and came back does not. */
@@ -373,6 +378,8 @@ static int tell_record(struct sampler *s, const struct perf_event_header *record
 
 	if (r >= 0 && e.kind == EVENT_SAMPLE)
 		r = live_sample_decode(&e);
+	if (r >= 0 && e.kind == EVENT_MAPPING && e.mapping.executable)
+		r = file_ids_fill(s->file_ids, e.pid, &e.mapping);
 	if (r == -EBADMSG) {
 		add(record->type == PERF_RECORD_SAMPLE ? &s->tally.undecodable : &s->tally.lost, 1);
 		return 0;

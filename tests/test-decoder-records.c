@@ -120,15 +120,21 @@ static void check_cuts(const struct decoder *d, size_t n_least)
 	record->size = size;
 }
 
-static struct decoder *make_task_decoder(void)
+static struct decoder *make_mapping_decoder(bool build_id)
 {
 	struct perf_event_attr attr = {
 		.sample_type =
 			PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 		.sample_id_all = 1,
+		.build_id = build_id,
 	};
 
 	return make_decoder(&attr);
+}
+
+static struct decoder *make_task_decoder(void)
+{
+	return make_mapping_decoder(false);
 }
 
 static void put_task_trailer(void)
@@ -184,12 +190,9 @@ static void test_mmap(void **state)
 	decoder_free(d);
 }
 
-static void test_mmap2_by_inode(void **state)
+static void put_inode_mapping(uint16_t misc)
 {
-	struct decoder *d = make_task_decoder();
-	struct event e;
-
-	begin_mapping(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 42);
+	begin_mapping(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | misc, 42);
 	put_u32(&bytes, 8);
 	put_u32(&bytes, 1);
 	put_u64(&bytes, 4711);
@@ -198,6 +201,14 @@ static void test_mmap2_by_inode(void **state)
 	put_u32(&bytes, 2);
 	put_string(&bytes, "/usr/lib/libx.so");
 	put_task_trailer();
+}
+
+static void test_mmap2_by_inode(void **state)
+{
+	struct decoder *d = make_task_decoder();
+	struct event e;
+
+	put_inode_mapping(0);
 	decode_ok(d, &e);
 	assert_int_equal(e.mapping.major, 8);
 	assert_int_equal(e.mapping.minor, 1);
@@ -223,9 +234,24 @@ static void put_build_id_mapping(uint8_t n, uint32_t protection)
 	put_task_trailer();
 }
 
-static void test_mmap2_by_build_id(void **state)
+/* As the kernel writes it while somebody else's event asks for build-ids. */
+static void test_mmap2_by_inode_that_is_marked_as_of_a_build_id(void **state)
 {
 	struct decoder *d = make_task_decoder();
+	struct event e;
+
+	put_inode_mapping(PERF_RECORD_MISC_MMAP_BUILD_ID);
+	decode_ok(d, &e);
+	assert_int_equal(e.mapping.n_build_id, 0);
+	assert_int_equal(e.mapping.major, 8);
+	assert_int_equal(e.mapping.inode, 4711);
+	assert_string_equal(e.mapping.path, "/usr/lib/libx.so");
+	decoder_free(d);
+}
+
+static void test_mmap2_by_build_id(void **state)
+{
+	struct decoder *d = make_mapping_decoder(true);
 	struct fault fault;
 	struct event e;
 
@@ -448,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_the_trailer_of_any_mixture),
 		cmocka_unit_test(test_mmap),
 		cmocka_unit_test(test_mmap2_by_inode),
+		cmocka_unit_test(test_mmap2_by_inode_that_is_marked_as_of_a_build_id),
 		cmocka_unit_test(test_mmap2_by_build_id),
 		cmocka_unit_test(test_a_path_without_an_end_is_a_fault),
 		cmocka_unit_test(test_comm),

@@ -505,11 +505,27 @@ static int decode_sample(struct cursor *c, const struct perf_event_header *recor
 	return 0;
 }
 
-static bool take_inode(struct cursor *c, bool has_build_id, struct mapping_event *m)
+/*
+ * Is it the build-id form? The kernel marks it, but where one of several events on a machine asked for
+ * build-ids it marks those of the others, too, in which there is none. A recording that asked for none has
+ * some where `perf inject` has put them: of the two usual sizes.
+ */
+static bool has_build_id(const struct cursor *c, const struct perf_event_header *record,
+			 const struct perf_event_attr *attr)
+{
+	uint32_t size;
+
+	if (!(record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || cursor_left(c) < sizeof(size))
+		return false;
+	memcpy(&size, c->at, sizeof(size));
+	return attr->build_id || size == 16 || size == 20;
+}
+
+static bool take_inode(struct cursor *c, bool build_id, struct mapping_event *m)
 {
 	uint8_t n;
 
-	if (has_build_id) {
+	if (build_id) {
 		if (!take(c, &n, 1) || n > sizeof(m->build_id) || !skip(c, 3) ||
 		    !take(c, m->build_id, sizeof(m->build_id)))
 			return false;
@@ -521,9 +537,8 @@ static bool take_inode(struct cursor *c, bool has_build_id, struct mapping_event
 }
 
 static bool decode_mapping(struct cursor *c, const struct perf_event_header *record,
-			   struct event *ret)
+			   const struct perf_event_attr *attr, struct event *ret)
 {
-	bool has_build_id = record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
 	struct mapping_event *m = &ret->mapping;
 	uint32_t task[2], protection[2] = { 4 /* PROT_EXEC */ };
 
@@ -532,7 +547,7 @@ static bool decode_mapping(struct cursor *c, const struct perf_event_header *rec
 	    !take(c, &m->file_offset, 8))
 		return false;
 	if (record->type == PERF_RECORD_MMAP2 &&
-	    (!take_inode(c, has_build_id, m) || !take(c, protection, 8)))
+	    (!take_inode(c, has_build_id(c, record, attr), m) || !take(c, protection, 8)))
 		return false;
 	m->path = take_string(c);
 	if (!m->path)
@@ -626,12 +641,13 @@ static void decode_trailer(const struct perf_event_header *record, const struct 
 		take(&c, &ret->cpu, 4);
 }
 
-static bool decode_body(struct cursor *c, const struct perf_event_header *record, struct event *ret)
+static bool decode_body(struct cursor *c, const struct perf_event_header *record,
+			const struct perf_event_attr *attr, struct event *ret)
 {
 	switch (record->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return decode_mapping(c, record, ret);
+		return decode_mapping(c, record, attr, ret);
 	case PERF_RECORD_COMM:
 		return decode_comm(c, record, ret);
 	case PERF_RECORD_FORK:
@@ -683,7 +699,7 @@ int decoder_decode(const struct decoder *decoder, const struct perf_event_header
 		return fault_set(fault, -EBADMSG, "record of type %u of only %u bytes",
 				 record->type, record->size);
 	c.end -= source->trailer_bytes;
-	if (!decode_body(&c, record, ret))
+	if (!decode_body(&c, record, &source->attr, ret))
 		return fault_set(fault, -EBADMSG,
 				 "record of type %u ends before what it should hold", record->type);
 	decode_trailer(record, source, ret);
