@@ -368,7 +368,8 @@ static int fork_process(struct processes *p, const struct event *e)
 		return -ENOMEM;
 	if (e->fork.exec) {
 		forget_executable(fresh);
-		fresh->exec_seen = false; /* its own: its mappings come in the order of their addresses */
+		fresh->exec_seen =
+			false; /* its own: its mappings come in the order of their addresses */
 	}
 	fresh->pid = e->pid;
 	fresh->start_ns = e->time_ns;

@@ -81,7 +81,8 @@ static int unpack(struct inflate *i, struct fault *fault)
 		return fault_set(fault, -EBADMSG, "compressed data cannot be unpacked: %s",
 				 ZSTD_getErrorName(r));
 	if (stuck && i->in.pos < i->in.size)
-		return fault_set(fault, -EBADMSG, "compressed data cannot be unpacked: no progress");
+		return fault_set(fault, -EBADMSG,
+				 "compressed data cannot be unpacked: no progress");
 	i->chunk->n_used = out.pos;
 	return !stuck;
 }

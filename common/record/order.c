@@ -25,7 +25,7 @@ struct order {
 	size_t head, n, cap, cap_scratch;
 	size_t n_ready; /* of those from head on, how many may go out */
 	size_t max_waiting;
-	size_t n_chunks; /* that those that wait hold */
+	size_t n_chunks;     /* that those that wait hold */
 	uint64_t last_time;  /* of the record added last */
 	uint64_t max_time;   /* of all added */
 	uint64_t round_time; /* max_time when the round before ended */

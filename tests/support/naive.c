@@ -57,13 +57,13 @@ void naive_apply(struct naive *naive, const struct event *event)
 
 	switch (event->kind) {
 	case EVENT_MAPPING:
-		c.kind = event->mapping.executable || event->mapping.kernel ? CHANGE_MAP
-									    : CHANGE_UNMAP;
+		c.kind = event->mapping.executable || event->mapping.kernel ? CHANGE_MAP :
+									      CHANGE_UNMAP;
 		c.address = event->mapping.address;
 		c.n_bytes = event->mapping.n_bytes;
 		c.file_offset = event->mapping.file_offset;
-		c.object = event->mapping.kernel ? NAIVE_KERNEL
-						 : naive_object(naive, event->mapping.path);
+		c.object = event->mapping.kernel ? NAIVE_KERNEL :
+						   naive_object(naive, event->mapping.path);
 		c.path = strings_intern(naive->strings, event->mapping.path);
 		break;
 	case EVENT_COMM:
