@@ -109,8 +109,11 @@ static void write_objects(FILE *f, const struct source *source)
 		fprintf(f, "%*s ", 40 - 2 * object->n_build_id, object->n_build_id ? "" : "-");
 		text_write(f, object->path[0] ? object->path : "[unknown]");
 		symbolizer_for_each_problem(source->symbolizer, match_reason, &reason);
-		if (reason.why)
-			fprintf(f, "  (no symbols: %s)", reason.why);
+		if (reason.why) {
+			fputs("  (no symbols: ", f);
+			text_write(f, reason.why);
+			fputc(')', f);
+		}
 		fputc('\n', f);
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "client/commands.h"
 #include "client/options.h"
+#include "client/text.h"
 
 enum exit_status {
 	STATUS_DONE = 0,
@@ -24,7 +25,7 @@ static int (*const commands[OPTIONS_N_COMMANDS])(const struct options *, struct 
 
 static int complain(const struct fault *fault, enum exit_status status)
 {
-	fprintf(stderr, "branchctl: %s\n", fault->text);
+	text_say(stderr, "%s", fault->text);
 	return status;
 }
 

@@ -147,11 +147,13 @@ static void say_others(const struct samples *samples, FILE *f)
 
 	if ((samples->seen & ~(1ull << (samples->source % 64))) == 0)
 		return;
-	fprintf(f, "branchctl: samples of %s; also recorded, see --event: ",
-		recording_source_name(samples->recording, samples->source));
+	fputs("branchctl: samples of ", f);
+	text_write(f, recording_source_name(samples->recording, samples->source));
+	fputs("; also recorded, see --event: ", f);
 	for (uint32_t i = 0; i < 64; i++)
 		if (i != samples->source && samples->seen & 1ull << i) {
-			fprintf(f, "%s%s", comma, recording_source_name(samples->recording, i));
+			fputs(comma, f);
+			text_write(f, recording_source_name(samples->recording, i));
 			comma = ", ";
 		}
 	fputc('\n', f);
@@ -162,8 +164,8 @@ void samples_say(const struct samples *samples, FILE *f)
 	const struct recording_damage *damage = &samples->damage;
 
 	if (damage->fault.text[0] != '\0')
-		fprintf(f, "branchctl: %s: %s; lost: the %" PRIu64 " bytes from there on\n",
-			samples->options->window, damage->fault.text, damage->n_bytes_lost);
+		text_say(f, "%s: %s; lost: the %" PRIu64 " bytes from there on",
+			 samples->options->window, damage->fault.text, damage->n_bytes_lost);
 	say_others(samples, f);
 }
 

@@ -331,13 +331,13 @@ void source_say(const struct source *source, FILE *f)
 	const struct profile *shown = source->shown;
 
 	if (source->damage.fault.text[0] != '\0')
-		fprintf(f, "branchctl: %s: %s; lost: the %" PRIu64 " bytes from there on\n",
-			source->name, source->damage.fault.text, source->damage.n_bytes_lost);
+		text_say(f, "%s: %s; lost: the %" PRIu64 " bytes from there on", source->name,
+			 source->damage.fault.text, source->damage.n_bytes_lost);
 	if (source->others)
-		fprintf(f, "branchctl: counting %s; also recorded, see --event: %s\n",
-			shown->info.event ?: "the first event", source->others);
+		text_say(f, "counting %s; also recorded, see --event: %s",
+			 shown->info.event ?: "the first event", source->others);
 	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
-		fprintf(f, "branchctl: nothing in it matches the filters\n");
+		text_say(f, "nothing in it matches the filters");
 	if (source->is_recording) /* the daemon's profiles have names */
 		say_symbols(source, f);
 }

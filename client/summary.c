@@ -23,7 +23,8 @@ static void write_origin(FILE *f, const struct source *source)
 {
 	const struct profile_info *info = &source->all->info;
 
-	fprintf(f, "%s: %" PRIu64 " samples of ", source->name, source->all->counters.samples);
+	text_write(f, source->name);
+	fprintf(f, ": %" PRIu64 " samples of ", source->all->counters.samples);
 	text_write(f, info->event ?: "an unnamed event");
 	if (source->is_recording && info->end_ns > info->start_ns)
 		write_length(f, info->end_ns - info->start_ns);
