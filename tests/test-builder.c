@@ -448,9 +448,63 @@ static void test_a_full_table_of_frames(void **state)
 		add_chain(&w, chain, 3);
 	}
 	close_window(&w);
-	assert_int_equal(w.profile->n_stacks, 4);
-	assert_int_equal(w.profile->counters.samples + w.profile->counters.samples_limit, 3);
-	assert_int_equal(w.profile->counters.samples_limit, 1);
+	/* The third is its leaf alone: its callers are lost, not who it was. */
+	assert_int_equal(w.profile->n_stacks, 5);
+	assert_int_equal(w.profile->counters.samples, 3);
+	assert_int_equal(w.profile->counters.frames_limit, 1);
+	window_done(&w);
+}
+
+static void add_many(struct window *w)
+{
+	struct row rows[ROWS];
+
+	for (uint64_t k = 0; k < 200; k++) {
+		uint64_t chain[] = { CODE, CODE + 0x100 + 3 * (k % 7), CODE + 0x1000 + k };
+
+		for (uint64_t i = 0; i < ROWS; i++)
+			rows[i] = (struct row){ CODE + 0x10000 - 32 * i + k,
+						CODE + 0x10000 - 32 * i + 16 + k, FLAGS(i, 0) };
+		add_rows(w, rows, ROWS);
+		add_chain(w, chain, 3);
+	}
+}
+
+static void test_full_tables_lose_nothing_where_memory_is_no_matter(void **state)
+{
+	struct builder_settings small = { .max_rows = 700, .max_frames = 50, .unbounded = true };
+	struct window w, expected;
+
+	window_open(&expected);
+	add_many(&expected);
+	window_init(&w, &small);
+	add_many(&w);
+	assert_true(profile_equal(close_window(&w), close_window(&expected)));
+	assert_int_equal(w.profile->counters.rows_limit, 0);
+	add_many(&w);
+	assert_true(profile_equal(close_window(&w), expected.profile));
+	window_done(&w);
+	window_done(&expected);
+}
+
+/* A program that maps over itself all the time, and many are its mappings: each is kept a while only. */
+static void test_replaced_address_spaces_are_let_go(void **state)
+{
+	static const struct row row = { LIB + 0x10, LIB + 0x20, 0 };
+	const struct profile *p;
+	struct window w;
+
+	window_open(&w);
+	for (uint64_t i = 0; i < 1000; i++)
+		map(&w, PID, LIB + 0x100000 + 0x2000 * i, 0x1000, 0, "/lib/many.so");
+	for (uint64_t i = 0; i < 600; i++) {
+		map(&w, PID, LIB, 0x10000, 0, i % 2 ? "/lib/odd.so" : "/lib/even.so");
+		add_rows(&w, &row, 1);
+	}
+	p = close_window(&w);
+	assert_int_equal(p->n_branches, 2);
+	assert_int_equal(p->branches[0].taken, 300);
+	assert_int_equal(p->branches[1].taken, 300);
 	window_done(&w);
 }
 
@@ -543,6 +597,8 @@ int main(void)
 		cmocka_unit_test(test_frames_of_a_call_chain),
 		cmocka_unit_test(test_a_full_table_of_rows),
 		cmocka_unit_test(test_a_full_table_of_frames),
+		cmocka_unit_test(test_full_tables_lose_nothing_where_memory_is_no_matter),
+		cmocka_unit_test(test_replaced_address_spaces_are_let_go),
 		cmocka_unit_test(test_the_same_address_before_and_after_an_exec),
 		cmocka_unit_test(test_a_window_after_another),
 		cmocka_unit_test(test_a_function_that_the_kernel_announced),

@@ -12,9 +12,18 @@ struct builder {
 	struct frame_table frames;
 	struct incarnation **contexts; /* those sampled in this window; raw addresses are theirs */
 	size_t n_contexts, cap_contexts;
+	size_t n_mappings;       /* of their address spaces, which live on until they are let go */
+	struct profile *settled; /* what was settled of this window already, or NULL */
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;
 };
 
 /* Lets go of all incarnations: the window's addresses have no meaning any more. */
 void builder_forget_contexts(struct builder *builder);
+
+/*
+ * Turns what is counted into a profile, not sealed yet, and begins anew: *@ret. 0, or -ENOMEM: then the
+ * builder can only be freed.
+ */
+int builder_settle(struct builder *builder, const struct processes *processes,
+		   struct profile **ret);

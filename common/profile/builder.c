@@ -10,6 +10,9 @@
 #define MAX_ROWS   (256u * 1024)
 #define MAX_FRAMES (256u * 1024)
 
+/* Mappings that incarnations sampled may hold among them: 10 MiB. More, and the window is settled early. */
+#define MAX_MAPPINGS (256u * 1024)
+
 int builder_new(struct builder **ret, const struct builder_settings *settings)
 {
 	_cleanup_(builder_freep) struct builder *b = calloc(1, sizeof(*b));
@@ -35,6 +38,7 @@ void builder_forget_contexts(struct builder *b)
 		incarnation_unref(b->contexts[i]);
 	}
 	b->n_contexts = 0;
+	b->n_mappings = 0;
 }
 
 struct builder *builder_free(struct builder *builder)
@@ -42,6 +46,7 @@ struct builder *builder_free(struct builder *builder)
 	if (!builder)
 		return NULL;
 	builder_forget_contexts(builder);
+	profile_free(builder->settled);
 	free(builder->contexts);
 	row_table_done(&builder->rows);
 	frame_table_done(&builder->frames);
@@ -56,6 +61,7 @@ static int get_context(struct builder *b, struct incarnation *incarnation, uint3
 		if (ARRAY_RESERVE(&b->contexts, &b->cap_contexts, b->n_contexts + 1) < 0)
 			return -ENOMEM;
 		b->contexts[b->n_contexts] = incarnation_ref(incarnation);
+		b->n_mappings += incarnation->space->n_mappings;
 		incarnation->context = (uint32_t)b->n_contexts++;
 	}
 	*ret = incarnation->context;
@@ -170,10 +176,6 @@ static int64_t find_stack(struct builder *b, uint32_t context, const struct samp
 		if (is_marker(address) || address == 0)
 			continue;
 		next = frame_table_get(&b->frames, context, (uint32_t)node, address - !exact);
-		if (next == -ENOSPC && node != FRAME_ROOT) {
-			b->counters.frames_limit++;
-			return node;
-		}
 		if (next < 0)
 			return next;
 		node = next;
@@ -181,19 +183,19 @@ static int64_t find_stack(struct builder *b, uint32_t context, const struct samp
 	return node;
 }
 
-/* The number of leaves put into the batch of rows: one, unless a call chain was counted. */
+/*
+ * The number of leaves put into the batch of rows: one, unless a call chain was counted. Where the table
+ * of frames is full the leaf is counted alone: so it is right what a function has itself.
+ */
 static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
 	int64_t node = find_stack(b, context, s);
 
-	if (node == FRAME_ROOT) {
+	if (node == FRAME_ROOT || node == -ENOSPC) {
+		b->counters.frames_limit += node == -ENOSPC;
 		row_table_batch(&b->rows)[0] =
 			(struct counted_row){ .from = s->ip, .cycles = s->period };
 		return 1;
-	}
-	if (node == -ENOSPC) {
-		b->counters.samples_limit++;
-		return 0;
 	}
 	if (node < 0)
 		return (int)node;
@@ -222,6 +224,63 @@ static void set_rows_aside(struct profile_counters *c, const struct sample *s, u
 	*runs += n_runs;
 }
 
+/* Adds what is settled now to what was before. Takes over @part in any case. 0 or -ENOMEM. */
+static int add_settled(struct builder *b, struct profile *part)
+{
+	const struct profile *both[] = { b->settled, part };
+	struct profile *sum;
+	int r = profile_seal(part);
+
+	if (r < 0 || !b->settled) {
+		b->settled = r < 0 ? b->settled : part;
+		if (r < 0)
+			profile_free(part);
+		return r;
+	}
+	r = profile_merge(&sum, both, 2);
+	profile_free(part);
+	if (r < 0)
+		return r;
+	profile_free(b->settled);
+	b->settled = sum;
+	return 0;
+}
+
+static bool must_settle(const struct builder *b, const struct sample *s)
+{
+	if (b->n_mappings > MAX_MAPPINGS)
+		return true;
+	return b->settings.unbounded &&
+	       (b->rows.n_counts + 3 * ROW_BATCH + s->n_rows > b->rows.max_counts ||
+		b->frames.n_nodes + s->n_callchain > b->frames.max_nodes);
+}
+
+static int settle_early(struct builder *b, const struct processes *processes)
+{
+	struct profile *part;
+	int r = builder_settle(b, processes, &part);
+
+	return r < 0 ? r : add_settled(b, part);
+}
+
+int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
+{
+	struct profile *part;
+	int r = builder_settle(builder, processes, &part);
+
+	if (r < 0)
+		return r;
+	if (builder->settled) {
+		r = add_settled(builder, part);
+		part = TAKE_PTR(builder->settled);
+	}
+	if (r < 0)
+		profile_free(part);
+	else
+		*ret = part;
+	return r;
+}
+
 static int count_sample(struct builder *b, struct processes *processes, const struct event *e)
 {
 	struct incarnation *incarnation = processes_find(processes, e->pid);
@@ -230,6 +289,8 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	uint32_t context;
 	int n_leaves;
 
+	if (_unlikely_(must_settle(b, s)) && settle_early(b, processes) < 0)
+		return -ENOMEM;
 	if (!incarnation || get_context(b, incarnation, &context) < 0)
 		return -ENOMEM;
 	note_time(b, e->time_ns);

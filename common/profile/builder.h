@@ -4,7 +4,8 @@
  *
  * The way of a sample touches raw addresses only, one hash step a row and one a frame (row-table.h,
  * frame-table.h). When the window closes, addresses become places in objects, once per distinct row;
- * and rows and runs that cannot be believed are set aside, by reason.
+ * and rows and runs that cannot be believed are set aside, by reason. It is settled before that, and
+ * added up in the end, where what it holds of replaced address spaces gets too much.
  */
 #pragma once
 
@@ -23,7 +24,8 @@ struct builder_settings {
 	bool call_stack_rows; /* its rows are a call stack's: no branches */
 	uint32_t
 		doubled; /* where not 0: a full snapshot of this many rows may hold its newest twice */
-	size_t max_rows;   /* distinct (run, branch) pairs; 0: a quarter of a million */
+	bool unbounded;  /* a full table is settled and begun anew: memory grows with the profile */
+	size_t max_rows; /* distinct (run, branch) pairs; 0: a quarter of a million */
 	size_t max_frames; /* nodes of the tree of stacks; 0: a quarter of a million */
 };
 

@@ -10,9 +10,9 @@
 #include "common/profile/builder.h"
 #include "common/util/cleanup.h"
 
-/* A recording is read once and ends: it may take more than a window may. */
-#define MAX_ROWS       (4u << 20)
-#define MAX_FRAMES     (4u << 20)
+/* A recording is read once and ends: it may take more than a window may, and all of it is shown. */
+#define MAX_ROWS       (1u << 20)
+#define MAX_FRAMES     (1u << 20)
 #define PROGRESS_EVERY 4096 /* events */
 
 static bool samples_anything(const struct perf_event_attr *attr)
@@ -81,6 +81,7 @@ static struct builder_settings settings_for(const struct recording *recording, u
 	struct builder_settings settings = {
 		.source = source,
 		.doubled = doubled_depth(recording_info(recording)->cpuid),
+		.unbounded = true,
 		.max_rows = MAX_ROWS,
 		.max_frames = MAX_FRAMES,
 	};

@@ -234,7 +234,7 @@ static void empty(struct builder *b)
 	b->start_ns = b->end_ns = 0;
 }
 
-int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
+int builder_settle(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct settling settling = { .builder = builder, .processes = processes };
