@@ -24,7 +24,7 @@ static const char *const parts[] = { "-wal", "-shm", "-journal", "" };
 int store_file_lock(const char *path, struct fault *fault)
 {
 	char lock[PATH_MAX];
-	int fd;
+	int fd, r;
 
 	if ((size_t)snprintf(lock, sizeof(lock), "%s-lock", path) >= sizeof(lock))
 		return fault_set(fault, -ENAMETOOLONG, "%s: the name is too long", path);
@@ -33,12 +33,11 @@ int store_file_lock(const char *path, struct fault *fault)
 		return fault_set(fault, -errno, "%s: cannot be opened: %s", lock, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
-	if (errno == EWOULDBLOCK)
-		fault_set(fault, -EBUSY, "%s: another branchd is using it", path);
-	else
-		fault_set(fault, -errno, "%s: cannot be locked: %s", lock, strerror(errno));
+	r = errno == EWOULDBLOCK ?
+		    fault_set(fault, -EBUSY, "%s: another branchd is using it", path) :
+		    fault_set(fault, -errno, "%s: cannot be locked: %s", lock, strerror(errno));
 	close(fd);
-	return -EBUSY;
+	return r;
 }
 
 /* 1: it is ours; 0: it is empty; -EBADMSG and @fault: it is something else. */

@@ -190,19 +190,23 @@ static uint64_t file_bytes(const struct store *store, const char *part)
 }
 
 /* Somebody who reads for hours keeps the log from being emptied. It must not fill the disk. */
-static int check_log(const struct store *store, struct fault *fault)
+static int check_log(struct store *store, struct fault *fault)
 {
 	uint64_t max_bytes = MAX(store->settings.max_bytes, (uint64_t)MIN_LOG_BYTES);
-	uint64_t n_bytes = is_file(store) ? file_bytes(store, "-wal") : 0;
+	int r;
 
-	if (store->settings.max_bytes == 0 || n_bytes <= max_bytes)
+	if (store->settings.max_bytes == 0 || !is_file(store) ||
+	    file_bytes(store, "-wal") <= max_bytes)
 		return 0;
-	return fault_set(
-		fault, -ENOSPC,
-		"%s-wal: %" PRIu64
-		" MiB, because another program has been reading the database all the time; "
-		"end that one",
-		store->path, n_bytes >> 20);
+	r = database_run(store->database, "PRAGMA wal_checkpoint(TRUNCATE)");
+	if (r < 0)
+		return database_explain(store->database, r, fault);
+	if (file_bytes(store, "-wal") <= max_bytes)
+		return 0;
+	return fault_set(fault, -ENOSPC,
+			 "%s-wal: full, as another program has been reading the database all the "
+			 "time; end that one",
+			 store->path);
 }
 
 /* The number of the next window, and its horizon. */

@@ -120,6 +120,7 @@ struct profile_block {
 	X(samples_guest, "samples of virtual machines' code, set aside")                    \
 	X(samples_limit, "samples set aside because a table was full")                      \
 	X(frames_limit, "stacks cut short because a table was full")                        \
+	X(stacks_cut, "stacks cut short where a frame pointer led out of the code")         \
 	X(rows_aside, "rows of samples set aside")                                          \
 	X(rows_zero, "rows with a zero address, set aside")                                 \
 	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")         \
