@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whether a shell could run the command is known only when it has ended. What such a one was sent is still
+ * in the pipe, all of it, for nobody has read: so as much as a pipe takes is kept, to be shown
+ * without the pager.
+ */
 #include "client/pager.h"
 
 #include <errno.h>
@@ -17,9 +22,11 @@ struct pager {
 	FILE *file; /* what the owner writes to; it comes to on_write() */
 	const char *command;
 	size_t n_lines; /* room left on the screen */
-	char *held;     /* what was written while it fitted there */
+	char *held;     /* what was written while it fitted there, or could be in the pipe */
 	size_t n_held, cap_held;
-	bool decided; /* @held went out, and all goes to @fd */
+	bool decided;      /* @held went out, and all goes to @fd */
+	bool all_held;     /* @held is all that went out, and it may be that nobody has read it */
+	size_t pipe_bytes; /* that the pipe takes */
 	int fd;
 	pid_t pid; /* 0: none runs */
 };
@@ -27,12 +34,41 @@ struct pager {
 /* F: leave where all fits, R: colours, S: no folding of long lines, X: leave the text there. */
 #define LESS_OPTIONS "FRSX"
 
+/* The shell's exit status where it cannot run a command: it may not, it is not there. */
+#define CANNOT_RUN(status) \
+	(WIFEXITED(status) && WEXITSTATUS(status) >= 126 && WEXITSTATUS(status) <= 127)
+
+static bool is_in_folder(const char *folder, size_t n, const char *program)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%.*s/%s", (int)n, folder, program) < 0) {
+		path = NULL;
+		return false;
+	}
+	return access(path, X_OK) == 0;
+}
+
+static bool is_installed(const char *program)
+{
+	const char *folder = getenv("PATH") ?: "/usr/bin:/bin";
+
+	while (*folder) {
+		size_t n = strcspn(folder, ":");
+
+		if (is_in_folder(folder, n, program))
+			return true;
+		folder += n + (folder[n] == ':');
+	}
+	return false;
+}
+
 static const char *pager_command(void)
 {
 	const char *command = getenv("PAGER");
 
 	if (!command)
-		return "less";
+		return is_installed("less") ? "less" : is_installed("more") ? "more" : NULL;
 	if (*command == '\0' || strcmp(command, "cat") == 0)
 		return NULL;
 	return command;
@@ -63,6 +99,7 @@ static void spawn(struct pager *pager)
 		return;
 	}
 	pager->fd = fds[1];
+	pager->pipe_bytes = (size_t)fcntl(fds[1], F_GETPIPE_SZ);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 }
@@ -82,11 +119,15 @@ static int write_all(int fd, const char *data, size_t n)
 	return 0;
 }
 
-/* What was held goes out, and nothing is held any more. */
-static int release(struct pager *pager)
+static int keep(struct pager *pager, const char *data, size_t n)
 {
-	pager->decided = true;
-	return write_all(pager->fd, pager->held, pager->n_held);
+	int r = ARRAY_RESERVE(&pager->held, &pager->cap_held, pager->n_held + n);
+
+	if (r < 0)
+		return r;
+	memcpy(pager->held + pager->n_held, data, n);
+	pager->n_held += n;
+	return 0;
 }
 
 /* Holds it if it still fits. */
@@ -95,11 +136,42 @@ static bool hold(struct pager *pager, const char *data, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (data[i] == '\n' && pager->n_lines-- == 0)
 			return false;
-	if (ARRAY_RESERVE(&pager->held, &pager->cap_held, pager->n_held + n) < 0)
-		return false;
-	memcpy(pager->held + pager->n_held, data, n);
-	pager->n_held += n;
-	return true;
+	return keep(pager, data, n) >= 0;
+}
+
+/* Waits for the pager. What it was sent goes to the terminal, as does the rest, where it never ran. */
+static int wait_for(struct pager *pager)
+{
+	int status = 0;
+
+	while (waitpid(pager->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	pager->pid = 0;
+	signal(SIGINT, SIG_DFL);
+	if (!pager->all_held || !CANNOT_RUN(status))
+		return -EPIPE;
+	dup2(STDOUT_FILENO, pager->fd);
+	return write_all(pager->fd, pager->held, pager->n_held);
+}
+
+static int pass_on(struct pager *pager, const char *data, size_t n)
+{
+	int r = write_all(pager->fd, data, n);
+
+	if (r == -EPIPE && pager->pid > 0)
+		return wait_for(pager);
+	if (pager->n_held > pager->pipe_bytes)
+		pager->all_held = false;
+	return r;
+}
+
+/* What was held goes out first. */
+static int decide(struct pager *pager)
+{
+	spawn(pager);
+	pager->decided = true;
+	pager->all_held = pager->pid > 0;
+	return pass_on(pager, pager->held, pager->n_held);
 }
 
 static ssize_t on_write(void *cookie, const char *data, size_t n)
@@ -109,12 +181,12 @@ static ssize_t on_write(void *cookie, const char *data, size_t n)
 
 	if (!pager->decided && hold(pager, data, n))
 		return (ssize_t)n;
-	if (!pager->decided) {
-		spawn(pager);
-		r = release(pager);
-	}
+	if (!pager->decided)
+		r = decide(pager);
+	if (r >= 0 && pager->all_held && pager->pid > 0)
+		r = keep(pager, data, n);
 	if (r >= 0)
-		r = write_all(pager->fd, data, n);
+		r = pass_on(pager, data, n);
 	if (r >= 0)
 		return (ssize_t)n;
 	errno = -r;
@@ -150,13 +222,13 @@ struct pager *pager_close(struct pager *pager)
 		return NULL;
 	fclose(pager->file);
 	if (!pager->decided)
-		release(pager);
+		write_all(pager->fd, pager->held, pager->n_held);
 	if (pager->pid > 0) {
-		close(pager->fd);
-		while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		signal(SIGINT, SIG_DFL);
+		dup2(STDOUT_FILENO, pager->fd); /* the end of what it reads */
+		wait_for(pager);
 	}
+	if (pager->fd != STDOUT_FILENO)
+		close(pager->fd);
 	free(pager->held);
 	free(pager);
 	return NULL;

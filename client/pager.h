@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pager between the output and the terminal: what $PAGER names, else less. It is started by the
- * first line that no longer fits on the screen; what is shorter goes to the terminal as it is.
+ * A pager between the output and the terminal: what $PAGER names, else less, or more. It is started by
+ * the first line that no longer fits on the screen; what is shorter goes to the terminal as it is.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct pager;
 
 /*
  * A file to write to, for a terminal of @n_lines; borrow it by pager_file(). -ENOENT where the user
- * wants no pager ($PAGER empty or "cat"), -ENOMEM. One that cannot be started is no error: all goes
+ * wants no pager ($PAGER empty or "cat") or there is none, -ENOMEM. One that cannot be started is no error: all goes
  * to the terminal then. Once it runs, a write that it did not wait for gives EPIPE, and an interrupt
  * is the pager's.
  */
