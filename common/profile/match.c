@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a person may call a process, an object or a function. A demangled name is taken apart by brackets
- * alone, which needs no knowledge of types. The limit: "operator<" inside template arguments is
- * taken for a bracket.
+ * alone, which needs no knowledge of types.
+ *
+ * Name and wish are compared side by side. Where the name has template arguments the wish may have the
+ * same, or "<...>" as a narrow table shows them, or none; for parameters within it "(...)".
  */
 #include "common/profile/filter.h"
 
@@ -52,9 +54,8 @@ bool profile_object_matches(const struct profile_object *object, const char *wan
 
 /* The parts of a demangled name: offsets into it. */
 struct parts {
-	size_t start;	  /* of the name proper, after a return type */
-	size_t arguments; /* the '<' of its own template arguments; or else @end */
-	size_t end;	  /* the '(' of its parameters, or the end of the text */
+	size_t start; /* of the name proper, after a return type */
+	size_t end;   /* the '(' of its parameters, or the end of the text */
 };
 
 static bool is_word(char c)
@@ -84,9 +85,12 @@ static size_t operator_length(const char *name, size_t at)
 /* The offset behind the bracket that closes the one at @at, or the end of the text. */
 static size_t skip_brackets(const char *name, size_t at)
 {
-	size_t depth = 0;
+	size_t depth = 0, n;
 
-	for (; name[at]; at++) {
+	for (; name[at]; at += n) {
+		n = operator_length(name, at) ?: 1;
+		if (n > 1)
+			continue;
 		if (strchr("(<[{", name[at]))
 			depth++;
 		else if (name[at] == '>' && at > 0 && name[at - 1] == '-')
@@ -107,8 +111,8 @@ static bool name_goes_on(const char *after)
 
 static struct parts take_apart(const char *name)
 {
-	size_t at = 0, after, arguments = 0, arguments_end = 0;
 	struct parts parts = { 0 };
+	size_t at = 0, after;
 
 	while (name[at]) {
 		size_t n = operator_length(name, at);
@@ -126,27 +130,83 @@ static struct parts take_apart(const char *name)
 		after = skip_brackets(name, at);
 		if (name[at] == '(' && at > 0 && !name_goes_on(name + after))
 			break;
-		if (name[at] == '<') {
-			arguments = at;
-			arguments_end = after;
-		}
 		at = after;
 	}
 	parts.end = at;
-	parts.arguments = arguments > parts.start && arguments_end == at ? arguments : at;
-	if (parts.arguments > parts.start && name[parts.arguments - 1] == ' ')
-		parts.arguments--;
 	return parts;
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
+/*
+ * How much of @name from @at are template arguments with what leads up to them, of which @wanted has
+ * none or "<...>"; 0 where it has others. *@ret_wanted is how much that takes of @wanted.
+ */
+static size_t arguments_length(const char *name, size_t at, const char *wanted, size_t *ret_wanted)
+{
+	static const char *const leads[] = { "<", " <", "::<" }; /* the last of Rust */
+
+	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+		size_t n = strlen(leads[i]);
+
+		if (!begins_with(name + at, leads[i]))
+			continue;
+		*ret_wanted = 0;
+		if (begins_with(wanted, leads[i])) {
+			if (!begins_with(wanted + n, "...>"))
+				return 0;
+			*ret_wanted = n + 4;
+		}
+		return skip_brackets(name, at + n - 1) - at;
+	}
+	return 0;
+}
+
+/* How much of @name from @at need not be in @wanted as it is, and what stands for it there. */
+static size_t left_out_length(const char *name, size_t at, const char *wanted, size_t *ret_wanted)
+{
+	if (name[at] == '(' && begins_with(wanted, "(...)")) {
+		*ret_wanted = 5;
+		return skip_brackets(name, at) - at;
+	}
+	return arguments_length(name, at, wanted, ret_wanted);
+}
+
+/* Of @name the part from @at to @end. Rust's "<T as Trait>::f" begins with a bracket of its own. */
+static bool part_matches(const char *name, size_t at, size_t end, const char *wanted)
+{
+	size_t start = at;
+
+	while (at < end) {
+		size_t n = operator_length(name, at) ?: 1, n_wanted = 0, n_left_out = 0;
+
+		if (n == 1 && at > start)
+			n_left_out = left_out_length(name, at, wanted, &n_wanted);
+		if (n_left_out > 0) {
+			at += n_left_out;
+			wanted += n_wanted;
+			continue;
+		}
+		if (strncmp(name + at, wanted, n) != 0)
+			return false;
+		at += n;
+		wanted += n;
+	}
+	return at == end && *wanted == '\0';
 }
 
 bool profile_symbol_matches(const char *name, const char *wanted)
 {
 	struct parts parts;
+	size_t n = strlen(name);
 
 	if (strcmp(name, wanted) == 0)
 		return true;
 	parts = take_apart(name);
-	return equal_part(name, parts.end, wanted) ||
-	       equal_part(name + parts.start, parts.end - parts.start, wanted) ||
-	       equal_part(name + parts.start, parts.arguments - parts.start, wanted);
+	return part_matches(name, 0, n, wanted) || part_matches(name, 0, parts.end, wanted) ||
+	       part_matches(name, parts.start, n, wanted) ||
+	       part_matches(name, parts.start, parts.end, wanted);
 }
