@@ -64,6 +64,20 @@ static bool is_word(char c)
 	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
+/* How long the sign of an operator is; "<" in "operator><int>" begins its template arguments. */
+static size_t sign_length(const char *sign)
+{
+	static const char *const longer[] = {
+		"<=>", "<<=", ">>=", "->*", "()", "[]", "->", "<<", ">>", "<=", ">=", "==", "!=",
+		"&&",  "||",  "++",  "--",  "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=",
+	};
+
+	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++)
+		if (strncmp(sign, longer[i], strlen(longer[i])) == 0)
+			return strlen(longer[i]);
+	return *sign && strchr("<>=!+-*/%^&|~,", *sign);
+}
+
 /* How long an "operator..." is that begins at @at: with its sign, or up to its '(' for a type. */
 static size_t operator_length(const char *name, size_t at)
 {
@@ -75,11 +89,9 @@ static size_t operator_length(const char *name, size_t at)
 	    is_word(name[at + n]))
 		return 0;
 	sign = name + at + n;
-	if (strncmp(sign, "()", 2) == 0 || strncmp(sign, "[]", 2) == 0)
-		return n + 2;
 	if (*sign == ' ' || *sign == '"') /* of a type, new, delete, a literal: "operator bool" */
 		return n + strcspn(sign, "(<");
-	return n + strspn(sign, "<>=!+-*/%^&|~,");
+	return n + sign_length(sign);
 }
 
 /* The offset behind the bracket that closes the one at @at, or the end of the text. */

@@ -4,12 +4,17 @@
  * object by object. A row then needs only the ranks of its places, and the functions that are used
  * come from one sweep along the sorted places.
  *
- * The limit: 2^32 mentions, each of which takes 20 bytes while the profile is sealed, and 16 more
- * for those of the object that has the most.
+ * The objects are taken in a few groups, one after the other, so that memory is needed for the
+ * mentions of one group only.
+ *
+ * The limit: 2^32 mentions, each of which takes 4 bytes while the profile is sealed.
  */
 #include "common/profile/seal.h"
 
+#include "common/util/array.h"
 #include "common/util/cleanup.h"
+
+#define N_GROUPS 8 /* of about as many mentions each, but an object is in one */
 
 /* A place as a key; @index is which mention of it this is. */
 static inline struct radix_key place_key(const struct seal *s, uint32_t object, uint64_t offset,
@@ -44,63 +49,115 @@ static int find_parts(const struct seal *s, size_t **ret_parts)
 	return 0;
 }
 
-static inline void collect_place(struct seal *s, size_t *parts, uint32_t object, uint64_t offset,
-				 size_t mention)
+/* Some objects in a row, and the places in their parts. */
+struct group {
+	uint32_t first, end; /* new indices; that after the last object is of no object */
+	size_t base;         /* where the part of the first begins */
+	size_t *parts;       /* of all objects: where each begins; where it ends, once collected */
+};
+
+static inline void collect_place(struct seal *s, const struct group *group, uint32_t object,
+				 uint64_t offset, size_t mention)
 {
 	struct radix_key key = place_key(s, object, offset, mention);
+	uint32_t part = MIN(key.word[0], (uint32_t)s->draft.n_objects);
 
-	s->keys[parts[MIN(key.word[0], s->draft.n_objects)]++] = key;
+	if (part >= group->first && part < group->end)
+		s->keys[group->parts[part]++ - group->base] = key;
 }
 
-/* Puts each mention into its object's part, whose end @parts tells afterwards. */
-static void collect_places(struct seal *s, size_t *parts)
+/* Puts each mention of the group into its object's part. */
+static void collect_places(struct seal *s, const struct group *group)
 {
 	const struct profile *p = s->p;
 
 	for (size_t i = 0; i < p->n_stacks; i++)
-		collect_place(s, parts, p->stacks[i].frame.object, p->stacks[i].frame.offset, i);
+		collect_place(s, group, p->stacks[i].frame.object, p->stacks[i].frame.offset, i);
 	for (size_t i = 0; i < p->n_branches; i++) {
 		const struct profile_branch *b = &p->branches[i];
 
-		collect_place(s, parts, b->from.object, b->from.offset, mention_from(p) + i);
-		collect_place(s, parts, b->to.object, b->to.offset, mention_to(p) + i);
+		collect_place(s, group, b->from.object, b->from.offset, mention_from(p) + i);
+		collect_place(s, group, b->to.object, b->to.offset, mention_to(p) + i);
 	}
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		const struct profile_block *b = &p->blocks[i];
 
-		collect_place(s, parts, b->object, b->start, mention_start(p) + i);
-		collect_place(s, parts, b->object, b->end, mention_end(p) + i);
+		collect_place(s, group, b->object, b->start, mention_start(p) + i);
+		collect_place(s, group, b->object, b->end, mention_end(p) + i);
 	}
 }
 
-/* From the sorted mentions to the distinct places and the rank of each mention. */
-static void rank_places(struct seal *s, size_t n)
+/* From the @n sorted mentions of a group to the distinct places and the rank of each mention. */
+static int rank_places(struct seal *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct radix_key key = s->keys[i];
+		const struct radix_key *key = &s->keys[i];
 
-		if (i == 0 || radix_compare(&s->keys[s->n_places - 1], &key) != 0)
-			s->keys[s->n_places++] = key;
-		s->rank[key.index] = (uint32_t)(s->n_places - 1);
+		if (i == 0 || radix_compare(key - 1, key) != 0) {
+			if (ARRAY_RESERVE(&s->places, &s->cap_places, s->n_places + 1) < 0)
+				return -ENOMEM;
+			s->places[s->n_places++] = *key;
+		}
+		s->rank[key->index] = (uint32_t)(s->n_places - 1);
 	}
+	return 0;
+}
+
+static int seal_group(struct seal *s, const struct group *group)
+{
+	size_t start = group->base;
+
+	collect_places(s, group);
+	for (uint32_t i = group->first; i < group->end; i++) {
+		radix_sort(s->keys + (start - group->base), s->spare, group->parts[i] - start);
+		start = group->parts[i];
+	}
+	return rank_places(s, start - group->base);
+}
+
+/* Where the group of at most @n places ends that begins with object @first, which is in it in any case. */
+static uint32_t end_of_group(const struct seal *s, const size_t *parts, uint32_t first, size_t n)
+{
+	uint32_t end = first + 1;
+
+	while (end <= s->draft.n_objects && parts[end + 1] - parts[first] <= n)
+		end++;
+	return end;
+}
+
+/* Room for the places of the largest group, and for the rows of the longest table. */
+static int allocate_keys(struct seal *s, const size_t *parts, size_t n_group)
+{
+	const struct profile *p = s->p;
+	size_t most = MAX(p->n_stacks, p->n_branches);
+	uint32_t end;
+
+	most = MAX(most, p->n_blocks);
+	for (uint32_t first = 0; first <= s->draft.n_objects; first = end) {
+		end = end_of_group(s, parts, first, n_group);
+		most = MAX(most, parts[end] - parts[first]);
+	}
+	return ALLOCATE(&s->keys, most) < 0 || ALLOCATE(&s->spare, most) < 0 ? -ENOMEM : 0;
 }
 
 int seal_places(struct seal *s)
 {
 	_cleanup_free_ size_t *parts = NULL;
-	size_t n = n_mentions(s->p), start = 0;
+	size_t n = n_mentions(s->p), n_group = n / N_GROUPS;
+	struct group group = { 0 };
 
 	if (n > UINT32_MAX)
 		return -ENOMEM;
-	if (ALLOCATE(&s->keys, n) < 0 || ALLOCATE(&s->spare, n) < 0 || ALLOCATE(&s->rank, n) < 0 ||
-	    find_parts(s, &parts) < 0)
+	if (ALLOCATE(&s->rank, n) < 0 || find_parts(s, &parts) < 0 ||
+	    allocate_keys(s, parts, n_group) < 0)
 		return -ENOMEM;
-	collect_places(s, parts);
-	for (size_t i = 0; i <= s->draft.n_objects; i++) {
-		radix_sort(s->keys + start, s->spare, parts[i] - start);
-		start = parts[i];
+	group.parts = parts;
+	for (; group.first <= s->draft.n_objects; group.first = group.end) {
+		group.end = end_of_group(s, parts, group.first, n_group);
+		group.base = parts[group.first];
+		if (seal_group(s, &group) < 0)
+			return -ENOMEM;
 	}
-	rank_places(s, n);
 	return 0;
 }
 
@@ -195,7 +252,7 @@ static bool frame_leads_to(const struct seal *s, size_t place, const struct prof
 
 	if (place == 0 || f->start == 0 || f->size == 0)
 		return false;
-	key = &s->keys[place - 1];
+	key = &s->places[place - 1];
 	return key->word[0] == reach->object && key->word[1] == (uint32_t)(before >> 32) &&
 	       key->word[2] == (uint32_t)before && key->index < s->p->n_stacks &&
 	       !(reach->any && reach->last >= before);
@@ -237,10 +294,11 @@ int seal_functions(struct seal *s)
 	for (size_t i = 0; i < n; i++) {
 		struct profile_function f = p->functions[keys[i].index];
 
-		while (place < s->n_places && radix_compare(&s->keys[place], &keys[i]) < 0)
+		while (place < s->n_places && radix_compare(&s->places[place], &keys[i]) < 0)
 			place++;
 		reach_move(&reach, &keys[i], &f);
-		if (!(place < s->n_places && place_is_inside(&s->keys[place], &keys[i], f.size)) &&
+		if (!(place < s->n_places &&
+		      place_is_inside(&s->places[place], &keys[i], f.size)) &&
 		    !frame_leads_to(s, place, &f, &reach))
 			continue;
 		f.object = keys[i].word[0];

@@ -25,6 +25,7 @@ static void seal_done(struct seal *s)
 	free(s->stack_map);
 	free(s->keys);
 	free(s->spare);
+	free(s->places);
 	free(s->rank);
 	free(s->stack_order);
 	free(s->branch_order);

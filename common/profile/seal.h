@@ -18,9 +18,10 @@ struct seal {
 	uint32_t *stack_map;
 	size_t *n_mentions; /* of each old object in the long tables; the last is of no object */
 
-	struct radix_key *keys, *spare; /* of the table being sorted; room for all mentions */
-	size_t n_places;		/* distinct ones: what stands in keys after seal_places() */
-	uint32_t *rank;			/* of the place, for each mention of one */
+	struct radix_key *keys, *spare; /* of the group or table being sorted */
+	struct radix_key *places;       /* the distinct ones, in order */
+	size_t n_places, cap_places;
+	uint32_t *rank; /* of the place, for each mention of one */
 	uint32_t *stack_order, *branch_order, *block_order; /* of old indices */
 };
 
@@ -69,8 +70,7 @@ static inline size_t n_mentions(const struct profile *p)
 }
 
 /*
- * Each 0 or -ENOMEM. The maps come first, then the places, then the functions, which read them in
- * keys, then the orders.
+ * Each 0 or -ENOMEM. The maps come first, then the places, then the functions, then the orders.
  */
 int seal_places(struct seal *s);
 int seal_functions(struct seal *s);
