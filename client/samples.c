@@ -16,7 +16,7 @@
 #include "client/text.h"
 #include "common/process/processes.h"
 #include "common/profile/filter.h"
-#include "common/profile/load.h"
+#include "common/builder/load.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
 

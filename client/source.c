@@ -13,7 +13,7 @@
 #include "client/progress.h"
 #include "client/reference.h"
 #include "client/text.h"
-#include "common/profile/load.h"
+#include "common/builder/load.h"
 #include "common/util/cleanup.h"
 
 int source_new(struct source **ret, const struct options *options)

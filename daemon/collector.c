@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "common/process/processes.h"
-#include "common/profile/builder.h"
+#include "common/builder/builder.h"
 #include "common/util/cleanup.h"
 #include "daemon/machine-info.h"
 #include "daemon/schedule.h"

@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 
-#include "common/profile/builder.h"
+#include "common/builder/builder.h"
 #include "tests/support/naive-count.h"
 #include "tests/support/random.h"
 

@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "common/profile/builder.h"
+#include "common/builder/builder.h"
 #include "tests/support/naive-count.h"
 
 #define PID  5

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/profile/load.h"
+#include "common/builder/load.h"
 #include "common/util/cleanup.h"
 #include "tests/support/naive-count.h"
 

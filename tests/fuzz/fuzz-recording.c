@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/profile/builder.h"
+#include "common/builder/builder.h"
 #include "common/record/recording.h"
 #include "tests/support/naive-count.h"
 

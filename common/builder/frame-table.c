@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/profile/frame-table.h"
+#include "common/builder/frame-table.h"
 
 #include <errno.h>
 #include <stdlib.h>

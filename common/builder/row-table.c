@@ -7,7 +7,7 @@
  * A batch goes through three stages, a submit() each: its hashes are computed and its index entries
  * asked for; the entries are read and the counts asked for; the counts are made.
  */
-#include "common/profile/row-table.h"
+#include "common/builder/row-table.h"
 
 #include <errno.h>
 #include <stdbool.h>

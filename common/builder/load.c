@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/profile/load.h"
+#include "common/builder/load.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/process/processes.h"
-#include "common/profile/builder.h"
+#include "common/builder/builder.h"
 #include "common/util/cleanup.h"
 
 /* A recording is read once and ends: it may take more than a window may, and all of it is shown. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/profile/builder.h"
+#include "common/builder/builder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/profile/builder-internal.h"
+#include "common/builder/builder-internal.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS   (256u * 1024)

@@ -2,9 +2,9 @@
 /* What builder.c (counting) and settle.c (closing) share, and nobody else sees. */
 #pragma once
 
-#include "common/profile/builder.h"
-#include "common/profile/frame-table.h"
-#include "common/profile/row-table.h"
+#include "common/builder/builder.h"
+#include "common/builder/frame-table.h"
+#include "common/builder/row-table.h"
 
 struct builder {
 	struct builder_settings settings;

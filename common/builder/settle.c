@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/profile/builder-internal.h"
+#include "common/builder/builder-internal.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
