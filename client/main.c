@@ -8,6 +8,7 @@
 
 #include "client/commands.h"
 #include "client/options.h"
+#include "client/output.h"
 #include "client/text.h"
 
 enum exit_status {
@@ -29,6 +30,14 @@ static int complain(const struct fault *fault, enum exit_status status)
 	return status;
 }
 
+/* Whether all of the help, or the version, came out. */
+static int finish_help(struct fault *fault)
+{
+	struct output output = { .f = stdout };
+
+	return output_close(&output, fault) < 0 ? complain(fault, STATUS_FAILED) : STATUS_DONE;
+}
+
 int main(int argc, char **argv)
 {
 	struct fault fault = {};
@@ -42,7 +51,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		return complain(&fault, STATUS_USAGE);
 	if (r == 0)
-		return STATUS_DONE;
+		return finish_help(&fault);
 	r = commands[options.command](&options, &fault);
 	return r < 0 ? complain(&fault, STATUS_FAILED) : STATUS_DONE;
 }

@@ -2,9 +2,10 @@
 """The command line itself: what is refused, how, and with which status."""
 
 import os
+import subprocess
 import tempfile
 
-from support import check, finish, one_line, run
+from support import branchctl, check, finish, one_line, run
 
 SOCKET = "/nonexistent/io.branchd"
 
@@ -93,6 +94,19 @@ def check_help():
     check("--by" not in run("dump", "--help")[1], "dump --help with --by")
 
 
+def check_output():
+    """What could not be written is a failure, though who reads no further is none."""
+    for arguments in ["--help"], ["top", "--help"], ["--version"]:
+        for to, want in ("/dev/full", "No space left"), ("&-", "Bad file"):
+            done = subprocess.run(["sh", "-c", 'exec "$@" >' + to, "sh", branchctl, *arguments],
+                                  stderr=subprocess.PIPE, check=False)
+            said = done.stderr.decode()
+            check(done.returncode == 1 and one_line(said) and want in said, arguments, to, done)
+        done = subprocess.run(["sh", "-c", "trap '' PIPE; { sleep 0.1; \"$@\"; echo $? >&2; } | :", "sh",
+                               branchctl, *arguments], stderr=subprocess.PIPE, check=False)
+        check(done.stderr == b"0\n", arguments, done)
+
+
 def check_name_of_a_file():
     """Who gives the bare name of a file in this folder is told how to write it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -115,5 +129,6 @@ check_refused()
 check_no_daemon()
 check_places_of_options()
 check_help()
+check_output()
 check_name_of_a_file()
 finish()
