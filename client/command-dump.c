@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "client/commands.h"
@@ -39,6 +40,8 @@ static int dump_profile(const struct options *options, struct fault *fault)
 		r = profile_write_json(source->shown, output.f);
 	else
 		r = dump_write_text(source, output.f);
+	if (ferror(output.f))
+		r = 0; /* no fault of the recording's: output_close() tells */
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;

@@ -2,10 +2,11 @@
 """What is said of a recording made up: in one line each, and nothing a terminal would act upon."""
 
 import os
+import subprocess
 import tempfile
 
 import made
-from support import check, finish, run
+from support import branchctl, check, finish, one_line, run
 
 
 def check_clean(what, text):
@@ -28,6 +29,22 @@ def check_names(folder):
         check("\\x1b[31mX\\x0aY" in out + err, arguments, out, err)
 
 
+def check_reader_leaves(folder):
+    """That is neither a failure nor said, with SIGPIPE ignored as well."""
+    path = os.path.join(folder, "long.data")
+    made.write(path, [made.sample(time, made.BASE + time) for time in range(1, 20000)])
+    for arguments in ["dump"], ["dump", "--json"], ["dump", "--samples"], ["top", "--json", "-n", "0"]:
+        done = subprocess.run(["sh", "-c", "trap '' PIPE; { \"$@\"; echo $? >&2; } | head -c 10", "sh",
+                               branchctl, *arguments, path], capture_output=True, check=False)
+        check(done.stderr == b"0\n", arguments, done)
+    for arguments in ["dump"], ["dump", "--json"], ["dump", "--samples"]:
+        done = subprocess.run(["sh", "-c", 'exec "$@" >/dev/full', "sh", branchctl, *arguments, path],
+                              capture_output=True, check=False)
+        said = done.stderr.decode()
+        check(done.returncode == 1 and one_line(said) and "No space left" in said, arguments, done)
+
+
 with tempfile.TemporaryDirectory() as place:
     check_names(place)
+    check_reader_leaves(place)
 finish()
