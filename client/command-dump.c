@@ -22,7 +22,11 @@ static int dump_samples(const struct options *options, struct fault *fault)
 	samples_say(samples, stderr);
 	output_open(&output, options);
 	r = samples_write(samples, output.f, fault);
-	return output_close(&output, r < 0 ? NULL : fault) < 0 ? -EIO : r;
+	if (output_close(&output, r < 0 ? NULL : fault) < 0)
+		return -EIO;
+	if (r >= 0)
+		samples_say_problems(samples, stderr);
+	return r;
 }
 
 static int dump_profile(const struct options *options, struct fault *fault)

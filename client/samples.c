@@ -12,11 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/problems.h"
 #include "client/progress.h"
 #include "client/text.h"
+#include "common/builder/load.h"
 #include "common/process/processes.h"
 #include "common/profile/filter.h"
-#include "common/builder/load.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
 
@@ -354,4 +355,9 @@ int samples_write(struct samples *samples, FILE *f, struct fault *fault)
 			return 0;
 	}
 	return r;
+}
+
+void samples_say_problems(const struct samples *samples, FILE *f)
+{
+	problems_say(samples->symbolizer, NULL, f);
 }

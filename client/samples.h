@@ -24,5 +24,8 @@ DEFINE_CLEANUP(struct samples *, samples_free);
 /* What the user should know beside the result, one line each. */
 void samples_say(const struct samples *samples, FILE *f);
 
+/* What is known only after the second reading: whose symbols were not found. */
+void samples_say_problems(const struct samples *samples, FILE *f);
+
 /* The second reading. 0, also where @f takes no more; -errno and @fault. */
 int samples_write(struct samples *samples, FILE *f, struct fault *fault);

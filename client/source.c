@@ -9,7 +9,7 @@
 
 #include "client/branchd.h"
 #include "client/connection.h"
-#include "client/fit.h"
+#include "client/problems.h"
 #include "client/progress.h"
 #include "client/reference.h"
 #include "client/text.h"
@@ -230,102 +230,6 @@ char *source_format_windows(const struct windows *windows, uint64_t now)
 	return NULL;
 }
 
-/* What to say of symbols that were not found: of one object the reason, of more how many. */
-struct problems {
-	const struct profile *profile;
-	uint64_t *samples; /* by object, whose leaf lies in it; 0 once it is counted */
-	uint64_t n_samples;
-	size_t n;
-	const char *path, *why;
-};
-
-/* Several files may have had one path, but they are told apart by the profile alone. */
-static void count_problem(const char *path, const char *why, void *userdata)
-{
-	struct problems *problems = userdata;
-	const struct profile *profile = problems->profile;
-
-	problems->n++;
-	problems->path = path;
-	problems->why = why;
-	for (size_t i = 0; i < profile->n_objects; i++)
-		if (strcmp(profile->objects[i].path, path) == 0) {
-			problems->n_samples += problems->samples[i];
-			problems->samples[i] = 0;
-		}
-}
-
-static int count_problems(struct problems *problems, const struct source *source)
-{
-	const struct profile *profile = source->all;
-
-	*problems = (struct problems){ .profile = profile };
-	problems->samples = calloc(profile->n_objects + 1, sizeof(*problems->samples));
-	if (!problems->samples)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->n_stacks; i++)
-		if (profile->stacks[i].frame.object != PROFILE_NONE)
-			problems->samples[profile->stacks[i].frame.object] +=
-				profile->stacks[i].samples;
-	symbolizer_for_each_problem(source->symbolizer, count_problem, problems);
-	free(problems->samples);
-	return 0;
-}
-
-#define MAX_WORD 40
-
-static bool is_build_id(const char *word, size_t n)
-{
-	return n >= 32 && strspn(word, "0123456789abcdef") >= n;
-}
-
-/* Paths and build-ids in @why as short as a line of a terminal wants them. */
-static void write_reason(FILE *f, const char *why)
-{
-	while (*why) {
-		size_t n = strcspn(why, " ,:"), n_between = strspn(why + n, " ,:");
-		_cleanup_free_ char *word = strndup(why, n);
-		_cleanup_free_ char *path = word && *word == '/' ? fit_path(word, MAX_WORD) : NULL;
-		_cleanup_free_ char *between = strndup(why + n, n_between);
-
-		if (word && is_build_id(word, n))
-			memcpy(word + 12, "...", 4);
-		text_write(f, path ?: word ?: "");
-		text_write(f, between ?: " ");
-		why += n + n_between;
-	}
-}
-
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static void say_symbols(const struct source *source, FILE *f)
-{
-	uint64_t all = source->all->counters.samples;
-	struct problems problems;
-	double percent;
-
-	if (count_problems(&problems, source) < 0 || problems.n == 0)
-		return;
-	percent = all > 0 ? 100.0 * (double)problems.n_samples / (double)all : 0;
-	if (problems.n == 1) {
-		fputs("branchctl: no symbols of ", f);
-		text_write(f, last_component(problems.path));
-		fprintf(f, " (%.1f %% of the samples): ", percent);
-		write_reason(f, problems.why);
-		fputc('\n', f);
-		return;
-	}
-	fprintf(f,
-		"branchctl: no symbols of %zu objects (%.1f %% of the samples); "
-		"branchctl dump tells why\n",
-		problems.n, percent);
-}
-
 void source_say(const struct source *source, FILE *f)
 {
 	const struct profile *shown = source->shown;
@@ -339,5 +243,5 @@ void source_say(const struct source *source, FILE *f)
 	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
 		text_say(f, "nothing in it matches the filters");
 	if (source->is_recording) /* the daemon's profiles have names */
-		say_symbols(source, f);
+		problems_say(source->symbolizer, source->all, f);
 }

@@ -29,6 +29,25 @@ def check_names(folder):
         check("\\x1b[31mX\\x0aY" in out + err, arguments, out, err)
 
 
+def check_symbols(folder):
+    """Whose symbols were not found is said, once."""
+    path = os.path.join(folder, "symbols.data")
+    shell = os.path.realpath("/bin/sh").encode()
+    samples = [made.sample(time, made.BASE + 0x100 * time) for time in range(1, 9)]
+    for mapping, want in (made.mapping(b"/not/there"), "there"), \
+            (made.mapping(shell, b"another build-id!!!!"), "build-id of"):
+        made.write(path, [mapping] + samples)
+        for arguments in ["top", path], ["dump", "--samples", path]:
+            status, _, err = run(*arguments)
+            check(status == 0 and one_line(err) and "no symbols of" in err and want in err, arguments,
+                  status, err)
+    made.write(path, [made.mapping(b"/not/there"), made.mapping(b"/nor/there", start=0x800000)] +
+               samples + [made.sample(9, 0x800100)])
+    for arguments in ["top", path], ["dump", "--samples", path]:
+        err = run(*arguments)[2]
+        check(one_line(err) and "2 objects" in err, arguments, err)
+
+
 def check_reader_leaves(folder):
     """That is neither a failure nor said, with SIGPIPE ignored as well."""
     path = os.path.join(folder, "long.data")
@@ -46,5 +65,6 @@ def check_reader_leaves(folder):
 
 with tempfile.TemporaryDirectory() as place:
     check_names(place)
+    check_symbols(place)
     check_reader_leaves(place)
 finish()
