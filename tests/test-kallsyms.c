@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -174,6 +175,39 @@ static void test_the_running_kernel_is_known_by_its_build_id(void **state)
 	assert_true(!r || r == -EPERM || r == -ENOENT || r == -EACCES);
 }
 
+/* 0 where they are hidden, or there are none. */
+static uint64_t address_of_running_kernel(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0, found = 0;
+	char name[256];
+
+	while (f && !found && fscanf(f, "%" SCNx64 " %*c %255s%*[^\n]", &address, name) == 2)
+		if (strcmp(name, "_text") == 0)
+			found = address;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void test_or_where_it_has_none_by_its_address(void **state)
+{
+	struct profile_object kernel = { .kind = OBJECT_KERNEL,
+					 .path = "[kernel]",
+					 .base = 0x1000 };
+	uint64_t address = address_of_running_kernel();
+	struct fault why;
+
+	if (!address)
+		return;
+	assert_int_equal(try(NULL, &kernel, &why), -ESTALE);
+	assert_non_null(strstr(why.text, "--kallsyms"));
+	kernel.base = address;
+	assert_int_equal(try(NULL, &kernel, &why), 0);
+	kernel.n_build_id = 20; /* what it has counts */
+	assert_int_equal(try(NULL, &kernel, &why), -ESTALE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_an_unknown_module_is_not_found),
 		cmocka_unit_test(test_a_file_that_is_not_there_is_named),
 		cmocka_unit_test(test_the_running_kernel_is_known_by_its_build_id),
+		cmocka_unit_test(test_or_where_it_has_none_by_its_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,10 @@
  * The kernel's reference is _text, or _stext if the object's base is the address of that. Where a
  * module was loaded the file does not say: it is taken to be the page of its lowest function.
  *
- * /proc/kallsyms speaks of the running kernel alone. Whether an object is of that one only its
- * build-id can tell (/sys/kernel/notes, and /sys/module/NAME/notes for modules), so an object
- * without one gets symbols only from a file that the user names.
+ * /proc/kallsyms speaks of the running kernel alone. Whether an object is of that one its build-id
+ * tells (/sys/kernel/notes, and /sys/module/NAME/notes for modules). Of a kernel without one its address
+ * must do, which is another one at each boot: the limit is kernels that are not randomized, which
+ * are all at the same. A module without one gets symbols only from a file that the user names.
  */
 #include "common/symbol/kallsyms.h"
 
@@ -23,7 +24,8 @@
 
 #define PROC_KALLSYMS "/proc/kallsyms"
 #define MAX_BYTES     (256UL << 20)
-#define PAGE	      4096UL
+#define PAGE          4096UL
+#define HINT          "; --kallsyms FILE takes a copy of the other's " PROC_KALLSYMS
 
 struct row {
 	uint64_t address;
@@ -34,7 +36,7 @@ struct row {
 
 struct kallsyms {
 	char *path; /* NULL for that of the running kernel */
-	int fd;	    /* or the negative errno of opening it */
+	int fd;     /* or the negative errno of opening it */
 	struct build_id running;
 
 	char *text; /* what rows borrow from; NULL until it is read */
@@ -204,10 +206,12 @@ static int check_kernel(const struct kallsyms *k, const struct profile_object *o
 
 	if (k->path)
 		return 0;
+	if (!object->n_build_id && object->kind == OBJECT_KERNEL && object->base)
+		return 0; /* check_address() will tell */
 	if (!object->n_build_id)
 		return fault_set(why, -ENOENT,
 				 "its build-id is not known, so it cannot be told whether it is of "
-				 "the kernel that runs here");
+				 "the kernel that runs here" HINT);
 	if (object->kind == OBJECT_MODULE) {
 		size_t n = strlen(object->path);
 
@@ -223,7 +227,17 @@ static int check_kernel(const struct kallsyms *k, const struct profile_object *o
 	}
 	if (build_id_equal(&running, object->build_id, object->n_build_id))
 		return 0;
-	return fault_set(why, -ESTALE, "it is not the one that runs here");
+	return fault_set(why, -ESTALE, "it is not the one that runs here" HINT);
+}
+
+static int check_address(const struct kallsyms *k, const struct profile_object *object,
+			 uint64_t reference, struct fault *why)
+{
+	if (k->path || object->n_build_id || reference == object->base)
+		return 0;
+	return fault_set(
+		why, -ESTALE,
+		"it has no build-id, and another address than the one that runs here" HINT);
 }
 
 static bool is_of(const struct row *row, const char *module)
@@ -281,9 +295,9 @@ static int add_row(struct maker *maker, const struct row *row, uint64_t end)
 						      .start = row->address - maker->reference,
 						      .limit = end - maker->reference ?: UINT64_MAX,
 						      .name = name,
-						      .binding = row->type == 'T'   ? SYMBOL_GLOBAL
-								 : row->type == 't' ? SYMBOL_LOCAL
-										    : SYMBOL_WEAK,
+						      .binding = row->type == 'T' ? SYMBOL_GLOBAL :
+								 row->type == 't' ? SYMBOL_LOCAL :
+										    SYMBOL_WEAK,
 					      });
 }
 
@@ -359,5 +373,6 @@ int kallsyms_read_object(struct kallsyms *k, const struct profile_object *object
 			return fault_set(why, -ENOENT, "%s has no symbols of it",
 					 k->path ?: PROC_KALLSYMS);
 	}
-	return make_table(k, module, reference, ret);
+	r = check_address(k, object, reference, why);
+	return r < 0 ? r : make_table(k, module, reference, ret);
 }
