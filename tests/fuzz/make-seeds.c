@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* make-seeds DIRECTORY: what fuzz-recording and fuzz-decoder start from, each in a folder of its name. */
+/*
+ * make-seeds DIRECTORY: what fuzz-recording, fuzz-decoder and fuzz-protocol start from, each in a
+ * folder of its name.
+ */
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -125,6 +128,36 @@ static void write_fields(const char *directory)
 	}
 }
 
+/* One of each kind for fuzz-protocol, and all of them in small pieces. */
+static void write_calls(const char *directory)
+{
+	static const char *const calls[] = {
+		"{\"method\":\"a.b.Echo\",\"parameters\":{\"a\":[1,null,{\"b\":-0.5e3}]}}",
+		"{\"method\":\"a.b.Count\",\"parameters\":{\"n\":5,\"text\":\"x\"},\"more\":true}",
+		"{\"method\":\"a.b.Keep\",\"more\":true}",
+		"{\"method\":\"a.b.Fail\",\"oneway\":true}",
+		"{\"method\":\"org.varlink.service.GetInfo\"}",
+		"{\"method\":\"org.varlink.service.GetInterfaceDescription\","
+		"\"parameters\":{\"interface\":\"a.b\"}}",
+		"{\"method\":\"a.b.Echo\",\"upgrade\":true}",
+	};
+	FILE *all = create(directory, "fuzz-protocol", "all");
+	char name[16];
+
+	put(all, "\3", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		FILE *f;
+
+		snprintf(name, sizeof(name), "%zu", i);
+		f = create(directory, "fuzz-protocol", name);
+		put(f, "", 1);
+		put(f, calls[i], strlen(calls[i]) + 1);
+		finish(f);
+		put(all, calls[i], strlen(calls[i]) + 1);
+	}
+	finish(all);
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc != 2)
@@ -135,5 +168,6 @@ int main(int argc, char *argv[])
 	write_recordings(argv[1], PERFDATA_PIPE, "pipe");
 	write_records(argv[1]);
 	write_fields(argv[1]);
+	write_calls(argv[1]);
 	return 0;
 }
