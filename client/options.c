@@ -396,6 +396,7 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 			.filter = PROFILE_FILTER_INIT,
 			.until_us = UINT64_MAX,
 			.socket = CONNECTION_DEFAULT_PATH,
+			.symbols.home = getenv("HOME"),
 			.now_us = read_clock(),
 		},
 		.fault = fault,

@@ -351,13 +351,36 @@ static void test_a_copy_kept_by_build_id(void **state)
 	symbolizer_free(s);
 }
 
+/* As perf buildid-cache leaves them there: what was recorded, and its debug file. */
+static void test_the_cache_of_perf(void **state)
+{
+	const char *id = build_id_path(program_path());
+	struct symbolizer_settings settings = { .home = scratch };
+	struct profile_object object;
+	uint64_t offset = offset_of(program_path(), "local_function");
+	_cleanup_(symbolizer_freep) struct symbolizer *s = NULL;
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s/cached", scratch);
+	tools_run("mkdir -p '%s/.debug/.build-id/%s' && strip -o '%s' '%s' && "
+		  "objcopy --only-keep-debug '%s' '%s/.debug/.build-id/%s/debug'",
+		  scratch, id, file, program_path(), program_path(), scratch, id);
+	check_separate(&settings, file);
+	tools_run("cp '%s' '%s/.debug/.build-id/%s/elf'", file, scratch, id);
+	object = object_of(file);
+	object.path = "/nowhere/program";
+	s = make(&settings);
+	assert_string_equal(find(s, &object, offset), "local_function");
+	tools_run("rm -r '%s/.debug'", scratch);
+}
+
 static int on_open(const struct profile_object *object, void *userdata)
 {
 	int *n = userdata;
 
 	++*n;
-	return strcmp(object->path, "/elsewhere") ? -ENOENT
-						  : open(program_path(), O_RDONLY | O_CLOEXEC);
+	return strcmp(object->path, "/elsewhere") ? -ENOENT :
+						    open(program_path(), O_RDONLY | O_CLOEXEC);
 }
 
 static void test_a_file_that_the_owner_opens(void **state)
@@ -480,15 +503,15 @@ static void test_a_profile_gets_each_function_once(void **state)
 		const struct profile_function *f = &p->functions[i];
 
 		assert_int_equal(f->object, 0);
-		assert_string_equal(f->name, f->start == a   ? "main"
-					     : f->start == b ? "local_function"
-					     : f->start == c ? "with_a_cold_part"
-							     : "");
+		assert_string_equal(f->name, f->start == a ? "main" :
+					     f->start == b ? "local_function" :
+					     f->start == c ? "with_a_cold_part" :
+							     "");
 	}
 	assert_int_equal(problems_of(s).n, 1);
 }
 
-#define N_FILES	    40
+#define N_FILES     40
 #define N_FUNCTIONS 1000
 #define N_PLACES    300000
 
@@ -560,6 +583,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_debug_file_by_its_link),
 		cmocka_unit_test(test_symbols_packed_into_the_file),
 		cmocka_unit_test(test_a_copy_kept_by_build_id),
+		cmocka_unit_test(test_the_cache_of_perf),
 		cmocka_unit_test(test_a_file_that_the_owner_opens),
 		cmocka_unit_test(test_what_is_not_used_is_forgotten),
 		cmocka_unit_test(test_the_vdso),

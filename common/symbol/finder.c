@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Where objects are sought: at their path (below symfs if that is set), then by their build-id in
- * debug_dir and /usr/lib/debug (as perf's cache and debuggers keep them there).
+ * debug_dir, perf's cache and /usr/lib/debug. Of an object with the build-id abcd perf's cache keeps
+ * .build-id/ab/cd/elf and cd/debug, older ones .build-id/ab/cd, debuggers .build-id/ab/cd.debug.
  *
  * An object without a build-id is whatever file is at its path, unless the inode is known to be
  * another: it has been replaced. Of the inode the low half is compared, and the device is not:
@@ -21,7 +22,7 @@
 #include "common/util/cleanup.h"
 
 #define USUAL_DEBUG_DIR "/usr/lib/debug"
-#define DELETED		" (deleted)"
+#define DELETED         " (deleted)"
 
 static int open_regular(const char *path, struct stat *ret_stat)
 {
@@ -150,29 +151,44 @@ static int try_own_path(const struct symbolizer_settings *settings,
 	return r;
 }
 
-/* debug_dir/.build-id/xx/yyyy@suffix */
-static int join_build_id(char **ret, const char *dir, const uint8_t *build_id, size_t n,
+/* A folder with .build-id in it: two parts of its path. Not there where the first is NULL. */
+struct folder {
+	const char *path, *below;
+};
+
+#define N_FOLDERS 3
+
+static void list_folders(const struct symbolizer_settings *settings, struct folder *ret)
+{
+	ret[0] = (struct folder){ settings->debug_dir, "" };
+	ret[1] = (struct folder){ settings->home, "/.debug" };
+	ret[2] = (struct folder){ USUAL_DEBUG_DIR, "" };
+}
+
+/* folder/.build-id/xx/yyyy@suffix */
+static int join_build_id(char **ret, const struct folder *folder, const uint8_t *build_id, size_t n,
 			 const char *suffix)
 {
 	char hex[BUILD_ID_HEX_SIZE];
 
 	build_id_format(hex, build_id, n);
-	if (asprintf(ret, "%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, suffix) >= 0)
+	if (asprintf(ret, "%s%s/.build-id/%.2s/%s%s", folder->path, folder->below, hex, hex + 2,
+		     suffix) >= 0)
 		return 0;
 	*ret = NULL;
 	return -ENOMEM;
 }
 
 /* A debug file has the symbols, but not always the program headers that offsets are turned by. */
-static int try_build_id(const char *dir, const char *suffix, const struct profile_object *object,
-			struct elf_file **ret, char **ret_path)
+static int try_build_id(const struct folder *folder, const char *suffix,
+			const struct profile_object *object, struct elf_file **ret, char **ret_path)
 {
 	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
 	_cleanup_free_ char *path = NULL;
 	struct fault ignored;
 	int r;
 
-	r = join_build_id(&path, dir, object->build_id, object->n_build_id, suffix);
+	r = join_build_id(&path, folder, object->build_id, object->n_build_id, suffix);
 	if (r < 0)
 		return r;
 	r = try_path(path, false, object, &file, &ignored);
@@ -190,11 +206,12 @@ static int try_build_ids(const struct symbolizer_settings *settings,
 			 char **ret_path)
 {
 	static const char *const suffixes[] = { "", "/elf", ".debug" };
-	const char *const dirs[] = { settings->debug_dir, USUAL_DEBUG_DIR };
+	struct folder folders[N_FOLDERS];
 
-	for (size_t d = 0; d < ARRAY_SIZE(dirs); d++) {
-		for (size_t i = 0; i < ARRAY_SIZE(suffixes) && dirs[d]; i++) {
-			int r = try_build_id(dirs[d], suffixes[i], object, ret, ret_path);
+	list_folders(settings, folders);
+	for (size_t d = 0; d < N_FOLDERS; d++) {
+		for (size_t i = 0; i < ARRAY_SIZE(suffixes) && folders[d].path; i++) {
+			int r = try_build_id(&folders[d], suffixes[i], object, ret, ret_path);
 
 			if (!r || r == -ENOMEM)
 				return r;
@@ -308,21 +325,32 @@ static int open_linked(const char *const *dirs, size_t n_dirs, const struct elf_
 	return fd;
 }
 
+static int open_by_build_id(const struct symbolizer_settings *settings, const struct elf_file *file)
+{
+	static const char *const suffixes[] = { ".debug", "/debug" };
+	struct folder folders[N_FOLDERS];
+	int fd = -1;
+
+	list_folders(settings, folders);
+	for (size_t i = 0; i < N_FOLDERS * ARRAY_SIZE(suffixes) && fd < 0; i++) {
+		const struct folder *folder = &folders[i / ARRAY_SIZE(suffixes)];
+		_cleanup_free_ char *path = NULL;
+
+		if (!folder->path)
+			continue;
+		if (join_build_id(&path, folder, file->build_id.bytes, file->build_id.n,
+				  suffixes[i % ARRAY_SIZE(suffixes)]) < 0)
+			return -1;
+		fd = try_debug(path, file, false);
+	}
+	return fd;
+}
+
 int finder_open_debug(const struct symbolizer_settings *settings, const struct elf_file *file,
 		      const char *path)
 {
 	const char *const dirs[] = { settings->debug_dir, USUAL_DEBUG_DIR };
-	int fd = -1;
+	int fd = file->build_id.n ? open_by_build_id(settings, file) : -1;
 
-	for (size_t i = 0; i < ARRAY_SIZE(dirs) && fd < 0 && file->build_id.n; i++) {
-		_cleanup_free_ char *debug = NULL;
-
-		if (!dirs[i])
-			continue;
-		if (join_build_id(&debug, dirs[i], file->build_id.bytes, file->build_id.n,
-				  ".debug") < 0)
-			return -1;
-		fd = try_debug(debug, file, false);
-	}
 	return fd >= 0 ? fd : open_linked(dirs, ARRAY_SIZE(dirs), file, path);
 }

@@ -34,7 +34,7 @@ struct cached {
 
 struct object_cache {
 	struct symbolizer_settings settings;
-	char *symfs, *debug_dir;
+	char *symfs, *debug_dir, *home;
 	struct kallsyms *kallsyms;
 	struct cached *objects;
 	uint64_t n_uses;
@@ -61,16 +61,19 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 	if (!c)
 		return -ENOMEM;
 	c->settings = *settings;
-	c->settings.symfs = c->settings.debug_dir = c->settings.kallsyms = NULL;
+	c->settings.symfs = c->settings.debug_dir = c->settings.home = c->settings.kallsyms = NULL;
 	r = copy_string(&c->symfs, settings->symfs);
 	if (!r)
 		r = copy_string(&c->debug_dir, settings->debug_dir);
+	if (!r)
+		r = copy_string(&c->home, settings->home);
 	if (!r)
 		r = kallsyms_new(&c->kallsyms, settings->kallsyms);
 	if (r < 0)
 		return r;
 	c->settings.symfs = c->symfs;
 	c->settings.debug_dir = c->debug_dir;
+	c->settings.home = c->home;
 	*ret = TAKE_PTR(c);
 	return 0;
 }
@@ -100,6 +103,7 @@ struct object_cache *object_cache_free(struct object_cache *cache)
 	}
 	kallsyms_free(cache->kallsyms);
 	free(cache->debug_dir);
+	free(cache->home);
 	free(cache->symfs);
 	free(cache);
 	return NULL;

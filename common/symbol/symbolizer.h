@@ -18,6 +18,7 @@ struct symbolizer;
 struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
 	const char *debug_dir; /* where debug files are sought before the usual places, or NULL */
+	const char *home;      /* of whose perf the cache, ~/.debug, is sought in; or NULL */
 	const char *kallsyms;  /* kernel symbols; NULL: /proc/kallsyms, for this kernel only */
 
 	/*
