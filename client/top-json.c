@@ -41,9 +41,22 @@ static json_t *named_by_object(const struct top *top, const struct share_key *ke
 			 json_build_id(object));
 }
 
+/* Where the function starts; with inlined calls a row is of all functions of one name. */
+static json_t *json_start(const struct top *top, const struct share_key *key)
+{
+	struct location start = { key->object, key->start };
+	struct place place;
+
+	if (!key->symbol || top->places.lines)
+		return json_null();
+	place = place_find(&top->places, start);
+	return json_address(place.address);
+}
+
 static json_t *named_by_function(const struct top *top, const struct share_key *key)
 {
-	json_t *row = json_pack("{s:o}", "symbol", json_text(key->symbol));
+	json_t *row = json_pack("{s:o, s:o}", "symbol", json_text(key->symbol), "address",
+				json_start(top, key));
 	json_t *object = named_by_object(top, key);
 
 	json_object_update(row, object);

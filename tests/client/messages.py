@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is said of a recording made up: in one line each, and nothing a terminal would act upon."""
 
+import json
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -48,6 +50,29 @@ def check_symbols(folder):
         check(one_line(err) and "2 objects" in err, arguments, err)
 
 
+def check_functions_of_one_name(folder):
+    """They are told apart by where they start."""
+    source, program = os.path.join(folder, "a.c"), os.path.join(folder, "a.out")
+    compiler = shutil.which("cc")
+    if not compiler:
+        return
+    with open(source, "w", encoding="ascii") as f:
+        f.write("int main(void) { return 0; }\n"
+                'asm(".type same,@function\\nsame: .zero 64\\n.size same,64\\n'
+                '.text 1\\n.type one,@function\\none: .zero 64\\n.size one,64\\n.text 0");\n')
+    subprocess.run([compiler, "-no-pie", "-o", program, source], check=True)
+    subprocess.run(["objcopy", "--redefine-sym", "one=same", program], check=True)
+    path = os.path.join(folder, "same.data")
+    made.write(path, [made.mapping(program.encode())] +
+               [made.sample(time, made.BASE + 0x1000 + 8 * time) for time in range(1, 100)])
+    rows = [row for row in json.loads(run("top", path, "--json")[1])["rows"] if row["symbol"] == "same"]
+    known = subprocess.run(["nm", program], capture_output=True, check=True).stdout.decode().split("\n")
+    known = {hex(int(line.split()[0], 16)) for line in known if line.endswith(" same")}
+    check({row["address"] for row in rows} == known and len(rows) == len(known) == 2, rows, known)
+    rows = json.loads(run("top", path, "--json", "--inline")[1])["rows"]
+    check([row["address"] for row in rows if row["symbol"] == "same"] == [None], rows)
+
+
 def check_reader_leaves(folder):
     """That is neither a failure nor said, with SIGPIPE ignored as well."""
     path = os.path.join(folder, "long.data")
@@ -66,5 +91,6 @@ def check_reader_leaves(folder):
 with tempfile.TemporaryDirectory() as place:
     check_names(place)
     check_symbols(place)
+    check_functions_of_one_name(place)
     check_reader_leaves(place)
 finish()

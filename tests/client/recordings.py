@@ -10,7 +10,7 @@ from support import VIEWS, check, finish, one_line, recordings_folder, run
 LOCATION = {"object", "build_id", "file_offset", "address", "symbol", "symbol_offset", "line"}
 SHARE = {"self", "total", "self_percent", "total_percent"}
 KEYS = {
-    "function": SHARE | {"symbol", "object", "build_id"},
+    "function": SHARE | {"symbol", "address", "object", "build_id"},
     "line": SHARE | {"line", "object", "build_id"},
     "object": SHARE | {"object", "build_id"},
     "process": SHARE | {"pid", "comm", "executable", "unit"},
