@@ -25,6 +25,7 @@ struct database {
 	struct statement *statements;
 	char *path;
 	char error[256]; /* what the first error was about, or "" */
+	bool damaged;
 };
 
 static int errno_of(sqlite3 *db, int code)
@@ -71,6 +72,7 @@ static int remember(struct database *database, int code)
 	if (!*database->error)
 		snprintf(database->error, sizeof(database->error), "%s",
 			 sqlite3_errmsg(database->db));
+	database->damaged |= r == -EBADMSG;
 	return r;
 }
 
@@ -142,6 +144,9 @@ struct database *database_free(struct database *database)
 		sqlite3_finalize(s->stmt);
 		free(s);
 	}
+	/* damage is left as it is, for whoever may make something of it */
+	if (database->damaged)
+		sqlite3_db_config(database->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close(database->db);
 	free(database->path);
 	free(database);

@@ -305,7 +305,7 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 		return database_explain(store->database, r, fault);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = handler(&windows[i], userdata);
-	return r;
+	return MIN(r, 0);
 }
 
 int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,

@@ -4,6 +4,9 @@
  *
  * One transaction a window; objects, functions, frames and paths are kept once, however many windows
  * name them. The schema (daemon/schema.sql) is a documented interface that users may query.
+ *
+ * A window that was added outlives the process. When the machine itself crashes, the last ones may be
+ * gone, but none is there by halves.
  */
 #pragma once
 

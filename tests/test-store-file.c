@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -282,6 +283,55 @@ static void test_the_log_goes_with_the_database(void **state)
 	stored_check(stored->path);
 }
 
+/* The file "PATH-wal" beside the database at @path. */
+static char *read_log(const char *path, size_t *ret_n)
+{
+	char log[PATH_MAX + 8];
+
+	snprintf(log, sizeof(log), "%s-wal", path);
+	return read_file(log, ret_n);
+}
+
+static void write_log(const char *path, const char *data, size_t n)
+{
+	char log[PATH_MAX + 8];
+
+	snprintf(log, sizeof(log), "%s-wal", path);
+	write_file(log, data, n);
+}
+
+/* The log of a database that cannot be read may be what it can be mended from. */
+static void test_damage_is_left_as_it_is(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_free_ char *data = NULL, *log = NULL, *after = NULL;
+	struct store_status status;
+	struct store *store;
+	size_t n_data, n_log, n_after;
+	char copy[400];
+
+	store = stored_open(stored->path, 0);
+	for (uint64_t i = 1; i <= N_WINDOWS; i++)
+		add_seed(store, i);
+	data = read_file(stored->path, &n_data);
+	log = read_log(stored->path, &n_log);
+	assert_true(n_log > 100000);
+	store_free(store);
+
+	/* all that the log has not, so that not even the tables are known */
+	memset(data + 4096, 0xee, n_data - 4096);
+	snprintf(copy, sizeof(copy), "%s-copy", stored->path);
+	write_file(copy, data, n_data);
+	write_log(copy, log, n_log);
+	store = stored_open(copy, 0);
+	status = stored_status(store);
+	store_free(store);
+	assert_string_not_equal(status.set_aside, "");
+	after = read_log(status.set_aside, &n_after);
+	assert_int_equal(n_log, n_after);
+	assert_memory_equal(log, after, n_log);
+}
+
 static void test_another_writer_is_waited_for_but_not_long(void **state)
 {
 	struct stored *stored = *state;
@@ -482,6 +532,7 @@ int main(void)
 		TEST(test_what_is_no_database_is_set_aside),
 		TEST(test_missing_tables_are_damage),
 		TEST(test_the_log_goes_with_the_database),
+		TEST(test_damage_is_left_as_it_is),
 		TEST(test_another_writer_is_waited_for_but_not_long),
 		TEST(test_readers_and_the_writer_do_not_meet),
 		TEST(test_a_reader_for_ever_does_not_fill_the_disk),

@@ -180,6 +180,29 @@ static void test_what_is_in_use_stays(void **state)
 	sqlite3_close(db);
 }
 
+/* What the keys are is in the database once: a window more is its counts. */
+static void test_a_window_like_the_last_costs_its_counts(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
+	uint64_t n_rows = p->n_processes + p->n_stacks + p->n_branches + p->n_blocks;
+	uint64_t n_bytes[3];
+
+	for (int i = 0; i < 3; i++) {
+		struct store *store = stored_open(stored->path, 0);
+
+		for (uint64_t k = 0; k < 100; k++) {
+			struct window window = stored_window(k);
+
+			stored_add(store, &window, p);
+		}
+		store_free(store);
+		n_bytes[i] = stored_file_bytes(stored->path);
+	}
+	/* their cycles are 64-bit numbers, which real ones are not */
+	assert_in_range((n_bytes[2] - n_bytes[1]) / 100 / n_rows, 1, 40);
+}
+
 static void test_a_lower_limit_is_reached_step_by_step(void **state)
 {
 	struct stored *stored = *state;
@@ -227,6 +250,7 @@ int main(void)
 		TEST(test_what_nothing_refers_to_goes),
 		TEST(test_nothing_refers_to_what_is_gone),
 		TEST(test_what_is_in_use_stays),
+		TEST(test_a_window_like_the_last_costs_its_counts),
 		TEST(test_a_lower_limit_is_reached_step_by_step),
 		TEST(test_the_newest_window_stays_whatever_the_limit),
 	};
