@@ -20,6 +20,7 @@
 #include "common/profile/filter.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
+#include "common/util/cleanup.h"
 
 #define MAX_INLINED 64
 
@@ -30,7 +31,6 @@ struct samples {
 	struct symbolizer *symbolizer;
 	uint32_t source;
 	struct recording_damage damage;
-	uint64_t seen; /* bits: sources with samples, of the first 64 */
 };
 
 /* A frame, located and named. */
@@ -72,8 +72,6 @@ static int read_through(struct samples *samples, struct fault *fault)
 
 	progress_init(&progress);
 	while ((r = recording_next(samples->recording, &event, fault)) > 0) {
-		if (event.kind == EVENT_SAMPLE && event.source < 64)
-			samples->seen |= 1ull << event.source;
 		if (n++ % 1024 == 0) {
 			recording_progress(samples->recording, &done, &all);
 			progress_update(done, all, &progress);
@@ -144,20 +142,11 @@ struct samples *samples_free(struct samples *samples)
 
 static void say_others(const struct samples *samples, FILE *f)
 {
-	const char *comma = "";
+	_cleanup_free_ char *others = load_join_names(samples->recording, samples->source);
 
-	if ((samples->seen & ~(1ull << (samples->source % 64))) == 0)
-		return;
-	fputs("branchctl: samples of ", f);
-	text_write(f, recording_source_name(samples->recording, samples->source));
-	fputs("; also recorded, see --event: ", f);
-	for (uint32_t i = 0; i < 64; i++)
-		if (i != samples->source && samples->seen & 1ull << i) {
-			fputs(comma, f);
-			text_write(f, recording_source_name(samples->recording, i));
-			comma = ", ";
-		}
-	fputc('\n', f);
+	if (others && others[0] != '\0')
+		text_say(f, "samples of %s; also recorded, see --event: %s",
+			 recording_source_name(samples->recording, samples->source), others);
 }
 
 void samples_say(const struct samples *samples, FILE *f)

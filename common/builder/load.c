@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/process/processes.h"
 #include "common/builder/builder.h"
+#include "common/process/processes.h"
 #include "common/util/cleanup.h"
 
 /* A recording is read once and ends: it may take more than a window may, and all of it is shown. */
 #define MAX_ROWS       (1u << 20)
 #define MAX_FRAMES     (1u << 20)
 #define PROGRESS_EVERY 4096 /* events */
+#define MAX_NAMES      64   /* in a message */
 
 static bool samples_anything(const struct perf_event_attr *attr)
 {
@@ -22,20 +23,53 @@ static bool samples_anything(const struct perf_event_attr *attr)
 	return attr->sample_period != 0 && !dummy;
 }
 
-/* "a, b": the names of the sources that sample, but for number @but; "" if there are none. */
-static char *join_names(const struct recording *recording, int64_t but)
+/* "cycles", of a second one of that name "cycles#2": what --event takes. */
+static void write_name(FILE *f, const struct recording *recording, uint32_t source)
+{
+	const char *name = recording_source_name(recording, source);
+	unsigned int n = 1;
+
+	for (uint32_t i = 0; i < source; i++)
+		n += strcmp(recording_source_name(recording, i), name) == 0;
+	fputs(name, f);
+	if (n > 1)
+		fprintf(f, "#%u", n);
+}
+
+static char *format_name(const struct recording *recording, uint32_t source)
+{
+	char *name = NULL;
+	size_t n_bytes = 0;
+	FILE *f = open_memstream(&name, &n_bytes);
+
+	if (!f)
+		return NULL;
+	write_name(f, recording, source);
+	if (fclose(f) == 0)
+		return name;
+	free(name);
+	return NULL;
+}
+
+char *load_join_names(const struct recording *recording, int64_t but)
 {
 	char *names = NULL;
 	size_t n_bytes = 0;
 	FILE *f = open_memstream(&names, &n_bytes);
 	const char *comma = "";
+	unsigned int n = 0;
 
 	if (!f)
 		return NULL;
 	for (uint32_t i = 0; i < recording_n_sources(recording); i++) {
 		if (i == but || !samples_anything(recording_attr(recording, i)))
 			continue;
-		fprintf(f, "%s%s", comma, recording_source_name(recording, i));
+		fputs(comma, f);
+		if (n++ == MAX_NAMES) {
+			fputs("...", f);
+			break;
+		}
+		write_name(f, recording, i);
 		comma = ", ";
 	}
 	if (fclose(f) == 0)
@@ -44,19 +78,49 @@ static char *join_names(const struct recording *recording, int64_t but)
 	return NULL;
 }
 
+/* The number @n (from 1) of those whose name are the first @n_name bytes of @name; or -ENOENT. */
+static int64_t find_named(const struct recording *recording, const char *name, size_t n_name,
+			  unsigned long n)
+{
+	for (uint32_t i = 0; i < recording_n_sources(recording); i++) {
+		const char *other = recording_source_name(recording, i);
+
+		if (strlen(other) == n_name && memcmp(other, name, n_name) == 0 && --n == 0)
+			return i;
+	}
+	return -ENOENT;
+}
+
+static int64_t find_source(const struct recording *recording, const char *event)
+{
+	const char *number = strrchr(event, '#');
+	int64_t source = find_named(recording, event, strlen(event), 1);
+	unsigned long n;
+	char *end;
+
+	if (source >= 0 || !number || number[1] < '1' || number[1] > '9')
+		return source;
+	n = strtoul(number + 1, &end, 10);
+	return *end ? -ENOENT : find_named(recording, event, (size_t)(number - event), n);
+}
+
+static int64_t first_source(const struct recording *recording)
+{
+	for (uint32_t i = 0; i < recording_n_sources(recording); i++)
+		if (samples_anything(recording_attr(recording, i)))
+			return i;
+	return 0; /* pipe mode: not told yet */
+}
+
 int64_t load_choose_source(const struct recording *recording, const char *event,
 			   struct fault *fault)
 {
 	_cleanup_free_ char *names = NULL;
+	int64_t source = event ? find_source(recording, event) : first_source(recording);
 
-	for (uint32_t i = 0; i < recording_n_sources(recording); i++) {
-		if (event ? strcmp(event, recording_source_name(recording, i)) == 0 :
-			    samples_anything(recording_attr(recording, i)))
-			return i;
-	}
-	if (!event)
-		return 0; /* pipe mode: not told yet */
-	names = join_names(recording, -1);
+	if (source != -ENOENT)
+		return source;
+	names = load_join_names(recording, -1);
 	if (!names)
 		return -ENOMEM;
 	return fault_set(fault, -ENOENT, "no event %s was recorded; there are: %s", event, names);
@@ -158,16 +222,27 @@ static int count_all(struct loading *l, struct fault *fault)
 	return l->builder ? 0 : start_counting(l, fault);
 }
 
+static int fill_event(const struct loading *l, struct profile *profile)
+{
+	_cleanup_free_ char *name = NULL;
+	int r = 0;
+
+	if (l->source >= recording_n_sources(l->recording))
+		return 0;
+	name = format_name(l->recording, l->source);
+	if (!name)
+		return -ENOMEM;
+	profile->info.event = profile_string(profile, name, &r);
+	return r;
+}
+
 static int fill_info(const struct loading *l, struct profile *profile)
 {
 	const struct recording_info *info = recording_info(l->recording);
 	struct profile_info *to = &profile->info;
-	int r = 0;
+	int r = fill_event(l, profile);
 
 	to->mode = profile_string(profile, "recording", &r);
-	if (l->source < recording_n_sources(l->recording))
-		to->event =
-			profile_string(profile, recording_source_name(l->recording, l->source), &r);
 	to->hostname = profile_string(profile, info->hostname, &r);
 	to->os_release = profile_string(profile, info->os_release, &r);
 	to->cpu = profile_string(profile, info->cpu, &r);
@@ -194,7 +269,7 @@ static int load(struct loading *l, struct profile **ret, struct recording_damage
 	r = fill_info(l, profile);
 	if (r < 0)
 		return r;
-	others = join_names(l->recording, l->source);
+	others = load_join_names(l->recording, l->source);
 	if (!others)
 		return -ENOMEM;
 

@@ -73,6 +73,27 @@ def check_functions_of_one_name(folder):
     check([row["address"] for row in rows if row["symbol"] == "same"] == [None], rows)
 
 
+def check_events(folder):
+    """Each can be chosen: also two of one name, also the hundredth."""
+    path = os.path.join(folder, "events.data")
+    names = [b"twice", b"twice", b"odd#2"] + [b"e%d" % i for i in range(100)]
+    made.write(path, [made.sample(number, number=number) for number in range(1, 104)
+                      for _ in range(number)], names)
+    for name, n in ("twice", 1), ("twice#1", 1), ("twice#2", 2), ("odd#2", 3), ("e0", 4), ("e99", 103):
+        document = json.loads(run("top", path, "--json", "--event", name)[1])
+        check(document["totals"]["samples"] == n, name, document)
+        check(run("dump", "--samples", path, "--event", name)[1].count(":4711 ") == n, name)
+    for name in "twice#3", "twice#", "twice#0", "twice#2x", "odd", "#1":
+        status, out, err = run("top", path, "--event", name)
+        check(status == 1 and out == "" and one_line(err) and "twice, twice#2, odd#2" in err, name, err)
+    for arguments in ["top", path, "--event", "e99"], ["dump", "--samples", path, "--event", "e99"]:
+        err = run(*arguments)[2]
+        check("e99; also" in err and "twice#2, odd#2" in err, err)
+    made.write(path, [made.sample(1, number=1)], [b"counts", b"samples"], [0, 1000])
+    document = json.loads(run("top", path, "--json")[1])
+    check(document["windows"][0]["event"] == "samples", document["windows"])
+
+
 def check_reader_leaves(folder):
     """That is neither a failure nor said, with SIGPIPE ignored as well."""
     path = os.path.join(folder, "long.data")
@@ -91,6 +112,7 @@ def check_reader_leaves(folder):
 with tempfile.TemporaryDirectory() as place:
     check_names(place)
     check_symbols(place)
+    check_events(place)
     check_functions_of_one_name(place)
     check_reader_leaves(place)
 finish()
