@@ -18,6 +18,7 @@
 #include "common/builder/load.h"
 #include "common/process/processes.h"
 #include "common/profile/filter.h"
+#include "common/record/callchain.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/cleanup.h"
@@ -225,33 +226,22 @@ static void write_frame(struct samples *samples, const struct frame *frame, FILE
 	fputs(")\n", f);
 }
 
-static bool is_marker(uint64_t address)
-{
-	return address >= (uint64_t)PERF_CONTEXT_MAX;
-}
-
-/*
- * Goes through the frames of a call chain, the leaf first. The first of each context is where it was
- * left, the others are return addresses.
- */
+/* Goes through the frames of a call chain, the leaf first. */
 static int write_chain(struct samples *samples, const struct incarnation *incarnation,
 		       const struct sample *sample, FILE *f)
 {
-	bool is_return = false;
 	struct frame frame;
 	int r = 0;
 
 	for (uint32_t i = 0; r >= 0 && i < sample->n_callchain; i++) {
 		uint64_t address = sample->callchain[i];
 
-		if (is_marker(address)) {
-			is_return = false;
+		if (!callchain_is_frame(address))
 			continue;
-		}
-		r = locate(samples, incarnation, address, is_return, &frame);
+		r = locate(samples, incarnation, address, callchain_is_return(sample->callchain, i),
+			   &frame);
 		if (r >= 0)
 			write_frame(samples, &frame, f);
-		is_return = true;
 	}
 	return r;
 }
@@ -260,7 +250,7 @@ static int write_chain(struct samples *samples, const struct incarnation *incarn
 static uint64_t leaf_address(const struct sample *sample, bool *ret_has_chain)
 {
 	for (uint32_t i = 0; i < sample->n_callchain; i++)
-		if (!is_marker(sample->callchain[i])) {
+		if (callchain_is_frame(sample->callchain[i])) {
 			*ret_has_chain = true;
 			return sample->callchain[i];
 		}

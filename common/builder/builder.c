@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/builder/builder-internal.h"
+#include "common/record/callchain.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS   (256u * 1024)
@@ -152,18 +153,8 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 }
 
 /*
- * What the kernel writes into a chain instead of an address, to say of which kind the next ones are
- * (PERF_CONTEXT_MAX in linux/perf_event.h).
- */
-static bool is_marker(uint64_t address)
-{
-	return address >= (uint64_t)-4095;
-}
-
-/*
- * Walks the chain from its outermost frame to the leaf. All but the leaf, and the user's address that
- * entered the kernel, are return addresses: one less lies in the call. The leaf's node; FRAME_ROOT
- * where there is no chain; -ENOSPC, -ENOMEM.
+ * Walks the chain from its outermost frame to the leaf. The leaf's node; FRAME_ROOT where there is no
+ * chain; -ENOSPC, -ENOMEM.
  */
 static int64_t find_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
@@ -171,11 +162,11 @@ static int64_t find_stack(struct builder *b, uint32_t context, const struct samp
 
 	for (uint32_t i = s->n_callchain; i-- > 0;) {
 		uint64_t address = s->callchain[i];
-		bool exact = i == 0 || is_marker(s->callchain[i - 1]);
+		bool is_return = callchain_is_return(s->callchain, i);
 
-		if (is_marker(address) || address == 0)
+		if (!callchain_is_frame(address))
 			continue;
-		next = frame_table_get(&b->frames, context, (uint32_t)node, address - !exact);
+		next = frame_table_get(&b->frames, context, (uint32_t)node, address - is_return);
 		if (next < 0)
 			return next;
 		node = next;

@@ -73,6 +73,21 @@ def check_functions_of_one_name(folder):
     check([row["address"] for row in rows if row["symbol"] == "same"] == [None], rows)
 
 
+def check_chains(folder):
+    """Zeros in a chain are no frames, for dump --samples as for top; markers are none, either."""
+    path = os.path.join(folder, "chains.data")
+    user = (1 << 64) - 512
+    chain = [user, made.BASE + 0x100, 0, made.BASE + 0x200, 0]
+    made.write(path, [made.mapping(b"/not/there"), made.sample(1, chain=chain),
+                      made.sample(2, chain=[user, 0])])
+    out = run("dump", "--samples", path)[1]
+    frames = [line.split()[0] for line in out.splitlines() if line.startswith("\t")]
+    check(frames == ["400100", "400200", "400100"], out)
+    rows = json.loads(run("top", path, "--json", "--by", "stack")[1])["rows"]
+    offsets = sorted([frame["file_offset"] for frame in row["frames"]] for row in rows)
+    check(offsets == [["0x100"], ["0x100", "0x1ff"]], rows)
+
+
 def check_events(folder):
     """Each can be chosen: also two of one name, also the hundredth."""
     path = os.path.join(folder, "events.data")
@@ -113,6 +128,7 @@ with tempfile.TemporaryDirectory() as place:
     check_names(place)
     check_symbols(place)
     check_events(place)
+    check_chains(place)
     check_functions_of_one_name(place)
     check_reader_leaves(place)
 finish()
