@@ -42,7 +42,7 @@ struct ranges {
 };
 
 struct unit {
-	Dwarf_Die die;	/* has the line table */
+	Dwarf_Die die;  /* has the line table */
 	Dwarf_Die tree; /* has the functions: another one where DWARF is split */
 	struct ranges functions;
 	bool indexed;
@@ -376,7 +376,8 @@ int lines_find(struct lines *l, uint64_t address, const char *function, struct s
 	} else {
 		r = fill_frames(l, unit, calls, n_calls, position, ret, n);
 	}
-	if (r > 0 && (size_t)r == n_calls && function)
-		r = intern_name(l, function, &ret[n_calls - 1].function) ?: r;
+	if (r > 0 && (size_t)r == n_calls && function &&
+	    intern_name(l, function, &ret[n_calls - 1].function) < 0)
+		return -ENOMEM;
 	return r;
 }
