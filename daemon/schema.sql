@@ -133,7 +133,7 @@ CREATE TABLE window (
 	last_ns INTEGER NOT NULL,
 	horizon INTEGER NOT NULL     -- see "seen" above; it never falls
 ) STRICT;
-CREATE INDEX window_by_start ON window (start_us);
+CREATE INDEX window_by_start ON window (start_us, length_us);
 
 CREATE TABLE counter_count (
 	window INTEGER NOT NULL REFERENCES window,

@@ -30,8 +30,8 @@ enum {
 #define WINDOW_COLUMNS "id, start_us, length_us, samples, lost, mode"
 
 static const char *const sql[N_STATEMENTS] = {
-	[LIST_WINDOWS] = "SELECT " WINDOW_COLUMNS " FROM window WHERE start_us < ? "
-			 "ORDER BY start_us, id",
+	[LIST_WINDOWS] = "SELECT " WINDOW_COLUMNS " FROM window WHERE start_us >= ? AND "
+			 "start_us < ? ORDER BY start_us, id",
 	[READ_WINDOW] = "SELECT " WINDOW_COLUMNS " FROM window WHERE id = ?",
 	[READ_INFO] = "SELECT m.text, e.text, h.text, o.text, c.text, s.n_cpus, s.depth, "
 		      "w.first_ns, w.last_ns "
@@ -115,14 +115,15 @@ static bool window_is_within(const struct window *window, uint64_t since_us, uin
 }
 
 int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_us,
-		    struct window **ret, size_t *ret_n)
+		    uint64_t longest_us, struct window **ret, size_t *ret_n)
 {
 	struct statement *row = read->statements[LIST_WINDOWS];
 	_cleanup_free_ struct window *windows = NULL;
 	size_t n = 0, cap = 0;
 	int r;
 
-	statement_bind_int(row, 1, (int64_t)MIN(until_us, (uint64_t)INT64_MAX));
+	statement_bind_int(row, 1, since_us > longest_us ? (int64_t)(since_us - longest_us) : 0);
+	statement_bind_int(row, 2, (int64_t)MIN(until_us, (uint64_t)INT64_MAX));
 	while ((r = statement_step(row)) > 0) {
 		struct window window = window_row(row);
 

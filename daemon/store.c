@@ -28,7 +28,7 @@
 
 enum {
 	LAST_WINDOW,
-	COUNT_WINDOWS,
+	SURVEY_WINDOWS,
 	FIRST_MOMENT,
 	LAST_MOMENT,
 	N_STATEMENTS,
@@ -36,7 +36,7 @@ enum {
 
 static const char *const sql[N_STATEMENTS] = {
 	[LAST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id DESC LIMIT 1",
-	[COUNT_WINDOWS] = "SELECT count(*) FROM window",
+	[SURVEY_WINDOWS] = "SELECT count(*), ifnull(max(length_us), 0) FROM window",
 	[FIRST_MOMENT] = "SELECT start_us FROM window ORDER BY start_us LIMIT 1",
 	[LAST_MOMENT] = "SELECT start_us + length_us FROM window ORDER BY start_us DESC LIMIT 1",
 };
@@ -52,6 +52,7 @@ struct store {
 	struct store_write write;
 	struct store_trim trim;
 	uint64_t n_windows, n_removed;
+	uint64_t longest_us; /* no window is longer */
 	char set_aside[PATH_MAX], why_set_aside[sizeof(((struct fault *)0)->text)];
 };
 
@@ -81,11 +82,24 @@ static int ask(struct store *store, int which, int64_t *ret)
 	return statement_reset(row);
 }
 
+/* What is kept in mind of the windows there are. */
+static int survey(struct store *store)
+{
+	struct statement *row = store->statements[SURVEY_WINDOWS];
+	int r;
+
+	r = statement_step(row);
+	if (r < 0)
+		return r;
+	store->n_windows = (uint64_t)statement_int(row, 0);
+	store->longest_us = (uint64_t)statement_int(row, 1);
+	return statement_reset(row);
+}
+
 /* What there is to prepare of an open database. */
 static int prepare(struct store *store)
 {
 	struct database *database = store->database;
-	int64_t n_windows;
 	int r;
 
 	r = database_prepare(database, sql, N_STATEMENTS, store->statements);
@@ -97,11 +111,7 @@ static int prepare(struct store *store)
 		r = store_write_init(&store->write, database, &store->intern);
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database);
-	if (r >= 0)
-		r = ask(store, COUNT_WINDOWS, &n_windows);
-	if (r >= 0)
-		store->n_windows = (uint64_t)n_windows;
-	return r;
+	return r < 0 ? r : survey(store);
 }
 
 static int open_database(struct store *store, struct fault *fault)
@@ -267,6 +277,7 @@ static int add(struct store *store, const struct window *window, const struct pr
 	}
 	store->n_windows += 1 - n_removed;
 	store->n_removed += n_removed;
+	store->longest_us = MAX(store->longest_us, window->length_us);
 	*ret_id = id;
 	return 0;
 }
@@ -300,7 +311,7 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 	r = want_database(store, fault);
 	if (r < 0)
 		return r;
-	r = store_read_list(&store->read, since_us, until_us, &windows, &n);
+	r = store_read_list(&store->read, since_us, until_us, store->longest_us, &windows, &n);
 	if (r < 0)
 		return database_explain(store->database, r, fault);
 	for (size_t i = 0; r >= 0 && i < n; i++)
@@ -336,6 +347,7 @@ int store_get_status(struct store *store, struct store_status *ret)
 		.n_removed = store->n_removed,
 	};
 	int64_t first_us = 0, last_us = 0;
+	struct fault fault;
 	int r = 0;
 
 	if (store->database)
@@ -343,7 +355,7 @@ int store_get_status(struct store *store, struct store_status *ret)
 	if (r >= 0 && store->database)
 		r = ask(store, LAST_MOMENT, &last_us);
 	if (r < 0)
-		return r;
+		return database_explain(store->database, r, &fault); /* so that it is forgotten */
 	status.first_us = (uint64_t)first_us;
 	status.last_us = (uint64_t)last_us;
 	memcpy(status.set_aside, store->set_aside, sizeof(status.set_aside));
