@@ -428,6 +428,31 @@ static void test_ksymbol(void **state)
 	decoder_free(d);
 }
 
+/* As the kernel writes it to the second of two who listen: the trailer, and then what was there. */
+static void test_a_ksymbol_that_the_kernel_made_too_long(void **state)
+{
+	struct decoder *d = make_task_decoder();
+	struct event e;
+	uint64_t time;
+
+	begin_record(&bytes, PERF_RECORD_KSYMBOL, 0);
+	put_u64(&bytes, 0xffffffffc0001000);
+	put_u32(&bytes, 0x99);
+	put_u32(&bytes, 1);
+	put_string(&bytes, "bpf_prog_1234_x");
+	put_task_trailer();
+	for (int i = 0; i < 3; i++)
+		put_u64(&bytes, 0x6f6d6362696c2f75);
+	assert_int_equal(decoder_time(d, end_record(&bytes), &time), 1);
+	assert_int_equal(time, 54321);
+	decode_ok(d, &e);
+	assert_int_equal(e.kind, EVENT_KSYMBOL);
+	assert_string_equal(e.ksymbol.name, "bpf_prog_1234_x");
+	assert_int_equal(e.time_ns, 54321);
+	assert_int_equal(e.cpu, 7);
+	decoder_free(d);
+}
+
 static void test_before_any_source_there_is_nothing_to_decode(void **state)
 {
 	struct decoder *d = NULL;
@@ -483,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_fork_without_a_trailer),
 		cmocka_unit_test(test_lost_and_throttled),
 		cmocka_unit_test(test_ksymbol),
+		cmocka_unit_test(test_a_ksymbol_that_the_kernel_made_too_long),
 		cmocka_unit_test(test_before_any_source_there_is_nothing_to_decode),
 		cmocka_unit_test(test_no_time_is_no_time),
 	};

@@ -253,17 +253,39 @@ const struct perf_event_attr *decoder_attr(const struct decoder *decoder, uint32
 	return &decoder->sources[source].attr;
 }
 
-/* A word of the record: @at bytes from its start if positive, else -@at from its end. */
-static bool record_word(const struct perf_event_header *record, int at, uint64_t *ret)
+/*
+ * Where the trailer of a record that is no sample ends. That is the end of the record, but for two kinds
+ * which the kernel makes longer for each further event that listens, without writing anything there (up
+ * to 6.18 at the least: perf_event_ksymbol_output(), perf_event_bpf_output()).
+ */
+static size_t trailer_end(const struct source *s, const struct perf_event_header *record)
 {
-	size_t from_start = at >= 0 ? (size_t)at : record->size - (size_t)-at;
+	const size_t fixed = 24; /* bytes of both before what varies in length */
+	size_t n = fixed;
 
-	if (at < 0 && (size_t)-at + sizeof(*record) > record->size)
+	if (record->size < fixed)
+		return record->size;
+	if (record->type == PERF_RECORD_KSYMBOL) /* a name, padded */
+		n += (strnlen((const char *)record + fixed, record->size - fixed) + 8) & ~7ull;
+	else if (record->type != PERF_RECORD_BPF_EVENT)
+		return record->size;
+	return MIN(n + s->trailer_bytes, (size_t)record->size);
+}
+
+/* The word of the record that begins @at bytes from its start. */
+static bool record_word(const struct perf_event_header *record, size_t at, uint64_t *ret)
+{
+	if (at < sizeof(*record) || record->size < 8 || at > record->size - 8u)
 		return false;
-	if (from_start + 8 > record->size)
-		return false;
-	memcpy(ret, (const char *)record + from_start, 8);
+	memcpy(ret, (const char *)record + at, 8);
 	return true;
+}
+
+/* That which begins @from_end bytes before the end of its trailer, of a record that is no sample. */
+static bool trailer_word(const struct source *s, const struct perf_event_header *record,
+			 int from_end, uint64_t *ret)
+{
+	return record_word(record, trailer_end(s, record) - (size_t)from_end, ret);
 }
 
 /*
@@ -274,22 +296,20 @@ static const struct source *find_source(const struct decoder *decoder,
 					const struct perf_event_header *record)
 {
 	const struct source *first = decoder->sources;
+	bool is_sample = record->type == PERF_RECORD_SAMPLE;
 	int64_t source;
 	uint64_t id;
-	int at;
 
-	if (decoder->n_sources <= 1 || !decoder->ids)
+	if (decoder->n_sources <= 1 || !decoder->ids ||
+	    (is_sample ? first->id_at : first->trailer_id_end) == NONE)
 		return first;
-	at = record->type == PERF_RECORD_SAMPLE ? first->id_at : -first->trailer_id_end;
-	if ((record->type == PERF_RECORD_SAMPLE && first->id_at == NONE) ||
-	    (record->type != PERF_RECORD_SAMPLE && first->trailer_id_end == NONE))
-		return first;
-	if (!record_word(record, at, &id))
+	if (is_sample ? !record_word(record, (size_t)first->id_at, &id) :
+			!trailer_word(first, record, first->trailer_id_end, &id))
 		return NULL;
 	source = decoder_find_source(decoder, id);
 	if (source >= 0)
 		return &decoder->sources[source];
-	if (record->type == PERF_RECORD_SAMPLE && id != 0 && !decoder->same_layout)
+	if (is_sample && id != 0 && !decoder->same_layout)
 		return NULL;
 	return first;
 }
@@ -312,10 +332,10 @@ int decoder_time(const struct decoder *decoder, const struct perf_event_header *
 	if (!s)
 		return 0;
 	if (record->type == PERF_RECORD_SAMPLE) {
-		if (s->time_at < 0 || !record_word(record, s->time_at, &time))
+		if (s->time_at < 0 || !record_word(record, (size_t)s->time_at, &time))
 			return 0;
 	} else {
-		if (s->trailer_time_end < 0 || !record_word(record, -s->trailer_time_end, &time))
+		if (s->trailer_time_end < 0 || !trailer_word(s, record, s->trailer_time_end, &time))
 			return 0;
 	}
 	if (time == 0 || time == UINT64_MAX)
@@ -622,8 +642,8 @@ static bool decode_ksymbol(struct cursor *c, struct event *ret)
 static void decode_trailer(const struct perf_event_header *record, const struct source *source,
 			   struct event *ret)
 {
-	struct cursor c = { (const char *)record + record->size - source->trailer_bytes,
-			    (const char *)record + record->size };
+	const char *end = (const char *)record + trailer_end(source, record);
+	struct cursor c = { end - source->trailer_bytes, end };
 	uint64_t t = source->attr.sample_type;
 	struct event trailer = { .pid = -1, .tid = -1, .cpu = UINT32_MAX };
 
@@ -695,6 +715,7 @@ int decoder_decode(const struct decoder *decoder, const struct perf_event_header
 	if (record->type == PERF_RECORD_SAMPLE)
 		return decode_sample(&c, record, source, ret, fault);
 
+	c.end = (const char *)record + trailer_end(source, record);
 	if (cursor_left(&c) < source->trailer_bytes)
 		return fault_set(fault, -EBADMSG, "record of type %u of only %u bytes",
 				 record->type, record->size);
