@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A program whose shares are known by construction: red() and blue() take turns on the CPU clock, red()
+ * with half of it in the first phase and three quarters in the second. So red() has got dearer, and
+ * over both phases has 62.5 % of the time.
+ *
+ *     two-phases [SECONDS-OF-A-PHASE]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLICE_NS  2000000ull /* of both together */
+#define NOINLINE  __attribute__((noinline, noclone))
+#define SECOND_NS 1000000000ull
+
+static volatile unsigned long sink;
+
+static unsigned long long cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (unsigned long long)t.tv_sec * SECOND_NS + (unsigned long long)t.tv_nsec;
+}
+
+NOINLINE static void red(void)
+{
+	for (unsigned int i = 0; i < 2000; i++)
+		sink += i;
+}
+
+NOINLINE static void blue(void)
+{
+	for (unsigned int i = 0; i < 2000; i++)
+		sink ^= i;
+}
+
+/* Calls @work until @ns of CPU time are gone; how many really were. */
+static unsigned long long spend(void (*work)(void), unsigned long long ns)
+{
+	unsigned long long start = cpu_ns(), spent;
+
+	do {
+		work();
+		spent = cpu_ns() - start;
+	} while (spent < ns);
+	return spent;
+}
+
+static void phase(const char *name, unsigned int red_percent, unsigned long long ns)
+{
+	unsigned long long start = cpu_ns(), spent_red = 0, spent_blue = 0;
+
+	while (cpu_ns() - start < ns) {
+		spent_red += spend(red, SLICE_NS * red_percent / 100);
+		spent_blue += spend(blue, SLICE_NS * (100 - red_percent) / 100);
+	}
+	printf("%s phase: red %.1f %%, blue %.1f %%\n", name,
+	       100.0 * (double)spent_red / (double)(spent_red + spent_blue),
+	       100.0 * (double)spent_blue / (double)(spent_red + spent_blue));
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 5) * SECOND_NS;
+
+	phase("first", 50, ns);
+	phase("second", 75, ns);
+	return 0;
+}
