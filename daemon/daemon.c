@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +114,8 @@ static void on_sampling_changed(void *userdata)
 
 	check_set_aside(daemon);
 	notify_status(daemon);
+	malloc_trim(
+		0); /* a window was named and stored, which took more than waiting for the next */
 }
 
 static int open_store(struct store **ret, const struct daemon *daemon, struct fault *fault)

@@ -3,12 +3,15 @@
  * branchd: counts what runs on this machine, always, and keeps the counts.
  */
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/util/fault.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+
+#define MMAP_THRESHOLD (128 << 10)
 
 enum exit_status {
 	STATUS_FAILED = 1,
@@ -91,6 +94,8 @@ int main(int argc, char **argv)
 	if (r <= 0)
 		return r < 0 ? STATUS_USAGE : EXIT_SUCCESS;
 	log_open();
+	/* large tables come and go with every window: they are to leave no holes in the heap */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	/* libdw would ask servers in the network for what it does not find */
 	unsetenv("DEBUGINFOD_URLS");
 	r = run(&settings, &fault);

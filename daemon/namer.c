@@ -14,7 +14,8 @@
 #include "common/util/cleanup.h"
 #include "daemon/process-file.h"
 
-#define PIDS_OF_OBJECT 4
+#define PIDS_OF_OBJECT   4
+#define MAX_SYMBOL_BYTES (12u << 20) /* from one window to the next */
 
 /* Processes that have an object mapped. */
 struct users {
@@ -87,7 +88,11 @@ static int on_open(const struct profile_object *object, void *userdata)
 int namer_new(struct namer **ret)
 {
 	_cleanup_(namer_freep) struct namer *namer = calloc(1, sizeof(*namer));
-	struct symbolizer_settings settings = { .open = on_open, .userdata = namer };
+	struct symbolizer_settings settings = {
+		.open = on_open,
+		.userdata = namer,
+		.max_bytes = MAX_SYMBOL_BYTES,
+	};
 	int r;
 
 	if (!namer)

@@ -18,6 +18,7 @@
 
 struct symbolizer {
 	struct object_cache *cache;
+	size_t max_bytes;
 };
 
 int symbolizer_new(struct symbolizer **ret, const struct symbolizer_settings *settings)
@@ -27,6 +28,7 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_settings *se
 
 	if (!s)
 		return -ENOMEM;
+	s->max_bytes = settings->max_bytes ?: MAX_BYTES;
 	r = object_cache_new(&s->cache, settings);
 	if (r < 0)
 		return r;
@@ -219,6 +221,6 @@ int symbolizer_name_profile(struct symbolizer *s, struct profile *profile)
 	for (size_t i = 0; i < n; i++)
 		free(naming.objects[i].seen);
 	free(naming.objects);
-	object_cache_shrink(s->cache, MAX_BYTES, MAX_OBJECTS);
+	object_cache_shrink(s->cache, s->max_bytes, MAX_OBJECTS);
 	return r;
 }

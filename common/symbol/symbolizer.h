@@ -28,6 +28,8 @@ struct symbolizer_settings {
 	 */
 	int (*open)(const struct profile_object *object, void *userdata);
 	void *userdata;
+
+	size_t max_bytes; /* of symbols kept when a profile was named; 0: 256 MiB */
 };
 
 /* A function: where it starts and how long it is in the object's own offsets. */
