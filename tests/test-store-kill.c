@@ -89,7 +89,7 @@ static pid_t start_writer(const char *path, uint64_t max_bytes, int *ret_fd)
 static int64_t kill_writer(const char *path, uint64_t max_bytes, uint64_t *random, int64_t last)
 {
 	uint32_t n_first = random_below(random, 4) == 0 ? 0 : 1 + random_below(random, 12);
-	struct timespec wait = { .tv_nsec = random_below(random, MAX_US) * 1000 };
+	struct timespec wait = { .tv_nsec = random_below(random, MAX_US) * 1000L };
 	int64_t id, first = last;
 	pid_t pid;
 	int fd, status;
