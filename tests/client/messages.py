@@ -88,6 +88,15 @@ def check_chains(folder):
     check(offsets == [["0x100"], ["0x100", "0x1ff"]], rows)
 
 
+def check_start(folder):
+    """By a clock that counts from 1970 it is exact to the microsecond."""
+    path = os.path.join(folder, "start.data")
+    made.write(path, [made.sample(1795234072421655143), made.sample(1795234073421655143)])
+    out = run("top", path, "--json")[1]
+    check('"start": 1795234072.421655,' in out and '"length": 1.0,' in out, out)
+    check("1795234072.421655143" in run("dump", path)[1], "dump")
+
+
 def check_events(folder):
     """Each can be chosen: also two of one name, also the hundredth."""
     path = os.path.join(folder, "events.data")
@@ -128,6 +137,7 @@ with tempfile.TemporaryDirectory() as place:
     check_names(place)
     check_symbols(place)
     check_events(place)
+    check_start(place)
     check_chains(place)
     check_functions_of_one_name(place)
     check_reader_leaves(place)
