@@ -15,7 +15,7 @@ struct window {
 	uint64_t start_us;  /* CLOCK_REALTIME */
 	uint64_t length_us; /* wall-clock time it stands for */
 	uint64_t samples;
-	uint64_t lost;      /* samples that are not in it, by whatever cause */
-	bool open;          /* it is not at its end yet */
-	char mode[32];      /* "software", "branch", "stack", "stack+branch" */
+	uint64_t lost; /* samples that are not in it, by whatever cause */
+	bool open;     /* it is not at its end yet */
+	char mode[32]; /* "software", "branch", "stack", "stack+branch" */
 };

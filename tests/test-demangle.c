@@ -87,7 +87,7 @@ static void test_what_moves_a_cursor_goes(void **state)
 	check("bad\xff\xc3", "bad??");
 	check("long\xc0\xaf", "long??");      /* an overlong slash */
 	check("half\xed\xa0\x80", "half???"); /* a surrogate */
-	check("c1\xc2\x9b", "c1??");	      /* a control character in two bytes */
+	check("c1\xc2\x9b", "c1??");          /* a control character in two bytes */
 	check("end\xe2\x82", "end??");
 }
 

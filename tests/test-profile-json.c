@@ -118,10 +118,10 @@ static void test_strings_of_any_bytes_survive(void **state)
 	check_text("\xc3", NULL); /* cut short */
 	check_text("\xe2\x82", NULL);
 	check_text("\xf0\x9f\x98", NULL);
-	check_text("\xc0\xaf", NULL);		    /* longer than need be */
-	check_text("\xed\xa0\x80", NULL);	    /* a surrogate */
-	check_text("\xf4\x90\x80\x80", NULL);	    /* beyond the last character */
-	check_text("\xee\xbe\x80", NULL);	    /* the escapes themselves */
+	check_text("\xc0\xaf", NULL);               /* longer than need be */
+	check_text("\xed\xa0\x80", NULL);           /* a surrogate */
+	check_text("\xf4\x90\x80\x80", NULL);       /* beyond the last character */
+	check_text("\xee\xbe\x80", NULL);           /* the escapes themselves */
 	check_text("\xee\xbd\xbf", "\xee\xbd\xbf"); /* and the character before them */
 	for (size_t i = 0; i < 20000; i++) {
 		static const char bytes[] = "a\x80\xbf\xc3\xe0\xed\xee\xbe\xf0\xf4\x90\xff";
@@ -197,8 +197,8 @@ static void test_tables_in_another_order(void **state)
 	_cleanup_free_ char *plain = altered("", ""), *sorted = NULL;
 	_cleanup_(profile_freep) struct profile *want = read_back(plain), *p = NULL;
 	json_t *json = json_loads(plain, 0, NULL), *last = json_object();
-	static const char *const names[] = { "profile",	  "stacks",   "functions",
-					     "info",	  "blocks",   "objects",
+	static const char *const names[] = { "profile",   "stacks",   "functions",
+					     "info",      "blocks",   "objects",
 					     "processes", "branches", "counters" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

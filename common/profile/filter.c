@@ -19,8 +19,8 @@ struct selection {
 	const struct profile_filter *filter;
 	struct profile *part;
 	bool by_process, by_place; /* the kinds of conditions asked for */
-	bool *processes;	   /* matches ... */
-	bool *objects;		   /* ... here also: with @symbol, has functions that match */
+	bool *processes;           /* matches ... */
+	bool *objects;             /* ... here also: with @symbol, has functions that match */
 	bool *functions;
 	uint32_t *process_map;
 	uint32_t *stack_map;
@@ -286,8 +286,8 @@ static int copy_info(struct selection *s)
 static int copy_part(struct selection *s)
 {
 	static int (*const steps[])(struct selection *) = {
-		select_short_tables, copy_info,	    copy_objects, copy_processes,
-		copy_stacks,	     copy_branches, copy_blocks,
+		select_short_tables, copy_info,     copy_objects, copy_processes,
+		copy_stacks,         copy_branches, copy_blocks,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {

@@ -44,8 +44,8 @@ int json_scan_element(struct json_scanner *s, bool first)
 {
 	if (json_scan_if(s, ']'))
 		return 0;
-	return first || json_scan_if(s, ',') ? 1
-					     : json_scanner_fail(s, NULL, "',' or ']' expected");
+	return first || json_scan_if(s, ',') ? 1 :
+					       json_scanner_fail(s, NULL, "',' or ']' expected");
 }
 
 /* No name that anybody reads has other characters, and a fault may show these. */

@@ -20,7 +20,7 @@ struct json_scanner {
 	size_t n_bytes, at;
 	struct fault *fault;
 	const char *where; /* what is being read, for the fault; NULL: the top level */
-	size_t row;	   /* of that, or SIZE_MAX where it has none */
+	size_t row;        /* of that, or SIZE_MAX where it has none */
 };
 
 /* The fault, with where it is: what is being read, and @member of it unless that is NULL. */

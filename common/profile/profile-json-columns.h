@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #define PROFILE_JSON_VERSION 1
-#define N_COLUMNS_MAX	     10
+#define N_COLUMNS_MAX        10
 
 enum column_type {
 	COLUMN_INDEX,  /* a row of another table, or null */
@@ -27,15 +27,15 @@ static const struct column stack_columns[] = {
 };
 
 static const struct column branch_columns[] = {
-	{ "process", COLUMN_INDEX },	  { "from_object", COLUMN_INDEX },
-	{ "from", COLUMN_OFFSET },	  { "to_object", COLUMN_INDEX },
-	{ "to", COLUMN_OFFSET },	  { "taken", COLUMN_COUNT },
+	{ "process", COLUMN_INDEX },      { "from_object", COLUMN_INDEX },
+	{ "from", COLUMN_OFFSET },        { "to_object", COLUMN_INDEX },
+	{ "to", COLUMN_OFFSET },          { "taken", COLUMN_COUNT },
 	{ "mispredicted", COLUMN_COUNT }, { "aborted", COLUMN_COUNT },
-	{ "cycles", COLUMN_COUNT },	  { "cycles_rows", COLUMN_COUNT },
+	{ "cycles", COLUMN_COUNT },       { "cycles_rows", COLUMN_COUNT },
 };
 
 static const struct column block_columns[] = {
-	{ "process", COLUMN_INDEX },	 { "object", COLUMN_INDEX }, { "start", COLUMN_OFFSET },
-	{ "end", COLUMN_OFFSET },	 { "runs", COLUMN_COUNT },   { "cycles", COLUMN_COUNT },
+	{ "process", COLUMN_INDEX },     { "object", COLUMN_INDEX }, { "start", COLUMN_OFFSET },
+	{ "end", COLUMN_OFFSET },        { "runs", COLUMN_COUNT },   { "cycles", COLUMN_COUNT },
 	{ "cycles_rows", COLUMN_COUNT },
 };

@@ -18,8 +18,8 @@ static int read_columns(struct reader *r, const struct column *columns, size_t n
 	for (size_t i = 0; i < n; i++) {
 		size_t length = strlen(columns[i].name);
 
-		TRY(json_scan_element(&r->s, i == 0) > 0 ? 0
-							 : fail(r, "columns", "too few of them"));
+		TRY(json_scan_element(&r->s, i == 0) > 0 ? 0 :
+							   fail(r, "columns", "too few of them"));
 		TRY(json_scan_token(&r->s, '"'));
 		if (r->s.n_bytes - r->s.at <= length ||
 		    memcmp(r->s.text + r->s.at, columns[i].name, length) != 0 ||

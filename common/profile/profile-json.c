@@ -215,7 +215,7 @@ static void write_stacks(struct writer *w, const struct profile *p)
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 		const uint64_t values[ARRAY_SIZE(stack_columns)] = {
-			s->parent,  s->process,	 s->frame.object, s->frame.offset,
+			s->parent,  s->process,  s->frame.object, s->frame.offset,
 			s->samples, s->stitched, s->weight,
 		};
 
@@ -231,7 +231,7 @@ static void write_branches(struct writer *w, const struct profile *p)
 		const struct profile_branch *b = &p->branches[i];
 		const uint64_t values[ARRAY_SIZE(branch_columns)] = {
 			b->process, b->from.object,  b->from.offset, b->to.object, b->to.offset,
-			b->taken,   b->mispredicted, b->aborted,     b->cycles,	   b->cycles_rows,
+			b->taken,   b->mispredicted, b->aborted,     b->cycles,    b->cycles_rows,
 		};
 
 		write_row(w, i == 0, branch_columns, ARRAY_SIZE(values), values);

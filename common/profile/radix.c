@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define N_DIGITS 12   /* bytes of a key */
-#define FEW	 40   /* keys that are sorted faster by insertion than by counting */
-#define PART	 8192 /* keys that fit the second level cache twice */
+#define FEW      40   /* keys that are sorted faster by insertion than by counting */
+#define PART     8192 /* keys that fit the second level cache twice */
 
 static bool in_order(const struct radix_key *keys, size_t n)
 {

@@ -7,7 +7,7 @@
 
 struct radix_key {
 	uint32_t word[3]; /* the first counts most */
-	uint32_t index;	  /* of the row; not looked at */
+	uint32_t index;   /* of the row; not looked at */
 };
 
 /* Sorts the @n keys; equal ones stay in the order they had. @spare is room for as many. */

@@ -12,7 +12,7 @@
 
 struct build_id {
 	uint8_t bytes[PROFILE_BUILD_ID_MAX]; /* the kernel reports no more than these either */
-	uint8_t n;			     /* 0: none */
+	uint8_t n;                           /* 0: none */
 };
 
 /*

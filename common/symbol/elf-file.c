@@ -214,9 +214,9 @@ static int on_symbol(const struct elf_symbol *symbol, void *userdata)
 			.size = symbol->size,
 			.limit = region->offset + (region->end - region->address),
 			.name = name,
-			.binding = symbol->bind == STB_LOCAL  ? SYMBOL_LOCAL
-				   : symbol->bind == STB_WEAK ? SYMBOL_WEAK
-							      : SYMBOL_GLOBAL,
+			.binding = symbol->bind == STB_LOCAL ? SYMBOL_LOCAL :
+				   symbol->bind == STB_WEAK  ? SYMBOL_WEAK :
+							       SYMBOL_GLOBAL,
 			.label = !function,
 		});
 }

@@ -20,9 +20,9 @@
 #include "common/symbol/xz.h"
 #include "common/util/cleanup.h"
 
-#define MAX_SEGMENTS	  4096
+#define MAX_SEGMENTS      4096
 #define MAX_SECTION_BYTES (512UL << 20)
-#define MAX_IMAGE_BYTES	  (1UL << 30)	/* of all sections read */
+#define MAX_IMAGE_BYTES   (1UL << 30)   /* of all sections read */
 #define MAX_PACKED_BYTES  (256UL << 20) /* once unpacked */
 
 /* More than 0xff00 sections, which need the extended numbering, have only relocatable objects. */

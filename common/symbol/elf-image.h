@@ -22,8 +22,8 @@ struct elf_load {
 
 struct elf_section {
 	const char *name; /* borrowed from the image */
-	uint32_t type;	  /* SHT_* */
-	uint32_t link;	  /* an index of the table */
+	uint32_t type;    /* SHT_* */
+	uint32_t link;    /* an index of the table */
 	uint64_t offset, address, size, entry_size;
 	bool executable; /* loaded, and code */
 };
@@ -40,7 +40,7 @@ struct elf_reloc {
 	uint64_t address;
 	uint64_t addend;
 	uint64_t symbol; /* an index of the symbol table that the section links to; 0 for none */
-	uint32_t type;	 /* R_* */
+	uint32_t type;   /* R_* */
 };
 
 struct elf_image {

@@ -63,7 +63,7 @@ static int for_each_x86(const uint8_t *bytes, size_t n, uint64_t address, uint64
 	return 0;
 }
 
-#define A64_NOP	      0xd503201fU
+#define A64_NOP       0xd503201fU
 #define A64_SAVE_PAIR 0xa9bf7bf0U /* stp x16, x30, [sp, #-16]! */
 
 static bool is_branch_a64(uint32_t word)

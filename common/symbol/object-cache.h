@@ -17,10 +17,10 @@
 
 struct cached_object {
 	const char *path;
-	const char *why;	      /* in words; NULL where there are symbols */
-	struct elf_file *file;	      /* NULL of kernel and modules, and where it was not found */
+	const char *why;              /* in words; NULL where there are symbols */
+	struct elf_file *file;        /* NULL of kernel and modules, and where it was not found */
 	struct symbol_table *symbols; /* NULL where there are none */
-	struct lines *lines;	      /* NULL before object_cache_seek_lines(), and without any */
+	struct lines *lines;          /* NULL before object_cache_seek_lines(), and without any */
 };
 
 struct object_cache;

@@ -21,8 +21,8 @@ enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol_entry {
 	uint64_t start;
-	uint64_t size;	  /* 0: to the next symbol, or to the limit */
-	uint64_t limit;	  /* where it must have ended: the end of its section */
+	uint64_t size;    /* 0: to the next symbol, or to the limit */
+	uint64_t limit;   /* where it must have ended: the end of its section */
 	const char *name; /* as the linker knows it */
 	enum symbol_binding binding;
 	bool label; /* no function by its type; counts where no function is */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define NOTES_BYTES_MAX 4096
-#define PHDRS_MAX	64
+#define PHDRS_MAX       64
 
 static size_t align4(size_t n)
 {

@@ -45,7 +45,7 @@ struct symbol {
 
 struct mapping {
 	uint64_t image, time, start, end, bias; /* address = bias + address in the file */
-	bool is_file;				/* of FILE; its bias is known */
+	bool is_file;                           /* of FILE; its bias is known */
 	char name[64];
 };
 

@@ -19,10 +19,10 @@
 
 #include "tests/simulator/decode.h"
 
-#define PAGE_BYTES	4096UL
-#define INSN_BYTES_MAX	15
+#define PAGE_BYTES      4096UL
+#define INSN_BYTES_MAX  15
 #define BLOCK_INSNS_MAX 256
-#define INT3		0xcc
+#define INT3            0xcc
 
 struct page {
 	uint64_t addr;

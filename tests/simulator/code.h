@@ -46,10 +46,10 @@ struct insn {
 	uint8_t scale;
 	bool is_memory; /* an indirect target lies in memory at [segment + base + index * scale +
 			   displacement] */
-	bool is_odd;	/* its target cannot be computed here: step over it and look */
+	bool is_odd;    /* its target cannot be computed here: step over it and look */
 	int8_t segment; /* these three: index into struct user_regs_struct as an array of words, or
 			   REG_NONE */
-	int8_t base;	/* also the register of `call *%reg` */
+	int8_t base;    /* also the register of `call *%reg` */
 	int8_t index;
 	bool patched; /* an int3 is in the program's memory */
 	bool dead;    /* unmapped since */

@@ -197,8 +197,8 @@ static void on_clone(struct simulation *s, struct task *parent)
 	space = child_space(s, parent, tid, flags);
 	child = space ? simulation_add_task(s, pid, tid,
 					    flags & CLONE_THREAD ? parent->ppid : parent->pid,
-					    space)
-		      : NULL;
+					    space) :
+			NULL;
 	if (!child) {
 		kill(tid, SIGKILL);
 		return;
@@ -328,18 +328,18 @@ enum stop task_resume(struct simulation *s, struct task *task, int request, int 
 static bool syscall_may_block(uint64_t number)
 {
 	static const uint16_t numbers[] = {
-		SYS_read,	   SYS_write,	    SYS_poll,
-		SYS_readv,	   SYS_writev,	    SYS_select,
-		SYS_pause,	   SYS_nanosleep,   SYS_connect,
-		SYS_accept,	   SYS_accept4,	    SYS_sendto,
-		SYS_recvfrom,	   SYS_sendmsg,	    SYS_recvmsg,
-		SYS_wait4,	   SYS_waitid,	    SYS_fcntl,
-		SYS_flock,	   SYS_msgsnd,	    SYS_msgrcv,
-		SYS_semop,	   SYS_semtimedop,  SYS_futex,
-		SYS_epoll_wait,	   SYS_epoll_pwait, SYS_clock_nanosleep,
-		SYS_pselect6,	   SYS_ppoll,	    SYS_rt_sigtimedwait,
-		SYS_rt_sigsuspend, SYS_execve,	    SYS_execveat,
-		SYS_open,	   SYS_openat,
+		SYS_read,          SYS_write,       SYS_poll,
+		SYS_readv,         SYS_writev,      SYS_select,
+		SYS_pause,         SYS_nanosleep,   SYS_connect,
+		SYS_accept,        SYS_accept4,     SYS_sendto,
+		SYS_recvfrom,      SYS_sendmsg,     SYS_recvmsg,
+		SYS_wait4,         SYS_waitid,      SYS_fcntl,
+		SYS_flock,         SYS_msgsnd,      SYS_msgrcv,
+		SYS_semop,         SYS_semtimedop,  SYS_futex,
+		SYS_epoll_wait,    SYS_epoll_pwait, SYS_clock_nanosleep,
+		SYS_pselect6,      SYS_ppoll,       SYS_rt_sigtimedwait,
+		SYS_rt_sigsuspend, SYS_execve,      SYS_execveat,
+		SYS_open,          SYS_openat,
 	};
 	size_t i;
 

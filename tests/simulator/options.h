@@ -8,14 +8,14 @@
 struct options {
 	const char *output;
 	const char *truth; /* prefix of the truth's files; NULL for the name of the output */
-	char **argv;	   /* of the simulated program */
+	char **argv;       /* of the simulated program */
 	char **own_argv;   /* of the simulator, for the header */
 	int own_argc;
 	uint64_t period;
 	uint64_t seed;
 	uint64_t quantum;     /* instructions */
 	uint64_t max_samples; /* 0: no limit */
-	uint64_t ns;	      /* synthetic nanoseconds of an instruction */
+	uint64_t ns;          /* synthetic nanoseconds of an instruction */
 	unsigned n_rows;
 	unsigned n_cpus;
 	bool is_stack;

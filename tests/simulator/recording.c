@@ -20,8 +20,8 @@
 #include "tests/support/perfdata.h"
 
 #define SAMPLES_PER_ROUND 64
-#define CALLCHAIN_MAX	  127 /* kernel.perf_event_max_stack */
-#define EVENT_ID	  1
+#define CALLCHAIN_MAX     127 /* kernel.perf_event_max_stack */
+#define EVENT_ID          1
 
 struct object {
 	char *path;
@@ -55,8 +55,8 @@ static void options_fill_attr(const struct options *o, struct perf_event_attr *a
 {
 	*attr = (struct perf_event_attr){
 		.type = PERF_TYPE_HARDWARE,
-		.config = o->count_branches ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS
-					    : PERF_COUNT_HW_INSTRUCTIONS,
+		.config = o->count_branches ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS :
+					      PERF_COUNT_HW_INSTRUCTIONS,
 		.sample_period = o->period,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_BRANCH_STACK,

@@ -22,7 +22,7 @@
 
 #define TIME_START  1000000000000ULL
 #define CALLERS_MAX 256
-#define IDLE_US	    50
+#define IDLE_US     50
 
 /* splitmix64 */
 static uint64_t simulation_random(struct simulation *s)

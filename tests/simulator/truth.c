@@ -246,7 +246,7 @@ static int truth_write_table(const struct truth *t, struct table *table, const c
 static int truth_write_taken(const struct truth *t, struct table *table)
 {
 	static const char *const kinds[] = {
-		[INSN_CONDITIONAL] = "conditional",	[INSN_JUMP] = "jump",
+		[INSN_CONDITIONAL] = "conditional",     [INSN_JUMP] = "jump",
 		[INSN_JUMP_INDIRECT] = "indirect-jump", [INSN_CALL] = "call",
 		[INSN_CALL_INDIRECT] = "indirect-call", [INSN_RETURN] = "return",
 	};

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_ALIGN	   64
-#define BUILD_ID_BYTES	   20
+#define NAME_ALIGN         64
+#define BUILD_ID_BYTES     20
 #define MISC_BUILD_ID_SIZE (1 << 15) /* the build-id's length is given */
 
 /* Record types of perf's own, not the kernel's (tools/lib/perf/include/perf/event.h). */

@@ -5,7 +5,7 @@
 
 #include "tests/support/perfdata.h"
 
-#define PERFDATA_BUFFER_BYTES	  (1024 * 1024)
+#define PERFDATA_BUFFER_BYTES     (1024 * 1024)
 #define PERFDATA_RECORD_BYTES_MAX UINT16_MAX
 
 struct blob {

@@ -49,8 +49,8 @@ enum perfdata_feature {
 
 struct perfdata_event {
 	struct perf_event_attr attr; /* .size is filled in */
-	const char *name;	     /* for EVENT_DESC; borrowed until perfdata_new() returns */
-	const uint64_t *ids;	     /* may be NULL if n_ids is 0; borrowed likewise */
+	const char *name;            /* for EVENT_DESC; borrowed until perfdata_new() returns */
+	const uint64_t *ids;         /* may be NULL if n_ids is 0; borrowed likewise */
 	size_t n_ids;
 };
 
@@ -67,7 +67,7 @@ struct perfdata_id {
 
 struct perfdata_sample {
 	struct perfdata_id id;
-	uint16_t misc;	  /* PERF_RECORD_MISC_USER and the like */
+	uint16_t misc;    /* PERF_RECORD_MISC_USER and the like */
 	unsigned n_event; /* which event's attr lays the sample out */
 	uint64_t ip;
 	uint64_t addr;

@@ -14,8 +14,8 @@
 #define N_RANDOM_OBJECTS   6
 #define N_RANDOM_PROCESSES 7
 #define N_RANDOM_FUNCTIONS 25
-#define N_RANDOM_STACKS	   60
-#define N_RANDOM_ROWS	   120
+#define N_RANDOM_STACKS    60
+#define N_RANDOM_ROWS      120
 
 /* xorshift64*; @state is not 0 */
 static inline uint64_t random_next(uint64_t *state)
@@ -119,8 +119,8 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 
 		rows->stacks[i] = (struct profile_stack){
 			.parent = parent,
-			.process = parent == PROFILE_NONE ? random_process(state)
-							  : rows->stacks[parent].process,
+			.process = parent == PROFILE_NONE ? random_process(state) :
+							    rows->stacks[parent].process,
 			.frame = random_place(state),
 			.samples = random_below(state, 5),
 			.stitched = random_below(state, 2),
