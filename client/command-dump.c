@@ -40,10 +40,12 @@ static int dump_profile(const struct options *options, struct fault *fault)
 		return r;
 	source_say(source, stderr);
 	output_open(&output, options);
-	if (options->json)
+	if (options->json) {
 		r = profile_write_json(source->shown, output.f);
-	else
+		fputc('\n', output.f);
+	} else {
 		r = dump_write_text(source, output.f);
+	}
 	if (ferror(output.f))
 		r = 0; /* no fault of the recording's: output_close() tells */
 	if (output_close(&output, fault) < 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "client/live.h"
 #include "client/output.h"
 #include "client/source.h"
 #include "client/top-json.h"
@@ -16,6 +17,8 @@ int command_top(const struct options *options, struct fault *fault)
 	struct output output;
 	int r;
 
+	if (live_is_wanted(options))
+		return live_run(options, fault);
 	r = source_open(&source, options, fault);
 	if (r < 0)
 		return r;

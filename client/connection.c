@@ -94,6 +94,11 @@ struct connection *connection_free(struct connection *c)
 	return NULL;
 }
 
+void connection_interrupt(struct connection *c)
+{
+	shutdown(c->fd, SHUT_RDWR);
+}
+
 void connection_set_timeout(struct connection *c, int ms)
 {
 	c->timeout_ms = ms;

@@ -49,5 +49,8 @@ int connection_call_more(struct connection *connection, const char *method, json
 /* The next of these, however long it takes. -EINTR where a signal came first. */
 int connection_next(struct connection *connection, struct answer *ret, struct fault *fault);
 
-/* Makes the time that one waits for the daemon to say something shorter than 30 s. For tests. */
+/* Ends, from another thread, a call that waits, as if the daemon had closed the connection. */
+void connection_interrupt(struct connection *connection);
+
+/* The time that one waits for the daemon to say something: another one than 30 s. */
 void connection_set_timeout(struct connection *connection, int ms);

@@ -189,22 +189,25 @@ static void follow_size(void)
 	clearok(stdscr, TRUE);
 }
 
-int screen_read_key(struct screen *screen, int timeout_ms)
+int screen_read_key(struct screen *screen, int fd, int timeout_ms)
 {
-	struct pollfd pollfd = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd pollfds[] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
 	struct timespec timeout = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 	int key = take_key(), r;
 
 	if (key != SCREEN_NONE)
 		return key;
-	r = ppoll(&pollfd, 1, &timeout, &screen->waiting);
-	if (ended || (r > 0 && pollfd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+	r = ppoll(pollfds, ARRAY_SIZE(pollfds), &timeout, &screen->waiting);
+	if (ended || (r > 0 && pollfds[0].revents & (POLLHUP | POLLERR | POLLNVAL)))
 		return SCREEN_CLOSED;
 	if (resized) {
 		follow_size();
 		return SCREEN_RESIZED;
 	}
-	return r > 0 ? take_key() : SCREEN_NONE;
+	return r > 0 && pollfds[0].revents ? take_key() : SCREEN_NONE;
 }
 
 /* "ESC [ n m" at @text: its length, else 0. */

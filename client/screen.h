@@ -40,8 +40,11 @@ DEFINE_CLEANUP(struct screen *, screen_close);
 size_t screen_rows(const struct screen *screen);
 size_t screen_columns(const struct screen *screen);
 
-/* Waits for a key at most @timeout_ms: one of the above, or a Unicode character. */
-int screen_read_key(struct screen *screen, int timeout_ms);
+/*
+ * Waits for a key, one of the above or a Unicode character, at most @timeout_ms and only until @fd is
+ * readable.
+ */
+int screen_read_key(struct screen *screen, int fd, int timeout_ms);
 
 /*
  * Shows the lines of @text (UTF-8) and nothing else; what is too long or too much is cut off. Of

@@ -280,7 +280,7 @@ static int write_rows(const struct top *top, struct output *output, const struct
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++) {
 		r = table_add_row(table);
 		if (r >= 0)
-			r = fill(top, table, i);
+			r = fill(top, table, top->first + i);
 	}
 	return r < 0 ? r : table_print(table);
 }
@@ -328,7 +328,7 @@ static int write_stacks(const struct top *top, struct output *output)
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
-		r = write_stack(top, output, &top->stacks->rows[i]);
+		r = write_stack(top, output, &top->stacks->rows[top->first + i]);
 	return r;
 }
 
@@ -336,18 +336,20 @@ static int write_stacks(const struct top *top, struct output *output)
 static const char *why_empty(const struct top *top)
 {
 	const struct profile_counters *counters = &top->source->all->counters;
+	bool is_recording = top->source->is_recording;
 
 	if (top->source->filtered)
 		return "nothing of that matches the filters";
 	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows == 0)
-		return "no branch records in it: perf record -b takes them, where the processor "
-		       "has any";
+		return is_recording ? "no branch records in it: perf record -b takes them, where "
+				      "the processor has any" :
+				      "no branch records in it; branchctl status says why";
 	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows_call_stack > 0)
 		return "its branch records are call stacks, and no branches";
 	return "nothing was counted";
 }
 
-static int write_body(const struct top *top, struct output *output)
+int top_write_rows(const struct top *top, struct output *output)
 {
 	if (top->n_rows == 0) {
 		fprintf(output->f, "%s\n", why_empty(top));
@@ -372,7 +374,7 @@ int top_write_table(const struct top *top, struct output *output)
 	fputs(COLOR_DIM(output->colors), output->f);
 	summary_write(output->f, top->source, top->by);
 	fputs(COLOR_RESET(output->colors), output->f);
-	r = write_body(top, output);
+	r = top_write_rows(top, output);
 	if (r < 0)
 		return r;
 	if (top->n_shown < top->n_rows)

@@ -5,5 +5,10 @@
 #include "client/output.h"
 #include "client/top.h"
 
-/* 0 or -ENOMEM; what could not be written is output_close()'s to say. */
+/*
+ * The rows alone, with their headings; or why there are none. 0 or -ENOMEM, as the next.
+ */
+int top_write_rows(const struct top *top, struct output *output);
+
+/* What it is of, and the rows. What could not be written is output_close()'s to say. */
 int top_write_table(const struct top *top, struct output *output);

@@ -18,7 +18,7 @@ struct top {
 	struct places places;
 	uint64_t block_cycles; /* of all of the source: what shares of cycles are shares of */
 	size_t n_rows;         /* there are, and of these: */
-	size_t n_shown;
+	size_t first, n_shown; /* the number of the first of them, and how many */
 
 	/* one of these, by the view */
 	struct shares *shares;

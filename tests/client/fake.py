@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import tempfile
@@ -22,13 +23,15 @@ def window(number, start_us, samples=100, opened=False, length_us=LENGTH):
             "samples": samples, "lost": 2, "open": opened, "mode": "software"}
 
 
-COUNTERS = """samples weight rows rows_counted runs runs_counted cycles snapshots_empty unmapped
-samples_other_event samples_guest samples_limit frames_limit rows_aside rows_zero rows_wrong_path
-rows_doubled rows_call_stack rows_limit runs_aside runs_beside runs_call_stack runs_backward runs_across
-runs_long runs_limit lost_records lost_samples throttled out_of_order""".split()
+def counters():
+    """Their names, from where they are told."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(root, "common/profile/profile.h"), encoding="utf-8") as header:
+        text = header.read()
+    return re.findall(r"\bX\((\w+), \"", text[text.index("PROFILE_COUNTERS(X)"):])
 
 
-def profile(samples, counters=COUNTERS, depth=3):
+def profile(samples):
     """Two processes of one program: three samples of four are demo's in work(), called by main()."""
     first, second = samples - samples // 4, samples // 4
     stacks = [[None, 0, 0, "0x1010", 0, 0, 0], [None, 1, 0, "0x1210", second, 0, second],
@@ -40,7 +43,7 @@ def profile(samples, counters=COUNTERS, depth=3):
         "profile": 1,
         "info": {"mode": "software", "event": "cpu-clock", "hostname": "here", "os_release": None,
                  "cpu": "a CPU", "n_cpus": 2, "depth": None, "start_ns": 1, "end_ns": 2},
-        "counters": dict({name: 0 for name in counters}, samples=samples, weight=samples),
+        "counters": dict({name: 0 for name in counters()}, samples=samples, weight=samples),
         "processes": [{"pid": pid, "start_ns": 5, "comm": comm, "executable": "/usr/bin/demo",
                        "unit": unit, "uid": uid, "samples": n}
                       for pid, comm, unit, uid, n in processes],
@@ -76,12 +79,14 @@ STATUS = {
 class Daemon:
     """Serves until it is closed. What it was called for is in .calls."""
 
-    def __init__(self, windows, path=None, counters=COUNTERS):
-        self.windows, self.counters = windows, counters
-        self.calls, self.followers = [], []
+    def __init__(self, windows, path=None):
+        self.windows = windows
+        self.calls, self.followers, self.connections = [], [], []
         self.folder = None if path else tempfile.mkdtemp()
         self.path = path or os.path.join(self.folder, "io.branchd")
         self.listener = socket.socket(socket.AF_UNIX)
+        if os.path.exists(self.path):
+            os.unlink(self.path)
         self.listener.bind(self.path)
         self.listener.listen(16)
         threading.Thread(target=self._accept, daemon=True).start()
@@ -92,9 +97,18 @@ class Daemon:
     def __exit__(self, *_):
         self.close()
 
-    def close(self):
+    def vanish(self):
+        """Leaves its socket behind, as one that is killed does; another may be started there."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+        for connection in self.connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:  # it was the client that left
+                pass
+
+    def close(self):
+        self.vanish()
         os.unlink(self.path)
         if self.folder:
             shutil.rmtree(self.folder)
@@ -115,6 +129,7 @@ class Daemon:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
+            self.connections.append(connection)
             threading.Thread(target=self._serve, args=[connection], daemon=True).start()
 
     def _serve(self, connection):
@@ -165,7 +180,7 @@ class Daemon:
             return {"error": "io.branchd.NoSuchWindow", "parameters": {}}
         part = self.windows[order.index(first):order.index(last) + 1]
         samples = sum(w["samples"] for w in part)
-        return {"parameters": {"windows": part, "profile": profile(samples, self.counters)}}
+        return {"parameters": {"windows": part, "profile": profile(samples)}}
 
 
 def recent(n=40, samples=100):

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which rows of a view, and in what order: for who looks at it live.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "client/top.h"
+
+/* The orders a view has; number 0 is the one it comes in. */
+size_t top_n_orders(enum view_by by);
+const char *top_order_name(enum view_by by, size_t order);
+void top_sort(struct top *top, size_t order);
+
+/*
+ * Keeps the rows that have @text anywhere in their names (functions, files, objects, processes, units),
+ * in upper or lower case.
+ */
+void top_search(struct top *top, const char *text);

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl top, live, on a terminal: tmux is the terminal, a daemon that is made up the daemon."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import fake
+from support import SKIPPED, branchctl, check, finish, run
+
+WAIT = 20  # seconds, for machines that are busy
+
+
+class Terminal:
+    """Runs a command on a screen of its own."""
+
+    def __init__(self, command, columns=80, rows=24, **environment):
+        self.folder = tempfile.mkdtemp()
+        self.tmux = ["tmux", "-f", "/dev/null", "-S", os.path.join(self.folder, "tmux")]
+        env = dict(os.environ, LC_ALL="C.UTF-8", **environment)
+        env.pop("NO_COLOR", None)
+        env.update(environment)
+        env.pop("TMUX", None)
+        line = shlex.join(command) + "; echo ended with $?; sleep 1000"
+        subprocess.run([*self.tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows), line],
+                       env=env, check=True)
+        subprocess.run([*self.tmux, "set", "-g", "window-size", "manual"], check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([*self.tmux, "kill-server"], check=False)
+        shutil.rmtree(self.folder)
+
+    def text(self, *options):
+        return subprocess.run([*self.tmux, "capture-pane", "-p", *options], check=True,
+                              capture_output=True).stdout.decode()
+
+    def press(self, *keys):
+        for key in keys:
+            subprocess.run([*self.tmux, "send-keys", key], check=True)
+
+    def type(self, text):
+        subprocess.run([*self.tmux, "send-keys", "-l", text], check=True)
+
+    def resize(self, columns, rows):
+        subprocess.run([*self.tmux, "resize-window", "-x", str(columns), "-y", str(rows)], check=True)
+
+    def waits(self, condition, *what):
+        """Until it holds of what is shown."""
+        global WAIT
+        end = time.monotonic() + WAIT
+        while not condition(self.text()):
+            if time.monotonic() > end:
+                WAIT = 1  # what follows goes wrong, too
+                return check(False, *what, "but\n" + self.text())
+            time.sleep(0.05)
+        return True
+
+    def shows(self, *texts):
+        return self.waits(lambda shown: all(text in shown for text in texts), "not shown:", texts)
+
+    def shows_not(self, word):
+        return self.waits(lambda shown: word not in shown, "still shown:", word)
+
+
+def live(daemon, *arguments, **environment):
+    return Terminal([branchctl, "--socket", daemon.path, "top", *arguments], **environment)
+
+
+def check_views(terminal):
+    terminal.shows("software of cpu-clock", "15 windows + the open one",
+                   "[function]", "FUNCTION", "75.", "work", "idle_\u017eofie")
+    for key, name, text in (("s", "stack", "main+0x10 (demo)"), ("b", "branch", "no branch records"),
+                            ("k", "block", "no branch records"), ("p", "process", "EXECUTABLE"),
+                            ("o", "object", "/usr/bin/demo"), ("l", "line", "LINE"),
+                            ("u", "unit", "demo.service"), ("f", "function", "FUNCTION")):
+        terminal.press(key)
+        terminal.shows(f"[{name}]", text)
+    terminal.press(">")
+    terminal.shows("by total")
+    terminal.press("<")
+    terminal.shows("by self")
+
+
+def check_filter(terminal):
+    terminal.press("/")
+    terminal.type("comm=other")
+    terminal.shows("filter: comm=other")
+    terminal.press("Enter")
+    terminal.shows_not("work")
+    terminal.shows("100.00%", "idle_\u017eofie")
+    terminal.press("/", "C-u")
+    terminal.type("pid=x")
+    terminal.press("Enter")
+    terminal.shows("give a number")
+    terminal.press("/", "C-u")
+    terminal.type("WOR")
+    terminal.press("Enter")
+    terminal.shows_not("idle")
+    terminal.shows("work")
+    terminal.press("/", "C-u", "Enter")
+    terminal.shows("work", "idle")
+
+
+def check_refresh(terminal, daemon):
+    """A second later there is more, unless it is paused."""
+    daemon.windows[-1]["samples"] = 1007
+    terminal.shows("2507 samples")
+    terminal.press("Space")
+    terminal.shows("paused")
+    daemon.windows[-1]["samples"] = 2007
+    time.sleep(2.5)
+    check("2507 samples" in terminal.text(), "a pause changes")
+    terminal.press("Space")
+    terminal.shows("3507 samples")
+    terminal.shows_not("paused")
+    daemon.windows[-1]["samples"] = 7
+    terminal.shows("1507 samples")
+
+
+def check_help(terminal):
+    terminal.press("h")
+    terminal.shows("What is shown", "Any key leaves")
+    check(all(len(line) <= 80 for line in terminal.text().splitlines()), "help is too wide")
+    terminal.press("x")
+    terminal.shows("[function]")
+
+
+def check_sizes(terminal):
+    terminal.resize(200, 50)
+    terminal.shows("software of cpu-clock")
+    terminal.press("C-l")
+    terminal.shows("FUNCTION", "q quit")
+    terminal.waits(lambda shown: "q quit" in shown.splitlines()[-1] and shown.count("\n") == 50,
+                   "the keys are not in the last line of 50")
+    terminal.resize(10, 3)
+    terminal.resize(30, 8)
+    terminal.press("s")
+    terminal.shows("[stack]", "75.")
+    terminal.press("Down", "Down", "NPage", "End", "Home", "Up")
+    terminal.shows("[stack]")
+    terminal.resize(80, 24)
+    terminal.press("f")
+    terminal.shows("[function]", "q quit")
+
+
+def check_daemon_goes_and_comes(terminal, daemon):
+    path, windows = daemon.path, daemon.windows
+    daemon.vanish()
+    terminal.shows("the daemon does not run", "work")
+    with fake.Daemon(windows, path):
+        terminal.shows("q quit")
+        terminal.shows_not("the daemon does not run")
+
+
+def check_quit(terminal):
+    terminal.press("q")
+    terminal.shows("ended with 0")
+
+
+def check_colors(daemon):
+    for arguments, environment, wanted in (([], {}, True), (["--color=never"], {}, False),
+                                           ([], {"NO_COLOR": "1"}, False),
+                                           (["--color=always"], {"NO_COLOR": "1"}, True)):
+        with live(daemon, *arguments, **environment) as terminal:
+            terminal.shows("work")
+            colored = "\033[31m" in terminal.text("-e")
+            check(colored == wanted, arguments, environment, "is coloured:", colored)
+            terminal.press("q")
+            terminal.shows("ended with 0")
+
+
+def check_options(daemon):
+    with live(daemon, "--by", "unit", "--comm", "demo") as terminal:
+        terminal.shows("[unit]", "filter: comm=demo", "demo.service", "100.00%")
+        terminal.press("C-c")
+        terminal.shows("ended with 0")
+
+
+def check_once(daemon):
+    """What is asked for by name, or with --once, is printed and that is it."""
+    for arguments in ["--once"], ["@-1"], ["@-1", "--by", "stack"]:
+        with live(daemon, *arguments, PAGER="") as terminal:
+            terminal.shows("samples of", "work", "ended with 0")
+
+
+def check_no_terminal(daemon):
+    status, out, err = run("--socket", daemon.path, "top")
+    check(status == 0 and "FUNCTION" in out and "\033" not in out, status, err)
+    with live(daemon, TERM="tmux") as terminal:
+        terminal.shows("work")
+    with Terminal(["env", "TERM=dumb", branchctl, "--socket", daemon.path, "top"]) as terminal:
+        terminal.shows("FUNCTION", "ended with 0")
+    with Terminal([branchctl, "--socket", "/nonexistent/io.branchd", "top"]) as terminal:
+        terminal.shows("systemctl start branchd", "ended with 1")
+
+
+def check_slow_daemon():
+    """Keys are answered though the daemon is not."""
+    daemon = fake.Daemon(fake.recent())
+    daemon._answer = lambda call, connection: time.sleep(1000)
+    with daemon, live(daemon) as terminal:
+        terminal.shows("nothing has come yet")
+        started = time.monotonic()
+        terminal.press("b", "h")
+        terminal.shows("What is shown")
+        terminal.press("x", "q")
+        terminal.shows("ended with 0")
+        check(time.monotonic() - started < 8, "slow", time.monotonic() - started)
+
+
+if not shutil.which("tmux"):
+    print("skipped: tmux is not installed")
+    sys.exit(SKIPPED)
+with fake.Daemon(fake.recent()) as shared:
+    check_colors(shared)
+    check_options(shared)
+    check_once(shared)
+    check_no_terminal(shared)
+check_slow_daemon()
+shared = fake.Daemon(fake.recent(15))  # none of them is five minutes old before this ends
+with live(shared) as screen:
+    check_views(screen)
+    check_filter(screen)
+    check_refresh(screen, shared)
+    check_help(screen)
+    check_sizes(screen)
+    check_daemon_goes_and_comes(screen, shared)
+    check_quit(screen)
+finish()

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl with a daemon: status, windows, and top and dump of windows, of one that is made up."""
+
+import json
+import subprocess
+import time
+
+import fake
+from support import VIEWS, branchctl, check, finish, one_line, run
+
+SHARE_SUMS = ["function", "line", "object", "process", "unit"]
+
+
+def ask(daemon, *arguments):
+    return run("--socket", daemon.path, *arguments)
+
+
+def document(daemon, *arguments):
+    status, out, err = ask(daemon, *arguments, "--json")
+    if not check(status == 0 and out.endswith("}\n"), arguments, status, err):
+        return None
+    return json.loads(out)
+
+
+def ids(daemon, *arguments):
+    return [w["id"] for w in document(daemon, "top", *arguments)["windows"]]
+
+
+def check_status(daemon):
+    status, out, err = ask(daemon, "status")
+    check(status == 0 and not err, status, err)
+    for text in ("software, cpu-clock, 99 Hz on each of 2 CPUs", "1010 taken, 1000 written",
+                 "10 found their ring full, 3 skipped", "1.00 % of a CPU, 20.0 MiB", "1.5 us a sample",
+                 "30 windows of 10 s", "3.0 MiB of at most 1.0 GiB", "no BTF: do this",
+                 "the processor has no branch records"):
+        check(text in out, "status without", text, ":", out)
+    check(all(len(line) <= 80 for line in out.splitlines()), "status is too wide", out)
+    check(document(daemon, "status")["sampling"]["frequency"] == 99, "status --json")
+
+
+def check_status_of_nothing():
+    """A daemon of another version may tell less, and one that cannot sample says why."""
+    reply = {"version": "9", "problems": ["it is\x1b[2J late"],
+             "sampling": {"running": False, "reason": "load the module"}}
+    daemon = fake.Daemon([])
+    daemon._answer = lambda call, connection: {"parameters": reply}
+    with daemon:
+        status, out, err = ask(daemon, "status")
+        check(status == 0 and not err and "load the module" in out, status, out, err)
+        check("\x1b" not in out, "a problem moves the cursor", out)
+
+
+def check_windows(daemon):
+    status, out, err = ask(daemon, "windows")
+    rows = out.splitlines()
+    check(status == 0 and not err and len(rows) == 42, status, err, out)
+    check(rows[0].split() == ["ID", "START", "LENGTH", "SAMPLES", "LOST", "MODE"], rows[0])
+    check(rows[1].split()[0] == "101" and rows[-1].split()[0] == "@0", rows[1], rows[-1])
+    listed = document(daemon, "windows")["windows"]
+    check(len(listed) == 41 and listed[0]["id"] == 101 and listed[-1]["id"] is None, listed[0])
+    check(listed[0]["start"] == daemon.windows[0]["start_us"] / 1e6, "times are not exact")
+    some = document(daemon, "windows", "--since", "-60s", "--until", "-30s")["windows"]
+    check(3 <= len(some) <= 4, len(some), "windows of 30 seconds")
+
+
+def check_references(daemon):
+    check(ids(daemon) == list(range(111, 141)) + [None], ids(daemon), "are five minutes")
+    check(ids(daemon, "120") == [120], "120")
+    check(ids(daemon, "@0") == [None], "@0")
+    check(ids(daemon, "@-1") == [140], "@-1")
+    check(ids(daemon, "@-3..@-1") == [138, 139, 140], "@-3..@-1")
+    check(ids(daemon, "105..107") == [105, 106, 107], "105..107")
+    check(ids(daemon, "..102") == [101, 102], "..102")
+    check(ids(daemon, "139..") == [139, 140, None], "139..")
+    check(ids(daemon, "-5min")[0] in (110, 111, 112), "-5min", ids(daemon, "-5min"))
+    check(len(ids(daemon, "-60s..-30s")) in (3, 4), "-60s..-30s")
+    for word in "99", "@-99", "deploy", "yesterday", "2020-01-01..2020-01-02", "10..20":
+        status, out, err = ask(daemon, "top", word)
+        check(status == 1 and not out and one_line(err), word, status, err)
+        check(word in err and "40, ids 101 to 140" in err, word, err)
+
+
+def check_views(daemon):
+    for by in VIEWS:
+        top = document(daemon, "top", "101..110", "--by", by, "-n", "0")
+        check(top["totals"]["samples"] == 1000, by, top["totals"]["samples"])
+        if by in SHARE_SUMS:
+            check(sum(row["self"] for row in top["rows"]) == 1000, by, top["rows"])
+        check(ask(daemon, "top", "@-1", "--by", by)[0] == 0, by)
+    top = document(daemon, "top", "101", "--by", "function")["rows"]
+    check([(row["symbol"], row["self"]) for row in top[:2]] == [("work", 75), ("idle_\u017eofie", 25)],
+          top)
+    check(ask(daemon, "top", "101")[2] == "", "top complains")
+    check("branchctl status" in ask(daemon, "top", "101", "--by", "branch")[1], "why no branches")
+
+
+def check_filters(daemon):
+    for option, value, want in (("--pid", 4711, 75), ("--comm", "other", 25), ("--uid", 1000, 75),
+                                ("--unit", "demo", 75), ("--pid", 1, 0)):
+        top = document(daemon, "top", "101", option, value)
+        check(top["totals"]["samples"] == want, option, value, top["totals"]["samples"])
+        check(daemon.calls[-1]["parameters"].get(option[2:]) == value, daemon.calls[-1])
+    top = document(daemon, "top", "101", "--symbol", "work")
+    check(sum(row["self"] for row in top["rows"]) == 75, "--symbol", top["rows"])
+
+
+def check_dump(daemon):
+    status, out, err = ask(daemon, "dump", "101..102", "--pid", "4711")
+    check(status == 0 and not err and "windows 101 to 102" in out and "150  samples" in out, out, err)
+    check("4711" in out and "4712" not in out, "dump --pid has other processes")
+    dumped = document(daemon, "dump", "101")
+    check(dumped["profile"] == 1 and dumped["counters"]["samples"] == 100, "dump --json")
+
+
+def check_follow(daemon):
+    with subprocess.Popen([branchctl, "--socket", daemon.path, "windows", "--follow", "--json",
+                           "--since", "-2min"], stdout=subprocess.PIPE) as process:
+        first = [json.loads(process.stdout.readline())]
+        while first[-1]["id"] < 140:
+            first.append(json.loads(process.stdout.readline()))
+        daemon.closed(fake.window(141, fake.now_us(), 55))
+        last = json.loads(process.stdout.readline())
+        check(last["id"] == 141 and last["samples"] == 55, last)
+        process.terminate()
+        process.stdout.read()
+
+
+def check_loss_while_following(daemon):
+    """The daemon goes: one line, and no success."""
+    with subprocess.Popen([branchctl, "--socket", daemon.path, "windows", "--follow"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not daemon.followers:
+            time.sleep(0.01)
+        for follower in daemon.followers:
+            follower.shutdown(2)
+        out, err = process.communicate(timeout=30)
+        check(process.returncode == 1 and one_line(err.decode()), process.returncode, out, err)
+
+
+def check_reader_gone(daemon):
+    """Who reads no more is told nothing: no message about a broken pipe, no hanging."""
+    done = subprocess.run([branchctl + " --socket " + daemon.path + " windows | head -n 1"],
+                          shell=True, capture_output=True, timeout=30)
+    check(done.stdout.startswith(b" ID") and not done.stderr, done)
+
+
+def check_empty():
+    with fake.Daemon([]) as daemon:
+        status, out, _ = ask(daemon, "windows")
+        check(status == 0 and out == "no windows\n", status, out)
+        status, out, err = ask(daemon, "top")
+        check(status == 1 and not out and one_line(err) and "none yet" in err, status, err)
+
+
+def check_large():
+    """A day of windows, one of them asked for."""
+    with fake.Daemon(fake.recent(8640)) as daemon:
+        check(ids(daemon, "4711") == [4711], "of a day")
+        status, out, _ = ask(daemon, "windows")
+        check(status == 0 and out.count("\n") == 8642, out.count("\n"))
+
+
+with fake.Daemon(fake.recent()) as shared:
+    check_status(shared)
+    check_windows(shared)
+    check_references(shared)
+    check_views(shared)
+    check_filters(shared)
+    check_dump(shared)
+    check_reader_gone(shared)
+with fake.Daemon(fake.recent()) as shared:
+    check_follow(shared)
+with fake.Daemon(fake.recent()) as shared:
+    check_loss_while_following(shared)
+check_status_of_nothing()
+check_empty()
+check_large()
+finish()
