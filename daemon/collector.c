@@ -17,9 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/process/processes.h"
 #include "common/builder/builder.h"
+#include "common/process/processes.h"
 #include "common/util/cleanup.h"
+#include "daemon/live-callchain.h"
 #include "daemon/machine-info.h"
 #include "daemon/schedule.h"
 #include "daemon/unit.h"
@@ -41,6 +42,7 @@ struct collector {
 	struct window_queue *queue;
 	struct schedule schedule;
 	struct losses losses; /* told of in windows */
+	uint64_t n_cut;       /* call chains of the window, cut short */
 	uint64_t drained_ns;  /* when the drain before began */
 	uint64_t complete_ns; /* what was written before has come */
 	int wake_fd;
@@ -131,6 +133,8 @@ static int hand_over(struct collector *c, uint64_t end_us, bool open)
 		return r;
 	counters = &profile->counters;
 	add_losses(c, counters);
+	counters->stacks_cut = c->n_cut;
+	c->n_cut = 0;
 	collected.window.samples = counters->samples;
 	collected.window.lost =
 		counters->lost_samples + counters->skipped + counters->samples_limit;
@@ -144,6 +148,8 @@ static int close_until(struct collector *c, uint64_t ns)
 {
 	int r = 0;
 
+	if (ns >= c->schedule.end_ns) /* a record's time is not to be trusted that far */
+		ns = MIN(ns, clock_ns(CLOCK_MONOTONIC));
 	while (r >= 0 && ns >= c->schedule.end_ns) {
 		r = hand_over(c, c->schedule.end_us, false);
 		schedule_next(&c->schedule);
@@ -163,20 +169,31 @@ static int start_anew(struct collector *c)
 }
 
 /* Who the sampled process runs as, when it is sampled first or has changed. */
-static int identify(struct collector *c, const struct event *e)
+static int identify(struct collector *c, struct incarnation *i, const struct sample *s)
 {
-	struct incarnation *i = processes_find(c->processes, e->pid);
-	const struct sample *s = &e->sample;
 	const char *unit;
+	int r;
+
+	if (_likely_(i->uid == s->uid && i->cgroup == s->cgroup))
+		return 0;
+	unit = i->unit;
+	r = i->cgroup == s->cgroup ? 0 : units_find(c->units, i->pid, s->cgroup, &unit);
+	return r < 0 ? r : incarnation_identify(i, s->uid, s->cgroup, unit);
+}
+
+static int count_sample(struct collector *c, const struct event *event)
+{
+	struct incarnation *i = processes_find(c->processes, event->pid);
+	struct event e = *event;
 	int r;
 
 	if (!i)
 		return -ENOMEM;
-	if (_likely_(i->uid == s->uid && i->cgroup == s->cgroup))
-		return 0;
-	unit = i->unit;
-	r = i->cgroup == s->cgroup ? 0 : units_find(c->units, e->pid, s->cgroup, &unit);
-	return r < 0 ? r : incarnation_identify(i, s->uid, s->cgroup, unit);
+	r = identify(c, i, &e.sample);
+	if (r < 0)
+		return r;
+	c->n_cut += live_callchain_cut(&e.sample, c->processes, i);
+	return builder_add(c->builder, c->processes, &e);
 }
 
 static int on_event(const struct event *event, void *userdata)
@@ -188,8 +205,7 @@ static int on_event(const struct event *event, void *userdata)
 		return r;
 	switch (event->kind) {
 	case EVENT_SAMPLE:
-		r = identify(c, event);
-		return r < 0 ? r : builder_add(c->builder, c->processes, event);
+		return count_sample(c, event);
 	case EVENT_THROTTLE:
 		return builder_add(c->builder, c->processes, event);
 	case EVENT_LOST: /* counted by the sampler, which knows of what */

@@ -158,38 +158,57 @@ static void print_totals(const struct sampler_counts *c, const struct profile_co
 #undef PRINT
 }
 
+/* The samples whose leaf is in one function of one process. */
 struct hot {
-	const struct profile_stack *stack;
+	uint32_t process;
+	struct location at; /* where the function starts, or a place in none */
+	const struct profile_function *function;
 	uint64_t samples;
 };
 
-static int compare_hot(const void *a, const void *b)
+#define COMPARE(a, b) ((a) < (b) ? -1 : (a) > (b))
+
+static int compare_places(const void *a, const void *b)
 {
 	const struct hot *x = a, *y = b;
 
-	return x->samples < y->samples ? 1 : x->samples > y->samples ? -1 : 0;
+	if (x->process != y->process)
+		return COMPARE(x->process, y->process);
+	if (x->at.object != y->at.object)
+		return COMPARE(x->at.object, y->at.object);
+	return COMPARE(x->at.offset, y->at.offset);
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	return -COMPARE(((const struct hot *)a)->samples, ((const struct hot *)b)->samples);
+}
+
+static size_t add_up_places(struct hot *hot, size_t n)
+{
+	size_t k = 0;
+
+	qsort(hot, n, sizeof(*hot), compare_places);
+	for (size_t i = 0; i < n; i++) {
+		if (k > 0 && compare_places(&hot[k - 1], &hot[i]) == 0)
+			hot[k - 1].samples += hot[i].samples;
+		else
+			hot[k++] = hot[i];
+	}
+	return k;
 }
 
 static void print_hot(const struct profile *p, const struct hot *hot)
 {
-	const struct profile_process *process = &p->processes[hot->stack->process];
-	struct location at = hot->stack->frame;
-	const struct profile_function *f = profile_find_function(p, at);
+	const struct profile_process *process = &p->processes[hot->process];
 
-	printf("%8" PRIu64 "  %7d %-15s %-24s %s %s\n", hot->samples, process->pid, process->comm,
+	printf("%8" PRIu64 "  %7d %-15s %-24s %s ", hot->samples, process->pid, process->comm,
 	       process->unit ? process->unit : "-",
-	       at.object == PROFILE_NONE ? "-" : p->objects[at.object].path, f ? f->name : "?");
-}
-
-/* The leaves of one function in one process, added up. */
-static bool same_place(const struct profile *p, const struct profile_stack *a,
-		       const struct profile_stack *b)
-{
-	const struct profile_function *f = profile_find_function(p, a->frame);
-
-	if (a->process != b->process || f != profile_find_function(p, b->frame))
-		return false;
-	return f || (a->frame.object == b->frame.object && a->frame.offset == b->frame.offset);
+	       hot->at.object == PROFILE_NONE ? "-" : p->objects[hot->at.object].path);
+	if (hot->function)
+		printf("%s\n", hot->function->name);
+	else
+		printf("0x%" PRIx64 "\n", hot->at.offset);
 }
 
 static int print_hottest(const struct profile *p, unsigned int n)
@@ -201,17 +220,17 @@ static int print_hottest(const struct profile *p, unsigned int n)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
-		size_t k = 0;
+		const struct profile_function *f = profile_find_function(p, s->frame);
 
 		if (s->samples == 0)
 			continue;
-		while (k < n_hot && !same_place(p, hot[k].stack, s))
-			k++;
-		if (k == n_hot)
-			hot[n_hot++] = (struct hot){ .stack = s };
-		hot[k].samples += s->samples;
+		hot[n_hot] = (struct hot){ s->process, s->frame, f, s->samples };
+		if (f)
+			hot[n_hot].at.offset = f->start;
+		n_hot++;
 	}
-	qsort(hot, n_hot, sizeof(*hot), compare_hot);
+	n_hot = add_up_places(hot, n_hot);
+	qsort(hot, n_hot, sizeof(*hot), compare_samples);
 	for (size_t i = 0; i < n_hot && i < n; i++)
 		print_hot(p, &hot[i]);
 	free(hot);
