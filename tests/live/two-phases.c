@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS  2000000ull /* of both together */
+#define SLICE_NS  10000000ull /* of both together */
 #define NOINLINE  __attribute__((noinline, noclone))
 #define SECOND_NS 1000000000ull
 
@@ -27,13 +27,13 @@ static unsigned long long cpu_ns(void)
 
 NOINLINE static void red(void)
 {
-	for (unsigned int i = 0; i < 2000; i++)
+	for (unsigned int i = 0; i < 10000; i++)
 		sink += i;
 }
 
 NOINLINE static void blue(void)
 {
-	for (unsigned int i = 0; i < 2000; i++)
+	for (unsigned int i = 0; i < 10000; i++)
 		sink ^= i;
 }
 
