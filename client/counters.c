@@ -23,5 +23,5 @@ struct counter counter_get(const struct profile_counters *counters, size_t i)
 
 uint64_t counters_lost(const struct profile_counters *counters)
 {
-	return counters->lost_records + counters->lost_samples;
+	return counters->lost_records + counters->lost_samples + counters->skipped;
 }

@@ -42,7 +42,7 @@ def check_totals(name, totals):
     for what in "rows", "runs":
         aside = sum(n for key, n in totals.items() if key.startswith(what + "_"))
         check(totals[what] == aside, name, what, totals[what], "are not", aside)
-    check(totals["lost"] == totals["lost_records"] + totals["lost_samples"], name, "lost")
+    check(totals["lost"] == totals["lost_records"] + totals["lost_samples"] + totals["skipped"], name, "lost")
 
 
 def check_rows(name, by, document):
