@@ -68,11 +68,10 @@ int probe_explain(int r, const char *what, struct fault *fault)
 	case -EPERM:
 		return explain_permission(r, what, fault);
 	case -EMFILE:
-		return fault_set(
-			fault, r,
-			"%s: too many open files: three are needed for each CPU (ulimit -n, "
-			"LimitNOFILE=)",
-			what);
+		return fault_set(fault, r,
+				 "%s: too many open files: three are needed for each CPU "
+				 "(ulimit -n, LimitNOFILE=)",
+				 what);
 	case -ENOSYS:
 		return fault_set(fault, r,
 				 "%s: this kernel has no perf events: use one built with "
@@ -95,9 +94,8 @@ static void explain_no_rows(int r, char *ret, size_t n)
 		break;
 	case -EOPNOTSUPP:
 		why = "the PMU gives no branch records: cycles with a branch stack gives "
-		      "EOPNOTSUPP; "
-		      "they need Intel's LBR, AMD's LbrExtV2 (Zen 4) or Arm's BRBE, passed on to a "
-		      "virtual machine";
+		      "EOPNOTSUPP; they need Intel's LBR, AMD's LbrExtV2 (Zen 4) or Arm's BRBE, "
+		      "passed on to a virtual machine";
 		break;
 	case -EACCES:
 	case -EPERM:
@@ -105,8 +103,7 @@ static void explain_no_rows(int r, char *ret, size_t n)
 		      "CAP_PERFMON";
 		break;
 	case -EBUSY:
-		why = "the branch records are in use (by Intel PT?): cycles with a branch stack "
-		      "gives "
+		why = "the branch records are in use (Intel PT?): cycles with a branch stack gives "
 		      "EBUSY";
 		break;
 	case -EINVAL:
