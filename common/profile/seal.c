@@ -247,6 +247,25 @@ static void replace_tables(struct profile *p, struct profile *draft)
 	draft->outer = old.outer;
 }
 
+/* Gives back the room that equal rows had. */
+static void shrink_tables(struct profile *p)
+{
+#define SHRINK(table)                                                                             \
+	do {                                                                                      \
+		size_t n = MAX(p->n_##table, (size_t)1);                                          \
+		void *shrunk =                                                                    \
+			n < p->cap_##table ? reallocarray(p->table, n, sizeof(*p->table)) : NULL; \
+		if (shrunk) {                                                                     \
+			p->table = shrunk;                                                        \
+			p->cap_##table = n;                                                       \
+		}                                                                                 \
+	} while (0)
+	SHRINK(stacks);
+	SHRINK(branches);
+	SHRINK(blocks);
+#undef SHRINK
+}
+
 int profile_seal(struct profile *profile)
 {
 	_cleanup_(seal_done) struct seal s = { .p = profile };
@@ -261,6 +280,7 @@ int profile_seal(struct profile *profile)
 	apply_branches(&s, profile);
 	apply_blocks(&s, profile);
 	replace_tables(profile, &s.draft);
+	shrink_tables(profile);
 	profile->sealed = true;
 	return 0;
 }
