@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/stitch/anchor.h"
+
+#include <string.h>
+
+#include "common/util/macro.h"
+
+/* Rows are the same by chance with this likelihood, at most, where nothing but they must decide. */
+#define CHANCE               0.016
+/* And this, where the index does not say which to compare. */
+#define CHANCE_WITHOUT_INDEX (CHANCE / 32)
+
+#define MARGIN     8u /* times as likely as the next */
+#define PACE_FLOOR (PACE_UNIT / 4)
+#define PACE_HALF  32u /* snapshots, after which what was counted counts half */
+
+/* How far above what is remembered the unseen may reach. */
+#define UNSEEN_MAX 64
+
+struct anchoring {
+	struct anchorage *result;
+	struct task *task;
+	const struct snapshot *s;
+	int64_t first, step; /* possible heights: first, first - step, ... */
+	int64_t lowest;      /* of the levels */
+	int64_t highest;     /* that the task may have been at last */
+	uint64_t function;   /* that the oldest row calls from, or the ip lies in */
+	size_t n_levels_of_function;
+	bool knows_function;
+};
+
+/* The rows in common if the newest is at @top: from the oldest on, until they differ. */
+static uint32_t count_same(const struct anchoring *a, int64_t top)
+{
+	const struct task *t = a->task;
+	const struct snapshot *s = a->s;
+	int64_t oldest = top - (int64_t)s->n_rows + 1, end = MIN(top, t->top);
+	uint32_t n = 0;
+
+	if (oldest <= t->top - (int64_t)t->n_rows)
+		return 0;
+	for (int64_t h = oldest; h <= end; h++, n++)
+		if (!row_equal(&t->rows[t->top - h], &s->rows[top - h]))
+			break;
+	return n;
+}
+
+/* The least calls and returns from the last snapshot to one at @top, with @n_same rows in common. */
+static uint32_t count_steps(const struct anchoring *a, int64_t top, uint32_t n_same)
+{
+	const struct task *t = a->task;
+	int64_t below = top - (int64_t)a->s->n_rows, before = t->top;
+	int64_t lowest, highest, up_first, down_first;
+
+	if (below > before && below <= a->highest)
+		before = a->highest;
+	lowest = MIN(below + (int64_t)n_same, top);
+	lowest = MIN(lowest, before);
+	highest = MAX(top, before);
+	/* a register that was in use is empty now: a call so many levels above has taken it */
+	if (a->s->n_rows < a->s->depth && below > before - (int64_t)t->n_rows)
+		highest = MAX(highest, below + (int64_t)a->s->depth);
+	if (highest <= top || highest <= before)
+		return (uint32_t)(before - lowest + top - lowest);
+	if (lowest == before || lowest == top)
+		return (uint32_t)(2 * highest - before - top);
+	down_first = before - lowest + highest - lowest + highest - top;
+	up_first = highest - before + highest - lowest + top - lowest;
+	return (uint32_t)MIN(up_first, down_first);
+}
+
+static void add_candidate(struct anchoring *a, int64_t top, uint32_t n_same)
+{
+	struct anchorage *r = a->result;
+
+	if (r->n_candidates == ANCHOR_MAX_CANDIDATES) {
+		r->too_many = true;
+		return;
+	}
+	r->candidates[r->n_candidates++] =
+		(struct candidate){ top, n_same, count_steps(a, top, n_same) };
+}
+
+/* How likely it is that so many rows are the same though none is: as often as each is there. */
+static double chance_of(const struct anchoring *a, const struct candidate *c, double enough)
+{
+	const struct snapshot *s = a->s;
+	double chance = 1;
+
+	for (uint32_t i = 0; i < c->n_same && chance >= enough; i++) {
+		const struct row *row = &s->rows[s->n_rows - 1 - i];
+		unsigned int n = 0;
+
+		for (uint32_t k = 0; k < s->n_rows; k++)
+			n += row_equal(&s->rows[k], row);
+		chance *= (double)n / (s->n_rows + 2);
+	}
+	return chance;
+}
+
+static void find_common(struct anchoring *a)
+{
+	for (int64_t top = a->first; top - (int64_t)a->s->n_rows >= a->lowest - 1; top -= a->step) {
+		uint32_t n_same = count_same(a, top);
+
+		if (n_same > 0)
+			add_candidate(a, top, n_same);
+	}
+}
+
+/* Keeps the candidates with so much in common that it cannot be by chance. How many. */
+static size_t keep_strong(struct anchoring *a)
+{
+	struct anchorage *r = a->result;
+	double enough = a->s->has_index ? CHANCE : CHANCE_WITHOUT_INDEX;
+	struct candidate strong[ANCHOR_MAX_CANDIDATES];
+	size_t n = 0, best = 0;
+	uint32_t second = 0;
+
+	for (size_t i = 0; i < r->n_candidates; i++)
+		if (chance_of(a, &r->candidates[i], enough) < enough)
+			strong[n++] = r->candidates[i];
+	if (n == 0)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		best = strong[i].n_same > strong[best].n_same ? i : best;
+	for (size_t i = 0; i < n; i++)
+		second = i == best ? second : MAX(second, strong[i].n_same);
+	if (n == 1 || strong[best].n_same > second + 1) {
+		r->candidates[0] = strong[best];
+		n = 1;
+	} else {
+		memcpy(r->candidates, strong, n * sizeof(*strong));
+	}
+	r->n_candidates = n;
+	return n;
+}
+
+static void learn_function(struct anchoring *a)
+{
+	const struct snapshot *s = a->s;
+	const struct task *t = a->task;
+
+	a->function =
+		entries_function(t->entries, s->n_rows > 0 ? s->rows[s->n_rows - 1].from : s->ip);
+	for (size_t i = 0; a->function != ENTRIES_NONE && i < t->n_levels; i++)
+		a->n_levels_of_function += t->levels[i].to == a->function;
+}
+
+/* Of a recursion, the level may be one that was not seen. */
+static bool may_be_unseen(const struct anchoring *a, int64_t below)
+{
+	return a->s->has_index && a->n_levels_of_function > 1 && below > a->lowest;
+}
+
+/*
+ * All rows are new, and there are fewer than registers: what is below the oldest was not called since. It
+ * is the level there whose function that row calls from.
+ */
+static void find_levels(struct anchoring *a)
+{
+	const struct snapshot *s = a->s;
+	const struct task *t = a->task;
+	int64_t n = s->n_rows;
+
+	for (int64_t top = a->first + UNSEEN_MAX / a->step * a->step; top > a->first;
+	     top -= a->step)
+		if (n > 0 && may_be_unseen(a, top - n))
+			add_candidate(a, top, 0);
+	for (int64_t top = a->first; top - n >= a->lowest; top -= a->step) {
+		int64_t i = task_find_level(t, top - n);
+
+		if (count_same(a, top) > 0)
+			continue;
+		if (i >= 0 ? t->levels[i].to == a->function : may_be_unseen(a, top - n))
+			add_candidate(a, top, 0);
+	}
+}
+
+static uint32_t bin_of(uint32_t steps)
+{
+	return MIN(steps / PACE_STEP, PACE_BINS - 1);
+}
+
+static uint32_t pace_of(const struct task *t, uint32_t steps, bool down)
+{
+	const uint32_t *pace = t->pace[down];
+	uint32_t bin = bin_of(steps), beside = 0;
+
+	if (bin > 0)
+		beside += pace[bin - 1];
+	if (bin + 1 < PACE_BINS)
+		beside += pace[bin + 1];
+	return pace[bin] + beside / 2 + PACE_FLOOR;
+}
+
+static uint32_t pace_of_candidate(const struct anchoring *a, const struct candidate *c)
+{
+	return pace_of(a->task, c->steps, c->top < a->task->top);
+}
+
+/* How likely it is that the rows in common are so by chance, and the calls between were not seen. */
+static uint32_t pace_of_unseen(const struct anchoring *a)
+{
+	const struct candidate *c = &a->result->candidates[0];
+	const struct task *t = a->task;
+	int64_t top = c->top;
+	uint32_t by_chance;
+
+	if (a->s->n_rows < a->s->depth)
+		return 2 * PACE_FLOOR;
+	while (top - (int64_t)a->s->n_rows <= t->top)
+		top += a->step;
+	by_chance = (uint32_t)(t->unplaced * chance_of(a, c, 0));
+	return MAX(by_chance, pace_of(t, (uint32_t)(top - t->top), false));
+}
+
+/* The likeliest first; of those, the highest. */
+static void sort_by_pace(struct anchoring *a)
+{
+	struct anchorage *r = a->result;
+
+	for (size_t i = 1; i < r->n_candidates; i++) {
+		struct candidate c = r->candidates[i];
+		uint32_t pace = pace_of_candidate(a, &c);
+		size_t k = i;
+
+		for (; k > 0; k--) {
+			uint32_t before = pace_of_candidate(a, &r->candidates[k - 1]);
+
+			if (before > pace || (before == pace && r->candidates[k - 1].top > c.top))
+				break;
+			r->candidates[k] = r->candidates[k - 1];
+		}
+		r->candidates[k] = c;
+	}
+}
+
+static void decide_by_pace(struct anchoring *a)
+{
+	struct anchorage *r = a->result;
+	bool is_full = a->s->n_rows == a->s->depth;
+	uint32_t best, next;
+
+	sort_by_pace(a);
+	best = pace_of_candidate(a, &r->candidates[0]);
+	next = r->n_candidates > 1 ? pace_of_candidate(a, &r->candidates[1]) : 0;
+	if (is_full || r->n_candidates == 1)
+		next = MAX(next, pace_of_unseen(a));
+	if (a->s->has_index && (a->task->is_sure || is_full) && best >= MARGIN * next) {
+		r->placement = PLACE_LIKELY;
+		r->n_candidates = 1;
+	} else if (is_full) {
+		r->placement = PLACE_UNKNOWN;
+	} else if (r->n_candidates == 1 && !r->too_many) {
+		r->placement = PLACE_LIKELY;
+	} else {
+		r->placement = PLACE_AMBIGUOUS;
+		while (a->s->has_index &&
+		       pace_of_candidate(a, &r->candidates[r->n_candidates - 1]) * MARGIN <= best)
+			r->n_candidates--;
+	}
+}
+
+static void anchor_new_rows(struct anchoring *a)
+{
+	struct anchorage *r = a->result;
+	bool is_full = a->s->n_rows == a->s->depth;
+
+	learn_function(a);
+	if (!is_full)
+		find_levels(a);
+	else
+		a->task->unplaced += PACE_UNIT;
+	if (r->n_candidates == 0)
+		return;
+	if (r->n_candidates == 1 && !is_full && a->n_levels_of_function <= 1)
+		r->placement = PLACE_SURE;
+	else
+		decide_by_pace(a);
+}
+
+void anchor(struct anchorage *ret, struct task *task, const struct snapshot *s)
+{
+	struct anchoring a = { .result = ret, .task = task, .s = s, .step = 1 };
+	size_t n_strong;
+
+	ret->placement = PLACE_UNKNOWN;
+	ret->n_candidates = 0;
+	ret->too_many = false;
+	a.highest = task->top;
+	a.lowest = task->top + 1;
+	if (task->n_levels > 0) {
+		a.highest = MAX(a.highest, task->levels[task->n_levels - 1].height);
+		a.lowest = task->levels[0].height;
+	}
+	a.first = a.highest + s->n_rows;
+	if (s->has_index) {
+		a.step = s->depth;
+		a.first -= (a.first - (int64_t)s->index) % a.step;
+	}
+	find_common(&a);
+	n_strong = keep_strong(&a);
+	if (n_strong == 1)
+		ret->placement = PLACE_SURE;
+	else if (!s->has_index)
+		ret->n_candidates = 0;
+	else if (n_strong > 1)
+		decide_by_pace(&a);
+	else
+		anchor_new_rows(&a);
+}
+
+void anchor_note_pace(struct task *task, const struct candidate *candidate)
+{
+	bool down = candidate->top < task->top;
+
+	task->pace[down][bin_of(candidate->steps)] += PACE_UNIT;
+	if (++task->n_paces % PACE_HALF != 0)
+		return;
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int k = 0; k < PACE_BINS; k++)
+			task->pace[i][k] /= 2;
+	task->unplaced /= 2;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/stitch/entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+
+/* Jumps out are believed in of a pair of functions that made so many, or of a program that made these. */
+#define PAIR_IS_KNOWN    2
+#define PROGRAM_IS_KNOWN 3u
+#define OUT_PER_TAIL     16u /* and that many more than tail calls taken for them */
+
+#define N_PAIRS   64u /* see pair_slot() */
+#define MAX_SCORE 16
+
+struct pair {
+	uint64_t from, landing;
+	int score; /* above 0 it jumps out, below it calls */
+};
+
+struct entries {
+	int32_t pid;
+	unsigned int n_users;
+	uint64_t identity;
+	uint64_t *entries; /* where functions begin, in order */
+	size_t n_entries, cap_entries;
+	struct pair pairs[N_PAIRS];
+	unsigned int n_out, n_tail;
+};
+
+int entries_new(struct entries **ret, int32_t pid, uint32_t serial)
+{
+	struct entries *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->pid = pid;
+	e->identity = serial;
+	*ret = e;
+	return 0;
+}
+
+struct entries *entries_free(struct entries *e)
+{
+	if (!e)
+		return NULL;
+	free(e->entries);
+	free(e);
+	return NULL;
+}
+
+int32_t entries_pid(const struct entries *e)
+{
+	return e->pid;
+}
+
+unsigned int *entries_users(struct entries *e)
+{
+	return &e->n_users;
+}
+
+uint64_t entries_identity(const struct entries *e)
+{
+	return e->identity;
+}
+
+#define FORGOTTEN (1ull << 32)
+
+/* How many entries begin at @address or before. */
+static size_t count_until(const struct entries *e, uint64_t address)
+{
+	const uint64_t *base = e->entries;
+	size_t n = e->n_entries;
+
+	while (n > 1) {
+		size_t half = n / 2;
+
+		base += base[half] <= address ? half : 0;
+		n -= half;
+	}
+	if (n == 0)
+		return 0;
+	return (size_t)(base - e->entries) + (*base <= address);
+}
+
+static int insert(struct entries *e, size_t at, uint64_t start)
+{
+	/* what is forgotten is learnt again: there are so many only where a program makes code */
+	if (e->n_entries == ENTRIES_MAX_ENTRIES) {
+		at = e->n_entries = 0;
+		e->identity += FORGOTTEN;
+	}
+	if (ARRAY_RESERVE(&e->entries, &e->cap_entries, e->n_entries + 1) < 0)
+		return -ENOMEM;
+	memmove(e->entries + at + 1, e->entries + at, (e->n_entries - at) * sizeof(*e->entries));
+	e->entries[at] = start;
+	e->n_entries++;
+	return 0;
+}
+
+int entries_learn(struct entries *e, uint64_t to)
+{
+	size_t n = count_until(e, to);
+
+	if (n > 0 && e->entries[n - 1] == to)
+		return 0;
+	return insert(e, n, to);
+}
+
+void entries_forget(struct entries *e, uint64_t start, uint64_t end)
+{
+	size_t first = start > 0 ? count_until(e, start - 1) : 0;
+	size_t last = end > 0 ? count_until(e, end - 1) : 0;
+
+	if (last <= first)
+		return;
+	memmove(e->entries + first, e->entries + last, (e->n_entries - last) * sizeof(*e->entries));
+	e->n_entries -= last - first;
+	e->identity += FORGOTTEN;
+}
+
+uint64_t entries_function(const struct entries *e, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	if (n == 0 || address - e->entries[n - 1] >= ENTRIES_MAX_FUNCTION)
+		return ENTRIES_NONE;
+	return e->entries[n - 1];
+}
+
+static size_t pair_slot(uint64_t from, uint64_t landing)
+{
+	return (from * 0x9e3779b97f4a7c15ull + landing * 0xbf58476d1ce4e5b9ull) >> 58;
+}
+
+enum entries_jump entries_jump_kind(const struct entries *e, uint64_t from, uint64_t landing)
+{
+	const struct pair *pair = &e->pairs[pair_slot(from, landing)];
+	int score = pair->from == from && pair->landing == landing ? pair->score : 0;
+
+	if (score >= PAIR_IS_KNOWN)
+		return ENTRIES_JUMP_OUT;
+	if (score <= -PAIR_IS_KNOWN)
+		return ENTRIES_JUMP_TAIL;
+	if (score == 0 && e->n_out >= PROGRAM_IS_KNOWN && e->n_out >= OUT_PER_TAIL * e->n_tail)
+		return ENTRIES_JUMP_OUT;
+	return ENTRIES_JUMP_UNKNOWN;
+}
+
+/* One that was no jump out weighs two that were. */
+void entries_note_jump(struct entries *e, uint64_t from, uint64_t landing, enum entries_jump kind)
+{
+	struct pair *pair = &e->pairs[pair_slot(from, landing)];
+
+	if (pair->from != from || pair->landing != landing)
+		*pair = (struct pair){ from, landing, 0 };
+	if (kind == ENTRIES_JUMP_OUT) {
+		e->n_out++;
+		pair->score = MIN(pair->score + 1, MAX_SCORE);
+	} else {
+		e->n_tail++;
+		pair->score = MAX(pair->score - 2, -MAX_SCORE);
+	}
+}

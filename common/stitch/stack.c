@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/stitch/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/record/callchain.h"
+#include "common/util/array.h"
+
+static void add_frame(struct stack *stack, uint64_t address, uint64_t place)
+{
+	stack->frames[stack->n++] = (struct stack_frame){ address, place };
+}
+
+static int reserve(struct stack *stack, size_t n)
+{
+	return ARRAY_RESERVE(&stack->frames, &stack->cap, stack->n + n);
+}
+
+/* Words of the chain from the leaf on, up to but not with number @end. */
+static int add_chain(struct stack *stack, const struct sample *s, uint32_t end)
+{
+	if (reserve(stack, end) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < end; i++) {
+		uint64_t address = s->callchain[i];
+
+		if (callchain_is_frame(address))
+			add_frame(stack, address, address - callchain_is_return(s->callchain, i));
+	}
+	return 0;
+}
+
+/* Where in the chain the user's own address stands, behind its marker; or the end. */
+static uint32_t find_user(const struct sample *s)
+{
+	for (uint32_t i = 0; i < s->n_callchain; i++)
+		if (s->callchain[i] == PERF_CONTEXT_USER)
+			return i + 1;
+	return s->n_callchain;
+}
+
+/*
+ * The part that the rows do not tell: the kernel's, and where the user's code was. In the kernel that may not
+ * be known; it is in the function called last. What the chain has of the user's callers is left out. As
+ * perf has it (tools/perf/util/machine.c, resolve_lbr_callchain_sample), which begins with the function
+ * called last in any case. *@ret_ip is the user's address.
+ */
+static int add_leaf(struct stack *stack, const struct sample *s, uint64_t *ret_ip)
+{
+	uint32_t user = find_user(s);
+	bool has_user = user < s->n_callchain;
+
+	if (add_chain(stack, s, MIN(user + 1, s->n_callchain)) < 0 || reserve(stack, 2) < 0)
+		return -ENOMEM;
+	if (has_user) {
+		*ret_ip = s->callchain[user];
+		return 0;
+	}
+	if (stack->n == 0)
+		add_frame(stack, s->ip, s->ip);
+	*ret_ip = s->ip;
+	if (!address_is_kernel(s->ip))
+		return 0;
+	*ret_ip = s->n_rows > 0 ? s->rows[0].to : 0;
+	if (s->n_rows > 0)
+		add_frame(stack, s->rows[0].to, s->rows[0].to);
+	return 0;
+}
+
+static int add_rows(struct stack *stack, const struct sample *s)
+{
+	if (reserve(stack, s->n_rows) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_rows; i++)
+		if (s->rows[i].from != 0)
+			add_frame(stack, s->rows[i].from, s->rows[i].from);
+	return 0;
+}
+
+static int add_stitched(struct stack *stack, struct stitch *stitch, const struct event *event,
+			uint64_t ip)
+{
+	struct stitched stitched;
+	int r = stitch_add(stitch, event, ip, &stitched);
+
+	if (r < 0)
+		return r;
+	if (reserve(stack, stitched.n_callers) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < stitched.n_callers; i++)
+		add_frame(stack, stitched.callers[i], stitched.callers[i]);
+	stack->n_stitched = stitched.n_stitched;
+	return 0;
+}
+
+int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *event)
+{
+	const struct sample *s = &event->sample;
+	uint64_t ip;
+
+	stack->n = stack->n_stitched = 0;
+	if (!s->call_stack || (!stitch && s->n_rows == 0))
+		return add_chain(stack, s, s->n_callchain);
+	if (add_leaf(stack, s, &ip) < 0)
+		return -ENOMEM;
+	return stitch ? add_stitched(stack, stitch, event, ip) : add_rows(stack, s);
+}
+
+void stack_done(struct stack *stack)
+{
+	free(stack->frames);
+	*stack = (struct stack){ 0 };
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The tasks, in the order of their last sample, so that those that have not run for longest are
+ * forgotten first; and what code they execute.
+ */
+#include "common/stitch/stitch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/stitch/walk.h"
+#include "common/util/array.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+#define MAX_TASKS     4096u
+#define N_RECENT      256u
+#define N_KNOWN       4096u /* see learn_calls() */
+#define INDEX_NOTHING UINT64_MAX
+
+struct slot {
+	struct task task; /* its tid is the key */
+	UT_hash_handle hh;
+	struct slot *prev, *next; /* sampled before, and since */
+};
+
+struct program {
+	struct entries *entries;
+	int32_t pid;
+	UT_hash_handle hh;
+};
+
+struct stitch {
+	struct stitch_settings settings;
+	struct stitch_counters counters;
+	struct slot *by_tid;
+	struct slot *oldest;
+	struct program *programs;
+	uint32_t n_programs; /* there have been */
+	struct slot *recent[N_RECENT];
+	uint32_t depth;
+	uint32_t epoch;   /* of lost samples */
+	bool index_moves; /* a hardware index was seen that is one */
+	uint64_t known[N_KNOWN];
+	uint64_t from[TASK_MAX_ROWS + TASK_MAX_LEVELS];
+};
+
+int stitch_new(struct stitch **ret, const struct stitch_settings *settings)
+{
+	struct stitch *stitch = calloc(1, sizeof(*stitch));
+
+	if (!stitch)
+		return -ENOMEM;
+	stitch->settings = *settings;
+	if (stitch->settings.max_tasks == 0)
+		stitch->settings.max_tasks = MAX_TASKS;
+	stitch->depth = MIN(settings->depth, TASK_MAX_ROWS);
+	*ret = stitch;
+	return 0;
+}
+
+static struct slot **recent_slot(struct stitch *stitch, int32_t tid)
+{
+	return &stitch->recent[(uint32_t)tid % N_RECENT];
+}
+
+static void release_entries(struct stitch *stitch, struct entries *entries)
+{
+	int32_t pid = entries_pid(entries);
+	struct program *program;
+
+	if (--*entries_users(entries) > 0)
+		return;
+	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
+	if (program && program->entries == entries) {
+		HASH_DEL(stitch->programs, program);
+		free(program);
+	}
+	entries_free(entries);
+}
+
+static void forget(struct stitch *stitch, struct slot *slot)
+{
+	struct slot **recent = recent_slot(stitch, slot->task.tid);
+
+	if (*recent == slot)
+		*recent = NULL;
+	HASH_DEL(stitch->by_tid, slot);
+	DL_DELETE(stitch->oldest, slot);
+	release_entries(stitch, slot->task.entries);
+	free(slot->task.levels);
+	free(slot);
+}
+
+static void forget_process(struct stitch *stitch, int32_t pid)
+{
+	struct program *program;
+	struct slot *slot, *next;
+
+	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
+	if (!program)
+		return;
+	HASH_ITER(hh, stitch->by_tid, slot, next)
+		if (entries_pid(slot->task.entries) == pid)
+			forget(stitch, slot);
+}
+
+struct stitch *stitch_free(struct stitch *stitch)
+{
+	struct slot *slot, *next;
+
+	if (!stitch)
+		return NULL;
+	HASH_ITER(hh, stitch->by_tid, slot, next)
+		forget(stitch, slot);
+	free(stitch);
+	return NULL;
+}
+
+const struct stitch_counters *stitch_get_counters(const struct stitch *stitch)
+{
+	return &stitch->counters;
+}
+
+static struct entries *get_entries(struct stitch *stitch, int32_t pid)
+{
+	struct program *program;
+
+	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
+	if (program)
+		return program->entries;
+	program = calloc(1, sizeof(*program));
+	if (!program || entries_new(&program->entries, pid, stitch->n_programs++) < 0) {
+		free(program);
+		return NULL;
+	}
+	program->pid = pid;
+	HASH_ADD(hh, stitch->programs, pid, sizeof(pid), program);
+	if (program->hh.tbl)
+		return program->entries;
+	entries_free(program->entries);
+	free(program);
+	return NULL;
+}
+
+static struct slot *add_slot(struct stitch *stitch, int32_t pid, int32_t tid)
+{
+	struct slot *slot = calloc(1, sizeof(*slot));
+
+	if (!slot)
+		return NULL;
+	slot->task.tid = tid;
+	slot->task.entries = get_entries(stitch, pid);
+	if (!slot->task.entries) {
+		free(slot);
+		return NULL;
+	}
+	++*entries_users(slot->task.entries);
+	HASH_ADD(hh, stitch->by_tid, task.tid, sizeof(tid), slot);
+	if (!slot->hh.tbl) {
+		release_entries(stitch, slot->task.entries);
+		free(slot);
+		return NULL;
+	}
+	DL_APPEND(stitch->oldest, slot);
+	if (HASH_COUNT(stitch->by_tid) > stitch->settings.max_tasks) {
+		forget(stitch, stitch->oldest);
+		stitch->counters.evicted++;
+	}
+	return slot;
+}
+
+static struct slot *find_slot(struct stitch *stitch, int32_t tid)
+{
+	struct slot **recent = recent_slot(stitch, tid), *slot = *recent;
+
+	if (slot && slot->task.tid == tid)
+		return slot;
+	HASH_FIND(hh, stitch->by_tid, &tid, sizeof(tid), slot);
+	if (slot)
+		*recent = slot;
+	return slot;
+}
+
+static struct task *get_task(struct stitch *stitch, int32_t pid, int32_t tid)
+{
+	struct slot *slot = find_slot(stitch, tid);
+
+	if (slot && entries_pid(slot->task.entries) != pid) { /* its exit was not heard of */
+		forget(stitch, slot);
+		slot = NULL;
+	}
+	if (!slot) {
+		slot = add_slot(stitch, pid, tid);
+	} else if (slot->next) {
+		DL_DELETE(stitch->oldest, slot);
+		DL_APPEND(stitch->oldest, slot);
+	}
+	return slot ? &slot->task : NULL;
+}
+
+/*
+ * The number of registers, by the most rows that a sample had. Heights reckoned with another number mean
+ * nothing.
+ */
+static void learn_depth(struct stitch *stitch, uint32_t n_rows)
+{
+	struct slot *slot, *next;
+
+	if (stitch->settings.depth > 0 || n_rows <= stitch->depth)
+		return;
+	stitch->depth = 8;
+	while (stitch->depth < n_rows)
+		stitch->depth *= 2;
+	HASH_ITER(hh, stitch->by_tid, slot, next)
+		forget(stitch, slot);
+}
+
+/*
+ * Architectural LBRs give -1, or whatever was in memory: mostly 0, from boot on (Linux 6.1,
+ * arch/x86/events/intel/lbr.c, intel_pmu_arch_lbr_read).
+ */
+static void read_index(struct stitch *stitch, const struct sample *sample, struct snapshot *s)
+{
+	if (!sample->has_hw_idx || sample->hw_idx == INDEX_NOTHING)
+		return;
+	stitch->index_moves |= sample->hw_idx != 0;
+	s->has_index = stitch->index_moves;
+	s->index = (uint32_t)(sample->hw_idx % s->depth);
+}
+
+/* Calls that were learnt before need not be looked up again. */
+static int learn_calls(struct stitch *stitch, struct task *task, const struct snapshot *s)
+{
+	for (uint32_t i = 0; i < s->n_rows; i++) {
+		const struct row *row = &s->rows[i];
+		uint64_t tag =
+			(row->from + entries_identity(task->entries)) * 0x9e3779b97f4a7c15ull ^
+			row->to * 0xbf58476d1ce4e5b9ull;
+		uint64_t *known = &stitch->known[tag >> 52];
+
+		if (*known == tag)
+			continue;
+		if (entries_learn(task->entries, row->to) < 0)
+			return -ENOMEM;
+		*known = tag;
+	}
+	return 0;
+}
+
+static void count_seam(struct stitch_counters *c, enum seam seam)
+{
+	c->made += seam == SEAM_MADE;
+	c->unplaced += seam == SEAM_UNPLACED;
+	c->ambiguous += seam == SEAM_AMBIGUOUS;
+	c->broken += seam == SEAM_BROKEN;
+}
+
+int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret)
+{
+	const struct sample *sample = &event->sample;
+	struct callers callers = { .from = stitch->from };
+	struct snapshot s = { .ip = ip, .rows = sample->rows };
+	struct anchorage anchorage;
+	struct task *task;
+	int r;
+
+	s.n_rows = MIN(sample->n_rows, TASK_MAX_ROWS);
+	learn_depth(stitch, s.n_rows);
+	s.depth = MAX(stitch->depth, 1u);
+	s.n_rows = MIN(s.n_rows, s.depth);
+	task = get_task(stitch, event->pid, event->tid);
+	if (!task)
+		return -ENOMEM;
+	read_index(stitch, sample, &s);
+	if (task->epoch != stitch->epoch)
+		task->is_sure = false;
+	task->epoch = stitch->epoch;
+	r = learn_calls(stitch, task, &s);
+	if (r < 0)
+		return r;
+	if (task->is_known)
+		anchor(&anchorage, task, &s);
+	r = walk(&callers, task, &s, task->is_known ? &anchorage : NULL);
+	if (r < 0)
+		return r;
+	count_seam(&stitch->counters, callers.seam);
+	*ret = (struct stitched){ callers.from, callers.n, callers.n_stitched };
+	return 0;
+}
+
+static void forget_task(struct stitch *stitch, int32_t tid)
+{
+	struct slot *slot = find_slot(stitch, tid);
+
+	if (slot)
+		forget(stitch, slot);
+}
+
+static void apply_mapping(struct stitch *stitch, const struct event *event)
+{
+	const struct mapping_event *m = &event->mapping;
+	int32_t pid = event->pid;
+	struct program *program;
+
+	if (m->kernel)
+		return;
+	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
+	if (program)
+		entries_forget(program->entries, m->address, m->address + m->n_bytes);
+}
+
+void stitch_apply(struct stitch *stitch, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_COMM:
+		if (event->comm.exec)
+			forget_process(stitch, event->pid);
+		return;
+	case EVENT_FORK:
+	case EVENT_EXIT:
+		forget_task(stitch, event->tid);
+		return;
+	case EVENT_MAPPING:
+		apply_mapping(stitch, event);
+		return;
+	case EVENT_LOST:
+		stitch->epoch++;
+		return;
+	default:
+		return;
+	}
+}

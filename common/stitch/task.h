@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is remembered of a task: the calls it is in, as far as rows have told, and its last snapshot.
+ *
+ * Calls are told apart by their height, the number of calls less returns that the hardware has counted
+ * by then, from an arbitrary start: so that a row's register is its height modulo the number of
+ * registers, also of rows that are in no register any more.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/record/event.h"
+#include "common/stitch/entries.h"
+
+#define TASK_MAX_ROWS   64u   /* the most that any hardware has */
+#define TASK_MAX_LEVELS 1024u /* calls remembered; of deeper stacks the outermost are forgotten */
+
+/* A call that the task is in. */
+struct level {
+	uint64_t from, to;
+	int64_t height;
+	bool gap; /* what lies between it and the level below was not seen */
+};
+
+#define PACE_BINS 17u
+#define PACE_STEP 8u  /* calls and returns a bin, but the last */
+#define PACE_UNIT 64u /* what one snapshot adds */
+
+/* Code ran at @height @high with a landing at @low: are the rows between dead? See entries.h. */
+struct claim {
+	bool stands;
+	int64_t low, high;
+	uint64_t from, landing;
+};
+
+struct task {
+	int32_t tid;
+	struct entries *entries;
+	struct level *levels; /* the outermost first; their heights increase */
+	size_t n_levels, cap_levels;
+
+	struct row rows[TASK_MAX_ROWS]; /* of the last snapshot */
+	uint32_t n_rows;
+	int64_t top;   /* the height of its newest row */
+	bool is_known; /* there was one */
+	bool is_sure;  /* its height is right for certain, relative to the one before */
+	uint32_t epoch;
+
+	/* Calls and returns between snapshots whose place was certain, going up and down. */
+	uint32_t pace[2][PACE_BINS];
+	uint32_t n_paces;
+	uint32_t unplaced; /* snapshots that had nothing in common with the one before */
+	struct claim claim;
+};
+
+/* The index of the level at @height, or -1. */
+static inline int64_t task_find_level(const struct task *task, int64_t height)
+{
+	size_t low = 0, high = task->n_levels;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (task->levels[middle].height < height)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < task->n_levels && task->levels[low].height == height ? (int64_t)low : -1;
+}
+
+static inline bool row_equal(const struct row *a, const struct row *b)
+{
+	return a->from == b->from && a->to == b->to && a->flags == b->flags;
+}

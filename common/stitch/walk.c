@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/stitch/walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/macro.h"
+
+/* The height of a task's first row: far from zero, and a multiple of all numbers of registers. */
+#define HEIGHT_START (1ll << 40)
+
+struct walking {
+	struct callers *result;
+	struct task *task;
+	const struct snapshot *s;
+	const struct anchorage *anchorage;
+	bool is_placed; /* at one height */
+	int64_t top;
+	size_t n_fresh;  /* the newest rows, that are not remembered */
+	size_t n_levels; /* those that still stand below them */
+	size_t n_popped; /* and above these, those that returned by now */
+
+	uint64_t address; /* in the function to be found next */
+	int64_t shift;    /* of heights, by the jumps found */
+	struct level accepted[TASK_MAX_ROWS];
+	size_t n_accepted, n_believed; /* the second, until the first jump that is not known */
+	bool is_cut, is_joined, has_claimed;
+};
+
+static bool contains(const struct walking *w, uint64_t start, uint64_t address)
+{
+	return entries_function(w->task->entries, address) == start;
+}
+
+/* What the jump at a standing claim was, if the stack has now returned below where it was made. */
+static void judge_claim(struct walking *w)
+{
+	struct task *t = w->task;
+	struct claim *claim = &t->claim;
+	const struct candidate *c = w->anchorage ? &w->anchorage->candidates[0] : NULL;
+	int64_t below = w->top - (int64_t)w->n_fresh;
+	bool tail, out;
+
+	if (!claim->stands)
+		return;
+	if (!w->anchorage || w->anchorage->placement != PLACE_SURE || c->n_same == 0) {
+		claim->stands = false;
+		return;
+	}
+	if (below >= claim->high)
+		return;
+	claim->stands = false;
+	if (below <= claim->low || below > t->top || t->top - below >= (int64_t)t->n_rows)
+		return;
+	w->address = w->n_fresh > 0 ? w->s->rows[w->n_fresh - 1].from : w->s->ip;
+	tail = contains(w, t->rows[t->top - below].to, w->address);
+	out = w->n_levels > 0 && t->levels[w->n_levels - 1].height == below &&
+	      contains(w, t->levels[w->n_levels - 1].to, w->address);
+	if (tail == out)
+		return;
+	entries_note_jump(t->entries, claim->from, claim->landing,
+			  out ? ENTRIES_JUMP_OUT : ENTRIES_JUMP_TAIL);
+	if (tail && w->n_levels > 0)
+		t->levels[w->n_levels - 1].gap = true;
+}
+
+static void accept(struct walking *w, size_t i)
+{
+	const struct row *row = &w->s->rows[i];
+
+	w->accepted[w->n_accepted++] = (struct level){
+		.from = row->from,
+		.to = row->to,
+		.height = w->top - (int64_t)i + w->shift,
+	};
+	w->address = row->from;
+}
+
+/* A row or level that entered the function at @landing: rows from @i on, then the topmost @n levels. */
+static bool find_landing(const struct walking *w, uint64_t landing, size_t *i, size_t *n)
+{
+	for (; *i < w->n_fresh; (*i)++)
+		if (w->s->rows[*i].to == landing)
+			return true;
+	for (; *n > 0; (*n)--)
+		if (w->task->levels[*n - 1].to == landing)
+			return true;
+	return false;
+}
+
+static void stake_claim(struct walking *w, int64_t low, int64_t high, uint64_t from,
+			uint64_t landing)
+{
+	if (!w->has_claimed)
+		w->task->claim = (struct claim){ true, low, high, from, landing };
+	w->has_claimed = true;
+	w->shift += high - low;
+}
+
+static bool was_popped(const struct walking *w, uint64_t function)
+{
+	for (size_t i = w->n_levels; i < w->n_levels + w->n_popped; i++)
+		if (w->task->levels[i].to == function)
+			return true;
+	return false;
+}
+
+static void cut_here(struct walking *w)
+{
+	if (w->is_cut)
+		return;
+	w->is_cut = true;
+	w->n_believed = w->n_accepted;
+}
+
+/*
+ * The address is not in the function that row *@i, or where there is none level *@n - 1, has entered by
+ * the call at @height, at @to. True if that is taken for a tail call; else they become those where the
+ * stack goes on.
+ */
+static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_t *i, size_t *n)
+{
+	uint64_t landing = entries_function(w->task->entries, w->address);
+	size_t row = MIN(*i + 1, w->n_fresh), level = *n - (*i >= w->n_fresh);
+	enum entries_jump kind;
+
+	if (landing == ENTRIES_NONE)
+		return true;
+	if (!find_landing(w, landing, &row, &level)) {
+		/* returned from by a return too many: a signal's handler makes one */
+		if (was_popped(w, landing))
+			cut_here(w);
+		return true;
+	}
+	kind = entries_jump_kind(w->task->entries, to, landing);
+	if (kind == ENTRIES_JUMP_TAIL)
+		return true;
+	if (kind == ENTRIES_JUMP_UNKNOWN)
+		cut_here(w);
+	stake_claim(w, row < w->n_fresh ? w->top - (int64_t)row : w->task->levels[level - 1].height,
+		    height, to, landing);
+	*i = row;
+	*n = level;
+	return false;
+}
+
+/* Goes down the new rows, and to the level that they stand on. */
+static void walk_down(struct walking *w)
+{
+	const struct level *levels = w->task->levels;
+	size_t i = 0, n = w->n_levels;
+
+	w->address = w->s->ip;
+	while (i < w->n_fresh) {
+		const struct row *row = &w->s->rows[i];
+
+		if (contains(w, row->to, w->address) ||
+		    pass_violation(w, row->to, w->top - (int64_t)i, &i, &n))
+			accept(w, i++);
+	}
+	if (n < w->n_levels) {
+		w->is_joined = true;
+	} else if (w->is_placed && n > 0 && levels[n - 1].height == w->top - (int64_t)w->n_fresh) {
+		w->is_joined = true;
+		if (!contains(w, levels[n - 1].to, w->address))
+			pass_violation(w, levels[n - 1].to, levels[n - 1].height, &i, &n);
+	}
+	w->n_levels = n;
+}
+
+static void emit(struct walking *w, uint64_t from)
+{
+	w->result->from[w->result->n++] = from;
+}
+
+/* What all places have in common, of the levels below the rows. */
+static void emit_common(struct walking *w)
+{
+	const struct anchorage *a = w->anchorage;
+	const struct task *t = w->task;
+	int64_t n_rows = w->s->n_rows, first;
+
+	if (a->too_many)
+		return;
+	first = task_find_level(t, a->candidates[0].top - n_rows);
+	for (int64_t i = first; i >= 0; i--) {
+		for (size_t k = 1; k < a->n_candidates; k++) {
+			int64_t other =
+				task_find_level(t, a->candidates[k].top - n_rows) - (first - i);
+
+			if (other < 0 || t->levels[other].from != t->levels[i].from ||
+			    (i < first && t->levels[other + 1].gap))
+				return;
+		}
+		emit(w, t->levels[i].from);
+		w->result->n_stitched++;
+		if (t->levels[i].gap)
+			return;
+	}
+}
+
+/* Down the levels, to the first gap. */
+static void emit_levels(struct walking *w)
+{
+	const struct task *t = w->task;
+	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
+
+	for (size_t i = w->n_levels; i-- > 0;) {
+		const struct level *level = &t->levels[i];
+
+		emit(w, level->from);
+		w->result->n_stitched += level->height < oldest;
+		if (level->gap)
+			break;
+	}
+}
+
+static bool is_ambiguous(const struct walking *w)
+{
+	return w->anchorage && w->anchorage->placement == PLACE_AMBIGUOUS;
+}
+
+static void emit_all(struct walking *w)
+{
+	const struct task *t = w->task;
+	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
+	size_t n = w->is_cut ? w->n_believed : w->n_accepted;
+
+	for (size_t i = 0; i < n; i++)
+		emit(w, w->accepted[i].from);
+	if (w->is_cut)
+		return;
+	if (w->is_joined) {
+		emit_levels(w);
+	} else if (is_ambiguous(w)) {
+		for (size_t i = w->n_levels; i > 0 && t->levels[i - 1].height >= oldest; i--)
+			emit(w, t->levels[i - 1].from);
+		emit_common(w);
+	}
+}
+
+static enum seam judge_seam(const struct walking *w)
+{
+	if (w->is_cut)
+		return SEAM_BROKEN;
+	if (w->result->n_stitched > 0)
+		return SEAM_MADE;
+	if (w->n_levels + w->n_popped == 0 || w->is_joined)
+		return SEAM_NONE;
+	return is_ambiguous(w) ? SEAM_AMBIGUOUS : SEAM_UNPLACED;
+}
+
+/* A task that may be at several heights may still be in the calls up to the highest. */
+static size_t count_kept(const struct walking *w)
+{
+	const struct task *t = w->task;
+	int64_t highest = w->top;
+	size_t n = w->n_levels;
+
+	if (!is_ambiguous(w) || w->s->n_rows > 0)
+		return n;
+	for (size_t i = 0; i < w->anchorage->n_candidates; i++)
+		highest = MAX(highest, w->anchorage->candidates[i].top);
+	while (n < t->n_levels && t->levels[n].height <= highest)
+		n++;
+	return n;
+}
+
+static void mark_gap(struct walking *w)
+{
+	struct task *t = w->task;
+	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
+
+	if (w->n_levels == 0 || w->is_joined)
+		return;
+	if (w->n_accepted > 0)
+		w->accepted[w->n_accepted - 1].gap = true;
+	for (size_t i = w->n_levels; is_ambiguous(w) && i-- > 0 && t->levels[i].height >= oldest;)
+		t->levels[i].gap |= t->levels[i].height == oldest;
+}
+
+static int remember(struct walking *w)
+{
+	struct task *t = w->task;
+	size_t kept = count_kept(w), n = kept + w->n_accepted, n_dropped;
+
+	mark_gap(w);
+	if (ARRAY_RESERVE(&t->levels, &t->cap_levels, n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; w->shift != 0 && i < w->n_levels; i++)
+		t->levels[i].height += w->shift;
+	for (size_t i = w->n_accepted; i-- > 0;)
+		t->levels[kept++] = w->accepted[i];
+	n_dropped = n > TASK_MAX_LEVELS ? n - TASK_MAX_LEVELS : 0;
+	if (n_dropped > 0)
+		memmove(t->levels, t->levels + n_dropped, TASK_MAX_LEVELS * sizeof(*t->levels));
+	t->n_levels = n - n_dropped;
+	memcpy(t->rows, w->s->rows, w->s->n_rows * sizeof(*t->rows));
+	t->n_rows = w->s->n_rows;
+	t->top = w->top;
+	t->is_known = true;
+	return 0;
+}
+
+/* Where nothing is known of its height, it is taken to have no register with what is remembered. */
+static int64_t find_top(const struct task *t, const struct snapshot *s)
+{
+	int64_t top = HEIGHT_START, depth = s->depth;
+
+	if (t->is_known)
+		top = t->n_levels > 0 ? t->levels[t->n_levels - 1].height : t->top;
+	top += s->n_rows;
+	return s->has_index ? top + (depth + (int64_t)s->index - top % depth) % depth : top;
+}
+
+static void place(struct walking *w)
+{
+	struct task *t = w->task;
+	const struct anchorage *a = w->anchorage;
+
+	w->n_fresh = w->s->n_rows;
+	w->n_levels = t->n_levels;
+	if (!a || a->placement == PLACE_UNKNOWN) {
+		/* without an index nothing would tell later how they go together */
+		if (!w->s->has_index)
+			t->n_levels = w->n_levels = 0;
+		w->top = find_top(t, w->s);
+		return;
+	}
+	w->top = a->candidates[0].top;
+	w->n_fresh -= a->candidates[0].n_same;
+	w->is_placed = a->placement != PLACE_AMBIGUOUS;
+	while (w->n_levels > 0 && t->levels[w->n_levels - 1].height > w->top - (int64_t)w->n_fresh)
+		w->n_levels--;
+	w->n_popped = t->n_levels - w->n_levels;
+}
+
+int walk(struct callers *ret, struct task *task, const struct snapshot *s,
+	 const struct anchorage *anchorage)
+{
+	struct walking w = { .result = ret, .task = task, .s = s, .anchorage = anchorage };
+	enum placement placement = anchorage ? anchorage->placement : PLACE_UNKNOWN;
+
+	ret->n = ret->n_stitched = 0;
+	if (placement == PLACE_SURE && task->is_sure)
+		anchor_note_pace(task, &anchorage->candidates[0]);
+	place(&w);
+	judge_claim(&w);
+	walk_down(&w);
+	emit_all(&w);
+	ret->seam = judge_seam(&w);
+	task->is_sure = placement == PLACE_SURE ||
+			(placement == PLACE_LIKELY && anchorage->n_candidates == 1);
+	return remember(&w);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a snapshot and what is remembered, the calls that the task is in: from the leaf on, each must
+ * be made by the function that the next older row, or level, enters.
+ *
+ * Where it is not, the function was entered by a jump from the one that the row enters (a tail call, a
+ * PLT stub), or the stack was cut by a jump out of it (longjmp, an exception): the function is one that
+ * a call further below has entered, and the rows between are dead. What they were is told by what
+ * the task returns to later: see entries.h. While that is not known the stack ends there.
+ *
+ * A jump out leaves the hardware's height as it was: what the task is in then is that much higher.
+ */
+#pragma once
+
+#include "common/stitch/anchor.h"
+#include "common/stitch/task.h"
+
+enum seam {
+	SEAM_NONE, /* nothing was remembered */
+	SEAM_MADE,
+	SEAM_UNPLACED,  /* it could not be told where the snapshot belongs */
+	SEAM_AMBIGUOUS, /* there were several places: as far as all of them agree */
+	SEAM_BROKEN,    /* a call was made by none of those that are known */
+};
+
+/* The callers of the leaf: addresses of calls, the innermost first. */
+struct callers {
+	uint64_t *from; /* room for TASK_MAX_ROWS + TASK_MAX_LEVELS */
+	size_t n;
+	size_t n_stitched; /* of these, the outermost that are in no row of the snapshot */
+	enum seam seam;
+	bool is_cut; /* more was remembered than was believed */
+};
+
+/*
+ * Fills @ret, and has @task remember. @anchorage is NULL for a task's first snapshot. 0 or -ENOMEM.
+ */
+int walk(struct callers *ret, struct task *task, const struct snapshot *s,
+	 const struct anchorage *anchorage);

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Stitched call stacks of simulated recordings, frame by frame against the true ones.
+
+    stacks.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
+
+Each program is sampled densely, with a tenth of the samples, and without a hardware index. Possible is
+what the rows of this and earlier samples of the task have shown, as the simulator knows. Densely
+sampled with an index a recording is held to bounds; the other lines are figures. Exit status 77: skipped,
+where tracing is forbidden.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+PERIOD = 137
+
+# The size, and the size with a tenth of the samples; the most wrong stacks, in percent.
+PROGRAMS = {
+    "chain": ("200", "800", 0.1),
+    "recurse": ("120", "480", 0.1),
+    "threads": ("100", "300", 0.1),
+    "longjmp": ("400", "1500", 1.0),
+    "libc": ("60", "200", 0.1),
+}
+
+
+def run(*arguments, ok=(0,)):
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=200)
+    if done.returncode not in ok:
+        sys.exit("%s: %s" % (" ".join(arguments), done.stderr.decode(errors="replace")))
+    return done
+
+
+def true_stacks(recording):
+    """Of each sample the addresses, leaf first, and how many of them were shown."""
+    with open(recording + ".samples.tsv", encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("#"):
+                continue
+            columns = line.rstrip("\n").split("\t")
+            frames = [frame.lstrip("!").split("/")[0] for frame in columns[11].split(";")]
+            yield [int(frame, 16) for frame in frames], int(columns[12]) + 1
+
+
+def told_stacks(branchctl, recording):
+    text = run(branchctl, "dump", "--samples", recording).stdout.decode()
+    for block in text.rstrip("\n").split("\n\n"):
+        yield [int(line.split()[0], 16) for line in block.split("\n")[1:]]
+
+
+def score(branchctl, recording):
+    """Percentages: complete, share of the depth, each told and possible; wrong."""
+    n = complete = possible = wrong = depth = right = shown = 0
+    for (true, n_shown), told in zip(true_stacks(recording), told_stacks(branchctl, recording),
+                                     strict=True):
+        common = next((i for i, (a, b) in enumerate(zip(true, told)) if a != b),
+                      min(len(true), len(told)))
+        n += 1
+        wrong += common < len(told)
+        complete += told == true
+        possible += n_shown == len(true)
+        depth += len(true)
+        right += common
+        shown += n_shown
+    return (100 * complete / n, 100 * possible / n, 100 * right / depth, 100 * shown / depth,
+            100 * wrong / n)
+
+
+def main():
+    simulator, branchctl, folder, name = sys.argv[1:]
+    size, size_of_tenth, most_wrong = PROGRAMS[name]
+    program = os.path.join(folder, "simulated-" + name)
+    bad = False
+    for what, options, n in [("dense", [PERIOD], size), ("a tenth", [10 * PERIOD], size_of_tenth),
+                             ("dense, no index", [PERIOD, "--no-hw-idx"], size)]:
+        with tempfile.TemporaryDirectory() as temporary:
+            recording = os.path.join(temporary, "simulated.data")
+            done = run(simulator, "-o", recording, "--mode", "stack", "--period",
+                       *map(str, options), "--", program, n, ok=(0, SKIPPED))
+            if done.returncode == SKIPPED:
+                print("skipped: tracing is not allowed", file=sys.stderr)
+                sys.exit(SKIPPED)
+            complete, possible, share, shown, wrong = score(branchctl, recording)
+        print("%s, %s: complete %.2f of %.2f %%, share %.2f of %.2f %%, wrong %.2f %%"
+              % (name, what, complete, possible, share, shown, wrong))
+        if what == "dense" and (complete < 99 or share < 99 or wrong > most_wrong):
+            bad = True
+            print("FAILED: not within bounds")
+    sys.exit(bad)
+
+
+main()
