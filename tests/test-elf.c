@@ -49,11 +49,13 @@ static void close_subject(struct subject *s)
 	free(s->symbols);
 }
 
-static const struct symbol_entry *find(const struct subject *s, uint64_t offset)
+/* Without a name where there is none. */
+static struct symbol_entry find(const struct subject *s, uint64_t offset)
 {
 	size_t i = symbol_table_find(s->file->symbols, offset);
 
-	return i == SYMBOL_TABLE_NONE ? NULL : symbol_table_get(s->file->symbols, i);
+	return i == SYMBOL_TABLE_NONE ? (struct symbol_entry){ .start = UINT64_MAX } :
+					symbol_table_get(s->file->symbols, i);
 }
 
 /* The symbol of nm at that address and of that name. */
@@ -86,23 +88,22 @@ static bool another_within(const struct subject *s, const struct tools_symbol *o
 static void check_symbol(const struct subject *s, const struct tools_symbol *t)
 {
 	uint64_t offset = tools_offset(s->loads, s->n_loads, t->address);
-	const struct symbol_entry *e = find(s, offset), *last;
+	const struct symbol_entry e = find(s, offset);
 	const struct tools_symbol *chosen;
 
 	if (!t->size) /* a label, or of a size unknown to nm as well */
 		return;
-	if (!e || e->start != offset)
+	if (e.start != offset)
 		fail_msg("%s: %s at %#lx: got %s", s->path, t->name, t->address,
-			 e ? e->name : "nothing");
-	chosen = find_truth(s, t->address, e->name);
+			 e.name ?: "nothing");
+	chosen = find_truth(s, t->address, e.name);
 	if (!chosen)
-		fail_msg("%s: %s at %#lx is called %s", s->path, t->name, t->address, e->name);
+		fail_msg("%s: %s at %#lx is called %s", s->path, t->name, t->address, e.name);
 	assert_true(rank(chosen->type) >= rank(t->type) || t->type == 'i');
-	assert_int_equal(e->size, chosen->size);
-	last = find(s, offset + chosen->size - 1);
+	assert_int_equal(e.size, chosen->size);
 	if (!another_within(s, chosen))
-		assert_ptr_equal(last, e);
-	assert_ptr_not_equal(find(s, offset + chosen->size), e);
+		assert_int_equal(find(s, offset + chosen->size - 1).start, e.start);
+	assert_int_not_equal(find(s, offset + chosen->size).start, e.start);
 }
 
 static void check_subject(const struct subject *s)
@@ -113,13 +114,13 @@ static void check_subject(const struct subject *s)
 		check_symbol(s, &s->symbols[i]);
 	/* and nothing that is not there */
 	for (size_t i = 0; i < n; i++) {
-		const struct symbol_entry *e = symbol_table_get(s->file->symbols, i);
+		const struct symbol_entry e = symbol_table_get(s->file->symbols, i);
 		uint64_t address;
 
-		assert_true(elf_file_address(s->file, e->start, &address));
-		assert_int_equal(tools_offset(s->loads, s->n_loads, address), e->start);
-		if (!e->stub && strcmp(e->name, ".plt") && !find_truth(s, address, e->name))
-			fail_msg("%s: nm does not know %s at %#lx", s->path, e->name, address);
+		assert_true(elf_file_address(s->file, e.start, &address));
+		assert_int_equal(tools_offset(s->loads, s->n_loads, address), e.start);
+		if (!e.stub && strcmp(e.name, ".plt") && !find_truth(s, address, e.name))
+			fail_msg("%s: nm does not know %s at %#lx", s->path, e.name, address);
 	}
 }
 
@@ -175,20 +176,20 @@ static size_t check_stubs(const char *objdump, const char *name)
 	open_subject(&s, path, false);
 	f = tools_output("%s -d '%s'", objdump, path);
 	while (fgets(line, sizeof(line), f)) {
-		const struct symbol_entry *e;
+		struct symbol_entry e;
 
 		if (!parse_stub(line, &address, expected))
 			continue;
 		n++;
 		e = find(&s, tools_offset(s.loads, s.n_loads, address));
-		if (!e || !e->stub)
+		if (!e.stub)
 			fail_msg("%s: no stub at %#lx, %s", path, address, expected);
 		/* objdump knows no names of indirect functions */
 		if (!strncmp(expected, "*ABS*", 5))
 			continue;
-		assert_int_equal(strcspn(e->name, "@"), strlen(expected));
-		assert_int_equal(strncmp(e->name, expected, strlen(expected)), 0);
-		assert_int_equal(e->start, tools_offset(s.loads, s.n_loads, address));
+		assert_int_equal(strcspn(e.name, "@"), strlen(expected));
+		assert_int_equal(strncmp(e.name, expected, strlen(expected)), 0);
+		assert_int_equal(e.start, tools_offset(s.loads, s.n_loads, address));
 	}
 	fclose(f);
 	close_subject(&s);

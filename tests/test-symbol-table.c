@@ -162,6 +162,18 @@ static void test_more_can_be_added_to_a_sealed_table(void **state)
 	symbol_table_free(t);
 }
 
+/* All offsets of a stretch have the answer of the one it was asked for. */
+static void check_stretch(const struct symbol_table *t, uint64_t offset)
+{
+	size_t i = symbol_table_find(t, offset);
+	uint64_t first, last;
+
+	symbol_table_get_stretch(t, offset, i, &first, &last);
+	assert_in_range(offset, first, last);
+	for (uint64_t at = first; at <= MIN(last, (uint64_t)400); at++)
+		assert_int_equal(symbol_table_find(t, at), i);
+}
+
 /* Against the definition: of all that hold the offset, the one that starts last. */
 static void test_random_tables_against_brute_force(void **state)
 {
@@ -187,9 +199,35 @@ static void test_random_tables_against_brute_force(void **state)
 				if (offset - e[i].start < e[i].size)
 					expected = names[i];
 			assert_string_equal(at(t, offset), expected);
+			check_stretch(t, offset);
 		}
 		symbol_table_free(t);
 	}
+}
+
+static void test_a_packed_table_answers_the_same(void **state)
+{
+	struct symbol_table *t =
+		MAKE({ .start = 0x10, .size = 8, .name = "_ZN1a1bEv" },
+		     { .start = 0x20, .size = 8, .name = "puts@GLIBC_2.2.5", .stub = true },
+		     { .start = 0x22, .size = 2, .name = "inner", .binding = SYMBOL_GLOBAL });
+	size_t n_bytes = symbol_table_bytes(t);
+	struct symbol_entry e;
+
+	assert_int_equal(symbol_table_pack(t), 0);
+	assert_true(symbol_table_bytes(t) < n_bytes);
+	assert_int_equal(symbol_table_count(t), 3);
+	assert_string_equal(at(t, 0x17), "a::b()");
+	assert_string_equal(at(t, 0x18), "-");
+	assert_string_equal(at(t, 0x25), "puts@plt");
+	assert_string_equal(at(t, 0x23), "inner");
+	e = symbol_table_get(t, 1);
+	assert_int_equal(e.start, 0x20);
+	assert_int_equal(e.size, 8);
+	assert_int_equal(e.limit, 0x28);
+	assert_true(e.stub);
+	assert_int_equal(symbol_table_get(t, 2).binding, SYMBOL_GLOBAL);
+	symbol_table_free(t);
 }
 
 static void test_an_empty_table_finds_nothing(void **state)
@@ -214,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_demangled_and_stubs_marked),
 		cmocka_unit_test(test_more_can_be_added_to_a_sealed_table),
 		cmocka_unit_test(test_random_tables_against_brute_force),
+		cmocka_unit_test(test_a_packed_table_answers_the_same),
 		cmocka_unit_test(test_an_empty_table_finds_nothing),
 	};
 

@@ -10,6 +10,7 @@
 
 #include "common/symbol/symbolizer.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -120,6 +121,8 @@ static void test_a_file_of_the_right_build_id(void **state)
 	assert_int_equal(n, 1);
 	assert_string_equal(frames[0].function, "local_function");
 	assert_non_null(strstr(frames[0].file, "program.c"));
+	assert_int_equal(frames[0].file[0], '/');
+	assert_int_equal(access(frames[0].file, R_OK), 0);
 	assert_int_equal(problems_of(s).n, 0);
 	assert_int_equal(symbolizer_find(s, &object, 0, &symbol), 0);
 	assert_int_equal(symbolizer_find(s, &object, UINT64_MAX, &symbol), 0);
@@ -405,6 +408,29 @@ static void test_a_file_that_the_owner_opens(void **state)
 	assert_string_equal(find(s, &object, offset), "main");
 }
 
+/* As of a program that was deleted, while a copy of it goes on to run. */
+static void test_a_file_that_comes_later(void **state)
+{
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
+	uint64_t offset = offset_of(program_path(), "main");
+	struct profile_object object = object_of(program_path());
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	char path[128];
+
+	assert_int_equal(profile_new(&p), 0);
+	snprintf(path, sizeof(path), "%s/comes-later", scratch);
+	object.path = path;
+	assert_string_equal(find(s, &object, offset), "-");
+	tools_run("cp '%s' '%s'", program_path(), path);
+	assert_string_equal(find(s, &object, offset), "-");
+	assert_int_equal(problems_of(s).n, 1);
+	assert_int_equal(symbolizer_name_profile(s, p), 0); /* the next profile is another try */
+	assert_int_equal(problems_of(s).n, 1);
+	assert_string_equal(find(s, &object, offset), "main");
+	assert_int_equal(problems_of(s).n, 0);
+	unlink(path);
+}
+
 static void test_what_is_not_used_is_forgotten(void **state)
 {
 	struct profile_object object = object_of(program_path());
@@ -434,6 +460,8 @@ static void test_the_vdso(void **state)
 	struct profile_object object = { .kind = OBJECT_VDSO, .path = "[vdso]" };
 	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); // NOLINT
 	struct elf_file *file;
+	uint8_t magic[SELFMAG];
+	uint16_t machine;
 	size_t n;
 
 	assert_string_equal(find(s, &object, 0x1000), "-");
@@ -447,8 +475,36 @@ static void test_the_vdso(void **state)
 	for (uint64_t offset = 0; offset < 8192; offset++)
 		n += !!strstr(find(s, &object, offset), "clock_gettime");
 	assert_true(n > 0);
+	assert_int_equal(symbolizer_code(s, &object, 0, magic, SELFMAG, &machine), SELFMAG);
+	assert_memory_equal(magic, ELFMAG, SELFMAG);
+	assert_int_equal(symbolizer_code(s, &object, 1 << 20, magic, 1, &machine), 0);
 	object.build_id[0] ^= 1;
 	assert_string_equal(find(s, &object, 0x1000), "-");
+}
+
+static void test_code(void **state)
+{
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
+	struct profile_object object = object_of(program_path()), other = object;
+	uint64_t offset = offset_of(program_path(), "local_function");
+	uint8_t code[64], expected[64];
+	uint16_t machine = EM_NONE;
+	int fd = open(program_path(), O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	assert_int_equal(pread(fd, expected, sizeof(expected), (off_t)offset), sizeof(expected));
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	assert_int_equal(symbolizer_code(s, &object, offset, code, sizeof(code), &machine),
+			 sizeof(code));
+	assert_memory_equal(code, expected, sizeof(code));
+	assert_int_equal(machine, EM_X86_64);
+	assert_int_equal(
+		symbolizer_code(s, &object, (uint64_t)st.st_size - 3, code, sizeof(code), &machine),
+		3);
+	assert_int_equal(symbolizer_code(s, &object, UINT64_MAX - 8, code, 16, &machine), 0);
+	other.build_id[0] ^= 1;
+	assert_int_equal(symbolizer_code(s, &other, offset, code, sizeof(code), &machine), 0);
 }
 
 static void test_hidden_kernel_symbols(void **state)
@@ -525,6 +581,47 @@ static void make_large_files(void)
 		  scratch, N_FUNCTIONS, N_FILES);
 }
 
+/* What two objects with a place at @offset of each are named. */
+static void check_named(struct symbolizer *s, struct profile_object *objects, uint64_t offset,
+			const char *name)
+{
+	_cleanup_(profile_freep) struct profile *p = make_profile(objects, 2);
+
+	for (uint32_t i = 0; i < 2; i++)
+		profile_add_stack(p, &(struct profile_stack){ .parent = PROFILE_NONE,
+							      .process = PROFILE_NONE,
+							      .frame = { i, offset } });
+	assert_int_equal(symbolizer_name_profile(s, p), 0);
+	assert_int_equal(p->n_functions, name ? 2 : 0);
+	for (size_t i = 0; i < p->n_functions; i++) {
+		assert_int_equal(p->functions[i].object, i);
+		assert_string_equal(p->functions[i].name, name);
+	}
+}
+
+/* With no room for symbols between walks, and then without the files. */
+static void test_what_was_found_once_stays_known(void **state)
+{
+	const struct symbolizer_settings little = { .max_bytes = 4096 };
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(&little);
+	struct profile_object objects[] = { { .path = "large.0" }, { .path = "large.1" } };
+	char paths[2][128];
+	uint64_t f7, f8;
+
+	make_large_files();
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/large.%d", scratch, i);
+		objects[i].path = paths[i];
+	}
+	f7 = offset_of(paths[0], "f7");
+	f8 = offset_of(paths[0], "f8");
+	check_named(s, objects, f7, "f7");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(unlink(paths[i]), 0);
+	check_named(s, objects, f7 + 15, "f7");
+	check_named(s, objects, f8, NULL);
+}
+
 static double milliseconds_since(const struct timespec *start)
 {
 	struct timespec now;
@@ -585,10 +682,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_copy_kept_by_build_id),
 		cmocka_unit_test(test_the_cache_of_perf),
 		cmocka_unit_test(test_a_file_that_the_owner_opens),
+		cmocka_unit_test(test_a_file_that_comes_later),
 		cmocka_unit_test(test_what_is_not_used_is_forgotten),
 		cmocka_unit_test(test_the_vdso),
+		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_hidden_kernel_symbols),
 		cmocka_unit_test(test_a_profile_gets_each_function_once),
+		cmocka_unit_test(test_what_was_found_once_stays_known),
 		cmocka_unit_test(test_a_large_profile_is_named_quickly),
 	};
 	int r;

@@ -106,6 +106,21 @@ bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *re
 	return true;
 }
 
+/* Programs linked below that run anywhere. */
+#define LOWEST_FIXED 0x10000
+
+void elf_file_fixed_range(const struct elf_file *file, uint64_t *ret_low, uint64_t *ret_high)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (size_t i = 0; i < file->n_loads; i++) {
+		low = MIN(low, file->loads[i].address);
+		high = MAX(high, file->loads[i].address + file->loads[i].memory_size);
+	}
+	*ret_low = low < LOWEST_FIXED || low > high ? 0 : low;
+	*ret_high = *ret_low ? high : 0;
+}
+
 bool elf_file_has_code(const struct elf_file *file)
 {
 	for (size_t i = 0; i < file->n_loads; i++)
@@ -298,6 +313,8 @@ int elf_file_read_symbols(struct elf_file *file, elf_file_debug_opener open_debu
 		r = symbol_table_seal(file->symbols);
 	if (!r)
 		r = elf_stubs_add(file);
+	if (!r)
+		r = symbol_table_pack(file->symbols);
 	file->image = elf_image_free(file->image);
 	return r;
 }

@@ -44,5 +44,11 @@ int elf_file_read_symbols(struct elf_file *file, elf_file_debug_opener open_debu
 bool elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *ret);
 bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret);
 
+/*
+ * The addresses [*@ret_low, *@ret_high) that its code may hold as plain numbers, because it is linked to run
+ * at a fixed place; none (0, 0) of what runs anywhere.
+ */
+void elf_file_fixed_range(const struct elf_file *file, uint64_t *ret_low, uint64_t *ret_high);
+
 /* True if code is loaded from the file; it is not from one with debug information alone. */
 bool elf_file_has_code(const struct elf_file *file);

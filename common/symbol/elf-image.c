@@ -79,6 +79,7 @@ static int read_loads(struct elf_image *image)
 			.offset = p.p_offset,
 			.address = p.p_vaddr,
 			.size = p.p_filesz,
+			.memory_size = p.p_memsz,
 			.executable = p.p_flags & PF_X,
 		};
 	}

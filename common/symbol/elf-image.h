@@ -17,6 +17,7 @@
 struct elf_load {
 	uint64_t offset, address;
 	uint64_t size; /* in the file */
+	uint64_t memory_size;
 	bool executable;
 };
 

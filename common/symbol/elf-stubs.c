@@ -147,7 +147,7 @@ static int name_by_resolver(struct stubs *s, uint64_t address, const char **ret)
 	if (elf_file_offset(s->file, address, &offset))
 		i = symbol_table_find(s->file->symbols, offset);
 	if (i != SYMBOL_TABLE_NONE) {
-		*ret = symbol_table_get(s->file->symbols, i)->name;
+		*ret = symbol_table_get(s->file->symbols, i).name;
 		return 0;
 	}
 	if (asprintf(&name, "*ABS*+%#jx", (uintmax_t)address) < 0)

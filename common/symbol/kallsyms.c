@@ -65,7 +65,7 @@ int kallsyms_new(struct kallsyms **ret, const char *path)
 	return 0;
 }
 
-static void forget(struct kallsyms *k)
+void kallsyms_forget(struct kallsyms *k)
 {
 	free(k->rows);
 	free(k->text);
@@ -78,7 +78,7 @@ struct kallsyms *kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return NULL;
-	forget(k);
+	kallsyms_forget(k);
 	if (k->fd >= 0)
 		close(k->fd);
 	free(k->path);
@@ -184,7 +184,7 @@ static int load(struct kallsyms *k, struct fault *why)
 
 	if (k->fd < 0)
 		return fault_set(why, k->fd, "%s: %s", k->path ?: PROC_KALLSYMS, strerror(-k->fd));
-	forget(k);
+	kallsyms_forget(k);
 	r = read_text(k->fd, &k->text);
 	if (!r)
 		r = parse_text(k);
@@ -346,6 +346,8 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 		r = add_rows(&maker, k);
 	if (!r)
 		r = symbol_table_seal(table);
+	if (!r)
+		r = symbol_table_pack(table);
 	if (!r)
 		*ret = TAKE_PTR(table);
 	return r;

@@ -23,6 +23,9 @@ int kallsyms_new(struct kallsyms **ret, const char *path);
 struct kallsyms *kallsyms_free(struct kallsyms *kallsyms);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 
+/* Gives the memory back that reading several objects in a row shares. */
+void kallsyms_forget(struct kallsyms *kallsyms);
+
 /* 0 and a new table; -ENOMEM; or another negative errno and @why: hidden, another kernel, ... */
 int kallsyms_read_object(struct kallsyms *kallsyms, const struct profile_object *object,
 			 struct symbol_table **ret, struct fault *why);

@@ -294,6 +294,23 @@ static int name_function(struct lines *l, Dwarf_Die *die, const char **ret)
 	return intern_name(l, name ?: dwarf_diename(die), ret);
 }
 
+/* Compilers name files as they were called with, and besides the folder that they were called in. */
+static int intern_file(struct lines *l, struct unit *unit, const char *file, const char **ret)
+{
+	_cleanup_free_ char *path = NULL;
+	Dwarf_Attribute attribute;
+	const char *folder;
+
+	folder = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+	if (!file || *file == '/' || !folder)
+		return intern_name(l, file, ret);
+	if (asprintf(&path, "%s/%s", folder, file) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return intern_name(l, path, ret);
+}
+
 /* Where the line table says @address is. */
 static int find_position(struct lines *l, struct unit *unit, uint64_t address,
 			 struct source_frame *ret)
@@ -303,7 +320,7 @@ static int find_position(struct lines *l, struct unit *unit, uint64_t address,
 
 	if (!line)
 		return 0;
-	r = intern_name(l, dwarf_linesrc(line, NULL, NULL), &ret->file);
+	r = intern_file(l, unit, dwarf_linesrc(line, NULL, NULL), &ret->file);
 	if (!dwarf_lineno(line, &number) && number > 0)
 		ret->line = (uint32_t)number;
 	return r;
@@ -325,7 +342,7 @@ static int find_call_site(struct lines *l, struct unit *unit, Dwarf_Die *die,
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) ||
 	    dwarf_getsrcfiles(&unit->tree, &files, &n) || file >= n)
 		return 0;
-	return intern_name(l, dwarf_filesrc(files, file, NULL, NULL), &ret->file);
+	return intern_file(l, unit, dwarf_filesrc(files, file, NULL, NULL), &ret->file);
 }
 
 /* The innermost call is at @position; each one around it where the one within was called. */

@@ -2,7 +2,7 @@
 /*
  * A hash table by build-id; of objects without one by kind, path, device and inode.
  *
- * Source lines are read separately, when somebody first asks for them.
+ * Source lines and machine code are read separately, when somebody first asks for them.
  */
 #include "common/symbol/object-cache.h"
 
@@ -14,6 +14,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "common/symbol/code.h"
 #include "common/symbol/finder.h"
 #include "common/symbol/kallsyms.h"
 #include "common/symbol/lines.h"
@@ -27,7 +28,8 @@ struct cached {
 	char *path;
 	char *why;
 	char *found_at; /* NULL where it has no file */
-	bool lines_sought;
+	bool may_come;  /* it has no file, but may have one later */
+	bool lines_sought, code_sought;
 	uint64_t used;
 	uint8_t key[];
 };
@@ -78,13 +80,23 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 	return 0;
 }
 
-static void free_cached(struct cached *c)
+/* A file's belong to it. */
+static void drop_symbols(struct cached *c)
 {
-	lines_free(c->object.lines);
 	if (c->object.file)
 		elf_file_free(c->object.file);
 	else
 		symbol_table_free(c->object.symbols);
+	c->object.file = NULL;
+	c->object.symbols = NULL;
+}
+
+static void free_cached(struct cached *c)
+{
+	lines_free(c->object.lines);
+	code_free(c->object.code);
+	drop_symbols(c);
+	known_done(&c->object.known);
 	free(c->why);
 	free(c->found_at);
 	free(c->path);
@@ -184,12 +196,28 @@ static int read_object(struct object_cache *cache, const struct profile_object *
 	return r < 0 ? r : read_file_symbols(cache, c, why);
 }
 
+/* 0 with symbols, or with the reason why there are none; or -ENOMEM. */
+static int read_symbols(struct object_cache *cache, const struct profile_object *o,
+			struct cached *c)
+{
+	struct fault why = { .text = "" };
+	int r;
+
+	free(TAKE_PTR(c->found_at));
+	free(TAKE_PTR(c->why));
+	r = read_object(cache, o, c, &why);
+	if (r < 0 && r != -ENOMEM)
+		r = copy_string(&c->why, why.text);
+	c->object.why = c->why;
+	c->may_come = c->why && !c->object.file && o->kind == OBJECT_FILE;
+	return r;
+}
+
 static int add_cached(struct object_cache *cache, const struct profile_object *o,
 		      struct cached **ret)
 {
 	size_t n = make_key(o, NULL);
 	struct cached *c = calloc(1, sizeof(*c) + n);
-	struct fault why = { .text = "" };
 	int r;
 
 	if (!c)
@@ -197,9 +225,7 @@ static int add_cached(struct object_cache *cache, const struct profile_object *o
 	make_key(o, c->key);
 	r = copy_string(&c->path, o->path);
 	if (!r)
-		r = read_object(cache, o, c, &why);
-	if (r < 0 && r != -ENOMEM)
-		r = copy_string(&c->why, why.text);
+		r = read_symbols(cache, o, c);
 	if (!r) {
 		HASH_ADD(hh, cache->objects, key, n, c);
 		r = c->hh.tbl ? 0 : -ENOMEM;
@@ -209,32 +235,51 @@ static int add_cached(struct object_cache *cache, const struct profile_object *o
 		return r;
 	}
 	c->object.path = c->path;
-	c->object.why = c->why;
 	*ret = c;
+	return 0;
+}
+
+/* 0 and *@ret, which is NULL where it was not asked for yet; or -ENOMEM. */
+static int find_cached(struct object_cache *cache, const struct profile_object *o,
+		       struct cached **ret)
+{
+	uint8_t room[512];
+	size_t n = make_key(o, NULL);
+	uint8_t *key = n <= sizeof(room) ? room : malloc(n);
+
+	if (!key)
+		return -ENOMEM;
+	make_key(o, key);
+	HASH_FIND(hh, cache->objects, key, n, *ret);
+	if (key != room)
+		free(key);
+	if (*ret)
+		(*ret)->used = ++cache->n_uses;
 	return 0;
 }
 
 int object_cache_get(struct object_cache *cache, const struct profile_object *o,
 		     struct cached_object **ret)
 {
-	uint8_t room[512];
-	size_t n = make_key(o, NULL);
-	uint8_t *key = n <= sizeof(room) ? room : malloc(n);
 	struct cached *c;
-	int r;
+	int r = find_cached(cache, o, &c);
 
-	if (!key)
-		return -ENOMEM;
-	make_key(o, key);
-	HASH_FIND(hh, cache->objects, key, n, c);
-	if (key != room)
-		free(key);
-	r = c ? 0 : add_cached(cache, o, &c);
+	if (!r && !c)
+		r = add_cached(cache, o, &c);
+	else if (!r && !c->object.symbols && !c->object.why)
+		r = read_symbols(cache, o, c);
 	if (r < 0)
 		return r;
 	c->used = ++cache->n_uses;
 	*ret = &c->object;
 	return 0;
+}
+
+struct cached_object *object_cache_find(struct object_cache *cache, const struct profile_object *o)
+{
+	struct cached *c;
+
+	return find_cached(cache, o, &c) < 0 || !c ? NULL : &c->object;
 }
 
 /* The file itself has the lines, or its separate debug file. */
@@ -260,29 +305,112 @@ int object_cache_seek_lines(struct object_cache *cache, const struct profile_obj
 	return r == -ENOMEM ? r : 0;
 }
 
-static size_t size_of(const struct cached *c)
+int object_cache_seek_code(struct object_cache *cache, const struct profile_object *object,
+			   struct cached_object *cached)
 {
-	return sizeof(*c) + (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
+	/* NOLINTNEXTLINE: it is the first member of one */
+	struct cached *c = (struct cached *)cached;
+	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
+	struct fault ignored;
+	int r;
+
+	if (c->code_sought || (object->kind != OBJECT_FILE && object->kind != OBJECT_VDSO))
+		return 0;
+	c->code_sought = true;
+	if (object->kind == OBJECT_VDSO)
+		r = vdso_open(object, &file, &ignored);
+	else
+		r = finder_open_object(&cache->settings, object, &file, NULL, &ignored);
+	if (!r)
+		r = code_open(&cached->code, file);
+	return r == -ENOMEM ? r : 0;
 }
 
-static struct cached *find_oldest(const struct object_cache *cache)
+void object_cache_close_code(struct cached_object *cached)
 {
-	struct cached *oldest = cache->objects;
+	/* NOLINTNEXTLINE: it is the first member of one */
+	struct cached *c = (struct cached *)cached;
 
-	for (struct cached *c = oldest; c; c = c->hh.next)
-		if (c->used < oldest->used)
+	cached->code = code_free(cached->code);
+	c->code_sought = false;
+}
+
+static size_t size_of(const struct cached *c)
+{
+	return sizeof(*c) + known_bytes(&c->object.known) +
+	       (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
+}
+
+size_t object_cache_bytes(const struct object_cache *cache)
+{
+	size_t bytes = 0;
+
+	for (const struct cached *c = cache->objects; c; c = c->hh.next)
+		bytes += size_of(c);
+	return bytes;
+}
+
+static bool is_any(const struct cached *c)
+{
+	return true;
+}
+
+static bool has_symbols(const struct cached *c)
+{
+	return c->object.symbols;
+}
+
+/* Those of the kernel are the dearest to read again, and wanted the most often. */
+static bool has_symbols_of_file(const struct cached *c)
+{
+	return c->object.symbols && c->object.file;
+}
+
+/* Of those that @fits, the one used least lately, or NULL. */
+static struct cached *find_oldest(const struct object_cache *cache,
+				  bool (*fits)(const struct cached *c))
+{
+	struct cached *oldest = NULL;
+
+	for (struct cached *c = cache->objects; c; c = c->hh.next)
+		if (fits(c) && (!oldest || c->used < oldest->used))
 			oldest = c;
 	return oldest;
 }
 
+void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes)
+{
+	size_t bytes = object_cache_bytes(cache);
+	struct cached *c;
+
+	kallsyms_forget(cache->kallsyms);
+	while (bytes > max_bytes) {
+		c = find_oldest(cache, has_symbols_of_file) ?: find_oldest(cache, has_symbols);
+		if (!c)
+			break;
+		bytes -= size_of(c);
+		drop_symbols(c);
+		bytes += size_of(c);
+	}
+}
+
+/* A file that was not to be had may be, of another process that has it mapped. */
+static void seek_missing_again(struct object_cache *cache)
+{
+	for (struct cached *c = cache->objects; c; c = c->hh.next)
+		if (c->may_come)
+			c->object.why = NULL;
+}
+
 void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t max)
 {
-	size_t bytes = 0, n = HASH_COUNT(cache->objects);
+	size_t bytes, n = HASH_COUNT(cache->objects);
 
-	for (const struct cached *c = cache->objects; c; c = c->hh.next)
-		bytes += size_of(c);
+	seek_missing_again(cache);
+	object_cache_drop_symbols(cache, max_bytes);
+	bytes = object_cache_bytes(cache);
 	while (n && (bytes > max_bytes || n > max)) {
-		struct cached *c = find_oldest(cache);
+		struct cached *c = find_oldest(cache, is_any);
 
 		bytes -= size_of(c);
 		n--;

@@ -25,14 +25,22 @@
 #define MAX_SYMBOLS  (8U << 20)
 #define MAX_COMPARED 256 /* bytes of names compared */
 
+/* What is kept of an entry of a packed table, beside where it is. */
+struct packed {
+	const char *name;
+	uint8_t binding;
+	bool label, stub;
+};
+
 struct symbol_table {
-	struct symbol_entry *entries;
+	struct symbol_entry *entries; /* NULL of a packed table */
+	struct packed *packed;
 	size_t n, cap;
 
-	/* of a sealed table, beside the entries */
-	uint64_t *starts;
+	/* of a sealed table */
+	uint64_t *starts, *sizes;
 	uint32_t *outer;
-	char **names;
+	char **names;        /* demangled, of those that were asked for */
 	uint32_t *stretches; /* how many symbols start before each; one more than there are */
 	size_t n_stretches;
 	unsigned int shift; /* a stretch is 1 << shift long */
@@ -59,10 +67,12 @@ static void unseal(struct symbol_table *t)
 	free(t->stretches);
 	free(t->names);
 	free(t->outer);
+	free(t->sizes);
 	free(t->starts);
 	t->stretches = NULL;
 	t->names = NULL;
 	t->outer = NULL;
+	t->sizes = NULL;
 	t->starts = NULL;
 	t->n_sealed = 0;
 	t->n_stretches = 0;
@@ -76,6 +86,7 @@ struct symbol_table *symbol_table_free(struct symbol_table *t)
 	for (size_t i = 0; i < t->n_blocks; i++)
 		free(t->blocks[i]);
 	free(t->blocks);
+	free(t->packed);
 	free(t->entries);
 	free(t);
 	return NULL;
@@ -201,6 +212,7 @@ static void nest(struct symbol_table *t)
 		while (n && t->entries[open[n - 1]].start + t->entries[open[n - 1]].size <= start)
 			n--;
 		t->starts[i] = start;
+		t->sizes[i] = t->entries[i].size;
 		t->outer[i] = n ? open[n - 1] : NO_OUTER;
 		if (n == MAX_NESTING)
 			memmove(open, open + 1, --n * sizeof(open[0]));
@@ -241,9 +253,10 @@ int symbol_table_seal(struct symbol_table *t)
 	give_sizes(t);
 	drop_labels_in_functions(t);
 	t->starts = calloc(t->n, sizeof(*t->starts));
+	t->sizes = calloc(t->n, sizeof(*t->sizes));
 	t->outer = calloc(t->n, sizeof(*t->outer));
 	t->names = calloc(t->n, sizeof(*t->names));
-	if (!t->starts || !t->outer || !t->names) {
+	if (!t->starts || !t->sizes || !t->outer || !t->names) {
 		unseal(t);
 		return -ENOMEM;
 	}
@@ -256,6 +269,24 @@ int symbol_table_seal(struct symbol_table *t)
 	return 0;
 }
 
+int symbol_table_pack(struct symbol_table *t)
+{
+	struct packed *packed = calloc(t->n ?: 1, sizeof(*packed));
+
+	if (!packed)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct symbol_entry *e = &t->entries[i];
+
+		packed[i] = (struct packed){ e->name, (uint8_t)e->binding, e->label, e->stub };
+	}
+	free(t->entries);
+	t->entries = NULL;
+	t->cap = 0;
+	t->packed = packed;
+	return 0;
+}
+
 size_t symbol_table_count(const struct symbol_table *t)
 {
 	return t->n_sealed;
@@ -264,14 +295,15 @@ size_t symbol_table_count(const struct symbol_table *t)
 size_t symbol_table_bytes(const struct symbol_table *t)
 {
 	return sizeof(*t) + t->cap * sizeof(*t->entries) + t->block_bytes +
-	       t->n_sealed * (sizeof(*t->starts) + sizeof(*t->outer) + sizeof(*t->names)) +
+	       (t->packed ? t->n * sizeof(*t->packed) : 0) +
+	       t->n_sealed * (sizeof(*t->starts) + sizeof(*t->sizes) + sizeof(*t->outer)) +
 	       t->n_stretches * sizeof(*t->stretches);
 }
 
 static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_t i)
 {
 	for (int depth = 0; depth <= MAX_NESTING; depth++) {
-		if (offset - t->starts[i] < t->entries[i].size)
+		if (offset - t->starts[i] < t->sizes[i])
 			return i;
 		if (t->outer[i] == NO_OUTER)
 			break;
@@ -280,7 +312,8 @@ static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_
 	return SYMBOL_TABLE_NONE;
 }
 
-size_t symbol_table_find(const struct symbol_table *t, uint64_t offset)
+/* The last that starts at or before @offset, or SYMBOL_TABLE_NONE. */
+static size_t find_start(const struct symbol_table *t, uint64_t offset)
 {
 	size_t low, n;
 	uint64_t stretch;
@@ -298,7 +331,14 @@ size_t symbol_table_find(const struct symbol_table *t, uint64_t offset)
 		low = t->starts[low + half] <= offset ? low + half : low;
 		n -= half;
 	}
-	return find_outwards(t, offset, low);
+	return low;
+}
+
+size_t symbol_table_find(const struct symbol_table *t, uint64_t offset)
+{
+	size_t i = find_start(t, offset);
+
+	return i == SYMBOL_TABLE_NONE ? i : find_outwards(t, offset, i);
 }
 
 size_t symbol_table_find_near(const struct symbol_table *t, uint64_t offset, size_t hint)
@@ -309,16 +349,46 @@ size_t symbol_table_find_near(const struct symbol_table *t, uint64_t offset, siz
 	return symbol_table_find(t, offset);
 }
 
-const struct symbol_entry *symbol_table_get(const struct symbol_table *t, size_t i)
+/* No other function starts before the next start; those before may end anywhere up to @offset. */
+void symbol_table_get_stretch(const struct symbol_table *t, uint64_t offset, size_t i,
+			      uint64_t *first, uint64_t *last)
 {
-	return &t->entries[i];
+	size_t at = find_start(t, offset), next = at == SYMBOL_TABLE_NONE ? 0 : at + 1;
+
+	*first = offset;
+	*last = next < t->n_sealed ? t->starts[next] - 1 : UINT64_MAX;
+	if (i == SYMBOL_TABLE_NONE) {
+		if (at != SYMBOL_TABLE_NONE && t->outer[at] == NO_OUTER)
+			*first = t->starts[at] + t->sizes[at];
+		return;
+	}
+	if (i == at)
+		*first = t->starts[i];
+	*last = MIN(*last, t->starts[i] + t->sizes[i] - 1);
+}
+
+struct symbol_entry symbol_table_get(const struct symbol_table *t, size_t i)
+{
+	const struct packed *packed = &t->packed[i];
+
+	if (t->entries)
+		return t->entries[i];
+	return (struct symbol_entry){
+		.start = t->starts[i],
+		.size = t->sizes[i],
+		.limit = t->starts[i] + t->sizes[i],
+		.name = packed->name,
+		.binding = packed->binding,
+		.label = packed->label,
+		.stub = packed->stub,
+	};
 }
 
 const char *symbol_table_name(struct symbol_table *t, size_t i)
 {
-	const struct symbol_entry *e = &t->entries[i];
+	const struct symbol_entry e = symbol_table_get(t, i);
 
-	if (!t->names[i] && demangle(&t->names[i], e->name, SIZE_MAX, e->stub ? "@plt" : "") < 0)
+	if (!t->names[i] && demangle(&t->names[i], e.name, SIZE_MAX, e.stub ? "@plt" : "") < 0)
 		return NULL;
 	return t->names[i];
 }

@@ -44,6 +44,9 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_entry *entr
 /* 0 or -ENOMEM. More can be added afterwards, and it sealed again; names handed out are void. */
 int symbol_table_seal(struct symbol_table *table);
 
+/* Has a sealed table take half the memory; nothing can be added any more. 0 or -ENOMEM. */
+int symbol_table_pack(struct symbol_table *table);
+
 size_t symbol_table_count(const struct symbol_table *table);
 
 /* The memory it takes, but for the names that were asked for. */
@@ -55,8 +58,15 @@ size_t symbol_table_find(const struct symbol_table *table, uint64_t offset);
 /* As symbol_table_find(); quicker where the answer is often @hint, an earlier answer. */
 size_t symbol_table_find_near(const struct symbol_table *table, uint64_t offset, size_t hint);
 
+/*
+ * Offsets around @offset, from *@first to *@last, that all have the answer @i that symbol_table_find()
+ * gave for it; not all there are, where functions nest.
+ */
+void symbol_table_get_stretch(const struct symbol_table *table, uint64_t offset, size_t i,
+			      uint64_t *first, uint64_t *last);
+
 /* The @i'th by start: where it is, and the linker's name. */
-const struct symbol_entry *symbol_table_get(const struct symbol_table *table, size_t i);
+struct symbol_entry symbol_table_get(const struct symbol_table *table, size_t i);
 
 /* The demangled name, borrowed from the table, or NULL when memory ran out. */
 const char *symbol_table_name(struct symbol_table *table, size_t i);

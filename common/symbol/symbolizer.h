@@ -29,7 +29,8 @@ struct symbolizer_settings {
 	int (*open)(const struct profile_object *object, void *userdata);
 	void *userdata;
 
-	size_t max_bytes; /* of symbols kept when a profile was named; 0: 256 MiB */
+	size_t max_bytes;      /* of symbols kept when a profile was named; 0: 256 MiB */
+	size_t max_code_bytes; /* of machine code read for fingerprints for one profile; 0: no limit */
 };
 
 /* A function: where it starts and how long it is in the object's own offsets. */
@@ -61,12 +62,30 @@ int symbolizer_find(struct symbolizer *symbolizer, const struct profile_object *
 int symbolizer_address(struct symbolizer *symbolizer, const struct profile_object *object,
 		       uint64_t offset, uint64_t *ret);
 
+/* And back. */
+int symbolizer_offset(struct symbolizer *symbolizer, const struct profile_object *object,
+		      uint64_t address, uint64_t *ret);
+
 /*
  * The source lines of @offset: the inlined calls that led there, then the function itself. The
  * number of frames written to @ret, at most @n; 0 where there is no debug information.
  */
 int symbolizer_lines(struct symbolizer *symbolizer, const struct profile_object *object,
 		     uint64_t offset, struct source_frame *ret, size_t n);
+
+/*
+ * The machine code at @offset: the number of bytes read, at most @n, and *@ret_machine, one of EM_* in elf.h.
+ * 0 where the file is not at hand; -ENOMEM.
+ */
+int symbolizer_code(struct symbolizer *symbolizer, const struct profile_object *object,
+		    uint64_t offset, void *ret, size_t n, uint16_t *ret_machine);
+
+/* As elf_file_fixed_range(): what the object's code may hold as plain numbers. 0 or -ENOMEM. */
+int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,
+			   uint64_t *ret_low, uint64_t *ret_high);
+
+/* Of a file opened for the above, the descriptor: it will be opened anew. */
+void symbolizer_close_code(struct symbolizer *symbolizer, const struct profile_object *object);
 
 /*
  * Adds to @profile the functions of all places in it; the caller seals it (again) afterwards. 0 or

@@ -20,21 +20,38 @@ static size_t image_size(const uint8_t *image)
 	return header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
 }
 
-int vdso_open(const struct profile_object *object, struct elf_file **ret, struct fault *why)
+static int open_image(struct elf_file **ret)
 {
-	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
 	/* the kernel says where it is by a number */
 	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); // NOLINT
 	size_t n = image ? image_size(image) : 0;
+
+	return !n || n > VDSO_MAX ? -ENOENT : elf_file_open_memory(ret, image, n);
+}
+
+int vdso_get_build_id(struct build_id *ret)
+{
+	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
+	int r = open_image(&file);
+
+	if (r < 0)
+		return r;
+	*ret = file->build_id;
+	return ret->n ? 0 : -ENOENT;
+}
+
+int vdso_open(const struct profile_object *object, struct elf_file **ret, struct fault *why)
+{
+	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
 	int r;
 
-	if (!n || n > VDSO_MAX)
-		return fault_set(why, -ENOENT, "this machine shows none");
 	if (!object->n_build_id)
 		return fault_set(why, -ENOENT, "its build-id is not known");
-	r = elf_file_open_memory(&file, image, n);
+	r = open_image(&file);
 	if (r == -ENOMEM)
 		return r;
+	if (r == -ENOENT)
+		return fault_set(why, r, "this machine shows none");
 	if (r < 0)
 		return fault_set(why, r, "this machine's cannot be read");
 	if (!build_id_equal(&file->build_id, object->build_id, object->n_build_id))

@@ -5,5 +5,8 @@
 #include "common/symbol/elf-file.h"
 #include "common/util/fault.h"
 
+/* The build-id of this machine's. 0; -ENOMEM; or another negative errno where it has none. */
+int vdso_get_build_id(struct build_id *ret);
+
 /* 0; -ENOMEM; or another negative errno and @why where it is not the image of that build-id. */
 int vdso_open(const struct profile_object *object, struct elf_file **ret, struct fault *why);

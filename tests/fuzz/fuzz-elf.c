@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lines_open(&lines, open_bytes(data, size));
 	for (size_t i = 0; i < symbol_table_count(file->symbols) && i < 1000; i++) {
 		symbol_table_name(file->symbols, i);
-		look_up(file, lines, symbol_table_get(file->symbols, i)->start);
+		look_up(file, lines, symbol_table_get(file->symbols, i).start);
 	}
 	for (size_t offset = 0; offset < size; offset += 97)
 		look_up(file, lines, offset);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The machine code of an object: bytes by file offset, read when they are asked for. Files are not mapped, so
+ * that one that becomes shorter meanwhile does no harm.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/symbol/elf-file.h"
+#include "common/util/macro.h"
+
+struct code;
+
+/*
+ * Of a file that was opened and whose symbols were not read yet. 0; -ENODATA where it has no code, but debug
+ * information alone; or another negative errno.
+ */
+int code_open(struct code **ret, const struct elf_file *file);
+struct code *code_free(struct code *code);
+DEFINE_CLEANUP(struct code *, code_free);
+
+/* One of EM_* in elf.h. */
+uint16_t code_machine(const struct code *code);
+
+/* The number of bytes at @offset, at most @n; fewer where the file ends. */
+size_t code_read(const struct code *code, uint64_t offset, void *ret, size_t n);
