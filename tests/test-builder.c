@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "common/builder/builder-internal.h"
 #include "common/builder/builder.h"
 #include "tests/support/naive-count.h"
 
@@ -141,6 +142,7 @@ static void test_rows_become_branches_and_blocks(void **state)
 
 		assert_int_equal(b->taken, 2);
 		assert_int_equal(b->mispredicted, b->from.offset == 0x50 ? 2 : 0);
+		assert_int_equal(b->predicted, b->from.offset == 0x30 ? 2 : 0);
 		assert_int_equal(b->aborted, b->to.offset == 0x20 ? 2 : 0);
 		assert_int_equal(b->cycles_rows, b->to.offset == 0x40 ? 0 : 2);
 	}
@@ -324,19 +326,177 @@ static void test_samples_set_aside(void **state)
 	window_done(&w);
 }
 
-static void test_rows_of_the_call_stack_mode_are_no_branches(void **state)
+/*
+ * A snapshot counts the same whether rows that say nothing come with it or were left out when it was
+ * written, and only told of.
+ */
+static void test_rows_that_were_left_out(void **state)
 {
-	static const struct row rows[2] = { { CODE, CODE + 1, 0 }, { CODE, CODE + 1, 0 } };
-	struct builder_settings settings = { .call_stack_rows = true };
+	static const struct row whole[] = {
+		{ CODE + 0x50, CODE + 0x90, 0 },
+		{ CODE + 0x30, CODE + 0x40, 0 },
+		{ CODE + 0x11, CODE + 0x12, ROW_SPEC_WRONG_PATH },
+		{ CODE + 0x13, CODE + 0x14, ROW_SPEC_WRONG_PATH },
+		{ CODE + 0x28, CODE + 0x2c, 0 },
+		{ CODE + 0x10, CODE + 0x20, 0 },
+		{ 0, 0, 0 },
+		{ 0, 0, 0 },
+	};
+	const struct row kept[] = {
+		whole[0], { CODE + 0x30, CODE + 0x40, ROW_AFTER_GAP }, whole[4], whole[5]
+	};
+	struct event e = { .kind = EVENT_SAMPLE,
+			   .pid = PID,
+			   .tid = PID,
+			   .sample = { .ip = CODE,
+				       .mode = CPU_MODE_USER,
+				       .has_rows = true,
+				       .rows = kept,
+				       .n_rows = 4,
+				       .n_zero = 2,
+				       .n_wrong_path = 2 } };
+	struct profile *expected;
 	struct window w;
 
-	window_init(&w, &settings);
-	add_rows(&w, rows, 2);
+	window_open(&w);
+	add_rows(&w, whole, 8);
+	close_window(&w);
+	expected = w.profile;
+	w.profile = NULL;
+	assert_int_equal(expected->counters.rows_wrong_path, 2);
+	assert_int_equal(expected->counters.rows_zero, 2);
+	assert_int_equal(expected->counters.runs_counted, 2);
+	e.sample.period = 10;
+	add(&w, &e);
+	assert_true(profile_equal(close_window(&w), expected));
+	profile_free(expected);
+	window_done(&w);
+}
+
+static void test_branches_of_chosen_kinds_make_no_blocks(void **state)
+{
+	static const struct row rows[] = { { CODE + 0x50, CODE + 0x90, 0 },
+					   { CODE + 0x30, CODE + 0x40, 0 } };
+	struct event e = { .kind = EVENT_SAMPLE,
+			   .pid = PID,
+			   .tid = PID,
+			   .sample = { .ip = CODE,
+				       .mode = CPU_MODE_USER,
+				       .has_rows = true,
+				       .gaps = true,
+				       .rows = rows,
+				       .n_rows = 2 } };
+	struct window w;
+
+	window_open(&w);
+	add(&w, &e);
+	close_window(&w);
+	assert_int_equal(w.profile->n_branches, 2);
+	assert_int_equal(w.profile->n_blocks, 0);
+	assert_int_equal(w.profile->counters.runs_filtered, 1);
+	window_done(&w);
+}
+
+static void test_rows_that_were_all_left_out(void **state)
+{
+	struct event e = {
+		.kind = EVENT_SAMPLE,
+		.pid = PID,
+		.tid = PID,
+		.sample = { .ip = CODE, .mode = CPU_MODE_USER, .has_rows = true, .n_zero = 32 }
+	};
+	struct window w;
+
+	window_open(&w);
+	add(&w, &e);
 	close_window(&w);
 	assert_int_equal(w.profile->counters.samples, 1);
+	assert_int_equal(w.profile->counters.rows, 32);
+	assert_int_equal(w.profile->counters.rows_zero, 32);
+	assert_int_equal(w.profile->counters.runs_beside, 31);
+	window_done(&w);
+}
+
+/* main called f at 0x10, which called g at 0x30. */
+static const struct row calls[] = {
+	{ CODE + 0x30, CODE + 0x40, 0 },
+	{ CODE + 0x10, CODE + 0x20, 0 },
+};
+
+static void add_call_stack(struct window *w, uint64_t ip, const uint64_t *chain, uint32_t n)
+{
+	struct event e = { .kind = EVENT_SAMPLE,
+			   .pid = PID,
+			   .tid = PID,
+			   .sample = { .ip = ip,
+				       .period = 10,
+				       .mode = CPU_MODE_USER,
+				       .has_rows = true,
+				       .call_stack = true,
+				       .rows = calls,
+				       .n_rows = 2,
+				       .callchain = chain,
+				       .n_callchain = n } };
+
+	add(w, &e);
+}
+
+/* The path to the one leaf there is, outermost first. */
+static void assert_path(const struct profile *p, const uint64_t *offsets, size_t n)
+{
+	assert_int_equal(p->n_stacks, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(p->stacks[i].frame.offset, offsets[i]);
+		assert_int_equal(p->stacks[i].samples, i + 1 == n);
+	}
+}
+
+static void test_rows_of_the_call_stack_mode_are_no_branches(void **state)
+{
+	struct window w;
+
+	window_open(&w);
+	add_call_stack(&w, CODE + 0x48, NULL, 0);
+	close_window(&w);
+	assert_int_equal(w.profile->counters.samples, 1);
+	assert_int_equal(w.profile->counters.samples_call_stack, 1);
 	assert_int_equal(w.profile->counters.rows_call_stack, 2);
 	assert_int_equal(w.profile->counters.runs_call_stack, 1);
 	assert_int_equal(w.profile->n_branches, 0);
+	window_done(&w);
+}
+
+static void test_rows_of_the_call_stack_mode_are_the_callers(void **state)
+{
+	static const uint64_t path[] = { 0x10, 0x30, 0x48 };
+	static const uint64_t chain[] = { PERF_CONTEXT_USER, CODE + 0x48, CODE + 0x77 };
+	struct window w;
+
+	window_open(&w);
+	add_call_stack(&w, CODE + 0x48, NULL, 0);
+	assert_path(close_window(&w), path, 3);
+	add_call_stack(&w, CODE + 0x48, chain, 3); /* the frame pointers' callers are left out */
+	assert_path(close_window(&w), path, 3);
+	window_done(&w);
+}
+
+static void test_the_kernel_is_called_from_a_call_stack(void **state)
+{
+	const uint64_t kernel = 0xffffffff81000000;
+	const uint64_t both[] = { PERF_CONTEXT_KERNEL, kernel + 0x100, kernel + 0x51,
+				  PERF_CONTEXT_USER, CODE + 0x48 };
+	const uint64_t known[] = { 0x10, 0x30, 0x48, kernel + 0x50, kernel + 0x100 };
+	const uint64_t entry[] = { 0x10, 0x30, 0x40, kernel + 0x50, kernel + 0x100 };
+	const uint64_t alone[] = { 0x10, 0x30, 0x40, kernel + 0x100 };
+	struct window w;
+
+	window_open(&w);
+	add_call_stack(&w, kernel + 0x100, both, 5);
+	assert_path(close_window(&w), known, 5);
+	add_call_stack(&w, kernel + 0x100, both, 3); /* where the user's code was is not known */
+	assert_path(close_window(&w), entry, 5);
+	add_call_stack(&w, kernel + 0x100, NULL, 0);
+	assert_path(close_window(&w), alone, 4);
 	window_done(&w);
 }
 
@@ -451,7 +611,7 @@ static void test_a_full_table_of_frames(void **state)
 	/* The third is its leaf alone: its callers are lost, not who it was. */
 	assert_int_equal(w.profile->n_stacks, 5);
 	assert_int_equal(w.profile->counters.samples, 3);
-	assert_int_equal(w.profile->counters.frames_limit, 1);
+	assert_int_equal(w.profile->counters.stacks_folded, 1);
 	window_done(&w);
 }
 
@@ -581,6 +741,52 @@ static void test_a_function_that_the_kernel_announced(void **state)
 	window_done(&w);
 }
 
+static void test_the_kind_of_a_branch(void **state)
+{
+	const struct row rows[] = {
+		{ CODE + 0x50, CODE + 0x90, 1u << 20 },
+		{ CODE + 0x30, CODE + 0x40, 15u << 20 },
+		{ CODE + 0x10, CODE + 0x20, 0 },
+	};
+	const struct row silent[] = { { CODE + 0x50, CODE + 0x90, 0 } };
+	static const enum branch_kind expected[] = { BRANCH_UNKNOWN, BRANCH_FAULT, BRANCH_COND };
+	const struct profile *p;
+	struct window w;
+
+	window_open(&w);
+	add_rows(&w, silent, 1);
+	add_rows(&w, rows, 3);
+	add_rows(&w, silent, 1);
+	p = close_window(&w);
+	assert_int_equal(p->n_branches, 3);
+	for (size_t i = 0; i < p->n_branches; i++)
+		assert_int_equal(p->branches[i].kind, expected[i]);
+	window_done(&w);
+}
+
+/* The table's counts have 32 bits: before there could be more rows than that, it is emptied. */
+static void test_no_count_overflows(void **state)
+{
+	const struct row rows[] = { { CODE + 0x50, CODE + 0x90, ROW_PREDICTED } };
+	const struct profile *p;
+	struct window w;
+
+	window_open(&w);
+	add_rows(&w, rows, 1);
+	w.builder->counters.rows = UINT32_MAX - 1;
+	add_rows(&w, rows, 1);
+	assert_null(w.builder->settled);
+	add_rows(&w, rows, 1);
+	assert_non_null(w.builder->settled);
+	assert_int_equal(w.builder->counters.rows, 1);
+	w.builder->settled->counters.rows -= UINT32_MAX - 2; /* those that there were not */
+	p = close_window(&w);
+	assert_int_equal(p->n_branches, 1);
+	assert_int_equal(p->branches[0].taken, 3);
+	assert_int_equal(p->branches[0].predicted, 3);
+	window_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,7 +798,12 @@ int main(void)
 		cmocka_unit_test(test_runs_to_distrust),
 		cmocka_unit_test(test_more_rows_than_a_batch),
 		cmocka_unit_test(test_samples_set_aside),
+		cmocka_unit_test(test_rows_that_were_left_out),
+		cmocka_unit_test(test_branches_of_chosen_kinds_make_no_blocks),
+		cmocka_unit_test(test_rows_that_were_all_left_out),
 		cmocka_unit_test(test_rows_of_the_call_stack_mode_are_no_branches),
+		cmocka_unit_test(test_rows_of_the_call_stack_mode_are_the_callers),
+		cmocka_unit_test(test_the_kernel_is_called_from_a_call_stack),
 		cmocka_unit_test(test_losses_are_counted),
 		cmocka_unit_test(test_frames_of_a_call_chain),
 		cmocka_unit_test(test_a_full_table_of_rows),
@@ -602,6 +813,8 @@ int main(void)
 		cmocka_unit_test(test_the_same_address_before_and_after_an_exec),
 		cmocka_unit_test(test_a_window_after_another),
 		cmocka_unit_test(test_a_function_that_the_kernel_announced),
+		cmocka_unit_test(test_the_kind_of_a_branch),
+		cmocka_unit_test(test_no_count_overflows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,16 +39,22 @@ static struct profile *new_fixture(void)
 			.uid = i == 0 ? 1000 : UINT32_MAX,
 			.samples = i == 0 ? 3 : 10,
 		};
-		struct profile_stack main_frame = { PROFILE_NONE, 0, { app, 50 }, 1, 0, 10 };
-		struct profile_stack work_frame = { 0, 0, { app, 150 }, 2, 1, 20 };
-		struct profile_branch call = { 0, { app, 50 }, { app, 100 }, 5, 1, 0, 40, 4 };
+		struct profile_stack main_frame = { PROFILE_NONE, 0, { app, 50 }, 1, 0, 10, 0 };
+		struct profile_stack work_frame = { 0, 0, { app, 150 }, 2, 1, 20, 1 };
+		struct profile_stream newest = {
+			PROFILE_NONE, 0, { app, 50 }, { app, 100 }, 1, 1, 9
+		};
+		struct profile_stream before = { 0, 0, { app, 40 }, { app, 20 }, 2, 0, 8 };
+		struct profile_branch call = { 0, 0, { app, 50 }, { app, 100 }, 5, 1, 4, 0, 40, 4 };
 		struct profile_block block = { 0, app, 100, 150, 6, 30, 3 };
 
 		processes[i] = (uint32_t)profile_add_process(p, &process);
-		main_frame.process = work_frame.process = call.process = block.process =
-			processes[i];
+		main_frame.process = work_frame.process = newest.process = before.process =
+			call.process = block.process = processes[i];
 		work_frame.parent = (uint32_t)profile_add_stack(p, &main_frame);
 		profile_add_stack(p, &work_frame);
+		before.parent = (uint32_t)profile_add_stream(p, &newest);
+		profile_add_stream(p, &before);
 		profile_add_branch(p, &call);
 		profile_add_block(p, &block);
 	}
@@ -61,6 +67,7 @@ static struct profile *new_fixture(void)
 	profile_add_branch(p, &enter);
 	p->counters = (struct profile_counters){ .samples = 13,
 						 .weight = 130,
+						 .streams = 6,
 						 .rows = 20,
 						 .rows_counted = 18,
 						 .runs = 12,
@@ -99,6 +106,8 @@ static void check_first(const struct profile *part)
 	assert_string_equal(part->objects[0].path, "/usr/bin/app");
 	assert_int_equal(part->n_functions, 2);
 	assert_int_equal(part->n_stacks, 2);
+	assert_int_equal(part->n_streams, 2);
+	assert_int_equal(part->counters.streams, 3);
 	assert_int_equal(part->n_branches, 1);
 	assert_int_equal(part->n_blocks, 1);
 	assert_int_equal(part->counters.samples, 3);
@@ -146,8 +155,9 @@ static void test_conditions_that_hold_nowhere_give_nothing(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
 		_cleanup_(profile_freep) struct profile *part = filtered(p, filters[i]);
 
-		assert_int_equal(part->n_processes + part->n_stacks + part->n_branches +
-					 part->n_blocks + part->n_objects + part->n_functions,
+		assert_int_equal(part->n_processes + part->n_stacks + part->n_streams +
+					 part->n_branches + part->n_blocks + part->n_objects +
+					 part->n_functions,
 				 0);
 		assert_int_equal(part->counters.samples, 0);
 		assert_int_equal(part->counters.lost_samples, 9);
@@ -167,6 +177,9 @@ static void test_a_symbol_keeps_its_leaves_with_their_callers(void **state)
 	assert_int_equal(part->stacks[0].weight, 0);
 	assert_int_equal(part->stacks[2].samples, 2);
 	assert_int_equal(part->stacks[2].stitched, 1);
+	assert_int_equal(part->stacks[2].folded, 1);
+	assert_int_equal(part->n_streams, 4); /* they lead there, from main */
+	assert_int_equal(part->counters.streams, 6);
 	assert_int_equal(part->counters.samples, 4);
 	assert_int_equal(part->counters.weight, 40);
 	assert_int_equal(part->n_processes, 2);
@@ -191,6 +204,7 @@ static void test_an_object_drops_processes_that_are_not_in_it(void **state)
 	assert_int_equal(part->processes[0].pid, 11);
 	assert_int_equal(part->processes[0].samples, 7);
 	assert_int_equal(part->n_stacks, 1);
+	assert_int_equal(part->n_streams, 0);
 	assert_int_equal(part->n_branches, 1); /* into the kernel, from main */
 	assert_int_equal(part->n_objects, 2);
 	assert_int_equal(part->n_functions, 1);

@@ -57,7 +57,7 @@ static void test_any_reader_of_json_can_read_it(void **state)
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	assert_non_null(json);
-	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 1);
+	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 2);
 	assert_int_equal(json_array_size(json_object_get(json_object_get(json, "stacks"), "rows")),
 			 p->n_stacks);
 	json_decref(json);
@@ -73,7 +73,7 @@ static void test_the_largest_numbers_survive(void **state)
 		.to = { PROFILE_NONE, 0 },
 		.taken = UINT64_MAX,
 		.mispredicted = (uint64_t)INT64_MAX + 1,
-		.aborted = INT64_MAX,
+		.predicted = INT64_MAX,
 	};
 
 	assert_int_equal(profile_new(&p), 0);
@@ -148,6 +148,10 @@ static char *altered(const char *from, const char *to)
 		.parent = PROFILE_NONE, .frame = { 0, 18 }, .samples = 1, .weight = 1
 	};
 	struct profile_stack leaf = { .frame = { 0, 19 }, .samples = 3, .weight = 3 };
+	struct profile_stream newest = {
+		.parent = PROFILE_NONE, .from = { 0, 8 }, .to = { 0, 5 }, .cycles = 7
+	};
+	struct profile_stream before = { .from = { 0, 9 }, .to = { 0, 4 }, .hits = 6 };
 	struct profile_branch branch = { .from = { 0, 1 }, .to = { 0, 2 }, .taken = 9 };
 	struct profile_block block = { .start = 2, .end = 3, .runs = 8 };
 
@@ -157,6 +161,8 @@ static char *altered(const char *from, const char *to)
 	profile_add_function(p, &function);
 	profile_add_stack(p, &caller);
 	profile_add_stack(p, &leaf);
+	profile_add_stream(p, &newest);
+	profile_add_stream(p, &before);
 	profile_add_branch(p, &branch);
 	profile_add_block(p, &block);
 	assert_int_equal(profile_seal(p), 0);
@@ -175,7 +181,7 @@ static void test_order_and_spaces_do_not_matter(void **state)
 		const char *from, *to;
 	} cases[] = {
 		{ "{\"profile\"", " \t\n{ \"profile\" " },
-		{ "[0,0,0,\"0x13\",3,0,3]", " [ 0 , 0 , 0 ,\n\"0x13\" , 3,0, 3 ] " },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", " [ 0 , 0 , 0 ,\n\"0x13\" , 3,0, 3, 0 ] " },
 		{ "{\"kind\": \"file\", \"path\": \"/a\"",
 		  "{\"path\": \"/\\u0061\", \"kind\": \"file\"" },
 		{ "\"0x13\"", "\"0x0013\"" },
@@ -197,9 +203,9 @@ static void test_tables_in_another_order(void **state)
 	_cleanup_free_ char *plain = altered("", ""), *sorted = NULL;
 	_cleanup_(profile_freep) struct profile *want = read_back(plain), *p = NULL;
 	json_t *json = json_loads(plain, 0, NULL), *last = json_object();
-	static const char *const names[] = { "profile",   "stacks",   "functions",
-					     "info",      "blocks",   "objects",
-					     "processes", "branches", "counters" };
+	static const char *const names[] = { "profile",  "stacks",  "functions", "info",
+					     "blocks",   "objects", "streams",   "processes",
+					     "branches", "counters" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		json_object_set(last, names[i], json_object_get(json, names[i]));
@@ -215,9 +221,9 @@ static void test_what_is_wrong_is_named(void **state)
 	static const struct {
 		const char *from, *to, *fault;
 	} cases[] = {
-		{ "{\"profile\": 1,\n", "{", "must come first" },
-		{ "\"profile\": 1", "\"profile\": 2", "not known here" },
-		{ "\"profile\": 1", "\"profile\": 1, \"profile\": 1", "profile: unknown member" },
+		{ "{\"profile\": 2,\n", "{", "must come first" },
+		{ "\"profile\": 2", "\"profile\": 1", "not known here" },
+		{ "\"profile\": 2", "\"profile\": 2, \"profile\": 2", "profile: unknown member" },
 		{ "\"info\"", "\"extra\": 1, \"info\"", "extra: unknown member" },
 		{ "\"info\"", "\"in\\u0066o\"", "unknown member" },
 		{ "\"mode\": null, ", "", "info: mode: is missing" },
@@ -245,22 +251,32 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "\"start\": \"0x10\"", "\"start\": \"0x11111111111111111\"", "start" },
 		{ "{\"object\": 0", "{\"object\": 1", "functions row 0: refers to" },
 		{ "\"parent\", ", "", "stacks: parent: not the column" },
-		{ "\"weight\"]", "\"weight\", \"x\"]", "']' expected" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[1,0,0,\"0x13\",3,0,3]", "stacks row 1: parent: not" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,null,0,\"0x13\",3,0,3]",
+		{ "\"folded\"]", "\"folded\", \"x\"]", "']' expected" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[1,0,0,\"0x13\",3,0,3,0]",
+		  "stacks row 1: parent: not" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,null,0,\"0x13\",3,0,3,0]",
 		  "stacks row 1: process: another" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,1,\"0x13\",3,0,3]", "stacks row 1: refers to" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,4294967295,\"0x13\",3,0,3]",
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,1,\"0x13\",3,0,3,0]",
+		  "stacks row 1: refers to" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,4294967295,\"0x13\",3,0,3,0]",
 		  "stacks row 1: object: not a row" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,0,19,3,0,3]", "stacks row 1: offset: \"0x...\"" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,0,\"0x13\",-3,0,3]",
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,0,19,3,0,3,0]",
+		  "stacks row 1: offset: \"0x...\"" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,0,\"0x13\",-3,0,3,0]",
 		  "stacks row 1: samples: a count below zero" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,0,\"0x13\",03,0,3]", "stacks row 1: samples" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,0,\"0x13\",3,0]", "',' expected" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,0,\"0x13\",3,0,3,0]", "']' expected" },
-		{ "[0,0,0,\"0x13\",3,0,3]", "[0,0,0,\"0x13\",3,0,3],", "'[' expected" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,0,\"0x13\",03,0,3,0]",
+		  "stacks row 1: samples" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,0,\"0x13\",3,0,3]", "',' expected" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,0,\"0x13\",3,0,3,0,0]", "']' expected" },
+		{ "[0,0,0,\"0x13\",3,0,3,0]", "[0,0,0,\"0x13\",3,0,3,0],", "'[' expected" },
+		{ "[0,0,0,\"0x9\"", "[1,0,0,\"0x9\"", "streams row 1: parent: not" },
+		{ "[0,0,0,\"0x9\"", "[0,null,0,\"0x9\"", "streams row 1: process: another" },
+		{ "[0,0,0,\"0x9\"", "[0,0,1,\"0x9\"", "streams row 1: refers to" },
+		{ "\"0x9\",0,\"0x4\"", "\"0x9\",1,\"0x4\"", "streams row 1: refers to" },
+		{ "\"0x4\",6,0,0]", "\"0x4\",6,0]", "',' expected" },
 		{ "[0,0,\"0x1\",0,\"0x2\"", "[1,0,\"0x1\",0,\"0x2\"", "branches row 0: refers to" },
 		{ "[0,0,\"0x1\",0,\"0x2\"", "[0,0,\"0x1\",7,\"0x2\"", "branches row 0: refers to" },
+		{ "[0,0,\"0x1\",0,\"0x2\",0", "[0,0,\"0x1\",0,\"0x2\",16", "branches row 0: kind" },
 		{ "[0,0,\"0x2\",\"0x3\"", "[0,7,\"0x2\",\"0x3\"", "blocks row 0: refers to" },
 		{ "\"stacks\": {", "\"stacks\": {\"rows\": [], ", "rows: unknown or repeated" },
 		{ "\"stacks\": {", "\"branches\": {", "branches: " },
@@ -301,8 +317,8 @@ static void test_text_cut_short_anywhere_is_refused(void **state)
 static void test_deep_nesting_is_refused(void **state)
 {
 	const size_t n = 1 << 20;
-	static const char *const starts[] = { "", "{\"profile\": 1, \"info\": {\"mode\": ",
-					      "{\"profile\": 1, \"stacks\": {\"rows\": " };
+	static const char *const starts[] = { "", "{\"profile\": 2, \"info\": {\"mode\": ",
+					      "{\"profile\": 2, \"stacks\": {\"rows\": " };
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		_cleanup_free_ char *text = malloc(n + 128);

@@ -85,10 +85,14 @@ static void test_sealing_keeps_the_sums(void **state)
 		_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
 		_cleanup_free_ struct random_rows *rows = random_rows_new(seed);
 		uint64_t stacks = 0, weight = 0, taken = 0, cycles = 0, runs = 0, samples = 0;
+		uint64_t hits = 0, folded = 0, stream_cycles = 0;
 
 		for (size_t i = 0; i < N_RANDOM_STACKS; i++) {
 			stacks += rows->stacks[i].samples;
 			weight += rows->stacks[i].weight;
+			folded += rows->stacks[i].folded + rows->streams[i].folded;
+			hits += rows->streams[i].hits;
+			stream_cycles += rows->streams[i].cycles;
 		}
 		for (size_t i = 0; i < N_RANDOM_ROWS; i++) {
 			taken += rows->branches[i].taken;
@@ -100,6 +104,12 @@ static void test_sealing_keeps_the_sums(void **state)
 		for (size_t i = 0; i < p->n_stacks; i++) {
 			stacks -= p->stacks[i].samples;
 			weight -= p->stacks[i].weight;
+			folded -= p->stacks[i].folded;
+		}
+		for (size_t i = 0; i < p->n_streams; i++) {
+			folded -= p->streams[i].folded;
+			hits -= p->streams[i].hits;
+			stream_cycles -= p->streams[i].cycles;
 		}
 		for (size_t i = 0; i < p->n_branches; i++) {
 			taken -= p->branches[i].taken;
@@ -110,6 +120,7 @@ static void test_sealing_keeps_the_sums(void **state)
 		for (size_t i = 0; i < p->n_processes; i++)
 			samples -= p->processes[i].samples;
 		assert_int_equal(stacks | weight | taken | cycles | runs | samples, 0);
+		assert_int_equal(hits | folded | stream_cycles, 0);
 	}
 }
 
@@ -129,6 +140,14 @@ static int compare_stacks(const struct profile_stack *a, const struct profile_st
 	return compare_number((uint32_t)(a->parent + 1), (uint32_t)(b->parent + 1)) ?:
 		       compare_number(a->process, b->process)                       ?:
 		       compare_places(a->frame, b->frame);
+}
+
+static int compare_streams(const struct profile_stream *a, const struct profile_stream *b)
+{
+	return compare_number((uint32_t)(a->parent + 1), (uint32_t)(b->parent + 1)) ?:
+		       compare_number(a->process, b->process)                       ?:
+		       compare_places(a->from, b->from)                             ?:
+		       compare_places(a->to, b->to);
 }
 
 static int compare_branches(const struct profile_branch *a, const struct profile_branch *b)
@@ -156,6 +175,13 @@ static void test_rows_are_distinct_and_in_order(void **state)
 				assert_true(p->stacks[i].parent < i);
 			if (i > 0)
 				assert_true(compare_stacks(&p->stacks[i - 1], &p->stacks[i]) < 0);
+		}
+		for (size_t i = 0; i < p->n_streams; i++) {
+			if (p->streams[i].parent != PROFILE_NONE)
+				assert_true(p->streams[i].parent < i);
+			if (i > 0)
+				assert_true(compare_streams(&p->streams[i - 1], &p->streams[i]) <
+					    0);
 		}
 		for (size_t i = 1; i < p->n_branches; i++)
 			assert_true(compare_branches(&p->branches[i - 1], &p->branches[i]) < 0);

@@ -5,11 +5,15 @@
 #include "common/builder/builder.h"
 #include "common/builder/frame-table.h"
 #include "common/builder/row-table.h"
+#include "common/stitch/stack.h"
 
 struct builder {
 	struct builder_settings settings;
 	struct row_table rows;
 	struct frame_table frames;
+	struct stitch *stitch;           /* NULL: not wanted. It outlives windows, as tasks do */
+	struct stitch_counters stitched; /* what it had counted when the window began */
+	struct stack stack;              /* of the sample that is being counted */
 	struct incarnation **contexts; /* those sampled in this window; raw addresses are theirs */
 	size_t n_contexts, cap_contexts;
 	size_t n_mappings;       /* of their address spaces, which live on until they are let go */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/builder/builder-internal.h"
-#include "common/record/callchain.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS   (256u * 1024)
@@ -26,6 +25,10 @@ int builder_new(struct builder **ret, const struct builder_settings *settings)
 	if (r < 0)
 		return r;
 	r = frame_table_init(&b->frames, settings->max_frames ? settings->max_frames : MAX_FRAMES);
+	if (r < 0)
+		return r;
+	if (!settings->no_stitch)
+		r = stitch_new(&b->stitch, &settings->stitch);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(b);
@@ -51,6 +54,8 @@ struct builder *builder_free(struct builder *builder)
 	free(builder->contexts);
 	row_table_done(&builder->rows);
 	frame_table_done(&builder->frames);
+	stitch_free(builder->stitch);
+	stack_done(&builder->stack);
 	free(builder);
 	return NULL;
 }
@@ -72,9 +77,9 @@ static int get_context(struct builder *b, struct incarnation *incarnation, uint3
 /*
  * The rows to believe, oldest first, each with the run before it, which began at *@begin (0: it is not
  * known where). A row set aside breaks the chain: nothing is known of the run before it, nor of the
- * one after.
+ * one after. With @gaps between all rows no run is known.
  */
-static size_t judge_rows(struct profile_counters *c, const struct row *rows, size_t n,
+static size_t judge_rows(struct profile_counters *c, const struct row *rows, size_t n, bool gaps,
 			 uint64_t *begin, struct counted_row *ret)
 {
 	uint64_t before = *begin;
@@ -83,6 +88,8 @@ static size_t judge_rows(struct profile_counters *c, const struct row *rows, siz
 	for (size_t i = n; i-- > 0;) {
 		const struct row *row = &rows[i];
 
+		if (_unlikely_(gaps || row->flags & ROW_AFTER_GAP))
+			before = 0;
 		if (_unlikely_(row->from == 0 || row->to == 0)) {
 			c->rows_zero++;
 			before = 0;
@@ -121,6 +128,22 @@ static bool is_doubled(const struct builder *b, const struct row *rows, size_t n
 	       same_branch(&rows[0], &rows[1]) && !same_branch(&rows[0], &rows[2]);
 }
 
+/* Of the snapshot as it was, with those that were left out when it was written. */
+static void count_all_rows(struct profile_counters *c, const struct sample *s)
+{
+	size_t n = s->n_rows + s->n_zero + s->n_wrong_path;
+	size_t n_runs = n > 0 ? n - 1 : 0;
+
+	c->rows += n;
+	c->rows_zero += s->n_zero;
+	c->rows_wrong_path += s->n_wrong_path;
+	c->runs += n_runs;
+	if (s->gaps)
+		c->runs_filtered += n_runs;
+	else
+		c->runs_beside += n_runs; /* until they have turned out to be between sound rows */
+}
+
 /* Counts the snapshot's rows, after the @n_before that the caller put into the batch. */
 static int count_rows(struct builder *b, uint32_t context, const struct sample *s, size_t n_before)
 {
@@ -130,11 +153,9 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 	uint64_t begin = 0;
 	int r;
 
+	count_all_rows(c, s);
 	if (left == 0)
 		return row_table_submit(&b->rows, context, k);
-	c->rows += left;
-	c->runs += left - 1;
-	c->runs_beside += left - 1; /* until they turn out to have sound rows on both sides */
 	if (is_doubled(b, rows, left)) {
 		c->rows_doubled++;
 		rows++;
@@ -144,7 +165,7 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 		size_t n = MIN(left, (size_t)(ROW_BATCH - 1));
 
 		left -= n;
-		k += judge_rows(c, rows + left, n, &begin, row_table_batch(&b->rows) + k);
+		k += judge_rows(c, rows + left, n, s->gaps, &begin, row_table_batch(&b->rows) + k);
 		r = row_table_submit(&b->rows, context, k);
 		if (r < 0 || left == 0)
 			return r;
@@ -153,24 +174,16 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 }
 
 /*
- * Walks the chain from its outermost frame to the leaf. The leaf's node; FRAME_ROOT where there is no
- * chain; -ENOSPC, -ENOMEM.
+ * Walks the stack from its outermost frame to the leaf. The leaf's node; FRAME_ROOT where there is no
+ * stack; -ENOSPC, -ENOMEM.
  */
-static int64_t find_stack(struct builder *b, uint32_t context, const struct sample *s)
+static int64_t find_stack(struct builder *b, uint32_t context)
 {
-	int64_t node = FRAME_ROOT, next;
+	int64_t node = FRAME_ROOT;
 
-	for (uint32_t i = s->n_callchain; i-- > 0;) {
-		uint64_t address = s->callchain[i];
-		bool is_return = callchain_is_return(s->callchain, i);
-
-		if (!callchain_is_frame(address))
-			continue;
-		next = frame_table_get(&b->frames, context, (uint32_t)node, address - is_return);
-		if (next < 0)
-			return next;
-		node = next;
-	}
+	for (size_t i = b->stack.n; i-- > 0 && (node >= 0);)
+		node = frame_table_get(&b->frames, context, (uint32_t)node,
+				       b->stack.frames[i].place);
 	return node;
 }
 
@@ -180,10 +193,10 @@ static int64_t find_stack(struct builder *b, uint32_t context, const struct samp
  */
 static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
-	int64_t node = find_stack(b, context, s);
+	int64_t node = find_stack(b, context);
 
 	if (node == FRAME_ROOT || node == -ENOSPC) {
-		b->counters.frames_limit += node == -ENOSPC;
+		b->counters.stacks_folded += node == -ENOSPC;
 		row_table_batch(&b->rows)[0] =
 			(struct counted_row){ .from = s->ip, .cycles = s->period };
 		return 1;
@@ -192,6 +205,7 @@ static int count_stack(struct builder *b, uint32_t context, const struct sample 
 		return (int)node;
 	b->frames.nodes[node].samples++;
 	b->frames.nodes[node].weight += s->period;
+	b->frames.nodes[node].stitched += b->stack.n_stitched > 0;
 	return 0;
 }
 
@@ -237,13 +251,14 @@ static int add_settled(struct builder *b, struct profile *part)
 	return 0;
 }
 
+/* Before the sample @s is counted, whose stack is known. */
 static bool must_settle(const struct builder *b, const struct sample *s)
 {
-	if (b->n_mappings > MAX_MAPPINGS)
+	if (b->n_mappings > MAX_MAPPINGS || b->counters.rows > ROW_TABLE_MAX_ROWS - s->n_rows)
 		return true;
 	return b->settings.unbounded &&
 	       (b->rows.n_counts + 3 * ROW_BATCH + s->n_rows > b->rows.max_counts ||
-		b->frames.n_nodes + s->n_callchain > b->frames.max_nodes);
+		b->frames.n_nodes + b->stack.n > b->frames.max_nodes);
 }
 
 static int settle_early(struct builder *b, const struct processes *processes)
@@ -280,16 +295,19 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	uint32_t context;
 	int n_leaves;
 
+	if (stack_fill(&b->stack, b->stitch, e) < 0)
+		return -ENOMEM;
 	if (_unlikely_(must_settle(b, s)) && settle_early(b, processes) < 0)
 		return -ENOMEM;
 	if (!incarnation || get_context(b, incarnation, &context) < 0)
 		return -ENOMEM;
 	note_time(b, e->time_ns);
 	c->snapshots_empty += s->has_rows && s->n_rows == 0;
+	c->samples_call_stack += s->call_stack;
 	n_leaves = count_stack(b, context, s);
 	if (n_leaves < 0)
 		return n_leaves;
-	if (!b->settings.call_stack_rows)
+	if (!s->call_stack)
 		return count_rows(b, context, s, (size_t)n_leaves);
 	set_rows_aside(c, s, &c->rows_call_stack, &c->runs_call_stack);
 	return row_table_submit(&b->rows, context, (size_t)n_leaves);
@@ -317,6 +335,7 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 		}
 		return count_sample(builder, processes, event);
 	case EVENT_LOST:
+		builder_observe(builder, event);
 		*(event->lost.samples ? &c->lost_samples : &c->lost_records) += event->lost.n;
 		return 0;
 	case EVENT_THROTTLE:
@@ -325,4 +344,10 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 	default:
 		return 0;
 	}
+}
+
+void builder_observe(struct builder *builder, const struct event *event)
+{
+	if (builder->stitch)
+		stitch_apply(builder->stitch, event);
 }

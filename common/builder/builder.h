@@ -16,17 +16,19 @@
 #include "common/process/processes.h"
 #include "common/profile/profile.h"
 #include "common/record/event.h"
+#include "common/stitch/stitch.h"
 
 struct builder;
 
 struct builder_settings {
-	uint32_t source;      /* samples of this source count */
-	bool call_stack_rows; /* its rows are a call stack's: no branches */
+	uint32_t source; /* samples of this source count */
 	uint32_t
 		doubled; /* where not 0: a full snapshot of this many rows may hold its newest twice */
 	bool unbounded;  /* a full table is settled and begun anew: memory grows with the profile */
 	size_t max_rows; /* distinct (run, branch) pairs; 0: a quarter of a million */
 	size_t max_frames; /* nodes of the tree of stacks; 0: a quarter of a million */
+	bool no_stitch;    /* call stacks by each sample's own rows */
+	struct stitch_settings stitch;
 };
 
 int builder_new(struct builder **ret, const struct builder_settings *settings);
@@ -38,6 +40,9 @@ DEFINE_CLEANUP(struct builder *, builder_free);
  * to incarnations of @processes. 0 or -ENOMEM; a full table is no error but counted.
  */
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event);
+
+/* Takes note of what happens to tasks, which may end what is known of their stacks. */
+void builder_observe(struct builder *builder, const struct event *event);
 
 /*
  * Closes the window: *@ret is its profile, not sealed yet so that names may be added. The builder

@@ -67,7 +67,7 @@ static int64_t add_node(struct frame_table *t, size_t slot, const struct frame_n
 int64_t frame_table_get(struct frame_table *table, uint32_t context, uint32_t parent,
 			uint64_t address)
 {
-	struct frame_node fresh = { address, parent, context, 0, 0 };
+	struct frame_node fresh = { address, parent, context, 0, 0, 0 };
 	size_t mask, k;
 
 	if (table->n_nodes >= (size_t)1 << (table->bits - 1) && grow(table) < 0)

@@ -15,6 +15,7 @@ struct frame_node {
 	uint32_t context;
 	uint64_t samples; /* those that ended here */
 	uint64_t weight;
+	uint64_t stitched; /* of the samples, those with frames from earlier ones */
 };
 
 struct frame_table {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/builder/builder.h"
+#include "common/builder/doubled.h"
 #include "common/process/processes.h"
 #include "common/util/cleanup.h"
 
@@ -126,36 +127,6 @@ int64_t load_choose_source(const struct recording *recording, const char *event,
 	return fault_set(fault, -ENOENT, "no event %s was recorded; there are: %s", event, names);
 }
 
-/* The depth of the LBR, where its newest row may be doubled: Skylake and what was made from it. */
-static uint32_t doubled_depth(const char *cpuid)
-{
-	static const unsigned int models[] = { 0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6 };
-	unsigned int family, model;
-
-	if (!cpuid || sscanf(cpuid, "GenuineIntel,%u,%u", &family, &model) != 2 || family != 6)
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
-		if (model == models[i])
-			return 32;
-	return 0;
-}
-
-static struct builder_settings settings_for(const struct recording *recording, uint32_t source)
-{
-	struct builder_settings settings = {
-		.source = source,
-		.doubled = doubled_depth(recording_info(recording)->cpuid),
-		.unbounded = true,
-		.max_rows = MAX_ROWS,
-		.max_frames = MAX_FRAMES,
-	};
-
-	if (source < recording_n_sources(recording))
-		settings.call_stack_rows = recording_attr(recording, source)->branch_sample_type &
-					   PERF_SAMPLE_BRANCH_CALL_STACK;
-	return settings;
-}
-
 struct loading {
 	const struct load_settings *settings;
 	struct recording *recording;
@@ -180,13 +151,19 @@ static void show_progress(const struct loading *l)
  */
 static int start_counting(struct loading *l, struct fault *fault)
 {
-	struct builder_settings settings;
+	struct builder_settings settings = {
+		.doubled = doubled_depth(recording_info(l->recording)->cpuid),
+		.unbounded = true,
+		.max_rows = MAX_ROWS,
+		.max_frames = MAX_FRAMES,
+		.no_stitch = l->settings->no_stitch,
+		.stitch.depth = recording_info(l->recording)->depth,
+	};
 	int64_t source = load_choose_source(l->recording, l->settings->event, fault);
 
 	if (source < 0)
 		return (int)source;
-	l->source = (uint32_t)source;
-	settings = settings_for(l->recording, l->source);
+	settings.source = l->source = (uint32_t)source;
 	return builder_new(&l->builder, &settings);
 }
 
@@ -198,6 +175,8 @@ static int count_event(struct loading *l, const struct event *e, struct fault *f
 		r = l->builder ? 0 : start_counting(l, fault);
 		return r < 0 ? r : builder_add(l->builder, l->processes, e);
 	}
+	if (l->builder)
+		builder_observe(l->builder, e);
 	return processes_apply(l->processes, e);
 }
 

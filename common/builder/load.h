@@ -13,6 +13,7 @@
 
 struct load_settings {
 	bool force;        /* show what came before the damage */
+	bool no_stitch;    /* call stacks by each sample's own rows */
 	const char *event; /* the event to count; NULL: the first that samples */
 	void (*progress)(uint64_t done, uint64_t all, void *userdata); /* or NULL */
 	void *userdata;

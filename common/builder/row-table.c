@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "common/profile/branch-kind.h"
 #include "common/record/event.h"
 #include "common/util/macro.h"
 
@@ -25,6 +26,7 @@
 #define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 
 _Static_assert(sizeof(struct row_count) == 64, "a count is a cache line");
+_Static_assert(N_BRANCH_KINDS == 16, "what row_kind() gives");
 _Static_assert(ROW_TABLE_MAX < NUMBER_MASK, "a number fits into an index entry");
 
 static struct row_count *reserve_counts(size_t n)
@@ -176,7 +178,9 @@ static inline void count(struct row_count *c, const struct counted_row *row)
 {
 	c->taken++;
 	c->mispredicted += row->flags & ROW_MISPREDICTED;
+	c->predicted += row->flags >> 1 & 1;
 	c->aborted += row->flags >> 3 & 1;
+	c->kinds |= 1u << row_kind(row->flags);
 	c->cycles += row->cycles;
 	c->cycles_rows += row->cycles != 0;
 }

@@ -34,20 +34,22 @@ struct counted_row {
 	uint64_t from, to;
 	uint64_t cycles;
 	uint32_t run;   /* that ended in it */
-	uint32_t flags; /* ROW_MISPREDICTED, ROW_ABORT */
+	uint32_t flags; /* the row's, as far as that */
 };
 
 #define ROW_BATCH 65u /* 64 rows and the sample */
 
-/* What was counted of one key. A cache line. */
+/* What was counted of one key. A cache line, for which at most ROW_TABLE_MAX_ROWS may be counted. */
 struct row_count {
 	uint64_t from, to;
 	uint32_t context, run;
 	uint64_t taken;
-	uint64_t mispredicted;
 	uint64_t cycles;
-	uint64_t cycles_rows;
-	uint64_t aborted;
+	uint32_t cycles_rows;
+	uint32_t mispredicted;
+	uint32_t predicted;
+	uint32_t aborted;
+	uint32_t kinds; /* a bit for each row_kind() seen */
 };
 
 struct row_batch {
@@ -72,7 +74,8 @@ struct row_table {
 	uint64_t full_rows, full_runs, full_samples;
 };
 
-#define ROW_TABLE_MAX (1u << 22) /* distinct rows, at most */
+#define ROW_TABLE_MAX      (1u << 22) /* distinct rows, at most */
+#define ROW_TABLE_MAX_ROWS UINT32_MAX
 
 /* At most @max_counts distinct rows. 0 or -ENOMEM. */
 int row_table_init(struct row_table *table, size_t max_counts);

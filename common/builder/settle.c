@@ -111,6 +111,7 @@ static int settle_frames(struct settling *s)
 			.process = node->context,
 			.samples = node->samples,
 			.weight = node->weight,
+			.stitched = node->stitched,
 		};
 		int64_t index = settle_stack(s, &stack, node->address);
 
@@ -134,6 +135,14 @@ static int settle_leaf(struct settling *s, const struct row_count *count)
 	return settle_stack(s, &stack, count->from) < 0 ? -ENOMEM : 0;
 }
 
+/* Rows of one branch that say different things are nothing a processor makes; the choice is just a stable one. */
+static enum branch_kind kind_of(const struct row_count *count)
+{
+	uint32_t known = count->kinds & ~(1u << BRANCH_UNKNOWN);
+
+	return known ? (enum branch_kind)__builtin_ctz(known) : BRANCH_UNKNOWN;
+}
+
 static int settle_branch(struct settling *s, const struct row_count *count, struct location from,
 			 struct location to)
 {
@@ -141,8 +150,10 @@ static int settle_branch(struct settling *s, const struct row_count *count, stru
 		.process = count->context,
 		.from = from,
 		.to = to,
+		.kind = kind_of(count),
 		.taken = count->taken,
 		.mispredicted = count->mispredicted,
+		.predicted = count->predicted,
 		.aborted = count->aborted,
 		.cycles = count->cycles,
 		.cycles_rows = count->cycles_rows,
@@ -234,6 +245,22 @@ static void empty(struct builder *b)
 	b->start_ns = b->end_ns = 0;
 }
 
+/* What stitching has counted since the last time. */
+static void take_seams(struct builder *b, struct profile_counters *c)
+{
+	const struct stitch_counters *now, before = b->stitched;
+
+	if (!b->stitch)
+		return;
+	now = stitch_get_counters(b->stitch);
+	c->seams_made = now->made - before.made;
+	c->seams_unplaced = now->unplaced - before.unplaced;
+	c->seams_ambiguous = now->ambiguous - before.ambiguous;
+	c->seams_broken = now->broken - before.broken;
+	c->tasks_forgotten = now->evicted - before.evicted;
+	b->stitched = *now;
+}
+
 int builder_settle(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
@@ -244,6 +271,7 @@ int builder_settle(struct builder *builder, const struct processes *processes, s
 	if (r < 0)
 		return r;
 	profile->counters = builder->counters;
+	take_seams(builder, &profile->counters);
 	profile->info.start_ns = builder->start_ns;
 	profile->info.end_ns = builder->end_ns;
 	settling.profile = profile;

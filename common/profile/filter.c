@@ -24,6 +24,7 @@ struct selection {
 	bool *functions;
 	uint32_t *process_map;
 	uint32_t *stack_map;
+	uint32_t *stream_map;
 	bool *stacks; /* kept, if only as a caller */
 };
 
@@ -34,6 +35,7 @@ static void selection_done(struct selection *s)
 	free(s->functions);
 	free(s->process_map);
 	free(s->stack_map);
+	free(s->stream_map);
 	free(s->stacks);
 }
 
@@ -188,7 +190,7 @@ static int copy_stack(struct selection *s, size_t i)
 		if (s->by_place && row.process != PROFILE_NONE)
 			s->part->processes[process].samples += row.samples;
 	} else {
-		row.samples = row.stitched = row.weight = 0;
+		row.samples = row.stitched = row.weight = row.folded = 0;
 	}
 	row.process = (uint32_t)process;
 	if (row.parent != PROFILE_NONE)
@@ -210,6 +212,46 @@ static int copy_stacks(struct selection *s)
 	r = select_stacks(s);
 	for (size_t i = 0; r >= 0 && i < s->p->n_stacks; i++)
 		r = s->stacks[i] ? copy_stack(s, i) : 0;
+	return r;
+}
+
+/* A tree of streams goes by its root, the newest row: that led to where the samples were taken. */
+static bool keeps_stream(const struct selection *s, const struct profile_stream *stream)
+{
+	if (stream->parent != PROFILE_NONE)
+		return s->stream_map[stream->parent] != PROFILE_NONE;
+	return keeps_process(s, stream->process) && (!s->by_place || keeps_place(s, stream->to));
+}
+
+static int copy_stream(struct selection *s, size_t i)
+{
+	struct profile_stream row = s->p->streams[i];
+	int64_t process = map_process(s, row.process), at;
+
+	if (process < 0)
+		return (int)process;
+	row.process = (uint32_t)process;
+	if (row.parent != PROFILE_NONE)
+		row.parent = s->stream_map[row.parent];
+	at = profile_add_stream(s->part, &row);
+	if (at < 0)
+		return (int)at;
+	s->stream_map[i] = (uint32_t)at;
+	s->part->counters.streams += row.hits;
+	return 0;
+}
+
+static int copy_streams(struct selection *s)
+{
+	size_t n = s->p->n_streams;
+	int r = 0;
+
+	s->stream_map = calloc(n ?: 1, sizeof(*s->stream_map));
+	if (!s->stream_map)
+		return -ENOMEM;
+	memset(s->stream_map, 0xff, n * sizeof(*s->stream_map)); /* PROFILE_NONE */
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = keeps_stream(s, &s->p->streams[i]) ? copy_stream(s, i) : 0;
 	return r;
 }
 
@@ -270,7 +312,7 @@ static int copy_info(struct selection *s)
 	int r = 0;
 
 	*counters = s->p->counters;
-	counters->samples = counters->weight = 0;
+	counters->samples = counters->weight = counters->streams = 0;
 	counters->rows_counted = counters->runs_counted = counters->cycles = 0;
 
 	*info = s->p->info;
@@ -286,8 +328,8 @@ static int copy_info(struct selection *s)
 static int copy_part(struct selection *s)
 {
 	static int (*const steps[])(struct selection *) = {
-		select_short_tables, copy_info,     copy_objects, copy_processes,
-		copy_stacks,         copy_branches, copy_blocks,
+		select_short_tables, copy_info,    copy_objects,  copy_processes,
+		copy_stacks,         copy_streams, copy_branches, copy_blocks,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {

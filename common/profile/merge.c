@@ -16,7 +16,7 @@
 
 /* The indices the rows of one profile get in the sum. */
 struct maps {
-	uint32_t *objects, *processes, *stacks;
+	uint32_t *objects, *processes, *stacks, *streams;
 };
 
 static void maps_done(struct maps *maps)
@@ -24,6 +24,7 @@ static void maps_done(struct maps *maps)
 	free(maps->objects);
 	free(maps->processes);
 	free(maps->stacks);
+	free(maps->streams);
 }
 
 static inline uint32_t map_index(const uint32_t *map, uint32_t i)
@@ -101,6 +102,27 @@ static int append_stacks(struct profile *sum, const struct profile *p, struct ma
 	return 0;
 }
 
+static int append_streams(struct profile *sum, const struct profile *p, struct maps *maps)
+{
+	maps->streams = calloc(p->n_streams ?: 1, sizeof(*maps->streams));
+	if (!maps->streams)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		struct profile_stream row = p->streams[i];
+		int64_t at;
+
+		row.parent = map_index(maps->streams, row.parent);
+		row.process = map_index(maps->processes, row.process);
+		row.from = map_location(maps, row.from);
+		row.to = map_location(maps, row.to);
+		at = profile_add_stream(sum, &row);
+		if (at < 0)
+			return (int)at;
+		maps->streams[i] = (uint32_t)at;
+	}
+	return 0;
+}
+
 static int append_branches(struct profile *sum, const struct profile *p, const struct maps *maps)
 {
 	for (size_t i = 0; i < p->n_branches; i++) {
@@ -147,6 +169,9 @@ static int append_tables(struct profile *sum, const struct profile *p)
 	if (r < 0)
 		return r;
 	r = append_stacks(sum, p, &maps);
+	if (r < 0)
+		return r;
+	r = append_streams(sum, p, &maps);
 	if (r < 0)
 		return r;
 	r = append_branches(sum, p, &maps);
@@ -197,10 +222,19 @@ static int own_info(struct profile *profile, const struct profile_info *info)
 	return r;
 }
 
+int profile_add_info(struct profile *profile, const struct profile_info *info, bool is_first)
+{
+	struct profile_info sum = is_first ? *info : profile->info;
+
+	if (!is_first)
+		merge_info(&sum, info);
+	return own_info(profile, &sum);
+}
+
 static size_t n_rows(const struct profile *p)
 {
-	return p->n_objects + p->n_processes + p->n_functions + p->n_stacks + p->n_branches +
-	       p->n_blocks;
+	return p->n_objects + p->n_processes + p->n_functions + p->n_stacks + p->n_streams +
+	       p->n_branches + p->n_blocks;
 }
 
 /* Seals @sum where it has grown to twice *@n_sealed, the rows it had when it last was. */

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#define PROFILE_JSON_VERSION 1
-#define N_COLUMNS_MAX        10
+#define PROFILE_JSON_VERSION 2
+#define N_COLUMNS_MAX        12
 
 enum column_type {
 	COLUMN_INDEX,  /* a row of another table, or null */
@@ -23,15 +23,22 @@ static const char *const kind_names[] = { "file", "kernel", "module", "vdso", "m
 static const struct column stack_columns[] = {
 	{ "parent", COLUMN_INDEX },  { "process", COLUMN_INDEX }, { "object", COLUMN_INDEX },
 	{ "offset", COLUMN_OFFSET }, { "samples", COLUMN_COUNT }, { "stitched", COLUMN_COUNT },
-	{ "weight", COLUMN_COUNT },
+	{ "weight", COLUMN_COUNT },  { "folded", COLUMN_COUNT },
+};
+
+static const struct column stream_columns[] = {
+	{ "parent", COLUMN_INDEX }, { "process", COLUMN_INDEX },   { "from_object", COLUMN_INDEX },
+	{ "from", COLUMN_OFFSET },  { "to_object", COLUMN_INDEX }, { "to", COLUMN_OFFSET },
+	{ "hits", COLUMN_COUNT },   { "folded", COLUMN_COUNT },    { "cycles", COLUMN_COUNT },
 };
 
 static const struct column branch_columns[] = {
-	{ "process", COLUMN_INDEX },      { "from_object", COLUMN_INDEX },
-	{ "from", COLUMN_OFFSET },        { "to_object", COLUMN_INDEX },
-	{ "to", COLUMN_OFFSET },          { "taken", COLUMN_COUNT },
-	{ "mispredicted", COLUMN_COUNT }, { "aborted", COLUMN_COUNT },
-	{ "cycles", COLUMN_COUNT },       { "cycles_rows", COLUMN_COUNT },
+	{ "process", COLUMN_INDEX },   { "from_object", COLUMN_INDEX },
+	{ "from", COLUMN_OFFSET },     { "to_object", COLUMN_INDEX },
+	{ "to", COLUMN_OFFSET },       { "kind", COLUMN_COUNT },
+	{ "taken", COLUMN_COUNT },     { "mispredicted", COLUMN_COUNT },
+	{ "predicted", COLUMN_COUNT }, { "aborted", COLUMN_COUNT },
+	{ "cycles", COLUMN_COUNT },    { "cycles_rows", COLUMN_COUNT },
 };
 
 static const struct column block_columns[] = {

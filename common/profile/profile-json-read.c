@@ -107,6 +107,7 @@ static int add_stack(struct reader *r, const uint64_t *values)
 		.samples = values[4],
 		.stitched = values[5],
 		.weight = values[6],
+		.folded = values[7],
 	};
 
 	if (stack.parent != PROFILE_NONE) {
@@ -119,19 +120,45 @@ static int add_stack(struct reader *r, const uint64_t *values)
 	return 0;
 }
 
+static int add_stream(struct reader *r, const uint64_t *values)
+{
+	struct profile_stream stream = {
+		.parent = (uint32_t)values[0],
+		.process = (uint32_t)values[1],
+		.from = { (uint32_t)values[2], values[3] },
+		.to = { (uint32_t)values[4], values[5] },
+		.hits = values[6],
+		.folded = values[7],
+		.cycles = values[8],
+	};
+
+	if (stream.parent != PROFILE_NONE) {
+		if (stream.parent >= r->p->n_streams)
+			return fail(r, "parent", "not a row before this one");
+		if (r->p->streams[stream.parent].process != stream.process)
+			return fail(r, "process", "another than the parent's");
+	}
+	TRY(profile_add_stream(r->p, &stream));
+	return 0;
+}
+
 static int add_branch(struct reader *r, const uint64_t *values)
 {
 	struct profile_branch branch = {
 		.process = (uint32_t)values[0],
 		.from = { (uint32_t)values[1], values[2] },
 		.to = { (uint32_t)values[3], values[4] },
-		.taken = values[5],
-		.mispredicted = values[6],
-		.aborted = values[7],
-		.cycles = values[8],
-		.cycles_rows = values[9],
+		.kind = (enum branch_kind)values[5],
+		.taken = values[6],
+		.mispredicted = values[7],
+		.predicted = values[8],
+		.aborted = values[9],
+		.cycles = values[10],
+		.cycles_rows = values[11],
 	};
 
+	if (values[5] >= N_BRANCH_KINDS)
+		return fail(r, "kind", "there is no such one");
 	TRY(profile_add_branch(r->p, &branch));
 	return 0;
 }
@@ -157,6 +184,11 @@ static int read_stacks(struct reader *r)
 	return read_table(r, stack_columns, ARRAY_SIZE(stack_columns), add_stack);
 }
 
+static int read_streams(struct reader *r)
+{
+	return read_table(r, stream_columns, ARRAY_SIZE(stream_columns), add_stream);
+}
+
 static int read_branches(struct reader *r)
 {
 	return read_table(r, branch_columns, ARRAY_SIZE(branch_columns), add_branch);
@@ -177,6 +209,7 @@ static const struct section {
 	{ "objects", profile_json_read_objects },
 	{ "functions", profile_json_read_functions },
 	{ "stacks", read_stacks },
+	{ "streams", read_streams },
 	{ "branches", read_branches },
 	{ "blocks", read_blocks },
 };
@@ -249,6 +282,11 @@ static int check_indices(struct reader *r)
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		TRY(check_index(r, "stacks", i, p->stacks[i].process, p->n_processes));
 		TRY(check_index(r, "stacks", i, p->stacks[i].frame.object, p->n_objects));
+	}
+	for (size_t i = 0; i < p->n_streams; i++) {
+		TRY(check_index(r, "streams", i, p->streams[i].process, p->n_processes));
+		TRY(check_index(r, "streams", i, p->streams[i].from.object, p->n_objects));
+		TRY(check_index(r, "streams", i, p->streams[i].to.object, p->n_objects));
 	}
 	for (size_t i = 0; i < p->n_branches; i++) {
 		TRY(check_index(r, "branches", i, p->branches[i].process, p->n_processes));

@@ -216,10 +216,25 @@ static void write_stacks(struct writer *w, const struct profile *p)
 		const struct profile_stack *s = &p->stacks[i];
 		const uint64_t values[ARRAY_SIZE(stack_columns)] = {
 			s->parent,  s->process,  s->frame.object, s->frame.offset,
-			s->samples, s->stitched, s->weight,
+			s->samples, s->stitched, s->weight,       s->folded,
 		};
 
 		write_row(w, i == 0, stack_columns, ARRAY_SIZE(values), values);
+	}
+	fputs("]}", w->f);
+}
+
+static void write_streams(struct writer *w, const struct profile *p)
+{
+	write_columns(w, "streams", stream_columns, ARRAY_SIZE(stream_columns));
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct profile_stream *s = &p->streams[i];
+		const uint64_t values[ARRAY_SIZE(stream_columns)] = {
+			s->parent,    s->process, s->from.object, s->from.offset, s->to.object,
+			s->to.offset, s->hits,    s->folded,      s->cycles,
+		};
+
+		write_row(w, i == 0, stream_columns, ARRAY_SIZE(values), values);
 	}
 	fputs("]}", w->f);
 }
@@ -230,8 +245,9 @@ static void write_branches(struct writer *w, const struct profile *p)
 	for (size_t i = 0; i < p->n_branches; i++) {
 		const struct profile_branch *b = &p->branches[i];
 		const uint64_t values[ARRAY_SIZE(branch_columns)] = {
-			b->process, b->from.object,  b->from.offset, b->to.object, b->to.offset,
-			b->taken,   b->mispredicted, b->aborted,     b->cycles,    b->cycles_rows,
+			b->process,   b->from.object, b->from.offset, b->to.object,
+			b->to.offset, b->kind,        b->taken,       b->mispredicted,
+			b->predicted, b->aborted,     b->cycles,      b->cycles_rows,
 		};
 
 		write_row(w, i == 0, branch_columns, ARRAY_SIZE(values), values);
@@ -266,6 +282,7 @@ int profile_write_json(const struct profile *profile, FILE *f)
 	write_objects(&w, profile);
 	write_functions(&w, profile);
 	write_stacks(&w, profile);
+	write_streams(&w, profile);
 	write_branches(&w, profile);
 	write_blocks(&w, profile);
 	fputc('}', f);

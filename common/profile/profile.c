@@ -38,6 +38,7 @@ struct profile *profile_free(struct profile *profile)
 	free(profile->processes);
 	free(profile->functions);
 	free(profile->stacks);
+	free(profile->streams);
 	free(profile->branches);
 	free(profile->blocks);
 	free(profile->outer);
@@ -131,9 +132,28 @@ int64_t profile_add_stack(struct profile *profile, const struct profile_stack *s
 	return (int64_t)profile->n_stacks++;
 }
 
+int64_t profile_add_stream(struct profile *profile, const struct profile_stream *stream)
+{
+	int r;
+
+	if (stream->parent != PROFILE_NONE) {
+		assert(stream->parent < profile->n_streams);
+		assert(stream->process == profile->streams[stream->parent].process);
+	}
+
+	r = RESERVE_ROW(profile, streams);
+	if (r < 0)
+		return r;
+	profile->sealed = false;
+	profile->streams[profile->n_streams] = *stream;
+	return (int64_t)profile->n_streams++;
+}
+
 int64_t profile_add_branch(struct profile *profile, const struct profile_branch *branch)
 {
 	int r;
+
+	assert(branch->kind < N_BRANCH_KINDS);
 
 	r = RESERVE_ROW(profile, branches);
 	if (r < 0)
@@ -198,15 +218,23 @@ static bool same_stack(const struct profile_stack *a, const struct profile_stack
 {
 	return a->parent == b->parent && a->process == b->process &&
 	       same_location(a->frame, b->frame) && a->samples == b->samples &&
-	       a->stitched == b->stitched && a->weight == b->weight;
+	       a->folded == b->folded && a->stitched == b->stitched && a->weight == b->weight;
+}
+
+static bool same_stream(const struct profile_stream *a, const struct profile_stream *b)
+{
+	return a->parent == b->parent && a->process == b->process &&
+	       same_location(a->from, b->from) && same_location(a->to, b->to) &&
+	       a->hits == b->hits && a->folded == b->folded && a->cycles == b->cycles;
 }
 
 static bool same_branch(const struct profile_branch *a, const struct profile_branch *b)
 {
 	return a->process == b->process && same_location(a->from, b->from) &&
-	       same_location(a->to, b->to) && a->taken == b->taken &&
-	       a->mispredicted == b->mispredicted && a->aborted == b->aborted &&
-	       a->cycles == b->cycles && a->cycles_rows == b->cycles_rows;
+	       same_location(a->to, b->to) && a->kind == b->kind && a->taken == b->taken &&
+	       a->mispredicted == b->mispredicted && a->predicted == b->predicted &&
+	       a->aborted == b->aborted && a->cycles == b->cycles &&
+	       a->cycles_rows == b->cycles_rows;
 }
 
 static bool same_block(const struct profile_block *a, const struct profile_block *b)
@@ -234,7 +262,8 @@ bool profile_equal(const struct profile *a, const struct profile *b)
 	       SAME_TABLE(a, b, objects, same_object) &&
 	       SAME_TABLE(a, b, processes, same_process) &&
 	       SAME_TABLE(a, b, functions, same_function) && SAME_TABLE(a, b, stacks, same_stack) &&
-	       SAME_TABLE(a, b, branches, same_branch) && SAME_TABLE(a, b, blocks, same_block);
+	       SAME_TABLE(a, b, streams, same_stream) && SAME_TABLE(a, b, branches, same_branch) &&
+	       SAME_TABLE(a, b, blocks, same_block);
 }
 
 /* The last function that starts at @location or before it, in whatever object; or PROFILE_NONE. */

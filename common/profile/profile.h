@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/profile/branch-kind.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
@@ -67,9 +68,9 @@ struct profile_function {
 /*
  * A node of the tree of stacks: the frame @frame called by the frame of @parent. Rooted at the
  * outermost frame of a process. A caller's location is the last byte of its call instruction, so
- * that it lies in the caller whatever follows the call; a leaf's is the sampled address. A frame that
- * no call made, a signal's trampoline, may so lie one byte before its function: see
- * profile_place_frame().
+ * that it lies in the caller whatever follows the call; or the first one, where a branch row tells
+ * it. A leaf's is the sampled address. A frame that no call made, a signal's trampoline, may so lie
+ * one byte before its function: see profile_place_frame().
  */
 struct profile_stack {
 	uint32_t parent; /* an index of the table, less than the node's own; or PROFILE_NONE */
@@ -78,13 +79,30 @@ struct profile_stack {
 	uint64_t samples;  /* those whose leaf this node is */
 	uint64_t stitched; /* of these, those with frames from earlier samples */
 	uint64_t weight;   /* the sum of their periods */
+	uint64_t folded;   /* of the samples, those of a light stack that goes on from here */
+};
+
+/*
+ * A node of the tree of streams, the branch paths that led to the samples: before the row of @parent
+ * came this one. Rooted at the newest row of a snapshot; each next one is joined to it by a run that
+ * is counted as a block.
+ */
+struct profile_stream {
+	uint32_t parent; /* as of a stack */
+	uint32_t process;
+	struct location from, to;
+	uint64_t hits;   /* samples whose path this is */
+	uint64_t folded; /* of these, those of a light path that goes on from here */
+	uint64_t cycles; /* of this row, summed over the hits here and in all nodes below */
 };
 
 struct profile_branch {
 	uint32_t process;
+	enum branch_kind kind; /* as the hardware or the kernel told it */
 	struct location from, to;
 	uint64_t taken;
-	uint64_t mispredicted;
+	uint64_t mispredicted; /* of these, and the next: neither is said by all hardware */
+	uint64_t predicted;
 	uint64_t aborted;
 	uint64_t cycles; /* since the branch before, summed over the rows that had them: */
 	uint64_t cycles_rows;
@@ -105,6 +123,7 @@ struct profile_block {
  *   samples taken = samples + the sum of the samples_* set aside
  *   rows = rows_counted + the sum of the rows_* set aside
  *   runs = runs_counted + the sum of the runs_* set aside      (runs: n - 1 for n rows)
+ *   samples counted that have rows, and not a call stack's = streams + streams_none + streams_limit
  */
 #define PROFILE_COUNTERS(X)                                                                 \
 	X(samples, "samples counted in the tables")                                         \
@@ -115,12 +134,25 @@ struct profile_block {
 	X(runs_counted, "runs counted as blocks")                                           \
 	X(cycles, "cycles of the rows counted")                                             \
 	X(snapshots_empty, "of the samples, those whose branch stack was empty")            \
+	X(samples_call_stack, "of the samples, those whose branch rows are a call stack")   \
+	X(stacks_since_switch, "of these, stacks that go back to a task switch only")       \
+	X(streams, "of the samples, those whose branch path was counted")                   \
+	X(streams_folded, "of these, those of light paths, counted at their newer part")    \
+	X(streams_error, "samples that any one path may lack for that, at most")            \
+	X(streams_none, "of the samples, those whose newest row cannot be believed")        \
+	X(streams_limit, "of the samples, those whose branch path is not kept")             \
 	X(unmapped, "of the samples, those at an address in no known object")               \
 	X(samples_other_event, "samples of other events, set aside")                        \
 	X(samples_guest, "samples of virtual machines' code, set aside")                    \
 	X(samples_limit, "samples set aside because a table was full")                      \
-	X(frames_limit, "stacks cut short because a table was full")                        \
+	X(stacks_folded, "of the samples, those of light stacks, counted at an outer part") \
+	X(stacks_error, "samples that any one stack may lack for that, at most")            \
 	X(stacks_cut, "stacks cut short where a frame pointer led out of the code")         \
+	X(seams_made, "stacks completed by rows of earlier samples")                        \
+	X(seams_unplaced, "stacks that had nothing in common with earlier samples")         \
+	X(seams_ambiguous, "stacks with several places on those of earlier samples")        \
+	X(seams_broken, "stacks that end where calls do not follow from one another")       \
+	X(tasks_forgotten, "times what was known of a task's stack made room")              \
 	X(rows_aside, "rows of samples set aside")                                          \
 	X(rows_zero, "rows with a zero address, set aside")                                 \
 	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")         \
@@ -129,6 +161,7 @@ struct profile_block {
 	X(rows_limit, "rows set aside because a table was full")                            \
 	X(runs_aside, "runs of samples set aside")                                          \
 	X(runs_beside, "runs that touch a row set aside, set aside")                        \
+	X(runs_filtered, "runs between branches of chosen kinds, set aside")                \
 	X(runs_call_stack, "runs of the call-stack mode, set aside")                        \
 	X(runs_backward, "runs that end before they start, set aside")                      \
 	X(runs_across, "runs across two objects or none, set aside")                        \
@@ -166,12 +199,14 @@ struct profile {
 	struct profile_process *processes;
 	struct profile_function *functions;
 	struct profile_stack *stacks;
+	struct profile_stream *streams;
 	struct profile_branch *branches;
 	struct profile_block *blocks;
-	size_t n_objects, n_processes, n_functions, n_stacks, n_branches, n_blocks;
+	size_t n_objects, n_processes, n_functions, n_stacks, n_streams, n_branches, n_blocks;
 
 	/* The module's own: capacities, strings, whether it is sealed. */
-	size_t cap_objects, cap_processes, cap_functions, cap_stacks, cap_branches, cap_blocks;
+	size_t cap_objects, cap_processes, cap_functions, cap_stacks, cap_streams, cap_branches;
+	size_t cap_blocks;
 	uint32_t *outer; /* per function, the last one before it that reaches further than it */
 	struct strings *strings;
 	bool sealed;
@@ -186,8 +221,8 @@ const char *profile_string(struct profile *profile, const char *s, int *r);
 
 /*
  * Append a row; what it points to is copied (a NULL path, comm or function name becomes ""). The
- * index of the new row, or -ENOMEM. References between rows are such indices; a stack's parent must
- * be there already and be of the same process, everything else may follow. Equal keys may be added
+ * index of the new row, or -ENOMEM. References between rows are such indices; a stack's or stream's
+ * parent must be there already and be of the same process, everything else may follow. Equal keys may be added
  * several times: sealing adds them up. The key of an object is its build-id, or where that is
  * unknown kind, path, device and inode; of a process pid, start, comm and executable; of a function
  * object and start. Where rows of one key differ in what is no count, the known wins over the
@@ -197,18 +232,20 @@ int64_t profile_add_object(struct profile *profile, const struct profile_object 
 int64_t profile_add_process(struct profile *profile, const struct profile_process *process);
 int64_t profile_add_function(struct profile *profile, const struct profile_function *function);
 int64_t profile_add_stack(struct profile *profile, const struct profile_stack *stack);
+int64_t profile_add_stream(struct profile *profile, const struct profile_stream *stream);
 int64_t profile_add_branch(struct profile *profile, const struct profile_branch *branch);
 int64_t profile_add_block(struct profile *profile, const struct profile_block *block);
 
 /*
- * Adds up equal keys, drops objects that no stack, branch or block refers to and functions that no
+ * Adds up equal keys, drops objects that no stack, stream, branch or block refers to and functions that no
  * place in these lies in (in one of size 0 none does; a stack's frame lies where
  * profile_place_frame() says), sorts; indices handed out before are void. After more was added it
  * can be sealed again. 0, or -ENOMEM with everything as it was.
  *
  * The order, PROFILE_NONE being the largest: objects by kind, path, build-id, device and inode;
- * processes, functions, branches and blocks by their keys in the order of the fields; stacks by
- * parent (roots first), process and frame, so that the callees of a node are neighbours.
+ * processes, functions, branches and blocks by their keys in the order of the fields; stacks and
+ * streams by parent (roots first), process and frame or row, so that the children of a node are
+ * neighbours.
  */
 int profile_seal(struct profile *profile);
 
@@ -218,6 +255,12 @@ int profile_seal(struct profile *profile);
  * -ENOMEM.
  */
 int profile_merge(struct profile **ret, const struct profile *const *profiles, size_t n);
+
+/*
+ * Adds where more of the profile is from: the times then span both, and what differs otherwise is unknown, but
+ * a mode "mixed". The first @info that is added stays as it is. 0 or -ENOMEM.
+ */
+int profile_add_info(struct profile *profile, const struct profile_info *info, bool is_first);
 
 /* True if two sealed profiles hold the same, to the last count, info included. */
 bool profile_equal(const struct profile *a, const struct profile *b);

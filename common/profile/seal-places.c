@@ -85,6 +85,12 @@ static void collect_places(struct seal *s, const struct group *group)
 		collect_place(s, group, b->object, b->start, mention_start(p) + i);
 		collect_place(s, group, b->object, b->end, mention_end(p) + i);
 	}
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct profile_stream *t = &p->streams[i];
+
+		collect_place(s, group, t->from.object, t->from.offset, mention_stream_from(p) + i);
+		collect_place(s, group, t->to.object, t->to.offset, mention_stream_to(p) + i);
+	}
 }
 
 /* From the @n sorted mentions of a group to the distinct places and the rank of each mention. */
@@ -129,9 +135,10 @@ static uint32_t end_of_group(const struct seal *s, const size_t *parts, uint32_t
 static int allocate_keys(struct seal *s, const size_t *parts, size_t n_group)
 {
 	const struct profile *p = s->p;
-	size_t most = MAX(p->n_stacks, p->n_branches);
+	size_t most = MAX(p->n_stacks, p->n_streams);
 	uint32_t end;
 
+	most = MAX(most, p->n_branches);
 	most = MAX(most, p->n_blocks);
 	for (uint32_t first = 0; first <= s->draft.n_objects; first = end) {
 		end = end_of_group(s, parts, first, n_group);

@@ -1,32 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sealing the long tables: stacks, branches and blocks.
+ * Sealing the long tables: stacks, streams, branches and blocks.
  *
  * With ranks for places the key of every one of them is three 32-bit words, which one radix sort
- * puts in order. Stacks are sorted level by level, since the key of a node holds the new index of
- * its parent. The rows, which are large, then move once, where they are.
+ * puts in order. Stacks and streams are sorted level by level, since the key of a node holds the new
+ * index of its parent. The rows, which are large, then move once, where they are.
  */
 #include "common/profile/seal.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "common/util/cleanup.h"
+
+/* The tables that are trees: their rows begin with the index of the parent. */
+struct tree {
+	const void *rows;
+	size_t n, size;
+};
+
+_Static_assert(offsetof(struct profile_stack, parent) == 0, "a stack begins with its parent");
+_Static_assert(offsetof(struct profile_stream, parent) == 0, "a stream begins with its parent");
+
+static inline uint32_t parent_of(const struct tree *tree, size_t i)
+{
+	uint32_t parent;
+
+	memcpy(&parent, (const char *)tree->rows + i * tree->size, sizeof(parent));
+	return parent;
+}
 
 /*
  * *@ret_order is the nodes level by level, the roots first; *@ret_levels where each level begins
  * and, after the last one, the number of nodes.
  */
-static int order_by_level(const struct profile *p, uint32_t **ret_order, size_t **ret_levels,
+static int order_by_level(const struct tree *tree, uint32_t **ret_order, size_t **ret_levels,
 			  size_t *ret_n_levels)
 {
 	_cleanup_free_ uint32_t *order = NULL, *level = NULL;
 	_cleanup_free_ size_t *levels = NULL;
 	size_t n_levels = 0;
 
-	if (ALLOCATE(&order, p->n_stacks) < 0 || ALLOCATE(&level, p->n_stacks) < 0)
+	if (ALLOCATE(&order, tree->n) < 0 || ALLOCATE(&level, tree->n) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		uint32_t parent = p->stacks[i].parent;
+	for (size_t i = 0; i < tree->n; i++) {
+		uint32_t parent = parent_of(tree, i);
 
 		level[i] = parent == PROFILE_NONE ? 0 : level[parent] + 1;
 		n_levels = MAX(n_levels, (size_t)level[i] + 1);
@@ -36,11 +54,11 @@ static int order_by_level(const struct profile *p, uint32_t **ret_order, size_t 
 	levels = calloc(n_levels + 2, sizeof(*levels));
 	if (!levels)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->n_stacks; i++)
+	for (size_t i = 0; i < tree->n; i++)
 		levels[level[i] + 2]++;
 	for (size_t l = 2; l <= n_levels; l++)
 		levels[l] += levels[l - 1];
-	for (size_t i = 0; i < p->n_stacks; i++)
+	for (size_t i = 0; i < tree->n; i++)
 		order[levels[level[i] + 1]++] = (uint32_t)i;
 
 	*ret_order = TAKE_PTR(order);
@@ -49,7 +67,9 @@ static int order_by_level(const struct profile *p, uint32_t **ret_order, size_t 
 	return 0;
 }
 
-/* The node's key; its parent has its new index already. */
+/* The key of a node; its parent has its new index already. */
+typedef struct radix_key (*node_key)(const struct seal *s, uint32_t i);
+
 static struct radix_key stack_key(const struct seal *s, uint32_t i)
 {
 	const struct profile_stack *stack = &s->p->stacks[i];
@@ -62,33 +82,68 @@ static struct radix_key stack_key(const struct seal *s, uint32_t i)
 	};
 }
 
-/* Puts the nodes of one level, the @n of @order, in order; @n_before distinct ones precede them. */
-static size_t sort_level(struct seal *s, uint32_t *order, size_t n, size_t n_before)
+/* The process is that of the parent, and there are none but roots in the first level. */
+static struct radix_key stream_key(const struct seal *s, uint32_t i)
+{
+	const struct profile_stream *stream = &s->p->streams[i];
+	uint32_t parent = stream->parent;
+
+	return (struct radix_key){
+		.word = { parent == PROFILE_NONE ? map_process(s, stream->process) :
+						   s->stream_map[parent],
+			  s->rank[mention_stream_from(s->p) + i],
+			  s->rank[mention_stream_to(s->p) + i] },
+		.index = i,
+	};
+}
+
+/*
+ * Puts the nodes of one level, the @n of @order, in order; @n_before distinct ones precede them.
+ * @map gets the new index of each.
+ */
+static size_t sort_level(struct seal *s, node_key key_of, uint32_t *order, size_t n,
+			 size_t n_before, uint32_t *map)
 {
 	size_t n_distinct = n_before;
 
 	for (size_t i = 0; i < n; i++)
-		s->keys[i] = stack_key(s, order[i]);
+		s->keys[i] = key_of(s, order[i]);
 	radix_sort(s->keys, s->spare, n);
 	for (size_t i = 0; i < n; i++) {
 		n_distinct += i == 0 || radix_compare(&s->keys[i - 1], &s->keys[i]) != 0;
 		order[i] = s->keys[i].index;
-		s->stack_map[order[i]] = (uint32_t)(n_distinct - 1);
+		map[order[i]] = (uint32_t)(n_distinct - 1);
 	}
 	return n_distinct;
 }
 
-int order_stacks(struct seal *s)
+static int order_tree(struct seal *s, const struct tree *tree, node_key key_of,
+		      uint32_t **ret_order, uint32_t **ret_map)
 {
 	_cleanup_free_ size_t *levels = NULL;
 	size_t n_levels, n = 0;
 
-	if (ALLOCATE(&s->stack_map, s->p->n_stacks) < 0 ||
-	    order_by_level(s->p, &s->stack_order, &levels, &n_levels) < 0)
+	if (ALLOCATE(ret_map, tree->n) < 0 ||
+	    order_by_level(tree, ret_order, &levels, &n_levels) < 0)
 		return -ENOMEM;
 	for (size_t l = 0; l < n_levels; l++)
-		n = sort_level(s, s->stack_order + levels[l], levels[l + 1] - levels[l], n);
+		n = sort_level(s, key_of, *ret_order + levels[l], levels[l + 1] - levels[l], n,
+			       *ret_map);
 	return 0;
+}
+
+int order_stacks(struct seal *s)
+{
+	const struct tree tree = { s->p->stacks, s->p->n_stacks, sizeof(*s->p->stacks) };
+
+	return order_tree(s, &tree, stack_key, &s->stack_order, &s->stack_map);
+}
+
+int order_streams(struct seal *s)
+{
+	const struct tree tree = { s->p->streams, s->p->n_streams, sizeof(*s->p->streams) };
+
+	return order_tree(s, &tree, stream_key, &s->stream_order, &s->stream_map);
 }
 
 /* Sorts the first @n keys; *@ret is the order of their rows. */
@@ -178,10 +233,37 @@ void apply_stacks(struct seal *s, struct profile *p)
 			continue;
 		}
 		last->samples += row.samples;
+		last->folded += row.folded;
 		last->stitched += row.stitched;
 		last->weight += row.weight;
 	}
 	p->n_stacks = n;
+}
+
+void apply_streams(struct seal *s, struct profile *p)
+{
+	size_t n = 0;
+
+	permute(p->streams, sizeof(*p->streams), s->stream_order, p->n_streams);
+	for (size_t i = 0; i < p->n_streams; i++) {
+		struct profile_stream row = p->streams[i];
+		struct profile_stream *last = n > 0 ? &p->streams[n - 1] : NULL;
+
+		if (row.parent != PROFILE_NONE)
+			row.parent = s->stream_map[row.parent];
+		row.process = map_process(s, row.process);
+		row.from.object = map_object(s, row.from.object);
+		row.to.object = map_object(s, row.to.object);
+		if (!last || row.parent != last->parent || row.process != last->process ||
+		    !same_location(row.from, last->from) || !same_location(row.to, last->to)) {
+			p->streams[n++] = row;
+			continue;
+		}
+		last->hits += row.hits;
+		last->folded += row.folded;
+		last->cycles += row.cycles;
+	}
+	p->n_streams = n;
 }
 
 void apply_branches(struct seal *s, struct profile *p)
@@ -201,8 +283,10 @@ void apply_branches(struct seal *s, struct profile *p)
 			p->branches[n++] = row;
 			continue;
 		}
+		last->kind = branch_kind_merge(last->kind, row.kind);
 		last->taken += row.taken;
 		last->mispredicted += row.mispredicted;
+		last->predicted += row.predicted;
 		last->aborted += row.aborted;
 		last->cycles += row.cycles;
 		last->cycles_rows += row.cycles_rows;

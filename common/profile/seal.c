@@ -23,11 +23,13 @@ static void seal_done(struct seal *s)
 	free(s->object_map);
 	free(s->n_mentions);
 	free(s->stack_map);
+	free(s->stream_map);
 	free(s->keys);
 	free(s->spare);
 	free(s->places);
 	free(s->rank);
 	free(s->stack_order);
+	free(s->stream_order);
 	free(s->branch_order);
 	free(s->block_order);
 }
@@ -164,6 +166,10 @@ static void count_mentions(struct seal *s)
 
 	for (size_t i = 0; i < p->n_stacks; i++)
 		count_mention(s, p->stacks[i].frame.object);
+	for (size_t i = 0; i < p->n_streams; i++) {
+		count_mention(s, p->streams[i].from.object);
+		count_mention(s, p->streams[i].to.object);
+	}
 	for (size_t i = 0; i < p->n_branches; i++) {
 		count_mention(s, p->branches[i].from.object);
 		count_mention(s, p->branches[i].to.object);
@@ -261,6 +267,7 @@ static void shrink_tables(struct profile *p)
 		}                                                                                 \
 	} while (0)
 	SHRINK(stacks);
+	SHRINK(streams);
 	SHRINK(branches);
 	SHRINK(blocks);
 #undef SHRINK
@@ -273,10 +280,11 @@ int profile_seal(struct profile *profile)
 	if (profile->sealed)
 		return 0;
 	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || seal_places(&s) < 0 ||
-	    seal_functions(&s) < 0 || order_stacks(&s) < 0 || order_branches(&s) < 0 ||
-	    order_blocks(&s) < 0)
+	    seal_functions(&s) < 0 || order_stacks(&s) < 0 || order_streams(&s) < 0 ||
+	    order_branches(&s) < 0 || order_blocks(&s) < 0)
 		return -ENOMEM;
 	apply_stacks(&s, profile);
+	apply_streams(&s, profile);
 	apply_branches(&s, profile);
 	apply_blocks(&s, profile);
 	replace_tables(profile, &s.draft);

@@ -15,14 +15,14 @@ struct seal {
 
 	uint32_t *process_map; /* old index to new */
 	uint32_t *object_map;  /* likewise; PROFILE_NONE for those that nothing refers to */
-	uint32_t *stack_map;
+	uint32_t *stack_map, *stream_map;
 	size_t *n_mentions; /* of each old object in the long tables; the last is of no object */
 
 	struct radix_key *keys, *spare; /* of the group or table being sorted */
 	struct radix_key *places;       /* the distinct ones, in order */
 	size_t n_places, cap_places;
 	uint32_t *rank; /* of the place, for each mention of one */
-	uint32_t *stack_order, *branch_order, *block_order; /* of old indices */
+	uint32_t *stack_order, *stream_order, *branch_order, *block_order; /* of old indices */
 };
 
 /* Room for @n elements where *@p is; not NULL for none. */
@@ -42,7 +42,7 @@ static inline uint32_t map_object(const struct seal *s, uint32_t i)
 
 /*
  * Where the mentions of the tables begin: of each stack its frame, of all branches first the from
- * and then the to, of all blocks first the start and then the end.
+ * and then the to, of all blocks first the start and then the end, of all streams as of branches.
  */
 static inline size_t mention_from(const struct profile *p)
 {
@@ -64,9 +64,19 @@ static inline size_t mention_end(const struct profile *p)
 	return mention_start(p) + p->n_blocks;
 }
 
-static inline size_t n_mentions(const struct profile *p)
+static inline size_t mention_stream_from(const struct profile *p)
 {
 	return mention_end(p) + p->n_blocks;
+}
+
+static inline size_t mention_stream_to(const struct profile *p)
+{
+	return mention_stream_from(p) + p->n_streams;
+}
+
+static inline size_t n_mentions(const struct profile *p)
+{
+	return mention_stream_to(p) + p->n_streams;
 }
 
 /*
@@ -75,11 +85,13 @@ static inline size_t n_mentions(const struct profile *p)
 int seal_places(struct seal *s);
 int seal_functions(struct seal *s);
 int order_stacks(struct seal *s);
+int order_streams(struct seal *s);
 int order_branches(struct seal *s);
 int order_blocks(struct seal *s);
 
 /* Sort the rows of @p by these orders, add up the equal ones, and refer to the new indices. */
 void apply_stacks(struct seal *s, struct profile *p);
+void apply_streams(struct seal *s, struct profile *p);
 void apply_branches(struct seal *s, struct profile *p);
 void apply_blocks(struct seal *s, struct profile *p);
 

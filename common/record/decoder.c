@@ -437,6 +437,8 @@ static bool take_rows(struct cursor *c, const struct perf_event_attr *attr, stru
 	if (!take(c, &n, 8))
 		return false;
 	s->has_rows = true;
+	s->gaps = !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY);
+	s->call_stack = attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 	if (attr->branch_sample_type & BRANCH_HW_INDEX) {
 		/* Without rows the kernel may leave the index out, too. */
 		s->has_hw_idx = take(c, &s->hw_idx, 8);

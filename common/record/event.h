@@ -23,6 +23,7 @@ struct row {
 #define ROW_ABORT           (1ull << 3)
 #define ROW_SPEC_MASK       (3ull << 24)
 #define ROW_SPEC_WRONG_PATH (1ull << 24)
+#define ROW_AFTER_GAP       (1ull << 63) /* rows were left out next to it, of older ones */
 
 /* Cycles since the hardware's row before; 0 where it does not say. */
 static inline uint64_t row_cycles(const struct row *row)
@@ -34,6 +35,12 @@ static inline uint64_t row_cycles(const struct row *row)
 static inline bool address_is_kernel(uint64_t address)
 {
 	return address >> 63;
+}
+
+/* What kind of branch it is, enum branch_kind; 0 where the hardware does not say. */
+static inline uint32_t row_kind(uint64_t flags)
+{
+	return flags >> 20 & 15;
 }
 
 enum cpu_mode {
@@ -51,6 +58,9 @@ struct sample {
 	enum cpu_mode mode;
 	bool has_rows; /* a branch stack was asked for; it may still be empty */
 	bool has_hw_idx;
+	bool call_stack; /* its rows are a call stack's: a call each that has not returned */
+	bool gaps; /* between two of its rows others may have been taken, of kinds not recorded */
+	uint8_t n_zero, n_wrong_path; /* rows that whoever wrote the sample has left out */
 	uint32_t n_rows;
 	uint32_t n_callchain;
 	uint64_t hw_idx; /* of the newest row */

@@ -39,7 +39,8 @@ static void count_row(struct naive_counts *counts, const struct naive *naive, in
 	uint64_t cycles = row->flags >> 4 & 0xffff;
 	struct tally_entry e = {
 		.key = { (uint32_t)pid, from.object, from.offset, to.object, to.offset },
-		.count = { 1, row->flags & 1, row->flags >> 3 & 1, cycles, cycles ? 1 : 0 },
+		.count = { 1, row->flags & 1, row->flags >> 3 & 1, cycles, cycles ? 1 : 0,
+			   row->flags >> 1 & 1 },
 	};
 
 	counts->counters.rows++;
@@ -112,7 +113,9 @@ static void count_rows(struct naive_counts *counts, const struct naive *naive,
 			break;
 		older = judge(rules, s, i + 1);
 		counts->counters.runs++;
-		if (newer == SOUND && older == SOUND)
+		if (s->gaps)
+			counts->counters.runs_filtered++;
+		else if (newer == SOUND && older == SOUND)
 			count_run(counts, naive, pid, &s->rows[i + 1], &s->rows[i]);
 		else
 			counts->counters.runs_beside++;
@@ -204,8 +207,8 @@ static void count_profile_rows(struct naive_counts *counts, struct naive *naive,
 		struct tally_entry e = {
 			.key = { (uint32_t)p->processes[b->process].pid, from.object, from.offset,
 				 to.object, to.offset },
-			.count = { b->taken, b->mispredicted, b->aborted, b->cycles,
-				   b->cycles_rows },
+			.count = { b->taken, b->mispredicted, b->aborted, b->cycles, b->cycles_rows,
+				   b->predicted },
 		};
 
 		tally_add(&counts->branches, &e);
@@ -293,6 +296,7 @@ bool naive_counters_balance(const struct profile_counters *c, uint64_t n_samples
 		       c->samples + c->samples_other_event + c->samples_guest + c->samples_limit &&
 	       c->rows == c->rows_counted + c->rows_aside + c->rows_zero + c->rows_wrong_path +
 				  c->rows_doubled + c->rows_call_stack + c->rows_limit &&
-	       c->runs == c->runs_counted + c->runs_aside + c->runs_beside + c->runs_call_stack +
-				  c->runs_backward + c->runs_across + c->runs_long + c->runs_limit;
+	       c->runs == c->runs_counted + c->runs_aside + c->runs_beside + c->runs_filtered +
+				  c->runs_call_stack + c->runs_backward + c->runs_across +
+				  c->runs_long + c->runs_limit;
 }

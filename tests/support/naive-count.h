@@ -18,7 +18,8 @@ struct naive_rules {
  * Keys and counts of the tallies:
  *   pairs     from, to (raw)                                taken
  *   runs      begin, end (raw)                              runs
- *   branches  pid, from object, offset, to object, offset   taken, mispredicted, aborted, cycles, rows with them
+ *   branches  pid, from object, offset, to object, offset   taken, mispredicted, aborted, cycles, rows with them,
+ *                                                           predicted
  *   blocks    pid, object, start, end                       runs, cycles, runs with them
  *   leaves    pid, object, offset                           samples, weight
  */

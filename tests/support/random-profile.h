@@ -50,6 +50,7 @@ struct random_rows {
 	struct profile_process processes[N_RANDOM_PROCESSES];
 	struct profile_function functions[N_RANDOM_FUNCTIONS];
 	struct profile_stack stacks[N_RANDOM_STACKS];
+	struct profile_stream streams[N_RANDOM_STACKS];
 	struct profile_branch branches[N_RANDOM_ROWS];
 	struct profile_block blocks[N_RANDOM_ROWS];
 	uint64_t counters[sizeof(struct profile_counters) / sizeof(uint64_t)];
@@ -104,7 +105,7 @@ static inline void random_short_rows(struct random_rows *rows, uint64_t *state)
 		rows->functions[i] = (struct profile_function){
 			.object = place.object,
 			.start = place.offset,
-			.size = random_below(state, 20),
+			.size = place.offset * 7 % 20, /* of one start it is one in all profiles */
 			.name = words[1 + random_below(state, 3)],
 			.fingerprint = random_below(state, 3),
 		};
@@ -125,8 +126,20 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.samples = random_below(state, 5),
 			.stitched = random_below(state, 2),
 			.weight = random_next(state),
+			.folded = random_below(state, 2),
 		};
 		rows->stacks[i].frame.offset &= ~7ULL;
+		rows->streams[i] = (struct profile_stream){
+			.parent = parent,
+			.process = rows->stacks[i].process,
+			.from = random_place(state),
+			.to = random_place(state),
+			.hits = random_below(state, 5),
+			.folded = random_below(state, 2),
+			.cycles = random_next(state),
+		};
+		rows->streams[i].from.offset &= ~15ULL;
+		rows->streams[i].to.offset &= ~31ULL;
 	}
 	for (size_t i = 0; i < N_RANDOM_ROWS; i++) {
 		struct location place = random_place(state);
@@ -135,7 +148,9 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.process = random_process(state),
 			.from = place,
 			.to = random_place(state),
+			.kind = (enum branch_kind)random_below(state, 3),
 			.taken = random_below(state, 9),
+			.predicted = random_below(state, 5),
 			.cycles = random_next(state) << 11,
 			.cycles_rows = 1,
 		};
@@ -185,12 +200,30 @@ static inline void random_add_stack(struct profile *p, const struct random_rows 
 	stacks[i] = (uint32_t)profile_add_stack(p, &row);
 }
 
+/* As random_add_stack(). */
+static inline void random_add_stream(struct profile *p, const struct random_rows *rows, uint32_t i,
+				     uint32_t *streams, const uint32_t *objects,
+				     const uint32_t *processes)
+{
+	struct profile_stream row = rows->streams[i];
+
+	if (streams[i] != PROFILE_NONE)
+		return;
+	if (row.parent != PROFILE_NONE)
+		random_add_stream(p, rows, row.parent, streams, objects, processes);
+	row.parent = random_mapped(streams, row.parent);
+	row.process = random_mapped(processes, row.process);
+	row.from.object = random_mapped(objects, row.from.object);
+	row.to.object = random_mapped(objects, row.to.object);
+	streams[i] = (uint32_t)profile_add_stream(p, &row);
+}
+
 /* Adds all rows to @p, table by table, each in the order that @shuffle gives (NULL: as they are). */
 static inline void random_add_rows(struct profile *p, const struct random_rows *rows,
 				   uint64_t *shuffle)
 {
 	uint32_t order[N_RANDOM_ROWS], objects[N_RANDOM_OBJECTS], processes[N_RANDOM_PROCESSES];
-	uint32_t stacks[N_RANDOM_STACKS];
+	uint32_t stacks[N_RANDOM_STACKS], streams[N_RANDOM_STACKS];
 
 	random_order(order, N_RANDOM_OBJECTS, shuffle);
 	for (size_t i = 0; i < N_RANDOM_OBJECTS; i++)
@@ -207,9 +240,11 @@ static inline void random_add_rows(struct profile *p, const struct random_rows *
 	}
 	random_order(order, N_RANDOM_STACKS, shuffle);
 	for (size_t i = 0; i < N_RANDOM_STACKS; i++)
-		stacks[i] = PROFILE_NONE;
+		stacks[i] = streams[i] = PROFILE_NONE;
 	for (size_t i = 0; i < N_RANDOM_STACKS; i++)
 		random_add_stack(p, rows, order[i], stacks, objects, processes);
+	for (size_t i = 0; i < N_RANDOM_STACKS; i++)
+		random_add_stream(p, rows, order[i], streams, objects, processes);
 	random_order(order, N_RANDOM_ROWS, shuffle);
 	for (size_t i = 0; i < N_RANDOM_ROWS; i++) {
 		struct profile_branch branch = rows->branches[order[i]];

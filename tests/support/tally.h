@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define TALLY_KEYS   6
-#define TALLY_COUNTS 5
+#define TALLY_COUNTS 6
 
 struct tally_entry {
 	uint64_t key[TALLY_KEYS];
