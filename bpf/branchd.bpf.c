@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The program that runs at each overflow of a sampling event: takes the sample's stacks, or branch
+ * The programs that run at each overflow of a sampling event: each takes the sample's stacks and branch
  * rows, and writes one record into the ring of its CPU.
  *
  * It runs with interrupts off, or in an NMI: it touches what is its CPU's alone, takes no lock and
@@ -26,6 +26,16 @@ const volatile _Bool take_user = 1; /* the user's stack, by frame pointers */
 const volatile _Bool take_kernel = 1;
 const volatile _Bool take_cgroup = 1;
 const volatile _Bool take_rows = 0;
+const volatile __u32 depth = 0;            /* rows that the hardware keeps */
+const volatile _Bool has_hw_idx = 0;       /* it tells which of them is the newest */
+const volatile _Bool some_kinds = 0;       /* not all kinds of branches are recorded */
+const volatile _Bool leave_wrong_path = 0; /* rows not to be copied */
+const volatile _Bool leave_kernel = 0;
+
+/* Whom alone samples are wanted of; none: of all. */
+const volatile __u32 n_pids = 0, n_uids = 0;
+const volatile __u32 pids[BPF_MAX_WANTED] = {}, uids[BPF_MAX_WANTED] = {};
+const volatile _Bool some_units = 0;
 
 /*
  * Where a sample is put together. Three masks bound it in the verifier's eyes: of where the user's
@@ -34,10 +44,15 @@ const volatile _Bool take_rows = 0;
 #define USER_AT_MASK 0xff
 #define ROWS_AT_MASK 0x1ff
 #define BYTES_MASK   0x1fff
+#define WORDS_MASK   0x3ff
+#define ROWS_MASK    0x3f
+
+#define ROW_WORDS (sizeof(struct perf_branch_entry) / sizeof(__u64))
 
 struct scratch {
 	struct bpf_sample sample;
-	__u64 words[(BYTES_MASK + 1) / 8];
+	__u64 words[WORDS_MASK + ROW_WORDS]; /* room for a row at any index */
+	__u64 n_kept; /* in memory, so that the verifier does not follow each of its values */
 };
 
 struct {
@@ -52,6 +67,17 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } rings SEC(".maps");
+
+/*
+ * Control groups of units that are not wanted. The reader of the rings puts them here when it has seen
+ * the first sample of each: nobody else knows of what unit a group is.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* the loader makes it larger where it is used */
+	__type(key, __u64);
+	__type(value, __u8);
+} refused SEC(".maps");
 
 /* As many as there are CPUs: the loader says. */
 struct {
@@ -83,12 +109,18 @@ struct bpf_perf_event_data_kern {
 /*
  * Periods that passed without a run of the program: the kernel was running another BPF program or was
  * in a map's system call, held interrupts off, or had stopped the event; or a hypervisor had the
- * CPU. A run that comes late is followed by one in time, so that half periods are rounded.
+ * CPU. A run that comes late is followed by one in time, so that half periods are rounded. Only over
+ * stretches in which the CPU was never seen idle: nothing is lost where a timer sleeps with its CPU.
  */
-static __always_inline void count_periods(struct bpf_counters *c)
+static __always_inline void count_periods(struct bpf_counters *c, _Bool idle)
 {
 	__u64 now = bpf_ktime_get_ns(), n;
 
+	c->ran_ns = now;
+	if (idle) {
+		c->due_ns = 0;
+		return;
+	}
 	if (c->due_ns == 0) {
 		c->due_ns = now;
 		return;
@@ -101,13 +133,13 @@ static __always_inline void count_periods(struct bpf_counters *c)
 /*
  * A stack, its marker first, at @at of the words: where the words end then. Nothing where there is none.
  */
-static __always_inline __u64 add_stack(void *ctx, struct scratch *s, __u64 at, __u64 flags,
-				       __u64 marker)
+static __always_inline __u64 add_stack(void *ctx, struct scratch *s, __u64 at, __u32 max_frames,
+				       __u64 flags, __u64 marker)
 {
 	long n;
 
 	MASK(at, USER_AT_MASK);
-	n = bpf_get_stack(ctx, &s->words[at + 1], BPF_SAMPLE_MAX_FRAMES * sizeof(__u64), flags);
+	n = bpf_get_stack(ctx, &s->words[at + 1], max_frames * sizeof(__u64), flags);
 	if (n <= 0)
 		return at;
 	s->words[at] = marker;
@@ -134,20 +166,108 @@ static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 	s->flags |= BPF_SAMPLE_HAS_HW_IDX;
 }
 
+/*
+ * A user's stack by frame pointers; where the rows tell the callers, only where the user's code was,
+ * which in the kernel the ip does not say.
+ */
+static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel,
+				      enum bpf_event event)
+{
+	if (event == BPF_EVENT_ANY && take_user)
+		return add_stack(ctx, s, at, BPF_SAMPLE_MAX_FRAMES, BPF_F_USER_STACK,
+				 PERF_CONTEXT_USER);
+	if (event == BPF_EVENT_CALLS && in_kernel)
+		return add_stack(ctx, s, at, 1, BPF_F_USER_STACK, PERF_CONTEXT_USER);
+	return at;
+}
+
+/* In the third word of a row: see perf_branch_entry of a linux/perf_event.h of 6.1 or later. */
+#define SPEC_MASK       (3ull << 24)
+#define SPEC_WRONG_PATH (1ull << 24)
+
+/* Rows in which nothing was recorded are the oldest: where the hardware was wiped not long ago. */
+static __always_inline __u64 skip_zero_rows(struct scratch *s, __u64 at, __u64 n)
+{
+	for (int i = 0; i < BPF_SAMPLE_MAX_ROWS; i++) {
+		__u64 last = at + (n - 1) * ROW_WORDS;
+
+		MASK(last, WORDS_MASK);
+		if (n == 0 || s->words[last] != 0 || s->words[last + 1] != 0)
+			break;
+		n--;
+	}
+	return n;
+}
+
+/* Rows were left out behind the one at @at of the words. */
+static __always_inline void mark_gap(struct scratch *s, __u64 at)
+{
+	MASK(at, WORDS_MASK);
+	s->words[at + ROW_WORDS - 1] |= BPF_ROW_AFTER_GAP;
+}
+
+/*
+ * Keeps those of the @n rows that are wanted. Without the kernel's the user's are as they would be had
+ * the hardware been told to leave them out; beside one of a wrong path it is not known what ran.
+ */
+static __always_inline __u64 pick_rows(struct scratch *s, __u64 at, __u64 n, struct bpf_counters *c)
+{
+	s->n_kept = 0;
+	for (__u64 i = 0; i < BPF_SAMPLE_MAX_ROWS && i < n; i++) {
+		__u64 *row = &s->words[at + i * ROW_WORDS];
+		__u64 kept = s->n_kept, to;
+
+		MASK(kept, ROWS_MASK);
+		to = at + kept * ROW_WORDS;
+		if (leave_wrong_path && (row[2] & SPEC_MASK) == SPEC_WRONG_PATH) {
+			s->sample.n_wrong_path++;
+			if (kept > 0)
+				mark_gap(s, at + (kept - 1) * ROW_WORDS);
+		} else if (leave_kernel && (row[0] | row[1]) >> 63) {
+			c->rows_kernel++;
+		} else {
+			s->words[to] = row[0];
+			s->words[to + 1] = row[1];
+			s->words[to + 2] = row[2];
+			s->n_kept = kept + 1;
+		}
+	}
+	return s->n_kept;
+}
+
+static __always_inline void count_rows(struct bpf_counters *c, __u64 n)
+{
+	c->snapshots++;
+	c->snapshots_empty += n == 0;
+	c->snapshots_full += depth && n >= depth;
+	c->rows += n;
+}
+
 /* The branch rows there are, at @at of the words: where the words end then. */
-static __always_inline __u64 add_rows(void *ctx, struct scratch *s, __u64 at)
+static __always_inline __u64 add_rows(void *ctx, struct scratch *s, __u64 at,
+				      struct bpf_counters *c)
 {
 	const __u64 n_bytes = sizeof(struct perf_branch_entry);
-	long n;
+	__u64 n_read, n;
+	long r;
 
 	MASK(at, ROWS_AT_MASK);
-	n = bpf_read_branch_records(ctx, &s->words[at], BPF_SAMPLE_MAX_ROWS * n_bytes, 0);
-	if (n < 0)
+	r = bpf_read_branch_records(ctx, &s->words[at], BPF_SAMPLE_MAX_ROWS * n_bytes, 0);
+	if (r < 0) { /* kernels differ in the errno */
+		c->rowless++;
 		return at;
+	}
+	n_read = (__u64)r / n_bytes;
+	n = skip_zero_rows(s, at, n_read);
+	s->sample.n_zero = n_read - n;
+	count_rows(c, n);
+	if (has_hw_idx && n > 0)
+		add_hw_idx(ctx, &s->sample);
+	if (leave_wrong_path || leave_kernel)
+		n = pick_rows(s, at, n, c);
 	s->sample.flags |= BPF_SAMPLE_HAS_ROWS;
-	s->sample.n_rows = (__u64)n / n_bytes;
-	add_hw_idx(ctx, &s->sample);
-	return at + (__u64)n / sizeof(__u64);
+	s->sample.n_rows = n;
+	return at + n * ROW_WORDS;
 }
 
 static __always_inline void write_sample(void *ctx, const struct scratch *s, __u64 n_words,
@@ -167,42 +287,89 @@ static __always_inline void write_sample(void *ctx, const struct scratch *s, __u
 		c->no_ring++;
 }
 
-SEC("perf_event")
-int take_sample(struct bpf_perf_event_data *ctx)
+static __always_inline _Bool is_listed(const volatile __u32 *list, __u32 n, __u32 value)
+{
+	for (__u32 i = 0; i < BPF_MAX_WANTED && i < n; i++)
+		if (list[i] == value)
+			return 1;
+	return 0;
+}
+
+static __always_inline _Bool is_wanted(const struct bpf_sample *s)
+{
+	if (n_pids && !is_listed(pids, n_pids, s->pid))
+		return 0;
+	if (n_uids && !is_listed(uids, n_uids, s->uid))
+		return 0;
+	return !some_units || !bpf_map_lookup_elem(&refused, &s->cgroup);
+}
+
+/* Whose the sample is. */
+static __always_inline void identify(struct bpf_sample *s, __u64 task)
+{
+	s->pid = task >> 32;
+	s->tid = (__u32)task;
+	s->uid = (__u32)bpf_get_current_uid_gid();
+	s->cgroup = take_cgroup ? bpf_get_current_cgroup_id() : 0;
+}
+
+static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch *s,
+				 struct bpf_counters *c, enum bpf_event event)
+{
+	_Bool in_kernel = PT_REGS_IP(&ctx->regs) >> 63;
+	__u64 at = 0;
+
+	c->taken++;
+	s->sample.ip = PT_REGS_IP(&ctx->regs);
+	s->sample.period = ctx->sample_period;
+	s->sample.hw_idx = 0;
+	s->sample.n_rows = 0;
+	s->sample.n_zero = s->sample.n_wrong_path = 0;
+	s->sample.flags = 0;
+	if (event == BPF_EVENT_CALLS)
+		s->sample.flags = BPF_SAMPLE_CALL_STACK;
+	else if (some_kinds)
+		s->sample.flags = BPF_SAMPLE_GAPS;
+	if (take_kernel && in_kernel)
+		at = add_stack(ctx, s, at, BPF_SAMPLE_MAX_FRAMES, 0, PERF_CONTEXT_KERNEL);
+	at = add_user(ctx, s, at, in_kernel, event);
+	s->sample.n_callchain = at;
+	if (take_rows)
+		at = add_rows(ctx, s, at, c);
+	write_sample(ctx, s, at, c);
+}
+
+static __always_inline int run(struct bpf_perf_event_data *ctx, enum bpf_event event)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
-	__u64 task = bpf_get_current_pid_tgid(), at = 0;
+	__u64 task = bpf_get_current_pid_tgid();
 	struct bpf_counters *c = bpf_map_lookup_elem(&counters, &cpu);
 	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
-	__u64 ip = PT_REGS_IP(&ctx->regs);
 
 	if (!c || !s) /* for the verifier */
 		return 0;
+	c->weight[event] += ctx->sample_period;
 	if (period_ns) {
-		count_periods(c);
-		if (task == 0) {
-			c->idle++;
+		count_periods(c, task == 0);
+		if (task == 0)
 			return 0;
-		}
 	}
-	c->taken++;
-
-	s->sample.pid = task >> 32;
-	s->sample.tid = (__u32)task;
-	s->sample.uid = (__u32)bpf_get_current_uid_gid();
-	s->sample.ip = ip;
-	s->sample.period = ctx->sample_period;
-	s->sample.cgroup = take_cgroup ? bpf_get_current_cgroup_id() : 0;
-	s->sample.hw_idx = 0;
-	s->sample.n_rows = 0;
-	s->sample.flags = 0;
-	if (take_kernel && ip >> 63)
-		at = add_stack(ctx, s, at, 0, PERF_CONTEXT_KERNEL);
-	if (take_user)
-		at = add_stack(ctx, s, at, BPF_F_USER_STACK, PERF_CONTEXT_USER);
-	s->sample.n_callchain = at;
-	if (take_rows)
-		at = add_rows(ctx, s, at);
-	write_sample(ctx, s, at, c);
+	identify(&s->sample, task);
+	if (is_wanted(&s->sample))
+		take(ctx, s, c, event);
+	else
+		c->filtered++;
 	return 0;
+}
+
+SEC("perf_event")
+int take_any(struct bpf_perf_event_data *ctx)
+{
+	return run(ctx, BPF_EVENT_ANY);
+}
+
+SEC("perf_event")
+int take_calls(struct bpf_perf_event_data *ctx)
+{
+	return run(ctx, BPF_EVENT_CALLS);
 }

@@ -7,18 +7,32 @@
 #include <string.h>
 
 /* So many windows may wait for a store that takes none: an hour of them. */
-#define MAX_WAITING 360
+#define MAX_WAITING 360u
+
+/*
+ * The more wait, the longer takes each try, and nobody is answered meanwhile: so the pauses between tries
+ * double, up to so many windows.
+ */
+#define MAX_PAUSE 30u
 
 struct archive {
 	struct store *store;
 	struct namer *namer;
 	struct archive_listener listener;
 	bool has_open;
-	struct collected open; /* the parts of the open window so far, as one; or no profile */
-	struct collected
-		waiting; /* closed windows that could not be stored, as one; or no profile */
+	struct collected open;    /* the parts of the open window so far, as one; or no profile */
+	struct collected waiting; /* closed windows not stored yet, as one; or no profile */
+	uint64_t next_try;        /* once so many of them wait */
 	struct archive_status status;
 };
+
+static int on_code_wanted(const struct profile *profile, const struct profile_function *function,
+			  void *ret, size_t n, uint16_t *ret_machine, void *userdata)
+{
+	struct archive *archive = userdata;
+
+	return namer_read_code(archive->namer, profile, function, ret, n, ret_machine);
+}
 
 int archive_new(struct archive **ret, struct store *store, struct namer *namer)
 {
@@ -30,6 +44,7 @@ int archive_new(struct archive **ret, struct store *store, struct namer *namer)
 	}
 	archive->store = store;
 	archive->namer = namer;
+	store_set_code_source(store, on_code_wanted, archive);
 	*ret = archive;
 	return 0;
 }
@@ -116,8 +131,11 @@ static int store_waiting(struct archive *archive, struct fault *fault)
 		      fault);
 	if (r < 0) {
 		memcpy(archive->status.fault, fault->text, sizeof(archive->status.fault));
+		archive->next_try =
+			archive->status.waiting + MIN(archive->status.waiting, MAX_PAUSE);
 		return r;
 	}
+	archive->next_try = 0;
 	archive->status.waiting = 0;
 	archive->status.fault[0] = '\0';
 	waiting->profile = profile_free(waiting->profile);
@@ -136,6 +154,7 @@ static void give_up(struct archive *archive)
 {
 	archive->status.given_up += archive->status.waiting;
 	archive->status.waiting = 0;
+	archive->next_try = 0;
 	archive->waiting.profile = profile_free(archive->waiting.profile);
 }
 
@@ -158,7 +177,8 @@ static int add_closed(struct archive *archive, struct collected *closed, struct 
 		archive->status.given_up++;
 		return fault_set(fault, r, "no memory for a closed window: it is lost");
 	}
-	archive->status.waiting++;
+	if (++archive->status.waiting < MIN(archive->next_try, MAX_WAITING))
+		return fault_set(fault, -EAGAIN, "%s", archive->status.fault);
 	return store_waiting(archive, fault);
 }
 

@@ -3,8 +3,8 @@
  * The windows there are: those in the store, and the one still open, of which parts are handed in
  * when somebody asks for it.
  *
- * A window that cannot be stored, of a full disk, say, is kept and becomes one with the next; only
- * after many are some given up, and counted.
+ * A window that cannot be stored, of a full disk, say, is kept and becomes one with the next; that is
+ * tried again after ever more windows. Only after many are some given up, and counted.
  */
 #pragma once
 
@@ -48,11 +48,12 @@ void archive_set_open(struct archive *archive, uint64_t start_us, const char *mo
 
 /*
  * A closed window, or a part of the open one; takes its profile over in any case. 0, or -errno and
- * @fault: it could not be stored, or not be kept.
+ * @fault: it could not be stored, or not be kept; -EAGAIN: what could not be stored before was not
+ * tried again yet.
  */
 int archive_add(struct archive *archive, struct collected *collected, struct fault *fault);
 
-/* Tries again to store what could not be. */
+/* Tries at once to store what could not be, if there is any. 0, or -errno and @fault. */
 int archive_flush(struct archive *archive, struct fault *fault);
 
 /*

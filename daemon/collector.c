@@ -134,6 +134,8 @@ static int hand_over(struct collector *c, uint64_t end_us, bool open)
 	counters = &profile->counters;
 	add_losses(c, counters);
 	counters->stacks_cut = c->n_cut;
+	if (sampler_probe(c->sampler)->since_switch)
+		counters->stacks_since_switch = counters->samples_call_stack;
 	c->n_cut = 0;
 	collected.window.samples = counters->samples;
 	collected.window.lost =
@@ -181,6 +183,16 @@ static int identify(struct collector *c, struct incarnation *i, const struct sam
 	return r < 0 ? r : incarnation_identify(i, s->uid, s->cgroup, unit);
 }
 
+static bool is_wanted(const struct collector *c, const struct incarnation *i)
+{
+	const struct unit_list *only = &c->settings.units;
+
+	for (uint32_t k = 0; k < only->n; k++)
+		if (i->unit && strcmp(i->unit, only->names[k]) == 0)
+			return true;
+	return only->n == 0;
+}
+
 static int count_sample(struct collector *c, const struct event *event)
 {
 	struct incarnation *i = processes_find(c->processes, event->pid);
@@ -192,6 +204,10 @@ static int count_sample(struct collector *c, const struct event *event)
 	r = identify(c, i, &e.sample);
 	if (r < 0)
 		return r;
+	if (_unlikely_(!is_wanted(c, i))) {
+		sampler_refuse(c->sampler, units_knows(c->units, i->cgroup) ? i->cgroup : 0);
+		return 0;
+	}
 	c->n_cut += live_callchain_cut(&e.sample, c->processes, i);
 	return builder_add(c->builder, c->processes, &e);
 }
@@ -209,8 +225,10 @@ static int on_event(const struct event *event, void *userdata)
 	case EVENT_THROTTLE:
 		return builder_add(c->builder, c->processes, event);
 	case EVENT_LOST: /* counted by the sampler, which knows of what */
+		builder_observe(c->builder, event);
 		return 0;
 	default:
+		builder_observe(c->builder, event);
 		return processes_apply(c->processes, event);
 	}
 }
@@ -312,8 +330,10 @@ static int start_thread(struct collector *c)
 static int collector_init(struct collector *c)
 {
 	struct builder_settings builder = {
+		.doubled = sampler_probe(c->sampler)->doubled,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
+		.stitch.depth = sampler_probe(c->sampler)->depth,
 	};
 	int r;
 

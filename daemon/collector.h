@@ -20,6 +20,7 @@ struct collector_settings {
 	uint64_t window_us;          /* windows end at multiples of it */
 	size_t max_queued;           /* windows that may wait for the main thread */
 	size_t max_rows, max_frames; /* limits of a window's tables; 0: the builder's defaults */
+	struct unit_list units;      /* samples of others are not wanted; see sampler_refuse() */
 };
 
 /* A window, or a part of the one still open (window.open); its profile is not sealed and has no names. */

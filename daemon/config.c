@@ -46,6 +46,45 @@ static int parse_frequency(const char *text, void *ret)
 	return r ?: *(uint64_t *)ret < 1 || *(uint64_t *)ret > 10000 ? -ERANGE : 0;
 }
 
+static int parse_event(const char *text, void *ret)
+{
+	static const char *const names[] = {
+		[SAMPLER_CYCLES] = "cycles", [SAMPLER_BRANCHES] = "branches"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(text, names[i]) == 0)
+			return (*(enum sampler_event *)ret = (enum sampler_event)i), 0;
+	return -EINVAL;
+}
+
+static int parse_period(const char *text, void *ret)
+{
+	int r = config_value_count(text, ret);
+
+	return r ?: *(uint64_t *)ret < 10000 || *(uint64_t *)ret > 1000000000000 ? -ERANGE : 0;
+}
+
+static int parse_filter(const char *text, void *ret)
+{
+	return branch_filter_parse(text, ret);
+}
+
+static int parse_pids(const char *text, void *ret)
+{
+	return restriction_parse_pids(text, ret);
+}
+
+static int parse_users(const char *text, void *ret)
+{
+	return restriction_parse_users(text, ret);
+}
+
+static int parse_units(const char *text, void *ret)
+{
+	return restriction_parse_units(text, ret);
+}
+
 static int parse_bool(const char *text, void *ret)
 {
 	return config_value_bool(text, ret);
@@ -97,6 +136,18 @@ static const struct key {
 	  "one of auto, software, stack, branch, stack+branch" },
 	{ "Sampling", "Frequency", parse_frequency, MEMBER(sampling.frequency),
 	  "a number of samples a second, 1 to 10000" },
+	{ "Sampling", "Event", parse_event, MEMBER(sampling.event), "cycles or branches" },
+	{ "Sampling", "Period", parse_period, MEMBER(sampling.period),
+	  "a number of events, 10000 to 1000000000000" },
+	{ "Sampling", "BranchFilter", parse_filter, MEMBER(sampling.branch_filter),
+	  "names of any, any_call, any_ret, ind_call, ind_jmp, cond, call, u, k with commas "
+	  "between" },
+	{ "Sampling", "Pids", parse_pids, MEMBER(sampling.only.pids),
+	  "at most 16 numbers of processes" },
+	{ "Sampling", "Users", parse_users, MEMBER(sampling.only.uids),
+	  "at most 16 users that there are, by name or number" },
+	{ "Sampling", "Units", parse_units, MEMBER(sampling.only.units),
+	  "at most 16 names of services or scopes" },
 	{ "Sampling", "Kernel", parse_bool, MEMBER(sampling.kernel), "yes or no" },
 	{ "Sampling", "RingSize", parse_ring, MEMBER(sampling.ring_pages),
 	  "a size that is a power of two, from a page to 64M" },

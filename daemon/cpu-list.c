@@ -40,6 +40,21 @@ int cpu_list_parse(bool *flags, uint32_t n, const char *text)
 	return 0;
 }
 
+bool cpu_list_has(const char *text, uint32_t cpu)
+{
+	unsigned long first, last;
+
+	while (take_number(&text, &first)) {
+		last = first;
+		if (*text == '-' && (text++, !take_number(&text, &last)))
+			return false;
+		if (cpu >= first && cpu <= last)
+			return true;
+		text += *text == ',';
+	}
+	return false;
+}
+
 /* The list of those on line; it is short, whatever the number of CPUs: there are few gaps. */
 static int read_online(char *ret, size_t n)
 {

@@ -11,5 +11,8 @@ int cpu_list_read_online(bool **ret, uint32_t n);
 /* Sets those of @n flags that @text names, and clears the others. Numbers from @n on are passed over. */
 int cpu_list_parse(bool *flags, uint32_t n, const char *text);
 
+/* Whether @text names @cpu. */
+bool cpu_list_has(const char *text, uint32_t cpu);
+
 /* The number of one CPU that is on line. */
 int cpu_list_first_online(void);

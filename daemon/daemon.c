@@ -24,8 +24,9 @@
 #include "daemon/server.h"
 #include "daemon/store.h"
 
-#define DATABASE  "branchd.db"
-#define SET_ASIDE "the database was not usable (%s): it is now %s, and a new one was begun"
+#define DATABASE       "branchd.db"
+#define ROTATION_SHARE 100 /* of the time, that events may not have counted without a word of it */
+#define SET_ASIDE      "the database was not usable (%s): it is now %s, and a new one was begun"
 
 struct daemon {
 	sd_event *event;
@@ -56,6 +57,38 @@ static void on_cut(void *userdata)
 	sampling_cut(daemon->sampling);
 }
 
+/* Others use the PMU as well, so that the kernel has its events take turns: perf, or a guest's. */
+static void add_rotation(struct status *status)
+{
+	const struct sampler_counts *c = &status->samples;
+	char text[256];
+
+	if (c->running_ns >= c->enabled_ns - c->enabled_ns / ROTATION_SHARE)
+		return;
+	snprintf(text, sizeof(text),
+		 "the PMU's events have counted for %.1f %% of their time: another user of it, or "
+		 "of "
+		 "its branch records with another filter, such as perf record, takes turns with "
+		 "them",
+		 100.0 * (double)c->running_ns / (double)c->enabled_ns);
+	status_add_problem(status, text);
+}
+
+/* To call stacks a CPU turns by an event of its own, for which there may be no descriptor or counter. */
+static void add_phases(struct status *status)
+{
+	char text[256];
+
+	if (status->samples.phases_missed == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu times a CPU could not turn from branches to call stacks: another event of "
+		 "the "
+		 "PMU is in the way (perf?), or there are too many open files (LimitNOFILE=)",
+		 (unsigned long long)status->samples.phases_missed);
+	status_add_problem(status, text);
+}
+
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
@@ -69,6 +102,8 @@ static void on_get_status(struct status *status, void *userdata)
 	status->unnamed_objects = namer_count_problems(daemon->namer);
 	status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
+	add_rotation(status);
+	add_phases(status);
 	if (!*status->store.set_aside)
 		return;
 	snprintf(text, sizeof(text), SET_ASIDE, status->store.why_set_aside,
@@ -80,14 +115,14 @@ static void on_get_status(struct status *status, void *userdata)
 static void notify_status(struct daemon *daemon)
 {
 	struct status *status = daemon->server ? calloc(1, sizeof(*status)) : NULL;
+	char what[160];
 
 	if (!status)
 		return;
 	on_get_status(status, daemon);
+	sampling_describe(daemon->sampling, what, sizeof(what));
 	if (status->running)
-		sd_notifyf(0, "STATUS=Sampling %s at %llu Hz, mode %s.", status->probe.event,
-			   (unsigned long long)status->frequency,
-			   sampler_mode_name(status->probe.mode));
+		sd_notifyf(0, "STATUS=Sampling %s.", what);
 	else
 		sd_notifyf(0, "STATUS=Not sampling: %s", status->why_not);
 	free(status);

@@ -47,6 +47,11 @@ void error_reply_not_sampling(struct call *call)
 	call_error(call, "io.branchd.NotSampling", NULL);
 }
 
+void error_reply_no_such_code(struct call *call)
+{
+	call_error(call, "io.branchd.NoSuchCode", NULL);
+}
+
 void error_reply(struct call *call, int r)
 {
 	if (r == -EMSGSIZE || r == -ENOBUFS)

@@ -14,6 +14,7 @@
 #include <uthash.h>
 
 #include "common/symbol/elf-image.h"
+#include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 
 #define MAX_FILES 8192 /* remembered; when there are more it starts anew */
@@ -33,12 +34,19 @@ struct file_id {
 
 struct file_ids {
 	struct file_id *files;
+	struct build_id vdso; /* of 64-bit processes */
 };
 
 int file_ids_new(struct file_ids **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	struct file_ids *ids = calloc(1, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	if (vdso_get_build_id(&ids->vdso) < 0)
+		ids->vdso.n = 0;
+	*ret = ids;
+	return 0;
 }
 
 static void forget_all(struct file_ids *ids)
@@ -125,6 +133,22 @@ static bool is_unchanged(const struct file_id *file, const struct stat *st)
 	       file->changed.tv_nsec == st->st_ctim.tv_nsec;
 }
 
+/*
+ * The file of that key, known before, if our own path leads to it still and it did not change: what
+ * most programs that come and go have mapped, for the price of one look.
+ */
+static struct file_id *find_unchanged(const struct file_ids *ids, const struct file_key *key,
+				      const char *path)
+{
+	struct file_id *file;
+	struct stat st;
+
+	HASH_FIND(hh, ids->files, key, sizeof(*key), file);
+	if (!file || stat(path, &st) < 0 || st.st_ino != key->inode || !is_unchanged(file, &st))
+		return NULL;
+	return file;
+}
+
 /* What is known of the file at @fd, which it takes over; read if it must be. NULL: no memory. */
 static struct file_id *find_file(struct file_ids *ids, const struct file_key *key, int fd,
 				 const struct stat *st)
@@ -148,26 +172,48 @@ static struct file_id *find_file(struct file_ids *ids, const struct file_key *ke
 	return file;
 }
 
+static int open_and_find(struct file_ids *ids, int32_t pid, const struct mapping_event *mapping,
+			 const struct file_key *key, struct file_id **ret)
+{
+	struct stat st;
+	int fd = open_mapped(pid, mapping, &st);
+
+	*ret = NULL;
+	if (fd < 0)
+		return 0;
+	*ret = find_file(ids, key, fd, &st);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void fill(struct mapping_event *mapping, const struct build_id *id)
+{
+	memcpy(mapping->build_id, id->bytes, sizeof(mapping->build_id));
+	mapping->n_build_id = id->n;
+	mapping->major = mapping->minor = 0;
+	mapping->inode = 0;
+}
+
+/* All 64-bit processes have the same one; 32-bit ones another, below 4 GiB. */
+static bool is_vdso(const struct mapping_event *mapping)
+{
+	return strcmp(mapping->path, "[vdso]") == 0 && mapping->address >> 32 != 0;
+}
+
 int file_ids_fill(struct file_ids *ids, int32_t pid, struct mapping_event *mapping)
 {
 	struct file_key key = { mapping->major, mapping->minor, mapping->inode };
 	struct file_id *file;
-	struct stat st;
-	int fd;
+	int r = 0;
 
+	if (is_vdso(mapping))
+		fill(mapping, &ids->vdso);
 	if (mapping->inode == 0 || mapping->n_build_id > 0 || mapping->path[0] != '/')
 		return 0;
-	fd = open_mapped(pid, mapping, &st);
-	if (fd < 0)
-		return 0;
-	file = find_file(ids, &key, fd, &st);
+	file = find_unchanged(ids, &key, mapping->path);
 	if (!file)
-		return -ENOMEM;
-	if (file->id.n == 0)
-		return 0;
-	memcpy(mapping->build_id, file->id.bytes, sizeof(mapping->build_id));
-	mapping->n_build_id = file->id.n;
-	mapping->major = mapping->minor = 0;
-	mapping->inode = 0;
+		r = open_and_find(ids, pid, mapping, &key, &file);
+	if (!file || file->id.n == 0)
+		return r;
+	fill(mapping, &file->id);
 	return 0;
 }

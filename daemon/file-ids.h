@@ -20,7 +20,8 @@ struct file_ids *file_ids_free(struct file_ids *ids);
 DEFINE_CLEANUP(struct file_ids *, file_ids_free);
 
 /*
- * Puts the build-id into @mapping of process @pid in the place of device and inode, as the kernel
- * would; without one, or where the file is not to be had any more, they stay. 0 or -ENOMEM.
+ * Puts the build-id, also the vdso's, into @mapping of process @pid in the place of device and inode,
+ * as the kernel would; without one, or where the file is not to be had any more, they stay. 0 or
+ * -ENOMEM.
  */
 int file_ids_fill(struct file_ids *ids, int32_t pid, struct mapping_event *mapping);

@@ -12,6 +12,7 @@
 
 #define ROW_WORDS (sizeof(struct row) / sizeof(uint64_t))
 
+static_assert(BPF_ROW_AFTER_GAP == ROW_AFTER_GAP, "a flag of a row is handed on as it is");
 static_assert(offsetof(struct bpf_sample, pid) == N_BEFORE, "raw data begins with the pid");
 
 int live_sample_decode(struct event *event)
@@ -40,6 +41,10 @@ int live_sample_decode(struct event *event)
 	s->callchain = words;
 	s->has_rows = from->flags & BPF_SAMPLE_HAS_ROWS;
 	s->has_hw_idx = from->flags & BPF_SAMPLE_HAS_HW_IDX;
+	s->call_stack = from->flags & BPF_SAMPLE_CALL_STACK;
+	s->gaps = from->flags & BPF_SAMPLE_GAPS;
+	s->n_zero = from->n_zero;
+	s->n_wrong_path = from->n_wrong_path;
 	s->hw_idx = from->hw_idx;
 	s->n_rows = from->n_rows;
 	s->rows = (const struct row *)(words + from->n_callchain);

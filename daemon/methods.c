@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/code-reply.h"
 #include "daemon/follow.h"
 #include "daemon/parameters.h"
 #include "daemon/query.h"
@@ -42,6 +43,13 @@ static int list_windows(struct call *call, json_t *parameters, void *userdata)
 	return followers_add(methods->followers, call);
 }
 
+static int get_code(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return code_reply(call, archive_get_store(methods->settings.archive));
+}
+
 static int get_profile(struct call *call, json_t *parameters, void *userdata)
 {
 	struct methods *methods = userdata;
@@ -53,6 +61,7 @@ static const struct server_method table[] = {
 	{ "io.branchd.GetStatus", get_status },
 	{ "io.branchd.ListWindows", list_windows },
 	{ "io.branchd.GetProfile", get_profile },
+	{ "io.branchd.GetCode", get_code },
 };
 
 static void on_closed(const struct window *window, void *userdata)

@@ -15,7 +15,8 @@
 #include "daemon/process-file.h"
 
 #define PIDS_OF_OBJECT   4
-#define MAX_SYMBOL_BYTES (12u << 20) /* from one window to the next */
+#define MAX_SYMBOL_BYTES (10u << 20) /* from one window to the next */
+#define MAX_CODE_BYTES   (1u << 20)  /* for one window: a fifth of a second of the CPU */
 
 /* Processes that have an object mapped. */
 struct users {
@@ -92,6 +93,7 @@ int namer_new(struct namer **ret)
 		.open = on_open,
 		.userdata = namer,
 		.max_bytes = MAX_SYMBOL_BYTES,
+		.max_code_bytes = MAX_CODE_BYTES,
 	};
 	int r;
 
@@ -122,6 +124,21 @@ int namer_name(struct namer *namer, struct profile *profile)
 	namer->profile = NULL;
 	free(TAKE_PTR(namer->users));
 	return r ?: profile_seal(profile);
+}
+
+int namer_read_code(struct namer *namer, const struct profile *profile,
+		    const struct profile_function *function, void *ret, size_t n,
+		    uint16_t *ret_machine)
+{
+	const struct profile_object *object = &profile->objects[function->object];
+	int r;
+
+	namer->profile = profile;
+	r = symbolizer_code(namer->symbolizer, object, function->start, ret, n, ret_machine);
+	symbolizer_close_code(namer->symbolizer, object);
+	namer->profile = NULL;
+	free(TAKE_PTR(namer->users));
+	return r;
 }
 
 static void count_problem(const char *path, const char *why, void *userdata)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "bpf/branchd.skel.h"
@@ -77,6 +78,31 @@ static int explain_load(int r, struct fault *fault)
 			 first_warning[0] ? ": " : "", first_warning);
 }
 
+static void configure_rows(struct branchd_bpf *s, const struct program_settings *settings)
+{
+	const struct lbr *lbr = settings->lbr;
+
+	if (!lbr)
+		return;
+	s->rodata->take_rows = true;
+	s->rodata->depth = settings->depth;
+	s->rodata->has_hw_idx = lbr->hw_idx;
+	s->rodata->leave_wrong_path = lbr->wrong_path;
+	s->rodata->some_kinds = settings->some_kinds;
+	s->rodata->leave_kernel = settings->leave_kernel;
+}
+
+static void configure_restriction(struct branchd_bpf *s, const struct restriction *only)
+{
+	s->rodata->n_pids = only->pids.n;
+	s->rodata->n_uids = only->uids.n;
+	memcpy((void *)s->rodata->pids, only->pids.ids, sizeof(only->pids.ids));
+	memcpy((void *)s->rodata->uids, only->uids.ids, sizeof(only->uids.ids));
+	s->rodata->some_units = only->units.n > 0;
+	if (only->units.n > 0)
+		bpf_map__set_max_entries(s->maps.refused, BPF_MAX_REFUSED);
+}
+
 static void configure(struct program *p, const struct program_settings *settings)
 {
 	struct branchd_bpf *s = p->skeleton;
@@ -84,8 +110,9 @@ static void configure(struct program *p, const struct program_settings *settings
 	s->rodata->period_ns = settings->period_ns;
 	s->rodata->take_kernel = settings->kernel;
 	s->rodata->take_user = settings->user;
-	s->rodata->take_rows = settings->rows;
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
+	configure_rows(s, settings);
+	configure_restriction(s, settings->only);
 	bpf_map__set_max_entries(s->maps.counters, p->n_cpus);
 }
 
@@ -147,9 +174,38 @@ struct program *program_free(struct program *program)
 	return NULL;
 }
 
-int program_fd(const struct program *program)
+int program_fd(const struct program *program, enum bpf_event event)
 {
-	return bpf_program__fd(program->skeleton->progs.take_sample);
+	const struct branchd_bpf *s = program->skeleton;
+
+	return bpf_program__fd(event == BPF_EVENT_CALLS ? s->progs.take_calls : s->progs.take_any);
+}
+
+void program_refuse(const struct program *program, uint64_t id)
+{
+	uint8_t yes = 1;
+
+	bpf_map_update_elem(bpf_map__fd(program->skeleton->maps.refused), &id, &yes, BPF_ANY);
+}
+
+static bool has_member(const struct btf *btf, const struct btf_type *type, const char *name)
+{
+	const struct btf_member *members = btf_members(type);
+
+	for (unsigned int i = 0; i < btf_vlen(type); i++)
+		if (strcmp(btf__name_by_offset(btf, members[i].name_off), name) == 0)
+			return true;
+	return false;
+}
+
+bool program_kernel_has(const char *type, const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int32_t id = btf ? btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT) : -ENOENT;
+	bool has = id > 0 && has_member(btf, btf__type_by_id(btf, (uint32_t)id), name);
+
+	btf__free(btf);
+	return has;
 }
 
 uint32_t program_n_cpus(const struct program *program)
@@ -165,13 +221,16 @@ struct bpf_counters *program_counters(const struct program *program, uint32_t cp
 
 void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint64_t *ret_runs)
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t n_bytes = sizeof(info);
+	*ret_ns = *ret_runs = 0;
+	for (enum bpf_event e = 0; e < BPF_N_EVENTS; e++) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t n_bytes = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(program_fd(program), &info, &n_bytes) < 0)
-		info = (struct bpf_prog_info){ 0 };
-	*ret_ns = info.run_time_ns;
-	*ret_runs = info.run_cnt;
+		if (bpf_obj_get_info_by_fd(program_fd(program, e), &info, &n_bytes) < 0)
+			continue;
+		*ret_ns += info.run_time_ns;
+		*ret_runs += info.run_cnt;
+	}
 }
 
 static enum bpf_perf_event_ret on_record(void *userdata, int cpu, struct perf_event_header *record)

@@ -13,6 +13,8 @@
 #include "bpf/sample.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/lbr.h"
+#include "daemon/restriction.h"
 
 struct program;
 struct ring;
@@ -20,8 +22,12 @@ struct ring;
 struct program_settings {
 	uint64_t
 		period_ns; /* of a clock that ticks in the idle task, too, where it takes no samples */
-	bool kernel, user; /* whose stacks are taken */
-	bool rows;         /* branch rows are read */
+	bool kernel, user;     /* whose stacks are taken */
+	const struct lbr *lbr; /* whose branch rows are read; NULL: none are */
+	uint32_t depth;        /* of it; 0: not known */
+	bool leave_kernel;     /* the kernel's rows are left out */
+	bool some_kinds;       /* its filter has not all kinds of branches */
+	const struct restriction *only;
 };
 
 /* -errno and @fault, one line with the remedy. */
@@ -30,8 +36,14 @@ int program_load(struct program **ret, const struct program_settings *settings,
 struct program *program_free(struct program *program);
 DEFINE_CLEANUP(struct program *, program_free);
 
-/* What a sampling event is to be given by PERF_EVENT_IOC_SET_BPF. */
-int program_fd(const struct program *program);
+/* What a sampling event is to be given by PERF_EVENT_IOC_SET_BPF: each kind has a program of its own. */
+int program_fd(const struct program *program, enum bpf_event event);
+
+/* Samples in control group @id are not taken any more. That there is no room for it is no error. */
+void program_refuse(const struct program *program, uint64_t id);
+
+/* Whether the running kernel's struct @type has a member @name, by its description of its types. */
+bool program_kernel_has(const char *type, const char *name);
 
 /* CPUs there may ever be: numbers below it. */
 uint32_t program_n_cpus(const struct program *program);
@@ -39,7 +51,7 @@ uint32_t program_n_cpus(const struct program *program);
 /* The counters of @cpu, which the program is changing meanwhile. */
 struct bpf_counters *program_counters(const struct program *program, uint32_t cpu);
 
-/* How long the program has run, and how often, where kernel.bpf_stats_enabled; else 0. */
+/* How long the programs have run, and how often, where kernel.bpf_stats_enabled; else 0. */
 void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint64_t *ret_runs);
 
 /* A record as the kernel wrote it, 8-byte aligned; valid during the call. */

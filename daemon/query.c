@@ -24,7 +24,8 @@
 #include "daemon/window-json.h"
 
 #define TURN_US     20000   /* about so long a query works in one turn */
-#define BATCH       32      /* windows read before they are added up */
+#define BATCH       64      /* windows read at once, and such sums kept before they are added up */
+#define BATCH_ROWS  50000   /* of counts, after which no more windows are read at once */
 #define FRESH_US    100000  /* a part of the open window this old is new enough */
 #define PATIENCE_US 3000000 /* with the collector, which is asked for a part */
 
@@ -236,28 +237,38 @@ static int begin(struct query *q)
 	return r < 0 ? r : 1;
 }
 
-/* Reads one more window. One that retention has taken meanwhile is left out. */
+/* Those of the next @n windows that retention has taken meanwhile are left out. */
+static void take_found(struct query *q, const bool *found, size_t n)
+{
+	struct window_list *windows = &q->windows;
+	size_t at = q->n_read, n_found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (found[i])
+			windows->rows[at + n_found++] = windows->rows[at + i];
+	memmove(&windows->rows[at + n_found], &windows->rows[at + n],
+		(windows->n - at - n) * sizeof(*windows->rows));
+	windows->n -= n - n_found;
+	q->n_stored -= n - n_found;
+	q->n_read += n_found;
+}
+
+/* Reads some more windows: many small ones cost little more than one. */
 static int read_next(struct query *q)
 {
 	struct store *store = archive_get_store(q->queries->archive);
-	struct window_list *windows = &q->windows;
-	struct profile *profile;
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	size_t n = MIN(q->n_stored - q->n_read, (size_t)BATCH);
+	bool found[BATCH];
 	struct fault fault = {};
 	int r;
 
-	r = store_read(store, windows->rows[q->n_read].id, &profile, NULL, &fault);
+	r = store_read_many(store, &q->windows.rows[q->n_read], found, n, BATCH_ROWS, &n, &profile,
+			    &fault);
 	if (r < 0)
 		return r;
-	if (r == 0) {
-		windows->n--;
-		q->n_stored--;
-		memmove(&windows->rows[q->n_read], &windows->rows[q->n_read + 1],
-			(windows->n - q->n_read) * sizeof(*windows->rows));
-		return 0;
-	}
+	take_found(q, found, n);
 	r = add_filtered(q, profile);
-	profile_free(profile);
-	q->n_read++;
 	if (r == 0 && q->n_parts == ARRAY_SIZE(q->parts))
 		r = add_up(q);
 	return r;

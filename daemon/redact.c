@@ -33,6 +33,12 @@ int redact(struct profile **profile)
 	for (size_t i = 0; i < p->n_stacks; i++)
 		p->stacks[i].frame.offset =
 			hide(p, p->stacks[i].frame.object, p->stacks[i].frame.offset);
+	for (size_t i = 0; i < p->n_streams; i++) {
+		struct profile_stream *s = &p->streams[i];
+
+		s->from.offset = hide(p, s->from.object, s->from.offset);
+		s->to.offset = hide(p, s->to.object, s->to.offset);
+	}
 	for (size_t i = 0; i < p->n_branches; i++) {
 		struct profile_branch *b = &p->branches[i];
 

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 
 #include "bpf/sample.h"
@@ -20,40 +19,38 @@
 #include "common/util/cleanup.h"
 #include "daemon/cpu-events.h"
 #include "daemon/cpu-list.h"
+#include "daemon/cpus.h"
 #include "daemon/file-ids.h"
 #include "daemon/live-sample.h"
+#include "daemon/machine.h"
 #include "daemon/probe.h"
 #include "daemon/program.h"
 #include "daemon/running-kernel.h"
 #include "daemon/running.h"
 
 #define RING_PAGES    64
-#define FOLLOW_NS     1000000000ull  /* how often CPUs that come and go are looked for */
-#define DEAD_NS       2000000000ull  /* a clock that has not ticked for so long is stopped */
 #define LOOK_AGAIN_NS 10000000000ull /* at most so often is /proc looked through */
 #define DRAIN_EVERY   256            /* events told of what runs already */
 
 /* Counted by the thread that drains, for others to read. */
 struct tally {
-	_Atomic uint64_t undecodable, throttled, lost, out_of_order;
-	_Atomic uint32_t n_cpus;
+	_Atomic uint64_t undecodable, throttled, lost, out_of_order, refused;
 };
 
 struct sampler {
 	struct sampler_settings settings;
+	struct machine machine;
 	struct probe_result probe;
 	struct program *program;
-	struct cpu_events **cpus; /* by number of the CPU; NULL of those off line */
-	uint32_t n_cpus;
-	int epoll_fd;
+	struct cpus *cpus;
 	struct decoder *decoder;
 	struct order *order;
 	struct chunk *chunk; /* that records are copied into */
 	struct file_ids *file_ids;
 	struct tally tally;
-	uint64_t followed_ns, looked_ns;
-	uint64_t lost_seen; /* records of tasks lost when /proc was looked through last */
-	bool looked, started, stopped;
+	uint64_t looked_ns; /* when /proc was looked through last, */
+	uint64_t lost_seen; /* ... and how many records of tasks were lost by then */
+	bool looked, started;
 };
 
 /* A walk through what runs already, between whose events the rings are drained. */
@@ -116,60 +113,17 @@ static int on_record(const struct perf_event_header *record, void *userdata)
 	return r;
 }
 
-static int open_cpu(struct sampler *s, uint32_t cpu, struct fault *fault)
-{
-	const struct cpu_events_settings settings = {
-		.sampling = &s->probe.attr,
-		.ring_pages = s->settings.ring_pages,
-	};
-	_cleanup_(cpu_events_freep) struct cpu_events *events = NULL;
-	struct epoll_event watch = { .events = EPOLLIN };
-	int r;
-
-	r = cpu_events_open(&events, cpu, s->program, &settings, on_record, s, fault);
-	if (r < 0)
-		return r;
-	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ring_fd(cpu_events_ring(events)), &watch) < 0)
-		return -errno;
-	s->cpus[cpu] = TAKE_PTR(events);
-	s->tally.n_cpus++;
-	return 0;
-}
-
-static int close_cpu(struct sampler *s, uint32_t cpu)
-{
-	int r;
-
-	cpu_events_stop(s->cpus[cpu]);
-	r = ring_drain(cpu_events_ring(s->cpus[cpu]));
-	s->cpus[cpu] = cpu_events_free(s->cpus[cpu]);
-	s->tally.n_cpus--;
-	return r;
-}
-
-/* One that goes off line meanwhile is no fault. */
-static int open_online_cpus(struct sampler *s, struct fault *fault)
-{
-	_cleanup_free_ bool *online = NULL;
-	int r = cpu_list_read_online(&online, s->n_cpus);
-
-	if (r < 0)
-		return fault_set(fault, r, "cannot read which CPUs are on line: %s", strerror(-r));
-	for (uint32_t cpu = 0; cpu < s->n_cpus; cpu++) {
-		r = online[cpu] ? open_cpu(s, cpu, fault) : 0;
-		if (r < 0 && r != -ENODEV)
-			return r;
-	}
-	return 0;
-}
-
 static int open_decoder(struct sampler *s, struct fault *fault)
 {
-	struct perf_event_attr attr = s->probe.attr;
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = CPU_EVENTS_SAMPLE_TYPE,
+		.sample_id_all = 1,
+	};
 	int r;
 
-	attr.sample_type = CPU_EVENTS_SAMPLE_TYPE;
-	attr.sample_id_all = 1;
 	r = file_ids_new(&s->file_ids);
 	if (r >= 0)
 		r = decoder_new(&s->decoder);
@@ -191,10 +145,39 @@ static int check_namespace(struct fault *fault)
 			 "example with --pid=host");
 }
 
+static int load_program(struct sampler *s, struct fault *fault)
+{
+	const struct probe_result *probe = &s->probe;
+	const struct probe_event *any = &probe->events[BPF_EVENT_ANY];
+	const struct program_settings settings = {
+		.period_ns = probe->ticks_when_idle ? any->attr.sample_period : 0,
+		.kernel = s->settings.kernel,
+		.user = true,
+		.lbr = probe->lbr,
+		.depth = probe->what.depth,
+		.leave_kernel = probe->leave_kernel,
+		.some_kinds = !(any->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY),
+		.only = &s->settings.only,
+	};
+
+	return program_load(&s->program, &settings, fault);
+}
+
+static int open_cpus(struct sampler *s, struct fault *fault)
+{
+	const struct cpus_settings settings = {
+		.probe = &s->probe,
+		.machine = &s->machine,
+		.ring_pages = s->settings.ring_pages,
+		.together = s->machine.keeps_call_stacks,
+	};
+
+	return cpus_open(&s->cpus, s->program, &settings, on_record, s, fault);
+}
+
 static int sampler_init(struct sampler *s, const struct sampler_settings *settings,
 			struct fault *fault)
 {
-	struct program_settings program = { .kernel = settings->kernel, .user = true };
 	int r;
 
 	s->settings = *settings;
@@ -202,22 +185,17 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 	if (s->settings.ring_pages & (s->settings.ring_pages - 1))
 		return fault_set(fault, -EINVAL, "a ring cannot be of %u pages: no power of two",
 				 s->settings.ring_pages);
+	machine_read(&s->machine, "");
+	s->machine.first_cpu = (uint32_t)cpu_list_first_online();
+	s->machine.keeps_call_stacks = program_kernel_has("task_struct", "perf_ctx_data");
 	r = check_namespace(fault);
 	if (r >= 0)
-		r = probe_run(&s->probe, settings, cpu_list_first_online(), NULL, NULL, fault);
-	if (r < 0)
-		return r;
-	program.period_ns = s->probe.ticks_when_idle ? s->probe.attr.sample_period : 0;
-	r = program_load(&s->program, &program, fault);
-	if (r < 0)
-		return r;
-	s->n_cpus = program_n_cpus(s->program);
-	s->cpus = calloc(s->n_cpus, sizeof(struct cpu_events *));
-	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (!s->cpus || s->epoll_fd < 0)
-		return -ENOMEM;
-	r = open_decoder(s, fault);
-	return r < 0 ? r : open_online_cpus(s, fault);
+		r = probe_run(&s->probe, settings, &s->machine, NULL, NULL, fault);
+	if (r >= 0)
+		r = load_program(s, fault);
+	if (r >= 0)
+		r = open_decoder(s, fault);
+	return r < 0 ? r : open_cpus(s, fault);
 }
 
 int sampler_open(struct sampler **ret, const struct sampler_settings *settings, struct fault *fault)
@@ -228,7 +206,6 @@ int sampler_open(struct sampler **ret, const struct sampler_settings *settings, 
 	if (!s)
 		return -ENOMEM;
 	fault->text[0] = '\0';
-	s->epoll_fd = -1;
 	r = sampler_init(s, settings, fault);
 	if (r < 0)
 		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
@@ -240,11 +217,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 {
 	if (!sampler)
 		return NULL;
-	for (uint32_t cpu = 0; cpu < sampler->n_cpus && sampler->cpus; cpu++)
-		cpu_events_free(sampler->cpus[cpu]);
-	free(sampler->cpus);
-	if (sampler->epoll_fd >= 0)
-		close(sampler->epoll_fd);
+	cpus_free(sampler->cpus);
 	program_free(sampler->program);
 	order_free(sampler->order);
 	chunk_unref(sampler->chunk);
@@ -261,17 +234,7 @@ const struct sampler_probe *sampler_probe(const struct sampler *sampler)
 
 int sampler_fd(const struct sampler *sampler)
 {
-	return sampler->epoll_fd;
-}
-
-static int drain_rings(struct sampler *s)
-{
-	int r = 0;
-
-	for (uint32_t cpu = 0; cpu < s->n_cpus && r >= 0; cpu++)
-		if (s->cpus[cpu])
-			r = ring_drain(cpu_events_ring(s->cpus[cpu]));
-	return r;
+	return cpus_fd(sampler->cpus);
 }
 
 static int on_running(const struct event *event, void *userdata)
@@ -280,7 +243,7 @@ static int on_running(const struct event *event, void *userdata)
 	int r = l->handler(event, l->userdata);
 
 	if (r >= 0 && ++l->n_told % DRAIN_EVERY == 0)
-		r = drain_rings(l->sampler);
+		r = cpus_drain(l->sampler->cpus);
 	return r;
 }
 
@@ -298,7 +261,7 @@ static uint64_t count_lost_records(const struct sampler *s)
 {
 	uint64_t lost = get(&s->tally.lost), n_samples = 0;
 
-	for (uint32_t cpu = 0; cpu < s->n_cpus; cpu++)
+	for (uint32_t cpu = 0; cpu < program_n_cpus(s->program); cpu++)
 		n_samples += read_counter(&program_counters(s->program, cpu)->ring_full);
 	return lost > n_samples ? lost - n_samples : 0;
 }
@@ -318,54 +281,6 @@ static int look_around(struct sampler *s, sampler_handler handler, void *userdat
 		r = running_kernel_tell(on_running, &l);
 	s->looked = true;
 	return r < 0 ? r : running_tell(s->file_ids, on_running, &l);
-}
-
-/* By the clock a CPU ticks even if it is idle; the event of one that went and came back does not. */
-static bool is_dead(const struct sampler *s, uint32_t cpu, uint64_t now)
-{
-	uint64_t due_ns = program_counters(s->program, cpu)->due_ns;
-
-	return s->probe.ticks_when_idle && due_ns != 0 && now > due_ns + DEAD_NS;
-}
-
-static int follow_cpu(struct sampler *s, uint32_t cpu, bool online, uint64_t now)
-{
-	struct fault fault;
-	int r = 0;
-
-	if (s->cpus[cpu] && (!online || is_dead(s, cpu, now)))
-		r = close_cpu(s, cpu);
-	if (r < 0 || s->cpus[cpu] || !online)
-		return r;
-	if (open_cpu(s, cpu, &fault) < 0) /* it went again, or descriptors ran out: later */
-		return 0;
-	return cpu_events_start(s->cpus[cpu]);
-}
-
-static int follow_cpus(struct sampler *s, uint64_t now)
-{
-	_cleanup_free_ bool *online = NULL;
-	int r = 0;
-
-	if (now - s->followed_ns < FOLLOW_NS)
-		return 0;
-	s->followed_ns = now;
-	if (cpu_list_read_online(&online, s->n_cpus) < 0)
-		return 0;
-	for (uint32_t cpu = 0; cpu < s->n_cpus && r >= 0; cpu++)
-		r = follow_cpu(s, cpu, online[cpu], now);
-	return r;
-}
-
-static int start(struct sampler *s)
-{
-	int r = 0;
-
-	s->started = true;
-	for (uint32_t cpu = 0; cpu < s->n_cpus && r >= 0; cpu++)
-		if (s->cpus[cpu])
-			r = cpu_events_start(s->cpus[cpu]);
-	return r;
 }
 
 /* What the decoder or the BPF program says wrong is counted; it ends nothing. */
@@ -421,11 +336,13 @@ int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userda
 	if (!sampler->looked || must_look_again(sampler, now))
 		r = look_around(sampler, handler, userdata);
 	if (r >= 0 && !sampler->started)
-		r = start(sampler);
-	if (r >= 0 && !sampler->stopped)
-		r = follow_cpus(sampler, now);
+		r = cpus_start(sampler->cpus);
+	if (r < 0)
+		return r;
+	sampler->started = true;
+	r = cpus_follow(sampler->cpus);
 	if (r >= 0)
-		r = drain_rings(sampler);
+		r = cpus_drain(sampler->cpus);
 	if (r >= 0)
 		r = order_finish_round(sampler->order);
 	return r < 0 ? r : tell_records(sampler, handler, userdata);
@@ -435,38 +352,67 @@ int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userd
 {
 	int r;
 
-	sampler->stopped = true;
-	for (uint32_t cpu = 0; cpu < sampler->n_cpus; cpu++)
-		if (sampler->cpus[cpu])
-			cpu_events_stop(sampler->cpus[cpu]);
-	r = drain_rings(sampler);
+	cpus_stop(sampler->cpus);
+	r = cpus_drain(sampler->cpus);
 	if (r >= 0)
 		r = order_finish(sampler->order);
 	return r < 0 ? r : tell_records(sampler, handler, userdata);
 }
 
+void sampler_refuse(struct sampler *sampler, uint64_t cgroup)
+{
+	add(&sampler->tally.refused, 1);
+	if (cgroup != 0)
+		program_refuse(sampler->program, cgroup);
+}
+
+static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
+{
+	sum->taken += read_counter(&b->taken);
+	sum->filtered += read_counter(&b->filtered);
+	sum->written += read_counter(&b->written);
+	sum->ring_full += read_counter(&b->ring_full);
+	sum->no_ring += read_counter(&b->no_ring);
+	sum->snapshots += read_counter(&b->snapshots);
+	sum->snapshots_empty += read_counter(&b->snapshots_empty);
+	sum->snapshots_full += read_counter(&b->snapshots_full);
+	sum->rows += read_counter(&b->rows);
+	sum->rows_kernel += read_counter(&b->rows_kernel);
+	sum->rowless += read_counter(&b->rowless);
+}
+
+/* What was due and not taken: by the clock the BPF program counts it, of a PMU's events the kernel does. */
+static void count_skipped(const struct sampler *s, struct sampler_counts *sum)
+{
+	struct cpu_events_times times;
+	uint64_t skipped = 0;
+
+	for (uint32_t cpu = 0; cpu < program_n_cpus(s->program); cpu++)
+		skipped += read_counter((const __u64 *)&program_counters(s->program, cpu)->skipped);
+	cpus_get_times(s->cpus, &times);
+	sum->skipped = times.missed + ((int64_t)skipped > 0 ? skipped : 0);
+	sum->enabled_ns = times.enabled_ns;
+	sum->running_ns = times.running_ns;
+}
+
 void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *ret)
 {
 	const struct tally *t = &sampler->tally;
+	uint64_t refused = get(&t->refused);
 	struct sampler_counts c = { 0 };
-	uint64_t skipped = 0;
 
-	for (uint32_t cpu = 0; cpu < sampler->n_cpus; cpu++) {
-		const struct bpf_counters *b = program_counters(sampler->program, cpu);
-
-		c.taken += read_counter(&b->taken);
-		c.idle += read_counter(&b->idle);
-		c.written += read_counter(&b->written);
-		c.ring_full += read_counter(&b->ring_full);
-		c.no_ring += read_counter(&b->no_ring);
-		skipped += read_counter((const __u64 *)&b->skipped);
-	}
-	c.skipped = (int64_t)skipped > 0 ? skipped : 0;
+	for (uint32_t cpu = 0; cpu < program_n_cpus(sampler->program); cpu++)
+		add_cpu(&c, program_counters(sampler->program, cpu));
+	count_skipped(sampler, &c);
+	c.taken -= refused;
+	c.written -= refused;
+	c.filtered += refused;
 	c.lost_records = count_lost_records(sampler);
 	c.undecodable = get(&t->undecodable);
 	c.throttled = get(&t->throttled);
 	c.out_of_order = get(&t->out_of_order);
-	c.n_cpus = atomic_load_explicit(&t->n_cpus, memory_order_relaxed);
+	c.phases_missed = cpus_phases_missed(sampler->cpus);
+	c.n_cpus = cpus_n_open(sampler->cpus);
 	program_get_run_time(sampler->program, &c.bpf_ns, &c.bpf_runs);
 	*ret = c;
 }

@@ -57,13 +57,13 @@ static void hand_over(struct sampling *s, struct collected *collected)
 	s->changed(s->userdata);
 }
 
-/* Takes all that waits: 0, or the errno and @fault of a collector that has failed. */
-static int take_all(struct sampling *s, struct fault *fault)
+/* One that waits: 1; 0 if there is none, or the errno and @fault of a collector that has failed. */
+static int take_one(struct sampling *s, struct fault *fault)
 {
 	struct collected collected;
-	int r;
+	int r = collector_take(s->collector, &collected, fault);
 
-	while ((r = collector_take(s->collector, &collected, fault)) > 0)
+	if (r > 0)
 		hand_over(s, &collected);
 	return r;
 }
@@ -76,7 +76,10 @@ static void stop(struct sampling *s)
 		return;
 	s->on_collected = sd_event_source_disable_unref(s->on_collected);
 	collector_stop(s->collector);
-	take_all(s, &fault);
+	while (take_one(s, &fault) > 0)
+		;
+	if (archive_flush(s->archive, &fault) < 0)
+		complain(s, LOG_ID_NOT_STORED, fault.text);
 	s->collector = collector_free(s->collector);
 	archive_set_open(s->archive, 0, NULL);
 }
@@ -87,13 +90,14 @@ static void retry_later(struct sampling *s)
 	sd_event_source_set_enabled(s->on_retry, SD_EVENT_ONESHOT);
 }
 
+/* One at a time: where windows close faster than they can be stored, others have their turn still. */
 static int on_collected(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct sampling *s = userdata;
 	struct fault fault = {};
-	int r = take_all(s, &fault);
+	int r = take_one(s, &fault);
 
-	if (r == 0)
+	if (r >= 0)
 		return 0;
 	s->why_not = fault;
 	complain(s, LOG_ID_NO_SAMPLING, fault.text);
@@ -110,6 +114,7 @@ static int start(struct sampling *s)
 		.max_queued = MAX_QUEUED,
 		.max_rows = s->config.max_branches,
 		.max_frames = s->config.max_stacks,
+		.units = s->config.sampling.only.units,
 	};
 	struct sampler *sampler;
 	int r;
@@ -129,9 +134,22 @@ static int start(struct sampling *s)
 	return fault_set(&s->why_not, r, "cannot wait for the collector: %s", strerror(-r));
 }
 
+void sampling_describe(const struct sampling *s, char *ret, size_t n)
+{
+	const struct sampler_settings *settings = &s->config.sampling;
+	const char *mode = sampler_mode_name(s->probe.mode);
+
+	if (settings->period && s->probe.period)
+		snprintf(ret, n, "every %llu %s, mode %s", (unsigned long long)s->probe.period,
+			 s->probe.event, mode);
+	else
+		snprintf(ret, n, "%s at %llu Hz, mode %s", s->probe.event,
+			 (unsigned long long)settings->frequency, mode);
+}
+
 static void log_start(const struct sampling *s)
 {
-	char mode[64], event[96], frequency[64];
+	char mode[64], event[96], frequency[64], what[160];
 	const char *fields[] = { mode, event, frequency, NULL };
 	const char *why = s->probe.why_not_better;
 
@@ -139,9 +157,9 @@ static void log_start(const struct sampling *s)
 	snprintf(event, sizeof(event), "BRANCHD_EVENT=%s", s->probe.event);
 	snprintf(frequency, sizeof(frequency), "BRANCHD_FREQUENCY=%llu",
 		 (unsigned long long)s->config.sampling.frequency);
-	log_write(LOG_INFO, LOG_ID_SAMPLING, fields, "sampling %s at %llu Hz, mode %s%s%s",
-		  s->probe.event, (unsigned long long)s->config.sampling.frequency,
-		  sampler_mode_name(s->probe.mode), *why ? ": " : "", why);
+	sampling_describe(s, what, sizeof(what));
+	log_write(LOG_INFO, LOG_ID_SAMPLING, fields, "sampling %s%s%s", what, *why ? ": " : "",
+		  why);
 }
 
 static void try_to_start(struct sampling *s)
@@ -198,12 +216,17 @@ struct sampling *sampling_free(struct sampling *sampling)
 	return NULL;
 }
 
+static bool samples_alike(const struct sampler_settings *a, const struct sampler_settings *b)
+{
+	return a->mode == b->mode && a->event == b->event && a->frequency == b->frequency &&
+	       a->period == b->period && a->branch_filter == b->branch_filter &&
+	       a->ring_pages == b->ring_pages && a->kernel == b->kernel &&
+	       memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
+}
+
 static bool is_same(const struct config *a, const struct config *b)
 {
-	return a->sampling.mode == b->sampling.mode &&
-	       a->sampling.frequency == b->sampling.frequency &&
-	       a->sampling.ring_pages == b->sampling.ring_pages &&
-	       a->sampling.kernel == b->sampling.kernel && a->max_stacks == b->max_stacks &&
+	return samples_alike(&a->sampling, &b->sampling) && a->max_stacks == b->max_stacks &&
 	       a->max_branches == b->max_branches && a->window_us == b->window_us;
 }
 
@@ -240,7 +263,8 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
 	status->running = sampling->collector != NULL;
 	status->probe = sampling->probe;
-	status->frequency = sampling->config.sampling.frequency;
+	if (!sampling->config.sampling.period || !sampling->probe.period)
+		status->frequency = sampling->config.sampling.frequency;
 	status->window_us = sampling->config.window_us;
 	status->max_bytes = sampling->config.max_use_bytes;
 	if (sampling->collector)

@@ -30,7 +30,7 @@ PRAGMA auto_vacuum = INCREMENTAL;
 BEGIN IMMEDIATE;
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 1; -- another one means: other tables than these, or another meaning
+PRAGMA user_version = 2; -- another one means: other tables than these, or another meaning
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -92,6 +92,13 @@ CREATE TABLE function (
 ) STRICT;
 CREATE INDEX function_by_start ON function (object, start);
 
+-- The machine code of hot functions, for when their files are gone. It goes with its function.
+CREATE TABLE code (
+	function INTEGER PRIMARY KEY REFERENCES function,
+	machine INTEGER NOT NULL,    -- EM_* of elf.h: 62 x86-64, 183 aarch64
+	bytes BLOB NOT NULL
+) STRICT;
+
 -- A place in an object, and the innermost function it lies in (0: none that is known).
 CREATE TABLE place (
 	id INTEGER PRIMARY KEY,
@@ -102,8 +109,8 @@ CREATE TABLE place (
 ) STRICT;
 CREATE INDEX place_by_offset ON place (object, offset, function);
 
--- A call stack: the frame at "place", called by the stack "parent"; 0 is below the outermost frame. A
--- frame that calls has the last byte of its call instruction as its place, the leaf what was sampled.
+-- A call stack that something was called from: the frame at "place", called by the stack "parent"; 0
+-- is below the outermost frame. A place is the last byte of a call instruction.
 CREATE TABLE stack (
 	id INTEGER PRIMARY KEY,
 	parent INTEGER NOT NULL REFERENCES stack, -- < id
@@ -111,6 +118,17 @@ CREATE TABLE stack (
 	seen INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX stack_by_parent ON stack (parent, place);
+
+-- A stream, the path of branches that led to a sample: before those of the stream "parent" (0: none)
+-- came the branch from "origin" to "target".
+CREATE TABLE stream (
+	id INTEGER PRIMARY KEY,
+	parent INTEGER NOT NULL REFERENCES stream, -- < id
+	origin INTEGER NOT NULL REFERENCES place,
+	target INTEGER NOT NULL REFERENCES place,
+	seen INTEGER NOT NULL
+) STRICT;
+CREATE INDEX stream_by_parent ON stream (parent, origin, target);
 
 -- The causes by which samples, rows and runs were counted or set aside.
 CREATE TABLE counter (
@@ -149,15 +167,29 @@ CREATE TABLE process_count (
 	PRIMARY KEY (window, process)
 ) STRICT, WITHOUT ROWID;
 
--- The samples taken in exactly this stack, not in what it called.
+-- The samples taken at a place, called by a stack. Of what calls there is little, and the same in
+-- each window: the leaf is not made a stack of its own.
 CREATE TABLE stack_count (
 	window INTEGER NOT NULL REFERENCES window,
 	process INTEGER NOT NULL REFERENCES process,
-	stack INTEGER NOT NULL REFERENCES stack,
+	caller INTEGER NOT NULL REFERENCES stack, -- 0: none
+	place INTEGER NOT NULL REFERENCES place,
 	samples INTEGER NOT NULL,
 	stitched INTEGER NOT NULL,   -- of these, those with frames from earlier samples
 	weight INTEGER NOT NULL,     -- the sum of their periods
-	PRIMARY KEY (window, process, stack)
+	folded INTEGER NOT NULL,     -- of the samples, those of stacks too light to be kept, that go on
+	PRIMARY KEY (window, process, caller, place)
+) STRICT, WITHOUT ROWID;
+
+-- The samples that exactly this stream led to, not one that goes further back.
+CREATE TABLE stream_count (
+	window INTEGER NOT NULL REFERENCES window,
+	process INTEGER NOT NULL REFERENCES process,
+	stream INTEGER NOT NULL REFERENCES stream,
+	hits INTEGER NOT NULL,
+	folded INTEGER NOT NULL,     -- of these, those of streams too light to be kept, that go on
+	cycles INTEGER NOT NULL,     -- of its last branch, also on the way of those that go further back
+	PRIMARY KEY (window, process, stream)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE branch_count (
@@ -166,10 +198,13 @@ CREATE TABLE branch_count (
 	origin INTEGER NOT NULL REFERENCES place, -- the branch instruction
 	target INTEGER NOT NULL REFERENCES place,
 	taken INTEGER NOT NULL,
-	mispredicted INTEGER NOT NULL,
+	mispredicted INTEGER NOT NULL, -- of these, and the next: not all hardware says either
+	predicted INTEGER NOT NULL,
 	aborted INTEGER NOT NULL,
 	cycles INTEGER NOT NULL,     -- since the branch before, summed over the rows that had them:
 	cycles_rows INTEGER NOT NULL,
+	kind INTEGER NOT NULL,       -- as the hardware told: 0 not, 1 conditional, 2 jump, 3 indirect jump,
+				     -- 4 call, 5 indirect call, 6 return; more in PERF_BR_* of the kernel
 	PRIMARY KEY (window, process, origin, target)
 ) STRICT, WITHOUT ROWID;
 
@@ -199,6 +234,7 @@ INSERT INTO object VALUES (0, 0, '', x'', 0, 0, 0, 0, 0x7fffffffffffffff);
 INSERT INTO function VALUES (0, 0, 0, 0, '', 0, 0x7fffffffffffffff);
 INSERT INTO place VALUES (0, 0, 0, 0, 0x7fffffffffffffff);
 INSERT INTO stack VALUES (0, 0, 0, 0x7fffffffffffffff);
+INSERT INTO stream VALUES (0, 0, 0, 0, 0x7fffffffffffffff);
 
 -- For people -------------------------------------------------------------------------------------------
 --
@@ -212,6 +248,7 @@ SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch') AS start_utc,
 	w.length_us / 1e6 AS seconds, w.samples, w.lost, w.mode,
 	(SELECT count(*) FROM process_count WHERE window = w.id) AS processes,
 	(SELECT count(*) FROM stack_count WHERE window = w.id) AS stacks,
+	(SELECT count(*) FROM stream_count WHERE window = w.id) AS streams,
 	(SELECT count(*) FROM branch_count WHERE window = w.id) AS branches,
 	(SELECT count(*) FROM block_count WHERE window = w.id) AS blocks
 FROM window w;
@@ -244,8 +281,7 @@ CREATE VIEW top_functions AS
 SELECT c.window, nullif(f.name, '') AS function, nullif(o.path, '') AS object,
 	sum(c.samples) AS samples, sum(c.weight) AS weight
 FROM stack_count c
-	JOIN stack s ON s.id = c.stack
-	JOIN place l ON l.id = s.place
+	JOIN place l ON l.id = c.place
 	JOIN function f ON f.id = l.function
 	JOIN object o ON o.id = l.object
 GROUP BY c.window, l.function, l.object;
@@ -253,7 +289,8 @@ GROUP BY c.window, l.function, l.object;
 CREATE VIEW top_branches AS
 SELECT c.window, c.process, a.function AS origin_function, a.object AS origin_object,
 	a.offset AS origin_offset, b.function AS target_function, b.object AS target_object,
-	b.offset AS target_offset, c.taken, c.mispredicted, c.aborted, c.cycles, c.cycles_rows
+	b.offset AS target_offset, c.taken, c.mispredicted, c.predicted, c.aborted, c.cycles,
+	c.cycles_rows, c.kind
 FROM branch_count c JOIN places a ON a.place = c.origin JOIN places b ON b.place = c.target;
 
 CREATE VIEW top_blocks AS
@@ -261,15 +298,29 @@ SELECT c.window, c.process, a.function, a.object, a.offset AS first_offset,
 	b.offset AS last_offset, c.runs, c.cycles, c.cycles_rows
 FROM block_count c JOIN places a ON a.place = c.first JOIN places b ON b.place = c.last;
 
--- The frames of each stack that was counted, leaf first ("depth" 0 is the leaf): ask for few windows.
+-- The frames of each stack that something was called from, innermost first ("depth" 1; the leaf that
+-- was sampled would be 0): ask for few stacks.
 CREATE VIEW stack_frames AS
 WITH RECURSIVE up (stack, depth, parent, place) AS (
-	SELECT id, 0, parent, place FROM stack WHERE id > 0
+	SELECT id, 1, parent, place FROM stack WHERE id > 0
 	UNION ALL
 	SELECT up.stack, up.depth + 1, s.parent, s.place FROM up JOIN stack s ON s.id = up.parent
 	WHERE up.parent > 0
 )
 SELECT up.stack, up.depth, p.object, p.offset, p.function, p.into_function
 FROM up JOIN places p ON p.place = up.place;
+
+-- The branches of each stream that was counted, newest first ("depth" 0): ask for few windows.
+CREATE VIEW stream_branches AS
+WITH RECURSIVE up (stream, above, parent, origin, target) AS (
+	SELECT id, 0, parent, origin, target FROM stream WHERE id > 0
+	UNION ALL
+	SELECT up.stream, up.above + 1, s.parent, s.origin, s.target
+	FROM up JOIN stream s ON s.id = up.parent WHERE up.parent > 0
+)
+SELECT up.stream, max(up.above) OVER (PARTITION BY up.stream) - up.above AS depth,
+	a.object AS origin_object, a.offset AS origin_offset, a.function AS origin_function,
+	b.object AS target_object, b.offset AS target_offset, b.function AS target_function
+FROM up JOIN places a ON a.place = up.origin JOIN places b ON b.place = up.target;
 
 COMMIT;

@@ -21,20 +21,34 @@ void status_add_problem(struct status *status, const char *text)
 
 static json_t *sampling_json(const struct status *s)
 {
-	return json_pack("{sb so so sI sI sI so}", "running", s->running, "mode",
-			 json_text(s->running ? sampler_mode_name(s->probe.mode) : "none"), "event",
-			 json_text(s->running ? s->probe.event : ""), "frequency", I(s->frequency),
-			 "n_cpus", I(s->samples.n_cpus), "depth", I(s->probe.depth), "reason",
-			 json_text(s->running ? s->probe.why_not_better : s->why_not));
+	const struct sampler_probe *p = &s->probe;
+	bool runs = s->running;
+
+	return json_pack("{sb so so sI sI sI so sI so so so}", "running", runs, "mode",
+			 json_text(runs ? sampler_mode_name(p->mode) : "none"), "event",
+			 json_text(runs ? p->event : ""), "frequency", I(s->frequency), "period",
+			 I(runs ? p->period : 0), "n_cpus", I(s->samples.n_cpus), "records",
+			 json_text(runs ? p->records : ""), "depth", I(runs ? p->depth : 0),
+			 "filter", json_text(runs ? p->filter : ""), "note",
+			 json_text(runs ? p->note : ""), "reason",
+			 json_text(runs ? p->why_not_better : s->why_not));
 }
 
 static json_t *samples_json(const struct sampler_counts *c)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "taken", I(c->taken), "idle",
-			 I(c->idle), "written", I(c->written), "ring_full", I(c->ring_full),
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "taken", I(c->taken), "filtered",
+			 I(c->filtered), "written", I(c->written), "ring_full", I(c->ring_full),
 			 "no_ring", I(c->no_ring), "undecodable", I(c->undecodable), "skipped",
 			 I(c->skipped), "throttled", I(c->throttled), "lost_records",
 			 I(c->lost_records), "out_of_order", I(c->out_of_order));
+}
+
+static json_t *snapshots_json(const struct sampler_counts *c)
+{
+	return json_pack("{sI sI sI sI sI sI sI sI}", "snapshots", I(c->snapshots), "empty",
+			 I(c->snapshots_empty), "full", I(c->snapshots_full), "rows", I(c->rows),
+			 "rows_kernel", I(c->rows_kernel), "rowless", I(c->rowless), "enabled_us",
+			 I(c->enabled_ns / 1000), "running_us", I(c->running_ns / 1000));
 }
 
 static uint64_t rss_bytes(void)
@@ -102,12 +116,12 @@ json_t *status_json(const struct status *status, bool privileged)
 
 	gethostname(hostname, sizeof(hostname) - 1);
 	clock_gettime(CLOCK_REALTIME, &now);
-	return json_pack("{ss so sI sI sb so so so so so sI so}", "version", BRANCHD_VERSION,
-			 "hostname", json_text(hostname), "started_us", I(status->started_us),
-			 "now_us", I(now.tv_sec) * 1000000 + now.tv_nsec / 1000, "privileged",
-			 privileged, "sampling", sampling_json(status), "samples",
-			 samples_json(&status->samples), "cost", cost_json(&status->samples),
-			 "store", store_json(status), "server", server_json(&status->server),
-			 "unnamed_objects", I(status->unnamed_objects), "problems",
-			 problems_json(status));
+	return json_pack(
+		"{ss so sI sI sb so so so so so so sI so}", "version", BRANCHD_VERSION, "hostname",
+		json_text(hostname), "started_us", I(status->started_us), "now_us",
+		I(now.tv_sec) * 1000000 + now.tv_nsec / 1000, "privileged", privileged, "sampling",
+		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
+		snapshots_json(&status->samples), "cost", cost_json(&status->samples), "store",
+		store_json(status), "server", server_json(&status->server), "unnamed_objects",
+		I(status->unnamed_objects), "problems", problems_json(status));
 }

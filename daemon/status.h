@@ -18,8 +18,8 @@ struct status {
 	uint64_t started_us; /* CLOCK_REALTIME */
 	bool running;        /* something is sampled */
 	struct sampler_probe probe;
-	char why_not[512]; /* nothing is sampled */
-	uint64_t frequency;
+	char why_not[512];  /* nothing is sampled */
+	uint64_t frequency; /* 0: a period was set instead */
 	struct sampler_counts samples;
 	struct archive_status archive;
 	struct store_status store;

@@ -23,9 +23,11 @@ static const char *const find_sql[N_INTERNED_KINDS] = {
 	[INTERNED_PLACE] = "SELECT id, seen FROM place WHERE object = ? AND offset = ? AND "
 			   "function = ? AND id > 0",
 	[INTERNED_STACK] = "SELECT id, seen FROM stack WHERE parent = ? AND place = ? AND id > 0",
+	[INTERNED_STREAM] = "SELECT id, seen FROM stream WHERE parent = ? AND origin = ? AND "
+			    "target = ? AND id > 0",
 };
 
-static const char *const add_sql[N_INTERNED_KINDS] = {
+static const char *const add_sql[INTERNED_PLACE] = {
 	[INTERNED_STRING] = "INSERT INTO string (text, seen) VALUES (?, ?)",
 	[INTERNED_SOURCE] = "INSERT INTO source (mode, event, hostname, os_release, cpu, n_cpus, "
 			    "depth, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -35,9 +37,29 @@ static const char *const add_sql[N_INTERNED_KINDS] = {
 			    "seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[INTERNED_FUNCTION] = "INSERT INTO function (object, start, size, fingerprint, name, "
 			      "seen) VALUES (?, ?, ?, ?, ?, ?)",
-	[INTERNED_PLACE] = "INSERT INTO place (object, offset, function, seen) "
-			   "VALUES (?, ?, ?, ?)",
-	[INTERNED_STACK] = "INSERT INTO stack (parent, place, seen) VALUES (?, ?, ?)",
+};
+
+static const struct {
+	const char *sql[2], *last_id;
+	int n_keys;
+} remembered_kinds[N_REMEMBERED_KINDS] = {
+	{
+		BULK_SQL("INSERT INTO place (id, object, offset, function, seen)",
+			 "(?, ?, ?, ?, ?)"),
+		"SELECT max(id) FROM place",
+		3,
+	},
+	{
+		BULK_SQL("INSERT INTO stack (id, parent, place, seen)", "(?, ?, ?, ?)"),
+		"SELECT max(id) FROM stack",
+		2,
+	},
+	{
+		BULK_SQL("INSERT INTO stream (id, parent, origin, target, seen)",
+			 "(?, ?, ?, ?, ?)"),
+		"SELECT max(id) FROM stream",
+		3,
+	},
 };
 
 static const char *const renew_sql[N_INTERNED_KINDS] = {
@@ -48,13 +70,13 @@ static const char *const renew_sql[N_INTERNED_KINDS] = {
 	[INTERNED_FUNCTION] = "UPDATE function SET seen = ? WHERE id = ?",
 	[INTERNED_PLACE] = "UPDATE place SET seen = ? WHERE id = ?",
 	[INTERNED_STACK] = "UPDATE stack SET seen = ? WHERE id = ?",
+	[INTERNED_STREAM] = "UPDATE stream SET seen = ? WHERE id = ?",
 };
 
 /* The place of "seen" among the parameters of add. */
-static const int seen_parameter[N_INTERNED_KINDS] = {
+static const int seen_parameter[INTERNED_PLACE] = {
 	[INTERNED_STRING] = 2, [INTERNED_SOURCE] = 8,   [INTERNED_PROCESS] = 7,
-	[INTERNED_OBJECT] = 8, [INTERNED_FUNCTION] = 6, [INTERNED_PLACE] = 4,
-	[INTERNED_STACK] = 3,
+	[INTERNED_OBJECT] = 8, [INTERNED_FUNCTION] = 6,
 };
 
 int store_intern_init(struct store_intern *intern, struct database *database)
@@ -64,32 +86,55 @@ int store_intern_init(struct store_intern *intern, struct database *database)
 	*intern = (struct store_intern){ .database = database };
 	r = database_prepare(database, find_sql, N_INTERNED_KINDS, intern->find);
 	if (r >= 0)
-		r = database_prepare(database, add_sql, N_INTERNED_KINDS, intern->add);
+		r = database_prepare(database, add_sql, INTERNED_PLACE, intern->add);
 	if (r >= 0)
 		r = database_prepare(database, renew_sql, N_INTERNED_KINDS, intern->renew);
+	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++)
+		r = bulk_init(&intern->remembered[i].added, database, remembered_kinds[i].sql,
+			      (size_t)remembered_kinds[i].n_keys + 2);
 	return r;
 }
 
 void store_intern_done(struct store_intern *intern)
 {
-	id_map_done(&intern->places);
-	id_map_done(&intern->stacks);
+	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++)
+		id_map_done(&intern->remembered[i].ids);
 }
 
 void store_intern_forget(struct store_intern *intern)
 {
-	id_map_clear(&intern->places);
-	id_map_clear(&intern->stacks);
+	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++) {
+		id_map_clear(&intern->remembered[i].ids);
+		bulk_forget(&intern->remembered[i].added);
+	}
 }
 
-void store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
+int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
 {
+	int64_t last_id;
+	int r = 0;
+
 	intern->window = window;
 	intern->horizon = horizon;
-	if (intern->places.n > MAX_REMEMBERED)
-		id_map_clear(&intern->places);
-	if (intern->stacks.n > MAX_REMEMBERED)
-		id_map_clear(&intern->stacks);
+	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
+		struct remembered *remembered = &intern->remembered[i];
+
+		if (remembered->ids.n > MAX_REMEMBERED)
+			id_map_clear(&remembered->ids);
+		r = database_ask(intern->database, remembered_kinds[i].last_id, &last_id);
+		if (r >= 0)
+			remembered->next_id = last_id + 1;
+	}
+	return r;
+}
+
+int store_intern_finish(struct store_intern *intern)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++)
+		r = bulk_flush(&intern->remembered[i].added);
+	return r;
 }
 
 /* Brings "seen" up to @seen, where the horizon has passed it. */
@@ -104,29 +149,39 @@ static int renew(struct store_intern *intern, enum interned_kind kind, int64_t s
 }
 
 /*
- * Finds or adds the row that the parameters of both statements are bound to. @seen is the least of
- * what the row refers to.
+ * Finds the row that the parameters of find are bound to, and renews it; @seen is the least of what it
+ * refers to. 1, 0 where there is none, or -errno.
  */
+static int find_row(struct store_intern *intern, enum interned_kind kind, int64_t seen,
+		    struct interned *ret)
+{
+	struct statement *find = intern->find[kind];
+	int r = statement_step(find);
+
+	if (r <= 0)
+		return r;
+	*ret = (struct interned){ statement_int(find, 0), statement_int(find, 1), false };
+	r = statement_reset(find);
+	if (r >= 0)
+		r = renew(intern, kind, seen, ret);
+	return r < 0 ? r : 1;
+}
+
+/* Finds or adds the row that the parameters of both statements are bound to. */
 static int intern_row(struct store_intern *intern, enum interned_kind kind, int64_t seen,
 		      struct interned *ret)
 {
-	struct statement *find = intern->find[kind], *add = intern->add[kind];
 	int r;
 
 	seen = MIN(seen, intern->window);
-	r = statement_step(find);
+	r = find_row(intern, kind, seen, ret);
+	if (r != 0)
+		return MIN(r, 0);
+	statement_bind_int(intern->add[kind], seen_parameter[kind], seen);
+	r = statement_run(intern->add[kind]);
 	if (r < 0)
 		return r;
-	if (r > 0) {
-		*ret = (struct interned){ statement_int(find, 0), statement_int(find, 1) };
-		r = statement_reset(find);
-		return r < 0 ? r : renew(intern, kind, seen, ret);
-	}
-	statement_bind_int(add, seen_parameter[kind], seen);
-	r = statement_run(add);
-	if (r < 0)
-		return r;
-	*ret = (struct interned){ database_last_id(intern->database), seen };
+	*ret = (struct interned){ database_last_id(intern->database), seen, true };
 	return 0;
 }
 
@@ -232,24 +287,49 @@ int store_intern_function(struct store_intern *intern, struct interned object,
 	return intern_row(intern, INTERNED_FUNCTION, object.seen, ret);
 }
 
-/* Of a row whose key is numbers: remembered, or as intern_row(). */
-static int intern_remembered(struct store_intern *intern, enum interned_kind kind,
-			     struct id_map *map, struct id_key key, int64_t seen,
-			     struct interned *ret)
+static int add_remembered(struct remembered *remembered, int n_keys, struct id_key key,
+			  struct interned *ret)
 {
-	const struct id_value *known = id_map_find(map, key);
-	int n_keys = seen_parameter[kind] - 1, r;
+	const int64_t keys[] = { key.a, key.b, key.c };
+	int64_t values[2 + ARRAY_SIZE(keys)];
+
+	ret->id = remembered->next_id++;
+	ret->added = true;
+	values[0] = ret->id;
+	for (int i = 0; i < n_keys; i++)
+		values[1 + i] = keys[i];
+	values[1 + n_keys] = ret->seen;
+	return bulk_add_row(&remembered->added, values);
+}
+
+/*
+ * Of a row whose key is numbers: remembered, found or added. It is not sought in the database if
+ * something that it refers to was added there just now, as @added says; and what was added itself is
+ * remembered.
+ */
+static int intern_remembered(struct store_intern *intern, enum interned_kind kind,
+			     struct id_key key, int64_t seen, bool added, struct interned *ret)
+{
+	struct remembered *remembered = &intern->remembered[kind - INTERNED_PLACE];
+	const int n_keys = remembered_kinds[kind - INTERNED_PLACE].n_keys;
+	const struct id_value *known = id_map_find(&remembered->ids, key);
+	int r = 0;
 
 	if (known && known->more >= intern->horizon) {
-		*ret = (struct interned){ known->id, known->more };
+		*ret = (struct interned){ known->id, known->more, false };
 		return 0;
 	}
-	bind_int(intern, kind, 1, key.a);
-	bind_int(intern, kind, 2, key.b);
-	if (n_keys > 2)
-		bind_int(intern, kind, 3, key.c);
-	r = intern_row(intern, kind, seen, ret);
-	return r < 0 ? r : id_map_put(map, key, (struct id_value){ ret->id, ret->seen });
+	ret->seen = MIN(seen, intern->window);
+	if (!added) {
+		statement_bind_ints(intern->find[kind], (const int64_t[]){ key.a, key.b, key.c },
+				    (size_t)n_keys);
+		r = find_row(intern, kind, ret->seen, ret);
+	}
+	if (r == 0)
+		r = add_remembered(remembered, n_keys, key, ret);
+	if (r < 0)
+		return r;
+	return id_map_put(&remembered->ids, key, (struct id_value){ ret->id, ret->seen });
 }
 
 int store_intern_place(struct store_intern *intern, struct interned object, uint64_t offset,
@@ -257,8 +337,8 @@ int store_intern_place(struct store_intern *intern, struct interned object, uint
 {
 	struct id_key key = { object.id, (int64_t)offset, function.id };
 
-	return intern_remembered(intern, INTERNED_PLACE, &intern->places, key,
-				 MIN(object.seen, function.seen), ret);
+	return intern_remembered(intern, INTERNED_PLACE, key, MIN(object.seen, function.seen),
+				 object.added || function.added, ret);
 }
 
 int store_intern_stack(struct store_intern *intern, struct interned parent, struct interned place,
@@ -266,6 +346,16 @@ int store_intern_stack(struct store_intern *intern, struct interned parent, stru
 {
 	struct id_key key = { parent.id, place.id, 0 };
 
-	return intern_remembered(intern, INTERNED_STACK, &intern->stacks, key,
-				 MIN(parent.seen, place.seen), ret);
+	return intern_remembered(intern, INTERNED_STACK, key, MIN(parent.seen, place.seen),
+				 parent.added || place.added, ret);
+}
+
+int store_intern_stream(struct store_intern *intern, struct interned parent, struct interned origin,
+			struct interned target, struct interned *ret)
+{
+	struct id_key key = { parent.id, origin.id, target.id };
+	int64_t seen = MIN(origin.seen, target.seen);
+
+	return intern_remembered(intern, INTERNED_STREAM, key, MIN(seen, parent.seen),
+				 parent.added || origin.added || target.added, ret);
 }

@@ -8,9 +8,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "daemon/bulk.h"
 #include "daemon/database.h"
 #include "daemon/id-map.h"
 
@@ -20,22 +22,33 @@ enum interned_kind {
 	INTERNED_PROCESS,
 	INTERNED_OBJECT,
 	INTERNED_FUNCTION,
-	INTERNED_PLACE,
+	INTERNED_PLACE, /* from here on keys are numbers, and rows are added many at a time */
 	INTERNED_STACK,
+	INTERNED_STREAM,
 	N_INTERNED_KINDS,
 };
 
+#define N_REMEMBERED_KINDS (N_INTERNED_KINDS - INTERNED_PLACE)
+
 struct interned {
 	int64_t id, seen;
+	bool added; /* just now: no row refers to it but those that are remembered */
 };
 
 /* The row 0: none. */
-#define INTERNED_NONE ((struct interned){ 0, INT64_MAX })
+#define INTERNED_NONE ((struct interned){ 0, INT64_MAX, false })
+
+/* Of one kind: what is remembered, and the rows that wait to be added. */
+struct remembered {
+	struct id_map ids;
+	struct bulk added;
+	int64_t next_id;
+};
 
 struct store_intern {
 	struct database *database;
-	struct statement *find[N_INTERNED_KINDS], *add[N_INTERNED_KINDS], *renew[N_INTERNED_KINDS];
-	struct id_map places, stacks; /* what is remembered */
+	struct statement *find[N_INTERNED_KINDS], *add[INTERNED_PLACE], *renew[N_INTERNED_KINDS];
+	struct remembered remembered[N_REMEMBERED_KINDS];
 	int64_t window, horizon;
 };
 
@@ -43,8 +56,9 @@ struct store_intern {
 int store_intern_init(struct store_intern *intern, struct database *database);
 void store_intern_done(struct store_intern *intern);
 
-/* What follows is for this window. */
-void store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon);
+/* What follows is for this window, in one transaction: 0 or -errno, as of finishing it. */
+int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon);
+int store_intern_finish(struct store_intern *intern);
 /* To be called when rows were removed, and those added were not after all. */
 void store_intern_forget(struct store_intern *intern);
 
@@ -61,3 +75,5 @@ int store_intern_place(struct store_intern *intern, struct interned object, uint
 		       struct interned function, struct interned *ret);
 int store_intern_stack(struct store_intern *intern, struct interned parent, struct interned place,
 		       struct interned *ret);
+int store_intern_stream(struct store_intern *intern, struct interned parent, struct interned origin,
+			struct interned target, struct interned *ret);

@@ -2,6 +2,7 @@
 #include "daemon/store-lookup.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ enum {
 	FIND_FUNCTION,
 	FIND_PLACE,
 	FIND_STACK,
+	FIND_STREAM,
 	N_STATEMENTS,
 };
 
@@ -22,6 +24,7 @@ static const char *const sql[N_STATEMENTS] = {
 		"SELECT object, start, size, fingerprint, name FROM function WHERE id = ?",
 	[FIND_PLACE] = "SELECT object, offset, function FROM place WHERE id = ?",
 	[FIND_STACK] = "SELECT parent, place FROM stack WHERE id = ?",
+	[FIND_STREAM] = "SELECT parent, origin, target FROM stream WHERE id = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_LOOKUP, "store-lookup.h has another number");
@@ -37,14 +40,20 @@ void store_lookup_begin(struct store_lookup *lookup, struct profile *profile)
 	lookup->profile = profile;
 }
 
+static void forget_tree(struct store_tree *tree)
+{
+	id_map_clear(&tree->nodes);
+	id_map_clear(&tree->indices);
+}
+
 void store_lookup_end(struct store_lookup *lookup)
 {
 	lookup->profile = NULL;
 	id_map_clear(&lookup->objects);
 	id_map_clear(&lookup->functions);
 	id_map_clear(&lookup->places);
-	id_map_clear(&lookup->nodes);
-	id_map_clear(&lookup->stacks);
+	forget_tree(&lookup->stacks);
+	forget_tree(&lookup->streams);
 	free(lookup->path);
 	lookup->path = NULL;
 	lookup->n_path = lookup->cap_path = 0;
@@ -173,42 +182,64 @@ int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location 
 	return put_id(&lookup->places, id, ret->object, (int64_t)ret->offset);
 }
 
-static int find_node(struct store_lookup *lookup, int64_t id, struct id_value *ret)
+/* A stack or a stream; a stack has one place. */
+struct node {
+	int64_t parent, place, target;
+};
+
+static bool known_node(const struct store_tree *tree, int64_t id, struct node *ret)
 {
-	const struct id_value *known = find_id(&lookup->nodes, id);
-	struct statement *row = lookup->statements[FIND_STACK];
+	const struct id_value *known = find_id(&tree->nodes, id);
+	const struct id_value *target = id_map_find(&tree->nodes, (struct id_key){ id, 1, 0 });
+
+	if (known)
+		*ret = (struct node){ known->id, known->more, target ? target->id : 0 };
+	return known;
+}
+
+static int find_node(struct store_lookup *lookup, struct store_tree *tree, int64_t id,
+		     struct node *ret)
+{
+	bool is_stream = tree == &lookup->streams;
+	struct statement *row = lookup->statements[is_stream ? FIND_STREAM : FIND_STACK];
+	const char *what = is_stream ? "stream" : "stack";
 	int r;
 
-	if (known) {
-		*ret = *known;
+	if (known_node(tree, id, ret))
 		return 0;
-	}
-	r = find_row(lookup, row, "stack", id);
+	r = find_row(lookup, row, what, id);
 	if (r < 0)
 		return r;
-	*ret = (struct id_value){ statement_int(row, 0), statement_int(row, 1) };
+	*ret = (struct node){ statement_int(row, 0), statement_int(row, 1), 0 };
+	if (is_stream)
+		ret->target = statement_int(row, 2);
 	r = statement_reset(row);
 	if (r < 0)
 		return r;
-	if (ret->id < 0 || ret->id >= id) /* else there might be circles */
-		return database_damaged(lookup->database, "the parent of stack %" PRId64, id);
-	return put_id(&lookup->nodes, id, ret->id, ret->more);
+	if (ret->parent < 0 || ret->parent >= id) /* else there might be circles */
+		return database_damaged(lookup->database, "the parent of %s %" PRId64, what, id);
+	r = put_id(&tree->nodes, id, ret->parent, ret->place);
+	if (r < 0 || !is_stream)
+		return r;
+	return id_map_put(&tree->nodes, (struct id_key){ id, 1, 0 },
+			  (struct id_value){ ret->target, 0 });
 }
 
 /* Notes @id and those above it that the process does not have yet; *@ret is the index of the next. */
-static int list_path(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret)
+static int list_path(struct store_lookup *lookup, struct store_tree *tree, uint32_t process,
+		     int64_t id, uint32_t *ret)
 {
 	const struct id_value *known;
-	struct id_value node;
+	struct node node;
 	int r;
 
-	for (lookup->n_path = 0; id != 0; id = node.id) {
-		known = id_map_find(&lookup->stacks, (struct id_key){ process, id, 0 });
+	for (lookup->n_path = 0; id != 0; id = node.parent) {
+		known = id_map_find(&tree->indices, (struct id_key){ process, id, 0 });
 		if (known) {
 			*ret = (uint32_t)known->id;
 			return 0;
 		}
-		r = find_node(lookup, id, &node);
+		r = find_node(lookup, tree, id, &node);
 		if (r >= 0)
 			r = ARRAY_RESERVE(&lookup->path, &lookup->cap_path, lookup->n_path + 1);
 		if (r < 0)
@@ -219,27 +250,42 @@ static int list_path(struct store_lookup *lookup, uint32_t process, int64_t id, 
 	return 0;
 }
 
-/* Adds the nodes of the path from the outermost in, none with counts yet; *@ret is the last. */
-static int add_path(struct store_lookup *lookup, uint32_t process, uint32_t *ret)
+/* The index of the node, added to the profile without counts, or -errno. */
+static int64_t add_node(struct store_lookup *lookup, const struct store_tree *tree,
+			const struct node *node, uint32_t parent, uint32_t process)
 {
-	struct profile_stack stack = { .process = process };
-	struct id_value node;
+	struct profile_stack stack = { .parent = parent, .process = process };
+	struct profile_stream stream = { .parent = parent, .process = process };
+	int r;
+
+	if (tree == &lookup->stacks) {
+		r = store_lookup_place(lookup, node->place, &stack.frame);
+		return r < 0 ? r : profile_add_stack(lookup->profile, &stack);
+	}
+	r = store_lookup_place(lookup, node->place, &stream.from);
+	if (r >= 0)
+		r = store_lookup_place(lookup, node->target, &stream.to);
+	return r < 0 ? r : profile_add_stream(lookup->profile, &stream);
+}
+
+/* Adds the nodes of the path from the root on; *@ret is the last. */
+static int add_path(struct store_lookup *lookup, struct store_tree *tree, uint32_t process,
+		    uint32_t *ret)
+{
+	struct node node;
 	int64_t index;
 	int r;
 
 	while (lookup->n_path > 0) {
 		int64_t id = lookup->path[--lookup->n_path];
 
-		stack.parent = *ret;
-		r = find_node(lookup, id, &node);
-		if (r >= 0)
-			r = store_lookup_place(lookup, node.more, &stack.frame);
+		r = find_node(lookup, tree, id, &node);
 		if (r < 0)
 			return r;
-		index = profile_add_stack(lookup->profile, &stack);
+		index = add_node(lookup, tree, &node, *ret, process);
 		if (index < 0)
 			return (int)index;
-		r = id_map_put(&lookup->stacks, (struct id_key){ process, id, 0 },
+		r = id_map_put(&tree->indices, (struct id_key){ process, id, 0 },
 			       (struct id_value){ index, 0 });
 		if (r < 0)
 			return r;
@@ -248,12 +294,23 @@ static int add_path(struct store_lookup *lookup, uint32_t process, uint32_t *ret
 	return 0;
 }
 
-int store_lookup_stack(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret)
+static int lookup_node(struct store_lookup *lookup, struct store_tree *tree, uint32_t process,
+		       int64_t id, uint32_t *ret)
 {
 	int r;
 
+	r = list_path(lookup, tree, process, id, ret);
+	return r < 0 ? r : add_path(lookup, tree, process, ret);
+}
+
+int store_lookup_stack(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret)
+{
+	return lookup_node(lookup, &lookup->stacks, process, id, ret);
+}
+
+int store_lookup_stream(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret)
+{
 	if (id == 0)
-		return database_damaged(lookup->database, "samples of no stack");
-	r = list_path(lookup, process, id, ret);
-	return r < 0 ? r : add_path(lookup, process, ret);
+		return database_damaged(lookup->database, "samples of no stream");
+	return lookup_node(lookup, &lookup->streams, process, id, ret);
 }

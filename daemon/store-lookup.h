@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a window's rows name by number, brought into its profile: each object, function and stack is
- * read and added once, when it is first asked for.
+ * What a window's rows name by number, brought into its profile: each object, function, stack and
+ * stream is read and added once, when it is first asked for.
  */
 #pragma once
 
@@ -12,7 +12,13 @@
 #include "daemon/database.h"
 #include "daemon/id-map.h"
 
-#define N_STORE_LOOKUP 4
+#define N_STORE_LOOKUP 5
+
+/* What is known of the nodes of stacks, or of streams. */
+struct store_tree {
+	struct id_map nodes;   /* (id, 0) to parent and place; of streams (id, 1) to target */
+	struct id_map indices; /* (process, id) to index */
+};
 
 struct store_lookup {
 	struct database *database;
@@ -21,9 +27,8 @@ struct store_lookup {
 	struct id_map objects;   /* ids to indices */
 	struct id_map functions; /* those that are in the profile */
 	struct id_map places;    /* to index of the object, and offset */
-	struct id_map nodes;     /* stacks, to parent and place */
-	struct id_map stacks;    /* (process, stack) to index */
-	int64_t *path;           /* stacks to be added after their parents */
+	struct store_tree stacks, streams;
+	int64_t *path; /* nodes to be added after their parents */
 	size_t n_path, cap_path;
 };
 
@@ -37,5 +42,9 @@ void store_lookup_end(struct store_lookup *lookup);
 /* Each 0 or -errno, -EBADMSG where there is no such row. */
 int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location *ret);
 int store_lookup_function(struct store_lookup *lookup, int64_t id);
-/* *@ret is the index of the stack, added with its parents and no counts, of the process at that index. */
+/*
+ * *@ret is the index of the node, added with its parents and no counts, of the process at that index;
+ * PROFILE_NONE of stack 0, below which there is nothing. A stream is one.
+ */
 int store_lookup_stack(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret);
+int store_lookup_stream(struct store_lookup *lookup, uint32_t process, int64_t id, uint32_t *ret);

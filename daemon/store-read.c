@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows of counts come with numbers of places and stacks; each number is looked up once a window. That
+ * Rows of counts come with numbers of places, stacks and streams; each number is looked up once a window. That
  * the rows come in another order than the profile's does not matter: sealing sorts them.
  */
 #include "daemon/store-read.h"
@@ -21,6 +21,7 @@ enum {
 	READ_COUNTERS,
 	READ_PROCESSES,
 	READ_STACKS,
+	READ_STREAMS,
 	READ_BRANCHES,
 	READ_BLOCKS,
 	READ_OUTER_FUNCTIONS,
@@ -49,10 +50,12 @@ static const char *const sql[N_STATEMENTS] = {
 			   "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			   "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
 			   "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 WHERE c.window = ?",
-	[READ_STACKS] = "SELECT process, stack, samples, stitched, weight FROM stack_count "
-			"WHERE window = ?",
-	[READ_BRANCHES] = "SELECT process, origin, target, taken, mispredicted, aborted, cycles, "
-			  "cycles_rows FROM branch_count WHERE window = ?",
+	[READ_STACKS] = "SELECT process, caller, place, samples, stitched, weight, folded "
+			"FROM stack_count WHERE window = ?",
+	[READ_STREAMS] = "SELECT process, stream, hits, folded, cycles FROM stream_count "
+			 "WHERE window = ?",
+	[READ_BRANCHES] = "SELECT process, origin, target, taken, mispredicted, predicted, "
+			  "aborted, cycles, cycles_rows, kind FROM branch_count WHERE window = ?",
 	[READ_BLOCKS] = "SELECT process, first, last, runs, cycles, cycles_rows FROM block_count "
 			"WHERE window = ?",
 	[READ_OUTER_FUNCTIONS] = "SELECT function FROM outer_function WHERE window = ?",
@@ -66,11 +69,13 @@ static const char *const counters[] = {
 #undef X
 };
 
-/* A window being read. */
+/* Windows being read, one after the other, into one profile. */
 struct reading {
 	struct store_read *read;
 	struct profile *profile;
 	int64_t window;
+	size_t n_windows; /* before it */
+	size_t n_rows;
 	struct id_map processes; /* ids to indices */
 };
 
@@ -146,7 +151,7 @@ int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_u
 static int read_info(struct reading *reading)
 {
 	struct statement *row = reading->read->statements[READ_INFO];
-	struct profile_info *info = &reading->profile->info;
+	struct profile_info info;
 	int r;
 
 	statement_bind_int(row, 1, reading->window);
@@ -156,15 +161,18 @@ static int read_info(struct reading *reading)
 					reading->window);
 	if (r < 0)
 		return r;
-	info->mode = profile_string(reading->profile, statement_text(row, 0), &r);
-	info->event = profile_string(reading->profile, statement_text(row, 1), &r);
-	info->hostname = profile_string(reading->profile, statement_text(row, 2), &r);
-	info->os_release = profile_string(reading->profile, statement_text(row, 3), &r);
-	info->cpu = profile_string(reading->profile, statement_text(row, 4), &r);
-	info->n_cpus = (uint32_t)statement_int(row, 5);
-	info->depth = (uint32_t)statement_int(row, 6);
-	info->start_ns = (uint64_t)statement_int(row, 7);
-	info->end_ns = (uint64_t)statement_int(row, 8);
+	info = (struct profile_info){
+		.mode = statement_text(row, 0),
+		.event = statement_text(row, 1),
+		.hostname = statement_text(row, 2),
+		.os_release = statement_text(row, 3),
+		.cpu = statement_text(row, 4),
+		.n_cpus = (uint32_t)statement_int(row, 5),
+		.depth = (uint32_t)statement_int(row, 6),
+		.start_ns = (uint64_t)statement_int(row, 7),
+		.end_ns = (uint64_t)statement_int(row, 8),
+	};
+	r = profile_add_info(reading->profile, &info, reading->n_windows == 0);
 	return MIN(r, statement_reset(row));
 }
 
@@ -192,7 +200,7 @@ static int read_counters(struct reading *reading)
 						"window %" PRId64 " has a counter of unknown name",
 						reading->window);
 		}
-		*counter = (uint64_t)statement_int(row, 1);
+		*counter += (uint64_t)statement_int(row, 1);
 	}
 	return r;
 }
@@ -209,7 +217,13 @@ static int read_process(struct reading *reading, struct statement *row)
 		.unit = statement_text(row, 7),
 	};
 	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
+	const struct id_value *known =
+		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
 
+	if (known) {
+		reading->profile->processes[known->id].samples += process.samples;
+		return 0;
+	}
 	if (statement_is_null(row, 2) || pid < -1 || pid > INT32_MAX)
 		return database_damaged(reading->read->database, "process %" PRId64 " is none", id);
 	index = profile_add_process(reading->profile, &process);
@@ -229,6 +243,7 @@ static int read_rows(struct reading *reading, int which,
 	statement_bind_int(row, 1, reading->window);
 	while ((r = statement_step(row)) > 0) {
 		r = read_row(reading, row);
+		reading->n_rows++;
 		if (r < 0) {
 			statement_reset(row);
 			return r;
@@ -250,22 +265,44 @@ static int find_process(const struct reading *reading, int64_t id, uint32_t *ret
 	return 0;
 }
 
+/* It may be there already, as the caller of another: sealing makes them one. */
 static int read_stack(struct reading *reading, struct statement *row)
 {
-	struct profile_stack *stack;
+	struct profile_stack stack = {
+		.samples = (uint64_t)statement_int(row, 3),
+		.stitched = (uint64_t)statement_int(row, 4),
+		.weight = (uint64_t)statement_int(row, 5),
+		.folded = (uint64_t)statement_int(row, 6),
+	};
+	int r;
+
+	r = find_process(reading, statement_int(row, 0), &stack.process);
+	if (r >= 0)
+		r = store_lookup_stack(&reading->read->lookup, stack.process, statement_int(row, 1),
+				       &stack.parent);
+	if (r >= 0)
+		r = store_lookup_place(&reading->read->lookup, statement_int(row, 2), &stack.frame);
+	if (r < 0)
+		return r;
+	return (int)MIN(profile_add_stack(reading->profile, &stack), (int64_t)0);
+}
+
+static int read_stream(struct reading *reading, struct statement *row)
+{
+	struct profile_stream *stream;
 	uint32_t process, index;
 	int r;
 
 	r = find_process(reading, statement_int(row, 0), &process);
 	if (r >= 0)
-		r = store_lookup_stack(&reading->read->lookup, process, statement_int(row, 1),
-				       &index);
+		r = store_lookup_stream(&reading->read->lookup, process, statement_int(row, 1),
+					&index);
 	if (r < 0)
 		return r;
-	stack = &reading->profile->stacks[index];
-	stack->samples = (uint64_t)statement_int(row, 2);
-	stack->stitched = (uint64_t)statement_int(row, 3);
-	stack->weight = (uint64_t)statement_int(row, 4);
+	stream = &reading->profile->streams[index];
+	stream->hits += (uint64_t)statement_int(row, 2);
+	stream->folded += (uint64_t)statement_int(row, 3);
+	stream->cycles += (uint64_t)statement_int(row, 4);
 	return 0;
 }
 
@@ -274,12 +311,18 @@ static int read_branch(struct reading *reading, struct statement *row)
 	struct profile_branch branch = {
 		.taken = (uint64_t)statement_int(row, 3),
 		.mispredicted = (uint64_t)statement_int(row, 4),
-		.aborted = (uint64_t)statement_int(row, 5),
-		.cycles = (uint64_t)statement_int(row, 6),
-		.cycles_rows = (uint64_t)statement_int(row, 7),
+		.predicted = (uint64_t)statement_int(row, 5),
+		.aborted = (uint64_t)statement_int(row, 6),
+		.cycles = (uint64_t)statement_int(row, 7),
+		.cycles_rows = (uint64_t)statement_int(row, 8),
+		.kind = (enum branch_kind)statement_int(row, 9),
 	};
 	int r;
 
+	if ((uint64_t)statement_int(row, 9) >= N_BRANCH_KINDS)
+		return database_damaged(reading->read->database,
+					"window %" PRId64 " has a branch of no kind",
+					reading->window);
 	r = find_process(reading, statement_int(row, 0), &branch.process);
 	if (r >= 0)
 		r = store_lookup_place(&reading->read->lookup, statement_int(row, 1), &branch.from);
@@ -322,14 +365,10 @@ static int read_outer_function(struct reading *reading, struct statement *row)
 	return store_lookup_function(&reading->read->lookup, statement_int(row, 0));
 }
 
-static int read_profile(struct reading *reading)
+static int read_tables(struct reading *reading)
 {
 	int r;
 
-	r = profile_new(&reading->profile);
-	if (r < 0)
-		return r;
-	store_lookup_begin(&reading->read->lookup, reading->profile);
 	r = read_info(reading);
 	if (r >= 0)
 		r = read_counters(reading);
@@ -338,36 +377,55 @@ static int read_profile(struct reading *reading)
 	if (r >= 0)
 		r = read_rows(reading, READ_STACKS, read_stack);
 	if (r >= 0)
+		r = read_rows(reading, READ_STREAMS, read_stream);
+	if (r >= 0)
 		r = read_rows(reading, READ_BRANCHES, read_branch);
 	if (r >= 0)
 		r = read_rows(reading, READ_BLOCKS, read_block);
 	if (r >= 0)
 		r = read_rows(reading, READ_OUTER_FUNCTIONS, read_outer_function);
-	return r < 0 ? r : profile_seal(reading->profile);
+	return r;
 }
 
-int store_read_window(struct store_read *read, int64_t id, struct window *ret_window,
-		      struct profile **ret)
+/* 1, or 0 if there is no such window; or -errno. */
+static int read_window(struct reading *reading, int64_t id, struct window *ret)
 {
-	_cleanup_(reading_done) struct reading reading = {
-		.read = read,
-		.window = id,
-	};
-	struct statement *row = read->statements[READ_WINDOW];
-	struct window window;
+	struct statement *row = reading->read->statements[READ_WINDOW];
 	int r;
 
 	statement_bind_int(row, 1, id);
 	r = statement_step(row);
 	if (r <= 0)
 		return r;
-	window = window_row(row);
+	*ret = window_row(row);
+	reading->window = id;
 	r = statement_reset(row);
 	if (r >= 0)
-		r = read_profile(&reading);
+		r = read_tables(reading);
+	reading->n_windows++;
+	return r < 0 ? r : 1;
+}
+
+int store_read_windows(struct store_read *read, struct window *windows, bool *ret_found, size_t n,
+		       size_t max_rows, size_t *ret_n, struct profile **ret)
+{
+	_cleanup_(reading_done) struct reading reading = { .read = read };
+	size_t i = 0;
+	int r;
+
+	r = profile_new(&reading.profile);
 	if (r < 0)
 		return r;
-	*ret_window = window;
+	store_lookup_begin(&read->lookup, reading.profile);
+	for (; r >= 0 && i < n && (i == 0 || reading.n_rows < max_rows); i++) {
+		r = read_window(&reading, windows[i].id, &windows[i]);
+		ret_found[i] = r > 0;
+	}
+	if (r >= 0)
+		r = profile_seal(reading.profile);
+	if (r < 0)
+		return r;
+	*ret_n = i;
 	*ret = TAKE_PTR(reading.profile);
-	return 1;
+	return 0;
 }

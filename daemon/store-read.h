@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/profile/profile.h"
@@ -12,7 +14,7 @@
 #include "daemon/store-lookup.h"
 #include "daemon/window.h"
 
-#define N_STORE_READ 9
+#define N_STORE_READ 10
 
 struct store_read {
 	struct database *database;
@@ -30,6 +32,10 @@ int store_read_init(struct store_read *read, struct database *database);
 int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_us,
 		    uint64_t longest_us, struct window **ret, size_t *ret_n);
 
-/* 1; 0 if there is no such window; or -errno. In a transaction of the caller's. */
-int store_read_window(struct store_read *read, int64_t id, struct window *ret_window,
-		      struct profile **ret);
+/*
+ * *@ret is the profile, sealed, of the first *@ret_n of @n windows, which are told by their ids: at least one, and
+ * then no more once @max_rows rows were read. ret_found[i] says whether window i was there, windows[i] is then
+ * all of it. 0 or -errno. In a transaction of the caller's.
+ */
+int store_read_windows(struct store_read *read, struct window *windows, bool *ret_found, size_t n,
+		       size_t max_rows, size_t *ret_n, struct profile **ret);

@@ -23,9 +23,11 @@ enum {
 	PAGE_BYTES,
 	OLDEST_WINDOW,
 	VACUUM,
+	SWEEP_CODE,
 	REMOVE_COUNTERS, /* with all that follow a window is removed */
 	REMOVE_PROCESSES,
 	REMOVE_STACKS,
+	REMOVE_STREAMS,
 	REMOVE_BRANCHES,
 	REMOVE_BLOCKS,
 	REMOVE_OUTER_FUNCTIONS,
@@ -39,9 +41,12 @@ static const char *const sql[N_STATEMENTS] = {
 	[PAGE_BYTES] = "PRAGMA page_size",
 	[OLDEST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id LIMIT 1",
 	[VACUUM] = "PRAGMA incremental_vacuum(" VACUUM_PAGES ")",
+	[SWEEP_CODE] = "DELETE FROM code WHERE function >= ? AND function < ? AND "
+		       "(SELECT seen FROM function f WHERE f.id = code.function) < ?",
 	[REMOVE_COUNTERS] = "DELETE FROM counter_count WHERE window = ?",
 	[REMOVE_PROCESSES] = "DELETE FROM process_count WHERE window = ?",
 	[REMOVE_STACKS] = "DELETE FROM stack_count WHERE window = ?",
+	[REMOVE_STREAMS] = "DELETE FROM stream_count WHERE window = ?",
 	[REMOVE_BRANCHES] = "DELETE FROM branch_count WHERE window = ?",
 	[REMOVE_BLOCKS] = "DELETE FROM block_count WHERE window = ?",
 	[REMOVE_OUTER_FUNCTIONS] = "DELETE FROM outer_function WHERE window = ?",
@@ -51,8 +56,8 @@ static const char *const sql[N_STATEMENTS] = {
 _Static_assert(N_STATEMENTS == N_STORE_TRIM, "store-trim.h has another number");
 
 static const enum interned_kind order[N_INTERNED_KINDS] = {
-	INTERNED_SOURCE,   INTERNED_PROCESS, INTERNED_STACK,  INTERNED_PLACE,
-	INTERNED_FUNCTION, INTERNED_OBJECT,  INTERNED_STRING,
+	INTERNED_SOURCE, INTERNED_PROCESS,  INTERNED_STACK,  INTERNED_STREAM,
+	INTERNED_PLACE,  INTERNED_FUNCTION, INTERNED_OBJECT, INTERNED_STRING,
 };
 
 /* Where a step ends. */
@@ -64,7 +69,7 @@ static const char *const skip_sql[N_INTERNED_KINDS] = {
 	[INTERNED_STRING] = SKIP("string"),     [INTERNED_SOURCE] = SKIP("source"),
 	[INTERNED_PROCESS] = SKIP("process"),   [INTERNED_OBJECT] = SKIP("object"),
 	[INTERNED_FUNCTION] = SKIP("function"), [INTERNED_PLACE] = SKIP("place"),
-	[INTERNED_STACK] = SKIP("stack"),
+	[INTERNED_STACK] = SKIP("stack"),       [INTERNED_STREAM] = SKIP("stream"),
 };
 
 #define SWEEP(table) "DELETE FROM " table " WHERE id >= ? AND id < ? AND seen < ?"
@@ -73,7 +78,7 @@ static const char *const sweep_sql[N_INTERNED_KINDS] = {
 	[INTERNED_STRING] = SWEEP("string"),     [INTERNED_SOURCE] = SWEEP("source"),
 	[INTERNED_PROCESS] = SWEEP("process"),   [INTERNED_OBJECT] = SWEEP("object"),
 	[INTERNED_FUNCTION] = SWEEP("function"), [INTERNED_PLACE] = SWEEP("place"),
-	[INTERNED_STACK] = SWEEP("stack"),
+	[INTERNED_STACK] = SWEEP("stack"),       [INTERNED_STREAM] = SWEEP("stream"),
 };
 
 int store_trim_init(struct store_trim *trim, struct database *database)
@@ -162,8 +167,11 @@ static int sweep_step(struct store_trim *trim)
 	}
 	if (r < 0)
 		return r;
+	STATEMENT_BIND(trim->statements[SWEEP_CODE], from, trim->below, trim->horizon);
 	STATEMENT_BIND(sweep, from, trim->below, trim->horizon);
-	q = statement_run(sweep);
+	q = kind == INTERNED_FUNCTION ? statement_run(trim->statements[SWEEP_CODE]) : 0;
+	if (q >= 0)
+		q = statement_run(sweep);
 	if (q < 0)
 		return q;
 	trim->below = from;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/util/cleanup.h"
 
@@ -13,9 +14,6 @@ enum {
 	ADD_COUNTER,
 	ADD_COUNTER_COUNT,
 	ADD_PROCESS_COUNT,
-	ADD_STACK_COUNT,
-	ADD_BRANCH_COUNT,
-	ADD_BLOCK_COUNT,
 	ADD_OUTER_FUNCTION,
 	N_STATEMENTS,
 };
@@ -28,17 +26,40 @@ static const char *const sql[N_STATEMENTS] = {
 	[ADD_COUNTER_COUNT] = "INSERT INTO counter_count (window, counter, value) VALUES (?, ?, ?)",
 	[ADD_PROCESS_COUNT] = "INSERT INTO process_count (window, process, samples) "
 			      "VALUES (?, ?, ?)",
-	[ADD_STACK_COUNT] = "INSERT INTO stack_count (window, process, stack, samples, stitched, "
-			    "weight) VALUES (?, ?, ?, ?, ?, ?)",
-	[ADD_BRANCH_COUNT] = "INSERT INTO branch_count (window, process, origin, target, taken, "
-			     "mispredicted, aborted, cycles, cycles_rows) "
-			     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[ADD_BLOCK_COUNT] = "INSERT INTO block_count (window, process, first, last, runs, cycles, "
-			    "cycles_rows) VALUES (?, ?, ?, ?, ?, ?, ?)",
 	[ADD_OUTER_FUNCTION] = "INSERT INTO outer_function (window, function) VALUES (?, ?)",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_WRITE, "store-write.h has another number");
+
+/* The tables that most of a window is in. */
+enum { STACK_COUNTS, STREAM_COUNTS, BRANCH_COUNTS, BLOCK_COUNTS };
+
+static const struct {
+	const char *sql[2];
+	size_t n_columns;
+} counts[N_STORE_COUNTS] = {
+	[STACK_COUNTS] = {
+		BULK_SQL("INSERT INTO stack_count (window, process, caller, place, samples, "
+			 "stitched, weight, folded)", "(?, ?, ?, ?, ?, ?, ?, ?)"),
+		8,
+	},
+	[STREAM_COUNTS] = {
+		BULK_SQL("INSERT INTO stream_count (window, process, stream, hits, folded, cycles)",
+			 "(?, ?, ?, ?, ?, ?)"),
+		6,
+	},
+	[BRANCH_COUNTS] = {
+		BULK_SQL("INSERT INTO branch_count (window, process, origin, target, taken, "
+			 "mispredicted, predicted, aborted, cycles, cycles_rows, kind)",
+			 "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+		11,
+	},
+	[BLOCK_COUNTS] = {
+		BULK_SQL("INSERT INTO block_count (window, process, first, last, runs, cycles, "
+			 "cycles_rows)", "(?, ?, ?, ?, ?, ?, ?)"),
+		7,
+	},
+};
 
 static const struct {
 	const char *name, *meaning;
@@ -59,9 +80,9 @@ struct writing {
 	struct store_write *write;
 	const struct profile *profile;
 	int64_t window;
-	struct interned *objects, *processes, *functions, *stacks;
+	struct interned *objects, *processes, *functions, *stacks, *streams;
 	bool *led_to;       /* of each function: a place leads to it */
-	bool *calls;        /* of each stack: there is a deeper one */
+	bool *inner;        /* of each stack or stream: there is a deeper one */
 	struct keyed *rows; /* of the table being written */
 	size_t n_rows;
 };
@@ -72,16 +93,22 @@ static void writing_done(struct writing *writing)
 	free(writing->processes);
 	free(writing->functions);
 	free(writing->stacks);
+	free(writing->streams);
 	free(writing->led_to);
-	free(writing->calls);
+	free(writing->inner);
 	free(writing->rows);
 }
 
 int store_write_init(struct store_write *write, struct database *database,
 		     struct store_intern *intern)
 {
+	int r;
+
 	*write = (struct store_write){ .database = database, .intern = intern };
-	return database_prepare(database, sql, N_STATEMENTS, write->statements);
+	r = database_prepare(database, sql, N_STATEMENTS, write->statements);
+	for (size_t i = 0; r >= 0 && i < N_STORE_COUNTS; i++)
+		r = bulk_init(&write->counts[i], database, counts[i].sql, counts[i].n_columns);
+	return r;
 }
 
 #define ALLOCATE(p, n) (*(p) = calloc((n) ?: 1, sizeof(**(p))))
@@ -89,7 +116,8 @@ int store_write_init(struct store_write *write, struct database *database,
 static int writing_init(struct writing *writing)
 {
 	const struct profile *p = writing->profile;
-	size_t n_rows = MAX(p->n_processes, p->n_stacks);
+	size_t n_nodes = MAX(p->n_stacks, p->n_streams);
+	size_t n_rows = MAX(p->n_processes, n_nodes);
 
 	n_rows = MAX(n_rows, p->n_branches);
 	n_rows = MAX(n_rows, p->n_blocks);
@@ -97,8 +125,9 @@ static int writing_init(struct writing *writing)
 	    !ALLOCATE(&writing->processes, p->n_processes) ||
 	    !ALLOCATE(&writing->functions, p->n_functions) ||
 	    !ALLOCATE(&writing->stacks, p->n_stacks) ||
-	    !ALLOCATE(&writing->led_to, p->n_functions) ||
-	    !ALLOCATE(&writing->calls, p->n_stacks) || !ALLOCATE(&writing->rows, n_rows))
+	    !ALLOCATE(&writing->streams, p->n_streams) ||
+	    !ALLOCATE(&writing->led_to, p->n_functions) || !ALLOCATE(&writing->inner, n_nodes) ||
+	    !ALLOCATE(&writing->rows, n_rows))
 		return -ENOMEM;
 	return 0;
 }
@@ -244,41 +273,42 @@ static int write_processes(struct writing *writing)
 }
 
 /* A node above others needs a row only if samples were taken in it. */
+static int list_stack(struct writing *writing, size_t i)
+{
+	const struct profile_stack *stack = &writing->profile->stacks[i];
+	struct interned parent = INTERNED_NONE, place;
+	int r;
+
+	if (stack->parent != PROFILE_NONE)
+		parent = writing->stacks[stack->parent];
+	r = intern_place(writing, stack->frame, &place);
+	if (r < 0)
+		return r;
+	if (!writing->inner[i] || stack->samples || stack->stitched || stack->weight)
+		add_row(writing, process_id(writing, stack->process), parent.id, place.id, i);
+	return writing->inner[i] ? store_intern_stack(writing->write->intern, parent, place,
+						      &writing->stacks[i]) :
+				   0;
+}
+
 static int list_stacks(struct writing *writing)
 {
 	const struct profile *p = writing->profile;
-	int r;
+	int r = 0;
 
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_stack *stack = &p->stacks[i];
-		struct interned parent = INTERNED_NONE, place;
-
-		if (stack->parent != PROFILE_NONE) {
-			parent = writing->stacks[stack->parent];
-			writing->calls[stack->parent] = true;
-		}
-		r = intern_place(writing, stack->frame, &place);
-		if (r >= 0)
-			r = store_intern_stack(writing->write->intern, parent, place,
-					       &writing->stacks[i]);
-		if (r < 0)
-			return r;
-	}
+	for (size_t i = 0; i < p->n_stacks; i++)
+		if (p->stacks[i].parent != PROFILE_NONE)
+			writing->inner[p->stacks[i].parent] = true;
 	writing->n_rows = 0;
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_stack *stack = &p->stacks[i];
-
-		if (!writing->calls[i] || stack->samples || stack->stitched || stack->weight)
-			add_row(writing, process_id(writing, stack->process), writing->stacks[i].id,
-				0, i);
-	}
+	for (size_t i = 0; r >= 0 && i < p->n_stacks; i++)
+		r = list_stack(writing, i);
 	sort_rows(writing);
-	return 0;
+	return r;
 }
 
 static int write_stacks(struct writing *writing)
 {
-	struct statement *add = writing->write->statements[ADD_STACK_COUNT];
+	struct bulk *counted = &writing->write->counts[STACK_COUNTS];
 	int r;
 
 	r = list_stacks(writing);
@@ -286,11 +316,64 @@ static int write_stacks(struct writing *writing)
 		const struct keyed *row = &writing->rows[i];
 		const struct profile_stack *stack = &writing->profile->stacks[row->index];
 
-		STATEMENT_BIND(add, writing->window, row->process, row->a, stack->samples,
-			       stack->stitched, stack->weight);
-		r = statement_run(add);
+		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, stack->samples,
+			     stack->stitched, stack->weight, stack->folded);
 	}
+	return r < 0 ? r : bulk_flush(counted);
+}
+
+static int intern_stream(struct writing *writing, size_t i)
+{
+	const struct profile_stream *stream = &writing->profile->streams[i];
+	struct interned parent = INTERNED_NONE, from, to;
+	int r;
+
+	if (stream->parent != PROFILE_NONE) {
+		parent = writing->streams[stream->parent];
+		writing->inner[stream->parent] = true;
+	}
+	r = intern_place(writing, stream->from, &from);
+	if (r >= 0)
+		r = intern_place(writing, stream->to, &to);
+	if (r < 0)
+		return r;
+	return store_intern_stream(writing->write->intern, parent, from, to, &writing->streams[i]);
+}
+
+static int list_streams(struct writing *writing)
+{
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	memset(writing->inner, 0, p->n_streams * sizeof(*writing->inner));
+	for (size_t i = 0; r >= 0 && i < p->n_streams; i++)
+		r = intern_stream(writing, i);
+	writing->n_rows = 0;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct profile_stream *stream = &p->streams[i];
+
+		if (!writing->inner[i] || stream->hits || stream->folded || stream->cycles)
+			add_row(writing, process_id(writing, stream->process),
+				writing->streams[i].id, 0, i);
+	}
+	sort_rows(writing);
 	return r;
+}
+
+static int write_streams(struct writing *writing)
+{
+	struct bulk *counted = &writing->write->counts[STREAM_COUNTS];
+	int r;
+
+	r = list_streams(writing);
+	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
+		const struct keyed *row = &writing->rows[i];
+		const struct profile_stream *stream = &writing->profile->streams[row->index];
+
+		r = BULK_ADD(counted, writing->window, row->process, row->a, stream->hits,
+			     stream->folded, stream->cycles);
+	}
+	return r < 0 ? r : bulk_flush(counted);
 }
 
 static int list_branches(struct writing *writing)
@@ -315,7 +398,7 @@ static int list_branches(struct writing *writing)
 
 static int write_branches(struct writing *writing)
 {
-	struct statement *add = writing->write->statements[ADD_BRANCH_COUNT];
+	struct bulk *counted = &writing->write->counts[BRANCH_COUNTS];
 	int r;
 
 	r = list_branches(writing);
@@ -323,12 +406,11 @@ static int write_branches(struct writing *writing)
 		const struct keyed *row = &writing->rows[i];
 		const struct profile_branch *branch = &writing->profile->branches[row->index];
 
-		STATEMENT_BIND(add, writing->window, row->process, row->a, row->b, branch->taken,
-			       branch->mispredicted, branch->aborted, branch->cycles,
-			       branch->cycles_rows);
-		r = statement_run(add);
+		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, branch->taken,
+			     branch->mispredicted, branch->predicted, branch->aborted,
+			     branch->cycles, branch->cycles_rows, branch->kind);
 	}
-	return r;
+	return r < 0 ? r : bulk_flush(counted);
 }
 
 static int list_blocks(struct writing *writing)
@@ -354,7 +436,7 @@ static int list_blocks(struct writing *writing)
 
 static int write_blocks(struct writing *writing)
 {
-	struct statement *add = writing->write->statements[ADD_BLOCK_COUNT];
+	struct bulk *counted = &writing->write->counts[BLOCK_COUNTS];
 	int r;
 
 	r = list_blocks(writing);
@@ -362,11 +444,10 @@ static int write_blocks(struct writing *writing)
 		const struct keyed *row = &writing->rows[i];
 		const struct profile_block *block = &writing->profile->blocks[row->index];
 
-		STATEMENT_BIND(add, writing->window, row->process, row->a, row->b, block->runs,
-			       block->cycles, block->cycles_rows);
-		r = statement_run(add);
+		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, block->runs,
+			     block->cycles, block->cycles_rows);
 	}
-	return r;
+	return r < 0 ? r : bulk_flush(counted);
 }
 
 static int write_outer_functions(struct writing *writing)
@@ -384,7 +465,8 @@ static int write_outer_functions(struct writing *writing)
 }
 
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
-		       const struct window *window, const struct profile *profile)
+		       const struct window *window, const struct profile *profile,
+		       struct store_code *code)
 {
 	_cleanup_(writing_done) struct writing writing = {
 		.write = write,
@@ -393,8 +475,11 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 	};
 	int r;
 
-	store_intern_begin(write->intern, id, horizon);
-	r = writing_init(&writing);
+	for (size_t i = 0; i < N_STORE_COUNTS; i++)
+		bulk_forget(&write->counts[i]);
+	r = store_intern_begin(write->intern, id, horizon);
+	if (r >= 0)
+		r = writing_init(&writing);
 	if (r >= 0)
 		r = write_window(&writing, window, horizon);
 	if (r >= 0)
@@ -406,10 +491,14 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 	if (r >= 0)
 		r = write_stacks(&writing);
 	if (r >= 0)
+		r = write_streams(&writing);
+	if (r >= 0)
 		r = write_branches(&writing);
 	if (r >= 0)
 		r = write_blocks(&writing);
 	if (r >= 0)
 		r = write_outer_functions(&writing);
-	return r;
+	if (r >= 0)
+		r = store_intern_finish(write->intern);
+	return r < 0 ? r : store_code_keep(code, profile, writing.functions);
 }

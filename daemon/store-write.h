@@ -8,16 +8,20 @@
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "daemon/bulk.h"
 #include "daemon/database.h"
+#include "daemon/store-code.h"
 #include "daemon/store-intern.h"
 #include "daemon/window.h"
 
-#define N_STORE_WRITE 9
+#define N_STORE_WRITE  6
+#define N_STORE_COUNTS 4
 
 struct store_write {
 	struct database *database;
 	struct store_intern *intern;
 	struct statement *statements[N_STORE_WRITE];
+	struct bulk counts[N_STORE_COUNTS];
 };
 
 /* 0 or -errno. */
@@ -25,8 +29,9 @@ int store_write_init(struct store_write *write, struct database *database,
 		     struct store_intern *intern);
 
 /*
- * Writes the window with the number @id, in a transaction that the caller began and rolls back on
+ * Writes the window with the number @id, and the code of its hot functions, in a transaction that the caller began and rolls back on
  * failure. 0 or -errno.
  */
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
-		       const struct window *window, const struct profile *profile);
+		       const struct window *window, const struct profile *profile,
+		       struct store_code *code);

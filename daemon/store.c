@@ -11,6 +11,7 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/database.h"
+#include "daemon/store-code.h"
 #include "daemon/store-file.h"
 #include "daemon/store-intern.h"
 #include "daemon/store-read.h"
@@ -51,6 +52,7 @@ struct store {
 	struct store_read read;
 	struct store_write write;
 	struct store_trim trim;
+	struct store_code code;
 	uint64_t n_windows, n_removed;
 	uint64_t longest_us; /* no window is longer */
 	char set_aside[PATH_MAX], why_set_aside[sizeof(((struct fault *)0)->text)];
@@ -109,6 +111,8 @@ static int prepare(struct store *store)
 		r = store_read_init(&store->read, database);
 	if (r >= 0)
 		r = store_write_init(&store->write, database, &store->intern);
+	if (r >= 0)
+		r = store_code_init(&store->code, database);
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database);
 	return r < 0 ? r : survey(store);
@@ -253,7 +257,8 @@ static int add_in_transaction(struct store *store, const struct window *window,
 	if (r >= 0)
 		r = next_window(store, ret_id, &horizon);
 	if (r >= 0)
-		r = store_write_window(&store->write, *ret_id, horizon, window, profile);
+		r = store_write_window(&store->write, *ret_id, horizon, window, profile,
+				       &store->code);
 	if (r >= 0 && store->settings.max_bytes > 0)
 		r = store_trim(&store->trim, store->settings.max_bytes, *ret_id, ret_n_removed);
 	if (r >= 0)
@@ -301,6 +306,24 @@ int store_add(struct store *store, const struct window *window, const struct pro
 	return r < 0 ? r : add(store, window, profile, ret_id, fault);
 }
 
+void store_set_code_source(struct store *store, store_code_source source, void *userdata)
+{
+	store->code.source = source;
+	store->code.userdata = userdata;
+}
+
+int store_find_code(struct store *store, const void *build_id, size_t n_build_id, uint64_t start,
+		    void *ret, size_t n, uint16_t *ret_machine, struct fault *fault)
+{
+	int r;
+
+	r = want_database(store, fault);
+	if (r < 0)
+		return r;
+	r = store_code_find(&store->code, build_id, n_build_id, start, ret, n, ret_machine);
+	return r < 0 ? database_explain(store->database, r, fault) : r;
+}
+
 int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, store_handler handler,
 		   void *userdata, struct fault *fault)
 {
@@ -319,10 +342,9 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 	return MIN(r, 0);
 }
 
-int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
-	       struct fault *fault)
+int store_read_many(struct store *store, struct window *windows, bool *ret_found, size_t n,
+		    size_t max_rows, size_t *ret_n, struct profile **ret, struct fault *fault)
 {
-	struct window window;
 	int r;
 
 	r = want_database(store, fault);
@@ -330,13 +352,27 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
 		return r;
 	r = database_begin_reading(store->database);
 	if (r >= 0)
-		r = store_read_window(&store->read, id, &window, ret);
+		r = store_read_windows(&store->read, windows, ret_found, n, max_rows, ret_n, ret);
 	database_roll_back(store->database); /* nothing was written */
-	if (r < 0)
-		return database_explain(store->database, r, fault);
-	if (r > 0 && ret_window)
+	return r < 0 ? database_explain(store->database, r, fault) : 0;
+}
+
+int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
+	       struct fault *fault)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct window window = { .id = id };
+	bool found = false;
+	size_t n;
+	int r;
+
+	r = store_read_many(store, &window, &found, 1, 0, &n, &profile, fault);
+	if (r < 0 || !found)
+		return r;
+	if (ret_window)
 		*ret_window = window;
-	return r;
+	*ret = TAKE_PTR(profile);
+	return 1;
 }
 
 int store_get_status(struct store *store, struct store_status *ret)

@@ -10,12 +10,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/store-code.h"
 #include "daemon/window.h"
 
 struct store;
@@ -46,6 +48,16 @@ int store_open(struct store **ret, const char *path, const struct store_settings
 struct store *store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free);
 
+/* From now on hot functions' code is kept with windows, as store-code.h says. */
+void store_set_code_source(struct store *store, store_code_source source, void *userdata);
+
+/*
+ * The code of the function at the offset @start of the object with that build-id. The number of bytes written to
+ * @ret, at most @n, and *@ret_machine; 0 for none; -errno and @fault.
+ */
+int store_find_code(struct store *store, const void *build_id, size_t n_build_id, uint64_t start,
+		    void *ret, size_t n, uint16_t *ret_machine, struct fault *fault);
+
 /* Other settings from now on. */
 void store_set_settings(struct store *store, const struct store_settings *settings);
 
@@ -72,6 +84,14 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
  */
 int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
 	       struct fault *fault);
+
+/*
+ * The same of the first *@ret_n of @n windows, added up: at least one, and then no more once @max_rows rows of
+ * counts were read. ret_found[i] says whether there is windows[i], of which the id is read and the rest
+ * filled in. 0, or -errno and @fault.
+ */
+int store_read_many(struct store *store, struct window *windows, bool *ret_found, size_t n,
+		    size_t max_rows, size_t *ret_n, struct profile **ret, struct fault *fault);
 
 /* 0 or -errno. */
 int store_get_status(struct store *store, struct store_status *ret);

@@ -143,3 +143,11 @@ int units_find(struct units *units, int32_t pid, uint64_t cgroup, const char **r
 	units->name = name;
 	return 1;
 }
+
+bool units_knows(const struct units *units, uint64_t cgroup)
+{
+	const struct unit *unit;
+
+	HASH_FIND(hh, units->kept, &cgroup, sizeof(cgroup), unit);
+	return unit;
+}

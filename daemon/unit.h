@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/util/macro.h"
@@ -24,3 +25,6 @@ DEFINE_CLEANUP(struct units *, units_free);
  * none, borrowed until the next call; 0 where it has ended; -ENOMEM.
  */
 int units_find(struct units *units, int32_t pid, uint64_t cgroup, const char **ret);
+
+/* Whether all that is in group @cgroup is certain to be in the unit that was found for it. */
+bool units_knows(const struct units *units, uint64_t cgroup);

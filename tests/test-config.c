@@ -11,6 +11,7 @@
 #include "daemon/config.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -114,6 +115,19 @@ static void without_files_there_are_defaults(void **state)
 	place_done(&place);
 }
 
+static void assert_only(const struct restriction *only)
+{
+	assert_int_equal(only->units.n, 2);
+	assert_string_equal(only->units.names[0], "nginx.service");
+	assert_string_equal(only->units.names[1], "session-1.scope");
+	assert_int_equal(only->uids.n, 2);
+	assert_int_equal(only->uids.ids[0], 0);
+	assert_int_equal(only->uids.ids[1], 4000);
+	assert_int_equal(only->pids.n, 2);
+	assert_int_equal(only->pids.ids[0], 17);
+	assert_int_equal(only->pids.ids[1], 4711);
+}
+
 static void every_key(void **state)
 {
 	struct place place;
@@ -121,7 +135,9 @@ static void every_key(void **state)
 	place_init(&place);
 	put(&place, "a/x.conf",
 	    "[Sampling]\nMode=software\nFrequency = 999\nKernel=no\nRingSize=256K\n"
-	    "MaxStacks=5000\nMaxBranches=6000\n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n");
+	    "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nPeriod=1000003\n"
+	    "BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
+	    "Users=root 4000\nPids= 17 4711 \n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n");
 	assert_int_equal(load(&place), 0);
 	assert_string_equal(place.warnings, "");
 	assert_int_equal(place.config.sampling.mode, SAMPLER_SOFTWARE);
@@ -129,6 +145,11 @@ static void every_key(void **state)
 	assert_false(place.config.sampling.kernel);
 	assert_int_equal(place.config.sampling.ring_pages,
 			 (256 << 10) / (int)sysconf(_SC_PAGESIZE));
+	assert_int_equal(place.config.sampling.event, SAMPLER_BRANCHES);
+	assert_int_equal(place.config.sampling.period, 1000003);
+	assert_int_equal(place.config.sampling.branch_filter,
+			 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
+	assert_only(&place.config.sampling.only);
 	assert_int_equal(place.config.max_stacks, 5000);
 	assert_int_equal(place.config.max_branches, 6000);
 	assert_int_equal(place.config.max_use_bytes, 2LL << 30);
@@ -243,6 +264,21 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Sampling]\nFrequency=18446744073709551617",
 		"[Sampling]\nFrequency= 9 9",
 		"[Sampling]\nKernel=perhaps",
+		"[Sampling]\nEvent=instructions",
+		"[Sampling]\nPeriod=100",
+		"[Sampling]\nPeriod=1e6",
+		"[Sampling]\nBranchFilter=some",
+		"[Sampling]\nBranchFilter=any u",
+		"[Sampling]\nUnits=nginx",
+		"[Sampling]\nUnits=.service",
+		"[Sampling]\nUnits=system.slice",
+		"[Sampling]\nUnits=/system.slice/nginx.service",
+		"[Sampling]\nUsers=no-such-user-as-this",
+		"[Sampling]\nUsers=4294967295",
+		"[Sampling]\nPids=0",
+		"[Sampling]\nPids=self",
+		"[Sampling]\nPids=4294967296",
+		"[Sampling]\nPids=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17",
 		"[Sampling]\nRingSize=3K",
 		"[Sampling]\nRingSize=1",
 		"[Sampling]\nRingSize=1T",

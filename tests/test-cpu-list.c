@@ -36,6 +36,14 @@ static void test_lists(void **state)
 	assert_list("\n", "000000000000");
 }
 
+static void test_one_of_a_list(void **state)
+{
+	assert_true(cpu_list_has("0-3,8,10-11", 0) && cpu_list_has("0-3,8,10-11", 3));
+	assert_true(cpu_list_has("0-3,8,10-11", 8) && cpu_list_has("0-3,8,10-11", 11));
+	assert_false(cpu_list_has("0-3,8,10-11", 4) || cpu_list_has("0-3,8,10-11", 12));
+	assert_false(cpu_list_has("", 0) || cpu_list_has("x", 0) || cpu_list_has("3-", 3));
+}
+
 static void test_more_cpus_than_there_may_be(void **state)
 {
 	assert_list("10-4000000000,17", "000000000011");
@@ -64,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_one_of_a_list),
 		cmocka_unit_test(test_more_cpus_than_there_may_be),
 		cmocka_unit_test(test_no_lists),
 		cmocka_unit_test(test_this_machine),

@@ -73,6 +73,23 @@ static void test_all_of_it(void **state)
 	assert_int_equal(e.sample.rows[1].flags, 6);
 }
 
+static void test_a_call_stack_with_rows_left_out(void **state)
+{
+	struct written w = example();
+	struct event e;
+
+	assert_int_equal(w.head.flags & BPF_SAMPLE_CALL_STACK, 0);
+	w.head.flags |= BPF_SAMPLE_CALL_STACK;
+	w.head.n_zero = 30;
+	w.head.n_wrong_path = 7;
+	e = event_of(&w, 9);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_true(e.sample.call_stack);
+	assert_int_equal(e.sample.n_rows, 2);
+	assert_int_equal(e.sample.n_zero, 30);
+	assert_int_equal(e.sample.n_wrong_path, 7);
+}
+
 static void test_a_stack_alone(void **state)
 {
 	struct written w = example();
@@ -157,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_of_it),
+		cmocka_unit_test(test_a_call_stack_with_rows_left_out),
 		cmocka_unit_test(test_a_stack_alone),
 		cmocka_unit_test(test_of_each_length),
 		cmocka_unit_test(test_chains),

@@ -19,6 +19,7 @@
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
 #include "tests/support/caller.h"
+#include "tests/support/made-profile.h"
 #include "tests/support/random-profile.h"
 
 #define START_US  1700000000000000ULL
@@ -592,6 +593,83 @@ static void others_see_their_own_processes_only(void **state)
 	service_done(&service);
 }
 
+static int read_code(const struct profile *profile, const struct profile_function *function,
+		     void *ret, size_t n, uint16_t *ret_machine, void *userdata)
+{
+	memset(ret, 0xc3, n);
+	*ret_machine = 62;
+	return (int)n;
+}
+
+/* A window with a function of 3 bytes at 0x10 of the file with the build-id 0500... */
+static void add_hot_function(struct service *service)
+{
+	struct profile *p = made_new();
+	uint32_t object = made_object(p, "/bin/hot", 5), process = made_process(p, "hot", NULL);
+	struct profile_function function = {
+		.object = object, .start = 0x10, .size = 3, .name = "hot"
+	};
+	struct collected collected = {
+		.window = { .start_us = START_US, .length_us = LENGTH_US, .mode = "software" },
+	};
+	struct fault fault = {};
+
+	store_set_code_source(archive_get_store(service->archive), read_code, NULL);
+	profile_add_function(p, &function);
+	made_stack(p, process, PROFILE_NONE, object, 0x10, 5);
+	collected.profile = made_sealed(p);
+	assert_int_equal(archive_add(service->archive, &collected, &fault), 0);
+}
+
+#define HOT "\"build_id\":\"0500000000000000000000000000000000000000\""
+
+static void code_that_is_kept(void **state)
+{
+	static const char *const invalid[] = {
+		"{\"start\":16}",
+		"{" HOT "}",
+		"{" HOT ",\"start\":-1}",
+		"{" HOT ",\"start\":\"0x10\"}",
+		"{\"build_id\":\"05f\",\"start\":16}",
+		"{\"build_id\":\"0x\",\"start\":16}",
+		"{\"build_id\":\"000000000000000000000000000000000000000000\",\"start\":16}",
+	};
+	struct service service;
+	struct caller caller;
+	json_t *reply;
+
+	service_init(&service);
+	add_hot_function(&service);
+	caller = connect_caller(&service);
+	assert_error(&caller, "GetCode", "{" HOT ",\"start\":16}",
+		     "{\"parameters\":{\"machine\":62,\"code\":\"c3c3c3\"}}");
+	assert_error(&caller, "GetCode", "{" HOT ",\"start\":17}",
+		     "{\"error\":\"io.branchd.NoSuchCode\"}");
+	for (size_t i = 0; i < ARRAY_SIZE(invalid); i++) {
+		reply = call(&caller, "GetCode", invalid[i]);
+		assert_string_equal(json_string_value(json_object_get(reply, "error")),
+				    "org.varlink.service.InvalidParameter");
+		json_decref(reply);
+	}
+	caller_done(&caller);
+	service_done(&service);
+}
+
+static void others_see_no_code(void **state)
+{
+	struct service service;
+	struct caller caller;
+
+	service_init(&service);
+	add_hot_function(&service);
+	if (connect_other(&service, &caller, NULL)) {
+		assert_error(&caller, "GetCode", "{" HOT ",\"start\":16}",
+			     "{\"error\":\"org.varlink.service.PermissionDenied\"}");
+		caller_done(&caller);
+	}
+	service_done(&service);
+}
+
 static void root_and_the_group_see_everything(void **state)
 {
 	const gid_t group = OTHER_GID;
@@ -681,6 +759,8 @@ int main(void)
 		cmocka_unit_test(windows_are_followed),
 		cmocka_unit_test(profiles_are_filtered),
 		cmocka_unit_test(others_see_their_own_processes_only),
+		cmocka_unit_test(code_that_is_kept),
+		cmocka_unit_test(others_see_no_code),
 		cmocka_unit_test(root_and_the_group_see_everything),
 		cmocka_unit_test(the_status),
 		cmocka_unit_test(the_description),

@@ -95,6 +95,65 @@ static void test_they_come_back_after_opening_again(void **state)
 	stored_check(stored->path);
 }
 
+#define N_MANY 20
+
+/* As if each were read for itself and all were added up; some are missing. */
+static void test_many_are_read_as_their_sum(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	struct profile *profiles[N_MANY], *sum, *read;
+	struct window windows[N_MANY];
+	bool found[N_MANY];
+	struct fault fault;
+	size_t n = 0, n_read;
+
+	for (uint64_t i = 0; i < N_MANY; i++) {
+		struct window window = stored_window(i);
+
+		windows[i] = (struct window){ .id = (int64_t)i + 1000 };
+		if (i % 5 == 3)
+			continue;
+		profiles[n] = random_profile(i % 6, 0);
+		windows[i].id = stored_add(store, &window, profiles[n++]);
+	}
+	assert_int_equal(profile_merge(&sum, (const struct profile *const *)profiles, n), 0);
+	assert_int_equal(
+		store_read_many(store, windows, found, N_MANY, SIZE_MAX, &n_read, &read, &fault),
+		0);
+	assert_int_equal(n_read, N_MANY);
+	assert_true(profile_equal(read, sum));
+	for (uint64_t i = 0; i < N_MANY; i++) {
+		assert_int_equal(found[i], i % 5 != 3);
+		if (found[i])
+			assert_int_equal(windows[i].start_us, stored_window(i).start_us);
+	}
+	profile_free(read);
+	profile_free(sum);
+	while (n > 0)
+		profile_free(profiles[--n]);
+}
+
+static void test_no_more_are_read_than_rows_allow(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile(1, 0);
+	struct window windows[3], window = stored_window(1);
+	bool found[3];
+	struct fault fault;
+
+	for (size_t i = 0; i < 3; i++)
+		windows[i].id = stored_add(store, &window, p);
+	for (size_t max_rows = 0; max_rows < 2; max_rows++) {
+		_cleanup_(profile_freep) struct profile *read = NULL;
+		size_t n = 0;
+
+		assert_int_equal(
+			store_read_many(store, windows, found, 3, max_rows, &n, &read, &fault), 0);
+		assert_int_equal(n, 1);
+		assert_true(profile_equal(read, p));
+	}
+}
+
 static void test_an_empty_profile_comes_back(void **state)
 {
 	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
@@ -131,7 +190,9 @@ static void test_the_largest_numbers_come_back(void **state)
 	struct profile_branch branch = { .from = place,
 					 .to = nowhere,
 					 .taken = UINT64_MAX,
+					 .kind = BRANCH_FAULT,
 					 .mispredicted = UINT64_MAX,
+					 .predicted = UINT64_MAX,
 					 .aborted = UINT64_MAX,
 					 .cycles = UINT64_MAX,
 					 .cycles_rows = UINT64_MAX };
@@ -439,6 +500,8 @@ int main(void)
 		cmocka_unit_test(test_random_profiles_come_back),
 		cmocka_unit_test_setup_teardown(test_they_come_back_after_opening_again, set_up,
 						tear_down),
+		cmocka_unit_test(test_many_are_read_as_their_sum),
+		cmocka_unit_test(test_no_more_are_read_than_rows_allow),
 		cmocka_unit_test(test_an_empty_profile_comes_back),
 		cmocka_unit_test(test_the_largest_numbers_come_back),
 		cmocka_unit_test(test_nothing_is_another_thing_than_none),

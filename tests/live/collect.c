@@ -137,7 +137,6 @@ static void print_totals(const struct sampler_counts *c, const struct profile_co
 	getrusage(RUSAGE_SELF, &usage);
 #define PRINT(name, value) printf("%s=%" PRIu64 "\n", name, (uint64_t)(value))
 	PRINT("taken", c->taken);
-	PRINT("idle", c->idle);
 	PRINT("written", c->written);
 	PRINT("ring_full", c->ring_full);
 	PRINT("no_ring", c->no_ring);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kernel's verifier takes the BPF program whatever it is set to, for settings are constants when it
+ * looks at it, and what they switch off it does not see. Needs root, and is skipped without.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/program.h"
+
+/* No hardware has all of it, but a program that has is the one with most to see. */
+static const struct lbr everything = { .name = "everything", .hw_idx = true, .wrong_path = true };
+static const struct lbr plain = { .name = "plain" };
+
+static const struct restriction nobody, somebody = {
+	.pids.n = BPF_MAX_WANTED,
+	.uids = { .n = 1, .ids = { 1000 } },
+	.units.n = 1,
+};
+
+static const struct {
+	const char *name;
+	struct program_settings settings;
+} programs[] = {
+	{ "by the clock", { .period_ns = 1000000, .kernel = true, .user = true, .only = &nobody } },
+	{ "by cycles", { .kernel = true, .user = true, .only = &nobody } },
+	{ "rows", { .kernel = true, .user = true, .lbr = &plain, .depth = 16, .only = &nobody } },
+	{ "rows of the user's",
+	  { .user = true, .lbr = &plain, .depth = 32, .leave_kernel = true, .only = &nobody } },
+	{ "everything",
+	  { .period_ns = 1000000,
+	    .kernel = true,
+	    .user = true,
+	    .lbr = &everything,
+	    .depth = 64,
+	    .leave_kernel = true,
+	    .only = &somebody } },
+};
+
+static bool loads(const char *name, const struct program_settings *settings)
+{
+	_cleanup_(program_freep) struct program *program = NULL;
+	struct fault fault;
+	int r = program_load(&program, settings, &fault);
+
+	printf("%s: %s\n", name, r < 0 ? fault.text : "ok");
+	return r >= 0 && program_fd(program, BPF_EVENT_ANY) >= 0 &&
+	       program_fd(program, BPF_EVENT_CALLS) >= 0;
+}
+
+int main(void)
+{
+	bool ok = true;
+
+	if (geteuid() != 0) {
+		puts("skipped: loading BPF programs needs root");
+		return 77;
+	}
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		ok &= loads(programs[i].name, &programs[i].settings);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
