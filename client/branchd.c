@@ -173,6 +173,55 @@ int branchd_follow_windows(struct connection *connection, uint64_t since_us, uin
 	}
 }
 
+/* The number of bytes, or -EINVAL. */
+static int read_code(const json_t *json, uint8_t *ret, size_t n, uint16_t *ret_machine)
+{
+	json_int_t machine = json_integer_value(json_object_get(json, "machine"));
+	const char *hex = json_string_value(json_object_get(json, "code"));
+	size_t length = hex ? strlen(hex) : 0;
+
+	if (!hex || length % 2 != 0 || strspn(hex, "0123456789abcdef") != length || machine < 0 ||
+	    machine > UINT16_MAX)
+		return -EINVAL;
+	n = MIN(n, length / 2);
+	for (size_t i = 0; i < n; i++)
+		sscanf(hex + 2 * i, "%2hhx", &ret[i]);
+	*ret_machine = (uint16_t)machine;
+	return (int)n;
+}
+
+static json_t *pack_code_request(const struct profile_object *object, uint64_t start)
+{
+	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < object->n_build_id; i++)
+		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
+	return json_pack("{s:s, s:I}", "build_id", hex, "start", (json_int_t)start);
+}
+
+int branchd_get_code(struct connection *connection, const struct profile_object *object,
+		     uint64_t start, void *ret, size_t n, uint16_t *ret_machine,
+		     struct fault *fault)
+{
+	_cleanup_json_ json_t *json = NULL;
+	struct answer answer;
+	int r;
+
+	if (object->n_build_id == 0 || start > INT64_MAX)
+		return 0;
+	r = connection_call(connection, "io.branchd.GetCode", pack_code_request(object, start),
+			    &answer, fault);
+	if (r == -EREMOTEIO && (is_error(&answer, "NoSuchCode") ||
+				strcmp(answer.error, "org.varlink.service.PermissionDenied") == 0))
+		return 0;
+	if (r >= 0)
+		r = parse(&answer, &json, fault);
+	if (r < 0)
+		return explain(&answer, r, fault);
+	r = read_code(json, ret, n, ret_machine);
+	return r < 0 ? damaged(fault, "code") : r;
+}
+
 static json_t *pack_request(int64_t first, int64_t last, const struct profile_filter *filter)
 {
 	json_t *parameters =

@@ -33,6 +33,14 @@ int branchd_follow_windows(struct connection *connection, uint64_t since_us, uin
 			   branchd_handler handler, void *userdata, struct fault *fault);
 
 /*
+ * The code of the function that starts at @start of @object, if the daemon has kept it: the number of bytes written
+ * to @ret, at most @n, and *@ret_machine, one of EM_* in elf.h; or 0, also for who may not see it.
+ */
+int branchd_get_code(struct connection *connection, const struct profile_object *object,
+		     uint64_t start, void *ret, size_t n, uint16_t *ret_machine,
+		     struct fault *fault);
+
+/*
  * *@ret is the profile, sealed, of the windows with the ids @first to @last, 0 being the open one; of
  * the processes that @filter (or NULL) asks for. The windows are added to @ret_windows. -ENOENT where one
  * of both is not there (any more), -EAGAIN where none is open.

@@ -22,4 +22,5 @@ bool color_wanted(enum color_mode mode, bool is_terminal);
 /* Escape sequences of ECMA-48, or "" without colours. */
 #define COLOR_DIM(on)   ((on) ? "\033[2m" : "")
 #define COLOR_BOLD(on)  ((on) ? "\033[1m" : "")
+#define COLOR_RED(on)   ((on) ? "\033[31m" : "")
 #define COLOR_RESET(on) ((on) ? "\033[0m" : "")

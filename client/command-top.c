@@ -7,6 +7,7 @@
 #include "client/output.h"
 #include "client/source.h"
 #include "client/top-json.h"
+#include "client/top-order.h"
 #include "client/top-table.h"
 #include "client/top.h"
 
@@ -26,7 +27,11 @@ int command_top(const struct options *options, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 
+	if (options->mispredicted)
+		top_sort(top, TOP_ORDER_MISPREDICTED);
+
 	source_say(source, stderr);
+	top_say(top, stderr);
 	output_open(&output, options);
 	r = options->json ? top_write_json(top, output.f) : top_write_table(top, &output);
 	if (output_close(&output, fault) < 0)

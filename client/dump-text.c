@@ -160,16 +160,17 @@ static int write_branches(FILE *f, const struct places *places)
 	int r = 0;
 
 	fprintf(f, "\nbranches: %zu\n", profile->n_branches);
-	fprintf(f, "  %12s %12s %8s %12s %12s %8s  %s\n", "taken", "mispredicted", "aborted",
-		"cycles", "with cycles", "pid", "from -> to");
+	fprintf(f, "  %12s %12s %12s %8s %12s %12s %9s %8s  %s\n", "taken", "mispredicted",
+		"predicted", "aborted", "cycles", "with cycles", "kind", "pid", "from -> to");
 	for (size_t i = 0; r >= 0 && i < profile->n_branches; i++) {
 		const struct profile_branch *branch = &profile->branches[i];
 
 		fprintf(f,
-			"  %12" PRIu64 " %12" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
-			" %8" PRId32 "  ",
-			branch->taken, branch->mispredicted, branch->aborted, branch->cycles,
-			branch->cycles_rows, pid_of(profile, branch->process));
+			"  %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 " %12" PRIu64
+			" %12" PRIu64 " %9s %8" PRId32 "  ",
+			branch->taken, branch->mispredicted, branch->predicted, branch->aborted,
+			branch->cycles, branch->cycles_rows, branch_kind_name(branch->kind) ?: "-",
+			pid_of(profile, branch->process));
 		r = write_place(f, places, branch->from);
 		fputs(" -> ", f);
 		if (r >= 0)
@@ -202,24 +203,52 @@ static int write_blocks(FILE *f, const struct places *places)
 	return r;
 }
 
+static void write_node(FILE *f, size_t number, uint32_t parent)
+{
+	fprintf(f, "  %8zu ", number);
+	if (parent == PROFILE_NONE)
+		fprintf(f, "%8s ", "-");
+	else
+		fprintf(f, "%8" PRIu32 " ", parent);
+}
+
+static int write_streams(FILE *f, const struct places *places)
+{
+	const struct profile *profile = places->profile;
+	int r = 0;
+
+	fprintf(f, "\nstreams: %zu rows\n", profile->n_streams);
+	fprintf(f, "  %8s %8s %12s %8s %12s %8s  %s\n", "row", "newer", "hits", "folded", "cycles",
+		"pid", "from -> to");
+	for (size_t i = 0; r >= 0 && i < profile->n_streams; i++) {
+		const struct profile_stream *stream = &profile->streams[i];
+
+		write_node(f, i, stream->parent);
+		fprintf(f, "%12" PRIu64 " %8" PRIu64 " %12" PRIu64 " %8" PRId32 "  ", stream->hits,
+			stream->folded, stream->cycles, pid_of(profile, stream->process));
+		r = write_place(f, places, stream->from);
+		fputs(" -> ", f);
+		if (r >= 0)
+			r = write_place(f, places, stream->to);
+		fputc('\n', f);
+	}
+	return r;
+}
+
 static int write_stacks(FILE *f, const struct places *places)
 {
 	const struct profile *profile = places->profile;
 	int r = 0;
 
 	fprintf(f, "\nstacks: %zu frames\n", profile->n_stacks);
-	fprintf(f, "  %8s %8s %12s %8s %16s %8s  %s\n", "frame", "caller", "samples", "stitched",
-		"weight", "pid", "place");
+	fprintf(f, "  %8s %8s %12s %8s %8s %16s %8s  %s\n", "frame", "caller", "samples", "folded",
+		"stitched", "weight", "pid", "place");
 	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
 
-		fprintf(f, "  %8zu ", i);
-		if (stack->parent == PROFILE_NONE)
-			fprintf(f, "%8s ", "-");
-		else
-			fprintf(f, "%8" PRIu32 " ", stack->parent);
-		fprintf(f, "%12" PRIu64 " %8" PRIu64 " %16" PRIu64 " %8" PRId32 "  ",
-			stack->samples, stack->stitched, stack->weight,
+		write_node(f, i, stack->parent);
+		fprintf(f, "%12" PRIu64 " %8" PRIu64 " %8" PRIu64 " %16" PRIu64 " %8" PRId32 "  ",
+			stack->samples, stack->folded, stack->stitched, stack->weight,
 			pid_of(profile, stack->process));
 		r = write_place(f, places, profile_place_frame(profile, stack->frame));
 		fputc('\n', f);
@@ -240,5 +269,7 @@ int dump_write_text(const struct source *source, FILE *f)
 	r = write_branches(f, &places);
 	if (r >= 0)
 		r = write_blocks(f, &places);
+	if (r >= 0)
+		r = write_streams(f, &places);
 	return r < 0 ? r : write_stacks(f, &places);
 }

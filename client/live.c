@@ -171,6 +171,8 @@ static int open_all(struct live *live, struct fault *fault)
 	live_filter_format(live->state.filter, &live->options.filter);
 	live_filter_parse(&live->filter, live->state.filter, &live->filter_trouble);
 	live->state.by = live->options.by;
+	if (live->options.mispredicted)
+		live->state.orders[VIEW_BRANCH] = TOP_ORDER_MISPREDICTED;
 	live->options.n_rows = 0;
 	return screen_open(&live->screen, colors, fault);
 }

@@ -18,10 +18,9 @@ enum exit_status {
 };
 
 static int (*const commands[OPTIONS_N_COMMANDS])(const struct options *, struct fault *) = {
-	[OPTIONS_STATUS] = command_status,
-	[OPTIONS_WINDOWS] = command_windows,
-	[OPTIONS_TOP] = command_top,
-	[OPTIONS_DUMP] = command_dump,
+	[OPTIONS_STATUS] = command_status, [OPTIONS_WINDOWS] = command_windows,
+	[OPTIONS_TOP] = command_top,       [OPTIONS_DIFF] = command_diff,
+	[OPTIONS_DUMP] = command_dump,     [OPTIONS_ANNOTATE] = command_annotate,
 };
 
 static int complain(const struct fault *fault, enum exit_status status)

@@ -9,15 +9,34 @@
 #define TOP     (1u << OPTIONS_TOP)
 #define DUMP    (1u << OPTIONS_DUMP)
 #define WINDOWS (1u << OPTIONS_WINDOWS)
-#define DATA    (TOP | DUMP)
+#define DIFF    (1u << OPTIONS_DIFF)
+#define DATA    (TOP | DIFF | DUMP)
+#define CODE    (1u << OPTIONS_ANNOTATE)
 #define ALL     OPTIONS_ALL_COMMANDS
 
 const struct option_spec option_specs[] = {
-	{ NULL, 0, NULL, TOP, "What to show:" },
-	{ "by", KEY_BY, "WHAT", TOP,
+	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
+	{ "by", KEY_BY, "WHAT", TOP | DIFF,
 	  "function (default), stack, branch, block, line, object,\nprocess, unit" },
-	{ "", KEY_ROWS, "N", TOP, "the N hottest rows; 0 for all (default 20)" },
+	{ "", KEY_ROWS, "N", TOP | DIFF, "the N hottest rows; 0 for all (default 20)" },
+	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,
+	  "--by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, several with "
+	  "commas" },
+	{ "mispredicted", KEY_MISPREDICTED, NULL, TOP,
+	  "--by branch: those that were, surest first" },
 	{ "once", KEY_ONCE, NULL, TOP, "a table, on a terminal too, and no live view" },
+
+	{ "percent-limit", KEY_PERCENT_LIMIT, "P", DIFF, "rows of P % and more in either window" },
+	{ "all", KEY_ALL, NULL, DIFF, "all rows, however small or within noise" },
+
+	{ NULL, 0, NULL, DIFF, "What was changed between:" },
+	{ "before", KEY_BEFORE, "DIR", DIFF, "the sources of the old one" },
+	{ "after", KEY_AFTER, "DIR", DIFF, "the sources of the new one" },
+	{ "changed-func", KEY_CHANGED_FUNC, "NAME", DIFF,
+	  "a function that was changed; may be given again" },
+
+	{ NULL, 0, NULL, CODE, "What to show:" },
+	{ "source", KEY_SOURCE, NULL, CODE, "source lines between the instructions" },
 
 	{ NULL, 0, NULL, DUMP, "What to write:" },
 	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text (default) or json" },
@@ -28,20 +47,24 @@ const struct option_spec option_specs[] = {
 	{ "until", KEY_UNTIL, "TIME", WINDOWS, "those that begin before it" },
 	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "go on with each window that closes" },
 
-	{ NULL, 0, NULL, DATA, "Of what part:" },
-	{ "pid", KEY_PID, "PID", DATA, "this process" },
-	{ "comm", KEY_COMM, "NAME", DATA, "processes of this name" },
-	{ "unit", KEY_UNIT, "UNIT", DATA, "processes of this systemd unit" },
-	{ "uid", KEY_UID, "UID", DATA, "processes of this user (a number)" },
-	{ "object", KEY_OBJECT, "PATH", DATA, "what was sampled in this file; its name is enough" },
+	{ NULL, 0, NULL, DATA | CODE, "Of what part:" },
+	{ "pid", KEY_PID, "PID", DATA | CODE, "this process" },
+	{ "comm", KEY_COMM, "NAME", DATA | CODE, "processes of this name" },
+	{ "unit", KEY_UNIT, "UNIT", DATA | CODE, "processes of this systemd unit" },
+	{ "uid", KEY_UID, "UID", DATA | CODE, "processes of this user (a number)" },
+	{ "object", KEY_OBJECT, "PATH", DATA | CODE,
+	  "what was sampled in this file; its name is enough" },
 	{ "symbol", KEY_SYMBOL, "NAME", DATA, "what was sampled in this function" },
 
-	{ NULL, 0, NULL, DATA, "Reading a recording:" },
-	{ "event", KEY_EVENT, "NAME", DATA, "the event to count, where there are several" },
-	{ "force", KEY_FORCE, NULL, DATA, "use what is sound of a damaged recording" },
-	{ "symfs", KEY_SYMFS, "DIR", DATA, "look for programs and libraries below DIR" },
-	{ "debug-dir", KEY_DEBUG_DIR, "DIR", DATA, "look for separate debug files in DIR, too" },
-	{ "kallsyms", KEY_KALLSYMS, "FILE", DATA, "the kernel's symbols" },
+	{ NULL, 0, NULL, DATA | CODE, "Reading a recording:" },
+	{ "event", KEY_EVENT, "NAME", DATA | CODE, "the event to count, where there are several" },
+	{ "force", KEY_FORCE, NULL, DATA | CODE, "use what is sound of a damaged recording" },
+	{ "symfs", KEY_SYMFS, "DIR", DATA | CODE, "look for programs and libraries below DIR" },
+	{ "debug-dir", KEY_DEBUG_DIR, "DIR", DATA | CODE,
+	  "look for separate debug files in DIR, too" },
+	{ "kallsyms", KEY_KALLSYMS, "FILE", DATA | CODE, "the kernel's symbols" },
+	{ "no-stitch", KEY_NO_STITCH, NULL, TOP | DUMP,
+	  "call stacks by the rows of each sample alone" },
 	{ "inline", KEY_INLINE, NULL, DATA,
 	  "show inlined calls and source lines (takes its time)" },
 
@@ -57,13 +80,20 @@ const struct option_spec option_specs[] = {
 const size_t n_option_specs = ARRAY_SIZE(option_specs);
 
 const struct command_spec command_specs[OPTIONS_N_COMMANDS] = {
-	[OPTIONS_STATUS] = { "status", "status", "what branchd samples, how, at what cost", 0 },
+	[OPTIONS_STATUS] = { "status", "status", "what branchd samples, how, at what cost", 0, 0,
+			     NULL, NULL },
 	[OPTIONS_WINDOWS] = { "windows", "windows [--since TIME] [--until TIME]",
-			      "the windows there are", 0 },
-	[OPTIONS_TOP] = { "top", "top [WINDOW] [--by WHAT] [-n N]", "what is hot, hottest first",
-			  1 },
+			      "the windows there are", 0, 0, NULL, NULL },
+	[OPTIONS_TOP] = { "top", "top [WINDOW] [--by WHAT] [-n N]", "what is hot, hottest first", 0,
+			  1, "one WINDOW", NULL },
+	[OPTIONS_DIFF] = { "diff", "diff WINDOW WINDOW [--by WHAT] [-n N]",
+			   "what moved from one to the other", 2, 2, "two WINDOWs",
+			   "diff yesterday-10:00 10:00" },
+	[OPTIONS_ANNOTATE] = { "annotate", "annotate SYMBOL [WINDOW] [--source]",
+			       "how often each instruction ran", 1, 2, "a SYMBOL and one WINDOW",
+			       "annotate main -5min" },
 	[OPTIONS_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
-			   "everything that is known", 1 },
+			   "everything that is known", 0, 1, "one WINDOW", NULL },
 };
 
 static void print_options(unsigned int mask)

@@ -14,7 +14,15 @@ enum option_key {
 	KEY_ROWS = 'n',
 	KEY_HELP = 'h',
 	KEY_BY = 256,
+	KEY_BRANCH_KIND,
+	KEY_MISPREDICTED,
 	KEY_ONCE,
+	KEY_ALL,
+	KEY_PERCENT_LIMIT,
+	KEY_BEFORE,
+	KEY_AFTER,
+	KEY_CHANGED_FUNC,
+	KEY_SOURCE,
 	KEY_FORMAT,
 	KEY_SAMPLES,
 	KEY_SINCE,
@@ -32,6 +40,7 @@ enum option_key {
 	KEY_DEBUG_DIR,
 	KEY_KALLSYMS,
 	KEY_INLINE,
+	KEY_NO_STITCH,
 	KEY_SOCKET,
 	KEY_JSON,
 	KEY_NO_PAGER,
@@ -55,7 +64,8 @@ struct command_spec {
 	const char *name;
 	const char *usage;
 	const char *help;
-	int max_operands;
+	int min_operands, max_operands;
+	const char *operands, *example; /* in a sentence, where it takes any */
 };
 
 extern const struct command_spec command_specs[OPTIONS_N_COMMANDS];

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "client/options-table.h"
+#include "client/options-value.h"
 #include "client/reference.h"
 #include "common/util/macro.h"
 
@@ -25,45 +26,15 @@ struct parse {
 	struct fault *fault;
 	unsigned int commands; /* those that take all options so far */
 	const char *refused;   /* name of the option that took away the last of them */
-	bool by_given, format_given, help, version;
+	bool format_given, help, version;
 	const char *operands[MAX_OPERANDS]; /* the command and what follows */
 	int n_operands;                     /* there are; not all may be above */
 };
 
-static int wrong(struct parse *parse, const char *option, const char *argument, const char *want)
-{
-	return fault_set(parse->fault, -EINVAL, "%s '%s': give %s", option, argument, want);
-}
-
-static int parse_number(struct parse *parse, const char *option, const char *argument, uint64_t max,
-			uint64_t *ret)
-{
-	char *end;
-	unsigned long long n;
-
-	errno = 0;
-	n = strtoull(argument, &end, 10);
-	if (*argument < '0' || *argument > '9' || *end != '\0' || errno != 0 || n > max)
-		return wrong(parse, option, argument, "a number");
-	*ret = n;
-	return 0;
-}
-
-static int parse_id(struct parse *parse, const char *option, const char *argument, uint64_t max,
-		    int64_t *ret)
-{
-	uint64_t n;
-	int r = parse_number(parse, option, argument, max, &n);
-
-	if (r >= 0)
-		*ret = (int64_t)n;
-	return r;
-}
-
 static int parse_rows(struct parse *parse, const char *argument)
 {
 	uint64_t n;
-	int r = parse_number(parse, "-n", argument, SIZE_MAX, &n);
+	int r = options_parse_number("-n", argument, SIZE_MAX, &n, parse->fault);
 
 	if (r >= 0)
 		parse->options.n_rows = (size_t)n;
@@ -72,10 +43,21 @@ static int parse_rows(struct parse *parse, const char *argument)
 
 static int parse_by(struct parse *parse, const char *argument)
 {
-	parse->by_given = true;
+	parse->options.by_given = true;
 	if (view_parse(&parse->options.by, argument) < 0)
-		return wrong(parse, "--by", argument,
-			     "one of function, stack, branch, block, line, object, process, unit");
+		return options_wrong(
+			parse->fault, "--by", argument,
+			"one of function, stack, branch, block, line, object, process, unit");
+	return 0;
+}
+
+static int parse_branch_kind(struct parse *parse, const char *argument)
+{
+	if (branch_kinds_parse(&parse->options.branch_kinds, argument) < 0)
+		return options_wrong(
+			parse->fault, "--branch-kind", argument,
+			"cond, jmp, ind_jmp, call, ind_call, ret, any_call or any_ret, or "
+			"several with commas between");
 	return 0;
 }
 
@@ -87,20 +69,7 @@ static int parse_format(struct parse *parse, const char *argument)
 	else if (strcmp(argument, "text") == 0)
 		parse->options.json = false;
 	else
-		return wrong(parse, "--format", argument, "text or json");
-	return 0;
-}
-
-/* @late: of two times that the clock showed alike. */
-static int parse_moment(struct parse *parse, const char *option, const char *argument, bool late,
-			uint64_t *ret)
-{
-	struct moment moment;
-
-	if (moment_parse(&moment, argument, parse->options.now_us) < 0)
-		return wrong(parse, option, argument,
-			     "a time, as -5min, 10:00, yesterday-10:00 or '2026-11-20 10:00'");
-	*ret = moment_us(&moment, late);
+		return options_wrong(parse->fault, "--format", argument, "text or json");
 	return 0;
 }
 
@@ -110,9 +79,10 @@ static int apply_filter(struct parse *parse, int key, const char *argument)
 
 	switch (key) {
 	case KEY_PID:
-		return parse_id(parse, "--pid", argument, INT32_MAX, &filter->pid);
+		return options_parse_id("--pid", argument, INT32_MAX, &filter->pid, parse->fault);
 	case KEY_UID:
-		return parse_id(parse, "--uid", argument, UINT32_MAX - 1, &filter->uid);
+		return options_parse_id("--uid", argument, UINT32_MAX - 1, &filter->uid,
+					parse->fault);
 	case KEY_COMM:
 		filter->comm = argument;
 		return 0;
@@ -147,9 +117,50 @@ static int apply_reading(struct options *options, int key, const char *argument)
 	case KEY_KALLSYMS:
 		options->symbols.kallsyms = argument;
 		return 0;
+	case KEY_NO_STITCH:
+		options->no_stitch = true;
+		return 0;
 	case KEY_INLINE:
 		options->inlined = true;
 		return 0;
+	}
+	return -ENOENT;
+}
+
+static int add_changed(struct parse *parse, const char *name)
+{
+	struct options *options = &parse->options;
+
+	if (*name == '\0')
+		return options_wrong(parse->fault, "--changed-func", name,
+				     "the name of a function");
+	if (options->n_changed == OPTIONS_MAX_CHANGED)
+		return fault_set(parse->fault, -EINVAL, "--changed-func: %d functions are too many",
+				 OPTIONS_MAX_CHANGED + 1);
+	options->changed[options->n_changed++] = name;
+	return 0;
+}
+
+/* What diff alone takes. */
+static int apply_diff(struct parse *parse, int key, const char *argument)
+{
+	struct options *options = &parse->options;
+
+	switch (key) {
+	case KEY_ALL:
+		options->all = true;
+		return 0;
+	case KEY_PERCENT_LIMIT:
+		return options_parse_percent("--percent-limit", argument, &options->percent_limit,
+					     parse->fault);
+	case KEY_BEFORE:
+		options->before = argument;
+		return 0;
+	case KEY_AFTER:
+		options->after = argument;
+		return 0;
+	case KEY_CHANGED_FUNC:
+		return add_changed(parse, argument);
 	}
 	return -ENOENT;
 }
@@ -161,10 +172,18 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	switch (key) {
 	case KEY_BY:
 		return parse_by(parse, argument);
+	case KEY_BRANCH_KIND:
+		return parse_branch_kind(parse, argument);
+	case KEY_MISPREDICTED:
+		options->mispredicted = true;
+		return 0;
 	case KEY_ROWS:
 		return parse_rows(parse, argument);
 	case KEY_FORMAT:
 		return parse_format(parse, argument);
+	case KEY_SOURCE:
+		options->with_source = true;
+		return 0;
 	case KEY_SAMPLES:
 		options->samples = true;
 		return 0;
@@ -172,9 +191,11 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 		options->once = true;
 		return 0;
 	case KEY_SINCE:
-		return parse_moment(parse, "--since", argument, false, &options->since_us);
+		return options_parse_moment("--since", argument, options->now_us, false,
+					    &options->since_us, parse->fault);
 	case KEY_UNTIL:
-		return parse_moment(parse, "--until", argument, true, &options->until_us);
+		return options_parse_moment("--until", argument, options->now_us, true,
+					    &options->until_us, parse->fault);
 	case KEY_FOLLOW:
 		options->follow = true;
 		return 0;
@@ -189,7 +210,8 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 		return 0;
 	case KEY_COLOR:
 		if (color_parse(&options->color, argument) < 0)
-			return wrong(parse, "--color", argument, "auto, always or never");
+			return options_wrong(parse->fault, "--color", argument,
+					     "auto, always or never");
 		return 0;
 	case KEY_HELP:
 		parse->help = true;
@@ -220,6 +242,8 @@ static int apply(struct parse *parse, int key, const char *argument)
 	r = apply_filter(parse, key, argument);
 	if (r == -ENOENT)
 		r = apply_reading(&parse->options, key, argument);
+	if (r == -ENOENT)
+		r = apply_diff(parse, key, argument);
 	if (r == -ENOENT)
 		r = apply_output(parse, key, argument);
 	return r;
@@ -316,6 +340,22 @@ static int check_samples(const struct parse *parse, const struct reference *refe
 	return 0;
 }
 
+/* What diff can compare. */
+static int check_diff(struct parse *parse)
+{
+	struct options *options = &parse->options;
+	struct reference reference;
+
+	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH)
+		return options_wrong(parse->fault, "diff --by", view_name(options->by),
+				     "one of function, block, line, object, process, unit");
+	if (!options->before != !options->after)
+		return fault_set(parse->fault, -EINVAL,
+				 "diff takes --before and --after together: the folders of the old "
+				 "and the new sources");
+	return reference_parse(&reference, options->other, options->now_us, parse->fault);
+}
+
 static int check_window(struct parse *parse)
 {
 	struct options *options = &parse->options;
@@ -325,6 +365,8 @@ static int check_window(struct parse *parse)
 	r = reference_parse(&reference, options->window, options->now_us, parse->fault);
 	if (r >= 0)
 		r = check_samples(parse, &reference);
+	if (r >= 0 && options->command == OPTIONS_DIFF)
+		r = check_diff(parse);
 	if (r < 0)
 		return r;
 	if (options->command == OPTIONS_DUMP && options->inlined && !options->samples)
@@ -347,11 +389,34 @@ static int check(struct parse *parse)
 				 command->name, parse->operands[1], command->name);
 	if (n > command->max_operands)
 		return fault_set(parse->fault, -EINVAL,
-				 "%s takes one WINDOW, not %d; put one with a blank in quotes",
-				 command->name, n);
+				 "%s takes %s, not %d; put one with a blank in quotes",
+				 command->name, command->operands, n);
+	if (n < command->min_operands)
+		return fault_set(parse->fault, -EINVAL, "%s wants %s, as in branchctl %s",
+				 command->name, command->operands, command->example);
+	if ((options->branch_kinds || options->mispredicted) && options->by != VIEW_BRANCH)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s is about branches: give --by branch, too",
+				 options->mispredicted ? "--mispredicted" : "--branch-kind");
 	if (options->since_us >= options->until_us)
 		return fault_set(parse->fault, -EINVAL, "--until is not after --since");
 	return command->max_operands > 0 ? check_window(parse) : 0;
+}
+
+static const char *get_operand(const struct parse *parse, int i)
+{
+	return parse->n_operands > i ? parse->operands[i] : NULL;
+}
+
+static void take_operands(struct parse *parse)
+{
+	struct options *options = &parse->options;
+	int first = 1;
+
+	if (options->command == OPTIONS_ANNOTATE)
+		options->code = get_operand(parse, first++);
+	options->window = get_operand(parse, first);
+	options->other = get_operand(parse, first + 1);
 }
 
 static int read_operands(struct parse *parse)
@@ -375,7 +440,7 @@ static int read_operands(struct parse *parse)
 	if (parse->n_operands == 0)
 		return fault_set(parse->fault, -EINVAL,
 				 "give a command, such as branchctl top; --help lists them");
-	parse->options.window = parse->n_operands > 1 ? parse->operands[1] : NULL;
+	take_operands(parse);
 	r = check(parse);
 	return r < 0 ? r : 1;
 }
@@ -395,6 +460,7 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 			.n_rows = OPTIONS_DEFAULT_ROWS,
 			.filter = PROFILE_FILTER_INIT,
 			.until_us = UINT64_MAX,
+			.percent_limit = -1,
 			.socket = CONNECTION_DEFAULT_PATH,
 			.symbols.home = getenv("HOME"),
 			.now_us = read_clock(),

@@ -17,11 +17,14 @@
 #include "common/util/fault.h"
 
 #define OPTIONS_DEFAULT_ROWS 20
+#define OPTIONS_MAX_CHANGED  64
 
 enum options_command {
 	OPTIONS_STATUS,
 	OPTIONS_WINDOWS,
 	OPTIONS_TOP,
+	OPTIONS_DIFF,
+	OPTIONS_ANNOTATE,
 	OPTIONS_DUMP,
 	OPTIONS_N_COMMANDS,
 };
@@ -29,20 +32,32 @@ enum options_command {
 struct options {
 	enum options_command command;
 	const char *window; /* NULL: none was given */
+	const char *other;  /* that window is compared with */
 	const char *socket;
 	uint64_t now_us;             /* what times were reckoned from */
 	uint64_t since_us, until_us; /* 0 and UINT64_MAX: not given */
 	bool follow;
 
 	enum view_by by;
-	size_t n_rows; /* 0: all */
+	bool by_given;
+	size_t n_rows;         /* 0: all */
+	uint32_t branch_kinds; /* a bit for each enum branch_kind, 0: all */
+	bool mispredicted;     /* only those that ever were */
 	bool once;
+	bool all;
+	double percent_limit; /* negative: not given */
+	const char *before, *after;
+	const char *changed[OPTIONS_MAX_CHANGED];
+	size_t n_changed;
 	bool samples;
+	const char *code; /* what to annotate */
+	bool with_source;
 
 	struct profile_filter filter; /* its strings are the command line's, as are all here */
 	bool force;
 	const char *event;
 	struct symbolizer_settings symbols;
+	bool no_stitch;
 	bool inlined;
 
 	bool json;

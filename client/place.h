@@ -38,5 +38,11 @@ bool place_has_file_offset(const struct place *place);
  */
 char *place_format(const struct place *place);
 
+/*
+ * "symbol+0x10..+0x2c", or where lines are wanted and known "file.c:10..12"; both in full where start and end are
+ * not of one name. A heap string, or NULL.
+ */
+char *place_format_block(const struct places *places, const struct profile_block *block);
+
 /* The name of an object for a table: "libc.so.6", "[kernel]", "[unknown]" for NULL. Borrowed. */
 const char *place_object_name(const struct profile_object *object);

@@ -18,8 +18,8 @@
 #include "common/builder/load.h"
 #include "common/process/processes.h"
 #include "common/profile/filter.h"
-#include "common/record/callchain.h"
 #include "common/record/recording.h"
+#include "common/stitch/stack.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/cleanup.h"
 
@@ -30,6 +30,8 @@ struct samples {
 	struct recording *recording;
 	struct processes *processes;
 	struct symbolizer *symbolizer;
+	struct stitch *stitch; /* NULL: not wanted */
+	struct stack stack;    /* of the sample being written */
 	uint32_t source;
 	struct recording_damage damage;
 };
@@ -134,6 +136,8 @@ struct samples *samples_free(struct samples *samples)
 {
 	if (!samples)
 		return NULL;
+	stack_done(&samples->stack);
+	stitch_free(samples->stitch);
 	symbolizer_free(samples->symbolizer);
 	processes_free(samples->processes);
 	recording_free(samples->recording);
@@ -226,36 +230,20 @@ static void write_frame(struct samples *samples, const struct frame *frame, FILE
 	fputs(")\n", f);
 }
 
-/* Goes through the frames of a call chain, the leaf first. */
-static int write_chain(struct samples *samples, const struct incarnation *incarnation,
-		       const struct sample *sample, FILE *f)
+static int write_callers(struct samples *samples, const struct incarnation *incarnation, FILE *f)
 {
+	const struct stack *stack = &samples->stack;
 	struct frame frame;
 	int r = 0;
 
-	for (uint32_t i = 0; r >= 0 && i < sample->n_callchain; i++) {
-		uint64_t address = sample->callchain[i];
+	for (size_t i = 1; r >= 0 && i < stack->n; i++) {
+		const struct stack_frame *at = &stack->frames[i];
 
-		if (!callchain_is_frame(address))
-			continue;
-		r = locate(samples, incarnation, address, callchain_is_return(sample->callchain, i),
-			   &frame);
+		r = locate(samples, incarnation, at->address, at->place != at->address, &frame);
 		if (r >= 0)
 			write_frame(samples, &frame, f);
 	}
 	return r;
-}
-
-/* Where the sample was taken: the first frame of the chain, or the ip where there is none. */
-static uint64_t leaf_address(const struct sample *sample, bool *ret_has_chain)
-{
-	for (uint32_t i = 0; i < sample->n_callchain; i++)
-		if (callchain_is_frame(sample->callchain[i])) {
-			*ret_has_chain = true;
-			return sample->callchain[i];
-		}
-	*ret_has_chain = false;
-	return sample->ip;
 }
 
 static bool process_wanted(const struct profile_filter *filter,
@@ -285,15 +273,16 @@ static int write_sample(struct samples *samples, const struct event *event, FILE
 	const struct profile_filter *filter = &samples->options->filter;
 	const struct sample *sample = &event->sample;
 	const struct incarnation *incarnation = processes_find(samples->processes, event->pid);
+	const struct stack *stack = &samples->stack;
 	struct frame leaf;
-	bool has_chain;
 	int r;
 
-	if (!incarnation)
+	if (!incarnation || stack_fill(&samples->stack, samples->stitch, event) < 0)
 		return -ENOMEM;
 	if (!process_wanted(filter, incarnation))
 		return 0;
-	r = locate(samples, incarnation, leaf_address(sample, &has_chain), false, &leaf);
+	r = locate(samples, incarnation, stack->n > 0 ? stack->frames[0].address : sample->ip,
+		   false, &leaf);
 	if (r < 0 || !leaf_wanted(filter, &leaf))
 		return r;
 
@@ -302,19 +291,33 @@ static int write_sample(struct samples *samples, const struct event *event, FILE
 		event->time_ns / 1000000000, event->time_ns % 1000000000);
 	text_write(f, recording_source_name(samples->recording, samples->source));
 	fputs(":\n", f);
-	if (has_chain)
-		r = write_chain(samples, incarnation, sample, f);
-	else
-		write_frame(samples, &leaf, f);
+	write_frame(samples, &leaf, f);
+	r = write_callers(samples, incarnation, f);
 	fputc('\n', f);
 	return r;
 }
 
 static int write_event(struct samples *samples, const struct event *event, FILE *f)
 {
-	if (event->kind != EVENT_SAMPLE)
+	if (event->kind != EVENT_SAMPLE) {
+		if (samples->stitch)
+			stitch_apply(samples->stitch, event);
 		return processes_apply(samples->processes, event);
+	}
 	return event->source == samples->source ? write_sample(samples, event, f) : 0;
+}
+
+/* From the beginning of the recording. */
+static int start_stitching(struct samples *samples, struct fault *fault)
+{
+	const struct stitch_settings settings = {
+		.depth = recording_info(samples->recording)->depth,
+	};
+
+	samples->stitch = stitch_free(samples->stitch);
+	if (samples->options->no_stitch || stitch_new(&samples->stitch, &settings) >= 0)
+		return 0;
+	return fault_set(fault, -ENOMEM, "out of memory");
 }
 
 int samples_write(struct samples *samples, FILE *f, struct fault *fault)
@@ -323,6 +326,8 @@ int samples_write(struct samples *samples, FILE *f, struct fault *fault)
 	int r;
 
 	r = open_recording(samples, fault);
+	if (r >= 0)
+		r = start_stitching(samples, fault);
 	if (r < 0)
 		return r;
 	while ((r = recording_next(samples->recording, &event, fault)) > 0) {

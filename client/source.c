@@ -30,7 +30,7 @@ int source_new(struct source **ret, const struct options *options)
 	return 0;
 }
 
-static void drop_parts(struct source *source)
+static void drop_filtered(struct source *source)
 {
 	source->processes = profile_free(source->processes);
 	source->part = profile_free(source->part);
@@ -41,7 +41,10 @@ struct source *source_free(struct source *source)
 {
 	if (!source)
 		return NULL;
-	drop_parts(source);
+	drop_filtered(source);
+	for (size_t i = 0; i < source->n_parts; i++)
+		profile_free(source->parts[i].shown);
+	free(source->parts);
 	profile_free(source->profile);
 	windows_done(&source->windows);
 	symbolizer_free(source->symbolizer);
@@ -56,6 +59,7 @@ static int load_recording(struct source *source, const struct options *options, 
 	struct progress progress;
 	struct load_settings settings = {
 		.force = options->force,
+		.no_stitch = options->no_stitch,
 		.event = options->event,
 		.progress = progress_update,
 		.userdata = &progress,
@@ -111,8 +115,55 @@ static int hint_at_file(const struct reference *reference, int r, struct fault *
 		reference->text, reference->text);
 }
 
+/* What a part is of: the windows of @rows from number @first on, before @end. */
+static int load_part(struct source *source, struct connection *connection,
+		     const struct options *options, const struct window_info *rows, size_t first,
+		     size_t end, struct fault *fault)
+{
+	struct source_part *part = &source->parts[source->n_parts];
+	int r;
+
+	r = branchd_get_profile(connection, rows[first].id, rows[end - 1].id, &options->filter,
+				&part->shown, &source->windows, fault);
+	if (r < 0)
+		return r;
+	part->samples = part->shown->counters.samples;
+	source->n_parts++;
+	return 0;
+}
+
+static int merge_parts(struct source *source)
+{
+	_cleanup_free_ const struct profile **profiles = calloc(source->n_parts, sizeof(*profiles));
+
+	if (!profiles)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->n_parts; i++)
+		profiles[i] = source->parts[i].shown;
+	return profile_merge(&source->profile, profiles, source->n_parts);
+}
+
+/* The windows of @rows in @n_parts parts, and the whole that these make. */
+static int load_in_parts(struct source *source, struct connection *connection,
+			 const struct options *options, const struct window_info *rows, size_t n,
+			 size_t n_parts, struct fault *fault)
+{
+	int r = 0;
+
+	source->parts = calloc(n_parts, sizeof(*source->parts));
+	if (!source->parts)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	for (size_t i = 0; r >= 0 && i < n_parts; i++)
+		r = load_part(source, connection, options, rows, i * n / n_parts,
+			      (i + 1) * n / n_parts, fault);
+	if (r < 0)
+		return r;
+	r = merge_parts(source);
+	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
 static int load_windows(struct source *source, const struct options *options,
-			const struct reference *reference, struct fault *fault)
+			const struct reference *reference, size_t n_parts, struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *connection = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
@@ -126,12 +177,31 @@ static int load_windows(struct source *source, const struct options *options,
 	if (r < 0)
 		return hint_at_file(reference, r, fault);
 	rows = &windows.rows[first];
-	r = branchd_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
-				&source->profile, &source->windows, fault);
+	if (n_parts > 1 && n > 1)
+		r = load_in_parts(source, connection, options, rows, n, MIN(n, n_parts), fault);
+	else
+		r = branchd_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
+					&source->profile, &source->windows, fault);
 	if (r < 0)
 		return r;
 	source->name = source_format_windows(&source->windows, options->now_us);
 	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
+}
+
+/* Parts are of the processes asked for already: the daemon sends no others. */
+static int filter_parts(struct source *source, const struct profile_filter *places)
+{
+	struct profile *shown;
+	int r;
+
+	for (size_t i = 0; i < source->n_parts; i++) {
+		r = profile_filter(&shown, source->parts[i].shown, places);
+		if (r < 0)
+			return r;
+		profile_free(source->parts[i].shown);
+		source->parts[i].shown = shown;
+	}
+	return 0;
 }
 
 /* First the processes, for they are what percentages refer to; then what is within them. */
@@ -140,7 +210,7 @@ int source_filter(struct source *source, const struct profile_filter *filter)
 	struct profile_filter processes = *filter, places = PROFILE_FILTER_INIT;
 	int r = 0;
 
-	drop_parts(source);
+	drop_filtered(source);
 	processes.object = processes.symbol = NULL;
 	places.object = filter->object;
 	places.symbol = filter->symbol;
@@ -150,7 +220,8 @@ int source_filter(struct source *source, const struct profile_filter *filter)
 		return r;
 	source->all = source->processes ?: source->profile;
 	if (places.object || places.symbol)
-		r = profile_filter(&source->part, source->all, &places);
+		r = profile_filter(&source->part, source->all, &places) ?:
+			    filter_parts(source, &places);
 	source->shown = source->part ?: source->all;
 	source->filtered = source->processes || source->part;
 	return r;
@@ -159,7 +230,7 @@ int source_filter(struct source *source, const struct profile_filter *filter)
 int source_replace(struct source *source, struct profile *profile, struct windows *windows,
 		   const struct profile_filter *filter)
 {
-	drop_parts(source);
+	drop_filtered(source);
 	profile_free(source->profile);
 	source->profile = profile;
 	windows_done(&source->windows);
@@ -168,7 +239,8 @@ int source_replace(struct source *source, struct profile *profile, struct window
 	return source_filter(source, filter);
 }
 
-int source_open(struct source **ret, const struct options *options, struct fault *fault)
+int source_open_parts(struct source **ret, const struct options *options, size_t n_parts,
+		      struct fault *fault)
 {
 	_cleanup_(source_freep) struct source *source = NULL;
 	struct reference reference;
@@ -183,7 +255,7 @@ int source_open(struct source **ret, const struct options *options, struct fault
 	if (reference.kind == REFERENCE_RECORDING)
 		r = load_recording(source, options, fault);
 	else
-		r = load_windows(source, options, &reference, fault);
+		r = load_windows(source, options, &reference, n_parts, fault);
 	if (r < 0)
 		return r;
 	r = source_filter(source, &options->filter);
@@ -191,6 +263,11 @@ int source_open(struct source **ret, const struct options *options, struct fault
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	*ret = TAKE_PTR(source);
 	return 0;
+}
+
+int source_open(struct source **ret, const struct options *options, struct fault *fault)
+{
+	return source_open_parts(ret, options, 0, fault);
 }
 
 /* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */

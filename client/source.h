@@ -16,6 +16,12 @@
 #include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
 
+/* A part of the time of a source. */
+struct source_part {
+	struct profile *shown; /* sealed, filtered as the whole */
+	uint64_t samples;      /* of all of it: what shares in this part are shares of */
+};
+
 struct source {
 	char *name; /* a recording's path, or which windows these are */
 	bool is_recording;
@@ -29,6 +35,10 @@ struct source {
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events not counted, or NULL */
+
+	/* The same in parts of about one length, one after the other; none but where they were asked for. */
+	struct source_part *parts;
+	size_t n_parts;
 };
 
 /*
@@ -36,6 +46,10 @@ struct source {
  * and @fault.
  */
 int source_open(struct source **ret, const struct options *options, struct fault *fault);
+
+/* The same, and where it is several windows of the daemon, in @n_parts parts at most as well. */
+int source_open_parts(struct source **ret, const struct options *options, size_t n_parts,
+		      struct fault *fault);
 
 /* One without a profile yet, for windows of the daemon. -ENOMEM. */
 int source_new(struct source **ret, const struct options *options);

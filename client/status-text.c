@@ -110,10 +110,56 @@ static void write_head(const struct status *s)
 			   "you see your own processes; all of them: root and the group branchd");
 }
 
+static void write_count(const struct status *s, const char *part, const char *name,
+			const char *what)
+{
+	uint64_t n = get(s, part, name);
+
+	if (n == 0)
+		return;
+	begin(s, "");
+	fprintf(s->f, "%" PRIu64 " %s\n", n, what);
+}
+
+static void write_rate(const struct status *s)
+{
+	uint64_t frequency = get(s, "sampling", "frequency");
+
+	if (frequency > 0)
+		fprintf(s->f, ", %" PRIu64 " Hz", frequency);
+	else
+		fprintf(s->f, ", one in %" PRIu64, get(s, "sampling", "period"));
+	fprintf(s->f, " on each of %" PRIu64 " CPUs\n", get(s, "sampling", "n_cpus"));
+}
+
+/* Which branch records are read, and how many come. */
+static void write_records(const struct status *s)
+{
+	uint64_t depth = get(s, "sampling", "depth"), n = get(s, "snapshots", "snapshots");
+	const char *records = get_text(s, "sampling", "records");
+	const char *filter = get_text(s, "sampling", "filter");
+
+	begin(s, "");
+	if (!*records && depth == 0) {
+		fputs("branch records: none\n", s->f);
+		return;
+	}
+	text_write(s->f, *records ? records : "branch records");
+	fprintf(s->f, ", %" PRIu64 " rows deep%s", depth, *filter ? ": " : "");
+	text_write(s->f, filter);
+	fputc('\n', s->f);
+	if (n == 0)
+		return;
+	begin(s, "");
+	fprintf(s->f, "%.1f rows a snapshot; %.1f %% of the snapshots empty, %.1f %% full\n",
+		(double)get(s, "snapshots", "rows") / (double)n,
+		100 * (double)get(s, "snapshots", "empty") / (double)n,
+		100 * (double)get(s, "snapshots", "full") / (double)n);
+	write_count(s, "snapshots", "rowless", "samples came without branch records");
+}
+
 static void write_sampling(const struct status *s)
 {
-	uint64_t depth = get(s, "sampling", "depth");
-
 	begin(s, "sampling");
 	if (!is_true(s, "sampling", "running")) {
 		fputs("nothing\n", s->f);
@@ -123,13 +169,9 @@ static void write_sampling(const struct status *s)
 	text_write(s->f, get_text(s, "sampling", "mode"));
 	fputs(", ", s->f);
 	text_write(s->f, get_text(s, "sampling", "event"));
-	fprintf(s->f, ", %" PRIu64 " Hz on each of %" PRIu64 " CPUs\n",
-		get(s, "sampling", "frequency"), get(s, "sampling", "n_cpus"));
-	begin(s, "");
-	if (depth > 0)
-		fprintf(s->f, "branch records: %" PRIu64 " rows deep\n", depth);
-	else
-		fputs("branch records: none\n", s->f);
+	write_rate(s);
+	write_records(s);
+	write_note(s, get_text(s, "sampling", "note"));
 	write_note(s, get_text(s, "sampling", "reason"));
 }
 
@@ -162,6 +204,8 @@ static void write_samples(const struct status *s)
 	begin(s, "samples");
 	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", get(s, "samples", "taken"),
 		get(s, "samples", "written"));
+	write_count(s, "samples", "filtered",
+		    "of processes, users or units not asked for, left out");
 	write_losses(s);
 }
 
@@ -184,17 +228,6 @@ static void write_cost(const struct status *s)
 		write_note(s, "BPF program: not measured (sysctl kernel.bpf_stats_enabled=1 has it "
 			      "measured)");
 	}
-}
-
-static void write_count(const struct status *s, const char *part, const char *name,
-			const char *what)
-{
-	uint64_t n = get(s, part, name);
-
-	if (n == 0)
-		return;
-	begin(s, "");
-	fprintf(s->f, "%" PRIu64 " %s\n", n, what);
 }
 
 static void write_store(const struct status *s)

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "client/interval.h"
+#include "client/share-name.h"
 #include "client/writer-json.h"
 
 /* Percentages are good for no more digits than that. */
@@ -30,81 +32,11 @@ static json_t *json_average(uint64_t sum, uint64_t n)
 	return n > 0 ? json_real((double)sum / (double)n) : json_null();
 }
 
-/* The name fields of a row that has an object: what the view names, then the object. */
-static json_t *named_by_object(const struct top *top, const struct share_key *key)
-{
-	const struct profile_object *object =
-		key->object == PROFILE_NONE ? NULL : &top->source->shown->objects[key->object];
-
-	return json_pack("{s:o, s:o}", "object",
-			 json_text(object && object->path[0] ? object->path : NULL), "build_id",
-			 json_build_id(object));
-}
-
-/* Where the function starts; with inlined calls a row is of all functions of one name. */
-static json_t *json_start(const struct top *top, const struct share_key *key)
-{
-	struct location start = { key->object, key->start };
-	struct place place;
-
-	if (!key->symbol || top->places.lines)
-		return json_null();
-	place = place_find(&top->places, start);
-	return json_address(place.address);
-}
-
-static json_t *named_by_function(const struct top *top, const struct share_key *key)
-{
-	json_t *row = json_pack("{s:o, s:o}", "symbol", json_text(key->symbol), "address",
-				json_start(top, key));
-	json_t *object = named_by_object(top, key);
-
-	json_object_update(row, object);
-	json_decref(object);
-	return row;
-}
-
-static json_t *named_by_line(const struct top *top, const struct share_key *key)
-{
-	json_t *row = json_pack("{s:o}", "line", json_line(key->file, key->line));
-	json_t *object = named_by_object(top, key);
-
-	json_object_update(row, object);
-	json_decref(object);
-	return row;
-}
-
-static json_t *named_by_process(const struct top *top, const struct share_key *key)
-{
-	const struct profile_process *process = NULL;
-
-	if (key->process != PROFILE_NONE)
-		process = &top->source->shown->processes[key->process];
-	if (!process || process->pid < 0)
-		return json_pack("{s:n, s:n, s:n, s:n}", "pid", "comm", "executable", "unit");
-	return json_pack("{s:i, s:o, s:o, s:o}", "pid", process->pid, "comm",
-			 json_text(process->comm), "executable", json_text(process->executable),
-			 "unit", json_text(process->unit));
-}
-
-static json_t *named_by_unit(const struct top *top, const struct share_key *key)
-{
-	return json_pack("{s:o}", "unit", json_text(key->unit));
-}
-
-typedef json_t *(*name_function)(const struct top *top, const struct share_key *key);
-
-static const name_function named_by[N_VIEWS] = {
-	[VIEW_FUNCTION] = named_by_function, [VIEW_LINE] = named_by_line,
-	[VIEW_OBJECT] = named_by_object,     [VIEW_PROCESS] = named_by_process,
-	[VIEW_UNIT] = named_by_unit,
-};
-
 static json_t *share_row(const struct top *top, size_t i)
 {
 	const struct share *share = &top->shares->rows[i];
 	uint64_t samples = top->source->all->counters.samples;
-	json_t *row = named_by[top->by](top, &share->key);
+	json_t *row = share_name_json(&top->places, top->by, &share->key);
 
 	json_object_set_new(row, "self", json_count(share->self));
 	json_object_set_new(row, "total", json_count(share->total));
@@ -129,17 +61,35 @@ static json_t *stack_row(const struct top *top, size_t i)
 			 "stitched", json_count(stack->stitched));
 }
 
+static json_t *json_kind(const struct top *top, const struct profile_branch *branch)
+{
+	enum branch_kind kind;
+
+	if (branch_class_find(top->class, branch, &kind) < 0)
+		return NULL;
+	return json_text(branch_kind_name(kind));
+}
+
 static json_t *branch_row(const struct top *top, size_t i)
 {
 	const struct profile_branch *branch = &top->branches[i];
 	uint64_t all = top->source->all->counters.rows_counted;
+	uint64_t told = branch->mispredicted + branch->predicted;
+	struct interval interval = interval_of_share(branch->mispredicted, told);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from",
-			 json_location(top, branch->from), "to", json_location(top, branch->to),
-			 "count", json_count(branch->taken), "percent",
-			 json_share(branch->taken, all), "mispredicted",
-			 json_count(branch->mispredicted), "cycles", json_count(branch->cycles),
-			 "cycles_rows", json_count(branch->cycles_rows));
+	json_t *row = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from",
+		json_location(top, branch->from), "to", json_location(top, branch->to), "kind",
+		json_kind(top, branch), "count", json_count(branch->taken), "percent",
+		json_share(branch->taken, all), "cycles", json_count(branch->cycles), "cycles_rows",
+		json_count(branch->cycles_rows), "predicted", json_count(branch->predicted));
+
+	json_object_set_new(row, "mispredicted", json_count(branch->mispredicted));
+	json_object_set_new(row, "mispredicted_percent",
+			    told > 0 ? json_share(branch->mispredicted, told) : json_null());
+	json_object_set_new(row, "mispredicted_percent_low",
+			    told > 0 ? json_real(100 * interval.low) : json_null());
+	return row;
 }
 
 static json_t *block_row(const struct top *top, size_t i)

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ORDERS 3
+#include "client/interval.h"
+
+#define MAX_ORDERS 4
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
@@ -78,6 +80,16 @@ static int compare_mispredicted(const void *p, const void *q)
 						    compare_taken(p, q);
 }
 
+/* Ten rows, however bad, do not come before ten thousand: what counts is what is sure. */
+static int compare_mispredicted_share(const void *p, const void *q)
+{
+	const struct profile_branch *a = p, *b = q;
+	double low_a = interval_of_share(a->mispredicted, a->mispredicted + a->predicted).low;
+	double low_b = interval_of_share(b->mispredicted, b->mispredicted + b->predicted).low;
+
+	return low_a < low_b ? 1 : low_a > low_b ? -1 : compare_mispredicted(p, q);
+}
+
 static int compare_branch_cycles(const void *p, const void *q)
 {
 	const struct profile_branch *a = p, *b = q;
@@ -139,7 +151,9 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_STACK] = { { "samples", compare_samples } },
 	[VIEW_BRANCH] = { { "count", compare_taken },
 			  { "mispredictions", compare_mispredicted },
-			  { "cycles", compare_branch_cycles } },
+			  { "cycles", compare_branch_cycles },
+			  [TOP_ORDER_MISPREDICTED] = { "mispredicted share",
+						       compare_mispredicted_share } },
 	[VIEW_BLOCK] = { { "cycles", compare_cycles },
 			 { "runs", compare_runs },
 			 { "average cycles", compare_average } },

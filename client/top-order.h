@@ -11,6 +11,7 @@
 /* The orders a view has; number 0 is the one it comes in. */
 size_t top_n_orders(enum view_by by);
 const char *top_order_name(enum view_by by, size_t order);
+#define TOP_ORDER_MISPREDICTED 3 /* of VIEW_BRANCH: by how large a share is mispredicted at least */
 void top_sort(struct top *top, size_t order);
 
 /*

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "client/fit.h"
+#include "client/interval.h"
+#include "client/share-name.h"
 #include "client/summary.h"
 #include "client/text.h"
 #include "client/writer-table.h"
@@ -64,116 +66,30 @@ static int set_object(struct table *table, size_t column, const struct top *top,
 	return table_set(table, column, place_object_name(object_at(top, object)));
 }
 
-static const struct column function_columns[] = {
-	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },       { "SAMPLES", TABLE_RIGHT },
-	{ "OBJECT", TABLE_FIT_NAME }, { "FUNCTION", TABLE_FIT_NAME }, { NULL, 0 },
-};
-
-static int fill_function(const struct top *top, struct table *table, const struct share *share)
+static int add_share_columns(const struct top *top, struct table *table)
 {
-	int r = set_object(table, 3, top, share->key.object);
+	int r = table_add_column(table, "SELF", TABLE_RIGHT);
 
-	return r < 0 ? r : table_set(table, 4, share->key.symbol ?: "[unknown]");
-}
-
-static const struct column line_columns[] = {
-	{ "SELF", TABLE_RIGHT },      { "TOTAL", TABLE_RIGHT },   { "SAMPLES", TABLE_RIGHT },
-	{ "OBJECT", TABLE_FIT_NAME }, { "LINE", TABLE_FIT_PATH }, { NULL, 0 },
-};
-
-static int fill_line(const struct top *top, struct table *table, const struct share *share)
-{
-	int r = set_object(table, 3, top, share->key.object);
-
-	if (r < 0)
-		return r;
-	if (!share->key.file)
-		return table_set(table, 4, "[unknown]");
-	return table_printf(table, 4, "%s:%" PRIu32, share->key.file, share->key.line);
-}
-
-static const struct column object_columns[] = {
-	{ "SELF", TABLE_RIGHT },
-	{ "TOTAL", TABLE_RIGHT },
-	{ "SAMPLES", TABLE_RIGHT },
-	{ "OBJECT", TABLE_FIT_PATH },
-	{ NULL, 0 },
-};
-
-static int fill_object(const struct top *top, struct table *table, const struct share *share)
-{
-	const struct profile_object *object = object_at(top, share->key.object);
-
-	return table_set(table, 3, object && object->path[0] ? object->path : "[unknown]");
-}
-
-static const struct column process_columns[] = {
-	{ "SELF", TABLE_RIGHT },
-	{ "SAMPLES", TABLE_RIGHT },
-	{ "PID", TABLE_RIGHT },
-	{ "COMM", 0 },
-	{ "EXECUTABLE", TABLE_FIT_PATH },
-	{ "UNIT", TABLE_FIT_NAME },
-	{ NULL, 0 },
-};
-
-static int fill_process(const struct top *top, struct table *table, const struct share *share)
-{
-	const struct profile_process *process;
-	int r;
-
-	if (share->key.process == PROFILE_NONE)
-		return table_set(table, 3, "[unknown]");
-	process = &top->source->shown->processes[share->key.process];
-	r = table_printf(table, 2, "%" PRId32, process->pid);
+	if (r >= 0 && share_has_total(top->by))
+		r = table_add_column(table, "TOTAL", TABLE_RIGHT);
 	if (r >= 0)
-		r = table_set(table, 3, process->comm);
-	if (r >= 0)
-		r = table_set(table, 4, process->executable ?: "-");
-	return r < 0 ? r : table_set(table, 5, process->unit ?: "-");
+		r = table_add_column(table, "SAMPLES", TABLE_RIGHT);
+	return r < 0 ? r : share_name_add_columns(table, top->by);
 }
-
-static const struct column unit_columns[] = {
-	{ "SELF", TABLE_RIGHT },
-	{ "SAMPLES", TABLE_RIGHT },
-	{ "UNIT", TABLE_FIT_NAME },
-	{ NULL, 0 },
-};
-
-static int fill_unit(const struct top *top, struct table *table, const struct share *share)
-{
-	return table_set(table, 2, share->key.unit ?: "-");
-}
-
-typedef int (*fill_function_type)(const struct top *top, struct table *table,
-				  const struct share *share);
-
-static const struct shape {
-	const struct column *columns;
-	fill_function_type fill; /* the name's columns */
-	bool has_total;
-} shapes[N_VIEWS] = {
-	[VIEW_FUNCTION] = { function_columns, fill_function, true },
-	[VIEW_LINE] = { line_columns, fill_line, true },
-	[VIEW_OBJECT] = { object_columns, fill_object, true },
-	[VIEW_PROCESS] = { process_columns, fill_process, false },
-	[VIEW_UNIT] = { unit_columns, fill_unit, false },
-};
 
 static int fill_share(const struct top *top, struct table *table, size_t i)
 {
-	const struct shape *shape = &shapes[top->by];
 	const struct share *share = &top->shares->rows[i];
 	uint64_t samples = top->source->all->counters.samples;
 	size_t column = 0;
 	int r;
 
 	r = set_percent(table, column++, share->self, samples);
-	if (r >= 0 && shape->has_total)
+	if (r >= 0 && share_has_total(top->by))
 		r = set_percent(table, column++, share->total, samples);
 	if (r >= 0)
-		r = set_count(table, column, share->self);
-	return r < 0 ? r : shape->fill(top, table, share);
+		r = set_count(table, column++, share->self);
+	return r < 0 ? r : share_name_set(table, column, top->source->shown, top->by, &share->key);
 }
 
 static const struct column branch_columns[] = {
@@ -181,86 +97,135 @@ static const struct column branch_columns[] = {
 	{ "COUNT", TABLE_RIGHT },
 	{ "MISPRED", TABLE_RIGHT },
 	{ "CYCLES", TABLE_RIGHT },
+	{ "KIND", 0 },
 	{ "FROM", TABLE_FIT_NAME },
 	{ "TO", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
 
+static const struct column mispredicted_columns[] = {
+	{ "TAKEN", TABLE_RIGHT },   { "COUNT", TABLE_RIGHT },  { "MISPRED", TABLE_RIGHT },
+	{ "SURELY", TABLE_RIGHT },  { "CYCLES", TABLE_RIGHT }, { "KIND", 0 },
+	{ "FROM", TABLE_FIT_NAME }, { "TO", TABLE_FIT_NAME },  { NULL, 0 },
+};
+
+/* Not all hardware says whether a branch was predicted. */
+static int set_mispredicted(struct table *table, size_t column, const struct profile_branch *branch)
+{
+	uint64_t told = branch->mispredicted + branch->predicted;
+
+	if (told == 0)
+		return table_set(table, column, "-");
+	return table_printf(table, column, "%.1f%%", top_percent(branch->mispredicted, told));
+}
+
+/* The least that the share of mispredictions can be believed to be. */
+static int set_surely(struct table *table, size_t column, const struct profile_branch *branch)
+{
+	struct interval interval =
+		interval_of_share(branch->mispredicted, branch->mispredicted + branch->predicted);
+
+	return table_printf(table, column, "%.1f%%", 100 * interval.low);
+}
+
+static int set_kind(struct table *table, size_t column, const struct top *top,
+		    const struct profile_branch *branch)
+{
+	enum branch_kind kind;
+	int r = branch_class_find(top->class, branch, &kind);
+
+	return r < 0 ? r : table_set(table, column, branch_kind_name(kind) ?: "-");
+}
+
 static int fill_branch(const struct top *top, struct table *table, size_t i)
 {
 	const struct profile_branch *branch = &top->branches[i];
+	size_t column = 3;
 	int r;
 
 	r = set_percent(table, 0, branch->taken, top->source->all->counters.rows_counted);
 	if (r >= 0)
 		r = set_count(table, 1, branch->taken);
 	if (r >= 0)
-		r = table_printf(table, 2, "%.1f%%",
-				 top_percent(branch->mispredicted, branch->taken));
+		r = set_mispredicted(table, 2, branch);
+	if (r >= 0 && top->mispredicted)
+		r = set_surely(table, column++, branch);
 	if (r >= 0)
-		r = set_average(table, 3, branch->cycles, branch->cycles_rows);
+		r = set_average(table, column++, branch->cycles, branch->cycles_rows);
 	if (r >= 0)
-		r = set_place(table, 4, top, branch->from);
-	return r < 0 ? r : set_place(table, 5, top, branch->to);
+		r = set_kind(table, column++, top, branch);
+	if (r >= 0)
+		r = set_place(table, column++, top, branch->from);
+	return r < 0 ? r : set_place(table, column, top, branch->to);
 }
 
 static const struct column block_columns[] = {
 	{ "CYCLES", TABLE_RIGHT },
+	{ "SAMPLED", TABLE_RIGHT },
 	{ "AVERAGE", TABLE_RIGHT },
 	{ "RUNS", TABLE_RIGHT },
-	{ "COUNT", TABLE_RIGHT },
 	{ "OBJECT", TABLE_FIT_NAME },
 	{ "BLOCK", TABLE_FIT_NAME },
 	{ NULL, 0 },
 };
 
-/* "symbol+0x10..+0x2c"; in full where start and end are not of one name. */
+/* Where the hardware tells no cycles. */
+static const struct column untimed_columns[] = {
+	{ "SHARE", TABLE_RIGHT },
+	{ "RUNS", TABLE_RIGHT },
+	{ "OBJECT", TABLE_FIT_NAME },
+	{ "BLOCK", TABLE_FIT_NAME },
+	{ NULL, 0 },
+};
+
 static int set_range(struct table *table, size_t column, const struct top *top,
 		     const struct profile_block *block)
 {
-	struct location at = { block->object, block->start };
-	struct place start = place_find(&top->places, at), end;
-	_cleanup_free_ char *from = place_format(&start);
-	_cleanup_free_ char *to = NULL;
-	const char *from_offset, *to_offset;
+	_cleanup_free_ char *text = place_format_block(&top->places, block);
 
-	at.offset = block->end;
-	end = place_find(&top->places, at);
-	to = place_format(&end);
-	if (!from || !to)
-		return -ENOMEM;
-	from_offset = strrchr(from, '+') ?: from;
-	to_offset = strrchr(to, '+') ?: to;
-	if (from_offset - from != to_offset - to ||
-	    strncmp(from, to, (size_t)(to_offset - to)) != 0)
-		to_offset = to;
-	return table_printf(table, column, "%s..%s", from, to_offset);
+	return text ? table_set(table, column, text) : -ENOMEM;
+}
+
+static int fill_timed(const struct top *top, struct table *table, const struct profile_block *block)
+{
+	int r = set_percent(table, 0, block->cycles, top->block_cycles);
+
+	if (r >= 0)
+		r = set_count(table, 1, block->cycles);
+	return r < 0 ? r : set_average(table, 2, block->cycles, block->cycles_rows);
 }
 
 static int fill_block(const struct top *top, struct table *table, size_t i)
 {
 	const struct profile_block *block = &top->blocks[i];
+	size_t column = top->block_cycles > 0 ? 3 : 1;
 	int r;
 
 	if (top->block_cycles > 0)
-		r = set_percent(table, 0, block->cycles, top->block_cycles);
+		r = fill_timed(top, table, block);
 	else
-		r = table_set(table, 0, "-");
+		r = set_percent(table, 0, block->runs, top->source->all->counters.runs_counted);
 	if (r >= 0)
-		r = set_average(table, 1, block->cycles, block->cycles_rows);
+		r = set_count(table, column++, block->runs);
 	if (r >= 0)
-		r = set_percent(table, 2, block->runs, top->source->all->counters.runs_counted);
-	if (r >= 0)
-		r = set_count(table, 3, block->runs);
-	if (r >= 0)
-		r = set_object(table, 4, top, block->object);
-	return r < 0 ? r : set_range(table, 5, top, block);
+		r = set_object(table, column++, top, block->object);
+	return r < 0 ? r : set_range(table, column, top, block);
 }
 
-static int add_columns(struct table *table, const struct column *columns)
+static const struct column *columns_of(const struct top *top)
 {
+	if (top->by == VIEW_BLOCK)
+		return top->block_cycles > 0 ? block_columns : untimed_columns;
+	return top->mispredicted ? mispredicted_columns : branch_columns;
+}
+
+static int add_columns(const struct top *top, struct table *table)
+{
+	const struct column *columns = columns_of(top);
 	int r = 0;
 
+	if (top->shares)
+		return add_share_columns(top, table);
 	for (; r >= 0 && columns->name; columns++)
 		r = table_add_column(table, columns->name, columns->flags);
 	return r;
@@ -268,15 +233,14 @@ static int add_columns(struct table *table, const struct column *columns)
 
 typedef int (*fill_row)(const struct top *top, struct table *table, size_t i);
 
-static int write_rows(const struct top *top, struct output *output, const struct column *columns,
-		      fill_row fill)
+static int write_rows(const struct top *top, struct output *output, fill_row fill)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
 	int r;
 
 	r = table_new(&table, output->f, output->width, output->colors);
 	if (r >= 0)
-		r = add_columns(table, columns);
+		r = add_columns(top, table);
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++) {
 		r = table_add_row(table);
 		if (r >= 0)
@@ -340,6 +304,10 @@ static const char *why_empty(const struct top *top)
 
 	if (top->source->filtered)
 		return "nothing of that matches the filters";
+	if (top->kinds && counters->rows_counted > 0)
+		return "none of its branches is known to be of that kind";
+	if (top->mispredicted && counters->rows_counted > 0)
+		return "none of its branches is known to have been mispredicted";
 	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows == 0)
 		return is_recording ? "no branch records in it: perf record -b takes them, where "
 				      "the processor has any" :
@@ -359,11 +327,11 @@ int top_write_rows(const struct top *top, struct output *output)
 	case VIEW_STACK:
 		return write_stacks(top, output);
 	case VIEW_BRANCH:
-		return write_rows(top, output, branch_columns, fill_branch);
+		return write_rows(top, output, fill_branch);
 	case VIEW_BLOCK:
-		return write_rows(top, output, block_columns, fill_block);
+		return write_rows(top, output, fill_block);
 	default:
-		return write_rows(top, output, shapes[top->by].columns, fill_share);
+		return write_rows(top, output, fill_share);
 	}
 }
 

@@ -2,33 +2,51 @@
 #include "client/top.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "client/text.h"
 #include "client/view-branch.h"
 #include "client/view-share.h"
 
-static int view_shares(struct top *top, const struct profile *profile, bool inlined)
+/* 1 where the branch is wanted, else 0. */
+static int is_wanted(struct top *top, const struct profile_branch *branch)
 {
-	struct symbolizer *symbolizer = top->source->symbolizer;
+	enum branch_kind kind;
 	int r;
 
-	if (top->by == VIEW_FUNCTION)
-		r = inlined ? view_functions_inlined(&top->shares, profile, symbolizer) :
-			      view_functions(&top->shares, profile);
-	else if (top->by == VIEW_LINE)
-		r = view_lines(&top->shares, profile, symbolizer, inlined);
-	else if (top->by == VIEW_OBJECT)
-		r = view_objects(&top->shares, profile);
-	else if (top->by == VIEW_PROCESS)
-		r = view_processes(&top->shares, profile);
-	else
-		r = view_units(&top->shares, profile);
+	if (top->mispredicted && branch->mispredicted == 0)
+		return 0;
+	if (top->kinds == 0)
+		return 1;
+	r = branch_class_find(top->class, branch, &kind);
+	if (r < 0)
+		return r;
+	if (kind == BRANCH_UNKNOWN)
+		top->n_unclassified += branch->taken;
+	return (top->kinds >> kind & 1) != 0;
+}
+
+static int view_some_branches(struct top *top, const struct options *options)
+{
+	size_t n = 0;
+	int r;
+
+	top->mispredicted = options->mispredicted;
+	top->kinds = options->branch_kinds;
+	r = view_branches(&top->branches, &top->n_rows, top->source->shown);
 	if (r >= 0)
-		top->n_rows = top->shares->n_rows;
+		r = branch_class_new(&top->class, top->source->shown, top->source->symbolizer);
+	for (size_t i = 0; r >= 0 && i < top->n_rows; i++) {
+		r = is_wanted(top, &top->branches[i]);
+		if (r > 0)
+			top->branches[n++] = top->branches[i];
+	}
+	top->n_rows = n;
 	return r;
 }
 
-static int view(struct top *top, bool inlined)
+static int view(struct top *top, const struct options *options)
 {
 	const struct profile *profile = top->source->shown;
 	int r;
@@ -40,12 +58,16 @@ static int view(struct top *top, bool inlined)
 			top->n_rows = top->stacks->n_rows;
 		return r;
 	case VIEW_BRANCH:
-		return view_branches(&top->branches, &top->n_rows, profile);
+		return view_some_branches(top, options);
 	case VIEW_BLOCK:
 		top->block_cycles = view_block_cycles(top->source->all);
 		return view_blocks(&top->blocks, &top->n_rows, profile);
 	default:
-		return view_shares(top, profile, inlined);
+		r = view_shares(&top->shares, top->by, profile, top->source->symbolizer,
+				options->inlined);
+		if (r >= 0)
+			top->n_rows = top->shares->n_rows;
+		return r;
 	}
 }
 
@@ -63,7 +85,7 @@ int top_new(struct top **ret, const struct source *source, const struct options 
 		.symbolizer = source->symbolizer,
 		.lines = options->inlined,
 	};
-	r = view(top, options->inlined);
+	r = view(top, options);
 	if (r < 0)
 		return r;
 	top->n_shown = top->n_rows;
@@ -80,9 +102,20 @@ struct top *top_free(struct top *top)
 	shares_free(top->shares);
 	view_stacks_free(top->stacks);
 	free(top->branches);
+	branch_class_free(top->class);
 	free(top->blocks);
 	free(top);
 	return NULL;
+}
+
+void top_say(const struct top *top, FILE *f)
+{
+	if (top->n_unclassified > 0)
+		text_say(
+			f,
+			"%.1f %% of the branches are left out, for nothing tells of what kind they "
+			"are: neither the processor nor their code, which is not at hand",
+			top_percent(top->n_unclassified, top->source->all->counters.rows_counted));
 }
 
 double top_percent(uint64_t part, uint64_t all)

@@ -4,8 +4,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "client/branch-class.h"
 #include "client/place.h"
 #include "client/shares.h"
 #include "client/source.h"
@@ -25,12 +28,20 @@ struct top {
 	struct view_stacks *stacks;
 	struct profile_branch *branches;
 	struct profile_block *blocks;
+
+	struct branch_class *class; /* of branches */
+	bool mispredicted;          /* those alone are wanted */
+	uint32_t kinds;             /* and these; 0: all */
+	uint64_t n_unclassified;    /* taken, and left out since their kind is not known */
 };
 
 /* The view @options ask for, of @source. 0 or -ENOMEM. */
 int top_new(struct top **ret, const struct source *source, const struct options *options);
 struct top *top_free(struct top *top);
 DEFINE_CLEANUP(struct top *, top_free);
+
+/* What the user should know beside the result, a line each. */
+void top_say(const struct top *top, FILE *f);
 
 /* @part of @all in percent; 0 where there is nothing. */
 double top_percent(uint64_t part, uint64_t all);

@@ -59,8 +59,10 @@ static void *copy_rows(const void *rows, size_t n, size_t size)
 
 static void add_branch(struct profile_branch *to, const struct profile_branch *branch)
 {
+	to->kind = branch_kind_merge(to->kind, branch->kind);
 	to->taken += branch->taken;
 	to->mispredicted += branch->mispredicted;
+	to->predicted += branch->predicted;
 	to->aborted += branch->aborted;
 	to->cycles += branch->cycles;
 	to->cycles_rows += branch->cycles_rows;

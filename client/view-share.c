@@ -273,3 +273,21 @@ int view_lines(struct shares **ret, const struct profile *profile, struct symbol
 {
 	return view_by_place(ret, profile, symbolizer, inlined, add_lines);
 }
+
+int view_shares(struct shares **ret, enum view_by by, const struct profile *profile,
+		struct symbolizer *symbolizer, bool inlined)
+{
+	switch (by) {
+	case VIEW_FUNCTION:
+		return inlined ? view_functions_inlined(ret, profile, symbolizer) :
+				 view_functions(ret, profile);
+	case VIEW_LINE:
+		return view_lines(ret, profile, symbolizer, inlined);
+	case VIEW_OBJECT:
+		return view_objects(ret, profile);
+	case VIEW_PROCESS:
+		return view_processes(ret, profile);
+	default:
+		return view_units(ret, profile);
+	}
+}

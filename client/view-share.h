@@ -10,8 +10,13 @@
 #pragma once
 
 #include "client/shares.h"
+#include "client/view.h"
 #include "common/profile/profile.h"
 #include "common/symbol/symbolizer.h"
+
+/* Any of those below, by what @by names. @symbolizer may be NULL but for lines and inlined calls. */
+int view_shares(struct shares **ret, enum view_by by, const struct profile *profile,
+		struct symbolizer *symbolizer, bool inlined);
 
 /* *@ret is the rows of the sealed @profile, hottest first. 0 or -ENOMEM. */
 int view_functions(struct shares **ret, const struct profile *profile);

@@ -104,6 +104,11 @@ int table_set_color(struct table *table, size_t column, const char *color)
 	return cell ? scols_cell_set_color(cell, color) : -EINVAL;
 }
 
+int table_dim_row(struct table *table)
+{
+	return scols_line_set_color(table->line, "halfbright");
+}
+
 static struct libscols_cell *find_cell(struct table *table, size_t row, size_t column)
 {
 	return scols_line_get_cell(scols_table_get_line(table->scols, row), column);

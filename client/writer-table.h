@@ -33,4 +33,7 @@ int table_printf(struct table *table, size_t column, const char *format, ...) _p
 /* @color as libsmartcols names them: "red", "green"... */
 int table_set_color(struct table *table, size_t column, const char *color);
 
+/* The last row is of less interest. */
+int table_dim_row(struct table *table);
+
 int table_print(struct table *table);

@@ -34,13 +34,13 @@ def counters():
 def profile(samples):
     """Two processes of one program: three samples of four are demo's in work(), called by main()."""
     first, second = samples - samples // 4, samples // 4
-    stacks = [[None, 0, 0, "0x1010", 0, 0, 0], [None, 1, 0, "0x1210", second, 0, second],
-              [0, 0, 0, "0x1110", first, 0, first]]
+    stacks = [[None, 0, 0, "0x1010", 0, 0, 0, 0], [None, 1, 0, "0x1210", second, 0, second, 0],
+              [0, 0, 0, "0x1110", first, 0, first, 0]]
     names = [("main", 0x1000), ("work", 0x1100), ("idle_\u017eofie", 0x1200)]
     processes = [(4711, "demo", "demo.service", 1000, first), (4712, "other", None, 0, second)]
     empty = {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"], "rows": []}
     return {
-        "profile": 1,
+        "profile": 2,
         "info": {"mode": "software", "event": "cpu-clock", "hostname": "here", "os_release": None,
                  "cpu": "a CPU", "n_cpus": 2, "depth": None, "start_ns": 1, "end_ns": 2},
         "counters": dict({name: 0 for name in counters()}, samples=samples, weight=samples),
@@ -52,9 +52,12 @@ def profile(samples):
         "functions": [{"object": 0, "start": hex(start), "size": 256, "name": name,
                        "fingerprint": None} for name, start in names],
         "stacks": {"columns": ["parent", "process", "object", "offset", "samples", "stitched",
-                               "weight"], "rows": stacks},
-        "branches": {"columns": ["process", "from_object", "from", "to_object", "to", "taken",
-                                 "mispredicted", "aborted", "cycles", "cycles_rows"], "rows": []},
+                               "weight", "folded"], "rows": stacks},
+        "streams": {"columns": ["parent", "process", "from_object", "from", "to_object", "to",
+                                "hits", "folded", "cycles"], "rows": []},
+        "branches": {"columns": ["process", "from_object", "from", "to_object", "to", "kind",
+                                 "taken", "mispredicted", "predicted", "aborted", "cycles",
+                                 "cycles_rows"], "rows": []},
         "blocks": empty,
     }
 

@@ -23,6 +23,18 @@ WRONG_USAGE = [
     ["top", "--json=yes", "./a.data"],
     ["top", "--samples", "./a.data"],
     ["top", "./a.data", "./b.data"],
+    ["diff"],
+    ["diff", "./a.data"],
+    ["diff", "./a.data", "./b.data", "./c.data"],
+    ["diff", "./a.data", "./b.data", "--by", "stack"],
+    ["diff", "./a.data", "./b.data", "--percent-limit", "101"],
+    ["diff", "./a.data", "./b.data", "--percent-limit", "nan"],
+    ["diff", "./a.data", "./b.data", "--once"],
+    ["diff", "./a.data", "./b.data", "--before", "/"],
+    ["diff", "./a.data", "./b.data", "--changed-func", ""],
+    ["top", "--changed-func", "main"],
+    ["diff", "@-1", "10:99"],
+    ["top", "--all"],
     ["dump", "--by", "branch", "./a.data"],
     ["dump", "-n", "3", "./a.data"],
     ["dump", "--format", "xml", "./a.data"],
@@ -39,6 +51,15 @@ WRONG_USAGE = [
     ["top", "5..3"],
     ["top", "2026-11-20", "10:00"],
     ["top", "--since", "-5min"],
+    ["top", "--mispredicted"],
+    ["top", "--by", "block", "--branch-kind", "cond"],
+    ["top", "--by", "branch", "--branch-kind", "cond,,ret"],
+    ["dump", "--mispredicted"],
+    ["annotate"],
+    ["annotate", "main", "@0", "@-1"],
+    ["annotate", "main", "--symbol", "x"],
+    ["annotate", "main", "5..3"],
+    ["top", "--source"],
     ["status", "42"],
     ["status", "--pid", "1"],
     ["windows", "42"],
@@ -53,6 +74,10 @@ FAILURES = [
     ["windows", "--follow", "--since", "-5min"],
     ["top"],
     ["dump"],
+    ["diff", "42", "43"],
+    ["annotate", "main"],
+    ["annotate", "main", "./not-there.data"],
+    ["diff", "./nothing.data", "./nothing.data"],
     ["top", "42"],
     ["top", "@-1"],
     ["top", "yesterday"],
@@ -86,7 +111,7 @@ def check_places_of_options():
 
 def check_help():
     for arguments in ["--help"], ["-h"], ["top", "--help"], ["--help", "dump"], ["--version"], \
-            ["status", "--help"], ["windows", "-h"]:
+            ["status", "--help"], ["windows", "-h"], ["diff", "--help"]:
         status, out, err = run("--socket", SOCKET, *arguments)
         check(status == 0 and out and not err, arguments, status, err)
         check(all(len(line) <= 80 for line in out.splitlines()), arguments, "is too wide")

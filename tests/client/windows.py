@@ -38,6 +38,25 @@ def check_status(daemon):
     check(document(daemon, "status")["sampling"]["frequency"] == 99, "status --json")
 
 
+def check_status_of_branch_records():
+    status = dict(fake.STATUS, sampling={
+        "running": True, "mode": "stack+branch", "event": "cycles", "frequency": 0,
+        "period": 1000003, "n_cpus": 4, "records": "Intel LBR", "depth": 32, "filter": "any,u",
+        "note": "back to a switch", "reason": ""})
+    status["samples"] = dict(fake.STATUS["samples"], filtered=7)
+    status["snapshots"] = {"snapshots": 200, "empty": 3, "full": 150, "rows": 5000, "rowless": 2}
+    daemon = fake.Daemon([])
+    daemon._answer = lambda call, connection: {"parameters": status}
+    with daemon:
+        status, out, err = ask(daemon, "status")
+        check(status == 0 and not err, status, err)
+        for text in ("stack+branch, cycles, one in 1000003 on each of 4 CPUs",
+                     "Intel LBR, 32 rows deep: any,u\n", "back to a switch\n",
+                     "25.0 rows a snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",
+                     "2 samples came without", "7 of processes, users or units not asked for"):
+            check(text in out, "status without", text, ":", out)
+
+
 def check_status_of_nothing():
     """A daemon of another version may tell less, and one that cannot sample says why."""
     reply = {"version": "9", "problems": ["it is\x1b[2J late"],
@@ -109,7 +128,7 @@ def check_dump(daemon):
     check(status == 0 and not err and "windows 101 to 102" in out and "150  samples" in out, out, err)
     check("4711" in out and "4712" not in out, "dump --pid has other processes")
     dumped = document(daemon, "dump", "101")
-    check(dumped["profile"] == 1 and dumped["counters"]["samples"] == 100, "dump --json")
+    check(dumped["profile"] == 2 and dumped["counters"]["samples"] == 100, "dump --json")
 
 
 def check_follow(daemon):
@@ -172,6 +191,7 @@ with fake.Daemon(fake.recent()) as shared:
     check_follow(shared)
 with fake.Daemon(fake.recent()) as shared:
     check_loss_while_following(shared)
+check_status_of_branch_records()
 check_status_of_nothing()
 check_empty()
 check_large()

@@ -35,6 +35,7 @@ PROGRAMS = {
     "dlopen": (["300", "simulated-plugin.so"], ["--build-id", "--callchain --pipe", "--aslr"]),
     "forkexec": (["2000"], ["--callchain --period 53", "--rows 64 --period 53", "--wipe-exec",
                             "--wipe --cpus 2", "--aslr --build-id --period 53"]),
+    "odds": (["300"], ["--rows 16"]),
     "names": (["20"], ["--callchain --wipe", "--rows 16 --build-id"]),
 }
 
@@ -185,7 +186,7 @@ def true_branches(truth, pairs):
     branches = Counts()
     for (image, source, target), (n, mispredicted, cycles) in pairs.items():
         key = truth.place(image, source), truth.place(image, target)
-        branches.add(key, n, mispredicted, 0, cycles, n)
+        branches.add(key, n, mispredicted, 0, cycles, n, n - mispredicted)
     return branches
 
 
@@ -238,7 +239,8 @@ class Profile:
         branches = Counts()
         for b in self.table("branches"):
             branches.add((self.place(b["from_object"], b["from"]), self.place(b["to_object"], b["to"])),
-                         b["taken"], b["mispredicted"], b["aborted"], b["cycles"], b["cycles_rows"])
+                         b["taken"], b["mispredicted"], b["aborted"], b["cycles"], b["cycles_rows"],
+                         b["predicted"])
         return branches
 
     def blocks(self):
@@ -511,4 +513,5 @@ def main():
     sys.exit(n_failed > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -200,6 +200,7 @@ static void task_log_row(struct task *task, const struct branch *b)
 		.from = b->insn->addr,
 		.to = b->target,
 		.image = b->image,
+		.serial = task->n_calls,
 		.cycles = task->logged_cycles > UINT16_MAX ? UINT16_MAX : task->logged_cycles,
 		.mispredicted = b->mispredicted,
 		.broken = task->run_broken,
@@ -227,7 +228,8 @@ static void task_follow_stack(struct task *task, const struct insn *insn, const 
 {
 	struct shadow_entry entry = { .slot = out->rsp,
 				      .call = insn->addr,
-				      .return_addr = insn->next };
+				      .return_addr = insn->next,
+				      .serial = task->n_calls };
 
 	if (insn->kind == INSN_RETURN)
 		shadow_trim(&task->shadow, out->rsp);
@@ -262,6 +264,7 @@ static void task_branched(struct simulation *s, struct task *task, struct insn *
 	if (!b.taken)
 		return;
 	task->n_taken++;
+	task->n_calls += is_call(insn);
 	task_log(task, &b);
 	task_follow_stack(task, insn, out);
 	if (s->options->count_branches)

@@ -23,6 +23,8 @@ struct lbr_row {
 	uint64_t to;
 	uint64_t image; /* which image of the process executed it: not a part of the hardware, for
 			   the truth only */
+	uint64_t
+		serial; /* of the calls of its task, as in struct shadow_entry; for the truth too */
 	uint16_t cycles;
 	bool mispredicted;
 	bool broken; /* something else than straight execution lies before it, e.g. a signal */

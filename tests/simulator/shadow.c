@@ -31,6 +31,8 @@ int shadow_copy(struct shadow *to, const struct shadow *from)
 	if (from->n_entries > 0)
 		memcpy(to->entries, from->entries, from->n_entries * sizeof(*from->entries));
 	to->n_entries = from->n_entries;
+	for (size_t i = 0; i < to->n_entries; i++)
+		to->entries[i].shown = false;
 	return 0;
 }
 
@@ -62,4 +64,26 @@ void shadow_trim(struct shadow *s, uint64_t rsp)
 {
 	while (s->n_entries > 0 && s->entries[s->n_entries - 1].slot < rsp)
 		s->n_entries--;
+}
+
+/* From the leaf on: what is asked for is mostly near it. */
+void shadow_show(struct shadow *s, uint64_t serial)
+{
+	for (size_t i = s->n_entries; i-- > 0;) {
+		struct shadow_entry *entry = &s->entries[i];
+
+		if (entry->serial == serial)
+			entry->shown = true;
+		if (entry->serial > 0 && entry->serial <= serial)
+			return;
+	}
+}
+
+size_t shadow_count_shown(const struct shadow *s)
+{
+	size_t n = 0;
+
+	while (n < s->n_entries && s->entries[s->n_entries - 1 - n].shown)
+		n++;
+	return n;
 }

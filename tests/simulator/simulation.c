@@ -128,6 +128,8 @@ static void task_sample(struct simulation *s, struct task *task)
 
 	shadow_trim(&task->shadow, task->regs.rsp);
 	sample.n_rows = lbr_read(&task->lbr, rows);
+	for (size_t i = 0; i < sample.n_rows; i++)
+		shadow_show(&task->shadow, rows[i].serial);
 	sample.n_callers = task_callers(task, callers);
 	hw_idx = recording_add_sample(s->recording, &now, &sample);
 	truth_add_sample(s->truth, &now, task->space->image, &sample, hw_idx, &task->shadow);

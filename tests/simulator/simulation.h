@@ -66,6 +66,7 @@ struct task {
 	uint64_t until_sample;
 	uint64_t n_insns;
 	uint64_t n_taken;
+	uint64_t n_calls;
 };
 
 struct simulation {

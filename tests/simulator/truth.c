@@ -65,9 +65,9 @@ int truth_new(struct truth **ret, const struct options *options)
 	if (!t)
 		return -ENOMEM;
 	t->options = options;
-	t->samples =
-		truth_open(t, "samples",
-			   "n\ttime\tpid\ttid\tcpu\timage\tperiod\tip\trows\tstale\thw_idx\tstack");
+	t->samples = truth_open(
+		t, "samples",
+		"n\ttime\tpid\ttid\tcpu\timage\tperiod\tip\trows\tstale\thw_idx\tstack\tshown");
 	t->images = truth_open(t, "images", "image\tpid\ttime\twhy\tcomm");
 	t->maps = truth_open(t, "maps", "image\tpid\ttime\tstart\tend\tpgoff\tpath");
 	t->tasks = truth_open(t, "tasks", "pid\ttid\tppid\ttime\tinstructions\ttaken\tcomm");
@@ -160,7 +160,7 @@ static void truth_write_stack(struct truth *t, uint64_t ip, const struct shadow 
 		fprintf(t->samples, ";%s%#" PRIx64 "/%#" PRIx64, e->is_signal ? "!" : "", e->call,
 			e->return_addr);
 	}
-	fputc('\n', t->samples);
+	fprintf(t->samples, "\t%zu\n", shadow_count_shown(stack));
 }
 
 static size_t rows_count_stale(const struct lbr_row *rows, size_t n_rows, uint64_t image)

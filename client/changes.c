@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A name may stand for several functions of an object, of which only some were sampled; so one is taken for
+ * changed where none of its fingerprints is there on the other side.
+ */
+#include "client/changes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/clone.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "common/util/strings.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define MAX_FRAMES 16          /* of inlined calls at a place */
+#define MAX_BYTES  (64u << 10) /* of a function whose lines are looked at */
+#define STEP       4           /* bytes: about an instruction */
+
+struct key {
+	const char *name; /* of the pool */
+	uint64_t number;
+};
+
+/* The functions of one name in one thing. */
+struct known {
+	struct key key;
+	const struct profile_function **functions[N_SIDES];
+	size_t n[N_SIDES], cap[N_SIDES];
+	bool decided;
+	enum change change;
+	UT_hash_handle hh;
+};
+
+struct changes {
+	struct changes_settings settings;
+	struct strings *strings;
+	struct known *known;
+};
+
+static struct known *known_free(struct known *known)
+{
+	if (!known)
+		return NULL;
+	for (int side = 0; side < N_SIDES; side++)
+		free(known->functions[side]);
+	free(known);
+	return NULL;
+}
+
+DEFINE_CLEANUP(struct known *, known_free);
+
+struct changes *changes_free(struct changes *changes)
+{
+	struct known *known, *next;
+
+	if (!changes)
+		return NULL;
+	HASH_ITER(hh, changes->known, known, next) {
+		HASH_DEL(changes->known, known);
+		known_free(known);
+	}
+	strings_free(changes->strings);
+	free(changes);
+	return NULL;
+}
+
+/* *@ret is NULL where there is none. 0 or -ENOMEM. */
+static int find_known(const struct changes *changes, uint32_t number, const char *name,
+		      struct key *ret_key, struct known **ret)
+{
+	_cleanup_free_ char *stripped = clone_strip(name);
+
+	*ret_key = (struct key){ .number = number };
+	ret_key->name = stripped ? strings_intern(changes->strings, stripped) : NULL;
+	if (!ret_key->name)
+		return -ENOMEM;
+	HASH_FIND(hh, changes->known, ret_key, sizeof(*ret_key), *ret);
+	return 0;
+}
+
+static int get_known(struct changes *changes, uint32_t number, const char *name, struct known **ret)
+{
+	_cleanup_(known_freep) struct known *known = NULL;
+	struct key key;
+	int r = find_known(changes, number, name, &key, ret);
+
+	if (r < 0 || *ret)
+		return r;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	known->key = key;
+	HASH_ADD(hh, changes->known, key, sizeof(known->key), known);
+	if (!known->hh.tbl)
+		return -ENOMEM;
+	*ret = TAKE_PTR(known);
+	return 0;
+}
+
+static int add_function(struct known *known, enum side side,
+			const struct profile_function *function)
+{
+	if (ARRAY_RESERVE(&known->functions[side], &known->cap[side], known->n[side] + 1) < 0)
+		return -ENOMEM;
+	known->functions[side][known->n[side]++] = function;
+	return 0;
+}
+
+static int add_side(struct changes *changes, enum side side)
+{
+	const struct profile *profile = changes->settings.sources[side]->shown;
+	_cleanup_free_ uint32_t *numbers = NULL;
+	struct known *known;
+	int r;
+
+	r = pairing_number(changes->settings.pairing, side, profile, &numbers);
+	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
+		const struct profile_function *function = &profile->functions[i];
+
+		if (function->object == PROFILE_NONE)
+			continue;
+		r = get_known(changes, numbers[function->object], function->name, &known);
+		if (r >= 0)
+			r = add_function(known, side, function);
+	}
+	return r;
+}
+
+int changes_new(struct changes **ret, const struct changes_settings *settings)
+{
+	_cleanup_(changes_freep) struct changes *changes = calloc(1, sizeof(*changes));
+	int r;
+
+	if (!changes)
+		return -ENOMEM;
+	changes->settings = *settings;
+	r = strings_new(&changes->strings);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = add_side(changes, side);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(changes);
+	return 0;
+}
+
+/* As with --symbol a C++ function's parameters may be left out. */
+static bool is_named(const struct changes *changes, const char *name)
+{
+	for (size_t i = 0; i < changes->settings.n_named; i++) {
+		const char *named = changes->settings.named[i];
+		size_t n = strlen(named);
+
+		if (strncmp(name, named, n) == 0 && (name[n] == '\0' || name[n] == '('))
+			return true;
+	}
+	return false;
+}
+
+static bool all_have_fingerprints(const struct known *known)
+{
+	for (int side = 0; side < N_SIDES; side++)
+		for (size_t i = 0; i < known->n[side]; i++)
+			if (known->functions[side][i]->fingerprint == 0)
+				return false;
+	return true;
+}
+
+static bool code_changed(const struct known *known)
+{
+	bool by_fingerprint = all_have_fingerprints(known);
+
+	if (known->n[SIDE_OLD] == 0 || known->n[SIDE_NEW] == 0)
+		return false;
+	for (size_t i = 0; i < known->n[SIDE_OLD]; i++)
+		for (size_t k = 0; k < known->n[SIDE_NEW]; k++) {
+			const struct profile_function *a = known->functions[SIDE_OLD][i];
+			const struct profile_function *b = known->functions[SIDE_NEW][k];
+
+			if (by_fingerprint ? a->fingerprint == b->fingerprint : a->size == b->size)
+				return false;
+		}
+	return true;
+}
+
+/* 1 if any line at this place was changed, 0, -ENOENT if none is of a file that is known, -errno. */
+static int place_changed(struct changes *changes, enum side side,
+			 const struct profile_object *object, uint64_t offset, struct fault *fault)
+{
+	struct symbolizer *symbolizer = changes->settings.sources[side]->symbolizer;
+	struct source_frame frames[MAX_FRAMES];
+	int n = symbolizer_lines(symbolizer, object, offset, frames, MAX_FRAMES), found = -ENOENT;
+
+	for (int i = 0; i < n; i++) {
+		const char *file;
+		uint32_t line;
+		int r;
+
+		if (!frames[i].file || frames[i].line == 0)
+			continue;
+		r = line_map_find(changes->settings.map, side, frames[i].file, frames[i].line,
+				  &file, &line, fault);
+		if (r == 0)
+			return 1;
+		if (r < 0 && r != -ENOENT)
+			return r;
+		found = r > 0 ? 0 : found;
+	}
+	return n == -ENOMEM ? fault_set(fault, n, "out of memory") : found;
+}
+
+/* Of a function whose first place is of no known file nothing more is looked at. */
+static int function_changed(struct changes *changes, enum side side,
+			    const struct profile_function *function, struct fault *fault)
+{
+	const struct profile *profile = changes->settings.sources[side]->shown;
+	const struct profile_object *object = &profile->objects[function->object];
+	uint64_t size = MIN(function->size, (uint64_t)MAX_BYTES);
+	int r = 0;
+
+	for (uint64_t at = 0; r == 0 && at < size; at += STEP) {
+		r = place_changed(changes, side, object, function->start + at, fault);
+		if (r == -ENOENT)
+			r = at == 0 ? -ENOENT : 0;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+static int source_changed(struct changes *changes, const struct known *known, struct fault *fault)
+{
+	int r = 0;
+
+	if (!changes->settings.map)
+		return 0;
+	for (int side = 0; side < N_SIDES; side++)
+		for (size_t i = 0; r == 0 && i < known->n[side]; i++)
+			r = function_changed(changes, side, known->functions[side][i], fault);
+	return r;
+}
+
+int changes_find(struct changes *changes, uint32_t number, const char *name, struct fault *fault)
+{
+	struct known *known;
+	struct key key;
+	int r = find_known(changes, number, name, &key, &known);
+
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	if (!known)
+		return CHANGE_NONE;
+	if (known->decided)
+		return (int)known->change;
+	if (is_named(changes, key.name)) {
+		known->change = CHANGE_NAMED;
+	} else {
+		r = source_changed(changes, known, fault);
+		if (r < 0)
+			return r;
+		known->change = r > 0               ? CHANGE_SOURCE :
+				code_changed(known) ? CHANGE_CODE :
+						      CHANGE_NONE;
+	}
+	known->decided = true;
+	return (int)known->change;
+}
+
+int changes_counterpart(struct changes *changes, enum side side, uint32_t number,
+			const struct profile_function *function,
+			const struct profile_function **ret)
+{
+	enum side other = side == SIDE_OLD ? SIDE_NEW : SIDE_OLD;
+	struct known *known;
+	struct key key;
+	int r = find_known(changes, number, function->name, &key, &known);
+
+	*ret = NULL;
+	if (r < 0 || !known)
+		return r;
+	for (size_t i = 0; i < known->n[other] && function->fingerprint; i++)
+		if (known->functions[other][i]->fingerprint == function->fingerprint) {
+			*ret = known->functions[other][i];
+			return 0;
+		}
+	for (size_t i = 0; i < MIN(known->n[side], known->n[other]); i++)
+		if (known->functions[side][i] == function)
+			*ret = known->functions[other][i];
+	return 0;
+}
+
+const char *change_name(enum change change)
+{
+	static const char *const names[] = { NULL, "named", "source", "code" };
+
+	return names[change];
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Changes: which functions are others in the new of two profiles than in the old, and how that is known.
+ */
+#pragma once
+
+#include "client/line-map.h"
+#include "client/pairing.h"
+#include "client/source.h"
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+enum change {
+	CHANGE_NONE,
+	CHANGE_NAMED,  /* somebody said so */
+	CHANGE_SOURCE, /* a line of it is another */
+	CHANGE_CODE,   /* its fingerprint is another, or where there is none its size */
+};
+
+struct changes;
+
+struct changes_settings {
+	const struct source *sources[N_SIDES];
+	const struct pairing *pairing;
+	struct line_map *map;     /* or NULL */
+	const char *const *named; /* functions that are taken for changed */
+	size_t n_named;
+};
+
+/* All of @settings is borrowed. -ENOMEM. */
+int changes_new(struct changes **ret, const struct changes_settings *settings);
+struct changes *changes_free(struct changes *changes);
+DEFINE_CLEANUP(struct changes *, changes_free);
+
+/*
+ * What is known of a function, by the number of its thing and its name on either side (clones are as what they
+ * are clones of); or -errno and @fault where sources could not be compared.
+ */
+int changes_find(struct changes *changes, uint32_t number, const char *name, struct fault *fault);
+
+/*
+ * The function of the other side that @function of side @side is: of several of the name one with its fingerprint,
+ * else that of its number among them. NULL where there is none, *@ret is borrowed. 0 or -ENOMEM.
+ */
+int changes_counterpart(struct changes *changes, enum side side, uint32_t number,
+			const struct profile_function *function,
+			const struct profile_function **ret);
+
+/* "code", "source", "named"; NULL of none. */
+const char *change_name(enum change change);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "client/commands.h"
+#include "client/diff-json.h"
+#include "client/diff-table.h"
+#include "client/diff.h"
+#include "client/output.h"
+#include "client/source.h"
+
+#define N_REPORTED 2
+
+static int open_side(struct source **ret, const struct options *options, const char *window,
+		     struct fault *fault)
+{
+	struct options side = *options;
+
+	side.window = window;
+	return source_open_parts(ret, &side, DIFF_PARTS, fault);
+}
+
+/* The views there are: the one asked for; for scripts, where none was, those of a whole report. */
+struct views {
+	struct diff *diffs[N_REPORTED];
+	size_t n;
+};
+
+static void views_done(struct views *views)
+{
+	for (size_t i = 0; i < views->n; i++)
+		diff_free(views->diffs[i]);
+}
+
+static int make_views(struct views *views, const struct comparison *comparison,
+		      const struct options *options, struct fault *fault)
+{
+	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_BLOCK };
+	size_t n = options->json && !options->by_given ? N_REPORTED : 1;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = diff_new(&views->diffs[i], n == 1 ? options->by : reported[i], comparison,
+			     options, fault);
+		views->n += r >= 0;
+	}
+	return r;
+}
+
+int command_diff(const struct options *options, struct fault *fault)
+{
+	_cleanup_(source_freep) struct source *old_source = NULL;
+	_cleanup_(source_freep) struct source *new_source = NULL;
+	_cleanup_(comparison_freep) struct comparison *comparison = NULL;
+	_cleanup_(views_done) struct views views = {};
+	struct output output;
+	int r;
+
+	r = open_side(&old_source, options, options->window, fault);
+	if (r >= 0)
+		r = open_side(&new_source, options, options->other, fault);
+	if (r >= 0)
+		r = comparison_new(&comparison,
+				   (const struct source *const[]){ old_source, new_source },
+				   options, fault);
+	if (r >= 0)
+		r = make_views(&views, comparison, options, fault);
+	if (r < 0)
+		return r;
+
+	source_say(old_source, stderr);
+	source_say(new_source, stderr);
+	output_open(&output, options);
+	r = options->json ?
+		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :
+		    diff_write_table(views.diffs[0], &output);
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/counterpart.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/align.h"
+#include "common/symbol/fingerprint.h"
+#include "common/util/cleanup.h"
+
+#define MAX_FRAMES 16
+
+/* A function of one side, as far as it was asked for. */
+struct half {
+	bool sought;
+	enum change change;
+	const struct profile_function *other; /* its counterpart, or NULL */
+	uint32_t *to;                         /* where its instructions are there; NULL: unknown */
+	size_t n_to;
+};
+
+struct counterparts {
+	const struct source *sources[N_SIDES];
+	uint32_t *numbers[N_SIDES];   /* of things, by object */
+	struct half *halves[N_SIDES]; /* by function */
+	struct changes *changes;
+	struct line_map *map;
+	struct disassembler *disassembler;
+	uint16_t machine; /* it is of */
+};
+
+int counterparts_new(struct counterparts **ret, const struct source *const sources[N_SIDES],
+		     const struct pairing *pairing, struct changes *changes, struct line_map *map)
+{
+	_cleanup_(counterparts_freep) struct counterparts *c = calloc(1, sizeof(*c));
+	int r = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->changes = changes;
+	c->map = map;
+	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
+		const struct profile *profile = sources[side]->shown;
+
+		c->sources[side] = sources[side];
+		c->halves[side] = calloc(profile->n_functions + 1, sizeof(*c->halves[side]));
+		if (!c->halves[side])
+			return -ENOMEM;
+		r = pairing_number(pairing, side, profile, &c->numbers[side]);
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+struct counterparts *counterparts_free(struct counterparts *c)
+{
+	if (!c)
+		return NULL;
+	for (int side = 0; side < N_SIDES; side++) {
+		for (size_t i = 0; c->halves[side] && i < c->sources[side]->shown->n_functions; i++)
+			free(c->halves[side][i].to);
+		free(c->halves[side]);
+		free(c->numbers[side]);
+	}
+	disassembler_free(c->disassembler);
+	free(c);
+	return NULL;
+}
+
+static enum side other_side(enum side side)
+{
+	return side == SIDE_OLD ? SIDE_NEW : SIDE_OLD;
+}
+
+/* All of a function's code, on the heap in *@ret_bytes. 1; 0 where it is not at hand; -ENOMEM. */
+static int read_code(const struct counterparts *c, enum side side,
+		     const struct profile_function *function, struct align_code *ret,
+		     uint8_t **ret_bytes, uint16_t *ret_machine)
+{
+	const struct source *source = c->sources[side];
+	const struct profile_object *object = &source->shown->objects[function->object];
+	size_t n = function->size;
+	int r;
+
+	if (n > FINGERPRINT_MAX_BYTES)
+		return 0;
+	*ret_bytes = malloc(n + 1);
+	if (!*ret_bytes)
+		return -ENOMEM;
+	r = symbolizer_code(source->symbolizer, object, function->start, *ret_bytes, n,
+			    ret_machine);
+	if (r < 0 || (size_t)r < n)
+		return MIN(r, 0);
+	*ret = (struct align_code){ .bytes = *ret_bytes, .n = n, .address = function->start };
+	r = symbolizer_fixed_range(source->symbolizer, object, &ret->low, &ret->high);
+	return r < 0 ? r : 1;
+}
+
+/* 1, 0 for a machine that is not known, -ENOMEM. */
+static int get_disassembler(struct counterparts *c, uint16_t machine)
+{
+	int r;
+
+	if (c->disassembler && c->machine == machine)
+		return 1;
+	c->disassembler = disassembler_free(c->disassembler);
+	c->machine = machine;
+	r = disassembler_new(&c->disassembler, machine);
+	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
+}
+
+static int align_half(struct counterparts *c, enum side side,
+		      const struct profile_function *function, struct half *half)
+{
+	_cleanup_free_ uint8_t *own_bytes = NULL;
+	_cleanup_free_ uint8_t *other_bytes = NULL;
+	struct align_code own, other;
+	uint16_t own_machine = 0, other_machine = 0;
+	int r;
+
+	r = read_code(c, side, function, &own, &own_bytes, &own_machine);
+	if (r > 0)
+		r = read_code(c, other_side(side), half->other, &other, &other_bytes,
+			      &other_machine);
+	if (r > 0)
+		r = own_machine == other_machine ? get_disassembler(c, own_machine) : 0;
+	if (r <= 0)
+		return r;
+	/* always from old to new, so that both ways agree */
+	r = side == SIDE_OLD ? align_functions(&half->to, c->disassembler, &own, &other) :
+			       align_back(&half->to, c->disassembler, &own, &other);
+	half->n_to = own.n;
+	return r;
+}
+
+static int get_half(struct counterparts *c, enum side side, const struct profile_function *function,
+		    struct half **ret, struct fault *fault)
+{
+	size_t i = (size_t)(function - c->sources[side]->shown->functions);
+	uint32_t number = c->numbers[side][function->object];
+	struct half *half = &c->halves[side][i];
+	int r;
+
+	*ret = half;
+	if (half->sought)
+		return 0;
+	r = changes_find(c->changes, number, function->name, fault);
+	if (r < 0)
+		return r;
+	half->change = (enum change)r;
+	r = changes_counterpart(c->changes, side, number, function, &half->other);
+	if (r >= 0 && half->other && (half->change == CHANGE_CODE || half->change == CHANGE_SOURCE))
+		r = align_half(c, side, function, half);
+	half->sought = r >= 0;
+	return r < 0 ? r : 0;
+}
+
+/* What of the source at a place was changed: 1; 0 and the line in *@ret; -ENOENT: nothing is known; -errno. */
+static int find_line(struct counterparts *c, enum side side, struct location at,
+		     struct counterpart *ret, struct fault *fault)
+{
+	const struct source *source = c->sources[side];
+	struct source_frame frames[MAX_FRAMES];
+	int n, found = -ENOENT;
+
+	if (!c->map)
+		return -ENOENT;
+	n = symbolizer_lines(source->symbolizer, &source->shown->objects[at.object], at.offset,
+			     frames, MAX_FRAMES);
+	for (int i = 0; i < n; i++) {
+		uint32_t line = 0;
+		const char *file;
+		int r;
+
+		if (!frames[i].file || frames[i].line == 0)
+			continue;
+		r = line_map_find(c->map, side, frames[i].file, frames[i].line, &file, &line,
+				  fault);
+		if (r == 0)
+			return 1;
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r > 0 && found == -ENOENT) {
+			found = 0;
+			ret->file = file;
+			ret->at = side == SIDE_OLD ? line : frames[i].line;
+		}
+	}
+	return n < 0 ? n : found;
+}
+
+static void set_none(struct counterpart *ret, enum side side, uint64_t offset)
+{
+	ret->kind = COUNTERPART_NONE;
+	ret->side = (uint16_t)side;
+	ret->file = NULL;
+	ret->at = offset;
+}
+
+/* In a function that was changed. */
+static int find_in_changed(struct counterparts *c, enum side side, struct location at,
+			   const struct half *half, uint64_t offset, struct counterpart *ret,
+			   struct fault *fault)
+{
+	int r = half->change == CHANGE_SOURCE ? find_line(c, side, at, ret, fault) : -ENOENT;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r <= 0 && half->to && offset < half->n_to && half->to[offset] < ALIGN_INSIDE) {
+		ret->file = NULL;
+		ret->at = side == SIDE_OLD ? half->to[offset] : offset;
+	} else if (r == 0) {
+		ret->kind = COUNTERPART_LINE;
+	} else {
+		set_none(ret, side, offset);
+	}
+	return 0;
+}
+
+int counterparts_find(struct counterparts *c, enum side side, struct location at,
+		      struct counterpart *ret, struct fault *fault)
+{
+	const struct profile_function *function =
+		profile_find_function(c->sources[side]->shown, at);
+	struct half *half;
+	uint64_t offset;
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->thing = at.object == PROFILE_NONE ? PROFILE_NONE : c->numbers[side][at.object];
+	ret->at = at.offset;
+	if (!function)
+		return 0;
+	r = get_half(c, side, function, &half, fault);
+	if (r < 0)
+		return r;
+	offset = at.offset - function->start;
+	ret->function = side == SIDE_OLD && half->other ? half->other : function;
+	ret->at = offset;
+	if (half->change == CHANGE_NONE || !half->other)
+		return 0;
+	if (half->change == CHANGE_NAMED) {
+		set_none(ret, side, offset);
+		return 0;
+	}
+	return find_in_changed(c, side, at, half, offset, ret, fault);
+}
+
+/* True if every instruction from @first to @last is the same on the other side, with none between. */
+static bool is_whole(const struct half *half, uint64_t first, uint64_t last)
+{
+	if (!half->to)
+		return true;
+	if (last >= half->n_to)
+		return false;
+	for (uint64_t i = first; i <= last; i++)
+		if (half->to[i] == ALIGN_NONE)
+			return false;
+	return half->to[last] - half->to[first] == last - first;
+}
+
+int counterparts_find_block(struct counterparts *c, enum side side,
+			    const struct profile_block *block, struct counterpart ret[2],
+			    struct fault *fault)
+{
+	struct location start = { block->object, block->start },
+			end = { block->object, block->end };
+	const struct profile_function *function =
+		profile_find_function(c->sources[side]->shown, start);
+	uint64_t first, last;
+	struct half *half;
+	int r;
+
+	r = counterparts_find(c, side, start, &ret[0], fault);
+	if (r >= 0)
+		r = counterparts_find(c, side, end, &ret[1], fault);
+	if (r < 0 || !function || block->end - function->start >= function->size)
+		return r;
+	r = get_half(c, side, function, &half, fault);
+	if (r < 0)
+		return r;
+	first = block->start - function->start;
+	last = block->end - function->start;
+	if (ret[0].kind != COUNTERPART_OFFSET || ret[1].kind != COUNTERPART_OFFSET ||
+	    !is_whole(half, first, last)) {
+		if (ret[0].kind == COUNTERPART_LINE && ret[1].kind == COUNTERPART_LINE)
+			return 0;
+		set_none(&ret[0], side, first);
+		set_none(&ret[1], side, last);
+	}
+	return 0;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Of each side there is a view, and where it is of several windows one of each part of its time. The ledger
+ * brings the rows of all of them together; what it counted is then judged row by row.
+ */
+#include "client/diff-share.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/ledger.h"
+#include "client/view-share.h"
+#include "client/work.h"
+#include "common/util/cleanup.h"
+
+/* The views while they are compared; the rows of the diff borrow the names of the wholes. */
+struct comparing {
+	struct diff_shares *diff;
+	const struct comparison *with;
+	bool inlined;
+	struct ledger *ledger;
+	uint64_t *part_samples[N_SIDES];
+	struct work *works[N_SIDES]; /* by row of the ledger */
+};
+
+static void comparing_done(struct comparing *c)
+{
+	ledger_free(c->ledger);
+	for (int side = 0; side < N_SIDES; side++) {
+		free(c->part_samples[side]);
+		free(c->works[side]);
+	}
+}
+
+static int view_side(struct comparing *c, enum side side)
+{
+	const struct source *source = c->with->sources[side];
+	struct shares **shares = &c->diff->names[side];
+	int r;
+
+	r = view_shares(shares, c->diff->by, source->shown, source->symbolizer, c->inlined);
+	return r < 0 ? r : ledger_add(c->ledger, side, source->shown, *shares);
+}
+
+static int view_part(struct comparing *c, enum side side, size_t part)
+{
+	const struct source *source = c->with->sources[side];
+	const struct profile *profile = source->parts[part].shown;
+	_cleanup_(shares_freep) struct shares *shares = NULL;
+	int r;
+
+	c->part_samples[side][part] = source->parts[part].samples;
+	r = view_shares(&shares, c->diff->by, profile, source->symbolizer, c->inlined);
+	return r < 0 ? r : ledger_add_part(c->ledger, side, part, profile, shares);
+}
+
+static int view_parts(struct comparing *c, enum side side)
+{
+	size_t n = c->with->sources[side]->n_parts;
+	int r;
+
+	c->part_samples[side] = calloc(n + 1, sizeof(*c->part_samples[side]));
+	if (!c->part_samples[side])
+		return -ENOMEM;
+	r = ledger_set_parts(c->ledger, side, n);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = view_part(c, side, i);
+	return r;
+}
+
+/* What calls cost, of the functions of one side. */
+static int add_work(struct comparing *c, enum side side)
+{
+	const struct profile *profile = c->with->sources[side]->shown;
+	_cleanup_free_ struct work *works = NULL;
+	int r;
+
+	c->works[side] = calloc(c->ledger->n_rows + 1, sizeof(*c->works[side]));
+	if (!c->works[side])
+		return -ENOMEM;
+	if (c->diff->by != VIEW_FUNCTION)
+		return 0;
+	r = work_count(&works, profile);
+	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
+		const struct profile_function *function = &profile->functions[i];
+		struct share_key key = { .symbol = function->name, .object = function->object };
+		int64_t row = ledger_find(c->ledger, side, profile, c->with->numbers[side], &key);
+
+		if (row < 0)
+			return (int)row;
+		if ((size_t)row < c->ledger->n_rows)
+			work_add(&c->works[side][row], &works[i]);
+	}
+	return r;
+}
+
+static struct noise_counts counts_of(const struct comparing *c, enum side side, size_t row,
+				     bool is_total)
+{
+	const struct ledger_count *count = &c->ledger->rows[row].counts[side];
+	size_t n_parts = c->ledger->n_parts[side];
+	struct noise_counts counts = {
+		.count = is_total ? count->total : count->self,
+		.total = c->with->sources[side]->all->counters.samples,
+		.all = c->part_samples[side],
+		.n_parts = n_parts,
+		.stride = sizeof(*count) / sizeof(count->self),
+	};
+
+	if (n_parts > 0) {
+		count = &c->ledger->parts[side][row * n_parts];
+		counts.parts = is_total ? &count->total : &count->self;
+	}
+	return counts;
+}
+
+static void judge(const struct comparing *c, struct noise *ret, size_t row, bool is_total)
+{
+	struct noise_counts counts[N_SIDES] = { counts_of(c, SIDE_OLD, row, is_total),
+						counts_of(c, SIDE_NEW, row, is_total) };
+
+	noise_compare(ret, counts);
+}
+
+static void fill_row(const struct comparing *c, size_t i)
+{
+	struct diff_share *row = &c->diff->rows[i];
+	const struct ledger_row *from = &c->ledger->rows[i];
+
+	for (int side = 0; side < N_SIDES; side++)
+		row->ends[side] = (struct diff_share_end){
+			.there = from->is_in[side],
+			.key = from->keys[side],
+			.self = from->counts[side].self,
+			.total = from->counts[side].total,
+			.per_call = work_per_call(&c->works[side][i]),
+		};
+	judge(c, &row->self, i, false);
+	judge(c, &row->total, i, true);
+}
+
+/* Self and total differences are two families, each with its own control. */
+static int control(struct diff_shares *diff)
+{
+	_cleanup_free_ double *self = calloc(diff->n_rows + 1, sizeof(*self));
+	_cleanup_free_ double *total = calloc(diff->n_rows + 1, sizeof(*total));
+	double self_limit, total_limit;
+	size_t n_self = 0, n_total = 0;
+
+	if (!self || !total)
+		return -ENOMEM;
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		if (diff->rows[i].self.telling)
+			self[n_self++] = diff->rows[i].self.chance;
+		if (diff->rows[i].total.telling)
+			total[n_total++] = diff->rows[i].total.chance;
+	}
+	if (noise_control(self, n_self, &self_limit) < 0 ||
+	    noise_control(total, n_total, &total_limit) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		struct diff_share *row = &diff->rows[i];
+
+		row->moved = row->self.telling && row->self.chance <= self_limit;
+		row->total_moved = row->total.telling && row->total.chance <= total_limit;
+	}
+	return 0;
+}
+
+static int compare_names(const char *a, const char *b)
+{
+	return strcmp(a ?: "", b ?: "");
+}
+
+/* Those that moved, by self or else by total; of either the largest difference first. */
+static int compare_rows(const void *p, const void *q)
+{
+	const struct diff_share *a = p, *b = q;
+	double x = fabs(a->self.difference), y = fabs(b->self.difference);
+	const struct share_key *left = &a->ends[diff_share_side(a)].key;
+	const struct share_key *right = &b->ends[diff_share_side(b)].key;
+	int r;
+
+	if (a->moved != b->moved)
+		return a->moved ? -1 : 1;
+	if (!a->moved && a->total_moved != b->total_moved)
+		return a->total_moved ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	x = fabs(a->total.difference);
+	y = fabs(b->total.difference);
+	if (x != y)
+		return x > y ? -1 : 1;
+	r = compare_names(left->symbol, right->symbol);
+	r = r ?: compare_names(left->file, right->file);
+	r = r ?: compare_names(left->unit, right->unit);
+	return r ?: (left->line > right->line) - (left->line < right->line);
+}
+
+/* Rows of less than that on both sides are left out, unless they moved. */
+static void drop_small(struct diff_shares *diff, double percent)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		const struct diff_share *row = &diff->rows[i];
+		double share = MAX(row->total.shares[SIDE_OLD], row->total.shares[SIDE_NEW]);
+
+		if (row->moved || row->total_moved || 100 * share >= percent)
+			diff->rows[n++] = *row;
+	}
+	diff->n_rows = n;
+}
+
+static int make_rows(struct comparing *c)
+{
+	struct diff_shares *diff = c->diff;
+
+	diff->rows = calloc(c->ledger->n_rows + 1, sizeof(*diff->rows));
+	if (!diff->rows)
+		return -ENOMEM;
+	diff->n_rows = diff->n_compared = c->ledger->n_rows;
+	for (size_t i = 0; i < diff->n_rows; i++)
+		fill_row(c, i);
+	return control(diff);
+}
+
+/* Whether the function that a row is of was changed, or the line. */
+static int find_change(struct comparing *c, size_t i, struct fault *fault)
+{
+	struct diff_share *row = &c->diff->rows[i];
+	enum side side = diff_share_side(row);
+	const struct share_key *key = &row->ends[side].key;
+	int r;
+
+	if (c->diff->by == VIEW_LINE)
+		row->change = c->ledger->rows[i].line_changed ? CHANGE_SOURCE : CHANGE_NONE;
+	if (c->diff->by != VIEW_FUNCTION || !key->symbol || key->object == PROFILE_NONE)
+		return 0;
+	r = changes_find(c->with->changes, c->with->numbers[side][key->object], key->symbol, fault);
+	if (r < 0)
+		return r;
+	row->change = (enum change)r;
+	return 0;
+}
+
+static int find_changes(struct comparing *c, struct fault *fault)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < c->diff->n_rows; i++)
+		r = find_change(c, i, fault);
+	return r;
+}
+
+static int compare_sides(struct diff_shares *diff, const struct comparison *with, bool inlined,
+			 struct fault *fault)
+{
+	_cleanup_(comparing_done) struct comparing c = {
+		.diff = diff,
+		.with = with,
+		.inlined = inlined,
+	};
+	int r;
+
+	r = ledger_new(&c.ledger, diff->by, with->pairing, with->map, fault);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = view_side(&c, side);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = view_parts(&c, side);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = add_work(&c, side);
+	if (r >= 0)
+		r = make_rows(&c);
+	return r < 0 ? r : find_changes(&c, fault);
+}
+
+int diff_shares_new(struct diff_shares **ret, enum view_by by, const struct comparison *with,
+		    bool inlined, double percent_limit, struct fault *fault)
+{
+	_cleanup_(diff_shares_freep) struct diff_shares *diff = calloc(1, sizeof(*diff));
+	int r;
+
+	if (!diff)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	fault->text[0] = '\0';
+	diff->by = by;
+	r = compare_sides(diff, with, inlined, fault);
+	if (r < 0)
+		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
+	drop_small(diff, percent_limit);
+	if (diff->n_rows > 0)
+		qsort(diff->rows, diff->n_rows, sizeof(*diff->rows), compare_rows);
+	for (size_t i = 0; i < diff->n_rows; i++)
+		diff->n_moved += diff->rows[i].moved;
+	*ret = TAKE_PTR(diff);
+	return 0;
+}
+
+struct diff_shares *diff_shares_free(struct diff_shares *diff)
+{
+	if (!diff)
+		return NULL;
+	for (int side = 0; side < N_SIDES; side++)
+		shares_free(diff->names[side]);
+	free(diff->rows);
+	free(diff);
+	return NULL;
+}
+
+enum side diff_share_side(const struct diff_share *row)
+{
+	return row->ends[SIDE_NEW].there ? SIDE_NEW : SIDE_OLD;
+}

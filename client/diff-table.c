@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/diff-table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "client/diff-words.h"
+#include "client/share-name.h"
+#include "client/text.h"
+#include "client/writer-table.h"
+#include "common/util/cleanup.h"
+
+/* Which columns there is something to write in. */
+struct columns {
+	bool total, per_second, per_call, changed;
+};
+
+static struct columns choose_columns(const struct diff *diff)
+{
+	struct columns columns = {
+		.total = share_has_total(diff->by),
+		.per_second = diff->sides[SIDE_OLD].per_second > 0 &&
+			      diff->sides[SIDE_NEW].per_second > 0,
+	};
+
+	for (size_t i = 0; i < diff->n_shown; i++) {
+		const struct diff_share_end *ends = diff->shares->rows[i].ends;
+
+		if (ends[SIDE_OLD].per_call > 0 && ends[SIDE_NEW].per_call > 0)
+			columns.per_call = true;
+		if (diff->shares->rows[i].change != CHANGE_NONE)
+			columns.changed = true;
+	}
+	return columns;
+}
+
+static int add_columns(const struct diff *diff, struct table *table, const struct columns *columns)
+{
+	static const char *const shares[] = { "OLD", "NEW", "CHANGE", "+/-" };
+	static const char *const totals[] = { "TOTAL OLD", "TOTAL NEW", "CHANGE", "+/-" };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(shares); i++)
+		r = table_add_column(table, shares[i], TABLE_RIGHT);
+	for (size_t i = 0; r >= 0 && columns->total && i < ARRAY_SIZE(totals); i++)
+		r = table_add_column(table, totals[i], TABLE_RIGHT);
+	if (r >= 0 && columns->per_second)
+		r = table_add_column(table, "PER SECOND", TABLE_RIGHT);
+	if (r >= 0 && columns->per_call)
+		r = table_add_column(table, "PER CALL", TABLE_RIGHT);
+	if (r >= 0 && columns->changed)
+		r = table_add_column(table, "CHANGED", 0);
+	return r < 0 ? r : share_name_add_columns(table, diff->by);
+}
+
+static int set_share(struct table *table, size_t column, bool there, double share)
+{
+	return there ? table_printf(table, column, "%.2f%%", 100 * share) :
+		       table_set(table, column, "-");
+}
+
+/* In points, and how far that may be off. */
+static int set_difference(struct table *table, size_t column, const struct noise *noise, bool moved)
+{
+	double off = MAX(noise->interval.high - noise->difference,
+			 noise->difference - noise->interval.low);
+	int r = table_printf(table, column, "%+.2f", 100 * noise->difference);
+
+	if (r >= 0 && moved)
+		r = table_set_color(table, column, noise->difference > 0 ? "red" : "green");
+	return r < 0 ? r : table_printf(table, column + 1, "%.2f", 100 * off);
+}
+
+static int set_noise(struct table *table, size_t column, const struct diff_share *row,
+		     const struct noise *noise, bool moved)
+{
+	int r = set_share(table, column, row->ends[SIDE_OLD].there, noise->shares[SIDE_OLD]);
+
+	if (r >= 0)
+		r = set_share(table, column + 1, row->ends[SIDE_NEW].there,
+			      noise->shares[SIDE_NEW]);
+	return r < 0 ? r : set_difference(table, column + 2, noise, moved);
+}
+
+/* CPU time in a second of time, or events: "+12.3 ms", "-4.56 M". */
+static int set_per_second(struct table *table, size_t column, const struct diff *diff,
+			  const struct diff_share *row)
+{
+	static const char *const units[] = { "", " k", " M", " G", " T" };
+	double change = row->self.shares[SIDE_NEW] * diff->sides[SIDE_NEW].per_second -
+			row->self.shares[SIDE_OLD] * diff->sides[SIDE_OLD].per_second;
+	size_t i = 0;
+
+	if (diff->is_clock)
+		return table_printf(table, column, "%+.1f ms", 1000 * change);
+	for (; fabs(change) >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
+		change /= 1000;
+	return table_printf(table, column, "%+.3g%s", change, units[i]);
+}
+
+static int set_per_call(struct table *table, size_t column, const struct diff_share *row)
+{
+	double before = row->ends[SIDE_OLD].per_call, after = row->ends[SIDE_NEW].per_call;
+
+	if (before <= 0 || after <= 0)
+		return table_set(table, column, "-");
+	return table_printf(table, column, "%.1f>%.1f", before, after);
+}
+
+static int fill_row(const struct diff *diff, struct table *table, const struct columns *columns,
+		    const struct diff_share *row)
+{
+	enum side side = diff_share_side(row);
+	size_t column = 4;
+	int r = set_noise(table, 0, row, &row->self, row->moved);
+
+	if (r >= 0 && columns->total) {
+		r = set_noise(table, column, row, &row->total, row->total_moved);
+		column += 4;
+	}
+	if (r >= 0 && columns->per_second)
+		r = set_per_second(table, column++, diff, row);
+	if (r >= 0 && columns->per_call)
+		r = set_per_call(table, column++, row);
+	if (r >= 0 && columns->changed)
+		r = table_set(table, column++, change_name(row->change) ?: "");
+	if (r >= 0 && !row->moved && !row->total_moved)
+		r = table_dim_row(table);
+	return r < 0 ? r :
+		       share_name_set(table, column, diff->sides[side].source->shown, diff->by,
+				      &row->ends[side].key);
+}
+
+static int write_shares(const struct diff *diff, struct table *table)
+{
+	struct columns columns = choose_columns(diff);
+	int r = add_columns(diff, table, &columns);
+
+	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
+		r = table_add_row(table);
+		if (r >= 0)
+			r = fill_row(diff, table, &columns, &diff->shares->rows[i]);
+	}
+	return r;
+}
+
+static int add_block_columns(struct table *table)
+{
+	static const char *const numbers[] = { "OLD",         "NEW",         "CHANGE", "+/-",
+					       "AVERAGE OLD", "AVERAGE NEW", "CHANGE", "+/-" };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(numbers); i++)
+		r = table_add_column(table, numbers[i], TABLE_RIGHT);
+	if (r >= 0)
+		r = table_add_column(table, "OBJECT", TABLE_FIT_NAME);
+	return r < 0 ? r : table_add_column(table, "BLOCK", TABLE_FIT_NAME);
+}
+
+static int set_average(struct table *table, size_t column, double average)
+{
+	return average > 0 ? table_printf(table, column, "%.1f", average) :
+			     table_set(table, column, "-");
+}
+
+static int set_averages(struct table *table, size_t column, const struct diff_block *row)
+{
+	const double *average = row->average;
+	int r = set_average(table, column, average[SIDE_OLD]);
+
+	if (r >= 0)
+		r = set_average(table, column + 1, average[SIDE_NEW]);
+	if (r < 0 || row->changed || average[SIDE_OLD] <= 0 || average[SIDE_NEW] <= 0)
+		return r;
+	r = table_printf(table, column + 2, "%+.1f", average[SIDE_NEW] - average[SIDE_OLD]);
+	return r < 0 ? r : table_printf(table, column + 3, "%.1f", row->average_off);
+}
+
+static int set_block_share(struct table *table, const struct diff_block *row)
+{
+	const struct noise *share = &row->share;
+	int r = set_share(table, 0, row->ends[SIDE_OLD].there, share->shares[SIDE_OLD]);
+
+	if (r >= 0)
+		r = set_share(table, 1, row->ends[SIDE_NEW].there, share->shares[SIDE_NEW]);
+	if (r < 0)
+		return r;
+	if (row->changed)
+		return table_set(table, 2,
+				 row->ends[SIDE_OLD].there ? "[block changed in new]" :
+							     "[new block]");
+	return set_difference(table, 2, share, row->moved);
+}
+
+static int fill_block(const struct diff *diff, struct table *table, const struct diff_block *row)
+{
+	enum side side = diff_block_side(row);
+	const struct profile_block *block = &row->ends[side].block;
+	const struct profile *profile = diff->sides[side].source->shown;
+	_cleanup_free_ char *text = place_format_block(&diff->sides[side].places, block);
+	int r = text ? set_block_share(table, row) : -ENOMEM;
+
+	if (r >= 0)
+		r = set_averages(table, 4, row);
+	if (r >= 0)
+		r = table_set(table, 8, place_object_name(&profile->objects[block->object]));
+	if (r >= 0 && !row->moved)
+		r = table_dim_row(table);
+	return r < 0 ? r : table_set(table, 9, text);
+}
+
+static int write_blocks(const struct diff *diff, struct table *table)
+{
+	int r = add_block_columns(table);
+
+	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
+		r = table_add_row(table);
+		if (r >= 0)
+			r = fill_block(diff, table, &diff->blocks->rows[i]);
+	}
+	return r;
+}
+
+static int write_rows(const struct diff *diff, struct output *output)
+{
+	_cleanup_(table_freep) struct table *table = NULL;
+	int r;
+
+	r = table_new(&table, output->f, output->width, output->colors);
+	if (r >= 0)
+		r = diff->blocks ? write_blocks(diff, table) : write_shares(diff, table);
+	return r < 0 ? r : table_print(table);
+}
+
+static void write_line(FILE *f, const char *text, const char *end)
+{
+	_cleanup_free_ char *line = strndup(text, (size_t)(end - text));
+
+	text_write(f, line ?: "");
+	fputc('\n', f);
+}
+
+int diff_write_table(const struct diff *diff, struct output *output)
+{
+	_cleanup_free_ char *words = diff_format_words(diff);
+	const char *line = words, *end;
+	int r;
+
+	if (!words)
+		return -ENOMEM;
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		write_line(output->f, line, end);
+	if (diff->n_rows == 0)
+		return 0;
+	r = write_rows(diff, output);
+	if (r >= 0 && diff->n_shown < diff->n_rows)
+		fprintf(output->f, "%s... %zu more, --all shows them%s\n",
+			COLOR_DIM(output->colors), diff->n_rows - diff->n_shown,
+			COLOR_RESET(output->colors));
+	return r;
+}

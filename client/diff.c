@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What blocks and streams have less of is not worth a look, where nobody said otherwise. */
+#define DEFAULT_LIMIT 0.5
+
+static bool is_clock(const struct source *source)
+{
+	const char *event = source->all->info.event;
+
+	return event && (strstr(event, "cpu-clock") || strstr(event, "task-clock"));
+}
+
+static double seconds_of(const struct source *source)
+{
+	const struct profile_info *info = &source->all->info;
+	double seconds = 0;
+
+	if (source->is_recording)
+		return (double)(info->end_ns - info->start_ns) / 1e9;
+	for (size_t i = 0; i < source->windows.n; i++)
+		seconds += (double)source->windows.rows[i].length_us / 1e6;
+	return seconds;
+}
+
+static void describe_side(struct diff_side *side, const struct source *source, bool clock)
+{
+	double weight = (double)source->all->counters.weight * (clock ? 1e-9 : 1);
+
+	*side = (struct diff_side){
+		.source = source,
+		.places = { .profile = source->shown, .symbolizer = source->symbolizer },
+		.seconds = seconds_of(source),
+	};
+	if (side->seconds > 0)
+		side->per_second = weight / side->seconds;
+}
+
+static double limit_of(const struct options *options, enum view_by by)
+{
+	if (options->all)
+		return 0;
+	if (options->percent_limit >= 0)
+		return options->percent_limit;
+	return by == VIEW_BLOCK ? DEFAULT_LIMIT : 0;
+}
+
+static int compare(struct diff *diff, const struct comparison *with, const struct options *options,
+		   struct fault *fault)
+{
+	double limit = limit_of(options, diff->by);
+	int r;
+
+	if (diff->by == VIEW_BLOCK) {
+		r = diff_blocks_new(&diff->blocks, with, limit, fault);
+		diff->n_rows = r < 0 ? 0 : diff->blocks->n_rows;
+		return r;
+	}
+	r = diff_shares_new(&diff->shares, diff->by, with, options->inlined, limit, fault);
+	diff->n_rows = r < 0 ? 0 : diff->shares->n_rows;
+	return r;
+}
+
+int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
+	     const struct options *options, struct fault *fault)
+{
+	_cleanup_(diff_freep) struct diff *diff = calloc(1, sizeof(*diff));
+	int r;
+
+	if (!diff)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	diff->by = by;
+	diff->is_clock = is_clock(with->sources[SIDE_OLD]) && is_clock(with->sources[SIDE_NEW]);
+	for (int side = 0; side < N_SIDES; side++) {
+		describe_side(&diff->sides[side], with->sources[side], diff->is_clock);
+		diff->sides[side].places.lines = options->inlined;
+	}
+	r = compare(diff, with, options, fault);
+	if (r < 0)
+		return r;
+	diff->n_shown = options->all || options->n_rows == 0 ? diff->n_rows :
+							       MIN(diff->n_rows, options->n_rows);
+	*ret = TAKE_PTR(diff);
+	return 0;
+}
+
+struct diff *diff_free(struct diff *diff)
+{
+	if (!diff)
+		return NULL;
+	diff_shares_free(diff->shares);
+	diff_blocks_free(diff->blocks);
+	free(diff);
+	return NULL;
+}

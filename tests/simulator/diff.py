@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What branchctl diff says of two simulated recordings, against what was changed between them.
+
+    diff.py SIMULATOR BRANCHCTL FOLDER-OF-SOURCES COMPILER CASE
+
+Programs are compiled here, twice, with the change in question between. Exit status 77: skipped, with the
+reason, where tracing is forbidden or a tool is missing.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+FLAGS = ["-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
+
+simulator, branchctl, sources, compiler, case = sys.argv[1:]
+n_failed = 0
+
+
+def skip(why):
+    print("skipped:", why, file=sys.stderr)
+    sys.exit(SKIPPED)
+
+
+def check(condition, *what):
+    global n_failed
+    if not condition:
+        n_failed += 1
+        print("FAILED:", *what)
+    return condition
+
+
+def run(*command):
+    done = subprocess.run([str(c) for c in command], env=dict(os.environ, LC_ALL="C.UTF-8"),
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=200)
+    if done.returncode == SKIPPED and str(command[0]) == simulator:
+        skip("tracing is not allowed: " + done.stderr.decode(errors="replace"))
+    if done.returncode != 0:
+        print(done.stderr.decode(errors="replace"))
+        sys.exit("%s: status %d" % (" ".join(map(str, command)), done.returncode))
+    return done.stdout
+
+
+def edited(folder, name, *edits):
+    """A folder of its own with that source, in which each (old, new) was replaced."""
+    os.mkdir(folder)
+    shutil.copy(os.path.join(sources, "work.h"), folder)
+    with open(os.path.join(sources, name), encoding="utf-8") as f:
+        text = f.read()
+    for old, new in edits:
+        if old not in text:
+            sys.exit("%s has no %s" % (name, old))
+        text = text.replace(old, new)
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def compiled(source, program, *flags):
+    run(compiler, *FLAGS, *flags, source, "-o", program)
+    return program
+
+
+def recorded(program, *arguments, options=()):
+    recording = program + ".data"
+    run(simulator, "-o", recording, *options, "--", program, *arguments)
+    return recording
+
+
+def compared(old, new, *options):
+    return json.loads(run(branchctl, "diff", old, new, "--json", "--all", *options))
+
+
+def by_name(rows):
+    """The rows of a program's own functions and the library's."""
+    return {(row["new"] or row["old"])["symbol"]: row for row in rows
+            if not (row["new"] or row["old"])["object"].startswith("[")}
+
+
+def functions_of(program):
+    """Those that the program itself defines, by nm."""
+    lines = run("nm", "--defined-only", program).decode().splitlines()
+    return {line.split()[2] for line in lines if line.split()[1] in "tT"}
+
+
+# Must the code of a function be the same, whatever the rest of the program?
+
+def section_bytes(place, source, name, *flags):
+    """The machine code of each function as the compiler left it: what the linker fills in is not there yet."""
+    made = os.path.join(place, name + ".o")
+    run(compiler, *FLAGS, *flags, "-ffunction-sections", "-c", source, "-o", made)
+    sections = {}
+    for line in run("readelf", "-SW", made).decode().splitlines():
+        words = line.replace("[ ", "[").split()
+        if len(words) > 2 and words[1].startswith(".text.") and words[2] == "PROGBITS":
+            raw = os.path.join(place, "section")
+            run("objcopy", "-O", "binary", "-j", words[1], made, raw)
+            with open(raw, "rb") as f:
+                sections[words[1].rsplit(".", 1)[1]] = f.read()
+    return sections
+
+
+def check_code(place):
+    """At -O2 and at -O3, and with 40 lines of comment before all: what changed, by fingerprints alone."""
+    plain = edited(place + "/plain", "changed.c")
+    commented = edited(place + "/commented", "changed.c",
+                       ("#include", 40 * "/* a line of comment */\n" + "#include"))
+    base = compiled(plain, place + "/base", "-O2")
+    more = compiled(plain, place + "/optimised", "-O3")
+    same = compiled(commented, place + "/moved", "-O2")
+    fixed = compiled(plain, place + "/fixed", "-O2", "-fno-pie", "-no-pie")
+    fixed_more = compiled(plain, place + "/fixed3", "-O3", "-fno-pie", "-no-pie")
+    o2, o3 = (section_bytes(place, plain, level, level) for level in ("-O2", "-O3"))
+    truth = {name for name in o2 if o2[name] != o3[name]}
+    own = set(o2)
+    check(0 < len(truth) < len(own), "a test of nothing:", truth, own)
+    base, more, same, fixed, fixed_more = (
+        recorded(p, 40, options=("--callchain", "--period", 31))
+        for p in (base, more, same, fixed, fixed_more))
+    for name, old, new, expected in (("-O2, -O3", base, more, truth), ("comment", base, same, set()),
+                                     ("-O3, -O2", more, base, truth),
+                                     ("fixed", fixed, fixed_more, truth)):
+        rows = by_name(compared(old, new)["functions"])
+        seen = own & {n for n, row in rows.items() if row["old"] and row["new"]}
+        check(seen == own, name, "not sampled:", own - seen)
+        changed = {n for n, row in rows.items() if row["reason"] == "code"}
+        check(changed == expected, name, "changed:", changed, "should be", expected)
+        print("%s: %d of %d functions changed" % (name, len(changed), len(own)))
+
+
+# The example of perf's own proposal: a flag that is set more often, and a loop that turns more often.
+
+INNER = "for (unsigned k = 0; k < %d; k++)\n\t\t\tresult += k;\n\t\tif (flag)"
+OLD_DIV = (("if (flag)", INNER % 2),)
+NEW_DIV = (("if (flag)", INNER % 12), ("rand() % 2", "rand() % 4"))
+
+
+def truth(recording, name):
+    with open("%s.%s.tsv" % (recording, name), encoding="utf-8") as f:
+        return [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+
+
+def instructions_of(path, function):
+    """Addresses of its instructions, as the file has them."""
+    for tables in ["nm", "-S"], ["nm", "-D", "-S"]:
+        for line in run(*tables, "--defined-only", path).decode().splitlines():
+            words = line.split()
+            if len(words) == 4 and words[3].split("@")[0] == function:
+                start, size = int(words[0], 16), int(words[1], 16)
+                code = run("objdump", "-d", "--start-address=%d" % start,
+                           "--stop-address=%d" % (start + size), path).decode()
+                return [int(line.split(":")[0], 16) for line in code.splitlines()
+                        if line.startswith("  ") and ":\t" in line and len(line.split("\t")) > 2]
+    return []
+
+
+def exact_share(recording, function):
+    """Its share of all instructions of the run, by the truth: counts of blocks, and what objdump has in these."""
+    executed = 0
+    for _, _, _, start, end, offset, path in truth(recording, "maps"):
+        if not os.path.exists(path):
+            continue
+        base = int(start, 0) - int(offset, 0)  # of these files, addresses are offsets
+        addresses = [base + a for a in instructions_of(path, function)]
+        for _, begin, last, count, _ in truth(recording, "blocks"):
+            if int(start, 0) <= int(begin, 0) < int(end, 0):
+                n = sum(int(begin, 0) <= a <= int(last, 0) for a in addresses)
+                executed += n * int(count)
+    return 100 * executed / sum(int(row[4]) for row in truth(recording, "tasks"))
+
+
+def check_div(place):
+    old, new = (compiled(edited(place + "/" + name, "div.c", *edits), place + "/div-" + name)
+                for name, edits in (("old", OLD_DIV), ("new", NEW_DIV)))
+    old, new = (recorded(p, 1500, options=("--period", 13)) for p in (old, new))
+    rows = by_name(compared(old, new)["functions"])
+    for name, up in (("main", True), ("random_r", False), ("random", False),
+                     ("compute_flag", False)):
+        row = rows[name]
+        exact = exact_share(new, name) - exact_share(old, name)
+        low, high = row["interval"]
+        check(low <= exact <= high, name, "moved by", exact, "which is not in", low, high)
+        check((row["delta_percent"] > 0) == up == (exact > 0), name, row["delta_percent"], exact)
+        check(row["significant"], name, "has not moved", row)
+        print("%s: %+.2f points (%+.2f to %+.2f), exactly %+.2f" %
+              (name, row["delta_percent"], low, high, exact))
+    check(rows["main"]["significant"] and rows == by_name(compared(old, new)["functions"]))
+    by_code = {name for name, row in rows.items() if row["reason"]}
+    check(by_code == {"main", "compute_flag"}, "changed by code:", by_code)
+    check_div_sources(place, old, new)
+
+
+def reasons(document):
+    return {name: row["reason"] for name, row in by_name(document["functions"]).items()
+            if row["reason"]}
+
+
+def check_div_sources(place, old, new):
+    folders = ("--before", place + "/old", "--after", place + "/new")
+    document = compared(old, new, *folders)
+    check(reasons(document) == {"main": "source", "compute_flag": "source"}, reasons(document))
+    document = compared(old, new, "--changed-func", "main", "--changed-func", "rand")
+    check(reasons(document) == {"main": "named", "rand": "named", "compute_flag": "code"},
+          reasons(document))
+    lines = compared(old, new, *folders, "--by", "line")["lines"]
+    changed = {(row["old"] or row["new"])["line"].rsplit("/", 1)[-1] for row in lines
+               if row["reason"] == "source"}
+    check(changed and changed <= {"div.c:13", "div.c:24"}, "changed lines:", changed)
+    one_sided = [row for row in lines if not (row["old"] and row["new"]) and row["significant"]]
+    check(all(row["reason"] == "source" for row in one_sided), "lines of one side:", one_sided)
+
+
+# Changes planted in a program, and none.
+
+def planted_program(place, name, *edits):
+    return compiled(edited(place + "/" + name, "planted.c", *edits), place + "/planted-" + name,
+                    "-static")
+
+
+def first_of(document, what):
+    row = document[what][0]
+    check(row["significant"], "nothing moved:", document["summary"])
+    return row
+
+
+def block_function(row):
+    return row["new"]["start"]["symbol"]
+
+
+def check_planted(place):
+    base = planted_program(place, "base")
+    more = 7 * "__asm__ volatile(\"nop\");"
+    dear = planted_program(place, "dearer", ("\t\tDEARER\n", "\t\t%s\n" % more))
+    options = ("--period", 17)
+    old = recorded(base, 100, options=options)
+    new = recorded(dear, 100, options=options)
+    document = compared(old, new)
+    check(first_of(document, "functions")["new"]["symbol"] == "second", document["summary"])
+    row = first_of(document, "blocks")
+    check(block_function(row) == "second" and row["changed"], "block:", row)
+    averages = [row[side]["average_cycles"] for side in ("old", "new")]
+    print("dearer: %s; cycles of the block %.1f, then %.1f" %
+          (document["summary"].splitlines()[1], *averages))
+
+    shutil.copy(base, base + "2")
+    new = recorded(base + "2", 100, 1, options=options)
+    row = first_of(compared(old, new, "--by", "block"), "blocks")
+    check(block_function(row) == "decide" and not row["changed"], "block:", row)
+    print("unpredictable:", row["new"]["start"]["symbol"], "+%.1f cycles" % row["delta_cycles"])
+
+    shutil.copy(base, base + "3")
+    new = recorded(base + "3", 100, 0, 1, options=options)
+    document = compared(old, new)
+    check(first_of(document, "functions")["new"]["symbol"] == "third", document["summary"])
+    print("another path:", document["summary"].splitlines()[1])
+
+
+N_PAIRS = 100
+
+
+def check_steady(place):
+    """Of N_PAIRS pairs of recordings of one load at most five in a hundred show a row that moved."""
+    program = planted_program(place, "steady")
+    moved = {"functions": 0, "blocks": 0, "streams": 0}
+    before = None
+    for seed in range(N_PAIRS + 1):
+        recording = place + "/%d.data" % seed
+        run(simulator, "-o", recording, "--seed", seed + 1, "--period", 101, "--", program, 25)
+        if before:
+            document = compared(before, recording)
+            for what in moved:
+                rows = document.get(what, [])
+                rows = sum(rows.values(), []) if isinstance(rows, dict) else rows
+                moved[what] += any(row["significant"] for row in rows)
+            os.unlink(before)
+        before = recording
+    print("pairs of %d that show a row that moved: %s" % (N_PAIRS, moved))
+    check(all(n <= N_PAIRS / 20 for n in moved.values()), "steady:", moved)
+
+
+CASES = {"code": check_code, "div": check_div, "planted": check_planted, "steady": check_steady}
+
+for tool in ("nm", "objdump", "readelf", "objcopy", compiler):
+    if not shutil.which(tool):
+        skip(tool + " is not installed")
+with tempfile.TemporaryDirectory() as temporary:
+    CASES[case](temporary)
+sys.exit(n_failed > 0)
