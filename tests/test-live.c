@@ -55,7 +55,7 @@ static void test_orders_go_round_and_are_kept(void **unused)
 	assert_int_equal(press(&state, ">"), LIVE_VIEW);
 	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "total");
 	press(&state, "b<");
-	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "cycles");
+	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "mispredicted share");
 	press(&state, ">");
 	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "count");
 	press(&state, "u>>>");
@@ -452,9 +452,9 @@ static void test_rows_are_ordered_and_sought(void **state)
 static void test_branches_and_blocks_are_ordered(void **state)
 {
 	struct profile_branch branches[] = {
-		{ .from = { 0, 1 }, .taken = 5, .mispredicted = 1, .cycles = 7 },
-		{ .from = { 0, 2 }, .taken = 3, .mispredicted = 2, .cycles = 9 },
-		{ .from = { 0, 3 }, .taken = 5, .mispredicted = 2, .cycles = 8 },
+		{ .from = { 0, 1 }, .taken = 5, .mispredicted = 1, .predicted = 4, .cycles = 7 },
+		{ .from = { 0, 2 }, .taken = 3, .mispredicted = 2, .predicted = 9, .cycles = 9 },
+		{ .from = { 0, 3 }, .taken = 5, .mispredicted = 2, .predicted = 0, .cycles = 8 },
 	};
 	struct profile_block blocks[] = {
 		{ .start = 1, .runs = 9, .cycles = 90, .cycles_rows = 9 },
@@ -467,6 +467,9 @@ static void test_branches_and_blocks_are_ordered(void **state)
 	assert_int_equal(branches[0].from.offset, 3);
 	top_sort(&top, 2);
 	assert_int_equal(branches[0].from.offset, 2);
+	top_sort(&top, TOP_ORDER_MISPREDICTED);
+	assert_int_equal(branches[0].from.offset, 3);
+	assert_int_equal(branches[1].from.offset, 2);
 	top_sort(&top, 0);
 	assert_int_equal(branches[0].from.offset, 1);
 	top = (struct top){ .by = VIEW_BLOCK, .blocks = blocks, .n_rows = 3 };
