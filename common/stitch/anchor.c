@@ -10,9 +10,10 @@
 /* And this, where the index does not say which to compare. */
 #define CHANCE_WITHOUT_INDEX (CHANCE / 32)
 
-#define MARGIN     8u /* times as likely as the next */
-#define PACE_FLOOR (PACE_UNIT / 4)
-#define PACE_HALF  32u /* snapshots, after which what was counted counts half */
+#define EVIDENCE_MAX 32.0
+#define MARGIN       8u /* times as likely as the next */
+#define PACE_FLOOR   (PACE_UNIT / 4)
+#define PACE_HALF    32u /* snapshots, after which what was counted counts half */
 
 /* How far above what is remembered the unseen may reach. */
 #define UNSEEN_MAX 64
@@ -77,8 +78,9 @@ static void add_candidate(struct anchoring *a, int64_t top, uint32_t n_same)
 		r->too_many = true;
 		return;
 	}
-	r->candidates[r->n_candidates++] =
-		(struct candidate){ top, n_same, count_steps(a, top, n_same) };
+	r->candidates[r->n_candidates++] = (struct candidate){
+		.top = top, .n_same = n_same, .steps = count_steps(a, top, n_same)
+	};
 }
 
 /* How likely it is that so many rows are the same though none is: as often as each is there. */
@@ -100,10 +102,14 @@ static double chance_of(const struct anchoring *a, const struct candidate *c, do
 
 static void find_common(struct anchoring *a)
 {
-	for (int64_t top = a->first; top - (int64_t)a->s->n_rows >= a->lowest - 1; top -= a->step) {
+	const struct task *t = a->task;
+	int64_t lowest = MIN(a->lowest, t->top - (int64_t)t->n_rows + 1);
+
+	for (int64_t top = a->first; top - (int64_t)a->s->n_rows >= lowest - 1; top -= a->step) {
 		uint32_t n_same = count_same(a, top);
 
-		if (n_same > 0)
+		/* it has not returned from the outermost */
+		if (n_same > 0 && top - (int64_t)a->s->n_rows + (int64_t)n_same >= a->lowest - 1)
 			add_candidate(a, top, n_same);
 	}
 }
@@ -175,6 +181,11 @@ static void find_levels(struct anchoring *a)
 		if (i >= 0 ? t->levels[i].to == a->function : may_be_unseen(a, top - n))
 			add_candidate(a, top, 0);
 	}
+	/* it stands on what the outermost level stands on */
+	if (a->result->n_candidates == 0 && s->has_index &&
+	    (a->first - n - (a->lowest - 1)) % a->step == 0 &&
+	    count_same(a, a->lowest - 1 + n) == 0)
+		add_candidate(a, a->lowest - 1 + n, 0);
 }
 
 static uint32_t bin_of(uint32_t steps)
@@ -182,72 +193,70 @@ static uint32_t bin_of(uint32_t steps)
 	return MIN(steps / PACE_STEP, PACE_BINS - 1);
 }
 
-static uint32_t pace_of(const struct task *t, uint32_t steps, bool down)
+static uint32_t pace_of(const struct task *t, uint32_t steps)
 {
-	const uint32_t *pace = t->pace[down];
 	uint32_t bin = bin_of(steps), beside = 0;
 
 	if (bin > 0)
-		beside += pace[bin - 1];
+		beside += t->pace[bin - 1];
 	if (bin + 1 < PACE_BINS)
-		beside += pace[bin + 1];
-	return pace[bin] + beside / 2 + PACE_FLOOR;
+		beside += t->pace[bin + 1];
+	return t->pace[bin] + beside / 2 + PACE_FLOOR;
 }
 
-static uint32_t pace_of_candidate(const struct anchoring *a, const struct candidate *c)
+/* How much more often than by chance it would be so: its rows in common, or the function it stands on. */
+static double evidence_of(const struct anchoring *a, const struct candidate *c)
 {
-	return pace_of(a->task, c->steps, c->top < a->task->top);
+	if (c->n_same > 0)
+		return 1 / MAX(chance_of(a, c, CHANCE), CHANCE);
+	if (c->is_unseen || a->n_levels_of_function == 0)
+		return 1;
+	return MIN((double)a->task->n_levels / (double)a->n_levels_of_function, EVIDENCE_MAX);
 }
 
-/* How likely it is that the rows in common are so by chance, and the calls between were not seen. */
-static uint32_t pace_of_unseen(const struct anchoring *a)
+static void weigh(struct anchoring *a)
 {
-	const struct candidate *c = &a->result->candidates[0];
-	const struct task *t = a->task;
-	int64_t top = c->top;
-	uint32_t by_chance;
+	struct anchorage *r = a->result;
 
-	if (a->s->n_rows < a->s->depth)
-		return 2 * PACE_FLOOR;
-	while (top - (int64_t)a->s->n_rows <= t->top)
-		top += a->step;
-	by_chance = (uint32_t)(t->unplaced * chance_of(a, c, 0));
-	return MAX(by_chance, pace_of(t, (uint32_t)(top - t->top), false));
+	for (size_t i = 0; i < r->n_candidates; i++) {
+		struct candidate *c = &r->candidates[i];
+
+		c->weight = pace_of(a->task, c->steps) * evidence_of(a, c);
+	}
 }
 
 /* The likeliest first; of those, the highest. */
-static void sort_by_pace(struct anchoring *a)
+static void sort_by_weight(struct anchoring *a)
 {
 	struct anchorage *r = a->result;
 
 	for (size_t i = 1; i < r->n_candidates; i++) {
 		struct candidate c = r->candidates[i];
-		uint32_t pace = pace_of_candidate(a, &c);
 		size_t k = i;
 
 		for (; k > 0; k--) {
-			uint32_t before = pace_of_candidate(a, &r->candidates[k - 1]);
+			const struct candidate *before = &r->candidates[k - 1];
 
-			if (before > pace || (before == pace && r->candidates[k - 1].top > c.top))
+			if (before->weight > c.weight ||
+			    (before->weight == c.weight && before->top > c.top))
 				break;
-			r->candidates[k] = r->candidates[k - 1];
+			r->candidates[k] = *before;
 		}
 		r->candidates[k] = c;
 	}
 }
 
-static void decide_by_pace(struct anchoring *a)
+static void decide_by_weight(struct anchoring *a)
 {
 	struct anchorage *r = a->result;
 	bool is_full = a->s->n_rows == a->s->depth;
-	uint32_t best, next;
+	double rest = 0;
 
-	sort_by_pace(a);
-	best = pace_of_candidate(a, &r->candidates[0]);
-	next = r->n_candidates > 1 ? pace_of_candidate(a, &r->candidates[1]) : 0;
-	if (is_full || r->n_candidates == 1)
-		next = MAX(next, pace_of_unseen(a));
-	if (a->s->has_index && (a->task->is_sure || is_full) && best >= MARGIN * next) {
+	weigh(a);
+	sort_by_weight(a);
+	for (size_t i = 1; i < r->n_candidates; i++)
+		rest += r->candidates[i].weight;
+	if ((a->task->is_sure || is_full) && r->candidates[0].weight >= MARGIN * rest) {
 		r->placement = PLACE_LIKELY;
 		r->n_candidates = 1;
 	} else if (is_full) {
@@ -256,9 +265,31 @@ static void decide_by_pace(struct anchoring *a)
 		r->placement = PLACE_LIKELY;
 	} else {
 		r->placement = PLACE_AMBIGUOUS;
-		while (a->s->has_index &&
-		       pace_of_candidate(a, &r->candidates[r->n_candidates - 1]) * MARGIN <= best)
+		while (r->candidates[r->n_candidates - 1].weight * MARGIN <=
+		       r->candidates[0].weight)
 			r->n_candidates--;
+	}
+}
+
+/*
+ * All registers have rows, and none is known for certain: there may be calls below that were not seen, at any
+ * height.
+ */
+static void find_full(struct anchoring *a)
+{
+	const struct snapshot *s = a->s;
+	const struct task *t = a->task;
+	int64_t n = s->n_rows;
+
+	for (int64_t top = a->first + UNSEEN_MAX / a->step * a->step; top - n >= a->lowest - 1;
+	     top -= a->step) {
+		int64_t i = task_find_level(t, top - n);
+		bool fits = i >= 0 && a->function != ENTRIES_NONE && t->levels[i].to == a->function;
+
+		if (count_same(a, top) > 0)
+			continue;
+		add_candidate(a, top, 0);
+		a->result->candidates[a->result->n_candidates - 1].is_unseen = !fits;
 	}
 }
 
@@ -268,16 +299,16 @@ static void anchor_new_rows(struct anchoring *a)
 	bool is_full = a->s->n_rows == a->s->depth;
 
 	learn_function(a);
-	if (!is_full)
-		find_levels(a);
+	if (is_full)
+		find_full(a);
 	else
-		a->task->unplaced += PACE_UNIT;
+		find_levels(a);
 	if (r->n_candidates == 0)
 		return;
 	if (r->n_candidates == 1 && !is_full && a->n_levels_of_function <= 1)
 		r->placement = PLACE_SURE;
 	else
-		decide_by_pace(a);
+		decide_by_weight(a);
 }
 
 void anchor(struct anchorage *ret, struct task *task, const struct snapshot *s)
@@ -306,20 +337,16 @@ void anchor(struct anchorage *ret, struct task *task, const struct snapshot *s)
 	else if (!s->has_index)
 		ret->n_candidates = 0;
 	else if (n_strong > 1)
-		decide_by_pace(&a);
+		decide_by_weight(&a);
 	else
 		anchor_new_rows(&a);
 }
 
 void anchor_note_pace(struct task *task, const struct candidate *candidate)
 {
-	bool down = candidate->top < task->top;
-
-	task->pace[down][bin_of(candidate->steps)] += PACE_UNIT;
+	task->pace[bin_of(candidate->steps)] += PACE_UNIT;
 	if (++task->n_paces % PACE_HALF != 0)
 		return;
-	for (unsigned int i = 0; i < 2; i++)
-		for (unsigned int k = 0; k < PACE_BINS; k++)
-			task->pace[i][k] /= 2;
-	task->unplaced /= 2;
+	for (unsigned int i = 0; i < PACE_BINS; i++)
+		task->pace[i] /= 2;
 }

@@ -28,6 +28,8 @@ struct candidate {
 	int64_t top;
 	uint32_t n_same; /* rows in common, from the oldest on */
 	uint32_t steps;  /* calls and returns that it takes at least */
+	bool is_unseen;  /* the call that it stands on was not */
+	double weight;   /* how likely it is, beside others */
 };
 
 enum placement {

@@ -135,10 +135,21 @@ static size_t pair_slot(uint64_t from, uint64_t landing)
 	return (from * 0x9e3779b97f4a7c15ull + landing * 0xbf58476d1ce4e5b9ull) >> 58;
 }
 
-enum entries_jump entries_jump_kind(const struct entries *e, uint64_t from, uint64_t landing)
+static int score_of(const struct entries *e, uint64_t from, uint64_t landing)
 {
 	const struct pair *pair = &e->pairs[pair_slot(from, landing)];
-	int score = pair->from == from && pair->landing == landing ? pair->score : 0;
+
+	return pair->from == from && pair->landing == landing ? pair->score : 0;
+}
+
+bool entries_jumps_out(const struct entries *e, uint64_t from, uint64_t landing)
+{
+	return score_of(e, from, landing) >= PAIR_IS_KNOWN;
+}
+
+enum entries_jump entries_jump_kind(const struct entries *e, uint64_t from, uint64_t landing)
+{
+	int score = score_of(e, from, landing);
 
 	if (score >= PAIR_IS_KNOWN)
 		return ENTRIES_JUMP_OUT;

@@ -56,5 +56,8 @@ enum entries_jump {
 
 enum entries_jump entries_jump_kind(const struct entries *e, uint64_t from, uint64_t landing);
 
+/* Whether these two in particular are known to. */
+bool entries_jumps_out(const struct entries *e, uint64_t from, uint64_t landing);
+
 /* What was learnt of one such jump: ENTRIES_JUMP_OUT or ENTRIES_JUMP_TAIL. */
 void entries_note_jump(struct entries *e, uint64_t from, uint64_t landing, enum entries_jump kind);

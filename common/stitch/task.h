@@ -49,10 +49,9 @@ struct task {
 	bool is_sure;  /* its height is right for certain, relative to the one before */
 	uint32_t epoch;
 
-	/* Calls and returns between snapshots whose place was certain, going up and down. */
-	uint32_t pace[2][PACE_BINS];
+	/* Calls and returns between snapshots whose place was certain. */
+	uint32_t pace[PACE_BINS];
 	uint32_t n_paces;
-	uint32_t unplaced; /* snapshots that had nothing in common with the one before */
 	struct claim claim;
 };
 

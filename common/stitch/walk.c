@@ -106,6 +106,15 @@ static bool was_popped(const struct walking *w, uint64_t function)
 	return false;
 }
 
+static bool is_only_one(const struct walking *w, uint64_t function)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_levels; i++)
+		n += w->task->levels[i].to == function;
+	return n == 1;
+}
+
 static void cut_here(struct walking *w)
 {
 	if (w->is_cut)
@@ -129,13 +138,17 @@ static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_
 		return true;
 	if (!find_landing(w, landing, &row, &level)) {
 		/* returned from by a return too many: a signal's handler makes one */
-		if (was_popped(w, landing))
+		if (was_popped(w, landing) || entries_jumps_out(w->task->entries, to, landing))
 			cut_here(w);
 		return true;
 	}
 	kind = entries_jump_kind(w->task->entries, to, landing);
 	if (kind == ENTRIES_JUMP_TAIL)
 		return true;
+	if (row == w->n_fresh && !w->is_placed && !is_only_one(w, landing)) {
+		cut_here(w);
+		return true;
+	}
 	if (kind == ENTRIES_JUMP_UNKNOWN)
 		cut_here(w);
 	stake_claim(w, row < w->n_fresh ? w->top - (int64_t)row : w->task->levels[level - 1].height,
@@ -211,7 +224,7 @@ static void emit_levels(struct walking *w)
 
 		emit(w, level->from);
 		w->result->n_stitched += level->height < oldest;
-		if (level->gap)
+		if (level->gap && level->height <= oldest)
 			break;
 	}
 }
@@ -332,6 +345,9 @@ static void place(struct walking *w)
 	w->n_fresh -= a->candidates[0].n_same;
 	w->is_placed = a->placement != PLACE_AMBIGUOUS;
 	while (w->n_levels > 0 && t->levels[w->n_levels - 1].height > w->top - (int64_t)w->n_fresh)
+		w->n_levels--;
+	if (a->candidates[0].is_unseen && w->n_levels > 0 &&
+	    t->levels[w->n_levels - 1].height == w->top - (int64_t)w->n_fresh)
 		w->n_levels--;
 	w->n_popped = t->n_levels - w->n_levels;
 }
