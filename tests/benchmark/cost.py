@@ -92,7 +92,7 @@ def measure(tool, frequency):
     time.sleep(SECONDS)
     late = cpu_seconds(process.pid)
     resident, peak = memory(process.pid)
-    bpf_ns, runs = program_cost("take_sample" if tool == "branchd" else str(frequency))
+    bpf_ns, runs = program_cost("take_any" if tool == "branchd" else str(frequency))
     process.send_signal(signal.SIGTERM if tool == "branchd" else signal.SIGINT)
     wall = time.monotonic() - begin
     _, _, usage = os.wait4(process.pid, 0)

@@ -11,6 +11,7 @@ where tracing is forbidden or objdump is missing.
 
 import collections
 import json
+import math
 import os
 import re
 import shutil
@@ -27,7 +28,7 @@ MIN_EXECUTED = 1000
 # Samples that are taken every so many instructions see more of the branches before a long run than there
 # are, by about a part in as many as there are rows; those taken every so many branches do not.
 VARIANTS = [
-    (["--period", "101"], 0.7, 0.3),
+    (["--period", "101"], 0.9, 0.3),
     (["--event", "branches", "--period", "17", "--rows", "16", "--aslr"], 0.4, 0.3),
 ]
 MEMBERS = ("is_target", "is_branch", "coverage", "entry", "taken", "rows", "predicted", "mispredicted",
@@ -157,14 +158,19 @@ class Shares:
         return [sum(errors) / len(errors) if errors else 0 for errors in self.errors]
 
 
-def check_odds(document):
-    """Of the program of known odds: the shares that its source says, whichever way the compiler turned them."""
+def check_odds(document, max_off):
+    """Of the program of known odds: the shares that its source says, whichever way the compiler turned them.
+
+    So many rounds have them to within three standard deviations, and annotate shows them within @max_off.
+    """
     often = max(i["coverage"] or 0 for i in document["instructions"]) / 100  # not what is tested once
     taken = [i["taken_percent"] or 0 for i in document["instructions"]
              if i["kind"] == "cond" and (i["coverage"] or 0) > often]
     got = sorted(min(share, 100 - share) for share in taken)
     expected = [0, 6.25, 12.5, 12.5, 50]  # the loop, four bits, three bits, the eight turns, one bit
-    if len(got) != 5 or any(abs(a - b) > 2 for a, b in zip(got, expected)):
+    rounds = int(ARGUMENTS["odds"][0])
+    if len(got) != 5 or any(abs(a - b) > max_off + 3 * math.sqrt(b * (100 - b) / rounds)
+                            for a, b in zip(got, expected)):
         raise Wrong("odds are %s, should be %s" % (got, expected))
 
 
@@ -196,7 +202,7 @@ def check_recording(branchctl, recording, path, max_taken, max_predicted):
         n_functions += 1
         n_ranges += check_function(document, offsets, sampled, path)
         if name == "odds":
-            check_odds(document)
+            check_odds(document, max_taken)
         for instruction in document["instructions"]:
             shares.add(instruction)
     if not n_ranges:
