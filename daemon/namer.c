@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Objects are named per profile; of each object some processes are known that have it mapped. One of
- * these still there shows the very file, whatever mount namespace it is in. When all are gone, the
- * root of process 1 shows what this daemon's own sandbox may hide.
+ * these still there shows the very file, whatever mount namespace it is in, and also after the file was
+ * replaced or deleted. When all are gone, the root of process 1 shows what this daemon's own sandbox
+ * may hide.
  */
 #include "daemon/namer.h"
 
@@ -64,26 +65,38 @@ static int find_users(struct namer *namer)
 	return 0;
 }
 
+/* Each process has two ways to the file; last comes where process 1 has it. */
+static int open_candidate(const struct namer *namer, size_t object, unsigned int candidate)
+{
+	const char *path = namer->profile->objects[object].path;
+	int32_t pid;
+
+	if (candidate == 2 * PIDS_OF_OBJECT)
+		return process_file_open(1, path);
+	pid = namer->users[object].pids[candidate / 2];
+	if (!pid)
+		return -ESRCH;
+	return candidate % 2 ? process_file_open_replaced(pid, path) : process_file_open(pid, path);
+}
+
 /* What the symbolizer asks for each object that it has not seen before. */
-static int on_open(const struct profile_object *object, void *userdata)
+static int on_open(const struct profile_object *object, unsigned int *cursor, void *userdata)
 {
 	struct namer *namer = userdata;
 	const struct profile *p = namer->profile;
-	size_t index;
 	int fd;
 
 	if (!p || object->kind != OBJECT_FILE || object < p->objects ||
 	    object >= p->objects + p->n_objects)
 		return -ENOENT;
-	index = (size_t)(object - p->objects);
 	if (!namer->users && find_users(namer) < 0)
 		return -ENOENT;
-	for (size_t i = 0; i < PIDS_OF_OBJECT && namer->users[index].pids[i]; i++) {
-		fd = process_file_open(namer->users[index].pids[i], object->path);
+	while (*cursor <= 2 * PIDS_OF_OBJECT) {
+		fd = open_candidate(namer, (size_t)(object - p->objects), (*cursor)++);
 		if (fd >= 0)
 			return fd;
 	}
-	return process_file_open(1, object->path);
+	return -ENOENT;
 }
 
 int namer_new(struct namer **ret)

@@ -11,6 +11,7 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -101,15 +102,36 @@ static int open_mapped(int32_t pid, const char *path)
 	return -ENOENT;
 }
 
-int process_file_open(int32_t pid, const char *path)
+/* @path is marked. */
+static int open_deleted(int32_t pid, const char *path)
 {
-	size_t n = strlen(path), mark = strlen(DELETED);
 	char link[MAX_PROC_PATH];
 
-	if (path[0] != '/')
-		return -ENOENT;
-	if (n <= mark || strcmp(path + n - mark, DELETED) != 0)
-		return open_named(pid, path);
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	return leads_to(link, path) ? open_link(link) : open_mapped(pid, path);
+}
+
+static bool is_marked(const char *path)
+{
+	size_t n = strlen(path), mark = strlen(DELETED);
+
+	return n > mark && strcmp(path + n - mark, DELETED) == 0;
+}
+
+int process_file_open(int32_t pid, const char *path)
+{
+	if (path[0] != '/')
+		return -ENOENT;
+	return is_marked(path) ? open_deleted(pid, path) : open_named(pid, path);
+}
+
+int process_file_open_replaced(int32_t pid, const char *path)
+{
+	_cleanup_free_ char *marked = NULL;
+
+	if (path[0] != '/' || is_marked(path))
+		return -ENOENT;
+	if (asprintf(&marked, "%s" DELETED, path) < 0)
+		return -ENOMEM;
+	return open_deleted(pid, marked);
 }

@@ -9,3 +9,6 @@
  * @path may end in " (deleted)", as the kernel marks those without a name.
  */
 int process_file_open(int32_t pid, const char *path);
+
+/* The same of a file that the process still maps, but that has lost the name @path since. */
+int process_file_open_replaced(int32_t pid, const char *path);

@@ -104,25 +104,36 @@ static char *path_on_disk(const char *symfs, const char *path, bool *ret_deleted
 	return joined;
 }
 
-/* What the owner of the settings opens; its inode counts, as that of a plain path does. */
+/* Takes @fd. Its inode counts, as that of a plain path does. */
+static int try_opened(int fd, const struct profile_object *object, struct elf_file **ret,
+		      struct fault *why)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -ENOEXEC;
+	}
+	return try_fd(fd, &st, object, object->path, ret, why);
+}
+
+/* What the owner of the settings opens, until one is the right file. */
 static int try_opener(const struct symbolizer_settings *settings,
 		      const struct profile_object *object, struct elf_file **ret, char **ret_path,
 		      struct fault *why)
 {
 	_cleanup_free_ char *path = strdup(object->path);
-	struct stat st;
+	unsigned int cursor = 0;
 	int fd, r;
 
 	if (!path)
 		return -ENOMEM;
-	fd = settings->open(object, settings->userdata);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -ENOEXEC;
-	}
-	r = try_fd(fd, &st, object, path, ret, why);
+	do {
+		fd = settings->open(object, &cursor, settings->userdata);
+		if (fd < 0)
+			return fd;
+		r = try_opened(fd, object, ret, why);
+	} while (r < 0 && r != -ENOMEM);
 	if (!r)
 		*ret_path = TAKE_PTR(path);
 	return r;

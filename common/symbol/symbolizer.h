@@ -22,11 +22,12 @@ struct symbolizer_settings {
 	const char *kallsyms;  /* kernel symbols; NULL: /proc/kallsyms, for this kernel only */
 
 	/*
-	 * Or NULL: opens the file of an object that its path does not lead to from here (that of
-	 * another mount namespace). A descriptor, or a negative errno, upon which it is sought as
-	 * without. It is checked all the same.
+	 * Or NULL: opens a file that may be the object's where its path does not lead to it from here:
+	 * another mount namespace has it, or another file has its name by now. Each is checked, and the
+	 * next asked for where it is another: *@cursor is 0 at first, and the owner's from then on. A
+	 * descriptor, or a negative errno: there are no more, and it is sought as without.
 	 */
-	int (*open)(const struct profile_object *object, void *userdata);
+	int (*open)(const struct profile_object *object, unsigned int *cursor, void *userdata);
 	void *userdata;
 
 	size_t max_bytes;      /* of symbols kept when a profile was named; 0: 256 MiB */

@@ -1,54 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """branchctl with the real branchd, which samples this machine while a program of known name is busy."""
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 
-from support import SKIPPED, VIEWS, check, finish, one_line, run
+from sampling import document, start, stop, wait_for_windows
+from support import VIEWS, check, finish, one_line, run
 
 branchd = os.path.abspath(sys.argv[2])
 BUSY = "while :; do :; done"
-
-
-def start(folder):
-    """The daemon, once it answers; or skips where it may not sample."""
-    config = os.path.join(folder, "branchd.conf")
-    socket = os.path.join(folder, "io.branchd")
-    with open(config, "w", encoding="ascii") as file:
-        file.write("[Store]\nWindowSec=2s\n")
-    daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket",
-                               socket], stderr=subprocess.PIPE)
-    for _ in range(300):
-        status, out, _ = run("--socket", socket, "status", "--json")
-        if status == 0 and json.loads(out)["sampling"]["running"]:
-            return daemon, socket
-        if status == 0 or daemon.poll() is not None:
-            break
-        time.sleep(0.1)
-    daemon.terminate()
-    print("skipped: branchd does not sample here:", daemon.communicate()[1].decode())
-    sys.exit(SKIPPED)
-
-
-def document(socket, *arguments):
-    status, out, err = run("--socket", socket, *arguments, "--json")
-    check(status == 0, arguments, status, err)
-    return json.loads(out) if status == 0 else {}
-
-
-def wait_for_windows(socket, n):
-    """So many that are closed and whole."""
-    for _ in range(600):
-        closed = [w for w in document(socket, "windows")["windows"] if not w["open"]]
-        if len(closed) > n:
-            return closed
-        time.sleep(0.1)
-    check(False, "no windows come:", closed)
-    return closed
 
 
 def check_windows(socket, windows, pid):
@@ -79,12 +42,10 @@ def check_commands(socket, pid):
 
 
 with tempfile.TemporaryDirectory() as state:
-    process, path = start(state)
+    process, path = start(branchd, state)
     with subprocess.Popen(["sh", "-c", BUSY]) as busy:
         check_windows(path, wait_for_windows(path, 3), busy.pid)
         check_commands(path, busy.pid)
         busy.kill()
-    process.terminate()
-    process.communicate()
-    check(process.returncode == 0, "branchd ended with", process.returncode)
+    stop(process)
 finish()

@@ -5,14 +5,14 @@ What `./quickstart run` shows, checked: the daemon samples a program whose funct
 CPU's clock, in a control group of its own where this machine lets one be made.
 """
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 
-from support import SKIPPED, check, finish, run
+from sampling import document, start, stop
+from support import check, finish
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
 SECONDS = 5  # of each phase
@@ -20,25 +20,6 @@ SECONDS = 5  # of each phase
 EXPECTED = {"red": 62.5, "blue": 37.5}
 POINTS = 3
 HIERARCHIES = ["/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"]
-
-
-def start(folder):
-    config = os.path.join(folder, "branchd.conf")
-    socket = os.path.join(folder, "io.branchd")
-    with open(config, "w", encoding="ascii") as file:
-        file.write("[Sampling]\nFrequency=997\n[Store]\nWindowSec=2s\n")
-    daemon = subprocess.Popen([BRANCHD, "--config", config, "--state-directory", folder, "--socket",
-                               socket], stderr=subprocess.PIPE)
-    for _ in range(300):
-        status, out, _ = run("--socket", socket, "status", "--json")
-        if status == 0 and json.loads(out)["sampling"]["running"]:
-            return daemon, socket
-        if status == 0 or daemon.poll() is not None:
-            break
-        time.sleep(0.1)
-    daemon.terminate()
-    print("skipped: branchd does not sample here:", daemon.communicate()[1].decode())
-    sys.exit(SKIPPED)
 
 
 def make_groups(name):
@@ -60,12 +41,6 @@ def enter(groups):
     for group in groups:
         with open(group + "/cgroup.procs", "w", encoding="ascii") as file:
             file.write(str(os.getpid()))
-
-
-def document(socket, *arguments):
-    status, out, err = run("--socket", socket, *arguments, "--json")
-    check(status == 0, arguments, status, err)
-    return json.loads(out) if status == 0 else {}
 
 
 def check_shares(socket, pid):
@@ -98,7 +73,7 @@ def check_process(socket, pid, unit):
 
 
 with tempfile.TemporaryDirectory() as state:
-    branchd, path = start(state)
+    branchd, path = start(BRANCHD, state)
     made = make_groups(f"branchd-shares-{os.getpid()}.service")
     with subprocess.Popen([TWO_PHASES, str(SECONDS)], preexec_fn=lambda: enter(made)) as program:
         program.wait()
@@ -107,7 +82,5 @@ with tempfile.TemporaryDirectory() as state:
     check_process(path, program.pid, os.path.basename(made[0]) if made else None)
     for directory in made:
         os.rmdir(directory)
-    branchd.terminate()
-    branchd.communicate()
-    check(branchd.returncode == 0, "branchd ended with", branchd.returncode)
+    stop(branchd)
 finish()

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Programs whose file goes while they run: replaced.py BRANCHCTL BRANCHD TWO-PHASES.
+
+As in an upgrade, another file gets the name before the daemon has looked for symbols. One has a build-id,
+one has none, one loses its file altogether; each keeps its functions' names. The copies differ from each
+other, lest one be known by the other.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from sampling import document, start, stop, wait_for_windows
+from support import SKIPPED, check, finish
+
+BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
+WINDOW = 2
+CASES = {"renamed over": [], "without build-id": ["--remove-section", ".note.gnu.build-id"], "deleted": []}
+
+
+def make_copy(folder, name, options):
+    path = os.path.join(folder, name.replace(" ", "-"))
+    subprocess.run(["objcopy", *options, TWO_PHASES, path], check=True)
+    if not options:
+        change_build_id(path, name)
+    return path
+
+
+def change_build_id(path, name):
+    """To one that no other file has."""
+    note = path + ".note"
+    subprocess.run(["objcopy", "--dump-section", ".note.gnu.build-id=" + note, path], check=True)
+    with open(note, "r+b") as file:
+        file.seek(-8, os.SEEK_END)
+        file.write(name.encode()[:8].ljust(8))
+    subprocess.run(["objcopy", "--update-section", ".note.gnu.build-id=" + note, path], check=True)
+    os.unlink(note)
+
+
+def check_case(socket, folder, name, options):
+    path = make_copy(folder, name, options)
+    time.sleep(WINDOW - time.time() % WINDOW + 0.1)  # all of it happens within one window
+    with subprocess.Popen([path, str(WINDOW)], stdout=subprocess.DEVNULL) as program:
+        time.sleep(0.2)
+        if name == "deleted":
+            os.unlink(path)
+        else:
+            shutil.copy("/bin/true", path + ".new")
+            os.rename(path + ".new", path)
+        program.wait()
+    wait_for_windows(socket, len(document(socket, "windows")["windows"]) + 1)
+    rows = document(socket, "top", "1..", "--pid", program.pid, "-n", "0")["rows"]
+    names = {row["symbol"] for row in rows if os.path.basename(path) in (row["object"] or "")}
+    check({"red", "blue"} <= names, name, rows)
+
+
+if not shutil.which("objcopy"):
+    print("skipped: objcopy is not installed")
+    sys.exit(SKIPPED)
+with tempfile.TemporaryDirectory() as state, tempfile.TemporaryDirectory() as copies:
+    os.chmod(copies, 0o755)
+    branchd, path_of_socket = start(BRANCHD, state)
+    for case, arguments in CASES.items():
+        check_case(path_of_socket, copies, case, arguments)
+    stop(branchd)
+finish()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A branchd that samples this machine, for tests of branchctl with it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+from support import SKIPPED, check, run
+
+
+def start(branchd, folder):
+    """The daemon and its socket, once it samples; or skips the test where it may not."""
+    config = os.path.join(folder, "branchd.conf")
+    socket = os.path.join(folder, "io.branchd")
+    with open(config, "w", encoding="ascii") as file:
+        file.write("[Sampling]\nFrequency=997\n[Store]\nWindowSec=2s\n")
+    daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket",
+                               socket], stderr=subprocess.PIPE)
+    for _ in range(300):
+        status, out, _ = run("--socket", socket, "status", "--json")
+        if status == 0 and json.loads(out)["sampling"]["running"]:
+            return daemon, socket
+        if status == 0 or daemon.poll() is not None:
+            break
+        time.sleep(0.1)
+    daemon.terminate()
+    print("skipped: branchd does not sample here:", daemon.communicate()[1].decode())
+    sys.exit(SKIPPED)
+
+
+def stop(daemon):
+    daemon.terminate()
+    daemon.communicate()
+    check(daemon.returncode == 0, "branchd ended with", daemon.returncode)
+
+
+def document(socket, *arguments):
+    status, out, err = run("--socket", socket, *arguments, "--json")
+    check(status == 0, arguments, status, err)
+    return json.loads(out) if status == 0 else {}
+
+
+def closed_windows(socket):
+    return [w for w in document(socket, "windows")["windows"] if not w["open"]]
+
+
+def wait_for_windows(socket, n):
+    """More than so many that are closed and whole."""
+    for _ in range(600):
+        closed = closed_windows(socket)
+        if len(closed) > n:
+            return closed
+        time.sleep(0.1)
+    check(False, "no windows come:", closed)
+    return closed
