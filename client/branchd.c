@@ -32,6 +32,11 @@ static bool is_error(const struct answer *answer, const char *name)
 	return strncmp(answer->error, prefix, n) == 0 && strcmp(answer->error + n, name) == 0;
 }
 
+static bool is_denied(const struct answer *answer)
+{
+	return strcmp(answer->error, "org.varlink.service.PermissionDenied") == 0;
+}
+
 /* The daemon's errors in words. Others stay as the connection tells them. */
 static int explain(const struct answer *answer, int r, struct fault *fault)
 {
@@ -51,6 +56,11 @@ static int explain(const struct answer *answer, int r, struct fault *fault)
 				 "no window is open, for branchd does not sample: %s",
 				 reason && *reason ? reason : "branchctl status says why");
 	}
+	if (is_denied(answer))
+		return fault_set(
+			fault, -EACCES,
+			"only root and the group branchd see the processes of others: join it "
+			"(usermod -aG branchd USER, then log in anew)");
 	if (is_error(answer, "TooLarge"))
 		return fault_set(fault, -EMSGSIZE,
 				 "the profile is larger than the daemon may send: ask for fewer "
@@ -211,8 +221,7 @@ int branchd_get_code(struct connection *connection, const struct profile_object 
 		return 0;
 	r = connection_call(connection, "io.branchd.GetCode", pack_code_request(object, start),
 			    &answer, fault);
-	if (r == -EREMOTEIO && (is_error(&answer, "NoSuchCode") ||
-				strcmp(answer.error, "org.varlink.service.PermissionDenied") == 0))
+	if (r == -EREMOTEIO && (is_error(&answer, "NoSuchCode") || is_denied(&answer)))
 		return 0;
 	if (r >= 0)
 		r = parse(&answer, &json, fault);

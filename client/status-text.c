@@ -283,7 +283,7 @@ static void write_problems(const struct status *s)
 
 	if (get(s, NULL, "unnamed_objects") > 0) {
 		begin(s, "symbols");
-		fprintf(s->f, "of %" PRIu64 " objects none could be read\n",
+		fprintf(s->f, "none to be had of %" PRIu64 " objects\n",
 			get(s, NULL, "unnamed_objects"));
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -85,7 +85,7 @@ static void write_runs(FILE *f, const struct profile_counters *counters)
 	fputc('\n', f);
 }
 
-/* The counters of trouble that belong to no sum; nothing where there was none. */
+/* The counters of trouble that belong to no sum, nor to any process; nothing where there was none. */
 static void write_troubles(FILE *f, const struct source *source)
 {
 	const struct profile_counters *counters = &source->all->counters;
@@ -111,8 +111,11 @@ static void write_troubles(FILE *f, const struct source *source)
 
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
 		if (troubles[i].value > 0)
-			fprintf(f, "%s%" PRIu64 " %s", n++ > 0 ? ", " : "", troubles[i].value,
-				troubles[i].what);
+			fprintf(f, "%s%" PRIu64 " %s",
+				n++ > 0          ? ", " :
+				source->filtered ? "of all: " :
+						   "",
+				troubles[i].value, troubles[i].what);
 	if (n > 0)
 		fputc('\n', f);
 }
