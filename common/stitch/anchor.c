@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "common/stitch/anchor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/util/macro.h"
@@ -114,6 +115,27 @@ static void find_common(struct anchoring *a)
 	}
 }
 
+/*
+ * Whether @best has so much more in common than @other that it is not by chance. Rows that are the same
+ * @distance apart, as in a recursion, would be so at both.
+ */
+static bool is_better(const struct anchoring *a, const struct candidate *best,
+		      const struct candidate *other)
+{
+	const struct snapshot *s = a->s;
+	uint32_t distance = (uint32_t)MIN(llabs(best->top - other->top), s->n_rows);
+	uint32_t n_same = 0;
+	double chance = 1;
+
+	if (best->n_same <= other->n_same + 1)
+		return false;
+	for (uint32_t i = 0; i + distance < s->n_rows; i++)
+		n_same += row_equal(&s->rows[i], &s->rows[i + distance]);
+	for (uint32_t i = other->n_same; i < best->n_same && chance * MARGIN >= 1; i++)
+		chance *= (n_same + 1.0) / (s->n_rows - distance + 2);
+	return chance * MARGIN < 1;
+}
+
 /* Keeps the candidates with so much in common that it cannot be by chance. How many. */
 static size_t keep_strong(struct anchoring *a)
 {
@@ -121,7 +143,7 @@ static size_t keep_strong(struct anchoring *a)
 	double enough = a->s->has_index ? CHANCE : CHANCE_WITHOUT_INDEX;
 	struct candidate strong[ANCHOR_MAX_CANDIDATES];
 	size_t n = 0, best = 0;
-	uint32_t second = 0;
+	bool is_best = true;
 
 	for (size_t i = 0; i < r->n_candidates; i++)
 		if (chance_of(a, &r->candidates[i], enough) < enough)
@@ -131,8 +153,8 @@ static size_t keep_strong(struct anchoring *a)
 	for (size_t i = 1; i < n; i++)
 		best = strong[i].n_same > strong[best].n_same ? i : best;
 	for (size_t i = 0; i < n; i++)
-		second = i == best ? second : MAX(second, strong[i].n_same);
-	if (n == 1 || strong[best].n_same > second + 1) {
+		is_best &= i == best || is_better(a, &strong[best], &strong[i]);
+	if (is_best) {
 		r->candidates[0] = strong[best];
 		n = 1;
 	} else {
@@ -142,15 +164,21 @@ static size_t keep_strong(struct anchoring *a)
 	return n;
 }
 
+static void count_levels_of_function(struct anchoring *a)
+{
+	const struct task *t = a->task;
+
+	for (size_t i = 0; a->function != ENTRIES_NONE && i < t->n_levels; i++)
+		a->n_levels_of_function += t->levels[i].to == a->function;
+}
+
 static void learn_function(struct anchoring *a)
 {
 	const struct snapshot *s = a->s;
-	const struct task *t = a->task;
 
-	a->function =
-		entries_function(t->entries, s->n_rows > 0 ? s->rows[s->n_rows - 1].from : s->ip);
-	for (size_t i = 0; a->function != ENTRIES_NONE && i < t->n_levels; i++)
-		a->n_levels_of_function += t->levels[i].to == a->function;
+	a->function = entries_function(a->task->entries,
+				       s->n_rows > 0 ? s->rows[s->n_rows - 1].from : s->ip);
+	count_levels_of_function(a);
 }
 
 /* Of a recursion, the level may be one that was not seen. */
@@ -256,17 +284,18 @@ static void decide_by_weight(struct anchoring *a)
 	sort_by_weight(a);
 	for (size_t i = 1; i < r->n_candidates; i++)
 		rest += r->candidates[i].weight;
-	if ((a->task->is_sure || is_full) && r->candidates[0].weight >= MARGIN * rest) {
+	if (a->s->has_index && (a->task->is_sure || is_full) &&
+	    r->candidates[0].weight >= MARGIN * rest) {
 		r->placement = PLACE_LIKELY;
 		r->n_candidates = 1;
-	} else if (is_full) {
+	} else if (is_full && a->s->has_index) {
 		r->placement = PLACE_UNKNOWN;
 	} else if (r->n_candidates == 1 && !r->too_many) {
 		r->placement = PLACE_LIKELY;
 	} else {
 		r->placement = PLACE_AMBIGUOUS;
-		while (r->candidates[r->n_candidates - 1].weight * MARGIN <=
-		       r->candidates[0].weight)
+		while (a->s->has_index && r->candidates[r->n_candidates - 1].weight * MARGIN <=
+						  r->candidates[0].weight)
 			r->n_candidates--;
 	}
 }
@@ -311,6 +340,30 @@ static void anchor_new_rows(struct anchoring *a)
 		decide_by_weight(a);
 }
 
+/*
+ * Where nothing tells the height, one level alone must have entered the function that it calls from. If it
+ * is in none that was ever seen entered, that is the outermost.
+ */
+static void anchor_without_index(struct anchoring *a)
+{
+	const struct snapshot *s = a->s;
+	const struct task *t = a->task;
+	int64_t n = s->n_rows;
+
+	a->result->n_candidates = 0;
+	a->result->too_many = false;
+	a->function = entries_surely(t->entries, n > 0 ? s->rows[n - 1].from : s->ip);
+	count_levels_of_function(a);
+	if (a->function == ENTRIES_NONE && n > 0 && n < s->depth)
+		add_candidate(a, a->lowest - 1 + n, count_same(a, a->lowest - 1 + n));
+	else if (a->n_levels_of_function == 1)
+		for (size_t i = 0; i < t->n_levels; i++)
+			if (t->levels[i].to == a->function)
+				add_candidate(a, t->levels[i].height + n, 0);
+	if (a->result->n_candidates == 1)
+		a->result->placement = PLACE_LIKELY;
+}
+
 void anchor(struct anchorage *ret, struct task *task, const struct snapshot *s)
 {
 	struct anchoring a = { .result = ret, .task = task, .s = s, .step = 1 };
@@ -334,10 +387,10 @@ void anchor(struct anchorage *ret, struct task *task, const struct snapshot *s)
 	n_strong = keep_strong(&a);
 	if (n_strong == 1)
 		ret->placement = PLACE_SURE;
-	else if (!s->has_index)
-		ret->n_candidates = 0;
 	else if (n_strong > 1)
 		decide_by_weight(&a);
+	else if (!s->has_index)
+		anchor_without_index(&a);
 	else
 		anchor_new_rows(&a);
 }

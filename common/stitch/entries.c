@@ -25,7 +25,8 @@ struct entries {
 	unsigned int n_users;
 	uint64_t identity;
 	uint64_t *entries; /* where functions begin, in order */
-	size_t n_entries, cap_entries;
+	uint64_t *ends;    /* the last address of each that was seen to be in it */
+	size_t n_entries, cap_entries, cap_ends;
 	struct pair pairs[N_PAIRS];
 	unsigned int n_out, n_tail;
 };
@@ -47,6 +48,7 @@ struct entries *entries_free(struct entries *e)
 	if (!e)
 		return NULL;
 	free(e->entries);
+	free(e->ends);
 	free(e);
 	return NULL;
 }
@@ -92,10 +94,12 @@ static int insert(struct entries *e, size_t at, uint64_t start)
 		at = e->n_entries = 0;
 		e->identity += FORGOTTEN;
 	}
-	if (ARRAY_RESERVE(&e->entries, &e->cap_entries, e->n_entries + 1) < 0)
+	if (ARRAY_RESERVE(&e->entries, &e->cap_entries, e->n_entries + 1) < 0 ||
+	    ARRAY_RESERVE(&e->ends, &e->cap_ends, e->n_entries + 1) < 0)
 		return -ENOMEM;
 	memmove(e->entries + at + 1, e->entries + at, (e->n_entries - at) * sizeof(*e->entries));
-	e->entries[at] = start;
+	memmove(e->ends + at + 1, e->ends + at, (e->n_entries - at) * sizeof(*e->ends));
+	e->entries[at] = e->ends[at] = start;
 	e->n_entries++;
 	return 0;
 }
@@ -117,6 +121,7 @@ void entries_forget(struct entries *e, uint64_t start, uint64_t end)
 	if (last <= first)
 		return;
 	memmove(e->entries + first, e->entries + last, (e->n_entries - last) * sizeof(*e->entries));
+	memmove(e->ends + first, e->ends + last, (e->n_entries - last) * sizeof(*e->ends));
 	e->n_entries -= last - first;
 	e->identity += FORGOTTEN;
 }
@@ -128,6 +133,21 @@ uint64_t entries_function(const struct entries *e, uint64_t address)
 	if (n == 0 || address - e->entries[n - 1] >= ENTRIES_MAX_FUNCTION)
 		return ENTRIES_NONE;
 	return e->entries[n - 1];
+}
+
+void entries_reach(struct entries *e, uint64_t to, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	if (n > 0 && e->entries[n - 1] == to && address - to < ENTRIES_MAX_FUNCTION)
+		e->ends[n - 1] = MAX(e->ends[n - 1], address);
+}
+
+uint64_t entries_surely(const struct entries *e, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	return n > 0 && address <= e->ends[n - 1] ? e->entries[n - 1] : ENTRIES_NONE;
 }
 
 static size_t pair_slot(uint64_t from, uint64_t landing)

@@ -16,7 +16,7 @@
 #include "common/util/macro.h"
 
 #define ENTRIES_NONE         0u
-#define ENTRIES_MAX_ENTRIES  16384u /* 128 KiB a process */
+#define ENTRIES_MAX_ENTRIES  16384u /* 256 KiB a process */
 #define ENTRIES_MAX_FUNCTION 65536u /* bytes; beyond, an address belongs to a function unseen */
 
 struct entries;
@@ -39,6 +39,12 @@ void entries_forget(struct entries *e, uint64_t start, uint64_t end);
 
 /* The start of the function that @address lies in, or ENTRIES_NONE. */
 uint64_t entries_function(const struct entries *e, uint64_t address);
+
+/* Code at @address ran in the function at @to, as far as is known. */
+void entries_reach(struct entries *e, uint64_t to, uint64_t address);
+
+/* As entries_function(), but none if no code so far behind its start was seen to run in it. */
+uint64_t entries_surely(const struct entries *e, uint64_t address);
 
 /* A number of no other, that changes when anything that was learnt is forgotten. */
 uint64_t entries_identity(const struct entries *e);

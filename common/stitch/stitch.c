@@ -235,19 +235,24 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
 /* Calls that were learnt before need not be looked up again. */
 static int learn_calls(struct stitch *stitch, struct task *task, const struct snapshot *s)
 {
-	for (uint32_t i = 0; i < s->n_rows; i++) {
+	for (uint32_t i = s->n_rows; i-- > 0;) {
 		const struct row *row = &s->rows[i];
-		uint64_t tag =
-			(row->from + entries_identity(task->entries)) * 0x9e3779b97f4a7c15ull ^
-			row->to * 0xbf58476d1ce4e5b9ull;
+		uint64_t older = i + 1 < s->n_rows ? s->rows[i + 1].to : ENTRIES_NONE;
+		uint64_t tag = (row->from + older + entries_identity(task->entries)) *
+				       0x9e3779b97f4a7c15ull ^
+			       row->to * 0xbf58476d1ce4e5b9ull;
 		uint64_t *known = &stitch->known[tag >> 52];
 
 		if (*known == tag)
 			continue;
 		if (entries_learn(task->entries, row->to) < 0)
 			return -ENOMEM;
+		if (older != ENTRIES_NONE)
+			entries_reach(task->entries, older, row->from);
 		*known = tag;
 	}
+	if (!s->has_index && s->n_rows > 0)
+		entries_reach(task->entries, s->rows[0].to, s->ip);
 	return 0;
 }
 

@@ -327,6 +327,16 @@ static int64_t find_top(const struct task *t, const struct snapshot *s)
 	return s->has_index ? top + (depth + (int64_t)s->index - top % depth) % depth : top;
 }
 
+/* The outermost levels, that nothing is missing between. */
+static size_t count_until_gap(const struct task *t)
+{
+	size_t n = MIN(t->n_levels, 1u);
+
+	while (n < t->n_levels && !t->levels[n].gap)
+		n++;
+	return n;
+}
+
 static void place(struct walking *w)
 {
 	struct task *t = w->task;
@@ -335,9 +345,8 @@ static void place(struct walking *w)
 	w->n_fresh = w->s->n_rows;
 	w->n_levels = t->n_levels;
 	if (!a || a->placement == PLACE_UNKNOWN) {
-		/* without an index nothing would tell later how they go together */
 		if (!w->s->has_index)
-			t->n_levels = w->n_levels = 0;
+			w->n_levels = count_until_gap(t);
 		w->top = find_top(t, w->s);
 		return;
 	}

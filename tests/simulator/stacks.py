@@ -4,9 +4,10 @@
     stacks.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
 Each program is sampled densely, with a tenth of the samples, and without a hardware index. Possible is
-what the rows of this and earlier samples of the task have shown, as the simulator knows. Densely
-sampled with an index a recording is held to bounds; the other lines are figures. Exit status 77: skipped,
-where tracing is forbidden.
+what the rows of this and earlier samples of the task have shown, as the simulator knows; of a sparse
+recording more may be told, where what was not seen stands at the height of what was seen before and is
+the same. Without an index recursions are not to be told apart, where all their rows are the same or
+have returned. Exit status 77: skipped, where tracing is forbidden.
 """
 
 import os
@@ -17,13 +18,26 @@ import tempfile
 SKIPPED = 77
 PERIOD = 137
 
-# The size, and the size with a tenth of the samples; the most wrong stacks, in percent.
+# The size, and the size with a tenth of the samples.
 PROGRAMS = {
-    "chain": ("200", "800", 0.1),
-    "recurse": ("120", "480", 0.1),
-    "threads": ("100", "300", 0.1),
-    "longjmp": ("400", "1500", 1.0),
-    "libc": ("60", "200", 0.1),
+    "chain": ("200", "800"),
+    "recurse": ("120", "480"),
+    "threads": ("100", "300"),
+    "longjmp": ("400", "3000"),
+    "libc": ("60", "200"),
+}
+
+# Of each way to sample: the least complete stacks and share of the depth, of what is possible, and the
+# most wrong stacks; all in percent.
+BOUNDS = {
+    "dense": (99, 99, 0.1),
+    "a tenth": (95, 95, 0.5),
+    "dense, no index": (90, 90, 0.5),
+}
+OTHER_BOUNDS = {
+    ("longjmp", "dense"): (99, 99, 1),
+    ("recurse", "dense, no index"): (50, 60, 0.5),
+    ("threads", "dense, no index"): (50, 80, 0.5),
 }
 
 
@@ -71,7 +85,7 @@ def score(branchctl, recording):
 
 def main():
     simulator, branchctl, folder, name = sys.argv[1:]
-    size, size_of_tenth, most_wrong = PROGRAMS[name]
+    size, size_of_tenth = PROGRAMS[name]
     program = os.path.join(folder, "simulated-" + name)
     bad = False
     for what, options, n in [("dense", [PERIOD], size), ("a tenth", [10 * PERIOD], size_of_tenth),
@@ -86,7 +100,9 @@ def main():
             complete, possible, share, shown, wrong = score(branchctl, recording)
         print("%s, %s: complete %.2f of %.2f %%, share %.2f of %.2f %%, wrong %.2f %%"
               % (name, what, complete, possible, share, shown, wrong))
-        if what == "dense" and (complete < 99 or share < 99 or wrong > most_wrong):
+        bounds = OTHER_BOUNDS.get((name, what), BOUNDS[what])
+        if (complete * 100 < bounds[0] * possible or share * 100 < bounds[1] * shown
+                or wrong > bounds[2]):
             bad = True
             print("FAILED: not within bounds")
     sys.exit(bad)
