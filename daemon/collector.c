@@ -26,6 +26,9 @@
 #include "daemon/unit.h"
 #include "daemon/window-queue.h"
 
+/* A stream seen but once in a window is not stored: most are such, and would take more room than all else. */
+#define LIGHT_STREAMS 1
+
 #define DRAIN_MS 250
 
 /* What was lost up to a moment, by the sampler's counts. */
@@ -333,6 +336,7 @@ static int collector_init(struct collector *c)
 		.doubled = sampler_probe(c->sampler)->doubled,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
+		.light_streams = LIGHT_STREAMS,
 		.stitch.depth = sampler_probe(c->sampler)->depth,
 	};
 	int r;

@@ -177,7 +177,7 @@ CREATE TABLE stack_count (
 	samples INTEGER NOT NULL,
 	stitched INTEGER NOT NULL,   -- of these, those with frames from earlier samples
 	weight INTEGER NOT NULL,     -- the sum of their periods
-	folded INTEGER NOT NULL,     -- of the samples, those of stacks too light to be kept, that go on
+	folded INTEGER NOT NULL,     -- of the samples, those of light stacks, with callers left out
 	PRIMARY KEY (window, process, caller, place)
 ) STRICT, WITHOUT ROWID;
 

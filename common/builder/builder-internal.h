@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What builder.c (counting) and settle.c (closing) share, and nobody else sees. */
+/* What builder.c (counting), settle.c and settle-paths.c (closing) share, and nobody else sees. */
 #pragma once
 
 #include "common/builder/builder.h"
-#include "common/builder/frame-table.h"
+#include "common/builder/path-tree.h"
 #include "common/builder/row-table.h"
 #include "common/stitch/stack.h"
 
 struct builder {
 	struct builder_settings settings;
 	struct row_table rows;
-	struct frame_table frames;
-	struct stitch *stitch;           /* NULL: not wanted. It outlives windows, as tasks do */
+	struct path_tree stacks, streams;
+	bool stacks_are_full;  /* there are more different leaves than there is room for */
+	struct stitch *stitch; /* NULL: not wanted. It outlives windows, as tasks do */
 	struct stitch_counters stitched; /* what it had counted when the window began */
 	struct stack stack;              /* of the sample that is being counted */
 	struct incarnation **contexts; /* those sampled in this window; raw addresses are theirs */
@@ -31,3 +32,20 @@ void builder_forget_contexts(struct builder *builder);
  */
 int builder_settle(struct builder *builder, const struct processes *processes,
 		   struct profile **ret);
+
+/* One that is under way. */
+struct settling {
+	struct builder *builder;
+	const struct processes *processes;
+	struct profile *profile;
+	struct object **objects; /* those numbered; their index is to be taken back */
+	size_t n_objects, cap_objects;
+};
+
+/* 0 or -ENOMEM, as are the next. */
+int settle_locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret);
+
+/* Adds a node of the tree of stacks, whose frame is still to be located. Its index, or -ENOMEM. */
+int64_t settle_stack(struct settling *s, struct profile_stack *stack, uint64_t address);
+int settle_stacks(struct settling *s);
+int settle_streams(struct settling *s);

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "common/builder/builder-internal.h"
+#include "common/builder/stack-fold.h"
+#include "common/builder/stream.h"
 #include "common/util/array.h"
 
-#define MAX_ROWS   (256u * 1024)
-#define MAX_FRAMES (256u * 1024)
+#define MAX_ROWS    (256u * 1024)
+#define MAX_FRAMES  (256u * 1024)
+#define MAX_STREAMS (64u * 1024)
 
 /* Mappings that incarnations sampled may hold among them: 10 MiB. More, and the window is settled early. */
 #define MAX_MAPPINGS (256u * 1024)
@@ -24,7 +27,11 @@ int builder_new(struct builder **ret, const struct builder_settings *settings)
 	r = row_table_init(&b->rows, settings->max_rows ? settings->max_rows : MAX_ROWS);
 	if (r < 0)
 		return r;
-	r = frame_table_init(&b->frames, settings->max_frames ? settings->max_frames : MAX_FRAMES);
+	r = path_tree_init(&b->stacks,
+			   (settings->max_frames ? settings->max_frames : MAX_FRAMES) + 1);
+	if (r >= 0)
+		r = path_tree_init(&b->streams,
+				   settings->max_streams ? settings->max_streams : MAX_STREAMS);
 	if (r < 0)
 		return r;
 	if (!settings->no_stitch)
@@ -53,7 +60,8 @@ struct builder *builder_free(struct builder *builder)
 	profile_free(builder->settled);
 	free(builder->contexts);
 	row_table_done(&builder->rows);
-	frame_table_done(&builder->frames);
+	path_tree_done(&builder->stacks);
+	path_tree_done(&builder->streams);
 	stitch_free(builder->stitch);
 	stack_done(&builder->stack);
 	free(builder);
@@ -144,7 +152,20 @@ static void count_all_rows(struct profile_counters *c, const struct sample *s)
 		c->runs_beside += n_runs; /* until they have turned out to be between sound rows */
 }
 
-/* Counts the snapshot's rows, after the @n_before that the caller put into the batch. */
+/* The path is that of the newest rows, which are the last @n of @rows; @begin as judge_rows() left it. */
+static int count_stream(struct builder *b, uint32_t context, const struct counted_row *rows,
+			size_t n, uint64_t begin)
+{
+	if (begin != 0)
+		return stream_add(&b->streams, context, rows, n);
+	b->counters.streams_none++;
+	return 0;
+}
+
+/*
+ * Counts the snapshot's rows, after the @n_before that the caller put into the batch. Of more than a batch
+ * the newest are a whole one.
+ */
 static int count_rows(struct builder *b, uint32_t context, const struct sample *s, size_t n_before)
 {
 	struct profile_counters *c = &b->counters;
@@ -162,11 +183,14 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 		left--;
 	}
 	for (;;) {
-		size_t n = MIN(left, (size_t)(ROW_BATCH - 1));
+		struct counted_row *batch = row_table_batch(&b->rows) + k;
+		size_t n = (left - 1) % STREAM_MAX_ROWS + 1;
 
 		left -= n;
-		k += judge_rows(c, rows + left, n, s->gaps, &begin, row_table_batch(&b->rows) + k);
-		r = row_table_submit(&b->rows, context, k);
+		n = judge_rows(c, rows + left, n, s->gaps, &begin, batch);
+		if (left == 0 && count_stream(b, context, batch, n, begin) < 0)
+			return -ENOMEM;
+		r = row_table_submit(&b->rows, context, k + n);
 		if (r < 0 || left == 0)
 			return r;
 		k = 0;
@@ -174,28 +198,45 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 }
 
 /*
- * Walks the stack from its outermost frame to the leaf. The leaf's node; FRAME_ROOT where there is no
+ * Walks the stack from its outermost frame to the leaf. The leaf's node; PATH_ROOT where there is no
  * stack; -ENOSPC, -ENOMEM.
  */
 static int64_t find_stack(struct builder *b, uint32_t context)
 {
-	int64_t node = FRAME_ROOT;
+	struct path_tree *tree = &b->stacks;
+	int64_t node = PATH_ROOT;
 
 	for (size_t i = b->stack.n; i-- > 0 && (node >= 0);)
-		node = frame_table_get(&b->frames, context, (uint32_t)node,
-				       b->stack.frames[i].place);
+		node = path_tree_get(tree, context, (uint32_t)node, b->stack.frames[i].place, 0,
+				     stack_missed(tree));
 	return node;
 }
 
+static int make_room_for_stack(struct builder *b)
+{
+	struct path_tree *tree = &b->stacks;
+
+	if (_likely_(tree->n_nodes + b->stack.n <= tree->max_nodes) || b->stacks_are_full)
+		return 0;
+	if (stack_fold_half(tree) < 0)
+		return -ENOMEM;
+	b->stacks_are_full = tree->n_nodes > tree->max_nodes / 4 * 3;
+	return 0;
+}
+
 /*
- * The number of leaves put into the batch of rows: one, unless a call chain was counted. Where the table
- * of frames is full the leaf is counted alone: so it is right what a function has itself.
+ * The number of leaves put into the batch of rows: one, unless a call chain was counted. Where the tree of
+ * stacks is full the leaf is counted alone: so it is right what a function has itself.
  */
 static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
-	int64_t node = find_stack(b, context);
+	struct path_node *leaf;
+	int64_t node;
 
-	if (node == FRAME_ROOT || node == -ENOSPC) {
+	if (make_room_for_stack(b) < 0)
+		return -ENOMEM;
+	node = find_stack(b, context);
+	if (node == PATH_ROOT || node == -ENOSPC) {
 		b->counters.stacks_folded += node == -ENOSPC;
 		row_table_batch(&b->rows)[0] =
 			(struct counted_row){ .from = s->ip, .cycles = s->period };
@@ -203,9 +244,11 @@ static int count_stack(struct builder *b, uint32_t context, const struct sample 
 	}
 	if (node < 0)
 		return (int)node;
-	b->frames.nodes[node].samples++;
-	b->frames.nodes[node].weight += s->period;
-	b->frames.nodes[node].stitched += b->stack.n_stitched > 0;
+	leaf = &b->stacks.nodes[node];
+	leaf->hits++;
+	leaf->amount += s->period;
+	leaf->stitched += b->stack.n_stitched > 0;
+	b->stacks.n_paths++;
 	return 0;
 }
 
@@ -254,11 +297,12 @@ static int add_settled(struct builder *b, struct profile *part)
 /* Before the sample @s is counted, whose stack is known. */
 static bool must_settle(const struct builder *b, const struct sample *s)
 {
-	if (b->n_mappings > MAX_MAPPINGS || b->counters.rows > ROW_TABLE_MAX_ROWS - s->n_rows)
+	if (b->n_mappings > MAX_MAPPINGS || b->counters.rows > ROW_TABLE_MAX_ROWS - s->n_rows ||
+	    b->stacks.n_paths == PATH_TREE_MAX_PATHS || b->streams.n_paths == PATH_TREE_MAX_PATHS)
 		return true;
 	return b->settings.unbounded &&
 	       (b->rows.n_counts + 3 * ROW_BATCH + s->n_rows > b->rows.max_counts ||
-		b->frames.n_nodes + b->stack.n > b->frames.max_nodes);
+		b->stacks.n_nodes + b->stack.n > b->stacks.max_nodes);
 }
 
 static int settle_early(struct builder *b, const struct processes *processes)

@@ -3,7 +3,7 @@
  * The builder: one open window. Samples in, counts up.
  *
  * The way of a sample touches raw addresses only, one hash step a row and one a frame (row-table.h,
- * frame-table.h). When the window closes, addresses become places in objects, once per distinct row;
+ * path-tree.h), and a few for the path of branches that led to it (stream.h). When the window closes, addresses become places in objects, once per distinct row;
  * and rows and runs that cannot be believed are set aside, by reason. It is settled before that, and
  * added up in the end, where what it holds of replaced address spaces gets too much.
  */
@@ -26,8 +26,11 @@ struct builder_settings {
 		doubled; /* where not 0: a full snapshot of this many rows may hold its newest twice */
 	bool unbounded;  /* a full table is settled and begun anew: memory grows with the profile */
 	size_t max_rows; /* distinct (run, branch) pairs; 0: a quarter of a million */
-	size_t max_frames; /* nodes of the tree of stacks; 0: a quarter of a million */
-	bool no_stitch;    /* call stacks by each sample's own rows */
+	size_t max_frames;  /* nodes of the tree of stacks; 0: a quarter of a million */
+	size_t max_streams; /* and of that of streams; 0: 64 Ki. At least 256 */
+	uint32_t
+		light_streams; /* streams of so many samples are not kept, whatever share that is */
+	bool no_stitch;        /* call stacks by each sample's own rows */
 	struct stitch_settings stitch;
 };
 

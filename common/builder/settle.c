@@ -10,15 +10,6 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-struct settling {
-	struct builder *builder;
-	const struct processes *processes;
-	struct profile *profile;
-	struct object **objects; /* those numbered; their index is to be taken back */
-	size_t n_objects, cap_objects;
-	uint32_t *stacks; /* by frame node: the index of its stack in the profile */
-};
-
 /* The object's index in the profile; it gets one when it is met first. */
 static int64_t number_object(struct settling *s, const struct mapping *m)
 {
@@ -45,7 +36,7 @@ static int64_t number_object(struct settling *s, const struct mapping *m)
 	return index;
 }
 
-static int locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret)
+int settle_locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret)
 {
 	const struct incarnation *i = s->builder->contexts[context];
 	const struct mapping *m = processes_locate(s->processes, i, address);
@@ -77,47 +68,6 @@ static int settle_processes(struct settling *s)
 
 		if (profile_add_process(s->profile, &p) < 0)
 			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Adds a node of the tree of stacks, whose frame is still to be located. Its index, or -ENOMEM. */
-static int64_t settle_stack(struct settling *s, struct profile_stack *stack, uint64_t address)
-{
-	struct profile *p = s->profile;
-
-	if (locate(s, stack->process, address, &stack->frame) < 0)
-		return -ENOMEM;
-	if (stack->frame.object == PROFILE_NONE)
-		p->counters.unmapped += stack->samples;
-	p->counters.samples += stack->samples;
-	p->counters.weight += stack->weight;
-	p->processes[stack->process].samples += stack->samples;
-	return profile_add_stack(p, stack);
-}
-
-static int settle_frames(struct settling *s)
-{
-	const struct frame_table *frames = &s->builder->frames;
-
-	s->stacks = calloc(frames->n_nodes + 1, sizeof(*s->stacks));
-	if (!s->stacks)
-		return -ENOMEM;
-	for (size_t i = 0; i < frames->n_nodes; i++) {
-		const struct frame_node *node = &frames->nodes[i];
-		struct profile_stack stack = {
-			.parent =
-				node->parent == FRAME_ROOT ? PROFILE_NONE : s->stacks[node->parent],
-			.process = node->context,
-			.samples = node->samples,
-			.weight = node->weight,
-			.stitched = node->stitched,
-		};
-		int64_t index = settle_stack(s, &stack, node->address);
-
-		if (index < 0)
-			return -ENOMEM;
-		s->stacks[i] = (uint32_t)index;
 	}
 	return 0;
 }
@@ -175,7 +125,7 @@ static int settle_block(struct settling *s, const struct row_count *count, struc
 		*(count->run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->taken;
 		return 0;
 	}
-	if (locate(s, count->context, count->from - (count->run - 1), &start) < 0)
+	if (settle_locate(s, count->context, count->from - (count->run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE ||
 	    end.offset - start.offset != count->run - 1) {
@@ -202,8 +152,9 @@ static int settle_row(const struct row_count *count, void *userdata)
 
 	if (count->to == 0)
 		return settle_leaf(s, count);
-	if (locate(s, count->context, count->from, &from) < 0 ||
-	    locate(s, count->context, count->to, &to) < 0 || settle_branch(s, count, from, to) < 0)
+	if (settle_locate(s, count->context, count->from, &from) < 0 ||
+	    settle_locate(s, count->context, count->to, &to) < 0 ||
+	    settle_branch(s, count, from, to) < 0)
 		return -ENOMEM;
 	return count->run == RUN_NONE ? 0 : settle_block(s, count, from);
 }
@@ -226,20 +177,23 @@ static int settle_all(struct settling *s)
 
 	r = settle_processes(s);
 	if (r >= 0)
-		r = settle_frames(s);
+		r = settle_stacks(s);
 	if (r >= 0)
 		r = settle_rows(s);
+	if (r >= 0)
+		r = settle_streams(s);
 	for (size_t i = 0; i < s->n_objects; i++)
 		s->objects[i]->index = PROFILE_NONE;
 	free(s->objects);
-	free(s->stacks);
 	return r;
 }
 
 /* All counts gone, all incarnations let go. */
 static void empty(struct builder *b)
 {
-	frame_table_clear(&b->frames);
+	path_tree_clear(&b->stacks);
+	path_tree_clear(&b->streams);
+	b->stacks_are_full = false;
 	builder_forget_contexts(b);
 	b->counters = (struct profile_counters){ 0 };
 	b->start_ns = b->end_ns = 0;

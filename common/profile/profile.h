@@ -79,7 +79,7 @@ struct profile_stack {
 	uint64_t samples;  /* those whose leaf this node is */
 	uint64_t stitched; /* of these, those with frames from earlier samples */
 	uint64_t weight;   /* the sum of their periods */
-	uint64_t folded;   /* of the samples, those of a light stack that goes on from here */
+	uint64_t folded;   /* of the samples, those of light stacks, frames left out */
 };
 
 /*
@@ -145,7 +145,7 @@ struct profile_block {
 	X(samples_other_event, "samples of other events, set aside")                        \
 	X(samples_guest, "samples of virtual machines' code, set aside")                    \
 	X(samples_limit, "samples set aside because a table was full")                      \
-	X(stacks_folded, "of the samples, those of light stacks, counted at an outer part") \
+	X(stacks_folded, "of the samples, those of light stacks, callers left out")         \
 	X(stacks_error, "samples that any one stack may lack for that, at most")            \
 	X(stacks_cut, "stacks cut short where a frame pointer led out of the code")         \
 	X(seams_made, "stacks completed by rows of earlier samples")                        \

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The paths of one window, call stacks or streams, as a tree of raw addresses in bounded memory: a path is
+ * its parent, one step shorter, and one step more. Nodes are found by (context, parent, step), and lie in the
+ * index by a hash of the whole path: where to look for each next node does not hang on having
+ * found the one before, so that a walk does not wait for memory at every step.
+ *
+ * Where there are more paths than room, light ones go (path-fold.h, stack-fold.h), and how much may be
+ * missing of any one is known at all times.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PATH_ROOT 0u /* the parent of all; it is no path itself */
+
+/* Of a stack @from is the frame's address and @to is 0; of a stream they are the branch. */
+struct path_node {
+	uint64_t from, to;
+	uint64_t
+		amount; /* of a stack the weight of its samples; of a stream its cycles, all below included */
+	uint32_t parent; /* an index less than its own */
+	uint32_t context;
+	uint32_t hits;     /* samples counted here */
+	uint32_t folded;   /* of these, those whose whole path is another, which was too light */
+	uint32_t missed;   /* samples of it or what is below that were counted elsewhere, at most */
+	uint32_t stitched; /* of the hits of a stack, those with frames from earlier samples */
+	uint64_t hash;     /* of the whole path */
+};
+
+struct path_tree {
+	struct path_node *nodes; /* the first is PATH_ROOT */
+	size_t n_nodes, cap_nodes, max_nodes;
+	uint32_t *slots; /* 1 << bits indices of nodes; 0: free */
+	unsigned int bits;
+	uint64_t
+		n_paths; /* added; not more than PATH_TREE_MAX_PATHS, which the owner looks after */
+	uint32_t lightest; /* nothing that was folded can have had more samples than this */
+};
+
+#define PATH_TREE_MAX_PATHS (UINT32_MAX / 2)
+
+/* @max_nodes is at least 2. */
+int path_tree_init(struct path_tree *tree, size_t max_nodes);
+void path_tree_done(struct path_tree *tree);
+void path_tree_clear(struct path_tree *tree);
+
+/* The hash of the path that has one step more than one of hash @path. */
+static inline uint64_t path_hash(uint64_t path, uint64_t from, uint64_t to)
+{
+	return (path + from * 0xbf58476d1ce4e5b9ull + to * 0x94d049bb133111ebull) *
+	       0x9e3779b97f4a7c15ull;
+}
+
+/* The same of the context, to begin with. */
+static inline uint64_t path_hash_begin(uint32_t context)
+{
+	return ((uint64_t)context + 1) * 0xd6e8feb86659fd93ull;
+}
+
+/* The node whose path has that @hash: its index; 0 where there is none. */
+static inline uint32_t path_tree_find(const struct path_tree *tree, uint64_t hash, uint32_t context,
+				      uint32_t parent, uint64_t from, uint64_t to)
+{
+	size_t mask = ((size_t)1 << tree->bits) - 1, k = hash >> (64 - tree->bits);
+	uint32_t i;
+
+	for (; (i = tree->slots[k]) != 0; k = (k + 1) & mask) {
+		const struct path_node *node = &tree->nodes[i];
+
+		if (node->from == from && node->to == to && node->parent == parent &&
+		    node->context == context)
+			break;
+	}
+	return i;
+}
+
+/*
+ * The node, found or made: its index. One that is made may have missed so many samples before.
+ * -ENOSPC if the tree is full, -ENOMEM.
+ */
+int64_t path_tree_get(struct path_tree *tree, uint32_t context, uint32_t parent, uint64_t from,
+		      uint64_t to, uint32_t missed);
+
+/* Finds all nodes anew, after they were moved. */
+void path_tree_index(struct path_tree *tree);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Stacks and streams in bounded memory, against all their paths counted one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/builder/path-fold.h"
+#include "common/builder/stack-fold.h"
+#include "common/builder/stream.h"
+#include "common/util/macro.h"
+#include "tests/support/random.h"
+#include "tests/support/tally.h"
+
+#define N_CONTEXTS 3
+#define N_PATHS    20000
+#define MAX_STEPS  40
+
+/* A name for the path that has one step more: what is not told apart would be no more than bad luck. */
+static uint64_t longer(uint64_t path, uint64_t step)
+{
+	path = (path + step * 0x9e3779b97f4a7c15ull + 1) * 0xbf58476d1ce4e5b9ull;
+	path = (path ^ path >> 29) * 0x94d049bb133111ebull;
+	return path ^ path >> 32;
+}
+
+/* The truth: of each path how many samples went through it, and how many are exactly it. */
+static void count_path(struct tally *truth, uint64_t path, bool is_end)
+{
+	struct tally_entry e = { .key = { path }, .count = { 1, is_end } };
+
+	tally_add(truth, &e);
+}
+
+static uint64_t true_count(const struct tally *truth, uint64_t path, size_t i)
+{
+	const uint64_t key[TALLY_KEYS] = { path };
+	const struct tally_entry *e = tally_find(truth, key);
+
+	return e ? e->count[i] : 0;
+}
+
+/* The same of a tree: through, exactly, folded. */
+static void count_tree(struct tally *counts, const struct path_tree *tree)
+{
+	uint64_t *names = calloc(tree->n_nodes, sizeof(*names));
+	uint64_t *through = calloc(tree->n_nodes, sizeof(*through));
+
+	for (size_t i = tree->n_nodes; i-- > 1;) {
+		assert_true(tree->nodes[i].parent < i);
+		assert_true(tree->nodes[i].folded <= tree->nodes[i].hits);
+		through[i] += tree->nodes[i].hits;
+		through[tree->nodes[i].parent] += through[i];
+	}
+	for (size_t i = 1; i < tree->n_nodes; i++) {
+		const struct path_node *node = &tree->nodes[i];
+		struct tally_entry e = { .count = { through[i], node->hits - node->folded,
+						    node->folded, node->missed } };
+
+		names[i] = longer(node->parent == PATH_ROOT ? node->context : names[node->parent],
+				  node->from);
+		e.key[0] = names[i];
+		tally_add(counts, &e);
+	}
+	tally_fold(counts);
+	free(names);
+	free(through);
+}
+
+/*
+ * A walk through a few hundred branches, oldest first: mostly the way that is usual in this context, so that there
+ * are paths of many samples and many of one.
+ */
+static size_t random_walk(uint64_t *random, uint32_t context, struct counted_row *rows)
+{
+	size_t n = 1 + random_below(random, MAX_STEPS);
+	uint64_t at = random_below(random, 8), way = random_below(random, 30);
+
+	for (size_t i = n; i-- > 0;) {
+		if (random_below(random, 40) == 0)
+			way = random_below(random, 30);
+		at = (at * 5 + way * 7 + context) % 200 + 1;
+		rows[i] = (struct counted_row){ .from = at,
+						.to = at * 2,
+						.cycles = at % 3,
+						.run = random_below(random, 50) > 0 };
+	}
+	return n;
+}
+
+static void count_walk(struct tally *truth, uint32_t context, const struct counted_row *rows,
+		       size_t n)
+{
+	uint64_t path = context;
+
+	for (size_t i = n; i-- > 0;) {
+		bool is_end = i == 0 || rows[i].run == RUN_NONE;
+
+		path = longer(path, rows[i].from);
+		count_path(truth, path, is_end);
+		if (is_end)
+			break;
+	}
+}
+
+/* No path is said to have had more than it had, nor less but for the error that is told. */
+static void check_streams(const struct tally *truth, const struct path_tree *tree, uint32_t error)
+{
+	struct tally counts = { 0 };
+
+	count_tree(&counts, tree);
+	for (size_t i = 0; i < truth->n; i++) {
+		const struct tally_entry *e = &truth->entries[i];
+		uint64_t through = true_count(&counts, e->key[0], 0);
+		uint64_t exactly = true_count(&counts, e->key[0], 1);
+
+		assert_in_range(e->count[0], through, through + error);
+		assert_in_range(e->count[1], exactly, exactly + error);
+	}
+	for (size_t i = 0; i < counts.n; i++)
+		assert_true(true_count(truth, counts.entries[i].key[0], 0) <=
+			    counts.entries[i].count[0] + counts.entries[i].count[3]);
+	tally_done(&counts);
+}
+
+/* The error in the end. */
+static uint32_t try_streams(uint64_t seed, size_t max_nodes, size_t n_paths, uint32_t light)
+{
+	struct tally truth = { 0 };
+	struct path_tree tree;
+	uint32_t error;
+	uint64_t random = seed, hits = 0;
+
+	assert_int_equal(path_tree_init(&tree, max_nodes), 0);
+	for (size_t i = 0; i < n_paths; i++) {
+		uint32_t context = (uint32_t)random_below(&random, N_CONTEXTS);
+		struct counted_row rows[MAX_STEPS];
+		size_t n = random_walk(&random, context, rows);
+
+		assert_int_equal(stream_add(&tree, context, rows, n), 0);
+		assert_true(tree.n_nodes <= max_nodes);
+		count_walk(&truth, context, rows, n);
+	}
+	tally_fold(&truth);
+	check_streams(&truth, &tree, path_fold_error(&tree));
+	assert_int_equal(stream_fold(&tree, light), 0);
+	error = path_fold_error(&tree);
+	check_streams(&truth, &tree, error);
+	for (size_t i = 0; i < tree.n_nodes; i++)
+		hits += tree.nodes[i].hits;
+	assert_int_equal(hits, n_paths);
+	path_tree_done(&tree);
+	tally_done(&truth);
+	return error;
+}
+
+static void test_few_streams_are_exact(void **state)
+{
+	assert_int_equal(try_streams(1, 1 << 17, 999, 0), 0);
+	assert_int_equal(try_streams(1, 1 << 17, 999, 1), 1);
+}
+
+static void test_streams_lack_less_than_a_thousandth(void **state)
+{
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		assert_in_range(try_streams(seed, 1 << 17, N_PATHS, 0), 1, N_PATHS / 1000);
+}
+
+/* Also where there is far too little room, the error is known. */
+static void test_streams_in_little_room(void **state)
+{
+	static const size_t sizes[] = { 256, 300, 1000, 5000 };
+
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+			assert_true(try_streams(seed, sizes[i], N_PATHS, 0) > N_PATHS / 1000);
+}
+
+static void test_cycles_are_of_all_below(void **state)
+{
+	static const struct counted_row rows[] = {
+		{ .from = 1, .to = 2, .cycles = 3, .run = 1 },
+		{ .from = 3, .to = 4, .cycles = 5, .run = 1 },
+		{ .from = 5, .to = 6, .cycles = 7, .run = 1 },
+	};
+	struct path_tree tree;
+	int64_t node;
+
+	assert_int_equal(path_tree_init(&tree, 1000), 0);
+	assert_int_equal(stream_add(&tree, 0, rows, 3), 0);
+	assert_int_equal(stream_add(&tree, 0, rows + 1, 2), 0);
+	assert_int_equal(stream_add(&tree, 0, rows + 1, 2), 0);
+	node = path_tree_get(&tree, 0, PATH_ROOT, 5, 6, 0);
+	assert_int_equal(tree.nodes[node].amount, 21);
+	node = path_tree_get(&tree, 0, (uint32_t)node, 3, 4, 0);
+	assert_int_equal(tree.nodes[node].amount, 15);
+	assert_int_equal(tree.nodes[node].hits, 2);
+	node = path_tree_get(&tree, 0, (uint32_t)node, 1, 2, 0);
+	assert_int_equal(tree.nodes[node].amount, 3);
+	assert_int_equal(tree.nodes[node].hits, 1);
+	path_tree_done(&tree);
+}
+
+/* The addresses of a call stack, the outermost first. */
+static size_t random_stack(uint64_t *random, uint64_t *frames)
+{
+	size_t n = 1 + random_below(random, 20);
+
+	for (size_t i = 0; i < n; i++)
+		frames[i] = 0x1000 * (i + 1) +
+			    (random_below(random, 3) > 0 ? 0 : random_below(random, 9));
+	return n;
+}
+
+static void add_stack(struct path_tree *tree, uint32_t context, const uint64_t *frames, size_t n)
+{
+	int64_t node = PATH_ROOT;
+
+	if (tree->n_nodes + n > tree->max_nodes)
+		assert_int_equal(stack_fold_half(tree), 0);
+	for (size_t i = 0; i < n; i++) {
+		node = path_tree_get(tree, context, (uint32_t)node, frames[i], 0,
+				     stack_missed(tree));
+		assert_true(node > 0);
+	}
+	tree->nodes[node].hits++;
+	tree->nodes[node].amount += 10;
+	tree->n_paths++;
+}
+
+static void check_stacks(const struct tally *truth, const struct tally *leaves,
+			 const struct path_tree *tree)
+{
+	struct tally counts = { 0 }, found = { 0 };
+
+	count_tree(&counts, tree);
+	for (size_t i = 0; i < truth->n; i++) {
+		const struct tally_entry *e = &truth->entries[i];
+		uint64_t through = true_count(&counts, e->key[0], 0);
+		uint64_t exactly = true_count(&counts, e->key[0], 1);
+		uint64_t folded = true_count(&counts, e->key[0], 2);
+
+		assert_true(e->count[0] <= through + tree->lightest);
+		assert_true(e->count[0] >= through - folded);
+		assert_in_range(e->count[1], exactly, exactly + tree->lightest);
+	}
+	for (size_t i = 1; i < tree->n_nodes; i++) {
+		const struct path_node *node = &tree->nodes[i];
+		struct tally_entry e = { .key = { node->context, node->from },
+					 .count = { node->hits, node->amount } };
+
+		if (node->hits > 0)
+			tally_add(&found, &e);
+	}
+	tally_fold(&found);
+	assert_true(tally_equal(&found, leaves, "leaves"));
+	tally_done(&found);
+	tally_done(&counts);
+}
+
+static void try_stacks(uint64_t seed, size_t max_nodes, uint32_t most_missed)
+{
+	struct tally truth = { 0 }, leaves = { 0 };
+	struct path_tree tree;
+	uint64_t random = seed;
+
+	assert_int_equal(path_tree_init(&tree, max_nodes), 0);
+	for (size_t i = 0; i < N_PATHS; i++) {
+		uint32_t context = (uint32_t)random_below(&random, N_CONTEXTS);
+		uint64_t frames[20], path = context;
+		size_t n = random_stack(&random, frames);
+		struct tally_entry leaf = { .key = { context, frames[n - 1] }, .count = { 1, 10 } };
+
+		add_stack(&tree, context, frames, n);
+		assert_true(tree.n_nodes <= max_nodes);
+		for (size_t k = 0; k < n; k++) {
+			path = longer(path, frames[k]);
+			count_path(&truth, path, k + 1 == n);
+		}
+		tally_add(&leaves, &leaf);
+	}
+	tally_fold(&truth);
+	tally_fold(&leaves);
+	check_stacks(&truth, &leaves, &tree);
+	assert_true(tree.lightest <= most_missed);
+	assert_true(most_missed == 0 || tree.lightest > 0);
+	path_tree_done(&tree);
+	tally_done(&truth);
+	tally_done(&leaves);
+}
+
+static void test_stacks_that_find_room_are_exact(void **state)
+{
+	try_stacks(1, 1 << 20, 0);
+}
+
+/* What every function has itself is exact, whatever the room. */
+static void test_stacks_in_little_room(void **state)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		try_stacks(seed, 1200, N_PATHS);
+		try_stacks(seed, 4000, N_PATHS / 5);
+		try_stacks(seed, 40000, N_PATHS / 1000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_few_streams_are_exact),
+		cmocka_unit_test(test_streams_lack_less_than_a_thousandth),
+		cmocka_unit_test(test_streams_in_little_room),
+		cmocka_unit_test(test_cycles_are_of_all_below),
+		cmocka_unit_test(test_stacks_that_find_room_are_exact),
+		cmocka_unit_test(test_stacks_in_little_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
