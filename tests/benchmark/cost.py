@@ -2,9 +2,10 @@
 """What sampling a busy machine costs, side by side in one run: cost.py BRANCHD SOURCE.
 
 Each in its turn samples stacks of all CPUs under the same load: the daemon; perf record -a -g; bpftrace,
-which counts the same stacks. CPU time is all that the process used from its start to its end, and for
-the daemon also what it used from the second window on, which is what it costs from then on. What the
-BPF program takes is the kernel's own figure. Needs root.
+which counts the same stacks. CPU time is all that the process used from its start to its end; with an answer: and what then says
+which functions were hot, which the daemon and bpftrace have done by then and perf report does; from then on:
+what it used from the second window on, which is what sampling without end costs. What the BPF program takes is
+the kernel's own figure. Needs root.
 
     SECONDS_EACH=30 ROUNDS=2 cost.py build/daemon/branchd daemon/config.c
 """
@@ -82,6 +83,15 @@ def command(tool, frequency, place):
             f"profile:hz:{frequency} {{ @[kstack, ustack, comm, pid] = count(); }}"]
 
 
+def report(place):
+    """CPU time until perf has named what it recorded."""
+    process = subprocess.Popen(["perf", "report", "--stdio", "-i", place + "/perf.data"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return usage.ru_utime + usage.ru_stime
+
+
 def measure(tool, frequency):
     place = tempfile.mkdtemp(prefix="branchd-cost-")
     process = subprocess.Popen(command(tool, frequency, place), stdout=subprocess.DEVNULL,
@@ -97,9 +107,12 @@ def measure(tool, frequency):
     wall = time.monotonic() - begin
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
+    used = usage.ru_utime + usage.ru_stime
+    answer = used + (report(place) if tool == "perf" else 0)
     shutil.rmtree(place)
     return {
-        "all": 100 * (usage.ru_utime + usage.ru_stime) / wall,
+        "all": 100 * used / wall,
+        "answer": 100 * answer / wall,
         "steady": 100 * (late - early) / SECONDS,
         "peak": max(peak, usage.ru_maxrss / 1024),
         "resident": resident,
@@ -109,14 +122,14 @@ def measure(tool, frequency):
 
 def show(load):
     print(f"\n{load}:  CPU in % of one CPU, memory in MiB\n"
-          f"{'':18}{'CPU in all':>12}{'from then on':>14}{'resident':>10}{'peak':>8}{'BPF ns/run':>12}")
+          f"{'':18}{'CPU in all':>12}{'with an answer':>16}{'from then on':>14}{'resident':>10}{'peak':>8}{'BPF ns/run':>12}")
     for _ in range(ROUNDS):
         for tool, frequency in (("branchd", 999), ("perf", 999), ("bpftrace", 999), ("branchd", 99)):
             if not (tool == "branchd" or shutil.which(tool)):
                 print(f"{tool:12} is not installed")
                 continue
             row = measure(tool, frequency)
-            print(f"{tool:12}{frequency:6}{row['all']:12.2f}{row['steady']:14.2f}{row['resident']:10.1f}"
+            print(f"{tool:12}{frequency:6}{row['all']:12.2f}{row['answer']:16.2f}{row['steady']:14.2f}{row['resident']:10.1f}"
                   f"{row['peak']:8.1f}{row['bpf_ns']:12.0f}", flush=True)
 
 
