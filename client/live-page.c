@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Rows are made for the part of a view that is seen. Those of a table are a line each, and its headings one
- * more; stacks are of many lines, and of these the part that is seen is cut out.
+ * more; stacks and streams are of many lines, and of these the part that is seen is cut out.
  */
 #include "client/live-page.h"
 
@@ -30,9 +30,21 @@ static size_t n_head_lines(const struct live_page *page)
 	return page->state->filter[0] ? 4 : 3;
 }
 
-static bool has_stacks(const struct live_page *page)
+/* Are its rows of many lines each? */
+static bool has_paths(const struct live_page *page)
 {
-	return page->top && page->top->by == VIEW_STACK && page->top->n_rows > 0;
+	const struct top *top = page->top;
+
+	return top && (top->by == VIEW_STACK || top->by == VIEW_STREAM) && top->n_rows > 0;
+}
+
+/* A blank line, one of numbers, the branches, and that there were others before. */
+static size_t n_stream_lines(const struct top *top, size_t i)
+{
+	const struct view_stream *stream = &top->streams->rows[i];
+	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
+
+	return 2 + view_stream_path(top->streams, stream->node, steps) + (stream->folded > 0);
 }
 
 /* A blank line, one of numbers, and the frames. */
@@ -47,22 +59,27 @@ static size_t n_stack_lines(const struct top *top, size_t i)
 	return n;
 }
 
+static size_t n_path_lines(const struct top *top, size_t i)
+{
+	return top->by == VIEW_STACK ? n_stack_lines(top, i) : n_stream_lines(top, i);
+}
+
 size_t live_page_n_lines(const struct live_page *page)
 {
 	size_t n = 0;
 
 	if (!page->top)
 		return 0;
-	if (!has_stacks(page))
+	if (!has_paths(page))
 		return page->top->n_rows;
 	for (size_t i = 0; i < page->top->n_rows; i++)
-		n += n_stack_lines(page->top, i);
+		n += n_path_lines(page->top, i);
 	return n;
 }
 
 size_t live_page_room(const struct live_page *page)
 {
-	size_t taken = n_head_lines(page) + FOOT_LINES + (has_stacks(page) ? 0 : 1);
+	size_t taken = n_head_lines(page) + FOOT_LINES + (has_paths(page) ? 0 : 1);
 
 	return page->n_rows > taken ? page->n_rows - taken : 1;
 }
@@ -130,8 +147,9 @@ static void write_totals(FILE *f, const struct live_page *page)
 
 static void write_views(FILE *f, const struct live_page *page)
 {
-	static const enum view_by shown[] = { VIEW_FUNCTION, VIEW_STACK,  VIEW_BRANCH, VIEW_BLOCK,
-					      VIEW_PROCESS,  VIEW_OBJECT, VIEW_LINE,   VIEW_UNIT };
+	static const enum view_by shown[] = { VIEW_FUNCTION, VIEW_STACK, VIEW_STREAM,
+					      VIEW_BRANCH,   VIEW_BLOCK, VIEW_PROCESS,
+					      VIEW_OBJECT,   VIEW_LINE,  VIEW_UNIT };
 	const struct live_state *state = page->state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
@@ -183,16 +201,16 @@ static size_t choose_rows(struct live_page page, size_t room)
 	size_t skipped = page.state->scroll, n = 0;
 
 	top->first = 0;
-	if (!has_stacks(&page)) {
+	if (!has_paths(&page)) {
 		top->first = MIN(skipped, top->n_rows);
 		top->n_shown = MIN(room, top->n_rows - top->first);
 		return 0;
 	}
-	while (top->first < top->n_rows && skipped >= n_stack_lines(top, top->first))
-		skipped -= n_stack_lines(top, top->first++);
+	while (top->first < top->n_rows && skipped >= n_path_lines(top, top->first))
+		skipped -= n_path_lines(top, top->first++);
 	for (top->n_shown = 0; top->first + top->n_shown < top->n_rows && n < skipped + room;
 	     top->n_shown++)
-		n += n_stack_lines(top, top->first + top->n_shown);
+		n += n_path_lines(top, top->first + top->n_shown);
 	return skipped;
 }
 
@@ -200,7 +218,7 @@ static size_t choose_rows(struct live_page page, size_t room)
 static int write_rows(FILE *f, const struct live_page *page)
 {
 	size_t room = live_page_room(page), n = 0, skipped;
-	bool has_headings = page->top && !has_stacks(page);
+	bool has_headings = page->top && !has_paths(page);
 	_cleanup_free_ char *text = NULL;
 	size_t n_bytes;
 	struct output output = { .width = page->n_columns, .colors = page->colors };
@@ -218,7 +236,7 @@ static int write_rows(FILE *f, const struct live_page *page)
 			fputs(BOLD, f);
 		n = write_lines(f, text, skipped, room + has_headings);
 	}
-	for (; n < room + !has_stacks(page); n++)
+	for (; n < room + !has_paths(page); n++)
 		fputc('\n', f);
 	return 0;
 }
@@ -245,7 +263,7 @@ static void write_foot(FILE *f, const struct live_page *page)
 
 static const char help[] =
 	BOLD "What is shown" NORMAL "\n"
-	     "  f function  s stack   b branch  k block\n"
+	     "  f function  s stack   t stream  b branch  k block\n"
 	     "  p process   o object  l line    u unit\n"
 	     "  < >         other orders of the rows\n"
 	     "  /           filter; Enter takes it, Escape leaves it, Control-U empties it\n"

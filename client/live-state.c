@@ -7,8 +7,9 @@
 #include "client/top-order.h"
 
 static const char letters[N_VIEWS] = {
-	[VIEW_FUNCTION] = 'f', [VIEW_STACK] = 's',  [VIEW_BRANCH] = 'b', [VIEW_BLOCK] = 'k',
-	[VIEW_PROCESS] = 'p',  [VIEW_OBJECT] = 'o', [VIEW_LINE] = 'l',   [VIEW_UNIT] = 'u',
+	[VIEW_FUNCTION] = 'f', [VIEW_STACK] = 's', [VIEW_STREAM] = 't',
+	[VIEW_BRANCH] = 'b',   [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
+	[VIEW_OBJECT] = 'o',   [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
 };
 
 char live_state_letter(enum view_by by)

@@ -17,7 +17,7 @@
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
 	{ "by", KEY_BY, "WHAT", TOP | DIFF,
-	  "function (default), stack, branch, block, line, object,\nprocess, unit" },
+	  "function (default), stack, stream, branch, block, line,\nobject, process, unit" },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "the N hottest rows; 0 for all (default 20)" },
 	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,
 	  "--by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, several with "

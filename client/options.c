@@ -45,9 +45,9 @@ static int parse_by(struct parse *parse, const char *argument)
 {
 	parse->options.by_given = true;
 	if (view_parse(&parse->options.by, argument) < 0)
-		return options_wrong(
-			parse->fault, "--by", argument,
-			"one of function, stack, branch, block, line, object, process, unit");
+		return options_wrong(parse->fault, "--by", argument,
+				     "one of function, stack, stream, branch, block, line, object, "
+				     "process, unit");
 	return 0;
 }
 
@@ -346,7 +346,7 @@ static int check_diff(struct parse *parse)
 	struct options *options = &parse->options;
 	struct reference reference;
 
-	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH)
+	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH || options->by == VIEW_STREAM)
 		return options_wrong(parse->fault, "diff --by", view_name(options->by),
 				     "one of function, block, line, object, process, unit");
 	if (!options->before != !options->after)

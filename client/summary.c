@@ -85,6 +85,22 @@ static void write_runs(FILE *f, const struct profile_counters *counters)
 	fputc('\n', f);
 }
 
+/* How many of the samples have a path, and how much of one may be missing. */
+static void write_streams(FILE *f, const struct profile_counters *counters)
+{
+	uint64_t all = counters->streams + counters->streams_none + counters->streams_limit;
+
+	if (all == 0)
+		return;
+	fprintf(f, "%" PRIu64 " branch paths, %.1f %% kept", all, percent(counters->streams, all));
+	if (counters->streams_folded > 0)
+		fprintf(f, ", %.1f %% only their newer part",
+			percent(counters->streams_folded, all));
+	if (counters->streams_error > 0)
+		fprintf(f, "; any one may lack %" PRIu64 " samples", counters->streams_error);
+	fputc('\n', f);
+}
+
 /* The counters of trouble that belong to no sum, nor to any process; nothing where there was none. */
 static void write_troubles(FILE *f, const struct source *source)
 {
@@ -127,6 +143,8 @@ void summary_write(FILE *f, const struct source *source, enum view_by by)
 	write_origin(f, source);
 	if (by == VIEW_BLOCK)
 		write_runs(f, counters);
+	else if (by == VIEW_STREAM)
+		write_streams(f, counters);
 	else
 		write_rows(f, counters);
 	write_troubles(f, source);

@@ -61,6 +61,48 @@ static json_t *stack_row(const struct top *top, size_t i)
 			 "stitched", json_count(stack->stitched));
 }
 
+/* Where equal turns of a loop are among the branches. */
+static json_t *json_loops(const struct view_stream_step *path, size_t n)
+{
+	json_t *loops = json_array();
+	size_t first = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_int_t turns = path[i].n_turns, length = path[i].n_loop;
+
+		if (turns == 0) {
+			first++;
+			continue;
+		}
+		json_array_append_new(loops,
+				      json_pack("{s:I, s:I, s:I}", "first", (json_int_t)first,
+						"branches", length, "times", turns));
+		first += (size_t)(turns * length);
+		i += (size_t)length - 1;
+	}
+	return loops;
+}
+
+static json_t *stream_row(const struct top *top, size_t i)
+{
+	const struct view_stream *stream = &top->streams->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	struct view_stream_step path[VIEW_STREAM_MAX_ROWS];
+	json_t *frames = json_array(), *loops;
+	size_t n = view_stream_rows(top->streams, stream->node, path);
+
+	for (size_t k = 0; k < n; k++) {
+		json_array_append_new(frames, json_location(top, path[k].to));
+		json_array_append_new(frames, json_location(top, path[k].from));
+	}
+	n = view_stream_path(top->streams, stream->node, path);
+	loops = json_loops(path, n);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "frames", frames, "loops", loops, "hits",
+			 json_count(stream->hits), "percent", json_share(stream->hits, samples),
+			 "folded", json_count(stream->folded), "cycles",
+			 stream->cycles > 0 ? json_real(stream->cycles) : json_null());
+}
+
 static json_t *json_kind(const struct top *top, const struct profile_branch *branch)
 {
 	enum branch_kind kind;
@@ -113,6 +155,8 @@ static json_t *make_row(const struct top *top, size_t i)
 	switch (top->by) {
 	case VIEW_STACK:
 		return stack_row(top, i);
+	case VIEW_STREAM:
+		return stream_row(top, i);
 	case VIEW_BRANCH:
 		return branch_row(top, i);
 	case VIEW_BLOCK:

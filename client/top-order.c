@@ -58,6 +58,20 @@ static int compare_samples(const void *p, const void *q)
 	return COMPARE(a->caller, b->caller);
 }
 
+static int compare_hits(const void *p, const void *q)
+{
+	const struct view_stream *a = p, *b = q;
+
+	return a->hits != b->hits ? COMPARE(b->hits, a->hits) : COMPARE(a->node, b->node);
+}
+
+static int compare_stream_cycles(const void *p, const void *q)
+{
+	const struct view_stream *a = p, *b = q;
+
+	return a->cycles < b->cycles ? 1 : a->cycles > b->cycles ? -1 : compare_hits(p, q);
+}
+
 static int compare_branch_places(const struct profile_branch *a, const struct profile_branch *b)
 {
 	int r = view_compare_locations(a->from, b->from);
@@ -149,6 +163,7 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_PROCESS] = { { "self", compare_self } },
 	[VIEW_UNIT] = { { "self", compare_self } },
 	[VIEW_STACK] = { { "samples", compare_samples } },
+	[VIEW_STREAM] = { { "hits", compare_hits }, { "average cycles", compare_stream_cycles } },
 	[VIEW_BRANCH] = { { "count", compare_taken },
 			  { "mispredictions", compare_mispredicted },
 			  { "cycles", compare_branch_cycles },
@@ -180,6 +195,9 @@ static void *rows_of(const struct top *top, size_t *ret_size)
 	case VIEW_STACK:
 		*ret_size = sizeof(*top->stacks->rows);
 		return top->stacks->rows;
+	case VIEW_STREAM:
+		*ret_size = sizeof(*top->streams->rows);
+		return top->streams->rows;
 	case VIEW_BRANCH:
 		*ret_size = sizeof(*top->branches);
 		return top->branches;
@@ -250,6 +268,16 @@ static bool stack_has(const struct top *top, const struct view_stack *stack, con
 	return false;
 }
 
+static bool stream_has(const struct top *top, const struct view_stream *stream, const char *text)
+{
+	const struct view_stream_node *nodes = top->streams->nodes;
+
+	for (uint32_t i = stream->node; i != PROFILE_NONE; i = nodes[i].parent)
+		if (place_has(top, nodes[i].from, text) || place_has(top, nodes[i].to, text))
+			return true;
+	return false;
+}
+
 static bool row_has(const struct top *top, size_t i, const char *text)
 {
 	const struct profile_block *block;
@@ -257,6 +285,8 @@ static bool row_has(const struct top *top, size_t i, const char *text)
 	switch (top->by) {
 	case VIEW_STACK:
 		return stack_has(top, &top->stacks->rows[i], text);
+	case VIEW_STREAM:
+		return stream_has(top, &top->streams->rows[i], text);
 	case VIEW_BRANCH:
 		return place_has(top, top->branches[i].from, text) ||
 		       place_has(top, top->branches[i].to, text);

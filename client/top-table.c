@@ -9,6 +9,7 @@
 #include "client/fit.h"
 #include "client/interval.h"
 #include "client/share-name.h"
+#include "client/stream-text.h"
 #include "client/summary.h"
 #include "client/text.h"
 #include "client/writer-table.h"
@@ -296,6 +297,56 @@ static int write_stacks(const struct top *top, struct output *output)
 	return r;
 }
 
+static int write_step(const struct top *top, struct output *output,
+		      const struct view_stream_step *steps, size_t i)
+{
+	_cleanup_free_ char *text = stream_text_step(&top->places, &steps[i]);
+	char turns[STREAM_TEXT_TURNS];
+	const char *loop = stream_text_loop(steps, i, turns);
+
+	if (!text)
+		return -ENOMEM;
+	fprintf(output->f, "    %s", loop);
+	text_write(output->f, text);
+	fprintf(output->f, "%s\n", turns);
+	return 0;
+}
+
+static int write_stream(const struct top *top, struct output *output,
+			const struct view_stream *stream)
+{
+	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
+	size_t n = view_stream_path(top->streams, stream->node, steps);
+	int r = 0;
+
+	fprintf(output->f, "\n%s", COLOR_BOLD(output->colors));
+	if (stream->cycles > 0)
+		fprintf(output->f, "cycles: %.0f, ", stream->cycles);
+	fprintf(output->f, "hits: %.2f%% (%" PRIu64 ")%s\n",
+		top_percent(stream->hits, top->source->all->counters.samples), stream->hits,
+		COLOR_RESET(output->colors));
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = write_step(top, output, steps, i);
+	if (r >= 0 && stream->folded > 0)
+		fprintf(output->f, "    ... %" PRIu64 " of them came by longer, rare paths\n",
+			stream->folded);
+	return r;
+}
+
+static int write_streams(const struct top *top, struct output *output)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
+		r = write_stream(top, output, &top->streams->rows[top->first + i]);
+	return r;
+}
+
+static bool is_of_branches(enum view_by by)
+{
+	return by == VIEW_BRANCH || by == VIEW_BLOCK || by == VIEW_STREAM;
+}
+
 /* Why there is nothing to see, where that needs saying. */
 static const char *why_empty(const struct top *top)
 {
@@ -308,11 +359,11 @@ static const char *why_empty(const struct top *top)
 		return "none of its branches is known to be of that kind";
 	if (top->mispredicted && counters->rows_counted > 0)
 		return "none of its branches is known to have been mispredicted";
-	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows == 0)
+	if (is_of_branches(top->by) && counters->rows == 0)
 		return is_recording ? "no branch records in it: perf record -b takes them, where "
 				      "the processor has any" :
 				      "no branch records in it; branchctl status says why";
-	if ((top->by == VIEW_BRANCH || top->by == VIEW_BLOCK) && counters->rows_call_stack > 0)
+	if (is_of_branches(top->by) && counters->rows_call_stack > 0)
 		return "its branch records are call stacks, and no branches";
 	return "nothing was counted";
 }
@@ -326,6 +377,8 @@ int top_write_rows(const struct top *top, struct output *output)
 	switch (top->by) {
 	case VIEW_STACK:
 		return write_stacks(top, output);
+	case VIEW_STREAM:
+		return write_streams(top, output);
 	case VIEW_BRANCH:
 		return write_rows(top, output, fill_branch);
 	case VIEW_BLOCK:

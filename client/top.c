@@ -57,6 +57,11 @@ static int view(struct top *top, const struct options *options)
 		if (r >= 0)
 			top->n_rows = top->stacks->n_rows;
 		return r;
+	case VIEW_STREAM:
+		r = view_streams(&top->streams, profile);
+		if (r >= 0)
+			top->n_rows = top->streams->n_rows;
+		return r;
 	case VIEW_BRANCH:
 		return view_some_branches(top, options);
 	case VIEW_BLOCK:
@@ -83,7 +88,7 @@ int top_new(struct top **ret, const struct source *source, const struct options 
 	top->places = (struct places){
 		.profile = source->shown,
 		.symbolizer = source->symbolizer,
-		.lines = options->inlined,
+		.lines = options->inlined || top->by == VIEW_STREAM,
 	};
 	r = view(top, options);
 	if (r < 0)
@@ -101,6 +106,7 @@ struct top *top_free(struct top *top)
 		return NULL;
 	shares_free(top->shares);
 	view_stacks_free(top->stacks);
+	view_streams_free(top->streams);
 	free(top->branches);
 	branch_class_free(top->class);
 	free(top->blocks);

@@ -13,6 +13,7 @@
 #include "client/shares.h"
 #include "client/source.h"
 #include "client/view-stack.h"
+#include "client/view-stream.h"
 #include "client/view.h"
 
 struct top {
@@ -26,6 +27,7 @@ struct top {
 	/* one of these, by the view */
 	struct shares *shares;
 	struct view_stacks *stacks;
+	struct view_streams *streams;
 	struct profile_branch *branches;
 	struct profile_block *blocks;
 

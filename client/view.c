@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const char *const names[N_VIEWS] = {
-	[VIEW_FUNCTION] = "function", [VIEW_STACK] = "stack", [VIEW_BRANCH] = "branch",
-	[VIEW_BLOCK] = "block",       [VIEW_LINE] = "line",   [VIEW_OBJECT] = "object",
-	[VIEW_PROCESS] = "process",   [VIEW_UNIT] = "unit",
+	[VIEW_FUNCTION] = "function", [VIEW_STACK] = "stack",     [VIEW_STREAM] = "stream",
+	[VIEW_BRANCH] = "branch",     [VIEW_BLOCK] = "block",     [VIEW_LINE] = "line",
+	[VIEW_OBJECT] = "object",     [VIEW_PROCESS] = "process", [VIEW_UNIT] = "unit",
 };
 
 const char *view_name(enum view_by by)

@@ -12,10 +12,12 @@
 #include "client/view-branch.h"
 #include "client/view-share.h"
 #include "client/view-stack.h"
+#include "client/view-stream.h"
 #include "client/view.h"
 #include "common/profile/profile.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LIBRARY "/usr/lib/libdemo.so.1"
@@ -431,6 +433,90 @@ static void test_names_of_views_are_what_they_are_asked_by(void **state)
 
 #define DEMO_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+static uint32_t add_stream(struct profile *p, uint32_t process, uint32_t parent, uint32_t object,
+			   uint64_t from, uint64_t hits, uint64_t cycles)
+{
+	return added(profile_add_stream(p, &(struct profile_stream){
+						   .parent = parent,
+						   .process = process,
+						   .from = { object, from },
+						   .to = { object, from + 0x100 },
+						   .hits = hits,
+						   .folded = hits / 2,
+						   .cycles = cycles,
+					   }));
+}
+
+static void test_streams_add_up_processes(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	_cleanup_(view_streams_freep) struct view_streams *streams = NULL;
+	struct view_stream_step path[VIEW_STREAM_MAX_ROWS];
+	uint32_t object;
+
+	assert_int_equal(profile_new(&p), 0);
+	object = add_object(p, "/usr/bin/demo", 1);
+	for (int32_t pid = 1; pid < 3; pid++) {
+		uint32_t process = add_process(p, pid, NULL, 6);
+		uint32_t newest = add_stream(p, process, PROFILE_NONE, object, 0x10, 2, 60);
+
+		add_stream(p, process, newest, object, 0x20, 4, 80);
+	}
+	assert_int_equal(profile_seal(p), 0);
+
+	assert_int_equal(view_streams(&streams, p), 0);
+	assert_int_equal(streams->n_nodes, 2);
+	assert_int_equal(streams->n_rows, 2);
+	assert_int_equal(streams->rows[0].hits, 8);
+	assert_int_equal(streams->rows[0].folded, 4);
+	assert_true(streams->rows[0].cycles == 10 + 20);
+	assert_int_equal(streams->rows[1].hits, 4);
+	assert_true(streams->rows[1].cycles == 10);
+	assert_int_equal(view_stream_path(streams, streams->rows[0].node, path), 2);
+	assert_int_equal(path[0].from.offset, 0x10); /* the newest first */
+	assert_int_equal(path[1].from.offset, 0x20);
+}
+
+/* A path of branches at such offsets, one each; what is left of them. */
+static void assert_folded(const char *branches, const char *expected)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	_cleanup_(view_streams_freep) struct view_streams *streams = NULL;
+	struct view_stream_step path[VIEW_STREAM_MAX_ROWS];
+	uint32_t object, process, node = PROFILE_NONE;
+	char text[200] = "";
+	size_t n, at = 0;
+
+	assert_int_equal(profile_new(&p), 0);
+	object = add_object(p, "/usr/bin/demo", 1);
+	process = add_process(p, 1, NULL, 1);
+	for (const char *b = branches; *b; b++)
+		node = add_stream(p, process, node, object, (uint8_t)*b, b[1] == '\0', 0);
+	assert_int_equal(profile_seal(p), 0);
+	assert_int_equal(view_streams(&streams, p), 0);
+	n = view_stream_path(streams, streams->rows[0].node, path);
+	for (size_t i = 0; i < n; i++) {
+		if (path[i].n_turns > 0)
+			at += (size_t)sprintf(text + at, "%u*%u:", path[i].n_turns, path[i].n_loop);
+		text[at++] = (char)path[i].from.offset;
+		text[at] = '\0';
+	}
+	assert_string_equal(text, expected);
+}
+
+static void test_turns_of_a_loop_are_told_once(void **state)
+{
+	assert_folded("abc", "abc");
+	assert_folded("aaaa", "4*1:a");
+	assert_folded("xababaty", "x2*2:abaty");
+	assert_folded("abcabcabcd", "3*3:abcd");
+	assert_folded("aabbbaabbb", "2*5:aabbb");
+	assert_folded("aabbaabbx", "2*4:aabbx");
+	assert_folded("abababab"
+		      "cdcdcdcd",
+		      "4*2:ab4*2:cd");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +531,8 @@ int main(void)
 		cmocka_unit_test(test_functions_of_one_name_are_told_apart),
 		cmocka_unit_test(test_a_stack_adds_up_its_leaf_function),
 		cmocka_unit_test(test_blocks_without_cycles_are_sorted_by_runs),
+		cmocka_unit_test(test_streams_add_up_processes),
+		cmocka_unit_test(test_turns_of_a_loop_are_told_once),
 		cmocka_unit_test(test_an_empty_profile_has_no_rows),
 		cmocka_unit_test(test_names_of_views_are_what_they_are_asked_by),
 	};

@@ -16,6 +16,7 @@ KEYS = {
     "process": SHARE | {"pid", "comm", "executable", "unit"},
     "unit": SHARE | {"unit"},
     "stack": {"frames", "samples", "percent", "stitched"},
+    "stream": {"frames", "loops", "hits", "percent", "folded", "cycles"},
     "branch": {"from", "to", "kind", "count", "percent", "mispredicted", "predicted", "cycles",
                "cycles_rows", "mispredicted_percent", "mispredicted_percent_low"},
     "block": {"start", "end", "count", "percent", "cycles", "cycles_rows", "average_cycles",
@@ -25,6 +26,7 @@ WINDOW = {"recording", "mode", "event", "hostname", "cpu", "start", "length", "s
 # What the rows of a view add up to: member of a row, counter.
 SUMS = {
     "stack": [("samples", "samples")],
+    "stream": [("hits", "streams"), ("folded", "streams_folded")],
     "branch": [("count", "rows_counted"), ("cycles", "cycles")],
     "block": [("count", "runs_counted")],
 }

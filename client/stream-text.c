@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/stream-text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+/* "main demo.c:12", or where there is no line "main+0x12". */
+static char *format_place(const struct place *place)
+{
+	const char *slash;
+	char *text;
+
+	if (!place->file)
+		return place_format(place);
+	slash = strrchr(place->file, '/');
+	if (asprintf(&text, "%s %s:%" PRIu32, place->function ? place->function->name : "[unknown]",
+		     slash ? slash + 1 : place->file, place->line) < 0)
+		return NULL;
+	return text;
+}
+
+/* Of the second place the part that is not as in the first. */
+static const char *shorten(const struct place *from, const struct place *to, const char *text)
+{
+	if (!from->function || from->function != to->function || !from->file != !to->file)
+		return text;
+	return text + strlen(to->function->name) + (to->file ? 1 : 0);
+}
+
+char *stream_text_step(const struct places *places, const struct view_stream_step *step)
+{
+	struct place from = place_find(places, step->from), to = place_find(places, step->to);
+	_cleanup_free_ char *first = format_place(&from);
+	_cleanup_free_ char *second = format_place(&to);
+	char *text;
+
+	if (!first || !second ||
+	    asprintf(&text, "%s -> %s", first, shorten(&from, &to, second)) < 0)
+		return NULL;
+	return text;
+}
+
+const char *stream_text_loop(const struct view_stream_step *steps, size_t i, char *ret_turns)
+{
+	size_t first = i;
+
+	ret_turns[0] = '\0';
+	while (first > 0 && steps[first].n_turns == 0)
+		first--;
+	if (steps[first].n_turns == 0 || i - first >= steps[first].n_loop)
+		return "";
+	if (i - first + 1 == steps[first].n_loop)
+		snprintf(ret_turns, STREAM_TEXT_TURNS, " (%" PRIu32 " times)",
+			 steps[first].n_turns);
+	return "| ";
+}
