@@ -48,18 +48,19 @@ static long read_number(const char *path, long otherwise)
 	return f && fscanf(f, "%ld", &n) == 1 ? n : otherwise;
 }
 
-static int explain_permission(int r, const char *what, struct fault *fault)
+/* What is not permitted, and what it takes. */
+static void explain_permission(const char *what, char *ret, size_t n)
 {
 	long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", 2);
 
 	if (paranoid > 2)
-		return fault_set(
-			fault, r,
-			"%s: not permitted, for kernel.perf_event_paranoid is %ld: run as root "
-			"(CAP_SYS_ADMIN), or set it to 2 and grant CAP_PERFMON and CAP_BPF",
-			what, paranoid);
-	return fault_set(fault, r,
-			 "%s: not permitted: run as root, or grant CAP_PERFMON and CAP_BPF", what);
+		snprintf(ret, n,
+			 "%s: not permitted, for kernel.perf_event_paranoid is %ld: run as root "
+			 "(CAP_SYS_ADMIN), or set it to 2 and grant CAP_PERFMON and CAP_BPF",
+			 what, paranoid);
+	else
+		snprintf(ret, n, "%s: not permitted: run as root, or grant CAP_PERFMON and CAP_BPF",
+			 what);
 }
 
 int probe_explain(int r, const char *what, struct fault *fault)
@@ -67,7 +68,8 @@ int probe_explain(int r, const char *what, struct fault *fault)
 	switch (r) {
 	case -EACCES:
 	case -EPERM:
-		return explain_permission(r, what, fault);
+		explain_permission(what, fault->text, sizeof(fault->text));
+		return r;
 	case -EMFILE:
 		return fault_set(fault, r,
 				 "%s: too many open files: five are needed for each CPU "
@@ -110,9 +112,8 @@ static void explain_no_rows(int r, char *ret, size_t n)
 		break;
 	case -EACCES:
 	case -EPERM:
-		why = "branch records of the kernel are not permitted: run as root, or grant "
-		      "CAP_PERFMON";
-		break;
+		explain_permission("branch records", ret, n);
+		return;
 	case -EBUSY:
 		why = "the branch records are in use (Intel PT?): cycles with a branch stack gives "
 		      "EBUSY";

@@ -115,7 +115,7 @@ static void test_why_not_better(void **state)
 	assert_why(-ENOENT, "no hardware PMU");
 	assert_why(-EOPNOTSUPP, "no branch records");
 	assert_why(-EACCES, "not permitted");
-	assert_why(-EPERM, "CAP_PERFMON");
+	assert_why(-EPERM, "CAP_PERFMON and CAP_BPF");
 	assert_why(-EBUSY, "in use");
 	assert_why(-EINVAL, "filter");
 	assert_why(-EIO, strerror(EIO));
