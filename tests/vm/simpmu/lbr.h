@@ -55,10 +55,9 @@ static inline void lbr_push(struct lbr *lbr, struct lbr_row row)
 	lbr->rows[lbr->newest] = row;
 }
 
+/* Moves on where there is nothing to pop, too: the index tells the depth of calls, modulo the registers. */
 static inline void lbr_pop(struct lbr *lbr)
 {
-	if (!lbr->rows[lbr->newest].from)
-		return;
 	lbr->rows[lbr->newest] = (struct lbr_row){ 0 };
 	lbr->newest = (lbr->newest + lbr->depth - 1) % lbr->depth;
 }
