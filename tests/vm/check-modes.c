@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Every mode of sampling, in the guest with the simulated PMU: the sampler and the collector as the daemon
- * has them, on two programs of known calls, one to a CPU; and snapshots of chosen rows.
+ * has them, on two programs of known calls, one to a CPU.
  *
  * The programs are forks of this one. They leave the frame pointer 0, so that a caller that is seen was told
  * by a branch record.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,14 +24,12 @@
 #include "daemon/collector.h"
 #include "daemon/probe.h"
 #include "daemon/sampler.h"
-#include "tests/vm/simpmu/device.h"
 
 #define N_PROGRAMS 2
 #define SAMPLES    2500 /* with those left out: enough for phases of both kinds on each CPU */
 #define ENOUGH     50   /* samples, for a program to have run all through a window */
 #define OTHER_UID  4242
 #define GROUP      "/sys/fs/cgroup/chain.service"
-#define ROW_KERNEL 0xffffffff81000000ull
 
 /* Kept out of the code, for the kernel to find no caller by it. */
 register void *frame_pointer asm("rbp");
@@ -118,9 +114,8 @@ static void wait_for_samples(const struct collector *collector)
 	}
 }
 
-/* Samples for a while, or while @during runs. */
-static bool measure(const struct sampler_settings *settings, void (*during)(void),
-		    struct measured *m)
+/* Samples for a while. */
+static bool measure(const struct sampler_settings *settings, struct measured *m)
 {
 	const struct collector_settings collecting = {
 		.window_us = 1000000,
@@ -138,10 +133,7 @@ static bool measure(const struct sampler_settings *settings, void (*during)(void
 		return false;
 	}
 	m->probe = *sampler_probe(sampler);
-	if (during)
-		during();
-	else
-		wait_for_samples(collector);
+	wait_for_samples(collector);
 	collector_stop(collector);
 	take_windows(collector, m);
 	collector_get_counts(collector, &m->counts);
@@ -317,7 +309,7 @@ static void check_both(void)
 	struct measured m;
 
 	puts("stack+branch: each window has both, and each CPU");
-	if (!measure(&usual, NULL, &m))
+	if (!measure(&usual, &m))
 		return;
 	check_accounts(&m);
 	check(m.probe.mode == SAMPLER_STACK_BRANCH, "another mode: %s", m.probe.why_not_better);
@@ -342,7 +334,7 @@ static void check_one(enum sampler_mode mode)
 
 	printf("%s: nothing of the others\n", sampler_mode_name(mode));
 	settings.mode = mode;
-	if (!measure(&settings, NULL, &m))
+	if (!measure(&settings, &m))
 		return;
 	check_accounts(&m);
 	FOR_EACH_WINDOW(&m, i)
@@ -369,7 +361,7 @@ static void check_only(const char *what, const struct restriction *only)
 
 	printf("samples of one %s only\n", what);
 	settings.only = *only;
-	if (!measure(&settings, NULL, &m))
+	if (!measure(&settings, &m))
 		return;
 	check_accounts(&m);
 	check(m.counts.filtered > 0, "nothing was left out");
@@ -404,7 +396,7 @@ static void check_filter(const char *filter, bool calls)
 	settings.mode = SAMPLER_BRANCH;
 	settings.only.pids = (struct id_list){ 1, { (uint32_t)programs[0] } };
 	branch_filter_parse(filter, &settings.branch_filter);
-	if (!measure(&settings, NULL, &m))
+	if (!measure(&settings, &m))
 		return;
 	check_accounts(&m);
 	check(strcmp(m.probe.filter, filter) == 0, "it is %s", m.probe.filter);
@@ -428,79 +420,11 @@ static void check_event(void)
 	puts("by taken branches, one in a million");
 	settings.event = SAMPLER_BRANCHES;
 	settings.period = 1000003;
-	if (!measure(&settings, NULL, &m))
+	if (!measure(&settings, &m))
 		return;
 	check_accounts(&m);
 	check(strcmp(m.probe.event, "branches") == 0 && m.probe.period == 1000003,
 	      "%s every %" PRIu64, m.probe.event, m.probe.period);
-	measured_done(&m);
-}
-
-#define N_FIRED 300
-
-/* 20 rows: two of a wrong path and two of the kernel's among 8 others, and 8 in which there is nothing. */
-static void fire(void)
-{
-	const uint64_t code = (uintptr_t)__start_in_chain_c;
-	struct simpmu_sample sample = { .ip = code, .nr = 20, .hw_idx = 5 };
-	int fd = open("/dev/simpmu", O_RDWR | O_CLOEXEC);
-	int n = 0;
-
-	check(fd >= 0, "/dev/simpmu: %s", strerror(errno));
-	for (unsigned int i = 0; i < 12; i++)
-		sample.rows[i] = (struct perf_branch_entry){ .from = code + 2, .to = code };
-	for (unsigned int i = 0; i < 2; i++) {
-		*(__u64 *)((char *)&sample.rows[1 + 2 * i] + 16) = 1 << 24;
-		sample.rows[6 + i].to = sample.rows[5 + i].from = ROW_KERNEL;
-	}
-	for (int i = 0; n == 0 && i < 600; i++) { /* until the event is on */
-		usleep(100000);
-		n = ioctl(fd, SIMPMU_FIRE, &sample);
-	}
-	for (int i = 1; i < N_FIRED; i++)
-		n += ioctl(fd, SIMPMU_FIRE, &sample);
-	close(fd);
-	check(n == N_FIRED, "%d overflows", n);
-}
-
-static void set_parameter(const char *value)
-{
-	FILE *f = fopen("/sys/module/simpmu/parameters/common_us", "we");
-
-	check(f && fputs(value, f) >= 0 && fclose(f) == 0, "common_us=%s", value);
-}
-
-static void check_chosen_rows(bool kernel)
-{
-	struct profile_counters sum = { 0 };
-	struct sampler_settings settings = usual;
-	struct measured m;
-
-	printf("chosen rows, %s the kernel's\n", kernel ? "with" : "without");
-	settings.mode = SAMPLER_BRANCH;
-	settings.branch_filter = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER |
-				 (kernel ? PERF_SAMPLE_BRANCH_KERNEL : 0);
-	set_parameter("-1");
-	if (!measure(&settings, fire, &m))
-		return;
-	set_parameter("0");
-	check_accounts(&m);
-	for (size_t i = 0; i < m.n_windows; i++) {
-		const struct profile_counters *c = &m.windows[i]->counters;
-
-		sum.samples += c->samples;
-		sum.rows += c->rows;
-		sum.rows_zero += c->rows_zero;
-		sum.rows_wrong_path += c->rows_wrong_path;
-		sum.rows_counted += c->rows_counted;
-	}
-	check(sum.samples == N_FIRED, "%" PRIu64 " samples", sum.samples);
-	check(m.counts.rows == 12 * N_FIRED, "%" PRIu64 " rows", m.counts.rows);
-	check(sum.rows_zero == 8 * N_FIRED, "%" PRIu64 " empty", sum.rows_zero);
-	check(sum.rows_wrong_path == 2 * N_FIRED, "%" PRIu64 " wrong", sum.rows_wrong_path);
-	if (kernel || m.counts.rows_kernel > 0) /* else the hardware itself is asked for none */
-		check(sum.rows_counted == (kernel ? 10 : 7) * N_FIRED, "%" PRIu64 " counted",
-		      sum.rows_counted);
 	measured_done(&m);
 }
 
@@ -541,8 +465,6 @@ int main(void)
 	check_filter("any,u", false);
 	check_event();
 	stop_programs();
-	check_chosen_rows(true);
-	check_chosen_rows(false);
 	printf("%u failed\n", n_failed);
 	return n_failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
