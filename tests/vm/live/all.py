@@ -7,7 +7,7 @@ import unittest
 
 import guest
 
-MODULES = ["branches", "beside_perf", "chosen", "losses", "permissions"]
+MODULES = ["branches", "beside_perf", "chosen", "stacks", "losses", "permissions"]
 
 if not os.path.exists("/dev/simpmu"):
     print("skipped: there is no simulated PMU here")
