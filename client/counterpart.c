@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "client/align.h"
-#include "common/symbol/fingerprint.h"
 #include "common/util/cleanup.h"
 
 #define MAX_FRAMES 16
+#define MAX_BYTES  (64u << 10) /* of a function whose instructions are matched */
 
 /* A function of one side, as far as it was asked for. */
 struct half {
@@ -85,7 +85,7 @@ static int read_code(const struct counterparts *c, enum side side,
 	size_t n = function->size;
 	int r;
 
-	if (n > FINGERPRINT_MAX_BYTES)
+	if (n > MAX_BYTES)
 		return 0;
 	*ret_bytes = malloc(n + 1);
 	if (!*ret_bytes)

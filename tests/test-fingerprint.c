@@ -108,19 +108,48 @@ static void test_aarch64(void **state)
 
 static void test_anything_has_one(void **state)
 {
-	static uint8_t long_code[FINGERPRINT_MAX_BYTES + 100];
 	const uint8_t broken[] = { 0x0f, 0xff, 0x06, 0x48 };
-	uint64_t first;
 
 	assert_int_not_equal(FINGERPRINT(EM_X86_64, broken, 0),
 			     fingerprint_of(EM_X86_64, broken, 3, 0));
 	assert_int_not_equal(fingerprint_of(EM_X86_64, broken, 0, 0), 0);
-	memset(long_code, 0x90, sizeof(long_code));
-	first = FINGERPRINT(EM_X86_64, long_code, 0);
-	long_code[FINGERPRINT_MAX_BYTES] = 0xc3; /* past what counts */
-	assert_int_equal(first, FINGERPRINT(EM_X86_64, long_code, 0));
-	long_code[FINGERPRINT_MAX_BYTES - 1] = 0xc3;
-	assert_int_not_equal(first, FINGERPRINT(EM_X86_64, long_code, 0));
+}
+
+static void test_long_code_counts_to_its_end(void **state)
+{
+	static uint8_t code[300000];
+	uint64_t first;
+
+	memset(code, 0x90, sizeof(code));
+	first = FINGERPRINT(EM_X86_64, code, 0);
+	assert_int_not_equal(first, fingerprint_of(EM_X86_64, code, sizeof(code) - 1, 0));
+	code[sizeof(code) - 1] = 0xc3;
+	assert_int_not_equal(first, FINGERPRINT(EM_X86_64, code, 0));
+}
+
+/* Whatever the pieces are, instructions that reach over their ends count as wholes. */
+static void test_in_pieces_it_is_the_same(void **state)
+{
+	uint8_t code[40 * sizeof(struct program)];
+	uint64_t whole;
+
+	for (uint8_t i = 0; i < 40; i++) {
+		struct program p = program(0x1000, 0x2000, i);
+
+		memcpy(code + i * sizeof(p), &p, sizeof(p));
+	}
+	whole = FINGERPRINT(EM_X86_64, code, 0x1000);
+	for (size_t piece = INSTRUCTION_MAX; piece < 100; piece++) {
+		struct disassembler *disassembler = make(EM_X86_64);
+		struct fingerprint f;
+
+		fingerprint_start(&f, disassembler, sizeof(code), 0x1000);
+		while (f.n_done < sizeof(code))
+			assert_true(fingerprint_add(&f, code + f.n_done,
+						    MIN(piece, sizeof(code) - f.n_done)) > 0);
+		assert_int_equal(fingerprint_end(&f), whole);
+		disassembler_free(disassembler);
+	}
 }
 
 int main(void)
@@ -131,6 +160,8 @@ int main(void)
 		cmocka_unit_test(test_absolute_addresses_of_a_fixed_program),
 		cmocka_unit_test(test_aarch64),
 		cmocka_unit_test(test_anything_has_one),
+		cmocka_unit_test(test_long_code_counts_to_its_end),
+		cmocka_unit_test(test_in_pieces_it_is_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  */
 #include "common/symbol/fingerprint.h"
 
-#include "common/util/macro.h"
+#include <stdbool.h>
 
 #define FNV_BASIS 0xcbf29ce484222325ull
 #define FNV_PRIME 0x100000001b3ull
@@ -20,7 +20,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 }
 
 static uint64_t hash_instruction(uint64_t hash, const struct instruction *instruction,
-				 uint64_t start, size_t n)
+				 uint64_t start, uint64_t n)
 {
 	uint64_t distance = instruction->target - start;
 
@@ -30,18 +30,46 @@ static uint64_t hash_instruction(uint64_t hash, const struct instruction *instru
 	return hash;
 }
 
+void fingerprint_start(struct fingerprint *ret, struct disassembler *disassembler, uint64_t size,
+		       uint64_t address)
+{
+	*ret = (struct fingerprint){
+		.disassembler = disassembler,
+		.address = address,
+		.size = size,
+		.hash = hash_bytes(FNV_BASIS, &size, sizeof(size)),
+	};
+}
+
+size_t fingerprint_add(struct fingerprint *fingerprint, const uint8_t *code, size_t n)
+{
+	bool is_last = fingerprint->n_done + n >= fingerprint->size;
+	struct instruction instruction;
+	size_t at = 0;
+
+	/* what does not fit in might be cut off */
+	while (n - at >= (is_last ? 1 : INSTRUCTION_MAX) &&
+	       disassembler_decode(fingerprint->disassembler, code + at, n - at,
+				   fingerprint->address + fingerprint->n_done, &instruction)) {
+		fingerprint->hash = hash_instruction(fingerprint->hash, &instruction,
+						     fingerprint->address, fingerprint->size);
+		fingerprint->n_done += instruction.size;
+		at += instruction.size;
+	}
+	return at;
+}
+
+uint64_t fingerprint_end(const struct fingerprint *fingerprint)
+{
+	return fingerprint->hash ?: 1;
+}
+
 uint64_t fingerprint_code(struct disassembler *disassembler, const uint8_t *code, size_t n,
 			  uint64_t address)
 {
-	struct instruction instruction;
-	uint64_t hash = FNV_BASIS;
-	size_t at = 0;
+	struct fingerprint fingerprint;
 
-	n = MIN(n, (size_t)FINGERPRINT_MAX_BYTES);
-	hash = hash_bytes(hash, &n, sizeof(n));
-	while (disassembler_decode(disassembler, code + at, n - at, address + at, &instruction)) {
-		hash = hash_instruction(hash, &instruction, address, n);
-		at += instruction.size;
-	}
-	return hash ?: 1;
+	fingerprint_start(&fingerprint, disassembler, n, address);
+	fingerprint_add(&fingerprint, code, n);
+	return fingerprint_end(&fingerprint);
 }

@@ -8,6 +8,9 @@
 #include "common/symbol/code.h"
 #include "common/symbol/fingerprint.h"
 
+#define PIECE_BYTES (64u << 10)
+#define MAX_BYTES   (1u << 20) /* of longer code the rest counts by its size only */
+
 void fingerprinter_init(struct fingerprinter *fingerprinter, struct object_cache *cache,
 			size_t max_bytes)
 {
@@ -29,7 +32,7 @@ static int prepare(struct fingerprinter *f, uint16_t machine)
 	int r;
 
 	if (!f->buffer)
-		f->buffer = malloc(FINGERPRINT_MAX_BYTES);
+		f->buffer = malloc(PIECE_BYTES);
 	if (!f->buffer)
 		return -ENOMEM;
 	if (f->disassembler && f->machine == machine)
@@ -44,13 +47,19 @@ static int prepare(struct fingerprinter *f, uint16_t machine)
 static uint64_t fingerprint_of(struct fingerprinter *f, const struct cached_object *cached,
 			       const struct known_stretch *function)
 {
-	size_t n = MIN(function->size, (uint64_t)FINGERPRINT_MAX_BYTES);
-	uint64_t address;
+	uint64_t limit = MIN(function->size, (uint64_t)MAX_BYTES), address;
+	struct fingerprint fingerprint;
+	size_t n;
 
-	if (!elf_file_address(cached->file, function->start, &address) ||
-	    code_read(cached->code, function->start, f->buffer, n) < n)
+	if (!elf_file_address(cached->file, function->start, &address))
 		return 0;
-	return fingerprint_code(f->disassembler, f->buffer, n, address);
+	fingerprint_start(&fingerprint, f->disassembler, function->size, address);
+	do {
+		n = (size_t)MIN(limit - fingerprint.n_done, (uint64_t)PIECE_BYTES);
+		if (code_read(cached->code, function->start + fingerprint.n_done, f->buffer, n) < n)
+			return 0;
+	} while (fingerprint_add(&fingerprint, f->buffer, n) > 0 && fingerprint.n_done < limit);
+	return fingerprint_end(&fingerprint);
 }
 
 static bool is_missing(const struct known_stretch *stretch)
