@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A name may stand for several functions of an object, of which only some were sampled; so one is taken for
- * changed where none of its fingerprints is there on the other side.
- */
 #include "client/changes.h"
 
 #include <errno.h>
@@ -10,7 +6,7 @@
 #include <string.h>
 
 #include "client/clone.h"
-#include "common/util/array.h"
+#include "client/namesakes.h"
 #include "common/util/cleanup.h"
 #include "common/util/strings.h"
 
@@ -29,8 +25,7 @@ struct key {
 /* The functions of one name in one thing. */
 struct known {
 	struct key key;
-	const struct profile_function **functions[N_SIDES];
-	size_t n[N_SIDES], cap[N_SIDES];
+	struct namesakes functions;
 	bool decided;
 	enum change change;
 	UT_hash_handle hh;
@@ -46,8 +41,7 @@ static struct known *known_free(struct known *known)
 {
 	if (!known)
 		return NULL;
-	for (int side = 0; side < N_SIDES; side++)
-		free(known->functions[side]);
+	namesakes_done(&known->functions);
 	free(known);
 	return NULL;
 }
@@ -102,15 +96,6 @@ static int get_known(struct changes *changes, uint32_t number, const char *name,
 	return 0;
 }
 
-static int add_function(struct known *known, enum side side,
-			const struct profile_function *function)
-{
-	if (ARRAY_RESERVE(&known->functions[side], &known->cap[side], known->n[side] + 1) < 0)
-		return -ENOMEM;
-	known->functions[side][known->n[side]++] = function;
-	return 0;
-}
-
 static int add_side(struct changes *changes, enum side side)
 {
 	const struct profile *profile = changes->settings.sources[side]->shown;
@@ -126,7 +111,7 @@ static int add_side(struct changes *changes, enum side side)
 			continue;
 		r = get_known(changes, numbers[function->object], function->name, &known);
 		if (r >= 0)
-			r = add_function(known, side, function);
+			r = namesakes_add(&known->functions, side, function);
 	}
 	return r;
 }
@@ -144,6 +129,8 @@ int changes_new(struct changes **ret, const struct changes_settings *settings)
 		r = add_side(changes, side);
 	if (r < 0)
 		return r;
+	for (struct known *known = changes->known; known; known = known->hh.next)
+		namesakes_match(&known->functions);
 	*ret = TAKE_PTR(changes);
 	return 0;
 }
@@ -159,32 +146,6 @@ static bool is_named(const struct changes *changes, const char *name)
 			return true;
 	}
 	return false;
-}
-
-static bool all_have_fingerprints(const struct known *known)
-{
-	for (int side = 0; side < N_SIDES; side++)
-		for (size_t i = 0; i < known->n[side]; i++)
-			if (known->functions[side][i]->fingerprint == 0)
-				return false;
-	return true;
-}
-
-static bool code_changed(const struct known *known)
-{
-	bool by_fingerprint = all_have_fingerprints(known);
-
-	if (known->n[SIDE_OLD] == 0 || known->n[SIDE_NEW] == 0)
-		return false;
-	for (size_t i = 0; i < known->n[SIDE_OLD]; i++)
-		for (size_t k = 0; k < known->n[SIDE_NEW]; k++) {
-			const struct profile_function *a = known->functions[SIDE_OLD][i];
-			const struct profile_function *b = known->functions[SIDE_NEW][k];
-
-			if (by_fingerprint ? a->fingerprint == b->fingerprint : a->size == b->size)
-				return false;
-		}
-	return true;
 }
 
 /* 1 if any line at this place was changed, 0, -ENOENT if none is of a file that is known, -errno. */
@@ -237,8 +198,9 @@ static int source_changed(struct changes *changes, const struct known *known, st
 	if (!changes->settings.map)
 		return 0;
 	for (int side = 0; side < N_SIDES; side++)
-		for (size_t i = 0; r == 0 && i < known->n[side]; i++)
-			r = function_changed(changes, side, known->functions[side][i], fault);
+		for (size_t i = 0; r == 0 && i < known->functions.n[side]; i++)
+			r = function_changed(changes, side, known->functions.rows[side][i].function,
+					     fault);
 	return r;
 }
 
@@ -260,34 +222,34 @@ int changes_find(struct changes *changes, uint32_t number, const char *name, str
 		r = source_changed(changes, known, fault);
 		if (r < 0)
 			return r;
-		known->change = r > 0               ? CHANGE_SOURCE :
-				code_changed(known) ? CHANGE_CODE :
-						      CHANGE_NONE;
+		known->change = r > 0                                ? CHANGE_SOURCE :
+				namesakes_changed(&known->functions) ? CHANGE_CODE :
+								       CHANGE_NONE;
 	}
 	known->decided = true;
 	return (int)known->change;
 }
 
-int changes_counterpart(struct changes *changes, enum side side, uint32_t number,
-			const struct profile_function *function,
-			const struct profile_function **ret)
+int changes_find_function(struct changes *changes, enum side side, uint32_t number,
+			  const struct profile_function *function, struct changes_function *ret,
+			  struct fault *fault)
 {
-	enum side other = side == SIDE_OLD ? SIDE_NEW : SIDE_OLD;
+	int r = changes_find(changes, number, function->name, fault);
+	const struct namesake *namesake;
 	struct known *known;
 	struct key key;
-	int r = find_known(changes, number, function->name, &key, &known);
 
-	*ret = NULL;
-	if (r < 0 || !known)
+	if (r < 0)
 		return r;
-	for (size_t i = 0; i < known->n[other] && function->fingerprint; i++)
-		if (known->functions[other][i]->fingerprint == function->fingerprint) {
-			*ret = known->functions[other][i];
-			return 0;
-		}
-	for (size_t i = 0; i < MIN(known->n[side], known->n[other]); i++)
-		if (known->functions[side][i] == function)
-			*ret = known->functions[other][i];
+	ret->change = (enum change)r;
+	r = find_known(changes, number, function->name, &key, &known);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	namesake = namesakes_find(&known->functions, side, function);
+	ret->own = namesake->own;
+	ret->other = namesake->other;
+	if (ret->change == CHANGE_CODE && !namesake->changed)
+		ret->change = CHANGE_NONE;
 	return 0;
 }
 

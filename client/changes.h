@@ -14,7 +14,8 @@ enum change {
 	CHANGE_NONE,
 	CHANGE_NAMED,  /* somebody said so */
 	CHANGE_SOURCE, /* a line of it is another */
-	CHANGE_CODE,   /* its fingerprint is another, or where there is none its size */
+	CHANGE_CODE, /* its fingerprint is another, or where there is none its size; of several of a
+			* name any */
 };
 
 struct changes;
@@ -33,18 +34,24 @@ struct changes *changes_free(struct changes *changes);
 DEFINE_CLEANUP(struct changes *, changes_free);
 
 /*
- * What is known of a function, by the number of its thing and its name on either side (clones are as what they
+ * What is known of functions, by the number of their thing and their name on either side (clones are as what they
  * are clones of); or -errno and @fault where sources could not be compared.
  */
 int changes_find(struct changes *changes, uint32_t number, const char *name, struct fault *fault);
 
+/* A function of one side, as namesakes.h tells it from others of its name. */
+struct changes_function {
+	enum change change; /* of the code: of this very function */
+	const struct profile_function *own, *other;
+};
+
 /*
- * The function of the other side that @function of side @side is: of several of the name one with its fingerprint,
- * else that of its number among them. NULL where there is none, *@ret is borrowed. 0 or -ENOMEM.
+ * The same of @function, which is one of side @side of what is compared; what is in *@ret is borrowed. 0, or -errno
+ * and @fault.
  */
-int changes_counterpart(struct changes *changes, enum side side, uint32_t number,
-			const struct profile_function *function,
-			const struct profile_function **ret);
+int changes_find_function(struct changes *changes, enum side side, uint32_t number,
+			  const struct profile_function *function, struct changes_function *ret,
+			  struct fault *fault);
 
 /* "code", "source", "named"; NULL of none. */
 const char *change_name(enum change change);

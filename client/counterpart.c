@@ -14,9 +14,8 @@
 /* A function of one side, as far as it was asked for. */
 struct half {
 	bool sought;
-	enum change change;
-	const struct profile_function *other; /* its counterpart, or NULL */
-	uint32_t *to;                         /* where its instructions are there; NULL: unknown */
+	struct changes_function function;
+	uint32_t *to; /* where its instructions are in its counterpart; NULL: unknown */
 	size_t n_to;
 };
 
@@ -112,8 +111,7 @@ static int get_disassembler(struct counterparts *c, uint16_t machine)
 	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }
 
-static int align_half(struct counterparts *c, enum side side,
-		      const struct profile_function *function, struct half *half)
+static int align_half(struct counterparts *c, enum side side, struct half *half)
 {
 	_cleanup_free_ uint8_t *own_bytes = NULL;
 	_cleanup_free_ uint8_t *other_bytes = NULL;
@@ -121,9 +119,9 @@ static int align_half(struct counterparts *c, enum side side,
 	uint16_t own_machine = 0, other_machine = 0;
 	int r;
 
-	r = read_code(c, side, function, &own, &own_bytes, &own_machine);
+	r = read_code(c, side, half->function.own, &own, &own_bytes, &own_machine);
 	if (r > 0)
-		r = read_code(c, other_side(side), half->other, &other, &other_bytes,
+		r = read_code(c, other_side(side), half->function.other, &other, &other_bytes,
 			      &other_machine);
 	if (r > 0)
 		r = own_machine == other_machine ? get_disassembler(c, own_machine) : 0;
@@ -147,13 +145,12 @@ static int get_half(struct counterparts *c, enum side side, const struct profile
 	*ret = half;
 	if (half->sought)
 		return 0;
-	r = changes_find(c->changes, number, function->name, fault);
+	r = changes_find_function(c->changes, side, number, function, &half->function, fault);
 	if (r < 0)
 		return r;
-	half->change = (enum change)r;
-	r = changes_counterpart(c->changes, side, number, function, &half->other);
-	if (r >= 0 && half->other && (half->change == CHANGE_CODE || half->change == CHANGE_SOURCE))
-		r = align_half(c, side, function, half);
+	if (half->function.other &&
+	    (half->function.change == CHANGE_CODE || half->function.change == CHANGE_SOURCE))
+		r = align_half(c, side, half);
 	half->sought = r >= 0;
 	return r < 0 ? r : 0;
 }
@@ -205,7 +202,8 @@ static int find_in_changed(struct counterparts *c, enum side side, struct locati
 			   const struct half *half, uint64_t offset, struct counterpart *ret,
 			   struct fault *fault)
 {
-	int r = half->change == CHANGE_SOURCE ? find_line(c, side, at, ret, fault) : -ENOENT;
+	int r = half->function.change == CHANGE_SOURCE ? find_line(c, side, at, ret, fault) :
+							 -ENOENT;
 
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -238,11 +236,12 @@ int counterparts_find(struct counterparts *c, enum side side, struct location at
 	if (r < 0)
 		return r;
 	offset = at.offset - function->start;
-	ret->function = side == SIDE_OLD && half->other ? half->other : function;
+	ret->function = side == SIDE_OLD && half->function.other ? half->function.other :
+								   half->function.own;
 	ret->at = offset;
-	if (half->change == CHANGE_NONE || !half->other)
+	if (half->function.change == CHANGE_NONE || !half->function.other)
 		return 0;
-	if (half->change == CHANGE_NAMED) {
+	if (half->function.change == CHANGE_NAMED) {
 		set_none(ret, side, offset);
 		return 0;
 	}

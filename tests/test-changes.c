@@ -145,9 +145,15 @@ static void test_several_of_one_name(void **state)
 	add(both, SIDE_OLD, "done", 100, 3);
 	add(both, SIDE_OLD, "done", 100, 4);
 	add(both, SIDE_NEW, "done", 100, 5);
+	add_both(both, "half", 6, 6);
+	add_both(both, "half", 7, 8);
+	add_both(both, "reordered", 9, 10);
+	add_both(both, "reordered", 10, 9);
 	make(both, NULL);
 	assert_int_equal(find(both, "init"), CHANGE_NONE);
 	assert_int_equal(find(both, "done"), CHANGE_CODE);
+	assert_int_equal(find(both, "half"), CHANGE_CODE);
+	assert_int_equal(find(both, "reordered"), CHANGE_NONE);
 }
 
 static void test_clones_are_what_was_written(void **state)

@@ -173,6 +173,55 @@ static void test_blocks_of_a_changed_function_stand_in_for_each_other(void **sta
 	assert_int_equal(n_new, 1);
 }
 
+static bool is_on_both(const struct diff_block *row)
+{
+	return row->ends[SIDE_OLD].there && row->ends[SIDE_NEW].there;
+}
+
+/* As static functions of a header are, and some whose code nobody has. */
+static void test_functions_of_one_name_against_themselves(void **state)
+{
+	static const uint64_t fingerprints[] = { 1, 2, 1, 0, 0, 1 };
+	struct both *both = *state;
+
+	for (int side = 0; side < N_SIDES; side++)
+		for (size_t i = 0; i < ARRAY_SIZE(fingerprints); i++) {
+			add_function(both, side, "twin", fingerprints[i]);
+			add_block(both, side, i, 0x10, 1000 + 1000 * i, 1000 + 1000 * i);
+		}
+	make(both, 0);
+	assert_int_equal(both->blocks->n_rows, 4);
+	assert_int_equal(both->blocks->n_moved, 0);
+	for (size_t i = 0; i < 4; i++) {
+		const struct diff_block *row = &both->blocks->rows[i];
+
+		assert_true(is_on_both(row) && !row->changed);
+		assert_int_equal(row->ends[SIDE_OLD].block.runs, row->ends[SIDE_NEW].block.runs);
+	}
+}
+
+/* Two of a name, of which one was changed. */
+static void test_of_namesakes_only_what_was_changed_is(void **state)
+{
+	struct both *both = *state;
+
+	for (int side = 0; side < N_SIDES; side++) {
+		add_function(both, side, "init", side == SIDE_NEW ? 3 : 2);
+		add_function(both, side, "init", 1);
+		add_block(both, side, 0, 0x10, 1000, 1000);
+		add_block(both, side, 1, 0x10, 3000, 3000);
+	}
+	make(both, 0);
+	assert_int_equal(both->blocks->n_rows, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct diff_block *row = &both->blocks->rows[i];
+
+		assert_true(is_on_both(row));
+		assert_int_equal(row->ends[SIDE_OLD].block.runs, row->ends[SIDE_NEW].block.runs);
+		assert_true(row->changed == (row->ends[SIDE_NEW].block.runs == 1000));
+	}
+}
+
 static void test_without_cycles_by_runs(void **state)
 {
 	struct both *both = *state;
@@ -243,6 +292,10 @@ int main(void)
 			test_a_block_is_the_same_by_its_place_in_its_function, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_blocks_of_a_changed_function_stand_in_for_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_functions_of_one_name_against_themselves,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_of_namesakes_only_what_was_changed_is, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_without_cycles_by_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_small_ones_are_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parts_tell_the_noise, setup, teardown),
