@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define MAX_TURNS 500
-#define LARGE     10000 /* draws, from which on a binomial is as good as normal */
+#define LARGE     1000 /* variance, from which on a binomial is as good as normal */
 
 /* What a fraction is divided by, which may be next to nothing but not nothing. */
 static double divisor(double x)
@@ -80,10 +80,10 @@ double chance_normal_limit(double chance)
 /* 26.5.24 */
 double chance_binomial(double k, double n, double part)
 {
-	double at_least, at_most;
+	double variance = n * part * (1 - part), at_least, at_most;
 
-	if (n > LARGE)
-		return chance_student((k - n * part) / sqrt(n * part * (1 - part)), INFINITY);
+	if (variance > LARGE)
+		return chance_student((k - n * part) / sqrt(variance), INFINITY);
 	at_least = k > 0 ? chance_beta(k, n - k + 1, part) : 1;
 	at_most = k < n ? chance_beta(n - k, k + 1, 1 - part) : 1;
 	return fmin(1, 2 * fmin(at_least, at_most));

@@ -7,7 +7,8 @@
  *   from two of these (Statistics in Medicine 17, 1998, method 10): both hold for counts of 0, too.
  * - The chance of a difference is that of the exact conditional test: of all samples of the row
  *   that both have, which part is the new one's? It is binomial where the share is small (Przyborowski
- *   and Wilenski, Biometrika 31, 1940); a large one varies less, by 1 - share, and counts for more.
+ *   and Wilenski, Biometrika 31, 1940); a larger one varies less, by 1 - share, and counts for more;
+ *   and of one over a half it is what is not the row's that is judged, which moves by as much.
  * - Where d was measured in k parts, it is Student's t with k - 1 degrees of freedom that judges.
  *
  * d is the ratio estimator's variance between parts (Cochran, Sampling Techniques, 1977, 6.3) over the
@@ -122,13 +123,17 @@ static double chance_of(const struct worth worths[N_SIDES])
 {
 	double samples = worths[SIDE_OLD].samples + worths[SIDE_NEW].samples;
 	double count = worths[SIDE_OLD].count + worths[SIDE_NEW].count;
-	double rest = 1 - count / samples, chance;
+	double in_new = worths[SIDE_NEW].count, rest, chance;
 	double freedom = joint_freedom(&worths[SIDE_OLD], &worths[SIDE_NEW]);
 
-	if (worths[SIDE_OLD].samples <= 0 || worths[SIDE_NEW].samples <= 0 || rest <= 0)
+	if (worths[SIDE_OLD].samples <= 0 || worths[SIDE_NEW].samples <= 0)
 		return 1;
-	chance = chance_binomial(worths[SIDE_NEW].count / rest, count / rest,
-				 worths[SIDE_NEW].samples / samples);
+	if (count > samples / 2) {
+		count = samples - count;
+		in_new = worths[SIDE_NEW].samples - in_new;
+	}
+	rest = 1 - count / samples;
+	chance = chance_binomial(in_new / rest, count / rest, worths[SIDE_NEW].samples / samples);
 	if (isinf(freedom) || chance >= LIKELY)
 		return chance;
 	return chance_student(chance_normal_limit(chance), freedom);

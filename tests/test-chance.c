@@ -63,8 +63,25 @@ static void test_binomial(void **state)
 	assert_near(chance_binomial(5, 10, 0.5), 1, 1e-12);
 	assert_near(chance_binomial(0, 0, 0.5), 1, 1e-12);
 	/* where it goes over to the normal one */
-	assert_near(chance_binomial(5100, 10000, 0.5) / chance_binomial(5100.05, 10001, 0.5), 1,
-		    0.05);
+	assert_near(chance_binomial(2060, 4000, 0.5) / chance_binomial(2060.5, 4001, 0.5), 1, 0.05);
+}
+
+/* 26.1.20 summed up: many draws of which next to none count are no bell. */
+static void test_binomial_of_a_small_part(void **state)
+{
+	static const double cases[][3] = {
+		{ 30, 20000, 5e-4 }, { 5, 1e6, 1e-6 }, { 1000, 1e6, 9e-4 }, { 2, 1e5, 1e-7 }
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double k = cases[i][0], n = cases[i][1], part = cases[i][2], sum = 0;
+
+		for (double j = k; j < k + 2000; j++)
+			sum += exp(lgamma(n + 1) - lgamma(j + 1) - lgamma(n - j + 1) +
+				   j * log(part) + (n - j) * log1p(-part));
+		assert_near(chance_binomial(k, n, part) / (2 * sum), 1, 1e-6);
+		assert_near(chance_binomial(n - k, n, 1 - part) / (2 * sum), 1, 1e-6);
+	}
 }
 
 int main(void)
@@ -75,6 +92,7 @@ int main(void)
 		cmocka_unit_test(test_the_limit_is_what_has_a_chance_of_a_twentieth),
 		cmocka_unit_test(test_normal_limit),
 		cmocka_unit_test(test_binomial),
+		cmocka_unit_test(test_binomial_of_a_small_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

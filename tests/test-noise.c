@@ -77,12 +77,34 @@ static void test_chance_is_that_of_the_exact_test(void **state)
 	assert_false(compare(alone(2, 1000), alone(2, 1000)).telling);
 }
 
-/* As the difference of two large shares of samples drawn one by one has it: z = 2.45. */
+/* As the difference of two large shares of samples drawn one by one has it: z = 2.37. */
 static void test_a_large_share_varies_less(void **state)
 {
-	struct noise noise = compare(alone(9000, 10000), alone(9100, 10000));
+	struct noise noise = compare(alone(90000, 100000), alone(90316, 100000));
 
-	assert_near(noise.chance, erfc(0.01 / sqrt(0.905 * 0.095 * 2 / 10000) / M_SQRT2), 5e-4);
+	assert_near(noise.chance, erfc(0.00316 / sqrt(0.90158 * 0.09842 * 2 / 100000) / M_SQRT2),
+		    5e-4);
+}
+
+/* What a row has more the rest has less; most of all where one window is much longer. */
+static void test_a_share_and_the_rest_have_the_same_chance(void **state)
+{
+	static const uint64_t counts[][4] = {
+		{ 999990, 1000000, 999, 1000 }, { 999, 1000, 999990, 1000000 },
+		{ 9000, 10000, 9100, 10000 },   { 700, 1000, 50000, 100000 },
+		{ 20, 20, 1000, 1010 },         { 100, 100, 100, 100 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		const uint64_t *n = counts[i];
+		struct noise share = compare(alone(n[0], n[1]), alone(n[2], n[3]));
+		struct noise rest = compare(alone(n[1] - n[0], n[1]), alone(n[3] - n[2], n[3]));
+
+		assert_near(share.difference, -rest.difference, 1e-12);
+		assert_near(share.chance / rest.chance, 1, 1e-6);
+	}
+	/* 1 of 11 by a thousandth of all samples: (0.5) 2 * (1 - 0.999^11) */
+	assert_near(compare(alone(999990, 1000000), alone(999, 1000)).chance, 0.022, 1e-3);
 }
 
 static void test_all_and_nothing(void **state)
@@ -331,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_interval_of_a_share),
 		cmocka_unit_test(test_chance_is_that_of_the_exact_test),
 		cmocka_unit_test(test_a_large_share_varies_less),
+		cmocka_unit_test(test_a_share_and_the_rest_have_the_same_chance),
 		cmocka_unit_test(test_all_and_nothing),
 		cmocka_unit_test(test_parts_tell_the_noise),
 		cmocka_unit_test(test_control),
