@@ -9,7 +9,7 @@
 #include "client/output.h"
 #include "client/source.h"
 
-#define N_REPORTED 2
+#define N_REPORTED 3
 
 static int open_side(struct source **ret, const struct options *options, const char *window,
 		     struct fault *fault)
@@ -35,7 +35,7 @@ static void views_done(struct views *views)
 static int make_views(struct views *views, const struct comparison *comparison,
 		      const struct options *options, struct fault *fault)
 {
-	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_BLOCK };
+	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_STREAM, VIEW_BLOCK };
 	size_t n = options->json && !options->by_given ? N_REPORTED : 1;
 	int r = 0;
 

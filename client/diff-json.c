@@ -5,6 +5,7 @@
 
 #include "client/diff-words.h"
 #include "client/share-name.h"
+#include "client/stream-json.h"
 #include "client/writer-json.h"
 #include "common/util/cleanup.h"
 
@@ -143,10 +144,68 @@ static int write_side(const struct diff *diff, FILE *f, enum side side)
 	return r;
 }
 
+/* Its path there and its counts. */
+static json_t *json_stream_end(const struct diff *diff, const struct diff_stream *row,
+			       enum side side)
+{
+	const struct diff_stream_end *end = &row->ends[side];
+	json_t *json;
+
+	if (!end->there)
+		return json_null();
+	json = stream_json(&diff->sides[side].places, diff->streams->views[side], end->node);
+	json_object_set_new(json, "hits", json_integer((json_int_t)end->hits));
+	json_object_set_new(json, "folded", json_integer((json_int_t)end->folded));
+	json_object_set_new(json, "percent", json_percent(row->share.shares[side]));
+	json_object_set_new(json, "interval", json_interval(row->share.intervals[side]));
+	json_object_set_new(json, "cycles", json_known(end->cycles));
+	return json;
+}
+
+static json_t *json_stream(const struct diff *diff, size_t i)
+{
+	const struct diff_stream *row = &diff->streams->rows[i];
+
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:b, s:o}", "old", json_stream_end(diff, row, SIDE_OLD),
+		"new", json_stream_end(diff, row, SIDE_NEW), "delta_percent",
+		json_percent(row->share.difference), "interval", json_interval(row->share.interval),
+		"significant", row->moved, "reason", json_text(change_name(row->change)));
+}
+
+static int write_streams(const struct diff *diff, FILE *f)
+{
+	static const char *const names[N_DIFF_STREAM_SECTIONS] = {
+		[DIFF_STREAM_MATCHED] = "matched",
+		[DIFF_STREAM_CHANGED] = "changed",
+		[DIFF_STREAM_OLD] = "old_only",
+		[DIFF_STREAM_NEW] = "new_only",
+	};
+	const struct diff_streams *streams = diff->streams;
+	size_t i = 0, n;
+	int r = 0;
+
+	fprintf(f, ",\n\"%s\": {", diff_rows_name(diff->by));
+	for (int section = 0; section < N_DIFF_STREAM_SECTIONS; section++) {
+		fprintf(f, "%s\"%s\": [", section > 0 ? ",\n" : "\n", names[section]);
+		for (n = 0; i < streams->n_rows && (int)streams->rows[i].section == section; i++) {
+			if (n++ >= diff->n_each || r < 0)
+				continue;
+			fputs(n > 1 ? ",\n" : "\n", f);
+			r = write_value(f, json_stream(diff, i), PRECISION);
+		}
+		fputc(']', f);
+	}
+	fputc('}', f);
+	return r;
+}
+
 static int write_rows(const struct diff *diff, FILE *f)
 {
 	int r = 0;
 
+	if (diff->streams)
+		return write_streams(diff, f);
 	fprintf(f, ",\n\"%s\": [", diff_rows_name(diff->by));
 	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
 		fputs(i > 0 ? ",\n" : "\n", f);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/diff-stream-text.h"
 #include "client/diff-words.h"
 #include "client/share-name.h"
 #include "client/text.h"
@@ -253,6 +254,8 @@ int diff_write_table(const struct diff *diff, struct output *output)
 		write_line(output->f, line, end);
 	if (diff->n_rows == 0)
 		return 0;
+	if (diff->streams)
+		return diff_stream_write(diff, output);
 	r = write_rows(diff, output);
 	if (r >= 0 && diff->n_shown < diff->n_rows)
 		fprintf(output->f, "%s... %zu more, --all shows them%s\n",

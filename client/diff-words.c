@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "client/diff-stream-text.h"
 #include "client/share-name.h"
 #include "common/util/cleanup.h"
 
 static const char *const rows_names[N_VIEWS] = {
 	[VIEW_FUNCTION] = "functions", [VIEW_LINE] = "lines", [VIEW_OBJECT] = "objects",
 	[VIEW_PROCESS] = "processes",  [VIEW_UNIT] = "units", [VIEW_BLOCK] = "blocks",
+	[VIEW_STREAM] = "streams",
 };
 
 const char *diff_rows_name(enum view_by by)
@@ -92,6 +94,31 @@ static int write_blocks(FILE *f, const struct diff *diff)
 	return 0;
 }
 
+static int write_streams(FILE *f, const struct diff *diff)
+{
+	const struct diff_stream *most = diff_streams_most(diff->streams);
+	_cleanup_free_ char *name = NULL;
+
+	if (!most) {
+		write_nothing(f, diff->by, diff->streams->n_compared);
+		return 0;
+	}
+	name = diff_stream_format(diff, most);
+	if (!name)
+		return -ENOMEM;
+	write_moved(f, diff->by, diff->streams->n_moved, diff->streams->n_compared);
+	fputs("that to ", f);
+	write_most(f, name, &most->share);
+	return 0;
+}
+
+static int write_rows(FILE *f, const struct diff *diff)
+{
+	if (diff->streams)
+		return write_streams(f, diff);
+	return diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
+}
+
 char *diff_format_words(const struct diff *diff)
 {
 	char *text = NULL;
@@ -105,7 +132,7 @@ char *diff_format_words(const struct diff *diff)
 	fputs(", then ", f);
 	write_side(f, &diff->sides[SIDE_NEW]);
 	fputc('\n', f);
-	r = diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
+	r = write_rows(f, diff);
 	if (fclose(f) == 0 && r == 0)
 		return text;
 	free(text);

@@ -46,7 +46,7 @@ static double limit_of(const struct options *options, enum view_by by)
 		return 0;
 	if (options->percent_limit >= 0)
 		return options->percent_limit;
-	return by == VIEW_BLOCK ? DEFAULT_LIMIT : 0;
+	return by == VIEW_BLOCK || by == VIEW_STREAM ? DEFAULT_LIMIT : 0;
 }
 
 static int compare(struct diff *diff, const struct comparison *with, const struct options *options,
@@ -60,9 +60,27 @@ static int compare(struct diff *diff, const struct comparison *with, const struc
 		diff->n_rows = r < 0 ? 0 : diff->blocks->n_rows;
 		return r;
 	}
+	if (diff->by == VIEW_STREAM) {
+		r = diff_streams_new(&diff->streams, with, limit, fault);
+		diff->n_rows = r < 0 ? 0 : diff->streams->n_rows;
+		return r;
+	}
 	r = diff_shares_new(&diff->shares, diff->by, with, options->inlined, limit, fault);
 	diff->n_rows = r < 0 ? 0 : diff->shares->n_rows;
 	return r;
+}
+
+static size_t count_shown(const struct diff *diff)
+{
+	size_t n_of[N_DIFF_STREAM_SECTIONS] = { 0 }, n = 0;
+
+	if (!diff->streams)
+		return MIN(diff->n_rows, diff->n_each);
+	for (size_t i = 0; i < diff->n_rows; i++)
+		n_of[diff->streams->rows[i].section]++;
+	for (size_t i = 0; i < N_DIFF_STREAM_SECTIONS; i++)
+		n += MIN(n_of[i], diff->n_each);
+	return n;
 }
 
 int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
@@ -77,13 +95,13 @@ int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
 	diff->is_clock = is_clock(with->sources[SIDE_OLD]) && is_clock(with->sources[SIDE_NEW]);
 	for (int side = 0; side < N_SIDES; side++) {
 		describe_side(&diff->sides[side], with->sources[side], diff->is_clock);
-		diff->sides[side].places.lines = options->inlined;
+		diff->sides[side].places.lines = options->inlined || by == VIEW_STREAM;
 	}
 	r = compare(diff, with, options, fault);
 	if (r < 0)
 		return r;
-	diff->n_shown = options->all || options->n_rows == 0 ? diff->n_rows :
-							       MIN(diff->n_rows, options->n_rows);
+	diff->n_each = options->all || options->n_rows == 0 ? diff->n_rows : options->n_rows;
+	diff->n_shown = count_shown(diff);
 	*ret = TAKE_PTR(diff);
 	return 0;
 }
@@ -94,6 +112,7 @@ struct diff *diff_free(struct diff *diff)
 		return NULL;
 	diff_shares_free(diff->shares);
 	diff_blocks_free(diff->blocks);
+	diff_streams_free(diff->streams);
 	free(diff);
 	return NULL;
 }

@@ -10,6 +10,7 @@
 #include "client/comparison.h"
 #include "client/diff-block.h"
 #include "client/diff-share.h"
+#include "client/diff-stream.h"
 #include "client/options.h"
 #include "client/place.h"
 
@@ -31,10 +32,12 @@ struct diff {
 	struct diff_side sides[N_SIDES];
 	bool is_clock; /* per_second is CPU time */
 	size_t n_rows, n_shown;
+	size_t n_each; /* of streams: so many are shown of each section */
 
 	/* one of these, by the view */
 	struct diff_shares *shares;
 	struct diff_blocks *blocks;
+	struct diff_streams *streams;
 };
 
 /* View @by of what is compared (borrowed), as @options ask for. 0, or -errno and @fault. */

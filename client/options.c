@@ -346,9 +346,9 @@ static int check_diff(struct parse *parse)
 	struct options *options = &parse->options;
 	struct reference reference;
 
-	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH || options->by == VIEW_STREAM)
+	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH)
 		return options_wrong(parse->fault, "diff --by", view_name(options->by),
-				     "one of function, block, line, object, process, unit");
+				     "one of function, stream, block, line, object, process, unit");
 	if (!options->before != !options->after)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the folders of the old "

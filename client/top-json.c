@@ -5,6 +5,7 @@
 
 #include "client/interval.h"
 #include "client/share-name.h"
+#include "client/stream-json.h"
 #include "client/writer-json.h"
 
 /* Percentages are good for no more digits than that. */
@@ -61,46 +62,18 @@ static json_t *stack_row(const struct top *top, size_t i)
 			 "stitched", json_count(stack->stitched));
 }
 
-/* Where equal turns of a loop are among the branches. */
-static json_t *json_loops(const struct view_stream_step *path, size_t n)
-{
-	json_t *loops = json_array();
-	size_t first = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		json_int_t turns = path[i].n_turns, length = path[i].n_loop;
-
-		if (turns == 0) {
-			first++;
-			continue;
-		}
-		json_array_append_new(loops,
-				      json_pack("{s:I, s:I, s:I}", "first", (json_int_t)first,
-						"branches", length, "times", turns));
-		first += (size_t)(turns * length);
-		i += (size_t)length - 1;
-	}
-	return loops;
-}
-
 static json_t *stream_row(const struct top *top, size_t i)
 {
 	const struct view_stream *stream = &top->streams->rows[i];
 	uint64_t samples = top->source->all->counters.samples;
-	struct view_stream_step path[VIEW_STREAM_MAX_ROWS];
-	json_t *frames = json_array(), *loops;
-	size_t n = view_stream_rows(top->streams, stream->node, path);
+	json_t *row = stream_json(&top->places, top->streams, stream->node);
 
-	for (size_t k = 0; k < n; k++) {
-		json_array_append_new(frames, json_location(top, path[k].to));
-		json_array_append_new(frames, json_location(top, path[k].from));
-	}
-	n = view_stream_path(top->streams, stream->node, path);
-	loops = json_loops(path, n);
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "frames", frames, "loops", loops, "hits",
-			 json_count(stream->hits), "percent", json_share(stream->hits, samples),
-			 "folded", json_count(stream->folded), "cycles",
-			 stream->cycles > 0 ? json_real(stream->cycles) : json_null());
+	json_object_set_new(row, "hits", json_count(stream->hits));
+	json_object_set_new(row, "percent", json_share(stream->hits, samples));
+	json_object_set_new(row, "folded", json_count(stream->folded));
+	json_object_set_new(row, "cycles",
+			    stream->cycles > 0 ? json_real(stream->cycles) : json_null());
+	return row;
 }
 
 static json_t *json_kind(const struct top *top, const struct profile_branch *branch)

@@ -175,14 +175,18 @@ struct view_streams *view_streams_free(struct view_streams *streams)
 size_t view_stream_rows(const struct view_streams *streams, uint32_t node,
 			struct view_stream_step *ret)
 {
-	size_t n = 0, i = 0;
+	size_t n = 0, i;
 
 	for (uint32_t at = node; at != PROFILE_NONE; at = streams->nodes[at].parent)
 		n++;
-	for (uint32_t at = node; at != PROFILE_NONE; at = streams->nodes[at].parent, i++)
-		if (n - 1 - i < VIEW_STREAM_MAX_ROWS)
-			ret[n - 1 - i] = (struct view_stream_step){ streams->nodes[at].from,
-								    streams->nodes[at].to, 0, 0 };
+	i = n;
+	for (uint32_t at = node; at != PROFILE_NONE; at = streams->nodes[at].parent) {
+		i--;
+		if (i < VIEW_STREAM_MAX_ROWS)
+			ret[i] = (struct view_stream_step){ .from = streams->nodes[at].from,
+							    .to = streams->nodes[at].to,
+							    .row = (uint32_t)i };
+	}
 	return MIN(n, (size_t)VIEW_STREAM_MAX_ROWS);
 }
 

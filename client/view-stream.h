@@ -43,6 +43,7 @@ DEFINE_CLEANUP(struct view_streams *, view_streams_free);
 struct view_stream_step {
 	struct location from, to;
 	uint32_t n_loop, n_turns;
+	uint32_t row; /* its number with every turn told */
 };
 
 /*

@@ -193,6 +193,7 @@ def check_div(place):
     by_code = {name for name, row in rows.items() if row["reason"]}
     check(by_code == {"main", "compute_flag"}, "changed by code:", by_code)
     check_div_sources(place, old, new)
+    check_div_streams(place, old, new)
 
 
 def reasons(document):
@@ -213,6 +214,86 @@ def check_div_sources(place, old, new):
     check(changed and changed <= {"div.c:13", "div.c:24"}, "changed lines:", changed)
     one_sided = [row for row in lines if not (row["old"] and row["new"]) and row["significant"]]
     check(all(row["reason"] == "source" for row in one_sided), "lines of one side:", one_sided)
+
+
+def path_of(row):
+    """Function and line of each place of its path, newest first."""
+    return [(frame["symbol"], (frame["line"] or "").rsplit("/", 1)[-1])
+            for frame in (row["old"] or row["new"])["frames"]]
+
+
+def hits(rows, side):
+    return sum(row[side]["hits"] for row in rows)
+
+
+def check_sections(name, document, functions):
+    """Each stream is in one section, once; of the old those through the changed functions alone are changed."""
+    streams = document["streams"]
+    for section, sides in (("matched", (True, True)), ("changed", (True, False)),
+                           ("old_only", (True, False)), ("new_only", (False, True))):
+        check(all((row["old"] is not None, row["new"] is not None) == sides
+                  for row in streams[section]), name, section)
+        check(all((row["reason"] is None) == (section in ("matched", "old_only"))
+                  for row in streams[section] if section != "new_only"), name, "reasons of", section)
+    for section in "matched", "changed", "new_only":
+        check(streams[section], name, "has none of", section)
+    for row in streams["changed"]:
+        check(functions & {symbol for symbol, _ in path_of(row)}, name, "not changed:", path_of(row))
+    for side in "old", "new":
+        rows = [row for section in streams.values() for row in section if row[side]]
+        paths = {json.dumps([(frame["object"], frame["address"]) for frame in row[side]["frames"]])
+                 for row in rows}
+        check(len(paths) == len(rows), name, "a stream is told twice")
+    print("%s: streams %s" % (name, {section: len(rows) for section, rows in streams.items()}))
+
+
+def streams_compared(old, new, *options):
+    return json.loads(run(branchctl, "diff", old, new, "--json", "-n", 0, "--by", "stream", *options))
+
+
+def check_whole(document):
+    """Every sample that has a path is in a row."""
+    for side, total in ("old", "old_totals"), ("new", "new_totals"):
+        rows = [row for section in document["streams"].values() for row in section if row[side]]
+        check(sum(row[side]["hits"] for row in rows) == document[total]["streams"], "hits of", side)
+
+
+def untouched(document):
+    """The matched streams that have been through no function that was changed."""
+    return {json.dumps(path_of(row)) for row in document["streams"]["matched"]
+            if row["old"]["percent"] >= 0.5 and
+            not {"main", "compute_flag"} & {symbol for symbol, _ in path_of(row)}}
+
+
+def check_div_streams(place, old, new):
+    """
+    The four sections: by sources, by names, and by neither. Of eight branches; longer paths have all been
+    through what was changed, for the loop turns that often.
+    """
+    folders = ("--before", place + "/old", "--after", place + "/new")
+    changed_lines = {"div.c:13", "div.c:24"}
+    own = {"main", "compute_flag", "rand", "random", "random_r"}
+    check_whole(compared(old, new, "--by", "stream"))
+    old, new = (recorded(place + "/div-" + n, 1500, options=("--period", 13, "--rows", 8))
+                for n in ("old", "new"))
+    document = streams_compared(old, new, *folders)
+    check_sections("by sources", document, {"main", "compute_flag"})
+    for section in "matched", "old_only":
+        for row in document["streams"][section]:
+            check(not changed_lines & {line for _, line in path_of(row)}, section, path_of(row))
+    for row in document["streams"]["old_only"]:
+        check(not own & {symbol for symbol, _ in path_of(row)}, "not matched:", path_of(row))
+    check(all(row["reason"] == "source" for row in document["streams"]["changed"]), "reasons")
+    by_sources = untouched(document)
+    names = ("--changed-func", "main", "--changed-func", "rand")
+    document = streams_compared(old, new, *names)
+    check_sections("by names", document, {"main", "rand", "compute_flag"})
+    named = {row["reason"] for row in document["streams"]["changed"]}
+    check("named" in named and named <= {"named", "code"}, "reasons", named)
+    document = streams_compared(old, new)
+    check_sections("by code", document, {"main", "compute_flag"})
+    check(by_sources and by_sources == untouched(document), "by sources", by_sources, "by code",
+          untouched(document))
 
 
 # Changes planted in a program, and none.
