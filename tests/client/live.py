@@ -76,7 +76,8 @@ def live(daemon, *arguments, **environment):
 def check_views(terminal):
     terminal.shows("software of cpu-clock", "15 windows + the open one",
                    "[function]", "FUNCTION", "75.", "work", "idle_\u017eofie")
-    for key, name, text in (("s", "stack", "main+0x10 (demo)"), ("b", "branch", "no branch records"),
+    for key, name, text in (("s", "stack", "main+0x10 (demo)"), ("t", "stream", "no branch records"),
+                            ("b", "branch", "no branch records"),
                             ("k", "block", "no branch records"), ("p", "process", "EXECUTABLE"),
                             ("o", "object", "/usr/bin/demo"), ("l", "line", "LINE"),
                             ("u", "unit", "demo.service"), ("f", "function", "FUNCTION")):
