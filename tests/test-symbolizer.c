@@ -599,6 +599,7 @@ static void check_named(struct symbolizer *s, struct profile_object *objects, ui
 	for (size_t i = 0; i < p->n_functions; i++) {
 		assert_int_equal(p->functions[i].object, i);
 		assert_string_equal(p->functions[i].name, name);
+		assert_true(p->functions[i].fingerprint != 0);
 	}
 }
 

@@ -90,6 +90,16 @@ static void take_missing(struct fingerprinter *f, struct cached_object *cached, 
 	}
 }
 
+/* Its headers say where its code is; they went with its symbols, if those had to make room. */
+static int seek_headers(struct fingerprinter *f, const struct profile_object *object,
+			struct cached_object *cached)
+{
+	if (cached->file || cached->why ||
+	    (object->kind != OBJECT_FILE && object->kind != OBJECT_VDSO))
+		return 0;
+	return object_cache_get(f->cache, object, &cached);
+}
+
 int fingerprinter_take(struct fingerprinter *f, const struct profile_object *object,
 		       struct cached_object *cached)
 {
@@ -98,7 +108,9 @@ int fingerprinter_take(struct fingerprinter *f, const struct profile_object *obj
 
 	if (f->n_left == 0 || !is_any_missing(&cached->known))
 		return 0;
-	r = object_cache_seek_code(f->cache, object, cached);
+	r = seek_headers(f, object, cached);
+	if (r >= 0)
+		r = object_cache_seek_code(f->cache, object, cached);
 	if (r >= 0 && cached->code && cached->file)
 		r = prepare(f, code_machine(cached->code));
 	if (r > 0) {

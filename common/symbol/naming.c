@@ -188,10 +188,14 @@ static int take_fingerprints(struct naming *naming, size_t max_code_bytes)
 	int r = 0;
 
 	fingerprinter_init(&fingerprinter, naming->cache, max_code_bytes);
-	for (size_t i = 0; i < naming->profile->n_objects && r >= 0; i++)
-		if (naming->objects[i].cached)
-			r = fingerprinter_take(&fingerprinter, &naming->profile->objects[i],
-					       naming->objects[i].cached);
+	for (size_t i = 0; i < naming->profile->n_objects && r >= 0; i++) {
+		if (!naming->objects[i].cached)
+			continue;
+		r = fingerprinter_take(&fingerprinter, &naming->profile->objects[i],
+				       naming->objects[i].cached);
+		if (object_cache_bytes(naming->cache) > naming->max_bytes)
+			object_cache_drop_symbols(naming->cache, naming->max_bytes);
+	}
 	fingerprinter_done(&fingerprinter);
 	return r;
 }
