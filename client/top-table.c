@@ -365,6 +365,8 @@ static const char *why_empty(const struct top *top)
 				      "no branch records in it; branchctl status says why";
 	if (is_of_branches(top->by) && counters->rows_call_stack > 0)
 		return "its branch records are call stacks, and no branches";
+	if (top->by == VIEW_STREAM && counters->streams_limit > 0)
+		return "no branch path has a thousandth of the samples: all are rarer";
 	return "nothing was counted";
 }
 
