@@ -27,11 +27,13 @@ struct entries {
 	uint64_t *entries; /* where functions begin, in order */
 	uint64_t *ends;    /* the last address of each that was seen to be in it */
 	size_t n_entries, cap_entries, cap_ends;
+	struct entries_cache *cache;
+	uint64_t version; /* another when an entry comes or goes */
 	struct pair pairs[N_PAIRS];
 	unsigned int n_out, n_tail;
 };
 
-int entries_new(struct entries **ret, int32_t pid, uint32_t serial)
+int entries_new(struct entries **ret, int32_t pid, uint32_t serial, struct entries_cache *cache)
 {
 	struct entries *e = calloc(1, sizeof(*e));
 
@@ -39,6 +41,8 @@ int entries_new(struct entries **ret, int32_t pid, uint32_t serial)
 		return -ENOMEM;
 	e->pid = pid;
 	e->identity = serial;
+	e->version = (uint64_t)serial * 0xd6e8feb86659fd93ull;
+	e->cache = cache;
 	*ret = e;
 	return 0;
 }
@@ -69,6 +73,7 @@ uint64_t entries_identity(const struct entries *e)
 }
 
 #define FORGOTTEN (1ull << 32)
+#define CHANGED   0xbf58476d1ce4e5b9ull
 
 /* How many entries begin at @address or before. */
 static size_t count_until(const struct entries *e, uint64_t address)
@@ -101,6 +106,7 @@ static int insert(struct entries *e, size_t at, uint64_t start)
 	memmove(e->ends + at + 1, e->ends + at, (e->n_entries - at) * sizeof(*e->ends));
 	e->entries[at] = e->ends[at] = start;
 	e->n_entries++;
+	e->version += CHANGED;
 	return 0;
 }
 
@@ -123,16 +129,29 @@ void entries_forget(struct entries *e, uint64_t start, uint64_t end)
 	memmove(e->entries + first, e->entries + last, (e->n_entries - last) * sizeof(*e->entries));
 	memmove(e->ends + first, e->ends + last, (e->n_entries - last) * sizeof(*e->ends));
 	e->n_entries -= last - first;
+	e->version += CHANGED;
 	e->identity += FORGOTTEN;
 }
 
-uint64_t entries_function(const struct entries *e, uint64_t address)
+static uint64_t look_up(const struct entries *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
 	if (n == 0 || address - e->entries[n - 1] >= ENTRIES_MAX_FUNCTION)
 		return ENTRIES_NONE;
 	return e->entries[n - 1];
+}
+
+uint64_t entries_function(const struct entries *e, uint64_t address)
+{
+	uint64_t tag = (address ^ e->version) * 0x9e3779b97f4a7c15ull;
+	size_t i = tag >> (64 - ENTRIES_CACHE_BITS);
+
+	if (e->cache->asked[i].tag != tag) {
+		e->cache->asked[i].tag = tag;
+		e->cache->asked[i].function = look_up(e, address);
+	}
+	return e->cache->asked[i].function;
 }
 
 void entries_reach(struct entries *e, uint64_t to, uint64_t address)

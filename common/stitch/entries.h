@@ -17,12 +17,20 @@
 
 #define ENTRIES_NONE         0u
 #define ENTRIES_MAX_ENTRIES  16384u /* 256 KiB a process */
+#define ENTRIES_CACHE_BITS   14
 #define ENTRIES_MAX_FUNCTION 65536u /* bytes; beyond, an address belongs to a function unseen */
 
 struct entries;
 
-/* @serial: another for each. 0 or -ENOMEM. */
-int entries_new(struct entries **ret, int32_t pid, uint32_t serial);
+/* What was asked for, and the answer: the same calls are asked for again and again. Zeroed it is empty. */
+struct entries_cache {
+	struct {
+		uint64_t tag, function;
+	} asked[1u << ENTRIES_CACHE_BITS];
+};
+
+/* @serial: another for each. The cache outlives it, and may serve many. 0 or -ENOMEM. */
+int entries_new(struct entries **ret, int32_t pid, uint32_t serial, struct entries_cache *cache);
 struct entries *entries_free(struct entries *e);
 DEFINE_CLEANUP(struct entries *, entries_free);
 

@@ -81,6 +81,7 @@ static int add_rows(struct stack *stack, const struct sample *s)
 static int add_stitched(struct stack *stack, struct stitch *stitch, const struct event *event,
 			uint64_t ip)
 {
+	struct stack_frame *frames;
 	struct stitched stitched;
 	int r = stitch_add(stitch, event, ip, &stitched);
 
@@ -88,8 +89,10 @@ static int add_stitched(struct stack *stack, struct stitch *stitch, const struct
 		return r;
 	if (reserve(stack, stitched.n_callers) < 0)
 		return -ENOMEM;
+	frames = stack->frames + stack->n;
 	for (size_t i = 0; i < stitched.n_callers; i++)
-		add_frame(stack, stitched.callers[i], stitched.callers[i]);
+		frames[i] = (struct stack_frame){ stitched.callers[i], stitched.callers[i] };
+	stack->n += stitched.n_callers;
 	stack->n_stitched = stitched.n_stitched;
 	return 0;
 }

@@ -18,7 +18,7 @@
 
 #define MAX_TASKS     4096u
 #define N_RECENT      256u
-#define N_KNOWN       4096u /* see learn_calls() */
+#define KNOWN_BITS    15 /* see learn_calls() */
 #define INDEX_NOTHING UINT64_MAX
 
 struct slot {
@@ -44,7 +44,8 @@ struct stitch {
 	uint32_t depth;
 	uint32_t epoch;   /* of lost samples */
 	bool index_moves; /* a hardware index was seen that is one */
-	uint64_t known[N_KNOWN];
+	struct entries_cache functions;
+	uint64_t known[1u << KNOWN_BITS];
 	uint64_t from[TASK_MAX_ROWS + TASK_MAX_LEVELS];
 };
 
@@ -133,7 +134,8 @@ static struct entries *get_entries(struct stitch *stitch, int32_t pid)
 	if (program)
 		return program->entries;
 	program = calloc(1, sizeof(*program));
-	if (!program || entries_new(&program->entries, pid, stitch->n_programs++) < 0) {
+	if (!program ||
+	    entries_new(&program->entries, pid, stitch->n_programs++, &stitch->functions) < 0) {
 		free(program);
 		return NULL;
 	}
@@ -232,16 +234,40 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
 	s->index = (uint32_t)(sample->hw_idx % s->depth);
 }
 
+/*
+ * The rows that are not in the same register as at the task's last snapshot; without an index, as far from the
+ * oldest. Some of those may be the same.
+ */
+static uint32_t count_new(const struct task *task, const struct snapshot *s)
+{
+	const struct row *before = task->rows;
+	uint32_t n = s->n_rows, n_before = task->n_rows, skip = 0;
+
+	if (!task->is_known || task->learnt != entries_identity(task->entries))
+		return n;
+	if (s->has_index) /* the oldest's register less that of the oldest before */
+		skip = (uint32_t)((int64_t)s->index - (int64_t)n -
+				  (task->top - (int64_t)n_before)) %
+		       s->depth;
+	while (n > 0 && n_before > skip &&
+	       row_equal(&s->rows[n - 1], &before[n_before - skip - 1])) {
+		n--;
+		n_before--;
+	}
+	return n;
+}
+
 /* Calls that were learnt before need not be looked up again. */
 static int learn_calls(struct stitch *stitch, struct task *task, const struct snapshot *s)
 {
-	for (uint32_t i = s->n_rows; i-- > 0;) {
+	const uint64_t identity = entries_identity(task->entries);
+
+	for (uint32_t i = count_new(task, s); i-- > 0;) {
 		const struct row *row = &s->rows[i];
 		uint64_t older = i + 1 < s->n_rows ? s->rows[i + 1].to : ENTRIES_NONE;
-		uint64_t tag = (row->from + older + entries_identity(task->entries)) *
-				       0x9e3779b97f4a7c15ull ^
+		uint64_t tag = (row->from + older + identity) * 0x9e3779b97f4a7c15ull ^
 			       row->to * 0xbf58476d1ce4e5b9ull;
-		uint64_t *known = &stitch->known[tag >> 52];
+		uint64_t *known = &stitch->known[tag >> (64 - KNOWN_BITS)];
 
 		if (*known == tag)
 			continue;
@@ -251,6 +277,7 @@ static int learn_calls(struct stitch *stitch, struct task *task, const struct sn
 			entries_reach(task->entries, older, row->from);
 		*known = tag;
 	}
+	task->learnt = identity;
 	if (!s->has_index && s->n_rows > 0)
 		entries_reach(task->entries, s->rows[0].to, s->ip);
 	return 0;

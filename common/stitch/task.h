@@ -48,6 +48,7 @@ struct task {
 	bool is_known; /* there was one */
 	bool is_sure;  /* its height is right for certain, relative to the one before */
 	uint32_t epoch;
+	uint64_t learnt; /* the identity of the entries that its rows were put into */
 
 	/* Calls and returns between snapshots whose place was certain. */
 	uint32_t pace[PACE_BINS];

@@ -21,9 +21,9 @@ struct walking {
 	size_t n_levels; /* those that still stand below them */
 	size_t n_popped; /* and above these, those that returned by now */
 
-	uint64_t address; /* in the function to be found next */
-	int64_t shift;    /* of heights, by the jumps found */
-	struct level accepted[TASK_MAX_ROWS];
+	uint64_t address;              /* in the function to be found next */
+	int64_t shift;                 /* of heights, by the jumps found */
+	struct level *accepted;        /* room for TASK_MAX_ROWS */
 	size_t n_accepted, n_believed; /* the second, until the first jump that is not known */
 	bool is_cut, is_joined, has_claimed;
 };
@@ -216,17 +216,23 @@ static void emit_common(struct walking *w)
 /* Down the levels, to the first gap. */
 static void emit_levels(struct walking *w)
 {
-	const struct task *t = w->task;
+	const struct level *levels = w->task->levels;
 	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
+	uint64_t *from = w->result->from;
+	size_t n = w->result->n, i = w->n_levels;
 
-	for (size_t i = w->n_levels; i-- > 0;) {
-		const struct level *level = &t->levels[i];
-
-		emit(w, level->from);
-		w->result->n_stitched += level->height < oldest;
-		if (level->gap && level->height <= oldest)
+	for (; i > 0 && levels[i - 1].height >= oldest; i--)
+		from[n++] = levels[i - 1].from;
+	w->result->n = n;
+	if (i < w->n_levels && levels[i].gap && levels[i].height == oldest)
+		return;
+	while (i-- > 0) {
+		from[n++] = levels[i].from;
+		if (levels[i].gap)
 			break;
 	}
+	w->result->n_stitched = n - w->result->n;
+	w->result->n = n;
 }
 
 static bool is_ambiguous(const struct walking *w)
@@ -317,12 +323,14 @@ static int remember(struct walking *w)
 }
 
 /* Where nothing is known of its height, it is taken to have no register with what is remembered. */
-static int64_t find_top(const struct task *t, const struct snapshot *s)
+static int64_t find_top(const struct walking *w)
 {
+	const struct task *t = w->task;
+	const struct snapshot *s = w->s;
 	int64_t top = HEIGHT_START, depth = s->depth;
 
 	if (t->is_known)
-		top = t->n_levels > 0 ? t->levels[t->n_levels - 1].height : t->top;
+		top = w->n_levels > 0 ? t->levels[w->n_levels - 1].height : t->top;
 	top += s->n_rows;
 	return s->has_index ? top + (depth + (int64_t)s->index - top % depth) % depth : top;
 }
@@ -345,9 +353,8 @@ static void place(struct walking *w)
 	w->n_fresh = w->s->n_rows;
 	w->n_levels = t->n_levels;
 	if (!a || a->placement == PLACE_UNKNOWN) {
-		if (!w->s->has_index)
-			w->n_levels = count_until_gap(t);
-		w->top = find_top(t, w->s);
+		w->n_levels = count_until_gap(t);
+		w->top = find_top(w);
 		return;
 	}
 	w->top = a->candidates[0].top;
@@ -364,7 +371,14 @@ static void place(struct walking *w)
 int walk(struct callers *ret, struct task *task, const struct snapshot *s,
 	 const struct anchorage *anchorage)
 {
-	struct walking w = { .result = ret, .task = task, .s = s, .anchorage = anchorage };
+	struct level accepted[TASK_MAX_ROWS];
+	struct walking w = {
+		.result = ret,
+		.task = task,
+		.s = s,
+		.anchorage = anchorage,
+		.accepted = accepted,
+	};
 	enum placement placement = anchorage ? anchorage->placement : PLACE_UNKNOWN;
 
 	ret->n = ret->n_stitched = 0;
