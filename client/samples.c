@@ -312,6 +312,7 @@ static int start_stitching(struct samples *samples, struct fault *fault)
 {
 	const struct stitch_settings settings = {
 		.depth = recording_info(samples->recording)->depth,
+		.is_wiped = recording_is_wiped(samples->recording),
 	};
 
 	samples->stitch = stitch_free(samples->stitch);

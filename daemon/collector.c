@@ -338,6 +338,7 @@ static int collector_init(struct collector *c)
 		.max_frames = c->settings.max_frames,
 		.light_streams = LIGHT_STREAMS,
 		.stitch.depth = sampler_probe(c->sampler)->depth,
+		.stitch.is_wiped = sampler_probe(c->sampler)->since_switch,
 	};
 	int r;
 

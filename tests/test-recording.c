@@ -178,6 +178,7 @@ static void test_what_the_file_says_of_itself(void **state)
 		assert_string_equal(info->cpuid, "GenuineIntel,6,85,4");
 		assert_int_equal(info->n_cpus, 4);
 		assert_int_equal(info->depth, 32);
+		assert_true(recording_is_wiped(r)); /* 6.1, and no command's */
 		assert_int_equal(recording_n_sources(r), 2);
 		assert_string_equal(recording_source_name(r, 0), "cycles:u");
 		assert_string_equal(recording_source_name(r, 1), "instructions:u");

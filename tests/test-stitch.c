@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Stitching against a small model of the hardware: a task that calls and returns, its true stack, and
- * registers that a call fills and a return empties. What is said of a stack must be true of it; where
- * all was shown, all must be said.
- */
+/* Stitching against a model: what is said of a stack must be true; where all was shown, all must be said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,79 +9,14 @@
 
 #include <cmocka.h>
 
-#include "common/stitch/stitch.h"
 #include "tests/support/random.h"
+#include "tests/support/stack-model.h"
 
-#define DEPTH     8
-#define MAX_CALLS 200
-#define PID       100
-
-struct model {
-	struct stitch *stitch;
-	struct row registers[DEPTH];
-	uint64_t calls[MAX_CALLS]; /* addresses of the calls it is in, the outermost first */
-	uint64_t functions[MAX_CALLS + 1];
-	size_t n_calls;
-	unsigned int newest;
-	uint64_t n_rows; /* written: their cycles, so that each is another */
-	bool has_index;
-};
-
-static uint64_t function_at(unsigned int i)
-{
-	return 0x400000 + 0x100ull * i;
-}
-
-static void model_init(struct model *m)
+static void start(struct model *m)
 {
 	const struct stitch_settings settings = { .depth = DEPTH, .max_tasks = 2 };
 
-	*m = (struct model){ .has_index = true, .newest = 1 };
-	m->functions[0] = function_at(0);
-	assert_int_equal(stitch_new(&m->stitch, &settings), 0);
-}
-
-static void call(struct model *m, unsigned int function)
-{
-	struct row *row;
-
-	m->newest = (m->newest + 1) % DEPTH;
-	row = &m->registers[m->newest];
-	row->from = m->functions[m->n_calls] + 0x10 + 2 * (function % 8);
-	row->to = function_at(function);
-	row->flags = (++m->n_rows & 0xffff) << 4;
-	m->calls[m->n_calls++] = row->from;
-	m->functions[m->n_calls] = row->to;
-}
-
-static void pop(struct model *m)
-{
-	m->registers[m->newest] = (struct row){ 0 };
-	m->newest = (m->newest + DEPTH - 1) % DEPTH;
-}
-
-static void leave(struct model *m)
-{
-	pop(m);
-	m->n_calls--;
-}
-
-static void sample_of(struct model *m, int32_t tid, struct stitched *ret)
-{
-	struct row rows[DEPTH];
-	struct event e = { .kind = EVENT_SAMPLE, .pid = PID, .tid = tid };
-	uint32_t n = 0;
-
-	while (n < DEPTH && m->registers[(m->newest + DEPTH - n) % DEPTH].from != 0) {
-		rows[n] = m->registers[(m->newest + DEPTH - n) % DEPTH];
-		n++;
-	}
-	e.sample.call_stack = e.sample.has_rows = true;
-	e.sample.rows = rows;
-	e.sample.n_rows = n;
-	e.sample.has_hw_idx = m->has_index;
-	e.sample.hw_idx = m->newest;
-	assert_int_equal(stitch_add(m->stitch, &e, m->functions[m->n_calls] + 4, ret), 0);
+	assert_int_equal(model_init(m, &settings), 0);
 }
 
 /* How many of the callers are told, which must be right. */
@@ -93,7 +24,7 @@ static size_t check(struct model *m)
 {
 	struct stitched s;
 
-	sample_of(m, PID, &s);
+	assert_int_equal(sample_of(m, PID, &s), 0);
 	assert_true(s.n_callers <= m->n_calls);
 	for (size_t i = 0; i < s.n_callers; i++)
 		assert_int_equal(s.callers[i], m->calls[m->n_calls - 1 - i]);
@@ -112,7 +43,7 @@ static void stacks_deeper_than_the_registers_are_whole(void **state)
 {
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	for (unsigned int i = 0; i < 40; i++) {
 		call(&m, i + 1);
 		assert_int_equal(check(&m), m.n_calls);
@@ -124,7 +55,7 @@ static void callers_are_remembered_when_the_registers_run_empty(void **state)
 {
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	descend(&m, 40);
 	while (m.n_calls > 1) {
 		leave(&m);
@@ -137,7 +68,7 @@ static void without_an_index_rows_in_common_decide(void **state)
 {
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	m.has_index = false;
 	for (unsigned int i = 0; i < 30; i++) {
 		call(&m, i + 1);
@@ -155,7 +86,7 @@ static void nothing_is_added_where_nothing_is_in_common(void **state)
 {
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	descend(&m, 5);
 	while (m.n_calls > 0)
 		leave(&m);
@@ -165,15 +96,6 @@ static void nothing_is_added_where_nothing_is_in_common(void **state)
 	stitch_free(m.stitch);
 }
 
-static void tell(struct model *m, enum event_kind kind, bool exec)
-{
-	struct event e = { .kind = kind, .pid = PID, .tid = PID };
-
-	if (kind == EVENT_COMM)
-		e.comm.exec = exec;
-	stitch_apply(m->stitch, &e);
-}
-
 static void exec_exit_and_a_number_used_again_end_a_stack(void **state)
 {
 	static const enum event_kind kinds[] = { EVENT_COMM, EVENT_EXIT, EVENT_FORK };
@@ -181,7 +103,7 @@ static void exec_exit_and_a_number_used_again_end_a_stack(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct model m;
 
-		model_init(&m);
+		start(&m);
 		descend(&m, 30);
 		assert_int_equal(check(&m), 30);
 		tell(&m, kinds[i], true);
@@ -194,7 +116,7 @@ static void a_change_of_name_does_not(void **state)
 {
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	descend(&m, 30);
 	tell(&m, EVENT_COMM, false);
 	assert_int_equal(check(&m), 30);
@@ -206,10 +128,10 @@ static void tasks_not_sampled_for_longest_are_forgotten(void **state)
 	struct stitched s;
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	descend(&m, 30);
-	sample_of(&m, PID + 1, &s);
-	sample_of(&m, PID + 2, &s);
+	(void)sample_of(&m, PID + 1, &s);
+	(void)sample_of(&m, PID + 2, &s);
 	assert_int_equal(stitch_get_counters(m.stitch)->evicted, 1);
 	assert_int_equal(check(&m), DEPTH);
 	stitch_free(m.stitch);
@@ -220,10 +142,10 @@ static void a_jump_out_does_not_leave_its_callers(void **state)
 	struct stitched s;
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	descend(&m, 20);
 	m.n_calls = 3; /* the registers keep what was jumped out of */
-	sample_of(&m, PID, &s);
+	(void)sample_of(&m, PID, &s);
 	assert_true(s.n_callers <= 3);
 	for (size_t i = 0; i < s.n_callers; i++)
 		assert_int_equal(s.callers[i], m.calls[2 - i]);
@@ -237,7 +159,7 @@ static void what_is_said_is_true(void **state)
 	size_t said = 0, true_callers = 0;
 	struct model m;
 
-	model_init(&m);
+	start(&m);
 	for (unsigned int i = 0; i < 20000; i++) {
 		if (m.n_calls > 0 && (m.n_calls == 60 || next_random(&random) % 2))
 			leave(&m);

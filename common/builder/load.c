@@ -158,6 +158,7 @@ static int start_counting(struct loading *l, struct fault *fault)
 		.max_frames = MAX_FRAMES,
 		.no_stitch = l->settings->no_stitch,
 		.stitch.depth = recording_info(l->recording)->depth,
+		.stitch.is_wiped = recording_is_wiped(l->recording),
 	};
 	int64_t source = load_choose_source(l->recording, l->settings->event, fault);
 

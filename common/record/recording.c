@@ -194,6 +194,24 @@ const struct recording_info *recording_info(const struct recording *recording)
 	return info;
 }
 
+/* perf has the events of a command that it starts begin with its exec. */
+bool recording_is_wiped(const struct recording *recording)
+{
+	const char *release = recording->features.os_release;
+	unsigned int major, minor;
+
+	if (!release || sscanf(release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	    (major == 6 && minor >= 15))
+		return false;
+	for (uint32_t i = 0; i < recording->n_names; i++) {
+		const struct perf_event_attr *attr = recording_attr(recording, i);
+
+		if (attr->branch_sample_type != 0 && !attr->enable_on_exec)
+			return true;
+	}
+	return false;
+}
+
 size_t recording_n_sources(const struct recording *recording)
 {
 	return recording->n_names;

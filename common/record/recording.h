@@ -43,6 +43,12 @@ DEFINE_CLEANUP(struct recording *, recording_free);
 
 const struct recording_info *recording_info(const struct recording *recording);
 
+/*
+ * Whether the kernel emptied the branch record at each switch of tasks: Linux before 6.15 does so of events
+ * that belong to no task. False where the file does not tell.
+ */
+bool recording_is_wiped(const struct recording *recording);
+
 /* The perf events recorded: the sources of its events. The name is never NULL. */
 size_t recording_n_sources(const struct recording *recording);
 const struct perf_event_attr *recording_attr(const struct recording *recording, uint32_t source);

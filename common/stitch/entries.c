@@ -20,13 +20,21 @@ struct pair {
 	int score; /* above 0 it jumps out, below it calls */
 };
 
+#define CALLERS_SEVERAL UINT64_MAX
+
+/* A function. */
+struct entry {
+	uint64_t start;
+	uint64_t end;    /* the last address that was seen to be in it */
+	uint64_t caller; /* the call that it was entered by, or CALLERS_SEVERAL */
+};
+
 struct entries {
 	int32_t pid;
 	unsigned int n_users;
 	uint64_t identity;
-	uint64_t *entries; /* where functions begin, in order */
-	uint64_t *ends;    /* the last address of each that was seen to be in it */
-	size_t n_entries, cap_entries, cap_ends;
+	struct entry *entries; /* in order */
+	size_t n_entries, cap_entries;
 	struct entries_cache *cache;
 	uint64_t version; /* another when an entry comes or goes */
 	struct pair pairs[N_PAIRS];
@@ -52,7 +60,6 @@ struct entries *entries_free(struct entries *e)
 	if (!e)
 		return NULL;
 	free(e->entries);
-	free(e->ends);
 	free(e);
 	return NULL;
 }
@@ -78,45 +85,53 @@ uint64_t entries_identity(const struct entries *e)
 /* How many entries begin at @address or before. */
 static size_t count_until(const struct entries *e, uint64_t address)
 {
-	const uint64_t *base = e->entries;
+	const struct entry *base = e->entries;
 	size_t n = e->n_entries;
 
 	while (n > 1) {
 		size_t half = n / 2;
 
-		base += base[half] <= address ? half : 0;
+		base += base[half].start <= address ? half : 0;
 		n -= half;
 	}
 	if (n == 0)
 		return 0;
-	return (size_t)(base - e->entries) + (*base <= address);
+	return (size_t)(base - e->entries) + (base->start <= address);
 }
 
-static int insert(struct entries *e, size_t at, uint64_t start)
+static int insert(struct entries *e, size_t at, uint64_t from, uint64_t start)
 {
 	/* what is forgotten is learnt again: there are so many only where a program makes code */
 	if (e->n_entries == ENTRIES_MAX_ENTRIES) {
 		at = e->n_entries = 0;
 		e->identity += FORGOTTEN;
 	}
-	if (ARRAY_RESERVE(&e->entries, &e->cap_entries, e->n_entries + 1) < 0 ||
-	    ARRAY_RESERVE(&e->ends, &e->cap_ends, e->n_entries + 1) < 0)
+	if (ARRAY_RESERVE(&e->entries, &e->cap_entries, e->n_entries + 1) < 0)
 		return -ENOMEM;
 	memmove(e->entries + at + 1, e->entries + at, (e->n_entries - at) * sizeof(*e->entries));
-	memmove(e->ends + at + 1, e->ends + at, (e->n_entries - at) * sizeof(*e->ends));
-	e->entries[at] = e->ends[at] = start;
+	e->entries[at] = (struct entry){ .start = start, .end = start, .caller = from };
 	e->n_entries++;
 	e->version += CHANGED;
 	return 0;
 }
 
-int entries_learn(struct entries *e, uint64_t to)
+int entries_learn(struct entries *e, uint64_t from, uint64_t to)
 {
 	size_t n = count_until(e, to);
 
-	if (n > 0 && e->entries[n - 1] == to)
-		return 0;
-	return insert(e, n, to);
+	if (n == 0 || e->entries[n - 1].start != to)
+		return insert(e, n, from, to);
+	if (e->entries[n - 1].caller != from)
+		e->entries[n - 1].caller = CALLERS_SEVERAL;
+	return 0;
+}
+
+bool entries_has_one_caller(const struct entries *e, uint64_t to)
+{
+	size_t n = count_until(e, to);
+
+	return n > 0 && e->entries[n - 1].start == to &&
+	       e->entries[n - 1].caller != CALLERS_SEVERAL;
 }
 
 void entries_forget(struct entries *e, uint64_t start, uint64_t end)
@@ -127,7 +142,6 @@ void entries_forget(struct entries *e, uint64_t start, uint64_t end)
 	if (last <= first)
 		return;
 	memmove(e->entries + first, e->entries + last, (e->n_entries - last) * sizeof(*e->entries));
-	memmove(e->ends + first, e->ends + last, (e->n_entries - last) * sizeof(*e->ends));
 	e->n_entries -= last - first;
 	e->version += CHANGED;
 	e->identity += FORGOTTEN;
@@ -137,9 +151,9 @@ static uint64_t look_up(const struct entries *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
-	if (n == 0 || address - e->entries[n - 1] >= ENTRIES_MAX_FUNCTION)
+	if (n == 0 || address - e->entries[n - 1].start >= ENTRIES_MAX_FUNCTION)
 		return ENTRIES_NONE;
-	return e->entries[n - 1];
+	return e->entries[n - 1].start;
 }
 
 uint64_t entries_function(const struct entries *e, uint64_t address)
@@ -158,15 +172,15 @@ void entries_reach(struct entries *e, uint64_t to, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
-	if (n > 0 && e->entries[n - 1] == to && address - to < ENTRIES_MAX_FUNCTION)
-		e->ends[n - 1] = MAX(e->ends[n - 1], address);
+	if (n > 0 && e->entries[n - 1].start == to && address - to < ENTRIES_MAX_FUNCTION)
+		e->entries[n - 1].end = MAX(e->entries[n - 1].end, address);
 }
 
 uint64_t entries_surely(const struct entries *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
-	return n > 0 && address <= e->ends[n - 1] ? e->entries[n - 1] : ENTRIES_NONE;
+	return n > 0 && address <= e->entries[n - 1].end ? e->entries[n - 1].start : ENTRIES_NONE;
 }
 
 static size_t pair_slot(uint64_t from, uint64_t landing)

@@ -16,7 +16,7 @@
 #include "common/util/macro.h"
 
 #define ENTRIES_NONE         0u
-#define ENTRIES_MAX_ENTRIES  16384u /* 256 KiB a process */
+#define ENTRIES_MAX_ENTRIES  16384u /* 384 KiB a process */
 #define ENTRIES_CACHE_BITS   14
 #define ENTRIES_MAX_FUNCTION 65536u /* bytes; beyond, an address belongs to a function unseen */
 
@@ -39,8 +39,11 @@ int32_t entries_pid(const struct entries *e);
 /* Tasks that execute it; who counts is the caller. */
 unsigned int *entries_users(struct entries *e);
 
-/* The function at @to was called. 0 or -ENOMEM. */
-int entries_learn(struct entries *e, uint64_t to);
+/* The function at @to was called by the call at @from. 0 or -ENOMEM. */
+int entries_learn(struct entries *e, uint64_t from, uint64_t to);
+
+/* Whether it was never seen called by another. */
+bool entries_has_one_caller(const struct entries *e, uint64_t to);
 
 /* Forgets the functions in [start, end): other code is there now. */
 void entries_forget(struct entries *e, uint64_t start, uint64_t end);

@@ -227,7 +227,7 @@ static void learn_depth(struct stitch *stitch, uint32_t n_rows)
  */
 static void read_index(struct stitch *stitch, const struct sample *sample, struct snapshot *s)
 {
-	if (!sample->has_hw_idx || sample->hw_idx == INDEX_NOTHING)
+	if (stitch->settings.is_wiped || !sample->has_hw_idx || sample->hw_idx == INDEX_NOTHING)
 		return;
 	stitch->index_moves |= sample->hw_idx != 0;
 	s->has_index = stitch->index_moves;
@@ -271,7 +271,7 @@ static int learn_calls(struct stitch *stitch, struct task *task, const struct sn
 
 		if (*known == tag)
 			continue;
-		if (entries_learn(task->entries, row->to) < 0)
+		if (entries_learn(task->entries, row->from, row->to) < 0)
 			return -ENOMEM;
 		if (older != ENTRIES_NONE)
 			entries_reach(task->entries, older, row->from);

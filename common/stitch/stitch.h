@@ -23,6 +23,7 @@ struct stitch;
 struct stitch_settings {
 	uint32_t depth;   /* rows the hardware can hold; 0: as many as were seen */
 	size_t max_tasks; /* that are remembered; 0: 4096 */
+	bool is_wiped; /* by the kernel at task switches, so that an index says nothing of before */
 };
 
 struct stitch_counters {

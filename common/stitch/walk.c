@@ -158,6 +158,24 @@ static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_
 	return false;
 }
 
+/*
+ * A place that the function alone tells may be that of another call of it: sure are those levels that can
+ * have no other caller. False if there is none.
+ */
+static bool trust_only_callers(struct walking *w)
+{
+	struct level *levels = w->task->levels;
+	size_t n = w->n_levels;
+
+	if (w->s->has_index || w->anchorage->placement != PLACE_LIKELY)
+		return true;
+	while (n > 0 && entries_has_one_caller(w->task->entries, levels[n - 1].to))
+		n--;
+	if (n < w->n_levels)
+		levels[n].gap |= n > 0;
+	return n < w->n_levels;
+}
+
 /* Goes down the new rows, and to the level that they stand on. */
 static void walk_down(struct walking *w)
 {
@@ -174,7 +192,8 @@ static void walk_down(struct walking *w)
 	}
 	if (n < w->n_levels) {
 		w->is_joined = true;
-	} else if (w->is_placed && n > 0 && levels[n - 1].height == w->top - (int64_t)w->n_fresh) {
+	} else if (w->is_placed && n > 0 && levels[n - 1].height == w->top - (int64_t)w->n_fresh &&
+		   trust_only_callers(w)) {
 		w->is_joined = true;
 		if (!contains(w, levels[n - 1].to, w->address))
 			pass_violation(w, levels[n - 1].to, levels[n - 1].height, &i, &n);
