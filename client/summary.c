@@ -101,6 +101,31 @@ static void write_streams(FILE *f, const struct profile_counters *counters)
 	fputc('\n', f);
 }
 
+/* How many call stacks were completed by rows of earlier samples; how many were not, and why. */
+static void write_stitching(FILE *f, const struct profile_counters *counters)
+{
+	const struct {
+		uint64_t value;
+		const char *what;
+	} refused[] = {
+		{ counters->seams_unplaced, "with nothing in common with those" },
+		{ counters->seams_ambiguous, "with several places on those" },
+		{ counters->seams_broken, "where calls do not follow from one another" },
+	};
+	const char *separator = "; not: ";
+
+	if (counters->seams_made == 0)
+		return;
+	fprintf(f, "%" PRIu64 " stacks completed by rows of earlier samples", counters->seams_made);
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		if (refused[i].value == 0)
+			continue;
+		fprintf(f, "%s%" PRIu64 " %s", separator, refused[i].value, refused[i].what);
+		separator = ", ";
+	}
+	fputc('\n', f);
+}
+
 /* The counters of trouble that belong to no sum, nor to any process; nothing where there was none. */
 static void write_troubles(FILE *f, const struct source *source)
 {
@@ -147,6 +172,7 @@ void summary_write(FILE *f, const struct source *source, enum view_by by)
 		write_streams(f, counters);
 	else
 		write_rows(f, counters);
+	write_stitching(f, counters);
 	write_troubles(f, source);
 	if (source->part)
 		fprintf(f,
