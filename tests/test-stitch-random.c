@@ -171,6 +171,8 @@ static void run(struct machine *m, enum trouble trouble, unsigned int sparse, bo
 			n_samples++;
 		}
 	}
+	print_message("trouble %d, one of %u, %s: %zu of %zu wrong\n", trouble, sparse,
+		      has_index ? "index" : "no index", m->wrong, n_samples);
 	if (m->wrong * 1000 > WRONG_MAX[trouble][!has_index] * n_samples)
 		fail_msg("trouble %d, 1 of %u: %zu of %zu wrong", trouble, sparse, m->wrong,
 			 n_samples);

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stitched call stacks of simulated recordings, frame by frame against the true ones.
 
-    stacks.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
+    stacks.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM [PERF]
+
+With PERF, the figures of `PERF script --stitch-lbr` are printed beside.
 
 Each program is sampled densely, with a tenth of the samples, and without a hardware index. Possible is
 what the rows of this and earlier samples of the task have shown, as the simulator knows; of a sparse
@@ -17,6 +19,7 @@ import tempfile
 
 SKIPPED = 77
 PERIOD = 137
+OUTSIDE_MAIN = 3  # frames of the C library, and _start
 
 # The size, and the size with a tenth of the samples.
 PROGRAMS = {
@@ -65,26 +68,52 @@ def told_stacks(branchctl, recording):
         yield [int(line.split()[0], 16) for line in block.split("\n")[1:]]
 
 
-def score(branchctl, recording):
-    """Percentages: complete, share of the depth, each told and possible; wrong."""
-    n = complete = possible = wrong = depth = right = shown = 0
-    for (true, n_shown), told in zip(true_stacks(recording), told_stacks(branchctl, recording),
-                                     strict=True):
+def offsets(recording):
+    """A function from addresses to what perf prints of them: where they are in the file mapped there."""
+    with open(recording + ".maps.tsv", encoding="utf-8") as f:
+        maps = [[int(column, 0) for column in line.split("\t")[3:6]] for line in f
+                if not line.startswith("#")]
+
+    def offset(address):
+        for start, end, pgoff in maps:
+            if start <= address < end:
+                return address - start + pgoff
+        return address
+    return offset
+
+
+def stacks_of_perf(perf, recording):
+    """Its leaf is where the function begins that was called last: it counts as right."""
+    text = run(perf, "script", "-i", recording, "--stitch-lbr", "-F", "tid,time,ip").stdout.decode()
+    for block, (true, _) in zip(text.rstrip("\n").split("\n\n"), true_stacks(recording), strict=True):
+        yield true[:1] + [int(line.split()[0], 16) for line in block.split("\n")[2:]]
+
+
+def score(true_ones, told_ones):
+    """Percentages: complete, share of the depth, each told and possible; wrong; complete to main."""
+    n = to_main = complete = possible = wrong = depth = right = shown = 0
+    for (true, n_shown), told in zip(true_ones, told_ones, strict=True):
         common = next((i for i, (a, b) in enumerate(zip(true, told)) if a != b),
                       min(len(true), len(told)))
         n += 1
         wrong += common < len(told)
         complete += told == true
+        to_main += common == len(told) >= len(true) - OUTSIDE_MAIN
         possible += n_shown == len(true)
         depth += len(true)
         right += common
         shown += n_shown
     return (100 * complete / n, 100 * possible / n, 100 * right / depth, 100 * shown / depth,
-            100 * wrong / n)
+            100 * wrong / n, 100 * to_main / n)
+
+
+def show(name, what, figures):
+    print("%s, %s: complete %.2f of %.2f %%, share %.2f of %.2f %%, wrong %.2f %%, to main %.2f %%"
+          % ((name, what) + figures), flush=True)
 
 
 def main():
-    simulator, branchctl, folder, name = sys.argv[1:]
+    simulator, branchctl, folder, name = sys.argv[1:5]
     size, size_of_tenth = PROGRAMS[name]
     program = os.path.join(folder, "simulated-" + name)
     bad = False
@@ -97,9 +126,15 @@ def main():
             if done.returncode == SKIPPED:
                 print("skipped: tracing is not allowed", file=sys.stderr)
                 sys.exit(SKIPPED)
-            complete, possible, share, shown, wrong = score(branchctl, recording)
-        print("%s, %s: complete %.2f of %.2f %%, share %.2f of %.2f %%, wrong %.2f %%"
-              % (name, what, complete, possible, share, shown, wrong))
+            figures = score(true_stacks(recording), told_stacks(branchctl, recording))
+            complete, possible, share, shown, wrong, _ = figures
+            for perf in sys.argv[5:]:
+                offset = offsets(recording)
+                show(name + ", perf", what, score(
+                    ((true[:1] + [offset(a) for a in true[1:]], n)
+                     for true, n in true_stacks(recording)),
+                    stacks_of_perf(perf, recording)))
+        show(name, what, figures)
         bounds = OTHER_BOUNDS.get((name, what), BOUNDS[what])
         if (complete * 100 < bounds[0] * possible or share * 100 < bounds[1] * shown
                 or wrong > bounds[2]):
