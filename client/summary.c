@@ -139,6 +139,7 @@ static void write_troubles(FILE *f, const struct source *source)
 		{ counters->samples_limit, "samples past the limit" },
 		{ counters->stacks_folded, "stacks cut short for want of space" },
 		{ counters->stacks_cut, "stacks cut short at a frame pointer astray" },
+		{ counters->stacks_deep, "stacks too deep for their outermost frames" },
 		{ counters->stacks_since_switch, "stacks back to a task switch only" },
 		{ counters->unmapped, "samples at an unknown address" },
 		{ counters->snapshots_empty, "samples without rows" },

@@ -31,7 +31,6 @@
 
 #define DRAIN_MS 250
 
-/* What was lost up to a moment, by the sampler's counts. */
 struct losses {
 	uint64_t samples, skipped, records, out_of_order;
 };
@@ -44,8 +43,11 @@ struct collector {
 	struct units *units;
 	struct window_queue *queue;
 	struct schedule schedule;
-	struct losses losses; /* told of in windows */
-	uint64_t n_cut;       /* call chains of the window, cut short */
+	struct losses told;   /* of the sampler's counts, what is in windows: */
+	uint64_t told_ns;     /* that was lost until then */
+	struct losses losses; /* of the window */
+	uint64_t n_cut;       /* its call chains cut short, and those too deep */
+	uint64_t n_deep;
 	uint64_t drained_ns;  /* when the drain before began */
 	uint64_t complete_ns; /* what was written before has come */
 	int wake_fd;
@@ -83,23 +85,36 @@ static struct losses read_losses(const struct collector *c)
 	};
 }
 
-/* How much *@told is behind @now, and brings it there. It does not go back. */
-static uint64_t catch_up(uint64_t *told, uint64_t now)
+/* Brings *@told nearer to @now by @part of the way, which *@window is given. It does not go back. */
+static void catch_up(uint64_t *told, uint64_t now, double part, uint64_t *window)
 {
 	uint64_t n = now > *told ? now - *told : 0;
 
+	n = part < 1 ? (uint64_t)(part * (double)n) : n;
 	*told += n;
-	return n;
+	*window += n;
 }
 
-static void add_losses(struct collector *c, struct profile_counters *counters)
+/*
+ * Gives the window what was lost until @end_ns. When each was lost is not known: of what was told of by now, the
+ * window has as much as of the time since what was told of before.
+ */
+static void add_losses(struct collector *c, uint64_t end_ns)
 {
-	struct losses now = read_losses(c), *told = &c->losses;
+	struct losses now = read_losses(c), *told = &c->told, *window = &c->losses;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	double part = 1;
 
-	counters->lost_samples += catch_up(&told->samples, now.samples);
-	counters->skipped += catch_up(&told->skipped, now.skipped);
-	counters->lost_records += catch_up(&told->records, now.records);
-	counters->out_of_order += catch_up(&told->out_of_order, now.out_of_order);
+	if (end_ns < now_ns)
+		part = end_ns > c->told_ns ?
+			       (double)(end_ns - c->told_ns) / (double)(now_ns - c->told_ns) :
+			       0;
+	catch_up(&told->samples, now.samples, part, &window->samples);
+	catch_up(&told->skipped, now.skipped, part, &window->skipped);
+	catch_up(&told->records, now.records, part, &window->records);
+	catch_up(&told->out_of_order, now.out_of_order, part, &window->out_of_order);
+	end_ns = MIN(end_ns, now_ns);
+	c->told_ns = MAX(c->told_ns, end_ns);
 }
 
 static int fill_info(const struct collector *c, struct profile *profile)
@@ -116,8 +131,25 @@ static int fill_info(const struct collector *c, struct profile *profile)
 	return r < 0 ? r : machine_info_fill(profile);
 }
 
-/* Hands over what the builder has counted, as the window from the schedule's start to @end_us. */
-static int hand_over(struct collector *c, uint64_t end_us, bool open)
+static void count_troubles(struct collector *c, struct profile_counters *counters)
+{
+	counters->lost_samples += c->losses.samples;
+	counters->skipped += c->losses.skipped;
+	counters->lost_records += c->losses.records;
+	counters->out_of_order += c->losses.out_of_order;
+	counters->stacks_cut = c->n_cut;
+	counters->stacks_deep = c->n_deep;
+	if (sampler_probe(c->sampler)->since_switch)
+		counters->stacks_since_switch = counters->samples_call_stack;
+	c->losses = (struct losses){ 0 };
+	c->n_cut = c->n_deep = 0;
+}
+
+/*
+ * Hands over what the builder has counted, as the window from the schedule's start to @end_us, with
+ * what was lost until @end_ns.
+ */
+static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool open)
 {
 	const struct schedule *s = &c->schedule;
 	struct collected collected = {
@@ -135,11 +167,8 @@ static int hand_over(struct collector *c, uint64_t end_us, bool open)
 	if (r < 0)
 		return r;
 	counters = &profile->counters;
-	add_losses(c, counters);
-	counters->stacks_cut = c->n_cut;
-	if (sampler_probe(c->sampler)->since_switch)
-		counters->stacks_since_switch = counters->samples_call_stack;
-	c->n_cut = 0;
+	add_losses(c, end_ns);
+	count_troubles(c, counters);
 	collected.window.samples = counters->samples;
 	collected.window.lost =
 		counters->lost_samples + counters->skipped + counters->samples_limit;
@@ -156,7 +185,7 @@ static int close_until(struct collector *c, uint64_t ns)
 	if (ns >= c->schedule.end_ns) /* a record's time is not to be trusted that far */
 		ns = MIN(ns, clock_ns(CLOCK_MONOTONIC));
 	while (r >= 0 && ns >= c->schedule.end_ns) {
-		r = hand_over(c, c->schedule.end_us, false);
+		r = hand_over(c, c->schedule.end_us, c->schedule.end_ns, false);
 		schedule_next(&c->schedule);
 	}
 	return r;
@@ -167,23 +196,23 @@ static int start_anew(struct collector *c)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t n_us = (now_ns - MIN(now_ns, c->schedule.start_ns)) / 1000;
-	int r = hand_over(c, c->schedule.start_us + n_us, false);
+	int r = hand_over(c, c->schedule.start_us + n_us, UINT64_MAX, false);
 
 	schedule_start(&c->schedule, c->settings.window_us, now_ns, real_us());
 	return r;
 }
 
 /* Who the sampled process runs as, when it is sampled first or has changed. */
-static int identify(struct collector *c, struct incarnation *i, const struct sample *s)
+static int identify(struct collector *c, struct incarnation **i, const struct sample *s)
 {
-	const char *unit;
-	int r;
+	const char *unit = (*i)->unit;
+	int r = 0;
 
-	if (_likely_(i->uid == s->uid && i->cgroup == s->cgroup))
+	if (_likely_((*i)->uid == s->uid && (*i)->cgroup == s->cgroup))
 		return 0;
-	unit = i->unit;
-	r = i->cgroup == s->cgroup ? 0 : units_find(c->units, i->pid, s->cgroup, &unit);
-	return r < 0 ? r : incarnation_identify(i, s->uid, s->cgroup, unit);
+	if ((*i)->cgroup != s->cgroup)
+		r = units_find(c->units, (*i)->pid, s->cgroup, &unit);
+	return r < 0 ? r : processes_identify(c->processes, i, s->uid, s->cgroup, unit);
 }
 
 static bool is_wanted(const struct collector *c, const struct incarnation *i)
@@ -204,13 +233,14 @@ static int count_sample(struct collector *c, const struct event *event)
 
 	if (!i)
 		return -ENOMEM;
-	r = identify(c, i, &e.sample);
+	r = identify(c, &i, &e.sample);
 	if (r < 0)
 		return r;
 	if (_unlikely_(!is_wanted(c, i))) {
 		sampler_refuse(c->sampler, units_knows(c->units, i->cgroup) ? i->cgroup : 0);
 		return 0;
 	}
+	c->n_deep += live_callchain_is_deep(&e.sample);
 	c->n_cut += live_callchain_cut(&e.sample, c->processes, i);
 	return builder_add(c->builder, c->processes, &e);
 }
@@ -239,8 +269,11 @@ static int on_event(const struct event *event, void *userdata)
 static int drain(struct collector *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	int r = sampler_drain(c->sampler, on_event, c);
+	int r;
 
+	if (now < c->schedule.end_ns)
+		add_losses(c, UINT64_MAX);
+	r = sampler_drain(c->sampler, on_event, c);
 	c->complete_ns = c->drained_ns;
 	c->drained_ns = now;
 	return r;
@@ -255,7 +288,7 @@ static int hand_over_part(struct collector *c)
 		return 0; /* still asked for */
 	atomic_store(&c->cut, false);
 	r = drain(c);
-	return r < 0 ? r : hand_over(c, real_us(), true);
+	return r < 0 ? r : hand_over(c, real_us(), UINT64_MAX, true);
 }
 
 static int turn(struct collector *c)
@@ -297,7 +330,7 @@ static int collect(struct collector *c)
 	}
 	if (r >= 0)
 		r = sampler_finish(c->sampler, on_event, c);
-	return r < 0 ? r : hand_over(c, real_us(), false);
+	return r < 0 ? r : hand_over(c, real_us(), UINT64_MAX, false);
 }
 
 static void *run(void *userdata)

@@ -3,6 +3,8 @@
 
 #include <linux/perf_event.h>
 
+#include "bpf/sample.h"
+
 /* The first word of the user's part behind its marker, or the end. */
 static uint32_t user_part(const struct sample *s)
 {
@@ -29,6 +31,18 @@ bool live_callchain_cut(struct sample *sample, const struct processes *processes
 			sample->n_callchain = i;
 			return true;
 		}
+	}
+	return false;
+}
+
+bool live_callchain_is_deep(const struct sample *sample)
+{
+	uint32_t n_frames = 0;
+
+	for (uint32_t i = 0; i < sample->n_callchain; i++) {
+		n_frames = sample->callchain[i] >= PERF_CONTEXT_MAX ? 0 : n_frames + 1;
+		if (n_frames == BPF_SAMPLE_MAX_FRAMES)
+			return true;
 	}
 	return false;
 }

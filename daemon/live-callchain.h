@@ -16,3 +16,6 @@
  */
 bool live_callchain_cut(struct sample *sample, const struct processes *processes,
 			const struct incarnation *incarnation);
+
+/* Whether the kernel may have had more frames than it took for the sample. */
+bool live_callchain_is_deep(const struct sample *sample);

@@ -273,14 +273,16 @@ static uint64_t count_lost_records(const struct sampler *s)
 static int look_around(struct sampler *s, sampler_handler handler, void *userdata)
 {
 	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
-	int r = 0;
+	int r = handler(&(struct event){ .kind = EVENT_LOOK_BEGINS }, userdata);
 
 	s->looked_ns = now_ns();
 	s->lost_seen = count_lost_records(s);
-	if (!s->looked)
+	if (r >= 0 && !s->looked)
 		r = running_kernel_tell(on_running, &l);
 	s->looked = true;
-	return r < 0 ? r : running_tell(s->file_ids, on_running, &l);
+	if (r >= 0)
+		r = running_tell(s->file_ids, on_running, &l);
+	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_LOOK_ENDS }, userdata);
 }
 
 /* What the decoder or the BPF program says wrong is counted; it ends nothing. */

@@ -170,6 +170,26 @@ static void test_chains(void **state)
 	assert_int_equal(cut(NULL, 0, true, false), 0);
 }
 
+/* As deep as the kernel goes: there may be more. */
+static void test_deep_chains(void **state)
+{
+	uint64_t chain[2 + 2 * BPF_SAMPLE_MAX_FRAMES];
+	struct sample s = { .callchain = chain };
+	uint32_t n = 0;
+
+	chain[n++] = PERF_CONTEXT_KERNEL;
+	while (n < BPF_SAMPLE_MAX_FRAMES)
+		chain[n++] = 0xffffffff81000000;
+	chain[n++] = PERF_CONTEXT_USER;
+	while (n < 2 * BPF_SAMPLE_MAX_FRAMES)
+		chain[n++] = 0x401000;
+	s.n_callchain = n;
+	assert_false(live_callchain_is_deep(&s));
+	chain[n++] = 0x401000;
+	s.n_callchain = n;
+	assert_true(live_callchain_is_deep(&s));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_a_stack_alone),
 		cmocka_unit_test(test_of_each_length),
 		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_deep_chains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

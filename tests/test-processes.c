@@ -538,6 +538,16 @@ static void assert_identity(struct processes *p, int32_t pid, uint32_t uid, uint
 	assert_string_equal(i->unit ? i->unit : "none", unit);
 }
 
+static struct incarnation *identify(struct processes *p, int32_t pid, uint32_t uid, uint64_t cgroup,
+				    const char *unit)
+{
+	struct incarnation *i = processes_find(p, pid);
+
+	assert_int_equal(processes_identify(p, &i, uid, cgroup, unit), 0);
+	assert_ptr_equal(i, processes_find(p, pid));
+	return i;
+}
+
 /* What is said once goes on to children and new names; after an exec the unit is only a guess. */
 static void test_whose_it_is(void **state)
 {
@@ -545,15 +555,111 @@ static void test_whose_it_is(void **state)
 
 	comm(p, 5, 5, "x", true);
 	assert_identity(p, 5, UINT32_MAX, 0, "none");
-	assert_int_equal(incarnation_identify(processes_find(p, 5), 1000, 77, "x.service"), 0);
+	identify(p, 5, 1000, 77, "x.service");
 	fork_at(p, 5, 6, 6, 100, false);
 	comm(p, 6, 6, "y", false);
 	assert_identity(p, 6, 1000, 77, "x.service");
 	comm(p, 6, 6, "z", true);
 	assert_identity(p, 6, 1000, 0, "x.service");
-	assert_int_equal(incarnation_identify(processes_find(p, 6), 0, 78, NULL), 0);
+	identify(p, 6, 0, 78, NULL);
 	assert_identity(p, 6, 0, 78, "none");
 	assert_identity(p, 5, 1000, 77, "x.service");
+	processes_free(p);
+}
+
+/* As a server that gives up its privileges: what it did before is root's for ever. */
+static void test_what_was_sampled_stays_whose_it_was(void **state)
+{
+	struct processes *p = make();
+	struct incarnation *i, *before;
+
+	comm(p, 5, 5, "x", true);
+	before = incarnation_ref(identify(p, 5, 0, 77, "x.service"));
+	before->context = 0; /* sampled */
+	i = identify(p, 5, 1000, 77, "x.service");
+	assert_ptr_not_equal(i, before);
+	assert_ptr_equal(i->space, before->space);
+	assert_int_equal(before->uid, 0);
+	assert_int_equal(i->uid, 1000);
+	assert_ptr_equal(identify(p, 5, 1000, 78, "y.service"), i); /* not sampled yet */
+	incarnation_unref(before);
+	processes_free(p);
+}
+
+static size_t n_processes_named(struct processes *p, int32_t first, int32_t n)
+{
+	size_t n_named = 0;
+	char made_up[16];
+
+	for (int32_t pid = first; pid < first + n; pid++) {
+		snprintf(made_up, sizeof(made_up), ":%d", pid);
+		n_named += strcmp(processes_find(p, pid)->comm, made_up) != 0;
+	}
+	return n_named;
+}
+
+/* So many others exit after them that what has exited before is forgotten. */
+static void forget_exited(struct processes *p)
+{
+	for (int32_t pid = 100000; pid < 102000; pid++) {
+		fork_at(p, 1, pid, pid, 0, false);
+		exit_of(p, pid, pid);
+	}
+}
+
+/* Its first thread exits, it takes that one's number, and exits by it: of its own none is told. */
+static void test_exec_of_another_thread(void **state)
+{
+	struct processes *p = make();
+
+	for (int32_t pid = 1000; pid < 1100; pid++) {
+		fork_at(p, 1, pid, pid, 0, false);
+		fork_at(p, pid, pid, pid + 50000, 0, false);
+		exit_of(p, pid, pid);
+		comm(p, pid, pid, "x", true);
+		assert_string_equal(processes_find(p, pid)->comm, "x");
+		exit_of(p, pid, pid);
+	}
+	forget_exited(p);
+	assert_int_equal(n_processes_named(p, 1000, 100), 0);
+	processes_free(p);
+}
+
+/* Exits that were lost: whoever is not there any more is as if it had exited. */
+static void test_who_is_not_seen_is_gone(void **state)
+{
+	struct processes *p = make();
+
+	for (int32_t pid = 1000; pid < 1100; pid++) {
+		comm(p, pid, pid, "x", true);
+		fork_at(p, pid, pid, pid + 50000, 0, false);
+	}
+	apply(p, &(struct event){ .kind = EVENT_LOOK_BEGINS });
+	for (int32_t pid = 1000; pid < 1020; pid++)
+		comm(p, pid, pid, "x", false);
+	apply(p, &(struct event){ .kind = EVENT_LOOK_ENDS });
+	assert_int_equal(n_processes_named(p, 1000, 100),
+			 100); /* their last samples may come yet */
+	forget_exited(p);
+	assert_int_equal(n_processes_named(p, 1000, 100), 20);
+	processes_free(p);
+}
+
+/* The child of a thread that has a name has that name. */
+static void test_a_child_is_named_after_the_thread_that_forked(void **state)
+{
+	struct processes *p = make();
+	struct event e = { .kind = EVENT_FORK,
+			   .pid = 6,
+			   .tid = 6,
+			   .fork = { .parent_pid = 5, .parent_tid = 51 } };
+
+	comm(p, 5, 5, "server", true);
+	fork_at(p, 5, 5, 51, 0, false);
+	comm(p, 5, 51, "worker", false);
+	apply(p, &e);
+	assert_string_equal(processes_find(p, 6)->comm, "worker");
+	assert_string_equal(processes_find(p, 5)->comm, "server");
 	processes_free(p);
 }
 
@@ -608,6 +714,10 @@ int main(void)
 		cmocka_unit_test(test_the_kernel_is_everybody_s),
 		cmocka_unit_test(test_build_ids_told_apart),
 		cmocka_unit_test(test_whose_it_is),
+		cmocka_unit_test(test_what_was_sampled_stays_whose_it_was),
+		cmocka_unit_test(test_exec_of_another_thread),
+		cmocka_unit_test(test_who_is_not_seen_is_gone),
+		cmocka_unit_test(test_a_child_is_named_after_the_thread_that_forked),
 		cmocka_unit_test(test_objects_are_shared),
 		cmocka_unit_test(test_objects_not_in_use_are_forgotten),
 	};

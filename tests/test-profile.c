@@ -298,22 +298,25 @@ static void test_objects_are_known_by_build_id(void **state)
 	assert_int_equal(p->stacks[2].samples, 2);
 }
 
-static void test_what_is_known_of_a_process_wins(void **state)
+/* What it did as root is root's, and what in one unit that unit's, for who may see it. */
+static void test_a_process_is_another_for_another_user_or_unit(void **state)
 {
 	_cleanup_(profile_freep) struct profile *p = new_profile();
 
-	add_process(p, 4, NULL, 1000);
-	add_process(p, 4, "b.service", UINT32_MAX);
-	add_process(p, 4, "a.service", 1001);
+	add_process(p, 4, "a.service", 1000);
+	add_process(p, 4, "a.service", 0);
+	add_process(p, 4, "b.service", 0);
+	add_process(p, 4, "a.service", 0);
 	add_process(p, 3, NULL, UINT32_MAX);
 	assert_int_equal(profile_seal(p), 0);
-	assert_int_equal(p->n_processes, 2);
+	assert_int_equal(p->n_processes, 4);
 	assert_null(p->processes[0].unit);
-	assert_int_equal(p->processes[0].uid, UINT32_MAX);
-	assert_int_equal(p->processes[1].pid, 4);
+	assert_int_equal(p->processes[1].uid, 0);
 	assert_string_equal(p->processes[1].unit, "a.service");
-	assert_int_equal(p->processes[1].uid, 1000);
-	assert_int_equal(p->processes[1].samples, 3);
+	assert_int_equal(p->processes[1].samples, 2);
+	assert_string_equal(p->processes[2].unit, "b.service");
+	assert_int_equal(p->processes[3].uid, 1000);
+	assert_int_equal(p->processes[3].samples, 1);
 }
 
 static void test_strings_are_copied(void **state)
@@ -573,7 +576,7 @@ int main(void)
 		cmocka_unit_test(test_more_can_be_added_after_sealing),
 		cmocka_unit_test(test_equal_stacks_are_added_up),
 		cmocka_unit_test(test_objects_are_known_by_build_id),
-		cmocka_unit_test(test_what_is_known_of_a_process_wins),
+		cmocka_unit_test(test_a_process_is_another_for_another_user_or_unit),
 		cmocka_unit_test(test_strings_are_copied),
 		cmocka_unit_test(test_merging_is_associative_and_commutative),
 		cmocka_unit_test(test_merging_one_copies_it_and_none_is_empty),

@@ -29,6 +29,7 @@ struct thread {
 struct process {
 	int32_t pid;
 	unsigned int n_threads; /* that were heard of and have not exited */
+	unsigned int look;      /* the last in which it was seen to be there */
 	struct incarnation *incarnation;
 	bool exited;
 	UT_hash_handle hh;
@@ -40,73 +41,11 @@ struct processes {
 	struct thread *by_tid;
 	struct process *exited; /* the one that exited first is the first */
 	unsigned int n_exited;
+	unsigned int look; /* at all that runs: how many there were */
 	struct process *recent[N_RECENT];
 	struct objects *objects;
 	struct space *kernel;
 };
-
-struct incarnation *incarnation_ref(struct incarnation *incarnation)
-{
-	incarnation->n_refs++;
-	return incarnation;
-}
-
-struct incarnation *incarnation_unref(struct incarnation *incarnation)
-{
-	if (!incarnation || --incarnation->n_refs > 0)
-		return NULL;
-	space_unref(incarnation->space);
-	free((char *)incarnation->comm);
-	free((char *)incarnation->executable);
-	free((char *)incarnation->unit);
-	free(incarnation);
-	return NULL;
-}
-
-DEFINE_CLEANUP(struct incarnation *, incarnation_unref);
-
-/* Copies a string that may be NULL; false if memory ran out. */
-static bool copy_string(const char **ret, const char *s)
-{
-	*ret = s ? strdup(s) : NULL;
-	return !s || *ret;
-}
-
-/* One like @from but for its name (@comm, if given) and space, which it shares with nobody counted. */
-static struct incarnation *incarnation_new(const struct incarnation *from, const char *comm,
-					   struct space *space)
-{
-	_cleanup_(incarnation_unrefp) struct incarnation *i = calloc(1, sizeof(*i));
-
-	if (!i)
-		return NULL;
-	i->n_refs = 1;
-	i->context = PROFILE_NONE;
-	i->pid = from->pid;
-	i->start_ns = from->start_ns;
-	i->uid = from->uid;
-	i->cgroup = from->cgroup;
-	i->exec_seen = from->exec_seen;
-	if (!copy_string(&i->comm, comm ? comm : from->comm) ||
-	    !copy_string(&i->executable, from->executable) || !copy_string(&i->unit, from->unit))
-		return NULL;
-	i->space = space ? space_ref(space) : space_new();
-	return i->space ? TAKE_PTR(i) : NULL;
-}
-
-int incarnation_identify(struct incarnation *incarnation, uint32_t uid, uint64_t cgroup,
-			 const char *unit)
-{
-	const char *copy;
-
-	if (!copy_string(&copy, unit))
-		return -ENOMEM;
-	free((char *)incarnation->unit);
-	incarnation->unit = copy;
-	incarnation->uid = uid;
-	incarnation->cgroup = cgroup;
-	return 0;
-}
 
 int processes_new(struct processes **ret)
 {
@@ -259,6 +198,7 @@ static struct thread *get_thread(struct processes *p, struct process *process, i
 	struct thread *thread = find_thread(p, tid);
 
 	revive(p, process);
+	process->look = p->look;
 	if (thread && thread->pid == process->pid)
 		return thread;
 	if (thread) /* its exit was not heard of */
@@ -309,6 +249,18 @@ static void forget_executable(struct incarnation *incarnation)
 	incarnation->executable = NULL;
 }
 
+/* Those whose exit was not heard of. */
+static void forget_threads(struct processes *p, struct process *process, int32_t but_tid)
+{
+	struct thread *thread, *next;
+
+	HASH_ITER(hh, p->by_tid, thread, next)
+		if (thread->pid == process->pid && thread->tid != but_tid)
+			remove_thread(p, thread);
+	process->n_threads = but_tid ? 1 : 0;
+}
+
+/* After an exec there is but one thread. One that was not the first has taken its number: no exit is told of its own. */
 static int apply_comm(struct processes *p, const struct event *e)
 {
 	struct process *process = get_process(p, e->pid);
@@ -330,6 +282,8 @@ static int apply_comm(struct processes *p, const struct event *e)
 		forget_executable(fresh);
 		fresh->exec_seen = true;
 		fresh->cgroup = 0;
+		if (process->n_threads > 1)
+			forget_threads(p, process, e->tid);
 	}
 	return 0;
 }
@@ -337,20 +291,38 @@ static int apply_comm(struct processes *p, const struct event *e)
 /* Does away with the one that had the number before, and with its threads if their exit was not heard of. */
 static void replace_process(struct processes *p, struct process *process)
 {
-	struct thread *thread, *next;
-
-	if (process->n_threads > 0) {
-		HASH_ITER(hh, p->by_tid, thread, next)
-			if (thread->pid == process->pid)
-				remove_thread(p, thread);
-	}
+	if (process->n_threads > 0)
+		forget_threads(p, process, 0);
 	remove_process(p, process);
 }
 
-/* A new process: its parent's name, program and mappings. */
+/* Not in a look at all that runs, in which only pid 0 is never seen. */
+static bool is_unseen(const struct processes *p, const struct process *process)
+{
+	return process->look != p->look && process->pid != 0;
+}
+
+/* They exited, unheard of; their threads first, as leave_thread() buries the process of the last. */
+static void bury_unseen(struct processes *p)
+{
+	struct process *process, *next;
+	struct thread *thread, *next_thread;
+
+	HASH_ITER(hh, p->by_tid, thread, next_thread) {
+		process = find_process(p, thread->pid);
+		if (process && is_unseen(p, process))
+			leave_thread(p, thread);
+	}
+	HASH_ITER(hh, p->by_pid, process, next)
+		if (is_unseen(p, process))
+			bury(p, process);
+}
+
+/* A new process: its parent's program and mappings, and the name of the thread that it was. */
 static int fork_process(struct processes *p, const struct event *e)
 {
 	struct process *old = find_process(p, e->pid), *child, *parent;
+	struct thread *thread;
 	struct incarnation *fresh;
 
 	if (old)
@@ -362,7 +334,8 @@ static int fork_process(struct processes *p, const struct event *e)
 	parent = find_process(p, e->fork.parent_pid);
 	if (!parent)
 		return 0;
-	fresh = incarnation_new(parent->incarnation, NULL,
+	thread = find_thread(p, e->fork.parent_tid);
+	fresh = incarnation_new(parent->incarnation, thread ? thread->comm : NULL,
 				e->fork.exec ? NULL : parent->incarnation->space);
 	if (!fresh)
 		return -ENOMEM;
@@ -463,7 +436,8 @@ static int map_user(struct processes *p, const struct event *e, const struct map
 		return space_unmap(space, mapping->start, mapping->end);
 	if (executable) {
 		free((char *)process->incarnation->executable);
-		if (!copy_string(&process->incarnation->executable, mapping->object->what.path))
+		if (!incarnation_copy_string(&process->incarnation->executable,
+					     mapping->object->what.path))
 			return -ENOMEM;
 	}
 	return space_map(space, mapping);
@@ -519,6 +493,12 @@ int processes_apply(struct processes *processes, const struct event *event)
 		return apply_ksymbol(processes, event);
 	case EVENT_BUILD_ID:
 		return objects_learn_build_id(processes->objects, &event->build_id);
+	case EVENT_LOOK_BEGINS:
+		processes->look++;
+		return 0;
+	case EVENT_LOOK_ENDS:
+		bury_unseen(processes);
+		return 0;
 	default:
 		return 0;
 	}
@@ -529,6 +509,28 @@ struct incarnation *processes_find(struct processes *processes, int32_t pid)
 	struct process *process = get_process(processes, pid);
 
 	return process ? process->incarnation : NULL;
+}
+
+int processes_identify(struct processes *processes, struct incarnation **ret, uint32_t uid,
+		       uint64_t cgroup, const char *unit)
+{
+	struct incarnation *i = *ret;
+	const char *copy;
+
+	if (!incarnation_copy_string(&copy, unit))
+		return -ENOMEM;
+	if (i->context != PROFILE_NONE)
+		i = renew(find_process(processes, i->pid), NULL, i->space);
+	if (!i) {
+		free((char *)copy);
+		return -ENOMEM;
+	}
+	free((char *)i->unit);
+	i->unit = copy;
+	i->uid = uid;
+	i->cgroup = cgroup;
+	*ret = i;
+	return 0;
 }
 
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid)

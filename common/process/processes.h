@@ -13,36 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/process/incarnation.h"
 #include "common/process/space.h"
 #include "common/record/event.h"
-
-struct incarnation {
-	int32_t pid;
-	uint64_t start_ns;      /* when it was forked; 0 where that was not seen */
-	const char *comm;       /* of its first thread */
-	const char *executable; /* NULL until known */
-	const char *unit;       /* what incarnation_identify() said, as are the next two */
-	uint32_t uid;           /* UINT32_MAX where unknown */
-	uint64_t cgroup;        /* 0: not said since its exec */
-	bool exec_seen;         /* so that what is mapped first is the executable */
-	struct space *space;
-	unsigned int n_refs;
-	/*
-	 * The number its holder gave it, or PROFILE_NONE: nobody has kept addresses of it, and it may
-	 * still change in place.
-	 */
-	uint32_t context;
-};
-
-struct incarnation *incarnation_ref(struct incarnation *incarnation);
-struct incarnation *incarnation_unref(struct incarnation *incarnation);
-
-/*
- * Says whose it is: for the incarnation, and for what becomes of it or is forked by it, until it is said
- * again. 0 or -ENOMEM.
- */
-int incarnation_identify(struct incarnation *incarnation, uint32_t uid, uint64_t cgroup,
-			 const char *unit);
 
 struct processes;
 
@@ -58,6 +31,13 @@ int processes_apply(struct processes *processes, const struct event *event);
  * next processes_apply(). NULL when memory ran out.
  */
 struct incarnation *processes_find(struct processes *processes, int32_t pid);
+
+/*
+ * Says whose process *@ret is: for the incarnation, and for what becomes of it or is forked by it, until it
+ * is said again. What was sampled stays whose it was: *@ret may be another one then. 0 or -ENOMEM.
+ */
+int processes_identify(struct processes *processes, struct incarnation **ret, uint32_t uid,
+		       uint64_t cgroup, const char *unit);
 
 /* The name of thread @tid of @pid: its own where it has one, else its process's; NULL for neither. */
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid);

@@ -148,6 +148,7 @@ struct profile_block {
 	X(stacks_folded, "of the samples, those of light stacks, callers left out")         \
 	X(stacks_error, "samples that any one stack may lack for that, at most")            \
 	X(stacks_cut, "stacks cut short where a frame pointer led out of the code")         \
+	X(stacks_deep, "stacks without their outermost frames: the kernel takes so many")   \
 	X(seams_made, "stacks completed by rows of earlier samples")                        \
 	X(seams_unplaced, "stacks that had nothing in common with earlier samples")         \
 	X(seams_ambiguous, "stacks with several places on those of earlier samples")        \

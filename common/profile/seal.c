@@ -60,16 +60,9 @@ static int compare_processes(const void *x, const void *y, void *userdata)
 	RETURN_UNLESS_EQUAL(COMPARE(a->pid, b->pid));
 	RETURN_UNLESS_EQUAL(COMPARE(a->start_ns, b->start_ns));
 	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
-	return compare_strings(a->executable, b->executable);
-}
-
-/* What is known wins, of two that are known the smaller: so the order of adding does not matter. */
-static void merge_process(struct profile_process *into, const struct profile_process *from)
-{
-	into->samples += from->samples;
-	into->uid = MIN(into->uid, from->uid);
-	if (!into->unit || (from->unit && compare_strings(from->unit, into->unit) < 0))
-		into->unit = from->unit;
+	RETURN_UNLESS_EQUAL(compare_strings(a->executable, b->executable));
+	RETURN_UNLESS_EQUAL(COMPARE(a->uid, b->uid));
+	return compare_strings(a->unit, b->unit);
 }
 
 static int seal_processes(struct seal *s)
@@ -87,7 +80,7 @@ static int seal_processes(struct seal *s)
 		const struct profile_process *from = &p->processes[order[i]];
 
 		if (i > 0 && compare_processes(&order[i - 1], &order[i], p->processes) == 0)
-			merge_process(&d->processes[d->n_processes - 1], from);
+			d->processes[d->n_processes - 1].samples += from->samples;
 		else
 			d->processes[d->n_processes++] = *from;
 		s->process_map[order[i]] = (uint32_t)(d->n_processes - 1);

@@ -125,6 +125,9 @@ enum event_kind {
 	EVENT_UNTHROTTLE,
 	EVENT_KSYMBOL,
 	EVENT_BUILD_ID,
+	/* Not of the kernel: what is told between these two is all that runs. */
+	EVENT_LOOK_BEGINS,
+	EVENT_LOOK_ENDS,
 };
 
 struct event {
