@@ -2,13 +2,11 @@
 #include "daemon/file-ids.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -16,6 +14,7 @@
 #include "common/symbol/elf-image.h"
 #include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
+#include "daemon/process-file.h"
 
 #define MAX_FILES 8192 /* remembered; when there are more it starts anew */
 
@@ -68,35 +67,32 @@ struct file_ids *file_ids_free(struct file_ids *ids)
 	return NULL;
 }
 
-static int open_file(const char *path)
+/* Whether @fd, which it takes over where not, is the file that is mapped; fills *@ret_st. */
+static bool is_mapped(int fd, const struct mapping_event *m, struct stat *ret_st)
 {
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, ret_st) == 0 && ret_st->st_ino == m->inode)
+		return true;
+	close(fd);
+	return false;
 }
 
 /*
- * Opens what is mapped; by its path, as the process or, where that has gone, as we see it, if that is still
- * the same file. A descriptor and *@ret_st, or -1.
+ * Opens what is mapped: by where it is, or by its path as the process or, where that has gone, as the
+ * machine sees it, if that is still the same file. A descriptor and *@ret_st, or -1.
  */
 static int open_mapped(int32_t pid, const struct mapping_event *m, struct stat *ret_st)
 {
-	char path[4096 + 64];
-	int fd;
+	int fd = process_file_open_range(pid, m->address, m->address + m->n_bytes);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->address,
-		 m->address + m->n_bytes);
-	fd = open_file(path);
-	if (fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-		fd = open_file(path);
-	}
-	if (fd < 0)
-		fd = open_file(m->path);
-	if (fd >= 0 &&
-	    (fstat(fd, ret_st) < 0 || ret_st->st_ino != m->inode || !S_ISREG(ret_st->st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	if (is_mapped(fd, m, ret_st))
+		return fd;
+	fd = process_file_open(pid, m->path);
+	if (is_mapped(fd, m, ret_st))
+		return fd;
+	fd = process_file_open(1, m->path);
+	return is_mapped(fd, m, ret_st) ? fd : -1;
 }
 
 /* Takes over @fd. */

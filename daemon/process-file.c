@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,23 +35,29 @@ static int only_regular(int fd)
 	return -ENOEXEC;
 }
 
-/* Looks before it opens: opening a device may do something. */
+/*
+ * Opens in earnest what was found with O_PATH, and takes that over: it is looked at before, as opening a
+ * device may do something.
+ */
+static int open_found(int found)
+{
+	_cleanup_close_ int fd = only_regular(found);
+	char again[MAX_PROC_PATH];
+	int r;
+
+	if (fd < 0)
+		return fd;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+	r = open(again, OPEN_FLAGS);
+	return r < 0 ? -errno : r;
+}
+
 static int open_beneath(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	_cleanup_close_ int found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	char again[MAX_PROC_PATH];
-	int fd;
+	int found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	if (found < 0)
-		return -errno;
-	if (only_regular(found) < 0) {
-		found = -1;
-		return -ENOEXEC;
-	}
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
-	fd = open(again, OPEN_FLAGS);
-	return fd < 0 ? -errno : fd;
+	return found < 0 ? -errno : open_found(found);
 }
 
 static int open_named(int32_t pid, const char *path)
@@ -74,16 +81,24 @@ static bool leads_to(const char *link, const char *path)
 
 static int open_link(const char *link)
 {
-	int fd = open(link, OPEN_FLAGS);
+	int found = open(link, O_PATH | O_CLOEXEC);
 
-	return fd < 0 ? -errno : only_regular(fd);
+	return found < 0 ? -errno : open_found(found);
+}
+
+int process_file_open_range(int32_t pid, uint64_t start, uint64_t end)
+{
+	char link[MAX_PROC_PATH];
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	return open_link(link);
 }
 
 /* The first mapping of a file with that name, by the range it is mapped at. */
 static int open_mapped(int32_t pid, const char *path)
 {
 	char link[MAX_PROC_PATH], line[MAX_MAPS_LINE];
-	unsigned long long start, end;
+	uint64_t start, end;
 	_cleanup_fclose_ FILE *f = NULL;
 	int at = 0;
 
@@ -93,11 +108,11 @@ static int open_mapped(int32_t pid, const char *path)
 		return -errno;
 	for (size_t i = 0; i < MAX_MAPS && fgets(line, sizeof(line), f); i++) {
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %n", &start, &end, &at) < 2 ||
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &start, &end, &at) <
+			    2 ||
 		    strcmp(line + at, path) != 0)
 			continue;
-		snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid, start, end);
-		return open_link(link);
+		return process_file_open_range(pid, start, end);
 	}
 	return -ENOENT;
 }

@@ -12,3 +12,6 @@ int process_file_open(int32_t pid, const char *path);
 
 /* The same of a file that the process still maps, but that has lost the name @path since. */
 int process_file_open_replaced(int32_t pid, const char *path);
+
+/* The same of what it maps at exactly these addresses, whatever its name. */
+int process_file_open_range(int32_t pid, uint64_t start, uint64_t end);
