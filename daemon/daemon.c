@@ -20,12 +20,14 @@
 #include "daemon/log.h"
 #include "daemon/methods.h"
 #include "daemon/namer.h"
+#include "daemon/open-files.h"
 #include "daemon/sampling.h"
 #include "daemon/server.h"
 #include "daemon/store.h"
 
 #define DATABASE       "branchd.db"
 #define ROTATION_SHARE 100 /* of the time, that events may not have counted without a word of it */
+#define MAX_OPEN_FILES 256
 #define SET_ASIDE      "the database was not usable (%s): it is now %s, and a new one was begun"
 
 struct daemon {
@@ -36,6 +38,7 @@ struct daemon {
 	struct config config;
 	struct fault config_fault; /* of the last reload, "" if it was good */
 	uint64_t started_us;
+	struct open_files *open_files;
 	struct namer *namer;
 	struct archive *archive;
 	struct sampling *sampling;
@@ -302,7 +305,9 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	struct methods_settings with_archive;
 	int r;
 
-	r = namer_new(&daemon->namer);
+	r = open_files_new(&daemon->open_files, MAX_OPEN_FILES);
+	if (r >= 0)
+		r = namer_new(&daemon->namer, daemon->open_files);
 	if (r < 0) {
 		store_free(store);
 		return r;
@@ -315,8 +320,8 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	r = methods_new(&daemon->methods, &with_archive);
 	if (r < 0)
 		return r;
-	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, on_sampling_changed,
-			    daemon);
+	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, daemon->open_files,
+			    on_sampling_changed, daemon);
 }
 
 static int add_signals(struct daemon *daemon)
@@ -385,6 +390,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	sampling_free(daemon->sampling);
 	archive_free(daemon->archive);
 	namer_free(daemon->namer);
+	open_files_free(daemon->open_files);
 	sd_event_source_disable_unref(daemon->on_reload);
 	sd_event_unref(daemon->event);
 	free(daemon->config_path);

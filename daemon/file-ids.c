@@ -2,6 +2,7 @@
 #include "daemon/file-ids.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ struct file_id {
 
 struct file_ids {
 	struct file_id *files;
-	struct build_id vdso; /* of 64-bit processes */
+	struct build_id vdso;          /* of 64-bit processes */
+	struct open_files *open_files; /* or NULL */
 };
 
 int file_ids_new(struct file_ids **ret)
@@ -46,6 +48,11 @@ int file_ids_new(struct file_ids **ret)
 		ids->vdso.n = 0;
 	*ret = ids;
 	return 0;
+}
+
+void file_ids_keep_open(struct file_ids *ids, struct open_files *open_files)
+{
+	ids->open_files = open_files;
 }
 
 static void forget_all(struct file_ids *ids)
@@ -95,12 +102,11 @@ static int open_mapped(int32_t pid, const struct mapping_event *m, struct stat *
 	return is_mapped(fd, m, ret_st) ? fd : -1;
 }
 
-/* Takes over @fd. */
 static struct build_id read_id(int fd)
 {
 	_cleanup_(elf_image_freep) struct elf_image *image = NULL;
 
-	if (elf_image_open(&image, fd) < 0)
+	if (elf_image_open(&image, fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return (struct build_id){ 0 };
 	return image->build_id;
 }
@@ -145,40 +151,56 @@ static struct file_id *find_unchanged(const struct file_ids *ids, const struct f
 	return file;
 }
 
-/* What is known of the file at @fd, which it takes over; read if it must be. NULL: no memory. */
+/* What is known of the file at @fd; read if it must be. NULL: no memory. */
 static struct file_id *find_file(struct file_ids *ids, const struct file_key *key, int fd,
 				 const struct stat *st)
 {
 	struct file_id *file;
 
 	HASH_FIND(hh, ids->files, key, sizeof(*key), file);
-	if (file && is_unchanged(file, st)) {
-		close(fd);
+	if (file && is_unchanged(file, st))
 		return file;
-	}
 	if (!file)
 		file = add_file(ids, key);
-	if (!file) {
-		close(fd);
+	if (!file)
 		return NULL;
-	}
 	file->changed = st->st_ctim;
 	file->n_bytes = st->st_size;
 	file->id = read_id(fd);
 	return file;
 }
 
+static void keep_open(const struct file_ids *ids, const struct file_id *file, int fd)
+{
+	struct open_file_key key = { 0 };
+
+	if (!ids->open_files)
+		return;
+	if (file->id.n > 0) {
+		memcpy(key.build_id, file->id.bytes, file->id.n);
+		key.n_build_id = file->id.n;
+	} else {
+		key.major = file->key.major;
+		key.minor = file->key.minor;
+		key.inode = file->key.inode;
+	}
+	open_files_add(ids->open_files, &key, fd);
+}
+
 static int open_and_find(struct file_ids *ids, int32_t pid, const struct mapping_event *mapping,
 			 const struct file_key *key, struct file_id **ret)
 {
 	struct stat st;
-	int fd = open_mapped(pid, mapping, &st);
+	_cleanup_close_ int fd = open_mapped(pid, mapping, &st);
 
 	*ret = NULL;
 	if (fd < 0)
 		return 0;
 	*ret = find_file(ids, key, fd, &st);
-	return *ret ? 0 : -ENOMEM;
+	if (!*ret)
+		return -ENOMEM;
+	keep_open(ids, *ret, fd);
+	return 0;
 }
 
 static void fill(struct mapping_event *mapping, const struct build_id *id)

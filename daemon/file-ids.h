@@ -12,12 +12,16 @@
 
 #include "common/record/event.h"
 #include "common/util/macro.h"
+#include "daemon/open-files.h"
 
 struct file_ids;
 
 int file_ids_new(struct file_ids **ret);
 struct file_ids *file_ids_free(struct file_ids *ids);
 DEFINE_CLEANUP(struct file_ids *, file_ids_free);
+
+/* The files that are opened from now on are kept in @open_files, which outlives this. */
+void file_ids_keep_open(struct file_ids *ids, struct open_files *open_files);
 
 /*
  * Puts the build-id, also the vdso's, into @mapping of process @pid in the place of device and inode,

@@ -16,6 +16,7 @@
 #include "daemon/process-file.h"
 
 #define PIDS_OF_OBJECT   4
+#define N_CANDIDATES     (2 * PIDS_OF_OBJECT + 2)
 #define MAX_SYMBOL_BYTES (10u << 20) /* from one window to the next */
 #define MAX_CODE_BYTES   (1u << 20)  /* for one window: a fifth of a second of the CPU */
 
@@ -26,6 +27,7 @@ struct users {
 
 struct namer {
 	struct symbolizer *symbolizer;
+	struct open_files *open_files; /* or NULL */
 	const struct profile *profile; /* being named */
 	struct users *users;           /* of each of its objects; NULL until the first is wanted */
 };
@@ -65,18 +67,36 @@ static int find_users(struct namer *namer)
 	return 0;
 }
 
-/* Each process has two ways to the file; last comes where process 1 has it. */
+static int open_kept(const struct namer *namer, size_t object)
+{
+	const struct profile_object *o = &namer->profile->objects[object];
+	struct open_file_key key = {
+		.inode = o->inode,
+		.major = o->major,
+		.minor = o->minor,
+		.n_build_id = o->n_build_id,
+	};
+
+	if (!namer->open_files)
+		return -ENOENT;
+	memcpy(key.build_id, o->build_id, o->n_build_id);
+	return open_files_open(namer->open_files, &key);
+}
+
+/* First what was kept; each process has two ways to the file; last comes where process 1 has it. */
 static int open_candidate(const struct namer *namer, size_t object, unsigned int candidate)
 {
 	const char *path = namer->profile->objects[object].path;
 	int32_t pid;
 
-	if (candidate == 2 * PIDS_OF_OBJECT)
+	if (candidate == 0)
+		return open_kept(namer, object);
+	if (candidate == N_CANDIDATES - 1)
 		return process_file_open(1, path);
-	pid = namer->users[object].pids[candidate / 2];
+	pid = namer->users[object].pids[(candidate - 1) / 2];
 	if (!pid)
 		return -ESRCH;
-	return candidate % 2 ? process_file_open_replaced(pid, path) : process_file_open(pid, path);
+	return candidate % 2 ? process_file_open(pid, path) : process_file_open_replaced(pid, path);
 }
 
 /* What the symbolizer asks for each object that it has not seen before. */
@@ -91,7 +111,7 @@ static int on_open(const struct profile_object *object, unsigned int *cursor, vo
 		return -ENOENT;
 	if (!namer->users && find_users(namer) < 0)
 		return -ENOENT;
-	while (*cursor <= 2 * PIDS_OF_OBJECT) {
+	while (*cursor < N_CANDIDATES) {
 		fd = open_candidate(namer, (size_t)(object - p->objects), (*cursor)++);
 		if (fd >= 0)
 			return fd;
@@ -99,7 +119,7 @@ static int on_open(const struct profile_object *object, unsigned int *cursor, vo
 	return -ENOENT;
 }
 
-int namer_new(struct namer **ret)
+int namer_new(struct namer **ret, struct open_files *open_files)
 {
 	_cleanup_(namer_freep) struct namer *namer = calloc(1, sizeof(*namer));
 	struct symbolizer_settings settings = {
@@ -112,6 +132,7 @@ int namer_new(struct namer **ret)
 
 	if (!namer)
 		return -ENOMEM;
+	namer->open_files = open_files;
 	r = symbolizer_new(&namer->symbolizer, &settings);
 	if (r < 0)
 		return r;

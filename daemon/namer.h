@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Gives the functions of a profile their names, while the processes it is of may still be there: the
- * files of one in a container, or deleted, are found through /proc/PID.
+ * files of one in a container, or deleted, are found through /proc/PID; those of processes gone by then,
+ * among the files that the collector kept open.
  */
 #pragma once
 
@@ -10,10 +11,12 @@
 
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
+#include "daemon/open-files.h"
 
 struct namer;
 
-int namer_new(struct namer **ret);
+/* Borrows @open_files, where files are sought first; or NULL. */
+int namer_new(struct namer **ret, struct open_files *open_files);
 struct namer *namer_free(struct namer *namer);
 DEFINE_CLEANUP(struct namer *, namer_free);
 

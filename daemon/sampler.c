@@ -227,6 +227,11 @@ struct sampler *sampler_free(struct sampler *sampler)
 	return NULL;
 }
 
+void sampler_keep_open(struct sampler *sampler, struct open_files *open_files)
+{
+	file_ids_keep_open(sampler->file_ids, open_files);
+}
+
 const struct sampler_probe *sampler_probe(const struct sampler *sampler)
 {
 	return &sampler->probe.what;

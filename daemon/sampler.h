@@ -14,6 +14,7 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 #include "daemon/branch-filter.h"
+#include "daemon/open-files.h"
 #include "daemon/restriction.h"
 
 enum sampler_mode {
@@ -99,6 +100,9 @@ int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
 		 struct fault *fault);
 struct sampler *sampler_free(struct sampler *sampler);
 DEFINE_CLEANUP(struct sampler *, sampler_free);
+
+/* Before the first drain: files of programs are kept in @open_files, which outlives the sampler. */
+void sampler_keep_open(struct sampler *sampler, struct open_files *open_files);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 

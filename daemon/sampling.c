@@ -12,10 +12,12 @@
 
 #define MAX_QUEUED 8
 #define RETRY_US   60000000
+#define MAX_AGE_US 600000000ull /* of a file kept open when a window has been named */
 
 struct sampling {
 	sd_event *event;
 	struct archive *archive;
+	struct open_files *open_files;
 	void (*changed)(void *userdata);
 	void *userdata;
 	struct config config;
@@ -43,12 +45,25 @@ static void complain(struct sampling *s, const char *id, const char *text)
 	log_error(id, "%s", text);
 }
 
+/*
+ * The window that began at @start_us has been named, and the collector is at work on a later one already. What
+ * was mapped a window before it and was sampled has its names by now.
+ */
+static void drop_files(struct sampling *s, uint64_t start_us)
+{
+	uint64_t now = now_us(), age_us = now - MIN(now, start_us) + s->config.window_us;
+
+	open_files_drop(s->open_files, MIN(age_us, MAX_AGE_US));
+}
+
 static void hand_over(struct sampling *s, struct collected *collected)
 {
 	bool closed = !collected->window.open;
 	struct fault fault = {};
+	int r = archive_add(s->archive, collected, &fault);
 
-	if (archive_add(s->archive, collected, &fault) < 0)
+	drop_files(s, collected->window.start_us);
+	if (r < 0)
 		complain(s, LOG_ID_NOT_STORED, fault.text);
 	else if (!closed)
 		return;
@@ -81,6 +96,7 @@ static void stop(struct sampling *s)
 	if (archive_flush(s->archive, &fault) < 0)
 		complain(s, LOG_ID_NOT_STORED, fault.text);
 	s->collector = collector_free(s->collector);
+	open_files_drop(s->open_files, 0);
 	archive_set_open(s->archive, 0, NULL);
 }
 
@@ -123,6 +139,7 @@ static int start(struct sampling *s)
 	if (r < 0)
 		return r;
 	s->probe = *sampler_probe(sampler);
+	sampler_keep_open(sampler, s->open_files);
 	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
 	if (r < 0)
 		return r;
@@ -185,7 +202,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 void (*changed)(void *userdata), void *userdata)
+		 struct open_files *open_files, void (*changed)(void *userdata), void *userdata)
 {
 	_cleanup_(sampling_freep) struct sampling *s = calloc(1, sizeof(*s));
 	int r;
@@ -194,6 +211,7 @@ int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive
 		return -ENOMEM;
 	s->event = sd_event_ref(event);
 	s->archive = archive;
+	s->open_files = open_files;
 	s->changed = changed;
 	s->userdata = userdata;
 	r = sd_event_add_time(event, &s->on_retry, CLOCK_MONOTONIC, 0, 0, on_retry, s);

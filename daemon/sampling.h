@@ -13,14 +13,15 @@
 #include "daemon/archive.h"
 #include "daemon/collector.h"
 #include "daemon/config.h"
+#include "daemon/open-files.h"
 #include "daemon/sampler.h"
 #include "daemon/status.h"
 
 struct sampling;
 
-/* Borrows @archive. @changed is called when sampling has begun or ended, or a window was closed. */
+/* Borrows @archive and @open_files. @changed is called when sampling has begun or ended, or a window was closed. */
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 void (*changed)(void *userdata), void *userdata);
+		 struct open_files *open_files, void (*changed)(void *userdata), void *userdata);
 /* Ends it, if it is not ended. */
 struct sampling *sampling_free(struct sampling *sampling);
 DEFINE_CLEANUP(struct sampling *, sampling_free);

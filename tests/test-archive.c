@@ -33,7 +33,7 @@ static int set_up(void **state)
 	assert_non_null(k);
 	signal(SIGXFSZ, SIG_IGN);
 	stored_init(&k->stored);
-	assert_int_equal(namer_new(&k->namer), 0);
+	assert_int_equal(namer_new(&k->namer, NULL), 0);
 	assert_int_equal(archive_new(&k->archive, stored_open(k->stored.path, 0), k->namer), 0);
 	*state = k;
 	return 0;

@@ -84,7 +84,7 @@ static void service_init(struct service *service)
 	*service = (struct service){};
 	assert_true(sd_event_new(&service->event) >= 0);
 	assert_int_equal(store_open(&store, ":memory:", &store_settings, &fault), 0);
-	assert_int_equal(namer_new(&service->namer), 0);
+	assert_int_equal(namer_new(&service->namer, NULL), 0);
 	assert_int_equal(archive_new(&service->archive, store, service->namer), 0);
 	methods = (struct methods_settings){
 		.event = service->event,
@@ -212,7 +212,7 @@ static struct profile *sum_of(uint64_t first, size_t n)
 	struct profile *parts[64], *sum = NULL;
 
 	assert_true(n <= ARRAY_SIZE(parts));
-	assert_int_equal(namer_new(&namer), 0);
+	assert_int_equal(namer_new(&namer, NULL), 0);
 	for (size_t i = 0; i < n; i++) {
 		parts[i] = random_profile(first + i, 0);
 		assert_int_equal(namer_name(namer, parts[i]), 0);

@@ -2,7 +2,8 @@
 """Programs whose file goes while they run: replaced.py BRANCHCTL BRANCHD TWO-PHASES.
 
 As in an upgrade, another file gets the name before the daemon has looked for symbols. One has a build-id,
-one has none, one loses its file altogether; each keeps its functions' names. The copies differ from each
+one has none, one loses its file altogether,
+another after it has ended; each keeps its functions' names. The copies differ from each
 other, lest one be known by the other.
 """
 
@@ -18,7 +19,8 @@ from support import SKIPPED, check, finish
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
 WINDOW = 2
-CASES = {"renamed over": [], "without build-id": ["--remove-section", ".note.gnu.build-id"], "deleted": []}
+ENDED = "ended and deleted"  # before the window closes
+CASES = {"renamed over": [], "without build-id": ["--remove-section", ".note.gnu.build-id"], "deleted": [], ENDED: []}
 
 
 def make_copy(folder, name, options):
@@ -43,9 +45,12 @@ def change_build_id(path, name):
 def check_case(socket, folder, name, options):
     path = make_copy(folder, name, options)
     time.sleep(WINDOW - time.time() % WINDOW + 0.1)  # all of it happens within one window
-    with subprocess.Popen([path, str(WINDOW)], stdout=subprocess.DEVNULL) as program:
+    seconds = WINDOW - 1 if name == ENDED else WINDOW
+    with subprocess.Popen([path, str(seconds)], stdout=subprocess.DEVNULL) as program:
         time.sleep(0.2)
-        if name == "deleted":
+        if name == ENDED:
+            program.wait()
+        if name in ("deleted", ENDED):
             os.unlink(path)
         else:
             shutil.copy("/bin/true", path + ".new")
