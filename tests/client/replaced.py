@@ -45,10 +45,11 @@ def change_build_id(path, name):
 def check_case(socket, folder, name, options):
     path = make_copy(folder, name, options)
     time.sleep(WINDOW - time.time() % WINDOW + 0.1)  # all of it happens within one window
-    seconds = WINDOW - 1 if name == ENDED else WINDOW
-    with subprocess.Popen([path, str(seconds)], stdout=subprocess.DEVNULL) as program:
+    with subprocess.Popen([path, str(WINDOW)], stdout=subprocess.DEVNULL) as program:
         time.sleep(0.2)
         if name == ENDED:
+            time.sleep(WINDOW / 2)
+            program.kill()
             program.wait()
         if name in ("deleted", ENDED):
             os.unlink(path)
