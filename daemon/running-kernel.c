@@ -8,6 +8,7 @@
 #include "daemon/running-kernel.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,25 @@ struct kernel_text {
 	uint64_t start, reference, end; /* 0 where hidden */
 	struct places functions;
 };
+
+struct running_kernel {
+	struct places modules; /* told of, in order of their addresses */
+};
+
+int running_kernel_new(struct running_kernel **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+struct running_kernel *running_kernel_free(struct running_kernel *kernel)
+{
+	if (!kernel)
+		return NULL;
+	free(kernel->modules.places);
+	free(kernel);
+	return NULL;
+}
 
 static int add_place(struct places *p, uint64_t address, uint64_t n_bytes, const char *name)
 {
@@ -177,35 +197,58 @@ static int tell_module(const struct place *module, running_handler handler, void
 }
 
 /* "ext4 1003520 1 - Live 0xffffffffc0a5d000" */
-static int read_modules(struct places *modules)
+static int read_modules(struct places *modules, FILE *f)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/modules", "re");
 	_cleanup_free_ char *line = NULL;
 	unsigned long long n_bytes, address;
 	size_t n_line = 0;
 	char name[64];
 	int r = 0;
 
-	while (f && r >= 0 && getline(&line, &n_line, f) > 0)
+	while (r >= 0 && getline(&line, &n_line, f) > 0)
 		if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &n_bytes, &address) == 3 &&
 		    address != 0)
 			r = add_place(modules, address, n_bytes, name);
 	return r;
 }
 
-static int tell_modules(running_handler handler, void *userdata)
+static bool is_known(const struct places *modules, const struct place *module)
 {
-	struct places modules = { 0 };
-	int r = read_modules(&modules);
+	const struct place *known = modules->n == 0 ?
+					    NULL :
+					    bsearch(module, modules->places, modules->n,
+						    sizeof(*modules->places), compare_places);
 
-	sort_places(&modules);
-	for (size_t i = 0; i < modules.n && r >= 0; i++)
-		r = tell_module(&modules.places[i], handler, userdata);
-	free(modules.places);
-	return r;
+	return known && known->n_bytes == module->n_bytes && strcmp(known->name, module->name) == 0;
 }
 
-int running_kernel_tell(running_handler handler, void *userdata)
+int running_kernel_read_modules(struct running_kernel *kernel, FILE *proc_modules,
+				running_handler handler, void *userdata)
+{
+	struct places modules = { 0 };
+	int r = read_modules(&modules, proc_modules);
+	bool tells = false;
+
+	sort_places(&modules);
+	for (size_t i = 0; i < modules.n && r >= 0; i++) {
+		tells = tells || !is_known(&kernel->modules, &modules.places[i]);
+		if (tells) /* also what is behind a new one: its size may say that it reaches there */
+			r = tell_module(&modules.places[i], handler, userdata);
+	}
+	free(kernel->modules.places);
+	kernel->modules = modules;
+	return r < 0 ? r : 0;
+}
+
+int running_kernel_tell_modules(struct running_kernel *kernel, running_handler handler,
+				void *userdata)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/modules", "re");
+
+	return f ? running_kernel_read_modules(kernel, f, handler, userdata) : 0;
+}
+
+int running_kernel_tell(struct running_kernel *kernel, running_handler handler, void *userdata)
 {
 	struct kernel_text text = { 0 };
 	int r = read_kallsyms(&text);
@@ -215,7 +258,7 @@ int running_kernel_tell(running_handler handler, void *userdata)
 	if (r >= 0)
 		r = tell_functions(&text.functions, handler, userdata);
 	if (r >= 0)
-		r = tell_modules(handler, userdata);
+		r = running_kernel_tell_modules(kernel, handler, userdata);
 	free(text.functions.places);
 	return r < 0 ? r : 0;
 }

@@ -29,7 +29,8 @@
 #include "daemon/running.h"
 
 #define RING_PAGES    64
-#define LOOK_AGAIN_NS 10000000000ull /* at most so often is /proc looked through */
+#define LOOK_AGAIN_NS 10000000000ull /* at most so often is /proc looked through, */
+#define MODULES_NS    5000000000ull  /* ... and so often for modules of the kernel */
 #define DRAIN_EVERY   256            /* events told of what runs already */
 
 /* Counted by the thread that drains, for others to read. */
@@ -47,9 +48,11 @@ struct sampler {
 	struct order *order;
 	struct chunk *chunk; /* that records are copied into */
 	struct file_ids *file_ids;
+	struct running_kernel *kernel;
 	struct tally tally;
-	uint64_t looked_ns; /* when /proc was looked through last, */
-	uint64_t lost_seen; /* ... and how many records of tasks were lost by then */
+	uint64_t looked_ns;  /* when /proc was looked through last, */
+	uint64_t lost_seen;  /* ... and how many records of tasks were lost by then */
+	uint64_t modules_ns; /* when the modules were */
 	bool looked, started;
 };
 
@@ -125,6 +128,8 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 	int r;
 
 	r = file_ids_new(&s->file_ids);
+	if (r >= 0)
+		r = running_kernel_new(&s->kernel);
 	if (r >= 0)
 		r = decoder_new(&s->decoder);
 	if (r >= 0)
@@ -223,6 +228,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 	chunk_unref(sampler->chunk);
 	decoder_free(sampler->decoder);
 	file_ids_free(sampler->file_ids);
+	running_kernel_free(sampler->kernel);
 	free(sampler);
 	return NULL;
 }
@@ -283,11 +289,19 @@ static int look_around(struct sampler *s, sampler_handler handler, void *userdat
 	s->looked_ns = now_ns();
 	s->lost_seen = count_lost_records(s);
 	if (r >= 0 && !s->looked)
-		r = running_kernel_tell(on_running, &l);
+		r = running_kernel_tell(s->kernel, on_running, &l);
 	s->looked = true;
 	if (r >= 0)
 		r = running_tell(s->file_ids, on_running, &l);
 	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_LOOK_ENDS }, userdata);
+}
+
+static int look_for_modules(struct sampler *s, sampler_handler handler, void *userdata)
+{
+	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
+
+	s->modules_ns = now_ns();
+	return running_kernel_tell_modules(s->kernel, on_running, &l);
 }
 
 /* What the decoder or the BPF program says wrong is counted; it ends nothing. */
@@ -342,6 +356,8 @@ int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userda
 
 	if (!sampler->looked || must_look_again(sampler, now))
 		r = look_around(sampler, handler, userdata);
+	else if (now - sampler->modules_ns >= MODULES_NS)
+		r = look_for_modules(sampler, handler, userdata);
 	if (r >= 0 && !sampler->started)
 		r = cpus_start(sampler->cpus);
 	if (r < 0)
