@@ -28,6 +28,7 @@
 #define DATABASE       "branchd.db"
 #define ROTATION_SHARE 100 /* of the time, that events may not have counted without a word of it */
 #define MAX_OPEN_FILES 256
+#define REMOVED        "the database was removed or replaced while it was open; another is in use now"
 #define SET_ASIDE      "the database was not usable (%s): it is now %s, and a new one was begun"
 
 struct daemon {
@@ -44,7 +45,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
-	bool said_set_aside;
+	bool said_set_aside, said_removed;
 	sd_event_source *on_reload;
 };
 
@@ -107,6 +108,8 @@ static void on_get_status(struct status *status, void *userdata)
 	status_add_problem(status, daemon->config_fault.text);
 	add_rotation(status);
 	add_phases(status);
+	if (status->store.removed)
+		status_add_problem(status, REMOVED);
 	if (!*status->store.set_aside)
 		return;
 	snprintf(text, sizeof(text), SET_ASIDE, status->store.why_set_aside,
@@ -131,8 +134,8 @@ static void notify_status(struct daemon *daemon)
 	free(status);
 }
 
-/* Said when the database is opened, or damage is found in it later. */
-static void check_set_aside(struct daemon *daemon)
+/* Said when the database is opened, or something is found wrong with it later. */
+static void check_database(struct daemon *daemon)
 {
 	struct store_status *status = calloc(1, sizeof(*status));
 
@@ -143,6 +146,10 @@ static void check_set_aside(struct daemon *daemon)
 		log_warning(LOG_ID_SET_ASIDE, SET_ASIDE, status->why_set_aside, status->set_aside);
 		daemon->said_set_aside = true;
 	}
+	if (status->removed && !daemon->said_removed) {
+		log_warning(LOG_ID_SET_ASIDE, "%s", REMOVED);
+		daemon->said_removed = true;
+	}
 	free(status);
 }
 
@@ -150,7 +157,7 @@ static void on_sampling_changed(void *userdata)
 {
 	struct daemon *daemon = userdata;
 
-	check_set_aside(daemon);
+	check_database(daemon);
 	notify_status(daemon);
 	malloc_trim(
 		0); /* a window was named and stored, which took more than waiting for the next */

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/util/cleanup.h"
 #include "daemon/database.h"
@@ -45,8 +47,11 @@ static const char *const sql[N_STATEMENTS] = {
 struct store {
 	char *path;
 	struct store_settings settings;
-	int lock_fd;
+	int lock_fd; /* -1: not locked, or no file */
 	struct database *database;
+	dev_t device; /* what the path led to when it was opened */
+	ino_t inode;
+	bool removed; /* it led elsewhere later */
 	struct statement *statements[N_STATEMENTS];
 	struct store_intern intern;
 	struct store_read read;
@@ -120,11 +125,22 @@ static int prepare(struct store *store)
 
 static int open_database(struct store *store, struct fault *fault)
 {
+	struct stat st;
 	int r;
 
+	if (is_file(store) && store->lock_fd < 0) {
+		r = store_file_lock(store->path, fault);
+		if (r < 0)
+			return r;
+		store->lock_fd = r;
+	}
 	r = store_file_open(&store->database, store->path, fault);
 	if (r < 0)
 		return r;
+	if (is_file(store) && stat(store->path, &st) == 0) {
+		store->device = st.st_dev;
+		store->inode = st.st_ino;
+	}
 	r = prepare(store);
 	if (r < 0) {
 		r = database_explain(store->database, r, fault);
@@ -133,7 +149,27 @@ static int open_database(struct store *store, struct fault *fault)
 	return r;
 }
 
-/* There is none if one was moved aside and no other could be made then; perhaps now. */
+/*
+ * Closes a database that somebody has removed, or put another in the place of: what is written to it is
+ * lost. So is its lock, which may have gone with it.
+ */
+static void close_removed(struct store *store)
+{
+	struct stat st;
+	int r;
+
+	if (!is_file(store) || !store->database)
+		return;
+	r = stat(store->path, &st);
+	if (r < 0 ? errno != ENOENT : st.st_dev == store->device && st.st_ino == store->inode)
+		return;
+	close_database(store);
+	close(store->lock_fd);
+	store->lock_fd = -1;
+	store->removed = true;
+}
+
+/* There is none if one was moved aside or removed and no other could be made then; perhaps now. */
 static int want_database(struct store *store, struct fault *fault)
 {
 	return store->database ? 0 : open_database(store, fault);
@@ -153,7 +189,7 @@ int store_open(struct store **ret, const char *path, const struct store_settings
 	       struct fault *fault)
 {
 	_cleanup_(store_freep) struct store *store = calloc(1, sizeof(*store));
-	int r = 0;
+	int r;
 
 	if (!store)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
@@ -162,10 +198,7 @@ int store_open(struct store **ret, const char *path, const struct store_settings
 	store->path = strdup(path);
 	if (!store->path)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
-	if (is_file(store))
-		r = store->lock_fd = store_file_lock(path, fault);
-	if (r >= 0)
-		r = open_database(store, fault);
+	r = open_database(store, fault);
 	if (r == -EBADMSG && is_file(store))
 		r = begin_anew(store, fault);
 	if (r < 0)
@@ -292,6 +325,7 @@ int store_add(struct store *store, const struct window *window, const struct pro
 {
 	int r;
 
+	close_removed(store);
 	r = want_database(store, fault);
 	if (r >= 0)
 		r = check_log(store, fault);
@@ -394,6 +428,7 @@ int store_get_status(struct store *store, struct store_status *ret)
 		return database_explain(store->database, r, &fault); /* so that it is forgotten */
 	status.first_us = (uint64_t)first_us;
 	status.last_us = (uint64_t)last_us;
+	status.removed = store->removed;
 	memcpy(status.set_aside, store->set_aside, sizeof(status.set_aside));
 	memcpy(status.why_set_aside, store->why_set_aside, sizeof(status.why_set_aside));
 	*ret = status;

@@ -34,6 +34,7 @@ struct store_status {
 	uint64_t n_bytes;              /* of the files: the database and its write-ahead log */
 	uint64_t n_windows, n_removed; /* removed: for want of space, since it was opened */
 	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
+	bool removed;         /* by somebody else, while it was open, and another was begun */
 	char set_aside[4096]; /* where a database that could not be used was moved, or "" */
 	char why_set_aside[512];
 };
@@ -64,7 +65,8 @@ void store_set_settings(struct store *store, const struct store_settings *settin
 /*
  * Writes a window (but for @window->id and open) and its sealed profile; *@ret_id is its new id, larger
  * than all before. -errno and @fault: nothing was written, and the same can be tried again; -EBUSY: another
- * program, -ENOSPC: no space. Where damage is found the database is moved aside as above, once, and the
+ * program, -ENOSPC: no space. Where the file was removed, or another put in its place, that is opened or made;
+ * the windows in the old one are gone. Where damage is found the database is moved aside as above, once, and the
  * window goes into a new one.
  */
 int store_add(struct store *store, const struct window *window, const struct profile *profile,

@@ -437,6 +437,79 @@ static void test_where_nothing_can_be_written(void **state)
 	stored_check(stored->path);
 }
 
+static void remove_files(const char *path, bool all)
+{
+	static const char *const parts[] = { "", "-wal", "-shm", "-lock" };
+	char part[400];
+
+	for (size_t i = 0; i < (all ? ARRAY_SIZE(parts) : 1); i++) {
+		snprintf(part, sizeof(part), "%s%s", path, parts[i]);
+		assert_int_equal(unlink(part), 0);
+	}
+}
+
+static void assert_begun_anew(const struct stored *stored, bool all)
+{
+	struct store *store = stored_open(stored->path, 0), *second = NULL;
+	struct store_settings settings = { 0 };
+	struct fault fault = { 0 };
+
+	assert_int_equal(add_seed(store, 1), 1);
+	assert_int_equal(add_seed(store, 2), 2);
+	assert_false(stored_status(store).removed);
+	remove_files(stored->path, all);
+	assert_int_equal(add_seed(store, 3), 1);
+	assert_int_equal(add_seed(store, 4), 2);
+	assert_true(stored_status(store).removed);
+	assert_int_equal(stored_status(store).n_windows, 2);
+	assert_int_equal(store_open(&second, stored->path, &settings, &fault), -EBUSY);
+	store_free(store);
+	store = stored_open(stored->path, 0);
+	assert_seed_is_back(store, 1, 3);
+	assert_seed_is_back(store, 2, 4);
+	store_free(store);
+	stored_check(stored->path);
+	remove_files(stored->path, false);
+}
+
+static void test_a_removed_database_is_made_anew(void **state)
+{
+	assert_begun_anew(*state, true);
+	assert_begun_anew(*state, false);
+}
+
+static void test_another_database_in_its_place_is_used(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	char other[400];
+
+	add_seed(store, 50);
+	snprintf(other, sizeof(other), "%s.other", stored->path);
+	make_database(other);
+	remove_files(stored->path, true);
+	assert_int_equal(rename(other, stored->path), 0);
+	assert_int_equal(add_seed(store, 51), N_WINDOWS + 1);
+	assert_all_are_there(store);
+	assert_seed_is_back(store, N_WINDOWS + 1, 51);
+}
+
+/* It is tried again until there is a place for one. */
+static void test_a_removed_folder(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	struct fault fault;
+
+	add_seed(store, 1);
+	stored_done(stored);
+	assert_int_equal(try_to_add(store, 2, &fault), -ENOENT);
+	assert_int_equal(try_to_add(store, 2, &fault), -ENOENT);
+	assert_int_equal(mkdir(stored->folder, 0700), 0);
+	assert_int_equal(add_seed(store, 2), 1);
+	assert_seed_is_back(store, 1, 2);
+}
+
 static void test_damage_found_while_writing(void **state)
 {
 	struct stored *stored = *state;
@@ -537,6 +610,9 @@ int main(void)
 		TEST(test_readers_and_the_writer_do_not_meet),
 		TEST(test_a_reader_for_ever_does_not_fill_the_disk),
 		TEST(test_where_nothing_can_be_written),
+		TEST(test_a_removed_database_is_made_anew),
+		TEST(test_another_database_in_its_place_is_used),
+		TEST(test_a_removed_folder),
 		TEST(test_damage_found_while_writing),
 		TEST(test_damage_anywhere),
 	};
