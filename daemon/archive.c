@@ -221,7 +221,16 @@ int archive_get_open(const struct archive *archive, uint64_t now_us, struct wind
 	*ret = *window;
 	ret->length_us = now_us > window->start_us ? now_us - window->start_us : 0;
 	*ret_profile = archive->open.profile;
+	if (archive->waiting.profile)
+		join_windows(ret, &archive->waiting.window);
 	return 1;
+}
+
+const struct profile *archive_get_waiting(const struct archive *archive, struct window *ret)
+{
+	if (archive->waiting.profile)
+		*ret = archive->waiting.window;
+	return archive->waiting.profile;
 }
 
 void archive_get_status(const struct archive *archive, struct archive_status *ret)

@@ -58,9 +58,13 @@ int archive_flush(struct archive *archive, struct fault *fault);
 
 /*
  * The open window as it is known, @now_us being its end, and its profile, sealed and named (NULL: it
- * has no part yet): 1; or 0: none is open. Borrowed until the next archive_add().
+ * has no part yet): 1; or 0: none is open. Borrowed until the next archive_add(). The window spans also the
+ * closed ones that wait to be stored, whose profile is the next function's.
  */
 int archive_get_open(const struct archive *archive, uint64_t now_us, struct window *ret,
 		     const struct profile **ret_profile);
+
+/* The profile of the windows that could not be stored yet, and *@ret, which spans them; NULL: none. Borrowed as above. */
+const struct profile *archive_get_waiting(const struct archive *archive, struct window *ret);
 
 void archive_get_status(const struct archive *archive, struct archive_status *ret);

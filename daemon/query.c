@@ -212,9 +212,9 @@ static int choose_stored(struct query *q)
 /* 1; 0 if the query was answered by an error; -errno. */
 static int begin(struct query *q)
 {
-	const struct profile *profile = NULL;
+	const struct profile *profile = NULL, *waiting;
 	struct archive *archive = q->queries->archive;
-	struct window window;
+	struct window window, unused;
 	int r;
 
 	q->began = true;
@@ -234,6 +234,9 @@ static int begin(struct query *q)
 	r = window_list_add(&q->windows, &window);
 	if (r == 0 && profile)
 		r = add_filtered(q, profile);
+	waiting = archive_get_waiting(archive, &unused);
+	if (r == 0 && waiting)
+		r = add_filtered(q, waiting);
 	return r < 0 ? r : 1;
 }
 

@@ -260,10 +260,40 @@ void sampling_begin(struct sampling *sampling, const struct config *config)
 	try_to_start(sampling);
 }
 
+static void format_time(char *ret, size_t n, uint64_t us)
+{
+	time_t seconds = (time_t)(us / 1000000);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || strftime(ret, n, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		*ret = '\0';
+}
+
+/* Said even if it was said before why. */
+static void log_lost(const struct sampling *s, const char *why)
+{
+	struct archive_status status;
+	char from[32], to[32];
+	struct window window;
+
+	if (!archive_get_waiting(s->archive, &window))
+		return;
+	archive_get_status(s->archive, &status);
+	format_time(from, sizeof(from), window.start_us);
+	format_time(to, sizeof(to), window.start_us + window.length_us);
+	log_error(LOG_ID_NOT_STORED,
+		  "%llu windows, from %s to %s, could not be stored and are lost: %s",
+		  (unsigned long long)status.waiting, from, to, why);
+}
+
 void sampling_end(struct sampling *sampling)
 {
+	struct fault fault = {};
+
 	sd_event_source_set_enabled(sampling->on_retry, SD_EVENT_OFF);
 	stop(sampling);
+	if (archive_flush(sampling->archive, &fault) < 0)
+		log_lost(sampling, fault.text);
 }
 
 void sampling_cut(struct sampling *sampling)

@@ -29,7 +29,10 @@ DEFINE_CLEANUP(struct sampling *, sampling_free);
 /* Begins, or where it runs already by other settings begins anew. That it cannot is a state, logged. */
 void sampling_begin(struct sampling *sampling, const struct config *config);
 
-/* Ends; the unfinished window has been handed to the archive when this returns. */
+/*
+ * Ends for good; the unfinished window has been handed to the archive when this returns, and what could not be
+ * stored was told in the journal.
+ */
 void sampling_end(struct sampling *sampling);
 
 /* Asks for a part of the open window. */

@@ -182,6 +182,35 @@ static void test_too_many_are_given_up(void **state)
 	assert_int_equal(add(k), 0);
 }
 
+/* Who asks for what is open sees what waits, too. */
+static void test_what_waits_is_shown_with_the_open_window(void **state)
+{
+	struct keeping *k = *state;
+	struct window open, waiting;
+	const struct profile *profile;
+
+	archive_set_open(k->archive, WINDOW_US, "software");
+	assert_null(archive_get_waiting(k->archive, &waiting));
+	fill_the_disk(true);
+	for (int i = 0; i < 3; i++)
+		assert_true(add(k) < 0);
+	assert_non_null(archive_get_waiting(k->archive, &waiting));
+	assert_int_equal(waiting.start_us, WINDOW_US);
+	assert_int_equal(waiting.length_us, 3 * WINDOW_US);
+	assert_int_equal(archive_get_open(k->archive, 9 * WINDOW_US / 2, &open, &profile), 1);
+	assert_int_equal(open.start_us, WINDOW_US);
+	assert_int_equal(open.length_us, 7 * WINDOW_US / 2);
+	assert_int_equal(open.samples, 1 + 2 + 3);
+	assert_string_equal(open.mode, "software");
+	assert_null(profile);
+	fill_the_disk(false);
+	while (add(k) < 0)
+		;
+	assert_null(archive_get_waiting(k->archive, &waiting));
+	assert_int_equal(archive_get_open(k->archive, UINT32_MAX, &open, &profile), 1);
+	assert_int_equal(open.start_us, (1 + k->n_windows) * WINDOW_US);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -191,6 +220,7 @@ int main(void)
 		TEST(test_all_is_stored_as_one_when_there_is_space),
 		TEST(test_a_flush_does_not_wait),
 		TEST(test_too_many_are_given_up),
+		TEST(test_what_waits_is_shown_with_the_open_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

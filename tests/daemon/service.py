@@ -5,6 +5,7 @@ Whether it can sample does not matter here: that it cannot is a state, in which 
 """
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -102,6 +103,21 @@ class Service(unittest.TestCase):
         with sqlite3.connect(self.place + "/state/branchd.db") as database:
             n = database.execute("select count(*) from window").fetchone()[0]
         self.assertEqual(n, 1 if running else 0)
+
+    def test_what_a_full_disk_keeps_from_being_stored(self):
+        daemon = self.start("--socket", self.path, restore_signals=False)  # SIGXFSZ is ignored
+        if not self.call("GetStatus")["parameters"]["sampling"]["running"]:
+            return
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+        started = time.monotonic()
+        while self.call("GetStatus")["parameters"]["store"]["waiting"] < 2:
+            self.assertLess(time.monotonic(), started + PATIENCE)
+            time.sleep(0.1)
+        window = self.call("GetProfile", {"first": 0, "last": 0})["parameters"]["windows"][0]
+        self.assertGreater(window["length_us"], 1500000)
+        daemon.terminate()
+        self.assertRegex(daemon.stderr.read(), "[0-9]+ windows, from .* could not be stored and are lost: ")
+        self.assertEqual(self.stop(daemon), 0)
 
     def test_a_socket_is_taken_from_systemd(self):
         with socket.socket(socket.AF_UNIX) as listening:
