@@ -21,6 +21,7 @@
 
 #define OPEN_FLAGS    (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 #define DELETED       " (deleted)"
+#define NEWLINE       "\\012" /* in /proc/PID/maps, where nothing else is escaped, not even a backslash */
 #define MAX_PROC_PATH 64
 #define MAX_MAPS_LINE 4352 /* a path and what stands before it */
 #define MAX_MAPS      65536
@@ -70,6 +71,19 @@ static int open_named(int32_t pid, const char *path)
 	return root < 0 ? -errno : open_beneath(root, path);
 }
 
+void process_file_decode(char *path)
+{
+	char *to = path, *at;
+
+	while ((at = strstr(path, NEWLINE))) {
+		memmove(to, path, (size_t)(at - path));
+		to += at - path;
+		*to++ = '\n';
+		path = at + strlen(NEWLINE);
+	}
+	memmove(to, path, strlen(path) + 1);
+}
+
 /* Whether what a link in /proc says it leads to is @path. */
 static bool leads_to(const char *link, const char *path)
 {
@@ -94,25 +108,34 @@ int process_file_open_range(int32_t pid, uint64_t start, uint64_t end)
 	return open_link(link);
 }
 
+/* Where the path begins in a line of /proc/PID/maps, and what it says is mapped; NULL where it says nothing. */
+static char *parse_line(char *line, uint64_t *ret_start, uint64_t *ret_end)
+{
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", ret_start, ret_end, &at) < 2)
+		return NULL;
+	process_file_decode(line + at);
+	return line + at;
+}
+
 /* The first mapping of a file with that name, by the range it is mapped at. */
 static int open_mapped(int32_t pid, const char *path)
 {
 	char link[MAX_PROC_PATH], line[MAX_MAPS_LINE];
-	uint64_t start, end;
 	_cleanup_fclose_ FILE *f = NULL;
-	int at = 0;
+	const char *mapped;
+	uint64_t start, end;
 
 	snprintf(link, sizeof(link), "/proc/%d/maps", pid);
 	f = fopen(link, "re");
 	if (!f)
 		return -errno;
 	for (size_t i = 0; i < MAX_MAPS && fgets(line, sizeof(line), f); i++) {
-		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &start, &end, &at) <
-			    2 ||
-		    strcmp(line + at, path) != 0)
-			continue;
-		return process_file_open_range(pid, start, end);
+		mapped = parse_line(line, &start, &end);
+		if (mapped && strcmp(mapped, path) == 0)
+			return process_file_open_range(pid, start, end);
 	}
 	return -ENOENT;
 }

@@ -15,3 +15,6 @@ int process_file_open_replaced(int32_t pid, const char *path);
 
 /* The same of what it maps at exactly these addresses, whatever its name. */
 int process_file_open_range(int32_t pid, uint64_t start, uint64_t end);
+
+/* Undoes, in place, what /proc/PID/maps does to a path with a newline in it. */
+void process_file_decode(char *path);

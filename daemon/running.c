@@ -14,6 +14,7 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/file-ids.h"
+#include "daemon/process-file.h"
 
 struct telling {
 	running_handler handler;
@@ -124,6 +125,7 @@ static bool parse_mapping(char *line, struct mapping_event *ret)
 	m.inode = strtoull(at, &at, 10);
 	at += strspn(at, " ");
 	at[strcspn(at, "\n")] = '\0';
+	process_file_decode(at);
 	m.path = *at ? at : "//anon"; /* as the kernel calls it in its records */
 	*ret = m;
 	return true;

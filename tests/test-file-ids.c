@@ -8,10 +8,13 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,12 +96,60 @@ static void test_what_is_no_file_is_not_opened(void **state)
 	assert_true(n < 0);
 }
 
+/* The name of a mapping in /proc/PID/maps. */
+static void assert_decoded(const char *name, const char *expected)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s", name);
+	process_file_decode(path);
+	assert_string_equal(path, expected);
+}
+
+static void test_newlines_in_names(void **state)
+{
+	assert_decoded("/usr/bin/cat", "/usr/bin/cat");
+	assert_decoded("", "");
+	assert_decoded("/a\\012b", "/a\nb");
+	assert_decoded("\\012\\012/a\\012", "\n\n/a\n");
+	assert_decoded("/a\\01\\0\\134", "/a\\01\\0\\134");
+}
+
+/* A file that is mapped with a newline in its name, and has lost it. */
+static void test_a_deleted_file_with_a_newline(void **state)
+{
+	char folder[] = "/tmp/file-ids-XXXXXX", path[64], deleted[96];
+	struct stat st, found = { 0 };
+	void *mapped;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/a\nb", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && ftruncate(fd, 4096) == 0 && fstat(fd, &st) == 0);
+	mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	rmdir(folder);
+	snprintf(deleted, sizeof(deleted), "%s (deleted)", path);
+	fd = process_file_open(getpid(), deleted);
+	munmap(mapped, 4096);
+	if (fd == -EPERM)
+		return; /* it was found, but not everybody may open it */
+	assert_true(fd >= 0 && fstat(fd, &found) == 0);
+	close(fd);
+	assert_true(found.st_ino == st.st_ino);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_program),
 		cmocka_unit_test(test_another_file_by_that_name),
 		cmocka_unit_test(test_what_is_no_file_is_not_opened),
+		cmocka_unit_test(test_newlines_in_names),
+		cmocka_unit_test(test_a_deleted_file_with_a_newline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
