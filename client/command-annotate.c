@@ -46,8 +46,10 @@ int command_annotate(const struct options *options, struct fault *fault)
 	int r;
 
 	r = open_source(&source, options, fault);
-	if (r >= 0)
-		r = code_span_find(&span, source, options->code, options->filter.object, fault);
+	if (r < 0)
+		return r;
+	source_say(source, stderr); /* for it may be why nothing is found */
+	r = code_span_find(&span, source, options->code, options->filter.object, fault);
 	if (r < 0)
 		return r;
 	r = annotation_new(&annotation, source, &span, source->is_recording ? NULL : ask_daemon,
@@ -55,7 +57,6 @@ int command_annotate(const struct options *options, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 
-	source_say(source, stderr);
 	output_open(&output, options);
 	if (options->json)
 		r = annotate_write_json(annotation, output.f, options->with_source);

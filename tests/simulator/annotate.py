@@ -182,6 +182,14 @@ def names_of(path):
     return sorted(set(starts.values()))
 
 
+def check_reasons(branchctl, recording):
+    """Where nothing is found, what may be why is told, too."""
+    done = output_of(branchctl, "annotate", "main", recording, "--comm", "nobody", ok=(1,))
+    said = done.stderr.decode()
+    if "nothing in it matches the filters" not in said or "nothing was counted" not in said:
+        raise Wrong("of a function that was filtered away it says %r" % said)
+
+
 def check_recording(branchctl, recording, path, max_taken, max_predicted):
     truth = Truth(recording)
     pairs, runs, _ = true_rows(truth, False)
@@ -228,6 +236,7 @@ def main():
             recording = os.path.join(temporary, "simulated.data")
             try:
                 simulate(simulator, recording, options, program)
+                check_reasons(branchctl, recording)
                 said = check_recording(branchctl, recording, path, *limits)
             except Wrong as wrong:
                 n_failed += 1
