@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/object-name.h"
 #include "client/place.h"
 #include "common/profile/filter.h"
 #include "common/util/cleanup.h"
@@ -59,25 +60,49 @@ static void search_functions(struct search *search)
 	}
 }
 
-/* " libx.so:0x1234 (f(int)), liby.so:0x10 (f(long))" */
+/* Several pieces of code that may be meant, as somebody may write them: " libx.so:0x1234, liby.so:0x10". */
+struct choices {
+	char text[384];
+	size_t n, n_told;
+};
+
+/* 0 or -ENOMEM. */
+static int add_choice(struct choices *choices, const struct source *source, uint32_t object,
+		      uint64_t address)
+{
+	_cleanup_free_ char *name = object_name_format(source->all, object);
+	size_t n = strlen(choices->text), room = sizeof(choices->text) - n;
+	int k;
+
+	if (!name)
+		return -ENOMEM;
+	choices->n++;
+	if (choices->n_told == MAX_NAMED)
+		return 0;
+	k = snprintf(choices->text + n, room, "%s %s:0x%" PRIx64, choices->n_told > 0 ? "," : "",
+		     name, address);
+	if (k < 0 || (size_t)k >= room)
+		choices->text[n] = '\0';
+	else
+		choices->n_told++;
+	return 0;
+}
+
 static int refuse_several(const struct search *search, struct fault *fault)
 {
 	const struct places places = { search->source->all, search->source->symbolizer, false };
-	char text[256] = "";
-	size_t n = 0;
+	struct choices choices = {};
 
-	for (size_t i = 0; i < MIN(search->n, (size_t)MAX_NAMED) && n < sizeof(text) - 1; i++) {
+	for (size_t i = 0; i < MIN(search->n, (size_t)MAX_NAMED); i++) {
 		const struct profile_function *f = search->found[i];
-		struct location at = { f->object, f->start };
-		struct place place = place_find(&places, at);
-		int k = snprintf(text + n, sizeof(text) - n, "%s %s:0x%" PRIx64, i > 0 ? "," : "",
-				 place_object_name(place.object), place.address);
+		struct place place = place_find(&places, (struct location){ f->object, f->start });
 
-		n += k > 0 ? (size_t)k : 0;
+		if (add_choice(&choices, search->source, f->object, place.address) < 0)
+			return fault_set(fault, -ENOMEM, "out of memory");
 	}
 	return fault_set(fault, -EINVAL,
 			 "there are %zu functions '%s': give --object, or one of%s%s", search->n,
-			 search->wanted, text, search->n > MAX_NAMED ? " ..." : "");
+			 search->wanted, choices.text, search->n > choices.n_told ? " ..." : "");
 }
 
 static int find_function(struct code_span *span, const struct source *source, const char *wanted,
@@ -168,6 +193,7 @@ static int find_address_in_object(struct code_span *span, const struct source *s
 {
 	_cleanup_free_ char *name = strndup(wanted, (size_t)(colon - wanted));
 	const struct profile *p = source->all;
+	struct choices choices = {};
 	char *end;
 	uint64_t address;
 	int r = 0;
@@ -179,12 +205,24 @@ static int find_address_in_object(struct code_span *span, const struct source *s
 	if (*end != '\0' || errno != 0)
 		return fault_set(fault, -EINVAL, "'%s' is no address: give OBJECT:0xADDRESS",
 				 colon + 1);
-	for (uint32_t i = 0; r == 0 && i < p->n_objects; i++)
-		if (profile_object_matches(&p->objects[i], name))
-			r = find_in_object(span, source, i, address);
+	for (uint32_t i = 0; r >= 0 && i < p->n_objects; i++) {
+		struct code_span found = {};
+
+		if (!profile_object_matches(&p->objects[i], name))
+			continue;
+		r = find_in_object(&found, source, i, address);
+		if (r <= 0)
+			continue;
+		*span = found;
+		r = add_choice(&choices, source, i, address);
+	}
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
-	if (r == 0)
+	if (choices.n > 1)
+		return fault_set(fault, -EINVAL, "there are %zu objects '%s': give one of%s%s",
+				 choices.n, name, choices.text,
+				 choices.n > choices.n_told ? " ..." : "");
+	if (choices.n == 0)
 		return fault_set(fault, -ENOENT,
 				 "%s: nothing was counted at %s of an object '%s'; branchctl top "
 				 "--by object -n 0 lists those there are",

@@ -23,6 +23,7 @@ struct code_span {
 /*
  * The span called @wanted in what @source holds of the processes asked for: a function's name, as
  * profile_symbol_matches() has it, in @object (NULL: any); or "OBJECT:0xADDRESS", the address being the ELF file's.
+ * Objects are named as profile_object_matches() has it; what could be several is refused.
  * Where no function is there, it is the code around that ran without a gap. -errno and @fault.
  */
 int code_span_find(struct code_span *ret, const struct source *source, const char *wanted,

@@ -11,6 +11,7 @@
 #include "client/code-span.h"
 #include "tests/support/made-profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct fixture {
@@ -122,6 +123,43 @@ static void test_of_several_one_has_to_be_named(void **state)
 	expect(f, "f(long)", NULL, "/bin/a", 0x700);
 }
 
+/* Of one name, and of one path, too. */
+static void test_objects_of_one_name(void **state)
+{
+	static const char *const paths[] = { "/old/a", "/old/a", "/bin/only" };
+	static const char id[] = "0300000000000000000000000000000000000000";
+	struct fixture *f = *state;
+	struct profile *p = made_new();
+	uint32_t process = made_process(p, "a", "/bin/a");
+	char wanted[64];
+
+	for (uint8_t i = 0; i < 3; i++) {
+		uint32_t object = made_object(p, paths[i], (uint8_t)(i + 3));
+
+		made_function(p, object, 0x100, "main");
+		made_stack(p, process, PROFILE_NONE, object, 0x100, 1);
+	}
+	made_function(p, made_object(p, "/bin/a", 1), 0x100, "main");
+	made_stack(p, process, PROFILE_NONE, made_object(p, "/bin/a", 1), 0x100, 1);
+	profile_free(f->source->profile);
+	f->source->profile = made_sealed(p);
+	f->source->all = f->source->shown = p;
+	refuse(f, "main", NULL, "there are 4 functions 'main': give --object, or one of");
+	refuse(f, "main", NULL, " /bin/a:0x100");
+	refuse(f, "main", NULL, " only:0x100");
+	refuse(f, "main", NULL, " 0300000000000000000000000000000000000000:0x100");
+	refuse(f, "main", "/old/a", "there are 2 functions");
+	refuse(f, "a:0x100", NULL, "there are 3 objects 'a': give one of");
+	refuse(f, "/old/a:0x100", NULL, "there are 2 objects '/old/a'");
+	expect(f, "main", "/bin/a", "/bin/a", 0x100);
+	expect(f, "/bin/a:0x100", NULL, "/bin/a", 0x100);
+	expect(f, "main", id, "/old/a", 0x100);
+	assert_int_equal(f->source->all->objects[f->span.object].build_id[0], 3);
+	snprintf(wanted, sizeof(wanted), "%s:0x100", id);
+	expect(f, wanted, NULL, "/old/a", 0x100);
+	assert_int_equal(f->source->all->objects[f->span.object].build_id[0], 3);
+}
+
 static void test_by_address(void **state)
 {
 	struct fixture *f = *state;
@@ -157,6 +195,7 @@ int main(void)
 		TEST(test_by_name),
 		TEST(test_the_very_name_comes_first_and_clones_last),
 		TEST(test_of_several_one_has_to_be_named),
+		TEST(test_objects_of_one_name),
 		TEST(test_by_address),
 		TEST(test_code_without_functions),
 	};

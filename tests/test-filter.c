@@ -261,6 +261,13 @@ static void test_object_names(void **state)
 	assert_true(profile_object_matches(&object, "[nf_tables]"));
 	object.path = "";
 	assert_false(profile_object_matches(&object, "x"));
+	object.n_build_id = 3;
+	memcpy(object.build_id, "\x01\xab\xcd", 3);
+	assert_true(profile_object_matches(&object, "01abcd"));
+	assert_true(profile_object_matches(&object, "01ABCD"));
+	assert_false(profile_object_matches(&object, "01abc"));
+	assert_false(profile_object_matches(&object, "01abce"));
+	assert_false(profile_object_matches(&object, "01abcdef"));
 }
 
 static void test_symbol_names(void **state)

@@ -40,7 +40,7 @@ int profile_filter(struct profile **ret, const struct profile *profile,
 bool profile_process_matches(const struct profile_process *process,
 			     const struct profile_filter *filter);
 
-/* True if @wanted is @object's path or its last component, either without a " (deleted)" too. */
+/* True if @wanted is @object's path or its last component, either without a " (deleted)" too, or its build-id. */
 bool profile_object_matches(const struct profile_object *object, const char *wanted);
 
 /*

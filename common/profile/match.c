@@ -8,7 +8,9 @@
  */
 #include "common/profile/filter.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool unit_matches(const char *unit, const char *wanted)
 {
@@ -36,6 +38,21 @@ static bool equal_part(const char *text, size_t n, const char *wanted)
 	return strlen(wanted) == n && memcmp(text, wanted, n) == 0;
 }
 
+/* All of it, in hexadecimal digits. */
+static bool build_id_matches(const struct profile_object *object, const char *wanted)
+{
+	if (object->n_build_id == 0 || strlen(wanted) != 2 * (size_t)object->n_build_id)
+		return false;
+	for (size_t i = 0; i < object->n_build_id; i++) {
+		char digits[3];
+
+		snprintf(digits, sizeof(digits), "%02x", object->build_id[i]);
+		if (strncasecmp(digits, wanted + 2 * i, 2) != 0)
+			return false;
+	}
+	return true;
+}
+
 bool profile_object_matches(const struct profile_object *object, const char *wanted)
 {
 	static const char deleted[] = " (deleted)";
@@ -43,7 +60,8 @@ bool profile_object_matches(const struct profile_object *object, const char *wan
 	const char *last = slash ? slash + 1 : path;
 	size_t n = strlen(path), n_deleted = sizeof(deleted) - 1;
 
-	if (strcmp(path, wanted) == 0 || strcmp(last, wanted) == 0)
+	if (strcmp(path, wanted) == 0 || strcmp(last, wanted) == 0 ||
+	    build_id_matches(object, wanted))
 		return true;
 	if (n < n_deleted || strcmp(path + n - n_deleted, deleted) != 0)
 		return false;
