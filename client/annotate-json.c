@@ -119,11 +119,11 @@ static json_t *json_head(const struct page *page)
 	const struct annotation *a = page->annotation;
 	double ipc = annotation_ipc(a);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start",
+	return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "start",
 			 json_offset(page, a->span->start), "size", json_count(a->span->size),
-			 "code", json_text(origins[a->origin]), "samples", json_count(a->samples),
-			 "percent", json_share(a->samples, a->all_samples), "max_coverage",
-			 json_count(a->max_coverage), "ipc",
+			 "code", json_text(origins[a->origin]), "cut", a->cut, "samples",
+			 json_count(a->samples), "percent", json_share(a->samples, a->all_samples),
+			 "max_coverage", json_count(a->max_coverage), "ipc",
 			 ipc > 0 ? json_real(ipc) : json_null());
 }
 

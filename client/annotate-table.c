@@ -336,7 +336,7 @@ static void write_shortcomings(const struct page *page)
 		fputs("its file is not at hand: the code is what branchd has kept of it\n",
 		      page->f);
 	if (a->cut)
-		fputs("it is too long: its end is not shown\n", page->f);
+		fputs("its end is not shown: that is not at hand, or it is too long\n", page->f);
 	if (a->max_coverage == 0)
 		fputs("no branch records of it, so how often it ran is not known\n", page->f);
 }

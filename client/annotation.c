@@ -86,6 +86,14 @@ static int disassemble(struct annotation *a, const uint8_t *code, size_t n, uint
 	return 0;
 }
 
+/* Where no function is known the span reaches beyond what ran, and maybe beyond the file. */
+static uint64_t wanted_bytes(const struct code_span *span)
+{
+	if (span->name || span->n_ranges == 0)
+		return span->size;
+	return span->ranges[span->n_ranges - 1].end - span->start + 1;
+}
+
 static int read_code(struct annotation *a, annotation_code_source kept, void *userdata)
 {
 	const struct profile_object *object = &a->source->all->objects[a->span->object];
@@ -97,14 +105,15 @@ static int read_code(struct annotation *a, annotation_code_source kept, void *us
 	if (!code)
 		return -ENOMEM;
 	a->origin = CODE_FILE;
-	a->cut = n < a->span->size;
 	r = symbolizer_code(a->source->symbolizer, object, a->span->start, code, n, &machine);
 	if (r == 0 && kept) {
 		a->origin = CODE_DAEMON;
 		r = kept(object, a->span->start, code, n, &machine, userdata);
 	}
-	if (r > 0)
+	if (r > 0) {
+		a->cut = (uint64_t)r < wanted_bytes(a->span);
 		r = disassemble(a, code, (size_t)r, machine);
+	}
 	if (r == -EOPNOTSUPP)
 		r = 0;
 	if (a->n_lines == 0)

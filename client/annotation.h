@@ -41,7 +41,7 @@ struct annotation {
 	const struct code_span *span;
 	struct places places;
 	enum code_origin origin;
-	bool cut; /* there is more of it than is read */
+	bool cut; /* there is more of it than could be read */
 
 	struct annotation_line *lines;
 	size_t n_lines, cap_lines;

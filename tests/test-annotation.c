@@ -135,6 +135,32 @@ static void test_code_that_was_kept(void **state)
 	assert_null(a->lines[4].range);
 }
 
+static void test_a_part_of_the_code(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_(annotation_freep) struct annotation *a = NULL;
+	int n = JNE + 2 - START;
+
+	assert_int_equal(annotation_new(&a, f->source, &f->span, read_kept, &n), 0);
+	assert_true(a->cut);
+	assert_int_equal(a->n_lines, 3);
+}
+
+/* Of code without a function no more is wanted than ran: up to the call. */
+static void test_code_around_an_address_is_not_cut(void **state)
+{
+	struct fixture *f = *state;
+	struct annotation *a;
+	int n;
+
+	f->span.name = NULL;
+	for (n = CALL - START; n <= CALL + 1 - START; n++) {
+		assert_int_equal(annotation_new(&a, f->source, &f->span, read_kept, &n), 0);
+		assert_true(a->cut == (n == CALL - START));
+		annotation_free(a);
+	}
+}
+
 static void test_branches_and_their_cycles(void **state)
 {
 	struct fixture *f = *state;
@@ -200,6 +226,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_code_that_was_kept),
+		TEST(test_a_part_of_the_code),
+		TEST(test_code_around_an_address_is_not_cut),
 		TEST(test_branches_and_their_cycles),
 		TEST(test_without_code),
 	};
