@@ -7,6 +7,7 @@
 
 #include "client/clone.h"
 #include "client/namesakes.h"
+#include "common/profile/filter.h"
 #include "common/util/cleanup.h"
 #include "common/util/strings.h"
 
@@ -135,16 +136,31 @@ int changes_new(struct changes **ret, const struct changes_settings *settings)
 	return 0;
 }
 
-/* As with --symbol a C++ function's parameters may be left out. */
-static bool is_named(const struct changes *changes, const char *name)
+/* By what it is without the marks of a clone, or the very name of one of its clones. */
+static bool matches(const struct known *known, const char *named)
 {
-	for (size_t i = 0; i < changes->settings.n_named; i++) {
-		const char *named = changes->settings.named[i];
-		size_t n = strlen(named);
+	if (profile_symbol_matches(known->key.name, named))
+		return true;
+	for (int side = 0; side < N_SIDES; side++)
+		for (size_t i = 0; i < known->functions.n[side]; i++)
+			if (strcmp(known->functions.rows[side][i].function->name, named) == 0)
+				return true;
+	return false;
+}
 
-		if (strncmp(name, named, n) == 0 && (name[n] == '\0' || name[n] == '('))
+static bool is_named(const struct changes *changes, const struct known *known)
+{
+	for (size_t i = 0; i < changes->settings.n_named; i++)
+		if (matches(known, changes->settings.named[i]))
 			return true;
-	}
+	return false;
+}
+
+bool changes_knows(const struct changes *changes, const char *named)
+{
+	for (const struct known *known = changes->known; known; known = known->hh.next)
+		if (matches(known, named))
+			return true;
 	return false;
 }
 
@@ -216,7 +232,7 @@ int changes_find(struct changes *changes, uint32_t number, const char *name, str
 		return CHANGE_NONE;
 	if (known->decided)
 		return (int)known->change;
-	if (is_named(changes, key.name)) {
+	if (is_named(changes, known)) {
 		known->change = CHANGE_NAMED;
 	} else {
 		r = source_changed(changes, known, fault);

@@ -23,8 +23,9 @@ struct changes;
 struct changes_settings {
 	const struct source *sources[N_SIDES];
 	const struct pairing *pairing;
-	struct line_map *map;     /* or NULL */
-	const char *const *named; /* functions that are taken for changed */
+	struct line_map *map; /* or NULL */
+	const char *const
+		*named; /* functions that are taken for changed: profile_symbol_matches() */
 	size_t n_named;
 };
 
@@ -52,6 +53,9 @@ struct changes_function {
 int changes_find_function(struct changes *changes, enum side side, uint32_t number,
 			  const struct profile_function *function, struct changes_function *ret,
 			  struct fault *fault);
+
+/* Whether there is any function on either side that may be named so. */
+bool changes_knows(const struct changes *changes, const char *named);
 
 /* "code", "source", "named"; NULL of none. */
 const char *change_name(enum change change);

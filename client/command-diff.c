@@ -8,6 +8,7 @@
 #include "client/diff.h"
 #include "client/output.h"
 #include "client/source.h"
+#include "client/text.h"
 
 #define N_REPORTED 3
 
@@ -47,6 +48,15 @@ static int make_views(struct views *views, const struct comparison *comparison,
 	return r;
 }
 
+static void say_unknown(const struct comparison *comparison, const struct options *options, FILE *f)
+{
+	for (size_t i = 0; i < options->n_changed; i++)
+		if (!changes_knows(comparison->changes, options->changed[i]))
+			text_say(f,
+				 "--changed-func: nothing was counted in a function '%s' of either",
+				 options->changed[i]);
+}
+
 int command_diff(const struct options *options, struct fault *fault)
 {
 	_cleanup_(source_freep) struct source *old_source = NULL;
@@ -70,6 +80,7 @@ int command_diff(const struct options *options, struct fault *fault)
 
 	source_say(old_source, stderr);
 	source_say(new_source, stderr);
+	say_unknown(comparison, options, stderr);
 	output_open(&output, options);
 	r = options->json ?
 		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :

@@ -173,9 +173,27 @@ static void test_named(void **state)
 
 	add_both(both, "ns::work(int)", 1, 1);
 	add_both(both, "ns::work_more(int)", 1, 1);
+	add_both(both, "void ns::work<long>(long)", 1, 1);
 	make(both, "ns::work");
 	assert_int_equal(find(both, "ns::work(int)"), CHANGE_NAMED);
 	assert_int_equal(find(both, "ns::work_more(int)"), CHANGE_NONE);
+	assert_int_equal(find(both, "void ns::work<long>(long)"), CHANGE_NAMED);
+	assert_true(changes_knows(both->changes, "ns::work_more"));
+	assert_false(changes_knows(both->changes, "ns::wor"));
+	assert_false(changes_knows(both->changes, "work"));
+}
+
+static void test_a_clone_may_be_named(void **state)
+{
+	struct both *both = *state;
+
+	add(both, SIDE_OLD, "work.isra.0", 100, 1);
+	add(both, SIDE_NEW, "work", 100, 1);
+	add_both(both, "more", 1, 1);
+	make(both, "work.isra.0");
+	assert_int_equal(find(both, "work"), CHANGE_NAMED);
+	assert_int_equal(find(both, "more"), CHANGE_NONE);
+	assert_true(changes_knows(both->changes, "work"));
 }
 
 static void test_names_of_clones(void **state)
@@ -208,6 +226,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_several_of_one_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clones_are_what_was_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_clone_may_be_named, setup, teardown),
 		cmocka_unit_test(test_names_of_clones),
 	};
 

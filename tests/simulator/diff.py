@@ -208,6 +208,10 @@ def check_div_sources(place, old, new):
     document = compared(old, new, "--changed-func", "main", "--changed-func", "rand")
     check(reasons(document) == {"main": "named", "rand": "named", "compute_flag": "code"},
           reasons(document))
+    said = subprocess.run([branchctl, "diff", old, new, "--changed-func", "main", "--changed-func", "mian"],
+                          env=dict(os.environ, LC_ALL="C.UTF-8"), stdin=subprocess.DEVNULL,
+                          capture_output=True, check=True, timeout=200).stderr.decode()
+    check("'mian'" in said and "'main'" not in said, "of names that match nothing:", said)
     lines = compared(old, new, *folders, "--by", "line")["lines"]
     changed = {(row["old"] or row["new"])["line"].rsplit("/", 1)[-1] for row in lines
                if row["reason"] == "source"}
