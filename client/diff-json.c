@@ -45,7 +45,9 @@ static json_t *json_share_end(const struct diff *diff, const struct diff_share *
 	json_object_set_new(json, "total_percent", json_percent(row->total.shares[side]));
 	json_object_set_new(json, "total_interval", json_interval(row->total.intervals[side]));
 	json_object_set_new(json, "per_second",
-			    json_known(row->self.shares[side] * all->per_second));
+			    all->per_second < 0 ?
+				    json_null() :
+				    json_real(row->self.shares[side] * all->per_second));
 	json_object_set_new(json, "per_call", json_known(end->per_call));
 	return json;
 }
@@ -233,7 +235,7 @@ int diff_write_json(const struct diff *const *diffs, size_t n, FILE *f)
 	fputs(",\n\"rows_omitted\": {", f);
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, "%s\"%s\": %zu", i > 0 ? ", " : "", diff_rows_name(diffs[i]->by),
-			diffs[i]->n_rows - diffs[i]->n_shown);
+			diffs[i]->n_compared - diffs[i]->n_shown);
 	fputs("}}\n", f);
 	return r;
 }

@@ -208,7 +208,8 @@ int diff_stream_write(const struct diff *diff, struct output *output)
 		if (n == 0)
 			fputs("none\n", output->f);
 		if (n > diff->n_each)
-			fprintf(output->f, "... %zu more, --all shows them\n", n - diff->n_each);
+			fprintf(output->f, "... %zu more, --all -n 0 shows them\n",
+				n - diff->n_each);
 	}
 	return r;
 }

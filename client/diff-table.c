@@ -21,8 +21,8 @@ static struct columns choose_columns(const struct diff *diff)
 {
 	struct columns columns = {
 		.total = share_has_total(diff->by),
-		.per_second = diff->sides[SIDE_OLD].per_second > 0 &&
-			      diff->sides[SIDE_NEW].per_second > 0,
+		.per_second = diff->sides[SIDE_OLD].per_second >= 0 &&
+			      diff->sides[SIDE_NEW].per_second >= 0,
 	};
 
 	for (size_t i = 0; i < diff->n_shown; i++) {
@@ -246,20 +246,18 @@ int diff_write_table(const struct diff *diff, struct output *output)
 {
 	_cleanup_free_ char *words = diff_format_words(diff);
 	const char *line = words, *end;
-	int r;
+	/* of streams each section tells of its own */
+	size_t n_left = diff->n_compared - (diff->streams ? diff->n_rows : diff->n_shown);
+	int r = 0;
 
 	if (!words)
 		return -ENOMEM;
 	for (; (end = strchr(line, '\n')); line = end + 1)
 		write_line(output->f, line, end);
-	if (diff->n_rows == 0)
-		return 0;
-	if (diff->streams)
-		return diff_stream_write(diff, output);
-	r = write_rows(diff, output);
-	if (r >= 0 && diff->n_shown < diff->n_rows)
-		fprintf(output->f, "%s... %zu more, --all shows them%s\n",
-			COLOR_DIM(output->colors), diff->n_rows - diff->n_shown,
-			COLOR_RESET(output->colors));
+	if (diff->n_shown > 0)
+		r = diff->streams ? diff_stream_write(diff, output) : write_rows(diff, output);
+	if (r >= 0 && n_left > 0)
+		fprintf(output->f, "%s... %zu more, --all -n 0 shows them%s\n",
+			COLOR_DIM(output->colors), n_left, COLOR_RESET(output->colors));
 	return r;
 }

@@ -21,10 +21,14 @@ const char *diff_rows_name(enum view_by by)
 	return rows_names[by];
 }
 
-static void write_side(FILE *f, const struct diff_side *side)
+static void write_side(FILE *f, const struct diff *diff, enum side which)
 {
+	const struct diff_side *side = &diff->sides[which];
+
 	fprintf(f, "%s (%" PRIu64 " samples", side->source->name,
 		side->source->all->counters.samples);
+	if (!diff->same_event)
+		fprintf(f, " of %s", side->source->all->info.event);
 	if (side->seconds >= 1)
 		fprintf(f, " in %.1f s", side->seconds);
 	else if (side->seconds > 0)
@@ -112,8 +116,35 @@ static int write_streams(FILE *f, const struct diff *diff)
 	return 0;
 }
 
+/* What the shares of that side are shares of. */
+static uint64_t count_all(const struct diff *diff, enum side side)
+{
+	const struct profile_counters *counters = &diff->sides[side].source->all->counters;
+
+	if (diff->streams)
+		return counters->streams;
+	return diff->blocks ? counters->runs_counted : counters->samples;
+}
+
+static bool is_nothing(FILE *f, const struct diff *diff)
+{
+	const char *what = diff->streams ? "branch paths" : diff->blocks ? "runs" : "samples";
+	bool has_old = count_all(diff, SIDE_OLD) > 0, has_new = count_all(diff, SIDE_NEW) > 0;
+
+	if (has_old && has_new)
+		return false;
+	if (!has_old && !has_new)
+		fprintf(f, "neither holds any %s: there is nothing to compare\n", what);
+	else
+		fprintf(f, "%s holds no %s: there is nothing to compare\n",
+			diff->sides[has_old ? SIDE_NEW : SIDE_OLD].source->name, what);
+	return true;
+}
+
 static int write_rows(FILE *f, const struct diff *diff)
 {
+	if (is_nothing(f, diff))
+		return 0;
 	if (diff->streams)
 		return write_streams(f, diff);
 	return diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
@@ -128,10 +159,10 @@ char *diff_format_words(const struct diff *diff)
 
 	if (!f)
 		return NULL;
-	write_side(f, &diff->sides[SIDE_OLD]);
+	write_side(f, diff, SIDE_OLD);
 	fputs(", then ", f);
-	write_side(f, &diff->sides[SIDE_NEW]);
-	fputc('\n', f);
+	write_side(f, diff, SIDE_NEW);
+	fputs(diff->same_event ? "\n" : ": these are different events\n", f);
 	r = write_rows(f, diff);
 	if (fclose(f) == 0 && r == 0)
 		return text;

@@ -15,6 +15,30 @@ static bool is_clock(const struct source *source)
 	return event && (strstr(event, "cpu-clock") || strstr(event, "task-clock"));
 }
 
+/* How long its name is without ":u" or, of "cpu/cycles/u", the "u". */
+static size_t event_length(const char *event)
+{
+	static const char modifiers[] = "ukhGHIpPSDWe";
+	size_t n = strlen(event), end = n;
+
+	while (end > 0 && strchr(modifiers, event[end - 1]))
+		end--;
+	if (end == 0 || (event[end - 1] != ':' && event[end - 1] != '/'))
+		return n;
+	return event[end - 1] == ':' ? end - 1 : end;
+}
+
+/* Of what is not known nothing is said. */
+static bool is_same_event(const char *a, const char *b)
+{
+	size_t n;
+
+	if (!a || !b)
+		return true;
+	n = event_length(a);
+	return n == event_length(b) && memcmp(a, b, n) == 0;
+}
+
 static double seconds_of(const struct source *source)
 {
 	const struct profile_info *info = &source->all->info;
@@ -27,16 +51,18 @@ static double seconds_of(const struct source *source)
 	return seconds;
 }
 
-static void describe_side(struct diff_side *side, const struct source *source, bool clock)
+static void describe_side(struct diff *diff, enum side which, const struct source *source)
 {
-	double weight = (double)source->all->counters.weight * (clock ? 1e-9 : 1);
+	double weight = (double)source->all->counters.weight * (diff->is_clock ? 1e-9 : 1);
+	struct diff_side *side = &diff->sides[which];
 
 	*side = (struct diff_side){
 		.source = source,
 		.places = { .profile = source->shown, .symbolizer = source->symbolizer },
 		.seconds = seconds_of(source),
+		.per_second = -1,
 	};
-	if (side->seconds > 0)
+	if (side->seconds > 0 && diff->same_event)
 		side->per_second = weight / side->seconds;
 }
 
@@ -58,15 +84,18 @@ static int compare(struct diff *diff, const struct comparison *with, const struc
 	if (diff->by == VIEW_BLOCK) {
 		r = diff_blocks_new(&diff->blocks, with, limit, fault);
 		diff->n_rows = r < 0 ? 0 : diff->blocks->n_rows;
+		diff->n_compared = r < 0 ? 0 : diff->blocks->n_compared;
 		return r;
 	}
 	if (diff->by == VIEW_STREAM) {
 		r = diff_streams_new(&diff->streams, with, limit, fault);
 		diff->n_rows = r < 0 ? 0 : diff->streams->n_rows;
+		diff->n_compared = r < 0 ? 0 : diff->streams->n_compared;
 		return r;
 	}
 	r = diff_shares_new(&diff->shares, diff->by, with, options->inlined, limit, fault);
 	diff->n_rows = r < 0 ? 0 : diff->shares->n_rows;
+	diff->n_compared = r < 0 ? 0 : diff->shares->n_compared;
 	return r;
 }
 
@@ -93,14 +122,18 @@ int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
 		return fault_set(fault, -ENOMEM, "out of memory");
 	diff->by = by;
 	diff->is_clock = is_clock(with->sources[SIDE_OLD]) && is_clock(with->sources[SIDE_NEW]);
+	diff->same_event = is_same_event(with->sources[SIDE_OLD]->all->info.event,
+					 with->sources[SIDE_NEW]->all->info.event);
 	for (int side = 0; side < N_SIDES; side++) {
-		describe_side(&diff->sides[side], with->sources[side], diff->is_clock);
+		describe_side(diff, (enum side)side, with->sources[side]);
 		diff->sides[side].places.lines = options->inlined || by == VIEW_STREAM;
 	}
 	r = compare(diff, with, options, fault);
 	if (r < 0)
 		return r;
-	diff->n_each = options->all || options->n_rows == 0 ? diff->n_rows : options->n_rows;
+	diff->n_each = options->n_rows;
+	if (options->n_rows == 0 || (options->all && !options->rows_given))
+		diff->n_each = diff->n_rows;
 	diff->n_shown = count_shown(diff);
 	*ret = TAKE_PTR(diff);
 	return 0;

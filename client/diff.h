@@ -24,15 +24,16 @@ struct diff_side {
 	const struct source *source;
 	struct places places;
 	double seconds;    /* 0 where unknown */
-	double per_second; /* of all of it: events, of a clock seconds; 0 where unknown */
+	double per_second; /* of all of it: events, of a clock seconds; negative where unknown */
 };
 
 struct diff {
 	enum view_by by;
 	struct diff_side sides[N_SIDES];
-	bool is_clock; /* per_second is CPU time */
-	size_t n_rows, n_shown;
-	size_t n_each; /* of streams: so many are shown of each section */
+	bool same_event; /* apart from its modifiers; else nothing is known of a second */
+	bool is_clock;   /* per_second is CPU time */
+	size_t n_compared, n_rows, n_shown; /* rows: the second is without those below the limit */
+	size_t n_each;                      /* of streams: so many are shown of each section */
 
 	/* one of these, by the view */
 	struct diff_shares *shares;

@@ -36,9 +36,11 @@ static int parse_rows(struct parse *parse, const char *argument)
 	uint64_t n;
 	int r = options_parse_number("-n", argument, SIZE_MAX, &n, parse->fault);
 
-	if (r >= 0)
-		parse->options.n_rows = (size_t)n;
-	return r;
+	if (r < 0)
+		return r;
+	parse->options.n_rows = (size_t)n;
+	parse->options.rows_given = true;
+	return 0;
 }
 
 static int parse_by(struct parse *parse, const char *argument)

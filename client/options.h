@@ -40,7 +40,8 @@ struct options {
 
 	enum view_by by;
 	bool by_given;
-	size_t n_rows;         /* 0: all */
+	size_t n_rows; /* 0: all */
+	bool rows_given;
 	uint32_t branch_kinds; /* a bit for each enum branch_kind, 0: all */
 	bool mispredicted;     /* only those that ever were */
 	bool once;

@@ -199,6 +199,7 @@ static void test_rows_and_the_limit(void **state)
 	both->options.percent_limit = 0.5;
 	both->options.n_rows = 1;
 	make(both);
+	assert_int_equal(both->diff->n_compared, 3);
 	assert_int_equal(both->diff->n_rows, 2);
 	assert_int_equal(both->diff->n_shown, 1);
 	both->diff = diff_free(both->diff);
@@ -206,6 +207,11 @@ static void test_rows_and_the_limit(void **state)
 	make(both);
 	assert_int_equal(both->diff->n_rows, 3);
 	assert_int_equal(both->diff->n_shown, 3);
+	both->diff = diff_free(both->diff);
+	both->options.rows_given = true;
+	make(both);
+	assert_int_equal(both->diff->n_rows, 3);
+	assert_int_equal(both->diff->n_shown, 1);
 }
 
 /* 12 calls of 30 cycles, then 12 of 60; a jump back to the start from within is no call. */
@@ -287,6 +293,19 @@ static void test_parts_of_a_range_tell_the_noise(void **state)
 	both->sources[SIDE_OLD].n_parts = both->sources[SIDE_NEW].n_parts = n_parts;
 }
 
+static void expect_words(struct both *both, const char *expected)
+{
+	char *words;
+
+	both->diff = diff_free(both->diff);
+	make(both);
+	words = diff_format_words(both->diff);
+	assert_non_null(words);
+	if (!strstr(words, expected))
+		fail_msg("%s", words);
+	free(words);
+}
+
 static void test_words(void **state)
 {
 	struct both *both = *state;
@@ -308,11 +327,49 @@ static void test_words(void **state)
 	free(words);
 	both->diff = diff_free(both->diff);
 	both->sources[SIDE_NEW].profile->counters.samples = 0;
-	make(both);
-	words = diff_format_words(both->diff);
-	assert_non_null(words);
-	assert_non_null(strstr(words, "nothing moved"));
-	free(words);
+	expect_words(both, "\nthe new one holds no samples: there is nothing to compare\n");
+	both->sources[SIDE_OLD].profile->counters.samples = 0;
+	expect_words(both, "\nneither holds any samples: there is nothing to compare\n");
+	both->diff = diff_free(both->diff);
+	both->options.by = VIEW_BLOCK;
+	expect_words(both, "\nneither holds any runs: there is nothing to compare\n");
+}
+
+static void test_events(void **state)
+{
+	static const struct {
+		const char *old_event, *new_event;
+		bool same;
+	} cases[] = {
+		{ "cycles", "cycles:u", true },
+		{ "cycles:uP", "cycles:k", true },
+		{ "cpu/cycles/", "cpu/cycles/ukP", true },
+		{ "cycles", NULL, true },
+		{ "cycles", "instructions", false },
+		{ "cycles:u", "cpu-clock:u", false },
+		{ "sched:sched_switch", "sched:sched_wakeup", false },
+		{ "cpu/cycles/", "cpu/config=1/", false },
+	};
+	struct both *both = *state;
+
+	for (int side = 0; side < N_SIDES; side++) {
+		add(both, side, PROFILE_NONE, "a", 1000);
+		both->sources[side].is_recording = true;
+		both->sources[side].profile->counters.weight = 5000;
+		both->sources[side].profile->info.end_ns = 1000000000;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		both->sources[SIDE_OLD].profile->info.event = cases[i].old_event;
+		both->sources[SIDE_NEW].profile->info.event = cases[i].new_event;
+		both->diff = diff_free(both->diff);
+		make(both);
+		assert_true(both->diff->same_event == cases[i].same);
+		for (int side = 0; side < N_SIDES; side++)
+			assert_true((both->diff->sides[side].per_second < 0) == !cases[i].same);
+	}
+	expect_words(both,
+		     "the old one (1000 samples of cpu/cycles/ in 1.0 s), then the new one "
+		     "(1000 samples of cpu/config=1/ in 1.0 s): these are different events\n");
 }
 
 int main(void)
@@ -330,6 +387,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_parts_of_a_range_tell_the_noise, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,12 @@ def check_planted(place):
     row = first_of(document, "blocks")
     check(block_function(row) == "second" and row["changed"], "block:", row)
     averages = [row[side]["average_cycles"] for side in ("old", "new")]
+    few = json.loads(run(branchctl, "diff", old, new, "--json", "--by", "block", "-n", 3))
+    check(len(few["blocks"]) == 3 and few["rows_omitted"]["blocks"] + 3 == len(document["blocks"]),
+          "left out:", few["rows_omitted"], "of", len(document["blocks"]))
+    check(len(compared(old, new, "--by", "block", "-n", 3)["blocks"]) == 3, "-n beside --all")
+    check(all(row[side]["per_second"] is not None for row in document["functions"]
+              for side in ("old", "new") if row[side]), "nothing known of a second")
     print("dearer: %s; cycles of the block %.1f, then %.1f" %
           (document["summary"].splitlines()[1], *averages))
 
