@@ -82,15 +82,24 @@ static size_t count_heavier(const uint32_t *weights, size_t n, uint32_t light)
 	return n_heavier;
 }
 
-/* The least number of samples to be heavier than which is left to no more than half of the nodes. */
+/*
+ * The least number of samples to be heavier than which is left to no more than half of the nodes. Mostly little
+ * more than it was the last time: so it is sought in steps that double, and then between the last two.
+ */
 static uint32_t find_middle(const struct path_tree *tree, const uint32_t *weights)
 {
-	uint32_t low = MAX(tree->lightest, 1u), high = UINT32_MAX - 1;
+	size_t half = MAX(tree->n_nodes / 2, (size_t)1);
+	uint32_t low = MAX(tree->lightest, 1u), high = low, step = 1;
 
+	while (count_heavier(weights, tree->n_nodes, high) > half) {
+		low = high + 1;
+		high += step;
+		step *= 2;
+	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (count_heavier(weights, tree->n_nodes, middle) > MAX(tree->n_nodes / 2, 1ul))
+		if (count_heavier(weights, tree->n_nodes, middle) > half)
 			low = middle + 1;
 		else
 			high = middle;
