@@ -118,8 +118,11 @@ class Daemon:
                               capture_output=True, text=True, check=False, **as_user(uid))
 
     def ask(self, *arguments, uid=0):
-        """What it says with --json."""
+        """What it says with --json; again if it is too busy to answer, as an emulated one may be."""
+        end = time.monotonic() + PATIENCE
         done = self.call(*arguments, "--json", uid=uid)
+        while "has not answered" in done.stderr and time.monotonic() < end:
+            done = self.call(*arguments, "--json", uid=uid)
         assert done.returncode == 0, (arguments, done.stderr)
         return json.loads(done.stdout)
 
