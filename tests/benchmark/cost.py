@@ -134,6 +134,7 @@ def show(load):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the load is stopped, whatever ends this
     with open(STATS, encoding="ascii") as f:
         before = f.read()
     with open(STATS, "w", encoding="ascii") as f:
