@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
 
 static const char dots[] = "...";
 #define N_DOTS (sizeof(dots) - 1)
+
+#define MAX_OFFSET 40 /* "+0x" with 16 digits, twice, and ".." */
 
 static const char anonymous[] = "(anonymous namespace)";
 static const char operator_word[] = "operator";
@@ -145,6 +148,13 @@ char *fit_name(const char *name, size_t room)
 	cut_qualifiers(text, room);
 	cut_name(text, room);
 	return TAKE_PTR(text);
+}
+
+size_t fit_name_least(const char *name)
+{
+	size_t n = strlen(name), n_offset = strlen(find_offset(name));
+
+	return n_offset > 0 && n_offset <= MAX_OFFSET ? MIN(n, n_offset + N_DOTS + 1) : 0;
 }
 
 char *fit_path(const char *path, size_t room)

@@ -14,5 +14,8 @@
  */
 char *fit_name(const char *name, size_t room);
 
-/* The same of a path, or of "path:line", of which the end is kept (".../bits/stl_iterator.h:88"). */
+/* How many bytes of it fit_name() needs at least: its offset is never cut. */
+size_t fit_name_least(const char *name);
+
+/* As fit_name(), of a path, or of "path:line", of which the end is kept (".../bits/stl_iterator.h:88"). */
 char *fit_path(const char *path, size_t room);

@@ -13,10 +13,12 @@
 
 #define TABLE_MAX_COLUMNS 16
 #define MIN_WIDTH         8
+#define FAIR_WIDTH        12 /* of a name that tells something */
 
 struct column {
 	unsigned int flags;
 	size_t width; /* of its widest cell */
+	size_t least; /* what it may be shortened to */
 };
 
 struct table {
@@ -65,7 +67,7 @@ int table_add_column(struct table *table, const char *name, unsigned int flags)
 	if (table->n_columns == TABLE_MAX_COLUMNS ||
 	    !scols_table_new_column(table->scols, name, 0, scols_flags))
 		return -ENOMEM;
-	table->columns[table->n_columns++] = (struct column){ flags, strlen(name) };
+	table->columns[table->n_columns++] = (struct column){ flags, strlen(name), MIN_WIDTH };
 	return 0;
 }
 
@@ -114,6 +116,13 @@ static struct libscols_cell *find_cell(struct table *table, size_t row, size_t c
 	return scols_line_get_cell(scols_table_get_line(table->scols, row), column);
 }
 
+static void measure_cell(struct column *column, const char *text)
+{
+	column->width = MAX(column->width, strlen(text));
+	if (column->flags & TABLE_FIT_NAME)
+		column->least = MAX(column->least, fit_name_least(text));
+}
+
 static void measure(struct table *table)
 {
 	size_t n_rows = scols_table_get_nlines(table->scols);
@@ -121,9 +130,9 @@ static void measure(struct table *table)
 	for (size_t i = 0; i < n_rows; i++)
 		for (size_t k = 0; k < table->n_columns; k++) {
 			const char *text = scols_cell_get_data(find_cell(table, i, k));
-			struct column *column = &table->columns[k];
 
-			column->width = MAX(column->width, text ? strlen(text) : 0);
+			if (text)
+				measure_cell(&table->columns[k], text);
 		}
 }
 
@@ -148,10 +157,11 @@ static void share_out_width(struct table *table)
 		for (size_t i = 0; i < table->n_columns; i++) {
 			struct column *column = &table->columns[i];
 
-			if (may_shrink(column) && (!widest || column->width >= widest->width))
+			if (may_shrink(column) && column->width > column->least &&
+			    (!widest || column->width >= widest->width))
 				widest = column;
 		}
-		if (!widest || widest->width <= MIN_WIDTH)
+		if (!widest)
 			return;
 		widest->width--;
 	}
@@ -181,6 +191,23 @@ static int fit(struct table *table)
 			if (may_shrink(&table->columns[k]))
 				r = fit_cell(&table->columns[k], find_cell(table, i, k));
 	return r;
+}
+
+bool table_fits(struct table *table)
+{
+	size_t sum = table->n_columns - 1;
+
+	if (table->width == 0)
+		return true;
+	measure(table);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		size_t fair = MAX(column->least, (size_t)FAIR_WIDTH);
+
+		sum += may_shrink(column) ? MIN(column->width, fair) : column->width;
+	}
+	return sum <= table->width;
 }
 
 int table_print(struct table *table)

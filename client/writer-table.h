@@ -36,4 +36,7 @@ int table_set_color(struct table *table, size_t column, const char *color);
 /* The last row is of less interest. */
 int table_dim_row(struct table *table);
 
+/* Whether all of it fits the terminal, with names that are not next to nothing. */
+bool table_fits(struct table *table);
+
 int table_print(struct table *table);

@@ -70,6 +70,15 @@ static void test_an_offset_is_never_cut(void **state)
 	assert_name("a_function_of_a_very_long_name", 20, "a_function_of_a_v...");
 }
 
+static void test_what_a_name_needs(void **state)
+{
+	assert_int_equal(fit_name_least("a_function_of_a_very_long_name"), 0);
+	assert_int_equal(fit_name_least("a_function_of_a_very_long_name+0x12ab"), 11);
+	assert_name("a_function_of_a_very_long_name+0x12ab", 11, "a...+0x12ab");
+	assert_int_equal(fit_name_least("f+0x12..+0x1f"), 13);
+	assert_int_equal(fit_name_least("f+0x00000000000000000000000000000000000000000000"), 0);
+}
+
 static void test_outer_namespaces_go_before_the_name(void **state)
 {
 	const char *name = "company::project::Table<std::map<int, long> >::add(long)+0x1f";
@@ -118,6 +127,7 @@ int main(void)
 		cmocka_unit_test(test_operators_are_no_brackets),
 		cmocka_unit_test(test_rust_keeps_what_a_trait_is_of),
 		cmocka_unit_test(test_an_offset_is_never_cut),
+		cmocka_unit_test(test_what_a_name_needs),
 		cmocka_unit_test(test_outer_namespaces_go_before_the_name),
 		cmocka_unit_test(test_brackets_that_do_not_match_are_text),
 		cmocka_unit_test(test_characters_are_not_cut_apart),

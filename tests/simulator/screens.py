@@ -105,6 +105,38 @@ BRANCH = r"^ *[\d.]+% +\d+ +[\d.]+% .*\+0x[0-9a-f]+ +\S.*\+0x[0-9a-f]+$"
 BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
 
 
+SHARE = r"(\d+\.\d\d%|-) +"
+DIFF = r"^ *" + SHARE + SHARE + r"[+-]\d+\.\d\d +\d+\.\d\d .*\S$"
+DIFF_BLOCK = r"^ *" + SHARE + SHARE + r"([+-]\d+\.\d\d +\d+\.\d\d|\[.*\]) .*\S\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
+
+
+def check_diff(folder, command, columns, row):
+    """Rows of numbers that are whole; the words before may take several lines."""
+    screen = Screen(folder, command, columns)
+    parts = []
+    for text in screen.text, screen.joined:
+        lines = [line.rstrip() for line in text.rstrip().splitlines()]
+        heads = [i for i, line in enumerate(lines) if re.match(r" *OLD +NEW ", line)]
+        must(len(heads) == 1, "no table:", text)
+        parts.append(lines[heads[0]:heads[0] + 9])
+    must(parts[0] == parts[1], command, "goes on in the next line")
+    must(all(len(line) <= columns for line in parts[0]), command, "is too wide:", *parts[0])
+    for line in parts[0][1:]:
+        must(re.search(row, line), command, "is cut:", line)
+    return parts[0][0]
+
+
+def check_diffs(branchctl, folder, old, new):
+    """On 80 columns there are fewer columns, and all of them on 200."""
+    diff = [branchctl, "--no-pager", "diff", old, new, "-n", "8", "--all"]
+    for options, row, wide in (([], DIFF, ("TOTAL OLD", "PER SECOND")), (["--by", "line"], DIFF, ("PER SECOND",)),
+                               (["--by", "object"], DIFF, ("PER SECOND",)),
+                               (["--by", "block"], DIFF_BLOCK, ("AVERAGE OLD",))):
+        check_diff(folder, [*diff, *options], 80, row)
+        head = check_diff(folder, [*diff, *options], 200, row)
+        must(all(name in head for name in wide), "columns are missing:", head)
+
+
 def check_colors(folder, command):
     must("\033[31m" in Screen(folder, command, 80).colored, "no hot colour")
     must("\033[2m" in Screen(folder, command, 80).colored, "nothing is dim")
@@ -155,8 +187,11 @@ def main():
         skip("tmux is not installed")
     with tempfile.TemporaryDirectory() as folder:
         recording = os.path.join(folder, "simulated.data")
-        simulate(simulator, recording, ["--period", "101"], [program, "60"])
+        other = os.path.join(folder, "other.data")
+        simulate(simulator, recording, ["--period", "101", "--callchain"], [program, "60"])
+        simulate(simulator, other, ["--period", "101", "--callchain", "--seed", "7"], [program, "90"])
         try:
+            check_diffs(os.path.abspath(branchctl), folder, recording, other)
             check(os.path.abspath(branchctl), recording, os.path.realpath(program), folder)
         except Wrong as wrong:
             print("FAILED:", wrong)
