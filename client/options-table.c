@@ -16,8 +16,10 @@
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
-	{ "by", KEY_BY, "WHAT", TOP | DIFF,
+	{ "by", KEY_BY, "WHAT", TOP,
 	  "function (default), stack, stream, branch, block, line,\nobject, process, unit" },
+	{ "by", KEY_BY, "WHAT", DIFF,
+	  "function (default), stream, block, line, object, process,\nunit" },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "the N hottest rows; 0 for all (default 20)" },
 	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,
 	  "--by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, several with "

@@ -26,6 +26,7 @@ struct parse {
 	struct fault *fault;
 	unsigned int commands; /* those that take all options so far */
 	const char *refused;   /* name of the option that took away the last of them */
+	const char *wrong_by;  /* what --by does not know */
 	bool format_given, help, version;
 	const char *operands[MAX_OPERANDS]; /* the command and what follows */
 	int n_operands;                     /* there are; not all may be above */
@@ -43,14 +44,11 @@ static int parse_rows(struct parse *parse, const char *argument)
 	return 0;
 }
 
-static int parse_by(struct parse *parse, const char *argument)
+/* Which there are depends on the command. */
+static void parse_by(struct parse *parse, const char *argument)
 {
 	parse->options.by_given = true;
-	if (view_parse(&parse->options.by, argument) < 0)
-		return options_wrong(parse->fault, "--by", argument,
-				     "one of function, stack, stream, branch, block, line, object, "
-				     "process, unit");
-	return 0;
+	parse->wrong_by = view_parse(&parse->options.by, argument) < 0 ? argument : NULL;
 }
 
 static int parse_branch_kind(struct parse *parse, const char *argument)
@@ -173,7 +171,8 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 
 	switch (key) {
 	case KEY_BY:
-		return parse_by(parse, argument);
+		parse_by(parse, argument);
+		return 0;
 	case KEY_BRANCH_KIND:
 		return parse_branch_kind(parse, argument);
 	case KEY_MISPREDICTED:
@@ -225,22 +224,29 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	return -ENOENT;
 }
 
-static const struct option_spec *find_spec(int key)
+/* One that several commands take, in their own ways, is there several times. */
+static const struct option_spec *find_spec(int key, unsigned int *ret_commands)
 {
+	const struct option_spec *found = NULL;
+
+	*ret_commands = 0;
 	for (size_t i = 0; i < n_option_specs; i++)
-		if (option_specs[i].key == key)
-			return &option_specs[i];
-	return NULL;
+		if (option_specs[i].key == key) {
+			found = found ?: &option_specs[i];
+			*ret_commands |= option_specs[i].commands;
+		}
+	return found;
 }
 
 static int apply(struct parse *parse, int key, const char *argument)
 {
-	const struct option_spec *spec = find_spec(key);
+	unsigned int commands;
+	const struct option_spec *spec = find_spec(key, &commands);
 	int r;
 
-	if (parse->commands & ~spec->commands)
+	if (parse->commands & ~commands)
 		parse->refused = *spec->name ? spec->name : "n";
-	parse->commands &= spec->commands;
+	parse->commands &= commands;
 	r = apply_filter(parse, key, argument);
 	if (r == -ENOENT)
 		r = apply_reading(&parse->options, key, argument);
@@ -342,6 +348,16 @@ static int check_samples(const struct parse *parse, const struct reference *refe
 	return 0;
 }
 
+static int refuse_view(struct parse *parse, const char *name)
+{
+	if (parse->options.command == OPTIONS_DIFF)
+		return options_wrong(parse->fault, "diff --by", name,
+				     "one of function, stream, block, line, object, process, unit");
+	return options_wrong(parse->fault, "--by", name,
+			     "one of function, stack, stream, branch, block, line, object, "
+			     "process, unit");
+}
+
 /* What diff can compare. */
 static int check_diff(struct parse *parse)
 {
@@ -349,8 +365,7 @@ static int check_diff(struct parse *parse)
 	struct reference reference;
 
 	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH)
-		return options_wrong(parse->fault, "diff --by", view_name(options->by),
-				     "one of function, stream, block, line, object, process, unit");
+		return refuse_view(parse, view_name(options->by));
 	if (!options->before != !options->after)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the folders of the old "
@@ -396,6 +411,8 @@ static int check(struct parse *parse)
 	if (n < command->min_operands)
 		return fault_set(parse->fault, -EINVAL, "%s wants %s, as in branchctl %s",
 				 command->name, command->operands, command->example);
+	if (parse->wrong_by)
+		return refuse_view(parse, parse->wrong_by);
 	if ((options->branch_kinds || options->mispredicted) && options->by != VIEW_BRANCH)
 		return fault_set(parse->fault, -EINVAL,
 				 "%s is about branches: give --by branch, too",

@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 
-from support import branchctl, check, finish, one_line, run
+from support import VIEWS, branchctl, check, finish, one_line, run
 
 SOCKET = "/nonexistent/io.branchd"
 
@@ -119,6 +119,18 @@ def check_help():
     check("--by" not in run("dump", "--help")[1], "dump --help with --by")
 
 
+def check_views():
+    """What rows may be is told as it is for that command."""
+    for command, operands, missing in ("top", [], ()), ("diff", ["./a.data", "./b.data"], ("stack", "branch")):
+        help_of = run(command, "--help")[1].split("--by WHAT")[2].split("-n N")[0]
+        said = run(command, *operands, "--by", "nope")[2].split("'nope'")[1]
+        for text in help_of, said:
+            told = {word for word in text.replace(",", " ").split() if word in VIEWS}
+            check(told == set(VIEWS) - set(missing), command, "--by tells of", told)
+    status, _, err = run("dump", "--by", "nope", "./a.data")
+    check(status == 2 and "takes no --by" in err, err)
+
+
 def check_output():
     """What could not be written is a failure, though who reads no further is none."""
     for arguments in ["--help"], ["top", "--help"], ["--version"]:
@@ -154,6 +166,7 @@ check_refused()
 check_no_daemon()
 check_places_of_options()
 check_help()
+check_views()
 check_output()
 check_name_of_a_file()
 finish()
