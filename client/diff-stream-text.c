@@ -68,7 +68,8 @@ static void mark_changed(const struct diff *diff, enum side side, uint32_t node,
 static int add_step(struct column *column, const struct diff *diff, enum side side,
 		    const struct view_stream_step *steps, size_t i, bool changed)
 {
-	_cleanup_free_ char *text = stream_text_step(&diff->sides[side].places, &steps[i]);
+	_cleanup_free_ char *text =
+		stream_text_step(&diff->sides[side].places, &steps[i], SIZE_MAX);
 	char turns[STREAM_TEXT_TURNS], *line;
 	const char *loop = stream_text_loop(steps, i, turns);
 
@@ -220,5 +221,5 @@ char *diff_stream_format(const struct diff *diff, const struct diff_stream *row)
 	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
 
 	view_stream_rows(diff->streams->views[side], row->ends[side].node, steps);
-	return stream_text_step(&diff->sides[side].places, steps);
+	return stream_text_step(&diff->sides[side].places, steps, SIZE_MAX);
 }

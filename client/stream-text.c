@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/fit.h"
 #include "common/util/cleanup.h"
 
 /* "main demo.c:12", or where there is no line "main+0x12". */
@@ -31,17 +32,27 @@ static const char *shorten(const struct place *from, const struct place *to, con
 	return text + strlen(to->function->name) + (to->file ? 1 : 0);
 }
 
-char *stream_text_step(const struct places *places, const struct view_stream_step *step)
+/* Both within @width: the one that is short leaves its room to the other. */
+static char *join(const char *first, const char *second, size_t width)
+{
+	const char *arrow = " -> ";
+	size_t half = width > strlen(arrow) ? (width - strlen(arrow)) / 2 : 0;
+	size_t n_first = strlen(first), n_second = strlen(second);
+	_cleanup_free_ char *a = fit_name(first, half + (n_second < half ? half - n_second : 0));
+	_cleanup_free_ char *b = fit_name(second, half + (n_first < half ? half - n_first : 0));
+	char *text;
+
+	return a && b && asprintf(&text, "%s%s%s", a, arrow, b) >= 0 ? text : NULL;
+}
+
+char *stream_text_step(const struct places *places, const struct view_stream_step *step,
+		       size_t width)
 {
 	struct place from = place_find(places, step->from), to = place_find(places, step->to);
 	_cleanup_free_ char *first = format_place(&from);
 	_cleanup_free_ char *second = format_place(&to);
-	char *text;
 
-	if (!first || !second ||
-	    asprintf(&text, "%s -> %s", first, shorten(&from, &to, second)) < 0)
-		return NULL;
-	return text;
+	return first && second ? join(first, shorten(&from, &to, second), width) : NULL;
 }
 
 const char *stream_text_loop(const struct view_stream_step *steps, size_t i, char *ret_turns)

@@ -9,9 +9,11 @@
 
 /*
  * "main demo.c:12 -> read_line demo.c:40", without the second name where it is the same; without lines
- * "main+0x12 -> read_line+0x0". A heap string, or NULL.
+ * "main+0x12 -> read_line+0x0". Names are shortened where it is longer than @width, SIZE_MAX: as long as it is. A
+ * heap string, or NULL.
  */
-char *stream_text_step(const struct places *places, const struct view_stream_step *step);
+char *stream_text_step(const struct places *places, const struct view_stream_step *step,
+		       size_t width);
 
 /*
  * What stands before and behind that of step @i of @n, for a loop: "| ", and " (5 times)" at its last one, or "". The

@@ -94,10 +94,9 @@ static void write_streams(FILE *f, const struct profile_counters *counters)
 		return;
 	fprintf(f, "%" PRIu64 " branch paths, %.1f %% kept", all, percent(counters->streams, all));
 	if (counters->streams_folded > 0)
-		fprintf(f, ", %.1f %% only their newer part",
-			percent(counters->streams_folded, all));
+		fprintf(f, ", %.1f %% in part", percent(counters->streams_folded, all));
 	if (counters->streams_error > 0)
-		fprintf(f, "; any one may lack %" PRIu64 " samples", counters->streams_error);
+		fprintf(f, ", each to within %" PRIu64 " samples", counters->streams_error);
 	fputc('\n', f);
 }
 

@@ -300,9 +300,12 @@ static int write_stacks(const struct top *top, struct output *output)
 static int write_step(const struct top *top, struct output *output,
 		      const struct view_stream_step *steps, size_t i)
 {
-	_cleanup_free_ char *text = stream_text_step(&top->places, &steps[i]);
 	char turns[STREAM_TEXT_TURNS];
 	const char *loop = stream_text_loop(steps, i, turns);
+	size_t n_around = strlen("    ") + strlen(loop) + strlen(turns);
+	_cleanup_free_ char *text =
+		stream_text_step(&top->places, &steps[i],
+				 output->width > n_around ? output->width - n_around : SIZE_MAX);
 
 	if (!text)
 		return -ENOMEM;

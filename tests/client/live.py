@@ -63,7 +63,9 @@ class Terminal:
         return True
 
     def shows(self, *texts):
-        return self.waits(lambda shown: all(text in shown for text in texts), "not shown:", texts)
+        """Also where a line was wrapped."""
+        return self.waits(lambda shown: all(text in shown or text in self.text("-J") for text in texts),
+                          "not shown:", texts)
 
     def shows_not(self, word):
         return self.waits(lambda shown: word not in shown, "still shown:", word)
