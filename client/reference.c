@@ -175,7 +175,7 @@ static void describe(const struct reference *reference, const struct windows *wi
 	const struct window_info *first, *last;
 
 	if (n == 0) {
-		fault_set(ret, 0, "there is none yet%s",
+		fault_set(ret, 0, "there is none yet%s; branchctl status says whether it samples",
 			  windows->n > 0 ? " but @0, still open" : "");
 		return;
 	}

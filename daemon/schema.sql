@@ -6,6 +6,9 @@
 --
 --     sqlite3 -readonly /var/lib/branchd/branchd.db 'SELECT * FROM window_summary'
 --
+-- While it does not run, who may not write beside the file says file:/var/lib/branchd/branchd.db?immutable=1
+-- instead of the path.
+--
 -- The views at the end are for that; start with those. Leave writing to the daemon, and do not keep a
 -- transaction open for long: what is written meanwhile cannot leave the write-ahead log.
 --

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The windows that wait for the main thread: the one thing that passes between the two threads. It
- * holds a bounded number; when it is full the last two are merged, so that the sums stay exact and only
+ * The windows that wait for the main thread: but for open files, the one thing that passes between the two
+ * threads. It holds a bounded number; when it is full the last two are merged, so that the sums stay exact and only
  * the division of time gets coarser.
  */
 #pragma once
