@@ -131,7 +131,7 @@ static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 	struct generator *g = userdata;
 	struct perf_branch_entry rows[ROWS];
 	unsigned int process = below(g, N_PROCESSES), n = ROWS;
-	struct perfdata_sample s = { .misc = PERF_RECORD_MISC_USER, .period = 1000003 };
+	struct perfdata_sample s = { .misc = PERF_RECORD_MISC_USER, .period = PERIOD };
 
 	if (below(g, 16) == 0) /* lately switched in: 31 rows a sample in the mean */
 		n = below(g, ROWS);
@@ -145,31 +145,14 @@ static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 int main(int argc, char **argv)
 {
 	static struct generator g;
-	const uint64_t ids[] = { 1 };
-	struct perfdata_event event = {
-		.attr = { .type = PERF_TYPE_HARDWARE,
-			  .config = PERF_COUNT_HW_CPU_CYCLES,
-			  .sample_period = 1000003,
-			  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-					 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-					 PERF_SAMPLE_BRANCH_STACK,
-			  .branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER,
-			  .sample_id_all = 1,
-			  .mmap = 1,
-			  .mmap2 = 1,
-			  .comm = 1,
-			  .comm_exec = 1 },
-		.name = "cycles",
-		.ids = ids,
-		.n_ids = 1,
-	};
 	int r;
 
 	if (argc != 5) {
 		fprintf(stderr, "usage: generate-recording FILE DIR TEXT_OFFSET N_SAMPLES\n");
 		return 2;
 	}
-	r = population_open(&g.population, argv[1], &event, argv[3]);
+	r = population_open(&g.population, argv[1],
+			    PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, 0, argv[3]);
 	if (r >= 0) {
 		make_paths(&g);
 		r = population_add(&g.population, argv[2], (uint64_t)N_PATHS * PATH_BYTES);

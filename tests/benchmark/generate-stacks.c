@@ -109,7 +109,7 @@ static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 	struct perf_branch_entry entries[ROWS];
 	struct lbr_row rows[LBR_ROWS_MAX];
 	uint64_t chain[] = { PERF_CONTEXT_USER, 0 };
-	struct perfdata_sample s = { .misc = PERF_RECORD_MISC_USER, .period = 1000003 };
+	struct perfdata_sample s = { .misc = PERF_RECORD_MISC_USER, .period = PERIOD };
 
 	run(g, process);
 	s.id = population_id(process, cpu, number);
@@ -130,27 +130,6 @@ static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 int main(int argc, char **argv)
 {
 	static struct generator g;
-	const uint64_t ids[] = { 1 };
-	struct perfdata_event event = {
-		.attr = { .type = PERF_TYPE_HARDWARE,
-			  .config = PERF_COUNT_HW_CPU_CYCLES,
-			  .sample_period = 1000003,
-			  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-					 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-					 PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK,
-			  .branch_sample_type =
-				  PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-				  PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES |
-				  PERF_SAMPLE_BRANCH_HW_INDEX,
-			  .sample_id_all = 1,
-			  .mmap = 1,
-			  .mmap2 = 1,
-			  .comm = 1,
-			  .comm_exec = 1 },
-		.name = "cycles",
-		.ids = ids,
-		.n_ids = 1,
-	};
 	int r;
 
 	if (argc != 5) {
@@ -159,7 +138,11 @@ int main(int argc, char **argv)
 	}
 	for (unsigned int i = 0; i < N_PROCESSES; i++)
 		lbr_init(&g.processes[i].lbr, ROWS, true);
-	r = population_open(&g.population, argv[1], &event, argv[3]);
+	r = population_open(&g.population, argv[1],
+			    PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+				    PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES |
+				    PERF_SAMPLE_BRANCH_HW_INDEX,
+			    PERF_SAMPLE_CALLCHAIN, argv[3]);
 	if (r >= 0)
 		r = population_add(&g.population, argv[2], (uint64_t)N_FUNCTIONS * FUNCTION_BYTES);
 	if (r >= 0)

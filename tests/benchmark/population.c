@@ -22,15 +22,33 @@ unsigned int population_below(struct population *p, unsigned int n)
 	return (unsigned int)(population_random(p) % n);
 }
 
-int population_open(struct population *p, const char *path, const struct perfdata_event *event,
-		    const char *text_offset)
+int population_open(struct population *p, const char *path, uint64_t branch_sample_type,
+		    uint64_t sample_type, const char *text_offset)
 {
 	static const char *const caps[][2] = { { "branches", "32" } };
+	const uint64_t ids[] = { 1 };
+	const struct perfdata_event event = {
+		.attr = { .type = PERF_TYPE_HARDWARE,
+			  .config = PERF_COUNT_HW_CPU_CYCLES,
+			  .sample_period = PERIOD,
+			  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+					 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+					 PERF_SAMPLE_BRANCH_STACK | sample_type,
+			  .branch_sample_type = branch_sample_type,
+			  .sample_id_all = 1,
+			  .mmap = 1,
+			  .mmap2 = 1,
+			  .comm = 1,
+			  .comm_exec = 1 },
+		.name = "cycles",
+		.ids = ids,
+		.n_ids = 1,
+	};
 	int r;
 
 	p->random = 1;
 	p->text_offset = strtoull(text_offset, NULL, 0);
-	r = perfdata_new(&p->file, path, 0, event, 1);
+	r = perfdata_new(&p->file, path, 0, &event, 1);
 	if (r < 0)
 		return r;
 	perfdata_set_string(p->file, PERFDATA_HOSTNAME, "generated");

@@ -15,6 +15,7 @@
 #define N_PROCESSES   200
 #define ROUND_SAMPLES 250 /* of a CPU; then perf record drains the next one */
 #define SAMPLE_NS     1000000
+#define PERIOD        1000003 /* cycles */
 
 struct population {
 	struct perfdata *file;
@@ -26,9 +27,10 @@ struct population {
 uint64_t population_random(struct population *p);
 unsigned int population_below(struct population *p, unsigned int n);
 
-/* Begins the file at @path. 0 or -errno. */
-int population_open(struct population *p, const char *path, const struct perfdata_event *event,
-		    const char *text_offset);
+/* Begins the file at @path, of cycles with branch rows of that type; @sample_type adds to what each sample
+ * has. 0 or -errno. */
+int population_open(struct population *p, const char *path, uint64_t branch_sample_type,
+		    uint64_t sample_type, const char *text_offset);
 /* Adds the processes, which map @n_bytes of the text of the programs in @dir. 0 or -errno. */
 int population_add(struct population *p, const char *dir, uint64_t n_bytes);
 
