@@ -27,7 +27,8 @@
 
 #define N_PROGRAMS 2
 #define SAMPLES    2500 /* with those left out: enough for phases of both kinds on each CPU */
-#define ENOUGH     50   /* samples, for a program to have run all through a window */
+#define ENOUGH     50   /* samples, for the programs to have run all through a window */
+#define PATIENCE   400  /* windows, at most, until there are so many */
 #define OTHER_UID  4242
 #define GROUP      "/sys/fs/cgroup/chain.service"
 
@@ -79,7 +80,7 @@ extern const char __start_in_chain_c[], __stop_in_chain_c[];
 struct measured {
 	struct sampler_probe probe;
 	struct sampler_counts counts;
-	struct profile *windows[256];
+	struct profile *windows[PATIENCE + 100];
 	size_t n_windows;
 	uint64_t samples, samples_limit; /* of all */
 };
@@ -90,28 +91,56 @@ static void measured_done(struct measured *m)
 		profile_free(m->windows[i]);
 }
 
-static void take_windows(struct collector *collector, struct measured *m)
+static bool take_windows(struct collector *collector, struct measured *m)
 {
 	struct collected collected;
-	struct fault fault;
+	struct fault fault = { "" };
+	int r = 0;
 
-	while (collector_take(collector, &collected, &fault) > 0) {
+	while (m->n_windows < ARRAY_SIZE(m->windows) &&
+	       (r = collector_take(collector, &collected, &fault)) > 0) {
 		m->samples += collected.profile->counters.samples;
 		m->samples_limit += collected.profile->counters.samples_limit;
 		check(profile_seal(collected.profile) == 0, "no memory");
 		m->windows[m->n_windows++] = collected.profile;
 	}
+	check(r >= 0, "sampling ended: %s", fault.text);
+	return r >= 0;
 }
 
-/* However long it takes in an emulator. */
-static void wait_for_samples(const struct collector *collector)
-{
-	struct sampler_counts counts = { 0 };
+static pid_t programs[N_PROGRAMS];
 
-	for (int i = 0; i < 1200 && counts.taken + counts.filtered < SAMPLES; i++) {
-		usleep(100000);
-		collector_get_counts(collector, &counts);
-	}
+static uint64_t count_samples(const struct profile *p, pid_t pid)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_processes; i++)
+		n += p->processes[i].pid == pid ? p->processes[i].samples : 0;
+	return n;
+}
+
+/* Whether sampling, and the programs, went on through all of window @i. */
+static bool is_whole(const struct measured *m, size_t i)
+{
+	const struct profile *p = m->windows[i];
+
+	return i > 0 && i + 1 < m->n_windows && m->windows[i - 1]->counters.samples > 0 &&
+	       count_samples(p, programs[0]) + count_samples(p, programs[1]) >= ENOUGH;
+}
+
+static size_t next_whole(const struct measured *m, size_t i)
+{
+	while (i < m->n_windows && !is_whole(m, i))
+		i++;
+	return i;
+}
+
+static bool is_enough(const struct collector *collector, const struct measured *m)
+{
+	struct sampler_counts counts;
+
+	collector_get_counts(collector, &counts);
+	return counts.taken + counts.filtered >= SAMPLES && next_whole(m, 0) < m->n_windows;
 }
 
 /* Samples for a while. */
@@ -133,7 +162,8 @@ static bool measure(const struct sampler_settings *settings, struct measured *m)
 		return false;
 	}
 	m->probe = *sampler_probe(sampler);
-	wait_for_samples(collector);
+	while (take_windows(collector, m) && !is_enough(collector, m) && m->n_windows < PATIENCE)
+		usleep(100000);
 	collector_stop(collector);
 	take_windows(collector, m);
 	collector_get_counts(collector, &m->counts);
@@ -232,17 +262,6 @@ static void look(const struct profile *p, pid_t pid, struct seen *seen)
 			seen->taken += p->branches[i].taken;
 }
 
-static uint64_t count_samples(const struct profile *p, pid_t pid)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < p->n_processes; i++)
-		n += p->processes[i].pid == pid ? p->processes[i].samples : 0;
-	return n;
-}
-
-static pid_t programs[N_PROGRAMS];
-
 static void start_program(int cpu)
 {
 	cpu_set_t cpus;
@@ -281,15 +300,10 @@ static void stop_programs(void)
 
 static const struct sampler_settings usual = { .frequency = 999, .kernel = true };
 
-/* Whether sampling went on through all of window @i. */
-static bool is_whole(const struct measured *m, size_t i)
+static void check_whole(const struct measured *m)
 {
-	return i > 0 && i + 1 < m->n_windows && m->windows[i - 1]->counters.samples > 0;
+	check(next_whole(m, 0) < m->n_windows, "no window is whole: that was no test");
 }
-
-#define FOR_EACH_WINDOW(m, i)                       \
-	for (size_t i = 0; i < (m)->n_windows; i++) \
-		if (is_whole((m), i))
 
 /* Of both CPUs, whose phases a guest that is starved may draw out, but which are opposite. */
 static void check_window(const struct measured *m, size_t i)
@@ -297,7 +311,7 @@ static void check_window(const struct measured *m, size_t i)
 	const struct profile_counters *c = &m->windows[i]->counters;
 
 	for (int cpu = 0; cpu < N_PROGRAMS; cpu++)
-		if (count_samples(m->windows[i], programs[cpu]) < ENOUGH)
+		if (count_samples(m->windows[i], programs[cpu]) < ENOUGH / 2)
 			return;
 	check(c->samples_call_stack > 0, "window %zu: no call stacks", i);
 	check(c->rows_counted > 0, "window %zu: no branches", i);
@@ -313,8 +327,9 @@ static void check_both(void)
 		return;
 	check_accounts(&m);
 	check(m.probe.mode == SAMPLER_STACK_BRANCH, "another mode: %s", m.probe.why_not_better);
-	FOR_EACH_WINDOW(&m, i)
-	check_window(&m, i);
+	check_whole(&m);
+	for (size_t i = next_whole(&m, 0); i < m.n_windows; i = next_whole(&m, i + 1))
+		check_window(&m, i);
 	for (int cpu = 0; cpu < N_PROGRAMS; cpu++) {
 		for (size_t i = 0; i < m.n_windows; i++)
 			look(m.windows[i], programs[cpu], &sum[cpu]);
@@ -337,12 +352,13 @@ static void check_one(enum sampler_mode mode)
 	if (!measure(&settings, &m))
 		return;
 	check_accounts(&m);
-	FOR_EACH_WINDOW(&m, i)
-	{
+	check_whole(&m);
+	for (size_t i = next_whole(&m, 0); i < m.n_windows; i = next_whole(&m, i + 1)) {
 		const struct profile_counters *c = &m.windows[i]->counters;
 		struct seen seen = { 0 };
 
-		look(m.windows[i], programs[0], &seen);
+		for (int cpu = 0; cpu < N_PROGRAMS; cpu++)
+			look(m.windows[i], programs[cpu], &seen);
 		check((seen.with_callers > 0) == calls, "window %zu: call stacks", i);
 		check((seen.taken > 0) == branches, "window %zu: branches", i);
 		check(seen.astray == 0, "window %zu: stacks astray", i);
@@ -400,8 +416,8 @@ static void check_filter(const char *filter, bool calls)
 		return;
 	check_accounts(&m);
 	check(strcmp(m.probe.filter, filter) == 0, "it is %s", m.probe.filter);
-	FOR_EACH_WINDOW(&m, i)
-	{
+	check_whole(&m);
+	for (size_t i = next_whole(&m, 0); i < m.n_windows; i = next_whole(&m, i + 1)) {
 		const struct profile *p = m.windows[i];
 
 		check(p->n_branches > 0, "window %zu: no branches", i);

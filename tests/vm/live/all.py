@@ -15,4 +15,4 @@ if not os.path.exists("/dev/simpmu"):
 guest.keep_patched()
 # else it lowers the highest rate it allows, for in an emulator its handlers take their time
 guest.write("/proc/sys/kernel/perf_cpu_time_max_percent", 0)
-unittest.main(module=None, argv=[sys.argv[0], "-v", *(sys.argv[1:] or MODULES)])
+unittest.main(module=None, argv=[sys.argv[0], "-v", "-f", *(sys.argv[1:] or MODULES)])

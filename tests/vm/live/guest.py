@@ -12,7 +12,7 @@ import tempfile
 import time
 
 BUILD = os.environ["BUILD"]
-PATIENCE = 180  # seconds: it is an emulator, on a machine that has other work, too
+PATIENCE = 600  # seconds: it is an emulator, on a machine that has other work, too
 PARAMETERS = "/sys/module/simpmu/parameters/"
 
 
@@ -39,6 +39,16 @@ def write(path, text):
 def as_user(uid):
     """Options of subprocess: with no group but its own."""
     return {"user": uid, "group": uid, "extra_groups": []}
+
+
+def answer(call):
+    """What branchctl prints; again if the daemon was too busy to answer, as an emulated one may be."""
+    end = time.monotonic() + PATIENCE
+    done = call()
+    while "has not answered" in done.stderr and time.monotonic() < end:
+        done = call()
+    assert done.returncode == 0, (done.args, done.stderr)
+    return done.stdout
 
 
 class Common:
@@ -118,13 +128,8 @@ class Daemon:
                               capture_output=True, text=True, check=False, **as_user(uid))
 
     def ask(self, *arguments, uid=0):
-        """What it says with --json; again if it is too busy to answer, as an emulated one may be."""
-        end = time.monotonic() + PATIENCE
-        done = self.call(*arguments, "--json", uid=uid)
-        while "has not answered" in done.stderr and time.monotonic() < end:
-            done = self.call(*arguments, "--json", uid=uid)
-        assert done.returncode == 0, (arguments, done.stderr)
-        return json.loads(done.stdout)
+        """What it says with --json."""
+        return json.loads(answer(lambda: self.call(*arguments, "--json", uid=uid)))
 
     def sampling(self):
         return self.ask("status")["sampling"]

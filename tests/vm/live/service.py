@@ -5,17 +5,17 @@ import json
 import os
 import signal
 import subprocess
-import time
 import unittest
 
-PATIENCE = 300  # seconds: it is an emulator, on a machine that has other work, too
+from guest import answer, as_user, built, wait_for, write
+
 DROP_INS = "/etc/branchd/branchd.conf.d"
 SOMEBODY = 4242
 
 
 def run(*command, uid=0):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          user=uid, group=uid, extra_groups=[])
+                          **as_user(uid))
 
 
 def systemctl(*arguments):
@@ -29,29 +29,16 @@ def shows(name, unit="branchd.service"):
 
 
 def branchctl(*arguments, uid=0):
-    done = run("branchctl", *map(str, arguments), uid=uid)
-    assert done.returncode == 0, (arguments, done.stderr)
-    return done.stdout
+    return answer(lambda: run("branchctl", *map(str, arguments), uid=uid))
 
 
 def ask(*arguments, uid=0):
     return json.loads(branchctl(*arguments, "--json", uid=uid))
 
 
-def wait_for(condition, what):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        result = condition()
-        if result:
-            return result
-        time.sleep(0.5)
-    raise AssertionError(f"in {PATIENCE} s not: {what}")
-
-
-def write(path, text):
+def drop_in(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
+    write(path, text)
 
 
 class Installed(unittest.TestCase):
@@ -59,7 +46,7 @@ class Installed(unittest.TestCase):
 
     def configure(self, window):
         """One unit alone, and no kernel, of whose part in all an emulator has its own idea."""
-        write(DROP_INS + "/guest.conf", f"[Sampling]\nFrequency=499\nKernel=no\nUnits=phases.service\n"
+        drop_in(DROP_INS + "/guest.conf", f"[Sampling]\nFrequency=499\nKernel=no\nUnits=phases.service\n"
               f"[Store]\nWindowSec={window}s\n")
 
     def test_1_the_socket_starts_it(self):
@@ -72,7 +59,7 @@ class Installed(unittest.TestCase):
 
     def test_2_top_and_dump(self):
         systemctl("start", "branchd")
-        done = run("systemd-run", "--unit=phases", "/run/guest/build/tests/live/two-phases", "15")
+        done = run("systemd-run", "--unit=phases", built("tests/live/two-phases"), "15")
         self.assertEqual(done.returncode, 0, done.stderr)
         pid = int(shows("MainPID", "phases.service"))
         wait_for(lambda: ask("top", "-1h..")["totals"]["samples"] > 500, "samples")
@@ -102,7 +89,7 @@ class Installed(unittest.TestCase):
         done = run("branchctl", "top", uid=SOMEBODY)
         self.assertEqual(done.returncode, 1)
         self.assertIn("group branchd", done.stderr)
-        write("/etc/systemd/system/branchd.socket.d/local.conf", "[Socket]\nSocketMode=0666\n")
+        drop_in("/etc/systemd/system/branchd.socket.d/local.conf", "[Socket]\nSocketMode=0666\n")
         systemctl("daemon-reload")
         systemctl("stop", "branchd.service")
         systemctl("restart", "branchd.socket")
@@ -111,7 +98,7 @@ class Installed(unittest.TestCase):
         self.assertTrue(ask("top", "-1h..")["rows"])
 
     def test_6_the_watchdog(self):
-        write("/etc/systemd/system/branchd.service.d/local.conf", "[Service]\nWatchdogSec=20s\nRestartSec=1s\n")
+        drop_in("/etc/systemd/system/branchd.service.d/local.conf", "[Service]\nWatchdogSec=20s\nRestartSec=1s\n")
         systemctl("daemon-reload")
         systemctl("restart", "branchd")
         os.kill(int(shows("MainPID")), signal.SIGSTOP)
