@@ -27,6 +27,14 @@ static int add_columns(struct table *table)
 	return r;
 }
 
+/* Of the open window the daemon has counted nothing before somebody asks for what is in it. */
+static int set_count(struct table *table, size_t column, const struct window_info *window,
+		     uint64_t n)
+{
+	return window->open ? table_set(table, column, "-") :
+			      table_printf(table, column, "%" PRIu64, n);
+}
+
 static int add_window(struct table *table, const struct window_info *window)
 {
 	char start[MOMENT_TEXT_MAX];
@@ -40,9 +48,9 @@ static int add_window(struct table *table, const struct window_info *window)
 	if (r >= 0)
 		r = table_printf(table, 2, "%.1f s", (double)window->length_us / 1e6);
 	if (r >= 0)
-		r = table_printf(table, 3, "%" PRIu64, window->samples);
+		r = set_count(table, 3, window, window->samples);
 	if (r >= 0)
-		r = table_printf(table, 4, "%" PRIu64, window->lost);
+		r = set_count(table, 4, window, window->lost);
 	return r < 0 ? r : table_set(table, 5, window->mode);
 }
 

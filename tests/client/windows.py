@@ -75,6 +75,7 @@ def check_windows(daemon):
     check(status == 0 and not err and len(rows) == 42, status, err, out)
     check(rows[0].split() == ["ID", "START", "LENGTH", "SAMPLES", "LOST", "MODE"], rows[0])
     check(rows[1].split()[0] == "101" and rows[-1].split()[0] == "@0", rows[1], rows[-1])
+    check(rows[-1].split()[-3:-1] == ["-", "-"], "the open window is said to have a count", rows[-1])
     listed = document(daemon, "windows")["windows"]
     check(len(listed) == 41 and listed[0]["id"] == 101 and listed[-1]["id"] is None, listed[0])
     check(listed[0]["start"] == daemon.windows[0]["start_us"] / 1e6, "times are not exact")
