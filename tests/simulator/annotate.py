@@ -9,6 +9,7 @@ compared with the whole run's, which the rows are but a part of. Exit status 77:
 where tracing is forbidden or objdump is missing.
 """
 
+import bisect
 import collections
 import json
 import math
@@ -174,11 +175,14 @@ def check_odds(document, max_off):
         raise Wrong("odds are %s, should be %s" % (got, expected))
 
 
-def names_of(path):
-    """Functions that have a name and a size of their own; of several names of one address the first."""
+def names_of(path, counted):
+    """Functions that hold one of the file offsets @counted, and have a name of their own; of several names of
+    one address the first."""
     symbols = Symbols(path)
+    counted = sorted(address for address in map(symbols.address, counted) if address is not None)
     counts = collections.Counter(name for _, _, name in symbols.functions)
-    starts = {start: name for start, _, name in symbols.functions if counts[name] == 1}
+    starts = {start: name for start, end, name in symbols.functions
+              if counts[name] == 1 and bisect.bisect_left(counted, start) < bisect.bisect_left(counted, end)}
     return sorted(set(starts.values()))
 
 
@@ -200,7 +204,7 @@ def check_recording(branchctl, recording, path, max_taken, max_predicted):
         if of == path:
             sampled[offset] += n
     shares, n_functions, n_ranges = Shares(truth, path), 0, 0
-    for name in names_of(path):
+    for name in names_of(path, {*offsets.coverage, *sampled}):
         done = output_of(branchctl, "annotate", name, recording, "--object", path, "--json", ok=(0, 1))
         if done.returncode:
             if not done.stderr.decode().count("nothing was counted"):

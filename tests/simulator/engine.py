@@ -298,13 +298,16 @@ class Symbols:
         low, high = sorted((self.group(a), self.group(b)))
         self.same[high] = low
 
-    def find(self, offset):
-        """The function that holds the file offset, of several the last; None: none of known size."""
+    def address(self, offset):
         for start, virtual, size in self.segments:
             if start <= offset < start + size:
-                address = offset - start + virtual
-                break
-        else:
+                return offset - start + virtual
+        return None
+
+    def find(self, offset):
+        """The function that holds the file offset, of several the last; None: none of known size."""
+        address = self.address(offset)
+        if address is None:
             return None
         i = bisect.bisect_right(self.starts, address)
         for start, end, name in reversed(self.functions[:i]):
