@@ -152,6 +152,22 @@ static void a_jump_out_does_not_leave_its_callers(void **state)
 	stitch_free(m.stitch);
 }
 
+/* A part of the function called last lies behind another, that is in the stack: it was not jumped out to. */
+static void a_jump_into_code_behind_another_function_leaves_the_callers(void **state)
+{
+	struct model m;
+
+	start(&m);
+	descend(&m, 6);
+	m.functions[6] = function_at(3) + 0x80;
+	check(&m);
+	m.functions[6] = function_at(6);
+	leave(&m);
+	call(&m, 10);
+	assert_int_equal(check(&m), m.n_calls);
+	stitch_free(m.stitch);
+}
+
 /* Any calls and returns, sampled now and then: what is said is true. Functions call each but one other. */
 static void what_is_said_is_true(void **state)
 {
@@ -185,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_change_of_name_does_not),
 		cmocka_unit_test(tasks_not_sampled_for_longest_are_forgotten),
 		cmocka_unit_test(a_jump_out_does_not_leave_its_callers),
+		cmocka_unit_test(a_jump_into_code_behind_another_function_leaves_the_callers),
 		cmocka_unit_test(what_is_said_is_true),
 	};
 

@@ -33,13 +33,38 @@ static bool contains(const struct walking *w, uint64_t start, uint64_t address)
 	return entries_function(w->task->entries, address) == start;
 }
 
-/* What the jump at a standing claim was, if the stack has now returned below where it was made. */
+static bool is_same_function(const struct walking *w, uint64_t a, uint64_t b)
+{
+	uint64_t function = entries_function(w->task->entries, a);
+
+	return function != ENTRIES_NONE && contains(w, function, b);
+}
+
+/* The level at @height and those below stand higher: what was between that and the leaf has been left. */
+static void leave_between(struct walking *w, int64_t height, int64_t shift)
+{
+	struct task *t = w->task;
+	size_t n = w->n_levels;
+
+	while (n > 0 && t->levels[n - 1].height > height)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		t->levels[i].height += shift;
+	w->n_levels = n;
+	w->n_popped = t->n_levels - n;
+}
+
+/*
+ * What the jump at a standing claim was, if the stack has now returned below where it was made: the code
+ * that runs is in the function that the row there has entered; or, out of as many calls, in one that the
+ * landing's stand on.
+ */
 static void judge_claim(struct walking *w)
 {
 	struct task *t = w->task;
 	struct claim *claim = &t->claim;
 	const struct candidate *c = w->anchorage ? &w->anchorage->candidates[0] : NULL;
-	int64_t below = w->top - (int64_t)w->n_fresh;
+	int64_t below = w->top - (int64_t)w->n_fresh, above;
 	bool tail, out;
 
 	if (!claim->stands)
@@ -55,14 +80,14 @@ static void judge_claim(struct walking *w)
 		return;
 	w->address = w->n_fresh > 0 ? w->s->rows[w->n_fresh - 1].from : w->s->ip;
 	tail = contains(w, t->rows[t->top - below].to, w->address);
-	out = w->n_levels > 0 && t->levels[w->n_levels - 1].height == below &&
-	      contains(w, t->levels[w->n_levels - 1].to, w->address);
+	above = task_find_level(t, claim->low - (claim->high - below) + 1);
+	out = above >= 0 && is_same_function(w, t->levels[above].from, w->address);
 	if (tail == out)
 		return;
 	entries_note_jump(t->entries, claim->from, claim->landing,
 			  out ? ENTRIES_JUMP_OUT : ENTRIES_JUMP_TAIL);
-	if (tail && w->n_levels > 0)
-		t->levels[w->n_levels - 1].gap = true;
+	if (out)
+		leave_between(w, claim->low - (claim->high - below), claim->high - claim->low);
 }
 
 static void accept(struct walking *w, size_t i)
@@ -95,7 +120,6 @@ static void stake_claim(struct walking *w, int64_t low, int64_t high, uint64_t f
 	if (!w->has_claimed)
 		w->task->claim = (struct claim){ true, low, high, from, landing };
 	w->has_claimed = true;
-	w->shift += high - low;
 }
 
 static bool was_popped(const struct walking *w, uint64_t function)
@@ -115,8 +139,11 @@ static bool is_only_one(const struct walking *w, uint64_t function)
 	return n == 1;
 }
 
+/* What stands above is believed. What it stands on is not, until more is known. */
 static void cut_here(struct walking *w)
 {
+	if (w->n_accepted > 0)
+		w->accepted[w->n_accepted - 1].gap = true;
 	if (w->is_cut)
 		return;
 	w->is_cut = true;
@@ -125,14 +152,15 @@ static void cut_here(struct walking *w)
 
 /*
  * The address is not in the function that row *@i, or where there is none level *@n - 1, has entered by
- * the call at @height, at @to. True if that is taken for a tail call; else they become those where the
- * stack goes on.
+ * the call at @height, at @to. True if that is taken for a tail call, as what rows of one snapshot show
+ * one above the other mostly is; else they become those where the stack goes on.
  */
 static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_t *i, size_t *n)
 {
 	uint64_t landing = entries_function(w->task->entries, w->address);
 	size_t row = MIN(*i + 1, w->n_fresh), level = *n - (*i >= w->n_fresh);
 	enum entries_jump kind;
+	int64_t low;
 
 	if (landing == ENTRIES_NONE)
 		return true;
@@ -149,10 +177,13 @@ static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_
 		cut_here(w);
 		return true;
 	}
-	if (kind == ENTRIES_JUMP_UNKNOWN)
+	low = row < w->n_fresh ? w->top - (int64_t)row : w->task->levels[level - 1].height;
+	stake_claim(w, low, height, to, landing);
+	if (kind == ENTRIES_JUMP_UNKNOWN) {
 		cut_here(w);
-	stake_claim(w, row < w->n_fresh ? w->top - (int64_t)row : w->task->levels[level - 1].height,
-		    height, to, landing);
+		return true;
+	}
+	w->shift += height - low;
 	*i = row;
 	*n = level;
 	return false;
@@ -176,6 +207,51 @@ static bool trust_only_callers(struct walking *w)
 	return n < w->n_levels;
 }
 
+static void walk_rows(struct walking *w, size_t *i, size_t *n)
+{
+	while (*i < w->n_fresh) {
+		const struct row *row = &w->s->rows[*i];
+
+		if (contains(w, row->to, w->address) ||
+		    pass_violation(w, row->to, w->top - (int64_t)*i, i, n))
+			accept(w, (*i)++);
+	}
+}
+
+/* The row at the level's height, if it is in the snapshot and the level's, or else NULL. */
+static bool is_shown(const struct walking *w, const struct level *level)
+{
+	const struct row *row = &w->s->rows[w->n_fresh];
+
+	return w->n_fresh < w->s->n_rows && row->from == level->from && row->to == level->to;
+}
+
+/*
+ * The new rows stand at the height of what is remembered. Shown upon it in this snapshot they stand on it; else
+ * it must have entered the function that they are called from, or have jumped out of others to it. Where
+ * neither is so, but they do follow from the row there, a jump out was believed that was none.
+ */
+static void join(struct walking *w, size_t *i, size_t *n)
+{
+	const struct level *level = &w->task->levels[*n - 1];
+	size_t n_levels = *n;
+
+	w->is_joined = true;
+	if (contains(w, level->to, w->address))
+		return;
+	if (is_shown(w, level)) {
+		pass_violation(w, level->to, level->height, i, n);
+		return;
+	}
+	if (w->n_fresh < w->s->n_rows && contains(w, w->s->rows[w->n_fresh].to, w->address)) {
+		w->n_fresh = w->s->n_rows;
+		*n = w->n_levels = 0;
+		walk_rows(w, i, n);
+		return;
+	}
+	w->is_joined = !pass_violation(w, level->to, level->height, i, n) && *n < n_levels;
+}
+
 /* Goes down the new rows, and to the level that they stand on. */
 static void walk_down(struct walking *w)
 {
@@ -183,21 +259,12 @@ static void walk_down(struct walking *w)
 	size_t i = 0, n = w->n_levels;
 
 	w->address = w->s->ip;
-	while (i < w->n_fresh) {
-		const struct row *row = &w->s->rows[i];
-
-		if (contains(w, row->to, w->address) ||
-		    pass_violation(w, row->to, w->top - (int64_t)i, &i, &n))
-			accept(w, i++);
-	}
-	if (n < w->n_levels) {
+	walk_rows(w, &i, &n);
+	if (n < w->n_levels)
 		w->is_joined = true;
-	} else if (w->is_placed && n > 0 && levels[n - 1].height == w->top - (int64_t)w->n_fresh &&
-		   trust_only_callers(w)) {
-		w->is_joined = true;
-		if (!contains(w, levels[n - 1].to, w->address))
-			pass_violation(w, levels[n - 1].to, levels[n - 1].height, &i, &n);
-	}
+	else if (w->is_placed && n > 0 && levels[n - 1].height == w->top - (int64_t)w->n_fresh &&
+		 trust_only_callers(w))
+		join(w, &i, &n);
 	w->n_levels = n;
 }
 
@@ -240,17 +307,12 @@ static void emit_levels(struct walking *w)
 	uint64_t *from = w->result->from;
 	size_t n = w->result->n, i = w->n_levels;
 
-	for (; i > 0 && levels[i - 1].height >= oldest; i--)
-		from[n++] = levels[i - 1].from;
-	w->result->n = n;
-	if (i < w->n_levels && levels[i].gap && levels[i].height == oldest)
-		return;
 	while (i-- > 0) {
 		from[n++] = levels[i].from;
+		w->result->n_stitched += levels[i].height < oldest;
 		if (levels[i].gap)
 			break;
 	}
-	w->result->n_stitched = n - w->result->n;
 	w->result->n = n;
 }
 
