@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Who runs what: forks, execs, exits, numbers used again, and whose each process is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,97 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/process/processes.h"
-
-#define SAMPLED 7u /* a context, whoever gave it */
-
-static struct processes *make(void)
-{
-	struct processes *p = NULL;
-
-	assert_int_equal(processes_new(&p), 0);
-	return p;
-}
-
-static void apply(struct processes *p, const struct event *e)
-{
-	assert_int_equal(processes_apply(p, e), 0);
-}
-
-static void map_as(struct processes *p, int32_t pid, uint64_t address, const char *path,
-		   bool executable)
-{
-	struct event e = { .kind = EVENT_MAPPING,
-			   .pid = pid,
-			   .tid = pid,
-			   .mapping = { .address = address,
-					.n_bytes = 0x1000,
-					.file_offset = 0x500,
-					.path = path,
-					.executable = executable } };
-
-	apply(p, &e);
-}
-
-static void map(struct processes *p, int32_t pid, uint64_t address, const char *path)
-{
-	map_as(p, pid, address, path, true);
-}
-
-static void map_kernel(struct processes *p, uint64_t address, uint64_t n_bytes, uint64_t offset,
-		       const char *path)
-{
-	struct event e = { .kind = EVENT_MAPPING,
-			   .pid = -1,
-			   .mapping = { .address = address,
-					.n_bytes = n_bytes,
-					.file_offset = offset,
-					.path = path,
-					.executable = true,
-					.kernel = true } };
-
-	apply(p, &e);
-}
-
-static void comm(struct processes *p, int32_t pid, int32_t tid, const char *name, bool exec)
-{
-	struct event e = {
-		.kind = EVENT_COMM, .pid = pid, .tid = tid, .comm = { .comm = name, .exec = exec }
-	};
-
-	apply(p, &e);
-}
-
-static void fork_at(struct processes *p, int32_t parent, int32_t pid, int32_t tid, uint64_t time,
-		    bool exec)
-{
-	struct event e = { .kind = EVENT_FORK,
-			   .pid = pid,
-			   .tid = tid,
-			   .time_ns = time,
-			   .fork = { .parent_pid = parent, .parent_tid = parent, .exec = exec } };
-
-	apply(p, &e);
-}
-
-static void exit_of(struct processes *p, int32_t pid, int32_t tid)
-{
-	struct event e = { .kind = EVENT_EXIT, .pid = pid, .tid = tid };
-
-	apply(p, &e);
-}
-
-static const char *path_at(const struct processes *p, const struct incarnation *i, uint64_t address)
-{
-	const struct mapping *m = processes_locate(p, i, address);
-
-	return m ? m->object->what.path : "nothing";
-}
-
-static void assert_at(struct processes *p, int32_t pid, uint64_t address, const char *path)
-{
-	assert_string_equal(path_at(p, processes_find(p, pid), address), path);
-}
+#include "tests/support/told.h"
 
 static void test_a_process_never_heard_of(void **state)
 {
@@ -248,52 +159,6 @@ static void test_threads_share(void **state)
 	processes_free(p);
 }
 
-static void test_a_mapping_over_what_was_sampled(void **state)
-{
-	struct processes *p = make();
-	struct incarnation *old;
-
-	comm(p, 5, 5, "x", true);
-	map(p, 5, 0x1000, "/bin/x");
-	map(p, 5, 0x8000, "/lib/one.so");
-	old = processes_find(p, 5);
-	map(p, 5, 0x8800, "/lib/two.so"); /* nobody has looked: in place */
-	assert_ptr_equal(processes_find(p, 5), old);
-	assert_string_equal(path_at(p, old, 0x8800), "/lib/two.so");
-
-	incarnation_ref(old)->context = SAMPLED;
-	map(p, 5, 0xa000, "/lib/beside.so");
-	map(p, 5, 0x1000, "/bin/x"); /* the very same place of the same file */
-	assert_ptr_equal(processes_find(p, 5)->space, old->space);
-	map(p, 5, 0x8800, "/lib/three.so");
-	assert_ptr_not_equal(processes_find(p, 5), old);
-	assert_at(p, 5, 0x8900, "/lib/three.so");
-	assert_at(p, 5, 0x1000, "/bin/x");
-	assert_string_equal(processes_find(p, 5)->executable, "/bin/x");
-	assert_string_equal(path_at(p, old, 0xa000), "/lib/beside.so");
-	assert_string_equal(path_at(p, old, 0x1000), "/bin/x");
-	incarnation_unref(old);
-	processes_free(p);
-}
-
-static void test_data_mapped_over_code(void **state)
-{
-	struct processes *p = make();
-	struct incarnation *old;
-
-	map(p, 5, 0x1000, "/bin/x");
-	map_as(p, 5, 0x7000, "/etc/data", false);
-	assert_at(p, 5, 0x7000, "nothing");
-	old = processes_find(p, 5);
-	incarnation_ref(old)->context = SAMPLED;
-	map_as(p, 5, 0x1800, "/etc/data", false);
-	assert_at(p, 5, 0x1900, "nothing");
-	assert_at(p, 5, 0x1700, "/bin/x");
-	assert_string_equal(path_at(p, old, 0x1900), "/bin/x");
-	incarnation_unref(old);
-	processes_free(p);
-}
-
 static void test_a_new_name_without_exec(void **state)
 {
 	struct processes *p = make();
@@ -419,115 +284,6 @@ static void test_a_pid_used_again_without_an_exit(void **state)
 	processes_free(p);
 }
 
-static void assert_object(struct processes *p, uint64_t address, enum object_kind kind,
-			  const char *path, uint64_t base, uint64_t offset)
-{
-	const struct mapping *m = processes_locate(p, processes_find(p, 5), address);
-
-	assert_non_null(m);
-	assert_int_equal(m->object->what.kind, kind);
-	assert_string_equal(m->object->what.path, path);
-	assert_int_equal(m->object->what.base, base);
-	assert_int_equal(address + m->shift, offset);
-}
-
-static void test_kinds_of_objects_and_their_offsets(void **state)
-{
-	struct processes *p = make();
-
-	comm(p, 5, 5, "x", false);
-	map(p, 5, 0x1000, "/bin/x");
-	map(p, 5, 0x3000, "[vdso]");
-	map(p, 5, 0x5000, "//anon");
-	map(p, 5, 0x7000, "/memfd:jit (deleted)");
-	map(p, 5, 0x9000, "[heap]");
-	map(p, 5, 0xb000, "anon_inode:[perf_event]");
-	assert_object(p, 0x1010, OBJECT_FILE, "/bin/x", 0, 0x510);
-	assert_object(p, 0x3010, OBJECT_VDSO, "[vdso]", 0, 0x10);
-	assert_object(p, 0x5010, OBJECT_MEMORY, "//anon", 0, 0x5010);
-	assert_object(p, 0x7010, OBJECT_FILE, "/memfd:jit (deleted)", 0, 0x510);
-	assert_object(p, 0x9010, OBJECT_MEMORY, "[heap]", 0, 0x9010);
-	assert_object(p, 0xb010, OBJECT_MEMORY, "anon_inode:[perf_event]", 0, 0xb010);
-	assert_string_equal(processes_find(p, 5)->executable, "/bin/x");
-	processes_free(p);
-}
-
-static void test_the_kernel_is_everybody_s(void **state)
-{
-	struct event e = { .kind = EVENT_KSYMBOL,
-			   .ksymbol = { .address = 0xffffffffc0100000,
-					.n_bytes = 0x80,
-					.name = "bpf_prog_12_x" } };
-	struct processes *p = make();
-
-	map_kernel(p, 0xffffffff81000000, 0x3fffffff, 0xffffffff81000000, "[kernel.kallsyms]_text");
-	map_kernel(p, 0xffffffffc0000000, 0x8000, 0, "/lib/modules/6.1/kernel/nf-tables.ko.xz");
-	map_kernel(p, 0xffffffffc0010000, 0x8000, 0, "[ext4]");
-	apply(p, &e);
-	assert_object(p, 0xffffffff81000123, OBJECT_KERNEL, "[kernel]", 0xffffffff81000000, 0x123);
-	assert_object(p, 0xffffffffc0000010, OBJECT_MODULE, "[nf_tables]", 0xffffffffc0000000,
-		      0x10);
-	assert_object(p, 0xffffffffc0010020, OBJECT_MODULE, "[ext4]", 0xffffffffc0010000, 0x20);
-	assert_object(p, 0xffffffffc0100040, OBJECT_MODULE, "[bpf_prog_12_x]", 0xffffffffc0100000,
-		      0x40);
-	assert_at(p, 999, 0xffffffffc0010020, "[ext4]");
-	assert_at(p, 5, 0xffffffff80ffffff, "nothing");
-	map_kernel(p, 0xffffffff82000000, 0x1000, 0, "[guest.kernel.kallsyms]");
-	assert_at(p, 5, 0xffffffff82000000, "[kernel]");
-	processes_free(p);
-}
-
-static void tell_build_id(struct processes *p, const char *path, uint8_t first)
-{
-	struct event e = { .kind = EVENT_BUILD_ID,
-			   .build_id = { .path = path, .build_id = { first }, .n_build_id = 20 } };
-
-	apply(p, &e);
-}
-
-static void assert_build_id(struct processes *p, uint64_t address, uint8_t n, uint8_t first)
-{
-	const struct mapping *m = processes_locate(p, processes_find(p, 5), address);
-
-	assert_int_equal(m->object->what.n_build_id, n);
-	if (n > 0)
-		assert_int_equal(m->object->what.build_id[0], first);
-}
-
-static void test_build_ids_told_apart(void **state)
-{
-	struct event e = { .kind = EVENT_MAPPING,
-			   .pid = 5,
-			   .mapping = { .address = 0x7000,
-					.n_bytes = 0x1000,
-					.path = "/bin/b",
-					.build_id = { 99 },
-					.n_build_id = 16,
-					.executable = true } };
-	struct processes *p = make();
-
-	tell_build_id(p, "/bin/a", 1);
-	tell_build_id(p, "/bin/b", 2);
-	map(p, 5, 0x1000, "/bin/a"); /* after it was told */
-	map(p, 5, 0x3000, "/bin/c"); /* before */
-	map(p, 5, 0x5000, "/bin/b");
-	apply(p, &e); /* knows better itself */
-	tell_build_id(p, "/bin/c", 3);
-	assert_build_id(p, 0x1000, 20, 1);
-	assert_build_id(p, 0x3000, 20, 3);
-	assert_build_id(p, 0x5000, 20, 2);
-	assert_build_id(p, 0x7000, 16, 99);
-
-	tell_build_id(p, "/bin/a", 1); /* told again */
-	assert_build_id(p, 0x1000, 20, 1);
-	tell_build_id(p, "/bin/a", 4); /* it changed meanwhile: who knows which was sampled */
-	assert_build_id(p, 0x1000, 0, 0);
-	tell_build_id(p, "/bin/a", 1);
-	assert_build_id(p, 0x1000, 0, 0);
-	assert_build_id(p, 0x7000, 16, 99);
-	processes_free(p);
-}
-
 static void assert_identity(struct processes *p, int32_t pid, uint32_t uid, uint64_t cgroup,
 			    const char *unit)
 {
@@ -598,15 +354,6 @@ static size_t n_processes_named(struct processes *p, int32_t first, int32_t n)
 	return n_named;
 }
 
-/* So many others exit after them that what has exited before is forgotten. */
-static void forget_exited(struct processes *p)
-{
-	for (int32_t pid = 100000; pid < 102000; pid++) {
-		fork_at(p, 1, pid, pid, 0, false);
-		exit_of(p, pid, pid);
-	}
-}
-
 /* Its first thread exits, it takes that one's number, and exits by it: of its own none is told. */
 static void test_exec_of_another_thread(void **state)
 {
@@ -620,7 +367,7 @@ static void test_exec_of_another_thread(void **state)
 		assert_string_equal(processes_find(p, pid)->comm, "x");
 		exit_of(p, pid, pid);
 	}
-	forget_exited(p);
+	crowd(p, 100000);
 	assert_int_equal(n_processes_named(p, 1000, 100), 0);
 	processes_free(p);
 }
@@ -640,7 +387,7 @@ static void test_who_is_not_seen_is_gone(void **state)
 	apply(p, &(struct event){ .kind = EVENT_LOOK_ENDS });
 	assert_int_equal(n_processes_named(p, 1000, 100),
 			 100); /* their last samples may come yet */
-	forget_exited(p);
+	crowd(p, 100000);
 	assert_int_equal(n_processes_named(p, 1000, 100), 20);
 	processes_free(p);
 }
@@ -663,35 +410,6 @@ static void test_a_child_is_named_after_the_thread_that_forked(void **state)
 	processes_free(p);
 }
 
-/* The same file is one object, whoever maps it. */
-static void test_objects_are_shared(void **state)
-{
-	struct processes *p = make();
-	const struct mapping *a, *b;
-
-	map(p, 5, 0x1000, "/lib/libc.so");
-	map(p, 6, 0x9000, "/lib/libc.so");
-	a = processes_locate(p, processes_find(p, 5), 0x1000);
-	b = processes_locate(p, processes_find(p, 6), 0x9000);
-	assert_ptr_equal(a->object, b->object);
-	processes_free(p);
-}
-
-/* A machine that starts programs all day: objects that nobody maps are forgotten. */
-static void test_objects_not_in_use_are_forgotten(void **state)
-{
-	struct processes *p = make();
-	char path[32];
-
-	for (int i = 0; i < 20000; i++) {
-		comm(p, 5, 5, "x", true);
-		snprintf(path, sizeof(path), "/tmp/program-%d", i);
-		map(p, 5, 0x1000, path);
-	}
-	assert_at(p, 5, 0x1000, "/tmp/program-19999");
-	processes_free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -702,24 +420,17 @@ int main(void)
 		cmocka_unit_test(test_fork_of_a_parent_never_heard_of),
 		cmocka_unit_test(test_fork_of_one_that_has_run_exec_since),
 		cmocka_unit_test(test_threads_share),
-		cmocka_unit_test(test_a_mapping_over_what_was_sampled),
-		cmocka_unit_test(test_data_mapped_over_code),
 		cmocka_unit_test(test_a_new_name_without_exec),
 		cmocka_unit_test(test_samples_may_come_after_the_exit),
 		cmocka_unit_test(test_a_process_lives_as_long_as_one_of_its_threads),
 		cmocka_unit_test(test_the_exit_of_a_thread_never_heard_of),
 		cmocka_unit_test(test_a_pid_used_again),
 		cmocka_unit_test(test_a_pid_used_again_without_an_exit),
-		cmocka_unit_test(test_kinds_of_objects_and_their_offsets),
-		cmocka_unit_test(test_the_kernel_is_everybody_s),
-		cmocka_unit_test(test_build_ids_told_apart),
 		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_what_was_sampled_stays_whose_it_was),
 		cmocka_unit_test(test_exec_of_another_thread),
 		cmocka_unit_test(test_who_is_not_seen_is_gone),
 		cmocka_unit_test(test_a_child_is_named_after_the_thread_that_forked),
-		cmocka_unit_test(test_objects_are_shared),
-		cmocka_unit_test(test_objects_not_in_use_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
