@@ -33,7 +33,7 @@ PRAGMA auto_vacuum = INCREMENTAL;
 BEGIN IMMEDIATE;
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 2; -- another one means: other tables than these, or another meaning
+PRAGMA user_version = 3; -- another one means: other tables than these, or another meaning
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ CREATE TABLE stack_count (
 	caller INTEGER NOT NULL REFERENCES stack, -- 0: none
 	place INTEGER NOT NULL REFERENCES place,
 	samples INTEGER NOT NULL,
-	stitched INTEGER NOT NULL,   -- of these, those with frames from earlier samples
+	stitched INTEGER NOT NULL,   -- their frames that are from earlier samples, summed
 	weight INTEGER NOT NULL,     -- the sum of their periods
 	folded INTEGER NOT NULL,     -- of the samples, those of light stacks, with callers left out
 	PRIMARY KEY (window, process, caller, place)

@@ -77,7 +77,7 @@ struct profile_stack {
 	uint32_t process;
 	struct location frame;
 	uint64_t samples;  /* those whose leaf this node is */
-	uint64_t stitched; /* of these, those with frames from earlier samples */
+	uint64_t stitched; /* their frames that are from earlier samples, summed */
 	uint64_t weight;   /* the sum of their periods */
 	uint64_t folded;   /* of the samples, those of light stacks, frames left out */
 };

@@ -42,7 +42,7 @@ def score(rows):
             counts["astray"] += row["samples"]
         elif deep and names == truth:
             counts["deep, to main"] += row["samples"]
-            counts["deep, to main, stitched"] += row["stitched"]
+            counts["deep, to main, stitched"] += row["samples"] if row["stitched"] >= row["samples"] else 0
     return counts
 
 
