@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/stream-text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,38 +9,74 @@
 
 #include "client/fit.h"
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
 
-/* "main demo.c:12", or where there is no line "main+0x12". */
-static char *format_place(const struct place *place)
+/* A place as two words, "main" and " demo.c:12"; where there is no line "main+0x12" and "". */
+struct words {
+	char *name, *line;
+};
+
+static void words_done(struct words *words)
 {
-	const char *slash;
-	char *text;
-
-	if (!place->file)
-		return place_format(place);
-	slash = strrchr(place->file, '/');
-	if (asprintf(&text, "%s %s:%" PRIu32, place->function ? place->function->name : "[unknown]",
-		     slash ? slash + 1 : place->file, place->line) < 0)
-		return NULL;
-	return text;
+	free(words->name);
+	free(words->line);
 }
 
-/* Of the second place the part that is not as in the first. */
-static const char *shorten(const struct place *from, const struct place *to, const char *text)
+static int words_init(struct words *words, const struct place *place)
 {
+	const char *slash;
+
+	*words = (struct words){};
+	if (!place->file) {
+		words->name = place_format(place);
+		words->line = strdup("");
+		return words->name && words->line ? 0 : -ENOMEM;
+	}
+	slash = strrchr(place->file, '/');
+	words->name = strdup(place->function ? place->function->name : "[unknown]");
+	if (asprintf(&words->line, " %s:%" PRIu32, slash ? slash + 1 : place->file, place->line) <
+	    0)
+		words->line = NULL;
+	return words->name && words->line ? 0 : -ENOMEM;
+}
+
+static size_t words_length(const struct words *words)
+{
+	return strlen(words->name) + strlen(words->line);
+}
+
+/* Of the second place leaves out what is as in the first. */
+static void shorten(const struct place *from, const struct place *to, struct words *words)
+{
+	size_t n;
+
 	if (!from->function || from->function != to->function || !from->file != !to->file)
-		return text;
-	return text + strlen(to->function->name) + (to->file ? 1 : 0);
+		return;
+	n = to->file ? strlen(words->name) : strlen(to->function->name);
+	memmove(words->name, words->name + n, strlen(words->name + n) + 1);
+	if (to->file)
+		memmove(words->line, words->line + 1, strlen(words->line));
+}
+
+/* Of a long line the end is kept, and what is left is for the name. */
+static char *fit(const struct words *words, size_t room)
+{
+	_cleanup_free_ char *line = fit_path(words->line, room / 3 * 2);
+	_cleanup_free_ char *name =
+		line ? fit_name(words->name, room - MIN(room, strlen(line))) : NULL;
+	char *text;
+
+	return name && asprintf(&text, "%s%s", name, line) >= 0 ? text : NULL;
 }
 
 /* Both within @width: the one that is short leaves its room to the other. */
-static char *join(const char *first, const char *second, size_t width)
+static char *join(const struct words *first, const struct words *second, size_t width)
 {
 	const char *arrow = " -> ";
 	size_t half = width > strlen(arrow) ? (width - strlen(arrow)) / 2 : 0;
-	size_t n_first = strlen(first), n_second = strlen(second);
-	_cleanup_free_ char *a = fit_name(first, half + (n_second < half ? half - n_second : 0));
-	_cleanup_free_ char *b = fit_name(second, half + (n_first < half ? half - n_first : 0));
+	size_t n_first = words_length(first), n_second = words_length(second);
+	_cleanup_free_ char *a = fit(first, half + (n_second < half ? half - n_second : 0));
+	_cleanup_free_ char *b = fit(second, half + (n_first < half ? half - n_first : 0));
 	char *text;
 
 	return a && b && asprintf(&text, "%s%s%s", a, arrow, b) >= 0 ? text : NULL;
@@ -49,10 +86,13 @@ char *stream_text_step(const struct places *places, const struct view_stream_ste
 		       size_t width)
 {
 	struct place from = place_find(places, step->from), to = place_find(places, step->to);
-	_cleanup_free_ char *first = format_place(&from);
-	_cleanup_free_ char *second = format_place(&to);
+	_cleanup_(words_done) struct words first = {};
+	_cleanup_(words_done) struct words second = {};
 
-	return first && second ? join(first, shorten(&from, &to, second), width) : NULL;
+	if (words_init(&first, &from) < 0 || words_init(&second, &to) < 0)
+		return NULL;
+	shorten(&from, &to, &second);
+	return join(&first, &second, width);
 }
 
 const char *stream_text_loop(const struct view_stream_step *steps, size_t i, char *ret_turns)
