@@ -23,4 +23,9 @@ bool color_wanted(enum color_mode mode, bool is_terminal);
 #define COLOR_DIM(on)   ((on) ? "\033[2m" : "")
 #define COLOR_BOLD(on)  ((on) ? "\033[1m" : "")
 #define COLOR_RED(on)   ((on) ? "\033[31m" : "")
+#define COLOR_GREEN(on) ((on) ? "\033[32m" : "")
 #define COLOR_RESET(on) ((on) ? "\033[0m" : "")
+
+/* Shares of samples that are red; that are green; less is worth no colour. */
+#define COLOR_HOT_PERCENT  5
+#define COLOR_WARM_PERCENT 0.5

@@ -14,6 +14,7 @@
 #include "client/color.h"
 #include "client/counters.h"
 #include "client/moment.h"
+#include "client/stack-text.h"
 #include "client/text.h"
 #include "client/top-order.h"
 #include "client/top-table.h"
@@ -35,7 +36,7 @@ static bool has_paths(const struct live_page *page)
 {
 	const struct top *top = page->top;
 
-	return top && (top->by == VIEW_STACK || top->by == VIEW_STREAM) && top->n_rows > 0;
+	return top && (top->stacks || top->streams) && top->n_rows > 0;
 }
 
 /* A blank line, one of numbers, the branches, and that there were others before. */
@@ -47,21 +48,10 @@ static size_t n_stream_lines(const struct top *top, size_t i)
 	return 2 + view_stream_path(top->streams, stream->node, steps) + (stream->folded > 0);
 }
 
-/* A blank line, one of numbers, and the frames. */
-static size_t n_stack_lines(const struct top *top, size_t i)
-{
-	const struct view_stack *stack = &top->stacks->rows[i];
-	uint32_t caller = stack->caller;
-	size_t n = 3;
-
-	for (; caller != PROFILE_NONE; caller = top->stacks->callers[caller].parent)
-		n++;
-	return n;
-}
-
 static size_t n_path_lines(const struct top *top, size_t i)
 {
-	return top->by == VIEW_STACK ? n_stack_lines(top, i) : n_stream_lines(top, i);
+	return top->stacks ? stack_text_lines(top->stacks, &top->stacks->rows[i]) :
+			     n_stream_lines(top, i);
 }
 
 size_t live_page_n_lines(const struct live_page *page)
@@ -265,7 +255,7 @@ static const char help[] =
 	BOLD "What is shown" NORMAL "\n"
 	     "  f function  s stack   t stream  b branch  k block\n"
 	     "  p process   o object  l line    u unit\n"
-	     "  < >         other orders of the rows\n"
+	     "  < >         other orders of the rows; stacks as trees, callers or callees first\n"
 	     "  /           filter; Enter takes it, Escape leaves it, Control-U empties it\n"
 	     "                pid=4711 comm=nginx unit=ssh uid=0 object=libc.so.6 symbol=main\n"
 	     "                keep what was sampled there (quote a value that has blanks);\n"

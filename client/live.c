@@ -17,7 +17,8 @@
 #include "client/top.h"
 #include "common/util/cleanup.h"
 
-#define WAIT_MS 60000
+#define WAIT_MS   60000
+#define TREE_ROWS 200 /* lighter ones are not worth scrolling to */
 
 struct live {
 	struct options options; /* its view is that of @state */
@@ -51,18 +52,19 @@ bool live_is_wanted(const struct options *options)
 static int make_rows(struct live *live)
 {
 	const struct live_state *state = &live->state;
+	size_t order = state->orders[state->by];
 
 	live->top = top_free(live->top);
 	if (!live->source->shown)
 		return 0;
 	live->options.by = state->by;
+	live->options.tree = state->by == VIEW_STACK ? (enum view_tree_first)order : VIEW_TREE_NONE;
+	live->options.n_rows = live->options.tree && !live->filter.words[0] ? TREE_ROWS : 0;
 	if (top_new(&live->top, live->source, &live->options) < 0)
 		return -ENOMEM;
-	if (state->orders[state->by] > 0)
-		top_sort(live->top, state->orders[state->by]);
-	if (live->filter.words[0])
-		top_search(live->top, live->filter.words);
-	return 0;
+	if (order > 0)
+		top_sort(live->top, order);
+	return live->filter.words[0] ? top_search(live->top, live->filter.words) : 0;
 }
 
 static int filter_again(struct live *live)
@@ -173,7 +175,7 @@ static int open_all(struct live *live, struct fault *fault)
 	live->state.by = live->options.by;
 	if (live->options.mispredicted)
 		live->state.orders[VIEW_BRANCH] = TOP_ORDER_MISPREDICTED;
-	live->options.n_rows = 0;
+	live->state.orders[VIEW_STACK] = live->options.tree;
 	return screen_open(&live->screen, colors, fault);
 }
 

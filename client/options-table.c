@@ -21,6 +21,8 @@ const struct option_spec option_specs[] = {
 	{ "by", KEY_BY, "WHAT", DIFF,
 	  "function (default), stream, block, line, object, process,\nunit" },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "the N hottest rows; 0 for all (default 20)" },
+	{ "tree", KEY_TREE, "[=ORDER]", TOP,
+	  "--by stack: as a tree, caller (default) or callee\nfirst" },
 	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,
 	  "--by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, several with "
 	  "commas" },
@@ -81,6 +83,19 @@ const struct option_spec option_specs[] = {
 
 const size_t n_option_specs = ARRAY_SIZE(option_specs);
 
+const struct option_spec *option_find(int key, unsigned int *ret_commands)
+{
+	const struct option_spec *found = NULL;
+
+	*ret_commands = 0;
+	for (size_t i = 0; i < n_option_specs; i++)
+		if (option_specs[i].key == key) {
+			found = found ?: &option_specs[i];
+			*ret_commands |= option_specs[i].commands;
+		}
+	return found;
+}
+
 const struct command_spec command_specs[OPTIONS_N_COMMANDS] = {
 	[OPTIONS_STATUS] = { "status", "status", "what branchd samples, how, at what cost", 0, 0,
 			     NULL, NULL },
@@ -112,8 +127,8 @@ static void print_options(unsigned int mask)
 			continue;
 		}
 		snprintf(left, sizeof(left), "%s%s%s%s", *spec->name ? "--" : "-",
-			 *spec->name ? spec->name : "n", spec->argument ? " " : "",
-			 spec->argument ?: "");
+			 *spec->name ? spec->name : "n",
+			 spec->argument && *spec->argument != '[' ? " " : "", spec->argument ?: "");
 		printf("  %-18s %.*s\n", left, rest ? (int)(rest - spec->help) : -1, spec->help);
 		if (rest)
 			printf("  %-18s %s\n", "", rest + 1);

@@ -14,6 +14,7 @@ enum option_key {
 	KEY_ROWS = 'n',
 	KEY_HELP = 'h',
 	KEY_BY = 256,
+	KEY_TREE,
 	KEY_BRANCH_KIND,
 	KEY_MISPREDICTED,
 	KEY_ONCE,
@@ -52,13 +53,16 @@ enum option_key {
 struct option_spec {
 	const char *name;
 	int key;
-	const char *argument;
+	const char *argument;  /* in brackets where it may be left out */
 	unsigned int commands; /* bits: 1 << enum options_command */
 	const char *help;
 };
 
 extern const struct option_spec option_specs[];
 extern const size_t n_option_specs;
+
+/* The option, and all commands that take it: one that several take, in their own ways, is there several times. */
+const struct option_spec *option_find(int key, unsigned int *ret_commands);
 
 struct command_spec {
 	const char *name;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "client/moment.h"
+#include "common/profile/branch-kind.h"
 
 int options_wrong(struct fault *fault, const char *option, const char *argument, const char *want)
 {
@@ -57,5 +58,23 @@ int options_parse_moment(const char *option, const char *argument, uint64_t now_
 				     "a time, as -5min, 10:00, yesterday-10:00 or "
 				     "'2026-11-20 10:00'");
 	*ret = moment_us(&moment, late);
+	return 0;
+}
+
+int options_parse_tree(const char *argument, enum view_tree_first *ret, struct fault *fault)
+{
+	*ret = VIEW_TREE_CALLER;
+	if (argument && view_tree_parse(ret, argument) < 0)
+		return options_wrong(fault, "--tree", argument, "caller or callee");
+	return 0;
+}
+
+int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault *fault)
+{
+	if (branch_kinds_parse(ret, argument) < 0)
+		return options_wrong(
+			fault, "--branch-kind", argument,
+			"cond, jmp, ind_jmp, call, ind_call, ret, any_call or any_ret, or "
+			"several with commas between");
 	return 0;
 }

@@ -51,16 +51,6 @@ static void parse_by(struct parse *parse, const char *argument)
 	parse->wrong_by = view_parse(&parse->options.by, argument) < 0 ? argument : NULL;
 }
 
-static int parse_branch_kind(struct parse *parse, const char *argument)
-{
-	if (branch_kinds_parse(&parse->options.branch_kinds, argument) < 0)
-		return options_wrong(
-			parse->fault, "--branch-kind", argument,
-			"cond, jmp, ind_jmp, call, ind_call, ret, any_call or any_ret, or "
-			"several with commas between");
-	return 0;
-}
-
 static int parse_format(struct parse *parse, const char *argument)
 {
 	parse->format_given = true;
@@ -173,8 +163,10 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	case KEY_BY:
 		parse_by(parse, argument);
 		return 0;
+	case KEY_TREE:
+		return options_parse_tree(argument, &options->tree, parse->fault);
 	case KEY_BRANCH_KIND:
-		return parse_branch_kind(parse, argument);
+		return options_parse_branch_kinds(argument, &options->branch_kinds, parse->fault);
 	case KEY_MISPREDICTED:
 		options->mispredicted = true;
 		return 0;
@@ -224,24 +216,10 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	return -ENOENT;
 }
 
-/* One that several commands take, in their own ways, is there several times. */
-static const struct option_spec *find_spec(int key, unsigned int *ret_commands)
-{
-	const struct option_spec *found = NULL;
-
-	*ret_commands = 0;
-	for (size_t i = 0; i < n_option_specs; i++)
-		if (option_specs[i].key == key) {
-			found = found ?: &option_specs[i];
-			*ret_commands |= option_specs[i].commands;
-		}
-	return found;
-}
-
 static int apply(struct parse *parse, int key, const char *argument)
 {
 	unsigned int commands;
-	const struct option_spec *spec = find_spec(key, &commands);
+	const struct option_spec *spec = option_find(key, &commands);
 	int r;
 
 	if (parse->commands & ~commands)
@@ -262,6 +240,13 @@ static const char short_options[] = "-:n:h0::1::2::3::4::5::6::7::8::9::";
 
 #define MAX_OPTIONS 64
 
+static int has_argument(const struct option_spec *spec)
+{
+	if (!spec->argument)
+		return no_argument;
+	return *spec->argument == '[' ? optional_argument : required_argument;
+}
+
 static void fill_getopt(struct option *options)
 {
 	size_t n = 0;
@@ -270,8 +255,7 @@ static void fill_getopt(struct option *options)
 		if (option_specs[i].name && *option_specs[i].name)
 			options[n++] = (struct option){
 				.name = option_specs[i].name,
-				.has_arg =
-					option_specs[i].argument ? required_argument : no_argument,
+				.has_arg = has_argument(&option_specs[i]),
 				.val = option_specs[i].key,
 			};
 }
@@ -417,6 +401,9 @@ static int check(struct parse *parse)
 		return fault_set(parse->fault, -EINVAL,
 				 "%s is about branches: give --by branch, too",
 				 options->mispredicted ? "--mispredicted" : "--branch-kind");
+	if (options->tree && options->by != VIEW_STACK)
+		return fault_set(parse->fault, -EINVAL,
+				 "--tree is about stacks: give --by stack, too");
 	if (options->since_us >= options->until_us)
 		return fault_set(parse->fault, -EINVAL, "--until is not after --since");
 	return command->max_operands > 0 ? check_window(parse) : 0;

@@ -11,6 +11,7 @@
 
 #include "client/color.h"
 #include "client/connection.h"
+#include "client/view-tree.h"
 #include "client/view.h"
 #include "common/profile/filter.h"
 #include "common/symbol/symbolizer.h"
@@ -40,6 +41,7 @@ struct options {
 
 	enum view_by by;
 	bool by_given;
+	enum view_tree_first tree;
 	size_t n_rows; /* 0: all */
 	bool rows_given;
 	uint32_t branch_kinds; /* a bit for each enum branch_kind, 0: all */

@@ -62,6 +62,19 @@ static json_t *stack_row(const struct top *top, size_t i)
 			 "stitched", json_count(stack->stitched));
 }
 
+static json_t *tree_row(const struct top *top, size_t i)
+{
+	const struct view_tree_row *row = &top->tree->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	json_t *parent = row->parent == PROFILE_NONE ? json_null() : json_count(row->parent);
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "frame",
+			 json_location(top, row->frame), "depth", json_count(row->depth), "parent",
+			 parent, "self", json_count(row->self), "total", json_count(row->total),
+			 "self_percent", json_share(row->self, samples), "total_percent",
+			 json_share(row->total, samples));
+}
+
 static json_t *stream_row(const struct top *top, size_t i)
 {
 	const struct view_stream *stream = &top->streams->rows[i];
@@ -127,7 +140,7 @@ static json_t *make_row(const struct top *top, size_t i)
 {
 	switch (top->by) {
 	case VIEW_STACK:
-		return stack_row(top, i);
+		return top->tree ? tree_row(top, i) : stack_row(top, i);
 	case VIEW_STREAM:
 		return stream_row(top, i);
 	case VIEW_BRANCH:
@@ -168,7 +181,10 @@ int top_write_json(const struct top *top, FILE *f)
 	r = write_value(f, json_windows(top->source), JSON_TIME_PRECISION);
 	if (r < 0)
 		return r;
-	fprintf(f, ", \"by\": \"%s\", \"totals\": ", view_name(top->by));
+	fprintf(f, ", \"by\": \"%s\"", view_name(top->by));
+	if (top->tree)
+		fprintf(f, ", \"tree\": \"%s\"", view_tree_name(top->tree_first));
+	fputs(", \"totals\": ", f);
 	r = write_value(f, json_totals(&top->source->all->counters), PRECISION);
 	if (r < 0)
 		return r;
@@ -176,6 +192,6 @@ int top_write_json(const struct top *top, FILE *f)
 	r = write_rows(top, f);
 	if (r < 0)
 		return r;
-	fprintf(f, "], \"rows_omitted\": %zu}\n", top->n_rows - top->n_shown);
+	fprintf(f, "], \"rows_omitted\": %zu}\n", top_n_omitted(top));
 	return 0;
 }

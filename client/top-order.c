@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/top-order.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/interval.h"
+#include "common/util/cleanup.h"
 
 #define MAX_ORDERS 4
 
@@ -147,7 +149,7 @@ static int compare_average(const void *p, const void *q)
 
 struct order {
 	const char *name;
-	int (*compare)(const void *p, const void *q);
+	int (*compare)(const void *p, const void *q); /* NULL: as the view itself has it */
 };
 
 #define ORDERS_OF_SHARES               \
@@ -162,7 +164,9 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_OBJECT] = { ORDERS_OF_SHARES },
 	[VIEW_PROCESS] = { { "self", compare_self } },
 	[VIEW_UNIT] = { { "self", compare_self } },
-	[VIEW_STACK] = { { "samples", compare_samples } },
+	[VIEW_STACK] = { { "samples", compare_samples },
+			 [VIEW_TREE_CALLER] = { "callers", NULL },
+			 [VIEW_TREE_CALLEE] = { "callees", NULL } },
 	[VIEW_STREAM] = { { "hits", compare_hits }, { "average cycles", compare_stream_cycles } },
 	[VIEW_BRANCH] = { { "count", compare_taken },
 			  { "mispredictions", compare_mispredicted },
@@ -193,8 +197,8 @@ static void *rows_of(const struct top *top, size_t *ret_size)
 {
 	switch (top->by) {
 	case VIEW_STACK:
-		*ret_size = sizeof(*top->stacks->rows);
-		return top->stacks->rows;
+		*ret_size = top->tree ? sizeof(*top->tree->rows) : sizeof(*top->stacks->rows);
+		return top->tree ? (void *)top->tree->rows : top->stacks->rows;
 	case VIEW_STREAM:
 		*ret_size = sizeof(*top->streams->rows);
 		return top->streams->rows;
@@ -215,7 +219,7 @@ void top_sort(struct top *top, size_t order)
 	size_t size;
 	void *rows = rows_of(top, &size);
 
-	if (top->n_rows > 1)
+	if (top->n_rows > 1 && orders[top->by][order].compare)
 		qsort(rows, top->n_rows, size, orders[top->by][order].compare);
 }
 
@@ -298,7 +302,21 @@ static bool row_has(const struct top *top, size_t i, const char *text)
 	}
 }
 
-void top_search(struct top *top, const char *text)
+static int search_tree(struct top *top, const char *text)
+{
+	_cleanup_free_ bool *wanted = calloc(top->tree->n_rows + 1, sizeof(*wanted));
+	int r;
+
+	if (!wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < top->tree->n_rows; i++)
+		wanted[i] = place_has(top, top->tree->rows[i].frame, text);
+	r = view_tree_keep(top->tree, wanted);
+	top->n_rows = top->tree->n_rows;
+	return r;
+}
+
+static void search_rows(struct top *top, const char *text)
 {
 	size_t size, n = 0;
 	char *rows = rows_of(top, &size);
@@ -309,5 +327,16 @@ void top_search(struct top *top, const char *text)
 			n++;
 		}
 	top->n_rows = n;
-	top->n_shown = MIN(top->n_shown, n);
+}
+
+int top_search(struct top *top, const char *text)
+{
+	int r = 0;
+
+	if (top->tree)
+		r = search_tree(top, text);
+	else
+		search_rows(top, text);
+	top->n_shown = MIN(top->n_shown, top->n_rows);
+	return r;
 }

@@ -16,6 +16,6 @@ void top_sort(struct top *top, size_t order);
 
 /*
  * Keeps the rows that have @text anywhere in their names (functions, files, objects, processes, units),
- * in upper or lower case.
+ * in upper or lower case; of a tree those above and below these, too. 0 or -ENOMEM.
  */
-void top_search(struct top *top, const char *text);
+int top_search(struct top *top, const char *text);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/color.h"
 #include "client/fit.h"
 #include "client/interval.h"
 #include "client/share-name.h"
+#include "client/stack-text.h"
 #include "client/stream-text.h"
 #include "client/summary.h"
 #include "client/text.h"
@@ -20,18 +22,14 @@ struct column {
 	unsigned int flags;
 };
 
-/* Shares of a row that are worth a look, and those that are worth nothing else. */
-#define WARM_PERCENT 0.5
-#define HOT_PERCENT  5
-
 static int set_percent(struct table *table, size_t column, uint64_t part, uint64_t all)
 {
 	double percent = top_percent(part, all);
 	int r = table_printf(table, column, "%.2f%%", percent);
 
-	if (r >= 0 && percent >= HOT_PERCENT)
+	if (r >= 0 && percent >= COLOR_HOT_PERCENT)
 		r = table_set_color(table, column, "red");
-	else if (r >= 0 && percent >= WARM_PERCENT)
+	else if (r >= 0 && percent >= COLOR_WARM_PERCENT)
 		r = table_set_color(table, column, "green");
 	return r;
 }
@@ -250,50 +248,17 @@ static int write_rows(const struct top *top, struct output *output, fill_row fil
 	return r < 0 ? r : table_print(table);
 }
 
-/* "    symbol+0x12 (object)", the object always in full. */
-static int write_frame(const struct top *top, struct output *output, struct location at,
-		       bool is_leaf)
-{
-	struct place place = place_find(&top->places, at);
-	const char *object = place_object_name(place.object);
-	size_t n_around = strlen("     ()") + strlen(object);
-	_cleanup_free_ char *text = NULL;
-	_cleanup_free_ char *fitting = NULL;
-
-	text = is_leaf && place.function ? strdup(place.function->name) : place_format(&place);
-	if (!text)
-		return -ENOMEM;
-	fitting = fit_name(text, output->width > n_around ? output->width - n_around : SIZE_MAX);
-	if (!fitting)
-		return -ENOMEM;
-	fputs("    ", output->f);
-	text_write(output->f, fitting);
-	fputs(" (", output->f);
-	text_write(output->f, object);
-	fputs(")\n", output->f);
-	return 0;
-}
-
-static int write_stack(const struct top *top, struct output *output, const struct view_stack *stack)
-{
-	uint64_t samples = top->source->all->counters.samples;
-	uint32_t caller = stack->caller;
-	int r;
-
-	fprintf(output->f, "\n%s%.2f%%  %" PRIu64 " samples%s\n", COLOR_BOLD(output->colors),
-		top_percent(stack->samples, samples), stack->samples, COLOR_RESET(output->colors));
-	r = write_frame(top, output, stack->leaf, true);
-	for (; r >= 0 && caller != PROFILE_NONE; caller = top->stacks->callers[caller].parent)
-		r = write_frame(top, output, top->stacks->callers[caller].frame, false);
-	return r;
-}
-
 static int write_stacks(const struct top *top, struct output *output)
 {
+	uint64_t samples = top->source->all->counters.samples;
 	int r = 0;
 
+	if (top->tree)
+		return stack_text_write_tree(&top->places, output, top->tree, top->tree_first,
+					     top->first, top->n_shown, samples);
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
-		r = write_stack(top, output, &top->stacks->rows[top->first + i]);
+		r = stack_text_write(&top->places, output, top->stacks,
+				     &top->stacks->rows[top->first + i], samples);
 	return r;
 }
 
@@ -403,8 +368,8 @@ int top_write_table(const struct top *top, struct output *output)
 	r = top_write_rows(top, output);
 	if (r < 0)
 		return r;
-	if (top->n_shown < top->n_rows)
+	if (top_n_omitted(top) > 0)
 		fprintf(output->f, "%s... %zu more, -n 0 shows all%s\n", COLOR_DIM(output->colors),
-			top->n_rows - top->n_shown, COLOR_RESET(output->colors));
+			top_n_omitted(top), COLOR_RESET(output->colors));
 	return 0;
 }

@@ -46,6 +46,24 @@ static int view_some_branches(struct top *top, const struct options *options)
 	return r;
 }
 
+static int view_some_stacks(struct top *top, const struct options *options)
+{
+	const struct profile *profile = top->source->shown;
+	int r;
+
+	top->tree_first = options->tree;
+	if (options->tree) {
+		r = view_tree(&top->tree, profile, options->tree, options->n_rows);
+		if (r >= 0)
+			top->n_rows = top->tree->n_rows;
+		return r;
+	}
+	r = view_stacks(&top->stacks, profile);
+	if (r >= 0)
+		top->n_rows = top->stacks->n_rows;
+	return r;
+}
+
 static int view(struct top *top, const struct options *options)
 {
 	const struct profile *profile = top->source->shown;
@@ -53,10 +71,7 @@ static int view(struct top *top, const struct options *options)
 
 	switch (top->by) {
 	case VIEW_STACK:
-		r = view_stacks(&top->stacks, profile);
-		if (r >= 0)
-			top->n_rows = top->stacks->n_rows;
-		return r;
+		return view_some_stacks(top, options);
 	case VIEW_STREAM:
 		r = view_streams(&top->streams, profile);
 		if (r >= 0)
@@ -106,6 +121,7 @@ struct top *top_free(struct top *top)
 		return NULL;
 	shares_free(top->shares);
 	view_stacks_free(top->stacks);
+	view_tree_free(top->tree);
 	view_streams_free(top->streams);
 	free(top->branches);
 	branch_class_free(top->class);
@@ -122,6 +138,11 @@ void top_say(const struct top *top, FILE *f)
 			"%.1f %% of the branches are left out, for nothing tells of what kind they "
 			"are: neither the processor nor their code, which is not at hand",
 			top_percent(top->n_unclassified, top->source->all->counters.rows_counted));
+}
+
+size_t top_n_omitted(const struct top *top)
+{
+	return top->n_rows - top->n_shown + (top->tree ? top->tree->n_left_out : 0);
 }
 
 double top_percent(uint64_t part, uint64_t all)

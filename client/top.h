@@ -14,6 +14,7 @@
 #include "client/source.h"
 #include "client/view-stack.h"
 #include "client/view-stream.h"
+#include "client/view-tree.h"
 #include "client/view.h"
 
 struct top {
@@ -27,6 +28,8 @@ struct top {
 	/* one of these, by the view */
 	struct shares *shares;
 	struct view_stacks *stacks;
+	struct view_tree *tree;          /* of stacks, instead */
+	enum view_tree_first tree_first; /* its order */
 	struct view_streams *streams;
 	struct profile_branch *branches;
 	struct profile_block *blocks;
@@ -44,6 +47,9 @@ DEFINE_CLEANUP(struct top *, top_free);
 
 /* What the user should know beside the result, a line each. */
 void top_say(const struct top *top, FILE *f);
+
+/* How many rows the view has besides those shown. */
+size_t top_n_omitted(const struct top *top);
 
 /* @part of @all in percent; 0 where there is nothing. */
 double top_percent(uint64_t part, uint64_t all);

@@ -1,64 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The profile's tree has a branch of its own for each process; here the trees are laid over each
- * other: a table from (parent, place) to node for the callers, one more for the leaves.
+ * other: one overlay for the callers, one more for the leaves.
  */
 #include "client/view-stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "client/overlay.h"
 #include "client/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
-struct node_key {
-	uint64_t offset;
-	uint32_t object;
-	uint32_t parent;
-};
-
-struct node {
-	struct node_key key;
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
-static void nodes_done(struct node **nodes)
-{
-	struct node *node, *next;
-
-	HASH_ITER(hh, *nodes, node, next) {
-		HASH_DEL(*nodes, node);
-		free(node);
-	}
-}
-
-/* The number of the node of that key: @next where it is new. Or -ENOMEM. */
-static int64_t nodes_find(struct node **nodes, struct location at, uint32_t parent, size_t next)
-{
-	struct node_key key = { at.offset, at.object, parent };
-	struct node *node;
-
-	HASH_FIND(hh, *nodes, &key, sizeof(key), node);
-	if (node)
-		return node->number;
-	node = calloc(1, sizeof(*node));
-	if (!node)
-		return -ENOMEM;
-	node->key = key;
-	node->number = (uint32_t)next;
-	HASH_ADD(hh, *nodes, key, sizeof(key), node);
-	if (!node->hh.tbl) {
-		free(node);
-		return -ENOMEM;
-	}
-	return node->number;
-}
 
 struct view_stacks *view_stacks_free(struct view_stacks *stacks)
 {
@@ -70,10 +23,10 @@ struct view_stacks *view_stacks_free(struct view_stacks *stacks)
 	return NULL;
 }
 
-static int64_t add_caller(struct view_stacks *stacks, struct node **nodes, struct location at,
+static int64_t add_caller(struct view_stacks *stacks, struct overlay *overlay, struct location at,
 			  uint32_t parent)
 {
-	int64_t number = nodes_find(nodes, at, parent, stacks->n_callers);
+	int64_t number = overlay_find(overlay, parent, at, at);
 
 	if (number < 0 || (size_t)number < stacks->n_callers)
 		return number;
@@ -83,10 +36,10 @@ static int64_t add_caller(struct view_stacks *stacks, struct node **nodes, struc
 	return number;
 }
 
-static int add_row(struct view_stacks *stacks, struct node **nodes, struct location leaf,
+static int add_row(struct view_stacks *stacks, struct overlay *overlay, struct location leaf,
 		   uint32_t caller, const struct profile_stack *stack)
 {
-	int64_t number = nodes_find(nodes, leaf, caller, stacks->n_rows);
+	int64_t number = overlay_find(overlay, caller, leaf, leaf);
 
 	if (number < 0)
 		return (int)number;
@@ -100,13 +53,6 @@ static int add_row(struct view_stacks *stacks, struct node **nodes, struct locat
 	return 0;
 }
 
-static struct location leaf_of(const struct profile *profile, struct location at)
-{
-	const struct profile_function *function = profile_find_function(profile, at);
-
-	return function ? (struct location){ at.object, function->start } : at;
-}
-
 static void mark_callers(const struct profile *profile, bool *is_caller)
 {
 	for (size_t i = 0; i < profile->n_stacks; i++)
@@ -117,8 +63,8 @@ static void mark_callers(const struct profile *profile, bool *is_caller)
 static int lay_over(struct view_stacks *stacks, const struct profile *profile,
 		    const bool *is_caller, uint32_t *merged)
 {
-	_cleanup_(nodes_done) struct node *callers = NULL;
-	_cleanup_(nodes_done) struct node *leaves = NULL;
+	_cleanup_(overlay_done) struct overlay callers = {};
+	_cleanup_(overlay_done) struct overlay leaves = {};
 	int64_t number;
 	int r = 0;
 
@@ -135,7 +81,8 @@ static int lay_over(struct view_stacks *stacks, const struct profile *profile,
 			merged[i] = (uint32_t)number;
 		}
 		if (stack->samples > 0)
-			r = add_row(stacks, &leaves, leaf_of(profile, at), parent, stack);
+			r = add_row(stacks, &leaves, view_function_start(profile, at), parent,
+				    stack);
 	}
 	return r;
 }
@@ -168,4 +115,13 @@ int view_stacks(struct view_stacks **ret, const struct profile *profile)
 		qsort(stacks->rows, stacks->n_rows, sizeof(*stacks->rows), compare_rows);
 	*ret = TAKE_PTR(stacks);
 	return 0;
+}
+
+size_t view_stack_depth(const struct view_stacks *stacks, const struct view_stack *stack)
+{
+	size_t n = 1;
+
+	for (uint32_t i = stack->caller; i != PROFILE_NONE; i = stacks->callers[i].parent)
+		n++;
+	return n;
 }

@@ -15,7 +15,7 @@ struct view_stack {
 	struct location leaf; /* the start of its function, or the place sampled */
 	uint32_t caller;      /* of view_stacks.callers, or PROFILE_NONE */
 	uint64_t samples;
-	uint64_t stitched;
+	uint64_t stitched; /* frames from earlier samples, summed over these */
 };
 
 struct view_stack_caller {
@@ -33,3 +33,6 @@ struct view_stacks {
 int view_stacks(struct view_stacks **ret, const struct profile *profile);
 struct view_stacks *view_stacks_free(struct view_stacks *stacks);
 DEFINE_CLEANUP(struct view_stacks *, view_stacks_free);
+
+/* How many frames it has. */
+size_t view_stack_depth(const struct view_stacks *stacks, const struct view_stack *stack);

@@ -6,75 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/overlay.h"
 #include "client/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
-struct key {
-	uint64_t from, to;
-	uint32_t from_object, to_object, parent, zero;
-};
-
-struct known {
-	struct key key;
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
-static void known_done(struct known **nodes)
-{
-	struct known *node, *next;
-
-	HASH_ITER(hh, *nodes, node, next) {
-		HASH_DEL(*nodes, node);
-		free(node);
-	}
-}
-
-static struct key key_of(const struct profile_stream *stream, uint32_t parent)
-{
-	return (struct key){ stream->from.offset,
-			     stream->to.offset,
-			     stream->from.object,
-			     stream->to.object,
-			     parent,
-			     0 };
-}
-
 /* The number of its node; or -ENOMEM. */
-static int64_t find_node(struct view_streams *streams, struct known **nodes,
+static int64_t find_node(struct view_streams *streams, struct overlay *overlay,
 			 const struct profile_stream *stream, uint32_t parent)
 {
-	struct key key = key_of(stream, parent);
-	struct known *node;
+	int64_t number = overlay_find(overlay, parent, stream->from, stream->to);
 
-	HASH_FIND(hh, *nodes, &key, sizeof(key), node);
-	if (node)
-		return node->number;
+	if (number < 0 || (size_t)number < streams->n_nodes)
+		return number;
 	if (ARRAY_RESERVE(&streams->nodes, &streams->cap_nodes, streams->n_nodes + 1) < 0)
 		return -ENOMEM;
-	node = calloc(1, sizeof(*node));
-	if (!node)
-		return -ENOMEM;
-	node->key = key;
-	node->number = (uint32_t)streams->n_nodes;
-	HASH_ADD(hh, *nodes, key, sizeof(key), node);
-	if (!node->hh.tbl) {
-		free(node);
-		return -ENOMEM;
-	}
 	streams->nodes[streams->n_nodes++] = (struct view_stream_node){ .parent = parent,
 									.from = stream->from,
 									.to = stream->to };
-	return node->number;
+	return number;
 }
 
 static int lay_over(struct view_streams *streams, const struct profile *profile)
 {
-	_cleanup_(known_done) struct known *nodes = NULL;
+	_cleanup_(overlay_done) struct overlay overlay = {};
 	_cleanup_free_ uint32_t *merged = calloc(profile->n_streams + 1, sizeof(*merged));
 
 	if (!merged)
@@ -83,7 +38,7 @@ static int lay_over(struct view_streams *streams, const struct profile *profile)
 		const struct profile_stream *stream = &profile->streams[i];
 		uint32_t parent =
 			stream->parent == PROFILE_NONE ? PROFILE_NONE : merged[stream->parent];
-		int64_t number = find_node(streams, &nodes, stream, parent);
+		int64_t number = find_node(streams, &overlay, stream, parent);
 
 		if (number < 0)
 			return (int)number;

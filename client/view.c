@@ -33,3 +33,10 @@ int view_compare_locations(struct location a, struct location b)
 		return a.offset < b.offset ? -1 : 1;
 	return 0;
 }
+
+struct location view_function_start(const struct profile *profile, struct location at)
+{
+	const struct profile_function *function = profile_find_function(profile, at);
+
+	return function ? (struct location){ at.object, function->start } : at;
+}

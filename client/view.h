@@ -27,3 +27,6 @@ int view_parse(enum view_by *ret, const char *name);
 
 /* Orders places; 0 for the same one. */
 int view_compare_locations(struct location a, struct location b);
+
+/* Where the function begins that @at lies in; @at itself where there is none. */
+struct location view_function_start(const struct profile *profile, struct location at);

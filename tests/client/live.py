@@ -85,7 +85,18 @@ def check_views(terminal):
                             ("u", "unit", "demo.service"), ("f", "function", "FUNCTION")):
         terminal.press(key)
         terminal.shows(f"[{name}]", text)
+    terminal.press("s", ">")
+    terminal.shows("by callers", "  TOTAL    SELF SAMPLES FUNCTION", "main (demo)", "work (demo)")
     terminal.press(">")
+    terminal.shows("by callees", "  TOTAL SAMPLES FUNCTION")
+    terminal.press("/")
+    terminal.type("main")
+    terminal.press("Enter")
+    terminal.shows_not("idle")
+    terminal.shows("work (demo)", "main (demo)")  # called by it
+    terminal.press("/", "C-u", "Enter", ">")
+    terminal.shows("by samples", "main+0x10 (demo)")
+    terminal.press("f", ">")
     terminal.shows("by total")
     terminal.press("<")
     terminal.shows("by self")

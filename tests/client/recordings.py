@@ -22,6 +22,7 @@ KEYS = {
     "block": {"start", "end", "count", "percent", "cycles", "cycles_rows", "average_cycles",
               "cycles_percent"},
 }
+TREE = {"frame", "depth", "parent", "self", "total", "self_percent", "total_percent"}
 WINDOW = {"recording", "mode", "event", "hostname", "cpu", "start", "length", "samples"}
 # What the rows of a view add up to: member of a row, counter.
 SUMS = {
@@ -108,6 +109,52 @@ def check_rows(name, by, document):
         check(all(r["self"] <= r["total"] <= totals["samples"] for r in rows), name, by, "total")
 
 
+def check_tree(path, name, first, samples):
+    """What goes through a row goes on to those below it, or ends there."""
+    status, out, err = run("top", path, "--by", "stack", "--tree=" + first, "--json", "-n", "0")
+    if not check(status == 0, name, "--tree", err):
+        return
+    document = json.loads(out)
+    check(document["tree"] == first and document["rows_omitted"] == 0, name, "--tree", first)
+    rows = document["rows"]
+    below, stack = [row["self"] for row in rows], []
+    for i, row in enumerate(rows):
+        check(set(row) == TREE and set(row["frame"]) == LOCATION, name, "--tree has", set(row) ^ TREE)
+        del stack[row["depth"]:]
+        check(row["parent"] == (stack[-1] if stack else None), name, "--tree, parent of row", i)
+        stack.append(i)
+        if row["parent"] is not None:
+            below[row["parent"]] += row["total"]
+    check(below == [row["total"] for row in rows], name, "--tree", first, "does not add up")
+    check(sum_of([row for row in rows if row["depth"] == 0], "total") == samples, name, "--tree", first, "roots")
+    for n in 1, 7, 20:
+        few = json.loads(run("top", path, "--by", "stack", "--tree=" + first, "--json", "-n", n)[1])
+        hottest = sorted((row["total"] for row in rows), reverse=True)[:n]
+        check(sorted((row["total"] for row in few["rows"]), reverse=True) == hottest, name, "-n", n)
+        check(few["rows_omitted"] == len(rows) - len(hottest), name, "-n", n)
+    return rows
+
+
+def check_trees(path, name, by_function):
+    """Who takes samples is the same, whichever end is first."""
+    selves, roots = {}, {}
+    samples = by_function["totals"]["samples"]
+    for row in check_tree(path, name, "caller", samples) or []:
+        key = row["frame"]["object"], row["frame"]["symbol"]
+        selves[key] = selves.get(key, 0) + row["self"]
+    for row in check_tree(path, name, "callee", samples) or []:
+        key = row["frame"]["object"], row["frame"]["symbol"]
+        if row["depth"] == 0:
+            roots[key] = roots.get(key, 0) + row["total"]
+    functions = {}
+    for row in by_function["rows"]:
+        key = row["object"], row["symbol"]
+        functions[key] = functions.get(key, 0) + row["self"]
+    for what, got in ("selves", selves), ("roots", roots):
+        got = {key: n for key, n in got.items() if n}
+        check(got == {key: n for key, n in functions.items() if n}, name, "--tree", what)
+
+
 def check_view(path, name, by):
     status, out, err = run("top", path, "--by", by, "--json", "-n", "0")
     if not check(status == 0, name, by, err):
@@ -167,6 +214,7 @@ def check_recording(path, name):
         return
     for by, document in documents.items():
         check_table(path, name, by, len(document["rows"]))
+    check_trees(path, name, documents["function"])
     check_dump(path, name, documents["function"]["totals"])
     check_filters(path, name, documents["process"])
 
