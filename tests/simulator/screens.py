@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Branches, blocks and annotated code as somebody sees them: on terminals of 80 and of 200 columns.
+"""Branches, blocks, paths, call stacks and annotated code as somebody sees them: on terminals of 80 and of 200 columns.
 
     screens.py SIMULATOR BRANCHCTL PROGRAM-WITH-LONG-NAMES
 
@@ -105,6 +105,13 @@ BRANCH = r"^ *[\d.]+% +\d+ +[\d.]+% .*\+0x[0-9a-f]+ +\S.*\+0x[0-9a-f]+$"
 BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
 
 
+# The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
+FRAME = r"^    +[0-9a-f]+ \S.* \(\S+\)$"
+STEP = r"^    (\| )?\S.* -> (\S.*)?(\+0x[0-9a-f]+|:\d+)( \(\d+ times\))?$"
+FOLDED = r"^    \.\.\. \d+ of them came by longer, rare paths$"
+TREE_ROW = r"^ *\d+\.\d\d% +\d+\.\d\d% +\d+ ([ │├└─.]*)\S.* \(\S+\)$"
+
+
 SHARE = r"(\d+\.\d\d%|-) +"
 DIFF = r"^ *" + SHARE + SHARE + r"[+-]\d+\.\d\d +\d+\.\d\d .*\S$"
 DIFF_BLOCK = r"^ *" + SHARE + SHARE + r"([+-]\d+\.\d\d +\d+\.\d\d|\[.*\]) .*\S\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
@@ -135,6 +142,48 @@ def check_diffs(branchctl, folder, old, new):
         check_diff(folder, [*diff, *options], 80, row)
         head = check_diff(folder, [*diff, *options], 200, row)
         must(all(name in head for name in wide), "columns are missing:", head)
+
+
+def check_paths(screen, what, head, row):
+    """Eight of them: numbers, and the lines of each."""
+    heads = [i for i, line in enumerate(screen.lines()) if re.match(head, line)]
+    must(len(heads) == 8, what, "shows", len(heads), "of 8")
+    for line in screen.lines()[heads[0]:]:
+        must(not line or re.match(head, line) or re.match(row, line) or re.match(FOLDED, line) or
+             line.endswith("-n 0 shows all"), what, "is cut:", line)
+
+
+def check_all_paths(branchctl, folder, recording, program, columns):
+    top = [branchctl, "--no-pager", "top", recording, "-n", "8"]
+    for options, head, row in (["--by", "stream"], r"^cycles: \d+, hits: \d+\.\d\d% \(\d+\)$", STEP), \
+                              (["--by", "stack"], r"^\d+\.\d\d%  \d+ samples$", FRAME):
+        screen = Screen(folder, [*top, "--object", program, *options], columns)
+        check_width(screen, columns, " ".join(options))
+        check_paths(screen, " ".join(options), head, row)
+        must("\033[1m" in screen.colored, "nothing is bold")
+    for first in "caller", "callee":
+        screen = Screen(folder, [*top, "--by", "stack", "-n", "60", "--tree=" + first], columns)
+        check_width(screen, columns, "--tree")
+        check_tree(screen, first)
+
+
+def check_tree(screen, first):
+    """Lines lead to each row from the one it belongs to."""
+    lines = screen.lines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("  TOTAL"))
+    rows = lines[head + 1:head + 61]
+    row = TREE_ROW if first == "caller" else TREE_ROW.replace(r"% +\d+\.\d\d% ", "% ", 1)
+    must(len(rows) == 60, "--tree shows", len(rows))
+    above = ""
+    for line in rows:
+        found = re.match(row, line)
+        must(found, "--tree is cut:", line)
+        marks = found.group(1)
+        for column, mark in enumerate(marks):
+            must(mark not in "│└" or not above or above[column:column + 1] in ("├", "│", " "),
+                 "a line comes from nowhere:", line)
+        above = marks
+    must(lines[head + 61].endswith("more, -n 0 shows all"), "--tree ends with", lines[head + 61])
 
 
 def check_colors(folder, command):
@@ -176,6 +225,7 @@ def check(branchctl, recording, program, folder):
             screen = Screen(folder, [*top, *options], columns)
             check_width(screen, columns, " ".join(options))
             check_table(screen, " ".join(options), row)
+        check_all_paths(branchctl, folder, recording, program, columns)
         check_width(Screen(folder, [*top, "--by", "block", "--inline"], columns), columns, "--inline")
     check_colors(folder, annotate)
     check_arrows(folder, annotate)
