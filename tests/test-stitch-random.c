@@ -22,6 +22,7 @@
 #include "tests/support/stack-model.h"
 
 #define N_STEPS 100000
+#define N_MARKS (1u << 20)
 #define RARELY  500 /* steps from one such event to the next */
 
 enum trouble { NONE, LONGJMP, COROUTINE, SIGNAL, EXEC, REUSE, LOST, WIPE, N_TROUBLES };
@@ -39,6 +40,9 @@ struct machine {
 	uint64_t random;
 	unsigned int image;
 	size_t said, wrong, callers, n_events;
+	uint64_t paths[N_MARKS]; /* of each mark a hash of the calls it was set upon */
+	uint32_t n_marks;
+	uint64_t n_cleared; /* times that all marks were */
 };
 
 static unsigned int below(struct machine *m, unsigned int n)
@@ -131,6 +135,32 @@ static void cause(struct machine *m, enum trouble trouble)
 	}
 }
 
+/* A mark is that of the very calls that it was set upon. */
+static void check_marks(struct machine *m, const struct stitched *s)
+{
+	uint64_t path = 0;
+	bool is_new = false;
+
+	if (m->n_marks + s->n_callers >= N_MARKS) {
+		m->n_marks = 0;
+		m->n_cleared++;
+	}
+	for (size_t i = 0; i < s->n_callers; i++) {
+		struct stitched_call *call = &s->callers[i];
+
+		path = (path + call->from) * 0x9e3779b97f4a7c15ull;
+		if (*s->marker != m->n_cleared + 1)
+			call->mark = 0;
+		is_new |= call->mark == 0;
+		if (!is_new)
+			assert_int_equal(m->paths[call->mark], path);
+		else
+			m->paths[call->mark = ++m->n_marks] = path;
+	}
+	if (s->n_callers > 0)
+		*s->marker = m->n_cleared + 1;
+}
+
 static void sample(struct machine *m)
 {
 	const struct model *t = &m->model;
@@ -138,10 +168,12 @@ static void sample(struct machine *m)
 	size_t n = 0;
 
 	assert_int_equal(sample_of(&m->model, PID, &s), 0);
-	while (n < s.n_callers && n < t->n_calls && s.callers[n] == t->calls[t->n_calls - 1 - n])
+	while (n < s.n_callers && n < t->n_calls &&
+	       stitched_caller(&s, n) == t->calls[t->n_calls - 1 - n])
 		n++;
 	assert_true(s.n_callers <= TASK_MAX_ROWS + TASK_MAX_LEVELS);
 	assert_true(s.n_stitched <= s.n_callers);
+	check_marks(m, &s);
 	m->wrong += n < s.n_callers;
 	m->said += n;
 	m->callers += t->n_calls;
@@ -177,6 +209,8 @@ static void run(struct machine *m, enum trouble trouble, unsigned int sparse, bo
 		fail_msg("trouble %d, 1 of %u: %zu of %zu wrong", trouble, sparse, m->wrong,
 			 n_samples);
 	assert_true(m->n_events > 0 || trouble == NONE);
+	/* what was marked is not new */
+	assert_true(trouble != NONE || m->n_marks < m->said);
 	/* its rows alone would be so much */
 	assert_true(m->said * 10 > m->callers);
 	stitch_free(m->model.stitch);

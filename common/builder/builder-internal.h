@@ -15,6 +15,8 @@ struct builder {
 	struct stitch *stitch; /* NULL: not wanted. It outlives windows, as tasks do */
 	struct stitch_counters stitched; /* what it had counted when the window began */
 	struct stack stack;              /* of the sample that is being counted */
+	struct stitched callers;         /* and what was stitched to it */
+	uint32_t n_stack_trees; /* there have been: nodes of one have no meaning in the next */
 	struct incarnation **contexts; /* those sampled in this window; raw addresses are theirs */
 	size_t n_contexts, cap_contexts;
 	size_t n_mappings;       /* of their address spaces, which live on until they are let go */

@@ -198,13 +198,43 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 }
 
 /*
+ * The node of what was stitched, which is marked with those that were found for the task's last sample; of
+ * this tree, and this context.
+ */
+static int64_t find_callers(struct builder *b, uint32_t context)
+{
+	const uint64_t marker = (uint64_t)b->n_stack_trees << 32 | (context + 1);
+	struct stitched_call *callers = b->callers.callers;
+	size_t n = b->callers.n_callers, i = n;
+	int64_t node = PATH_ROOT;
+
+	if (n > 0 && *b->callers.marker != marker) {
+		for (size_t k = 0; k < n; k++)
+			callers[k].mark = 0;
+		*b->callers.marker = marker;
+	}
+	while (i > 0 && callers[i - 1].mark == 0)
+		i--;
+	if (i > 0)
+		node = callers[i - 1].mark;
+	for (; i < n; i++) {
+		node = path_tree_get(&b->stacks, context, (uint32_t)node, callers[i].from, 0,
+				     stack_missed(&b->stacks));
+		if (node < 0)
+			return node;
+		callers[i].mark = (uint32_t)node;
+	}
+	return node;
+}
+
+/*
  * Walks the stack from its outermost frame to the leaf. The leaf's node; PATH_ROOT where there is no
  * stack; -ENOSPC, -ENOMEM.
  */
 static int64_t find_stack(struct builder *b, uint32_t context)
 {
 	struct path_tree *tree = &b->stacks;
-	int64_t node = PATH_ROOT;
+	int64_t node = find_callers(b, context);
 
 	for (size_t i = b->stack.n; i-- > 0 && (node >= 0);)
 		node = path_tree_get(tree, context, (uint32_t)node, b->stack.frames[i].place, 0,
@@ -212,14 +242,20 @@ static int64_t find_stack(struct builder *b, uint32_t context)
 	return node;
 }
 
+static size_t stack_depth(const struct builder *b)
+{
+	return b->stack.n + b->callers.n_callers;
+}
+
 static int make_room_for_stack(struct builder *b)
 {
 	struct path_tree *tree = &b->stacks;
 
-	if (_likely_(tree->n_nodes + b->stack.n <= tree->max_nodes) || b->stacks_are_full)
+	if (_likely_(tree->n_nodes + stack_depth(b) <= tree->max_nodes) || b->stacks_are_full)
 		return 0;
 	if (stack_fold_half(tree) < 0)
 		return -ENOMEM;
+	b->n_stack_trees++;
 	b->stacks_are_full = tree->n_nodes > tree->max_nodes / 4 * 3;
 	return 0;
 }
@@ -302,7 +338,7 @@ static bool must_settle(const struct builder *b, const struct sample *s)
 		return true;
 	return b->settings.unbounded &&
 	       (b->rows.n_counts + 3 * ROW_BATCH + s->n_rows > b->rows.max_counts ||
-		b->stacks.n_nodes + b->stack.n > b->stacks.max_nodes);
+		b->stacks.n_nodes + stack_depth(b) > b->stacks.max_nodes);
 }
 
 static int settle_early(struct builder *b, const struct processes *processes)
@@ -339,7 +375,7 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	uint32_t context;
 	int n_leaves;
 
-	if (stack_fill(&b->stack, b->stitch, e) < 0)
+	if (stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
 		return -ENOMEM;
 	if (_unlikely_(must_settle(b, s)) && settle_early(b, processes) < 0)
 		return -ENOMEM;

@@ -192,6 +192,7 @@ static int settle_all(struct settling *s)
 static void empty(struct builder *b)
 {
 	path_tree_clear(&b->stacks);
+	b->n_stack_trees++;
 	path_tree_clear(&b->streams);
 	b->stacks_are_full = false;
 	builder_forget_contexts(b);

@@ -34,7 +34,7 @@ struct anchoring {
 /* The rows in common if the newest is at @top: from the oldest on, until they differ. */
 static uint32_t count_same(const struct anchoring *a, int64_t top)
 {
-	const struct task *t = a->task;
+	struct task *t = a->task;
 	const struct snapshot *s = a->s;
 	int64_t oldest = top - (int64_t)s->n_rows + 1, end = MIN(top, t->top);
 	uint32_t n = 0;
@@ -42,7 +42,7 @@ static uint32_t count_same(const struct anchoring *a, int64_t top)
 	if (oldest <= t->top - (int64_t)t->n_rows)
 		return 0;
 	for (int64_t h = oldest; h <= end; h++, n++)
-		if (!row_equal(&t->rows[t->top - h], &s->rows[top - h]))
+		if (!row_equal(task_row(t, h), &s->rows[top - h]))
 			break;
 	return n;
 }

@@ -78,36 +78,38 @@ static int add_rows(struct stack *stack, const struct sample *s)
 	return 0;
 }
 
-static int add_stitched(struct stack *stack, struct stitch *stitch, const struct event *event,
-			uint64_t ip)
-{
-	struct stack_frame *frames;
-	struct stitched stitched;
-	int r = stitch_add(stitch, event, ip, &stitched);
-
-	if (r < 0)
-		return r;
-	if (reserve(stack, stitched.n_callers) < 0)
-		return -ENOMEM;
-	frames = stack->frames + stack->n;
-	for (size_t i = 0; i < stitched.n_callers; i++)
-		frames[i] = (struct stack_frame){ stitched.callers[i], stitched.callers[i] };
-	stack->n += stitched.n_callers;
-	stack->n_stitched = stitched.n_stitched;
-	return 0;
-}
-
-int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *event)
+int stack_fill_above(struct stack *stack, struct stitch *stitch, const struct event *event,
+		     struct stitched *ret)
 {
 	const struct sample *s = &event->sample;
 	uint64_t ip;
+	int r;
 
+	*ret = (struct stitched){ 0 };
 	stack->n = stack->n_stitched = 0;
 	if (!s->call_stack || (!stitch && s->n_rows == 0))
 		return add_chain(stack, s, s->n_callchain);
 	if (add_leaf(stack, s, &ip) < 0)
 		return -ENOMEM;
-	return stitch ? add_stitched(stack, stitch, event, ip) : add_rows(stack, s);
+	if (!stitch)
+		return add_rows(stack, s);
+	r = stitch_add(stitch, event, ip, ret);
+	stack->n_stitched = ret->n_stitched;
+	return r;
+}
+
+int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *event)
+{
+	struct stitched stitched;
+	int r = stack_fill_above(stack, stitch, event, &stitched);
+
+	if (r < 0)
+		return r;
+	if (reserve(stack, stitched.n_callers) < 0)
+		return -ENOMEM;
+	for (size_t i = stitched.n_callers; i-- > 0;)
+		add_frame(stack, stitched.callers[i].from, stitched.callers[i].from);
+	return 0;
 }
 
 void stack_done(struct stack *stack)

@@ -29,4 +29,8 @@ struct stack {
  * is empty, unless stitching knows it. 0 or -ENOMEM.
  */
 int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *event);
+
+/* The same, but that callers which were stitched are left where they are, in *@ret. */
+int stack_fill_above(struct stack *stack, struct stitch *stitch, const struct event *event,
+		     struct stitched *ret);
 void stack_done(struct stack *stack);

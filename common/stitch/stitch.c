@@ -46,7 +46,8 @@ struct stitch {
 	bool index_moves; /* a hardware index was seen that is one */
 	struct entries_cache functions;
 	uint64_t known[1u << KNOWN_BITS];
-	uint64_t from[TASK_MAX_ROWS + TASK_MAX_LEVELS];
+	struct stitched_call calls[TASK_MAX_ROWS + TASK_MAX_LEVELS]; /* room for walk() */
+	uint64_t no_marker;                                          /* of stacks that are there */
 };
 
 int stitch_new(struct stitch **ret, const struct stitch_settings *settings)
@@ -155,6 +156,7 @@ static struct slot *add_slot(struct stitch *stitch, int32_t pid, int32_t tid)
 	if (!slot)
 		return NULL;
 	slot->task.tid = tid;
+	slot->task.start = TASK_NO_START;
 	slot->task.entries = get_entries(stitch, pid);
 	if (!slot->task.entries) {
 		free(slot);
@@ -238,10 +240,10 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
  * The rows that are not in the same register as at the task's last snapshot; without an index, as far from the
  * oldest. Some of those may be the same.
  */
-static uint32_t count_new(const struct task *task, const struct snapshot *s)
+static uint32_t count_new(struct task *task, const struct snapshot *s)
 {
-	const struct row *before = task->rows;
 	uint32_t n = s->n_rows, n_before = task->n_rows, skip = 0;
+	int64_t oldest = task->top - (int64_t)n_before + 1;
 
 	if (!task->is_known || task->learnt != entries_identity(task->entries))
 		return n;
@@ -250,9 +252,9 @@ static uint32_t count_new(const struct task *task, const struct snapshot *s)
 				  (task->top - (int64_t)n_before)) %
 		       s->depth;
 	while (n > 0 && n_before > skip &&
-	       row_equal(&s->rows[n - 1], &before[n_before - skip - 1])) {
+	       row_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip))) {
 		n--;
-		n_before--;
+		skip++;
 	}
 	return n;
 }
@@ -294,7 +296,6 @@ static void count_seam(struct stitch_counters *c, enum seam seam)
 int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret)
 {
 	const struct sample *sample = &event->sample;
-	struct callers callers = { .from = stitch->from };
 	struct snapshot s = { .ip = ip, .rows = sample->rows };
 	struct anchorage anchorage;
 	struct task *task;
@@ -316,11 +317,13 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 		return r;
 	if (task->is_known)
 		anchor(&anchorage, task, &s);
-	r = walk(&callers, task, &s, task->is_known ? &anchorage : NULL);
+	r = walk(ret, stitch->calls, task, &s, task->is_known ? &anchorage : NULL);
 	if (r < 0)
 		return r;
-	count_seam(&stitch->counters, callers.seam);
-	*ret = (struct stitched){ callers.from, callers.n, callers.n_stitched };
+	count_seam(&stitch->counters, (enum seam)r);
+	stitch->no_marker = 0;
+	if (!ret->marker)
+		ret->marker = &stitch->no_marker;
 	return 0;
 }
 

@@ -34,11 +34,20 @@ struct stitch_counters {
 	uint64_t evicted;   /* tasks forgotten for want of room */
 };
 
-/* The user's part of a stack. Valid until the next call. */
+/* A call that a task is in. */
+struct stitched_call {
+	uint64_t from, to;
+	int64_t height; /* see task.h */
+	uint32_t mark;  /* the user's: 0 until he sets it, and where calls below it are others */
+	bool gap;       /* what lies between it and the call below was not seen */
+};
+
+/* The user's part of a stack. Valid until the next call; marks set are there again in the task's next. */
 struct stitched {
-	const uint64_t *callers; /* addresses of call instructions, the leaf's caller first */
+	struct stitched_call *callers; /* the outermost first; the last is the leaf's */
 	size_t n_callers;
 	size_t n_stitched; /* of these, the outermost that are from earlier snapshots */
+	uint64_t *marker;  /* the user's: what his marks are of; 0 until he sets it */
 };
 
 int stitch_new(struct stitch **ret, const struct stitch_settings *settings);

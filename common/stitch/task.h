@@ -14,16 +14,12 @@
 
 #include "common/record/event.h"
 #include "common/stitch/entries.h"
+#include "common/stitch/stitch.h"
 
 #define TASK_MAX_ROWS   64u   /* the most that any hardware has */
 #define TASK_MAX_LEVELS 1024u /* calls remembered; of deeper stacks the outermost are forgotten */
 
-/* A call that the task is in. */
-struct level {
-	uint64_t from, to;
-	int64_t height;
-	bool gap; /* what lies between it and the level below was not seen */
-};
+#define TASK_NO_START SIZE_MAX
 
 #define PACE_BINS 17u
 #define PACE_STEP 8u  /* calls and returns a bin, but the last */
@@ -39,10 +35,12 @@ struct claim {
 struct task {
 	int32_t tid;
 	struct entries *entries;
-	struct level *levels; /* the outermost first; their heights increase */
+	struct stitched_call *levels; /* the outermost first; their heights increase */
 	size_t n_levels, cap_levels;
+	size_t start;    /* the topmost that a gap is below, or TASK_NO_START: not known */
+	uint64_t marker; /* see struct stitched */
 
-	struct row rows[TASK_MAX_ROWS]; /* of the last snapshot */
+	struct row rows[TASK_MAX_ROWS]; /* of the last snapshot, each at its height: task_row() */
 	uint32_t n_rows;
 	int64_t top;   /* the height of its newest row */
 	bool is_known; /* there was one */
@@ -56,8 +54,14 @@ struct task {
 	struct claim claim;
 };
 
-/* The index of the level at @height, or -1. */
-static inline int64_t task_find_level(const struct task *task, int64_t height)
+/* Of the last snapshot, which has one there. */
+static inline struct row *task_row(struct task *task, int64_t height)
+{
+	return &task->rows[(uint64_t)height % TASK_MAX_ROWS];
+}
+
+/* The index of the first level at @height or above it, or n_levels. */
+static inline size_t task_find_above(const struct task *task, int64_t height)
 {
 	size_t low = 0, high = task->n_levels;
 
@@ -69,7 +73,15 @@ static inline int64_t task_find_level(const struct task *task, int64_t height)
 		else
 			high = middle;
 	}
-	return low < task->n_levels && task->levels[low].height == height ? (int64_t)low : -1;
+	return low;
+}
+
+/* The index of the level at @height, or -1. */
+static inline int64_t task_find_level(const struct task *task, int64_t height)
+{
+	size_t i = task_find_above(task, height);
+
+	return i < task->n_levels && task->levels[i].height == height ? (int64_t)i : -1;
 }
 
 static inline bool row_equal(const struct row *a, const struct row *b)

@@ -4,29 +4,19 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/stitch/walk-internal.h"
 #include "common/util/array.h"
 #include "common/util/macro.h"
 
 /* The height of a task's first row: far from zero, and a multiple of all numbers of registers. */
 #define HEIGHT_START (1ll << 40)
 
-struct walking {
-	struct callers *result;
-	struct task *task;
-	const struct snapshot *s;
-	const struct anchorage *anchorage;
-	bool is_placed; /* at one height */
-	int64_t top;
-	size_t n_fresh;  /* the newest rows, that are not remembered */
-	size_t n_levels; /* those that still stand below them */
-	size_t n_popped; /* and above these, those that returned by now */
-
-	uint64_t address;              /* in the function to be found next */
-	int64_t shift;                 /* of heights, by the jumps found */
-	struct level *accepted;        /* room for TASK_MAX_ROWS */
-	size_t n_accepted, n_believed; /* the second, until the first jump that is not known */
-	bool is_cut, is_joined, has_claimed;
-};
+/* Below level @i. */
+static void set_gap(struct task *task, size_t i)
+{
+	task->levels[i].gap = true;
+	task->start = TASK_NO_START;
+}
 
 static bool contains(const struct walking *w, uint64_t start, uint64_t address)
 {
@@ -79,7 +69,7 @@ static void judge_claim(struct walking *w)
 	if (below <= claim->low || below > t->top || t->top - below >= (int64_t)t->n_rows)
 		return;
 	w->address = w->n_fresh > 0 ? w->s->rows[w->n_fresh - 1].from : w->s->ip;
-	tail = contains(w, t->rows[t->top - below].to, w->address);
+	tail = contains(w, task_row(t, below)->to, w->address);
 	above = task_find_level(t, claim->low - (claim->high - below) + 1);
 	out = above >= 0 && is_same_function(w, t->levels[above].from, w->address);
 	if (tail == out)
@@ -94,7 +84,7 @@ static void accept(struct walking *w, size_t i)
 {
 	const struct row *row = &w->s->rows[i];
 
-	w->accepted[w->n_accepted++] = (struct level){
+	w->accepted[w->n_accepted++] = (struct stitched_call){
 		.from = row->from,
 		.to = row->to,
 		.height = w->top - (int64_t)i + w->shift,
@@ -195,15 +185,15 @@ static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_
  */
 static bool trust_only_callers(struct walking *w)
 {
-	struct level *levels = w->task->levels;
+	struct stitched_call *levels = w->task->levels;
 	size_t n = w->n_levels;
 
 	if (w->s->has_index || w->anchorage->placement != PLACE_LIKELY)
 		return true;
 	while (n > 0 && entries_has_one_caller(w->task->entries, levels[n - 1].to))
 		n--;
-	if (n < w->n_levels)
-		levels[n].gap |= n > 0;
+	if (n < w->n_levels && n > 0)
+		set_gap(w->task, n);
 	return n < w->n_levels;
 }
 
@@ -219,7 +209,7 @@ static void walk_rows(struct walking *w, size_t *i, size_t *n)
 }
 
 /* The row at the level's height, if it is in the snapshot and the level's, or else NULL. */
-static bool is_shown(const struct walking *w, const struct level *level)
+static bool is_shown(const struct walking *w, const struct stitched_call *level)
 {
 	const struct row *row = &w->s->rows[w->n_fresh];
 
@@ -233,7 +223,7 @@ static bool is_shown(const struct walking *w, const struct level *level)
  */
 static void join(struct walking *w, size_t *i, size_t *n)
 {
-	const struct level *level = &w->task->levels[*n - 1];
+	const struct stitched_call *level = &w->task->levels[*n - 1];
 	size_t n_levels = *n;
 
 	w->is_joined = true;
@@ -255,7 +245,7 @@ static void join(struct walking *w, size_t *i, size_t *n)
 /* Goes down the new rows, and to the level that they stand on. */
 static void walk_down(struct walking *w)
 {
-	const struct level *levels = w->task->levels;
+	const struct stitched_call *levels = w->task->levels;
 	size_t i = 0, n = w->n_levels;
 
 	w->address = w->s->ip;
@@ -268,76 +258,19 @@ static void walk_down(struct walking *w)
 	w->n_levels = n;
 }
 
-static void emit(struct walking *w, uint64_t from)
+/* The first of the levels that nothing is missing between, up to the topmost; @kept were there before. */
+static size_t find_start(const struct task *t, size_t kept)
 {
-	w->result->from[w->result->n++] = from;
-}
+	size_t i = t->n_levels;
 
-/* What all places have in common, of the levels below the rows. */
-static void emit_common(struct walking *w)
-{
-	const struct anchorage *a = w->anchorage;
-	const struct task *t = w->task;
-	int64_t n_rows = w->s->n_rows, first;
-
-	if (a->too_many)
-		return;
-	first = task_find_level(t, a->candidates[0].top - n_rows);
-	for (int64_t i = first; i >= 0; i--) {
-		for (size_t k = 1; k < a->n_candidates; k++) {
-			int64_t other =
-				task_find_level(t, a->candidates[k].top - n_rows) - (first - i);
-
-			if (other < 0 || t->levels[other].from != t->levels[i].from ||
-			    (i < first && t->levels[other + 1].gap))
-				return;
-		}
-		emit(w, t->levels[i].from);
-		w->result->n_stitched++;
-		if (t->levels[i].gap)
-			return;
-	}
-}
-
-/* Down the levels, to the first gap. */
-static void emit_levels(struct walking *w)
-{
-	const struct level *levels = w->task->levels;
-	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
-	uint64_t *from = w->result->from;
-	size_t n = w->result->n, i = w->n_levels;
-
-	while (i-- > 0) {
-		from[n++] = levels[i].from;
-		w->result->n_stitched += levels[i].height < oldest;
-		if (levels[i].gap)
-			break;
-	}
-	w->result->n = n;
-}
-
-static bool is_ambiguous(const struct walking *w)
-{
-	return w->anchorage && w->anchorage->placement == PLACE_AMBIGUOUS;
-}
-
-static void emit_all(struct walking *w)
-{
-	const struct task *t = w->task;
-	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
-	size_t n = w->is_cut ? w->n_believed : w->n_accepted;
-
-	for (size_t i = 0; i < n; i++)
-		emit(w, w->accepted[i].from);
-	if (w->is_cut)
-		return;
-	if (w->is_joined) {
-		emit_levels(w);
-	} else if (is_ambiguous(w)) {
-		for (size_t i = w->n_levels; i > 0 && t->levels[i - 1].height >= oldest; i--)
-			emit(w, t->levels[i - 1].from);
-		emit_common(w);
-	}
+	while (i > kept)
+		if (t->levels[--i].gap)
+			return i;
+	if (t->start < i)
+		return t->start;
+	while (i > 0 && !t->levels[i - 1].gap)
+		i--;
+	return i > 0 ? i - 1 : 0;
 }
 
 static enum seam judge_seam(const struct walking *w)
@@ -348,7 +281,7 @@ static enum seam judge_seam(const struct walking *w)
 		return SEAM_MADE;
 	if (w->n_levels + w->n_popped == 0 || w->is_joined)
 		return SEAM_NONE;
-	return is_ambiguous(w) ? SEAM_AMBIGUOUS : SEAM_UNPLACED;
+	return walk_is_ambiguous(w) ? SEAM_AMBIGUOUS : SEAM_UNPLACED;
 }
 
 /* A task that may be at several heights may still be in the calls up to the highest. */
@@ -358,7 +291,7 @@ static size_t count_kept(const struct walking *w)
 	int64_t highest = w->top;
 	size_t n = w->n_levels;
 
-	if (!is_ambiguous(w) || w->s->n_rows > 0)
+	if (!walk_is_ambiguous(w) || w->s->n_rows > 0)
 		return n;
 	for (size_t i = 0; i < w->anchorage->n_candidates; i++)
 		highest = MAX(highest, w->anchorage->candidates[i].top);
@@ -376,30 +309,47 @@ static void mark_gap(struct walking *w)
 		return;
 	if (w->n_accepted > 0)
 		w->accepted[w->n_accepted - 1].gap = true;
-	for (size_t i = w->n_levels; is_ambiguous(w) && i-- > 0 && t->levels[i].height >= oldest;)
-		t->levels[i].gap |= t->levels[i].height == oldest;
+	for (size_t i = w->n_levels;
+	     walk_is_ambiguous(w) && i-- > 0 && t->levels[i].height >= oldest;)
+		if (t->levels[i].height == oldest)
+			set_gap(t, i);
+}
+
+static void remember_rows(const struct walking *w)
+{
+	struct task *t = w->task;
+
+	for (size_t i = 0; i < w->n_fresh; i++)
+		*task_row(t, w->top - (int64_t)i) = w->s->rows[i];
+	t->n_rows = w->s->n_rows;
+	t->top = w->top;
+	t->is_known = true;
 }
 
 static int remember(struct walking *w)
 {
 	struct task *t = w->task;
-	size_t kept = count_kept(w), n = kept + w->n_accepted, n_dropped;
+	size_t kept = count_kept(w), n = kept, n_dropped, start;
 
 	mark_gap(w);
-	if (ARRAY_RESERVE(&t->levels, &t->cap_levels, n) < 0)
+	if (ARRAY_RESERVE(&t->levels, &t->cap_levels, n + w->n_accepted) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; w->shift != 0 && i < w->n_levels; i++)
 		t->levels[i].height += w->shift;
 	for (size_t i = w->n_accepted; i-- > 0;)
-		t->levels[kept++] = w->accepted[i];
+		t->levels[n++] = w->accepted[i];
+	t->n_levels = n;
+	start = find_start(t, kept);
 	n_dropped = n > TASK_MAX_LEVELS ? n - TASK_MAX_LEVELS : 0;
-	if (n_dropped > 0)
-		memmove(t->levels, t->levels + n_dropped, TASK_MAX_LEVELS * sizeof(*t->levels));
-	t->n_levels = n - n_dropped;
-	memcpy(t->rows, w->s->rows, w->s->n_rows * sizeof(*t->rows));
-	t->n_rows = w->s->n_rows;
-	t->top = w->top;
-	t->is_known = true;
+	if (n_dropped > 0) {
+		t->n_levels = TASK_MAX_LEVELS;
+		memmove(t->levels, t->levels + n_dropped, t->n_levels * sizeof(*t->levels));
+		start = start > n_dropped ? start - n_dropped : 0;
+	}
+	if (n_dropped > 0 || start != t->start)
+		t->marker = 0;
+	t->start = start;
+	remember_rows(w);
 	return 0;
 }
 
@@ -449,28 +399,35 @@ static void place(struct walking *w)
 	w->n_popped = t->n_levels - w->n_levels;
 }
 
-int walk(struct callers *ret, struct task *task, const struct snapshot *s,
-	 const struct anchorage *anchorage)
+int walk(struct stitched *ret, struct stitched_call *room, struct task *task,
+	 const struct snapshot *s, const struct anchorage *anchorage)
 {
-	struct level accepted[TASK_MAX_ROWS];
+	struct stitched_call accepted[TASK_MAX_ROWS];
 	struct walking w = {
 		.result = ret,
+		.room = room,
 		.task = task,
 		.s = s,
 		.anchorage = anchorage,
 		.accepted = accepted,
 	};
 	enum placement placement = anchorage ? anchorage->placement : PLACE_UNKNOWN;
+	bool is_spread;
 
-	ret->n = ret->n_stitched = 0;
+	*ret = (struct stitched){ 0 };
 	if (placement == PLACE_SURE && task->is_sure)
 		anchor_note_pace(task, &anchorage->candidates[0]);
 	place(&w);
 	judge_claim(&w);
 	walk_down(&w);
-	emit_all(&w);
-	ret->seam = judge_seam(&w);
+	is_spread = walk_is_ambiguous(&w) && !w.is_cut && !w.is_joined;
+	if (is_spread)
+		walk_tell_ambiguous(&w);
 	task->is_sure = placement == PLACE_SURE ||
 			(placement == PLACE_LIKELY && anchorage->n_candidates == 1);
-	return remember(&w);
+	if (remember(&w) < 0)
+		return -ENOMEM;
+	if (!is_spread)
+		walk_tell_levels(&w);
+	return judge_seam(&w);
 }

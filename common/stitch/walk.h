@@ -23,17 +23,9 @@ enum seam {
 	SEAM_BROKEN,    /* a call was made by none of those that are known */
 };
 
-/* The callers of the leaf: addresses of calls, the innermost first. */
-struct callers {
-	uint64_t *from; /* room for TASK_MAX_ROWS + TASK_MAX_LEVELS */
-	size_t n;
-	size_t n_stitched; /* of these, the outermost that are in no row of the snapshot */
-	enum seam seam;
-	bool is_cut; /* more was remembered than was believed */
-};
-
 /*
- * Fills @ret, and has @task remember. @anchorage is NULL for a task's first snapshot. 0 or -ENOMEM.
+ * Fills @ret, and has @task remember. @room is for TASK_MAX_ROWS + TASK_MAX_LEVELS calls, where a stack may
+ * be put that is not remembered so. @anchorage is NULL for a task's first snapshot. A seam, or -ENOMEM.
  */
-int walk(struct callers *ret, struct task *task, const struct snapshot *s,
-	 const struct anchorage *anchorage);
+int walk(struct stitched *ret, struct stitched_call *room, struct task *task,
+	 const struct snapshot *s, const struct anchorage *anchorage);

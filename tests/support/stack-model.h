@@ -79,6 +79,12 @@ static inline int sample_of(struct model *m, int32_t tid, struct stitched *ret)
 	return stitch_add(m->stitch, &e, m->functions[m->n_calls] + 4, ret);
 }
 
+/* The leaf's caller is the first. */
+static inline uint64_t stitched_caller(const struct stitched *s, size_t i)
+{
+	return s->callers[s->n_callers - 1 - i].from;
+}
+
 static inline void tell(struct model *m, enum event_kind kind, bool exec)
 {
 	struct event e = { .kind = kind, .pid = PID, .tid = PID };

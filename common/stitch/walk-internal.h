@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What walk.c (which calls the task is in) and walk-tell.c (which of them to tell) share, and nobody else sees. */
+#pragma once
+
+#include "common/stitch/walk.h"
+
+struct walking {
+	struct stitched *result;
+	struct stitched_call *room; /* for stacks that are not in the task's levels as they are */
+	struct task *task;
+	const struct snapshot *s;
+	const struct anchorage *anchorage;
+	bool is_placed; /* at one height */
+	int64_t top;
+	size_t n_fresh;  /* the newest rows, that are not remembered */
+	size_t n_levels; /* those that still stand below them */
+	size_t n_popped; /* and above these, those that returned by now */
+
+	uint64_t address;               /* in the function to be found next */
+	int64_t shift;                  /* of heights, by the jumps found */
+	struct stitched_call *accepted; /* room for TASK_MAX_ROWS */
+	size_t n_accepted, n_believed;  /* the second, until the first jump that is not known */
+	bool is_cut, is_joined, has_claimed;
+};
+
+static inline bool walk_is_ambiguous(const struct walking *w)
+{
+	return w->anchorage && w->anchorage->placement == PLACE_AMBIGUOUS;
+}
+
+/* Fills the result, before the snapshot is remembered: the rows, and what they stand on wherever they are placed. */
+void walk_tell_ambiguous(struct walking *w);
+
+/* The same after it: what is remembered by now, down to the first gap. */
+void walk_tell_levels(struct walking *w);
