@@ -273,3 +273,43 @@ int branchd_get_profile(struct connection *connection, int64_t first, int64_t la
 		return fault_set(fault, r, "out of memory");
 	return r < 0 ? damaged(fault, why.text) : 0;
 }
+
+/* A member that must be there. */
+static int find_member(const struct answer *answer, const char *name, const char **ret,
+		       size_t *ret_n, struct fault *fault)
+{
+	if (span_member(answer->text, answer->n_bytes, name, ret, ret_n) <= 0)
+		return damaged(fault, name);
+	return 0;
+}
+
+int branchd_get_functions(struct connection *connection, int64_t first, int64_t last,
+			  size_t n_parts, const struct profile_filter *filter,
+			  struct functions **ret, struct windows *ret_windows, struct fault *fault)
+{
+	json_t *parameters = pack_request(first, last, filter);
+	struct functions_texts texts;
+	struct answer answer;
+	struct fault why = {};
+	int r;
+
+	json_object_set_new(parameters, "parts", json_integer((json_int_t)n_parts));
+	r = connection_call(connection, "io.branchd.GetFunctions", parameters, &answer, fault);
+	if (r == -EREMOTEIO && strcmp(answer.error, "org.varlink.service.MethodNotFound") == 0)
+		return -EOPNOTSUPP;
+	if (r < 0)
+		return explain(&answer, r, fault);
+	r = find_member(&answer, "profile", &texts.profile, &texts.n_profile, fault);
+	if (r >= 0)
+		r = find_member(&answer, "places", &texts.places, &texts.n_places, fault);
+	if (r >= 0)
+		r = find_member(&answer, "parts", &texts.parts, &texts.n_parts, fault);
+	if (r >= 0)
+		r = take_windows(&answer, ret_windows, fault);
+	if (r < 0)
+		return r;
+	r = functions_read(ret, &texts, &why);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "out of memory");
+	return r < 0 ? damaged(fault, why.text) : 0;
+}

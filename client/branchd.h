@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "client/connection.h"
+#include "client/functions.h"
 #include "client/windows.h"
 #include "common/profile/filter.h"
 #include "common/profile/profile.h"
@@ -48,3 +49,11 @@ int branchd_get_code(struct connection *connection, const struct profile_object 
 int branchd_get_profile(struct connection *connection, int64_t first, int64_t last,
 			const struct profile_filter *filter, struct profile **ret,
 			struct windows *ret_windows, struct fault *fault);
+
+/*
+ * The same windows, by their functions alone, in @n_parts parts, 1 to 100. -EOPNOTSUPP, without a fault, where the daemon is one that
+ * does not have that.
+ */
+int branchd_get_functions(struct connection *connection, int64_t first, int64_t last,
+			  size_t n_parts, const struct profile_filter *filter,
+			  struct functions **ret, struct windows *ret_windows, struct fault *fault);

@@ -12,13 +12,21 @@
 
 #define N_REPORTED 3
 
+/* Is it by function, and nothing is asked of what is in functions? */
+static bool is_by_function(const struct options *options)
+{
+	return options->by == VIEW_FUNCTION && (options->by_given || !options->json) &&
+	       !options->inlined && !options->before && !options->filter.object &&
+	       !options->filter.symbol;
+}
+
 static int open_side(struct source **ret, const struct options *options, const char *window,
 		     struct fault *fault)
 {
 	struct options side = *options;
 
 	side.window = window;
-	return source_open_parts(ret, &side, DIFF_PARTS, fault);
+	return source_open_parts(ret, &side, DIFF_PARTS, is_by_function(options), fault);
 }
 
 /* The views there are: the one asked for; for scripts, where none was, those of a whole report. */

@@ -40,6 +40,8 @@ static int view_side(struct comparing *c, enum side side)
 	struct shares **shares = &c->diff->names[side];
 	int r;
 
+	if (source->functions)
+		return ledger_add(c->ledger, side, source->shown, source->functions->all);
 	r = view_shares(shares, c->diff->by, source->shown, source->symbolizer, c->inlined);
 	return r < 0 ? r : ledger_add(c->ledger, side, source->shown, *shares);
 }
@@ -56,6 +58,31 @@ static int view_part(struct comparing *c, enum side side, size_t part)
 	return r < 0 ? r : ledger_add_part(c->ledger, side, part, profile, shares);
 }
 
+/* All parts of what came ready made. */
+static int add_functions(struct comparing *c, enum side side)
+{
+	const struct source *source = c->with->sources[side];
+	const struct functions *functions = source->functions;
+
+	for (size_t k = 0; k < source->n_parts; k++)
+		c->part_samples[side][k] = source->parts[k].samples;
+	for (size_t i = 0; i < functions->all->n_rows; i++) {
+		int64_t row = ledger_find(c->ledger, side, source->shown, c->with->numbers[side],
+					  &functions->all->rows[i].key);
+
+		if (row < 0)
+			return (int)row;
+		for (size_t k = 0; (size_t)row < c->ledger->n_rows && k < source->n_parts; k++) {
+			const struct functions_count *count = &functions->parts[k].counts[i];
+
+			ledger_add_count(c->ledger, side, k, (size_t)row,
+					 &(struct ledger_count){ count->self, count->total },
+					 source->parts[k].samples);
+		}
+	}
+	return 0;
+}
+
 static int view_parts(struct comparing *c, enum side side)
 {
 	size_t n = c->with->sources[side]->n_parts;
@@ -65,6 +92,8 @@ static int view_parts(struct comparing *c, enum side side)
 	if (!c->part_samples[side])
 		return -ENOMEM;
 	r = ledger_set_parts(c->ledger, side, n);
+	if (c->with->sources[side]->functions)
+		return r < 0 ? r : add_functions(c, side);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = view_part(c, side, i);
 	return r;
@@ -73,16 +102,21 @@ static int view_parts(struct comparing *c, enum side side)
 /* What calls cost, of the functions of one side. */
 static int add_work(struct comparing *c, enum side side)
 {
-	const struct profile *profile = c->with->sources[side]->shown;
-	_cleanup_free_ struct work *works = NULL;
-	int r;
+	const struct source *source = c->with->sources[side];
+	const struct profile *profile = source->shown;
+	const struct work *works = source->functions ? source->functions->works : NULL;
+	_cleanup_free_ struct work *counted = NULL;
+	int r = 0;
 
 	c->works[side] = calloc(c->ledger->n_rows + 1, sizeof(*c->works[side]));
 	if (!c->works[side])
 		return -ENOMEM;
 	if (c->diff->by != VIEW_FUNCTION)
 		return 0;
-	r = work_count(&works, profile);
+	if (!works) {
+		r = work_count(&counted, profile);
+		works = counted;
+	}
 	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
 		const struct profile_function *function = &profile->functions[i];
 		struct share_key key = { .symbol = function->name, .object = function->object };
@@ -135,7 +169,8 @@ static void fill_row(const struct comparing *c, size_t i)
 			.key = from->keys[side],
 			.self = from->counts[side].self,
 			.total = from->counts[side].total,
-			.per_call = work_per_call(&c->works[side][i]),
+			.per_call = work_per_call(&c->works[side][i],
+						  &c->with->sources[side]->shown->counters),
 		};
 	judge(c, &row->self, i, false);
 	judge(c, &row->total, i, true);
@@ -196,7 +231,11 @@ static int compare_rows(const void *p, const void *q)
 	r = compare_names(left->symbol, right->symbol);
 	r = r ?: compare_names(left->file, right->file);
 	r = r ?: compare_names(left->unit, right->unit);
-	return r ?: (left->line > right->line) - (left->line < right->line);
+	if (r == 0 && left->line != right->line)
+		r = left->line > right->line ? 1 : -1;
+	if (r == 0 && left->object != right->object)
+		r = left->object > right->object ? 1 : -1;
+	return r ?: (left->start > right->start) - (left->start < right->start);
 }
 
 /* Rows of less than that on both sides are left out, unless they moved. */

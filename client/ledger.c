@@ -139,10 +139,30 @@ int64_t ledger_find(struct ledger *ledger, enum side side, const struct profile 
 }
 
 /* Several rows of one side may be one here: of these a sample may be in the totals of more than one. */
-static void add_count(struct ledger_count *to, const struct share *share, uint64_t samples)
+static void add_count(struct ledger_count *to, uint64_t self, uint64_t total, uint64_t samples)
 {
-	to->self += share->self;
-	to->total = MIN(to->total + share->total, samples);
+	to->self += self;
+	to->total = MIN(to->total + total, samples);
+}
+
+/* One name is chosen by what was counted, and where that is the same by place: not by which came first. */
+static void name_row(struct ledger_row *row, enum side side, const struct share *share)
+{
+	const struct share_key *a = &share->key, *b = &row->keys[side];
+	const struct ledger_count *most = &row->hottest[side];
+	bool better = !row->is_in[side] || share->self > most->self;
+
+	if (!better && share->self == most->self) {
+		better = share->total > most->total;
+		if (share->total == most->total)
+			better = a->object != b->object ? a->object < b->object :
+							  a->start < b->start;
+	}
+	row->is_in[side] = true;
+	if (!better)
+		return;
+	row->keys[side] = *a;
+	row->hottest[side] = (struct ledger_count){ share->self, share->total };
 }
 
 int ledger_add(struct ledger *ledger, enum side side, const struct profile *profile,
@@ -157,6 +177,8 @@ int ledger_add(struct ledger *ledger, enum side side, const struct profile *prof
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < shares->n_rows; i++) {
+		if (shares->rows[i].self == 0 && shares->rows[i].total == 0)
+			continue;
 		number = ledger_find(ledger, side, profile, numbers, &shares->rows[i].key);
 		if (number < 0)
 			return (int)number;
@@ -166,11 +188,10 @@ int ledger_add(struct ledger *ledger, enum side side, const struct profile *prof
 			ledger->rows[ledger->n_rows++] = (struct ledger_row){};
 		}
 		row = &ledger->rows[number];
-		if (!row->is_in[side])
-			row->keys[side] = shares->rows[i].key;
-		row->is_in[side] = true;
+		name_row(row, side, &shares->rows[i]);
 		row->line_changed |= ledger->line_changed;
-		add_count(&row->counts[side], &shares->rows[i], profile->counters.samples);
+		add_count(&row->counts[side], shares->rows[i].self, shares->rows[i].total,
+			  profile->counters.samples);
 	}
 	return 0;
 }
@@ -184,6 +205,13 @@ int ledger_set_parts(struct ledger *ledger, enum side side, size_t n)
 		return -ENOMEM;
 	ledger->n_parts[side] = n;
 	return 0;
+}
+
+void ledger_add_count(struct ledger *ledger, enum side side, size_t part, size_t row,
+		      const struct ledger_count *count, uint64_t samples)
+{
+	add_count(&ledger->parts[side][row * ledger->n_parts[side] + part], count->self,
+		  count->total, samples);
 }
 
 int ledger_add_part(struct ledger *ledger, enum side side, size_t part,
@@ -200,9 +228,10 @@ int ledger_add_part(struct ledger *ledger, enum side side, size_t part,
 			return (int)number;
 		/* one that the whole does not have would be a row of no name */
 		if ((size_t)number < ledger->n_rows)
-			add_count(
-				&ledger->parts[side][(size_t)number * ledger->n_parts[side] + part],
-				&shares->rows[i], profile->counters.samples);
+			ledger_add_count(ledger, side, part, (size_t)number,
+					 &(struct ledger_count){ shares->rows[i].self,
+								 shares->rows[i].total },
+					 profile->counters.samples);
 	}
 	return r;
 }

@@ -23,7 +23,8 @@ struct ledger_count {
 
 struct ledger_row {
 	bool is_in[N_SIDES];
-	struct share_key keys[N_SIDES]; /* of the profile there; of several the first */
+	struct share_key keys[N_SIDES]; /* of the profile there; of several that of most samples */
+	struct ledger_count hottest[N_SIDES]; /* these */
 	struct ledger_count counts[N_SIDES];
 	bool line_changed; /* it is a line that is not the same in the sources of the other side */
 };
@@ -62,6 +63,10 @@ int ledger_add(struct ledger *ledger, enum side side, const struct profile *prof
 int ledger_set_parts(struct ledger *ledger, enum side side, size_t n);
 int ledger_add_part(struct ledger *ledger, enum side side, size_t part,
 		    const struct profile *profile, const struct shares *shares);
+
+/* The same of one row, whose number is known, of a part that has so many samples. */
+void ledger_add_count(struct ledger *ledger, enum side side, size_t part, size_t row,
+		      const struct ledger_count *count, uint64_t samples);
 
 /* The number of the row of a key of @profile, whose objects have these @numbers: n_rows or more where there is none. -ENOMEM. */
 int64_t ledger_find(struct ledger *ledger, enum side side, const struct profile *profile,

@@ -45,7 +45,9 @@ struct source *source_free(struct source *source)
 	for (size_t i = 0; i < source->n_parts; i++)
 		profile_free(source->parts[i].shown);
 	free(source->parts);
-	profile_free(source->profile);
+	if (!source->functions)
+		profile_free(source->profile);
+	functions_free(source->functions);
 	windows_done(&source->windows);
 	symbolizer_free(source->symbolizer);
 	free(source->others);
@@ -162,8 +164,44 @@ static int load_in_parts(struct source *source, struct connection *connection,
 	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
 }
 
+/* Two parts or more, or none: one is the whole. */
+static int load_functions(struct source *source, struct connection *connection,
+			  const struct options *options, const struct window_info *rows, size_t n,
+			  size_t n_parts, struct fault *fault)
+{
+	struct functions *functions;
+	int r;
+
+	r = branchd_get_functions(connection, rows[0].id, rows[n - 1].id, MAX(n_parts, (size_t)1),
+				  &options->filter, &source->functions, &source->windows, fault);
+	if (r < 0)
+		return r;
+	functions = source->functions;
+	source->profile = functions->profile;
+	if (functions->n_parts < 2)
+		return 0;
+	source->parts = calloc(functions->n_parts, sizeof(*source->parts));
+	if (!source->parts)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	source->n_parts = functions->n_parts;
+	for (size_t i = 0; i < source->n_parts; i++)
+		source->parts[i].samples = functions->parts[i].samples;
+	return 0;
+}
+
+static int load_profiles(struct source *source, struct connection *connection,
+			 const struct options *options, const struct window_info *rows, size_t n,
+			 size_t n_parts, struct fault *fault)
+{
+	if (n_parts > 1)
+		return load_in_parts(source, connection, options, rows, n, n_parts, fault);
+	return branchd_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
+				   &source->profile, &source->windows, fault);
+}
+
 static int load_windows(struct source *source, const struct options *options,
-			const struct reference *reference, size_t n_parts, struct fault *fault)
+			const struct reference *reference, size_t n_parts, bool by_function,
+			struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *connection = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
@@ -177,11 +215,11 @@ static int load_windows(struct source *source, const struct options *options,
 	if (r < 0)
 		return hint_at_file(reference, r, fault);
 	rows = &windows.rows[first];
-	if (n_parts > 1 && n > 1)
-		r = load_in_parts(source, connection, options, rows, n, MIN(n, n_parts), fault);
-	else
-		r = branchd_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
-					&source->profile, &source->windows, fault);
+	n_parts = MIN(n, n_parts);
+	r = by_function ? load_functions(source, connection, options, rows, n, n_parts, fault) :
+			  -EOPNOTSUPP;
+	if (r == -EOPNOTSUPP)
+		r = load_profiles(source, connection, options, rows, n, n_parts, fault);
 	if (r < 0)
 		return r;
 	source->name = source_format_windows(&source->windows, options->now_us);
@@ -204,6 +242,18 @@ static int filter_parts(struct source *source, const struct profile_filter *plac
 	return 0;
 }
 
+static bool filters_processes(const struct profile_filter *filter)
+{
+	return filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit;
+}
+
+/* The daemon has filtered these. */
+static void show_functions(struct source *source, const struct profile_filter *filter)
+{
+	source->all = source->shown = source->profile;
+	source->filtered = filters_processes(filter);
+}
+
 /* First the processes, for they are what percentages refer to; then what is within them. */
 int source_filter(struct source *source, const struct profile_filter *filter)
 {
@@ -214,7 +264,7 @@ int source_filter(struct source *source, const struct profile_filter *filter)
 	processes.object = processes.symbol = NULL;
 	places.object = filter->object;
 	places.symbol = filter->symbol;
-	if (filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit)
+	if (filters_processes(filter))
 		r = profile_filter(&source->processes, source->profile, &processes);
 	if (r < 0)
 		return r;
@@ -240,7 +290,7 @@ int source_replace(struct source *source, struct profile *profile, struct window
 }
 
 int source_open_parts(struct source **ret, const struct options *options, size_t n_parts,
-		      struct fault *fault)
+		      bool by_function, struct fault *fault)
 {
 	_cleanup_(source_freep) struct source *source = NULL;
 	struct reference reference;
@@ -255,10 +305,13 @@ int source_open_parts(struct source **ret, const struct options *options, size_t
 	if (reference.kind == REFERENCE_RECORDING)
 		r = load_recording(source, options, fault);
 	else
-		r = load_windows(source, options, &reference, n_parts, fault);
+		r = load_windows(source, options, &reference, n_parts, by_function, fault);
 	if (r < 0)
 		return r;
-	r = source_filter(source, &options->filter);
+	if (source->functions)
+		show_functions(source, &options->filter);
+	else
+		r = source_filter(source, &options->filter);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	*ret = TAKE_PTR(source);
@@ -267,7 +320,7 @@ int source_open_parts(struct source **ret, const struct options *options, size_t
 
 int source_open(struct source **ret, const struct options *options, struct fault *fault)
 {
-	return source_open_parts(ret, options, 0, fault);
+	return source_open_parts(ret, options, 0, false, fault);
 }
 
 /* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */

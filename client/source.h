@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "client/functions.h"
 #include "client/options.h"
 #include "client/windows.h"
 #include "common/profile/profile.h"
@@ -18,8 +19,9 @@
 
 /* A part of the time of a source. */
 struct source_part {
-	struct profile *shown; /* sealed, filtered as the whole */
-	uint64_t samples;      /* of all of it: what shares in this part are shares of */
+	struct profile
+		*shown;   /* sealed, filtered as the whole; NULL where there are functions alone */
+	uint64_t samples; /* of all of it: what shares in this part are shares of */
 };
 
 struct source {
@@ -39,6 +41,12 @@ struct source {
 	/* The same in parts of about one length, one after the other; none but where they were asked for. */
 	struct source_part *parts;
 	size_t n_parts;
+
+	/*
+	 * NULL, or all there is: then @shown has neither true stacks nor any other rows, and the parts are the same
+	 * here as above.
+	 */
+	struct functions *functions;
 };
 
 /*
@@ -47,9 +55,12 @@ struct source {
  */
 int source_open(struct source **ret, const struct options *options, struct fault *fault);
 
-/* The same, and where it is several windows of the daemon, in @n_parts parts at most as well. */
+/*
+ * The same, and where it is several windows of the daemon, in @n_parts parts at most as well. With @by_function, of windows
+ * its functions may be all there is.
+ */
 int source_open_parts(struct source **ret, const struct options *options, size_t n_parts,
-		      struct fault *fault);
+		      bool by_function, struct fault *fault);
 
 /* One without a profile yet, for windows of the daemon. -ENOMEM. */
 int source_new(struct source **ret, const struct options *options);

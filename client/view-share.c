@@ -100,7 +100,7 @@ static int view_by_key(struct shares **ret, const struct profile *profile, key_f
 	return r < 0 ? r : grouping_fold(&grouping, ret);
 }
 
-static struct share_key function_key(const struct profile *profile, struct location at)
+struct share_key share_key_of_function(const struct profile *profile, struct location at)
 {
 	const struct profile_function *function = profile_find_function(profile, at);
 	struct share_key key = { .object = at.object };
@@ -115,7 +115,7 @@ static struct share_key function_key(const struct profile *profile, struct locat
 static struct share_key key_by_function(const struct profile *profile,
 					const struct profile_stack *stack)
 {
-	return function_key(profile, profile_place_frame(profile, stack->frame));
+	return share_key_of_function(profile, profile_place_frame(profile, stack->frame));
 }
 
 static struct share_key key_by_object(const struct profile *profile,
@@ -175,7 +175,7 @@ static size_t look_up_lines(const struct grouping *grouping, struct location at,
 
 static int add_functions(struct grouping *grouping, struct location at)
 {
-	struct share_key key = function_key(grouping->profile, at);
+	struct share_key key = share_key_of_function(grouping->profile, at);
 	struct source_frame frames[MAX_INLINED];
 	size_t n = look_up_lines(grouping, at, frames, MAX_INLINED);
 	int r = 0;

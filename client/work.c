@@ -8,64 +8,48 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/util/cleanup.h"
+#include "common/profile/function-counts.h"
 
 #define MIN_CALLS 10
-
-static void count_calls(struct work *works, const struct profile *profile)
-{
-	double rows = (double)profile->counters.rows_counted;
-
-	for (size_t i = 0; i < profile->n_branches; i++) {
-		const struct profile_branch *branch = &profile->branches[i];
-		const struct profile_function *to = profile_find_function(profile, branch->to);
-
-		if (!to || to->start != branch->to.offset ||
-		    to == profile_find_function(profile, branch->from))
-			continue;
-		works[to - profile->functions].calls += branch->taken;
-		works[to - profile->functions].calls_share += (double)branch->taken / rows;
-	}
-}
-
-static void count_cycles(struct work *works, const struct profile *profile)
-{
-	double runs = (double)profile->counters.runs_counted;
-
-	for (size_t i = 0; i < profile->n_blocks; i++) {
-		const struct profile_block *block = &profile->blocks[i];
-		struct location start = { block->object, block->start };
-		const struct profile_function *function = profile_find_function(profile, start);
-
-		if (function && block->cycles_rows > 0)
-			works[function - profile->functions].cycles_per_run +=
-				(double)block->runs / runs * (double)block->cycles /
-				(double)block->cycles_rows;
-	}
-}
 
 int work_count(struct work **ret, const struct profile *profile)
 {
 	struct work *works = calloc(profile->n_functions + 1, sizeof(*works));
+	struct function_counts counts = { 0 };
+	int r = works ? function_counts_init(&counts, profile) : -ENOMEM;
 
-	if (!works)
-		return -ENOMEM;
-	if (profile->counters.rows_counted > 0 && profile->counters.runs_counted > 0) {
-		count_calls(works, profile);
-		count_cycles(works, profile);
+	for (size_t i = 0; r == 0 && i < counts.n_rows; i++) {
+		const struct function_tally *tally = &counts.rows[i].tally;
+
+		if (counts.rows[i].function != PROFILE_NONE)
+			work_add(&works[counts.rows[i].function],
+				 &(struct work){ tally->calls, tally->runs, tally->timed_runs,
+						 tally->cycles });
 	}
-	*ret = works;
-	return 0;
+	function_counts_done(&counts);
+	if (r < 0)
+		free(works);
+	else
+		*ret = works;
+	return r;
 }
 
 void work_add(struct work *to, const struct work *work)
 {
 	to->calls += work->calls;
-	to->calls_share += work->calls_share;
-	to->cycles_per_run += work->cycles_per_run;
+	to->runs += work->runs;
+	to->timed_runs += work->timed_runs;
+	to->cycles += work->cycles;
 }
 
-double work_per_call(const struct work *work)
+double work_per_call(const struct work *work, const struct profile_counters *counters)
 {
-	return work->calls >= MIN_CALLS ? work->cycles_per_run / work->calls_share : 0;
+	double runs, calls, cycles;
+
+	if (work->calls < MIN_CALLS || work->timed_runs == 0 || counters->runs_counted == 0)
+		return 0;
+	runs = (double)work->runs / (double)counters->runs_counted;
+	calls = (double)work->calls / (double)counters->rows_counted;
+	cycles = (double)work->cycles / (double)work->timed_runs;
+	return runs * cycles / calls;
 }

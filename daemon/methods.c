@@ -54,13 +54,19 @@ static int get_profile(struct call *call, json_t *parameters, void *userdata)
 {
 	struct methods *methods = userdata;
 
-	return queries_add(methods->queries, call);
+	return queries_add(methods->queries, call, false);
+}
+
+static int get_functions(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return queries_add(methods->queries, call, true);
 }
 
 static const struct server_method table[] = {
-	{ "io.branchd.GetStatus", get_status },
-	{ "io.branchd.ListWindows", list_windows },
-	{ "io.branchd.GetProfile", get_profile },
+	{ "io.branchd.GetStatus", get_status },   { "io.branchd.ListWindows", list_windows },
+	{ "io.branchd.GetProfile", get_profile }, { "io.branchd.GetFunctions", get_functions },
 	{ "io.branchd.GetCode", get_code },
 };
 

@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "common/profile/filter.h"
-#include "common/profile/json-text.h"
 #include "common/profile/profile-json.h"
 #include "daemon/connection.h"
 #include "daemon/error-reply.h"
-#include "daemon/parameters.h"
+#include "daemon/function-sum.h"
+#include "daemon/query-request.h"
 #include "daemon/redact.h"
 #include "daemon/reply-text.h"
 #include "daemon/window-json.h"
@@ -33,9 +33,7 @@ struct query {
 	struct query *next;
 	struct queries *queries;
 	struct call *call; /* NULL: the caller has gone */
-	int64_t first, last;
-	struct profile_filter filter; /* its strings are these: */
-	char *comm, *unit;
+	struct query_request request;
 
 	bool began;                 /* the windows are chosen */
 	struct window_list windows; /* all that the profile is of */
@@ -43,6 +41,10 @@ struct query {
 	size_t n_stored;
 	struct profile *parts[BATCH + 1]; /* the first is the sum so far */
 	size_t n_parts;
+
+	/* of GetFunctions; the open window's profiles are parts */
+	struct function_sum *functions;
+	size_t n_chosen, n_seen; /* of the windows chosen: all, and those that were read, or gone */
 };
 
 struct queries {
@@ -76,8 +78,8 @@ static struct query *query_free(struct query *q)
 		return NULL;
 	query_drop_parts(q);
 	window_list_done(&q->windows);
-	free(q->comm);
-	free(q->unit);
+	function_sum_free(q->functions);
+	query_request_done(&q->request);
 	free(q);
 	return NULL;
 }
@@ -93,7 +95,7 @@ static void on_gone(struct call *call, void *userdata)
 
 static bool wants_open(const struct query *q)
 {
-	return q->last == 0;
+	return q->request.last == 0;
 }
 
 static void set_turn(struct queries *queries, int enabled)
@@ -142,7 +144,7 @@ static int on_impatient(sd_event_source *source, uint64_t usec, void *userdata)
 static int add_filtered(struct query *q, const struct profile *profile)
 {
 	struct profile *part;
-	int r = profile_filter(&part, profile, &q->filter);
+	int r = profile_filter(&part, profile, &q->request.filter);
 
 	if (r == 0)
 		q->parts[q->n_parts++] = part;
@@ -169,7 +171,7 @@ static int on_stored(const struct window *window, void *userdata)
 {
 	struct query *q = userdata;
 
-	if (window->id < q->first || (q->last > 0 && window->id > q->last))
+	if (window->id < q->request.first || (q->request.last > 0 && window->id > q->request.last))
 		return 0;
 	return window_list_add(&q->windows, window);
 }
@@ -190,11 +192,11 @@ static int choose_stored(struct query *q)
 	struct window window;
 	int r;
 
-	if (q->first == q->last) {
+	if (q->request.first == q->request.last && !q->functions) {
 		/* the most usual, for which the list need not be read */
 		struct profile *profile;
 
-		r = store_read(store, q->first, &profile, &window, &fault);
+		r = store_read(store, q->request.first, &profile, &window, &fault);
 		if (r <= 0)
 			return r;
 		r = window_list_add(&q->windows, &window) ?: add_filtered(q, profile);
@@ -206,7 +208,8 @@ static int choose_stored(struct query *q)
 	if (r < 0)
 		return r;
 	q->n_stored = q->windows.n;
-	return has_window(q, q->first) && (q->last == 0 || has_window(q, q->last));
+	return has_window(q, q->request.first) &&
+	       (q->request.last == 0 || has_window(q, q->request.last));
 }
 
 /* 1; 0 if the query was answered by an error; -errno. */
@@ -218,13 +221,14 @@ static int begin(struct query *q)
 	int r;
 
 	q->began = true;
-	if (q->first > 0) {
+	if (q->request.first > 0) {
 		r = choose_stored(q);
 		if (r == 0)
 			error_reply_no_such_window(TAKE_PTR(q->call), archive);
 		if (r <= 0)
 			return r;
 	}
+	q->n_chosen = q->windows.n;
 	if (!wants_open(q))
 		return 1;
 	if (!archive_get_open(archive, clock_us(CLOCK_REALTIME), &window, &profile)) {
@@ -232,6 +236,7 @@ static int begin(struct query *q)
 		return 0;
 	}
 	r = window_list_add(&q->windows, &window);
+	q->n_chosen = q->windows.n;
 	if (r == 0 && profile)
 		r = add_filtered(q, profile);
 	waiting = archive_get_waiting(archive, &unused);
@@ -277,11 +282,51 @@ static int read_next(struct query *q)
 	return r;
 }
 
+/* After so many of the windows chosen the next part begins. */
+static size_t end_of_part(const struct query *q)
+{
+	return (q->functions->n_parts + 1) * q->n_chosen / (size_t)q->request.n_parts;
+}
+
+static int read_functions(struct query *q)
+{
+	struct store *store = archive_get_store(q->queries->archive);
+	struct window *window = &q->windows.rows[q->n_read];
+	struct fault fault = {};
+	bool found;
+	int r;
+
+	while (q->n_seen > 0 && q->n_seen >= end_of_part(q))
+		function_sum_end_part(q->functions);
+	r = store_read_functions(store, window, &q->request.filter, q->functions, &fault);
+	if (r < 0)
+		return r;
+	found = r > 0;
+	take_found(q, &found, 1);
+	q->n_seen++;
+	return 0;
+}
+
+/* The open window is the last of the last part. */
+static int finish_functions(struct query *q)
+{
+	int r = 0;
+
+	while (q->functions->n_parts + 1 < (size_t)q->request.n_parts)
+		function_sum_end_part(q->functions);
+	for (size_t i = 0; r == 0 && i < q->n_parts; i++)
+		r = function_sum_add_profile(q->functions, q->parts[i]);
+	function_sum_end_part(q->functions);
+	return r ?: function_sum_finish(q->functions, !call_is_privileged(q->call));
+}
+
 /* What is to be sent: a profile of nothing where no window had any part. */
 static int finish_sum(struct query *q)
 {
 	int r;
 
+	if (q->functions)
+		return finish_functions(q);
 	if (q->n_parts == 0) {
 		r = profile_new(&q->parts[0]);
 		if (r == 0)
@@ -303,8 +348,9 @@ static int write_reply(struct query *q, struct reply_text *text)
 	r = window_list_write_json(&q->windows, text->f);
 	if (r < 0)
 		return r;
-	fputs(",\"profile\":", text->f);
-	r = profile_write_json(q->parts[0], text->f);
+	fputs(q->functions ? "," : ",\"profile\":", text->f);
+	r = q->functions ? function_sum_write_json(q->functions, text->f) :
+			   profile_write_json(q->parts[0], text->f);
 	fputc('}', text->f);
 	return r;
 }
@@ -351,7 +397,7 @@ static int work(struct query *q)
 			return r;
 	}
 	while (q->n_read < q->n_stored) {
-		r = read_next(q);
+		r = q->functions ? read_functions(q) : read_next(q);
 		if (r < 0)
 			return r;
 		if (clock_us(CLOCK_MONOTONIC) >= until)
@@ -430,54 +476,6 @@ struct queries *queries_free(struct queries *queries)
 	return NULL;
 }
 
-/* Decodes @text into *@bytes, which the filter's *@ret is then; 0 or -ENOMEM. */
-static int set_filter_text(const char **ret, char **bytes, const char *text)
-{
-	if (!text)
-		return 0;
-	*ret = *bytes = json_text_bytes(text);
-	return *bytes ? 0 : -ENOMEM;
-}
-
-/* The name of what is wrong, or NULL. */
-static const char *check_range(const struct query *q)
-{
-	if (q->first < 0)
-		return q->last < 0 ? NULL : "first";
-	return q->last > 0 && (q->first == 0 || q->last < q->first) ? "last" : NULL;
-}
-
-/* 1; 0 if the call was answered; -errno. */
-static int read_call(struct query *q, struct call *call)
-{
-	const char *comm = NULL, *unit = NULL, *wrong;
-	const struct parameter parameters[] = {
-		{ "first", NULL, &q->first },    { "last", NULL, &q->last },
-		{ "pid", NULL, &q->filter.pid }, { "uid", NULL, &q->filter.uid },
-		{ "comm", &comm, NULL },         { "unit", &unit, NULL },
-	};
-
-	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters)))
-		return 0;
-	wrong = check_range(q);
-	if (wrong) {
-		call_invalid_parameter(call, wrong);
-		return 0;
-	}
-	if (!call_is_privileged(call) && q->filter.uid >= 0 && q->filter.uid != call_uid(call)) {
-		call_error(call, "org.varlink.service.PermissionDenied", NULL);
-		return 0;
-	}
-	if (set_filter_text(&q->filter.comm, &q->comm, comm) < 0 ||
-	    set_filter_text(&q->filter.unit, &q->unit, unit) < 0)
-		return -ENOMEM;
-	q->first = MAX(q->first, 0);
-	q->last = q->last < 0 ? q->first : q->last;
-	if (!call_is_privileged(call))
-		q->filter.uid = call_uid(call);
-	return 1;
-}
-
 /* Behind the one in work and all others of its kind; the privileged go before the unprivileged. */
 static void enqueue(struct queries *queries, struct query *q)
 {
@@ -492,16 +490,16 @@ static void enqueue(struct queries *queries, struct query *q)
 		take_up_first(queries);
 }
 
-int queries_add(struct queries *queries, struct call *call)
+int queries_add(struct queries *queries, struct call *call, bool functions)
 {
 	_cleanup_(query_freep) struct query *q = calloc(1, sizeof(*q));
 	int r;
 
 	if (!q)
 		return -ENOMEM;
-	q->filter = PROFILE_FILTER_INIT;
-	q->first = q->last = -1;
-	r = read_call(q, call);
+	r = query_request_read(&q->request, call, functions);
+	if (r > 0 && functions)
+		r = function_sum_new(&q->functions, QUERY_MAX_REPLY_BYTES) ?: 1;
 	if (r <= 0)
 		return r;
 	q->queries = queries;

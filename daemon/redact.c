@@ -16,6 +16,11 @@ static uint64_t hide(const struct profile *p, uint32_t object, uint64_t offset)
 	return is_address && offset >= KERNEL_ADDRESSES ? KERNEL_ADDRESSES : offset;
 }
 
+uint64_t redact_offset(const struct profile *profile, struct location at)
+{
+	return hide(profile, at.object, at.offset);
+}
+
 int redact(struct profile **profile)
 {
 	struct profile *p = *profile, *redacted;

@@ -10,3 +10,6 @@
  * -ENOMEM, with *@profile as it was.
  */
 int redact(struct profile **profile);
+
+/* What the offset of a place in @profile becomes. */
+uint64_t redact_offset(const struct profile *profile, struct location at);

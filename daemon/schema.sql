@@ -230,6 +230,22 @@ CREATE TABLE outer_function (
 	PRIMARY KEY (window, function)
 ) STRICT, WITHOUT ROWID;
 
+-- What is above of each function, in few bytes, so that hours are compared in no time: of all processes together, and
+-- then of each process, in the order of their ids. All are numbers of 7 bits a byte, lowest first, with the eighth
+-- bit set in all bytes but a number's last (LEB128).
+--
+-- Of a process: its id, less that of the one before; samples; their weight; branches taken; their cycles; runs of
+-- blocks; hits of streams. Then, and at the beginning for all processes: how many bytes of functions follow.
+--
+-- Of a function: twice its id, less twice that of the one before, and one more if the last four are there;
+-- samples in it; samples with it in their stack; [calls: branches to its first byte from elsewhere; runs of blocks that
+-- start in it; of how many of these cycles are known; these cycles]. Where the id is 0 it is what of an object is in no
+-- function, and before the samples comes that object's id.
+CREATE TABLE function_counts (
+	window INTEGER PRIMARY KEY REFERENCES window,
+	counts BLOB NOT NULL
+) STRICT;
+
 -- The rows 0, never removed.
 INSERT INTO string VALUES (0, '', 0x7fffffffffffffff);
 INSERT INTO process VALUES (0, -1, 0, 0, 0, 0, NULL, 0x7fffffffffffffff);

@@ -107,7 +107,7 @@ static int add_object(struct store_lookup *lookup, struct statement *row, int64_
 	return (int)MIN(*ret, 0);
 }
 
-static int find_object(struct store_lookup *lookup, int64_t id, uint32_t *ret)
+int store_lookup_object(struct store_lookup *lookup, int64_t id, uint32_t *ret)
 {
 	const struct id_value *known = find_id(&lookup->objects, id);
 	struct statement *row = lookup->statements[FIND_OBJECT];
@@ -129,14 +129,17 @@ static int find_object(struct store_lookup *lookup, int64_t id, uint32_t *ret)
 	return put_id(&lookup->objects, id, index, 0);
 }
 
-int store_lookup_function(struct store_lookup *lookup, int64_t id)
+int store_lookup_function(struct store_lookup *lookup, int64_t id, struct location *ret)
 {
+	const struct id_value *known = find_id(&lookup->functions, id);
 	struct statement *row = lookup->statements[FIND_FUNCTION];
 	struct profile_function function;
 	int64_t index;
 	int r;
 
-	if (id == 0 || find_id(&lookup->functions, id))
+	if (known && ret)
+		*ret = (struct location){ (uint32_t)known->id, (uint64_t)known->more };
+	if (id == 0 || known)
 		return 0;
 	r = find_row(lookup, row, "function", id);
 	if (r < 0)
@@ -147,12 +150,14 @@ int store_lookup_function(struct store_lookup *lookup, int64_t id)
 		.fingerprint = (uint64_t)statement_int(row, 3),
 		.name = statement_text(row, 4),
 	};
-	r = find_object(lookup, statement_int(row, 0), &function.object);
+	r = store_lookup_object(lookup, statement_int(row, 0), &function.object);
 	index = r < 0 ? r : profile_add_function(lookup->profile, &function);
 	r = statement_reset(row);
 	if (index < 0 || r < 0)
 		return (int)MIN(index, (int64_t)r);
-	return put_id(&lookup->functions, id, 0, 0);
+	if (ret)
+		*ret = (struct location){ function.object, function.start };
+	return put_id(&lookup->functions, id, function.object, (int64_t)function.start);
 }
 
 int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location *ret)
@@ -174,9 +179,9 @@ int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location 
 	function = statement_int(row, 2);
 	r = statement_reset(row);
 	if (r >= 0)
-		r = find_object(lookup, object, &ret->object);
+		r = store_lookup_object(lookup, object, &ret->object);
 	if (r >= 0)
-		r = store_lookup_function(lookup, function);
+		r = store_lookup_function(lookup, function, NULL);
 	if (r < 0)
 		return r;
 	return put_id(&lookup->places, id, ret->object, (int64_t)ret->offset);

@@ -25,7 +25,7 @@ struct store_lookup {
 	struct statement *statements[N_STORE_LOOKUP];
 	struct profile *profile;
 	struct id_map objects;   /* ids to indices */
-	struct id_map functions; /* those that are in the profile */
+	struct id_map functions; /* to where they begin */
 	struct id_map places;    /* to index of the object, and offset */
 	struct store_tree stacks, streams;
 	int64_t *path; /* nodes to be added after their parents */
@@ -41,7 +41,10 @@ void store_lookup_end(struct store_lookup *lookup);
 
 /* Each 0 or -errno, -EBADMSG where there is no such row. */
 int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location *ret);
-int store_lookup_function(struct store_lookup *lookup, int64_t id);
+/* *@ret, unless NULL, is where it begins; nothing is done for 0. */
+int store_lookup_function(struct store_lookup *lookup, int64_t id, struct location *ret);
+/* *@ret is its index, PROFILE_NONE of 0. */
+int store_lookup_object(struct store_lookup *lookup, int64_t id, uint32_t *ret);
 /*
  * *@ret is the index of the node, added with its parents and no counts, of the process at that index;
  * PROFILE_NONE of stack 0, below which there is nothing. A stream is one.

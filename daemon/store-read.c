@@ -362,18 +362,14 @@ static int read_block(struct reading *reading, struct statement *row)
 
 static int read_outer_function(struct reading *reading, struct statement *row)
 {
-	return store_lookup_function(&reading->read->lookup, statement_int(row, 0));
+	return store_lookup_function(&reading->read->lookup, statement_int(row, 0), NULL);
 }
 
 static int read_tables(struct reading *reading)
 {
 	int r;
 
-	r = read_info(reading);
-	if (r >= 0)
-		r = read_counters(reading);
-	if (r >= 0)
-		r = read_rows(reading, READ_PROCESSES, read_process);
+	r = read_rows(reading, READ_PROCESSES, read_process);
 	if (r >= 0)
 		r = read_rows(reading, READ_STACKS, read_stack);
 	if (r >= 0)
@@ -387,8 +383,8 @@ static int read_tables(struct reading *reading)
 	return r;
 }
 
-/* 1, or 0 if there is no such window; or -errno. */
-static int read_window(struct reading *reading, int64_t id, struct window *ret)
+/* All that is not in tables of many rows. 1, or 0 if there is no such window; or -errno. */
+static int read_head(struct reading *reading, int64_t id, struct window *ret)
 {
 	struct statement *row = reading->read->statements[READ_WINDOW];
 	int r;
@@ -401,7 +397,29 @@ static int read_window(struct reading *reading, int64_t id, struct window *ret)
 	reading->window = id;
 	r = statement_reset(row);
 	if (r >= 0)
-		r = read_tables(reading);
+		r = read_info(reading);
+	if (r >= 0)
+		r = read_counters(reading);
+	return r < 0 ? r : 1;
+}
+
+int store_read_head(struct store_read *read, struct window *window, struct profile *profile,
+		    bool is_first)
+{
+	struct reading reading = { .read = read, .profile = profile, .n_windows = !is_first };
+
+	return read_head(&reading, window->id, window);
+}
+
+/* 1, or 0 if there is no such window; or -errno. */
+static int read_window(struct reading *reading, int64_t id, struct window *ret)
+{
+	int r = read_head(reading, id, ret);
+
+	if (r > 0)
+		r = read_tables(reading) ?: 1;
+	else if (r == 0)
+		return 0;
 	reading->n_windows++;
 	return r < 0 ? r : 1;
 }

@@ -33,6 +33,13 @@ int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_u
 		    uint64_t longest_us, struct window **ret, size_t *ret_n);
 
 /*
+ * Adds info and counters of @window, told by its id, to @profile, where it may be the first; the rest of it is filled
+ * in. 1; 0 if there is no such window; or -errno.
+ */
+int store_read_head(struct store_read *read, struct window *window, struct profile *profile,
+		    bool is_first);
+
+/*
  * *@ret is the profile, sealed, of the first *@ret_n of @n windows, which are told by their ids: at least one, and
  * then no more once @max_rows rows were read. ret_found[i] says whether window i was there, windows[i] is then
  * all of it. 0 or -errno. In a transaction of the caller's.

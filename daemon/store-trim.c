@@ -31,6 +31,7 @@ enum {
 	REMOVE_BRANCHES,
 	REMOVE_BLOCKS,
 	REMOVE_OUTER_FUNCTIONS,
+	REMOVE_FUNCTION_COUNTS,
 	REMOVE_WINDOW,
 	N_STATEMENTS,
 };
@@ -50,6 +51,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[REMOVE_BRANCHES] = "DELETE FROM branch_count WHERE window = ?",
 	[REMOVE_BLOCKS] = "DELETE FROM block_count WHERE window = ?",
 	[REMOVE_OUTER_FUNCTIONS] = "DELETE FROM outer_function WHERE window = ?",
+	[REMOVE_FUNCTION_COUNTS] = "DELETE FROM function_counts WHERE window = ?",
 	[REMOVE_WINDOW] = "DELETE FROM window WHERE id = ?",
 };
 

@@ -10,7 +10,7 @@
 #include "daemon/database.h"
 #include "daemon/store-intern.h"
 
-#define N_STORE_TRIM 14
+#define N_STORE_TRIM 15
 
 struct store_trim {
 	struct database *database;

@@ -466,7 +466,7 @@ static int write_outer_functions(struct writing *writing)
 
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 		       const struct window *window, const struct profile *profile,
-		       struct store_code *code)
+		       struct store_functions *functions, struct store_code *code)
 {
 	_cleanup_(writing_done) struct writing writing = {
 		.write = write,
@@ -498,6 +498,9 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 		r = write_blocks(&writing);
 	if (r >= 0)
 		r = write_outer_functions(&writing);
+	if (r >= 0)
+		r = store_functions_write(functions, id, profile, writing.processes,
+					  writing.objects, writing.functions);
 	if (r >= 0)
 		r = store_intern_finish(write->intern);
 	return r < 0 ? r : store_code_keep(code, profile, writing.functions);

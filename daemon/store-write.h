@@ -11,6 +11,7 @@
 #include "daemon/bulk.h"
 #include "daemon/database.h"
 #include "daemon/store-code.h"
+#include "daemon/store-functions.h"
 #include "daemon/store-intern.h"
 #include "daemon/window.h"
 
@@ -34,4 +35,4 @@ int store_write_init(struct store_write *write, struct database *database,
  */
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 		       const struct window *window, const struct profile *profile,
-		       struct store_code *code);
+		       struct store_functions *functions, struct store_code *code);

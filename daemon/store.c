@@ -15,6 +15,7 @@
 #include "daemon/database.h"
 #include "daemon/store-code.h"
 #include "daemon/store-file.h"
+#include "daemon/store-functions.h"
 #include "daemon/store-intern.h"
 #include "daemon/store-read.h"
 #include "daemon/store-trim.h"
@@ -58,6 +59,7 @@ struct store {
 	struct store_write write;
 	struct store_trim trim;
 	struct store_code code;
+	struct store_functions functions;
 	uint64_t n_windows, n_removed;
 	uint64_t longest_us; /* no window is longer */
 	char set_aside[PATH_MAX], why_set_aside[sizeof(((struct fault *)0)->text)];
@@ -118,6 +120,8 @@ static int prepare(struct store *store)
 		r = store_write_init(&store->write, database, &store->intern);
 	if (r >= 0)
 		r = store_code_init(&store->code, database);
+	if (r >= 0)
+		r = store_functions_init(&store->functions, database);
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database);
 	return r < 0 ? r : survey(store);
@@ -291,7 +295,7 @@ static int add_in_transaction(struct store *store, const struct window *window,
 		r = next_window(store, ret_id, &horizon);
 	if (r >= 0)
 		r = store_write_window(&store->write, *ret_id, horizon, window, profile,
-				       &store->code);
+				       &store->functions, &store->code);
 	if (r >= 0 && store->settings.max_bytes > 0)
 		r = store_trim(&store->trim, store->settings.max_bytes, *ret_id, ret_n_removed);
 	if (r >= 0)
@@ -407,6 +411,22 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
 		*ret_window = window;
 	*ret = TAKE_PTR(profile);
 	return 1;
+}
+
+int store_read_functions(struct store *store, struct window *window,
+			 const struct profile_filter *filter, struct function_sum *sum,
+			 struct fault *fault)
+{
+	int r;
+
+	r = want_database(store, fault);
+	if (r < 0)
+		return r;
+	r = database_begin_reading(store->database);
+	if (r >= 0)
+		r = store_functions_read(&store->functions, &store->read, window, filter, sum);
+	database_roll_back(store->database); /* nothing was written */
+	return r < 0 ? database_explain(store->database, r, fault) : r;
 }
 
 int store_get_status(struct store *store, struct store_status *ret)

@@ -14,9 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/profile/filter.h"
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/function-sum.h"
 #include "daemon/store-code.h"
 #include "daemon/window.h"
 
@@ -94,6 +96,14 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
  */
 int store_read_many(struct store *store, struct window *windows, bool *ret_found, size_t n,
 		    size_t max_rows, size_t *ret_n, struct profile **ret, struct fault *fault);
+
+/*
+ * Adds what the functions of window @window->id counted, of the processes that match, to @sum; the rest of *@window is
+ * filled in. 1; 0 if there is no such window; -errno and @fault, upon which the sum is void.
+ */
+int store_read_functions(struct store *store, struct window *window,
+			 const struct profile_filter *filter, struct function_sum *sum,
+			 struct fault *fault);
 
 /* 0 or -errno. */
 int store_get_status(struct store *store, struct store_status *ret);

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/profile/json-number.h"
 #include "common/profile/json-text.h"
 #include "common/profile/profile-json-columns.h"
 
@@ -151,36 +152,15 @@ static void write_functions(struct writer *w, const struct profile *p)
 	fputc(']', w->f);
 }
 
-static char *put_decimal(char *at, uint64_t value)
-{
-	char digits[20];
-	size_t n = 0;
-
-	do
-		digits[n++] = (char)('0' + value % 10);
-	while (value /= 10);
-	while (n > 0)
-		*at++ = digits[--n];
-	return at;
-}
-
-static char *put_hex(char *at, uint64_t value)
-{
-	int shift = value ? 60 - __builtin_clzll(value) / 4 * 4 : 0;
-
-	for (; shift >= 0; shift -= 4)
-		*at++ = "0123456789abcdef"[value >> shift & 15];
-	return at;
-}
-
 static char *put_value(char *at, enum column_type type, uint64_t value)
 {
 	if (type == COLUMN_INDEX && value == PROFILE_NONE)
 		return stpcpy(at, "null");
 	if (type != COLUMN_OFFSET && value <= INT64_MAX)
-		return put_decimal(at, value);
+		return json_put_decimal(at, value);
 	*at++ = '"';
-	at = type == COLUMN_OFFSET ? put_hex(stpcpy(at, "0x"), value) : put_decimal(at, value);
+	at = type == COLUMN_OFFSET ? json_put_hex(stpcpy(at, "0x"), value) :
+				     json_put_decimal(at, value);
 	*at++ = '"';
 	return at;
 }

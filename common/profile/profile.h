@@ -251,6 +251,12 @@ int64_t profile_add_block(struct profile *profile, const struct profile_block *b
 int profile_seal(struct profile *profile);
 
 /*
+ * The same of one that is not sealed; (*@ret_objects)[i], for the caller to free, is what object i is now:
+ * PROFILE_NONE where it was dropped.
+ */
+int profile_seal_objects(struct profile *profile, uint32_t **ret_objects);
+
+/*
  * *@ret is a new sealed profile: all of @n sealed ones added up, whatever their order and grouping.
  * Its info spans all their times; what differs otherwise is unknown, but a mode "mixed". 0 or
  * -ENOMEM.

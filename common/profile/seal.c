@@ -266,12 +266,12 @@ static void shrink_tables(struct profile *p)
 #undef SHRINK
 }
 
-int profile_seal(struct profile *profile)
+int profile_seal_objects(struct profile *profile, uint32_t **ret_objects)
 {
 	_cleanup_(seal_done) struct seal s = { .p = profile };
 
-	if (profile->sealed)
-		return 0;
+	assert(!profile->sealed);
+
 	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || seal_places(&s) < 0 ||
 	    seal_functions(&s) < 0 || order_stacks(&s) < 0 || order_streams(&s) < 0 ||
 	    order_branches(&s) < 0 || order_blocks(&s) < 0)
@@ -283,5 +283,12 @@ int profile_seal(struct profile *profile)
 	replace_tables(profile, &s.draft);
 	shrink_tables(profile);
 	profile->sealed = true;
+	if (ret_objects)
+		*ret_objects = TAKE_PTR(s.object_map);
 	return 0;
+}
+
+int profile_seal(struct profile *profile)
+{
+	return profile->sealed ? 0 : profile_seal_objects(profile, NULL);
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Each row of a long table makes a count; these are sorted, and equal ones added up. */
+#include "common/profile/function-counts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/util/cleanup.h"
+
+struct counting {
+	struct function_counts *counts;
+	const struct profile *p;
+	uint32_t *functions; /* of each stack's frame */
+	uint64_t *below;     /* samples of each stack and all it called */
+};
+
+static void counting_done(struct counting *c)
+{
+	free(c->functions);
+	free(c->below);
+}
+
+static uint32_t function_at(const struct profile *p, struct location at)
+{
+	const struct profile_function *function = profile_find_function(p, at);
+
+	return function ? (uint32_t)(function - p->functions) : PROFILE_NONE;
+}
+
+static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
+		const struct function_tally *tally)
+{
+	c->counts->rows[c->counts->n_rows++] =
+		(struct function_count){ process, function, at, *tally };
+}
+
+/* Is the stack's function, or what of its object is in none, also one that called it? */
+static bool is_recursion(const struct counting *c, const struct profile_stack *stack)
+{
+	uint32_t function = c->functions[stack - c->p->stacks];
+
+	for (uint32_t i = stack->parent; i != PROFILE_NONE; i = c->p->stacks[i].parent)
+		if (c->functions[i] == function &&
+		    (function != PROFILE_NONE ||
+		     c->p->stacks[i].frame.object == stack->frame.object))
+			return true;
+	return false;
+}
+
+static void count_stacks(struct counting *c)
+{
+	const struct profile *p = c->p;
+
+	for (size_t i = p->n_stacks; i-- > 0;) {
+		c->below[i] += p->stacks[i].samples;
+		if (p->stacks[i].parent != PROFILE_NONE)
+			c->below[p->stacks[i].parent] += c->below[i];
+	}
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+		struct location at = profile_place_frame(p, stack->frame);
+		struct function_tally tally = { .self = stack->samples };
+
+		c->functions[i] = function_at(p, at);
+		if (!is_recursion(c, stack))
+			tally.total = c->below[i];
+		if (tally.self > 0 || tally.total > 0)
+			add(c, stack->process, c->functions[i], at, &tally);
+	}
+}
+
+static void count_branches(struct counting *c)
+{
+	for (size_t i = 0; i < c->p->n_branches; i++) {
+		const struct profile_branch *branch = &c->p->branches[i];
+		const struct profile_function *to = profile_find_function(c->p, branch->to);
+		struct function_tally tally = { .calls = branch->taken };
+
+		if (to && to->start == branch->to.offset &&
+		    to != profile_find_function(c->p, branch->from))
+			add(c, branch->process, (uint32_t)(to - c->p->functions), branch->to,
+			    &tally);
+	}
+}
+
+static void count_blocks(struct counting *c)
+{
+	for (size_t i = 0; i < c->p->n_blocks; i++) {
+		const struct profile_block *block = &c->p->blocks[i];
+		struct location start = { block->object, block->start };
+		uint32_t function = function_at(c->p, start);
+		struct function_tally tally = {
+			.runs = block->runs,
+			.cycles = block->cycles,
+			.timed_runs = block->cycles_rows,
+		};
+
+		if (function != PROFILE_NONE)
+			add(c, block->process, function, start, &tally);
+	}
+}
+
+/* Functions are told by their numbers; where there is none, by the object. */
+static int compare(const struct function_count *a, const struct function_count *b)
+{
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	if (a->function != PROFILE_NONE || a->at.object == b->at.object)
+		return 0;
+	return a->at.object < b->at.object ? -1 : 1;
+}
+
+/* Of equal ones the lowest place comes first, so that this one stands for all. */
+static int compare_rows(const void *p, const void *q)
+{
+	const struct function_count *a = p, *b = q;
+	int r = compare(a, b);
+
+	return r ?: (a->at.offset > b->at.offset) - (a->at.offset < b->at.offset);
+}
+
+static void add_up(struct function_counts *counts)
+{
+	size_t n = 0;
+
+	if (counts->n_rows > 0)
+		qsort(counts->rows, counts->n_rows, sizeof(*counts->rows), compare_rows);
+	for (size_t i = 0; i < counts->n_rows; i++) {
+		const struct function_count *row = &counts->rows[i];
+
+		if (n > 0 && compare(&counts->rows[n - 1], row) == 0)
+			function_tally_add(&counts->rows[n - 1].tally, &row->tally);
+		else
+			counts->rows[n++] = *row;
+	}
+	counts->n_rows = n;
+}
+
+static struct process_tally *tally_of(const struct counting *c, uint32_t process)
+{
+	return &c->counts->processes[process == PROFILE_NONE ? c->p->n_processes : process];
+}
+
+/* The rows are there, in the order of processes. */
+static void count_processes(const struct counting *c)
+{
+	const struct function_counts *counts = c->counts;
+	const struct profile *p = c->p;
+
+	for (size_t i = 0; i <= p->n_processes; i++)
+		c->counts->processes[i].process = i < p->n_processes ? (uint32_t)i : PROFILE_NONE;
+	c->counts->n_processes = p->n_processes + 1;
+	for (size_t i = counts->n_rows; i-- > 0;) {
+		tally_of(c, counts->rows[i].process)->first = i;
+		tally_of(c, counts->rows[i].process)->n++;
+	}
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		tally_of(c, p->stacks[i].process)->samples += p->stacks[i].samples;
+		tally_of(c, p->stacks[i].process)->weight += p->stacks[i].weight;
+	}
+	for (size_t i = 0; i < p->n_branches; i++) {
+		tally_of(c, p->branches[i].process)->taken += p->branches[i].taken;
+		tally_of(c, p->branches[i].process)->cycles += p->branches[i].cycles;
+	}
+	for (size_t i = 0; i < p->n_blocks; i++)
+		tally_of(c, p->blocks[i].process)->runs += p->blocks[i].runs;
+	for (size_t i = 0; i < p->n_streams; i++)
+		tally_of(c, p->streams[i].process)->hits += p->streams[i].hits;
+}
+
+int function_counts_init(struct function_counts *counts, const struct profile *profile)
+{
+	_cleanup_(counting_done) struct counting c = { .counts = counts, .p = profile };
+	size_t n = profile->n_stacks + profile->n_branches + profile->n_blocks;
+
+	assert(profile->sealed);
+
+	*counts = (struct function_counts){ 0 };
+	counts->rows = calloc(n + 1, sizeof(*counts->rows));
+	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));
+	c.functions = calloc(profile->n_stacks + 1, sizeof(*c.functions));
+	c.below = calloc(profile->n_stacks + 1, sizeof(*c.below));
+	if (!counts->rows || !counts->processes || !c.functions || !c.below)
+		return -ENOMEM;
+	count_stacks(&c);
+	count_branches(&c);
+	count_blocks(&c);
+	add_up(counts);
+	count_processes(&c);
+	return 0;
+}
+
+void function_counts_done(struct function_counts *counts)
+{
+	free(counts->rows);
+	free(counts->processes);
+}

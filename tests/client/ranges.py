@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl diff of ranges of windows: what the daemon tells of functions alone is what follows from the whole profiles."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from support import check, finish, run
+
+WINDOWS = 16
+OLD, NEW = "1..%d" % (WINDOWS // 2), "%d..%d" % (WINDOWS // 2 + 1, WINDOWS)
+
+
+def asked(path, *arguments):
+    status, out, err = run("--socket", path, "diff", *arguments, "--json", "--all")
+    check(status == 0 and (not err or "nobody" in arguments), arguments, status, err)
+    return json.loads(out)
+
+
+def check_ranges(path, shape):
+    """The report of all views is made from the profiles, that by function alone is not."""
+    for windows in (OLD, NEW), ("3", "4"), ("1..2", NEW):
+        for options in [], ["--pid", 1002], ["--unit", "some-service-1.service"], ["--comm", "nobody"]:
+            if shape == "busy" and windows[0] != OLD and options:
+                continue
+            whole = asked(path, *windows, *options)
+            functions = asked(path, *windows, *options, "--by", "function")
+            for what in "functions", "old", "new", "old_totals", "new_totals":
+                check(whole[what] == functions[what], shape, windows, options, what, "differ")
+            if "nobody" in options:
+                check(not functions["functions"], "of nobody there is something")
+            if not options:
+                check(functions["functions"], "a test of nothing")
+                check(any(row["new"] and row["new"]["per_call"] for row in functions["functions"]) ==
+                      (shape == "busy"), shape, "cycles of calls")
+
+
+for kind in "idle", "busy":
+    with tempfile.TemporaryDirectory() as place:
+        socket = os.path.join(place, "socket")
+        with subprocess.Popen([sys.argv[2], socket, os.path.join(place, "windows.db"), kind, str(WINDOWS)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            check(server.stdout.readline() == b"ready\n", "no server")
+            check_ranges(socket, kind)
+            server.stdin.close()
+            server.stdout.read()
+finish()

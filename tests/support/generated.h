@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Windows made up. Each has mostly the keys of the one before, as it is on a machine that goes on with what it does.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+
+/* What is in a window. A table of keys is larger by the part that changes from window to window. */
+struct generated_shape {
+	const char *name;
+	uint32_t n_processes, n_objects, n_functions, n_nodes, n_branches, n_blocks;
+	uint32_t depth; /* of the stacks */
+};
+
+extern const struct generated_shape generated_idle, generated_busy;
+
+/* Sealed; on failure the program ends. */
+struct profile *generated_profile(const struct generated_shape *shape, uint32_t window);
