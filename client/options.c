@@ -305,9 +305,13 @@ static int read_options(struct parse *parse, int argc, char **argv)
 
 static int read_command(struct parse *parse, const char *word)
 {
+	struct options *options = &parse->options;
+
 	for (int i = 0; i < OPTIONS_N_COMMANDS; i++)
 		if (strcmp(word, command_specs[i].name) == 0) {
-			parse->options.command = (enum options_command)i;
+			options->command = (enum options_command)i;
+			if (i == OPTIONS_DIFF || i == OPTIONS_DUMP) /* as only they need them */
+				options->symbols.max_code_bytes = SIZE_MAX;
 			return 0;
 		}
 	return fault_set(parse->fault, -EINVAL,

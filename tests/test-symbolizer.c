@@ -207,7 +207,7 @@ static void check_named(struct symbolizer *s, struct profile_object *objects, ui
 /* With no room for symbols between walks, and then without the files. */
 static void test_what_was_found_once_stays_known(void **state)
 {
-	const struct symbolizer_settings little = { .max_bytes = 4096 };
+	const struct symbolizer_settings little = { .max_bytes = 4096, .max_code_bytes = SIZE_MAX };
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(&little);
 	struct profile_object objects[] = { { .path = "large.0" }, { .path = "large.1" } };
 	char paths[2][128];

@@ -16,7 +16,7 @@ void fingerprinter_init(struct fingerprinter *fingerprinter, struct object_cache
 {
 	*fingerprinter = (struct fingerprinter){
 		.cache = cache,
-		.n_left = max_bytes ?: SIZE_MAX,
+		.n_left = max_bytes,
 	};
 }
 

@@ -18,7 +18,7 @@ struct fingerprinter {
 	uint8_t *buffer;
 };
 
-/* @max_bytes of code at most are looked at; 0: no limit. */
+/* @max_bytes of code at most are looked at. */
 void fingerprinter_init(struct fingerprinter *fingerprinter, struct object_cache *cache,
 			size_t max_bytes);
 void fingerprinter_done(struct fingerprinter *fingerprinter);

@@ -218,7 +218,7 @@ int naming_name_profile(struct object_cache *cache, size_t max_bytes, size_t max
 	if (!naming.objects)
 		return -ENOMEM;
 	r = walk(&naming);
-	if (r >= 0)
+	if (r >= 0 && max_code_bytes > 0)
 		r = take_fingerprints(&naming, max_code_bytes);
 	for (uint32_t i = 0; i < profile->n_objects && r >= 0; i++)
 		r = add_functions(&naming, i);

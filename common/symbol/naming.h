@@ -14,7 +14,8 @@
 
 /*
  * Adds the functions to @profile, and what was found out to @cache, whose symbols take about @max_bytes
- * in between. Of at most @max_code_bytes of code (0: of all) new fingerprints are taken. 0 or -ENOMEM: an object
+ * in between. Of at most @max_code_bytes of code new fingerprints are taken; they take longer
+ * than all else. 0 or -ENOMEM: an object
  * without symbols is no error.
  */
 int naming_name_profile(struct object_cache *cache, size_t max_bytes, size_t max_code_bytes,

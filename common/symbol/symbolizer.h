@@ -30,8 +30,8 @@ struct symbolizer_settings {
 	int (*open)(const struct profile_object *object, unsigned int *cursor, void *userdata);
 	void *userdata;
 
-	size_t max_bytes;      /* of symbols kept when a profile was named; 0: 256 MiB */
-	size_t max_code_bytes; /* of machine code read for fingerprints for one profile; 0: no limit */
+	size_t max_bytes; /* of symbols kept when a profile was named; 0: 256 MiB */
+	size_t max_code_bytes; /* of machine code read for fingerprints for one profile; 0: none are taken */
 };
 
 /* A function: where it starts and how long it is in the object's own offsets. */

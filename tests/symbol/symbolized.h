@@ -89,7 +89,7 @@ static inline const char *find(struct symbolizer *s, const struct profile_object
 	return r ? symbol.name : "-";
 }
 
-#define NO_SETTINGS (&(struct symbolizer_settings){ .symfs = NULL })
+#define NO_SETTINGS (&(struct symbolizer_settings){ .max_code_bytes = SIZE_MAX })
 
 /* Takes the programs in the directory argv[1]. 0, or the exit status where there is nothing to test with. */
 static inline int symbolized_begin(int argc, char **argv)
