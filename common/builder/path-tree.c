@@ -75,8 +75,12 @@ int64_t path_tree_get(struct path_tree *tree, uint32_t context, uint32_t parent,
 	uint64_t hash = hash_below(tree, context, parent, from, to);
 	uint32_t found = path_tree_find(tree, hash, context, parent, from, to);
 
-	if (found)
-		return found;
+	return found ? found : path_tree_add(tree, hash, context, parent, from, to, missed);
+}
+
+int64_t path_tree_add(struct path_tree *tree, uint64_t hash, uint32_t context, uint32_t parent,
+		      uint64_t from, uint64_t to, uint32_t missed)
+{
 	if (tree->n_nodes >= tree->max_nodes)
 		return -ENOSPC;
 	if (ARRAY_RESERVE(&tree->nodes, &tree->cap_nodes, tree->n_nodes + 1) < 0)

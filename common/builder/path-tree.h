@@ -84,5 +84,9 @@ static inline uint32_t path_tree_find(const struct path_tree *tree, uint64_t has
 int64_t path_tree_get(struct path_tree *tree, uint32_t context, uint32_t parent, uint64_t from,
 		      uint64_t to, uint32_t missed);
 
+/* The same, of one of that @hash that is known not to be there. */
+int64_t path_tree_add(struct path_tree *tree, uint64_t hash, uint32_t context, uint32_t parent,
+		      uint64_t from, uint64_t to, uint32_t missed);
+
 /* Finds all nodes anew, after they were moved. */
 void path_tree_index(struct path_tree *tree);

@@ -9,19 +9,15 @@
 /* Of a number of samples, what any one path may lack. */
 #define SHARE 1000u
 
-static bool is_joined(const struct counted_row *row)
+/* Does the path of the newest @i rows go on with the one before? */
+static bool goes_on(const struct counted_row *rows, size_t n, size_t i)
 {
-	return row->run != RUN_NONE && row->run != RUN_LONG && row->run != RUN_BACKWARD;
-}
+	uint32_t run;
 
-/* How many of the rows, from the newest on, are the path. */
-static size_t path_length(const struct counted_row *rows, size_t n)
-{
-	size_t length = 1;
-
-	while (length < n && is_joined(&rows[n - length]))
-		length++;
-	return length;
+	if (i == 0 || i == n)
+		return i == 0;
+	run = rows[n - i].run;
+	return run != RUN_NONE && run != RUN_LONG && run != RUN_BACKWARD;
 }
 
 /*
@@ -41,37 +37,33 @@ static int make_room(struct path_tree *tree)
 	return tree->n_nodes + STREAM_MAX_ROWS > tree->max_nodes ? path_fold_half(tree) : 0;
 }
 
-static int64_t add_next(struct path_tree *tree, uint32_t context, uint32_t node,
-			const struct counted_row *row)
-{
-	uint32_t missed = path_missed_below(tree, &tree->nodes[node]);
-
-	return path_tree_get(tree, context, node, row->from, row->to, missed);
-}
-
 int stream_add(struct path_tree *tree, uint32_t context, const struct counted_row *rows, size_t n)
 {
-	size_t length = path_length(rows, n), i = 0, end;
-	uint64_t hash = path_hash_begin(context);
+	uint64_t hash = path_hash_begin(context), longer;
 	uint32_t node = PATH_ROOT, next;
+	size_t i = 0, end;
 
 	if (_unlikely_(make_room(tree) < 0))
 		return -ENOMEM;
-	for (; i < length; i++) {
+	for (; goes_on(rows, n, i); i++) {
 		const struct counted_row *row = &rows[n - 1 - i];
 
-		hash = path_hash(hash, row->from, row->to);
-		next = path_tree_find(tree, hash, context, node, row->from, row->to);
+		longer = path_hash(hash, row->from, row->to);
+		next = path_tree_find(tree, longer, context, node, row->from, row->to);
 		if (next == 0)
 			break;
+		hash = longer;
 		node = next;
 		tree->nodes[node].amount += row->cycles;
 	}
-	end = MIN(length, i + reach(tree->n_paths));
-	for (; i < end; i++) {
+	end = i + reach(tree->n_paths);
+	for (; i < end && goes_on(rows, n, i); i++) {
 		const struct counted_row *row = &rows[n - 1 - i];
-		int64_t made = add_next(tree, context, node, row);
+		uint32_t missed = path_missed_below(tree, &tree->nodes[node]);
+		int64_t made;
 
+		hash = path_hash(hash, row->from, row->to);
+		made = path_tree_add(tree, hash, context, node, row->from, row->to, missed);
 		if (made < 0)
 			return (int)made;
 		node = (uint32_t)made;
@@ -79,7 +71,7 @@ int stream_add(struct path_tree *tree, uint32_t context, const struct counted_ro
 	}
 	tree->n_paths++;
 	tree->nodes[node].hits++;
-	tree->nodes[node].folded += end < length;
+	tree->nodes[node].folded += goes_on(rows, n, i);
 	return 0;
 }
 
