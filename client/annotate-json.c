@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/annotate-json.h"
 
-#include <errno.h>
-
 #include "client/top.h"
 #include "client/writer-json.h"
 
@@ -105,15 +103,6 @@ static json_t *json_line_of(const struct page *page, const struct annotation_lin
 	return row;
 }
 
-static int write_value(FILE *f, json_t *value, size_t precision)
-{
-	if (!value)
-		return -ENOMEM;
-	json_dumpf(value, f, precision);
-	json_decref(value);
-	return 0;
-}
-
 static json_t *json_head(const struct page *page)
 {
 	const struct annotation *a = page->annotation;
@@ -133,7 +122,7 @@ static int write_lines(const struct page *page, FILE *f)
 
 	for (size_t i = 0; r >= 0 && i < page->annotation->n_lines; i++) {
 		fputs(i > 0 ? ",\n" : "\n", f);
-		r = write_value(f, json_line_of(page, &page->annotation->lines[i]), PRECISION);
+		r = json_write(f, json_line_of(page, &page->annotation->lines[i]), PRECISION);
 	}
 	return r;
 }
@@ -145,7 +134,7 @@ static int write_ranges(const struct page *page, FILE *f)
 
 	for (size_t i = 0; r >= 0 && i < span->n_ranges; i++) {
 		fputs(i > 0 ? ",\n" : "\n", f);
-		r = write_value(f, json_range(page, &span->ranges[i]), PRECISION);
+		r = json_write(f, json_range(page, &span->ranges[i]), PRECISION);
 	}
 	return r;
 }
@@ -157,10 +146,10 @@ int annotate_write_json(const struct annotation *annotation, FILE *f, bool with_
 
 	page.places.lines = with_source;
 	fputs("{\"windows\": ", f);
-	r = write_value(f, json_windows(annotation->source), JSON_TIME_PRECISION);
+	r = json_write(f, json_windows(annotation->source), JSON_TIME_PRECISION);
 	fputs(", \"function\": ", f);
 	if (r >= 0)
-		r = write_value(f, json_head(&page), PRECISION);
+		r = json_write(f, json_head(&page), PRECISION);
 	fputs(", \"instructions\": [", f);
 	if (r >= 0)
 		r = write_lines(&page, f);

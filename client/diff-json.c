@@ -121,27 +121,17 @@ static json_t *json_block(const struct diff *diff, size_t i)
 	return json;
 }
 
-/* Writes @value and drops it. */
-static int write_value(FILE *f, json_t *value, size_t precision)
-{
-	if (!value)
-		return -ENOMEM;
-	json_dumpf(value, f, precision);
-	json_decref(value);
-	return 0;
-}
-
 static int write_side(const struct diff *diff, FILE *f, enum side side)
 {
 	const struct source *source = diff->sides[side].source;
 	int r;
 
 	fprintf(f, "\"%s\": ", side == SIDE_OLD ? "old" : "new");
-	r = write_value(f, json_windows(source), JSON_TIME_PRECISION);
+	r = json_write(f, json_windows(source), JSON_TIME_PRECISION);
 	if (r < 0)
 		return r;
 	fprintf(f, ",\n\"%s_totals\": ", side == SIDE_OLD ? "old" : "new");
-	r = write_value(f, json_totals(&source->all->counters), PRECISION);
+	r = json_write(f, json_totals(&source->all->counters), PRECISION);
 	fputs(",\n", f);
 	return r;
 }
@@ -194,7 +184,7 @@ static int write_streams(const struct diff *diff, FILE *f)
 			if (n++ >= diff->n_each || r < 0)
 				continue;
 			fputs(n > 1 ? ",\n" : "\n", f);
-			r = write_value(f, json_stream(diff, i), PRECISION);
+			r = json_write(f, json_stream(diff, i), PRECISION);
 		}
 		fputc(']', f);
 	}
@@ -211,8 +201,8 @@ static int write_rows(const struct diff *diff, FILE *f)
 	fprintf(f, ",\n\"%s\": [", diff_rows_name(diff->by));
 	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
 		fputs(i > 0 ? ",\n" : "\n", f);
-		r = write_value(f, diff->blocks ? json_block(diff, i) : json_share(diff, i),
-				PRECISION);
+		r = json_write(f, diff->blocks ? json_block(diff, i) : json_share(diff, i),
+			       PRECISION);
 	}
 	fputc(']', f);
 	return r;
@@ -229,7 +219,7 @@ int diff_write_json(const struct diff *const *diffs, size_t n, FILE *f)
 	if (r < 0)
 		return r;
 	fputs("\"summary\": ", f);
-	r = write_value(f, json_text(words), JSON_ENCODE_ANY);
+	r = json_write(f, json_text(words), JSON_ENCODE_ANY);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = write_rows(diffs[i], f);
 	fputs(",\n\"rows_omitted\": {", f);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/top-json.h"
 
-#include <errno.h>
-
 #include "client/interval.h"
 #include "client/share-name.h"
 #include "client/stream-json.h"
@@ -152,23 +150,13 @@ static json_t *make_row(const struct top *top, size_t i)
 	}
 }
 
-/* Writes @value and drops it. */
-static int write_value(FILE *f, json_t *value, size_t precision)
-{
-	if (!value)
-		return -ENOMEM;
-	json_dumpf(value, f, precision);
-	json_decref(value);
-	return 0;
-}
-
 static int write_rows(const struct top *top, FILE *f)
 {
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++) {
 		fputs(i > 0 ? ",\n" : "\n", f);
-		r = write_value(f, make_row(top, i), PRECISION);
+		r = json_write(f, make_row(top, i), PRECISION);
 	}
 	return r;
 }
@@ -178,14 +166,14 @@ int top_write_json(const struct top *top, FILE *f)
 	int r;
 
 	fputs("{\"windows\": ", f);
-	r = write_value(f, json_windows(top->source), JSON_TIME_PRECISION);
+	r = json_write(f, json_windows(top->source), JSON_TIME_PRECISION);
 	if (r < 0)
 		return r;
 	fprintf(f, ", \"by\": \"%s\"", view_name(top->by));
 	if (top->tree)
 		fprintf(f, ", \"tree\": \"%s\"", view_tree_name(top->tree_first));
 	fputs(", \"totals\": ", f);
-	r = write_value(f, json_totals(&top->source->all->counters), PRECISION);
+	r = json_write(f, json_totals(&top->source->all->counters), PRECISION);
 	if (r < 0)
 		return r;
 	fputs(", \"rows\": [", f);

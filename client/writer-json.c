@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/writer-json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -97,4 +98,13 @@ json_t *json_totals(const struct profile_counters *counters)
 	}
 	json_object_set_new(totals, "lost", json_integer((json_int_t)counters_lost(counters)));
 	return totals;
+}
+
+int json_write(FILE *f, json_t *value, size_t flags)
+{
+	if (!value)
+		return -ENOMEM;
+	json_dumpf(value, f, flags);
+	json_decref(value);
+	return 0;
 }

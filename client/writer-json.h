@@ -6,6 +6,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "client/place.h"
 #include "client/source.h"
@@ -23,5 +24,7 @@ json_t *json_window(const struct window_info *window);
 json_t *json_windows(const struct source *source);
 /* Digits that keep the microseconds of a time. */
 #define JSON_TIME_PRECISION JSON_REAL_PRECISION(16)
+/* Writes @value, as json_dumpf() with @flags does, and drops it. 0, or -ENOMEM where it is NULL. */
+int json_write(FILE *f, json_t *value, size_t flags);
 /* All counters of @counters by their names, and "lost", their sum. */
 json_t *json_totals(const struct profile_counters *counters);
