@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/diff-parts.h"
 #include "client/view-branch.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -34,9 +35,8 @@ struct matching {
 	const struct comparison *with;
 	struct fault *fault;
 	struct known *known;
-	uint64_t *parts[N_SIDES]; /* of row i in part k: parts[side][i * n_parts + k] */
-	uint64_t *all[N_SIDES];   /* of each part */
-	uint64_t total[N_SIDES];  /* of the whole */
+	struct diff_parts parts;
+	uint64_t total[N_SIDES]; /* of the whole */
 };
 
 static void matching_done(struct matching *m)
@@ -47,10 +47,7 @@ static void matching_done(struct matching *m)
 		HASH_DEL(m->known, known);
 		free(known);
 	}
-	for (int side = 0; side < N_SIDES; side++) {
-		free(m->parts[side]);
-		free(m->all[side]);
-	}
+	diff_parts_done(&m->parts);
 }
 
 static uint64_t heat(const struct diff_blocks *blocks, const struct profile_block *block)
@@ -136,7 +133,6 @@ static int add_side(struct matching *m, enum side side)
 static int add_part_block(struct matching *m, enum side side, size_t part,
 			  const struct profile_block *block, const uint32_t *objects)
 {
-	size_t n_parts = m->with->sources[side]->n_parts;
 	struct profile_block own = *block;
 	struct key key;
 	int64_t row;
@@ -148,7 +144,7 @@ static int add_part_block(struct matching *m, enum side side, size_t part,
 	if (row < 0)
 		return (int)row;
 	if ((size_t)row < m->blocks->n_rows)
-		m->parts[side][(size_t)row * n_parts + part] += heat(m->blocks, block);
+		*diff_parts_count(&m->parts, side, (size_t)row, part) += heat(m->blocks, block);
 	return 0;
 }
 
@@ -160,7 +156,7 @@ static int add_part(struct matching *m, enum side side, size_t part)
 
 	r = comparison_map_part(m->with, side, part, &objects);
 	for (size_t i = 0; r >= 0 && i < profile->n_blocks; i++) {
-		m->all[side][part] += heat(m->blocks, &profile->blocks[i]);
+		m->parts.all[side][part] += heat(m->blocks, &profile->blocks[i]);
 		r = add_part_block(m, side, part, &profile->blocks[i], objects);
 	}
 	return r;
@@ -168,14 +164,9 @@ static int add_part(struct matching *m, enum side side, size_t part)
 
 static int add_parts(struct matching *m, enum side side)
 {
-	size_t n_parts = m->with->sources[side]->n_parts;
 	int r = 0;
 
-	m->parts[side] = calloc(m->blocks->n_rows * n_parts + 1, sizeof(*m->parts[side]));
-	m->all[side] = calloc(n_parts + 1, sizeof(*m->all[side]));
-	if (!m->parts[side] || !m->all[side])
-		return -ENOMEM;
-	for (size_t i = 0; r >= 0 && i < n_parts; i++)
+	for (size_t i = 0; r >= 0 && i < m->parts.n[side]; i++)
 		r = add_part(m, side, i);
 	return r;
 }
@@ -269,17 +260,13 @@ static double unit_of(const struct matching *m, enum side side, const struct dif
 
 static struct noise_counts counts_of(const struct matching *m, enum side side, size_t i)
 {
-	const struct source *source = m->with->sources[side];
 	const struct diff_block *row = &m->blocks->rows[i];
 	struct noise_counts counts = {
 		.total = m->total[side],
-		.parts = m->parts[side] + row->ends[side].number * source->n_parts,
-		.stride = 1,
-		.all = m->all[side],
-		.n_parts = source->n_parts,
 		.unit = unit_of(m, side, row),
 	};
 
+	diff_parts_get(&m->parts, side, row->ends[side].number, &counts);
 	if (row->ends[side].there)
 		counts.count = heat(m->blocks, &row->ends[side].block);
 	return counts;
@@ -316,23 +303,21 @@ static void judge(struct matching *m, size_t i)
 	noise_compare(&row->share, counts);
 }
 
+static double chance_of(const void *rows, size_t i)
+{
+	const struct diff_block *row = (const struct diff_block *)rows + i;
+
+	return row->share.telling ? row->share.chance : -1;
+}
+
 static int control(struct diff_blocks *blocks)
 {
-	_cleanup_free_ double *chances = calloc(blocks->n_rows + 1, sizeof(*chances));
 	double limit;
-	size_t n = 0;
+	int r = diff_control(blocks->rows, blocks->n_rows, chance_of, &limit);
 
-	if (!chances)
-		return -ENOMEM;
-	for (size_t i = 0; i < blocks->n_rows; i++)
-		if (blocks->rows[i].share.telling)
-			chances[n++] = blocks->rows[i].share.chance;
-	if (noise_control(chances, n, &limit) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < blocks->n_rows; i++)
-		blocks->rows[i].moved =
-			blocks->rows[i].share.telling && blocks->rows[i].share.chance <= limit;
-	return 0;
+	for (size_t i = 0; r >= 0 && i < blocks->n_rows; i++)
+		blocks->rows[i].moved = diff_moved(chance_of(blocks->rows, i), limit);
+	return r;
 }
 
 enum side diff_block_side(const struct diff_block *row)
@@ -400,6 +385,8 @@ static int match(struct matching *m)
 			m->blocks->by_cycles ? view_block_cycles(all) : all->counters.runs_counted;
 		r = add_side(m, side);
 	}
+	if (r >= 0)
+		r = diff_parts_init(&m->parts, m->with, m->blocks->n_rows);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
 		r = add_parts(m, side);
 	if (r >= 0)

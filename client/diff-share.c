@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/diff-parts.h"
 #include "client/ledger.h"
 #include "client/view-share.h"
 #include "client/work.h"
@@ -176,30 +177,33 @@ static void fill_row(const struct comparing *c, size_t i)
 	judge(c, &row->total, i, true);
 }
 
+static double self_chance(const void *rows, size_t i)
+{
+	const struct diff_share *row = (const struct diff_share *)rows + i;
+
+	return row->self.telling ? row->self.chance : -1;
+}
+
+static double total_chance(const void *rows, size_t i)
+{
+	const struct diff_share *row = (const struct diff_share *)rows + i;
+
+	return row->total.telling ? row->total.chance : -1;
+}
+
 /* Self and total differences are two families, each with its own control. */
 static int control(struct diff_shares *diff)
 {
-	_cleanup_free_ double *self = calloc(diff->n_rows + 1, sizeof(*self));
-	_cleanup_free_ double *total = calloc(diff->n_rows + 1, sizeof(*total));
 	double self_limit, total_limit;
-	size_t n_self = 0, n_total = 0;
 
-	if (!self || !total)
-		return -ENOMEM;
-	for (size_t i = 0; i < diff->n_rows; i++) {
-		if (diff->rows[i].self.telling)
-			self[n_self++] = diff->rows[i].self.chance;
-		if (diff->rows[i].total.telling)
-			total[n_total++] = diff->rows[i].total.chance;
-	}
-	if (noise_control(self, n_self, &self_limit) < 0 ||
-	    noise_control(total, n_total, &total_limit) < 0)
+	if (diff_control(diff->rows, diff->n_rows, self_chance, &self_limit) < 0 ||
+	    diff_control(diff->rows, diff->n_rows, total_chance, &total_limit) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		struct diff_share *row = &diff->rows[i];
 
-		row->moved = row->self.telling && row->self.chance <= self_limit;
-		row->total_moved = row->total.telling && row->total.chance <= total_limit;
+		row->moved = diff_moved(self_chance(diff->rows, i), self_limit);
+		row->total_moved = diff_moved(total_chance(diff->rows, i), total_limit);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/diff-parts.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
@@ -35,8 +36,7 @@ struct matching {
 	struct known *known;
 	enum change *changes; /* of each number: of the newest changed branch up to it */
 	size_t n_changes, cap_changes;
-	uint64_t *parts[N_SIDES]; /* as in diff-block.c */
-	uint64_t *all[N_SIDES];
+	struct diff_parts parts;
 };
 
 static void matching_done(struct matching *m)
@@ -48,10 +48,7 @@ static void matching_done(struct matching *m)
 		free(known);
 	}
 	free(m->changes);
-	for (int side = 0; side < N_SIDES; side++) {
-		free(m->parts[side]);
-		free(m->all[side]);
-	}
+	diff_parts_done(&m->parts);
 }
 
 static int find_place(struct matching *m, enum side side, struct location at,
@@ -249,7 +246,7 @@ static void map_nodes(struct view_streams *view, const uint32_t *objects)
 static int add_part(struct matching *m, enum side side, size_t part)
 {
 	const struct profile *profile = m->with->sources[side]->parts[part].shown;
-	size_t n_parts = m->with->sources[side]->n_parts, n_rows = m->streams->n_rows;
+	size_t n_rows = m->streams->n_rows;
 	_cleanup_(view_streams_freep) struct view_streams *view = NULL;
 	_cleanup_free_ uint32_t *objects = NULL;
 	_cleanup_free_ uint64_t *numbers = NULL;
@@ -268,23 +265,18 @@ static int add_part(struct matching *m, enum side side, size_t part)
 		uint64_t number = numbers[view->rows[i].node];
 
 		if (number < n_rows)
-			m->parts[side][number * n_parts + part] +=
+			*diff_parts_count(&m->parts, side, number, part) +=
 				view->rows[i].hits - view->rows[i].folded;
 	}
-	m->all[side][part] = m->with->sources[side]->parts[part].samples;
+	m->parts.all[side][part] = m->with->sources[side]->parts[part].samples;
 	return r;
 }
 
 static int add_parts(struct matching *m, enum side side)
 {
-	size_t n_parts = m->with->sources[side]->n_parts;
 	int r = 0;
 
-	m->parts[side] = calloc(m->streams->n_rows * n_parts + 1, sizeof(*m->parts[side]));
-	m->all[side] = calloc(n_parts + 1, sizeof(*m->all[side]));
-	if (!m->parts[side] || !m->all[side])
-		return -ENOMEM;
-	for (size_t i = 0; r >= 0 && i < n_parts; i++)
+	for (size_t i = 0; r >= 0 && i < m->parts.n[side]; i++)
 		r = add_part(m, side, i);
 	return r;
 }
@@ -300,6 +292,7 @@ static struct noise_counts sure_counts(const struct matching *m, enum side side,
 	const struct source *source = m->with->sources[side];
 	const struct diff_stream_end *ends = m->streams->rows[number].ends;
 	uint64_t sure[N_SIDES], totals[N_SIDES];
+	struct noise_counts counts;
 
 	for (int i = 0; i < N_SIDES; i++) {
 		sure[i] = ends[i].hits - ends[i].folded;
@@ -307,14 +300,9 @@ static struct noise_counts sure_counts(const struct matching *m, enum side side,
 	}
 	if (share_of(sure[side], totals[side]) < share_of(sure[!side], totals[!side]))
 		sure[side] += MIN(source->all->counters.streams_error, totals[side] - sure[side]);
-	return (struct noise_counts){
-		.count = sure[side],
-		.total = totals[side],
-		.parts = m->parts[side] + number * source->n_parts,
-		.stride = 1,
-		.all = m->all[side],
-		.n_parts = source->n_parts,
-	};
+	counts = (struct noise_counts){ .count = sure[side], .total = totals[side] };
+	diff_parts_get(&m->parts, side, number, &counts);
+	return counts;
 }
 
 static void judge_noise(struct matching *m, size_t number)
@@ -372,26 +360,23 @@ static void drop_empty(struct diff_streams *streams)
 	streams->n_compared = streams->n_rows = n;
 }
 
+static double chance_of(const void *rows, size_t i)
+{
+	const struct diff_stream *row = (const struct diff_stream *)rows + i;
+
+	return row->telling ? row->chance : -1;
+}
+
 static int control(struct diff_streams *streams)
 {
-	_cleanup_free_ double *chances = calloc(streams->n_rows + 1, sizeof(*chances));
 	double limit;
-	size_t n = 0;
+	int r = diff_control(streams->rows, streams->n_rows, chance_of, &limit);
 
-	if (!chances)
-		return -ENOMEM;
-	for (size_t i = 0; i < streams->n_rows; i++)
-		if (streams->rows[i].telling)
-			chances[n++] = streams->rows[i].chance;
-	if (noise_control(chances, n, &limit) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < streams->n_rows; i++) {
-		struct diff_stream *row = &streams->rows[i];
-
-		row->moved = row->telling && row->chance <= limit;
-		streams->n_moved += row->moved;
+	for (size_t i = 0; r >= 0 && i < streams->n_rows; i++) {
+		streams->rows[i].moved = diff_moved(chance_of(streams->rows, i), limit);
+		streams->n_moved += streams->rows[i].moved;
 	}
-	return 0;
+	return r;
 }
 
 static void drop_small(struct diff_streams *streams, double percent)
@@ -447,6 +432,8 @@ static int match(struct matching *m)
 
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
 		r = add_side(m, side);
+	if (r >= 0)
+		r = diff_parts_init(&m->parts, m->with, m->streams->n_rows);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
 		r = add_parts(m, side);
 	if (r < 0)
