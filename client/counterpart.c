@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/align.h"
+#include "client/changed-lines.h"
 #include "common/util/cleanup.h"
 
 #define MAX_FRAMES 16
@@ -17,6 +18,7 @@ struct half {
 	struct changes_function function;
 	uint32_t *to; /* where its instructions are in its counterpart; NULL: unknown */
 	size_t n_to;
+	bool *line_changed; /* likewise, once it was asked for */
 };
 
 struct counterparts {
@@ -59,8 +61,11 @@ struct counterparts *counterparts_free(struct counterparts *c)
 	if (!c)
 		return NULL;
 	for (int side = 0; side < N_SIDES; side++) {
-		for (size_t i = 0; c->halves[side] && i < c->sources[side]->shown->n_functions; i++)
+		for (size_t i = 0; c->halves[side] && i < c->sources[side]->shown->n_functions;
+		     i++) {
 			free(c->halves[side][i].to);
+			free(c->halves[side][i].line_changed);
+		}
 		free(c->halves[side]);
 		free(c->numbers[side]);
 	}
@@ -155,6 +160,42 @@ static int get_half(struct counterparts *c, enum side side, const struct profile
 	return r < 0 ? r : 0;
 }
 
+static struct changed_code code_of(const struct counterparts *c, enum side side,
+				   const struct half *half)
+{
+	const struct source *source = c->sources[side];
+	const struct profile_function *function = half->function.own;
+
+	return (struct changed_code){
+		.symbolizer = source->symbolizer,
+		.object = &source->shown->objects[function->object],
+		.start = function->start,
+		.to = half->to,
+		.n = half->n_to,
+	};
+}
+
+/* Whether what is at @offset is of a changed line: 1 or 0, or -errno. */
+static int is_line_changed(struct counterparts *c, enum side side, struct half *half,
+			   uint64_t offset, struct fault *fault)
+{
+	struct changed_code own, other;
+	struct half *counterpart;
+	int r = 0;
+
+	if (half->line_changed)
+		return half->line_changed[offset];
+	r = get_half(c, other_side(side), half->function.other, &counterpart, fault);
+	if (r < 0)
+		return r;
+	if (!counterpart->to)
+		return 0;
+	own = code_of(c, side, half);
+	other = code_of(c, other_side(side), counterpart);
+	r = changed_lines_find(&half->line_changed, &own, &other);
+	return r < 0 ? r : half->line_changed[offset];
+}
+
 /* What of the source at a place was changed: 1; 0 and the line in *@ret; -ENOENT: nothing is known; -errno. */
 static int find_line(struct counterparts *c, enum side side, struct location at,
 		     struct counterpart *ret, struct fault *fault)
@@ -199,15 +240,19 @@ static void set_none(struct counterpart *ret, enum side side, uint64_t offset)
 
 /* In a function that was changed. */
 static int find_in_changed(struct counterparts *c, enum side side, struct location at,
-			   const struct half *half, uint64_t offset, struct counterpart *ret,
-			   struct fault *fault)
+			   struct half *half, uint64_t offset, bool by_line,
+			   struct counterpart *ret, struct fault *fault)
 {
-	int r = half->function.change == CHANGE_SOURCE ? find_line(c, side, at, ret, fault) :
-							 -ENOENT;
+	bool is_aligned = half->to && offset < half->n_to && half->to[offset] < ALIGN_INSIDE;
+	int r = -ENOENT;
 
+	if (half->function.change == CHANGE_SOURCE)
+		r = find_line(c, side, at, ret, fault);
+	else if (is_aligned && by_line)
+		r = is_line_changed(c, side, half, offset, fault);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (r <= 0 && half->to && offset < half->n_to && half->to[offset] < ALIGN_INSIDE) {
+	if (r <= 0 && is_aligned) {
 		ret->file = NULL;
 		ret->at = side == SIDE_OLD ? half->to[offset] : offset;
 	} else if (r == 0) {
@@ -218,7 +263,7 @@ static int find_in_changed(struct counterparts *c, enum side side, struct locati
 	return 0;
 }
 
-int counterparts_find(struct counterparts *c, enum side side, struct location at,
+int counterparts_find(struct counterparts *c, enum side side, struct location at, bool by_line,
 		      struct counterpart *ret, struct fault *fault)
 {
 	const struct profile_function *function =
@@ -245,7 +290,7 @@ int counterparts_find(struct counterparts *c, enum side side, struct location at
 		set_none(ret, side, offset);
 		return 0;
 	}
-	return find_in_changed(c, side, at, half, offset, ret, fault);
+	return find_in_changed(c, side, at, half, offset, by_line, ret, fault);
 }
 
 /* True if every instruction from @first to @last is the same on the other side, with none between. */
@@ -262,8 +307,8 @@ static bool is_whole(const struct half *half, uint64_t first, uint64_t last)
 }
 
 int counterparts_find_block(struct counterparts *c, enum side side,
-			    const struct profile_block *block, struct counterpart ret[2],
-			    struct fault *fault)
+			    const struct profile_block *block, bool by_line,
+			    struct counterpart ret[2], struct fault *fault)
 {
 	struct location start = { block->object, block->start },
 			end = { block->object, block->end };
@@ -273,9 +318,9 @@ int counterparts_find_block(struct counterparts *c, enum side side,
 	struct half *half;
 	int r;
 
-	r = counterparts_find(c, side, start, &ret[0], fault);
+	r = counterparts_find(c, side, start, by_line, &ret[0], fault);
 	if (r >= 0)
-		r = counterparts_find(c, side, end, &ret[1], fault);
+		r = counterparts_find(c, side, end, by_line, &ret[1], fault);
 	if (r < 0 || !function || block->end - function->start >= function->size)
 		return r;
 	r = get_half(c, side, function, &half, fault);

@@ -3,7 +3,8 @@
  * Counterparts: which place of the new program a place of the old one is.
  *
  * In a function that was not changed it is the one at the same offset. In one whose code was, that of the same
- * instruction; in one whose source was, that or else any of the same line.
+ * instruction; in one whose source was, that or else any of the same line. By line (@by_line) there is none either of
+ * code that is the same, but of a line that was changed elsewhere in it.
  */
 #pragma once
 
@@ -38,9 +39,9 @@ DEFINE_CLEANUP(struct counterparts *, counterparts_free);
 
 /* Of a place of that side's whole profile. 0, -ENOMEM, or another negative errno and @fault. */
 int counterparts_find(struct counterparts *counterparts, enum side side, struct location at,
-		      struct counterpart *ret, struct fault *fault);
+		      bool by_line, struct counterpart *ret, struct fault *fault);
 
 /* Both ends of a block. Where anything in between was changed they are COUNTERPART_NONE. */
 int counterparts_find_block(struct counterparts *counterparts, enum side side,
-			    const struct profile_block *block, struct counterpart ret[2],
-			    struct fault *fault);
+			    const struct profile_block *block, bool by_line,
+			    struct counterpart ret[2], struct fault *fault);

@@ -84,7 +84,7 @@ static int64_t find_row(struct matching *m, enum side side, const struct profile
 	struct known *known;
 	int r;
 
-	r = counterparts_find_block(m->with->counterparts, side, block, ends, m->fault);
+	r = counterparts_find_block(m->with->counterparts, side, block, false, ends, m->fault);
 	if (r < 0)
 		return r;
 	memset(ret_key, 0, sizeof(*ret_key));

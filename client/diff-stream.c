@@ -55,7 +55,7 @@ static int find_place(struct matching *m, enum side side, struct location at,
 		      struct counterpart *ret)
 {
 	struct counterpart found;
-	int r = counterparts_find(m->with->counterparts, side, at, &found, m->fault);
+	int r = counterparts_find(m->with->counterparts, side, at, true, &found, m->fault);
 
 	if (r >= 0)
 		memcpy(ret, &found, sizeof(found));
@@ -72,7 +72,7 @@ static int find_run(struct matching *m, enum side side, const struct view_stream
 		.end = newer->from.offset,
 	};
 	struct counterpart ends[2];
-	int r = counterparts_find_block(m->with->counterparts, side, &block, ends, m->fault);
+	int r = counterparts_find_block(m->with->counterparts, side, &block, true, ends, m->fault);
 
 	if (r < 0)
 		return r;

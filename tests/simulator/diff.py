@@ -269,6 +269,12 @@ def untouched(document):
             not {"main", "compute_flag"} & {symbol for symbol, _ in path_of(row)}}
 
 
+def paths_of_sections(document):
+    """Those of at least half a percent, or that moved, place by place."""
+    return {section: {json.dumps([frame["address"] for frame in (row["old"] or row["new"])["frames"]])
+                      for row in rows} for section, rows in document["streams"].items()}
+
+
 def check_div_streams(place, old, new):
     """
     The four sections: by sources, by names, and by neither. Of eight branches; longer paths have all been
@@ -288,7 +294,7 @@ def check_div_streams(place, old, new):
     for row in document["streams"]["old_only"]:
         check(not own & {symbol for symbol, _ in path_of(row)}, "not matched:", path_of(row))
     check(all(row["reason"] == "source" for row in document["streams"]["changed"]), "reasons")
-    by_sources = untouched(document)
+    by_sources, sections = untouched(document), paths_of_sections(document)
     names = ("--changed-func", "main", "--changed-func", "rand")
     document = streams_compared(old, new, *names)
     check_sections("by names", document, {"main", "rand", "compute_flag"})
@@ -298,6 +304,9 @@ def check_div_streams(place, old, new):
     check_sections("by code", document, {"main", "compute_flag"})
     check(by_sources and by_sources == untouched(document), "by sources", by_sources, "by code",
           untouched(document))
+    for section, paths in paths_of_sections(document).items():
+        check(paths == sections[section], section, "by code, not by sources:", paths - sections[section],
+              "by sources, not by code:", sections[section] - paths)
 
 
 # Changes planted in a program, and none.
