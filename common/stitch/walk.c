@@ -180,20 +180,21 @@ static bool pass_violation(struct walking *w, uint64_t to, int64_t height, size_
 }
 
 /*
- * A place that the function alone tells may be that of another call of it: sure are those levels that can
- * have no other caller. False if there is none.
+ * A place that the function alone tells may be that of another call of it: below what this snapshot shows
+ * itself, sure are those levels that can have no other caller. False if nothing is.
  */
 static bool trust_only_callers(struct walking *w)
 {
-	struct stitched_call *levels = w->task->levels;
-	size_t n = w->n_levels;
+	struct task *t = w->task;
+	size_t n;
 
 	if (w->s->has_index || w->anchorage->placement != PLACE_LIKELY)
 		return true;
-	while (n > 0 && entries_has_one_caller(w->task->entries, levels[n - 1].to))
+	n = MIN(w->n_levels, task_find_above(t, w->top - (int64_t)w->s->n_rows + 1));
+	while (n > 0 && entries_has_one_caller(t->entries, t->levels[n - 1].to))
 		n--;
 	if (n < w->n_levels && n > 0)
-		set_gap(w->task, n);
+		set_gap(t, n);
 	return n < w->n_levels;
 }
 

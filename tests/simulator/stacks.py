@@ -8,14 +8,16 @@ With PERF, the figures of `PERF script --stitch-lbr` are printed beside.
 Each program is sampled densely, with a tenth of the samples, and without a hardware index. Possible is
 what the rows of this and earlier samples of the task have shown, as the simulator knows; of a sparse
 recording more may be told, where what was not seen stands at the height of what was seen before and is
-the same. Without an index recursions are not to be told apart, where all their rows are the same or
-have returned. Exit status 77: skipped, where tracing is forbidden.
+the same. Without an index samples count where their rows tell where they belong (told_apart()); wrong is
+wrong anywhere. Exit status 77: skipped, where tracing is forbidden.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
+
+from engine import recorded_rows
 
 SKIPPED = 77
 PERIOD = 137
@@ -39,9 +41,8 @@ BOUNDS = {
 }
 OTHER_BOUNDS = {
     ("longjmp", "dense"): (99, 99, 1),
-    ("recurse", "dense, no index"): (50, 60, 0.5),
-    ("threads", "dense, no index"): (50, 80, 0.5),
 }
+ALIKE = 4  # rows in common fewer than where most are: it may be there as well
 
 
 def run(*arguments, ok=(0,)):
@@ -63,9 +64,47 @@ def true_stacks(recording):
 
 
 def told_stacks(branchctl, recording):
+    """Of each sample the addresses, leaf first; and of all addresses the functions' names."""
     text = run(branchctl, "dump", "--samples", recording).stdout.decode()
-    for block in text.rstrip("\n").split("\n\n"):
-        yield [int(line.split()[0], 16) for line in block.split("\n")[1:]]
+    frames = [[line.split() for line in block.split("\n")[1:]]
+              for block in text.rstrip("\n").split("\n\n")]
+    names = {int(frame[0], 16): frame[1].split("+")[0] for stack in frames for frame in stack}
+    return [[int(frame[0], 16) for frame in stack] for stack in frames], names
+
+
+def count_common(rows, before, skip):
+    """How many are the same, from the oldest on, if the oldest of @before but @skip is that of @rows."""
+    n = 0
+    for row, other in zip(reversed(rows), before[len(before) - skip - 1::-1]):
+        if row != other:
+            break
+        n += 1
+    return n
+
+
+def told_apart(recording, true_ones, names):
+    """
+    Of each sample whether its rows tell where they belong on what was seen before. They do where they are
+    the whole stack. Where they have rows in common with the task's last sample, in one place by far, they
+    do if those did. Where they have none, they do if no other call of the function that the oldest row
+    was called by is live.
+    """
+    before, known = {}, {}
+    with open(recording + ".samples.tsv", encoding="utf-8") as f:
+        tasks = [line.split("\t")[3] for line in f if not line.startswith("#")]
+    for task, rows, (true, _) in zip(tasks, recorded_rows(recording, True), true_ones, strict=True):
+        last = before.get(task, [])
+        common = [count_common(rows, last, skip) for skip in range(len(last))]
+        most = max(common, default=0)
+        functions = [names.get(address) for address in true]
+        if len(rows) >= len(true) - 1:
+            known[task] = True
+        elif most == 0:
+            known[task] = functions.count(functions[len(rows)]) == 1
+        elif sum(n > max(most - ALIKE - 1, 0) for n in common) > 1:
+            known[task] = False
+        before[task] = rows
+        yield known.get(task, False)
 
 
 def offsets(recording):
@@ -89,18 +128,21 @@ def stacks_of_perf(perf, recording):
         yield true[:1] + [int(line.split()[0], 16) for line in block.split("\n")[2:]]
 
 
-def score(true_ones, told_ones):
+def score(true_ones, told_ones, chosen):
     """Percentages: complete to main, share of the depth up to it, each told and possible; wrong; all complete.
 
     What called main is there before the first sample, or not, as the environment has it: it does not count.
+    Of samples not chosen counts alone what is wrong.
     """
     n = to_main = complete = possible = wrong = depth = right = shown = 0
-    for (true, n_shown), told in zip(true_ones, told_ones, strict=True):
+    for (true, n_shown), told, is_chosen in zip(true_ones, told_ones, chosen, strict=True):
         common = next((i for i, (a, b) in enumerate(zip(true, told)) if a != b),
                       min(len(true), len(told)))
         n_to_main = max(len(true) - OUTSIDE_MAIN, 1)
-        n += 1
         wrong += common < len(told)
+        if not is_chosen:
+            continue
+        n += 1
         complete += told == true
         to_main += common == len(told) >= n_to_main
         possible += n_shown >= n_to_main
@@ -108,7 +150,7 @@ def score(true_ones, told_ones):
         right += min(common, n_to_main)
         shown += min(n_shown, n_to_main)
     return (100 * to_main / n, 100 * possible / n, 100 * right / depth, 100 * shown / depth,
-            100 * wrong / n, 100 * complete / n)
+            100 * wrong / len(true_ones), 100 * complete / n)
 
 
 def show(name, what, figures):
@@ -130,18 +172,25 @@ def main():
             if done.returncode == SKIPPED:
                 print("skipped: tracing is not allowed", file=sys.stderr)
                 sys.exit(SKIPPED)
-            figures = score(true_stacks(recording), told_stacks(branchctl, recording))
+            true_ones = list(true_stacks(recording))
+            told_ones, names = told_stacks(branchctl, recording)
+            chosen = [True] * len(true_ones)
+            if "--no-hw-idx" in options:
+                chosen = list(told_apart(recording, true_ones, names))
+                print("%s, %s: %.2f %% of the samples are told apart by their rows; of all:"
+                      % (name, what, 100 * sum(chosen) / len(chosen)))
+                show(name, what, score(true_ones, told_ones, [True] * len(chosen)))
+            figures = score(true_ones, told_ones, chosen)
             to_main, possible, share, shown, wrong, _ = figures
             for perf in sys.argv[5:]:
                 offset = offsets(recording)
                 show(name + ", perf", what, score(
-                    ((true[:1] + [offset(a) for a in true[1:]], n)
-                     for true, n in true_stacks(recording)),
-                    stacks_of_perf(perf, recording)))
+                    [(true[:1] + [offset(a) for a in true[1:]], n) for true, n in true_ones],
+                    stacks_of_perf(perf, recording), [True] * len(true_ones)))
         show(name, what, figures)
         bounds = OTHER_BOUNDS.get((name, what), BOUNDS[what])
         if (to_main * 100 < bounds[0] * possible or share * 100 < bounds[1] * shown
-                or wrong > bounds[2]):
+                or wrong > bounds[2] or sum(chosen) * 2 < len(chosen)):
             bad = True
             print("FAILED: not within bounds")
     sys.exit(bad)
