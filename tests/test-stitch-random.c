@@ -5,7 +5,7 @@
  * that are called from many places, and such an event every 500 calls and returns.
  *
  * What is said must be true but for the share of the samples that WRONG_MAX states. Rows that are left in the
- * registers and are none of the stack's, after the first four of these events, are believed too often; what is
+ * registers and are none of the stack's, after the first three of these events, are believed too often; what is
  * asserted of those is that it gets no worse.
  */
 #include <setjmp.h>
@@ -29,8 +29,8 @@ enum trouble { NONE, LONGJMP, COROUTINE, SIGNAL, EXEC, REUSE, LOST, WIPE, N_TROU
 
 /* In a thousand samples, with an index and without. */
 static const unsigned int WRONG_MAX[N_TROUBLES][2] = {
-	[NONE] = { 15, 2 },    [LONGJMP] = { 250, 60 }, [COROUTINE] = { 150, 60 },
-	[SIGNAL] = { 60, 40 }, [EXEC] = { 450, 150 },   [REUSE] = { 20, 60 },
+	[NONE] = { 15, 2 },    [LONGJMP] = { 200, 40 }, [COROUTINE] = { 150, 50 },
+	[SIGNAL] = { 45, 30 }, [EXEC] = { 25, 40 },     [REUSE] = { 20, 60 },
 	[LOST] = { 20, 5 },    [WIPE] = { 5, 5 },
 };
 
@@ -112,6 +112,7 @@ static void cause(struct machine *m, enum trouble trouble)
 		m->image = 1 - m->image;
 		begin_anew(m);
 		tell(t, EVENT_COMM, true);
+		tell_code(t, m->image * 64, 64);
 		return;
 	case REUSE:
 		memset(t->registers, 0, sizeof(t->registers));

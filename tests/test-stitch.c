@@ -112,6 +112,25 @@ static void exec_exit_and_a_number_used_again_end_a_stack(void **state)
 	}
 }
 
+static void rows_from_before_an_exec_are_no_callers(void **state)
+{
+	struct model m;
+
+	start(&m);
+	descend(&m, 6);
+	m.n_calls = 0;
+	m.functions[0] = function_at(40);
+	tell(&m, EVENT_COMM, true);
+	tell_code(&m, 40, 20);
+	call(&m, 41);
+	assert_int_equal(check(&m), 1);
+	leave(&m);
+	assert_int_equal(check(&m), 0);
+	call(&m, 42);
+	assert_int_equal(check(&m), 1);
+	stitch_free(m.stitch);
+}
+
 static void a_change_of_name_does_not(void **state)
 {
 	struct model m;
@@ -198,6 +217,7 @@ int main(void)
 		cmocka_unit_test(without_an_index_rows_in_common_decide),
 		cmocka_unit_test(nothing_is_added_where_nothing_is_in_common),
 		cmocka_unit_test(exec_exit_and_a_number_used_again_end_a_stack),
+		cmocka_unit_test(rows_from_before_an_exec_are_no_callers),
 		cmocka_unit_test(a_change_of_name_does_not),
 		cmocka_unit_test(tasks_not_sampled_for_longest_are_forgotten),
 		cmocka_unit_test(a_jump_out_does_not_leave_its_callers),

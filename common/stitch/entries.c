@@ -39,6 +39,11 @@ struct entries {
 	uint64_t version; /* another when an entry comes or goes */
 	struct pair pairs[N_PAIRS];
 	unsigned int n_out, n_tail;
+	struct mapping {
+		uint64_t start, end;
+	} * mappings;
+	size_t n_mappings, cap_mappings;
+	bool knows_mappings; /* all of them */
 };
 
 int entries_new(struct entries **ret, int32_t pid, uint32_t serial, struct entries_cache *cache)
@@ -60,6 +65,7 @@ struct entries *entries_free(struct entries *e)
 	if (!e)
 		return NULL;
 	free(e->entries);
+	free(e->mappings);
 	free(e);
 	return NULL;
 }
@@ -145,6 +151,33 @@ void entries_forget(struct entries *e, uint64_t start, uint64_t end)
 	e->n_entries -= last - first;
 	e->version += CHANGED;
 	e->identity += FORGOTTEN;
+}
+
+void entries_begin_mappings(struct entries *e)
+{
+	e->n_mappings = 0;
+	e->knows_mappings = true;
+}
+
+void entries_map(struct entries *e, uint64_t start, uint64_t end)
+{
+	if (!e->knows_mappings)
+		return;
+	if (e->n_mappings == ENTRIES_MAX_MAPPINGS ||
+	    ARRAY_RESERVE(&e->mappings, &e->cap_mappings, e->n_mappings + 1) < 0) {
+		e->knows_mappings = false;
+		return;
+	}
+	e->mappings[e->n_mappings++] = (struct mapping){ start, end };
+}
+
+bool entries_has_code(const struct entries *e, uint64_t address)
+{
+	bool found = !e->knows_mappings || e->n_mappings == 0;
+
+	for (size_t i = 0; i < e->n_mappings && !found; i++)
+		found = address >= e->mappings[i].start && address < e->mappings[i].end;
+	return found;
 }
 
 static uint64_t look_up(const struct entries *e, uint64_t address)

@@ -18,6 +18,7 @@
 #define ENTRIES_NONE         0u
 #define ENTRIES_MAX_ENTRIES  16384u /* 384 KiB a process */
 #define ENTRIES_CACHE_BITS   14
+#define ENTRIES_MAX_MAPPINGS 256u
 #define ENTRIES_MAX_FUNCTION 65536u /* bytes; beyond, an address belongs to a function unseen */
 
 struct entries;
@@ -56,6 +57,18 @@ void entries_reach(struct entries *e, uint64_t to, uint64_t address);
 
 /* As entries_function(), but none if no code so far behind its start was seen to run in it. */
 uint64_t entries_surely(const struct entries *e, uint64_t address);
+
+/*
+ * The program was replaced by another: what code is mapped from now on is all that there is. Rows of code
+ * that is not are of the program before.
+ */
+void entries_begin_mappings(struct entries *e);
+
+/* Code is mapped in [start, end). Of too many mappings none is known. */
+void entries_map(struct entries *e, uint64_t start, uint64_t end);
+
+/* Whether there is code, as far as is known. */
+bool entries_has_code(const struct entries *e, uint64_t address);
 
 /* A number of no other, that changes when anything that was learnt is forgotten. */
 uint64_t entries_identity(const struct entries *e);

@@ -285,6 +285,21 @@ static int learn_calls(struct stitch *stitch, struct task *task, const struct sn
 	return 0;
 }
 
+/*
+ * The registers outlive an exec: the newest row of code that is not mapped any more, and all older ones, are
+ * the program's before. A snapshot without such is followed by none with: rows do not come back.
+ */
+static void leave_out_stale(struct task *task, struct snapshot *s)
+{
+	uint32_t n = 0;
+
+	while (n < s->n_rows && entries_has_code(task->entries, s->rows[n].from) &&
+	       entries_has_code(task->entries, s->rows[n].to))
+		n++;
+	task->may_be_stale = n < s->n_rows;
+	s->n_rows = n;
+}
+
 static void count_seam(struct stitch_counters *c, enum seam seam)
 {
 	c->made += seam == SEAM_MADE;
@@ -309,6 +324,8 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	if (!task)
 		return -ENOMEM;
 	read_index(stitch, sample, &s);
+	if (task->may_be_stale)
+		leave_out_stale(task, &s);
 	if (task->epoch != stitch->epoch)
 		task->is_sure = false;
 	task->epoch = stitch->epoch;
@@ -344,8 +361,25 @@ static void apply_mapping(struct stitch *stitch, const struct event *event)
 	if (m->kernel)
 		return;
 	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
-	if (program)
-		entries_forget(program->entries, m->address, m->address + m->n_bytes);
+	if (!program)
+		return;
+	entries_forget(program->entries, m->address, m->address + m->n_bytes);
+	if (m->executable)
+		entries_map(program->entries, m->address, m->address + m->n_bytes);
+}
+
+/* Its mappings follow. */
+static void begin_program(struct stitch *stitch, int32_t pid, int32_t tid)
+{
+	struct slot *slot;
+
+	forget_process(stitch, pid);
+	forget_task(stitch, tid);
+	slot = add_slot(stitch, pid, tid);
+	if (!slot)
+		return;
+	slot->task.may_be_stale = true;
+	entries_begin_mappings(slot->task.entries);
 }
 
 void stitch_apply(struct stitch *stitch, const struct event *event)
@@ -353,7 +387,7 @@ void stitch_apply(struct stitch *stitch, const struct event *event)
 	switch (event->kind) {
 	case EVENT_COMM:
 		if (event->comm.exec)
-			forget_process(stitch, event->pid);
+			begin_program(stitch, event->pid, event->tid);
 		return;
 	case EVENT_FORK:
 	case EVENT_EXIT:

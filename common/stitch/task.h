@@ -42,9 +42,10 @@ struct task {
 
 	struct row rows[TASK_MAX_ROWS]; /* of the last snapshot, each at its height: task_row() */
 	uint32_t n_rows;
-	int64_t top;   /* the height of its newest row */
-	bool is_known; /* there was one */
-	bool is_sure;  /* its height is right for certain, relative to the one before */
+	int64_t top;       /* the height of its newest row */
+	bool is_known;     /* there was one */
+	bool may_be_stale; /* there may be rows from before an exec */
+	bool is_sure;      /* its height is right for certain, relative to the one before */
 	uint32_t epoch;
 	uint64_t learnt; /* the identity of the entries that its rows were put into */
 

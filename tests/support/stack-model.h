@@ -85,6 +85,17 @@ static inline uint64_t stitched_caller(const struct stitched *s, size_t i)
 	return s->callers[s->n_callers - 1 - i].from;
 }
 
+/* Functions, from @first on: no others are code any more, if it is the first such after an exec. */
+static inline void tell_code(struct model *m, unsigned int first, unsigned int n)
+{
+	struct event e = { .kind = EVENT_MAPPING, .pid = PID, .tid = PID };
+
+	e.mapping.address = function_at(first);
+	e.mapping.n_bytes = function_at(first + n) - function_at(first);
+	e.mapping.executable = true;
+	stitch_apply(m->stitch, &e);
+}
+
 static inline void tell(struct model *m, enum event_kind kind, bool exec)
 {
 	struct event e = { .kind = kind, .pid = PID, .tid = PID };
