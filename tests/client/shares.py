@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from sampling import document, start, stop
+from sampling import closed_windows, document, start, stop
 from support import check, finish
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
@@ -73,6 +73,18 @@ def check_process(socket, pid, unit):
         check({row["pid"] for row in members} == {pid}, members)
 
 
+def check_diff(socket, pid):
+    """Of a window in the first phase and one in the second: what got dearer is named."""
+    busy = [window["id"] for window in closed_windows(socket)
+            if document(socket, "top", window["id"], "--pid", pid)["totals"]["samples"] > 100]
+    if not check(len(busy) >= 4, "windows with the program:", busy):
+        return
+    changes = document(socket, "diff", busy[1], busy[-2], "--pid", pid)
+    dearer = max(changes["functions"], key=lambda row: row["delta_percent"])
+    print(changes["summary"], "dearer:", dearer["new"]["symbol"], dearer["delta_percent"], dearer["interval"])
+    check(dearer["new"]["symbol"] == "red" and dearer["significant"], dearer)
+
+
 with tempfile.TemporaryDirectory() as state:
     branchd, path = start(BRANCHD, state)
     made = make_groups(f"branchd-shares-{os.getpid()}.service")
@@ -81,6 +93,7 @@ with tempfile.TemporaryDirectory() as state:
     time.sleep(4)  # two windows: what it did is in them
     check_shares(path, program.pid)
     check_process(path, program.pid, os.path.basename(made[0]) if made else None)
+    check_diff(path, program.pid)
     for directory in made:
         os.rmdir(directory)
     stop(branchd)
