@@ -100,11 +100,10 @@ int64_t path_tree_add(struct path_tree *tree, uint64_t hash, uint32_t context, u
 	return (int64_t)tree->n_nodes++;
 }
 
-void path_tree_clear(struct path_tree *tree)
+int path_tree_reset(struct path_tree *tree)
 {
-	memset(tree->slots, 0, sizeof(*tree->slots) << tree->bits);
-	tree->n_nodes = 1;
-	tree->nodes[PATH_ROOT] = (struct path_node){ 0 };
-	tree->n_paths = 0;
-	tree->lightest = 0;
+	size_t max_nodes = tree->max_nodes;
+
+	path_tree_done(tree);
+	return path_tree_init(tree, max_nodes);
 }

@@ -45,7 +45,8 @@ struct path_tree {
 /* @max_nodes is at least 2. */
 int path_tree_init(struct path_tree *tree, size_t max_nodes);
 void path_tree_done(struct path_tree *tree);
-void path_tree_clear(struct path_tree *tree);
+/* Empty again, and its memory given back. 0, or -ENOMEM: then it can only be done with. */
+int path_tree_reset(struct path_tree *tree);
 
 /* The hash of the path that has one step more than one of hash @path. */
 static inline uint64_t path_hash(uint64_t path, uint64_t from, uint64_t to)

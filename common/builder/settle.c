@@ -171,6 +171,7 @@ static int settle_rows(struct settling *s)
 	return row_table_drain(rows, settle_row, s);
 }
 
+/* The trees go first, so that their memory serves for what becomes of the rows, which is most. */
 static int settle_all(struct settling *s)
 {
 	int r;
@@ -179,21 +180,23 @@ static int settle_all(struct settling *s)
 	if (r >= 0)
 		r = settle_stacks(s);
 	if (r >= 0)
-		r = settle_rows(s);
+		r = path_tree_reset(&s->builder->stacks);
 	if (r >= 0)
 		r = settle_streams(s);
+	if (r >= 0)
+		r = path_tree_reset(&s->builder->streams);
+	if (r >= 0)
+		r = settle_rows(s);
 	for (size_t i = 0; i < s->n_objects; i++)
 		s->objects[i]->index = PROFILE_NONE;
 	free(s->objects);
 	return r;
 }
 
-/* All counts gone, all incarnations let go. */
+/* What the tables and trees were not rid of when they were settled; all incarnations let go. */
 static void empty(struct builder *b)
 {
-	path_tree_clear(&b->stacks);
 	b->n_stack_trees++;
-	path_tree_clear(&b->streams);
 	b->stacks_are_full = false;
 	builder_forget_contexts(b);
 	b->counters = (struct profile_counters){ 0 };
