@@ -179,6 +179,33 @@ static void test_streams_in_little_room(void **state)
 			assert_true(try_streams(seed, sizes[i], N_PATHS, 0) > N_PATHS / 1000);
 }
 
+static size_t bytes_of(const struct path_tree *tree)
+{
+	return tree->cap_nodes * sizeof(*tree->nodes) + (sizeof(*tree->slots) << tree->bits);
+}
+
+/* Ten times as many paths, each of them another one: not a byte more. */
+static void test_memory_does_not_grow_with_the_paths(void **state)
+{
+	struct counted_row rows[MAX_STEPS];
+	struct path_tree tree;
+	uint64_t random = 7;
+	size_t bytes = 0;
+
+	assert_int_equal(path_tree_init(&tree, 4096), 0);
+	for (size_t i = 0; i < 100000; i++) {
+		for (size_t k = 0; k < MAX_STEPS; k++)
+			rows[k] = (struct counted_row){ .from = next_random(&random), .run = 1 };
+		assert_int_equal(stream_add(&tree, 0, rows, MAX_STEPS), 0);
+		if (i == 9999)
+			bytes = bytes_of(&tree);
+	}
+	assert_int_equal(bytes_of(&tree), bytes);
+	assert_true(tree.n_nodes > 2048 && tree.n_nodes <= 4096);
+	assert_true(bytes <= 8192 * (sizeof(*tree.nodes) + 4 * sizeof(*tree.slots)));
+	path_tree_done(&tree);
+}
+
 static void test_cycles_are_of_all_below(void **state)
 {
 	static const struct counted_row rows[] = {
@@ -313,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_few_streams_are_exact),
 		cmocka_unit_test(test_streams_lack_less_than_a_thousandth),
 		cmocka_unit_test(test_streams_in_little_room),
+		cmocka_unit_test(test_memory_does_not_grow_with_the_paths),
 		cmocka_unit_test(test_cycles_are_of_all_below),
 		cmocka_unit_test(test_stacks_that_find_room_are_exact),
 		cmocka_unit_test(test_stacks_in_little_room),

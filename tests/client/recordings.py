@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import tempfile
 
 from support import VIEWS, check, finish, one_line, recordings_folder, run
 
@@ -22,6 +23,7 @@ KEYS = {
     "block": {"start", "end", "count", "percent", "cycles", "cycles_rows", "average_cycles",
               "cycles_percent"},
 }
+KERNEL_TEXT = 0xffffffff81000000
 TREE = {"frame", "depth", "parent", "self", "total", "self_percent", "total_percent"}
 WINDOW = {"recording", "mode", "event", "hostname", "cpu", "start", "length", "samples"}
 # What the rows of a view add up to: member of a row, counter.
@@ -208,6 +210,25 @@ def check_filters(path, name, by_process):
     check(status == 0 and "filters" in err, name, status, out, err)
 
 
+def check_kernel_code(path, name):
+    """Where there is no code, its addresses are shown, and it is said."""
+    rows = json.loads(run("top", path, "--by", "block", "--object", "[kernel]", "--json", "-n", "1")[1])["rows"]
+    if not check(rows, name, "has no blocks of the kernel"):
+        return
+    start = int(rows[0]["start"]["address"], 0) & ~0xfff
+    with tempfile.NamedTemporaryFile("w", suffix=".kallsyms") as symbols:
+        symbols.write("%016x T _text\n%016x t hot\n%016x t next\n" % (KERNEL_TEXT, start, start + 0x2000))
+        symbols.flush()
+        annotate = ["annotate", "hot", path, "--kallsyms", symbols.name]
+        status, out, err = run(*annotate)
+        check(status == 0 and "its code is not at hand, so these are addresses only" in out, name, err, out)
+        document = json.loads(run(*annotate, "--json")[1])
+    check(document["function"]["code"] is None and document["ranges"], name, "annotate", document["function"])
+    for instruction in document["instructions"]:
+        check(instruction["text"] is None and instruction["at"]["address"] in out.replace(" ffff", " 0xffff"),
+              name, "annotate lacks", instruction["at"])
+
+
 def check_recording(path, name):
     documents = {by: check_view(path, name, by) for by in VIEWS}
     if not all(documents.values()):
@@ -243,6 +264,8 @@ found = sorted(glob.glob(os.path.join(folder, "*/perf.data")))
 check(found, "no recordings in", folder)
 for each in found:
     check_recording(each, os.path.basename(os.path.dirname(each)))
+    if "sandybridge" in each:
+        check_kernel_code(each, os.path.basename(os.path.dirname(each)))
 for each in sorted(glob.glob(os.path.join(folder, "formats/*"))):
     check_format(each, os.path.basename(each))
 for each in glob.glob(os.path.join(folder, "formats/*corrupted*")):
