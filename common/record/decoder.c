@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records to events. A cursor walks each record from its header to its end; every count that a
- * record states is held against the bytes that are left before it is believed.
+ * Records to events: whose each is and when, by the layouts of the events; decode-sample.c and decode-body.c
+ * read the rest.
  */
 #include "common/record/decoder.h"
 
@@ -12,11 +12,9 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "common/record/decode-body.h"
+#include "common/record/decode-sample.h"
 #include "common/util/array.h"
-
-/* Bits of branch_sample_type that change a record's shape; the second is newer than some headers. */
-#define BRANCH_HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
-#define BRANCH_COUNTERS (1ull << 19)
 
 #define NONE (-1) /* of an offset: the field is not there */
 
@@ -42,54 +40,6 @@ struct decoder {
 	struct id_entry *ids;
 	bool same_layout; /* all sources lay out their samples alike */
 };
-
-struct cursor {
-	const char *at, *end;
-};
-
-static size_t cursor_left(const struct cursor *c)
-{
-	return (size_t)(c->end - c->at);
-}
-
-static bool take(struct cursor *c, void *p, size_t n)
-{
-	if (cursor_left(c) < n)
-		return false;
-	memcpy(p, c->at, n);
-	c->at += n;
-	return true;
-}
-
-static bool skip(struct cursor *c, uint64_t n)
-{
-	if (cursor_left(c) < n)
-		return false;
-	c->at += n;
-	return true;
-}
-
-/* @n elements of @size bytes, where they lie; NULL if they do not fit. */
-static const void *take_array(struct cursor *c, uint64_t n, size_t size)
-{
-	const char *p = c->at;
-
-	if (n > cursor_left(c) / size)
-		return NULL;
-	c->at += n * size;
-	return p;
-}
-
-/* A string that ends within what is left. */
-static const char *take_string(struct cursor *c)
-{
-	const char *s = c->at, *nul = memchr(s, '\0', cursor_left(c));
-
-	if (!nul)
-		return NULL;
-	c->at = nul + 1;
-	return s;
-}
 
 int decoder_new(struct decoder **ret)
 {
@@ -344,302 +294,6 @@ int decoder_time(const struct decoder *decoder, const struct perf_event_header *
 	return 1;
 }
 
-/* A process or thread; none (-1) is how the kernel says that it cannot, and what no number can be. */
-static int32_t task_id(uint32_t id)
-{
-	return id <= INT32_MAX ? (int32_t)id : -1;
-}
-
-static bool take_ids(struct cursor *c, uint64_t type, struct event *ret)
-{
-	uint64_t word;
-	uint32_t pair[2];
-
-	if (type & PERF_SAMPLE_TID) {
-		if (!take(c, pair, 8))
-			return false;
-		ret->pid = task_id(pair[0]);
-		ret->tid = task_id(pair[1]);
-	}
-	if (type & PERF_SAMPLE_TIME) {
-		if (!take(c, &word, 8))
-			return false;
-		ret->time_ns = word != UINT64_MAX ? word : 0;
-	}
-	return true;
-}
-
-static bool skip_read(struct cursor *c, uint64_t format)
-{
-	uint64_t nr = 1, value_bytes = 8, head = 0;
-
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		head += 8;
-	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		head += 8;
-	if (format & PERF_FORMAT_ID)
-		value_bytes += 8;
-	if (format & PERF_FORMAT_LOST)
-		value_bytes += 8;
-	if (format & PERF_FORMAT_GROUP && !take(c, &nr, 8))
-		return false;
-	return skip(c, head) && nr <= cursor_left(c) / value_bytes && skip(c, nr * value_bytes);
-}
-
-static bool skip_sized(struct cursor *c)
-{
-	uint64_t n;
-
-	return take(c, &n, 8) && skip(c, n);
-}
-
-/* u32 size, data; together padded to 8 bytes. */
-static bool take_raw(struct cursor *c, struct sample *s)
-{
-	uint32_t n;
-
-	if (!take(c, &n, 4))
-		return false;
-	s->raw = c->at;
-	s->n_raw = n;
-	return skip(c, (((uint64_t)n + 4 + 7) & ~7ull) - 4);
-}
-
-static bool skip_regs(struct cursor *c, uint64_t mask)
-{
-	uint64_t abi;
-
-	return take(c, &abi, 8) && (abi == 0 || skip(c, 8 * (uint64_t)__builtin_popcountll(mask)));
-}
-
-static bool skip_stack(struct cursor *c)
-{
-	uint64_t n;
-
-	return take(c, &n, 8) && skip(c, n) && (n == 0 || skip(c, 8));
-}
-
-static bool take_callchain(struct cursor *c, struct sample *s)
-{
-	uint64_t n;
-
-	if (!take(c, &n, 8))
-		return false;
-	s->callchain = take_array(c, n, 8);
-	s->n_callchain = (uint32_t)n;
-	return s->callchain;
-}
-
-static bool take_rows(struct cursor *c, const struct perf_event_attr *attr, struct sample *s)
-{
-	uint64_t n;
-
-	if (!take(c, &n, 8))
-		return false;
-	s->has_rows = true;
-	s->gaps = !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY);
-	s->call_stack = attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
-	if (attr->branch_sample_type & BRANCH_HW_INDEX) {
-		/* Without rows the kernel may leave the index out, too. */
-		s->has_hw_idx = take(c, &s->hw_idx, 8);
-		if (!s->has_hw_idx && n != 0)
-			return false;
-	}
-	s->rows = take_array(c, n, sizeof(struct row));
-	s->n_rows = (uint32_t)n;
-	if (!s->rows)
-		return false;
-	return !(attr->branch_sample_type & BRANCH_COUNTERS) || skip(c, 8 * n);
-}
-
-/* What comes after the rows; nothing of it is used, but all of it must fit. */
-static bool skip_rest(struct cursor *c, const struct perf_event_attr *attr)
-{
-	static const uint64_t words[] = {
-		PERF_SAMPLE_PHYS_ADDR,
-		PERF_SAMPLE_CGROUP,
-		PERF_SAMPLE_DATA_PAGE_SIZE,
-		PERF_SAMPLE_CODE_PAGE_SIZE,
-	};
-	uint64_t t = attr->sample_type;
-
-	if (t & PERF_SAMPLE_REGS_USER && !skip_regs(c, attr->sample_regs_user))
-		return false;
-	if (t & PERF_SAMPLE_STACK_USER && !skip_stack(c))
-		return false;
-	if (t & PERF_SAMPLE_WEIGHT_TYPE && !skip(c, 8))
-		return false;
-	if (t & PERF_SAMPLE_DATA_SRC && !skip(c, 8))
-		return false;
-	if (t & PERF_SAMPLE_TRANSACTION && !skip(c, 8))
-		return false;
-	if (t & PERF_SAMPLE_REGS_INTR && !skip_regs(c, attr->sample_regs_intr))
-		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (t & words[i] && !skip(c, 8))
-			return false;
-	return !(t & PERF_SAMPLE_AUX) || skip_sized(c);
-}
-
-static bool take_sample_body(struct cursor *c, const struct perf_event_attr *attr,
-			     struct event *ret)
-{
-	struct sample *s = &ret->sample;
-	uint64_t t = attr->sample_type;
-
-	if (t & PERF_SAMPLE_IDENTIFIER && !skip(c, 8))
-		return false;
-	if (t & PERF_SAMPLE_IP && !take(c, &s->ip, 8))
-		return false;
-	if (!take_ids(c, t, ret))
-		return false;
-	if (!skip(c, 8 * (uint64_t)(!!(t & PERF_SAMPLE_ADDR) + !!(t & PERF_SAMPLE_ID) +
-				    !!(t & PERF_SAMPLE_STREAM_ID))))
-		return false;
-	if (t & PERF_SAMPLE_CPU && (!take(c, &ret->cpu, 4) || !skip(c, 4)))
-		return false;
-	if (t & PERF_SAMPLE_PERIOD && !take(c, &s->period, 8))
-		return false;
-	if (t & PERF_SAMPLE_READ && !skip_read(c, attr->read_format))
-		return false;
-	if (t & PERF_SAMPLE_CALLCHAIN && !take_callchain(c, s))
-		return false;
-	if (t & PERF_SAMPLE_RAW && !take_raw(c, s))
-		return false;
-	if (t & PERF_SAMPLE_BRANCH_STACK && !take_rows(c, attr, s))
-		return false;
-	/* After an empty branch stack one word taken for the index may have been the next field's. */
-	return skip_rest(c, attr) || (s->has_hw_idx && s->n_rows == 0);
-}
-
-static int decode_sample(struct cursor *c, const struct perf_event_header *record,
-			 const struct source *source, struct event *ret, struct fault *fault)
-{
-	struct sample *s = &ret->sample;
-
-	*s = (struct sample){ .period = 1, .uid = UINT32_MAX };
-	if (!(source->attr.sample_type & PERF_SAMPLE_PERIOD) && !source->attr.freq)
-		s->period = source->attr.sample_period ? source->attr.sample_period : 1;
-	s->mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (!take_sample_body(c, &source->attr, ret))
-		return fault_set(fault, -EBADMSG, "sample ends before what it should hold");
-	ret->kind = EVENT_SAMPLE;
-	return 0;
-}
-
-/*
- * Is it the build-id form? The kernel marks it, but where one of several events on a machine asked for
- * build-ids it marks those of the others, too, in which there is none. A recording that asked for none has
- * some where `perf inject` has put them: of the two usual sizes.
- */
-static bool has_build_id(const struct cursor *c, const struct perf_event_header *record,
-			 const struct perf_event_attr *attr)
-{
-	uint32_t size;
-
-	if (!(record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || cursor_left(c) < sizeof(size))
-		return false;
-	memcpy(&size, c->at, sizeof(size));
-	return attr->build_id || size == 16 || size == 20;
-}
-
-static bool take_inode(struct cursor *c, bool build_id, struct mapping_event *m)
-{
-	uint8_t n;
-
-	if (build_id) {
-		if (!take(c, &n, 1) || n > sizeof(m->build_id) || !skip(c, 3) ||
-		    !take(c, m->build_id, sizeof(m->build_id)))
-			return false;
-		m->n_build_id = n;
-		return true;
-	}
-	return take(c, &m->major, 4) && take(c, &m->minor, 4) && take(c, &m->inode, 8) &&
-	       skip(c, 8);
-}
-
-static bool decode_mapping(struct cursor *c, const struct perf_event_header *record,
-			   const struct perf_event_attr *attr, struct event *ret)
-{
-	struct mapping_event *m = &ret->mapping;
-	uint32_t task[2], protection[2] = { 4 /* PROT_EXEC */ };
-
-	*m = (struct mapping_event){ 0 };
-	if (!take(c, task, 8) || !take(c, &m->address, 8) || !take(c, &m->n_bytes, 8) ||
-	    !take(c, &m->file_offset, 8))
-		return false;
-	if (record->type == PERF_RECORD_MMAP2 &&
-	    (!take_inode(c, has_build_id(c, record, attr), m) || !take(c, protection, 8)))
-		return false;
-	m->path = take_string(c);
-	if (!m->path)
-		return false;
-	m->executable = record->type == PERF_RECORD_MMAP2 ?
-				protection[0] & 4 :
-				!(record->misc & PERF_RECORD_MISC_MMAP_DATA);
-	m->kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == CPU_MODE_KERNEL ||
-		    task[0] == UINT32_MAX;
-	ret->pid = task_id(task[0]);
-	ret->tid = task_id(task[1]);
-	ret->kind = EVENT_MAPPING;
-	return true;
-}
-
-static bool decode_comm(struct cursor *c, const struct perf_event_header *record, struct event *ret)
-{
-	uint32_t task[2];
-
-	if (!take(c, task, 8))
-		return false;
-	ret->comm.comm = take_string(c);
-	ret->comm.exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
-	ret->pid = task_id(task[0]);
-	ret->tid = task_id(task[1]);
-	ret->kind = EVENT_COMM;
-	return ret->comm.comm;
-}
-
-static bool decode_task(struct cursor *c, const struct perf_event_header *record, struct event *ret)
-{
-	uint32_t task[4]; /* pid, ppid, tid, ptid */
-	uint64_t time;
-
-	if (!take(c, task, sizeof(task)) || !take(c, &time, 8))
-		return false;
-	ret->pid = task_id(task[0]);
-	ret->tid = task_id(task[2]);
-	ret->fork.parent_pid = task_id(task[1]);
-	ret->fork.parent_tid = task_id(task[3]);
-	ret->fork.exec = record->misc & PERF_RECORD_MISC_FORK_EXEC;
-	if (time != 0)
-		ret->time_ns = time;
-	ret->kind = record->type == PERF_RECORD_FORK ? EVENT_FORK : EVENT_EXIT;
-	return true;
-}
-
-static bool decode_lost(struct cursor *c, const struct perf_event_header *record, struct event *ret)
-{
-	ret->lost.samples = record->type == PERF_RECORD_LOST_SAMPLES;
-	if (!ret->lost.samples && !skip(c, 8))
-		return false;
-	ret->kind = EVENT_LOST;
-	return take(c, &ret->lost.n, 8);
-}
-
-static bool decode_ksymbol(struct cursor *c, struct event *ret)
-{
-	struct ksymbol_event *k = &ret->ksymbol;
-	uint16_t type, flags;
-
-	if (!take(c, &k->address, 8) || !take(c, &k->n_bytes, 4) || !take(c, &type, 2) ||
-	    !take(c, &flags, 2))
-		return false;
-	k->name = take_string(c);
-	k->unregister = flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
-	ret->kind = EVENT_KSYMBOL;
-	return k->name;
-}
-
 /* The trailer that sample_id_all adds says whose and when, where the body does not. */
 static void decode_trailer(const struct perf_event_header *record, const struct source *source,
 			   struct event *ret)
@@ -649,7 +303,7 @@ static void decode_trailer(const struct perf_event_header *record, const struct 
 	uint64_t t = source->attr.sample_type;
 	struct event trailer = { .pid = -1, .tid = -1, .cpu = UINT32_MAX };
 
-	if (!take_ids(&c, t, &trailer))
+	if (!decode_ids(&c, t, &trailer))
 		return;
 	if (ret->kind == EVENT_LOST || ret->kind == EVENT_THROTTLE ||
 	    ret->kind == EVENT_UNTHROTTLE) {
@@ -658,36 +312,9 @@ static void decode_trailer(const struct perf_event_header *record, const struct 
 	}
 	if (trailer.time_ns != 0)
 		ret->time_ns = trailer.time_ns;
-	skip(&c, 8 * (uint64_t)(!!(t & PERF_SAMPLE_ID) + !!(t & PERF_SAMPLE_STREAM_ID)));
+	cursor_skip(&c, 8 * (uint64_t)(!!(t & PERF_SAMPLE_ID) + !!(t & PERF_SAMPLE_STREAM_ID)));
 	if (t & PERF_SAMPLE_CPU)
-		take(&c, &ret->cpu, 4);
-}
-
-static bool decode_body(struct cursor *c, const struct perf_event_header *record,
-			const struct perf_event_attr *attr, struct event *ret)
-{
-	switch (record->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		return decode_mapping(c, record, attr, ret);
-	case PERF_RECORD_COMM:
-		return decode_comm(c, record, ret);
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		return decode_task(c, record, ret);
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-		return decode_lost(c, record, ret);
-	case PERF_RECORD_KSYMBOL:
-		return decode_ksymbol(c, ret);
-	case PERF_RECORD_THROTTLE:
-		ret->kind = EVENT_THROTTLE;
-		return true;
-	case PERF_RECORD_UNTHROTTLE:
-		ret->kind = EVENT_UNTHROTTLE;
-		return true;
-	}
-	return true;
+		cursor_take(&c, &ret->cpu, 4);
 }
 
 int decoder_decode(const struct decoder *decoder, const struct perf_event_header *record,
@@ -715,7 +342,7 @@ int decoder_decode(const struct decoder *decoder, const struct perf_event_header
 				 record->type);
 	ret->source = (uint32_t)(source - decoder->sources);
 	if (record->type == PERF_RECORD_SAMPLE)
-		return decode_sample(&c, record, source, ret, fault);
+		return decode_sample(&c, record, &source->attr, ret, fault);
 
 	c.end = (const char *)record + trailer_end(source, record);
 	if (cursor_left(&c) < source->trailer_bytes)

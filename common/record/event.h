@@ -146,3 +146,9 @@ struct event {
 		struct build_id_event build_id;
 	};
 };
+
+/* A process or thread; none (-1) is how the kernel says that it cannot, and what no number can be. */
+static inline int32_t event_task_id(uint32_t id)
+{
+	return id <= INT32_MAX ? (int32_t)id : -1;
+}
