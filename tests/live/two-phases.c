@@ -5,14 +5,18 @@
  * over both phases has 62.5 % of the time.
  *
  *     two-phases [SECONDS-OF-A-PHASE]
+ *     two-phases calls CALLS-OF-A-PHASE
+ *
+ * By calls instead of the clock where that runs on while the CPU is somewhere else: in an emulator.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS  10000000ull /* of both together, in the mean */
-#define ROUNDS    50000       /* of each call: looking at the clock costs next to nothing beside */
+#define SLICE_NS  10000000u /* of both together, in the mean */
+#define ROUNDS    50000     /* of each call: looking at the clock costs next to nothing beside */
 #define NOINLINE  __attribute__((noinline, noclone))
 #define SECOND_NS 1000000000ull
 
@@ -50,13 +54,45 @@ static unsigned long long spend(void (*work)(void), unsigned long long ns)
 	return spent;
 }
 
-/* No two alike: or they and the samples, taken by the same clock, would keep step. */
-static unsigned long long next_slice(void)
+static unsigned long long next_random(unsigned int end)
 {
 	static unsigned int random = 1;
 
 	random = random * 1103515245u + 12345u; /* as C11 has rand() */
-	return SLICE_NS / 2 + SLICE_NS * (random >> 16 & 0xfff) / 0x1000;
+	return (unsigned long long)end * (random >> 16 & 0xfff) / 0x1000;
+}
+
+/* No two alike: or they and the samples, taken by the same clock, would keep step. */
+static unsigned long long next_slice(void)
+{
+	return SLICE_NS / 2 + next_random(SLICE_NS);
+}
+
+static void tell(const char *name, unsigned long long red_part, unsigned long long blue_part)
+{
+	double all = (double)(red_part + blue_part);
+
+	printf("%s phase: red %.1f %%, blue %.1f %%\n", name, 100.0 * (double)red_part / all,
+	       100.0 * (double)blue_part / all);
+	fflush(stdout);
+}
+
+static void phase_of_calls(const char *name, unsigned int red_percent, unsigned long long n)
+{
+	unsigned long long n_red = 0;
+	struct timespec t;
+
+	for (unsigned long long i = 0; i < n; i++) {
+		if (next_random(100) < red_percent) {
+			red();
+			n_red++;
+		} else {
+			blue();
+		}
+	}
+	clock_gettime(CLOCK_REALTIME, &t);
+	printf("until %lld.%09ld, ", (long long)t.tv_sec, t.tv_nsec);
+	tell(name, n_red, n - n_red);
 }
 
 static void phase(const char *name, unsigned int red_percent, unsigned long long ns)
@@ -69,15 +105,20 @@ static void phase(const char *name, unsigned int red_percent, unsigned long long
 		spent_red += spend(red, slice * red_percent / 100);
 		spent_blue += spend(blue, slice * (100 - red_percent) / 100);
 	}
-	printf("%s phase: red %.1f %%, blue %.1f %%\n", name,
-	       100.0 * (double)spent_red / (double)(spent_red + spent_blue),
-	       100.0 * (double)spent_blue / (double)(spent_red + spent_blue));
-	fflush(stdout);
+	tell(name, spent_red, spent_blue);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long long ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 5) * SECOND_NS;
+	unsigned long long ns, n;
+
+	if (argc == 3 && strcmp(argv[1], "calls") == 0) {
+		n = strtoull(argv[2], NULL, 10);
+		phase_of_calls("first", 50, n);
+		phase_of_calls("second", 75, n);
+		return 0;
+	}
+	ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 5) * SECOND_NS;
 
 	phase("first", 50, ns);
 	phase("second", 75, ns);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The daemon with branch records, in the guest: BUILD=DIRECTORY all.py [MODULE[.CLASS[.TEST]]...]"""
+"""The daemon with branch records, in the guest: BUILD=/run/guest/build all.py [MODULE[.CLASS[.TEST]]...]"""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import unittest
 
 import guest
 
-MODULES = ["branches", "beside_perf", "chosen", "stacks", "losses", "permissions"]
+MODULES = ["verifier", "branches", "beside_perf", "chosen", "stacks", "losses", "permissions"]
 
 if not os.path.exists("/dev/simpmu"):
     print("skipped: there is no simulated PMU here")

@@ -11,7 +11,7 @@ from collections import defaultdict
 from guest import Common, built, dump_samples
 
 PREDICTED = 2
-LOAD = "for i in 0 1; do taskset -c $i timeout 4 $0 100000000 & done; wait"
+LOAD = "for i in 0 1; do taskset -c $i $0 30000 & done; wait"
 
 
 def known_rows(rows):
@@ -41,8 +41,8 @@ def read_ours(stream):
 class BesidePerf(unittest.TestCase):
     def test_every_sample_of_perf_is_in_the_stream(self):
         data = os.path.join(tempfile.mkdtemp(), "perf.data")
-        record = ["perf", "record", "-q", "-a", "-e", "cycles", "-c", "1000003", "-j", "any,u,k", "-m",
-                  "2M", "-o", data, "--", "sh", "-c", LOAD,
+        record = ["perf", "record", "-q", "-B", "-N", "-a", "-e", "cycles", "-c", "1000003", "-j",
+                  "any,u,k", "-m", "2M", "-o", data, "--", "sh", "-c", LOAD,
                   built("tests/simulator/programs/simulated-libc")]
         with Common(4000):
             ours = read_ours(dump_samples("branch", record))

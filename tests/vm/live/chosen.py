@@ -13,13 +13,16 @@ import struct
 import unittest
 from collections import Counter
 
-from guest import Common, Daemon, dump_samples, wait_for
+from guest import Common, Daemon, Processor, dump_samples, wait_for
 
 FIRE = 1 << 30 | (24 + 64 * 24) << 16 | ord("s") << 8 | 1  # SIMPMU_FIRE, tests/vm/simpmu/device.h
 PREDICTED, WRONG_PATH = 1 << 1, 1 << 24
 DEPTH = 32
+AFTER_GAP = 1 << 63  # bpf/sample.h
 EMPTY = (0, 0, 0)
 REPEAT = 20
+AMD = Processor(("AuthenticAMD", 25, 17, 1), "amd_lbr_v2", call_stack=0, tos=0)
+ARCHITECTURAL = Processor(("GenuineIntel", 6, 143, 8), "arch_lbr", tos=0)
 
 
 class Device:
@@ -62,6 +65,24 @@ def count_nmis():
         return next(int(line.split()[1]) for line in file if line.strip().startswith("NMI:"))
 
 
+def mark_wrong_paths(samples):
+    """A third of the rows in which there is something."""
+    chance = random.Random(5)
+    for ip, rows, hw_idx in samples:
+        flags = [WRONG_PATH if row[0] and chance.randrange(3) == 0 else 0 for row in rows]
+        yield ip, [(*row[:2], row[2] | flag) for row, flag in zip(rows, flags)], hw_idx
+
+
+def leave_wrong_paths(rows):
+    kept = []
+    for row in rows:
+        if not row[2] & WRONG_PATH:
+            kept.append(row)
+        elif kept:
+            kept[-1] = (*kept[-1][:2], kept[-1][2] | AFTER_GAP)
+    return kept
+
+
 class Stream(unittest.TestCase):
     def fire_all(self, samples):
         with Device() as device:
@@ -71,16 +92,20 @@ class Stream(unittest.TestCase):
                 self.assertEqual(device.fire(*sample), 1)
             self.assertGreaterEqual(count_nmis() - before, len(samples), "they were no NMIs")
 
-    def check_stream(self, mode, samples):
+    def stream_of(self, mode, samples):
         with Common(-1):
             stream = dump_samples(mode, ["cat"], lambda: self.fire_all(samples))
         stream = [sample for sample in stream if sample["ip"] != 1]
         self.assertEqual(len(stream), len(samples))
+        return stream
+
+    def check_stream(self, mode, samples, has_hw_idx=True):
+        stream = self.stream_of(mode, samples)
         for got, (ip, rows, hw_idx) in zip(stream, samples):
             while rows and rows[-1] == EMPTY:
                 rows = rows[:-1]
             self.assertEqual((got["ip"], got["rows"]), (ip, rows))
-            self.assertEqual(got["hw_idx"], hw_idx if rows else None)
+            self.assertEqual(got["hw_idx"], hw_idx if rows and has_hw_idx else None)
 
     def samples(self):
         """Of every length, from 0 to 64 rows, each with an index of its own; a quarter ends in empty rows."""
@@ -97,6 +122,21 @@ class Stream(unittest.TestCase):
 
     def test_call_stacks(self):
         self.check_stream("stack", list(self.samples()))
+
+    def test_where_an_index_means_nothing(self):
+        with ARCHITECTURAL:
+            self.check_stream("stack", list(self.samples()), has_hw_idx=False)
+
+    def test_wrong_paths_are_left_out(self):
+        """Before they are copied, and the row before them says so."""
+        samples = list(mark_wrong_paths(self.samples()))
+        with AMD:
+            stream = self.stream_of("branch", samples)
+        for got, (ip, rows, _) in zip(stream, samples):
+            kept = leave_wrong_paths(rows)
+            self.assertEqual(got["wrong"], len(rows) - len(kept))
+            kept = [row for row in kept if row[0]]
+            self.assertEqual((got["ip"], got["rows"], got["hw_idx"]), (ip, kept, None))
 
 
 class Windows(unittest.TestCase):
@@ -132,12 +172,23 @@ class Windows(unittest.TestCase):
 
     def test_accounts(self):
         with Common(-1), Daemon(f"Mode=branch\nPids={os.getpid()}") as daemon:
-            totals, status = self.fire(daemon)
-        print("   ", totals, status, flush=True)
+            self.check_accounts(daemon)
+
+    def test_accounts_of_amd(self):
+        """It writes no row twice: two alike are two branches, and the run between them goes backward."""
+        with AMD, Common(-1), Daemon(f"Pids={os.getpid()}") as daemon:
+            sampling = daemon.sampling()
+            self.assertEqual((sampling["mode"], sampling["records"]), ("branch", "AMD LbrExtV2"))
+            self.check_accounts(daemon, {"rows_doubled": -1, "rows_counted": 1, "runs_backward": 1})
+
+    def check_accounts(self, daemon, other=()):
+        """With @other counts of each round than an Intel processor before Alder Lake has."""
+        totals, status = self.fire(daemon)
+        print("   ", {name: n for name, n in totals.items() if n}, status, flush=True)
         expected = Counter()
-        for rows, counts in self.snapshots():
+        for rows, counts in [*self.snapshots(), ([], other)]:
             expected.update({"rows": REPEAT * len(rows)})
-            expected.update({name: REPEAT * n for name, n in counts.items()})
+            expected.update({name: REPEAT * n for name, n in dict(counts).items()})
         self.assertEqual({name: totals[name] for name in expected}, expected)
         self.assertEqual(status["empty"], 2 * REPEAT + 1)
         self.assertEqual(status["full"], 3 * REPEAT)

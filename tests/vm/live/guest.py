@@ -64,6 +64,33 @@ class Common:
         write(PARAMETERS + "common_us", 0)
 
 
+class Processor:
+    """The processor says that it is another one, and the PMU is as that has it, as long as this lasts."""
+
+    def __init__(self, cpuid, flag, **parameters):
+        self.cpuid, self.flag = cpuid, flag
+        self.parameters = parameters
+        self.usual = {}
+
+    def __enter__(self):
+        with open("/proc/cpuinfo", encoding="ascii") as file:
+            text = file.read()
+        names = ["vendor_id", "cpu family", "model", "stepping"]
+        for name, value in zip(names, self.cpuid):
+            text = re.sub(rf"(?m)^{name}(\s*): .*", rf"{name}\1: {value}", text)
+        write("/run/cpuinfo", re.sub(r"(?m)^flags(\s*): ", rf"flags\1: {self.flag} ", text))
+        subprocess.run(["mount", "--bind", "/run/cpuinfo", "/proc/cpuinfo"], check=True)
+        for name, value in self.parameters.items():
+            with open(PARAMETERS + name, encoding="ascii") as file:
+                self.usual[name] = file.read()
+            write(PARAMETERS + name, value)
+
+    def __exit__(self, *_):
+        for name, value in self.usual.items():
+            write(PARAMETERS + name, value)
+        subprocess.run(["umount", "/proc/cpuinfo"], check=True)
+
+
 class Program:
     """A program that is busy on a CPU of its own."""
 

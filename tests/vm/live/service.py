@@ -3,14 +3,21 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
+import time
 import unittest
 
 from guest import answer, as_user, built, wait_for, write
 
 DROP_INS = "/etc/branchd/branchd.conf.d"
+SERVICE = "/etc/systemd/system/branchd.service.d/"
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+CAPABILITIES = "CAP_PERFMON CAP_BPF CAP_SYSLOG CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"
 SOMEBODY = 4242
+TOLD = "/run/phases"  # what the program says of itself
+POINTS = 8            # by how much a share may be off: windows are parts of the phases
 
 
 def run(*command, uid=0):
@@ -50,7 +57,8 @@ class Installed(unittest.TestCase):
               f"[Store]\nWindowSec={window}s\n")
 
     def test_1_the_socket_starts_it(self):
-        self.configure(5)
+        self.configure(1)
+        write(PARANOID, 3)  # as Debian has it
         systemctl("start", "branchd.socket")
         self.assertEqual(shows("ActiveState"), "inactive")
         sampling = ask("status")["sampling"]
@@ -59,7 +67,8 @@ class Installed(unittest.TestCase):
 
     def test_2_top_and_dump(self):
         systemctl("start", "branchd")
-        done = run("systemd-run", "--unit=phases", built("tests/live/two-phases"), "15")
+        done = run("systemd-run", "--unit=phases", "-p", "StandardOutput=file:" + TOLD,
+                   built("tests/live/two-phases"), "calls", "8000")
         self.assertEqual(done.returncode, 0, done.stderr)
         pid = int(shows("MainPID", "phases.service"))
         wait_for(lambda: ask("top", "-1h..")["totals"]["samples"] > 500, "samples")
@@ -70,15 +79,25 @@ class Installed(unittest.TestCase):
                          ["phases.service"])
         self.assertIn(f" {pid} ", branchctl("dump", "-1h..", "--pid", pid))
 
+    def told(self):
+        """Of each phase that is over, when it ended and how much of it was spent in red(), as the program says."""
+        with open(TOLD, encoding="ascii") as file:
+            return [(float(end), float(percent)) for end, percent in
+                    re.findall(r"until ([\d.]+), .*red ([\d.]+) %", file.read())]
+
     def test_3_diff_names_what_got_dearer(self):
-        """The first third of the windows is in the first phase, the last in the second."""
-        wait_for(lambda: run("systemctl", "is-active", "phases").stdout != "active\n", "both phases end")
-        ids = [w["id"] for w in ask("windows")["windows"] if not w["open"] and w["samples"] > 100]
-        third = len(ids) // 3
-        phases = f"{ids[0]}..{ids[third - 1]}", f"{ids[-third]}..{ids[-1]}"
+        wait_for(lambda: len(self.told()) == 2, "both phases end")
+        middle = self.told()[0][0]
+        windows = [w for w in ask("windows")["windows"] if not w["open"] and w["samples"]]
+        old = [w["id"] for w in windows if w["start"] + w["length"] <= middle]
+        new = [w["id"] for w in windows if w["start"] >= middle]
+        phases = f"{old[0]}..{old[-1]}", f"{new[0]}..{new[-1]}"
         print(branchctl("diff", *phases, "-n", 3), flush=True)
         dearer = max(ask("diff", *phases)["functions"], key=lambda row: row["delta_percent"])
         self.assertEqual((dearer["new"]["symbol"], dearer["significant"]), ("red", True), dearer)
+        print("    red, as the program says:", [percent for _, percent in self.told()], flush=True)
+        for side, (_, percent) in zip(("old", "new"), self.told()):
+            self.assertAlmostEqual(dearer[side]["self_percent"], percent, delta=POINTS)
 
     def test_4_reload(self):
         self.configure(7)
@@ -98,7 +117,7 @@ class Installed(unittest.TestCase):
         self.assertTrue(ask("top", "-1h..")["rows"])
 
     def test_6_the_watchdog(self):
-        drop_in("/etc/systemd/system/branchd.service.d/local.conf", "[Service]\nWatchdogSec=20s\nRestartSec=1s\n")
+        drop_in(SERVICE + "local.conf", "[Service]\nWatchdogSec=20s\nRestartSec=1s\n")
         systemctl("daemon-reload")
         systemctl("restart", "branchd")
         os.kill(int(shows("MainPID")), signal.SIGSTOP)
@@ -110,12 +129,31 @@ class Installed(unittest.TestCase):
         self.assertEqual((shows("Result"), shows("ExecMainStatus")), ("success", "0"))
         self.assertTrue(os.path.exists("/var/lib/branchd/branchd.db"))
 
-    def test_8_security(self):
-        systemctl("start", "branchd")
+    def test_8_without_cap_sys_admin(self):
+        """As the unit says: where the level is 2, and no more."""
+        drop_in(SERVICE + "capabilities.conf", f"""[Service]
+            CapabilityBoundingSet=
+            CapabilityBoundingSet={CAPABILITIES}
+            AmbientCapabilities=
+            AmbientCapabilities={CAPABILITIES}
+            """)
+        systemctl("daemon-reload")
+        for level, runs in (2, True), (3, False):
+            write(PARANOID, level)
+            systemctl("restart", "branchd")
+            sampling = ask("status")["sampling"]
+            self.assertEqual(sampling["running"], runs, sampling)
+        self.assertIn("kernel.perf_event_paranoid is 3", sampling["reason"])
+        os.unlink(SERVICE + "capabilities.conf")
+        systemctl("daemon-reload")
+        systemctl("restart", "branchd")
+        self.assertTrue(ask("status")["sampling"]["running"])
+
+    def test_9_security(self):
         done = run("systemd-analyze", "--no-pager", "security", "--threshold=23", "branchd.service")
         print("   ", done.stdout.strip().splitlines()[-1], flush=True)
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main(verbosity=2, failfast=True)
