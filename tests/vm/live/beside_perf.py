@@ -53,7 +53,16 @@ class BesidePerf(unittest.TestCase):
         for cpu in sorted(perf):
             print(f"    CPU {cpu}: perf took {len(perf[cpu])} samples, we {len(ours[cpu])}", flush=True)
             self.assertGreater(len(perf[cpu]), 100)
-            rest = iter(ours[cpu])
+            rest, n_there = iter(ours[cpu]), 0
             for sample in perf[cpu]:
-                self.assertIn(sample, rest, "not in our stream, or not in this place")
+                if sample not in rest:
+                    self.fail(self.describe(sample, n_there, perf[cpu], ours[cpu]))
+                n_there += 1
         print(f"    {n_rows} rows in perf's", flush=True)
+
+    def describe(self, sample, n_before, perf, ours):
+        """What became of a sample of perf's that is not where it should be in our stream."""
+        n_missing = sum(one not in ours for one in perf)
+        alike = [one for one in ours if one[:2] == sample[:2]]
+        return (f"after {n_before} of {len(perf)} samples one of perf's is not in our stream, or not in this "
+                f"place; {n_missing} are in none: {sample}; ours of that ip: {alike[:3]}")
