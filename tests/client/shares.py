@@ -74,12 +74,19 @@ def check_process(socket, pid, unit):
 
 
 def check_diff(socket, pid):
-    """Of a window in the first phase and one in the second: what got dearer is named."""
-    busy = [window["id"] for window in closed_windows(socket)
-            if document(socket, "top", window["id"], "--pid", pid)["totals"]["samples"] > 100]
-    if not check(len(busy) >= 4, "windows with the program:", busy):
+    """Of windows in the first phase and in the second, which are half of its CPU time each: what got dearer is named."""
+    counts = {window["id"]: document(socket, "top", window["id"], "--pid", pid)["totals"]["samples"]
+              for window in closed_windows(socket)}
+    whole, before, old, new = sum(counts.values()), 0, [], []
+    for number, samples in counts.items():
+        if samples and before + samples <= 0.47 * whole:
+            old.append(number)
+        if samples and before >= 0.53 * whole:
+            new.append(number)
+        before += samples
+    if not check(old and new, "windows with the program:", counts):
         return
-    changes = document(socket, "diff", busy[1], busy[-2], "--pid", pid)
+    changes = document(socket, "diff", f"{old[0]}..{old[-1]}", f"{new[0]}..{new[-1]}", "--pid", pid)
     dearer = max(changes["functions"], key=lambda row: row["delta_percent"])
     print(changes["summary"], "dearer:", dearer["new"]["symbol"], dearer["delta_percent"], dearer["interval"])
     check(dearer["new"]["symbol"] == "red" and dearer["significant"], dearer)
