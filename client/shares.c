@@ -2,15 +2,15 @@
 /*
  * The tree of stacks is walked depth first with one counter per row: how often it lies on the path
  * from the root to here. Where it becomes one, all samples below count for the row's total, and none
- * of them twice. Linear in the nodes, whatever their depth.
+ * of them twice.
  */
 #include "client/shares.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/stack-walk.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/strings.h"
@@ -111,67 +111,38 @@ int64_t shares_find(struct shares *shares, const struct share_key *key)
 	return r < 0 ? r : (int64_t)shares->n_rows - 1;
 }
 
-/* The tree for a walk: children linked through @next, and the samples at and below each node. */
-struct walk {
-	const struct profile *profile;
-	uint32_t *child, *next;
-	uint64_t *below;
+struct folding {
+	struct shares *shares;
+	const struct share_range *ranges;
+	const uint32_t *groups;
 	uint32_t *active; /* per row: how often it lies on the path from the root to here */
-	uint32_t root;
 };
 
-static void walk_done(struct walk *walk)
+static void folding_done(struct folding *folding)
 {
-	free(walk->child);
-	free(walk->next);
-	free(walk->below);
-	free(walk->active);
+	free(folding->active);
 }
 
-static int walk_init(struct walk *walk, const struct profile *profile, size_t n_rows)
+static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
-	size_t n = profile->n_stacks;
+	struct folding *f = userdata;
 
-	*walk = (struct walk){ .profile = profile, .root = PROFILE_NONE };
-	walk->child = malloc((n + 1) * sizeof(*walk->child));
-	walk->next = malloc((n + 1) * sizeof(*walk->next));
-	walk->below = calloc(n + 1, sizeof(*walk->below));
-	walk->active = calloc(n_rows + 1, sizeof(*walk->active));
-	if (!walk->child || !walk->next || !walk->below || !walk->active)
-		return -ENOMEM;
-
-	for (size_t i = 0; i < n; i++)
-		walk->child[i] = PROFILE_NONE;
-	for (size_t i = n; i-- > 0;) {
-		uint32_t parent = profile->stacks[i].parent;
-		uint32_t *first = parent == PROFILE_NONE ? &walk->root : &walk->child[parent];
-
-		walk->next[i] = *first;
-		*first = (uint32_t)i;
-		walk->below[i] += profile->stacks[i].samples;
-		if (parent != PROFILE_NONE)
-			walk->below[parent] += walk->below[i];
-	}
-	return 0;
-}
-
-static void enter(struct walk *walk, struct shares *shares, uint32_t node, struct share_range range,
-		  const uint32_t *groups)
-{
-	for (uint32_t i = 0; i < range.n; i++) {
-		uint32_t row = groups[range.first + i];
+	for (uint32_t i = 0; i < f->ranges[node].n; i++) {
+		uint32_t row = f->groups[f->ranges[node].first + i];
 
 		if (i == 0)
-			shares->rows[row].self += walk->profile->stacks[node].samples;
-		if (walk->active[row]++ == 0)
-			shares->rows[row].total += walk->below[node];
+			f->shares->rows[row].self += walk->profile->stacks[node].samples;
+		if (f->active[row]++ == 0)
+			f->shares->rows[row].total += walk->below[node];
 	}
 }
 
-static void leave(struct walk *walk, struct share_range range, const uint32_t *groups)
+static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
-	for (uint32_t i = 0; i < range.n; i++)
-		walk->active[groups[range.first + i]]--;
+	struct folding *f = userdata;
+
+	for (uint32_t i = 0; i < f->ranges[node].n; i++)
+		f->active[f->groups[f->ranges[node].first + i]]--;
 }
 
 static int compare_strings(const char *a, const char *b)
@@ -211,39 +182,21 @@ static int compare_rows(const void *p, const void *q)
 	return compare_keys(&a->key, &b->key);
 }
 
-static void walk_run(struct walk *walk, struct shares *shares, const struct share_range *ranges,
-		     const uint32_t *groups)
-{
-	uint32_t node = walk->root;
-
-	while (node != PROFILE_NONE) {
-		enter(walk, shares, node, ranges[node], groups);
-		if (walk->child[node] != PROFILE_NONE) {
-			node = walk->child[node];
-			continue;
-		}
-		leave(walk, ranges[node], groups);
-		while (walk->next[node] == PROFILE_NONE) {
-			node = walk->profile->stacks[node].parent;
-			if (node == PROFILE_NONE)
-				return;
-			leave(walk, ranges[node], groups);
-		}
-		node = walk->next[node];
-	}
-}
-
 int shares_fold(struct shares *shares, const struct profile *profile,
 		const struct share_range *ranges, const uint32_t *groups)
 {
-	_cleanup_(walk_done) struct walk walk;
-	int r;
+	_cleanup_(folding_done) struct folding folding = {
+		.shares = shares,
+		.ranges = ranges,
+		.groups = groups,
+		.active = calloc(shares->n_rows + 1, sizeof(*folding.active)),
+	};
+	_cleanup_(stack_walk_done) struct stack_walk walk;
+	int r = stack_walk_init(&walk, profile);
 
-	assert(profile->sealed);
-	r = walk_init(&walk, profile, shares->n_rows);
-	if (r < 0)
-		return r;
-	walk_run(&walk, shares, ranges, groups);
+	if (r < 0 || !folding.active)
+		return -ENOMEM;
+	stack_walk_run(&walk, enter, leave, &folding);
 	if (shares->n_rows > 0)
 		qsort(shares->rows, shares->n_rows, sizeof(*shares->rows), compare_rows);
 	return 0;

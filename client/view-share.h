@@ -18,10 +18,10 @@
 int view_shares(struct shares **ret, enum view_by by, const struct profile *profile,
 		struct symbolizer *symbolizer, bool inlined);
 
-/* *@ret is the rows of the sealed @profile, hottest first. 0 or -ENOMEM. */
 /* What the place @at belongs to. */
 struct share_key share_key_of_function(const struct profile *profile, struct location at);
 
+/* *@ret is the rows of the sealed @profile, hottest first. 0 or -ENOMEM. */
 int view_functions(struct shares **ret, const struct profile *profile);
 int view_functions_inlined(struct shares **ret, const struct profile *profile,
 			   struct symbolizer *symbolizer);

@@ -148,6 +148,42 @@ static void recursion_counts_once(void **state)
 	profile_free(p);
 }
 
+/* So many blocks that they are added up in between, of few functions; and functions that are too many for that. */
+static void long_tables(void **state)
+{
+	static const uint64_t per_function[] = { 0x100, 1 };
+
+	for (size_t k = 0; k < ARRAY_SIZE(per_function); k++) {
+		struct profile *p = made_new();
+		struct function_counts counts;
+		uint32_t object = made_object(p, "/bin/demo", 1),
+			 process = made_process(p, "demo", "/bin/demo");
+		uint64_t n = 0x10000;
+
+		for (uint64_t at = 0; at < n; at++) {
+			struct profile_block block = { .process = process,
+						       .object = object,
+						       .start = at / per_function[k] * 0x100 +
+								at % per_function[k],
+						       .end = 0x1000000 + at,
+						       .runs = 3 };
+
+			if (at % per_function[k] == 0)
+				made_function(p, object, block.start, "f");
+			assert_true(profile_add_block(p, &block) >= 0);
+		}
+		made_sealed(p);
+		assert_int_equal(function_counts_init(&counts, p), 0);
+		assert_int_equal(counts.n_rows, n / per_function[k]);
+		for (size_t i = 0; i < counts.n_rows; i++) {
+			assert_int_equal(counts.rows[i].tally.runs, 3 * per_function[k]);
+			assert_int_equal(counts.rows[i].function, i);
+		}
+		function_counts_done(&counts);
+		profile_free(p);
+	}
+}
+
 static void nothing(void **state)
 {
 	struct profile *p = made_sealed(made_new());
@@ -165,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_profiles),
 		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(long_tables),
 		cmocka_unit_test(nothing),
 	};
 

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Each row of a long table makes a count; these are sorted, and equal ones added up. */
+/* Each row of a long table makes a count; these are sorted, now and then, and equal ones added up. */
 #include "common/profile/function-counts.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/profile/stack-walk.h"
+#include "common/util/array.h"
 #include "common/util/cleanup.h"
+
+#define MAX_UNFOLDED ((size_t)16384)
 
 struct counting {
 	struct function_counts *counts;
 	const struct profile *p;
+	size_t cap;
 	uint32_t *functions; /* of each stack's frame */
-	uint64_t *below;     /* samples of each stack and all it called */
+	uint32_t *
+		active; /* of each function, then of each object: how often it is on the path to here */
+	bool failed; /* for want of memory */
 };
 
 static void counting_done(struct counting *c)
 {
 	free(c->functions);
-	free(c->below);
+	free(c->active);
 }
 
 static uint32_t function_at(const struct profile *p, struct location at)
@@ -26,79 +33,6 @@ static uint32_t function_at(const struct profile *p, struct location at)
 	const struct profile_function *function = profile_find_function(p, at);
 
 	return function ? (uint32_t)(function - p->functions) : PROFILE_NONE;
-}
-
-static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
-		const struct function_tally *tally)
-{
-	c->counts->rows[c->counts->n_rows++] =
-		(struct function_count){ process, function, at, *tally };
-}
-
-/* Is the stack's function, or what of its object is in none, also one that called it? */
-static bool is_recursion(const struct counting *c, const struct profile_stack *stack)
-{
-	uint32_t function = c->functions[stack - c->p->stacks];
-
-	for (uint32_t i = stack->parent; i != PROFILE_NONE; i = c->p->stacks[i].parent)
-		if (c->functions[i] == function &&
-		    (function != PROFILE_NONE ||
-		     c->p->stacks[i].frame.object == stack->frame.object))
-			return true;
-	return false;
-}
-
-static void count_stacks(struct counting *c)
-{
-	const struct profile *p = c->p;
-
-	for (size_t i = p->n_stacks; i-- > 0;) {
-		c->below[i] += p->stacks[i].samples;
-		if (p->stacks[i].parent != PROFILE_NONE)
-			c->below[p->stacks[i].parent] += c->below[i];
-	}
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_stack *stack = &p->stacks[i];
-		struct location at = profile_place_frame(p, stack->frame);
-		struct function_tally tally = { .self = stack->samples };
-
-		c->functions[i] = function_at(p, at);
-		if (!is_recursion(c, stack))
-			tally.total = c->below[i];
-		if (tally.self > 0 || tally.total > 0)
-			add(c, stack->process, c->functions[i], at, &tally);
-	}
-}
-
-static void count_branches(struct counting *c)
-{
-	for (size_t i = 0; i < c->p->n_branches; i++) {
-		const struct profile_branch *branch = &c->p->branches[i];
-		const struct profile_function *to = profile_find_function(c->p, branch->to);
-		struct function_tally tally = { .calls = branch->taken };
-
-		if (to && to->start == branch->to.offset &&
-		    to != profile_find_function(c->p, branch->from))
-			add(c, branch->process, (uint32_t)(to - c->p->functions), branch->to,
-			    &tally);
-	}
-}
-
-static void count_blocks(struct counting *c)
-{
-	for (size_t i = 0; i < c->p->n_blocks; i++) {
-		const struct profile_block *block = &c->p->blocks[i];
-		struct location start = { block->object, block->start };
-		uint32_t function = function_at(c->p, start);
-		struct function_tally tally = {
-			.runs = block->runs,
-			.cycles = block->cycles,
-			.timed_runs = block->cycles_rows,
-		};
-
-		if (function != PROFILE_NONE)
-			add(c, block->process, function, start, &tally);
-	}
 }
 
 /* Functions are told by their numbers; where there is none, by the object. */
@@ -139,6 +73,96 @@ static void add_up(struct function_counts *counts)
 	counts->n_rows = n;
 }
 
+/* There are many rows of few functions: they are added up in between, and take more room only where that does not help. */
+static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
+		const struct function_tally *tally)
+{
+	struct function_counts *counts = c->counts;
+
+	if (counts->n_rows == c->cap) {
+		add_up(counts);
+		if (counts->n_rows >= c->cap / 2 &&
+		    ARRAY_RESERVE(&counts->rows, &c->cap, MAX(2 * c->cap, MAX_UNFOLDED)) < 0) {
+			c->failed = true;
+			counts->n_rows = 0;
+			return;
+		}
+	}
+	counts->rows[counts->n_rows++] = (struct function_count){ process, function, at, *tally };
+}
+
+static uint32_t *active_of(const struct counting *c, uint32_t node, struct location at)
+{
+	uint32_t function = c->functions[node];
+
+	if (function != PROFILE_NONE)
+		return &c->active[function];
+	return &c->active[c->p->n_functions +
+			  (at.object == PROFILE_NONE ? c->p->n_objects : at.object)];
+}
+
+static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
+{
+	struct counting *c = userdata;
+	const struct profile_stack *stack = &c->p->stacks[node];
+	struct location at = profile_place_frame(c->p, stack->frame);
+	struct function_tally tally = { .self = stack->samples };
+
+	c->functions[node] = function_at(c->p, at);
+	if ((*active_of(c, node, at))++ == 0)
+		tally.total = walk->below[node];
+	if (tally.self > 0 || tally.total > 0)
+		add(c, stack->process, c->functions[node], at, &tally);
+}
+
+static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
+{
+	struct counting *c = userdata;
+
+	(*active_of(c, node, profile_place_frame(c->p, c->p->stacks[node].frame)))--;
+}
+
+static int count_stacks(struct counting *c)
+{
+	_cleanup_(stack_walk_done) struct stack_walk walk;
+	int r = stack_walk_init(&walk, c->p);
+
+	if (r >= 0)
+		stack_walk_run(&walk, enter, leave, c);
+	return r;
+}
+
+static void count_branches(struct counting *c)
+{
+	for (size_t i = 0; i < c->p->n_branches; i++) {
+		const struct profile_branch *branch = &c->p->branches[i];
+		const struct profile_function *to = profile_find_function(c->p, branch->to);
+		struct function_tally tally = { .calls = branch->taken };
+
+		if (to && to->start == branch->to.offset &&
+		    to != profile_find_function(c->p, branch->from))
+			add(c, branch->process, (uint32_t)(to - c->p->functions), branch->to,
+			    &tally);
+	}
+}
+
+static void count_blocks(struct counting *c)
+{
+	for (size_t i = 0; i < c->p->n_blocks; i++) {
+		const struct profile_block *block = &c->p->blocks[i];
+		struct location start = { block->object, block->start };
+		uint32_t function = function_at(c->p, start);
+		struct function_tally tally = {
+			.runs = block->runs,
+			.cycles = block->cycles,
+			.timed_runs = block->cycles_rows,
+		};
+
+		if (function != PROFILE_NONE)
+			add(c, block->process, function, start, &tally);
+	}
+}
+
 static struct process_tally *tally_of(const struct counting *c, uint32_t process)
 {
 	return &c->counts->processes[process == PROFILE_NONE ? c->p->n_processes : process];
@@ -174,20 +198,19 @@ static void count_processes(const struct counting *c)
 int function_counts_init(struct function_counts *counts, const struct profile *profile)
 {
 	_cleanup_(counting_done) struct counting c = { .counts = counts, .p = profile };
-	size_t n = profile->n_stacks + profile->n_branches + profile->n_blocks;
 
 	assert(profile->sealed);
 
 	*counts = (struct function_counts){ 0 };
-	counts->rows = calloc(n + 1, sizeof(*counts->rows));
 	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));
 	c.functions = calloc(profile->n_stacks + 1, sizeof(*c.functions));
-	c.below = calloc(profile->n_stacks + 1, sizeof(*c.below));
-	if (!counts->rows || !counts->processes || !c.functions || !c.below)
+	c.active = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*c.active));
+	if (!counts->processes || !c.functions || !c.active || count_stacks(&c) < 0)
 		return -ENOMEM;
-	count_stacks(&c);
 	count_branches(&c);
 	count_blocks(&c);
+	if (c.failed)
+		return -ENOMEM;
 	add_up(counts);
 	count_processes(&c);
 	return 0;
