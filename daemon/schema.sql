@@ -33,7 +33,7 @@ PRAGMA auto_vacuum = INCREMENTAL;
 BEGIN IMMEDIATE;
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 3; -- another one means: other tables than these, or another meaning
+PRAGMA user_version = 4; -- another one means: other tables than these, or another meaning
 
 -- What windows refer to -------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@
 #include "daemon/database.h"
 
 #define STORE_APPLICATION_ID 0x62726e64 /* "brnd"; schema.sql has these, too */
-#define STORE_VERSION        3
+#define STORE_VERSION        4
 
 /*
  * Makes this process the only one that writes to the store at @path: a lock on a file beside it,
