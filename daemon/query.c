@@ -445,8 +445,8 @@ int queries_new(struct queries **ret, sd_event *event, struct archive *archive,
 	queries->cut = cut;
 	queries->userdata = userdata;
 	r = sd_event_add_defer(event, &queries->on_turn, on_turn, queries);
-	if (r >= 0)
-		r = sd_event_source_set_priority(queries->on_turn, SERVER_PRIORITY);
+	if (r >= 0) /* callers first: this one is always due */
+		r = sd_event_source_set_priority(queries->on_turn, SERVER_PRIORITY + 1);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(queries->on_turn, SD_EVENT_OFF);
 	if (r >= 0)
