@@ -33,6 +33,8 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	if (!sum)
 		return NULL;
 	profile_free(sum->names);
+	id_map_done(&sum->executables);
+	id_map_done(&sum->processes);
 	id_map_done(&sum->known);
 	free(sum->direct);
 	free(sum->rows);
@@ -162,6 +164,21 @@ static int add_counts(struct function_sum *sum, const struct profile *profile,
 	return r;
 }
 
+int function_sum_add_executable(struct function_sum *sum, const char *executable)
+{
+	struct profile_process process = { .pid = -1, .uid = UINT32_MAX };
+	struct id_key key = { 0 };
+	int r = 0;
+
+	process.executable = profile_string(sum->names, executable, &r);
+	key.a = (int64_t)(uintptr_t)process.executable;
+	if (r < 0 || !executable || id_map_find(&sum->executables, key))
+		return r;
+	if (profile_add_process(sum->names, &process) < 0)
+		return -ENOMEM;
+	return id_map_put(&sum->executables, key, (struct id_value){ 0 });
+}
+
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile)
 {
 	_cleanup_free_ uint32_t *objects = NULL;
@@ -171,6 +188,8 @@ int function_sum_add_profile(struct function_sum *sum, const struct profile *pro
 	r = add_names(sum, profile, &objects);
 	if (r == 0)
 		r = add_counts(sum, profile, objects);
+	for (size_t i = 0; r == 0 && i < profile->n_processes; i++)
+		r = function_sum_add_executable(sum, profile->processes[i].executable);
 	if (r == 0)
 		r = profile_add_info(sum->names, &profile->info, sum->n_added == 0);
 	if (r < 0)

@@ -24,7 +24,9 @@ struct function_sum_row {
 };
 
 struct function_sum {
-	struct profile *names; /* objects, functions, counters of all; not sealed yet */
+	struct profile *names;     /* objects, functions, executables, counters; not sealed yet */
+	struct id_map executables; /* the names' strings that are among these */
+	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
 	struct id_map
 		known; /* to numbers of rows, by the database's ids or a profile's indices; but */
 	uint32_t *direct; /* of the database's functions of low ids, to 1 more; 0: not known */
@@ -49,6 +51,12 @@ DEFINE_CLEANUP(struct function_sum *, function_sum_free);
 int64_t function_sum_find(const struct function_sum *sum, int64_t function, int64_t object);
 int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
 			     struct location at);
+
+/*
+ * A process that was counted ran @executable, which may be NULL: names->processes has each once, as processes of
+ * pid -1, to tell programs from libraries. 0 or -ENOMEM.
+ */
+int function_sum_add_executable(struct function_sum *sum, const char *executable);
 
 /* All of a sealed profile. 0 or -ENOMEM. */
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);

@@ -20,9 +20,10 @@ enum {
 static const char *const sql[N_STATEMENTS] = {
 	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts) VALUES (?, ?)",
 	[READ_COUNTS] = "SELECT counts FROM function_counts WHERE window = ?",
-	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text FROM process p "
+	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text FROM process p "
 			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
-			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 WHERE p.id = ?",
+			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 "
+			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 WHERE p.id = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_FUNCTIONS, "store-functions.h has another number");
@@ -243,15 +244,13 @@ static bool is_by_process(const struct profile_filter *filter)
 	return filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit;
 }
 
-/* 1 or 0, or -errno. */
-static int matches(struct reading *reading, int64_t id)
+/* Whether a process matches, and then its executable is counted: 1 or 0, or -errno. */
+static int look_at_process(struct reading *reading, int64_t id)
 {
 	struct statement *row = reading->functions->statements[READ_PROCESS];
 	struct profile_process process;
-	int r, found;
+	int r, q, found;
 
-	if (id == 0)
-		return 0;
 	statement_bind_int(row, 1, id);
 	r = statement_step(row);
 	if (r < 0)
@@ -266,7 +265,31 @@ static int matches(struct reading *reading, int64_t id)
 		.unit = statement_text(row, 3),
 	};
 	found = profile_process_matches(&process, reading->filter);
-	r = statement_reset(row);
+	r = found ? function_sum_add_executable(reading->sum, statement_text(row, 4)) : 0;
+	q = statement_reset(row);
+	return r < 0 || q < 0 ? MIN(r, q) : found;
+}
+
+/* So many processes are remembered, and then they are looked at again. */
+#define MAX_PROCESSES (1 << 16)
+
+/* 1 or 0, or -errno. Most processes are in many windows, and looked at once. */
+static int matches(struct reading *reading, int64_t id)
+{
+	struct id_map *processes = &reading->sum->processes;
+	const struct id_value *known = id_map_find(processes, (struct id_key){ id, 0, 0 });
+	int r, found;
+
+	if (id == 0)
+		return 0;
+	if (known)
+		return (int)known->id;
+	found = look_at_process(reading, id);
+	if (found < 0)
+		return found;
+	if (processes->n >= MAX_PROCESSES)
+		id_map_clear(processes);
+	r = id_map_put(processes, (struct id_key){ id, 0, 0 }, (struct id_value){ found, 0 });
 	return r < 0 ? r : found;
 }
 
@@ -353,19 +376,22 @@ static int read_process(struct reading *reading, int64_t *id)
 	tally.runs = take(reading);
 	tally.hits = take(reading);
 	wanted = reading->damaged ? 0 : matches(reading, *id);
-	if (wanted > 0)
+	if (wanted < 0)
+		return wanted;
+	if (!is_by_process(reading->filter))
+		return read_rows(reading, false);
+	if (wanted)
 		add_process(reading, &tally);
-	return wanted < 0 ? wanted : read_rows(reading, wanted > 0);
+	return read_rows(reading, wanted);
 }
 
-/* Of all processes together, or of those that match. */
+/* Of all processes together, or of those that match; executables are theirs either way. */
 static int read_sections(struct reading *reading)
 {
-	bool is_filtered = is_by_process(reading->filter);
 	int64_t process = 0;
-	int r = read_rows(reading, !is_filtered);
+	int r = read_rows(reading, !is_by_process(reading->filter));
 
-	while (r >= 0 && is_filtered && reading->n > 0 && !reading->damaged)
+	while (r >= 0 && reading->n > 0 && !reading->damaged)
 		r = read_process(reading, &process);
 	return r;
 }

@@ -35,9 +35,24 @@ def check_ranges(path, shape):
                 check(functions["functions"], "a test of nothing")
                 check(any(row["new"] and row["new"]["per_call"] for row in functions["functions"]) ==
                       (shape == "busy"), shape, "cycles of calls")
+            if shape == "renamed" and not options:
+                check_renamed(functions["functions"], windows)
 
 
-for kind in "idle", "busy":
+def check_renamed(rows, windows):
+    """The program has another path and build-id in the new half: its functions tell that it is the same."""
+    new = "/opt/alpha" if windows[1] == "4" else "/srv/beta"
+    program = [row for row in rows if "/opt/alpha" in objects_of(row) or "/srv/beta" in objects_of(row)]
+    check(["/opt/alpha", new] in map(objects_of, program), windows, "is not paired")
+    for row in program:
+        check(objects_of(row)[0] in (None, "/opt/alpha") and objects_of(row)[1] in (None, new), windows, row)
+
+
+def objects_of(row):
+    return [row[side] and row[side]["object"] for side in ("old", "new")]
+
+
+for kind in "idle", "busy", "renamed":
     with tempfile.TemporaryDirectory() as place:
         socket = os.path.join(place, "socket")
         with subprocess.Popen([sys.argv[2], socket, os.path.join(place, "windows.db"), kind, str(WINDOWS)],

@@ -7,8 +7,9 @@
 
 #include "tests/support/random.h"
 
-const struct generated_shape generated_idle = { "idle", 5, 8, 60, 120, 0, 0, 12 };
-const struct generated_shape generated_busy = { "busy", 50, 60, 1500, 2000, 5000, 5000, 12 };
+const struct generated_shape generated_idle = { "idle", 5, 8, 60, 120, 0, 0, 12, 0 };
+const struct generated_shape generated_busy = { "busy", 50, 60, 1500, 2000, 5000, 5000, 12, 0 };
+const struct generated_shape generated_renamed = { "renamed", 5, 8, 60, 120, 0, 0, 12, 8 };
 
 #define FUNCTION_BYTES 256u
 #define CHANGING       20u /* one key in so many is of this window only */
@@ -40,11 +41,32 @@ static struct location key_place(const struct generated_shape *shape, uint32_t i
 				  0x1000 + function * FUNCTION_BYTES + (random >> 32) % 8 * 16 };
 }
 
-static void add_short_rows(struct profile *p, const struct generated_shape *shape, uint64_t *state)
+static const char *program_path(const struct generated_shape *shape, uint32_t window)
 {
+	if (shape->renamed == 0)
+		return "/usr/sbin/a-worker";
+	return window < shape->renamed ? "/opt/alpha" : "/srv/beta";
+}
+
+/* The program as the first object, where it may be told from its other file only by its functions. */
+static void add_program(struct profile *p, const struct generated_shape *shape, uint32_t window)
+{
+	struct profile_object object = { .path = program_path(shape, window), .n_build_id = 20 };
+
+	object.inode = window < shape->renamed ? 90 : 91;
+	object.build_id[0] = (uint8_t)object.inode;
+	check(profile_add_object(p, &object));
+}
+
+static void add_short_rows(struct profile *p, const struct generated_shape *shape, uint32_t window,
+			   uint64_t *state)
+{
+	const char *program = program_path(shape, window);
 	char text[100];
 
-	for (uint32_t i = 0; i < shape->n_objects; i++) {
+	if (shape->renamed > 0)
+		add_program(p, shape, window);
+	for (uint32_t i = shape->renamed > 0; i < shape->n_objects; i++) {
 		struct profile_object object = { .path = text, .inode = 100 + i, .n_build_id = 20 };
 
 		snprintf(text, sizeof(text), "/usr/lib/x86_64-linux-gnu/libsomething-%u.so.1", i);
@@ -55,7 +77,7 @@ static void add_short_rows(struct profile *p, const struct generated_shape *shap
 	for (uint32_t i = 0; i < shape->n_processes; i++) {
 		struct profile_process process = { .pid = (int32_t)(1000 + i),
 						   .comm = "worker",
-						   .executable = "/usr/sbin/a-worker",
+						   .executable = program,
 						   .unit = text,
 						   .uid = 1000,
 						   .samples = next_random(state) % 100 };
@@ -142,7 +164,7 @@ struct profile *generated_profile(const struct generated_shape *shape, uint32_t 
 	p->info.end_ns = p->info.start_ns + 9999999999;
 	p->counters.weight = 10101010000;
 	p->counters.unmapped = 3;
-	add_short_rows(p, shape, &state);
+	add_short_rows(p, shape, window, &state);
 	add_stacks(p, shape, window, &state);
 	add_branches(p, shape, window, &state);
 	check(profile_seal(p));

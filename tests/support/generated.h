@@ -12,10 +12,11 @@
 struct generated_shape {
 	const char *name;
 	uint32_t n_processes, n_objects, n_functions, n_nodes, n_branches, n_blocks;
-	uint32_t depth; /* of the stacks */
+	uint32_t depth;   /* of the stacks */
+	uint32_t renamed; /* the window from which on the program is another file; 0: none */
 };
 
-extern const struct generated_shape generated_idle, generated_busy;
+extern const struct generated_shape generated_idle, generated_busy, generated_renamed;
 
 /* Sealed; on failure the program ends. */
 struct profile *generated_profile(const struct generated_shape *shape, uint32_t window);

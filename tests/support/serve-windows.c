@@ -3,7 +3,7 @@
  * The daemon without its sampling: serves the windows of a database, which is made of generated ones of 10 s, up to now,
  * where it has none. It says "ready", and ends when its standard input does.
  *
- *     serve-windows SOCKET DATABASE idle|busy WINDOWS
+ *     serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,13 @@ static void check(int r, const char *what)
 		return;
 	fprintf(stderr, "serve-windows: %s: %s\n", what, strerror(-r));
 	exit(1);
+}
+
+static const struct generated_shape *find_shape(const char *name)
+{
+	if (strcmp(name, generated_busy.name) == 0)
+		return &generated_busy;
+	return strcmp(name, generated_renamed.name) == 0 ? &generated_renamed : &generated_idle;
 }
 
 static void fill(struct store *store, const struct generated_shape *shape, uint32_t n)
@@ -105,12 +112,11 @@ int main(int argc, char **argv)
 	struct fault fault;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: serve-windows SOCKET DATABASE idle|busy WINDOWS\n");
+		fprintf(stderr, "usage: serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS\n");
 		return 2;
 	}
 	check(store_open(&store, argv[2], &settings, &fault), fault.text);
-	fill(store, strcmp(argv[3], "busy") == 0 ? &generated_busy : &generated_idle,
-	     (uint32_t)atoi(argv[4]));
+	fill(store, find_shape(argv[3]), (uint32_t)atoi(argv[4]));
 	serve(&service, store, argv[1]);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("resident at most %ld KiB\n", usage.ru_maxrss);
