@@ -9,6 +9,7 @@
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "daemon/function-blob.h"
 
 enum {
 	ADD_COUNTS,
@@ -34,183 +35,32 @@ int store_functions_init(struct store_functions *functions, struct database *dat
 	return database_prepare(database, sql, N_STATEMENTS, functions->statements);
 }
 
-/* Writing */
-
-struct bytes {
-	uint8_t *data;
-	size_t n, cap;
-	bool failed;
-};
-
-static void put(struct bytes *bytes, uint64_t number)
-{
-	if (ARRAY_RESERVE(&bytes->data, &bytes->cap, bytes->n + 10) < 0) {
-		bytes->failed = true;
-		return;
-	}
-	for (; number >= 0x80; number >>= 7)
-		bytes->data[bytes->n++] = (uint8_t)(number | 0x80);
-	bytes->data[bytes->n++] = (uint8_t)number;
-}
-
-/* What a row has an id for, and which row it is. */
-struct ranked {
-	int64_t id, object;
-	size_t index;
-};
-
-static bool is_same(const struct ranked *a, const struct ranked *b)
-{
-	return a->id == b->id && (a->id != 0 || a->object == b->object);
-}
-
-static int compare_ranked(const void *p, const void *q)
-{
-	const struct ranked *a = p, *b = q;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int64_t id_of(const struct interned *rows, uint32_t i)
-{
-	return i == PROFILE_NONE ? 0 : rows[i].id;
-}
-
-static void put_function(struct bytes *bytes, const struct function_count *row, uint64_t step,
-			 bool named, int64_t object)
-{
-	const struct function_tally *t = &row->tally;
-	bool has_runs = t->calls > 0 || t->runs > 0;
-
-	put(bytes, 2 * step + has_runs);
-	if (!named)
-		put(bytes, (uint64_t)object);
-	put(bytes, t->self);
-	put(bytes, t->total);
-	if (!has_runs)
-		return;
-	put(bytes, t->calls);
-	put(bytes, t->runs);
-	put(bytes, t->timed_runs);
-	put(bytes, t->cycles);
-}
-
-struct writing {
-	const struct function_counts *counts;
-	const struct interned *processes, *objects, *names;
-	struct ranked *order;   /* room for all processes, and then for all rows */
-	struct bytes all, rows; /* rows: of a process, while they are written */
-};
-
-/* Some rows, in the order of their ids; those of one function, or of one object and none, as one. */
-static void put_rows(struct writing *w, struct bytes *bytes, size_t first, size_t n)
-{
-	const struct function_count *rows = &w->counts->rows[first];
-	struct ranked *order = w->order + w->counts->n_processes;
-	int64_t before = 0;
-
-	for (size_t i = 0; i < n; i++)
-		order[i] = (struct ranked){ id_of(w->names, rows[i].function),
-					    id_of(w->objects, rows[i].at.object), i };
-	if (n > 0)
-		qsort(order, n, sizeof(*order), compare_ranked);
-	for (size_t i = 0, next; i < n; i = next) {
-		struct function_count row = rows[order[i].index];
-
-		for (next = i + 1; next < n && is_same(&order[i], &order[next]); next++)
-			function_tally_add(&row.tally, &rows[order[next].index].tally);
-		put_function(bytes, &row, (uint64_t)(order[i].id - before), order[i].id != 0,
-			     order[i].object);
-		before = order[i].id;
-	}
-}
-
-static void put_sized(struct writing *w, size_t first, size_t n)
-{
-	struct bytes *rows = &w->rows;
-
-	rows->n = 0;
-	put_rows(w, rows, first, n);
-	put(&w->all, rows->n);
-	if (ARRAY_RESERVE(&w->all.data, &w->all.cap, w->all.n + rows->n) < 0)
-		w->all.failed = true;
-	else if (rows->n > 0)
-		memcpy(w->all.data + w->all.n, rows->data, rows->n);
-	w->all.n += w->all.failed ? 0 : rows->n;
-	w->all.failed |= rows->failed;
-}
-
-static void put_process(struct writing *w, const struct process_tally *process, uint64_t step)
-{
-	put(&w->all, step);
-	put(&w->all, process->samples);
-	put(&w->all, process->weight);
-	put(&w->all, process->taken);
-	put(&w->all, process->cycles);
-	put(&w->all, process->runs);
-	put(&w->all, process->hits);
-	put_sized(w, process->first, process->n);
-}
-
-static void put_all(struct writing *w)
-{
-	const struct function_counts *counts = w->counts;
-	int64_t before = 0;
-
-	put_sized(w, 0, counts->n_rows);
-	for (size_t i = 0; i < counts->n_processes; i++)
-		w->order[i] =
-			(struct ranked){ id_of(w->processes, counts->processes[i].process), 0, i };
-	qsort(w->order, counts->n_processes, sizeof(*w->order), compare_ranked);
-	for (size_t i = 0; i < counts->n_processes; i++) {
-		put_process(w, &counts->processes[w->order[i].index],
-			    (uint64_t)(w->order[i].id - before));
-		before = w->order[i].id;
-	}
-}
-
-static int encode(struct writing *w)
-{
-	w->order = calloc(w->counts->n_processes + w->counts->n_rows + 1, sizeof(*w->order));
-	if (!w->order)
-		return -ENOMEM;
-	put_all(w);
-	return w->all.failed ? -ENOMEM : 0;
-}
-
 int store_functions_write(struct store_functions *functions, int64_t id,
 			  const struct profile *profile, const struct interned *processes,
 			  const struct interned *objects, const struct interned *names)
 {
 	struct statement *add = functions->statements[ADD_COUNTS];
+	_cleanup_free_ uint8_t *blob = NULL;
 	struct function_counts counts;
-	struct writing w = {
-		.counts = &counts,
-		.processes = processes,
-		.objects = objects,
-		.names = names,
-	};
+	size_t n = 0;
 	int r = function_counts_init(&counts, profile);
 
 	if (r >= 0)
-		r = encode(&w);
+		r = function_blob_write(&blob, &n, &counts, processes, objects, names);
 	if (r >= 0) {
 		statement_bind_int(add, 1, id);
-		statement_bind_blob(add, 2, w.all.data, w.all.n);
+		statement_bind_blob(add, 2, blob, n);
 		r = statement_run(add);
 	}
-	free(w.order);
-	free(w.all.data);
-	free(w.rows.data);
 	function_counts_done(&counts);
 	return r;
 }
 
-/* Reading */
+/* What is added when all of a window could be read. */
+struct found {
+	size_t row; /* of the sum */
+	struct function_tally tally;
+};
 
 struct reading {
 	struct store_functions *functions;
@@ -221,7 +71,15 @@ struct reading {
 	const uint8_t *data; /* all that is left */
 	size_t n;
 	bool damaged;
+	struct found *found;
+	size_t n_found, cap_found;
+	struct process_tally counted; /* of the processes that match, if they are chosen */
 };
+
+static void reading_done(struct reading *reading)
+{
+	free(reading->found);
+}
 
 static uint64_t take(struct reading *reading)
 {
@@ -327,22 +185,39 @@ static int read_function(struct reading *reading, int64_t *id)
 	row = function_sum_find(reading->sum, *id, object);
 	if (row == -ENOENT)
 		row = add_row(reading, *id, object);
-	if (row < 0)
-		return (int)row;
-	function_tally_add(&reading->sum->rows[row].tally, &tally);
+	if (row < 0 ||
+	    ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0)
+		return row < 0 ? (int)row : -ENOMEM;
+	reading->found[reading->n_found++] = (struct found){ (size_t)row, tally };
 	return 0;
 }
 
 static void add_process(struct reading *reading, const struct process_tally *tally)
 {
-	struct profile_counters *counters = &reading->sum->names->counters;
+	struct process_tally *counted = &reading->counted;
 
-	counters->samples += tally->samples;
-	counters->weight += tally->weight;
-	counters->rows_counted += tally->taken;
-	counters->cycles += tally->cycles;
-	counters->runs_counted += tally->runs;
-	counters->streams += tally->hits;
+	counted->samples += tally->samples;
+	counted->weight += tally->weight;
+	counted->taken += tally->taken;
+	counted->cycles += tally->cycles;
+	counted->runs += tally->runs;
+	counted->hits += tally->hits;
+}
+
+static void add_found(const struct reading *reading)
+{
+	struct profile_counters *counters = &reading->sum->names->counters;
+	const struct process_tally *counted = &reading->counted;
+
+	for (size_t i = 0; i < reading->n_found; i++)
+		function_tally_add(&reading->sum->rows[reading->found[i].row].tally,
+				   &reading->found[i].tally);
+	counters->samples += counted->samples;
+	counters->weight += counted->weight;
+	counters->rows_counted += counted->taken;
+	counters->cycles += counted->cycles;
+	counters->runs_counted += counted->runs;
+	counters->streams += counted->hits;
 }
 
 /* Its size and its rows, which are passed over unless they are wanted. */
@@ -360,6 +235,7 @@ static int read_rows(struct reading *reading, bool wanted)
 	}
 	while (r >= 0 && wanted && !reading->damaged && reading->n > rest)
 		r = read_function(reading, &function);
+	reading->damaged |= wanted && reading->n < rest;
 	return r;
 }
 
@@ -429,11 +305,38 @@ static int read_counts(struct reading *reading)
 	return MIN(r, q);
 }
 
+/*
+ * Windows of a query whose counts are taken from their rows, at most: each has places of its own in the sum. Where
+ * more are damaged, that is told.
+ */
+#define MAX_RECOUNTED 64
+
+/* Where a window's counts are damaged or gone: the same from its rows, which takes longer. */
+static int recount(struct reading *reading, struct window *window)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL, *part = NULL;
+	struct fault forgotten;
+	bool found = false;
+	size_t n;
+	int r;
+
+	if (reading->sum->n_profiles >= MAX_RECOUNTED)
+		return -EBADMSG;
+	database_explain(reading->functions->database, -EBADMSG, &forgotten);
+	r = store_read_windows(reading->read, window, &found, 1, SIZE_MAX, &n, &profile);
+	if (r < 0 || !found)
+		return r;
+	r = profile_filter(&part, profile, reading->filter);
+	if (r == 0)
+		r = function_sum_add_profile(reading->sum, part);
+	return r < 0 ? r : 1;
+}
+
 int store_functions_read(struct store_functions *functions, struct store_read *read,
 			 struct window *window, const struct profile_filter *filter,
 			 struct function_sum *sum)
 {
-	struct reading reading = {
+	_cleanup_(reading_done) struct reading reading = {
 		.functions = functions,
 		.read = read,
 		.filter = filter,
@@ -443,15 +346,19 @@ int store_functions_read(struct store_functions *functions, struct store_read *r
 	struct profile_counters before = sum->names->counters;
 	int r;
 
-	r = store_read_head(read, window, sum->names, sum->n_added == 0);
+	store_lookup_begin(&read->lookup, sum->names);
+	r = read_counts(&reading);
+	store_lookup_end(&read->lookup);
+	if (r == -EBADMSG)
+		return recount(&reading, window);
+	if (r >= 0)
+		r = store_read_head(read, window, sum->names, sum->n_added == 0);
 	if (r <= 0)
 		return r;
 	sum->n_added++;
 	if (is_by_process(filter))
 		drop_counted(&sum->names->counters, &before);
-	store_lookup_begin(&read->lookup, sum->names);
-	r = read_counts(&reading);
-	store_lookup_end(&read->lookup);
+	add_found(&reading);
 	sum->part_samples += sum->names->counters.samples - before.samples;
-	return r < 0 ? r : 1;
+	return 1;
 }

@@ -29,8 +29,8 @@ int store_functions_write(struct store_functions *functions, int64_t id,
 			  const struct interned *objects, const struct interned *names);
 
 /*
- * Adds those of @window, told by its id, of the processes that match; the rest of it is filled in. 1; 0 if there is
- * no such window; or -errno. In a transaction of the caller's.
+ * Adds those of @window, told by its id, of the processes that match; the rest of it is filled in. Where they are
+ * damaged or gone they are counted anew from its rows. 1; 0 if there is no such window; or -errno. In a transaction of the caller's.
  */
 int store_functions_read(struct store_functions *functions, struct store_read *read,
 			 struct window *window, const struct profile_filter *filter,
