@@ -184,26 +184,36 @@ static bool has_window(const struct query *q, int64_t id)
 	return false;
 }
 
+/* The most usual: one window, for which the list need not be read. 1, or 0 if it is missing; -errno. */
+static int read_one(struct query *q)
+{
+	struct store *store = archive_get_store(q->queries->archive);
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct window window = { .id = q->request.first };
+	struct fault fault = {};
+	int r;
+
+	r = q->functions ?
+		    store_read_functions(store, &window, &q->request.filter, q->functions, &fault) :
+		    store_read(store, window.id, &profile, &window, &fault);
+	if (r <= 0)
+		return r;
+	r = window_list_add(&q->windows, &window);
+	if (r == 0 && profile)
+		r = add_filtered(q, profile);
+	q->n_stored = q->n_read = q->n_seen = q->windows.n;
+	return r < 0 ? r : 1;
+}
+
 /* Which stored windows there are. 1, or 0 if the first or the last is missing; -errno. */
 static int choose_stored(struct query *q)
 {
 	struct store *store = archive_get_store(q->queries->archive);
 	struct fault fault = {};
-	struct window window;
 	int r;
 
-	if (q->request.first == q->request.last && !q->functions) {
-		/* the most usual, for which the list need not be read */
-		struct profile *profile;
-
-		r = store_read(store, q->request.first, &profile, &window, &fault);
-		if (r <= 0)
-			return r;
-		r = window_list_add(&q->windows, &window) ?: add_filtered(q, profile);
-		profile_free(profile);
-		q->n_stored = q->n_read = q->windows.n;
-		return r < 0 ? r : 1;
-	}
+	if (q->request.first == q->request.last)
+		return read_one(q);
 	r = store_for_each(store, 0, UINT64_MAX, on_stored, q, &fault);
 	if (r < 0)
 		return r;
