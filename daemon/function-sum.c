@@ -21,9 +21,10 @@ int function_sum_new(struct function_sum **ret, size_t max)
 		return -ENOMEM;
 	r = profile_new(&sum->names);
 	if (r == 0)
-		r = reply_text_open(&sum->parts, max);
+		r = reply_text_open(&sum->text, max);
 	if (r < 0)
 		return r;
+	fputs("{\"parts\":[", sum->text.f);
 	*ret = TAKE_PTR(sum);
 	return 0;
 }
@@ -38,7 +39,7 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	id_map_done(&sum->known);
 	free(sum->direct);
 	free(sum->rows);
-	reply_text_done(&sum->parts);
+	reply_text_done(&sum->text);
 	free(sum->objects);
 	free(sum);
 	return NULL;
@@ -222,9 +223,9 @@ static void write_row(FILE *f, bool is_first, size_t row, const struct function_
 	fwrite(text, 1, (size_t)(at - text), f);
 }
 
-void function_sum_end_part(struct function_sum *sum)
+int function_sum_end_part(struct function_sum *sum)
 {
-	FILE *f = sum->parts.f;
+	FILE *f = sum->text.f;
 	bool is_first = true;
 
 	fprintf(f, "%s{\"samples\":%" PRIu64 ",\"rows\":[", sum->n_parts > 0 ? "," : "",
@@ -242,6 +243,9 @@ void function_sum_end_part(struct function_sum *sum)
 	fputs("]}", f);
 	sum->n_parts++;
 	sum->part_samples = 0;
+	if (sum->text.too_long)
+		return -EMSGSIZE;
+	return ferror(f) ? -ENOMEM : 0;
 }
 
 /* Each row is a stack of one frame, so that its object and function are kept. */
@@ -292,23 +296,15 @@ static void write_place(const struct location *at, FILE *f)
 		fprintf(f, "\"0x%" PRIx64 "\"]", at->offset);
 }
 
-int function_sum_write_json(struct function_sum *sum, FILE *f)
+int function_sum_write_json(struct function_sum *sum)
 {
-	_cleanup_free_ char *parts = NULL;
-	size_t n = 0;
-	int r = reply_text_finish(&sum->parts, &parts, &n);
+	FILE *f = sum->text.f;
 
-	if (r < 0)
-		return r;
-	fputs("\"places\":[", f);
+	fputs("],\"places\":[", f);
 	for (size_t i = 0; i < sum->n_rows; i++) {
 		fputs(i > 0 ? "," : "", f);
 		write_place(&sum->rows[i].at, f);
 	}
 	fputs("],\"profile\":", f);
-	r = profile_write_json(sum->names, f);
-	fputs(",\"parts\":[", f);
-	fwrite(parts, 1, n, f);
-	fputc(']', f);
-	return r;
+	return profile_write_json(sum->names, f);
 }

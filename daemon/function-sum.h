@@ -35,11 +35,11 @@ struct function_sum {
 	size_t n_rows, cap_rows;
 	uint64_t part_samples;
 	size_t n_added, n_parts, n_profiles;
-	struct reply_text parts; /* those that are done, as JSON */
-	uint32_t *objects;       /* once it is finished: what objects of the names are now */
+	struct reply_text text; /* the reply so far: the parts that are done */
+	uint32_t *objects;      /* once it is finished: what objects of the names are now */
 };
 
-/* Of no more than @max bytes, when written. 0 or -ENOMEM. */
+/* The reply is of no more than @max bytes. 0 or -ENOMEM. */
 int function_sum_new(struct function_sum **ret, size_t max);
 struct function_sum *function_sum_free(struct function_sum *sum);
 DEFINE_CLEANUP(struct function_sum *, function_sum_free);
@@ -61,11 +61,14 @@ int function_sum_add_executable(struct function_sum *sum, const char *executable
 /* All of a sealed profile. 0 or -ENOMEM. */
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);
 
-/* What is added next belongs to another part. */
-void function_sum_end_part(struct function_sum *sum);
+/* What is added next belongs to another part. 0, -EMSGSIZE once the reply is too long already, or -ENOMEM. */
+int function_sum_end_part(struct function_sum *sum);
 
 /* The sum is whole; @hide_addresses as redact() does. 0 or -ENOMEM. */
 int function_sum_finish(struct function_sum *sum, bool hide_addresses);
 
-/* Writes "places":[...],"profile":{...},"parts":[...] of the finished one. 0, -ENOMEM, -EMSGSIZE or -EIO. */
-int function_sum_write_json(struct function_sum *sum, FILE *f);
+/*
+ * Of the finished one: sum->text is {"parts":[...],"places":[...],"profile":{...} then, for the caller to go on with
+ * and to end. 0, or -errno as profile_write_json().
+ */
+int function_sum_write_json(struct function_sum *sum);

@@ -7,7 +7,7 @@
 #include "common/profile/filter.h"
 #include "daemon/server.h"
 
-#define QUERY_MAX_PARTS 100
+#define QUERY_MAX_PARTS 24
 
 struct query_request {
 	int64_t first, last;          /* ids; 0: the open window */

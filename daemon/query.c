@@ -306,8 +306,11 @@ static int read_functions(struct query *q)
 	bool found;
 	int r;
 
-	while (q->n_seen > 0 && q->n_seen >= end_of_part(q))
-		function_sum_end_part(q->functions);
+	while (q->n_seen > 0 && q->n_seen >= end_of_part(q)) {
+		r = function_sum_end_part(q->functions);
+		if (r < 0)
+			return r;
+	}
 	r = store_read_functions(store, window, &q->request.filter, q->functions, &fault);
 	if (r < 0)
 		return r;
@@ -322,11 +325,12 @@ static int finish_functions(struct query *q)
 {
 	int r = 0;
 
-	while (q->functions->n_parts + 1 < (size_t)q->request.n_parts)
-		function_sum_end_part(q->functions);
+	while (r == 0 && q->functions->n_parts + 1 < (size_t)q->request.n_parts)
+		r = function_sum_end_part(q->functions);
 	for (size_t i = 0; r == 0 && i < q->n_parts; i++)
 		r = function_sum_add_profile(q->functions, q->parts[i]);
-	function_sum_end_part(q->functions);
+	if (r == 0)
+		r = function_sum_end_part(q->functions);
 	return r ?: function_sum_finish(q->functions, !call_is_privileged(q->call));
 }
 
@@ -352,15 +356,18 @@ static int finish_sum(struct query *q)
 
 static int write_reply(struct query *q, struct reply_text *text)
 {
-	int r;
+	int r = q->functions ? function_sum_write_json(q->functions) : 0;
 
-	fputc('{', text->f);
+	if (r < 0)
+		return r;
+	fputc(q->functions ? ',' : '{', text->f);
 	r = window_list_write_json(&q->windows, text->f);
 	if (r < 0)
 		return r;
-	fputs(q->functions ? "," : ",\"profile\":", text->f);
-	r = q->functions ? function_sum_write_json(q->functions, text->f) :
-			   profile_write_json(q->parts[0], text->f);
+	if (!q->functions) {
+		fputs(",\"profile\":", text->f);
+		r = profile_write_json(q->parts[0], text->f);
+	}
 	fputc('}', text->f);
 	return r;
 }
@@ -368,7 +375,7 @@ static int write_reply(struct query *q, struct reply_text *text)
 /* Replies; 0, or -errno with the call not answered. */
 static int reply(struct query *q)
 {
-	struct reply_text text;
+	struct reply_text own, *text = q->functions ? &q->functions->text : &own;
 	char *bytes = NULL;
 	size_t n = 0;
 	int r, finished;
@@ -376,13 +383,15 @@ static int reply(struct query *q)
 	r = finish_sum(q);
 	if (r < 0)
 		return r;
-	r = reply_text_open(&text, QUERY_MAX_REPLY_BYTES);
-	if (r < 0)
-		return r;
-	r = write_reply(q, &text);
+	if (!q->functions) {
+		r = reply_text_open(text, QUERY_MAX_REPLY_BYTES);
+		if (r < 0)
+			return r;
+	}
+	r = write_reply(q, text);
 	query_drop_parts(q);
-	finished = reply_text_finish(&text, &bytes, &n);
-	reply_text_done(&text);
+	finished = reply_text_finish(text, &bytes, &n);
+	reply_text_done(text);
 	if (finished < 0 || r < 0) {
 		free(bytes);
 		return finished < 0 ? finished : r;

@@ -500,6 +500,9 @@ static void functions_are_those_of_the_profiles(void **state)
 	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":0}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
 		     "\"parameters\":{\"parameter\":\"parts\"}}");
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":25}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"parts\"}}");
 	assert_error(&caller, "GetProfile", "{\"first\":1,\"parts\":2}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
 		     "\"parameters\":{\"parameter\":\"parts\"}}");
