@@ -334,6 +334,16 @@ static void test_stacks_in_little_room(void **state)
 	}
 }
 
+static void stitched_frames_do_not_wrap(void **state)
+{
+	struct path_node node = { .stitched = UINT32_MAX - 5 };
+
+	path_node_add_stitched(&node, 5);
+	assert_int_equal(node.stitched, UINT32_MAX);
+	path_node_add_stitched(&node, 5);
+	assert_int_equal(node.stitched, UINT32_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_cycles_are_of_all_below),
 		cmocka_unit_test(test_stacks_that_find_room_are_exact),
 		cmocka_unit_test(test_stacks_in_little_room),
+		cmocka_unit_test(stitched_frames_do_not_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,7 +283,7 @@ static int count_stack(struct builder *b, uint32_t context, const struct sample 
 	leaf = &b->stacks.nodes[node];
 	leaf->hits++;
 	leaf->amount += s->period;
-	leaf->stitched += b->stack.n_stitched;
+	path_node_add_stitched(leaf, (uint32_t)b->stack.n_stitched);
 	b->stacks.n_paths++;
 	return 0;
 }

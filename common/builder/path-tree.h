@@ -21,14 +21,21 @@ struct path_node {
 	uint64_t from, to;
 	uint64_t
 		amount; /* of a stack the weight of its samples; of a stream its cycles, all below included */
-	uint64_t stitched; /* of a stack, frames that are from earlier samples, of all its hits */
-	uint32_t parent;   /* an index less than its own */
+	uint64_t hash; /* of the whole path */
+	uint32_t
+		stitched; /* of a stack, frames from earlier samples, of all its hits; at its most: or more */
+	uint32_t parent; /* an index less than its own */
 	uint32_t context;
 	uint32_t hits;   /* samples counted here */
 	uint32_t folded; /* of these, those whose whole path is another, which was too light */
 	uint32_t missed; /* samples of it or what is below that were counted elsewhere, at most */
-	uint64_t hash;   /* of the whole path */
 };
+
+static inline void path_node_add_stitched(struct path_node *node, uint32_t n)
+{
+	if (__builtin_add_overflow(node->stitched, n, &node->stitched))
+		node->stitched = UINT32_MAX;
+}
 
 struct path_tree {
 	struct path_node *nodes; /* the first is PATH_ROOT */

@@ -13,7 +13,7 @@ static void add(struct path_node *to, const struct path_node *node, bool folded)
 	to->amount += node->amount;
 	to->hits += node->hits;
 	to->folded += folded ? node->hits : node->folded;
-	to->stitched += node->stitched;
+	path_node_add_stitched(to, node->stitched);
 }
 
 /*
