@@ -290,7 +290,7 @@ static int read_stack(struct reading *reading, struct statement *row)
 static int read_stream(struct reading *reading, struct statement *row)
 {
 	struct profile_stream *stream;
-	uint32_t process, index;
+	uint32_t process = PROFILE_NONE, index;
 	int r;
 
 	r = find_process(reading, statement_int(row, 0), &process);

@@ -112,7 +112,7 @@ static int take_number(struct reader *r, const char *name, uint32_t *ret)
 static int take_known_number(struct reader *r, const char *name, uint32_t max, uint32_t unknown,
 			     uint32_t *ret)
 {
-	uint64_t count;
+	uint64_t count = 0;
 	int error = take_known(r, name, max, unknown, &count);
 
 	if (error >= 0)
@@ -199,7 +199,7 @@ static int take_counters(struct reader *r)
 static int take_process(struct reader *r)
 {
 	struct profile_process process = { 0 };
-	uint64_t pid;
+	uint64_t pid = 0;
 
 	TRY(take_known(r, "pid", INT32_MAX, UINT64_MAX, &pid));
 	process.pid = pid == UINT64_MAX ? -1 : (int32_t)pid;
