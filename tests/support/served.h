@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* For tests of the methods: a real store and server, windows of made profiles, and callers over a socket. */
+#pragma once
+
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/profile/profile-json.h"
+#include "common/util/cleanup.h"
+#include "daemon/methods.h"
+#include "tests/support/caller.h"
+#include "tests/support/random-profile.h"
+
+#define START_US  1700000000000000ULL
+#define LENGTH_US 10000000ULL
+#define OTHER_GID 54321
+
+struct service {
+	sd_event *event;
+	struct namer *namer;
+	struct archive *archive;
+	struct methods *methods;
+	struct server *server;
+	unsigned int n_cuts;
+	uint64_t part; /* the seed of the part to hand over when it is asked for; 0: none comes */
+};
+
+static inline void add_window(struct service *service, uint64_t seed, bool open, uint64_t n)
+{
+	struct collected collected = {
+		.window = { .start_us = START_US + n * LENGTH_US,
+			    .length_us = LENGTH_US,
+			    .samples = seed,
+			    .lost = 1,
+			    .open = open,
+			    .mode = "software" },
+		.profile = random_profile(seed, 0),
+	};
+	struct fault fault = {};
+
+	assert_int_equal(archive_add(service->archive, &collected, &fault), 0);
+	assert_null(collected.profile);
+}
+
+static inline void on_cut(void *userdata)
+{
+	struct service *service = userdata;
+
+	service->n_cuts++;
+	if (service->part)
+		add_window(service, service->part, true, 100);
+}
+
+static inline void on_get_status(struct status *status, void *userdata)
+{
+	struct service *service = userdata;
+
+	server_get_counts(service->server, &status->server);
+	snprintf(status->why_not, sizeof(status->why_not), "it is a test");
+	status_add_problem(status, "");
+	status_add_problem(status, "tests are problems");
+}
+
+static inline void service_init(struct service *service)
+{
+	struct server_settings settings = { .group = OTHER_GID };
+	struct store_settings store_settings = {};
+	struct methods_settings methods;
+	struct store *store = NULL;
+	struct fault fault = {};
+
+	*service = (struct service){};
+	assert_true(sd_event_new(&service->event) >= 0);
+	assert_int_equal(store_open(&store, ":memory:", &store_settings, &fault), 0);
+	assert_int_equal(namer_new(&service->namer, NULL), 0);
+	assert_int_equal(archive_new(&service->archive, store, service->namer), 0);
+	methods = (struct methods_settings){
+		.event = service->event,
+		.archive = service->archive,
+		.cut = on_cut,
+		.get_status = on_get_status,
+		.userdata = service,
+	};
+	assert_int_equal(methods_new(&service->methods, &methods), 0);
+	methods_fill_settings(service->methods, &settings);
+	assert_int_equal(server_new(&service->server, service->event, -1, &settings, &fault), 0);
+}
+
+static inline void service_done(struct service *service)
+{
+	server_free(service->server);
+	methods_free(service->methods);
+	archive_free(service->archive);
+	namer_free(service->namer);
+	sd_event_unref(service->event);
+}
+
+static inline struct caller connect_caller(struct service *service)
+{
+	struct caller caller;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_int_equal(server_add_connection(service->server, fds[0]), 0);
+	caller_init(&caller, service->event, fds[1]);
+	return caller;
+}
+
+static inline json_t *call(struct caller *caller, const char *method, const char *parameters)
+{
+	_cleanup_free_ char *text = NULL;
+	json_t *reply;
+
+	assert_true(asprintf(&text, "{\"method\":\"io.branchd.%s\",\"parameters\":%s}", method,
+			     parameters) > 0);
+	reply = caller_call(caller, text);
+	assert_non_null(reply);
+	return reply;
+}
+
+static inline void assert_error(struct caller *caller, const char *method, const char *parameters,
+				const char *expected)
+{
+	json_t *reply = call(caller, method, parameters);
+	char *text = json_dumps(reply, JSON_COMPACT);
+
+	assert_string_equal(text, expected);
+	free(text);
+	json_decref(reply);
+}
+
+/* The ids of the windows in a reply, as "[1,2,0]", in @ret. */
+static inline void format_ids(const json_t *reply, char *ret, size_t size)
+{
+	json_t *windows = json_object_get(json_object_get(reply, "parameters"), "windows"), *window;
+	size_t i, n = 0;
+
+	assert_true(json_is_array(windows));
+	*ret = '\0';
+	json_array_foreach(windows, i, window)
+		n += (size_t)snprintf(ret + n, size - n, "%s%d", i > 0 ? "," : "",
+				      (int)json_integer_value(json_object_get(window, "id")));
+}
+
+/* The profile of a reply, which is of the windows @ids. */
+static inline struct profile *get_profile(struct caller *caller, const char *parameters,
+					  const char *ids)
+{
+	json_t *reply = call(caller, "GetProfile", parameters), *json;
+	struct profile *profile = NULL;
+	struct fault fault = {};
+	char *text, list[256];
+
+	format_ids(reply, list, sizeof(list));
+	assert_string_equal(list, ids);
+	json = json_object_get(json_object_get(reply, "parameters"), "profile");
+	assert_non_null(json);
+	text = json_dumps(json, 0);
+	if (profile_read_json(&profile, text, strlen(text), &fault) < 0)
+		fail_msg("%s", fault.text);
+	free(text);
+	json_decref(reply);
+	return profile;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* GetFunctions against what follows from the profiles of the same windows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/profile/function-counts.h"
+#include "tests/support/served.h"
+
+/* What was counted of one function, or of what of an object is in none. */
+struct named {
+	uint32_t object;
+	uint64_t start; /* of the function; UINT64_MAX for none */
+	uint64_t self, total, calls, runs;
+};
+
+#define MAX_NAMED 1000
+
+struct names {
+	struct named rows[MAX_NAMED];
+	size_t n;
+};
+
+static void add_named(struct names *names, uint32_t object, uint64_t start,
+		      const struct named *counts)
+{
+	struct named *row = names->rows;
+
+	if (counts->self + counts->total + counts->calls + counts->runs == 0)
+		return;
+	while (row < names->rows + names->n && (row->object != object || row->start != start))
+		row++;
+	if (row == names->rows + names->n) {
+		assert_true(++names->n < MAX_NAMED);
+		*row = (struct named){ .object = object, .start = start };
+	}
+	row->self += counts->self;
+	row->total += counts->total;
+	row->calls += counts->calls;
+	row->runs += counts->runs;
+}
+
+static int compare_named(const void *p, const void *q)
+{
+	const struct named *a = p, *b = q;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* The object's index in another profile. */
+static uint32_t translate(const struct profile *from, const struct profile *to, uint32_t object)
+{
+	const struct profile_object *a, *b;
+
+	if (object == PROFILE_NONE)
+		return object;
+	a = &from->objects[object];
+	for (uint32_t i = 0; i < to->n_objects; i++) {
+		b = &to->objects[i];
+		if (a->n_build_id != b->n_build_id)
+			continue;
+		if (a->n_build_id > 0 ? memcmp(a->build_id, b->build_id, a->n_build_id) == 0 :
+					a->kind == b->kind && a->inode == b->inode &&
+						strcmp(a->path, b->path) == 0)
+			return i;
+	}
+	fail_msg("an object is missing");
+	return PROFILE_NONE;
+}
+
+/* By the functions that the window's own profile has. */
+static void add_profile(struct names *names, const struct profile *to, const struct profile *p)
+{
+	struct function_counts counts;
+
+	assert_int_equal(function_counts_init(&counts, p), 0);
+	for (size_t i = 0; i < counts.n_rows; i++) {
+		const struct function_count *count = &counts.rows[i];
+		const struct function_tally *t = &count->tally;
+		uint64_t start = count->function == PROFILE_NONE ?
+					 UINT64_MAX :
+					 p->functions[count->function].start;
+
+		add_named(names, translate(p, to, count->at.object), start,
+			  &(struct named){ .self = t->self,
+					   .total = t->total,
+					   .calls = t->calls,
+					   .runs = t->runs });
+	}
+	function_counts_done(&counts);
+}
+
+static uint64_t number_of(const json_t *row, size_t i)
+{
+	return (uint64_t)json_integer_value(json_array_get(row, i));
+}
+
+static void add_part(struct names *names, const json_t *reply, size_t part)
+{
+	json_t *places = json_object_get(reply, "places"), *row;
+	json_t *from = json_array_get(json_object_get(reply, "parts"), part);
+	size_t i;
+
+	json_array_foreach(json_object_get(from, "rows"), i, row) {
+		const json_t *place = json_array_get(places, number_of(row, 0));
+		const json_t *object = json_array_get(place, 0), *start = json_array_get(place, 1);
+
+		assert_non_null(start);
+		add_named(names,
+			  json_is_null(object) ? PROFILE_NONE :
+						 (uint32_t)json_integer_value(object),
+			  json_is_null(start) ? UINT64_MAX :
+						strtoull(json_string_value(start), NULL, 16),
+			  &(struct named){ .self = number_of(row, 1),
+					   .total = number_of(row, 2),
+					   .calls = number_of(row, 3),
+					   .runs = number_of(row, 4) });
+	}
+}
+
+/* A part of GetFunctions's reply is what follows from the profiles of the windows with @n ids. */
+static void assert_part(struct caller *caller, const json_t *reply, const struct profile *p,
+			size_t part, const char *filter, const int *ids, size_t n)
+{
+	struct names *a = calloc(2, sizeof(*a)), *b = a + 1;
+	json_t *from = json_array_get(json_object_get(reply, "parts"), part);
+	uint64_t samples = 0;
+	char text[128], list[16];
+
+	assert_non_null(a);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(profile_freep) struct profile *window = NULL;
+
+		snprintf(text, sizeof(text), "{\"first\":%d%s}", ids[i], filter);
+		snprintf(list, sizeof(list), "%d", ids[i]);
+		window = get_profile(caller, text, list);
+		add_profile(a, p, window);
+		samples += window->counters.samples;
+	}
+	add_part(b, reply, part);
+	qsort(a->rows, a->n, sizeof(*a->rows), compare_named);
+	qsort(b->rows, b->n, sizeof(*b->rows), compare_named);
+	assert_int_equal(a->n, b->n);
+	assert_memory_equal(a->rows, b->rows, a->n * sizeof(*a->rows));
+	assert_int_equal(json_integer_value(json_object_get(from, "samples")), samples);
+	free(a);
+}
+
+static struct profile *read_names(const json_t *reply)
+{
+	char *text = json_dumps(json_object_get(reply, "profile"), 0);
+	struct profile *profile = NULL;
+	struct fault fault = {};
+
+	assert_non_null(text);
+	if (profile_read_json(&profile, text, strlen(text), &fault) < 0)
+		fail_msg("%s", fault.text);
+	free(text);
+	return profile;
+}
+
+static void functions_are_those_of_the_profiles(void **state)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct service service;
+	struct caller caller;
+	json_t *answer, *reply;
+
+	service_init(&service);
+	service.part = 60;
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < 6; i++)
+		add_window(&service, i + 1, false, i);
+	archive_set_open(service.archive, START_US + 6 * LENGTH_US, "software");
+	/* six windows and the open one in three parts: 2, 2, 3 */
+	answer = call(&caller, "GetFunctions", "{\"first\":1,\"last\":0,\"parts\":3}");
+	service.part = 0; /* the open window stays as it was then, however long the rest takes */
+	reply = json_object_get(answer, "parameters");
+	assert_non_null(reply);
+	names = read_names(reply);
+	assert_int_equal(json_array_size(json_object_get(reply, "windows")), 7);
+	assert_int_equal(json_array_size(json_object_get(reply, "parts")), 3);
+	assert_part(&caller, reply, names, 0, "", (const int[]){ 1, 2 }, 2);
+	assert_part(&caller, reply, names, 1, "", (const int[]){ 3, 4 }, 2);
+	assert_part(&caller, reply, names, 2, "", (const int[]){ 5, 6, 0 }, 3);
+	json_decref(answer);
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":0}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"parts\"}}");
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":25}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"parts\"}}");
+	assert_error(&caller, "GetProfile", "{\"first\":1,\"parts\":2}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"parts\"}}");
+	caller_done(&caller);
+	service_done(&service);
+}
+
+static void functions_of_some_processes(void **state)
+{
+	struct service service;
+	struct caller caller;
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < 3; i++)
+		add_window(&service, i + 1, false, i);
+	for (int uid = 0; uid < 3; uid++) {
+		_cleanup_(profile_freep) struct profile *names = NULL;
+		json_t *answer, *reply;
+		char text[128], filter[32];
+
+		snprintf(filter, sizeof(filter), ",\"uid\":%d", uid);
+		snprintf(text, sizeof(text), "{\"first\":1,\"last\":3%s}", filter);
+		answer = call(&caller, "GetFunctions", text);
+		reply = json_object_get(answer, "parameters");
+		assert_non_null(reply);
+		names = read_names(reply);
+		assert_part(&caller, reply, names, 0, filter, (const int[]){ 1, 2, 3 }, 3);
+		json_decref(answer);
+	}
+	caller_done(&caller);
+	service_done(&service);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_those_of_the_profiles),
+		cmocka_unit_test(functions_of_some_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
