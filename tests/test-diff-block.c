@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tests/support/made-profile.h"
+#include "tests/support/made-source.h"
 
 struct both {
 	struct source sources[N_SIDES];
@@ -47,13 +48,8 @@ static int teardown(void **state)
 
 	diff_blocks_free(both->blocks);
 	comparison_free(both->comparison);
-	for (int side = 0; side < N_SIDES; side++) {
-		for (size_t i = 0; i < both->sources[side].n_parts; i++)
-			profile_free(both->sources[side].parts[i].shown);
-		free(both->sources[side].parts);
-		profile_free(both->sources[side].profile);
-		symbolizer_free(both->sources[side].symbolizer);
-	}
+	for (int side = 0; side < N_SIDES; side++)
+		made_source_done(&both->sources[side]);
 	free(both);
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #include "client/diff-words.h"
 #include "tests/support/made-profile.h"
+#include "tests/support/made-source.h"
 
 static const char *const programs[] = { "/opt/old/demo", "/opt/new/demo" };
 
@@ -51,13 +52,8 @@ static int teardown(void **state)
 
 	diff_free(both->diff);
 	comparison_free(both->comparison);
-	for (int side = 0; side < N_SIDES; side++) {
-		for (size_t i = 0; i < both->sources[side].n_parts; i++)
-			profile_free(both->sources[side].parts[i].shown);
-		free(both->sources[side].parts);
-		profile_free(both->sources[side].profile);
-		free(both->sources[side].name);
-	}
+	for (int side = 0; side < N_SIDES; side++)
+		made_source_done(&both->sources[side]);
 	free(both);
 	return 0;
 }
