@@ -311,6 +311,7 @@ int seal_functions(struct seal *s)
 		f.object = keys[i].word[0];
 		append_function(d, f);
 	}
+	free(TAKE_PTR(s->places));
 	if (ALLOCATE(&d->outer, d->n_functions) < 0)
 		return -ENOMEM;
 	link_outer(d);

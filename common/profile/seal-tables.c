@@ -146,23 +146,18 @@ int order_streams(struct seal *s)
 	return order_tree(s, &tree, stream_key, &s->stream_order, &s->stream_map);
 }
 
-/* Sorts the first @n keys; *@ret is the order of their rows. */
-static int order_rows(struct seal *s, size_t n, uint32_t **ret)
+/* Sorts the first @n keys; the order of their rows takes the place of the ranks that they are made of. */
+static uint32_t *order_rows(struct seal *s, uint32_t *ranks, size_t n)
 {
-	uint32_t *order;
-
-	if (ALLOCATE(&order, n) < 0)
-		return -ENOMEM;
 	radix_sort(s->keys, s->spare, n);
 	for (size_t i = 0; i < n; i++)
-		order[i] = s->keys[i].index;
-	*ret = order;
-	return 0;
+		ranks[i] = s->keys[i].index;
+	return ranks;
 }
 
-int order_branches(struct seal *s)
+void order_branches(struct seal *s)
 {
-	const uint32_t *from = s->rank + mention_from(s->p), *to = s->rank + mention_to(s->p);
+	uint32_t *from = s->rank + mention_from(s->p), *to = s->rank + mention_to(s->p);
 	const struct profile *p = s->p;
 
 	for (size_t i = 0; i < p->n_branches; i++)
@@ -170,12 +165,12 @@ int order_branches(struct seal *s)
 			.word = { map_process(s, p->branches[i].process), from[i], to[i] },
 			.index = (uint32_t)i,
 		};
-	return order_rows(s, p->n_branches, &s->branch_order);
+	s->branch_order = order_rows(s, from, p->n_branches);
 }
 
-int order_blocks(struct seal *s)
+void order_blocks(struct seal *s)
 {
-	const uint32_t *start = s->rank + mention_start(s->p), *end = s->rank + mention_end(s->p);
+	uint32_t *start = s->rank + mention_start(s->p), *end = s->rank + mention_end(s->p);
 	const struct profile *p = s->p;
 
 	for (size_t i = 0; i < p->n_blocks; i++)
@@ -183,7 +178,7 @@ int order_blocks(struct seal *s)
 			.word = { map_process(s, p->blocks[i].process), start[i], end[i] },
 			.index = (uint32_t)i,
 		};
-	return order_rows(s, p->n_blocks, &s->block_order);
+	s->block_order = order_rows(s, start, p->n_blocks);
 }
 
 /*

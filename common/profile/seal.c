@@ -30,8 +30,6 @@ static void seal_done(struct seal *s)
 	free(s->rank);
 	free(s->stack_order);
 	free(s->stream_order);
-	free(s->branch_order);
-	free(s->block_order);
 }
 
 /* NULL comes before all others. */
@@ -273,9 +271,10 @@ int profile_seal_objects(struct profile *profile, uint32_t **ret_objects)
 	assert(!profile->sealed);
 
 	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || seal_places(&s) < 0 ||
-	    seal_functions(&s) < 0 || order_stacks(&s) < 0 || order_streams(&s) < 0 ||
-	    order_branches(&s) < 0 || order_blocks(&s) < 0)
+	    seal_functions(&s) < 0 || order_stacks(&s) < 0 || order_streams(&s) < 0)
 		return -ENOMEM;
+	order_branches(&s);
+	order_blocks(&s);
 	apply_stacks(&s, profile);
 	apply_streams(&s, profile);
 	apply_branches(&s, profile);

@@ -19,10 +19,11 @@ struct seal {
 	size_t *n_mentions; /* of each old object in the long tables; the last is of no object */
 
 	struct radix_key *keys, *spare; /* of the group or table being sorted */
-	struct radix_key *places;       /* the distinct ones, in order */
+	struct radix_key *places; /* the distinct ones, in order, until functions are sealed */
 	size_t n_places, cap_places;
-	uint32_t *rank; /* of the place, for each mention of one */
-	uint32_t *stack_order, *stream_order, *branch_order, *block_order; /* of old indices */
+	uint32_t *rank;                       /* of the place, for each mention of one */
+	uint32_t *stack_order, *stream_order; /* of old indices */
+	uint32_t *branch_order, *block_order; /* which are in @rank, see order_branches() */
 };
 
 /* Room for @n elements where *@p is; not NULL for none. */
@@ -86,8 +87,10 @@ int seal_places(struct seal *s);
 int seal_functions(struct seal *s);
 int order_stacks(struct seal *s);
 int order_streams(struct seal *s);
-int order_branches(struct seal *s);
-int order_blocks(struct seal *s);
+
+/* These take as much of the ranks as they need: they come last. */
+void order_branches(struct seal *s);
+void order_blocks(struct seal *s);
 
 /* Sort the rows of @p by these orders, add up the equal ones, and refer to the new indices. */
 void apply_stacks(struct seal *s, struct profile *p);
