@@ -3,10 +3,11 @@
  * Makes the big recording that the speed of stitching is measured with: samples in call-stack mode, as
  * `perf record --call-graph lbr` writes them (no cycles, no flags), of the processes in population.h.
  *
- * Each process is a loop that goes down its call graph, now and then to where deeper stacks are. A
- * function has N_SITES calls, to functions further on, and a few back (recursion). Between two
- * samples of a process there are calls and returns near its leaf, mostly; now and then it returns
- * from more, and seldom from nearly all. Its branch record is the simulator's.
+ * Each process keeps to a CPU, where each sample is of another. It is a loop that goes down its call
+ * graph, now and then to where deeper stacks are. A function has N_SITES calls, to functions further
+ * on, and a few back (recursion). Between two samples of a process there are calls and returns near
+ * its leaf, mostly; now and then it returns from more, and seldom from nearly all. Its branch record
+ * is the simulator's.
  *
  *     generate-stacks FILE DIR TEXT_OFFSET N_SAMPLES
  */
@@ -104,7 +105,8 @@ static void run(struct generator *g, unsigned int process)
 static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 {
 	struct generator *g = userdata;
-	unsigned int process = below(g, N_PROCESSES);
+	/* one CPU's: those of a process are then in the order of their time, as the file is read */
+	unsigned int process = below(g, N_PROCESSES / N_CPUS) * N_CPUS + cpu;
 	struct process *p = &g->processes[process];
 	struct perf_branch_entry entries[ROWS];
 	struct lbr_row rows[LBR_ROWS_MAX];
