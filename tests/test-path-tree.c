@@ -126,6 +126,16 @@ static void check_streams(const struct tally *truth, const struct path_tree *tre
 	tally_done(&counts);
 }
 
+static int add_stream(struct path_tree *tree, uint32_t context, const struct counted_row *rows,
+		      size_t n)
+{
+	struct stream stream;
+
+	stream_begin(&stream, tree, context, rows, n);
+	stream_prefetch(&stream, tree);
+	return stream_add(&stream, tree);
+}
+
 /* The error in the end. */
 static uint32_t try_streams(uint64_t seed, size_t max_nodes, size_t n_paths, uint32_t light)
 {
@@ -140,7 +150,7 @@ static uint32_t try_streams(uint64_t seed, size_t max_nodes, size_t n_paths, uin
 		struct counted_row rows[MAX_STEPS];
 		size_t n = random_walk(&random, context, rows);
 
-		assert_int_equal(stream_add(&tree, context, rows, n), 0);
+		assert_int_equal(add_stream(&tree, context, rows, n), 0);
 		assert_true(tree.n_nodes <= max_nodes);
 		count_walk(&truth, context, rows, n);
 	}
@@ -181,7 +191,7 @@ static void test_streams_in_little_room(void **state)
 
 static size_t bytes_of(const struct path_tree *tree)
 {
-	return tree->cap_nodes * sizeof(*tree->nodes) + (sizeof(*tree->slots) << tree->bits);
+	return tree->max_nodes * sizeof(*tree->nodes) + (sizeof(*tree->slots) << tree->bits);
 }
 
 /* Ten times as many paths, each of them another one: not a byte more. */
@@ -196,7 +206,7 @@ static void test_memory_does_not_grow_with_the_paths(void **state)
 	for (size_t i = 0; i < 100000; i++) {
 		for (size_t k = 0; k < MAX_STEPS; k++)
 			rows[k] = (struct counted_row){ .from = next_random(&random), .run = 1 };
-		assert_int_equal(stream_add(&tree, 0, rows, MAX_STEPS), 0);
+		assert_int_equal(add_stream(&tree, 0, rows, MAX_STEPS), 0);
 		if (i == 9999)
 			bytes = bytes_of(&tree);
 	}
@@ -204,6 +214,13 @@ static void test_memory_does_not_grow_with_the_paths(void **state)
 	assert_true(tree.n_nodes > 2048 && tree.n_nodes <= 4096);
 	assert_true(bytes <= 8192 * (sizeof(*tree.nodes) + 4 * sizeof(*tree.slots)));
 	path_tree_done(&tree);
+}
+
+static const struct path_node *go_on(struct path_tree *tree, struct path *path, uint64_t from,
+				     uint64_t to)
+{
+	assert_int_equal(path_tree_get(tree, path, from, to, 0), 0);
+	return &tree->nodes[path->node];
 }
 
 static void test_cycles_are_of_all_below(void **state)
@@ -214,20 +231,21 @@ static void test_cycles_are_of_all_below(void **state)
 		{ .from = 5, .to = 6, .cycles = 7, .run = 1 },
 	};
 	struct path_tree tree;
-	int64_t node;
+	struct path path = path_begin(0);
+	const struct path_node *node;
 
 	assert_int_equal(path_tree_init(&tree, 1000), 0);
-	assert_int_equal(stream_add(&tree, 0, rows, 3), 0);
-	assert_int_equal(stream_add(&tree, 0, rows + 1, 2), 0);
-	assert_int_equal(stream_add(&tree, 0, rows + 1, 2), 0);
-	node = path_tree_get(&tree, 0, PATH_ROOT, 5, 6, 0);
-	assert_int_equal(tree.nodes[node].amount, 21);
-	node = path_tree_get(&tree, 0, (uint32_t)node, 3, 4, 0);
-	assert_int_equal(tree.nodes[node].amount, 15);
-	assert_int_equal(tree.nodes[node].hits, 2);
-	node = path_tree_get(&tree, 0, (uint32_t)node, 1, 2, 0);
-	assert_int_equal(tree.nodes[node].amount, 3);
-	assert_int_equal(tree.nodes[node].hits, 1);
+	assert_int_equal(add_stream(&tree, 0, rows, 3), 0);
+	assert_int_equal(add_stream(&tree, 0, rows + 1, 2), 0);
+	assert_int_equal(add_stream(&tree, 0, rows + 1, 2), 0);
+	node = go_on(&tree, &path, 5, 6);
+	assert_int_equal(node->amount, 21);
+	node = go_on(&tree, &path, 3, 4);
+	assert_int_equal(node->amount, 15);
+	assert_int_equal(node->hits, 2);
+	node = go_on(&tree, &path, 1, 2);
+	assert_int_equal(node->amount, 3);
+	assert_int_equal(node->hits, 1);
 	path_tree_done(&tree);
 }
 
@@ -244,17 +262,14 @@ static size_t random_stack(uint64_t *random, uint64_t *frames)
 
 static void add_stack(struct path_tree *tree, uint32_t context, const uint64_t *frames, size_t n)
 {
-	int64_t node = PATH_ROOT;
+	struct path path = path_begin(context);
 
 	if (tree->n_nodes + n > tree->max_nodes)
 		assert_int_equal(stack_fold_half(tree), 0);
-	for (size_t i = 0; i < n; i++) {
-		node = path_tree_get(tree, context, (uint32_t)node, frames[i], 0,
-				     stack_missed(tree));
-		assert_true(node > 0);
-	}
-	tree->nodes[node].hits++;
-	tree->nodes[node].amount += 10;
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(path_tree_get(tree, &path, frames[i], 0, stack_missed(tree)), 0);
+	tree->nodes[path.node].hits++;
+	tree->nodes[path.node].amount += 10;
 	tree->n_paths++;
 }
 

@@ -151,12 +151,12 @@ static void check_marks(struct machine *m, const struct stitched *s)
 
 		path = (path + call->from) * 0x9e3779b97f4a7c15ull;
 		if (*s->marker != m->n_cleared + 1)
-			call->mark = 0;
-		is_new |= call->mark == 0;
+			call->mark.node = 0;
+		is_new |= call->mark.node == 0;
 		if (!is_new)
-			assert_int_equal(m->paths[call->mark], path);
+			assert_int_equal(m->paths[call->mark.node], path);
 		else
-			m->paths[call->mark = ++m->n_marks] = path;
+			m->paths[call->mark.node = ++m->n_marks] = path;
 	}
 	if (s->n_callers > 0)
 		*s->marker = m->n_cleared + 1;

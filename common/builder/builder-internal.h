@@ -5,12 +5,14 @@
 #include "common/builder/builder.h"
 #include "common/builder/path-tree.h"
 #include "common/builder/row-table.h"
+#include "common/builder/stream.h"
 #include "common/stitch/stack.h"
 
 struct builder {
 	struct builder_settings settings;
 	struct row_table rows;
 	struct path_tree stacks, streams;
+	struct stream stream;  /* of the last sample, which is not in the tree yet */
 	bool stacks_are_full;  /* there are more different leaves than there is room for */
 	struct stitch *stitch; /* NULL: not wanted. It outlives windows, as tasks do */
 	struct stitch_counters stitched; /* what it had counted when the window began */
@@ -24,6 +26,9 @@ struct builder {
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;
 };
+
+/* Counts the stream that waits to be counted, if there is one. 0 or -ENOMEM. */
+int builder_count_stream(struct builder *b);
 
 /* Lets go of all incarnations: the window's addresses have no meaning any more. */
 void builder_forget_contexts(struct builder *builder);

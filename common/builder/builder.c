@@ -6,7 +6,6 @@
 
 #include "common/builder/builder-internal.h"
 #include "common/builder/stack-fold.h"
-#include "common/builder/stream.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS    (256u * 1024)
@@ -90,32 +89,34 @@ static int get_context(struct builder *b, struct incarnation *incarnation, uint3
 static size_t judge_rows(struct profile_counters *c, const struct row *rows, size_t n, bool gaps,
 			 uint64_t *begin, struct counted_row *ret)
 {
-	uint64_t before = *begin;
+	uint64_t before = *begin, n_runs = 0;
 	size_t k = 0;
 
 	for (size_t i = n; i-- > 0;) {
 		const struct row *row = &rows[i];
+		uint64_t from = row->from, to = row->to, flags = row->flags;
 
-		if (_unlikely_(gaps || row->flags & ROW_AFTER_GAP))
+		if (_unlikely_(gaps || flags & ROW_AFTER_GAP))
 			before = 0;
-		if (_unlikely_(row->from == 0 || row->to == 0)) {
+		if (_unlikely_(from == 0 || to == 0)) {
 			c->rows_zero++;
 			before = 0;
-		} else if (_unlikely_((row->flags & ROW_SPEC_MASK) == ROW_SPEC_WRONG_PATH)) {
+		} else if (_unlikely_((flags & ROW_SPEC_MASK) == ROW_SPEC_WRONG_PATH)) {
 			c->rows_wrong_path++;
 			before = 0;
 		} else {
-			c->runs_beside -= before != 0;
+			n_runs += before != 0;
 			ret[k++] = (struct counted_row){
-				.from = row->from,
-				.to = row->to,
+				.from = from,
+				.to = to,
 				.cycles = row_cycles(row),
-				.run = before ? run_between(before, row->from) : RUN_NONE,
-				.flags = (uint32_t)row->flags,
+				.run = before ? run_between(before, from) : RUN_NONE,
+				.flags = (uint32_t)flags,
 			};
-			before = row->to;
+			before = to;
 		}
 	}
+	c->runs_beside -= n_runs;
 	*begin = before;
 	return k;
 }
@@ -152,14 +153,30 @@ static void count_all_rows(struct profile_counters *c, const struct sample *s)
 		c->runs_beside += n_runs; /* until they have turned out to be between sound rows */
 }
 
+int builder_count_stream(struct builder *b)
+{
+	int r = b->stream.n > 0 ? stream_add(&b->stream, &b->streams) : 0;
+
+	b->stream.n = 0;
+	return r;
+}
+
 /* The path is that of the newest rows, which are the last @n of @rows; @begin as judge_rows() left it. */
-static int count_stream(struct builder *b, uint32_t context, const struct counted_row *rows,
-			size_t n, uint64_t begin)
+static void begin_stream(struct builder *b, uint32_t context, const struct counted_row *rows,
+			 size_t n, uint64_t begin)
 {
 	if (begin != 0)
-		return stream_add(&b->streams, context, rows, n);
-	b->counters.streams_none++;
-	return 0;
+		stream_begin(&b->stream, &b->streams, context, rows, n);
+	else
+		b->counters.streams_none++;
+}
+
+/* The batch of the sample before holds the stream's rows, and is filled anew after the next one. */
+static int submit(struct builder *b, uint32_t context, size_t n)
+{
+	if (builder_count_stream(b) < 0)
+		return -ENOMEM;
+	return row_table_submit(&b->rows, context, n);
 }
 
 /*
@@ -176,7 +193,7 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 
 	count_all_rows(c, s);
 	if (left == 0)
-		return row_table_submit(&b->rows, context, k);
+		return submit(b, context, k);
 	if (is_doubled(b, rows, left)) {
 		c->rows_doubled++;
 		rows++;
@@ -188,9 +205,9 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 
 		left -= n;
 		n = judge_rows(c, rows + left, n, s->gaps, &begin, batch);
-		if (left == 0 && count_stream(b, context, batch, n, begin) < 0)
-			return -ENOMEM;
-		r = row_table_submit(&b->rows, context, k + n);
+		r = submit(b, context, k + n);
+		if (r >= 0 && left == 0)
+			begin_stream(b, context, batch, n, begin);
 		if (r < 0 || left == 0)
 			return r;
 		k = 0;
@@ -198,33 +215,47 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 }
 
 /*
- * The node of what was stitched, which is marked with those that were found for the task's last sample; of
- * this tree, and this context.
+ * How many of the callers, from the outermost on, have the nodes that they are marked with. Marks are of this
+ * tree, and this context; others have no meaning any more.
  */
-static int64_t find_callers(struct builder *b, uint32_t context)
+static size_t count_marked(struct builder *b, uint32_t context)
 {
 	const uint64_t marker = (uint64_t)b->n_stack_trees << 32 | (context + 1);
 	struct stitched_call *callers = b->callers.callers;
-	size_t n = b->callers.n_callers, i = n;
-	int64_t node = PATH_ROOT;
+	size_t n = b->callers.n_callers;
 
 	if (n > 0 && *b->callers.marker != marker) {
-		for (size_t k = 0; k < n; k++)
-			callers[k].mark = 0;
+		for (size_t i = 0; i < n; i++)
+			callers[i].mark.node = 0;
 		*b->callers.marker = marker;
 	}
-	while (i > 0 && callers[i - 1].mark == 0)
-		i--;
-	if (i > 0)
-		node = callers[i - 1].mark;
-	for (; i < n; i++) {
-		node = path_tree_get(&b->stacks, context, (uint32_t)node, callers[i].from, 0,
-				     stack_missed(&b->stacks));
-		if (node < 0)
-			return node;
-		callers[i].mark = (uint32_t)node;
+	while (n > 0 && callers[n - 1].mark.node == 0)
+		n--;
+	return n;
+}
+
+static size_t stack_depth(const struct builder *b)
+{
+	return b->callers.n_callers + b->stack.n;
+}
+
+/* Of the frame that @i others stand below. */
+static uint64_t frame_place(const struct builder *b, size_t i)
+{
+	size_t n = b->callers.n_callers;
+
+	return i < n ? b->callers.callers[i].from : b->stack.frames[b->stack.n - 1 - (i - n)].place;
+}
+
+/* Where each frame from number @i on is looked for depends on no other being found: all are asked for at once. */
+static void prefetch_stack(const struct builder *b, const struct path *path, size_t i)
+{
+	uint64_t hash = path->hash;
+
+	for (; i < stack_depth(b); i++) {
+		hash = path_hash(hash, frame_place(b, i), 0);
+		path_tree_prefetch(&b->stacks, hash);
 	}
-	return node;
 }
 
 /*
@@ -233,18 +264,27 @@ static int64_t find_callers(struct builder *b, uint32_t context)
  */
 static int64_t find_stack(struct builder *b, uint32_t context)
 {
+	struct stitched_call *callers = b->callers.callers;
+	size_t i = count_marked(b, context), n = stack_depth(b);
 	struct path_tree *tree = &b->stacks;
-	int64_t node = find_callers(b, context);
+	struct path path = path_begin(context);
+	int r;
 
-	for (size_t i = b->stack.n; i-- > 0 && (node >= 0);)
-		node = path_tree_get(tree, context, (uint32_t)node, b->stack.frames[i].place, 0,
-				     stack_missed(tree));
-	return node;
-}
-
-static size_t stack_depth(const struct builder *b)
-{
-	return b->stack.n + b->callers.n_callers;
+	if (i > 0) {
+		path.hash = callers[i - 1].mark.hash;
+		path.node = callers[i - 1].mark.node;
+	}
+	prefetch_stack(b, &path, i);
+	for (; i < n; i++) {
+		r = path_tree_get(tree, &path, frame_place(b, i), 0, stack_missed(tree));
+		if (r < 0)
+			return r;
+		if (i < b->callers.n_callers) {
+			callers[i].mark.hash = path.hash;
+			callers[i].mark.node = path.node;
+		}
+	}
+	return path.node;
 }
 
 static int make_room_for_stack(struct builder *b)
@@ -375,6 +415,7 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	uint32_t context;
 	int n_leaves;
 
+	stream_prefetch(&b->stream, &b->streams);
 	if (stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
 		return -ENOMEM;
 	if (_unlikely_(must_settle(b, s)) && settle_early(b, processes) < 0)
@@ -390,7 +431,7 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	if (!s->call_stack)
 		return count_rows(b, context, s, (size_t)n_leaves);
 	set_rows_aside(c, s, &c->rows_call_stack, &c->runs_call_stack);
-	return row_table_submit(&b->rows, context, (size_t)n_leaves);
+	return submit(b, context, (size_t)n_leaves);
 }
 
 static void set_aside(struct builder *b, const struct sample *s, uint64_t *reason)

@@ -2,102 +2,112 @@
 #include "common/builder/path-tree.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/util/array.h"
+#include "common/util/macro.h"
+#include "common/util/pages.h"
 
 #define MIN_BITS 12
 
-static int add_root(struct path_tree *tree)
+static uint32_t *allocate_slots(unsigned int bits)
 {
-	tree->n_nodes = 0;
-	if (ARRAY_RESERVE(&tree->nodes, &tree->cap_nodes, 1) < 0)
-		return -ENOMEM;
-	tree->nodes[tree->n_nodes++] = (struct path_node){ 0 };
-	return 0;
+	return pages_new(sizeof(uint32_t) << bits);
 }
 
 int path_tree_init(struct path_tree *tree, size_t max_nodes)
 {
-	*tree = (struct path_tree){ .bits = MIN_BITS, .max_nodes = max_nodes };
-	tree->slots = calloc((size_t)1 << MIN_BITS, sizeof(*tree->slots));
-	return tree->slots ? add_root(tree) : -ENOMEM;
+	*tree = (struct path_tree){ .bits = MIN_BITS, .n_nodes = 1 };
+	tree->max_nodes = MIN(max_nodes, (size_t)PATH_TREE_MAX_NODES);
+	tree->nodes = pages_new(tree->max_nodes * sizeof(*tree->nodes));
+	tree->slots = allocate_slots(tree->bits);
+	if (tree->nodes && tree->slots)
+		return 0;
+	path_tree_done(tree);
+	return -ENOMEM;
 }
 
 void path_tree_done(struct path_tree *tree)
 {
-	free(tree->slots);
-	free(tree->nodes);
+	pages_free(tree->nodes, tree->max_nodes * sizeof(*tree->nodes));
+	pages_free(tree->slots, sizeof(*tree->slots) << tree->bits);
+	tree->nodes = NULL;
+	tree->slots = NULL;
 }
 
-/* The first free slot from where the path belongs. */
-static size_t find_free(const struct path_tree *t, uint64_t hash)
+/* In the first free slot from where the path belongs. */
+static void enter(struct path_tree *t, uint64_t hash, size_t i)
 {
-	size_t mask = ((size_t)1 << t->bits) - 1, k = hash >> (64 - t->bits);
+	size_t mask = ((size_t)1 << t->bits) - 1, k = path_place(t, hash);
 
 	while (t->slots[k])
 		k = (k + 1) & mask;
-	return k;
+	t->slots[k] = path_tag(hash) | (uint32_t)i;
+}
+
+static void enter_all(struct path_tree *tree)
+{
+	for (size_t i = 1; i < tree->n_nodes; i++)
+		enter(tree, tree->nodes[i].hash, i);
 }
 
 void path_tree_index(struct path_tree *tree)
 {
 	memset(tree->slots, 0, sizeof(*tree->slots) << tree->bits);
-	for (size_t i = 1; i < tree->n_nodes; i++)
-		tree->slots[find_free(tree, tree->nodes[i].hash)] = (uint32_t)i;
+	enter_all(tree);
 }
 
 static int grow(struct path_tree *tree)
 {
-	uint32_t *slots = calloc((size_t)2 << tree->bits, sizeof(*slots));
+	uint32_t *slots = allocate_slots(tree->bits + 1);
 
 	if (!slots)
 		return -ENOMEM;
-	free(tree->slots);
+	pages_free(tree->slots, sizeof(*tree->slots) << tree->bits);
 	tree->slots = slots;
 	tree->bits++;
-	path_tree_index(tree);
+	enter_all(tree);
 	return 0;
 }
 
-static uint64_t hash_below(const struct path_tree *tree, uint32_t context, uint32_t parent,
-			   uint64_t from, uint64_t to)
-{
-	uint64_t path = parent == PATH_ROOT ? path_hash_begin(context) : tree->nodes[parent].hash;
-
-	return path_hash(path, from, to);
-}
-
-int64_t path_tree_get(struct path_tree *tree, uint32_t context, uint32_t parent, uint64_t from,
-		      uint64_t to, uint32_t missed)
-{
-	uint64_t hash = hash_below(tree, context, parent, from, to);
-	uint32_t found = path_tree_find(tree, hash, context, parent, from, to);
-
-	return found ? found : path_tree_add(tree, hash, context, parent, from, to, missed);
-}
-
-int64_t path_tree_add(struct path_tree *tree, uint64_t hash, uint32_t context, uint32_t parent,
-		      uint64_t from, uint64_t to, uint32_t missed)
+static int add(struct path_tree *tree, struct path *path, uint64_t hash, uint64_t from, uint64_t to,
+	       uint32_t missed)
 {
 	if (tree->n_nodes >= tree->max_nodes)
 		return -ENOSPC;
-	if (ARRAY_RESERVE(&tree->nodes, &tree->cap_nodes, tree->n_nodes + 1) < 0)
-		return -ENOMEM;
 	/* At most half full. */
 	if (tree->n_nodes >= (size_t)1 << (tree->bits - 1) && grow(tree) < 0)
 		return -ENOMEM;
-	tree->slots[find_free(tree, hash)] = (uint32_t)tree->n_nodes;
+	enter(tree, hash, tree->n_nodes);
 	tree->nodes[tree->n_nodes] = (struct path_node){
 		.from = from,
 		.to = to,
-		.parent = parent,
-		.context = context,
+		.parent = path->node,
+		.context = path->context,
 		.missed = missed,
 		.hash = hash,
 	};
-	return (int64_t)tree->n_nodes++;
+	path->hash = hash;
+	path->node = (uint32_t)tree->n_nodes++;
+	return 0;
+}
+
+int path_tree_add(struct path_tree *tree, struct path *path, uint64_t from, uint64_t to,
+		  uint32_t missed)
+{
+	return add(tree, path, path_hash(path->hash, from, to), from, to, missed);
+}
+
+int path_tree_get(struct path_tree *tree, struct path *path, uint64_t from, uint64_t to,
+		  uint32_t missed)
+{
+	uint64_t hash = path_hash(path->hash, from, to);
+	uint32_t found = path_tree_find(tree, hash, path, from, to);
+
+	if (found == 0)
+		return add(tree, path, hash, from, to, missed);
+	path->hash = hash;
+	path->node = found;
+	return 0;
 }
 
 int path_tree_reset(struct path_tree *tree)

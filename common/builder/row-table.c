@@ -11,15 +11,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "common/profile/branch-kind.h"
 #include "common/record/event.h"
 #include "common/util/macro.h"
+#include "common/util/pages.h"
 
-#define MIN_BITS   12
-#define HUGE_BYTES (2u << 20)
+#define MIN_BITS 12
 
 /* An index entry: the number of a count + 1, above it the lowest bits of its hash. */
 #define NUMBER_BITS 23
@@ -29,21 +28,12 @@ _Static_assert(sizeof(struct row_count) == 64, "a count is a cache line");
 _Static_assert(N_BRANCH_KINDS == 16, "what row_kind() gives");
 _Static_assert(ROW_TABLE_MAX < NUMBER_MASK, "a number fits into an index entry");
 
-static struct row_count *reserve_counts(size_t n)
-{
-	size_t n_bytes = n * sizeof(struct row_count);
-	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int row_table_init(struct row_table *table, size_t max_counts)
 {
 	*table = (struct row_table){ .bits = MIN_BITS };
 	table->max_counts = MIN(max_counts, (size_t)ROW_TABLE_MAX);
-	table->counts = reserve_counts(table->max_counts);
-	table->index = calloc((size_t)1 << MIN_BITS, sizeof(*table->index));
+	table->counts = pages_new(table->max_counts * sizeof(*table->counts));
+	table->index = pages_new(sizeof(*table->index) << table->bits);
 	if (table->counts && table->index)
 		return 0;
 	row_table_done(table);
@@ -52,9 +42,8 @@ int row_table_init(struct row_table *table, size_t max_counts)
 
 void row_table_done(struct row_table *table)
 {
-	if (table->counts)
-		munmap(table->counts, table->max_counts * sizeof(*table->counts));
-	free(table->index);
+	pages_free(table->counts, table->max_counts * sizeof(*table->counts));
+	pages_free(table->index, sizeof(*table->index) << table->bits);
 	table->counts = NULL;
 	table->index = NULL;
 }
@@ -83,11 +72,11 @@ static inline size_t next_place(const struct row_table *t, size_t k)
 
 static int grow_index(struct row_table *t)
 {
-	uint32_t *index = calloc((size_t)2 << t->bits, sizeof(*index));
+	uint32_t *index = pages_new(sizeof(*index) << (t->bits + 1));
 
 	if (!index)
 		return -ENOMEM;
-	free(t->index);
+	pages_free(t->index, sizeof(*t->index) << t->bits);
 	t->index = index;
 	t->bits++;
 	for (size_t i = 0; i < t->n_counts; i++) {
@@ -119,9 +108,6 @@ static struct row_count *add_count(struct row_table *t, size_t k, uint64_t h, ui
 		turn_away(t, row);
 		return NULL;
 	}
-	/* Hot counts are spread over more pages than the TLB holds, unless pages are huge. */
-	if ((t->n_counts * sizeof(*c)) % HUGE_BYTES == 0 && t->n_counts > 0)
-		madvise(c, HUGE_BYTES, MADV_HUGEPAGE);
 	*c = (struct row_count){
 		.from = row->from, .to = row->to, .context = context, .run = row->run
 	};
@@ -151,35 +137,40 @@ static struct row_count *find_surely(struct row_table *t, uint64_t h, uint32_t c
 }
 
 /* The first count whose piece of the hash is the row's: not looked at yet, but asked for. */
-static inline struct row_count *find_probably(struct row_table *t, uint64_t h, uint32_t context,
-					      const struct counted_row *row)
-{
-	size_t k = place(t, h);
-	uint32_t e;
-
-	for (; (e = t->index[k]); k = next_place(t, k)) {
-		if ((e & ~NUMBER_MASK) == tag(h)) {
-			struct row_count *c = &t->counts[(e & NUMBER_MASK) - 1];
-
-			__builtin_prefetch(c, 1);
-			return c;
-		}
-	}
-	return add_count(t, k, h, context, row);
-}
-
 static void find_batch(struct row_table *t, struct row_batch *b)
 {
-	for (size_t i = 0; i < b->n; i++)
-		b->counts[i] = find_probably(t, b->hashes[i], b->context, &b->rows[i]);
+	/* the same for all of the batch, which the compiler cannot know */
+	const size_t n = b->n, mask = ((size_t)1 << t->bits) - 1;
+	const unsigned int shift = 64 - t->bits;
+	struct row_count *counts = t->counts;
+	const uint32_t *index = t->index;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = b->hashes[i] >> shift;
+		uint32_t e;
+
+		while ((e = index[k]) && (e & ~NUMBER_MASK) != tag(b->hashes[i]))
+			k = (k + 1) & mask;
+		if (_likely_(e)) {
+			b->counts[i] = &counts[(e & NUMBER_MASK) - 1];
+			__builtin_prefetch(b->counts[i], 1);
+		} else {
+			b->counts[i] = add_count(t, k, b->hashes[i], b->context, &b->rows[i]);
+		}
+	}
 }
+
+/* What a row adds to these, by its flags ROW_MISPREDICTED (1), ROW_PREDICTED (2) and ROW_ABORT (8). */
+static const row_times by_flags[16] = {
+	{ 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 1, 0, 1, 0 }, { 1, 1, 1, 0 },
+	{ 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 1, 0, 1, 0 }, { 1, 1, 1, 0 },
+	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
+	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
+};
 
 static inline void count(struct row_count *c, const struct counted_row *row)
 {
-	c->taken++;
-	c->mispredicted += row->flags & ROW_MISPREDICTED;
-	c->predicted += row->flags >> 1 & 1;
-	c->aborted += row->flags >> 3 & 1;
+	c->times += by_flags[row->flags % 16];
 	c->kinds |= 1u << row_kind(row->flags);
 	c->cycles += row->cycles;
 	c->cycles_rows += row->cycles != 0;
@@ -187,7 +178,9 @@ static inline void count(struct row_count *c, const struct counted_row *row)
 
 static void count_batch(struct row_table *t, struct row_batch *b)
 {
-	for (size_t i = 0; i < b->n; i++) {
+	const size_t n = b->n;
+
+	for (size_t i = 0; i < n; i++) {
 		struct row_count *c = b->counts[i];
 
 		if (_unlikely_(!c))
@@ -202,11 +195,14 @@ static void count_batch(struct row_table *t, struct row_batch *b)
 
 static void hash_batch(const struct row_table *t, struct row_batch *b)
 {
+	const unsigned int shift = 64 - t->bits;
+	const uint32_t *index = t->index;
+
 	for (size_t i = 0; i < b->n; i++) {
 		const struct counted_row *row = &b->rows[i];
 
 		b->hashes[i] = hash(b->context, row->run, row->from, row->to);
-		__builtin_prefetch(&t->index[place(t, b->hashes[i])]);
+		__builtin_prefetch(&index[b->hashes[i] >> shift]);
 	}
 }
 
@@ -243,12 +239,12 @@ void row_table_flush(struct row_table *table)
 
 static int drain_counts(struct row_table *t, row_table_handler handler, void *userdata)
 {
-	const size_t piece = HUGE_BYTES / sizeof(struct row_count);
+	const size_t piece = PAGES_HUGE / sizeof(struct row_count);
 	int r;
 
 	for (size_t i = 0; i < t->n_counts; i++) {
 		if (i % piece == 0 && i > 0)
-			madvise(&t->counts[i - piece], HUGE_BYTES, MADV_DONTNEED);
+			madvise(&t->counts[i - piece], PAGES_HUGE, MADV_DONTNEED);
 		r = handler(&t->counts[i], userdata);
 		if (r < 0)
 			return r;
@@ -262,7 +258,7 @@ int row_table_drain(struct row_table *table, row_table_handler handler, void *us
 	int r, k;
 
 	row_table_flush(table);
-	free(TAKE_PTR(table->index));
+	pages_free(TAKE_PTR(table->index), sizeof(*table->index) << table->bits);
 	r = drain_counts(table, handler, userdata);
 	row_table_done(table);
 	k = row_table_init(table, max_counts);

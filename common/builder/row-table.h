@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/util/macro.h"
+
 /* A run is its length + 1, so that 0 is none, or why it is not to be believed. */
 #define RUN_NONE      0u
 #define RUN_MAX_BYTES (1u << 20) /* no straight code is longer; as google/autofdo has it */
@@ -24,9 +26,9 @@
 /* The run from @begin to the branch at @from. */
 static inline uint32_t run_between(uint64_t begin, uint64_t from)
 {
-	if (from < begin)
-		return RUN_BACKWARD;
-	return from - begin > RUN_MAX_BYTES ? RUN_LONG : (uint32_t)(from - begin) + 1;
+	if (_likely_(from - begin <= RUN_MAX_BYTES))
+		return (uint32_t)(from - begin) + 1;
+	return from < begin ? RUN_BACKWARD : RUN_LONG;
 }
 
 /* A branch row that can be believed; or a sample's address in @from and its period in @cycles. */
@@ -39,18 +41,19 @@ struct counted_row {
 
 #define ROW_BATCH 65u /* 64 rows and the sample */
 
+/* How often the branch was taken, and of that how often predicted wrong, right, and aborted: one instruction counts all. */
+enum row_time { ROW_TAKEN, ROW_TAKEN_WRONG, ROW_TAKEN_RIGHT, ROW_TAKEN_ABORTED };
+typedef uint32_t row_times __attribute__((vector_size(16)));
+
 /* What was counted of one key. A cache line, for which at most ROW_TABLE_MAX_ROWS may be counted. */
 struct row_count {
 	uint64_t from, to;
+	row_times times; /* see enum row_time */
 	uint32_t context, run;
-	uint64_t taken;
 	uint64_t cycles;
 	uint32_t cycles_rows;
-	uint32_t mispredicted;
-	uint32_t predicted;
-	uint32_t aborted;
 	uint32_t kinds; /* a bit for each row_kind() seen */
-};
+} __attribute__((aligned(64)));
 
 struct row_batch {
 	struct counted_row rows[ROW_BATCH];

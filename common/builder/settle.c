@@ -78,7 +78,7 @@ static int settle_leaf(struct settling *s, const struct row_count *count)
 	struct profile_stack stack = {
 		.parent = PROFILE_NONE,
 		.process = count->context,
-		.samples = count->taken,
+		.samples = count->times[ROW_TAKEN],
 		.weight = count->cycles,
 	};
 
@@ -101,15 +101,15 @@ static int settle_branch(struct settling *s, const struct row_count *count, stru
 		.from = from,
 		.to = to,
 		.kind = kind_of(count),
-		.taken = count->taken,
-		.mispredicted = count->mispredicted,
-		.predicted = count->predicted,
-		.aborted = count->aborted,
+		.taken = count->times[ROW_TAKEN],
+		.mispredicted = count->times[ROW_TAKEN_WRONG],
+		.predicted = count->times[ROW_TAKEN_RIGHT],
+		.aborted = count->times[ROW_TAKEN_ABORTED],
 		.cycles = count->cycles,
 		.cycles_rows = count->cycles_rows,
 	};
 
-	s->profile->counters.rows_counted += count->taken;
+	s->profile->counters.rows_counted += count->times[ROW_TAKEN];
 	s->profile->counters.cycles += count->cycles;
 	return profile_add_branch(s->profile, &b) < 0 ? -ENOMEM : 0;
 }
@@ -122,23 +122,24 @@ static int settle_block(struct settling *s, const struct row_count *count, struc
 	struct profile_block b;
 
 	if (count->run == RUN_BACKWARD || count->run == RUN_LONG) {
-		*(count->run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->taken;
+		*(count->run == RUN_LONG ? &c->runs_long : &c->runs_backward) +=
+			count->times[ROW_TAKEN];
 		return 0;
 	}
 	if (settle_locate(s, count->context, count->from - (count->run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE ||
 	    end.offset - start.offset != count->run - 1) {
-		c->runs_across += count->taken;
+		c->runs_across += count->times[ROW_TAKEN];
 		return 0;
 	}
-	c->runs_counted += count->taken;
+	c->runs_counted += count->times[ROW_TAKEN];
 	b = (struct profile_block){
 		.process = count->context,
 		.object = start.object,
 		.start = start.offset,
 		.end = end.offset,
-		.runs = count->taken,
+		.runs = count->times[ROW_TAKEN],
 		.cycles = count->cycles,
 		.cycles_rows = count->cycles_rows,
 	};
@@ -225,7 +226,9 @@ int builder_settle(struct builder *builder, const struct processes *processes, s
 	struct settling settling = { .builder = builder, .processes = processes };
 	int r;
 
-	r = profile_new(&profile);
+	r = builder_count_stream(builder);
+	if (r >= 0)
+		r = profile_new(&profile);
 	if (r < 0)
 		return r;
 	profile->counters = builder->counters;

@@ -33,18 +33,19 @@ static int copy(struct path_tree *to, const struct path_tree *from, const uint32
 		const struct path_node *node = &from->nodes[i];
 		bool is_heavy = weights[i] > light;
 		uint32_t parent = heavy[node->parent];
-		int64_t at;
+		struct path path =
+			parent == PATH_ROOT ? path_begin(node->context) : path_at(to, parent);
+		int r;
 
 		heavy[i] = parent;
 		if (!is_heavy && node->hits == 0)
 			continue;
-		at = path_tree_get(to, node->context, parent, node->from, 0,
-				   is_heavy ? node->missed : to->lightest);
-		if (at < 0)
-			return (int)at;
-		add(&to->nodes[at], node, weights[node->parent] <= light);
+		r = path_tree_get(to, &path, node->from, 0, is_heavy ? node->missed : to->lightest);
+		if (r < 0)
+			return r;
+		add(&to->nodes[path.node], node, weights[node->parent] <= light);
 		if (is_heavy)
-			heavy[i] = (uint32_t)at;
+			heavy[i] = path.node;
 	}
 	return 0;
 }

@@ -85,6 +85,11 @@ uint64_t entries_identity(const struct entries *e)
 	return e->identity;
 }
 
+uint64_t entries_version(const struct entries *e)
+{
+	return e->version;
+}
+
 #define FORGOTTEN (1ull << 32)
 #define CHANGED   0xbf58476d1ce4e5b9ull
 
@@ -180,7 +185,7 @@ bool entries_has_code(const struct entries *e, uint64_t address)
 	return found;
 }
 
-static uint64_t look_up(const struct entries *e, uint64_t address)
+uint64_t entries_function(const struct entries *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
@@ -189,16 +194,30 @@ static uint64_t look_up(const struct entries *e, uint64_t address)
 	return e->entries[n - 1].start;
 }
 
-uint64_t entries_function(const struct entries *e, uint64_t address)
+static uint64_t measure_extent(const struct entries *e, uint64_t start)
 {
-	uint64_t tag = (address ^ e->version) * 0x9e3779b97f4a7c15ull;
-	size_t i = tag >> (64 - ENTRIES_CACHE_BITS);
+	size_t n = count_until(e, start);
+	uint64_t end = n < e->n_entries ? e->entries[n].start : UINT64_MAX;
 
-	if (e->cache->asked[i].tag != tag) {
-		e->cache->asked[i].tag = tag;
-		e->cache->asked[i].function = look_up(e, address);
-	}
-	return e->cache->asked[i].function;
+	if (n == 0 || e->entries[n - 1].start != start)
+		return 0;
+	return MIN(end - start, ENTRIES_MAX_FUNCTION);
+}
+
+/* An answer kept lies below the part of the hash that does not say where: nothing else has the same hash. */
+#define HASH_MASK (UINT64_MAX << ENTRIES_CACHE_BITS)
+
+_Static_assert(ENTRIES_MAX_FUNCTION < 1u << ENTRIES_CACHE_BITS, "an extent fits below it");
+
+uint32_t entries_extent(const struct entries *e, uint64_t start)
+{
+	uint64_t hash = (start ^ e->version) * 0x9e3779b97f4a7c15ull;
+	uint64_t *kept = &e->cache->extents[hash >> (64 - ENTRIES_CACHE_BITS)];
+
+	hash <<= ENTRIES_CACHE_BITS;
+	if (_unlikely_((*kept & HASH_MASK) != hash))
+		*kept = hash | measure_extent(e, start);
+	return (uint32_t)(*kept & ~HASH_MASK);
 }
 
 void entries_reach(struct entries *e, uint64_t to, uint64_t address)

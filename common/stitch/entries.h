@@ -17,17 +17,15 @@
 
 #define ENTRIES_NONE         0u
 #define ENTRIES_MAX_ENTRIES  16384u /* 384 KiB a process */
-#define ENTRIES_CACHE_BITS   14
+#define ENTRIES_CACHE_BITS   16
 #define ENTRIES_MAX_MAPPINGS 256u
-#define ENTRIES_MAX_FUNCTION 65536u /* bytes; beyond, an address belongs to a function unseen */
+#define ENTRIES_MAX_FUNCTION 65535u /* bytes; beyond, an address belongs to a function unseen */
 
 struct entries;
 
-/* What was asked for, and the answer: the same calls are asked for again and again. Zeroed it is empty. */
+/* How far functions reach, of those asked for: the same are asked for again and again. Zeroed it is empty. */
 struct entries_cache {
-	struct {
-		uint64_t tag, function;
-	} asked[1u << ENTRIES_CACHE_BITS];
+	uint64_t extents[1u << ENTRIES_CACHE_BITS];
 };
 
 /* @serial: another for each. The cache outlives it, and may serve many. 0 or -ENOMEM. */
@@ -52,6 +50,9 @@ void entries_forget(struct entries *e, uint64_t start, uint64_t end);
 /* The start of the function that @address lies in, or ENTRIES_NONE. */
 uint64_t entries_function(const struct entries *e, uint64_t address);
 
+/* How many bytes from @start on are of the function that begins there, at most ENTRIES_MAX_FUNCTION; 0: none does. */
+uint32_t entries_extent(const struct entries *e, uint64_t start);
+
 /* Code at @address ran in the function at @to, as far as is known. */
 void entries_reach(struct entries *e, uint64_t to, uint64_t address);
 
@@ -72,6 +73,9 @@ bool entries_has_code(const struct entries *e, uint64_t address);
 
 /* A number of no other, that changes when anything that was learnt is forgotten. */
 uint64_t entries_identity(const struct entries *e);
+
+/* The same, that changes with every function that comes or goes. */
+uint64_t entries_version(const struct entries *e);
 
 /*
  * Code of the function at @landing ran, with rows above its own that were none of its calls: the last

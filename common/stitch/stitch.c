@@ -236,22 +236,39 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
 	s->index = (uint32_t)(sample->hw_idx % s->depth);
 }
 
+/* Those above the last snapshot's were learnt, too, but it may be forgotten by now. */
+static void forget_rows_above(struct task *task)
+{
+	int64_t end = task->top - (int64_t)task->n_rows + TASK_MAX_ROWS;
+
+	for (int64_t height = task->top + 1; height <= end; height++)
+		*task_row(task, height) = (struct row){ 0 };
+}
+
 /*
- * The rows that are not in the same register as at the task's last snapshot; without an index, as far from the
- * oldest. Some of those may be the same.
+ * The rows that are not in the same register as at the task's last snapshot, or before it; without an index, as
+ * far from the oldest. Some of those may be the same.
  */
 static uint32_t count_new(struct task *task, const struct snapshot *s)
 {
 	uint32_t n = s->n_rows, n_before = task->n_rows, skip = 0;
 	int64_t oldest = task->top - (int64_t)n_before + 1;
 
-	if (!task->is_known || task->learnt != entries_identity(task->entries))
+	if (!task->is_known)
 		return n;
+	if (task->learnt != entries_identity(task->entries)) {
+		forget_rows_above(task);
+		return n;
+	}
 	if (s->has_index) /* the oldest's register less that of the oldest before */
 		skip = (uint32_t)((int64_t)s->index - (int64_t)n -
 				  (task->top - (int64_t)n_before)) %
 		       s->depth;
-	while (n > 0 && n_before > skip &&
+	/* lower than that, if not even that was left */
+	if (skip >= n_before && n > 0 &&
+	    row_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip - (int64_t)s->depth)))
+		oldest -= (int64_t)s->depth;
+	while (n > 0 && skip < TASK_MAX_ROWS &&
 	       row_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip))) {
 		n--;
 		skip++;

@@ -38,8 +38,11 @@ struct stitch_counters {
 struct stitched_call {
 	uint64_t from, to;
 	int64_t height; /* see task.h */
-	uint32_t mark;  /* the user's: 0 until he sets it, and where calls below it are others */
-	bool gap;       /* what lies between it and the call below was not seen */
+	struct {
+		uint64_t hash;
+		uint32_t node;
+	} mark;   /* the user's: node 0 until he sets it, and where calls below it are others */
+	bool gap; /* what lies between it and the call below was not seen */
 };
 
 /* The user's part of a stack. Valid until the next call; marks set are there again in the task's next. */

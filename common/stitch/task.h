@@ -37,10 +37,15 @@ struct task {
 	struct entries *entries;
 	struct stitched_call *levels; /* the outermost first; their heights increase */
 	size_t n_levels, cap_levels;
+	size_t n_marked; /* those, and above them some that returned, which may be called again */
 	size_t start;    /* the topmost that a gap is below, or TASK_NO_START: not known */
 	uint64_t marker; /* see struct stitched */
+	uint64_t marked; /* the marker of those that returned */
 
-	struct row rows[TASK_MAX_ROWS]; /* of the last snapshot, each at its height: task_row() */
+	/* Of the last snapshot, each at its height, and where there is none what was there: task_row(). */
+	struct row rows[TASK_MAX_ROWS];
+	uint32_t extents[TASK_MAX_ROWS]; /* of the functions entered; 0: not asked for yet */
+	uint64_t version;                /* of the entries that say so */
 	uint32_t n_rows;
 	int64_t top;       /* the height of its newest row */
 	bool is_known;     /* there was one */
@@ -55,17 +60,28 @@ struct task {
 	struct claim claim;
 };
 
-/* Of the last snapshot, which has one there. */
 static inline struct row *task_row(struct task *task, int64_t height)
 {
 	return &task->rows[(uint64_t)height % TASK_MAX_ROWS];
 }
 
+static inline uint32_t *task_extent(struct task *task, int64_t height)
+{
+	return &task->extents[(uint64_t)height % TASK_MAX_ROWS];
+}
+
 /* The index of the first level at @height or above it, or n_levels. */
 static inline size_t task_find_above(const struct task *task, int64_t height)
 {
-	size_t low = 0, high = task->n_levels;
+	size_t low = 0, high = task->n_levels, guess;
 
+	/* mostly none was left out between it and the topmost */
+	if (high > 0 && height <= task->levels[high - 1].height) {
+		guess = high - 1 -
+			(size_t)MIN(task->levels[high - 1].height - height, (int64_t)high - 1);
+		if (task->levels[guess].height == height)
+			return guess;
+	}
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 

@@ -12,9 +12,11 @@ struct walking {
 	const struct anchorage *anchorage;
 	bool is_placed; /* at one height */
 	int64_t top;
-	size_t n_fresh;  /* the newest rows, that are not remembered */
-	size_t n_levels; /* those that still stand below them */
-	size_t n_popped; /* and above these, those that returned by now */
+	size_t n_fresh;    /* the newest rows, that are not remembered */
+	size_t n_again;    /* of these the oldest, that were there before and have returned since */
+	uint32_t *extents; /* of the functions that these rows enter; 0: not asked for yet */
+	size_t n_levels;   /* those that still stand below them */
+	size_t n_popped;   /* and above these, those that returned by now */
 
 	uint64_t address;               /* in the function to be found next */
 	int64_t shift;                  /* of heights, by the jumps found */

@@ -4,7 +4,7 @@
 static void emit(struct walking *w, const struct stitched_call *call)
 {
 	w->room[w->result->n_callers] = *call;
-	w->room[w->result->n_callers++].mark = 0;
+	w->room[w->result->n_callers++].mark.node = 0;
 }
 
 /* What all places have in common, of the levels below the rows. */

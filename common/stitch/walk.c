@@ -20,7 +20,7 @@ static void set_gap(struct task *task, size_t i)
 
 static bool contains(const struct walking *w, uint64_t start, uint64_t address)
 {
-	return entries_function(w->task->entries, address) == start;
+	return address - start < entries_extent(w->task->entries, start);
 }
 
 static bool is_same_function(const struct walking *w, uint64_t a, uint64_t b)
@@ -198,13 +198,41 @@ static bool trust_only_callers(struct walking *w)
 	return n < w->n_levels;
 }
 
+/* The oldest of the rows that are not remembered may be where they were before. */
+static size_t count_again(const struct walking *w)
+{
+	int64_t oldest = w->top - (int64_t)w->n_fresh + 1;
+	size_t n = 0;
+
+	while (n < w->n_fresh &&
+	       row_equal(&w->s->rows[w->n_fresh - 1 - n], task_row(w->task, oldest + (int64_t)n)))
+		n++;
+	return n;
+}
+
+/* How far the function reaches that row @i enters: kept with the row, as it is asked for again and again. */
+static uint32_t extent_of(struct walking *w, size_t i)
+{
+	bool is_there = i >= w->n_fresh - w->n_again;
+	uint32_t *extent = is_there ? task_extent(w->task, w->top - (int64_t)i) : &w->extents[i];
+
+	if (*extent == 0)
+		*extent = entries_extent(w->task->entries, w->s->rows[i].to);
+	return *extent;
+}
+
+/* Whether the walk is in the function that row @i enters. */
+static bool is_entered(struct walking *w, size_t i)
+{
+	return w->address - w->s->rows[i].to < extent_of(w, i);
+}
+
 static void walk_rows(struct walking *w, size_t *i, size_t *n)
 {
 	while (*i < w->n_fresh) {
 		const struct row *row = &w->s->rows[*i];
 
-		if (contains(w, row->to, w->address) ||
-		    pass_violation(w, row->to, w->top - (int64_t)*i, i, n))
+		if (is_entered(w, *i) || pass_violation(w, row->to, w->top - (int64_t)*i, i, n))
 			accept(w, (*i)++);
 	}
 }
@@ -228,7 +256,7 @@ static void join(struct walking *w, size_t *i, size_t *n)
 	size_t n_levels = *n;
 
 	w->is_joined = true;
-	if (contains(w, level->to, w->address))
+	if (is_shown(w, level) ? is_entered(w, w->n_fresh) : contains(w, level->to, w->address))
 		return;
 	if (is_shown(w, level)) {
 		pass_violation(w, level->to, level->height, i, n);
@@ -236,6 +264,7 @@ static void join(struct walking *w, size_t *i, size_t *n)
 	}
 	if (w->n_fresh < w->s->n_rows && contains(w, w->s->rows[w->n_fresh].to, w->address)) {
 		w->n_fresh = w->s->n_rows;
+		w->n_again = count_again(w);
 		*n = w->n_levels = 0;
 		walk_rows(w, i, n);
 		return;
@@ -320,11 +349,27 @@ static void remember_rows(const struct walking *w)
 {
 	struct task *t = w->task;
 
-	for (size_t i = 0; i < w->n_fresh; i++)
+	for (size_t i = 0; i < w->n_fresh - w->n_again; i++) {
 		*task_row(t, w->top - (int64_t)i) = w->s->rows[i];
+		*task_extent(t, w->top - (int64_t)i) = w->extents[i];
+	}
 	t->n_rows = w->s->n_rows;
 	t->top = w->top;
 	t->is_known = true;
+}
+
+/* Puts a call upon the @n levels. If it is the one that was there, upon the same, it has the same mark. */
+static void push(struct task *t, size_t n, const struct stitched_call *call)
+{
+	struct stitched_call *level = &t->levels[n];
+	bool is_same = n < t->n_marked && level->from == call->from;
+	struct stitched_call old = *level;
+
+	*level = *call;
+	if (is_same)
+		level->mark = old.mark;
+	else
+		t->n_marked = n;
 }
 
 static int remember(struct walking *w)
@@ -337,9 +382,12 @@ static int remember(struct walking *w)
 		return -ENOMEM;
 	for (size_t i = 0; w->shift != 0 && i < w->n_levels; i++)
 		t->levels[i].height += w->shift;
+	if (t->marker != t->marked)
+		t->n_marked = t->n_levels;
 	for (size_t i = w->n_accepted; i-- > 0;)
-		t->levels[n++] = w->accepted[i];
+		push(t, n++, &w->accepted[i]);
 	t->n_levels = n;
+	t->n_marked = MAX(t->n_marked, n);
 	start = find_start(t, kept);
 	n_dropped = n > TASK_MAX_LEVELS ? n - TASK_MAX_LEVELS : 0;
 	if (n_dropped > 0) {
@@ -349,6 +397,7 @@ static int remember(struct walking *w)
 	}
 	if (n_dropped > 0 || start != t->start)
 		t->marker = 0;
+	t->marked = t->marker;
 	t->start = start;
 	remember_rows(w);
 	return 0;
@@ -382,6 +431,9 @@ static void place(struct walking *w)
 	struct task *t = w->task;
 	const struct anchorage *a = w->anchorage;
 
+	if (t->version != entries_version(t->entries))
+		memset(t->extents, 0, sizeof(t->extents));
+	t->version = entries_version(t->entries);
 	w->n_fresh = w->s->n_rows;
 	w->n_levels = t->n_levels;
 	if (!a || a->placement == PLACE_UNKNOWN) {
@@ -404,6 +456,7 @@ int walk(struct stitched *ret, struct stitched_call *room, struct task *task,
 	 const struct snapshot *s, const struct anchorage *anchorage)
 {
 	struct stitched_call accepted[TASK_MAX_ROWS];
+	uint32_t extents[TASK_MAX_ROWS] = { 0 };
 	struct walking w = {
 		.result = ret,
 		.room = room,
@@ -411,6 +464,7 @@ int walk(struct stitched *ret, struct stitched_call *room, struct task *task,
 		.s = s,
 		.anchorage = anchorage,
 		.accepted = accepted,
+		.extents = extents,
 	};
 	enum placement placement = anchorage ? anchorage->placement : PLACE_UNKNOWN;
 	bool is_spread;
@@ -419,6 +473,7 @@ int walk(struct stitched *ret, struct stitched_call *room, struct task *task,
 	if (placement == PLACE_SURE && task->is_sure)
 		anchor_note_pace(task, &anchorage->candidates[0]);
 	place(&w);
+	w.n_again = count_again(&w);
 	judge_claim(&w);
 	walk_down(&w);
 	is_spread = walk_is_ambiguous(&w) && !w.is_cut && !w.is_joined;

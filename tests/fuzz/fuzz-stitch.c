@@ -41,11 +41,11 @@ static void check_marks(struct machine *m, const struct stitched *s)
 		struct stitched_call *call = &s->callers[i];
 
 		path = (path + call->from) * 0x9e3779b97f4a7c15ull;
-		if (*s->marker != 1 || call->mark == 0) {
-			call->mark = ++m->n_marks;
-			m->paths[call->mark] = path;
+		if (*s->marker != 1 || call->mark.node == 0) {
+			call->mark.node = ++m->n_marks;
+			m->paths[call->mark.node] = path;
 		}
-		check(m->paths[call->mark] == path);
+		check(m->paths[call->mark.node] == path);
 	}
 	*s->marker = 1;
 }
