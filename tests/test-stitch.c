@@ -64,6 +64,70 @@ static void callers_are_remembered_when_the_registers_run_empty(void **state)
 	stitch_free(m.stitch);
 }
 
+/* Cycles are not recorded: what is called again is not told from before. */
+static void call_alike(struct model *m, uint64_t from, unsigned int function)
+{
+	call(m, function);
+	m->registers[m->newest].from = m->calls[m->n_calls - 1] = from;
+	m->registers[m->newest].flags = 0;
+}
+
+static void call_in_turn(struct model *m, unsigned int first, unsigned int last)
+{
+	for (unsigned int i = first; i <= last; i++) {
+		call_alike(m, m->functions[m->n_calls] + 0x10, i);
+		assert_int_equal(check(m), m->n_calls);
+	}
+}
+
+/* Code is mapped over some of them, which are then called as before. */
+static void what_was_forgotten_is_learnt_again(void **state)
+{
+	for (int has_index = 0; has_index <= 1; has_index++) {
+		struct model m;
+
+		start(&m);
+		m.has_index = has_index;
+		call_in_turn(&m, 1, 7);
+		tell_code(&m, 5, 3);
+		for (int i = 0; i < 4; i++) {
+			while (m.n_calls > 4)
+				leave(&m);
+			assert_int_equal(check(&m), m.n_calls);
+			call_in_turn(&m, 5, 7);
+		}
+		stitch_free(m.stitch);
+	}
+}
+
+/* A call that returned, when another function stood below it: made by this one it is seen for the first time. */
+static void a_call_upon_another_is_another(void **state)
+{
+	const struct stitch_settings settings = { .depth = DEPTH, .is_wiped = true };
+	struct model m;
+
+	assert_int_equal(model_init(&m, &settings), 0);
+	m.has_index = false;
+	call_alike(&m, function_at(0) + 0x10, 1);
+	call_alike(&m, function_at(1) + 0x10, 10);
+	m.functions[m.n_calls] = function_at(12); /* by a jump */
+	call_alike(&m, function_at(12) + 0x50, 20);
+	check(&m);
+	leave(&m);
+	leave(&m);
+	call_alike(&m, function_at(1) + 0x20, 12);
+	assert_int_equal(check(&m), 2);
+	call_alike(&m, function_at(12) + 0x50, 20);
+	assert_int_equal(check(&m), 3);
+	memset(m.registers, 0, sizeof(m.registers));
+	leave(&m);
+	call_alike(&m, function_at(12) + 0x50, 20);
+	assert_int_equal(check(&m), 3);
+	call_alike(&m, function_at(20) + 0x20, 30);
+	assert_int_equal(check(&m), 4);
+	stitch_free(m.stitch);
+}
+
 static void without_an_index_rows_in_common_decide(void **state)
 {
 	struct model m;
@@ -214,6 +278,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_deeper_than_the_registers_are_whole),
 		cmocka_unit_test(callers_are_remembered_when_the_registers_run_empty),
+		cmocka_unit_test(what_was_forgotten_is_learnt_again),
+		cmocka_unit_test(a_call_upon_another_is_another),
 		cmocka_unit_test(without_an_index_rows_in_common_decide),
 		cmocka_unit_test(nothing_is_added_where_nothing_is_in_common),
 		cmocka_unit_test(exec_exit_and_a_number_used_again_end_a_stack),

@@ -11,6 +11,7 @@
 struct builder {
 	struct builder_settings settings;
 	struct row_table rows;
+	uint64_t n_rows; /* submitted to it */
 	struct path_tree stacks, streams;
 	struct stream stream;  /* of the last sample, which is not in the tree yet */
 	bool stacks_are_full;  /* there are more different leaves than there is room for */

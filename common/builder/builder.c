@@ -176,6 +176,7 @@ static int submit(struct builder *b, uint32_t context, size_t n)
 {
 	if (builder_count_stream(b) < 0)
 		return -ENOMEM;
+	b->n_rows += n;
 	return row_table_submit(&b->rows, context, n);
 }
 
@@ -373,8 +374,9 @@ static int add_settled(struct builder *b, struct profile *part)
 /* Before the sample @s is counted, whose stack is known. */
 static bool must_settle(const struct builder *b, const struct sample *s)
 {
-	if (b->n_mappings > MAX_MAPPINGS || b->counters.rows > ROW_TABLE_MAX_ROWS - s->n_rows ||
-	    b->stacks.n_paths == PATH_TREE_MAX_PATHS || b->streams.n_paths == PATH_TREE_MAX_PATHS)
+	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= ROW_TABLE_MAX_ROWS - s->n_rows ||
+	    b->stacks.n_paths == PATH_TREE_MAX_PATHS ||
+	    b->streams.n_paths + 1 >= PATH_TREE_MAX_PATHS)
 		return true;
 	return b->settings.unbounded &&
 	       (b->rows.n_counts + 3 * ROW_BATCH + s->n_rows > b->rows.max_counts ||

@@ -45,7 +45,7 @@ struct counted_row {
 enum row_time { ROW_TAKEN, ROW_TAKEN_WRONG, ROW_TAKEN_RIGHT, ROW_TAKEN_ABORTED };
 typedef uint32_t row_times __attribute__((vector_size(16)));
 
-/* What was counted of one key. A cache line, for which at most ROW_TABLE_MAX_ROWS may be counted. */
+/* What was counted of one key, at most ROW_TABLE_MAX_ROWS times. A cache line. */
 struct row_count {
 	uint64_t from, to;
 	row_times times; /* see enum row_time */

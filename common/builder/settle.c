@@ -197,6 +197,7 @@ static int settle_all(struct settling *s)
 /* What the tables and trees were not rid of when they were settled; all incarnations let go. */
 static void empty(struct builder *b)
 {
+	b->n_rows = 0;
 	b->n_stack_trees++;
 	b->stacks_are_full = false;
 	builder_forget_contexts(b);

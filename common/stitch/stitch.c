@@ -236,13 +236,13 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
 	s->index = (uint32_t)(sample->hw_idx % s->depth);
 }
 
-/* Those above the last snapshot's were learnt, too, but it may be forgotten by now. */
-static void forget_rows_above(struct task *task)
+/* Nothing is remembered of rows that have returned by now. */
+static void forget_returned(struct task *task)
 {
 	int64_t end = task->top - (int64_t)task->n_rows + TASK_MAX_ROWS;
 
 	for (int64_t height = task->top + 1; height <= end; height++)
-		*task_row(task, height) = (struct row){ 0 };
+		task_clear_row(task, height);
 }
 
 /*
@@ -254,20 +254,12 @@ static uint32_t count_new(struct task *task, const struct snapshot *s)
 	uint32_t n = s->n_rows, n_before = task->n_rows, skip = 0;
 	int64_t oldest = task->top - (int64_t)n_before + 1;
 
-	if (!task->is_known)
+	if (!task->is_known || task->learnt != entries_identity(task->entries))
 		return n;
-	if (task->learnt != entries_identity(task->entries)) {
-		forget_rows_above(task);
-		return n;
-	}
 	if (s->has_index) /* the oldest's register less that of the oldest before */
 		skip = (uint32_t)((int64_t)s->index - (int64_t)n -
 				  (task->top - (int64_t)n_before)) %
 		       s->depth;
-	/* lower than that, if not even that was left */
-	if (skip >= n_before && n > 0 &&
-	    row_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip - (int64_t)s->depth)))
-		oldest -= (int64_t)s->depth;
 	while (n > 0 && skip < TASK_MAX_ROWS &&
 	       row_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip))) {
 		n--;
@@ -331,6 +323,7 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	struct snapshot s = { .ip = ip, .rows = sample->rows };
 	struct anchorage anchorage;
 	struct task *task;
+	bool was_forgotten;
 	int r;
 
 	s.n_rows = MIN(sample->n_rows, TASK_MAX_ROWS);
@@ -346,6 +339,7 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	if (task->epoch != stitch->epoch)
 		task->is_sure = false;
 	task->epoch = stitch->epoch;
+	was_forgotten = task->learnt != entries_identity(task->entries);
 	r = learn_calls(stitch, task, &s);
 	if (r < 0)
 		return r;
@@ -354,6 +348,8 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	r = walk(ret, stitch->calls, task, &s, task->is_known ? &anchorage : NULL);
 	if (r < 0)
 		return r;
+	if (was_forgotten) /* this snapshot alone was learnt anew */
+		forget_returned(task);
 	count_seam(&stitch->counters, (enum seam)r);
 	stitch->no_marker = 0;
 	if (!ret->marker)

@@ -42,7 +42,10 @@ struct task {
 	uint64_t marker; /* see struct stitched */
 	uint64_t marked; /* the marker of those that returned */
 
-	/* Of the last snapshot, each at its height, and where there is none what was there: task_row(). */
+	/*
+	 * Of the last snapshot, each at its height: task_row(). Above them those that have returned since, upon the
+	 * same as now, or nothing. All were learnt.
+	 */
 	struct row rows[TASK_MAX_ROWS];
 	uint32_t extents[TASK_MAX_ROWS]; /* of the functions entered; 0: not asked for yet */
 	uint64_t version;                /* of the entries that say so */
@@ -68,6 +71,12 @@ static inline struct row *task_row(struct task *task, int64_t height)
 static inline uint32_t *task_extent(struct task *task, int64_t height)
 {
 	return &task->extents[(uint64_t)height % TASK_MAX_ROWS];
+}
+
+static inline void task_clear_row(struct task *task, int64_t height)
+{
+	*task_row(task, height) = (struct row){ 0 };
+	*task_extent(task, height) = 0;
 }
 
 /* The index of the first level at @height or above it, or n_levels. */

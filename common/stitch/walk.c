@@ -353,6 +353,9 @@ static void remember_rows(const struct walking *w)
 		*task_row(t, w->top - (int64_t)i) = w->s->rows[i];
 		*task_extent(t, w->top - (int64_t)i) = w->extents[i];
 	}
+	/* what was above stood on another */
+	if (w->n_again < w->n_fresh && w->s->n_rows < TASK_MAX_ROWS)
+		task_clear_row(t, w->top + 1);
 	t->n_rows = w->s->n_rows;
 	t->top = w->top;
 	t->is_known = true;
