@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs a command, its output thrown away, and prints what it cost: wall seconds, CPU seconds, and the
- * most anonymous memory it held at a time, in MiB. That is read from /proc each half millisecond, for
+ * most anonymous memory it held at a time, in MiB. That is read from /proc each five milliseconds, for
  * the kernel keeps a high-water mark only of all memory, with the files that are mapped.
  *
  *     measure COMMAND [ARGUMENT...]
@@ -56,7 +56,7 @@ static void run(char **argv)
 
 int main(int argc, char **argv)
 {
-	const struct timespec nap = { .tv_nsec = 500000 };
+	const struct timespec nap = { .tv_nsec = 5000000 };
 	struct rusage usage;
 	long most = 0, kib;
 	char path[64];
