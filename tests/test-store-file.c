@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The store's file among other programs, and when it is not as it should be. */
+/* The store's file among other programs, and where it cannot be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,97 +17,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/store-file.h"
 #include "daemon/store.h"
-#include "tests/support/random-profile.h"
-#include "tests/support/stored.h"
-
-#define N_WINDOWS 10
-#define N_DAMAGES 120
-
-static int set_up(void **state)
-{
-	struct stored *stored = malloc(sizeof(*stored));
-
-	assert_non_null(stored);
-	stored_init(stored);
-	*state = stored;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	stored_done(*state);
-	free(*state);
-	return 0;
-}
-
-static int64_t add_seed(struct store *store, uint64_t seed)
-{
-	_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
-	struct window window = stored_window(seed);
-
-	return stored_add(store, &window, p);
-}
-
-/* -errno of adding, and why. */
-static int try_to_add(struct store *store, uint64_t seed, struct fault *fault)
-{
-	_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
-	struct window window = stored_window(seed);
-	int64_t id = -7;
-	int r;
-
-	*fault = (struct fault){ 0 };
-	r = store_add(store, &window, p, &id, fault);
-	assert_true(r == 0 ? id > 0 : id == -7 && *fault->text);
-	return r;
-}
-
-static void assert_seed_is_back(struct store *store, int64_t id, uint64_t seed)
-{
-	_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
-	_cleanup_(profile_freep) struct profile *back = stored_read(store, id);
-
-	assert_non_null(back);
-	assert_true(profile_equal(p, back));
-}
-
-/* Windows 1 to N_WINDOWS, of these seeds. */
-static void make_database(const char *path)
-{
-	_cleanup_(store_freep) struct store *store = stored_open(path, 0);
-
-	for (uint64_t i = 1; i <= N_WINDOWS; i++)
-		assert_int_equal(add_seed(store, i), i);
-}
-
-static void assert_all_are_there(struct store *store)
-{
-	for (uint64_t i = 1; i <= N_WINDOWS; i++)
-		assert_seed_is_back(store, (int64_t)i, i);
-}
-
-static void write_file(const char *path, const void *data, size_t n)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, n), n);
-	close(fd);
-}
-
-static char *read_file(const char *path, size_t *ret_n)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *data;
-
-	assert_true(fd >= 0);
-	*ret_n = stored_file_bytes(path);
-	data = malloc(*ret_n + 1);
-	assert_non_null(data);
-	assert_int_equal(read(fd, data, *ret_n), *ret_n);
-	close(fd);
-	return data;
-}
+#include "tests/support/database.h"
 
 static void test_the_file_is_not_for_everyone(void **state)
 {
@@ -281,55 +190,6 @@ static void test_the_log_goes_with_the_database(void **state)
 	sqlite3_close(aside);
 	sqlite3_close(db);
 	stored_check(stored->path);
-}
-
-/* The file "PATH-wal" beside the database at @path. */
-static char *read_log(const char *path, size_t *ret_n)
-{
-	char log[PATH_MAX + 8];
-
-	snprintf(log, sizeof(log), "%s-wal", path);
-	return read_file(log, ret_n);
-}
-
-static void write_log(const char *path, const char *data, size_t n)
-{
-	char log[PATH_MAX + 8];
-
-	snprintf(log, sizeof(log), "%s-wal", path);
-	write_file(log, data, n);
-}
-
-/* The log of a database that cannot be read may be what it can be mended from. */
-static void test_damage_is_left_as_it_is(void **state)
-{
-	struct stored *stored = *state;
-	_cleanup_free_ char *data = NULL, *log = NULL, *after = NULL;
-	struct store_status status;
-	struct store *store;
-	size_t n_data, n_log, n_after;
-	char copy[400];
-
-	store = stored_open(stored->path, 0);
-	for (uint64_t i = 1; i <= N_WINDOWS; i++)
-		add_seed(store, i);
-	data = read_file(stored->path, &n_data);
-	log = read_log(stored->path, &n_log);
-	assert_true(n_log > 100000);
-	store_free(store);
-
-	/* all that the log has not, so that not even the tables are known */
-	memset(data + 4096, 0xee, n_data - 4096);
-	snprintf(copy, sizeof(copy), "%s-copy", stored->path);
-	write_file(copy, data, n_data);
-	write_log(copy, log, n_log);
-	store = stored_open(copy, 0);
-	status = stored_status(store);
-	store_free(store);
-	assert_string_not_equal(status.set_aside, "");
-	after = read_log(status.set_aside, &n_after);
-	assert_int_equal(n_log, n_after);
-	assert_memory_equal(log, after, n_log);
 }
 
 static void test_another_writer_is_waited_for_but_not_long(void **state)
@@ -510,111 +370,26 @@ static void test_a_removed_folder(void **state)
 	assert_seed_is_back(store, 1, 2);
 }
 
-static void test_damage_found_while_writing(void **state)
-{
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = NULL;
-	_cleanup_free_ char *data = NULL;
-	struct store_status status;
-	sqlite3 *db;
-	char name[100];
-	size_t n;
-
-	make_database(stored->path);
-	db = stored_connect(stored->path);
-	stored_ask(db, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'stack_count'",
-		   name, sizeof(name));
-	sqlite3_close(db);
-	data = read_file(stored->path, &n);
-	memset(data + atoll(name), 0xee, 4096);
-	write_file(stored->path, data, n);
-
-	store = stored_open(stored->path, 0);
-	assert_string_equal(stored_status(store).set_aside, "");
-	assert_int_equal(stored_status(store).n_windows, N_WINDOWS);
-	assert_int_equal(add_seed(store, 9), 1);
-	assert_seed_is_back(store, 1, 9);
-	status = stored_status(store);
-	assert_int_equal(status.n_windows, 1);
-	assert_non_null(strstr(status.why_set_aside, "damaged"));
-	assert_true(stored_file_bytes(status.set_aside) == n);
-}
-
-static void try_to_read(struct store *store, int64_t id)
-{
-	_cleanup_(profile_freep) struct profile *p = NULL;
-	struct fault fault = { 0 };
-	int r;
-
-	r = store_read(store, id, &p, NULL, &fault);
-	assert_true(r == 0 ? !p : r > 0 ? p != NULL : !p && *fault.text);
-}
-
-/*
- * What comes of a damaged database: no crash, and windows can be added. Whether it is noticed depends:
- * SQLite's pages have no checksums.
- */
-static void use_damaged(const char *path)
-{
-	_cleanup_(store_freep) struct store *store = stored_open(path, 1 << 20);
-
-	for (int64_t i = 1; i <= N_WINDOWS; i++)
-		try_to_read(store, i);
-	for (uint64_t i = 1; i <= 3; i++)
-		try_to_read(store, add_seed(store, i));
-}
-
-static void test_damage_anywhere(void **state)
-{
-	struct stored *stored = *state;
-	_cleanup_free_ char *data = NULL, *damaged = NULL;
-	uint64_t random = 1;
-	char command[700];
-	size_t n;
-
-	make_database(stored->path);
-	data = read_file(stored->path, &n);
-	damaged = malloc(n);
-	assert_non_null(damaged);
-	for (int i = 0; i < N_DAMAGES; i++) {
-		uint32_t n_bytes = 1 + random_below(&random, i % 3 == 0 ? 4096 : 4), at;
-
-		memcpy(damaged, data, n);
-		at = random_below(&random, (uint32_t)n - n_bytes);
-		for (uint32_t k = 0; k < n_bytes; k++)
-			damaged[at + k] = (char)random_next(&random);
-		write_file(stored->path, damaged, i % 7 == 0 ? at : n);
-		use_damaged(stored->path);
-		snprintf(command, sizeof(command), "rm -f '%s'*", stored->path);
-		assert_int_equal(system(command), 0);
-	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_the_file_is_not_for_everyone),
-		TEST(test_it_says_what_it_is),
-		TEST(test_a_second_daemon_is_refused),
-		TEST(test_a_place_where_no_database_can_be),
-		TEST(test_empty_files_are_used),
-		TEST(test_another_version_is_set_aside),
-		TEST(test_another_application_is_set_aside),
-		TEST(test_what_is_no_database_is_set_aside),
-		TEST(test_missing_tables_are_damage),
-		TEST(test_the_log_goes_with_the_database),
-		TEST(test_damage_is_left_as_it_is),
-		TEST(test_another_writer_is_waited_for_but_not_long),
-		TEST(test_readers_and_the_writer_do_not_meet),
-		TEST(test_a_reader_for_ever_does_not_fill_the_disk),
-		TEST(test_where_nothing_can_be_written),
-		TEST(test_a_removed_database_is_made_anew),
-		TEST(test_another_database_in_its_place_is_used),
-		TEST(test_a_removed_folder),
-		TEST(test_damage_found_while_writing),
-		TEST(test_damage_anywhere),
+		STORE_TEST(test_the_file_is_not_for_everyone),
+		STORE_TEST(test_it_says_what_it_is),
+		STORE_TEST(test_a_second_daemon_is_refused),
+		STORE_TEST(test_a_place_where_no_database_can_be),
+		STORE_TEST(test_empty_files_are_used),
+		STORE_TEST(test_another_version_is_set_aside),
+		STORE_TEST(test_another_application_is_set_aside),
+		STORE_TEST(test_what_is_no_database_is_set_aside),
+		STORE_TEST(test_missing_tables_are_damage),
+		STORE_TEST(test_the_log_goes_with_the_database),
+		STORE_TEST(test_another_writer_is_waited_for_but_not_long),
+		STORE_TEST(test_readers_and_the_writer_do_not_meet),
+		STORE_TEST(test_a_reader_for_ever_does_not_fill_the_disk),
+		STORE_TEST(test_where_nothing_can_be_written),
+		STORE_TEST(test_a_removed_database_is_made_anew),
+		STORE_TEST(test_another_database_in_its_place_is_used),
+		STORE_TEST(test_a_removed_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

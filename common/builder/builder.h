@@ -3,9 +3,10 @@
  * The builder: one open window. Samples in, counts up.
  *
  * The way of a sample touches raw addresses only, one hash step a row and one a frame (row-table.h,
- * path-tree.h), and a few for the path of branches that led to it (stream.h). When the window closes, addresses become places in objects, once per distinct row;
- * and rows and runs that cannot be believed are set aside, by reason. It is settled before that, and
- * added up in the end, where what it holds of replaced address spaces gets too much.
+ * path-tree.h), and a few for the path of branches that led to it (stream.h). When the window closes,
+ * addresses become places in objects, once per distinct row; and rows and runs that cannot be believed are
+ * set aside, by reason. It is settled before that, and added up in the end, where what it holds of
+ * replaced address spaces gets too much.
  */
 #pragma once
 
