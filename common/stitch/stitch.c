@@ -276,8 +276,8 @@ static int learn_calls(struct stitch *stitch, struct task *task, const struct sn
 	for (uint32_t i = count_new(task, s); i-- > 0;) {
 		const struct row *row = &s->rows[i];
 		uint64_t older = i + 1 < s->n_rows ? s->rows[i + 1].to : ENTRIES_NONE;
-		uint64_t tag = (row->from + older + identity) * 0x9e3779b97f4a7c15ull ^
-			       row->to * 0xbf58476d1ce4e5b9ull;
+		uint64_t tag = (row->from + identity) * 0x9e3779b97f4a7c15ull ^
+			       row->to * 0xbf58476d1ce4e5b9ull ^ older * 0x94d049bb133111ebull;
 		uint64_t *known = &stitch->known[tag >> (64 - KNOWN_BITS)];
 
 		if (*known == tag)
