@@ -171,7 +171,7 @@ static int compare_keys(const struct share_key *a, const struct share_key *b)
 	return r ? r : COMPARE(a->start, b->start);
 }
 
-static int compare_rows(const void *p, const void *q)
+int share_compare(const void *p, const void *q)
 {
 	const struct share *a = p, *b = q;
 
@@ -198,6 +198,6 @@ int shares_fold(struct shares *shares, const struct profile *profile,
 		return -ENOMEM;
 	stack_walk_run(&walk, enter, leave, &folding);
 	if (shares->n_rows > 0)
-		qsort(shares->rows, shares->n_rows, sizeof(*shares->rows), compare_rows);
+		qsort(shares->rows, shares->n_rows, sizeof(*shares->rows), share_compare);
 	return 0;
 }

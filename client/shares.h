@@ -49,9 +49,12 @@ DEFINE_CLEANUP(struct shares *, shares_free);
 /* The number of the row called @key, new with no counts where there was none; or -ENOMEM. */
 int64_t shares_find(struct shares *shares, const struct share_key *key);
 
+/* For qsort(), of two shares: largest self first, then largest total; others by their keys. */
+int share_compare(const void *p, const void *q);
+
 /*
- * Counts the stacks of @profile: node i belongs to the rows ranges[i] names. Then sorts, largest
- * self first, so that numbers handed out before are void. 0 or -ENOMEM.
+ * Counts the stacks of @profile: node i belongs to the rows ranges[i] names. Then sorts by
+ * share_compare(), so that numbers handed out before are void. 0 or -ENOMEM.
  */
 int shares_fold(struct shares *shares, const struct profile *profile,
 		const struct share_range *ranges, const uint32_t *groups);

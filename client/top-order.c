@@ -6,49 +6,18 @@
 #include <string.h>
 
 #include "client/interval.h"
+#include "client/shares.h"
 #include "common/util/cleanup.h"
 
 #define MAX_ORDERS 4
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int compare_names(const char *a, const char *b)
-{
-	return strcmp(a ?: "", b ?: "");
-}
-
-/* Of rows that count the same, so that they do not change places whenever they are shown. */
-static int compare_keys(const struct share_key *a, const struct share_key *b)
-{
-	int r = compare_names(a->symbol, b->symbol);
-
-	if (r == 0)
-		r = compare_names(a->file, b->file);
-	if (r == 0)
-		r = COMPARE(a->line, b->line);
-	if (r == 0)
-		r = COMPARE(a->object, b->object);
-	if (r == 0)
-		r = COMPARE(a->process, b->process);
-	if (r == 0)
-		r = compare_names(a->unit, b->unit);
-	return r ? r : COMPARE(a->start, b->start);
-}
-
-static int compare_self(const void *p, const void *q)
-{
-	const struct share *a = p, *b = q;
-
-	if (a->self != b->self)
-		return COMPARE(b->self, a->self);
-	return a->total != b->total ? COMPARE(b->total, a->total) : compare_keys(&a->key, &b->key);
-}
-
 static int compare_total(const void *p, const void *q)
 {
 	const struct share *a = p, *b = q;
 
-	return a->total != b->total ? COMPARE(b->total, a->total) : compare_self(p, q);
+	return a->total != b->total ? COMPARE(b->total, a->total) : share_compare(p, q);
 }
 
 static int compare_samples(const void *p, const void *q)
@@ -153,7 +122,7 @@ struct order {
 };
 
 #define ORDERS_OF_SHARES               \
-	{ "self", compare_self },      \
+	{ "self", share_compare },     \
 	{                              \
 		"total", compare_total \
 	}
@@ -162,8 +131,8 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_FUNCTION] = { ORDERS_OF_SHARES },
 	[VIEW_LINE] = { ORDERS_OF_SHARES },
 	[VIEW_OBJECT] = { ORDERS_OF_SHARES },
-	[VIEW_PROCESS] = { { "self", compare_self } },
-	[VIEW_UNIT] = { { "self", compare_self } },
+	[VIEW_PROCESS] = { { "self", share_compare } },
+	[VIEW_UNIT] = { { "self", share_compare } },
 	[VIEW_STACK] = { { "samples", compare_samples },
 			 [VIEW_TREE_CALLER] = { "callers", NULL },
 			 [VIEW_TREE_CALLEE] = { "callees", NULL } },
