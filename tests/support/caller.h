@@ -16,6 +16,7 @@
 #include <systemd/sd-event.h>
 
 #include "common/protocol/framing.h"
+#include "daemon/server.h"
 
 #define CALLER_MAX_REPLY (1u << 30)
 
@@ -31,6 +32,18 @@ static inline void caller_init(struct caller *caller, sd_event *event, int fd)
 {
 	*caller = (struct caller){ .fd = fd, .event = event };
 	framing_init(&caller->in, CALLER_MAX_REPLY);
+}
+
+/* One who is connected to the server already, over a pair of sockets. */
+static inline struct caller caller_connect(struct server *server, sd_event *event)
+{
+	struct caller caller;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_int_equal(server_add_connection(server, fds[0]), 0);
+	caller_init(&caller, event, fds[1]);
+	return caller;
 }
 
 static inline void caller_done(struct caller *caller)

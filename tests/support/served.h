@@ -99,13 +99,7 @@ static inline void service_done(struct service *service)
 
 static inline struct caller connect_caller(struct service *service)
 {
-	struct caller caller;
-	int fds[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	assert_int_equal(server_add_connection(service->server, fds[0]), 0);
-	caller_init(&caller, service->event, fds[1]);
-	return caller;
+	return caller_connect(service->server, service->event);
 }
 
 static inline json_t *call(struct caller *caller, const char *method, const char *parameters)
