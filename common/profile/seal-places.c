@@ -14,8 +14,6 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-#define N_GROUPS 8 /* of about as many mentions each, but an object is in one */
-
 /* A place as a key; @index is which mention of it this is. */
 static inline struct radix_key place_key(const struct seal *s, uint32_t object, uint64_t offset,
 					 size_t index)
@@ -51,6 +49,7 @@ static int find_parts(const struct seal *s, size_t **ret_parts)
 
 /* Some objects in a row, and the places in their parts. */
 struct group {
+	size_t max;          /* places */
 	uint32_t first, end; /* new indices; that after the last object is of no object */
 	size_t base;         /* where the part of the first begins */
 	size_t *parts;       /* of all objects: where each begins; where it ends, once collected */
@@ -111,56 +110,66 @@ static int rank_places(struct seal *s, size_t n)
 
 static int seal_group(struct seal *s, const struct group *group)
 {
+	struct radix_key *spare = s->keys + group->max;
 	size_t start = group->base;
 
 	collect_places(s, group);
 	for (uint32_t i = group->first; i < group->end; i++) {
-		radix_sort(s->keys + (start - group->base), s->spare, group->parts[i] - start);
+		radix_sort(s->keys + (start - group->base), spare, group->parts[i] - start);
 		start = group->parts[i];
 	}
 	return rank_places(s, start - group->base);
 }
 
-/* Where the group of at most @n places ends that begins with object @first, which is in it in any case. */
-static uint32_t end_of_group(const struct seal *s, const size_t *parts, uint32_t first, size_t n)
+/* Where the group ends: it has at least its first object. */
+static uint32_t end_of_group(const struct seal *s, const struct group *group)
 {
-	uint32_t end = first + 1;
+	uint32_t end = group->first + 1;
 
-	while (end <= s->draft.n_objects && parts[end + 1] - parts[first] <= n)
+	while (end <= s->draft.n_objects &&
+	       group->parts[end + 1] - group->parts[group->first] <= group->max)
 		end++;
 	return end;
 }
 
-/* Room for the places of the largest group, and for the rows of the longest table. */
-static int allocate_keys(struct seal *s, const size_t *parts, size_t n_group)
+static size_t longest_table(const struct profile *p)
 {
-	const struct profile *p = s->p;
-	size_t most = MAX(p->n_stacks, p->n_streams);
-	uint32_t end;
+	size_t longest = MAX(p->n_stacks, p->n_streams);
 
-	most = MAX(most, p->n_branches);
-	most = MAX(most, p->n_blocks);
-	for (uint32_t first = 0; first <= s->draft.n_objects; first = end) {
-		end = end_of_group(s, parts, first, n_group);
-		most = MAX(most, parts[end] - parts[first]);
-	}
-	return ALLOCATE(&s->keys, most) < 0 || ALLOCATE(&s->spare, most) < 0 ? -ENOMEM : 0;
+	longest = MAX(longest, p->n_branches);
+	return MAX(longest, p->n_blocks);
+}
+
+/*
+ * Room for the rows of the longest table or the places of any object, twice, for sorting needs as much again. A
+ * group may take all of it but what the largest of its objects needs for that: the more in a group, the fewer there
+ * are, for each of which all tables are gone through.
+ */
+static int allocate_keys(struct seal *s, const size_t *parts, size_t *ret_max_group)
+{
+	size_t largest = 0;
+
+	for (size_t i = 0; i <= s->draft.n_objects; i++)
+		largest = MAX(largest, parts[i + 1] - parts[i]);
+	s->n_keys = 2 * MAX(longest_table(s->p), largest);
+	*ret_max_group = s->n_keys - largest;
+	return ALLOCATE(&s->keys, s->n_keys);
 }
 
 int seal_places(struct seal *s)
 {
 	_cleanup_free_ size_t *parts = NULL;
-	size_t n = n_mentions(s->p), n_group = n / N_GROUPS;
+	size_t n = n_mentions(s->p);
 	struct group group = { 0 };
 
 	if (n > UINT32_MAX)
 		return -ENOMEM;
 	if (ALLOCATE(&s->rank, n) < 0 || find_parts(s, &parts) < 0 ||
-	    allocate_keys(s, parts, n_group) < 0)
+	    allocate_keys(s, parts, &group.max) < 0)
 		return -ENOMEM;
 	group.parts = parts;
 	for (; group.first <= s->draft.n_objects; group.first = group.end) {
-		group.end = end_of_group(s, parts, group.first, n_group);
+		group.end = end_of_group(s, &group);
 		group.base = parts[group.first];
 		if (seal_group(s, &group) < 0)
 			return -ENOMEM;

@@ -108,7 +108,7 @@ static size_t sort_level(struct seal *s, node_key key_of, uint32_t *order, size_
 
 	for (size_t i = 0; i < n; i++)
 		s->keys[i] = key_of(s, order[i]);
-	radix_sort(s->keys, s->spare, n);
+	radix_sort(s->keys, s->keys + n, n);
 	for (size_t i = 0; i < n; i++) {
 		n_distinct += i == 0 || radix_compare(&s->keys[i - 1], &s->keys[i]) != 0;
 		order[i] = s->keys[i].index;
@@ -149,7 +149,7 @@ int order_streams(struct seal *s)
 /* Sorts the first @n keys; the order of their rows takes the place of the ranks that they are made of. */
 static uint32_t *order_rows(struct seal *s, uint32_t *ranks, size_t n)
 {
-	radix_sort(s->keys, s->spare, n);
+	radix_sort(s->keys, s->keys + n, n);
 	for (size_t i = 0; i < n; i++)
 		ranks[i] = s->keys[i].index;
 	return ranks;
@@ -197,6 +197,7 @@ static inline __attribute__((always_inline)) void permute(void *table, size_t si
 			continue;
 		memcpy(held, rows + i * size, size);
 		for (; (next = order[at]) != i; at = next) {
+			__builtin_prefetch(rows + order[next] * size);
 			memcpy(rows + at * size, rows + next * size, size);
 			order[at] = at;
 		}

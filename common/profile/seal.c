@@ -25,7 +25,6 @@ static void seal_done(struct seal *s)
 	free(s->stack_map);
 	free(s->stream_map);
 	free(s->keys);
-	free(s->spare);
 	free(s->places);
 	free(s->rank);
 	free(s->stack_order);
