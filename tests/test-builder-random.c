@@ -41,6 +41,7 @@ static void random_sample(uint64_t *random, struct event *e, struct row *rows, u
 		.period = random_below(random, 1000),
 		.mode = random_below(random, 20) == 0 ? CPU_MODE_GUEST_USER : CPU_MODE_USER,
 		.has_rows = true,
+		.rows_stay = random_below(random, 2),
 		.n_rows = (uint32_t)random_below(random,
 						 random_below(random, 10) == 0 ? MAX_ROWS : 34),
 		.rows = rows,
@@ -99,9 +100,22 @@ static void random_change(struct processes *processes, struct naive *naive, uint
 	map_everything(processes, naive, pid);
 }
 
+/* Where they must not be looked at any more. */
+static void spoil(struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct row){ CODE, CODE + i, 0 };
+}
+
 static void check_random_window(uint64_t *random)
 {
-	const struct builder_settings settings = { .doubled = 32 };
+	static struct row rows[N_SAMPLES][MAX_ROWS];
+	const struct builder_settings settings = {
+		.doubled = 32,
+		.rows_ahead = random_below(random, 2),
+		.unbounded = true,
+		.max_rows = random_below(random, 2) ? 1000 : 0,
+	};
 	const struct naive_rules rules = { .doubled = 32 };
 	_cleanup_(processes_freep) struct processes *processes = NULL;
 	_cleanup_(builder_freep) struct builder *builder = NULL;
@@ -115,13 +129,14 @@ static void check_random_window(uint64_t *random)
 	for (int32_t pid = 4; pid < 7; pid++)
 		map_everything(processes, &naive, pid);
 	for (int i = 0; i < N_SAMPLES; i++) {
-		struct row rows[MAX_ROWS];
 		uint64_t chain[8];
 		struct event e;
 
-		random_sample(random, &e, rows, chain);
-		assert_int_equal(builder_add(builder, processes, &e), 0);
+		random_sample(random, &e, rows[i], chain);
 		naive_count(&expected, &naive, &rules, &e);
+		assert_int_equal(builder_add(builder, processes, &e), 0);
+		if (!e.sample.rows_stay)
+			spoil(rows[i], MAX_ROWS);
 		if (random_below(random, 8) == 0)
 			random_change(processes, &naive, random);
 	}

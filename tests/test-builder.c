@@ -141,6 +141,55 @@ static void test_full_tables_lose_nothing_where_memory_is_no_matter(void **state
 	window_done(&expected);
 }
 
+/* Whether a sample's rows stay: none do, all, each other, or a few that make the others wait. */
+static bool stays(unsigned int kind, uint64_t k)
+{
+	return kind < 2 ? kind : kind == 2 ? k % 2 : k % 100 > 0;
+}
+
+#define N_MANY 400
+
+static void add_rows_ahead(struct window *w, unsigned int kind)
+{
+	static struct row rows[N_MANY][ROWS];
+
+	for (uint64_t k = 0; k < N_MANY; k++) {
+		struct sample s = { .ip = CODE, .has_rows = true, .rows = rows[k], .n_rows = ROWS };
+
+		for (uint64_t i = 0; i < ROWS; i++)
+			rows[k][i] = (struct row){ CODE + 2 * (k * ROWS + i) + 2,
+						   CODE + 2 * (k * ROWS + i) - 2, 0 };
+		s.rows_stay = stays(kind, k);
+		add_sample(w, s);
+		if (!s.rows_stay)
+			memset(rows[k], 0, sizeof(rows[k]));
+	}
+}
+
+/* More rows than may be under way, all of them different; and what comes of them does not hang on the thread's pace. */
+static void test_rows_ahead_lose_nothing(void **state)
+{
+	const struct builder_settings settings = { .max_rows = 3000,
+						   .unbounded = true,
+						   .rows_ahead = 1 };
+
+	for (unsigned int kind = 0; kind < 4; kind++) {
+		struct window w, again;
+
+		window_init(&w, &settings);
+		add_rows_ahead(&w, kind);
+		close_window(&w);
+		assert_int_equal(w.profile->counters.rows_limit, 0);
+		assert_int_equal(w.profile->counters.rows_counted, N_MANY * ROWS);
+		assert_int_equal(w.profile->n_branches, N_MANY * ROWS);
+		window_init(&again, &settings);
+		add_rows_ahead(&again, kind);
+		assert_true(profile_equal(w.profile, close_window(&again)));
+		window_done(&w);
+		window_done(&again);
+	}
+}
+
 /* A program that maps over itself all the time, and many are its mappings: each is kept a while only. */
 static void test_replaced_address_spaces_are_let_go(void **state)
 {
@@ -235,7 +284,7 @@ static void test_a_function_that_the_kernel_announced(void **state)
 	window_done(&w);
 }
 
-/* The table's counts have 32 bits: before there could be more rows than that, it is emptied. */
+/* Counts of rows and of streams have 32 bits: before there could be more than that, the tables are emptied. */
 static void test_no_count_overflows(void **state)
 {
 	const struct row rows[] = { { CODE + 0x50, CODE + 0x90, ROW_PREDICTED } };
@@ -244,7 +293,7 @@ static void test_no_count_overflows(void **state)
 
 	window_open(&w);
 	add_rows(&w, rows, 1);
-	w.builder->n_rows = UINT32_MAX - 3; /* with each sample a row and its leaf */
+	w.builder->n_rows = PATH_TREE_MAX_PATHS - 3; /* with each sample a row and its leaf */
 	add_rows(&w, rows, 1);
 	assert_null(w.builder->settled);
 	add_rows(&w, rows, 1);
@@ -265,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_table_of_rows),
 		cmocka_unit_test(test_a_full_table_of_frames),
 		cmocka_unit_test(test_full_tables_lose_nothing_where_memory_is_no_matter),
+		cmocka_unit_test(test_rows_ahead_lose_nothing),
 		cmocka_unit_test(test_replaced_address_spaces_are_let_go),
 		cmocka_unit_test(test_the_same_address_before_and_after_an_exec),
 		cmocka_unit_test(test_a_window_after_another),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/builder/path-fold.h"
+#include "common/builder/row-table.h"
 #include "common/builder/stack-fold.h"
 #include "common/builder/stream.h"
 #include "common/util/macro.h"
@@ -71,33 +72,31 @@ static void count_tree(struct tally *counts, const struct path_tree *tree)
 }
 
 /*
- * A walk through a few hundred branches, oldest first: mostly the way that is usual in this context, so that there
+ * A walk through a few hundred branches, newest first: mostly the way that is usual in this context, so that there
  * are paths of many samples and many of one.
  */
-static size_t random_walk(uint64_t *random, uint32_t context, struct counted_row *rows)
+static size_t random_walk(uint64_t *random, uint32_t context, struct row *rows)
 {
 	size_t n = 1 + random_below(random, MAX_STEPS);
 	uint64_t at = random_below(random, 8), way = random_below(random, 30);
 
-	for (size_t i = n; i-- > 0;) {
+	for (size_t i = 0; i < n; i++) {
 		if (random_below(random, 40) == 0)
 			way = random_below(random, 30);
 		at = (at * 5 + way * 7 + context) % 200 + 1;
-		rows[i] = (struct counted_row){ .from = at,
-						.to = at * 2,
-						.cycles = at % 3,
-						.run = random_below(random, 50) > 0 };
+		rows[i] = (struct row){ .from = at, .to = 1, .flags = (at % 3) << 4 };
+		if (random_below(random, 50) == 0)
+			rows[i].flags |= ROW_AFTER_GAP;
 	}
 	return n;
 }
 
-static void count_walk(struct tally *truth, uint32_t context, const struct counted_row *rows,
-		       size_t n)
+static void count_walk(struct tally *truth, uint32_t context, const struct row *rows, size_t n)
 {
 	uint64_t path = context;
 
-	for (size_t i = n; i-- > 0;) {
-		bool is_end = i == 0 || rows[i].run == RUN_NONE;
+	for (size_t i = 0; i < n; i++) {
+		bool is_end = i == n - 1 || rows[i].flags & ROW_AFTER_GAP;
 
 		path = longer(path, rows[i].from);
 		count_path(truth, path, is_end);
@@ -126,19 +125,21 @@ static void check_streams(const struct tally *truth, const struct path_tree *tre
 	tally_done(&counts);
 }
 
-static int add_stream(struct path_tree *tree, uint32_t context, const struct counted_row *rows,
-		      size_t n)
+static void add_stream(struct stream_queue *queue, struct path_tree *tree, uint32_t context,
+		       const struct row *rows, size_t n)
 {
-	struct stream stream;
+	const struct counted_snapshot snapshot = { .rows = rows,
+						   .n_rows = (uint32_t)n,
+						   .context = context };
 
-	stream_begin(&stream, tree, context, rows, n);
-	stream_prefetch(&stream, tree);
-	return stream_add(&stream, tree);
+	assert_int_equal(stream_queue_put(queue, tree, &snapshot), 1);
 }
 
 /* The error in the end. */
 static uint32_t try_streams(uint64_t seed, size_t max_nodes, size_t n_paths, uint32_t light)
 {
+	struct row rows[STREAMS_WAITING + 1][MAX_STEPS];
+	struct stream_queue queue = { 0 };
 	struct tally truth = { 0 };
 	struct path_tree tree;
 	uint32_t error;
@@ -147,13 +148,14 @@ static uint32_t try_streams(uint64_t seed, size_t max_nodes, size_t n_paths, uin
 	assert_int_equal(path_tree_init(&tree, max_nodes), 0);
 	for (size_t i = 0; i < n_paths; i++) {
 		uint32_t context = (uint32_t)random_below(&random, N_CONTEXTS);
-		struct counted_row rows[MAX_STEPS];
-		size_t n = random_walk(&random, context, rows);
+		struct row *row = rows[i % ARRAY_SIZE(rows)];
+		size_t n = random_walk(&random, context, row);
 
-		assert_int_equal(add_stream(&tree, context, rows, n), 0);
+		add_stream(&queue, &tree, context, row, n);
 		assert_true(tree.n_nodes <= max_nodes);
-		count_walk(&truth, context, rows, n);
+		count_walk(&truth, context, row, n);
 	}
+	assert_int_equal(stream_queue_flush(&queue, &tree), 0);
 	tally_fold(&truth);
 	check_streams(&truth, &tree, path_fold_error(&tree));
 	assert_int_equal(stream_fold(&tree, light), 0);
@@ -197,7 +199,8 @@ static size_t bytes_of(const struct path_tree *tree)
 /* Ten times as many paths, each of them another one: not a byte more. */
 static void test_memory_does_not_grow_with_the_paths(void **state)
 {
-	struct counted_row rows[MAX_STEPS];
+	struct stream_queue queue = { 0 };
+	struct row rows[MAX_STEPS];
 	struct path_tree tree;
 	uint64_t random = 7;
 	size_t bytes = 0;
@@ -205,8 +208,10 @@ static void test_memory_does_not_grow_with_the_paths(void **state)
 	assert_int_equal(path_tree_init(&tree, 4096), 0);
 	for (size_t i = 0; i < 100000; i++) {
 		for (size_t k = 0; k < MAX_STEPS; k++)
-			rows[k] = (struct counted_row){ .from = next_random(&random), .run = 1 };
-		assert_int_equal(add_stream(&tree, 0, rows, MAX_STEPS), 0);
+			rows[k] = (struct row){ .from = 1 + random_below(&random, RUN_MAX_BYTES),
+						.to = 1 };
+		add_stream(&queue, &tree, 0, rows, MAX_STEPS);
+		assert_int_equal(stream_queue_flush(&queue, &tree), 0);
 		if (i == 9999)
 			bytes = bytes_of(&tree);
 	}
@@ -225,19 +230,21 @@ static const struct path_node *go_on(struct path_tree *tree, struct path *path, 
 
 static void test_cycles_are_of_all_below(void **state)
 {
-	static const struct counted_row rows[] = {
-		{ .from = 1, .to = 2, .cycles = 3, .run = 1 },
-		{ .from = 3, .to = 4, .cycles = 5, .run = 1 },
-		{ .from = 5, .to = 6, .cycles = 7, .run = 1 },
+	static const struct row rows[] = {
+		{ .from = 5, .to = 6, .flags = 7 << 4 },
+		{ .from = 3, .to = 4, .flags = 5 << 4 },
+		{ .from = 1, .to = 2, .flags = 3 << 4 },
 	};
+	struct stream_queue queue = { 0 };
 	struct path_tree tree;
 	struct path path = path_begin(0);
 	const struct path_node *node;
 
 	assert_int_equal(path_tree_init(&tree, 1000), 0);
-	assert_int_equal(add_stream(&tree, 0, rows, 3), 0);
-	assert_int_equal(add_stream(&tree, 0, rows + 1, 2), 0);
-	assert_int_equal(add_stream(&tree, 0, rows + 1, 2), 0);
+	add_stream(&queue, &tree, 0, rows, 3);
+	add_stream(&queue, &tree, 0, rows, 2);
+	add_stream(&queue, &tree, 0, rows, 2);
+	assert_int_equal(stream_queue_flush(&queue, &tree), 0);
 	node = go_on(&tree, &path, 5, 6);
 	assert_int_equal(node->amount, 21);
 	node = go_on(&tree, &path, 3, 4);
@@ -247,6 +254,43 @@ static void test_cycles_are_of_all_below(void **state)
 	assert_int_equal(node->amount, 3);
 	assert_int_equal(node->hits, 1);
 	path_tree_done(&tree);
+}
+
+/* Where a path ends, or does not begin. */
+static void test_a_path_goes_on_by_runs(void **state)
+{
+	static const struct {
+		struct row rows[3]; /* newest first */
+		bool gaps;
+		int begun;
+		size_t steps;
+	} cases[] = {
+		{ { { 9, 8, 0 }, { 7, 6, 0 }, { 5, 4, 0 } }, false, 1, 3 },
+		{ { { 9, 8, 0 }, { 7, 6, 0 }, { 5, 4, 0 } }, true, 1, 1 },
+		{ { { 9, 8, ROW_AFTER_GAP }, { 7, 6, 0 }, { 5, 4, 0 } }, false, 1, 1 },
+		{ { { 9, 8, 0 }, { 7, 10, 0 }, { 5, 4, 0 } }, false, 1, 1 },
+		{ { { RUN_MAX_BYTES + 6, 8, 0 }, { 7, 6, 0 }, { 5, 4, 0 } }, false, 1, 3 },
+		{ { { RUN_MAX_BYTES + 7, 8, 0 }, { 7, 6, 0 }, { 5, 4, 0 } }, false, 1, 1 },
+		{ { { 9, 8, 0 }, { 7, 6, 0 }, { 5, 0, 0 } }, false, 1, 2 },
+		{ { { 9, 8, 0 }, { 7, 6, ROW_SPEC_WRONG_PATH }, { 5, 4, 0 } }, false, 1, 1 },
+		{ { { 9, 8, ROW_SPEC_WRONG_PATH }, { 7, 6, 0 }, { 5, 4, 0 } }, false, 0, 0 },
+		{ { { 0, 8, 0 }, { 7, 6, 0 }, { 5, 4, 0 } }, false, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct counted_snapshot snapshot = { .rows = cases[i].rows,
+							   .n_rows = 3,
+							   .gaps = cases[i].gaps };
+		struct stream_queue queue = { 0 };
+		struct path_tree tree;
+
+		assert_int_equal(path_tree_init(&tree, 1000), 0);
+		assert_int_equal(stream_queue_put(&queue, &tree, &snapshot), cases[i].begun);
+		assert_int_equal(stream_queue_flush(&queue, &tree), 0);
+		assert_int_equal(tree.n_nodes - 1, cases[i].steps);
+		assert_int_equal(tree.n_paths, cases[i].begun);
+		path_tree_done(&tree);
+	}
 }
 
 /* The addresses of a call stack, the outermost first. */
@@ -367,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_streams_in_little_room),
 		cmocka_unit_test(test_memory_does_not_grow_with_the_paths),
 		cmocka_unit_test(test_cycles_are_of_all_below),
+		cmocka_unit_test(test_a_path_goes_on_by_runs),
 		cmocka_unit_test(test_stacks_that_find_room_are_exact),
 		cmocka_unit_test(test_stacks_in_little_room),
 		cmocka_unit_test(stitched_frames_do_not_wrap),

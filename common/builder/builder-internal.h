@@ -4,18 +4,19 @@
 
 #include "common/builder/builder.h"
 #include "common/builder/path-tree.h"
-#include "common/builder/row-table.h"
+#include "common/builder/row-thread.h"
 #include "common/builder/stream.h"
 #include "common/stitch/stack.h"
 
 struct builder {
 	struct builder_settings settings;
-	struct row_table rows;
-	uint64_t n_rows; /* submitted to it */
+	struct row_counter rows;
+	struct row_thread *thread; /* counts them, where they stay; or NULL */
+	uint64_t n_rows;           /* added */
 	struct path_tree stacks, streams;
-	struct stream stream;  /* of the last sample, which is not in the tree yet */
-	bool stacks_are_full;  /* there are more different leaves than there is room for */
-	struct stitch *stitch; /* NULL: not wanted. It outlives windows, as tasks do */
+	struct stream_queue queue; /* of streams on their way into the tree */
+	bool stacks_are_full;      /* there are more different leaves than there is room for */
+	struct stitch *stitch;     /* NULL: not wanted. It outlives windows, as tasks do */
 	struct stitch_counters stitched; /* what it had counted when the window began */
 	struct stack stack;              /* of the sample that is being counted */
 	struct stitched callers;         /* and what was stitched to it */
@@ -28,8 +29,8 @@ struct builder {
 	uint64_t start_ns, end_ns;
 };
 
-/* Counts the stream that waits to be counted, if there is one. 0 or -ENOMEM. */
-int builder_count_stream(struct builder *b);
+/* Until all is counted that was added. 0 or -ENOMEM. */
+int builder_wait(struct builder *b);
 
 /* Lets go of all incarnations: the window's addresses have no meaning any more. */
 void builder_forget_contexts(struct builder *builder);

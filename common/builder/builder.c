@@ -15,15 +15,30 @@
 /* Mappings that incarnations sampled may hold among them: 10 MiB. More, and the window is settled early. */
 #define MAX_MAPPINGS (256u * 1024)
 
+/* Each row is of one stream at most, and counted once. */
+#define MAX_ROWS_ADDED PATH_TREE_MAX_PATHS
+
+_Static_assert(MAX_ROWS_ADDED <= ROW_TABLE_MAX_TIMES, "no count overflows");
+
+static size_t max_rows(const struct builder *b)
+{
+	return b->settings.max_rows ? b->settings.max_rows : MAX_ROWS;
+}
+
 int builder_new(struct builder **ret, const struct builder_settings *settings)
 {
 	_cleanup_(builder_freep) struct builder *b = calloc(1, sizeof(*b));
+	size_t slack = 0;
 	int r;
 
 	if (!b)
 		return -ENOMEM;
 	b->settings = *settings;
-	r = row_table_init(&b->rows, settings->max_rows ? settings->max_rows : MAX_ROWS);
+	/* Without a thread all works as well, but slower. */
+	if (settings->rows_ahead > 0 &&
+	    row_thread_new(&b->thread, &b->rows, settings->rows_ahead) >= 0)
+		slack = MAX(settings->rows_ahead, (size_t)ROW_THREAD_MIN_ROWS);
+	r = row_counter_init(&b->rows, max_rows(b) + slack);
 	if (r < 0)
 		return r;
 	r = path_tree_init(&b->stacks,
@@ -58,7 +73,8 @@ struct builder *builder_free(struct builder *builder)
 	builder_forget_contexts(builder);
 	profile_free(builder->settled);
 	free(builder->contexts);
-	row_table_done(&builder->rows);
+	row_thread_free(builder->thread);
+	row_counter_done(&builder->rows);
 	path_tree_done(&builder->stacks);
 	path_tree_done(&builder->streams);
 	stitch_free(builder->stitch);
@@ -79,46 +95,6 @@ static int get_context(struct builder *b, struct incarnation *incarnation, uint3
 	}
 	*ret = incarnation->context;
 	return 0;
-}
-
-/*
- * The rows to believe, oldest first, each with the run before it, which began at *@begin (0: it is not
- * known where). A row set aside breaks the chain: nothing is known of the run before it, nor of the
- * one after. With @gaps between all rows no run is known.
- */
-static size_t judge_rows(struct profile_counters *c, const struct row *rows, size_t n, bool gaps,
-			 uint64_t *begin, struct counted_row *ret)
-{
-	uint64_t before = *begin, n_runs = 0;
-	size_t k = 0;
-
-	for (size_t i = n; i-- > 0;) {
-		const struct row *row = &rows[i];
-		uint64_t from = row->from, to = row->to, flags = row->flags;
-
-		if (_unlikely_(gaps || flags & ROW_AFTER_GAP))
-			before = 0;
-		if (_unlikely_(from == 0 || to == 0)) {
-			c->rows_zero++;
-			before = 0;
-		} else if (_unlikely_((flags & ROW_SPEC_MASK) == ROW_SPEC_WRONG_PATH)) {
-			c->rows_wrong_path++;
-			before = 0;
-		} else {
-			n_runs += before != 0;
-			ret[k++] = (struct counted_row){
-				.from = from,
-				.to = to,
-				.cycles = row_cycles(row),
-				.run = before ? run_between(before, from) : RUN_NONE,
-				.flags = (uint32_t)flags,
-			};
-			before = to;
-		}
-	}
-	c->runs_beside -= n_runs;
-	*begin = before;
-	return k;
 }
 
 static bool same_branch(const struct row *a, const struct row *b)
@@ -153,66 +129,77 @@ static void count_all_rows(struct profile_counters *c, const struct sample *s)
 		c->runs_beside += n_runs; /* until they have turned out to be between sound rows */
 }
 
-int builder_count_stream(struct builder *b)
+/* Rows that are not for the tables: their number goes to @rows, that of their runs to @runs. */
+static void set_rows_aside(struct profile_counters *c, const struct sample *s, uint64_t *rows,
+			   uint64_t *runs)
 {
-	int r = b->stream.n > 0 ? stream_add(&b->stream, &b->streams) : 0;
+	uint64_t n_runs = s->n_rows > 0 ? s->n_rows - 1 : 0;
 
-	b->stream.n = 0;
+	c->rows += s->n_rows;
+	c->runs += n_runs;
+	*rows += s->n_rows;
+	*runs += n_runs;
+}
+
+int builder_wait(struct builder *b)
+{
+	int r = stream_queue_flush(&b->queue, &b->streams);
+
+	return r < 0 || !b->thread ? r : row_thread_wait(b->thread);
+}
+
+static int count_stream(struct builder *b, const struct counted_snapshot *snapshot)
+{
+	int r = stream_queue_put(&b->queue, &b->streams, snapshot);
+
+	b->counters.streams_none += r == 0;
 	return r;
 }
 
-/* The path is that of the newest rows, which are the last @n of @rows; @begin as judge_rows() left it. */
-static void begin_stream(struct builder *b, uint32_t context, const struct counted_row *rows,
-			 size_t n, uint64_t begin)
+/* What does not stay cannot wait. */
+static int count_snapshot(struct builder *b, const struct counted_snapshot *snapshot, bool stays)
 {
-	if (begin != 0)
-		stream_begin(&b->stream, &b->streams, context, rows, n);
-	else
-		b->counters.streams_none++;
-}
+	uint64_t n_rows = counted_snapshot_n_rows(snapshot);
+	int r, k;
 
-/* The batch of the sample before holds the stream's rows, and is filled anew after the next one. */
-static int submit(struct builder *b, uint32_t context, size_t n)
-{
-	if (builder_count_stream(b) < 0)
+	if (n_rows == 0)
+		return 0;
+	b->n_rows += n_rows;
+	if (snapshot->n_rows > 0 && count_stream(b, snapshot) < 0)
 		return -ENOMEM;
-	b->n_rows += n;
-	return row_table_submit(&b->rows, context, n);
+	if (b->thread && stays)
+		return row_thread_add(b->thread, snapshot);
+	r = b->thread ? row_thread_count(b->thread, snapshot) : row_counter_add(&b->rows, snapshot);
+	k = stream_queue_flush(&b->queue, &b->streams);
+	return r < 0 ? r : k;
 }
 
-/*
- * Counts the snapshot's rows, after the @n_before that the caller put into the batch. Of more than a batch
- * the newest are a whole one.
- */
-static int count_rows(struct builder *b, uint32_t context, const struct sample *s, size_t n_before)
+/* The sample's rows, and with them the leaf where it has no call chain. */
+static int count_rows(struct builder *b, uint32_t context, const struct sample *s, bool has_leaf)
 {
-	struct profile_counters *c = &b->counters;
-	const struct row *rows = s->rows;
-	size_t left = s->n_rows, k = n_before;
-	uint64_t begin = 0;
-	int r;
+	struct counted_snapshot snapshot = {
+		.rows = s->rows,
+		.n_rows = s->n_rows,
+		.context = context,
+		.gaps = s->gaps,
+		.has_leaf = has_leaf,
+		.leaf = s->ip,
+		.weight = s->period,
+	};
 
-	count_all_rows(c, s);
-	if (left == 0)
-		return submit(b, context, k);
-	if (is_doubled(b, rows, left)) {
-		c->rows_doubled++;
-		rows++;
-		left--;
+	if (s->call_stack) {
+		set_rows_aside(&b->counters, s, &b->counters.rows_call_stack,
+			       &b->counters.runs_call_stack);
+		snapshot.n_rows = 0;
+	} else {
+		count_all_rows(&b->counters, s);
 	}
-	for (;;) {
-		struct counted_row *batch = row_table_batch(&b->rows) + k;
-		size_t n = (left - 1) % STREAM_MAX_ROWS + 1;
-
-		left -= n;
-		n = judge_rows(c, rows + left, n, s->gaps, &begin, batch);
-		r = submit(b, context, k + n);
-		if (r >= 0 && left == 0)
-			begin_stream(b, context, batch, n, begin);
-		if (r < 0 || left == 0)
-			return r;
-		k = 0;
+	if (is_doubled(b, s->rows, snapshot.n_rows)) {
+		b->counters.rows_doubled++;
+		snapshot.rows++;
+		snapshot.n_rows--;
 	}
+	return count_snapshot(b, &snapshot, s->rows_stay);
 }
 
 /*
@@ -302,8 +289,8 @@ static int make_room_for_stack(struct builder *b)
 }
 
 /*
- * The number of leaves put into the batch of rows: one, unless a call chain was counted. Where the tree of
- * stacks is full the leaf is counted alone: so it is right what a function has itself.
+ * Is the leaf left to be counted with the rows: 1, unless a call chain was counted. Where the tree of stacks is
+ * full the leaf is counted alone: so it is right what a function has itself.
  */
 static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
@@ -315,8 +302,6 @@ static int count_stack(struct builder *b, uint32_t context, const struct sample 
 	node = find_stack(b, context);
 	if (node == PATH_ROOT || node == -ENOSPC) {
 		b->counters.stacks_folded += node == -ENOSPC;
-		row_table_batch(&b->rows)[0] =
-			(struct counted_row){ .from = s->ip, .cycles = s->period };
 		return 1;
 	}
 	if (node < 0)
@@ -335,18 +320,6 @@ static void note_time(struct builder *b, uint64_t time_ns)
 		return;
 	b->start_ns = b->start_ns == 0 ? time_ns : MIN(b->start_ns, time_ns);
 	b->end_ns = MAX(b->end_ns, time_ns);
-}
-
-/* Rows that are not for the tables: their number goes to @rows, that of their runs to @runs. */
-static void set_rows_aside(struct profile_counters *c, const struct sample *s, uint64_t *rows,
-			   uint64_t *runs)
-{
-	uint64_t n_runs = s->n_rows > 0 ? s->n_rows - 1 : 0;
-
-	c->rows += s->n_rows;
-	c->runs += n_runs;
-	*rows += s->n_rows;
-	*runs += n_runs;
 }
 
 /* Adds what is settled now to what was before. Takes over @part in any case. 0 or -ENOMEM. */
@@ -371,16 +344,30 @@ static int add_settled(struct builder *b, struct profile *part)
 	return 0;
 }
 
-/* Before the sample @s is counted, whose stack is known. */
-static bool must_settle(const struct builder *b, const struct sample *s)
+/*
+ * Are there as many distinct rows as there may be, with @n more? For all that are under way to the thread there is
+ * room beyond that: only where it is used up are they waited for.
+ */
+static bool rows_are_full(struct builder *b, size_t n)
 {
-	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= ROW_TABLE_MAX_ROWS - s->n_rows ||
-	    b->stacks.n_paths == PATH_TREE_MAX_PATHS ||
-	    b->streams.n_paths + 1 >= PATH_TREE_MAX_PATHS)
+	const struct row_table *table = &b->rows.table;
+
+	n += 3 * ROW_BATCH;
+	if (b->thread && row_thread_most_counts(b->thread) + n <= table->max_counts)
+		return false;
+	if (b->thread && row_thread_wait(b->thread) < 0)
+		return true; /* and settling says so */
+	return table->n_counts + n > MIN(max_rows(b), table->max_counts);
+}
+
+/* Before the sample @s is counted, whose stack is known. */
+static bool must_settle(struct builder *b, const struct sample *s)
+{
+	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= MAX_ROWS_ADDED - s->n_rows ||
+	    b->stacks.n_paths == PATH_TREE_MAX_PATHS)
 		return true;
-	return b->settings.unbounded &&
-	       (b->rows.n_counts + 3 * ROW_BATCH + s->n_rows > b->rows.max_counts ||
-		b->stacks.n_nodes + stack_depth(b) > b->stacks.max_nodes);
+	return b->settings.unbounded && (rows_are_full(b, s->n_rows) ||
+					 b->stacks.n_nodes + stack_depth(b) > b->stacks.max_nodes);
 }
 
 static int settle_early(struct builder *b, const struct processes *processes)
@@ -415,9 +402,8 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	const struct sample *s = &e->sample;
 	struct profile_counters *c = &b->counters;
 	uint32_t context;
-	int n_leaves;
+	int has_leaf;
 
-	stream_prefetch(&b->stream, &b->streams);
 	if (stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
 		return -ENOMEM;
 	if (_unlikely_(must_settle(b, s)) && settle_early(b, processes) < 0)
@@ -427,13 +413,8 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	note_time(b, e->time_ns);
 	c->snapshots_empty += s->has_rows && s->n_rows == 0;
 	c->samples_call_stack += s->call_stack;
-	n_leaves = count_stack(b, context, s);
-	if (n_leaves < 0)
-		return n_leaves;
-	if (!s->call_stack)
-		return count_rows(b, context, s, (size_t)n_leaves);
-	set_rows_aside(c, s, &c->rows_call_stack, &c->runs_call_stack);
-	return submit(b, context, (size_t)n_leaves);
+	has_leaf = count_stack(b, context, s);
+	return has_leaf < 0 ? has_leaf : count_rows(b, context, s, has_leaf);
 }
 
 static void set_aside(struct builder *b, const struct sample *s, uint64_t *reason)

@@ -26,12 +26,13 @@ struct builder_settings {
 	uint32_t
 		doubled; /* where not 0: a full snapshot of this many rows may hold its newest twice */
 	bool unbounded;  /* a full table is settled and begun anew: memory grows with the profile */
-	size_t max_rows; /* distinct (run, branch) pairs; 0: a quarter of a million */
+	size_t max_rows; /* distinct runs and branches, in pairs; 0: a quarter of a million */
 	size_t max_frames;  /* nodes of the tree of stacks; 0: a quarter of a million */
 	size_t max_streams; /* and of that of streams; 0: 64 Ki. At least 256 */
 	uint32_t
 		light_streams; /* streams of so many samples are not kept, whatever share that is */
 	bool no_stitch;        /* call stacks by each sample's own rows */
+	size_t rows_ahead; /* rows that stay may wait for a thread of their own, so many; 0: none */
 	struct stitch_settings stitch;
 };
 
@@ -41,7 +42,9 @@ DEFINE_CLEANUP(struct builder *, builder_free);
 
 /*
  * Counts a sample, or a record of loss; other events are passed over. What it keeps are references
- * to incarnations of @processes. 0 or -ENOMEM; a full table is no error but counted.
+ * to incarnations of @processes and, with rows_ahead, rows that stay: until the window is closed or the builder
+ * freed, so that comes before the recording is. 0, or -ENOMEM: then it can only be freed. A full table is no error
+ * but counted.
  */
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event);
 

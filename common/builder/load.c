@@ -14,6 +14,7 @@
 /* A recording is read once and ends: it may take more than a window may, and all of it is shown. */
 #define MAX_ROWS       (1u << 20)
 #define MAX_FRAMES     (1u << 20)
+#define ROWS_AHEAD     (1u << 19)
 #define PROGRESS_EVERY 4096 /* events */
 #define MAX_NAMES      64   /* in a message */
 
@@ -156,6 +157,7 @@ static int start_counting(struct loading *l, struct fault *fault)
 		.unbounded = true,
 		.max_rows = MAX_ROWS,
 		.max_frames = MAX_FRAMES,
+		.rows_ahead = ROWS_AHEAD,
 		.no_stitch = l->settings->no_stitch,
 		.stitch.depth = recording_info(l->recording)->depth,
 		.stitch.is_wiped = recording_is_wiped(l->recording),
@@ -278,7 +280,7 @@ int profile_load(struct profile **ret, const char *path, const struct load_setti
 	l.processes = processes;
 	if (r >= 0)
 		r = load(&l, ret, ret_damage, ret_others, fault);
-	builder_free(l.builder);
+	builder_free(l.builder); /* which may still count rows of the recording */
 	if (r < 0 && !fault->text[0])
 		fault_set(fault, r, "%s: %s", path, strerror(-r));
 	return r;

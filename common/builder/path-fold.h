@@ -15,7 +15,7 @@
 /*
  * How many samples a path through @node and on, which has no node, may have: those that went on from @node
  * are counted there, if ever since it is there; and such a node, if ever there was one, was light when it
- * went. One sample may have ended here for want of room to go on, see stream_add(), stream.h.
+ * went. One sample may have ended here for want of room to go on, see stream_queue_put(), stream.h.
  */
 static inline uint32_t path_missed_below(const struct path_tree *tree, const struct path_node *node)
 {

@@ -4,8 +4,8 @@
  * constants with the high bits taken (Dietzfelbinger et al., A reliable randomized algorithm for the
  * closest-pair problem, 1997): multiplications that do not wait for each other.
  *
- * A batch goes through three stages, a submit() each: its hashes are computed and its index entries
- * asked for; the entries are read and the counts asked for; the counts are made.
+ * A batch goes through three stages: while it is filled its hashes are computed and its index entries asked
+ * for; with the next submit() these are read and the counts asked for; with the one after that the counts are made.
  */
 #include "common/builder/row-table.h"
 
@@ -13,20 +13,18 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "common/profile/branch-kind.h"
-#include "common/record/event.h"
 #include "common/util/macro.h"
 #include "common/util/pages.h"
 
 #define MIN_BITS 12
 
-/* An index entry: the number of a count + 1, above it the lowest bits of its hash. */
-#define NUMBER_BITS 23
+/* An index entry: the number of a count, above it some bits of its hash, and the highest bit. */
+#define NUMBER_BITS 22
 #define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
+#define TAKEN       (1u << 31)
 
 _Static_assert(sizeof(struct row_count) == 64, "a count is a cache line");
-_Static_assert(N_BRANCH_KINDS == 16, "what row_kind() gives");
-_Static_assert(ROW_TABLE_MAX < NUMBER_MASK, "a number fits into an index entry");
+_Static_assert(ROW_TABLE_MAX <= NUMBER_MASK + 1, "a number fits into an index entry");
 
 int row_table_init(struct row_table *table, size_t max_counts)
 {
@@ -48,16 +46,10 @@ void row_table_done(struct row_table *table)
 	table->index = NULL;
 }
 
-static inline uint64_t hash(uint32_t context, uint32_t run, uint64_t from, uint64_t to)
-{
-	return from * 0xbf58476d1ce4e5b9ull + to * 0x94d049bb133111ebull +
-	       ((uint64_t)context << 32 | run) * 0x9e3779b97f4a7c15ull;
-}
-
 /* The upper bits say where in the index; of those below, as many as an entry has room for. */
 static inline uint32_t tag(uint64_t h)
 {
-	return (uint32_t)(h >> 20) & ~NUMBER_MASK;
+	return ((uint32_t)(h >> 20) & ~NUMBER_MASK) | TAKEN;
 }
 
 static inline size_t place(const struct row_table *t, uint64_t h)
@@ -81,12 +73,12 @@ static int grow_index(struct row_table *t)
 	t->bits++;
 	for (size_t i = 0; i < t->n_counts; i++) {
 		const struct row_count *c = &t->counts[i];
-		uint64_t h = hash(c->context, c->run, c->from, c->to);
+		uint64_t h = row_hash(row_hash_context(c->context), c->run, c->from, c->to);
 		size_t k = place(t, h);
 
 		while (t->index[k])
 			k = next_place(t, k);
-		t->index[k] = tag(h) | (uint32_t)(i + 1);
+		t->index[k] = tag(h) | (uint32_t)i;
 	}
 	return 0;
 }
@@ -95,12 +87,13 @@ static void turn_away(struct row_table *t, const struct counted_row *row)
 {
 	t->full_samples += row->to == 0;
 	t->full_rows += row->to != 0;
-	t->full_runs += row->run != RUN_NONE;
+	t->full_runs += (row->run & RUN_MASK) != RUN_NONE;
 }
 
 /* A new count, entered at @k of the index; NULL if the table is full. */
-static struct row_count *add_count(struct row_table *t, size_t k, uint64_t h, uint32_t context,
-				   const struct counted_row *row)
+static __attribute__((noinline)) struct row_count *add_count(struct row_table *t, size_t k,
+							     uint64_t h, uint32_t context,
+							     const struct counted_row *row)
 {
 	struct row_count *c = &t->counts[t->n_counts];
 
@@ -111,7 +104,7 @@ static struct row_count *add_count(struct row_table *t, size_t k, uint64_t h, ui
 	*c = (struct row_count){
 		.from = row->from, .to = row->to, .context = context, .run = row->run
 	};
-	t->index[k] = tag(h) | (uint32_t)++t->n_counts;
+	t->index[k] = tag(h) | (uint32_t)t->n_counts++;
 	return c;
 }
 
@@ -121,14 +114,15 @@ static inline bool is_of(const struct row_count *c, uint32_t context, const stru
 	       c->context == context;
 }
 
-/* The count of the row, looked at; NULL if there is none and the table is full. */
-static struct row_count *find_surely(struct row_table *t, uint64_t h, uint32_t context,
-				     const struct counted_row *row)
+/* The count of the row, looked at; NULL if there is none and the table is full. Rarely needed. */
+static __attribute__((noinline)) struct row_count *find_surely(struct row_table *t, uint64_t h,
+							       uint32_t context,
+							       const struct counted_row *row)
 {
 	size_t k = place(t, h);
 
 	for (; t->index[k]; k = next_place(t, k)) {
-		struct row_count *c = &t->counts[(t->index[k] & NUMBER_MASK) - 1];
+		struct row_count *c = &t->counts[t->index[k] & NUMBER_MASK];
 
 		if (is_of(c, context, row))
 			return c;
@@ -146,16 +140,18 @@ static void find_batch(struct row_table *t, struct row_batch *b)
 	const uint32_t *index = t->index;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t k = b->hashes[i] >> shift;
-		uint32_t e;
+		uint64_t h = b->hashes[i];
+		size_t k = h >> shift;
+		uint32_t number;
 
-		while ((e = index[k]) && (e & ~NUMBER_MASK) != tag(b->hashes[i]))
+		/* What is left of an entry with that tag is its number. */
+		while (_unlikely_((number = index[k] ^ tag(h)) > NUMBER_MASK) && index[k])
 			k = (k + 1) & mask;
-		if (_likely_(e)) {
-			b->counts[i] = &counts[(e & NUMBER_MASK) - 1];
+		if (_likely_(number <= NUMBER_MASK)) {
+			b->counts[i] = &counts[number];
 			__builtin_prefetch(b->counts[i], 1);
 		} else {
-			b->counts[i] = add_count(t, k, b->hashes[i], b->context, &b->rows[i]);
+			b->counts[i] = add_count(t, k, h, b->context, &b->rows[i]);
 		}
 	}
 }
@@ -171,39 +167,27 @@ static const row_times by_flags[16] = {
 static inline void count(struct row_count *c, const struct counted_row *row)
 {
 	c->times += by_flags[row->flags % 16];
-	c->kinds |= 1u << row_kind(row->flags);
 	c->cycles += row->cycles;
 	c->cycles_rows += row->cycles != 0;
 }
 
 static void count_batch(struct row_table *t, struct row_batch *b)
 {
+	const uint32_t context = b->context;
 	const size_t n = b->n;
 
 	for (size_t i = 0; i < n; i++) {
+		const struct counted_row *row = &b->rows[i];
 		struct row_count *c = b->counts[i];
 
 		if (_unlikely_(!c))
 			continue;
-		if (_unlikely_(!is_of(c, b->context, &b->rows[i])))
-			c = find_surely(t, b->hashes[i], b->context, &b->rows[i]);
+		if (_unlikely_(!is_of(c, context, row)))
+			c = find_surely(t, b->hashes[i], context, row);
 		if (_likely_(c != NULL))
-			count(c, &b->rows[i]);
+			count(c, row);
 	}
 	b->n = 0;
-}
-
-static void hash_batch(const struct row_table *t, struct row_batch *b)
-{
-	const unsigned int shift = 64 - t->bits;
-	const uint32_t *index = t->index;
-
-	for (size_t i = 0; i < b->n; i++) {
-		const struct counted_row *row = &b->rows[i];
-
-		b->hashes[i] = hash(b->context, row->run, row->from, row->to);
-		__builtin_prefetch(&index[b->hashes[i] >> shift]);
-	}
 }
 
 /* One step on for all batches: that in line behind the one being filled, and the one behind that. */
@@ -214,7 +198,7 @@ static void advance(struct row_table *t)
 	t->filling = (t->filling + 1) % 3;
 }
 
-int row_table_submit(struct row_table *table, uint32_t context, size_t n)
+int row_table_begin(struct row_table *table, uint32_t context, struct row_cursor *ret)
 {
 	struct row_batch *batch = &table->batches[table->filling];
 
@@ -222,11 +206,23 @@ int row_table_submit(struct row_table *table, uint32_t context, size_t n)
 	if (_unlikely_(table->n_counts + 3 * ROW_BATCH > (size_t)1 << (table->bits - 1)) &&
 	    table->n_counts < table->max_counts && grow_index(table) < 0)
 		return -ENOMEM;
-	batch->n = n;
 	batch->context = context;
-	hash_batch(table, batch);
-	advance(table);
+	*ret = (struct row_cursor){
+		.row = batch->rows,
+		.hash = batch->hashes,
+		.context_hash = row_hash_context(context),
+		.index = table->index,
+		.shift = 64 - table->bits,
+	};
 	return 0;
+}
+
+void row_table_submit(struct row_table *table, const struct row_cursor *cursor)
+{
+	struct row_batch *batch = &table->batches[table->filling];
+
+	batch->n = (size_t)(cursor->row - batch->rows);
+	advance(table);
 }
 
 void row_table_flush(struct row_table *table)

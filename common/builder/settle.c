@@ -85,13 +85,7 @@ static int settle_leaf(struct settling *s, const struct row_count *count)
 	return settle_stack(s, &stack, count->from) < 0 ? -ENOMEM : 0;
 }
 
-/* Rows of one branch that say different things are nothing a processor makes; the choice is just a stable one. */
-static enum branch_kind kind_of(const struct row_count *count)
-{
-	uint32_t known = count->kinds & ~(1u << BRANCH_UNKNOWN);
-
-	return known ? (enum branch_kind)__builtin_ctz(known) : BRANCH_UNKNOWN;
-}
+_Static_assert(RUN_BITS + 4 <= 32 && N_BRANCH_KINDS == 16, "a kind is what is above the run");
 
 static int settle_branch(struct settling *s, const struct row_count *count, struct location from,
 			 struct location to)
@@ -100,7 +94,7 @@ static int settle_branch(struct settling *s, const struct row_count *count, stru
 		.process = count->context,
 		.from = from,
 		.to = to,
-		.kind = kind_of(count),
+		.kind = (enum branch_kind)(count->run >> RUN_BITS),
 		.taken = count->times[ROW_TAKEN],
 		.mispredicted = count->times[ROW_TAKEN_WRONG],
 		.predicted = count->times[ROW_TAKEN_RIGHT],
@@ -118,18 +112,18 @@ static int settle_branch(struct settling *s, const struct row_count *count, stru
 static int settle_block(struct settling *s, const struct row_count *count, struct location end)
 {
 	struct profile_counters *c = &s->profile->counters;
+	uint32_t run = count->run & RUN_MASK;
 	struct location start;
 	struct profile_block b;
 
-	if (count->run == RUN_BACKWARD || count->run == RUN_LONG) {
-		*(count->run == RUN_LONG ? &c->runs_long : &c->runs_backward) +=
-			count->times[ROW_TAKEN];
+	if (run == RUN_BACKWARD || run == RUN_LONG) {
+		*(run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->times[ROW_TAKEN];
 		return 0;
 	}
-	if (settle_locate(s, count->context, count->from - (count->run - 1), &start) < 0)
+	if (settle_locate(s, count->context, count->from - (run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE ||
-	    end.offset - start.offset != count->run - 1) {
+	    end.offset - start.offset != run - 1) {
 		c->runs_across += count->times[ROW_TAKEN];
 		return 0;
 	}
@@ -157,19 +151,23 @@ static int settle_row(const struct row_count *count, void *userdata)
 	    settle_locate(s, count->context, count->to, &to) < 0 ||
 	    settle_branch(s, count, from, to) < 0)
 		return -ENOMEM;
-	return count->run == RUN_NONE ? 0 : settle_block(s, count, from);
+	return (count->run & RUN_MASK) == RUN_NONE ? 0 : settle_block(s, count, from);
 }
 
 static int settle_rows(struct settling *s)
 {
 	struct profile_counters *c = &s->profile->counters;
-	struct row_table *rows = &s->builder->rows;
+	struct row_counter *rows = &s->builder->rows;
 
-	row_table_flush(rows);
-	c->rows_limit += rows->full_rows;
-	c->runs_limit += rows->full_runs;
-	c->samples_limit += rows->full_samples;
-	return row_table_drain(rows, settle_row, s);
+	row_table_flush(&rows->table);
+	c->rows_zero += rows->n_zero;
+	c->rows_wrong_path += rows->n_wrong_path;
+	c->runs_beside -= rows->n_runs;
+	c->rows_limit += rows->table.full_rows;
+	c->runs_limit += rows->table.full_runs;
+	c->samples_limit += rows->table.full_samples;
+	rows->n_zero = rows->n_wrong_path = rows->n_runs = 0;
+	return row_table_drain(&rows->table, settle_row, s);
 }
 
 /* The trees go first, so that their memory serves for what becomes of the rows, which is most. */
@@ -227,7 +225,7 @@ int builder_settle(struct builder *builder, const struct processes *processes, s
 	struct settling settling = { .builder = builder, .processes = processes };
 	int r;
 
-	r = builder_count_stream(builder);
+	r = builder_wait(builder);
 	if (r >= 0)
 		r = profile_new(&profile);
 	if (r < 0)

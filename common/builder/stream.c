@@ -4,26 +4,21 @@
 #include <errno.h>
 
 #include "common/builder/path-fold.h"
+#include "common/builder/row-table.h"
 #include "common/util/macro.h"
 
 /* Of a number of samples, what any one path may lack. */
 #define SHARE 1000u
 
-/* The row that the path comes to after @i others. */
-static const struct counted_row *nth_row(const struct stream *s, size_t i)
-{
-	return &s->rows[s->n - 1 - i];
-}
-
-/* Does the path of the newest @i rows go on with the one before? */
+/* Does the path of the newest @i rows, which are sound, go on with the one before? A run must join it. */
 static bool goes_on(const struct stream *s, size_t i)
 {
-	uint32_t run;
+	const struct row *row = &s->rows[i];
 
 	if (i == 0 || i == s->n)
 		return i == 0;
-	run = s->rows[s->n - i].run;
-	return run != RUN_NONE && run != RUN_LONG && run != RUN_BACKWARD;
+	return !(row[-1].flags & ROW_AFTER_GAP) && row_is_sound(row) &&
+	       row[-1].from - row->to <= RUN_MAX_BYTES;
 }
 
 /*
@@ -43,65 +38,119 @@ static int make_room(struct path_tree *tree)
 	return tree->n_nodes + STREAM_MAX_ROWS > tree->max_nodes ? path_fold_half(tree) : 0;
 }
 
-static size_t n_ahead(const struct stream *s)
+/* Of the next steps from number @i on, what they are found by, each after the one before: asks for their slots. */
+static void hash_ahead(struct stream *s, const struct path_tree *tree, size_t i, uint64_t hash)
 {
-	return MIN(s->n, (size_t)STREAM_AHEAD);
-}
+	size_t end = MIN(s->n, i + STREAM_AHEAD);
 
-void stream_begin(struct stream *stream, const struct path_tree *tree, uint32_t context,
-		  const struct counted_row *rows, size_t n)
-{
-	uint64_t hash = path_begin(context).hash;
-
-	stream->rows = rows;
-	stream->n = n;
-	stream->context = context;
-	for (size_t i = 0; i < n_ahead(stream); i++) {
-		const struct counted_row *row = nth_row(stream, i);
-
-		hash = stream->hashes[i] = path_hash(hash, row->from, row->to);
+	for (; i < end; i++) {
+		hash = path_hash(hash, s->rows[i].from, s->rows[i].to);
+		s->hashes[i % STREAM_AHEAD] = hash;
 		path_tree_prefetch(tree, hash);
 	}
 }
 
-void stream_prefetch(const struct stream *stream, const struct path_tree *tree)
+/* And for their nodes. */
+static void find_ahead(const struct stream *s, const struct path_tree *tree, size_t i)
 {
-	for (size_t i = 0; i < n_ahead(stream); i++)
-		path_tree_prefetch_node(tree, stream->hashes[i]);
+	size_t end = MIN(s->n, i + STREAM_AHEAD);
+
+	for (; i < end; i++)
+		path_tree_prefetch_node(tree, s->hashes[i % STREAM_AHEAD]);
 }
 
-int stream_add(const struct stream *stream, struct path_tree *tree)
+static void begin(struct stream *s, const struct path_tree *tree,
+		  const struct counted_snapshot *snapshot)
 {
-	struct path path = path_begin(stream->context);
-	size_t i = 0, end;
+	s->rows = snapshot->rows;
+	s->n = MIN(snapshot->n_rows, snapshot->gaps ? 1 : STREAM_MAX_ROWS);
+	s->context = snapshot->context;
+	if (s->n > 0 && !row_is_sound(&s->rows[0]))
+		s->n = 0;
+	hash_ahead(s, tree, 0, path_begin(s->context).hash);
+}
+
+/* Follows the path as far as it is in the tree: *@ret_path. How many steps that is. */
+static size_t walk(struct stream *s, struct path_tree *tree, struct path *ret_path)
+{
+	struct path path = path_begin(s->context);
+	size_t i = 0;
+
+	for (; goes_on(s, i); i++) {
+		const struct row *row = &s->rows[i];
+		uint32_t next;
+
+		if (i > 0 && i % STREAM_AHEAD == 0) {
+			hash_ahead(s, tree, i, path.hash);
+			find_ahead(s, tree, i);
+		}
+		next = path_tree_find(tree, s->hashes[i % STREAM_AHEAD], &path, row->from, row->to);
+		if (next == 0)
+			break;
+		path.hash = s->hashes[i % STREAM_AHEAD];
+		path.node = next;
+		tree->nodes[next].amount += row_cycles(row);
+	}
+	*ret_path = path;
+	return i;
+}
+
+static int add(struct stream *s, struct path_tree *tree)
+{
+	struct path path;
+	size_t i, end;
 
 	if (_unlikely_(make_room(tree) < 0))
 		return -ENOMEM;
-	for (; goes_on(stream, i); i++) {
-		const struct counted_row *row = nth_row(stream, i);
-		uint64_t hash = path_hash(path.hash, row->from, row->to);
-		uint32_t next = path_tree_find(tree, hash, &path, row->from, row->to);
-
-		if (next == 0)
-			break;
-		path.hash = hash;
-		path.node = next;
-		tree->nodes[next].amount += row->cycles;
-	}
+	i = walk(s, tree, &path);
 	end = i + reach(tree->n_paths);
-	for (; i < end && goes_on(stream, i); i++) {
-		const struct counted_row *row = nth_row(stream, i);
+	for (; i < end && goes_on(s, i); i++) {
+		const struct row *row = &s->rows[i];
 		uint32_t missed = path_missed_below(tree, &tree->nodes[path.node]);
 		int r = path_tree_add(tree, &path, row->from, row->to, missed);
 
 		if (r < 0)
 			return r;
-		tree->nodes[path.node].amount += row->cycles;
+		tree->nodes[path.node].amount += row_cycles(row);
 	}
 	tree->n_paths++;
 	tree->nodes[path.node].hits++;
-	tree->nodes[path.node].folded += goes_on(stream, i);
+	tree->nodes[path.node].folded += goes_on(s, i);
 	return 0;
+}
+
+/* All go a stage further. The oldest is counted, and its place is that of the newest. */
+static int advance(struct stream_queue *q, struct path_tree *tree)
+{
+	struct stream *s;
+	int r;
+
+	find_ahead(&q->streams[q->newest], tree, 0);
+	q->newest = (q->newest + 1) % STREAMS_WAITING;
+	s = &q->streams[q->newest];
+	r = s->n > 0 ? add(s, tree) : 0;
+	s->n = 0;
+	return r;
+}
+
+int stream_queue_put(struct stream_queue *queue, struct path_tree *tree,
+		     const struct counted_snapshot *snapshot)
+{
+	int r = advance(queue, tree);
+
+	if (r < 0)
+		return r;
+	begin(&queue->streams[queue->newest], tree, snapshot);
+	return queue->streams[queue->newest].n > 0;
+}
+
+int stream_queue_flush(struct stream_queue *queue, struct path_tree *tree)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < STREAMS_WAITING && r >= 0; i++)
+		r = advance(queue, tree);
+	return r;
 }
 
 int stream_fold(struct path_tree *tree, uint32_t light)

@@ -5,38 +5,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/builder/counted-snapshot.h"
 #include "common/builder/path-tree.h"
-#include "common/builder/row-table.h"
 
-#define STREAM_MAX_ROWS 64u
-#define STREAM_AHEAD    6u
+#define STREAM_MAX_ROWS 64u /* of a path */
+#define STREAM_AHEAD    6u  /* steps that are asked for from memory before they are gone */
+#define STREAMS_WAITING 3u
 
-/*
- * The path of a sample on its way into the tree. Its first steps, which are mostly all that is there of it, are
- * asked for from memory before they are used, as in row-table.h.
- */
+/* The path of a sample on its way into the tree. */
 struct stream {
-	const struct counted_row *rows; /* oldest first, which stay the caller's */
-	size_t n;                       /* at most STREAM_MAX_ROWS; 0: there is none */
+	const struct row *rows; /* newest first; they stay whoever's they are */
+	size_t n;               /* 0: there is none */
 	uint32_t context;
-	uint64_t hashes[STREAM_AHEAD]; /* of the first steps */
+	uint64_t hashes[STREAM_AHEAD]; /* of the next steps */
 };
 
-/* Begins with @n rows of a sample, at least one, and asks where its path is. */
-void stream_begin(struct stream *stream, const struct path_tree *tree, uint32_t context,
-		  const struct counted_row *rows, size_t n);
-
-/* That is known by now: asks for the nodes. */
-void stream_prefetch(const struct stream *stream, const struct path_tree *tree);
+/*
+ * Those of the last samples, each a stage further with every one that comes, so that what was asked for is there
+ * when it is used, as in row-table.h. Zeroed it is empty.
+ */
+struct stream_queue {
+	struct stream streams[STREAMS_WAITING];
+	unsigned int newest;
+};
 
 /*
- * Counts the path, as far as each row is joined to the next by a run.
+ * Counts the path of a snapshot, as far as each row is joined to the next by a run. Its rows must stay until
+ * STREAMS_WAITING more have come, or stream_queue_flush() has been called. 1; 0 if there is none, as the newest row
+ * cannot be believed; -ENOMEM.
  *
  * The more samples there are, the fewer new nodes it may bring, so that paths seen once cost little: it is then
  * counted where it had to stop. A path of n rows thereby misses so few samples that it is under half of a
- * thousandth of all. 0 or -ENOMEM.
+ * thousandth of all.
  */
-int stream_add(const struct stream *stream, struct path_tree *tree);
+int stream_queue_put(struct stream_queue *queue, struct path_tree *tree,
+		     const struct counted_snapshot *snapshot);
+
+/* Counts those that wait. 0 or -ENOMEM. */
+int stream_queue_flush(struct stream_queue *queue, struct path_tree *tree);
 
 /*
  * When the window closes: folds paths of under a thousandth of the samples, and in any case those of up to @light

@@ -147,13 +147,13 @@ static size_t longest_table(const struct profile *p)
  */
 static int allocate_keys(struct seal *s, const size_t *parts, size_t *ret_max_group)
 {
-	size_t largest = 0;
+	size_t largest = 0, n_keys;
 
 	for (size_t i = 0; i <= s->draft.n_objects; i++)
 		largest = MAX(largest, parts[i + 1] - parts[i]);
-	s->n_keys = 2 * MAX(longest_table(s->p), largest);
-	*ret_max_group = s->n_keys - largest;
-	return ALLOCATE(&s->keys, s->n_keys);
+	n_keys = 2 * MAX(longest_table(s->p), largest);
+	*ret_max_group = n_keys - largest;
+	return ALLOCATE(&s->keys, n_keys);
 }
 
 int seal_places(struct seal *s)

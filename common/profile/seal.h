@@ -19,7 +19,6 @@ struct seal {
 	size_t *n_mentions; /* of each old object in the long tables; the last is of no object */
 
 	struct radix_key *keys; /* of the group or table being sorted, and as much for sorting it */
-	size_t n_keys;          /* there is room for */
 	struct radix_key *places; /* the distinct ones, in order, until functions are sealed */
 	size_t n_places, cap_places;
 	uint32_t *rank;                       /* of the place, for each mention of one */

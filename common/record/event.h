@@ -21,9 +21,28 @@ struct row {
 #define ROW_MISPREDICTED    (1ull << 0)
 #define ROW_PREDICTED       (1ull << 1)
 #define ROW_ABORT           (1ull << 3)
+#define ROW_KIND_SHIFT      20
+#define ROW_KIND_MASK       (15u << ROW_KIND_SHIFT)
 #define ROW_SPEC_MASK       (3ull << 24)
 #define ROW_SPEC_WRONG_PATH (1ull << 24)
 #define ROW_AFTER_GAP       (1ull << 63) /* rows were left out next to it, of older ones */
+
+/* Some are, where the hardware had no more to say. */
+static inline bool row_is_empty(const struct row *row)
+{
+	return row->from == 0 || row->to == 0;
+}
+
+/* Was it only tried, and the way it led not taken in the end? */
+static inline bool row_is_wrong_path(const struct row *row)
+{
+	return (row->flags & ROW_SPEC_MASK) == ROW_SPEC_WRONG_PATH;
+}
+
+static inline bool row_is_sound(const struct row *row)
+{
+	return !row_is_empty(row) && !row_is_wrong_path(row);
+}
 
 /* Cycles since the hardware's row before; 0 where it does not say. */
 static inline uint64_t row_cycles(const struct row *row)
@@ -40,7 +59,7 @@ static inline bool address_is_kernel(uint64_t address)
 /* What kind of branch it is, enum branch_kind; 0 where the hardware does not say. */
 static inline uint32_t row_kind(uint64_t flags)
 {
-	return flags >> 20 & 15;
+	return ((uint32_t)flags & ROW_KIND_MASK) >> ROW_KIND_SHIFT;
 }
 
 enum cpu_mode {
@@ -59,6 +78,7 @@ struct sample {
 	bool has_rows; /* a branch stack was asked for; it may still be empty */
 	bool has_hw_idx;
 	bool call_stack; /* its rows are a call stack's: a call each that has not returned */
+	bool rows_stay;  /* where they are, as long as the recording is open */
 	bool gaps; /* between two of its rows others may have been taken, of kinds not recorded */
 	uint8_t n_zero, n_wrong_path; /* rows that whoever wrote the sample has left out */
 	uint32_t n_rows;

@@ -553,8 +553,11 @@ int recording_next(struct recording *recording, struct event *ret, struct fault 
 		if (k == 0)
 			return next_build_id(recording, ret);
 		k = decoder_decode(recording->decoder, recording->current.record, ret, &inner);
-		if (k >= 0)
+		if (k >= 0) {
+			if (ret->kind == EVENT_SAMPLE)
+				ret->sample.rows_stay = !recording->current.chunk;
 			return 1;
+		}
 		if (k == -ENOMEM)
 			return k;
 		k = damaged(recording, current_offset(recording), recording->current.record->size,

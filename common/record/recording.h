@@ -55,7 +55,8 @@ const struct perf_event_attr *recording_attr(const struct recording *recording, 
 const char *recording_source_name(const struct recording *recording, uint32_t source);
 
 /*
- * The next event: 1 and *@ret, valid until the next call; 0 at the end; -EBADMSG and @fault where the
+ * The next event: 1 and *@ret, valid until the next call (rows that stay, as long as the
+ * recording is open); 0 at the end; -EBADMSG and @fault where the
  * file is damaged; -ENOMEM.
  */
 int recording_next(struct recording *recording, struct event *ret, struct fault *fault);
