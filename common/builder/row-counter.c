@@ -83,7 +83,8 @@ int row_counter_add(struct row_counter *counter, const struct counted_snapshot *
 			row_put(&cursor, (struct counted_row){ .from = snapshot->leaf,
 							       .cycles = snapshot->weight });
 		left -= n;
-		judge(counter, snapshot->rows + left, n, snapshot->gaps, &begin, &cursor);
+		if (n > 0)
+			judge(counter, snapshot->rows + left, n, snapshot->gaps, &begin, &cursor);
 		row_table_submit(&counter->table, &cursor);
 	}
 	return 0;
