@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
 #include "common/util/cleanup.h"
+#include "common/util/thread.h"
 #include "daemon/live-callchain.h"
 #include "daemon/machine-info.h"
 #include "daemon/schedule.h"
@@ -349,16 +349,10 @@ static void *run(void *userdata)
 	return NULL;
 }
 
-/* Signals are the main thread's. */
 static int start_thread(struct collector *c)
 {
-	sigset_t all, before;
-	int r;
+	int r = thread_start(&c->thread, run, c);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&c->thread, NULL, run, c);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	c->running = r >= 0;
 	return r;
 }

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "common/util/thread.h"
 
 #define N_GROUPS          4u
 #define GROUP_MAX         2048u                                 /* snapshots */
@@ -103,19 +104,6 @@ static void *run(void *userdata)
 	return NULL;
 }
 
-/* Signals are for the threads that were there before. */
-static int start(struct row_thread *t)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&t->thread, NULL, run, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r;
-}
-
 static void release(struct row_thread *t)
 {
 	pthread_cond_destroy(&t->less);
@@ -136,7 +124,7 @@ int row_thread_new(struct row_thread **ret, struct row_counter *counter, size_t 
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->more, NULL);
 	pthread_cond_init(&t->less, NULL);
-	r = start(t);
+	r = thread_start(&t->thread, run, t);
 	if (r < 0)
 		release(t);
 	else
