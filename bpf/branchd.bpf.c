@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The programs that run at each overflow of a sampling event: each takes the sample's stacks and branch
- * rows, and writes one record into the ring of its CPU.
+ * The programs that run at each overflow of a sampling event: each takes the sample's stacks and
+ * branch rows, and writes one record into the ring of its CPU.
  *
  * It runs with interrupts off, or in an NMI: it touches what is its CPU's alone, takes no lock and
  * allocates nothing. One object serves kernels from 5.10 on; what it reads of the kernel's own
@@ -69,8 +69,8 @@ struct {
 } rings SEC(".maps");
 
 /*
- * Control groups of units that are not wanted. The reader of the rings puts them here when it has seen
- * the first sample of each: nobody else knows of what unit a group is.
+ * Control groups of units that are not wanted. The reader of the rings puts them here when it has
+ * seen the first sample of each: nobody else knows of what unit a group is.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -107,10 +107,11 @@ struct bpf_perf_event_data_kern {
 #define MASK(x, mask) asm volatile("%0 &= %1" : "+r"(x) : "i"(mask))
 
 /*
- * Periods that passed without a run of the program: the kernel was running another BPF program or was
- * in a map's system call, held interrupts off, or had stopped the event; or a hypervisor had the
- * CPU. A run that comes late is followed by one in time, so that half periods are rounded. Only over
- * stretches in which the CPU was never seen idle: nothing is lost where a timer sleeps with its CPU.
+ * Periods that passed without a run of the program: the kernel was running another BPF program or
+ * was in a map's system call, held interrupts off, or had stopped the event; or a hypervisor had
+ * the CPU. A run that comes late is followed by one in time, so that half periods are rounded. Only
+ * over stretches in which the CPU was never seen idle: nothing is lost where a timer sleeps with
+ * its CPU.
  */
 static __always_inline void count_periods(struct bpf_counters *c, _Bool idle)
 {
@@ -131,7 +132,8 @@ static __always_inline void count_periods(struct bpf_counters *c, _Bool idle)
 }
 
 /*
- * A stack, its marker first, at @at of the words: where the words end then. Nothing where there is none.
+ * A stack, its marker first, at @at of the words: where the words end then. Nothing where there is
+ * none.
  */
 static __always_inline __u64 add_stack(void *ctx, struct scratch *s, __u64 at, __u32 max_frames,
 				       __u64 flags, __u64 marker)
@@ -167,8 +169,8 @@ static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 }
 
 /*
- * A user's stack by frame pointers; where the rows tell the callers, only where the user's code was,
- * which in the kernel the ip does not say.
+ * A user's stack by frame pointers; where the rows tell the callers, only where the user's code
+ * was, which in the kernel the ip does not say.
  */
 static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel,
 				      enum bpf_event event)
@@ -207,8 +209,9 @@ static __always_inline void mark_gap(struct scratch *s, __u64 at)
 }
 
 /*
- * Keeps those of the @n rows that are wanted. Without the kernel's the user's are as they would be had
- * the hardware been told to leave them out; beside one of a wrong path it is not known what ran.
+ * Keeps those of the @n rows that are wanted. Without the kernel's the user's are as they would be
+ * had the hardware been told to leave them out; beside one of a wrong path it is not known what
+ * ran.
  */
 static __always_inline __u64 pick_rows(struct scratch *s, __u64 at, __u64 n, struct bpf_counters *c)
 {

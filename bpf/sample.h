@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF program writes, as both sides see it: a record of each sample into the ring of its CPU,
- * and counters of each CPU in a map that is read by mmap().
+ * What the BPF program writes, as both sides see it: a record of each sample into the ring of its
+ * CPU, and counters of each CPU in a map that is read by mmap().
  */
 #pragma once
 
@@ -15,7 +15,8 @@
 #define BPF_SAMPLE_CALL_STACK (1u << 2) /* the event has the rows of the call-stack mode */
 #define BPF_SAMPLE_GAPS       (1u << 3) /* ... of some kinds of branches only */
 
-/* In a row's flags, where the kernel has no use for it: rows were left out next to it, of older ones. */
+/* In a row's flags, where the kernel has no use for it: rows were left out next to it, of older
+ * ones. */
 #define BPF_ROW_AFTER_GAP (1ull << 63)
 
 /* The events that a CPU may be sampled by, each with a program of its own. */
@@ -51,7 +52,8 @@ struct bpf_sample {
 	__u8 n_wrong_path; /* ... of a path that was speculated wrongly */
 };
 
-/* Of one CPU, which alone writes them, in a cache line of their own. All since its sampling began. */
+/* Of one CPU, which alone writes them, in a cache line of their own. All since its sampling began.
+ */
 struct bpf_counters {
 	__u64 taken;     /* runs of the program, but for those in the idle task by a clock, and */
 	__u64 filtered;  /* ... those in tasks that are not wanted */

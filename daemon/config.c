@@ -10,8 +10,8 @@
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-#include "daemon/config-file.h"
-#include "daemon/config-value.h"
+#include "daemon/config/file.h"
+#include "daemon/config/value.h"
 
 #define FILE_NAME      "branchd.conf"
 #define SUFFIX         ".conf"
@@ -72,17 +72,17 @@ static int parse_filter(const char *text, void *ret)
 
 static int parse_pids(const char *text, void *ret)
 {
-	return restriction_parse_pids(text, ret);
+	return task_filter_parse_pids(text, ret);
 }
 
 static int parse_users(const char *text, void *ret)
 {
-	return restriction_parse_users(text, ret);
+	return task_filter_parse_users(text, ret);
 }
 
 static int parse_units(const char *text, void *ret)
 {
-	return restriction_parse_units(text, ret);
+	return task_filter_parse_units(text, ret);
 }
 
 static int parse_bool(const char *text, void *ret)

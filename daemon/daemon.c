@@ -15,18 +15,20 @@
 #include <time.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/archive.h"
+#include "daemon/api/methods.h"
+#include "daemon/archive/archive.h"
+#include "daemon/binary/open-files.h"
+#include "daemon/binary/window-symbolizer.h"
 #include "daemon/config.h"
 #include "daemon/log.h"
-#include "daemon/methods.h"
-#include "daemon/namer.h"
-#include "daemon/open-files.h"
 #include "daemon/sampling.h"
-#include "daemon/server.h"
-#include "daemon/store.h"
+#include "daemon/store/store.h"
+#include "daemon/varlink/server.h"
 
-#define DATABASE       "branchd.db"
-#define ROTATION_SHARE 100 /* of the time, that events may not have counted without a word of it */
+#define DATABASE "branchd.db"
+#define ROTATION_SHARE                                                            \
+	100 /* of the time, that events may not have counted without a word of it \
+	     */
 #define MAX_OPEN_FILES 256
 #define REMOVED        "the database was removed or replaced while it was open; another is in use now"
 #define SET_ASIDE      "the database was not usable (%s): it is now %s, and a new one was begun"
@@ -40,7 +42,7 @@ struct daemon {
 	struct fault config_fault; /* of the last reload, "" if it was good */
 	uint64_t started_us;
 	struct open_files *open_files;
-	struct namer *namer;
+	struct window_symbolizer *namer;
 	struct archive *archive;
 	struct sampling *sampling;
 	struct methods *methods;
@@ -78,7 +80,8 @@ static void add_rotation(struct status *status)
 	status_add_problem(status, text);
 }
 
-/* To call stacks a CPU turns by an event of its own, for which there may be no descriptor or counter. */
+/* To call stacks a CPU turns by an event of its own, for which there may be no descriptor or
+ * counter. */
 static void add_phases(struct status *status)
 {
 	char text[256];
@@ -103,7 +106,7 @@ static void on_get_status(struct status *status, void *userdata)
 	archive_get_status(daemon->archive, &status->archive);
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);
-	status->unnamed_objects = namer_count_problems(daemon->namer);
+	status->unnamed_objects = window_symbolizer_count_problems(daemon->namer);
 	status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
 	add_rotation(status);
@@ -314,7 +317,7 @@ static int make_parts(struct daemon *daemon, struct store *store)
 
 	r = open_files_new(&daemon->open_files, MAX_OPEN_FILES);
 	if (r >= 0)
-		r = namer_new(&daemon->namer, daemon->open_files);
+		r = window_symbolizer_new(&daemon->namer, daemon->open_files);
 	if (r < 0) {
 		store_free(store);
 		return r;
@@ -396,7 +399,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
 	archive_free(daemon->archive);
-	namer_free(daemon->namer);
+	window_symbolizer_free(daemon->namer);
 	open_files_free(daemon->open_files);
 	sd_event_source_disable_unref(daemon->on_reload);
 	sd_event_unref(daemon->event);

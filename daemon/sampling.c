@@ -46,8 +46,8 @@ static void complain(struct sampling *s, const char *id, const char *text)
 }
 
 /*
- * The window that began at @start_us has been named, and the collector is at work on a later one already. What
- * was mapped a window before it and was sampled has its names by now.
+ * The window that began at @start_us has been named, and the collector is at work on a later one
+ * already. What was mapped a window before it and was sampled has its names by now.
  */
 static void drop_files(struct sampling *s, uint64_t start_us)
 {
@@ -106,7 +106,8 @@ static void retry_later(struct sampling *s)
 	sd_event_source_set_enabled(s->on_retry, SD_EVENT_ONESHOT);
 }
 
-/* One at a time: where windows close faster than they can be stored, others have their turn still. */
+/* One at a time: where windows close faster than they can be stored, others have their turn still.
+ */
 static int on_collected(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct sampling *s = userdata;

@@ -10,28 +10,30 @@
 #include <systemd/sd-event.h>
 
 #include "common/util/macro.h"
-#include "daemon/archive.h"
-#include "daemon/collector.h"
+#include "daemon/api/status.h"
+#include "daemon/archive/archive.h"
+#include "daemon/binary/open-files.h"
+#include "daemon/collector/collector.h"
 #include "daemon/config.h"
-#include "daemon/open-files.h"
-#include "daemon/sampler.h"
-#include "daemon/status.h"
+#include "daemon/sampler/sampler.h"
 
 struct sampling;
 
-/* Borrows @archive and @open_files. @changed is called when sampling has begun or ended, or a window was closed. */
+/* Borrows @archive and @open_files. @changed is called when sampling has begun or ended, or a
+ * window was closed. */
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
 		 struct open_files *open_files, void (*changed)(void *userdata), void *userdata);
 /* Ends it, if it is not ended. */
 struct sampling *sampling_free(struct sampling *sampling);
 DEFINE_CLEANUP(struct sampling *, sampling_free);
 
-/* Begins, or where it runs already by other settings begins anew. That it cannot is a state, logged. */
+/* Begins, or where it runs already by other settings begins anew. That it cannot is a state,
+ * logged. */
 void sampling_begin(struct sampling *sampling, const struct config *config);
 
 /*
- * Ends for good; the unfinished window has been handed to the archive when this returns, and what could not be
- * stored was told in the journal.
+ * Ends for good; the unfinished window has been handed to the archive when this returns, and what
+ * could not be stored was told in the journal.
  */
 void sampling_end(struct sampling *sampling);
 

@@ -2,17 +2,17 @@
 /* What builder.c (counting), settle.c and settle-paths.c (closing) share, and nobody else sees. */
 #pragma once
 
+#include "common/builder/branch-thread.h"
 #include "common/builder/builder.h"
 #include "common/builder/path-tree.h"
-#include "common/builder/row-thread.h"
 #include "common/builder/stream.h"
 #include "common/stitch/stack.h"
 
 struct builder {
 	struct builder_settings settings;
-	struct row_counter rows;
-	struct row_thread *thread; /* counts them, where they stay; or NULL */
-	uint64_t n_rows;           /* added */
+	struct branch_counter rows;
+	struct branch_thread *thread; /* counts them, where they stay; or NULL */
+	uint64_t n_rows;              /* added */
 	struct path_tree stacks, streams;
 	struct stream_queue queue; /* of streams on their way into the tree */
 	bool stacks_are_full;      /* there are more different leaves than there is room for */
@@ -21,7 +21,8 @@ struct builder {
 	struct stack stack;              /* of the sample that is being counted */
 	struct stitched callers;         /* and what was stitched to it */
 	uint32_t n_stack_trees; /* there have been: nodes of one have no meaning in the next */
-	struct incarnation **contexts; /* those sampled in this window; raw addresses are theirs */
+	struct process_context *
+		*contexts; /* those sampled in this window; raw addresses are theirs */
 	size_t n_contexts, cap_contexts;
 	size_t n_mappings;       /* of their address spaces, which live on until they are let go */
 	struct profile *settled; /* what was settled of this window already, or NULL */
@@ -32,15 +33,14 @@ struct builder {
 /* Until all is counted that was added. 0 or -ENOMEM. */
 int builder_wait(struct builder *b);
 
-/* Lets go of all incarnations: the window's addresses have no meaning any more. */
+/* Lets go of all process_contexts: the window's addresses have no meaning any more. */
 void builder_forget_contexts(struct builder *builder);
 
 /*
- * Turns what is counted into a profile, not sealed yet, and begins anew: *@ret. 0, or -ENOMEM: then the
- * builder can only be freed.
+ * Turns what is counted into a profile, not sealed yet, and begins anew: *@ret. 0, or -ENOMEM: then
+ * the builder can only be freed.
  */
-int builder_settle(struct builder *builder, const struct processes *processes,
-		   struct profile **ret);
+int builder_flush(struct builder *builder, const struct processes *processes, struct profile **ret);
 
 /* One that is under way. */
 struct settling {
@@ -52,9 +52,9 @@ struct settling {
 };
 
 /* 0 or -ENOMEM, as are the next. */
-int settle_locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret);
+int flush_locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret);
 
 /* Adds a node of the tree of stacks, whose frame is still to be located. Its index, or -ENOMEM. */
-int64_t settle_stack(struct settling *s, struct profile_stack *stack, uint64_t address);
-int settle_stacks(struct settling *s);
-int settle_streams(struct settling *s);
+int64_t flush_stack(struct settling *s, struct profile_stack *stack, uint64_t address);
+int flush_stacks(struct settling *s);
+int flush_streams(struct settling *s);

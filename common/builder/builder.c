@@ -5,20 +5,21 @@
 #include <stdlib.h>
 
 #include "common/builder/builder-internal.h"
-#include "common/builder/stack-fold.h"
+#include "common/builder/stack-prune.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS    (256u * 1024)
 #define MAX_FRAMES  (256u * 1024)
 #define MAX_STREAMS (64u * 1024)
 
-/* Mappings that incarnations sampled may hold among them: 10 MiB. More, and the window is settled early. */
+/* Mappings that process_contexts sampled may hold among them: 10 MiB. More, and the window is
+ * settled early. */
 #define MAX_MAPPINGS (256u * 1024)
 
 /* Each row is of one stream at most, and counted once. */
 #define MAX_ROWS_ADDED PATH_TREE_MAX_PATHS
 
-_Static_assert(MAX_ROWS_ADDED <= ROW_TABLE_MAX_TIMES, "no count overflows");
+_Static_assert(MAX_ROWS_ADDED <= BRANCH_TABLE_MAX_TIMES, "no count overflows");
 
 static size_t max_rows(const struct builder *b)
 {
@@ -36,9 +37,9 @@ int builder_new(struct builder **ret, const struct builder_settings *settings)
 	b->settings = *settings;
 	/* Without a thread all works as well, but slower. */
 	if (settings->rows_ahead > 0 &&
-	    row_thread_new(&b->thread, &b->rows, settings->rows_ahead) >= 0)
-		slack = MAX(settings->rows_ahead, (size_t)ROW_THREAD_MIN_ROWS);
-	r = row_counter_init(&b->rows, max_rows(b) + slack);
+	    branch_thread_new(&b->thread, &b->rows, settings->rows_ahead) >= 0)
+		slack = MAX(settings->rows_ahead, (size_t)BRANCH_THREAD_MIN_ROWS);
+	r = branch_counter_init(&b->rows, max_rows(b) + slack);
 	if (r < 0)
 		return r;
 	r = path_tree_init(&b->stacks,
@@ -60,7 +61,7 @@ void builder_forget_contexts(struct builder *b)
 {
 	for (size_t i = 0; i < b->n_contexts; i++) {
 		b->contexts[i]->context = PROFILE_NONE;
-		incarnation_unref(b->contexts[i]);
+		process_context_unref(b->contexts[i]);
 	}
 	b->n_contexts = 0;
 	b->n_mappings = 0;
@@ -73,8 +74,8 @@ struct builder *builder_free(struct builder *builder)
 	builder_forget_contexts(builder);
 	profile_free(builder->settled);
 	free(builder->contexts);
-	row_thread_free(builder->thread);
-	row_counter_done(&builder->rows);
+	branch_thread_free(builder->thread);
+	branch_counter_done(&builder->rows);
 	path_tree_done(&builder->stacks);
 	path_tree_done(&builder->streams);
 	stitch_free(builder->stitch);
@@ -83,31 +84,31 @@ struct builder *builder_free(struct builder *builder)
 	return NULL;
 }
 
-/* The number of the incarnation in this window; its first sample in it makes it one. */
-static int get_context(struct builder *b, struct incarnation *incarnation, uint32_t *ret)
+/* The number of the process_context in this window; its first sample in it makes it one. */
+static int get_context(struct builder *b, struct process_context *process_context, uint32_t *ret)
 {
-	if (_unlikely_(incarnation->context == PROFILE_NONE)) {
+	if (_unlikely_(process_context->context == PROFILE_NONE)) {
 		if (ARRAY_RESERVE(&b->contexts, &b->cap_contexts, b->n_contexts + 1) < 0)
 			return -ENOMEM;
-		b->contexts[b->n_contexts] = incarnation_ref(incarnation);
-		b->n_mappings += incarnation->space->n_mappings;
-		incarnation->context = (uint32_t)b->n_contexts++;
+		b->contexts[b->n_contexts] = process_context_ref(process_context);
+		b->n_mappings += process_context->space->n_mappings;
+		process_context->context = (uint32_t)b->n_contexts++;
 	}
-	*ret = incarnation->context;
+	*ret = process_context->context;
 	return 0;
 }
 
-static bool same_branch(const struct row *a, const struct row *b)
+static bool same_branch(const struct branch_record *a, const struct branch_record *b)
 {
 	return a->from == b->from && a->to == b->to;
 }
 
 /*
- * Skylake and its kin often have the last branch before the sample twice, with other cycles (llvm-bolt drops
- * it as well: DataAggregator, NeedsSkylakeFix). Of three alike it cannot be told: a tight loop makes those,
- * and on other hardware two, so there equal rows are not to be doubted.
+ * Skylake and its kin often have the last branch before the sample twice, with other cycles
+ * (llvm-bolt drops it as well: DataAggregator, NeedsSkylakeFix). Of three alike it cannot be told:
+ * a tight loop makes those, and on other hardware two, so there equal rows are not to be doubted.
  */
-static bool is_doubled(const struct builder *b, const struct row *rows, size_t n)
+static bool is_doubled(const struct builder *b, const struct branch_record *rows, size_t n)
 {
 	return n == b->settings.doubled && n > 2 && rows[0].from != 0 && rows[0].to != 0 &&
 	       same_branch(&rows[0], &rows[1]) && !same_branch(&rows[0], &rows[2]);
@@ -126,7 +127,8 @@ static void count_all_rows(struct profile_counters *c, const struct sample *s)
 	if (s->gaps)
 		c->runs_filtered += n_runs;
 	else
-		c->runs_beside += n_runs; /* until they have turned out to be between sound rows */
+		c->runs_skipped_rows +=
+			n_runs; /* until they have turned out to be between sound rows */
 }
 
 /* Rows that are not for the tables: their number goes to @rows, that of their runs to @runs. */
@@ -145,14 +147,14 @@ int builder_wait(struct builder *b)
 {
 	int r = stream_queue_flush(&b->queue, &b->streams);
 
-	return r < 0 || !b->thread ? r : row_thread_wait(b->thread);
+	return r < 0 || !b->thread ? r : branch_thread_wait(b->thread);
 }
 
 static int count_stream(struct builder *b, const struct counted_snapshot *snapshot)
 {
 	int r = stream_queue_put(&b->queue, &b->streams, snapshot);
 
-	b->counters.streams_none += r == 0;
+	b->counters.streams_invalid += r == 0;
 	return r;
 }
 
@@ -168,8 +170,9 @@ static int count_snapshot(struct builder *b, const struct counted_snapshot *snap
 	if (snapshot->n_rows > 0 && count_stream(b, snapshot) < 0)
 		return -ENOMEM;
 	if (b->thread && stays)
-		return row_thread_add(b->thread, snapshot);
-	r = b->thread ? row_thread_count(b->thread, snapshot) : row_counter_add(&b->rows, snapshot);
+		return branch_thread_add(b->thread, snapshot);
+	r = b->thread ? branch_thread_count(b->thread, snapshot) :
+			branch_counter_add(&b->rows, snapshot);
 	k = stream_queue_flush(&b->queue, &b->streams);
 	return r < 0 ? r : k;
 }
@@ -195,7 +198,7 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 		count_all_rows(&b->counters, s);
 	}
 	if (is_doubled(b, s->rows, snapshot.n_rows)) {
-		b->counters.rows_doubled++;
+		b->counters.rows_duplicate++;
 		snapshot.rows++;
 		snapshot.n_rows--;
 	}
@@ -203,8 +206,8 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 }
 
 /*
- * How many of the callers, from the outermost on, have the nodes that they are marked with. Marks are of this
- * tree, and this context; others have no meaning any more.
+ * How many of the callers, from the outermost on, have the nodes that they are marked with. Marks
+ * are of this tree, and this context; others have no meaning any more.
  */
 static size_t count_marked(struct builder *b, uint32_t context)
 {
@@ -235,7 +238,8 @@ static uint64_t frame_place(const struct builder *b, size_t i)
 	return i < n ? b->callers.callers[i].from : b->stack.frames[b->stack.n - 1 - (i - n)].place;
 }
 
-/* Where each frame from number @i on is looked for depends on no other being found: all are asked for at once. */
+/* Where each frame from number @i on is looked for depends on no other being found: all are asked
+ * for at once. */
 static void prefetch_stack(const struct builder *b, const struct path *path, size_t i)
 {
 	uint64_t hash = path->hash;
@@ -247,8 +251,8 @@ static void prefetch_stack(const struct builder *b, const struct path *path, siz
 }
 
 /*
- * Walks the stack from its outermost frame to the leaf. The leaf's node; PATH_ROOT where there is no
- * stack; -ENOSPC, -ENOMEM.
+ * Walks the stack from its outermost frame to the leaf. The leaf's node; PATH_ROOT where there is
+ * no stack; -ENOSPC, -ENOMEM.
  */
 static int64_t find_stack(struct builder *b, uint32_t context)
 {
@@ -281,7 +285,7 @@ static int make_room_for_stack(struct builder *b)
 
 	if (_likely_(tree->n_nodes + stack_depth(b) <= tree->max_nodes) || b->stacks_are_full)
 		return 0;
-	if (stack_fold_half(tree) < 0)
+	if (stack_prune_half(tree) < 0)
 		return -ENOMEM;
 	b->n_stack_trees++;
 	b->stacks_are_full = tree->n_nodes > tree->max_nodes / 4 * 3;
@@ -289,8 +293,8 @@ static int make_room_for_stack(struct builder *b)
 }
 
 /*
- * Is the leaf left to be counted with the rows: 1, unless a call chain was counted. Where the tree of stacks is
- * full the leaf is counted alone: so it is right what a function has itself.
+ * Is the leaf left to be counted with the rows: 1, unless a call chain was counted. Where the tree
+ * of stacks is full the leaf is counted alone: so it is right what a function has itself.
  */
 static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
@@ -301,7 +305,7 @@ static int count_stack(struct builder *b, uint32_t context, const struct sample 
 		return -ENOMEM;
 	node = find_stack(b, context);
 	if (node == PATH_ROOT || node == -ENOSPC) {
-		b->counters.stacks_folded += node == -ENOSPC;
+		b->counters.stacks_pruned += node == -ENOSPC;
 		return 1;
 	}
 	if (node < 0)
@@ -327,7 +331,7 @@ static int add_settled(struct builder *b, struct profile *part)
 {
 	const struct profile *both[] = { b->settled, part };
 	struct profile *sum;
-	int r = profile_seal(part);
+	int r = profile_finalize(part);
 
 	if (r < 0 || !b->settled) {
 		b->settled = r < 0 ? b->settled : part;
@@ -345,17 +349,17 @@ static int add_settled(struct builder *b, struct profile *part)
 }
 
 /*
- * Are there as many distinct rows as there may be, with @n more? For all that are under way to the thread there is
- * room beyond that: only where it is used up are they waited for.
+ * Are there as many distinct rows as there may be, with @n more? For all that are under way to the
+ * thread there is room beyond that: only where it is used up are they waited for.
  */
 static bool rows_are_full(struct builder *b, size_t n)
 {
-	const struct row_table *table = &b->rows.table;
+	const struct branch_table *table = &b->rows.table;
 
 	n += 3 * ROW_BATCH;
-	if (b->thread && row_thread_most_counts(b->thread) + n <= table->max_counts)
+	if (b->thread && branch_thread_most_counts(b->thread) + n <= table->max_counts)
 		return false;
-	if (b->thread && row_thread_wait(b->thread) < 0)
+	if (b->thread && branch_thread_wait(b->thread) < 0)
 		return true; /* and settling says so */
 	return table->n_counts + n > MIN(max_rows(b), table->max_counts);
 }
@@ -370,10 +374,10 @@ static bool must_settle(struct builder *b, const struct sample *s)
 					 b->stacks.n_nodes + stack_depth(b) > b->stacks.max_nodes);
 }
 
-static int settle_early(struct builder *b, const struct processes *processes)
+static int flush_early(struct builder *b, const struct processes *processes)
 {
 	struct profile *part;
-	int r = builder_settle(b, processes, &part);
+	int r = builder_flush(b, processes, &part);
 
 	return r < 0 ? r : add_settled(b, part);
 }
@@ -381,7 +385,7 @@ static int settle_early(struct builder *b, const struct processes *processes)
 int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	struct profile *part;
-	int r = builder_settle(builder, processes, &part);
+	int r = builder_flush(builder, processes, &part);
 
 	if (r < 0)
 		return r;
@@ -398,7 +402,7 @@ int builder_close(struct builder *builder, const struct processes *processes, st
 
 static int count_sample(struct builder *b, struct processes *processes, const struct event *e)
 {
-	struct incarnation *incarnation = processes_find(processes, e->pid);
+	struct process_context *process_context = processes_find(processes, e->pid);
 	const struct sample *s = &e->sample;
 	struct profile_counters *c = &b->counters;
 	uint32_t context;
@@ -406,9 +410,9 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 
 	if (stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
 		return -ENOMEM;
-	if (_unlikely_(must_settle(b, s)) && settle_early(b, processes) < 0)
+	if (_unlikely_(must_settle(b, s)) && flush_early(b, processes) < 0)
 		return -ENOMEM;
-	if (!incarnation || get_context(b, incarnation, &context) < 0)
+	if (!process_context || get_context(b, process_context, &context) < 0)
 		return -ENOMEM;
 	note_time(b, e->time_ns);
 	c->snapshots_empty += s->has_rows && s->n_rows == 0;
@@ -420,7 +424,8 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 static void set_aside(struct builder *b, const struct sample *s, uint64_t *reason)
 {
 	(*reason)++;
-	set_rows_aside(&b->counters, s, &b->counters.rows_aside, &b->counters.runs_aside);
+	set_rows_aside(&b->counters, s, &b->counters.rows_skipped_samples,
+		       &b->counters.runs_skipped_samples);
 }
 
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event)

@@ -3,10 +3,10 @@
  * The builder: one open window. Samples in, counts up.
  *
  * The way of a sample touches raw addresses only, one hash step a row and one a frame (row-table.h,
- * path-tree.h), and a few for the path of branches that led to it (stream.h). When the window closes,
- * addresses become places in objects, once per distinct row; and rows and runs that cannot be believed are
- * set aside, by reason. It is settled before that, and added up in the end, where what it holds of
- * replaced address spaces gets too much.
+ * path-tree.h), and a few for the path of branches that led to it (stream.h). When the window
+ * closes, addresses become places in objects, once per distinct row; and rows and runs that cannot
+ * be believed are set aside, by reason. It is settled before that, and added up in the end, where
+ * what it holds of replaced address spaces gets too much.
  */
 #pragma once
 
@@ -22,9 +22,9 @@
 struct builder;
 
 struct builder_settings {
-	uint32_t source; /* samples of this source count */
-	uint32_t
-		doubled; /* where not 0: a full snapshot of this many rows may hold its newest twice */
+	uint32_t source;  /* samples of this source count */
+	uint32_t doubled; /* where not 0: a full snapshot of this many rows may hold its newest
+			     twice */
 	bool unbounded;  /* a full table is settled and begun anew: memory grows with the profile */
 	size_t max_rows; /* distinct runs and branches, in pairs; 0: a quarter of a million */
 	size_t max_frames;  /* nodes of the tree of stacks; 0: a quarter of a million */
@@ -42,9 +42,9 @@ DEFINE_CLEANUP(struct builder *, builder_free);
 
 /*
  * Counts a sample, or a record of loss; other events are passed over. What it keeps are references
- * to incarnations of @processes and, with rows_ahead, rows that stay: until the window is closed or the builder
- * freed, so that comes before the recording is. 0, or -ENOMEM: then it can only be freed. A full table is no error
- * but counted.
+ * to process_contexts of @processes and, with rows_ahead, rows that stay: until the window is
+ * closed or the builder freed, so that comes before the recording is. 0, or -ENOMEM: then it can
+ * only be freed. A full table is no error but counted.
  */
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event);
 

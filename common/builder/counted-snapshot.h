@@ -8,11 +8,12 @@
 #include "common/record/event.h"
 
 struct counted_snapshot {
-	const struct row *rows; /* newest first; they stay whoever's they are */
+	const struct branch_record *rows; /* newest first; they stay whoever's they are */
 	uint32_t n_rows;
 	uint32_t context;
 	bool gaps;     /* of no run between two rows anything is known */
-	bool has_leaf; /* it has no call chain: its address is counted as a row that leads nowhere */
+	bool has_leaf; /* it has no call chain: its address is counted as a row that leads nowhere
+			*/
 	uint64_t leaf, weight;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/builder/builder.h"
-#include "common/builder/doubled.h"
+#include "common/builder/duplicate-record.h"
 #include "common/process/processes.h"
 #include "common/util/cleanup.h"
 
@@ -153,7 +153,7 @@ static void show_progress(const struct loading *l)
 static int start_counting(struct loading *l, struct fault *fault)
 {
 	struct builder_settings settings = {
-		.doubled = doubled_depth(recording_info(l->recording)->cpuid),
+		.doubled = duplicate_record_depth(recording_info(l->recording)->cpuid),
 		.unbounded = true,
 		.max_rows = MAX_ROWS,
 		.max_frames = MAX_FRAMES,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The paths of one window, call stacks or streams, as a tree of raw addresses in bounded memory: a path is
- * its parent, one step shorter, and one step more. Nodes are found by (context, parent, step), and lie in the
- * index by a hash of the whole path: where to look for each next node does not hang on having
- * found the one before, so that a walk does not wait for memory at every step.
+ * The paths of one window, call stacks or streams, as a tree of raw addresses in bounded memory: a
+ * path is its parent, one step shorter, and one step more. Nodes are found by (context, parent,
+ * step), and lie in the index by a hash of the whole path: where to look for each next node does
+ * not hang on having found the one before, so that a walk does not wait for memory at every step.
  *
- * Where there are more paths than room, light ones go (path-fold.h, stack-fold.h), and how much may be
- * missing of any one is known at all times.
+ * Where there are more paths than room, light ones go (path-fold.h, stack-fold.h), and how much may
+ * be missing of any one is known at all times.
  */
 #pragma once
 
@@ -19,15 +19,15 @@
 /* Of a stack @from is the frame's address and @to is 0; of a stream they are the branch. */
 struct path_node {
 	uint64_t from, to;
-	uint64_t
-		amount; /* of a stack the weight of its samples; of a stream its cycles, all below included */
-	uint64_t hash; /* of the whole path */
-	uint32_t
-		stitched; /* of a stack, frames from earlier samples, of all its hits; at its most: or more */
-	uint32_t parent; /* an index less than its own */
+	uint64_t amount; /* of a stack the weight of its samples; of a stream its cycles, all below
+			    included */
+	uint64_t hash;   /* of the whole path */
+	uint32_t stitched; /* of a stack, frames from earlier samples, of all its hits; at its most:
+			      or more */
+	uint32_t parent;   /* an index less than its own */
 	uint32_t context;
 	uint32_t hits;   /* samples counted here */
-	uint32_t folded; /* of these, those whose whole path is another, which was too light */
+	uint32_t pruned; /* of these, those whose whole path is another, which was too light */
 	uint32_t missed; /* samples of it or what is below that were counted elsewhere, at most */
 };
 
@@ -40,12 +40,12 @@ static inline void path_node_add_stitched(struct path_node *node, uint32_t n)
 struct path_tree {
 	struct path_node *nodes; /* the first is PATH_ROOT */
 	size_t n_nodes, max_nodes;
-	uint32_t *
-		slots; /* 1 << bits of them: an index of a node, above it a piece of its hash; 0: free */
+	uint32_t *slots; /* 1 << bits of them: an index of a node, above it a piece of its hash; 0:
+			    free */
 	unsigned int bits;
 	uint64_t
 		n_paths; /* added; not more than PATH_TREE_MAX_PATHS, which the owner looks after */
-	uint32_t lightest; /* nothing that was folded can have had more samples than this */
+	uint32_t rarest; /* nothing that was pruned can have had more samples than this */
 };
 
 #define PATH_TREE_MAX_PATHS (UINT32_MAX / 2)
@@ -133,8 +133,8 @@ static inline uint32_t path_tree_find(const struct path_tree *tree, uint64_t has
 }
 
 /*
- * Goes one step on from *@path, to a node found or made. One that is made may have missed so many samples
- * before. 0; -ENOSPC if the tree is full, -ENOMEM.
+ * Goes one step on from *@path, to a node found or made. One that is made may have missed so many
+ * samples before. 0; -ENOSPC if the tree is full, -ENOMEM.
  */
 int path_tree_get(struct path_tree *tree, struct path *path, uint64_t from, uint64_t to,
 		  uint32_t missed);

@@ -3,27 +3,28 @@
 
 #include <errno.h>
 
-#include "common/builder/path-fold.h"
-#include "common/builder/row-table.h"
+#include "common/builder/branch-table.h"
+#include "common/builder/path-prune.h"
 #include "common/util/macro.h"
 
 /* Of a number of samples, what any one path may lack. */
 #define SHARE 1000u
 
-/* Does the path of the newest @i rows, which are sound, go on with the one before? A run must join it. */
+/* Does the path of the newest @i rows, which are sound, go on with the one before? A run must join
+ * it. */
 static bool goes_on(const struct stream *s, size_t i)
 {
-	const struct row *row = &s->rows[i];
+	const struct branch_record *row = &s->rows[i];
 
 	if (i == 0 || i == s->n)
 		return i == 0;
-	return !(row[-1].flags & ROW_AFTER_GAP) && row_is_sound(row) &&
+	return !(row[-1].flags & BRANCH_RECORD_AFTER_GAP) && branch_record_is_sound(row) &&
 	       row[-1].from - row->to <= RUN_MAX_BYTES;
 }
 
 /*
- * The nodes that a sample may add. A path of STREAM_MAX_ROWS is complete after STREAM_MAX_ROWS / reach samples,
- * which shall be no more than half of the share.
+ * The nodes that a sample may add. A path of STREAM_MAX_ROWS is complete after STREAM_MAX_ROWS /
+ * reach samples, which shall be no more than half of the share.
  */
 static size_t reach(uint64_t n_paths)
 {
@@ -35,10 +36,11 @@ static size_t reach(uint64_t n_paths)
 
 static int make_room(struct path_tree *tree)
 {
-	return tree->n_nodes + STREAM_MAX_ROWS > tree->max_nodes ? path_fold_half(tree) : 0;
+	return tree->n_nodes + STREAM_MAX_ROWS > tree->max_nodes ? path_prune_half(tree) : 0;
 }
 
-/* Of the next steps from number @i on, what they are found by, each after the one before: asks for their slots. */
+/* Of the next steps from number @i on, what they are found by, each after the one before: asks for
+ * their slots. */
 static void hash_ahead(struct stream *s, const struct path_tree *tree, size_t i, uint64_t hash)
 {
 	size_t end = MIN(s->n, i + STREAM_AHEAD);
@@ -65,7 +67,7 @@ static void begin(struct stream *s, const struct path_tree *tree,
 	s->rows = snapshot->rows;
 	s->n = MIN(snapshot->n_rows, snapshot->gaps ? 1 : STREAM_MAX_ROWS);
 	s->context = snapshot->context;
-	if (s->n > 0 && !row_is_sound(&s->rows[0]))
+	if (s->n > 0 && !branch_record_is_sound(&s->rows[0]))
 		s->n = 0;
 	hash_ahead(s, tree, 0, path_begin(s->context).hash);
 }
@@ -77,7 +79,7 @@ static size_t walk(struct stream *s, struct path_tree *tree, struct path *ret_pa
 	size_t i = 0;
 
 	for (; goes_on(s, i); i++) {
-		const struct row *row = &s->rows[i];
+		const struct branch_record *row = &s->rows[i];
 		uint32_t next;
 
 		if (i > 0 && i % STREAM_AHEAD == 0) {
@@ -89,7 +91,7 @@ static size_t walk(struct stream *s, struct path_tree *tree, struct path *ret_pa
 			break;
 		path.hash = s->hashes[i % STREAM_AHEAD];
 		path.node = next;
-		tree->nodes[next].amount += row_cycles(row);
+		tree->nodes[next].amount += branch_record_cycles(row);
 	}
 	*ret_path = path;
 	return i;
@@ -105,17 +107,17 @@ static int add(struct stream *s, struct path_tree *tree)
 	i = walk(s, tree, &path);
 	end = i + reach(tree->n_paths);
 	for (; i < end && goes_on(s, i); i++) {
-		const struct row *row = &s->rows[i];
+		const struct branch_record *row = &s->rows[i];
 		uint32_t missed = path_missed_below(tree, &tree->nodes[path.node]);
 		int r = path_tree_add(tree, &path, row->from, row->to, missed);
 
 		if (r < 0)
 			return r;
-		tree->nodes[path.node].amount += row_cycles(row);
+		tree->nodes[path.node].amount += branch_record_cycles(row);
 	}
 	tree->n_paths++;
 	tree->nodes[path.node].hits++;
-	tree->nodes[path.node].folded += goes_on(s, i);
+	tree->nodes[path.node].pruned += goes_on(s, i);
 	return 0;
 }
 
@@ -153,7 +155,7 @@ int stream_queue_flush(struct stream_queue *queue, struct path_tree *tree)
 	return r;
 }
 
-int stream_fold(struct path_tree *tree, uint32_t light)
+int stream_prune(struct path_tree *tree, uint32_t light)
 {
-	return path_fold(tree, MAX((uint32_t)(tree->n_paths / SHARE), light));
+	return path_prune(tree, MAX((uint32_t)(tree->n_paths / SHARE), light));
 }

@@ -14,15 +14,15 @@
 
 /* The path of a sample on its way into the tree. */
 struct stream {
-	const struct row *rows; /* newest first; they stay whoever's they are */
-	size_t n;               /* 0: there is none */
+	const struct branch_record *rows; /* newest first; they stay whoever's they are */
+	size_t n;                         /* 0: there is none */
 	uint32_t context;
 	uint64_t hashes[STREAM_AHEAD]; /* of the next steps */
 };
 
 /*
- * Those of the last samples, each a stage further with every one that comes, so that what was asked for is there
- * when it is used, as in row-table.h. Zeroed it is empty.
+ * Those of the last samples, each a stage further with every one that comes, so that what was asked
+ * for is there when it is used, as in row-table.h. Zeroed it is empty.
  */
 struct stream_queue {
 	struct stream streams[STREAMS_WAITING];
@@ -30,13 +30,13 @@ struct stream_queue {
 };
 
 /*
- * Counts the path of a snapshot, as far as each row is joined to the next by a run. Its rows must stay until
- * STREAMS_WAITING more have come, or stream_queue_flush() has been called. 1; 0 if there is none, as the newest row
- * cannot be believed; -ENOMEM.
+ * Counts the path of a snapshot, as far as each row is joined to the next by a run. Its rows must
+ * stay until STREAMS_WAITING more have come, or stream_queue_flush() has been called. 1; 0 if there
+ * is none, as the newest row cannot be believed; -ENOMEM.
  *
- * The more samples there are, the fewer new nodes it may bring, so that paths seen once cost little: it is then
- * counted where it had to stop. A path of n rows thereby misses so few samples that it is under half of a
- * thousandth of all.
+ * The more samples there are, the fewer new nodes it may bring, so that paths seen once cost
+ * little: it is then counted where it had to stop. A path of n rows thereby misses so few samples
+ * that it is under half of a thousandth of all.
  */
 int stream_queue_put(struct stream_queue *queue, struct path_tree *tree,
 		     const struct counted_snapshot *snapshot);
@@ -45,7 +45,7 @@ int stream_queue_put(struct stream_queue *queue, struct path_tree *tree,
 int stream_queue_flush(struct stream_queue *queue, struct path_tree *tree);
 
 /*
- * When the window closes: folds paths of under a thousandth of the samples, and in any case those of up to @light
- * samples. 0 or -ENOMEM.
+ * When the window closes: folds paths of under a thousandth of the samples, and in any case those
+ * of up to @light samples. 0 or -ENOMEM.
  */
-int stream_fold(struct path_tree *tree, uint32_t light);
+int stream_prune(struct path_tree *tree, uint32_t light);

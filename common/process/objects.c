@@ -201,7 +201,8 @@ struct object *objects_of_mapping(struct objects *objects, const struct mapping_
 	what.path = path;
 	memcpy(what.build_id, mapping->build_id, sizeof(what.build_id));
 	switch (what.kind) {
-	case OBJECT_KERNEL: /* perf puts the address of _text, or _stext, in the place of the offset */
+	case OBJECT_KERNEL: /* perf puts the address of _text, or _stext, in the place of the offset
+			     */
 		what.base = mapping->file_offset;
 		*ret_shift = -mapping->file_offset;
 		break;

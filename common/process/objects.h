@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/process/space.h"
+#include "common/process/address-space.h"
 #include "common/record/event.h"
 
 struct objects;

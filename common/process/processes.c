@@ -30,7 +30,7 @@ struct process {
 	int32_t pid;
 	unsigned int n_threads; /* that were heard of and have not exited */
 	unsigned int look;      /* the last in which it was seen to be there */
-	struct incarnation *incarnation;
+	struct process_context *process_context;
 	bool exited;
 	UT_hash_handle hh;
 	struct process *prev, *next; /* among the exited */
@@ -44,7 +44,7 @@ struct processes {
 	unsigned int look; /* at all that runs: how many there were */
 	struct process *recent[N_RECENT];
 	struct objects *objects;
-	struct space *kernel;
+	struct address_space *kernel;
 };
 
 int processes_new(struct processes **ret)
@@ -57,7 +57,7 @@ int processes_new(struct processes **ret)
 	r = objects_new(&p->objects);
 	if (r < 0)
 		return r;
-	p->kernel = space_new();
+	p->kernel = address_space_new();
 	if (!p->kernel)
 		return -ENOMEM;
 	*ret = TAKE_PTR(p);
@@ -87,7 +87,7 @@ static void remove_process(struct processes *p, struct process *process)
 		*recent = NULL;
 	revive(p, process);
 	HASH_DEL(p->by_pid, process);
-	incarnation_unref(process->incarnation);
+	process_context_unref(process->process_context);
 	free(process);
 }
 
@@ -109,7 +109,7 @@ struct processes *processes_free(struct processes *processes)
 		remove_thread(processes, thread);
 	HASH_ITER(hh, processes->by_pid, process, next)
 		remove_process(processes, process);
-	space_unref(processes->kernel);
+	address_space_unref(processes->kernel);
 	objects_free(processes->objects);
 	free(processes);
 	return NULL;
@@ -130,7 +130,7 @@ static struct process *find_process(struct processes *p, int32_t pid)
 /* A process nobody has told of: named after its pid, and nothing mapped. */
 static struct process *add_process(struct processes *p, int32_t pid)
 {
-	struct incarnation nobody = { .pid = pid, .uid = UINT32_MAX };
+	struct process_context nobody = { .pid = pid, .uid = UINT32_MAX };
 	struct process *process;
 	char comm[16];
 
@@ -139,14 +139,14 @@ static struct process *add_process(struct processes *p, int32_t pid)
 	if (!process)
 		return NULL;
 	process->pid = pid;
-	process->incarnation = incarnation_new(&nobody, comm, NULL);
-	if (!process->incarnation) {
+	process->process_context = process_context_new(&nobody, comm, NULL);
+	if (!process->process_context) {
 		free(process);
 		return NULL;
 	}
 	HASH_ADD(hh, p->by_pid, pid, sizeof(pid), process);
 	if (!process->hh.tbl) {
-		incarnation_unref(process->incarnation);
+		process_context_unref(process->process_context);
 		free(process);
 		return NULL;
 	}
@@ -229,24 +229,25 @@ static int set_thread_comm(struct thread *thread, const char *comm)
 }
 
 /*
- * The incarnation of @process for a change: itself while nobody has kept addresses of it, else a
- * new one like it. @comm NULL keeps the name.
+ * The process_context of @process for a change: itself while nobody has kept addresses of it, else
+ * a new one like it. @comm NULL keeps the name.
  */
-static struct incarnation *renew(struct process *process, const char *comm, struct space *space)
+static struct process_context *renew(struct process *process, const char *comm,
+				     struct address_space *space)
 {
-	struct incarnation *fresh = incarnation_new(process->incarnation, comm, space);
+	struct process_context *fresh = process_context_new(process->process_context, comm, space);
 
 	if (!fresh)
 		return NULL;
-	incarnation_unref(process->incarnation);
-	process->incarnation = fresh;
+	process_context_unref(process->process_context);
+	process->process_context = fresh;
 	return fresh;
 }
 
-static void forget_executable(struct incarnation *incarnation)
+static void forget_executable(struct process_context *process_context)
 {
-	free((char *)incarnation->executable);
-	incarnation->executable = NULL;
+	free((char *)process_context->executable);
+	process_context->executable = NULL;
 }
 
 /* Those whose exit was not heard of. */
@@ -260,21 +261,22 @@ static void forget_threads(struct processes *p, struct process *process, int32_t
 	process->n_threads = but_tid ? 1 : 0;
 }
 
-/* After an exec there is but one thread. One that was not the first has taken its number: no exit is told of its own. */
+/* After an exec there is but one thread. One that was not the first has taken its number: no exit
+ * is told of its own. */
 static int apply_comm(struct processes *p, const struct event *e)
 {
 	struct process *process = get_process(p, e->pid);
 	struct thread *thread = process ? get_thread(p, process, e->tid) : NULL;
-	struct incarnation *fresh;
-	struct space *space;
+	struct process_context *fresh;
+	struct address_space *space;
 
 	if (!thread)
 		return -ENOMEM;
 	if (e->tid != e->pid)
 		return set_thread_comm(thread, e->comm.comm);
-	if (!e->comm.exec && strcmp(process->incarnation->comm, e->comm.comm) == 0)
+	if (!e->comm.exec && strcmp(process->process_context->comm, e->comm.comm) == 0)
 		return 0;
-	space = e->comm.exec ? NULL : process->incarnation->space;
+	space = e->comm.exec ? NULL : process->process_context->space;
 	fresh = renew(process, e->comm.comm, space);
 	if (!fresh)
 		return -ENOMEM;
@@ -288,7 +290,8 @@ static int apply_comm(struct processes *p, const struct event *e)
 	return 0;
 }
 
-/* Does away with the one that had the number before, and with its threads if their exit was not heard of. */
+/* Does away with the one that had the number before, and with its threads if their exit was not
+ * heard of. */
 static void replace_process(struct processes *p, struct process *process)
 {
 	if (process->n_threads > 0)
@@ -302,7 +305,8 @@ static bool is_unseen(const struct processes *p, const struct process *process)
 	return process->look != p->look && process->pid != 0;
 }
 
-/* They exited, unheard of; their threads first, as leave_thread() buries the process of the last. */
+/* They exited, unheard of; their threads first, as leave_thread() buries the process of the last.
+ */
 static void bury_unseen(struct processes *p)
 {
 	struct process *process, *next;
@@ -323,20 +327,20 @@ static int fork_process(struct processes *p, const struct event *e)
 {
 	struct process *old = find_process(p, e->pid), *child, *parent;
 	struct thread *thread;
-	struct incarnation *fresh;
+	struct process_context *fresh;
 
 	if (old)
 		replace_process(p, old);
 	child = add_process(p, e->pid);
 	if (!child || !get_thread(p, child, e->tid))
 		return -ENOMEM;
-	child->incarnation->start_ns = e->time_ns;
+	child->process_context->start_ns = e->time_ns;
 	parent = find_process(p, e->fork.parent_pid);
 	if (!parent)
 		return 0;
 	thread = find_thread(p, e->fork.parent_tid);
-	fresh = incarnation_new(parent->incarnation, thread ? thread->comm : NULL,
-				e->fork.exec ? NULL : parent->incarnation->space);
+	fresh = process_context_new(parent->process_context, thread ? thread->comm : NULL,
+				    e->fork.exec ? NULL : parent->process_context->space);
 	if (!fresh)
 		return -ENOMEM;
 	if (e->fork.exec) {
@@ -346,8 +350,8 @@ static int fork_process(struct processes *p, const struct event *e)
 	}
 	fresh->pid = e->pid;
 	fresh->start_ns = e->time_ns;
-	incarnation_unref(child->incarnation);
-	child->incarnation = fresh;
+	process_context_unref(child->process_context);
+	child->process_context = fresh;
 	return 0;
 }
 
@@ -381,21 +385,22 @@ static void apply_exit(struct processes *p, const struct event *e)
 }
 
 /* May the space be changed in place? Not if others share it, nor what was sampled. */
-static struct space *space_for_change(struct process *process, const struct mapping *mapping)
+static struct address_space *space_for_change(struct process *process,
+					      const struct mapping *mapping)
 {
-	struct incarnation *i = process->incarnation;
-	_cleanup_(space_unrefp) struct space *copy = NULL;
+	struct process_context *i = process->process_context;
+	_cleanup_(address_space_unrefp) struct address_space *copy = NULL;
 
-	if (i->context != PROFILE_NONE && space_overlaps(i->space, mapping)) {
-		copy = space_copy(i->space);
+	if (i->context != PROFILE_NONE && address_space_overlaps(i->space, mapping)) {
+		copy = address_space_copy(i->space);
 		i = copy ? renew(process, NULL, copy) : NULL;
 		return i ? i->space : NULL;
 	}
 	if (i->space->n_refs > 1) {
-		copy = space_copy(i->space);
+		copy = address_space_copy(i->space);
 		if (!copy)
 			return NULL;
-		space_unref(i->space);
+		address_space_unref(i->space);
 		i->space = TAKE_PTR(copy);
 	}
 	return i->space;
@@ -411,7 +416,7 @@ static bool is_named_after(const char *comm, const char *path)
 }
 
 /* After an exec the program is what is mapped first. Where none was seen the name must tell. */
-static bool becomes_executable(const struct incarnation *i, const struct mapping *mapping)
+static bool becomes_executable(const struct process_context *i, const struct mapping *mapping)
 {
 	const struct profile_object *what = &mapping->object->what;
 
@@ -423,24 +428,24 @@ static bool becomes_executable(const struct incarnation *i, const struct mapping
 static int map_user(struct processes *p, const struct event *e, const struct mapping *mapping)
 {
 	struct process *process = get_process(p, e->pid);
-	struct space *space;
+	struct address_space *space;
 	bool executable;
 
 	if (!process)
 		return -ENOMEM;
-	executable = e->mapping.executable && becomes_executable(process->incarnation, mapping);
+	executable = e->mapping.executable && becomes_executable(process->process_context, mapping);
 	space = space_for_change(process, mapping);
 	if (!space)
 		return -ENOMEM;
 	if (!e->mapping.executable)
-		return space_unmap(space, mapping->start, mapping->end);
+		return address_space_unmap(space, mapping->start, mapping->end);
 	if (executable) {
-		free((char *)process->incarnation->executable);
-		if (!incarnation_copy_string(&process->incarnation->executable,
-					     mapping->object->what.path))
+		free((char *)process->process_context->executable);
+		if (!process_context_copy_string(&process->process_context->executable,
+						 mapping->object->what.path))
 			return -ENOMEM;
 	}
-	return space_map(space, mapping);
+	return address_space_map(space, mapping);
 }
 
 static int apply_mapping(struct processes *p, const struct event *e)
@@ -458,7 +463,7 @@ static int apply_mapping(struct processes *p, const struct event *e)
 		return -ENOMEM;
 	mapping.object = object;
 	if (m->kernel)
-		return space_map(p->kernel, &mapping);
+		return address_space_map(p->kernel, &mapping);
 	return map_user(p, e, &mapping);
 }
 
@@ -474,7 +479,7 @@ static int apply_ksymbol(struct processes *p, const struct event *e)
 	if (!object)
 		return -ENOMEM;
 	mapping.object = object;
-	return space_map(p->kernel, &mapping);
+	return address_space_map(p->kernel, &mapping);
 }
 
 int processes_apply(struct processes *processes, const struct event *event)
@@ -504,20 +509,20 @@ int processes_apply(struct processes *processes, const struct event *event)
 	}
 }
 
-struct incarnation *processes_find(struct processes *processes, int32_t pid)
+struct process_context *processes_find(struct processes *processes, int32_t pid)
 {
 	struct process *process = get_process(processes, pid);
 
-	return process ? process->incarnation : NULL;
+	return process ? process->process_context : NULL;
 }
 
-int processes_identify(struct processes *processes, struct incarnation **ret, uint32_t uid,
+int processes_identify(struct processes *processes, struct process_context **ret, uint32_t uid,
 		       uint64_t cgroup, const char *unit)
 {
-	struct incarnation *i = *ret;
+	struct process_context *i = *ret;
 	const char *copy;
 
-	if (!incarnation_copy_string(&copy, unit))
+	if (!process_context_copy_string(&copy, unit))
 		return -ENOMEM;
 	if (i->context != PROFILE_NONE)
 		i = renew(find_process(processes, i->pid), NULL, i->space);
@@ -540,13 +545,14 @@ const char *processes_thread_comm(struct processes *processes, int32_t pid, int3
 
 	if (thread && thread->pid == pid && thread->comm)
 		return thread->comm;
-	return process ? process->incarnation->comm : NULL;
+	return process ? process->process_context->comm : NULL;
 }
 
 const struct mapping *processes_locate(const struct processes *processes,
-				       const struct incarnation *incarnation, uint64_t address)
+				       const struct process_context *process_context,
+				       uint64_t address)
 {
 	if (address_is_kernel(address))
-		return space_find(processes->kernel, address);
-	return space_find(incarnation->space, address);
+		return address_space_find(processes->kernel, address);
+	return address_space_find(process_context->space, address);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What kind of instruction made a branch. The numbers are the kernel's (PERF_BR_* in linux/perf_event.h), the
- * names those of perf's branch filters, and where it has no filter those of its report.
+ * What kind of instruction made a branch. The numbers are the kernel's (PERF_BR_* in
+ * linux/perf_event.h), the names those of perf's branch filters, and where it has no filter those
+ * of its report.
  */
 #pragma once
 
@@ -34,7 +35,7 @@ const char *branch_kind_name(enum branch_kind kind);
 enum branch_kind branch_kind_merge(enum branch_kind a, enum branch_kind b);
 
 /*
- * *@ret is a bit, 1 << kind, for each kind in a list of names with commas between, among which are "any_call"
- * and "any_ret" as perf has them, system calls included. -EINVAL for any other word.
+ * *@ret is a bit, 1 << kind, for each kind in a list of names with commas between, among which are
+ * "any_call" and "any_ret" as perf has them, system calls included. -EINVAL for any other word.
  */
 int branch_kinds_parse(uint32_t *ret, const char *names);

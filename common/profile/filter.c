@@ -190,7 +190,7 @@ static int copy_stack(struct selection *s, size_t i)
 		if (s->by_place && row.process != PROFILE_NONE)
 			s->part->processes[process].samples += row.samples;
 	} else {
-		row.samples = row.stitched = row.weight = row.folded = 0;
+		row.samples = row.stitched = row.weight = row.pruned = 0;
 	}
 	row.process = (uint32_t)process;
 	if (row.parent != PROFILE_NONE)
@@ -338,7 +338,7 @@ static int copy_part(struct selection *s)
 		if (r < 0)
 			return r;
 	}
-	return profile_seal(s->part);
+	return profile_finalize(s->part);
 }
 
 int profile_filter(struct profile **ret, const struct profile *profile,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Each row of a long table makes a count; these are sorted, now and then, and equal ones added up. */
+/* Each row of a long table makes a count; these are sorted, now and then, and equal ones added up.
+ */
 #include "common/profile/function-counts.h"
 
 #include <assert.h>
@@ -17,9 +18,9 @@ struct counting {
 	const struct profile *p;
 	size_t cap;
 	uint32_t *functions; /* of each stack's frame */
-	uint32_t *
-		active; /* of each function, then of each object: how often it is on the path to here */
-	bool failed; /* for want of memory */
+	uint32_t *active; /* of each function, then of each object: how often it is on the path to
+			     here */
+	bool failed;      /* for want of memory */
 };
 
 static void counting_done(struct counting *c)
@@ -73,7 +74,8 @@ static void add_up(struct function_counts *counts)
 	counts->n_rows = n;
 }
 
-/* There are many rows of few functions: they are added up in between, and take more room only where that does not help. */
+/* There are many rows of few functions: they are added up in between, and take more room only where
+ * that does not help. */
 static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
 		const struct function_tally *tally)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a profile counted of each function: a table so small, and so easily added up, that hours of windows can
- * be compared by it. It holds what the view by function shows, and no path.
+ * What a profile counted of each function: a table so small, and so easily added up, that hours of
+ * windows can be compared by it. It holds what the view by function shows, and no path.
  */
 #pragma once
 
@@ -18,7 +18,8 @@ struct function_tally {
 	uint64_t timed_runs;  /* tells */
 };
 
-/* Of one process; all places of an object that are in no function are one row, with @function PROFILE_NONE. */
+/* Of one process; all places of an object that are in no function are one row, with @function
+ * PROFILE_NONE. */
 struct function_count {
 	uint32_t process, function;
 	struct location at; /* a place in it */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Strings of any bytes as JSON strings, which must be UTF-8, and back, exactly. A byte that is not
- * part of valid UTF-8 becomes one of the characters U+EF80 to U+EFFF, which are for private use: its
- * low seven bits are the byte's. (These characters themselves, should they ever occur, are taken
- * as invalid bytes.) So a path or name that is UTF-8 looks in JSON as it is.
+ * part of valid UTF-8 becomes one of the characters U+EF80 to U+EFFF, which are for private use:
+ * its low seven bits are the byte's. (These characters themselves, should they ever occur, are
+ * taken as invalid bytes.) So a path or name that is UTF-8 looks in JSON as it is.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a person may call a process, an object or a function. A demangled name is taken apart by brackets
- * alone, which needs no knowledge of types.
+ * What a person may call a process, an object or a function. A demangled name is taken apart by
+ * brackets alone, which needs no knowledge of types.
  *
- * Name and wish are compared side by side. Where the name has template arguments the wish may have the
- * same, or "<...>" as a narrow table shows them, or none; for parameters within it "(...)".
+ * Name and wish are compared side by side. Where the name has template arguments the wish may have
+ * the same, or "<...>" as a narrow table shows them, or none; for parameters within it "(...)".
  */
 #include "common/profile/filter.h"
 
@@ -172,8 +172,8 @@ static bool begins_with(const char *text, const char *word)
 }
 
 /*
- * How much of @name from @at are template arguments with what leads up to them, of which @wanted has
- * none or "<...>"; 0 where it has others. *@ret_wanted is how much that takes of @wanted.
+ * How much of @name from @at are template arguments with what leads up to them, of which @wanted
+ * has none or "<...>"; 0 where it has others. *@ret_wanted is how much that takes of @wanted.
  */
 static size_t arguments_length(const char *name, size_t at, const char *wanted, size_t *ret_wanted)
 {

@@ -244,7 +244,7 @@ static int seal_if_grown(struct profile *sum, size_t *n_sealed)
 
 	if (n_rows(sum) < MAX(2 * *n_sealed, (size_t)ROWS_BEFORE_SEAL))
 		return 0;
-	r = profile_seal(sum);
+	r = profile_finalize(sum);
 	if (r < 0)
 		return r;
 	*n_sealed = n_rows(sum);
@@ -279,7 +279,7 @@ int profile_merge(struct profile **ret, const struct profile *const *profiles, s
 	r = own_info(sum, &info);
 	if (r < 0)
 		return r;
-	r = profile_seal(sum);
+	r = profile_finalize(sum);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(sum);

@@ -23,13 +23,13 @@ static const char *const kind_names[] = { "file", "kernel", "module", "vdso", "m
 static const struct column stack_columns[] = {
 	{ "parent", COLUMN_INDEX },  { "process", COLUMN_INDEX }, { "object", COLUMN_INDEX },
 	{ "offset", COLUMN_OFFSET }, { "samples", COLUMN_COUNT }, { "stitched", COLUMN_COUNT },
-	{ "weight", COLUMN_COUNT },  { "folded", COLUMN_COUNT },
+	{ "weight", COLUMN_COUNT },  { "pruned", COLUMN_COUNT },
 };
 
 static const struct column stream_columns[] = {
 	{ "parent", COLUMN_INDEX }, { "process", COLUMN_INDEX },   { "from_object", COLUMN_INDEX },
 	{ "from", COLUMN_OFFSET },  { "to_object", COLUMN_INDEX }, { "to", COLUMN_OFFSET },
-	{ "hits", COLUMN_COUNT },   { "folded", COLUMN_COUNT },    { "cycles", COLUMN_COUNT },
+	{ "hits", COLUMN_COUNT },   { "pruned", COLUMN_COUNT },    { "cycles", COLUMN_COUNT },
 };
 
 static const struct column branch_columns[] = {

@@ -107,7 +107,7 @@ static int add_stack(struct reader *r, const uint64_t *values)
 		.samples = values[4],
 		.stitched = values[5],
 		.weight = values[6],
-		.folded = values[7],
+		.pruned = values[7],
 	};
 
 	if (stack.parent != PROFILE_NONE) {
@@ -128,7 +128,7 @@ static int add_stream(struct reader *r, const uint64_t *values)
 		.from = { (uint32_t)values[2], values[3] },
 		.to = { (uint32_t)values[4], values[5] },
 		.hits = values[6],
-		.folded = values[7],
+		.pruned = values[7],
 		.cycles = values[8],
 	};
 
@@ -312,7 +312,7 @@ int profile_read_json(struct profile **ret, const char *text, size_t n_bytes, st
 	TRY(read_version(&r));
 	TRY(read_sections(&r));
 	TRY(check_indices(&r));
-	TRY(profile_seal(profile));
+	TRY(profile_finalize(profile));
 	*ret = TAKE_PTR(profile);
 	return 0;
 }

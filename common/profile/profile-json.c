@@ -196,7 +196,7 @@ static void write_stacks(struct writer *w, const struct profile *p)
 		const struct profile_stack *s = &p->stacks[i];
 		const uint64_t values[ARRAY_SIZE(stack_columns)] = {
 			s->parent,  s->process,  s->frame.object, s->frame.offset,
-			s->samples, s->stitched, s->weight,       s->folded,
+			s->samples, s->stitched, s->weight,       s->pruned,
 		};
 
 		write_row(w, i == 0, stack_columns, ARRAY_SIZE(values), values);
@@ -211,7 +211,7 @@ static void write_streams(struct writer *w, const struct profile *p)
 		const struct profile_stream *s = &p->streams[i];
 		const uint64_t values[ARRAY_SIZE(stream_columns)] = {
 			s->parent,    s->process, s->from.object, s->from.offset, s->to.object,
-			s->to.offset, s->hits,    s->folded,      s->cycles,
+			s->to.offset, s->hits,    s->pruned,      s->cycles,
 		};
 
 		write_row(w, i == 0, stream_columns, ARRAY_SIZE(values), values);

@@ -218,14 +218,14 @@ static bool same_stack(const struct profile_stack *a, const struct profile_stack
 {
 	return a->parent == b->parent && a->process == b->process &&
 	       same_location(a->frame, b->frame) && a->samples == b->samples &&
-	       a->folded == b->folded && a->stitched == b->stitched && a->weight == b->weight;
+	       a->pruned == b->pruned && a->stitched == b->stitched && a->weight == b->weight;
 }
 
 static bool same_stream(const struct profile_stream *a, const struct profile_stream *b)
 {
 	return a->parent == b->parent && a->process == b->process &&
 	       same_location(a->from, b->from) && same_location(a->to, b->to) &&
-	       a->hits == b->hits && a->folded == b->folded && a->cycles == b->cycles;
+	       a->hits == b->hits && a->pruned == b->pruned && a->cycles == b->cycles;
 }
 
 static bool same_branch(const struct profile_branch *a, const struct profile_branch *b)

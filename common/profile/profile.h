@@ -79,20 +79,20 @@ struct profile_stack {
 	uint64_t samples;  /* those whose leaf this node is */
 	uint64_t stitched; /* their frames that are from earlier samples, summed */
 	uint64_t weight;   /* the sum of their periods */
-	uint64_t folded;   /* of the samples, those of light stacks, frames left out */
+	uint64_t pruned;   /* of the samples, those of light stacks, frames left out */
 };
 
 /*
- * A node of the tree of streams, the branch paths that led to the samples: before the row of @parent
- * came this one. Rooted at the newest row of a snapshot; each next one is joined to it by a run that
- * is counted as a block.
+ * A node of the tree of streams, the branch paths that led to the samples: before the row of
+ * @parent came this one. Rooted at the newest row of a snapshot; each next one is joined to it by a
+ * run that is counted as a block.
  */
 struct profile_stream {
 	uint32_t parent; /* as of a stack */
 	uint32_t process;
 	struct location from, to;
 	uint64_t hits;   /* samples whose path this is */
-	uint64_t folded; /* of these, those of a light path that goes on from here */
+	uint64_t pruned; /* of these, those of a light path that goes on from here */
 	uint64_t cycles; /* of this row, summed over the hits here and in all nodes below */
 };
 
@@ -123,55 +123,56 @@ struct profile_block {
  *   samples taken = samples + the sum of the samples_* set aside
  *   rows = rows_counted + the sum of the rows_* set aside
  *   runs = runs_counted + the sum of the runs_* set aside      (runs: n - 1 for n rows)
- *   samples counted that have rows, and not a call stack's = streams + streams_none + streams_limit
+ *   samples counted that have rows, and not a call stack's = streams + streams_invalid +
+ * streams_limit
  */
-#define PROFILE_COUNTERS(X)                                                                 \
-	X(samples, "samples counted in the tables")                                         \
-	X(weight, "sum of the samples' periods")                                            \
-	X(rows, "branch rows read")                                                         \
-	X(rows_counted, "rows counted as branches")                                         \
-	X(runs, "straight runs between adjacent rows")                                      \
-	X(runs_counted, "runs counted as blocks")                                           \
-	X(cycles, "cycles of the rows counted")                                             \
-	X(snapshots_empty, "of the samples, those whose branch stack was empty")            \
-	X(samples_call_stack, "of the samples, those whose branch rows are a call stack")   \
-	X(stacks_since_switch, "of these, stacks that go back to a task switch only")       \
-	X(streams, "of the samples, those whose branch path was counted")                   \
-	X(streams_folded, "of these, those of light paths, counted at their newer part")    \
-	X(streams_error, "samples that any one path may lack for that, at most")            \
-	X(streams_none, "of the samples, those whose newest row cannot be believed")        \
-	X(streams_limit, "of the samples, those whose branch path is not kept")             \
-	X(unmapped, "of the samples, those at an address in no known object")               \
-	X(samples_other_event, "samples of other events, set aside")                        \
-	X(samples_guest, "samples of virtual machines' code, set aside")                    \
-	X(samples_limit, "samples set aside because a table was full")                      \
-	X(stacks_folded, "of the samples, those of light stacks, callers left out")         \
-	X(stacks_error, "samples that any one stack may lack for that, at most")            \
-	X(stacks_cut, "stacks cut short where a frame pointer led out of the code")         \
-	X(stacks_deep, "stacks without their outermost frames: the kernel takes so many")   \
-	X(seams_made, "stacks completed by rows of earlier samples")                        \
-	X(seams_unplaced, "stacks that had nothing in common with earlier samples")         \
-	X(seams_ambiguous, "stacks with several places on those of earlier samples")        \
-	X(seams_broken, "stacks that end where calls do not follow from one another")       \
-	X(tasks_forgotten, "times what was known of a task's stack made room")              \
-	X(rows_aside, "rows of samples set aside")                                          \
-	X(rows_zero, "rows with a zero address, set aside")                                 \
-	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")         \
-	X(rows_doubled, "rows that the hardware wrote twice, set aside")                    \
-	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside") \
-	X(rows_limit, "rows set aside because a table was full")                            \
-	X(runs_aside, "runs of samples set aside")                                          \
-	X(runs_beside, "runs that touch a row set aside, set aside")                        \
-	X(runs_filtered, "runs between branches of chosen kinds, set aside")                \
-	X(runs_call_stack, "runs of the call-stack mode, set aside")                        \
-	X(runs_backward, "runs that end before they start, set aside")                      \
-	X(runs_across, "runs across two objects or none, set aside")                        \
-	X(runs_long, "runs of more than 1 MiB, set aside")                                  \
-	X(runs_limit, "runs set aside because a table was full")                            \
-	X(lost_records, "records that the kernel lost for want of space")                   \
-	X(lost_samples, "samples that the kernel lost")                                     \
-	X(skipped, "samples that were due and that the kernel did not take")                \
-	X(throttled, "times the kernel throttled sampling")                                 \
+#define PROFILE_COUNTERS(X)                                                                      \
+	X(samples, "samples counted in the tables")                                              \
+	X(weight, "sum of the samples' periods")                                                 \
+	X(rows, "branch rows read")                                                              \
+	X(rows_counted, "rows counted as branches")                                              \
+	X(runs, "straight runs between adjacent rows")                                           \
+	X(runs_counted, "runs counted as blocks")                                                \
+	X(cycles, "cycles of the rows counted")                                                  \
+	X(snapshots_empty, "of the samples, those whose branch stack was empty")                 \
+	X(samples_call_stack, "of the samples, those whose branch rows are a call stack")        \
+	X(stacks_since_switch, "of these, stacks that go back to a task switch only")            \
+	X(streams, "of the samples, those whose branch path was counted")                        \
+	X(streams_pruned, "of these, those of light paths, counted at their newer part")         \
+	X(streams_error, "samples that any one path may lack for that, at most")                 \
+	X(streams_invalid, "of the samples, those whose newest row cannot be believed")          \
+	X(streams_limit, "of the samples, those whose branch path is not kept")                  \
+	X(unmapped, "of the samples, those at an address in no known object")                    \
+	X(samples_other_event, "samples of other events, set aside")                             \
+	X(samples_guest, "samples of virtual machines' code, set aside")                         \
+	X(samples_limit, "samples set aside because a table was full")                           \
+	X(stacks_pruned, "of the samples, those of light stacks, callers left out")              \
+	X(stacks_error, "samples that any one stack may lack for that, at most")                 \
+	X(stacks_truncated, "stacks cut short where a frame pointer led out of the code")        \
+	X(stacks_depth_limit, "stacks without their outermost frames: the kernel takes so many") \
+	X(stacks_stitched, "stacks completed by rows of earlier samples")                        \
+	X(stacks_unaligned, "stacks that had nothing in common with earlier samples")            \
+	X(stacks_ambiguous, "stacks with several places on those of earlier samples")            \
+	X(stacks_inconsistent, "stacks that end where calls do not follow from one another")     \
+	X(tasks_evicted, "times what was known of a task's stack made room")                     \
+	X(rows_skipped_samples, "rows of samples set aside")                                     \
+	X(rows_zero, "rows with a zero address, set aside")                                      \
+	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")              \
+	X(rows_duplicate, "rows that the hardware wrote twice, set aside")                       \
+	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside")      \
+	X(rows_limit, "rows set aside because a table was full")                                 \
+	X(runs_skipped_samples, "runs of samples set aside")                                     \
+	X(runs_skipped_rows, "runs that touch a row set aside, set aside")                       \
+	X(runs_filtered, "runs between branches of chosen kinds, set aside")                     \
+	X(runs_call_stack, "runs of the call-stack mode, set aside")                             \
+	X(runs_backward, "runs that end before they start, set aside")                           \
+	X(runs_across, "runs across two objects or none, set aside")                             \
+	X(runs_long, "runs of more than 1 MiB, set aside")                                       \
+	X(runs_limit, "runs set aside because a table was full")                                 \
+	X(lost_records, "records that the kernel lost for want of space")                        \
+	X(lost_samples, "samples that the kernel lost")                                          \
+	X(skipped, "samples that were due and that the kernel did not take")                     \
+	X(throttled, "times the kernel throttled sampling")                                      \
 	X(out_of_order, "records that came too late for their place in time")
 
 struct profile_counters {
@@ -223,11 +224,11 @@ const char *profile_string(struct profile *profile, const char *s, int *r);
 /*
  * Append a row; what it points to is copied (a NULL path, comm or function name becomes ""). The
  * index of the new row, or -ENOMEM. References between rows are such indices; a stack's or stream's
- * parent must be there already and be of the same process, everything else may follow. Equal keys may be added
- * several times: sealing adds them up. The key of an object is its build-id, or where that is
- * unknown kind, path, device and inode; of a process pid, start, comm and executable; of a function
- * object and start. Where rows of one key differ in what is no count, the known wins over the
- * unknown and then the smallest, so that the order of adding does not matter.
+ * parent must be there already and be of the same process, everything else may follow. Equal keys
+ * may be added several times: sealing adds them up. The key of an object is its build-id, or where
+ * that is unknown kind, path, device and inode; of a process pid, start, comm and executable; of a
+ * function object and start. Where rows of one key differ in what is no count, the known wins over
+ * the unknown and then the smallest, so that the order of adding does not matter.
  */
 int64_t profile_add_object(struct profile *profile, const struct profile_object *object);
 int64_t profile_add_process(struct profile *profile, const struct profile_process *process);
@@ -238,8 +239,8 @@ int64_t profile_add_branch(struct profile *profile, const struct profile_branch 
 int64_t profile_add_block(struct profile *profile, const struct profile_block *block);
 
 /*
- * Adds up equal keys, drops objects that no stack, stream, branch or block refers to and functions that no
- * place in these lies in (in one of size 0 none does; a stack's frame lies where
+ * Adds up equal keys, drops objects that no stack, stream, branch or block refers to and functions
+ * that no place in these lies in (in one of size 0 none does; a stack's frame lies where
  * profile_place_frame() says), sorts; indices handed out before are void. After more was added it
  * can be sealed again. 0, or -ENOMEM with everything as it was.
  *
@@ -248,13 +249,13 @@ int64_t profile_add_block(struct profile *profile, const struct profile_block *b
  * streams by parent (roots first), process and frame or row, so that the children of a node are
  * neighbours.
  */
-int profile_seal(struct profile *profile);
+int profile_finalize(struct profile *profile);
 
 /*
- * The same of one that is not sealed; (*@ret_objects)[i], for the caller to free, is what object i is now:
- * PROFILE_NONE where it was dropped.
+ * The same of one that is not sealed; (*@ret_objects)[i], for the caller to free, is what object i
+ * is now: PROFILE_NONE where it was dropped.
  */
-int profile_seal_objects(struct profile *profile, uint32_t **ret_objects);
+int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects);
 
 /*
  * *@ret is a new sealed profile: all of @n sealed ones added up, whatever their order and grouping.
@@ -264,8 +265,8 @@ int profile_seal_objects(struct profile *profile, uint32_t **ret_objects);
 int profile_merge(struct profile **ret, const struct profile *const *profiles, size_t n);
 
 /*
- * Adds where more of the profile is from: the times then span both, and what differs otherwise is unknown, but
- * a mode "mixed". The first @info that is added stays as it is. 0 or -ENOMEM.
+ * Adds where more of the profile is from: the times then span both, and what differs otherwise is
+ * unknown, but a mode "mixed". The first @info that is added stays as it is. 0 or -ENOMEM.
  */
 int profile_add_info(struct profile *profile, const struct profile_info *info, bool is_first);
 

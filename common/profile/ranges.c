@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Ranges begin where a run starts or a branch leads, and after the branches. So these places are sorted, what
- * begins and what ended at each is added up, and one walk over them has at any time the number of runs under
- * way.
+ * Ranges begin where a run starts or a branch leads, and after the branches. So these places are
+ * sorted, what begins and what ended at each is added up, and one walk over them has at any time
+ * the number of runs under way.
  */
 #include "common/profile/ranges.h"
 

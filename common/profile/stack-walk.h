@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tree of stacks of a profile, walked depth first: what is counted on the path from the root to a node tells
- * who is on it twice, in a time linear in the nodes, however deep they are.
+ * The tree of stacks of a profile, walked depth first: what is counted on the path from the root to
+ * a node tells who is on it twice, in a time linear in the nodes, however deep they are.
  */
 #pragma once
 
@@ -16,7 +16,8 @@ struct stack_walk {
 	uint32_t root;
 };
 
-/* Of the sealed @profile, which has to stay. 0 or -ENOMEM, and then too stack_walk_done() is due. */
+/* Of the sealed @profile, which has to stay. 0 or -ENOMEM, and then too stack_walk_done() is due.
+ */
 int stack_walk_init(struct stack_walk *walk, const struct profile *profile);
 void stack_walk_done(struct stack_walk *walk);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory for records that do not lie in the mapped file: unpacked ones. A chunk holds many and lives
- * until the last of them has been let go.
+ * Memory for records that do not lie in the mapped file: unpacked ones. A chunk holds many and
+ * lives until the last of them has been let go.
  */
 #pragma once
 

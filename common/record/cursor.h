@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where in a record the decoder is. Every count that a record states is held against the bytes that are left
- * before it is believed: what takes or skips more than there is returns false, or NULL, and moves nothing.
+ * Where in a record the decoder is. Every count that a record states is held against the bytes that
+ * are left before it is believed: what takes or skips more than there is returns false, or NULL,
+ * and moves nothing.
  */
 #pragma once
 

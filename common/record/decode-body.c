@@ -2,9 +2,9 @@
 #include "common/record/decode-body.h"
 
 /*
- * Is it the build-id form? The kernel marks it, but where one of several events on a machine asked for
- * build-ids it marks those of the others, too, in which there is none. A recording that asked for none has
- * some where `perf inject` has put them: of the two usual sizes.
+ * Is it the build-id form? The kernel marks it, but where one of several events on a machine asked
+ * for build-ids it marks those of the others, too, in which there is none. A recording that asked
+ * for none has some where `perf inject` has put them: of the two usual sizes.
  */
 static bool has_build_id(const struct cursor *c, const struct perf_event_header *record,
 			 const struct perf_event_attr *attr)

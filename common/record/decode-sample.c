@@ -100,7 +100,7 @@ static bool take_rows(struct cursor *c, const struct perf_event_attr *attr, stru
 		if (!s->has_hw_idx && n != 0)
 			return false;
 	}
-	s->rows = cursor_take_array(c, n, sizeof(struct row));
+	s->rows = cursor_take_array(c, n, sizeof(struct branch_record));
 	s->n_rows = (uint32_t)n;
 	if (!s->rows)
 		return false;
@@ -163,7 +163,8 @@ static bool take_sample_body(struct cursor *c, const struct perf_event_attr *att
 		return false;
 	if (t & PERF_SAMPLE_BRANCH_STACK && !take_rows(c, attr, s))
 		return false;
-	/* After an empty branch stack one word taken for the index may have been the next field's. */
+	/* After an empty branch stack one word taken for the index may have been the next field's.
+	 */
 	return skip_rest(c, attr) || (s->has_hw_idx && s->n_rows == 0);
 }
 

@@ -8,7 +8,8 @@
 #include "common/record/event.h"
 #include "common/util/fault.h"
 
-/* Bits of branch_sample_type that change a sample's shape; the second is newer than some headers. */
+/* Bits of branch_sample_type that change a sample's shape; the second is newer than some headers.
+ */
 #define BRANCH_HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
 #define BRANCH_COUNTERS (1ull << 19)
 
@@ -16,5 +17,6 @@
 int decode_sample(struct cursor *c, const struct perf_event_header *record,
 		  const struct perf_event_attr *attr, struct event *ret, struct fault *fault);
 
-/* TID and TIME, as far as they are in @type: a sample has them, and the trailer of any other record. */
+/* TID and TIME, as far as they are in @type: a sample has them, and the trailer of any other
+ * record. */
 bool decode_ids(struct cursor *c, uint64_t type, struct event *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records to events: whose each is and when, by the layouts of the events; decode-sample.c and decode-body.c
- * read the rest.
+ * Records to events: whose each is and when, by the layouts of the events; decode-sample.c and
+ * decode-body.c read the rest.
  */
 #include "common/record/decoder.h"
 
@@ -204,9 +204,9 @@ const struct perf_event_attr *decoder_attr(const struct decoder *decoder, uint32
 }
 
 /*
- * Where the trailer of a record that is no sample ends. That is the end of the record, but for two kinds
- * which the kernel makes longer for each further event that listens, without writing anything there (up
- * to 6.18 at the least: perf_event_ksymbol_output(), perf_event_bpf_output()).
+ * Where the trailer of a record that is no sample ends. That is the end of the record, but for two
+ * kinds which the kernel makes longer for each further event that listens, without writing anything
+ * there (up to 6.18 at the least: perf_event_ksymbol_output(), perf_event_bpf_output()).
  */
 static size_t trailer_end(const struct source *s, const struct perf_event_header *record)
 {
@@ -231,7 +231,8 @@ static bool record_word(const struct perf_event_header *record, size_t at, uint6
 	return true;
 }
 
-/* That which begins @from_end bytes before the end of its trailer, of a record that is no sample. */
+/* That which begins @from_end bytes before the end of its trailer, of a record that is no sample.
+ */
 static bool trailer_word(const struct source *s, const struct perf_event_header *record,
 			 int from_end, uint64_t *ret)
 {
@@ -239,8 +240,8 @@ static bool trailer_word(const struct source *s, const struct perf_event_header 
 }
 
 /*
- * The source that @record belongs to, NULL if nothing says. What perf itself made up (the state of the
- * machine at the start) carries id 0 and follows the layout of the first.
+ * The source that @record belongs to, NULL if nothing says. What perf itself made up (the state of
+ * the machine at the start) carries id 0 and follows the layout of the first.
  */
 static const struct source *find_source(const struct decoder *decoder,
 					const struct perf_event_header *record)

@@ -22,8 +22,8 @@ DEFINE_CLEANUP(struct decoder *, decoder_free);
 
 /*
  * Adds the next source (numbered from 0): its attr, as the kernel that made it knew it (shorter or
- * longer than ours: the caller fills what is missing with zeros), and the ids its records carry. All
- * sources must carry their ids in the same place. -EINVAL, -ENOMEM.
+ * longer than ours: the caller fills what is missing with zeros), and the ids its records carry.
+ * All sources must carry their ids in the same place. -EINVAL, -ENOMEM.
  */
 int decoder_add_source(struct decoder *decoder, const struct perf_event_attr *attr,
 		       const uint64_t *ids, size_t n_ids, struct fault *fault);
@@ -37,8 +37,8 @@ size_t decoder_n_sources(const struct decoder *decoder);
 const struct perf_event_attr *decoder_attr(const struct decoder *decoder, uint32_t source);
 
 /*
- * The time of @record, whose header->size bytes are readable and 8-byte aligned: 1 and *@ret, 0 if it
- * has none. What sorting needs, before (and much cheaper than) decoding.
+ * The time of @record, whose header->size bytes are readable and 8-byte aligned: 1 and *@ret, 0 if
+ * it has none. What sorting needs, before (and much cheaper than) decoding.
  */
 int decoder_time(const struct decoder *decoder, const struct perf_event_header *record,
 		 uint64_t *ret);

@@ -12,40 +12,40 @@
 #include <stdint.h>
 
 /* A branch row as the kernel writes it (struct perf_branch_entry); newest first in a snapshot. */
-struct row {
+struct branch_record {
 	uint64_t from;
 	uint64_t to;
 	uint64_t flags;
 };
 
-#define ROW_MISPREDICTED    (1ull << 0)
-#define ROW_PREDICTED       (1ull << 1)
-#define ROW_ABORT           (1ull << 3)
-#define ROW_KIND_SHIFT      20
-#define ROW_KIND_MASK       (15u << ROW_KIND_SHIFT)
-#define ROW_SPEC_MASK       (3ull << 24)
-#define ROW_SPEC_WRONG_PATH (1ull << 24)
-#define ROW_AFTER_GAP       (1ull << 63) /* rows were left out next to it, of older ones */
+#define BRANCH_RECORD_MISPREDICTED    (1ull << 0)
+#define BRANCH_RECORD_PREDICTED       (1ull << 1)
+#define BRANCH_RECORD_ABORT           (1ull << 3)
+#define BRANCH_RECORD_KIND_SHIFT      20
+#define BRANCH_RECORD_KIND_MASK       (15u << BRANCH_RECORD_KIND_SHIFT)
+#define BRANCH_RECORD_SPEC_MASK       (3ull << 24)
+#define BRANCH_RECORD_SPEC_WRONG_PATH (1ull << 24)
+#define BRANCH_RECORD_AFTER_GAP       (1ull << 63) /* rows were left out next to it, of older ones */
 
 /* Some are, where the hardware had no more to say. */
-static inline bool row_is_empty(const struct row *row)
+static inline bool branch_record_is_empty(const struct branch_record *row)
 {
 	return row->from == 0 || row->to == 0;
 }
 
 /* Was it only tried, and the way it led not taken in the end? */
-static inline bool row_is_wrong_path(const struct row *row)
+static inline bool branch_record_is_wrong_path(const struct branch_record *row)
 {
-	return (row->flags & ROW_SPEC_MASK) == ROW_SPEC_WRONG_PATH;
+	return (row->flags & BRANCH_RECORD_SPEC_MASK) == BRANCH_RECORD_SPEC_WRONG_PATH;
 }
 
-static inline bool row_is_sound(const struct row *row)
+static inline bool branch_record_is_sound(const struct branch_record *row)
 {
-	return !row_is_empty(row) && !row_is_wrong_path(row);
+	return !branch_record_is_empty(row) && !branch_record_is_wrong_path(row);
 }
 
 /* Cycles since the hardware's row before; 0 where it does not say. */
-static inline uint64_t row_cycles(const struct row *row)
+static inline uint64_t branch_record_cycles(const struct branch_record *row)
 {
 	return row->flags >> 4 & 0xffff;
 }
@@ -57,9 +57,9 @@ static inline bool address_is_kernel(uint64_t address)
 }
 
 /* What kind of branch it is, enum branch_kind; 0 where the hardware does not say. */
-static inline uint32_t row_kind(uint64_t flags)
+static inline uint32_t branch_record_kind(uint64_t flags)
 {
-	return ((uint32_t)flags & ROW_KIND_MASK) >> ROW_KIND_SHIFT;
+	return ((uint32_t)flags & BRANCH_RECORD_KIND_MASK) >> BRANCH_RECORD_KIND_SHIFT;
 }
 
 enum cpu_mode {
@@ -84,7 +84,7 @@ struct sample {
 	uint32_t n_rows;
 	uint32_t n_callchain;
 	uint64_t hw_idx; /* of the newest row */
-	const struct row *rows;
+	const struct branch_record *rows;
 	const uint64_t *callchain; /* leaf first, with the kernel's PERF_CONTEXT_* markers */
 	uint64_t cgroup;           /* the id of its task's; 0 where unknown */
 	uint32_t uid;              /* of its task; UINT32_MAX where unknown */
@@ -167,7 +167,8 @@ struct event {
 	};
 };
 
-/* A process or thread; none (-1) is how the kernel says that it cannot, and what no number can be. */
+/* A process or thread; none (-1) is how the kernel says that it cannot, and what no number can be.
+ */
 static inline int32_t event_task_id(uint32_t id)
 {
 	return id <= INT32_MAX ? (int32_t)id : -1;

@@ -32,11 +32,12 @@ int features_init(struct features *features);
 void features_done(struct features *features);
 
 /*
- * Reads section @feature of @n bytes at @p, which stay where they are as long as @features. A section not
- * known or broken is passed over: they describe, they do not count. 0 or -ENOMEM.
+ * Reads section @feature of @n bytes at @p, which stay where they are as long as @features. A
+ * section not known or broken is passed over: they describe, they do not count. 0 or -ENOMEM.
  */
 int features_read(struct features *features, unsigned int feature, const void *p, size_t n);
 
-/* One build-id entry, the record whose header is at @record. 0 or -ENOMEM; broken ones are passed over. */
+/* One build-id entry, the record whose header is at @record. 0 or -ENOMEM; broken ones are passed
+ * over. */
 int features_read_build_id(struct features *features, const struct perf_event_header *record,
 			   size_t n);

@@ -19,9 +19,9 @@ struct header {
 };
 
 /*
- * Judges the first bytes of @file and finds its records. -EBADMSG and @fault, which gives the offset and
- * does not name the file. With @force records that end before the header says are taken as far as they go;
- * what was wrong stands in @fault, which is empty otherwise.
+ * Judges the first bytes of @file and finds its records. -EBADMSG and @fault, which gives the
+ * offset and does not name the file. With @force records that end before the header says are taken
+ * as far as they go; what was wrong stands in @fault, which is empty otherwise.
  */
 int header_read(struct header *ret, const struct mapped_file *file, bool force,
 		struct fault *fault);

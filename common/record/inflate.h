@@ -21,8 +21,8 @@ DEFINE_CLEANUP(struct inflate *, inflate_free);
 void inflate_feed(struct inflate *inflate, const void *p, size_t n, uint64_t file_offset);
 
 /*
- * The next whole record: 1, *@ret and the chunk it lies in, with a reference for the caller. 0 when the
- * piece is used up; -EBADMSG and @fault where it is no sound stream; -ENOMEM.
+ * The next whole record: 1, *@ret and the chunk it lies in, with a reference for the caller. 0 when
+ * the piece is used up; -EBADMSG and @fault where it is no sound stream; -ENOMEM.
  */
 int inflate_next(struct inflate *inflate, const struct perf_event_header **ret,
 		 struct chunk **ret_chunk, struct fault *fault);

@@ -19,5 +19,6 @@ struct mapped_file {
 int mapped_file_open(struct mapped_file *ret, const char *path, struct fault *fault);
 void mapped_file_close(struct mapped_file *file);
 
-/* Tells the kernel that the bytes from @at on are read next: costs less than a fault for each page. */
+/* Tells the kernel that the bytes from @at on are read next: costs less than a fault for each page.
+ */
 void mapped_file_read_ahead(const struct mapped_file *file, size_t at, size_t n_bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The records that wait are an array of runs, each of them in order already: a CPU's ring is drained
- * in order of time. So they are sorted by merging neighbouring runs (a natural merge sort: Knuth, The
- * Art of Computer Programming 3, 5.2.4), which for R rings costs log R steps a record, and none where
- * a recording is sorted already.
+ * The records that wait are an array of runs, each of them in order already: a CPU's ring is
+ * drained in order of time. So they are sorted by merging neighbouring runs (a natural merge sort:
+ * Knuth, The Art of Computer Programming 3, 5.2.4), which for R rings costs log R steps a record,
+ * and none where a recording is sorted already.
  */
 #include "common/record/order.h"
 
@@ -151,7 +151,8 @@ static int make_room(struct order *o)
 {
 	if (o->n < o->cap)
 		return 0;
-	/* At its largest it moves up for less: it should not get twice as large for some free places. */
+	/* At its largest it moves up for less: it should not get twice as large for some free
+	 * places. */
 	if (o->head > (o->cap < o->max_waiting ? o->n / 2 : 0)) {
 		memmove(o->records, o->records + o->head, (o->n - o->head) * sizeof(*o->records));
 		o->n -= o->head;

@@ -3,10 +3,10 @@
  * Puts the records of different CPUs in the order of their time.
  *
  * perf drains one CPU's ring after the other, and writes FINISHED_ROUND when it has been through
- * all: what comes after a round's end is no older than what the round before held, so all of that can
- * go out. Between rounds the records wait here, a bounded number of them; where a recording keeps
- * more in a round, or has no rounds, the older half goes out early, and records that then come too
- * late are counted.
+ * all: what comes after a round's end is no older than what the round before held, so all of that
+ * can go out. Between rounds the records wait here, a bounded number of them; where a recording
+ * keeps more in a round, or has no rounds, the older half goes out early, and records that then
+ * come too late are counted.
  */
 #pragma once
 

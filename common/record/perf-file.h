@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The shapes in a perf.data file: its header, its sections, and the records that perf itself writes.
- * From tools/perf/Documentation/perf.data-file-format.txt.
+ * The shapes in a perf.data file: its header, its sections, and the records that perf itself
+ * writes. From tools/perf/Documentation/perf.data-file-format.txt.
  */
 #pragma once
 

@@ -244,8 +244,8 @@ const struct recording_damage *recording_forced(const struct recording *recordin
 }
 
 /*
- * Something is wrong with the @n_bytes at @offset: the fault, or with force a note of the first such and
- * of all that is lost. -EBADMSG or 0.
+ * Something is wrong with the @n_bytes at @offset: the fault, or with force a note of the first
+ * such and of all that is lost. -EBADMSG or 0.
  */
 static int damaged(struct recording *r, uint64_t offset, uint64_t n_bytes, const char *what,
 		   struct fault *fault)

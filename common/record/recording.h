@@ -34,8 +34,8 @@ struct recording_damage {
 };
 
 /*
- * Opens the file at @path. -errno and @fault, which names the file, and the offset of what is wrong in
- * it. With @force damage after the first sound record is no error: reading ends there.
+ * Opens the file at @path. -errno and @fault, which names the file, and the offset of what is wrong
+ * in it. With @force damage after the first sound record is no error: reading ends there.
  */
 int recording_open(struct recording **ret, const char *path, bool force, struct fault *fault);
 struct recording *recording_free(struct recording *recording);
@@ -44,8 +44,8 @@ DEFINE_CLEANUP(struct recording *, recording_free);
 const struct recording_info *recording_info(const struct recording *recording);
 
 /*
- * Whether the kernel emptied the branch record at each switch of tasks: Linux before 6.15 does so of events
- * that belong to no task. False where the file does not tell.
+ * Whether the kernel emptied the branch record at each switch of tasks: Linux before 6.15 does so
+ * of events that belong to no task. False where the file does not tell.
  */
 bool recording_is_wiped(const struct recording *recording);
 

@@ -41,10 +41,10 @@ static uint32_t find_user(const struct sample *s)
 }
 
 /*
- * The part that the rows do not tell: the kernel's, and where the user's code was. In the kernel that may not
- * be known; it is in the function called last. What the chain has of the user's callers is left out. As
- * perf has it (tools/perf/util/machine.c, resolve_lbr_callchain_sample), which begins with the function
- * called last in any case. *@ret_ip is the user's address.
+ * The part that the rows do not tell: the kernel's, and where the user's code was. In the kernel
+ * that may not be known; it is in the function called last. What the chain has of the user's
+ * callers is left out. As perf has it (tools/perf/util/machine.c, resolve_lbr_callchain_sample),
+ * which begins with the function called last in any case. *@ret_ip is the user's address.
  */
 static int add_leaf(struct stack *stack, const struct sample *s, uint64_t *ret_ip)
 {

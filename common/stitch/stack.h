@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The call stack of a sample, from what there is: its call chain, or in call-stack mode the rows, stitched
- * or alone.
+ * The call stack of a sample, from what there is: its call chain, or in call-stack mode the rows,
+ * stitched or alone.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ struct stack {
 };
 
 /*
- * The stack of a sample. @stitch NULL: by its own rows alone. Where there is neither chain nor row it
- * is empty, unless stitching knows it. 0 or -ENOMEM.
+ * The stack of a sample. @stitch NULL: by its own rows alone. Where there is neither chain nor row
+ * it is empty, unless stitching knows it. 0 or -ENOMEM.
  */
 int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *event);
 

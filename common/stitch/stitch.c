@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/stitch/walk.h"
+#include "common/stitch/call-walk.h"
 #include "common/util/array.h"
 
 #define HASH_NONFATAL_OOM 1
@@ -28,7 +28,7 @@ struct slot {
 };
 
 struct program {
-	struct entries *entries;
+	struct function_starts *starts;
 	int32_t pid;
 	UT_hash_handle hh;
 };
@@ -44,9 +44,9 @@ struct stitch {
 	uint32_t depth;
 	uint32_t epoch;   /* of lost samples */
 	bool index_moves; /* a hardware index was seen that is one */
-	struct entries_cache functions;
+	struct function_starts_cache functions;
 	uint64_t known[1u << KNOWN_BITS];
-	struct stitched_call calls[TASK_MAX_ROWS + TASK_MAX_LEVELS]; /* room for walk() */
+	struct stitched_call calls[TASK_MAX_ROWS + TASK_MAX_LEVELS]; /* room for call_walk() */
 	uint64_t no_marker;                                          /* of stacks that are there */
 };
 
@@ -69,19 +69,19 @@ static struct slot **recent_slot(struct stitch *stitch, int32_t tid)
 	return &stitch->recent[(uint32_t)tid % N_RECENT];
 }
 
-static void release_entries(struct stitch *stitch, struct entries *entries)
+static void release_entries(struct stitch *stitch, struct function_starts *starts)
 {
-	int32_t pid = entries_pid(entries);
+	int32_t pid = function_starts_pid(starts);
 	struct program *program;
 
-	if (--*entries_users(entries) > 0)
+	if (--*function_starts_users(starts) > 0)
 		return;
 	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
-	if (program && program->entries == entries) {
+	if (program && program->starts == starts) {
 		HASH_DEL(stitch->programs, program);
 		free(program);
 	}
-	entries_free(entries);
+	function_starts_free(starts);
 }
 
 static void forget(struct stitch *stitch, struct slot *slot)
@@ -92,7 +92,7 @@ static void forget(struct stitch *stitch, struct slot *slot)
 		*recent = NULL;
 	HASH_DEL(stitch->by_tid, slot);
 	DL_DELETE(stitch->oldest, slot);
-	release_entries(stitch, slot->task.entries);
+	release_entries(stitch, slot->task.starts);
 	free(slot->task.levels);
 	free(slot);
 }
@@ -106,7 +106,7 @@ static void forget_process(struct stitch *stitch, int32_t pid)
 	if (!program)
 		return;
 	HASH_ITER(hh, stitch->by_tid, slot, next)
-		if (entries_pid(slot->task.entries) == pid)
+		if (function_starts_pid(slot->task.starts) == pid)
 			forget(stitch, slot);
 }
 
@@ -127,24 +127,24 @@ const struct stitch_counters *stitch_get_counters(const struct stitch *stitch)
 	return &stitch->counters;
 }
 
-static struct entries *get_entries(struct stitch *stitch, int32_t pid)
+static struct function_starts *get_entries(struct stitch *stitch, int32_t pid)
 {
 	struct program *program;
 
 	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
 	if (program)
-		return program->entries;
+		return program->starts;
 	program = calloc(1, sizeof(*program));
-	if (!program ||
-	    entries_new(&program->entries, pid, stitch->n_programs++, &stitch->functions) < 0) {
+	if (!program || function_starts_new(&program->starts, pid, stitch->n_programs++,
+					    &stitch->functions) < 0) {
 		free(program);
 		return NULL;
 	}
 	program->pid = pid;
 	HASH_ADD(hh, stitch->programs, pid, sizeof(pid), program);
 	if (program->hh.tbl)
-		return program->entries;
-	entries_free(program->entries);
+		return program->starts;
+	function_starts_free(program->starts);
 	free(program);
 	return NULL;
 }
@@ -157,15 +157,15 @@ static struct slot *add_slot(struct stitch *stitch, int32_t pid, int32_t tid)
 		return NULL;
 	slot->task.tid = tid;
 	slot->task.start = TASK_NO_START;
-	slot->task.entries = get_entries(stitch, pid);
-	if (!slot->task.entries) {
+	slot->task.starts = get_entries(stitch, pid);
+	if (!slot->task.starts) {
 		free(slot);
 		return NULL;
 	}
-	++*entries_users(slot->task.entries);
+	++*function_starts_users(slot->task.starts);
 	HASH_ADD(hh, stitch->by_tid, task.tid, sizeof(tid), slot);
 	if (!slot->hh.tbl) {
-		release_entries(stitch, slot->task.entries);
+		release_entries(stitch, slot->task.starts);
 		free(slot);
 		return NULL;
 	}
@@ -193,7 +193,7 @@ static struct task *get_task(struct stitch *stitch, int32_t pid, int32_t tid)
 {
 	struct slot *slot = find_slot(stitch, tid);
 
-	if (slot && entries_pid(slot->task.entries) != pid) { /* its exit was not heard of */
+	if (slot && function_starts_pid(slot->task.starts) != pid) { /* its exit was not heard of */
 		forget(stitch, slot);
 		slot = NULL;
 	}
@@ -207,8 +207,8 @@ static struct task *get_task(struct stitch *stitch, int32_t pid, int32_t tid)
 }
 
 /*
- * The number of registers, by the most rows that a sample had. Heights reckoned with another number mean
- * nothing.
+ * The number of registers, by the most rows that a sample had. Heights reckoned with another number
+ * mean nothing.
  */
 static void learn_depth(struct stitch *stitch, uint32_t n_rows)
 {
@@ -246,22 +246,22 @@ static void forget_returned(struct task *task)
 }
 
 /*
- * The rows that are not in the same register as at the task's last snapshot, or before it; without an index, as
- * far from the oldest. Some of those may be the same.
+ * The rows that are not in the same register as at the task's last snapshot, or before it; without
+ * an index, as far from the oldest. Some of those may be the same.
  */
 static uint32_t count_new(struct task *task, const struct snapshot *s)
 {
 	uint32_t n = s->n_rows, n_before = task->n_rows, skip = 0;
 	int64_t oldest = task->top - (int64_t)n_before + 1;
 
-	if (!task->is_known || task->learnt != entries_identity(task->entries))
+	if (!task->is_known || task->learnt != function_starts_identity(task->starts))
 		return n;
 	if (s->has_index) /* the oldest's register less that of the oldest before */
 		skip = (uint32_t)((int64_t)s->index - (int64_t)n -
 				  (task->top - (int64_t)n_before)) %
 		       s->depth;
 	while (n > 0 && skip < TASK_MAX_ROWS &&
-	       row_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip))) {
+	       branch_record_equal(&s->rows[n - 1], task_row(task, oldest + (int64_t)skip))) {
 		n--;
 		skip++;
 	}
@@ -271,57 +271,58 @@ static uint32_t count_new(struct task *task, const struct snapshot *s)
 /* Calls that were learnt before need not be looked up again. */
 static int learn_calls(struct stitch *stitch, struct task *task, const struct snapshot *s)
 {
-	const uint64_t identity = entries_identity(task->entries);
+	const uint64_t identity = function_starts_identity(task->starts);
 
 	for (uint32_t i = count_new(task, s); i-- > 0;) {
-		const struct row *row = &s->rows[i];
-		uint64_t older = i + 1 < s->n_rows ? s->rows[i + 1].to : ENTRIES_NONE;
+		const struct branch_record *row = &s->rows[i];
+		uint64_t older = i + 1 < s->n_rows ? s->rows[i + 1].to : FUNCTION_STARTS_NONE;
 		uint64_t tag = (row->from + identity) * 0x9e3779b97f4a7c15ull ^
 			       row->to * 0xbf58476d1ce4e5b9ull ^ older * 0x94d049bb133111ebull;
 		uint64_t *known = &stitch->known[tag >> (64 - KNOWN_BITS)];
 
 		if (*known == tag)
 			continue;
-		if (entries_learn(task->entries, row->from, row->to) < 0)
+		if (function_starts_learn(task->starts, row->from, row->to) < 0)
 			return -ENOMEM;
-		if (older != ENTRIES_NONE)
-			entries_reach(task->entries, older, row->from);
+		if (older != FUNCTION_STARTS_NONE)
+			function_starts_reach(task->starts, older, row->from);
 		*known = tag;
 	}
 	task->learnt = identity;
 	if (!s->has_index && s->n_rows > 0)
-		entries_reach(task->entries, s->rows[0].to, s->ip);
+		function_starts_reach(task->starts, s->rows[0].to, s->ip);
 	return 0;
 }
 
 /*
- * The registers outlive an exec: the newest row of code that is not mapped any more, and all older ones, are
- * the program's before. A snapshot without such is followed by none with: rows do not come back.
+ * The registers outlive an exec: the newest row of code that is not mapped any more, and all older
+ * ones, are the program's before. A snapshot without such is followed by none with: rows do not
+ * come back.
  */
 static void leave_out_stale(struct task *task, struct snapshot *s)
 {
 	uint32_t n = 0;
 
-	while (n < s->n_rows && entries_has_code(task->entries, s->rows[n].from) &&
-	       entries_has_code(task->entries, s->rows[n].to))
+	while (n < s->n_rows && function_starts_has_code(task->starts, s->rows[n].from) &&
+	       function_starts_has_code(task->starts, s->rows[n].to))
 		n++;
 	task->may_be_stale = n < s->n_rows;
 	s->n_rows = n;
 }
 
-static void count_seam(struct stitch_counters *c, enum seam seam)
+static void count_stitch_result(struct stitch_counters *c, enum stitch_result kind)
 {
-	c->made += seam == SEAM_MADE;
-	c->unplaced += seam == SEAM_UNPLACED;
-	c->ambiguous += seam == SEAM_AMBIGUOUS;
-	c->broken += seam == SEAM_BROKEN;
+	c->made += kind == STITCH_MADE;
+	c->unplaced += kind == STITCH_UNALIGNED;
+	c->ambiguous += kind == STITCH_AMBIGUOUS;
+	c->broken += kind == STITCH_INCONSISTENT;
 }
 
 int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret)
 {
 	const struct sample *sample = &event->sample;
 	struct snapshot s = { .ip = ip, .rows = sample->rows };
-	struct anchorage anchorage;
+	struct alignment alignment;
 	struct task *task;
 	bool was_forgotten;
 	int r;
@@ -339,18 +340,18 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	if (task->epoch != stitch->epoch)
 		task->is_sure = false;
 	task->epoch = stitch->epoch;
-	was_forgotten = task->learnt != entries_identity(task->entries);
+	was_forgotten = task->learnt != function_starts_identity(task->starts);
 	r = learn_calls(stitch, task, &s);
 	if (r < 0)
 		return r;
 	if (task->is_known)
-		anchor(&anchorage, task, &s);
-	r = walk(ret, stitch->calls, task, &s, task->is_known ? &anchorage : NULL);
+		snapshot_align(&alignment, task, &s);
+	r = call_walk(ret, stitch->calls, task, &s, task->is_known ? &alignment : NULL);
 	if (r < 0)
 		return r;
 	if (was_forgotten) /* this snapshot alone was learnt anew */
 		forget_returned(task);
-	count_seam(&stitch->counters, (enum seam)r);
+	count_stitch_result(&stitch->counters, (enum stitch_result)r);
 	stitch->no_marker = 0;
 	if (!ret->marker)
 		ret->marker = &stitch->no_marker;
@@ -376,9 +377,9 @@ static void apply_mapping(struct stitch *stitch, const struct event *event)
 	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
 	if (!program)
 		return;
-	entries_forget(program->entries, m->address, m->address + m->n_bytes);
+	function_starts_forget(program->starts, m->address, m->address + m->n_bytes);
 	if (m->executable)
-		entries_map(program->entries, m->address, m->address + m->n_bytes);
+		function_starts_map(program->starts, m->address, m->address + m->n_bytes);
 }
 
 /* Its mappings follow. */
@@ -392,7 +393,7 @@ static void begin_program(struct stitch *stitch, int32_t pid, int32_t tid)
 	if (!slot)
 		return;
 	slot->task.may_be_stale = true;
-	entries_begin_mappings(slot->task.entries);
+	function_starts_begin_mappings(slot->task.starts);
 }
 
 void stitch_apply(struct stitch *stitch, const struct event *event)

@@ -2,10 +2,11 @@
 /*
  * Stitching: call stacks deeper than the branch record, from snapshots of it in call-stack mode.
  *
- * Of each task all calls are remembered that its rows have shown and that nothing has contradicted. A
- * snapshot is placed upon them (anchor.h), and what stands below its rows is then the rest of its stack
- * (walk.h). The idea, and the hardware index, are Kan Liang's (perf's --stitch-lbr, 2019); that the memory is of
- * the whole stack, what it rests on, and that a seam is verified, are not perf's.
+ * Of each task all calls are remembered that its rows have shown and that nothing has contradicted.
+ * A snapshot is placed upon them (anchor.h), and what stands below its rows is then the rest of its
+ * stack (walk.h). The idea, and the hardware index, are Kan Liang's (perf's --stitch-lbr, 2019);
+ * that the memory is of the whole stack, what it rests on, and that a seam is verified, are not
+ * perf's.
  *
  * A shorter stack is a nuisance, a wrong one is a lie: what cannot be told is not made.
  */
@@ -45,7 +46,8 @@ struct stitched_call {
 	bool gap; /* what lies between it and the call below was not seen */
 };
 
-/* The user's part of a stack. Valid until the next call; marks set are there again in the task's next. */
+/* The user's part of a stack. Valid until the next call; marks set are there again in the task's
+ * next. */
 struct stitched {
 	struct stitched_call *callers; /* the outermost first; the last is the leaf's */
 	size_t n_callers;
@@ -58,8 +60,8 @@ struct stitch *stitch_free(struct stitch *stitch);
 DEFINE_CLEANUP(struct stitch *, stitch_free);
 
 /*
- * The callers of the user's code of a sample in call-stack mode, which was at @ip; 0 where that is not known.
- * Samples of a task come in order of time. 0 or -ENOMEM.
+ * The callers of the user's code of a sample in call-stack mode, which was at @ip; 0 where that is
+ * not known. Samples of a task come in order of time. 0 or -ENOMEM.
  */
 int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is remembered of a task: the calls it is in, as far as rows have told, and its last snapshot.
+ * What is remembered of a task: the calls it is in, as far as rows have told, and its last
+ * snapshot.
  *
- * Calls are told apart by their height, the number of calls less returns that the hardware has counted
- * by then, from an arbitrary start: so that a row's register is its height modulo the number of
- * registers, also of rows that are in no register any more.
+ * Calls are told apart by their height, the number of calls less returns that the hardware has
+ * counted by then, from an arbitrary start: so that a row's register is its height modulo the
+ * number of registers, also of rows that are in no register any more.
  */
 #pragma once
 
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 #include "common/record/event.h"
-#include "common/stitch/entries.h"
+#include "common/stitch/function-starts.h"
 #include "common/stitch/stitch.h"
 
 #define TASK_MAX_ROWS   64u   /* the most that any hardware has */
@@ -25,16 +26,17 @@
 #define PACE_STEP 8u  /* calls and returns a bin, but the last */
 #define PACE_UNIT 64u /* what one snapshot adds */
 
-/* Code ran at @height @high with a landing at @low: are the rows between dead? See entries.h. */
-struct claim {
+/* Code ran at @height @high with a jump_target at @low: are the rows between dead? See entries.h.
+ */
+struct pending_jump {
 	bool stands;
 	int64_t low, high;
-	uint64_t from, landing;
+	uint64_t from, jump_target;
 };
 
 struct task {
 	int32_t tid;
-	struct entries *entries;
+	struct function_starts *starts;
 	struct stitched_call *levels; /* the outermost first; their heights increase */
 	size_t n_levels, cap_levels;
 	size_t n_marked; /* those, and above them some that returned, which may be called again */
@@ -43,10 +45,10 @@ struct task {
 	uint64_t marked; /* the marker of those that returned */
 
 	/*
-	 * Of the last snapshot, each at its height: task_row(). Above them those that have returned since, upon the
-	 * same as now, or nothing. All were learnt.
+	 * Of the last snapshot, each at its height: task_row(). Above them those that have returned
+	 * since, upon the same as now, or nothing. All were learnt.
 	 */
-	struct row rows[TASK_MAX_ROWS];
+	struct branch_record rows[TASK_MAX_ROWS];
 	uint32_t extents[TASK_MAX_ROWS]; /* of the functions entered; 0: not asked for yet */
 	uint64_t version;                /* of the entries that say so */
 	uint32_t n_rows;
@@ -60,10 +62,10 @@ struct task {
 	/* Calls and returns between snapshots whose place was certain. */
 	uint32_t pace[PACE_BINS];
 	uint32_t n_paces;
-	struct claim claim;
+	struct pending_jump pending_jump;
 };
 
-static inline struct row *task_row(struct task *task, int64_t height)
+static inline struct branch_record *task_row(struct task *task, int64_t height)
 {
 	return &task->rows[(uint64_t)height % TASK_MAX_ROWS];
 }
@@ -75,7 +77,7 @@ static inline uint32_t *task_extent(struct task *task, int64_t height)
 
 static inline void task_clear_row(struct task *task, int64_t height)
 {
-	*task_row(task, height) = (struct row){ 0 };
+	*task_row(task, height) = (struct branch_record){ 0 };
 	*task_extent(task, height) = 0;
 }
 
@@ -110,7 +112,7 @@ static inline int64_t task_find_level(const struct task *task, int64_t height)
 	return i < task->n_levels && task->levels[i].height == height ? (int64_t)i : -1;
 }
 
-static inline bool row_equal(const struct row *a, const struct row *b)
+static inline bool branch_record_equal(const struct branch_record *a, const struct branch_record *b)
 {
 	return a->from == b->from && a->to == b->to && a->flags == b->flags;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The machine code of an object: bytes by file offset, read when they are asked for. Files are not mapped, so
- * that one that becomes shorter meanwhile does no harm.
+ * The machine code of an object: bytes by file offset, read when they are asked for. Files are not
+ * mapped, so that one that becomes shorter meanwhile does no harm.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 struct code;
 
 /*
- * Of a file that was opened and whose symbols were not read yet. 0; -ENODATA where it has no code, but debug
- * information alone; or another negative errno.
+ * Of a file that was opened and whose symbols were not read yet. 0; -ENODATA where it has no code,
+ * but debug information alone; or another negative errno.
  */
 int code_open(struct code **ret, const struct elf_file *file);
 struct code *code_free(struct code *code);

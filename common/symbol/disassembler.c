@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an instruction is, is asked of capstone's ids; its groups serve for conditional jumps alone, since they
- * differ from version to version of it.
+ * What an instruction is, is asked of capstone's ids; its groups serve for conditional jumps alone,
+ * since they differ from version to version of it.
  */
 #include "common/symbol/disassembler.h"
 
@@ -143,7 +143,8 @@ static void x86_absolute(const struct disassembler *d, const cs_x86_op *op, stru
 		clear_bytes(i, encoding->disp_offset, encoding->disp_size);
 }
 
-/* Zeroes what is relative to the instruction's own end: of a branch its operand, else of rip a displacement. */
+/* Zeroes what is relative to the instruction's own end: of a branch its operand, else of rip a
+ * displacement. */
 static void x86_target(const struct disassembler *d, struct instruction *i)
 {
 	const cs_x86 *x86 = &d->insn->detail->x86;
@@ -202,8 +203,8 @@ static enum branch_kind arm_kind(const struct disassembler *d)
 }
 
 /*
- * Words that say how far away something is, by their bits (Arm Architecture Reference Manual, C4.1): those
- * that are the same for all of a group, and of these the ones to keep.
+ * Words that say how far away something is, by their bits (Arm Architecture Reference Manual,
+ * C4.1): those that are the same for all of a group, and of these the ones to keep.
  */
 static const struct arm_relative {
 	uint32_t mask, value, keep;
@@ -266,9 +267,9 @@ static void describe_data(struct disassembler *d, const uint8_t *code, struct in
 }
 
 /*
- * Of what capstone does not know. Instructions of the shadow stack (rdssp, incssp) lie in the unwinders of all
- * distributions, and taken for single bytes what follows them would be read wrongly: f3, rex, 0f, 1e or ae,
- * and a byte that names a register.
+ * Of what capstone does not know. Instructions of the shadow stack (rdssp, incssp) lie in the
+ * unwinders of all distributions, and taken for single bytes what follows them would be read
+ * wrongly: f3, rex, 0f, 1e or ae, and a byte that names a register.
  */
 static size_t unknown_size(const struct disassembler *d, const uint8_t *code, size_t n)
 {

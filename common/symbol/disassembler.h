@@ -2,8 +2,8 @@
 /*
  * Machine code as instructions, by capstone: x86-64, its 32-bit ancestor, and aarch64.
  *
- * What capstone does not know (it is older than some processors) is passed over as data, a byte at a time,
- * on aarch64 a word.
+ * What capstone does not know (it is older than some processors) is passed over as data, a byte at
+ * a time, on aarch64 a word.
  */
 #pragma once
 
@@ -25,7 +25,8 @@ struct instruction {
 	uint64_t target;
 	bool is_data; /* not decoded */
 
-	/* Its bytes without those bits that say how far from itself something is: moved code has the same. */
+	/* Its bytes without those bits that say how far from itself something is: moved code has
+	 * the same. */
 	uint8_t fixed[INSTRUCTION_MAX];
 };
 
@@ -38,10 +39,12 @@ DEFINE_CLEANUP(struct disassembler *, disassembler_free);
 
 /*
  * From now on numbers of 32 bits and more in [low, high) are taken for addresses, and left out of
- * instruction.fixed: those of a program that is linked to run at a fixed place (x86). None are at first.
+ * instruction.fixed: those of a program that is linked to run at a fixed place (x86). None are at
+ * first.
  */
 void disassembler_set_absolute(struct disassembler *disassembler, uint64_t low, uint64_t high);
 
-/* The instruction at the start of the @n bytes of code, which lie at @address; false where there are none. */
+/* The instruction at the start of the @n bytes of code, which lie at @address; false where there
+ * are none. */
 bool disassembler_decode(struct disassembler *disassembler, const uint8_t *code, size_t n,
 			 uint64_t address, struct instruction *ret);

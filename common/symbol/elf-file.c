@@ -310,7 +310,7 @@ int elf_file_read_symbols(struct elf_file *file, elf_file_debug_opener open_debu
 	r = read_tables(&reader, open_debug, userdata);
 	free(reader.regions);
 	if (!r)
-		r = symbol_table_seal(file->symbols);
+		r = symbol_table_finalize(file->symbols);
 	if (!r)
 		r = elf_stubs_add(file);
 	if (!r)

@@ -45,8 +45,8 @@ bool elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *re
 bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret);
 
 /*
- * The addresses [*@ret_low, *@ret_high) that its code may hold as plain numbers, because it is linked to run
- * at a fixed place; none (0, 0) of what runs anywhere.
+ * The addresses [*@ret_low, *@ret_high) that its code may hold as plain numbers, because it is
+ * linked to run at a fixed place; none (0, 0) of what runs anywhere.
  */
 void elf_file_fixed_range(const struct elf_file *file, uint64_t *ret_low, uint64_t *ret_high);
 

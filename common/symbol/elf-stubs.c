@@ -226,5 +226,5 @@ int elf_stubs_add(struct elf_file *file)
 	free(s.slots);
 	free(s.lazy);
 	free(s.names);
-	return r < 0 ? r : symbol_table_seal(file->symbols);
+	return r < 0 ? r : symbol_table_finalize(file->symbols);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Where objects are sought: at their path (below symfs if that is set), then by their build-id in
- * debug_dir, perf's cache and /usr/lib/debug. Of an object with the build-id abcd perf's cache keeps
- * .build-id/ab/cd/elf and cd/debug, older ones .build-id/ab/cd, debuggers .build-id/ab/cd.debug.
+ * debug_dir, perf's cache and /usr/lib/debug. Of an object with the build-id abcd perf's cache
+ * keeps .build-id/ab/cd/elf and cd/debug, older ones .build-id/ab/cd, debuggers
+ * .build-id/ab/cd.debug.
  *
  * An object without a build-id is whatever file is at its path, unless the inode is known to be
  * another: it has been replaced. Of the inode the low half is compared, and the device is not:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * FNV-1a in its 64-bit form (Fowler, Noll, Vo) over the bytes of each instruction that do not say how far away
- * something is. Code whose fingerprint is the same so has its instructions at the same offsets.
+ * FNV-1a in its 64-bit form (Fowler, Noll, Vo) over the bytes of each instruction that do not say
+ * how far away something is. Code whose fingerprint is the same so has its instructions at the same
+ * offsets.
  */
 #include "common/symbol/fingerprint.h"
 

@@ -45,7 +45,7 @@ static int prepare(struct fingerprinter *f, uint16_t machine)
 
 /* 0 where its code cannot be read wholly. */
 static uint64_t fingerprint_of(struct fingerprinter *f, const struct cached_object *cached,
-			       const struct known_stretch *function)
+			       const struct symbol_cache_range *function)
 {
 	uint64_t limit = MIN(function->size, (uint64_t)MAX_BYTES), address;
 	struct fingerprint fingerprint;
@@ -62,12 +62,12 @@ static uint64_t fingerprint_of(struct fingerprinter *f, const struct cached_obje
 	return fingerprint_end(&fingerprint);
 }
 
-static bool is_missing(const struct known_stretch *stretch)
+static bool is_missing(const struct symbol_cache_range *stretch)
 {
 	return stretch->marked && stretch->name && !stretch->fingerprinted;
 }
 
-static bool is_any_missing(const struct known *known)
+static bool is_any_missing(const struct symbol_cache *known)
 {
 	for (size_t i = 0; i < known->n; i++)
 		if (is_missing(&known->stretches[i]))
@@ -78,7 +78,7 @@ static bool is_any_missing(const struct known *known)
 static void take_missing(struct fingerprinter *f, struct cached_object *cached, bool readable)
 {
 	for (size_t i = 0; i < cached->known.n && f->n_left > 0; i++) {
-		struct known_stretch *stretch = &cached->known.stretches[i];
+		struct symbol_cache_range *stretch = &cached->known.stretches[i];
 
 		if (!is_missing(stretch))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The fingerprinter: fingerprints of functions of objects that are in the cache, each taken once, when a
- * profile that it is in is named. Files are open only meanwhile.
+ * The fingerprinter: fingerprints of functions of objects that are in the cache, each taken once,
+ * when a profile that it is in is named. Files are open only meanwhile.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ void fingerprinter_init(struct fingerprinter *fingerprinter, struct object_cache
 void fingerprinter_done(struct fingerprinter *fingerprinter);
 
 /*
- * Takes those that are missing of the marked functions of @object, which is @cached. One that cannot be taken is
- * 0 and not tried again. 0 or -ENOMEM.
+ * Takes those that are missing of the marked functions of @object, which is @cached. One that
+ * cannot be taken is 0 and not tried again. 0 or -ENOMEM.
  */
 int fingerprinter_take(struct fingerprinter *fingerprinter, const struct profile_object *object,
 		       struct cached_object *cached);

@@ -7,9 +7,10 @@
  * module was loaded the file does not say: it is taken to be the page of its lowest function.
  *
  * /proc/kallsyms speaks of the running kernel alone. Whether an object is of that one its build-id
- * tells (/sys/kernel/notes, and /sys/module/NAME/notes for modules). Of a kernel without one its address
- * must do, which is another one at each boot: the limit is kernels that are not randomized, which
- * are all at the same. A module without one gets symbols only from a file that the user names.
+ * tells (/sys/kernel/notes, and /sys/module/NAME/notes for modules). Of a kernel without one its
+ * address must do, which is another one at each boot: the limit is kernels that are not randomized,
+ * which are all at the same. A module without one gets symbols only from a file that the user
+ * names.
  */
 #include "common/symbol/kallsyms.h"
 
@@ -27,7 +28,7 @@
 #define PAGE          4096UL
 #define HINT          "; --kallsyms FILE takes a copy of the other's " PROC_KALLSYMS
 
-struct row {
+struct branch_record {
 	uint64_t address;
 	const char *name;
 	const char *module; /* with its brackets; NULL of the kernel itself */
@@ -40,7 +41,7 @@ struct kallsyms {
 	struct build_id running;
 
 	char *text; /* what rows borrow from; NULL until it is read */
-	struct row *rows;
+	struct branch_record *rows;
 	size_t n_rows, cap_rows;
 };
 
@@ -111,9 +112,9 @@ static int read_text(int fd, char **ret)
 }
 
 /* Cuts one line into its parts; false where it has another shape. */
-static bool parse_line(char *line, struct row *ret)
+static bool parse_line(char *line, struct branch_record *ret)
 {
-	struct row row = { .name = NULL };
+	struct branch_record row = { .name = NULL };
 	char *end, *module;
 
 	row.address = strtoull(line, &end, 16);
@@ -136,7 +137,7 @@ static int parse_text(struct kallsyms *k)
 	char *rest = k->text, *line;
 
 	while ((line = strsep(&rest, "\n"))) {
-		struct row row;
+		struct branch_record row;
 		int r;
 
 		if (!parse_line(line, &row))
@@ -151,12 +152,12 @@ static int parse_text(struct kallsyms *k)
 
 static int compare_rows(const void *pa, const void *pb)
 {
-	const struct row *a = pa, *b = pb;
+	const struct branch_record *a = pa, *b = pb;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static bool is_code(const struct row *row)
+static bool is_code(const struct branch_record *row)
 {
 	return row->type == 't' || row->type == 'T' || row->type == 'w' || row->type == 'W';
 }
@@ -240,7 +241,7 @@ static int check_address(const struct kallsyms *k, const struct profile_object *
 		"it has no build-id, and another address than the one that runs here" HINT);
 }
 
-static bool is_of(const struct row *row, const char *module)
+static bool is_of(const struct branch_record *row, const char *module)
 {
 	if (!module || !row->module)
 		return !module && !row->module;
@@ -251,10 +252,10 @@ static bool is_of(const struct row *row, const char *module)
 static bool find_reference(const struct kallsyms *k, const struct profile_object *object,
 			   const char *module, uint64_t *ret)
 {
-	const struct row *text = NULL, *stext = NULL;
+	const struct branch_record *text = NULL, *stext = NULL;
 
 	for (size_t i = 0; i < k->n_rows; i++) {
-		const struct row *row = &k->rows[i];
+		const struct branch_record *row = &k->rows[i];
 
 		if (!is_of(row, module))
 			continue;
@@ -284,7 +285,7 @@ struct maker {
 	size_t n_names;
 };
 
-static int add_row(struct maker *maker, const struct row *row, uint64_t end)
+static int add_row(struct maker *maker, const struct branch_record *row, uint64_t end)
 {
 	size_t n = strlen(row->name) + 1;
 	char *name = maker->names + maker->n_names;
@@ -308,7 +309,7 @@ static int add_rows(struct maker *maker, const struct kallsyms *k)
 	int r = 0;
 
 	for (size_t i = k->n_rows; i-- > 0 && !r;) {
-		const struct row *row = &k->rows[i];
+		const struct branch_record *row = &k->rows[i];
 
 		if (!is_of(row, maker->module))
 			continue;
@@ -345,7 +346,7 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 	if (!r)
 		r = add_rows(&maker, k);
 	if (!r)
-		r = symbol_table_seal(table);
+		r = symbol_table_finalize(table);
 	if (!r)
 		r = symbol_table_pack(table);
 	if (!r)

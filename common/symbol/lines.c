@@ -294,7 +294,8 @@ static int name_function(struct lines *l, Dwarf_Die *die, const char **ret)
 	return intern_name(l, name ?: dwarf_diename(die), ret);
 }
 
-/* Compilers name files as they were called with, and besides the folder that they were called in. */
+/* Compilers name files as they were called with, and besides the folder that they were called in.
+ */
 static int intern_file(struct lines *l, struct unit *unit, const char *file, const char **ret)
 {
 	_cleanup_free_ char *path = NULL;

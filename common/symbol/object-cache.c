@@ -96,7 +96,7 @@ static void free_cached(struct cached *c)
 	lines_free(c->object.lines);
 	code_free(c->object.code);
 	drop_symbols(c);
-	known_done(&c->object.known);
+	symbol_cache_done(&c->object.known);
 	free(c->why);
 	free(c->found_at);
 	free(c->path);
@@ -337,7 +337,7 @@ void object_cache_close_code(struct cached_object *cached)
 
 static size_t size_of(const struct cached *c)
 {
-	return sizeof(*c) + known_bytes(&c->object.known) +
+	return sizeof(*c) + symbol_cache_bytes(&c->object.known) +
 	       (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
 }
 

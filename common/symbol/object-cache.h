@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The objects asked for: of each its file and symbols, or the reason why there are none; and the little
- * of them that was of use so far.
+ * The objects asked for: of each its file and symbols, or the reason why there are none; and the
+ * little of them that was of use so far.
  *
- * Each is sought once; one whose file was not to be had, once more after each object_cache_shrink().
- * What has not been used for longest goes when there is too much, symbols before what is known, but
- * only when the owner says so, for names are borrowed from here.
+ * Each is sought once; one whose file was not to be had, once more after each
+ * object_cache_shrink(). What has not been used for longest goes when there is too much, symbols
+ * before what is known, but only when the owner says so, for names are borrowed from here.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "common/profile/profile.h"
 #include "common/symbol/elf-file.h"
-#include "common/symbol/known.h"
+#include "common/symbol/symbol-cache.h"
 #include "common/symbol/symbol-table.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/macro.h"
@@ -23,7 +23,7 @@ struct cached_object {
 	const char *why;              /* in words; NULL where there are symbols, or may be */
 	struct elf_file *file;        /* NULL of kernel and modules, and where it was not found */
 	struct symbol_table *symbols; /* NULL where there are none, or they were dropped */
-	struct known known;
+	struct symbol_cache known;
 	struct lines *lines; /* NULL before object_cache_seek_lines(), and without any */
 	struct code *code;   /* NULL before object_cache_seek_code(), and without any */
 };
@@ -57,8 +57,8 @@ int object_cache_seek_code(struct object_cache *cache, const struct profile_obje
 void object_cache_close_code(struct cached_object *cached);
 
 /*
- * Drops symbols, the kernel's last and those used least lately first, until all takes at most @max_bytes or none are left.
- * They are read again when object_cache_get() asks for them.
+ * Drops symbols, the kernel's last and those used least lately first, until all takes at most
+ * @max_bytes or none are left. They are read again when object_cache_get() asks for them.
  */
 void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes);
 

@@ -243,7 +243,7 @@ static int divide(struct symbol_table *t)
 	return 0;
 }
 
-int symbol_table_seal(struct symbol_table *t)
+int symbol_table_finalize(struct symbol_table *t)
 {
 	unseal(t);
 	if (!t->n)
@@ -350,8 +350,8 @@ size_t symbol_table_find_near(const struct symbol_table *t, uint64_t offset, siz
 }
 
 /* No other function starts before the next start; those before may end anywhere up to @offset. */
-void symbol_table_get_stretch(const struct symbol_table *t, uint64_t offset, size_t i,
-			      uint64_t *first, uint64_t *last)
+void symbol_table_get_range(const struct symbol_table *t, uint64_t offset, size_t i,
+			    uint64_t *first, uint64_t *last)
 {
 	size_t at = find_start(t, offset), next = at == SYMBOL_TABLE_NONE ? 0 : at + 1;
 

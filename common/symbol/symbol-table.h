@@ -42,7 +42,7 @@ int symbol_table_take_names(struct symbol_table *table, void *names, size_t n);
 int symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
 
 /* 0 or -ENOMEM. More can be added afterwards, and it sealed again; names handed out are void. */
-int symbol_table_seal(struct symbol_table *table);
+int symbol_table_finalize(struct symbol_table *table);
 
 /* Has a sealed table take half the memory; nothing can be added any more. 0 or -ENOMEM. */
 int symbol_table_pack(struct symbol_table *table);
@@ -59,11 +59,11 @@ size_t symbol_table_find(const struct symbol_table *table, uint64_t offset);
 size_t symbol_table_find_near(const struct symbol_table *table, uint64_t offset, size_t hint);
 
 /*
- * Offsets around @offset, from *@first to *@last, that all have the answer @i that symbol_table_find()
- * gave for it; not all there are, where functions nest.
+ * Offsets around @offset, from *@first to *@last, that all have the answer @i that
+ * symbol_table_find() gave for it; not all there are, where functions nest.
  */
-void symbol_table_get_stretch(const struct symbol_table *table, uint64_t offset, size_t i,
-			      uint64_t *first, uint64_t *last);
+void symbol_table_get_range(const struct symbol_table *table, uint64_t offset, size_t i,
+			    uint64_t *first, uint64_t *last);
 
 /* The @i'th by start: where it is, and the linker's name. */
 struct symbol_entry symbol_table_get(const struct symbol_table *table, size_t i);

@@ -13,8 +13,8 @@
 
 #include "common/symbol/code.h"
 #include "common/symbol/lines.h"
-#include "common/symbol/naming.h"
 #include "common/symbol/object-cache.h"
+#include "common/symbol/profile-symbolizer.h"
 
 #define MAX_BYTES   (256UL << 20)
 #define MAX_OBJECTS 4096
@@ -158,7 +158,7 @@ void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_handler 
 
 int symbolizer_name_profile(struct symbolizer *s, struct profile *profile)
 {
-	int r = naming_name_profile(s->cache, s->max_bytes, s->max_code_bytes, profile);
+	int r = profile_symbolizer_run(s->cache, s->max_bytes, s->max_code_bytes, profile);
 
 	object_cache_shrink(s->cache, s->max_bytes, MAX_OBJECTS);
 	return r;

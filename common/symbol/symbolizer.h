@@ -22,16 +22,18 @@ struct symbolizer_settings {
 	const char *kallsyms;  /* kernel symbols; NULL: /proc/kallsyms, for this kernel only */
 
 	/*
-	 * Or NULL: opens a file that may be the object's where its path does not lead to it from here:
-	 * another mount namespace has it, or another file has its name by now. Each is checked, and the
-	 * next asked for where it is another: *@cursor is 0 at first, and the owner's from then on. A
-	 * descriptor, or a negative errno: there are no more, and it is sought as without.
+	 * Or NULL: opens a file that may be the object's where its path does not lead to it from
+	 * here: another mount namespace has it, or another file has its name by now. Each is
+	 * checked, and the next asked for where it is another: *@cursor is 0 at first, and the
+	 * owner's from then on. A descriptor, or a negative errno: there are no more, and it is
+	 * sought as without.
 	 */
 	int (*open)(const struct profile_object *object, unsigned int *cursor, void *userdata);
 	void *userdata;
 
-	size_t max_bytes; /* of symbols kept when a profile was named; 0: 256 MiB */
-	size_t max_code_bytes; /* of machine code read for fingerprints for one profile; 0: none are taken */
+	size_t max_bytes;      /* of symbols kept when a profile was named; 0: 256 MiB */
+	size_t max_code_bytes; /* of machine code read for fingerprints for one profile; 0: none are
+				  taken */
 };
 
 /* A function: where it starts and how long it is in the object's own offsets. */
@@ -75,8 +77,8 @@ int symbolizer_lines(struct symbolizer *symbolizer, const struct profile_object 
 		     uint64_t offset, struct source_frame *ret, size_t n);
 
 /*
- * The machine code at @offset: the number of bytes read, at most @n, and *@ret_machine, one of EM_* in elf.h.
- * 0 where the file is not at hand; -ENOMEM.
+ * The machine code at @offset: the number of bytes read, at most @n, and *@ret_machine, one of EM_*
+ * in elf.h. 0 where the file is not at hand; -ENOMEM.
  */
 int symbolizer_code(struct symbolizer *symbolizer, const struct profile_object *object,
 		    uint64_t offset, void *ret, size_t n, uint16_t *ret_machine);

@@ -7,9 +7,9 @@
 #define PAGES_HUGE (2u << 20) /* bytes of a huge page */
 
 /*
- * @n_bytes, zeroed; what is never touched costs nothing. Beyond the first PAGES_HUGE bytes pages are huge where
- * the kernel can: what is spread over more pages than the TLB holds is slow to find. NULL if there is no room.
- * The caller gives it back by pages_free(), which takes NULL as well.
+ * @n_bytes, zeroed; what is never touched costs nothing. Beyond the first PAGES_HUGE bytes pages
+ * are huge where the kernel can: what is spread over more pages than the TLB holds is slow to find.
+ * NULL if there is no room. The caller gives it back by pages_free(), which takes NULL as well.
  */
 void *pages_new(size_t n_bytes);
 void pages_free(void *pages, size_t n_bytes);

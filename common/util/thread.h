@@ -4,5 +4,6 @@
 
 #include <pthread.h>
 
-/* Runs @run(@userdata) in a thread that takes no signals: those are for the threads that were there before. -errno. */
+/* Runs @run(@userdata) in a thread that takes no signals: those are for the threads that were there
+ * before. -errno. */
 int thread_start(pthread_t *ret, void *(*run)(void *userdata), void *userdata);

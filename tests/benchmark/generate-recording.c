@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes the big recording that the speed of reading is measured with: samples of 32 branch rows of the
- * processes in population.h.
+ * Makes the big recording that the speed of reading is measured with: samples of 32 branch rows of
+ * the processes in population.h.
  *
- * The programs' text holds N_PATHS functions of PATH_BYTES each. A function is a loop of blocks with one call site; a sample is taken
- * somewhere in one, the hot ones (1/rank^2) more often, and its rows are the way that led there:
- * round the loop, now and then past a block or two, now and then into the function called and not back.
- * All of it is pseudo-random with a fixed seed, so each run makes the same file.
+ * The programs' text holds N_PATHS functions of PATH_BYTES each. A function is a loop of blocks
+ * with one call site; a sample is taken somewhere in one, the hot ones (1/rank^2) more often, and
+ * its rows are the way that led there: round the loop, now and then past a block or two, now and
+ * then into the function called and not back. All of it is pseudo-random with a fixed seed, so each
+ * run makes the same file.
  *
  *     generate-recording FILE DIR TEXT_OFFSET N_SAMPLES
  */
@@ -83,7 +84,8 @@ struct place {
 	unsigned int path, step;
 };
 
-/* Where the branch at @p goes: on in its loop, sometimes past a block, sometimes into another function. */
+/* Where the branch at @p goes: on in its loop, sometimes past a block, sometimes into another
+ * function. */
 static struct place step(struct generator *g, struct place p)
 {
 	const struct path *path = &g->paths[p.path];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes the big recording that the speed of stitching is measured with: samples in call-stack mode, as
- * `perf record --call-graph lbr` writes them (no cycles, no flags), of the processes in population.h.
+ * Makes the big recording that the speed of stitching is measured with: samples in call-stack mode,
+ * as `perf record --call-graph lbr` writes them (no cycles, no flags), of the processes in
+ * population.h.
  *
- * Each process keeps to a CPU, where each sample is of another. It is a loop that goes down its call
- * graph, now and then to where deeper stacks are. A function has N_SITES calls, to functions further
- * on, and a few back (recursion). Between two samples of a process there are calls and returns near
- * its leaf, mostly; now and then it returns from more, and seldom from nearly all. Its branch record
- * is the simulator's.
+ * Each process keeps to a CPU, where each sample is of another. It is a loop that goes down its
+ * call graph, now and then to where deeper stacks are. A function has N_SITES calls, to functions
+ * further on, and a few back (recursion). Between two samples of a process there are calls and
+ * returns near its leaf, mostly; now and then it returns from more, and seldom from nearly all. Its
+ * branch record is the simulator's.
  *
  *     generate-stacks FILE DIR TEXT_OFFSET N_SAMPLES
  */

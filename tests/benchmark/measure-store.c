@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a window costs in the store: time to write it and to read it back, and bytes of the database;
- * of an idle machine and of a busy one.
+ * What a window costs in the store: time to write it and to read it back, and bytes of the
+ * database; of an idle machine and of a busy one.
  *
  *     measure-store FILE      (which is written anew)
  */
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/store.h"
+#include "daemon/store/store.h"
 #include "tests/support/generated.h"
 
 static const struct {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs a command, its output thrown away, and prints what it cost: wall seconds, CPU seconds, and the
- * most anonymous memory it held at a time, in MiB. That is read from /proc each five milliseconds, for
- * the kernel keeps a high-water mark only of all memory, with the files that are mapped.
+ * Runs a command, its output thrown away, and prints what it cost: wall seconds, CPU seconds, and
+ * the most anonymous memory it held at a time, in MiB. That is read from /proc each five
+ * milliseconds, for the kernel keeps a high-water mark only of all memory, with the files that are
+ * mapped.
  *
  *     measure COMMAND [ARGUMENT...]
  */

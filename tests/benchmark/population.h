@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the generators of big recordings share: random numbers that are the same in each run, and 200
- * processes of 40 programs on 8 CPUs. The programs are the files DIR/program-0 to -39, made by
+ * What the generators of big recordings share: random numbers that are the same in each run, and
+ * 200 processes of 40 programs on 8 CPUs. The programs are the files DIR/program-0 to -39, made by
  * make-programs, whose text begins at an offset that it prints.
  */
 #pragma once
@@ -27,8 +27,8 @@ struct population {
 uint64_t population_random(struct population *p);
 unsigned int population_below(struct population *p, unsigned int n);
 
-/* Begins the file at @path, of cycles with branch rows of that type; @sample_type adds to what each sample
- * has. 0 or -errno. */
+/* Begins the file at @path, of cycles with branch rows of that type; @sample_type adds to what each
+ * sample has. 0 or -errno. */
 int population_open(struct population *p, const char *path, uint64_t branch_sample_type,
 		    uint64_t sample_type, const char *text_offset);
 /* Adds the processes, which map @n_bytes of the text of the programs in @dir. 0 or -errno. */

@@ -17,7 +17,7 @@ KEYS = {
     "process": SHARE | {"pid", "comm", "executable", "unit"},
     "unit": SHARE | {"unit"},
     "stack": {"frames", "samples", "percent", "stitched"},
-    "stream": {"frames", "loops", "hits", "percent", "folded", "cycles"},
+    "stream": {"frames", "loops", "hits", "percent", "pruned", "cycles"},
     "branch": {"from", "to", "kind", "count", "percent", "mispredicted", "predicted", "cycles",
                "cycles_rows", "mispredicted_percent", "mispredicted_percent_low"},
     "block": {"start", "end", "count", "percent", "cycles", "cycles_rows", "average_cycles",
@@ -29,7 +29,7 @@ WINDOW = {"recording", "mode", "event", "hostname", "cpu", "start", "length", "s
 # What the rows of a view add up to: member of a row, counter.
 SUMS = {
     "stack": [("samples", "samples")],
-    "stream": [("hits", "streams"), ("folded", "streams_folded")],
+    "stream": [("hits", "streams"), ("pruned", "streams_pruned")],
     "branch": [("count", "rows_counted"), ("cycles", "cycles")],
     "block": [("count", "runs_counted")],
 }
@@ -60,15 +60,15 @@ def check_published_edges(rows, totals):
     edges = {(row["from"]["address"], row["to"]["address"]): row["count"] for row in rows}
     twice = 0
     for edge, published in EDGES.items():
-        check(0 <= published - edges[edge] <= totals["rows_doubled"], "edge", edge, edges[edge])
+        check(0 <= published - edges[edge] <= totals["rows_duplicate"], "edge", edge, edges[edge])
         twice += published - edges[edge]
-    check(twice <= totals["rows_doubled"], "more is missing of the edges than was set aside", twice)
+    check(twice <= totals["rows_duplicate"], "more is missing of the edges than was set aside", twice)
 
 
 def check_published_sources(rows, totals):
     mine = [row for row in rows if in_program(row["from"])]
     check(len({row["from"]["address"] for row in mine}) == SOURCES, "sources")
-    check(sum_of(mine, "count") == SOURCE_ROWS - totals["rows_doubled"], "rows of the program")
+    check(sum_of(mine, "count") == SOURCE_ROWS - totals["rows_duplicate"], "rows of the program")
 
 
 def check_published_block(rows):

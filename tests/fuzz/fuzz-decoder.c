@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The decoder on any attrs and any records: the input is a number of sources, that many pairs of attr and
- * id, then records one behind the other. Each is decoded where it ends with its memory, so that a step
- * beyond it is found, and all that an event points to is read.
+ * The decoder on any attrs and any records: the input is a number of sources, that many pairs of
+ * attr and id, then records one behind the other. Each is decoded where it ends with its memory, so
+ * that a step beyond it is found, and all that an event points to is read.
  */
 #include <stdbool.h>
 #include <stdint.h>

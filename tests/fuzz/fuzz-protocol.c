@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The server on any bytes: they come over a socket in pieces of a size that the first byte says, and
- * are served by methods of every kind: answered at once, in several replies, later, by an error, not at
- * all. What comes back must be replies, and no more of them than was asked for.
+ * The server on any bytes: they come over a socket in pieces of a size that the first byte says,
+ * and are served by methods of every kind: answered at once, in several replies, later, by an
+ * error, not at all. What comes back must be replies, and no more of them than was asked for.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include <systemd/sd-event.h>
 
 #include "common/protocol/framing.h"
-#include "daemon/parameters.h"
-#include "daemon/server.h"
+#include "daemon/varlink/parameters.h"
+#include "daemon/varlink/server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -96,7 +96,8 @@ static void open_server(void)
 	check(server_new(&server, event, -1, &settings, &fault) == 0);
 }
 
-/* What the caller may expect: exactly one of parameters and error, and nothing else but continues. */
+/* What the caller may expect: exactly one of parameters and error, and nothing else but continues.
+ */
 static void check_reply(const char *text, size_t n)
 {
 	json_t *reply = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A recording of any bytes, read to its end and counted, once without and once with force: no fault but in
- * one line, and the sums of what is counted and what is set aside always hold.
+ * A recording of any bytes, read to its end and counted, once without and once with force: no fault
+ * but in one line, and the sums of what is counted and what is set aside always hold.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,7 +85,7 @@ static void close_and_check(struct builder *builder, const struct processes *pro
 
 	REQUIRE(builder_close(builder, processes, &p) == 0);
 	REQUIRE(naive_counters_balance(&p->counters, n_samples));
-	REQUIRE(profile_seal(p) == 0);
+	REQUIRE(profile_finalize(p) == 0);
 	check_stacks(p);
 	check_rows(p);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stitching of any rows: a record of calls that the input's bytes push, pop, tear and turn, sampled in
- * between, of a few tasks, with any hardware index. What is told keeps within its bounds, and marks stay with
- * the calls that they were set upon.
+ * Stitching of any rows: a record of calls that the input's bytes push, pop, tear and turn, sampled
+ * in between, of a few tasks, with any hardware index. What is told keeps within its bounds, and
+ * marks stay with the calls that they were set upon.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 struct machine {
 	struct stitch *stitch;
-	struct row rows[N_ROWS]; /* the oldest first */
+	struct branch_record rows[N_ROWS]; /* the oldest first */
 	size_t n_rows;
 	uint64_t index;
 	uint64_t paths[N_MARKS]; /* of each mark the calls it was set upon */
@@ -52,7 +52,7 @@ static void check_marks(struct machine *m, const struct stitched *s)
 
 static void sample(struct machine *m, uint8_t task, uint8_t how)
 {
-	struct row rows[N_ROWS];
+	struct branch_record rows[N_ROWS];
 	struct event e = { .kind = EVENT_SAMPLE, .pid = 1 + task % 2, .tid = 1 + task % 8 };
 	struct stitched s;
 
@@ -87,7 +87,7 @@ static void push(struct machine *m, uint8_t from, uint8_t to)
 {
 	if (m->n_rows == N_ROWS)
 		memmove(m->rows, m->rows + 1, --m->n_rows * sizeof(*m->rows));
-	m->rows[m->n_rows++] = (struct row){
+	m->rows[m->n_rows++] = (struct branch_record){
 		.from = 0x400000 + 0x20ull * from,
 		.to = to == 255 ? UINT64_MAX : 0x400000 + 0x20ull * to,
 		.flags = to & 3,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine that never rests: forks, runs exec, makes threads, loads and unloads libraries, all of it as
- * often as it can.
+ * A machine that never rests: forks, runs exec, makes threads, loads and unloads libraries, all of
+ * it as often as it can.
  *
  *   churn SECONDS PLUGIN
  */

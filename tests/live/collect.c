@@ -5,8 +5,8 @@
  *
  *   collect [-s] [-F hz] [-m pages] [-w window-seconds] [-d seconds] [-n functions]
  *
- * Ends after the seconds given, or when it is interrupted. With -s the kernel counts the runs of BPF
- * programs meanwhile.
+ * Ends after the seconds given, or when it is interrupted. With -s the kernel counts the runs of
+ * BPF programs meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,8 +23,8 @@
 #include <bpf/bpf.h>
 
 #include "common/symbol/symbolizer.h"
-#include "daemon/collector.h"
-#include "daemon/sampler.h"
+#include "daemon/collector/collector.h"
+#include "daemon/sampler/sampler.h"
 
 struct options {
 	struct sampler_settings sampler;
@@ -83,7 +83,7 @@ static void print_window(const struct window *w)
 static int add_up(struct profile **sum, struct profile *profile)
 {
 	struct profile *both[] = { *sum, profile }, *merged = NULL;
-	int r = profile_seal(profile);
+	int r = profile_finalize(profile);
 
 	if (r >= 0 && !*sum) {
 		*sum = profile;
@@ -246,7 +246,7 @@ static int print_profile(struct profile *p, unsigned int n)
 	if (r >= 0)
 		r = symbolizer_name_profile(symbolizer, p);
 	if (r >= 0)
-		r = profile_seal(p);
+		r = profile_finalize(p);
 	return r < 0 ? r : print_hottest(p, n);
 }
 

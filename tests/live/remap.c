@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Loads two libraries by turns, the second where the first has been. A sample in one of them knows by
- * its caller which it was: run_one(), run_two().
+ * Loads two libraries by turns, the second where the first has been. A sample in one of them knows
+ * by its caller which it was: run_one(), run_two().
  *
  *   remap SECONDS ONE TWO
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Are samples attributed right, where that is hard? Programs that live 5 ms, programs that run exec on
- * themselves and on others, libraries loaded where another was before. Each computes in a function
- * whose name says which program or library it is of, so that each sample can be judged by itself.
+ * Are samples attributed right, where that is hard? Programs that live 5 ms, programs that run exec
+ * on themselves and on others, libraries loaded where another was before. Each computes in a
+ * function whose name says which program or library it is of, so that each sample can be judged by
+ * itself.
  *
  *   test-attribution REMAP ONE TWO BRIEF-A BRIEF-B BRIEF-C
  *
@@ -18,8 +19,8 @@
 #include <unistd.h>
 
 #include "common/symbol/symbolizer.h"
-#include "daemon/collector.h"
-#include "daemon/sampler.h"
+#include "daemon/collector/collector.h"
+#include "daemon/sampler/sampler.h"
 
 #define ROUNDS      40   /* so many samples whatever else the machine does */
 #define ENOUGH      500  /* samples */
@@ -178,7 +179,8 @@ static int report(const struct judgement *j)
 	return j->right + j->wrong >= ENOUGH && share >= RIGHT_SHARE ? 0 : -1;
 }
 
-/* The three programs ran as often, and as long: a third each, and four standard deviations of few samples. */
+/* The three programs ran as often, and as long: a third each, and four standard deviations of few
+ * samples. */
 static int compare_programs(const struct judgement *j)
 {
 	const uint64_t *n = j->by_name;
@@ -225,7 +227,7 @@ static int take_all(struct collector *collector, struct profile **ret, struct fa
 	r = symbolizer_new(&symbolizer, &settings);
 	if (r >= 0)
 		r = symbolizer_name_profile(symbolizer, *ret);
-	return r < 0 ? r : profile_seal(*ret);
+	return r < 0 ? r : profile_finalize(*ret);
 }
 
 static int run_test(struct sampler *sampler, char **argv, struct fault *fault)

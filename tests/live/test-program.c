@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's verifier takes the BPF program whatever it is set to, for settings are constants when it
- * looks at it, and what they switch off it does not see. Needs root, and is skipped without.
+ * The kernel's verifier takes the BPF program whatever it is set to, for settings are constants
+ * when it looks at it, and what they switch off it does not see. Needs root, and is skipped
+ * without.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -10,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/program.h"
+#include "daemon/sampler/program.h"
 
 /* No hardware has all of it, but a program that has is the one with most to see. */
 static const struct lbr everything = { .name = "everything", .hw_idx = true, .wrong_path = true };
 static const struct lbr plain = { .name = "plain" };
 
-static const struct restriction nobody, somebody = {
+static const struct task_filter nobody, somebody = {
 	.pids.n = BPF_MAX_WANTED,
 	.uids = { .n = 1, .ids = { 1000 } },
 	.units.n = 1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program whose shares are known by construction: red() and blue() take turns on the CPU clock, red()
- * with half of it in the first phase and three quarters in the second. So red() has got dearer, and
- * over both phases has 62.5 % of the time.
+ * A program whose shares are known by construction: red() and blue() take turns on the CPU clock,
+ * red() with half of it in the first phase and three quarters in the second. So red() has got
+ * dearer, and over both phases has 62.5 % of the time.
  *
  *     two-phases [SECONDS-OF-A-PHASE]
  *     two-phases calls CALLS-OF-A-PHASE

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "daemon/server.h"
+#include "daemon/varlink/server.h"
 #include "tests/support/caller.h"
 
 #define PATIENCE_MS  200

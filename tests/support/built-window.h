@@ -75,7 +75,7 @@ static inline void add_sample(struct window *w, struct sample sample)
 	add(w, &e);
 }
 
-static inline void add_rows(struct window *w, const struct row *rows, uint32_t n)
+static inline void add_rows(struct window *w, const struct branch_record *rows, uint32_t n)
 {
 	add_sample(w, (struct sample){ .ip = CODE, .has_rows = true, .rows = rows, .n_rows = n });
 }
@@ -92,7 +92,7 @@ static inline const struct profile *close_window(struct window *w)
 	w->profile = NULL;
 	assert_int_equal(builder_close(w->builder, w->processes, &w->profile), 0);
 	assert_true(naive_counters_balance(&w->profile->counters, w->n_samples));
-	assert_int_equal(profile_seal(w->profile), 0);
+	assert_int_equal(profile_finalize(w->profile), 0);
 	w->n_samples = 0;
 	return w->profile;
 }

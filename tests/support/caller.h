@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A caller for tests: it and the server share one thread, so that every wait runs the server's event
- * loop. What it sends and receives is text.
+ * A caller for tests: it and the server share one thread, so that every wait runs the server's
+ * event loop. What it sends and receives is text.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <systemd/sd-event.h>
 
 #include "common/protocol/framing.h"
-#include "daemon/server.h"
+#include "daemon/varlink/server.h"
 
 #define CALLER_MAX_REPLY (1u << 30)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions that call each other, f1() to f42() by LINK(name, next), the last of them f43(), which is there already. */
+/* Functions that call each other, f1() to f42() by LINK(name, next), the last of them f43(), which
+ * is there already. */
 #pragma once
 
 #define CHAIN_OF_CALLS(LINK) \

@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include "daemon/store.h"
+#include "daemon/store/store.h"
 #include "tests/support/random-profile.h"
 #include "tests/support/stored.h"
 

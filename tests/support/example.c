@@ -211,7 +211,8 @@ static size_t first_packed(const struct example *e)
 	}
 }
 
-/* @old with the bytes from @start to @end replaced: its header and sections are made to fit again. */
+/* @old with the bytes from @start to @end replaced: its header and sections are made to fit again.
+ */
 static void replace(struct example *ret, const struct example *old, size_t start, size_t end,
 		    const char *data, size_t n)
 {

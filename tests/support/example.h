@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small recording in memory, with a bit of everything, and its changed shapes: what tests and the seeds of
- * the fuzzers start from.
+ * A small recording in memory, with a bit of everything, and its changed shapes: what tests and the
+ * seeds of the fuzzers start from.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ void example_done(struct example *example);
 
 /* As perf record writes it to a file, or with PERFDATA_PIPE to a pipe. */
 void example_make(struct example *ret, unsigned int perfdata_flags);
-/* The same with its records packed into COMPRESSED (81) or COMPRESSED2 (83) records, @n_piece bytes in each. */
+/* The same with its records packed into COMPRESSED (81) or COMPRESSED2 (83) records, @n_piece bytes
+ * in each. */
 void example_pack(struct example *ret, const struct example *plain, uint32_t type, size_t n_piece);
 /* A file in normal mode whose records lie @by bytes further back. */
 void example_shift(struct example *ret, const struct example *plain, size_t by);

@@ -48,7 +48,8 @@ static const char *program_path(const struct generated_shape *shape, uint32_t wi
 	return window < shape->renamed ? "/opt/alpha" : "/srv/beta";
 }
 
-/* The program as the first object, where it may be told from its other file only by its functions. */
+/* The program as the first object, where it may be told from its other file only by its functions.
+ */
 static void add_program(struct profile *p, const struct generated_shape *shape, uint32_t window)
 {
 	struct profile_object object = { .path = program_path(shape, window), .n_build_id = 20 };
@@ -167,6 +168,6 @@ struct profile *generated_profile(const struct generated_shape *shape, uint32_t 
 	add_short_rows(p, shape, window, &state);
 	add_stacks(p, shape, window, &state);
 	add_branches(p, shape, window, &state);
-	check(profile_seal(p));
+	check(profile_finalize(p));
 	return p;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows made up. Each has mostly the keys of the one before, as it is on a machine that goes on with what it does.
+ * Windows made up. Each has mostly the keys of the one before, as it is on a machine that goes on
+ * with what it does.
  */
 #pragma once
 

@@ -75,8 +75,8 @@ static inline uint32_t made_stack(struct profile *profile, uint32_t process, uin
 						     }));
 }
 
-static inline struct profile *made_sealed(struct profile *profile)
+static inline struct profile *made_finalized(struct profile *profile)
 {
-	assert_int_equal(profile_seal(profile), 0);
+	assert_int_equal(profile_finalize(profile), 0);
 	return profile;
 }

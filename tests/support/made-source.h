@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "client/source.h"
+#include "client/source/profile-source.h"
 
-static inline void made_source_done(struct source *source)
+static inline void made_source_done(struct profile_source *source)
 {
 	for (size_t i = 0; i < source->n_parts; i++)
 		profile_free(source->parts[i].shown);

@@ -14,14 +14,14 @@ enum verdict {
 	DOUBLED,
 };
 
-static bool same_branch(const struct row *a, const struct row *b)
+static bool same_branch(const struct branch_record *a, const struct branch_record *b)
 {
 	return a->from == b->from && a->to == b->to;
 }
 
 static enum verdict judge(const struct naive_rules *rules, const struct sample *s, uint32_t i)
 {
-	const struct row *row = &s->rows[i];
+	const struct branch_record *row = &s->rows[i];
 
 	if (!row->from || !row->to)
 		return ZERO;
@@ -32,7 +32,7 @@ static enum verdict judge(const struct naive_rules *rules, const struct sample *
 }
 
 static void count_row(struct naive_counts *counts, const struct naive *naive, int32_t pid,
-		      const struct row *row, enum verdict verdict)
+		      const struct branch_record *row, enum verdict verdict)
 {
 	struct naive_place from = naive_locate(naive, pid, row->from);
 	struct naive_place to = naive_locate(naive, pid, row->to);
@@ -52,7 +52,7 @@ static void count_row(struct naive_counts *counts, const struct naive *naive, in
 		counts->counters.rows_wrong_path++;
 		return;
 	case DOUBLED:
-		counts->counters.rows_doubled++;
+		counts->counters.rows_duplicate++;
 		return;
 	case SOUND:
 		counts->counters.rows_counted++;
@@ -63,7 +63,7 @@ static void count_row(struct naive_counts *counts, const struct naive *naive, in
 
 /* The run from where @older went to, to where @newer came from; both are sound. */
 static void count_run(struct naive_counts *counts, const struct naive *naive, int32_t pid,
-		      const struct row *older, const struct row *newer)
+		      const struct branch_record *older, const struct branch_record *newer)
 {
 	struct naive_place start = naive_locate(naive, pid, older->to);
 	struct naive_place end = naive_locate(naive, pid, newer->from);
@@ -113,7 +113,7 @@ static void count_stream(struct naive_counts *counts, const struct naive_rules *
 	if (newest == SOUND)
 		counts->counters.streams++;
 	else if (s->n_rows > 0)
-		counts->counters.streams_none++;
+		counts->counters.streams_invalid++;
 }
 
 static void count_rows(struct naive_counts *counts, const struct naive *naive,
@@ -132,7 +132,7 @@ static void count_rows(struct naive_counts *counts, const struct naive *naive,
 		else if (newer == SOUND && older == SOUND)
 			count_run(counts, naive, pid, &s->rows[i + 1], &s->rows[i]);
 		else
-			counts->counters.runs_beside++;
+			counts->counters.runs_skipped_rows++;
 	}
 }
 
@@ -150,9 +150,9 @@ static void count_aside(struct profile_counters *c, const struct sample *s)
 	uint64_t n_runs = s->n_rows ? s->n_rows - 1 : 0;
 
 	c->rows += s->n_rows;
-	c->rows_aside += s->n_rows;
+	c->rows_skipped_samples += s->n_rows;
 	c->runs += n_runs;
-	c->runs_aside += n_runs;
+	c->runs_skipped_samples += n_runs;
 }
 
 static void count_sample(struct naive_counts *counts, const struct naive *naive,
@@ -279,13 +279,14 @@ void naive_counts_done(struct naive_counts *counts)
 	tally_done(&counts->leaves);
 }
 
-/* Which paths are too light to be kept is not known here, only how many there are and that it is told. */
+/* Which paths are too light to be kept is not known here, only how many there are and that it is
+ * told. */
 static bool streams_are_plausible(const struct profile_counters *c)
 {
-	if (c->streams_folded <= c->streams &&
+	if (c->streams_pruned <= c->streams &&
 	    c->streams_error <= (c->streams + c->streams_limit) / 1000)
 		return true;
-	fprintf(stderr, "streams: %" PRIu64 " folded, an error of %" PRIu64 "\n", c->streams_folded,
+	fprintf(stderr, "streams: %" PRIu64 " pruned, an error of %" PRIu64 "\n", c->streams_pruned,
 		c->streams_error);
 	return false;
 }
@@ -298,7 +299,7 @@ static bool counters_equal(const struct profile_counters *all,
 	bool equal = streams_are_plausible(all);
 
 	sums.streams += sums.streams_limit;
-	sums.streams_limit = sums.streams_folded = sums.streams_error = 0;
+	sums.streams_limit = sums.streams_pruned = sums.streams_error = 0;
 #define X(name, what)                                                                            \
 	if (got->name != expected->name) {                                                       \
 		fprintf(stderr, #name ": got %" PRIu64 " but expected %" PRIu64 "\n", got->name, \
@@ -324,9 +325,10 @@ bool naive_counters_balance(const struct profile_counters *c, uint64_t n_samples
 {
 	return n_samples ==
 		       c->samples + c->samples_other_event + c->samples_guest + c->samples_limit &&
-	       c->rows == c->rows_counted + c->rows_aside + c->rows_zero + c->rows_wrong_path +
-				  c->rows_doubled + c->rows_call_stack + c->rows_limit &&
-	       c->runs == c->runs_counted + c->runs_aside + c->runs_beside + c->runs_filtered +
-				  c->runs_call_stack + c->runs_backward + c->runs_across +
-				  c->runs_long + c->runs_limit;
+	       c->rows == c->rows_counted + c->rows_skipped_samples + c->rows_zero +
+				  c->rows_wrong_path + c->rows_duplicate + c->rows_call_stack +
+				  c->rows_limit &&
+	       c->runs == c->runs_counted + c->runs_skipped_samples + c->runs_skipped_rows +
+				  c->runs_filtered + c->runs_call_stack + c->runs_backward +
+				  c->runs_across + c->runs_long + c->runs_limit;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The counts of a recording, taken row by row in the naive way: every rule of what is set aside once
- * more, in other words, and no hash table; so that the whole tables of a profile can be compared.
+ * The counts of a recording, taken row by row in the naive way: every rule of what is set aside
+ * once more, in other words, and no hash table; so that the whole tables of a profile can be
+ * compared.
  */
 #pragma once
 
@@ -18,10 +19,9 @@ struct naive_rules {
  * Keys and counts of the tallies:
  *   pairs     from, to (raw)                                taken
  *   runs      begin, end (raw)                              runs
- *   branches  pid, from object, offset, to object, offset   taken, mispredicted, aborted, cycles, rows with them,
- *                                                           predicted
- *   blocks    pid, object, start, end                       runs, cycles, runs with them
- *   leaves    pid, object, offset                           samples, weight
+ *   branches  pid, from object, offset, to object, offset   taken, mispredicted, aborted, cycles,
+ * rows with them, predicted blocks    pid, object, start, end                       runs, cycles,
+ * runs with them leaves    pid, object, offset                           samples, weight
  */
 struct naive_counts {
 	struct tally pairs, runs, branches, blocks, leaves;

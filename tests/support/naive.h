@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What addresses mean, worked out the naive way, for tests to compare with: the mappings, execs and
- * forks of a recording in a list, searched from its end for each address. It shares the decoded events
- * with the code under test, and nothing else.
+ * forks of a recording in a list, searched from its end for each address. It shares the decoded
+ * events with the code under test, and nothing else.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Profiles at random for tests: few keys, so that many rows have equal ones. The same seed gives the
- * same rows; the order in which they are added may be another.
+ * Profiles at random for tests: few keys, so that many rows have equal ones. The same seed gives
+ * the same rows; the order in which they are added may be another.
  */
 #pragma once
 
@@ -126,7 +126,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.samples = random_below(state, 5),
 			.stitched = random_below(state, 2),
 			.weight = random_next(state),
-			.folded = random_below(state, 2),
+			.pruned = random_below(state, 2),
 		};
 		rows->stacks[i].frame.offset &= ~7ULL;
 		rows->streams[i] = (struct profile_stream){
@@ -135,7 +135,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.from = random_place(state),
 			.to = random_place(state),
 			.hits = random_below(state, 5),
-			.folded = random_below(state, 2),
+			.pruned = random_below(state, 2),
 			.cycles = random_next(state),
 		};
 		rows->streams[i].from.offset &= ~15ULL;
@@ -218,7 +218,8 @@ static inline void random_add_stream(struct profile *p, const struct random_rows
 	streams[i] = (uint32_t)profile_add_stream(p, &row);
 }
 
-/* Adds all rows to @p, table by table, each in the order that @shuffle gives (NULL: as they are). */
+/* Adds all rows to @p, table by table, each in the order that @shuffle gives (NULL: as they are).
+ */
 static inline void random_add_rows(struct profile *p, const struct random_rows *rows,
 				   uint64_t *shuffle)
 {
@@ -281,7 +282,7 @@ static inline struct profile *random_profile(uint64_t seed, uint64_t shuffle)
 	PROFILE_COUNTERS(X)
 #undef X
 	random_add_rows(p, rows, shuffle ? &state : NULL);
-	r = profile_seal(p);
+	r = profile_finalize(p);
 	assert(r == 0);
 	free(rows);
 	return p;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon without its sampling: serves the windows of a database, which is made of generated ones of 10 s, up to now,
- * where it has none. It says "ready", and ends when its standard input does.
+ * The daemon without its sampling: serves the windows of a database, which is made of generated
+ * ones of 10 s, up to now, where it has none. It says "ready", and ends when its standard input
+ * does.
  *
  *     serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS
  */
@@ -14,14 +15,14 @@
 #include <sys/resource.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/methods.h"
+#include "daemon/api/methods.h"
 #include "tests/support/generated.h"
 
 #define WINDOW_US 10000000ULL
 
 struct service {
 	sd_event *event;
-	struct namer *namer;
+	struct window_symbolizer *namer;
 	struct archive *archive;
 	struct methods *methods;
 	struct server *server;
@@ -83,7 +84,7 @@ static void serve(struct service *service, struct store *store, const char *path
 
 	check(fd, fault.text);
 	check(sd_event_new(&service->event), "event loop");
-	check(namer_new(&service->namer, NULL), "namer");
+	check(window_symbolizer_new(&service->namer, NULL), "namer");
 	check(archive_new(&service->archive, store, service->namer), "archive");
 	settings.event = service->event;
 	settings.archive = service->archive;
@@ -99,7 +100,7 @@ static void serve(struct service *service, struct store *store, const char *path
 	server_free(service->server);
 	methods_free(service->methods);
 	archive_free(service->archive);
-	namer_free(service->namer);
+	window_symbolizer_free(service->namer);
 	sd_event_unref(service->event);
 }
 

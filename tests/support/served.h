@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of the methods: a real store and server, windows of made profiles, and callers over a socket. */
+/* For tests of the methods: a real store and server, windows of made profiles, and callers over a
+ * socket. */
 #pragma once
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
-#include "daemon/methods.h"
+#include "daemon/api/methods.h"
 #include "tests/support/caller.h"
 #include "tests/support/random-profile.h"
 
@@ -19,7 +20,7 @@
 
 struct service {
 	sd_event *event;
-	struct namer *namer;
+	struct window_symbolizer *namer;
 	struct archive *archive;
 	struct methods *methods;
 	struct server *server;
@@ -74,7 +75,7 @@ static inline void service_init(struct service *service)
 	*service = (struct service){};
 	assert_true(sd_event_new(&service->event) >= 0);
 	assert_int_equal(store_open(&store, ":memory:", &store_settings, &fault), 0);
-	assert_int_equal(namer_new(&service->namer, NULL), 0);
+	assert_int_equal(window_symbolizer_new(&service->namer, NULL), 0);
 	assert_int_equal(archive_new(&service->archive, store, service->namer), 0);
 	methods = (struct methods_settings){
 		.event = service->event,
@@ -93,7 +94,7 @@ static inline void service_done(struct service *service)
 	server_free(service->server);
 	methods_free(service->methods);
 	archive_free(service->archive);
-	namer_free(service->namer);
+	window_symbolizer_free(service->namer);
 	sd_event_unref(service->event);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small model of the hardware in call-stack mode: a task that calls and returns, its true stack, and
- * registers that a call fills and a return empties.
+ * A small model of the hardware in call-stack mode: a task that calls and returns, its true stack,
+ * and registers that a call fills and a return empties.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct model {
 	struct stitch *stitch;
-	struct row registers[DEPTH];
+	struct branch_record registers[DEPTH];
 	uint64_t calls[MAX_CALLS]; /* addresses of the calls it is in, the outermost first */
 	uint64_t functions[MAX_CALLS + 1];
 	size_t n_calls;
@@ -37,7 +37,7 @@ static inline int model_init(struct model *m, const struct stitch_settings *sett
 
 static inline void call(struct model *m, unsigned int function)
 {
-	struct row *row;
+	struct branch_record *row;
 
 	m->newest = (m->newest + 1) % DEPTH;
 	row = &m->registers[m->newest];
@@ -50,7 +50,7 @@ static inline void call(struct model *m, unsigned int function)
 
 static inline void pop(struct model *m)
 {
-	m->registers[m->newest] = (struct row){ 0 };
+	m->registers[m->newest] = (struct branch_record){ 0 };
 	m->newest = (m->newest + DEPTH - 1) % DEPTH;
 }
 
@@ -63,7 +63,7 @@ static inline void leave(struct model *m)
 /* 0 or -ENOMEM. */
 static inline int sample_of(struct model *m, int32_t tid, struct stitched *ret)
 {
-	struct row rows[DEPTH];
+	struct branch_record rows[DEPTH];
 	struct event e = { .kind = EVENT_SAMPLE, .pid = PID, .tid = tid };
 	uint32_t n = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For tests of the store: a folder of its own for the database, windows in and out, and what SQLite says
- * of the file without the store.
+ * For tests of the store: a folder of its own for the database, windows in and out, and what SQLite
+ * says of the file without the store.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include <sqlite3.h>
 
-#include "daemon/store.h"
+#include "daemon/store/store.h"
 
 /* Says why, and ends the test; cmocka's own would not work in a child. */
 #define STORED_CHECK(condition, ...)                                    \
@@ -153,7 +153,8 @@ static inline int64_t stored_number(sqlite3 *db, const char *sql)
 	return atoll(text);
 }
 
-/* Is the database whole, by SQLite's own checks and by the schema's promises? An empty one is, too. */
+/* Is the database whole, by SQLite's own checks and by the schema's promises? An empty one is, too.
+ */
 static inline void stored_check(const char *path)
 {
 	static const char *const referrers[][2] = {

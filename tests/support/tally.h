@@ -29,8 +29,8 @@ void tally_done(struct tally *tally);
 
 /* The sum of count number @i over all entries. */
 uint64_t tally_sum(const struct tally *tally, size_t i);
-/* The entry of a folded tally, or NULL. */
+/* The entry of a pruned tally, or NULL. */
 const struct tally_entry *tally_find(const struct tally *tally, const uint64_t key[TALLY_KEYS]);
 
-/* Are the two, folded, the same? Where not, the first differences go to stderr, under @title. */
+/* Are the two, pruned, the same? Where not, the first differences go to stderr, under @title. */
 bool tally_equal(const struct tally *got, const struct tally *expected, const char *title);

@@ -86,7 +86,7 @@ static inline void exit_of(struct processes *p, int32_t pid, int32_t tid)
 	apply(p, &e);
 }
 
-static inline const char *path_at(const struct processes *p, const struct incarnation *i,
+static inline const char *path_at(const struct processes *p, const struct process_context *i,
 				  uint64_t address)
 {
 	const struct mapping *m = processes_locate(p, i, address);

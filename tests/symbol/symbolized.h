@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of the symbolizer: test programs, what nm says of them, and what the symbolizer finds. */
+/* For tests of the symbolizer: test programs, what nm says of them, and what the symbolizer finds.
+ */
 #pragma once
 
 #include <stdio.h>
@@ -91,7 +92,8 @@ static inline const char *find(struct symbolizer *s, const struct profile_object
 
 #define NO_SETTINGS (&(struct symbolizer_settings){ .max_code_bytes = SIZE_MAX })
 
-/* Takes the programs in the directory argv[1]. 0, or the exit status where there is nothing to test with. */
+/* Takes the programs in the directory argv[1]. 0, or the exit status where there is nothing to test
+ * with. */
 static inline int symbolized_begin(int argc, char **argv)
 {
 	dir = argc > 1 ? argv[1] : "";

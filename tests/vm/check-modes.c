@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every mode of sampling, in the guest with the simulated PMU: the sampler and the collector as the daemon
- * has them, on two programs of known calls, one to a CPU.
+ * Every mode of sampling, in the guest with the simulated PMU: the sampler and the collector as the
+ * daemon has them, on two programs of known calls, one to a CPU.
  *
- * The programs are forks of this one. They leave the frame pointer 0, so that a caller that is seen was told
- * by a branch record.
+ * The programs are forks of this one. They leave the frame pointer 0, so that a caller that is seen
+ * was told by a branch record.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,9 +21,9 @@
 #include <linux/perf_event.h>
 
 #include "common/util/array.h"
-#include "daemon/collector.h"
-#include "daemon/probe.h"
-#include "daemon/sampler.h"
+#include "daemon/collector/collector.h"
+#include "daemon/sampler/probe.h"
+#include "daemon/sampler/sampler.h"
 
 #define N_PROGRAMS 2
 #define SAMPLES    2500 /* with those left out: enough for phases of both kinds on each CPU */
@@ -101,7 +101,7 @@ static bool take_windows(struct collector *collector, struct measured *m)
 	       (r = collector_take(collector, &collected, &fault)) > 0) {
 		m->samples += collected.profile->counters.samples;
 		m->samples_limit += collected.profile->counters.samples_limit;
-		check(profile_seal(collected.profile) == 0, "no memory");
+		check(profile_finalize(collected.profile) == 0, "no memory");
 		m->windows[m->n_windows++] = collected.profile;
 	}
 	check(r >= 0, "sampling ended: %s", fault.text);
@@ -225,7 +225,8 @@ struct seen {
 	uint64_t taken;               /* branches */
 };
 
-/* Are these the callers of the innermost function, as far as they are known, and nothing after them? */
+/* Are these the callers of the innermost function, as far as they are known, and nothing after
+ * them? */
 static bool is_right(const struct profile *p, uint32_t caller)
 {
 	if (!IS_IN(p, p->stacks[caller].frame, chain_b))
@@ -369,7 +370,7 @@ static void check_one(enum sampler_mode mode)
 	measured_done(&m);
 }
 
-static void check_only(const char *what, const struct restriction *only)
+static void check_only(const char *what, const struct task_filter *only)
 {
 	struct sampler_settings settings = usual;
 	struct measured m;
@@ -394,9 +395,9 @@ static void check_only(const char *what, const struct restriction *only)
 
 static void check_restrictions(void)
 {
-	const struct restriction pid = { .pids = { 1, { (uint32_t)programs[1] } } };
-	const struct restriction uid = { .uids = { 2, { 77777, OTHER_UID } } };
-	const struct restriction unit = { .units = { 1, { "chain.service" } } };
+	const struct task_filter pid = { .pids = { 1, { (uint32_t)programs[1] } } };
+	const struct task_filter uid = { .uids = { 2, { 77777, OTHER_UID } } };
+	const struct task_filter unit = { .units = { 1, { "chain.service" } } };
 
 	check_only("process", &pid);
 	check_only("user", &uid);
@@ -445,8 +446,8 @@ static void check_event(void)
 }
 
 /*
- * With the first event that has branch records, and after the last, the kernel patches the code of its
- * scheduler, at which an emulator may stumble: one of them stays open.
+ * With the first event that has branch records, and after the last, the kernel patches the code of
+ * its scheduler, at which an emulator may stumble: one of them stays open.
  */
 static void keep_patched(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * changed N: N turns through functions of which a compiler makes other code at -O3 than at -O2, loops that it
- * unrolls or writes in vectors, and others that stay as they are.
+ * changed N: N turns through functions of which a compiler makes other code at -O3 than at -O2,
+ * loops that it unrolls or writes in vectors, and others that stay as they are.
  */
 #include "work.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * odds N: branches of known shares, as in the program of Zijlstra's mail of 2016 on perf annotate. A linear
- * feedback shift register of maximal length gives bits that are as good as independent; what is done in each
- * round hangs on them: if one is 0 (1 of 2), if three are (1 of 8), if none of four is (15 of 16). Each case
- * calls nothing and does its own sum, so that the compiler keeps the branches.
+ * odds N: branches of known shares, as in the program of Zijlstra's mail of 2016 on perf annotate.
+ * A linear feedback shift register of maximal length gives bits that are as good as independent;
+ * what is done in each round hangs on them: if one is 0 (1 of 2), if three are (1 of 8), if none of
+ * four is (15 of 16). Each case calls nothing and does its own sum, so that the compiler keeps the
+ * branches.
  */
 #include "work.h"
 

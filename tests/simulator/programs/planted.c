@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * planted N [RANDOM [EXTRA]]: N turns through three functions of known work. With RANDOM not 0 a branch of the first
- * follows no pattern; with EXTRA not 0 the second calls the third as well. What a test plants in the code is
- * marked by DEARER.
+ * planted N [RANDOM [EXTRA]]: N turns through three functions of known work. With RANDOM not 0 a
+ * branch of the first follows no pattern; with EXTRA not 0 the second calls the third as well. What
+ * a test plants in the code is marked by DEARER.
  */
 #include "work.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tailcall N: a function that leaves by a tail call, direct and through a pointer, so that its caller
- * returns from another's frame. The leaf calls the very next instruction, which is no call in a call
- * stack, to learn its own address as old position-independent code does.
+ * tailcall N: a function that leaves by a tail call, direct and through a pointer, so that its
+ * caller returns from another's frame. The leaf calls the very next instruction, which is no call
+ * in a call stack, to learn its own address as old position-independent code does.
  */
 #include "work.h"
 

@@ -155,7 +155,7 @@ class Windows(unittest.TestCase):
             yield user[:n], {"rows_counted": n, "runs_counted": n - 1}
         wrong = (start + 12, start + 128, PREDICTED | WRONG_PATH)
         yield [user[0], wrong, *user[1:4]], {"rows_counted": 4, "rows_wrong_path": 1, "runs_counted": 2}
-        yield [user[0], user[0], *user[1:31]], {"rows_counted": 31, "rows_doubled": 1, "runs_counted": 30}
+        yield [user[0], user[0], *user[1:31]], {"rows_counted": 31, "rows_duplicate": 1, "runs_counted": 30}
         yield ([(kernel + 8, user[0][1], PREDICTED), (user[0][0], kernel, PREDICTED)],
                {"rows_counted": 2, "runs_counted": 1})
 
@@ -179,7 +179,7 @@ class Windows(unittest.TestCase):
         with AMD, Common(-1), Daemon(f"Pids={os.getpid()}") as daemon:
             sampling = daemon.sampling()
             self.assertEqual((sampling["mode"], sampling["records"]), ("branch", "AMD LbrExtV2"))
-            self.check_accounts(daemon, {"rows_doubled": -1, "rows_counted": 1, "runs_backward": 1})
+            self.check_accounts(daemon, {"rows_duplicate": -1, "rows_counted": 1, "runs_backward": 1})
 
     def check_accounts(self, daemon, other=()):
         """With @other counts of each round than an Intel processor before Alder Lake has."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon's stream of samples as text, for who wants to look at each of them: samples the machine while
- * a command runs, and prints what the sampler hands over, a line a sample:
+ * The daemon's stream of samples as text, for who wants to look at each of them: samples the
+ * machine while a command runs, and prints what the sampler hands over, a line a sample:
  *
  *   cpu=1 time=NS pid=3 tid=3 ip=0x.. calls=0 zero=0 wrong=0 hw_idx=7 rows=0xFROM/0xTO/0xFLAGS,...
  *
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/sampler.h"
+#include "daemon/sampler/sampler.h"
 
 #define RING_PAGES 2048 /* nothing may be lost here */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which instructions of x86-64 are branches that a processor records of user code, and of what kind. */
+/* Which instructions of x86-64 are branches that a processor records of user code, and of what
+ * kind. */
 #pragma once
 
 #include <stddef.h>

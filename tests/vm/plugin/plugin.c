@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A plugin of QEMU's emulation that records the taken branches of the guest's user code in the memory that
- * lbr.h describes: "-plugin lbr.so,memory=PATH".
+ * A plugin of QEMU's emulation that records the taken branches of the guest's user code in the
+ * memory that lbr.h describes: "-plugin lbr.so,memory=PATH".
  *
- * QEMU translates code in blocks, of which a branch can only be the last instruction. Each such branch
- * departs when it is executed, and arrives where the next block of user code begins; an interrupt or a
- * fault between the two runs kernel code, which is left alone, and changes nothing about it. A branch
- * that faults is executed again, and departs again.
+ * QEMU translates code in blocks, of which a branch can only be the last instruction. Each such
+ * branch departs when it is executed, and arrives where the next block of user code begins; an
+ * interrupt or a fault between the two runs kernel code, which is left alone, and changes nothing
+ * about it. A branch that faults is executed again, and departs again.
  */
 #include <errno.h>
 #include <fcntl.h>

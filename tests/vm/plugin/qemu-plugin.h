@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Of QEMU's interface for plugins, version 1, what is used here: Debian's packages have the interface and no
- * header of it. Documented in QEMU's docs/devel/tcg-plugins.
+ * Of QEMU's interface for plugins, version 1, what is used here: Debian's packages have the
+ * interface and no header of it. Documented in QEMU's docs/devel/tcg-plugins.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A chain of 43 calls, more than there are registers, over and over: on its way down it works so long at each depth
- * that samples come before the registers have gone round. Built without frame pointers.
+ * A chain of 43 calls, more than there are registers, over and over: on its way down it works so
+ * long at each depth that samples come before the registers have gone round. Built without frame
+ * pointers.
  */
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * A processor's branch record registers, as the emulator and the guest's kernel both see them: memory that
- * they share, one struct for each CPU.
+ * A processor's branch record registers, as the emulator and the guest's kernel both see them:
+ * memory that they share, one struct for each CPU.
  *
  * Both sides of a CPU run in one thread of the emulator, by turns, so that nothing is locked. The
- * kernel chooses what is recorded and wipes; the emulator records. What a branch does to the registers
- * stands here once, for a branch whose target is not reached yet is completed by whichever side comes
- * to know the target first.
+ * kernel chooses what is recorded and wipes; the emulator records. What a branch does to the
+ * registers stands here once, for a branch whose target is not reached yet is completed by
+ * whichever side comes to know the target first.
  */
 #pragma once
 
@@ -55,7 +55,8 @@ static inline void lbr_push(struct lbr *lbr, struct lbr_row row)
 	lbr->rows[lbr->newest] = row;
 }
 
-/* Moves on where there is nothing to pop, too: the index tells the depth of calls, modulo the registers. */
+/* Moves on where there is nothing to pop, too: the index tells the depth of calls, modulo the
+ * registers. */
 static inline void lbr_pop(struct lbr *lbr)
 {
 	lbr->rows[lbr->newest] = (struct lbr_row){ 0 };
@@ -68,8 +69,8 @@ static inline void lbr_depart(struct lbr *lbr, unsigned long long branch)
 }
 
 /*
- * The program is at @at: where the branch on its way has led, if it was taken. One that led to itself may
- * just as well have been interrupted before it was made, and is not recorded.
+ * The program is at @at: where the branch on its way has led, if it was taken. One that led to
+ * itself may just as well have been interrupted before it was made, and is not recorded.
  */
 static inline void lbr_arrive(struct lbr *lbr, unsigned long long at)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An overflow, as the driver of a real PMU has it: in an NMI, with the branch rows put where the kernel's
- * version wants them, through perf_event_overflow(), which is what runs BPF programs and throttles. It is
- * not exported; a kprobe that is set and taken away again tells where it is.
+ * An overflow, as the driver of a real PMU has it: in an NMI, with the branch rows put where the
+ * kernel's version wants them, through perf_event_overflow(), which is what runs BPF programs and
+ * throttles. It is not exported; a kprobe that is set and taken away again tells where it is.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

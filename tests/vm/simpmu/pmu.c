@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PMU: registered as "cpu", of the type that the kernel turns hardware events into, which is free in a
- * guest without a PMU. It counts the time in which a CPU runs a task, as if that were cycles at 2 GHz, or
- * a taken branch in every eight of them.
+ * The PMU: registered as "cpu", of the type that the kernel turns hardware events into, which is
+ * free in a guest without a PMU. It counts the time in which a CPU runs a task, as if that were
+ * cycles at 2 GHz, or a taken branch in every eight of them.
  *
- * One set of branch record registers serves all events of a CPU: those with different filters are not
- * counted at the same time, but by turns, as the kernel's rotation has it.
+ * One set of branch record registers serves all events of a CPU: those with different filters are
+ * not counted at the same time, but by turns, as the kernel's rotation has it.
  */
 #include <linux/hrtimer.h>
 #include <linux/module.h>
@@ -76,8 +76,8 @@ static u64 left_ns(struct perf_event *event)
 }
 
 /*
- * A period ends when its timer does, and then counts for as much as it was set to: however late the timer
- * was, an event's count divided by its period is how often it overflowed.
+ * A period ends when its timer does, and then counts for as much as it was set to: however late the
+ * timer was, an event's count divided by its period is how often it overflowed.
  */
 static enum hrtimer_restart on_period(struct hrtimer *timer)
 {
@@ -199,7 +199,8 @@ static int pmu_add(struct perf_event *event, int flags)
 		return -EAGAIN;
 	state->events[i] = event;
 	if (wanted && !in_force) {
-		/* Intel's driver wipes for the first user, and only if that has never counted yet. */
+		/* Intel's driver wipes for the first user, and only if that has never counted yet.
+		 */
 		if (!event->total_time_running)
 			registers_wipe();
 		registers_filter(wanted);

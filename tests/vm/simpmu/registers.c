@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The branch record registers, and what the kernel does with them: they are wiped at each task switch, and
- * a branch that is on its way when a signal comes arrives where the program was, not at the handler.
+ * The branch record registers, and what the kernel does with them: they are wiped at each task
+ * switch, and a branch that is on its way when a signal comes arrives where the program was, not at
+ * the handler.
  *
- * They are in memory that the emulator shares as an ivshmem device. Without one there are registers of
- * the module's own, which stay empty.
+ * They are in memory that the emulator shares as an ivshmem device. Without one there are registers
+ * of the module's own, which stay empty.
  */
 #include <linux/io.h>
 #include <linux/module.h>
@@ -93,8 +94,8 @@ static void arrive(struct lbr *lbr, struct pt_regs *regs)
 }
 
 /*
- * As Intel's driver reads them: a call stack ends at the first empty register, and of the others the driver
- * hands on the empty ones, too, where nothing has it look at the rows.
+ * As Intel's driver reads them: a call stack ends at the first empty register, and of the others
+ * the driver hands on the empty ones, too, where nothing has it look at the rows.
  */
 void registers_read(struct branch_rows *ret, u64 branch_sample_type, struct pt_regs *regs)
 {

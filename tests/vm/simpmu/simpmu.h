@@ -26,15 +26,17 @@ void pmu_unregister(void);
 void pmu_for_each_running(void (*each)(struct perf_event *event, void *userdata), void *userdata);
 
 /*
- * overflow.c: overflows in an NMI that this CPU sends itself, with interrupts off; returns when it is
- * over. @event overflows, or all that are running if it is NULL. @regs are what was interrupted, @rows
- * what the sample's branch rows are; NULL: what is in the registers. Returns how many events overflowed.
+ * overflow.c: overflows in an NMI that this CPU sends itself, with interrupts off; returns when it
+ * is over. @event overflows, or all that are running if it is NULL. @regs are what was interrupted,
+ * @rows what the sample's branch rows are; NULL: what is in the registers. Returns how many events
+ * overflowed.
  */
 int overflow_init(void);
 void overflow_done(void);
 int overflow_now(struct perf_event *event, struct pt_regs *regs, struct branch_rows *rows);
 
-/* registers.c: the branch record registers of this CPU; but for init and done, interrupts are off. */
+/* registers.c: the branch record registers of this CPU; but for init and done, interrupts are off.
+ */
 int registers_init(void);
 void registers_done(void);
 /* What is recorded from now on, as branch_sample_type; 0: nothing. */

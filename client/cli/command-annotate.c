@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "client/cli/commands.h"
+#include "client/render/annotation-json.h"
+#include "client/render/annotation-table.h"
+#include "client/rpc/connection.h"
+#include "client/rpc/daemon-api.h"
+#include "client/source/profile-source.h"
+#include "client/term/output.h"
+#include "client/view/annotation.h"
+#include "client/view/code-span.h"
+
+/* --object says which function is meant; all of its samples are wanted. */
+static int open_source(struct profile_source **ret, const struct options *options,
+		       struct fault *fault)
+{
+	struct options all = *options;
+
+	all.filter.object = NULL;
+	return profile_source_open(ret, &all, fault);
+}
+
+/* What the daemon has kept is only asked for where it is needed, and not having it is no failure.
+ */
+static int ask_daemon(const struct profile_object *object, uint64_t start, void *ret, size_t n,
+		      uint16_t *ret_machine, void *userdata)
+{
+	const char *const *socket = userdata;
+	_cleanup_(connection_freep) struct connection *connection = NULL;
+	struct fault ignored;
+	int r;
+
+	r = connection_open(&connection, *socket, &ignored);
+	if (r >= 0)
+		r = daemon_api_get_code(connection, object, start, ret, n, ret_machine, &ignored);
+	return r == -ENOMEM ? r : MAX(r, 0);
+}
+
+int command_annotate(const struct options *options, struct fault *fault)
+{
+	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
+	_cleanup_(code_span_done) struct code_span span = {};
+	_cleanup_(annotation_freep) struct annotation *annotation = NULL;
+	const char *socket = options->socket;
+	struct output output;
+	int r;
+
+	r = open_source(&source, options, fault);
+	if (r < 0)
+		return r;
+	profile_source_say(source, stderr); /* for it may be why nothing is found */
+	r = code_span_find(&span, source, options->code, options->filter.object, fault);
+	if (r < 0)
+		return r;
+	r = annotation_new(&annotation, source, &span, source->is_recording ? NULL : ask_daemon,
+			   &socket);
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+
+	output_open(&output, options);
+	if (options->json)
+		r = annotate_write_json(annotation, output.f, options->with_source);
+	else
+		r = annotate_write_table(annotation, &output, options->with_source);
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+}

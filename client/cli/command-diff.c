@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "client/cli/commands.h"
+#include "client/diff/diff.h"
+#include "client/render/diff-json.h"
+#include "client/render/diff-table.h"
+#include "client/source/profile-source.h"
+#include "client/term/output.h"
+#include "client/term/text.h"
+
+#define N_REPORTED 3
+
+/* Is it by function, and nothing is asked of what is in functions? */
+static bool is_by_function(const struct options *options)
+{
+	return options->by == VIEW_FUNCTION && (options->by_given || !options->json) &&
+	       !options->inlined && !options->before && !options->filter.object &&
+	       !options->filter.symbol;
+}
+
+static int open_side(struct profile_source **ret, const struct options *options, const char *window,
+		     struct fault *fault)
+{
+	struct options side = *options;
+
+	side.window = window;
+	return profile_source_open_parts(ret, &side, DIFF_PARTS, is_by_function(options), fault);
+}
+
+/* The views there are: the one asked for; for scripts, where none was, those of a whole report. */
+struct views {
+	struct diff *diffs[N_REPORTED];
+	size_t n;
+};
+
+static void views_done(struct views *views)
+{
+	for (size_t i = 0; i < views->n; i++)
+		diff_free(views->diffs[i]);
+}
+
+static int make_views(struct views *views, const struct comparison *comparison,
+		      const struct options *options, struct fault *fault)
+{
+	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_STREAM, VIEW_BLOCK };
+	size_t n = options->json && !options->by_given ? N_REPORTED : 1;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = diff_new(&views->diffs[i], n == 1 ? options->by : reported[i], comparison,
+			     options, fault);
+		views->n += r >= 0;
+	}
+	return r;
+}
+
+static void say_unknown(const struct comparison *comparison, const struct options *options, FILE *f)
+{
+	for (size_t i = 0; i < options->n_changed; i++)
+		if (!change_detector_knows(comparison->changes, options->changed[i]))
+			text_say(f,
+				 "--changed-func: nothing was counted in a function '%s' of either",
+				 options->changed[i]);
+}
+
+int command_diff(const struct options *options, struct fault *fault)
+{
+	_cleanup_(profile_source_freep) struct profile_source *old_source = NULL;
+	_cleanup_(profile_source_freep) struct profile_source *new_source = NULL;
+	_cleanup_(comparison_freep) struct comparison *comparison = NULL;
+	_cleanup_(views_done) struct views views = {};
+	struct output output;
+	int r;
+
+	r = open_side(&old_source, options, options->window, fault);
+	if (r >= 0)
+		r = open_side(&new_source, options, options->other, fault);
+	if (r >= 0)
+		r = comparison_new(&comparison,
+				   (const struct profile_source *const[]){ old_source, new_source },
+				   options, fault);
+	if (r >= 0)
+		r = make_views(&views, comparison, options, fault);
+	if (r < 0)
+		return r;
+
+	profile_source_say(old_source, stderr);
+	profile_source_say(new_source, stderr);
+	say_unknown(comparison, options, stderr);
+	output_open(&output, options);
+	r = options->json ?
+		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :
+		    diff_write_table(views.diffs[0], &output);
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/cli/commands.h"
+#include "client/render/dump-text.h"
+#include "client/render/script-dump.h"
+#include "client/source/profile-source.h"
+#include "client/term/output.h"
+#include "common/profile/profile-json.h"
+
+static int dump_samples(const struct options *options, struct fault *fault)
+{
+	_cleanup_(script_dump_freep) struct script_dump *samples = NULL;
+	struct output output;
+	int r;
+
+	r = script_dump_open(&samples, options, fault);
+	if (r < 0)
+		return r;
+	script_dump_say(samples, stderr);
+	output_open(&output, options);
+	r = script_dump_write(samples, output.f, fault);
+	if (output_close(&output, r < 0 ? NULL : fault) < 0)
+		return -EIO;
+	if (r >= 0)
+		script_dump_say_problems(samples, stderr);
+	return r;
+}
+
+static int dump_profile(const struct options *options, struct fault *fault)
+{
+	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
+	struct output output;
+	int r;
+
+	r = profile_source_open(&source, options, fault);
+	if (r < 0)
+		return r;
+	profile_source_say(source, stderr);
+	output_open(&output, options);
+	if (options->json) {
+		r = profile_write_json(source->shown, output.f);
+		fputc('\n', output.f);
+	} else {
+		r = dump_write_text(source, output.f);
+	}
+	if (ferror(output.f))
+		r = 0; /* no fault of the recording's: output_close() tells */
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+}
+
+int command_dump(const struct options *options, struct fault *fault)
+{
+	return options->samples ? dump_samples(options, fault) : dump_profile(options, fault);
+}

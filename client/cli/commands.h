@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The commands of branchctl, one per file. Each does its work and writes it to stdout; where it
+ * cannot it returns -errno and the @fault to print.
+ */
+#pragma once
+
+#include "client/cli/options.h"
+#include "common/util/fault.h"
+
+int command_status(const struct options *options, struct fault *fault);
+int command_windows(const struct options *options, struct fault *fault);
+int command_top(const struct options *options, struct fault *fault);
+int command_diff(const struct options *options, struct fault *fault);
+int command_annotate(const struct options *options, struct fault *fault);
+int command_dump(const struct options *options, struct fault *fault);

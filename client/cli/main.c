@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * branchctl: shows and compares what branchd counted, or what a recording holds.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/cli/commands.h"
+#include "client/cli/options.h"
+#include "client/term/output.h"
+#include "client/term/text.h"
+
+enum exit_status {
+	STATUS_DONE = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+};
+
+static int (*const commands[OPTIONS_N_COMMANDS])(const struct options *, struct fault *) = {
+	[OPTIONS_STATUS] = command_status, [OPTIONS_WINDOWS] = command_windows,
+	[OPTIONS_TOP] = command_top,       [OPTIONS_DIFF] = command_diff,
+	[OPTIONS_DUMP] = command_dump,     [OPTIONS_ANNOTATE] = command_annotate,
+};
+
+static int complain(const struct fault *fault, enum exit_status status)
+{
+	text_say(stderr, "%s", fault->text);
+	return status;
+}
+
+/* Whether all of the help, or the version, came out. */
+static int finish_help(struct fault *fault)
+{
+	struct output output = { .f = stdout };
+
+	return output_close(&output, fault) < 0 ? complain(fault, STATUS_FAILED) : STATUS_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	struct fault fault = {};
+	struct options options;
+	int r;
+
+	/* UTF-8 and its widths; numbers stay as scripts read them. */
+	setlocale(LC_CTYPE, "");
+
+	r = options_parse(&options, argc, argv, &fault);
+	if (r < 0)
+		return complain(&fault, STATUS_USAGE);
+	if (r == 0)
+		return finish_help(&fault);
+	r = commands[options.command](&options, &fault);
+	return r < 0 ? complain(&fault, STATUS_FAILED) : STATUS_DONE;
+}

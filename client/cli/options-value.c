@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/cli/options-value.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "client/source/time-spec.h"
+#include "common/profile/branch-kind.h"
+
+int options_wrong(struct fault *fault, const char *option, const char *argument, const char *want)
+{
+	return fault_set(fault, -EINVAL, "%s '%s': give %s", option, argument, want);
+}
+
+int options_parse_number(const char *option, const char *argument, uint64_t max, uint64_t *ret,
+			 struct fault *fault)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(argument, &end, 10);
+	if (*argument < '0' || *argument > '9' || *end != '\0' || errno != 0 || n > max)
+		return options_wrong(fault, option, argument, "a number");
+	*ret = n;
+	return 0;
+}
+
+int options_parse_id(const char *option, const char *argument, uint64_t max, int64_t *ret,
+		     struct fault *fault)
+{
+	uint64_t n;
+	int r = options_parse_number(option, argument, max, &n, fault);
+
+	if (r >= 0)
+		*ret = (int64_t)n;
+	return r;
+}
+
+int options_parse_percent(const char *option, const char *argument, double *ret,
+			  struct fault *fault)
+{
+	char *end;
+
+	*ret = strtod(argument, &end);
+	if (end == argument || *end != '\0' || !(*ret >= 0 && *ret <= 100))
+		return options_wrong(fault, option, argument, "a number from 0 to 100");
+	return 0;
+}
+
+int options_parse_time(const char *option, const char *argument, uint64_t now_us, bool late,
+		       uint64_t *ret, struct fault *fault)
+{
+	struct time_spec moment;
+
+	if (time_spec_parse(&moment, argument, now_us) < 0)
+		return options_wrong(fault, option, argument,
+				     "a time, as -5min, 10:00, yesterday-10:00 or "
+				     "'2026-11-20 10:00'");
+	*ret = time_spec_us(&moment, late);
+	return 0;
+}
+
+int options_parse_tree(const char *argument, enum view_tree_first *ret, struct fault *fault)
+{
+	*ret = VIEW_TREE_CALLER;
+	if (argument && view_tree_parse(ret, argument) < 0)
+		return options_wrong(fault, "--tree", argument, "caller or callee");
+	return 0;
+}
+
+int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault *fault)
+{
+	if (branch_kinds_parse(ret, argument) < 0)
+		return options_wrong(
+			fault, "--branch-kind", argument,
+			"cond, jmp, ind_jmp, call, ind_call, ret, any_call or any_ret, or "
+			"several with commas between");
+	return 0;
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table is in options-table.c; getopt_long() does the reading. Words in between are told in
+ * their order like options (the '-' below), for one that begins with '-' and a digit is no option
+ * but a time, as "-5min".
+ */
+#include "client/cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/cli/options-table.h"
+#include "client/cli/options-value.h"
+#include "client/source/window-ref.h"
+#include "common/util/macro.h"
+
+#define MAX_OPERANDS 8
+
+/* What was read, before anything is known of the command. */
+struct parse {
+	struct options options;
+	struct fault *fault;
+	unsigned int commands; /* those that take all options so far */
+	const char *refused;   /* name of the option that took away the last of them */
+	const char *wrong_by;  /* what --by does not know */
+	bool format_given, help, version;
+	const char *operands[MAX_OPERANDS]; /* the command and what follows */
+	int n_operands;                     /* there are; not all may be above */
+};
+
+static int parse_rows(struct parse *parse, const char *argument)
+{
+	uint64_t n;
+	int r = options_parse_number("-n", argument, SIZE_MAX, &n, parse->fault);
+
+	if (r < 0)
+		return r;
+	parse->options.n_rows = (size_t)n;
+	parse->options.rows_given = true;
+	return 0;
+}
+
+/* Which there are depends on the command. */
+static void parse_by(struct parse *parse, const char *argument)
+{
+	parse->options.by_given = true;
+	parse->wrong_by = view_parse(&parse->options.by, argument) < 0 ? argument : NULL;
+}
+
+static int parse_format(struct parse *parse, const char *argument)
+{
+	parse->format_given = true;
+	if (strcmp(argument, "json") == 0)
+		parse->options.json = true;
+	else if (strcmp(argument, "text") == 0)
+		parse->options.json = false;
+	else
+		return options_wrong(parse->fault, "--format", argument, "text or json");
+	return 0;
+}
+
+static int apply_filter(struct parse *parse, int key, const char *argument)
+{
+	struct profile_filter *filter = &parse->options.filter;
+
+	switch (key) {
+	case KEY_PID:
+		return options_parse_id("--pid", argument, INT32_MAX, &filter->pid, parse->fault);
+	case KEY_UID:
+		return options_parse_id("--uid", argument, UINT32_MAX - 1, &filter->uid,
+					parse->fault);
+	case KEY_COMM:
+		filter->comm = argument;
+		return 0;
+	case KEY_UNIT:
+		filter->unit = argument;
+		return 0;
+	case KEY_OBJECT:
+		filter->object = argument;
+		return 0;
+	case KEY_SYMBOL:
+		filter->symbol = argument;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int apply_reading(struct options *options, int key, const char *argument)
+{
+	switch (key) {
+	case KEY_EVENT:
+		options->event = argument;
+		return 0;
+	case KEY_FORCE:
+		options->force = true;
+		return 0;
+	case KEY_SYMFS:
+		options->symbols.symfs = argument;
+		return 0;
+	case KEY_DEBUG_DIR:
+		options->symbols.debug_dir = argument;
+		return 0;
+	case KEY_KALLSYMS:
+		options->symbols.kallsyms = argument;
+		return 0;
+	case KEY_NO_STITCH:
+		options->no_stitch = true;
+		return 0;
+	case KEY_INLINE:
+		options->inlined = true;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int add_changed(struct parse *parse, const char *name)
+{
+	struct options *options = &parse->options;
+
+	if (*name == '\0')
+		return options_wrong(parse->fault, "--changed-func", name,
+				     "the name of a function");
+	if (options->n_changed == OPTIONS_MAX_CHANGED)
+		return fault_set(parse->fault, -EINVAL, "--changed-func: %d functions are too many",
+				 OPTIONS_MAX_CHANGED + 1);
+	options->changed[options->n_changed++] = name;
+	return 0;
+}
+
+/* What diff alone takes. */
+static int apply_diff(struct parse *parse, int key, const char *argument)
+{
+	struct options *options = &parse->options;
+
+	switch (key) {
+	case KEY_ALL:
+		options->all = true;
+		return 0;
+	case KEY_PERCENT_LIMIT:
+		return options_parse_percent("--percent-limit", argument, &options->percent_limit,
+					     parse->fault);
+	case KEY_BEFORE:
+		options->before = argument;
+		return 0;
+	case KEY_AFTER:
+		options->after = argument;
+		return 0;
+	case KEY_CHANGED_FUNC:
+		return add_changed(parse, argument);
+	}
+	return -ENOENT;
+}
+
+static int apply_output(struct parse *parse, int key, const char *argument)
+{
+	struct options *options = &parse->options;
+
+	switch (key) {
+	case KEY_BY:
+		parse_by(parse, argument);
+		return 0;
+	case KEY_TREE:
+		return options_parse_tree(argument, &options->tree, parse->fault);
+	case KEY_BRANCH_KIND:
+		return options_parse_branch_kinds(argument, &options->branch_kinds, parse->fault);
+	case KEY_MISPREDICTED:
+		options->mispredicted = true;
+		return 0;
+	case KEY_ROWS:
+		return parse_rows(parse, argument);
+	case KEY_FORMAT:
+		return parse_format(parse, argument);
+	case KEY_SOURCE:
+		options->with_source = true;
+		return 0;
+	case KEY_SAMPLES:
+		options->samples = true;
+		return 0;
+	case KEY_ONCE:
+		options->once = true;
+		return 0;
+	case KEY_SINCE:
+		return options_parse_time("--since", argument, options->now_us, false,
+					  &options->since_us, parse->fault);
+	case KEY_UNTIL:
+		return options_parse_time("--until", argument, options->now_us, true,
+					  &options->until_us, parse->fault);
+	case KEY_FOLLOW:
+		options->follow = true;
+		return 0;
+	case KEY_SOCKET:
+		options->socket = argument;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case KEY_NO_PAGER:
+		options->no_pager = true;
+		return 0;
+	case KEY_COLOR:
+		if (color_parse(&options->color, argument) < 0)
+			return options_wrong(parse->fault, "--color", argument,
+					     "auto, always or never");
+		return 0;
+	case KEY_HELP:
+		parse->help = true;
+		return 0;
+	case KEY_VERSION:
+		parse->version = true;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int apply(struct parse *parse, int key, const char *argument)
+{
+	unsigned int commands;
+	const struct option_spec *spec = option_find(key, &commands);
+	int r;
+
+	if (parse->commands & ~commands)
+		parse->refused = *spec->name ? spec->name : "n";
+	parse->commands &= commands;
+	r = apply_filter(parse, key, argument);
+	if (r == -ENOENT)
+		r = apply_reading(&parse->options, key, argument);
+	if (r == -ENOENT)
+		r = apply_diff(parse, key, argument);
+	if (r == -ENOENT)
+		r = apply_output(parse, key, argument);
+	return r;
+}
+
+/* The rest of a word "-5min" is told as the argument of an option "-5". */
+static const char short_options[] = "-:n:h0::1::2::3::4::5::6::7::8::9::";
+
+#define MAX_OPTIONS 64
+
+static int has_argument(const struct option_spec *spec)
+{
+	if (!spec->argument)
+		return no_argument;
+	return *spec->argument == '[' ? optional_argument : required_argument;
+}
+
+static void fill_getopt(struct option *options)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_option_specs && n + 1 < MAX_OPTIONS; i++)
+		if (option_specs[i].name && *option_specs[i].name)
+			options[n++] = (struct option){
+				.name = option_specs[i].name,
+				.has_arg = has_argument(&option_specs[i]),
+				.val = option_specs[i].key,
+			};
+}
+
+static void add_operand(struct parse *parse, const char *word)
+{
+	if (parse->n_operands < MAX_OPERANDS)
+		parse->operands[parse->n_operands] = word;
+	parse->n_operands++;
+}
+
+static int refuse(struct parse *parse, int key, char *const *argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (key == ':')
+		return fault_set(parse->fault, -EINVAL, "%s wants an argument; see --help", word);
+	if (optopt > 255)
+		return fault_set(parse->fault, -EINVAL, "%s takes no argument; see --help", word);
+	if (optopt != 0)
+		return fault_set(parse->fault, -EINVAL,
+				 "there is no option -%c; --help lists those there are", optopt);
+	return fault_set(parse->fault, -EINVAL,
+			 "there is no option %s; --help lists those there are", word);
+}
+
+static int read_options(struct parse *parse, int argc, char **argv)
+{
+	struct option options[MAX_OPTIONS] = {};
+	int key, r = 0;
+
+	fill_getopt(options);
+	opterr = 0;
+	while (r >= 0 && (key = getopt_long(argc, argv, short_options, options, NULL)) != -1)
+		if (key == ':' || key == '?')
+			r = refuse(parse, key, argv);
+		else if (key == 1)
+			add_operand(parse, optarg);
+		else if (key >= '0' && key <= '9')
+			add_operand(parse, argv[optind - 1]);
+		else
+			r = apply(parse, key, optarg);
+	for (; optind < argc; optind++)
+		add_operand(parse, argv[optind]);
+	return r;
+}
+
+static int read_command(struct parse *parse, const char *word)
+{
+	struct options *options = &parse->options;
+
+	for (int i = 0; i < OPTIONS_N_COMMANDS; i++)
+		if (strcmp(word, command_specs[i].name) == 0) {
+			options->command = (enum options_command)i;
+			if (i == OPTIONS_DIFF || i == OPTIONS_DUMP) /* as only they need them */
+				options->symbols.max_code_bytes = SIZE_MAX;
+			return 0;
+		}
+	return fault_set(parse->fault, -EINVAL,
+			 "there is no command '%s'; branchctl --help lists those there are", word);
+}
+
+/* Samples are what only a recording has. */
+static int check_samples(const struct parse *parse, const struct window_ref *reference)
+{
+	const struct options *options = &parse->options;
+
+	if (!options->samples)
+		return 0;
+	if (options->json || parse->format_given)
+		return fault_set(parse->fault, -EINVAL,
+				 "dump --samples writes text of one kind: leave out %s",
+				 parse->format_given ? "--format" : "--json");
+	if (reference->kind != WINDOW_REF_RECORDING)
+		return fault_set(parse->fault, -EINVAL,
+				 "dump --samples is for recordings, windows hold counts: give the "
+				 "path of one, with a '/' or ending in .data");
+	return 0;
+}
+
+static int refuse_view(struct parse *parse, const char *name)
+{
+	if (parse->options.command == OPTIONS_DIFF)
+		return options_wrong(parse->fault, "diff --by", name,
+				     "one of function, stream, block, line, object, process, unit");
+	return options_wrong(parse->fault, "--by", name,
+			     "one of function, stack, stream, branch, block, line, object, "
+			     "process, unit");
+}
+
+/* What diff can compare. */
+static int check_diff(struct parse *parse)
+{
+	struct options *options = &parse->options;
+	struct window_ref reference;
+
+	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH)
+		return refuse_view(parse, view_name(options->by));
+	if (!options->before != !options->after)
+		return fault_set(parse->fault, -EINVAL,
+				 "diff takes --before and --after together: the folders of the old "
+				 "and the new sources");
+	return window_ref_parse(&reference, options->other, options->now_us, parse->fault);
+}
+
+static int check_window(struct parse *parse)
+{
+	struct options *options = &parse->options;
+	struct window_ref reference;
+	int r;
+
+	r = window_ref_parse(&reference, options->window, options->now_us, parse->fault);
+	if (r >= 0)
+		r = check_samples(parse, &reference);
+	if (r >= 0 && options->command == OPTIONS_DIFF)
+		r = check_diff(parse);
+	if (r < 0)
+		return r;
+	if (options->command == OPTIONS_DUMP && options->inlined && !options->samples)
+		return fault_set(parse->fault, -EINVAL, "dump takes --inline with --samples only");
+	return 0;
+}
+
+static int check(struct parse *parse)
+{
+	const struct options *options = &parse->options;
+	const struct command_spec *command = &command_specs[options->command];
+	int n = parse->n_operands - 1;
+
+	if (!(parse->commands & 1u << options->command))
+		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
+				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
+				 parse->refused, command->name);
+	if (n > 0 && command->max_operands == 0)
+		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
+				 command->name, parse->operands[1], command->name);
+	if (n > command->max_operands)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s takes %s, not %d; put one with a blank in quotes",
+				 command->name, command->operands, n);
+	if (n < command->min_operands)
+		return fault_set(parse->fault, -EINVAL, "%s wants %s, as in branchctl %s",
+				 command->name, command->operands, command->example);
+	if (parse->wrong_by)
+		return refuse_view(parse, parse->wrong_by);
+	if ((options->branch_kinds || options->mispredicted) && options->by != VIEW_BRANCH)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s is about branches: give --by branch, too",
+				 options->mispredicted ? "--mispredicted" : "--branch-kind");
+	if (options->tree && options->by != VIEW_STACK)
+		return fault_set(parse->fault, -EINVAL,
+				 "--tree is about stacks: give --by stack, too");
+	if (options->since_us >= options->until_us)
+		return fault_set(parse->fault, -EINVAL, "--until is not after --since");
+	return command->max_operands > 0 ? check_window(parse) : 0;
+}
+
+static const char *get_operand(const struct parse *parse, int i)
+{
+	return parse->n_operands > i ? parse->operands[i] : NULL;
+}
+
+static void take_operands(struct parse *parse)
+{
+	struct options *options = &parse->options;
+	int first = 1;
+
+	if (options->command == OPTIONS_ANNOTATE)
+		options->code = get_operand(parse, first++);
+	options->window = get_operand(parse, first);
+	options->other = get_operand(parse, first + 1);
+}
+
+static int read_operands(struct parse *parse)
+{
+	int r;
+
+	if (parse->version) {
+		puts("branchctl " BRANCHD_VERSION);
+		return 0;
+	}
+	if (parse->n_operands > 0) {
+		r = read_command(parse, parse->operands[0]);
+		if (r < 0)
+			return r;
+	}
+	if (parse->help) {
+		options_print_help(parse->n_operands > 0 ? parse->options.command :
+							   OPTIONS_N_COMMANDS);
+		return 0;
+	}
+	if (parse->n_operands == 0)
+		return fault_set(parse->fault, -EINVAL,
+				 "give a command, such as branchctl top; --help lists them");
+	take_operands(parse);
+	r = check(parse);
+	return r < 0 ? r : 1;
+}
+
+static uint64_t read_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+int options_parse(struct options *ret, int argc, char **argv, struct fault *fault)
+{
+	struct parse parse = {
+		.options = {
+			.n_rows = OPTIONS_DEFAULT_ROWS,
+			.filter = PROFILE_FILTER_INIT,
+			.until_us = UINT64_MAX,
+			.percent_limit = -1,
+			.socket = CONNECTION_DEFAULT_PATH,
+			.symbols.home = getenv("HOME"),
+			.now_us = read_clock(),
+		},
+		.fault = fault,
+		.commands = OPTIONS_ALL_COMMANDS,
+	};
+	int r;
+
+	r = read_options(&parse, argc, argv);
+	if (r >= 0)
+		r = read_operands(&parse);
+	if (r > 0)
+		*ret = parse.options;
+	return r;
+}

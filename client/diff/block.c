@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a snapshot shows are runs one after the other: a block of a loop is in it many times over,
+ * and all of these are one witness. So the runs of a sample are worth one.
+ */
+#include "client/diff/block.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/diff/parts.h"
+#include "client/view/branch.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define Z_95 1.959964
+
+struct key {
+	struct mapped_address start, end;
+};
+
+struct symbol_cache {
+	struct key key;
+	size_t row;
+	UT_hash_handle hh;
+};
+
+struct matching {
+	struct diff_blocks *blocks;
+	const struct comparison *with;
+	struct fault *fault;
+	struct symbol_cache *known;
+	struct diff_parts parts;
+	uint64_t total[N_SIDES]; /* of the whole */
+};
+
+static void matching_done(struct matching *m)
+{
+	struct symbol_cache *known, *next;
+
+	HASH_ITER(hh, m->known, known, next) {
+		HASH_DEL(m->known, known);
+		free(known);
+	}
+	diff_parts_done(&m->parts);
+}
+
+static uint64_t heat(const struct diff_blocks *blocks, const struct profile_block *block)
+{
+	return blocks->by_cycles ? block->cycles : block->runs;
+}
+
+static int add_row(struct matching *m, const struct key *key)
+{
+	struct diff_blocks *blocks = m->blocks;
+	struct symbol_cache *known;
+
+	if (ARRAY_RESERVE(&blocks->rows, &blocks->cap_rows, blocks->n_rows + 1) < 0)
+		return -ENOMEM;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	known->key = *key;
+	known->row = blocks->n_rows;
+	HASH_ADD(hh, m->known, key, sizeof(known->key), known);
+	if (!known->hh.tbl) {
+		free(known);
+		return -ENOMEM;
+	}
+	blocks->rows[blocks->n_rows++] = (struct diff_block){};
+	return 0;
+}
+
+/* The number of the block's row; n_rows where there is none; or -errno. */
+static int64_t find_row(struct matching *m, enum side side, const struct profile_block *block,
+			struct key *ret_key)
+{
+	struct mapped_address ends[2];
+	struct symbol_cache *known;
+	int r;
+
+	r = address_map_find_block(m->with->counterparts, side, block, false, ends, m->fault);
+	if (r < 0)
+		return r;
+	memset(ret_key, 0, sizeof(*ret_key));
+	memcpy(&ret_key->start, &ends[0], sizeof(ends[0]));
+	memcpy(&ret_key->end, &ends[1], sizeof(ends[1]));
+	HASH_FIND(hh, m->known, ret_key, sizeof(*ret_key), known);
+	return known ? (int64_t)known->row : (int64_t)m->blocks->n_rows;
+}
+
+static void add_up(struct profile_block *to, const struct profile_block *block)
+{
+	to->runs += block->runs;
+	to->cycles += block->cycles;
+	to->cycles_rows += block->cycles_rows;
+}
+
+static int add_block(struct matching *m, enum side side, const struct profile_block *block)
+{
+	struct diff_block_end *end;
+	struct key key;
+	int64_t row = find_row(m, side, block, &key);
+
+	if (row < 0)
+		return (int)row;
+	if ((size_t)row == m->blocks->n_rows && add_row(m, &key) < 0)
+		return -ENOMEM;
+	end = &m->blocks->rows[row].ends[side];
+	if (end->there)
+		add_up(&end->block, block);
+	else
+		*end = (struct diff_block_end){ true, *block, (size_t)row };
+	return 0;
+}
+
+static int add_side(struct matching *m, enum side side)
+{
+	_cleanup_free_ struct profile_block *blocks = NULL;
+	size_t n = 0;
+	int r = view_blocks(&blocks, &n, m->with->sources[side]->shown);
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = add_block(m, side, &blocks[i]);
+	return r;
+}
+
+static int add_part_block(struct matching *m, enum side side, size_t part,
+			  const struct profile_block *block, const uint32_t *objects)
+{
+	struct profile_block own = *block;
+	struct key key;
+	int64_t row;
+
+	own.object = objects[block->object];
+	if (own.object == PROFILE_NONE)
+		return 0;
+	row = find_row(m, side, &own, &key);
+	if (row < 0)
+		return (int)row;
+	if ((size_t)row < m->blocks->n_rows)
+		*diff_parts_count(&m->parts, side, (size_t)row, part) += heat(m->blocks, block);
+	return 0;
+}
+
+static int add_part(struct matching *m, enum side side, size_t part)
+{
+	const struct profile *profile = m->with->sources[side]->parts[part].shown;
+	_cleanup_free_ uint32_t *objects = NULL;
+	int r;
+
+	r = comparison_map_part(m->with, side, part, &objects);
+	for (size_t i = 0; r >= 0 && i < profile->n_blocks; i++) {
+		m->parts.all[side][part] += heat(m->blocks, &profile->blocks[i]);
+		r = add_part_block(m, side, part, &profile->blocks[i], objects);
+	}
+	return r;
+}
+
+static int add_parts(struct matching *m, enum side side)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < m->parts.n[side]; i++)
+		r = add_part(m, side, i);
+	return r;
+}
+
+/* Blocks that were changed, in the order of their functions and of their places in these. */
+static int compare_changed(const void *p, const void *q)
+{
+	const struct symbol_cache *a = *(struct symbol_cache *const *)p,
+				  *b = *(struct symbol_cache *const *)q;
+	const struct mapped_address *x = &a->key.start, *y = &b->key.start;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* The first of the next function or side. */
+static size_t end_of(struct symbol_cache *const *known, size_t n, size_t from)
+{
+	size_t i = from;
+
+	while (i < n && known[i]->key.start.function == known[from]->key.start.function &&
+	       known[i]->key.start.side == known[from]->key.start.side)
+		i++;
+	return i;
+}
+
+/* In a function the changed blocks before and after stand in for each other, in their order. */
+static void pair_changed(struct diff_blocks *blocks, struct symbol_cache *const *known, size_t n)
+{
+	for (size_t first = 0, middle, end; first < n; first = middle) {
+		middle = end_of(known, n, first);
+		if (known[first]->key.start.side != SIDE_OLD || middle == n ||
+		    known[middle]->key.start.function != known[first]->key.start.function)
+			continue;
+		end = end_of(known, n, middle);
+		for (size_t i = 0; first + i < middle && middle + i < end; i++) {
+			struct diff_block_end *replacing =
+				&blocks->rows[known[middle + i]->row].ends[SIDE_NEW];
+
+			blocks->rows[known[first + i]->row].ends[SIDE_NEW] = *replacing;
+			replacing->there = false;
+		}
+	}
+}
+
+static int mark_changed(struct matching *m, const struct symbol_cache *known)
+{
+	struct diff_block *row = &m->blocks->rows[known->row];
+	const struct mapped_address *start = &known->key.start;
+	int r = change_detector_find(m->with->changes, start->thing, start->function->name,
+				     m->fault);
+
+	if (r < 0)
+		return r;
+	row->changed = true;
+	row->change = (enum change)r;
+	return 0;
+}
+
+static int match_changed(struct matching *m)
+{
+	_cleanup_free_ struct symbol_cache **changed =
+		calloc(HASH_COUNT(m->known) + 1, sizeof(*changed));
+	size_t n = 0;
+	int r = changed ? 0 : -ENOMEM;
+
+	for (struct symbol_cache *known = m->known; known && r >= 0; known = known->hh.next)
+		if (known->key.start.kind == MAPPED_NONE) {
+			r = mark_changed(m, known);
+			changed[n++] = known;
+		}
+	if (r < 0)
+		return r;
+	qsort(changed, n, sizeof(*changed), compare_changed);
+	pair_changed(m->blocks, changed, n);
+	return 0;
+}
+
+/* How many cycles, or runs, are worth one sample. */
+static double unit_of(const struct matching *m, enum side side, const struct diff_block *row)
+{
+	const struct profile_counters *counters = &m->with->sources[side]->all->counters;
+	uint64_t with_rows = counters->samples - counters->snapshots_empty;
+	double runs =
+		with_rows > 0 ? fmax(1, (double)counters->runs_counted / (double)with_rows) : 1;
+
+	if (!m->blocks->by_cycles)
+		return runs;
+	return runs * fmax(1, fmax(row->average[SIDE_OLD], row->average[SIDE_NEW]));
+}
+
+static struct significance_counts counts_of(const struct matching *m, enum side side, size_t i)
+{
+	const struct diff_block *row = &m->blocks->rows[i];
+	struct significance_counts counts = {
+		.total = m->total[side],
+		.unit = unit_of(m, side, row),
+	};
+
+	diff_parts_get(&m->parts, side, row->ends[side].number, &counts);
+	if (row->ends[side].there)
+		counts.count = heat(m->blocks, &row->ends[side].block);
+	return counts;
+}
+
+/* Cycles of single runs differ about as much as they are long. */
+static double average_off(const struct matching *m, const struct diff_block *row)
+{
+	double squares = 0;
+
+	for (int side = 0; side < N_SIDES; side++) {
+		double runs = (double)row->ends[side].block.cycles_rows * row->average[side] /
+			      unit_of(m, side, row);
+
+		squares += row->average[side] * row->average[side] * NOISE_EXCESS / fmax(1, runs);
+	}
+	return Z_95 * sqrt(squares);
+}
+
+static void judge(struct matching *m, size_t i)
+{
+	struct diff_block *row = &m->blocks->rows[i];
+	struct significance_counts counts[N_SIDES];
+
+	for (int side = 0; side < N_SIDES; side++) {
+		const struct profile_block *block = &row->ends[side].block;
+
+		if (row->ends[side].there && block->cycles_rows > 0)
+			row->average[side] = (double)block->cycles / (double)block->cycles_rows;
+	}
+	row->average_off = average_off(m, row);
+	for (int side = 0; side < N_SIDES; side++)
+		counts[side] = counts_of(m, side, i);
+	significance_test(&row->share, counts);
+}
+
+static double p_value_of(const void *rows, size_t i)
+{
+	const struct diff_block *row = (const struct diff_block *)rows + i;
+
+	return row->share.has_enough_data ? row->share.p_value : -1;
+}
+
+static int control(struct diff_blocks *blocks)
+{
+	double limit;
+	int r = diff_control(blocks->rows, blocks->n_rows, p_value_of, &limit);
+
+	for (size_t i = 0; r >= 0 && i < blocks->n_rows; i++)
+		blocks->rows[i].moved = diff_moved(p_value_of(blocks->rows, i), limit);
+	return r;
+}
+
+enum side diff_block_side(const struct diff_block *row)
+{
+	return row->ends[SIDE_NEW].there ? SIDE_NEW : SIDE_OLD;
+}
+
+static int compare_places(const struct diff_block *a, const struct diff_block *b)
+{
+	enum side x = diff_block_side(a), y = diff_block_side(b);
+	const struct profile_block *left = &a->ends[x].block, *right = &b->ends[y].block;
+
+	if (left->object != right->object)
+		return left->object < right->object ? -1 : 1;
+	if (left->start != right->start)
+		return left->start < right->start ? -1 : 1;
+	return (left->end > right->end) - (left->end < right->end);
+}
+
+static int compare_rows(const void *p, const void *q)
+{
+	const struct diff_block *a = p, *b = q;
+	double x = fabs(a->share.difference), y = fabs(b->share.difference);
+
+	if (a->moved != b->moved)
+		return a->moved ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	return compare_places(a, b);
+}
+
+/* Of blocks that stand in for others nothing is left. */
+static void drop_empty(struct diff_blocks *blocks)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < blocks->n_rows; i++)
+		if (blocks->rows[i].ends[SIDE_OLD].there || blocks->rows[i].ends[SIDE_NEW].there)
+			blocks->rows[n++] = blocks->rows[i];
+	blocks->n_compared = blocks->n_rows = n;
+}
+
+static void drop_small(struct diff_blocks *blocks, double percent)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < blocks->n_rows; i++) {
+		const struct diff_block *row = &blocks->rows[i];
+
+		if (row->moved ||
+		    100 * fmax(row->share.shares[SIDE_OLD], row->share.shares[SIDE_NEW]) >= percent)
+			blocks->rows[n++] = *row;
+	}
+	blocks->n_rows = n;
+}
+
+static int match(struct matching *m)
+{
+	int r = 0;
+
+	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
+		const struct profile *all = m->with->sources[side]->all;
+
+		m->total[side] =
+			m->blocks->by_cycles ? view_block_cycles(all) : all->counters.runs_counted;
+		r = add_side(m, side);
+	}
+	if (r >= 0)
+		r = diff_parts_init(&m->parts, m->with, m->blocks->n_rows);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = add_parts(m, side);
+	if (r >= 0)
+		r = match_changed(m);
+	for (size_t i = 0; r >= 0 && i < m->blocks->n_rows; i++)
+		judge(m, i);
+	if (r < 0)
+		return r;
+	drop_empty(m->blocks);
+	return control(m->blocks);
+}
+
+int diff_blocks_new(struct diff_blocks **ret, const struct comparison *with, double percent_limit,
+		    struct fault *fault)
+{
+	_cleanup_(diff_blocks_freep) struct diff_blocks *blocks = calloc(1, sizeof(*blocks));
+	_cleanup_(matching_done) struct matching m = {
+		.blocks = blocks,
+		.with = with,
+		.fault = fault,
+	};
+	int r;
+
+	if (!blocks)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	fault->text[0] = '\0';
+	blocks->by_cycles = view_block_cycles(with->sources[SIDE_OLD]->all) > 0 &&
+			    view_block_cycles(with->sources[SIDE_NEW]->all) > 0;
+	r = match(&m);
+	if (r < 0)
+		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
+	drop_small(blocks, percent_limit);
+	for (size_t i = 0; i < blocks->n_rows; i++)
+		blocks->n_moved += blocks->rows[i].moved;
+	if (blocks->n_rows > 0)
+		qsort(blocks->rows, blocks->n_rows, sizeof(*blocks->rows), compare_rows);
+	*ret = TAKE_PTR(blocks);
+	return 0;
+}
+
+struct diff_blocks *diff_blocks_free(struct diff_blocks *blocks)
+{
+	if (!blocks)
+		return NULL;
+	free(blocks->rows);
+	free(blocks);
+	return NULL;
+}

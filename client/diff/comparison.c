@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/diff/comparison.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+struct comparison *comparison_free(struct comparison *comparison)
+{
+	if (!comparison)
+		return NULL;
+	address_map_free(comparison->counterparts);
+	change_detector_free(comparison->changes);
+	line_map_free(comparison->map);
+	object_match_free(comparison->pairing);
+	for (int side = 0; side < N_SIDES; side++)
+		free(comparison->numbers[side]);
+	free(comparison);
+	return NULL;
+}
+
+static int pair(struct comparison *comparison)
+{
+	const struct profile *profiles[N_SIDES] = { comparison->sources[SIDE_OLD]->shown,
+						    comparison->sources[SIDE_NEW]->shown };
+	int r = object_match_new(&comparison->pairing, profiles);
+
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = object_match_number(comparison->pairing, side, profiles[side],
+					&comparison->numbers[side]);
+	return r;
+}
+
+static int find_changes(struct comparison *comparison, const struct options *options)
+{
+	struct change_detector_settings settings = {
+		.pairing = comparison->pairing,
+		.map = comparison->map,
+		.named = options->changed,
+		.n_named = options->n_changed,
+	};
+	int r;
+
+	memcpy(settings.sources, comparison->sources, sizeof(settings.sources));
+	r = change_detector_new(&comparison->changes, &settings);
+	return r < 0 ? r :
+		       address_map_new(&comparison->counterparts, comparison->sources,
+				       comparison->pairing, comparison->changes, comparison->map);
+}
+
+int comparison_new(struct comparison **ret, const struct profile_source *const sources[N_SIDES],
+		   const struct options *options, struct fault *fault)
+{
+	_cleanup_(comparison_freep) struct comparison *comparison = calloc(1, sizeof(*comparison));
+	int r = 0;
+
+	if (!comparison)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	memcpy(comparison->sources, sources, sizeof(comparison->sources));
+	if (options->before)
+		r = line_map_new(&comparison->map, options->before, options->after, fault);
+	if (r < 0)
+		return r;
+	r = pair(comparison);
+	if (r >= 0)
+		r = find_changes(comparison, options);
+	if (r < 0)
+		return fault_set(fault, r, "%s", strerror(-r));
+	*ret = TAKE_PTR(comparison);
+	return 0;
+}
+
+static bool same_object(const struct profile_object *a, const struct profile_object *b)
+{
+	if (a->kind != b->kind || a->n_build_id != b->n_build_id)
+		return false;
+	if (a->n_build_id > 0)
+		return memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+/* The objects of both are in one order but for those that the part does not have. */
+static uint32_t find_object(const struct profile *whole, const struct profile_object *object,
+			    size_t from)
+{
+	for (size_t i = 0; i < whole->n_objects; i++) {
+		size_t at = (from + i) % whole->n_objects;
+
+		if (same_object(&whole->objects[at], object))
+			return (uint32_t)at;
+	}
+	return PROFILE_NONE;
+}
+
+int comparison_map_part(const struct comparison *comparison, enum side side, size_t part,
+			uint32_t **ret)
+{
+	const struct profile_source *source = comparison->sources[side];
+	const struct profile *profile = source->parts[part].shown;
+	uint32_t *map = calloc(profile->n_objects + 1, sizeof(*map));
+	size_t from = 0;
+
+	if (!map)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->n_objects; i++) {
+		map[i] = find_object(source->shown, &profile->objects[i], from);
+		from = map[i] == PROFILE_NONE ? from : map[i] + 1;
+	}
+	*ret = map;
+	return 0;
+}

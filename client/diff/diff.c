@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/diff/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What blocks and streams have less of is not worth a look, where nobody said otherwise. */
+#define DEFAULT_LIMIT 0.5
+
+static bool is_clock(const struct profile_source *source)
+{
+	const char *event = source->all->info.event;
+
+	return event && (strstr(event, "cpu-clock") || strstr(event, "task-clock"));
+}
+
+/* How long its name is without ":u" or, of "cpu/cycles/u", the "u". */
+static size_t event_length(const char *event)
+{
+	static const char modifiers[] = "ukhGHIpPSDWe";
+	size_t n = strlen(event), end = n;
+
+	while (end > 0 && strchr(modifiers, event[end - 1]))
+		end--;
+	if (end == 0 || (event[end - 1] != ':' && event[end - 1] != '/'))
+		return n;
+	return event[end - 1] == ':' ? end - 1 : end;
+}
+
+/* Of what is not known nothing is said. */
+static bool is_same_event(const char *a, const char *b)
+{
+	size_t n;
+
+	if (!a || !b)
+		return true;
+	n = event_length(a);
+	return n == event_length(b) && memcmp(a, b, n) == 0;
+}
+
+static double seconds_of(const struct profile_source *source)
+{
+	const struct profile_info *info = &source->all->info;
+	double seconds = 0;
+
+	if (source->is_recording)
+		return (double)(info->end_ns - info->start_ns) / 1e9;
+	for (size_t i = 0; i < source->windows.n; i++)
+		seconds += (double)source->windows.rows[i].length_us / 1e6;
+	return seconds;
+}
+
+static void describe_side(struct diff *diff, enum side which, const struct profile_source *source)
+{
+	double weight = (double)source->all->counters.weight * (diff->is_clock ? 1e-9 : 1);
+	struct diff_side *side = &diff->sides[which];
+
+	*side = (struct diff_side){
+		.source = source,
+		.places = { .profile = source->shown, .symbolizer = source->symbolizer },
+		.seconds = seconds_of(source),
+		.per_second = -1,
+	};
+	if (side->seconds > 0 && diff->same_event)
+		side->per_second = weight / side->seconds;
+}
+
+static double limit_of(const struct options *options, enum view_by by)
+{
+	if (options->all)
+		return 0;
+	if (options->percent_limit >= 0)
+		return options->percent_limit;
+	return by == VIEW_BLOCK || by == VIEW_STREAM ? DEFAULT_LIMIT : 0;
+}
+
+static int compare(struct diff *diff, const struct comparison *with, const struct options *options,
+		   struct fault *fault)
+{
+	double limit = limit_of(options, diff->by);
+	int r;
+
+	if (diff->by == VIEW_BLOCK) {
+		r = diff_blocks_new(&diff->blocks, with, limit, fault);
+		diff->n_rows = r < 0 ? 0 : diff->blocks->n_rows;
+		diff->n_compared = r < 0 ? 0 : diff->blocks->n_compared;
+		return r;
+	}
+	if (diff->by == VIEW_STREAM) {
+		r = diff_streams_new(&diff->streams, with, limit, fault);
+		diff->n_rows = r < 0 ? 0 : diff->streams->n_rows;
+		diff->n_compared = r < 0 ? 0 : diff->streams->n_compared;
+		return r;
+	}
+	r = diff_shares_new(&diff->shares, diff->by, with, options->inlined, limit, fault);
+	diff->n_rows = r < 0 ? 0 : diff->shares->n_rows;
+	diff->n_compared = r < 0 ? 0 : diff->shares->n_compared;
+	return r;
+}
+
+static size_t count_shown(const struct diff *diff)
+{
+	size_t n_of[N_DIFF_STREAM_SECTIONS] = { 0 }, n = 0;
+
+	if (!diff->streams)
+		return MIN(diff->n_rows, diff->n_each);
+	for (size_t i = 0; i < diff->n_rows; i++)
+		n_of[diff->streams->rows[i].section]++;
+	for (size_t i = 0; i < N_DIFF_STREAM_SECTIONS; i++)
+		n += MIN(n_of[i], diff->n_each);
+	return n;
+}
+
+int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
+	     const struct options *options, struct fault *fault)
+{
+	_cleanup_(diff_freep) struct diff *diff = calloc(1, sizeof(*diff));
+	int r;
+
+	if (!diff)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	diff->by = by;
+	diff->is_clock = is_clock(with->sources[SIDE_OLD]) && is_clock(with->sources[SIDE_NEW]);
+	diff->same_event = is_same_event(with->sources[SIDE_OLD]->all->info.event,
+					 with->sources[SIDE_NEW]->all->info.event);
+	for (int side = 0; side < N_SIDES; side++) {
+		describe_side(diff, (enum side)side, with->sources[side]);
+		diff->sides[side].places.lines = options->inlined || by == VIEW_STREAM;
+	}
+	r = compare(diff, with, options, fault);
+	if (r < 0)
+		return r;
+	diff->n_each = options->n_rows;
+	if (options->n_rows == 0 || (options->all && !options->rows_given))
+		diff->n_each = diff->n_rows;
+	diff->n_shown = count_shown(diff);
+	*ret = TAKE_PTR(diff);
+	return 0;
+}
+
+struct diff *diff_free(struct diff *diff)
+{
+	if (!diff)
+		return NULL;
+	diff_shares_free(diff->shares);
+	diff_blocks_free(diff->blocks);
+	diff_streams_free(diff->streams);
+	free(diff);
+	return NULL;
+}

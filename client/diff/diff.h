@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What `branchctl diff` shows, before it is written: two sources, and the rows of one view of both.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client/cli/options.h"
+#include "client/diff/block.h"
+#include "client/diff/comparison.h"
+#include "client/diff/share.h"
+#include "client/diff/stream.h"
+#include "client/view/place.h"
+
+/*
+ * Parts of a range of windows by which its noise is measured: more would be shorter, and less
+ * independent of each other (batch means; Schmeiser, Operations Research 30, 1982, has 10 to 30 of
+ * them).
+ */
+#define DIFF_PARTS 12
+
+struct diff_side {
+	const struct profile_source *source;
+	struct places places;
+	double seconds;    /* 0 where unknown */
+	double per_second; /* of all of it: events, of a clock seconds; negative where unknown */
+};
+
+struct diff {
+	enum view_by by;
+	struct diff_side sides[N_SIDES];
+	bool same_event; /* apart from its modifiers; else nothing is known of a second */
+	bool is_clock;   /* per_second is CPU time */
+	size_t n_compared, n_rows, n_shown; /* rows: the second is without those below the limit */
+	size_t n_each;                      /* of streams: so many are shown of each section */
+
+	/* one of these, by the view */
+	struct diff_shares *shares;
+	struct diff_blocks *blocks;
+	struct diff_streams *streams;
+};
+
+/* View @by of what is compared (borrowed), as @options ask for. 0, or -errno and @fault. */
+int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
+	     const struct options *options, struct fault *fault);
+struct diff *diff_free(struct diff *diff);
+DEFINE_CLEANUP(struct diff *, diff_free);

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Of each side there is a view, and where it is of several windows one of each part of its time.
+ * The ledger brings the rows of all of them together; what it counted is then judged row by row.
+ */
+#include "client/diff/share.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/diff/paired-rows.h"
+#include "client/diff/parts.h"
+#include "client/view/call-cost.h"
+#include "client/view/share.h"
+#include "common/util/cleanup.h"
+
+/* The views while they are compared; the rows of the diff borrow the names of the wholes. */
+struct comparing {
+	struct diff_shares *diff;
+	const struct comparison *with;
+	bool inlined;
+	struct paired_rows *ledger;
+	uint64_t *part_samples[N_SIDES];
+	struct call_cost *works[N_SIDES]; /* by row of the ledger */
+};
+
+static void comparing_done(struct comparing *c)
+{
+	paired_rows_free(c->ledger);
+	for (int side = 0; side < N_SIDES; side++) {
+		free(c->part_samples[side]);
+		free(c->works[side]);
+	}
+}
+
+static int view_side(struct comparing *c, enum side side)
+{
+	const struct profile_source *source = c->with->sources[side];
+	struct shares **shares = &c->diff->names[side];
+	int r;
+
+	if (source->functions)
+		return paired_rows_add(c->ledger, side, source->shown, source->functions->all);
+	r = view_shares(shares, c->diff->by, source->shown, source->symbolizer, c->inlined);
+	return r < 0 ? r : paired_rows_add(c->ledger, side, source->shown, *shares);
+}
+
+static int view_part(struct comparing *c, enum side side, size_t part)
+{
+	const struct profile_source *source = c->with->sources[side];
+	const struct profile *profile = source->parts[part].shown;
+	_cleanup_(shares_freep) struct shares *shares = NULL;
+	int r;
+
+	c->part_samples[side][part] = source->parts[part].samples;
+	r = view_shares(&shares, c->diff->by, profile, source->symbolizer, c->inlined);
+	return r < 0 ? r : paired_rows_add_part(c->ledger, side, part, profile, shares);
+}
+
+/* All parts of what came ready made. */
+static int add_functions(struct comparing *c, enum side side)
+{
+	const struct profile_source *source = c->with->sources[side];
+	const struct functions *functions = source->functions;
+
+	for (size_t k = 0; k < source->n_parts; k++)
+		c->part_samples[side][k] = source->parts[k].samples;
+	for (size_t i = 0; i < functions->all->n_rows; i++) {
+		int64_t row =
+			paired_rows_find(c->ledger, side, source->shown, c->with->numbers[side],
+					 &functions->all->rows[i].key);
+
+		if (row < 0)
+			return (int)row;
+		for (size_t k = 0; (size_t)row < c->ledger->n_rows && k < source->n_parts; k++) {
+			const struct functions_count *count = &functions->parts[k].counts[i];
+
+			paired_rows_add_count(c->ledger, side, k, (size_t)row,
+					      &(struct paired_count){ count->self, count->total },
+					      source->parts[k].samples);
+		}
+	}
+	return 0;
+}
+
+static int view_parts(struct comparing *c, enum side side)
+{
+	size_t n = c->with->sources[side]->n_parts;
+	int r;
+
+	c->part_samples[side] = calloc(n + 1, sizeof(*c->part_samples[side]));
+	if (!c->part_samples[side])
+		return -ENOMEM;
+	r = paired_rows_set_parts(c->ledger, side, n);
+	if (c->with->sources[side]->functions)
+		return r < 0 ? r : add_functions(c, side);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = view_part(c, side, i);
+	return r;
+}
+
+/* What calls cost, of the functions of one side. */
+static int add_work(struct comparing *c, enum side side)
+{
+	const struct profile_source *source = c->with->sources[side];
+	const struct profile *profile = source->shown;
+	const struct call_cost *works = source->functions ? source->functions->works : NULL;
+	_cleanup_free_ struct call_cost *counted = NULL;
+	int r = 0;
+
+	c->works[side] = calloc(c->ledger->n_rows + 1, sizeof(*c->works[side]));
+	if (!c->works[side])
+		return -ENOMEM;
+	if (c->diff->by != VIEW_FUNCTION)
+		return 0;
+	if (!works) {
+		r = call_cost_count(&counted, profile);
+		works = counted;
+	}
+	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
+		const struct profile_function *function = &profile->functions[i];
+		struct share_key key = { .symbol = function->name, .object = function->object };
+		int64_t row =
+			paired_rows_find(c->ledger, side, profile, c->with->numbers[side], &key);
+
+		if (row < 0)
+			return (int)row;
+		if ((size_t)row < c->ledger->n_rows)
+			call_cost_add(&c->works[side][row], &works[i]);
+	}
+	return r;
+}
+
+static struct significance_counts counts_of(const struct comparing *c, enum side side, size_t row,
+					    bool is_total)
+{
+	const struct paired_count *count = &c->ledger->rows[row].counts[side];
+	size_t n_parts = c->ledger->n_parts[side];
+	struct significance_counts counts = {
+		.count = is_total ? count->total : count->self,
+		.total = c->with->sources[side]->all->counters.samples,
+		.all = c->part_samples[side],
+		.n_parts = n_parts,
+		.stride = sizeof(*count) / sizeof(count->self),
+	};
+
+	if (n_parts > 0) {
+		count = &c->ledger->parts[side][row * n_parts];
+		counts.parts = is_total ? &count->total : &count->self;
+	}
+	return counts;
+}
+
+static void judge(const struct comparing *c, struct significance *ret, size_t row, bool is_total)
+{
+	struct significance_counts counts[N_SIDES] = { counts_of(c, SIDE_OLD, row, is_total),
+						       counts_of(c, SIDE_NEW, row, is_total) };
+
+	significance_test(ret, counts);
+}
+
+static void fill_row(const struct comparing *c, size_t i)
+{
+	struct diff_share *row = &c->diff->rows[i];
+	const struct paired_row *from = &c->ledger->rows[i];
+
+	for (int side = 0; side < N_SIDES; side++)
+		row->ends[side] = (struct diff_share_end){
+			.there = from->is_in[side],
+			.key = from->keys[side],
+			.self = from->counts[side].self,
+			.total = from->counts[side].total,
+			.per_call = call_cost_per_call(&c->works[side][i],
+						       &c->with->sources[side]->shown->counters),
+		};
+	judge(c, &row->self, i, false);
+	judge(c, &row->total, i, true);
+}
+
+static double self_chance(const void *rows, size_t i)
+{
+	const struct diff_share *row = (const struct diff_share *)rows + i;
+
+	return row->self.has_enough_data ? row->self.p_value : -1;
+}
+
+static double total_chance(const void *rows, size_t i)
+{
+	const struct diff_share *row = (const struct diff_share *)rows + i;
+
+	return row->total.has_enough_data ? row->total.p_value : -1;
+}
+
+/* Self and total differences are two families, each with its own control. */
+static int control(struct diff_shares *diff)
+{
+	double self_limit, total_limit;
+
+	if (diff_control(diff->rows, diff->n_rows, self_chance, &self_limit) < 0 ||
+	    diff_control(diff->rows, diff->n_rows, total_chance, &total_limit) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		struct diff_share *row = &diff->rows[i];
+
+		row->moved = diff_moved(self_chance(diff->rows, i), self_limit);
+		row->total_moved = diff_moved(total_chance(diff->rows, i), total_limit);
+	}
+	return 0;
+}
+
+static int compare_names(const char *a, const char *b)
+{
+	return strcmp(a ?: "", b ?: "");
+}
+
+/* Those that moved, by self or else by total; of either the largest difference first. */
+static int compare_rows(const void *p, const void *q)
+{
+	const struct diff_share *a = p, *b = q;
+	double x = fabs(a->self.difference), y = fabs(b->self.difference);
+	const struct share_key *left = &a->ends[diff_share_side(a)].key;
+	const struct share_key *right = &b->ends[diff_share_side(b)].key;
+	int r;
+
+	if (a->moved != b->moved)
+		return a->moved ? -1 : 1;
+	if (!a->moved && a->total_moved != b->total_moved)
+		return a->total_moved ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	x = fabs(a->total.difference);
+	y = fabs(b->total.difference);
+	if (x != y)
+		return x > y ? -1 : 1;
+	r = compare_names(left->symbol, right->symbol);
+	r = r ?: compare_names(left->file, right->file);
+	r = r ?: compare_names(left->unit, right->unit);
+	if (r == 0 && left->line != right->line)
+		r = left->line > right->line ? 1 : -1;
+	if (r == 0 && left->object != right->object)
+		r = left->object > right->object ? 1 : -1;
+	return r ?: (left->start > right->start) - (left->start < right->start);
+}
+
+/* Rows of less than that on both sides are left out, unless they moved. */
+static void drop_small(struct diff_shares *diff, double percent)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		const struct diff_share *row = &diff->rows[i];
+		double share = MAX(row->total.shares[SIDE_OLD], row->total.shares[SIDE_NEW]);
+
+		if (row->moved || row->total_moved || 100 * share >= percent)
+			diff->rows[n++] = *row;
+	}
+	diff->n_rows = n;
+}
+
+static int make_rows(struct comparing *c)
+{
+	struct diff_shares *diff = c->diff;
+
+	diff->rows = calloc(c->ledger->n_rows + 1, sizeof(*diff->rows));
+	if (!diff->rows)
+		return -ENOMEM;
+	diff->n_rows = diff->n_compared = c->ledger->n_rows;
+	for (size_t i = 0; i < diff->n_rows; i++)
+		fill_row(c, i);
+	return control(diff);
+}
+
+/* Whether the function that a row is of was changed, or the line. */
+static int find_change(struct comparing *c, size_t i, struct fault *fault)
+{
+	struct diff_share *row = &c->diff->rows[i];
+	enum side side = diff_share_side(row);
+	const struct share_key *key = &row->ends[side].key;
+	int r;
+
+	if (c->diff->by == VIEW_LINE)
+		row->change = c->ledger->rows[i].line_changed ? CHANGE_SOURCE : CHANGE_NONE;
+	if (c->diff->by != VIEW_FUNCTION || !key->symbol || key->object == PROFILE_NONE)
+		return 0;
+	r = change_detector_find(c->with->changes, c->with->numbers[side][key->object], key->symbol,
+				 fault);
+	if (r < 0)
+		return r;
+	row->change = (enum change)r;
+	return 0;
+}
+
+static int find_changes(struct comparing *c, struct fault *fault)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < c->diff->n_rows; i++)
+		r = find_change(c, i, fault);
+	return r;
+}
+
+static int compare_sides(struct diff_shares *diff, const struct comparison *with, bool inlined,
+			 struct fault *fault)
+{
+	_cleanup_(comparing_done) struct comparing c = {
+		.diff = diff,
+		.with = with,
+		.inlined = inlined,
+	};
+	int r;
+
+	r = paired_rows_new(&c.ledger, diff->by, with->pairing, with->map, fault);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = view_side(&c, side);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = view_parts(&c, side);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = add_work(&c, side);
+	if (r >= 0)
+		r = make_rows(&c);
+	return r < 0 ? r : find_changes(&c, fault);
+}
+
+int diff_shares_new(struct diff_shares **ret, enum view_by by, const struct comparison *with,
+		    bool inlined, double percent_limit, struct fault *fault)
+{
+	_cleanup_(diff_shares_freep) struct diff_shares *diff = calloc(1, sizeof(*diff));
+	int r;
+
+	if (!diff)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	fault->text[0] = '\0';
+	diff->by = by;
+	r = compare_sides(diff, with, inlined, fault);
+	if (r < 0)
+		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
+	drop_small(diff, percent_limit);
+	if (diff->n_rows > 0)
+		qsort(diff->rows, diff->n_rows, sizeof(*diff->rows), compare_rows);
+	for (size_t i = 0; i < diff->n_rows; i++)
+		diff->n_moved += diff->rows[i].moved;
+	*ret = TAKE_PTR(diff);
+	return 0;
+}
+
+struct diff_shares *diff_shares_free(struct diff_shares *diff)
+{
+	if (!diff)
+		return NULL;
+	for (int side = 0; side < N_SIDES; side++)
+		shares_free(diff->names[side]);
+	free(diff->rows);
+	free(diff);
+	return NULL;
+}
+
+enum side diff_share_side(const struct diff_share *row)
+{
+	return row->ends[SIDE_NEW].there ? SIDE_NEW : SIDE_OLD;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shares of two profiles side by side, by function, line, object, process or unit; and which of
+ * them moved.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client/diff/comparison.h"
+#include "client/stats/significance.h"
+#include "client/view/shares.h"
+#include "client/view/view.h"
+
+/* A row as it is on one side. */
+struct diff_share_end {
+	bool there;
+	struct share_key key; /* of that side's profile */
+	uint64_t self, total;
+	double per_call; /* cycles of its own code; 0 where it cannot be told */
+};
+
+struct diff_share {
+	struct diff_share_end ends[N_SIDES];
+	struct significance self, total;
+	bool moved, total_moved;
+	enum change change;
+};
+
+struct diff_shares {
+	enum view_by by;
+	struct diff_share
+		*rows;     /* those that moved, the largest difference first; then the others */
+	size_t n_compared; /* of which these are left: */
+	size_t n_rows, n_moved;
+	struct shares *names[N_SIDES]; /* that the rows borrow */
+};
+
+/*
+ * The rows of view @by. Of those that did not move, those with less than @percent_limit on both
+ * sides are left out. 0, or -errno and @fault.
+ */
+int diff_shares_new(struct diff_shares **ret, enum view_by by, const struct comparison *with,
+		    bool inlined, double percent_limit, struct fault *fault);
+struct diff_shares *diff_shares_free(struct diff_shares *shares);
+DEFINE_CLEANUP(struct diff_shares *, diff_shares_free);
+
+/* The side whose names stand for the row: the new one where it is there. */
+enum side diff_share_side(const struct diff_share *row);

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The trees of both sides become one: a node is known by the one above it and by what its branch,
+ * and the run from it to the newer one, are the counterpart of.
+ */
+#include "client/diff/stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/diff/parts.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct key {
+	struct mapped_address from, to;   /* the branch */
+	struct mapped_address start, end; /* the run from it to the newer branch */
+	uint64_t parent;                  /* the number of the newer one, or PROFILE_NONE */
+};
+
+struct symbol_cache {
+	struct key key;
+	size_t number;
+	UT_hash_handle hh;
+};
+
+struct matching {
+	struct diff_streams *streams;
+	const struct comparison *with;
+	struct fault *fault;
+	struct symbol_cache *known;
+	enum change *changes; /* of each number: of the newest changed branch up to it */
+	size_t n_changes, cap_changes;
+	struct diff_parts parts;
+};
+
+static void matching_done(struct matching *m)
+{
+	struct symbol_cache *known, *next;
+
+	HASH_ITER(hh, m->known, known, next) {
+		HASH_DEL(m->known, known);
+		free(known);
+	}
+	free(m->changes);
+	diff_parts_done(&m->parts);
+}
+
+static int find_place(struct matching *m, enum side side, struct location at,
+		      struct mapped_address *ret)
+{
+	struct mapped_address found;
+	int r = address_map_find(m->with->counterparts, side, at, true, &found, m->fault);
+
+	if (r >= 0)
+		memcpy(ret, &found, sizeof(found));
+	return r;
+}
+
+/* The run after the branch of @node, up to that of @newer. */
+static int find_run(struct matching *m, enum side side, const struct view_stream_node *node,
+		    const struct view_stream_node *newer, struct key *ret)
+{
+	const struct profile_block block = {
+		.object = node->to.object,
+		.start = node->to.offset,
+		.end = newer->from.offset,
+	};
+	struct mapped_address ends[2];
+	int r = address_map_find_block(m->with->counterparts, side, &block, true, ends, m->fault);
+
+	if (r < 0)
+		return r;
+	memcpy(&ret->start, &ends[0], sizeof(ends[0]));
+	memcpy(&ret->end, &ends[1], sizeof(ends[1]));
+	return 0;
+}
+
+static int make_key(struct matching *m, enum side side, const struct view_streams *view, uint32_t i,
+		    const uint64_t *numbers, struct key *ret)
+{
+	const struct view_stream_node *node = &view->nodes[i];
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->parent = PROFILE_NONE;
+	r = find_place(m, side, node->from, &ret->from);
+	if (r >= 0)
+		r = find_place(m, side, node->to, &ret->to);
+	if (r < 0 || node->parent == PROFILE_NONE)
+		return r;
+	ret->parent = numbers[node->parent];
+	return find_run(m, side, node, &view->nodes[node->parent], ret);
+}
+
+static const struct mapped_address *find_changed(const struct key *key)
+{
+	const struct mapped_address *const places[] = { &key->start, &key->end, &key->from,
+							&key->to };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (places[i]->kind == MAPPED_NONE && places[i]->function)
+			return places[i];
+	return NULL;
+}
+
+/* Why the branch is another; CHANGE_NONE where it is the same. */
+static int find_change(struct matching *m, const struct key *key)
+{
+	const struct mapped_address *place = find_changed(key);
+
+	if (!place)
+		return CHANGE_NONE;
+	return change_detector_find(m->with->changes, place->thing, place->function->name,
+				    m->fault);
+}
+
+/* The number of a new node. */
+static int64_t add_number(struct matching *m, const struct key *key)
+{
+	struct symbol_cache *known;
+	int change = find_change(m, key);
+
+	if (change < 0)
+		return change;
+	if (ARRAY_RESERVE(&m->changes, &m->cap_changes, m->n_changes + 1) < 0)
+		return -ENOMEM;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	known->key = *key;
+	known->number = m->n_changes;
+	HASH_ADD(hh, m->known, key, sizeof(known->key), known);
+	if (!known->hh.tbl) {
+		free(known);
+		return -ENOMEM;
+	}
+	if (key->parent != PROFILE_NONE && m->changes[key->parent] != CHANGE_NONE)
+		change = (int)m->changes[key->parent];
+	m->changes[m->n_changes++] = (enum change)change;
+	return (int64_t)known->number;
+}
+
+/*
+ * The number of each node of @view, made for those that are new. @changed, unless it is NULL, is
+ * which of them are others than on the other side.
+ */
+static int number_nodes(struct matching *m, enum side side, const struct view_streams *view,
+			uint64_t *numbers, bool *changed)
+{
+	for (uint32_t i = 0; i < view->n_nodes; i++) {
+		struct symbol_cache *known;
+		struct key key;
+		int64_t number;
+		int r;
+
+		r = make_key(m, side, view, i, numbers, &key);
+		if (r < 0)
+			return r;
+		HASH_FIND(hh, m->known, &key, sizeof(key), known);
+		number = known ? (int64_t)known->number : add_number(m, &key);
+		if (number < 0)
+			return (int)number;
+		numbers[i] = (uint64_t)number;
+		if (changed)
+			changed[i] = find_changed(&key) != NULL;
+	}
+	return 0;
+}
+
+static int reserve_rows(struct diff_streams *streams, size_t n)
+{
+	if (ARRAY_RESERVE(&streams->rows, &streams->cap_rows, n) < 0)
+		return -ENOMEM;
+	for (; streams->n_rows < n; streams->n_rows++)
+		streams->rows[streams->n_rows] = (struct diff_stream){};
+	return 0;
+}
+
+/* Streams that have become one by their lines are told by the hottest of them, which comes first.
+ */
+static void add_stream(struct diff_stream *row, enum side side, const struct view_stream *stream,
+		       size_t number)
+{
+	struct diff_stream_end *end = &row->ends[side];
+
+	if (!end->there)
+		*end = (struct diff_stream_end){ true, true,           stream->node, 0,
+						 0,    stream->cycles, number };
+	end->hits += stream->hits;
+	end->pruned += stream->pruned;
+}
+
+static int add_side(struct matching *m, enum side side)
+{
+	struct diff_streams *streams = m->streams;
+	_cleanup_free_ uint64_t *numbers = NULL;
+	struct view_streams *view;
+	int r = view_streams(&streams->views[side], m->with->sources[side]->shown);
+
+	if (r < 0)
+		return r;
+	view = streams->views[side];
+	numbers = calloc(view->n_nodes + 1, sizeof(*numbers));
+	streams->changed[side] = calloc(view->n_nodes + 1, sizeof(bool));
+	if (!numbers || !streams->changed[side])
+		return -ENOMEM;
+	r = number_nodes(m, side, view, numbers, streams->changed[side]);
+	if (r >= 0)
+		r = reserve_rows(streams, m->n_changes);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < view->n_nodes; i++)
+		streams->rows[numbers[i]].ends[side] =
+			(struct diff_stream_end){ .passed = true, .node = i, .number = numbers[i] };
+	for (size_t i = 0; i < view->n_rows; i++) {
+		uint64_t number = numbers[view->rows[i].node];
+
+		add_stream(&streams->rows[number], side, &view->rows[i], number);
+	}
+	return 0;
+}
+
+/* In the terms of the whole, whose object that one is. False where there is none. */
+static bool map_location(struct location *at, const uint32_t *objects)
+{
+	if (at->object != PROFILE_NONE) {
+		at->object = objects[at->object];
+		return at->object != PROFILE_NONE;
+	}
+	return true;
+}
+
+/* Nodes whose objects are not of the whole's, as the filters have it, are as none. */
+static void map_nodes(struct view_streams *view, const uint32_t *objects)
+{
+	for (size_t i = 0; i < view->n_nodes; i++)
+		if (!map_location(&view->nodes[i].from, objects) ||
+		    !map_location(&view->nodes[i].to, objects))
+			view->nodes[i].from = view->nodes[i].to =
+				(struct location){ PROFILE_NONE, 0 };
+}
+
+static int add_part(struct matching *m, enum side side, size_t part)
+{
+	const struct profile *profile = m->with->sources[side]->parts[part].shown;
+	size_t n_rows = m->streams->n_rows;
+	_cleanup_(view_streams_freep) struct view_streams *view = NULL;
+	_cleanup_free_ uint32_t *objects = NULL;
+	_cleanup_free_ uint64_t *numbers = NULL;
+	int r = comparison_map_part(m->with, side, part, &objects);
+
+	if (r >= 0)
+		r = view_streams(&view, profile);
+	if (r < 0)
+		return r;
+	map_nodes(view, objects);
+	numbers = calloc(view->n_nodes + 1, sizeof(*numbers));
+	if (!numbers)
+		return -ENOMEM;
+	r = number_nodes(m, side, view, numbers, NULL);
+	for (size_t i = 0; r >= 0 && i < view->n_rows; i++) {
+		uint64_t number = numbers[view->rows[i].node];
+
+		if (number < n_rows)
+			*diff_parts_count(&m->parts, side, number, part) +=
+				view->rows[i].hits - view->rows[i].pruned;
+	}
+	m->parts.all[side][part] = m->with->sources[side]->parts[part].samples;
+	return r;
+}
+
+static int add_parts(struct matching *m, enum side side)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < m->parts.n[side]; i++)
+		r = add_part(m, side, i);
+	return r;
+}
+
+static double share_of(uint64_t count, uint64_t all)
+{
+	return all > 0 ? (double)count / (double)all : 0;
+}
+
+/* What is surely of this very path; and on the side that has less of it, all that it may lack. */
+static struct significance_counts sure_counts(const struct matching *m, enum side side,
+					      size_t number)
+{
+	const struct profile_source *source = m->with->sources[side];
+	const struct diff_stream_end *ends = m->streams->rows[number].ends;
+	uint64_t sure[N_SIDES], totals[N_SIDES];
+	struct significance_counts counts;
+
+	for (int i = 0; i < N_SIDES; i++) {
+		sure[i] = ends[i].hits - ends[i].pruned;
+		totals[i] = m->with->sources[i]->all->counters.samples;
+	}
+	if (share_of(sure[side], totals[side]) < share_of(sure[!side], totals[!side]))
+		sure[side] += MIN(source->all->counters.streams_error, totals[side] - sure[side]);
+	counts = (struct significance_counts){ .count = sure[side], .total = totals[side] };
+	diff_parts_get(&m->parts, side, number, &counts);
+	return counts;
+}
+
+static void judge_noise(struct matching *m, size_t number)
+{
+	struct diff_stream *row = &m->streams->rows[number];
+	struct significance_counts shown[N_SIDES], sure[N_SIDES];
+	struct significance noise;
+
+	for (int side = 0; side < N_SIDES; side++) {
+		sure[side] = sure_counts(m, (enum side)side, number);
+		shown[side] = sure[side];
+		shown[side].count = row->ends[side].hits;
+	}
+	significance_test(&row->share, shown);
+	significance_test(&noise, sure);
+	row->p_value = noise.p_value;
+	/* What it may lack may make less of the difference, but not another one. */
+	row->has_enough_data =
+		noise.has_enough_data && (noise.difference > 0) == (row->share.difference > 0);
+}
+
+/* Where longer paths go on from the same, it is there, though none of them ends in it. */
+static void find_passed(struct diff_stream *row)
+{
+	struct diff_stream_end *ends = row->ends;
+
+	for (int side = 0; side < N_SIDES; side++)
+		if (!ends[side].there && ends[side].passed && ends[!side].pruned > 0)
+			ends[side].there = true;
+}
+
+static void judge(struct matching *m, size_t number)
+{
+	struct diff_stream *row = &m->streams->rows[number];
+	const struct diff_stream_end *ends = row->ends;
+
+	find_passed(row);
+	judge_noise(m, number);
+	row->change = m->changes[number];
+	if (ends[SIDE_OLD].there && ends[SIDE_NEW].there)
+		row->section = DIFF_STREAM_MATCHED;
+	else if (ends[SIDE_NEW].there)
+		row->section = DIFF_STREAM_NEW;
+	else
+		row->section = row->change ? DIFF_STREAM_CHANGED : DIFF_STREAM_OLD;
+}
+
+/* Of the nodes most are no streams: nothing ends there. */
+static void drop_empty(struct diff_streams *streams)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < streams->n_rows; i++)
+		if (streams->rows[i].ends[SIDE_OLD].there || streams->rows[i].ends[SIDE_NEW].there)
+			streams->rows[n++] = streams->rows[i];
+	streams->n_compared = streams->n_rows = n;
+}
+
+static double p_value_of(const void *rows, size_t i)
+{
+	const struct diff_stream *row = (const struct diff_stream *)rows + i;
+
+	return row->has_enough_data ? row->p_value : -1;
+}
+
+static int control(struct diff_streams *streams)
+{
+	double limit;
+	int r = diff_control(streams->rows, streams->n_rows, p_value_of, &limit);
+
+	for (size_t i = 0; r >= 0 && i < streams->n_rows; i++) {
+		streams->rows[i].moved = diff_moved(p_value_of(streams->rows, i), limit);
+		streams->n_moved += streams->rows[i].moved;
+	}
+	return r;
+}
+
+static void drop_small(struct diff_streams *streams, double percent)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < streams->n_rows; i++) {
+		const double *shares = streams->rows[i].share.shares;
+
+		if (streams->rows[i].moved ||
+		    100 * fmax(shares[SIDE_OLD], shares[SIDE_NEW]) >= percent)
+			streams->rows[n++] = streams->rows[i];
+	}
+	streams->n_rows = n;
+}
+
+enum side diff_stream_side(const struct diff_stream *row)
+{
+	return row->ends[SIDE_NEW].there ? SIDE_NEW : SIDE_OLD;
+}
+
+const struct diff_stream *diff_streams_most(const struct diff_streams *streams)
+{
+	const struct diff_stream *most = NULL;
+
+	for (size_t i = 0; i < streams->n_rows; i++) {
+		const struct diff_stream *row = &streams->rows[i];
+
+		if (row->moved &&
+		    (!most || fabs(row->share.difference) > fabs(most->share.difference)))
+			most = row;
+	}
+	return most;
+}
+
+static int compare_rows(const void *p, const void *q)
+{
+	const struct diff_stream *a = p, *b = q;
+	enum side x = diff_stream_side(a), y = diff_stream_side(b);
+	double left = fmax(a->share.shares[SIDE_OLD], a->share.shares[SIDE_NEW]);
+	double right = fmax(b->share.shares[SIDE_OLD], b->share.shares[SIDE_NEW]);
+
+	if (a->section != b->section)
+		return a->section < b->section ? -1 : 1;
+	if (left != right)
+		return left > right ? -1 : 1;
+	return (a->ends[x].node > b->ends[y].node) - (a->ends[x].node < b->ends[y].node);
+}
+
+static int match(struct matching *m)
+{
+	int r = 0;
+
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = add_side(m, side);
+	if (r >= 0)
+		r = diff_parts_init(&m->parts, m->with, m->streams->n_rows);
+	for (int side = 0; r >= 0 && side < N_SIDES; side++)
+		r = add_parts(m, side);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < m->streams->n_rows; i++)
+		judge(m, i);
+	drop_empty(m->streams);
+	return control(m->streams);
+}
+
+int diff_streams_new(struct diff_streams **ret, const struct comparison *with, double percent_limit,
+		     struct fault *fault)
+{
+	_cleanup_(diff_streams_freep) struct diff_streams *streams = calloc(1, sizeof(*streams));
+	_cleanup_(matching_done) struct matching m = {
+		.streams = streams,
+		.with = with,
+		.fault = fault,
+	};
+	int r;
+
+	if (!streams)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	fault->text[0] = '\0';
+	r = match(&m);
+	if (r < 0)
+		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
+	drop_small(streams, percent_limit);
+	if (streams->n_rows > 0)
+		qsort(streams->rows, streams->n_rows, sizeof(*streams->rows), compare_rows);
+	*ret = TAKE_PTR(streams);
+	return 0;
+}
+
+struct diff_streams *diff_streams_free(struct diff_streams *streams)
+{
+	if (!streams)
+		return NULL;
+	for (int side = 0; side < N_SIDES; side++) {
+		view_streams_free(streams->views[side]);
+		free(streams->changed[side]);
+	}
+	free(streams->rows);
+	free(streams);
+	return NULL;
+}

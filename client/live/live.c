@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/live/live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/live/feed.h"
+#include "client/live/page.h"
+#include "client/live/state.h"
+#include "client/source/profile-source.h"
+#include "client/term/color.h"
+#include "client/term/screen.h"
+#include "client/view/top-order.h"
+#include "client/view/top.h"
+#include "common/util/cleanup.h"
+
+#define WAIT_MS   60000
+#define TREE_ROWS 200 /* lighter ones are not worth scrolling to */
+
+struct live {
+	struct options options; /* its view is that of @state */
+	struct live_state state;
+	struct live_filter filter;
+	struct live_feed *feed;
+	struct profile_source *source;
+	struct top *top; /* NULL: nothing yet */
+	struct screen *screen;
+	struct fault filter_trouble, trouble; /* what is wrong with the filter, with the daemon */
+	uint64_t fetched_ms;                  /* when, by the monotonic clock */
+};
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+bool live_is_wanted(const struct options *options)
+{
+	const char *term = getenv("TERM");
+
+	return !options->window && !options->once && !options->json && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+/* The rows of the view, of what there is. */
+static int make_rows(struct live *live)
+{
+	const struct live_state *state = &live->state;
+	size_t order = state->orders[state->by];
+
+	live->top = top_free(live->top);
+	if (!live->source->shown)
+		return 0;
+	live->options.by = state->by;
+	live->options.tree = state->by == VIEW_STACK ? (enum view_tree_first)order : VIEW_TREE_NONE;
+	live->options.n_rows = live->options.tree && !live->filter.words[0] ? TREE_ROWS : 0;
+	if (top_new(&live->top, live->source, &live->options) < 0)
+		return -ENOMEM;
+	if (order > 0)
+		top_sort(live->top, order);
+	return live->filter.words[0] ? top_search(live->top, live->filter.words) : 0;
+}
+
+static int filter_again(struct live *live)
+{
+	int r;
+
+	live->filter_trouble.text[0] = '\0';
+	live->top = top_free(live->top);
+	live_filter_parse(&live->filter, live->state.filter, &live->filter_trouble);
+	if (!live->source->profile)
+		return 0;
+	r = profile_source_filter(live->source, &live->filter.profile);
+	return r < 0 ? r : make_rows(live);
+}
+
+/* What cannot be fetched now may be later: the last picture stays, and the trouble is told. */
+static int take(struct live *live)
+{
+	struct windows windows = {};
+	struct profile *profile;
+	int r = live_feed_take(live->feed, &profile, &windows, &live->trouble);
+
+	if (r <= 0)
+		return 0;
+	live->trouble.text[0] = '\0';
+	if (live->state.paused) { /* it was on its way */
+		profile_free(profile);
+		windows_done(&windows);
+		return 0;
+	}
+	live->top = top_free(live->top);
+	r = profile_source_replace(live->source, profile, &windows, &live->filter.profile);
+	return r < 0 ? r : make_rows(live);
+}
+
+static struct live_page page_of(struct live *live)
+{
+	return (struct live_page){
+		.state = &live->state,
+		.source = live->source,
+		.top = live->top,
+		.trouble = live->trouble.text[0] ? live->trouble.text : live->filter_trouble.text,
+		.now_us = now_us(),
+		.n_rows = screen_rows(live->screen),
+		.n_columns = screen_columns(live->screen),
+		.colors = color_wanted(live->options.color, true),
+	};
+}
+
+static int draw(struct live *live)
+{
+	struct live_page page = page_of(live);
+	_cleanup_free_ char *text = NULL;
+
+	live_state_clamp(&live->state, live_page_room(&page), live_page_n_lines(&page));
+	text = live_page_format(&page);
+	if (!text)
+		return -ENOMEM;
+	screen_show(live->screen, text, live->state.typing);
+	return 0;
+}
+
+static int take_step(struct live *live, enum live_step step)
+{
+	int r = 0;
+
+	if (step == LIVE_VIEW)
+		r = make_rows(live);
+	else if (step == LIVE_FILTER)
+		r = filter_again(live);
+	else if (step == LIVE_PAUSE)
+		live_feed_pause(live->feed, live->state.paused);
+	else if (step == LIVE_TAKE)
+		r = take(live);
+	return r < 0 || step == LIVE_NOTHING ? r : draw(live);
+}
+
+static int run(struct live *live)
+{
+	enum live_step step = LIVE_DRAW;
+	int r, key;
+
+	while ((r = take_step(live, step)) >= 0) {
+		struct live_page page = page_of(live);
+
+		key = screen_read_key(live->screen, live_feed_fd(live->feed), WAIT_MS);
+		step = live_state_press(&live->state, key, live_page_room(&page),
+					live_page_n_lines(&page));
+		if (step == LIVE_END)
+			break;
+	}
+	return r;
+}
+
+static int open_all(struct live *live, struct fault *fault)
+{
+	bool colors = color_wanted(live->options.color, true);
+	int r;
+
+	r = live_feed_start(&live->feed, live->options.socket, fault);
+	if (r < 0)
+		return r;
+	r = profile_source_new(&live->source, &live->options);
+	if (r < 0)
+		return fault_set(fault, r, "%s", strerror(-r));
+	live_filter_format(live->state.filter, &live->options.filter);
+	live_filter_parse(&live->filter, live->state.filter, &live->filter_trouble);
+	live->state.by = live->options.by;
+	if (live->options.mispredicted)
+		live->state.orders[VIEW_BRANCH] = TOP_ORDER_MISPREDICTED;
+	live->state.orders[VIEW_STACK] = live->options.tree;
+	return screen_open(&live->screen, colors, fault);
+}
+
+int live_run(const struct options *options, struct fault *fault)
+{
+	struct live live = { .options = *options };
+	int r;
+
+	r = open_all(&live, fault);
+	if (r >= 0) {
+		r = run(&live);
+		if (r < 0)
+			fault_set(fault, r, "%s", strerror(-r));
+	}
+	screen_close(live.screen);
+	top_free(live.top);
+	profile_source_free(live.source);
+	live_feed_stop(live.feed);
+	return r;
+}

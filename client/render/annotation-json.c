@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/annotation-json.h"
+
+#include "client/render/json.h"
+#include "client/view/top.h"
+
+#define PRECISION JSON_REAL_PRECISION(9)
+
+static const char *const origins[] = {
+	[CODE_NONE] = NULL,
+	[CODE_FILE] = "file",
+	[CODE_DAEMON] = "daemon",
+};
+
+struct page {
+	const struct annotation *annotation;
+	struct places places; /* with lines, where they are wanted */
+};
+
+static json_t *json_count(uint64_t count)
+{
+	return json_integer((json_int_t)count);
+}
+
+static json_t *json_share(uint64_t part, uint64_t all)
+{
+	return all > 0 ? json_real(top_percent(part, all)) : json_null();
+}
+
+static json_t *json_at(const struct page *page, struct location at)
+{
+	struct place place = place_find(&page->places, at);
+
+	return json_place(&place);
+}
+
+static json_t *json_offset(const struct page *page, uint64_t offset)
+{
+	return json_at(page, (struct location){ page->annotation->span->object, offset });
+}
+
+static json_t *json_range(const struct page *page, const struct profile_range *range)
+{
+	json_t *row =
+		json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "start",
+			  json_offset(page, range->start), "end", json_offset(page, range->end),
+			  "is_target", range->is_target, "is_branch", range->is_branch, "coverage",
+			  json_count(range->coverage), "entry", json_count(range->entry), "taken",
+			  json_count(range->taken), "rows", json_count(range->rows));
+
+	json_object_set_new(row, "predicted", json_count(range->predicted));
+	json_object_set_new(row, "mispredicted", json_count(range->mispredicted));
+	json_object_set_new(row, "cycles", json_count(range->cycles));
+	json_object_set_new(row, "cycles_rows", json_count(range->cycles_rows));
+	return row;
+}
+
+static void add_target(json_t *row, const struct annotation_line *line)
+{
+	const struct profile_range *range = line->range;
+
+	json_object_set_new(row, "entered_percent",
+			    range && line->begins && range->is_target ?
+				    json_share(range->entry, range->coverage) :
+				    json_null());
+}
+
+static void add_branch(const struct page *page, json_t *row, const struct annotation_line *line)
+{
+	const struct profile_range *range =
+		line->ends && line->range->is_branch ? line->range : NULL;
+
+	json_object_set_new(row, "kind", json_text(branch_kind_name(line->kind)));
+	json_object_set_new(row, "target",
+			    line->has_target ? json_at(page, line->target) : json_null());
+	json_object_set_new(row, "taken_percent",
+			    range ? json_share(range->taken, range->coverage) : json_null());
+	json_object_set_new(
+		row, "predicted_percent",
+		range ? json_share(range->predicted, range->predicted + range->mispredicted) :
+			json_null());
+	json_object_set_new(row, "average_cycles",
+			    line->timed_runs > 0 ?
+				    json_real((double)line->cycles / (double)line->timed_runs) :
+				    json_null());
+	json_object_set_new(row, "ipc",
+			    line->cycles > 0 ? json_real(annotation_line_ipc(line)) : json_null());
+}
+
+static json_t *json_line_of(const struct page *page, const struct annotation_line *line)
+{
+	const struct annotation *a = page->annotation;
+	uint64_t coverage = line->range ? line->range->coverage : 0;
+	json_t *row =
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
+			  json_offset(page, line->offset), "size", json_count(line->size), "text",
+			  json_text(line->text), "samples", json_count(line->samples), "percent",
+			  json_share(line->samples, a->samples), "coverage", json_count(coverage),
+			  "coverage_percent", json_share(coverage, a->max_coverage));
+
+	add_target(row, line);
+	add_branch(page, row, line);
+	return row;
+}
+
+static json_t *json_head(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+	double ipc = annotation_ipc(a);
+
+	return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "start",
+			 json_offset(page, a->span->start), "size", json_count(a->span->size),
+			 "code", json_text(origins[a->origin]), "cut", a->cut, "samples",
+			 json_count(a->samples), "percent", json_share(a->samples, a->all_samples),
+			 "max_coverage", json_count(a->max_coverage), "ipc",
+			 ipc > 0 ? json_real(ipc) : json_null());
+}
+
+static int write_lines(const struct page *page, FILE *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < page->annotation->n_lines; i++) {
+		fputs(i > 0 ? ",\n" : "\n", f);
+		r = json_write(f, json_line_of(page, &page->annotation->lines[i]), PRECISION);
+	}
+	return r;
+}
+
+static int write_ranges(const struct page *page, FILE *f)
+{
+	const struct code_span *span = page->annotation->span;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < span->n_ranges; i++) {
+		fputs(i > 0 ? ",\n" : "\n", f);
+		r = json_write(f, json_range(page, &span->ranges[i]), PRECISION);
+	}
+	return r;
+}
+
+int annotate_write_json(const struct annotation *annotation, FILE *f, bool with_source)
+{
+	struct page page = { annotation, annotation->places };
+	int r;
+
+	page.places.lines = with_source;
+	fputs("{\"windows\": ", f);
+	r = json_write(f, json_windows(annotation->source), JSON_TIME_PRECISION);
+	fputs(", \"function\": ", f);
+	if (r >= 0)
+		r = json_write(f, json_head(&page), PRECISION);
+	fputs(", \"instructions\": [", f);
+	if (r >= 0)
+		r = write_lines(&page, f);
+	fputs("], \"ranges\": [", f);
+	if (r >= 0)
+		r = write_ranges(&page, f);
+	fputs("]}\n", f);
+	return r;
+}

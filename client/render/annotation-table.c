@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What stands behind an instruction is as in Zijlstra's mail of 2016: "+50.0%", of the runs through
+ * here so many began here, by a branch; "-12.5% (p:98.0%)", of so many this was the last, for its
+ * branch was taken, which was so often predicted.
+ */
+#include "client/render/annotation-table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/render/source-text.h"
+#include "client/term/elide.h"
+#include "client/term/text.h"
+#include "client/view/top.h"
+#include "common/util/cleanup.h"
+
+#define HOT_PERCENT  75
+#define DIM_PERCENT  1
+#define MIN_SHARE    0.05 /* percent; what would be 0.0 is left out */
+#define MIN_TEXT     12   /* columns */
+#define TEXT_COLUMNS 32   /* that most instructions take */
+#define NOTE_COLUMNS 20   /* that most notes take */
+#define TAB_COLUMNS  8
+
+struct arrows {
+	const char *up, *down, *out;
+};
+
+struct page {
+	const struct annotation *annotation;
+	FILE *f;
+	size_t width; /* 0: as wide as it takes */
+	bool colors;
+	struct arrows arrows;
+	int address_digits;
+	size_t text_columns;        /* of an instruction, so that notes are one below the other */
+	struct source_text *source; /* NULL: no source lines are wanted */
+	const char *file;           /* of the line shown last */
+	uint32_t line;
+};
+
+static struct arrows choose_arrows(void)
+{
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
+		return (struct arrows){ "↑", "↓", "→" };
+	return (struct arrows){ "^", "v", "->" };
+}
+
+static uint64_t address_of(const struct page *page, uint64_t offset)
+{
+	struct location at = { page->annotation->span->object, offset };
+
+	return place_find(&page->annotation->places, at).address;
+}
+
+static double coverage_percent(const struct page *page, const struct annotation_line *line)
+{
+	return line->range ? top_percent(line->range->coverage, page->annotation->max_coverage) : 0;
+}
+
+static size_t columns_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80; /* the first byte of a character */
+	return n;
+}
+
+/* What stands before the instruction: shares, cycles, address. The columns it takes. */
+static int write_numbers(const struct page *page, const struct annotation_line *line)
+{
+	const struct annotation *a = page->annotation;
+	double self = top_percent(line->samples, a->samples);
+	int n = 0;
+
+	if (line->samples > 0)
+		n += fprintf(page->f, "%6.2f%%", self);
+	else
+		n += fprintf(page->f, "%7s", "");
+	if (line->range)
+		n += fprintf(page->f, " %6.2f%%", coverage_percent(page, line));
+	else if (a->max_coverage > 0)
+		n += fprintf(page->f, " %7s", "-");
+	if (a->has_cycles && line->timed_runs > 0)
+		n += fprintf(page->f, " %6.1f %5.2f",
+			     (double)line->cycles / (double)line->timed_runs,
+			     annotation_line_ipc(line));
+	else if (a->has_cycles)
+		n += fprintf(page->f, " %12s", "");
+	return n + fprintf(page->f, "  %*" PRIx64 "  ", page->address_digits,
+			   address_of(page, line->offset));
+}
+
+/* "  +50.0%  -12.5% (p:98.0%)", or "". */
+static void format_note(char *ret, size_t n, const struct annotation_line *line)
+{
+	const struct profile_range *range = line->range;
+	uint64_t told = range ? range->predicted + range->mispredicted : 0;
+	char entry[32] = "", taken[32] = "", predicted[32] = "";
+	double share;
+
+	if (range && line->begins && range->is_target) {
+		share = top_percent(range->entry, range->coverage);
+		if (share >= MIN_SHARE)
+			snprintf(entry, sizeof(entry), "  +%.1f%%", share);
+	}
+	if (range && line->ends && range->is_branch) {
+		share = top_percent(range->taken, range->coverage);
+		if (share >= MIN_SHARE)
+			snprintf(taken, sizeof(taken), "  -%.1f%%", share);
+		if (share >= MIN_SHARE && told > 0)
+			snprintf(predicted, sizeof(predicted), " (p:%.1f%%)",
+				 top_percent(range->predicted, told));
+	}
+	snprintf(ret, n, "%s%s%s", entry, taken, predicted);
+}
+
+static bool leads_inside(const struct annotation *a, const struct annotation_line *line)
+{
+	return line->target.object == a->span->object &&
+	       line->target.offset - a->span->start < a->span->size;
+}
+
+static bool tells_target(const struct annotation_line *line)
+{
+	return line->kind == BRANCH_COND || line->kind == BRANCH_JMP || line->kind == BRANCH_CALL;
+}
+
+/* Where it leads, in at most @room columns: "↓", "↓ 1234", "→ puts@plt". Heap, or NULL. */
+static char *format_target(const struct page *page, const struct annotation_line *line, size_t room)
+{
+	const struct annotation *a = page->annotation;
+	struct place place = place_find(&a->places, line->target);
+	bool down = line->target.offset > line->offset;
+	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *fitting = NULL;
+	char *text;
+
+	if (leads_inside(a, line)) {
+		const char *arrow = down ? page->arrows.down : page->arrows.up;
+
+		if (tells_target(line))
+			return strdup(arrow);
+		return asprintf(&text, "%s %" PRIx64, arrow, place.address) < 0 ? NULL : text;
+	}
+	name = place_format(&place);
+	fitting = name ? elide_name(name, room) : NULL;
+	if (!fitting || asprintf(&text, "%s %s", page->arrows.out, fitting) < 0)
+		return NULL;
+	return text;
+}
+
+/* The instruction and where it leads, @filled up to where most end, in at most @room columns unless
+ * that is 0. */
+static int write_text(const struct page *page, const struct annotation_line *line, size_t room,
+		      bool filled)
+{
+	const char *text = line->text ?: "";
+	size_t n = columns_of(text), least = line->has_target ? 3 : 0;
+	_cleanup_free_ char *target = NULL;
+
+	if (room > 0 && n + least > room)
+		n = room - least;
+	if (line->has_target) {
+		target = format_target(page, line,
+				       room > n + 3 ? room - n - 3 :
+				       room         ? 1 :
+						      SIZE_MAX);
+		if (!target)
+			return -ENOMEM;
+	}
+	fprintf(page->f, "%.*s", (int)n, text);
+	if (target) {
+		fputc(' ', page->f);
+		text_write(page->f, target);
+		n += 1 + columns_of(target);
+	}
+	if (filled && n < page->text_columns && (room == 0 || room >= page->text_columns))
+		fprintf(page->f, "%*s", (int)(page->text_columns - n), "");
+	return 0;
+}
+
+static const char *color_of(const struct page *page, const struct annotation_line *line)
+{
+	double percent = coverage_percent(page, line);
+
+	if (!page->colors || page->annotation->max_coverage == 0)
+		return "";
+	if (percent > HOT_PERCENT)
+		return COLOR_RED(true);
+	return percent < DIM_PERCENT ? COLOR_DIM(true) : "";
+}
+
+static int write_line(const struct page *page, const struct annotation_line *line)
+{
+	const char *color = color_of(page, line);
+	char note[96];
+	size_t taken, room = 0;
+	int r;
+
+	fputs(color, page->f);
+	format_note(note, sizeof(note), line);
+	taken = (size_t)write_numbers(page, line) + strlen(note);
+	if (page->width > 0)
+		room = page->width > taken + MIN_TEXT ? page->width - taken : MIN_TEXT;
+	r = write_text(page, line, room, *note);
+	fprintf(page->f, "%s%s\n", note, *color ? COLOR_RESET(true) : "");
+	return r;
+}
+
+/* As a terminal shows it, cut where it ends. */
+static void write_source_text(const struct page *page, const char *text, size_t column)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t n = 0, room = page->width > column ? page->width - column : 0, n_bytes;
+	FILE *f = open_memstream(&line, &n_bytes);
+
+	if (!f)
+		return;
+	for (; *text && *text != '\r' && (page->width == 0 || n < room); text++) {
+		size_t blanks = *text == '\t' ? TAB_COLUMNS - n % TAB_COLUMNS : 0;
+
+		if (blanks > 0)
+			fprintf(f, "%*s", (int)blanks, "");
+		else
+			fputc(*text, f);
+		n += blanks > 0 ? blanks : ((unsigned char)*text & 0xc0) != 0x80;
+	}
+	if (fclose(f) == 0)
+		text_write(page->f, line);
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Where the line is another one than that of the instruction before. */
+static void write_source(struct page *page, const struct annotation_line *line)
+{
+	const struct annotation *a = page->annotation;
+	struct source_frame frame;
+	const char *text;
+	char where[64];
+	int n;
+
+	if (!page->source ||
+	    symbolizer_lines(a->source->symbolizer, &a->source->all->objects[a->span->object],
+			     line->offset, &frame, 1) < 1)
+		return;
+	if (!frame.file ||
+	    (page->file && strcmp(page->file, frame.file) == 0 && page->line == frame.line))
+		return;
+	page->file = frame.file;
+	page->line = frame.line;
+	text = source_text_line(page->source, frame.file, frame.line);
+	n = snprintf(where, sizeof(where), "%.40s:%" PRIu32, last_component(frame.file),
+		     frame.line);
+	fputs(COLOR_BOLD(page->colors), page->f);
+	text_write(page->f, where);
+	if (text && *text) {
+		fprintf(page->f, "%*s", n < 17 ? 18 - n : 1, "");
+		write_source_text(page, text, (size_t)MAX(n + 1, 18));
+	}
+	fprintf(page->f, "%s\n", COLOR_RESET(page->colors));
+}
+
+/* What @text begins with or ends in, as far as there is room besides @taken columns. */
+static int write_fitting(const struct page *page, const char *text, size_t taken,
+			 char *(*fit)(const char *text, size_t room))
+{
+	size_t room = page->width > taken ? page->width - taken : SIZE_MAX;
+	_cleanup_free_ char *fitting = fit(text, room);
+
+	if (!fitting)
+		return -ENOMEM;
+	text_write(page->f, fitting);
+	return 0;
+}
+
+static int write_name(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+	int r = 0;
+
+	fputs(COLOR_BOLD(page->colors), page->f);
+	if (a->span->name)
+		r = write_fitting(page, a->span->name, 0, elide_name);
+	else
+		fprintf(page->f, "0x%" PRIx64, address_of(page, a->span->start));
+	fprintf(page->f, "%s\n", COLOR_RESET(page->colors));
+	return r;
+}
+
+static int write_head(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+	const struct profile_object *object = &a->source->all->objects[a->span->object];
+	double ipc = annotation_ipc(a);
+	char samples[80];
+	int r, n;
+
+	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " samples (%.2f%%)", a->samples,
+		     top_percent(a->samples, a->all_samples));
+	r = write_name(page);
+	fputs("in ", page->f);
+	if (r >= 0)
+		r = write_fitting(page, object->path, (size_t)n + strlen("in "), elide_path);
+	fprintf(page->f, "%s\n", samples);
+	if (a->max_coverage == 0)
+		return r;
+	fprintf(page->f, "100 %% of COVER are %" PRIu64 " runs", a->max_coverage);
+	if (ipc > 0)
+		fprintf(page->f, "; average IPC %.2f", ipc);
+	if (a->origin != CODE_NONE)
+		fprintf(page->f, "; %.0f %% of the instructions ran",
+			top_percent(a->n_ran, a->n_lines));
+	fputc('\n', page->f);
+	return r;
+}
+
+/* What is not as it could be. */
+static void write_shortcomings(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+
+	if (a->origin == CODE_NONE)
+		fputs("its code is not at hand, so these are addresses only\n", page->f);
+	if (a->origin == CODE_DAEMON)
+		fputs("its file is not at hand: the code is what branchd has kept of it\n",
+		      page->f);
+	if (a->cut)
+		fputs("its end is not shown: that is not at hand, or it is too long\n", page->f);
+	if (a->max_coverage == 0)
+		fputs("no branch records of it, so how often it ran is not known\n", page->f);
+}
+
+static void write_headings(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+
+	fprintf(page->f, "%s%7s%s%s  %*s  %s%s\n", COLOR_BOLD(page->colors), "SELF",
+		a->max_coverage > 0 ? "   COVER" : "", a->has_cycles ? " CYCLES   IPC" : "",
+		page->address_digits, "ADDR", a->origin == CODE_NONE ? "" : "INSTRUCTION",
+		COLOR_RESET(page->colors));
+}
+
+/* Of what stands before an instruction. */
+static size_t number_columns(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+	size_t n = strlen("100.00%") + strlen("    ") + (size_t)page->address_digits;
+
+	if (a->max_coverage > 0)
+		n += strlen(" 100.00%");
+	return a->has_cycles ? n + strlen(" CYCLES   IPC") : n;
+}
+
+static size_t choose_text_columns(const struct page *page)
+{
+	size_t taken = number_columns(page) + NOTE_COLUMNS;
+
+	if (page->width == 0 || page->width >= taken + TEXT_COLUMNS)
+		return TEXT_COLUMNS;
+	return page->width > taken + MIN_TEXT ? page->width - taken : MIN_TEXT;
+}
+
+static int count_digits(uint64_t address)
+{
+	int n = 1;
+
+	while (address >>= 4)
+		n++;
+	return n;
+}
+
+int annotate_write_table(const struct annotation *annotation, struct output *output,
+			 bool with_source)
+{
+	_cleanup_(source_text_freep) struct source_text *source = NULL;
+	struct page page = {
+		.annotation = annotation,
+		.f = output->f,
+		.width = output->width,
+		.colors = output->colors,
+		.arrows = choose_arrows(),
+	};
+	int r = 0;
+
+	page.address_digits = MAX(
+		4,
+		count_digits(address_of(&page, annotation->span->start + annotation->span->size)));
+	page.text_columns = choose_text_columns(&page);
+	if (with_source) {
+		r = source_text_new(&source);
+		page.source = source;
+	}
+	if (r >= 0)
+		r = write_head(&page);
+	write_shortcomings(&page);
+	write_headings(&page);
+	for (size_t i = 0; r >= 0 && i < annotation->n_lines; i++) {
+		write_source(&page, &annotation->lines[i]);
+		r = write_line(&page, &annotation->lines[i]);
+	}
+	return r;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Streams of a diff for people, in four sections: matched ones side by side, then those of the old
+ * that lead through changed code, those of the old alone, those of the new alone.
+ */
+#pragma once
+
+#include "client/diff/diff.h"
+#include "client/term/output.h"
+
+/* 0 or -ENOMEM. */
+int diff_stream_write(const struct diff *diff, struct output *output);
+
+/* "main demo.c:12 -> demo.c:20": the newest branch of the row. A heap string, or NULL. */
+char *diff_stream_format(const struct diff *diff, const struct diff_stream *row);

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/diff-table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "client/render/diff-stream-text.h"
+#include "client/render/diff-words.h"
+#include "client/render/share-name.h"
+#include "client/render/table.h"
+#include "client/term/text.h"
+#include "common/util/cleanup.h"
+
+/* How much a narrow terminal makes one do without. */
+enum {
+	LEAVE_NOTHING,
+	LEAVE_PER_SECOND, /* of blocks: long words */
+	LEAVE_PER_CALL,   /* of blocks: how far the difference of averages may be off */
+	LEAVE_TOTAL_OFF,  /* of blocks: that difference */
+	LEAVE_ALL = LEAVE_TOTAL_OFF,
+};
+
+/* Which columns there is something to write in. */
+struct columns {
+	bool total, total_off, per_second, per_call, changed;
+};
+
+static struct columns choose_columns(const struct diff *diff, int leave)
+{
+	struct columns columns = {
+		.per_second = leave < LEAVE_PER_SECOND && diff->sides[SIDE_OLD].per_second >= 0 &&
+			      diff->sides[SIDE_NEW].per_second >= 0,
+	};
+
+	for (size_t i = 0; i < diff->n_shown; i++) {
+		const struct diff_share_end *ends = diff->shares->rows[i].ends;
+
+		if (leave < LEAVE_PER_CALL && ends[SIDE_OLD].per_call > 0 &&
+		    ends[SIDE_NEW].per_call > 0)
+			columns.per_call = true;
+		if (share_has_total(diff->by) && (ends[SIDE_OLD].total != ends[SIDE_OLD].self ||
+						  ends[SIDE_NEW].total != ends[SIDE_NEW].self))
+			columns.total = true;
+		if (diff->shares->rows[i].change != CHANGE_NONE)
+			columns.changed = true;
+	}
+	columns.total_off = columns.total && leave < LEAVE_TOTAL_OFF;
+	return columns;
+}
+
+static int add_columns(const struct diff *diff, struct table *table, const struct columns *columns)
+{
+	static const char *const shares[] = { "OLD", "NEW", "CHANGE", "+/-" };
+	static const char *const totals[] = { "TOTAL OLD", "TOTAL NEW", "CHANGE" };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(shares); i++)
+		r = table_add_column(table, shares[i], TABLE_RIGHT);
+	for (size_t i = 0; r >= 0 && columns->total && i < ARRAY_SIZE(totals); i++)
+		r = table_add_column(table, totals[i], TABLE_RIGHT);
+	if (r >= 0 && columns->total_off)
+		r = table_add_column(table, "+/-", TABLE_RIGHT);
+	if (r >= 0 && columns->per_second)
+		r = table_add_column(table, "PER SECOND", TABLE_RIGHT);
+	if (r >= 0 && columns->per_call)
+		r = table_add_column(table, "PER CALL", TABLE_RIGHT);
+	if (r >= 0 && columns->changed)
+		r = table_add_column(table, "CHANGED", 0);
+	return r < 0 ? r : share_name_add_columns(table, diff->by);
+}
+
+static int set_share(struct table *table, size_t column, bool there, double share)
+{
+	return there ? table_printf(table, column, "%.2f%%", 100 * share) :
+		       table_set(table, column, "-");
+}
+
+/* In points. */
+static int set_difference(struct table *table, size_t column, const struct significance *noise,
+			  bool moved)
+{
+	int r = table_printf(table, column, "%+.2f", 100 * noise->difference);
+
+	if (r >= 0 && moved)
+		r = table_set_color(table, column, noise->difference > 0 ? "red" : "green");
+	return r;
+}
+
+/* How far that may be off. */
+static int set_off(struct table *table, size_t column, const struct significance *noise)
+{
+	double off = MAX(noise->interval.high - noise->difference,
+			 noise->difference - noise->interval.low);
+
+	return table_printf(table, column, "%.2f", 100 * off);
+}
+
+static int set_noise(struct table *table, size_t column, const struct diff_share *row,
+		     const struct significance *noise, bool moved)
+{
+	int r = set_share(table, column, row->ends[SIDE_OLD].there, noise->shares[SIDE_OLD]);
+
+	if (r >= 0)
+		r = set_share(table, column + 1, row->ends[SIDE_NEW].there,
+			      noise->shares[SIDE_NEW]);
+	return r < 0 ? r : set_difference(table, column + 2, noise, moved);
+}
+
+/* CPU time in a second of time, or events: "+12.3 ms", "-4.56 M". */
+static int set_per_second(struct table *table, size_t column, const struct diff *diff,
+			  const struct diff_share *row)
+{
+	static const char *const units[] = { "", " k", " M", " G", " T" };
+	double change = row->self.shares[SIDE_NEW] * diff->sides[SIDE_NEW].per_second -
+			row->self.shares[SIDE_OLD] * diff->sides[SIDE_OLD].per_second;
+	size_t i = 0;
+
+	if (diff->is_clock)
+		return table_printf(table, column, "%+.1f ms", 1000 * change);
+	for (; fabs(change) >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
+		change /= 1000;
+	return table_printf(table, column, "%+.3g%s", change, units[i]);
+}
+
+static int set_per_call(struct table *table, size_t column, const struct diff_share *row)
+{
+	double before = row->ends[SIDE_OLD].per_call, after = row->ends[SIDE_NEW].per_call;
+
+	if (before <= 0 || after <= 0)
+		return table_set(table, column, "-");
+	return table_printf(table, column, "%.1f>%.1f", before, after);
+}
+
+static int fill_row(const struct diff *diff, struct table *table, const struct columns *columns,
+		    const struct diff_share *row)
+{
+	enum side side = diff_share_side(row);
+	size_t column = 4;
+	int r = set_noise(table, 0, row, &row->self, row->moved);
+
+	if (r >= 0)
+		r = set_off(table, 3, &row->self);
+	if (r >= 0 && columns->total) {
+		r = set_noise(table, column, row, &row->total, row->total_moved);
+		column += 3;
+	}
+	if (r >= 0 && columns->total_off)
+		r = set_off(table, column++, &row->total);
+	if (r >= 0 && columns->per_second)
+		r = set_per_second(table, column++, diff, row);
+	if (r >= 0 && columns->per_call)
+		r = set_per_call(table, column++, row);
+	if (r >= 0 && columns->changed)
+		r = table_set(table, column++, change_name(row->change) ?: "");
+	if (r >= 0 && !row->moved && !row->total_moved)
+		r = table_dim_row(table);
+	return r < 0 ? r :
+		       share_name_set(table, column, diff->sides[side].source->shown, diff->by,
+				      &row->ends[side].key);
+}
+
+static int write_shares(const struct diff *diff, struct table *table, int leave)
+{
+	struct columns columns = choose_columns(diff, leave);
+	int r = add_columns(diff, table, &columns);
+
+	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
+		r = table_add_row(table);
+		if (r >= 0)
+			r = fill_row(diff, table, &columns, &diff->shares->rows[i]);
+	}
+	return r;
+}
+
+/* How many columns of numbers there are of a block. */
+static size_t count_numbers(int leave)
+{
+	return leave < LEAVE_PER_CALL ? 8 : leave < LEAVE_TOTAL_OFF ? 7 : 6;
+}
+
+static int add_block_columns(struct table *table, int leave)
+{
+	static const char *const numbers[] = { "OLD",         "NEW",         "CHANGE", "+/-",
+					       "AVERAGE OLD", "AVERAGE NEW", "CHANGE", "+/-" };
+	static const char *const shorter[ARRAY_SIZE(numbers)] = {
+		[4] = "AVG OLD",
+		[5] = "AVG NEW",
+	};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < count_numbers(leave); i++)
+		r = table_add_column(table,
+				     leave != LEAVE_NOTHING && shorter[i] ? shorter[i] : numbers[i],
+				     TABLE_RIGHT);
+	if (r >= 0)
+		r = table_add_column(table, "OBJECT", TABLE_ELIDE_NAME);
+	return r < 0 ? r : table_add_column(table, "BLOCK", TABLE_ELIDE_NAME);
+}
+
+static int set_average(struct table *table, size_t column, double average)
+{
+	return average > 0 ? table_printf(table, column, "%.1f", average) :
+			     table_set(table, column, "-");
+}
+
+static int set_averages(struct table *table, size_t column, const struct diff_block *row, int leave)
+{
+	const double *average = row->average;
+	int r = set_average(table, column, average[SIDE_OLD]);
+
+	if (r >= 0)
+		r = set_average(table, column + 1, average[SIDE_NEW]);
+	if (r < 0 || row->changed || average[SIDE_OLD] <= 0 || average[SIDE_NEW] <= 0)
+		return r;
+	if (leave < LEAVE_TOTAL_OFF)
+		r = table_printf(table, column + 2, "%+.1f", average[SIDE_NEW] - average[SIDE_OLD]);
+	if (r >= 0 && leave < LEAVE_PER_CALL)
+		r = table_printf(table, column + 3, "%.1f", row->average_off);
+	return r;
+}
+
+/* In place of a difference. */
+static const char *changed_word(const struct diff_block *row, int leave)
+{
+	if (!row->ends[SIDE_OLD].there)
+		return leave == LEAVE_NOTHING ? "[new block]" : "[new]";
+	return leave == LEAVE_NOTHING ? "[block changed in new]" : "[changed]";
+}
+
+static int set_block_share(struct table *table, const struct diff_block *row, int leave)
+{
+	const struct significance *share = &row->share;
+	int r = set_share(table, 0, row->ends[SIDE_OLD].there, share->shares[SIDE_OLD]);
+
+	if (r >= 0)
+		r = set_share(table, 1, row->ends[SIDE_NEW].there, share->shares[SIDE_NEW]);
+	if (r < 0)
+		return r;
+	if (row->changed)
+		return table_set(table, 2, changed_word(row, leave));
+	r = set_difference(table, 2, share, row->moved);
+	return r < 0 ? r : set_off(table, 3, share);
+}
+
+static int fill_block(const struct diff *diff, struct table *table, const struct diff_block *row,
+		      int leave)
+{
+	enum side side = diff_block_side(row);
+	const struct profile_block *block = &row->ends[side].block;
+	const struct profile *profile = diff->sides[side].source->shown;
+	_cleanup_free_ char *text = place_format_block(&diff->sides[side].places, block);
+	size_t column = count_numbers(leave);
+	int r = text ? set_block_share(table, row, leave) : -ENOMEM;
+
+	if (r >= 0)
+		r = set_averages(table, 4, row, leave);
+	if (r >= 0)
+		r = table_set(table, column, place_object_name(&profile->objects[block->object]));
+	if (r >= 0 && !row->moved)
+		r = table_dim_row(table);
+	return r < 0 ? r : table_set(table, column + 1, text);
+}
+
+static int write_blocks(const struct diff *diff, struct table *table, int leave)
+{
+	int r = add_block_columns(table, leave);
+
+	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
+		r = table_add_row(table);
+		if (r >= 0)
+			r = fill_block(diff, table, &diff->blocks->rows[i], leave);
+	}
+	return r;
+}
+
+/* With so much left out. 0 where that is not enough and @leave is not all that can be; 1 or -errno.
+ */
+static int try_rows(const struct diff *diff, struct output *output, int leave)
+{
+	_cleanup_(table_freep) struct table *table = NULL;
+	int r;
+
+	r = table_new(&table, output->f, output->width, output->colors);
+	if (r >= 0)
+		r = diff->blocks ? write_blocks(diff, table, leave) :
+				   write_shares(diff, table, leave);
+	if (r < 0)
+		return r;
+	if (leave < LEAVE_ALL && !table_fits(table))
+		return 0;
+	r = table_print(table);
+	return r < 0 ? r : 1;
+}
+
+static int write_rows(const struct diff *diff, struct output *output)
+{
+	int r = 0;
+
+	for (int leave = LEAVE_NOTHING; r == 0 && leave <= LEAVE_ALL; leave++)
+		r = try_rows(diff, output, leave);
+	return MIN(r, 0);
+}
+
+static void write_line(FILE *f, const char *text, const char *end)
+{
+	_cleanup_free_ char *line = strndup(text, (size_t)(end - text));
+
+	text_write(f, line ?: "");
+	fputc('\n', f);
+}
+
+int diff_write_table(const struct diff *diff, struct output *output)
+{
+	_cleanup_free_ char *words = diff_format_words(diff);
+	const char *line = words, *end;
+	/* of streams each section tells of its own */
+	size_t n_left = diff->n_compared - (diff->streams ? diff->n_rows : diff->n_shown);
+	int r = 0;
+
+	if (!words)
+		return -ENOMEM;
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		write_line(output->f, line, end);
+	if (diff->n_shown > 0)
+		r = diff->streams ? diff_stream_write(diff, output) : write_rows(diff, output);
+	if (r >= 0 && n_left > 0)
+		fprintf(output->f, "%s... %zu more, --all -n 0 shows them%s\n",
+			COLOR_DIM(output->colors), n_left, COLOR_RESET(output->colors));
+	return r;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A diff for people: in words, then a table.
+ */
+#pragma once
+
+#include "client/diff/diff.h"
+#include "client/term/output.h"
+
+/* 0 or -ENOMEM; trouble with the output stays in its file. */
+int diff_write_table(const struct diff *diff, struct output *output);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/diff-words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/render/diff-stream-text.h"
+#include "client/render/share-name.h"
+#include "common/util/cleanup.h"
+
+static const char *const rows_names[N_VIEWS] = {
+	[VIEW_FUNCTION] = "functions", [VIEW_LINE] = "lines", [VIEW_OBJECT] = "objects",
+	[VIEW_PROCESS] = "processes",  [VIEW_UNIT] = "units", [VIEW_BLOCK] = "blocks",
+	[VIEW_STREAM] = "streams",
+};
+
+const char *diff_rows_name(enum view_by by)
+{
+	return rows_names[by];
+}
+
+static void write_side(FILE *f, const struct diff *diff, enum side which)
+{
+	const struct diff_side *side = &diff->sides[which];
+
+	fprintf(f, "%s (%" PRIu64 " samples", side->source->name,
+		side->source->all->counters.samples);
+	if (!diff->same_event)
+		fprintf(f, " of %s", side->source->all->info.event);
+	if (side->seconds >= 1)
+		fprintf(f, " in %.1f s", side->seconds);
+	else if (side->seconds > 0)
+		fprintf(f, " in %.1f ms", 1e3 * side->seconds);
+	fputc(')', f);
+}
+
+static void write_most(FILE *f, const char *name, const struct significance *noise)
+{
+	fprintf(f, "%s: from %.2f %% to %.2f %%, %+.2f points (95 %%: %+.2f to %+.2f)\n", name,
+		100 * noise->shares[SIDE_OLD], 100 * noise->shares[SIDE_NEW],
+		100 * noise->difference, 100 * noise->interval.low, 100 * noise->interval.high);
+}
+
+static void write_nothing(FILE *f, enum view_by by, size_t n_compared)
+{
+	fprintf(f, "nothing moved: of %zu %s none by more than noise\n", n_compared,
+		rows_names[by]);
+}
+
+static void write_moved(FILE *f, enum view_by by, size_t n_moved, size_t n_compared)
+{
+	fprintf(f, "%zu of %zu %s moved, most of all ", n_moved, n_compared, rows_names[by]);
+}
+
+/* 0 or -ENOMEM. */
+static int write_shares(FILE *f, const struct diff *diff)
+{
+	const struct diff_shares *shares = diff->shares;
+	const struct diff_share *first = shares->rows;
+	_cleanup_free_ char *name = NULL;
+	enum side side;
+
+	if (shares->n_rows == 0 || (!first->moved && !first->total_moved)) {
+		write_nothing(f, diff->by, shares->n_compared);
+		return 0;
+	}
+	side = diff_share_side(first);
+	name = share_name_format(diff->sides[side].source->shown, diff->by, &first->ends[side].key);
+	if (!name)
+		return -ENOMEM;
+	if (first->moved)
+		write_moved(f, diff->by, shares->n_moved, shares->n_compared);
+	else
+		fprintf(f, "no %s moved but by what they call, most of all ", rows_names[diff->by]);
+	write_most(f, name, first->moved ? &first->self : &first->total);
+	return 0;
+}
+
+static int write_blocks(FILE *f, const struct diff *diff)
+{
+	const struct diff_blocks *blocks = diff->blocks;
+	const struct diff_block *first = blocks->rows;
+	_cleanup_free_ char *name = NULL;
+	enum side side;
+
+	if (blocks->n_moved == 0) {
+		write_nothing(f, diff->by, blocks->n_compared);
+		return 0;
+	}
+	side = diff_block_side(first);
+	name = place_format_block(&diff->sides[side].places, &first->ends[side].block);
+	if (!name)
+		return -ENOMEM;
+	write_moved(f, diff->by, blocks->n_moved, blocks->n_compared);
+	write_most(f, name, &first->share);
+	return 0;
+}
+
+static int write_streams(FILE *f, const struct diff *diff)
+{
+	const struct diff_stream *most = diff_streams_most(diff->streams);
+	_cleanup_free_ char *name = NULL;
+
+	if (!most) {
+		write_nothing(f, diff->by, diff->streams->n_compared);
+		return 0;
+	}
+	name = diff_stream_format(diff, most);
+	if (!name)
+		return -ENOMEM;
+	write_moved(f, diff->by, diff->streams->n_moved, diff->streams->n_compared);
+	fputs("that to ", f);
+	write_most(f, name, &most->share);
+	return 0;
+}
+
+/* What the shares of that side are shares of. */
+static uint64_t count_all(const struct diff *diff, enum side side)
+{
+	const struct profile_counters *counters = &diff->sides[side].source->all->counters;
+
+	if (diff->streams)
+		return counters->streams;
+	return diff->blocks ? counters->runs_counted : counters->samples;
+}
+
+static bool is_nothing(FILE *f, const struct diff *diff)
+{
+	const char *what = diff->streams ? "branch paths" : diff->blocks ? "runs" : "samples";
+	bool has_old = count_all(diff, SIDE_OLD) > 0, has_new = count_all(diff, SIDE_NEW) > 0;
+
+	if (has_old && has_new)
+		return false;
+	if (!has_old && !has_new)
+		fprintf(f, "neither holds any %s: there is nothing to compare\n", what);
+	else
+		fprintf(f, "%s holds no %s: there is nothing to compare\n",
+			diff->sides[has_old ? SIDE_NEW : SIDE_OLD].source->name, what);
+	return true;
+}
+
+static int write_rows(FILE *f, const struct diff *diff)
+{
+	if (is_nothing(f, diff))
+		return 0;
+	if (diff->streams)
+		return write_streams(f, diff);
+	return diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
+}
+
+char *diff_format_words(const struct diff *diff)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f = open_memstream(&text, &n_bytes);
+	int r;
+
+	if (!f)
+		return NULL;
+	write_side(f, diff, SIDE_OLD);
+	fputs(", then ", f);
+	write_side(f, diff, SIDE_NEW);
+	fputs(diff->same_event ? "\n" : ": these are different events\n", f);
+	r = write_rows(f, diff);
+	if (fclose(f) == 0 && r == 0)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "client/view/counters.h"
+#include "common/util/cleanup.h"
+
+json_t *json_address(uint64_t address)
+{
+	return json_sprintf("0x%" PRIx64, address);
+}
+
+json_t *json_build_id(const struct profile_object *object)
+{
+	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+	if (!object || object->n_build_id == 0)
+		return json_null();
+	for (size_t i = 0; i < object->n_build_id; i++)
+		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
+	return json_string(hex);
+}
+
+json_t *json_line(const char *file, uint32_t line)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!file)
+		return json_null();
+	if (asprintf(&text, "%s:%" PRIu32, file, line) < 0) {
+		text = NULL;
+		return NULL;
+	}
+	return json_text(text);
+}
+
+json_t *json_place(const struct place *place)
+{
+	const struct profile_function *function = place->function;
+	const char *path = place->object && place->object->path[0] ? place->object->path : NULL;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "object", json_text(path),
+			 "build_id", json_build_id(place->object), "file_offset",
+			 place_has_file_offset(place) ? json_address(place->offset) : json_null(),
+			 "address", json_address(place->address), "symbol",
+			 json_text(function ? function->name : NULL), "symbol_offset",
+			 function ? json_integer((json_int_t)(place->offset - function->start)) :
+				    json_null(),
+			 "line", json_line(place->file, place->line));
+}
+
+json_t *json_window(const struct window_info *window)
+{
+	return json_pack("{s:o, s:b, s:f, s:f, s:I, s:I, s:o}", "id",
+			 window->id > 0 ? json_integer(window->id) : json_null(), "open",
+			 window->open, "start", (double)window->start_us / 1e6, "length",
+			 (double)window->length_us / 1e6, "samples", (json_int_t)window->samples,
+			 "lost", (json_int_t)window->lost, "mode", json_text(window->mode));
+}
+
+static json_t *json_recording(const struct profile_source *source)
+{
+	const struct profile *profile = source->all;
+	const struct profile_info *info = &profile->info;
+	double start = (double)info->start_ns / 1e9;
+	double length = (double)(info->end_ns - info->start_ns) / 1e9;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:I}", "recording",
+			 json_text(source->name), "mode", json_text(info->mode), "event",
+			 json_text(info->event), "hostname", json_text(info->hostname), "cpu",
+			 json_text(info->cpu), "start",
+			 info->start_ns > 0 ? json_real(start) : json_null(), "length", length,
+			 "samples", (json_int_t)profile->counters.samples);
+}
+
+json_t *json_windows(const struct profile_source *source)
+{
+	json_t *list = json_array();
+
+	if (source->is_recording)
+		json_array_append_new(list, json_recording(source));
+	for (size_t i = 0; i < source->windows.n; i++)
+		json_array_append_new(list, json_window(&source->windows.rows[i]));
+	return list;
+}
+
+json_t *json_totals(const struct profile_counters *counters)
+{
+	json_t *totals = json_object();
+
+	for (size_t i = 0; i < N_COUNTERS; i++) {
+		struct counter counter = counter_get(counters, i);
+
+		json_object_set_new(totals, counter.name, json_integer((json_int_t)counter.value));
+	}
+	json_object_set_new(totals, "lost", json_integer((json_int_t)counters_lost(counters)));
+	return totals;
+}
+
+int json_write(FILE *f, json_t *value, size_t flags)
+{
+	if (!value)
+		return -ENOMEM;
+	json_dumpf(value, f, flags);
+	json_decref(value);
+	return 0;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/share-name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/render/json.h"
+
+#define UNKNOWN "[unknown]"
+
+struct column {
+	const char *name;
+	unsigned int flags;
+};
+
+static const struct profile_object *object_of(const struct profile *profile,
+					      const struct share_key *key)
+{
+	return key->object == PROFILE_NONE ? NULL : &profile->objects[key->object];
+}
+
+static const struct profile_process *process_of(const struct profile *profile,
+						const struct share_key *key)
+{
+	return key->process == PROFILE_NONE ? NULL : &profile->processes[key->process];
+}
+
+static int set_function(struct table *table, size_t column, const struct profile *profile,
+			const struct share_key *key)
+{
+	int r = table_set(table, column, place_object_name(object_of(profile, key)));
+
+	return r < 0 ? r : table_set(table, column + 1, key->symbol ?: UNKNOWN);
+}
+
+static int set_line(struct table *table, size_t column, const struct profile *profile,
+		    const struct share_key *key)
+{
+	int r = table_set(table, column, place_object_name(object_of(profile, key)));
+
+	if (r < 0)
+		return r;
+	if (!key->file)
+		return table_set(table, column + 1, UNKNOWN);
+	return table_printf(table, column + 1, "%s:%" PRIu32, key->file, key->line);
+}
+
+static int set_object(struct table *table, size_t column, const struct profile *profile,
+		      const struct share_key *key)
+{
+	const struct profile_object *object = object_of(profile, key);
+
+	return table_set(table, column, object && object->path[0] ? object->path : UNKNOWN);
+}
+
+static int set_process(struct table *table, size_t column, const struct profile *profile,
+		       const struct share_key *key)
+{
+	const struct profile_process *process = process_of(profile, key);
+	int r;
+
+	if (!process)
+		return table_set(table, column + 1, UNKNOWN);
+	r = table_printf(table, column, "%" PRId32, process->pid);
+	if (r >= 0)
+		r = table_set(table, column + 1, process->comm);
+	if (r >= 0)
+		r = table_set(table, column + 2, process->executable ?: "-");
+	return r < 0 ? r : table_set(table, column + 3, process->unit ?: "-");
+}
+
+static int set_unit(struct table *table, size_t column, const struct profile *profile,
+		    const struct share_key *key)
+{
+	return table_set(table, column, key->unit ?: "-");
+}
+
+/* The name fields of a row that has an object: what the view names, then the object. */
+static json_t *with_object(json_t *row, const struct places *places, const struct share_key *key)
+{
+	const struct profile_object *object = object_of(places->profile, key);
+
+	json_object_set_new(row, "object",
+			    json_text(object && object->path[0] ? object->path : NULL));
+	json_object_set_new(row, "build_id", json_build_id(object));
+	return row;
+}
+
+/* Where the function starts; with inlined calls a row is of all functions of one name. */
+static json_t *json_start(const struct places *places, const struct share_key *key)
+{
+	struct location start = { key->object, key->start };
+	struct place place;
+
+	if (!key->symbol || places->lines)
+		return json_null();
+	place = place_find(places, start);
+	return json_address(place.address);
+}
+
+static json_t *json_function(const struct places *places, const struct share_key *key)
+{
+	return with_object(json_pack("{s:o, s:o}", "symbol", json_text(key->symbol), "address",
+				     json_start(places, key)),
+			   places, key);
+}
+
+static json_t *json_source_line(const struct places *places, const struct share_key *key)
+{
+	return with_object(json_pack("{s:o}", "line", json_line(key->file, key->line)), places,
+			   key);
+}
+
+static json_t *json_object_alone(const struct places *places, const struct share_key *key)
+{
+	return with_object(json_object(), places, key);
+}
+
+static json_t *json_process(const struct places *places, const struct share_key *key)
+{
+	const struct profile_process *process = process_of(places->profile, key);
+
+	if (!process || process->pid < 0)
+		return json_pack("{s:n, s:n, s:n, s:n}", "pid", "comm", "executable", "unit");
+	return json_pack("{s:i, s:o, s:o, s:o}", "pid", process->pid, "comm",
+			 json_text(process->comm), "executable", json_text(process->executable),
+			 "unit", json_text(process->unit));
+}
+
+static json_t *json_unit(const struct places *places, const struct share_key *key)
+{
+	return json_pack("{s:o}", "unit", json_text(key->unit));
+}
+
+static const struct kind {
+	struct column columns[4];
+	int (*set)(struct table *table, size_t column, const struct profile *profile,
+		   const struct share_key *key);
+	json_t *(*json)(const struct places *places, const struct share_key *key);
+	bool has_total;
+} kinds[N_VIEWS] = {
+	[VIEW_FUNCTION] = { { { "OBJECT", TABLE_ELIDE_NAME }, { "FUNCTION", TABLE_ELIDE_NAME } },
+			    set_function,
+			    json_function,
+			    true },
+	[VIEW_LINE] = { { { "OBJECT", TABLE_ELIDE_NAME }, { "LINE", TABLE_ELIDE_PATH } },
+			set_line,
+			json_source_line,
+			true },
+	[VIEW_OBJECT] = { { { "OBJECT", TABLE_ELIDE_PATH } }, set_object, json_object_alone, true },
+	[VIEW_PROCESS] = { { { "PID", TABLE_RIGHT },
+			     { "COMM", 0 },
+			     { "EXECUTABLE", TABLE_ELIDE_PATH },
+			     { "UNIT", TABLE_ELIDE_NAME } },
+			   set_process,
+			   json_process,
+			   false },
+	[VIEW_UNIT] = { { { "UNIT", TABLE_ELIDE_NAME } }, set_unit, json_unit, false },
+};
+
+bool share_has_total(enum view_by by)
+{
+	return kinds[by].has_total;
+}
+
+int share_name_add_columns(struct table *table, enum view_by by)
+{
+	const struct column *columns = kinds[by].columns;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(kinds[by].columns) && columns[i].name; i++)
+		r = table_add_column(table, columns[i].name, columns[i].flags);
+	return r;
+}
+
+int share_name_set(struct table *table, size_t column, const struct profile *profile,
+		   enum view_by by, const struct share_key *key)
+{
+	return kinds[by].set(table, column, profile, key);
+}
+
+json_t *share_name_json(const struct places *places, enum view_by by, const struct share_key *key)
+{
+	return kinds[by].json(places, key);
+}
+
+char *share_name_format(const struct profile *profile, enum view_by by, const struct share_key *key)
+{
+	const struct profile_process *process = process_of(profile, key);
+	char *text;
+
+	switch (by) {
+	case VIEW_FUNCTION:
+		return strdup(key->symbol ?: place_object_name(object_of(profile, key)));
+	case VIEW_LINE:
+		if (key->file)
+			return asprintf(&text, "%s:%" PRIu32, key->file, key->line) < 0 ? NULL :
+											  text;
+		return strdup(place_object_name(object_of(profile, key)));
+	case VIEW_PROCESS:
+		return strdup(process ? process->comm : UNKNOWN);
+	case VIEW_UNIT:
+		return strdup(key->unit ?: "no unit");
+	default:
+		return strdup(place_object_name(object_of(profile, key)));
+	}
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A row of a tree that is alone below its parent stands right under it, so that lines go to the
+ * right only where paths part; and on a terminal only the inner part of that is drawn where it
+ * would take too much of the line.
+ */
+#include "client/render/stack-text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/term/color.h"
+#include "client/term/elide.h"
+#include "client/term/text.h"
+#include "common/util/cleanup.h"
+
+#define INDENT "    "
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all > 0 ? 100.0 * (double)part / (double)all : 0;
+}
+
+/* "symbol+0x12 (object)" and a newline, behind @n_before columns; without offset what stands for a
+ * whole function. */
+static int write_name(struct output *output, const struct place *place, bool is_function,
+		      size_t n_before)
+{
+	const char *object = place_object_name(place->object);
+	size_t n_around = n_before + strlen(" ()") + strlen(object), room = SIZE_MAX;
+	_cleanup_free_ char *fitting = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	text = is_function && place->function ? strdup(place->function->name) : place_format(place);
+	if (output->width > 0)
+		room = output->width > n_around ? output->width - n_around : 1;
+	fitting = text ? elide_name(text, room) : NULL;
+	if (!fitting)
+		return -ENOMEM;
+	text_write(output->f, fitting);
+	fputs(" (", output->f);
+	text_write(output->f, object);
+	fputs(")\n", output->f);
+	return 0;
+}
+
+static int n_digits(uint64_t address)
+{
+	int n = 1;
+
+	while (address >>= 4)
+		n++;
+	return n;
+}
+
+/* Of the longest of its addresses. */
+static int count_digits(const struct places *places, const struct view_stacks *stacks,
+			const struct view_stack *stack)
+{
+	int n = n_digits(place_find(places, stack->leaf).address);
+
+	for (uint32_t i = stack->caller; i != PROFILE_NONE; i = stacks->callers[i].parent)
+		n = MAX(n, n_digits(place_find(places, stacks->callers[i].frame).address));
+	return n;
+}
+
+static int write_frame(const struct places *places, struct output *output, struct location at,
+		       bool is_function, int n_address)
+{
+	struct place place = place_find(places, at);
+	int n = fprintf(output->f, INDENT "%*" PRIx64 " ", n_address, place.address);
+
+	return write_name(output, &place, is_function, (size_t)n);
+}
+
+static void write_share(struct output *output, const struct view_stacks *stacks,
+			const struct view_stack *stack, uint64_t samples)
+{
+	double stitched = (double)stack->stitched / (double)stack->samples;
+	size_t n = view_stack_depth(stacks, stack); /* of a light one fewer than there were */
+
+	fprintf(output->f, "\n%s%.2f%%  %" PRIu64 " samples", COLOR_BOLD(output->colors),
+		percent(stack->samples, samples), stack->samples);
+	if (stack->stitched > 0)
+		fprintf(output->f, ", %.1f of %zu frames stitched", MIN(stitched, (double)n), n);
+	fprintf(output->f, "%s\n", COLOR_RESET(output->colors));
+}
+
+int stack_text_write(const struct places *places, struct output *output,
+		     const struct view_stacks *stacks, const struct view_stack *stack,
+		     uint64_t samples)
+{
+	int n_address = count_digits(places, stacks, stack), r;
+
+	write_share(output, stacks, stack, samples);
+	r = write_frame(places, output, stack->leaf, true, n_address);
+	for (uint32_t i = stack->caller; r >= 0 && i != PROFILE_NONE; i = stacks->callers[i].parent)
+		r = write_frame(places, output, stacks->callers[i].frame, false, n_address);
+	return r;
+}
+
+size_t stack_text_lines(const struct view_stacks *stacks, const struct view_stack *stack)
+{
+	return 2 + view_stack_depth(stacks, stack);
+}
+
+/* How a row that is not alone is joined to its parent, and the parent's next to its own parent,
+ * past it. */
+struct marks {
+	const char *inner, *last, *past, *blank, *cut;
+};
+
+#define MARK_COLUMNS 3
+#define CUT_COLUMNS  4
+
+static const struct marks *choose_marks(void)
+{
+	static const struct marks lines = { "├─ ", "└─ ", "│  ", "   ", "... " };
+	static const struct marks ascii = { "|- ", "`- ", "|  ", "   ", "... " };
+
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? &lines : &ascii;
+}
+
+struct tree_text {
+	const struct places *places;
+	const struct view_tree *tree;
+	const struct marks *marks;
+	struct output *output;
+	bool has_self;
+	int n_samples;  /* columns of a number of samples */
+	size_t n_marks; /* that there is room for in a line */
+};
+
+/* The marks before row @i; how many columns they take. Or -ENOMEM. */
+static int write_marks(const struct tree_text *text, size_t i)
+{
+	const struct view_tree_row *rows = text->tree->rows;
+	_cleanup_free_ const char **marks = calloc(rows[i].depth + 1, sizeof(*marks));
+	size_t n = 0, n_shown;
+
+	if (!marks)
+		return -ENOMEM;
+	for (uint32_t at = (uint32_t)i; at != PROFILE_NONE; at = rows[at].parent)
+		if (!rows[at].is_only && at == i)
+			marks[n++] = rows[at].is_last ? text->marks->last : text->marks->inner;
+		else if (!rows[at].is_only)
+			marks[n++] = rows[at].is_last ? text->marks->blank : text->marks->past;
+	n_shown = MIN(n, text->n_marks);
+	if (n_shown < n)
+		fputs(text->marks->cut, text->output->f);
+	for (size_t mark = n_shown; mark-- > 0;)
+		fputs(marks[mark], text->output->f);
+	return (int)(n_shown * MARK_COLUMNS) + (n_shown < n ? CUT_COLUMNS : 0);
+}
+
+static int write_numbers(const struct tree_text *text, const struct view_tree_row *row,
+			 uint64_t samples)
+{
+	FILE *f = text->output->f;
+	double share = percent(row->total, samples);
+	bool colors = text->output->colors;
+	int n;
+
+	fputs(share >= COLOR_HOT_PERCENT  ? COLOR_RED(colors) :
+	      share >= COLOR_WARM_PERCENT ? COLOR_GREEN(colors) :
+					    "",
+	      f);
+	n = fprintf(f, "%6.2f%%", share);
+	fputs(COLOR_RESET(colors), f);
+	if (text->has_self)
+		n += fprintf(f, " %6.2f%%", percent(row->self, samples));
+	return n + fprintf(f, " %*" PRIu64 " ", text->n_samples, row->total);
+}
+
+static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
+{
+	const struct view_tree_row *row = &text->tree->rows[i];
+	struct place place = place_find(text->places, row->frame);
+	int n_before = write_numbers(text, row, samples), n_marks = write_marks(text, i);
+
+	if (n_marks < 0)
+		return n_marks;
+	return write_name(text->output, &place, true, (size_t)(n_before + n_marks));
+}
+
+int stack_text_write_tree(const struct places *places, struct output *output,
+			  const struct view_tree *tree, enum view_tree_first order, size_t first,
+			  size_t n, uint64_t samples)
+{
+	struct tree_text text = {
+		.places = places,
+		.tree = tree,
+		.marks = choose_marks(),
+		.output = output,
+		.has_self = order == VIEW_TREE_CALLER,
+		.n_samples = MAX(snprintf(NULL, 0, "%" PRIu64, samples), (int)strlen("SAMPLES")),
+		.n_marks = output->width > 0 ? output->width / 3 / MARK_COLUMNS : SIZE_MAX,
+	};
+	int r = 0;
+
+	fprintf(output->f, "  TOTAL%s %*s FUNCTION\n", text.has_self ? "    SELF" : "",
+		text.n_samples, "SAMPLES");
+	for (size_t i = first; r >= 0 && i < first + n; i++)
+		r = write_row(&text, i, samples);
+	return r;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/status-text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/source/time-spec.h"
+#include "client/term/color.h"
+#include "client/term/text.h"
+#include "common/util/macro.h"
+
+struct status {
+	const json_t *json;
+	FILE *f;
+	bool colors;
+	uint64_t now_us;
+};
+
+static const json_t *find(const struct status *s, const char *part, const char *name)
+{
+	const json_t *object = part ? json_object_get(s->json, part) : s->json;
+
+	return json_object_get(object, name);
+}
+
+/* 0 where it is not told. */
+static uint64_t get(const struct status *s, const char *part, const char *name)
+{
+	json_int_t value = json_integer_value(find(s, part, name));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* "" where it is not told. */
+static const char *get_text(const struct status *s, const char *part, const char *name)
+{
+	return json_string_value(find(s, part, name)) ?: "";
+}
+
+static bool is_true(const struct status *s, const char *part, const char *name)
+{
+	return json_is_true(find(s, part, name));
+}
+
+static void begin(const struct status *s, const char *word)
+{
+	fprintf(s->f, "%s%-10s%s", COLOR_BOLD(s->colors), word, COLOR_RESET(s->colors));
+}
+
+/* A line of its own with the text, where there is any. */
+static void write_note(const struct status *s, const char *text)
+{
+	if (*text == '\0')
+		return;
+	begin(s, "");
+	text_write(s->f, text);
+	fputc('\n', s->f);
+}
+
+static void write_bytes(const struct status *s, uint64_t n)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double value = (double)n;
+	size_t unit = 0;
+
+	for (; value >= 1024 && unit + 1 < ARRAY_SIZE(units); unit++)
+		value /= 1024;
+	fprintf(s->f, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+}
+
+/* "3 days 4 h", "3 h 12 min", "12 min 5 s", "5 s" */
+static void write_duration(const struct status *s, uint64_t us)
+{
+	uint64_t seconds = us / 1000000;
+
+	if (seconds >= 2 * 86400)
+		fprintf(s->f, "%" PRIu64 " days %" PRIu64 " h", seconds / 86400,
+			seconds / 3600 % 24);
+	else if (seconds >= 3600)
+		fprintf(s->f, "%" PRIu64 " h %" PRIu64 " min", seconds / 3600, seconds / 60 % 60);
+	else if (seconds >= 60)
+		fprintf(s->f, "%" PRIu64 " min %" PRIu64 " s", seconds / 60, seconds % 60);
+	else
+		fprintf(s->f, "%.*f s", us % 1000000 ? 1 : 0, (double)us / 1e6);
+}
+
+static void write_time(const struct status *s, uint64_t us)
+{
+	char text[TIME_SPEC_TEXT_MAX];
+
+	fputs(time_spec_format(text, us, s->now_us), s->f);
+}
+
+static void write_head(const struct status *s)
+{
+	uint64_t started = get(s, NULL, "started_us");
+
+	begin(s, "branchd");
+	text_write(s->f, get_text(s, NULL, "version"));
+	fputs(" on ", s->f);
+	text_write(s->f, get_text(s, NULL, "hostname"));
+	fputs(", since ", s->f);
+	write_time(s, started);
+	fputs(" (", s->f);
+	write_duration(s, s->now_us > started ? s->now_us - started : 0);
+	fputs(")\n", s->f);
+	if (!is_true(s, NULL, "privileged"))
+		write_note(s,
+			   "you see your own processes; all of them: root and the group branchd");
+}
+
+static void write_count(const struct status *s, const char *part, const char *name,
+			const char *what)
+{
+	uint64_t n = get(s, part, name);
+
+	if (n == 0)
+		return;
+	begin(s, "");
+	fprintf(s->f, "%" PRIu64 " %s\n", n, what);
+}
+
+static void write_rate(const struct status *s)
+{
+	uint64_t frequency = get(s, "sampling", "frequency");
+
+	if (frequency > 0)
+		fprintf(s->f, ", %" PRIu64 " Hz", frequency);
+	else
+		fprintf(s->f, ", one in %" PRIu64, get(s, "sampling", "period"));
+	fprintf(s->f, " on each of %" PRIu64 " CPUs\n", get(s, "sampling", "n_cpus"));
+}
+
+/* Which branch records are read, and how many come. */
+static void write_records(const struct status *s)
+{
+	uint64_t depth = get(s, "sampling", "depth"), n = get(s, "snapshots", "snapshots");
+	const char *records = get_text(s, "sampling", "records");
+	const char *filter = get_text(s, "sampling", "filter");
+
+	begin(s, "");
+	if (!*records && depth == 0) {
+		fputs("branch records: none\n", s->f);
+		return;
+	}
+	text_write(s->f, *records ? records : "branch records");
+	fprintf(s->f, ", %" PRIu64 " rows deep%s", depth, *filter ? ": " : "");
+	text_write(s->f, filter);
+	fputc('\n', s->f);
+	if (n == 0)
+		return;
+	begin(s, "");
+	fprintf(s->f, "%.1f rows a snapshot; %.1f %% of the snapshots empty, %.1f %% full\n",
+		(double)get(s, "snapshots", "rows") / (double)n,
+		100 * (double)get(s, "snapshots", "empty") / (double)n,
+		100 * (double)get(s, "snapshots", "full") / (double)n);
+	write_count(s, "snapshots", "rowless", "samples came without branch records");
+}
+
+static void write_sampling(const struct status *s)
+{
+	begin(s, "sampling");
+	if (!is_true(s, "sampling", "running")) {
+		fputs("nothing\n", s->f);
+		write_note(s, get_text(s, "sampling", "reason"));
+		return;
+	}
+	text_write(s->f, get_text(s, "sampling", "mode"));
+	fputs(", ", s->f);
+	text_write(s->f, get_text(s, "sampling", "event"));
+	write_rate(s);
+	write_records(s);
+	write_note(s, get_text(s, "sampling", "note"));
+	write_note(s, get_text(s, "sampling", "reason"));
+}
+
+static void write_losses(const struct status *s)
+{
+	static const struct {
+		const char *name, *what;
+	} losses[] = {
+		{ "ring_full", "found their ring full" },
+		{ "skipped", "skipped by the kernel" },
+		{ "undecodable", "not decodable" },
+		{ "lost_records", "records of tasks lost" },
+		{ "throttled", "times throttled" },
+	};
+	size_t n = 0;
+
+	begin(s, "lost");
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		uint64_t value = get(s, "samples", losses[i].name);
+
+		if (value > 0)
+			fprintf(s->f, "%s%" PRIu64 " %s", n++ > 0 ? ", " : "", value,
+				losses[i].what);
+	}
+	fputs(n > 0 ? "\n" : "nothing\n", s->f);
+}
+
+static void write_samples(const struct status *s)
+{
+	begin(s, "samples");
+	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", get(s, "samples", "taken"),
+		get(s, "samples", "written"));
+	write_count(s, "samples", "filtered",
+		    "of processes, users or units not asked for, left out");
+	write_losses(s);
+}
+
+static void write_cost(const struct status *s)
+{
+	uint64_t started = get(s, NULL, "started_us");
+	double elapsed_us = s->now_us > started ? (double)(s->now_us - started) : 1;
+	uint64_t runs = get(s, "cost", "bpf_runs"), bpf_ns = get(s, "cost", "bpf_ns");
+
+	begin(s, "cost");
+	fprintf(s->f, "branchd: %.2f %% of a CPU, ",
+		100 * (double)get(s, "cost", "cpu_us") / elapsed_us);
+	write_bytes(s, get(s, "cost", "rss_bytes"));
+	fputs(" of memory\n", s->f);
+	if (runs > 0) {
+		begin(s, "");
+		fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us a sample\n",
+			(double)bpf_ns / 10 / elapsed_us, (double)bpf_ns / 1e3 / (double)runs);
+	} else {
+		write_note(s, "BPF program: not measured (sysctl kernel.bpf_stats_enabled=1 has it "
+			      "measured)");
+	}
+}
+
+static void write_store(const struct status *s)
+{
+	uint64_t first = get(s, "store", "first_us"), last = get(s, "store", "last_us");
+	const char *set_aside = get_text(s, "store", "set_aside");
+
+	begin(s, "store");
+	fprintf(s->f, "%" PRIu64 " windows of ", get(s, "store", "windows"));
+	write_duration(s, get(s, "store", "window_us"));
+	if (first > 0) {
+		fputs(", ", s->f);
+		write_time(s, first);
+		fputs(" to ", s->f);
+		write_time(s, last);
+	}
+	fputc('\n', s->f);
+	begin(s, "");
+	write_bytes(s, get(s, "store", "bytes"));
+	if (get(s, "store", "max_bytes") > 0) {
+		fputs(" of at most ", s->f);
+		write_bytes(s, get(s, "store", "max_bytes"));
+	}
+	fputc('\n', s->f);
+	write_count(s, "store", "waiting", "windows wait to be written");
+	write_count(s, "store", "removed", "windows removed for want of space");
+	write_count(s, "store", "given_up", "windows lost, for they could not be written");
+	if (*set_aside) {
+		begin(s, "");
+		fputs("a database that could not be used is now ", s->f);
+		text_write(s->f, set_aside);
+		fputc('\n', s->f);
+	}
+}
+
+static void write_server(const struct status *s)
+{
+	begin(s, "clients");
+	fprintf(s->f,
+		"%" PRIu64 " connected; %" PRIu64 " calls so far, %" PRIu64 " of them in error\n",
+		get(s, "server", "open"), get(s, "server", "calls"), get(s, "server", "errors"));
+	write_count(s, "server", "refused_connections", "connections refused for being too many");
+	write_count(s, "server", "refused_replies", "replies refused for being too large");
+	write_count(s, "server", "too_long", "connections closed: too long a call");
+	write_count(s, "server", "not_understood", "connections closed: a call not understood");
+	write_count(s, "server", "stalled", "connections closed: they stood still");
+}
+
+static void write_problems(const struct status *s)
+{
+	const json_t *problems = find(s, NULL, "problems");
+	size_t n = json_array_size(problems);
+
+	if (get(s, NULL, "unnamed_objects") > 0) {
+		begin(s, "symbols");
+		fprintf(s->f, "none to be had of %" PRIu64 " objects\n",
+			get(s, NULL, "unnamed_objects"));
+	}
+	for (size_t i = 0; i < n; i++) {
+		begin(s, i == 0 ? "problems" : "");
+		text_write(s->f, json_string_value(json_array_get(problems, i)) ?: "");
+		fputc('\n', s->f);
+	}
+}
+
+void status_write_text(const json_t *status, struct output *output)
+{
+	struct status s = { .json = status, .f = output->f, .colors = output->colors };
+
+	s.now_us = get(&s, NULL, "now_us");
+	write_head(&s);
+	write_sampling(&s);
+	write_samples(&s);
+	write_cost(&s);
+	write_store(&s);
+	write_server(&s);
+	write_problems(&s);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `branchctl status` for people.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "client/term/output.h"
+
+/* @status is the daemon's reply. What it does not tell, an older daemon say, is left out. */
+void status_write_text(const json_t *status, struct output *output);

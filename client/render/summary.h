@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The lines above a table: what it was made of, and what of that is not in it.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "client/source/profile-source.h"
+#include "client/view/view.h"
+
+void summary_write(FILE *f, const struct profile_source *source, enum view_by by);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libsmartcols.h>
+
+#include "client/term/elide.h"
+#include "common/util/cleanup.h"
+
+#define TABLE_MAX_COLUMNS 16
+#define MIN_WIDTH         8
+#define FAIR_WIDTH        12 /* of a name that tells something */
+
+struct column {
+	unsigned int flags;
+	size_t width; /* of its widest cell */
+	size_t least; /* what it may be shortened to */
+};
+
+struct table {
+	struct libscols_table *scols;
+	struct column columns[TABLE_MAX_COLUMNS];
+	size_t n_columns;
+	size_t width;               /* of the terminal, or 0 */
+	struct libscols_line *line; /* the last one */
+};
+
+int table_new(struct table **ret, FILE *f, size_t width, bool colors)
+{
+	_cleanup_(table_freep) struct table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	table->scols = scols_new_table();
+	if (!table->scols)
+		return -ENOMEM;
+	table->width = width;
+	scols_table_set_stream(table->scols, f);
+	scols_table_enable_colors(table->scols, colors);
+	scols_table_set_termforce(table->scols,
+				  width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
+	if (width > 0)
+		scols_table_set_termwidth(table->scols, width);
+	*ret = TAKE_PTR(table);
+	return 0;
+}
+
+struct table *table_free(struct table *table)
+{
+	if (!table)
+		return NULL;
+	scols_unref_table(table->scols);
+	free(table);
+	return NULL;
+}
+
+int table_add_column(struct table *table, const char *name, unsigned int flags)
+{
+	int scols_flags = flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0;
+
+	if (flags & (TABLE_ELIDE_NAME | TABLE_ELIDE_PATH))
+		scols_flags |= SCOLS_FL_TRUNC;
+	if (table->n_columns == TABLE_MAX_COLUMNS ||
+	    !scols_table_new_column(table->scols, name, 0, scols_flags))
+		return -ENOMEM;
+	table->columns[table->n_columns++] = (struct column){ flags, strlen(name), MIN_WIDTH };
+	return 0;
+}
+
+int table_add_row(struct table *table)
+{
+	table->line = scols_table_new_line(table->scols, NULL);
+	return table->line ? 0 : -ENOMEM;
+}
+
+int table_set(struct table *table, size_t column, const char *text)
+{
+	return scols_line_set_data(table->line, column, text);
+}
+
+int table_printf(struct table *table, size_t column, const char *format, ...)
+{
+	char *text;
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (r < 0)
+		return -ENOMEM;
+	r = scols_line_refer_data(table->line, column, text);
+	if (r < 0)
+		free(text);
+	return r;
+}
+
+int table_set_color(struct table *table, size_t column, const char *color)
+{
+	struct libscols_cell *cell = scols_line_get_cell(table->line, column);
+
+	return cell ? scols_cell_set_color(cell, color) : -EINVAL;
+}
+
+int table_dim_row(struct table *table)
+{
+	return scols_line_set_color(table->line, "halfbright");
+}
+
+static struct libscols_cell *find_cell(struct table *table, size_t row, size_t column)
+{
+	return scols_line_get_cell(scols_table_get_line(table->scols, row), column);
+}
+
+static void measure_cell(struct column *column, const char *text)
+{
+	column->width = MAX(column->width, strlen(text));
+	if (column->flags & TABLE_ELIDE_NAME)
+		column->least = MAX(column->least, elide_name_least(text));
+}
+
+static void measure(struct table *table)
+{
+	size_t n_rows = scols_table_get_nlines(table->scols);
+
+	for (size_t i = 0; i < n_rows; i++)
+		for (size_t k = 0; k < table->n_columns; k++) {
+			const char *text = scols_cell_get_data(find_cell(table, i, k));
+
+			if (text)
+				measure_cell(&table->columns[k], text);
+		}
+}
+
+static bool may_shrink(const struct column *column)
+{
+	return column->flags & (TABLE_ELIDE_NAME | TABLE_ELIDE_PATH);
+}
+
+/*
+ * Takes from the widest of the columns that may shrink until all fit: so those that are narrow
+ * anyhow stay as they are, and wide ones become equally wide.
+ */
+static void share_out_width(struct table *table)
+{
+	size_t sum = table->n_columns - 1; /* the blanks between */
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		sum += table->columns[i].width;
+	for (; sum > table->width; sum--) {
+		struct column *widest = NULL;
+
+		for (size_t i = 0; i < table->n_columns; i++) {
+			struct column *column = &table->columns[i];
+
+			if (may_shrink(column) && column->width > column->least &&
+			    (!widest || column->width >= widest->width))
+				widest = column;
+		}
+		if (!widest)
+			return;
+		widest->width--;
+	}
+}
+
+static int fit_cell(const struct column *column, struct libscols_cell *cell)
+{
+	const char *text = scols_cell_get_data(cell);
+	char *fitting;
+
+	if (!text || strlen(text) <= column->width)
+		return 0;
+	fitting = column->flags & TABLE_ELIDE_NAME ? elide_name(text, column->width) :
+						     elide_path(text, column->width);
+	return fitting ? scols_cell_refer_data(cell, fitting) : -ENOMEM;
+}
+
+static int fit(struct table *table)
+{
+	size_t n_rows = scols_table_get_nlines(table->scols);
+	int r = 0;
+
+	measure(table);
+	share_out_width(table);
+	for (size_t i = 0; r >= 0 && i < n_rows; i++)
+		for (size_t k = 0; r >= 0 && k < table->n_columns; k++)
+			if (may_shrink(&table->columns[k]))
+				r = fit_cell(&table->columns[k], find_cell(table, i, k));
+	return r;
+}
+
+bool table_fits(struct table *table)
+{
+	size_t sum = table->n_columns - 1;
+
+	if (table->width == 0)
+		return true;
+	measure(table);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		size_t fair = MAX(column->least, (size_t)FAIR_WIDTH);
+
+		sum += may_shrink(column) ? MIN(column->width, fair) : column->width;
+	}
+	return sum <= table->width;
+}
+
+int table_print(struct table *table)
+{
+	int r = table->width > 0 ? fit(table) : 0;
+
+	return r < 0 ? r : scols_print_table(table->scols);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/top-json.h"
+
+#include "client/render/json.h"
+#include "client/render/share-name.h"
+#include "client/render/stream-json.h"
+#include "client/stats/interval.h"
+
+/* Percentages are good for no more digits than that. */
+#define PRECISION JSON_REAL_PRECISION(9)
+
+static json_t *json_location(const struct top *top, struct location at)
+{
+	struct place place = place_find(&top->places, at);
+
+	return json_place(&place);
+}
+
+static json_t *json_count(uint64_t count)
+{
+	return json_integer((json_int_t)count);
+}
+
+static json_t *json_share(uint64_t part, uint64_t all)
+{
+	return json_real(top_percent(part, all));
+}
+
+static json_t *json_average(uint64_t sum, uint64_t n)
+{
+	return n > 0 ? json_real((double)sum / (double)n) : json_null();
+}
+
+static json_t *share_row(const struct top *top, size_t i)
+{
+	const struct share *share = &top->shares->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	json_t *row = share_name_json(&top->places, top->by, &share->key);
+
+	json_object_set_new(row, "self", json_count(share->self));
+	json_object_set_new(row, "total", json_count(share->total));
+	json_object_set_new(row, "self_percent", json_share(share->self, samples));
+	json_object_set_new(row, "total_percent", json_share(share->total, samples));
+	return row;
+}
+
+static json_t *stack_row(const struct top *top, size_t i)
+{
+	const struct view_stack *stack = &top->stacks->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	uint32_t caller = stack->caller;
+	json_t *frames = json_array();
+
+	json_array_append_new(frames, json_location(top, stack->leaf));
+	for (; caller != PROFILE_NONE; caller = top->stacks->callers[caller].parent)
+		json_array_append_new(frames,
+				      json_location(top, top->stacks->callers[caller].frame));
+	return json_pack("{s:o, s:o, s:o, s:o}", "frames", frames, "samples",
+			 json_count(stack->samples), "percent", json_share(stack->samples, samples),
+			 "stitched", json_count(stack->stitched));
+}
+
+static json_t *tree_row(const struct top *top, size_t i)
+{
+	const struct view_tree_row *row = &top->tree->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	json_t *parent = row->parent == PROFILE_NONE ? json_null() : json_count(row->parent);
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "frame",
+			 json_location(top, row->frame), "depth", json_count(row->depth), "parent",
+			 parent, "self", json_count(row->self), "total", json_count(row->total),
+			 "self_percent", json_share(row->self, samples), "total_percent",
+			 json_share(row->total, samples));
+}
+
+static json_t *stream_row(const struct top *top, size_t i)
+{
+	const struct view_stream *stream = &top->streams->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	json_t *row = stream_json(&top->places, top->streams, stream->node);
+
+	json_object_set_new(row, "hits", json_count(stream->hits));
+	json_object_set_new(row, "percent", json_share(stream->hits, samples));
+	json_object_set_new(row, "pruned", json_count(stream->pruned));
+	json_object_set_new(row, "cycles",
+			    stream->cycles > 0 ? json_real(stream->cycles) : json_null());
+	return row;
+}
+
+static json_t *json_kind(const struct top *top, const struct profile_branch *branch)
+{
+	enum branch_kind kind;
+
+	if (branch_class_find(top->class, branch, &kind) < 0)
+		return NULL;
+	return json_text(branch_kind_name(kind));
+}
+
+static json_t *branch_row(const struct top *top, size_t i)
+{
+	const struct profile_branch *branch = &top->branches[i];
+	uint64_t all = top->source->all->counters.rows_counted;
+	uint64_t told = branch->mispredicted + branch->predicted;
+	struct interval interval = interval_of_share(branch->mispredicted, told);
+
+	json_t *row = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from",
+		json_location(top, branch->from), "to", json_location(top, branch->to), "kind",
+		json_kind(top, branch), "count", json_count(branch->taken), "percent",
+		json_share(branch->taken, all), "cycles", json_count(branch->cycles), "cycles_rows",
+		json_count(branch->cycles_rows), "predicted", json_count(branch->predicted));
+
+	json_object_set_new(row, "mispredicted", json_count(branch->mispredicted));
+	json_object_set_new(row, "mispredicted_percent",
+			    told > 0 ? json_share(branch->mispredicted, told) : json_null());
+	json_object_set_new(row, "mispredicted_percent_low",
+			    told > 0 ? json_real(100 * interval.low) : json_null());
+	return row;
+}
+
+static json_t *block_row(const struct top *top, size_t i)
+{
+	const struct profile_block *block = &top->blocks[i];
+	struct location start = { block->object, block->start },
+			end = { block->object, block->end };
+	uint64_t all = top->source->all->counters.runs_counted;
+
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start", json_location(top, start),
+		"end", json_location(top, end), "count", json_count(block->runs), "percent",
+		json_share(block->runs, all), "cycles", json_count(block->cycles), "cycles_rows",
+		json_count(block->cycles_rows), "average_cycles",
+		json_average(block->cycles, block->cycles_rows), "cycles_percent",
+		top->block_cycles > 0 ? json_share(block->cycles, top->block_cycles) : json_null());
+}
+
+static json_t *make_row(const struct top *top, size_t i)
+{
+	switch (top->by) {
+	case VIEW_STACK:
+		return top->tree ? tree_row(top, i) : stack_row(top, i);
+	case VIEW_STREAM:
+		return stream_row(top, i);
+	case VIEW_BRANCH:
+		return branch_row(top, i);
+	case VIEW_BLOCK:
+		return block_row(top, i);
+	default:
+		return share_row(top, i);
+	}
+}
+
+static int write_rows(const struct top *top, FILE *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < top->n_shown; i++) {
+		fputs(i > 0 ? ",\n" : "\n", f);
+		r = json_write(f, make_row(top, i), PRECISION);
+	}
+	return r;
+}
+
+int top_write_json(const struct top *top, FILE *f)
+{
+	int r;
+
+	fputs("{\"windows\": ", f);
+	r = json_write(f, json_windows(top->source), JSON_TIME_PRECISION);
+	if (r < 0)
+		return r;
+	fprintf(f, ", \"by\": \"%s\"", view_name(top->by));
+	if (top->tree)
+		fprintf(f, ", \"tree\": \"%s\"", view_tree_name(top->tree_first));
+	fputs(", \"totals\": ", f);
+	r = json_write(f, json_totals(&top->source->all->counters), PRECISION);
+	if (r < 0)
+		return r;
+	fputs(", \"rows\": [", f);
+	r = write_rows(top, f);
+	if (r < 0)
+		return r;
+	fprintf(f, "], \"rows_omitted\": %zu}\n", top_n_omitted(top));
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `branchctl top` for scripts. */
+#pragma once
+
+#include <stdio.h>
+
+#include "client/view/top.h"
+
+/*
+ * One object and a newline, written row by row: no copy of it is built in memory. 0 or -ENOMEM;
+ * what could not be written shows in ferror(f).
+ */
+int top_write_json(const struct top *top, FILE *f);

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/top-table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/render/share-name.h"
+#include "client/render/stack-text.h"
+#include "client/render/stream-text.h"
+#include "client/render/summary.h"
+#include "client/render/table.h"
+#include "client/stats/interval.h"
+#include "client/term/color.h"
+#include "client/term/elide.h"
+#include "client/term/text.h"
+#include "common/util/cleanup.h"
+
+struct column {
+	const char *name;
+	unsigned int flags;
+};
+
+static int set_percent(struct table *table, size_t column, uint64_t part, uint64_t all)
+{
+	double percent = top_percent(part, all);
+	int r = table_printf(table, column, "%.2f%%", percent);
+
+	if (r >= 0 && percent >= COLOR_HOT_PERCENT)
+		r = table_set_color(table, column, "red");
+	else if (r >= 0 && percent >= COLOR_WARM_PERCENT)
+		r = table_set_color(table, column, "green");
+	return r;
+}
+
+static int set_count(struct table *table, size_t column, uint64_t count)
+{
+	return table_printf(table, column, "%" PRIu64, count);
+}
+
+/* The mean, or a dash where there is none. */
+static int set_average(struct table *table, size_t column, uint64_t sum, uint64_t n)
+{
+	if (n == 0)
+		return table_set(table, column, "-");
+	return table_printf(table, column, "%.1f", (double)sum / (double)n);
+}
+
+static int set_place(struct table *table, size_t column, const struct top *top, struct location at)
+{
+	struct place place = place_find(&top->places, at);
+	_cleanup_free_ char *text = place_format(&place);
+
+	return text ? table_set(table, column, text) : -ENOMEM;
+}
+
+static const struct profile_object *object_at(const struct top *top, uint32_t object)
+{
+	return object == PROFILE_NONE ? NULL : &top->source->shown->objects[object];
+}
+
+static int set_object(struct table *table, size_t column, const struct top *top, uint32_t object)
+{
+	return table_set(table, column, place_object_name(object_at(top, object)));
+}
+
+static int add_share_columns(const struct top *top, struct table *table)
+{
+	int r = table_add_column(table, "SELF", TABLE_RIGHT);
+
+	if (r >= 0 && share_has_total(top->by))
+		r = table_add_column(table, "TOTAL", TABLE_RIGHT);
+	if (r >= 0)
+		r = table_add_column(table, "SAMPLES", TABLE_RIGHT);
+	return r < 0 ? r : share_name_add_columns(table, top->by);
+}
+
+static int fill_share(const struct top *top, struct table *table, size_t i)
+{
+	const struct share *share = &top->shares->rows[i];
+	uint64_t samples = top->source->all->counters.samples;
+	size_t column = 0;
+	int r;
+
+	r = set_percent(table, column++, share->self, samples);
+	if (r >= 0 && share_has_total(top->by))
+		r = set_percent(table, column++, share->total, samples);
+	if (r >= 0)
+		r = set_count(table, column++, share->self);
+	return r < 0 ? r : share_name_set(table, column, top->source->shown, top->by, &share->key);
+}
+
+static const struct column branch_columns[] = {
+	{ "TAKEN", TABLE_RIGHT },
+	{ "COUNT", TABLE_RIGHT },
+	{ "MISPRED", TABLE_RIGHT },
+	{ "CYCLES", TABLE_RIGHT },
+	{ "KIND", 0 },
+	{ "FROM", TABLE_ELIDE_NAME },
+	{ "TO", TABLE_ELIDE_NAME },
+	{ NULL, 0 },
+};
+
+static const struct column mispredicted_columns[] = {
+	{ "TAKEN", TABLE_RIGHT },     { "COUNT", TABLE_RIGHT },   { "MISPRED", TABLE_RIGHT },
+	{ "SURELY", TABLE_RIGHT },    { "CYCLES", TABLE_RIGHT },  { "KIND", 0 },
+	{ "FROM", TABLE_ELIDE_NAME }, { "TO", TABLE_ELIDE_NAME }, { NULL, 0 },
+};
+
+/* Not all hardware says whether a branch was predicted. */
+static int set_mispredicted(struct table *table, size_t column, const struct profile_branch *branch)
+{
+	uint64_t told = branch->mispredicted + branch->predicted;
+
+	if (told == 0)
+		return table_set(table, column, "-");
+	return table_printf(table, column, "%.1f%%", top_percent(branch->mispredicted, told));
+}
+
+/* The least that the share of mispredictions can be believed to be. */
+static int set_surely(struct table *table, size_t column, const struct profile_branch *branch)
+{
+	struct interval interval =
+		interval_of_share(branch->mispredicted, branch->mispredicted + branch->predicted);
+
+	return table_printf(table, column, "%.1f%%", 100 * interval.low);
+}
+
+static int set_kind(struct table *table, size_t column, const struct top *top,
+		    const struct profile_branch *branch)
+{
+	enum branch_kind kind;
+	int r = branch_class_find(top->class, branch, &kind);
+
+	return r < 0 ? r : table_set(table, column, branch_kind_name(kind) ?: "-");
+}
+
+static int fill_branch(const struct top *top, struct table *table, size_t i)
+{
+	const struct profile_branch *branch = &top->branches[i];
+	size_t column = 3;
+	int r;
+
+	r = set_percent(table, 0, branch->taken, top->source->all->counters.rows_counted);
+	if (r >= 0)
+		r = set_count(table, 1, branch->taken);
+	if (r >= 0)
+		r = set_mispredicted(table, 2, branch);
+	if (r >= 0 && top->mispredicted)
+		r = set_surely(table, column++, branch);
+	if (r >= 0)
+		r = set_average(table, column++, branch->cycles, branch->cycles_rows);
+	if (r >= 0)
+		r = set_kind(table, column++, top, branch);
+	if (r >= 0)
+		r = set_place(table, column++, top, branch->from);
+	return r < 0 ? r : set_place(table, column, top, branch->to);
+}
+
+static const struct column block_columns[] = {
+	{ "CYCLES", TABLE_RIGHT },
+	{ "SAMPLED", TABLE_RIGHT },
+	{ "AVERAGE", TABLE_RIGHT },
+	{ "RUNS", TABLE_RIGHT },
+	{ "OBJECT", TABLE_ELIDE_NAME },
+	{ "BLOCK", TABLE_ELIDE_NAME },
+	{ NULL, 0 },
+};
+
+/* Where the hardware tells no cycles. */
+static const struct column untimed_columns[] = {
+	{ "SHARE", TABLE_RIGHT },
+	{ "RUNS", TABLE_RIGHT },
+	{ "OBJECT", TABLE_ELIDE_NAME },
+	{ "BLOCK", TABLE_ELIDE_NAME },
+	{ NULL, 0 },
+};
+
+static int set_range(struct table *table, size_t column, const struct top *top,
+		     const struct profile_block *block)
+{
+	_cleanup_free_ char *text = place_format_block(&top->places, block);
+
+	return text ? table_set(table, column, text) : -ENOMEM;
+}
+
+static int fill_timed(const struct top *top, struct table *table, const struct profile_block *block)
+{
+	int r = set_percent(table, 0, block->cycles, top->block_cycles);
+
+	if (r >= 0)
+		r = set_count(table, 1, block->cycles);
+	return r < 0 ? r : set_average(table, 2, block->cycles, block->cycles_rows);
+}
+
+static int fill_block(const struct top *top, struct table *table, size_t i)
+{
+	const struct profile_block *block = &top->blocks[i];
+	size_t column = top->block_cycles > 0 ? 3 : 1;
+	int r;
+
+	if (top->block_cycles > 0)
+		r = fill_timed(top, table, block);
+	else
+		r = set_percent(table, 0, block->runs, top->source->all->counters.runs_counted);
+	if (r >= 0)
+		r = set_count(table, column++, block->runs);
+	if (r >= 0)
+		r = set_object(table, column++, top, block->object);
+	return r < 0 ? r : set_range(table, column, top, block);
+}
+
+static const struct column *columns_of(const struct top *top)
+{
+	if (top->by == VIEW_BLOCK)
+		return top->block_cycles > 0 ? block_columns : untimed_columns;
+	return top->mispredicted ? mispredicted_columns : branch_columns;
+}
+
+static int add_columns(const struct top *top, struct table *table)
+{
+	const struct column *columns = columns_of(top);
+	int r = 0;
+
+	if (top->shares)
+		return add_share_columns(top, table);
+	for (; r >= 0 && columns->name; columns++)
+		r = table_add_column(table, columns->name, columns->flags);
+	return r;
+}
+
+typedef int (*fill_row)(const struct top *top, struct table *table, size_t i);
+
+static int write_rows(const struct top *top, struct output *output, fill_row fill)
+{
+	_cleanup_(table_freep) struct table *table = NULL;
+	int r;
+
+	r = table_new(&table, output->f, output->width, output->colors);
+	if (r >= 0)
+		r = add_columns(top, table);
+	for (size_t i = 0; r >= 0 && i < top->n_shown; i++) {
+		r = table_add_row(table);
+		if (r >= 0)
+			r = fill(top, table, top->first + i);
+	}
+	return r < 0 ? r : table_print(table);
+}
+
+static int write_stacks(const struct top *top, struct output *output)
+{
+	uint64_t samples = top->source->all->counters.samples;
+	int r = 0;
+
+	if (top->tree)
+		return stack_text_write_tree(&top->places, output, top->tree, top->tree_first,
+					     top->first, top->n_shown, samples);
+	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
+		r = stack_text_write(&top->places, output, top->stacks,
+				     &top->stacks->rows[top->first + i], samples);
+	return r;
+}
+
+static int write_step(const struct top *top, struct output *output,
+		      const struct view_stream_step *steps, size_t i)
+{
+	char turns[STREAM_TEXT_TURNS];
+	const char *loop = stream_text_loop(steps, i, turns);
+	size_t n_around = strlen("    ") + strlen(loop) + strlen(turns);
+	_cleanup_free_ char *text =
+		stream_text_step(&top->places, &steps[i],
+				 output->width > n_around ? output->width - n_around : SIZE_MAX);
+
+	if (!text)
+		return -ENOMEM;
+	fprintf(output->f, "    %s", loop);
+	text_write(output->f, text);
+	fprintf(output->f, "%s\n", turns);
+	return 0;
+}
+
+static int write_stream(const struct top *top, struct output *output,
+			const struct view_stream *stream)
+{
+	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
+	size_t n = view_stream_path(top->streams, stream->node, steps);
+	int r = 0;
+
+	fprintf(output->f, "\n%s", COLOR_BOLD(output->colors));
+	if (stream->cycles > 0)
+		fprintf(output->f, "cycles: %.0f, ", stream->cycles);
+	fprintf(output->f, "hits: %.2f%% (%" PRIu64 ")%s\n",
+		top_percent(stream->hits, top->source->all->counters.samples), stream->hits,
+		COLOR_RESET(output->colors));
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = write_step(top, output, steps, i);
+	if (r >= 0 && stream->pruned > 0)
+		fprintf(output->f, "    ... %" PRIu64 " of them came by longer, rare paths\n",
+			stream->pruned);
+	return r;
+}
+
+static int write_streams(const struct top *top, struct output *output)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
+		r = write_stream(top, output, &top->streams->rows[top->first + i]);
+	return r;
+}
+
+static bool is_of_branches(enum view_by by)
+{
+	return by == VIEW_BRANCH || by == VIEW_BLOCK || by == VIEW_STREAM;
+}
+
+/* Why there is nothing to see, where that needs saying. */
+static const char *why_empty(const struct top *top)
+{
+	const struct profile_counters *counters = &top->source->all->counters;
+	bool is_recording = top->source->is_recording;
+
+	if (top->source->filtered)
+		return "nothing of that matches the filters";
+	if (top->kinds && counters->rows_counted > 0)
+		return "none of its branches is known to be of that kind";
+	if (top->mispredicted && counters->rows_counted > 0)
+		return "none of its branches is known to have been mispredicted";
+	if (is_of_branches(top->by) && counters->rows == 0)
+		return is_recording ? "no branch records in it: perf record -b takes them, where "
+				      "the processor has any" :
+				      "no branch records in it; branchctl status says why";
+	if (is_of_branches(top->by) && counters->rows_call_stack > 0)
+		return "its branch records are call stacks, and no branches";
+	if (top->by == VIEW_STREAM && counters->streams_limit > 0)
+		return "no branch path has a thousandth of the samples: all are rarer";
+	return "nothing was counted";
+}
+
+int top_write_rows(const struct top *top, struct output *output)
+{
+	if (top->n_rows == 0) {
+		fprintf(output->f, "%s\n", why_empty(top));
+		return 0;
+	}
+	switch (top->by) {
+	case VIEW_STACK:
+		return write_stacks(top, output);
+	case VIEW_STREAM:
+		return write_streams(top, output);
+	case VIEW_BRANCH:
+		return write_rows(top, output, fill_branch);
+	case VIEW_BLOCK:
+		return write_rows(top, output, fill_block);
+	default:
+		return write_rows(top, output, fill_share);
+	}
+}
+
+int top_write_table(const struct top *top, struct output *output)
+{
+	int r;
+
+	fputs(COLOR_DIM(output->colors), output->f);
+	summary_write(output->f, top->source, top->by);
+	fputs(COLOR_RESET(output->colors), output->f);
+	r = top_write_rows(top, output);
+	if (r < 0)
+		return r;
+	if (top_n_omitted(top) > 0)
+		fprintf(output->f, "%s... %zu more, -n 0 shows all%s\n", COLOR_DIM(output->colors),
+			top_n_omitted(top), COLOR_RESET(output->colors));
+	return 0;
+}

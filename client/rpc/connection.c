@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A reply is {"parameters": {...}, "continues": false} or {"error": NAME, "parameters": {...}}. The
+ * parameters may be a profile of many megabytes, so they are not parsed here: their text is handed
+ * on.
+ */
+#include "client/rpc/connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/rpc/json-member.h"
+#include "common/protocol/framing.h"
+#include "common/util/cleanup.h"
+
+#define MAX_REPLY_BYTES (1UL << 30)
+#define TIMEOUT_MS      30000
+
+struct connection {
+	int fd;
+	int timeout_ms;
+	const char *path;
+	struct framing framing;
+};
+
+static int set_address(struct sockaddr_un *ret, const char *path, struct fault *fault)
+{
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(ret->sun_path))
+		return fault_set(fault, -ENAMETOOLONG,
+				 "%s: the path of a socket may have at most %zu characters", path,
+				 sizeof(ret->sun_path) - 1);
+	strcpy(ret->sun_path, path);
+	return 0;
+}
+
+static int explain(const char *path, int error, struct fault *fault)
+{
+	if (error == ENOENT || error == ECONNREFUSED)
+		return fault_set(fault, -error,
+				 "the daemon does not run (%s: %s): start it by systemctl start "
+				 "branchd, or give a recording's path",
+				 path, strerror(error));
+	if (error == EACCES || error == EPERM)
+		return fault_set(fault, -error,
+				 "%s: %s: join the group branchd (usermod -aG branchd USER, then "
+				 "log in anew), or be root",
+				 path, strerror(error));
+	if (error == EAGAIN)
+		return fault_set(fault, -error,
+				 "%s: the daemon is busy with other clients; try again", path);
+	return fault_set(fault, -error, "%s: %s", path, strerror(error));
+}
+
+int connection_open(struct connection **ret, const char *path, struct fault *fault)
+{
+	_cleanup_(connection_freep) struct connection *c = calloc(1, sizeof(*c));
+	struct sockaddr_un address;
+	int r;
+
+	if (!c)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	framing_init(&c->framing, MAX_REPLY_BYTES);
+	c->path = path;
+	c->timeout_ms = TIMEOUT_MS;
+	c->fd = -1;
+	r = set_address(&address, path, fault);
+	if (r < 0)
+		return r;
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->fd < 0)
+		return explain(path, errno, fault);
+	if (connect(c->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return explain(path, errno, fault);
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+struct connection *connection_free(struct connection *c)
+{
+	if (!c)
+		return NULL;
+	if (c->fd >= 0)
+		close(c->fd);
+	framing_done(&c->framing);
+	free(c);
+	return NULL;
+}
+
+void connection_interrupt(struct connection *c)
+{
+	shutdown(c->fd, SHUT_RDWR);
+}
+
+void connection_set_timeout(struct connection *c, int ms)
+{
+	c->timeout_ms = ms;
+}
+
+static int gone(const struct connection *c, struct fault *fault)
+{
+	return fault_set(fault, -ECONNRESET,
+			 "%s: the daemon closed the connection; see journalctl -u branchd",
+			 c->path);
+}
+
+/* Waits for any of @events, at most @timeout_ms (-1: for ever) if nothing happens. */
+static int wait_for(const struct connection *c, short events, int timeout_ms, struct fault *fault)
+{
+	struct pollfd pollfd = { .fd = c->fd, .events = events };
+	int r = poll(&pollfd, 1, timeout_ms);
+
+	if (r > 0)
+		return 0;
+	if (r == 0)
+		return fault_set(
+			fault, -ETIMEDOUT,
+			"%s: the daemon has not answered for %d s; see journalctl -u branchd",
+			c->path, timeout_ms / 1000);
+	return errno == EINTR && timeout_ms >= 0 ?
+		       0 :
+		       fault_set(fault, -errno, "%s: %s", c->path, strerror(errno));
+}
+
+static int send_all(const struct connection *c, const char *bytes, size_t n, struct fault *fault)
+{
+	int r = 0;
+
+	while (r >= 0 && n > 0) {
+		ssize_t sent = send(c->fd, bytes, n, MSG_NOSIGNAL);
+
+		if (sent >= 0) {
+			bytes += sent;
+			n -= (size_t)sent;
+		} else if (errno == EAGAIN) {
+			r = wait_for(c, POLLOUT, c->timeout_ms, fault);
+		} else if (errno != EINTR) {
+			return gone(c, fault);
+		}
+	}
+	return r;
+}
+
+/* Some more bytes. */
+static int receive(struct connection *c, int timeout_ms, struct fault *fault)
+{
+	char *room;
+	ssize_t n;
+	size_t n_room;
+	int r;
+
+	r = framing_reserve(&c->framing, &room, &n_room);
+	if (r == -EMSGSIZE)
+		return fault_set(fault, r,
+				 "%s: a reply of more than %lu MiB: ask for fewer windows", c->path,
+				 MAX_REPLY_BYTES >> 20);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	while ((n = recv(c->fd, room, n_room, 0)) < 0) {
+		if (errno == EAGAIN)
+			r = wait_for(c, POLLIN, timeout_ms, fault);
+		else if (errno != EINTR)
+			return gone(c, fault);
+		if (r < 0)
+			return r;
+	}
+	if (n == 0)
+		return gone(c, fault);
+	framing_fill(&c->framing, (size_t)n);
+	return 0;
+}
+
+static int receive_message(struct connection *c, int timeout_ms, char **ret, size_t *ret_n,
+			   struct fault *fault)
+{
+	int r;
+
+	while ((r = framing_next(&c->framing, ret, ret_n)) == 0) {
+		r = receive(c, timeout_ms, fault);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? fault_set(fault, r, "%s: a reply that is too long", c->path) : 0;
+}
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+	return n == strlen(word) && memcmp(text, word, n) == 0;
+}
+
+/* What it sent may hold anything, and will be on a terminal. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
+			*text = '?';
+}
+
+static int tell_error(const struct connection *c, const char *error, size_t n_error,
+		      struct answer *ret, struct fault *fault)
+{
+	bool has_parameters = !is_word(ret->text, ret->n_bytes, "{}");
+
+	snprintf(ret->error, sizeof(ret->error), "%.*s", (int)MIN(n_error - 2, (size_t)1000),
+		 error + 1);
+	make_plain(ret->error);
+	fault_set(fault, 0, "%s: the daemon answered %s%s%.*s", c->path, ret->error,
+		  has_parameters ? " " : "",
+		  has_parameters ? (int)MIN(ret->n_bytes, (size_t)200) : 0, ret->text);
+	make_plain(fault->text);
+	return -EREMOTEIO;
+}
+
+static int not_varlink(const struct connection *c, struct fault *fault)
+{
+	return fault_set(fault, -EBADMSG, "%s: what answers there is no branchd", c->path);
+}
+
+static int read_reply(const struct connection *c, const char *text, size_t n, struct answer *ret,
+		      struct fault *fault)
+{
+	const char *error = NULL, *continues = NULL;
+	size_t n_error = 0, n_continues = 0;
+	int r;
+
+	*ret = (struct answer){ .text = "{}", .n_bytes = 2 };
+	r = json_member_find(text, n, "parameters", &ret->text, &ret->n_bytes);
+	if (r >= 0)
+		r = json_member_find(text, n, "error", &error, &n_error);
+	if (r >= 0)
+		r = json_member_find(text, n, "continues", &continues, &n_continues);
+	if (r < 0)
+		return not_varlink(c, fault);
+	if (is_word(ret->text, ret->n_bytes, "null")) {
+		ret->text = "{}";
+		ret->n_bytes = 2;
+	}
+	if (ret->text[0] != '{' || (error && (error[0] != '"' || n_error < 2)))
+		return not_varlink(c, fault);
+	if (error)
+		return tell_error(c, error, n_error, ret, fault);
+	ret->continues = continues && is_word(continues, n_continues, "true");
+	return 0;
+}
+
+static int next_reply(struct connection *c, int timeout_ms, struct answer *ret, struct fault *fault)
+{
+	char *text;
+	size_t n;
+	int r = receive_message(c, timeout_ms, &text, &n, fault);
+
+	return r < 0 ? r : read_reply(c, text, n, ret, fault);
+}
+
+static int call(struct connection *c, const char *method, json_t *parameters, bool more,
+		struct answer *ret, struct fault *fault)
+{
+	_cleanup_free_ char *text = NULL;
+	json_t *message;
+	int r;
+
+	message = json_pack("{s:s, s:o}", "method", method, "parameters", parameters);
+	if (message && more)
+		json_object_set_new(message, "more", json_true());
+	text = json_dumps(message, JSON_COMPACT);
+	json_decref(message);
+	if (!text)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	r = send_all(c, text, strlen(text) + 1, fault);
+	return r < 0 ? r : next_reply(c, c->timeout_ms, ret, fault);
+}
+
+int connection_call(struct connection *c, const char *method, json_t *parameters,
+		    struct answer *ret, struct fault *fault)
+{
+	int r = call(c, method, parameters, false, ret, fault);
+
+	return r >= 0 && ret->continues ? not_varlink(c, fault) : r;
+}
+
+int connection_call_more(struct connection *c, const char *method, json_t *parameters,
+			 struct answer *ret, struct fault *fault)
+{
+	return call(c, method, parameters, true, ret, fault);
+}
+
+int connection_next(struct connection *c, struct answer *ret, struct fault *fault)
+{
+	return next_reply(c, -1, ret, fault);
+}

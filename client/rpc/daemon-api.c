@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/rpc/daemon-api.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/rpc/json-member.h"
+#include "common/profile/profile-json.h"
+#include "common/util/cleanup.h"
+
+static void drop_json(json_t **json)
+{
+	json_decref(*json);
+}
+
+#define _cleanup_json_ _cleanup_(drop_json)
+
+static int damaged(struct fault *fault, const char *what)
+{
+	return fault_set(fault, -EBADMSG,
+			 "the daemon's answer is not understood (%s): is it of another version?",
+			 what);
+}
+
+static bool is_error(const struct answer *answer, const char *name)
+{
+	const char *prefix = "io.branchd.";
+	size_t n = strlen(prefix);
+
+	return strncmp(answer->error, prefix, n) == 0 && strcmp(answer->error + n, name) == 0;
+}
+
+static bool is_denied(const struct answer *answer)
+{
+	return strcmp(answer->error, "org.varlink.service.PermissionDenied") == 0;
+}
+
+/* The daemon's errors in words. Others stay as the connection tells them. */
+static int explain(const struct answer *answer, int r, struct fault *fault)
+{
+	_cleanup_json_ json_t *parameters = NULL;
+	const char *reason;
+
+	if (r != -EREMOTEIO)
+		return r;
+	parameters = json_loadb(answer->text, answer->n_bytes, 0, NULL);
+	if (is_error(answer, "NoSuchWindow"))
+		return fault_set(fault, -ENOENT,
+				 "a window of these has just been removed; branchctl windows lists "
+				 "those there are");
+	if (is_error(answer, "NotSampling")) {
+		reason = json_string_value(json_object_get(parameters, "reason"));
+		return fault_set(fault, -EAGAIN,
+				 "no window is open, for branchd does not sample: %s",
+				 reason && *reason ? reason : "branchctl status says why");
+	}
+	if (is_denied(answer))
+		return fault_set(
+			fault, -EACCES,
+			"only root and the group branchd see the processes of others: join it "
+			"(usermod -aG branchd USER, then log in anew)");
+	if (is_error(answer, "TooLarge"))
+		return fault_set(fault, -EMSGSIZE,
+				 "the profile is larger than the daemon may send: ask for fewer "
+				 "windows, or for a part by --pid, --comm or --unit");
+	return r;
+}
+
+static int parse(const struct answer *answer, json_t **ret, struct fault *fault)
+{
+	json_error_t error;
+
+	*ret = json_loadb(answer->text, answer->n_bytes, 0, &error);
+	return *ret ? 0 : damaged(fault, error.text);
+}
+
+int daemon_api_get_status(struct connection *connection, json_t **ret, struct fault *fault)
+{
+	struct answer answer;
+	int r = connection_call(connection, "io.branchd.GetStatus", json_object(), &answer, fault);
+
+	return r < 0 ? explain(&answer, r, fault) : parse(&answer, ret, fault);
+}
+
+static int read_window(struct window_info *ret, json_t *json)
+{
+	json_int_t id, start_us, length_us, samples, lost;
+	const char *mode;
+	int open;
+
+	if (json_unpack(json, "{s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "id", &id, "start_us",
+			&start_us, "length_us", &length_us, "samples", &samples, "lost", &lost,
+			"open", &open, "mode", &mode) < 0 ||
+	    id < 0 || start_us < 0 || length_us < 0 || samples < 0 || lost < 0 ||
+	    length_us > INT64_MAX - start_us)
+		return -EINVAL;
+	*ret = (struct window_info){
+		.id = id,
+		.start_us = (uint64_t)start_us,
+		.length_us = (uint64_t)length_us,
+		.samples = (uint64_t)samples,
+		.lost = (uint64_t)lost,
+		.open = open,
+	};
+	snprintf(ret->mode, sizeof(ret->mode), "%s", mode);
+	return 0;
+}
+
+static int read_windows(const char *text, size_t n_bytes, struct windows *ret, struct fault *fault)
+{
+	_cleanup_json_ json_t *list = json_loadb(text, n_bytes, 0, NULL);
+	struct window_info window;
+	json_t *each;
+	size_t i;
+
+	if (!json_is_array(list))
+		return damaged(fault, "windows");
+	json_array_foreach(list, i, each) {
+		if (read_window(&window, each) < 0)
+			return damaged(fault, "a window");
+		if (windows_add(ret, &window) < 0)
+			return fault_set(fault, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* The member "windows" of the answer. */
+static int take_windows(const struct answer *answer, struct windows *ret, struct fault *fault)
+{
+	const char *text;
+	size_t n_bytes;
+
+	if (json_member_find(answer->text, answer->n_bytes, "windows", &text, &n_bytes) <= 0)
+		return damaged(fault, "no windows");
+	return read_windows(text, n_bytes, ret, fault);
+}
+
+static json_t *pack_span(uint64_t since_us, uint64_t until_us, uint64_t latest)
+{
+	json_t *parameters = json_object();
+
+	if (since_us > 0)
+		json_object_set_new(parameters, "since_us", json_integer((json_int_t)since_us));
+	if (until_us <= INT64_MAX)
+		json_object_set_new(parameters, "until_us", json_integer((json_int_t)until_us));
+	if (latest > 0)
+		json_object_set_new(parameters, "latest", json_integer((json_int_t)latest));
+	return parameters;
+}
+
+int daemon_api_list_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
+			    uint64_t latest, struct windows *ret, struct fault *fault)
+{
+	struct answer answer;
+	int r;
+
+	r = connection_call(connection, "io.branchd.ListWindows",
+			    pack_span(since_us, until_us, latest), &answer, fault);
+	return r < 0 ? explain(&answer, r, fault) : take_windows(&answer, ret, fault);
+}
+
+int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
+			      daemon_api_handler handler, void *userdata, struct fault *fault)
+{
+	struct answer answer;
+	int r;
+
+	r = connection_call_more(connection, "io.branchd.ListWindows",
+				 pack_span(since_us, until_us, 0), &answer, fault);
+	for (;;) {
+		_cleanup_(windows_done) struct windows windows = {};
+
+		if (r < 0)
+			return explain(&answer, r, fault);
+		r = take_windows(&answer, &windows, fault);
+		if (r >= 0)
+			r = handler(&windows, userdata);
+		if (r != 0 || !answer.continues)
+			return r;
+		r = connection_next(connection, &answer, fault);
+	}
+}
+
+/* The number of bytes, or -EINVAL. */
+static int read_code(const json_t *json, uint8_t *ret, size_t n, uint16_t *ret_machine)
+{
+	json_int_t machine = json_integer_value(json_object_get(json, "machine"));
+	const char *hex = json_string_value(json_object_get(json, "code"));
+	size_t length = hex ? strlen(hex) : 0;
+
+	if (!hex || length % 2 != 0 || strspn(hex, "0123456789abcdef") != length || machine < 0 ||
+	    machine > UINT16_MAX)
+		return -EINVAL;
+	n = MIN(n, length / 2);
+	for (size_t i = 0; i < n; i++)
+		sscanf(hex + 2 * i, "%2hhx", &ret[i]);
+	*ret_machine = (uint16_t)machine;
+	return (int)n;
+}
+
+static json_t *pack_code_request(const struct profile_object *object, uint64_t start)
+{
+	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < object->n_build_id; i++)
+		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
+	return json_pack("{s:s, s:I}", "build_id", hex, "start", (json_int_t)start);
+}
+
+int daemon_api_get_code(struct connection *connection, const struct profile_object *object,
+			uint64_t start, void *ret, size_t n, uint16_t *ret_machine,
+			struct fault *fault)
+{
+	_cleanup_json_ json_t *json = NULL;
+	struct answer answer;
+	int r;
+
+	if (object->n_build_id == 0 || start > INT64_MAX)
+		return 0;
+	r = connection_call(connection, "io.branchd.GetCode", pack_code_request(object, start),
+			    &answer, fault);
+	if (r == -EREMOTEIO && (is_error(&answer, "NoSuchCode") || is_denied(&answer)))
+		return 0;
+	if (r >= 0)
+		r = parse(&answer, &json, fault);
+	if (r < 0)
+		return explain(&answer, r, fault);
+	r = read_code(json, ret, n, ret_machine);
+	return r < 0 ? damaged(fault, "code") : r;
+}
+
+static json_t *pack_request(int64_t first, int64_t last, const struct profile_filter *filter)
+{
+	json_t *parameters =
+		json_pack("{s:I, s:I}", "first", (json_int_t)first, "last", (json_int_t)last);
+
+	if (!filter)
+		return parameters;
+	if (filter->pid >= 0)
+		json_object_set_new(parameters, "pid", json_integer(filter->pid));
+	if (filter->uid >= 0)
+		json_object_set_new(parameters, "uid", json_integer(filter->uid));
+	if (filter->comm)
+		json_object_set_new(parameters, "comm", json_string(filter->comm));
+	if (filter->unit)
+		json_object_set_new(parameters, "unit", json_string(filter->unit));
+	return parameters;
+}
+
+int daemon_api_get_profile(struct connection *connection, int64_t first, int64_t last,
+			   const struct profile_filter *filter, struct profile **ret,
+			   struct windows *ret_windows, struct fault *fault)
+{
+	struct answer answer;
+	struct fault why = {};
+	const char *text;
+	size_t n_bytes;
+	int r;
+
+	r = connection_call(connection, "io.branchd.GetProfile", pack_request(first, last, filter),
+			    &answer, fault);
+	if (r < 0)
+		return explain(&answer, r, fault);
+	if (json_member_find(answer.text, answer.n_bytes, "profile", &text, &n_bytes) <= 0)
+		return damaged(fault, "no profile");
+	r = take_windows(&answer, ret_windows, fault);
+	if (r < 0)
+		return r;
+	r = profile_read_json(ret, text, n_bytes, &why);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "out of memory");
+	return r < 0 ? damaged(fault, why.text) : 0;
+}
+
+/* A member that must be there. */
+static int find_member(const struct answer *answer, const char *name, const char **ret,
+		       size_t *ret_n, struct fault *fault)
+{
+	if (json_member_find(answer->text, answer->n_bytes, name, ret, ret_n) <= 0)
+		return damaged(fault, name);
+	return 0;
+}
+
+int daemon_api_get_functions(struct connection *connection, int64_t first, int64_t last,
+			     size_t n_parts, const struct profile_filter *filter,
+			     struct functions **ret, struct windows *ret_windows,
+			     struct fault *fault)
+{
+	json_t *parameters = pack_request(first, last, filter);
+	struct functions_texts texts;
+	struct answer answer;
+	struct fault why = {};
+	int r;
+
+	json_object_set_new(parameters, "parts", json_integer((json_int_t)n_parts));
+	r = connection_call(connection, "io.branchd.GetFunctions", parameters, &answer, fault);
+	if (r == -EREMOTEIO && strcmp(answer.error, "org.varlink.service.MethodNotFound") == 0)
+		return -EOPNOTSUPP;
+	if (r < 0)
+		return explain(&answer, r, fault);
+	r = find_member(&answer, "profile", &texts.profile, &texts.n_profile, fault);
+	if (r >= 0)
+		r = find_member(&answer, "places", &texts.places, &texts.n_places, fault);
+	if (r >= 0)
+		r = find_member(&answer, "parts", &texts.parts, &texts.n_parts, fault);
+	if (r >= 0)
+		r = take_windows(&answer, ret_windows, fault);
+	if (r < 0)
+		return r;
+	r = functions_read(ret, &texts, &why);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "out of memory");
+	return r < 0 ? damaged(fault, why.text) : 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/rpc/windows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+
+void windows_done(struct windows *windows)
+{
+	free(windows->rows);
+	*windows = (struct windows){};
+}
+
+static bool is_before(const struct window_info *a, const struct window_info *b)
+{
+	if (a->open != b->open)
+		return b->open;
+	return a->start_us != b->start_us ? a->start_us < b->start_us : a->id < b->id;
+}
+
+int windows_add(struct windows *windows, const struct window_info *window)
+{
+	size_t at = windows->n;
+	int r = ARRAY_RESERVE(&windows->rows, &windows->cap, windows->n + 1);
+
+	if (r < 0)
+		return r;
+	for (; at > 0 && is_before(window, &windows->rows[at - 1]); at--)
+		windows->rows[at] = windows->rows[at - 1];
+	windows->rows[at] = *window;
+	windows->n++;
+	return 0;
+}
+
+size_t windows_n_closed(const struct windows *windows)
+{
+	size_t n = windows->n;
+
+	while (n > 0 && windows->rows[n - 1].open)
+		n--;
+	return n;
+}
+
+uint64_t windows_lost(const struct windows *windows)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < windows->n; i++)
+		lost += windows->rows[i].lost;
+	return lost;
+}
+
+uint64_t window_end_us(const struct window_info *window)
+{
+	return window->start_us + window->length_us;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/source/profile-source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/render/problems.h"
+#include "client/rpc/connection.h"
+#include "client/rpc/daemon-api.h"
+#include "client/source/window-ref.h"
+#include "client/term/progress.h"
+#include "client/term/text.h"
+#include "common/builder/load.h"
+#include "common/util/cleanup.h"
+
+int profile_source_new(struct profile_source **ret, const struct options *options)
+{
+	_cleanup_(profile_source_freep) struct profile_source *source = calloc(1, sizeof(*source));
+	int r;
+
+	if (!source)
+		return -ENOMEM;
+	r = symbolizer_new(&source->symbolizer, &options->symbols);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(source);
+	return 0;
+}
+
+static void drop_filtered(struct profile_source *source)
+{
+	source->processes = profile_free(source->processes);
+	source->part = profile_free(source->part);
+	source->all = source->shown = NULL;
+}
+
+struct profile_source *profile_source_free(struct profile_source *source)
+{
+	if (!source)
+		return NULL;
+	drop_filtered(source);
+	for (size_t i = 0; i < source->n_parts; i++)
+		profile_free(source->parts[i].shown);
+	free(source->parts);
+	if (!source->functions)
+		profile_free(source->profile);
+	functions_free(source->functions);
+	windows_done(&source->windows);
+	symbolizer_free(source->symbolizer);
+	free(source->others);
+	free(source->name);
+	free(source);
+	return NULL;
+}
+
+static int load_recording(struct profile_source *source, const struct options *options,
+			  struct fault *fault)
+{
+	struct progress progress;
+	struct load_settings settings = {
+		.force = options->force,
+		.no_stitch = options->no_stitch,
+		.event = options->event,
+		.progress = progress_update,
+		.userdata = &progress,
+	};
+	int r;
+
+	source->is_recording = true;
+	source->name = strdup(options->window);
+	if (!source->name)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	progress_init(&progress);
+	r = profile_load(&source->profile, options->window, &settings, &source->damage,
+			 &source->others, fault);
+	progress_done(&progress);
+	if (r < 0)
+		return r;
+	r = symbolizer_name_profile(source->symbolizer, source->profile);
+	if (r >= 0)
+		r = profile_finalize(source->profile);
+	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+}
+
+/* The windows that the reference means: *@ret_first and *@ret_n are a part of @windows. */
+static int find_windows(struct connection *connection, const struct window_ref *reference,
+			struct windows *windows, size_t *ret_first, size_t *ret_n,
+			struct fault *fault)
+{
+	uint64_t since, until, latest;
+	int r;
+
+	window_ref_span(reference, &since, &until, &latest);
+	r = daemon_api_list_windows(connection, since, until, latest, windows, fault);
+	if (r < 0)
+		return r;
+	r = window_ref_resolve(reference, windows, ret_first, ret_n, fault);
+	if (r != -ENOENT)
+		return r;
+	/* all of them, for the fault to name */
+	windows_done(windows);
+	r = daemon_api_list_windows(connection, 0, UINT64_MAX, 0, windows, fault);
+	return r < 0 ? r : window_ref_resolve(reference, windows, ret_first, ret_n, fault);
+}
+
+/* Who gives the bare name of a file in this folder is told how to write it. */
+static int hint_at_file(const struct window_ref *reference, int r, struct fault *fault)
+{
+	if (reference->kind != WINDOW_REF_WINDOW || reference->first.kind != BOUND_NAME ||
+	    access(reference->text, F_OK) < 0)
+		return r;
+	return fault_set(
+		fault, r,
+		"'%s' is taken for a window's name; for the recording of that name give ./%s",
+		reference->text, reference->text);
+}
+
+/* What a part is of: the windows of @rows from number @first on, before @end. */
+static int load_part(struct profile_source *source, struct connection *connection,
+		     const struct options *options, const struct window_info *rows, size_t first,
+		     size_t end, struct fault *fault)
+{
+	struct profile_source_part *part = &source->parts[source->n_parts];
+	int r;
+
+	r = daemon_api_get_profile(connection, rows[first].id, rows[end - 1].id, &options->filter,
+				   &part->shown, &source->windows, fault);
+	if (r < 0)
+		return r;
+	part->samples = part->shown->counters.samples;
+	source->n_parts++;
+	return 0;
+}
+
+static int merge_parts(struct profile_source *source)
+{
+	_cleanup_free_ const struct profile **profiles = calloc(source->n_parts, sizeof(*profiles));
+
+	if (!profiles)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->n_parts; i++)
+		profiles[i] = source->parts[i].shown;
+	return profile_merge(&source->profile, profiles, source->n_parts);
+}
+
+/* The windows of @rows in @n_parts parts, and the whole that these make. */
+static int load_in_parts(struct profile_source *source, struct connection *connection,
+			 const struct options *options, const struct window_info *rows, size_t n,
+			 size_t n_parts, struct fault *fault)
+{
+	int r = 0;
+
+	source->parts = calloc(n_parts, sizeof(*source->parts));
+	if (!source->parts)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	for (size_t i = 0; r >= 0 && i < n_parts; i++)
+		r = load_part(source, connection, options, rows, i * n / n_parts,
+			      (i + 1) * n / n_parts, fault);
+	if (r < 0)
+		return r;
+	r = merge_parts(source);
+	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
+/* Two parts or more, or none: one is the whole. */
+static int load_functions(struct profile_source *source, struct connection *connection,
+			  const struct options *options, const struct window_info *rows, size_t n,
+			  size_t n_parts, struct fault *fault)
+{
+	struct functions *functions;
+	int r;
+
+	r = daemon_api_get_functions(connection, rows[0].id, rows[n - 1].id,
+				     MAX(n_parts, (size_t)1), &options->filter, &source->functions,
+				     &source->windows, fault);
+	if (r < 0)
+		return r;
+	functions = source->functions;
+	source->profile = functions->profile;
+	if (functions->n_parts < 2)
+		return 0;
+	source->parts = calloc(functions->n_parts, sizeof(*source->parts));
+	if (!source->parts)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	source->n_parts = functions->n_parts;
+	for (size_t i = 0; i < source->n_parts; i++)
+		source->parts[i].samples = functions->parts[i].samples;
+	return 0;
+}
+
+static int load_profiles(struct profile_source *source, struct connection *connection,
+			 const struct options *options, const struct window_info *rows, size_t n,
+			 size_t n_parts, struct fault *fault)
+{
+	if (n_parts > 1)
+		return load_in_parts(source, connection, options, rows, n, n_parts, fault);
+	return daemon_api_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
+				      &source->profile, &source->windows, fault);
+}
+
+static int load_windows(struct profile_source *source, const struct options *options,
+			const struct window_ref *reference, size_t n_parts, bool by_function,
+			struct fault *fault)
+{
+	_cleanup_(connection_freep) struct connection *connection = NULL;
+	_cleanup_(windows_done) struct windows windows = {};
+	const struct window_info *rows;
+	size_t first = 0, n = 0;
+	int r;
+
+	r = connection_open(&connection, options->socket, fault);
+	if (r >= 0)
+		r = find_windows(connection, reference, &windows, &first, &n, fault);
+	if (r < 0)
+		return hint_at_file(reference, r, fault);
+	rows = &windows.rows[first];
+	n_parts = MIN(n, n_parts);
+	r = by_function ? load_functions(source, connection, options, rows, n, n_parts, fault) :
+			  -EOPNOTSUPP;
+	if (r == -EOPNOTSUPP)
+		r = load_profiles(source, connection, options, rows, n, n_parts, fault);
+	if (r < 0)
+		return r;
+	source->name = profile_source_format_windows(&source->windows, options->now_us);
+	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
+}
+
+/* Parts are of the processes asked for already: the daemon sends no others. */
+static int filter_parts(struct profile_source *source, const struct profile_filter *places)
+{
+	struct profile *shown;
+	int r;
+
+	for (size_t i = 0; i < source->n_parts; i++) {
+		r = profile_filter(&shown, source->parts[i].shown, places);
+		if (r < 0)
+			return r;
+		profile_free(source->parts[i].shown);
+		source->parts[i].shown = shown;
+	}
+	return 0;
+}
+
+static bool filters_processes(const struct profile_filter *filter)
+{
+	return filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit;
+}
+
+/* The daemon has filtered these. */
+static void show_functions(struct profile_source *source, const struct profile_filter *filter)
+{
+	source->all = source->shown = source->profile;
+	source->filtered = filters_processes(filter);
+}
+
+/* First the processes, for they are what percentages refer to; then what is within them. */
+int profile_source_filter(struct profile_source *source, const struct profile_filter *filter)
+{
+	struct profile_filter processes = *filter, places = PROFILE_FILTER_INIT;
+	int r = 0;
+
+	drop_filtered(source);
+	processes.object = processes.symbol = NULL;
+	places.object = filter->object;
+	places.symbol = filter->symbol;
+	if (filters_processes(filter))
+		r = profile_filter(&source->processes, source->profile, &processes);
+	if (r < 0)
+		return r;
+	source->all = source->processes ?: source->profile;
+	if (places.object || places.symbol)
+		r = profile_filter(&source->part, source->all, &places) ?:
+			    filter_parts(source, &places);
+	source->shown = source->part ?: source->all;
+	source->filtered = source->processes || source->part;
+	return r;
+}
+
+int profile_source_replace(struct profile_source *source, struct profile *profile,
+			   struct windows *windows, const struct profile_filter *filter)
+{
+	drop_filtered(source);
+	profile_free(source->profile);
+	source->profile = profile;
+	windows_done(&source->windows);
+	source->windows = *windows;
+	*windows = (struct windows){};
+	return profile_source_filter(source, filter);
+}
+
+int profile_source_open_parts(struct profile_source **ret, const struct options *options,
+			      size_t n_parts, bool by_function, struct fault *fault)
+{
+	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
+	struct window_ref reference;
+	int r;
+
+	r = window_ref_parse(&reference, options->window, options->now_us, fault);
+	if (r < 0)
+		return r;
+	r = profile_source_new(&source, options);
+	if (r < 0)
+		return fault_set(fault, r, "%s", strerror(-r));
+	if (reference.kind == WINDOW_REF_RECORDING)
+		r = load_recording(source, options, fault);
+	else
+		r = load_windows(source, options, &reference, n_parts, by_function, fault);
+	if (r < 0)
+		return r;
+	if (source->functions)
+		show_functions(source, &options->filter);
+	else
+		r = profile_source_filter(source, &options->filter);
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+	*ret = TAKE_PTR(source);
+	return 0;
+}
+
+int profile_source_open(struct profile_source **ret, const struct options *options,
+			struct fault *fault)
+{
+	return profile_source_open_parts(ret, options, 0, false, fault);
+}
+
+/* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */
+static void write_ids(FILE *f, const struct windows *windows)
+{
+	size_t n = windows_n_closed(windows);
+
+	if (n == 0)
+		fputs("the open window", f);
+	else if (n == 1)
+		fprintf(f, "window %" PRId64, windows->rows[0].id);
+	else
+		fprintf(f, "windows %" PRId64 " to %" PRId64, windows->rows[0].id,
+			windows->rows[n - 1].id);
+	if (n > 0 && n < windows->n)
+		fputs(" and the open one", f);
+}
+
+char *profile_source_format_windows(const struct windows *windows, uint64_t now)
+{
+	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f;
+
+	if (windows->n == 0)
+		return strdup("no windows");
+	f = open_memstream(&text, &n_bytes);
+	if (!f)
+		return NULL;
+	write_ids(f, windows);
+	fprintf(f, ", %s to %s", time_spec_format(start, windows->rows[0].start_us, now),
+		time_spec_format(end, window_end_us(&windows->rows[windows->n - 1]), now));
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void profile_source_say(const struct profile_source *source, FILE *f)
+{
+	const struct profile *shown = source->shown;
+
+	if (source->damage.fault.text[0] != '\0')
+		text_say(f, "%s: %s; lost: the %" PRIu64 " bytes from there on", source->name,
+			 source->damage.fault.text, source->damage.n_bytes_lost);
+	if (source->others)
+		text_say(f, "counting %s; also recorded, see --event: %s",
+			 shown->info.event ?: "the first event", source->others);
+	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
+		text_say(f, "nothing in it matches the filters");
+	if (source->is_recording) /* the daemon's profiles have names */
+		problems_say(source->symbolizer, source->all, f);
+}

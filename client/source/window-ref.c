@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A range of windows goes from the first that has a moment at or after its beginning to the last
+ * that has one before its end: 10:00..10:10 are sixty windows of ten seconds, and not sixty-one.
+ */
+#include "client/source/window-ref.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+#define US        1000000ull
+#define LATEST_US (5 * 60 * US)
+
+static bool is_recording(const char *text)
+{
+	size_t n = strlen(text);
+
+	return strchr(text, '/') || (n >= 5 && strcmp(text + n - 5, ".data") == 0);
+}
+
+/* The whole of @text as a number. */
+static bool read_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *ret <= INT64_MAX;
+}
+
+static bool parse_recent(struct bound *ret, const char *text)
+{
+	bool back = *text == '-';
+
+	ret->kind = BOUND_RECENT;
+	return read_number(text + back, &ret->number) && (back || ret->number == 0);
+}
+
+static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, struct fault *fault)
+{
+	*ret = (struct bound){ .kind = BOUND_NONE };
+	if (*text == '\0')
+		return 0;
+	if (*text == '@')
+		return parse_recent(ret, text + 1) ?
+			       0 :
+			       fault_set(
+				       fault, -EINVAL,
+				       "'%s' is no window: give @0 for the one still open, @-1 for "
+				       "the one before, and so on",
+				       text);
+	ret->kind = BOUND_ID;
+	if (read_number(text, &ret->number))
+		return 0;
+	ret->kind = BOUND_TIME;
+	if (time_spec_parse(&ret->moment, text, now_us) >= 0)
+		return 0;
+	if (time_spec_is_meant(text))
+		return fault_set(fault, -EINVAL,
+				 "'%s' is no time: give one as -5min, 10:00, yesterday-10:00 or "
+				 "'2026-11-20 10:00'",
+				 text);
+	ret->kind = BOUND_NAME;
+	return 0;
+}
+
+/*
+ * A range's end that is a time of day alone is on the day of its beginning, or, were that before
+ * it, on the next.
+ */
+static void date_last(struct window_ref *reference)
+{
+	const struct time_spec *first = &reference->first.moment;
+	struct time_spec *last = &reference->last.moment;
+
+	if (reference->first.kind != BOUND_TIME || reference->last.kind != BOUND_TIME ||
+	    first->is_exact || last->is_exact || last->has_date)
+		return;
+	last->day = first->day + (last->seconds < first->seconds);
+	last->has_date = true;
+}
+
+static int check_order(const struct window_ref *reference, struct fault *fault)
+{
+	const struct bound *first = &reference->first, *last = &reference->last;
+	bool wrong = false;
+
+	if (first->kind != last->kind)
+		return 0;
+	if (first->kind == BOUND_ID)
+		wrong = first->number > last->number;
+	else if (first->kind == BOUND_RECENT)
+		wrong = first->number < last->number;
+	else if (first->kind == BOUND_TIME)
+		wrong = time_spec_us(&first->moment, false) >= time_spec_us(&last->moment, true);
+	return wrong ? fault_set(fault, -EINVAL, "'%s' ends before it begins", reference->text) : 0;
+}
+
+static int parse_range(struct window_ref *ret, const char *dots, struct fault *fault)
+{
+	_cleanup_free_ char *first = strndup(ret->text, (size_t)(dots - ret->text));
+	int r;
+
+	if (!first)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	ret->kind = WINDOW_REF_RANGE;
+	r = parse_bound(&ret->first, first, ret->now_us, fault);
+	if (r >= 0)
+		r = parse_bound(&ret->last, dots + 2, ret->now_us, fault);
+	if (r < 0)
+		return r;
+	date_last(ret);
+	return check_order(ret, fault);
+}
+
+int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, struct fault *fault)
+{
+	const char *dots;
+
+	*ret = (struct window_ref){ .text = text, .now_us = now_us };
+	if (!text) {
+		ret->kind = WINDOW_REF_RECENT;
+		return 0;
+	}
+	if (*text == '\0')
+		return fault_set(fault, -EINVAL, "a window with no name: see branchctl windows");
+	if (is_recording(text)) {
+		ret->kind = WINDOW_REF_RECORDING;
+		return 0;
+	}
+	dots = strstr(text, "..");
+	if (dots)
+		return parse_range(ret, dots, fault);
+	ret->kind = WINDOW_REF_WINDOW;
+	return parse_bound(&ret->first, text, now_us, fault);
+}
+
+void window_ref_span(const struct window_ref *reference, uint64_t *ret_since, uint64_t *ret_until,
+		     uint64_t *ret_latest)
+{
+	const struct bound *first = &reference->first, *last = &reference->last;
+
+	*ret_since = 0;
+	*ret_until = UINT64_MAX;
+	*ret_latest = 0;
+	if (reference->kind == WINDOW_REF_RECENT) {
+		*ret_since = reference->now_us > LATEST_US ? reference->now_us - LATEST_US : 0;
+	} else if (reference->kind == WINDOW_REF_WINDOW && first->kind == BOUND_TIME) {
+		*ret_since = time_spec_us(&first->moment, false);
+		*ret_until = *ret_since + 1;
+	} else if (reference->kind == WINDOW_REF_WINDOW && first->kind == BOUND_RECENT) {
+		/* the open one may be among them or not */
+		*ret_latest = MIN(first->number, (uint64_t)INT32_MAX) + 1;
+	} else if (reference->kind == WINDOW_REF_RANGE) {
+		if (first->kind == BOUND_TIME)
+			*ret_since = time_spec_us(&first->moment, false);
+		if (last->kind == BOUND_TIME)
+			*ret_until = time_spec_us(&last->moment, true);
+	}
+}
+
+/* " there are 812, ids 1 to 813, from yesterday ..." */
+static void describe(const struct window_ref *reference, const struct windows *windows,
+		     struct fault *ret)
+{
+	size_t n = windows_n_closed(windows);
+	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
+	const struct window_info *first, *last;
+
+	if (n == 0) {
+		fault_set(ret, 0, "there is none yet%s; branchctl status says whether it samples",
+			  windows->n > 0 ? " but @0, still open" : "");
+		return;
+	}
+	first = &windows->rows[0];
+	last = &windows->rows[n - 1];
+	time_spec_format(start, first->start_us, reference->now_us);
+	time_spec_format(end, window_end_us(last), reference->now_us);
+	fault_set(ret, 0,
+		  "there are %zu, ids %" PRId64 " to %" PRId64 ", from %s to %s; "
+		  "branchctl windows lists them",
+		  n, first->id, last->id, start, end);
+}
+
+static int not_there(const struct window_ref *reference, const struct windows *windows,
+		     struct fault *fault, const char *what)
+{
+	struct fault there;
+
+	describe(reference, windows, &there);
+	return fault_set(fault, -ENOENT, "%s '%s': %s", what, reference->text, there.text);
+}
+
+/* The number of the window with that id in @windows; or of the first after it; or their number. */
+static size_t find_id(const struct windows *windows, uint64_t id)
+{
+	size_t n = windows_n_closed(windows), i = 0;
+
+	while (i < n && (uint64_t)windows->rows[i].id < id)
+		i++;
+	return i;
+}
+
+/* The number of windows that end at @us or before. */
+static size_t find_moment(const struct windows *windows, uint64_t us)
+{
+	size_t i = 0;
+
+	while (i < windows->n && !windows->rows[i].open && window_end_us(&windows->rows[i]) <= us)
+		i++;
+	return i;
+}
+
+/* The window @back before the one that is open; where none is, @-1 is the last all the same. */
+static bool find_recent(const struct windows *windows, uint64_t back, size_t *ret)
+{
+	size_t n_closed = windows_n_closed(windows);
+
+	if (back > n_closed || (back == 0 && n_closed == windows->n))
+		return false;
+	*ret = n_closed - back;
+	return true;
+}
+
+/* What names a window must be one; times only bound the range. */
+static bool bound_exists(const struct windows *windows, const struct bound *bound)
+{
+	size_t at;
+
+	switch (bound->kind) {
+	case BOUND_ID:
+		at = find_id(windows, bound->number);
+		return at < windows_n_closed(windows) &&
+		       (uint64_t)windows->rows[at].id == bound->number;
+	case BOUND_RECENT:
+		return find_recent(windows, bound->number, &at);
+	case BOUND_NAME:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool find_one(const struct window_ref *reference, const struct windows *windows, size_t *ret)
+{
+	const struct bound *bound = &reference->first;
+	uint64_t us;
+
+	switch (bound->kind) {
+	case BOUND_ID:
+		*ret = find_id(windows, bound->number);
+		return bound_exists(windows, bound);
+	case BOUND_RECENT:
+		return find_recent(windows, bound->number, ret);
+	case BOUND_TIME:
+		us = time_spec_us(&bound->moment, false);
+		*ret = find_moment(windows, us);
+		return *ret < windows->n && windows->rows[*ret].start_us <= us &&
+		       us <= reference->now_us;
+	default:
+		return false;
+	}
+}
+
+/* Of a bound that exists: the first window at it or after it, and how many begin before its end. */
+static size_t find_begin(const struct window_ref *reference, const struct windows *windows)
+{
+	const struct bound *bound = &reference->first;
+	size_t n_closed = windows_n_closed(windows);
+	uint64_t us;
+
+	switch (bound->kind) {
+	case BOUND_ID:
+		return find_id(windows, bound->number);
+	case BOUND_RECENT:
+		return n_closed - (size_t)bound->number;
+	case BOUND_TIME:
+		us = time_spec_us(&bound->moment, false);
+		return us <= reference->now_us ? find_moment(windows, us) : windows->n;
+	default:
+		return 0;
+	}
+}
+
+static size_t find_end(const struct window_ref *reference, const struct windows *windows)
+{
+	const struct bound *bound = &reference->last;
+	size_t n_closed = windows_n_closed(windows), i = 0;
+	uint64_t us;
+
+	switch (bound->kind) {
+	case BOUND_ID:
+		return find_id(windows, bound->number + 1);
+	case BOUND_RECENT:
+		return n_closed - (size_t)bound->number + 1;
+	case BOUND_TIME:
+		us = time_spec_us(&bound->moment, true);
+		while (i < windows->n && windows->rows[i].start_us < us)
+			i++;
+		return i;
+	default:
+		return windows->n;
+	}
+}
+
+static int resolve_range(const struct window_ref *reference, const struct windows *windows,
+			 size_t *ret_first, size_t *ret_n, struct fault *fault)
+{
+	size_t begin, end;
+
+	if (!bound_exists(windows, &reference->first) || !bound_exists(windows, &reference->last))
+		return not_there(reference, windows, fault, "not all is there of");
+	begin = find_begin(reference, windows);
+	end = find_end(reference, windows);
+	if (begin >= end)
+		return not_there(reference, windows, fault, "no window lies in");
+	*ret_first = begin;
+	*ret_n = end - begin;
+	return 0;
+}
+
+static int resolve_latest(const struct window_ref *reference, const struct windows *windows,
+			  size_t *ret_first, size_t *ret_n, struct fault *fault)
+{
+	uint64_t since, until, latest;
+	struct fault there;
+
+	window_ref_span(reference, &since, &until, &latest);
+	*ret_first = find_moment(windows, since);
+	if (*ret_first < windows->n) {
+		*ret_n = windows->n - *ret_first;
+		return 0;
+	}
+	describe(reference, windows, &there);
+	return fault_set(fault, -ENOENT, "no window of the last five minutes: %s", there.text);
+}
+
+int window_ref_resolve(const struct window_ref *reference, const struct windows *windows,
+		       size_t *ret_first, size_t *ret_n, struct fault *fault)
+{
+	const struct bound *first = &reference->first;
+
+	if (reference->kind == WINDOW_REF_RECENT)
+		return resolve_latest(reference, windows, ret_first, ret_n, fault);
+	if (reference->kind == WINDOW_REF_RANGE)
+		return resolve_range(reference, windows, ret_first, ret_n, fault);
+	if (find_one(reference, windows, ret_first)) {
+		*ret_n = 1;
+		return 0;
+	}
+	if (first->kind == BOUND_NAME)
+		return not_there(reference, windows, fault, "no window is called");
+	if (first->kind == BOUND_TIME && time_spec_us(&first->moment, false) > reference->now_us)
+		return not_there(reference, windows, fault, "still in the future is");
+	return not_there(reference, windows, fault,
+			 first->kind == BOUND_TIME ? "no window holds" : "there is no window");
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Lengths are counted in bytes: a name that is not ASCII is shortened a little more than it must
+ * be.
+ */
+#include "client/term/elide.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+#include "common/util/macro.h"
+
+static const char dots[] = "...";
+#define N_DOTS (sizeof(dots) - 1)
+
+#define MAX_OFFSET 40 /* "+0x" with 16 digits, twice, and ".." */
+
+static const char anonymous[] = "(anonymous namespace)";
+static const char operator_word[] = "operator";
+
+static bool begins_with(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* How much of the text is to be taken as it is, though it has brackets: operator<<, and the like.
+ */
+static size_t plain_length(const char *text, bool in_word)
+{
+	size_t n = sizeof(operator_word) - 1;
+
+	if (begins_with(text, anonymous))
+		return sizeof(anonymous) - 1;
+	if (in_word || !begins_with(text, operator_word) || isalnum((unsigned char)text[n]))
+		return 0;
+	if (begins_with(text + n, "()"))
+		return n + 2;
+	while (text[n] && strchr("<>=-!", text[n]))
+		n++;
+	return n;
+}
+
+/* The end of the bracket that @text opens, or NULL where it stays open. */
+static const char *bracket_end(const char *text)
+{
+	size_t depth = 0, n;
+
+	for (; *text; text += n) {
+		n = plain_length(text, false) ?: 1;
+		if (n > 1 || begins_with(text, "->"))
+			continue;
+		if (strchr("<(", *text))
+			depth++;
+		else if (strchr(">)", *text) && --depth == 0)
+			return text;
+	}
+	return NULL;
+}
+
+static const char *copy_bracket(const char *text, char **to)
+{
+	const char *end = bracket_end(text);
+
+	if (!end)
+		return NULL;
+	*(*to)++ = *text++;
+	if (end - text > 3)
+		*to = mempcpy(*to, "...", 3);
+	else
+		*to = mempcpy(*to, text, (size_t)(end - text));
+	*(*to)++ = *end;
+	return end + 1;
+}
+
+/* False where its brackets do not match. @to has room for as much as @name is long. */
+static bool leave_out_arguments(const char *name, char *to)
+{
+	const char *text = name;
+	size_t n;
+
+	while (text && *text) {
+		bool in_word = text > name && (isalnum((unsigned char)text[-1]) || text[-1] == '_');
+
+		n = plain_length(text, in_word);
+		if (n == 0 && strchr("<(", *text) && text > name) {
+			text = copy_bracket(text, &to);
+			continue;
+		}
+		to = mempcpy(to, text,
+			     n ?: 1); /* Rust's <T as Trait>::f begins with a bracket, too */
+		text += n ?: 1;
+	}
+	*to = '\0';
+	return text != NULL;
+}
+
+/* What a place ends in: "+0x12", or of a block "+0x12..+0x20"; an empty string where it has none.
+ */
+static const char *find_offset(const char *name)
+{
+	const char *start = name + strlen(name), *offset;
+
+	while (start > name && strchr("+.x0123456789abcdef", start[-1]))
+		start--;
+	offset = strstr(start, "+0x");
+	return offset ?: name + strlen(name);
+}
+
+/* Leaves out the outer namespaces and classes as far as must be: "...::add(...)+0x1f". */
+static void cut_qualifiers(char *name, size_t room)
+{
+	char *rest = name, *next;
+
+	if (strlen(name) <= room)
+		return;
+	while (strlen(rest) + N_DOTS > room && (next = strstr(rest + 1, "::")))
+		rest = next;
+	if (rest < name + N_DOTS)
+		return;
+	memmove(name + N_DOTS, rest, strlen(rest) + 1);
+	memcpy(name, dots, N_DOTS);
+}
+
+/* Cuts the name before its offset. Not through a character of UTF-8. */
+static void cut_name(char *name, size_t room)
+{
+	const char *offset = find_offset(name);
+	size_t n_offset = strlen(offset), n;
+
+	if (strlen(name) <= room || n_offset + N_DOTS >= room)
+		return;
+	n = room - n_offset - N_DOTS;
+	while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
+		n--;
+	memmove(name + n + N_DOTS, offset, n_offset + 1);
+	memcpy(name + n, dots, N_DOTS);
+}
+
+char *elide_name(const char *name, size_t room)
+{
+	_cleanup_free_ char *text = strdup(name);
+
+	if (!text || strlen(name) <= room)
+		return TAKE_PTR(text);
+	if (!leave_out_arguments(name, text))
+		memcpy(text, name, strlen(name) + 1);
+	cut_qualifiers(text, room);
+	cut_name(text, room);
+	return TAKE_PTR(text);
+}
+
+size_t elide_name_least(const char *name)
+{
+	size_t n = strlen(name), n_offset = strlen(find_offset(name));
+
+	return n_offset > 0 && n_offset <= MAX_OFFSET ? MIN(n, n_offset + N_DOTS + 1) : 0;
+}
+
+char *elide_path(const char *path, size_t room)
+{
+	const char *rest = path, *slash;
+	char *text;
+
+	if (strlen(path) <= room)
+		return strdup(path);
+	while (strlen(rest) + N_DOTS > room && (slash = strchr(rest + 1, '/')))
+		rest = slash;
+	if (strlen(rest) + N_DOTS > room && room > N_DOTS)
+		rest += strlen(rest) + N_DOTS - room;
+	while (((unsigned char)*rest & 0xc0) == 0x80)
+		rest++;
+	return asprintf(&text, "%s%s", dots, rest) < 0 ? NULL : text;
+}

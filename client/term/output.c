@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/term/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static struct winsize terminal_size(void)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 80 }, real;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &real) < 0)
+		return size;
+	if (real.ws_col > 0)
+		size.ws_col = real.ws_col;
+	if (real.ws_row > 0)
+		size.ws_row = real.ws_row;
+	return size;
+}
+
+void output_open(struct output *ret, const struct options *options)
+{
+	bool is_terminal = isatty(STDOUT_FILENO);
+	struct winsize size = terminal_size();
+
+	*ret = (struct output){
+		.f = stdout,
+		.width = is_terminal ? size.ws_col : 0,
+		.colors = color_wanted(options->color, is_terminal),
+	};
+	if (is_terminal && !options->no_pager && pager_open(&ret->pager, size.ws_row - 1u) >= 0)
+		ret->f = pager_file(ret->pager);
+}
+
+int output_close(struct output *output, struct fault *fault)
+{
+	int r = 0;
+
+	if (fflush(output->f) != 0)
+		r = -errno;
+	else if (ferror(output->f))
+		r = -EIO;
+	pager_close(output->pager);
+	output->pager = NULL;
+	if (r == 0 || r == -EPIPE) /* who has seen enough leaves the pager */
+		return 0;
+	if (fault)
+		fault_set(fault, r, "the output could not be written: %s", strerror(-r));
+	return r;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sorted by place, equal places are neighbours and are added up; then sorted by heat. */
+#include "client/view/branch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/view/view.h"
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_branch_places(const void *p, const void *q)
+{
+	const struct profile_branch *a = p, *b = q;
+	int r = view_compare_locations(a->from, b->from);
+
+	return r ? r : view_compare_locations(a->to, b->to);
+}
+
+static int compare_branches(const void *p, const void *q)
+{
+	const struct profile_branch *a = p, *b = q;
+
+	return a->taken != b->taken ? COMPARE(b->taken, a->taken) : compare_branch_places(p, q);
+}
+
+static int compare_block_places(const void *p, const void *q)
+{
+	const struct profile_block *a = p, *b = q;
+
+	if (a->object != b->object)
+		return COMPARE(a->object, b->object);
+	if (a->start != b->start)
+		return COMPARE(a->start, b->start);
+	return COMPARE(a->end, b->end);
+}
+
+/* Where no row has cycles this is the order of runs. */
+static int compare_blocks(const void *p, const void *q)
+{
+	const struct profile_block *a = p, *b = q;
+
+	if (a->cycles != b->cycles)
+		return COMPARE(b->cycles, a->cycles);
+	if (a->runs != b->runs)
+		return COMPARE(b->runs, a->runs);
+	return compare_block_places(p, q);
+}
+
+static void *copy_rows(const void *rows, size_t n, size_t size)
+{
+	void *copy = malloc(n > 0 ? n * size : 1);
+
+	if (copy && n > 0)
+		memcpy(copy, rows, n * size);
+	return copy;
+}
+
+static void add_branch(struct profile_branch *to, const struct profile_branch *branch)
+{
+	to->kind = branch_kind_merge(to->kind, branch->kind);
+	to->taken += branch->taken;
+	to->mispredicted += branch->mispredicted;
+	to->predicted += branch->predicted;
+	to->aborted += branch->aborted;
+	to->cycles += branch->cycles;
+	to->cycles_rows += branch->cycles_rows;
+}
+
+static void add_block(struct profile_block *to, const struct profile_block *block)
+{
+	to->runs += block->runs;
+	to->cycles += block->cycles;
+	to->cycles_rows += block->cycles_rows;
+}
+
+int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profile *profile)
+{
+	struct profile_branch *rows =
+		copy_rows(profile->branches, profile->n_branches, sizeof(*rows));
+	size_t n = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	qsort(rows, profile->n_branches, sizeof(*rows), compare_branch_places);
+	for (size_t i = 0; i < profile->n_branches; i++)
+		if (n > 0 && compare_branch_places(&rows[n - 1], &rows[i]) == 0)
+			add_branch(&rows[n - 1], &rows[i]);
+		else {
+			rows[n] = rows[i];
+			rows[n++].process = PROFILE_NONE;
+		}
+	qsort(rows, n, sizeof(*rows), compare_branches);
+	*ret = rows;
+	*ret_n = n;
+	return 0;
+}
+
+int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile *profile)
+{
+	struct profile_block *rows = copy_rows(profile->blocks, profile->n_blocks, sizeof(*rows));
+	size_t n = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	qsort(rows, profile->n_blocks, sizeof(*rows), compare_block_places);
+	for (size_t i = 0; i < profile->n_blocks; i++)
+		if (n > 0 && compare_block_places(&rows[n - 1], &rows[i]) == 0)
+			add_block(&rows[n - 1], &rows[i]);
+		else {
+			rows[n] = rows[i];
+			rows[n++].process = PROFILE_NONE;
+		}
+	qsort(rows, n, sizeof(*rows), compare_blocks);
+	*ret = rows;
+	*ret_n = n;
+	return 0;
+}
+
+uint64_t view_block_cycles(const struct profile *profile)
+{
+	uint64_t cycles = 0;
+
+	for (size_t i = 0; i < profile->n_blocks; i++)
+		cycles += profile->blocks[i].cycles;
+	return cycles;
+}

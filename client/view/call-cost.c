@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A snapshot of n rows shows n branches and the n - 1 runs between them, so that calls and cycles
+ * are taken as parts of what was counted of each. Cycles are those of the runs that had any, for
+ * all runs.
+ */
+#include "client/view/call-cost.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/profile/function-counts.h"
+
+#define MIN_CALLS 10
+
+int call_cost_count(struct call_cost **ret, const struct profile *profile)
+{
+	struct call_cost *works = calloc(profile->n_functions + 1, sizeof(*works));
+	struct function_counts counts = { 0 };
+	int r = works ? function_counts_init(&counts, profile) : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < counts.n_rows; i++) {
+		const struct function_tally *tally = &counts.rows[i].tally;
+
+		if (counts.rows[i].function != PROFILE_NONE)
+			call_cost_add(&works[counts.rows[i].function],
+				      &(struct call_cost){ tally->calls, tally->runs,
+							   tally->timed_runs, tally->cycles });
+	}
+	function_counts_done(&counts);
+	if (r < 0)
+		free(works);
+	else
+		*ret = works;
+	return r;
+}
+
+void call_cost_add(struct call_cost *to, const struct call_cost *work)
+{
+	to->calls += work->calls;
+	to->runs += work->runs;
+	to->timed_runs += work->timed_runs;
+	to->cycles += work->cycles;
+}
+
+double call_cost_per_call(const struct call_cost *work, const struct profile_counters *counters)
+{
+	double runs, calls, cycles;
+
+	if (work->calls < MIN_CALLS || work->timed_runs == 0 || counters->runs_counted == 0)
+		return 0;
+	runs = (double)work->runs / (double)counters->runs_counted;
+	calls = (double)work->calls / (double)counters->rows_counted;
+	cycles = (double)work->cycles / (double)work->timed_runs;
+	return runs * cycles / calls;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/view/code-span.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/view/object-name.h"
+#include "client/view/place.h"
+#include "common/profile/filter.h"
+#include "common/util/cleanup.h"
+
+#define MAX_GAP   15 /* bytes: the longest instruction, less one */
+#define MAX_NAMED 4  /* of several functions of one name, so many are told */
+
+struct search {
+	const struct profile_source *source;
+	const char *wanted, *object;
+	const struct profile_function *found[MAX_NAMED];
+	size_t n;
+	int rank; /* of those found */
+};
+
+/* What is meant sooner: the very name; a function; a part that the compiler has split off one. 0:
+ * not at all. */
+static int rank_of(const struct search *search, const struct profile_function *function)
+{
+	const struct profile_object *objects = search->source->all->objects;
+
+	if (function->object == PROFILE_NONE ||
+	    (search->object && !profile_object_matches(&objects[function->object], search->object)))
+		return 0;
+	if (strcmp(function->name, search->wanted) == 0)
+		return 3;
+	if (!profile_symbol_matches(function->name, search->wanted))
+		return 0;
+	return strstr(function->name, " [clone ") ? 1 : 2;
+}
+
+static void add_found(struct search *search, const struct profile_function *function, int rank)
+{
+	if (rank > search->rank)
+		search->n = 0;
+	search->rank = rank;
+	if (search->n < MAX_NAMED)
+		search->found[search->n] = function;
+	search->n++;
+}
+
+static void search_functions(struct search *search)
+{
+	const struct profile *p = search->source->all;
+
+	for (size_t i = 0; i < p->n_functions; i++) {
+		int rank = rank_of(search, &p->functions[i]);
+
+		if (rank > 0 && rank >= search->rank)
+			add_found(search, &p->functions[i], rank);
+	}
+}
+
+/* Several pieces of code that may be meant, as somebody may write them: " libx.so:0x1234,
+ * liby.so:0x10". */
+struct choices {
+	char text[384];
+	size_t n, n_told;
+};
+
+/* 0 or -ENOMEM. */
+static int add_choice(struct choices *choices, const struct profile_source *source, uint32_t object,
+		      uint64_t address)
+{
+	_cleanup_free_ char *name = object_name_format(source->all, object);
+	size_t n = strlen(choices->text), room = sizeof(choices->text) - n;
+	int k;
+
+	if (!name)
+		return -ENOMEM;
+	choices->n++;
+	if (choices->n_told == MAX_NAMED)
+		return 0;
+	k = snprintf(choices->text + n, room, "%s %s:0x%" PRIx64, choices->n_told > 0 ? "," : "",
+		     name, address);
+	if (k < 0 || (size_t)k >= room)
+		choices->text[n] = '\0';
+	else
+		choices->n_told++;
+	return 0;
+}
+
+static int refuse_several(const struct search *search, struct fault *fault)
+{
+	const struct places places = { search->source->all, search->source->symbolizer, false };
+	struct choices choices = {};
+
+	for (size_t i = 0; i < MIN(search->n, (size_t)MAX_NAMED); i++) {
+		const struct profile_function *f = search->found[i];
+		struct place place = place_find(&places, (struct location){ f->object, f->start });
+
+		if (add_choice(&choices, search->source, f->object, place.address) < 0)
+			return fault_set(fault, -ENOMEM, "out of memory");
+	}
+	return fault_set(fault, -EINVAL,
+			 "there are %zu functions '%s': give --object, or one of%s%s", search->n,
+			 search->wanted, choices.text, search->n > choices.n_told ? " ..." : "");
+}
+
+static int find_function(struct code_span *span, const struct profile_source *source,
+			 const char *wanted, const char *object, struct fault *fault)
+{
+	struct search search = { .source = source, .wanted = wanted, .object = object };
+
+	search_functions(&search);
+	if (search.n > 1)
+		return refuse_several(&search, fault);
+	if (search.n == 0)
+		return fault_set(fault, -ENOENT,
+				 "%s: nothing was counted in a function '%s'%s%s; branchctl top "
+				 "-n 0 lists those there are",
+				 source->name, wanted, object ? " of " : "", object ?: "");
+	span->object = search.found[0]->object;
+	span->start = search.found[0]->start;
+	span->size = search.found[0]->size;
+	span->name = search.found[0]->name;
+	return 0;
+}
+
+/* The colon before an address, or NULL. */
+static const char *find_address(const char *wanted)
+{
+	const char *colon = strrchr(wanted, ':');
+
+	return colon && colon > wanted && strncmp(colon, ":0x", 3) == 0 ? colon : NULL;
+}
+
+/* As place_find() makes an address of an offset, but the other way. */
+static uint64_t offset_of(const struct profile_source *source, const struct profile_object *object,
+			  uint64_t address)
+{
+	uint64_t offset;
+
+	if (object->kind == OBJECT_KERNEL || object->kind == OBJECT_MODULE)
+		return address - object->base;
+	if (object->kind == OBJECT_FILE &&
+	    symbolizer_offset(source->symbolizer, object, address, &offset) > 0)
+		return offset;
+	return address;
+}
+
+/* From @at both ways, as long as one range begins where the one before ends. */
+static void take_neighbours(struct code_span *span, const struct profile_range *ranges, size_t n,
+			    uint64_t at)
+{
+	size_t first = 0, last;
+
+	while (first < n && ranges[first].end < at)
+		first++;
+	if (first == n || ranges[first].start > at)
+		return;
+	for (last = first; last + 1 < n && ranges[last + 1].start - ranges[last].end <= MAX_GAP;)
+		last++;
+	while (first > 0 && ranges[first].start - ranges[first - 1].end <= MAX_GAP)
+		first--;
+	span->start = ranges[first].start;
+	span->size = ranges[last].end + MAX_GAP - ranges[first].start + 1;
+}
+
+/* 1 where the object has something there. */
+static int find_in_object(struct code_span *span, const struct profile_source *source,
+			  uint32_t object, uint64_t address)
+{
+	const struct profile *p = source->all;
+	struct location at = { object, offset_of(source, &p->objects[object], address) };
+	const struct profile_function *f = profile_find_function(p, at);
+	_cleanup_free_ struct profile_range *ranges = NULL;
+	size_t n;
+
+	span->object = object;
+	if (f) {
+		span->start = f->start;
+		span->size = f->size;
+		span->name = f->name;
+		return 1;
+	}
+	if (profile_ranges(&ranges, &n, p, object) < 0)
+		return -ENOMEM;
+	take_neighbours(span, ranges, n, at.offset);
+	return span->size > 0;
+}
+
+static int find_address_in_object(struct code_span *span, const struct profile_source *source,
+				  const char *wanted, const char *colon, struct fault *fault)
+{
+	_cleanup_free_ char *name = strndup(wanted, (size_t)(colon - wanted));
+	const struct profile *p = source->all;
+	struct choices choices = {};
+	char *end;
+	uint64_t address;
+	int r = 0;
+
+	if (!name)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	errno = 0;
+	address = strtoull(colon + 1, &end, 16);
+	if (*end != '\0' || errno != 0)
+		return fault_set(fault, -EINVAL, "'%s' is no address: give OBJECT:0xADDRESS",
+				 colon + 1);
+	for (uint32_t i = 0; r >= 0 && i < p->n_objects; i++) {
+		struct code_span found = {};
+
+		if (!profile_object_matches(&p->objects[i], name))
+			continue;
+		r = find_in_object(&found, source, i, address);
+		if (r <= 0)
+			continue;
+		*span = found;
+		r = add_choice(&choices, source, i, address);
+	}
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	if (choices.n > 1)
+		return fault_set(fault, -EINVAL, "there are %zu objects '%s': give one of%s%s",
+				 choices.n, name, choices.text,
+				 choices.n > choices.n_told ? " ..." : "");
+	if (choices.n == 0)
+		return fault_set(fault, -ENOENT,
+				 "%s: nothing was counted at %s of an object '%s'; branchctl top "
+				 "--by object -n 0 lists those there are",
+				 source->name, colon + 1, name);
+	return 0;
+}
+
+static int find_ranges(struct code_span *span, const struct profile_source *source,
+		       struct fault *fault)
+{
+	size_t n, first = 0;
+
+	if (profile_ranges(&span->all_ranges, &n, source->all, span->object) < 0)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	while (first < n && span->all_ranges[first].end < span->start)
+		first++;
+	span->ranges = span->all_ranges + first;
+	while (first + span->n_ranges < n &&
+	       (span->ranges[span->n_ranges].start < span->start ||
+		span->ranges[span->n_ranges].start - span->start < span->size))
+		span->n_ranges++;
+	return 0;
+}
+
+int code_span_find(struct code_span *ret, const struct profile_source *source, const char *wanted,
+		   const char *object, struct fault *fault)
+{
+	struct code_span span = {};
+	const char *colon = find_address(wanted);
+	int r;
+
+	r = colon ? find_address_in_object(&span, source, wanted, colon, fault) :
+		    find_function(&span, source, wanted, object, fault);
+	if (r >= 0)
+		r = find_ranges(&span, source, fault);
+	if (r >= 0)
+		*ret = span;
+	return r;
+}
+
+void code_span_done(struct code_span *span)
+{
+	free(span->all_ranges);
+	*span = (struct code_span){};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/view/counters.h"
+
+static const struct {
+	const char *name, *what;
+	size_t offset;
+} counters_known[N_COUNTERS] = {
+#define X(name, what) { #name, what, offsetof(struct profile_counters, name) },
+	PROFILE_COUNTERS(X)
+#undef X
+};
+
+struct counter counter_get(const struct profile_counters *counters, size_t i)
+{
+	const char *field = (const char *)counters + counters_known[i].offset;
+
+	return (struct counter){
+		.name = counters_known[i].name,
+		.what = counters_known[i].what,
+		.value = *(const uint64_t *)(const void *)field,
+	};
+}
+
+uint64_t counters_lost(const struct profile_counters *counters)
+{
+	return counters->lost_records + counters->lost_samples + counters->skipped;
+}

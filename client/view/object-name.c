@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/view/object-name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/view/place.h"
+#include "common/profile/filter.h"
+
+static bool is_only_one(const struct profile *profile, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->n_objects; i++)
+		n += profile_object_matches(&profile->objects[i], name);
+	return n == 1;
+}
+
+char *object_name_format(const struct profile *profile, uint32_t object)
+{
+	const struct profile_object *o = &profile->objects[object];
+	char id[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < o->n_build_id; i++)
+		sprintf(id + 2 * i, "%02x", o->build_id[i]);
+	if (is_only_one(profile, place_object_name(o)))
+		return strdup(place_object_name(o));
+	return strdup(is_only_one(profile, o->path) || !is_only_one(profile, id) ? o->path : id);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/view/place.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+static void find_line(struct place *place, const struct places *places)
+{
+	struct source_frame frame;
+
+	if (!places->lines || !places->symbolizer || !place->object)
+		return;
+	if (symbolizer_lines(places->symbolizer, place->object, place->offset, &frame, 1) < 1)
+		return;
+	place->file = frame.file;
+	place->line = frame.line;
+}
+
+struct place place_find(const struct places *places, struct location at)
+{
+	const struct profile *profile = places->profile;
+	struct place place = {
+		.address = profile_raw_address(profile, at),
+		.offset = at.offset,
+	};
+	uint64_t address;
+
+	if (at.object == PROFILE_NONE)
+		return place;
+	place.object = &profile->objects[at.object];
+	place.function = profile_find_function(profile, at);
+	if (places->symbolizer && place.object->kind == OBJECT_FILE &&
+	    symbolizer_address(places->symbolizer, place.object, at.offset, &address) > 0)
+		place.address = address;
+	find_line(&place, places);
+	return place;
+}
+
+bool place_has_file_offset(const struct place *place)
+{
+	return place->object && place->object->kind == OBJECT_FILE;
+}
+
+static char *format_offset(const char *name, uint64_t offset)
+{
+	char *text;
+
+	return asprintf(&text, "%s+0x%" PRIx64, name, offset) < 0 ? NULL : text;
+}
+
+char *place_format(const struct place *place)
+{
+	char *text;
+
+	if (place->function)
+		return format_offset(place->function->name, place->offset - place->function->start);
+	if (place->object && place->object->kind != OBJECT_KERNEL &&
+	    place->object->kind != OBJECT_MEMORY)
+		return format_offset(place_object_name(place->object),
+				     place->object->kind == OBJECT_MODULE ? place->offset :
+									    place->address);
+	return asprintf(&text, "0x%" PRIx64, place->address) < 0 ? NULL : text;
+}
+
+static char *format_line(const struct place *place)
+{
+	const char *slash = strrchr(place->file, '/');
+	char *text;
+
+	if (asprintf(&text, "%s:%" PRIu32, slash ? slash + 1 : place->file, place->line) < 0)
+		return NULL;
+	return text;
+}
+
+/* @from and @to with two dots between, of @to without what it has in common, up to its last @mark.
+ */
+static char *join(const char *from, const char *to, char mark)
+{
+	const char *from_mark = strrchr(from, mark) ?: from, *to_mark = strrchr(to, mark) ?: to;
+	char *text;
+
+	if (from_mark - from != to_mark - to || strncmp(from, to, (size_t)(to_mark - to)) != 0)
+		to_mark = to;
+	else if (*to_mark == ':')
+		to_mark++;
+	return asprintf(&text, "%s..%s", from, to_mark) < 0 ? NULL : text;
+}
+
+char *place_format_block(const struct places *places, const struct profile_block *block)
+{
+	struct location start_at = { block->object, block->start };
+	struct location end_at = { block->object, block->end };
+	struct place start = place_find(places, start_at), end = place_find(places, end_at);
+	bool lines = start.file && end.file;
+	_cleanup_free_ char *from = lines ? format_line(&start) : place_format(&start);
+	_cleanup_free_ char *to = lines ? format_line(&end) : place_format(&end);
+
+	return from && to ? join(from, to, lines ? ':' : '+') : NULL;
+}
+
+const char *place_object_name(const struct profile_object *object)
+{
+	const char *slash;
+
+	if (!object || object->path[0] == '\0')
+		return "[unknown]";
+	slash = strrchr(object->path, '/');
+	return slash && slash[1] != '\0' ? slash + 1 : object->path;
+}

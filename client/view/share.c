@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each view here only says what rows a node belongs to; shares.c counts. Source lines are dear to
+ * look up, so that is done once per distinct place: nodes of the same place share their range.
+ */
+#include "client/view/share.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define MAX_INLINED 64
+
+/* A place whose lines were looked up. */
+struct symbol_cache {
+	struct location at; /* the key, without padding: see place_key() */
+	struct share_range range;
+	UT_hash_handle hh;
+};
+
+struct grouping {
+	struct shares *shares;
+	const struct profile *profile;
+	struct symbolizer *symbolizer;
+	bool inlined;
+	struct symbol_cache *known;
+	struct share_range *ranges;
+	uint32_t *groups;
+	size_t n_groups, cap_groups;
+};
+
+static void grouping_done(struct grouping *grouping)
+{
+	struct symbol_cache *known, *next;
+
+	HASH_ITER(hh, grouping->known, known, next) {
+		HASH_DEL(grouping->known, known);
+		free(known);
+	}
+	shares_free(grouping->shares);
+	free(grouping->ranges);
+	free(grouping->groups);
+}
+
+static int grouping_init(struct grouping *grouping, const struct profile *profile)
+{
+	*grouping = (struct grouping){ .profile = profile };
+	grouping->ranges = calloc(profile->n_stacks + 1, sizeof(*grouping->ranges));
+	return grouping->ranges ? shares_new(&grouping->shares) : -ENOMEM;
+}
+
+/* Appends the row called @key to the range that is being made. */
+static int grouping_add(struct grouping *grouping, const struct share_key *key)
+{
+	int64_t row = shares_find(grouping->shares, key);
+	int r;
+
+	if (row < 0)
+		return (int)row;
+	r = ARRAY_RESERVE(&grouping->groups, &grouping->cap_groups, grouping->n_groups + 1);
+	if (r < 0)
+		return r;
+	grouping->groups[grouping->n_groups++] = (uint32_t)row;
+	return 0;
+}
+
+static int grouping_fold(struct grouping *grouping, struct shares **ret)
+{
+	int r = shares_count(grouping->shares, grouping->profile, grouping->ranges,
+			     grouping->groups);
+
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(grouping->shares);
+	return 0;
+}
+
+/* What row a node belongs to, where it is just one. */
+typedef struct share_key (*key_function)(const struct profile *profile,
+					 const struct profile_stack *stack);
+
+static int view_by_key(struct shares **ret, const struct profile *profile, key_function key_of)
+{
+	_cleanup_(grouping_done) struct grouping grouping;
+	int r;
+
+	r = grouping_init(&grouping, profile);
+	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
+		struct share_key key = key_of(profile, &profile->stacks[i]);
+
+		grouping.ranges[i] = (struct share_range){ (uint32_t)grouping.n_groups, 1 };
+		r = grouping_add(&grouping, &key);
+	}
+	return r < 0 ? r : grouping_fold(&grouping, ret);
+}
+
+struct share_key share_key_of_function(const struct profile *profile, struct location at)
+{
+	const struct profile_function *function = profile_find_function(profile, at);
+	struct share_key key = { .object = at.object };
+
+	if (function) {
+		key.symbol = function->name;
+		key.start = function->start;
+	}
+	return key;
+}
+
+static struct share_key key_by_function(const struct profile *profile,
+					const struct profile_stack *stack)
+{
+	return share_key_of_function(profile, profile_place_frame(profile, stack->frame));
+}
+
+static struct share_key key_by_object(const struct profile *profile,
+				      const struct profile_stack *stack)
+{
+	return (struct share_key){ .object = stack->frame.object };
+}
+
+static struct share_key key_by_process(const struct profile *profile,
+				       const struct profile_stack *stack)
+{
+	return (struct share_key){ .process = stack->process };
+}
+
+static struct share_key key_by_unit(const struct profile *profile,
+				    const struct profile_stack *stack)
+{
+	if (stack->process == PROFILE_NONE)
+		return (struct share_key){ .unit = NULL };
+	return (struct share_key){ .unit = profile->processes[stack->process].unit };
+}
+
+int view_functions(struct shares **ret, const struct profile *profile)
+{
+	return view_by_key(ret, profile, key_by_function);
+}
+
+int view_objects(struct shares **ret, const struct profile *profile)
+{
+	return view_by_key(ret, profile, key_by_object);
+}
+
+int view_processes(struct shares **ret, const struct profile *profile)
+{
+	return view_by_key(ret, profile, key_by_process);
+}
+
+int view_units(struct shares **ret, const struct profile *profile)
+{
+	return view_by_key(ret, profile, key_by_unit);
+}
+
+/* Adds the rows of the place @at, the innermost first. */
+typedef int (*place_function)(struct grouping *grouping, struct location at);
+
+static size_t look_up_lines(const struct grouping *grouping, struct location at,
+			    struct source_frame *ret, size_t n)
+{
+	int found;
+
+	if (at.object == PROFILE_NONE)
+		return 0;
+	found = symbolizer_lines(grouping->symbolizer, &grouping->profile->objects[at.object],
+				 at.offset, ret, n);
+	return found > 0 ? (size_t)found : 0;
+}
+
+static int add_functions(struct grouping *grouping, struct location at)
+{
+	struct share_key key = share_key_of_function(grouping->profile, at);
+	struct source_frame frames[MAX_INLINED];
+	size_t n = look_up_lines(grouping, at, frames, MAX_INLINED);
+	int r = 0;
+
+	/* The last frame is the function itself, whose symbol is the better name. */
+	for (size_t i = 0; r >= 0 && i + 1 < n; i++)
+		if (frames[i].function)
+			r = grouping_add(grouping, &(struct share_key){
+							   .symbol = frames[i].function,
+							   .object = at.object,
+						   });
+	if (r < 0)
+		return r;
+	if (key.symbol)
+		key.start = 0;
+	return grouping_add(grouping, &key);
+}
+
+static int add_lines(struct grouping *grouping, struct location at)
+{
+	struct source_frame frames[MAX_INLINED];
+	size_t n = look_up_lines(grouping, at, frames, MAX_INLINED);
+	struct share_key key = { .object = at.object };
+	size_t n_before = grouping->n_groups;
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!frames[i].file || frames[i].line == 0)
+			continue;
+		key.file = frames[i].file;
+		key.line = frames[i].line;
+		r = grouping_add(grouping, &key);
+		if (r < 0 || !grouping->inlined)
+			return r;
+	}
+	return grouping->n_groups > n_before ? 0 : grouping_add(grouping, &key);
+}
+
+/* Once for each distinct place. */
+static int group_place(struct grouping *grouping, struct location at, place_function add,
+		       struct share_range *ret)
+{
+	_cleanup_free_ struct symbol_cache *new = NULL;
+	struct symbol_cache *known;
+	struct location key;
+	int r;
+
+	memset(&key, 0, sizeof(key)); /* its padding is hashed */
+	key.object = at.object;
+	key.offset = at.offset;
+	HASH_FIND(hh, grouping->known, &key, sizeof(key), known);
+	if (known) {
+		*ret = known->range;
+		return 0;
+	}
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	memcpy(&new->at, &key, sizeof(key));
+	new->range.first = (uint32_t)grouping->n_groups;
+	r = add(grouping, at);
+	if (r < 0)
+		return r;
+	new->range.n = (uint32_t)grouping->n_groups - new->range.first;
+	HASH_ADD(hh, grouping->known, at, sizeof(new->at), new);
+	if (!new->hh.tbl)
+		return -ENOMEM;
+	*ret = TAKE_PTR(new)->range;
+	return 0;
+}
+
+static int view_by_place(struct shares **ret, const struct profile *profile,
+			 struct symbolizer *symbolizer, bool inlined, place_function add)
+{
+	_cleanup_(grouping_done) struct grouping grouping;
+	int r;
+
+	r = grouping_init(&grouping, profile);
+	grouping.symbolizer = symbolizer;
+	grouping.inlined = inlined;
+	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++)
+		r = group_place(&grouping, profile_place_frame(profile, profile->stacks[i].frame),
+				add, &grouping.ranges[i]);
+	return r < 0 ? r : grouping_fold(&grouping, ret);
+}
+
+int view_functions_inlined(struct shares **ret, const struct profile *profile,
+			   struct symbolizer *symbolizer)
+{
+	return view_by_place(ret, profile, symbolizer, true, add_functions);
+}
+
+int view_lines(struct shares **ret, const struct profile *profile, struct symbolizer *symbolizer,
+	       bool inlined)
+{
+	return view_by_place(ret, profile, symbolizer, inlined, add_lines);
+}
+
+int view_shares(struct shares **ret, enum view_by by, const struct profile *profile,
+		struct symbolizer *symbolizer, bool inlined)
+{
+	switch (by) {
+	case VIEW_FUNCTION:
+		return inlined ? view_functions_inlined(ret, profile, symbolizer) :
+				 view_functions(ret, profile);
+	case VIEW_LINE:
+		return view_lines(ret, profile, symbolizer, inlined);
+	case VIEW_OBJECT:
+		return view_objects(ret, profile);
+	case VIEW_PROCESS:
+		return view_processes(ret, profile);
+	default:
+		return view_units(ret, profile);
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shares: rows that samples fall to, by themselves or by what they called.
+ *
+ * A view says to which rows each node of the tree of stacks belongs; shares_count() walks the tree
+ * once and counts. A sample counts for a row's total once, however often the row is in its stack.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+
+/* What a row is called; which fields say something depends on the view, the others are zero. */
+struct share_key {
+	const char *symbol; /* NULL: no symbol is known */
+	const char *unit;
+	const char *file; /* NULL: no source line is known */
+	uint64_t start;   /* tells functions of one name and object apart */
+	uint32_t line;
+	uint32_t object;  /* PROFILE_NONE: none */
+	uint32_t process; /* index */
+};
+
+struct share {
+	struct share_key key;
+	uint64_t self;
+	uint64_t total;
+};
+
+struct shares {
+	struct share *rows;
+	size_t n_rows, cap_rows;
+	struct shares_index *index;
+	struct strings *strings;
+};
+
+/* The rows a node belongs to: @n numbers in groups[] from @first, the innermost first. */
+struct share_range {
+	uint32_t first, n;
+};
+
+int shares_new(struct shares **ret);
+struct shares *shares_free(struct shares *shares);
+DEFINE_CLEANUP(struct shares *, shares_free);
+
+/* The number of the row called @key, new with no counts where there was none; or -ENOMEM. */
+int64_t shares_find(struct shares *shares, const struct share_key *key);
+
+/* For qsort(), of two shares: largest self first, then largest total; others by their keys. */
+int share_compare(const void *p, const void *q);
+
+/*
+ * Counts the stacks of @profile: node i belongs to the rows ranges[i] names. Then sorts by
+ * share_compare(), so that numbers handed out before are void. 0 or -ENOMEM.
+ */
+int shares_count(struct shares *shares, const struct profile *profile,
+		 const struct share_range *ranges, const uint32_t *groups);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The view by stack: the hottest call stacks, all processes added up.
+ *
+ * Callers are told apart by their call sites. The leaf is a whole function where it has one: the
+ * instructions of a loop are sampled all over, and a row for each of them would show no stack as
+ * hot.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/profile/profile.h"
+
+struct view_stack {
+	struct location leaf; /* the start of its function, or the place sampled */
+	uint32_t caller;      /* of view_stacks.callers, or PROFILE_NONE */
+	uint64_t samples;
+	uint64_t stitched; /* frames from earlier samples, summed over these */
+};
+
+struct view_stack_caller {
+	struct location frame;
+	uint32_t parent; /* the one it was called by; less than its own number */
+};
+
+struct view_stacks {
+	struct view_stack *rows;
+	struct view_stack_caller *callers;
+	size_t n_rows, cap_rows, n_callers, cap_callers;
+};
+
+/* The rows of the sealed @profile, hottest first. 0 or -ENOMEM. */
+int view_stacks(struct view_stacks **ret, const struct profile *profile);
+struct view_stacks *view_stacks_free(struct view_stacks *stacks);
+DEFINE_CLEANUP(struct view_stacks *, view_stacks_free);
+
+/* How many frames it has. */
+size_t view_stack_depth(const struct view_stacks *stacks, const struct view_stack *stack);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parts of a function (".cold", ".part.0") are no clones: they hold code of their own. */
+#include "client/view/symbol-name.h"
+
+#include <string.h>
+
+#include "common/util/macro.h"
+
+char *symbol_name_strip(const char *name)
+{
+	static const char *const marks[] = { ".isra.", ".constprop.", ".lto_priv." };
+	const char *end = name + strlen(name), *found;
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		found = strstr(name, marks[i]);
+		if (found && found < end)
+			end = found;
+	}
+	found = strstr(name, " [clone ");
+	if (found && *end && found < end) /* as demangled: "work(int) [clone .isra.0]" */
+		end = found;
+	return strndup(name, (size_t)(end - name));
+}

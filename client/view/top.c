@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/view/top.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "client/term/text.h"
+#include "client/view/branch.h"
+#include "client/view/share.h"
+
+/* 1 where the branch is wanted, else 0. */
+static int is_wanted(struct top *top, const struct profile_branch *branch)
+{
+	enum branch_kind kind;
+	int r;
+
+	if (top->mispredicted && branch->mispredicted == 0)
+		return 0;
+	if (top->kinds == 0)
+		return 1;
+	r = branch_class_find(top->class, branch, &kind);
+	if (r < 0)
+		return r;
+	if (kind == BRANCH_UNKNOWN)
+		top->n_unclassified += branch->taken;
+	return (top->kinds >> kind & 1) != 0;
+}
+
+static int view_some_branches(struct top *top, const struct options *options)
+{
+	size_t n = 0;
+	int r;
+
+	top->mispredicted = options->mispredicted;
+	top->kinds = options->branch_kinds;
+	r = view_branches(&top->branches, &top->n_rows, top->source->shown);
+	if (r >= 0)
+		r = branch_class_new(&top->class, top->source->shown, top->source->symbolizer);
+	for (size_t i = 0; r >= 0 && i < top->n_rows; i++) {
+		r = is_wanted(top, &top->branches[i]);
+		if (r > 0)
+			top->branches[n++] = top->branches[i];
+	}
+	top->n_rows = n;
+	return r;
+}
+
+static int view_some_stacks(struct top *top, const struct options *options)
+{
+	const struct profile *profile = top->source->shown;
+	int r;
+
+	top->tree_first = options->tree;
+	if (options->tree) {
+		r = view_tree(&top->tree, profile, options->tree, options->n_rows);
+		if (r >= 0)
+			top->n_rows = top->tree->n_rows;
+		return r;
+	}
+	r = view_stacks(&top->stacks, profile);
+	if (r >= 0)
+		top->n_rows = top->stacks->n_rows;
+	return r;
+}
+
+static int view(struct top *top, const struct options *options)
+{
+	const struct profile *profile = top->source->shown;
+	int r;
+
+	switch (top->by) {
+	case VIEW_STACK:
+		return view_some_stacks(top, options);
+	case VIEW_STREAM:
+		r = view_streams(&top->streams, profile);
+		if (r >= 0)
+			top->n_rows = top->streams->n_rows;
+		return r;
+	case VIEW_BRANCH:
+		return view_some_branches(top, options);
+	case VIEW_BLOCK:
+		top->block_cycles = view_block_cycles(top->source->all);
+		return view_blocks(&top->blocks, &top->n_rows, profile);
+	default:
+		r = view_shares(&top->shares, top->by, profile, top->source->symbolizer,
+				options->inlined);
+		if (r >= 0)
+			top->n_rows = top->shares->n_rows;
+		return r;
+	}
+}
+
+int top_new(struct top **ret, const struct profile_source *source, const struct options *options)
+{
+	_cleanup_(top_freep) struct top *top = calloc(1, sizeof(*top));
+	int r;
+
+	if (!top)
+		return -ENOMEM;
+	top->by = options->by;
+	top->source = source;
+	top->places = (struct places){
+		.profile = source->shown,
+		.symbolizer = source->symbolizer,
+		.lines = options->inlined || top->by == VIEW_STREAM,
+	};
+	r = view(top, options);
+	if (r < 0)
+		return r;
+	top->n_shown = top->n_rows;
+	if (options->n_rows > 0)
+		top->n_shown = MIN(top->n_rows, options->n_rows);
+	*ret = TAKE_PTR(top);
+	return 0;
+}
+
+struct top *top_free(struct top *top)
+{
+	if (!top)
+		return NULL;
+	shares_free(top->shares);
+	view_stacks_free(top->stacks);
+	view_tree_free(top->tree);
+	view_streams_free(top->streams);
+	free(top->branches);
+	branch_class_free(top->class);
+	free(top->blocks);
+	free(top);
+	return NULL;
+}
+
+void top_say(const struct top *top, FILE *f)
+{
+	if (top->n_unclassified > 0)
+		text_say(
+			f,
+			"%.1f %% of the branches are left out, for nothing tells of what kind they "
+			"are: neither the processor nor their code, which is not at hand",
+			top_percent(top->n_unclassified, top->source->all->counters.rows_counted));
+}
+
+size_t top_n_omitted(const struct top *top)
+{
+	return top->n_rows - top->n_shown + (top->tree ? top->tree->n_left_out : 0);
+}
+
+double top_percent(uint64_t part, uint64_t all)
+{
+	return all > 0 ? 100.0 * (double)part / (double)all : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/view/view.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const names[N_VIEWS] = {
+	[VIEW_FUNCTION] = "function", [VIEW_STACK] = "stack",     [VIEW_STREAM] = "stream",
+	[VIEW_BRANCH] = "branch",     [VIEW_BLOCK] = "block",     [VIEW_LINE] = "line",
+	[VIEW_OBJECT] = "object",     [VIEW_PROCESS] = "process", [VIEW_UNIT] = "unit",
+};
+
+const char *view_name(enum view_by by)
+{
+	return names[by];
+}
+
+int view_parse(enum view_by *ret, const char *name)
+{
+	for (int by = 0; by < N_VIEWS; by++)
+		if (strcmp(names[by], name) == 0) {
+			*ret = (enum view_by)by;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int view_compare_locations(struct location a, struct location b)
+{
+	if (a.object != b.object)
+		return a.object < b.object ? -1 : 1;
+	if (a.offset != b.offset)
+		return a.offset < b.offset ? -1 : 1;
+	return 0;
+}
+
+struct location view_function_start(const struct profile *profile, struct location at)
+{
+	const struct profile_function *function = profile_find_function(profile, at);
+
+	return function ? (struct location){ at.object, function->start } : at;
+}

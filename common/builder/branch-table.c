@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The index is a hash table with open addressing and linear probing. The hash is multiply-add by
+ * odd constants with the high bits taken (Dietzfelbinger et al., A reliable randomized algorithm
+ * for the closest-pair problem, 1997): multiplications that do not wait for each other.
+ *
+ * A batch goes through three stages: while it is filled its hashes are computed and its index
+ * entries asked for; with the next submit() these are read and the counts asked for; with the one
+ * after that the counts are made.
+ */
+#include "common/builder/branch-table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "common/util/macro.h"
+#include "common/util/pages.h"
+
+#define MIN_BITS 12
+
+/* An index entry: the number of a count, above it some bits of its hash, and the highest bit. */
+#define NUMBER_BITS 22
+#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
+#define TAKEN       (1u << 31)
+
+_Static_assert(sizeof(struct row_count) == 64, "a count is a cache line");
+_Static_assert(BRANCH_TABLE_MAX <= NUMBER_MASK + 1, "a number fits into an index entry");
+
+int branch_table_init(struct branch_table *table, size_t max_counts)
+{
+	*table = (struct branch_table){ .bits = MIN_BITS };
+	table->max_counts = MIN(max_counts, (size_t)BRANCH_TABLE_MAX);
+	table->counts = pages_new(table->max_counts * sizeof(*table->counts));
+	table->index = pages_new(sizeof(*table->index) << table->bits);
+	if (table->counts && table->index)
+		return 0;
+	branch_table_done(table);
+	return -ENOMEM;
+}
+
+void branch_table_done(struct branch_table *table)
+{
+	pages_free(table->counts, table->max_counts * sizeof(*table->counts));
+	pages_free(table->index, sizeof(*table->index) << table->bits);
+	table->counts = NULL;
+	table->index = NULL;
+}
+
+/* The upper bits say where in the index; of those below, as many as an entry has room for. */
+static inline uint32_t tag(uint64_t h)
+{
+	return ((uint32_t)(h >> 20) & ~NUMBER_MASK) | TAKEN;
+}
+
+static inline size_t place(const struct branch_table *t, uint64_t h)
+{
+	return h >> (64 - t->bits);
+}
+
+static inline size_t next_place(const struct branch_table *t, size_t k)
+{
+	return (k + 1) & (((size_t)1 << t->bits) - 1);
+}
+
+static int grow_index(struct branch_table *t)
+{
+	uint32_t *index = pages_new(sizeof(*index) << (t->bits + 1));
+
+	if (!index)
+		return -ENOMEM;
+	pages_free(t->index, sizeof(*t->index) << t->bits);
+	t->index = index;
+	t->bits++;
+	for (size_t i = 0; i < t->n_counts; i++) {
+		const struct row_count *c = &t->counts[i];
+		uint64_t h = row_hash(row_hash_context(c->context), c->run, c->from, c->to);
+		size_t k = place(t, h);
+
+		while (t->index[k])
+			k = next_place(t, k);
+		t->index[k] = tag(h) | (uint32_t)i;
+	}
+	return 0;
+}
+
+static void turn_away(struct branch_table *t, const struct counted_row *row)
+{
+	t->full_samples += row->to == 0;
+	t->full_rows += row->to != 0;
+	t->full_runs += (row->run & RUN_MASK) != RUN_NONE;
+}
+
+/* A new count, entered at @k of the index; NULL if the table is full. */
+static __attribute__((noinline)) struct row_count *add_count(struct branch_table *t, size_t k,
+							     uint64_t h, uint32_t context,
+							     const struct counted_row *row)
+{
+	struct row_count *c = &t->counts[t->n_counts];
+
+	if (t->n_counts == t->max_counts) {
+		turn_away(t, row);
+		return NULL;
+	}
+	*c = (struct row_count){
+		.from = row->from, .to = row->to, .context = context, .run = row->run
+	};
+	t->index[k] = tag(h) | (uint32_t)t->n_counts++;
+	return c;
+}
+
+static inline bool is_of(const struct row_count *c, uint32_t context, const struct counted_row *row)
+{
+	return c->from == row->from && c->to == row->to && c->run == row->run &&
+	       c->context == context;
+}
+
+/* The count of the row, looked at; NULL if there is none and the table is full. Rarely needed. */
+static __attribute__((noinline)) struct row_count *find_surely(struct branch_table *t, uint64_t h,
+							       uint32_t context,
+							       const struct counted_row *row)
+{
+	size_t k = place(t, h);
+
+	for (; t->index[k]; k = next_place(t, k)) {
+		struct row_count *c = &t->counts[t->index[k] & NUMBER_MASK];
+
+		if (is_of(c, context, row))
+			return c;
+	}
+	return add_count(t, k, h, context, row);
+}
+
+/* The first count whose piece of the hash is the row's: not looked at yet, but asked for. */
+static void find_batch(struct branch_table *t, struct row_batch *b)
+{
+	/* the same for all of the batch, which the compiler cannot know */
+	const size_t n = b->n, mask = ((size_t)1 << t->bits) - 1;
+	const unsigned int shift = 64 - t->bits;
+	struct row_count *counts = t->counts;
+	const uint32_t *index = t->index;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t h = b->hashes[i];
+		size_t k = h >> shift;
+		uint32_t number;
+
+		/* What is left of an entry with that tag is its number. */
+		while (_unlikely_((number = index[k] ^ tag(h)) > NUMBER_MASK) && index[k])
+			k = (k + 1) & mask;
+		if (_likely_(number <= NUMBER_MASK)) {
+			b->counts[i] = &counts[number];
+			__builtin_prefetch(b->counts[i], 1);
+		} else {
+			b->counts[i] = add_count(t, k, h, b->context, &b->rows[i]);
+		}
+	}
+}
+
+/* What a row adds to these, by its flags BRANCH_RECORD_MISPREDICTED (1), BRANCH_RECORD_PREDICTED
+ * (2) and BRANCH_RECORD_ABORT (8). */
+static const row_times by_flags[16] = {
+	{ 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 1, 0, 1, 0 }, { 1, 1, 1, 0 },
+	{ 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 1, 0, 1, 0 }, { 1, 1, 1, 0 },
+	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
+	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
+};
+
+static inline void count(struct row_count *c, const struct counted_row *row)
+{
+	c->times += by_flags[row->flags % 16];
+	c->cycles += row->cycles;
+	c->cycles_rows += row->cycles != 0;
+}
+
+static void count_batch(struct branch_table *t, struct row_batch *b)
+{
+	const uint32_t context = b->context;
+	const size_t n = b->n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct counted_row *row = &b->rows[i];
+		struct row_count *c = b->counts[i];
+
+		if (_unlikely_(!c))
+			continue;
+		if (_unlikely_(!is_of(c, context, row)))
+			c = find_surely(t, b->hashes[i], context, row);
+		if (_likely_(c != NULL))
+			count(c, row);
+	}
+	b->n = 0;
+}
+
+/* One step on for all batches: that in line behind the one being filled, and the one behind that.
+ */
+static void advance(struct branch_table *t)
+{
+	count_batch(t, &t->batches[(t->filling + 1) % 3]);
+	find_batch(t, &t->batches[(t->filling + 2) % 3]);
+	t->filling = (t->filling + 1) % 3;
+}
+
+int branch_table_begin(struct branch_table *table, uint32_t context, struct row_cursor *ret)
+{
+	struct row_batch *batch = &table->batches[table->filling];
+
+	/* At most half full, with all that is under way: what is not there is found out in few
+	 * steps. */
+	if (_unlikely_(table->n_counts + 3 * ROW_BATCH > (size_t)1 << (table->bits - 1)) &&
+	    table->n_counts < table->max_counts && grow_index(table) < 0)
+		return -ENOMEM;
+	batch->context = context;
+	*ret = (struct row_cursor){
+		.row = batch->rows,
+		.hash = batch->hashes,
+		.context_hash = row_hash_context(context),
+		.index = table->index,
+		.shift = 64 - table->bits,
+	};
+	return 0;
+}
+
+void branch_table_submit(struct branch_table *table, const struct row_cursor *cursor)
+{
+	struct row_batch *batch = &table->batches[table->filling];
+
+	batch->n = (size_t)(cursor->row - batch->rows);
+	advance(table);
+}
+
+void branch_table_flush(struct branch_table *table)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		table->batches[table->filling].n = 0;
+		advance(table);
+	}
+}
+
+static int drain_counts(struct branch_table *t, branch_table_handler handler, void *userdata)
+{
+	const size_t piece = PAGES_HUGE / sizeof(struct row_count);
+	int r;
+
+	for (size_t i = 0; i < t->n_counts; i++) {
+		if (i % piece == 0 && i > 0)
+			madvise(&t->counts[i - piece], PAGES_HUGE, MADV_DONTNEED);
+		r = handler(&t->counts[i], userdata);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int branch_table_drain(struct branch_table *table, branch_table_handler handler, void *userdata)
+{
+	size_t max_counts = table->max_counts;
+	int r, k;
+
+	branch_table_flush(table);
+	pages_free(TAKE_PTR(table->index), sizeof(*table->index) << table->bits);
+	r = drain_counts(table, handler, userdata);
+	branch_table_done(table);
+	k = branch_table_init(table, max_counts);
+	return r < 0 ? r : k;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Closing a window: the trees of stacks and of streams, whose parents come before what is below. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/builder/builder-internal.h"
+#include "common/builder/path-prune.h"
+#include "common/builder/stream.h"
+#include "common/util/cleanup.h"
+
+int64_t flush_stack(struct settling *s, struct profile_stack *stack, uint64_t address)
+{
+	struct profile *p = s->profile;
+
+	if (flush_locate(s, stack->process, address, &stack->frame) < 0)
+		return -ENOMEM;
+	if (stack->frame.object == PROFILE_NONE)
+		p->counters.unmapped += stack->samples;
+	p->counters.samples += stack->samples;
+	p->counters.weight += stack->weight;
+	p->processes[stack->process].samples += stack->samples;
+	return profile_add_stack(p, stack);
+}
+
+/* Of each node its index in the profile; on the heap, or NULL. */
+static uint32_t *make_map(const struct path_tree *tree)
+{
+	uint32_t *map = calloc(tree->n_nodes, sizeof(*map));
+
+	if (map)
+		map[PATH_ROOT] = PROFILE_NONE;
+	return map;
+}
+
+int flush_stacks(struct settling *s)
+{
+	const struct path_tree *tree = &s->builder->stacks;
+	_cleanup_free_ uint32_t *map = make_map(tree);
+	struct profile_counters *c = &s->profile->counters;
+
+	if (!map)
+		return -ENOMEM;
+	for (size_t i = 1; i < tree->n_nodes; i++) {
+		const struct path_node *node = &tree->nodes[i];
+		struct profile_stack stack = {
+			.parent = map[node->parent],
+			.process = node->context,
+			.samples = node->hits,
+			.stitched = node->stitched,
+			.weight = node->amount,
+			.pruned = node->pruned,
+		};
+		int64_t index = flush_stack(s, &stack, node->from);
+
+		if (index < 0)
+			return -ENOMEM;
+		map[i] = (uint32_t)index;
+		c->stacks_pruned += node->pruned;
+	}
+	c->stacks_error += tree->rarest;
+	return 0;
+}
+
+/* A run that two objects or mappings have part in, or none, is not one: nothing is known of what
+ * was before. */
+static bool is_run(const struct location *start, const struct location *end, uint64_t n_bytes)
+{
+	return start->object == end->object && start->object != PROFILE_NONE &&
+	       end->offset - start->offset == n_bytes;
+}
+
+/* Sets map[i]: where the path ends already, that of its parent. */
+static int flush_stream(struct settling *s, uint32_t *map, bool *ended, size_t i)
+{
+	const struct path_tree *tree = &s->builder->streams;
+	const struct path_node *node = &tree->nodes[i];
+	struct profile_stream stream = {
+		.parent = map[node->parent],
+		.process = node->context,
+		.hits = node->hits,
+		.pruned = node->pruned,
+		.cycles = node->amount,
+	};
+	int64_t index;
+
+	if (flush_locate(s, node->context, node->from, &stream.from) < 0 ||
+	    flush_locate(s, node->context, node->to, &stream.to) < 0)
+		return -ENOMEM;
+	ended[i] = ended[node->parent] ||
+		   (node->parent != PATH_ROOT &&
+		    !is_run(&stream.to, &s->profile->streams[stream.parent].from,
+			    tree->nodes[node->parent].from - node->to));
+	s->profile->counters.streams += node->hits;
+	if (ended[i]) {
+		s->profile->streams[stream.parent].hits += node->hits;
+		map[i] = stream.parent;
+		return 0;
+	}
+	s->profile->counters.streams_pruned += node->pruned;
+	index = profile_add_stream(s->profile, &stream);
+	map[i] = (uint32_t)index;
+	return index < 0 ? -ENOMEM : 0;
+}
+
+int flush_streams(struct settling *s)
+{
+	struct path_tree *tree = &s->builder->streams;
+	struct profile_counters *c = &s->profile->counters;
+	_cleanup_free_ uint32_t *map = NULL;
+	_cleanup_free_ bool *ended = NULL;
+	int r = stream_prune(tree, s->builder->settings.light_streams);
+
+	if (r < 0)
+		return r;
+	map = make_map(tree);
+	ended = calloc(tree->n_nodes, sizeof(*ended));
+	if (!map || !ended)
+		return -ENOMEM;
+	for (size_t i = 1; i < tree->n_nodes && r >= 0; i++)
+		r = flush_stream(s, map, ended, i);
+	c->streams_limit += tree->nodes[PATH_ROOT].hits;
+	c->streams_error += path_prune_error(tree);
+	return r;
+}

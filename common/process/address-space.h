@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An address space: which object lies where. Mappings in order of their address, none over another:
+ * one laid over others takes their place.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+
+/* A mapped object, shared by the spaces that map it. Immutable but for a build-id learnt late. */
+struct object {
+	struct profile_object what; /* its strings belong to the object */
+	const char *function;       /* a name for all of it (a BPF program's), or NULL */
+	unsigned int n_refs;
+	uint32_t index; /* scratch of whoever numbers objects; PROFILE_NONE otherwise */
+};
+
+/* A copy of @what and @function, with one reference. NULL when memory ran out. */
+struct object *object_new(const struct profile_object *what, const char *function);
+struct object *object_ref(struct object *object);
+struct object *object_unref(struct object *object);
+DEFINE_CLEANUP(struct object *, object_unref);
+
+struct mapping {
+	uint64_t start, end; /* end is exclusive; UINT64_MAX reaches to the last address */
+	uint64_t shift;      /* offset in the object = address + shift, modulo 2^64 */
+	struct object *object;
+};
+
+struct address_space {
+	struct mapping *mappings;
+	size_t n_mappings, cap_mappings;
+	unsigned int n_refs;
+};
+
+struct address_space *address_space_new(void);
+struct address_space *address_space_copy(const struct address_space *space);
+struct address_space *address_space_ref(struct address_space *space);
+struct address_space *address_space_unref(struct address_space *space);
+DEFINE_CLEANUP(struct address_space *, address_space_unref);
+
+/* The mapping at @address, or NULL; valid until the space changes. */
+const struct mapping *address_space_find(const struct address_space *space, uint64_t address);
+
+/* Is anything mapped in [start, end) already, other than the very same? */
+bool address_space_overlaps(const struct address_space *space, const struct mapping *mapping);
+
+/* Lays @mapping over what is there; takes a reference of its object. 0 or -ENOMEM. */
+int address_space_map(struct address_space *space, const struct mapping *mapping);
+/* Takes away what lies in [start, end). 0 or -ENOMEM. */
+int address_space_unmap(struct address_space *space, uint64_t start, uint64_t end);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A process between two changes of its name, its program, its owner or what its addresses mean. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/process/address-space.h"
+#include "common/util/macro.h"
+
+struct process_context {
+	int32_t pid;
+	uint64_t start_ns;      /* when it was forked; 0 where that was not seen */
+	const char *comm;       /* of its first thread */
+	const char *executable; /* NULL until known */
+	const char *unit;       /* what processes_identify() said, as are the next two */
+	uint32_t uid;           /* UINT32_MAX where unknown */
+	uint64_t cgroup;        /* 0: not said since its exec */
+	bool exec_seen;         /* so that what is mapped first is the executable */
+	struct address_space *space;
+	unsigned int n_refs;
+	/*
+	 * The number its holder gave it, or PROFILE_NONE: nobody has kept addresses of it, and it
+	 * may still change in place.
+	 */
+	uint32_t context;
+};
+
+struct process_context *process_context_ref(struct process_context *process_context);
+struct process_context *process_context_unref(struct process_context *process_context);
+DEFINE_CLEANUP(struct process_context *, process_context_unref);
+
+/*
+ * One like @from but for its name, if @comm is given, and its space: @space, of which it takes a
+ * reference, or an empty one. NULL when memory ran out.
+ */
+struct process_context *process_context_new(const struct process_context *from, const char *comm,
+					    struct address_space *space);
+
+/* *@ret is a copy of a string that may be NULL; false if memory ran out. */
+bool process_context_copy_string(const char **ret, const char *s);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sealing the long tables: stacks, streams, branches and blocks.
+ *
+ * With ranks for places the key of every one of them is three 32-bit words, which one radix sort
+ * puts in order. Stacks and streams are sorted level by level, since the key of a node holds the
+ * new index of its parent. The rows, which are large, then move once, where they are.
+ */
+#include "common/profile/finalize.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+/* The tables that are trees: their rows begin with the index of the parent. */
+struct tree {
+	const void *rows;
+	size_t n, size;
+};
+
+_Static_assert(offsetof(struct profile_stack, parent) == 0, "a stack begins with its parent");
+_Static_assert(offsetof(struct profile_stream, parent) == 0, "a stream begins with its parent");
+
+static inline uint32_t parent_of(const struct tree *tree, size_t i)
+{
+	uint32_t parent;
+
+	memcpy(&parent, (const char *)tree->rows + i * tree->size, sizeof(parent));
+	return parent;
+}
+
+/*
+ * *@ret_order is the nodes level by level, the roots first; *@ret_levels where each level begins
+ * and, after the last one, the number of nodes.
+ */
+static int order_by_level(const struct tree *tree, uint32_t **ret_order, size_t **ret_levels,
+			  size_t *ret_n_levels)
+{
+	_cleanup_free_ uint32_t *order = NULL, *level = NULL;
+	_cleanup_free_ size_t *levels = NULL;
+	size_t n_levels = 0;
+
+	if (ALLOCATE(&order, tree->n) < 0 || ALLOCATE(&level, tree->n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->n; i++) {
+		uint32_t parent = parent_of(tree, i);
+
+		level[i] = parent == PROFILE_NONE ? 0 : level[parent] + 1;
+		n_levels = MAX(n_levels, (size_t)level[i] + 1);
+	}
+
+	/* a counting sort: levels[l + 1] is first the size, then the running end of level l */
+	levels = calloc(n_levels + 2, sizeof(*levels));
+	if (!levels)
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->n; i++)
+		levels[level[i] + 2]++;
+	for (size_t l = 2; l <= n_levels; l++)
+		levels[l] += levels[l - 1];
+	for (size_t i = 0; i < tree->n; i++)
+		order[levels[level[i] + 1]++] = (uint32_t)i;
+
+	*ret_order = TAKE_PTR(order);
+	*ret_levels = TAKE_PTR(levels);
+	*ret_n_levels = n_levels;
+	return 0;
+}
+
+/* The key of a node; its parent has its new index already. */
+typedef struct radix_key (*node_key)(const struct finalize *s, uint32_t i);
+
+static struct radix_key stack_key(const struct finalize *s, uint32_t i)
+{
+	const struct profile_stack *stack = &s->p->stacks[i];
+	uint32_t parent = stack->parent;
+
+	return (struct radix_key){
+		.word = { parent == PROFILE_NONE ? 0 : s->stack_map[parent],
+			  map_process(s, stack->process), s->rank[i] },
+		.index = i,
+	};
+}
+
+/* The process is that of the parent, and there are none but roots in the first level. */
+static struct radix_key stream_key(const struct finalize *s, uint32_t i)
+{
+	const struct profile_stream *stream = &s->p->streams[i];
+	uint32_t parent = stream->parent;
+
+	return (struct radix_key){
+		.word = { parent == PROFILE_NONE ? map_process(s, stream->process) :
+						   s->stream_map[parent],
+			  s->rank[location_ref_stream_from(s->p) + i],
+			  s->rank[location_ref_stream_to(s->p) + i] },
+		.index = i,
+	};
+}
+
+/*
+ * Puts the nodes of one level, the @n of @order, in order; @n_before distinct ones precede them.
+ * @map gets the new index of each.
+ */
+static size_t sort_level(struct finalize *s, node_key key_of, uint32_t *order, size_t n,
+			 size_t n_before, uint32_t *map)
+{
+	size_t n_distinct = n_before;
+
+	for (size_t i = 0; i < n; i++)
+		s->keys[i] = key_of(s, order[i]);
+	radix_sort(s->keys, s->keys + n, n);
+	for (size_t i = 0; i < n; i++) {
+		n_distinct += i == 0 || radix_compare(&s->keys[i - 1], &s->keys[i]) != 0;
+		order[i] = s->keys[i].index;
+		map[order[i]] = (uint32_t)(n_distinct - 1);
+	}
+	return n_distinct;
+}
+
+static int order_tree(struct finalize *s, const struct tree *tree, node_key key_of,
+		      uint32_t **ret_order, uint32_t **ret_map)
+{
+	_cleanup_free_ size_t *levels = NULL;
+	size_t n_levels, n = 0;
+
+	if (ALLOCATE(ret_map, tree->n) < 0 ||
+	    order_by_level(tree, ret_order, &levels, &n_levels) < 0)
+		return -ENOMEM;
+	for (size_t l = 0; l < n_levels; l++)
+		n = sort_level(s, key_of, *ret_order + levels[l], levels[l + 1] - levels[l], n,
+			       *ret_map);
+	return 0;
+}
+
+int order_stacks(struct finalize *s)
+{
+	const struct tree tree = { s->p->stacks, s->p->n_stacks, sizeof(*s->p->stacks) };
+
+	return order_tree(s, &tree, stack_key, &s->stack_order, &s->stack_map);
+}
+
+int order_streams(struct finalize *s)
+{
+	const struct tree tree = { s->p->streams, s->p->n_streams, sizeof(*s->p->streams) };
+
+	return order_tree(s, &tree, stream_key, &s->stream_order, &s->stream_map);
+}
+
+/* Sorts the first @n keys; the order of their rows takes the place of the ranks that they are made
+ * of. */
+static uint32_t *order_rows(struct finalize *s, uint32_t *ranks, size_t n)
+{
+	radix_sort(s->keys, s->keys + n, n);
+	for (size_t i = 0; i < n; i++)
+		ranks[i] = s->keys[i].index;
+	return ranks;
+}
+
+void order_branches(struct finalize *s)
+{
+	uint32_t *from = s->rank + location_ref_from(s->p), *to = s->rank + location_ref_to(s->p);
+	const struct profile *p = s->p;
+
+	for (size_t i = 0; i < p->n_branches; i++)
+		s->keys[i] = (struct radix_key){
+			.word = { map_process(s, p->branches[i].process), from[i], to[i] },
+			.index = (uint32_t)i,
+		};
+	s->branch_order = order_rows(s, from, p->n_branches);
+}
+
+void order_blocks(struct finalize *s)
+{
+	uint32_t *start = s->rank + location_ref_start(s->p),
+		 *end = s->rank + location_ref_end(s->p);
+	const struct profile *p = s->p;
+
+	for (size_t i = 0; i < p->n_blocks; i++)
+		s->keys[i] = (struct radix_key){
+			.word = { map_process(s, p->blocks[i].process), start[i], end[i] },
+			.index = (uint32_t)i,
+		};
+	s->block_order = order_rows(s, start, p->n_blocks);
+}
+
+/*
+ * Brings the @n rows of @size bytes into @order in place, following each cycle of the permutation
+ * once round; @order is used up. Inlined, so that the size is a constant.
+ */
+static inline __attribute__((always_inline)) void permute(void *table, size_t size, uint32_t *order,
+							  size_t n)
+{
+	unsigned char *rows = table, held[128];
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i, next;
+
+		if (order[i] == i)
+			continue;
+		memcpy(held, rows + i * size, size);
+		for (; (next = order[at]) != i; at = next) {
+			__builtin_prefetch(rows + order[next] * size);
+			memcpy(rows + at * size, rows + next * size, size);
+			order[at] = at;
+		}
+		memcpy(rows + at * size, held, size);
+		order[at] = at;
+	}
+}
+
+static inline bool same_location(struct location a, struct location b)
+{
+	return a.object == b.object && a.offset == b.offset;
+}
+
+void apply_stacks(struct finalize *s, struct profile *p)
+{
+	size_t n = 0;
+
+	permute(p->stacks, sizeof(*p->stacks), s->stack_order, p->n_stacks);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		struct profile_stack row = p->stacks[i], *last = n > 0 ? &p->stacks[n - 1] : NULL;
+
+		if (row.parent != PROFILE_NONE)
+			row.parent = s->stack_map[row.parent];
+		row.process = map_process(s, row.process);
+		row.frame.object = map_object(s, row.frame.object);
+		if (!last || row.parent != last->parent || row.process != last->process ||
+		    !same_location(row.frame, last->frame)) {
+			p->stacks[n++] = row;
+			continue;
+		}
+		last->samples += row.samples;
+		last->pruned += row.pruned;
+		last->stitched += row.stitched;
+		last->weight += row.weight;
+	}
+	p->n_stacks = n;
+}
+
+void apply_streams(struct finalize *s, struct profile *p)
+{
+	size_t n = 0;
+
+	permute(p->streams, sizeof(*p->streams), s->stream_order, p->n_streams);
+	for (size_t i = 0; i < p->n_streams; i++) {
+		struct profile_stream row = p->streams[i];
+		struct profile_stream *last = n > 0 ? &p->streams[n - 1] : NULL;
+
+		if (row.parent != PROFILE_NONE)
+			row.parent = s->stream_map[row.parent];
+		row.process = map_process(s, row.process);
+		row.from.object = map_object(s, row.from.object);
+		row.to.object = map_object(s, row.to.object);
+		if (!last || row.parent != last->parent || row.process != last->process ||
+		    !same_location(row.from, last->from) || !same_location(row.to, last->to)) {
+			p->streams[n++] = row;
+			continue;
+		}
+		last->hits += row.hits;
+		last->pruned += row.pruned;
+		last->cycles += row.cycles;
+	}
+	p->n_streams = n;
+}
+
+void apply_branches(struct finalize *s, struct profile *p)
+{
+	size_t n = 0;
+
+	permute(p->branches, sizeof(*p->branches), s->branch_order, p->n_branches);
+	for (size_t i = 0; i < p->n_branches; i++) {
+		struct profile_branch row = p->branches[i];
+		struct profile_branch *last = n > 0 ? &p->branches[n - 1] : NULL;
+
+		row.process = map_process(s, row.process);
+		row.from.object = map_object(s, row.from.object);
+		row.to.object = map_object(s, row.to.object);
+		if (!last || row.process != last->process || !same_location(row.from, last->from) ||
+		    !same_location(row.to, last->to)) {
+			p->branches[n++] = row;
+			continue;
+		}
+		last->kind = branch_kind_merge(last->kind, row.kind);
+		last->taken += row.taken;
+		last->mispredicted += row.mispredicted;
+		last->predicted += row.predicted;
+		last->aborted += row.aborted;
+		last->cycles += row.cycles;
+		last->cycles_rows += row.cycles_rows;
+	}
+	p->n_branches = n;
+}
+
+void apply_blocks(struct finalize *s, struct profile *p)
+{
+	size_t n = 0;
+
+	permute(p->blocks, sizeof(*p->blocks), s->block_order, p->n_blocks);
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		struct profile_block row = p->blocks[i];
+		struct profile_block *last = n > 0 ? &p->blocks[n - 1] : NULL;
+
+		row.process = map_process(s, row.process);
+		row.object = map_object(s, row.object);
+		if (!last || row.process != last->process || row.object != last->object ||
+		    row.start != last->start || row.end != last->end) {
+			p->blocks[n++] = row;
+			continue;
+		}
+		last->runs += row.runs;
+		last->cycles += row.cycles;
+		last->cycles_rows += row.cycles_rows;
+	}
+	p->n_blocks = n;
+}

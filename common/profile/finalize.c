@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sealing: equal keys added up, every table in its one order, whatever order it was filled in. Here
+ * are the tables of few rows, processes and objects; seal-places.c and seal-tables.c have the long
+ * ones.
+ *
+ * Everything that can fail only plans: it makes the new short tables and the orders of the long
+ * ones. The profile changes when nothing can fail any more.
+ */
+#include "common/profile/finalize.h"
+
+#include <string.h>
+
+#include "common/util/cleanup.h"
+
+static void seal_done(struct finalize *s)
+{
+	free(s->draft.objects);
+	free(s->draft.processes);
+	free(s->draft.functions);
+	free(s->draft.outer);
+	free(s->process_map);
+	free(s->object_map);
+	free(s->n_location_refs);
+	free(s->stack_map);
+	free(s->stream_map);
+	free(s->keys);
+	free(s->places);
+	free(s->rank);
+	free(s->stack_order);
+	free(s->stream_order);
+}
+
+/* NULL comes before all others. */
+int compare_strings(const char *a, const char *b)
+{
+	if (a == b)
+		return 0;
+	if (!a || !b)
+		return a ? 1 : -1;
+	return strcmp(a, b);
+}
+
+/* Fills @order with 0 .. @n - 1. */
+static void count_up(uint32_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+}
+
+static int compare_processes(const void *x, const void *y, void *userdata)
+{
+	const struct profile_process *processes = userdata;
+	const struct profile_process *a = &processes[*(const uint32_t *)x];
+	const struct profile_process *b = &processes[*(const uint32_t *)y];
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->pid, b->pid));
+	RETURN_UNLESS_EQUAL(COMPARE(a->start_ns, b->start_ns));
+	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
+	RETURN_UNLESS_EQUAL(compare_strings(a->executable, b->executable));
+	RETURN_UNLESS_EQUAL(COMPARE(a->uid, b->uid));
+	return compare_strings(a->unit, b->unit);
+}
+
+static int seal_processes(struct finalize *s)
+{
+	_cleanup_free_ uint32_t *order = NULL;
+	const struct profile *p = s->p;
+	struct profile *d = &s->draft;
+
+	if (ALLOCATE(&order, p->n_processes) < 0 || ALLOCATE(&s->process_map, p->n_processes) < 0 ||
+	    ALLOCATE(&d->processes, p->n_processes) < 0)
+		return -ENOMEM;
+	count_up(order, p->n_processes);
+	qsort_r(order, p->n_processes, sizeof(*order), compare_processes, p->processes);
+	for (size_t i = 0; i < p->n_processes; i++) {
+		const struct profile_process *from = &p->processes[order[i]];
+
+		if (i > 0 && compare_processes(&order[i - 1], &order[i], p->processes) == 0)
+			d->processes[d->n_processes - 1].samples += from->samples;
+		else
+			d->processes[d->n_processes++] = *from;
+		s->process_map[order[i]] = (uint32_t)(d->n_processes - 1);
+	}
+	return 0;
+}
+
+static int compare_build_ids(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(memcmp(a->build_id, b->build_id, sizeof(a->build_id)));
+	return COMPARE(a->n_build_id, b->n_build_id);
+}
+
+static int compare_files(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(COMPARE(a->major, b->major));
+	RETURN_UNLESS_EQUAL(COMPARE(a->minor, b->minor));
+	return COMPARE(a->inode, b->inode);
+}
+
+static int compare_object_keys(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(compare_build_ids(a, b));
+	if (a->n_build_id > 0)
+		return 0;
+	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
+	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
+	return compare_files(a, b);
+}
+
+/*
+ * Of objects with one key the first in this order stays: with what is unknown last. (Subtracting 1
+ * makes the 0 of an unknown number the largest.)
+ */
+static int compare_equal_objects(const struct profile_object *a, const struct profile_object *b)
+{
+	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
+	RETURN_UNLESS_EQUAL(COMPARE(!*a->path, !*b->path));
+	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
+	RETURN_UNLESS_EQUAL(COMPARE(a->inode == 0, b->inode == 0));
+	RETURN_UNLESS_EQUAL(compare_files(a, b));
+	return COMPARE(a->base - 1, b->base - 1);
+}
+
+static int compare_for_grouping(const void *x, const void *y, void *userdata)
+{
+	const struct profile_object *objects = userdata;
+	const struct profile_object *a = &objects[*(const uint32_t *)x];
+	const struct profile_object *b = &objects[*(const uint32_t *)y];
+
+	RETURN_UNLESS_EQUAL(compare_object_keys(a, b));
+	return compare_equal_objects(a, b);
+}
+
+static int compare_objects(const void *x, const void *y, void *userdata)
+{
+	const struct profile_object *objects = userdata;
+	const struct profile_object *a = &objects[*(const uint32_t *)x];
+	const struct profile_object *b = &objects[*(const uint32_t *)y];
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
+	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
+	RETURN_UNLESS_EQUAL(compare_build_ids(a, b));
+	return compare_files(a, b);
+}
+
+static inline void count_location_ref(struct finalize *s, uint32_t object)
+{
+	assert(object == PROFILE_NONE || object < s->p->n_objects);
+	s->n_location_refs[object == PROFILE_NONE ? s->p->n_objects : object]++;
+}
+
+static void count_location_refs(struct finalize *s)
+{
+	const struct profile *p = s->p;
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		count_location_ref(s, p->stacks[i].frame.object);
+	for (size_t i = 0; i < p->n_streams; i++) {
+		count_location_ref(s, p->streams[i].from.object);
+		count_location_ref(s, p->streams[i].to.object);
+	}
+	for (size_t i = 0; i < p->n_branches; i++) {
+		count_location_ref(s, p->branches[i].from.object);
+		count_location_ref(s, p->branches[i].to.object);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		count_location_ref(s, p->blocks[i].object); /* its start and its end */
+		count_location_ref(s, p->blocks[i].object);
+	}
+}
+
+/*
+ * Turns @order, all objects, into those that stand for a group of equal ones, the used groups
+ * only; @group tells each object the one that stands for it. Returns how many there are.
+ */
+static size_t group_objects(const struct finalize *s, uint32_t *order, uint32_t *group)
+{
+	const struct profile *p = s->p;
+	size_t n = 0, end;
+
+	qsort_r(order, p->n_objects, sizeof(*order), compare_for_grouping, p->objects);
+	for (size_t i = 0; i < p->n_objects; i = end) {
+		const struct profile_object *first = &p->objects[order[i]];
+		uint32_t stands = order[i];
+		bool any = false;
+
+		for (end = i; end < p->n_objects; end++) {
+			if (compare_object_keys(first, &p->objects[order[end]]) != 0)
+				break;
+			group[order[end]] = stands;
+			any |= s->n_location_refs[order[end]] > 0;
+		}
+		if (any)
+			order[n++] = stands;
+	}
+	return n;
+}
+
+static int seal_objects(struct finalize *s)
+{
+	_cleanup_free_ uint32_t *order = NULL, *group = NULL, *place = NULL;
+	const struct profile *p = s->p;
+	struct profile *d = &s->draft;
+
+	s->n_location_refs = calloc(p->n_objects + 1, sizeof(*s->n_location_refs));
+	if (!s->n_location_refs || ALLOCATE(&order, p->n_objects) < 0 ||
+	    ALLOCATE(&group, p->n_objects) < 0 || ALLOCATE(&place, p->n_objects) < 0 ||
+	    ALLOCATE(&s->object_map, p->n_objects) < 0)
+		return -ENOMEM;
+	count_location_refs(s);
+	count_up(order, p->n_objects);
+	d->n_objects = group_objects(s, order, group);
+	qsort_r(order, d->n_objects, sizeof(*order), compare_objects, p->objects);
+
+	if (ALLOCATE(&d->objects, d->n_objects) < 0)
+		return -ENOMEM;
+	memset(place, 0xff, p->n_objects * sizeof(*place)); /* PROFILE_NONE */
+	for (size_t i = 0; i < d->n_objects; i++) {
+		d->objects[i] = p->objects[order[i]];
+		place[order[i]] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < p->n_objects; i++)
+		s->object_map[i] = place[group[i]];
+	return 0;
+}
+
+static void replace_tables(struct profile *p, struct profile *draft)
+{
+	struct profile old = *p;
+
+#define REPLACE(table)                                            \
+	do {                                                      \
+		p->table = draft->table;                          \
+		p->n_##table = p->cap_##table = draft->n_##table; \
+		draft->table = old.table;                         \
+	} while (0)
+	REPLACE(objects);
+	REPLACE(processes);
+	REPLACE(functions);
+#undef REPLACE
+	p->outer = draft->outer;
+	draft->outer = old.outer;
+}
+
+/* Gives back the room that equal rows had. */
+static void shrink_tables(struct profile *p)
+{
+#define SHRINK(table)                                                                             \
+	do {                                                                                      \
+		size_t n = MAX(p->n_##table, (size_t)1);                                          \
+		void *shrunk =                                                                    \
+			n < p->cap_##table ? reallocarray(p->table, n, sizeof(*p->table)) : NULL; \
+		if (shrunk) {                                                                     \
+			p->table = shrunk;                                                        \
+			p->cap_##table = n;                                                       \
+		}                                                                                 \
+	} while (0)
+	SHRINK(stacks);
+	SHRINK(streams);
+	SHRINK(branches);
+	SHRINK(blocks);
+#undef SHRINK
+}
+
+int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects)
+{
+	_cleanup_(seal_done) struct finalize s = { .p = profile };
+
+	assert(!profile->sealed);
+
+	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || finalize_places(&s) < 0 ||
+	    finalize_functions(&s) < 0 || order_stacks(&s) < 0 || order_streams(&s) < 0)
+		return -ENOMEM;
+	order_branches(&s);
+	order_blocks(&s);
+	apply_stacks(&s, profile);
+	apply_streams(&s, profile);
+	apply_branches(&s, profile);
+	apply_blocks(&s, profile);
+	replace_tables(profile, &s.draft);
+	shrink_tables(profile);
+	profile->sealed = true;
+	if (ret_objects)
+		*ret_objects = TAKE_PTR(s.object_map);
+	return 0;
+}
+
+int profile_finalize(struct profile *profile)
+{
+	return profile->sealed ? 0 : profile_finalize_objects(profile, NULL);
+}

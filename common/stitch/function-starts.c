@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/stitch/function-starts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+
+/* Jumps out are believed in of a pair of functions that made so many, or of a program that made
+ * these. */
+#define PAIR_IS_KNOWN    2
+#define PROGRAM_IS_KNOWN 3u
+#define OUT_PER_TAIL     16u /* and that many more than tail calls taken for them */
+
+#define N_PAIRS   64u /* see pair_slot() */
+#define MAX_SCORE 16
+
+struct pair {
+	uint64_t from, jump_target;
+	int score; /* above 0 it jumps out, below it calls */
+};
+
+#define CALLERS_SEVERAL UINT64_MAX
+
+/* A function. */
+struct function_start {
+	uint64_t start;
+	uint64_t end;    /* the last address that was seen to be in it */
+	uint64_t caller; /* the call that it was entered by, or CALLERS_SEVERAL */
+};
+
+struct function_starts {
+	int32_t pid;
+	unsigned int n_users;
+	uint64_t identity;
+	struct function_start *starts; /* in order */
+	size_t n_starts, cap_starts;
+	struct function_starts_cache *cache;
+	uint64_t version; /* another when an entry comes or goes */
+	struct pair pairs[N_PAIRS];
+	unsigned int n_out, n_tail;
+	struct mapping {
+		uint64_t start, end;
+	} * mappings;
+	size_t n_mappings, cap_mappings;
+	bool knows_mappings; /* all of them */
+};
+
+int function_starts_new(struct function_starts **ret, int32_t pid, uint32_t serial,
+			struct function_starts_cache *cache)
+{
+	struct function_starts *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->pid = pid;
+	e->identity = serial;
+	e->version = (uint64_t)serial * 0xd6e8feb86659fd93ull;
+	e->cache = cache;
+	*ret = e;
+	return 0;
+}
+
+struct function_starts *function_starts_free(struct function_starts *e)
+{
+	if (!e)
+		return NULL;
+	free(e->starts);
+	free(e->mappings);
+	free(e);
+	return NULL;
+}
+
+int32_t function_starts_pid(const struct function_starts *e)
+{
+	return e->pid;
+}
+
+unsigned int *function_starts_users(struct function_starts *e)
+{
+	return &e->n_users;
+}
+
+uint64_t function_starts_identity(const struct function_starts *e)
+{
+	return e->identity;
+}
+
+uint64_t function_starts_version(const struct function_starts *e)
+{
+	return e->version;
+}
+
+#define FORGOTTEN (1ull << 32)
+#define CHANGED   0xbf58476d1ce4e5b9ull
+
+/* How many entries begin at @address or before. */
+static size_t count_until(const struct function_starts *e, uint64_t address)
+{
+	const struct function_start *base = e->starts;
+	size_t n = e->n_starts;
+
+	while (n > 1) {
+		size_t half = n / 2;
+
+		base += base[half].start <= address ? half : 0;
+		n -= half;
+	}
+	if (n == 0)
+		return 0;
+	return (size_t)(base - e->starts) + (base->start <= address);
+}
+
+static int insert(struct function_starts *e, size_t at, uint64_t from, uint64_t start)
+{
+	/* what is forgotten is learnt again: there are so many only where a program makes code */
+	if (e->n_starts == FUNCTION_STARTS_MAX) {
+		at = e->n_starts = 0;
+		e->identity += FORGOTTEN;
+	}
+	if (ARRAY_RESERVE(&e->starts, &e->cap_starts, e->n_starts + 1) < 0)
+		return -ENOMEM;
+	memmove(e->starts + at + 1, e->starts + at, (e->n_starts - at) * sizeof(*e->starts));
+	e->starts[at] = (struct function_start){ .start = start, .end = start, .caller = from };
+	e->n_starts++;
+	e->version += CHANGED;
+	return 0;
+}
+
+int function_starts_learn(struct function_starts *e, uint64_t from, uint64_t to)
+{
+	size_t n = count_until(e, to);
+
+	if (n == 0 || e->starts[n - 1].start != to)
+		return insert(e, n, from, to);
+	if (e->starts[n - 1].caller != from)
+		e->starts[n - 1].caller = CALLERS_SEVERAL;
+	return 0;
+}
+
+bool function_starts_has_one_caller(const struct function_starts *e, uint64_t to)
+{
+	size_t n = count_until(e, to);
+
+	return n > 0 && e->starts[n - 1].start == to && e->starts[n - 1].caller != CALLERS_SEVERAL;
+}
+
+void function_starts_forget(struct function_starts *e, uint64_t start, uint64_t end)
+{
+	size_t first = start > 0 ? count_until(e, start - 1) : 0;
+	size_t last = end > 0 ? count_until(e, end - 1) : 0;
+
+	if (last <= first)
+		return;
+	memmove(e->starts + first, e->starts + last, (e->n_starts - last) * sizeof(*e->starts));
+	e->n_starts -= last - first;
+	e->version += CHANGED;
+	e->identity += FORGOTTEN;
+}
+
+void function_starts_begin_mappings(struct function_starts *e)
+{
+	e->n_mappings = 0;
+	e->knows_mappings = true;
+}
+
+void function_starts_map(struct function_starts *e, uint64_t start, uint64_t end)
+{
+	if (!e->knows_mappings)
+		return;
+	if (e->n_mappings == FUNCTION_STARTS_MAX_MAPPINGS ||
+	    ARRAY_RESERVE(&e->mappings, &e->cap_mappings, e->n_mappings + 1) < 0) {
+		e->knows_mappings = false;
+		return;
+	}
+	e->mappings[e->n_mappings++] = (struct mapping){ start, end };
+}
+
+bool function_starts_has_code(const struct function_starts *e, uint64_t address)
+{
+	bool found = !e->knows_mappings || e->n_mappings == 0;
+
+	for (size_t i = 0; i < e->n_mappings && !found; i++)
+		found = address >= e->mappings[i].start && address < e->mappings[i].end;
+	return found;
+}
+
+uint64_t function_starts_function(const struct function_starts *e, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	if (n == 0 || address - e->starts[n - 1].start >= FUNCTION_STARTS_MAX_FUNCTION)
+		return FUNCTION_STARTS_NONE;
+	return e->starts[n - 1].start;
+}
+
+static uint64_t measure_extent(const struct function_starts *e, uint64_t start)
+{
+	size_t n = count_until(e, start);
+	uint64_t end = n < e->n_starts ? e->starts[n].start : UINT64_MAX;
+
+	if (n == 0 || e->starts[n - 1].start != start)
+		return 0;
+	return MIN(end - start, FUNCTION_STARTS_MAX_FUNCTION);
+}
+
+/* An answer kept lies below the part of the hash that does not say where: nothing else has the same
+ * hash. */
+#define HASH_MASK (UINT64_MAX << FUNCTION_STARTS_CACHE_BITS)
+
+_Static_assert(FUNCTION_STARTS_MAX_FUNCTION < 1u << FUNCTION_STARTS_CACHE_BITS,
+	       "an extent fits below it");
+
+uint32_t function_starts_extent(const struct function_starts *e, uint64_t start)
+{
+	uint64_t hash = (start ^ e->version) * 0x9e3779b97f4a7c15ull;
+	uint64_t *kept = &e->cache->extents[hash >> (64 - FUNCTION_STARTS_CACHE_BITS)];
+
+	hash <<= FUNCTION_STARTS_CACHE_BITS;
+	if (_unlikely_((*kept & HASH_MASK) != hash))
+		*kept = hash | measure_extent(e, start);
+	return (uint32_t)(*kept & ~HASH_MASK);
+}
+
+void function_starts_reach(struct function_starts *e, uint64_t to, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	if (n > 0 && e->starts[n - 1].start == to && address - to < FUNCTION_STARTS_MAX_FUNCTION)
+		e->starts[n - 1].end = MAX(e->starts[n - 1].end, address);
+}
+
+uint64_t function_starts_surely(const struct function_starts *e, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	return n > 0 && address <= e->starts[n - 1].end ? e->starts[n - 1].start :
+							  FUNCTION_STARTS_NONE;
+}
+
+static size_t pair_slot(uint64_t from, uint64_t jump_target)
+{
+	return (from * 0x9e3779b97f4a7c15ull + jump_target * 0xbf58476d1ce4e5b9ull) >> 58;
+}
+
+static int score_of(const struct function_starts *e, uint64_t from, uint64_t jump_target)
+{
+	const struct pair *pair = &e->pairs[pair_slot(from, jump_target)];
+
+	return pair->from == from && pair->jump_target == jump_target ? pair->score : 0;
+}
+
+bool function_starts_jumps_out(const struct function_starts *e, uint64_t from, uint64_t jump_target)
+{
+	return score_of(e, from, jump_target) >= PAIR_IS_KNOWN;
+}
+
+enum jump_kind function_starts_jump_kind(const struct function_starts *e, uint64_t from,
+					 uint64_t jump_target)
+{
+	int score = score_of(e, from, jump_target);
+
+	if (score >= PAIR_IS_KNOWN)
+		return JUMP_OUT;
+	if (score <= -PAIR_IS_KNOWN)
+		return JUMP_TAIL;
+	if (score == 0 && e->n_out >= PROGRAM_IS_KNOWN && e->n_out >= OUT_PER_TAIL * e->n_tail)
+		return JUMP_OUT;
+	return JUMP_UNKNOWN;
+}
+
+/* One that was no jump out weighs two that were. */
+void function_starts_note_jump(struct function_starts *e, uint64_t from, uint64_t jump_target,
+			       enum jump_kind kind)
+{
+	struct pair *pair = &e->pairs[pair_slot(from, jump_target)];
+
+	if (pair->from != from || pair->jump_target != jump_target)
+		*pair = (struct pair){ from, jump_target, 0 };
+	if (kind == JUMP_OUT) {
+		e->n_out++;
+		pair->score = MIN(pair->score + 1, MAX_SCORE);
+	} else {
+		e->n_tail++;
+		pair->score = MAX(pair->score - 2, -MAX_SCORE);
+	}
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/api/methods.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/api/code-reply.h"
+#include "daemon/api/follow.h"
+#include "daemon/api/query.h"
+#include "daemon/varlink/parameters.h"
+
+static const char description[] =
+#include "daemon/io.branchd.varlink.inc"
+	;
+
+struct methods {
+	struct methods_settings settings;
+	struct queries *queries;
+	struct followers *followers;
+};
+
+static int get_status(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+	struct status *status;
+	json_t *reply;
+
+	if (!parameters_read(call, NULL, 0))
+		return 0;
+	status = calloc(1, sizeof(*status));
+	if (!status)
+		return -ENOMEM;
+	methods->settings.get_status(status, methods->settings.userdata);
+	reply = status_json(status, call_is_privileged(call));
+	free(status);
+	return call_reply(call, reply, false);
+}
+
+static int list_windows(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return followers_add(methods->followers, call);
+}
+
+static int get_code(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return code_reply(call, archive_get_store(methods->settings.archive));
+}
+
+static int get_profile(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return queries_add(methods->queries, call, false);
+}
+
+static int get_functions(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return queries_add(methods->queries, call, true);
+}
+
+static const struct server_method table[] = {
+	{ "io.branchd.GetStatus", get_status },   { "io.branchd.ListWindows", list_windows },
+	{ "io.branchd.GetProfile", get_profile }, { "io.branchd.GetFunctions", get_functions },
+	{ "io.branchd.GetCode", get_code },
+};
+
+static void on_closed(const struct window *window, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	followers_on_closed(methods->followers, window);
+}
+
+static void on_part(void *userdata)
+{
+	struct methods *methods = userdata;
+
+	queries_on_part(methods->queries);
+}
+
+int methods_new(struct methods **ret, const struct methods_settings *settings)
+{
+	_cleanup_(methods_freep) struct methods *methods = calloc(1, sizeof(*methods));
+	int r;
+
+	if (!methods)
+		return -ENOMEM;
+	methods->settings = *settings;
+	r = queries_new(&methods->queries, settings->event, settings->archive, settings->cut,
+			settings->userdata);
+	r = r ?: followers_new(&methods->followers, settings->archive);
+	if (r < 0)
+		return r;
+	archive_listen(settings->archive, &(struct archive_listener){ .closed = on_closed,
+								      .part = on_part,
+								      .userdata = methods });
+	*ret = TAKE_PTR(methods);
+	return 0;
+}
+
+struct methods *methods_free(struct methods *methods)
+{
+	if (!methods)
+		return NULL;
+	archive_listen(methods->settings.archive, &(struct archive_listener){});
+	queries_free(methods->queries);
+	followers_free(methods->followers);
+	free(methods);
+	return NULL;
+}
+
+void methods_fill_settings(struct methods *methods, struct server_settings *settings)
+{
+	settings->interface = "io.branchd";
+	settings->description = description;
+	settings->methods = table;
+	settings->n_methods = ARRAY_SIZE(table);
+	settings->userdata = methods;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The methods of io.branchd (daemon/io.branchd.varlink): what the server is given to serve. */
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include "common/util/macro.h"
+#include "daemon/api/status.h"
+#include "daemon/archive/archive.h"
+#include "daemon/varlink/server.h"
+
+struct methods;
+
+struct methods_settings {
+	sd_event *event;
+	struct archive *archive;                                /* which they listen to, borrowed */
+	void (*cut)(void *userdata);                            /* see queries_new() */
+	void (*get_status)(struct status *ret, void *userdata); /* fills in what is zero */
+	void *userdata;
+};
+
+int methods_new(struct methods **ret, const struct methods_settings *settings);
+/* After the server, whose calls they keep. */
+struct methods *methods_free(struct methods *methods);
+DEFINE_CLEANUP(struct methods *, methods_free);
+
+/* Sets interface, description, methods and userdata. */
+void methods_fill_settings(struct methods *methods, struct server_settings *settings);

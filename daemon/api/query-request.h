@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What GetProfile and GetFunctions are asked for, judged. */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/profile/filter.h"
+#include "daemon/varlink/server.h"
+
+#define QUERY_MAX_PARTS 24
+
+struct query_request {
+	int64_t first, last;          /* ids; 0: the open window */
+	int64_t n_parts;              /* of GetFunctions, else 0 */
+	struct profile_filter filter; /* its strings are these: */
+	char *comm, *unit;
+};
+
+/* 1; 0 if the call was answered, by an error; -errno. In any case query_request_done() is due. */
+int query_request_read(struct query_request *request, struct call *call, bool functions);
+void query_request_done(struct query_request *request);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/api/status.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/profile/json-text.h"
+#include "common/util/cleanup.h"
+
+#define I(x) ((json_int_t)(x))
+
+void status_add_problem(struct status *status, const char *text)
+{
+	if (!*text || status->n_problems == STATUS_MAX_PROBLEMS)
+		return;
+	snprintf(status->problems[status->n_problems++], sizeof(status->problems[0]), "%s", text);
+}
+
+static json_t *sampling_json(const struct status *s)
+{
+	const struct sampler_probe *p = &s->probe;
+	bool runs = s->running;
+
+	return json_pack("{sb so so sI sI sI so sI so so so}", "running", runs, "mode",
+			 json_text(runs ? sampler_mode_name(p->mode) : "none"), "event",
+			 json_text(runs ? p->event : ""), "frequency", I(s->frequency), "period",
+			 I(runs ? p->period : 0), "n_cpus", I(s->samples.n_cpus), "records",
+			 json_text(runs ? p->records : ""), "depth", I(runs ? p->depth : 0),
+			 "filter", json_text(runs ? p->filter : ""), "note",
+			 json_text(runs ? p->note : ""), "reason",
+			 json_text(runs ? p->why_not_better : s->why_not));
+}
+
+static json_t *samples_json(const struct sampler_counts *c)
+{
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "taken", I(c->taken), "filtered",
+			 I(c->filtered), "written", I(c->written), "ring_full", I(c->ring_full),
+			 "no_ring", I(c->no_ring), "undecodable", I(c->undecodable), "skipped",
+			 I(c->skipped), "throttled", I(c->throttled), "lost_records",
+			 I(c->lost_records), "out_of_order", I(c->out_of_order));
+}
+
+static json_t *snapshots_json(const struct sampler_counts *c)
+{
+	return json_pack("{sI sI sI sI sI sI sI sI}", "snapshots", I(c->snapshots), "empty",
+			 I(c->snapshots_empty), "full", I(c->snapshots_full), "rows", I(c->rows),
+			 "rows_kernel", I(c->rows_kernel), "rowless", I(c->rowless), "enabled_us",
+			 I(c->enabled_ns / 1000), "running_us", I(c->running_ns / 1000));
+}
+
+static uint64_t rss_bytes(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long size, resident;
+
+	if (!f || fscanf(f, "%llu %llu", &size, &resident) != 2)
+		return 0;
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static json_t *cost_json(const struct sampler_counts *c)
+{
+	struct rusage usage = {};
+	uint64_t cpu_us;
+
+	getrusage(RUSAGE_SELF, &usage);
+	cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+		 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+	return json_pack("{sI sI sI sI}", "bpf_ns", I(c->bpf_ns), "bpf_runs", I(c->bpf_runs),
+			 "cpu_us", I(cpu_us), "rss_bytes", I(rss_bytes()));
+}
+
+static json_t *time_json(uint64_t us)
+{
+	return us ? json_integer(I(us)) : json_null();
+}
+
+static json_t *store_json(const struct status *s)
+{
+	const struct store_status *store = &s->store;
+
+	return json_pack("{sI sI sI sI sI sI sI so so so}", "bytes", I(store->n_bytes), "max_bytes",
+			 I(s->max_bytes), "window_us", I(s->window_us), "windows",
+			 I(store->n_windows), "waiting", I(s->archive.waiting), "removed",
+			 I(store->n_removed), "given_up", I(s->archive.given_up), "first_us",
+			 time_json(store->first_us), "last_us", time_json(store->last_us),
+			 "set_aside", json_text(*store->set_aside ? store->set_aside : NULL));
+}
+
+static json_t *server_json(const struct server_counts *c)
+{
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "open", I(c->open), "connections",
+			 I(c->connections), "calls", I(c->calls), "errors", I(c->errors),
+			 "pending_bytes", I(c->pending_bytes), "refused_connections",
+			 I(c->refused_connections), "refused_replies", I(c->refused_replies),
+			 "too_long", I(c->too_long), "not_understood", I(c->not_understood),
+			 "stalled", I(c->stalled));
+}
+
+static json_t *problems_json(const struct status *s)
+{
+	json_t *problems = json_array();
+
+	for (size_t i = 0; problems && i < s->n_problems; i++)
+		json_array_append_new(problems, json_text(s->problems[i]));
+	return problems;
+}
+
+json_t *status_json(const struct status *status, bool privileged)
+{
+	char hostname[256] = "";
+	struct timespec now;
+
+	gethostname(hostname, sizeof(hostname) - 1);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return json_pack(
+		"{ss so sI sI sb so so so so so so sI so}", "version", BRANCHD_VERSION, "hostname",
+		json_text(hostname), "started_us", I(status->started_us), "now_us",
+		I(now.tv_sec) * 1000000 + now.tv_nsec / 1000, "privileged", privileged, "sampling",
+		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
+		snapshots_json(&status->samples), "cost", cost_json(&status->samples), "store",
+		store_json(status), "server", server_json(&status->server), "unnamed_objects",
+		I(status->unnamed_objects), "problems", problems_json(status));
+}

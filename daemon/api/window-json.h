@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Windows as replies tell them: the type Window of io.branchd.varlink. */
+#pragma once
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "common/util/macro.h"
+#include "daemon/window/window.h"
+
+/* A list of windows. */
+struct window_list {
+	struct window *rows;
+	size_t n, cap;
+};
+
+int window_list_add(struct window_list *list, const struct window *window);
+void window_list_done(struct window_list *list);
+
+/* A new object, or NULL for want of memory. */
+json_t *window_json(const struct window *window);
+
+/* Writes "windows":[...]. 0, -ENOMEM or -EIO. */
+int window_list_write_json(const struct window_list *list, FILE *f);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/archive/archive.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many windows may wait for a store that takes none: an hour of them. */
+#define MAX_WAITING 360u
+
+/*
+ * The more wait, the longer takes each try, and nobody is answered meanwhile: so the pauses between
+ * tries double, up to so many windows.
+ */
+#define MAX_PAUSE 30u
+
+struct archive {
+	struct store *store;
+	struct window_symbolizer *namer;
+	struct archive_listener listener;
+	bool has_open;
+	struct collected open;    /* the parts of the open window so far, as one; or no profile */
+	struct collected waiting; /* closed windows not stored yet, as one; or no profile */
+	uint64_t next_try;        /* once so many of them wait */
+	struct archive_status status;
+};
+
+static int on_code_wanted(const struct profile *profile, const struct profile_function *function,
+			  void *ret, size_t n, uint16_t *ret_machine, void *userdata)
+{
+	struct archive *archive = userdata;
+
+	return window_symbolizer_read_code(archive->namer, profile, function, ret, n, ret_machine);
+}
+
+int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *namer)
+{
+	struct archive *archive = calloc(1, sizeof(*archive));
+
+	if (!archive) {
+		store_free(store);
+		return -ENOMEM;
+	}
+	archive->store = store;
+	archive->namer = namer;
+	store_set_code_source(store, on_code_wanted, archive);
+	*ret = archive;
+	return 0;
+}
+
+struct archive *archive_free(struct archive *archive)
+{
+	if (!archive)
+		return NULL;
+	profile_free(archive->open.profile);
+	profile_free(archive->waiting.profile);
+	store_free(archive->store);
+	free(archive);
+	return NULL;
+}
+
+void archive_listen(struct archive *archive, const struct archive_listener *listener)
+{
+	archive->listener = *listener;
+}
+
+struct store *archive_get_store(struct archive *archive)
+{
+	return archive->store;
+}
+
+void archive_set_open(struct archive *archive, uint64_t start_us, const char *mode)
+{
+	archive->has_open = start_us > 0;
+	if (archive->open.profile)
+		return; /* parts of a window that will be closed yet */
+	archive->open.window = (struct window){ .start_us = start_us, .open = true };
+	snprintf(archive->open.window.mode, sizeof(archive->open.window.mode), "%s", mode ?: "");
+}
+
+static uint64_t end_us(const struct window *window)
+{
+	return window->start_us + window->length_us;
+}
+
+/* @into spans both. */
+static void join_windows(struct window *into, const struct window *window)
+{
+	uint64_t start = MIN(into->start_us, window->start_us);
+	uint64_t end = MAX(end_us(into), end_us(window));
+
+	into->start_us = start;
+	into->length_us = end - start;
+	into->samples += window->samples;
+	into->lost += window->lost;
+	if (strcmp(into->mode, window->mode) != 0)
+		strcpy(into->mode, "mixed");
+}
+
+/* Adds @from, which is void then, to @into, which may have nothing yet. Both are sealed. */
+static int join(struct collected *into, struct collected *from)
+{
+	const struct profile *both[] = { into->profile, from->profile };
+	struct profile *sum;
+	int r;
+
+	if (!into->profile) {
+		*into = *from;
+		from->profile = NULL;
+		return 0;
+	}
+	r = profile_merge(&sum, both, ARRAY_SIZE(both));
+	if (r < 0)
+		return r;
+	join_windows(&into->window, &from->window);
+	profile_free(into->profile);
+	into->profile = sum;
+	from->profile = profile_free(from->profile);
+	return 0;
+}
+
+/* Stores what waits. -errno and @fault: it waits on. */
+static int store_waiting(struct archive *archive, struct fault *fault)
+{
+	struct collected *waiting = &archive->waiting;
+	int r;
+
+	waiting->window.open = false;
+	r = store_add(archive->store, &waiting->window, waiting->profile, &waiting->window.id,
+		      fault);
+	if (r < 0) {
+		memcpy(archive->status.fault, fault->text, sizeof(archive->status.fault));
+		archive->next_try =
+			archive->status.waiting + MIN(archive->status.waiting, MAX_PAUSE);
+		return r;
+	}
+	archive->next_try = 0;
+	archive->status.waiting = 0;
+	archive->status.fault[0] = '\0';
+	waiting->profile = profile_free(waiting->profile);
+	if (archive->listener.closed)
+		archive->listener.closed(&waiting->window, archive->listener.userdata);
+	waiting->window = (struct window){};
+	return 0;
+}
+
+int archive_flush(struct archive *archive, struct fault *fault)
+{
+	return archive->waiting.profile ? store_waiting(archive, fault) : 0;
+}
+
+static void give_up(struct archive *archive)
+{
+	archive->status.given_up += archive->status.waiting;
+	archive->status.waiting = 0;
+	archive->next_try = 0;
+	archive->waiting.profile = profile_free(archive->waiting.profile);
+}
+
+static int add_closed(struct archive *archive, struct collected *closed, struct fault *fault)
+{
+	struct collected *open = &archive->open;
+	int r = 0;
+
+	if (open->profile) {
+		r = join(closed, open);
+		open->profile = profile_free(open->profile);
+	}
+	open->window = (struct window){ .start_us = end_us(&closed->window), .open = true };
+	memcpy(open->window.mode, closed->window.mode, sizeof(open->window.mode));
+	if (archive->status.waiting >= MAX_WAITING)
+		give_up(archive);
+	if (r == 0)
+		r = join(&archive->waiting, closed);
+	if (r < 0) {
+		archive->status.given_up++;
+		return fault_set(fault, r, "no memory for a closed window: it is lost");
+	}
+	if (++archive->status.waiting < MIN(archive->next_try, MAX_WAITING))
+		return fault_set(fault, -EAGAIN, "%s", archive->status.fault);
+	return store_waiting(archive, fault);
+}
+
+static int add_part(struct archive *archive, struct collected *part, struct fault *fault)
+{
+	int r = join(&archive->open, part);
+
+	archive->has_open = true;
+	archive->open.window.open = true;
+	if (r < 0)
+		return fault_set(fault, r, "no memory for a part of a window: it is lost");
+	if (archive->listener.part)
+		archive->listener.part(archive->listener.userdata);
+	return 0;
+}
+
+int archive_add(struct archive *archive, struct collected *collected, struct fault *fault)
+{
+	int r = window_symbolizer_name(archive->namer, collected->profile);
+
+	if (r < 0) {
+		fault_set(fault, r, "no memory to name the functions of a window: it is lost");
+		archive->status.given_up++;
+	} else if (collected->window.open) {
+		r = add_part(archive, collected, fault);
+	} else {
+		r = add_closed(archive, collected, fault);
+	}
+	collected->profile = profile_free(collected->profile);
+	return r;
+}
+
+int archive_get_open(const struct archive *archive, uint64_t now_us, struct window *ret,
+		     const struct profile **ret_profile)
+{
+	const struct window *window = &archive->open.window;
+
+	if (!archive->has_open)
+		return 0;
+	*ret = *window;
+	ret->length_us = now_us > window->start_us ? now_us - window->start_us : 0;
+	*ret_profile = archive->open.profile;
+	if (archive->waiting.profile)
+		join_windows(ret, &archive->waiting.window);
+	return 1;
+}
+
+const struct profile *archive_get_waiting(const struct archive *archive, struct window *ret)
+{
+	if (archive->waiting.profile)
+		*ret = archive->waiting.window;
+	return archive->waiting.profile;
+}
+
+void archive_get_status(const struct archive *archive, struct archive_status *ret)
+{
+	*ret = archive->status;
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GetCode: replies with machine code that the store has kept. */
-#pragma once
-
-#include "daemon/server.h"
-#include "daemon/store.h"
-
-/* What a server_handler returns. */
-int code_reply(struct call *call, struct store *store);

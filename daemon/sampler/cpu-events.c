@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/sampler/cpu-events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/sampler/probe.h"
+
+/* One that samples, by a PMU or the clock. */
+struct sampling_event {
+	int fd; /* -1: not used */
+	struct perf_event_attr attr;
+	uint64_t weight;     /* of the program's runs when it was opened */
+	uint64_t enabled_ns; /* when it was asked last */
+};
+
+struct cpu_events {
+	uint32_t cpu;
+	struct program *program;
+	struct ring *ring;
+	int tasks_fd;
+	struct sampling_event sampling[BPF_N_EVENTS];
+	int active; /* which of these samples; -1: none */
+};
+
+/*
+ * One clock and one layout for all events, for all write into one ring and are sorted with those of
+ * other CPUs. A quarter of a ring is a reason to wake the reader before it comes by itself.
+ */
+static void set_common(struct perf_event_attr *attr, size_t n_pages)
+{
+	attr->size = sizeof(*attr);
+	attr->sample_type |= CPU_EVENTS_SAMPLE_TYPE;
+	attr->sample_id_all = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+}
+
+static int open_ring(struct cpu_events *e, size_t n_pages, ring_handler handler, void *userdata,
+		     struct fault *fault)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+	};
+	int r;
+
+	set_common(&attr, n_pages);
+	r = ring_open(&e->ring, e->program, e->cpu, &attr, n_pages, handler, userdata);
+	if (r == -EPERM)
+		return fault_set(fault, r,
+				 "no memory may be locked for a ring of %zu pages: raise "
+				 "kernel.perf_event_mlock_kb, grant CAP_IPC_LOCK, or ask for less",
+				 n_pages);
+	if (r < 0 && r != -ENODEV)
+		return probe_explain(r, "cannot open a ring", fault);
+	return r;
+}
+
+/* Has @fd write into the ring. */
+static int redirect(const struct cpu_events *e, int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd(e->ring)) < 0 ? -errno : 0;
+}
+
+static int open_tasks(struct cpu_events *e, size_t n_pages, struct fault *fault)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1,  /* mmap2 alone gives nothing */
+		.mmap2 = 1, /* without build_id: see file-ids.h */
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = 1,
+		.disabled = 1,
+	};
+	int r;
+
+	set_common(&attr, n_pages);
+	e->tasks_fd = probe_open_event(&attr, (int)e->cpu, NULL);
+	r = e->tasks_fd < 0 ? e->tasks_fd : redirect(e, e->tasks_fd);
+	if (r >= 0 && ioctl(e->tasks_fd, PERF_EVENT_IOC_ENABLE) < 0)
+		r = -errno;
+	if (r < 0 && r != -ENODEV)
+		return probe_explain(r, "cannot follow tasks", fault);
+	return r;
+}
+
+static int open_sampling(struct cpu_events *e, enum bpf_event event,
+			 const struct perf_event_attr *sampling, size_t n_pages,
+			 struct fault *fault)
+{
+	struct sampling_event *se = &e->sampling[event];
+	int r;
+
+	se->attr = *sampling;
+	set_common(&se->attr, n_pages);
+	se->attr.disabled = 1;
+	se->attr.exclude_guest = 1;
+	se->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	se->fd = probe_open_event(&se->attr, (int)e->cpu, NULL);
+	se->weight = program_counters(e->program, e->cpu)->weight[event];
+	r = se->fd < 0 ? se->fd : redirect(e, se->fd);
+	if (r >= 0 && ioctl(se->fd, PERF_EVENT_IOC_SET_BPF, program_fd(e->program, event)) < 0)
+		r = -errno;
+	if (r < 0 && r != -ENODEV)
+		return probe_explain(r, "cannot sample", fault);
+	return r;
+}
+
+static int open_all_sampling(struct cpu_events *e, const struct cpu_events_settings *settings,
+			     struct fault *fault)
+{
+	int r = 0;
+
+	for (enum bpf_event event = 0; event < BPF_N_EVENTS && r >= 0; event++)
+		if (settings->sampling[event])
+			r = open_sampling(e, event, settings->sampling[event], settings->ring_pages,
+					  fault);
+	return r;
+}
+
+int cpu_events_open(struct cpu_events **ret, uint32_t cpu, struct program *program,
+		    const struct cpu_events_settings *settings, ring_handler handler,
+		    void *userdata, struct fault *fault)
+{
+	_cleanup_(cpu_events_freep) struct cpu_events *e = calloc(1, sizeof(*e));
+	int r;
+
+	if (!e)
+		return -ENOMEM;
+	e->cpu = cpu;
+	e->program = program;
+	e->tasks_fd = e->active = -1;
+	for (int i = 0; i < BPF_N_EVENTS; i++)
+		e->sampling[i].fd = -1;
+	r = open_ring(e, settings->ring_pages, handler, userdata, fault);
+	if (r >= 0)
+		r = open_tasks(e, settings->ring_pages, fault);
+	if (r >= 0)
+		r = open_all_sampling(e, settings, fault);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(e);
+	return 0;
+}
+
+struct cpu_events *cpu_events_free(struct cpu_events *events)
+{
+	if (!events)
+		return NULL;
+	for (int i = 0; i < BPF_N_EVENTS; i++)
+		if (events->sampling[i].fd >= 0)
+			close(events->sampling[i].fd);
+	if (events->tasks_fd >= 0)
+		close(events->tasks_fd);
+	ring_free(events->ring);
+	free(events);
+	return NULL;
+}
+
+/* What read() gives by the read_format of these events. */
+struct reading {
+	uint64_t count, enabled_ns, running_ns;
+};
+
+static bool read_event(int fd, struct reading *ret)
+{
+	return read(fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret);
+}
+
+/* Whether the events take turns. */
+static bool has_turns(const struct cpu_events *e)
+{
+	return e->sampling[BPF_EVENT_ANY].fd >= 0 && e->sampling[BPF_EVENT_CALLS].fd >= 0;
+}
+
+/*
+ * The filter changes, the rows stay: those of before would lie beneath the new ones, in a call
+ * stack for good. A context switch wipes them, or brings back the task's own, but may be long in
+ * coming. So does an event with branch rows that is new, as it starts to count while no other does
+ * (Linux, intel_pmu_lbr_add() in arch/x86/events/intel/lbr.c). One like @event, so that what comes
+ * after are rows as @event wants them; it is to be closed when that is on: no call may be missed in
+ * between. -1 if it cannot be had.
+ */
+static int open_wiper(const struct cpu_events *e, enum bpf_event event)
+{
+	struct perf_event_attr attr = e->sampling[event].attr;
+	struct reading reading;
+	int fd;
+
+	attr.disabled = 0;
+	attr.sample_period = 1ull << 40; /* never */
+	fd = probe_open_event(&attr, (int)e->cpu, NULL);
+	if (fd < 0 || (read_event(fd, &reading) && reading.running_ns > 0))
+		return fd < 0 ? -1 : fd;
+	close(fd);
+	return -1;
+}
+
+static int enable(struct cpu_events *e, enum bpf_event event)
+{
+	if (ioctl(e->sampling[event].fd, PERF_EVENT_IOC_ENABLE) < 0)
+		return -errno;
+	e->active = (int)event;
+	return 0;
+}
+
+int cpu_events_start(struct cpu_events *events, enum bpf_event event)
+{
+	struct bpf_counters *counters = program_counters(events->program, events->cpu);
+	_cleanup_close_ int wiper = -1;
+
+	cpu_events_stop(events);
+	counters->due_ns = counters->ran_ns = 0;
+	if (!has_turns(events))
+		return enable(events, event);
+	wiper = open_wiper(events, event);
+	if (wiper >= 0 || event == BPF_EVENT_ANY)
+		return enable(events, event);
+	return enable(events, BPF_EVENT_ANY) ?: 1;
+}
+
+void cpu_events_stop(struct cpu_events *events)
+{
+	if (events->active >= 0)
+		ioctl(events->sampling[events->active].fd, PERF_EVENT_IOC_DISABLE);
+	events->active = -1;
+}
+
+/*
+ * The count is read before the weight, so that a run in between makes the difference smaller. What
+ * is left of it, less than a period, is not due yet.
+ */
+static bool add_times(const struct cpu_events *e, struct sampling_event *se, enum bpf_event event,
+		      struct cpu_events_times *sum)
+{
+	const struct bpf_counters *counters = program_counters(e->program, e->cpu);
+	struct reading reading;
+	uint64_t weight;
+	bool alive;
+
+	if (!read_event(se->fd, &reading))
+		return true;
+	weight = __atomic_load_n(&counters->weight[event], __ATOMIC_RELAXED) - se->weight;
+	if (reading.count > weight)
+		sum->missed += (reading.count - weight) / se->attr.sample_period;
+	sum->enabled_ns += reading.enabled_ns;
+	sum->running_ns += reading.running_ns;
+	alive = e->active != (int)event || reading.enabled_ns != se->enabled_ns;
+	se->enabled_ns = reading.enabled_ns;
+	return alive;
+}
+
+bool cpu_events_add_times(struct cpu_events *events, struct cpu_events_times *sum)
+{
+	bool alive = true;
+
+	for (enum bpf_event event = 0; event < BPF_N_EVENTS; event++)
+		if (events->sampling[event].fd >= 0)
+			alive &= add_times(events, &events->sampling[event], event, sum);
+	return alive;
+}
+
+uint32_t cpu_events_cpu(const struct cpu_events *events)
+{
+	return events->cpu;
+}
+
+struct ring *cpu_events_ring(const struct cpu_events *events)
+{
+	return events->ring;
+}

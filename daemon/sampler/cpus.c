@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/sampler/cpus.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/sampler/cpu-list.h"
+
+#define FOLLOW_NS 1000000000ull /* how often CPUs that come and go are looked for */
+#define DEAD_NS   2000000000ull /* a clock that has not ticked for so long is stopped */
+#define PHASE_NS  500000000ull  /* the shortest window holds both phases of each CPU */
+
+/* Written by the thread that follows, read by any. */
+struct shared_times {
+	_Atomic uint64_t missed, enabled_ns, running_ns, phases_missed;
+	_Atomic uint32_t n_open;
+};
+
+struct cpus {
+	struct cpus_settings settings;
+	struct program *program;
+	ring_handler handler;
+	void *userdata;
+	struct cpu_events **events; /* by number of the CPU; NULL of those off line */
+	uint32_t n;
+	int epoll_fd;
+	uint64_t followed_ns, phase_ns;
+	unsigned int phase;             /* how many have ended */
+	struct cpu_events_times closed; /* of events that are no more */
+	struct shared_times shared;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool by_pmu(const struct cpus *c)
+{
+	return c->settings.probe->what.period != 0;
+}
+
+static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
+{
+	struct cpu_events_settings settings = { .ring_pages = c->settings.ring_pages };
+	_cleanup_(cpu_events_freep) struct cpu_events *events = NULL;
+	struct epoll_event watch = { .events = EPOLLIN };
+	struct perf_event_attr attrs[BPF_N_EVENTS];
+	int r;
+
+	for (int i = 0; i < BPF_N_EVENTS; i++) {
+		const struct probe_event *e = &c->settings.probe->events[i];
+
+		attrs[i] = e->attr;
+		probe_adapt(c->settings.machine, cpu, &attrs[i]);
+		settings.sampling[i] = e->used ? &attrs[i] : NULL;
+	}
+	r = cpu_events_open(&events, cpu, c->program, &settings, c->handler, c->userdata, fault);
+	if (r < 0)
+		return r;
+	if (epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, ring_fd(cpu_events_ring(events)), &watch) < 0)
+		return -errno;
+	c->events[cpu] = TAKE_PTR(events);
+	atomic_fetch_add(&c->shared.n_open, 1);
+	return 0;
+}
+
+static int close_cpu(struct cpus *c, uint32_t cpu)
+{
+	int r;
+
+	cpu_events_stop(c->events[cpu]);
+	if (by_pmu(c))
+		cpu_events_add_times(c->events[cpu], &c->closed);
+	r = ring_drain(cpu_events_ring(c->events[cpu]));
+	c->events[cpu] = cpu_events_free(c->events[cpu]);
+	atomic_fetch_sub(&c->shared.n_open, 1);
+	return r;
+}
+
+/* One that goes off line meanwhile is no fault. */
+static int open_online(struct cpus *c, struct fault *fault)
+{
+	_cleanup_free_ bool *online = NULL;
+	int r = cpu_list_read_online(&online, c->n);
+
+	if (r < 0)
+		return fault_set(fault, r, "cannot read which CPUs are on line: %s", strerror(-r));
+	for (uint32_t cpu = 0; cpu < c->n; cpu++) {
+		r = online[cpu] ? open_cpu(c, cpu, fault) : 0;
+		if (r < 0 && r != -ENODEV)
+			return r;
+	}
+	return 0;
+}
+
+int cpus_open(struct cpus **ret, struct program *program, const struct cpus_settings *settings,
+	      ring_handler handler, void *userdata, struct fault *fault)
+{
+	_cleanup_(cpus_freep) struct cpus *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->settings = *settings;
+	c->program = program;
+	c->handler = handler;
+	c->userdata = userdata;
+	c->n = program_n_cpus(program);
+	c->events = calloc(c->n, sizeof(struct cpu_events *));
+	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!c->events || c->epoll_fd < 0)
+		return -ENOMEM;
+	r = open_online(c, fault);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+struct cpus *cpus_free(struct cpus *cpus)
+{
+	if (!cpus)
+		return NULL;
+	for (uint32_t cpu = 0; cpu < cpus->n && cpus->events; cpu++)
+		cpu_events_free(cpus->events[cpu]);
+	free(cpus->events);
+	if (cpus->epoll_fd >= 0)
+		close(cpus->epoll_fd);
+	free(cpus);
+	return NULL;
+}
+
+int cpus_fd(const struct cpus *cpus)
+{
+	return cpus->epoll_fd;
+}
+
+static bool has_phases(const struct cpus *c)
+{
+	return c->settings.probe->events[BPF_EVENT_ANY].used &&
+	       c->settings.probe->events[BPF_EVENT_CALLS].used;
+}
+
+/* What @cpu samples by in this phase. */
+static enum bpf_event event_of(const struct cpus *c, uint32_t cpu)
+{
+	unsigned int turn = c->phase + (c->settings.together ? 0 : cpu);
+
+	if (has_phases(c))
+		return turn % 2 ? BPF_EVENT_CALLS : BPF_EVENT_ANY;
+	return c->settings.probe->events[BPF_EVENT_CALLS].used ? BPF_EVENT_CALLS : BPF_EVENT_ANY;
+}
+
+/* One that has just gone off line is found missing later. */
+static int start_cpu(struct cpus *c, uint32_t cpu)
+{
+	int r = cpu_events_start(c->events[cpu], event_of(c, cpu));
+
+	if (r > 0)
+		atomic_fetch_add(&c->shared.phases_missed, 1);
+	return r == -ENODEV ? 0 : r;
+}
+
+int cpus_start(struct cpus *cpus)
+{
+	int r = 0;
+
+	cpus->phase_ns = now_ns();
+	for (uint32_t cpu = 0; cpu < cpus->n && r >= 0; cpu++)
+		if (cpus->events[cpu])
+			r = start_cpu(cpus, cpu);
+	return r;
+}
+
+/* No CPU may have call stacks while another has branches, where they change at once. */
+static void stop_all(struct cpus *c)
+{
+	for (uint32_t cpu = 0; cpu < c->n; cpu++)
+		if (c->events[cpu])
+			cpu_events_stop(c->events[cpu]);
+}
+
+static int next_phase(struct cpus *c)
+{
+	c->phase++;
+	if (c->settings.together)
+		stop_all(c);
+	return cpus_start(c);
+}
+
+static void update_times(struct cpus *c, const struct cpu_events_times *sum)
+{
+	atomic_store(&c->shared.missed, sum->missed);
+	atomic_store(&c->shared.enabled_ns, sum->enabled_ns);
+	atomic_store(&c->shared.running_ns, sum->running_ns);
+}
+
+void cpus_stop(struct cpus *cpus)
+{
+	struct cpu_events_times sum = cpus->closed;
+
+	stop_all(cpus);
+	if (!by_pmu(cpus))
+		return;
+	for (uint32_t cpu = 0; cpu < cpus->n; cpu++)
+		if (cpus->events[cpu])
+			cpu_events_add_times(cpus->events[cpu], &sum);
+	update_times(cpus, &sum);
+}
+
+/*
+ * The event of a CPU that went and came back does not count any more. By the clock a CPU ticks even
+ * if it is idle; of others the kernel tells for how long they were to count.
+ */
+static bool is_alive(struct cpus *c, uint32_t cpu, uint64_t now, struct cpu_events_times *sum)
+{
+	uint64_t ran_ns;
+
+	if (by_pmu(c))
+		return cpu_events_add_times(c->events[cpu], sum);
+	ran_ns = __atomic_load_n(&program_counters(c->program, cpu)->ran_ns, __ATOMIC_RELAXED);
+	return ran_ns == 0 || now <= ran_ns + DEAD_NS;
+}
+
+static int follow_cpu(struct cpus *c, uint32_t cpu, bool online, uint64_t now,
+		      struct cpu_events_times *sum)
+{
+	struct fault fault;
+	int r = 0;
+
+	if (c->events[cpu] && (!is_alive(c, cpu, now, sum) || !online))
+		r = close_cpu(c, cpu);
+	if (r < 0 || c->events[cpu] || !online)
+		return r;
+	if (open_cpu(c, cpu, &fault) < 0) /* it went again, or descriptors ran out: later */
+		return 0;
+	return start_cpu(c, cpu);
+}
+
+static int follow_all(struct cpus *c, uint64_t now)
+{
+	struct cpu_events_times sum = c->closed;
+	_cleanup_free_ bool *online = NULL;
+	int r = 0;
+
+	if (now - c->followed_ns < FOLLOW_NS)
+		return 0;
+	c->followed_ns = now;
+	if (cpu_list_read_online(&online, c->n) < 0)
+		return 0;
+	for (uint32_t cpu = 0; cpu < c->n && r >= 0; cpu++)
+		r = follow_cpu(c, cpu, online[cpu], now, &sum);
+	update_times(c, &sum);
+	return r;
+}
+
+int cpus_follow(struct cpus *cpus)
+{
+	uint64_t now = now_ns();
+	int r = follow_all(cpus, now);
+
+	if (r < 0 || !has_phases(cpus) || now - cpus->phase_ns < PHASE_NS)
+		return r;
+	return next_phase(cpus);
+}
+
+int cpus_drain(struct cpus *cpus)
+{
+	int r = 0;
+
+	for (uint32_t cpu = 0; cpu < cpus->n && r >= 0; cpu++)
+		if (cpus->events[cpu])
+			r = ring_drain(cpu_events_ring(cpus->events[cpu]));
+	return r;
+}
+
+uint64_t cpus_phases_missed(const struct cpus *cpus)
+{
+	return atomic_load(&cpus->shared.phases_missed);
+}
+
+uint32_t cpus_n_open(const struct cpus *cpus)
+{
+	return atomic_load(&cpus->shared.n_open);
+}
+
+void cpus_get_times(const struct cpus *cpus, struct cpu_events_times *ret)
+{
+	ret->missed = atomic_load(&cpus->shared.missed);
+	ret->enabled_ns = atomic_load(&cpus->shared.enabled_ns);
+	ret->running_ns = atomic_load(&cpus->shared.running_ns);
+}

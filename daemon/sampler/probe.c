@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/sampler/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/builder/duplicate-record.h"
+#include "common/util/cleanup.h"
+
+static const char *const mode_names[N_SAMPLER_MODES] = {
+	[SAMPLER_AUTO] = "auto",
+	[SAMPLER_SOFTWARE] = "software",
+	[SAMPLER_STACK] = "stack",
+	[SAMPLER_BRANCH] = "branch",
+	[SAMPLER_STACK_BRANCH] = "stack+branch",
+};
+
+const char *sampler_mode_name(enum sampler_mode mode)
+{
+	return mode_names[mode];
+}
+
+int sampler_mode_parse(const char *name)
+{
+	for (int i = 0; i < N_SAMPLER_MODES; i++)
+		if (strcmp(name, mode_names[i]) == 0)
+			return i;
+	return -EINVAL;
+}
+
+int probe_open_event(const struct perf_event_attr *attr, int cpu, void *userdata)
+{
+	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The number in a file of one; @otherwise where there is none. */
+static long read_number(const char *path, long otherwise)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	long n;
+
+	return f && fscanf(f, "%ld", &n) == 1 ? n : otherwise;
+}
+
+/* What is not permitted, and what it takes. */
+static void explain_permission(const char *what, char *ret, size_t n)
+{
+	long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", 2);
+
+	if (paranoid > 2)
+		snprintf(ret, n,
+			 "%s: not permitted, for kernel.perf_event_paranoid is %ld: run as root "
+			 "(CAP_SYS_ADMIN), or set it to 2 and grant CAP_PERFMON and CAP_BPF",
+			 what, paranoid);
+	else
+		snprintf(ret, n, "%s: not permitted: run as root, or grant CAP_PERFMON and CAP_BPF",
+			 what);
+}
+
+int probe_explain(int r, const char *what, struct fault *fault)
+{
+	switch (r) {
+	case -EACCES:
+	case -EPERM:
+		explain_permission(what, fault->text, sizeof(fault->text));
+		return r;
+	case -EMFILE:
+		return fault_set(fault, r,
+				 "%s: too many open files: five are needed for each CPU "
+				 "(ulimit -n, LimitNOFILE=)",
+				 what);
+	case -ENOSYS:
+		return fault_set(fault, r,
+				 "%s: this kernel has no perf events: use one built with "
+				 "CONFIG_PERF_EVENTS=y",
+				 what);
+	default:
+		return fault_set(fault, r, "%s: %s", what, strerror(-r));
+	}
+}
+
+/* What is being tried. */
+struct probing {
+	struct probe_result result;
+	const struct sampler_settings *settings;
+	const struct machine *machine;
+	const struct lbr *lbr;
+	probe_opener open;
+	void *userdata;
+};
+
+/* Why the event with branch records could not be had. */
+static void explain_no_rows(int r, char *ret, size_t n)
+{
+	const char *why;
+
+	switch (r) {
+	case -ENOENT:
+		why = "no hardware PMU: cycles gives ENOENT; a virtual machine needs one passed on "
+		      "by its host";
+		break;
+	case -EOPNOTSUPP:
+		why = "the PMU gives no branch records: cycles with a branch stack gives "
+		      "EOPNOTSUPP; they need Intel's LBR, AMD's LbrExtV2 (Zen 4) or Arm's BRBE, "
+		      "passed on to a virtual machine";
+		break;
+	case -EACCES:
+	case -EPERM:
+		explain_permission("branch records", ret, n);
+		return;
+	case -EBUSY:
+		why = "the branch records are in use (Intel PT?): cycles with a branch stack gives "
+		      "EBUSY";
+		break;
+	case -EINVAL:
+		why = "the PMU refuses the branch filter: cycles with a branch stack gives EINVAL";
+		break;
+	default:
+		snprintf(ret, n, "cycles with a branch stack: %s", strerror(-r));
+		return;
+	}
+	snprintf(ret, n, "%s", why);
+}
+
+/* Why there are branches, but no call stacks by them. */
+static void explain_no_calls(const struct probing *p, int r, char *ret, size_t n)
+{
+	if (!p->lbr->call_stack || r == -EOPNOTSUPP || r == -EINVAL)
+		snprintf(ret, n,
+			 "%s without a call-stack mode, which Intel's have since Haswell: call "
+			 "stacks are by frame pointers",
+			 p->lbr->name);
+	else
+		snprintf(ret, n, "the call-stack mode of the branch records: %s", strerror(-r));
+}
+
+void probe_adapt(const struct machine *machine, uint32_t cpu, struct perf_event_attr *attr)
+{
+	const struct pmu *pmu = machine_pmu(machine, cpu);
+
+	if (!pmu)
+		return;
+	if (attr->type == PERF_TYPE_RAW) {
+		attr->type = pmu->type;
+		attr->config = lbr_taken_event(machine, pmu);
+	} else if (attr->type == PERF_TYPE_HARDWARE && strncmp(pmu->name, "cpu_", 4) == 0) {
+		attr->config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
+	}
+}
+
+/* Opens the event on one CPU, and closes it again. 0 or -errno. */
+static int try_cpu(const struct probing *p, const struct perf_event_attr *attr, uint32_t cpu)
+{
+	struct perf_event_attr copy = *attr;
+	int fd;
+
+	probe_adapt(p->machine, cpu, &copy);
+	fd = p->open(&copy, (int)cpu, p->userdata);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* On a CPU of each PMU; where none is known of, on any. 0 or -errno. */
+static int try_event(const struct probing *p, const struct perf_event_attr *attr)
+{
+	const struct machine *m = p->machine;
+	int r = 0;
+
+	if (m->n_pmus == 0)
+		return try_cpu(p, attr, m->first_cpu);
+	for (size_t i = 0; i < m->n_pmus && r >= 0; i++)
+		r = try_cpu(p, attr,
+			    m->pmus[i].cpus[0] ? (uint32_t)atoi(m->pmus[i].cpus) : m->first_cpu);
+	return r;
+}
+
+static bool is_prime(uint64_t n)
+{
+	for (uint64_t i = 3; i <= n / i; i += 2)
+		if (n % i == 0)
+			return false;
+	return true;
+}
+
+#define USUAL_HZ          2000000000
+#define CYCLES_PER_BRANCH 8 /* to a taken one, roughly */
+
+/*
+ * How many of the event lie between samples: always as many, so that each sample stands for the
+ * same. A prime, lest it go round in step with what is sampled.
+ */
+static uint64_t choose_period(const struct probing *p, bool branches)
+{
+	uint64_t hz = p->machine->hz ? p->machine->hz : USUAL_HZ;
+	uint64_t period = hz / p->settings->frequency / (branches ? CYCLES_PER_BRANCH : 1);
+
+	if (p->settings->period)
+		return p->settings->period;
+	for (period |= 1; !is_prime(period); period += 2)
+		;
+	return period;
+}
+
+/* The hardware's event that is asked for, without branch rows. */
+static int set_event(struct probing *p, struct perf_event_attr *attr, struct fault *fault)
+{
+	bool branches = p->settings->event == SAMPLER_BRANCHES || p->lbr->taken_only;
+	const struct machine *m = p->machine;
+	struct sampler_probe *what = &p->result.what;
+
+	*attr = (struct perf_event_attr){
+		.type = branches ? PERF_TYPE_RAW : PERF_TYPE_HARDWARE,
+		.size = sizeof(*attr),
+		.config = branches ? 0 : PERF_COUNT_HW_CPU_CYCLES,
+		.disabled = 1,
+		.exclude_guest = 1,
+		.exclude_kernel = !p->settings->kernel,
+	};
+	for (size_t i = 0; branches && i < m->n_pmus; i++)
+		if (lbr_taken_event(m, &m->pmus[i]) == 0)
+			return fault_set(fault, -EOPNOTSUPP,
+					 "the PMU %s has no event of taken branches that branchd "
+					 "knows: use Event=cycles",
+					 m->pmus[i].name);
+	attr->sample_period = what->period = choose_period(p, branches);
+	snprintf(what->event, sizeof(what->event), "%s", branches ? "branches" : "cycles");
+	return 0;
+}
+
+/* The levels of privilege of which rows are wanted. */
+static uint64_t wanted_levels(const struct sampler_settings *settings)
+{
+	uint64_t levels =
+		settings->branch_filter & (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL);
+
+	if (levels == 0)
+		levels = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL;
+	return settings->kernel ? levels : levels & ~(uint64_t)PERF_SAMPLE_BRANCH_KERNEL;
+}
+
+/*
+ * Where the kernel would look at the code of each row of each sample, in an NMI, if it had to leave
+ * out its own, it is asked for all of them, and the BPF program leaves them out.
+ */
+static uint64_t choose_filter(struct probing *p)
+{
+	const uint64_t all = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL;
+	uint64_t levels = wanted_levels(p->settings);
+	uint64_t kinds = p->settings->branch_filter & ~all ?: PERF_SAMPLE_BRANCH_ANY;
+
+	branch_filter_format(kinds | levels, p->result.what.filter);
+	if (levels != PERF_SAMPLE_BRANCH_USER || kinds != PERF_SAMPLE_BRANCH_ANY ||
+	    !p->lbr->any_is_free)
+		return kinds | levels;
+	p->result.leave_kernel = true;
+	return kinds | all;
+}
+
+/* Adds the event with @filter of rows, if it can be had. */
+static int add_event(struct probing *p, enum bpf_event event, const struct perf_event_attr *base,
+		     uint64_t filter)
+{
+	struct probe_event *e = &p->result.events[event];
+	int r;
+
+	e->attr = *base;
+	e->attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	e->attr.branch_sample_type = filter;
+	r = try_event(p, &e->attr);
+	e->used = r >= 0;
+	return r;
+}
+
+static uint32_t find_depth(const struct probing *p)
+{
+	uint32_t depth = 0;
+
+	for (size_t i = 0; i < p->machine->n_pmus; i++)
+		depth = MAX(depth, p->machine->pmus[i].depth);
+	return depth ? depth : p->lbr->depth;
+}
+
+/* What is to be said of the rows that are had. */
+static void describe_rows(struct probing *p)
+{
+	struct sampler_probe *what = &p->result.what;
+	bool calls = p->result.events[BPF_EVENT_CALLS].used;
+
+	if (!p->result.events[BPF_EVENT_ANY].used) {
+		p->result.leave_kernel = false;
+		what->filter[0] = '\0';
+	}
+	p->result.lbr = p->lbr;
+	snprintf(what->records, sizeof(what->records), "%s", p->lbr->name);
+	what->depth = find_depth(p);
+	what->doubled = duplicate_record_depth(p->machine->cpuid);
+	what->since_switch = calls && !p->machine->keeps_call_stacks;
+	if (what->since_switch)
+		snprintf(what->note, sizeof(what->note),
+			 "call stacks go back to where the task was last switched to: before Linux "
+			 "6.15 the kernel keeps no task's call-stack rows");
+	else if (p->lbr->lacks)
+		snprintf(what->note, sizeof(what->note), "%s", p->lbr->lacks);
+}
+
+/*
+ * By the hardware with branch rows: what is asked for, or the most there is. 0; -EOPNOTSUPP where
+ * there is none of it, and why; or another errno and @fault.
+ */
+static int probe_rows(struct probing *p, struct fault *fault)
+{
+	enum sampler_mode mode = p->settings->mode;
+	struct sampler_probe *what = &p->result.what;
+	struct perf_event_attr base;
+	int r, any, calls = -EOPNOTSUPP;
+
+	r = set_event(p, &base, fault);
+	if (r < 0)
+		return r;
+	any = add_event(p, BPF_EVENT_ANY, &base, choose_filter(p));
+	if (any < 0) {
+		explain_no_rows(any, what->why_not_better, sizeof(what->why_not_better));
+		return -EOPNOTSUPP;
+	}
+	if (mode != SAMPLER_BRANCH && p->lbr->call_stack)
+		calls = add_event(p, BPF_EVENT_CALLS, &base,
+				  PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
+	if (calls < 0 && mode != SAMPLER_BRANCH)
+		explain_no_calls(p, calls, what->why_not_better, sizeof(what->why_not_better));
+	if (calls < 0 && mode != SAMPLER_BRANCH && mode != SAMPLER_AUTO)
+		return -EOPNOTSUPP;
+	p->result.events[BPF_EVENT_ANY].used = mode != SAMPLER_STACK;
+	what->mode = calls < 0             ? SAMPLER_BRANCH :
+		     mode == SAMPLER_STACK ? SAMPLER_STACK :
+					     SAMPLER_STACK_BRANCH;
+	describe_rows(p);
+	return 0;
+}
+
+/* By the hardware, without branch rows: in the kernel, too, it is exact where interrupts are off.
+ */
+static int probe_cycles(struct probing *p)
+{
+	struct probe_event *e = &p->result.events[BPF_EVENT_ANY];
+	struct fault fault;
+	int r = set_event(p, &e->attr, &fault);
+
+	if (r >= 0)
+		r = try_event(p, &e->attr);
+	e->used = r >= 0;
+	p->result.what.mode = SAMPLER_SOFTWARE;
+	return r;
+}
+
+/* The CPU's own clock: everywhere, and in a guest without a PMU the only one. */
+static int probe_clock(struct probing *p, struct fault *fault)
+{
+	struct probe_event *e = &p->result.events[BPF_EVENT_ANY];
+	struct sampler_probe *what = &p->result.what;
+	int r;
+
+	e->attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(e->attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000 / p->settings->frequency,
+		.disabled = 1,
+		.exclude_kernel = !p->settings->kernel,
+	};
+	e->used = true;
+	p->result.ticks_when_idle = p->settings->kernel;
+	what->mode = SAMPLER_SOFTWARE;
+	what->period = 0;
+	snprintf(what->event, sizeof(what->event), "cpu-clock");
+	r = try_event(p, &e->attr);
+	return r < 0 ? probe_explain(r, "cannot sample by the CPU's clock", fault) : 0;
+}
+
+/* The way of sampling that is asked for, or the best there is. */
+static int probe_all(struct probing *p, struct fault *fault)
+{
+	enum sampler_mode mode = p->settings->mode;
+	int r;
+
+	if (mode == SAMPLER_SOFTWARE)
+		return probe_clock(p, fault);
+	r = probe_rows(p, fault);
+	if (r >= 0 || fault->text[0])
+		return r;
+	if (mode != SAMPLER_AUTO)
+		return fault_set(fault, r, "mode %s: %s; mode auto takes what there is",
+				 sampler_mode_name(mode), p->result.what.why_not_better);
+	return probe_cycles(p) < 0 ? probe_clock(p, fault) : 0;
+}
+
+int probe_run(struct probe_result *ret, const struct sampler_settings *settings,
+	      const struct machine *machine, probe_opener open, void *userdata, struct fault *fault)
+{
+	struct probing p = {
+		.settings = settings,
+		.machine = machine,
+		.lbr = lbr_of(machine),
+		.open = open ? open : probe_open_event,
+		.userdata = userdata,
+	};
+	int r;
+
+	fault->text[0] = '\0';
+	if (settings->frequency == 0 || settings->frequency > 100000)
+		return fault_set(fault, -EINVAL, "cannot sample %llu times a second",
+				 (unsigned long long)settings->frequency);
+	if (wanted_levels(settings) == 0)
+		return fault_set(fault, -EINVAL,
+				 "branches of the kernel alone, and the kernel not sampled: no "
+				 "branch is left");
+	r = probe_all(&p, fault);
+	if (r < 0)
+		return r;
+	*ret = p.result;
+	return 0;
+}

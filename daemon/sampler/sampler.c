@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each CPU has one ring, into which the BPF program writes samples and the kernel what happens to
+ * tasks, all by one clock. A drain copies what the rings hold, so that they are empty again at
+ * once; the records then wait in an order until they can be told in the order of their time.
+ */
+#include "daemon/sampler/sampler.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bpf/sample.h"
+#include "common/record/chunk.h"
+#include "common/record/decoder.h"
+#include "common/record/order.h"
+#include "common/util/cleanup.h"
+#include "daemon/binary/build-ids.h"
+#include "daemon/sampler/cpu-events.h"
+#include "daemon/sampler/cpu-list.h"
+#include "daemon/sampler/cpus.h"
+#include "daemon/sampler/live-sample.h"
+#include "daemon/sampler/machine.h"
+#include "daemon/sampler/probe.h"
+#include "daemon/sampler/proc-scan.h"
+#include "daemon/sampler/program.h"
+#include "daemon/sampler/running-kernel.h"
+
+#define RING_PAGES    64
+#define LOOK_AGAIN_NS 10000000000ull /* at most so often is /proc looked through, */
+#define MODULES_NS    5000000000ull  /* ... and so often for modules of the kernel */
+#define DRAIN_EVERY   256            /* events told of what runs already */
+
+/* Counted by the thread that drains, for others to read. */
+struct tally {
+	_Atomic uint64_t undecodable, throttled, lost, out_of_order, refused;
+};
+
+struct sampler {
+	struct sampler_settings settings;
+	struct machine machine;
+	struct probe_result probe;
+	struct program *program;
+	struct cpus *cpus;
+	struct decoder *decoder;
+	struct order *order;
+	struct chunk *chunk; /* that records are copied into */
+	struct build_ids *build_ids;
+	struct running_kernel *kernel;
+	struct tally tally;
+	uint64_t looked_ns;  /* when /proc was looked through last, */
+	uint64_t lost_seen;  /* ... and how many records of tasks were lost by then */
+	uint64_t modules_ns; /* when the modules were */
+	bool looked, started;
+};
+
+/* A walk through what runs already, between whose events the rings are drained. */
+struct looking {
+	struct sampler *sampler;
+	sampler_handler handler;
+	void *userdata;
+	unsigned int n_told;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void add(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static uint64_t get(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* A place for @n bytes in the chunk, or in a new one. NULL: no memory. */
+static void *reserve(struct sampler *s, size_t n)
+{
+	n = (n + 7) & ~(size_t)7;
+	if (!s->chunk || CHUNK_BYTES - s->chunk->n_used < n) {
+		chunk_unref(s->chunk);
+		s->chunk = chunk_new(0);
+		if (!s->chunk)
+			return NULL;
+	}
+	s->chunk->n_used += n;
+	return s->chunk->data + s->chunk->n_used - n;
+}
+
+/* Takes a record out of a ring. */
+static int on_record(const struct perf_event_header *record, void *userdata)
+{
+	struct sampler *s = userdata;
+	struct waiting w = { 0 };
+	void *copy = reserve(s, record->size);
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, record, record->size);
+	w.record = copy;
+	decoder_time(s->decoder, w.record, &w.time_ns);
+	w.chunk = chunk_ref(s->chunk);
+	r = order_add(s->order, &w);
+	if (r < 0)
+		chunk_unref(w.chunk);
+	return r;
+}
+
+static int open_decoder(struct sampler *s, struct fault *fault)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = CPU_EVENTS_SAMPLE_TYPE,
+		.sample_id_all = 1,
+	};
+	int r;
+
+	r = build_ids_new(&s->build_ids);
+	if (r >= 0)
+		r = running_kernel_new(&s->kernel);
+	if (r >= 0)
+		r = decoder_new(&s->decoder);
+	if (r >= 0)
+		r = decoder_add_source(s->decoder, &attr, NULL, 0, fault);
+	return r < 0 ? r : order_new(&s->order, 0);
+}
+
+/* In a pid namespace of its own it would be told other numbers of tasks than the BPF program sees.
+ */
+static int check_namespace(struct fault *fault)
+{
+	char name[64] = "";
+
+	if (readlink("/proc/self/ns/pid", name, sizeof(name) - 1) < 0 ||
+	    strcmp(name, "pid:[4026531836]") == 0)
+		return 0;
+	return fault_set(fault, -EPERM,
+			 "this is a pid namespace (a container's): run in that of the host, for "
+			 "example with --pid=host");
+}
+
+static int load_program(struct sampler *s, struct fault *fault)
+{
+	const struct probe_result *probe = &s->probe;
+	const struct probe_event *any = &probe->events[BPF_EVENT_ANY];
+	const struct program_settings settings = {
+		.period_ns = probe->ticks_when_idle ? any->attr.sample_period : 0,
+		.kernel = s->settings.kernel,
+		.user = true,
+		.lbr = probe->lbr,
+		.depth = probe->what.depth,
+		.leave_kernel = probe->leave_kernel,
+		.some_kinds = !(any->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY),
+		.only = &s->settings.only,
+	};
+
+	return program_load(&s->program, &settings, fault);
+}
+
+static int open_cpus(struct sampler *s, struct fault *fault)
+{
+	const struct cpus_settings settings = {
+		.probe = &s->probe,
+		.machine = &s->machine,
+		.ring_pages = s->settings.ring_pages,
+		.together = s->machine.keeps_call_stacks,
+	};
+
+	return cpus_open(&s->cpus, s->program, &settings, on_record, s, fault);
+}
+
+static int sampler_init(struct sampler *s, const struct sampler_settings *settings,
+			struct fault *fault)
+{
+	int r;
+
+	s->settings = *settings;
+	s->settings.ring_pages = settings->ring_pages ? settings->ring_pages : RING_PAGES;
+	if (s->settings.ring_pages & (s->settings.ring_pages - 1))
+		return fault_set(fault, -EINVAL, "a ring cannot be of %u pages: no power of two",
+				 s->settings.ring_pages);
+	machine_read(&s->machine, "");
+	s->machine.first_cpu = (uint32_t)cpu_list_first_online();
+	s->machine.keeps_call_stacks = program_kernel_has("task_struct", "perf_ctx_data");
+	r = check_namespace(fault);
+	if (r >= 0)
+		r = probe_run(&s->probe, settings, &s->machine, NULL, NULL, fault);
+	if (r >= 0)
+		r = load_program(s, fault);
+	if (r >= 0)
+		r = open_decoder(s, fault);
+	return r < 0 ? r : open_cpus(s, fault);
+}
+
+int sampler_open(struct sampler **ret, const struct sampler_settings *settings, struct fault *fault)
+{
+	_cleanup_(sampler_freep) struct sampler *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	fault->text[0] = '\0';
+	r = sampler_init(s, settings, fault);
+	if (r < 0)
+		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+struct sampler *sampler_free(struct sampler *sampler)
+{
+	if (!sampler)
+		return NULL;
+	cpus_free(sampler->cpus);
+	program_free(sampler->program);
+	order_free(sampler->order);
+	chunk_unref(sampler->chunk);
+	decoder_free(sampler->decoder);
+	build_ids_free(sampler->build_ids);
+	running_kernel_free(sampler->kernel);
+	free(sampler);
+	return NULL;
+}
+
+void sampler_keep_open(struct sampler *sampler, struct open_files *open_files)
+{
+	build_ids_keep_open(sampler->build_ids, open_files);
+}
+
+const struct sampler_probe *sampler_probe(const struct sampler *sampler)
+{
+	return &sampler->probe.what;
+}
+
+int sampler_fd(const struct sampler *sampler)
+{
+	return cpus_fd(sampler->cpus);
+}
+
+static int on_running(const struct event *event, void *userdata)
+{
+	struct looking *l = userdata;
+	int r = l->handler(event, l->userdata);
+
+	if (r >= 0 && ++l->n_told % DRAIN_EVERY == 0)
+		r = cpus_drain(l->sampler->cpus);
+	return r;
+}
+
+/* Another CPU writes them meanwhile; each by itself is whole. */
+static uint64_t read_counter(const __u64 *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/*
+ * Records of tasks that found a ring full: the kernel tells, with the next record that finds room,
+ * how many of any kind did not, and the BPF program knows how many were its own.
+ */
+static uint64_t count_lost_records(const struct sampler *s)
+{
+	uint64_t lost = get(&s->tally.lost), n_samples = 0;
+
+	for (uint32_t cpu = 0; cpu < program_n_cpus(s->program); cpu++)
+		n_samples += read_counter(&program_counters(s->program, cpu)->ring_full);
+	return lost > n_samples ? lost - n_samples : 0;
+}
+
+/*
+ * Tells what runs already. What the rings tell then may be older, and some of it known by now; but
+ * it ends with what is so.
+ */
+static int look_around(struct sampler *s, sampler_handler handler, void *userdata)
+{
+	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
+	int r = handler(&(struct event){ .kind = EVENT_LOOK_BEGINS }, userdata);
+
+	s->looked_ns = now_ns();
+	s->lost_seen = count_lost_records(s);
+	if (r >= 0 && !s->looked)
+		r = running_kernel_report(s->kernel, on_running, &l);
+	s->looked = true;
+	if (r >= 0)
+		r = proc_scan_run(s->build_ids, on_running, &l);
+	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_LOOK_ENDS }, userdata);
+}
+
+static int look_for_modules(struct sampler *s, sampler_handler handler, void *userdata)
+{
+	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
+
+	s->modules_ns = now_ns();
+	return running_kernel_report_modules(s->kernel, on_running, &l);
+}
+
+/* What the decoder or the BPF program says wrong is counted; it ends nothing. */
+static int tell_record(struct sampler *s, const struct perf_event_header *record,
+		       sampler_handler handler, void *userdata)
+{
+	struct fault fault;
+	struct event e;
+	int r = decoder_decode(s->decoder, record, &e, &fault);
+
+	if (r >= 0 && e.kind == EVENT_SAMPLE)
+		r = live_sample_decode(&e);
+	if (r >= 0 && e.kind == EVENT_MAPPING && e.mapping.executable)
+		r = build_ids_fill(s->build_ids, e.pid, &e.mapping);
+	if (r == -EBADMSG) {
+		add(record->type == PERF_RECORD_SAMPLE ? &s->tally.undecodable : &s->tally.lost, 1);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (e.kind ==
+	    EVENT_LOST) /* of samples and of others: the sampler's counts tell them apart */
+		add(&s->tally.lost, e.lost.n);
+	if (e.kind == EVENT_THROTTLE)
+		add(&s->tally.throttled, 1);
+	return handler(&e, userdata);
+}
+
+static int tell_records(struct sampler *s, sampler_handler handler, void *userdata)
+{
+	struct waiting w;
+	int r = 0;
+
+	while (r >= 0 && order_next(s->order, &w)) {
+		r = tell_record(s, w.record, handler, userdata);
+		chunk_unref(w.chunk);
+	}
+	atomic_store_explicit(&s->tally.out_of_order, order_n_late(s->order), memory_order_relaxed);
+	return r;
+}
+
+/* Records of tasks were lost: what is known of them may be wrong from then on. */
+static bool must_look_again(const struct sampler *s, uint64_t now)
+{
+	return now - s->looked_ns >= LOOK_AGAIN_NS && count_lost_records(s) > s->lost_seen;
+}
+
+int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata)
+{
+	uint64_t now = now_ns();
+	int r = 0;
+
+	if (!sampler->looked || must_look_again(sampler, now))
+		r = look_around(sampler, handler, userdata);
+	else if (now - sampler->modules_ns >= MODULES_NS)
+		r = look_for_modules(sampler, handler, userdata);
+	if (r >= 0 && !sampler->started)
+		r = cpus_start(sampler->cpus);
+	if (r < 0)
+		return r;
+	sampler->started = true;
+	r = cpus_follow(sampler->cpus);
+	if (r >= 0)
+		r = cpus_drain(sampler->cpus);
+	if (r >= 0)
+		r = order_finish_round(sampler->order);
+	return r < 0 ? r : tell_records(sampler, handler, userdata);
+}
+
+int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata)
+{
+	int r;
+
+	cpus_stop(sampler->cpus);
+	r = cpus_drain(sampler->cpus);
+	if (r >= 0)
+		r = order_finish(sampler->order);
+	return r < 0 ? r : tell_records(sampler, handler, userdata);
+}
+
+void sampler_refuse(struct sampler *sampler, uint64_t cgroup)
+{
+	add(&sampler->tally.refused, 1);
+	if (cgroup != 0)
+		program_refuse(sampler->program, cgroup);
+}
+
+static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
+{
+	sum->taken += read_counter(&b->taken);
+	sum->filtered += read_counter(&b->filtered);
+	sum->written += read_counter(&b->written);
+	sum->ring_full += read_counter(&b->ring_full);
+	sum->no_ring += read_counter(&b->no_ring);
+	sum->snapshots += read_counter(&b->snapshots);
+	sum->snapshots_empty += read_counter(&b->snapshots_empty);
+	sum->snapshots_full += read_counter(&b->snapshots_full);
+	sum->rows += read_counter(&b->rows);
+	sum->rows_kernel += read_counter(&b->rows_kernel);
+	sum->rowless += read_counter(&b->rowless);
+}
+
+/* What was due and not taken: by the clock the BPF program counts it, of a PMU's events the kernel
+ * does. */
+static void count_skipped(const struct sampler *s, struct sampler_counts *sum)
+{
+	struct cpu_events_times times;
+	uint64_t skipped = 0;
+
+	for (uint32_t cpu = 0; cpu < program_n_cpus(s->program); cpu++)
+		skipped += read_counter((const __u64 *)&program_counters(s->program, cpu)->skipped);
+	cpus_get_times(s->cpus, &times);
+	sum->skipped = times.missed + ((int64_t)skipped > 0 ? skipped : 0);
+	sum->enabled_ns = times.enabled_ns;
+	sum->running_ns = times.running_ns;
+}
+
+void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *ret)
+{
+	const struct tally *t = &sampler->tally;
+	uint64_t refused = get(&t->refused);
+	struct sampler_counts c = { 0 };
+
+	for (uint32_t cpu = 0; cpu < program_n_cpus(sampler->program); cpu++)
+		add_cpu(&c, program_counters(sampler->program, cpu));
+	count_skipped(sampler, &c);
+	c.taken -= refused;
+	c.written -= refused;
+	c.filtered += refused;
+	c.lost_records = count_lost_records(sampler);
+	c.undecodable = get(&t->undecodable);
+	c.throttled = get(&t->throttled);
+	c.out_of_order = get(&t->out_of_order);
+	c.phases_missed = cpus_phases_missed(sampler->cpus);
+	c.n_cpus = cpus_n_open(sampler->cpus);
+	program_get_run_time(sampler->program, &c.bpf_ns, &c.bpf_runs);
+	*ret = c;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The machine code of hot functions, kept for when their files are gone: replaced by an update, or
+ * in a container that is no more. Each is kept once for each build-id, as long as any window names
+ * the function.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "daemon/store/database.h"
+#include "daemon/store/intern.h"
+
+#define STORE_CODE_MAX_FUNCTION (64u << 10) /* bytes; longer functions are not kept */
+
+#define N_STORE_CODE 4
+
+/*
+ * Reads the code of @function, of @profile, in whole: up to @n bytes to @ret, and *@ret_machine,
+ * one of EM_* in elf.h. The number of bytes, 0 where they are not to be had, or -errno.
+ */
+typedef int (*store_code_source)(const struct profile *profile,
+				 const struct profile_function *function, void *ret, size_t n,
+				 uint16_t *ret_machine, void *userdata);
+
+struct store_code {
+	struct database *database;
+	struct statement *statements[N_STORE_CODE];
+	store_code_source source; /* NULL: nothing is kept */
+	void *userdata;
+	uint64_t n_bytes; /* at most that much is kept */
+};
+
+/* Leaves source and userdata as they are. 0 or -errno. */
+int store_code_init(struct store_code *code, struct database *database);
+
+/*
+ * Keeps the hottest functions of @profile that are not kept yet; @functions are their rows. In a
+ * transaction of the caller. 0 or -errno.
+ */
+int store_code_keep(struct store_code *code, const struct profile *profile,
+		    const struct interned *functions);
+
+/* The code of the function that starts at @start. The number of bytes written to @ret, 0 for none,
+ * or -errno. */
+int store_code_find(struct store_code *code, const void *build_id, size_t n_build_id,
+		    uint64_t start, void *ret, size_t n, uint16_t *ret_machine);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A database: SQLite behind statements that are prepared once, and errors as errnos. Nobody else
+ * knows SQLite.
+ *
+ * The database remembers what its first error was about, until database_explain() has told it; so
+ * the functions in between only pass the errno on:
+ *   -EBUSY     another program has it locked
+ *   -ENOSPC    the disk, or the database, is full
+ *   -EBADMSG   it is damaged
+ *   -ENOMEM, -EIO, -EROFS, -EACCES and what else the system says
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+struct database;
+struct statement;
+
+/* The file is made where there is none, empty; ":memory:" is none. */
+int database_open(struct database **ret, const char *path, struct fault *fault);
+struct database *database_free(struct database *database);
+DEFINE_CLEANUP(struct database *, database_free);
+
+/* Runs SQL that gives no rows, or whose rows do not matter; of one row its first column in *@ret.
+ */
+int database_run(struct database *database, const char *sql);
+int database_ask(struct database *database, const char *sql, int64_t *ret);
+
+int database_begin_reading(struct database *database);
+int database_begin_writing(struct database *database);
+int database_commit(struct database *database);
+/* Does nothing where nothing was begun. */
+void database_roll_back(struct database *database);
+
+/* Fills @fault from what led to @r, "PATH: ..."; returns @r. */
+int database_explain(struct database *database, int r, struct fault *fault);
+/* What was read cannot be so: remembers the text and returns -EBADMSG. */
+int database_damaged(struct database *database, const char *format, ...) _printf_(2, 3);
+
+/* Prepares the @n statements of @sql; they are the database's. */
+int database_prepare(struct database *database, const char *const *sql, size_t n,
+		     struct statement **ret);
+int64_t database_last_id(const struct database *database);
+
+/*
+ * Parameters count from 1; they are kept until bound anew. Text and blobs are borrowed until the
+ * statement has been stepped through or reset. NULL text is SQL's NULL. An error comes out of the
+ * next step.
+ */
+void statement_bind_int(struct statement *statement, int i, int64_t value);
+void statement_bind_text(struct statement *statement, int i, const char *text);
+void statement_bind_blob(struct statement *statement, int i, const void *data, size_t n);
+void statement_bind_null(struct statement *statement, int i);
+void statement_bind_ints(struct statement *statement, const int64_t *values, size_t n);
+
+/* All parameters, as numbers. */
+#define STATEMENT_BIND(statement, ...)                                   \
+	statement_bind_ints(statement, (const int64_t[]){ __VA_ARGS__ }, \
+			    sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+/* 1: a row; 0: no more, and the statement is reset; or -errno, likewise. */
+int statement_step(struct statement *statement);
+/* Leaves the rest of the rows; 0, or the errno of reading a column. */
+int statement_reset(struct statement *statement);
+/* Steps through. 0 or -errno. */
+int statement_run(struct statement *statement);
+
+/* Columns count from 0; what is borrowed is valid until the next step or reset. */
+int64_t statement_int(const struct statement *statement, int i);
+bool statement_is_null(const struct statement *statement, int i);
+const char *statement_text(struct statement *statement, int i); /* NULL of NULL */
+const void *statement_blob(struct statement *statement, int i, size_t *ret_n);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+
+#include "common/util/cleanup.h"
+
+#define FILE_MODE 0640 /* it tells of all users' processes */
+
+static const char schema[] =
+#include "daemon/schema.sql.inc"
+	;
+
+/* What belongs to a database at PATH; the last is the database itself. */
+static const char *const parts[] = { "-wal", "-shm", "-journal", "" };
+
+int store_file_lock(const char *path, struct fault *fault)
+{
+	char lock[PATH_MAX];
+	int fd, r;
+
+	if ((size_t)snprintf(lock, sizeof(lock), "%s-lock", path) >= sizeof(lock))
+		return fault_set(fault, -ENAMETOOLONG, "%s: the name is too long", path);
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+	if (fd < 0)
+		return fault_set(fault, -errno, "%s: cannot be opened: %s", lock, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	r = errno == EWOULDBLOCK ?
+		    fault_set(fault, -EBUSY, "%s: another branchd is using it", path) :
+		    fault_set(fault, -errno, "%s: cannot be locked: %s", lock, strerror(errno));
+	close(fd);
+	return r;
+}
+
+/* 1: it is ours; 0: it is empty; -EBADMSG and @fault: it is something else. */
+static int recognise(struct database *database, const char *path, struct fault *fault)
+{
+	int64_t id = 0, version = 0, n_tables = 0;
+	int r;
+
+	r = database_ask(database, "PRAGMA application_id", &id);
+	if (r >= 0)
+		r = database_ask(database, "PRAGMA user_version", &version);
+	if (r >= 0)
+		r = database_ask(database, "SELECT count(*) FROM sqlite_schema", &n_tables);
+	if (r < 0)
+		return database_explain(database, r, fault);
+	if (id == 0 && version == 0 && n_tables == 0)
+		return 0;
+	if (id != STORE_APPLICATION_ID)
+		return fault_set(fault, -EBADMSG, "%s: not a database of branchd", path);
+	if (version != STORE_VERSION)
+		return fault_set(fault, -EBADMSG,
+				 "%s: of version %" PRId64 ", where this one is %d", path, version,
+				 STORE_VERSION);
+	return 1;
+}
+
+/* Access to the file is given by its mode, which SQLite would make from the umask alone. */
+static int make_file(const char *path, struct fault *fault)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+
+	if (fd < 0)
+		return fault_set(fault, -errno, "%s: cannot be opened: %s", path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
+int store_file_open(struct database **ret, const char *path, struct fault *fault)
+{
+	_cleanup_(database_freep) struct database *database = NULL;
+	int r = 0;
+
+	if (strcmp(path, ":memory:") != 0)
+		r = make_file(path, fault);
+	if (r >= 0)
+		r = database_open(&database, path, fault);
+	if (r >= 0)
+		r = recognise(database, path, fault);
+	if (r < 0)
+		return r;
+	/* the tables come in one transaction; only then the log, which must not be begun before
+	 * them */
+	if (r == 0)
+		r = database_run(database, schema);
+	if (r >= 0)
+		r = database_run(database, "PRAGMA journal_mode = WAL;"
+					   "PRAGMA synchronous = NORMAL;"
+					   "PRAGMA journal_size_limit = 8388608;"
+					   "PRAGMA temp_store = MEMORY;"
+					   "PRAGMA secure_delete = OFF;"
+					   "PRAGMA foreign_keys = OFF;"
+					   "PRAGMA cell_size_check = ON");
+	if (r < 0) {
+		database_roll_back(database);
+		return database_explain(database, r, fault);
+	}
+	*ret = TAKE_PTR(database);
+	return 0;
+}
+
+/* "PATHpart", or "" where that is too long. */
+static void part_path(char ret[PATH_MAX], const char *path, const char *part)
+{
+	if ((size_t)snprintf(ret, PATH_MAX, "%s%s", path, part) >= PATH_MAX)
+		*ret = '\0';
+}
+
+static bool is_free(const char *path)
+{
+	char name[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		part_path(name, path, parts[i]);
+		if (!*name || faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Makes up a name that nothing has yet. */
+static int find_name(const char *path, char *ret, size_t n)
+{
+	time_t now = time(NULL);
+	char stamp[32];
+	struct tm tm;
+
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", gmtime_r(&now, &tm));
+	for (unsigned int i = 1; i < 1000; i++) {
+		if ((size_t)snprintf(ret, n, "%s.set-aside-%s-%u", path, stamp, i) >= n)
+			return -ENAMETOOLONG;
+		if (is_free(ret))
+			return 0;
+	}
+	return -EEXIST;
+}
+
+/*
+ * The database comes last: if this ends half-way, its log must not be left to one made anew.
+ */
+int store_file_set_aside(const char *path, char *ret_path, size_t n_path, struct fault *fault)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	int r;
+
+	r = find_name(path, ret_path, n_path);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(parts); i++) {
+		part_path(from, path, parts[i]);
+		part_path(to, ret_path, parts[i]);
+		if (rename(from, to) < 0 && errno != ENOENT)
+			r = -errno;
+	}
+	if (r >= 0)
+		return 0;
+	*ret_path = '\0';
+	return fault_set(fault, r, "%s: cannot be moved aside: %s", path, strerror(-r));
+}

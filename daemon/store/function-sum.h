@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What windows counted of each function, added up in parts of their time, and all at once: the
+ * reply of GetFunctions. Only one part's counts are held at a time, whatever the number of windows.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/profile/function-counts.h"
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+#include "daemon/api/reply-text.h"
+#include "daemon/store/id-map.h"
+
+/* A function, or what of an object is in none. */
+struct function_sum_row {
+	struct location at; /* in terms of the names' objects; the offset is that of a function, or
+			       UINT64_MAX */
+	uint64_t self;      /* of all parts */
+	struct function_tally tally; /* of this part */
+};
+
+struct function_sum {
+	struct profile *names;     /* objects, functions, executables, counters; not sealed yet */
+	struct id_map executables; /* the names' strings that are among these */
+	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
+	struct id_map
+		known; /* to numbers of rows, by the database's ids or a profile's indices; but */
+	uint32_t *direct; /* of the database's functions of low ids, to 1 more; 0: not known */
+	size_t n_direct;
+	struct function_sum_row *rows;
+	size_t n_rows, cap_rows;
+	uint64_t part_samples;
+	size_t n_added, n_parts, n_profiles;
+	struct reply_text text; /* the reply so far: the parts that are done */
+	uint32_t *objects;      /* once it is finished: what objects of the names are now */
+};
+
+/* The reply is of no more than @max bytes. 0 or -ENOMEM. */
+int function_sum_new(struct function_sum **ret, size_t max);
+struct function_sum *function_sum_free(struct function_sum *sum);
+DEFINE_CLEANUP(struct function_sum *, function_sum_free);
+
+/*
+ * The number of the row of that function of the database, or for function 0 of that object; -ENOENT
+ * where it is to be added by the next, whose @at is in terms of sum->names, as above. Or -ENOMEM.
+ */
+int64_t function_sum_find(const struct function_sum *sum, int64_t function, int64_t object);
+int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
+			     struct location at);
+
+/*
+ * A process that was counted ran @executable, which may be NULL: names->processes has each once, as
+ * processes of pid -1, to tell programs from libraries. 0 or -ENOMEM.
+ */
+int function_sum_add_executable(struct function_sum *sum, const char *executable);
+
+/* All of a sealed profile. 0 or -ENOMEM. */
+int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);
+
+/* What is added next belongs to another part. 0, -EMSGSIZE once the reply is too long already, or
+ * -ENOMEM. */
+int function_sum_end_part(struct function_sum *sum);
+
+/* The sum is whole; @hide_addresses as profile_redact() does. 0 or -ENOMEM. */
+int function_sum_finish(struct function_sum *sum, bool hide_addresses);
+
+/*
+ * Of the finished one: sum->text is {"parts":[...],"places":[...],"profile":{...} then, for the
+ * caller to go on with and to end. 0, or -errno as profile_write_json().
+ */
+int function_sum_write_json(struct function_sum *sum);

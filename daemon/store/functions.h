@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a window counted of each function, kept beside the rows that it follows from: a thousandth
+ * of the work to read. See the table function_counts in schema.sql.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/profile/filter.h"
+#include "common/profile/profile.h"
+#include "daemon/store/database.h"
+#include "daemon/store/function-sum.h"
+#include "daemon/store/intern.h"
+#include "daemon/store/read.h"
+
+#define N_STORE_FUNCTIONS 3
+
+struct store_functions {
+	struct database *database;
+	struct statement *statements[N_STORE_FUNCTIONS];
+};
+
+int store_functions_init(struct store_functions *functions, struct database *database);
+
+/* Of window @id; the others are what the rows of @profile are in the database. 0 or -errno. */
+int store_functions_write(struct store_functions *functions, int64_t id,
+			  const struct profile *profile, const struct interned *processes,
+			  const struct interned *objects, const struct interned *names);
+
+/*
+ * Adds those of @window, told by its id, of the processes that match; the rest of it is filled in.
+ * Where they are damaged or gone they are counted anew from its rows. 1; 0 if there is no such
+ * window; or -errno. In a transaction of the caller's.
+ */
+int store_functions_read(struct store_functions *functions, struct store_read *read,
+			 struct window *window, const struct profile_filter *filter,
+			 struct function_sum *sum);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The store: windows kept in SQLite, exactly: what is read back is the profile that was written.
+ *
+ * One transaction a window; objects, functions, frames and paths are kept once, however many
+ * windows name them. The schema (daemon/schema.sql) is a documented interface that users may query.
+ *
+ * A window that was added outlives the process. When the machine itself crashes, the last ones may
+ * be gone, but none is there by halves.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/filter.h"
+#include "common/profile/profile.h"
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+#include "daemon/store/code.h"
+#include "daemon/store/function-sum.h"
+#include "daemon/window/window.h"
+
+struct store;
+
+struct store_settings {
+	/*
+	 * Of what is in use in the database; the oldest windows go when it is more, but never the
+	 * newest. The file may be a sixteenth larger, and the log beside it some MiB. 0: no limit.
+	 */
+	uint64_t max_bytes;
+};
+
+struct store_status {
+	uint64_t n_bytes;              /* of the files: the database and its write-ahead log */
+	uint64_t n_windows, n_removed; /* removed: for want of space, since it was opened */
+	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
+	bool removed;         /* by somebody else, while it was open, and another was begun */
+	char set_aside[4096]; /* where a database that could not be used was moved, or "" */
+	char why_set_aside[512];
+};
+
+/*
+ * Opens or makes the database at @path (":memory:" for tests). One of another version, or a damaged
+ * one, is moved aside, never removed, and told in the status. -errno and @fault; -EBUSY: another
+ * process has it open as a store.
+ */
+int store_open(struct store **ret, const char *path, const struct store_settings *settings,
+	       struct fault *fault);
+struct store *store_free(struct store *store);
+DEFINE_CLEANUP(struct store *, store_free);
+
+/* From now on hot functions' code is kept with windows, as store-code.h says. */
+void store_set_code_source(struct store *store, store_code_source source, void *userdata);
+
+/*
+ * The code of the function at the offset @start of the object with that build-id. The number of
+ * bytes written to
+ * @ret, at most @n, and *@ret_machine; 0 for none; -errno and @fault.
+ */
+int store_find_code(struct store *store, const void *build_id, size_t n_build_id, uint64_t start,
+		    void *ret, size_t n, uint16_t *ret_machine, struct fault *fault);
+
+/* Other settings from now on. */
+void store_set_settings(struct store *store, const struct store_settings *settings);
+
+/*
+ * Writes a window (but for @window->id and open) and its sealed profile; *@ret_id is its new id,
+ * larger than all before. -errno and @fault: nothing was written, and the same can be tried again;
+ * -EBUSY: another program, -ENOSPC: no space. Where the file was removed, or another put in its
+ * place, that is opened or made; the windows in the old one are gone. Where damage is found the
+ * database is moved aside as above, once, and the window goes into a new one.
+ */
+int store_add(struct store *store, const struct window *window, const struct profile *profile,
+	      int64_t *ret_id, struct fault *fault);
+
+/*
+ * The windows that have a moment of [since, until) in them, oldest first; 0 and UINT64_MAX for all.
+ * The handler may use the store; a negative answer of it ends this, and is passed on.
+ */
+typedef int (*store_handler)(const struct window *window, void *userdata);
+int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, store_handler handler,
+		   void *userdata, struct fault *fault);
+
+/*
+ * The profile of window @id, sealed: 1 and *@ret and, unless NULL, *@ret_window; 0 if there is no
+ * such window; -errno and @fault.
+ */
+int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
+	       struct fault *fault);
+
+/*
+ * The same of the first *@ret_n of @n windows, added up: at least one, and then no more once
+ * @max_rows rows of counts were read. ret_found[i] says whether there is windows[i], of which the
+ * id is read and the rest filled in. 0, or -errno and @fault.
+ */
+int store_read_many(struct store *store, struct window *windows, bool *ret_found, size_t n,
+		    size_t max_rows, size_t *ret_n, struct profile **ret, struct fault *fault);
+
+/*
+ * Adds what the functions of window @window->id counted, of the processes that match, to @sum; the
+ * rest of *@window is filled in. 1; 0 if there is no such window; -errno and @fault, upon which the
+ * sum is void.
+ */
+int store_read_functions(struct store *store, struct window *window,
+			 const struct profile_filter *filter, struct function_sum *sum,
+			 struct fault *fault);
+
+/* 0 or -errno. */
+int store_get_status(struct store *store, struct store_status *ret);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing a window: its rows, in the order of their keys, so that the tables grow at their ends
+ * only and their pages become full.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "daemon/store/bulk.h"
+#include "daemon/store/code.h"
+#include "daemon/store/database.h"
+#include "daemon/store/functions.h"
+#include "daemon/store/intern.h"
+#include "daemon/window/window.h"
+
+#define N_STORE_WRITE  6
+#define N_STORE_COUNTS 4
+
+struct store_write {
+	struct database *database;
+	struct store_intern *intern;
+	struct statement *statements[N_STORE_WRITE];
+	struct bulk counts[N_STORE_COUNTS];
+};
+
+/* 0 or -errno. */
+int store_write_init(struct store_write *write, struct database *database,
+		     struct store_intern *intern);
+
+/*
+ * Writes the window with the number @id, and the code of its hot functions, in a transaction that
+ * the caller began and rolls back on failure. 0 or -errno.
+ */
+int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
+		       const struct window *window, const struct profile *profile,
+		       struct store_functions *functions, struct store_code *code);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The parameters of a call, judged: of the right type, within bounds, and none that is not known.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/varlink/server.h"
+
+/* One that may be given: either a string, or a number of 0 or more. */
+struct parameter {
+	const char *name;
+	const char **text; /* keeps its value if it is not given or null; borrowed from the call */
+	int64_t *number;   /* the same */
+};
+
+/* True, or the call was answered by InvalidParameter. */
+bool parameters_read(struct call *call, const struct parameter *parameters, size_t n);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/window/window-queue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/util/cleanup.h"
+
+struct window_queue {
+	pthread_mutex_t lock;
+	struct collected *waiting; /* the oldest first */
+	size_t n, max;
+	int fd;
+	bool woken;
+};
+
+int window_queue_new(struct window_queue **ret, size_t max_waiting)
+{
+	_cleanup_(window_queue_freep) struct window_queue *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	pthread_mutex_init(&q->lock, NULL);
+	q->max = max_waiting ? max_waiting : 1;
+	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (q->fd < 0)
+		return -errno;
+	q->waiting = calloc(q->max, sizeof(*q->waiting));
+	if (!q->waiting)
+		return -ENOMEM;
+	*ret = TAKE_PTR(q);
+	return 0;
+}
+
+struct window_queue *window_queue_free(struct window_queue *queue)
+{
+	if (!queue)
+		return NULL;
+	for (size_t i = 0; i < queue->n; i++)
+		profile_free(queue->waiting[i].profile);
+	free(queue->waiting);
+	if (queue->fd >= 0)
+		close(queue->fd);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
+	return NULL;
+}
+
+int window_queue_fd(const struct window_queue *queue)
+{
+	return queue->fd;
+}
+
+static void make_readable(struct window_queue *q)
+{
+	uint64_t one = 1;
+
+	(void)!write(q->fd, &one, sizeof(one));
+}
+
+static void make_unreadable(struct window_queue *q)
+{
+	uint64_t n;
+
+	(void)!read(q->fd, &n, sizeof(n));
+}
+
+static int merge_profiles(struct profile **ret, struct profile *a, struct profile *b)
+{
+	const struct profile *both[] = { a, b };
+	int r;
+
+	r = profile_finalize(a);
+	if (r >= 0)
+		r = profile_finalize(b);
+	return r < 0 ? r : profile_merge(ret, both, ARRAY_SIZE(both));
+}
+
+/* What @later adds to @window: it follows it, or is the rest of it. */
+static void merge_windows(struct window *window, const struct window *later)
+{
+	uint64_t end_us = later->start_us + later->length_us;
+
+	window->length_us = end_us > window->start_us ? end_us - window->start_us :
+							window->length_us + later->length_us;
+	window->samples += later->samples;
+	window->lost += later->lost;
+	window->open = later->open;
+}
+
+static int merge_into(struct collected *last, const struct collected *later)
+{
+	struct profile *merged;
+	int r = merge_profiles(&merged, last->profile, later->profile);
+
+	if (r < 0)
+		return r;
+	profile_free(last->profile);
+	last->profile = merged;
+	merge_windows(&last->window, &later->window);
+	return 0;
+}
+
+/* The last of those waiting, if there is no room for another: taken out, for merging takes time. */
+static bool take_last_if_full(struct window_queue *q, struct collected *ret)
+{
+	bool full;
+
+	pthread_mutex_lock(&q->lock);
+	full = q->n == q->max;
+	if (full)
+		*ret = q->waiting[--q->n];
+	pthread_mutex_unlock(&q->lock);
+	return full;
+}
+
+static void append(struct window_queue *q, const struct collected *collected)
+{
+	pthread_mutex_lock(&q->lock);
+	assert(q->n < q->max);
+	q->waiting[q->n++] = *collected;
+	make_readable(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+int window_queue_put(struct window_queue *queue, struct collected *collected)
+{
+	struct collected last;
+	int r = 0;
+
+	if (take_last_if_full(queue, &last)) {
+		r = merge_into(&last, collected);
+		profile_free(collected->profile);
+		*collected = last;
+	}
+	append(queue, collected);
+	return r;
+}
+
+bool window_queue_has_room(struct window_queue *queue)
+{
+	bool room;
+
+	pthread_mutex_lock(&queue->lock);
+	room = queue->n < queue->max;
+	pthread_mutex_unlock(&queue->lock);
+	return room;
+}
+
+bool window_queue_take(struct window_queue *queue, struct collected *ret)
+{
+	bool any;
+
+	pthread_mutex_lock(&queue->lock);
+	any = queue->n > 0;
+	if (any) {
+		*ret = queue->waiting[0];
+		queue->n--;
+		memmove(queue->waiting, queue->waiting + 1, queue->n * sizeof(*queue->waiting));
+	}
+	if (queue->n == 0 && !queue->woken)
+		make_unreadable(queue);
+	pthread_mutex_unlock(&queue->lock);
+	return any;
+}
+
+void window_queue_wake(struct window_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->woken = true;
+	make_readable(queue);
+	pthread_mutex_unlock(&queue->lock);
+}

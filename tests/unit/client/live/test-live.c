@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The live view without a terminal: what keys do, what filters mean, what the page looks like. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "client/live/filter.h"
+#include "client/live/page.h"
+#include "client/live/state.h"
+#include "client/term/screen.h"
+#include "client/view/top-order.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+#include "common/util/macro.h"
+
+#define N_FUNCTIONS 40
+
+static enum live_step press(struct live_state *state, const char *keys)
+{
+	enum live_step step = LIVE_NOTHING;
+
+	for (; *keys; keys++)
+		step = live_state_press(state, *keys == '\n' ? SCREEN_ENTER : *keys, 10, 40);
+	return step;
+}
+
+static void test_letters_choose_views(void **unused)
+{
+	struct live_state state = { .scroll = 5 };
+
+	for (int by = 0; by < N_VIEWS; by++) {
+		const char key[] = { live_state_letter((enum view_by)by), '\0' };
+
+		state.scroll = 5;
+		assert_int_equal(press(&state, key), LIVE_VIEW);
+		assert_int_equal(state.by, by);
+		assert_int_equal(state.scroll, 0);
+	}
+	assert_int_equal(press(&state, "x"), LIVE_NOTHING);
+	assert_int_equal(press(&state, "q"), LIVE_END);
+}
+
+static void test_orders_go_round_and_are_kept(void **unused)
+{
+	struct live_state state = {};
+
+	assert_int_equal(press(&state, ">"), LIVE_VIEW);
+	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "total");
+	press(&state, "b<");
+	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "mispredicted share");
+	press(&state, ">");
+	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "count");
+	press(&state, "u>>>");
+	assert_int_equal(state.orders[VIEW_UNIT], 0);
+	press(&state, "f");
+	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "total");
+}
+
+static size_t scroll(struct live_state *state, int key, size_t n_page, size_t n_lines)
+{
+	assert_int_equal(live_state_press(state, key, n_page, n_lines), LIVE_DRAW);
+	return state->scroll;
+}
+
+static void test_scrolling_stays_within(void **unused)
+{
+	struct live_state state = {};
+
+	assert_int_equal(scroll(&state, SCREEN_UP, 10, 25), 0);
+	assert_int_equal(scroll(&state, SCREEN_DOWN, 10, 25), 1);
+	assert_int_equal(scroll(&state, SCREEN_PAGE_DOWN, 10, 25), 11);
+	assert_int_equal(scroll(&state, SCREEN_PAGE_DOWN, 10, 25), 15);
+	assert_int_equal(scroll(&state, SCREEN_DOWN, 10, 25), 15);
+	assert_int_equal(scroll(&state, SCREEN_PAGE_UP, 10, 25), 5);
+	assert_int_equal(scroll(&state, SCREEN_PAGE_UP, 10, 25), 0);
+	assert_int_equal(scroll(&state, SCREEN_END, 10, 25), 15);
+	assert_int_equal(scroll(&state, SCREEN_HOME, 10, 25), 0);
+	assert_int_equal(scroll(&state, SCREEN_DOWN, 10, 9), 0);
+	state.scroll = 15;
+	live_state_clamp(&state, 10, 12);
+	assert_int_equal(state.scroll, 2);
+	live_state_clamp(&state, 10, 0);
+	assert_int_equal(state.scroll, 0);
+}
+
+static void test_a_filter_is_typed(void **unused)
+{
+	struct live_state state = { .scroll = 3 };
+
+	assert_int_equal(press(&state, "/comm=q"), LIVE_DRAW);
+	assert_true(state.typing);
+	assert_string_equal(state.input, "comm=q");
+	assert_string_equal(state.filter, "");
+	assert_int_equal(press(&state, "\n"), LIVE_FILTER);
+	assert_false(state.typing);
+	assert_string_equal(state.filter, "comm=q");
+	assert_int_equal(state.scroll, 0);
+
+	press(&state, "/xyz");
+	live_state_press(&state, SCREEN_BACKSPACE, 10, 40);
+	assert_string_equal(state.input, "comm=qxy");
+	live_state_press(&state, SCREEN_ESCAPE, 10, 40);
+	assert_false(state.typing);
+	assert_string_equal(state.filter, "comm=q");
+
+	press(&state, "/\x15\n");
+	assert_string_equal(state.filter, "");
+}
+
+static void test_any_character_can_be_typed(void **unused)
+{
+	struct live_state state = { .typing = true };
+
+	live_state_press(&state, 0xe9, 10, 40);
+	live_state_press(&state, 0x20ac, 10, 40);
+	live_state_press(&state, 0x1f642, 10, 40);
+	assert_string_equal(state.input, "\u00e9\u20ac\U0001f642");
+	live_state_press(&state, SCREEN_BACKSPACE, 10, 40);
+	assert_string_equal(state.input, "\u00e9\u20ac");
+	live_state_press(&state, SCREEN_BACKSPACE, 10, 40);
+	live_state_press(&state, SCREEN_BACKSPACE, 10, 40);
+	live_state_press(&state, SCREEN_BACKSPACE, 10, 40);
+	assert_string_equal(state.input, "");
+	live_state_press(&state, 0x1b, 10, 40);
+	live_state_press(&state, SCREEN_DOWN, 10, 40);
+	assert_string_equal(state.input, "");
+	for (int i = 0; i < 1000; i++)
+		live_state_press(&state, 0x20ac, 10, 40);
+	assert_true(strlen(state.input) < LIVE_FILTER_MAX);
+	assert_int_equal(live_state_press(&state, SCREEN_CLOSED, 10, 40), LIVE_END);
+}
+
+static void test_pause_and_help(void **unused)
+{
+	struct live_state state = {};
+
+	assert_int_equal(press(&state, " "), LIVE_PAUSE);
+	assert_true(state.paused);
+	assert_int_equal(press(&state, " "), LIVE_PAUSE);
+	assert_false(state.paused);
+	press(&state, "h");
+	assert_true(state.help);
+	assert_int_equal(live_state_press(&state, SCREEN_NONE, 10, 40), LIVE_TAKE);
+	assert_true(state.help);
+	assert_int_equal(press(&state, "b"), LIVE_DRAW);
+	assert_false(state.help);
+	assert_int_equal(state.by, VIEW_FUNCTION);
+	assert_int_equal(press(&state, "?q"), LIVE_END);
+}
+
+static void test_filters_are_read(void **unused)
+{
+	struct live_filter filter;
+	struct fault fault;
+
+	assert_int_equal(live_filter_parse(&filter,
+					   "pid=12 uid=0  comm=\"a b\" unit=c object=d symbol=e=f",
+					   &fault),
+			 0);
+	assert_int_equal(filter.profile.pid, 12);
+	assert_int_equal(filter.profile.uid, 0);
+	assert_string_equal(filter.profile.comm, "a b");
+	assert_string_equal(filter.profile.unit, "c");
+	assert_string_equal(filter.profile.object, "d");
+	assert_string_equal(filter.profile.symbol, "e=f");
+	assert_string_equal(filter.words, "");
+
+	assert_int_equal(live_filter_parse(&filter, " two words x=y comm=z ", &fault), 0);
+	assert_string_equal(filter.words, "two words x=y");
+	assert_string_equal(filter.profile.comm, "z");
+	assert_int_equal(filter.profile.pid, -1);
+
+	assert_int_equal(live_filter_parse(&filter, "\"unclosed comm=x", &fault), 0);
+	assert_string_equal(filter.words, "unclosed comm=x");
+	assert_int_equal(live_filter_parse(&filter, "", &fault), 0);
+	assert_string_equal(filter.words, "");
+}
+
+static void test_filters_that_are_wrong(void **unused)
+{
+	static const char *const texts[] = { "pid=x", "pid=", "uid=-1", "comm=a pid=1x",
+					     "pid=99999999999999999999" };
+	struct live_filter filter;
+	struct fault fault;
+	char long_text[LIVE_FILTER_MAX + 10];
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_int_equal(live_filter_parse(&filter, texts[i], &fault), -EINVAL);
+		assert_int_equal(filter.profile.pid, -1);
+		assert_null(filter.profile.comm);
+	}
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	assert_int_equal(live_filter_parse(&filter, long_text, &fault), -EINVAL);
+}
+
+static void test_options_become_a_filter_to_type(void **unused)
+{
+	struct profile_filter options = PROFILE_FILTER_INIT;
+	struct live_filter filter;
+	char text[LIVE_FILTER_MAX];
+	struct fault fault;
+
+	live_filter_format(text, &options);
+	assert_string_equal(text, "");
+	options.pid = 12;
+	options.uid = 0;
+	options.comm = "a b";
+	options.symbol = "ns::f";
+	live_filter_format(text, &options);
+	assert_string_equal(text, "pid=12 uid=0 comm=\"a b\" symbol=ns::f");
+	assert_int_equal(live_filter_parse(&filter, text, &fault), 0);
+	assert_string_equal(filter.profile.comm, "a b");
+}
+
+/* A picture, of functions function_00 with 1 sample to function_39 with 40, each called by main. */
+struct demo {
+	struct options options;
+	struct live_state state;
+	struct profile_source *source;
+	struct top *top;
+	struct live_page page;
+	char *text;
+};
+
+static uint32_t added(int64_t r)
+{
+	assert_true(r >= 0);
+	return (uint32_t)r;
+}
+
+static struct profile *make_profile(void)
+{
+	struct profile *p;
+	uint32_t process, object, root;
+	char name[64];
+	int r = 0;
+
+	assert_int_equal(profile_new(&p), 0);
+	process = added(profile_add_process(
+		p, &(struct profile_process){ .pid = 1, .comm = "demo", .uid = 0 }));
+	object = added(
+		profile_add_object(p, &(struct profile_object){ .path = "/usr/bin/d\u00e9mo" }));
+	added(profile_add_function(
+		p, &(struct profile_function){
+			   .object = object, .start = 16, .size = 16, .name = "main" }));
+	root = added(profile_add_stack(p, &(struct profile_stack){ .parent = PROFILE_NONE,
+								   .process = process,
+								   .frame = { object, 20 } }));
+	for (uint64_t i = 0; i < N_FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "function_%02d(std::vector<std::pair<int, long>>)",
+			 (int)i);
+		added(profile_add_function(p, &(struct profile_function){ .object = object,
+									  .start = 256 * (i + 1),
+									  .size = 256,
+									  .name = name }));
+		added(profile_add_stack(
+			p, &(struct profile_stack){ .parent = root,
+						    .process = process,
+						    .frame = { object, 256 * (i + 1) + 5 },
+						    .samples = i + 1,
+						    .weight = 1 }));
+		p->counters.samples += i + 1;
+	}
+	p->info.mode = profile_string(p, "software", &r);
+	p->info.event = profile_string(p, "cpu-clock", &r);
+	assert_int_equal(profile_finalize(p) | r, 0);
+	return p;
+}
+
+static int setup(void **ret)
+{
+	struct demo *demo = calloc(1, sizeof(*demo));
+	struct windows windows = {};
+	struct window_info window = { 7, 1000000, 10000000, 800, 3, false, "software" };
+
+	assert_non_null(demo);
+	setenv("TZ", "UTC0", 1);
+	demo->options.filter = PROFILE_FILTER_INIT;
+	assert_int_equal(profile_source_new(&demo->source, &demo->options), 0);
+	assert_int_equal(windows_add(&windows, &window), 0);
+	window = (struct window_info){ 0, 11000000, 5000000, 20, 2, true, "software" };
+	assert_int_equal(windows_add(&windows, &window), 0);
+	assert_int_equal(profile_source_replace(demo->source, make_profile(), &windows,
+						&demo->options.filter),
+			 0);
+	demo->page = (struct live_page){
+		.state = &demo->state,
+		.source = demo->source,
+		.trouble = "",
+		.now_us = 16000000,
+		.n_rows = 24,
+		.n_columns = 80,
+	};
+	*ret = demo;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct demo *demo = *state;
+
+	top_free(demo->top);
+	profile_source_free(demo->source);
+	free(demo->text);
+	free(demo);
+	return 0;
+}
+
+static void make_top(struct demo *demo)
+{
+	demo->top = top_free(demo->top);
+	demo->options.by = demo->state.by;
+	assert_int_equal(top_new(&demo->top, demo->source, &demo->options), 0);
+	top_sort(demo->top, demo->state.orders[demo->state.by]);
+	demo->page.top = demo->top;
+}
+
+/* The page with sequences taken out, each of its lines checked to fit. */
+static const char *draw(struct demo *demo)
+{
+	char *from, *to;
+	size_t n_lines = 1;
+
+	free(demo->text);
+	demo->text = live_page_format(&demo->page);
+	assert_non_null(demo->text);
+	for (from = to = demo->text; *from;) {
+		if (*from == '\033') {
+			from = strchr(from, 'm') + 1;
+			continue;
+		}
+		n_lines += *from == '\n';
+		*to++ = *from++;
+	}
+	*to = '\0';
+	assert_true(n_lines <= demo->page.n_rows || demo->page.n_rows < 6);
+	return demo->text;
+}
+
+static size_t count(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+static void test_the_page_says_what_it_is_of(void **state)
+{
+	struct demo *demo = *state;
+	const char *text;
+
+	make_top(demo);
+	text = draw(demo);
+	assert_non_null(strstr(text, "software of cpu-clock"));
+	assert_non_null(strstr(text, "15 s to 00:00:16: 1 window + the open one"));
+	assert_non_null(strstr(text, "820 samples, 5 lost"));
+	assert_non_null(strstr(text, "[function]"));
+	assert_non_null(strstr(text, "by self"));
+	assert_non_null(strstr(text, "1-19 of 41"));
+	assert_int_equal(count(text, "function_"), 19);
+	demo->page.n_columns = 60;
+	assert_non_null(strstr(draw(demo), "function_39(...)")); /* made to fit */
+	demo->state.paused = true;
+	assert_non_null(strstr(draw(demo), "paused"));
+}
+
+static void test_the_page_scrolls(void **state)
+{
+	struct demo *demo = *state;
+	const char *text;
+
+	make_top(demo);
+	demo->state.scroll = 22;
+	text = draw(demo);
+	assert_null(strstr(text, "function_18"));
+	assert_non_null(strstr(text, "function_17"));
+	assert_non_null(strstr(text, "function_00"));
+	assert_non_null(strstr(text, "main"));
+	assert_non_null(strstr(text, "23-41 of 41"));
+	assert_int_equal(live_page_n_lines(&demo->page), 41);
+	assert_int_equal(live_page_room(&demo->page), 19);
+}
+
+static void test_stacks_scroll_line_by_line(void **state)
+{
+	struct demo *demo = *state;
+
+	demo->state.by = VIEW_STACK;
+	make_top(demo);
+	assert_int_equal(live_page_n_lines(&demo->page), 4 * N_FUNCTIONS);
+	demo->state.scroll = 2; /* past the blank line and the numbers of the first */
+	assert_non_null(strstr(draw(demo), "by samples\n    2800 function_39"));
+	demo->state.scroll = 4 * N_FUNCTIONS - 20;
+	assert_non_null(strstr(draw(demo), "0.12%  1 samples\n    100 function_00"));
+	assert_non_null(strstr(demo->text, "141-160 of 160"));
+}
+
+static void test_the_page_is_of_any_size(void **state)
+{
+	struct demo *demo = *state;
+
+	demo->page.colors = true;
+	for (int by = 0; by < N_VIEWS; by++) {
+		demo->state.by = (enum view_by)by;
+		make_top(demo);
+		for (size_t rows = 1; rows <= 60; rows += 7)
+			for (size_t columns = 1; columns <= 250; columns += 31) {
+				demo->page.n_rows = rows;
+				demo->page.n_columns = columns;
+				draw(demo);
+			}
+	}
+}
+
+static void test_rows_are_ordered_and_sought(void **state)
+{
+	struct demo *demo = *state;
+
+	press(&demo->state, ">");
+	make_top(demo);
+	assert_string_equal(demo->top->shares->rows[0].key.symbol, "main");
+	top_search(demo->top, "FUNCTION_1");
+	assert_int_equal(demo->top->n_rows, 10);
+	assert_null(strstr(draw(demo), "main"));
+
+	press(&demo->state, "s");
+	make_top(demo);
+	top_search(demo->top, "main"); /* called by it */
+	assert_int_equal(demo->top->n_rows, N_FUNCTIONS);
+	top_search(demo->top, "function_07");
+	assert_int_equal(demo->top->n_rows, 1);
+
+	press(&demo->state, "p");
+	make_top(demo);
+	top_search(demo->top, "DEMO");
+	assert_int_equal(demo->top->n_rows, 1);
+	top_search(demo->top, "other");
+	assert_int_equal(demo->top->n_rows, 0);
+	draw(demo);
+}
+
+static void test_branches_and_blocks_are_ordered(void **state)
+{
+	struct profile_branch branches[] = {
+		{ .from = { 0, 1 }, .taken = 5, .mispredicted = 1, .predicted = 4, .cycles = 7 },
+		{ .from = { 0, 2 }, .taken = 3, .mispredicted = 2, .predicted = 9, .cycles = 9 },
+		{ .from = { 0, 3 }, .taken = 5, .mispredicted = 2, .predicted = 0, .cycles = 8 },
+	};
+	struct profile_block blocks[] = {
+		{ .start = 1, .runs = 9, .cycles = 90, .cycles_rows = 9 },
+		{ .start = 2, .runs = 2, .cycles = 40, .cycles_rows = 2 },
+		{ .start = 3, .runs = 10 },
+	};
+	struct top top = { .by = VIEW_BRANCH, .branches = branches, .n_rows = 3 };
+
+	top_sort(&top, 1);
+	assert_int_equal(branches[0].from.offset, 3);
+	top_sort(&top, 2);
+	assert_int_equal(branches[0].from.offset, 2);
+	top_sort(&top, TOP_ORDER_MISPREDICTED);
+	assert_int_equal(branches[0].from.offset, 3);
+	assert_int_equal(branches[1].from.offset, 2);
+	top_sort(&top, 0);
+	assert_int_equal(branches[0].from.offset, 1);
+	top = (struct top){ .by = VIEW_BLOCK, .blocks = blocks, .n_rows = 3 };
+	top_sort(&top, 1);
+	assert_int_equal(blocks[0].start, 3);
+	top_sort(&top, 2);
+	assert_int_equal(blocks[0].start, 2);
+	top_sort(&top, 0);
+	assert_int_equal(blocks[0].start, 1);
+}
+
+static void test_a_page_of_nothing(void **state)
+{
+	struct demo *demo = *state;
+	struct profile_source *empty;
+
+	assert_int_equal(profile_source_new(&empty, &demo->options), 0);
+	demo->page.source = empty;
+	demo->page.trouble = "the daemon has gone";
+	assert_non_null(strstr(draw(demo), "nothing has come yet"));
+	assert_non_null(strstr(demo->text, "the daemon has gone"));
+	demo->state.help = true;
+	assert_non_null(strstr(draw(demo), "Control-U"));
+	profile_source_free(empty);
+}
+
+static void test_names_move_no_cursor(void **state)
+{
+	struct demo *demo = *state;
+
+	make_top(demo);
+	strcpy(demo->state.filter, "a\r\nb");
+	demo->page.trouble = "x\x1b[2Jy";
+	assert_non_null(strstr(draw(demo), "a\\x0d\\x0ab"));
+	assert_non_null(strstr(demo->text, "x\\x1b[2Jy"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_letters_choose_views),
+		cmocka_unit_test(test_orders_go_round_and_are_kept),
+		cmocka_unit_test(test_scrolling_stays_within),
+		cmocka_unit_test(test_a_filter_is_typed),
+		cmocka_unit_test(test_any_character_can_be_typed),
+		cmocka_unit_test(test_pause_and_help),
+		cmocka_unit_test(test_filters_are_read),
+		cmocka_unit_test(test_filters_that_are_wrong),
+		cmocka_unit_test(test_options_become_a_filter_to_type),
+		cmocka_unit_test_setup_teardown(test_the_page_says_what_it_is_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_page_scrolls, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stacks_scroll_line_by_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_page_is_of_any_size, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_are_ordered_and_sought, setup, teardown),
+		cmocka_unit_test(test_branches_and_blocks_are_ordered),
+		cmocka_unit_test_setup_teardown(test_a_page_of_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_move_no_cursor, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

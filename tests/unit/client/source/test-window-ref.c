@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "client/source/window-ref.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/util/macro.h"
+
+#define SECOND 1000000ull
+#define MINUTE (60 * SECOND)
+
+/* 2026-11-20 10:30:05 in UTC, which is the zone here. */
+#define NOW ((1795170605ull) * SECOND)
+
+/*
+ * Windows of a minute: 11 to 20 from 10:00 on, then the daemon did not run, 31 to 35 from 10:25 on,
+ * the last of which is closed at 10:30; one is open since then.
+ */
+static void make_windows(struct windows *ret, bool open)
+{
+	uint64_t ten = NOW - 30 * MINUTE - 5 * SECOND;
+	struct window_info window = { .length_us = MINUTE };
+
+	*ret = (struct windows){};
+	for (window.id = 20; window.id > 10; window.id--) { /* in any order */
+		window.start_us = ten + (uint64_t)(window.id - 11) * MINUTE;
+		assert_int_equal(windows_add(ret, &window), 0);
+	}
+	for (window.id = 31; window.id <= 35; window.id++) {
+		window.start_us = ten + (uint64_t)(window.id - 6) * MINUTE;
+		assert_int_equal(windows_add(ret, &window), 0);
+	}
+	window = (struct window_info){
+		.start_us = ten + 30 * MINUTE,
+		.length_us = 5 * SECOND,
+		.open = true,
+	};
+	if (open)
+		assert_int_equal(windows_add(ret, &window), 0);
+}
+
+/* "11-13", "11-0" (0 is the open one), or "" with the fault in @fault. */
+static const char *resolve(const char *text, bool open, struct fault *fault)
+{
+	_cleanup_(windows_done) struct windows windows = {};
+	static char found[64];
+	struct window_ref reference;
+	size_t first, n;
+
+	make_windows(&windows, open);
+	fault->text[0] = '\0';
+	assert_int_equal(window_ref_parse(&reference, text, NOW, fault), 0);
+	if (window_ref_resolve(&reference, &windows, &first, &n, fault) < 0)
+		return "";
+	assert_true(n > 0 && first + n <= windows.n);
+	snprintf(found, sizeof(found), "%d-%d", (int)windows.rows[first].id,
+		 (int)windows.rows[first + n - 1].id);
+	return found;
+}
+
+static void test_references_mean_windows(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ NULL, "31-0" }, /* ends at 10:26, within five minutes */
+		{ "11", "11-11" },
+		{ "35", "35-35" },
+		{ "@0", "0-0" },
+		{ "@-0", "0-0" },
+		{ "@-1", "35-35" },
+		{ "@-5", "31-31" },
+		{ "@-6", "20-20" },
+		{ "@-15", "11-11" },
+		{ "10:00", "11-11" },
+		{ "10:00:59", "11-11" },
+		{ "10:01", "12-12" },
+		{ "10:09:59", "20-20" },
+		{ "10:30", "0-0" },
+		{ "now", "0-0" },
+		{ "-5s", "0-0" },
+		{ "-6s", "35-35" },
+		{ "-1min", "35-35" },
+		{ "-30min", "11-11" },
+		{ "2026-11-20 10:02", "13-13" },
+		{ "10:00..10:10", "11-20" },
+		{ "10:00..10:09", "11-19" },
+		{ "10:00..10:09:01", "11-20" },
+		{ "10:00:30..10:01:30", "11-12" },
+		{ "yesterday..", "11-0" },
+		{ "yesterday-23:00..0:01", "" }, /* of today */
+		{ "..", "11-0" },
+		{ "..10:02", "11-12" },
+		{ "10:12..10:26", "31-31" },
+		{ "10:12..", "31-0" },
+		{ "-30min..-29min", "11-12" },
+		{ "-2min..", "34-0" },
+		{ "-2min..now", "34-0" },
+		{ "12..14", "12-14" },
+		{ "19..32", "19-32" },
+		{ "34..", "34-0" },
+		{ "..12", "11-12" },
+		{ "@-3..@-1", "33-35" },
+		{ "@-1..@0", "35-0" },
+		{ "@0..", "0-0" },
+		{ "..@-14", "11-12" },
+		{ "12..10:04", "12-14" },
+		{ "10:03..@-1", "14-35" },
+		{ "10:26..33", "32-33" },
+	};
+	struct fault fault;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(resolve(cases[i].text, true, &fault), cases[i].want);
+}
+
+static void test_what_matches_nothing_names_what_there_is(void **state)
+{
+	static const char *const texts[] = {
+		"10",         "21",        "36",     "0",          "@-16",      "9:59:59",
+		"10:10",      "10:24:59",  "10:31",  "23:00",      "yesterday", "-1h",
+		"deploy",     "10..12",    "12..21", "deploy..",   "..deploy",  "10:10..10:20",
+		"9:00..9:30", "@-99..@-1", "36..",   "2026-11-20", "..21",      "10:31..10:40",
+	};
+	struct fault fault;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_string_equal(resolve(texts[i], true, &fault), "");
+		assert_non_null(strstr(fault.text, texts[i]));
+		assert_non_null(strstr(fault.text, "15, ids 11 to 35, from 10:00:00 to 10:30:00"));
+	}
+}
+
+static void test_without_an_open_window(void **state)
+{
+	struct fault fault;
+
+	assert_string_equal(resolve("@-1", false, &fault), "35-35");
+	assert_string_equal(resolve(NULL, false, &fault), "31-35");
+	assert_string_equal(resolve("..", false, &fault), "11-35");
+	assert_string_equal(resolve("34..", false, &fault), "34-35");
+	assert_string_equal(resolve("@0", false, &fault), "");
+	assert_string_equal(resolve("now", false, &fault), "");
+	assert_string_equal(resolve("@-1..@0", false, &fault), "");
+}
+
+static void test_without_any_window(void **state)
+{
+	static const char *const texts[] = { NULL, "1",    "@0", "@-1",     "10:00",
+					     "..", "1..2", "..", "10:00..", "name" };
+	struct windows windows = {};
+	struct window_ref reference;
+	struct fault fault;
+	size_t first, n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_int_equal(window_ref_parse(&reference, texts[i], NOW, &fault), 0);
+		assert_int_equal(window_ref_resolve(&reference, &windows, &first, &n, &fault),
+				 -ENOENT);
+		assert_non_null(strstr(fault.text, "there is none yet"));
+	}
+}
+
+static enum window_ref_kind kind_of(const char *text)
+{
+	struct window_ref reference;
+	struct fault fault;
+
+	assert_int_equal(window_ref_parse(&reference, text, NOW, &fault), 0);
+	return reference.kind;
+}
+
+static void test_paths_are_recordings(void **state)
+{
+	assert_int_equal(kind_of("perf.data"), WINDOW_REF_RECORDING);
+	assert_int_equal(kind_of("./perf"), WINDOW_REF_RECORDING);
+	assert_int_equal(kind_of("../perf.data"), WINDOW_REF_RECORDING);
+	assert_int_equal(kind_of("/tmp/10:00..11:00"), WINDOW_REF_RECORDING);
+	assert_int_equal(kind_of(".data"), WINDOW_REF_RECORDING);
+	assert_int_equal(kind_of("data"), WINDOW_REF_WINDOW);
+	assert_int_equal(kind_of("a.dat"), WINDOW_REF_WINDOW);
+	assert_int_equal(kind_of("10:00..10:10"), WINDOW_REF_RANGE);
+	assert_int_equal(kind_of(NULL), WINDOW_REF_RECENT);
+}
+
+static void test_what_is_no_reference(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"@",
+		"@1",
+		"@-",
+		"@x",
+		"@--1",
+		"@-1x",
+		"10:99",
+		"-5parsecs",
+		"-5",
+		"2026-13-01",
+		"yesterday-25:00",
+		"10:99..",
+		"..-5",
+		"@7..",
+		"5..3",
+		"@-1..@-3",
+		"-1min..-2min",
+		"10:00..10:00",
+		"-5min..@2",
+		"1..@9",
+	};
+	struct window_ref reference;
+	struct fault fault;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		fault.text[0] = '\0';
+		if (window_ref_parse(&reference, texts[i], NOW, &fault) != -EINVAL)
+			fail_msg("'%s' was taken", texts[i]);
+		assert_true(fault.text[0] && !strchr(fault.text, '\n'));
+	}
+}
+
+/* The date of a range's beginning is that of its end, too, which may lie past midnight. */
+static void test_ranges_of_another_day(void **state)
+{
+	struct window_ref reference;
+	struct fault fault;
+	uint64_t since, until, latest;
+
+	assert_int_equal(window_ref_parse(&reference, "yesterday-10:00..10:10", NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(until - since, 10 * MINUTE);
+	assert_int_equal(NOW - since, 86400 * SECOND + 30 * MINUTE + 5 * SECOND);
+
+	assert_int_equal(window_ref_parse(&reference, "2026-11-18 23:50..0:10", NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(until - since, 20 * MINUTE);
+
+	assert_int_equal(window_ref_parse(&reference, "yesterday-10:00..today", NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(until - since, 14 * 60 * MINUTE);
+}
+
+/* The hour that there is twice belongs to a range whole. */
+static void test_ranges_when_clocks_are_put_back(void **state)
+{
+	struct window_ref reference;
+	struct fault fault;
+	uint64_t since, until, latest;
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	assert_int_equal(window_ref_parse(&reference, "2026-10-25 2:00..2:59", NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(until - since, 119 * MINUTE);
+	assert_int_equal(window_ref_parse(&reference, "2026-10-25 0:00..2026-10-26", NOW, &fault),
+			 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(until - since, 25 * 60 * MINUTE);
+	setenv("TZ", "UTC0", 1);
+	tzset();
+}
+
+static void test_only_what_is_needed_is_asked_for(void **state)
+{
+	struct window_ref reference;
+	struct fault fault;
+	uint64_t since, until, latest;
+
+	assert_int_equal(window_ref_parse(&reference, NULL, NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(since, NOW - 5 * MINUTE);
+	assert_int_equal(until, UINT64_MAX);
+	assert_int_equal(latest, 0);
+
+	assert_int_equal(window_ref_parse(&reference, "10:00", NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(until - since, 1);
+
+	assert_int_equal(window_ref_parse(&reference, "@-1", NOW, &fault), 0);
+	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(since, 0);
+	assert_int_equal(latest, 2);
+}
+
+static int setup(void **state)
+{
+	setenv("TZ", "UTC0", 1);
+	tzset();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_references_mean_windows),
+		cmocka_unit_test(test_what_matches_nothing_names_what_there_is),
+		cmocka_unit_test(test_without_an_open_window),
+		cmocka_unit_test(test_without_any_window),
+		cmocka_unit_test(test_paths_are_recordings),
+		cmocka_unit_test(test_what_is_no_reference),
+		cmocka_unit_test(test_ranges_of_another_day),
+		cmocka_unit_test(test_ranges_when_clocks_are_put_back),
+		cmocka_unit_test(test_only_what_is_needed_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}

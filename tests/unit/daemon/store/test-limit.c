@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The store at its limit: the oldest windows go with all that only they referred to, and nothing
+ * else does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/store/store.h"
+#include "tests/support/random-profile.h"
+#include "tests/support/stored.h"
+
+#define MAX_BYTES (1u << 20)
+
+static int set_up(void **state)
+{
+	struct stored *stored = malloc(sizeof(*stored));
+
+	assert_non_null(stored);
+	stored_init(stored);
+	*state = stored;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	stored_done(*state);
+	free(*state);
+	return 0;
+}
+
+/*
+ * The profile of window @i: some that are always the same, and some with things that no other
+ * window has, kept apart by an address that all their stacks begin with.
+ */
+static struct profile *make_profile(uint64_t i)
+{
+	struct profile *p = random_profile(i % 5, 0);
+	char text[64];
+
+	for (uint32_t k = 0; k < 50; k++) {
+		struct profile_stack stack = { .parent = PROFILE_NONE,
+					       .process = PROFILE_NONE,
+					       .frame = { PROFILE_NONE, i << 20 | k << 4 },
+					       .samples = 1 };
+		struct profile_function function = { .object = PROFILE_NONE,
+						     .start = stack.frame.offset,
+						     .size = 16,
+						     .name = text };
+		struct profile_process process = { .pid = (int32_t)k, .start_ns = i, .comm = text };
+
+		snprintf(text, sizeof(text), "function %u of window %u", k, (unsigned int)i);
+		assert_true(profile_add_function(p, &function) >= 0);
+		assert_true(profile_add_process(p, &process) >= 0);
+		stack.parent = (uint32_t)profile_add_stack(p, &stack);
+		assert_true(profile_add_stack(p, &stack) >= 0);
+	}
+	assert_int_equal(profile_finalize(p), 0);
+	return p;
+}
+
+static void add_window(struct store *store, uint64_t i)
+{
+	_cleanup_(profile_freep) struct profile *p = make_profile(i);
+	struct window window = stored_window(i);
+
+	assert_int_equal(stored_add(store, &window, p), i);
+}
+
+static void assert_is_there(struct store *store, uint64_t i)
+{
+	_cleanup_(profile_freep) struct profile *p = make_profile(i);
+	_cleanup_(profile_freep) struct profile *back = stored_read(store, (int64_t)i);
+
+	assert_non_null(back);
+	assert_true(profile_equal(p, back));
+}
+
+/* Of @n windows ever added those that the status tells of are there, and they are the newest. */
+static void assert_newest_are_there(struct store *store, uint64_t n)
+{
+	struct store_status status = stored_status(store);
+
+	assert_true(status.n_windows >= 1 && status.n_windows <= n);
+	for (uint64_t i = 1; i <= n - status.n_windows; i++)
+		assert_null(stored_read(store, (int64_t)i));
+	for (uint64_t i = n - status.n_windows + 1; i <= n; i++)
+		assert_is_there(store, i);
+	assert_int_equal(status.first_us, stored_window(n - status.n_windows + 1).start_us);
+}
+
+static void test_the_oldest_windows_go(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_(store_freep) struct store *store = stored_open(stored->path, MAX_BYTES);
+	struct store_status status;
+
+	for (uint64_t i = 1; i <= 300; i++) {
+		add_window(store, i);
+		status = stored_status(store);
+		assert_int_equal(status.n_windows + status.n_removed, i);
+		assert_true(stored_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
+	}
+	assert_true(status.n_windows > 20);
+	assert_newest_are_there(store, 300);
+	store = store_free(store);
+	stored_check(stored->path);
+}
+
+static int64_t count(sqlite3 *db, const char *table)
+{
+	char sql[100];
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
+	return stored_number(db, sql);
+}
+
+/* Of what is there once for each window there is at most what some 150 windows have. */
+static void test_what_nothing_refers_to_goes(void **state)
+{
+	struct stored *stored = *state;
+	struct store *store = stored_open(stored->path, MAX_BYTES);
+	int64_t n_windows;
+	sqlite3 *db;
+
+	for (uint64_t i = 1; i <= 600; i++)
+		add_window(store, i);
+	n_windows = (int64_t)stored_status(store).n_windows;
+	store_free(store);
+	db = stored_connect(stored->path);
+	assert_int_equal(count(db, "window"), n_windows);
+	assert_true(count(db, "function") < n_windows * 50 * 2);
+	assert_true(count(db, "stack") < n_windows * 100 * 2 + 1000);
+	assert_true(count(db, "place") < n_windows * 50 * 2 + 1000);
+	assert_true(count(db, "process") < n_windows * 50 * 2 + 1000);
+	assert_true(count(db, "string") < n_windows * 50 * 2 + 1000);
+	sqlite3_close(db);
+}
+
+static void test_nothing_refers_to_what_is_gone(void **state)
+{
+	struct stored *stored = *state;
+	uint64_t n = 0;
+
+	/* not only at the end of a round, and across openings */
+	for (int k = 0; k < 25; k++) {
+		struct store *store = stored_open(stored->path, MAX_BYTES / 2);
+
+		for (int i = 0; i < 1 + k % 13; i++)
+			add_window(store, ++n);
+		store_free(store);
+		stored_check(stored->path);
+	}
+}
+
+/* A machine that does the same for long: what is in use stays, and is not brought up to date for
+ * nothing. */
+static void test_what_is_in_use_stays(void **state)
+{
+	struct stored *stored = *state;
+	struct store *store = stored_open(stored->path, 300 << 10);
+	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
+	sqlite3 *db;
+
+	for (uint64_t i = 1; i <= 400; i++) {
+		struct window window = stored_window(i);
+		_cleanup_(profile_freep) struct profile *back = NULL;
+
+		assert_int_equal(stored_add(store, &window, p), i);
+		back = stored_read(store, (int64_t)i);
+		assert_true(profile_equal(p, back));
+	}
+	assert_true(stored_status(store).n_removed > 0);
+	store_free(store);
+	stored_check(stored->path);
+	db = stored_connect(stored->path);
+	assert_true(stored_number(db, "SELECT max(id) FROM stack") <= 100);
+	sqlite3_close(db);
+}
+
+/* What the keys are is in the database once: a window more is its counts. */
+static void test_a_window_like_the_last_costs_its_counts(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
+	uint64_t n_rows = p->n_processes + p->n_stacks + p->n_branches + p->n_blocks;
+	uint64_t n_bytes[3];
+
+	for (int i = 0; i < 3; i++) {
+		struct store *store = stored_open(stored->path, 0);
+
+		for (uint64_t k = 0; k < 100; k++) {
+			struct window window = stored_window(k);
+
+			stored_add(store, &window, p);
+		}
+		store_free(store);
+		n_bytes[i] = stored_file_bytes(stored->path);
+	}
+	/* their cycles are 64-bit numbers, which real ones are not */
+	assert_in_range((n_bytes[2] - n_bytes[1]) / 100 / n_rows, 1, 40);
+}
+
+static void test_a_lower_limit_is_reached_step_by_step(void **state)
+{
+	struct stored *stored = *state;
+	struct store *store = stored_open(stored->path, 0);
+	uint64_t n_bytes, removed = 0, n = 0;
+
+	while (n < 150)
+		add_window(store, ++n);
+	store_free(store);
+	n_bytes = stored_file_bytes(stored->path);
+	assert_true(n_bytes > MAX_BYTES * 2);
+	store = stored_open(stored->path, MAX_BYTES);
+	while (n < 300) {
+		add_window(store, ++n);
+		assert_true(stored_status(store).n_removed - removed <= 4);
+		removed = stored_status(store).n_removed;
+	}
+	assert_newest_are_there(store, n);
+	store_free(store);
+	assert_true(stored_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
+	stored_check(stored->path);
+}
+
+static void test_the_newest_window_stays_whatever_the_limit(void **state)
+{
+	struct stored *stored = *state;
+	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 1);
+
+	for (uint64_t i = 1; i <= 30; i++) {
+		add_window(store, i);
+		assert_is_there(store, i);
+		assert_int_equal(stored_status(store).n_windows, 1);
+	}
+	store = store_free(store);
+	stored_check(stored->path);
+	assert_true(stored_file_bytes(stored->path) < MAX_BYTES / 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_the_oldest_windows_go),
+		TEST(test_what_nothing_refers_to_goes),
+		TEST(test_nothing_refers_to_what_is_gone),
+		TEST(test_what_is_in_use_stays),
+		TEST(test_a_window_like_the_last_costs_its_counts),
+		TEST(test_a_lower_limit_is_reached_step_by_step),
+		TEST(test_the_newest_window_stays_whatever_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

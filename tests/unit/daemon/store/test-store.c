@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the store gives back is what it was given. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/store/store.h"
+#include "tests/support/random-profile.h"
+#include "tests/support/stored.h"
+
+#define N_SEEDS 150
+
+static int set_up(void **state)
+{
+	struct stored *stored = malloc(sizeof(*stored));
+
+	assert_non_null(stored);
+	stored_init(stored);
+	*state = stored;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	stored_done(*state);
+	free(*state);
+	return 0;
+}
+
+static struct profile *new_profile(void)
+{
+	struct profile *p = NULL;
+
+	assert_int_equal(profile_new(&p), 0);
+	return p;
+}
+
+static void assert_comes_back(struct store *store, struct profile *p)
+{
+	_cleanup_(profile_freep) struct profile *back = NULL;
+	struct window window = stored_window(1);
+
+	assert_int_equal(profile_finalize(p), 0);
+	back = stored_read(store, stored_add(store, &window, p));
+	assert_true(profile_equal(p, back));
+}
+
+static void test_random_profiles_come_back(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	int64_t ids[N_SEEDS];
+
+	for (uint64_t i = 0; i < N_SEEDS; i++) {
+		_cleanup_(profile_freep) struct profile *p = random_profile(i, 0);
+		struct window window = stored_window(i);
+
+		ids[i] = stored_add(store, &window, p);
+		assert_true(i == 0 || ids[i] > ids[i - 1]);
+	}
+	for (uint64_t i = 0; i < N_SEEDS; i++) {
+		_cleanup_(profile_freep) struct profile *p = random_profile(i, i + 1);
+		_cleanup_(profile_freep) struct profile *back = stored_read(store, ids[i]);
+
+		assert_true(profile_equal(p, back));
+	}
+}
+
+static void test_they_come_back_after_opening_again(void **state)
+{
+	struct stored *stored = *state;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+		_cleanup_(profile_freep) struct profile *p = random_profile(i % 7, 0);
+		struct window window = stored_window(i);
+
+		assert_int_equal(stored_status(store).n_windows, i);
+		assert_int_equal(stored_add(store, &window, p), i + 1);
+		for (uint64_t k = 0; k <= i; k++) {
+			_cleanup_(profile_freep) struct profile *a = random_profile(k % 7, 0);
+			_cleanup_(profile_freep) struct profile *b =
+				stored_read(store, (int64_t)k + 1);
+
+			assert_true(profile_equal(a, b));
+		}
+	}
+	stored_check(stored->path);
+}
+
+#define N_MANY 20
+
+/* As if each were read for itself and all were added up; some are missing. */
+static void test_many_are_read_as_their_sum(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	struct profile *profiles[N_MANY], *sum, *read;
+	struct window windows[N_MANY];
+	bool found[N_MANY];
+	struct fault fault;
+	size_t n = 0, n_read;
+
+	for (uint64_t i = 0; i < N_MANY; i++) {
+		struct window window = stored_window(i);
+
+		windows[i] = (struct window){ .id = (int64_t)i + 1000 };
+		if (i % 5 == 3)
+			continue;
+		profiles[n] = random_profile(i % 6, 0);
+		windows[i].id = stored_add(store, &window, profiles[n++]);
+	}
+	assert_int_equal(profile_merge(&sum, (const struct profile *const *)profiles, n), 0);
+	assert_int_equal(
+		store_read_many(store, windows, found, N_MANY, SIZE_MAX, &n_read, &read, &fault),
+		0);
+	assert_int_equal(n_read, N_MANY);
+	assert_true(profile_equal(read, sum));
+	for (uint64_t i = 0; i < N_MANY; i++) {
+		assert_int_equal(found[i], i % 5 != 3);
+		if (found[i])
+			assert_int_equal(windows[i].start_us, stored_window(i).start_us);
+	}
+	profile_free(read);
+	profile_free(sum);
+	while (n > 0)
+		profile_free(profiles[--n]);
+}
+
+static void test_no_more_are_read_than_rows_allow(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile(1, 0);
+	struct window windows[3], window = stored_window(1);
+	bool found[3];
+	struct fault fault;
+
+	for (size_t i = 0; i < 3; i++)
+		windows[i].id = stored_add(store, &window, p);
+	for (size_t max_rows = 0; max_rows < 2; max_rows++) {
+		_cleanup_(profile_freep) struct profile *read = NULL;
+		size_t n = 0;
+
+		assert_int_equal(
+			store_read_many(store, windows, found, 3, max_rows, &n, &read, &fault), 0);
+		assert_int_equal(n, 1);
+		assert_true(profile_equal(read, p));
+	}
+}
+
+static void test_an_empty_profile_comes_back(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = new_profile();
+
+	assert_comes_back(store, p);
+}
+
+static void test_the_largest_numbers_come_back(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = new_profile();
+	struct profile_object object = { .kind = N_OBJECT_KINDS - 1,
+					 .n_build_id = PROFILE_BUILD_ID_MAX,
+					 .major = UINT32_MAX,
+					 .minor = UINT32_MAX,
+					 .inode = UINT64_MAX,
+					 .path = "",
+					 .base = UINT64_MAX };
+	struct profile_process process = { .pid = INT32_MAX,
+					   .start_ns = UINT64_MAX,
+					   .comm = "",
+					   .uid = UINT32_MAX - 1,
+					   .samples = UINT64_MAX };
+	struct profile_function function = {
+		.start = UINT64_MAX - 9, .size = UINT64_MAX, .name = "f", .fingerprint = UINT64_MAX
+	};
+	struct location place = { 0, UINT64_MAX }, nowhere = { PROFILE_NONE, UINT64_MAX };
+	struct profile_stack stack = { .parent = PROFILE_NONE,
+				       .frame = place,
+				       .samples = UINT64_MAX,
+				       .stitched = UINT64_MAX,
+				       .weight = UINT64_MAX };
+	struct profile_branch branch = { .from = place,
+					 .to = nowhere,
+					 .taken = UINT64_MAX,
+					 .kind = BRANCH_FAULT,
+					 .mispredicted = UINT64_MAX,
+					 .predicted = UINT64_MAX,
+					 .aborted = UINT64_MAX,
+					 .cycles = UINT64_MAX,
+					 .cycles_rows = UINT64_MAX };
+	struct profile_block block = { .process = PROFILE_NONE,
+				       .start = (uint64_t)INT64_MAX + 1,
+				       .end = UINT64_MAX,
+				       .runs = UINT64_MAX,
+				       .cycles = UINT64_MAX,
+				       .cycles_rows = UINT64_MAX };
+
+	memset(object.build_id, 0xff, sizeof(object.build_id));
+	memset(&p->counters, 0xff, sizeof(p->counters));
+	p->info.n_cpus = p->info.depth = UINT32_MAX;
+	p->info.start_ns = p->info.end_ns = UINT64_MAX;
+	assert_int_equal(profile_add_object(p, &object), 0);
+	assert_int_equal(profile_add_process(p, &process), 0);
+	assert_int_equal(profile_add_function(p, &function), 0);
+	assert_int_equal(profile_add_stack(p, &stack), 0);
+	assert_int_equal(profile_add_branch(p, &branch), 0);
+	assert_int_equal(profile_add_block(p, &block), 0);
+	assert_comes_back(store, p);
+	assert_int_equal(p->n_functions, 1);
+}
+
+/* Rows that look like those the schema keeps for none. */
+static void test_nothing_is_another_thing_than_none(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = new_profile();
+	struct profile_object object = { .path = "" };
+	struct profile_process process = { .pid = -1, .comm = "", .uid = UINT32_MAX };
+	uint32_t none = PROFILE_NONE;
+
+	p->info.mode = "";
+	assert_int_equal(profile_add_object(p, &object), 0);
+	assert_int_equal(profile_add_process(p, &process), 0);
+	process.executable = process.unit = "";
+	assert_int_equal(profile_add_process(p, &process), 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct profile_stack stack = { .parent = none,
+					       .process = i < 2 ? none : i - 2,
+					       .frame = { i % 2 ? none : 0, 0 } };
+
+		assert_int_equal(profile_add_stack(p, &stack), 2 * i);
+		stack.parent = 2 * i;
+		assert_int_equal(profile_add_stack(p, &stack), 2 * i + 1);
+	}
+	assert_comes_back(store, p);
+	assert_int_equal(p->n_stacks, 8);
+	assert_int_equal(p->n_processes, 2);
+	assert_int_equal(p->n_objects, 1);
+}
+
+static void test_text_of_any_bytes_comes_back(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = new_profile();
+	char all[256], *huge = malloc(1 << 20);
+	struct profile_object object = { .path = all };
+	struct profile_function function = { .size = 1, .name = huge };
+	struct profile_process process = { .comm = all, .executable = "\xff", .unit = "\xc3" };
+	struct profile_stack stack = { .parent = PROFILE_NONE };
+	int r = 0;
+
+	assert_non_null(huge);
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)(i + 1);
+	memset(huge, 0x80, (1 << 20) - 1);
+	huge[(1 << 20) - 1] = '\0';
+	p->info.mode = profile_string(p, all, &r);
+	p->info.event = "";
+	p->info.hostname = "\xfe\xff";
+	p->info.os_release = "o'; DROP TABLE window; --";
+	p->info.cpu = "%s%n";
+	assert_int_equal(profile_add_object(p, &object), 0);
+	assert_int_equal(profile_add_process(p, &process), 0);
+	assert_int_equal(profile_add_function(p, &function), 0);
+	assert_int_equal(profile_add_stack(p, &stack), 0);
+	assert_comes_back(store, p);
+	free(huge);
+}
+
+static void test_a_deep_stack_comes_back(void **state)
+{
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = new_profile();
+
+	for (uint32_t i = 0; i < 30000; i++) {
+		struct profile_stack stack = { .parent = i - 1,
+					       .process = PROFILE_NONE,
+					       .frame = { PROFILE_NONE, i % 3 },
+					       .samples = i % 1000 == 0 };
+
+		assert_int_equal(profile_add_stack(p, &stack), i);
+	}
+	assert_comes_back(store, p);
+	assert_int_equal(p->n_stacks, 30000);
+}
+
+/* The same place in a function that has another name, or lies within another. */
+static void test_functions_are_those_of_the_window(void **state)
+{
+	static const struct profile_function functions[] = {
+		{ .start = 0, .size = 100, .name = "outer" },
+		{ .start = 10, .size = 20, .name = "inner" },
+		{ .start = 10, .size = 20, .name = "renamed" },
+		{ .start = 10, .size = 5, .name = "inner" },
+		{ .start = 10, .size = 20, .name = "inner", .fingerprint = 7 },
+	};
+	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+
+	for (uint32_t i = 0; i < 1 << ARRAY_SIZE(functions); i++) {
+		_cleanup_(profile_freep) struct profile *p = new_profile();
+		struct profile_object object = { .path = "/bin/a" };
+		struct profile_stack stack = { .parent = PROFILE_NONE,
+					       .process = PROFILE_NONE,
+					       .frame = { 0, 15 } };
+
+		assert_int_equal(profile_add_object(p, &object), 0);
+		assert_int_equal(profile_add_stack(p, &stack), 0);
+		for (uint32_t k = 0; k < ARRAY_SIZE(functions); k++) {
+			if (i >> k & 1)
+				assert_true(profile_add_function(p, &functions[k]) >= 0);
+		}
+		assert_comes_back(store, p);
+	}
+}
+
+struct list {
+	struct window windows[10];
+	size_t n;
+	int answer;
+};
+
+static int on_window(const struct window *window, void *userdata)
+{
+	struct list *list = userdata;
+
+	assert_true(list->n < ARRAY_SIZE(list->windows));
+	list->windows[list->n++] = *window;
+	return list->answer;
+}
+
+static int list_windows(struct store *store, struct list *list, uint64_t since, uint64_t until)
+{
+	struct fault fault;
+
+	list->n = 0;
+	return store_for_each(store, since, until, on_window, list, &fault);
+}
+
+/* Three that follow each other, and one in whose time the clock was set back. */
+static struct store *store_of_four(void)
+{
+	static const uint64_t starts[] = { 100, 110, 120, 95 };
+	struct store *store = stored_open(":memory:", 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile(1, 0);
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		struct window window = {
+			.start_us = starts[i], .length_us = 10, .samples = UINT64_MAX - i, .lost = i
+		};
+
+		memset(window.mode, 'm', sizeof(window.mode) - 1);
+		assert_int_equal(stored_add(store, &window, p), i + 1);
+	}
+	return store;
+}
+
+static void test_windows_are_listed_by_time(void **state)
+{
+	static const struct {
+		uint64_t since, until;
+		const char *ids;
+	} cases[] = {
+		{ 0, UINT64_MAX, "4123" },
+		{ 110, 120, "2" },
+		{ 109, 121, "123" },
+		{ 104, 105, "41" },
+		{ 105, 106, "1" },
+		{ 130, 140, "" },
+		{ 90, 95, "" },
+		{ 90, 96, "4" },
+		{ 0, 0, "" },
+		{ 129, 130, "3" },
+	};
+	_cleanup_(store_freep) struct store *store = store_of_four();
+	struct list list = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char ids[8] = "";
+
+		assert_int_equal(list_windows(store, &list, cases[i].since, cases[i].until), 0);
+		for (size_t k = 0; k < list.n; k++)
+			ids[k] = (char)('0' + list.windows[k].id);
+		assert_string_equal(ids, cases[i].ids);
+	}
+}
+
+static void test_windows_are_listed_as_they_were(void **state)
+{
+	_cleanup_(store_freep) struct store *store = store_of_four();
+	struct list list = { 0 };
+
+	assert_int_equal(list_windows(store, &list, 120, 121), 0);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.windows[0].id, 3);
+	assert_int_equal(list.windows[0].start_us, 120);
+	assert_int_equal(list.windows[0].length_us, 10);
+	assert_true(list.windows[0].samples == UINT64_MAX - 2);
+	assert_int_equal(list.windows[0].lost, 2);
+	assert_int_equal(strlen(list.windows[0].mode), sizeof(list.windows[0].mode) - 1);
+	assert_false(list.windows[0].open);
+}
+
+static void test_a_listing_ends_where_the_handler_says(void **state)
+{
+	_cleanup_(store_freep) struct store *store = store_of_four();
+	struct list list = { .answer = -ECANCELED };
+
+	assert_int_equal(list_windows(store, &list, 0, UINT64_MAX), -ECANCELED);
+	assert_int_equal(list.n, 1);
+}
+
+static int read_and_add(const struct window *window, void *userdata)
+{
+	struct store *store = userdata;
+	_cleanup_(profile_freep) struct profile *p = stored_read(store, window->id);
+
+	return (int)MIN(stored_add(store, window, p), (int64_t)0);
+}
+
+static void test_the_handler_may_use_the_store(void **state)
+{
+	_cleanup_(store_freep) struct store *store = store_of_four();
+	struct fault fault;
+
+	assert_int_equal(store_for_each(store, 0, UINT64_MAX, read_and_add, store, &fault), 0);
+	assert_int_equal(stored_status(store).n_windows, 8);
+}
+
+static void test_a_window_that_is_not_there(void **state)
+{
+	_cleanup_(store_freep) struct store *store = store_of_four();
+
+	assert_null(stored_read(store, 0));
+	assert_null(stored_read(store, 5));
+	assert_null(stored_read(store, INT64_MIN));
+}
+
+static void test_the_status_tells_the_span(void **state)
+{
+	_cleanup_(store_freep) struct store *empty = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = store_of_four();
+	struct store_status status = stored_status(empty);
+
+	assert_int_equal(status.n_windows, 0);
+	assert_int_equal(status.first_us, 0);
+	assert_int_equal(status.last_us, 0);
+	status = stored_status(store);
+	assert_int_equal(status.n_windows, 4);
+	assert_int_equal(status.first_us, 95);
+	assert_int_equal(status.last_us, 130);
+	assert_string_equal(status.set_aside, "");
+}
+
+/* The views, as people query them, agree with the profile. */
+static void test_views_tell_the_same(void **state)
+{
+	static const char *const views[] = {
+		"window_summary", "counters",     "processes",  "places",       "top_processes",
+		"top_functions",  "top_branches", "top_blocks", "stack_frames",
+	};
+	struct stored *stored = *state;
+	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile(5, 0);
+	struct window window = stored_window(360);
+	uint64_t samples = 0, taken = 0;
+	sqlite3 *db = NULL;
+	char text[100];
+
+	stored_add(store, &window, p);
+	for (size_t i = 0; i < p->n_stacks; i++)
+		samples += p->stacks[i].samples;
+	for (size_t i = 0; i < p->n_branches; i++)
+		taken += p->branches[i].taken;
+	db = stored_connect(stored->path);
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
+		snprintf(text, sizeof(text), "SELECT count(*) FROM %s", views[i]);
+		assert_true(stored_number(db, text) > 0);
+	}
+	assert_int_equal(stored_number(db, "SELECT sum(samples) FROM top_functions"), samples);
+	assert_int_equal(stored_number(db, "SELECT sum(taken) FROM top_branches"), taken);
+	assert_int_equal(stored_number(db, "SELECT blocks FROM window_summary"), p->n_blocks);
+	stored_ask(db, "SELECT start_utc FROM window_summary", text, sizeof(text));
+	assert_string_equal(text, "1970-01-01 01:00:00");
+	assert_int_equal(stored_number(db, "SELECT value FROM counters WHERE name = 'rows'"),
+			 p->counters.rows);
+	sqlite3_close(db);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_profiles_come_back),
+		cmocka_unit_test_setup_teardown(test_they_come_back_after_opening_again, set_up,
+						tear_down),
+		cmocka_unit_test(test_many_are_read_as_their_sum),
+		cmocka_unit_test(test_no_more_are_read_than_rows_allow),
+		cmocka_unit_test(test_an_empty_profile_comes_back),
+		cmocka_unit_test(test_the_largest_numbers_come_back),
+		cmocka_unit_test(test_nothing_is_another_thing_than_none),
+		cmocka_unit_test(test_text_of_any_bytes_comes_back),
+		cmocka_unit_test(test_a_deep_stack_comes_back),
+		cmocka_unit_test(test_functions_are_those_of_the_window),
+		cmocka_unit_test(test_windows_are_listed_by_time),
+		cmocka_unit_test(test_windows_are_listed_as_they_were),
+		cmocka_unit_test(test_a_listing_ends_where_the_handler_says),
+		cmocka_unit_test(test_the_handler_may_use_the_store),
+		cmocka_unit_test(test_a_window_that_is_not_there),
+		cmocka_unit_test(test_the_status_tells_the_span),
+		cmocka_unit_test_setup_teardown(test_views_tell_the_same, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
