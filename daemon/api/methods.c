@@ -10,7 +10,7 @@
 #include "daemon/varlink/parameters.h"
 
 static const char description[] =
-#include "daemon/io.branchd.varlink.inc"
+#include "daemon/api/io.branchd.varlink.inc"
 	;
 
 struct methods {

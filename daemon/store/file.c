@@ -15,7 +15,7 @@
 #define FILE_MODE 0640 /* it tells of all users' processes */
 
 static const char schema[] =
-#include "daemon/schema.sql.inc"
+#include "daemon/store/schema.sql.inc"
 	;
 
 /* What belongs to a database at PATH; the last is the database itself. */
