@@ -119,61 +119,66 @@ struct profile_block {
 };
 
 /*
- * Every sample, row and run is counted once. These hold for what was built, and tests check them:
- *   samples taken = samples + the sum of the samples_* set aside
- *   rows = rows_counted + the sum of the rows_* set aside
- *   runs = runs_counted + the sum of the runs_* set aside      (runs: n - 1 for n rows)
- *   samples counted that have rows, and not a call stack's = streams + streams_invalid +
- * streams_limit
+ * Every sample, branch record ("row") and run is counted exactly once, either in the tables or in
+ * one of the counters of what was skipped. A builder keeps these invariants, and tests check them:
+ *
+ *   samples taken = samples + samples_other_event + samples_guest + samples_limit
+ *   rows = rows_counted + all other rows_*
+ *   runs = runs_counted + all other runs_*, where a snapshot of n rows has n - 1 runs
+ *   streams + streams_invalid + streams_limit = samples counted that have rows, without those
+ *                                               whose rows are a call stack
+ *
+ * A counter "of samples" (streams*, stacks*, unmapped, snapshots_empty, samples_call_stack) counts
+ * some of the samples counted; these overlap.
  */
 #define PROFILE_COUNTERS(X)                                                                      \
 	X(samples, "samples counted in the tables")                                              \
-	X(weight, "sum of the samples' periods")                                                 \
-	X(rows, "branch rows read")                                                              \
-	X(rows_counted, "rows counted as branches")                                              \
-	X(runs, "straight runs between adjacent rows")                                           \
+	X(weight, "sum of the periods of the samples counted")                                   \
+	X(rows, "branch records read")                                                           \
+	X(rows_counted, "branch records counted as branches")                                    \
+	X(runs, "straight runs between adjacent branch records")                                 \
 	X(runs_counted, "runs counted as blocks")                                                \
-	X(cycles, "cycles of the rows counted")                                                  \
-	X(snapshots_empty, "of the samples, those whose branch stack was empty")                 \
-	X(samples_call_stack, "of the samples, those whose branch rows are a call stack")        \
-	X(stacks_since_switch, "of these, stacks that go back to a task switch only")            \
-	X(streams, "of the samples, those whose branch path was counted")                        \
-	X(streams_pruned, "of these, those of light paths, counted at their newer part")         \
-	X(streams_error, "samples that any one path may lack for that, at most")                 \
-	X(streams_invalid, "of the samples, those whose newest row cannot be believed")          \
-	X(streams_limit, "of the samples, those whose branch path is not kept")                  \
-	X(unmapped, "of the samples, those at an address in no known object")                    \
-	X(samples_other_event, "samples of other events, set aside")                             \
-	X(samples_guest, "samples of virtual machines' code, set aside")                         \
-	X(samples_limit, "samples set aside because a table was full")                           \
-	X(stacks_pruned, "of the samples, those of light stacks, callers left out")              \
-	X(stacks_error, "samples that any one stack may lack for that, at most")                 \
-	X(stacks_truncated, "stacks cut short where a frame pointer led out of the code")        \
-	X(stacks_depth_limit, "stacks without their outermost frames: the kernel takes so many") \
-	X(stacks_stitched, "stacks completed by rows of earlier samples")                        \
-	X(stacks_unaligned, "stacks that had nothing in common with earlier samples")            \
-	X(stacks_ambiguous, "stacks with several places on those of earlier samples")            \
-	X(stacks_inconsistent, "stacks that end where calls do not follow from one another")     \
-	X(tasks_evicted, "times what was known of a task's stack made room")                     \
-	X(rows_skipped_samples, "rows of samples set aside")                                     \
-	X(rows_zero, "rows with a zero address, set aside")                                      \
-	X(rows_wrong_path, "rows of a path that was speculated wrongly, set aside")              \
-	X(rows_duplicate, "rows that the hardware wrote twice, set aside")                       \
-	X(rows_call_stack, "rows of the call-stack mode, which are no branches; set aside")      \
-	X(rows_limit, "rows set aside because a table was full")                                 \
-	X(runs_skipped_samples, "runs of samples set aside")                                     \
-	X(runs_skipped_rows, "runs that touch a row set aside, set aside")                       \
-	X(runs_filtered, "runs between branches of chosen kinds, set aside")                     \
-	X(runs_call_stack, "runs of the call-stack mode, set aside")                             \
-	X(runs_backward, "runs that end before they start, set aside")                           \
-	X(runs_across, "runs across two objects or none, set aside")                             \
-	X(runs_long, "runs of more than 1 MiB, set aside")                                       \
-	X(runs_limit, "runs set aside because a table was full")                                 \
-	X(lost_records, "records that the kernel lost for want of space")                        \
-	X(lost_samples, "samples that the kernel lost")                                          \
-	X(skipped, "samples that were due and that the kernel did not take")                     \
+	X(cycles, "cycles of the branch records counted")                                        \
+	X(snapshots_empty, "samples with an empty branch stack")                                 \
+	X(samples_call_stack, "samples whose branch records are a call stack")                   \
+	X(stacks_since_switch, "stacks that reach back to the last task switch only")            \
+	X(streams, "samples whose branch path was counted")                                      \
+	X(streams_pruned, "samples on pruned branch paths, counted at the newer part")           \
+	X(streams_error, "upper bound of the samples pruned from one branch path")               \
+	X(streams_invalid, "samples without a branch path: the newest branch record is invalid") \
+	X(streams_limit, "samples without a branch path: it was pruned")                         \
+	X(unmapped, "samples at an address outside of all known objects")                        \
+	X(samples_other_event, "samples of other events, skipped")                               \
+	X(samples_guest, "samples in virtual machines, skipped")                                 \
+	X(samples_limit, "samples skipped: a table was full")                                    \
+	X(stacks_pruned, "samples on pruned stacks, counted without some callers")               \
+	X(stacks_error, "upper bound of the samples pruned from one stack")                      \
+	X(stacks_truncated, "stacks truncated at an invalid frame pointer")                      \
+	X(stacks_depth_limit, "stacks truncated at the depth limit")                             \
+	X(stacks_stitched, "stacks stitched with earlier samples")                               \
+	X(stacks_unaligned, "unaligned stacks: nothing in common with earlier samples")          \
+	X(stacks_ambiguous, "ambiguous stacks: several alignments with earlier samples")         \
+	X(stacks_inconsistent, "inconsistent stacks: truncated at a contradictory call")         \
+	X(tasks_evicted, "remembered stacks of tasks, evicted")                                  \
+	X(rows_skipped_samples, "branch records of skipped samples")                             \
+	X(rows_zero, "branch records with a zero address, skipped")                              \
+	X(rows_wrong_path, "branch records of a wrong speculation path, skipped")                \
+	X(rows_duplicate, "duplicate branch records, skipped")                                   \
+	X(rows_call_stack, "branch records of the call-stack mode (no branches), skipped")       \
+	X(rows_limit, "branch records skipped: a table was full")                                \
+	X(runs_skipped_samples, "runs of skipped samples")                                       \
+	X(runs_skipped_rows, "runs next to a skipped branch record, skipped")                    \
+	X(runs_filtered, "runs between filtered branches, skipped")                              \
+	X(runs_call_stack, "runs of the call-stack mode, skipped")                               \
+	X(runs_backward, "runs that end before they start, skipped")                             \
+	X(runs_across, "runs across two objects or in none, skipped")                            \
+	X(runs_long, "runs longer than 1 MiB, skipped")                                          \
+	X(runs_limit, "runs skipped: a table was full")                                          \
+	X(lost_records, "records lost by the kernel: its buffer was full")                       \
+	X(lost_samples, "samples lost by the kernel")                                            \
+	X(skipped, "samples due but not taken by the kernel")                                    \
 	X(throttled, "times the kernel throttled sampling")                                      \
-	X(out_of_order, "records that came too late for their place in time")
+	X(out_of_order, "records that came too late to be sorted by time")
 
 struct profile_counters {
 #define X(name, what) uint64_t name;
