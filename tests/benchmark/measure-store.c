@@ -15,14 +15,14 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/store/store.h"
-#include "tests/support/generated.h"
+#include "tests/synthetic/window.h"
 
 static const struct {
-	const struct generated_shape *shape;
+	const struct synthetic_shape *shape;
 	uint32_t n_windows;
 } measured[] = {
-	{ &generated_idle, 3000 },
-	{ &generated_busy, 200 },
+	{ &synthetic_idle, 3000 },
+	{ &synthetic_busy, 200 },
 };
 
 static double now_ms(clockid_t clock)
@@ -89,7 +89,7 @@ static uint64_t bytes_when_closed(struct store **store, const char *path)
 	return status.n_bytes;
 }
 
-static void measure(const struct generated_shape *shape, uint32_t n_windows, const char *path)
+static void measure(const struct synthetic_shape *shape, uint32_t n_windows, const char *path)
 {
 	_cleanup_(store_freep) struct store *store = NULL;
 	struct cost write = { 0 }, read = { 0 };
@@ -100,7 +100,7 @@ static void measure(const struct generated_shape *shape, uint32_t n_windows, con
 	unlink(path);
 	bytes = bytes_when_closed(&store, path);
 	for (uint32_t i = 0; i < n_windows; i++) {
-		_cleanup_(profile_freep) struct profile *p = generated_profile(shape, i);
+		_cleanup_(profile_freep) struct profile *p = synthetic_profile(shape, i);
 		_cleanup_(profile_freep) struct profile *back = NULL;
 		struct window window = { .start_us = i * 10000000ull,
 					 .length_us = 10000000,

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "tests/support/perfdata.h"
+#include "tests/perfdata/perfdata.h"
 
 #define N_CPUS        8
 #define N_PROGRAMS    40

@@ -9,8 +9,8 @@ import sys
 import tempfile
 import time
 
-import fake
-from support import SKIPPED, branchctl, check, finish, run
+import mock_daemon
+from harness import SKIPPED, branchctl, check, finish, run
 
 WAIT = 20  # seconds, for machines that are busy
 
@@ -168,7 +168,7 @@ def check_daemon_goes_and_comes(terminal, daemon):
     path, windows = daemon.path, daemon.windows
     daemon.vanish()
     terminal.shows("the daemon does not run", "work")
-    with fake.Daemon(windows, path):
+    with mock_daemon.Daemon(windows, path):
         terminal.shows("q quit")
         terminal.shows_not("the daemon does not run")
 
@@ -217,7 +217,7 @@ def check_no_terminal(daemon):
 
 def check_slow_daemon():
     """Keys are answered though the daemon is not."""
-    daemon = fake.Daemon(fake.recent())
+    daemon = mock_daemon.Daemon(mock_daemon.recent())
     daemon._answer = lambda call, connection: time.sleep(1000)
     with daemon, live(daemon) as terminal:
         terminal.shows("nothing has come yet")
@@ -232,13 +232,13 @@ def check_slow_daemon():
 if not shutil.which("tmux"):
     print("skipped: tmux is not installed")
     sys.exit(SKIPPED)
-with fake.Daemon(fake.recent()) as shared:
+with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_colors(shared)
     check_options(shared)
     check_once(shared)
     check_no_terminal(shared)
 check_slow_daemon()
-shared = fake.Daemon(fake.recent(15))  # none of them is five minutes old before this ends
+shared = mock_daemon.Daemon(mock_daemon.recent(15))  # none of them is five minutes old before this ends
 with live(shared) as screen:
     check_views(screen)
     check_filter(screen)

@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import tempfile
 
-import made
-from support import branchctl, check, finish, one_line, run
+import perfdata
+from harness import branchctl, check, finish, one_line, run
 
 
 def check_clean(what, text):
@@ -19,8 +19,8 @@ def check_names(folder):
     """Events, programs and objects may call themselves anything."""
     path = os.path.join(folder, "names.data")
     names = b"cpu\x1b[31mX\nY", b"other\x9b31m\x1b]0;t\x07"
-    made.write(path, [made.mapping(b"/tmp/\x1b[2J\x9bprogram"), made.sample(1),
-                      made.sample(2, number=2)], names)
+    perfdata.write(path, [perfdata.mapping(b"/tmp/\x1b[2J\x9bprogram"), perfdata.sample(1),
+                      perfdata.sample(2, number=2)], names)
     for arguments in ["top", path], ["dump", path], ["dump", "--samples", path], \
             ["top", "--event", "none", path]:
         status, out, err = run(*arguments)
@@ -35,16 +35,16 @@ def check_symbols(folder):
     """Whose symbols were not found is said, once."""
     path = os.path.join(folder, "symbols.data")
     shell = os.path.realpath("/bin/sh").encode()
-    samples = [made.sample(time, made.BASE + 0x100 * time) for time in range(1, 9)]
-    for mapping, want in (made.mapping(b"/not/there"), "there"), \
-            (made.mapping(shell, b"another build-id!!!!"), "build-id of"):
-        made.write(path, [mapping] + samples)
+    samples = [perfdata.sample(time, perfdata.BASE + 0x100 * time) for time in range(1, 9)]
+    for mapping, want in (perfdata.mapping(b"/not/there"), "there"), \
+            (perfdata.mapping(shell, b"another build-id!!!!"), "build-id of"):
+        perfdata.write(path, [mapping] + samples)
         for arguments in ["top", path], ["dump", "--samples", path]:
             status, _, err = run(*arguments)
             check(status == 0 and one_line(err) and "no symbols of" in err and want in err, arguments,
                   status, err)
-    made.write(path, [made.mapping(b"/not/there"), made.mapping(b"/nor/there", start=0x800000)] +
-               samples + [made.sample(9, 0x800100)])
+    perfdata.write(path, [perfdata.mapping(b"/not/there"), perfdata.mapping(b"/nor/there", start=0x800000)] +
+               samples + [perfdata.sample(9, 0x800100)])
     for arguments in ["top", path], ["dump", "--samples", path]:
         err = run(*arguments)[2]
         check(one_line(err) and "2 objects" in err, arguments, err)
@@ -63,8 +63,8 @@ def check_functions_of_one_name(folder):
     subprocess.run([compiler, "-no-pie", "-o", program, source], check=True)
     subprocess.run(["objcopy", "--redefine-sym", "one=same", program], check=True)
     path = os.path.join(folder, "same.data")
-    made.write(path, [made.mapping(program.encode())] +
-               [made.sample(time, made.BASE + 0x1000 + 8 * time) for time in range(1, 100)])
+    perfdata.write(path, [perfdata.mapping(program.encode())] +
+               [perfdata.sample(time, perfdata.BASE + 0x1000 + 8 * time) for time in range(1, 100)])
     rows = [row for row in json.loads(run("top", path, "--json")[1])["rows"] if row["symbol"] == "same"]
     known = subprocess.run(["nm", program], capture_output=True, check=True).stdout.decode().split("\n")
     known = {hex(int(line.split()[0], 16)) for line in known if line.endswith(" same")}
@@ -77,9 +77,9 @@ def check_chains(folder):
     """Zeros in a chain are no frames, for dump --samples as for top; markers are none, either."""
     path = os.path.join(folder, "chains.data")
     user = (1 << 64) - 512
-    chain = [user, made.BASE + 0x100, 0, made.BASE + 0x200, 0]
-    made.write(path, [made.mapping(b"/not/there"), made.sample(1, chain=chain),
-                      made.sample(2, chain=[user, 0])])
+    chain = [user, perfdata.BASE + 0x100, 0, perfdata.BASE + 0x200, 0]
+    perfdata.write(path, [perfdata.mapping(b"/not/there"), perfdata.sample(1, chain=chain),
+                      perfdata.sample(2, chain=[user, 0])])
     out = run("dump", "--samples", path)[1]
     frames = [line.split()[0] for line in out.splitlines() if line.startswith("\t")]
     check(frames == ["400100", "400200", "400100"], out)
@@ -91,7 +91,7 @@ def check_chains(folder):
 def check_start(folder):
     """By a clock that counts from 1970 it is exact to the microsecond."""
     path = os.path.join(folder, "start.data")
-    made.write(path, [made.sample(1795234072421655143), made.sample(1795234073421655143)])
+    perfdata.write(path, [perfdata.sample(1795234072421655143), perfdata.sample(1795234073421655143)])
     out = run("top", path, "--json")[1]
     check('"start": 1795234072.421655,' in out and '"length": 1.0,' in out, out)
     check("1795234072.421655143" in run("dump", path)[1], "dump")
@@ -101,7 +101,7 @@ def check_events(folder):
     """Each can be chosen: also two of one name, also the hundredth."""
     path = os.path.join(folder, "events.data")
     names = [b"twice", b"twice", b"odd#2"] + [b"e%d" % i for i in range(100)]
-    made.write(path, [made.sample(number, number=number) for number in range(1, 104)
+    perfdata.write(path, [perfdata.sample(number, number=number) for number in range(1, 104)
                       for _ in range(number)], names)
     for name, n in ("twice", 1), ("twice#1", 1), ("twice#2", 2), ("odd#2", 3), ("e0", 4), ("e99", 103):
         document = json.loads(run("top", path, "--json", "--event", name)[1])
@@ -113,7 +113,7 @@ def check_events(folder):
     for arguments in ["top", path, "--event", "e99"], ["dump", "--samples", path, "--event", "e99"]:
         err = run(*arguments)[2]
         check("e99; also" in err and "twice#2, odd#2" in err, err)
-    made.write(path, [made.sample(1, number=1)], [b"counts", b"samples"], [0, 1000])
+    perfdata.write(path, [perfdata.sample(1, number=1)], [b"counts", b"samples"], [0, 1000])
     document = json.loads(run("top", path, "--json")[1])
     check(document["windows"][0]["event"] == "samples", document["windows"])
 
@@ -121,7 +121,7 @@ def check_events(folder):
 def check_reader_leaves(folder):
     """That is neither a failure nor said, with SIGPIPE ignored as well."""
     path = os.path.join(folder, "long.data")
-    made.write(path, [made.sample(time, made.BASE + time) for time in range(1, 20000)])
+    perfdata.write(path, [perfdata.sample(time, perfdata.BASE + time) for time in range(1, 20000)])
     for arguments in ["dump"], ["dump", "--json"], ["dump", "--samples"], ["top", "--json", "-n", "0"]:
         done = subprocess.run(["sh", "-c", "trap '' PIPE; { \"$@\"; echo $? >&2; } | head -c 10", "sh",
                                branchctl, *arguments, path], capture_output=True, check=False)

@@ -5,9 +5,9 @@ import os
 import stat
 import tempfile
 
-import made
-from pseudo import run_on_terminal
-from support import check, finish
+import perfdata
+from terminal_session import run_on_terminal
+from harness import check, finish
 
 
 def check_not_there(path, n):
@@ -47,7 +47,7 @@ def check_default(path, folder):
 with tempfile.TemporaryDirectory() as place:
     recording = os.path.join(place, "some.data")
     for number in 100, 10000:
-        made.write(recording, [made.sample(time) for time in range(1, number + 1)])
+        perfdata.write(recording, [perfdata.sample(time) for time in range(1, number + 1)])
         check_not_there(recording, number)
     check_leaves(recording)
     check_default(recording, place)

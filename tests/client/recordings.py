@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 
-from support import VIEWS, check, finish, one_line, recordings_folder, run
+from harness import VIEWS, check, finish, one_line, recordings_folder, run
 
 LOCATION = {"object", "build_id", "file_offset", "address", "symbol", "symbol_offset", "line"}
 SHARE = {"self", "total", "self_percent", "total_percent"}

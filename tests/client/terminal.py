@@ -5,8 +5,8 @@ import glob
 import os
 import re
 
-from pseudo import COLUMNS, run_on_terminal
-from support import VIEWS, check, finish, recordings_folder
+from terminal_session import COLUMNS, run_on_terminal
+from harness import VIEWS, check, finish, recordings_folder
 
 SEQUENCE = re.compile(r"\033\[[0-9;]*m")
 

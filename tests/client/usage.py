@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 
-from support import VIEWS, branchctl, check, finish, one_line, run
+from harness import VIEWS, branchctl, check, finish, one_line, run
 
 SOCKET = "/nonexistent/io.branchd"
 

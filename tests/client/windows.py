@@ -5,8 +5,8 @@ import json
 import subprocess
 import time
 
-import fake
-from support import VIEWS, branchctl, check, finish, one_line, run
+import mock_daemon
+from harness import VIEWS, branchctl, check, finish, one_line, run
 
 SHARE_SUMS = ["function", "line", "object", "process", "unit"]
 
@@ -39,13 +39,13 @@ def check_status(daemon):
 
 
 def check_status_of_branch_records():
-    status = dict(fake.STATUS, sampling={
+    status = dict(mock_daemon.STATUS, sampling={
         "running": True, "mode": "stack+branch", "event": "cycles", "frequency": 0,
         "period": 1000003, "n_cpus": 4, "records": "Intel LBR", "depth": 32, "filter": "any,u",
         "note": "back to a switch", "reason": ""})
-    status["samples"] = dict(fake.STATUS["samples"], filtered=7)
+    status["samples"] = dict(mock_daemon.STATUS["samples"], filtered=7)
     status["snapshots"] = {"snapshots": 200, "empty": 3, "full": 150, "rows": 5000, "rowless": 2}
-    daemon = fake.Daemon([])
+    daemon = mock_daemon.Daemon([])
     daemon._answer = lambda call, connection: {"parameters": status}
     with daemon:
         status, out, err = ask(daemon, "status")
@@ -61,7 +61,7 @@ def check_status_of_nothing():
     """A daemon of another version may tell less, and one that cannot sample says why."""
     reply = {"version": "9", "problems": ["it is\x1b[2J late"],
              "sampling": {"running": False, "reason": "load the module"}}
-    daemon = fake.Daemon([])
+    daemon = mock_daemon.Daemon([])
     daemon._answer = lambda call, connection: {"parameters": reply}
     with daemon:
         status, out, err = ask(daemon, "status")
@@ -138,7 +138,7 @@ def check_follow(daemon):
         first = [json.loads(process.stdout.readline())]
         while first[-1]["id"] < 140:
             first.append(json.loads(process.stdout.readline()))
-        daemon.closed(fake.window(141, fake.now_us(), 55))
+        daemon.closed(mock_daemon.window(141, mock_daemon.now_us(), 55))
         last = json.loads(process.stdout.readline())
         check(last["id"] == 141 and last["samples"] == 55, last)
         process.terminate()
@@ -165,7 +165,7 @@ def check_reader_gone(daemon):
 
 
 def check_empty():
-    with fake.Daemon([]) as daemon:
+    with mock_daemon.Daemon([]) as daemon:
         status, out, _ = ask(daemon, "windows")
         check(status == 0 and out == "no windows\n", status, out)
         status, out, err = ask(daemon, "top")
@@ -174,13 +174,13 @@ def check_empty():
 
 def check_large():
     """A day of windows, one of them asked for."""
-    with fake.Daemon(fake.recent(8640)) as daemon:
+    with mock_daemon.Daemon(mock_daemon.recent(8640)) as daemon:
         check(ids(daemon, "4711") == [4711], "of a day")
         status, out, _ = ask(daemon, "windows")
         check(status == 0 and out.count("\n") == 8642, out.count("\n"))
 
 
-with fake.Daemon(fake.recent()) as shared:
+with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_status(shared)
     check_windows(shared)
     check_references(shared)
@@ -188,9 +188,9 @@ with fake.Daemon(fake.recent()) as shared:
     check_filters(shared)
     check_dump(shared)
     check_reader_gone(shared)
-with fake.Daemon(fake.recent()) as shared:
+with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_follow(shared)
-with fake.Daemon(fake.recent()) as shared:
+with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_loss_while_following(shared)
 check_status_of_branch_records()
 check_status_of_nothing()

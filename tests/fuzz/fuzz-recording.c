@@ -13,7 +13,7 @@
 
 #include "common/builder/builder.h"
 #include "common/record/recording.h"
-#include "tests/support/naive-count.h"
+#include "tests/naive/count.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,8 +12,8 @@
 
 #include "common/record/perf-file.h"
 #include "common/util/cleanup.h"
-#include "tests/support/example.h"
-#include "tests/support/perfdata.h"
+#include "tests/perfdata/example.h"
+#include "tests/perfdata/perfdata.h"
 
 static FILE *create(const char *directory, const char *folder, const char *name)
 {

@@ -124,7 +124,7 @@ static void complain(const struct profile *p, const struct profile_stack *s, con
 	       function_name(p, s->frame), expected);
 }
 
-/* In "live-brief-b" nothing runs but spin_b() and what the system adds. */
+/* In "live-short-b" nothing runs but spin_b() and what the system adds. */
 static void judge_program(const struct profile *p, const struct profile_stack *s,
 			  struct judgement *j)
 {
@@ -134,7 +134,7 @@ static void judge_program(const struct profile *p, const struct profile_stack *s
 
 	if (is_of_system(p, s->frame))
 		return;
-	expected[5] = process->comm[strlen("live-brief-")];
+	expected[5] = process->comm[strlen("live-short-")];
 	if (strcmp(object_name(p, s->frame), process->comm) == 0 &&
 	    strcmp(base_name(process->executable ? process->executable : ""), process->comm) == 0 &&
 	    (strcmp(function, expected) == 0 || strncmp(function, "spin_", 5) != 0)) {
@@ -204,7 +204,7 @@ static int judge(const struct profile *p)
 
 		if (s->samples == 0 || is_of_kernel(p, s->frame))
 			continue;
-		if (strncmp(comm, "live-brief-", 11) == 0)
+		if (strncmp(comm, "live-short-", 11) == 0)
 			judge_program(p, s, &programs);
 		if (strcmp(comm, "live-remap") == 0)
 			judge_library(p, s, &libraries);

@@ -4,7 +4,7 @@
  * project: they are sought at $BRANCHD_RECORDINGS or beside the checkout, and without them this
  * test is skipped.
  *
- * Each is counted twice: by the engine, and row by row by tests/support/naive-count.c; and the
+ * Each is counted twice: by the engine, and row by row by tests/naive/count.c; and the
  * naive count of raw addresses is held against pairs.tsv and runs.tsv, on which three other readers
  * agree.
  */
@@ -23,7 +23,7 @@
 
 #include "common/builder/load.h"
 #include "common/util/cleanup.h"
-#include "tests/support/naive-count.h"
+#include "tests/naive/count.h"
 
 #define EXIT_SKIPPED 77
 

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "tests/perfdata/perfdata.h"
 #include "tests/simulator/buildid.h"
 #include "tests/simulator/lbr.h"
 #include "tests/simulator/options.h"
 #include "tests/simulator/space.h"
-#include "tests/support/perfdata.h"
 
 #define SAMPLES_PER_ROUND 64
 #define CALLCHAIN_MAX     127 /* kernel.perf_event_max_stack */

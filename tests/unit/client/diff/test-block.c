@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/made-profile.h"
-#include "tests/support/made-source.h"
+#include "tests/support/profile-fixture.h"
+#include "tests/support/source-fixture.h"
 
 struct both {
 	struct profile_source sources[N_SIDES];
@@ -33,10 +33,11 @@ static int setup(void **state)
 	for (int side = 0; side < N_SIDES; side++) {
 		struct profile_source *source = &both->sources[side];
 
-		source->profile = made_new();
+		source->profile = fixture_new();
 		both->objects[side] =
-			made_object(source->profile, "/nonexistent/demo", (uint8_t)(side + 1));
-		both->processes[side] = made_process(source->profile, "demo", "/nonexistent/demo");
+			fixture_object(source->profile, "/nonexistent/demo", (uint8_t)(side + 1));
+		both->processes[side] =
+			fixture_process(source->profile, "demo", "/nonexistent/demo");
 		assert_int_equal(symbolizer_new(&source->symbolizer, &settings), 0);
 	}
 	*state = both;
@@ -50,7 +51,7 @@ static int teardown(void **state)
 	diff_blocks_free(both->blocks);
 	comparison_free(both->comparison);
 	for (int side = 0; side < N_SIDES; side++)
-		made_source_done(&both->sources[side]);
+		source_fixture_done(&both->sources[side]);
 	free(both);
 	return 0;
 }
@@ -65,7 +66,7 @@ static void add_function(struct both *both, enum side side, const char *name, ui
 {
 	struct profile *profile = both->sources[side].profile;
 
-	made_added(
+	fixture_index(
 		profile_add_function(profile, &(struct profile_function){
 						      .object = both->objects[side],
 						      .start = base_of(side, profile->n_functions),
@@ -78,15 +79,15 @@ static void add_function(struct both *both, enum side side, const char *name, ui
 static void add_block_to(struct profile *profile, uint32_t process, uint32_t object, uint64_t start,
 			 uint64_t runs, uint64_t cycles)
 {
-	made_added(profile_add_block(profile, &(struct profile_block){
-						      .process = process,
-						      .object = object,
-						      .start = start,
-						      .end = start + 8,
-						      .runs = runs,
-						      .cycles = cycles,
-						      .cycles_rows = cycles > 0 ? runs : 0,
-					      }));
+	fixture_index(profile_add_block(profile, &(struct profile_block){
+							 .process = process,
+							 .object = object,
+							 .start = start,
+							 .end = start + 8,
+							 .runs = runs,
+							 .cycles = cycles,
+							 .cycles_rows = cycles > 0 ? runs : 0,
+						 }));
 	profile->counters.runs_counted += runs;
 	profile->counters.samples += runs; /* of two rows each */
 }
@@ -107,7 +108,7 @@ static void make(struct both *both, double limit)
 	for (int side = 0; side < N_SIDES; side++) {
 		struct profile_source *source = &both->sources[side];
 
-		source->all = source->shown = made_finalized(source->profile);
+		source->all = source->shown = fixture_finalized(source->profile);
 		sources[side] = source;
 	}
 	assert_int_equal(comparison_new(&both->comparison, sources, &options, &fault), 0);
@@ -263,16 +264,16 @@ static void test_parts_tell_the_noise(void **state)
 		source->parts = calloc(NOISE_MIN_PARTS, sizeof(*source->parts));
 		assert_non_null(source->parts);
 		for (; source->n_parts < NOISE_MIN_PARTS; source->n_parts++) {
-			struct profile *part = made_new();
+			struct profile *part = fixture_new();
 			uint32_t object =
-				made_object(part, "/nonexistent/demo", (uint8_t)(side + 1));
-			uint32_t process = made_process(part, "demo", NULL);
+				fixture_object(part, "/nonexistent/demo", (uint8_t)(side + 1));
+			uint32_t process = fixture_process(part, "demo", NULL);
 			uint64_t n = source->n_parts % 2 ? 1000 : 1;
 
 			add_block_to(part, process, object, base_of(side, 0) + 0x10, n, 10 * n);
 			add_block_to(part, process, object, base_of(side, 0) + 0x40, 1001 - n,
 				     10010 - 10 * n);
-			source->parts[source->n_parts].shown = made_finalized(part);
+			source->parts[source->n_parts].shown = fixture_finalized(part);
 			source->parts[source->n_parts].samples = 1001;
 		}
 	}

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "client/view/symbol-name.h"
-#include "tests/support/made-profile.h"
+#include "tests/support/profile-fixture.h"
 
 struct both {
 	struct profile *profiles[N_SIDES];
@@ -29,10 +29,10 @@ static int setup(void **state)
 
 	assert_non_null(both);
 	for (int side = 0; side < N_SIDES; side++) {
-		both->profiles[side] = made_new();
+		both->profiles[side] = fixture_new();
 		both->objects[side] =
-			made_object(both->profiles[side], "/bin/demo", (uint8_t)(side + 1));
-		both->processes[side] = made_process(both->profiles[side], "demo", "/bin/demo");
+			fixture_object(both->profiles[side], "/bin/demo", (uint8_t)(side + 1));
+		both->processes[side] = fixture_process(both->profiles[side], "demo", "/bin/demo");
 	}
 	*state = both;
 	return 0;
@@ -56,14 +56,14 @@ static void add(struct both *both, enum side side, const char *name, uint64_t si
 	struct profile *profile = both->profiles[side];
 	uint64_t start = 0x1000 * (profile->n_functions + 1);
 
-	made_added(profile_add_function(profile, &(struct profile_function){
-							 .object = both->objects[side],
-							 .start = start,
-							 .size = size,
-							 .name = name,
-							 .fingerprint = fingerprint,
-						 }));
-	made_stack(profile, both->processes[side], PROFILE_NONE, both->objects[side], start, 1);
+	fixture_index(profile_add_function(profile, &(struct profile_function){
+							    .object = both->objects[side],
+							    .start = start,
+							    .size = size,
+							    .name = name,
+							    .fingerprint = fingerprint,
+						    }));
+	fixture_stack(profile, both->processes[side], PROFILE_NONE, both->objects[side], start, 1);
 }
 
 static void add_both(struct both *both, const char *name, uint64_t old_fingerprint,
@@ -84,7 +84,7 @@ static void make(struct both *both, const char *named)
 
 	both->named[0] = named;
 	for (int side = 0; side < N_SIDES; side++) {
-		profiles[side] = made_finalized(both->profiles[side]);
+		profiles[side] = fixture_finalized(both->profiles[side]);
 		both->sources[side].shown = profiles[side];
 	}
 	assert_int_equal(object_match_new(&both->pairing, profiles), 0);

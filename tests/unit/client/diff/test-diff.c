@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "client/render/diff-words.h"
-#include "tests/support/made-profile.h"
-#include "tests/support/made-source.h"
+#include "tests/support/profile-fixture.h"
+#include "tests/support/source-fixture.h"
 
 static const char *const programs[] = { "/opt/old/demo", "/opt/new/demo" };
 
@@ -35,11 +35,11 @@ static int setup(void **state)
 	for (int side = 0; side < N_SIDES; side++) {
 		struct profile_source *source = &both->sources[side];
 
-		source->profile = made_new();
+		source->profile = fixture_new();
 		source->name = strdup(side == SIDE_OLD ? "the old one" : "the new one");
 		both->objects[side] =
-			made_object(source->profile, programs[side], (uint8_t)(side + 1));
-		both->processes[side] = made_process(source->profile, "demo", programs[side]);
+			fixture_object(source->profile, programs[side], (uint8_t)(side + 1));
+		both->processes[side] = fixture_process(source->profile, "demo", programs[side]);
 	}
 	both->options = (struct options){ .percent_limit = -1 };
 	*state = both;
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	diff_free(both->diff);
 	comparison_free(both->comparison);
 	for (int side = 0; side < N_SIDES; side++)
-		made_source_done(&both->sources[side]);
+		source_fixture_done(&both->sources[side]);
 	free(both);
 	return 0;
 }
@@ -66,9 +66,9 @@ static uint32_t add(struct both *both, enum side side, uint32_t caller, const ch
 	struct profile *profile = both->sources[side].profile;
 	uint64_t start = 0x1000 + 0x100 * profile->n_functions + (side == SIDE_NEW ? 0x4000 : 0);
 
-	made_function(profile, both->objects[side], start, name);
-	return made_stack(profile, both->processes[side], caller, both->objects[side], start + 4,
-			  samples);
+	fixture_function(profile, both->objects[side], start, name);
+	return fixture_stack(profile, both->processes[side], caller, both->objects[side], start + 4,
+			     samples);
 }
 
 static void make(struct both *both)
@@ -79,7 +79,7 @@ static void make(struct both *both)
 	for (int side = 0; side < N_SIDES; side++) {
 		struct profile_source *source = &both->sources[side];
 
-		source->all = source->shown = made_finalized(source->profile);
+		source->all = source->shown = fixture_finalized(source->profile);
 		sources[side] = source;
 	}
 	comparison_free(both->comparison);
@@ -152,13 +152,13 @@ static void test_a_function_may_move_by_what_it_calls(void **state)
 	caller = add(both, SIDE_OLD, PROFILE_NONE, "caller", 100);
 	other = add(both, SIDE_OLD, PROFILE_NONE, "other", 100);
 	add(both, SIDE_OLD, caller, "work", 1000);
-	made_stack(both->sources[SIDE_OLD].profile, both->processes[SIDE_OLD], other,
-		   both->objects[SIDE_OLD], 0x1204, 9000);
+	fixture_stack(both->sources[SIDE_OLD].profile, both->processes[SIDE_OLD], other,
+		      both->objects[SIDE_OLD], 0x1204, 9000);
 	caller = add(both, SIDE_NEW, PROFILE_NONE, "caller", 100);
 	other = add(both, SIDE_NEW, PROFILE_NONE, "other", 100);
 	add(both, SIDE_NEW, caller, "work", 5000);
-	made_stack(both->sources[SIDE_NEW].profile, both->processes[SIDE_NEW], other,
-		   both->objects[SIDE_NEW], 0x5204, 5000);
+	fixture_stack(both->sources[SIDE_NEW].profile, both->processes[SIDE_NEW], other,
+		      both->objects[SIDE_NEW], 0x5204, 5000);
 	make(both);
 	assert_int_equal(both->diff->shares->n_moved, 0);
 	assert_true(find(both, "caller")->total_moved);
@@ -223,19 +223,19 @@ static void test_what_a_call_costs(void **state)
 
 		add(both, side, PROFILE_NONE, "main", 10);
 		add(both, side, PROFILE_NONE, "work", 10);
-		made_added(profile_add_branch(profile, &(struct profile_branch){
-							       .process = process,
-							       .from = { object, base + 0x1010 },
-							       .to = { object, base + 0x1100 },
-							       .taken = 12,
-						       }));
-		made_added(profile_add_branch(profile, &(struct profile_branch){
-							       .process = process,
-							       .from = { object, base + 0x1110 },
-							       .to = { object, base + 0x1100 },
-							       .taken = 100,
-						       }));
-		made_added(
+		fixture_index(profile_add_branch(profile, &(struct profile_branch){
+								  .process = process,
+								  .from = { object, base + 0x1010 },
+								  .to = { object, base + 0x1100 },
+								  .taken = 12,
+							  }));
+		fixture_index(profile_add_branch(profile, &(struct profile_branch){
+								  .process = process,
+								  .from = { object, base + 0x1110 },
+								  .to = { object, base + 0x1100 },
+								  .taken = 100,
+							  }));
+		fixture_index(
 			profile_add_block(profile, &(struct profile_block){
 							   .process = process,
 							   .object = object,
@@ -268,16 +268,16 @@ static void test_parts_of_a_range_tell_the_noise(void **state)
 		source->parts = calloc(n_parts, sizeof(*source->parts));
 		assert_non_null(source->parts);
 		for (source->n_parts = 0; source->n_parts < n_parts; source->n_parts++) {
-			struct profile *part = made_new();
-			uint32_t object = made_object(part, programs[side], (uint8_t)(side + 1));
-			uint32_t process = made_process(part, "demo", programs[side]);
+			struct profile *part = fixture_new();
+			uint32_t object = fixture_object(part, programs[side], (uint8_t)(side + 1));
+			uint32_t process = fixture_process(part, "demo", programs[side]);
 			uint64_t a = source->n_parts % 2 ? 1000 : side == SIDE_OLD ? 0 : 200;
 
-			made_function(part, object, 0x1000, "a");
-			made_function(part, object, 0x1100, "b");
-			made_stack(part, process, PROFILE_NONE, object, 0x1004, a);
-			made_stack(part, process, PROFILE_NONE, object, 0x1104, 1000 - a);
-			source->parts[source->n_parts].shown = made_finalized(part);
+			fixture_function(part, object, 0x1000, "a");
+			fixture_function(part, object, 0x1100, "b");
+			fixture_stack(part, process, PROFILE_NONE, object, 0x1004, a);
+			fixture_stack(part, process, PROFILE_NONE, object, 0x1104, 1000 - a);
+			source->parts[source->n_parts].shown = fixture_finalized(part);
 			source->parts[source->n_parts].samples = 1000;
 		}
 	}

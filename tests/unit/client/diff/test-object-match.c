@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/made-profile.h"
+#include "tests/support/profile-fixture.h"
 
 struct pair {
 	struct profile *profiles[N_SIDES];
@@ -25,10 +25,10 @@ static int setup(void **state)
 
 	assert_non_null(pair);
 	for (int side = 0; side < N_SIDES; side++) {
-		pair->profiles[side] = made_new();
+		pair->profiles[side] = fixture_new();
 		pair->processes[side] =
-			made_process(pair->profiles[side], "demo",
-				     side == SIDE_OLD ? "/opt/old/demo" : "/opt/new/other");
+			fixture_process(pair->profiles[side], "demo",
+					side == SIDE_OLD ? "/opt/old/demo" : "/opt/new/other");
 	}
 	*state = pair;
 	return 0;
@@ -48,10 +48,10 @@ static int teardown(void **state)
 static uint32_t add(struct pair *pair, enum side side, const char *path, uint8_t build_id,
 		    uint64_t samples)
 {
-	uint32_t object = made_object(pair->profiles[side], path, build_id);
+	uint32_t object = fixture_object(pair->profiles[side], path, build_id);
 
-	made_stack(pair->profiles[side], pair->processes[side], PROFILE_NONE, object, 0x1010,
-		   samples);
+	fixture_stack(pair->profiles[side], pair->processes[side], PROFILE_NONE, object, 0x1010,
+		      samples);
 	return object;
 }
 
@@ -60,7 +60,7 @@ static void make(struct pair *pair)
 	const struct profile *profiles[N_SIDES];
 
 	for (int side = 0; side < N_SIDES; side++)
-		profiles[side] = made_finalized(pair->profiles[side]);
+		profiles[side] = fixture_finalized(pair->profiles[side]);
 	assert_int_equal(object_match_new(&pair->pairing, profiles), 0);
 }
 
@@ -159,9 +159,9 @@ static void add_program(struct pair *pair, enum side side, const char *path,
 	uint32_t object = add(pair, side, path, (uint8_t)(side + 1), 5);
 
 	for (size_t i = 0; i < n; i++) {
-		made_function(pair->profiles[side], object, 0x1000 + i * 0x100, functions[i]);
-		made_stack(pair->profiles[side], pair->processes[side], PROFILE_NONE, object,
-			   0x1000 + i * 0x100, 1);
+		fixture_function(pair->profiles[side], object, 0x1000 + i * 0x100, functions[i]);
+		fixture_stack(pair->profiles[side], pair->processes[side], PROFILE_NONE, object,
+			      0x1000 + i * 0x100, 1);
 	}
 }
 
@@ -194,15 +194,15 @@ static void test_programs_that_have_little_in_common(void **state)
 static void test_part_has_the_numbers_of_the_whole(void **state)
 {
 	struct pair *pair = *state;
-	struct profile *part = made_new();
-	uint32_t process = made_process(part, "demo", NULL);
+	struct profile *part = fixture_new();
+	uint32_t process = fixture_process(part, "demo", NULL);
 
 	add(pair, SIDE_OLD, "/bin/a", 1, 5);
 	add(pair, SIDE_OLD, "/bin/b", 2, 5);
 	make(pair);
-	made_stack(part, process, PROFILE_NONE, made_object(part, "/elsewhere/b", 2), 0, 1);
-	made_stack(part, process, PROFILE_NONE, made_object(part, "/not/there", 3), 0, 1);
-	made_finalized(part);
+	fixture_stack(part, process, PROFILE_NONE, fixture_object(part, "/elsewhere/b", 2), 0, 1);
+	fixture_stack(part, process, PROFILE_NONE, fixture_object(part, "/not/there", 3), 0, 1);
+	fixture_finalized(part);
 	assert_int_equal(number_in(pair, SIDE_OLD, part, "/elsewhere/b"),
 			 number_of(pair, SIDE_OLD, "/bin/b"));
 	assert_int_equal(number_in(pair, SIDE_OLD, part, "/not/there"), PROFILE_NONE);

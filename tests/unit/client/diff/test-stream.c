@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "common/util/macro.h"
-#include "tests/support/made-profile.h"
-#include "tests/support/made-source.h"
+#include "tests/support/profile-fixture.h"
+#include "tests/support/source-fixture.h"
 
 enum { SAME, OTHER, N_FUNCTIONS };
 
@@ -34,12 +34,12 @@ static uint64_t base_of(enum side side, int function)
 /* Of the one function the code is the same, wherever it is now; of the other not. */
 static struct profile *new_profile(enum side side)
 {
-	struct profile *profile = made_new();
-	uint32_t object = made_object(profile, "/nonexistent/demo", (uint8_t)(side + 1));
+	struct profile *profile = fixture_new();
+	uint32_t object = fixture_object(profile, "/nonexistent/demo", (uint8_t)(side + 1));
 
-	made_process(profile, "demo", "/nonexistent/demo");
+	fixture_process(profile, "demo", "/nonexistent/demo");
 	for (int i = 0; i < N_FUNCTIONS; i++)
-		made_added(profile_add_function(
+		fixture_index(profile_add_function(
 			profile, &(struct profile_function){
 					 .object = object,
 					 .start = base_of(side, i),
@@ -56,7 +56,7 @@ static uint32_t add_to(struct profile *profile, enum side side, uint32_t parent,
 {
 	profile->counters.streams += hits;
 	profile->counters.samples += hits;
-	return made_added(profile_add_stream(
+	return fixture_index(profile_add_stream(
 		profile, &(struct profile_stream){
 				 .parent = parent,
 				 .from = { 0, base_of(side, function) + offset },
@@ -93,7 +93,7 @@ static int teardown(void **state)
 	diff_streams_free(both->streams);
 	comparison_free(both->comparison);
 	for (int side = 0; side < N_SIDES; side++)
-		made_source_done(&both->sources[side]);
+		source_fixture_done(&both->sources[side]);
 	free(both);
 	return 0;
 }
@@ -106,7 +106,7 @@ static void compare_with(struct both *both, double limit, const struct options *
 	for (int side = 0; side < N_SIDES; side++) {
 		struct profile_source *source = &both->sources[side];
 
-		source->all = source->shown = made_finalized(source->profile);
+		source->all = source->shown = fixture_finalized(source->profile);
 		sources[side] = source;
 	}
 	assert_int_equal(comparison_new(&both->comparison, sources, options, &fault), 0);
@@ -263,7 +263,7 @@ static void add_parts(struct both *both, enum side side, const uint64_t *hits, b
 		add_to(part, side, PROFILE_NONE, SAME, 0x10,
 		       hits[0] / N_PARTS * (by_turns ? 2 * (i % 2) : 1), 0);
 		add_to(part, side, PROFILE_NONE, SAME, 0x20, hits[1] / N_PARTS, 0);
-		source->parts[i].shown = made_finalized(part);
+		source->parts[i].shown = fixture_finalized(part);
 		source->parts[i].samples = part->counters.samples;
 	}
 }

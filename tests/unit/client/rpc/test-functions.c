@@ -16,7 +16,7 @@
 
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
-#include "tests/support/made-profile.h"
+#include "tests/support/profile-fixture.h"
 
 #define PLACES "[[0,\"0x1000\"],[0,\"0x1100\"],[0,null],[null,null]]"
 #define PARTS                                                                            \
@@ -26,18 +26,18 @@
 /* Two functions of one object. */
 static char *make_profile_text(void)
 {
-	struct profile *profile = made_new();
-	uint32_t object = made_object(profile, "/bin/demo", 1);
+	struct profile *profile = fixture_new();
+	uint32_t object = fixture_object(profile, "/bin/demo", 1);
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 
 	assert_non_null(f);
-	made_function(profile, object, 0x1000, "first");
-	made_function(profile, object, 0x1100, "second");
-	made_stack(profile, PROFILE_NONE, PROFILE_NONE, object, 0x1000, 10);
-	made_stack(profile, PROFILE_NONE, PROFILE_NONE, object, 0x1100, 5);
-	made_finalized(profile);
+	fixture_function(profile, object, 0x1000, "first");
+	fixture_function(profile, object, 0x1100, "second");
+	fixture_stack(profile, PROFILE_NONE, PROFILE_NONE, object, 0x1000, 10);
+	fixture_stack(profile, PROFILE_NONE, PROFILE_NONE, object, 0x1100, 5);
+	fixture_finalized(profile);
 	assert_int_equal(profile_write_json(profile, f), 0);
 	assert_int_equal(fclose(f), 0);
 	profile_free(profile);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "client/view/annotation.h"
-#include "tests/support/made-profile.h"
+#include "tests/support/profile-fixture.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -56,22 +56,22 @@ static void add_branch(struct profile *p, uint32_t object, uint64_t from, uint64
 /* The loop ran 100 times, and was left 20 times by falling through to the call. */
 static struct profile *make_profile(void)
 {
-	struct profile *p = made_new();
-	uint32_t object = made_object(p, "/nowhere/at/all", 1);
-	uint32_t process = made_process(p, "x", "/nowhere/at/all");
+	struct profile *p = fixture_new();
+	uint32_t object = fixture_object(p, "/nowhere/at/all", 1);
+	uint32_t process = fixture_process(p, "x", "/nowhere/at/all");
 
 	profile_add_function(
 		p, &(struct profile_function){
 			   .object = object, .start = START, .size = sizeof(code), .name = "f" });
-	made_stack(p, process, PROFILE_NONE, object, START + 1, 6);
-	made_stack(p, process, PROFILE_NONE, object, START + 6, 2);
-	made_stack(p, process, PROFILE_NONE, object, 0x9000, 2);
+	fixture_stack(p, process, PROFILE_NONE, object, START + 1, 6);
+	fixture_stack(p, process, PROFILE_NONE, object, START + 6, 2);
+	fixture_stack(p, process, PROFILE_NONE, object, 0x9000, 2);
 	add_block(p, object, START, JNE, 80, 160);
 	add_block(p, object, START, CALL, 20, 80);
 	add_branch(p, object, JNE, START, 80, 8);
 	add_branch(p, object, CALL, 0x5000, 15, 0);
 	add_branch(p, object, CALL, 0x6000, 5, 0);
-	return made_finalized(p);
+	return fixture_finalized(p);
 }
 
 static int set_up(void **state)

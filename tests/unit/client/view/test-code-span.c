@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "client/view/code-span.h"
-#include "tests/support/made-profile.h"
+#include "tests/support/profile-fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,22 +34,22 @@ static struct profile *make_profile(void)
 	static const char *const names[] = { "main",   "ns::run(int)", "ns::run(int) [clone .cold]",
 					     "twice",  "ns::run",      "f(int)",
 					     "f(long)" };
-	struct profile *p = made_new();
-	uint32_t a = made_object(p, "/bin/a", 1), b = made_object(p, "/lib/b.so", 2);
-	uint32_t process = made_process(p, "a", "/bin/a");
+	struct profile *p = fixture_new();
+	uint32_t a = fixture_object(p, "/bin/a", 1), b = fixture_object(p, "/lib/b.so", 2);
+	uint32_t process = fixture_process(p, "a", "/bin/a");
 
 	for (uint64_t i = 0; i < 7; i++) {
 		uint32_t object = i == 4 ? b : a;
 
-		made_function(p, object, 0x100 * (i + 1), names[i]);
-		made_stack(p, process, PROFILE_NONE, object, 0x100 * (i + 1), 1);
+		fixture_function(p, object, 0x100 * (i + 1), names[i]);
+		fixture_stack(p, process, PROFILE_NONE, object, 0x100 * (i + 1), 1);
 	}
-	made_function(p, b, 0x800, "twice");
-	made_stack(p, process, PROFILE_NONE, b, 0x800, 1);
+	fixture_function(p, b, 0x800, "twice");
+	fixture_stack(p, process, PROFILE_NONE, b, 0x800, 1);
 	add_run(p, a, 0x1000, 0x1010);
 	add_run(p, a, 0x1013, 0x1020);
 	add_run(p, a, 0x1080, 0x1090);
-	return made_finalized(p);
+	return fixture_finalized(p);
 }
 
 static int set_up(void **state)
@@ -130,20 +130,20 @@ static void test_objects_of_one_name(void **state)
 	static const char *const paths[] = { "/old/a", "/old/a", "/bin/only" };
 	static const char id[] = "0300000000000000000000000000000000000000";
 	struct fixture *f = *state;
-	struct profile *p = made_new();
-	uint32_t process = made_process(p, "a", "/bin/a");
+	struct profile *p = fixture_new();
+	uint32_t process = fixture_process(p, "a", "/bin/a");
 	char wanted[64];
 
 	for (uint8_t i = 0; i < 3; i++) {
-		uint32_t object = made_object(p, paths[i], (uint8_t)(i + 3));
+		uint32_t object = fixture_object(p, paths[i], (uint8_t)(i + 3));
 
-		made_function(p, object, 0x100, "main");
-		made_stack(p, process, PROFILE_NONE, object, 0x100, 1);
+		fixture_function(p, object, 0x100, "main");
+		fixture_stack(p, process, PROFILE_NONE, object, 0x100, 1);
 	}
-	made_function(p, made_object(p, "/bin/a", 1), 0x100, "main");
-	made_stack(p, process, PROFILE_NONE, made_object(p, "/bin/a", 1), 0x100, 1);
+	fixture_function(p, fixture_object(p, "/bin/a", 1), 0x100, "main");
+	fixture_stack(p, process, PROFILE_NONE, fixture_object(p, "/bin/a", 1), 0x100, 1);
 	profile_free(f->source->profile);
-	f->source->profile = made_finalized(p);
+	f->source->profile = fixture_finalized(p);
 	f->source->all = f->source->shown = p;
 	refuse(f, "main", NULL, "there are 4 functions 'main': give --object, or one of");
 	refuse(f, "main", NULL, " /bin/a:0x100");

@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "common/builder/builder.h"
-#include "tests/support/naive-count.h"
+#include "tests/naive/count.h"
 #include "tests/support/random.h"
 
 #define CODE      0x400000ull

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "tests/support/built-window.h"
+#include "tests/support/builder-window.h"
 
 static void test_rows_become_branches_and_blocks(void **state)
 {

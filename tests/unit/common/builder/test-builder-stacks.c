@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 
-#include "tests/support/built-window.h"
+#include "tests/support/builder-window.h"
 
 /* Asserts that the frames of the only leaf are @frames, from it to the outermost. */
 static void check_stack(const struct profile *p, const uint64_t *frames, size_t n)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/builder/builder-internal.h"
-#include "tests/support/built-window.h"
+#include "tests/support/builder-window.h"
 
 static void test_samples_set_aside(void **state)
 {

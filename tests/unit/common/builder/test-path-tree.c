@@ -13,8 +13,8 @@
 #include "common/builder/stack-prune.h"
 #include "common/builder/stream.h"
 #include "common/util/macro.h"
+#include "tests/naive/tally.h"
 #include "tests/support/random.h"
-#include "tests/support/tally.h"
 
 #define N_CONTEXTS 3
 #define N_PATHS    20000

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/told.h"
+#include "tests/support/process-events.h"
 
 static void test_a_mapping_over_what_was_sampled(void **state)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/profile/function-counts.h"
-#include "tests/support/made-profile.h"
+#include "tests/support/profile-fixture.h"
 #include "tests/support/random-profile.h"
 
 #define N_PROFILES 300
@@ -130,16 +130,16 @@ static void random_profiles(void **state)
 /* main calls itself: its total is the sample once. */
 static void recursion_counts_once(void **state)
 {
-	struct profile *p = made_new();
+	struct profile *p = fixture_new();
 	struct function_counts counts;
-	uint32_t object = made_object(p, "/bin/demo", 1),
-		 process = made_process(p, "demo", "/bin/demo");
+	uint32_t object = fixture_object(p, "/bin/demo", 1),
+		 process = fixture_process(p, "demo", "/bin/demo");
 	uint32_t stack = PROFILE_NONE;
 
-	made_function(p, object, 0x1000, "main");
+	fixture_function(p, object, 0x1000, "main");
 	for (int i = 0; i < 3; i++)
-		stack = made_stack(p, process, stack, object, 0x1010, i == 2 ? 5 : 0);
-	made_finalized(p);
+		stack = fixture_stack(p, process, stack, object, 0x1010, i == 2 ? 5 : 0);
+	fixture_finalized(p);
 	assert_int_equal(function_counts_init(&counts, p), 0);
 	assert_int_equal(counts.n_rows, 1);
 	assert_int_equal(counts.rows[0].tally.self, 5);
@@ -155,10 +155,10 @@ static void long_tables(void **state)
 	static const uint64_t per_function[] = { 0x100, 1 };
 
 	for (size_t k = 0; k < ARRAY_SIZE(per_function); k++) {
-		struct profile *p = made_new();
+		struct profile *p = fixture_new();
 		struct function_counts counts;
-		uint32_t object = made_object(p, "/bin/demo", 1),
-			 process = made_process(p, "demo", "/bin/demo");
+		uint32_t object = fixture_object(p, "/bin/demo", 1),
+			 process = fixture_process(p, "demo", "/bin/demo");
 		uint64_t n = 0x10000;
 
 		for (uint64_t at = 0; at < n; at++) {
@@ -170,10 +170,10 @@ static void long_tables(void **state)
 						       .runs = 3 };
 
 			if (at % per_function[k] == 0)
-				made_function(p, object, block.start, "f");
+				fixture_function(p, object, block.start, "f");
 			assert_true(profile_add_block(p, &block) >= 0);
 		}
-		made_finalized(p);
+		fixture_finalized(p);
 		assert_int_equal(function_counts_init(&counts, p), 0);
 		assert_int_equal(counts.n_rows, n / per_function[k]);
 		for (size_t i = 0; i < counts.n_rows; i++) {
@@ -187,7 +187,7 @@ static void long_tables(void **state)
 
 static void nothing(void **state)
 {
-	struct profile *p = made_finalized(made_new());
+	struct profile *p = fixture_finalized(fixture_new());
 	struct function_counts counts;
 
 	assert_int_equal(function_counts_init(&counts, p), 0);

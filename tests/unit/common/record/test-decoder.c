@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #include "common/record/decoder.h"
-#include "tests/support/bytes.h"
+#include "tests/perfdata/bytes.h"
 #include "tests/support/random.h"
 
 #define ALL_FIELDS      ((1ull << 25) - 1) /* of sample_type that Linux 6.1 knows */

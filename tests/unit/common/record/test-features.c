@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/record/features.h"
-#include "tests/support/bytes.h"
+#include "tests/perfdata/bytes.h"
 
 #define HAS_SIZE (1u << 15)
 

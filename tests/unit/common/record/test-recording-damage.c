@@ -18,8 +18,8 @@
 
 #include "common/record/perf-file.h"
 #include "common/record/recording.h"
-#include "tests/support/example.h"
-#include "tests/support/perfdata.h"
+#include "tests/perfdata/example.h"
+#include "tests/perfdata/perfdata.h"
 
 struct result {
 	int error; /* of opening or reading */

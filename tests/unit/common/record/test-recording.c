@@ -14,8 +14,8 @@
 
 #include "common/record/perf-file.h"
 #include "common/record/recording.h"
-#include "tests/support/example.h"
-#include "tests/support/perfdata.h"
+#include "tests/perfdata/example.h"
+#include "tests/perfdata/perfdata.h"
 
 struct seen {
 	enum event_kind kinds[64];

@@ -10,8 +10,8 @@
 
 #include <grp.h>
 
-#include "tests/support/made-profile.h"
-#include "tests/support/served.h"
+#include "tests/support/methods-service.h"
+#include "tests/support/profile-fixture.h"
 
 #define OTHER_UID 12345
 
@@ -123,8 +123,9 @@ static int read_code(const struct profile *profile, const struct profile_functio
 /* A window with a function of 3 bytes at 0x10 of the file with the build-id 0500... */
 static void add_hot_function(struct service *service)
 {
-	struct profile *p = made_new();
-	uint32_t object = made_object(p, "/bin/hot", 5), process = made_process(p, "hot", NULL);
+	struct profile *p = fixture_new();
+	uint32_t object = fixture_object(p, "/bin/hot", 5),
+		 process = fixture_process(p, "hot", NULL);
 	struct profile_function function = {
 		.object = object, .start = 0x10, .size = 3, .name = "hot"
 	};
@@ -135,8 +136,8 @@ static void add_hot_function(struct service *service)
 
 	store_set_code_source(archive_get_store(service->archive), read_code, NULL);
 	profile_add_function(p, &function);
-	made_stack(p, process, PROFILE_NONE, object, 0x10, 5);
-	collected.profile = made_finalized(p);
+	fixture_stack(p, process, PROFILE_NONE, object, 0x10, 5);
+	collected.profile = fixture_finalized(p);
 	assert_int_equal(archive_add(service->archive, &collected, &fault), 0);
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/profile/function-counts.h"
-#include "tests/support/served.h"
+#include "tests/support/methods-service.h"
 
 /* What was counted of one function, or of what of an object is in none. */
 struct named {

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "common/profile/filter.h"
-#include "tests/support/served.h"
+#include "tests/support/methods-service.h"
 
 static void assert_list(struct caller *caller, const char *parameters, const char *ids)
 {

@@ -15,12 +15,12 @@
 #include "common/util/cleanup.h"
 #include "daemon/archive/archive.h"
 #include "tests/support/random-profile.h"
-#include "tests/support/stored.h"
+#include "tests/support/temp-store.h"
 
 #define WINDOW_US 10000000
 
 struct keeping {
-	struct stored stored;
+	struct temp_store stored;
 	struct window_symbolizer *namer;
 	struct archive *archive;
 	uint64_t n_windows; /* handed over */
@@ -32,9 +32,9 @@ static int set_up(void **state)
 
 	assert_non_null(k);
 	signal(SIGXFSZ, SIG_IGN);
-	stored_init(&k->stored);
+	temp_store_init(&k->stored);
 	assert_int_equal(window_symbolizer_new(&k->namer, NULL), 0);
-	assert_int_equal(archive_new(&k->archive, stored_open(k->stored.path, 0), k->namer), 0);
+	assert_int_equal(archive_new(&k->archive, temp_store_open(k->stored.path, 0), k->namer), 0);
 	*state = k;
 	return 0;
 }
@@ -45,7 +45,7 @@ static int tear_down(void **state)
 
 	archive_free(k->archive);
 	window_symbolizer_free(k->namer);
-	stored_done(&k->stored);
+	temp_store_done(&k->stored);
 	free(k);
 	return 0;
 }

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "common/util/cleanup.h"
-#include "tests/support/made-profile.h"
-#include "tests/support/stored.h"
+#include "tests/support/profile-fixture.h"
+#include "tests/support/temp-store.h"
 
 #define MACHINE 62
 
@@ -38,29 +38,29 @@ static void add_function(struct profile *p, uint32_t process, uint32_t object, u
 
 	assert_true(profile_add_function(p, &f) >= 0);
 	if (samples > 0)
-		made_stack(p, process, PROFILE_NONE, object, start, samples);
+		fixture_stack(p, process, PROFILE_NONE, object, start, samples);
 }
 
 /* Of a file with a build-id (its first byte), and of one without. */
 static struct profile *make_profile(uint8_t build_id)
 {
-	struct profile *p = made_new();
-	uint32_t with = made_object(p, "/bin/with", build_id);
-	uint32_t without = made_object(p, "/bin/without", 0);
-	uint32_t process = made_process(p, "x", NULL);
+	struct profile *p = fixture_new();
+	uint32_t with = fixture_object(p, "/bin/with", build_id);
+	uint32_t without = fixture_object(p, "/bin/without", 0);
+	uint32_t process = fixture_process(p, "x", NULL);
 
 	add_function(p, process, with, 0x1001, 16, 500);
 	add_function(p, process, with, 0x2002, 32, 400);
 	add_function(p, process, with, 0x3003, STORE_CODE_MAX_FUNCTION + 1, 300);
 	add_function(p, process, without, 0x4004, 16, 900);
-	made_stack(p, process, PROFILE_NONE, PROFILE_NONE, 0x9999, 8000);
+	fixture_stack(p, process, PROFILE_NONE, PROFILE_NONE, 0x9999, 8000);
 	add_function(p, process, with, 0x20005, 16, 10); /* less than a thousandth */
-	return made_finalized(p);
+	return fixture_finalized(p);
 }
 
 static struct store *open_store(struct reader *reader)
 {
-	struct store *store = stored_open(":memory:", 0);
+	struct store *store = temp_store_open(":memory:", 0);
 
 	store_set_code_source(store, read_code, reader);
 	return store;
@@ -80,9 +80,9 @@ static int find(struct store *store, uint8_t first, uint64_t start, uint8_t *ret
 
 static void add_window(struct store *store, uint64_t i, const struct profile *p)
 {
-	struct window window = stored_window(i);
+	struct window window = temp_store_window(i);
 
-	stored_add(store, &window, p);
+	temp_store_add(store, &window, p);
 }
 
 static void hot_functions_are_kept_once(void **state)
@@ -125,7 +125,7 @@ static void what_cannot_be_read_is_tried_again(void **state)
 static void a_store_without_source_keeps_none(void **state)
 {
 	_cleanup_(profile_freep) struct profile *p = make_profile(7);
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	uint8_t code[64];
 
 	add_window(store, 1, p);
@@ -135,9 +135,10 @@ static void a_store_without_source_keeps_none(void **state)
 /* A window adds a quarter of a MiB at most, and of its functions the hottest few. */
 static void there_is_an_end_to_it(void **state)
 {
-	struct profile *p = made_new();
+	struct profile *p = fixture_new();
 	_cleanup_(profile_freep) struct profile *owner = p;
-	uint32_t object = made_object(p, "/bin/large", 9), process = made_process(p, "x", NULL);
+	uint32_t object = fixture_object(p, "/bin/large", 9),
+		 process = fixture_process(p, "x", NULL);
 	struct reader reader = {};
 	_cleanup_(store_freep) struct store *store = open_store(&reader);
 	uint8_t code[64];
@@ -146,7 +147,7 @@ static void there_is_an_end_to_it(void **state)
 		add_function(p, process, object, i << 20, STORE_CODE_MAX_FUNCTION, 1000 - i);
 	for (uint64_t i = 0; i < 50; i++)
 		add_function(p, process, object, 1 << 24 | i << 8, 16, 900 - i);
-	made_finalized(p);
+	fixture_finalized(p);
 	add_window(store, 1, p);
 	assert_int_equal(reader.n_calls, 4);
 	assert_int_equal(find(store, 9, 3 << 20, code, sizeof(code)), sizeof(code));
@@ -162,13 +163,13 @@ static void there_is_an_end_to_it(void **state)
 static void code_goes_with_its_function(void **state)
 {
 	struct reader reader = {};
-	struct stored stored;
+	struct temp_store stored;
 	struct store *store;
 	uint8_t code[64];
 	sqlite3 *db;
 
-	stored_init(&stored);
-	store = stored_open(stored.path, 1);
+	temp_store_init(&stored);
+	store = temp_store_open(stored.path, 1);
 	store_set_code_source(store, read_code, &reader);
 	for (uint64_t i = 1; i <= 200; i++) {
 		_cleanup_(profile_freep) struct profile *p = make_profile((uint8_t)i);
@@ -178,15 +179,15 @@ static void code_goes_with_its_function(void **state)
 	}
 	assert_int_equal(find(store, 1, 0x1001, code, sizeof(code)), 0);
 	store_free(store);
-	stored_check(stored.path);
-	db = stored_connect(stored.path);
-	assert_true(stored_number(db, "SELECT count(*) FROM code") > 0);
-	assert_true(stored_number(db, "SELECT count(*) FROM code") < 2 * 200);
-	assert_int_equal(stored_number(db, "SELECT count(*) FROM code "
-					   "WHERE function NOT IN (SELECT id FROM function)"),
+	temp_store_check(stored.path);
+	db = temp_store_connect(stored.path);
+	assert_true(temp_store_number(db, "SELECT count(*) FROM code") > 0);
+	assert_true(temp_store_number(db, "SELECT count(*) FROM code") < 2 * 200);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM code "
+					       "WHERE function NOT IN (SELECT id FROM function)"),
 			 0);
 	sqlite3_close(db);
-	stored_done(&stored);
+	temp_store_done(&stored);
 }
 
 int main(void)

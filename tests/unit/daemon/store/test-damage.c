@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
-#include "tests/support/database.h"
+#include "tests/support/seeded-store.h"
 
 #define N_DAMAGES 120
 
@@ -37,14 +37,14 @@ static void write_log(const char *path, const char *data, size_t n)
 /* The log of a database that cannot be read may be what it can be mended from. */
 static void test_damage_is_left_as_it_is(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_free_ char *data = NULL, *log = NULL, *after = NULL;
 	struct store_status status;
 	struct store *store;
 	size_t n_data, n_log, n_after;
 	char copy[400];
 
-	store = stored_open(stored->path, 0);
+	store = temp_store_open(stored->path, 0);
 	for (uint64_t i = 1; i <= N_WINDOWS; i++)
 		add_seed(store, i);
 	data = read_file(stored->path, &n_data);
@@ -57,8 +57,8 @@ static void test_damage_is_left_as_it_is(void **state)
 	snprintf(copy, sizeof(copy), "%s-copy", stored->path);
 	write_file(copy, data, n_data);
 	write_log(copy, log, n_log);
-	store = stored_open(copy, 0);
-	status = stored_status(store);
+	store = temp_store_open(copy, 0);
+	status = temp_store_status(store);
 	store_free(store);
 	assert_string_not_equal(status.set_aside, "");
 	after = read_log(status.set_aside, &n_after);
@@ -68,7 +68,7 @@ static void test_damage_is_left_as_it_is(void **state)
 
 static void test_damage_found_while_writing(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_(store_freep) struct store *store = NULL;
 	_cleanup_free_ char *data = NULL;
 	struct store_status status;
@@ -77,23 +77,24 @@ static void test_damage_found_while_writing(void **state)
 	size_t n;
 
 	make_database(stored->path);
-	db = stored_connect(stored->path);
-	stored_ask(db, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'stack_count'",
-		   name, sizeof(name));
+	db = temp_store_connect(stored->path);
+	temp_store_ask(db,
+		       "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'stack_count'",
+		       name, sizeof(name));
 	sqlite3_close(db);
 	data = read_file(stored->path, &n);
 	memset(data + atoll(name), 0xee, 4096);
 	write_file(stored->path, data, n);
 
-	store = stored_open(stored->path, 0);
-	assert_string_equal(stored_status(store).set_aside, "");
-	assert_int_equal(stored_status(store).n_windows, N_WINDOWS);
+	store = temp_store_open(stored->path, 0);
+	assert_string_equal(temp_store_status(store).set_aside, "");
+	assert_int_equal(temp_store_status(store).n_windows, N_WINDOWS);
 	assert_int_equal(add_seed(store, 9), 1);
 	assert_seed_is_back(store, 1, 9);
-	status = stored_status(store);
+	status = temp_store_status(store);
 	assert_int_equal(status.n_windows, 1);
 	assert_non_null(strstr(status.why_set_aside, "damaged"));
-	assert_true(stored_file_bytes(status.set_aside) == n);
+	assert_true(temp_store_file_bytes(status.set_aside) == n);
 }
 
 static void try_to_read(struct store *store, int64_t id)
@@ -112,7 +113,7 @@ static void try_to_read(struct store *store, int64_t id)
  */
 static void use_damaged(const char *path)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(path, 1 << 20);
+	_cleanup_(store_freep) struct store *store = temp_store_open(path, 1 << 20);
 
 	for (int64_t i = 1; i <= N_WINDOWS; i++)
 		try_to_read(store, i);
@@ -122,7 +123,7 @@ static void use_damaged(const char *path)
 
 static void test_damage_anywhere(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_free_ char *data = NULL, *damaged = NULL;
 	uint64_t random = 1;
 	char command[700];

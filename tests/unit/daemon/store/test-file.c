@@ -17,12 +17,12 @@
 #include "common/util/cleanup.h"
 #include "daemon/store/file.h"
 #include "daemon/store/store.h"
-#include "tests/support/database.h"
+#include "tests/support/seeded-store.h"
 
 static void test_the_file_is_not_for_everyone(void **state)
 {
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
 	static const char *const parts[] = { "", "-wal", "-shm", "-lock" };
 	char path[400];
 	struct stat st;
@@ -37,24 +37,24 @@ static void test_the_file_is_not_for_everyone(void **state)
 
 static void test_it_says_what_it_is(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	sqlite3 *db;
 	char text[32];
 
 	make_database(stored->path);
-	db = stored_connect(stored->path);
-	assert_int_equal(stored_number(db, "PRAGMA application_id"), STORE_APPLICATION_ID);
-	assert_int_equal(stored_number(db, "PRAGMA user_version"), STORE_VERSION);
-	assert_int_equal(stored_number(db, "PRAGMA auto_vacuum"), 2);
-	stored_ask(db, "PRAGMA journal_mode", text, sizeof(text));
+	db = temp_store_connect(stored->path);
+	assert_int_equal(temp_store_number(db, "PRAGMA application_id"), STORE_APPLICATION_ID);
+	assert_int_equal(temp_store_number(db, "PRAGMA user_version"), STORE_VERSION);
+	assert_int_equal(temp_store_number(db, "PRAGMA auto_vacuum"), 2);
+	temp_store_ask(db, "PRAGMA journal_mode", text, sizeof(text));
 	assert_string_equal(text, "wal");
 	sqlite3_close(db);
 }
 
 static void test_a_second_daemon_is_refused(void **state)
 {
-	struct stored *stored = *state;
-	struct store *store = stored_open(stored->path, 0), *second = NULL;
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0), *second = NULL;
 	struct store_settings settings = { 0 };
 	struct fault fault = { 0 };
 
@@ -62,12 +62,12 @@ static void test_a_second_daemon_is_refused(void **state)
 	assert_non_null(strstr(fault.text, "another branchd"));
 	assert_null(second);
 	store_free(store);
-	store_free(stored_open(stored->path, 0));
+	store_free(temp_store_open(stored->path, 0));
 }
 
 static void test_a_place_where_no_database_can_be(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	struct store_settings settings = { 0 };
 	struct store *store = NULL;
 	struct fault fault = { 0 };
@@ -84,22 +84,22 @@ static void test_a_place_where_no_database_can_be(void **state)
 
 static void test_empty_files_are_used(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	sqlite3 *db;
 
 	write_file(stored->path, "", 0);
 	make_database(stored->path);
 	assert_int_equal(unlink(stored->path), 0);
 	write_file(stored->path, "", 0);
-	db = stored_connect(stored->path);
-	stored_run(db, "PRAGMA journal_mode = WAL; CREATE TABLE t (a); DROP TABLE t");
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "PRAGMA journal_mode = WAL; CREATE TABLE t (a); DROP TABLE t");
 	sqlite3_close(db);
 	make_database(stored->path);
-	stored_check(stored->path);
+	temp_store_check(stored->path);
 }
 
 /* Opens what is no store of ours: it is to be moved aside with its bytes as they are. */
-static void assert_set_aside(const struct stored *stored, const char *why)
+static void assert_set_aside(const struct temp_store *stored, const char *why)
 {
 	_cleanup_free_ char *before = NULL, *after = NULL;
 	_cleanup_(store_freep) struct store *store = NULL;
@@ -107,8 +107,8 @@ static void assert_set_aside(const struct stored *stored, const char *why)
 	size_t n_before, n_after;
 
 	before = read_file(stored->path, &n_before);
-	store = stored_open(stored->path, 0);
-	status = stored_status(store);
+	store = temp_store_open(stored->path, 0);
+	status = temp_store_status(store);
 	assert_memory_equal(status.set_aside, stored->path, strlen(stored->path));
 	assert_non_null(strstr(status.why_set_aside, why));
 	after = read_file(status.set_aside, &n_after);
@@ -120,14 +120,14 @@ static void assert_set_aside(const struct stored *stored, const char *why)
 
 static void test_another_version_is_set_aside(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	sqlite3 *db;
 
 	/* more than once in a second, too */
 	for (int i = 0; i < 3; i++) {
 		make_database(stored->path);
-		db = stored_connect(stored->path);
-		stored_run(db, "PRAGMA user_version = 99");
+		db = temp_store_connect(stored->path);
+		temp_store_run(db, "PRAGMA user_version = 99");
 		sqlite3_close(db);
 		assert_set_aside(stored, "of version 99");
 		assert_int_equal(unlink(stored->path), 0);
@@ -136,19 +136,19 @@ static void test_another_version_is_set_aside(void **state)
 
 static void test_another_application_is_set_aside(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	sqlite3 *db;
 
 	write_file(stored->path, "", 0);
-	db = stored_connect(stored->path);
-	stored_run(db, "CREATE TABLE dear (diary)");
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "CREATE TABLE dear (diary)");
 	sqlite3_close(db);
 	assert_set_aside(stored, "not a database of branchd");
 }
 
 static void test_what_is_no_database_is_set_aside(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	char text[10000];
 
 	memset(text, 'x', sizeof(text));
@@ -158,55 +158,55 @@ static void test_what_is_no_database_is_set_aside(void **state)
 
 static void test_missing_tables_are_damage(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	sqlite3 *db;
 
 	make_database(stored->path);
-	db = stored_connect(stored->path);
-	stored_run(db, "DROP TABLE block_count");
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "DROP TABLE block_count");
 	sqlite3_close(db);
 	assert_set_aside(stored, "damaged");
 }
 
 static void test_the_log_goes_with_the_database(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	struct store_status status;
 	struct store *store;
 	sqlite3 *db, *aside;
 
 	make_database(stored->path);
-	db = stored_connect(stored->path);
-	stored_run(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 7;"
-		       "DELETE FROM window WHERE id > 3");
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 7;"
+			   "DELETE FROM window WHERE id > 3");
 	/* it has these open, and nothing of it is in the database yet */
-	store = stored_open(stored->path, 0);
-	status = stored_status(store);
+	store = temp_store_open(stored->path, 0);
+	status = temp_store_status(store);
 	assert_string_not_equal(status.set_aside, "");
 	store_free(store);
-	aside = stored_connect(status.set_aside);
-	assert_int_equal(stored_number(aside, "SELECT count(*) FROM window"), 3);
-	assert_int_equal(stored_number(aside, "PRAGMA user_version"), 7);
+	aside = temp_store_connect(status.set_aside);
+	assert_int_equal(temp_store_number(aside, "SELECT count(*) FROM window"), 3);
+	assert_int_equal(temp_store_number(aside, "PRAGMA user_version"), 7);
 	sqlite3_close(aside);
 	sqlite3_close(db);
-	stored_check(stored->path);
+	temp_store_check(stored->path);
 }
 
 static void test_another_writer_is_waited_for_but_not_long(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_(store_freep) struct store *store = NULL;
 	struct fault fault;
 	sqlite3 *db;
 
 	make_database(stored->path);
-	store = stored_open(stored->path, 0);
-	db = stored_connect(stored->path);
-	stored_run(db, "BEGIN IMMEDIATE");
+	store = temp_store_open(stored->path, 0);
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "BEGIN IMMEDIATE");
 	assert_int_equal(try_to_add(store, 50, &fault), -EBUSY);
 	assert_non_null(strstr(fault.text, "another program keeps it locked"));
 	assert_all_are_there(store);
-	stored_run(db, "ROLLBACK");
+	temp_store_run(db, "ROLLBACK");
 	assert_int_equal(add_seed(store, 50), N_WINDOWS + 1);
 	assert_seed_is_back(store, N_WINDOWS + 1, 50);
 	sqlite3_close(db);
@@ -214,49 +214,49 @@ static void test_another_writer_is_waited_for_but_not_long(void **state)
 
 static void test_readers_and_the_writer_do_not_meet(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_(store_freep) struct store *store = NULL;
 	sqlite3 *db;
 
 	make_database(stored->path);
-	store = stored_open(stored->path, 0);
-	db = stored_connect(stored->path);
-	stored_run(db, "BEGIN");
-	assert_int_equal(stored_number(db, "SELECT count(*) FROM window"), N_WINDOWS);
+	store = temp_store_open(stored->path, 0);
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "BEGIN");
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_WINDOWS);
 	for (uint64_t i = 1; i <= 5; i++)
 		add_seed(store, i);
-	assert_int_equal(stored_number(db, "SELECT count(*) FROM window"), N_WINDOWS);
-	stored_run(db, "COMMIT");
-	assert_int_equal(stored_number(db, "SELECT count(*) FROM window"), N_WINDOWS + 5);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_WINDOWS);
+	temp_store_run(db, "COMMIT");
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_WINDOWS + 5);
 	sqlite3_close(db);
 }
 
 static void test_a_reader_for_ever_does_not_fill_the_disk(void **state)
 {
 	_cleanup_(store_freep) struct store *store = NULL;
-	struct stored stored;
+	struct temp_store stored;
 	struct fault fault;
 	sqlite3 *db;
 	int r = 0;
 
-	stored_init_in(&stored, "/tmp"); /* this one is large */
+	temp_store_init_in(&stored, "/tmp"); /* this one is large */
 	make_database(stored.path);
-	store = stored_open(stored.path, 1 << 20);
-	db = stored_connect(stored.path);
-	stored_run(db, "BEGIN");
-	stored_number(db, "SELECT count(*) FROM window");
+	store = temp_store_open(stored.path, 1 << 20);
+	db = temp_store_connect(stored.path);
+	temp_store_run(db, "BEGIN");
+	temp_store_number(db, "SELECT count(*) FROM window");
 	for (uint64_t i = 0; r == 0 && i < 100000; i++)
 		r = try_to_add(store, i, &fault);
 	assert_int_equal(r, -ENOSPC);
 	assert_non_null(strstr(fault.text, "another program has been reading"));
-	assert_true(stored_status(store).n_bytes < 70 << 20);
-	stored_run(db, "COMMIT");
+	assert_true(temp_store_status(store).n_bytes < 70 << 20);
+	temp_store_run(db, "COMMIT");
 	sqlite3_close(db);
 	/* it goes on when that one has gone */
 	add_seed(store, 1);
-	assert_true(stored_status(store).n_bytes < 20 << 20);
+	assert_true(temp_store_status(store).n_bytes < 20 << 20);
 	store = store_free(store);
-	stored_done(&stored);
+	temp_store_done(&stored);
 }
 
 static void limit_files(uint64_t n_bytes)
@@ -271,7 +271,7 @@ static void limit_files(uint64_t n_bytes)
 /* A limit of the size of files is what a full disk is, without being root. */
 static void test_where_nothing_can_be_written(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_(store_freep) struct store *store = NULL;
 	struct fault fault;
 	char log[400];
@@ -279,12 +279,12 @@ static void test_where_nothing_can_be_written(void **state)
 
 	signal(SIGXFSZ, SIG_IGN);
 	make_database(stored->path);
-	store = stored_open(stored->path, 0);
+	store = temp_store_open(stored->path, 0);
 	snprintf(log, sizeof(log), "%s-wal", stored->path);
 	for (uint64_t i = 0; i < 10; i++) { /* more, and the log is begun anew */
 		uint64_t seed = 100 + i;
 
-		limit_files(stored_file_bytes(log) + 1 + i * 6000);
+		limit_files(temp_store_file_bytes(log) + 1 + i * 6000);
 		assert_true(try_to_add(store, seed, &fault) < 0);
 		assert_non_null(strstr(fault.text, stored->path));
 		assert_all_are_there(store);
@@ -294,7 +294,7 @@ static void test_where_nothing_can_be_written(void **state)
 		assert_seed_is_back(store, last, seed);
 	}
 	store = store_free(store);
-	stored_check(stored->path);
+	temp_store_check(stored->path);
 }
 
 static void remove_files(const char *path, bool all)
@@ -308,27 +308,27 @@ static void remove_files(const char *path, bool all)
 	}
 }
 
-static void assert_begun_anew(const struct stored *stored, bool all)
+static void assert_begun_anew(const struct temp_store *stored, bool all)
 {
-	struct store *store = stored_open(stored->path, 0), *second = NULL;
+	struct store *store = temp_store_open(stored->path, 0), *second = NULL;
 	struct store_settings settings = { 0 };
 	struct fault fault = { 0 };
 
 	assert_int_equal(add_seed(store, 1), 1);
 	assert_int_equal(add_seed(store, 2), 2);
-	assert_false(stored_status(store).removed);
+	assert_false(temp_store_status(store).removed);
 	remove_files(stored->path, all);
 	assert_int_equal(add_seed(store, 3), 1);
 	assert_int_equal(add_seed(store, 4), 2);
-	assert_true(stored_status(store).removed);
-	assert_int_equal(stored_status(store).n_windows, 2);
+	assert_true(temp_store_status(store).removed);
+	assert_int_equal(temp_store_status(store).n_windows, 2);
 	assert_int_equal(store_open(&second, stored->path, &settings, &fault), -EBUSY);
 	store_free(store);
-	store = stored_open(stored->path, 0);
+	store = temp_store_open(stored->path, 0);
 	assert_seed_is_back(store, 1, 3);
 	assert_seed_is_back(store, 2, 4);
 	store_free(store);
-	stored_check(stored->path);
+	temp_store_check(stored->path);
 	remove_files(stored->path, false);
 }
 
@@ -340,8 +340,8 @@ static void test_a_removed_database_is_made_anew(void **state)
 
 static void test_another_database_in_its_place_is_used(void **state)
 {
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
 	char other[400];
 
 	add_seed(store, 50);
@@ -357,12 +357,12 @@ static void test_another_database_in_its_place_is_used(void **state)
 /* It is tried again until there is a place for one. */
 static void test_a_removed_folder(void **state)
 {
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
 	struct fault fault;
 
 	add_seed(store, 1);
-	stored_done(stored);
+	temp_store_done(stored);
 	assert_int_equal(try_to_add(store, 2, &fault), -ENOENT);
 	assert_int_equal(try_to_add(store, 2, &fault), -ENOENT);
 	assert_int_equal(mkdir(stored->folder, 0700), 0);

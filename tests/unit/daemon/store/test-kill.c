@@ -20,7 +20,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/store/store.h"
 #include "tests/support/random-profile.h"
-#include "tests/support/stored.h"
+#include "tests/support/temp-store.h"
 
 #define N_KILLS 100
 #define N_PER_FILE                                                                    \
@@ -54,16 +54,16 @@ static int free_profiles(void **state)
 /* The process to be killed: each id goes into the pipe once its window is written. */
 static _Noreturn void write_windows(const char *path, uint64_t max_bytes, int fd)
 {
-	struct store *store = stored_open(path, max_bytes);
-	struct store_status status = stored_status(store);
+	struct store *store = temp_store_open(path, max_bytes);
+	struct store_status status = temp_store_status(store);
 	int64_t id = (int64_t)(status.last_us / 10000000); /* window i is the i-th of 10 s */
 
 	for (;;) {
-		struct window window = stored_window((uint64_t)++id - 1);
-		int64_t added = stored_add(store, &window, profile_of(id));
+		struct window window = temp_store_window((uint64_t)++id - 1);
+		int64_t added = temp_store_add(store, &window, profile_of(id));
 
-		STORED_CHECK(added == id, "window %d is %d", (int)id, (int)added);
-		STORED_CHECK(write(fd, &id, sizeof(id)) == sizeof(id), "the pipe is closed");
+		TEMP_STORE_CHECK(added == id, "window %d is %d", (int)id, (int)added);
+		TEMP_STORE_CHECK(write(fd, &id, sizeof(id)) == sizeof(id), "the pipe is closed");
 	}
 }
 
@@ -116,8 +116,8 @@ static int64_t kill_writer(const char *path, uint64_t max_bytes, uint64_t *rando
  */
 static int64_t check(const char *path, uint64_t max_bytes, int64_t last)
 {
-	struct store *store = stored_open(path, max_bytes);
-	struct store_status status = stored_status(store);
+	struct store *store = temp_store_open(path, max_bytes);
+	struct store_status status = temp_store_status(store);
 	int64_t first = (int64_t)(status.first_us / 10000000) + 1;
 	int64_t end = (int64_t)(status.last_us / 10000000);
 
@@ -128,7 +128,7 @@ static int64_t check(const char *path, uint64_t max_bytes, int64_t last)
 	assert_int_equal(status.n_windows, end - first + 1);
 	assert_true(first == 1 || max_bytes > 0);
 	for (int64_t id = first; id <= end; id++) {
-		_cleanup_(profile_freep) struct profile *back = stored_read(store, id);
+		_cleanup_(profile_freep) struct profile *back = temp_store_read(store, id);
 
 		assert_non_null(back);
 		assert_true(profile_equal(profile_of(id), back));
@@ -142,7 +142,7 @@ static int64_t kill_once(const char *path, uint64_t max_bytes, uint64_t *random,
 {
 	last = kill_writer(path, max_bytes, random, last);
 	if (access(path, F_OK) == 0) /* else it was killed before it made it */
-		stored_check(path);
+		temp_store_check(path);
 	return check(path, max_bytes, last);
 }
 
@@ -152,13 +152,13 @@ static void test_killed_while_writing(void **state)
 	uint64_t random = 1;
 
 	for (int i = 0; i < N_KILLS / 2 / N_PER_FILE; i++) {
-		struct stored stored;
+		struct temp_store stored;
 		int64_t last = 0;
 
-		stored_init(&stored);
+		temp_store_init(&stored);
 		for (int k = 0; k < N_PER_FILE; k++)
 			last = kill_once(stored.path, 0, &random, last);
-		stored_done(&stored);
+		temp_store_done(&stored);
 		n_windows += last;
 	}
 	print_message("%d windows\n", (int)n_windows);
@@ -167,14 +167,14 @@ static void test_killed_while_writing(void **state)
 
 static void test_killed_while_removing(void **state)
 {
-	struct stored stored;
+	struct temp_store stored;
 	uint64_t random = 2;
 	int64_t last = 0;
 
-	stored_init(&stored);
+	temp_store_init(&stored);
 	for (int i = 0; i < N_KILLS / 2; i++)
 		last = kill_once(stored.path, 512 << 10, &random, last);
-	stored_done(&stored);
+	temp_store_done(&stored);
 	print_message("%d windows\n", (int)last);
 	assert_true(last > N_KILLS);
 }

@@ -12,23 +12,23 @@
 #include "common/util/cleanup.h"
 #include "daemon/store/store.h"
 #include "tests/support/random-profile.h"
-#include "tests/support/stored.h"
+#include "tests/support/temp-store.h"
 
 #define MAX_BYTES (1u << 20)
 
 static int set_up(void **state)
 {
-	struct stored *stored = malloc(sizeof(*stored));
+	struct temp_store *stored = malloc(sizeof(*stored));
 
 	assert_non_null(stored);
-	stored_init(stored);
+	temp_store_init(stored);
 	*state = stored;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	stored_done(*state);
+	temp_store_done(*state);
 	free(*state);
 	return 0;
 }
@@ -66,15 +66,15 @@ static struct profile *make_profile(uint64_t i)
 static void add_window(struct store *store, uint64_t i)
 {
 	_cleanup_(profile_freep) struct profile *p = make_profile(i);
-	struct window window = stored_window(i);
+	struct window window = temp_store_window(i);
 
-	assert_int_equal(stored_add(store, &window, p), i);
+	assert_int_equal(temp_store_add(store, &window, p), i);
 }
 
 static void assert_is_there(struct store *store, uint64_t i)
 {
 	_cleanup_(profile_freep) struct profile *p = make_profile(i);
-	_cleanup_(profile_freep) struct profile *back = stored_read(store, (int64_t)i);
+	_cleanup_(profile_freep) struct profile *back = temp_store_read(store, (int64_t)i);
 
 	assert_non_null(back);
 	assert_true(profile_equal(p, back));
@@ -83,32 +83,32 @@ static void assert_is_there(struct store *store, uint64_t i)
 /* Of @n windows ever added those that the status tells of are there, and they are the newest. */
 static void assert_newest_are_there(struct store *store, uint64_t n)
 {
-	struct store_status status = stored_status(store);
+	struct store_status status = temp_store_status(store);
 
 	assert_true(status.n_windows >= 1 && status.n_windows <= n);
 	for (uint64_t i = 1; i <= n - status.n_windows; i++)
-		assert_null(stored_read(store, (int64_t)i));
+		assert_null(temp_store_read(store, (int64_t)i));
 	for (uint64_t i = n - status.n_windows + 1; i <= n; i++)
 		assert_is_there(store, i);
-	assert_int_equal(status.first_us, stored_window(n - status.n_windows + 1).start_us);
+	assert_int_equal(status.first_us, temp_store_window(n - status.n_windows + 1).start_us);
 }
 
 static void test_the_oldest_windows_go(void **state)
 {
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = stored_open(stored->path, MAX_BYTES);
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, MAX_BYTES);
 	struct store_status status;
 
 	for (uint64_t i = 1; i <= 300; i++) {
 		add_window(store, i);
-		status = stored_status(store);
+		status = temp_store_status(store);
 		assert_int_equal(status.n_windows + status.n_removed, i);
-		assert_true(stored_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
+		assert_true(temp_store_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
 	}
 	assert_true(status.n_windows > 20);
 	assert_newest_are_there(store, 300);
 	store = store_free(store);
-	stored_check(stored->path);
+	temp_store_check(stored->path);
 }
 
 static int64_t count(sqlite3 *db, const char *table)
@@ -116,22 +116,22 @@ static int64_t count(sqlite3 *db, const char *table)
 	char sql[100];
 
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
-	return stored_number(db, sql);
+	return temp_store_number(db, sql);
 }
 
 /* Of what is there once for each window there is at most what some 150 windows have. */
 static void test_what_nothing_refers_to_goes(void **state)
 {
-	struct stored *stored = *state;
-	struct store *store = stored_open(stored->path, MAX_BYTES);
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, MAX_BYTES);
 	int64_t n_windows;
 	sqlite3 *db;
 
 	for (uint64_t i = 1; i <= 600; i++)
 		add_window(store, i);
-	n_windows = (int64_t)stored_status(store).n_windows;
+	n_windows = (int64_t)temp_store_status(store).n_windows;
 	store_free(store);
-	db = stored_connect(stored->path);
+	db = temp_store_connect(stored->path);
 	assert_int_equal(count(db, "window"), n_windows);
 	assert_true(count(db, "function") < n_windows * 50 * 2);
 	assert_true(count(db, "stack") < n_windows * 100 * 2 + 1000);
@@ -143,17 +143,17 @@ static void test_what_nothing_refers_to_goes(void **state)
 
 static void test_nothing_refers_to_what_is_gone(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	uint64_t n = 0;
 
 	/* not only at the end of a round, and across openings */
 	for (int k = 0; k < 25; k++) {
-		struct store *store = stored_open(stored->path, MAX_BYTES / 2);
+		struct store *store = temp_store_open(stored->path, MAX_BYTES / 2);
 
 		for (int i = 0; i < 1 + k % 13; i++)
 			add_window(store, ++n);
 		store_free(store);
-		stored_check(stored->path);
+		temp_store_check(stored->path);
 	}
 }
 
@@ -161,45 +161,45 @@ static void test_nothing_refers_to_what_is_gone(void **state)
  * nothing. */
 static void test_what_is_in_use_stays(void **state)
 {
-	struct stored *stored = *state;
-	struct store *store = stored_open(stored->path, 300 << 10);
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 300 << 10);
 	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
 	sqlite3 *db;
 
 	for (uint64_t i = 1; i <= 400; i++) {
-		struct window window = stored_window(i);
+		struct window window = temp_store_window(i);
 		_cleanup_(profile_freep) struct profile *back = NULL;
 
-		assert_int_equal(stored_add(store, &window, p), i);
-		back = stored_read(store, (int64_t)i);
+		assert_int_equal(temp_store_add(store, &window, p), i);
+		back = temp_store_read(store, (int64_t)i);
 		assert_true(profile_equal(p, back));
 	}
-	assert_true(stored_status(store).n_removed > 0);
+	assert_true(temp_store_status(store).n_removed > 0);
 	store_free(store);
-	stored_check(stored->path);
-	db = stored_connect(stored->path);
-	assert_true(stored_number(db, "SELECT max(id) FROM stack") <= 100);
+	temp_store_check(stored->path);
+	db = temp_store_connect(stored->path);
+	assert_true(temp_store_number(db, "SELECT max(id) FROM stack") <= 100);
 	sqlite3_close(db);
 }
 
 /* What the keys are is in the database once: a window more is its counts. */
 static void test_a_window_like_the_last_costs_its_counts(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
 	uint64_t n_rows = p->n_processes + p->n_stacks + p->n_branches + p->n_blocks;
 	uint64_t n_bytes[3];
 
 	for (int i = 0; i < 3; i++) {
-		struct store *store = stored_open(stored->path, 0);
+		struct store *store = temp_store_open(stored->path, 0);
 
 		for (uint64_t k = 0; k < 100; k++) {
-			struct window window = stored_window(k);
+			struct window window = temp_store_window(k);
 
-			stored_add(store, &window, p);
+			temp_store_add(store, &window, p);
 		}
 		store_free(store);
-		n_bytes[i] = stored_file_bytes(stored->path);
+		n_bytes[i] = temp_store_file_bytes(stored->path);
 	}
 	/* their cycles are 64-bit numbers, which real ones are not */
 	assert_in_range((n_bytes[2] - n_bytes[1]) / 100 / n_rows, 1, 40);
@@ -207,40 +207,40 @@ static void test_a_window_like_the_last_costs_its_counts(void **state)
 
 static void test_a_lower_limit_is_reached_step_by_step(void **state)
 {
-	struct stored *stored = *state;
-	struct store *store = stored_open(stored->path, 0);
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
 	uint64_t n_bytes, removed = 0, n = 0;
 
 	while (n < 150)
 		add_window(store, ++n);
 	store_free(store);
-	n_bytes = stored_file_bytes(stored->path);
+	n_bytes = temp_store_file_bytes(stored->path);
 	assert_true(n_bytes > MAX_BYTES * 2);
-	store = stored_open(stored->path, MAX_BYTES);
+	store = temp_store_open(stored->path, MAX_BYTES);
 	while (n < 300) {
 		add_window(store, ++n);
-		assert_true(stored_status(store).n_removed - removed <= 4);
-		removed = stored_status(store).n_removed;
+		assert_true(temp_store_status(store).n_removed - removed <= 4);
+		removed = temp_store_status(store).n_removed;
 	}
 	assert_newest_are_there(store, n);
 	store_free(store);
-	assert_true(stored_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
-	stored_check(stored->path);
+	assert_true(temp_store_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
+	temp_store_check(stored->path);
 }
 
 static void test_the_newest_window_stays_whatever_the_limit(void **state)
 {
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 1);
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 1);
 
 	for (uint64_t i = 1; i <= 30; i++) {
 		add_window(store, i);
 		assert_is_there(store, i);
-		assert_int_equal(stored_status(store).n_windows, 1);
+		assert_int_equal(temp_store_status(store).n_windows, 1);
 	}
 	store = store_free(store);
-	stored_check(stored->path);
-	assert_true(stored_file_bytes(stored->path) < MAX_BYTES / 2);
+	temp_store_check(stored->path);
+	assert_true(temp_store_file_bytes(stored->path) < MAX_BYTES / 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

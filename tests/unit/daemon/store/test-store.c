@@ -14,23 +14,23 @@
 #include "common/util/cleanup.h"
 #include "daemon/store/store.h"
 #include "tests/support/random-profile.h"
-#include "tests/support/stored.h"
+#include "tests/support/temp-store.h"
 
 #define N_SEEDS 150
 
 static int set_up(void **state)
 {
-	struct stored *stored = malloc(sizeof(*stored));
+	struct temp_store *stored = malloc(sizeof(*stored));
 
 	assert_non_null(stored);
-	stored_init(stored);
+	temp_store_init(stored);
 	*state = stored;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	stored_done(*state);
+	temp_store_done(*state);
 	free(*state);
 	return 0;
 }
@@ -46,28 +46,28 @@ static struct profile *new_profile(void)
 static void assert_comes_back(struct store *store, struct profile *p)
 {
 	_cleanup_(profile_freep) struct profile *back = NULL;
-	struct window window = stored_window(1);
+	struct window window = temp_store_window(1);
 
 	assert_int_equal(profile_finalize(p), 0);
-	back = stored_read(store, stored_add(store, &window, p));
+	back = temp_store_read(store, temp_store_add(store, &window, p));
 	assert_true(profile_equal(p, back));
 }
 
 static void test_random_profiles_come_back(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	int64_t ids[N_SEEDS];
 
 	for (uint64_t i = 0; i < N_SEEDS; i++) {
 		_cleanup_(profile_freep) struct profile *p = random_profile(i, 0);
-		struct window window = stored_window(i);
+		struct window window = temp_store_window(i);
 
-		ids[i] = stored_add(store, &window, p);
+		ids[i] = temp_store_add(store, &window, p);
 		assert_true(i == 0 || ids[i] > ids[i - 1]);
 	}
 	for (uint64_t i = 0; i < N_SEEDS; i++) {
 		_cleanup_(profile_freep) struct profile *p = random_profile(i, i + 1);
-		_cleanup_(profile_freep) struct profile *back = stored_read(store, ids[i]);
+		_cleanup_(profile_freep) struct profile *back = temp_store_read(store, ids[i]);
 
 		assert_true(profile_equal(p, back));
 	}
@@ -75,24 +75,24 @@ static void test_random_profiles_come_back(void **state)
 
 static void test_they_come_back_after_opening_again(void **state)
 {
-	struct stored *stored = *state;
+	struct temp_store *stored = *state;
 
 	for (uint64_t i = 0; i < 20; i++) {
-		_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+		_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
 		_cleanup_(profile_freep) struct profile *p = random_profile(i % 7, 0);
-		struct window window = stored_window(i);
+		struct window window = temp_store_window(i);
 
-		assert_int_equal(stored_status(store).n_windows, i);
-		assert_int_equal(stored_add(store, &window, p), i + 1);
+		assert_int_equal(temp_store_status(store).n_windows, i);
+		assert_int_equal(temp_store_add(store, &window, p), i + 1);
 		for (uint64_t k = 0; k <= i; k++) {
 			_cleanup_(profile_freep) struct profile *a = random_profile(k % 7, 0);
 			_cleanup_(profile_freep) struct profile *b =
-				stored_read(store, (int64_t)k + 1);
+				temp_store_read(store, (int64_t)k + 1);
 
 			assert_true(profile_equal(a, b));
 		}
 	}
-	stored_check(stored->path);
+	temp_store_check(stored->path);
 }
 
 #define N_MANY 20
@@ -100,7 +100,7 @@ static void test_they_come_back_after_opening_again(void **state)
 /* As if each were read for itself and all were added up; some are missing. */
 static void test_many_are_read_as_their_sum(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	struct profile *profiles[N_MANY], *sum, *read;
 	struct window windows[N_MANY];
 	bool found[N_MANY];
@@ -108,13 +108,13 @@ static void test_many_are_read_as_their_sum(void **state)
 	size_t n = 0, n_read;
 
 	for (uint64_t i = 0; i < N_MANY; i++) {
-		struct window window = stored_window(i);
+		struct window window = temp_store_window(i);
 
 		windows[i] = (struct window){ .id = (int64_t)i + 1000 };
 		if (i % 5 == 3)
 			continue;
 		profiles[n] = random_profile(i % 6, 0);
-		windows[i].id = stored_add(store, &window, profiles[n++]);
+		windows[i].id = temp_store_add(store, &window, profiles[n++]);
 	}
 	assert_int_equal(profile_merge(&sum, (const struct profile *const *)profiles, n), 0);
 	assert_int_equal(
@@ -125,7 +125,7 @@ static void test_many_are_read_as_their_sum(void **state)
 	for (uint64_t i = 0; i < N_MANY; i++) {
 		assert_int_equal(found[i], i % 5 != 3);
 		if (found[i])
-			assert_int_equal(windows[i].start_us, stored_window(i).start_us);
+			assert_int_equal(windows[i].start_us, temp_store_window(i).start_us);
 	}
 	profile_free(read);
 	profile_free(sum);
@@ -135,14 +135,14 @@ static void test_many_are_read_as_their_sum(void **state)
 
 static void test_no_more_are_read_than_rows_allow(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = random_profile(1, 0);
-	struct window windows[3], window = stored_window(1);
+	struct window windows[3], window = temp_store_window(1);
 	bool found[3];
 	struct fault fault;
 
 	for (size_t i = 0; i < 3; i++)
-		windows[i].id = stored_add(store, &window, p);
+		windows[i].id = temp_store_add(store, &window, p);
 	for (size_t max_rows = 0; max_rows < 2; max_rows++) {
 		_cleanup_(profile_freep) struct profile *read = NULL;
 		size_t n = 0;
@@ -156,7 +156,7 @@ static void test_no_more_are_read_than_rows_allow(void **state)
 
 static void test_an_empty_profile_comes_back(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = new_profile();
 
 	assert_comes_back(store, p);
@@ -164,7 +164,7 @@ static void test_an_empty_profile_comes_back(void **state)
 
 static void test_the_largest_numbers_come_back(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = new_profile();
 	struct profile_object object = { .kind = N_OBJECT_KINDS - 1,
 					 .n_build_id = PROFILE_BUILD_ID_MAX,
@@ -220,7 +220,7 @@ static void test_the_largest_numbers_come_back(void **state)
 /* Rows that look like those the schema keeps for none. */
 static void test_nothing_is_another_thing_than_none(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = new_profile();
 	struct profile_object object = { .path = "" };
 	struct profile_process process = { .pid = -1, .comm = "", .uid = UINT32_MAX };
@@ -248,7 +248,7 @@ static void test_nothing_is_another_thing_than_none(void **state)
 
 static void test_text_of_any_bytes_comes_back(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = new_profile();
 	char all[256], *huge = malloc(1 << 20);
 	struct profile_object object = { .path = all };
@@ -277,7 +277,7 @@ static void test_text_of_any_bytes_comes_back(void **state)
 
 static void test_a_deep_stack_comes_back(void **state)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = new_profile();
 
 	for (uint32_t i = 0; i < 30000; i++) {
@@ -302,7 +302,7 @@ static void test_functions_are_those_of_the_window(void **state)
 		{ .start = 10, .size = 5, .name = "inner" },
 		{ .start = 10, .size = 20, .name = "inner", .fingerprint = 7 },
 	};
-	_cleanup_(store_freep) struct store *store = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
 
 	for (uint32_t i = 0; i < 1 << ARRAY_SIZE(functions); i++) {
 		_cleanup_(profile_freep) struct profile *p = new_profile();
@@ -348,7 +348,7 @@ static int list_windows(struct store *store, struct list *list, uint64_t since, 
 static struct store *store_of_four(void)
 {
 	static const uint64_t starts[] = { 100, 110, 120, 95 };
-	struct store *store = stored_open(":memory:", 0);
+	struct store *store = temp_store_open(":memory:", 0);
 	_cleanup_(profile_freep) struct profile *p = random_profile(1, 0);
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
@@ -357,7 +357,7 @@ static struct store *store_of_four(void)
 		};
 
 		memset(window.mode, 'm', sizeof(window.mode) - 1);
-		assert_int_equal(stored_add(store, &window, p), i + 1);
+		assert_int_equal(temp_store_add(store, &window, p), i + 1);
 	}
 	return store;
 }
@@ -420,9 +420,9 @@ static void test_a_listing_ends_where_the_handler_says(void **state)
 static int read_and_add(const struct window *window, void *userdata)
 {
 	struct store *store = userdata;
-	_cleanup_(profile_freep) struct profile *p = stored_read(store, window->id);
+	_cleanup_(profile_freep) struct profile *p = temp_store_read(store, window->id);
 
-	return (int)MIN(stored_add(store, window, p), (int64_t)0);
+	return (int)MIN(temp_store_add(store, window, p), (int64_t)0);
 }
 
 static void test_the_handler_may_use_the_store(void **state)
@@ -431,28 +431,28 @@ static void test_the_handler_may_use_the_store(void **state)
 	struct fault fault;
 
 	assert_int_equal(store_for_each(store, 0, UINT64_MAX, read_and_add, store, &fault), 0);
-	assert_int_equal(stored_status(store).n_windows, 8);
+	assert_int_equal(temp_store_status(store).n_windows, 8);
 }
 
 static void test_a_window_that_is_not_there(void **state)
 {
 	_cleanup_(store_freep) struct store *store = store_of_four();
 
-	assert_null(stored_read(store, 0));
-	assert_null(stored_read(store, 5));
-	assert_null(stored_read(store, INT64_MIN));
+	assert_null(temp_store_read(store, 0));
+	assert_null(temp_store_read(store, 5));
+	assert_null(temp_store_read(store, INT64_MIN));
 }
 
 static void test_the_status_tells_the_span(void **state)
 {
-	_cleanup_(store_freep) struct store *empty = stored_open(":memory:", 0);
+	_cleanup_(store_freep) struct store *empty = temp_store_open(":memory:", 0);
 	_cleanup_(store_freep) struct store *store = store_of_four();
-	struct store_status status = stored_status(empty);
+	struct store_status status = temp_store_status(empty);
 
 	assert_int_equal(status.n_windows, 0);
 	assert_int_equal(status.first_us, 0);
 	assert_int_equal(status.last_us, 0);
-	status = stored_status(store);
+	status = temp_store_status(store);
 	assert_int_equal(status.n_windows, 4);
 	assert_int_equal(status.first_us, 95);
 	assert_int_equal(status.last_us, 130);
@@ -466,30 +466,30 @@ static void test_views_tell_the_same(void **state)
 		"window_summary", "counters",     "processes",  "places",       "top_processes",
 		"top_functions",  "top_branches", "top_blocks", "stack_frames",
 	};
-	struct stored *stored = *state;
-	_cleanup_(store_freep) struct store *store = stored_open(stored->path, 0);
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
 	_cleanup_(profile_freep) struct profile *p = random_profile(5, 0);
-	struct window window = stored_window(360);
+	struct window window = temp_store_window(360);
 	uint64_t samples = 0, taken = 0;
 	sqlite3 *db = NULL;
 	char text[100];
 
-	stored_add(store, &window, p);
+	temp_store_add(store, &window, p);
 	for (size_t i = 0; i < p->n_stacks; i++)
 		samples += p->stacks[i].samples;
 	for (size_t i = 0; i < p->n_branches; i++)
 		taken += p->branches[i].taken;
-	db = stored_connect(stored->path);
+	db = temp_store_connect(stored->path);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
 		snprintf(text, sizeof(text), "SELECT count(*) FROM %s", views[i]);
-		assert_true(stored_number(db, text) > 0);
+		assert_true(temp_store_number(db, text) > 0);
 	}
-	assert_int_equal(stored_number(db, "SELECT sum(samples) FROM top_functions"), samples);
-	assert_int_equal(stored_number(db, "SELECT sum(taken) FROM top_branches"), taken);
-	assert_int_equal(stored_number(db, "SELECT blocks FROM window_summary"), p->n_blocks);
-	stored_ask(db, "SELECT start_utc FROM window_summary", text, sizeof(text));
+	assert_int_equal(temp_store_number(db, "SELECT sum(samples) FROM top_functions"), samples);
+	assert_int_equal(temp_store_number(db, "SELECT sum(taken) FROM top_branches"), taken);
+	assert_int_equal(temp_store_number(db, "SELECT blocks FROM window_summary"), p->n_blocks);
+	temp_store_ask(db, "SELECT start_utc FROM window_summary", text, sizeof(text));
 	assert_string_equal(text, "1970-01-01 01:00:00");
-	assert_int_equal(stored_number(db, "SELECT value FROM counters WHERE name = 'rows'"),
+	assert_int_equal(temp_store_number(db, "SELECT value FROM counters WHERE name = 'rows'"),
 			 p->counters.rows);
 	sqlite3_close(db);
 }

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 
 #include "common/util/cleanup.h"
-#include "tests/support/attacked.h"
+#include "tests/support/attacked-service.h"
 
 #define MANY 1000
 

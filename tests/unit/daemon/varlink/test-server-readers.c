@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tests/support/attacked.h"
+#include "tests/support/attacked-service.h"
 
 static void a_reader_who_does_not_read(void **state)
 {

@@ -17,7 +17,7 @@
 #include <sys/un.h>
 
 #include "common/util/cleanup.h"
-#include "tests/support/caller.h"
+#include "tests/support/varlink-caller.h"
 
 struct service {
 	sd_event *event;

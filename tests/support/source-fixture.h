@@ -6,7 +6,7 @@
 
 #include "client/source/profile-source.h"
 
-static inline void made_source_done(struct profile_source *source)
+static inline void source_fixture_done(struct profile_source *source)
 {
 	for (size_t i = 0; i < source->n_parts; i++)
 		profile_free(source->parts[i].shown);

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import SKIPPED, check, finish, run
+from harness import SKIPPED, check, finish, run
 
 FIELDS = "comm,pid,tid,time,event,ip,sym,symoff,dso"
 HEAD = re.compile(r"^\s*(.+?)\s+(-?\d+)/(-?\d+)\s+([\d.]+):\s+(\S+):\s*$")

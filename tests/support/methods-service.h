@@ -11,8 +11,8 @@
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
-#include "tests/support/caller.h"
 #include "tests/support/random-profile.h"
+#include "tests/support/varlink-caller.h"
 
 #define START_US  1700000000000000ULL
 #define LENGTH_US 10000000ULL

@@ -4,7 +4,7 @@
  * front, and then appended to the file. Fields of samples follow the order of perf_event_open(2),
  * which is the order of the kernel's perf_output_sample().
  */
-#include "tests/support/perfdata-private.h"
+#include "tests/perfdata/private.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from support import SKIPPED, check, run
+from harness import SKIPPED, check, run
 
 
 def start(branchd, folder):

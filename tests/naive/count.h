@@ -7,8 +7,8 @@
 #pragma once
 
 #include "common/profile/profile.h"
-#include "tests/support/naive.h"
-#include "tests/support/tally.h"
+#include "tests/naive/naive.h"
+#include "tests/naive/tally.h"
 
 struct naive_rules {
 	uint32_t source;  /* samples of this event count */

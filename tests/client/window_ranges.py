@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import check, finish, run
+from harness import check, finish, run
 
 WINDOWS = 16
 OLD, NEW = "1..%d" % (WINDOWS // 2), "%d..%d" % (WINDOWS // 2 + 1, WINDOWS)

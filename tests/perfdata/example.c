@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/support/example.h"
+#include "tests/perfdata/example.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "common/record/perf-file.h"
 #include "common/util/macro.h"
-#include "tests/support/perfdata.h"
+#include "tests/perfdata/perfdata.h"
 
 #define SAMPLED                                                                         \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/support/naive.h"
+#include "tests/naive/naive.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * features' blobs. */
 #pragma once
 
-#include "tests/support/perfdata.h"
+#include "tests/perfdata/perfdata.h"
 
 #define PERFDATA_BUFFER_BYTES     (1024 * 1024)
 #define PERFDATA_RECORD_BYTES_MAX UINT16_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/support/naive-count.h"
+#include "tests/naive/count.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs whose file goes while they run: replaced.py BRANCHCTL BRANCHD TWO-PHASES.
+"""Programs whose file goes while they run: replaced_files.py BRANCHCTL BRANCHD TWO-PHASES.
 
 As in an upgrade, another file gets the name before the daemon has looked for symbols. One has a build-id,
 one has none, one loses its file altogether,
@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-from sampling import document, start, stop, wait_for_windows
-from support import SKIPPED, check, finish
+from real_daemon import document, start, stop, wait_for_windows
+from harness import SKIPPED, check, finish
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
 WINDOW = 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/support/generated.h"
+#include "tests/synthetic/window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "tests/support/random.h"
 
-const struct generated_shape generated_idle = { "idle", 5, 8, 60, 120, 0, 0, 12, 0 };
-const struct generated_shape generated_busy = { "busy", 50, 60, 1500, 2000, 5000, 5000, 12, 0 };
-const struct generated_shape generated_renamed = { "renamed", 5, 8, 60, 120, 0, 0, 12, 8 };
+const struct synthetic_shape synthetic_idle = { "idle", 5, 8, 60, 120, 0, 0, 12, 0 };
+const struct synthetic_shape synthetic_busy = { "busy", 50, 60, 1500, 2000, 5000, 5000, 12, 0 };
+const struct synthetic_shape synthetic_renamed = { "renamed", 5, 8, 60, 120, 0, 0, 12, 8 };
 
 #define FUNCTION_BYTES 256u
 #define CHANGING       20u /* one key in so many is of this window only */
@@ -32,7 +32,7 @@ static uint64_t key_random(uint32_t i, uint32_t window)
 	return next_random(&state) >> 8;
 }
 
-static struct location key_place(const struct generated_shape *shape, uint32_t i, uint32_t window)
+static struct location key_place(const struct synthetic_shape *shape, uint32_t i, uint32_t window)
 {
 	uint64_t random = key_random(i, window);
 	uint32_t function = (uint32_t)(random % shape->n_functions);
@@ -41,7 +41,7 @@ static struct location key_place(const struct generated_shape *shape, uint32_t i
 				  0x1000 + function * FUNCTION_BYTES + (random >> 32) % 8 * 16 };
 }
 
-static const char *program_path(const struct generated_shape *shape, uint32_t window)
+static const char *program_path(const struct synthetic_shape *shape, uint32_t window)
 {
 	if (shape->renamed == 0)
 		return "/usr/sbin/a-worker";
@@ -50,7 +50,7 @@ static const char *program_path(const struct generated_shape *shape, uint32_t wi
 
 /* The program as the first object, where it may be told from its other file only by its functions.
  */
-static void add_program(struct profile *p, const struct generated_shape *shape, uint32_t window)
+static void add_program(struct profile *p, const struct synthetic_shape *shape, uint32_t window)
 {
 	struct profile_object object = { .path = program_path(shape, window), .n_build_id = 20 };
 
@@ -59,7 +59,7 @@ static void add_program(struct profile *p, const struct generated_shape *shape, 
 	check(profile_add_object(p, &object));
 }
 
-static void add_short_rows(struct profile *p, const struct generated_shape *shape, uint32_t window,
+static void add_short_rows(struct profile *p, const struct synthetic_shape *shape, uint32_t window,
 			   uint64_t *state)
 {
 	const char *program = program_path(shape, window);
@@ -97,7 +97,7 @@ static void add_short_rows(struct profile *p, const struct generated_shape *shap
 	}
 }
 
-static void add_stacks(struct profile *p, const struct generated_shape *shape, uint32_t window,
+static void add_stacks(struct profile *p, const struct synthetic_shape *shape, uint32_t window,
 		       uint64_t *state)
 {
 	for (uint32_t i = 0; i < shape->n_nodes; i++) {
@@ -115,7 +115,7 @@ static void add_stacks(struct profile *p, const struct generated_shape *shape, u
 	}
 }
 
-static void add_branches(struct profile *p, const struct generated_shape *shape, uint32_t window,
+static void add_branches(struct profile *p, const struct synthetic_shape *shape, uint32_t window,
 			 uint64_t *state)
 {
 	for (uint32_t i = 0; i < shape->n_branches; i++) {
@@ -151,7 +151,7 @@ static void add_branches(struct profile *p, const struct generated_shape *shape,
 	}
 }
 
-struct profile *generated_profile(const struct generated_shape *shape, uint32_t window)
+struct profile *synthetic_profile(const struct synthetic_shape *shape, uint32_t window)
 {
 	uint64_t state = window + 1;
 	struct profile *p = NULL;

@@ -6,23 +6,23 @@
 
 #include "daemon/store/store.h"
 #include "tests/support/random-profile.h"
-#include "tests/support/stored.h"
+#include "tests/support/temp-store.h"
 
 #define N_WINDOWS 10
 
 static inline int set_up(void **state)
 {
-	struct stored *stored = malloc(sizeof(*stored));
+	struct temp_store *stored = malloc(sizeof(*stored));
 
 	assert_non_null(stored);
-	stored_init(stored);
+	temp_store_init(stored);
 	*state = stored;
 	return 0;
 }
 
 static inline int tear_down(void **state)
 {
-	stored_done(*state);
+	temp_store_done(*state);
 	free(*state);
 	return 0;
 }
@@ -30,16 +30,16 @@ static inline int tear_down(void **state)
 static inline int64_t add_seed(struct store *store, uint64_t seed)
 {
 	_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
-	struct window window = stored_window(seed);
+	struct window window = temp_store_window(seed);
 
-	return stored_add(store, &window, p);
+	return temp_store_add(store, &window, p);
 }
 
 /* -errno of adding, and why. */
 static inline int try_to_add(struct store *store, uint64_t seed, struct fault *fault)
 {
 	_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
-	struct window window = stored_window(seed);
+	struct window window = temp_store_window(seed);
 	int64_t id = -7;
 	int r;
 
@@ -52,7 +52,7 @@ static inline int try_to_add(struct store *store, uint64_t seed, struct fault *f
 static inline void assert_seed_is_back(struct store *store, int64_t id, uint64_t seed)
 {
 	_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
-	_cleanup_(profile_freep) struct profile *back = stored_read(store, id);
+	_cleanup_(profile_freep) struct profile *back = temp_store_read(store, id);
 
 	assert_non_null(back);
 	assert_true(profile_equal(p, back));
@@ -61,7 +61,7 @@ static inline void assert_seed_is_back(struct store *store, int64_t id, uint64_t
 /* Windows 1 to N_WINDOWS, of these seeds. */
 static inline void make_database(const char *path)
 {
-	_cleanup_(store_freep) struct store *store = stored_open(path, 0);
+	_cleanup_(store_freep) struct store *store = temp_store_open(path, 0);
 
 	for (uint64_t i = 1; i <= N_WINDOWS; i++)
 		assert_int_equal(add_seed(store, i), i);
@@ -88,7 +88,7 @@ static inline char *read_file(const char *path, size_t *ret_n)
 	char *data;
 
 	assert_true(fd >= 0);
-	*ret_n = stored_file_bytes(path);
+	*ret_n = temp_store_file_bytes(path);
 	data = malloc(*ret_n + 1);
 	assert_non_null(data);
 	assert_int_equal(read(fd, data, *ret_n), *ret_n);

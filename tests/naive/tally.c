@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/support/tally.h"
+#include "tests/naive/tally.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * are those of tools/perf/Documentation/perf.data-file-format.txt of the kernel; BUILD_ID is a
  * series of records of its own.
  */
-#include "tests/support/perfdata-private.h"
+#include "tests/perfdata/private.h"
 
 #include <assert.h>
 #include <errno.h>

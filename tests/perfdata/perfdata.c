@@ -10,7 +10,7 @@
  * Records are in perfdata-record.c, features in perfdata-feature.c, and here is the file around
  * them.
  */
-#include "tests/support/perfdata-private.h"
+#include "tests/perfdata/private.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -16,7 +16,7 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
-#include "tests/support/generated.h"
+#include "tests/synthetic/window.h"
 
 #define WINDOW_US 10000000ULL
 
@@ -36,21 +36,21 @@ static void check(int r, const char *what)
 	exit(1);
 }
 
-static const struct generated_shape *find_shape(const char *name)
+static const struct synthetic_shape *find_shape(const char *name)
 {
-	if (strcmp(name, generated_busy.name) == 0)
-		return &generated_busy;
-	return strcmp(name, generated_renamed.name) == 0 ? &generated_renamed : &generated_idle;
+	if (strcmp(name, synthetic_busy.name) == 0)
+		return &synthetic_busy;
+	return strcmp(name, synthetic_renamed.name) == 0 ? &synthetic_renamed : &synthetic_idle;
 }
 
-static void fill(struct store *store, const struct generated_shape *shape, uint32_t n)
+static void fill(struct store *store, const struct synthetic_shape *shape, uint32_t n)
 {
 	uint64_t start_us = ((uint64_t)time(NULL) - n * 10) * 1000000;
 	struct store_status status;
 
 	check(store_get_status(store, &status), "status");
 	for (uint32_t i = 0; status.n_windows == 0 && i < n; i++) {
-		_cleanup_(profile_freep) struct profile *profile = generated_profile(shape, i);
+		_cleanup_(profile_freep) struct profile *profile = synthetic_profile(shape, i);
 		struct window window = { .start_us = start_us + i * WINDOW_US,
 					 .length_us = WINDOW_US,
 					 .samples = profile->counters.samples,

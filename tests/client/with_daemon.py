@@ -7,8 +7,8 @@ import sys
 import tempfile
 import time
 
-from sampling import document, start, stop, wait_for_windows
-from support import VIEWS, check, finish, one_line, run
+from real_daemon import document, start, stop, wait_for_windows
+from harness import VIEWS, check, finish, one_line, run
 
 branchd = os.path.abspath(sys.argv[2])
 BUSY = "while :; do :; done"

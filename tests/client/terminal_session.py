@@ -8,7 +8,7 @@ import struct
 import subprocess
 import termios
 
-from support import branchctl
+from harness import branchctl
 
 ROWS, COLUMNS = 24, 80
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "daemon/varlink/server.h"
-#include "tests/support/caller.h"
+#include "tests/support/varlink-caller.h"
 
 #define PATIENCE_MS  200
 #define SLOW_TURN_MS 2000 /* of a valgrind on a busy machine */

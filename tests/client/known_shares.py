@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shares that are known by construction: shares.py BRANCHCTL BRANCHD TWO-PHASES.
+"""Shares that are known by construction: known_shares.py BRANCHCTL BRANCHD TWO-PHASES.
 
 What `./quickstart run` shows, checked: the daemon samples a program whose functions take turns on the
 CPU's clock, in a control group of its own where this machine lets one be made.
@@ -11,8 +11,8 @@ import sys
 import tempfile
 import time
 
-from sampling import closed_windows, document, start, stop
-from support import check, finish
+from real_daemon import closed_windows, document, start, stop
+from harness import check, finish
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
 SECONDS = 5  # of each phase

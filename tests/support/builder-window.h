@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "common/builder/builder.h"
-#include "tests/support/naive-count.h"
+#include "tests/naive/count.h"
 
 #define PID  5
 #define CODE 0x400000ull /* /bin/x, its file offset 0 */
