@@ -5,6 +5,7 @@
 #include "client/cli/commands.h"
 #include "client/render/annotation-json.h"
 #include "client/render/annotation-table.h"
+#include "client/render/problems.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
 #include "client/source/profile-source.h"
@@ -12,14 +13,14 @@
 #include "client/view/annotation.h"
 #include "client/view/code-span.h"
 
-/* --object says which function is meant; all of its samples are wanted. */
+/* --object chooses the function; its samples are not filtered by it. */
 static int open_source(struct profile_source **ret, const struct options *options,
 		       struct fault *fault)
 {
-	struct options all = *options;
+	struct profile_source_settings settings = options->source;
 
-	all.filter.object = NULL;
-	return profile_source_open(ret, &all, fault);
+	settings.filter.object = NULL;
+	return profile_source_open(ret, &settings, fault);
 }
 
 /* What the daemon has kept is only asked for where it is needed, and not having it is no failure.
@@ -43,15 +44,16 @@ int command_annotate(const struct options *options, struct fault *fault)
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	_cleanup_(code_span_done) struct code_span span = {};
 	_cleanup_(annotation_freep) struct annotation *annotation = NULL;
-	const char *socket = options->socket;
+	const char *socket = options->source.socket;
 	struct output output;
 	int r;
 
 	r = open_source(&source, options, fault);
 	if (r < 0)
 		return r;
-	profile_source_say(source, stderr); /* for it may be why nothing is found */
-	r = code_span_find(&span, source, options->code, options->filter.object, fault);
+	profile_source_say(source, stderr); /* it may be why nothing is found */
+	problems_say_source(source, stderr);
+	r = code_span_find(&span, source, options->symbol, options->source.filter.object, fault);
 	if (r < 0)
 		return r;
 	r = annotation_new(&annotation, source, &span, source->is_recording ? NULL : ask_daemon,
@@ -59,7 +61,7 @@ int command_annotate(const struct options *options, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 
-	output_open(&output, options);
+	output_open(&output, &options->output);
 	if (options->json)
 		r = annotate_write_json(annotation, output.f, options->with_source);
 	else

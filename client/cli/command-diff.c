@@ -6,6 +6,7 @@
 #include "client/diff/diff.h"
 #include "client/render/diff-json.h"
 #include "client/render/diff-table.h"
+#include "client/render/problems.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
@@ -15,18 +16,21 @@
 /* Is it by function, and nothing is asked of what is in functions? */
 static bool is_by_function(const struct options *options)
 {
-	return options->by == VIEW_FUNCTION && (options->by_given || !options->json) &&
-	       !options->inlined && !options->before && !options->filter.object &&
-	       !options->filter.symbol;
+	const struct profile_filter *filter = &options->source.filter;
+
+	return options->top.by == VIEW_FUNCTION && (options->by_given || !options->json) &&
+	       !options->top.inlined && !options->before && !filter->object && !filter->symbol;
 }
 
 static int open_side(struct profile_source **ret, const struct options *options, const char *window,
 		     struct fault *fault)
 {
-	struct options side = *options;
+	struct profile_source_settings settings = options->source;
 
-	side.window = window;
-	return profile_source_open_parts(ret, &side, DIFF_PARTS, is_by_function(options), fault);
+	settings.window = window;
+	settings.n_parts = DIFF_PARTS;
+	settings.by_function = is_by_function(options);
+	return profile_source_open(ret, &settings, fault);
 }
 
 /* The views there are: the one asked for; for scripts, where none was, those of a whole report. */
@@ -46,14 +50,36 @@ static int make_views(struct views *views, const struct comparison *comparison,
 {
 	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_STREAM, VIEW_BLOCK };
 	size_t n = options->json && !options->by_given ? N_REPORTED : 1;
+	struct diff_settings settings = {
+		.inlined = options->top.inlined,
+		.all = options->all,
+		.percent_limit = options->percent_limit,
+		.n_rows = options->top.n_rows,
+		.rows_given = options->rows_given,
+	};
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		r = diff_new(&views->diffs[i], n == 1 ? options->by : reported[i], comparison,
-			     options, fault);
+		settings.by = n == 1 ? options->top.by : reported[i];
+		r = diff_new(&views->diffs[i], comparison, &settings, fault);
 		views->n += r >= 0;
 	}
 	return r;
+}
+
+static int compare(struct comparison **ret, const struct profile_source *old_source,
+		   const struct profile_source *new_source, const struct options *options,
+		   struct fault *fault)
+{
+	const struct profile_source *const sources[N_SIDES] = { old_source, new_source };
+	const struct comparison_settings settings = {
+		.before = options->before,
+		.after = options->after,
+		.changed = options->changed,
+		.n_changed = options->n_changed,
+	};
+
+	return comparison_new(ret, sources, &settings, fault);
 }
 
 static void say_unknown(const struct comparison *comparison, const struct options *options, FILE *f)
@@ -74,22 +100,22 @@ int command_diff(const struct options *options, struct fault *fault)
 	struct output output;
 	int r;
 
-	r = open_side(&old_source, options, options->window, fault);
+	r = open_side(&old_source, options, options->source.window, fault);
 	if (r >= 0)
-		r = open_side(&new_source, options, options->other, fault);
+		r = open_side(&new_source, options, options->new_window, fault);
 	if (r >= 0)
-		r = comparison_new(&comparison,
-				   (const struct profile_source *const[]){ old_source, new_source },
-				   options, fault);
+		r = compare(&comparison, old_source, new_source, options, fault);
 	if (r >= 0)
 		r = make_views(&views, comparison, options, fault);
 	if (r < 0)
 		return r;
 
 	profile_source_say(old_source, stderr);
+	problems_say_source(old_source, stderr);
 	profile_source_say(new_source, stderr);
+	problems_say_source(new_source, stderr);
 	say_unknown(comparison, options, stderr);
-	output_open(&output, options);
+	output_open(&output, &options->output);
 	r = options->json ?
 		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :
 		    diff_write_table(views.diffs[0], &output);

@@ -5,6 +5,7 @@
 
 #include "client/cli/commands.h"
 #include "client/render/dump-text.h"
+#include "client/render/problems.h"
 #include "client/render/script-dump.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
@@ -13,14 +14,23 @@
 static int dump_samples(const struct options *options, struct fault *fault)
 {
 	_cleanup_(script_dump_freep) struct script_dump *samples = NULL;
+	const struct script_dump_settings settings = {
+		.path = options->source.window,
+		.event = options->source.event,
+		.filter = options->source.filter,
+		.symbols = options->source.symbols,
+		.force = options->source.force,
+		.no_stitch = options->source.no_stitch,
+		.inlined = options->top.inlined,
+	};
 	struct output output;
 	int r;
 
-	r = script_dump_open(&samples, options, fault);
+	r = script_dump_open(&samples, &settings, fault);
 	if (r < 0)
 		return r;
 	script_dump_say(samples, stderr);
-	output_open(&output, options);
+	output_open(&output, &options->output);
 	r = script_dump_write(samples, output.f, fault);
 	if (output_close(&output, r < 0 ? NULL : fault) < 0)
 		return -EIO;
@@ -35,11 +45,12 @@ static int dump_profile(const struct options *options, struct fault *fault)
 	struct output output;
 	int r;
 
-	r = profile_source_open(&source, options, fault);
+	r = profile_source_open(&source, &options->source, fault);
 	if (r < 0)
 		return r;
 	profile_source_say(source, stderr);
-	output_open(&output, options);
+	problems_say_source(source, stderr);
+	output_open(&output, &options->output);
 	if (options->json) {
 		r = profile_write_json(source->shown, output.f);
 		fputc('\n', output.f);

@@ -14,12 +14,12 @@ int command_status(const struct options *options, struct fault *fault)
 	json_t *status;
 	int r;
 
-	r = connection_open(&connection, options->socket, fault);
+	r = connection_open(&connection, options->source.socket, fault);
 	if (r >= 0)
 		r = daemon_api_get_status(connection, &status, fault);
 	if (r < 0)
 		return r;
-	output_open(&output, options);
+	output_open(&output, &options->output);
 	if (options->json) {
 		json_dumpf(status, output.f, 0);
 		fputc('\n', output.f);

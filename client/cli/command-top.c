@@ -1,15 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cli/commands.h"
 #include "client/live/live.h"
+#include "client/render/problems.h"
 #include "client/render/top-json.h"
 #include "client/render/top-table.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/view/top-order.h"
 #include "client/view/top.h"
+
+/* Live on a terminal, of no other windows than the last ones. */
+static bool is_live(const struct options *options)
+{
+	const char *term = getenv("TERM");
+
+	return !options->source.window && !options->once && !options->json &&
+	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static int run_live(const struct options *options, struct fault *fault)
+{
+	const struct live_settings settings = {
+		.socket = options->source.socket,
+		.symbols = options->source.symbols,
+		.filter = options->source.filter,
+		.top = options->top,
+		.color = options->output.color,
+	};
+
+	return live_run(&settings, fault);
+}
 
 int command_top(const struct options *options, struct fault *fault)
 {
@@ -18,21 +43,22 @@ int command_top(const struct options *options, struct fault *fault)
 	struct output output;
 	int r;
 
-	if (live_is_wanted(options))
-		return live_run(options, fault);
-	r = profile_source_open(&source, options, fault);
+	if (is_live(options))
+		return run_live(options, fault);
+	r = profile_source_open(&source, &options->source, fault);
 	if (r < 0)
 		return r;
-	r = top_new(&top, source, options);
+	r = top_new(&top, source, &options->top);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 
-	if (options->mispredicted)
+	if (options->top.mispredicted)
 		top_sort(top, TOP_ORDER_MISPREDICTED);
 
 	profile_source_say(source, stderr);
+	problems_say_source(source, stderr);
 	top_say(top, stderr);
-	output_open(&output, options);
+	output_open(&output, &options->output);
 	r = options->json ? top_write_json(top, output.f) : top_write_table(top, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;

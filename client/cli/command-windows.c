@@ -101,7 +101,7 @@ static int list(struct connection *connection, const struct options *options, st
 				    fault);
 	if (r < 0)
 		return r;
-	output_open(&output, options);
+	output_open(&output, &options->output);
 	r = write_windows(&windows, &output, options->json);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
@@ -153,7 +153,7 @@ static int follow(struct connection *connection, const struct options *options, 
 int command_windows(const struct options *options, struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *connection = NULL;
-	int r = connection_open(&connection, options->socket, fault);
+	int r = connection_open(&connection, options->source.socket, fault);
 
 	if (r < 0)
 		return r;

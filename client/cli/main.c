@@ -17,10 +17,10 @@ enum exit_status {
 	STATUS_USAGE = 2,
 };
 
-static int (*const commands[OPTIONS_N_COMMANDS])(const struct options *, struct fault *) = {
-	[OPTIONS_STATUS] = command_status, [OPTIONS_WINDOWS] = command_windows,
-	[OPTIONS_TOP] = command_top,       [OPTIONS_DIFF] = command_diff,
-	[OPTIONS_DUMP] = command_dump,     [OPTIONS_ANNOTATE] = command_annotate,
+static int (*const commands[N_COMMANDS])(const struct options *, struct fault *) = {
+	[COMMAND_STATUS] = command_status, [COMMAND_WINDOWS] = command_windows,
+	[COMMAND_TOP] = command_top,       [COMMAND_DIFF] = command_diff,
+	[COMMAND_DUMP] = command_dump,     [COMMAND_ANNOTATE] = command_annotate,
 };
 
 static int complain(const struct fault *fault, enum exit_status status)

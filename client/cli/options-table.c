@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/rpc/connection.h"
 #include "common/util/macro.h"
 
-#define TOP     (1u << OPTIONS_TOP)
-#define DUMP    (1u << OPTIONS_DUMP)
-#define WINDOWS (1u << OPTIONS_WINDOWS)
-#define DIFF    (1u << OPTIONS_DIFF)
+#define TOP     (1u << COMMAND_TOP)
+#define DUMP    (1u << COMMAND_DUMP)
+#define WINDOWS (1u << COMMAND_WINDOWS)
+#define DIFF    (1u << COMMAND_DIFF)
 #define DATA    (TOP | DIFF | DUMP)
-#define CODE    (1u << OPTIONS_ANNOTATE)
+#define CODE    (1u << COMMAND_ANNOTATE)
 #define ALL     OPTIONS_ALL_COMMANDS
 
 const struct option_spec option_specs[] = {
@@ -96,20 +97,20 @@ const struct option_spec *option_find(int key, unsigned int *ret_commands)
 	return found;
 }
 
-const struct command_spec command_specs[OPTIONS_N_COMMANDS] = {
-	[OPTIONS_STATUS] = { "status", "status", "what branchd samples, how, at what cost", 0, 0,
+const struct command_spec command_specs[N_COMMANDS] = {
+	[COMMAND_STATUS] = { "status", "status", "what branchd samples, how, at what cost", 0, 0,
 			     NULL, NULL },
-	[OPTIONS_WINDOWS] = { "windows", "windows [--since TIME] [--until TIME]",
+	[COMMAND_WINDOWS] = { "windows", "windows [--since TIME] [--until TIME]",
 			      "the windows there are", 0, 0, NULL, NULL },
-	[OPTIONS_TOP] = { "top", "top [WINDOW] [--by WHAT] [-n N]", "what is hot, hottest first", 0,
+	[COMMAND_TOP] = { "top", "top [WINDOW] [--by WHAT] [-n N]", "what is hot, hottest first", 0,
 			  1, "one WINDOW", NULL },
-	[OPTIONS_DIFF] = { "diff", "diff WINDOW WINDOW [--by WHAT] [-n N]",
+	[COMMAND_DIFF] = { "diff", "diff WINDOW WINDOW [--by WHAT] [-n N]",
 			   "what moved from one to the other", 2, 2, "two WINDOWs",
 			   "diff yesterday-10:00 10:00" },
-	[OPTIONS_ANNOTATE] = { "annotate", "annotate SYMBOL [WINDOW] [--source]",
+	[COMMAND_ANNOTATE] = { "annotate", "annotate SYMBOL [WINDOW] [--source]",
 			       "how often each instruction ran", 1, 2, "a SYMBOL and one WINDOW",
 			       "annotate main -5min" },
-	[OPTIONS_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
+	[COMMAND_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
 			   "everything that is known", 0, 1, "one WINDOW", NULL },
 };
 
@@ -148,9 +149,9 @@ static void print_references(void)
 	     "Without it, it is the last five minutes.");
 }
 
-void options_print_help(enum options_command command)
+void options_print_help(enum command_id command)
 {
-	if (command < OPTIONS_N_COMMANDS) {
+	if (command < N_COMMANDS) {
 		printf("branchctl %s [OPTION...]\n%s\n", command_specs[command].usage,
 		       command_specs[command].help);
 		print_options(1u << command);
@@ -161,7 +162,7 @@ void options_print_help(enum options_command command)
 	puts("branchctl COMMAND [OPTION...]\n"
 	     "Shows where the time goes: by function, path, branch and basic block.\n\n"
 	     "Commands:");
-	for (int i = 0; i < OPTIONS_N_COMMANDS; i++)
+	for (int i = 0; i < N_COMMANDS; i++)
 		printf("  %-38s %s\n", command_specs[i].usage, command_specs[i].help);
 	print_options(ALL);
 	print_references();

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/cli/options.h"
+#include "client/cli/command-id.h"
 
 enum option_key {
 	KEY_ROWS = 'n',
@@ -54,7 +54,7 @@ struct option_spec {
 	const char *name;
 	int key;
 	const char *argument;  /* in brackets where it may be left out */
-	unsigned int commands; /* bits: 1 << enum options_command */
+	unsigned int commands; /* bits: 1 << enum command_id */
 	const char *help;
 };
 
@@ -73,9 +73,9 @@ struct command_spec {
 	const char *operands, *example; /* in a sentence, where it takes any */
 };
 
-extern const struct command_spec command_specs[OPTIONS_N_COMMANDS];
+extern const struct command_spec command_specs[N_COMMANDS];
 
-#define OPTIONS_ALL_COMMANDS ((1u << OPTIONS_N_COMMANDS) - 1)
+#define OPTIONS_ALL_COMMANDS ((1u << N_COMMANDS) - 1)
 
-/* Help on @command, or, where that is OPTIONS_N_COMMANDS, on all. To stdout. */
-void options_print_help(enum options_command command);
+/* Help on @command, or, where that is N_COMMANDS, on all. To stdout. */
+void options_print_help(enum command_id command);

@@ -16,6 +16,7 @@
 
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
+#include "client/rpc/connection.h"
 #include "client/source/window-ref.h"
 #include "common/util/macro.h"
 
@@ -40,7 +41,7 @@ static int parse_rows(struct parse *parse, const char *argument)
 
 	if (r < 0)
 		return r;
-	parse->options.n_rows = (size_t)n;
+	parse->options.top.n_rows = (size_t)n;
 	parse->options.rows_given = true;
 	return 0;
 }
@@ -49,7 +50,7 @@ static int parse_rows(struct parse *parse, const char *argument)
 static void parse_by(struct parse *parse, const char *argument)
 {
 	parse->options.by_given = true;
-	parse->wrong_by = view_parse(&parse->options.by, argument) < 0 ? argument : NULL;
+	parse->wrong_by = view_parse(&parse->options.top.by, argument) < 0 ? argument : NULL;
 }
 
 static int parse_format(struct parse *parse, const char *argument)
@@ -66,7 +67,7 @@ static int parse_format(struct parse *parse, const char *argument)
 
 static int apply_filter(struct parse *parse, int key, const char *argument)
 {
-	struct profile_filter *filter = &parse->options.filter;
+	struct profile_filter *filter = &parse->options.source.filter;
 
 	switch (key) {
 	case KEY_PID:
@@ -92,27 +93,29 @@ static int apply_filter(struct parse *parse, int key, const char *argument)
 
 static int apply_reading(struct options *options, int key, const char *argument)
 {
+	struct profile_source_settings *source = &options->source;
+
 	switch (key) {
 	case KEY_EVENT:
-		options->event = argument;
+		source->event = argument;
 		return 0;
 	case KEY_FORCE:
-		options->force = true;
+		source->force = true;
 		return 0;
 	case KEY_SYMFS:
-		options->symbols.symfs = argument;
+		source->symbols.symfs = argument;
 		return 0;
 	case KEY_DEBUG_DIR:
-		options->symbols.debug_dir = argument;
+		source->symbols.debug_dir = argument;
 		return 0;
 	case KEY_KALLSYMS:
-		options->symbols.kallsyms = argument;
+		source->symbols.kallsyms = argument;
 		return 0;
 	case KEY_NO_STITCH:
-		options->no_stitch = true;
+		source->no_stitch = true;
 		return 0;
 	case KEY_INLINE:
-		options->inlined = true;
+		options->top.inlined = true;
 		return 0;
 	}
 	return -ENOENT;
@@ -165,11 +168,12 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 		parse_by(parse, argument);
 		return 0;
 	case KEY_TREE:
-		return options_parse_tree(argument, &options->tree, parse->fault);
+		return options_parse_tree(argument, &options->top.tree, parse->fault);
 	case KEY_BRANCH_KIND:
-		return options_parse_branch_kinds(argument, &options->branch_kinds, parse->fault);
+		return options_parse_branch_kinds(argument, &options->top.branch_kinds,
+						  parse->fault);
 	case KEY_MISPREDICTED:
-		options->mispredicted = true;
+		options->top.mispredicted = true;
 		return 0;
 	case KEY_ROWS:
 		return parse_rows(parse, argument);
@@ -185,25 +189,25 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 		options->once = true;
 		return 0;
 	case KEY_SINCE:
-		return options_parse_time("--since", argument, options->now_us, false,
+		return options_parse_time("--since", argument, options->source.now_us, false,
 					  &options->since_us, parse->fault);
 	case KEY_UNTIL:
-		return options_parse_time("--until", argument, options->now_us, true,
+		return options_parse_time("--until", argument, options->source.now_us, true,
 					  &options->until_us, parse->fault);
 	case KEY_FOLLOW:
 		options->follow = true;
 		return 0;
 	case KEY_SOCKET:
-		options->socket = argument;
+		options->source.socket = argument;
 		return 0;
 	case KEY_JSON:
 		options->json = true;
 		return 0;
 	case KEY_NO_PAGER:
-		options->no_pager = true;
+		options->output.no_pager = true;
 		return 0;
 	case KEY_COLOR:
-		if (color_parse(&options->color, argument) < 0)
+		if (color_parse(&options->output.color, argument) < 0)
 			return options_wrong(parse->fault, "--color", argument,
 					     "auto, always or never");
 		return 0;
@@ -308,11 +312,11 @@ static int read_command(struct parse *parse, const char *word)
 {
 	struct options *options = &parse->options;
 
-	for (int i = 0; i < OPTIONS_N_COMMANDS; i++)
+	for (int i = 0; i < N_COMMANDS; i++)
 		if (strcmp(word, command_specs[i].name) == 0) {
-			options->command = (enum options_command)i;
-			if (i == OPTIONS_DIFF || i == OPTIONS_DUMP) /* as only they need them */
-				options->symbols.max_code_bytes = SIZE_MAX;
+			options->command = (enum command_id)i;
+			if (i == COMMAND_DIFF || i == COMMAND_DUMP) /* as only they need them */
+				options->source.symbols.max_code_bytes = SIZE_MAX;
 			return 0;
 		}
 	return fault_set(parse->fault, -EINVAL,
@@ -339,7 +343,7 @@ static int check_samples(const struct parse *parse, const struct window_ref *ref
 
 static int refuse_view(struct parse *parse, const char *name)
 {
-	if (parse->options.command == OPTIONS_DIFF)
+	if (parse->options.command == COMMAND_DIFF)
 		return options_wrong(parse->fault, "diff --by", name,
 				     "one of function, stream, block, line, object, process, unit");
 	return options_wrong(parse->fault, "--by", name,
@@ -353,13 +357,14 @@ static int check_diff(struct parse *parse)
 	struct options *options = &parse->options;
 	struct window_ref reference;
 
-	if (options->by == VIEW_STACK || options->by == VIEW_BRANCH)
-		return refuse_view(parse, view_name(options->by));
+	if (options->top.by == VIEW_STACK || options->top.by == VIEW_BRANCH)
+		return refuse_view(parse, view_name(options->top.by));
 	if (!options->before != !options->after)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the folders of the old "
 				 "and the new sources");
-	return window_ref_parse(&reference, options->other, options->now_us, parse->fault);
+	return window_ref_parse(&reference, options->new_window, options->source.now_us,
+				parse->fault);
 }
 
 static int check_window(struct parse *parse)
@@ -368,14 +373,15 @@ static int check_window(struct parse *parse)
 	struct window_ref reference;
 	int r;
 
-	r = window_ref_parse(&reference, options->window, options->now_us, parse->fault);
+	r = window_ref_parse(&reference, options->source.window, options->source.now_us,
+			     parse->fault);
 	if (r >= 0)
 		r = check_samples(parse, &reference);
-	if (r >= 0 && options->command == OPTIONS_DIFF)
+	if (r >= 0 && options->command == COMMAND_DIFF)
 		r = check_diff(parse);
 	if (r < 0)
 		return r;
-	if (options->command == OPTIONS_DUMP && options->inlined && !options->samples)
+	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
 		return fault_set(parse->fault, -EINVAL, "dump takes --inline with --samples only");
 	return 0;
 }
@@ -402,11 +408,12 @@ static int check(struct parse *parse)
 				 command->name, command->operands, command->example);
 	if (parse->wrong_by)
 		return refuse_view(parse, parse->wrong_by);
-	if ((options->branch_kinds || options->mispredicted) && options->by != VIEW_BRANCH)
+	if ((options->top.branch_kinds || options->top.mispredicted) &&
+	    options->top.by != VIEW_BRANCH)
 		return fault_set(parse->fault, -EINVAL,
 				 "%s is about branches: give --by branch, too",
-				 options->mispredicted ? "--mispredicted" : "--branch-kind");
-	if (options->tree && options->by != VIEW_STACK)
+				 options->top.mispredicted ? "--mispredicted" : "--branch-kind");
+	if (options->top.tree && options->top.by != VIEW_STACK)
 		return fault_set(parse->fault, -EINVAL,
 				 "--tree is about stacks: give --by stack, too");
 	if (options->since_us >= options->until_us)
@@ -424,10 +431,10 @@ static void take_operands(struct parse *parse)
 	struct options *options = &parse->options;
 	int first = 1;
 
-	if (options->command == OPTIONS_ANNOTATE)
-		options->code = get_operand(parse, first++);
-	options->window = get_operand(parse, first);
-	options->other = get_operand(parse, first + 1);
+	if (options->command == COMMAND_ANNOTATE)
+		options->symbol = get_operand(parse, first++);
+	options->source.window = get_operand(parse, first);
+	options->new_window = get_operand(parse, first + 1);
 }
 
 static int read_operands(struct parse *parse)
@@ -444,8 +451,7 @@ static int read_operands(struct parse *parse)
 			return r;
 	}
 	if (parse->help) {
-		options_print_help(parse->n_operands > 0 ? parse->options.command :
-							   OPTIONS_N_COMMANDS);
+		options_print_help(parse->n_operands > 0 ? parse->options.command : N_COMMANDS);
 		return 0;
 	}
 	if (parse->n_operands == 0)
@@ -468,13 +474,15 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 {
 	struct parse parse = {
 		.options = {
-			.n_rows = OPTIONS_DEFAULT_ROWS,
-			.filter = PROFILE_FILTER_INIT,
+			.source = {
+				.filter = PROFILE_FILTER_INIT,
+				.socket = CONNECTION_DEFAULT_PATH,
+				.symbols.home = getenv("HOME"),
+				.now_us = read_clock(),
+			},
+			.top.n_rows = OPTIONS_DEFAULT_ROWS,
 			.until_us = UINT64_MAX,
 			.percent_limit = -1,
-			.socket = CONNECTION_DEFAULT_PATH,
-			.symbols.home = getenv("HOME"),
-			.now_us = read_clock(),
 		},
 		.fault = fault,
 		.commands = OPTIONS_ALL_COMMANDS,

@@ -9,63 +9,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/rpc/connection.h"
-#include "client/term/color.h"
-#include "client/view/tree.h"
-#include "client/view/view.h"
-#include "common/profile/filter.h"
-#include "common/symbol/symbolizer.h"
+#include "client/cli/command-id.h"
+#include "client/source/profile-source.h"
+#include "client/term/output.h"
+#include "client/view/top.h"
 #include "common/util/fault.h"
 
 #define OPTIONS_DEFAULT_ROWS 20
 #define OPTIONS_MAX_CHANGED  64
 
-enum options_command {
-	OPTIONS_STATUS,
-	OPTIONS_WINDOWS,
-	OPTIONS_TOP,
-	OPTIONS_DIFF,
-	OPTIONS_ANNOTATE,
-	OPTIONS_DUMP,
-	OPTIONS_N_COMMANDS,
-};
-
+/* All strings are the command line's. */
 struct options {
-	enum options_command command;
-	const char *window; /* NULL: none was given */
-	const char *other;  /* that window is compared with */
-	const char *socket;
-	uint64_t now_us;             /* what times were reckoned from */
+	enum command_id command;
+	struct profile_source_settings source; /* without parts */
+	struct output_settings output;
+	bool json;
+
+	/* windows */
 	uint64_t since_us, until_us; /* 0 and UINT64_MAX: not given */
 	bool follow;
 
-	enum view_by by;
+	/* top, and what diff and dump --samples share with it */
+	struct top_settings top;
 	bool by_given;
-	enum view_tree_first tree;
-	size_t n_rows; /* 0: all */
 	bool rows_given;
-	uint32_t branch_kinds; /* a bit for each enum branch_kind, 0: all */
-	bool mispredicted;     /* only those that ever were */
 	bool once;
-	bool all;
-	double percent_limit; /* negative: not given */
+
+	/* diff */
+	const char *new_window; /* compared with source.window */
 	const char *before, *after;
 	const char *changed[OPTIONS_MAX_CHANGED];
 	size_t n_changed;
-	bool samples;
-	const char *code; /* what to annotate */
+	double percent_limit; /* negative: not given */
+	bool all;
+
+	/* annotate */
+	const char *symbol;
 	bool with_source;
 
-	struct profile_filter filter; /* its strings are the command line's, as are all here */
-	bool force;
-	const char *event;
-	struct symbolizer_settings symbols;
-	bool no_stitch;
-	bool inlined;
-
-	bool json;
-	bool no_pager;
-	enum color_mode color;
+	/* dump */
+	bool samples;
 };
 
 /*

@@ -33,25 +33,25 @@ static int pair(struct comparison *comparison)
 	return r;
 }
 
-static int find_changes(struct comparison *comparison, const struct options *options)
+static int find_changes(struct comparison *comparison, const struct comparison_settings *settings)
 {
-	struct change_detector_settings settings = {
+	struct change_detector_settings detection = {
 		.pairing = comparison->pairing,
 		.map = comparison->map,
-		.named = options->changed,
-		.n_named = options->n_changed,
+		.named = settings->changed,
+		.n_named = settings->n_changed,
 	};
 	int r;
 
-	memcpy(settings.sources, comparison->sources, sizeof(settings.sources));
-	r = change_detector_new(&comparison->changes, &settings);
+	memcpy(detection.sources, comparison->sources, sizeof(detection.sources));
+	r = change_detector_new(&comparison->changes, &detection);
 	return r < 0 ? r :
 		       address_map_new(&comparison->counterparts, comparison->sources,
 				       comparison->pairing, comparison->changes, comparison->map);
 }
 
 int comparison_new(struct comparison **ret, const struct profile_source *const sources[N_SIDES],
-		   const struct options *options, struct fault *fault)
+		   const struct comparison_settings *settings, struct fault *fault)
 {
 	_cleanup_(comparison_freep) struct comparison *comparison = calloc(1, sizeof(*comparison));
 	int r = 0;
@@ -59,13 +59,13 @@ int comparison_new(struct comparison **ret, const struct profile_source *const s
 	if (!comparison)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	memcpy(comparison->sources, sources, sizeof(comparison->sources));
-	if (options->before)
-		r = line_map_new(&comparison->map, options->before, options->after, fault);
+	if (settings->before)
+		r = line_map_new(&comparison->map, settings->before, settings->after, fault);
 	if (r < 0)
 		return r;
 	r = pair(comparison);
 	if (r >= 0)
-		r = find_changes(comparison, options);
+		r = find_changes(comparison, settings);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));
 	*ret = TAKE_PTR(comparison);

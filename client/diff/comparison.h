@@ -4,12 +4,18 @@
  */
 #pragma once
 
-#include "client/cli/options.h"
 #include "client/diff/address-map.h"
 #include "client/diff/change-detector.h"
 #include "client/diff/line-map.h"
 #include "client/diff/object-match.h"
 #include "client/source/profile-source.h"
+
+/* What the user says of the two. Its strings are the caller's. */
+struct comparison_settings {
+	const char *before, *after; /* folders of the old and the new sources; both or NULL */
+	const char *const *changed; /* names of changed functions */
+	size_t n_changed;
+};
 
 struct comparison {
 	const struct profile_source *sources[N_SIDES];
@@ -20,9 +26,9 @@ struct comparison {
 	struct address_map *counterparts;
 };
 
-/* Borrows @sources and what @options hold. 0, or -errno and @fault. */
+/* Borrows @sources and what @settings point to. 0, or -errno and @fault. */
 int comparison_new(struct comparison **ret, const struct profile_source *const sources[N_SIDES],
-		   const struct options *options, struct fault *fault);
+		   const struct comparison_settings *settings, struct fault *fault);
 struct comparison *comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(struct comparison *, comparison_free);
 

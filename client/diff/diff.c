@@ -66,19 +66,19 @@ static void describe_side(struct diff *diff, enum side which, const struct profi
 		side->per_second = weight / side->seconds;
 }
 
-static double limit_of(const struct options *options, enum view_by by)
+static double limit_of(const struct diff_settings *settings)
 {
-	if (options->all)
+	if (settings->all)
 		return 0;
-	if (options->percent_limit >= 0)
-		return options->percent_limit;
-	return by == VIEW_BLOCK || by == VIEW_STREAM ? DEFAULT_LIMIT : 0;
+	if (settings->percent_limit >= 0)
+		return settings->percent_limit;
+	return settings->by == VIEW_BLOCK || settings->by == VIEW_STREAM ? DEFAULT_LIMIT : 0;
 }
 
-static int compare(struct diff *diff, const struct comparison *with, const struct options *options,
-		   struct fault *fault)
+static int compare(struct diff *diff, const struct comparison *with,
+		   const struct diff_settings *settings, struct fault *fault)
 {
-	double limit = limit_of(options, diff->by);
+	double limit = limit_of(settings);
 	int r;
 
 	if (diff->by == VIEW_BLOCK) {
@@ -93,7 +93,7 @@ static int compare(struct diff *diff, const struct comparison *with, const struc
 		diff->n_compared = r < 0 ? 0 : diff->streams->n_compared;
 		return r;
 	}
-	r = diff_shares_new(&diff->shares, diff->by, with, options->inlined, limit, fault);
+	r = diff_shares_new(&diff->shares, diff->by, with, settings->inlined, limit, fault);
 	diff->n_rows = r < 0 ? 0 : diff->shares->n_rows;
 	diff->n_compared = r < 0 ? 0 : diff->shares->n_compared;
 	return r;
@@ -112,27 +112,27 @@ static size_t count_shown(const struct diff *diff)
 	return n;
 }
 
-int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
-	     const struct options *options, struct fault *fault)
+int diff_new(struct diff **ret, const struct comparison *with, const struct diff_settings *settings,
+	     struct fault *fault)
 {
 	_cleanup_(diff_freep) struct diff *diff = calloc(1, sizeof(*diff));
 	int r;
 
 	if (!diff)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	diff->by = by;
+	diff->by = settings->by;
 	diff->is_clock = is_clock(with->sources[SIDE_OLD]) && is_clock(with->sources[SIDE_NEW]);
 	diff->same_event = is_same_event(with->sources[SIDE_OLD]->all->info.event,
 					 with->sources[SIDE_NEW]->all->info.event);
 	for (int side = 0; side < N_SIDES; side++) {
 		describe_side(diff, (enum side)side, with->sources[side]);
-		diff->sides[side].places.lines = options->inlined || by == VIEW_STREAM;
+		diff->sides[side].places.lines = settings->inlined || diff->by == VIEW_STREAM;
 	}
-	r = compare(diff, with, options, fault);
+	r = compare(diff, with, settings, fault);
 	if (r < 0)
 		return r;
-	diff->n_each = options->n_rows;
-	if (options->n_rows == 0 || (options->all && !options->rows_given))
+	diff->n_each = settings->n_rows;
+	if (settings->n_rows == 0 || (settings->all && !settings->rows_given))
 		diff->n_each = diff->n_rows;
 	diff->n_shown = count_shown(diff);
 	*ret = TAKE_PTR(diff);

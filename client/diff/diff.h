@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/cli/options.h"
 #include "client/diff/block.h"
 #include "client/diff/comparison.h"
 #include "client/diff/share.h"
@@ -20,6 +19,16 @@
  * them).
  */
 #define DIFF_PARTS 12
+
+/* Which view of a comparison, and what of it. */
+struct diff_settings {
+	enum view_by by;
+	bool inlined;         /* with inlined calls and source lines */
+	bool all;             /* rows however small or within noise */
+	double percent_limit; /* rows with less in both are left out; negative: the view's own */
+	size_t n_rows;        /* 0: all */
+	bool rows_given;      /* @n_rows counts even with @all */
+};
 
 struct diff_side {
 	const struct profile_source *source;
@@ -42,8 +51,8 @@ struct diff {
 	struct diff_streams *streams;
 };
 
-/* View @by of what is compared (borrowed), as @options ask for. 0, or -errno and @fault. */
-int diff_new(struct diff **ret, enum view_by by, const struct comparison *with,
-	     const struct options *options, struct fault *fault);
+/* The view of @with (borrowed) that @settings ask for. 0, or -errno and @fault. */
+int diff_new(struct diff **ret, const struct comparison *with, const struct diff_settings *settings,
+	     struct fault *fault);
 struct diff *diff_free(struct diff *diff);
 DEFINE_CLEANUP(struct diff *, diff_free);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "client/live/feed.h"
 #include "client/live/page.h"
@@ -21,7 +20,7 @@
 #define TREE_ROWS 200 /* lighter ones are not worth scrolling to */
 
 struct live {
-	struct options options; /* its view is that of @state */
+	struct live_settings settings; /* its view is that of @state */
 	struct live_state state;
 	struct live_filter filter;
 	struct live_feed *feed;
@@ -40,27 +39,20 @@ static uint64_t now_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-bool live_is_wanted(const struct options *options)
-{
-	const char *term = getenv("TERM");
-
-	return !options->window && !options->once && !options->json && isatty(STDIN_FILENO) &&
-	       isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
 /* The rows of the view, of what there is. */
 static int make_rows(struct live *live)
 {
 	const struct live_state *state = &live->state;
+	struct top_settings *top = &live->settings.top;
 	size_t order = state->orders[state->by];
 
 	live->top = top_free(live->top);
 	if (!live->source->shown)
 		return 0;
-	live->options.by = state->by;
-	live->options.tree = state->by == VIEW_STACK ? (enum view_tree_first)order : VIEW_TREE_NONE;
-	live->options.n_rows = live->options.tree && !live->filter.words[0] ? TREE_ROWS : 0;
-	if (top_new(&live->top, live->source, &live->options) < 0)
+	top->by = state->by;
+	top->tree = state->by == VIEW_STACK ? (enum view_tree_first)order : VIEW_TREE_NONE;
+	top->n_rows = top->tree && !live->filter.words[0] ? TREE_ROWS : 0;
+	if (top_new(&live->top, live->source, top) < 0)
 		return -ENOMEM;
 	if (order > 0)
 		top_sort(live->top, order);
@@ -110,7 +102,7 @@ static struct live_page page_of(struct live *live)
 		.now_us = now_us(),
 		.n_rows = screen_rows(live->screen),
 		.n_columns = screen_columns(live->screen),
-		.colors = color_wanted(live->options.color, true),
+		.colors = color_wanted(live->settings.color, true),
 	};
 }
 
@@ -161,27 +153,27 @@ static int run(struct live *live)
 
 static int open_all(struct live *live, struct fault *fault)
 {
-	bool colors = color_wanted(live->options.color, true);
+	bool colors = color_wanted(live->settings.color, true);
 	int r;
 
-	r = live_feed_start(&live->feed, live->options.socket, fault);
+	r = live_feed_start(&live->feed, live->settings.socket, fault);
 	if (r < 0)
 		return r;
-	r = profile_source_new(&live->source, &live->options);
+	r = profile_source_new(&live->source, &live->settings.symbols);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));
-	live_filter_format(live->state.filter, &live->options.filter);
+	live_filter_format(live->state.filter, &live->settings.filter);
 	live_filter_parse(&live->filter, live->state.filter, &live->filter_trouble);
-	live->state.by = live->options.by;
-	if (live->options.mispredicted)
+	live->state.by = live->settings.top.by;
+	if (live->settings.top.mispredicted)
 		live->state.orders[VIEW_BRANCH] = TOP_ORDER_MISPREDICTED;
-	live->state.orders[VIEW_STACK] = live->options.tree;
+	live->state.orders[VIEW_STACK] = live->settings.top.tree;
 	return screen_open(&live->screen, colors, fault);
 }
 
-int live_run(const struct options *options, struct fault *fault)
+int live_run(const struct live_settings *settings, struct fault *fault)
 {
-	struct live live = { .options = *options };
+	struct live live = { .settings = *settings };
 	int r;
 
 	r = open_all(&live, fault);

@@ -4,13 +4,20 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "client/cli/options.h"
+#include "client/term/color.h"
+#include "client/view/top.h"
+#include "common/profile/filter.h"
+#include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
 
-/* Is that what the options ask for, and where they are asked? */
-bool live_is_wanted(const struct options *options);
+/* How the view starts. Its strings are the caller's. */
+struct live_settings {
+	const char *socket;
+	struct symbolizer_settings symbols;
+	struct profile_filter filter;
+	struct top_settings top;
+	enum color_mode color;
+};
 
 /* Until the user quits. -errno and @fault where it cannot begin. */
-int live_run(const struct options *options, struct fault *fault);
+int live_run(const struct live_settings *settings, struct fault *fault);

@@ -111,3 +111,9 @@ void problems_say(const struct symbolizer *symbolizer, const struct profile *pro
 		write_problems(f, &problems);
 	free(problems.samples);
 }
+
+void problems_say_source(const struct profile_source *source, FILE *f)
+{
+	if (source->is_recording)
+		problems_say(source->symbolizer, source->all, f);
+}

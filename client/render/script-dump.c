@@ -26,7 +26,7 @@
 #define MAX_INLINED 64
 
 struct script_dump {
-	const struct options *options;
+	const struct script_dump_settings *settings;
 	struct recording *recording;
 	struct processes *processes;
 	struct symbolizer *symbolizer;
@@ -60,8 +60,8 @@ static int check_readable_twice(const char *path, struct fault *fault)
 static int open_recording(struct script_dump *samples, struct fault *fault)
 {
 	samples->recording = recording_free(samples->recording);
-	return recording_open(&samples->recording, samples->options->window,
-			      samples->options->force, fault);
+	return recording_open(&samples->recording, samples->settings->path,
+			      samples->settings->force, fault);
 }
 
 /* Once to the end. */
@@ -86,7 +86,7 @@ static int read_through(struct script_dump *samples, struct fault *fault)
 
 static int choose_source(struct script_dump *samples, struct fault *fault)
 {
-	int64_t source = load_choose_source(samples->recording, samples->options->event, fault);
+	int64_t source = load_choose_source(samples->recording, samples->settings->event, fault);
 
 	if (source < 0)
 		return (int)source;
@@ -112,21 +112,22 @@ static int first_reading(struct script_dump *samples, struct fault *fault)
 	return 0;
 }
 
-int script_dump_open(struct script_dump **ret, const struct options *options, struct fault *fault)
+int script_dump_open(struct script_dump **ret, const struct script_dump_settings *settings,
+		     struct fault *fault)
 {
 	_cleanup_(script_dump_freep) struct script_dump *samples = calloc(1, sizeof(*samples));
 	int r;
 
 	if (!samples)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	samples->options = options;
-	r = check_readable_twice(options->window, fault);
+	samples->settings = settings;
+	r = check_readable_twice(settings->path, fault);
 	if (r >= 0)
 		r = first_reading(samples, fault);
 	if (r < 0)
 		return r;
 	if (processes_new(&samples->processes) < 0 ||
-	    symbolizer_new(&samples->symbolizer, &options->symbols) < 0)
+	    symbolizer_new(&samples->symbolizer, &settings->symbols) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	*ret = TAKE_PTR(samples);
 	return 0;
@@ -160,7 +161,7 @@ void script_dump_say(const struct script_dump *samples, FILE *f)
 
 	if (damage->fault.text[0] != '\0')
 		text_say(f, "%s: %s; lost: the %" PRIu64 " bytes from there on",
-			 samples->options->window, damage->fault.text, damage->n_bytes_lost);
+			 samples->settings->path, damage->fault.text, damage->n_bytes_lost);
 	say_others(samples, f);
 }
 
@@ -216,7 +217,7 @@ static void write_inlined(struct script_dump *samples, const struct frame *frame
 
 static void write_frame(struct script_dump *samples, const struct frame *frame, FILE *f)
 {
-	if (samples->options->inlined)
+	if (samples->settings->inlined)
 		write_inlined(samples, frame, f);
 	fprintf(f, "\t%16" PRIx64 " ", frame->address);
 	if (frame->symbol.name) {
@@ -271,7 +272,7 @@ static bool leaf_wanted(const struct profile_filter *filter, const struct frame 
 
 static int write_sample(struct script_dump *samples, const struct event *event, FILE *f)
 {
-	const struct profile_filter *filter = &samples->options->filter;
+	const struct profile_filter *filter = &samples->settings->filter;
 	const struct sample *sample = &event->sample;
 	const struct process_context *process_context =
 		processes_find(samples->processes, event->pid);
@@ -318,7 +319,7 @@ static int start_stitching(struct script_dump *samples, struct fault *fault)
 	};
 
 	samples->stitch = stitch_free(samples->stitch);
-	if (samples->options->no_stitch || stitch_new(&samples->stitch, &settings) >= 0)
+	if (samples->settings->no_stitch || stitch_new(&samples->stitch, &settings) >= 0)
 		return 0;
 	return fault_set(fault, -ENOMEM, "out of memory");
 }
@@ -336,8 +337,7 @@ int script_dump_write(struct script_dump *samples, FILE *f, struct fault *fault)
 	while ((r = recording_next(samples->recording, &event, fault)) > 0) {
 		r = write_event(samples, &event, f);
 		if (r < 0)
-			return fault_set(fault, r, "%s: %s", samples->options->window,
-					 strerror(-r));
+			return fault_set(fault, r, "%s: %s", samples->settings->path, strerror(-r));
 		if (ferror(f))
 			return 0;
 	}

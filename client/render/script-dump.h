@@ -8,16 +8,30 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "client/cli/options.h"
+#include "common/profile/filter.h"
+#include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
 struct script_dump;
 
-/* The first reading. -errno and @fault. Borrows @options. */
-int script_dump_open(struct script_dump **ret, const struct options *options, struct fault *fault);
+/* Its strings are the caller's. */
+struct script_dump_settings {
+	const char *path;  /* of the recording */
+	const char *event; /* NULL: the first */
+	struct profile_filter filter;
+	struct symbolizer_settings symbols;
+	bool force; /* use what is sound of a damaged recording */
+	bool no_stitch;
+	bool inlined; /* with inlined calls */
+};
+
+/* The first reading. -errno and @fault. Borrows @settings. */
+int script_dump_open(struct script_dump **ret, const struct script_dump_settings *settings,
+		     struct fault *fault);
 struct script_dump *script_dump_free(struct script_dump *samples);
 DEFINE_CLEANUP(struct script_dump *, script_dump_free);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/render/problems.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
 #include "client/source/window-ref.h"
@@ -16,14 +15,14 @@
 #include "common/builder/load.h"
 #include "common/util/cleanup.h"
 
-int profile_source_new(struct profile_source **ret, const struct options *options)
+int profile_source_new(struct profile_source **ret, const struct symbolizer_settings *symbols)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = calloc(1, sizeof(*source));
 	int r;
 
 	if (!source)
 		return -ENOMEM;
-	r = symbolizer_new(&source->symbolizer, &options->symbols);
+	r = symbolizer_new(&source->symbolizer, symbols);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(source);
@@ -56,25 +55,25 @@ struct profile_source *profile_source_free(struct profile_source *source)
 	return NULL;
 }
 
-static int load_recording(struct profile_source *source, const struct options *options,
-			  struct fault *fault)
+static int load_recording(struct profile_source *source,
+			  const struct profile_source_settings *settings, struct fault *fault)
 {
 	struct progress progress;
-	struct load_settings settings = {
-		.force = options->force,
-		.no_stitch = options->no_stitch,
-		.event = options->event,
+	struct load_settings load = {
+		.force = settings->force,
+		.no_stitch = settings->no_stitch,
+		.event = settings->event,
 		.progress = progress_update,
 		.userdata = &progress,
 	};
 	int r;
 
 	source->is_recording = true;
-	source->name = strdup(options->window);
+	source->name = strdup(settings->window);
 	if (!source->name)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	progress_init(&progress);
-	r = profile_load(&source->profile, options->window, &settings, &source->damage,
+	r = profile_load(&source->profile, settings->window, &load, &source->damage,
 			 &source->others, fault);
 	progress_done(&progress);
 	if (r < 0)
@@ -118,15 +117,23 @@ static int hint_at_file(const struct window_ref *reference, int r, struct fault 
 		reference->text, reference->text);
 }
 
-/* What a part is of: the windows of @rows from number @first on, before @end. */
-static int load_part(struct profile_source *source, struct connection *connection,
-		     const struct options *options, const struct window_info *rows, size_t first,
+/* The windows to load, and from where. */
+struct loading {
+	const struct profile_source_settings *settings;
+	struct connection *connection;
+	const struct window_info *rows;
+	size_t n, n_parts;
+};
+
+/* Windows of number @first and on, before @end, become a part. */
+static int load_part(struct profile_source *source, const struct loading *loading, size_t first,
 		     size_t end, struct fault *fault)
 {
 	struct profile_source_part *part = &source->parts[source->n_parts];
 	int r;
 
-	r = daemon_api_get_profile(connection, rows[first].id, rows[end - 1].id, &options->filter,
+	r = daemon_api_get_profile(loading->connection, loading->rows[first].id,
+				   loading->rows[end - 1].id, &loading->settings->filter,
 				   &part->shown, &source->windows, fault);
 	if (r < 0)
 		return r;
@@ -146,19 +153,18 @@ static int merge_parts(struct profile_source *source)
 	return profile_merge(&source->profile, profiles, source->n_parts);
 }
 
-/* The windows of @rows in @n_parts parts, and the whole that these make. */
-static int load_in_parts(struct profile_source *source, struct connection *connection,
-			 const struct options *options, const struct window_info *rows, size_t n,
-			 size_t n_parts, struct fault *fault)
+/* The windows in parts, and the whole as the sum of its parts. */
+static int load_in_parts(struct profile_source *source, const struct loading *loading,
+			 struct fault *fault)
 {
+	size_t n = loading->n, n_parts = loading->n_parts;
 	int r = 0;
 
 	source->parts = calloc(n_parts, sizeof(*source->parts));
 	if (!source->parts)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	for (size_t i = 0; r >= 0 && i < n_parts; i++)
-		r = load_part(source, connection, options, rows, i * n / n_parts,
-			      (i + 1) * n / n_parts, fault);
+		r = load_part(source, loading, i * n / n_parts, (i + 1) * n / n_parts, fault);
 	if (r < 0)
 		return r;
 	r = merge_parts(source);
@@ -166,16 +172,16 @@ static int load_in_parts(struct profile_source *source, struct connection *conne
 }
 
 /* Two parts or more, or none: one is the whole. */
-static int load_functions(struct profile_source *source, struct connection *connection,
-			  const struct options *options, const struct window_info *rows, size_t n,
-			  size_t n_parts, struct fault *fault)
+static int load_functions(struct profile_source *source, const struct loading *loading,
+			  struct fault *fault)
 {
 	struct functions *functions;
 	int r;
 
-	r = daemon_api_get_functions(connection, rows[0].id, rows[n - 1].id,
-				     MAX(n_parts, (size_t)1), &options->filter, &source->functions,
-				     &source->windows, fault);
+	r = daemon_api_get_functions(loading->connection, loading->rows[0].id,
+				     loading->rows[loading->n - 1].id,
+				     MAX(loading->n_parts, (size_t)1), &loading->settings->filter,
+				     &source->functions, &source->windows, fault);
 	if (r < 0)
 		return r;
 	functions = source->functions;
@@ -191,40 +197,40 @@ static int load_functions(struct profile_source *source, struct connection *conn
 	return 0;
 }
 
-static int load_profiles(struct profile_source *source, struct connection *connection,
-			 const struct options *options, const struct window_info *rows, size_t n,
-			 size_t n_parts, struct fault *fault)
+static int load_profiles(struct profile_source *source, const struct loading *loading,
+			 struct fault *fault)
 {
-	if (n_parts > 1)
-		return load_in_parts(source, connection, options, rows, n, n_parts, fault);
-	return daemon_api_get_profile(connection, rows[0].id, rows[n - 1].id, &options->filter,
+	if (loading->n_parts > 1)
+		return load_in_parts(source, loading, fault);
+	return daemon_api_get_profile(loading->connection, loading->rows[0].id,
+				      loading->rows[loading->n - 1].id, &loading->settings->filter,
 				      &source->profile, &source->windows, fault);
 }
 
-static int load_windows(struct profile_source *source, const struct options *options,
-			const struct window_ref *reference, size_t n_parts, bool by_function,
-			struct fault *fault)
+static int load_windows(struct profile_source *source,
+			const struct profile_source_settings *settings,
+			const struct window_ref *reference, struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *connection = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
-	const struct window_info *rows;
-	size_t first = 0, n = 0;
+	struct loading loading = { .settings = settings };
+	size_t first = 0;
 	int r;
 
-	r = connection_open(&connection, options->socket, fault);
+	r = connection_open(&connection, settings->socket, fault);
 	if (r >= 0)
-		r = find_windows(connection, reference, &windows, &first, &n, fault);
+		r = find_windows(connection, reference, &windows, &first, &loading.n, fault);
 	if (r < 0)
 		return hint_at_file(reference, r, fault);
-	rows = &windows.rows[first];
-	n_parts = MIN(n, n_parts);
-	r = by_function ? load_functions(source, connection, options, rows, n, n_parts, fault) :
-			  -EOPNOTSUPP;
+	loading.connection = connection;
+	loading.rows = &windows.rows[first];
+	loading.n_parts = MIN(loading.n, settings->n_parts);
+	r = settings->by_function ? load_functions(source, &loading, fault) : -EOPNOTSUPP;
 	if (r == -EOPNOTSUPP)
-		r = load_profiles(source, connection, options, rows, n, n_parts, fault);
+		r = load_profiles(source, &loading, fault);
 	if (r < 0)
 		return r;
-	source->name = profile_source_format_windows(&source->windows, options->now_us);
+	source->name = profile_source_format_windows(&source->windows, settings->now_us);
 	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
 }
 
@@ -291,39 +297,33 @@ int profile_source_replace(struct profile_source *source, struct profile *profil
 	return profile_source_filter(source, filter);
 }
 
-int profile_source_open_parts(struct profile_source **ret, const struct options *options,
-			      size_t n_parts, bool by_function, struct fault *fault)
+int profile_source_open(struct profile_source **ret, const struct profile_source_settings *settings,
+			struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	struct window_ref reference;
 	int r;
 
-	r = window_ref_parse(&reference, options->window, options->now_us, fault);
+	r = window_ref_parse(&reference, settings->window, settings->now_us, fault);
 	if (r < 0)
 		return r;
-	r = profile_source_new(&source, options);
+	r = profile_source_new(&source, &settings->symbols);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));
 	if (reference.kind == WINDOW_REF_RECORDING)
-		r = load_recording(source, options, fault);
+		r = load_recording(source, settings, fault);
 	else
-		r = load_windows(source, options, &reference, n_parts, by_function, fault);
+		r = load_windows(source, settings, &reference, fault);
 	if (r < 0)
 		return r;
 	if (source->functions)
-		show_functions(source, &options->filter);
+		show_functions(source, &settings->filter);
 	else
-		r = profile_source_filter(source, &options->filter);
+		r = profile_source_filter(source, &settings->filter);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	*ret = TAKE_PTR(source);
 	return 0;
-}
-
-int profile_source_open(struct profile_source **ret, const struct options *options,
-			struct fault *fault)
-{
-	return profile_source_open_parts(ret, options, 0, false, fault);
 }
 
 /* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */
@@ -375,6 +375,4 @@ void profile_source_say(const struct profile_source *source, FILE *f)
 			 shown->info.event ?: "the first event", source->others);
 	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
 		text_say(f, "nothing in it matches the filters");
-	if (source->is_recording) /* the daemon's profiles have names */
-		problems_say(source->symbolizer, source->all, f);
 }

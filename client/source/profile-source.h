@@ -9,13 +9,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client/cli/options.h"
 #include "client/rpc/functions.h"
 #include "client/rpc/windows.h"
+#include "common/profile/filter.h"
 #include "common/profile/profile.h"
 #include "common/record/recording.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
+
+/* What to open, and how. Its strings are the caller's, and outlive the source. */
+struct profile_source_settings {
+	const char *window; /* a window reference; NULL: the last five minutes */
+	uint64_t now_us;    /* what its times count from */
+	struct profile_filter filter;
+	struct symbolizer_settings symbols;
+
+	/* of the daemon's windows */
+	const char *socket;
+	size_t n_parts;   /* most parts of their time to load as well; 0: none */
+	bool by_function; /* profile_source.functions are enough */
+
+	/* of a recording */
+	const char *event; /* NULL: the first */
+	bool force;        /* use what is sound of a damaged one */
+	bool no_stitch;
+};
 
 /* A part of the time of a source. */
 struct profile_source_part {
@@ -51,21 +69,14 @@ struct profile_source {
 };
 
 /*
- * Loads, names, seals and filters what the options ask for: a recording, or windows of the daemon.
- * -errno and @fault.
+ * Loads, symbolizes, finalizes and filters what @settings name: a recording, or windows of the
+ * daemon. -errno and @fault.
  */
-int profile_source_open(struct profile_source **ret, const struct options *options,
+int profile_source_open(struct profile_source **ret, const struct profile_source_settings *settings,
 			struct fault *fault);
 
-/*
- * The same, and where it is several windows of the daemon, in @n_parts parts at most as well. With
- * @by_function, of windows its functions may be all there is.
- */
-int profile_source_open_parts(struct profile_source **ret, const struct options *options,
-			      size_t n_parts, bool by_function, struct fault *fault);
-
 /* One without a profile yet, for windows of the daemon. -ENOMEM. */
-int profile_source_new(struct profile_source **ret, const struct options *options);
+int profile_source_new(struct profile_source **ret, const struct symbolizer_settings *symbols);
 struct profile_source *profile_source_free(struct profile_source *source);
 DEFINE_CLEANUP(struct profile_source *, profile_source_free);
 
@@ -82,6 +93,5 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
  */
 char *profile_source_format_windows(const struct windows *windows, uint64_t now_us);
 
-/* What the user should know beside the result, one line each: damage, other events, lost symbols.
- */
+/* What the user should know beside the result, one line each: damage, other events. */
 void profile_source_say(const struct profile_source *source, FILE *f);

@@ -19,7 +19,7 @@ static struct winsize terminal_size(void)
 	return size;
 }
 
-void output_open(struct output *ret, const struct options *options)
+void output_open(struct output *ret, const struct output_settings *settings)
 {
 	bool is_terminal = isatty(STDOUT_FILENO);
 	struct winsize size = terminal_size();
@@ -27,9 +27,9 @@ void output_open(struct output *ret, const struct options *options)
 	*ret = (struct output){
 		.f = stdout,
 		.width = is_terminal ? size.ws_col : 0,
-		.colors = color_wanted(options->color, is_terminal),
+		.colors = color_wanted(settings->color, is_terminal),
 	};
-	if (is_terminal && !options->no_pager && pager_open(&ret->pager, size.ws_row - 1u) >= 0)
+	if (is_terminal && !settings->no_pager && pager_open(&ret->pager, size.ws_row - 1u) >= 0)
 		ret->f = pager_file(ret->pager);
 }
 

@@ -8,9 +8,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "client/cli/options.h"
+#include "client/term/color.h"
 #include "client/term/pager.h"
 #include "common/util/fault.h"
+
+struct output_settings {
+	bool no_pager;
+	enum color_mode color;
+};
 
 struct output {
 	FILE *f;
@@ -20,7 +25,7 @@ struct output {
 };
 
 /* Once there is a result to show. Where there can be no pager, there is none. */
-void output_open(struct output *ret, const struct options *options);
+void output_open(struct output *ret, const struct output_settings *settings);
 
 /* Writes what is left. -errno and, unless NULL, @fault where the output could not be written. */
 int output_close(struct output *output, struct fault *fault);

@@ -27,13 +27,13 @@ static int is_wanted(struct top *top, const struct profile_branch *branch)
 	return (top->kinds >> kind & 1) != 0;
 }
 
-static int view_some_branches(struct top *top, const struct options *options)
+static int view_some_branches(struct top *top, const struct top_settings *settings)
 {
 	size_t n = 0;
 	int r;
 
-	top->mispredicted = options->mispredicted;
-	top->kinds = options->branch_kinds;
+	top->mispredicted = settings->mispredicted;
+	top->kinds = settings->branch_kinds;
 	r = view_branches(&top->branches, &top->n_rows, top->source->shown);
 	if (r >= 0)
 		r = branch_class_new(&top->class, top->source->shown, top->source->symbolizer);
@@ -46,14 +46,14 @@ static int view_some_branches(struct top *top, const struct options *options)
 	return r;
 }
 
-static int view_some_stacks(struct top *top, const struct options *options)
+static int view_some_stacks(struct top *top, const struct top_settings *settings)
 {
 	const struct profile *profile = top->source->shown;
 	int r;
 
-	top->tree_first = options->tree;
-	if (options->tree) {
-		r = view_tree(&top->tree, profile, options->tree, options->n_rows);
+	top->tree_first = settings->tree;
+	if (settings->tree) {
+		r = view_tree(&top->tree, profile, settings->tree, settings->n_rows);
 		if (r >= 0)
 			top->n_rows = top->tree->n_rows;
 		return r;
@@ -64,53 +64,54 @@ static int view_some_stacks(struct top *top, const struct options *options)
 	return r;
 }
 
-static int view(struct top *top, const struct options *options)
+static int view(struct top *top, const struct top_settings *settings)
 {
 	const struct profile *profile = top->source->shown;
 	int r;
 
 	switch (top->by) {
 	case VIEW_STACK:
-		return view_some_stacks(top, options);
+		return view_some_stacks(top, settings);
 	case VIEW_STREAM:
 		r = view_streams(&top->streams, profile);
 		if (r >= 0)
 			top->n_rows = top->streams->n_rows;
 		return r;
 	case VIEW_BRANCH:
-		return view_some_branches(top, options);
+		return view_some_branches(top, settings);
 	case VIEW_BLOCK:
 		top->block_cycles = view_block_cycles(top->source->all);
 		return view_blocks(&top->blocks, &top->n_rows, profile);
 	default:
 		r = view_shares(&top->shares, top->by, profile, top->source->symbolizer,
-				options->inlined);
+				settings->inlined);
 		if (r >= 0)
 			top->n_rows = top->shares->n_rows;
 		return r;
 	}
 }
 
-int top_new(struct top **ret, const struct profile_source *source, const struct options *options)
+int top_new(struct top **ret, const struct profile_source *source,
+	    const struct top_settings *settings)
 {
 	_cleanup_(top_freep) struct top *top = calloc(1, sizeof(*top));
 	int r;
 
 	if (!top)
 		return -ENOMEM;
-	top->by = options->by;
+	top->by = settings->by;
 	top->source = source;
 	top->places = (struct places){
 		.profile = source->shown,
 		.symbolizer = source->symbolizer,
-		.lines = options->inlined || top->by == VIEW_STREAM,
+		.lines = settings->inlined || top->by == VIEW_STREAM,
 	};
-	r = view(top, options);
+	r = view(top, settings);
 	if (r < 0)
 		return r;
 	top->n_shown = top->n_rows;
-	if (options->n_rows > 0)
-		top->n_shown = MIN(top->n_rows, options->n_rows);
+	if (settings->n_rows > 0)
+		top->n_shown = MIN(top->n_rows, settings->n_rows);
 	*ret = TAKE_PTR(top);
 	return 0;
 }

@@ -17,6 +17,16 @@
 #include "client/view/tree.h"
 #include "client/view/view.h"
 
+/* Which view of a source, and what of it. */
+struct top_settings {
+	enum view_by by;
+	enum view_tree_first tree; /* of stacks */
+	size_t n_rows;             /* 0: all */
+	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
+	bool mispredicted;         /* of branches: only those that ever were */
+	bool inlined;              /* with inlined calls and source lines */
+};
+
 struct top {
 	enum view_by by;
 	const struct profile_source *source;
@@ -40,8 +50,9 @@ struct top {
 	uint64_t n_unclassified;    /* taken, and left out since their kind is not known */
 };
 
-/* The view @options ask for, of @source. 0 or -ENOMEM. */
-int top_new(struct top **ret, const struct profile_source *source, const struct options *options);
+/* The view of @source that @settings ask for. 0 or -ENOMEM. */
+int top_new(struct top **ret, const struct profile_source *source,
+	    const struct top_settings *settings);
 struct top *top_free(struct top *top);
 DEFINE_CLEANUP(struct top *, top_free);
 

@@ -102,7 +102,7 @@ static void add_block(struct both *both, enum side side, uint64_t function, uint
 static void make(struct both *both, double limit)
 {
 	const struct profile_source *sources[N_SIDES];
-	struct options options = {};
+	const struct comparison_settings settings = {};
 	struct fault fault;
 
 	for (int side = 0; side < N_SIDES; side++) {
@@ -111,7 +111,7 @@ static void make(struct both *both, double limit)
 		source->all = source->shown = fixture_finalized(source->profile);
 		sources[side] = source;
 	}
-	assert_int_equal(comparison_new(&both->comparison, sources, &options, &fault), 0);
+	assert_int_equal(comparison_new(&both->comparison, sources, &settings, &fault), 0);
 	assert_int_equal(diff_blocks_new(&both->blocks, both->comparison, limit, &fault), 0);
 }
 

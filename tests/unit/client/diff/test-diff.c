@@ -22,7 +22,7 @@ static const char *const programs[] = { "/opt/old/demo", "/opt/new/demo" };
 struct both {
 	struct profile_source sources[N_SIDES];
 	uint32_t objects[N_SIDES], processes[N_SIDES];
-	struct options options;
+	struct diff_settings settings;
 	struct comparison *comparison;
 	struct diff *diff;
 };
@@ -41,7 +41,7 @@ static int setup(void **state)
 			fixture_object(source->profile, programs[side], (uint8_t)(side + 1));
 		both->processes[side] = fixture_process(source->profile, "demo", programs[side]);
 	}
-	both->options = (struct options){ .percent_limit = -1 };
+	both->settings = (struct diff_settings){ .percent_limit = -1 };
 	*state = both;
 	return 0;
 }
@@ -83,10 +83,10 @@ static void make(struct both *both)
 		sources[side] = source;
 	}
 	comparison_free(both->comparison);
-	assert_int_equal(comparison_new(&both->comparison, sources, &both->options, &fault), 0);
 	assert_int_equal(
-		diff_new(&both->diff, both->options.by, both->comparison, &both->options, &fault),
+		comparison_new(&both->comparison, sources, &(struct comparison_settings){}, &fault),
 		0);
+	assert_int_equal(diff_new(&both->diff, both->comparison, &both->settings, &fault), 0);
 }
 
 static const char *name_of(const struct diff_share *row)
@@ -175,7 +175,7 @@ static void test_the_same_profile_has_not_moved(void **state)
 		add(both, side, add(both, side, PROFILE_NONE, "main", 10), "work", 990);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
 		both->diff = diff_free(both->diff);
-		both->options.by = views[i];
+		both->settings.by = views[i];
 		make(both);
 		assert_int_equal(both->diff->shares->n_moved, 0);
 		assert_int_equal(both->diff->n_rows, views[i] == VIEW_FUNCTION ? 2 : 1);
@@ -193,19 +193,19 @@ static void test_rows_and_the_limit(void **state)
 		add(both, side, PROFILE_NONE, "warm", 90);
 		add(both, side, PROFILE_NONE, "cold", 10);
 	}
-	both->options.percent_limit = 0.5;
-	both->options.n_rows = 1;
+	both->settings.percent_limit = 0.5;
+	both->settings.n_rows = 1;
 	make(both);
 	assert_int_equal(both->diff->n_compared, 3);
 	assert_int_equal(both->diff->n_rows, 2);
 	assert_int_equal(both->diff->n_shown, 1);
 	both->diff = diff_free(both->diff);
-	both->options.all = true;
+	both->settings.all = true;
 	make(both);
 	assert_int_equal(both->diff->n_rows, 3);
 	assert_int_equal(both->diff->n_shown, 3);
 	both->diff = diff_free(both->diff);
-	both->options.rows_given = true;
+	both->settings.rows_given = true;
 	make(both);
 	assert_int_equal(both->diff->n_rows, 3);
 	assert_int_equal(both->diff->n_shown, 1);
@@ -328,7 +328,7 @@ static void test_words(void **state)
 	both->sources[SIDE_OLD].profile->counters.samples = 0;
 	expect_words(both, "\nneither holds any samples: there is nothing to compare\n");
 	both->diff = diff_free(both->diff);
-	both->options.by = VIEW_BLOCK;
+	both->settings.by = VIEW_BLOCK;
 	expect_words(both, "\nneither holds any runs: there is nothing to compare\n");
 }
 

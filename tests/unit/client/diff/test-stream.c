@@ -98,7 +98,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void compare_with(struct both *both, double limit, const struct options *options)
+static void compare_with(struct both *both, double limit,
+			 const struct comparison_settings *settings)
 {
 	const struct profile_source *sources[N_SIDES];
 	struct fault fault;
@@ -109,13 +110,13 @@ static void compare_with(struct both *both, double limit, const struct options *
 		source->all = source->shown = fixture_finalized(source->profile);
 		sources[side] = source;
 	}
-	assert_int_equal(comparison_new(&both->comparison, sources, options, &fault), 0);
+	assert_int_equal(comparison_new(&both->comparison, sources, settings, &fault), 0);
 	assert_int_equal(diff_streams_new(&both->streams, both->comparison, limit, &fault), 0);
 }
 
 static void compare(struct both *both, double limit)
 {
-	compare_with(both, limit, &(struct options){});
+	compare_with(both, limit, &(struct comparison_settings){});
 }
 
 static size_t count(const struct diff_streams *streams, enum diff_stream_section section)
@@ -169,11 +170,12 @@ static void test_the_four_sections(void **state)
 static void test_a_named_function(void **state)
 {
 	struct both *both = *state;
-	const struct options options = { .changed = { "same" }, .n_changed = 1 };
+	static const char *const changed[] = { "same" };
+	const struct comparison_settings settings = { .changed = changed, .n_changed = 1 };
 
 	for (int side = 0; side < N_SIDES; side++)
 		add(both, (enum side)side, PROFILE_NONE, SAME, 0x10, 500);
-	compare_with(both, 0, &options);
+	compare_with(both, 0, &settings);
 	assert_int_equal(both->streams->n_rows, 2);
 	assert_row(both, 0, DIFF_STREAM_CHANGED, 500, 0);
 	assert_row(both, 1, DIFF_STREAM_NEW, 0, 500);

@@ -223,7 +223,7 @@ static void test_options_become_a_filter_to_type(void **unused)
 
 /* A picture, of functions function_00 with 1 sample to function_39 with 40, each called by main. */
 struct demo {
-	struct options options;
+	struct top_settings settings;
 	struct live_state state;
 	struct profile_source *source;
 	struct top *top;
@@ -278,19 +278,19 @@ static struct profile *make_profile(void)
 
 static int setup(void **ret)
 {
+	const struct symbolizer_settings symbols = {};
+	const struct profile_filter filter = PROFILE_FILTER_INIT;
 	struct demo *demo = calloc(1, sizeof(*demo));
 	struct windows windows = {};
 	struct window_info window = { 7, 1000000, 10000000, 800, 3, false, "software" };
 
 	assert_non_null(demo);
 	setenv("TZ", "UTC0", 1);
-	demo->options.filter = PROFILE_FILTER_INIT;
-	assert_int_equal(profile_source_new(&demo->source, &demo->options), 0);
+	assert_int_equal(profile_source_new(&demo->source, &symbols), 0);
 	assert_int_equal(windows_add(&windows, &window), 0);
 	window = (struct window_info){ 0, 11000000, 5000000, 20, 2, true, "software" };
 	assert_int_equal(windows_add(&windows, &window), 0);
-	assert_int_equal(profile_source_replace(demo->source, make_profile(), &windows,
-						&demo->options.filter),
+	assert_int_equal(profile_source_replace(demo->source, make_profile(), &windows, &filter),
 			 0);
 	demo->page = (struct live_page){
 		.state = &demo->state,
@@ -318,8 +318,8 @@ static int teardown(void **state)
 static void make_top(struct demo *demo)
 {
 	demo->top = top_free(demo->top);
-	demo->options.by = demo->state.by;
-	assert_int_equal(top_new(&demo->top, demo->source, &demo->options), 0);
+	demo->settings.by = demo->state.by;
+	assert_int_equal(top_new(&demo->top, demo->source, &demo->settings), 0);
 	top_sort(demo->top, demo->state.orders[demo->state.by]);
 	demo->page.top = demo->top;
 }
@@ -485,9 +485,10 @@ static void test_branches_and_blocks_are_ordered(void **state)
 static void test_a_page_of_nothing(void **state)
 {
 	struct demo *demo = *state;
+	const struct symbolizer_settings symbols = {};
 	struct profile_source *empty;
 
-	assert_int_equal(profile_source_new(&empty, &demo->options), 0);
+	assert_int_equal(profile_source_new(&empty, &symbols), 0);
 	demo->page.source = empty;
 	demo->page.trouble = "the daemon has gone";
 	assert_non_null(strstr(draw(demo), "nothing has come yet"));

@@ -55,12 +55,13 @@ static struct profile *make_profile(void)
 static int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct options options = { .filter = PROFILE_FILTER_INIT };
+	const struct symbolizer_settings symbols = {};
+	const struct profile_filter filter = PROFILE_FILTER_INIT;
 
-	assert_int_equal(profile_source_new(&f->source, &options), 0);
+	assert_int_equal(profile_source_new(&f->source, &symbols), 0);
 	f->source->name = strdup("it");
 	f->source->profile = make_profile();
-	assert_int_equal(profile_source_filter(f->source, &options.filter), 0);
+	assert_int_equal(profile_source_filter(f->source, &filter), 0);
 	*state = f;
 	return 0;
 }
