@@ -13,6 +13,7 @@
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 /* A place as a key; @index is which mention of it this is. */
 static inline struct radix_key place_key(const struct finalize *s, uint32_t object, uint64_t offset,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 static void seal_done(struct finalize *s)
 {
@@ -29,16 +30,6 @@ static void seal_done(struct finalize *s)
 	free(s->rank);
 	free(s->stack_order);
 	free(s->stream_order);
-}
-
-/* NULL comes before all others. */
-int compare_strings(const char *a, const char *b)
-{
-	if (a == b)
-		return 0;
-	if (!a || !b)
-		return a ? 1 : -1;
-	return strcmp(a, b);
 }
 
 /* Fills @order with 0 .. @n - 1. */

@@ -98,14 +98,3 @@ void apply_stacks(struct finalize *s, struct profile *p);
 void apply_streams(struct finalize *s, struct profile *p);
 void apply_branches(struct finalize *s, struct profile *p);
 void apply_blocks(struct finalize *s, struct profile *p);
-
-/* NULL comes before all others. */
-int compare_strings(const char *a, const char *b);
-
-#define COMPARE(a, b) ((a) == (b) ? 0 : (a) < (b) ? -1 : 1)
-#define RETURN_UNLESS_EQUAL(comparison) \
-	do {                            \
-		int _c = (comparison);  \
-		if (_c != 0)            \
-			return _c;      \
-	} while (0)

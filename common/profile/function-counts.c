@@ -10,6 +10,7 @@
 #include "common/profile/stack-walk.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define MAX_UNFOLDED ((size_t)16384)
 
@@ -39,13 +40,9 @@ static uint32_t function_at(const struct profile *p, struct location at)
 /* Functions are told by their numbers; where there is none, by the object. */
 static int compare(const struct function_count *a, const struct function_count *b)
 {
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	if (a->function != PROFILE_NONE || a->at.object == b->at.object)
-		return 0;
-	return a->at.object < b->at.object ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
+	RETURN_UNLESS_EQUAL(COMPARE(a->function, b->function));
+	return a->function != PROFILE_NONE ? 0 : COMPARE(a->at.object, b->at.object);
 }
 
 /* Of equal ones the lowest place comes first, so that this one stands for all. */
@@ -54,7 +51,7 @@ static int compare_rows(const void *p, const void *q)
 	const struct function_count *a = p, *b = q;
 	int r = compare(a, b);
 
-	return r ?: (a->at.offset > b->at.offset) - (a->at.offset < b->at.offset);
+	return r ?: COMPARE(a->at.offset, b->at.offset);
 }
 
 static void add_up(struct function_counts *counts)

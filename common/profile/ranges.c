@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 /* Where a range may begin; what is said of branches is of the one that ends there. */
 struct cut {
@@ -67,7 +68,7 @@ static int compare_cuts(const void *p, const void *q)
 {
 	const struct cut *a = p, *b = q;
 
-	return (a->offset > b->offset) - (a->offset < b->offset);
+	return COMPARE(a->offset, b->offset);
 }
 
 /* Sorts them, and makes one of those at one place. */

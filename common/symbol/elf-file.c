@@ -16,6 +16,7 @@
 #include "common/symbol/elf-stubs.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 static int take_image(struct elf_file **ret, struct elf_image *image)
 {
@@ -164,7 +165,7 @@ static int compare_regions(const void *pa, const void *pb)
 {
 	const struct region *a = pa, *b = pb;
 
-	return a->address < b->address ? -1 : a->address > b->address;
+	return COMPARE(a->address, b->address);
 }
 
 static int read_regions(struct reader *reader)

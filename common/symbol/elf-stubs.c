@@ -15,6 +15,7 @@
 #include "common/symbol/elf-file.h"
 #include "common/symbol/elf-plt.h"
 #include "common/util/array.h"
+#include "common/util/compare.h"
 
 struct slot {
 	uint64_t address;
@@ -104,7 +105,7 @@ static int compare_slots(const void *pa, const void *pb)
 {
 	const struct slot *a = pa, *b = pb;
 
-	return a->address < b->address ? -1 : a->address > b->address;
+	return COMPARE(a->address, b->address);
 }
 
 static int read_slots(struct stubs *s)

@@ -22,6 +22,7 @@
 #include "common/symbol/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define PROC_KALLSYMS "/proc/kallsyms"
 #define MAX_BYTES     (256UL << 20)
@@ -154,7 +155,7 @@ static int compare_rows(const void *pa, const void *pb)
 {
 	const struct branch_record *a = pa, *b = pb;
 
-	return a->address < b->address ? -1 : a->address > b->address;
+	return COMPARE(a->address, b->address);
 }
 
 static bool is_code(const struct branch_record *row)

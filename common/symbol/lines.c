@@ -24,6 +24,7 @@
 #include "common/symbol/demangle.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 #include "common/util/strings.h"
 
 #define MAX_DEPTH 128
@@ -137,9 +138,8 @@ static int compare_ranges(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
 
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	return a->high > b->high ? -1 : a->high < b->high;
+	RETURN_UNLESS_EQUAL(COMPARE(a->low, b->low));
+	return COMPARE(b->high, a->high);
 }
 
 static void sort_ranges(struct ranges *ranges)

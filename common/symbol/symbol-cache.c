@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/util/array.h"
+#include "common/util/compare.h"
 
 void symbol_cache_done(struct symbol_cache *known)
 {
@@ -36,9 +37,8 @@ static int compare_stretches(const void *x, const void *y)
 {
 	const struct symbol_cache_range *a = x, *b = y;
 
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	return a->last == b->last ? 0 : a->last > b->last ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(a->first, b->first));
+	return COMPARE(b->last, a->last);
 }
 
 /* Stretches of one answer may overlap: what lies within another says nothing more. */

@@ -19,6 +19,7 @@
 
 #include "common/symbol/demangle.h"
 #include "common/util/array.h"
+#include "common/util/compare.h"
 
 #define NO_OUTER     UINT32_MAX
 #define MAX_NESTING  8
@@ -128,12 +129,10 @@ static int compare_names(const char *a, const char *b)
 {
 	size_t na = leading_underscores(a), nb = leading_underscores(b);
 
-	if (na != nb)
-		return na < nb ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(na, nb));
 	na = strnlen(a, MAX_COMPARED);
 	nb = strnlen(b, MAX_COMPARED);
-	if (na != nb)
-		return na < nb ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(na, nb));
 	return strncmp(a, b, MAX_COMPARED);
 }
 
@@ -142,16 +141,11 @@ static int compare_entries(const void *pa, const void *pb)
 {
 	const struct symbol_entry *a = pa, *b = pb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->label != b->label)
-		return a->label ? 1 : -1;
-	if (!a->size != !b->size)
-		return a->size ? -1 : 1;
-	if (a->binding != b->binding)
-		return a->binding > b->binding ? -1 : 1;
-	if (a->size != b->size)
-		return a->size > b->size ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(a->start, b->start));
+	RETURN_UNLESS_EQUAL(COMPARE(a->label, b->label));
+	RETURN_UNLESS_EQUAL(COMPARE(!a->size, !b->size));
+	RETURN_UNLESS_EQUAL(COMPARE(b->binding, a->binding));
+	RETURN_UNLESS_EQUAL(COMPARE(b->size, a->size));
 	return compare_names(a->name, b->name);
 }
 
