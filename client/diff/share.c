@@ -13,6 +13,7 @@
 #include "client/diff/paired-rows.h"
 #include "client/diff/parts.h"
 #include "client/view/call-cost.h"
+#include "client/view/function-shares.h"
 #include "client/view/share.h"
 #include "common/util/cleanup.h"
 
@@ -39,10 +40,13 @@ static int view_side(struct comparing *c, enum side side)
 {
 	const struct profile_source *source = c->with->sources[side];
 	struct shares **shares = &c->diff->names[side];
+	struct function_shares **counted = &c->diff->counted[side];
 	int r;
 
-	if (source->functions)
-		return paired_rows_add(c->ledger, side, source->shown, source->functions->all);
+	if (source->functions) {
+		r = function_shares_new(counted, source->functions);
+		return r < 0 ? r : paired_rows_add(c->ledger, side, source->shown, (*counted)->all);
+	}
 	r = view_shares(shares, c->diff->by, source->shown, source->symbolizer, c->inlined);
 	return r < 0 ? r : paired_rows_add(c->ledger, side, source->shown, *shares);
 }
@@ -59,23 +63,23 @@ static int view_part(struct comparing *c, enum side side, size_t part)
 	return r < 0 ? r : paired_rows_add_part(c->ledger, side, part, profile, shares);
 }
 
-/* All parts of what came ready made. */
+/* All parts of what the daemon counted. */
 static int add_functions(struct comparing *c, enum side side)
 {
 	const struct profile_source *source = c->with->sources[side];
-	const struct functions *functions = source->functions;
+	const struct function_shares *counted = c->diff->counted[side];
 
 	for (size_t k = 0; k < source->n_parts; k++)
 		c->part_samples[side][k] = source->parts[k].samples;
-	for (size_t i = 0; i < functions->all->n_rows; i++) {
-		int64_t row =
-			paired_rows_find(c->ledger, side, source->shown, c->with->numbers[side],
-					 &functions->all->rows[i].key);
+	for (size_t i = 0; i < counted->all->n_rows; i++) {
+		int64_t row = paired_rows_find(c->ledger, side, source->shown,
+					       c->with->numbers[side], &counted->all->rows[i].key);
 
 		if (row < 0)
 			return (int)row;
 		for (size_t k = 0; (size_t)row < c->ledger->n_rows && k < source->n_parts; k++) {
-			const struct functions_count *count = &functions->parts[k].counts[i];
+			const struct function_shares_count *count =
+				function_shares_count_of(counted, k, i);
 
 			paired_rows_add_count(c->ledger, side, k, (size_t)row,
 					      &(struct paired_count){ count->self, count->total },
@@ -106,7 +110,7 @@ static int add_work(struct comparing *c, enum side side)
 {
 	const struct profile_source *source = c->with->sources[side];
 	const struct profile *profile = source->shown;
-	const struct call_cost *works = source->functions ? source->functions->works : NULL;
+	const struct call_cost *works = source->functions ? c->diff->counted[side]->costs : NULL;
 	_cleanup_free_ struct call_cost *counted = NULL;
 	int r = 0;
 
@@ -349,8 +353,10 @@ struct diff_shares *diff_shares_free(struct diff_shares *diff)
 {
 	if (!diff)
 		return NULL;
-	for (int side = 0; side < N_SIDES; side++)
+	for (int side = 0; side < N_SIDES; side++) {
 		shares_free(diff->names[side]);
+		function_shares_free(diff->counted[side]);
+	}
 	free(diff->rows);
 	free(diff);
 	return NULL;

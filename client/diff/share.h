@@ -34,7 +34,8 @@ struct diff_shares {
 		*rows;     /* those that moved, the largest difference first; then the others */
 	size_t n_compared; /* of which these are left: */
 	size_t n_rows, n_moved;
-	struct shares *names[N_SIDES]; /* that the rows borrow */
+	struct shares *names[N_SIDES];            /* that the rows borrow */
+	struct function_shares *counted[N_SIDES]; /* the same, where the daemon counted functions */
 };
 
 /*

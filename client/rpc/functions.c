@@ -5,23 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/view/share.h"
 #include "common/profile/json-scanner.h"
 #include "common/profile/profile-json.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-/* What rows of parts name by number. */
-struct place {
-	size_t row;                              /* of all */
-	const struct profile_function *function; /* or NULL */
-};
-
 struct reading {
 	struct functions *functions;
 	struct json_scanner s;
-	struct place *places;
-	size_t n_places, cap_places, cap_parts;
+	size_t cap_places, cap_parts;
 };
 
 #define TRY(expression)                \
@@ -41,7 +33,7 @@ static int read_location(struct reading *reading, struct location *ret, bool *re
 	if (!json_scan_null(&reading->s)) {
 		TRY(json_scan_count(&reading->s, "object", &object));
 		if (object >= profile->n_objects)
-			return json_scanner_fail(&reading->s, "object", "there is no such one");
+			return json_scanner_fail(&reading->s, "object", "there is no such object");
 	}
 	ret->object = (uint32_t)object;
 	TRY(json_scan_token(&reading->s, ','));
@@ -51,61 +43,55 @@ static int read_location(struct reading *reading, struct location *ret, bool *re
 	return json_scan_token(&reading->s, ']');
 }
 
-static int read_place(struct reading *reading, struct place *ret)
+static int read_place(struct reading *reading, struct functions_place *ret)
 {
 	const struct profile *profile = reading->functions->profile;
+	const struct profile_function *function;
 	struct location at = { 0 };
-	struct share_key key;
-	int64_t row;
 	bool named;
 
 	TRY(read_location(reading, &at, &named));
-	key = named ? share_key_of_function(profile, at) :
-		      (struct share_key){ .object = at.object };
-	row = shares_find(reading->functions->all, &key);
-	if (row < 0)
-		return (int)row;
-	*ret = (struct place){ (size_t)row, named ? profile_find_function(profile, at) : NULL };
+	function = named ? profile_find_function(profile, at) : NULL;
+	*ret = (struct functions_place){
+		.object = at.object,
+		.function = function ? (uint32_t)(function - profile->functions) : PROFILE_NONE,
+	};
 	return 0;
 }
 
 static int read_places(struct reading *reading)
 {
+	struct functions *functions = reading->functions;
 	int more;
 
 	reading->s.where = "places";
 	TRY(json_scan_token(&reading->s, '['));
-	while ((more = json_scan_element(&reading->s, reading->n_places == 0)) > 0) {
-		TRY(ARRAY_RESERVE(&reading->places, &reading->cap_places, reading->n_places + 1));
-		TRY(read_place(reading, &reading->places[reading->n_places]));
-		reading->n_places++;
+	while ((more = json_scan_element(&reading->s, functions->n_places == 0)) > 0) {
+		TRY(ARRAY_RESERVE(&functions->places, &reading->cap_places,
+				  functions->n_places + 1));
+		TRY(read_place(reading, &functions->places[functions->n_places]));
+		functions->n_places++;
 	}
 	TRY(more);
 	return json_scan_end(&reading->s);
 }
 
-enum { NUMBER, SELF, TOTAL, CALLS, RUNS, TIMED_RUNS, CYCLES, N_NUMBERS };
-
-static int add_row(struct reading *reading, struct functions_part *part, const uint64_t *numbers)
+static int read_row(struct reading *reading, struct functions_row *ret)
 {
-	struct functions *functions = reading->functions;
-	const struct place *place;
-	struct share *share;
+	uint64_t *const numbers[] = {
+		&ret->place, &ret->self,       &ret->total,  &ret->calls,
+		&ret->runs,  &ret->timed_runs, &ret->cycles,
+	};
 
-	if (numbers[NUMBER] >= reading->n_places)
-		return json_scanner_fail(&reading->s, "rows", "not one of the places");
-	place = &reading->places[numbers[NUMBER]];
-	share = &functions->all->rows[place->row];
-	share->self += numbers[SELF];
-	share->total += numbers[TOTAL];
-	part->counts[place->row].self += numbers[SELF];
-	part->counts[place->row].total += numbers[TOTAL];
-	if (place->function)
-		call_cost_add(&functions->works[place->function - functions->profile->functions],
-			      &(struct call_cost){ .calls = numbers[CALLS],
-						   .runs = numbers[RUNS],
-						   .timed_runs = numbers[TIMED_RUNS],
-						   .cycles = numbers[CYCLES] });
+	TRY(json_scan_token(&reading->s, '['));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (i > 0)
+			TRY(json_scan_token(&reading->s, ','));
+		TRY(json_scan_count(&reading->s, "rows", numbers[i]));
+	}
+	TRY(json_scan_token(&reading->s, ']'));
+	if (ret->place >= reading->functions->n_places)
+		return json_scanner_fail(&reading->s, "rows", "there is no such place");
 	return 0;
 }
 
@@ -116,16 +102,9 @@ static int read_rows(struct reading *reading, struct functions_part *part)
 
 	TRY(json_scan_token(&reading->s, '['));
 	while ((more = json_scan_element(&reading->s, is_first)) > 0) {
-		uint64_t numbers[N_NUMBERS];
-
-		TRY(json_scan_token(&reading->s, '['));
-		for (size_t i = 0; i < N_NUMBERS; i++) {
-			if (i > 0)
-				TRY(json_scan_token(&reading->s, ','));
-			TRY(json_scan_count(&reading->s, "rows", &numbers[i]));
-		}
-		TRY(json_scan_token(&reading->s, ']'));
-		TRY(add_row(reading, part, numbers));
+		TRY(ARRAY_RESERVE(&part->rows, &part->cap_rows, part->n_rows + 1));
+		TRY(read_row(reading, &part->rows[part->n_rows]));
+		part->n_rows++;
 		is_first = false;
 	}
 	return more;
@@ -137,9 +116,6 @@ static int read_part(struct reading *reading, struct functions_part *part)
 	bool is_first = true;
 	int more;
 
-	part->counts = calloc(reading->functions->all->n_rows + 1, sizeof(*part->counts));
-	if (!part->counts)
-		return -ENOMEM;
 	TRY(json_scan_token(&reading->s, '{'));
 	while ((more = json_scan_member(&reading->s, is_first, name)) > 0) {
 		if (strcmp(name, "samples") == 0)
@@ -182,11 +158,7 @@ static int read_all(struct reading *reading, const struct functions_texts *texts
 {
 	struct functions *functions = reading->functions;
 
-	TRY(shares_new(&functions->all));
 	TRY(profile_read_json(&functions->profile, texts->profile, texts->n_profile, fault));
-	functions->works = calloc(functions->profile->n_functions + 1, sizeof(*functions->works));
-	if (!functions->works)
-		return -ENOMEM;
 	scan(reading, texts->places, texts->n_places);
 	TRY(read_places(reading));
 	scan(reading, texts->parts, texts->n_parts);
@@ -202,7 +174,6 @@ int functions_read(struct functions **ret, const struct functions_texts *texts, 
 	};
 	int r = functions ? read_all(&reading, texts, fault) : -ENOMEM;
 
-	free(reading.places);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(functions);
@@ -214,10 +185,9 @@ struct functions *functions_free(struct functions *functions)
 	if (!functions)
 		return NULL;
 	for (size_t i = 0; i < functions->n_parts; i++)
-		free(functions->parts[i].counts);
+		free(functions->parts[i].rows);
 	free(functions->parts);
-	shares_free(functions->all);
-	free(functions->works);
+	free(functions->places);
 	profile_free(functions->profile);
 	free(functions);
 	return NULL;

@@ -1,43 +1,52 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the daemon tells of functions alone: the view by function of many windows, ready made, in
- * parts of their time. The daemon keeps it with each window, so that it comes soon however many
- * windows they are.
+ * The daemon's counts of functions: of many windows, in parts of their time. The daemon keeps them
+ * with each window, so that the reply comes soon however many windows it covers.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/view/call-cost.h"
-#include "client/view/shares.h"
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
+/* A function of the profile, or all of an object that is in none; both PROFILE_NONE: no object. */
+struct functions_place {
+	uint32_t object, function;
+};
+
+/* What a place counted in a part: samples, branches to its start from outside of it, blocks. */
+struct functions_row {
+	uint64_t place; /* its number */
+	uint64_t self, total;
+	uint64_t calls;
+	uint64_t runs, timed_runs; /* of blocks that start in it; of these, those with cycles */
+	uint64_t cycles;
+};
+
 struct functions_part {
-	struct functions_count {
-		uint64_t self, total;
-	} * counts;       /* of each row of all */
-	uint64_t samples; /* of all of it */
+	uint64_t samples; /* of the whole part */
+	struct functions_row *rows;
+	size_t n_rows, cap_rows;
 };
 
 struct functions {
 	struct profile *profile; /* objects, functions and counters; its stacks mean nothing */
-	struct shares *all;      /* keys are of the profile */
-	struct call_cost *works; /* of all, by function */
+	struct functions_place *places;
+	size_t n_places;
 	struct functions_part *parts;
 	size_t n_parts;
 };
 
-/*
- * Reads the values of the members of GetFunctions's reply that are called so, each a text of JSON.
- * -EINVAL and @fault where they are not what they should be; -ENOMEM.
- */
+/* The members of GetFunctions's reply, as texts of JSON. */
 struct functions_texts {
 	const char *profile, *places, *parts;
 	size_t n_profile, n_places, n_parts;
 };
+
+/* -EINVAL and @fault where a text is not what it should be; -ENOMEM. */
 int functions_read(struct functions **ret, const struct functions_texts *texts,
 		   struct fault *fault);
 struct functions *functions_free(struct functions *functions);

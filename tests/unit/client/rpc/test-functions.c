@@ -60,55 +60,41 @@ static int try_texts(struct functions **ret, const char *profile, const char *pl
 	return functions_read(ret, &texts, fault);
 }
 
-static const struct share *share_of(const struct functions *functions, const char *symbol,
-				    uint32_t object)
+static void assert_row(const struct functions_row *row, const uint64_t numbers[7])
 {
-	for (size_t i = 0; i < functions->all->n_rows; i++) {
-		const struct share_key *key = &functions->all->rows[i].key;
-
-		if (key->object == object && strcmp(key->symbol ?: "", symbol) == 0)
-			return &functions->all->rows[i];
-	}
-	fail_msg("no '%s'", symbol);
-	return NULL;
+	assert_int_equal(row->place, numbers[0]);
+	assert_int_equal(row->self, numbers[1]);
+	assert_int_equal(row->total, numbers[2]);
+	assert_int_equal(row->calls, numbers[3]);
+	assert_int_equal(row->runs, numbers[4]);
+	assert_int_equal(row->timed_runs, numbers[5]);
+	assert_int_equal(row->cycles, numbers[6]);
 }
 
-static void assert_share(const struct functions *functions, const char *symbol, uint32_t object,
-			 const uint64_t numbers[6])
-{
-	const struct share *share = share_of(functions, symbol, object);
-	size_t row = (size_t)(share - functions->all->rows);
-
-	assert_int_equal(share->self, numbers[0]);
-	assert_int_equal(share->total, numbers[1]);
-	for (size_t i = 0; i < functions->n_parts; i++) {
-		assert_int_equal(functions->parts[i].counts[row].self, numbers[2 + 2 * i]);
-		assert_int_equal(functions->parts[i].counts[row].total, numbers[3 + 2 * i]);
-	}
-}
-
-static void counts_add_up(void **state)
+static void rows_are_those_of_the_reply(void **state)
 {
 	_cleanup_(functions_freep) struct functions *functions = NULL;
 	_cleanup_free_ char *profile = make_profile_text();
-	const struct call_cost *work;
 	struct fault fault = {};
 
 	assert_int_equal(try_texts(&functions, profile, PLACES, PARTS, &fault), 0);
+	assert_int_equal(functions->n_places, 4);
+	assert_int_equal(functions->places[0].object, 0);
+	assert_string_equal(functions->profile->functions[functions->places[0].function].name,
+			    "first");
+	assert_string_equal(functions->profile->functions[functions->places[1].function].name,
+			    "second");
+	assert_int_equal(functions->places[2].object, 0);
+	assert_int_equal(functions->places[2].function, PROFILE_NONE);
+	assert_int_equal(functions->places[3].object, PROFILE_NONE);
 	assert_int_equal(functions->n_parts, 2);
 	assert_int_equal(functions->parts[0].samples, 10);
+	assert_int_equal(functions->parts[0].n_rows, 3);
+	assert_row(&functions->parts[0].rows[0], (const uint64_t[]){ 0, 4, 9, 2, 7, 7, 70 });
+	assert_row(&functions->parts[0].rows[2], (const uint64_t[]){ 3, 1, 1, 0, 0, 0, 0 });
 	assert_int_equal(functions->parts[1].samples, 20);
-	assert_int_equal(functions->all->n_rows, 4);
-	assert_share(functions, "first", 0, (const uint64_t[]){ 10, 15, 4, 9, 6, 6 });
-	assert_share(functions, "second", 0, (const uint64_t[]){ 5, 5, 5, 5, 0, 0 });
-	assert_share(functions, "", 0, (const uint64_t[]){ 14, 14, 0, 0, 14, 14 });
-	assert_share(functions, "", PROFILE_NONE, (const uint64_t[]){ 1, 1, 1, 1, 0, 0 });
-	work = &functions->works[0];
-	assert_string_equal(functions->profile->functions[0].name, "first");
-	assert_int_equal(work->calls, 3);
-	assert_int_equal(work->runs, 10);
-	assert_int_equal(work->timed_runs, 9);
-	assert_int_equal(work->cycles, 90);
+	assert_int_equal(functions->parts[1].n_rows, 2);
+	assert_row(&functions->parts[1].rows[1], (const uint64_t[]){ 2, 14, 14, 0, 0, 0, 0 });
 }
 
 static void nothing_is_no_fault(void **state)
@@ -119,7 +105,7 @@ static void nothing_is_no_fault(void **state)
 
 	assert_int_equal(try_texts(&functions, profile, "[]", "[]", &fault), 0);
 	assert_int_equal(functions->n_parts, 0);
-	assert_int_equal(functions->all->n_rows, 0);
+	assert_int_equal(functions->n_places, 0);
 }
 
 /* Each is refused, and said to be wrong. */
@@ -170,7 +156,7 @@ static void a_profile_that_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_add_up),
+		cmocka_unit_test(rows_are_those_of_the_reply),
 		cmocka_unit_test(nothing_is_no_fault),
 		cmocka_unit_test(what_it_is_not),
 		cmocka_unit_test(a_profile_that_is_none),

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The view by function of what the daemon counted, and its rows in each part of the time.
+ */
+#pragma once
+
+#include "client/rpc/functions.h"
+#include "client/view/call-cost.h"
+#include "client/view/shares.h"
+#include "common/util/macro.h"
+
+struct function_shares_count {
+	uint64_t self, total;
+};
+
+struct function_shares {
+	struct shares *all;                   /* unsorted; the objects are those of the profile */
+	struct call_cost *costs;              /* by function of the profile */
+	struct function_shares_count *counts; /* by part and row: see function_shares_count_of() */
+};
+
+/* -ENOMEM. */
+int function_shares_new(struct function_shares **ret, const struct functions *functions);
+struct function_shares *function_shares_free(struct function_shares *shares);
+DEFINE_CLEANUP(struct function_shares *, function_shares_free);
+
+/* What row @row of all counted in part @part. */
+const struct function_shares_count *function_shares_count_of(const struct function_shares *shares,
+							     size_t part, size_t row);
