@@ -8,8 +8,6 @@
 
 #define SAMPLED 7u /* a context, whoever gave it */
 
-#define SAMPLED 7u /* a context, whoever gave it */
-
 static inline struct processes *make(void)
 {
 	struct processes *p = NULL;
