@@ -56,7 +56,7 @@ static void drop_files(struct sampling *s, uint64_t start_us)
 	open_files_drop(s->open_files, MIN(age_us, MAX_AGE_US));
 }
 
-static void hand_over(struct sampling *s, struct collected *collected)
+static void hand_over(struct sampling *s, struct window_profile *collected)
 {
 	bool closed = !collected->window.open;
 	struct fault fault = {};
@@ -75,7 +75,7 @@ static void hand_over(struct sampling *s, struct collected *collected)
 /* One that waits: 1; 0 if there is none, or the errno and @fault of a collector that has failed. */
 static int take_one(struct sampling *s, struct fault *fault)
 {
-	struct collected collected;
+	struct window_profile collected;
 	int r = collector_take(s->collector, &collected, fault);
 
 	if (r > 0)
@@ -301,11 +301,6 @@ void sampling_cut(struct sampling *sampling)
 {
 	if (sampling->collector)
 		collector_cut(sampling->collector);
-}
-
-bool sampling_runs(const struct sampling *sampling)
-{
-	return sampling->collector != NULL;
 }
 
 void sampling_get_status(const struct sampling *sampling, struct status *status)

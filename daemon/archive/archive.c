@@ -20,8 +20,8 @@ struct archive {
 	struct window_symbolizer *namer;
 	struct archive_listener listener;
 	bool has_open;
-	struct collected open;    /* the parts of the open window so far, as one; or no profile */
-	struct collected waiting; /* closed windows not stored yet, as one; or no profile */
+	struct window_profile open;    /* the parts of the open window so far, as one; or no profile */
+	struct window_profile waiting; /* closed windows not stored yet, as one; or no profile */
 	uint64_t next_try;        /* once so many of them wait */
 	struct archive_status status;
 };
@@ -99,7 +99,7 @@ static void join_windows(struct window *into, const struct window *window)
 }
 
 /* Adds @from, which is void then, to @into, which may have nothing yet. Both are sealed. */
-static int join(struct collected *into, struct collected *from)
+static int join(struct window_profile *into, struct window_profile *from)
 {
 	const struct profile *both[] = { into->profile, from->profile };
 	struct profile *sum;
@@ -123,7 +123,7 @@ static int join(struct collected *into, struct collected *from)
 /* Stores what waits. -errno and @fault: it waits on. */
 static int store_waiting(struct archive *archive, struct fault *fault)
 {
-	struct collected *waiting = &archive->waiting;
+	struct window_profile *waiting = &archive->waiting;
 	int r;
 
 	waiting->window.open = false;
@@ -158,9 +158,9 @@ static void give_up(struct archive *archive)
 	archive->waiting.profile = profile_free(archive->waiting.profile);
 }
 
-static int add_closed(struct archive *archive, struct collected *closed, struct fault *fault)
+static int add_closed(struct archive *archive, struct window_profile *closed, struct fault *fault)
 {
-	struct collected *open = &archive->open;
+	struct window_profile *open = &archive->open;
 	int r = 0;
 
 	if (open->profile) {
@@ -182,7 +182,7 @@ static int add_closed(struct archive *archive, struct collected *closed, struct 
 	return store_waiting(archive, fault);
 }
 
-static int add_part(struct archive *archive, struct collected *part, struct fault *fault)
+static int add_part(struct archive *archive, struct window_profile *part, struct fault *fault)
 {
 	int r = join(&archive->open, part);
 
@@ -195,7 +195,7 @@ static int add_part(struct archive *archive, struct collected *part, struct faul
 	return 0;
 }
 
-int archive_add(struct archive *archive, struct collected *collected, struct fault *fault)
+int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault)
 {
 	int r = window_symbolizer_name(archive->namer, collected->profile);
 

@@ -15,7 +15,6 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 #include "daemon/binary/window-symbolizer.h"
-#include "daemon/collector/collector.h"
 #include "daemon/store/store.h"
 #include "daemon/window/window.h"
 
@@ -51,7 +50,7 @@ void archive_set_open(struct archive *archive, uint64_t start_us, const char *mo
  * @fault: it could not be stored, or not be kept; -EAGAIN: what could not be stored before was not
  * tried again yet.
  */
-int archive_add(struct archive *archive, struct collected *collected, struct fault *fault);
+int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault);
 
 /* Tries at once to store what could not be, if there is any. 0, or -errno and @fault. */
 int archive_flush(struct archive *archive, struct fault *fault);

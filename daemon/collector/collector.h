@@ -23,13 +23,6 @@ struct collector_settings {
 	struct unit_list units;      /* samples of others are not wanted; see sampler_refuse() */
 };
 
-/* A window, or a part of the one still open (window.open); its profile is not sealed and has no
- * names. */
-struct collected {
-	struct window window;
-	struct profile *profile; /* the receiver's */
-};
-
 /* Takes over @sampler, in any case. The thread runs when this returns. -errno and @fault. */
 int collector_start(struct collector **ret, struct sampler *sampler,
 		    const struct collector_settings *settings, struct fault *fault);
@@ -43,7 +36,7 @@ DEFINE_CLEANUP(struct collector *, collector_free);
 int collector_fd(const struct collector *collector);
 
 /* 1 and *@ret, 0 if nothing waits, or the errno and @fault that the thread ended with. */
-int collector_take(struct collector *collector, struct collected *ret, struct fault *fault);
+int collector_take(struct collector *collector, struct window_profile *ret, struct fault *fault);
 
 /*
  * Asks for what the open window holds so far: it comes by the queue as a part (window.open), and is

@@ -13,7 +13,7 @@
 
 struct window_queue {
 	pthread_mutex_t lock;
-	struct collected *waiting; /* the oldest first */
+	struct window_profile *waiting; /* the oldest first */
 	size_t n, max;
 	int fd;
 	bool woken;
@@ -81,7 +81,7 @@ static int merge_profiles(struct profile **ret, struct profile *a, struct profil
 	return r < 0 ? r : profile_merge(ret, both, ARRAY_SIZE(both));
 }
 
-/* What @later adds to @window: it follows it, or is the rest of it. */
+/* Extends @window by @later, which follows it or is the rest of it. */
 static void merge_windows(struct window *window, const struct window *later)
 {
 	uint64_t end_us = later->start_us + later->length_us;
@@ -93,7 +93,7 @@ static void merge_windows(struct window *window, const struct window *later)
 	window->open = later->open;
 }
 
-static int merge_into(struct collected *last, const struct collected *later)
+static int merge_into(struct window_profile *last, const struct window_profile *later)
 {
 	struct profile *merged;
 	int r = merge_profiles(&merged, last->profile, later->profile);
@@ -106,8 +106,8 @@ static int merge_into(struct collected *last, const struct collected *later)
 	return 0;
 }
 
-/* The last of those waiting, if there is no room for another: taken out, for merging takes time. */
-static bool take_last_if_full(struct window_queue *q, struct collected *ret)
+/* Takes out the last window if the queue is full: merging takes too long for holding the lock. */
+static bool take_last_if_full(struct window_queue *q, struct window_profile *ret)
 {
 	bool full;
 
@@ -119,26 +119,26 @@ static bool take_last_if_full(struct window_queue *q, struct collected *ret)
 	return full;
 }
 
-static void append(struct window_queue *q, const struct collected *collected)
+static void append(struct window_queue *q, const struct window_profile *window)
 {
 	pthread_mutex_lock(&q->lock);
 	assert(q->n < q->max);
-	q->waiting[q->n++] = *collected;
+	q->waiting[q->n++] = *window;
 	make_readable(q);
 	pthread_mutex_unlock(&q->lock);
 }
 
-int window_queue_put(struct window_queue *queue, struct collected *collected)
+int window_queue_put(struct window_queue *queue, struct window_profile *window)
 {
-	struct collected last;
+	struct window_profile last;
 	int r = 0;
 
 	if (take_last_if_full(queue, &last)) {
-		r = merge_into(&last, collected);
-		profile_free(collected->profile);
-		*collected = last;
+		r = merge_into(&last, window);
+		profile_free(window->profile);
+		*window = last;
 	}
-	append(queue, collected);
+	append(queue, window);
 	return r;
 }
 
@@ -152,7 +152,7 @@ bool window_queue_has_room(struct window_queue *queue)
 	return room;
 }
 
-bool window_queue_take(struct window_queue *queue, struct collected *ret)
+bool window_queue_take(struct window_queue *queue, struct window_profile *ret)
 {
 	bool any;
 

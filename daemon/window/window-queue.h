@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The windows that wait for the main thread: but for open files, the one thing that passes between
- * the two threads. It holds a bounded number; when it is full the last two are merged, so that the
- * sums stay exact and only the division of time gets coarser.
+ * The windows that wait for the main thread. Apart from the open files, they are all that passes
+ * between the two threads. The queue is bounded: when it is full, its last two windows are merged,
+ * so that the sums stay exact and only the resolution in time drops.
  */
 #pragma once
 
 #include <stdbool.h>
 
 #include "common/util/macro.h"
-#include "daemon/collector/collector.h"
+#include "daemon/window/window.h"
 
 struct window_queue;
 
@@ -17,18 +17,18 @@ int window_queue_new(struct window_queue **ret, size_t max_waiting);
 struct window_queue *window_queue_free(struct window_queue *queue);
 DEFINE_CLEANUP(struct window_queue *, window_queue_free);
 
-/* An eventfd: readable while something waits, or for ever once woken. */
+/* An eventfd: readable while a window waits, and for ever after window_queue_wake(). */
 int window_queue_fd(const struct window_queue *queue);
 
 /*
- * Puts @collected at the end and takes over its profile, in any case. A part of an open window may
- * be put only where window_queue_has_room(). 0 or -ENOMEM.
+ * Appends @window and takes over its profile, in any case. A part of an open window may be put only
+ * after window_queue_has_room() said yes. 0 or -ENOMEM.
  */
-int window_queue_put(struct window_queue *queue, struct collected *collected);
+int window_queue_put(struct window_queue *queue, struct window_profile *window);
 bool window_queue_has_room(struct window_queue *queue);
 
-/* True and *@ret, or false where nothing waits. */
-bool window_queue_take(struct window_queue *queue, struct collected *ret);
+/* True and *@ret, or false if no window waits. */
+bool window_queue_take(struct window_queue *queue, struct window_profile *ret);
 
-/* Makes it readable for ever. */
+/* Makes the eventfd readable for ever: the collector has ended. */
 void window_queue_wake(struct window_queue *queue);

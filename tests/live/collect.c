@@ -100,7 +100,7 @@ static int add_up(struct profile **sum, struct profile *profile)
 /* Takes what waits. 0, or the errno that the thread ended with. */
 static int take_windows(struct collector *collector, struct profile **sum)
 {
-	struct collected collected;
+	struct window_profile collected;
 	struct fault fault;
 	int r;
 

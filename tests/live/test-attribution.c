@@ -217,7 +217,7 @@ static int take_all(struct collector *collector, struct profile **ret, struct fa
 {
 	_cleanup_(symbolizer_freep) struct symbolizer *symbolizer = NULL;
 	struct symbolizer_settings settings = { 0 };
-	struct collected collected;
+	struct window_profile collected;
 	int r;
 
 	r = collector_take(collector, &collected, fault); /* one: its windows are long */

@@ -30,7 +30,7 @@ struct service {
 
 static inline void add_window(struct service *service, uint64_t seed, bool open, uint64_t n)
 {
-	struct collected collected = {
+	struct window_profile collected = {
 		.window = { .start_us = START_US + n * LENGTH_US,
 			    .length_us = LENGTH_US,
 			    .samples = seed,

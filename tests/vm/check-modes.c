@@ -93,7 +93,7 @@ static void measured_done(struct measured *m)
 
 static bool take_windows(struct collector *collector, struct measured *m)
 {
-	struct collected collected;
+	struct window_profile collected;
 	struct fault fault = { "" };
 	int r = 0;
 
@@ -188,7 +188,8 @@ static void check_accounts(const struct measured *m)
 	check(c->undecodable == 0, "%" PRIu64 " cannot be read", c->undecodable);
 	check(c->taken > 0, "no samples");
 	check(c->running_ns == c->enabled_ns, "the events have taken turns with others");
-	check(c->rowless == 0, "%" PRIu64 " samples without a branch stack", c->rowless);
+	check(c->no_branch_stack == 0, "%" PRIu64 " samples without a branch stack",
+	      c->no_branch_stack);
 	if (m->probe.period) /* timers of an emulator are late */
 		check(c->skipped * 20 < c->taken + c->filtered, "%" PRIu64 " skipped", c->skipped);
 }

@@ -36,7 +36,7 @@ static bool connect_other(struct service *service, struct caller *ret, const gid
 /* A window with a process of root and one of the other user, which enters the kernel. */
 static void add_two_users(struct service *service)
 {
-	struct collected collected = {
+	struct window_profile collected = {
 		.window = { .start_us = START_US, .length_us = LENGTH_US, .mode = "software" }
 	};
 	struct fault fault = {};
@@ -129,7 +129,7 @@ static void add_hot_function(struct service *service)
 	struct profile_function function = {
 		.object = object, .start = 0x10, .size = 3, .name = "hot"
 	};
-	struct collected collected = {
+	struct window_profile collected = {
 		.window = { .start_us = START_US, .length_us = LENGTH_US, .mode = "software" },
 	};
 	struct fault fault = {};

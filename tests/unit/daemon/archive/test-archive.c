@@ -63,7 +63,7 @@ static void fill_the_disk(bool full)
 /* The next window, of one sample more than the one before. */
 static int add(struct keeping *k)
 {
-	struct collected c = {
+	struct window_profile c = {
 		.window = { .start_us = (1 + k->n_windows) * WINDOW_US,
 			    .length_us = WINDOW_US,
 			    .samples = ++k->n_windows,

@@ -25,7 +25,7 @@ static struct window_queue *make(size_t max)
 /* A window of a second with @samples of process @pid. */
 static void put(struct window_queue *q, uint64_t start_us, int32_t pid, uint64_t samples, bool open)
 {
-	struct collected c = { .window = { .start_us = start_us,
+	struct window_profile c = { .window = { .start_us = start_us,
 					   .length_us = S,
 					   .samples = samples,
 					   .lost = 1,
@@ -48,7 +48,7 @@ static bool is_readable(const struct window_queue *q)
 static void assert_taken(struct window_queue *q, uint64_t start_us, uint64_t length_us,
 			 uint64_t samples, size_t n_processes, bool open)
 {
-	struct collected c;
+	struct window_profile c;
 
 	assert_true(is_readable(q));
 	assert_true(window_queue_take(q, &c));
@@ -64,7 +64,7 @@ static void assert_taken(struct window_queue *q, uint64_t start_us, uint64_t len
 static void test_first_in_first_out(void **state)
 {
 	struct window_queue *q = make(3);
-	struct collected c;
+	struct window_profile c;
 
 	assert_false(is_readable(q));
 	assert_false(window_queue_take(q, &c));
@@ -121,7 +121,7 @@ static void test_the_wall_clock_set_back(void **state)
 static void test_woken_for_ever(void **state)
 {
 	struct window_queue *q = make(1);
-	struct collected c;
+	struct window_profile c;
 
 	put(q, 10 * S, 1, 5, false);
 	window_queue_wake(q);
@@ -156,7 +156,7 @@ static void test_two_threads(void **state)
 {
 	struct window_queue *q = make(3);
 	uint64_t samples = 0, lost = 0, end_us = 0;
-	struct collected c;
+	struct window_profile c;
 	pthread_t thread;
 
 	assert_int_equal(pthread_create(&thread, NULL, produce, q), 0);
