@@ -257,7 +257,7 @@ static __always_inline __u64 add_rows(void *ctx, struct scratch *s, __u64 at,
 	MASK(at, ROWS_AT_MASK);
 	r = bpf_read_branch_records(ctx, &s->words[at], BPF_SAMPLE_MAX_ROWS * n_bytes, 0);
 	if (r < 0) { /* kernels differ in the errno */
-		c->rowless++;
+		c->no_branch_stack++;
 		return at;
 	}
 	n_read = (__u64)r / n_bytes;

@@ -68,6 +68,6 @@ struct bpf_counters {
 	__u64 snapshots_full;       /* ... that had as many as the hardware keeps */
 	__u64 rows;                 /* in all snapshots, but for empty ones */
 	__u64 rows_kernel;          /* rows of the kernel, left out of the samples */
-	__u64 rowless;              /* samples for which the kernel had no branch stack at all */
+	__u64 no_branch_stack;      /* samples for which the kernel had no branch stack at all */
 	__u64 weight[BPF_N_EVENTS]; /* the periods of all runs of each event, added up */
 } __attribute__((aligned(64)));

@@ -155,7 +155,7 @@ static void write_records(const struct status *s)
 		(double)get(s, "snapshots", "rows") / (double)n,
 		100 * (double)get(s, "snapshots", "empty") / (double)n,
 		100 * (double)get(s, "snapshots", "full") / (double)n);
-	write_count(s, "snapshots", "rowless", "samples came without branch records");
+	write_count(s, "snapshots", "no_branch_stack", "samples came without branch records");
 }
 
 static void write_sampling(const struct status *s)

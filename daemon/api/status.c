@@ -47,8 +47,9 @@ static json_t *snapshots_json(const struct sampler_counts *c)
 {
 	return json_pack("{sI sI sI sI sI sI sI sI}", "snapshots", I(c->snapshots), "empty",
 			 I(c->snapshots_empty), "full", I(c->snapshots_full), "rows", I(c->rows),
-			 "rows_kernel", I(c->rows_kernel), "rowless", I(c->rowless), "enabled_us",
-			 I(c->enabled_ns / 1000), "running_us", I(c->running_ns / 1000));
+			 "rows_kernel", I(c->rows_kernel), "no_branch_stack", I(c->no_branch_stack),
+			 "enabled_us", I(c->enabled_ns / 1000), "running_us",
+			 I(c->running_ns / 1000));
 }
 
 static uint64_t rss_bytes(void)

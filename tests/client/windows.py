@@ -44,7 +44,8 @@ def check_status_of_branch_records():
         "period": 1000003, "n_cpus": 4, "records": "Intel LBR", "depth": 32, "filter": "any,u",
         "note": "back to a switch", "reason": ""})
     status["samples"] = dict(mock_daemon.STATUS["samples"], filtered=7)
-    status["snapshots"] = {"snapshots": 200, "empty": 3, "full": 150, "rows": 5000, "rowless": 2}
+    status["snapshots"] = {
+        "snapshots": 200, "empty": 3, "full": 150, "rows": 5000, "no_branch_stack": 2}
     daemon = mock_daemon.Daemon([])
     daemon._answer = lambda call, connection: {"parameters": status}
     with daemon:

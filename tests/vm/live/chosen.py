@@ -193,7 +193,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(status["empty"], 2 * REPEAT + 1)
         self.assertEqual(status["full"], 3 * REPEAT)
         self.assertEqual(status["rows"] + expected["rows_zero"], expected["rows"])
-        self.assertEqual((status["rows_kernel"], status["rowless"]), (0, 0))
+        self.assertEqual((status["rows_kernel"], status["no_branch_stack"]), (0, 0))
 
     def test_the_kernels_rows_are_left_out(self):
         with Common(-1), Daemon(f"Mode=branch\nBranchFilter=any,u\nPids={os.getpid()}") as daemon:
