@@ -12,6 +12,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/config/file.h"
 #include "daemon/config/value.h"
+#include "daemon/sampler/branch-filter.h"
 
 #define FILE_NAME      "branchd.conf"
 #define SUFFIX         ".conf"

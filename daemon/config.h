@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/util/fault.h"
-#include "daemon/sampler/sampler.h"
+#include "daemon/sampler/settings.h"
 
 struct config {
 	struct sampler_settings sampling;

@@ -43,5 +43,4 @@ void sampling_cut(struct sampling *sampling);
 /* Writes what is sampled how, "cycles at 99 Hz, mode branch", into @ret of @n bytes. */
 void sampling_describe(const struct sampling *sampling, char *ret, size_t n);
 
-bool sampling_runs(const struct sampling *sampling);
 void sampling_get_status(const struct sampling *sampling, struct status *status);

@@ -154,7 +154,7 @@ static void count_troubles(struct collector *c, struct profile_counters *counter
 static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool open)
 {
 	const struct window_clock *s = &c->schedule;
-	struct collected collected = {
+	struct window_profile collected = {
 		.window = { .start_us = s->start_us,
 			    .length_us = end_us > s->start_us ? end_us - s->start_us : 0,
 			    .open = open },
@@ -363,7 +363,7 @@ static int start_thread(struct collector *c)
 static int collector_init(struct collector *c)
 {
 	struct builder_settings builder = {
-		.doubled = sampler_probe(c->sampler)->doubled,
+		.doubled = sampler_probe(c->sampler)->duplicate_depth,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
 		.light_streams = LIGHT_STREAMS,
@@ -445,7 +445,7 @@ int collector_fd(const struct collector *collector)
 	return window_queue_fd(collector->queue);
 }
 
-int collector_take(struct collector *collector, struct collected *ret, struct fault *fault)
+int collector_take(struct collector *collector, struct window_profile *ret, struct fault *fault)
 {
 	int r;
 

@@ -42,7 +42,7 @@ static void set_common(struct perf_event_attr *attr, size_t n_pages)
 	attr->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
 }
 
-static int open_ring(struct cpu_events *e, size_t n_pages, ring_handler handler, void *userdata,
+static int open_ring(struct cpu_events *e, const struct cpu_events_settings *settings,
 		     struct fault *fault)
 {
 	struct perf_event_attr attr = {
@@ -50,15 +50,24 @@ static int open_ring(struct cpu_events *e, size_t n_pages, ring_handler handler,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
 	};
+	const struct ring_settings ring = {
+		.map_fd = program_ring_map_fd(e->program),
+		.cpu = e->cpu,
+		.attr = &attr,
+		.n_pages = settings->ring_pages,
+		.handler = settings->handler,
+		.userdata = settings->userdata,
+	};
 	int r;
 
-	set_common(&attr, n_pages);
-	r = ring_open(&e->ring, e->program, e->cpu, &attr, n_pages, handler, userdata);
+	set_common(&attr, settings->ring_pages);
+	r = ring_open(&e->ring, &ring);
 	if (r == -EPERM)
-		return fault_set(fault, r,
-				 "no memory may be locked for a ring of %zu pages: raise "
-				 "kernel.perf_event_mlock_kb, grant CAP_IPC_LOCK, or ask for less",
-				 n_pages);
+		return fault_set(
+			fault, r,
+			"cannot lock the memory for a ring of %zu pages: raise "
+			"kernel.perf_event_mlock_kb, grant CAP_IPC_LOCK, or lower RingSize=",
+			settings->ring_pages);
 	if (r < 0 && r != -ENODEV)
 		return probe_explain(r, "cannot open a ring", fault);
 	return r;
@@ -129,21 +138,20 @@ static int open_all_sampling(struct cpu_events *e, const struct cpu_events_setti
 	return r;
 }
 
-int cpu_events_open(struct cpu_events **ret, uint32_t cpu, struct program *program,
-		    const struct cpu_events_settings *settings, ring_handler handler,
-		    void *userdata, struct fault *fault)
+int cpu_events_open(struct cpu_events **ret, const struct cpu_events_settings *settings,
+		    struct fault *fault)
 {
 	_cleanup_(cpu_events_freep) struct cpu_events *e = calloc(1, sizeof(*e));
 	int r;
 
 	if (!e)
 		return -ENOMEM;
-	e->cpu = cpu;
-	e->program = program;
+	e->cpu = settings->cpu;
+	e->program = settings->program;
 	e->tasks_fd = e->active = -1;
 	for (int i = 0; i < BPF_N_EVENTS; i++)
 		e->sampling[i].fd = -1;
-	r = open_ring(e, settings->ring_pages, handler, userdata, fault);
+	r = open_ring(e, settings, fault);
 	if (r >= 0)
 		r = open_tasks(e, settings->ring_pages, fault);
 	if (r >= 0)
@@ -269,11 +277,6 @@ bool cpu_events_add_times(struct cpu_events *events, struct cpu_events_times *su
 		if (events->sampling[event].fd >= 0)
 			alive &= add_times(events, &events->sampling[event], event, sum);
 	return alive;
-}
-
-uint32_t cpu_events_cpu(const struct cpu_events *events)
-{
-	return events->cpu;
 }
 
 struct ring *cpu_events_ring(const struct cpu_events *events)

@@ -13,12 +13,17 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 #include "daemon/sampler/program.h"
+#include "daemon/sampler/ring.h"
 
 struct cpu_events;
 
 struct cpu_events_settings {
+	uint32_t cpu;
+	struct program *program;
 	const struct perf_event_attr *sampling[BPF_N_EVENTS]; /* NULL: not used */
 	size_t ring_pages;
+	ring_handler handler;
+	void *userdata;
 };
 
 /* Of the sampling events of a PMU, since they were opened. */
@@ -32,12 +37,11 @@ struct cpu_events_times {
 #define CPU_EVENTS_SAMPLE_TYPE (PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW)
 
 /*
- * Opens all for @cpu; tasks and mappings are told from now on, sampling is off. -ENODEV where the
- * CPU is off line; another -errno and @fault.
+ * Opens the events and the ring of a CPU: records of tasks and mappings come from now on, samples
+ * do not. Borrows the program. -ENODEV if the CPU is off line; another -errno and @fault.
  */
-int cpu_events_open(struct cpu_events **ret, uint32_t cpu, struct program *program,
-		    const struct cpu_events_settings *settings, ring_handler handler,
-		    void *userdata, struct fault *fault);
+int cpu_events_open(struct cpu_events **ret, const struct cpu_events_settings *settings,
+		    struct fault *fault);
 struct cpu_events *cpu_events_free(struct cpu_events *events);
 DEFINE_CLEANUP(struct cpu_events *, cpu_events_free);
 
@@ -55,5 +59,4 @@ void cpu_events_stop(struct cpu_events *events);
  * meanwhile. */
 bool cpu_events_add_times(struct cpu_events *events, struct cpu_events_times *sum);
 
-uint32_t cpu_events_cpu(const struct cpu_events *events);
 struct ring *cpu_events_ring(const struct cpu_events *events);

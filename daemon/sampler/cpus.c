@@ -24,9 +24,6 @@ struct shared_times {
 
 struct cpus {
 	struct cpus_settings settings;
-	struct program *program;
-	ring_handler handler;
-	void *userdata;
 	struct cpu_events **events; /* by number of the CPU; NULL of those off line */
 	uint32_t n;
 	int epoll_fd;
@@ -51,7 +48,13 @@ static bool by_pmu(const struct cpus *c)
 
 static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
 {
-	struct cpu_events_settings settings = { .ring_pages = c->settings.ring_pages };
+	struct cpu_events_settings settings = {
+		.cpu = cpu,
+		.program = c->settings.program,
+		.ring_pages = c->settings.ring_pages,
+		.handler = c->settings.handler,
+		.userdata = c->settings.userdata,
+	};
 	_cleanup_(cpu_events_freep) struct cpu_events *events = NULL;
 	struct epoll_event watch = { .events = EPOLLIN };
 	struct perf_event_attr attrs[BPF_N_EVENTS];
@@ -64,11 +67,11 @@ static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
 		probe_adapt(c->settings.machine, cpu, &attrs[i]);
 		settings.sampling[i] = e->used ? &attrs[i] : NULL;
 	}
-	r = cpu_events_open(&events, cpu, c->program, &settings, c->handler, c->userdata, fault);
+	r = cpu_events_open(&events, &settings, fault);
 	if (r < 0)
 		return r;
 	if (epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, ring_fd(cpu_events_ring(events)), &watch) < 0)
-		return -errno;
+		return probe_explain(-errno, "cannot wait for a ring", fault);
 	c->events[cpu] = TAKE_PTR(events);
 	atomic_fetch_add(&c->shared.n_open, 1);
 	return 0;
@@ -103,8 +106,7 @@ static int open_online(struct cpus *c, struct fault *fault)
 	return 0;
 }
 
-int cpus_open(struct cpus **ret, struct program *program, const struct cpus_settings *settings,
-	      ring_handler handler, void *userdata, struct fault *fault)
+int cpus_open(struct cpus **ret, const struct cpus_settings *settings, struct fault *fault)
 {
 	_cleanup_(cpus_freep) struct cpus *c = calloc(1, sizeof(*c));
 	int r;
@@ -112,13 +114,12 @@ int cpus_open(struct cpus **ret, struct program *program, const struct cpus_sett
 	if (!c)
 		return -ENOMEM;
 	c->settings = *settings;
-	c->program = program;
-	c->handler = handler;
-	c->userdata = userdata;
-	c->n = program_n_cpus(program);
-	c->events = calloc(c->n, sizeof(struct cpu_events *));
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (!c->events || c->epoll_fd < 0)
+	if (c->epoll_fd < 0)
+		return probe_explain(-errno, "cannot wait for the rings", fault);
+	c->n = program_n_cpus(settings->program);
+	c->events = calloc(c->n, sizeof(struct cpu_events *));
+	if (!c->events)
 		return -ENOMEM;
 	r = open_online(c, fault);
 	if (r < 0)
@@ -228,7 +229,8 @@ static bool is_alive(struct cpus *c, uint32_t cpu, uint64_t now, struct cpu_even
 
 	if (by_pmu(c))
 		return cpu_events_add_times(c->events[cpu], sum);
-	ran_ns = __atomic_load_n(&program_counters(c->program, cpu)->ran_ns, __ATOMIC_RELAXED);
+	ran_ns = __atomic_load_n(&program_counters(c->settings.program, cpu)->ran_ns,
+				 __ATOMIC_RELAXED);
 	return ran_ns == 0 || now <= ran_ns + DEAD_NS;
 }
 

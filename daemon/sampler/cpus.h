@@ -21,19 +21,22 @@
 #include "daemon/sampler/cpu-events.h"
 #include "daemon/sampler/probe.h"
 #include "daemon/sampler/program.h"
+#include "daemon/sampler/ring.h"
 
 struct cpus;
 
 struct cpus_settings {
-	const struct probe_result *probe; /* borrowed, as is the next */
+	struct program *program; /* borrowed, as are the next two */
+	const struct probe_result *probe;
 	const struct machine *machine;
 	size_t ring_pages;
 	bool together; /* all CPUs are in the same phase */
+	ring_handler handler;
+	void *userdata;
 };
 
-/* Opens all for the CPUs on line; sampling is off. Borrows @program. -errno and @fault. */
-int cpus_open(struct cpus **ret, struct program *program, const struct cpus_settings *settings,
-	      ring_handler handler, void *userdata, struct fault *fault);
+/* Opens the events of all CPUs on line; sampling is off. -errno and @fault. */
+int cpus_open(struct cpus **ret, const struct cpus_settings *settings, struct fault *fault);
 struct cpus *cpus_free(struct cpus *cpus);
 DEFINE_CLEANUP(struct cpus *, cpus_free);
 

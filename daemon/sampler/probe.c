@@ -5,32 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/builder/duplicate-record.h"
 #include "common/util/cleanup.h"
-
-static const char *const mode_names[N_SAMPLER_MODES] = {
-	[SAMPLER_AUTO] = "auto",
-	[SAMPLER_SOFTWARE] = "software",
-	[SAMPLER_STACK] = "stack",
-	[SAMPLER_BRANCH] = "branch",
-	[SAMPLER_STACK_BRANCH] = "stack+branch",
-};
-
-const char *sampler_mode_name(enum sampler_mode mode)
-{
-	return mode_names[mode];
-}
-
-int sampler_mode_parse(const char *name)
-{
-	for (int i = 0; i < N_SAMPLER_MODES; i++)
-		if (strcmp(name, mode_names[i]) == 0)
-			return i;
-	return -EINVAL;
-}
 
 int probe_open_event(const struct perf_event_attr *attr, int cpu, void *userdata)
 {
@@ -63,6 +43,17 @@ static void explain_permission(const char *what, char *ret, size_t n)
 			 what);
 }
 
+static int explain_open_files(int r, const char *what, struct fault *fault)
+{
+	struct rlimit limit = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return fault_set(fault, r,
+			 "%s: too many open files: the limit is %llu, and each CPU needs five: "
+			 "raise LimitNOFILE= or ulimit -n",
+			 what, (unsigned long long)limit.rlim_cur);
+}
+
 int probe_explain(int r, const char *what, struct fault *fault)
 {
 	switch (r) {
@@ -71,10 +62,7 @@ int probe_explain(int r, const char *what, struct fault *fault)
 		explain_permission(what, fault->text, sizeof(fault->text));
 		return r;
 	case -EMFILE:
-		return fault_set(fault, r,
-				 "%s: too many open files: five are needed for each CPU "
-				 "(ulimit -n, LimitNOFILE=)",
-				 what);
+		return explain_open_files(r, what, fault);
 	case -ENOSYS:
 		return fault_set(fault, r,
 				 "%s: this kernel has no perf events: use one built with "
@@ -301,7 +289,7 @@ static void describe_rows(struct probing *p)
 	p->result.lbr = p->lbr;
 	snprintf(what->records, sizeof(what->records), "%s", p->lbr->name);
 	what->depth = find_depth(p);
-	what->doubled = duplicate_record_depth(p->machine->cpuid);
+	what->duplicate_depth = duplicate_record_depth(p->machine->cpuid);
 	what->since_switch = calls && !p->machine->keeps_call_stacks;
 	if (what->since_switch)
 		snprintf(what->note, sizeof(what->note),

@@ -11,7 +11,8 @@
 #include "common/util/fault.h"
 #include "daemon/sampler/lbr.h"
 #include "daemon/sampler/machine.h"
-#include "daemon/sampler/sampler.h"
+#include "daemon/sampler/report.h"
+#include "daemon/sampler/settings.h"
 
 /* Opens a perf event of all tasks on @cpu: a descriptor, or -errno. */
 typedef int (*probe_opener)(const struct perf_event_attr *attr, int cpu, void *userdata);

@@ -25,13 +25,6 @@ struct program {
 	uint32_t n_cpus;
 };
 
-struct ring {
-	struct perf_buffer *buffer;
-	ring_handler handler;
-	void *userdata;
-	int r; /* the first negative answer of the handler */
-};
-
 /* What libbpf said first: of all it says, that is the cause. Of the thread that loads. */
 static _Thread_local char first_warning[256];
 
@@ -208,6 +201,11 @@ bool program_kernel_has(const char *type, const char *name)
 	return has;
 }
 
+int program_ring_map_fd(const struct program *program)
+{
+	return bpf_map__fd(program->skeleton->maps.rings);
+}
+
 uint32_t program_n_cpus(const struct program *program)
 {
 	return program->n_cpus;
@@ -231,56 +229,4 @@ void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint6
 		*ret_ns += info.run_time_ns;
 		*ret_runs += info.run_cnt;
 	}
-}
-
-static enum bpf_perf_event_ret on_record(void *userdata, int cpu, struct perf_event_header *record)
-{
-	struct ring *ring = userdata;
-
-	ring->r = ring->handler(record, ring->userdata);
-	return ring->r < 0 ? LIBBPF_PERF_EVENT_ERROR : LIBBPF_PERF_EVENT_CONT;
-}
-
-int ring_open(struct ring **ret, struct program *program, uint32_t cpu,
-	      const struct perf_event_attr *attr, size_t n_pages, ring_handler handler,
-	      void *userdata)
-{
-	_cleanup_(ring_freep) struct ring *ring = calloc(1, sizeof(*ring));
-	struct perf_event_attr copy = *attr;
-	int cpus[1] = { (int)cpu };
-	LIBBPF_OPTS(perf_buffer_raw_opts, options, .cpu_cnt = 1, .cpus = cpus, .map_keys = cpus);
-
-	if (!ring)
-		return -ENOMEM;
-	ring->handler = handler;
-	ring->userdata = userdata;
-	ring->buffer = perf_buffer__new_raw(bpf_map__fd(program->skeleton->maps.rings), n_pages,
-					    &copy, on_record, ring, &options);
-	if (!ring->buffer)
-		return -errno;
-	*ret = TAKE_PTR(ring);
-	return 0;
-}
-
-struct ring *ring_free(struct ring *ring)
-{
-	if (!ring)
-		return NULL;
-	perf_buffer__free(ring->buffer);
-	free(ring);
-	return NULL;
-}
-
-int ring_fd(const struct ring *ring)
-{
-	return perf_buffer__buffer_fd(ring->buffer, 0);
-}
-
-int ring_drain(struct ring *ring)
-{
-	int r;
-
-	ring->r = 0;
-	r = perf_buffer__consume_buffer(ring->buffer, 0);
-	return ring->r < 0 ? ring->r : r;
 }

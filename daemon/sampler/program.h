@@ -17,7 +17,6 @@
 #include "daemon/sampler/task-filter.h"
 
 struct program;
-struct ring;
 
 struct program_settings {
 	uint64_t period_ns;    /* of a clock that ticks in the idle task, too, where it takes no
@@ -46,6 +45,9 @@ void program_refuse(const struct program *program, uint64_t id);
 /* Whether the running kernel's struct @type has a member @name, by its description of its types. */
 bool program_kernel_has(const char *type, const char *name);
 
+/* The map of the rings that the programs write into, for ring_open(). */
+int program_ring_map_fd(const struct program *program);
+
 /* CPUs there may ever be: numbers below it. */
 uint32_t program_n_cpus(const struct program *program);
 
@@ -54,23 +56,3 @@ struct bpf_counters *program_counters(const struct program *program, uint32_t cp
 
 /* How long the programs have run, and how often, where kernel.bpf_stats_enabled; else 0. */
 void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint64_t *ret_runs);
-
-/* A record as the kernel wrote it, 8-byte aligned; valid during the call. */
-typedef int (*ring_handler)(const struct perf_event_header *record, void *userdata);
-
-/*
- * The ring of @cpu, of @n_pages, for the program to write into and other events to be redirected
- * to:
- * @attr is that of its own event. -errno.
- */
-int ring_open(struct ring **ret, struct program *program, uint32_t cpu,
-	      const struct perf_event_attr *attr, size_t n_pages, ring_handler handler,
-	      void *userdata);
-struct ring *ring_free(struct ring *ring);
-DEFINE_CLEANUP(struct ring *, ring_free);
-
-/* Its perf event: readable when the ring has filled up to the attr's watermark. */
-int ring_fd(const struct ring *ring);
-
-/* Hands all that is in it to the handler; the first negative answer ends it and is passed on. */
-int ring_drain(struct ring *ring);

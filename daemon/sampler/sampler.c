@@ -172,13 +172,16 @@ static int load_program(struct sampler *s, struct fault *fault)
 static int open_cpus(struct sampler *s, struct fault *fault)
 {
 	const struct cpus_settings settings = {
+		.program = s->program,
 		.probe = &s->probe,
 		.machine = &s->machine,
 		.ring_pages = s->settings.ring_pages,
 		.together = s->machine.keeps_call_stacks,
+		.handler = on_record,
+		.userdata = s,
 	};
 
-	return cpus_open(&s->cpus, s->program, &settings, on_record, s, fault);
+	return cpus_open(&s->cpus, &settings, fault);
 }
 
 static int sampler_init(struct sampler *s, const struct sampler_settings *settings,
@@ -402,7 +405,7 @@ static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
 	sum->snapshots_full += read_counter(&b->snapshots_full);
 	sum->rows += read_counter(&b->rows);
 	sum->rows_kernel += read_counter(&b->rows_kernel);
-	sum->rowless += read_counter(&b->rowless);
+	sum->no_branch_stack += read_counter(&b->no_branch_stack);
 }
 
 /* What was due and not taken: by the clock the BPF program counts it, of a PMU's events the kernel

@@ -202,7 +202,7 @@ static void test_intel(void **state)
 	assert_string_equal(result.what.filter, "any,u,k");
 	assert_string_equal(result.what.note, "");
 	assert_int_equal(result.what.depth, 32);
-	assert_int_equal(result.what.doubled, 32);
+	assert_int_equal(result.what.duplicate_depth, 32);
 	assert_true(result.lbr->hw_idx);
 	assert_false(result.lbr->wrong_path || result.leave_kernel || result.what.since_switch);
 	assert_true(result.events[BPF_EVENT_ANY].used && result.events[BPF_EVENT_CALLS].used);
@@ -250,7 +250,7 @@ static void test_architectural_lbr(void **state)
 	assert_int_equal(result.what.mode, SAMPLER_STACK_BRANCH);
 	assert_string_equal(result.what.records, "Intel architectural LBR");
 	assert_false(result.lbr->hw_idx);
-	assert_int_equal(result.what.doubled, 0);
+	assert_int_equal(result.what.duplicate_depth, 0);
 }
 
 static void test_amd_lbr_ext_v2(void **state)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ring of a CPU: the BPF programs write samples into it, and the kernel writes the records of
+ * the events that are redirected into it. libbpf stays behind this header.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+#include "common/util/macro.h"
+
+struct ring;
+
+/* A record as the kernel wrote it, 8-byte aligned; valid during the call. */
+typedef int (*ring_handler)(const struct perf_event_header *record, void *userdata);
+
+struct ring_settings {
+	int map_fd; /* see program_ring_map_fd() */
+	uint32_t cpu;
+	const struct perf_event_attr *attr; /* of the ring's own event; borrowed during the call */
+	size_t n_pages;                     /* a power of two */
+	ring_handler handler;
+	void *userdata;
+};
+
+/* -errno */
+int ring_open(struct ring **ret, const struct ring_settings *settings);
+struct ring *ring_free(struct ring *ring);
+DEFINE_CLEANUP(struct ring *, ring_free);
+
+/* Its perf event: readable when the ring has filled up to the attr's watermark. */
+int ring_fd(const struct ring *ring);
+
+/* Hands all records to the handler. Ends at its first negative answer, and returns it. */
+int ring_drain(struct ring *ring);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the sampler is asked to do. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/sampler/task-filter.h"
+
+enum sampler_mode {
+	SAMPLER_AUTO, /* the best that the machine offers */
+	SAMPLER_SOFTWARE,
+	SAMPLER_STACK,
+	SAMPLER_BRANCH,
+	SAMPLER_STACK_BRANCH,
+	N_SAMPLER_MODES,
+};
+
+const char *sampler_mode_name(enum sampler_mode mode);
+/* The mode with this name, or -EINVAL. */
+int sampler_mode_parse(const char *name);
+
+enum sampler_event {
+	SAMPLER_CYCLES,
+	SAMPLER_BRANCHES, /* taken branches, as they retire */
+};
+
+struct sampler_settings {
+	enum sampler_mode mode;
+	enum sampler_event event; /* of the hardware */
+	uint64_t frequency;       /* samples a second and CPU; of a PMU's event at full CPU speed */
+	uint64_t period;          /* events between samples; 0: by frequency */
+	uint64_t branch_filter;   /* PERF_SAMPLE_BRANCH_*, see branch-filter.h; 0: any branch */
+	uint32_t ring_pages;      /* per CPU; a power of two; 0: the default */
+	bool kernel;              /* sample the kernel, too */
+	struct task_filter only;
+};
