@@ -136,13 +136,13 @@ static void print_options(unsigned int mask)
 	}
 }
 
-static void print_references(void)
+static void print_window_refs(void)
 {
 	puts("\nWINDOW is one of\n"
 	     "  42                 the window with that id\n"
 	     "  @0, @-1            the one still open, the last closed one\n"
 	     "  -5min, 10:00, yesterday-10:00, '2026-11-20 10:00'\n"
-	     "                     the one that holds that moment\n"
+	     "                     the one that holds that spec\n"
 	     "  A..B               all from A to B, either of which may be left out\n"
 	     "  PATH               a recording of perf record: a word with a '/', or that\n"
 	     "                     ends in .data\n"
@@ -156,7 +156,7 @@ void options_print_help(enum command_id command)
 		       command_specs[command].help);
 		print_options(1u << command);
 		if (command_specs[command].max_operands > 0)
-			print_references();
+			print_window_refs();
 		return;
 	}
 	puts("branchctl COMMAND [OPTION...]\n"
@@ -165,6 +165,6 @@ void options_print_help(enum command_id command)
 	for (int i = 0; i < N_COMMANDS; i++)
 		printf("  %-38s %s\n", command_specs[i].usage, command_specs[i].help);
 	print_options(ALL);
-	print_references();
+	print_window_refs();
 	puts("\nMore in branchctl(1).");
 }

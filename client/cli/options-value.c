@@ -51,13 +51,13 @@ int options_parse_percent(const char *option, const char *argument, double *ret,
 int options_parse_time(const char *option, const char *argument, uint64_t now_us, bool late,
 		       uint64_t *ret, struct fault *fault)
 {
-	struct time_spec moment;
+	struct time_spec spec;
 
-	if (time_spec_parse(&moment, argument, now_us) < 0)
+	if (time_spec_parse(&spec, argument, now_us) < 0)
 		return options_wrong(fault, option, argument,
 				     "a time, as -5min, 10:00, yesterday-10:00 or "
 				     "'2026-11-20 10:00'");
-	*ret = time_spec_us(&moment, late);
+	*ret = time_spec_us(&spec, late);
 	return 0;
 }
 

@@ -324,7 +324,7 @@ static int read_command(struct parse *parse, const char *word)
 }
 
 /* Samples are what only a recording has. */
-static int check_samples(const struct parse *parse, const struct window_ref *reference)
+static int check_samples(const struct parse *parse, const struct window_ref *ref)
 {
 	const struct options *options = &parse->options;
 
@@ -334,7 +334,7 @@ static int check_samples(const struct parse *parse, const struct window_ref *ref
 		return fault_set(parse->fault, -EINVAL,
 				 "dump --samples writes text of one kind: leave out %s",
 				 parse->format_given ? "--format" : "--json");
-	if (reference->kind != WINDOW_REF_RECORDING)
+	if (ref->kind != WINDOW_REF_RECORDING)
 		return fault_set(parse->fault, -EINVAL,
 				 "dump --samples is for recordings, windows hold counts: give the "
 				 "path of one, with a '/' or ending in .data");
@@ -355,7 +355,7 @@ static int refuse_view(struct parse *parse, const char *name)
 static int check_diff(struct parse *parse)
 {
 	struct options *options = &parse->options;
-	struct window_ref reference;
+	struct window_ref ref;
 
 	if (options->top.by == VIEW_STACK || options->top.by == VIEW_BRANCH)
 		return refuse_view(parse, view_name(options->top.by));
@@ -363,20 +363,18 @@ static int check_diff(struct parse *parse)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the folders of the old "
 				 "and the new sources");
-	return window_ref_parse(&reference, options->new_window, options->source.now_us,
-				parse->fault);
+	return window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
 }
 
 static int check_window(struct parse *parse)
 {
 	struct options *options = &parse->options;
-	struct window_ref reference;
+	struct window_ref ref;
 	int r;
 
-	r = window_ref_parse(&reference, options->source.window, options->source.now_us,
-			     parse->fault);
+	r = window_ref_parse(&ref, options->source.window, options->source.now_us, parse->fault);
 	if (r >= 0)
-		r = check_samples(parse, &reference);
+		r = check_samples(parse, &ref);
 	if (r >= 0 && options->command == COMMAND_DIFF)
 		r = check_diff(parse);
 	if (r < 0)

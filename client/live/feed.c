@@ -27,7 +27,7 @@ struct result {
 };
 
 struct live_feed {
-	struct recent_profile *latest;
+	struct recent_profile *recent;
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of all that follows */
 	pthread_cond_t wake;
@@ -89,7 +89,7 @@ static void *run(void *userdata)
 		next = read_clock(CLOCK_MONOTONIC, INTERVAL_NS);
 		now = read_clock(CLOCK_REALTIME, 0);
 		result.r = recent_profile_fetch(
-			feed->latest, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
+			feed->recent, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
 			&result.profile, &result.windows, &result.fault);
 		if (result.r >= 0)
 			result.r = 1;
@@ -134,7 +134,7 @@ int live_feed_start(struct live_feed **ret, const char *socket, struct fault *fa
 	feed->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (feed->fd < 0)
 		return fault_set(fault, -errno, "eventfd: %s", strerror(errno));
-	r = recent_profile_open(&feed->latest, socket, fault);
+	r = recent_profile_open(&feed->recent, socket, fault);
 	if (r < 0)
 		return r;
 	r = start_thread(feed);
@@ -153,10 +153,10 @@ struct live_feed *live_feed_stop(struct live_feed *feed)
 		feed->stopped = true;
 		pthread_cond_signal(&feed->wake);
 		pthread_mutex_unlock(&feed->mutex);
-		recent_profile_interrupt(feed->latest);
+		recent_profile_interrupt(feed->recent);
 		pthread_join(feed->thread, NULL);
 	}
-	recent_profile_free(feed->latest);
+	recent_profile_free(feed->recent);
 	result_done(&feed->result);
 	if (feed->fd >= 0)
 		close(feed->fd);

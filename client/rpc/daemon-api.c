@@ -137,7 +137,7 @@ static int take_windows(const struct answer *answer, struct windows *ret, struct
 	return read_windows(text, n_bytes, ret, fault);
 }
 
-static json_t *pack_span(uint64_t since_us, uint64_t until_us, uint64_t latest)
+static json_t *pack_span(uint64_t since_us, uint64_t until_us, uint64_t n_newest)
 {
 	json_t *parameters = json_object();
 
@@ -145,19 +145,19 @@ static json_t *pack_span(uint64_t since_us, uint64_t until_us, uint64_t latest)
 		json_object_set_new(parameters, "since_us", json_integer((json_int_t)since_us));
 	if (until_us <= INT64_MAX)
 		json_object_set_new(parameters, "until_us", json_integer((json_int_t)until_us));
-	if (latest > 0)
-		json_object_set_new(parameters, "latest", json_integer((json_int_t)latest));
+	if (n_newest > 0)
+		json_object_set_new(parameters, "latest", json_integer((json_int_t)n_newest));
 	return parameters;
 }
 
 int daemon_api_list_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
-			    uint64_t latest, struct windows *ret, struct fault *fault)
+			    uint64_t n_newest, struct windows *ret, struct fault *fault)
 {
 	struct answer answer;
 	int r;
 
 	r = connection_call(connection, "io.branchd.ListWindows",
-			    pack_span(since_us, until_us, latest), &answer, fault);
+			    pack_span(since_us, until_us, n_newest), &answer, fault);
 	return r < 0 ? explain(&answer, r, fault) : take_windows(&answer, ret, fault);
 }
 

@@ -20,10 +20,10 @@ int daemon_api_get_status(struct connection *connection, json_t **ret, struct fa
 
 /*
  * Adds to @ret the windows that have a moment of [since, until) in them, in microseconds (0 and
- * UINT64_MAX: no bound), and of these the @latest only (0: all).
+ * UINT64_MAX: no bound), and of these the @n_newest only (0: all).
  */
 int daemon_api_list_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
-			    uint64_t latest, struct windows *ret, struct fault *fault);
+			    uint64_t n_newest, struct windows *ret, struct fault *fault);
 
 /*
  * Calls @handler with the windows there are, and then with each that closes, as long as it returns

@@ -84,37 +84,37 @@ static int load_recording(struct profile_source *source,
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
 }
 
-/* The windows that the reference means: *@ret_first and *@ret_n are a part of @windows. */
-static int find_windows(struct connection *connection, const struct window_ref *reference,
+/* The windows that the ref means: *@ret_first and *@ret_n are a part of @windows. */
+static int find_windows(struct connection *connection, const struct window_ref *ref,
 			struct windows *windows, size_t *ret_first, size_t *ret_n,
 			struct fault *fault)
 {
-	uint64_t since, until, latest;
+	uint64_t since, until, n_newest;
 	int r;
 
-	window_ref_span(reference, &since, &until, &latest);
-	r = daemon_api_list_windows(connection, since, until, latest, windows, fault);
+	window_ref_span(ref, &since, &until, &n_newest);
+	r = daemon_api_list_windows(connection, since, until, n_newest, windows, fault);
 	if (r < 0)
 		return r;
-	r = window_ref_resolve(reference, windows, ret_first, ret_n, fault);
+	r = window_ref_resolve(ref, windows, ret_first, ret_n, fault);
 	if (r != -ENOENT)
 		return r;
 	/* all of them, for the fault to name */
 	windows_done(windows);
 	r = daemon_api_list_windows(connection, 0, UINT64_MAX, 0, windows, fault);
-	return r < 0 ? r : window_ref_resolve(reference, windows, ret_first, ret_n, fault);
+	return r < 0 ? r : window_ref_resolve(ref, windows, ret_first, ret_n, fault);
 }
 
 /* Who gives the bare name of a file in this folder is told how to write it. */
-static int hint_at_file(const struct window_ref *reference, int r, struct fault *fault)
+static int hint_at_file(const struct window_ref *ref, int r, struct fault *fault)
 {
-	if (reference->kind != WINDOW_REF_WINDOW || reference->first.kind != BOUND_NAME ||
-	    access(reference->text, F_OK) < 0)
+	if (ref->kind != WINDOW_REF_WINDOW || ref->first.kind != BOUND_NAME ||
+	    access(ref->text, F_OK) < 0)
 		return r;
 	return fault_set(
 		fault, r,
 		"'%s' is taken for a window's name; for the recording of that name give ./%s",
-		reference->text, reference->text);
+		ref->text, ref->text);
 }
 
 /* The windows to load, and from where. */
@@ -209,7 +209,7 @@ static int load_profiles(struct profile_source *source, const struct loading *lo
 
 static int load_windows(struct profile_source *source,
 			const struct profile_source_settings *settings,
-			const struct window_ref *reference, struct fault *fault)
+			const struct window_ref *ref, struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *connection = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
@@ -219,9 +219,9 @@ static int load_windows(struct profile_source *source,
 
 	r = connection_open(&connection, settings->socket, fault);
 	if (r >= 0)
-		r = find_windows(connection, reference, &windows, &first, &loading.n, fault);
+		r = find_windows(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)
-		return hint_at_file(reference, r, fault);
+		return hint_at_file(ref, r, fault);
 	loading.connection = connection;
 	loading.rows = &windows.rows[first];
 	loading.n_parts = MIN(loading.n, settings->n_parts);
@@ -301,19 +301,19 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 			struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
-	struct window_ref reference;
+	struct window_ref ref;
 	int r;
 
-	r = window_ref_parse(&reference, settings->window, settings->now_us, fault);
+	r = window_ref_parse(&ref, settings->window, settings->now_us, fault);
 	if (r < 0)
 		return r;
 	r = profile_source_new(&source, &settings->symbols);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));
-	if (reference.kind == WINDOW_REF_RECORDING)
+	if (ref.kind == WINDOW_REF_RECORDING)
 		r = load_recording(source, settings, fault);
 	else
-		r = load_windows(source, settings, &reference, fault);
+		r = load_windows(source, settings, &ref, fault);
 	if (r < 0)
 		return r;
 	if (source->functions)

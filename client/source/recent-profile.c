@@ -13,7 +13,7 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-#define PATIENCE_MS 10000
+#define TIMEOUT_MS 10000
 
 /* A closed window, fetched. */
 struct held {
@@ -31,73 +31,73 @@ struct recent_profile {
 	struct profile *closed; /* all of them; NULL: to be made anew */
 };
 
-static void drop_closed(struct recent_profile *latest)
+static void drop_closed(struct recent_profile *recent)
 {
-	latest->closed = profile_free(latest->closed);
+	recent->closed = profile_free(recent->closed);
 }
 
-static int connect_again(struct recent_profile *latest, struct fault *fault)
+static int connect_again(struct recent_profile *recent, struct fault *fault)
 {
 	struct connection *connection;
-	int r = connection_open(&connection, latest->socket, fault);
+	int r = connection_open(&connection, recent->socket, fault);
 
 	if (r < 0)
 		return r;
-	connection_set_timeout(connection, PATIENCE_MS);
-	pthread_mutex_lock(&latest->mutex);
-	latest->connection = connection;
-	if (latest->interrupted)
+	connection_set_timeout(connection, TIMEOUT_MS);
+	pthread_mutex_lock(&recent->mutex);
+	recent->connection = connection;
+	if (recent->interrupted)
 		connection_interrupt(connection);
-	pthread_mutex_unlock(&latest->mutex);
+	pthread_mutex_unlock(&recent->mutex);
 	return 0;
 }
 
-static void disconnect(struct recent_profile *latest)
+static void disconnect(struct recent_profile *recent)
 {
 	struct connection *connection;
 
-	pthread_mutex_lock(&latest->mutex);
-	connection = TAKE_PTR(latest->connection);
-	pthread_mutex_unlock(&latest->mutex);
+	pthread_mutex_lock(&recent->mutex);
+	connection = TAKE_PTR(recent->connection);
+	pthread_mutex_unlock(&recent->mutex);
 	connection_free(connection);
 }
 
-void recent_profile_interrupt(struct recent_profile *latest)
+void recent_profile_interrupt(struct recent_profile *recent)
 {
-	pthread_mutex_lock(&latest->mutex);
-	latest->interrupted = true;
-	if (latest->connection)
-		connection_interrupt(latest->connection);
-	pthread_mutex_unlock(&latest->mutex);
+	pthread_mutex_lock(&recent->mutex);
+	recent->interrupted = true;
+	if (recent->connection)
+		connection_interrupt(recent->connection);
+	pthread_mutex_unlock(&recent->mutex);
 }
 
 int recent_profile_open(struct recent_profile **ret, const char *socket, struct fault *fault)
 {
-	_cleanup_(recent_profile_freep) struct recent_profile *latest = calloc(1, sizeof(*latest));
+	_cleanup_(recent_profile_freep) struct recent_profile *recent = calloc(1, sizeof(*recent));
 	int r;
 
-	if (!latest)
+	if (!recent)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	latest->socket = socket;
-	pthread_mutex_init(&latest->mutex, NULL);
-	r = connect_again(latest, fault);
+	recent->socket = socket;
+	pthread_mutex_init(&recent->mutex, NULL);
+	r = connect_again(recent, fault);
 	if (r < 0)
 		return r;
-	*ret = TAKE_PTR(latest);
+	*ret = TAKE_PTR(recent);
 	return 0;
 }
 
-struct recent_profile *recent_profile_free(struct recent_profile *latest)
+struct recent_profile *recent_profile_free(struct recent_profile *recent)
 {
-	if (!latest)
+	if (!recent)
 		return NULL;
-	for (size_t i = 0; i < latest->n_held; i++)
-		profile_free(latest->held[i].profile);
-	free(latest->held);
-	drop_closed(latest);
-	connection_free(latest->connection);
-	pthread_mutex_destroy(&latest->mutex);
-	free(latest);
+	for (size_t i = 0; i < recent->n_held; i++)
+		profile_free(recent->held[i].profile);
+	free(recent->held);
+	drop_closed(recent);
+	connection_free(recent->connection);
+	pthread_mutex_destroy(&recent->mutex);
+	free(recent);
 	return NULL;
 }
 
@@ -109,46 +109,46 @@ static bool is_listed(const struct windows *windows, int64_t id)
 	return false;
 }
 
-static bool is_held(const struct recent_profile *latest, int64_t id)
+static bool is_held(const struct recent_profile *recent, int64_t id)
 {
-	for (size_t i = 0; i < latest->n_held; i++)
-		if (latest->held[i].id == id)
+	for (size_t i = 0; i < recent->n_held; i++)
+		if (recent->held[i].id == id)
 			return true;
 	return false;
 }
 
-static void forget_old(struct recent_profile *latest, const struct windows *windows)
+static void drop_old(struct recent_profile *recent, const struct windows *windows)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < latest->n_held; i++)
-		if (is_listed(windows, latest->held[i].id))
-			latest->held[n++] = latest->held[i];
+	for (size_t i = 0; i < recent->n_held; i++)
+		if (is_listed(windows, recent->held[i].id))
+			recent->held[n++] = recent->held[i];
 		else
-			profile_free(latest->held[i].profile);
-	if (n < latest->n_held)
-		drop_closed(latest);
-	latest->n_held = n;
+			profile_free(recent->held[i].profile);
+	if (n < recent->n_held)
+		drop_closed(recent);
+	recent->n_held = n;
 }
 
-static int hold(struct recent_profile *latest, int64_t id, struct fault *fault)
+static int hold(struct recent_profile *recent, int64_t id, struct fault *fault)
 {
 	_cleanup_(windows_done) struct windows windows = {};
 	struct profile *profile;
 	int r;
 
-	if (ARRAY_RESERVE(&latest->held, &latest->cap_held, latest->n_held + 1) < 0)
+	if (ARRAY_RESERVE(&recent->held, &recent->cap_held, recent->n_held + 1) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	r = daemon_api_get_profile(latest->connection, id, id, NULL, &profile, &windows, fault);
+	r = daemon_api_get_profile(recent->connection, id, id, NULL, &profile, &windows, fault);
 	if (r < 0)
 		return r;
-	latest->held[latest->n_held++] = (struct held){ id, profile };
-	drop_closed(latest);
+	recent->held[recent->n_held++] = (struct held){ id, profile };
+	drop_closed(recent);
 	return 0;
 }
 
 /* One that has been removed since it was listed is as if it had not been. */
-static int hold_new(struct recent_profile *latest, const struct windows *windows,
+static int hold_new(struct recent_profile *recent, const struct windows *windows,
 		    struct fault *fault)
 {
 	int r = 0;
@@ -156,36 +156,36 @@ static int hold_new(struct recent_profile *latest, const struct windows *windows
 	for (size_t i = 0; r >= 0 && i < windows->n; i++) {
 		const struct window_info *window = &windows->rows[i];
 
-		if (window->open || is_held(latest, window->id))
+		if (window->open || is_held(recent, window->id))
 			continue;
-		r = hold(latest, window->id, fault);
+		r = hold(recent, window->id, fault);
 		r = r == -ENOENT ? 0 : r;
 	}
 	return r;
 }
 
-static int merge_closed(struct recent_profile *latest)
+static int merge_closed(struct recent_profile *recent)
 {
 	_cleanup_free_ const struct profile **profiles = NULL;
 
-	if (latest->closed || latest->n_held == 0)
+	if (recent->closed || recent->n_held == 0)
 		return 0;
-	profiles = calloc(latest->n_held, sizeof(*profiles));
+	profiles = calloc(recent->n_held, sizeof(*profiles));
 	if (!profiles)
 		return -ENOMEM;
-	for (size_t i = 0; i < latest->n_held; i++)
-		profiles[i] = latest->held[i].profile;
-	return profile_merge(&latest->closed, profiles, latest->n_held);
+	for (size_t i = 0; i < recent->n_held; i++)
+		profiles[i] = recent->held[i].profile;
+	return profile_merge(&recent->closed, profiles, recent->n_held);
 }
 
 /* The closed ones of the list that are held, and the open one as it came with its profile. */
-static int tell_windows(const struct recent_profile *latest, const struct windows *listed,
+static int list_windows(const struct recent_profile *recent, const struct windows *listed,
 			const struct windows *open, struct windows *ret)
 {
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < listed->n; i++)
-		if (!listed->rows[i].open && is_held(latest, listed->rows[i].id))
+		if (!listed->rows[i].open && is_held(recent, listed->rows[i].id))
 			r = windows_add(ret, &listed->rows[i]);
 	for (size_t i = 0; r >= 0 && i < open->n; i++)
 		r = windows_add(ret, &open->rows[i]);
@@ -194,62 +194,62 @@ static int tell_windows(const struct recent_profile *latest, const struct window
 
 /* It may have closed between two calls: then its time is in no window that is held, until next
  * time. */
-static int fetch_open(struct recent_profile *latest, struct profile **ret,
+static int fetch_open(struct recent_profile *recent, struct profile **ret,
 		      struct windows *ret_windows, struct fault *fault)
 {
-	int r = daemon_api_get_profile(latest->connection, 0, 0, NULL, ret, ret_windows, fault);
+	int r = daemon_api_get_profile(recent->connection, 0, 0, NULL, ret, ret_windows, fault);
 
 	return r == -EAGAIN || r == -ENOENT ? 0 : r;
 }
 
-static int fetch(struct recent_profile *latest, uint64_t now_us, struct profile **ret,
+static int fetch(struct recent_profile *recent, uint64_t now_us, struct profile **ret,
 		 struct windows *ret_windows, struct fault *fault)
 {
 	_cleanup_(windows_done) struct windows listed = {}, open_windows = {};
 	_cleanup_(profile_freep) struct profile *open = NULL;
 	const struct profile *both[2];
-	struct window_ref reference;
+	struct window_ref ref;
 	uint64_t since, until, newest;
 	size_t n = 0;
 	int r;
 
-	r = window_ref_parse(&reference, NULL, now_us, fault);
+	r = window_ref_parse(&ref, NULL, now_us, fault);
 	if (r < 0)
 		return r;
-	window_ref_span(&reference, &since, &until, &newest);
-	r = daemon_api_list_windows(latest->connection, since, until, newest, &listed, fault);
+	window_ref_span(&ref, &since, &until, &newest);
+	r = daemon_api_list_windows(recent->connection, since, until, newest, &listed, fault);
 	if (r < 0)
 		return r;
-	forget_old(latest, &listed);
-	r = hold_new(latest, &listed, fault);
+	drop_old(recent, &listed);
+	r = hold_new(recent, &listed, fault);
 	if (r >= 0)
-		r = fetch_open(latest, &open, &open_windows, fault);
+		r = fetch_open(recent, &open, &open_windows, fault);
 	if (r < 0)
 		return r;
-	if (merge_closed(latest) < 0)
+	if (merge_closed(recent) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	if (latest->closed)
-		both[n++] = latest->closed;
+	if (recent->closed)
+		both[n++] = recent->closed;
 	if (open)
 		both[n++] = open;
 	if (n == 0)
 		return fault_set(fault, -ENODATA, "no window of the last five minutes");
-	if (tell_windows(latest, &listed, &open_windows, ret_windows) < 0 ||
+	if (list_windows(recent, &listed, &open_windows, ret_windows) < 0 ||
 	    profile_merge(ret, both, n) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	return 0;
 }
 
-int recent_profile_fetch(struct recent_profile *latest, uint64_t now_us, struct profile **ret,
+int recent_profile_fetch(struct recent_profile *recent, uint64_t now_us, struct profile **ret,
 			 struct windows *ret_windows, struct fault *fault)
 {
 	int r = 0;
 
-	if (!latest->connection)
-		r = connect_again(latest, fault);
+	if (!recent->connection)
+		r = connect_again(recent, fault);
 	if (r >= 0)
-		r = fetch(latest, now_us, ret, ret_windows, fault);
+		r = fetch(recent, now_us, ret, ret_windows, fault);
 	if (r < 0 && r != -ENODATA)
-		disconnect(latest);
+		disconnect(recent);
 	return r;
 }

@@ -18,13 +18,13 @@ struct recent_profile;
 int recent_profile_open(struct recent_profile **ret, const char *socket, struct fault *fault);
 /* Ends, from another thread, a recent_profile_fetch() that waits for the daemon, and all further
  * ones. */
-void recent_profile_interrupt(struct recent_profile *latest);
-struct recent_profile *recent_profile_free(struct recent_profile *latest);
+void recent_profile_interrupt(struct recent_profile *recent);
+struct recent_profile *recent_profile_free(struct recent_profile *recent);
 DEFINE_CLEANUP(struct recent_profile *, recent_profile_free);
 
 /*
  * *@ret is a new sealed profile, *@ret_windows what is in it. -ENODATA where there is no window.
  * -errno and @fault where the daemon has gone; the next call tries to connect again.
  */
-int recent_profile_fetch(struct recent_profile *latest, uint64_t now_us, struct profile **ret,
+int recent_profile_fetch(struct recent_profile *recent, uint64_t now_us, struct profile **ret,
 			 struct windows *ret_windows, struct fault *fault);

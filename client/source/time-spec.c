@@ -107,7 +107,7 @@ static bool take_duration(const char **text, uint64_t *ret)
 }
 
 /* "10:00", "10:00:30" */
-static bool take_clock(const char **text, struct time_spec *moment)
+static bool take_clock(const char **text, struct time_spec *spec)
 {
 	uint64_t hour, minute, second = 0;
 
@@ -118,13 +118,13 @@ static bool take_clock(const char **text, struct time_spec *moment)
 		return false;
 	if (hour > 23 || minute > 59 || second > 59)
 		return false;
-	moment->has_time = true;
-	moment->seconds = (uint32_t)(hour * 3600 + minute * 60 + second);
+	spec->has_time = true;
+	spec->seconds = (uint32_t)(hour * 3600 + minute * 60 + second);
 	return true;
 }
 
 /* "2026-11-20" */
-static bool take_calendar(const char **text, struct time_spec *moment)
+static bool take_calendar(const char **text, struct time_spec *spec)
 {
 	uint64_t year, month, day;
 	struct tm tm = {};
@@ -138,21 +138,21 @@ static bool take_calendar(const char **text, struct time_spec *moment)
 	tm.tm_mon = (int)month - 1;
 	tm.tm_mday = (int)day;
 	t = timegm(&tm);
-	moment->day = t / DAY_SECONDS;
+	spec->day = t / DAY_SECONDS;
 	/* the 31st of June is not the 1st of July */
 	return tm.tm_mon == (int)month - 1 && tm.tm_mday == (int)day;
 }
 
-static bool take_date(const char **text, struct time_spec *moment)
+static bool take_date(const char **text, struct time_spec *spec)
 {
-	moment->has_date = true;
+	spec->has_date = true;
 	if (take_word(text, "today"))
 		return true;
 	if (take_word(text, "yesterday")) {
-		moment->day--;
+		spec->day--;
 		return true;
 	}
-	return take_calendar(text, moment);
+	return take_calendar(text, spec);
 }
 
 static bool begins_with_clock(const char *text)
@@ -162,46 +162,46 @@ static bool begins_with_clock(const char *text)
 	return n > 0 && text[n] == ':';
 }
 
-static bool take_moment(const char **text, struct time_spec *moment, uint64_t now_us)
+static bool take_spec(const char **text, struct time_spec *spec, uint64_t now_us)
 {
 	uint64_t seconds;
 
 	if (**text == '-') {
 		(*text)++;
-		moment->is_exact = true;
+		spec->is_exact = true;
 		if (!take_duration(text, &seconds) || seconds > now_us / US)
 			return false;
-		moment->us = now_us - seconds * US;
+		spec->us = now_us - seconds * US;
 		return true;
 	}
 	if (take_word(text, "now")) {
-		moment->is_exact = true;
-		moment->us = now_us;
+		spec->is_exact = true;
+		spec->us = now_us;
 		return true;
 	}
 	if (begins_with_clock(*text))
-		return take_clock(text, moment);
-	if (!take_date(text, moment))
+		return take_clock(text, spec);
+	if (!take_date(text, spec))
 		return false;
 	if (**text == '\0')
 		return true;
 	if (!strchr(" T-", **text))
 		return false;
 	(*text)++;
-	return take_clock(text, moment);
+	return take_clock(text, spec);
 }
 
 int time_spec_parse(struct time_spec *ret, const char *text, uint64_t now_us)
 {
-	struct time_spec moment = { .day = local_day(now_us) };
+	struct time_spec spec = { .day = local_day(now_us) };
 
-	if (!take_moment(&text, &moment, now_us) || *text != '\0')
+	if (!take_spec(&text, &spec, now_us) || *text != '\0')
 		return -EINVAL;
-	*ret = moment;
+	*ret = spec;
 	return 0;
 }
 
-bool time_spec_is_meant(const char *text)
+bool time_spec_is_likely(const char *text)
 {
 	size_t n = strspn(text, "0123456789");
 
@@ -210,15 +210,15 @@ bool time_spec_is_meant(const char *text)
 	       take_word(&text, "yesterday");
 }
 
-uint64_t time_spec_us(const struct time_spec *moment, bool late)
+uint64_t time_spec_us(const struct time_spec *spec, bool late)
 {
-	int64_t clock = moment->day * DAY_SECONDS + moment->seconds;
+	int64_t clock = spec->day * DAY_SECONDS + spec->seconds;
 	int64_t before = local_seconds(clock - DAY_SECONDS) - (clock - DAY_SECONDS);
 	int64_t after = local_seconds(clock + DAY_SECONDS) - (clock + DAY_SECONDS);
 	int64_t first = clock - before, second = clock - after;
 
-	if (moment->is_exact)
-		return moment->us;
+	if (spec->is_exact)
+		return spec->us;
 	if (late && local_seconds(second) == clock)
 		first = second;
 	else if (local_seconds(first) != clock && local_seconds(second) == clock)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A range of windows goes from the first that has a moment at or after its beginning to the last
+ * A range of windows goes from the first that has a time at or after its beginning to the last
  * that has one before its end: 10:00..10:10 are sixty windows of ten seconds, and not sixty-one.
  */
 #include "client/source/window-ref.h"
@@ -16,7 +16,7 @@
 #include "common/util/cleanup.h"
 
 #define US        1000000ull
-#define LATEST_US (5 * 60 * US)
+#define RECENT_US (5 * 60 * US)
 
 static bool is_recording(const char *text)
 {
@@ -60,9 +60,9 @@ static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, str
 	if (read_number(text, &ret->number))
 		return 0;
 	ret->kind = BOUND_TIME;
-	if (time_spec_parse(&ret->moment, text, now_us) >= 0)
+	if (time_spec_parse(&ret->time, text, now_us) >= 0)
 		return 0;
-	if (time_spec_is_meant(text))
+	if (time_spec_is_likely(text))
 		return fault_set(fault, -EINVAL,
 				 "'%s' is no time: give one as -5min, 10:00, yesterday-10:00 or "
 				 "'2026-11-20 10:00'",
@@ -75,21 +75,21 @@ static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, str
  * A range's end that is a time of day alone is on the day of its beginning, or, were that before
  * it, on the next.
  */
-static void date_last(struct window_ref *reference)
+static void date_last(struct window_ref *ref)
 {
-	const struct time_spec *first = &reference->first.moment;
-	struct time_spec *last = &reference->last.moment;
+	const struct time_spec *first = &ref->first.time;
+	struct time_spec *last = &ref->last.time;
 
-	if (reference->first.kind != BOUND_TIME || reference->last.kind != BOUND_TIME ||
-	    first->is_exact || last->is_exact || last->has_date)
+	if (ref->first.kind != BOUND_TIME || ref->last.kind != BOUND_TIME || first->is_exact ||
+	    last->is_exact || last->has_date)
 		return;
 	last->day = first->day + (last->seconds < first->seconds);
 	last->has_date = true;
 }
 
-static int check_order(const struct window_ref *reference, struct fault *fault)
+static int check_order(const struct window_ref *ref, struct fault *fault)
 {
-	const struct bound *first = &reference->first, *last = &reference->last;
+	const struct bound *first = &ref->first, *last = &ref->last;
 	bool wrong = false;
 
 	if (first->kind != last->kind)
@@ -99,8 +99,8 @@ static int check_order(const struct window_ref *reference, struct fault *fault)
 	else if (first->kind == BOUND_RECENT)
 		wrong = first->number < last->number;
 	else if (first->kind == BOUND_TIME)
-		wrong = time_spec_us(&first->moment, false) >= time_spec_us(&last->moment, true);
-	return wrong ? fault_set(fault, -EINVAL, "'%s' ends before it begins", reference->text) : 0;
+		wrong = time_spec_us(&first->time, false) >= time_spec_us(&last->time, true);
+	return wrong ? fault_set(fault, -EINVAL, "'%s' ends before it begins", ref->text) : 0;
 }
 
 static int parse_range(struct window_ref *ret, const char *dots, struct fault *fault)
@@ -142,33 +142,32 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, 
 	return parse_bound(&ret->first, text, now_us, fault);
 }
 
-void window_ref_span(const struct window_ref *reference, uint64_t *ret_since, uint64_t *ret_until,
-		     uint64_t *ret_latest)
+void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t *ret_until,
+		     uint64_t *ret_n_newest)
 {
-	const struct bound *first = &reference->first, *last = &reference->last;
+	const struct bound *first = &ref->first, *last = &ref->last;
 
 	*ret_since = 0;
 	*ret_until = UINT64_MAX;
-	*ret_latest = 0;
-	if (reference->kind == WINDOW_REF_RECENT) {
-		*ret_since = reference->now_us > LATEST_US ? reference->now_us - LATEST_US : 0;
-	} else if (reference->kind == WINDOW_REF_WINDOW && first->kind == BOUND_TIME) {
-		*ret_since = time_spec_us(&first->moment, false);
+	*ret_n_newest = 0;
+	if (ref->kind == WINDOW_REF_RECENT) {
+		*ret_since = ref->now_us > RECENT_US ? ref->now_us - RECENT_US : 0;
+	} else if (ref->kind == WINDOW_REF_WINDOW && first->kind == BOUND_TIME) {
+		*ret_since = time_spec_us(&first->time, false);
 		*ret_until = *ret_since + 1;
-	} else if (reference->kind == WINDOW_REF_WINDOW && first->kind == BOUND_RECENT) {
+	} else if (ref->kind == WINDOW_REF_WINDOW && first->kind == BOUND_RECENT) {
 		/* the open one may be among them or not */
-		*ret_latest = MIN(first->number, (uint64_t)INT32_MAX) + 1;
-	} else if (reference->kind == WINDOW_REF_RANGE) {
+		*ret_n_newest = MIN(first->number, (uint64_t)INT32_MAX) + 1;
+	} else if (ref->kind == WINDOW_REF_RANGE) {
 		if (first->kind == BOUND_TIME)
-			*ret_since = time_spec_us(&first->moment, false);
+			*ret_since = time_spec_us(&first->time, false);
 		if (last->kind == BOUND_TIME)
-			*ret_until = time_spec_us(&last->moment, true);
+			*ret_until = time_spec_us(&last->time, true);
 	}
 }
 
 /* " there are 812, ids 1 to 813, from yesterday ..." */
-static void describe(const struct window_ref *reference, const struct windows *windows,
-		     struct fault *ret)
+static void describe(const struct window_ref *ref, const struct windows *windows, struct fault *ret)
 {
 	size_t n = windows_n_closed(windows);
 	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
@@ -181,21 +180,21 @@ static void describe(const struct window_ref *reference, const struct windows *w
 	}
 	first = &windows->rows[0];
 	last = &windows->rows[n - 1];
-	time_spec_format(start, first->start_us, reference->now_us);
-	time_spec_format(end, window_end_us(last), reference->now_us);
+	time_spec_format(start, first->start_us, ref->now_us);
+	time_spec_format(end, window_end_us(last), ref->now_us);
 	fault_set(ret, 0,
 		  "there are %zu, ids %" PRId64 " to %" PRId64 ", from %s to %s; "
 		  "branchctl windows lists them",
 		  n, first->id, last->id, start, end);
 }
 
-static int not_there(const struct window_ref *reference, const struct windows *windows,
+static int not_found(const struct window_ref *ref, const struct windows *windows,
 		     struct fault *fault, const char *what)
 {
-	struct fault there;
+	struct fault list;
 
-	describe(reference, windows, &there);
-	return fault_set(fault, -ENOENT, "%s '%s': %s", what, reference->text, there.text);
+	describe(ref, windows, &list);
+	return fault_set(fault, -ENOENT, "%s '%s': %s", what, ref->text, list.text);
 }
 
 /* The number of the window with that id in @windows; or of the first after it; or their number. */
@@ -209,7 +208,7 @@ static size_t find_id(const struct windows *windows, uint64_t id)
 }
 
 /* The number of windows that end at @us or before. */
-static size_t find_moment(const struct windows *windows, uint64_t us)
+static size_t find_time(const struct windows *windows, uint64_t us)
 {
 	size_t i = 0;
 
@@ -248,9 +247,9 @@ static bool bound_exists(const struct windows *windows, const struct bound *boun
 	}
 }
 
-static bool find_one(const struct window_ref *reference, const struct windows *windows, size_t *ret)
+static bool find_one(const struct window_ref *ref, const struct windows *windows, size_t *ret)
 {
-	const struct bound *bound = &reference->first;
+	const struct bound *bound = &ref->first;
 	uint64_t us;
 
 	switch (bound->kind) {
@@ -260,19 +259,18 @@ static bool find_one(const struct window_ref *reference, const struct windows *w
 	case BOUND_RECENT:
 		return find_recent(windows, bound->number, ret);
 	case BOUND_TIME:
-		us = time_spec_us(&bound->moment, false);
-		*ret = find_moment(windows, us);
-		return *ret < windows->n && windows->rows[*ret].start_us <= us &&
-		       us <= reference->now_us;
+		us = time_spec_us(&bound->time, false);
+		*ret = find_time(windows, us);
+		return *ret < windows->n && windows->rows[*ret].start_us <= us && us <= ref->now_us;
 	default:
 		return false;
 	}
 }
 
 /* Of a bound that exists: the first window at it or after it, and how many begin before its end. */
-static size_t find_begin(const struct window_ref *reference, const struct windows *windows)
+static size_t find_begin(const struct window_ref *ref, const struct windows *windows)
 {
-	const struct bound *bound = &reference->first;
+	const struct bound *bound = &ref->first;
 	size_t n_closed = windows_n_closed(windows);
 	uint64_t us;
 
@@ -282,16 +280,16 @@ static size_t find_begin(const struct window_ref *reference, const struct window
 	case BOUND_RECENT:
 		return n_closed - (size_t)bound->number;
 	case BOUND_TIME:
-		us = time_spec_us(&bound->moment, false);
-		return us <= reference->now_us ? find_moment(windows, us) : windows->n;
+		us = time_spec_us(&bound->time, false);
+		return us <= ref->now_us ? find_time(windows, us) : windows->n;
 	default:
 		return 0;
 	}
 }
 
-static size_t find_end(const struct window_ref *reference, const struct windows *windows)
+static size_t find_end(const struct window_ref *ref, const struct windows *windows)
 {
-	const struct bound *bound = &reference->last;
+	const struct bound *bound = &ref->last;
 	size_t n_closed = windows_n_closed(windows), i = 0;
 	uint64_t us;
 
@@ -301,7 +299,7 @@ static size_t find_end(const struct window_ref *reference, const struct windows 
 	case BOUND_RECENT:
 		return n_closed - (size_t)bound->number + 1;
 	case BOUND_TIME:
-		us = time_spec_us(&bound->moment, true);
+		us = time_spec_us(&bound->time, true);
 		while (i < windows->n && windows->rows[i].start_us < us)
 			i++;
 		return i;
@@ -310,55 +308,55 @@ static size_t find_end(const struct window_ref *reference, const struct windows 
 	}
 }
 
-static int resolve_range(const struct window_ref *reference, const struct windows *windows,
+static int resolve_range(const struct window_ref *ref, const struct windows *windows,
 			 size_t *ret_first, size_t *ret_n, struct fault *fault)
 {
 	size_t begin, end;
 
-	if (!bound_exists(windows, &reference->first) || !bound_exists(windows, &reference->last))
-		return not_there(reference, windows, fault, "not all is there of");
-	begin = find_begin(reference, windows);
-	end = find_end(reference, windows);
+	if (!bound_exists(windows, &ref->first) || !bound_exists(windows, &ref->last))
+		return not_found(ref, windows, fault, "not all is there of");
+	begin = find_begin(ref, windows);
+	end = find_end(ref, windows);
 	if (begin >= end)
-		return not_there(reference, windows, fault, "no window lies in");
+		return not_found(ref, windows, fault, "no window lies in");
 	*ret_first = begin;
 	*ret_n = end - begin;
 	return 0;
 }
 
-static int resolve_latest(const struct window_ref *reference, const struct windows *windows,
+static int resolve_recent(const struct window_ref *ref, const struct windows *windows,
 			  size_t *ret_first, size_t *ret_n, struct fault *fault)
 {
-	uint64_t since, until, latest;
-	struct fault there;
+	uint64_t since, until, n_newest;
+	struct fault list;
 
-	window_ref_span(reference, &since, &until, &latest);
-	*ret_first = find_moment(windows, since);
+	window_ref_span(ref, &since, &until, &n_newest);
+	*ret_first = find_time(windows, since);
 	if (*ret_first < windows->n) {
 		*ret_n = windows->n - *ret_first;
 		return 0;
 	}
-	describe(reference, windows, &there);
-	return fault_set(fault, -ENOENT, "no window of the last five minutes: %s", there.text);
+	describe(ref, windows, &list);
+	return fault_set(fault, -ENOENT, "no window of the last five minutes: %s", list.text);
 }
 
-int window_ref_resolve(const struct window_ref *reference, const struct windows *windows,
+int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
 		       size_t *ret_first, size_t *ret_n, struct fault *fault)
 {
-	const struct bound *first = &reference->first;
+	const struct bound *first = &ref->first;
 
-	if (reference->kind == WINDOW_REF_RECENT)
-		return resolve_latest(reference, windows, ret_first, ret_n, fault);
-	if (reference->kind == WINDOW_REF_RANGE)
-		return resolve_range(reference, windows, ret_first, ret_n, fault);
-	if (find_one(reference, windows, ret_first)) {
+	if (ref->kind == WINDOW_REF_RECENT)
+		return resolve_recent(ref, windows, ret_first, ret_n, fault);
+	if (ref->kind == WINDOW_REF_RANGE)
+		return resolve_range(ref, windows, ret_first, ret_n, fault);
+	if (find_one(ref, windows, ret_first)) {
 		*ret_n = 1;
 		return 0;
 	}
 	if (first->kind == BOUND_NAME)
-		return not_there(reference, windows, fault, "no window is called");
-	if (first->kind == BOUND_TIME && time_spec_us(&first->moment, false) > reference->now_us)
-		return not_there(reference, windows, fault, "still in the future is");
-	return not_there(reference, windows, fault,
+		return not_found(ref, windows, fault, "no window is called");
+	if (first->kind == BOUND_TIME && time_spec_us(&first->time, false) > ref->now_us)
+		return not_found(ref, windows, fault, "still in the future is");
+	return not_found(ref, windows, fault,
 			 first->kind == BOUND_TIME ? "no window holds" : "there is no window");
 }

@@ -25,7 +25,7 @@ enum bound_kind {
 struct bound {
 	enum bound_kind kind;
 	uint64_t number;
-	struct time_spec moment;
+	struct time_spec time;
 };
 
 enum window_ref_kind {
@@ -42,7 +42,7 @@ struct window_ref {
 	struct bound first, last;
 };
 
-/* -EINVAL and @fault where @text (or NULL) is no reference. @now_us is the time now,
+/* -EINVAL and @fault where @text (or NULL) is no ref. @now_us is the time now,
  * CLOCK_REALTIME. */
 int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us,
 		     struct fault *fault);
@@ -51,12 +51,12 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us,
  * The windows it means: *@ret_first is the number of the first in @windows, *@ret_n how many they
  * are, at least 1. -ENOENT and @fault, which names the windows there are, where there are none.
  */
-int window_ref_resolve(const struct window_ref *reference, const struct windows *windows,
+int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
 		       size_t *ret_first, size_t *ret_n, struct fault *fault);
 
 /*
  * Outside of the span [*@ret_since, *@ret_until), in microseconds, nothing is meant; nor but the
- * *@ret_latest newest windows. 0, UINT64_MAX and 0 where only the list of all windows can tell.
+ * *@ret_n_newest newest windows. 0, UINT64_MAX and 0 where only the list of all windows can tell.
  */
-void window_ref_span(const struct window_ref *reference, uint64_t *ret_since, uint64_t *ret_until,
-		     uint64_t *ret_latest);
+void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t *ret_until,
+		     uint64_t *ret_n_newest);

@@ -8,7 +8,7 @@
 #include "common/util/cleanup.h"
 
 /* The length that the first byte of a character in UTF-8 tells, 0 where none begins with it. */
-static size_t told_length(unsigned char first)
+static size_t expected_length(unsigned char first)
 {
 	if (first < 0x80)
 		return 1;
@@ -24,7 +24,7 @@ static size_t told_length(unsigned char first)
  */
 static size_t clean_length(const unsigned char *s)
 {
-	size_t n = told_length(s[0]);
+	size_t n = expected_length(s[0]);
 
 	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0))
 		return 0;

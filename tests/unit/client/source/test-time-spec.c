@@ -40,10 +40,10 @@ static void set_zone(const char *zone)
 
 static uint64_t parse_at(const char *text, uint64_t now, bool late)
 {
-	struct time_spec moment;
+	struct time_spec spec;
 
-	assert_int_equal(time_spec_parse(&moment, text, now * 1000000 + 123456), 0);
-	return time_spec_us(&moment, late) / 1000000;
+	assert_int_equal(time_spec_parse(&spec, text, now * 1000000 + 123456), 0);
+	return time_spec_us(&spec, late) / 1000000;
 }
 
 /* The 20th of November 2026, 14:30:15 in the zone. */
@@ -142,7 +142,7 @@ static void test_zones_far_off(void **state)
 	set_zone(ZONE);
 }
 
-static void test_what_is_no_moment(void **state)
+static void test_what_is_no_time(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -189,25 +189,25 @@ static void test_what_is_no_moment(void **state)
 		"99999999999:00",
 		"-99999999999999999999s",
 	};
-	struct time_spec moment;
+	struct time_spec spec;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_int_equal(time_spec_parse(&moment, texts[i], 1800000000000000), -EINVAL);
+		assert_int_equal(time_spec_parse(&spec, texts[i], 1800000000000000), -EINVAL);
 }
 
-static void test_names_are_not_meant_as_moments(void **state)
+static void test_names_are_not_likely_times(void **state)
 {
-	assert_true(time_spec_is_meant("10:99"));
-	assert_true(time_spec_is_meant("-5parsecs"));
-	assert_true(time_spec_is_meant("2026-13-13"));
-	assert_true(time_spec_is_meant("yesterday-noon"));
-	assert_false(time_spec_is_meant("deploy"));
-	assert_false(time_spec_is_meant("yesterdays-build"));
-	assert_false(time_spec_is_meant("4711x"));
-	assert_false(time_spec_is_meant("nowhere"));
+	assert_true(time_spec_is_likely("10:99"));
+	assert_true(time_spec_is_likely("-5parsecs"));
+	assert_true(time_spec_is_likely("2026-13-13"));
+	assert_true(time_spec_is_likely("yesterday-noon"));
+	assert_false(time_spec_is_likely("deploy"));
+	assert_false(time_spec_is_likely("yesterdays-build"));
+	assert_false(time_spec_is_likely("4711x"));
+	assert_false(time_spec_is_likely("nowhere"));
 }
 
-static void test_moments_as_text(void **state)
+static void test_times_as_text(void **state)
 {
 	uint64_t now = utc(2026, 11, 20, 13, 0, 0) * 1000000;
 	char text[TIME_SPEC_TEXT_MAX];
@@ -234,9 +234,9 @@ int main(void)
 		cmocka_unit_test(test_hours_that_the_clock_leaves_out),
 		cmocka_unit_test(test_hours_that_the_clock_shows_twice),
 		cmocka_unit_test(test_zones_far_off),
-		cmocka_unit_test(test_what_is_no_moment),
-		cmocka_unit_test(test_names_are_not_meant_as_moments),
-		cmocka_unit_test(test_moments_as_text),
+		cmocka_unit_test(test_what_is_no_time),
+		cmocka_unit_test(test_names_are_not_likely_times),
+		cmocka_unit_test(test_times_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

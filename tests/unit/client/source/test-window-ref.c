@@ -54,13 +54,13 @@ static const char *resolve(const char *text, bool open, struct fault *fault)
 {
 	_cleanup_(windows_done) struct windows windows = {};
 	static char found[64];
-	struct window_ref reference;
+	struct window_ref ref;
 	size_t first, n;
 
 	make_windows(&windows, open);
 	fault->text[0] = '\0';
-	assert_int_equal(window_ref_parse(&reference, text, NOW, fault), 0);
-	if (window_ref_resolve(&reference, &windows, &first, &n, fault) < 0)
+	assert_int_equal(window_ref_parse(&ref, text, NOW, fault), 0);
+	if (window_ref_resolve(&ref, &windows, &first, &n, fault) < 0)
 		return "";
 	assert_true(n > 0 && first + n <= windows.n);
 	snprintf(found, sizeof(found), "%d-%d", (int)windows.rows[first].id,
@@ -68,7 +68,7 @@ static const char *resolve(const char *text, bool open, struct fault *fault)
 	return found;
 }
 
-static void test_references_mean_windows(void **state)
+static void test_window_refs_mean_windows(void **state)
 {
 	static const struct {
 		const char *text, *want;
@@ -159,25 +159,24 @@ static void test_without_any_window(void **state)
 	static const char *const texts[] = { NULL, "1",    "@0", "@-1",     "10:00",
 					     "..", "1..2", "..", "10:00..", "name" };
 	struct windows windows = {};
-	struct window_ref reference;
+	struct window_ref ref;
 	struct fault fault;
 	size_t first, n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		assert_int_equal(window_ref_parse(&reference, texts[i], NOW, &fault), 0);
-		assert_int_equal(window_ref_resolve(&reference, &windows, &first, &n, &fault),
-				 -ENOENT);
+		assert_int_equal(window_ref_parse(&ref, texts[i], NOW, &fault), 0);
+		assert_int_equal(window_ref_resolve(&ref, &windows, &first, &n, &fault), -ENOENT);
 		assert_non_null(strstr(fault.text, "there is none yet"));
 	}
 }
 
 static enum window_ref_kind kind_of(const char *text)
 {
-	struct window_ref reference;
+	struct window_ref ref;
 	struct fault fault;
 
-	assert_int_equal(window_ref_parse(&reference, text, NOW, &fault), 0);
-	return reference.kind;
+	assert_int_equal(window_ref_parse(&ref, text, NOW, &fault), 0);
+	return ref.kind;
 }
 
 static void test_paths_are_recordings(void **state)
@@ -193,7 +192,7 @@ static void test_paths_are_recordings(void **state)
 	assert_int_equal(kind_of(NULL), WINDOW_REF_RECENT);
 }
 
-static void test_what_is_no_reference(void **state)
+static void test_what_is_no_window_ref(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -218,12 +217,12 @@ static void test_what_is_no_reference(void **state)
 		"-5min..@2",
 		"1..@9",
 	};
-	struct window_ref reference;
+	struct window_ref ref;
 	struct fault fault;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		fault.text[0] = '\0';
-		if (window_ref_parse(&reference, texts[i], NOW, &fault) != -EINVAL)
+		if (window_ref_parse(&ref, texts[i], NOW, &fault) != -EINVAL)
 			fail_msg("'%s' was taken", texts[i]);
 		assert_true(fault.text[0] && !strchr(fault.text, '\n'));
 	}
@@ -232,39 +231,38 @@ static void test_what_is_no_reference(void **state)
 /* The date of a range's beginning is that of its end, too, which may lie past midnight. */
 static void test_ranges_of_another_day(void **state)
 {
-	struct window_ref reference;
+	struct window_ref ref;
 	struct fault fault;
-	uint64_t since, until, latest;
+	uint64_t since, until, n_newest;
 
-	assert_int_equal(window_ref_parse(&reference, "yesterday-10:00..10:10", NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "yesterday-10:00..10:10", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(until - since, 10 * MINUTE);
 	assert_int_equal(NOW - since, 86400 * SECOND + 30 * MINUTE + 5 * SECOND);
 
-	assert_int_equal(window_ref_parse(&reference, "2026-11-18 23:50..0:10", NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "2026-11-18 23:50..0:10", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(until - since, 20 * MINUTE);
 
-	assert_int_equal(window_ref_parse(&reference, "yesterday-10:00..today", NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "yesterday-10:00..today", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(until - since, 14 * 60 * MINUTE);
 }
 
 /* The hour that there is twice belongs to a range whole. */
 static void test_ranges_when_clocks_are_put_back(void **state)
 {
-	struct window_ref reference;
+	struct window_ref ref;
 	struct fault fault;
-	uint64_t since, until, latest;
+	uint64_t since, until, n_newest;
 
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
 	tzset();
-	assert_int_equal(window_ref_parse(&reference, "2026-10-25 2:00..2:59", NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "2026-10-25 2:00..2:59", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(until - since, 119 * MINUTE);
-	assert_int_equal(window_ref_parse(&reference, "2026-10-25 0:00..2026-10-26", NOW, &fault),
-			 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "2026-10-25 0:00..2026-10-26", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(until - since, 25 * 60 * MINUTE);
 	setenv("TZ", "UTC0", 1);
 	tzset();
@@ -272,24 +270,24 @@ static void test_ranges_when_clocks_are_put_back(void **state)
 
 static void test_only_what_is_needed_is_asked_for(void **state)
 {
-	struct window_ref reference;
+	struct window_ref ref;
 	struct fault fault;
-	uint64_t since, until, latest;
+	uint64_t since, until, n_newest;
 
-	assert_int_equal(window_ref_parse(&reference, NULL, NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, NULL, NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(since, NOW - 5 * MINUTE);
 	assert_int_equal(until, UINT64_MAX);
-	assert_int_equal(latest, 0);
+	assert_int_equal(n_newest, 0);
 
-	assert_int_equal(window_ref_parse(&reference, "10:00", NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "10:00", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(until - since, 1);
 
-	assert_int_equal(window_ref_parse(&reference, "@-1", NOW, &fault), 0);
-	window_ref_span(&reference, &since, &until, &latest);
+	assert_int_equal(window_ref_parse(&ref, "@-1", NOW, &fault), 0);
+	window_ref_span(&ref, &since, &until, &n_newest);
 	assert_int_equal(since, 0);
-	assert_int_equal(latest, 2);
+	assert_int_equal(n_newest, 2);
 }
 
 static int setup(void **state)
@@ -302,12 +300,12 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_references_mean_windows),
+		cmocka_unit_test(test_window_refs_mean_windows),
 		cmocka_unit_test(test_what_matches_nothing_names_what_there_is),
 		cmocka_unit_test(test_without_an_open_window),
 		cmocka_unit_test(test_without_any_window),
 		cmocka_unit_test(test_paths_are_recordings),
-		cmocka_unit_test(test_what_is_no_reference),
+		cmocka_unit_test(test_what_is_no_window_ref),
 		cmocka_unit_test(test_ranges_of_another_day),
 		cmocka_unit_test(test_ranges_when_clocks_are_put_back),
 		cmocka_unit_test(test_only_what_is_needed_is_asked_for),
