@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/builder/builder-internal.h"
+#include "common/builder/builder-state.h"
+#include "common/builder/flush.h"
 #include "common/builder/stack-prune.h"
 #include "common/util/array.h"
 
@@ -57,22 +58,12 @@ int builder_new(struct builder **ret, const struct builder_settings *settings)
 	return 0;
 }
 
-void builder_forget_contexts(struct builder *b)
-{
-	for (size_t i = 0; i < b->n_contexts; i++) {
-		b->contexts[i]->context = PROFILE_NONE;
-		process_context_unref(b->contexts[i]);
-	}
-	b->n_contexts = 0;
-	b->n_mappings = 0;
-}
-
 struct builder *builder_free(struct builder *builder)
 {
 	if (!builder)
 		return NULL;
-	builder_forget_contexts(builder);
-	profile_free(builder->settled);
+	builder_state_forget_contexts(builder);
+	profile_free(builder->flushed);
 	free(builder->contexts);
 	branch_thread_free(builder->thread);
 	branch_counter_done(&builder->rows);
@@ -141,13 +132,6 @@ static void set_rows_aside(struct profile_counters *c, const struct sample *s, u
 	c->runs += n_runs;
 	*rows += s->n_rows;
 	*runs += n_runs;
-}
-
-int builder_wait(struct builder *b)
-{
-	int r = stream_queue_flush(&b->queue, &b->streams);
-
-	return r < 0 || !b->thread ? r : branch_thread_wait(b->thread);
 }
 
 static int count_stream(struct builder *b, const struct counted_snapshot *snapshot)
@@ -327,14 +311,14 @@ static void note_time(struct builder *b, uint64_t time_ns)
 }
 
 /* Adds what is settled now to what was before. Takes over @part in any case. 0 or -ENOMEM. */
-static int add_settled(struct builder *b, struct profile *part)
+static int add_flushed(struct builder *b, struct profile *part)
 {
-	const struct profile *both[] = { b->settled, part };
+	const struct profile *both[] = { b->flushed, part };
 	struct profile *sum;
 	int r = profile_finalize(part);
 
-	if (r < 0 || !b->settled) {
-		b->settled = r < 0 ? b->settled : part;
+	if (r < 0 || !b->flushed) {
+		b->flushed = r < 0 ? b->flushed : part;
 		if (r < 0)
 			profile_free(part);
 		return r;
@@ -343,8 +327,8 @@ static int add_settled(struct builder *b, struct profile *part)
 	profile_free(part);
 	if (r < 0)
 		return r;
-	profile_free(b->settled);
-	b->settled = sum;
+	profile_free(b->flushed);
+	b->flushed = sum;
 	return 0;
 }
 
@@ -365,7 +349,7 @@ static bool rows_are_full(struct builder *b, size_t n)
 }
 
 /* Before the sample @s is counted, whose stack is known. */
-static bool must_settle(struct builder *b, const struct sample *s)
+static bool must_flush(struct builder *b, const struct sample *s)
 {
 	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= MAX_ROWS_ADDED - s->n_rows ||
 	    b->stacks.n_paths == PATH_TREE_MAX_PATHS)
@@ -377,21 +361,21 @@ static bool must_settle(struct builder *b, const struct sample *s)
 static int flush_early(struct builder *b, const struct processes *processes)
 {
 	struct profile *part;
-	int r = builder_flush(b, processes, &part);
+	int r = flush_builder(b, processes, &part);
 
-	return r < 0 ? r : add_settled(b, part);
+	return r < 0 ? r : add_flushed(b, part);
 }
 
 int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	struct profile *part;
-	int r = builder_flush(builder, processes, &part);
+	int r = flush_builder(builder, processes, &part);
 
 	if (r < 0)
 		return r;
-	if (builder->settled) {
-		r = add_settled(builder, part);
-		part = TAKE_PTR(builder->settled);
+	if (builder->flushed) {
+		r = add_flushed(builder, part);
+		part = TAKE_PTR(builder->flushed);
 	}
 	if (r < 0)
 		profile_free(part);
@@ -410,7 +394,7 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 
 	if (stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
 		return -ENOMEM;
-	if (_unlikely_(must_settle(b, s)) && flush_early(b, processes) < 0)
+	if (_unlikely_(must_flush(b, s)) && flush_early(b, processes) < 0)
 		return -ENOMEM;
 	if (!process_context || get_context(b, process_context, &context) < 0)
 		return -ENOMEM;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Closing a window: the trees of stacks and of streams, whose parents come before what is below. */
+#include "common/builder/flush-paths.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/builder/builder-internal.h"
 #include "common/builder/path-prune.h"
 #include "common/builder/stream.h"
 #include "common/util/cleanup.h"
 
-int64_t flush_stack(struct settling *s, struct profile_stack *stack, uint64_t address)
+int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint64_t address)
 {
-	struct profile *p = s->profile;
+	struct profile *p = f->profile;
 
-	if (flush_locate(s, stack->process, address, &stack->frame) < 0)
+	if (flush_locate(f, stack->process, address, &stack->frame) < 0)
 		return -ENOMEM;
 	if (stack->frame.object == PROFILE_NONE)
 		p->counters.unmapped += stack->samples;
@@ -32,11 +33,11 @@ static uint32_t *make_map(const struct path_tree *tree)
 	return map;
 }
 
-int flush_stacks(struct settling *s)
+int flush_paths_stacks(struct flush *f)
 {
-	const struct path_tree *tree = &s->builder->stacks;
+	const struct path_tree *tree = &f->builder->stacks;
 	_cleanup_free_ uint32_t *map = make_map(tree);
-	struct profile_counters *c = &s->profile->counters;
+	struct profile_counters *c = &f->profile->counters;
 
 	if (!map)
 		return -ENOMEM;
@@ -50,7 +51,7 @@ int flush_stacks(struct settling *s)
 			.weight = node->amount,
 			.pruned = node->pruned,
 		};
-		int64_t index = flush_stack(s, &stack, node->from);
+		int64_t index = flush_paths_add_stack(f, &stack, node->from);
 
 		if (index < 0)
 			return -ENOMEM;
@@ -70,9 +71,9 @@ static bool is_run(const struct location *start, const struct location *end, uin
 }
 
 /* Sets map[i]: where the path ends already, that of its parent. */
-static int flush_stream(struct settling *s, uint32_t *map, bool *ended, size_t i)
+static int flush_stream(struct flush *f, uint32_t *map, bool *ended, size_t i)
 {
-	const struct path_tree *tree = &s->builder->streams;
+	const struct path_tree *tree = &f->builder->streams;
 	const struct path_node *node = &tree->nodes[i];
 	struct profile_stream stream = {
 		.parent = map[node->parent],
@@ -83,32 +84,32 @@ static int flush_stream(struct settling *s, uint32_t *map, bool *ended, size_t i
 	};
 	int64_t index;
 
-	if (flush_locate(s, node->context, node->from, &stream.from) < 0 ||
-	    flush_locate(s, node->context, node->to, &stream.to) < 0)
+	if (flush_locate(f, node->context, node->from, &stream.from) < 0 ||
+	    flush_locate(f, node->context, node->to, &stream.to) < 0)
 		return -ENOMEM;
 	ended[i] = ended[node->parent] ||
 		   (node->parent != PATH_ROOT &&
-		    !is_run(&stream.to, &s->profile->streams[stream.parent].from,
+		    !is_run(&stream.to, &f->profile->streams[stream.parent].from,
 			    tree->nodes[node->parent].from - node->to));
-	s->profile->counters.streams += node->hits;
+	f->profile->counters.streams += node->hits;
 	if (ended[i]) {
-		s->profile->streams[stream.parent].hits += node->hits;
+		f->profile->streams[stream.parent].hits += node->hits;
 		map[i] = stream.parent;
 		return 0;
 	}
-	s->profile->counters.streams_pruned += node->pruned;
-	index = profile_add_stream(s->profile, &stream);
+	f->profile->counters.streams_pruned += node->pruned;
+	index = profile_add_stream(f->profile, &stream);
 	map[i] = (uint32_t)index;
 	return index < 0 ? -ENOMEM : 0;
 }
 
-int flush_streams(struct settling *s)
+int flush_paths_streams(struct flush *f)
 {
-	struct path_tree *tree = &s->builder->streams;
-	struct profile_counters *c = &s->profile->counters;
+	struct path_tree *tree = &f->builder->streams;
+	struct profile_counters *c = &f->profile->counters;
 	_cleanup_free_ uint32_t *map = NULL;
 	_cleanup_free_ bool *ended = NULL;
-	int r = stream_prune(tree, s->builder->settings.light_streams);
+	int r = stream_prune(tree, f->builder->settings.light_streams);
 
 	if (r < 0)
 		return r;
@@ -117,7 +118,7 @@ int flush_streams(struct settling *s)
 	if (!map || !ended)
 		return -ENOMEM;
 	for (size_t i = 1; i < tree->n_nodes && r >= 0; i++)
-		r = flush_stream(s, map, ended, i);
+		r = flush_stream(f, map, ended, i);
 	c->streams_limit += tree->nodes[PATH_ROOT].hits;
 	c->streams_error += path_prune_error(tree);
 	return r;

@@ -3,60 +3,19 @@
  * Closing a window: raw addresses become places in objects, once per distinct row and frame, and
  * the pairs of run and branch come apart into blocks and branches.
  */
+#include "common/builder/flush.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/builder/builder-internal.h"
-#include "common/util/array.h"
-#include "common/util/cleanup.h"
+#include "common/builder/flush-locate.h"
+#include "common/builder/flush-paths.h"
+#include "common/util/macro.h"
 
-/* The object's index in the profile; it gets one when it is met first. */
-static int64_t number_object(struct settling *s, const struct mapping *m)
+static int flush_processes(struct flush *f)
 {
-	struct object *object = m->object;
-	int64_t index;
-
-	if (object->index != PROFILE_NONE)
-		return object->index;
-	if (ARRAY_RESERVE(&s->objects, &s->cap_objects, s->n_objects + 1) < 0)
-		return -ENOMEM;
-	index = profile_add_object(s->profile, &object->what);
-	if (index < 0)
-		return index;
-	object->index = (uint32_t)index;
-	s->objects[s->n_objects++] = object;
-	if (object->function) {
-		struct profile_function f = { .object = object->index,
-					      .size = m->end - m->start,
-					      .name = object->function };
-
-		if (profile_add_function(s->profile, &f) < 0)
-			return -ENOMEM;
-	}
-	return index;
-}
-
-int flush_locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret)
-{
-	const struct process_context *i = s->builder->contexts[context];
-	const struct mapping *m = processes_locate(s->processes, i, address);
-	int64_t object;
-
-	if (!m) {
-		*ret = (struct location){ PROFILE_NONE, address };
-		return 0;
-	}
-	object = number_object(s, m);
-	if (object < 0)
-		return (int)object;
-	*ret = (struct location){ (uint32_t)object, address + m->shift };
-	return 0;
-}
-
-static int flush_processes(struct settling *s)
-{
-	for (size_t i = 0; i < s->builder->n_contexts; i++) {
-		const struct process_context *process_context = s->builder->contexts[i];
+	for (size_t i = 0; i < f->builder->n_contexts; i++) {
+		const struct process_context *process_context = f->builder->contexts[i];
 		struct profile_process p = {
 			.pid = process_context->pid,
 			.start_ns = process_context->start_ns,
@@ -66,14 +25,14 @@ static int flush_processes(struct settling *s)
 			.uid = process_context->uid,
 		};
 
-		if (profile_add_process(s->profile, &p) < 0)
+		if (profile_add_process(f->profile, &p) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* The samples without a call chain at one address. */
-static int flush_leaf(struct settling *s, const struct row_count *count)
+static int flush_leaf(struct flush *f, const struct row_count *count)
 {
 	struct profile_stack stack = {
 		.parent = PROFILE_NONE,
@@ -82,12 +41,12 @@ static int flush_leaf(struct settling *s, const struct row_count *count)
 		.weight = count->cycles,
 	};
 
-	return flush_stack(s, &stack, count->from) < 0 ? -ENOMEM : 0;
+	return flush_paths_add_stack(f, &stack, count->from) < 0 ? -ENOMEM : 0;
 }
 
 _Static_assert(RUN_BITS + 4 <= 32 && N_BRANCH_KINDS == 16, "a kind is what is above the run");
 
-static int flush_branch(struct settling *s, const struct row_count *count, struct location from,
+static int flush_branch(struct flush *f, const struct row_count *count, struct location from,
 			struct location to)
 {
 	struct profile_branch b = {
@@ -103,15 +62,15 @@ static int flush_branch(struct settling *s, const struct row_count *count, struc
 		.cycles_rows = count->cycles_rows,
 	};
 
-	s->profile->counters.rows_counted += count->times[ROW_TAKEN];
-	s->profile->counters.cycles += count->cycles;
-	return profile_add_branch(s->profile, &b) < 0 ? -ENOMEM : 0;
+	f->profile->counters.rows_counted += count->times[ROW_TAKEN];
+	f->profile->counters.cycles += count->cycles;
+	return profile_add_branch(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
 /* A run that two objects or mappings have part in, or none, is not one. */
-static int flush_block(struct settling *s, const struct row_count *count, struct location end)
+static int flush_block(struct flush *f, const struct row_count *count, struct location end)
 {
-	struct profile_counters *c = &s->profile->counters;
+	struct profile_counters *c = &f->profile->counters;
 	uint32_t run = count->run & RUN_MASK;
 	struct location start;
 	struct profile_block b;
@@ -120,7 +79,7 @@ static int flush_block(struct settling *s, const struct row_count *count, struct
 		*(run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->times[ROW_TAKEN];
 		return 0;
 	}
-	if (flush_locate(s, count->context, count->from - (run - 1), &start) < 0)
+	if (flush_locate(f, count->context, count->from - (run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE ||
 	    end.offset - start.offset != run - 1) {
@@ -137,27 +96,27 @@ static int flush_block(struct settling *s, const struct row_count *count, struct
 		.cycles = count->cycles,
 		.cycles_rows = count->cycles_rows,
 	};
-	return profile_add_block(s->profile, &b) < 0 ? -ENOMEM : 0;
+	return profile_add_block(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
 static int flush_row(const struct row_count *count, void *userdata)
 {
-	struct settling *s = userdata;
+	struct flush *f = userdata;
 	struct location from, to;
 
 	if (count->to == 0)
-		return flush_leaf(s, count);
-	if (flush_locate(s, count->context, count->from, &from) < 0 ||
-	    flush_locate(s, count->context, count->to, &to) < 0 ||
-	    flush_branch(s, count, from, to) < 0)
+		return flush_leaf(f, count);
+	if (flush_locate(f, count->context, count->from, &from) < 0 ||
+	    flush_locate(f, count->context, count->to, &to) < 0 ||
+	    flush_branch(f, count, from, to) < 0)
 		return -ENOMEM;
-	return (count->run & RUN_MASK) == RUN_NONE ? 0 : flush_block(s, count, from);
+	return (count->run & RUN_MASK) == RUN_NONE ? 0 : flush_block(f, count, from);
 }
 
-static int flush_rows(struct settling *s)
+static int flush_rows(struct flush *f)
 {
-	struct profile_counters *c = &s->profile->counters;
-	struct branch_counter *rows = &s->builder->rows;
+	struct profile_counters *c = &f->profile->counters;
+	struct branch_counter *rows = &f->builder->rows;
 
 	branch_table_flush(&rows->table);
 	c->rows_zero += rows->n_zero;
@@ -167,28 +126,28 @@ static int flush_rows(struct settling *s)
 	c->runs_limit += rows->table.full_runs;
 	c->samples_limit += rows->table.full_samples;
 	rows->n_zero = rows->n_wrong_path = rows->n_runs = 0;
-	return branch_table_drain(&rows->table, flush_row, s);
+	return branch_table_drain(&rows->table, flush_row, f);
 }
 
 /* The trees go first, so that their memory serves for what becomes of the rows, which is most. */
-static int flush_all(struct settling *s)
+static int flush_all(struct flush *f)
 {
 	int r;
 
-	r = flush_processes(s);
+	r = flush_processes(f);
 	if (r >= 0)
-		r = flush_stacks(s);
+		r = flush_paths_stacks(f);
 	if (r >= 0)
-		r = path_tree_reset(&s->builder->stacks);
+		r = path_tree_reset(&f->builder->stacks);
 	if (r >= 0)
-		r = flush_streams(s);
+		r = flush_paths_streams(f);
 	if (r >= 0)
-		r = path_tree_reset(&s->builder->streams);
+		r = path_tree_reset(&f->builder->streams);
 	if (r >= 0)
-		r = flush_rows(s);
-	for (size_t i = 0; i < s->n_objects; i++)
-		s->objects[i]->index = PROFILE_NONE;
-	free(s->objects);
+		r = flush_rows(f);
+	for (size_t i = 0; i < f->n_objects; i++)
+		f->objects[i]->index = PROFILE_NONE;
+	free(f->objects);
 	return r;
 }
 
@@ -198,13 +157,13 @@ static void empty(struct builder *b)
 	b->n_rows = 0;
 	b->n_stack_trees++;
 	b->stacks_are_full = false;
-	builder_forget_contexts(b);
+	builder_state_forget_contexts(b);
 	b->counters = (struct profile_counters){ 0 };
 	b->start_ns = b->end_ns = 0;
 }
 
 /* What stitching has counted since the last time. */
-static void take_seams(struct builder *b, struct profile_counters *c)
+static void take_stitch_counters(struct builder *b, struct profile_counters *c)
 {
 	const struct stitch_counters *now, before = b->stitched;
 
@@ -219,23 +178,23 @@ static void take_seams(struct builder *b, struct profile_counters *c)
 	b->stitched = *now;
 }
 
-int builder_flush(struct builder *builder, const struct processes *processes, struct profile **ret)
+int flush_builder(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
-	struct settling settling = { .builder = builder, .processes = processes };
+	struct flush flush = { .builder = builder, .processes = processes };
 	int r;
 
-	r = builder_wait(builder);
+	r = builder_state_wait(builder);
 	if (r >= 0)
 		r = profile_new(&profile);
 	if (r < 0)
 		return r;
 	profile->counters = builder->counters;
-	take_seams(builder, &profile->counters);
+	take_stitch_counters(builder, &profile->counters);
 	profile->info.start_ns = builder->start_ns;
 	profile->info.end_ns = builder->end_ns;
-	settling.profile = profile;
-	r = flush_all(&settling);
+	flush.profile = profile;
+	r = flush_all(&flush);
 	if (r < 0)
 		return r;
 	empty(builder);

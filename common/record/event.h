@@ -44,6 +44,11 @@ static inline bool branch_record_is_sound(const struct branch_record *row)
 	return !branch_record_is_empty(row) && !branch_record_is_wrong_path(row);
 }
 
+static inline bool branch_record_equal(const struct branch_record *a, const struct branch_record *b)
+{
+	return a->from == b->from && a->to == b->to && a->flags == b->flags;
+}
+
 /* Cycles since the hardware's row before; 0 where it does not say. */
 static inline uint64_t branch_record_cycles(const struct branch_record *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/stitch/call-walk-internal.h"
+#include "common/stitch/call-walk-report.h"
 
 static void emit(struct call_walk *w, const struct stitched_call *call)
 {

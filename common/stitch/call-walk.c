@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/stitch/call-walk-internal.h"
+#include "common/stitch/call-walk-report.h"
+#include "common/stitch/call-walk-state.h"
 #include "common/util/array.h"
 #include "common/util/macro.h"
 
@@ -463,8 +464,8 @@ static void place(struct call_walk *w)
 	w->n_popped = t->n_levels - w->n_levels;
 }
 
-int call_walk(struct stitched *ret, struct stitched_call *room, struct task *task,
-	      const struct snapshot *s, const struct alignment *alignment)
+int call_walk_run(struct stitched *ret, struct stitched_call *room, struct task *task,
+		  const struct snapshot *s, const struct alignment *alignment)
 {
 	struct stitched_call accepted[TASK_MAX_ROWS];
 	uint32_t extents[TASK_MAX_ROWS] = { 0 };

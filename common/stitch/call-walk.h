@@ -14,20 +14,13 @@
 #pragma once
 
 #include "common/stitch/snapshot-align.h"
+#include "common/stitch/stitched.h"
 #include "common/stitch/task.h"
-
-enum stitch_result {
-	STITCH_NONE, /* nothing was remembered */
-	STITCH_MADE,
-	STITCH_UNALIGNED,    /* it could not be told where the snapshot belongs */
-	STITCH_AMBIGUOUS,    /* there were several places: as far as all of them agree */
-	STITCH_INCONSISTENT, /* a call was made by none of those that are known */
-};
 
 /*
  * Fills @ret, and has @task remember. @room is for TASK_MAX_ROWS + TASK_MAX_LEVELS calls, where a
  * stack may be put that is not remembered so. @alignment is NULL for a task's first snapshot. A
  * kind, or -ENOMEM.
  */
-int call_walk(struct stitched *ret, struct stitched_call *room, struct task *task,
-	      const struct snapshot *s, const struct alignment *alignment);
+int call_walk_run(struct stitched *ret, struct stitched_call *room, struct task *task,
+		  const struct snapshot *s, const struct alignment *alignment);

@@ -46,7 +46,7 @@ struct stitch {
 	bool index_moves; /* a hardware index was seen that is one */
 	struct function_starts_cache functions;
 	uint64_t known[1u << KNOWN_BITS];
-	struct stitched_call calls[TASK_MAX_ROWS + TASK_MAX_LEVELS]; /* room for call_walk() */
+	struct stitched_call calls[TASK_MAX_ROWS + TASK_MAX_LEVELS]; /* room for call_walk_run() */
 	uint64_t no_marker;                                          /* of stacks that are there */
 };
 
@@ -346,7 +346,7 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 		return r;
 	if (task->is_known)
 		snapshot_align(&alignment, task, &s);
-	r = call_walk(ret, stitch->calls, task, &s, task->is_known ? &alignment : NULL);
+	r = call_walk_run(ret, stitch->calls, task, &s, task->is_known ? &alignment : NULL);
 	if (r < 0)
 		return r;
 	if (was_forgotten) /* this snapshot alone was learnt anew */

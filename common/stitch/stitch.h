@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "common/record/event.h"
+#include "common/stitch/stitched.h"
 #include "common/util/macro.h"
 
 struct stitch;
@@ -33,26 +34,6 @@ struct stitch_counters {
 	uint64_t ambiguous; /* several places were possible, which agreed in nothing */
 	uint64_t broken;    /* calls that do not follow from one another */
 	uint64_t evicted;   /* tasks forgotten for want of room */
-};
-
-/* A call that a task is in. */
-struct stitched_call {
-	uint64_t from, to;
-	int64_t height; /* see task.h */
-	struct {
-		uint64_t hash;
-		uint32_t node;
-	} mark;   /* the user's: node 0 until he sets it, and where calls below it are others */
-	bool gap; /* what lies between it and the call below was not seen */
-};
-
-/* The user's part of a stack. Valid until the next call; marks set are there again in the task's
- * next. */
-struct stitched {
-	struct stitched_call *callers; /* the outermost first; the last is the leaf's */
-	size_t n_callers;
-	size_t n_stitched; /* of these, the outermost that are from earlier snapshots */
-	uint64_t *marker;  /* the user's: what his marks are of; 0 until he sets it */
 };
 
 int stitch_new(struct stitch **ret, const struct stitch_settings *settings);

@@ -15,7 +15,7 @@
 
 #include "common/record/event.h"
 #include "common/stitch/function-starts.h"
-#include "common/stitch/stitch.h"
+#include "common/stitch/stitched.h"
 
 #define TASK_MAX_ROWS   64u   /* the most that any hardware has */
 #define TASK_MAX_LEVELS 1024u /* calls remembered; of deeper stacks the outermost are forgotten */
@@ -110,9 +110,4 @@ static inline int64_t task_find_level(const struct task *task, int64_t height)
 	size_t i = task_find_above(task, height);
 
 	return i < task->n_levels && task->levels[i].height == height ? (int64_t)i : -1;
-}
-
-static inline bool branch_record_equal(const struct branch_record *a, const struct branch_record *b)
-{
-	return a->from == b->from && a->to == b->to && a->flags == b->flags;
 }

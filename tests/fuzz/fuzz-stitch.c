@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/stitch/stitch.h"
 #include "common/stitch/task.h"
 
 #define N_ROWS  80 /* more than any hardware has */

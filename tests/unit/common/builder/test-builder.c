@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "common/builder/builder-internal.h"
+#include "common/builder/builder-state.h"
 #include "tests/support/builder-window.h"
 
 static void test_samples_set_aside(void **state)
@@ -302,9 +302,9 @@ static void test_no_count_overflows(void **state)
 	add_rows(&w, rows, 1);
 	w.builder->n_rows = PATH_TREE_MAX_PATHS - 3; /* with each sample a row and its leaf */
 	add_rows(&w, rows, 1);
-	assert_null(w.builder->settled);
+	assert_null(w.builder->flushed);
 	add_rows(&w, rows, 1);
-	assert_non_null(w.builder->settled);
+	assert_non_null(w.builder->flushed);
 	assert_int_equal(w.builder->n_rows, 2);
 	p = close_window(&w);
 	assert_int_equal(p->n_branches, 1);

@@ -2,11 +2,15 @@
 /* What builder.c (counting), settle.c and settle-paths.c (closing) share, and nobody else sees. */
 #pragma once
 
+#include "common/builder/branch-counter.h"
 #include "common/builder/branch-thread.h"
-#include "common/builder/builder.h"
+#include "common/builder/builder-settings.h"
 #include "common/builder/path-tree.h"
 #include "common/builder/stream.h"
+#include "common/process/process-context.h"
+#include "common/profile/profile.h"
 #include "common/stitch/stack.h"
+#include "common/stitch/stitch.h"
 
 struct builder {
 	struct builder_settings settings;
@@ -25,36 +29,13 @@ struct builder {
 		*contexts; /* those sampled in this window; raw addresses are theirs */
 	size_t n_contexts, cap_contexts;
 	size_t n_mappings;       /* of their address spaces, which live on until they are let go */
-	struct profile *settled; /* what was settled of this window already, or NULL */
+	struct profile *flushed; /* what was flushed of this window already, or NULL */
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;
 };
 
 /* Until all is counted that was added. 0 or -ENOMEM. */
-int builder_wait(struct builder *b);
+int builder_state_wait(struct builder *b);
 
 /* Lets go of all process_contexts: the window's addresses have no meaning any more. */
-void builder_forget_contexts(struct builder *builder);
-
-/*
- * Turns what is counted into a profile, not sealed yet, and begins anew: *@ret. 0, or -ENOMEM: then
- * the builder can only be freed.
- */
-int builder_flush(struct builder *builder, const struct processes *processes, struct profile **ret);
-
-/* One that is under way. */
-struct settling {
-	struct builder *builder;
-	const struct processes *processes;
-	struct profile *profile;
-	struct object **objects; /* those numbered; their index is to be taken back */
-	size_t n_objects, cap_objects;
-};
-
-/* 0 or -ENOMEM, as are the next. */
-int flush_locate(struct settling *s, uint32_t context, uint64_t address, struct location *ret);
-
-/* Adds a node of the tree of stacks, whose frame is still to be located. Its index, or -ENOMEM. */
-int64_t flush_stack(struct settling *s, struct profile_stack *stack, uint64_t address);
-int flush_stacks(struct settling *s);
-int flush_streams(struct settling *s);
+void builder_state_forget_contexts(struct builder *b);

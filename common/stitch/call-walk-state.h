@@ -3,7 +3,9 @@
  * nobody else sees. */
 #pragma once
 
-#include "common/stitch/call-walk.h"
+#include "common/stitch/snapshot-align.h"
+#include "common/stitch/stitched.h"
+#include "common/stitch/task.h"
 
 struct call_walk {
 	struct stitched *result;
@@ -30,10 +32,3 @@ static inline bool call_walk_is_ambiguous(const struct call_walk *w)
 {
 	return w->alignment && w->alignment->placement == PLACE_AMBIGUOUS;
 }
-
-/* Fills the result, before the snapshot is remembered: the rows, and what they stand on wherever
- * they are placed. */
-void call_walk_report_ambiguous(struct call_walk *w);
-
-/* The same after it: what is remembered by now, down to the first gap. */
-void call_walk_report_levels(struct call_walk *w);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "common/builder/flush-locate.h"
+
+#include <errno.h>
+
+#include "common/util/array.h"
+
+/* The object's index in the profile; it gets one when it is met first. */
+static int64_t number_object(struct flush *f, const struct mapping *m)
+{
+	struct object *object = m->object;
+	int64_t index;
+
+	if (object->index != PROFILE_NONE)
+		return object->index;
+	if (ARRAY_RESERVE(&f->objects, &f->cap_objects, f->n_objects + 1) < 0)
+		return -ENOMEM;
+	index = profile_add_object(f->profile, &object->what);
+	if (index < 0)
+		return index;
+	object->index = (uint32_t)index;
+	f->objects[f->n_objects++] = object;
+	if (object->function) {
+		struct profile_function function = { .object = object->index,
+						     .size = m->end - m->start,
+						     .name = object->function };
+
+		if (profile_add_function(f->profile, &function) < 0)
+			return -ENOMEM;
+	}
+	return index;
+}
+
+int flush_locate(struct flush *f, uint32_t context, uint64_t address, struct location *ret)
+{
+	const struct mapping *m =
+		processes_locate(f->processes, f->builder->contexts[context], address);
+	int64_t object;
+
+	if (!m) {
+		*ret = (struct location){ PROFILE_NONE, address };
+		return 0;
+	}
+	object = number_object(f, m);
+	if (object < 0)
+		return (int)object;
+	*ret = (struct location){ (uint32_t)object, address + m->shift };
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From raw addresses to locations in the objects of a profile. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/builder/builder-state.h"
+#include "common/process/processes.h"
+#include "common/profile/profile.h"
+
+/* One flush of a builder. */
+struct flush {
+	struct builder *builder;
+	const struct processes *processes;
+	struct profile *profile;
+	/* Objects that have an index in the profile, which they lose when the flush ends. */
+	struct object **objects;
+	size_t n_objects, cap_objects;
+};
+
+/* Where @address of the process context number @context lies. 0 or -ENOMEM. */
+int flush_locate(struct flush *f, uint32_t context, uint64_t address, struct location *ret);

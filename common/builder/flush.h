@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Closing a window: what was counted by raw address becomes a profile. */
+#pragma once
+
+#include "common/builder/builder-state.h"
+#include "common/process/processes.h"
+#include "common/profile/profile.h"
+
+/*
+ * Turns the counts of @builder into a profile that is not finalized yet, *@ret, and empties the
+ * builder. 0, or -ENOMEM: then the builder can only be freed.
+ */
+int flush_builder(struct builder *builder, const struct processes *processes, struct profile **ret);
