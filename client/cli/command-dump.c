@@ -52,7 +52,7 @@ static int dump_profile(const struct options *options, struct fault *fault)
 	problems_say_source(source, stderr);
 	output_open(&output, &options->output);
 	if (options->json) {
-		r = profile_write_json(source->shown, output.f);
+		r = profile_json_write(source->shown, output.f);
 		fputc('\n', output.f);
 	} else {
 		r = dump_write_text(source, output.f);

@@ -268,7 +268,7 @@ int daemon_api_get_profile(struct connection *connection, int64_t first, int64_t
 	r = take_windows(&answer, ret_windows, fault);
 	if (r < 0)
 		return r;
-	r = profile_read_json(ret, text, n_bytes, &why);
+	r = profile_json_read(ret, text, n_bytes, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
 	return r < 0 ? damaged(fault, why.text) : 0;

@@ -158,7 +158,7 @@ static int read_all(struct reading *reading, const struct functions_texts *texts
 {
 	struct functions *functions = reading->functions;
 
-	TRY(profile_read_json(&functions->profile, texts->profile, texts->n_profile, fault));
+	TRY(profile_json_read(&functions->profile, texts->profile, texts->n_profile, fault));
 	scan(reading, texts->places, texts->n_places);
 	TRY(read_places(reading));
 	scan(reading, texts->parts, texts->n_parts);

@@ -353,7 +353,7 @@ int profile_filter(struct profile **ret, const struct profile *profile,
 	};
 	int r;
 
-	assert(profile->sealed);
+	assert(profile->finalized);
 
 	if (!s.by_process && !s.by_place)
 		return profile_merge(ret, &profile, 1);

@@ -9,9 +9,8 @@
  *
  * The limit: 2^32 mentions, each of which takes 4 bytes while the profile is sealed.
  */
-#include "common/profile/finalize.h"
+#include "common/profile/finalize-internal.h"
 
-#include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -20,7 +19,8 @@ static inline struct radix_key place_key(const struct finalize *s, uint32_t obje
 					 size_t index)
 {
 	return (struct radix_key){
-		.word = { map_object(s, object), (uint32_t)(offset >> 32), (uint32_t)offset },
+		.word = { finalize_map_object(s, object), (uint32_t)(offset >> 32),
+			  (uint32_t)offset },
 		.index = (uint32_t)index,
 	};
 }
@@ -110,7 +110,7 @@ static int rank_places(struct finalize *s, size_t n)
 	return 0;
 }
 
-static int seal_group(struct finalize *s, const struct group *group)
+static int finalize_group(struct finalize *s, const struct group *group)
 {
 	struct radix_key *spare = s->keys + group->max;
 	size_t start = group->base;
@@ -155,7 +155,7 @@ static int allocate_keys(struct finalize *s, const size_t *parts, size_t *ret_ma
 		largest = MAX(largest, parts[i + 1] - parts[i]);
 	n_keys = 2 * MAX(longest_table(s->p), largest);
 	*ret_max_group = n_keys - largest;
-	return ALLOCATE(&s->keys, n_keys);
+	return ARRAY_ALLOCATE(&s->keys, n_keys);
 }
 
 int finalize_places(struct finalize *s)
@@ -166,14 +166,14 @@ int finalize_places(struct finalize *s)
 
 	if (n > UINT32_MAX)
 		return -ENOMEM;
-	if (ALLOCATE(&s->rank, n) < 0 || find_parts(s, &parts) < 0 ||
+	if (ARRAY_ALLOCATE(&s->rank, n) < 0 || find_parts(s, &parts) < 0 ||
 	    allocate_keys(s, parts, &group.max) < 0)
 		return -ENOMEM;
 	group.parts = parts;
 	for (; group.first <= s->draft.n_objects; group.first = group.end) {
 		group.end = end_of_group(s, &group);
 		group.base = parts[group.first];
-		if (seal_group(s, &group) < 0)
+		if (finalize_group(s, &group) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -187,7 +187,7 @@ static size_t collect_functions(const struct finalize *s, struct radix_key *keys
 	for (size_t i = 0; i < s->p->n_functions; i++) {
 		const struct profile_function *f = &s->p->functions[i];
 
-		if (f->object != PROFILE_NONE && map_object(s, f->object) == PROFILE_NONE)
+		if (f->object != PROFILE_NONE && finalize_map_object(s, f->object) == PROFILE_NONE)
 			continue;
 		keys[n++] = place_key(s, f->object, f->start, i);
 	}
@@ -304,8 +304,9 @@ int finalize_functions(struct finalize *s)
 	struct reach reach = { .object = PROFILE_NONE };
 	size_t n, place = 0;
 
-	if (ALLOCATE(&keys, p->n_functions) < 0 || ALLOCATE(&spare, p->n_functions) < 0 ||
-	    ALLOCATE(&d->functions, p->n_functions) < 0)
+	if (ARRAY_ALLOCATE(&keys, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE(&spare, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE(&d->functions, p->n_functions) < 0)
 		return -ENOMEM;
 	n = collect_functions(s, keys);
 	radix_sort(keys, spare, n);
@@ -323,7 +324,7 @@ int finalize_functions(struct finalize *s)
 		append_function(d, f);
 	}
 	free(TAKE_PTR(s->places));
-	if (ALLOCATE(&d->outer, d->n_functions) < 0)
+	if (ARRAY_ALLOCATE(&d->outer, d->n_functions) < 0)
 		return -ENOMEM;
 	link_outer(d);
 	return 0;

@@ -6,7 +6,7 @@
  * puts in order. Stacks and streams are sorted level by level, since the key of a node holds the
  * new index of its parent. The rows, which are large, then move once, where they are.
  */
-#include "common/profile/finalize.h"
+#include "common/profile/finalize-internal.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int order_by_level(const struct tree *tree, uint32_t **ret_order, size_t 
 	_cleanup_free_ size_t *levels = NULL;
 	size_t n_levels = 0;
 
-	if (ALLOCATE(&order, tree->n) < 0 || ALLOCATE(&level, tree->n) < 0)
+	if (ARRAY_ALLOCATE(&order, tree->n) < 0 || ARRAY_ALLOCATE(&level, tree->n) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < tree->n; i++) {
 		uint32_t parent = parent_of(tree, i);
@@ -77,7 +77,7 @@ static struct radix_key stack_key(const struct finalize *s, uint32_t i)
 
 	return (struct radix_key){
 		.word = { parent == PROFILE_NONE ? 0 : s->stack_map[parent],
-			  map_process(s, stack->process), s->rank[i] },
+			  finalize_map_process(s, stack->process), s->rank[i] },
 		.index = i,
 	};
 }
@@ -89,7 +89,7 @@ static struct radix_key stream_key(const struct finalize *s, uint32_t i)
 	uint32_t parent = stream->parent;
 
 	return (struct radix_key){
-		.word = { parent == PROFILE_NONE ? map_process(s, stream->process) :
+		.word = { parent == PROFILE_NONE ? finalize_map_process(s, stream->process) :
 						   s->stream_map[parent],
 			  s->rank[location_ref_stream_from(s->p) + i],
 			  s->rank[location_ref_stream_to(s->p) + i] },
@@ -123,7 +123,7 @@ static int order_tree(struct finalize *s, const struct tree *tree, node_key key_
 	_cleanup_free_ size_t *levels = NULL;
 	size_t n_levels, n = 0;
 
-	if (ALLOCATE(ret_map, tree->n) < 0 ||
+	if (ARRAY_ALLOCATE(ret_map, tree->n) < 0 ||
 	    order_by_level(tree, ret_order, &levels, &n_levels) < 0)
 		return -ENOMEM;
 	for (size_t l = 0; l < n_levels; l++)
@@ -132,14 +132,14 @@ static int order_tree(struct finalize *s, const struct tree *tree, node_key key_
 	return 0;
 }
 
-int order_stacks(struct finalize *s)
+int finalize_order_stacks(struct finalize *s)
 {
 	const struct tree tree = { s->p->stacks, s->p->n_stacks, sizeof(*s->p->stacks) };
 
 	return order_tree(s, &tree, stack_key, &s->stack_order, &s->stack_map);
 }
 
-int order_streams(struct finalize *s)
+int finalize_order_streams(struct finalize *s)
 {
 	const struct tree tree = { s->p->streams, s->p->n_streams, sizeof(*s->p->streams) };
 
@@ -156,20 +156,20 @@ static uint32_t *order_rows(struct finalize *s, uint32_t *ranks, size_t n)
 	return ranks;
 }
 
-void order_branches(struct finalize *s)
+void finalize_order_branches(struct finalize *s)
 {
 	uint32_t *from = s->rank + location_ref_from(s->p), *to = s->rank + location_ref_to(s->p);
 	const struct profile *p = s->p;
 
 	for (size_t i = 0; i < p->n_branches; i++)
 		s->keys[i] = (struct radix_key){
-			.word = { map_process(s, p->branches[i].process), from[i], to[i] },
+			.word = { finalize_map_process(s, p->branches[i].process), from[i], to[i] },
 			.index = (uint32_t)i,
 		};
 	s->branch_order = order_rows(s, from, p->n_branches);
 }
 
-void order_blocks(struct finalize *s)
+void finalize_order_blocks(struct finalize *s)
 {
 	uint32_t *start = s->rank + location_ref_start(s->p),
 		 *end = s->rank + location_ref_end(s->p);
@@ -177,7 +177,7 @@ void order_blocks(struct finalize *s)
 
 	for (size_t i = 0; i < p->n_blocks; i++)
 		s->keys[i] = (struct radix_key){
-			.word = { map_process(s, p->blocks[i].process), start[i], end[i] },
+			.word = { finalize_map_process(s, p->blocks[i].process), start[i], end[i] },
 			.index = (uint32_t)i,
 		};
 	s->block_order = order_rows(s, start, p->n_blocks);
@@ -213,7 +213,7 @@ static inline bool same_location(struct location a, struct location b)
 	return a.object == b.object && a.offset == b.offset;
 }
 
-void apply_stacks(struct finalize *s, struct profile *p)
+void finalize_apply_stacks(struct finalize *s, struct profile *p)
 {
 	size_t n = 0;
 
@@ -223,8 +223,8 @@ void apply_stacks(struct finalize *s, struct profile *p)
 
 		if (row.parent != PROFILE_NONE)
 			row.parent = s->stack_map[row.parent];
-		row.process = map_process(s, row.process);
-		row.frame.object = map_object(s, row.frame.object);
+		row.process = finalize_map_process(s, row.process);
+		row.frame.object = finalize_map_object(s, row.frame.object);
 		if (!last || row.parent != last->parent || row.process != last->process ||
 		    !same_location(row.frame, last->frame)) {
 			p->stacks[n++] = row;
@@ -238,7 +238,7 @@ void apply_stacks(struct finalize *s, struct profile *p)
 	p->n_stacks = n;
 }
 
-void apply_streams(struct finalize *s, struct profile *p)
+void finalize_apply_streams(struct finalize *s, struct profile *p)
 {
 	size_t n = 0;
 
@@ -249,9 +249,9 @@ void apply_streams(struct finalize *s, struct profile *p)
 
 		if (row.parent != PROFILE_NONE)
 			row.parent = s->stream_map[row.parent];
-		row.process = map_process(s, row.process);
-		row.from.object = map_object(s, row.from.object);
-		row.to.object = map_object(s, row.to.object);
+		row.process = finalize_map_process(s, row.process);
+		row.from.object = finalize_map_object(s, row.from.object);
+		row.to.object = finalize_map_object(s, row.to.object);
 		if (!last || row.parent != last->parent || row.process != last->process ||
 		    !same_location(row.from, last->from) || !same_location(row.to, last->to)) {
 			p->streams[n++] = row;
@@ -264,7 +264,7 @@ void apply_streams(struct finalize *s, struct profile *p)
 	p->n_streams = n;
 }
 
-void apply_branches(struct finalize *s, struct profile *p)
+void finalize_apply_branches(struct finalize *s, struct profile *p)
 {
 	size_t n = 0;
 
@@ -273,9 +273,9 @@ void apply_branches(struct finalize *s, struct profile *p)
 		struct profile_branch row = p->branches[i];
 		struct profile_branch *last = n > 0 ? &p->branches[n - 1] : NULL;
 
-		row.process = map_process(s, row.process);
-		row.from.object = map_object(s, row.from.object);
-		row.to.object = map_object(s, row.to.object);
+		row.process = finalize_map_process(s, row.process);
+		row.from.object = finalize_map_object(s, row.from.object);
+		row.to.object = finalize_map_object(s, row.to.object);
 		if (!last || row.process != last->process || !same_location(row.from, last->from) ||
 		    !same_location(row.to, last->to)) {
 			p->branches[n++] = row;
@@ -292,7 +292,7 @@ void apply_branches(struct finalize *s, struct profile *p)
 	p->n_branches = n;
 }
 
-void apply_blocks(struct finalize *s, struct profile *p)
+void finalize_apply_blocks(struct finalize *s, struct profile *p)
 {
 	size_t n = 0;
 
@@ -301,8 +301,8 @@ void apply_blocks(struct finalize *s, struct profile *p)
 		struct profile_block row = p->blocks[i];
 		struct profile_block *last = n > 0 ? &p->blocks[n - 1] : NULL;
 
-		row.process = map_process(s, row.process);
-		row.object = map_object(s, row.object);
+		row.process = finalize_map_process(s, row.process);
+		row.object = finalize_map_object(s, row.object);
 		if (!last || row.process != last->process || row.object != last->object ||
 		    row.start != last->start || row.end != last->end) {
 			p->blocks[n++] = row;

@@ -7,14 +7,14 @@
  * Everything that can fail only plans: it makes the new short tables and the orders of the long
  * ones. The profile changes when nothing can fail any more.
  */
-#include "common/profile/finalize.h"
+#include "common/profile/finalize-internal.h"
 
 #include <string.h>
 
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-static void seal_done(struct finalize *s)
+static void finalize_done(struct finalize *s)
 {
 	free(s->draft.objects);
 	free(s->draft.processes);
@@ -53,14 +53,15 @@ static int compare_processes(const void *x, const void *y, void *userdata)
 	return compare_strings(a->unit, b->unit);
 }
 
-static int seal_processes(struct finalize *s)
+static int finalize_processes(struct finalize *s)
 {
 	_cleanup_free_ uint32_t *order = NULL;
 	const struct profile *p = s->p;
 	struct profile *d = &s->draft;
 
-	if (ALLOCATE(&order, p->n_processes) < 0 || ALLOCATE(&s->process_map, p->n_processes) < 0 ||
-	    ALLOCATE(&d->processes, p->n_processes) < 0)
+	if (ARRAY_ALLOCATE(&order, p->n_processes) < 0 ||
+	    ARRAY_ALLOCATE(&s->process_map, p->n_processes) < 0 ||
+	    ARRAY_ALLOCATE(&d->processes, p->n_processes) < 0)
 		return -ENOMEM;
 	count_up(order, p->n_processes);
 	qsort_r(order, p->n_processes, sizeof(*order), compare_processes, p->processes);
@@ -188,23 +189,23 @@ static size_t group_objects(const struct finalize *s, uint32_t *order, uint32_t 
 	return n;
 }
 
-static int seal_objects(struct finalize *s)
+static int finalize_objects(struct finalize *s)
 {
 	_cleanup_free_ uint32_t *order = NULL, *group = NULL, *place = NULL;
 	const struct profile *p = s->p;
 	struct profile *d = &s->draft;
 
 	s->n_location_refs = calloc(p->n_objects + 1, sizeof(*s->n_location_refs));
-	if (!s->n_location_refs || ALLOCATE(&order, p->n_objects) < 0 ||
-	    ALLOCATE(&group, p->n_objects) < 0 || ALLOCATE(&place, p->n_objects) < 0 ||
-	    ALLOCATE(&s->object_map, p->n_objects) < 0)
+	if (!s->n_location_refs || ARRAY_ALLOCATE(&order, p->n_objects) < 0 ||
+	    ARRAY_ALLOCATE(&group, p->n_objects) < 0 || ARRAY_ALLOCATE(&place, p->n_objects) < 0 ||
+	    ARRAY_ALLOCATE(&s->object_map, p->n_objects) < 0)
 		return -ENOMEM;
 	count_location_refs(s);
 	count_up(order, p->n_objects);
 	d->n_objects = group_objects(s, order, group);
 	qsort_r(order, d->n_objects, sizeof(*order), compare_objects, p->objects);
 
-	if (ALLOCATE(&d->objects, d->n_objects) < 0)
+	if (ARRAY_ALLOCATE(&d->objects, d->n_objects) < 0)
 		return -ENOMEM;
 	memset(place, 0xff, p->n_objects * sizeof(*place)); /* PROFILE_NONE */
 	for (size_t i = 0; i < d->n_objects; i++) {
@@ -256,22 +257,23 @@ static void shrink_tables(struct profile *p)
 
 int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects)
 {
-	_cleanup_(seal_done) struct finalize s = { .p = profile };
+	_cleanup_(finalize_done) struct finalize s = { .p = profile };
 
-	assert(!profile->sealed);
+	assert(!profile->finalized);
 
-	if (seal_processes(&s) < 0 || seal_objects(&s) < 0 || finalize_places(&s) < 0 ||
-	    finalize_functions(&s) < 0 || order_stacks(&s) < 0 || order_streams(&s) < 0)
+	if (finalize_processes(&s) < 0 || finalize_objects(&s) < 0 || finalize_places(&s) < 0 ||
+	    finalize_functions(&s) < 0 || finalize_order_stacks(&s) < 0 ||
+	    finalize_order_streams(&s) < 0)
 		return -ENOMEM;
-	order_branches(&s);
-	order_blocks(&s);
-	apply_stacks(&s, profile);
-	apply_streams(&s, profile);
-	apply_branches(&s, profile);
-	apply_blocks(&s, profile);
+	finalize_order_branches(&s);
+	finalize_order_blocks(&s);
+	finalize_apply_stacks(&s, profile);
+	finalize_apply_streams(&s, profile);
+	finalize_apply_branches(&s, profile);
+	finalize_apply_blocks(&s, profile);
 	replace_tables(profile, &s.draft);
 	shrink_tables(profile);
-	profile->sealed = true;
+	profile->finalized = true;
 	if (ret_objects)
 		*ret_objects = TAKE_PTR(s.object_map);
 	return 0;
@@ -279,5 +281,5 @@ int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects)
 
 int profile_finalize(struct profile *profile)
 {
-	return profile->sealed ? 0 : profile_finalize_objects(profile, NULL);
+	return profile->finalized ? 0 : profile_finalize_objects(profile, NULL);
 }

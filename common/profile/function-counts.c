@@ -198,7 +198,7 @@ int function_counts_init(struct function_counts *counts, const struct profile *p
 {
 	_cleanup_(counting_done) struct counting c = { .counts = counts, .p = profile };
 
-	assert(profile->sealed);
+	assert(profile->finalized);
 
 	*counts = (struct function_counts){ 0 };
 	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));

@@ -262,7 +262,7 @@ int profile_merge(struct profile **ret, const struct profile *const *profiles, s
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		assert(profiles[i]->sealed);
+		assert(profiles[i]->finalized);
 
 		if (i == 0)
 			info = profiles[i]->info;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define PROFILE_JSON_VERSION 2
+#define PROFILE_JSON_VERSION 3
 #define N_COLUMNS_MAX        12
 
 enum column_type {
@@ -18,7 +18,7 @@ struct column {
 	enum column_type type;
 };
 
-static const char *const kind_names[] = { "file", "kernel", "module", "vdso", "memory" };
+static const char *const object_kind_names[] = { "file", "kernel", "module", "vdso", "memory" };
 
 static const struct column stack_columns[] = {
 	{ "parent", COLUMN_INDEX },  { "process", COLUMN_INDEX }, { "object", COLUMN_INDEX },

@@ -3,7 +3,7 @@
  * Reading those parts of a profile's JSON that are objects with named members, one at a time, by
  * jansson. Each member is taken by name; if at the end the object has more, it was not one of ours.
  */
-#include "common/profile/profile-json-read.h"
+#include "common/profile/profile-json-reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void decref(json_t **json)
 }
 
 /* The member, which may be null; or NULL and the fault. */
-static json_t *take(struct reader *r, const char *name)
+static json_t *take(struct profile_json_reader *r, const char *name)
 {
 	json_t *value = json_object_get(r->object, name);
 
@@ -31,7 +31,8 @@ static json_t *take(struct reader *r, const char *name)
 }
 
 /* *@ret is the profile's own copy; null, where @null_allowed, gives NULL. */
-static int take_string(struct reader *r, const char *name, bool null_allowed, const char **ret)
+static int take_string(struct profile_json_reader *r, const char *name, bool null_allowed,
+		       const char **ret)
 {
 	_cleanup_free_ char *bytes = NULL;
 	json_t *value = take(r, name);
@@ -52,7 +53,8 @@ static int take_string(struct reader *r, const char *name, bool null_allowed, co
 	return error;
 }
 
-static int count_of(struct reader *r, const char *name, const json_t *value, uint64_t *ret)
+static int count_of(struct profile_json_reader *r, const char *name, const json_t *value,
+		    uint64_t *ret)
 {
 	if (json_is_string(value) && json_parse_big_count(json_string_value(value), ret))
 		return 0;
@@ -64,7 +66,7 @@ static int count_of(struct reader *r, const char *name, const json_t *value, uin
 	return 0;
 }
 
-static int take_count(struct reader *r, const char *name, uint64_t *ret)
+static int take_count(struct profile_json_reader *r, const char *name, uint64_t *ret)
 {
 	json_t *value = take(r, name);
 
@@ -72,8 +74,8 @@ static int take_count(struct reader *r, const char *name, uint64_t *ret)
 }
 
 /* As take_count(), but at most @max; null gives @unknown, which no number may. */
-static int take_known(struct reader *r, const char *name, uint64_t max, uint64_t unknown,
-		      uint64_t *ret)
+static int take_known(struct profile_json_reader *r, const char *name, uint64_t max,
+		      uint64_t unknown, uint64_t *ret)
 {
 	json_t *value = take(r, name);
 	uint64_t count;
@@ -96,7 +98,7 @@ static int take_known(struct reader *r, const char *name, uint64_t max, uint64_t
 	return 0;
 }
 
-static int take_number(struct reader *r, const char *name, uint32_t *ret)
+static int take_number(struct profile_json_reader *r, const char *name, uint32_t *ret)
 {
 	uint64_t count;
 	int error = take_count(r, name, &count);
@@ -109,8 +111,8 @@ static int take_number(struct reader *r, const char *name, uint32_t *ret)
 	return 0;
 }
 
-static int take_known_number(struct reader *r, const char *name, uint32_t max, uint32_t unknown,
-			     uint32_t *ret)
+static int take_known_number(struct profile_json_reader *r, const char *name, uint32_t max,
+			     uint32_t unknown, uint32_t *ret)
 {
 	uint64_t count = 0;
 	int error = take_known(r, name, max, unknown, &count);
@@ -121,7 +123,8 @@ static int take_known_number(struct reader *r, const char *name, uint32_t max, u
 }
 
 /* null, where @null_allowed, gives 0. */
-static int take_hex(struct reader *r, const char *name, bool null_allowed, uint64_t *ret)
+static int take_hex(struct profile_json_reader *r, const char *name, bool null_allowed,
+		    uint64_t *ret)
 {
 	json_t *value = take(r, name);
 
@@ -137,7 +140,7 @@ static int take_hex(struct reader *r, const char *name, bool null_allowed, uint6
 }
 
 /* Refuses members that were not taken. */
-static int finish_object(struct reader *r)
+static int finish_object(struct profile_json_reader *r)
 {
 	if (json_object_size(r->object) != r->n_taken)
 		return fail(r, NULL, "unknown member");
@@ -145,7 +148,8 @@ static int finish_object(struct reader *r)
 }
 
 /* Reads one object; @take_members takes its members apart. */
-static int read_object(struct reader *r, int (*take_members)(struct reader *))
+static int read_object(struct profile_json_reader *r,
+		       int (*take_members)(struct profile_json_reader *))
 {
 	_cleanup_(decref) json_t *object = NULL;
 	int error;
@@ -158,7 +162,8 @@ static int read_object(struct reader *r, int (*take_members)(struct reader *))
 	return take_members(r);
 }
 
-static int read_objects(struct reader *r, int (*take_members)(struct reader *))
+static int read_objects(struct profile_json_reader *r,
+			int (*take_members)(struct profile_json_reader *))
 {
 	int error = json_scan_token(&r->s, '[');
 
@@ -172,7 +177,7 @@ static int read_objects(struct reader *r, int (*take_members)(struct reader *))
 	return error;
 }
 
-static int take_info(struct reader *r)
+static int take_info(struct profile_json_reader *r)
 {
 	struct profile_info *info = &r->p->info;
 
@@ -188,7 +193,7 @@ static int take_info(struct reader *r)
 	return finish_object(r);
 }
 
-static int take_counters(struct reader *r)
+static int take_counters(struct profile_json_reader *r)
 {
 #define X(name, what) TRY(take_count(r, #name, &r->p->counters.name));
 	PROFILE_COUNTERS(X)
@@ -196,7 +201,7 @@ static int take_counters(struct reader *r)
 	return finish_object(r);
 }
 
-static int take_process(struct reader *r)
+static int take_process(struct profile_json_reader *r)
 {
 	struct profile_process process = { 0 };
 	uint64_t pid = 0;
@@ -214,7 +219,7 @@ static int take_process(struct reader *r)
 	return 0;
 }
 
-static int take_kind(struct reader *r, enum object_kind *ret)
+static int take_kind(struct profile_json_reader *r, enum object_kind *ret)
 {
 	json_t *value = take(r, "kind");
 	const char *name = json_string_value(value);
@@ -222,7 +227,7 @@ static int take_kind(struct reader *r, enum object_kind *ret)
 	if (!value)
 		return -EINVAL;
 	for (size_t i = 0; name && i < N_OBJECT_KINDS; i++) {
-		if (strcmp(name, kind_names[i]) == 0) {
+		if (strcmp(name, object_kind_names[i]) == 0) {
 			*ret = (enum object_kind)i;
 			return 0;
 		}
@@ -237,7 +242,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static int take_build_id(struct reader *r, struct profile_object *object)
+static int take_build_id(struct profile_json_reader *r, struct profile_object *object)
 {
 	json_t *value = take(r, "build_id");
 	const char *text;
@@ -262,7 +267,7 @@ static int take_build_id(struct reader *r, struct profile_object *object)
 	return 0;
 }
 
-static int take_profile_object(struct reader *r)
+static int take_profile_object(struct profile_json_reader *r)
 {
 	struct profile_object object = { 0 };
 
@@ -278,7 +283,7 @@ static int take_profile_object(struct reader *r)
 	return 0;
 }
 
-static int take_function(struct reader *r)
+static int take_function(struct profile_json_reader *r)
 {
 	struct profile_function function = { 0 };
 
@@ -292,27 +297,27 @@ static int take_function(struct reader *r)
 	return 0;
 }
 
-int profile_json_read_info(struct reader *r)
+int profile_json_read_info(struct profile_json_reader *r)
 {
 	return read_object(r, take_info);
 }
 
-int profile_json_read_counters(struct reader *r)
+int profile_json_read_counters(struct profile_json_reader *r)
 {
 	return read_object(r, take_counters);
 }
 
-int profile_json_read_processes(struct reader *r)
+int profile_json_read_processes(struct profile_json_reader *r)
 {
 	return read_objects(r, take_process);
 }
 
-int profile_json_read_objects(struct reader *r)
+int profile_json_read_objects(struct profile_json_reader *r)
 {
 	return read_objects(r, take_profile_object);
 }
 
-int profile_json_read_functions(struct reader *r)
+int profile_json_read_functions(struct profile_json_reader *r)
 {
 	return read_objects(r, take_function);
 }

@@ -10,9 +10,12 @@
 #include <string.h>
 
 #include "common/profile/profile-json-columns.h"
-#include "common/profile/profile-json-read.h"
+#include "common/profile/profile-json-reader.h"
 
-static int read_columns(struct reader *r, const struct column *columns, size_t n)
+#define STRING_OF(x) #x
+#define STRING(x)    STRING_OF(x)
+
+static int read_columns(struct profile_json_reader *r, const struct column *columns, size_t n)
 {
 	TRY(json_scan_token(&r->s, '['));
 	for (size_t i = 0; i < n; i++) {
@@ -30,7 +33,7 @@ static int read_columns(struct reader *r, const struct column *columns, size_t n
 	return json_scan_token(&r->s, ']');
 }
 
-static int read_index(struct reader *r, const char *name, uint64_t *ret)
+static int read_index(struct profile_json_reader *r, const char *name, uint64_t *ret)
 {
 	if (json_scan_null(&r->s)) {
 		*ret = PROFILE_NONE;
@@ -40,7 +43,8 @@ static int read_index(struct reader *r, const char *name, uint64_t *ret)
 	return *ret < PROFILE_NONE ? 0 : fail(r, name, "not a row of its table");
 }
 
-static int read_row(struct reader *r, const struct column *columns, size_t n, uint64_t *ret)
+static int read_row(struct profile_json_reader *r, const struct column *columns, size_t n,
+		    uint64_t *ret)
 {
 	TRY(json_scan_token(&r->s, '['));
 	for (size_t i = 0; i < n; i++) {
@@ -56,9 +60,10 @@ static int read_row(struct reader *r, const struct column *columns, size_t n, ui
 	return json_scan_token(&r->s, ']');
 }
 
-typedef int (*add_row)(struct reader *r, const uint64_t *values);
+typedef int (*add_row)(struct profile_json_reader *r, const uint64_t *values);
 
-static int read_rows(struct reader *r, const struct column *columns, size_t n, add_row add)
+static int read_rows(struct profile_json_reader *r, const struct column *columns, size_t n,
+		     add_row add)
 {
 	uint64_t values[N_COLUMNS_MAX];
 
@@ -76,7 +81,8 @@ static int read_rows(struct reader *r, const struct column *columns, size_t n, a
 	return 0;
 }
 
-static int read_table(struct reader *r, const struct column *columns, size_t n, add_row add)
+static int read_table(struct profile_json_reader *r, const struct column *columns, size_t n,
+		      add_row add)
 {
 	bool has_columns = false, has_rows = false;
 	char name[JSON_NAME_MAX];
@@ -98,7 +104,7 @@ static int read_table(struct reader *r, const struct column *columns, size_t n, 
 	return has_columns && has_rows ? 0 : fail(r, NULL, "columns or rows are missing");
 }
 
-static int add_stack(struct reader *r, const uint64_t *values)
+static int add_stack(struct profile_json_reader *r, const uint64_t *values)
 {
 	struct profile_stack stack = {
 		.parent = (uint32_t)values[0],
@@ -120,7 +126,7 @@ static int add_stack(struct reader *r, const uint64_t *values)
 	return 0;
 }
 
-static int add_stream(struct reader *r, const uint64_t *values)
+static int add_stream(struct profile_json_reader *r, const uint64_t *values)
 {
 	struct profile_stream stream = {
 		.parent = (uint32_t)values[0],
@@ -142,7 +148,7 @@ static int add_stream(struct reader *r, const uint64_t *values)
 	return 0;
 }
 
-static int add_branch(struct reader *r, const uint64_t *values)
+static int add_branch(struct profile_json_reader *r, const uint64_t *values)
 {
 	struct profile_branch branch = {
 		.process = (uint32_t)values[0],
@@ -163,7 +169,7 @@ static int add_branch(struct reader *r, const uint64_t *values)
 	return 0;
 }
 
-static int add_block(struct reader *r, const uint64_t *values)
+static int add_block(struct profile_json_reader *r, const uint64_t *values)
 {
 	struct profile_block block = {
 		.process = (uint32_t)values[0],
@@ -179,29 +185,29 @@ static int add_block(struct reader *r, const uint64_t *values)
 	return 0;
 }
 
-static int read_stacks(struct reader *r)
+static int read_stacks(struct profile_json_reader *r)
 {
 	return read_table(r, stack_columns, ARRAY_SIZE(stack_columns), add_stack);
 }
 
-static int read_streams(struct reader *r)
+static int read_streams(struct profile_json_reader *r)
 {
 	return read_table(r, stream_columns, ARRAY_SIZE(stream_columns), add_stream);
 }
 
-static int read_branches(struct reader *r)
+static int read_branches(struct profile_json_reader *r)
 {
 	return read_table(r, branch_columns, ARRAY_SIZE(branch_columns), add_branch);
 }
 
-static int read_blocks(struct reader *r)
+static int read_blocks(struct profile_json_reader *r)
 {
 	return read_table(r, block_columns, ARRAY_SIZE(block_columns), add_block);
 }
 
 static const struct section {
 	const char *name;
-	int (*read)(struct reader *r);
+	int (*read)(struct profile_json_reader *r);
 } sections[] = {
 	{ "info", profile_json_read_info },
 	{ "counters", profile_json_read_counters },
@@ -214,7 +220,7 @@ static const struct section {
 	{ "blocks", read_blocks },
 };
 
-static int read_version(struct reader *r)
+static int read_version(struct profile_json_reader *r)
 {
 	char name[JSON_NAME_MAX];
 	uint64_t version;
@@ -227,12 +233,14 @@ static int read_version(struct reader *r)
 		return fail(r, "profile", "must come first");
 	TRY(json_scan_count(&r->s, "profile", &version));
 	if (version != PROFILE_JSON_VERSION)
-		return fail(r, "profile", "a version that is not known here");
+		return fail(r, "profile",
+			    "unknown version; this program reads version " STRING(
+				    PROFILE_JSON_VERSION));
 	return 0;
 }
 
 /* @seen is a bit for each section that came already. */
-static int read_section(struct reader *r, const char *name, unsigned int *seen)
+static int read_section(struct profile_json_reader *r, const char *name, unsigned int *seen)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		if (strcmp(sections[i].name, name) != 0)
@@ -248,7 +256,7 @@ static int read_section(struct reader *r, const char *name, unsigned int *seen)
 	return fail(r, name, "unknown member");
 }
 
-static int read_sections(struct reader *r)
+static int read_sections(struct profile_json_reader *r)
 {
 	char name[JSON_NAME_MAX];
 	unsigned int seen = 0;
@@ -264,7 +272,8 @@ static int read_sections(struct reader *r)
 	return json_scan_end(&r->s);
 }
 
-static int check_index(struct reader *r, const char *where, size_t row, uint32_t index, size_t n)
+static int check_index(struct profile_json_reader *r, const char *where, size_t row, uint32_t index,
+		       size_t n)
 {
 	if (index == PROFILE_NONE || index < n)
 		return 0;
@@ -273,7 +282,7 @@ static int check_index(struct reader *r, const char *where, size_t row, uint32_t
 	return fail(r, NULL, "refers to a process or object that is not there");
 }
 
-static int check_indices(struct reader *r)
+static int check_indices(struct profile_json_reader *r)
 {
 	const struct profile *p = r->p;
 
@@ -300,10 +309,10 @@ static int check_indices(struct reader *r)
 	return 0;
 }
 
-int profile_read_json(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault)
+int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
-	struct reader r = {
+	struct profile_json_reader r = {
 		.s = { .text = text, .n_bytes = n_bytes, .fault = fault, .row = SIZE_MAX },
 	};
 

@@ -116,14 +116,14 @@ static void write_build_id(struct writer *w, const struct profile_object *object
 
 static void write_objects(struct writer *w, const struct profile *p)
 {
-	static_assert(ARRAY_SIZE(kind_names) == N_OBJECT_KINDS, "a kind has no name");
+	static_assert(ARRAY_SIZE(object_kind_names) == N_OBJECT_KINDS, "a kind has no name");
 
 	fputs(",\n\"objects\": [", w->f);
 	for (size_t i = 0; i < p->n_objects; i++) {
 		const struct profile_object *object = &p->objects[i];
 
 		fprintf(w->f, "%s{\"kind\": \"%s\"", i == 0 ? "\n" : ",\n",
-			kind_names[object->kind]);
+			object_kind_names[object->kind]);
 		write_string(w, ", \"path\": ", object->path);
 		write_build_id(w, object);
 		fprintf(w->f, ", \"major\": %" PRIu32 ", \"minor\": %" PRIu32, object->major,
@@ -249,11 +249,11 @@ static void write_blocks(struct writer *w, const struct profile *p)
 	fputs("]}", w->f);
 }
 
-int profile_write_json(const struct profile *profile, FILE *f)
+int profile_json_write(const struct profile *profile, FILE *f)
 {
 	struct writer w = { .f = f };
 
-	assert(profile->sealed);
+	assert(profile->finalized);
 
 	fprintf(f, "{\"profile\": %d", PROFILE_JSON_VERSION);
 	write_info(&w, &profile->info);

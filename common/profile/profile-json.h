@@ -3,7 +3,7 @@
  * The JSON form of a profile, exact both ways: what the daemon sends, `branchctl dump` prints, and
  * scripts read.
  *
- *   {"profile": 2,
+ *   {"profile": 3,
  *    "info": {"mode", "event", "hostname", "os_release", "cpu", "n_cpus", "depth", "start_ns",
  *             "end_ns"},
  *    "counters": {a number for each of PROFILE_COUNTERS},
@@ -40,7 +40,7 @@
  * Writes the sealed @profile, row by row (no copy of it is built in memory), without a newline at
  * the end. 0, -ENOMEM, or -EIO where @f took no more.
  */
-int profile_write_json(const struct profile *profile, FILE *f);
+int profile_json_write(const struct profile *profile, FILE *f);
 
 /*
  * Reads one back, sealed. Input is judged, not trusted: an unknown or missing member, an index out
@@ -48,4 +48,4 @@ int profile_write_json(const struct profile *profile, FILE *f);
  * stream before its parent or of another process than it, a count below zero are
  * -EINVAL with @fault naming what and where. -ENOMEM.
  */
-int profile_read_json(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault);
+int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault);

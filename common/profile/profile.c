@@ -78,7 +78,7 @@ int64_t profile_add_object(struct profile *profile, const struct profile_object 
 	copy.path = profile_string(profile, object->path ?: "", &r);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->objects[profile->n_objects] = copy;
 	return (int64_t)profile->n_objects++;
 }
@@ -96,7 +96,7 @@ int64_t profile_add_process(struct profile *profile, const struct profile_proces
 	copy.unit = profile_string(profile, process->unit, &r);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->processes[profile->n_processes] = copy;
 	return (int64_t)profile->n_processes++;
 }
@@ -110,7 +110,7 @@ int64_t profile_add_function(struct profile *profile, const struct profile_funct
 	copy.name = profile_string(profile, function->name ?: "", &r);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->functions[profile->n_functions] = copy;
 	return (int64_t)profile->n_functions++;
 }
@@ -127,7 +127,7 @@ int64_t profile_add_stack(struct profile *profile, const struct profile_stack *s
 	r = RESERVE_ROW(profile, stacks);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->stacks[profile->n_stacks] = *stack;
 	return (int64_t)profile->n_stacks++;
 }
@@ -144,7 +144,7 @@ int64_t profile_add_stream(struct profile *profile, const struct profile_stream 
 	r = RESERVE_ROW(profile, streams);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->streams[profile->n_streams] = *stream;
 	return (int64_t)profile->n_streams++;
 }
@@ -158,7 +158,7 @@ int64_t profile_add_branch(struct profile *profile, const struct profile_branch 
 	r = RESERVE_ROW(profile, branches);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->branches[profile->n_branches] = *branch;
 	return (int64_t)profile->n_branches++;
 }
@@ -170,7 +170,7 @@ int64_t profile_add_block(struct profile *profile, const struct profile_block *b
 	r = RESERVE_ROW(profile, blocks);
 	if (r < 0)
 		return r;
-	profile->sealed = false;
+	profile->finalized = false;
 	profile->blocks[profile->n_blocks] = *block;
 	return (int64_t)profile->n_blocks++;
 }
@@ -255,7 +255,7 @@ static bool same_block(const struct profile_block *a, const struct profile_block
 
 bool profile_equal(const struct profile *a, const struct profile *b)
 {
-	assert(a->sealed && b->sealed);
+	assert(a->finalized && b->finalized);
 
 	return same_info(&a->info, &b->info) &&
 	       memcmp(&a->counters, &b->counters, sizeof(a->counters)) == 0 &&
@@ -289,7 +289,7 @@ const struct profile_function *profile_find_function(const struct profile *profi
 {
 	uint32_t i;
 
-	assert(profile->sealed);
+	assert(profile->finalized);
 
 	for (i = find_start(profile, location); i != PROFILE_NONE; i = profile->outer[i]) {
 		const struct profile_function *f = &profile->functions[i];

@@ -216,7 +216,7 @@ struct profile {
 	size_t cap_blocks;
 	uint32_t *outer; /* per function, the last one before it that reaches further than it */
 	struct strings *strings;
-	bool sealed;
+	bool finalized;
 };
 
 int profile_new(struct profile **ret);

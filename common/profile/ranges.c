@@ -140,7 +140,7 @@ int profile_ranges(struct profile_range **ret, size_t *ret_n, const struct profi
 	uint64_t coverage = 0;
 	size_t n = 0;
 
-	assert(profile->sealed);
+	assert(profile->finalized);
 
 	if (collect(&cuts, profile, object) < 0)
 		return -ENOMEM;

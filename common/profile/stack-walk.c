@@ -9,7 +9,7 @@ int stack_walk_init(struct stack_walk *walk, const struct profile *profile)
 {
 	size_t n = profile->n_stacks;
 
-	assert(profile->sealed);
+	assert(profile->finalized);
 
 	*walk = (struct stack_walk){ .profile = profile, .root = PROFILE_NONE };
 	walk->child = malloc((n + 1) * sizeof(*walk->child));

@@ -31,18 +31,12 @@ int elf_file_open_memory(struct elf_file **ret, const void *bytes, size_t n);
 struct elf_file *elf_file_free(struct elf_file *file);
 DEFINE_CLEANUP(struct elf_file *, elf_file_free);
 
-/* Opens the separate debug file of @file: a descriptor for the caller to close, or -1. */
-typedef int (*elf_file_debug_opener)(const struct elf_file *file, void *userdata);
-
-/*
- * Reads the symbols, once. @open_debug (or NULL) is called if the file has no full table itself.
- * 0 or -ENOMEM: what is damaged is passed over, and there may be no symbols at all.
- */
-int elf_file_read_symbols(struct elf_file *file, elf_file_debug_opener open_debug, void *userdata);
-
 /* True and *@ret, or false where the file's bytes at @offset are not loaded. */
 bool elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *ret);
 bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret);
+
+/* The segment whose bytes in the file are loaded to @address, or NULL. */
+const struct elf_load *elf_file_find_load(const struct elf_file *file, uint64_t address);
 
 /*
  * The addresses [*@ret_low, *@ret_high) that its code may hold as plain numbers, because it is

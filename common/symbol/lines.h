@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/symbol/symbolizer.h"
+#include "common/symbol/symbolizer-types.h"
 #include "common/util/macro.h"
 
 struct lines;

@@ -15,6 +15,7 @@
 #include <uthash.h>
 
 #include "common/symbol/code.h"
+#include "common/symbol/elf-symbols.h"
 #include "common/symbol/finder.h"
 #include "common/symbol/kallsyms.h"
 #include "common/symbol/lines.h"
@@ -165,7 +166,7 @@ static int read_file_symbols(struct object_cache *cache, struct cached *c, struc
 	struct debug_place place = { &cache->settings, c->found_at };
 	int r;
 
-	r = elf_file_read_symbols(c->object.file, on_debug_wanted, &place);
+	r = elf_symbols_read(c->object.file, on_debug_wanted, &place);
 	if (r < 0)
 		return r;
 	c->object.symbols = c->object.file->symbols;
@@ -419,8 +420,8 @@ void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t ma
 	}
 }
 
-void object_cache_for_each_problem(const struct object_cache *cache, symbolizer_handler handler,
-				   void *userdata)
+void object_cache_for_each_problem(const struct object_cache *cache,
+				   symbolizer_problem_handler handler, void *userdata)
 {
 	for (const struct cached *c = cache->objects; c; c = c->hh.next)
 		if (c->why)

@@ -15,7 +15,7 @@
 #include "common/symbol/elf-file.h"
 #include "common/symbol/symbol-cache.h"
 #include "common/symbol/symbol-table.h"
-#include "common/symbol/symbolizer.h"
+#include "common/symbol/symbolizer-types.h"
 #include "common/util/macro.h"
 
 struct cached_object {
@@ -66,5 +66,5 @@ void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes);
 void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t max);
 
 /* Those that were asked for and have no symbols. */
-void object_cache_for_each_problem(const struct object_cache *cache, symbolizer_handler handler,
-				   void *userdata);
+void object_cache_for_each_problem(const struct object_cache *cache,
+				   symbolizer_problem_handler handler, void *userdata);

@@ -150,7 +150,7 @@ int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *ob
 	return r;
 }
 
-void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_handler handler,
+void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_problem_handler handler,
 				 void *userdata)
 {
 	object_cache_for_each_problem(s->cache, handler, userdata);

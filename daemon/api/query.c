@@ -367,7 +367,7 @@ static int write_reply(struct query *q, struct reply_text *text)
 		return r;
 	if (!q->functions) {
 		fputs(",\"profile\":", text->f);
-		r = profile_write_json(q->parts[0], text->f);
+		r = profile_json_write(q->parts[0], text->f);
 	}
 	fputc('}', text->f);
 	return r;

@@ -306,5 +306,5 @@ int function_sum_write_json(struct function_sum *sum)
 		write_place(&sum->rows[i].at, f);
 	}
 	fputs("],\"profile\":", f);
-	return profile_write_json(sum->names, f);
+	return profile_json_write(sum->names, f);
 }

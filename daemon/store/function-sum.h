@@ -70,6 +70,6 @@ int function_sum_finish(struct function_sum *sum, bool hide_addresses);
 
 /*
  * Of the finished one: sum->text is {"parts":[...],"places":[...],"profile":{...} then, for the
- * caller to go on with and to end. 0, or -errno as profile_write_json().
+ * caller to go on with and to end. 0, or -errno as profile_json_write().
  */
 int function_sum_write_json(struct function_sum *sum);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util/array.h"
 #include "common/util/cleanup.h"
 
 enum {
@@ -111,8 +112,6 @@ int store_write_init(struct store_write *write, struct database *database,
 	return r;
 }
 
-#define ALLOCATE(p, n) (*(p) = calloc((n) ?: 1, sizeof(**(p))))
-
 static int writing_init(struct writing *writing)
 {
 	const struct profile *p = writing->profile;
@@ -121,13 +120,14 @@ static int writing_init(struct writing *writing)
 
 	n_rows = MAX(n_rows, p->n_branches);
 	n_rows = MAX(n_rows, p->n_blocks);
-	if (!ALLOCATE(&writing->objects, p->n_objects) ||
-	    !ALLOCATE(&writing->processes, p->n_processes) ||
-	    !ALLOCATE(&writing->functions, p->n_functions) ||
-	    !ALLOCATE(&writing->stacks, p->n_stacks) ||
-	    !ALLOCATE(&writing->streams, p->n_streams) ||
-	    !ALLOCATE(&writing->led_to, p->n_functions) || !ALLOCATE(&writing->inner, n_nodes) ||
-	    !ALLOCATE(&writing->rows, n_rows))
+	if (ARRAY_ALLOCATE_ZEROED(&writing->objects, p->n_objects) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->processes, p->n_processes) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->functions, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->stacks, p->n_stacks) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->streams, p->n_streams) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->led_to, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->inner, n_nodes) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->rows, n_rows) < 0)
 		return -ENOMEM;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/symbol/elf-file.h"
+#include "common/symbol/elf-symbols.h"
 #include "common/symbol/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || elf_file_open(&file, fd) < 0)
 		return 0;
-	if (elf_file_read_symbols(file, on_debug_wanted, &input) < 0)
+	if (elf_symbols_read(file, on_debug_wanted, &input) < 0)
 		return 0;
 	lines_open(&lines, open_bytes(data, size));
 	for (size_t i = 0; i < symbol_table_count(file->symbols) && i < 1000; i++) {

@@ -18,16 +18,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *f;
 	int r;
 
-	r = profile_read_json(&first, (const char *)data, size, &fault);
+	r = profile_json_read(&first, (const char *)data, size, &fault);
 	if (r < 0) {
 		if (!*fault.text)
 			abort();
 		return 0;
 	}
 	f = open_memstream(&text, &n_text);
-	if (!f || profile_write_json(first, f) < 0 || fclose(f) != 0)
+	if (!f || profile_json_write(first, f) < 0 || fclose(f) != 0)
 		abort();
-	if (profile_read_json(&second, text, n_text, &fault) < 0 || !profile_equal(first, second))
+	if (profile_json_read(&second, text, n_text, &fault) < 0 || !profile_equal(first, second))
 		abort();
 	return 0;
 }

@@ -153,7 +153,7 @@ static inline struct profile *get_profile(struct caller *caller, const char *par
 	json = json_object_get(json_object_get(reply, "parameters"), "profile");
 	assert_non_null(json);
 	text = json_dumps(json, 0);
-	if (profile_read_json(&profile, text, strlen(text), &fault) < 0)
+	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
 		fail_msg("%s", fault.text);
 	free(text);
 	json_decref(reply);

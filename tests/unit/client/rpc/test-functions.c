@@ -38,7 +38,7 @@ static char *make_profile_text(void)
 	fixture_stack(profile, PROFILE_NONE, PROFILE_NONE, object, 0x1000, 10);
 	fixture_stack(profile, PROFILE_NONE, PROFILE_NONE, object, 0x1100, 5);
 	fixture_finalized(profile);
-	assert_int_equal(profile_write_json(profile, f), 0);
+	assert_int_equal(profile_json_write(profile, f), 0);
 	assert_int_equal(fclose(f), 0);
 	profile_free(profile);
 	return text;

@@ -83,7 +83,7 @@ static struct profile *filtered(const struct profile *p, struct profile_filter f
 	struct profile *part = NULL;
 
 	assert_int_equal(profile_filter(&part, p, &filter), 0);
-	assert_true(part->sealed);
+	assert_true(part->finalized);
 	return part;
 }
 

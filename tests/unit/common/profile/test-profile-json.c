@@ -23,7 +23,7 @@ static char *written(const struct profile *p)
 	FILE *f = open_memstream(&text, &n);
 
 	assert_non_null(f);
-	assert_int_equal(profile_write_json(p, f), 0);
+	assert_int_equal(profile_json_write(p, f), 0);
 	fclose(f);
 	return text;
 }
@@ -33,7 +33,7 @@ static struct profile *read_back(const char *text)
 	struct fault fault = { 0 };
 	struct profile *p = NULL;
 
-	if (profile_read_json(&p, text, strlen(text), &fault) < 0)
+	if (profile_json_read(&p, text, strlen(text), &fault) < 0)
 		fail_msg("%s", fault.text);
 	return p;
 }
@@ -45,7 +45,7 @@ static void test_what_is_written_is_read_exactly(void **state)
 		_cleanup_free_ char *text = written(p);
 		_cleanup_(profile_freep) struct profile *q = read_back(text);
 
-		assert_true(q->sealed);
+		assert_true(q->finalized);
 		assert_true(profile_equal(p, q));
 	}
 }
@@ -57,7 +57,7 @@ static void test_any_reader_of_json_can_read_it(void **state)
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	assert_non_null(json);
-	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 2);
+	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 3);
 	assert_int_equal(json_array_size(json_object_get(json_object_get(json, "stacks"), "rows")),
 			 p->n_stacks);
 	json_decref(json);
@@ -221,9 +221,9 @@ static void test_what_is_wrong_is_named(void **state)
 	static const struct {
 		const char *from, *to, *fault;
 	} cases[] = {
-		{ "{\"profile\": 2,\n", "{", "must come first" },
-		{ "\"profile\": 2", "\"profile\": 1", "not known here" },
-		{ "\"profile\": 2", "\"profile\": 2, \"profile\": 2", "profile: unknown member" },
+		{ "{\"profile\": 3,\n", "{", "must come first" },
+		{ "\"profile\": 3", "\"profile\": 2", "this program reads version 3" },
+		{ "\"profile\": 3", "\"profile\": 3, \"profile\": 3", "profile: unknown member" },
 		{ "\"info\"", "\"extra\": 1, \"info\"", "extra: unknown member" },
 		{ "\"info\"", "\"in\\u0066o\"", "unknown member" },
 		{ "\"mode\": null, ", "", "info: mode: is missing" },
@@ -289,7 +289,7 @@ static void test_what_is_wrong_is_named(void **state)
 		struct profile *p = NULL;
 
 		text = altered(cases[i].from, cases[i].to);
-		assert_int_equal(profile_read_json(&p, text, strlen(text), &fault), -EINVAL);
+		assert_int_equal(profile_json_read(&p, text, strlen(text), &fault), -EINVAL);
 		assert_null(p);
 		if (!strstr(fault.text, cases[i].fault))
 			fail_msg("%s -> %s: %s", cases[i].from, cases[i].to, fault.text);
@@ -308,7 +308,7 @@ static void test_text_cut_short_anywhere_is_refused(void **state)
 		/* a copy, so that a read behind its end is seen */
 		cut = malloc(n ?: 1);
 		memcpy(cut, text, n);
-		assert_int_equal(profile_read_json(&p, cut, n, &fault), -EINVAL);
+		assert_int_equal(profile_json_read(&p, cut, n, &fault), -EINVAL);
 		assert_true(strlen(fault.text) > 0);
 		free(TAKE_PTR(cut));
 	}
@@ -317,8 +317,8 @@ static void test_text_cut_short_anywhere_is_refused(void **state)
 static void test_deep_nesting_is_refused(void **state)
 {
 	const size_t n = 1 << 20;
-	static const char *const starts[] = { "", "{\"profile\": 2, \"info\": {\"mode\": ",
-					      "{\"profile\": 2, \"stacks\": {\"rows\": " };
+	static const char *const starts[] = { "", "{\"profile\": 3, \"info\": {\"mode\": ",
+					      "{\"profile\": 3, \"stacks\": {\"rows\": " };
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		_cleanup_free_ char *text = malloc(n + 128);
@@ -327,7 +327,7 @@ static void test_deep_nesting_is_refused(void **state)
 		size_t at = (size_t)sprintf(text, "%s", starts[i]);
 
 		memset(text + at, '[', n);
-		assert_int_equal(profile_read_json(&p, text, at + n, &fault), -EINVAL);
+		assert_int_equal(profile_json_read(&p, text, at + n, &fault), -EINVAL);
 	}
 }
 
@@ -338,7 +338,7 @@ static void test_a_file_that_is_full_is_an_error(void **state)
 
 	if (!f)
 		return;
-	assert_int_equal(profile_write_json(p, f), -EIO);
+	assert_int_equal(profile_json_write(p, f), -EIO);
 }
 
 int main(void)

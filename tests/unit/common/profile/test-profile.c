@@ -235,7 +235,7 @@ static void test_more_can_be_added_after_sealing(void **state)
 		uint64_t shuffle = seed;
 
 		random_add_rows(a, more, NULL);
-		assert_false(a->sealed);
+		assert_false(a->finalized);
 		assert_int_equal(profile_finalize(a), 0);
 		random_add_rows(b, more, &shuffle);
 		assert_int_equal(profile_finalize(b), 0);

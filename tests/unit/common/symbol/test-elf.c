@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/symbol/elf-file.h"
+#include "common/symbol/elf-symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,7 @@ static void open_subject(struct subject *s, const char *path, bool dynamic)
 	assert_true(s->n_loads > 0);
 	assert_true(s->n_symbols > 0);
 	assert_int_equal(elf_file_open(&s->file, open(s->path, O_RDONLY | O_CLOEXEC)), 0);
-	assert_int_equal(elf_file_read_symbols(s->file, NULL, NULL), 0);
+	assert_int_equal(elf_symbols_read(s->file, NULL, NULL), 0);
 }
 
 static void close_subject(struct subject *s)
@@ -303,13 +304,13 @@ static void test_truncated_files(void **state)
 		int r = elf_file_open(&file, file_of(bytes, (size_t)cut));
 
 		if (!r)
-			assert_int_equal(elf_file_read_symbols(file, NULL, NULL), 0);
+			assert_int_equal(elf_symbols_read(file, NULL, NULL), 0);
 		elf_file_free(file);
 		/* exactly as much memory as there are bytes, for sanitizers to watch */
 		file = NULL;
 		r = elf_file_open_memory(&file, bytes, (size_t)cut);
 		if (!r)
-			assert_int_equal(elf_file_read_symbols(file, NULL, NULL), 0);
+			assert_int_equal(elf_symbols_read(file, NULL, NULL), 0);
 		elf_file_free(file);
 	}
 	free(bytes);

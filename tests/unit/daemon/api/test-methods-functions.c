@@ -159,7 +159,7 @@ static struct profile *read_names(const json_t *reply)
 	struct fault fault = {};
 
 	assert_non_null(text);
-	if (profile_read_json(&profile, text, strlen(text), &fault) < 0)
+	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
 		fail_msg("%s", fault.text);
 	free(text);
 	return profile;

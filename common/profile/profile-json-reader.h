@@ -5,14 +5,14 @@
 #include "common/profile/json-scanner.h"
 #include "common/profile/profile.h"
 
-struct reader {
+struct profile_json_reader {
 	struct json_scanner s;
 	struct profile *p;
 	json_t *object; /* the one being read */
 	size_t n_taken; /* of its members */
 };
 
-static inline int fail(struct reader *r, const char *member, const char *what)
+static inline int fail(struct profile_json_reader *r, const char *member, const char *what)
 {
 	return json_scanner_fail(&r->s, member, what);
 }
@@ -26,8 +26,8 @@ static inline int fail(struct reader *r, const char *member, const char *what)
 	} while (0)
 
 /* Each reads the value of that member of the top level. */
-int profile_json_read_info(struct reader *r);
-int profile_json_read_counters(struct reader *r);
-int profile_json_read_processes(struct reader *r);
-int profile_json_read_objects(struct reader *r);
-int profile_json_read_functions(struct reader *r);
+int profile_json_read_info(struct profile_json_reader *r);
+int profile_json_read_counters(struct profile_json_reader *r);
+int profile_json_read_processes(struct profile_json_reader *r);
+int profile_json_read_objects(struct profile_json_reader *r);
+int profile_json_read_functions(struct profile_json_reader *r);

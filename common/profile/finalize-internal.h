@@ -8,6 +8,7 @@
 
 #include "common/profile/profile.h"
 #include "common/profile/radix.h"
+#include "common/util/array.h"
 
 struct finalize {
 	const struct profile *p;
@@ -24,19 +25,17 @@ struct finalize {
 	size_t n_places, cap_places;
 	uint32_t *rank;                       /* of the place, for each mention of one */
 	uint32_t *stack_order, *stream_order; /* of old indices */
-	uint32_t *branch_order, *block_order; /* which are in @rank, see order_branches() */
+	uint32_t *branch_order,
+		*block_order; /* which are in @rank, see finalize_order_branches() */
 };
 
-/* Room for @n elements where *@p is; not NULL for none. */
-#define ALLOCATE(p, n) ((*(p) = reallocarray(NULL, (n) ?: 1, sizeof(**(p)))) ? 0 : -ENOMEM)
-
-static inline uint32_t map_process(const struct finalize *s, uint32_t i)
+static inline uint32_t finalize_map_process(const struct finalize *s, uint32_t i)
 {
 	assert(i == PROFILE_NONE || i < s->p->n_processes);
 	return i == PROFILE_NONE ? PROFILE_NONE : s->process_map[i];
 }
 
-static inline uint32_t map_object(const struct finalize *s, uint32_t i)
+static inline uint32_t finalize_map_object(const struct finalize *s, uint32_t i)
 {
 	assert(i == PROFILE_NONE || i < s->p->n_objects);
 	return i == PROFILE_NONE ? PROFILE_NONE : s->object_map[i];
@@ -86,15 +85,15 @@ static inline size_t n_location_refs(const struct profile *p)
  */
 int finalize_places(struct finalize *s);
 int finalize_functions(struct finalize *s);
-int order_stacks(struct finalize *s);
-int order_streams(struct finalize *s);
+int finalize_order_stacks(struct finalize *s);
+int finalize_order_streams(struct finalize *s);
 
 /* These take as much of the ranks as they need: they come last. */
-void order_branches(struct finalize *s);
-void order_blocks(struct finalize *s);
+void finalize_order_branches(struct finalize *s);
+void finalize_order_blocks(struct finalize *s);
 
 /* Sort the rows of @p by these orders, add up the equal ones, and refer to the new indices. */
-void apply_stacks(struct finalize *s, struct profile *p);
-void apply_streams(struct finalize *s, struct profile *p);
-void apply_branches(struct finalize *s, struct profile *p);
-void apply_blocks(struct finalize *s, struct profile *p);
+void finalize_apply_stacks(struct finalize *s, struct profile *p);
+void finalize_apply_streams(struct finalize *s, struct profile *p);
+void finalize_apply_branches(struct finalize *s, struct profile *p);
+void finalize_apply_blocks(struct finalize *s, struct profile *p);
