@@ -49,9 +49,10 @@ def check_pager(path):
 
 for each in sorted(glob.glob(os.path.join(recordings_folder(), "s*/perf.data"))):
     check_width(each)
-big = os.path.join(recordings_folder(), "sandybridge-system-wide/perf.data")
-if os.path.exists(big):
-    check_offsets(big)
-    check_colors(big)
-    check_pager(big)
+for name in "sandybridge-system-wide", "simulated-branches":
+    large = os.path.join(recordings_folder(), name, "perf.data")
+    if os.path.exists(large):
+        check_offsets(large)
+        check_colors(large)
+        check_pager(large)
 finish()

@@ -25,8 +25,8 @@ static enum verdict judge(const struct naive_rules *rules, const struct sample *
 
 	if (!row->from || !row->to)
 		return ZERO;
-	if (rules->doubled && s->n_rows == rules->doubled && i == 0 && s->n_rows > 2 &&
-	    same_branch(row, row + 1) && !same_branch(row, row + 2))
+	if (rules->duplicate_depth && s->n_rows == rules->duplicate_depth && i == 0 &&
+	    s->n_rows > 2 && same_branch(row, row + 1) && !same_branch(row, row + 2))
 		return DOUBLED;
 	return (row->flags >> 24) % 4 == 1 ? WRONG_PATH : SOUND;
 }

@@ -11,8 +11,8 @@
 #include "tests/naive/tally.h"
 
 struct naive_rules {
-	uint32_t source;  /* samples of this event count */
-	uint32_t doubled; /* snapshots of so many rows may hold the newest twice; 0: none */
+	uint32_t source;          /* samples of this event count */
+	uint32_t duplicate_depth; /* snapshots of so many rows may hold the newest twice; 0: none */
 };
 
 /*

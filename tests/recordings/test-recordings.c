@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The engine against recordings that others made on real hardware. They are not part of the
- * project: they are sought at $BRANCHD_RECORDINGS or beside the checkout, and without them this
- * test is skipped.
+ * The engine against whole recordings: those in the folder $BRANCHD_RECORDINGS, which others made
+ * on real hardware, or which make-recordings made.
  *
- * Each is counted twice: by the engine, and row by row by tests/naive/count.c; and the
- * naive count of raw addresses is held against pairs.tsv and runs.tsv, on which three other readers
- * agree.
+ * Each is counted twice: by the engine, and row by row by tests/naive/count.c. The naive counts of
+ * raw addresses must equal pairs.tsv and runs.tsv, on which three other readers agree, or which
+ * follow from the simulator's truth.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,23 +15,23 @@
 
 #include <cmocka.h>
 
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/builder/load.h"
 #include "common/util/cleanup.h"
 #include "tests/naive/count.h"
 
-#define EXIT_SKIPPED 77
+#define MAX_TESTS 40
 
 /* What is known of a recording from elsewhere. */
-struct symbol_cache {
+struct known_recording {
 	const char *name;
-	uint32_t doubled; /* rows of a snapshot whose newest may be there twice */
-	uint64_t n_samples, n_rows, n_doubled;
-	/* Are the published numbers those of @naive, which sets no doubled row aside? */
+	uint32_t duplicate_depth; /* of a snapshot whose newest record may be there twice */
+	uint64_t n_samples, n_rows, n_duplicates;
+	/* Are the published numbers those of @naive, which skips no duplicate? */
 	void (*check)(const struct naive_counts *naive, struct naive *places);
 };
 
@@ -44,7 +43,7 @@ struct counted {
 
 static const char *folder(void)
 {
-	return getenv("BRANCHD_RECORDINGS") ?: SOURCE_ROOT "/../shared/recordings";
+	return getenv("BRANCHD_RECORDINGS");
 }
 
 static char *path_of(const char *name, const char *file)
@@ -70,10 +69,10 @@ static void read_table(struct tally *ret, const char *name, const char *file)
 	tally_fold(ret);
 }
 
-static void count_naively(struct counted *c, const char *path, uint32_t doubled)
+static void count_naively(struct counted *c, const char *path, uint32_t duplicate_depth)
 {
 	_cleanup_(recording_freep) struct recording *r = NULL;
-	struct naive_rules rules = { .doubled = doubled };
+	struct naive_rules rules = { .duplicate_depth = duplicate_depth };
 	struct fault fault;
 	struct event e;
 	int k;
@@ -122,7 +121,7 @@ static void counted_done(struct counted *c)
 }
 
 /* The published numbers; those who published them counted every row. */
-static void check_published(const struct symbol_cache *known, const char *path)
+static void check_published(const struct known_recording *known, const char *path)
 {
 	struct counted c;
 
@@ -134,7 +133,7 @@ static void check_published(const struct symbol_cache *known, const char *path)
 
 static void test_counts_what_others_read(void **state)
 {
-	const struct symbol_cache *known = *state;
+	const struct known_recording *known = *state;
 	_cleanup_free_ char *path = path_of(known->name, "perf.data");
 	struct tally pairs = { 0 }, runs = { 0 };
 	struct counted c;
@@ -142,7 +141,7 @@ static void test_counts_what_others_read(void **state)
 	read_table(&pairs, known->name, "pairs.tsv");
 	read_table(&runs, known->name, "runs.tsv");
 	counted_init(&c);
-	count_naively(&c, path, known->doubled);
+	count_naively(&c, path, known->duplicate_depth);
 	count_by_engine(&c, path);
 	assert_true(tally_equal(&c.expected.pairs, &pairs, "pairs.tsv"));
 	assert_true(tally_equal(&c.expected.runs, &runs, "runs.tsv"));
@@ -150,11 +149,38 @@ static void test_counts_what_others_read(void **state)
 	assert_true(naive_counters_balance(&c.got.counters, c.n_samples));
 	assert_int_equal(c.n_samples, known->n_samples);
 	assert_int_equal(c.got.counters.rows, known->n_rows);
-	assert_int_equal(c.got.counters.rows_duplicate, known->n_doubled);
+	assert_int_equal(c.got.counters.rows_duplicate, known->n_duplicates);
 	if (known->check)
 		check_published(known, path);
 	tally_done(&pairs);
 	tally_done(&runs);
+	counted_done(&c);
+}
+
+/* What the simulator wrote, and says that it wrote. */
+static void test_counts_what_was_simulated(void **state)
+{
+	struct known_recording known = { .name = strrchr(*state, '/') + 1 };
+	_cleanup_free_ char *path = path_of(known.name, "counts.tsv");
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	void *test = &known;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%" SCNu64 " %" SCNu64, &known.n_samples, &known.n_rows), 2);
+	assert_true(known.n_samples > 0 && known.n_rows > 0);
+	test_counts_what_others_read(&test);
+}
+
+static void test_counts_a_format(void **state)
+{
+	struct counted c;
+
+	counted_init(&c);
+	count_naively(&c, *state, 0);
+	count_by_engine(&c, *state);
+	assert_true(naive_counts_equal(&c.got, &c.expected));
+	assert_true(naive_counters_balance(&c.got.counters, c.n_samples));
+	assert_true(c.n_samples > 0);
 	counted_done(&c);
 }
 
@@ -250,7 +276,7 @@ static void check_vaddr_offset(const struct naive_counts *c, struct naive *naive
  * rows, the newest no more often than any other, so the engine keeps them; this shows that the
  * samples are read as others do.
  */
-static void test_westmere_without_a_doubled_newest_row(void **state)
+static void test_westmere_without_a_duplicate_newest_row(void **state)
 {
 	_cleanup_free_ char *path = path_of("westmere-gzip", "perf.data");
 	_cleanup_(recording_freep) struct recording *r = NULL;
@@ -329,7 +355,7 @@ static void test_refuses_in_one_line(void **state)
 	assert_int_equal(profile->counters.samples, shape->n_forced);
 }
 
-static const struct symbol_cache recordings[] = {
+static const struct known_recording recordings[] = {
 	{ "skylake-three-processes", 32, 4639, 148448, 1048, check_three_processes },
 	{ "westmere-gzip", 0, 9232, 147712, 0, check_westmere },
 	{ "skylake-vaddr-offset", 32, 3740, 119424, 966, check_vaddr_offset },
@@ -355,25 +381,53 @@ static const struct shape corrupt = {
 	.fault = "offset 49104: a record of 0 bytes (--force shows what is sound)",
 };
 
-#define MAX_TESTS (ARRAY_SIZE(recordings) + ARRAY_SIZE(shapes) + 2)
+static void add_hardware(struct CMUnitTest *tests, size_t *n)
+{
+	tests[(*n)++] =
+		(struct CMUnitTest)cmocka_unit_test(test_westmere_without_a_duplicate_newest_row);
+	tests[(*n)++] = (struct CMUnitTest){ corrupt.file, test_refuses_in_one_line, NULL, NULL,
+					     (void *)&corrupt };
+	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++)
+		tests[(*n)++] =
+			(struct CMUnitTest){ recordings[i].name, test_counts_what_others_read, NULL,
+					     NULL, (void *)&recordings[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
+		tests[(*n)++] = (struct CMUnitTest){ shapes[i].file, test_reads_another_shape, NULL,
+						     NULL, (void *)&shapes[i] };
+}
+
+/* The paths that match @pattern in the folder, one test each. */
+static void add_simulated(struct CMUnitTest *tests, size_t *n, glob_t *found, const char *pattern,
+			  CMUnitTestFunction test)
+{
+	_cleanup_free_ char *path = path_of(pattern, "");
+
+	path[strlen(path) - 1] = '\0';
+	if (glob(path, 0, NULL, found) != 0)
+		return;
+	for (size_t i = 0; i < found->gl_pathc && *n < MAX_TESTS; i++)
+		tests[(*n)++] = (struct CMUnitTest){ found->gl_pathv[i], test, NULL, NULL,
+						     found->gl_pathv[i] };
+}
 
 int main(void)
 {
-	struct CMUnitTest tests[MAX_TESTS] = {
-		cmocka_unit_test(test_westmere_without_a_doubled_newest_row),
-		{ corrupt.file, test_refuses_in_one_line, NULL, NULL, (void *)&corrupt },
-	};
-	size_t n = 2;
+	struct CMUnitTest tests[MAX_TESTS] = {};
+	glob_t programs = {}, formats = {};
+	size_t n = 0;
+	int r;
 
-	if (access(folder(), R_OK) < 0) {
-		fprintf(stderr, "skipped: no recordings at %s\n", folder());
-		return EXIT_SKIPPED;
+	if (!folder()) {
+		fprintf(stderr, "BRANCHD_RECORDINGS is not set\n");
+		return EXIT_FAILURE;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++)
-		tests[n++] = (struct CMUnitTest){ recordings[i].name, test_counts_what_others_read,
-						  NULL, NULL, (void *)&recordings[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
-		tests[n++] = (struct CMUnitTest){ shapes[i].file, test_reads_another_shape, NULL,
-						  NULL, (void *)&shapes[i] };
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	add_simulated(tests, &n, &programs, "simulated-*", test_counts_what_was_simulated);
+	if (n > 0)
+		add_simulated(tests, &n, &formats, "formats/[!c]*.perf.data", test_counts_a_format);
+	else
+		add_hardware(tests, &n);
+	r = _cmocka_run_group_tests("recordings", tests, n, NULL, NULL);
+	globfree(&programs);
+	globfree(&formats);
+	return r;
 }

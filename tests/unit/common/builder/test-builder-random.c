@@ -117,7 +117,7 @@ static void check_random_window(uint64_t *random)
 		.unbounded = true,
 		.max_rows = random_below(random, 2) ? 1000 : 0,
 	};
-	const struct naive_rules rules = { .doubled = 32 };
+	const struct naive_rules rules = { .duplicate_depth = 32 };
 	_cleanup_(processes_freep) struct processes *processes = NULL;
 	_cleanup_(builder_freep) struct builder *builder = NULL;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
