@@ -86,8 +86,7 @@ static void say_unknown(const struct comparison *comparison, const struct option
 {
 	for (size_t i = 0; i < options->n_changed; i++)
 		if (!change_detector_knows(comparison->changes, options->changed[i]))
-			text_say(f,
-				 "--changed-func: nothing was counted in a function '%s' of either",
+			text_say(f, "--changed-func: neither side has counts for a function '%s'",
 				 options->changed[i]);
 }
 

@@ -146,7 +146,7 @@ static int follow(struct connection *connection, const struct options *options, 
 	r = daemon_api_follow_windows(connection, options->since_us, options->until_us, on_windows,
 				      (void *)options, fault);
 	if (r < 0 && !fault->text[0])
-		fault_set(fault, r, "the output could not be written: %s", strerror(-r));
+		fault_set(fault, r, "cannot write the output: %s", strerror(-r));
 	return r;
 }
 

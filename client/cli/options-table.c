@@ -18,68 +18,73 @@
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
 	{ "by", KEY_BY, "WHAT", TOP,
-	  "function (default), stack, stream, branch, block, line,\nobject, process, unit" },
+	  "function, stack, stream, branch, block, line, object,\nprocess, unit. Default: "
+	  "function." },
 	{ "by", KEY_BY, "WHAT", DIFF,
-	  "function (default), stream, block, line, object, process,\nunit" },
-	{ "", KEY_ROWS, "N", TOP | DIFF, "the N hottest rows; 0 for all (default 20)" },
+	  "function, stream, block, line, object, process, unit.\nDefault: function." },
+	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
-	  "--by stack: as a tree, caller (default) or callee\nfirst" },
+	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
 	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,
-	  "--by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, several with "
-	  "commas" },
+	  "with --by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, or "
+	  "several, separated by commas" },
 	{ "mispredicted", KEY_MISPREDICTED, NULL, TOP,
-	  "--by branch: those that were, surest first" },
-	{ "once", KEY_ONCE, NULL, TOP, "a table, on a terminal too, and no live view" },
+	  "with --by branch: mispredicted ones, surest first" },
+	{ "once", KEY_ONCE, NULL, TOP,
+	  "write a table on a terminal, too, instead of the live view" },
 
-	{ "percent-limit", KEY_PERCENT_LIMIT, "P", DIFF, "rows of P % and more in either window" },
-	{ "all", KEY_ALL, NULL, DIFF, "all rows, however small or within noise" },
+	{ "percent-limit", KEY_PERCENT_LIMIT, "P", DIFF,
+	  "hide rows with less than P % on both sides" },
+	{ "all", KEY_ALL, NULL, DIFF, "show all rows, however small or within noise" },
 
-	{ NULL, 0, NULL, DIFF, "What was changed between:" },
-	{ "before", KEY_BEFORE, "DIR", DIFF, "the sources of the old one" },
-	{ "after", KEY_AFTER, "DIR", DIFF, "the sources of the new one" },
+	{ NULL, 0, NULL, DIFF, "What changed:" },
+	{ "before", KEY_BEFORE, "DIR", DIFF, "the directory of the old sources" },
+	{ "after", KEY_AFTER, "DIR", DIFF, "the directory of the new sources" },
 	{ "changed-func", KEY_CHANGED_FUNC, "NAME", DIFF,
-	  "a function that was changed; may be given again" },
+	  "treat this function as changed; may be repeated" },
 
 	{ NULL, 0, NULL, CODE, "What to show:" },
-	{ "source", KEY_SOURCE, NULL, CODE, "source lines between the instructions" },
+	{ "source", KEY_SOURCE, NULL, CODE, "show source lines between the instructions" },
 
 	{ NULL, 0, NULL, DUMP, "What to write:" },
-	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text (default) or json" },
-	{ "samples", KEY_SAMPLES, NULL, DUMP, "each sample with its stack, as perf script does" },
+	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text or json. Default: text." },
+	{ "samples", KEY_SAMPLES, NULL, DUMP,
+	  "write each sample with its stack, as perf script does" },
 
 	{ NULL, 0, NULL, WINDOWS, "Which windows:" },
-	{ "since", KEY_SINCE, "TIME", WINDOWS, "those that end after it" },
-	{ "until", KEY_UNTIL, "TIME", WINDOWS, "those that begin before it" },
-	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "go on with each window that closes" },
+	{ "since", KEY_SINCE, "TIME", WINDOWS, "only windows that end after TIME" },
+	{ "until", KEY_UNTIL, "TIME", WINDOWS, "only windows that start before TIME" },
+	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "continue with each window that closes" },
 
-	{ NULL, 0, NULL, DATA | CODE, "Of what part:" },
-	{ "pid", KEY_PID, "PID", DATA | CODE, "this process" },
-	{ "comm", KEY_COMM, "NAME", DATA | CODE, "processes of this name" },
-	{ "unit", KEY_UNIT, "UNIT", DATA | CODE, "processes of this systemd unit" },
-	{ "uid", KEY_UID, "UID", DATA | CODE, "processes of this user (a number)" },
+	{ NULL, 0, NULL, DATA | CODE, "Filters:" },
+	{ "pid", KEY_PID, "PID", DATA | CODE, "only this process" },
+	{ "comm", KEY_COMM, "NAME", DATA | CODE, "only processes with this name" },
+	{ "unit", KEY_UNIT, "UNIT", DATA | CODE, "only processes of this systemd unit" },
+	{ "uid", KEY_UID, "UID", DATA | CODE, "only processes of this user (a number)" },
 	{ "object", KEY_OBJECT, "PATH", DATA | CODE,
-	  "what was sampled in this file; its name is enough" },
-	{ "symbol", KEY_SYMBOL, "NAME", DATA, "what was sampled in this function" },
+	  "only what was sampled in this file; its name suffices" },
+	{ "symbol", KEY_SYMBOL, "NAME", DATA, "only what was sampled in this function" },
 
 	{ NULL, 0, NULL, DATA | CODE, "Reading a recording:" },
-	{ "event", KEY_EVENT, "NAME", DATA | CODE, "the event to count, where there are several" },
-	{ "force", KEY_FORCE, NULL, DATA | CODE, "use what is sound of a damaged recording" },
+	{ "event", KEY_EVENT, "NAME", DATA | CODE, "count this event. Default: the first." },
+	{ "force", KEY_FORCE, NULL, DATA | CODE, "use a damaged recording up to the damage" },
 	{ "symfs", KEY_SYMFS, "DIR", DATA | CODE, "look for programs and libraries below DIR" },
 	{ "debug-dir", KEY_DEBUG_DIR, "DIR", DATA | CODE,
-	  "look for separate debug files in DIR, too" },
-	{ "kallsyms", KEY_KALLSYMS, "FILE", DATA | CODE, "the kernel's symbols" },
+	  "look for separate debug files in DIR first" },
+	{ "kallsyms", KEY_KALLSYMS, "FILE", DATA | CODE,
+	  "the kernel's symbols: a copy of /proc/kallsyms" },
 	{ "no-stitch", KEY_NO_STITCH, NULL, TOP | DUMP,
-	  "call stacks by the rows of each sample alone" },
-	{ "inline", KEY_INLINE, NULL, DATA,
-	  "show inlined calls and source lines (takes its time)" },
+	  "take stacks only from the records of each sample" },
+	{ "inline", KEY_INLINE, NULL, DATA, "show inlined calls and source lines (slow)" },
 
-	{ NULL, 0, NULL, ALL, "In general:" },
-	{ "socket", KEY_SOCKET, "PATH", ALL, "the daemon's (" CONNECTION_DEFAULT_PATH ")" },
-	{ "json", KEY_JSON, NULL, ALL, "JSON for scripts" },
-	{ "no-pager", KEY_NO_PAGER, NULL, ALL, "straight to the terminal" },
-	{ "color", KEY_COLOR, "WHEN", ALL, "auto (default), always, never" },
-	{ "help", KEY_HELP, NULL, ALL, "this help, or that of the command given" },
-	{ "version", KEY_VERSION, NULL, ALL, "the version" },
+	{ NULL, 0, NULL, ALL, "General:" },
+	{ "socket", KEY_SOCKET, "PATH", ALL,
+	  "the daemon's socket.\nDefault: " CONNECTION_DEFAULT_PATH "." },
+	{ "json", KEY_JSON, NULL, ALL, "write JSON for scripts" },
+	{ "no-pager", KEY_NO_PAGER, NULL, ALL, "write to the terminal directly" },
+	{ "color", KEY_COLOR, "WHEN", ALL, "auto, always or never. Default: auto." },
+	{ "help", KEY_HELP, NULL, ALL, "print help and exit; after a command, its own help" },
+	{ "version", KEY_VERSION, NULL, ALL, "print the version and exit" },
 };
 
 const size_t n_option_specs = ARRAY_SIZE(option_specs);
@@ -98,20 +103,20 @@ const struct option_spec *option_find(int key, unsigned int *ret_commands)
 }
 
 const struct command_spec command_specs[N_COMMANDS] = {
-	[COMMAND_STATUS] = { "status", "status", "what branchd samples, how, at what cost", 0, 0,
+	[COMMAND_STATUS] = { "status", "status", "Shows how branchd samples, at what cost", 0, 0,
 			     NULL, NULL },
 	[COMMAND_WINDOWS] = { "windows", "windows [--since TIME] [--until TIME]",
-			      "the windows there are", 0, 0, NULL, NULL },
-	[COMMAND_TOP] = { "top", "top [WINDOW] [--by WHAT] [-n N]", "what is hot, hottest first", 0,
-			  1, "one WINDOW", NULL },
+			      "Lists the windows", 0, 0, NULL, NULL },
+	[COMMAND_TOP] = { "top", "top [WINDOW] [--by WHAT] [-n N]",
+			  "Shows what is hot, the hottest first", 0, 1, "one WINDOW", NULL },
 	[COMMAND_DIFF] = { "diff", "diff WINDOW WINDOW [--by WHAT] [-n N]",
-			   "what moved from one to the other", 2, 2, "two WINDOWs",
+			   "Shows what moved from one to the other", 2, 2, "two WINDOWs",
 			   "diff yesterday-10:00 10:00" },
 	[COMMAND_ANNOTATE] = { "annotate", "annotate SYMBOL [WINDOW] [--source]",
-			       "how often each instruction ran", 1, 2, "a SYMBOL and one WINDOW",
-			       "annotate main -5min" },
+			       "Shows how often each instruction ran", 1, 2,
+			       "a SYMBOL and one WINDOW", "annotate main -5min" },
 	[COMMAND_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
-			   "everything that is known", 0, 1, "one WINDOW", NULL },
+			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
 };
 
 static void print_options(unsigned int mask)
@@ -138,15 +143,14 @@ static void print_options(unsigned int mask)
 
 static void print_window_refs(void)
 {
-	puts("\nWINDOW is one of\n"
+	puts("\nWINDOW is one of these. Default: the last five minutes.\n"
 	     "  42                 the window with that id\n"
-	     "  @0, @-1            the one still open, the last closed one\n"
+	     "  @0, @-1            the open window, the last closed one\n"
 	     "  -5min, 10:00, yesterday-10:00, '2026-11-20 10:00'\n"
-	     "                     the one that holds that spec\n"
-	     "  A..B               all from A to B, either of which may be left out\n"
-	     "  PATH               a recording of perf record: a word with a '/', or that\n"
-	     "                     ends in .data\n"
-	     "Without it, it is the last five minutes.");
+	     "                     the window that contains that time\n"
+	     "  A..B               all windows from A to B; either may be left out\n"
+	     "  FILE               a recording of perf record: a word that contains a '/' or\n"
+	     "                     ends in .data");
 }
 
 void options_print_help(enum command_id command)

@@ -55,7 +55,7 @@ int options_parse_time(const char *option, const char *argument, uint64_t now_us
 
 	if (time_spec_parse(&spec, argument, now_us) < 0)
 		return options_wrong(fault, option, argument,
-				     "a time, as -5min, 10:00, yesterday-10:00 or "
+				     "a time such as -5min, 10:00, yesterday-10:00 or "
 				     "'2026-11-20 10:00'");
 	*ret = time_spec_us(&spec, late);
 	return 0;
@@ -75,6 +75,6 @@ int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault
 		return options_wrong(
 			fault, "--branch-kind", argument,
 			"cond, jmp, ind_jmp, call, ind_call, ret, any_call or any_ret, or "
-			"several with commas between");
+			"several, separated by commas");
 	return 0;
 }

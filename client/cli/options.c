@@ -129,8 +129,8 @@ static int add_changed(struct parse *parse, const char *name)
 		return options_wrong(parse->fault, "--changed-func", name,
 				     "the name of a function");
 	if (options->n_changed == OPTIONS_MAX_CHANGED)
-		return fault_set(parse->fault, -EINVAL, "--changed-func: %d functions are too many",
-				 OPTIONS_MAX_CHANGED + 1);
+		return fault_set(parse->fault, -EINVAL, "--changed-func: at most %d functions",
+				 OPTIONS_MAX_CHANGED);
 	options->changed[options->n_changed++] = name;
 	return 0;
 }
@@ -277,14 +277,14 @@ static int refuse(struct parse *parse, int key, char *const *argv)
 	const char *word = argv[optind - 1];
 
 	if (key == ':')
-		return fault_set(parse->fault, -EINVAL, "%s wants an argument; see --help", word);
+		return fault_set(parse->fault, -EINVAL, "%s needs an argument; see --help", word);
 	if (optopt > 255)
 		return fault_set(parse->fault, -EINVAL, "%s takes no argument; see --help", word);
 	if (optopt != 0)
 		return fault_set(parse->fault, -EINVAL,
-				 "there is no option -%c; --help lists those there are", optopt);
-	return fault_set(parse->fault, -EINVAL,
-			 "there is no option %s; --help lists those there are", word);
+				 "unknown option -%c; --help lists the options", optopt);
+	return fault_set(parse->fault, -EINVAL, "unknown option %s; --help lists the options",
+			 word);
 }
 
 static int read_options(struct parse *parse, int argc, char **argv)
@@ -320,7 +320,7 @@ static int read_command(struct parse *parse, const char *word)
 			return 0;
 		}
 	return fault_set(parse->fault, -EINVAL,
-			 "there is no command '%s'; branchctl --help lists those there are", word);
+			 "unknown command '%s'; branchctl --help lists the commands", word);
 }
 
 /* Samples are what only a recording has. */
@@ -332,12 +332,13 @@ static int check_samples(const struct parse *parse, const struct window_ref *ref
 		return 0;
 	if (options->json || parse->format_given)
 		return fault_set(parse->fault, -EINVAL,
-				 "dump --samples writes text of one kind: leave out %s",
+				 "dump --samples has only one format: leave out %s",
 				 parse->format_given ? "--format" : "--json");
 	if (ref->kind != WINDOW_REF_RECORDING)
-		return fault_set(parse->fault, -EINVAL,
-				 "dump --samples is for recordings, windows hold counts: give the "
-				 "path of one, with a '/' or ending in .data");
+		return fault_set(
+			parse->fault, -EINVAL,
+			"dump --samples needs a recording, because windows contain counts: "
+			"give a path that contains a '/' or ends in .data");
 	return 0;
 }
 
@@ -361,8 +362,8 @@ static int check_diff(struct parse *parse)
 		return refuse_view(parse, view_name(options->top.by));
 	if (!options->before != !options->after)
 		return fault_set(parse->fault, -EINVAL,
-				 "diff takes --before and --after together: the folders of the old "
-				 "and the new sources");
+				 "diff takes --before and --after together: the directories of the "
+				 "old and the new sources");
 	return window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
 }
 
@@ -380,7 +381,7 @@ static int check_window(struct parse *parse)
 	if (r < 0)
 		return r;
 	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
-		return fault_set(parse->fault, -EINVAL, "dump takes --inline with --samples only");
+		return fault_set(parse->fault, -EINVAL, "dump takes --inline only with --samples");
 	return 0;
 }
 
@@ -399,23 +400,21 @@ static int check(struct parse *parse)
 				 command->name, parse->operands[1], command->name);
 	if (n > command->max_operands)
 		return fault_set(parse->fault, -EINVAL,
-				 "%s takes %s, not %d; put one with a blank in quotes",
+				 "%s takes %s, not %d; quote a time that contains a blank",
 				 command->name, command->operands, n);
 	if (n < command->min_operands)
-		return fault_set(parse->fault, -EINVAL, "%s wants %s, as in branchctl %s",
+		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
 				 command->name, command->operands, command->example);
 	if (parse->wrong_by)
 		return refuse_view(parse, parse->wrong_by);
 	if ((options->top.branch_kinds || options->top.mispredicted) &&
 	    options->top.by != VIEW_BRANCH)
-		return fault_set(parse->fault, -EINVAL,
-				 "%s is about branches: give --by branch, too",
+		return fault_set(parse->fault, -EINVAL, "%s works only with --by branch",
 				 options->top.mispredicted ? "--mispredicted" : "--branch-kind");
 	if (options->top.tree && options->top.by != VIEW_STACK)
-		return fault_set(parse->fault, -EINVAL,
-				 "--tree is about stacks: give --by stack, too");
+		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
 	if (options->since_us >= options->until_us)
-		return fault_set(parse->fault, -EINVAL, "--until is not after --since");
+		return fault_set(parse->fault, -EINVAL, "--until must be later than --since");
 	return command->max_operands > 0 ? check_window(parse) : 0;
 }
 
@@ -453,8 +452,9 @@ static int read_operands(struct parse *parse)
 		return 0;
 	}
 	if (parse->n_operands == 0)
-		return fault_set(parse->fault, -EINVAL,
-				 "give a command, such as branchctl top; --help lists them");
+		return fault_set(
+			parse->fault, -EINVAL,
+			"give a command, such as branchctl top; --help lists the commands");
 	take_operands(parse);
 	r = check(parse);
 	return r < 0 ? r : 1;

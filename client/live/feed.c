@@ -139,7 +139,7 @@ int live_feed_start(struct live_feed **ret, const char *socket, struct fault *fa
 		return r;
 	r = start_thread(feed);
 	if (r < 0)
-		return fault_set(fault, r, "no thread can be started: %s", strerror(-r));
+		return fault_set(fault, r, "cannot start a thread: %s", strerror(-r));
 	*ret = TAKE_PTR(feed);
 	return 0;
 }

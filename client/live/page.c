@@ -83,7 +83,7 @@ static void write_span(FILE *f, const struct live_page *page)
 	uint64_t end_us;
 
 	if (windows->n == 0) {
-		fputs("nothing has come yet", f);
+		fputs("no data yet", f);
 		return;
 	}
 	end_us = window_end_us(&windows->rows[windows->n - 1]);
@@ -131,7 +131,7 @@ static void write_totals(FILE *f, const struct live_page *page)
 	if (counters->throttled > 0)
 		fprintf(f, ", throttled %" PRIu64 " times", counters->throttled);
 	if (counters->rows > 0)
-		fprintf(f, "; %" PRIu64 " branch rows, %.1f %% counted", counters->rows,
+		fprintf(f, "; %" PRIu64 " branch records, %.1f %% counted", counters->rows,
 			top_percent(counters->rows_counted, counters->rows));
 	fputc('\n', f);
 }
@@ -256,19 +256,19 @@ static const char help[] =
 	BOLD "What is shown" NORMAL "\n"
 	     "  f function  s stack   t stream  b branch  k block\n"
 	     "  p process   o object  l line    u unit\n"
-	     "  < >         other orders of the rows; stacks as trees, callers or callees first\n"
-	     "  /           filter; Enter takes it, Escape leaves it, Control-U empties it\n"
+	     "  < >         change the order of the rows; of stacks: trees by caller, by callee\n"
+	     "  /           filter; Enter applies it, Escape cancels, Control-U clears the line\n"
 	     "                pid=4711 comm=nginx unit=ssh uid=0 object=libc.so.6 symbol=main\n"
-	     "                keep what was sampled there (quote a value that has blanks);\n"
-	     "                other words are sought in the names that are seen\n"
-	     "\n" BOLD "Moving about" NORMAL "\n"
+	     "                select samples (quote a value that contains blanks);\n"
+	     "                other words select rows by name\n"
+	     "\n" BOLD "Keys" NORMAL "\n"
 	     "  arrows, Page up, Page down, Home, End\n"
-	     "  space       pause: nothing changes until it is pressed again\n"
-	     "  Control-L   draw it all anew\n"
+	     "  space       pause: nothing changes until you press it again\n"
+	     "  Control-L   redraw the screen\n"
 	     "  q           quit\n"
 	     "\n" BOLD "What it means" NORMAL "\n"
-	     "  The last five minutes, the window still open included, told anew each second.\n"
-	     "  SELF are samples taken there, TOTAL those with it anywhere in their stack.\n"
+	     "  The last five minutes including the open window, updated every second.\n"
+	     "  SELF: samples taken there. TOTAL: samples with it anywhere in their stack.\n"
 	     "  More in branchctl(1). Any key leaves this help.\n";
 
 static int write_page(FILE *f, const struct live_page *page)

@@ -160,7 +160,7 @@ void script_dump_say(const struct script_dump *samples, FILE *f)
 	const struct recording_damage *damage = &samples->damage;
 
 	if (damage->fault.text[0] != '\0')
-		text_say(f, "%s: %s; lost: the %" PRIu64 " bytes from there on",
+		text_say(f, "%s: %s; %" PRIu64 " bytes from there on are lost",
 			 samples->settings->path, damage->fault.text, damage->n_bytes_lost);
 	say_others(samples, f);
 }

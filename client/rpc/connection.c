@@ -36,7 +36,7 @@ static int set_address(struct sockaddr_un *ret, const char *path, struct fault *
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (strlen(path) >= sizeof(ret->sun_path))
 		return fault_set(fault, -ENAMETOOLONG,
-				 "%s: the path of a socket may have at most %zu characters", path,
+				 "%s: the path of the socket is longer than %zu characters", path,
 				 sizeof(ret->sun_path) - 1);
 	strcpy(ret->sun_path, path);
 	return 0;
@@ -45,14 +45,15 @@ static int set_address(struct sockaddr_un *ret, const char *path, struct fault *
 static int explain(const char *path, int error, struct fault *fault)
 {
 	if (error == ENOENT || error == ECONNREFUSED)
-		return fault_set(fault, -error,
-				 "the daemon does not run (%s: %s): start it by systemctl start "
-				 "branchd, or give a recording's path",
-				 path, strerror(error));
+		return fault_set(
+			fault, -error,
+			"the daemon is not running (%s: %s): start it with systemctl start "
+			"branchd, or give the path of a recording",
+			path, strerror(error));
 	if (error == EACCES || error == EPERM)
 		return fault_set(fault, -error,
 				 "%s: %s: join the group branchd (usermod -aG branchd USER, then "
-				 "log in anew), or be root",
+				 "log in again), or run branchctl as root",
 				 path, strerror(error));
 	if (error == EAGAIN)
 		return fault_set(fault, -error,
@@ -123,7 +124,8 @@ static int wait_for(const struct connection *c, short events, int timeout_ms, st
 	if (r == 0)
 		return fault_set(
 			fault, -ETIMEDOUT,
-			"%s: the daemon has not answered for %d s; see journalctl -u branchd",
+			"%s: timed out: no answer from the daemon in %d s; see journalctl -u "
+			"branchd",
 			c->path, timeout_ms / 1000);
 	return errno == EINTR && timeout_ms >= 0 ?
 		       0 :
@@ -160,8 +162,8 @@ static int receive(struct connection *c, int timeout_ms, struct fault *fault)
 	r = framing_reserve(&c->framing, &room, &n_room);
 	if (r == -EMSGSIZE)
 		return fault_set(fault, r,
-				 "%s: a reply of more than %lu MiB: ask for fewer windows", c->path,
-				 MAX_REPLY_BYTES >> 20);
+				 "%s: the reply is larger than %lu MiB: ask for fewer windows",
+				 c->path, MAX_REPLY_BYTES >> 20);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	while ((n = recv(c->fd, room, n_room, 0)) < 0) {
@@ -188,7 +190,7 @@ static int receive_message(struct connection *c, int timeout_ms, char **ret, siz
 		if (r < 0)
 			return r;
 	}
-	return r < 0 ? fault_set(fault, r, "%s: a reply that is too long", c->path) : 0;
+	return r < 0 ? fault_set(fault, r, "%s: the reply is too long", c->path) : 0;
 }
 
 static bool is_word(const char *text, size_t n, const char *word)
@@ -221,7 +223,7 @@ static int tell_error(const struct connection *c, const char *error, size_t n_er
 
 static int not_varlink(const struct connection *c, struct fault *fault)
 {
-	return fault_set(fault, -EBADMSG, "%s: what answers there is no branchd", c->path);
+	return fault_set(fault, -EBADMSG, "%s: the server on this socket is not branchd", c->path);
 }
 
 static int read_reply(const struct connection *c, const char *text, size_t n, struct answer *ret,

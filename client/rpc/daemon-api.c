@@ -20,8 +20,7 @@ static void drop_json(json_t **json)
 static int damaged(struct fault *fault, const char *what)
 {
 	return fault_set(fault, -EBADMSG,
-			 "the daemon's answer is not understood (%s): is it of another version?",
-			 what);
+			 "cannot read the daemon's reply (%s): is it of another version?", what);
 }
 
 static bool is_error(const struct answer *answer, const char *name)
@@ -48,23 +47,23 @@ static int explain(const struct answer *answer, int r, struct fault *fault)
 	parameters = json_loadb(answer->text, answer->n_bytes, 0, NULL);
 	if (is_error(answer, "NoSuchWindow"))
 		return fault_set(fault, -ENOENT,
-				 "a window of these has just been removed; branchctl windows lists "
-				 "those there are");
+				 "the daemon has just removed one of these windows; branchctl "
+				 "windows lists the others");
 	if (is_error(answer, "NotSampling")) {
 		reason = json_string_value(json_object_get(parameters, "reason"));
 		return fault_set(fault, -EAGAIN,
-				 "no window is open, for branchd does not sample: %s",
+				 "no window is open because branchd is not sampling: %s",
 				 reason && *reason ? reason : "branchctl status says why");
 	}
 	if (is_denied(answer))
 		return fault_set(
 			fault, -EACCES,
-			"only root and the group branchd see the processes of others: join it "
-			"(usermod -aG branchd USER, then log in anew)");
+			"only root and the group branchd see the processes of other users: join "
+			"the group (usermod -aG branchd USER, then log in again)");
 	if (is_error(answer, "TooLarge"))
 		return fault_set(fault, -EMSGSIZE,
 				 "the profile is larger than the daemon may send: ask for fewer "
-				 "windows, or for a part by --pid, --comm or --unit");
+				 "windows, or filter with --pid, --comm or --unit");
 	return r;
 }
 

@@ -111,10 +111,8 @@ static int hint_at_file(const struct window_ref *ref, int r, struct fault *fault
 	if (ref->kind != WINDOW_REF_WINDOW || ref->first.kind != BOUND_NAME ||
 	    access(ref->text, F_OK) < 0)
 		return r;
-	return fault_set(
-		fault, r,
-		"'%s' is taken for a window's name; for the recording of that name give ./%s",
-		ref->text, ref->text);
+	return fault_set(fault, r, "'%s' is not a window; did you mean ./%s?", ref->text,
+			 ref->text);
 }
 
 /* The windows to load, and from where. */
@@ -368,11 +366,11 @@ void profile_source_say(const struct profile_source *source, FILE *f)
 	const struct profile *shown = source->shown;
 
 	if (source->damage.fault.text[0] != '\0')
-		text_say(f, "%s: %s; lost: the %" PRIu64 " bytes from there on", source->name,
+		text_say(f, "%s: %s; %" PRIu64 " bytes from there on are lost", source->name,
 			 source->damage.fault.text, source->damage.n_bytes_lost);
 	if (source->others)
 		text_say(f, "counting %s; also recorded, see --event: %s",
 			 shown->info.event ?: "the first event", source->others);
 	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
-		text_say(f, "nothing in it matches the filters");
+		text_say(f, "nothing matches the filters");
 }

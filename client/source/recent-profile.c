@@ -233,7 +233,7 @@ static int fetch(struct recent_profile *recent, uint64_t now_us, struct profile 
 	if (open)
 		both[n++] = open;
 	if (n == 0)
-		return fault_set(fault, -ENODATA, "no window of the last five minutes");
+		return fault_set(fault, -ENODATA, "no window in the last five minutes");
 	if (list_windows(recent, &listed, &open_windows, ret_windows) < 0 ||
 	    profile_merge(ret, both, n) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");

@@ -53,8 +53,8 @@ static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, str
 			       0 :
 			       fault_set(
 				       fault, -EINVAL,
-				       "'%s' is no window: give @0 for the one still open, @-1 for "
-				       "the one before, and so on",
+				       "'%s' is not a window: give @0 for the open window, @-1 for "
+				       "the last closed one, and so on",
 				       text);
 	ret->kind = BOUND_ID;
 	if (read_number(text, &ret->number))
@@ -63,10 +63,11 @@ static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, str
 	if (time_spec_parse(&ret->time, text, now_us) >= 0)
 		return 0;
 	if (time_spec_is_likely(text))
-		return fault_set(fault, -EINVAL,
-				 "'%s' is no time: give one as -5min, 10:00, yesterday-10:00 or "
-				 "'2026-11-20 10:00'",
-				 text);
+		return fault_set(
+			fault, -EINVAL,
+			"'%s' is not a time: give one such as -5min, 10:00, yesterday-10:00 or "
+			"'2026-11-20 10:00'",
+			text);
 	ret->kind = BOUND_NAME;
 	return 0;
 }
@@ -130,7 +131,8 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, 
 		return 0;
 	}
 	if (*text == '\0')
-		return fault_set(fault, -EINVAL, "a window with no name: see branchctl windows");
+		return fault_set(fault, -EINVAL,
+				 "an empty word is not a window: see branchctl windows");
 	if (is_recording(text)) {
 		ret->kind = WINDOW_REF_RECORDING;
 		return 0;
@@ -174,8 +176,9 @@ static void describe(const struct window_ref *ref, const struct windows *windows
 	const struct window_info *first, *last;
 
 	if (n == 0) {
-		fault_set(ret, 0, "there is none yet%s; branchctl status says whether it samples",
-			  windows->n > 0 ? " but @0, still open" : "");
+		fault_set(ret, 0,
+			  "there are none yet%s; branchctl status says whether branchd is sampling",
+			  windows->n > 0 ? " except @0, the open one" : "");
 		return;
 	}
 	first = &windows->rows[0];
@@ -314,11 +317,11 @@ static int resolve_range(const struct window_ref *ref, const struct windows *win
 	size_t begin, end;
 
 	if (!bound_exists(windows, &ref->first) || !bound_exists(windows, &ref->last))
-		return not_found(ref, windows, fault, "not all is there of");
+		return not_found(ref, windows, fault, "no window at one end of");
 	begin = find_begin(ref, windows);
 	end = find_end(ref, windows);
 	if (begin >= end)
-		return not_found(ref, windows, fault, "no window lies in");
+		return not_found(ref, windows, fault, "no window in");
 	*ret_first = begin;
 	*ret_n = end - begin;
 	return 0;
@@ -337,7 +340,7 @@ static int resolve_recent(const struct window_ref *ref, const struct windows *wi
 		return 0;
 	}
 	describe(ref, windows, &list);
-	return fault_set(fault, -ENOENT, "no window of the last five minutes: %s", list.text);
+	return fault_set(fault, -ENOENT, "no window in the last five minutes: %s", list.text);
 }
 
 int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
@@ -354,9 +357,9 @@ int window_ref_resolve(const struct window_ref *ref, const struct windows *windo
 		return 0;
 	}
 	if (first->kind == BOUND_NAME)
-		return not_found(ref, windows, fault, "no window is called");
+		return not_found(ref, windows, fault, "no window is named");
 	if (first->kind == BOUND_TIME && time_spec_us(&first->time, false) > ref->now_us)
-		return not_found(ref, windows, fault, "still in the future is");
+		return not_found(ref, windows, fault, "no window yet at");
 	return not_found(ref, windows, fault,
-			 first->kind == BOUND_TIME ? "no window holds" : "there is no window");
+			 first->kind == BOUND_TIME ? "no window at" : "no window");
 }

@@ -46,6 +46,6 @@ int output_close(struct output *output, struct fault *fault)
 	if (r == 0 || r == -EPIPE) /* who has seen enough leaves the pager */
 		return 0;
 	if (fault)
-		fault_set(fault, r, "the output could not be written: %s", strerror(-r));
+		fault_set(fault, r, "cannot write the output: %s", strerror(-r));
 	return r;
 }

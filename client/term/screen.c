@@ -77,8 +77,8 @@ int screen_open(struct screen **ret, bool colors, struct fault *fault)
 		free(screen);
 		return fault_set(
 			fault, -ENOTTY,
-			"no live view on a terminal of the type '%s' (TERM); --once writes "
-			"a table",
+			"the live view does not work on a terminal of type '%s' (TERM); --once "
+			"writes a table",
 			term ?: "");
 	}
 	catch_signals(screen);

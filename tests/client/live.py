@@ -167,10 +167,10 @@ def check_sizes(terminal):
 def check_daemon_goes_and_comes(terminal, daemon):
     path, windows = daemon.path, daemon.windows
     daemon.vanish()
-    terminal.shows("the daemon does not run", "work")
+    terminal.shows("the daemon is not running", "work")
     with mock_daemon.Daemon(windows, path):
         terminal.shows("q quit")
-        terminal.shows_not("the daemon does not run")
+        terminal.shows_not("the daemon is not running")
 
 
 def check_quit(terminal):
@@ -220,7 +220,7 @@ def check_slow_daemon():
     daemon = mock_daemon.Daemon(mock_daemon.recent())
     daemon._answer = lambda call, connection: time.sleep(1000)
     with daemon, live(daemon) as terminal:
-        terminal.shows("nothing has come yet")
+        terminal.shows("no data yet")
         started = time.monotonic()
         terminal.press("b", "h")
         terminal.shows("What is shown")

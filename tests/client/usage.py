@@ -125,7 +125,7 @@ def check_views():
         help_of = run(command, "--help")[1].split("--by WHAT")[2].split("-n N")[0]
         said = run(command, *operands, "--by", "nope")[2].split("'nope'")[1]
         for text in help_of, said:
-            told = {word for word in text.replace(",", " ").split() if word in VIEWS}
+            told = {word for word in text.replace(",", " ").replace(".", " ").split() if word in VIEWS}
             check(told == set(VIEWS) - set(missing), command, "--by tells of", told)
     status, _, err = run("dump", "--by", "nope", "./a.data")
     check(status == 2 and "takes no --by" in err, err)

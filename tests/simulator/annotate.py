@@ -190,7 +190,7 @@ def check_reasons(branchctl, recording):
     """Where nothing is found, what may be why is told, too."""
     done = output_of(branchctl, "annotate", "main", recording, "--comm", "nobody", ok=(1,))
     said = done.stderr.decode()
-    if "nothing in it matches the filters" not in said or "nothing was counted" not in said:
+    if "nothing matches the filters" not in said or "nothing was counted" not in said:
         raise Wrong("of a function that was filtered away it says %r" % said)
 
 

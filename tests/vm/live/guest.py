@@ -45,7 +45,7 @@ def answer(call):
     """What branchctl prints; again if the daemon was too busy to answer, as an emulated one may be."""
     end = time.monotonic() + PATIENCE
     done = call()
-    while "has not answered" in done.stderr and time.monotonic() < end:
+    while "timed out" in done.stderr and time.monotonic() < end:
         done = call()
     assert done.returncode == 0, (done.args, done.stderr)
     return done.stdout

@@ -491,7 +491,7 @@ static void test_a_page_of_nothing(void **state)
 	assert_int_equal(profile_source_new(&empty, &symbols), 0);
 	demo->page.source = empty;
 	demo->page.trouble = "the daemon has gone";
-	assert_non_null(strstr(draw(demo), "nothing has come yet"));
+	assert_non_null(strstr(draw(demo), "no data yet"));
 	assert_non_null(strstr(demo->text, "the daemon has gone"));
 	demo->state.help = true;
 	assert_non_null(strstr(draw(demo), "Control-U"));

@@ -191,7 +191,7 @@ static void test_what_is_no_answer(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_int_equal(call(ANSWERS, texts[i], strlen(texts[i]) + 1, &fault), -EBADMSG);
-	assert_non_null(strstr(fault.text, "no branchd"));
+	assert_non_null(strstr(fault.text, "not branchd"));
 }
 
 static void test_random_bytes(void **state)

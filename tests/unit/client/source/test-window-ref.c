@@ -166,7 +166,7 @@ static void test_without_any_window(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		assert_int_equal(window_ref_parse(&ref, texts[i], NOW, &fault), 0);
 		assert_int_equal(window_ref_resolve(&ref, &windows, &first, &n, &fault), -ENOENT);
-		assert_non_null(strstr(fault.text, "there is none yet"));
+		assert_non_null(strstr(fault.text, "there are none yet"));
 	}
 }
 
