@@ -284,7 +284,8 @@ static double average_off(const struct matching *m, const struct diff_block *row
 		double runs = (double)row->ends[side].block.cycles_rows * row->average[side] /
 			      unit_of(m, side, row);
 
-		squares += row->average[side] * row->average[side] * NOISE_EXCESS / fmax(1, runs);
+		squares += row->average[side] * row->average[side] * SIGNIFICANCE_EXCESS /
+			   fmax(1, runs);
 	}
 	return Z_95 * sqrt(squares);
 }

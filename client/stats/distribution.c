@@ -5,9 +5,9 @@
 #include <math.h>
 
 #define MAX_TURNS 500
-#define LARGE     1000 /* variance, from which on a binomial is as good as normal */
+#define LARGE     1000 /* variance above which a binomial is practically normal */
 
-/* What a fraction is divided by, which may be next to nothing but not nothing. */
+/* Keeps a divisor away from 0. */
 static double divisor(double x)
 {
 	return fabs(x) < DBL_MIN ? DBL_MIN : x;
@@ -62,14 +62,14 @@ double distribution_student_limit(double freedom)
 	return 1.959964 + f * (2.372271 + f * (2.822499 + f * (2.555846 + f * 1.589536)));
 }
 
-double distribution_normal_limit(double chance)
+double distribution_normal_limit(double p_value)
 {
-	double low = 0, high = 40; /* beyond which no double has a chance */
+	double low = 0, high = 40; /* above it the p value of a double is 0 */
 
 	for (int turn = 0; turn < 60; turn++) {
 		double middle = (low + high) / 2;
 
-		if (distribution_student(middle, INFINITY) > chance)
+		if (distribution_student(middle, INFINITY) > p_value)
 			low = middle;
 		else
 			high = middle;
@@ -78,13 +78,13 @@ double distribution_normal_limit(double chance)
 }
 
 /* 26.5.24 */
-double distribution_binomial(double k, double n, double part)
+double distribution_binomial(double k, double n, double share)
 {
-	double variance = n * part * (1 - part), at_least, at_most;
+	double variance = n * share * (1 - share), at_least, at_most;
 
 	if (variance > LARGE)
-		return distribution_student((k - n * part) / sqrt(variance), INFINITY);
-	at_least = k > 0 ? distribution_beta(k, n - k + 1, part) : 1;
-	at_most = k < n ? distribution_beta(n - k, k + 1, 1 - part) : 1;
+		return distribution_student((k - n * share) / sqrt(variance), INFINITY);
+	at_least = k > 0 ? distribution_beta(k, n - k + 1, share) : 1;
+	at_most = k < n ? distribution_beta(n - k, k + 1, 1 - share) : 1;
 	return fmin(1, 2 * fmin(at_least, at_most));
 }

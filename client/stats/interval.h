@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * How much a share that was counted may be trusted: between what limits the true one lies.
- */
+/* Confidence intervals of a counted share. */
 #pragma once
 
 #include <stdint.h>
@@ -11,11 +9,11 @@ struct interval {
 };
 
 /*
- * Of @n events the part @share were so: Wilson's score interval, which stays within 0 and 1 and is
- * right for few events, too (J. Am. Statist. Ass. 22, 1927). @z says how sure: how far from its
- * mean a normal variable is that seldom. 0 to 1 for no events.
+ * Wilson's score interval of @share in @n events: it stays within 0 and 1 and holds for few events,
+ * too (J. Am. Statist. Ass. 22, 1927). @z is the limit of a normal variable at the wanted
+ * confidence. Without events: 0 to 1.
  */
 struct interval interval_wilson(double share, double n, double z);
 
-/* The same of @k of @n, at 95 %. */
+/* The same of @k in @n, at 95 %. */
 struct interval interval_of_share(uint64_t k, uint64_t n);

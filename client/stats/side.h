@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which of the two that are compared. */
+/* The two sides of a comparison. */
 #pragma once
 
 enum side {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Lengths are counted in bytes: a name that is not ASCII is shortened a little more than it must
- * be.
- */
+/* Lengths are in bytes, so that a name that is not ASCII becomes a little too short. */
 #include "client/term/elide.h"
 
 #include <ctype.h>
@@ -27,8 +24,7 @@ static bool begins_with(const char *text, const char *word)
 	return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* How much of the text is to be taken as it is, though it has brackets: operator<<, and the like.
- */
+/* The length of a prefix whose brackets are part of the name, such as operator<<. */
 static size_t plain_length(const char *text, bool in_word)
 {
 	size_t n = sizeof(operator_word) - 1;
@@ -44,7 +40,7 @@ static size_t plain_length(const char *text, bool in_word)
 	return n;
 }
 
-/* The end of the bracket that @text opens, or NULL where it stays open. */
+/* The end of the bracket that @text opens; NULL if it stays open. */
 static const char *bracket_end(const char *text)
 {
 	size_t depth = 0, n;
@@ -76,8 +72,8 @@ static const char *copy_bracket(const char *text, char **to)
 	return end + 1;
 }
 
-/* False where its brackets do not match. @to has room for as much as @name is long. */
-static bool leave_out_arguments(const char *name, char *to)
+/* False if brackets do not match. @to has room for all of @name. */
+static bool drop_arguments(const char *name, char *to)
 {
 	const char *text = name;
 	size_t n;
@@ -90,16 +86,14 @@ static bool leave_out_arguments(const char *name, char *to)
 			text = copy_bracket(text, &to);
 			continue;
 		}
-		to = mempcpy(to, text,
-			     n ?: 1); /* Rust's <T as Trait>::f begins with a bracket, too */
+		to = mempcpy(to, text, n ?: 1); /* Rust's <T as Trait>::f starts with one */
 		text += n ?: 1;
 	}
 	*to = '\0';
 	return text != NULL;
 }
 
-/* What a place ends in: "+0x12", or of a block "+0x12..+0x20"; an empty string where it has none.
- */
+/* The end of a location: "+0x12", of a block "+0x12..+0x20", or "". */
 static const char *find_offset(const char *name)
 {
 	const char *start = name + strlen(name), *offset;
@@ -110,8 +104,8 @@ static const char *find_offset(const char *name)
 	return offset ?: name + strlen(name);
 }
 
-/* Leaves out the outer namespaces and classes as far as must be: "...::add(...)+0x1f". */
-static void cut_qualifiers(char *name, size_t room)
+/* Drops outer namespaces and classes until the rest fits: "...::add(...)+0x1f". */
+static void drop_qualifiers(char *name, size_t room)
 {
 	char *rest = name, *next;
 
@@ -125,8 +119,8 @@ static void cut_qualifiers(char *name, size_t room)
 	memcpy(name, dots, N_DOTS);
 }
 
-/* Cuts the name before its offset. Not through a character of UTF-8. */
-static void cut_name(char *name, size_t room)
+/* Shortens the name before its offset, between characters of UTF-8. */
+static void shorten_name(char *name, size_t room)
 {
 	const char *offset = find_offset(name);
 	size_t n_offset = strlen(offset), n;
@@ -146,10 +140,10 @@ char *elide_name(const char *name, size_t room)
 
 	if (!text || strlen(name) <= room)
 		return TAKE_PTR(text);
-	if (!leave_out_arguments(name, text))
+	if (!drop_arguments(name, text))
 		memcpy(text, name, strlen(name) + 1);
-	cut_qualifiers(text, room);
-	cut_name(text, room);
+	drop_qualifiers(text, room);
+	shorten_name(text, room);
 	return TAKE_PTR(text);
 }
 

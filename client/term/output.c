@@ -43,7 +43,7 @@ int output_close(struct output *output, struct fault *fault)
 		r = -EIO;
 	pager_close(output->pager);
 	output->pager = NULL;
-	if (r == 0 || r == -EPIPE) /* who has seen enough leaves the pager */
+	if (r == 0 || r == -EPIPE) /* the user has left the pager */
 		return 0;
 	if (fault)
 		fault_set(fault, r, "cannot write the output: %s", strerror(-r));

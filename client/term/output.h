@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Where results go: a terminal, through a pager, or whatever stdout is; its width and colours.
- */
+/* Where results go, a terminal with a pager or any other stdout; its width and colours. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,12 +18,12 @@ struct output_settings {
 struct output {
 	FILE *f;
 	struct pager *pager; /* NULL: none */
-	size_t width;        /* of the terminal, 0: as wide as it takes */
+	size_t width;        /* of the terminal; 0: unlimited */
 	bool colors;
 };
 
-/* Once there is a result to show. Where there can be no pager, there is none. */
+/* Call it when there is a result. If no pager can be started, it does without. */
 void output_open(struct output *ret, const struct output_settings *settings);
 
-/* Writes what is left. -errno and, unless NULL, @fault where the output could not be written. */
+/* Flushes. -errno and @fault (unless NULL) if the output could not be written. */
 int output_close(struct output *output, struct fault *fault);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether a shell could run the command is known only when it has ended. What such a one was sent
- * is still in the pipe, all of it, for nobody has read: so as much as a pipe takes is kept, to be
- * shown without the pager.
+ * Whether a shell could run the command is known only at its end. If it could not, nobody has read
+ * from the pipe: so as much as a pipe takes is kept, and shown without the pager.
  */
 #include "client/term/pager.h"
 
@@ -19,22 +18,22 @@
 #include "common/util/cleanup.h"
 
 struct pager {
-	FILE *file; /* what the owner writes to; it comes to on_write() */
+	FILE *file; /* its writes arrive at on_write() */
 	const char *command;
-	size_t n_lines; /* room left on the screen */
-	char *held;     /* what was written while it fitted there, or could be in the pipe */
+	size_t n_lines; /* left on the screen */
+	char *held;     /* output that still fits the screen, or the pipe */
 	size_t n_held, cap_held;
-	bool decided;      /* @held went out, and all goes to @fd */
-	bool all_held;     /* @held is all that went out, and it may be that nobody has read it */
-	size_t pipe_bytes; /* that the pipe takes */
+	bool decided;      /* @held was written, and all goes to @fd */
+	bool all_held;     /* @held is all output; nobody may have read it */
+	size_t pipe_bytes; /* capacity of the pipe */
 	int fd;
-	pid_t pid; /* 0: none runs */
+	pid_t pid; /* 0: not running */
 };
 
-/* F: leave where all fits, R: colours, S: no folding of long lines, X: leave the text there. */
+/* F: quit if all fits, R: colours, S: chop long lines, X: keep the text on the screen. */
 #define LESS_OPTIONS "FRSX"
 
-/* The shell's exit status where it cannot run a command: it may not, it is not there. */
+/* The shell's exit status for a command that it must not run, or did not find. */
 #define CANNOT_RUN(status) \
 	(WIFEXITED(status) && WEXITSTATUS(status) >= 126 && WEXITSTATUS(status) <= 127)
 
@@ -82,7 +81,7 @@ _Noreturn static void run(const char *command, int input)
 	_exit(127);
 }
 
-/* All goes to it from now on; to the terminal where it cannot be started. */
+/* Sends all further output to the pager, or to the terminal if it cannot be started. */
 static void spawn(struct pager *pager)
 {
 	int fds[2];
@@ -119,7 +118,7 @@ static int write_all(int fd, const char *data, size_t n)
 	return 0;
 }
 
-static int keep(struct pager *pager, const char *data, size_t n)
+static int append_held(struct pager *pager, const char *data, size_t n)
 {
 	int r = ARRAY_RESERVE(&pager->held, &pager->cap_held, pager->n_held + n);
 
@@ -130,17 +129,16 @@ static int keep(struct pager *pager, const char *data, size_t n)
 	return 0;
 }
 
-/* Holds it if it still fits. */
+/* False if it does not fit the screen. */
 static bool hold(struct pager *pager, const char *data, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (data[i] == '\n' && pager->n_lines-- == 0)
 			return false;
-	return keep(pager, data, n) >= 0;
+	return append_held(pager, data, n) >= 0;
 }
 
-/* Waits for the pager. What it was sent goes to the terminal, as does the rest, where it never ran.
- */
+/* Waits for the end of the pager. If it never ran, its input goes to the terminal. */
 static int wait_for(struct pager *pager)
 {
 	int status = 0;
@@ -166,7 +164,7 @@ static int pass_on(struct pager *pager, const char *data, size_t n)
 	return r;
 }
 
-/* What was held goes out first. */
+/* Starts the pager and writes what was held. */
 static int decide(struct pager *pager)
 {
 	spawn(pager);
@@ -185,7 +183,7 @@ static ssize_t on_write(void *cookie, const char *data, size_t n)
 	if (!pager->decided)
 		r = decide(pager);
 	if (r >= 0 && pager->all_held && pager->pid > 0)
-		r = keep(pager, data, n);
+		r = append_held(pager, data, n);
 	if (r >= 0)
 		r = pass_on(pager, data, n);
 	if (r >= 0)
@@ -225,7 +223,7 @@ struct pager *pager_close(struct pager *pager)
 	if (!pager->decided)
 		write_all(pager->fd, pager->held, pager->n_held);
 	if (pager->pid > 0) {
-		dup2(STDOUT_FILENO, pager->fd); /* the end of what it reads */
+		dup2(STDOUT_FILENO, pager->fd); /* closes its input */
 		wait_for(pager);
 	}
 	if (pager->fd != STDOUT_FILENO)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pager between the output and the terminal: what $PAGER names, else less, or more. It is started
- * by the first line that no longer fits on the screen; what is shorter goes to the terminal as it
- * is.
+ * A pager between the output and the terminal: $PAGER, else less, or more. The first line that does
+ * not fit on the screen starts it; shorter output goes to the terminal directly.
  */
 #pragma once
 
@@ -13,14 +12,14 @@
 struct pager;
 
 /*
- * A file to write to, for a terminal of @n_lines; borrow it by pager_file(). -ENOENT where the user
- * wants no pager ($PAGER empty or "cat") or there is none, -ENOMEM. One that cannot be started is
- * no error: all goes to the terminal then. Once it runs, a write that it did not wait for gives
- * EPIPE, and an interrupt is the pager's.
+ * For a terminal of @n_lines. -ENOENT if the user wants no pager ($PAGER empty or "cat") or none is
+ * installed; -ENOMEM. If the pager cannot be started, all goes to the terminal. While it runs, an
+ * interrupt is the pager's, and writes after its end give EPIPE.
  */
 int pager_open(struct pager **ret, size_t n_lines);
+/* The file to write to; borrowed. */
 FILE *pager_file(struct pager *pager);
 
-/* Ends the output and waits until the user has left the pager. */
+/* Ends the output and waits for the end of the pager. */
 struct pager *pager_close(struct pager *pager);
 DEFINE_CLEANUP(struct pager *, pager_close);

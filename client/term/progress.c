@@ -2,8 +2,9 @@
 #include "client/term/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/util/clock.h"
 
 #define DELAY_NS    500000000ull
 #define INTERVAL_NS 50000000ull
@@ -12,18 +13,10 @@
 static const char full[] = "########################################";
 static const char empty[] = "                                        ";
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void progress_init(struct progress *progress)
 {
 	*progress = (struct progress){
-		.start_ns = now_ns(),
+		.start_ns = clock_ns(CLOCK_MONOTONIC),
 		.is_terminal = isatty(STDERR_FILENO),
 	};
 }
@@ -44,7 +37,7 @@ void progress_update(uint64_t done, uint64_t all, void *userdata)
 
 	if (!progress->is_terminal)
 		return;
-	now = now_ns();
+	now = clock_ns(CLOCK_MONOTONIC);
 	if (now - progress->start_ns < DELAY_NS || now - progress->shown_ns < INTERVAL_NS)
 		return;
 	progress->shown_ns = now;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A progress bar: on stderr, only where that is a terminal and the work takes longer than one waits
- * without wondering. It leaves no trace.
- */
+/* A progress bar on stderr, if that is a terminal and the work takes longer than half a second. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +11,7 @@ struct progress {
 };
 
 void progress_init(struct progress *progress);
-/* How far it is. May be called as often as one likes; @userdata is the progress. */
+/* Cheap enough for frequent calls. @userdata is the struct progress. */
 void progress_update(uint64_t done, uint64_t all, void *userdata);
+/* Removes the bar. */
 void progress_done(struct progress *progress);

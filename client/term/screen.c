@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal only sets a flag: poll() sees it, for the signals are blocked but while it waits, and
- * the terminal is then given back in order.
+ * A signal only sets a flag. Signals are blocked except in ppoll(), which therefore notices each of
+ * them, and the caller restores the terminal.
  */
 #include "client/term/screen.h"
 
@@ -29,7 +29,7 @@ enum pair {
 struct screen {
 	SCREEN *terminal;
 	bool colors;
-	sigset_t waiting; /* the mask while it waits */
+	sigset_t waiting; /* the signal mask in ppoll() */
 };
 
 static volatile sig_atomic_t ended, resized;
@@ -159,16 +159,16 @@ static int translate_character(wint_t key)
 	case 0x08:
 	case 0x7f:
 		return SCREEN_BACKSPACE;
-	case 0x03: /* where the terminal makes no signal of it */
+	case 0x03: /* if the terminal does not turn it into a signal */
 		return SCREEN_CLOSED;
-	case 0x0c: /* control-L: draw it all anew */
+	case 0x0c: /* control-L: redraw */
 		clearok(stdscr, TRUE);
 		return SCREEN_RESIZED;
 	}
 	return (int)key;
 }
 
-/* A key that is there already. */
+/* A key that was pressed already. */
 static int take_key(void)
 {
 	wint_t key;
@@ -210,7 +210,7 @@ int screen_read_key(struct screen *screen, int fd, int timeout_ms)
 	return r > 0 && pollfds[0].revents ? take_key() : SCREEN_NONE;
 }
 
-/* "ESC [ n m" at @text: its length, else 0. */
+/* Applies "ESC [ n m" at @text; its length, or 0 if there is none. */
 static size_t apply_sequence(const struct screen *screen, const char *text)
 {
 	char *end;
@@ -236,7 +236,7 @@ static size_t apply_sequence(const struct screen *screen, const char *text)
 	return (size_t)(end + 1 - text);
 }
 
-/* One line of @text, of which it gives the end. */
+/* Shows the first line of @text; the end of that line. */
 static const char *show_line(const struct screen *screen, const char *text)
 {
 	int room = getmaxx(stdscr);

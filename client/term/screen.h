@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The terminal as a screen: pages of text go onto it, keys come from it. ncurses stays behind this
- * header.
- */
+/* The terminal as a screen: shows pages of text and reads keys. It hides ncurses. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,9 +10,9 @@
 
 struct screen;
 
-/* Keys that are no character. */
+/* Keys that are not characters. */
 enum screen_key {
-	SCREEN_NONE = -1, /* the time was over */
+	SCREEN_NONE = -1, /* timed out, or @fd is readable */
 	SCREEN_UP = 0x110000,
 	SCREEN_DOWN,
 	SCREEN_LEFT,
@@ -28,27 +25,25 @@ enum screen_key {
 	SCREEN_ESCAPE,
 	SCREEN_BACKSPACE,
 	SCREEN_RESIZED,
-	SCREEN_CLOSED, /* the terminal has gone, or a signal asks to end */
+	SCREEN_CLOSED, /* the terminal was closed, or a signal asks to end */
 };
 
-/* Takes the terminal over. -ENOTTY and @fault where stdin and stdout cannot be one. */
+/* Takes over the terminal. -ENOTTY and @fault if stdin and stdout are not a usable one. */
 int screen_open(struct screen **ret, bool colors, struct fault *fault);
-/* Gives it back as it was. */
+/* Restores the terminal. */
 struct screen *screen_close(struct screen *screen);
 DEFINE_CLEANUP(struct screen *, screen_close);
 
 size_t screen_rows(const struct screen *screen);
 size_t screen_columns(const struct screen *screen);
 
-/*
- * Waits for a key, one of the above or a Unicode character, at most @timeout_ms and only until @fd
- * is readable.
+/* A key of the above or a Unicode character. Waits at most @timeout_ms, and until @fd is readable.
  */
 int screen_read_key(struct screen *screen, int fd, int timeout_ms);
 
 /*
- * Shows the lines of @text (UTF-8) and nothing else; what is too long or too much is cut off. Of
- * ECMA-48 the sequences "ESC [ n m" are understood for the colours and attributes of color.h. With
- * @cursor there is one behind the last line.
+ * Replaces the screen with @text (UTF-8), truncated to its size. It understands the sequences
+ * "ESC [ n m" of ECMA-48 for the colours and attributes of color.h. @cursor shows a cursor behind
+ * the last line.
  */
 void screen_show(struct screen *screen, const char *text, bool cursor);

@@ -7,7 +7,7 @@
 
 #include "common/util/cleanup.h"
 
-/* The length that the first byte of a character in UTF-8 tells, 0 where none begins with it. */
+/* The length of the UTF-8 character with this first byte; 0 if the byte is invalid. */
 static size_t expected_length(unsigned char first)
 {
 	if (first < 0x80)
@@ -18,9 +18,8 @@ static size_t expected_length(unsigned char first)
 }
 
 /*
- * The length of a character that may be written as it is, else 0: of a control character (of ASCII,
- * or of the second set, 0x80 to 0x9f), and of bytes that are no UTF-8, which a terminal of eight
- * bits may take for those of the second set.
+ * The length of a printable character; 0 for control characters (of ASCII, and 0x80 to 0x9f) and
+ * invalid UTF-8, which an 8-bit terminal could take for control characters.
  */
 static size_t clean_length(const unsigned char *s)
 {
@@ -28,8 +27,7 @@ static size_t clean_length(const unsigned char *s)
 
 	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0))
 		return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xf0 && s[1] < 0x90)) /* longer than it must be */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90)) /* an overlong form */
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)

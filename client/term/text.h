@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names in plain text. A program may call itself anything: what would move the cursor or break a
- * line, and what is no UTF-8, is written as \x1b instead.
+ * Names as plain text. A program may have any name, so control characters and invalid UTF-8 are
+ * written as \x1b.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "common/util/macro.h"
 
 void text_write(FILE *f, const char *text);
-/* Followed by blanks to at least @width bytes. */
+/* Pads with blanks to @width bytes. */
 void text_write_padded(FILE *f, const char *text, int width);
-/* One line to the user, whatever is in it: "branchctl: ", the text, a newline. */
+/* A message to the user in one line: "branchctl: ", the text, a newline. */
 void text_say(FILE *f, const char *format, ...) _printf_(2, 3);

@@ -261,9 +261,9 @@ static void test_parts_tell_the_noise(void **state)
 		add_function(both, side, "work", 1);
 		add_block(both, side, 0, 0x10, side == SIDE_NEW ? 3600 : 3000, 30000);
 		add_block(both, side, 0, 0x40, 3000, side == SIDE_NEW ? 24000 : 30000);
-		source->parts = calloc(NOISE_MIN_PARTS, sizeof(*source->parts));
+		source->parts = calloc(SIGNIFICANCE_MIN_PARTS, sizeof(*source->parts));
 		assert_non_null(source->parts);
-		for (; source->n_parts < NOISE_MIN_PARTS; source->n_parts++) {
+		for (; source->n_parts < SIGNIFICANCE_MIN_PARTS; source->n_parts++) {
 			struct profile *part = fixture_new();
 			uint32_t object =
 				fixture_object(part, "/nonexistent/demo", (uint8_t)(side + 1));

@@ -23,11 +23,11 @@ static void assert_near(double a, double b, double off)
 	assert_true(fabs(a - b) <= off);
 }
 
-/* Of windows of their own each count is worth NOISE_EXCESS times less. */
+/* Of windows of their own each count is worth SIGNIFICANCE_EXCESS times less. */
 static struct significance_counts alone(uint64_t count, uint64_t total)
 {
-	return (struct significance_counts){ .count = count * (uint64_t)NOISE_EXCESS,
-					     .total = total * (uint64_t)NOISE_EXCESS };
+	return (struct significance_counts){ .count = count * (uint64_t)SIGNIFICANCE_EXCESS,
+					     .total = total * (uint64_t)SIGNIFICANCE_EXCESS };
 }
 
 static struct significance compare(struct significance_counts a, struct significance_counts b)
@@ -152,7 +152,7 @@ static void test_parts_tell_the_noise(void **state)
 	/* and of a window that has none */
 	assert_true(compare(a, one).p_value > 0.01);
 	assert_true(compare(one, a).p_value > 0.01);
-	a.n_parts = NOISE_MIN_PARTS - 1; /* too few to tell */
+	a.n_parts = SIGNIFICANCE_MIN_PARTS - 1; /* too few to tell */
 	assert_true(compare(a, one).p_value < 1e-4);
 }
 
@@ -165,9 +165,9 @@ static void test_control(void **state)
 	double p_values[ARRAY_SIZE(theirs)], limit;
 
 	for (size_t i = 0; i < ARRAY_SIZE(theirs); i++)
-		p_values[ARRAY_SIZE(theirs) - 1 - i] = theirs[i] * NOISE_FALSE_SHARE / 0.05;
+		p_values[ARRAY_SIZE(theirs) - 1 - i] = theirs[i] * SIGNIFICANCE_FALSE_SHARE / 0.05;
 	assert_int_equal(significance_control(p_values, ARRAY_SIZE(theirs), &limit), 0);
-	assert_near(limit, 0.0095 * NOISE_FALSE_SHARE / 0.05, 1e-12);
+	assert_near(limit, 0.0095 * SIGNIFICANCE_FALSE_SHARE / 0.05, 1e-12);
 	p_values[0] = 1;
 	assert_int_equal(significance_control(p_values, 1, &limit), 0);
 	assert_true(limit < 0);
@@ -313,8 +313,10 @@ static void test_nothing_moves_between_windows_drawn_one_by_one(void **state)
 /* With a chance of s to stay the variance is (1 + s) / (1 - s) times as large. */
 static void test_nothing_moves_between_windows_whose_samples_come_in_runs(void **state)
 {
-	check_steady((NOISE_EXCESS - 1) / (NOISE_EXCESS + 1), 0, 2000, 2000, false, false);
-	check_steady((NOISE_EXCESS - 1) / (NOISE_EXCESS + 1), 0, 500, 5000, false, false);
+	check_steady((SIGNIFICANCE_EXCESS - 1) / (SIGNIFICANCE_EXCESS + 1), 0, 2000, 2000, false,
+		     false);
+	check_steady((SIGNIFICANCE_EXCESS - 1) / (SIGNIFICANCE_EXCESS + 1), 0, 500, 5000, false,
+		     false);
 }
 
 static void test_nothing_moves_between_ranges_of_an_uneven_load(void **state)
