@@ -11,12 +11,10 @@
 #include <time.h>
 
 #include "common/util/cleanup.h"
+#include "daemon/store/migrate.h"
+#include "daemon/store/schema.h"
 
 #define FILE_MODE 0640 /* it tells of all users' processes */
-
-static const char schema[] =
-#include "daemon/store/schema.sql.inc"
-	;
 
 /* What belongs to a database at PATH; the last is the database itself. */
 static const char *const parts[] = { "-wal", "-shm", "-journal", "" };
@@ -40,8 +38,9 @@ int store_file_lock(const char *path, struct fault *fault)
 	return r;
 }
 
-/* 1: it is ours; 0: it is empty; -EBADMSG and @fault: it is something else. */
-static int recognise(struct database *database, const char *path, struct fault *fault)
+/* *@ret_version is 0 for an empty database. -EBADMSG and @fault: it is not of branchd. */
+static int recognise(struct database *database, const char *path, int64_t *ret_version,
+		     struct fault *fault)
 {
 	int64_t id = 0, version = 0, n_tables = 0;
 	int r;
@@ -53,15 +52,27 @@ static int recognise(struct database *database, const char *path, struct fault *
 		r = database_ask(database, "SELECT count(*) FROM sqlite_schema", &n_tables);
 	if (r < 0)
 		return database_explain(database, r, fault);
-	if (id == 0 && version == 0 && n_tables == 0)
-		return 0;
-	if (id != STORE_APPLICATION_ID)
+	if ((id != 0 || version != 0 || n_tables != 0) && id != STORE_APPLICATION_ID)
 		return fault_set(fault, -EBADMSG, "%s: not a database of branchd", path);
-	if (version != STORE_VERSION)
+	*ret_version = version;
+	return 0;
+}
+
+/* Makes the tables, or converts those of an earlier version. */
+static int prepare_tables(struct database *database, const char *path, int64_t version,
+			  struct fault *fault)
+{
+	int r;
+
+	if (version == STORE_VERSION)
+		return 0;
+	if (version != 0 && !store_migrate_is_possible(version))
 		return fault_set(fault, -EBADMSG,
-				 "%s: of version %" PRId64 ", where this one is %d", path, version,
-				 STORE_VERSION);
-	return 1;
+				 "%s: version %" PRId64 " of the database cannot be read; this "
+				 "branchd needs version %d",
+				 path, version, STORE_VERSION);
+	r = version == 0 ? store_schema_create(database) : store_migrate(database);
+	return r < 0 ? database_explain(database, r, fault) : 0;
 }
 
 /* Access to the file is given by its mode, which SQLite would make from the umask alone. */
@@ -78,6 +89,7 @@ static int make_file(const char *path, struct fault *fault)
 int store_file_open(struct database **ret, const char *path, struct fault *fault)
 {
 	_cleanup_(database_freep) struct database *database = NULL;
+	int64_t version = 0;
 	int r = 0;
 
 	if (strcmp(path, ":memory:") != 0)
@@ -85,25 +97,21 @@ int store_file_open(struct database **ret, const char *path, struct fault *fault
 	if (r >= 0)
 		r = database_open(&database, path, fault);
 	if (r >= 0)
-		r = recognise(database, path, fault);
+		r = recognise(database, path, &version, fault);
+	/* before the log is begun, which must not be there before the tables */
+	if (r >= 0)
+		r = prepare_tables(database, path, version, fault);
 	if (r < 0)
 		return r;
-	/* the tables come in one transaction; only then the log, which must not be begun before
-	 * them */
-	if (r == 0)
-		r = database_run(database, schema);
-	if (r >= 0)
-		r = database_run(database, "PRAGMA journal_mode = WAL;"
-					   "PRAGMA synchronous = NORMAL;"
-					   "PRAGMA journal_size_limit = 8388608;"
-					   "PRAGMA temp_store = MEMORY;"
-					   "PRAGMA secure_delete = OFF;"
-					   "PRAGMA foreign_keys = OFF;"
-					   "PRAGMA cell_size_check = ON");
-	if (r < 0) {
-		database_roll_back(database);
+	r = database_run(database, "PRAGMA journal_mode = WAL;"
+				   "PRAGMA synchronous = NORMAL;"
+				   "PRAGMA journal_size_limit = 8388608;"
+				   "PRAGMA temp_store = MEMORY;"
+				   "PRAGMA secure_delete = OFF;"
+				   "PRAGMA foreign_keys = OFF;"
+				   "PRAGMA cell_size_check = ON");
+	if (r < 0)
 		return database_explain(database, r, fault);
-	}
 	*ret = TAKE_PTR(database);
 	return 0;
 }
@@ -136,7 +144,7 @@ static int find_name(const char *path, char *ret, size_t n)
 
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", gmtime_r(&now, &tm));
 	for (unsigned int i = 1; i < 1000; i++) {
-		if ((size_t)snprintf(ret, n, "%s.set-aside-%s-%u", path, stamp, i) >= n)
+		if ((size_t)snprintf(ret, n, "%s.unusable-%s-%u", path, stamp, i) >= n)
 			return -ENAMETOOLONG;
 		if (is_free(ret))
 			return 0;
@@ -147,7 +155,7 @@ static int find_name(const char *path, char *ret, size_t n)
 /*
  * The database comes last: if this ends half-way, its log must not be left to one made anew.
  */
-int store_file_set_aside(const char *path, char *ret_path, size_t n_path, struct fault *fault)
+int store_file_move_away(const char *path, char *ret_path, size_t n_path, struct fault *fault)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 	int r;
@@ -162,5 +170,5 @@ int store_file_set_aside(const char *path, char *ret_path, size_t n_path, struct
 	if (r >= 0)
 		return 0;
 	*ret_path = '\0';
-	return fault_set(fault, r, "%s: cannot be moved aside: %s", path, strerror(-r));
+	return fault_set(fault, r, "%s: cannot be moved out of the way: %s", path, strerror(-r));
 }

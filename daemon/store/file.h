@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The store's file: whose it is, whether it is one of ours, making it, and moving aside what is
- * not.
+ * The store's file: locking it, making it, converting one of the version before, and moving an
+ * unusable one out of the way.
  */
 #pragma once
 
@@ -9,9 +9,6 @@
 
 #include "common/util/fault.h"
 #include "daemon/store/database.h"
-
-#define STORE_APPLICATION_ID 0x62726e64 /* "brnd"; schema.sql has these, too */
-#define STORE_VERSION        4
 
 /*
  * Makes this process the only one that writes to the store at @path: a lock on a file beside it,
@@ -21,11 +18,11 @@
 int store_file_lock(const char *path, struct fault *fault);
 
 /*
- * Opens the database and makes its tables if it is empty. -EBADMSG and @fault: it is damaged, of
- * another version, or not one of ours.
+ * Opens the database. Makes its tables if it is empty, and converts it if it is of the version
+ * before this one. -EBADMSG and @fault: it is damaged, of another version, or not of branchd.
  */
 int store_file_open(struct database **ret, const char *path, struct fault *fault);
 
 /* Renames the closed database and what belongs to it; @ret_path is its new one. -errno and @fault.
  */
-int store_file_set_aside(const char *path, char *ret_path, size_t n_path, struct fault *fault);
+int store_file_move_away(const char *path, char *ret_path, size_t n_path, struct fault *fault);

@@ -19,7 +19,6 @@ enum {
 	LIST_WINDOWS,
 	READ_WINDOW,
 	READ_INFO,
-	READ_COUNTERS,
 	READ_PROCESSES,
 	READ_STACKS,
 	READ_STREAMS,
@@ -43,8 +42,6 @@ static const char *const sql[N_STATEMENTS] = {
 		      "LEFT JOIN string h ON h.id = s.hostname AND h.id > 0 "
 		      "LEFT JOIN string o ON o.id = s.os_release AND o.id > 0 "
 		      "LEFT JOIN string c ON c.id = s.cpu AND c.id > 0 WHERE w.id = ?",
-	[READ_COUNTERS] = "SELECT k.name, c.value FROM counter_count c "
-			  "LEFT JOIN counter k ON k.id = c.counter WHERE c.window = ?",
 	[READ_PROCESSES] = "SELECT c.process, c.samples, p.pid, p.start_ns, p.uid, m.text, e.text, "
 			   "u.text FROM process_count c "
 			   "LEFT JOIN process p ON p.id = c.process "
@@ -64,12 +61,6 @@ static const char *const sql[N_STATEMENTS] = {
 
 _Static_assert(N_STATEMENTS == N_STORE_READ, "store-read.h has another number");
 
-static const char *const counters[] = {
-#define X(name, what) #name,
-	PROFILE_COUNTERS(X)
-#undef X
-};
-
 /* Windows being read, one after the other, into one profile. */
 struct reading {
 	struct store_read *read;
@@ -87,11 +78,12 @@ static void reading_done(struct reading *reading)
 	id_map_done(&reading->processes);
 }
 
-int store_read_init(struct store_read *read, struct database *database)
+int store_read_init(struct store_read *read, struct database *database,
+		    struct store_counters *counters)
 {
 	int r;
 
-	*read = (struct store_read){ .database = database };
+	*read = (struct store_read){ .database = database, .counters = counters };
 	r = store_lookup_init(&read->lookup, database);
 	return r < 0 ? r : database_prepare(database, sql, N_STATEMENTS, read->statements);
 }
@@ -175,35 +167,6 @@ static int read_info(struct reading *reading)
 	};
 	r = profile_add_info(reading->profile, &info, reading->n_windows == 0);
 	return MIN(r, statement_reset(row));
-}
-
-static uint64_t *find_counter(struct profile *profile, const char *name)
-{
-	for (size_t i = 0; name && i < ARRAY_SIZE(counters); i++) {
-		if (strcmp(name, counters[i]) == 0)
-			return (uint64_t *)&profile->counters + i;
-	}
-	return NULL;
-}
-
-static int read_counters(struct reading *reading)
-{
-	struct statement *row = reading->read->statements[READ_COUNTERS];
-	int r;
-
-	statement_bind_int(row, 1, reading->window);
-	while ((r = statement_step(row)) > 0) {
-		uint64_t *counter = find_counter(reading->profile, statement_text(row, 0));
-
-		if (!counter) {
-			statement_reset(row);
-			return database_damaged(reading->read->database,
-						"window %" PRId64 " has a counter of unknown name",
-						reading->window);
-		}
-		*counter += (uint64_t)statement_int(row, 1);
-	}
-	return r;
 }
 
 static int read_process(struct reading *reading, struct statement *row)
@@ -400,7 +363,7 @@ static int read_head(struct reading *reading, int64_t id, struct window *ret)
 	if (r >= 0)
 		r = read_info(reading);
 	if (r >= 0)
-		r = read_counters(reading);
+		r = store_counters_read(reading->read->counters, id, &reading->profile->counters);
 	return r < 0 ? r : 1;
 }
 

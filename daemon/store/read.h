@@ -10,20 +10,23 @@
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "daemon/store/counters.h"
 #include "daemon/store/database.h"
 #include "daemon/store/lookup.h"
 #include "daemon/window/window.h"
 
-#define N_STORE_READ 10
+#define N_STORE_READ 9
 
 struct store_read {
 	struct database *database;
 	struct store_lookup lookup;
+	struct store_counters *counters;
 	struct statement *statements[N_STORE_READ];
 };
 
 /* 0 or -errno. */
-int store_read_init(struct store_read *read, struct database *database);
+int store_read_init(struct store_read *read, struct database *database,
+		    struct store_counters *counters);
 
 /*
  * *@ret, the caller's to free: those with a moment of [since, until), oldest first. None is longer

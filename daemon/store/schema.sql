@@ -9,7 +9,7 @@
 -- While it does not run, who may not write beside the file says file:/var/lib/branchd/branchd.db?immutable=1
 -- instead of the path.
 --
--- The views at the end are for that; start with those. Leave writing to the daemon, and do not keep a
+-- The views (views.sql) are for that; start with those. Leave writing to the daemon, and do not keep a
 -- transaction open for long: what is written meanwhile cannot leave the write-ahead log.
 --
 -- Two kinds of tables. What is named over and over, from strings to whole call stacks, is kept once and
@@ -28,12 +28,8 @@
 -- the one before changes next to nothing, and still, when the oldest window is removed, everything with
 -- seen < the horizon of the oldest left is in use no more.
 
-PRAGMA auto_vacuum = INCREMENTAL;
-
-BEGIN IMMEDIATE;
-
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 4; -- another one means: other tables than these, or another meaning
+PRAGMA user_version = 5; -- another one means: other tables than these, or another meaning
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -254,92 +250,3 @@ INSERT INTO function VALUES (0, 0, 0, 0, '', 0, 0x7fffffffffffffff);
 INSERT INTO place VALUES (0, 0, 0, 0, 0x7fffffffffffffff);
 INSERT INTO stack VALUES (0, 0, 0, 0x7fffffffffffffff);
 INSERT INTO stream VALUES (0, 0, 0, 0, 0x7fffffffffffffff);
-
--- For people -------------------------------------------------------------------------------------------
---
--- All but the first grow with the database: say which windows, as in
---
---     SELECT function, object, sum(samples) FROM top_functions
---     WHERE window > (SELECT max(id) - 30 FROM window) GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 20
-
-CREATE VIEW window_summary AS
-SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch') AS start_utc,
-	w.length_us / 1e6 AS seconds, w.samples, w.lost, w.mode,
-	(SELECT count(*) FROM process_count WHERE window = w.id) AS processes,
-	(SELECT count(*) FROM stack_count WHERE window = w.id) AS stacks,
-	(SELECT count(*) FROM stream_count WHERE window = w.id) AS streams,
-	(SELECT count(*) FROM branch_count WHERE window = w.id) AS branches,
-	(SELECT count(*) FROM block_count WHERE window = w.id) AS blocks
-FROM window w;
-
-CREATE VIEW counters AS
-SELECT c.window, k.name, c.value, k.meaning
-FROM counter_count c JOIN counter k ON k.id = c.counter;
-
-CREATE VIEW processes AS
-SELECT p.id AS process, p.pid, c.text AS comm, nullif(e.text, '') AS executable,
-	nullif(u.text, '') AS unit, p.uid
-FROM process p
-	JOIN string c ON c.id = p.comm
-	JOIN string e ON e.id = p.executable
-	JOIN string u ON u.id = p.unit;
-
--- A place in words: in which object, at which offset, and so far into which function.
-CREATE VIEW places AS
-SELECT l.id AS place, nullif(o.path, '') AS object, printf('0x%x', l.offset) AS offset,
-	nullif(f.name, '') AS function,
-	CASE WHEN f.id = 0 THEN NULL ELSE l.offset - f.start END AS into_function
-FROM place l JOIN object o ON o.id = l.object JOIN function f ON f.id = l.function;
-
-CREATE VIEW top_processes AS
-SELECT c.window, c.samples, p.*
-FROM process_count c JOIN processes p ON p.process = c.process;
-
--- Where the samples were taken: the leaves of the stacks.
-CREATE VIEW top_functions AS
-SELECT c.window, nullif(f.name, '') AS function, nullif(o.path, '') AS object,
-	sum(c.samples) AS samples, sum(c.weight) AS weight
-FROM stack_count c
-	JOIN place l ON l.id = c.place
-	JOIN function f ON f.id = l.function
-	JOIN object o ON o.id = l.object
-GROUP BY c.window, l.function, l.object;
-
-CREATE VIEW top_branches AS
-SELECT c.window, c.process, a.function AS origin_function, a.object AS origin_object,
-	a.offset AS origin_offset, b.function AS target_function, b.object AS target_object,
-	b.offset AS target_offset, c.taken, c.mispredicted, c.predicted, c.aborted, c.cycles,
-	c.cycles_rows, c.kind
-FROM branch_count c JOIN places a ON a.place = c.origin JOIN places b ON b.place = c.target;
-
-CREATE VIEW top_blocks AS
-SELECT c.window, c.process, a.function, a.object, a.offset AS first_offset,
-	b.offset AS last_offset, c.runs, c.cycles, c.cycles_rows
-FROM block_count c JOIN places a ON a.place = c.first JOIN places b ON b.place = c.last;
-
--- The frames of each stack that something was called from, innermost first ("depth" 1; the leaf that
--- was sampled would be 0): ask for few stacks.
-CREATE VIEW stack_frames AS
-WITH RECURSIVE up (stack, depth, parent, place) AS (
-	SELECT id, 1, parent, place FROM stack WHERE id > 0
-	UNION ALL
-	SELECT up.stack, up.depth + 1, s.parent, s.place FROM up JOIN stack s ON s.id = up.parent
-	WHERE up.parent > 0
-)
-SELECT up.stack, up.depth, p.object, p.offset, p.function, p.into_function
-FROM up JOIN places p ON p.place = up.place;
-
--- The branches of each stream that was counted, newest first ("depth" 0): ask for few windows.
-CREATE VIEW stream_branches AS
-WITH RECURSIVE up (stream, above, parent, origin, target) AS (
-	SELECT id, 0, parent, origin, target FROM stream WHERE id > 0
-	UNION ALL
-	SELECT up.stream, up.above + 1, s.parent, s.origin, s.target
-	FROM up JOIN stream s ON s.id = up.parent WHERE up.parent > 0
-)
-SELECT up.stream, max(up.above) OVER (PARTITION BY up.stream) - up.above AS depth,
-	a.object AS origin_object, a.offset AS origin_offset, a.function AS origin_function,
-	b.object AS target_object, b.offset AS target_offset, b.function AS target_function
-FROM up JOIN places a ON a.place = up.origin JOIN places b ON b.place = up.target;
-
-COMMIT;

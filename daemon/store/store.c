@@ -13,6 +13,7 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/store/code.h"
+#include "daemon/store/counters.h"
 #include "daemon/store/database.h"
 #include "daemon/store/file.h"
 #include "daemon/store/functions.h"
@@ -55,6 +56,7 @@ struct store {
 	bool removed; /* it led elsewhere later */
 	struct statement *statements[N_STATEMENTS];
 	struct store_intern intern;
+	struct store_counters counters;
 	struct store_read read;
 	struct store_write write;
 	struct store_trim trim;
@@ -115,9 +117,11 @@ static int prepare(struct store *store)
 	if (r >= 0)
 		r = store_intern_init(&store->intern, database);
 	if (r >= 0)
-		r = store_read_init(&store->read, database);
+		r = store_counters_init(&store->counters, database);
 	if (r >= 0)
-		r = store_write_init(&store->write, database, &store->intern);
+		r = store_read_init(&store->read, database, &store->counters);
+	if (r >= 0)
+		r = store_write_init(&store->write, database, &store->intern, &store->counters);
 	if (r >= 0)
 		r = store_code_init(&store->code, database);
 	if (r >= 0)
@@ -185,7 +189,7 @@ static int begin_anew(struct store *store, struct fault *fault)
 	int r;
 
 	memcpy(store->why_set_aside, fault->text, sizeof(store->why_set_aside));
-	r = store_file_set_aside(store->path, store->set_aside, sizeof(store->set_aside), fault);
+	r = store_file_move_away(store->path, store->set_aside, sizeof(store->set_aside), fault);
 	return r < 0 ? r : open_database(store, fault);
 }
 

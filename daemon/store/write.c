@@ -11,9 +11,6 @@
 
 enum {
 	ADD_WINDOW,
-	FIND_COUNTER,
-	ADD_COUNTER,
-	ADD_COUNTER_COUNT,
 	ADD_PROCESS_COUNT,
 	ADD_OUTER_FUNCTION,
 	N_STATEMENTS,
@@ -22,9 +19,6 @@ enum {
 static const char *const sql[N_STATEMENTS] = {
 	[ADD_WINDOW] = "INSERT INTO window (id, start_us, length_us, samples, lost, source, "
 		       "first_ns, last_ns, horizon, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[FIND_COUNTER] = "SELECT id FROM counter WHERE name = ?",
-	[ADD_COUNTER] = "INSERT INTO counter (name, meaning) VALUES (?, ?)",
-	[ADD_COUNTER_COUNT] = "INSERT INTO counter_count (window, counter, value) VALUES (?, ?, ?)",
 	[ADD_PROCESS_COUNT] = "INSERT INTO process_count (window, process, samples) "
 			      "VALUES (?, ?, ?)",
 	[ADD_OUTER_FUNCTION] = "INSERT INTO outer_function (window, function) VALUES (?, ?)",
@@ -62,14 +56,6 @@ static const struct {
 	},
 };
 
-static const struct {
-	const char *name, *meaning;
-} counters[] = {
-#define X(name, what) { #name, what },
-	PROFILE_COUNTERS(X)
-#undef X
-};
-
 /* The key of a row of counts behind its window, and which row of the profile it is. */
 struct keyed {
 	int64_t process, a, b;
@@ -101,11 +87,13 @@ static void writing_done(struct writing *writing)
 }
 
 int store_write_init(struct store_write *write, struct database *database,
-		     struct store_intern *intern)
+		     struct store_intern *intern, struct store_counters *counters)
 {
 	int r;
 
-	*write = (struct store_write){ .database = database, .intern = intern };
+	*write = (struct store_write){ .database = database,
+				       .intern = intern,
+				       .counters = counters };
 	r = database_prepare(database, sql, N_STATEMENTS, write->statements);
 	for (size_t i = 0; r >= 0 && i < N_STORE_COUNTS; i++)
 		r = bulk_init(&write->counts[i], database, counts[i].sql, counts[i].n_columns);
@@ -207,49 +195,6 @@ static int write_window(struct writing *writing, const struct window *window, in
 		       window->lost, source.id, info->start_ns, info->end_ns, horizon);
 	statement_bind_text(add, 10, window->mode);
 	return statement_run(add);
-}
-
-/* The id of counter @i, or -errno. Few are not 0, so that remembering them gains nothing. */
-static int64_t find_counter(struct store_write *write, size_t i)
-{
-	struct statement *find = write->statements[FIND_COUNTER];
-	struct statement *add = write->statements[ADD_COUNTER];
-	int64_t id = 0;
-	int r;
-
-	statement_bind_text(find, 1, counters[i].name);
-	r = statement_step(find);
-	if (r > 0) {
-		id = statement_int(find, 0);
-		r = statement_reset(find);
-		return r < 0 ? r : id;
-	}
-	if (r < 0)
-		return r;
-	statement_bind_text(add, 1, counters[i].name);
-	statement_bind_text(add, 2, counters[i].meaning);
-	r = statement_run(add);
-	return r < 0 ? r : database_last_id(write->database);
-}
-
-static int write_counters(struct writing *writing)
-{
-	const uint64_t *values = (const uint64_t *)&writing->profile->counters;
-	struct store_write *write = writing->write;
-	struct statement *add = write->statements[ADD_COUNTER_COUNT];
-	int64_t id;
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(counters); i++) {
-		if (values[i] == 0)
-			continue;
-		id = find_counter(write, i);
-		if (id < 0)
-			return (int)id;
-		STATEMENT_BIND(add, writing->window, id, values[i]);
-		r = statement_run(add);
-	}
-	return r;
 }
 
 static int write_processes(struct writing *writing)
@@ -483,7 +428,7 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 	if (r >= 0)
 		r = write_window(&writing, window, horizon);
 	if (r >= 0)
-		r = write_counters(&writing);
+		r = store_counters_write(write->counters, id, &profile->counters);
 	if (r >= 0)
 		r = intern_short_tables(&writing);
 	if (r >= 0)

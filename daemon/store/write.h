@@ -10,24 +10,26 @@
 #include "common/profile/profile.h"
 #include "daemon/store/bulk.h"
 #include "daemon/store/code.h"
+#include "daemon/store/counters.h"
 #include "daemon/store/database.h"
 #include "daemon/store/functions.h"
 #include "daemon/store/intern.h"
 #include "daemon/window/window.h"
 
-#define N_STORE_WRITE  6
+#define N_STORE_WRITE  3
 #define N_STORE_COUNTS 4
 
 struct store_write {
 	struct database *database;
 	struct store_intern *intern;
+	struct store_counters *counters;
 	struct statement *statements[N_STORE_WRITE];
 	struct bulk counts[N_STORE_COUNTS];
 };
 
 /* 0 or -errno. */
 int store_write_init(struct store_write *write, struct database *database,
-		     struct store_intern *intern);
+		     struct store_intern *intern, struct store_counters *counters);
 
 /*
  * Writes the window with the number @id, and the code of its hot functions, in a transaction that

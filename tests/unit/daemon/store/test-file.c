@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/store/file.h"
+#include "daemon/store/schema.h"
 #include "daemon/store/store.h"
 #include "tests/support/seeded-store.h"
 
@@ -129,7 +129,7 @@ static void test_another_version_is_set_aside(void **state)
 		db = temp_store_connect(stored->path);
 		temp_store_run(db, "PRAGMA user_version = 99");
 		sqlite3_close(db);
-		assert_set_aside(stored, "of version 99");
+		assert_set_aside(stored, "version 99 of the database");
 		assert_int_equal(unlink(stored->path), 0);
 	}
 }

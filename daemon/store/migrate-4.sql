@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+--
+-- From version 4 to version 5: counters and columns have the field's names. No row of counts is touched, so this
+-- takes as long for a large database as for a small one. The transaction, the views and the meanings of the counters
+-- are migrate.c's.
+
+-- A renamed column is renamed in the views, too: in those of version 4 there must be no other error.
+DROP VIEW IF EXISTS stream_branches;
+DROP VIEW IF EXISTS stack_frames;
+DROP VIEW IF EXISTS top_blocks;
+DROP VIEW IF EXISTS top_branches;
+DROP VIEW IF EXISTS top_functions;
+DROP VIEW IF EXISTS top_processes;
+DROP VIEW IF EXISTS places;
+DROP VIEW IF EXISTS processes;
+DROP VIEW IF EXISTS counters;
+DROP VIEW IF EXISTS window_summary;
+
+ALTER TABLE stack_count RENAME COLUMN folded TO pruned;
+ALTER TABLE stream_count RENAME COLUMN folded TO pruned;
+
+WITH renamed (old, new) AS (VALUES
+	('rows_aside', 'rows_skipped_samples'),
+	('rows_doubled', 'rows_duplicate'),
+	('runs_aside', 'runs_skipped_samples'),
+	('runs_beside', 'runs_skipped_rows'),
+	('seams_ambiguous', 'stacks_ambiguous'),
+	('seams_broken', 'stacks_inconsistent'),
+	('seams_made', 'stacks_stitched'),
+	('seams_unplaced', 'stacks_unaligned'),
+	('stacks_cut', 'stacks_truncated'),
+	('stacks_deep', 'stacks_depth_limit'),
+	('stacks_folded', 'stacks_pruned'),
+	('streams_folded', 'streams_pruned'),
+	('streams_none', 'streams_invalid'),
+	('tasks_forgotten', 'tasks_evicted'))
+UPDATE counter SET name = (SELECT new FROM renamed WHERE old = name)
+WHERE name IN (SELECT old FROM renamed);
+
+PRAGMA user_version = 5;

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Databases of earlier versions. version-4.sql was written by the last store of version 4;
+ * version-4-profiles.json has the profiles of its windows, one a line, as that store read them,
+ * with the names of today.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "common/profile/profile-json.h"
+#include "common/util/cleanup.h"
+#include "daemon/store/schema.h"
+#include "tests/support/seeded-store.h"
+
+#define N_OLD_WINDOWS 5
+#define MAX_TEXT      65536
+
+static const char old_database[] =
+#include "version-4.sql.inc"
+	;
+
+static const char old_profiles[] =
+#include "version-4-profiles.json.inc"
+	;
+
+/* The database of version 4, changed by @sql. */
+static void make_old(const char *path, const char *sql)
+{
+	sqlite3 *db;
+
+	write_file(path, "", 0);
+	db = temp_store_connect(path);
+	temp_store_run(db, old_database);
+	temp_store_run(db, sql);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
+	sqlite3_close(db);
+}
+
+static int64_t number_in(const char *path, const char *sql)
+{
+	sqlite3 *db = temp_store_connect(path);
+	int64_t number = temp_store_number(db, sql);
+
+	sqlite3_close(db);
+	return number;
+}
+
+static struct profile *expected_profile(int64_t id)
+{
+	const char *line = old_profiles;
+	struct profile *profile = NULL;
+	struct fault fault = { 0 };
+
+	for (int64_t i = 1; i < id; i++)
+		line = strchr(line, '\n') + 1;
+	assert_int_equal(profile_json_read(&profile, line, strcspn(line, "\n"), &fault), 0);
+	return profile;
+}
+
+static void assert_window_is_there(struct store *store, int64_t id)
+{
+	_cleanup_(profile_freep) struct profile *expected = expected_profile(id);
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct window window;
+	struct fault fault;
+
+	assert_int_equal(store_read(store, id, &profile, &window, &fault), 1);
+	assert_true(profile_equal(expected, profile));
+	assert_memory_equal(&expected->counters, &profile->counters, sizeof(profile->counters));
+	assert_int_equal(window.start_us, 1700000000000000 + (id - 1) * 10000000);
+	assert_int_equal(window.length_us, 10000000);
+	assert_int_equal(window.samples, 999 + id);
+	assert_int_equal(window.lost, 3 * (id - 1));
+	assert_string_equal(window.mode, id == 4 ? "stack" : "stack+branch");
+}
+
+static void assert_old_windows_are_there(struct store *store)
+{
+	struct store_status status = temp_store_status(store);
+
+	assert_string_equal(status.set_aside, "");
+	for (int64_t id = 1; id <= N_OLD_WINDOWS; id++)
+		assert_window_is_there(store, id);
+}
+
+static void test_all_windows_are_there(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store;
+
+	make_old(stored->path, "");
+	for (int i = 0; i < 2; i++) {
+		store = temp_store_open(stored->path, 0);
+		assert_old_windows_are_there(store);
+		assert_int_equal(temp_store_status(store).n_windows, N_OLD_WINDOWS);
+		store_free(store);
+		temp_store_check(stored->path);
+		assert_int_equal(number_in(stored->path, "PRAGMA user_version"), STORE_VERSION);
+	}
+}
+
+/* Of the counts of functions, and of their code, nothing was renamed. */
+static void test_functions_and_code_are_there(void **state)
+{
+	static const uint8_t build_id[20] = { 0xc0, 0xff, 0xee, 1,  2,  3,  4,  5,  6,  7,
+					      8,    9,    10,   11, 12, 13, 14, 15, 16, 17 };
+	struct temp_store *stored = *state;
+	uint8_t code[100], expected[0x40];
+	struct store *store;
+	struct fault fault;
+	uint16_t machine;
+
+	make_old(stored->path, "");
+	store = temp_store_open(stored->path, 0);
+	assert_int_equal(store_find_code(store, build_id, sizeof(build_id), 0x1100, code,
+					 sizeof(code), &machine, &fault),
+			 sizeof(expected));
+	memset(expected, 0x11, sizeof(expected));
+	assert_memory_equal(code, expected, sizeof(expected));
+	assert_int_equal(machine, 62);
+	store_free(store);
+	assert_int_equal(number_in(stored->path, "SELECT count(*) FROM function_counts"),
+			 N_OLD_WINDOWS);
+}
+
+/* Appends what is no comment, each run of spaces as one, without the quotes of names. */
+static void append_normalised(char *text, const char *sql)
+{
+	char *end = text + strlen(text);
+
+	for (; *sql; sql++) {
+		if (strncmp(sql, "--", 2) == 0) {
+			sql += strcspn(sql, "\n");
+			if (!*sql)
+				break;
+		}
+		if (isspace(*sql) && (end == text || end[-1] == ' '))
+			continue;
+		if (*sql != '"')
+			*end++ = (char)(isspace(*sql) ? ' ' : *sql);
+	}
+	*end++ = '\n';
+	*end = '\0';
+	assert_true(end < text + MAX_TEXT);
+}
+
+static char *read_schema(const char *path)
+{
+	static const char sql[] = "SELECT type || ' ' || name || ' ' || ifnull(sql, '') "
+				  "FROM sqlite_schema ORDER BY type, name";
+	sqlite3 *db = temp_store_connect(path);
+	char *text = calloc(1, MAX_TEXT);
+	sqlite3_stmt *stmt = NULL;
+
+	assert_non_null(text);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW)
+		append_normalised(text, (const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return text;
+}
+
+static void test_the_schema_is_that_of_a_new_one(void **state)
+{
+	struct temp_store *stored = *state;
+	_cleanup_free_ char *converted = NULL, *created = NULL;
+	char path[400];
+
+	make_old(stored->path, "");
+	store_free(temp_store_open(stored->path, 0));
+	snprintf(path, sizeof(path), "%s.new", stored->path);
+	store_free(temp_store_open(path, 0));
+	converted = read_schema(stored->path);
+	created = read_schema(path);
+	assert_string_equal(converted, created);
+	assert_non_null(strstr(created, "view top_functions"));
+	assert_int_equal(number_in(stored->path, "PRAGMA application_id"), STORE_APPLICATION_ID);
+	assert_int_equal(number_in(stored->path, "PRAGMA auto_vacuum"),
+			 number_in(path, "PRAGMA auto_vacuum"));
+}
+
+static void test_counters_have_their_names_and_meanings(void **state)
+{
+	static const char *const counters[][2] = {
+#define X(name, meaning) { #name, meaning },
+		PROFILE_COUNTERS(X)
+#undef X
+	};
+	struct temp_store *stored = *state;
+	char sql[1000];
+	sqlite3 *db;
+
+	make_old(stored->path, "");
+	store_free(temp_store_open(stored->path, 0));
+	db = temp_store_connect(stored->path);
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		sqlite3_snprintf(sizeof(sql), sql,
+				 "SELECT count(*) FROM counters WHERE name = %Q AND meaning = %Q",
+				 counters[i][0], counters[i][1]);
+		assert_in_range(temp_store_number(db, sql), N_OLD_WINDOWS - 1, N_OLD_WINDOWS);
+	}
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM counter"),
+			 ARRAY_SIZE(counters));
+	sqlite3_close(db);
+}
+
+static void test_it_goes_on(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store;
+
+	make_old(stored->path, "");
+	store = temp_store_open(stored->path, 0);
+	for (uint64_t i = 1; i <= 3; i++)
+		assert_int_equal(add_seed(store, i), N_OLD_WINDOWS + i);
+	assert_old_windows_are_there(store);
+	store_free(store);
+	temp_store_check(stored->path);
+	/* and is trimmed: of the old windows none is left, nor anything that only they referred to
+	 */
+	store = temp_store_open(stored->path, 200 << 10);
+	for (uint64_t i = 4; i <= 40; i++)
+		assert_int_equal(add_seed(store, i), N_OLD_WINDOWS + i);
+	assert_null(temp_store_read(store, N_OLD_WINDOWS));
+	assert_seed_is_back(store, N_OLD_WINDOWS + 40, 40);
+	store_free(store);
+	temp_store_check(stored->path);
+	assert_int_equal(number_in(stored->path, "SELECT count(*) FROM code"), 0);
+}
+
+static void test_a_counter_of_unknown_name_is_skipped(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store;
+
+	make_old(stored->path,
+		 "INSERT INTO counter VALUES (1000, 'of_old', 'not counted any more');"
+		 "INSERT INTO counter_count VALUES (1, 1000, 17)");
+	store = temp_store_open(stored->path, 0);
+	assert_old_windows_are_there(store);
+	store_free(store);
+	assert_int_equal(
+		number_in(stored->path, "SELECT value FROM counters WHERE name = 'of_old'"), 17);
+}
+
+static unsigned int n_statements_left;
+
+static int count_statement(unsigned int event, void *userdata, void *statement, void *sql)
+{
+	if (n_statements_left-- == 0)
+		raise(SIGKILL);
+	return 0;
+}
+
+/* SQLite calls this for each database that is opened. */
+static int trace_statements(sqlite3 *db, const char **error, const void *api)
+{
+	return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_statement, NULL);
+}
+
+/* Opens the database in a process that is killed before the statement after the first @n; false
+ * where there were not as many. */
+static bool open_and_kill(const char *path, unsigned int n)
+{
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		n_statements_left = n;
+		sqlite3_auto_extension((void (*)(void))trace_statements);
+		store_free(temp_store_open(path, 0));
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+	return WIFSIGNALED(status);
+}
+
+static void test_a_kill_at_any_statement(void **state)
+{
+	struct temp_store *stored = *state;
+	unsigned int n_old = 0, n_converted = 0;
+	struct store *store;
+	bool killed = true;
+	int64_t version;
+
+	for (unsigned int n = 0; killed; n++) {
+		make_old(stored->path, "");
+		killed = open_and_kill(stored->path, n);
+		version = number_in(stored->path, "PRAGMA user_version");
+		assert_true(version == 4 || version == STORE_VERSION);
+		n_old += version == 4;
+		n_converted += version == STORE_VERSION;
+		/* all or nothing */
+		number_in(stored->path, version == 4 ? "SELECT sum(folded) FROM stack_count" :
+						       "SELECT sum(pruned) FROM stack_count");
+		assert_int_equal(number_in(stored->path, "SELECT count(*) FROM counter "
+							 "WHERE name LIKE 'seams%'"),
+				 version == 4 ? 4 : 0);
+		store = temp_store_open(stored->path, 0);
+		assert_old_windows_are_there(store);
+		store_free(store);
+		temp_store_check(stored->path);
+		temp_store_done(stored);
+		temp_store_init(stored);
+	}
+	assert_true(n_old > 20 && n_converted > 3);
+}
+
+static void test_another_writer_puts_it_off(void **state)
+{
+	const struct store_settings settings = { 0 };
+	struct temp_store *stored = *state;
+	struct store *store = NULL;
+	struct fault fault;
+	sqlite3 *db;
+
+	make_old(stored->path, "");
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "BEGIN IMMEDIATE");
+	assert_int_equal(store_open(&store, stored->path, &settings, &fault), -EBUSY);
+	temp_store_run(db, "ROLLBACK");
+	assert_int_equal(temp_store_number(db, "PRAGMA user_version"), 4);
+	sqlite3_close(db);
+	store = temp_store_open(stored->path, 0);
+	assert_old_windows_are_there(store);
+	store_free(store);
+}
+
+/* The database as it was is found under another name; the store begins a new one. */
+static void assert_moved_away(const struct temp_store *stored, const char *why, int64_t version)
+{
+	struct store *store = temp_store_open(stored->path, 0);
+	struct store_status status = temp_store_status(store);
+
+	assert_non_null(strstr(status.why_set_aside, why));
+	assert_memory_equal(status.set_aside, stored->path, strlen(stored->path));
+	assert_int_equal(status.n_windows, 0);
+	assert_int_equal(add_seed(store, 1), 1);
+	store_free(store);
+	assert_int_equal(number_in(status.set_aside, "PRAGMA user_version"), version);
+	assert_int_equal(number_in(status.set_aside, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
+	number_in(status.set_aside, "SELECT sum(folded) FROM stack_count");
+	assert_int_equal(unlink(stored->path), 0);
+}
+
+static void test_what_cannot_be_converted_stays_as_it_was(void **state)
+{
+	struct temp_store *stored = *state;
+
+	make_old(stored->path, "DROP TABLE stream_count");
+	assert_moved_away(stored, "no such table: stream_count", 4);
+}
+
+static void test_other_versions_are_moved_away(void **state)
+{
+	struct temp_store *stored = *state;
+
+	make_old(stored->path, "PRAGMA user_version = 3");
+	assert_moved_away(stored, "version 3 ", 3);
+	make_old(stored->path, "PRAGMA user_version = 6");
+	assert_moved_away(stored, "version 6 ", 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(test_all_windows_are_there),
+		STORE_TEST(test_functions_and_code_are_there),
+		STORE_TEST(test_the_schema_is_that_of_a_new_one),
+		STORE_TEST(test_counters_have_their_names_and_meanings),
+		STORE_TEST(test_it_goes_on),
+		STORE_TEST(test_a_counter_of_unknown_name_is_skipped),
+		STORE_TEST(test_a_kill_at_any_statement),
+		STORE_TEST(test_another_writer_puts_it_off),
+		STORE_TEST(test_what_cannot_be_converted_stays_as_it_was),
+		STORE_TEST(test_other_versions_are_moved_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
