@@ -60,7 +60,7 @@ static void on_cut(void *userdata)
 {
 	struct daemon *daemon = userdata;
 
-	sampling_cut(daemon->sampling);
+	sampling_request_part(daemon->sampling);
 }
 
 /* Others use the PMU as well, so that the kernel has its events take turns: perf, or a guest's. */

@@ -297,10 +297,10 @@ void sampling_end(struct sampling *sampling)
 		log_lost(sampling, fault.text);
 }
 
-void sampling_cut(struct sampling *sampling)
+void sampling_request_part(struct sampling *sampling)
 {
 	if (sampling->collector)
-		collector_cut(sampling->collector);
+		collector_request_part(sampling->collector);
 }
 
 void sampling_get_status(const struct sampling *sampling, struct status *status)

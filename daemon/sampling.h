@@ -38,7 +38,7 @@ void sampling_begin(struct sampling *sampling, const struct config *config);
 void sampling_end(struct sampling *sampling);
 
 /* Asks for a part of the open window. */
-void sampling_cut(struct sampling *sampling);
+void sampling_request_part(struct sampling *sampling);
 
 /* Writes what is sampled how, "cycles at 99 Hz, mode branch", into @ret of @n bytes. */
 void sampling_describe(const struct sampling *sampling, char *ret, size_t n);

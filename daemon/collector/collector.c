@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A few times a second, or when a ring fills up, the thread drains the sampler. Events come in
- * order of time, so a window ends when the first event behind its end comes; or, where none comes,
- * when all that was written before its end has come.
+ * The thread drains the sampler a few times a second, or when a ring fills up. Events come in order
+ * of time. A window is closed at the first event after its end; if there is none, as soon as
+ * everything written before its end has come.
  */
 #include "daemon/collector/collector.h"
 
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "common/util/thread.h"
 #include "daemon/collector/live-callchain.h"
 #include "daemon/collector/machine-info.h"
@@ -26,9 +26,8 @@
 #include "daemon/collector/window-clock.h"
 #include "daemon/window/window-queue.h"
 
-/* A stream seen but once in a window is not stored: most are such, and would take more room than
- * all else. */
-#define LIGHT_STREAMS 1
+/* Most streams are seen once in a window, and would take more space than all other counts. */
+#define RARE_STREAMS 1
 
 #define DRAIN_MS 250
 
@@ -43,35 +42,22 @@ struct collector {
 	struct builder *builder;
 	struct units *units;
 	struct window_queue *queue;
-	struct window_clock schedule;
-	struct losses told;   /* of the sampler's counts, what is in windows: */
-	uint64_t told_ns;     /* that was lost until then */
-	struct losses losses; /* of the window */
-	uint64_t n_cut;       /* its call chains cut short, and those too deep */
-	uint64_t n_deep;
-	uint64_t drained_ns;  /* when the drain before began */
-	uint64_t complete_ns; /* what was written before has come */
+	struct window_clock clock;
+	struct losses accounted; /* the part of the sampler's counters that is in windows */
+	uint64_t accounted_ns;   /* until when losses are accounted for */
+	struct losses losses;    /* of the open window */
+	uint64_t n_truncated;    /* its call chains truncated at an invalid frame pointer */
+	uint64_t n_depth_limit;  /* ... and at the depth limit */
+	uint64_t drained_ns;     /* when the last drain began */
+	uint64_t complete_ns;    /* everything written before has come */
 	int wake_fd;
-	_Atomic bool stop, cut;
-	bool running; /* the thread is to be joined */
+	_Atomic bool stop, part_requested;
+	bool running; /* the thread must be joined */
 	pthread_t thread;
 	pthread_mutex_t lock; /* of the next two */
 	int result;
 	struct fault fault;
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t real_us(void)
-{
-	return clock_ns(CLOCK_REALTIME) / 1000;
-}
 
 static struct losses read_losses(const struct collector *c)
 {
@@ -86,37 +72,36 @@ static struct losses read_losses(const struct collector *c)
 	};
 }
 
-/* Brings *@told nearer to @now by @part of the way, which *@window is given. It does not go back.
- */
-static void catch_up(uint64_t *told, uint64_t now, double part, uint64_t *window)
+/* Adds @part of the growth since *@accounted to both. A counter that shrinks adds nothing. */
+static void catch_up(uint64_t *accounted, uint64_t now, double part, uint64_t *window)
 {
-	uint64_t n = now > *told ? now - *told : 0;
+	uint64_t n = now > *accounted ? now - *accounted : 0;
 
 	n = part < 1 ? (uint64_t)(part * (double)n) : n;
-	*told += n;
+	*accounted += n;
 	*window += n;
 }
 
 /*
- * Gives the window what was lost until @end_ns. When each was lost is not known: of what was told
- * of by now, the window has as much as of the time since what was told of before.
+ * Adds to the window what was lost until @end_ns. The time of a single loss is not known: the
+ * window gets the share of the new losses that it has of the time since the last accounting.
  */
 static void add_losses(struct collector *c, uint64_t end_ns)
 {
-	struct losses now = read_losses(c), *told = &c->told, *window = &c->losses;
+	struct losses now = read_losses(c), *accounted = &c->accounted, *window = &c->losses;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	double part = 1;
 
 	if (end_ns < now_ns)
-		part = end_ns > c->told_ns ?
-			       (double)(end_ns - c->told_ns) / (double)(now_ns - c->told_ns) :
-			       0;
-	catch_up(&told->samples, now.samples, part, &window->samples);
-	catch_up(&told->skipped, now.skipped, part, &window->skipped);
-	catch_up(&told->records, now.records, part, &window->records);
-	catch_up(&told->out_of_order, now.out_of_order, part, &window->out_of_order);
+		part = end_ns <= c->accounted_ns ? 0 :
+						   (double)(end_ns - c->accounted_ns) /
+							   (double)(now_ns - c->accounted_ns);
+	catch_up(&accounted->samples, now.samples, part, &window->samples);
+	catch_up(&accounted->skipped, now.skipped, part, &window->skipped);
+	catch_up(&accounted->records, now.records, part, &window->records);
+	catch_up(&accounted->out_of_order, now.out_of_order, part, &window->out_of_order);
 	end_ns = MIN(end_ns, now_ns);
-	c->told_ns = MAX(c->told_ns, end_ns);
+	c->accounted_ns = MAX(c->accounted_ns, end_ns);
 }
 
 static int fill_info(const struct collector *c, struct profile *profile)
@@ -133,30 +118,30 @@ static int fill_info(const struct collector *c, struct profile *profile)
 	return r < 0 ? r : machine_info_fill(profile);
 }
 
-static void count_troubles(struct collector *c, struct profile_counters *counters)
+static void add_quality(struct collector *c, struct profile_counters *counters)
 {
 	counters->lost_samples += c->losses.samples;
 	counters->skipped += c->losses.skipped;
 	counters->lost_records += c->losses.records;
 	counters->out_of_order += c->losses.out_of_order;
-	counters->stacks_truncated = c->n_cut;
-	counters->stacks_depth_limit = c->n_deep;
+	counters->stacks_truncated = c->n_truncated;
+	counters->stacks_depth_limit = c->n_depth_limit;
 	if (sampler_probe(c->sampler)->since_switch)
 		counters->stacks_since_switch = counters->samples_call_stack;
 	c->losses = (struct losses){ 0 };
-	c->n_cut = c->n_deep = 0;
+	c->n_truncated = c->n_depth_limit = 0;
 }
 
 /*
- * Hands over what the builder has counted, as the window from the schedule's start to @end_us, with
- * what was lost until @end_ns.
+ * Hands over what the builder has counted: a window from the clock's start to @end_us, with the
+ * losses until @end_ns.
  */
 static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool open)
 {
-	const struct window_clock *s = &c->schedule;
-	struct window_profile collected = {
-		.window = { .start_us = s->start_us,
-			    .length_us = end_us > s->start_us ? end_us - s->start_us : 0,
+	const struct window_clock *clock = &c->clock;
+	struct window_profile w = {
+		.window = { .start_us = clock->start_us,
+			    .length_us = end_us > clock->start_us ? end_us - clock->start_us : 0,
 			    .open = open },
 	};
 	_cleanup_(profile_freep) struct profile *profile = NULL;
@@ -170,13 +155,12 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 		return r;
 	counters = &profile->counters;
 	add_losses(c, end_ns);
-	count_troubles(c, counters);
-	collected.window.samples = counters->samples;
-	collected.window.lost =
-		counters->lost_samples + counters->skipped + counters->samples_limit;
-	strncpy(collected.window.mode, profile->info.mode, sizeof(collected.window.mode) - 1);
-	collected.profile = TAKE_PTR(profile);
-	return window_queue_put(c->queue, &collected);
+	add_quality(c, counters);
+	w.window.samples = counters->samples;
+	w.window.lost = counters->lost_samples + counters->skipped + counters->samples_limit;
+	strncpy(w.window.mode, profile->info.mode, sizeof(w.window.mode) - 1);
+	w.profile = TAKE_PTR(profile);
+	return window_queue_put(c->queue, &w);
 }
 
 /* Closes the windows that end at @ns or before. */
@@ -184,66 +168,68 @@ static int close_until(struct collector *c, uint64_t ns)
 {
 	int r = 0;
 
-	if (ns >= c->schedule.end_ns) /* a record's time is not to be trusted that far */
+	if (ns >=
+	    c->clock.end_ns) /* a wrong time in a record must not close windows of the future */
 		ns = MIN(ns, clock_ns(CLOCK_MONOTONIC));
-	while (r >= 0 && ns >= c->schedule.end_ns) {
-		r = hand_over(c, c->schedule.end_us, c->schedule.end_ns, false);
-		window_clock_next(&c->schedule);
+	while (r >= 0 && ns >= c->clock.end_ns) {
+		r = hand_over(c, c->clock.end_us, c->clock.end_ns, false);
+		window_clock_next(&c->clock);
 	}
 	return r;
 }
 
-/* The wall clock was set: the window ends, by the clock that it began by. */
-static int start_anew(struct collector *c)
+/* The wall clock was set: the window ends now, by the clock that it began with. */
+static int restart_clock(struct collector *c)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t n_us = (now_ns - MIN(now_ns, c->schedule.start_ns)) / 1000;
-	int r = hand_over(c, c->schedule.start_us + n_us, UINT64_MAX, false);
+	uint64_t n_us = (now_ns - MIN(now_ns, c->clock.start_ns)) / 1000;
+	int r = hand_over(c, c->clock.start_us + n_us, UINT64_MAX, false);
 
-	window_clock_start(&c->schedule, c->settings.window_us, now_ns, real_us());
+	window_clock_start(&c->clock, c->settings.window_us, now_ns, clock_us(CLOCK_REALTIME));
 	return r;
 }
 
-/* Who the sampled process runs as, when it is sampled first or has changed. */
-static int identify(struct collector *c, struct process_context **i, const struct sample *s)
+/* Finds user, control group and unit of a process that is sampled first, or that has changed. */
+static int identify(struct collector *c, struct process_context **context, const struct sample *s)
 {
-	const char *unit = (*i)->unit;
+	const char *unit = (*context)->unit;
 	int r = 0;
 
-	if (_likely_((*i)->uid == s->uid && (*i)->cgroup == s->cgroup))
+	if (_likely_((*context)->uid == s->uid && (*context)->cgroup == s->cgroup))
 		return 0;
-	if ((*i)->cgroup != s->cgroup)
-		r = units_find(c->units, (*i)->pid, s->cgroup, &unit);
-	return r < 0 ? r : processes_identify(c->processes, i, s->uid, s->cgroup, unit);
+	if ((*context)->cgroup != s->cgroup)
+		r = units_find(c->units, (*context)->pid, s->cgroup, &unit);
+	return r < 0 ? r : processes_identify(c->processes, context, s->uid, s->cgroup, unit);
 }
 
-static bool is_wanted(const struct collector *c, const struct process_context *i)
+static bool is_wanted(const struct collector *c, const struct process_context *context)
 {
 	const struct unit_list *only = &c->settings.units;
 
 	for (uint32_t k = 0; k < only->n; k++)
-		if (i->unit && strcmp(i->unit, only->names[k]) == 0)
+		if (context->unit && strcmp(context->unit, only->names[k]) == 0)
 			return true;
 	return only->n == 0;
 }
 
 static int count_sample(struct collector *c, const struct event *event)
 {
-	struct process_context *i = processes_find(c->processes, event->pid);
+	struct process_context *context = processes_find(c->processes, event->pid);
 	struct event e = *event;
 	int r;
 
-	if (!i)
+	if (!context)
 		return -ENOMEM;
-	r = identify(c, &i, &e.sample);
+	r = identify(c, &context, &e.sample);
 	if (r < 0)
 		return r;
-	if (_unlikely_(!is_wanted(c, i))) {
-		sampler_refuse(c->sampler, units_knows(c->units, i->cgroup) ? i->cgroup : 0);
+	if (_unlikely_(!is_wanted(c, context))) {
+		sampler_refuse(c->sampler,
+			       units_knows(c->units, context->cgroup) ? context->cgroup : 0);
 		return 0;
 	}
-	c->n_deep += live_callchain_is_deep(&e.sample);
-	c->n_cut += live_callchain_cut(&e.sample, c->processes, i);
+	c->n_depth_limit += live_callchain_is_at_limit(&e.sample);
+	c->n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
 	return builder_add(c->builder, c->processes, &e);
 }
 
@@ -259,7 +245,7 @@ static int on_event(const struct event *event, void *userdata)
 		return count_sample(c, event);
 	case EVENT_THROTTLE:
 		return builder_add(c->builder, c->processes, event);
-	case EVENT_LOST: /* counted by the sampler, which knows of what */
+	case EVENT_LOST: /* the sampler counts them, by kind */
 		builder_observe(c->builder, event);
 		return 0;
 	default:
@@ -273,7 +259,7 @@ static int drain(struct collector *c)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int r;
 
-	if (now < c->schedule.end_ns)
+	if (now < c->clock.end_ns)
 		add_losses(c, UINT64_MAX);
 	r = sampler_drain(c->sampler, on_event, c);
 	c->complete_ns = c->drained_ns;
@@ -281,16 +267,16 @@ static int drain(struct collector *c)
 	return r;
 }
 
-/* Twice drained, so that it holds what happened before it was asked for. */
+/* The second drain delivers everything that was written before the request. */
 static int hand_over_part(struct collector *c)
 {
 	int r;
 
 	if (!window_queue_has_room(c->queue))
-		return 0; /* still asked for */
-	atomic_store(&c->cut, false);
+		return 0; /* the request stays */
+	atomic_store(&c->part_requested, false);
 	r = drain(c);
-	return r < 0 ? r : hand_over(c, real_us(), UINT64_MAX, true);
+	return r < 0 ? r : hand_over(c, clock_us(CLOCK_REALTIME), UINT64_MAX, true);
 }
 
 static int turn(struct collector *c)
@@ -299,9 +285,10 @@ static int turn(struct collector *c)
 
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
-	if (r >= 0 && window_clock_follow(&c->schedule, clock_ns(CLOCK_MONOTONIC), real_us()))
-		r = start_anew(c);
-	if (r >= 0 && atomic_load(&c->cut))
+	if (r >= 0 &&
+	    window_clock_follow(&c->clock, clock_ns(CLOCK_MONOTONIC), clock_us(CLOCK_REALTIME)))
+		r = restart_clock(c);
+	if (r >= 0 && atomic_load(&c->part_requested))
 		r = hand_over_part(c);
 	return r;
 }
@@ -319,13 +306,13 @@ static void wait_for_work(struct collector *c)
 		(void)!read(c->wake_fd, &n, sizeof(n));
 }
 
-/* From the start to the last window, which ends when it is stopped. */
+/* Runs until collector_stop(), which ends the last window. */
 static int collect(struct collector *c)
 {
 	int r = 0;
 
-	window_clock_start(&c->schedule, c->settings.window_us, clock_ns(CLOCK_MONOTONIC),
-			   real_us());
+	window_clock_start(&c->clock, c->settings.window_us, clock_ns(CLOCK_MONOTONIC),
+			   clock_us(CLOCK_REALTIME));
 	while (r >= 0 && !atomic_load(&c->stop)) {
 		r = turn(c);
 		if (r >= 0)
@@ -333,7 +320,7 @@ static int collect(struct collector *c)
 	}
 	if (r >= 0)
 		r = sampler_finish(c->sampler, on_event, c);
-	return r < 0 ? r : hand_over(c, real_us(), UINT64_MAX, false);
+	return r < 0 ? r : hand_over(c, clock_us(CLOCK_REALTIME), UINT64_MAX, false);
 }
 
 static void *run(void *userdata)
@@ -345,7 +332,7 @@ static void *run(void *userdata)
 	r = collect(c);
 	if (r < 0) {
 		pthread_mutex_lock(&c->lock);
-		c->result = fault_set(&c->fault, r, "collecting samples: %s", strerror(-r));
+		c->result = fault_set(&c->fault, r, "sampling failed: %s", strerror(-r));
 		pthread_mutex_unlock(&c->lock);
 	}
 	window_queue_wake(c->queue);
@@ -366,7 +353,7 @@ static int collector_init(struct collector *c)
 		.doubled = sampler_probe(c->sampler)->duplicate_depth,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
-		.light_streams = LIGHT_STREAMS,
+		.light_streams = RARE_STREAMS,
 		.stitch.depth = sampler_probe(c->sampler)->depth,
 		.stitch.is_wiped = sampler_probe(c->sampler)->since_switch,
 	};
@@ -459,9 +446,9 @@ int collector_take(struct collector *collector, struct window_profile *ret, stru
 	return r;
 }
 
-void collector_cut(struct collector *collector)
+void collector_request_part(struct collector *collector)
 {
-	atomic_store(&collector->cut, true);
+	atomic_store(&collector->part_requested, true);
 	wake(collector);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The collector: the thread that drains the sampler, follows processes and counts, and closes a
- * window at each boundary of wall-clock time. One thing leaves it: a closed window, by one bounded
- * queue. If the main thread falls behind, windows that wait are merged; nothing is dropped.
+ * The collector: the thread that drains the sampler, follows processes, counts samples, and closes
+ * a window at each boundary of wall-clock time. Windows leave it through one bounded queue. If the
+ * main thread falls behind, waiting windows are merged; nothing is dropped.
  */
 #pragma once
 
@@ -17,31 +17,31 @@
 struct collector;
 
 struct collector_settings {
-	uint64_t window_us;          /* windows end at multiples of it */
+	uint64_t window_us;          /* windows end at multiples of it, by the wall clock */
 	size_t max_queued;           /* windows that may wait for the main thread */
 	size_t max_rows, max_frames; /* limits of a window's tables; 0: the builder's defaults */
-	struct unit_list units;      /* samples of others are not wanted; see sampler_refuse() */
+	struct unit_list units;      /* count these units only; empty: all */
 };
 
-/* Takes over @sampler, in any case. The thread runs when this returns. -errno and @fault. */
+/* Starts the thread. Takes over @sampler, in any case. -errno and @fault. */
 int collector_start(struct collector **ret, struct sampler *sampler,
 		    const struct collector_settings *settings, struct fault *fault);
 
-/* Stops the thread; the last, unfinished window can be taken after it. */
+/* Stops the thread. The last, unfinished window can be taken afterwards. */
 void collector_stop(struct collector *collector);
 struct collector *collector_free(struct collector *collector);
 DEFINE_CLEANUP(struct collector *, collector_free);
 
-/* Readable when collector_take() has something, or when the thread has ended. */
+/* Readable (epoll) when a window waits, or when the thread has ended. */
 int collector_fd(const struct collector *collector);
 
-/* 1 and *@ret, 0 if nothing waits, or the errno and @fault that the thread ended with. */
+/* 1 and *@ret; 0 if no window waits; or the -errno and @fault that the thread ended with. */
 int collector_take(struct collector *collector, struct window_profile *ret, struct fault *fault);
 
 /*
- * Asks for what the open window holds so far: it comes by the queue as a part (window.open), and is
- * not in what the window holds when it is closed.
+ * Requests what the open window holds so far. It comes through the queue as a part (window.open);
+ * the rest of the window does not contain it.
  */
-void collector_cut(struct collector *collector);
+void collector_request_part(struct collector *collector);
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret);

@@ -5,7 +5,7 @@
 
 #include "bpf/sample.h"
 
-/* The first word of the user's part behind its marker, or the end. */
+/* The index of the first frame in user space, or the end. */
 static uint32_t user_part(const struct sample *s)
 {
 	for (uint32_t i = 0; i < s->n_callchain; i++)
@@ -14,12 +14,12 @@ static uint32_t user_part(const struct sample *s)
 	return s->n_callchain;
 }
 
-bool live_callchain_cut(struct sample *sample, const struct processes *processes,
-			const struct process_context *process_context)
+bool live_callchain_truncate(struct sample *sample, const struct processes *processes,
+			     const struct process_context *process_context)
 {
 	const struct mapping *m = NULL;
 
-	if (process_context->space->n_mappings == 0) /* nothing is known of it */
+	if (process_context->space->n_mappings == 0) /* its mappings are not known */
 		return false;
 	for (uint32_t i = user_part(sample) + 1; i < sample->n_callchain; i++) {
 		uint64_t address = sample->callchain[i];
@@ -35,7 +35,7 @@ bool live_callchain_cut(struct sample *sample, const struct processes *processes
 	return false;
 }
 
-bool live_callchain_is_deep(const struct sample *sample)
+bool live_callchain_is_at_limit(const struct sample *sample)
 {
 	uint32_t n_frames = 0;
 

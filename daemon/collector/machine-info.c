@@ -7,7 +7,7 @@
 
 #include "common/util/cleanup.h"
 
-/* "model name	: AMD EPYC 9R14" of the first CPU; "" on machines that have no such line. */
+/* "model name	: AMD EPYC 9R14" of the first CPU; "" if there is no such line. */
 static void read_cpu(char *ret, size_t n)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/cpuinfo", "re");

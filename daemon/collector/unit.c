@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The id of a control group is the inode of its directory. It is compared, because the process may
- * have moved on since it was sampled: the child of a service manager does so before its exec.
+ * The id of a control group is the inode of its directory. The two are compared because the process
+ * may have moved since it was sampled: the child of a service manager moves before its exec.
  */
 #include "daemon/collector/unit.h"
 
@@ -30,7 +30,7 @@ struct unit {
 
 struct units {
 	struct unit *kept;
-	char *name; /* found last, if it was not kept */
+	char *name; /* returned last, if it is not kept */
 };
 
 int units_new(struct units **ret)
@@ -60,7 +60,7 @@ struct units *units_free(struct units *units)
 	return NULL;
 }
 
-/* Is @path in the unified hierarchy the group of this id? */
+/* Whether @path is the control group with this id in the unified hierarchy. */
 static bool is_group(const char *path, uint64_t cgroup)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
@@ -98,8 +98,7 @@ static int keep(struct units *u, uint64_t cgroup, char *name)
 	return 0;
 }
 
-/* Asks the kernel: 1, *@ret_name and *@ret_path, both the caller's; 0 where there is no such
- * process. */
+/* Asks the kernel. 1 and both strings, the caller's; 0 if there is no such process; -ENOMEM. */
 static int look_up(int32_t pid, char **ret_name, char **ret_path)
 {
 	_cleanup_free_ char *path = NULL, *name = NULL;

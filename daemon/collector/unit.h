@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The systemd unit that a process runs in; where it runs in none, its control group
- * ("/docker/4711"), but for the root. libsystemd's part in it stays behind this header.
+ * The systemd unit that a process runs in. A process in no unit has the path of its control group
+ * ("/docker/4711") instead, unless that is the root. libsystemd stays behind this header.
  *
- * Processes come and go, control groups stay: what was found for one is kept by the id of the
- * group, if that is certain to be the one it was found in.
+ * Processes come and go, control groups stay: the unit is remembered by the id of the control group
+ * if it is certain that the process was in that group when it was looked up.
  */
 #pragma once
 
@@ -20,11 +20,11 @@ struct units *units_free(struct units *units);
 DEFINE_CLEANUP(struct units *, units_free);
 
 /*
- * The unit of process @pid, which was sampled in the group of id @cgroup of the unified hierarchy
- * (1: its root, where all are on a machine with the legacy hierarchy alone). 1 and *@ret, which may
- * be NULL for none, borrowed until the next call; 0 where it has ended; -ENOMEM.
+ * Finds the unit of process @pid, which was sampled in the control group with id @cgroup of the
+ * unified hierarchy. (Id 1 is its root: with the legacy hierarchy alone, all processes are there.)
+ * 1 and *@ret, NULL for no unit, borrowed until the next call; 0 if the process has ended; -ENOMEM.
  */
 int units_find(struct units *units, int32_t pid, uint64_t cgroup, const char **ret);
 
-/* Whether all that is in group @cgroup is certain to be in the unit that was found for it. */
+/* Whether all processes in control group @cgroup are certain to be in the unit found for it. */
 bool units_knows(const struct units *units, uint64_t cgroup);

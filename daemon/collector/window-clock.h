@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When windows end: at multiples of their length by the wall clock, which may be set meanwhile,
- * told in the time of samples, which runs evenly.
+ * The boundaries of windows: multiples of their length by the wall clock, converted into
+ * CLOCK_MONOTONIC, the clock of samples. The wall clock may be set meanwhile.
  */
 #pragma once
 
@@ -12,18 +12,18 @@ struct window_clock {
 	uint64_t window_us;
 	uint64_t start_us, end_us; /* of the window, CLOCK_REALTIME */
 	uint64_t start_ns, end_ns; /* the same, CLOCK_MONOTONIC */
-	int64_t ahead_us;          /* of CLOCK_REALTIME over CLOCK_MONOTONIC */
+	int64_t offset_us;         /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 
-/* A first window, from now to the next boundary. */
-void window_clock_start(struct window_clock *schedule, uint64_t window_us, uint64_t mono_ns,
+/* Begins a window now; it ends at the next boundary. */
+void window_clock_start(struct window_clock *clock, uint64_t window_us, uint64_t mono_ns,
 			uint64_t real_us);
 
 /*
- * Follows the wall clock where it is being slewed. True if it has jumped: then the window ends here
- * and now, and window_clock_start() begins another one.
+ * Follows a wall clock that is slewed. True if it has jumped: the caller ends the window now, and
+ * begins another one with window_clock_start().
  */
-bool window_clock_follow(struct window_clock *schedule, uint64_t mono_ns, uint64_t real_us);
+bool window_clock_follow(struct window_clock *clock, uint64_t mono_ns, uint64_t real_us);
 
-/* The window is at its end: the next one. */
-void window_clock_next(struct window_clock *schedule);
+/* Goes on to the next window, which begins where this one ends. */
+void window_clock_next(struct window_clock *clock);

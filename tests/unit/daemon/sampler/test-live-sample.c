@@ -146,7 +146,7 @@ static uint32_t cut(const uint64_t *chain, uint32_t n, bool mapped, bool expecte
 		map(p, 0x401000);
 		map(p, 0x7f0000001000);
 	}
-	assert_int_equal(live_callchain_cut(&s, p, processes_find(p, 5)), expected);
+	assert_int_equal(live_callchain_truncate(&s, p, processes_find(p, 5)), expected);
 	processes_free(p);
 	return s.n_callchain;
 }
@@ -184,10 +184,10 @@ static void test_deep_chains(void **state)
 	while (n < 2 * BPF_SAMPLE_MAX_FRAMES)
 		chain[n++] = 0x401000;
 	s.n_callchain = n;
-	assert_false(live_callchain_is_deep(&s));
+	assert_false(live_callchain_is_at_limit(&s));
 	chain[n++] = 0x401000;
 	s.n_callchain = n;
-	assert_true(live_callchain_is_deep(&s));
+	assert_true(live_callchain_is_at_limit(&s));
 }
 
 int main(void)
