@@ -16,7 +16,7 @@ def run(*arguments, **environment):
     """branchctl with these arguments: status, stdout, stderr as text."""
     env = dict(os.environ, LC_ALL="C.UTF-8", **environment)
     done = subprocess.run([branchctl, *map(str, arguments)], env=env, stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=300)
+                          capture_output=True, timeout=600)
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 

@@ -12,7 +12,7 @@ import time
 import mock_daemon
 from harness import SKIPPED, branchctl, check, finish, run
 
-WAIT = 20  # seconds, for machines that are busy
+WAIT = 180  # seconds, for busy machines
 
 
 class Terminal:
@@ -76,7 +76,7 @@ def live(daemon, *arguments, **environment):
 
 
 def check_views(terminal):
-    terminal.shows("software of cpu-clock", "15 windows + the open one",
+    terminal.shows("software of cpu-clock", "2 windows + the open one",
                    "[function]", "FUNCTION", "75.", "work", "idle_\u017eofie")
     for key, name, text in (("s", "stack", "main+0x10 (demo)"), ("t", "stream", "no branch records"),
                             ("b", "branch", "no branch records"),
@@ -125,17 +125,17 @@ def check_filter(terminal):
 def check_refresh(terminal, daemon):
     """A second later there is more, unless it is paused."""
     daemon.windows[-1]["samples"] = 1007
-    terminal.shows("2507 samples")
+    terminal.shows("1207 samples")
     terminal.press("Space")
     terminal.shows("paused")
     daemon.windows[-1]["samples"] = 2007
     time.sleep(2.5)
-    check("2507 samples" in terminal.text(), "a pause changes")
+    check("1207 samples" in terminal.text(), "a pause changes")
     terminal.press("Space")
-    terminal.shows("3507 samples")
+    terminal.shows("2207 samples")
     terminal.shows_not("paused")
     daemon.windows[-1]["samples"] = 7
-    terminal.shows("1507 samples")
+    terminal.shows("207 samples")
 
 
 def check_help(terminal):
@@ -215,8 +215,8 @@ def check_no_terminal(daemon):
         terminal.shows("systemctl start branchd", "ended with 1")
 
 
-def check_slow_daemon():
-    """Keys are answered though the daemon is not."""
+def time_of_keys():
+    """The seconds in which some keys are answered while the daemon answers nothing."""
     daemon = mock_daemon.Daemon(mock_daemon.recent())
     daemon._answer = lambda call, connection: time.sleep(1000)
     with daemon, live(daemon) as terminal:
@@ -226,7 +226,12 @@ def check_slow_daemon():
         terminal.shows("What is shown")
         terminal.press("x", "q")
         terminal.shows("ended with 0")
-        check(time.monotonic() - started < 8, "slow", time.monotonic() - started)
+        return time.monotonic() - started
+
+
+def check_slow_daemon():
+    """Keys do not wait for the daemon; a busy machine gets three tries."""
+    check(any(time_of_keys() < 8 for _ in range(3)), "keys are slow")
 
 
 if not shutil.which("tmux"):
@@ -238,7 +243,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_once(shared)
     check_no_terminal(shared)
 check_slow_daemon()
-shared = mock_daemon.Daemon(mock_daemon.recent(15))  # none of them is five minutes old before this ends
+shared = mock_daemon.Daemon(mock_daemon.recent(2))  # neither is five minutes old before this ends
 with live(shared) as screen:
     check_views(screen)
     check_filter(screen)

@@ -18,7 +18,7 @@ def start(branchd, folder):
         file.write("[Sampling]\nFrequency=997\n[Store]\nWindowSec=2s\n")
     daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket",
                                socket], stderr=subprocess.PIPE)
-    for _ in range(300):
+    for _ in range(3000):
         status, out, _ = run("--socket", socket, "status", "--json")
         if status == 0 and json.loads(out)["sampling"]["running"]:
             return daemon, socket
@@ -46,12 +46,22 @@ def closed_windows(socket):
     return [w for w in document(socket, "windows")["windows"] if not w["open"]]
 
 
-def wait_for_windows(socket, n):
-    """More than so many that are closed and whole."""
-    for _ in range(600):
+def wait_until(socket, condition):
+    """The closed windows, once @condition holds of them."""
+    for _ in range(3000):
         closed = closed_windows(socket)
-        if len(closed) > n:
+        if condition(closed):
             return closed
         time.sleep(0.1)
     check(False, "no windows come:", closed)
     return closed
+
+
+def wait_for_windows(socket, n):
+    """More than @n windows."""
+    return wait_until(socket, lambda closed: len(closed) > n)
+
+
+def wait_for_window_after(socket, moment):
+    """One that began after @moment: the windows before it hold all samples up to then."""
+    return wait_until(socket, lambda closed: closed and closed[-1]["start"] > moment)

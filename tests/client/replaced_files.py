@@ -42,7 +42,8 @@ def change_build_id(path, name):
     os.unlink(note)
 
 
-def check_case(socket, folder, name, options):
+def names_of_case(socket, folder, name, options):
+    """The functions that are shown of the program whose file goes."""
     path = make_copy(folder, name, options)
     time.sleep(WINDOW - time.time() % WINDOW + 0.1)  # all of it happens within one window
     with subprocess.Popen([path, str(WINDOW)], stdout=subprocess.DEVNULL) as program:
@@ -59,8 +60,17 @@ def check_case(socket, folder, name, options):
         program.wait()
     wait_for_windows(socket, len(document(socket, "windows")["windows"]) + 1)
     rows = document(socket, "top", "1..", "--pid", program.pid, "-n", "0")["rows"]
-    names = {row["symbol"] for row in rows if os.path.basename(path) in (row["object"] or "")}
-    check({"red", "blue"} <= names, name, rows)
+    return {row["symbol"] for row in rows if os.path.basename(path) in (row["object"] or "")}
+
+
+def check_case(socket, folder, name, options):
+    """Twice more where the machine was too busy for the program or the daemon to run in time."""
+    tries = []
+    for _ in range(3):
+        tries.append(names_of_case(socket, folder, name, options))
+        if {"red", "blue"} <= tries[-1]:
+            return
+    check(False, name, tries)
 
 
 if not shutil.which("objcopy"):

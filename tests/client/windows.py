@@ -84,8 +84,22 @@ def check_windows(daemon):
     check(3 <= len(some) <= 4, len(some), "windows of 30 seconds")
 
 
+def recent_ids(*arguments):
+    """Of windows up to now; once more if a window would have closed meanwhile, as on a busy machine."""
+    while True:
+        with mock_daemon.Daemon(mock_daemon.recent()) as daemon:
+            found = ids(daemon, *arguments)
+            if mock_daemon.now_us() < daemon.windows[-1]["start_us"] + mock_daemon.LENGTH:
+                return found
+
+
+def check_times():
+    check(recent_ids() == list(range(111, 141)) + [None], "the default is five minutes")
+    check(recent_ids("-5min")[0] in (110, 111, 112), "-5min")
+    check(len(recent_ids("-60s..-30s")) in (3, 4), "-60s..-30s")
+
+
 def check_references(daemon):
-    check(ids(daemon) == list(range(111, 141)) + [None], ids(daemon), "are five minutes")
     check(ids(daemon, "120") == [120], "120")
     check(ids(daemon, "@0") == [None], "@0")
     check(ids(daemon, "@-1") == [140], "@-1")
@@ -93,8 +107,6 @@ def check_references(daemon):
     check(ids(daemon, "105..107") == [105, 106, 107], "105..107")
     check(ids(daemon, "..102") == [101, 102], "..102")
     check(ids(daemon, "139..") == [139, 140, None], "139..")
-    check(ids(daemon, "-5min")[0] in (110, 111, 112), "-5min", ids(daemon, "-5min"))
-    check(len(ids(daemon, "-60s..-30s")) in (3, 4), "-60s..-30s")
     for word in "99", "@-99", "deploy", "yesterday", "2020-01-01..2020-01-02", "10..20":
         status, out, err = ask(daemon, "top", word)
         check(status == 1 and not out and one_line(err), word, status, err)
@@ -154,14 +166,14 @@ def check_loss_while_following(daemon):
             time.sleep(0.01)
         for follower in daemon.followers:
             follower.shutdown(2)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
         check(process.returncode == 1 and one_line(err.decode()), process.returncode, out, err)
 
 
 def check_reader_gone(daemon):
     """Who reads no more is told nothing: no message about a broken pipe, no hanging."""
     done = subprocess.run([branchctl + " --socket " + daemon.path + " windows | head -n 1"],
-                          shell=True, capture_output=True, timeout=30)
+                          shell=True, capture_output=True, timeout=300)
     check(done.stdout.startswith(b" ID") and not done.stderr, done)
 
 
@@ -181,6 +193,7 @@ def check_large():
         check(status == 0 and out.count("\n") == 8642, out.count("\n"))
 
 
+check_times()
 with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_status(shared)
     check_windows(shared)

@@ -36,7 +36,7 @@ def check(condition, *what):
 
 def run(*command):
     done = subprocess.run([str(c) for c in command], env=dict(os.environ, LC_ALL="C.UTF-8"),
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=200)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=900)
     if done.returncode == SKIPPED and str(command[0]) == simulator:
         skip("tracing is not allowed: " + done.stderr.decode(errors="replace"))
     if done.returncode != 0:
@@ -210,7 +210,7 @@ def check_div_sources(place, old, new):
           reasons(document))
     said = subprocess.run([branchctl, "diff", old, new, "--changed-func", "main", "--changed-func", "mian"],
                           env=dict(os.environ, LC_ALL="C.UTF-8"), stdin=subprocess.DEVNULL,
-                          capture_output=True, check=True, timeout=200).stderr.decode()
+                          capture_output=True, check=True, timeout=900).stderr.decode()
     check("'mian'" in said and "'main'" not in said, "of names that match nothing:", said)
     lines = compared(old, new, *folders, "--by", "line")["lines"]
     changed = {(row["old"] or row["new"])["line"].rsplit("/", 1)[-1] for row in lines

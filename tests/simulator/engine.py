@@ -53,7 +53,7 @@ def skip(why):
 
 def output_of(*arguments, ok=(0,)):
     done = subprocess.run([str(a) for a in arguments], env=dict(os.environ, LC_ALL="C.UTF-8"),
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=900)
     if done.returncode not in ok or done.stderr and done.returncode == 0:
         raise Wrong("%s: status %d: %s" % (" ".join(map(str, arguments)), done.returncode,
                                            done.stderr.decode(errors="replace")))

@@ -46,7 +46,7 @@ ALIKE = 4  # rows in common fewer than where most are: it may be there as well
 
 
 def run(*arguments, ok=(0,)):
-    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=200)
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=900)
     if done.returncode not in ok:
         sys.exit("%s: %s" % (" ".join(arguments), done.stderr.decode(errors="replace")))
     return done
