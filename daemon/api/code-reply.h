@@ -3,7 +3,7 @@
 #pragma once
 
 #include "daemon/store/store.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/call.h"
 
 /* What a server_handler returns. */
 int code_reply(struct call *call, struct store *store);

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "daemon/api/query.h"
-#include "daemon/varlink/call.h"
 
 struct bounds {
 	int64_t first, last; /* ids */

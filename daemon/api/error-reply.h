@@ -3,7 +3,7 @@
 #pragma once
 
 #include "daemon/archive/archive.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/call.h"
 
 /* Tells which windows there are. */
 void error_reply_no_such_window(struct call *call, struct archive *archive);

@@ -4,7 +4,7 @@
 
 #include "common/util/macro.h"
 #include "daemon/archive/archive.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/call.h"
 #include "daemon/window/window.h"
 
 struct followers;

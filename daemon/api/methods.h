@@ -7,7 +7,7 @@
 #include "common/util/macro.h"
 #include "daemon/api/status.h"
 #include "daemon/archive/archive.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/server-settings.h"
 
 struct methods;
 

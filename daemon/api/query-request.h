@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "common/profile/filter.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/call.h"
 
 #define QUERY_MAX_PARTS 24
 

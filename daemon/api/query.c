@@ -21,7 +21,7 @@
 #include "daemon/api/reply-text.h"
 #include "daemon/api/window-json.h"
 #include "daemon/store/function-sum.h"
-#include "daemon/varlink/connection.h"
+#include "daemon/varlink/server-settings.h"
 
 #define TURN_US     20000   /* about so long a query works in one turn */
 #define BATCH       64      /* windows read at once, and such sums kept before they are added up */

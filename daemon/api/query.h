@@ -14,7 +14,7 @@
 
 #include "common/util/macro.h"
 #include "daemon/archive/archive.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/call.h"
 
 #define QUERY_MAX_REPLY_BYTES (128u << 20)
 

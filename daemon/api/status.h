@@ -10,7 +10,7 @@
 #include "daemon/archive/archive.h"
 #include "daemon/sampler/sampler.h"
 #include "daemon/store/store.h"
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/server-settings.h"
 
 #define STATUS_MAX_PROBLEMS 8
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/varlink/connection.h"
 
 #define MAX_ERROR_NAME 256
 
@@ -42,7 +41,8 @@ static int read_message(struct call *call)
 		       read_flag(message, "upgrade", &call->upgrade);
 }
 
-int call_parse(struct call **ret, struct connection *connection, const char *text, size_t n_bytes)
+int call_parse(struct call **ret, const struct call_context *context, const char *text,
+	       size_t n_bytes)
 {
 	_cleanup_(call_freep) struct call *call = calloc(1, sizeof(*call));
 	json_error_t error;
@@ -50,7 +50,7 @@ int call_parse(struct call **ret, struct connection *connection, const char *tex
 
 	if (!call)
 		return -ENOMEM;
-	call->connection = connection;
+	call->context = context;
 	call->message = json_loadb(text, n_bytes, JSON_REJECT_DUPLICATES, &error);
 	if (!call->message)
 		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : -EBADMSG;
@@ -82,18 +82,18 @@ void call_abandon(struct call *call)
 /* Hands the pieces of a reply over to the connection, and ends the call unless it @continues. */
 static int send_pieces(struct call *call, struct outbox_piece *pieces, size_t n, bool continues)
 {
-	struct connection *connection = call->connection;
+	const struct call_context *context = call->context;
 	int r = 0;
 
 	if (call->oneway) {
 		for (size_t i = 0; i < n; i++)
 			free(pieces[i].bytes);
 	} else {
-		r = connection_send(connection, pieces, n);
+		r = context->transport->send(context->connection, pieces, n);
 	}
 	if (r < 0 || continues)
 		return r;
-	connection_end_call(connection);
+	context->transport->end(context->connection);
 	return 0;
 }
 
@@ -139,17 +139,15 @@ int call_reply_text(struct call *call, char *parameters, size_t n_bytes, bool co
 
 void call_error(struct call *call, const char *name, json_t *parameters)
 {
-	struct connection *connection = call->connection;
+	const struct call_context *context = call->context;
 	json_t *reply = json_pack("{ss so*}", "error", name, "parameters", parameters);
 	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
 
 	json_decref(reply);
-	connection_count_error(connection);
-	if (send_text(call, text, false) == 0)
-		return;
+	context->counts->errors++;
 	/* without an answer the caller would wait for ever */
-	connection_end_call(connection);
-	connection_kill(connection);
+	if (send_text(call, text, false) < 0)
+		context->transport->fail(context->connection);
 }
 
 void call_invalid_parameter(struct call *call, const char *parameter)
@@ -162,7 +160,7 @@ void call_internal_error(struct call *call, int r)
 {
 	char name[MAX_ERROR_NAME];
 
-	snprintf(name, sizeof(name), "%s.InternalError", connection_interface(call->connection));
+	snprintf(name, sizeof(name), "%s.InternalError", call->context->settings->interface);
 	call_error(
 		call, name,
 		json_pack("{ss ss}", "errno", strerrorname_np(-r) ?: "", "message", strerror(-r)));
@@ -175,12 +173,12 @@ bool call_wants_more(const struct call *call)
 
 bool call_is_privileged(const struct call *call)
 {
-	return connection_peer(call->connection)->privileged;
+	return call->context->peer.privileged;
 }
 
 uid_t call_uid(const struct call *call)
 {
-	return connection_peer(call->connection)->uid;
+	return call->context->peer.uid;
 }
 
 void call_on_gone(struct call *call, void (*gone)(struct call *call, void *userdata),

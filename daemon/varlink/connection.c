@@ -22,7 +22,7 @@ struct connection {
 	struct connections *all;
 	struct connection *previous, *next;
 	int fd;
-	struct peer peer;
+	struct call_context context;
 	struct framing in;
 	struct outbox out;
 	struct call *call; /* in service */
@@ -89,12 +89,6 @@ static void update(struct connection *c)
 	sd_event_source_set_enabled(c->on_time, since > 0 ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
-void connection_kill(struct connection *connection)
-{
-	connection->dead = true;
-	update(connection);
-}
-
 static void flush(struct connection *c)
 {
 	size_t before = c->out.n_bytes, sent;
@@ -115,13 +109,15 @@ static bool has_room(const struct connection *c, size_t n_bytes)
 	size_t pending = c->all->counts.pending_bytes, max = c->all->settings.max_pending_bytes;
 
 	/* an unprivileged user leaves half of it to the others */
-	if (!c->peer.privileged)
+	if (!c->context.peer.privileged)
 		max /= 2;
 	return n_bytes <= ERROR_REPLY_BYTES || (n_bytes <= max && pending <= max - n_bytes);
 }
 
-int connection_send(struct connection *connection, const struct outbox_piece *pieces, size_t n)
+/* call_transport.send */
+static int send_pieces(void *userdata, const struct outbox_piece *pieces, size_t n)
 {
+	struct connection *connection = userdata;
 	size_t n_bytes = 0;
 	int r = 0;
 
@@ -146,26 +142,30 @@ int connection_send(struct connection *connection, const struct outbox_piece *pi
 	return 0;
 }
 
-void connection_end_call(struct connection *connection)
+/* call_transport.end */
+static void end_call(void *userdata)
 {
-	connection->call = call_free(connection->call);
-	update(connection);
+	struct connection *c = userdata;
+
+	c->call = call_free(c->call);
+	update(c);
 }
 
-void connection_count_error(struct connection *connection)
+/* call_transport.fail */
+static void fail_call(void *userdata)
 {
-	connection->all->counts.errors++;
+	struct connection *c = userdata;
+
+	c->call = call_free(c->call);
+	c->dead = true;
+	update(c);
 }
 
-const char *connection_interface(const struct connection *connection)
-{
-	return connection->all->settings.interface;
-}
-
-const struct peer *connection_peer(const struct connection *connection)
-{
-	return &connection->peer;
-}
+static const struct call_transport transport = {
+	.send = send_pieces,
+	.end = end_call,
+	.fail = fail_call,
+};
 
 /* One call, from its message to the return of its handler. */
 static void serve_next(struct connection *c)
@@ -178,7 +178,7 @@ static void serve_next(struct connection *c)
 
 	r = framing_next(&c->in, &text, &n);
 	if (r > 0)
-		r = call_parse(&call, c, text, n);
+		r = call_parse(&call, &c->context, text, n);
 	if (r < 0) {
 		counts->too_long += r == -EMSGSIZE;
 		counts->not_understood += r == -EBADMSG;
@@ -287,7 +287,13 @@ int connection_new(struct connections *all, int fd, const struct peer *peer)
 	}
 	c->all = all;
 	c->fd = fd;
-	c->peer = *peer;
+	c->context = (struct call_context){
+		.transport = &transport,
+		.connection = c,
+		.settings = &all->settings,
+		.counts = &all->counts,
+		.peer = *peer,
+	};
 	framing_init(&c->in, all->settings.max_message_bytes);
 	c->next = all->first;
 	if (c->next)
@@ -333,6 +339,6 @@ unsigned int connection_count_of(const struct connections *all, uid_t uid)
 	unsigned int n = 0;
 
 	for (const struct connection *c = all->first; c; c = c->next)
-		n += c->peer.uid == uid;
+		n += c->context.peer.uid == uid;
 	return n;
 }

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "daemon/varlink/call.h"
-
 static bool read_one(const struct parameter *p, const json_t *value)
 {
 	if (json_is_null(value))

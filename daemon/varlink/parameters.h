@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parameters of a call, judged: of the right type, within bounds, and none that is not known.
+/* The parameters of a call, validated: of the right type, within bounds, and none of unknown name.
  */
 #pragma once
 
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/varlink/server.h"
+#include "daemon/varlink/call.h"
 
-/* One that may be given: either a string, or a number of 0 or more. */
+/* A parameter that may be given: either a string, or a number of 0 or more. */
 struct parameter {
 	const char *name;
 	const char **text; /* keeps its value if it is not given or null; borrowed from the call */
-	int64_t *number;   /* the same */
+	int64_t *number;   /* likewise */
 };
 
 /* True, or the call was answered by InvalidParameter. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/varlink/call.h"
 #include "daemon/varlink/parameters.h"
 
 #define SERVICE "org.varlink.service"
@@ -62,8 +61,7 @@ static int get_description(const struct server_settings *settings, struct call *
 	return 0;
 }
 
-/* The interface's name, where @method is in one that is not there; else it is the method that is
- * not. */
+/* An unknown interface, or an unknown method of a known one. */
 static void reply_not_found(const struct server_settings *settings, struct call *call)
 {
 	const char *dot = strrchr(call->method, '.');

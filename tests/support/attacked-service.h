@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include "daemon/varlink/call.h"
 #include "daemon/varlink/server.h"
 #include "tests/support/varlink-caller.h"
 

@@ -63,7 +63,8 @@ static struct profile *expected_profile(int64_t id)
 
 	for (int64_t i = 1; i < id; i++)
 		line = strchr(line, '\n') + 1;
-	assert_int_equal(profile_json_read(&profile, line, strcspn(line, "\n"), &fault), 0);
+	if (profile_json_read(&profile, line, strcspn(line, "\n"), &fault) < 0)
+		fail_msg("%s", fault.text);
 	return profile;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "daemon/varlink/call.h"
 #include "daemon/varlink/server.h"
 
 #include <errno.h>
