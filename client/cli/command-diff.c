@@ -85,7 +85,7 @@ static int compare(struct comparison **ret, const struct profile_source *old_sou
 static void say_unknown(const struct comparison *comparison, const struct options *options, FILE *f)
 {
 	for (size_t i = 0; i < options->n_changed; i++)
-		if (!change_detector_knows(comparison->changes, options->changed[i]))
+		if (!change_detector_has_function(comparison->detector, options->changed[i]))
 			text_say(f, "--changed-func: neither side has counts for a function '%s'",
 				 options->changed[i]);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counterparts: which place of the new program a place of the old one is.
+ * Maps addresses of two versions of a program to each other.
  *
- * In a function that was not changed it is the one at the same offset. In one whose code was, that
- * of the same instruction; in one whose source was, that or else any of the same line. By line
- * (@by_line) there is none either of code that is the same, but of a line that was changed
- * elsewhere in it.
+ * In an unchanged function an address maps to the same offset. In a function with changed code it
+ * maps to the same instruction; in one with changed source to the same instruction or else to the
+ * same line. By line (@by_line) an unchanged instruction of a changed line maps to nothing.
  */
 #pragma once
 
@@ -14,36 +13,37 @@
 #include "client/diff/change-detector.h"
 
 enum mapped_kind {
-	MAPPED_OFFSET, /* @at is an offset, in the new function where both have it */
+	MAPPED_OFFSET, /* @at is an offset; in the new function where both sides have it */
 	MAPPED_LINE,   /* @at is a line of the new @file */
-	MAPPED_NONE,   /* changed: nothing of the other side is the same; @at is its own offset */
+	MAPPED_NONE,   /* changed: the other side does not have it; @at is its own offset */
 };
 
-/* A place; equal bytes mean that two places are the same. */
+/* The same address of both sides has equal bytes. */
 struct mapped_address {
-	const struct profile_function
-		*function; /* the new one, the old where there is no new; or NULL */
+	/* the new one; the old one where the new side has none; or NULL */
+	const struct profile_function *function;
 	const char *file;
 	uint64_t at;
-	uint32_t thing;
+	uint32_t identity; /* of its object */
 	uint16_t kind;
-	uint16_t side; /* of MAPPED_NONE; else 0 */
+	uint16_t side; /* for MAPPED_NONE; else 0 */
 };
 
 struct address_map;
 
-/* Borrows all. @map may be NULL. -ENOMEM. */
+/* Borrows all. @lines may be NULL. -ENOMEM. */
 int address_map_new(struct address_map **ret, const struct profile_source *const sources[N_SIDES],
-		    const struct object_match *pairing, struct change_detector *changes,
-		    struct line_map *map);
-struct address_map *address_map_free(struct address_map *counterparts);
+		    const struct object_match *objects, struct change_detector *detector,
+		    struct line_map *lines);
+struct address_map *address_map_free(struct address_map *map);
 DEFINE_CLEANUP(struct address_map *, address_map_free);
 
-/* Of a place of that side's whole profile. 0, -ENOMEM, or another negative errno and @fault. */
-int address_map_find(struct address_map *counterparts, enum side side, struct location at,
-		     bool by_line, struct mapped_address *ret, struct fault *fault);
+/* @at is a location of that side's whole profile. 0, -ENOMEM, or another negative errno and @fault.
+ */
+int address_map_find(struct address_map *map, enum side side, struct location at, bool by_line,
+		     struct mapped_address *ret, struct fault *fault);
 
-/* Both ends of a block. Where anything in between was changed they are MAPPED_NONE. */
-int address_map_find_block(struct address_map *counterparts, enum side side,
+/* Both ends of a block. They are MAPPED_NONE if anything between them was changed. */
+int address_map_find_block(struct address_map *map, enum side side,
 			   const struct profile_block *block, bool by_line,
 			   struct mapped_address ret[2], struct fault *fault);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a snapshot shows are runs one after the other: a block of a loop is in it many times over,
- * and all of these are one witness. So the runs of a sample are worth one.
+ * A snapshot has consecutive runs: a block of a loop is in it many times, and these runs are not
+ * independent. So all runs of one sample count as one observation.
  */
 #include "client/diff/block.h"
 
@@ -24,7 +24,7 @@ struct key {
 	struct mapped_address start, end;
 };
 
-struct symbol_cache {
+struct block_entry {
 	struct key key;
 	size_t row;
 	UT_hash_handle hh;
@@ -34,18 +34,18 @@ struct matching {
 	struct diff_blocks *blocks;
 	const struct comparison *with;
 	struct fault *fault;
-	struct symbol_cache *known;
+	struct block_entry *entries;
 	struct diff_parts parts;
-	uint64_t total[N_SIDES]; /* of the whole */
+	uint64_t total[N_SIDES]; /* cycles or runs of the whole profile */
 };
 
 static void matching_done(struct matching *m)
 {
-	struct symbol_cache *known, *next;
+	struct block_entry *entry, *next;
 
-	HASH_ITER(hh, m->known, known, next) {
-		HASH_DEL(m->known, known);
-		free(known);
+	HASH_ITER(hh, m->entries, entry, next) {
+		HASH_DEL(m->entries, entry);
+		free(entry);
 	}
 	diff_parts_done(&m->parts);
 }
@@ -58,40 +58,40 @@ static uint64_t heat(const struct diff_blocks *blocks, const struct profile_bloc
 static int add_row(struct matching *m, const struct key *key)
 {
 	struct diff_blocks *blocks = m->blocks;
-	struct symbol_cache *known;
+	struct block_entry *entry;
 
 	if (ARRAY_RESERVE(&blocks->rows, &blocks->cap_rows, blocks->n_rows + 1) < 0)
 		return -ENOMEM;
-	known = calloc(1, sizeof(*known));
-	if (!known)
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
 		return -ENOMEM;
-	known->key = *key;
-	known->row = blocks->n_rows;
-	HASH_ADD(hh, m->known, key, sizeof(known->key), known);
-	if (!known->hh.tbl) {
-		free(known);
+	entry->key = *key;
+	entry->row = blocks->n_rows;
+	HASH_ADD(hh, m->entries, key, sizeof(entry->key), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
 		return -ENOMEM;
 	}
 	blocks->rows[blocks->n_rows++] = (struct diff_block){};
 	return 0;
 }
 
-/* The number of the block's row; n_rows where there is none; or -errno. */
+/* The number of the block's row; n_rows if it has none; or -errno. */
 static int64_t find_row(struct matching *m, enum side side, const struct profile_block *block,
 			struct key *ret_key)
 {
 	struct mapped_address ends[2];
-	struct symbol_cache *known;
+	struct block_entry *entry;
 	int r;
 
-	r = address_map_find_block(m->with->counterparts, side, block, false, ends, m->fault);
+	r = address_map_find_block(m->with->addresses, side, block, false, ends, m->fault);
 	if (r < 0)
 		return r;
 	memset(ret_key, 0, sizeof(*ret_key));
 	memcpy(&ret_key->start, &ends[0], sizeof(ends[0]));
 	memcpy(&ret_key->end, &ends[1], sizeof(ends[1]));
-	HASH_FIND(hh, m->known, ret_key, sizeof(*ret_key), known);
-	return known ? (int64_t)known->row : (int64_t)m->blocks->n_rows;
+	HASH_FIND(hh, m->entries, ret_key, sizeof(*ret_key), entry);
+	return entry ? (int64_t)entry->row : (int64_t)m->blocks->n_rows;
 }
 
 static void add_up(struct profile_block *to, const struct profile_block *block)
@@ -171,11 +171,11 @@ static int add_parts(struct matching *m, enum side side)
 	return r;
 }
 
-/* Blocks that were changed, in the order of their functions and of their places in these. */
+/* Changed blocks by function, side and offset. */
 static int compare_changed(const void *p, const void *q)
 {
-	const struct symbol_cache *a = *(struct symbol_cache *const *)p,
-				  *b = *(struct symbol_cache *const *)q;
+	const struct block_entry *a = *(struct block_entry *const *)p,
+				 *b = *(struct block_entry *const *)q;
 	const struct mapped_address *x = &a->key.start, *y = &b->key.start;
 
 	if (x->function != y->function)
@@ -185,41 +185,41 @@ static int compare_changed(const void *p, const void *q)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The first of the next function or side. */
-static size_t end_of(struct symbol_cache *const *known, size_t n, size_t from)
+/* The first block of the next function or side. */
+static size_t end_of(struct block_entry *const *entry, size_t n, size_t from)
 {
 	size_t i = from;
 
-	while (i < n && known[i]->key.start.function == known[from]->key.start.function &&
-	       known[i]->key.start.side == known[from]->key.start.side)
+	while (i < n && entry[i]->key.start.function == entry[from]->key.start.function &&
+	       entry[i]->key.start.side == entry[from]->key.start.side)
 		i++;
 	return i;
 }
 
-/* In a function the changed blocks before and after stand in for each other, in their order. */
-static void pair_changed(struct diff_blocks *blocks, struct symbol_cache *const *known, size_t n)
+/* Pairs the changed blocks of a function's old and new version in their order. */
+static void pair_changed(struct diff_blocks *blocks, struct block_entry *const *entry, size_t n)
 {
 	for (size_t first = 0, middle, end; first < n; first = middle) {
-		middle = end_of(known, n, first);
-		if (known[first]->key.start.side != SIDE_OLD || middle == n ||
-		    known[middle]->key.start.function != known[first]->key.start.function)
+		middle = end_of(entry, n, first);
+		if (entry[first]->key.start.side != SIDE_OLD || middle == n ||
+		    entry[middle]->key.start.function != entry[first]->key.start.function)
 			continue;
-		end = end_of(known, n, middle);
+		end = end_of(entry, n, middle);
 		for (size_t i = 0; first + i < middle && middle + i < end; i++) {
 			struct diff_block_end *replacing =
-				&blocks->rows[known[middle + i]->row].ends[SIDE_NEW];
+				&blocks->rows[entry[middle + i]->row].ends[SIDE_NEW];
 
-			blocks->rows[known[first + i]->row].ends[SIDE_NEW] = *replacing;
+			blocks->rows[entry[first + i]->row].ends[SIDE_NEW] = *replacing;
 			replacing->there = false;
 		}
 	}
 }
 
-static int mark_changed(struct matching *m, const struct symbol_cache *known)
+static int mark_changed(struct matching *m, const struct block_entry *entry)
 {
-	struct diff_block *row = &m->blocks->rows[known->row];
-	const struct mapped_address *start = &known->key.start;
-	int r = change_detector_find(m->with->changes, start->thing, start->function->name,
+	struct diff_block *row = &m->blocks->rows[entry->row];
+	const struct mapped_address *start = &entry->key.start;
+	int r = change_detector_find(m->with->detector, start->identity, start->function->name,
 				     m->fault);
 
 	if (r < 0)
@@ -231,15 +231,15 @@ static int mark_changed(struct matching *m, const struct symbol_cache *known)
 
 static int match_changed(struct matching *m)
 {
-	_cleanup_free_ struct symbol_cache **changed =
-		calloc(HASH_COUNT(m->known) + 1, sizeof(*changed));
+	_cleanup_free_ struct block_entry **changed =
+		calloc(HASH_COUNT(m->entries) + 1, sizeof(*changed));
 	size_t n = 0;
 	int r = changed ? 0 : -ENOMEM;
 
-	for (struct symbol_cache *known = m->known; known && r >= 0; known = known->hh.next)
-		if (known->key.start.kind == MAPPED_NONE) {
-			r = mark_changed(m, known);
-			changed[n++] = known;
+	for (struct block_entry *entry = m->entries; entry && r >= 0; entry = entry->hh.next)
+		if (entry->key.start.kind == MAPPED_NONE) {
+			r = mark_changed(m, entry);
+			changed[n++] = entry;
 		}
 	if (r < 0)
 		return r;
@@ -248,8 +248,8 @@ static int match_changed(struct matching *m)
 	return 0;
 }
 
-/* How many cycles, or runs, are worth one sample. */
-static double unit_of(const struct matching *m, enum side side, const struct diff_block *row)
+/* The cycles, or runs, that count as one observation. */
+static double get_unit(const struct matching *m, enum side side, const struct diff_block *row)
 {
 	const struct profile_counters *counters = &m->with->sources[side]->all->counters;
 	uint64_t with_rows = counters->samples - counters->snapshots_empty;
@@ -266,7 +266,7 @@ static struct significance_counts counts_of(const struct matching *m, enum side 
 	const struct diff_block *row = &m->blocks->rows[i];
 	struct significance_counts counts = {
 		.total = m->total[side],
-		.unit = unit_of(m, side, row),
+		.unit = get_unit(m, side, row),
 	};
 
 	diff_parts_get(&m->parts, side, row->ends[side].number, &counts);
@@ -275,14 +275,14 @@ static struct significance_counts counts_of(const struct matching *m, enum side 
 	return counts;
 }
 
-/* Cycles of single runs differ about as much as they are long. */
+/* The standard deviation of a run's cycles is taken to be their mean. */
 static double average_off(const struct matching *m, const struct diff_block *row)
 {
 	double squares = 0;
 
 	for (int side = 0; side < N_SIDES; side++) {
 		double runs = (double)row->ends[side].block.cycles_rows * row->average[side] /
-			      unit_of(m, side, row);
+			      get_unit(m, side, row);
 
 		squares += row->average[side] * row->average[side] * SIGNIFICANCE_EXCESS /
 			   fmax(1, runs);
@@ -290,7 +290,7 @@ static double average_off(const struct matching *m, const struct diff_block *row
 	return Z_95 * sqrt(squares);
 }
 
-static void judge(struct matching *m, size_t i)
+static void test_block(struct matching *m, size_t i)
 {
 	struct diff_block *row = &m->blocks->rows[i];
 	struct significance_counts counts[N_SIDES];
@@ -320,7 +320,8 @@ static int control(struct diff_blocks *blocks)
 	int r = diff_control(blocks->rows, blocks->n_rows, p_value_of, &limit);
 
 	for (size_t i = 0; r >= 0 && i < blocks->n_rows; i++)
-		blocks->rows[i].moved = diff_moved(p_value_of(blocks->rows, i), limit);
+		blocks->rows[i].significant =
+			diff_is_significant(p_value_of(blocks->rows, i), limit);
 	return r;
 }
 
@@ -346,14 +347,14 @@ static int compare_rows(const void *p, const void *q)
 	const struct diff_block *a = p, *b = q;
 	double x = fabs(a->share.difference), y = fabs(b->share.difference);
 
-	if (a->moved != b->moved)
-		return a->moved ? -1 : 1;
+	if (a->significant != b->significant)
+		return a->significant ? -1 : 1;
 	if (x != y)
 		return x > y ? -1 : 1;
 	return compare_places(a, b);
 }
 
-/* Of blocks that stand in for others nothing is left. */
+/* Blocks that were paired with changed ones leave empty rows. */
 static void drop_empty(struct diff_blocks *blocks)
 {
 	size_t n = 0;
@@ -371,7 +372,7 @@ static void drop_small(struct diff_blocks *blocks, double percent)
 	for (size_t i = 0; i < blocks->n_rows; i++) {
 		const struct diff_block *row = &blocks->rows[i];
 
-		if (row->moved ||
+		if (row->significant ||
 		    100 * fmax(row->share.shares[SIDE_OLD], row->share.shares[SIDE_NEW]) >= percent)
 			blocks->rows[n++] = *row;
 	}
@@ -396,7 +397,7 @@ static int match(struct matching *m)
 	if (r >= 0)
 		r = match_changed(m);
 	for (size_t i = 0; r >= 0 && i < m->blocks->n_rows; i++)
-		judge(m, i);
+		test_block(m, i);
 	if (r < 0)
 		return r;
 	drop_empty(m->blocks);
@@ -424,7 +425,7 @@ int diff_blocks_new(struct diff_blocks **ret, const struct comparison *with, dou
 		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
 	drop_small(blocks, percent_limit);
 	for (size_t i = 0; i < blocks->n_rows; i++)
-		blocks->n_moved += blocks->rows[i].moved;
+		blocks->n_significant += blocks->rows[i].significant;
 	if (blocks->n_rows > 0)
 		qsort(blocks->rows, blocks->n_rows, sizeof(*blocks->rows), compare_rows);
 	*ret = TAKE_PTR(blocks);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Changes: which functions are others in the new of two profiles than in the old, and how that is
- * known.
+ * Detects the functions that were changed between two profiles, and by what evidence.
  */
 #pragma once
 
@@ -13,52 +12,52 @@
 
 enum change {
 	CHANGE_NONE,
-	CHANGE_NAMED,  /* somebody said so */
-	CHANGE_SOURCE, /* a line of it is another */
-	CHANGE_CODE, /* its fingerprint is another, or where there is none its size; of several of a
-		      * name any */
+	CHANGE_NAMED,  /* the user said so */
+	CHANGE_SOURCE, /* a line of it was changed */
+	CHANGE_CODE,   /* its fingerprint differs; without fingerprints, its size */
 };
 
 struct change_detector;
 
 struct change_detector_settings {
 	const struct profile_source *sources[N_SIDES];
-	const struct object_match *pairing;
+	const struct object_match *objects;
 	struct line_map *map; /* or NULL */
-	const char *const
-		*named; /* functions that are taken for changed: profile_symbol_matches() */
+	/* functions that the user says were changed: see profile_symbol_matches() */
+	const char *const *named;
 	size_t n_named;
 };
 
 /* All of @settings is borrowed. -ENOMEM. */
 int change_detector_new(struct change_detector **ret,
 			const struct change_detector_settings *settings);
-struct change_detector *change_detector_free(struct change_detector *changes);
+struct change_detector *change_detector_free(struct change_detector *detector);
 DEFINE_CLEANUP(struct change_detector *, change_detector_free);
 
 /*
- * What is known of functions, by the number of their thing and their name on either side (clones
- * are as what they are clones of); or -errno and @fault where sources could not be compared.
+ * The enum change of the functions called @name, on either side and with or without a compiler
+ * suffix, in the object identity @number. CHANGE_CODE if any of several functions of one name was
+ * changed. -errno and @fault where the sources cannot be compared.
  */
-int change_detector_find(struct change_detector *changes, uint32_t number, const char *name,
+int change_detector_find(struct change_detector *detector, uint32_t number, const char *name,
 			 struct fault *fault);
 
-/* A function of one side, as namesakes.h tells it from others of its name. */
+/* A function of one side, distinguished from others of its name: see function-match.h. */
 struct change_detector_function {
-	enum change change; /* of the code: of this very function */
+	enum change change; /* CHANGE_CODE: of this very function */
 	const struct profile_function *own, *other;
 };
 
 /*
- * The same of @function, which is one of side @side of what is compared; what is in *@ret is
+ * The same for @function, a function of the profile of side @side. The pointers in *@ret are
  * borrowed. 0, or -errno and @fault.
  */
-int change_detector_find_function(struct change_detector *changes, enum side side, uint32_t number,
+int change_detector_find_function(struct change_detector *detector, enum side side, uint32_t number,
 				  const struct profile_function *function,
 				  struct change_detector_function *ret, struct fault *fault);
 
-/* Whether there is any function on either side that may be named so. */
-bool change_detector_knows(const struct change_detector *changes, const char *named);
+/* Whether either side has a function that @named may mean. */
+bool change_detector_has_function(const struct change_detector *detector, const char *named);
 
-/* "code", "source", "named"; NULL of none. */
+/* "code", "source", "named"; NULL for CHANGE_NONE. */
 const char *change_name(enum change change);

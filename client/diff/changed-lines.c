@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An instruction that was changed changes the line it is of itself, not those from where that was
- * inlined; but one is changed with any of the lines that led to it.
+ * A changed instruction changes its innermost line, not the lines of the calls that were inlined
+ * there. But an instruction is changed if any of its lines is, innermost or not.
  */
 #include "client/diff/changed-lines.h"
 
@@ -40,7 +40,7 @@ static bool has_line(const struct lines *lines, const struct line *line)
 	return false;
 }
 
-/* The lines of the instruction, innermost first: how many, 0 where none is known, or -ENOMEM. */
+/* The lines of the instruction, innermost first. Returns their number, or -ENOMEM. */
 static int find_lines(const struct changed_code *code, size_t offset, struct strings *strings,
 		      struct line ret[MAX_FRAMES])
 {

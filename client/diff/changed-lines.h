@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source lines of a function whose code is another, where only the code tells: of such a line some
- * instructions may be as they were, but the line was changed all the same, as whoever has the
- * sources would say.
+ * Changed source lines of a function with changed code, found from the code alone. A changed line
+ * may have unchanged instructions; they count as changed, as they would with the sources.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 
 #include "common/symbol/symbolizer.h"
 
-/* A function on one side, as code_align_functions() compared it with the other. */
+/* A function of one side, and its alignment with the other by code_align_functions(). */
 struct changed_code {
 	struct symbolizer *symbolizer;
 	const struct profile_object *object;
@@ -22,9 +21,9 @@ struct changed_code {
 };
 
 /*
- * (*@ret)[i], for the caller to free, is whether the instruction at offset i of @own is of a line
- * of which, there or where it is in @other, any instruction is only on one side. Without debug
- * information only those are that are so themselves. 0 or -ENOMEM.
+ * (*@ret)[i] is whether the instruction at offset i of @own belongs to a changed line: one with an
+ * instruction that only one side has. Without debug information only such instructions themselves
+ * are changed. The caller frees *@ret. 0 or -ENOMEM.
  */
 int changed_lines_find(bool **ret, const struct changed_code *own,
 		       const struct changed_code *other);

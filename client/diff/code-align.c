@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A longest common subsequence of instructions, by the table of Wagner and Fischer (J. ACM 21,
- * 1974), of what is between the beginning and the end that both have alike. Instructions are
- * compared without distances and addresses; a branch within the function that leads to another
- * instruction than before is another one.
+ * The longest common subsequence of instructions between the common beginning and the common end,
+ * by the table of Wagner and Fischer (J. ACM 21, 1974). Instructions are compared without distances
+ * and addresses; but a branch within the function must lead to the same instruction.
  *
- * Of what is too long for the table nothing is taken for the same.
+ * Limit: if the middle is too long for the table, it counts as changed.
  */
 #include "client/diff/code-align.h"
 
@@ -70,8 +69,8 @@ static bool same(const struct op *a, const struct op *b)
 	       memcmp(a->fixed, b->fixed, a->size) == 0;
 }
 
-/* @n and @m instructions from @a and @b on; table[i][k] is what those from i and k on have in
- * common. */
+/* @n and @m instructions from @a and @b on; table[i][k] is the length of the longest common
+ * subsequence from i and k on. */
 static int align_table(uint32_t *to, const struct op *a, size_t n, const struct op *b, size_t m)
 {
 	_cleanup_free_ uint16_t *table = NULL;
@@ -131,7 +130,7 @@ static int align_ops(uint32_t *to, const struct ops *a, const struct ops *b)
 	return r;
 }
 
-/* Nothing is the same yet. */
+/* Until they are aligned, all instructions are ALIGN_NONE. */
 static void mark_starts(uint32_t *to, size_t n, const struct ops *ops)
 {
 	for (size_t i = 0; i < n; i++)

@@ -11,24 +11,24 @@ struct comparison *comparison_free(struct comparison *comparison)
 {
 	if (!comparison)
 		return NULL;
-	address_map_free(comparison->counterparts);
-	change_detector_free(comparison->changes);
+	address_map_free(comparison->addresses);
+	change_detector_free(comparison->detector);
 	line_map_free(comparison->map);
-	object_match_free(comparison->pairing);
+	object_match_free(comparison->objects);
 	for (int side = 0; side < N_SIDES; side++)
 		free(comparison->numbers[side]);
 	free(comparison);
 	return NULL;
 }
 
-static int pair(struct comparison *comparison)
+static int match_objects(struct comparison *comparison)
 {
 	const struct profile *profiles[N_SIDES] = { comparison->sources[SIDE_OLD]->shown,
 						    comparison->sources[SIDE_NEW]->shown };
-	int r = object_match_new(&comparison->pairing, profiles);
+	int r = object_match_new(&comparison->objects, profiles);
 
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
-		r = object_match_number(comparison->pairing, side, profiles[side],
+		r = object_match_number(comparison->objects, side, profiles[side],
 					&comparison->numbers[side]);
 	return r;
 }
@@ -36,7 +36,7 @@ static int pair(struct comparison *comparison)
 static int find_changes(struct comparison *comparison, const struct comparison_settings *settings)
 {
 	struct change_detector_settings detection = {
-		.pairing = comparison->pairing,
+		.objects = comparison->objects,
 		.map = comparison->map,
 		.named = settings->changed,
 		.n_named = settings->n_changed,
@@ -44,10 +44,10 @@ static int find_changes(struct comparison *comparison, const struct comparison_s
 	int r;
 
 	memcpy(detection.sources, comparison->sources, sizeof(detection.sources));
-	r = change_detector_new(&comparison->changes, &detection);
+	r = change_detector_new(&comparison->detector, &detection);
 	return r < 0 ? r :
-		       address_map_new(&comparison->counterparts, comparison->sources,
-				       comparison->pairing, comparison->changes, comparison->map);
+		       address_map_new(&comparison->addresses, comparison->sources,
+				       comparison->objects, comparison->detector, comparison->map);
 }
 
 int comparison_new(struct comparison **ret, const struct profile_source *const sources[N_SIDES],
@@ -63,7 +63,7 @@ int comparison_new(struct comparison **ret, const struct profile_source *const s
 		r = line_map_new(&comparison->map, settings->before, settings->after, fault);
 	if (r < 0)
 		return r;
-	r = pair(comparison);
+	r = match_objects(comparison);
 	if (r >= 0)
 		r = find_changes(comparison, settings);
 	if (r < 0)
@@ -82,7 +82,8 @@ static bool same_object(const struct profile_object *a, const struct profile_obj
 	       strcmp(a->path, b->path) == 0;
 }
 
-/* The objects of both are in one order but for those that the part does not have. */
+/* A part has the objects of the whole in the same order, though not all, so the search continues at
+ * @from. */
 static uint32_t find_object(const struct profile *whole, const struct profile_object *object,
 			    size_t from)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A comparison: two sources, and all that tells what of the one is what of the other.
+ * A comparison: two sources, and how their objects, functions and addresses match.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ struct comparison_settings {
 
 struct comparison {
 	const struct profile_source *sources[N_SIDES];
-	struct object_match *pairing;
-	uint32_t *numbers[N_SIDES]; /* of things, by the object of source.shown */
-	struct line_map *map;       /* NULL where no sources were given */
-	struct change_detector *changes;
-	struct address_map *counterparts;
+	struct object_match *objects;
+	uint32_t *numbers[N_SIDES]; /* of identities, by the object of source.shown */
+	struct line_map *map;       /* NULL without sources */
+	struct change_detector *detector;
+	struct address_map *addresses;
 };
 
 /* Borrows @sources and what @settings point to. 0, or -errno and @fault. */
@@ -33,8 +33,8 @@ struct comparison *comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(struct comparison *, comparison_free);
 
 /*
- * (*@ret)[i] is the object of that side's whole that object i of part @part is, PROFILE_NONE where
- * it has none; for the caller to free. -ENOMEM.
+ * (*@ret)[i] is the number of object i of part @part in that side's whole profile, or PROFILE_NONE.
+ * The caller frees *@ret. -ENOMEM.
  */
 int comparison_map_part(const struct comparison *comparison, enum side side, size_t part,
 			uint32_t **ret);

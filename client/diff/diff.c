@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What blocks and streams have less of is not worth a look, where nobody said otherwise. */
+/* Percent, of blocks and streams. */
 #define DEFAULT_LIMIT 0.5
 
 static bool is_clock(const struct profile_source *source)
@@ -15,7 +15,7 @@ static bool is_clock(const struct profile_source *source)
 	return event && (strstr(event, "cpu-clock") || strstr(event, "task-clock"));
 }
 
-/* How long its name is without ":u" or, of "cpu/cycles/u", the "u". */
+/* The length of the name without modifiers: without ":u" of "cycles:u", "u" of "cpu/cycles/u". */
 static size_t event_length(const char *event)
 {
 	static const char modifiers[] = "ukhGHIpPSDWe";
@@ -28,7 +28,7 @@ static size_t event_length(const char *event)
 	return event[end - 1] == ':' ? end - 1 : end;
 }
 
-/* Of what is not known nothing is said. */
+/* An unknown event counts as the same. */
 static bool is_same_event(const char *a, const char *b)
 {
 	size_t n;
@@ -39,7 +39,7 @@ static bool is_same_event(const char *a, const char *b)
 	return n == event_length(b) && memcmp(a, b, n) == 0;
 }
 
-static double seconds_of(const struct profile_source *source)
+static double get_seconds(const struct profile_source *source)
 {
 	const struct profile_info *info = &source->all->info;
 	double seconds = 0;
@@ -59,14 +59,14 @@ static void describe_side(struct diff *diff, enum side which, const struct profi
 	*side = (struct diff_side){
 		.source = source,
 		.places = { .profile = source->shown, .symbolizer = source->symbolizer },
-		.seconds = seconds_of(source),
+		.seconds = get_seconds(source),
 		.per_second = -1,
 	};
 	if (side->seconds > 0 && diff->same_event)
 		side->per_second = weight / side->seconds;
 }
 
-static double limit_of(const struct diff_settings *settings)
+static double choose_limit(const struct diff_settings *settings)
 {
 	if (settings->all)
 		return 0;
@@ -78,7 +78,7 @@ static double limit_of(const struct diff_settings *settings)
 static int compare(struct diff *diff, const struct comparison *with,
 		   const struct diff_settings *settings, struct fault *fault)
 {
-	double limit = limit_of(settings);
+	double limit = choose_limit(settings);
 	int r;
 
 	if (diff->by == VIEW_BLOCK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What `branchctl diff` shows, before it is written: two sources, and the rows of one view of both.
+ * The result of `branchctl diff` before it is rendered: two sources, and the rows of one view of
+ * both.
  */
 #pragma once
 
@@ -14,9 +15,9 @@
 #include "client/view/place.h"
 
 /*
- * Parts of a range of windows by which its noise is measured: more would be shorter, and less
- * independent of each other (batch means; Schmeiser, Operations Research 30, 1982, has 10 to 30 of
- * them).
+ * Noise is measured by the variation among that many parts of a range of windows. More parts would
+ * be shorter and less independent of each other (batch means; Schmeiser, Operations Research 30,
+ * 1982, recommends 10 to 30).
  */
 #define DIFF_PARTS 12
 
@@ -34,18 +35,18 @@ struct diff_side {
 	const struct profile_source *source;
 	struct places places;
 	double seconds;    /* 0 where unknown */
-	double per_second; /* of all of it: events, of a clock seconds; negative where unknown */
+	double per_second; /* of all samples: events, or CPU seconds; negative where unknown */
 };
 
 struct diff {
 	enum view_by by;
 	struct diff_side sides[N_SIDES];
-	bool same_event; /* apart from its modifiers; else nothing is known of a second */
-	bool is_clock;   /* per_second is CPU time */
-	size_t n_compared, n_rows, n_shown; /* rows: the second is without those below the limit */
-	size_t n_each;                      /* of streams: so many are shown of each section */
+	bool same_event;                    /* apart from modifiers; else per_second is unknown */
+	bool is_clock;                      /* per_second is CPU time */
+	size_t n_compared, n_rows, n_shown; /* rows: all, without those below the limit, shown */
+	size_t n_each;                      /* streams shown of each section, at most */
 
-	/* one of these, by the view */
+	/* one of them, by the view */
 	struct diff_shares *shares;
 	struct diff_blocks *blocks;
 	struct diff_streams *streams;

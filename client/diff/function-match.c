@@ -7,27 +7,26 @@
 
 #include "common/util/array.h"
 
-typedef bool (*function_matches_agree)(const struct profile_function *a,
-				       const struct profile_function *b);
+typedef bool (*agree_function)(const struct profile_function *a, const struct profile_function *b);
 
-int function_matches_add(struct function_matches *namesakes, enum side side,
+int function_matches_add(struct function_matches *matches, enum side side,
 			 const struct profile_function *function)
 {
-	struct function_match **rows = &namesakes->rows[side];
-	size_t n = namesakes->n[side];
+	struct function_match **rows = &matches->rows[side];
+	size_t n = matches->n[side];
 
-	if (ARRAY_RESERVE(rows, &namesakes->cap[side], n + 1) < 0)
+	if (ARRAY_RESERVE(rows, &matches->cap[side], n + 1) < 0)
 		return -ENOMEM;
 	(*rows)[n] = (struct function_match){ .function = function, .own = function };
-	namesakes->n[side]++;
+	matches->n[side]++;
 	return 0;
 }
 
-void function_matches_done(struct function_matches *namesakes)
+void function_matches_done(struct function_matches *matches)
 {
 	for (int side = 0; side < N_SIDES; side++)
-		free(namesakes->rows[side]);
-	*namesakes = (struct function_matches){};
+		free(matches->rows[side]);
+	*matches = (struct function_matches){};
 }
 
 static bool is_same_code(const struct profile_function *a, const struct profile_function *b)
@@ -40,7 +39,7 @@ static bool is_same_size(const struct profile_function *a, const struct profile_
 	return (a->fingerprint == 0 || b->fingerprint == 0) && a->size == b->size;
 }
 
-static bool is_left(const struct profile_function *a, const struct profile_function *b)
+static bool agrees_always(const struct profile_function *a, const struct profile_function *b)
 {
 	(void)a;
 	(void)b;
@@ -65,14 +64,13 @@ static bool is_free(const struct function_match *row)
 	return stands_for_itself(row) && !row->other;
 }
 
-/* Of those that have nothing yet, each with the first on the other side that it agrees with. */
-static void pair(struct function_matches *namesakes, function_matches_agree agree, bool changed)
+/* Pairs each unmatched function with the first unmatched one of the other side that agrees. */
+static void pair(struct function_matches *matches, agree_function agree, bool changed)
 {
-	struct function_match *rows = namesakes->rows[SIDE_OLD],
-			      *others = namesakes->rows[SIDE_NEW];
+	struct function_match *rows = matches->rows[SIDE_OLD], *others = matches->rows[SIDE_NEW];
 
-	for (size_t i = 0; i < namesakes->n[SIDE_OLD]; i++)
-		for (size_t k = 0; k < namesakes->n[SIDE_NEW] && is_free(&rows[i]); k++) {
+	for (size_t i = 0; i < matches->n[SIDE_OLD]; i++)
+		for (size_t k = 0; k < matches->n[SIDE_NEW] && is_free(&rows[i]); k++) {
 			if (!is_free(&others[k]) || !agree(rows[i].function, others[k].function))
 				continue;
 			rows[i].other = others[k].function;
@@ -81,45 +79,44 @@ static void pair(struct function_matches *namesakes, function_matches_agree agre
 		}
 }
 
-static void follow_first(struct function_matches *namesakes, enum side side)
+static void follow_first(struct function_matches *matches, enum side side)
 {
-	for (size_t i = 0; i < namesakes->n[side]; i++) {
-		struct function_match *row = &namesakes->rows[side][i];
-		const struct function_match *first =
-			function_matches_find(namesakes, side, row->own);
+	for (size_t i = 0; i < matches->n[side]; i++) {
+		struct function_match *row = &matches->rows[side][i];
+		const struct function_match *first = function_matches_find(matches, side, row->own);
 
 		row->other = first->other;
 		row->changed = first->changed;
 	}
 }
 
-void function_matches_match(struct function_matches *namesakes)
+void function_matches_match(struct function_matches *matches)
 {
 	for (int side = 0; side < N_SIDES; side++)
-		find_first(namesakes->rows[side], namesakes->n[side]);
-	pair(namesakes, is_same_code, false);
-	pair(namesakes, is_same_size, false);
-	pair(namesakes, is_left, true);
+		find_first(matches->rows[side], matches->n[side]);
+	pair(matches, is_same_code, false);
+	pair(matches, is_same_size, false);
+	pair(matches, agrees_always, true);
 	for (int side = 0; side < N_SIDES; side++)
-		follow_first(namesakes, side);
+		follow_first(matches, side);
 }
 
-const struct function_match *function_matches_find(const struct function_matches *namesakes,
+const struct function_match *function_matches_find(const struct function_matches *matches,
 						   enum side side,
 						   const struct profile_function *function)
 {
-	const struct function_match *row = namesakes->rows[side];
+	const struct function_match *row = matches->rows[side];
 
-	while (row < namesakes->rows[side] + namesakes->n[side] && row->function != function)
+	while (row < matches->rows[side] + matches->n[side] && row->function != function)
 		row++;
-	assert(row < namesakes->rows[side] + namesakes->n[side]);
+	assert(row < matches->rows[side] + matches->n[side]);
 	return row;
 }
 
-bool function_matches_changed(const struct function_matches *namesakes)
+bool function_matches_changed(const struct function_matches *matches)
 {
-	for (size_t i = 0; i < namesakes->n[SIDE_OLD]; i++)
-		if (namesakes->rows[SIDE_OLD][i].changed)
+	for (size_t i = 0; i < matches->n[SIDE_OLD]; i++)
+		if (matches->rows[SIDE_OLD][i].changed)
 			return true;
 	return false;
 }

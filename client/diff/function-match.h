@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Namesakes: the functions of one name in the old and in the new of two programs, and which of the
- * old is which of the new. A name may stand for several, as static functions of several files do.
+ * Matches the functions of one name in two versions of a program. Several functions may have one
+ * name, such as static functions of several files.
  *
- * Functions of one side with one fingerprint are taken for one, the first. Of the two sides those
- * of one fingerprint go together; then, where one of the two has no fingerprint, those of one size;
- * then what is left, in its order.
+ * Functions of one side with equal fingerprints count as one, the first. Functions of the two sides
+ * match by fingerprint; then, where one of the two has no fingerprint, by size; then in their
+ * order.
  */
 #pragma once
 
@@ -17,9 +17,9 @@
 
 struct function_match {
 	const struct profile_function *function;
-	const struct profile_function *own;   /* what it is taken for, on its own side */
-	const struct profile_function *other; /* what that is on the other, or NULL: nothing */
-	bool changed;                         /* it is, but with other code */
+	const struct profile_function *own;   /* the first of its side with the same fingerprint */
+	const struct profile_function *other; /* its match on the other side, or NULL */
+	bool changed;                         /* the match has different code */
 };
 
 struct function_matches {
@@ -27,18 +27,18 @@ struct function_matches {
 	size_t n[N_SIDES], cap[N_SIDES];
 };
 
-/* All zeroes is one without any. @function is borrowed. 0 or -ENOMEM. */
-int function_matches_add(struct function_matches *namesakes, enum side side,
+/* An empty struct is all zeroes. @function is borrowed. 0 or -ENOMEM. */
+int function_matches_add(struct function_matches *matches, enum side side,
 			 const struct profile_function *function);
-void function_matches_done(struct function_matches *namesakes);
+void function_matches_done(struct function_matches *matches);
 
-/* To be called when all are there: fills in the rest of each. */
-void function_matches_match(struct function_matches *namesakes);
+/* Call it once all functions are added: fills in the other fields of each. */
+void function_matches_match(struct function_matches *matches);
 
-/* The row of @function; it must be there. */
-const struct function_match *function_matches_find(const struct function_matches *namesakes,
+/* The row of @function, which must have been added. */
+const struct function_match *function_matches_find(const struct function_matches *matches,
 						   enum side side,
 						   const struct profile_function *function);
 
-/* True if any is there with other code. */
-bool function_matches_changed(const struct function_matches *namesakes);
+/* True if any function of the old side matches one with different code. */
+bool function_matches_changed(const struct function_matches *matches);

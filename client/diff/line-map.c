@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What diff(1) prints in its normal form are hunks, "12,15c12,14": lines of the one file that
- * became lines of the other. All between them is the same, moved by as many lines as the hunks
- * before have added.
+ * diff(1) prints hunks in its normal format, "12,15c12,14": lines of the one file that became lines
+ * of the other. The lines between hunks are equal, moved by the number of lines that the hunks
+ * before them added.
  */
 #include "client/diff/line-map.h"
 
@@ -25,13 +25,12 @@
 
 extern char **environ;
 
-/* Lines from @start[] on, @n[] of them, became each other; of none @start is the line they would
- * follow. */
+/* On each side n[] lines from start[] on. If n[] is 0, the lines would follow line start[]. */
 struct hunk {
 	uint32_t start[N_SIDES], n[N_SIDES];
 };
 
-/* Files of one path below the two folders. */
+/* The files of one path below the two folders. */
 struct compared {
 	char *path; /* below the folders */
 	bool there[N_SIDES];
@@ -40,8 +39,8 @@ struct compared {
 	UT_hash_handle hh;
 };
 
-/* A file as the debug information calls it. */
-struct called {
+/* A file by its name in the debug information. */
+struct named_file {
 	char *name;
 	struct compared *compared; /* NULL: not below the folder */
 	UT_hash_handle hh;
@@ -50,7 +49,7 @@ struct called {
 struct line_map {
 	const char *folders[N_SIDES];
 	struct compared *compared;
-	struct called *called[N_SIDES];
+	struct named_file *files[N_SIDES];
 };
 
 static int check_folder(const char *path, const char *option, struct fault *fault)
@@ -60,8 +59,9 @@ static int check_folder(const char *path, const char *option, struct fault *faul
 	if (stat(path, &st) < 0)
 		return fault_set(fault, -errno, "%s %s: %s", option, path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return fault_set(fault, -ENOTDIR, "%s %s: give the folder that the sources are in",
-				 option, path);
+		return fault_set(fault, -ENOTDIR,
+				 "%s %s: not a folder; give the folder with the sources", option,
+				 path);
 	return 0;
 }
 
@@ -96,28 +96,28 @@ static struct compared *compared_free(struct compared *compared)
 
 DEFINE_CLEANUP(struct compared *, compared_free);
 
-static struct called *called_free(struct called *called)
+static struct named_file *named_file_free(struct named_file *file)
 {
-	if (!called)
+	if (!file)
 		return NULL;
-	free(called->name);
-	free(called);
+	free(file->name);
+	free(file);
 	return NULL;
 }
 
-DEFINE_CLEANUP(struct called *, called_free);
+DEFINE_CLEANUP(struct named_file *, named_file_free);
 
 struct line_map *line_map_free(struct line_map *map)
 {
 	struct compared *compared, *next_compared;
-	struct called *called, *next_called;
+	struct named_file *file, *next_file;
 
 	if (!map)
 		return NULL;
 	for (int side = 0; side < N_SIDES; side++)
-		HASH_ITER(hh, map->called[side], called, next_called) {
-			HASH_DEL(map->called[side], called);
-			called_free(called);
+		HASH_ITER(hh, map->files[side], file, next_file) {
+			HASH_DEL(map->files[side], file);
+			named_file_free(file);
 		}
 	HASH_ITER(hh, map->compared, compared, next_compared) {
 		HASH_DEL(map->compared, compared);
@@ -145,7 +145,7 @@ static int is_file(const char *folder, const char *path)
 	return stat(joined, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The longest end of @name that is a file below @folder: 1 and *@ret, 0 where none is, -ENOMEM. */
+/* The longest end of @name that is a file below @folder: 1 and *@ret; 0; or -ENOMEM. */
 static int find_below(const char *folder, const char *name, const char **ret)
 {
 	int r = 0;
@@ -160,7 +160,7 @@ static int find_below(const char *folder, const char *name, const char **ret)
 	return r;
 }
 
-/* "12,15c12,14" and its kin; false of any other line. */
+/* "12,15c12,14", "12a13" or "12d11"; false for any other line. */
 static bool parse_hunk(const char *line, struct hunk *ret)
 {
 	uint32_t first[N_SIDES], last[N_SIDES];
@@ -205,7 +205,7 @@ static int read_hunks(struct compared *compared, FILE *f)
 	return 0;
 }
 
-/* Starts diff(1); what it prints can be read from *@ret. */
+/* Starts diff(1); its output can be read from *@ret. */
 static int start_diff(const char *const paths[N_SIDES], pid_t *ret_pid, FILE **ret)
 {
 	char *const arguments[] = { (char *)"diff",          (char *)"--text",        (char *)"--",
@@ -241,10 +241,9 @@ static int run_diff(struct compared *compared, const char *const paths[N_SIDES],
 	r = start_diff(paths, &pid, &f);
 	if (r == -ENOENT)
 		return fault_set(fault, -EIO,
-				 "--before and --after need diff(1), which is not "
-				 "installed: it is in diffutils");
+				 "--before and --after need diff(1); install diffutils");
 	if (r < 0)
-		return fault_set(fault, r, "diff could not be run: %s", strerror(-r));
+		return fault_set(fault, r, "cannot run diff: %s", strerror(-r));
 	r = read_hunks(compared, f);
 	fclose(f);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -252,7 +251,7 @@ static int run_diff(struct compared *compared, const char *const paths[N_SIDES],
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
-		return fault_set(fault, -EIO, "diff could not compare %s and %s", paths[SIDE_OLD],
+		return fault_set(fault, -EIO, "diff cannot compare %s and %s", paths[SIDE_OLD],
 				 paths[SIDE_NEW]);
 	return 0;
 }
@@ -298,18 +297,18 @@ static int get_compared(struct line_map *map, const char *path, struct compared 
 	return 0;
 }
 
-/* *@ret is NULL where there is no such file below the folder of that side. */
+/* *@ret is NULL where the folder of that side does not have the file. */
 static int find_file(struct line_map *map, enum side side, const char *name, struct compared **ret,
 		     struct fault *fault)
 {
-	_cleanup_(called_freep) struct called *new = NULL;
-	struct called *called;
+	_cleanup_(named_file_freep) struct named_file *new = NULL;
+	struct named_file *file;
 	const char *path;
 	int r;
 
-	HASH_FIND_STR(map->called[side], name, called);
-	if (called) {
-		*ret = called->compared;
+	HASH_FIND_STR(map->files[side], name, file);
+	if (file) {
+		*ret = file->compared;
 		return 0;
 	}
 	new = calloc(1, sizeof(*new));
@@ -320,14 +319,14 @@ static int find_file(struct line_map *map, enum side side, const char *name, str
 		r = get_compared(map, path, &new->compared, fault);
 	if (r < 0)
 		return r == -ENOMEM ? fault_set(fault, r, "out of memory") : r;
-	HASH_ADD_KEYPTR(hh, map->called[side], new->name, strlen(new->name), new);
+	HASH_ADD_KEYPTR(hh, map->files[side], new->name, strlen(new->name), new);
 	if (!new->hh.tbl)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	*ret = TAKE_PTR(new)->compared;
 	return 0;
 }
 
-/* The line of the other side, or 0 where it is within a hunk. */
+/* The line on the other side, or 0 if a hunk changed it. */
 static uint32_t follow(const struct compared *compared, enum side side, uint32_t line)
 {
 	enum side other = side == SIDE_OLD ? SIDE_NEW : SIDE_OLD;
@@ -336,7 +335,7 @@ static uint32_t follow(const struct compared *compared, enum side side, uint32_t
 	for (size_t i = 0; i < compared->n_hunks; i++) {
 		const struct hunk *hunk = &compared->hunks[i];
 
-		/* of no lines: those that follow start[] come after it */
+		/* where n[] is 0, the hunk comes after line start[] */
 		if (line < hunk->start[side] + (hunk->n[side] == 0))
 			break;
 		if (line < hunk->start[side] + hunk->n[side])
@@ -346,23 +345,24 @@ static uint32_t follow(const struct compared *compared, enum side side, uint32_t
 	return line + added;
 }
 
-int line_map_find(struct line_map *map, enum side side, const char *file, uint32_t line,
-		  const char **ret_file, uint32_t *ret_line, struct fault *fault)
+int line_map_find(struct line_map *map, enum side side, struct source_line line,
+		  struct source_line *ret, struct fault *fault)
 {
 	struct compared *compared = NULL;
+	uint32_t number;
 	int r;
 
-	r = find_file(map, side, file, &compared, fault);
+	r = find_file(map, side, line.file, &compared, fault);
 	if (r < 0)
 		return r;
 	if (!compared)
 		return -ENOENT;
-	*ret_file = compared->path;
+	ret->file = compared->path;
 	if (!compared->there[SIDE_OLD] || !compared->there[SIDE_NEW])
 		return 0;
-	line = follow(compared, side, line);
-	if (line == 0)
+	number = follow(compared, side, line.number);
+	if (number == 0)
 		return 0;
-	*ret_line = line;
+	ret->number = number;
 	return 1;
 }

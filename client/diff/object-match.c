@@ -13,65 +13,65 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* Functions that two programs must have in common, and the share of the smaller one's they must be.
- */
+/* Two programs match if they have this many functions in common, and this share of the functions of
+ * the smaller one. */
 #define MIN_COMMON       2
 #define MIN_COMMON_SHARE 0.5
 
 /* One side's objects of one kind and path. */
-struct thing {
+struct identity {
 	enum object_kind kind;
 	const char *path;
 	const char *stem; /* of the path: the last component without a version */
 	uint64_t samples;
-	uint32_t number;        /* PROFILE_NONE: not given yet */
-	const char **functions; /* of a program: names, each once, sorted by address */
+	uint32_t number;        /* PROFILE_NONE: none yet */
+	const char **functions; /* a program's: interned names, each once, sorted by pointer */
 	size_t n_functions, cap_functions;
 	bool is_program;
 };
 
-/* An object as it is looked up: its kind and path, or its kind and build-id. */
-struct symbol_cache {
+/* The key to look an object up by: kind and path, or kind and build-id. */
+struct identity_key {
 	char *key;
-	uint32_t thing;
+	uint32_t identity;
 	UT_hash_handle hh;
 };
 
-struct things {
+struct identities {
 	const struct profile *profile;
-	struct thing *rows;
+	struct identity *rows;
 	size_t n, cap;
-	struct symbol_cache *known;
+	struct identity_key *keys;
 };
 
 struct object_match {
-	struct things sides[N_SIDES];
-	struct strings *strings; /* of both, so that equal ones are equal pointers */
+	struct identities sides[N_SIDES];
+	struct strings *strings; /* of both sides: equal strings are equal pointers */
 	uint32_t n_numbers;
 };
 
-static void things_done(struct things *things)
+static void identities_done(struct identities *identities)
 {
-	struct symbol_cache *known, *next;
+	struct identity_key *found, *next;
 
-	HASH_ITER(hh, things->known, known, next) {
-		HASH_DEL(things->known, known);
-		free(known->key);
-		free(known);
+	HASH_ITER(hh, identities->keys, found, next) {
+		HASH_DEL(identities->keys, found);
+		free(found->key);
+		free(found);
 	}
-	for (size_t i = 0; i < things->n; i++)
-		free(things->rows[i].functions);
-	free(things->rows);
+	for (size_t i = 0; i < identities->n; i++)
+		free(identities->rows[i].functions);
+	free(identities->rows);
 }
 
-struct object_match *object_match_free(struct object_match *pairing)
+struct object_match *object_match_free(struct object_match *match)
 {
-	if (!pairing)
+	if (!match)
 		return NULL;
 	for (int side = 0; side < N_SIDES; side++)
-		things_done(&pairing->sides[side]);
-	strings_free(pairing->strings);
-	free(pairing);
+		identities_done(&match->sides[side]);
+	strings_free(match->strings);
+	free(match);
 	return NULL;
 }
 
@@ -94,35 +94,35 @@ static char *build_id_key(const struct profile_object *object)
 	return asprintf(&key, "%d:%s", object->kind, hex) < 0 ? NULL : key;
 }
 
-static const struct symbol_cache *find_known(const struct things *things, const char *key)
+static const struct identity_key *find_key(const struct identities *identities, const char *key)
 {
-	struct symbol_cache *known;
+	struct identity_key *found;
 
-	HASH_FIND_STR(things->known, key, known);
-	return known;
+	HASH_FIND_STR(identities->keys, key, found);
+	return found;
 }
 
-/* Takes @key, and passes over an empty one and one that is there already. */
-static int add_known(struct things *things, char *key, uint32_t thing)
+/* Takes @key. Ignores an empty key, and one that exists. */
+static int add_key(struct identities *identities, char *key, uint32_t identity)
 {
-	struct symbol_cache *known;
+	struct identity_key *found;
 
-	if (key && (key[0] == '\0' || find_known(things, key))) {
+	if (key && (key[0] == '\0' || find_key(identities, key))) {
 		free(key);
 		return 0;
 	}
-	known = key ? calloc(1, sizeof(*known)) : NULL;
-	if (!known) {
+	found = key ? calloc(1, sizeof(*found)) : NULL;
+	if (!found) {
 		free(key);
 		return -ENOMEM;
 	}
-	known->key = key;
-	known->thing = thing;
-	HASH_ADD_KEYPTR(hh, things->known, known->key, strlen(known->key), known);
-	if (known->hh.tbl)
+	found->key = key;
+	found->identity = identity;
+	HASH_ADD_KEYPTR(hh, identities->keys, found->key, strlen(found->key), found);
+	if (found->hh.tbl)
 		return 0;
-	free(known->key);
-	free(known);
+	free(found->key);
+	free(found);
 	return -ENOMEM;
 }
 
@@ -133,7 +133,7 @@ static const char *last_component(const char *path)
 	return slash && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* "libdemo" of "/usr/lib/libdemo-1.2.so" and of "libdemo.so.1": nothing that tells a version. */
+/* "libdemo" of "/usr/lib/libdemo-1.2.so" and of "libdemo.so.1": without a version. */
 static const char *stem_of(struct strings *strings, const char *path)
 {
 	const char *name = last_component(path), *so = strstr(name, ".so");
@@ -146,47 +146,47 @@ static const char *stem_of(struct strings *strings, const char *path)
 	return stem ? strings_intern(strings, stem) : NULL;
 }
 
-static int64_t add_thing(struct object_match *pairing, struct things *things,
-			 const struct profile_object *object)
+static int64_t add_identity(struct object_match *match, struct identities *identities,
+			    const struct profile_object *object)
 {
-	struct thing thing = {
+	struct identity identity = {
 		.kind = object->kind,
-		.path = strings_intern(pairing->strings, object->path),
-		.stem = stem_of(pairing->strings, object->path),
+		.path = strings_intern(match->strings, object->path),
+		.stem = stem_of(match->strings, object->path),
 		.number = PROFILE_NONE,
 	};
 
-	if (!thing.path || !thing.stem ||
-	    ARRAY_RESERVE(&things->rows, &things->cap, things->n + 1) < 0)
+	if (!identity.path || !identity.stem ||
+	    ARRAY_RESERVE(&identities->rows, &identities->cap, identities->n + 1) < 0)
 		return -ENOMEM;
-	things->rows[things->n] = thing;
-	return (int64_t)things->n++;
+	identities->rows[identities->n] = identity;
+	return (int64_t)identities->n++;
 }
 
-/* The number of its row, new or not, in *@ret. */
-static int add_object(struct object_match *pairing, struct things *things,
+/* *@ret is the row of its identity, which may be new. */
+static int add_object(struct object_match *match, struct identities *identities,
 		      const struct profile_object *object, uint32_t *ret)
 {
 	_cleanup_free_ char *key = path_key(object);
-	const struct symbol_cache *known = key ? find_known(things, key) : NULL;
-	int64_t thing;
+	const struct identity_key *found = key ? find_key(identities, key) : NULL;
+	int64_t identity;
 	int r;
 
 	if (!key)
 		return -ENOMEM;
-	thing = known ? known->thing : add_thing(pairing, things, object);
-	if (thing < 0)
-		return (int)thing;
-	*ret = (uint32_t)thing;
-	r = add_known(things, TAKE_PTR(key), *ret);
-	return r < 0 ? r : add_known(things, build_id_key(object), *ret);
+	identity = found ? found->identity : add_identity(match, identities, object);
+	if (identity < 0)
+		return (int)identity;
+	*ret = (uint32_t)identity;
+	r = add_key(identities, TAKE_PTR(key), *ret);
+	return r < 0 ? r : add_key(identities, build_id_key(object), *ret);
 }
 
-/* Those that nothing was sampled in, too. */
-static int add_programs(struct object_match *pairing, struct things *things)
+/* Also programs without samples. */
+static int add_programs(struct object_match *match, struct identities *identities)
 {
-	const struct profile *profile = things->profile;
-	uint32_t thing;
+	const struct profile *profile = identities->profile;
+	uint32_t identity;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < profile->n_processes; i++) {
@@ -194,21 +194,22 @@ static int add_programs(struct object_match *pairing, struct things *things)
 
 		if (!object.path)
 			continue;
-		r = add_object(pairing, things, &object, &thing);
+		r = add_object(match, identities, &object, &identity);
 		if (r >= 0)
-			things->rows[thing].is_program = true;
+			identities->rows[identity].is_program = true;
 	}
 	return r;
 }
 
-static int add_function(struct strings *strings, struct thing *thing, const char *name)
+static int add_function(struct strings *strings, struct identity *identity, const char *name)
 {
-	if (ARRAY_RESERVE(&thing->functions, &thing->cap_functions, thing->n_functions + 1) < 0)
+	if (ARRAY_RESERVE(&identity->functions, &identity->cap_functions,
+			  identity->n_functions + 1) < 0)
 		return -ENOMEM;
 	name = strings_intern(strings, name);
 	if (!name)
 		return -ENOMEM;
-	thing->functions[thing->n_functions++] = name;
+	identity->functions[identity->n_functions++] = name;
 	return 0;
 }
 
@@ -219,73 +220,73 @@ static int compare_pointers(const void *p, const void *q)
 	return (a > b) - (a < b);
 }
 
-/* The names of programs' functions, each once, in the order of their pointers. */
-static int add_functions(struct object_match *pairing, struct things *things,
+/* The names of programs' functions, each once, sorted by pointer. */
+static int add_functions(struct object_match *match, struct identities *identities,
 			 const uint32_t *of_object)
 {
-	const struct profile *profile = things->profile;
+	const struct profile *profile = identities->profile;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
 		const struct profile_function *function = &profile->functions[i];
-		struct thing *thing = function->object == PROFILE_NONE ?
-					      NULL :
-					      &things->rows[of_object[function->object]];
+		struct identity *identity = function->object == PROFILE_NONE ?
+						    NULL :
+						    &identities->rows[of_object[function->object]];
 
-		if (thing && thing->is_program)
-			r = add_function(pairing->strings, thing, function->name);
+		if (identity && identity->is_program)
+			r = add_function(match->strings, identity, function->name);
 	}
-	for (size_t i = 0; i < things->n; i++) {
-		struct thing *thing = &things->rows[i];
+	for (size_t i = 0; i < identities->n; i++) {
+		struct identity *identity = &identities->rows[i];
 		size_t n = 0;
 
-		if (thing->n_functions > 0)
-			qsort(thing->functions, thing->n_functions, sizeof(*thing->functions),
-			      compare_pointers);
-		for (size_t k = 0; k < thing->n_functions; k++)
-			if (n == 0 || thing->functions[n - 1] != thing->functions[k])
-				thing->functions[n++] = thing->functions[k];
-		thing->n_functions = n;
+		if (identity->n_functions > 0)
+			qsort(identity->functions, identity->n_functions,
+			      sizeof(*identity->functions), compare_pointers);
+		for (size_t k = 0; k < identity->n_functions; k++)
+			if (n == 0 || identity->functions[n - 1] != identity->functions[k])
+				identity->functions[n++] = identity->functions[k];
+		identity->n_functions = n;
 	}
 	return r;
 }
 
-static int add_side(struct object_match *pairing, struct things *things)
+static int add_side(struct object_match *match, struct identities *identities)
 {
-	const struct profile *profile = things->profile;
+	const struct profile *profile = identities->profile;
 	_cleanup_free_ uint32_t *of_object = calloc(profile->n_objects + 1, sizeof(*of_object));
 	int r = of_object ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r >= 0 && i < profile->n_objects; i++)
-		r = add_object(pairing, things, &profile->objects[i], &of_object[i]);
+		r = add_object(match, identities, &profile->objects[i], &of_object[i]);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < profile->n_stacks; i++)
 		if (profile->stacks[i].frame.object != PROFILE_NONE)
-			things->rows[of_object[profile->stacks[i].frame.object]].samples +=
+			identities->rows[of_object[profile->stacks[i].frame.object]].samples +=
 				profile->stacks[i].samples;
-	r = add_programs(pairing, things);
-	return r < 0 ? r : add_functions(pairing, things, of_object);
+	r = add_programs(match, identities);
+	return r < 0 ? r : add_functions(match, identities, of_object);
 }
 
-typedef bool (*same_function)(const struct thing *a, const struct thing *b);
+typedef bool (*same_identity)(const struct identity *a, const struct identity *b);
 
-static bool same_path(const struct thing *a, const struct thing *b)
+static bool same_path(const struct identity *a, const struct identity *b)
 {
 	return a->kind == b->kind && a->path == b->path;
 }
 
-static bool same_name(const struct thing *a, const struct thing *b)
+static bool same_name(const struct identity *a, const struct identity *b)
 {
 	return a->kind == b->kind && strcmp(last_component(a->path), last_component(b->path)) == 0;
 }
 
-static bool same_stem(const struct thing *a, const struct thing *b)
+static bool same_stem(const struct identity *a, const struct identity *b)
 {
 	return a->kind == b->kind && a->stem == b->stem;
 }
 
-static bool same_functions(const struct thing *a, const struct thing *b)
+static bool same_functions(const struct identity *a, const struct identity *b)
 {
 	size_t common = 0, i = 0, k = 0, smaller = MIN(a->n_functions, b->n_functions);
 
@@ -301,164 +302,164 @@ static bool same_functions(const struct thing *a, const struct thing *b)
 	return common >= MIN_COMMON && (double)common >= MIN_COMMON_SHARE * (double)smaller;
 }
 
-static struct thing *find_partner(struct things *things, const struct thing *thing,
-				  same_function same)
+static struct identity *find_partner(struct identities *identities, const struct identity *identity,
+				     same_identity same)
 {
-	struct thing *best = NULL;
+	struct identity *best = NULL;
 
-	for (size_t i = 0; i < things->n; i++) {
-		struct thing *other = &things->rows[i];
+	for (size_t i = 0; i < identities->n; i++) {
+		struct identity *other = &identities->rows[i];
 
-		if (other->number == PROFILE_NONE && same(thing, other) &&
+		if (other->number == PROFILE_NONE && same(identity, other) &&
 		    (!best || other->samples > best->samples))
 			best = other;
 	}
 	return best;
 }
 
-static void pair(struct object_match *pairing, struct thing *a, struct thing *b)
+static void pair(struct object_match *match, struct identity *a, struct identity *b)
 {
-	a->number = b->number = pairing->n_numbers++;
+	a->number = b->number = match->n_numbers++;
 }
 
-/* @order: the old side's things, those with most samples first. */
-static void pair_by(struct object_match *pairing, const uint32_t *order, same_function same)
+/* @order: the old side's identities, those with most samples first. */
+static void pair_by(struct object_match *match, const uint32_t *order, same_identity same)
 {
-	struct things *old_things = &pairing->sides[SIDE_OLD];
+	struct identities *old_identities = &match->sides[SIDE_OLD];
 
-	for (size_t i = 0; i < old_things->n; i++) {
-		struct thing *thing = &old_things->rows[order[i]], *other;
+	for (size_t i = 0; i < old_identities->n; i++) {
+		struct identity *identity = &old_identities->rows[order[i]], *other;
 
-		if (thing->number != PROFILE_NONE)
+		if (identity->number != PROFILE_NONE)
 			continue;
-		other = find_partner(&pairing->sides[SIDE_NEW], thing, same);
+		other = find_partner(&match->sides[SIDE_NEW], identity, same);
 		if (other)
-			pair(pairing, thing, other);
+			pair(match, identity, other);
 	}
 }
 
-static int pair_by_build_id(struct object_match *pairing)
+static int pair_by_build_id(struct object_match *match)
 {
-	struct things *old_things = &pairing->sides[SIDE_OLD];
-	const struct profile *profile = pairing->sides[SIDE_NEW].profile;
+	struct identities *old_identities = &match->sides[SIDE_OLD];
+	const struct profile *profile = match->sides[SIDE_NEW].profile;
 
 	for (size_t i = 0; i < profile->n_objects; i++) {
 		_cleanup_free_ char *key = build_id_key(&profile->objects[i]);
 		_cleanup_free_ char *path = path_key(&profile->objects[i]);
-		const struct symbol_cache *known;
-		struct thing *thing, *other;
+		const struct identity_key *found;
+		struct identity *identity, *other;
 
 		if (!key || !path)
 			return -ENOMEM;
-		known = find_known(old_things, key);
-		if (!known)
+		found = find_key(old_identities, key);
+		if (!found)
 			continue;
-		thing = &old_things->rows[known->thing];
-		other = &pairing->sides[SIDE_NEW]
-				 .rows[find_known(&pairing->sides[SIDE_NEW], path)->thing];
-		if (thing->number == PROFILE_NONE && other->number == PROFILE_NONE)
-			pair(pairing, thing, other);
+		identity = &old_identities->rows[found->identity];
+		other = &match->sides[SIDE_NEW]
+				 .rows[find_key(&match->sides[SIDE_NEW], path)->identity];
+		if (identity->number == PROFILE_NONE && other->number == PROFILE_NONE)
+			pair(match, identity, other);
 	}
 	return 0;
 }
 
 static int compare_samples(const void *p, const void *q, void *userdata)
 {
-	const struct things *things = userdata;
+	const struct identities *identities = userdata;
 	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
 
-	if (things->rows[a].samples != things->rows[b].samples)
-		return things->rows[a].samples < things->rows[b].samples ? 1 : -1;
+	if (identities->rows[a].samples != identities->rows[b].samples)
+		return identities->rows[a].samples < identities->rows[b].samples ? 1 : -1;
 	return (a > b) - (a < b);
 }
 
-static uint32_t *order_by_samples(struct things *things)
+static uint32_t *order_by_samples(struct identities *identities)
 {
-	uint32_t *order = calloc(things->n + 1, sizeof(*order));
+	uint32_t *order = calloc(identities->n + 1, sizeof(*order));
 
 	if (!order)
 		return NULL;
-	for (uint32_t i = 0; i < things->n; i++)
+	for (uint32_t i = 0; i < identities->n; i++)
 		order[i] = i;
-	qsort_r(order, things->n, sizeof(*order), compare_samples, things);
+	qsort_r(order, identities->n, sizeof(*order), compare_samples, identities);
 	return order;
 }
 
-static int pair_all(struct object_match *pairing)
+static int pair_all(struct object_match *match)
 {
-	_cleanup_free_ uint32_t *order = order_by_samples(&pairing->sides[SIDE_OLD]);
+	_cleanup_free_ uint32_t *order = order_by_samples(&match->sides[SIDE_OLD]);
 	int r;
 
 	if (!order)
 		return -ENOMEM;
-	pair_by(pairing, order, same_path);
-	r = pair_by_build_id(pairing);
+	pair_by(match, order, same_path);
+	r = pair_by_build_id(match);
 	if (r < 0)
 		return r;
-	pair_by(pairing, order, same_name);
-	pair_by(pairing, order, same_stem);
-	pair_by(pairing, order, same_functions);
+	pair_by(match, order, same_name);
+	pair_by(match, order, same_stem);
+	pair_by(match, order, same_functions);
 	for (int side = 0; side < N_SIDES; side++)
-		for (size_t i = 0; i < pairing->sides[side].n; i++)
-			if (pairing->sides[side].rows[i].number == PROFILE_NONE)
-				pairing->sides[side].rows[i].number = pairing->n_numbers++;
+		for (size_t i = 0; i < match->sides[side].n; i++)
+			if (match->sides[side].rows[i].number == PROFILE_NONE)
+				match->sides[side].rows[i].number = match->n_numbers++;
 	return 0;
 }
 
 int object_match_new(struct object_match **ret, const struct profile *const profiles[N_SIDES])
 {
-	_cleanup_(object_match_freep) struct object_match *pairing = calloc(1, sizeof(*pairing));
+	_cleanup_(object_match_freep) struct object_match *match = calloc(1, sizeof(*match));
 	int r;
 
-	if (!pairing)
+	if (!match)
 		return -ENOMEM;
-	r = strings_new(&pairing->strings);
+	r = strings_new(&match->strings);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
-		pairing->sides[side].profile = profiles[side];
-		r = add_side(pairing, &pairing->sides[side]);
+		match->sides[side].profile = profiles[side];
+		r = add_side(match, &match->sides[side]);
 	}
 	if (r >= 0)
-		r = pair_all(pairing);
+		r = pair_all(match);
 	if (r < 0)
 		return r;
-	*ret = TAKE_PTR(pairing);
+	*ret = TAKE_PTR(match);
 	return 0;
 }
 
-static int number_object(const struct things *things, const struct profile_object *object,
+static int number_object(const struct identities *identities, const struct profile_object *object,
 			 uint32_t *ret)
 {
 	_cleanup_free_ char *path = path_key(object);
 	_cleanup_free_ char *build_id = build_id_key(object);
-	const struct symbol_cache *known;
+	const struct identity_key *found;
 
 	if (!path || !build_id)
 		return -ENOMEM;
-	known = find_known(things, path) ?: find_known(things, build_id);
-	*ret = known ? things->rows[known->thing].number : PROFILE_NONE;
+	found = find_key(identities, path) ?: find_key(identities, build_id);
+	*ret = found ? identities->rows[found->identity].number : PROFILE_NONE;
 	return 0;
 }
 
-int object_match_number(const struct object_match *pairing, enum side side,
+int object_match_number(const struct object_match *match, enum side side,
 			const struct profile *profile, uint32_t **ret)
 {
 	_cleanup_free_ uint32_t *numbers = calloc(profile->n_objects + 1, sizeof(*numbers));
 	int r = numbers ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r >= 0 && i < profile->n_objects; i++)
-		r = number_object(&pairing->sides[side], &profile->objects[i], &numbers[i]);
+		r = number_object(&match->sides[side], &profile->objects[i], &numbers[i]);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(numbers);
 	return 0;
 }
 
-int64_t object_match_find_program(const struct object_match *pairing, enum side side,
+int64_t object_match_find_program(const struct object_match *match, enum side side,
 				  const char *path)
 {
 	struct profile_object object = { .path = path };
 	uint32_t number;
-	int r = number_object(&pairing->sides[side], &object, &number);
+	int r = number_object(&match->sides[side], &object, &number);
 
 	return r < 0 ? (int64_t)r : (int64_t)number;
 }

@@ -9,38 +9,38 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-int paired_rows_new(struct paired_rows **ret, enum view_by by, const struct object_match *pairing,
+int paired_rows_new(struct paired_rows **ret, enum view_by by, const struct object_match *objects,
 		    struct line_map *map, struct fault *fault)
 {
-	_cleanup_(paired_rows_freep) struct paired_rows *ledger = calloc(1, sizeof(*ledger));
+	_cleanup_(paired_rows_freep) struct paired_rows *paired = calloc(1, sizeof(*paired));
 	int r;
 
-	if (!ledger)
+	if (!paired)
 		return -ENOMEM;
-	ledger->by = by;
-	ledger->pairing = pairing;
-	ledger->map = map;
-	ledger->fault = fault;
-	r = shares_new(&ledger->names);
+	paired->by = by;
+	paired->objects = objects;
+	paired->map = map;
+	paired->fault = fault;
+	r = shares_new(&paired->names);
 	if (r < 0)
 		return r;
-	*ret = TAKE_PTR(ledger);
+	*ret = TAKE_PTR(paired);
 	return 0;
 }
 
-struct paired_rows *paired_rows_free(struct paired_rows *ledger)
+struct paired_rows *paired_rows_free(struct paired_rows *paired)
 {
-	if (!ledger)
+	if (!paired)
 		return NULL;
 	for (int side = 0; side < N_SIDES; side++)
-		free(ledger->parts[side]);
-	shares_free(ledger->names);
-	free(ledger->rows);
-	free(ledger);
+		free(paired->parts[side]);
+	shares_free(paired->names);
+	free(paired->rows);
+	free(paired);
 	return NULL;
 }
 
-/* *@ret_symbol is to be freed; it is borrowed by *@ret. */
+/* The caller frees *@ret_symbol, which *@ret borrows. */
 static int common_function(struct share_key *ret, const struct share_key *key, char **ret_symbol)
 {
 	if (!key->symbol)
@@ -51,28 +51,27 @@ static int common_function(struct share_key *ret, const struct share_key *key, c
 }
 
 /*
- * A line is called as it is in the new sources. One of the old ones that is no more there is
- * nobody's (which .start tells).
+ * A line has its name in the new sources. An old line that the new sources do not have matches
+ * none: .start marks it.
  */
-static int common_line(struct paired_rows *ledger, struct share_key *ret, enum side side,
+static int common_line(struct paired_rows *paired, struct share_key *ret, enum side side,
 		       const struct share_key *key)
 {
-	const char *file = key->file;
-	uint32_t line = key->line, other = 0;
+	struct source_line line = { key->file, key->line }, other = line;
 	int r = -ENOENT;
 
-	if (ledger->map && file)
-		r = line_map_find(ledger->map, side, key->file, line, &file, &other, ledger->fault);
+	if (paired->map && line.file)
+		r = line_map_find(paired->map, side, line, &other, paired->fault);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	ret->file = file;
-	ret->line = r > 0 && side == SIDE_OLD ? other : line;
+	ret->file = other.file;
+	ret->line = r > 0 && side == SIDE_OLD ? other.number : line.number;
 	ret->start = r == 0 && side == SIDE_OLD;
-	ledger->line_changed = r == 0;
+	paired->line_changed = r == 0;
 	return 0;
 }
 
-/* The kernel cuts a name off. */
+/* The kernel truncates names. */
 #define COMM_MAX 15
 
 static bool is_named_after(const char *comm, const char *executable)
@@ -82,7 +81,7 @@ static bool is_named_after(const char *comm, const char *executable)
 	return strncmp(comm, slash ? slash + 1 : executable, COMM_MAX) == 0;
 }
 
-static int common_process(const struct paired_rows *ledger, struct share_key *ret, enum side side,
+static int common_process(const struct paired_rows *paired, struct share_key *ret, enum side side,
 			  const struct profile *profile, uint32_t index)
 {
 	const struct profile_process *process;
@@ -95,7 +94,7 @@ static int common_process(const struct paired_rows *ledger, struct share_key *re
 	ret->symbol = process->comm;
 	if (!process->executable)
 		return 0;
-	number = object_match_find_program(ledger->pairing, side, process->executable);
+	number = object_match_find_program(paired->objects, side, process->executable);
 	if (number < 0)
 		return (int)number;
 	ret->object = (uint32_t)number;
@@ -104,20 +103,18 @@ static int common_process(const struct paired_rows *ledger, struct share_key *re
 	return 0;
 }
 
-/* *@ret: what the row is called on both sides alike. @numbers: of the profile's objects. */
-static int make_common(struct paired_rows *ledger, struct share_key *ret, enum side side,
-		       const struct profile *profile, const uint32_t *numbers,
-		       const struct share_key *key, char **ret_symbol)
+/* *@ret is the name of a row on both sides. ret->object is set already. */
+static int make_common(struct paired_rows *paired, struct share_key *ret, enum side side,
+		       const struct profile *profile, const struct share_key *key,
+		       char **ret_symbol)
 {
-	*ret = (struct share_key){ .process = PROFILE_NONE };
-	ret->object = key->object == PROFILE_NONE ? PROFILE_NONE : numbers[key->object];
-	switch (ledger->by) {
+	switch (paired->by) {
 	case VIEW_FUNCTION:
 		return common_function(ret, key, ret_symbol);
 	case VIEW_LINE:
-		return common_line(ledger, ret, side, key);
+		return common_line(paired, ret, side, key);
 	case VIEW_PROCESS:
-		return common_process(ledger, ret, side, profile, key->process);
+		return common_process(paired, ret, side, profile, key->process);
 	case VIEW_UNIT:
 		ret->object = PROFILE_NONE;
 		ret->unit = key->unit;
@@ -127,27 +124,26 @@ static int make_common(struct paired_rows *ledger, struct share_key *ret, enum s
 	}
 }
 
-int64_t paired_rows_find(struct paired_rows *ledger, enum side side, const struct profile *profile,
+int64_t paired_rows_find(struct paired_rows *paired, enum side side, const struct profile *profile,
 			 const uint32_t *numbers, const struct share_key *key)
 {
 	_cleanup_free_ char *symbol = NULL;
-	struct share_key common;
+	struct share_key common = { .process = PROFILE_NONE };
 	int r;
 
-	r = make_common(ledger, &common, side, profile, numbers, key, &symbol);
-	return r < 0 ? r : shares_find(ledger->names, &common);
+	common.object = key->object == PROFILE_NONE ? PROFILE_NONE : numbers[key->object];
+	r = make_common(paired, &common, side, profile, key, &symbol);
+	return r < 0 ? r : shares_find(paired->names, &common);
 }
 
-/* Several rows of one side may be one here: of these a sample may be in the totals of more than
- * one. */
+/* Several rows of one side may be one here, and one sample may be in the totals of several. */
 static void add_count(struct paired_count *to, uint64_t self, uint64_t total, uint64_t samples)
 {
 	to->self += self;
 	to->total = MIN(to->total + total, samples);
 }
 
-/* One name is chosen by what was counted, and where that is the same by place: not by which came
- * first. */
+/* Chooses the hottest name, among equal ones by location; so the order of rows does not matter. */
 static void name_row(struct paired_row *row, enum side side, const struct share *share)
 {
 	const struct share_key *a = &share->key, *b = &row->keys[side];
@@ -167,7 +163,7 @@ static void name_row(struct paired_row *row, enum side side, const struct share 
 	row->hottest[side] = (struct paired_count){ share->self, share->total };
 }
 
-int paired_rows_add(struct paired_rows *ledger, enum side side, const struct profile *profile,
+int paired_rows_add(struct paired_rows *paired, enum side side, const struct profile *profile,
 		    const struct shares *shares)
 {
 	_cleanup_free_ uint32_t *numbers = NULL;
@@ -175,63 +171,63 @@ int paired_rows_add(struct paired_rows *ledger, enum side side, const struct pro
 	int64_t number;
 	int r;
 
-	r = object_match_number(ledger->pairing, side, profile, &numbers);
+	r = object_match_number(paired->objects, side, profile, &numbers);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < shares->n_rows; i++) {
 		if (shares->rows[i].self == 0 && shares->rows[i].total == 0)
 			continue;
-		number = paired_rows_find(ledger, side, profile, numbers, &shares->rows[i].key);
+		number = paired_rows_find(paired, side, profile, numbers, &shares->rows[i].key);
 		if (number < 0)
 			return (int)number;
-		if ((size_t)number == ledger->n_rows) {
-			if (ARRAY_RESERVE(&ledger->rows, &ledger->cap_rows, ledger->n_rows + 1) < 0)
+		if ((size_t)number == paired->n_rows) {
+			if (ARRAY_RESERVE(&paired->rows, &paired->cap_rows, paired->n_rows + 1) < 0)
 				return -ENOMEM;
-			ledger->rows[ledger->n_rows++] = (struct paired_row){};
+			paired->rows[paired->n_rows++] = (struct paired_row){};
 		}
-		row = &ledger->rows[number];
+		row = &paired->rows[number];
 		name_row(row, side, &shares->rows[i]);
-		row->line_changed |= ledger->line_changed;
+		row->line_changed |= paired->line_changed;
 		add_count(&row->counts[side], shares->rows[i].self, shares->rows[i].total,
 			  profile->counters.samples);
 	}
 	return 0;
 }
 
-int paired_rows_set_parts(struct paired_rows *ledger, enum side side, size_t n)
+int paired_rows_set_parts(struct paired_rows *paired, enum side side, size_t n)
 {
 	if (n == 0)
 		return 0;
-	ledger->parts[side] = calloc(ledger->n_rows * n + 1, sizeof(*ledger->parts[side]));
-	if (!ledger->parts[side])
+	paired->parts[side] = calloc(paired->n_rows * n + 1, sizeof(*paired->parts[side]));
+	if (!paired->parts[side])
 		return -ENOMEM;
-	ledger->n_parts[side] = n;
+	paired->n_parts[side] = n;
 	return 0;
 }
 
-void paired_rows_add_count(struct paired_rows *ledger, enum side side, size_t part, size_t row,
+void paired_rows_add_count(struct paired_rows *paired, enum side side, size_t part, size_t row,
 			   const struct paired_count *count, uint64_t samples)
 {
-	add_count(&ledger->parts[side][row * ledger->n_parts[side] + part], count->self,
+	add_count(&paired->parts[side][row * paired->n_parts[side] + part], count->self,
 		  count->total, samples);
 }
 
-int paired_rows_add_part(struct paired_rows *ledger, enum side side, size_t part,
+int paired_rows_add_part(struct paired_rows *paired, enum side side, size_t part,
 			 const struct profile *profile, const struct shares *shares)
 {
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int r;
 
-	r = object_match_number(ledger->pairing, side, profile, &numbers);
+	r = object_match_number(paired->objects, side, profile, &numbers);
 	for (size_t i = 0; r >= 0 && i < shares->n_rows; i++) {
 		int64_t number =
-			paired_rows_find(ledger, side, profile, numbers, &shares->rows[i].key);
+			paired_rows_find(paired, side, profile, numbers, &shares->rows[i].key);
 
 		if (number < 0)
 			return (int)number;
-		/* one that the whole does not have would be a row of no name */
-		if ((size_t)number < ledger->n_rows)
-			paired_rows_add_count(ledger, side, part, (size_t)number,
+		/* a row that the whole does not have would have no name */
+		if ((size_t)number < paired->n_rows)
+			paired_rows_add_count(paired, side, part, (size_t)number,
 					      &(struct paired_count){ shares->rows[i].self,
 								      shares->rows[i].total },
 					      profile->counters.samples);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Of each side there is a view, and where it is of several windows one of each part of its time.
- * The ledger brings the rows of all of them together; what it counted is then judged row by row.
+ * Each side has a view, and if it has several windows, a view of each part of its time. Paired rows
+ * join the rows of all views; each is then tested.
  */
 #include "client/diff/share.h"
 
@@ -17,22 +17,22 @@
 #include "client/view/share.h"
 #include "common/util/cleanup.h"
 
-/* The views while they are compared; the rows of the diff borrow the names of the wholes. */
+/* A comparison under way. The rows of the diff borrow the names of the whole profiles' views. */
 struct comparing {
 	struct diff_shares *diff;
 	const struct comparison *with;
 	bool inlined;
-	struct paired_rows *ledger;
+	struct paired_rows *paired;
 	uint64_t *part_samples[N_SIDES];
-	struct call_cost *works[N_SIDES]; /* by row of the ledger */
+	struct call_cost *costs[N_SIDES]; /* by paired row */
 };
 
 static void comparing_done(struct comparing *c)
 {
-	paired_rows_free(c->ledger);
+	paired_rows_free(c->paired);
 	for (int side = 0; side < N_SIDES; side++) {
 		free(c->part_samples[side]);
-		free(c->works[side]);
+		free(c->costs[side]);
 	}
 }
 
@@ -45,10 +45,10 @@ static int view_side(struct comparing *c, enum side side)
 
 	if (source->functions) {
 		r = function_shares_new(counted, source->functions);
-		return r < 0 ? r : paired_rows_add(c->ledger, side, source->shown, (*counted)->all);
+		return r < 0 ? r : paired_rows_add(c->paired, side, source->shown, (*counted)->all);
 	}
 	r = view_shares(shares, c->diff->by, source->shown, source->symbolizer, c->inlined);
-	return r < 0 ? r : paired_rows_add(c->ledger, side, source->shown, *shares);
+	return r < 0 ? r : paired_rows_add(c->paired, side, source->shown, *shares);
 }
 
 static int view_part(struct comparing *c, enum side side, size_t part)
@@ -60,7 +60,7 @@ static int view_part(struct comparing *c, enum side side, size_t part)
 
 	c->part_samples[side][part] = source->parts[part].samples;
 	r = view_shares(&shares, c->diff->by, profile, source->symbolizer, c->inlined);
-	return r < 0 ? r : paired_rows_add_part(c->ledger, side, part, profile, shares);
+	return r < 0 ? r : paired_rows_add_part(c->paired, side, part, profile, shares);
 }
 
 /* All parts of what the daemon counted. */
@@ -72,16 +72,16 @@ static int add_functions(struct comparing *c, enum side side)
 	for (size_t k = 0; k < source->n_parts; k++)
 		c->part_samples[side][k] = source->parts[k].samples;
 	for (size_t i = 0; i < counted->all->n_rows; i++) {
-		int64_t row = paired_rows_find(c->ledger, side, source->shown,
+		int64_t row = paired_rows_find(c->paired, side, source->shown,
 					       c->with->numbers[side], &counted->all->rows[i].key);
 
 		if (row < 0)
 			return (int)row;
-		for (size_t k = 0; (size_t)row < c->ledger->n_rows && k < source->n_parts; k++) {
+		for (size_t k = 0; (size_t)row < c->paired->n_rows && k < source->n_parts; k++) {
 			const struct function_shares_count *count =
 				function_shares_count_of(counted, k, i);
 
-			paired_rows_add_count(c->ledger, side, k, (size_t)row,
+			paired_rows_add_count(c->paired, side, k, (size_t)row,
 					      &(struct paired_count){ count->self, count->total },
 					      source->parts[k].samples);
 		}
@@ -97,7 +97,7 @@ static int view_parts(struct comparing *c, enum side side)
 	c->part_samples[side] = calloc(n + 1, sizeof(*c->part_samples[side]));
 	if (!c->part_samples[side])
 		return -ENOMEM;
-	r = paired_rows_set_parts(c->ledger, side, n);
+	r = paired_rows_set_parts(c->paired, side, n);
 	if (c->with->sources[side]->functions)
 		return r < 0 ? r : add_functions(c, side);
 	for (size_t i = 0; r >= 0 && i < n; i++)
@@ -105,34 +105,34 @@ static int view_parts(struct comparing *c, enum side side)
 	return r;
 }
 
-/* What calls cost, of the functions of one side. */
-static int add_work(struct comparing *c, enum side side)
+/* Of the functions of one side. */
+static int add_call_costs(struct comparing *c, enum side side)
 {
 	const struct profile_source *source = c->with->sources[side];
 	const struct profile *profile = source->shown;
-	const struct call_cost *works = source->functions ? c->diff->counted[side]->costs : NULL;
+	const struct call_cost *costs = source->functions ? c->diff->counted[side]->costs : NULL;
 	_cleanup_free_ struct call_cost *counted = NULL;
 	int r = 0;
 
-	c->works[side] = calloc(c->ledger->n_rows + 1, sizeof(*c->works[side]));
-	if (!c->works[side])
+	c->costs[side] = calloc(c->paired->n_rows + 1, sizeof(*c->costs[side]));
+	if (!c->costs[side])
 		return -ENOMEM;
 	if (c->diff->by != VIEW_FUNCTION)
 		return 0;
-	if (!works) {
+	if (!costs) {
 		r = call_cost_count(&counted, profile);
-		works = counted;
+		costs = counted;
 	}
 	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
 		const struct profile_function *function = &profile->functions[i];
 		struct share_key key = { .symbol = function->name, .object = function->object };
 		int64_t row =
-			paired_rows_find(c->ledger, side, profile, c->with->numbers[side], &key);
+			paired_rows_find(c->paired, side, profile, c->with->numbers[side], &key);
 
 		if (row < 0)
 			return (int)row;
-		if ((size_t)row < c->ledger->n_rows)
-			call_cost_add(&c->works[side][row], &works[i]);
+		if ((size_t)row < c->paired->n_rows)
+			call_cost_add(&c->costs[side][row], &costs[i]);
 	}
 	return r;
 }
@@ -140,8 +140,8 @@ static int add_work(struct comparing *c, enum side side)
 static struct significance_counts counts_of(const struct comparing *c, enum side side, size_t row,
 					    bool is_total)
 {
-	const struct paired_count *count = &c->ledger->rows[row].counts[side];
-	size_t n_parts = c->ledger->n_parts[side];
+	const struct paired_count *count = &c->paired->rows[row].counts[side];
+	size_t n_parts = c->paired->n_parts[side];
 	struct significance_counts counts = {
 		.count = is_total ? count->total : count->self,
 		.total = c->with->sources[side]->all->counters.samples,
@@ -151,13 +151,13 @@ static struct significance_counts counts_of(const struct comparing *c, enum side
 	};
 
 	if (n_parts > 0) {
-		count = &c->ledger->parts[side][row * n_parts];
+		count = &c->paired->parts[side][row * n_parts];
 		counts.parts = is_total ? &count->total : &count->self;
 	}
 	return counts;
 }
 
-static void judge(const struct comparing *c, struct significance *ret, size_t row, bool is_total)
+static void test_row(const struct comparing *c, struct significance *ret, size_t row, bool is_total)
 {
 	struct significance_counts counts[N_SIDES] = { counts_of(c, SIDE_OLD, row, is_total),
 						       counts_of(c, SIDE_NEW, row, is_total) };
@@ -168,7 +168,7 @@ static void judge(const struct comparing *c, struct significance *ret, size_t ro
 static void fill_row(const struct comparing *c, size_t i)
 {
 	struct diff_share *row = &c->diff->rows[i];
-	const struct paired_row *from = &c->ledger->rows[i];
+	const struct paired_row *from = &c->paired->rows[i];
 
 	for (int side = 0; side < N_SIDES; side++)
 		row->ends[side] = (struct diff_share_end){
@@ -176,40 +176,41 @@ static void fill_row(const struct comparing *c, size_t i)
 			.key = from->keys[side],
 			.self = from->counts[side].self,
 			.total = from->counts[side].total,
-			.per_call = call_cost_per_call(&c->works[side][i],
+			.per_call = call_cost_per_call(&c->costs[side][i],
 						       &c->with->sources[side]->shown->counters),
 		};
-	judge(c, &row->self, i, false);
-	judge(c, &row->total, i, true);
+	test_row(c, &row->self, i, false);
+	test_row(c, &row->total, i, true);
 }
 
-static double self_chance(const void *rows, size_t i)
+static double self_p_value(const void *rows, size_t i)
 {
 	const struct diff_share *row = (const struct diff_share *)rows + i;
 
 	return row->self.has_enough_data ? row->self.p_value : -1;
 }
 
-static double total_chance(const void *rows, size_t i)
+static double total_p_value(const void *rows, size_t i)
 {
 	const struct diff_share *row = (const struct diff_share *)rows + i;
 
 	return row->total.has_enough_data ? row->total.p_value : -1;
 }
 
-/* Self and total differences are two families, each with its own control. */
+/* Self and total differences are two families of tests, each with its own control. */
 static int control(struct diff_shares *diff)
 {
 	double self_limit, total_limit;
 
-	if (diff_control(diff->rows, diff->n_rows, self_chance, &self_limit) < 0 ||
-	    diff_control(diff->rows, diff->n_rows, total_chance, &total_limit) < 0)
+	if (diff_control(diff->rows, diff->n_rows, self_p_value, &self_limit) < 0 ||
+	    diff_control(diff->rows, diff->n_rows, total_p_value, &total_limit) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		struct diff_share *row = &diff->rows[i];
 
-		row->moved = diff_moved(self_chance(diff->rows, i), self_limit);
-		row->total_moved = diff_moved(total_chance(diff->rows, i), total_limit);
+		row->significant = diff_is_significant(self_p_value(diff->rows, i), self_limit);
+		row->total_significant =
+			diff_is_significant(total_p_value(diff->rows, i), total_limit);
 	}
 	return 0;
 }
@@ -219,7 +220,7 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(a ?: "", b ?: "");
 }
 
-/* Those that moved, by self or else by total; of either the largest difference first. */
+/* Significant rows first, by self, then by total; then by the size of the difference. */
 static int compare_rows(const void *p, const void *q)
 {
 	const struct diff_share *a = p, *b = q;
@@ -228,10 +229,10 @@ static int compare_rows(const void *p, const void *q)
 	const struct share_key *right = &b->ends[diff_share_side(b)].key;
 	int r;
 
-	if (a->moved != b->moved)
-		return a->moved ? -1 : 1;
-	if (!a->moved && a->total_moved != b->total_moved)
-		return a->total_moved ? -1 : 1;
+	if (a->significant != b->significant)
+		return a->significant ? -1 : 1;
+	if (!a->significant && a->total_significant != b->total_significant)
+		return a->total_significant ? -1 : 1;
 	if (x != y)
 		return x > y ? -1 : 1;
 	x = fabs(a->total.difference);
@@ -248,7 +249,7 @@ static int compare_rows(const void *p, const void *q)
 	return r ?: (left->start > right->start) - (left->start < right->start);
 }
 
-/* Rows of less than that on both sides are left out, unless they moved. */
+/* Drops rows with less than @percent on both sides, unless they are significant. */
 static void drop_small(struct diff_shares *diff, double percent)
 {
 	size_t n = 0;
@@ -257,7 +258,7 @@ static void drop_small(struct diff_shares *diff, double percent)
 		const struct diff_share *row = &diff->rows[i];
 		double share = MAX(row->total.shares[SIDE_OLD], row->total.shares[SIDE_NEW]);
 
-		if (row->moved || row->total_moved || 100 * share >= percent)
+		if (row->significant || row->total_significant || 100 * share >= percent)
 			diff->rows[n++] = *row;
 	}
 	diff->n_rows = n;
@@ -267,16 +268,16 @@ static int make_rows(struct comparing *c)
 {
 	struct diff_shares *diff = c->diff;
 
-	diff->rows = calloc(c->ledger->n_rows + 1, sizeof(*diff->rows));
+	diff->rows = calloc(c->paired->n_rows + 1, sizeof(*diff->rows));
 	if (!diff->rows)
 		return -ENOMEM;
-	diff->n_rows = diff->n_compared = c->ledger->n_rows;
+	diff->n_rows = diff->n_compared = c->paired->n_rows;
 	for (size_t i = 0; i < diff->n_rows; i++)
 		fill_row(c, i);
 	return control(diff);
 }
 
-/* Whether the function that a row is of was changed, or the line. */
+/* Whether the row's function or line was changed. */
 static int find_change(struct comparing *c, size_t i, struct fault *fault)
 {
 	struct diff_share *row = &c->diff->rows[i];
@@ -285,11 +286,11 @@ static int find_change(struct comparing *c, size_t i, struct fault *fault)
 	int r;
 
 	if (c->diff->by == VIEW_LINE)
-		row->change = c->ledger->rows[i].line_changed ? CHANGE_SOURCE : CHANGE_NONE;
+		row->change = c->paired->rows[i].line_changed ? CHANGE_SOURCE : CHANGE_NONE;
 	if (c->diff->by != VIEW_FUNCTION || !key->symbol || key->object == PROFILE_NONE)
 		return 0;
-	r = change_detector_find(c->with->changes, c->with->numbers[side][key->object], key->symbol,
-				 fault);
+	r = change_detector_find(c->with->detector, c->with->numbers[side][key->object],
+				 key->symbol, fault);
 	if (r < 0)
 		return r;
 	row->change = (enum change)r;
@@ -315,13 +316,13 @@ static int compare_sides(struct diff_shares *diff, const struct comparison *with
 	};
 	int r;
 
-	r = paired_rows_new(&c.ledger, diff->by, with->pairing, with->map, fault);
+	r = paired_rows_new(&c.paired, diff->by, with->objects, with->map, fault);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
 		r = view_side(&c, side);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
 		r = view_parts(&c, side);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++)
-		r = add_work(&c, side);
+		r = add_call_costs(&c, side);
 	if (r >= 0)
 		r = make_rows(&c);
 	return r < 0 ? r : find_changes(&c, fault);
@@ -344,7 +345,7 @@ int diff_shares_new(struct diff_shares **ret, enum view_by by, const struct comp
 	if (diff->n_rows > 0)
 		qsort(diff->rows, diff->n_rows, sizeof(*diff->rows), compare_rows);
 	for (size_t i = 0; i < diff->n_rows; i++)
-		diff->n_moved += diff->rows[i].moved;
+		diff->n_significant += diff->rows[i].significant;
 	*ret = TAKE_PTR(diff);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The trees of both sides become one: a node is known by the one above it and by what its branch,
- * and the run from it to the newer one, are the counterpart of.
+ * The trees of both sides are merged: the key of a node is its parent, and the mapped addresses of
+ * its branch and of the run from that to the newer branch.
  */
 #include "client/diff/stream.h"
 
@@ -23,7 +23,7 @@ struct key {
 	uint64_t parent;                  /* the number of the newer one, or PROFILE_NONE */
 };
 
-struct symbol_cache {
+struct node_entry {
 	struct key key;
 	size_t number;
 	UT_hash_handle hh;
@@ -33,19 +33,19 @@ struct matching {
 	struct diff_streams *streams;
 	const struct comparison *with;
 	struct fault *fault;
-	struct symbol_cache *known;
-	enum change *changes; /* of each number: of the newest changed branch up to it */
+	struct node_entry *entries;
+	enum change *changes; /* by number: of the newest changed branch up to it */
 	size_t n_changes, cap_changes;
 	struct diff_parts parts;
 };
 
 static void matching_done(struct matching *m)
 {
-	struct symbol_cache *known, *next;
+	struct node_entry *entry, *next;
 
-	HASH_ITER(hh, m->known, known, next) {
-		HASH_DEL(m->known, known);
-		free(known);
+	HASH_ITER(hh, m->entries, entry, next) {
+		HASH_DEL(m->entries, entry);
+		free(entry);
 	}
 	free(m->changes);
 	diff_parts_done(&m->parts);
@@ -55,7 +55,7 @@ static int find_place(struct matching *m, enum side side, struct location at,
 		      struct mapped_address *ret)
 {
 	struct mapped_address found;
-	int r = address_map_find(m->with->counterparts, side, at, true, &found, m->fault);
+	int r = address_map_find(m->with->addresses, side, at, true, &found, m->fault);
 
 	if (r >= 0)
 		memcpy(ret, &found, sizeof(found));
@@ -72,7 +72,7 @@ static int find_run(struct matching *m, enum side side, const struct view_stream
 		.end = newer->from.offset,
 	};
 	struct mapped_address ends[2];
-	int r = address_map_find_block(m->with->counterparts, side, &block, true, ends, m->fault);
+	int r = address_map_find_block(m->with->addresses, side, &block, true, ends, m->fault);
 
 	if (r < 0)
 		return r;
@@ -109,52 +109,50 @@ static const struct mapped_address *find_changed(const struct key *key)
 	return NULL;
 }
 
-/* Why the branch is another; CHANGE_NONE where it is the same. */
+/* The enum change of the branch, or -errno. */
 static int find_change(struct matching *m, const struct key *key)
 {
 	const struct mapped_address *place = find_changed(key);
 
 	if (!place)
 		return CHANGE_NONE;
-	return change_detector_find(m->with->changes, place->thing, place->function->name,
+	return change_detector_find(m->with->detector, place->identity, place->function->name,
 				    m->fault);
 }
 
 /* The number of a new node. */
 static int64_t add_number(struct matching *m, const struct key *key)
 {
-	struct symbol_cache *known;
+	struct node_entry *entry;
 	int change = find_change(m, key);
 
 	if (change < 0)
 		return change;
 	if (ARRAY_RESERVE(&m->changes, &m->cap_changes, m->n_changes + 1) < 0)
 		return -ENOMEM;
-	known = calloc(1, sizeof(*known));
-	if (!known)
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
 		return -ENOMEM;
-	known->key = *key;
-	known->number = m->n_changes;
-	HASH_ADD(hh, m->known, key, sizeof(known->key), known);
-	if (!known->hh.tbl) {
-		free(known);
+	entry->key = *key;
+	entry->number = m->n_changes;
+	HASH_ADD(hh, m->entries, key, sizeof(entry->key), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
 		return -ENOMEM;
 	}
 	if (key->parent != PROFILE_NONE && m->changes[key->parent] != CHANGE_NONE)
 		change = (int)m->changes[key->parent];
 	m->changes[m->n_changes++] = (enum change)change;
-	return (int64_t)known->number;
+	return (int64_t)entry->number;
 }
 
-/*
- * The number of each node of @view, made for those that are new. @changed, unless it is NULL, is
- * which of them are others than on the other side.
- */
+/* Sets the number of each node of @view, new nodes included. @changed, unless NULL, is set for
+ * nodes that were changed. */
 static int number_nodes(struct matching *m, enum side side, const struct view_streams *view,
 			uint64_t *numbers, bool *changed)
 {
 	for (uint32_t i = 0; i < view->n_nodes; i++) {
-		struct symbol_cache *known;
+		struct node_entry *entry;
 		struct key key;
 		int64_t number;
 		int r;
@@ -162,8 +160,8 @@ static int number_nodes(struct matching *m, enum side side, const struct view_st
 		r = make_key(m, side, view, i, numbers, &key);
 		if (r < 0)
 			return r;
-		HASH_FIND(hh, m->known, &key, sizeof(key), known);
-		number = known ? (int64_t)known->number : add_number(m, &key);
+		HASH_FIND(hh, m->entries, &key, sizeof(key), entry);
+		number = entry ? (int64_t)entry->number : add_number(m, &key);
 		if (number < 0)
 			return (int)number;
 		numbers[i] = (uint64_t)number;
@@ -182,8 +180,7 @@ static int reserve_rows(struct diff_streams *streams, size_t n)
 	return 0;
 }
 
-/* Streams that have become one by their lines are told by the hottest of them, which comes first.
- */
+/* Several streams may be one by their lines: the hottest comes first and represents them. */
 static void add_stream(struct diff_stream *row, enum side side, const struct view_stream *stream,
 		       size_t number)
 {
@@ -226,7 +223,7 @@ static int add_side(struct matching *m, enum side side)
 	return 0;
 }
 
-/* In the terms of the whole, whose object that one is. False where there is none. */
+/* Sets the object to that of the whole profile. False if the whole does not have it. */
 static bool map_location(struct location *at, const uint32_t *objects)
 {
 	if (at->object != PROFILE_NONE) {
@@ -236,7 +233,7 @@ static bool map_location(struct location *at, const uint32_t *objects)
 	return true;
 }
 
-/* Nodes whose objects are not of the whole's, as the filters have it, are as none. */
+/* A filter may have removed objects from the whole: their nodes match none. */
 static void map_nodes(struct view_streams *view, const uint32_t *objects)
 {
 	for (size_t i = 0; i < view->n_nodes; i++)
@@ -284,12 +281,13 @@ static int add_parts(struct matching *m, enum side side)
 	return r;
 }
 
-static double share_of(uint64_t count, uint64_t all)
+static double get_share(uint64_t count, uint64_t all)
 {
 	return all > 0 ? (double)count / (double)all : 0;
 }
 
-/* What is surely of this very path; and on the side that has less of it, all that it may lack. */
+/* The samples certainly of this path; on the side that has less, plus the error bound of streams.
+ */
 static struct significance_counts sure_counts(const struct matching *m, enum side side,
 					      size_t number)
 {
@@ -302,14 +300,14 @@ static struct significance_counts sure_counts(const struct matching *m, enum sid
 		sure[i] = ends[i].hits - ends[i].pruned;
 		totals[i] = m->with->sources[i]->all->counters.samples;
 	}
-	if (share_of(sure[side], totals[side]) < share_of(sure[!side], totals[!side]))
+	if (get_share(sure[side], totals[side]) < get_share(sure[!side], totals[!side]))
 		sure[side] += MIN(source->all->counters.streams_error, totals[side] - sure[side]);
 	counts = (struct significance_counts){ .count = sure[side], .total = totals[side] };
 	diff_parts_get(&m->parts, side, number, &counts);
 	return counts;
 }
 
-static void judge_noise(struct matching *m, size_t number)
+static void test_noise(struct matching *m, size_t number)
 {
 	struct diff_stream *row = &m->streams->rows[number];
 	struct significance_counts shown[N_SIDES], sure[N_SIDES];
@@ -323,12 +321,12 @@ static void judge_noise(struct matching *m, size_t number)
 	significance_test(&row->share, shown);
 	significance_test(&noise, sure);
 	row->p_value = noise.p_value;
-	/* What it may lack may make less of the difference, but not another one. */
+	/* The error bound may make the difference smaller, but may not reverse it. */
 	row->has_enough_data =
 		noise.has_enough_data && (noise.difference > 0) == (row->share.difference > 0);
 }
 
-/* Where longer paths go on from the same, it is there, though none of them ends in it. */
+/* A path also exists where longer paths contain it, though none ends there. */
 static void find_passed(struct diff_stream *row)
 {
 	struct diff_stream_end *ends = row->ends;
@@ -338,13 +336,13 @@ static void find_passed(struct diff_stream *row)
 			ends[side].there = true;
 }
 
-static void judge(struct matching *m, size_t number)
+static void classify(struct matching *m, size_t number)
 {
 	struct diff_stream *row = &m->streams->rows[number];
 	const struct diff_stream_end *ends = row->ends;
 
 	find_passed(row);
-	judge_noise(m, number);
+	test_noise(m, number);
 	row->change = m->changes[number];
 	if (ends[SIDE_OLD].there && ends[SIDE_NEW].there)
 		row->section = DIFF_STREAM_MATCHED;
@@ -354,7 +352,7 @@ static void judge(struct matching *m, size_t number)
 		row->section = row->change ? DIFF_STREAM_CHANGED : DIFF_STREAM_OLD;
 }
 
-/* Of the nodes most are no streams: nothing ends there. */
+/* Most nodes are not streams: no sample ends there. */
 static void drop_empty(struct diff_streams *streams)
 {
 	size_t n = 0;
@@ -378,8 +376,9 @@ static int control(struct diff_streams *streams)
 	int r = diff_control(streams->rows, streams->n_rows, p_value_of, &limit);
 
 	for (size_t i = 0; r >= 0 && i < streams->n_rows; i++) {
-		streams->rows[i].moved = diff_moved(p_value_of(streams->rows, i), limit);
-		streams->n_moved += streams->rows[i].moved;
+		streams->rows[i].significant =
+			diff_is_significant(p_value_of(streams->rows, i), limit);
+		streams->n_significant += streams->rows[i].significant;
 	}
 	return r;
 }
@@ -391,7 +390,7 @@ static void drop_small(struct diff_streams *streams, double percent)
 	for (size_t i = 0; i < streams->n_rows; i++) {
 		const double *shares = streams->rows[i].share.shares;
 
-		if (streams->rows[i].moved ||
+		if (streams->rows[i].significant ||
 		    100 * fmax(shares[SIDE_OLD], shares[SIDE_NEW]) >= percent)
 			streams->rows[n++] = streams->rows[i];
 	}
@@ -410,7 +409,7 @@ const struct diff_stream *diff_streams_most(const struct diff_streams *streams)
 	for (size_t i = 0; i < streams->n_rows; i++) {
 		const struct diff_stream *row = &streams->rows[i];
 
-		if (row->moved &&
+		if (row->significant &&
 		    (!most || fabs(row->share.difference) > fabs(most->share.difference)))
 			most = row;
 	}
@@ -444,7 +443,7 @@ static int match(struct matching *m)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < m->streams->n_rows; i++)
-		judge(m, i);
+		classify(m, i);
 	drop_empty(m->streams);
 	return control(m->streams);
 }

@@ -60,10 +60,10 @@ static json_t *json_share(const struct diff *diff, size_t i)
 			 json_share_end(diff, row, SIDE_OLD), "new",
 			 json_share_end(diff, row, SIDE_NEW), "delta_percent",
 			 json_percent(row->self.difference), "interval",
-			 json_interval(row->self.interval), "significant", row->moved,
+			 json_interval(row->self.interval), "significant", row->significant,
 			 "total_delta_percent", json_percent(row->total.difference),
 			 "total_interval", json_interval(row->total.interval), "total_significant",
-			 row->total_moved, "reason", json_text(change_name(row->change)));
+			 row->total_significant, "reason", json_text(change_name(row->change)));
 }
 
 static json_t *json_location(const struct diff_side *side, struct location at)
@@ -113,8 +113,8 @@ static json_t *json_block(const struct diff *diff, size_t i)
 				 json_block_end(diff, row, SIDE_OLD), "new",
 				 json_block_end(diff, row, SIDE_NEW), "changed", row->changed,
 				 "delta_percent", json_percent(row->share.difference), "interval",
-				 json_interval(row->share.interval), "significant", row->moved,
-				 "reason", json_text(change_name(row->change)));
+				 json_interval(row->share.interval), "significant",
+				 row->significant, "reason", json_text(change_name(row->change)));
 
 	json_object_update(json, average);
 	json_decref(average);
@@ -162,7 +162,7 @@ static json_t *json_stream(const struct diff *diff, size_t i)
 		"{s:o, s:o, s:o, s:o, s:b, s:o}", "old", json_stream_end(diff, row, SIDE_OLD),
 		"new", json_stream_end(diff, row, SIDE_NEW), "delta_percent",
 		json_percent(row->share.difference), "interval", json_interval(row->share.interval),
-		"significant", row->moved, "reason", json_text(change_name(row->change)));
+		"significant", row->significant, "reason", json_text(change_name(row->change)));
 }
 
 static int write_streams(const struct diff *diff, FILE *f)

@@ -167,7 +167,7 @@ static void write_difference(FILE *f, const struct diff_stream *row)
 		return;
 	if (row->section == DIFF_STREAM_MATCHED)
 		fprintf(f, "%+.2f points%s\n", 100 * row->share.difference,
-			row->moved ? "" : ", within noise");
+			row->significant ? "" : ", within noise");
 	else
 		fprintf(f, "changed: %s\n", change_name(row->change));
 }
@@ -182,12 +182,12 @@ static int write_stream(const struct diff *diff, struct output *output,
 		if (row->ends[side].there)
 			r = fill(&columns[side], diff, row, (enum side)side);
 	if (r >= 0) {
-		fprintf(output->f, "\n%s", row->moved ? "" : COLOR_DIM(output->colors));
+		fprintf(output->f, "\n%s", row->significant ? "" : COLOR_DIM(output->colors));
 		write_difference(output->f, row);
 		r = row->section == DIFF_STREAM_MATCHED ?
 			    write_pair(output, columns) :
 			    write_alone(output, &columns[diff_stream_side(row)]);
-		fputs(row->moved ? "" : COLOR_RESET(output->colors), output->f);
+		fputs(row->significant ? "" : COLOR_RESET(output->colors), output->f);
 	}
 	for (int side = 0; side < N_SIDES; side++)
 		column_done(&columns[side]);

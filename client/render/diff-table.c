@@ -78,11 +78,11 @@ static int set_share(struct table *table, size_t column, bool there, double shar
 
 /* In points. */
 static int set_difference(struct table *table, size_t column, const struct significance *noise,
-			  bool moved)
+			  bool significant)
 {
 	int r = table_printf(table, column, "%+.2f", 100 * noise->difference);
 
-	if (r >= 0 && moved)
+	if (r >= 0 && significant)
 		r = table_set_color(table, column, noise->difference > 0 ? "red" : "green");
 	return r;
 }
@@ -97,14 +97,14 @@ static int set_off(struct table *table, size_t column, const struct significance
 }
 
 static int set_noise(struct table *table, size_t column, const struct diff_share *row,
-		     const struct significance *noise, bool moved)
+		     const struct significance *noise, bool significant)
 {
 	int r = set_share(table, column, row->ends[SIDE_OLD].there, noise->shares[SIDE_OLD]);
 
 	if (r >= 0)
 		r = set_share(table, column + 1, row->ends[SIDE_NEW].there,
 			      noise->shares[SIDE_NEW]);
-	return r < 0 ? r : set_difference(table, column + 2, noise, moved);
+	return r < 0 ? r : set_difference(table, column + 2, noise, significant);
 }
 
 /* CPU time in a second of time, or events: "+12.3 ms", "-4.56 M". */
@@ -137,12 +137,12 @@ static int fill_row(const struct diff *diff, struct table *table, const struct c
 {
 	enum side side = diff_share_side(row);
 	size_t column = 4;
-	int r = set_noise(table, 0, row, &row->self, row->moved);
+	int r = set_noise(table, 0, row, &row->self, row->significant);
 
 	if (r >= 0)
 		r = set_off(table, 3, &row->self);
 	if (r >= 0 && columns->total) {
-		r = set_noise(table, column, row, &row->total, row->total_moved);
+		r = set_noise(table, column, row, &row->total, row->total_significant);
 		column += 3;
 	}
 	if (r >= 0 && columns->total_off)
@@ -153,7 +153,7 @@ static int fill_row(const struct diff *diff, struct table *table, const struct c
 		r = set_per_call(table, column++, row);
 	if (r >= 0 && columns->changed)
 		r = table_set(table, column++, change_name(row->change) ?: "");
-	if (r >= 0 && !row->moved && !row->total_moved)
+	if (r >= 0 && !row->significant && !row->total_significant)
 		r = table_dim_row(table);
 	return r < 0 ? r :
 		       share_name_set(table, column, diff->sides[side].source->shown, diff->by,
@@ -239,7 +239,7 @@ static int set_block_share(struct table *table, const struct diff_block *row, in
 		return r;
 	if (row->changed)
 		return table_set(table, 2, changed_word(row, leave));
-	r = set_difference(table, 2, share, row->moved);
+	r = set_difference(table, 2, share, row->significant);
 	return r < 0 ? r : set_off(table, 3, share);
 }
 
@@ -257,7 +257,7 @@ static int fill_block(const struct diff *diff, struct table *table, const struct
 		r = set_averages(table, 4, row, leave);
 	if (r >= 0)
 		r = table_set(table, column, place_object_name(&profile->objects[block->object]));
-	if (r >= 0 && !row->moved)
+	if (r >= 0 && !row->significant)
 		r = table_dim_row(table);
 	return r < 0 ? r : table_set(table, column + 1, text);
 }

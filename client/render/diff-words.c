@@ -45,13 +45,13 @@ static void write_most(FILE *f, const char *name, const struct significance *noi
 
 static void write_nothing(FILE *f, enum view_by by, size_t n_compared)
 {
-	fprintf(f, "nothing moved: of %zu %s none by more than noise\n", n_compared,
-		rows_names[by]);
+	fprintf(f, "no significant change in %zu %s\n", n_compared, rows_names[by]);
 }
 
-static void write_moved(FILE *f, enum view_by by, size_t n_moved, size_t n_compared)
+static void write_significant(FILE *f, enum view_by by, size_t n_significant, size_t n_compared)
 {
-	fprintf(f, "%zu of %zu %s moved, most of all ", n_moved, n_compared, rows_names[by]);
+	fprintf(f, "significant change in %zu of %zu %s; the largest: ", n_significant, n_compared,
+		rows_names[by]);
 }
 
 /* 0 or -ENOMEM. */
@@ -62,7 +62,7 @@ static int write_shares(FILE *f, const struct diff *diff)
 	_cleanup_free_ char *name = NULL;
 	enum side side;
 
-	if (shares->n_rows == 0 || (!first->moved && !first->total_moved)) {
+	if (shares->n_rows == 0 || (!first->significant && !first->total_significant)) {
 		write_nothing(f, diff->by, shares->n_compared);
 		return 0;
 	}
@@ -70,11 +70,12 @@ static int write_shares(FILE *f, const struct diff *diff)
 	name = share_name_format(diff->sides[side].source->shown, diff->by, &first->ends[side].key);
 	if (!name)
 		return -ENOMEM;
-	if (first->moved)
-		write_moved(f, diff->by, shares->n_moved, shares->n_compared);
+	if (first->significant)
+		write_significant(f, diff->by, shares->n_significant, shares->n_compared);
 	else
-		fprintf(f, "no %s moved but by what they call, most of all ", rows_names[diff->by]);
-	write_most(f, name, first->moved ? &first->self : &first->total);
+		fprintf(f, "significant change only in what %s call; the largest: ",
+			rows_names[diff->by]);
+	write_most(f, name, first->significant ? &first->self : &first->total);
 	return 0;
 }
 
@@ -85,7 +86,7 @@ static int write_blocks(FILE *f, const struct diff *diff)
 	_cleanup_free_ char *name = NULL;
 	enum side side;
 
-	if (blocks->n_moved == 0) {
+	if (blocks->n_significant == 0) {
 		write_nothing(f, diff->by, blocks->n_compared);
 		return 0;
 	}
@@ -93,7 +94,7 @@ static int write_blocks(FILE *f, const struct diff *diff)
 	name = place_format_block(&diff->sides[side].places, &first->ends[side].block);
 	if (!name)
 		return -ENOMEM;
-	write_moved(f, diff->by, blocks->n_moved, blocks->n_compared);
+	write_significant(f, diff->by, blocks->n_significant, blocks->n_compared);
 	write_most(f, name, &first->share);
 	return 0;
 }
@@ -110,13 +111,13 @@ static int write_streams(FILE *f, const struct diff *diff)
 	name = diff_stream_format(diff, most);
 	if (!name)
 		return -ENOMEM;
-	write_moved(f, diff->by, diff->streams->n_moved, diff->streams->n_compared);
-	fputs("that to ", f);
+	write_significant(f, diff->by, diff->streams->n_significant, diff->streams->n_compared);
+	fputs("the path to ", f);
 	write_most(f, name, &most->share);
 	return 0;
 }
 
-/* What the shares of that side are shares of. */
+/* The whole that the shares of that side refer to. */
 static uint64_t count_all(const struct diff *diff, enum side side)
 {
 	const struct profile_counters *counters = &diff->sides[side].source->all->counters;
@@ -126,7 +127,8 @@ static uint64_t count_all(const struct diff *diff, enum side side)
 	return diff->blocks ? counters->runs_counted : counters->samples;
 }
 
-static bool is_nothing(FILE *f, const struct diff *diff)
+/* Says so, too. */
+static bool is_empty(FILE *f, const struct diff *diff)
 {
 	const char *what = diff->streams ? "branch paths" : diff->blocks ? "runs" : "samples";
 	bool has_old = count_all(diff, SIDE_OLD) > 0, has_new = count_all(diff, SIDE_NEW) > 0;
@@ -134,16 +136,16 @@ static bool is_nothing(FILE *f, const struct diff *diff)
 	if (has_old && has_new)
 		return false;
 	if (!has_old && !has_new)
-		fprintf(f, "neither holds any %s: there is nothing to compare\n", what);
+		fprintf(f, "nothing to compare: neither side has %s\n", what);
 	else
-		fprintf(f, "%s holds no %s: there is nothing to compare\n",
+		fprintf(f, "nothing to compare: %s has no %s\n",
 			diff->sides[has_old ? SIDE_NEW : SIDE_OLD].source->name, what);
 	return true;
 }
 
 static int write_rows(FILE *f, const struct diff *diff)
 {
-	if (is_nothing(f, diff))
+	if (is_empty(f, diff))
 		return 0;
 	if (diff->streams)
 		return write_streams(f, diff);
@@ -162,7 +164,7 @@ char *diff_format_words(const struct diff *diff)
 	write_side(f, diff, SIDE_OLD);
 	fputs(", then ", f);
 	write_side(f, diff, SIDE_NEW);
-	fputs(diff->same_event ? "\n" : ": these are different events\n", f);
+	fputs(diff->same_event ? "\n" : ": different events\n", f);
 	r = write_rows(f, diff);
 	if (fclose(f) == 0 && r == 0)
 		return text;

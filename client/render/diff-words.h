@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A diff in words: what is compared, how much data each side holds, and what moved most.
+ * A diff in words: the sources, the data of each side, and the largest significant change.
  */
 #pragma once
 
@@ -9,5 +9,5 @@
 /* Two lines, each ended by a newline. A heap string, or NULL. */
 char *diff_format_words(const struct diff *diff);
 
-/* What the rows are called together: "functions". */
+/* The plural of the rows: "functions". */
 const char *diff_rows_name(enum view_by by);

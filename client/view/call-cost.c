@@ -15,42 +15,42 @@
 
 int call_cost_count(struct call_cost **ret, const struct profile *profile)
 {
-	struct call_cost *works = calloc(profile->n_functions + 1, sizeof(*works));
+	struct call_cost *costs = calloc(profile->n_functions + 1, sizeof(*costs));
 	struct function_counts counts = { 0 };
-	int r = works ? function_counts_init(&counts, profile) : -ENOMEM;
+	int r = costs ? function_counts_init(&counts, profile) : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < counts.n_rows; i++) {
 		const struct function_tally *tally = &counts.rows[i].tally;
 
 		if (counts.rows[i].function != PROFILE_NONE)
-			call_cost_add(&works[counts.rows[i].function],
+			call_cost_add(&costs[counts.rows[i].function],
 				      &(struct call_cost){ tally->calls, tally->runs,
 							   tally->timed_runs, tally->cycles });
 	}
 	function_counts_done(&counts);
 	if (r < 0)
-		free(works);
+		free(costs);
 	else
-		*ret = works;
+		*ret = costs;
 	return r;
 }
 
-void call_cost_add(struct call_cost *to, const struct call_cost *work)
+void call_cost_add(struct call_cost *to, const struct call_cost *cost)
 {
-	to->calls += work->calls;
-	to->runs += work->runs;
-	to->timed_runs += work->timed_runs;
-	to->cycles += work->cycles;
+	to->calls += cost->calls;
+	to->runs += cost->runs;
+	to->timed_runs += cost->timed_runs;
+	to->cycles += cost->cycles;
 }
 
-double call_cost_per_call(const struct call_cost *work, const struct profile_counters *counters)
+double call_cost_per_call(const struct call_cost *cost, const struct profile_counters *counters)
 {
 	double runs, calls, cycles;
 
-	if (work->calls < MIN_CALLS || work->timed_runs == 0 || counters->runs_counted == 0)
+	if (cost->calls < MIN_CALLS || cost->timed_runs == 0 || counters->runs_counted == 0)
 		return 0;
-	runs = (double)work->runs / (double)counters->runs_counted;
-	calls = (double)work->calls / (double)counters->rows_counted;
-	cycles = (double)work->cycles / (double)work->timed_runs;
+	runs = (double)cost->runs / (double)counters->runs_counted;
+	calls = (double)cost->calls / (double)counters->rows_counted;
+	cycles = (double)cost->cycles / (double)cost->timed_runs;
 	return runs * cycles / calls;
 }

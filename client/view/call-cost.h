@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Work: what a call of a function costs, in cycles of its own code. A function may have a larger
- * share because it has got dearer, or because it is called more; branch records tell these apart.
+ * Call cost: what a call of a function costs, in cycles of its own code. A function may have a
+ * larger share because it has got dearer, or because it is called more; branch records tell these
+ * apart.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ struct call_cost {
  * -ENOMEM. */
 int call_cost_count(struct call_cost **ret, const struct profile *profile);
 
-void call_cost_add(struct call_cost *to, const struct call_cost *work);
+void call_cost_add(struct call_cost *to, const struct call_cost *cost);
 
 /* What a call costs, of all that @counters counted; 0 where too few were seen. */
-double call_cost_per_call(const struct call_cost *work, const struct profile_counters *counters);
+double call_cost_per_call(const struct call_cost *cost, const struct profile_counters *counters);

@@ -129,7 +129,7 @@ static void test_a_block_is_the_same_by_its_place_in_its_function(void **state)
 	}
 	make(both, 0);
 	assert_int_equal(both->blocks->n_rows, 2);
-	assert_int_equal(both->blocks->n_moved, 2);
+	assert_int_equal(both->blocks->n_significant, 2);
 	row = &both->blocks->rows[0];
 	assert_true(row->ends[SIDE_OLD].there && row->ends[SIDE_NEW].there && !row->changed);
 	assert_true(fabs(row->share.difference) - 0.15 < 1e-9);
@@ -189,7 +189,7 @@ static void test_functions_of_one_name_against_themselves(void **state)
 		}
 	make(both, 0);
 	assert_int_equal(both->blocks->n_rows, 4);
-	assert_int_equal(both->blocks->n_moved, 0);
+	assert_int_equal(both->blocks->n_significant, 0);
 	for (size_t i = 0; i < 4; i++) {
 		const struct diff_block *row = &both->blocks->rows[i];
 
@@ -231,7 +231,7 @@ static void test_without_cycles_by_runs(void **state)
 	}
 	make(both, 0);
 	assert_false(both->blocks->by_cycles);
-	assert_int_equal(both->blocks->n_moved, 2);
+	assert_int_equal(both->blocks->n_significant, 2);
 	assert_true(fabs(both->blocks->rows[0].share.difference) - 1.0 / 3 < 1e-9);
 	assert_true(both->blocks->rows[0].average[SIDE_OLD] == 0);
 }
@@ -279,7 +279,7 @@ static void test_parts_tell_the_noise(void **state)
 	}
 	make(both, 0);
 	assert_int_equal(both->blocks->n_rows, 2);
-	assert_int_equal(both->blocks->n_moved, 0);
+	assert_int_equal(both->blocks->n_significant, 0);
 	assert_true(both->blocks->rows[0].share.interval.high > 0.2);
 }
 

@@ -18,8 +18,8 @@ struct both {
 	struct profile *profiles[N_SIDES];
 	struct profile_source sources[N_SIDES];
 	uint32_t objects[N_SIDES], processes[N_SIDES];
-	struct object_match *pairing;
-	struct change_detector *changes;
+	struct object_match *matched;
+	struct change_detector *detector;
 	const char *named[1];
 };
 
@@ -42,8 +42,8 @@ static int teardown(void **state)
 {
 	struct both *both = *state;
 
-	change_detector_free(both->changes);
-	object_match_free(both->pairing);
+	change_detector_free(both->detector);
+	object_match_free(both->matched);
 	for (int side = 0; side < N_SIDES; side++)
 		profile_free(both->profiles[side]);
 	free(both);
@@ -87,9 +87,9 @@ static void make(struct both *both, const char *named)
 		profiles[side] = fixture_finalized(both->profiles[side]);
 		both->sources[side].shown = profiles[side];
 	}
-	assert_int_equal(object_match_new(&both->pairing, profiles), 0);
-	settings.pairing = both->pairing;
-	assert_int_equal(change_detector_new(&both->changes, &settings), 0);
+	assert_int_equal(object_match_new(&both->matched, profiles), 0);
+	settings.objects = both->matched;
+	assert_int_equal(change_detector_new(&both->detector, &settings), 0);
 }
 
 static enum change find(struct both *both, const char *name)
@@ -99,9 +99,9 @@ static enum change find(struct both *both, const char *name)
 	int r;
 
 	assert_int_equal(
-		object_match_number(both->pairing, SIDE_OLD, both->profiles[SIDE_OLD], &numbers),
+		object_match_number(both->matched, SIDE_OLD, both->profiles[SIDE_OLD], &numbers),
 		0);
-	r = change_detector_find(both->changes, numbers[0], name, &fault);
+	r = change_detector_find(both->detector, numbers[0], name, &fault);
 	free(numbers);
 	assert_true(r >= 0);
 	return (enum change)r;
@@ -179,9 +179,9 @@ static void test_named(void **state)
 	assert_int_equal(find(both, "ns::work(int)"), CHANGE_NAMED);
 	assert_int_equal(find(both, "ns::work_more(int)"), CHANGE_NONE);
 	assert_int_equal(find(both, "void ns::work<long>(long)"), CHANGE_NAMED);
-	assert_true(change_detector_knows(both->changes, "ns::work_more"));
-	assert_false(change_detector_knows(both->changes, "ns::wor"));
-	assert_false(change_detector_knows(both->changes, "work"));
+	assert_true(change_detector_has_function(both->detector, "ns::work_more"));
+	assert_false(change_detector_has_function(both->detector, "ns::wor"));
+	assert_false(change_detector_has_function(both->detector, "work"));
 }
 
 static void test_a_clone_may_be_named(void **state)
@@ -194,7 +194,7 @@ static void test_a_clone_may_be_named(void **state)
 	make(both, "work.isra.0");
 	assert_int_equal(find(both, "work"), CHANGE_NAMED);
 	assert_int_equal(find(both, "more"), CHANGE_NONE);
-	assert_true(change_detector_knows(both->changes, "work"));
+	assert_true(change_detector_has_function(both->detector, "work"));
 }
 
 static void test_names_of_clones(void **state)

@@ -139,7 +139,7 @@ static void test_what_moved_most_comes_first_and_noise_last(void **state)
 	add(both, SIDE_NEW, PROFILE_NONE, "noise", 2);
 	make(both);
 	assert_int_equal(both->diff->n_rows, 4);
-	assert_int_equal(both->diff->shares->n_moved, 2);
+	assert_int_equal(both->diff->shares->n_significant, 2);
 	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(name_of(&both->diff->shares->rows[i]), order[i]);
 }
@@ -160,10 +160,10 @@ static void test_a_function_may_move_by_what_it_calls(void **state)
 	fixture_stack(both->sources[SIDE_NEW].profile, both->processes[SIDE_NEW], other,
 		      both->objects[SIDE_NEW], 0x5204, 5000);
 	make(both);
-	assert_int_equal(both->diff->shares->n_moved, 0);
-	assert_true(find(both, "caller")->total_moved);
-	assert_true(find(both, "other")->total_moved);
-	assert_false(find(both, "work")->total_moved);
+	assert_int_equal(both->diff->shares->n_significant, 0);
+	assert_true(find(both, "caller")->total_significant);
+	assert_true(find(both, "other")->total_significant);
+	assert_false(find(both, "work")->total_significant);
 }
 
 static void test_the_same_profile_has_not_moved(void **state)
@@ -177,7 +177,7 @@ static void test_the_same_profile_has_not_moved(void **state)
 		both->diff = diff_free(both->diff);
 		both->settings.by = views[i];
 		make(both);
-		assert_int_equal(both->diff->shares->n_moved, 0);
+		assert_int_equal(both->diff->shares->n_significant, 0);
 		assert_int_equal(both->diff->n_rows, views[i] == VIEW_FUNCTION ? 2 : 1);
 		for (size_t k = 0; k < both->diff->n_rows; k++)
 			assert_true(fabs(both->diff->shares->rows[k].self.difference) < 1e-12);
@@ -282,11 +282,11 @@ static void test_parts_of_a_range_tell_the_noise(void **state)
 		}
 	}
 	make(both);
-	assert_int_equal(both->diff->shares->n_moved, 0);
+	assert_int_equal(both->diff->shares->n_significant, 0);
 	both->diff = diff_free(both->diff);
 	both->sources[SIDE_OLD].n_parts = both->sources[SIDE_NEW].n_parts = 0;
 	make(both);
-	assert_int_equal(both->diff->shares->n_moved, 2);
+	assert_int_equal(both->diff->shares->n_significant, 2);
 	both->sources[SIDE_OLD].n_parts = both->sources[SIDE_NEW].n_parts = n_parts;
 }
 
@@ -319,17 +319,18 @@ static void test_words(void **state)
 	assert_non_null(words);
 	assert_non_null(
 		strstr(words, "the old one (10000 samples), then the new one (10000 samples)\n"));
-	assert_non_null(strstr(words, "3 of 3 functions moved, most of all a: from 10.00 % to "
-				      "30.00 %, +20.00 points (95 %: +18.48 to +21.51)"));
+	assert_non_null(strstr(
+		words, "significant change in 3 of 3 functions; the largest: a: from 10.00 % to "
+		       "30.00 %, +20.00 points (95 %: +18.48 to +21.51)"));
 	free(words);
 	both->diff = diff_free(both->diff);
 	both->sources[SIDE_NEW].profile->counters.samples = 0;
-	expect_words(both, "\nthe new one holds no samples: there is nothing to compare\n");
+	expect_words(both, "\nnothing to compare: the new one has no samples\n");
 	both->sources[SIDE_OLD].profile->counters.samples = 0;
-	expect_words(both, "\nneither holds any samples: there is nothing to compare\n");
+	expect_words(both, "\nnothing to compare: neither side has samples\n");
 	both->diff = diff_free(both->diff);
 	both->settings.by = VIEW_BLOCK;
-	expect_words(both, "\nneither holds any runs: there is nothing to compare\n");
+	expect_words(both, "\nnothing to compare: neither side has runs\n");
 }
 
 static void test_events(void **state)
@@ -364,9 +365,8 @@ static void test_events(void **state)
 		for (int side = 0; side < N_SIDES; side++)
 			assert_true((both->diff->sides[side].per_second < 0) == !cases[i].same);
 	}
-	expect_words(both,
-		     "the old one (1000 samples of cpu/cycles/ in 1.0 s), then the new one "
-		     "(1000 samples of cpu/config=1/ in 1.0 s): these are different events\n");
+	expect_words(both, "the old one (1000 samples of cpu/cycles/ in 1.0 s), then the new one "
+			   "(1000 samples of cpu/config=1/ in 1.0 s): different events\n");
 }
 
 int main(void)

@@ -16,7 +16,7 @@
 
 struct both {
 	struct profile_function functions[N_SIDES][MAX_FUNCTIONS];
-	struct function_matches namesakes;
+	struct function_matches matches;
 };
 
 /* A letter is a function with its fingerprint, a digit one without and of that size; letters are of
@@ -32,20 +32,20 @@ static void add(struct both *both, enum side side, const char *letters)
 			.size = is_letter ? 1 : (uint64_t)(letters[i] - '0'),
 		};
 		assert_int_equal(
-			function_matches_add(&both->namesakes, side, &both->functions[side][i]), 0);
+			function_matches_add(&both->matches, side, &both->functions[side][i]), 0);
 	}
 }
 
-/* Of each function of a side the number of its counterpart, of a changed one as a letter from A on.
+/* Of each function of a side the number of its match, of a changed one as a letter from A on.
  */
 static void check(const struct both *both, enum side side, const char *expected)
 {
 	const struct profile_function *others = both->functions[side == SIDE_OLD];
 
-	assert_int_equal(both->namesakes.n[side], strlen(expected));
-	for (size_t i = 0; i < both->namesakes.n[side]; i++) {
+	assert_int_equal(both->matches.n[side], strlen(expected));
+	for (size_t i = 0; i < both->matches.n[side]; i++) {
 		const struct function_match *row =
-			function_matches_find(&both->namesakes, side, &both->functions[side][i]);
+			function_matches_find(&both->matches, side, &both->functions[side][i]);
 		char seen = row->other ?
 				    (char)((row->changed ? 'A' : '0') + (row->other - others)) :
 				    NONE;
@@ -61,11 +61,11 @@ static void match(const char *old_ones, const char *new_ones, const char *expect
 
 	add(&both, SIDE_OLD, old_ones);
 	add(&both, SIDE_NEW, new_ones);
-	function_matches_match(&both.namesakes);
+	function_matches_match(&both.matches);
 	check(&both, SIDE_OLD, expected_old);
 	check(&both, SIDE_NEW, expected_new);
-	assert_true(function_matches_changed(&both.namesakes) == changed);
-	function_matches_done(&both.namesakes);
+	assert_true(function_matches_changed(&both.matches) == changed);
+	function_matches_done(&both.matches);
 }
 
 static void test_by_fingerprint(void **state)

@@ -69,14 +69,14 @@ static void write_file(const char *folder, const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Where line @line is on the other side: 0: nowhere; or a negative errno. */
+/* The number of the line on the other side; 0 if it has none; or a negative errno. */
 static int find(struct trees *trees, enum side side, const char *file, uint32_t line)
 {
-	const char *path = NULL;
-	uint32_t to = 0;
-	int r = line_map_find(trees->map, side, file, line, &path, &to, &trees->fault);
+	struct source_line other = {};
+	int r = line_map_find(trees->map, side, (struct source_line){ file, line }, &other,
+			      &trees->fault);
 
-	return r > 0 ? (int)to : r;
+	return r > 0 ? (int)other.number : r;
 }
 
 static int forward(struct trees *trees, const char *file, uint32_t line)

@@ -16,7 +16,7 @@
 struct pair {
 	struct profile *profiles[N_SIDES];
 	uint32_t processes[N_SIDES];
-	struct object_match *pairing;
+	struct object_match *match;
 };
 
 static int setup(void **state)
@@ -38,7 +38,7 @@ static int teardown(void **state)
 {
 	struct pair *pair = *state;
 
-	object_match_free(pair->pairing);
+	object_match_free(pair->match);
 	for (int side = 0; side < N_SIDES; side++)
 		profile_free(pair->profiles[side]);
 	free(pair);
@@ -61,7 +61,7 @@ static void make(struct pair *pair)
 
 	for (int side = 0; side < N_SIDES; side++)
 		profiles[side] = fixture_finalized(pair->profiles[side]);
-	assert_int_equal(object_match_new(&pair->pairing, profiles), 0);
+	assert_int_equal(object_match_new(&pair->match, profiles), 0);
 }
 
 static uint32_t number_in(const struct pair *pair, enum side side, const struct profile *profile,
@@ -69,7 +69,7 @@ static uint32_t number_in(const struct pair *pair, enum side side, const struct 
 {
 	uint32_t *numbers, number = PROFILE_NONE;
 
-	assert_int_equal(object_match_number(pair->pairing, side, profile, &numbers), 0);
+	assert_int_equal(object_match_number(pair->match, side, profile, &numbers), 0);
 	for (size_t i = 0; i < profile->n_objects; i++)
 		if (strcmp(profile->objects[i].path, path) == 0)
 			number = numbers[i];

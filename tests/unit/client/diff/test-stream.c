@@ -162,7 +162,7 @@ static void test_the_four_sections(void **state)
 	assert_int_equal(both->streams->rows[0].change, CHANGE_NONE);
 	assert_int_equal(both->streams->rows[1].change, CHANGE_CODE);
 	assert_int_equal(both->streams->rows[2].change, CHANGE_NONE);
-	assert_false(both->streams->rows[0].moved);
+	assert_false(both->streams->rows[0].significant);
 	assert_int_equal(diff_stream_side(&both->streams->rows[1]), SIDE_OLD);
 }
 
@@ -210,7 +210,7 @@ static void test_what_moved(void **state)
 	assert_non_null(most);
 	assert_int_equal(most->ends[SIDE_NEW].hits, 1600);
 	assert_true(most->share.interval.low > 0);
-	assert_int_equal(both->streams->n_moved, 1);
+	assert_int_equal(both->streams->n_significant, 1);
 	assert_ptr_equal(most, &both->streams->rows[0]); /* the hottest, too */
 }
 
@@ -229,7 +229,7 @@ static void test_the_limit(void **state)
 	assert_int_equal(both->streams->n_rows, 2);
 	assert_row(both, 0, DIFF_STREAM_MATCHED, 100000, 100000);
 	assert_row(both, 1, DIFF_STREAM_MATCHED, 100, 400);
-	assert_true(both->streams->rows[1].moved);
+	assert_true(both->streams->rows[1].significant);
 }
 
 /* Hits that are pruned into a path may be of any longer one: that there are more of them is no
@@ -247,7 +247,7 @@ static void test_what_came_by_rare_paths_has_not_moved(void **state)
 	}
 	compare(both, 0);
 	assert_row(both, 1, DIFF_STREAM_MATCHED, 1000, 3000);
-	assert_false(both->streams->rows[1].moved);
+	assert_false(both->streams->rows[1].significant);
 	assert_int_equal(both->streams->rows[1].ends[SIDE_NEW].pruned, 2000);
 }
 
