@@ -23,10 +23,9 @@ static int open_source(struct profile_source **ret, const struct options *option
 	return profile_source_open(ret, &settings, fault);
 }
 
-/* What the daemon has kept is only asked for where it is needed, and not having it is no failure.
- */
-static int ask_daemon(const struct profile_object *object, uint64_t start, void *ret, size_t n,
-		      uint16_t *ret_machine, void *userdata)
+/* Connects only when code is needed. Missing code is not a failure. */
+static int get_stored_code(const struct profile_object *object, uint64_t start, void *ret, size_t n,
+			   uint16_t *ret_machine, void *userdata)
 {
 	const char *const *socket = userdata;
 	_cleanup_(connection_freep) struct connection *connection = NULL;
@@ -56,8 +55,8 @@ int command_annotate(const struct options *options, struct fault *fault)
 	r = code_span_find(&span, source, options->symbol, options->source.filter.object, fault);
 	if (r < 0)
 		return r;
-	r = annotation_new(&annotation, source, &span, source->is_recording ? NULL : ask_daemon,
-			   &socket);
+	r = annotation_new(&annotation, source, &span,
+			   source->is_recording ? NULL : get_stored_code, &socket);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 

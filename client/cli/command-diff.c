@@ -13,7 +13,7 @@
 
 #define N_REPORTED 3
 
-/* Is it by function, and nothing is asked of what is in functions? */
+/* True if counts of functions alone suffice. */
 static bool is_by_function(const struct options *options)
 {
 	const struct profile_filter *filter = &options->source.filter;
@@ -33,7 +33,7 @@ static int open_side(struct profile_source **ret, const struct options *options,
 	return profile_source_open(ret, &settings, fault);
 }
 
-/* The views there are: the one asked for; for scripts, where none was, those of a whole report. */
+/* The views to write: that of --by; without it, for JSON, all views of a report. */
 struct views {
 	struct diff *diffs[N_REPORTED];
 	size_t n;
@@ -82,7 +82,8 @@ static int compare(struct comparison **ret, const struct profile_source *old_sou
 	return comparison_new(ret, sources, &settings, fault);
 }
 
-static void say_unknown(const struct comparison *comparison, const struct options *options, FILE *f)
+static void say_unknown_functions(const struct comparison *comparison,
+				  const struct options *options, FILE *f)
 {
 	for (size_t i = 0; i < options->n_changed; i++)
 		if (!change_detector_has_function(comparison->detector, options->changed[i]))
@@ -113,7 +114,7 @@ int command_diff(const struct options *options, struct fault *fault)
 	problems_say_source(old_source, stderr);
 	profile_source_say(new_source, stderr);
 	problems_say_source(new_source, stderr);
-	say_unknown(comparison, options, stderr);
+	say_unknown_functions(comparison, options, stderr);
 	output_open(&output, &options->output);
 	r = options->json ?
 		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :

@@ -58,7 +58,7 @@ static int dump_profile(const struct options *options, struct fault *fault)
 		r = dump_write_text(source, output.f);
 	}
 	if (ferror(output.f))
-		r = 0; /* no fault of the recording's: output_close() tells */
+		r = 0; /* not a fault of the recording; output_close() reports it */
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;

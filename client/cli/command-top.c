@@ -14,7 +14,7 @@
 #include "client/view/top-order.h"
 #include "client/view/top.h"
 
-/* Live on a terminal, of no other windows than the last ones. */
+/* Live is on a terminal, without a window. */
 static bool is_live(const struct options *options)
 {
 	const char *term = getenv("TERM");

@@ -27,7 +27,7 @@ static int add_columns(struct table *table)
 	return r;
 }
 
-/* Of the open window the daemon has counted nothing before somebody asks for what is in it. */
+/* The daemon counts the open window only when somebody reads it. */
 static int set_count(struct table *table, size_t column, const struct window_info *window,
 		     uint64_t n)
 {
@@ -108,7 +108,7 @@ static int list(struct connection *connection, const struct options *options, st
 	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;
 }
 
-/* One line each as they come, without a pager and with columns of fixed width. */
+/* Writes a line for each, without a pager and with columns of fixed width. */
 static int on_windows(const struct windows *windows, void *userdata)
 {
 	const struct options *options = userdata;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The commands of branchctl, one per file. Each does its work and writes it to stdout; where it
- * cannot it returns -errno and the @fault to print.
+ * The commands of branchctl, one per file. Each writes its result to stdout, or returns -errno and
+ * the
+ * @fault to print.
  */
 #pragma once
 

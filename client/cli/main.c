@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * branchctl: shows and compares what branchd counted, or what a recording holds.
- */
+/* branchctl: shows and compares the profiles of branchd and of recordings. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +27,7 @@ static int complain(const struct fault *fault, enum exit_status status)
 	return status;
 }
 
-/* Whether all of the help, or the version, came out. */
+/* A failure if the help or version could not be written. */
 static int finish_help(struct fault *fault)
 {
 	struct output output = { .f = stdout };
@@ -43,7 +41,7 @@ int main(int argc, char **argv)
 	struct options options;
 	int r;
 
-	/* UTF-8 and its widths; numbers stay as scripts read them. */
+	/* For UTF-8 and its widths. The format of numbers stays that of scripts. */
 	setlocale(LC_CTYPE, "");
 
 	r = options_parse(&options, argc, argv, &fault);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * All there is to know of an option: how it is called, with what argument, for which commands, and
- * what help says of it.
- */
+/* The table of options: name, argument, commands and help of each. And the table of commands. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,11 +46,12 @@ enum option_key {
 	KEY_VERSION,
 };
 
-/* A line of help without a name is a heading; of an empty one only the short name @key exists. */
+/* Without a name it is a heading of the help; with an empty one there is only the short name @key.
+ */
 struct option_spec {
 	const char *name;
 	int key;
-	const char *argument;  /* in brackets where it may be left out */
+	const char *argument;  /* in brackets if optional */
 	unsigned int commands; /* bits: 1 << enum command_id */
 	const char *help;
 };
@@ -61,8 +59,8 @@ struct option_spec {
 extern const struct option_spec option_specs[];
 extern const size_t n_option_specs;
 
-/* The option, and all commands that take it: one that several take, in their own ways, is there
- * several times. */
+/* The first option with that key, and all commands that take it: the table may have it several
+ * times, with a help for each command. */
 const struct option_spec *option_find(int key, unsigned int *ret_commands);
 
 struct command_spec {
@@ -70,12 +68,12 @@ struct command_spec {
 	const char *usage;
 	const char *help;
 	int min_operands, max_operands;
-	const char *operands, *example; /* in a sentence, where it takes any */
+	const char *operands, *example; /* for messages; NULL without operands */
 };
 
 extern const struct command_spec command_specs[N_COMMANDS];
 
 #define OPTIONS_ALL_COMMANDS ((1u << N_COMMANDS) - 1)
 
-/* Help on @command, or, where that is N_COMMANDS, on all. To stdout. */
+/* Writes help on @command, or with N_COMMANDS on all, to stdout. */
 void options_print_help(enum command_id command);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What options take: numbers, shares, times, words. -EINVAL and @fault, which names the @option,
- * where @argument is none.
+ * Arguments of options: numbers, shares, times, words. -EINVAL and @fault, which names the @option,
+ * if
+ * @argument is invalid.
  */
 #pragma once
 
@@ -11,20 +12,20 @@
 #include "client/view/tree.h"
 #include "common/util/fault.h"
 
-/* @want: what to give. Always -EINVAL. */
+/* Sets the fault "OPTION 'ARGUMENT': give WANT". Always -EINVAL. */
 int options_wrong(struct fault *fault, const char *option, const char *argument, const char *want);
 
 int options_parse_number(const char *option, const char *argument, uint64_t max, uint64_t *ret,
 			 struct fault *fault);
-/* The same, to where a negative number means none. */
+/* The same for a variable whose negative values mean none. */
 int options_parse_id(const char *option, const char *argument, uint64_t max, int64_t *ret,
 		     struct fault *fault);
 int options_parse_percent(const char *option, const char *argument, double *ret,
 			  struct fault *fault);
-/* @late: of two times that the clock showed alike. */
+/* @late: the later one of a time that occurs twice. */
 int options_parse_time(const char *option, const char *argument, uint64_t now_us, bool late,
 		       uint64_t *ret, struct fault *fault);
-/* NULL: none was given. */
+/* @argument may be NULL. */
 int options_parse_tree(const char *argument, enum view_tree_first *ret, struct fault *fault);
-/* A bit for each enum branch_kind. */
+/* *@ret has a bit for each enum branch_kind. */
 int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault *fault);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table is in options-table.c; getopt_long() does the reading. Words in between are told in
- * their order like options (the '-' below), for one that begins with '-' and a digit is no option
- * but a time, as "-5min".
+ * options-table.c has the table, getopt_long() reads the words. The '-' below makes it return
+ * operands like options, because a word that starts with '-' and a digit is not an option but a
+ * time, such as
+ * "-5min".
  */
 #include "client/cli/options.h"
 
@@ -12,26 +13,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/rpc/connection.h"
 #include "client/source/window-ref.h"
+#include "common/util/clock.h"
 #include "common/util/macro.h"
 
 #define MAX_OPERANDS 8
 
-/* What was read, before anything is known of the command. */
+/* The words read so far; the command may come last. */
 struct parse {
 	struct options options;
 	struct fault *fault;
 	unsigned int commands; /* those that take all options so far */
-	const char *refused;   /* name of the option that took away the last of them */
-	const char *wrong_by;  /* what --by does not know */
+	const char *refused;   /* the option that a command did not take */
+	const char *wrong_by;  /* the invalid argument of --by */
 	bool format_given, help, version;
 	const char *operands[MAX_OPERANDS]; /* the command and what follows */
-	int n_operands;                     /* there are; not all may be above */
+	int n_operands;                     /* may be more than fit */
 };
 
 static int parse_rows(struct parse *parse, const char *argument)
@@ -46,7 +47,7 @@ static int parse_rows(struct parse *parse, const char *argument)
 	return 0;
 }
 
-/* Which there are depends on the command. */
+/* The valid arguments depend on the command. */
 static void parse_by(struct parse *parse, const char *argument)
 {
 	parse->options.by_given = true;
@@ -135,7 +136,7 @@ static int add_changed(struct parse *parse, const char *name)
 	return 0;
 }
 
-/* What diff alone takes. */
+/* Options of diff alone. */
 static int apply_diff(struct parse *parse, int key, const char *argument)
 {
 	struct options *options = &parse->options;
@@ -240,7 +241,7 @@ static int apply(struct parse *parse, int key, const char *argument)
 	return r;
 }
 
-/* The rest of a word "-5min" is told as the argument of an option "-5". */
+/* The rest of a word "-5min" is the argument of an option "-5". */
 static const char short_options[] = "-:n:h0::1::2::3::4::5::6::7::8::9::";
 
 #define MAX_OPTIONS 64
@@ -323,7 +324,7 @@ static int read_command(struct parse *parse, const char *word)
 			 "unknown command '%s'; branchctl --help lists the commands", word);
 }
 
-/* Samples are what only a recording has. */
+/* Only recordings contain samples. */
 static int check_samples(const struct parse *parse, const struct window_ref *ref)
 {
 	const struct options *options = &parse->options;
@@ -352,7 +353,6 @@ static int refuse_view(struct parse *parse, const char *name)
 			     "process, unit");
 }
 
-/* What diff can compare. */
 static int check_diff(struct parse *parse)
 {
 	struct options *options = &parse->options;
@@ -460,14 +460,6 @@ static int read_operands(struct parse *parse)
 	return r < 0 ? r : 1;
 }
 
-static uint64_t read_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 int options_parse(struct options *ret, int argc, char **argv, struct fault *fault)
 {
 	struct parse parse = {
@@ -476,7 +468,7 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 				.filter = PROFILE_FILTER_INIT,
 				.socket = CONNECTION_DEFAULT_PATH,
 				.symbols.home = getenv("HOME"),
-				.now_us = read_clock(),
+				.now_us = clock_us(CLOCK_REALTIME),
 			},
 			.top.n_rows = OPTIONS_DEFAULT_ROWS,
 			.until_us = UINT64_MAX,

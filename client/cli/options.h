@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The command line: one table of options for all commands, which may stand before or after the
+ * The command line: one table of options for all commands. Options may stand before and after the
  * command and its operands.
  */
 #pragma once
@@ -29,14 +29,14 @@ struct options {
 	uint64_t since_us, until_us; /* 0 and UINT64_MAX: not given */
 	bool follow;
 
-	/* top, and what diff and dump --samples share with it */
+	/* top; diff and dump --samples share some */
 	struct top_settings top;
 	bool by_given;
 	bool rows_given;
 	bool once;
 
 	/* diff */
-	const char *new_window; /* compared with source.window */
+	const char *new_window; /* source.window is the old one */
 	const char *before, *after;
 	const char *changed[OPTIONS_MAX_CHANGED];
 	size_t n_changed;
@@ -52,7 +52,7 @@ struct options {
 };
 
 /*
- * Reads the command line. 1: go on; 0: help or version were asked for and written to stdout;
- * -EINVAL and @fault: wrong usage.
+ * Reads the command line. 1 and *@ret; 0 after writing help or version to stdout; -EINVAL and
+ * @fault for wrong usage.
  */
 int options_parse(struct options *ret, int argc, char **argv, struct fault *fault);

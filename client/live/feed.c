@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The thread and the viewer share one result, under the mutex: a newer one takes the place of one
- * that was not taken.
- */
+/* The thread and the viewer share one result, under the mutex: a newer one replaces it. */
 #include "client/live/feed.h"
 
 #include <errno.h>
@@ -16,11 +13,12 @@
 #include <unistd.h>
 
 #include "client/source/recent-profile.h"
+#include "common/util/clock.h"
 
 #define INTERVAL_NS 1000000000ull
 
 struct result {
-	int r; /* 1: the profile and the windows; negative: the fault; 0: nothing */
+	int r; /* 1: a profile and its windows; 0: nothing; -errno: a fault */
 	struct profile *profile;
 	struct windows windows;
 	struct fault fault;
@@ -43,27 +41,20 @@ static void result_done(struct result *result)
 	*result = (struct result){};
 }
 
-static struct timespec read_clock(clockid_t clock, uint64_t plus_ns)
+/* Waits until it is time to fetch again; false: to end. */
+static bool wait_until(struct live_feed *feed, uint64_t until_ns)
 {
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	plus_ns += (uint64_t)now.tv_nsec;
-	now.tv_sec += (time_t)(plus_ns / 1000000000);
-	now.tv_nsec = (long)(plus_ns % 1000000000);
-	return now;
-}
-
-/* Until it is time to fetch again; false where it is time to end. */
-static bool wait_until(struct live_feed *feed, const struct timespec *until)
-{
+	const struct timespec until = {
+		.tv_sec = (time_t)(until_ns / 1000000000),
+		.tv_nsec = (long)(until_ns % 1000000000),
+	};
 	bool stopped;
 	int r = 0;
 
 	pthread_mutex_lock(&feed->mutex);
 	while (!feed->stopped && (feed->paused || r != ETIMEDOUT))
 		r = feed->paused ? pthread_cond_wait(&feed->wake, &feed->mutex) :
-				   pthread_cond_timedwait(&feed->wake, &feed->mutex, until);
+				   pthread_cond_timedwait(&feed->wake, &feed->mutex, &until);
 	stopped = feed->stopped;
 	pthread_mutex_unlock(&feed->mutex);
 	return !stopped;
@@ -81,20 +72,18 @@ static void hand_over(struct live_feed *feed, struct result *result)
 static void *run(void *userdata)
 {
 	struct live_feed *feed = userdata;
-	struct timespec next, now;
+	uint64_t next_ns;
 
 	do {
 		struct result result = {};
 
-		next = read_clock(CLOCK_MONOTONIC, INTERVAL_NS);
-		now = read_clock(CLOCK_REALTIME, 0);
-		result.r = recent_profile_fetch(
-			feed->recent, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
-			&result.profile, &result.windows, &result.fault);
+		next_ns = clock_ns(CLOCK_MONOTONIC) + INTERVAL_NS;
+		result.r = recent_profile_fetch(feed->recent, clock_us(CLOCK_REALTIME),
+						&result.profile, &result.windows, &result.fault);
 		if (result.r >= 0)
 			result.r = 1;
 		hand_over(feed, &result);
-	} while (wait_until(feed, &next));
+	} while (wait_until(feed, next_ns));
 	return NULL;
 }
 
@@ -108,7 +97,7 @@ static void init_wake(struct live_feed *feed)
 	pthread_condattr_destroy(&attributes);
 }
 
-/* Signals are for the thread that reads keys. */
+/* Signals go to the thread that reads keys. */
 static int start_thread(struct live_feed *feed)
 {
 	sigset_t all, before;

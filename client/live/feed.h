@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What feeds the live view: a thread that fetches the last five minutes again and again, so that
- * keys are answered at once however busy the daemon is.
+ * The feed of the live view: a thread that fetches the last five minutes every second, so that keys
+ * work at once however busy the daemon is.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 struct live_feed;
 
-/* Connects, then fetches. -errno and @fault. Borrows @socket. */
+/* Connects and starts to fetch. -errno and @fault. Borrows @socket. */
 int live_feed_start(struct live_feed **ret, const char *socket, struct fault *fault);
 struct live_feed *live_feed_stop(struct live_feed *feed);
 DEFINE_CLEANUP(struct live_feed *, live_feed_stop);
 
-/* Readable where there is something to take. */
+/* Readable when there is a result to take. */
 int live_feed_fd(const struct live_feed *feed);
 
 /*
- * 1, a sealed profile that is the caller's, and the windows in it; 0 where there is nothing new;
- * -errno and @fault where the last attempt to fetch has failed. Attempts go on.
+ * 1, a finalized profile for the caller to free, and its windows; 0 if there is nothing new; -errno
+ * and @fault if the last fetch failed. Fetching goes on.
  */
 int live_feed_take(struct live_feed *feed, struct profile **ret, struct windows *ret_windows,
 		   struct fault *fault);
 
-/* While it is paused nothing is fetched. */
+/* A paused feed fetches nothing. */
 void live_feed_pause(struct live_feed *feed, bool paused);

@@ -10,8 +10,7 @@
 
 #include "common/util/macro.h"
 
-/* The word at *@text, quotes taken away, copied to *@to; both are moved behind it. NULL at the end.
- */
+/* Copies the word at *@text to *@to, without quotes, and moves both behind it. NULL at the end. */
 static char *take_word(const char **text, char **to)
 {
 	char *word = *to;
@@ -41,7 +40,7 @@ static int parse_number(int64_t *ret, const char *name, const char *value, struc
 	return fault_set(fault, -EINVAL, "%s=%s: give a number", name, value);
 }
 
-/* 1 where @name is no name of a filter. */
+/* 1 if there is no filter @name. */
 static int set(struct profile_filter *filter, const char *name, const char *value,
 	       struct fault *fault)
 {
@@ -89,8 +88,6 @@ static int apply(struct live_filter *filter, char *word, struct fault *fault)
 	return r < 0 ? r : 0;
 }
 
-/* Values are cut at their names, which are put back by apply(): they are read before the next word.
- */
 int live_filter_parse(struct live_filter *ret, const char *text, struct fault *fault)
 {
 	char *to = ret->values, *word;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/live/feed.h"
 #include "client/live/page.h"
@@ -15,31 +14,22 @@
 #include "client/view/top-order.h"
 #include "client/view/top.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 
 #define WAIT_MS   60000
-#define TREE_ROWS 200 /* lighter ones are not worth scrolling to */
+#define TREE_ROWS 200 /* the hottest ones; nobody scrolls further */
 
 struct live {
-	struct live_settings settings; /* its view is that of @state */
+	struct live_settings settings; /* .top follows @state */
 	struct live_state state;
 	struct live_filter filter;
 	struct live_feed *feed;
 	struct profile_source *source;
 	struct top *top; /* NULL: nothing yet */
 	struct screen *screen;
-	struct fault filter_trouble, trouble; /* what is wrong with the filter, with the daemon */
-	uint64_t fetched_ms;                  /* when, by the monotonic clock */
+	struct fault filter_fault, daemon_fault;
 };
 
-static uint64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-/* The rows of the view, of what there is. */
 static int make_rows(struct live *live)
 {
 	const struct live_state *state = &live->state;
@@ -63,26 +53,26 @@ static int filter_again(struct live *live)
 {
 	int r;
 
-	live->filter_trouble.text[0] = '\0';
+	live->filter_fault.text[0] = '\0';
 	live->top = top_free(live->top);
-	live_filter_parse(&live->filter, live->state.filter, &live->filter_trouble);
+	live_filter_parse(&live->filter, live->state.filter, &live->filter_fault);
 	if (!live->source->profile)
 		return 0;
 	r = profile_source_filter(live->source, &live->filter.profile);
 	return r < 0 ? r : make_rows(live);
 }
 
-/* What cannot be fetched now may be later: the last picture stays, and the trouble is told. */
+/* If a fetch fails, the last rows stay, with the fault below them. */
 static int take(struct live *live)
 {
 	struct windows windows = {};
 	struct profile *profile;
-	int r = live_feed_take(live->feed, &profile, &windows, &live->trouble);
+	int r = live_feed_take(live->feed, &profile, &windows, &live->daemon_fault);
 
 	if (r <= 0)
 		return 0;
-	live->trouble.text[0] = '\0';
-	if (live->state.paused) { /* it was on its way */
+	live->daemon_fault.text[0] = '\0';
+	if (live->state.paused) { /* fetched before the pause */
 		profile_free(profile);
 		windows_done(&windows);
 		return 0;
@@ -98,8 +88,9 @@ static struct live_page page_of(struct live *live)
 		.state = &live->state,
 		.source = live->source,
 		.top = live->top,
-		.trouble = live->trouble.text[0] ? live->trouble.text : live->filter_trouble.text,
-		.now_us = now_us(),
+		.error = live->daemon_fault.text[0] ? live->daemon_fault.text :
+						      live->filter_fault.text,
+		.now_us = clock_us(CLOCK_REALTIME),
 		.n_rows = screen_rows(live->screen),
 		.n_columns = screen_columns(live->screen),
 		.colors = color_wanted(live->settings.color, true),
@@ -163,7 +154,7 @@ static int open_all(struct live *live, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));
 	live_filter_format(live->state.filter, &live->settings.filter);
-	live_filter_parse(&live->filter, live->state.filter, &live->filter_trouble);
+	live_filter_parse(&live->filter, live->state.filter, &live->filter_fault);
 	live->state.by = live->settings.top.by;
 	if (live->settings.top.mispredicted)
 		live->state.orders[VIEW_BRANCH] = TOP_ORDER_MISPREDICTED;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `branchctl top` on a terminal: the last five minutes of this machine, told anew each second.
- */
+/* `branchctl top` on a terminal: the last five minutes of this machine, updated every second. */
 #pragma once
 
 #include "client/term/color.h"
@@ -10,7 +8,7 @@
 #include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
 
-/* How the view starts. Its strings are the caller's. */
+/* The view at the start. The strings are borrowed. */
 struct live_settings {
 	const char *socket;
 	struct symbolizer_settings symbols;
@@ -19,5 +17,5 @@ struct live_settings {
 	enum color_mode color;
 };
 
-/* Until the user quits. -errno and @fault where it cannot begin. */
+/* Returns when the user quits. -errno and @fault if it cannot start. */
 int live_run(const struct live_settings *settings, struct fault *fault);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows are made for the part of a view that is seen. Those of a table are a line each, and its
- * headings one more; stacks and streams are of many lines, and of these the part that is seen is
- * cut out.
+ * Only the rows on the screen are formatted. A row of a table is one line. A stack or stream has
+ * many lines, so the visible ones are selected after formatting.
  */
 #include "client/live/page.h"
 
@@ -20,6 +19,7 @@
 #include "client/view/counters.h"
 #include "client/view/top-order.h"
 #include "common/util/cleanup.h"
+#include "common/util/percent.h"
 
 #define REVERSE "\033[7m"
 #define NORMAL  "\033[0m"
@@ -32,7 +32,7 @@ static size_t n_head_lines(const struct live_page *page)
 	return page->state->filter[0] ? 4 : 3;
 }
 
-/* Are its rows of many lines each? */
+/* True if each row has many lines. */
 static bool has_paths(const struct live_page *page)
 {
 	const struct top *top = page->top;
@@ -40,7 +40,7 @@ static bool has_paths(const struct live_page *page)
 	return top && (top->stacks || top->streams) && top->n_rows > 0;
 }
 
-/* A blank line, one of numbers, the branches, and that there were others before. */
+/* A blank line, a line of numbers, the branches, and a note on pruned ones. */
 static size_t n_stream_lines(const struct top *top, size_t i)
 {
 	const struct view_stream *stream = &top->streams->rows[i];
@@ -132,7 +132,7 @@ static void write_totals(FILE *f, const struct live_page *page)
 		fprintf(f, ", throttled %" PRIu64 " times", counters->throttled);
 	if (counters->rows > 0)
 		fprintf(f, "; %" PRIu64 " branch records, %.1f %% counted", counters->rows,
-			top_percent(counters->rows_counted, counters->rows));
+			percent_of(counters->rows_counted, counters->rows));
 	fputc('\n', f);
 }
 
@@ -163,11 +163,11 @@ static void write_filter(FILE *f, const struct live_page *page)
 	fputs(NORMAL, f);
 	if (page->top && source->part)
 		fprintf(f, "  (%.1f %% of the samples)",
-			top_percent(source->part->counters.samples, source->all->counters.samples));
+			percent_of(source->part->counters.samples, source->all->counters.samples));
 	fputc('\n', f);
 }
 
-/* Lines @first and on of @text, at most @n of them; the number written. */
+/* Writes at most @n lines of @text from line @first on; the number written. */
 static size_t write_lines(FILE *f, const char *text, size_t first, size_t n)
 {
 	size_t written = 0;
@@ -185,7 +185,7 @@ static size_t write_lines(FILE *f, const char *text, size_t first, size_t n)
 	return written;
 }
 
-/* Which rows are seen; how many lines of the first of them are not. */
+/* Selects the visible rows; the number of lines of the first one that are above the screen. */
 static size_t choose_rows(struct live_page page, size_t room)
 {
 	struct top *top = page.top;
@@ -205,7 +205,7 @@ static size_t choose_rows(struct live_page page, size_t room)
 	return skipped;
 }
 
-/* In full: as many lines as there is room for. */
+/* Fills all lines of the room. */
 static int write_rows(FILE *f, const struct live_page *page)
 {
 	size_t room = live_page_room(page), n = 0, skipped;
@@ -241,9 +241,9 @@ static void write_foot(FILE *f, const struct live_page *page)
 		text_write(f, page->state->input);
 		return;
 	}
-	if (page->trouble[0]) {
+	if (page->error[0]) {
 		fputs(page->colors ? "\033[31m" : BOLD, f);
-		text_write(f, page->trouble);
+		text_write(f, page->error);
 		return;
 	}
 	fputs("h help  / filter  < > order  space pause  q quit", f);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the live view shows, as lines of text: a heading, the rows of a view, a line of keys.
- */
+/* The live view as lines of text: a heading, the rows of a view, a line of keys. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,16 +13,16 @@
 struct live_page {
 	const struct live_state *state;
 	const struct profile_source *source;
-	struct top *top;     /* NULL before there is anything; what it shows of its rows changes */
-	const char *trouble; /* what does not work, or "" */
+	struct top *top;   /* NULL: no data yet; its range of rows changes */
+	const char *error; /* or "" */
 	uint64_t now_us;
 	size_t n_rows, n_columns; /* of the screen */
 	bool colors;
 };
 
-/* Lines that there are to scroll through, and how many of them there is room for. */
+/* The number of lines to scroll through, and the number that fits on the screen. */
 size_t live_page_n_lines(const struct live_page *page);
 size_t live_page_room(const struct live_page *page);
 
-/* All lines of the screen. Heap, or NULL when memory ran out. */
+/* All lines of the screen. Heap; NULL if out of memory. */
 char *live_page_format(const struct live_page *page);

@@ -22,8 +22,8 @@ void live_state_clamp(struct live_state *state, size_t n_page, size_t n_lines)
 	state->scroll = MIN(state->scroll, n_lines > n_page ? n_lines - n_page : 0);
 }
 
-/* In UTF-8: how many bytes, at most 4. */
-static size_t encode(char *to, unsigned int c)
+/* Writes @c in UTF-8; the number of bytes, at most 4. */
+static size_t encode_utf8(char *to, unsigned int c)
 {
 	if (c < 0x80) {
 		to[0] = (char)c;
@@ -52,10 +52,10 @@ static void type_character(char *input, unsigned int c)
 	size_t n = strlen(input);
 
 	if (n + 4 < LIVE_FILTER_MAX)
-		input[n + encode(input + n, c)] = '\0';
+		input[n + encode_utf8(input + n, c)] = '\0';
 }
 
-static void rub_out(char *input)
+static void delete_last(char *input)
 {
 	size_t n = strlen(input);
 
@@ -77,7 +77,7 @@ static enum live_step press_typing(struct live_state *state, int key)
 	if (key == SCREEN_ESCAPE)
 		state->typing = false;
 	else if (key == SCREEN_BACKSPACE)
-		rub_out(state->input);
+		delete_last(state->input);
 	else if (key == CONTROL_U)
 		state->input[0] = '\0';
 	else if (key >= ' ' && key < SCREEN_UP)

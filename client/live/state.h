@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the live view is showing, and what keys make of it. It knows neither terminal nor daemon.
- */
+/* The state of the live view, and how keys change it, without terminal or daemon. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,29 +10,29 @@
 
 struct live_state {
 	enum view_by by;
-	size_t orders[N_VIEWS]; /* of each view the one last chosen */
-	size_t scroll;          /* lines or rows above the first that is seen */
+	size_t orders[N_VIEWS]; /* the order of each view */
+	size_t scroll;          /* lines or rows above the screen */
 	bool paused, help, typing;
-	char filter[LIVE_FILTER_MAX]; /* as it was typed */
-	char input[LIVE_FILTER_MAX];  /* as it is being typed */
+	char filter[LIVE_FILTER_MAX]; /* the applied text */
+	char input[LIVE_FILTER_MAX];  /* the text being typed */
 };
 
-/* What is to be done after a key, each with what those before it need. */
+/* What to do after a key. */
 enum live_step {
 	LIVE_NOTHING,
 	LIVE_DRAW,
-	LIVE_VIEW,   /* make the rows anew */
-	LIVE_FILTER, /* filter anew */
-	LIVE_PAUSE,  /* or its end */
-	LIVE_TAKE,   /* see whether there is something new */
+	LIVE_VIEW,   /* make the rows again, draw */
+	LIVE_FILTER, /* filter, make the rows again, draw */
+	LIVE_PAUSE,  /* pause or continue, draw */
+	LIVE_TAKE,   /* take a new profile from the feed, draw */
 	LIVE_END,
 };
 
-/* @key is one of screen.h; a page has @n_page of the @n_lines that there are. */
+/* @key is one of screen.h; the screen has room for @n_page of @n_lines. */
 enum live_step live_state_press(struct live_state *state, int key, size_t n_page, size_t n_lines);
 
-/* Keeps the place where there are fewer lines now. */
+/* Keeps the scroll position within the lines. */
 void live_state_clamp(struct live_state *state, size_t n_page, size_t n_lines);
 
-/* The letter that leads to a view. */
+/* The key of a view. */
 char live_state_letter(enum view_by by);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A reply is {"parameters": {...}, "continues": false} or {"error": NAME, "parameters": {...}}. The
- * parameters may be a profile of many megabytes, so they are not parsed here: their text is handed
- * on.
+ * parameters may be a profile of many megabytes: the caller gets their text and parses it.
  */
 #include "client/rpc/connection.h"
 
@@ -106,14 +105,14 @@ void connection_set_timeout(struct connection *c, int ms)
 	c->timeout_ms = ms;
 }
 
-static int gone(const struct connection *c, struct fault *fault)
+static int fail_closed(const struct connection *c, struct fault *fault)
 {
 	return fault_set(fault, -ECONNRESET,
 			 "%s: the daemon closed the connection; see journalctl -u branchd",
 			 c->path);
 }
 
-/* Waits for any of @events, at most @timeout_ms (-1: for ever) if nothing happens. */
+/* Waits for any of @events, at most @timeout_ms (-1: no limit). */
 static int wait_for(const struct connection *c, short events, int timeout_ms, struct fault *fault)
 {
 	struct pollfd pollfd = { .fd = c->fd, .events = events };
@@ -145,13 +144,12 @@ static int send_all(const struct connection *c, const char *bytes, size_t n, str
 		} else if (errno == EAGAIN) {
 			r = wait_for(c, POLLOUT, c->timeout_ms, fault);
 		} else if (errno != EINTR) {
-			return gone(c, fault);
+			return fail_closed(c, fault);
 		}
 	}
 	return r;
 }
 
-/* Some more bytes. */
 static int receive(struct connection *c, int timeout_ms, struct fault *fault)
 {
 	char *room;
@@ -170,12 +168,12 @@ static int receive(struct connection *c, int timeout_ms, struct fault *fault)
 		if (errno == EAGAIN)
 			r = wait_for(c, POLLIN, timeout_ms, fault);
 		else if (errno != EINTR)
-			return gone(c, fault);
+			return fail_closed(c, fault);
 		if (r < 0)
 			return r;
 	}
 	if (n == 0)
-		return gone(c, fault);
+		return fail_closed(c, fault);
 	framing_fill(&c->framing, (size_t)n);
 	return 0;
 }
@@ -198,30 +196,30 @@ static bool is_word(const char *text, size_t n, const char *word)
 	return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
-/* What it sent may hold anything, and will be on a terminal. */
-static void make_plain(char *text)
+/* The text is untrusted and goes to a terminal. */
+static void replace_unprintable(char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
 			*text = '?';
 }
 
-static int tell_error(const struct connection *c, const char *error, size_t n_error,
-		      struct answer *ret, struct fault *fault)
+static int set_error(const struct connection *c, const char *error, size_t n_error,
+		     struct answer *ret, struct fault *fault)
 {
 	bool has_parameters = !is_word(ret->text, ret->n_bytes, "{}");
 
 	snprintf(ret->error, sizeof(ret->error), "%.*s", (int)MIN(n_error - 2, (size_t)1000),
 		 error + 1);
-	make_plain(ret->error);
+	replace_unprintable(ret->error);
 	fault_set(fault, 0, "%s: the daemon answered %s%s%.*s", c->path, ret->error,
 		  has_parameters ? " " : "",
 		  has_parameters ? (int)MIN(ret->n_bytes, (size_t)200) : 0, ret->text);
-	make_plain(fault->text);
+	replace_unprintable(fault->text);
 	return -EREMOTEIO;
 }
 
-static int not_varlink(const struct connection *c, struct fault *fault)
+static int fail_not_varlink(const struct connection *c, struct fault *fault)
 {
 	return fault_set(fault, -EBADMSG, "%s: the server on this socket is not branchd", c->path);
 }
@@ -240,15 +238,15 @@ static int read_reply(const struct connection *c, const char *text, size_t n, st
 	if (r >= 0)
 		r = json_member_find(text, n, "continues", &continues, &n_continues);
 	if (r < 0)
-		return not_varlink(c, fault);
+		return fail_not_varlink(c, fault);
 	if (is_word(ret->text, ret->n_bytes, "null")) {
 		ret->text = "{}";
 		ret->n_bytes = 2;
 	}
 	if (ret->text[0] != '{' || (error && (error[0] != '"' || n_error < 2)))
-		return not_varlink(c, fault);
+		return fail_not_varlink(c, fault);
 	if (error)
-		return tell_error(c, error, n_error, ret, fault);
+		return set_error(c, error, n_error, ret, fault);
 	ret->continues = continues && is_word(continues, n_continues, "true");
 	return 0;
 }
@@ -285,7 +283,7 @@ int connection_call(struct connection *c, const char *method, json_t *parameters
 {
 	int r = call(c, method, parameters, false, ret, fault);
 
-	return r >= 0 && ret->continues ? not_varlink(c, fault) : r;
+	return r >= 0 && ret->continues ? fail_not_varlink(c, fault) : r;
 }
 
 int connection_call_more(struct connection *c, const char *method, json_t *parameters,

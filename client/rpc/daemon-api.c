@@ -17,7 +17,7 @@ static void drop_json(json_t **json)
 
 #define _cleanup_json_ _cleanup_(drop_json)
 
-static int damaged(struct fault *fault, const char *what)
+static int fail_unreadable(struct fault *fault, const char *what)
 {
 	return fault_set(fault, -EBADMSG,
 			 "cannot read the daemon's reply (%s): is it of another version?", what);
@@ -36,7 +36,7 @@ static bool is_denied(const struct answer *answer)
 	return strcmp(answer->error, "org.varlink.service.PermissionDenied") == 0;
 }
 
-/* The daemon's errors in words. Others stay as the connection tells them. */
+/* The daemon's errors in words. Other errors keep the text of the connection. */
 static int explain(const struct answer *answer, int r, struct fault *fault)
 {
 	_cleanup_json_ json_t *parameters = NULL;
@@ -72,7 +72,7 @@ static int parse(const struct answer *answer, json_t **ret, struct fault *fault)
 	json_error_t error;
 
 	*ret = json_loadb(answer->text, answer->n_bytes, 0, &error);
-	return *ret ? 0 : damaged(fault, error.text);
+	return *ret ? 0 : fail_unreadable(fault, error.text);
 }
 
 int daemon_api_get_status(struct connection *connection, json_t **ret, struct fault *fault)
@@ -115,10 +115,10 @@ static int read_windows(const char *text, size_t n_bytes, struct windows *ret, s
 	size_t i;
 
 	if (!json_is_array(list))
-		return damaged(fault, "windows");
+		return fail_unreadable(fault, "windows");
 	json_array_foreach(list, i, each) {
 		if (read_window(&window, each) < 0)
-			return damaged(fault, "a window");
+			return fail_unreadable(fault, "a window");
 		if (windows_add(ret, &window) < 0)
 			return fault_set(fault, -ENOMEM, "out of memory");
 	}
@@ -132,7 +132,7 @@ static int take_windows(const struct answer *answer, struct windows *ret, struct
 	size_t n_bytes;
 
 	if (json_member_find(answer->text, answer->n_bytes, "windows", &text, &n_bytes) <= 0)
-		return damaged(fault, "no windows");
+		return fail_unreadable(fault, "no windows");
 	return read_windows(text, n_bytes, ret, fault);
 }
 
@@ -227,7 +227,7 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 	if (r < 0)
 		return explain(&answer, r, fault);
 	r = read_code(json, ret, n, ret_machine);
-	return r < 0 ? damaged(fault, "code") : r;
+	return r < 0 ? fail_unreadable(fault, "code") : r;
 }
 
 static json_t *pack_request(int64_t first, int64_t last, const struct profile_filter *filter)
@@ -263,22 +263,22 @@ int daemon_api_get_profile(struct connection *connection, int64_t first, int64_t
 	if (r < 0)
 		return explain(&answer, r, fault);
 	if (json_member_find(answer.text, answer.n_bytes, "profile", &text, &n_bytes) <= 0)
-		return damaged(fault, "no profile");
+		return fail_unreadable(fault, "no profile");
 	r = take_windows(&answer, ret_windows, fault);
 	if (r < 0)
 		return r;
 	r = profile_json_read(ret, text, n_bytes, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
-	return r < 0 ? damaged(fault, why.text) : 0;
+	return r < 0 ? fail_unreadable(fault, why.text) : 0;
 }
 
-/* A member that must be there. */
+/* The member must exist. */
 static int find_member(const struct answer *answer, const char *name, const char **ret,
 		       size_t *ret_n, struct fault *fault)
 {
 	if (json_member_find(answer->text, answer->n_bytes, name, ret, ret_n) <= 0)
-		return damaged(fault, name);
+		return fail_unreadable(fault, name);
 	return 0;
 }
 
@@ -311,5 +311,5 @@ int daemon_api_get_functions(struct connection *connection, int64_t first, int64
 	r = functions_read(ret, &texts, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
-	return r < 0 ? damaged(fault, why.text) : 0;
+	return r < 0 ? fail_unreadable(fault, why.text) : 0;
 }

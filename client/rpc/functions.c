@@ -23,8 +23,8 @@ struct reading {
 			return _r;     \
 	} while (0)
 
-/* A function of the profile, or what of an object is in none. */
-static int read_location(struct reading *reading, struct location *ret, bool *ret_named)
+/* A function of the profile, or the rest of an object. */
+static int read_location(struct reading *reading, struct location *ret, bool *ret_has_offset)
 {
 	const struct profile *profile = reading->functions->profile;
 	uint64_t object = PROFILE_NONE;
@@ -37,8 +37,8 @@ static int read_location(struct reading *reading, struct location *ret, bool *re
 	}
 	ret->object = (uint32_t)object;
 	TRY(json_scan_token(&reading->s, ','));
-	*ret_named = !json_scan_null(&reading->s);
-	if (*ret_named)
+	*ret_has_offset = !json_scan_null(&reading->s);
+	if (*ret_has_offset)
 		TRY(json_scan_hex(&reading->s, "offset", &ret->offset));
 	return json_scan_token(&reading->s, ']');
 }
@@ -48,10 +48,10 @@ static int read_place(struct reading *reading, struct functions_place *ret)
 	const struct profile *profile = reading->functions->profile;
 	const struct profile_function *function;
 	struct location at = { 0 };
-	bool named;
+	bool has_offset;
 
-	TRY(read_location(reading, &at, &named));
-	function = named ? profile_find_function(profile, at) : NULL;
+	TRY(read_location(reading, &at, &has_offset));
+	function = has_offset ? profile_find_function(profile, at) : NULL;
 	*ret = (struct functions_place){
 		.object = at.object,
 		.function = function ? (uint32_t)(function - profile->functions) : PROFILE_NONE,

@@ -29,7 +29,7 @@ static bool take(struct span *s, char c)
 	return true;
 }
 
-/* Behind its first quote: past its last one. */
+/* From behind the opening quote to behind the closing one. */
 static bool skip_string(struct span *s)
 {
 	while (s->at < s->end) {
@@ -43,7 +43,7 @@ static bool skip_string(struct span *s)
 	return false;
 }
 
-/* To the comma or bracket behind it. */
+/* To the comma or bracket behind the value. */
 static bool skip_value(struct span *s)
 {
 	size_t depth = 0;
@@ -67,7 +67,7 @@ static bool skip_value(struct span *s)
 	return false;
 }
 
-/* The next member; false where the text is none. */
+/* The next member; false if there is no valid one. */
 static bool take_member(struct span *s, struct span *ret_name, struct span *ret_value)
 {
 	if (!take(s, '"'))

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A member of a JSON object as the text that it is: for objects too long to be parsed only to take
- * them apart. Values are passed over, not judged; that is for who parses them.
+ * Finds a member of a JSON object as text, for objects that are too long to be parsed twice. It
+ * skips over values without checking them; their parser does.
  */
 #pragma once
 
 #include <stddef.h>
 
-/*
- * The value of the member @name of the object @text. 1 and *@ret, *@ret_n; 0 if there is none;
- * -EINVAL where @text is no object.
- */
+/* 1 and the value of member @name of the object @text; 0 if there is none; -EINVAL. */
 int json_member_find(const char *text, size_t n_bytes, const char *name, const char **ret,
 		     size_t *ret_n);

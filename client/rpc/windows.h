@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The list of windows that the daemon has, as it tells them.
- */
+/* A list of the daemon's windows. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +7,7 @@
 #include <stdint.h>
 
 struct window_info {
-	int64_t id; /* 0: of the one still open */
+	int64_t id; /* 0: the open window */
 	uint64_t start_us;
 	uint64_t length_us;
 	uint64_t samples;
@@ -18,7 +16,7 @@ struct window_info {
 	char mode[32];
 };
 
-/* Oldest first; one that is open is the last. */
+/* Oldest first; the open window is the last. */
 struct windows {
 	struct window_info *rows;
 	size_t n, cap;
@@ -26,11 +24,11 @@ struct windows {
 
 void windows_done(struct windows *windows);
 
-/* -ENOMEM. Keeps the order whatever that of the calls. */
+/* Keeps the list sorted, in any order of calls. -ENOMEM. */
 int windows_add(struct windows *windows, const struct window_info *window);
 
-/* The closed ones; the others are one at most. */
+/* At most one window more is open. */
 size_t windows_n_closed(const struct windows *windows);
-/* Samples that are in none of them. */
+/* The number of lost samples. */
 uint64_t windows_lost(const struct windows *windows);
 uint64_t window_end_us(const struct window_info *window);

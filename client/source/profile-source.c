@@ -84,7 +84,7 @@ static int load_recording(struct profile_source *source,
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
 }
 
-/* The windows that the ref means: *@ret_first and *@ret_n are a part of @windows. */
+/* The windows of @ref: *@ret_n of @windows, from *@ret_first on. */
 static int find_windows(struct connection *connection, const struct window_ref *ref,
 			struct windows *windows, size_t *ret_first, size_t *ret_n,
 			struct fault *fault)
@@ -99,14 +99,14 @@ static int find_windows(struct connection *connection, const struct window_ref *
 	r = window_ref_resolve(ref, windows, ret_first, ret_n, fault);
 	if (r != -ENOENT)
 		return r;
-	/* all of them, for the fault to name */
+	/* the fault names all windows */
 	windows_done(windows);
 	r = daemon_api_list_windows(connection, 0, UINT64_MAX, 0, windows, fault);
 	return r < 0 ? r : window_ref_resolve(ref, windows, ret_first, ret_n, fault);
 }
 
-/* Who gives the bare name of a file in this folder is told how to write it. */
-static int hint_at_file(const struct window_ref *ref, int r, struct fault *fault)
+/* The word may be the name of a recording in the current directory. */
+static int suggest_file(const struct window_ref *ref, int r, struct fault *fault)
 {
 	if (ref->kind != WINDOW_REF_WINDOW || ref->first.kind != BOUND_NAME ||
 	    access(ref->text, F_OK) < 0)
@@ -123,7 +123,7 @@ struct loading {
 	size_t n, n_parts;
 };
 
-/* Windows of number @first and on, before @end, become a part. */
+/* The windows from @first on, before @end. */
 static int load_part(struct profile_source *source, const struct loading *loading, size_t first,
 		     size_t end, struct fault *fault)
 {
@@ -169,7 +169,7 @@ static int load_in_parts(struct profile_source *source, const struct loading *lo
 	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
 }
 
-/* Two parts or more, or none: one is the whole. */
+/* A single part is the whole, and left out. */
 static int load_functions(struct profile_source *source, const struct loading *loading,
 			  struct fault *fault)
 {
@@ -219,7 +219,7 @@ static int load_windows(struct profile_source *source,
 	if (r >= 0)
 		r = find_windows(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)
-		return hint_at_file(ref, r, fault);
+		return suggest_file(ref, r, fault);
 	loading.connection = connection;
 	loading.rows = &windows.rows[first];
 	loading.n_parts = MIN(loading.n, settings->n_parts);
@@ -232,7 +232,7 @@ static int load_windows(struct profile_source *source,
 	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
 }
 
-/* Parts are of the processes asked for already: the daemon sends no others. */
+/* The daemon has filtered the parts by process. */
 static int filter_parts(struct profile_source *source, const struct profile_filter *places)
 {
 	struct profile *shown;
@@ -253,14 +253,14 @@ static bool filters_processes(const struct profile_filter *filter)
 	return filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit;
 }
 
-/* The daemon has filtered these. */
+/* The daemon has filtered them. */
 static void show_functions(struct profile_source *source, const struct profile_filter *filter)
 {
 	source->all = source->shown = source->profile;
 	source->filtered = filters_processes(filter);
 }
 
-/* First the processes, for they are what percentages refer to; then what is within them. */
+/* First by process, which defines 100 percent; then by object and symbol. */
 int profile_source_filter(struct profile_source *source, const struct profile_filter *filter)
 {
 	struct profile_filter processes = *filter, places = PROFILE_FILTER_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The source: a window reference of the command line made a profile with names, and the part of
- * it that the filters leave.
+ * The source: from a window reference to a symbolized profile, and the part of it that matches the
+ * filters.
  */
 #pragma once
 
@@ -17,54 +17,51 @@
 #include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"
 
-/* What to open, and how. Its strings are the caller's, and outlive the source. */
+/* What to open, and how. The strings are borrowed until the source is freed. */
 struct profile_source_settings {
 	const char *window; /* a window reference; NULL: the last five minutes */
-	uint64_t now_us;    /* what its times count from */
+	uint64_t now_us;    /* CLOCK_REALTIME, for relative times */
 	struct profile_filter filter;
 	struct symbolizer_settings symbols;
 
 	/* of the daemon's windows */
 	const char *socket;
-	size_t n_parts;   /* most parts of their time to load as well; 0: none */
-	bool by_function; /* profile_source.functions are enough */
+	size_t n_parts;   /* also load them in up to this many parts; 0: no parts */
+	bool by_function; /* profile_source.functions suffice */
 
 	/* of a recording */
 	const char *event; /* NULL: the first */
-	bool force;        /* use what is sound of a damaged one */
+	bool force;        /* use a damaged one up to the damage */
 	bool no_stitch;
 };
 
 /* A part of the time of a source. */
 struct profile_source_part {
-	struct profile
-		*shown;   /* sealed, filtered as the whole; NULL where there are functions alone */
-	uint64_t samples; /* of all of it: what shares in this part are shares of */
+	/* finalized and filtered like the whole; NULL if there are only functions */
+	struct profile *shown;
+	uint64_t samples; /* in the whole part: 100 percent */
 };
 
 struct profile_source {
-	char *name; /* a recording's path, or which windows these are */
+	char *name; /* the path of a recording, or a description of the windows */
 	bool is_recording;
-	struct windows windows;      /* of the daemon's that are in it */
-	struct profile *profile;     /* as it was read */
-	struct profile *processes;   /* of the processes asked for, or NULL: all */
-	struct profile *part;        /* of these the objects and symbols asked for, or NULL: all */
-	const struct profile *all;   /* either of the first two: what shares are shares of */
-	const struct profile *shown; /* either of all three; sealed */
-	bool filtered;               /* something was asked for */
+	struct windows windows;      /* the daemon's windows in it */
+	struct profile *profile;     /* unfiltered */
+	struct profile *processes;   /* by the filters of processes; NULL: all */
+	struct profile *part;        /* of it, by object and symbol; NULL: all */
+	const struct profile *all;   /* one of the first two: 100 percent */
+	const struct profile *shown; /* one of the three; finalized */
+	bool filtered;               /* there is a filter */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
-	char *others; /* names of events not counted, or NULL */
+	char *others; /* names of events that are not counted, or NULL */
 
-	/* The same in parts of about one length, one after the other; none but where they were
-	 * asked for. */
+	/* The same in consecutive parts of about equal length, if settings.n_parts asks for them.
+	 */
 	struct profile_source_part *parts;
 	size_t n_parts;
 
-	/*
-	 * NULL, or all there is: then @shown has neither true stacks nor any other rows, and the
-	 * parts are the same here as above.
-	 */
+	/* NULL, or the only counts: then @shown has objects, functions and counters only. */
 	struct functions *functions;
 };
 
@@ -75,23 +72,23 @@ struct profile_source {
 int profile_source_open(struct profile_source **ret, const struct profile_source_settings *settings,
 			struct fault *fault);
 
-/* One without a profile yet, for windows of the daemon. -ENOMEM. */
+/* A source without a profile, for windows of the daemon. -ENOMEM. */
 int profile_source_new(struct profile_source **ret, const struct symbolizer_settings *symbols);
 struct profile_source *profile_source_free(struct profile_source *source);
 DEFINE_CLEANUP(struct profile_source *, profile_source_free);
 
-/* Another profile, sealed, and the windows it is of; both are taken over, in any case. -ENOMEM. */
+/* Takes over another finalized @profile and its @windows, even if it fails. -ENOMEM. */
 int profile_source_replace(struct profile_source *source, struct profile *profile,
 			   struct windows *windows, const struct profile_filter *filter);
 
-/* The same profile, filtered otherwise. -ENOMEM, upon which nothing is shown. */
+/* Filters the profile anew. After -ENOMEM nothing is shown. */
 int profile_source_filter(struct profile_source *source, const struct profile_filter *filter);
 
 /*
- * What stands for the windows of the daemon in a heading: "windows 12 to 41 and the open one,
- * 10:00:00 to 10:05:03". Heap, or NULL.
+ * A description of the windows for a heading: "windows 12 to 41 and the open one, 10:00:00 to
+ * 10:05:03". Heap; NULL if out of memory.
  */
 char *profile_source_format_windows(const struct windows *windows, uint64_t now_us);
 
-/* What the user should know beside the result, one line each: damage, other events. */
+/* Notes to the user, one line each: damage, other events, filters without a match. */
 void profile_source_say(const struct profile_source *source, FILE *f);

@@ -24,11 +24,11 @@ struct held {
 struct recent_profile {
 	const char *socket;
 	pthread_mutex_t mutex;         /* of the next two */
-	struct connection *connection; /* NULL where there is none (any more) */
+	struct connection *connection; /* NULL: not connected */
 	bool interrupted;
 	struct held *held; /* oldest first */
 	size_t n_held, cap_held;
-	struct profile *closed; /* all of them; NULL: to be made anew */
+	struct profile *closed; /* the sum of @held; NULL: not up to date */
 };
 
 static void drop_closed(struct recent_profile *recent)
@@ -147,7 +147,7 @@ static int hold(struct recent_profile *recent, int64_t id, struct fault *fault)
 	return 0;
 }
 
-/* One that has been removed since it was listed is as if it had not been. */
+/* A window that was removed after it was listed is left out. */
 static int hold_new(struct recent_profile *recent, const struct windows *windows,
 		    struct fault *fault)
 {
@@ -178,7 +178,7 @@ static int merge_closed(struct recent_profile *recent)
 	return profile_merge(&recent->closed, profiles, recent->n_held);
 }
 
-/* The closed ones of the list that are held, and the open one as it came with its profile. */
+/* The closed windows that are held, and the open one as it came with its profile. */
 static int list_windows(const struct recent_profile *recent, const struct windows *listed,
 			const struct windows *open, struct windows *ret)
 {
@@ -192,8 +192,7 @@ static int list_windows(const struct recent_profile *recent, const struct window
 	return r;
 }
 
-/* It may have closed between two calls: then its time is in no window that is held, until next
- * time. */
+/* If it has just closed, its time is missing until the next fetch. */
 static int fetch_open(struct recent_profile *recent, struct profile **ret,
 		      struct windows *ret_windows, struct fault *fault)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From what the clock says to the time there are as many answers as there are offsets from UTC a
- * day before and a day after; those that the clock confirms are right. That needs nothing of what
- * the zone calls its times.
+ * A local time is converted with the offsets from UTC of a day before and a day after. Of the two
+ * results those are right whose local time is the given one. This needs no names of time zones.
  */
 #include "client/source/time-spec.h"
 
@@ -31,7 +30,7 @@ static const struct unit {
 	{ "w", 7 * 86400 }, { "week", 7 * 86400 }, { "weeks", 7 * 86400 },
 };
 
-/* What the clock shows at @t, as if it were UTC. */
+/* The local time at @t, as if it were UTC. */
 static int64_t local_seconds(int64_t t)
 {
 	time_t seconds = (time_t)t;
@@ -47,7 +46,7 @@ static int64_t local_day(uint64_t us)
 	return local_seconds((int64_t)(us / US)) / DAY_SECONDS;
 }
 
-/* Digits to the number of @n, which it moves past. */
+/* Reads @min to @max digits and moves past them. */
 static bool take_number(const char **text, size_t min, size_t max, uint64_t *ret)
 {
 	size_t n = 0;

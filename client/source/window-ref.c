@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A range of windows goes from the first that has a time at or after its beginning to the last
- * that has one before its end: 10:00..10:10 are sixty windows of ten seconds, and not sixty-one.
+ * A range goes from the first window that overlaps the time from its start on to the last that
+ * overlaps the time before its end: 10:00..10:10 is sixty windows of ten seconds, not sixty-one.
  */
 #include "client/source/window-ref.h"
 
@@ -25,7 +25,7 @@ static bool is_recording(const char *text)
 	return strchr(text, '/') || (n >= 5 && strcmp(text + n - 5, ".data") == 0);
 }
 
-/* The whole of @text as a number. */
+/* All of @text as a number. */
 static bool read_number(const char *text, uint64_t *ret)
 {
 	char *end;
@@ -73,8 +73,8 @@ static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, str
 }
 
 /*
- * A range's end that is a time of day alone is on the day of its beginning, or, were that before
- * it, on the next.
+ * The end of a range, if it is only a time of day, is on the day of the start, or on the next day
+ * if it were before the start otherwise.
  */
 static void date_last(struct window_ref *ref)
 {
@@ -158,7 +158,7 @@ void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t
 		*ret_since = time_spec_us(&first->time, false);
 		*ret_until = *ret_since + 1;
 	} else if (ref->kind == WINDOW_REF_WINDOW && first->kind == BOUND_RECENT) {
-		/* the open one may be among them or not */
+		/* the open window may be one of them */
 		*ret_n_newest = MIN(first->number, (uint64_t)INT32_MAX) + 1;
 	} else if (ref->kind == WINDOW_REF_RANGE) {
 		if (first->kind == BOUND_TIME)
@@ -168,7 +168,7 @@ void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t
 	}
 }
 
-/* " there are 812, ids 1 to 813, from yesterday ..." */
+/* "there are 812, ids 1 to 813, from 2026-11-20 10:00:00 to ..." */
 static void describe(const struct window_ref *ref, const struct windows *windows, struct fault *ret)
 {
 	size_t n = windows_n_closed(windows);
@@ -200,7 +200,7 @@ static int not_found(const struct window_ref *ref, const struct windows *windows
 	return fault_set(fault, -ENOENT, "%s '%s': %s", what, ref->text, list.text);
 }
 
-/* The number of the window with that id in @windows; or of the first after it; or their number. */
+/* The index of the window with that id, or of the next window, or the number of windows. */
 static size_t find_id(const struct windows *windows, uint64_t id)
 {
 	size_t n = windows_n_closed(windows), i = 0;
@@ -220,7 +220,7 @@ static size_t find_time(const struct windows *windows, uint64_t us)
 	return i;
 }
 
-/* The window @back before the one that is open; where none is, @-1 is the last all the same. */
+/* The window @back before the open one. @-1 is the last closed window even if none is open. */
 static bool find_recent(const struct windows *windows, uint64_t back, size_t *ret)
 {
 	size_t n_closed = windows_n_closed(windows);
@@ -231,7 +231,7 @@ static bool find_recent(const struct windows *windows, uint64_t back, size_t *re
 	return true;
 }
 
-/* What names a window must be one; times only bound the range. */
+/* An id must be one of a window; a time only limits the range. */
 static bool bound_exists(const struct windows *windows, const struct bound *bound)
 {
 	size_t at;
@@ -270,7 +270,7 @@ static bool find_one(const struct window_ref *ref, const struct windows *windows
 	}
 }
 
-/* Of a bound that exists: the first window at it or after it, and how many begin before its end. */
+/* The index of the first window of a range whose bound exists. */
 static size_t find_begin(const struct window_ref *ref, const struct windows *windows)
 {
 	const struct bound *bound = &ref->first;
@@ -290,6 +290,7 @@ static size_t find_begin(const struct window_ref *ref, const struct windows *win
 	}
 }
 
+/* The index behind its last window. */
 static size_t find_end(const struct window_ref *ref, const struct windows *windows)
 {
 	const struct bound *bound = &ref->last;

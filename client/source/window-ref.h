@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Window references: what a word of the command line says of the windows it means, and which of
- * those there are these are.
- *
- * Reading the word needs no daemon; the forms are told in branchctl(1).
+ * Window references: words of the command line that select windows. Parsing needs no daemon;
+ * branchctl(1) describes the forms.
  */
 #pragma once
 
@@ -15,9 +13,9 @@
 #include "common/util/fault.h"
 
 enum bound_kind {
-	BOUND_NONE,   /* of a range: the end of the line */
+	BOUND_NONE,   /* of a range: unlimited */
 	BOUND_ID,     /* "42" */
-	BOUND_RECENT, /* "@-1": @number is how many back from the one that is open */
+	BOUND_RECENT, /* "@-1": @number is the distance from the open window */
 	BOUND_TIME,
 	BOUND_NAME, /* any other word: a mark */
 };
@@ -30,33 +28,32 @@ struct bound {
 
 enum window_ref_kind {
 	WINDOW_REF_RECENT,    /* no word: the last five minutes */
-	WINDOW_REF_RECORDING, /* a file's path */
-	WINDOW_REF_WINDOW,    /* one, of @first */
+	WINDOW_REF_RECORDING, /* the path of a file */
+	WINDOW_REF_WINDOW,    /* one window, @first */
 	WINDOW_REF_RANGE,     /* from @first to @last */
 };
 
 struct window_ref {
 	enum window_ref_kind kind;
-	const char *text; /* the word, NULL where there is none; borrowed */
-	uint64_t now_us;  /* what its moments were reckoned from */
+	const char *text; /* the word, or NULL; borrowed */
+	uint64_t now_us;  /* CLOCK_REALTIME, for relative times */
 	struct bound first, last;
 };
 
-/* -EINVAL and @fault where @text (or NULL) is no ref. @now_us is the time now,
- * CLOCK_REALTIME. */
+/* -EINVAL and @fault if @text (or NULL) is not a window reference. @now_us: CLOCK_REALTIME. */
 int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us,
 		     struct fault *fault);
 
 /*
- * The windows it means: *@ret_first is the number of the first in @windows, *@ret_n how many they
- * are, at least 1. -ENOENT and @fault, which names the windows there are, where there are none.
+ * Selects *@ret_n of @windows, at least 1, from number *@ret_first on. -ENOENT and @fault, which
+ * says what windows exist, if none match.
  */
 int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
 		       size_t *ret_first, size_t *ret_n, struct fault *fault);
 
 /*
- * Outside of the span [*@ret_since, *@ret_until), in microseconds, nothing is meant; nor but the
- * *@ret_n_newest newest windows. 0, UINT64_MAX and 0 where only the list of all windows can tell.
+ * Limits on the windows that match: those that overlap [*@ret_since, *@ret_until), in microseconds,
+ * and of them the *@ret_n_newest newest. 0, UINT64_MAX and 0 mean no limit.
  */
 void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t *ret_until,
 		     uint64_t *ret_n_newest);

@@ -295,7 +295,7 @@ static int setup(void **ret)
 	demo->page = (struct live_page){
 		.state = &demo->state,
 		.source = demo->source,
-		.trouble = "",
+		.error = "",
 		.now_us = 16000000,
 		.n_rows = 24,
 		.n_columns = 80,
@@ -490,7 +490,7 @@ static void test_a_page_of_nothing(void **state)
 
 	assert_int_equal(profile_source_new(&empty, &symbols), 0);
 	demo->page.source = empty;
-	demo->page.trouble = "the daemon has gone";
+	demo->page.error = "the daemon has gone";
 	assert_non_null(strstr(draw(demo), "no data yet"));
 	assert_non_null(strstr(demo->text, "the daemon has gone"));
 	demo->state.help = true;
@@ -504,7 +504,7 @@ static void test_names_move_no_cursor(void **state)
 
 	make_top(demo);
 	strcpy(demo->state.filter, "a\r\nb");
-	demo->page.trouble = "x\x1b[2Jy";
+	demo->page.error = "x\x1b[2Jy";
 	assert_non_null(strstr(draw(demo), "a\\x0d\\x0ab"));
 	assert_non_null(strstr(demo->text, "x\\x1b[2Jy"));
 }
