@@ -73,7 +73,7 @@ static int load_recording(struct profile_source *source,
 	if (!source->name)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	progress_init(&progress);
-	r = profile_load(&source->profile, settings->window, &load, &source->damage,
+	r = load_profile(&source->profile, settings->window, &load, &source->damage,
 			 &source->others, fault);
 	progress_done(&progress);
 	if (r < 0)

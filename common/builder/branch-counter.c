@@ -5,7 +5,7 @@
 
 #include "common/util/macro.h"
 
-#define MAX_PIECE (ROW_BATCH - 1) /* rows that are judged at once; the leaf is before them */
+#define MAX_PIECE (RECORD_BATCH - 1) /* records of one batch; the leaf comes before them */
 
 int branch_counter_init(struct branch_counter *counter, size_t max_counts)
 {
@@ -18,23 +18,23 @@ void branch_counter_done(struct branch_counter *counter)
 	branch_table_done(&counter->table);
 }
 
-/* Flags that most rows have none of: what they mean is looked at where they are. */
+/* Few records have one of these flags: only those are checked one by one. */
 #define DOUBTFUL (BRANCH_RECORD_AFTER_GAP | BRANCH_RECORD_SPEC_MASK)
 
-static void set_aside(struct branch_counter *c, const struct branch_record *row)
+static void count_skipped(struct branch_counter *c, const struct branch_record *row)
 {
 	*(branch_record_is_empty(row) ? &c->n_zero : &c->n_wrong_path) += 1;
 }
 
 /*
- * The rows to believe, oldest first, each with the run before it, which began at *@begin (0: it is
- * not known where). A row set aside breaks the chain: nothing is known of the run before it, nor of
- * the one after. With @gaps between all rows no run is known.
+ * Puts the valid records into the batch, oldest first, each with the run before it. *@begin is
+ * where that run begins, or 0 where this is unknown. A skipped record breaks the chain: the runs
+ * before and after it are unknown. With @gaps no run is known.
  */
-static void judge(struct branch_counter *c, const struct branch_record *rows, size_t n, bool gaps,
-		  uint64_t *begin, struct row_cursor *ret)
+static void put_records(struct branch_counter *c, const struct branch_record *rows, size_t n,
+			bool gaps, uint64_t *begin, struct record_cursor *ret)
 {
-	struct row_cursor to = *ret;
+	struct record_cursor to = *ret;
 	uint64_t before = *begin, n_runs = 0;
 
 	for (size_t i = n; i-- > 0;) {
@@ -45,7 +45,7 @@ static void judge(struct branch_counter *c, const struct branch_record *rows, si
 		if (_unlikely_(branch_record_is_empty(row) || gaps || flags & DOUBTFUL)) {
 			before = gaps || flags & BRANCH_RECORD_AFTER_GAP ? 0 : before;
 			if (!branch_record_is_sound(row)) {
-				set_aside(c, row);
+				count_skipped(c, row);
 				before = 0;
 				continue;
 			}
@@ -54,13 +54,13 @@ static void judge(struct branch_counter *c, const struct branch_record *rows, si
 			run = run_between(before, row->from);
 			n_runs++;
 		}
-		row_put(&to, (struct counted_row){
-				     .from = row->from,
-				     .to = row->to,
-				     .cycles = branch_record_cycles(row),
-				     .run = run_and_kind(run, flags),
-				     .flags = (uint32_t)flags,
-			     });
+		branch_table_put(&to, (struct counted_record){
+					      .from = row->from,
+					      .to = row->to,
+					      .cycles = branch_record_cycles(row),
+					      .run = run_and_kind(run, flags),
+					      .flags = (uint32_t)flags,
+				      });
 		before = row->to;
 	}
 	c->n_runs += n_runs;
@@ -71,7 +71,7 @@ static void judge(struct branch_counter *c, const struct branch_record *rows, si
 int branch_counter_add(struct branch_counter *counter, const struct counted_snapshot *snapshot)
 {
 	size_t left = snapshot->n_rows;
-	struct row_cursor cursor;
+	struct record_cursor cursor;
 	uint64_t begin = 0;
 
 	for (bool leaf = snapshot->has_leaf; left > 0 || leaf; leaf = false) {
@@ -80,11 +80,13 @@ int branch_counter_add(struct branch_counter *counter, const struct counted_snap
 		if (branch_table_begin(&counter->table, snapshot->context, &cursor) < 0)
 			return -ENOMEM;
 		if (leaf)
-			row_put(&cursor, (struct counted_row){ .from = snapshot->leaf,
-							       .cycles = snapshot->weight });
+			branch_table_put(&cursor,
+					 (struct counted_record){ .from = snapshot->leaf,
+								  .cycles = snapshot->weight });
 		left -= n;
 		if (n > 0)
-			judge(counter, snapshot->rows + left, n, snapshot->gaps, &begin, &cursor);
+			put_records(counter, snapshot->rows + left, n, snapshot->gaps, &begin,
+				    &cursor);
 		branch_table_submit(&counter->table, &cursor);
 	}
 	return 0;

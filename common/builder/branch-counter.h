@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counting the rows of snapshots: which of them can be believed, and how long the runs between
- * these are. */
+/* Counts the branch records of snapshots: which of them are valid, and how long the runs between
+ * the valid ones are. */
 #pragma once
 
 #include <stddef.h>
@@ -11,11 +11,11 @@
 
 struct branch_counter {
 	struct branch_table table;
-	uint64_t n_zero, n_wrong_path; /* rows set aside */
-	uint64_t n_runs;               /* those between rows that are not */
+	uint64_t n_zero, n_wrong_path; /* skipped records */
+	uint64_t n_runs;               /* between records that were not skipped */
 };
 
-/* At most @max_counts distinct rows. 0 or -ENOMEM. */
+/* At most @max_counts distinct records. 0 or -ENOMEM. */
 int branch_counter_init(struct branch_counter *counter, size_t max_counts);
 void branch_counter_done(struct branch_counter *counter);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The index is a hash table with open addressing and linear probing. The hash is multiply-add by
- * odd constants with the high bits taken (Dietzfelbinger et al., A reliable randomized algorithm
- * for the closest-pair problem, 1997): multiplications that do not wait for each other.
+ * odd constants, of which the high bits are used (Dietzfelbinger et al., A reliable randomized
+ * algorithm for the closest-pair problem, 1997): no multiplication waits for another.
  *
- * A batch goes through three stages: while it is filled its hashes are computed and its index
- * entries asked for; with the next submit() these are read and the counts asked for; with the one
- * after that the counts are made.
+ * A batch goes through three stages. While it is filled, its hashes are computed and its index
+ * entries prefetched. The next submit() reads these entries and prefetches the counts. The submit()
+ * after that adds to the counts.
  */
 #include "common/builder/branch-table.h"
 
@@ -24,7 +24,7 @@
 #define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 #define TAKEN       (1u << 31)
 
-_Static_assert(sizeof(struct row_count) == 64, "a count is a cache line");
+_Static_assert(sizeof(struct record_count) == 64, "a count is a cache line");
 _Static_assert(BRANCH_TABLE_MAX <= NUMBER_MASK + 1, "a number fits into an index entry");
 
 int branch_table_init(struct branch_table *table, size_t max_counts)
@@ -47,7 +47,7 @@ void branch_table_done(struct branch_table *table)
 	table->index = NULL;
 }
 
-/* The upper bits say where in the index; of those below, as many as an entry has room for. */
+/* The upper bits of the hash are the place in the index; the tag is of the bits below them. */
 static inline uint32_t tag(uint64_t h)
 {
 	return ((uint32_t)(h >> 20) & ~NUMBER_MASK) | TAKEN;
@@ -73,8 +73,9 @@ static int grow_index(struct branch_table *t)
 	t->index = index;
 	t->bits++;
 	for (size_t i = 0; i < t->n_counts; i++) {
-		const struct row_count *c = &t->counts[i];
-		uint64_t h = row_hash(row_hash_context(c->context), c->run, c->from, c->to);
+		const struct record_count *c = &t->counts[i];
+		uint64_t h = branch_table_hash(branch_table_hash_context(c->context), c->run,
+					       c->from, c->to);
 		size_t k = place(t, h);
 
 		while (t->index[k])
@@ -84,46 +85,48 @@ static int grow_index(struct branch_table *t)
 	return 0;
 }
 
-static void turn_away(struct branch_table *t, const struct counted_row *row)
+static void count_rejected(struct branch_table *t, const struct counted_record *row)
 {
 	t->full_samples += row->to == 0;
 	t->full_rows += row->to != 0;
 	t->full_runs += (row->run & RUN_MASK) != RUN_NONE;
 }
 
-/* A new count, entered at @k of the index; NULL if the table is full. */
-static __attribute__((noinline)) struct row_count *add_count(struct branch_table *t, size_t k,
-							     uint64_t h, uint32_t context,
-							     const struct counted_row *row)
+/* Adds a count, at @k of the index; NULL if the table is full. */
+static __attribute__((noinline)) struct record_count *add_count(struct branch_table *t, size_t k,
+								uint64_t h, uint32_t context,
+								const struct counted_record *row)
 {
-	struct row_count *c = &t->counts[t->n_counts];
+	struct record_count *c = &t->counts[t->n_counts];
 
 	if (t->n_counts == t->max_counts) {
-		turn_away(t, row);
+		count_rejected(t, row);
 		return NULL;
 	}
-	*c = (struct row_count){
+	*c = (struct record_count){
 		.from = row->from, .to = row->to, .context = context, .run = row->run
 	};
 	t->index[k] = tag(h) | (uint32_t)t->n_counts++;
 	return c;
 }
 
-static inline bool is_of(const struct row_count *c, uint32_t context, const struct counted_row *row)
+static inline bool is_of(const struct record_count *c, uint32_t context,
+			 const struct counted_record *row)
 {
 	return c->from == row->from && c->to == row->to && c->run == row->run &&
 	       c->context == context;
 }
 
-/* The count of the row, looked at; NULL if there is none and the table is full. Rarely needed. */
-static __attribute__((noinline)) struct row_count *find_surely(struct branch_table *t, uint64_t h,
-							       uint32_t context,
-							       const struct counted_row *row)
+/* The count of the record, compared by its whole key; NULL if there is none and the table is full.
+ * Rarely needed. */
+static __attribute__((noinline)) struct record_count *find_exact(struct branch_table *t, uint64_t h,
+								 uint32_t context,
+								 const struct counted_record *row)
 {
 	size_t k = place(t, h);
 
 	for (; t->index[k]; k = next_place(t, k)) {
-		struct row_count *c = &t->counts[t->index[k] & NUMBER_MASK];
+		struct record_count *c = &t->counts[t->index[k] & NUMBER_MASK];
 
 		if (is_of(c, context, row))
 			return c;
@@ -131,13 +134,15 @@ static __attribute__((noinline)) struct row_count *find_surely(struct branch_tab
 	return add_count(t, k, h, context, row);
 }
 
-/* The first count whose piece of the hash is the row's: not looked at yet, but asked for. */
-static void find_batch(struct branch_table *t, struct row_batch *b)
+/*
+ * Finds the first count with the record's tag and prefetches it; count_batch() compares the rest.
+ */
+static void find_batch(struct branch_table *t, struct record_batch *b)
 {
-	/* the same for all of the batch, which the compiler cannot know */
+	/* The compiler cannot know that these stay the same. */
 	const size_t n = b->n, mask = ((size_t)1 << t->bits) - 1;
 	const unsigned int shift = 64 - t->bits;
-	struct row_count *counts = t->counts;
+	struct record_count *counts = t->counts;
 	const uint32_t *index = t->index;
 
 	for (size_t i = 0; i < n; i++) {
@@ -145,7 +150,7 @@ static void find_batch(struct branch_table *t, struct row_batch *b)
 		size_t k = h >> shift;
 		uint32_t number;
 
-		/* What is left of an entry with that tag is its number. */
+		/* An entry less its tag is the number of a count. */
 		while (_unlikely_((number = index[k] ^ tag(h)) > NUMBER_MASK) && index[k])
 			k = (k + 1) & mask;
 		if (_likely_(number <= NUMBER_MASK)) {
@@ -157,43 +162,42 @@ static void find_batch(struct branch_table *t, struct row_batch *b)
 	}
 }
 
-/* What a row adds to these, by its flags BRANCH_RECORD_MISPREDICTED (1), BRANCH_RECORD_PREDICTED
- * (2) and BRANCH_RECORD_ABORT (8). */
-static const row_times by_flags[16] = {
+/* What a record adds, by its flags BRANCH_RECORD_MISPREDICTED (1), BRANCH_RECORD_PREDICTED (2) and
+ * BRANCH_RECORD_ABORT (8). */
+static const branch_times by_flags[16] = {
 	{ 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 1, 0, 1, 0 }, { 1, 1, 1, 0 },
 	{ 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 1, 0, 1, 0 }, { 1, 1, 1, 0 },
 	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
 	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
 };
 
-static inline void count(struct row_count *c, const struct counted_row *row)
+static inline void count(struct record_count *c, const struct counted_record *row)
 {
 	c->times += by_flags[row->flags % 16];
 	c->cycles += row->cycles;
 	c->cycles_rows += row->cycles != 0;
 }
 
-static void count_batch(struct branch_table *t, struct row_batch *b)
+static void count_batch(struct branch_table *t, struct record_batch *b)
 {
 	const uint32_t context = b->context;
 	const size_t n = b->n;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct counted_row *row = &b->rows[i];
-		struct row_count *c = b->counts[i];
+		const struct counted_record *row = &b->rows[i];
+		struct record_count *c = b->counts[i];
 
 		if (_unlikely_(!c))
 			continue;
 		if (_unlikely_(!is_of(c, context, row)))
-			c = find_surely(t, b->hashes[i], context, row);
+			c = find_exact(t, b->hashes[i], context, row);
 		if (_likely_(c != NULL))
 			count(c, row);
 	}
 	b->n = 0;
 }
 
-/* One step on for all batches: that in line behind the one being filled, and the one behind that.
- */
+/* Moves all batches one stage on. */
 static void advance(struct branch_table *t)
 {
 	count_batch(t, &t->batches[(t->filling + 1) % 3]);
@@ -201,29 +205,28 @@ static void advance(struct branch_table *t)
 	t->filling = (t->filling + 1) % 3;
 }
 
-int branch_table_begin(struct branch_table *table, uint32_t context, struct row_cursor *ret)
+int branch_table_begin(struct branch_table *table, uint32_t context, struct record_cursor *ret)
 {
-	struct row_batch *batch = &table->batches[table->filling];
+	struct record_batch *batch = &table->batches[table->filling];
 
-	/* At most half full, with all that is under way: what is not there is found out in few
-	 * steps. */
-	if (_unlikely_(table->n_counts + 3 * ROW_BATCH > (size_t)1 << (table->bits - 1)) &&
+	/* At most half full, all batches included, so that the search for a new key is short. */
+	if (_unlikely_(table->n_counts + 3 * RECORD_BATCH > (size_t)1 << (table->bits - 1)) &&
 	    table->n_counts < table->max_counts && grow_index(table) < 0)
 		return -ENOMEM;
 	batch->context = context;
-	*ret = (struct row_cursor){
+	*ret = (struct record_cursor){
 		.row = batch->rows,
 		.hash = batch->hashes,
-		.context_hash = row_hash_context(context),
+		.context_hash = branch_table_hash_context(context),
 		.index = table->index,
 		.shift = 64 - table->bits,
 	};
 	return 0;
 }
 
-void branch_table_submit(struct branch_table *table, const struct row_cursor *cursor)
+void branch_table_submit(struct branch_table *table, const struct record_cursor *cursor)
 {
-	struct row_batch *batch = &table->batches[table->filling];
+	struct record_batch *batch = &table->batches[table->filling];
 
 	batch->n = (size_t)(cursor->row - batch->rows);
 	advance(table);
@@ -239,7 +242,7 @@ void branch_table_flush(struct branch_table *table)
 
 static int drain_counts(struct branch_table *t, branch_table_handler handler, void *userdata)
 {
-	const size_t piece = PAGES_HUGE / sizeof(struct row_count);
+	const size_t piece = PAGES_HUGE / sizeof(struct record_count);
 	int r;
 
 	for (size_t i = 0; i < t->n_counts; i++) {

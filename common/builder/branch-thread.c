@@ -8,17 +8,17 @@
 
 #include "common/util/thread.h"
 
-#define N_GROUPS  4u
-#define GROUP_MAX 2048u /* snapshots */
-#define SNAPSHOT_MAX \
-	(UINT16_MAX / sizeof(struct branch_record) + 1) /* rows: a record is no longer */
+#define N_GROUPS          4u
+#define GROUP_MAX         2048u /* snapshots */
+/* Branch records: no record of perf holds more. */
+#define SNAPSHOT_MAX      (UINT16_MAX / sizeof(struct branch_record) + 1)
 #define SNAPSHOTS_AHEAD   2u
 #define ROWS_A_CACHE_LINE (64 / sizeof(struct branch_record))
 
 _Static_assert(BRANCH_THREAD_MIN_ROWS >= N_GROUPS * 2 * SNAPSHOT_MAX,
 	       "a group holds more than one");
 
-/* How many rows had been added, and of how many distinct ones, when all of a group were counted. */
+/* The number of records, and of distinct ones, after a group was counted. */
 struct progress {
 	uint64_t n_rows;
 	size_t n_counts;
@@ -40,18 +40,18 @@ struct branch_thread {
 	uint64_t n_rows; /* added */
 	struct progress seen;
 
-	/* Groups go round. The one that is filled is the owner's, those that wait lie before it. */
+	/* A ring: the owner fills one group, those before it wait. */
 	struct group groups[N_GROUPS];
 	unsigned int filling;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t more, less;
-	unsigned int n_waiting; /* groups, with the one that is being counted */
+	unsigned int n_waiting; /* groups, including the one being counted */
 	int error;
 	bool ends;
 };
 
-/* The group to count next, when it is there; NULL: there will be none. */
+/* Waits for the next group to count; NULL at the end. */
 static struct group *next_group(struct branch_thread *t, unsigned int number)
 {
 	bool ends;
@@ -64,7 +64,7 @@ static struct group *next_group(struct branch_thread *t, unsigned int number)
 	return ends ? NULL : &t->groups[number % N_GROUPS];
 }
 
-/* Rows lie far from those of other samples: they are asked for from memory before they are used. */
+/* The records of samples lie far apart: prefetches those of one. */
 static void prefetch(const struct counted_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->n_rows; i += ROWS_A_CACHE_LINE)
@@ -84,7 +84,7 @@ static int count_group(struct branch_counter *counter, struct group *group)
 	return r;
 }
 
-/* The owner is woken when there is room for some groups, so that it does not wait for each. */
+/* Wakes the owner only when there is room for several groups, so that it does not wait for each. */
 static void finish_group(struct branch_thread *t, int r)
 {
 	pthread_mutex_lock(&t->lock);
@@ -147,8 +147,7 @@ struct branch_thread *branch_thread_free(struct branch_thread *thread)
 	return NULL;
 }
 
-/* Hands over the group that was filled, if there is anything in it, and waits until no more than
- * @max wait. */
+/* Hands over the filled group, if it is not empty, and waits until at most @max groups wait. */
 static int hand_over(struct branch_thread *t, unsigned int max)
 {
 	struct group *group = &t->groups[t->filling];
@@ -168,15 +167,15 @@ static int hand_over(struct branch_thread *t, unsigned int max)
 	return r;
 }
 
-/* Nothing is under way. */
-static void look(struct branch_thread *t)
+/* All groups were counted. */
+static void note_progress(struct branch_thread *t)
 {
 	t->seen.n_rows = t->n_rows;
 	t->seen.n_counts = t->counter->table.n_counts;
 }
 
-/* The group whose place the next one takes has been counted; later ones may have been, which is not
- * looked at. */
+/* The group whose place the next one takes has been counted. Later ones may have been, too; that is
+ * ignored. */
 static int next_to_fill(struct branch_thread *t)
 {
 	int r = hand_over(t, N_GROUPS - 1);
@@ -207,7 +206,7 @@ int branch_thread_wait(struct branch_thread *thread)
 	struct group *group = &thread->groups[thread->filling];
 
 	group->n = group->n_rows = 0;
-	look(thread);
+	note_progress(thread);
 	return r;
 }
 
@@ -218,7 +217,7 @@ int branch_thread_count(struct branch_thread *thread, const struct counted_snaps
 	if (r >= 0)
 		r = branch_counter_add(thread->counter, snapshot);
 	thread->n_rows += counted_snapshot_n_rows(snapshot);
-	look(thread);
+	note_progress(thread);
 	return r;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts rows in a thread of its own while its owner reads on: rows of a recording, which stay
- * where they are. Snapshots are handed over in groups, each the work of some milliseconds, beside
- * which waking and waiting cost nothing. What is counted, and in which order, is the same as
- * without.
+ * Counts the branch records of a recording, which stay in memory, in a thread of its own while its
+ * owner reads on. Snapshots are handed over in groups of some milliseconds of work, so that waking
+ * and waiting cost little beside it. The counts and their order are the same as without the thread.
  */
 #pragma once
 
@@ -18,28 +17,26 @@
 struct branch_thread;
 
 /*
- * Counts with @counter, which is nobody else's from a branch_thread_add() to the next
- * branch_thread_wait(), and need not be there before the first. At most @max_rows rows are under
- * way at a time; at least BRANCH_THREAD_MIN_ROWS may be. -errno.
+ * Counts with @counter, which belongs to the thread from a branch_thread_add() to the next
+ * branch_thread_wait(), and must be initialised before the first branch_thread_add(). At most
+ * @max_rows records wait at a time, or BRANCH_THREAD_MIN_ROWS if that is more. -errno.
  */
 int branch_thread_new(struct branch_thread **ret, struct branch_counter *counter, size_t max_rows);
 
-/* What still waits is not counted any more. */
+/* Snapshots that still wait are not counted. */
 struct branch_thread *branch_thread_free(struct branch_thread *thread);
 DEFINE_CLEANUP(struct branch_thread *, branch_thread_free);
 
-/* Has the snapshot counted, whose rows must stay until it is. 0; -ENOMEM, which may be of one
- * before. */
+/* Queues the snapshot, whose records must stay until it is counted. 0; -ENOMEM, which may be the
+ * error of an earlier snapshot. */
 int branch_thread_add(struct branch_thread *thread, const struct counted_snapshot *snapshot);
 
-/* Counts it now, after all before it. 0 or -ENOMEM. */
+/* Counts the snapshot before it returns, after all that were added. 0 or -ENOMEM. */
 int branch_thread_count(struct branch_thread *thread, const struct counted_snapshot *snapshot);
 
-/* Until all are counted. 0 or -ENOMEM. */
+/* Waits until all snapshots are counted. 0 or -ENOMEM. */
 int branch_thread_wait(struct branch_thread *thread);
 
-/*
- * How many distinct rows there may be by now: those under way may all be new. It hangs on what was
- * added and waited for alone, not on how far the thread is.
- */
+/* The most distinct records that there can be by now, as those that wait may all be new. It depends
+ * only on what was added and waited for, not on the progress of the thread. */
 size_t branch_thread_most_counts(const struct branch_thread *thread);

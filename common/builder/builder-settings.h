@@ -9,16 +9,20 @@
 #include "common/stitch/stitch.h"
 
 struct builder_settings {
-	uint32_t source;  /* samples of this source count */
-	uint32_t doubled; /* where not 0: a full snapshot of this many rows may hold its newest
-			     twice */
-	bool unbounded;  /* a full table is settled and begun anew: memory grows with the profile */
-	size_t max_rows; /* distinct runs and branches, in pairs; 0: a quarter of a million */
+	uint32_t source; /* samples of this source count */
+	/* A full snapshot of this many records may hold its newest one twice; 0: none does. */
+	uint32_t duplicate_depth;
+	/* A full table is flushed and begun anew: memory grows with the profile. */
+	bool unbounded;
+	size_t max_rows;    /* distinct pairs of run and branch; 0: a quarter of a million */
 	size_t max_frames;  /* nodes of the tree of stacks; 0: a quarter of a million */
-	size_t max_streams; /* and of that of streams; 0: 64 Ki. At least 256 */
-	uint32_t
-		light_streams; /* streams of so many samples are not kept, whatever share that is */
-	bool no_stitch;        /* call stacks by each sample's own rows */
-	size_t rows_ahead; /* rows that stay may wait for a thread of their own, so many; 0: none */
+	size_t max_streams; /* nodes of the tree of streams, at least 256; 0: 64 Ki */
+	/* Streams of up to this many samples are pruned, whatever their share. */
+	uint32_t rare_streams;
+	bool no_stitch; /* call stacks from each sample's own records only */
+	/*
+	 * This many records that stay in memory may wait for a thread of their own; 0: no thread.
+	 */
+	size_t rows_ahead;
 	struct stitch_settings stitch;
 };

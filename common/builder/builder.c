@@ -13,11 +13,11 @@
 #define MAX_FRAMES  (256u * 1024)
 #define MAX_STREAMS (64u * 1024)
 
-/* Mappings that process_contexts sampled may hold among them: 10 MiB. More, and the window is
- * settled early. */
+/* The address spaces of the sampled process contexts may hold this many mappings, 10 MiB. More, and
+ * the window is flushed early. */
 #define MAX_MAPPINGS (256u * 1024)
 
-/* Each row is of one stream at most, and counted once. */
+/* Each record is in one stream at most, and counted once. */
 #define MAX_ROWS_ADDED PATH_TREE_MAX_PATHS
 
 _Static_assert(MAX_ROWS_ADDED <= BRANCH_TABLE_MAX_TIMES, "no count overflows");
@@ -36,7 +36,7 @@ int builder_new(struct builder **ret, const struct builder_settings *settings)
 	if (!b)
 		return -ENOMEM;
 	b->settings = *settings;
-	/* Without a thread all works as well, but slower. */
+	/* Without the thread it works as well, but slower. */
 	if (settings->rows_ahead > 0 &&
 	    branch_thread_new(&b->thread, &b->rows, settings->rows_ahead) >= 0)
 		slack = MAX(settings->rows_ahead, (size_t)BRANCH_THREAD_MIN_ROWS);
@@ -75,7 +75,7 @@ struct builder *builder_free(struct builder *builder)
 	return NULL;
 }
 
-/* The number of the process_context in this window; its first sample in it makes it one. */
+/* The number of the process context in this window; its first sample gives it one. */
 static int get_context(struct builder *b, struct process_context *process_context, uint32_t *ret)
 {
 	if (_unlikely_(process_context->context == PROFILE_NONE)) {
@@ -95,17 +95,18 @@ static bool same_branch(const struct branch_record *a, const struct branch_recor
 }
 
 /*
- * Skylake and its kin often have the last branch before the sample twice, with other cycles
- * (llvm-bolt drops it as well: DataAggregator, NeedsSkylakeFix). Of three alike it cannot be told:
- * a tight loop makes those, and on other hardware two, so there equal rows are not to be doubted.
+ * Skylake and its successors often report the last branch before the sample twice, with different
+ * cycles (llvm-bolt drops the duplicate as well: DataAggregator, NeedsSkylakeFix). Three equal
+ * records are ambiguous, as a tight loop makes those. On other hardware two equal records are
+ * valid.
  */
-static bool is_doubled(const struct builder *b, const struct branch_record *rows, size_t n)
+static bool is_duplicate(const struct builder *b, const struct branch_record *rows, size_t n)
 {
-	return n == b->settings.doubled && n > 2 && rows[0].from != 0 && rows[0].to != 0 &&
+	return n == b->settings.duplicate_depth && n > 2 && rows[0].from != 0 && rows[0].to != 0 &&
 	       same_branch(&rows[0], &rows[1]) && !same_branch(&rows[0], &rows[2]);
 }
 
-/* Of the snapshot as it was, with those that were left out when it was written. */
+/* Counts the records of the snapshot as it was taken, including those that its writer left out. */
 static void count_all_rows(struct profile_counters *c, const struct sample *s)
 {
 	size_t n = s->n_rows + s->n_zero + s->n_wrong_path;
@@ -119,12 +120,12 @@ static void count_all_rows(struct profile_counters *c, const struct sample *s)
 		c->runs_filtered += n_runs;
 	else
 		c->runs_skipped_rows +=
-			n_runs; /* until they have turned out to be between sound rows */
+			n_runs; /* until they turn out to lie between valid records */
 }
 
-/* Rows that are not for the tables: their number goes to @rows, that of their runs to @runs. */
-static void set_rows_aside(struct profile_counters *c, const struct sample *s, uint64_t *rows,
-			   uint64_t *runs)
+/* Adds the records of a sample that is skipped to @rows, and its runs to @runs. */
+static void skip_records(struct profile_counters *c, const struct sample *s, uint64_t *rows,
+			 uint64_t *runs)
 {
 	uint64_t n_runs = s->n_rows > 0 ? s->n_rows - 1 : 0;
 
@@ -142,7 +143,7 @@ static int count_stream(struct builder *b, const struct counted_snapshot *snapsh
 	return r;
 }
 
-/* What does not stay cannot wait. */
+/* Records that do not stay in memory are counted at once. */
 static int count_snapshot(struct builder *b, const struct counted_snapshot *snapshot, bool stays)
 {
 	uint64_t n_rows = counted_snapshot_n_rows(snapshot);
@@ -161,7 +162,7 @@ static int count_snapshot(struct builder *b, const struct counted_snapshot *snap
 	return r < 0 ? r : k;
 }
 
-/* The sample's rows, and with them the leaf where it has no call chain. */
+/* Counts the records of the sample, and its address where it has no call chain. */
 static int count_rows(struct builder *b, uint32_t context, const struct sample *s, bool has_leaf)
 {
 	struct counted_snapshot snapshot = {
@@ -175,13 +176,13 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 	};
 
 	if (s->call_stack) {
-		set_rows_aside(&b->counters, s, &b->counters.rows_call_stack,
-			       &b->counters.runs_call_stack);
+		skip_records(&b->counters, s, &b->counters.rows_call_stack,
+			     &b->counters.runs_call_stack);
 		snapshot.n_rows = 0;
 	} else {
 		count_all_rows(&b->counters, s);
 	}
-	if (is_doubled(b, s->rows, snapshot.n_rows)) {
+	if (is_duplicate(b, s->rows, snapshot.n_rows)) {
 		b->counters.rows_duplicate++;
 		snapshot.rows++;
 		snapshot.n_rows--;
@@ -189,10 +190,8 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 	return count_snapshot(b, &snapshot, s->rows_stay);
 }
 
-/*
- * How many of the callers, from the outermost on, have the nodes that they are marked with. Marks
- * are of this tree, and this context; others have no meaning any more.
- */
+/* The number of callers, from the outermost on, that still have their nodes. Marks of another tree
+ * or context are void. */
 static size_t count_marked(struct builder *b, uint32_t context)
 {
 	const uint64_t marker = (uint64_t)b->n_stack_trees << 32 | (context + 1);
@@ -214,7 +213,7 @@ static size_t stack_depth(const struct builder *b)
 	return b->callers.n_callers + b->stack.n;
 }
 
-/* Of the frame that @i others stand below. */
+/* The location of frame @i, from the outermost on. */
 static uint64_t frame_place(const struct builder *b, size_t i)
 {
 	size_t n = b->callers.n_callers;
@@ -222,8 +221,7 @@ static uint64_t frame_place(const struct builder *b, size_t i)
 	return i < n ? b->callers.callers[i].from : b->stack.frames[b->stack.n - 1 - (i - n)].place;
 }
 
-/* Where each frame from number @i on is looked for depends on no other being found: all are asked
- * for at once. */
+/* The hash of each frame from @i on depends on no search: all are prefetched at once. */
 static void prefetch_stack(const struct builder *b, const struct path *path, size_t i)
 {
 	uint64_t hash = path->hash;
@@ -234,10 +232,8 @@ static void prefetch_stack(const struct builder *b, const struct path *path, siz
 	}
 }
 
-/*
- * Walks the stack from its outermost frame to the leaf. The leaf's node; PATH_ROOT where there is
- * no stack; -ENOSPC, -ENOMEM.
- */
+/* The node of the leaf, found or made from the outermost frame on; PATH_ROOT where there is no
+ * stack; -ENOSPC, -ENOMEM. */
 static int64_t find_stack(struct builder *b, uint32_t context)
 {
 	struct stitched_call *callers = b->callers.callers;
@@ -276,10 +272,8 @@ static int make_room_for_stack(struct builder *b)
 	return 0;
 }
 
-/*
- * Is the leaf left to be counted with the rows: 1, unless a call chain was counted. Where the tree
- * of stacks is full the leaf is counted alone: so it is right what a function has itself.
- */
+/* Counts the stack. 1 if the leaf is still to be counted with the records: there is no call chain,
+ * or the tree of stacks is full. Thus the samples of the function itself stay exact. */
 static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
 {
 	struct path_node *leaf;
@@ -310,7 +304,7 @@ static void note_time(struct builder *b, uint64_t time_ns)
 	b->end_ns = MAX(b->end_ns, time_ns);
 }
 
-/* Adds what is settled now to what was before. Takes over @part in any case. 0 or -ENOMEM. */
+/* Adds @part to what was flushed before. Takes over @part in any case. 0 or -ENOMEM. */
 static int add_flushed(struct builder *b, struct profile *part)
 {
 	const struct profile *both[] = { b->flushed, part };
@@ -332,23 +326,21 @@ static int add_flushed(struct builder *b, struct profile *part)
 	return 0;
 }
 
-/*
- * Are there as many distinct rows as there may be, with @n more? For all that are under way to the
- * thread there is room beyond that: only where it is used up are they waited for.
- */
+/* Whether @n more records may be more than the table holds. There is extra room for all records
+ * that wait for the thread: it is waited for only when that is used up. */
 static bool rows_are_full(struct builder *b, size_t n)
 {
 	const struct branch_table *table = &b->rows.table;
 
-	n += 3 * ROW_BATCH;
+	n += 3 * RECORD_BATCH;
 	if (b->thread && branch_thread_most_counts(b->thread) + n <= table->max_counts)
 		return false;
 	if (b->thread && branch_thread_wait(b->thread) < 0)
-		return true; /* and settling says so */
+		return true; /* flushing reports the error */
 	return table->n_counts + n > MIN(max_rows(b), table->max_counts);
 }
 
-/* Before the sample @s is counted, whose stack is known. */
+/* Before sample @s is counted; its stack is known. */
 static bool must_flush(struct builder *b, const struct sample *s)
 {
 	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= MAX_ROWS_ADDED - s->n_rows ||
@@ -405,11 +397,11 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	return has_leaf < 0 ? has_leaf : count_rows(b, context, s, has_leaf);
 }
 
-static void set_aside(struct builder *b, const struct sample *s, uint64_t *reason)
+static void skip_sample(struct builder *b, const struct sample *s, uint64_t *reason)
 {
 	(*reason)++;
-	set_rows_aside(&b->counters, s, &b->counters.rows_skipped_samples,
-		       &b->counters.runs_skipped_samples);
+	skip_records(&b->counters, s, &b->counters.rows_skipped_samples,
+		     &b->counters.runs_skipped_samples);
 }
 
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event)
@@ -419,11 +411,11 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 	switch (event->kind) {
 	case EVENT_SAMPLE:
 		if (event->source != builder->settings.source) {
-			set_aside(builder, &event->sample, &c->samples_other_event);
+			skip_sample(builder, &event->sample, &c->samples_other_event);
 			return 0;
 		}
 		if (event->sample.mode >= CPU_MODE_HYPERVISOR) {
-			set_aside(builder, &event->sample, &c->samples_guest);
+			skip_sample(builder, &event->sample, &c->samples_guest);
 			return 0;
 		}
 		return count_sample(builder, processes, event);

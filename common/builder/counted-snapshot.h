@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is counted of a sample row by row. */
+/* The part of a sample that is counted record by record. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,12 +8,11 @@
 #include "common/record/event.h"
 
 struct counted_snapshot {
-	const struct branch_record *rows; /* newest first; they stay whoever's they are */
+	const struct branch_record *rows; /* newest first; borrowed */
 	uint32_t n_rows;
 	uint32_t context;
-	bool gaps;     /* of no run between two rows anything is known */
-	bool has_leaf; /* it has no call chain: its address is counted as a row that leads nowhere
-			*/
+	bool gaps;     /* no run between two records is known */
+	bool has_leaf; /* there is no call chain: the address counts as a record without target */
 	uint64_t leaf, weight;
 };
 

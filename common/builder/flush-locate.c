@@ -5,7 +5,7 @@
 
 #include "common/util/array.h"
 
-/* The object's index in the profile; it gets one when it is met first. */
+/* The object's index in the profile, which it gets the first time. */
 static int64_t number_object(struct flush *f, const struct mapping *m)
 {
 	struct object *object = m->object;

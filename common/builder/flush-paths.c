@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Closing a window: the trees of stacks and of streams, whose parents come before what is below. */
+/* Both trees hold parents before what is below them. */
 #include "common/builder/flush-paths.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint
 	return profile_add_stack(p, stack);
 }
 
-/* Of each node its index in the profile; on the heap, or NULL. */
+/* The index of each node in the profile; on the heap, or NULL. */
 static uint32_t *make_map(const struct path_tree *tree)
 {
 	uint32_t *map = calloc(tree->n_nodes, sizeof(*map));
@@ -62,15 +62,14 @@ int flush_paths_stacks(struct flush *f)
 	return 0;
 }
 
-/* A run that two objects or mappings have part in, or none, is not one: nothing is known of what
- * was before. */
+/* A run that lies in two objects or mappings, or in none, ends the stream. */
 static bool is_run(const struct location *start, const struct location *end, uint64_t n_bytes)
 {
 	return start->object == end->object && start->object != PROFILE_NONE &&
 	       end->offset - start->offset == n_bytes;
 }
 
-/* Sets map[i]: where the path ends already, that of its parent. */
+/* Sets map[i], to the index of the parent where the stream has ended. */
 static int flush_stream(struct flush *f, uint32_t *map, bool *ended, size_t i)
 {
 	const struct path_tree *tree = &f->builder->streams;
@@ -109,7 +108,7 @@ int flush_paths_streams(struct flush *f)
 	struct profile_counters *c = &f->profile->counters;
 	_cleanup_free_ uint32_t *map = NULL;
 	_cleanup_free_ bool *ended = NULL;
-	int r = stream_prune(tree, f->builder->settings.light_streams);
+	int r = stream_prune(tree, f->builder->settings.rare_streams);
 
 	if (r < 0)
 		return r;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Closing a window: raw addresses become places in objects, once per distinct row and frame, and
- * the pairs of run and branch come apart into blocks and branches.
- */
+/* Closing a window: raw addresses become locations in objects, once per distinct record and frame,
+ * and the pairs of run and branch become blocks and branches. */
 #include "common/builder/flush.h"
 
 #include <errno.h>
@@ -31,13 +29,13 @@ static int flush_processes(struct flush *f)
 	return 0;
 }
 
-/* The samples without a call chain at one address. */
-static int flush_leaf(struct flush *f, const struct row_count *count)
+/* The samples at one address that have no call chain. */
+static int flush_leaf(struct flush *f, const struct record_count *count)
 {
 	struct profile_stack stack = {
 		.parent = PROFILE_NONE,
 		.process = count->context,
-		.samples = count->times[ROW_TAKEN],
+		.samples = count->times[TIMES_TAKEN],
 		.weight = count->cycles,
 	};
 
@@ -46,7 +44,7 @@ static int flush_leaf(struct flush *f, const struct row_count *count)
 
 _Static_assert(RUN_BITS + 4 <= 32 && N_BRANCH_KINDS == 16, "a kind is what is above the run");
 
-static int flush_branch(struct flush *f, const struct row_count *count, struct location from,
+static int flush_branch(struct flush *f, const struct record_count *count, struct location from,
 			struct location to)
 {
 	struct profile_branch b = {
@@ -54,21 +52,21 @@ static int flush_branch(struct flush *f, const struct row_count *count, struct l
 		.from = from,
 		.to = to,
 		.kind = (enum branch_kind)(count->run >> RUN_BITS),
-		.taken = count->times[ROW_TAKEN],
-		.mispredicted = count->times[ROW_TAKEN_WRONG],
-		.predicted = count->times[ROW_TAKEN_RIGHT],
-		.aborted = count->times[ROW_TAKEN_ABORTED],
+		.taken = count->times[TIMES_TAKEN],
+		.mispredicted = count->times[TIMES_MISPREDICTED],
+		.predicted = count->times[TIMES_PREDICTED],
+		.aborted = count->times[TIMES_ABORTED],
 		.cycles = count->cycles,
 		.cycles_rows = count->cycles_rows,
 	};
 
-	f->profile->counters.rows_counted += count->times[ROW_TAKEN];
+	f->profile->counters.rows_counted += count->times[TIMES_TAKEN];
 	f->profile->counters.cycles += count->cycles;
 	return profile_add_branch(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
-/* A run that two objects or mappings have part in, or none, is not one. */
-static int flush_block(struct flush *f, const struct row_count *count, struct location end)
+/* A run that lies in two objects or mappings, or in none, is skipped. */
+static int flush_block(struct flush *f, const struct record_count *count, struct location end)
 {
 	struct profile_counters *c = &f->profile->counters;
 	uint32_t run = count->run & RUN_MASK;
@@ -76,30 +74,30 @@ static int flush_block(struct flush *f, const struct row_count *count, struct lo
 	struct profile_block b;
 
 	if (run == RUN_BACKWARD || run == RUN_LONG) {
-		*(run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->times[ROW_TAKEN];
+		*(run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->times[TIMES_TAKEN];
 		return 0;
 	}
 	if (flush_locate(f, count->context, count->from - (run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE ||
 	    end.offset - start.offset != run - 1) {
-		c->runs_across += count->times[ROW_TAKEN];
+		c->runs_across += count->times[TIMES_TAKEN];
 		return 0;
 	}
-	c->runs_counted += count->times[ROW_TAKEN];
+	c->runs_counted += count->times[TIMES_TAKEN];
 	b = (struct profile_block){
 		.process = count->context,
 		.object = start.object,
 		.start = start.offset,
 		.end = end.offset,
-		.runs = count->times[ROW_TAKEN],
+		.runs = count->times[TIMES_TAKEN],
 		.cycles = count->cycles,
 		.cycles_rows = count->cycles_rows,
 	};
 	return profile_add_block(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
-static int flush_row(const struct row_count *count, void *userdata)
+static int flush_row(const struct record_count *count, void *userdata)
 {
 	struct flush *f = userdata;
 	struct location from, to;
@@ -129,7 +127,9 @@ static int flush_rows(struct flush *f)
 	return branch_table_drain(&rows->table, flush_row, f);
 }
 
-/* The trees go first, so that their memory serves for what becomes of the rows, which is most. */
+/*
+ * The trees come first, so that their memory is free for the branches and blocks, which need most.
+ */
 static int flush_all(struct flush *f)
 {
 	int r;
@@ -151,7 +151,7 @@ static int flush_all(struct flush *f)
 	return r;
 }
 
-/* What the tables and trees were not rid of when they were settled; all process_contexts let go. */
+/* Empties what flush_all() did not, and releases the process contexts. */
 static void empty(struct builder *b)
 {
 	b->n_rows = 0;
@@ -162,7 +162,7 @@ static void empty(struct builder *b)
 	b->start_ns = b->end_ns = 0;
 }
 
-/* What stitching has counted since the last time. */
+/* What stitching has counted since the last flush. */
 static void take_stitch_counters(struct builder *b, struct profile_counters *c)
 {
 	const struct stitch_counters *now, before = b->stitched;

@@ -11,7 +11,7 @@
 #include "common/process/processes.h"
 #include "common/util/cleanup.h"
 
-/* A recording is read once and ends: it may take more than a window may, and all of it is shown. */
+/* A recording is read once and ends: it may take more memory than a window. */
 #define MAX_ROWS       (1u << 20)
 #define MAX_FRAMES     (1u << 20)
 #define ROWS_AHEAD     (1u << 19)
@@ -25,7 +25,7 @@ static bool samples_anything(const struct perf_event_attr *attr)
 	return attr->sample_period != 0 && !dummy;
 }
 
-/* "cycles", of a second one of that name "cycles#2": what --event takes. */
+/* "cycles"; the second one of that name is "cycles#2": what --event takes. */
 static void write_name(FILE *f, const struct recording *recording, uint32_t source)
 {
 	const char *name = recording_source_name(recording, source);
@@ -80,7 +80,8 @@ char *load_join_names(const struct recording *recording, int64_t but)
 	return NULL;
 }
 
-/* The number @n (from 1) of those whose name are the first @n_name bytes of @name; or -ENOENT. */
+/* The source that is the @n-th (from 1) with the name in the first @n_name bytes of @name; or
+ * -ENOENT. */
 static int64_t find_named(const struct recording *recording, const char *name, size_t n_name,
 			  unsigned long n)
 {
@@ -111,7 +112,7 @@ static int64_t first_source(const struct recording *recording)
 	for (uint32_t i = 0; i < recording_n_sources(recording); i++)
 		if (samples_anything(recording_attr(recording, i)))
 			return i;
-	return 0; /* pipe mode: not told yet */
+	return 0; /* pipe mode: not known yet */
 }
 
 int64_t load_choose_source(const struct recording *recording, const char *event,
@@ -125,7 +126,8 @@ int64_t load_choose_source(const struct recording *recording, const char *event,
 	names = load_join_names(recording, -1);
 	if (!names)
 		return -ENOMEM;
-	return fault_set(fault, -ENOENT, "no event %s was recorded; there are: %s", event, names);
+	return fault_set(fault, -ENOENT, "no event %s in the recording; choose one of: %s", event,
+			 names);
 }
 
 struct loading {
@@ -146,14 +148,12 @@ static void show_progress(const struct loading *l)
 	l->settings->progress(done, all, l->settings->userdata);
 }
 
-/*
- * In pipe mode the events are described by the first records, so the source can be chosen only when
- * one of its samples may be next.
- */
+/* In pipe mode the first records describe the events, so the source can be chosen only when one of
+ * its samples may be next. */
 static int start_counting(struct loading *l, struct fault *fault)
 {
 	struct builder_settings settings = {
-		.doubled = duplicate_record_depth(recording_info(l->recording)->cpuid),
+		.duplicate_depth = duplicate_record_depth(recording_info(l->recording)->cpuid),
 		.unbounded = true,
 		.max_rows = MAX_ROWS,
 		.max_frames = MAX_FRAMES,
@@ -264,7 +264,7 @@ static int load(struct loading *l, struct profile **ret, struct recording_damage
 	return 0;
 }
 
-int profile_load(struct profile **ret, const char *path, const struct load_settings *settings,
+int load_profile(struct profile **ret, const char *path, const struct load_settings *settings,
 		 struct recording_damage *ret_damage, char **ret_others, struct fault *fault)
 {
 	_cleanup_(recording_freep) struct recording *recording = NULL;
@@ -280,7 +280,8 @@ int profile_load(struct profile **ret, const char *path, const struct load_setti
 	l.processes = processes;
 	if (r >= 0)
 		r = load(&l, ret, ret_damage, ret_others, fault);
-	builder_free(l.builder); /* which may still count rows of the recording */
+	/* Before the recording is closed: its thread may still count records of it. */
+	builder_free(l.builder);
 	if (r < 0 && !fault->text[0])
 		fault_set(fault, r, "%s: %s", path, strerror(-r));
 	return r;

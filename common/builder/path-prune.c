@@ -16,7 +16,7 @@ uint32_t path_prune_error(const struct path_tree *tree)
 	return error;
 }
 
-/* What is below a node may seem to have had more than it, as more of it may have been missed. */
+/* A node may seem to have had more than its parent, as it may have missed more. */
 uint32_t *path_weigh(const struct path_tree *tree)
 {
 	uint32_t *weights = calloc(tree->n_nodes, sizeof(*weights));
@@ -34,18 +34,19 @@ uint32_t *path_weigh(const struct path_tree *tree)
 	return weights;
 }
 
-static void fold_into(struct path_node *parent, const struct path_node *node)
+static void prune_into(struct path_node *parent, const struct path_node *node)
 {
 	parent->hits += node->hits;
 	parent->pruned += node->hits;
 }
 
-/* The nodes that are left close ranks; their order stays, so that parents stay before what is
- * below. */
-static int fold(struct path_tree *tree, uint32_t *weights, uint32_t light)
+/*
+ * Nodes that are left move together in their order, so that parents stay before what is below them.
+ */
+static int prune(struct path_tree *tree, uint32_t *weights, uint32_t rare)
 {
 	uint32_t *moved =
-		weights; /* of a node that is done, its new index, or of what it was pruned into */
+		weights; /* new index of each node done, or of the node it was pruned into */
 	size_t n = 1;
 
 	moved[PATH_ROOT] = PATH_ROOT;
@@ -53,8 +54,8 @@ static int fold(struct path_tree *tree, uint32_t *weights, uint32_t light)
 		struct path_node node = tree->nodes[i];
 
 		node.parent = moved[node.parent];
-		if (weights[i] <= light) {
-			fold_into(&tree->nodes[node.parent], &node);
+		if (weights[i] <= rare) {
+			prune_into(&tree->nodes[node.parent], &node);
 			moved[i] = node.parent;
 			continue;
 		}
@@ -62,38 +63,35 @@ static int fold(struct path_tree *tree, uint32_t *weights, uint32_t light)
 		moved[i] = (uint32_t)n++;
 	}
 	tree->n_nodes = n;
-	tree->rarest = MAX(tree->rarest, light);
+	tree->rarest = MAX(tree->rarest, rare);
 	path_tree_index(tree);
 	return 0;
 }
 
-int path_prune(struct path_tree *tree, uint32_t light)
+int path_prune(struct path_tree *tree, uint32_t rare)
 {
 	_cleanup_free_ uint32_t *weights = path_weigh(tree);
 
-	return weights ? fold(tree, weights, light) : -ENOMEM;
+	return weights ? prune(tree, weights, rare) : -ENOMEM;
 }
 
-static size_t count_heavier(const uint32_t *weights, size_t n, uint32_t light)
+static size_t count_above(const uint32_t *weights, size_t n, uint32_t rare)
 {
-	size_t n_heavier = 0;
+	size_t n_above = 0;
 
 	for (size_t i = 0; i < n; i++)
-		n_heavier += weights[i] > light;
-	return n_heavier;
+		n_above += weights[i] > rare;
+	return n_above;
 }
 
-/*
- * The least number of samples to be heavier than which is left to no more than half of the nodes.
- * Mostly little more than it was the last time: so it is sought in steps that double, and then
- * between the last two.
- */
+/* The least number that at most half of the nodes exceed. It is mostly little more than the last
+ * time: so it is searched in steps that double, and then between the last two. */
 static uint32_t find_middle(const struct path_tree *tree, const uint32_t *weights)
 {
 	size_t half = MAX(tree->n_nodes / 2, (size_t)1);
 	uint32_t low = MAX(tree->rarest, 1u), high = low, step = 1;
 
-	while (count_heavier(weights, tree->n_nodes, high) > half) {
+	while (count_above(weights, tree->n_nodes, high) > half) {
 		low = high + 1;
 		high += step;
 		step *= 2;
@@ -101,7 +99,7 @@ static uint32_t find_middle(const struct path_tree *tree, const uint32_t *weight
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (count_heavier(weights, tree->n_nodes, middle) > half)
+		if (count_above(weights, tree->n_nodes, middle) > half)
 			low = middle + 1;
 		else
 			high = middle;
@@ -113,5 +111,5 @@ int path_prune_half(struct path_tree *tree)
 {
 	_cleanup_free_ uint32_t *weights = path_weigh(tree);
 
-	return weights ? fold(tree, weights, find_middle(tree, weights)) : -ENOMEM;
+	return weights ? prune(tree, weights, find_middle(tree, weights)) : -ENOMEM;
 }

@@ -34,8 +34,8 @@ void path_tree_done(struct path_tree *tree)
 	tree->slots = NULL;
 }
 
-/* In the first free slot from where the path belongs. */
-static void enter(struct path_tree *t, uint64_t hash, size_t i)
+/* Puts node @i into the first free slot from the place of its hash on. */
+static void index_node(struct path_tree *t, uint64_t hash, size_t i)
 {
 	size_t mask = ((size_t)1 << t->bits) - 1, k = path_place(t, hash);
 
@@ -44,16 +44,16 @@ static void enter(struct path_tree *t, uint64_t hash, size_t i)
 	t->slots[k] = path_tag(hash) | (uint32_t)i;
 }
 
-static void enter_all(struct path_tree *tree)
+static void index_all(struct path_tree *tree)
 {
 	for (size_t i = 1; i < tree->n_nodes; i++)
-		enter(tree, tree->nodes[i].hash, i);
+		index_node(tree, tree->nodes[i].hash, i);
 }
 
 void path_tree_index(struct path_tree *tree)
 {
 	memset(tree->slots, 0, sizeof(*tree->slots) << tree->bits);
-	enter_all(tree);
+	index_all(tree);
 }
 
 static int grow(struct path_tree *tree)
@@ -65,7 +65,7 @@ static int grow(struct path_tree *tree)
 	pages_free(tree->slots, sizeof(*tree->slots) << tree->bits);
 	tree->slots = slots;
 	tree->bits++;
-	enter_all(tree);
+	index_all(tree);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int add(struct path_tree *tree, struct path *path, uint64_t hash, uint64_
 	/* At most half full. */
 	if (tree->n_nodes >= (size_t)1 << (tree->bits - 1) && grow(tree) < 0)
 		return -ENOMEM;
-	enter(tree, hash, tree->n_nodes);
+	index_node(tree, hash, tree->n_nodes);
 	tree->nodes[tree->n_nodes] = (struct path_node){
 		.from = from,
 		.to = to,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Making room in the tree of stacks. What a function has itself shall stay right, and so shall what
- * the heavy callers have in all: so of a light stack the frames between the two are left out, and
- * it is counted as if the last of its callers that is heavy had called its leaf.
+ * Makes room in the tree of stacks. The samples of a function itself must stay exact, and so must
+ * the totals of frequent callers. So a rare stack loses the frames between the two: it is counted
+ * as if its last frequent caller had called its leaf.
  */
 #pragma once
 
@@ -10,14 +10,12 @@
 
 #include "common/builder/path-tree.h"
 
-/* A new node of the tree of stacks can have missed so many samples. */
+/* The most samples that a new node of the tree of stacks can have missed. */
 static inline uint32_t stack_missed(const struct path_tree *tree)
 {
 	return tree->rarest;
 }
 
-/*
- * Leaves out what it takes to leave not more than half of the nodes; or as many as there are
- * different leaves, where these are more. 0 or -ENOMEM.
- */
+/* Prunes until at most half of the nodes are left; or as many nodes as there are distinct leaves,
+ * if these are more. 0 or -ENOMEM. */
 int stack_prune_half(struct path_tree *tree);

@@ -7,11 +7,11 @@
 #include "common/builder/path-prune.h"
 #include "common/util/macro.h"
 
-/* Of a number of samples, what any one path may lack. */
+/* A path may lack up to one in this number of samples. */
 #define SHARE 1000u
 
-/* Does the path of the newest @i rows, which are sound, go on with the one before? A run must join
- * it. */
+/* Whether the path of the newest @i records, which are valid, goes on: a run must join them to the
+ * next older one. */
 static bool goes_on(const struct stream *s, size_t i)
 {
 	const struct branch_record *row = &s->rows[i];
@@ -22,10 +22,8 @@ static bool goes_on(const struct stream *s, size_t i)
 	       row[-1].from - row->to <= RUN_MAX_BYTES;
 }
 
-/*
- * The nodes that a sample may add. A path of STREAM_MAX_ROWS is complete after STREAM_MAX_ROWS /
- * reach samples, which shall be no more than half of the share.
- */
+/* The number of nodes that a sample may add. A path of STREAM_MAX_ROWS is complete after
+ * STREAM_MAX_ROWS / reach samples, which must be at most half of the share. */
 static size_t reach(uint64_t n_paths)
 {
 	uint64_t n = STREAM_MAX_ROWS * 2 * SHARE / (n_paths + 1);
@@ -39,8 +37,7 @@ static int make_room(struct path_tree *tree)
 	return tree->n_nodes + STREAM_MAX_ROWS > tree->max_nodes ? path_prune_half(tree) : 0;
 }
 
-/* Of the next steps from number @i on, what they are found by, each after the one before: asks for
- * their slots. */
+/* Hashes the next steps from @i on, each from the one before, and prefetches their slots. */
 static void hash_ahead(struct stream *s, const struct path_tree *tree, size_t i, uint64_t hash)
 {
 	size_t end = MIN(s->n, i + STREAM_AHEAD);
@@ -52,7 +49,7 @@ static void hash_ahead(struct stream *s, const struct path_tree *tree, size_t i,
 	}
 }
 
-/* And for their nodes. */
+/* Prefetches the nodes of these steps. */
 static void find_ahead(const struct stream *s, const struct path_tree *tree, size_t i)
 {
 	size_t end = MIN(s->n, i + STREAM_AHEAD);
@@ -72,8 +69,8 @@ static void begin(struct stream *s, const struct path_tree *tree,
 	hash_ahead(s, tree, 0, path_begin(s->context).hash);
 }
 
-/* Follows the path as far as it is in the tree: *@ret_path. How many steps that is. */
-static size_t walk(struct stream *s, struct path_tree *tree, struct path *ret_path)
+/* Follows the path as far as the tree has it: *@ret_path. The number of steps. */
+static size_t follow(struct stream *s, struct path_tree *tree, struct path *ret_path)
 {
 	struct path path = path_begin(s->context);
 	size_t i = 0;
@@ -104,7 +101,7 @@ static int add(struct stream *s, struct path_tree *tree)
 
 	if (_unlikely_(make_room(tree) < 0))
 		return -ENOMEM;
-	i = walk(s, tree, &path);
+	i = follow(s, tree, &path);
 	end = i + reach(tree->n_paths);
 	for (; i < end && goes_on(s, i); i++) {
 		const struct branch_record *row = &s->rows[i];
@@ -121,7 +118,7 @@ static int add(struct stream *s, struct path_tree *tree)
 	return 0;
 }
 
-/* All go a stage further. The oldest is counted, and its place is that of the newest. */
+/* Moves all streams a stage on: counts the oldest, whose place the newest takes. */
 static int advance(struct stream_queue *q, struct path_tree *tree)
 {
 	struct stream *s;
@@ -155,7 +152,7 @@ int stream_queue_flush(struct stream_queue *queue, struct path_tree *tree)
 	return r;
 }
 
-int stream_prune(struct path_tree *tree, uint32_t light)
+int stream_prune(struct path_tree *tree, uint32_t rare)
 {
-	return path_prune(tree, MAX((uint32_t)(tree->n_paths / SHARE), light));
+	return path_prune(tree, MAX((uint32_t)(tree->n_paths / SHARE), rare));
 }

@@ -498,10 +498,10 @@ int processes_apply(struct processes *processes, const struct event *event)
 		return apply_ksymbol(processes, event);
 	case EVENT_BUILD_ID:
 		return objects_learn_build_id(processes->objects, &event->build_id);
-	case EVENT_LOOK_BEGINS:
+	case EVENT_SCAN_BEGINS:
 		processes->look++;
 		return 0;
-	case EVENT_LOOK_ENDS:
+	case EVENT_SCAN_ENDS:
 		bury_unseen(processes);
 		return 0;
 	default:

@@ -151,8 +151,8 @@ enum event_kind {
 	EVENT_KSYMBOL,
 	EVENT_BUILD_ID,
 	/* Not of the kernel: what is told between these two is all that runs. */
-	EVENT_LOOK_BEGINS,
-	EVENT_LOOK_ENDS,
+	EVENT_SCAN_BEGINS,
+	EVENT_SCAN_ENDS,
 };
 
 struct event {

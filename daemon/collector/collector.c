@@ -350,10 +350,10 @@ static int start_thread(struct collector *c)
 static int collector_init(struct collector *c)
 {
 	struct builder_settings builder = {
-		.doubled = sampler_probe(c->sampler)->duplicate_depth,
+		.duplicate_depth = sampler_probe(c->sampler)->duplicate_depth,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
-		.light_streams = RARE_STREAMS,
+		.rare_streams = RARE_STREAMS,
 		.stitch.depth = sampler_probe(c->sampler)->depth,
 		.stitch.is_wiped = sampler_probe(c->sampler)->since_switch,
 	};

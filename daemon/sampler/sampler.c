@@ -288,7 +288,7 @@ static uint64_t count_lost_records(const struct sampler *s)
 static int look_around(struct sampler *s, sampler_handler handler, void *userdata)
 {
 	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
-	int r = handler(&(struct event){ .kind = EVENT_LOOK_BEGINS }, userdata);
+	int r = handler(&(struct event){ .kind = EVENT_SCAN_BEGINS }, userdata);
 
 	s->looked_ns = now_ns();
 	s->lost_seen = count_lost_records(s);
@@ -297,7 +297,7 @@ static int look_around(struct sampler *s, sampler_handler handler, void *userdat
 	s->looked = true;
 	if (r >= 0)
 		r = proc_scan_run(s->build_ids, on_running, &l);
-	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_LOOK_ENDS }, userdata);
+	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_SCAN_ENDS }, userdata);
 }
 
 static int look_for_modules(struct sampler *s, sampler_handler handler, void *userdata)

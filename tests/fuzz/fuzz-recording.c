@@ -117,7 +117,7 @@ static int count_events(struct recording *r, struct processes *processes, struct
 
 static void read_all(const char *path, bool force, struct counted *c)
 {
-	const struct builder_settings settings = { .doubled = 32,
+	const struct builder_settings settings = { .duplicate_depth = 32,
 						   .max_rows = 50,
 						   .max_frames = 20 };
 	_cleanup_(recording_freep) struct recording *r = NULL;

@@ -99,7 +99,7 @@ static void count_by_engine(struct counted *c, const char *path)
 	struct recording_damage damage;
 	struct fault fault;
 
-	if (profile_load(&profile, path, &settings, &damage, &others, &fault) < 0)
+	if (load_profile(&profile, path, &settings, &damage, &others, &fault) < 0)
 		fail_msg("%s", fault.text);
 	assert_int_equal(damage.n_bytes_lost, 0);
 	assert_int_equal(profile_finalize(profile), 0);
@@ -345,12 +345,12 @@ static void test_refuses_in_one_line(void **state)
 	struct fault fault;
 
 	assert_true(asprintf(&line, "%s: %s", path, shape->fault) > 0);
-	assert_true(profile_load(&profile, path, &settings, &damage, &others, &fault) < 0);
+	assert_true(load_profile(&profile, path, &settings, &damage, &others, &fault) < 0);
 	assert_null(profile);
 	assert_string_equal(fault.text, line);
 
 	settings.force = true;
-	assert_int_equal(profile_load(&profile, path, &settings, &damage, &others, &fault), 0);
+	assert_int_equal(load_profile(&profile, path, &settings, &damage, &others, &fault), 0);
 	assert_true(damage.n_bytes_lost > 0);
 	assert_int_equal(profile->counters.samples, shape->n_forced);
 }

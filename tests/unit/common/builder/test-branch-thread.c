@@ -16,7 +16,7 @@
 #define N_SNAPSHOTS 20000
 #define MAX_ROWS    40
 #define ROOM        4096                                                         /* distinct rows */
-#define COUNT_BYTES (offsetof(struct row_count, cycles_rows) + sizeof(uint32_t)) /* then room */
+#define COUNT_BYTES (offsetof(struct record_count, cycles_rows) + sizeof(uint32_t)) /* then room */
 #define LONGEST     (UINT16_MAX / sizeof(struct branch_record))
 
 struct snapshots {
@@ -57,11 +57,11 @@ static void free_snapshots(struct snapshots *s)
 
 /* The counts of a table, in its order. */
 struct drained {
-	struct row_count counts[ROOM];
+	struct record_count counts[ROOM];
 	size_t n;
 };
 
-static int drain_one(const struct row_count *count, void *userdata)
+static int drain_one(const struct record_count *count, void *userdata)
 {
 	struct drained *d = userdata;
 

@@ -112,7 +112,7 @@ static void check_random_window(uint64_t *random)
 {
 	static struct branch_record rows[N_SAMPLES][MAX_ROWS];
 	const struct builder_settings settings = {
-		.doubled = 32,
+		.duplicate_depth = 32,
 		.rows_ahead = random_below(random, 2),
 		.unbounded = true,
 		.max_rows = random_below(random, 2) ? 1000 : 0,

@@ -120,7 +120,7 @@ static void test_other_speculation_is_believed(void **state)
 
 static uint64_t count_doubled(uint32_t setting, const struct branch_record *rows, uint32_t n)
 {
-	struct builder_settings settings = { .doubled = setting };
+	struct builder_settings settings = { .duplicate_depth = setting };
 	struct window w;
 	uint64_t n_doubled;
 

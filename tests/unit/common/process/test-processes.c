@@ -382,10 +382,10 @@ static void test_who_is_not_seen_is_gone(void **state)
 		comm(p, pid, pid, "x", true);
 		fork_at(p, pid, pid, pid + 50000, 0, false);
 	}
-	apply(p, &(struct event){ .kind = EVENT_LOOK_BEGINS });
+	apply(p, &(struct event){ .kind = EVENT_SCAN_BEGINS });
 	for (int32_t pid = 1000; pid < 1020; pid++)
 		comm(p, pid, pid, "x", false);
-	apply(p, &(struct event){ .kind = EVENT_LOOK_ENDS });
+	apply(p, &(struct event){ .kind = EVENT_SCAN_ENDS });
 	assert_int_equal(n_processes_named(p, 1000, 100),
 			 100); /* their last samples may come yet */
 	crowd(p, 100000);
