@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/api/query.h"
+#include "daemon/api/reply-text.h"
 
 struct bounds {
 	int64_t first, last; /* ids */
@@ -55,7 +55,7 @@ void error_reply(struct call *call, int r)
 {
 	if (r == -EMSGSIZE || r == -ENOBUFS)
 		call_error(call, "io.branchd.TooLarge",
-			   json_pack("{sI}", "max_bytes", (json_int_t)QUERY_MAX_REPLY_BYTES));
+			   json_pack("{sI}", "max_bytes", (json_int_t)REPLY_MAX_BYTES));
 	else
 		call_internal_error(call, r);
 }

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "daemon/api/error-reply.h"
-#include "daemon/api/query.h"
 #include "daemon/api/reply-text.h"
 #include "daemon/api/window-json.h"
 #include "daemon/varlink/parameters.h"
@@ -72,7 +71,7 @@ static int reply_list(struct call *call, const struct window_list *list, bool co
 	size_t n;
 	int r, finished;
 
-	r = reply_text_open(&text, QUERY_MAX_REPLY_BYTES);
+	r = reply_text_open(&text, REPLY_MAX_BYTES);
 	if (r < 0)
 		return r;
 	fputc('{', text.f);

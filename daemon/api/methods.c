@@ -6,7 +6,7 @@
 
 #include "daemon/api/code-reply.h"
 #include "daemon/api/follow.h"
-#include "daemon/api/query.h"
+#include "daemon/api/query-queue.h"
 #include "daemon/varlink/parameters.h"
 
 static const char description[] =
@@ -15,7 +15,7 @@ static const char description[] =
 
 struct methods {
 	struct methods_settings settings;
-	struct queries *queries;
+	struct query_queue *queries;
 	struct followers *followers;
 };
 
@@ -54,14 +54,14 @@ static int get_profile(struct call *call, json_t *parameters, void *userdata)
 {
 	struct methods *methods = userdata;
 
-	return queries_add(methods->queries, call, false);
+	return query_queue_add(methods->queries, call, false);
 }
 
 static int get_functions(struct call *call, json_t *parameters, void *userdata)
 {
 	struct methods *methods = userdata;
 
-	return queries_add(methods->queries, call, true);
+	return query_queue_add(methods->queries, call, true);
 }
 
 static const struct server_method table[] = {
@@ -81,7 +81,7 @@ static void on_part(void *userdata)
 {
 	struct methods *methods = userdata;
 
-	queries_on_part(methods->queries);
+	query_queue_on_part(methods->queries);
 }
 
 int methods_new(struct methods **ret, const struct methods_settings *settings)
@@ -92,8 +92,11 @@ int methods_new(struct methods **ret, const struct methods_settings *settings)
 	if (!methods)
 		return -ENOMEM;
 	methods->settings = *settings;
-	r = queries_new(&methods->queries, settings->event, settings->archive, settings->cut,
-			settings->userdata);
+	r = query_queue_new(&methods->queries,
+			    &(struct query_queue_settings){ .event = settings->event,
+							    .archive = settings->archive,
+							    .cut = settings->cut,
+							    .userdata = settings->userdata });
 	r = r ?: followers_new(&methods->followers, settings->archive);
 	if (r < 0)
 		return r;
@@ -109,7 +112,7 @@ struct methods *methods_free(struct methods *methods)
 	if (!methods)
 		return NULL;
 	archive_listen(methods->settings.archive, &(struct archive_listener){});
-	queries_free(methods->queries);
+	query_queue_free(methods->queries);
 	followers_free(methods->followers);
 	free(methods);
 	return NULL;

@@ -14,7 +14,7 @@ struct methods;
 struct methods_settings {
 	sd_event *event;
 	struct archive *archive;                                /* which they listen to, borrowed */
-	void (*cut)(void *userdata);                            /* see queries_new() */
+	void (*cut)(void *userdata);                            /* see query_queue_settings */
 	void (*get_status)(struct status *ret, void *userdata); /* fills in what is zero */
 	void *userdata;
 };

@@ -11,80 +11,24 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/profile/filter.h"
 #include "common/profile/profile-json.h"
 #include "common/profile/redact.h"
+#include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "daemon/api/error-reply.h"
-#include "daemon/api/query-request.h"
 #include "daemon/api/reply-text.h"
-#include "daemon/api/window-json.h"
-#include "daemon/store/function-sum.h"
-#include "daemon/varlink/server-settings.h"
 
-#define TURN_US     20000   /* about so long a query works in one turn */
-#define BATCH       64      /* windows read at once, and such sums kept before they are added up */
-#define BATCH_ROWS  50000   /* of counts, after which no more windows are read at once */
-#define FRESH_US    100000  /* a part of the open window this old is new enough */
-#define PATIENCE_US 3000000 /* with the collector, which is asked for a part */
+#define TURN_US    20000 /* about so long a query works in one turn */
+#define BATCH_ROWS 50000 /* of counts, after which no more windows are read at once */
 
-struct query {
-	struct query *next;
-	struct queries *queries;
-	struct call *call; /* NULL: the caller has gone */
-	struct query_request request;
-
-	bool began;                 /* the windows are chosen */
-	struct window_list windows; /* all that the profile is of */
-	size_t n_read;              /* of the stored ones among them, which come first */
-	size_t n_stored;
-	struct profile *parts[BATCH + 1]; /* the first is the sum so far */
-	size_t n_parts;
-
-	/* of GetFunctions; the open window's profiles are parts */
-	struct function_sum *functions;
-	size_t n_chosen, n_seen; /* of the windows chosen: all, and those that were read, or gone */
-};
-
-struct queries {
-	sd_event *event;
-	struct archive *archive;
-	void (*cut)(void *userdata);
-	void *userdata;
-	struct query *first; /* the one in work */
-	sd_event_source *on_turn, *on_impatient;
-	uint64_t part_us; /* when the last part came; CLOCK_MONOTONIC */
-};
-
-static uint64_t clock_us(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
-static void query_drop_parts(struct query *q)
+static void drop_parts(struct query *q)
 {
 	for (size_t i = 0; i < q->n_parts; i++)
 		profile_free(q->parts[i]);
 	q->n_parts = 0;
 }
-
-static struct query *query_free(struct query *q)
-{
-	if (!q)
-		return NULL;
-	query_drop_parts(q);
-	window_list_done(&q->windows);
-	function_sum_free(q->functions);
-	query_request_done(&q->request);
-	free(q);
-	return NULL;
-}
-
-DEFINE_CLEANUP(struct query *, query_free);
 
 static void on_gone(struct call *call, void *userdata)
 {
@@ -93,51 +37,40 @@ static void on_gone(struct call *call, void *userdata)
 	q->call = NULL;
 }
 
-static bool wants_open(const struct query *q)
+struct query *query_free(struct query *query)
 {
-	return q->request.last == 0;
+	if (!query)
+		return NULL;
+	drop_parts(query);
+	window_list_done(&query->windows);
+	function_reply_free(query->functions);
+	query_request_done(&query->request);
+	free(query);
+	return NULL;
 }
 
-static void set_turn(struct queries *queries, int enabled)
+int query_new(struct query **ret, struct archive *archive, struct call *call, bool functions)
 {
-	sd_event_source_set_enabled(queries->on_turn, enabled);
+	_cleanup_(query_freep) struct query *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	r = query_request_read(&q->request, call, functions);
+	if (r > 0 && functions)
+		r = function_reply_new(&q->functions) ?: 1;
+	if (r <= 0)
+		return r;
+	q->archive = archive;
+	q->call = call;
+	call_on_gone(call, on_gone, q);
+	*ret = TAKE_PTR(q);
+	return 1;
 }
 
-/* Lets the first query go on: at once, or when the part it wants has come. */
-static void take_up_first(struct queries *queries)
+bool query_wants_open(const struct query *query)
 {
-	const struct query *q = queries->first;
-	uint64_t now = clock_us(CLOCK_MONOTONIC);
-
-	if (!q) {
-		set_turn(queries, SD_EVENT_OFF);
-		return;
-	}
-	if (!wants_open(q) || (queries->part_us && now < queries->part_us + FRESH_US)) {
-		set_turn(queries, SD_EVENT_ON);
-		return;
-	}
-	set_turn(queries, SD_EVENT_OFF);
-	sd_event_source_set_time(queries->on_impatient, now + PATIENCE_US);
-	sd_event_source_set_enabled(queries->on_impatient, SD_EVENT_ONESHOT);
-	queries->cut(queries->userdata);
-}
-
-void queries_on_part(struct queries *queries)
-{
-	queries->part_us = clock_us(CLOCK_MONOTONIC);
-	sd_event_source_set_enabled(queries->on_impatient, SD_EVENT_OFF);
-	if (queries->first)
-		set_turn(queries, SD_EVENT_ON);
-}
-
-/* A collector that does not answer is not waited for any longer: what is known has to do. */
-static int on_impatient(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct queries *queries = userdata;
-
-	set_turn(queries, SD_EVENT_ON);
-	return 0;
+	return query->request.last == 0;
 }
 
 /* Its first part is the filtered copy of @profile. */
@@ -161,7 +94,7 @@ static int add_up(struct query *q)
 	r = profile_merge(&sum, (const struct profile *const *)q->parts, q->n_parts);
 	if (r < 0)
 		return r;
-	query_drop_parts(q);
+	drop_parts(q);
 	q->parts[q->n_parts++] = sum;
 	return 0;
 }
@@ -188,15 +121,15 @@ static bool has_window(const struct query *q, int64_t id)
  * -errno. */
 static int read_one(struct query *q)
 {
-	struct store *store = archive_get_store(q->queries->archive);
+	struct store *store = archive_get_store(q->archive);
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct window window = { .id = q->request.first };
 	struct fault fault = {};
 	int r;
 
-	r = q->functions ?
-		    store_read_functions(store, &window, &q->request.filter, q->functions, &fault) :
-		    store_read(store, window.id, &profile, &window, &fault);
+	r = q->functions ? store_read_functions(store, &window, &q->request.filter,
+						q->functions->sum, &fault) :
+			   store_read(store, window.id, &profile, &window, &fault);
 	if (r <= 0)
 		return r;
 	r = window_list_add(&q->windows, &window);
@@ -209,7 +142,7 @@ static int read_one(struct query *q)
 /* Which stored windows there are. 1, or 0 if the first or the last is missing; -errno. */
 static int choose_stored(struct query *q)
 {
-	struct store *store = archive_get_store(q->queries->archive);
+	struct store *store = archive_get_store(q->archive);
 	struct fault fault = {};
 	int r;
 
@@ -227,7 +160,7 @@ static int choose_stored(struct query *q)
 static int begin(struct query *q)
 {
 	const struct profile *profile = NULL, *waiting;
-	struct archive *archive = q->queries->archive;
+	struct archive *archive = q->archive;
 	struct window window, unused;
 	int r;
 
@@ -240,7 +173,7 @@ static int begin(struct query *q)
 			return r;
 	}
 	q->n_chosen = q->windows.n;
-	if (!wants_open(q))
+	if (!query_wants_open(q))
 		return 1;
 	if (!archive_get_open(archive, clock_us(CLOCK_REALTIME), &window, &profile)) {
 		error_reply_not_sampling(TAKE_PTR(q->call));
@@ -275,10 +208,10 @@ static void take_found(struct query *q, const bool *found, size_t n)
 /* Reads some more windows: many small ones cost little more than one. */
 static int read_next(struct query *q)
 {
-	struct store *store = archive_get_store(q->queries->archive);
+	struct store *store = archive_get_store(q->archive);
 	_cleanup_(profile_freep) struct profile *profile = NULL;
-	size_t n = MIN(q->n_stored - q->n_read, (size_t)BATCH);
-	bool found[BATCH];
+	size_t n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
+	bool found[QUERY_BATCH];
 	struct fault fault = {};
 	int r;
 
@@ -301,18 +234,18 @@ static size_t end_of_part(const struct query *q)
 
 static int read_functions(struct query *q)
 {
-	struct store *store = archive_get_store(q->queries->archive);
+	struct store *store = archive_get_store(q->archive);
 	struct window *window = &q->windows.rows[q->n_read];
 	struct fault fault = {};
 	bool found;
 	int r;
 
 	while (q->n_seen > 0 && q->n_seen >= end_of_part(q)) {
-		r = function_sum_end_part(q->functions);
+		r = function_reply_end_part(q->functions);
 		if (r < 0)
 			return r;
 	}
-	r = store_read_functions(store, window, &q->request.filter, q->functions, &fault);
+	r = store_read_functions(store, window, &q->request.filter, q->functions->sum, &fault);
 	if (r < 0)
 		return r;
 	found = r > 0;
@@ -327,12 +260,12 @@ static int finish_functions(struct query *q)
 	int r = 0;
 
 	while (r == 0 && q->functions->n_parts + 1 < (size_t)q->request.n_parts)
-		r = function_sum_end_part(q->functions);
+		r = function_reply_end_part(q->functions);
 	for (size_t i = 0; r == 0 && i < q->n_parts; i++)
-		r = function_sum_add_profile(q->functions, q->parts[i]);
+		r = function_sum_add_profile(q->functions->sum, q->parts[i]);
 	if (r == 0)
-		r = function_sum_end_part(q->functions);
-	return r ?: function_sum_finish(q->functions, !call_is_privileged(q->call));
+		r = function_reply_end_part(q->functions);
+	return r ?: function_sum_finish(q->functions->sum, !call_is_privileged(q->call));
 }
 
 /* What is to be sent: a profile of nothing where no window had any part. */
@@ -357,7 +290,7 @@ static int finish_sum(struct query *q)
 
 static int write_reply(struct query *q, struct reply_text *text)
 {
-	int r = q->functions ? function_sum_write_json(q->functions) : 0;
+	int r = q->functions ? function_reply_write_json(q->functions) : 0;
 
 	if (r < 0)
 		return r;
@@ -385,12 +318,12 @@ static int reply(struct query *q)
 	if (r < 0)
 		return r;
 	if (!q->functions) {
-		r = reply_text_open(text, QUERY_MAX_REPLY_BYTES);
+		r = reply_text_open(text, REPLY_MAX_BYTES);
 		if (r < 0)
 			return r;
 	}
 	r = write_reply(q, text);
-	query_drop_parts(q);
+	drop_parts(q);
 	finished = reply_text_finish(text, &bytes, &n);
 	reply_text_done(text);
 	if (finished < 0 || r < 0) {
@@ -404,7 +337,7 @@ static int reply(struct query *q)
 }
 
 /* Works a while. 1: there is more to do; 0: it is over; -errno. */
-static int work(struct query *q)
+int query_work(struct query *q)
 {
 	uint64_t until = clock_us(CLOCK_MONOTONIC) + TURN_US;
 	int r;
@@ -424,107 +357,4 @@ static int work(struct query *q)
 			return 1;
 	}
 	return reply(q);
-}
-
-static void drop_first(struct queries *queries)
-{
-	struct query *q = queries->first;
-
-	queries->first = q->next;
-	query_free(q);
-}
-
-static int on_turn(sd_event_source *source, void *userdata)
-{
-	struct queries *queries = userdata;
-	struct query *q = queries->first;
-	int r = q ? work(q) : 0;
-
-	if (r > 0)
-		return 0;
-	if (q && q->call) {
-		call_on_gone(q->call, NULL, NULL);
-		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL);
-	}
-	if (q)
-		drop_first(queries);
-	take_up_first(queries);
-	return 0;
-}
-
-int queries_new(struct queries **ret, sd_event *event, struct archive *archive,
-		void (*cut)(void *userdata), void *userdata)
-{
-	_cleanup_(queries_freep) struct queries *queries = calloc(1, sizeof(*queries));
-	int r;
-
-	if (!queries)
-		return -ENOMEM;
-	queries->event = sd_event_ref(event);
-	queries->archive = archive;
-	queries->cut = cut;
-	queries->userdata = userdata;
-	r = sd_event_add_defer(event, &queries->on_turn, on_turn, queries);
-	if (r >= 0) /* callers first: this one is always due */
-		r = sd_event_source_set_priority(queries->on_turn, SERVER_PRIORITY + 1);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(queries->on_turn, SD_EVENT_OFF);
-	if (r >= 0)
-		r = sd_event_add_time(event, &queries->on_impatient, CLOCK_MONOTONIC, 0, 0,
-				      on_impatient, queries);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(queries->on_impatient, SD_EVENT_OFF);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(queries);
-	return 0;
-}
-
-struct queries *queries_free(struct queries *queries)
-{
-	if (!queries)
-		return NULL;
-	while (queries->first) {
-		if (queries->first->call)
-			call_on_gone(queries->first->call, NULL, NULL);
-		drop_first(queries);
-	}
-	sd_event_source_disable_unref(queries->on_turn);
-	sd_event_source_disable_unref(queries->on_impatient);
-	sd_event_unref(queries->event);
-	free(queries);
-	return NULL;
-}
-
-/* Behind the one in work and all others of its kind; the privileged go before the unprivileged. */
-static void enqueue(struct queries *queries, struct query *q)
-{
-	struct query **at = &queries->first;
-
-	while (*at && (*at == queries->first || !(*at)->call || call_is_privileged((*at)->call) ||
-		       !call_is_privileged(q->call)))
-		at = &(*at)->next;
-	q->next = *at;
-	*at = q;
-	if (queries->first == q)
-		take_up_first(queries);
-}
-
-int queries_add(struct queries *queries, struct call *call, bool functions)
-{
-	_cleanup_(query_freep) struct query *q = calloc(1, sizeof(*q));
-	int r;
-
-	if (!q)
-		return -ENOMEM;
-	r = query_request_read(&q->request, call, functions);
-	if (r > 0 && functions)
-		r = function_sum_new(&q->functions, QUERY_MAX_REPLY_BYTES) ?: 1;
-	if (r <= 0)
-		return r;
-	q->queries = queries;
-	q->call = call;
-	call_on_gone(call, on_gone, q);
-	enqueue(queries, TAKE_PTR(q));
-	return 0;
 }

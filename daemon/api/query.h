@@ -1,33 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GetProfile and GetFunctions: read windows, filter and add them up, and reply with the sum.
- *
- * A day has thousands of windows, and the event loop has other things to do: a query does a little
- * each turn, and one query is worked on at a time, so that many callers cannot make the daemon hold
- * many sums.
+ * A call of GetProfile or GetFunctions: reads windows, filters and adds them up, replies with the
+ * sum. A day has thousands of windows, and the event loop has other things to do: a query does a
+ * little each turn.
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <systemd/sd-event.h>
+#include <stddef.h>
 
 #include "common/util/macro.h"
+#include "daemon/api/function-reply.h"
+#include "daemon/api/query-request.h"
+#include "daemon/api/window-json.h"
 #include "daemon/archive/archive.h"
 #include "daemon/varlink/call.h"
 
-#define QUERY_MAX_REPLY_BYTES (128u << 20)
+#define QUERY_BATCH 64 /* windows read at once, and such sums kept before they are added up */
 
-struct queries;
+struct query {
+	struct query *next; /* of the queue */
+	struct archive *archive;
+	struct call *call; /* NULL: the caller has gone */
+	struct query_request request;
 
-/* @cut is called to have the open window's part handed to the archive. */
-int queries_new(struct queries **ret, sd_event *event, struct archive *archive,
-		void (*cut)(void *userdata), void *userdata);
-struct queries *queries_free(struct queries *queries);
-DEFINE_CLEANUP(struct queries *, queries_free);
+	bool began;                             /* the windows are chosen */
+	struct window_list windows;             /* all that the reply is of */
+	size_t n_stored;                        /* the stored ones among them, which come first */
+	size_t n_read;                          /* of these */
+	struct profile *parts[QUERY_BATCH + 1]; /* the first is the sum so far */
+	size_t n_parts;
 
-/* Takes up a call, of GetFunctions or of GetProfile: what a server_handler returns. */
-int queries_add(struct queries *queries, struct call *call, bool functions);
+	/* of GetFunctions, else NULL; the profiles of the open window are parts */
+	struct function_reply *functions;
+	size_t n_chosen; /* windows */
+	size_t n_seen;   /* of these: read, or found to be removed */
+};
 
-/* The archive has a part of the open window. */
-void queries_on_part(struct queries *queries);
+/* 1; 0 if the call was answered, by an error; -errno. The call is borrowed until its last reply. */
+int query_new(struct query **ret, struct archive *archive, struct call *call, bool functions);
+/* An unanswered call is not answered. */
+struct query *query_free(struct query *query);
+DEFINE_CLEANUP(struct query *, query_free);
+
+bool query_wants_open(const struct query *query);
+
+/* Works a while. 1: there is more to do; 0: it is over; -errno, and the call, if it is not NULL,
+ * is not answered. */
+int query_work(struct query *query);

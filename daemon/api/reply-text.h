@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define REPLY_MAX_BYTES (128u << 20)
+
 struct reply_text {
 	FILE *f; /* to write to */
 	char *bytes;

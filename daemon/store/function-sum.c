@@ -2,17 +2,14 @@
 #include "daemon/store/function-sum.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/json-number.h"
-#include "common/profile/profile-json.h"
 #include "common/profile/redact.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-int function_sum_new(struct function_sum **ret, size_t max)
+int function_sum_new(struct function_sum **ret)
 {
 	_cleanup_(function_sum_freep) struct function_sum *sum = calloc(1, sizeof(*sum));
 	int r;
@@ -20,11 +17,8 @@ int function_sum_new(struct function_sum **ret, size_t max)
 	if (!sum)
 		return -ENOMEM;
 	r = profile_new(&sum->names);
-	if (r == 0)
-		r = reply_text_open(&sum->text, max);
 	if (r < 0)
 		return r;
-	fputs("{\"parts\":[", sum->text.f);
 	*ret = TAKE_PTR(sum);
 	return 0;
 }
@@ -39,7 +33,6 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	id_map_done(&sum->known);
 	free(sum->direct);
 	free(sum->rows);
-	reply_text_done(&sum->text);
 	free(sum->objects);
 	free(sum);
 	return NULL;
@@ -201,51 +194,13 @@ int function_sum_add_profile(struct function_sum *sum, const struct profile *pro
 	return 0;
 }
 
-static bool is_nothing(const struct function_tally *tally)
+void function_sum_begin_part(struct function_sum *sum)
 {
-	return tally->total == 0 && tally->self == 0 && tally->calls == 0 && tally->runs == 0;
-}
-
-/* "[row,self,...]" */
-static void write_row(FILE *f, bool is_first, size_t row, const struct function_tally *t)
-{
-	const uint64_t numbers[] = { row,     t->self,       t->total, t->calls,
-				     t->runs, t->timed_runs, t->cycles };
-	char text[ARRAY_SIZE(numbers) * (JSON_DECIMAL_MAX + 1) + 2], *at = text;
-
-	if (!is_first)
-		*at++ = ',';
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		*at++ = i > 0 ? ',' : '[';
-		at = json_put_decimal(at, numbers[i]);
-	}
-	*at++ = ']';
-	fwrite(text, 1, (size_t)(at - text), f);
-}
-
-int function_sum_end_part(struct function_sum *sum)
-{
-	FILE *f = sum->text.f;
-	bool is_first = true;
-
-	fprintf(f, "%s{\"samples\":%" PRIu64 ",\"rows\":[", sum->n_parts > 0 ? "," : "",
-		sum->part_samples);
 	for (size_t i = 0; i < sum->n_rows; i++) {
-		struct function_sum_row *row = &sum->rows[i];
-
-		if (is_nothing(&row->tally))
-			continue;
-		write_row(f, is_first, i, &row->tally);
-		is_first = false;
-		row->self += row->tally.self;
-		row->tally = (struct function_tally){ 0 };
+		sum->rows[i].self += sum->rows[i].tally.self;
+		sum->rows[i].tally = (struct function_tally){ 0 };
 	}
-	fputs("]}", f);
-	sum->n_parts++;
 	sum->part_samples = 0;
-	if (sum->text.too_long)
-		return -EMSGSIZE;
-	return ferror(f) ? -ENOMEM : 0;
 }
 
 /* Each row is a stack of one frame, so that its object and function are kept. */
@@ -282,29 +237,4 @@ int function_sum_finish(struct function_sum *sum, bool hide_addresses)
 			at->offset = profile_redact_offset(sum->names, *at);
 	}
 	return hide_addresses ? profile_redact(&sum->names) : 0;
-}
-
-static void write_place(const struct location *at, FILE *f)
-{
-	if (at->object == PROFILE_NONE)
-		fputs("[null,", f);
-	else
-		fprintf(f, "[%" PRIu32 ",", at->object);
-	if (at->offset == UINT64_MAX)
-		fputs("null]", f);
-	else
-		fprintf(f, "\"0x%" PRIx64 "\"]", at->offset);
-}
-
-int function_sum_write_json(struct function_sum *sum)
-{
-	FILE *f = sum->text.f;
-
-	fputs("],\"places\":[", f);
-	for (size_t i = 0; i < sum->n_rows; i++) {
-		fputs(i > 0 ? "," : "", f);
-		write_place(&sum->rows[i].at, f);
-	}
-	fputs("],\"profile\":", f);
-	return profile_json_write(sum->names, f);
 }

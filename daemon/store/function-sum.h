@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What windows counted of each function, added up in parts of their time, and all at once: the
- * reply of GetFunctions. Only one part's counts are held at a time, whatever the number of windows.
+ * What windows counted of each function, added up: the counts of one part of their time, and over
+ * all parts the samples and the names. The caller takes each part's counts before the next begins.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "common/profile/function-counts.h"
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
-#include "daemon/api/reply-text.h"
 #include "daemon/store/id-map.h"
 
 /* A function, or what of an object is in none. */
@@ -34,13 +33,12 @@ struct function_sum {
 	struct function_sum_row *rows;
 	size_t n_rows, cap_rows;
 	uint64_t part_samples;
-	size_t n_added, n_parts, n_profiles;
-	struct reply_text text; /* the reply so far: the parts that are done */
-	uint32_t *objects;      /* once it is finished: what objects of the names are now */
+	size_t n_added, n_profiles;
+	uint32_t *objects; /* once it is finished: what objects of the names are now */
 };
 
-/* The reply is of no more than @max bytes. 0 or -ENOMEM. */
-int function_sum_new(struct function_sum **ret, size_t max);
+/* 0 or -ENOMEM. */
+int function_sum_new(struct function_sum **ret);
 struct function_sum *function_sum_free(struct function_sum *sum);
 DEFINE_CLEANUP(struct function_sum *, function_sum_free);
 
@@ -61,15 +59,8 @@ int function_sum_add_executable(struct function_sum *sum, const char *executable
 /* All of a sealed profile. 0 or -ENOMEM. */
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);
 
-/* What is added next belongs to another part. 0, -EMSGSIZE once the reply is too long already, or
- * -ENOMEM. */
-int function_sum_end_part(struct function_sum *sum);
+/* What is added next belongs to another part: the tallies of all rows are 0 again. */
+void function_sum_begin_part(struct function_sum *sum);
 
 /* The sum is whole; @hide_addresses as profile_redact() does. 0 or -ENOMEM. */
 int function_sum_finish(struct function_sum *sum, bool hide_addresses);
-
-/*
- * Of the finished one: sum->text is {"parts":[...],"places":[...],"profile":{...} then, for the
- * caller to go on with and to end. 0, or -errno as profile_json_write().
- */
-int function_sum_write_json(struct function_sum *sum);

@@ -16,6 +16,7 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
+#include "daemon/varlink/server.h"
 #include "tests/synthetic/window.h"
 
 #define WINDOW_US 10000000ULL

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/api/function-reply.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/profile/json-number.h"
+#include "common/profile/profile-json.h"
+#include "common/util/cleanup.h"
+
+int function_reply_new(struct function_reply **ret)
+{
+	_cleanup_(function_reply_freep) struct function_reply *reply = calloc(1, sizeof(*reply));
+	int r;
+
+	if (!reply)
+		return -ENOMEM;
+	r = function_sum_new(&reply->sum);
+	if (r == 0)
+		r = reply_text_open(&reply->text, REPLY_MAX_BYTES);
+	if (r < 0)
+		return r;
+	fputs("{\"parts\":[", reply->text.f);
+	*ret = TAKE_PTR(reply);
+	return 0;
+}
+
+struct function_reply *function_reply_free(struct function_reply *reply)
+{
+	if (!reply)
+		return NULL;
+	function_sum_free(reply->sum);
+	reply_text_done(&reply->text);
+	free(reply);
+	return NULL;
+}
+
+static bool is_empty(const struct function_tally *tally)
+{
+	return tally->total == 0 && tally->self == 0 && tally->calls == 0 && tally->runs == 0;
+}
+
+/* "[row,self,...]" */
+static void write_row(FILE *f, bool is_first, size_t row, const struct function_tally *t)
+{
+	const uint64_t numbers[] = { row,     t->self,       t->total, t->calls,
+				     t->runs, t->timed_runs, t->cycles };
+	char text[ARRAY_SIZE(numbers) * (JSON_DECIMAL_MAX + 1) + 2], *at = text;
+
+	if (!is_first)
+		*at++ = ',';
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		*at++ = i > 0 ? ',' : '[';
+		at = json_put_decimal(at, numbers[i]);
+	}
+	*at++ = ']';
+	fwrite(text, 1, (size_t)(at - text), f);
+}
+
+int function_reply_end_part(struct function_reply *reply)
+{
+	struct function_sum *sum = reply->sum;
+	FILE *f = reply->text.f;
+	bool is_first = true;
+
+	fprintf(f, "%s{\"samples\":%" PRIu64 ",\"rows\":[", reply->n_parts > 0 ? "," : "",
+		sum->part_samples);
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		if (is_empty(&sum->rows[i].tally))
+			continue;
+		write_row(f, is_first, i, &sum->rows[i].tally);
+		is_first = false;
+	}
+	fputs("]}", f);
+	reply->n_parts++;
+	function_sum_begin_part(sum);
+	if (reply->text.too_long)
+		return -EMSGSIZE;
+	return ferror(f) ? -ENOMEM : 0;
+}
+
+static void write_place(const struct location *at, FILE *f)
+{
+	if (at->object == PROFILE_NONE)
+		fputs("[null,", f);
+	else
+		fprintf(f, "[%" PRIu32 ",", at->object);
+	if (at->offset == UINT64_MAX)
+		fputs("null]", f);
+	else
+		fprintf(f, "\"0x%" PRIx64 "\"]", at->offset);
+}
+
+int function_reply_write_json(struct function_reply *reply)
+{
+	const struct function_sum *sum = reply->sum;
+	FILE *f = reply->text.f;
+
+	fputs("],\"places\":[", f);
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		fputs(i > 0 ? "," : "", f);
+		write_place(&sum->rows[i].at, f);
+	}
+	fputs("],\"profile\":", f);
+	return profile_json_write(sum->names, f);
+}
