@@ -29,12 +29,15 @@ static int get_stored_code(const struct profile_object *object, uint64_t start, 
 {
 	const char *const *socket = userdata;
 	_cleanup_(connection_freep) struct connection *connection = NULL;
+	struct daemon_api_code code = { .bytes = ret, .n = n };
 	struct fault ignored;
 	int r;
 
 	r = connection_open(&connection, *socket, &ignored);
 	if (r >= 0)
-		r = daemon_api_get_code(connection, object, start, ret, n, ret_machine, &ignored);
+		r = daemon_api_get_code(connection, object, start, &code, &ignored);
+	if (r > 0)
+		*ret_machine = code.machine;
 	return r == -ENOMEM ? r : MAX(r, 0);
 }
 

@@ -12,11 +12,6 @@ static const char letters[N_VIEWS] = {
 	[VIEW_OBJECT] = 'o',   [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
 };
 
-char live_state_letter(enum view_by by)
-{
-	return letters[by];
-}
-
 void live_state_clamp(struct live_state *state, size_t n_page, size_t n_lines)
 {
 	state->scroll = MIN(state->scroll, n_lines > n_page ? n_lines - n_page : 0);

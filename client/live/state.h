@@ -33,6 +33,3 @@ enum live_step live_state_press(struct live_state *state, int key, size_t n_page
 
 /* Keeps the scroll position within the lines. */
 void live_state_clamp(struct live_state *state, size_t n_page, size_t n_lines);
-
-/* The key of a view. */
-char live_state_letter(enum view_by by);

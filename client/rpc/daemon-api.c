@@ -183,19 +183,19 @@ int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, 
 }
 
 /* The number of bytes, or -EINVAL. */
-static int read_code(const json_t *json, uint8_t *ret, size_t n, uint16_t *ret_machine)
+static int read_code(const json_t *json, struct daemon_api_code *ret)
 {
 	json_int_t machine = json_integer_value(json_object_get(json, "machine"));
 	const char *hex = json_string_value(json_object_get(json, "code"));
-	size_t length = hex ? strlen(hex) : 0;
+	size_t length = hex ? strlen(hex) : 0, n;
 
 	if (!hex || length % 2 != 0 || strspn(hex, "0123456789abcdef") != length || machine < 0 ||
 	    machine > UINT16_MAX)
 		return -EINVAL;
-	n = MIN(n, length / 2);
+	n = MIN(ret->n, length / 2);
 	for (size_t i = 0; i < n; i++)
-		sscanf(hex + 2 * i, "%2hhx", &ret[i]);
-	*ret_machine = (uint16_t)machine;
+		sscanf(hex + 2 * i, "%2hhx", &ret->bytes[i]);
+	ret->machine = (uint16_t)machine;
 	return (int)n;
 }
 
@@ -209,8 +209,7 @@ static json_t *pack_code_request(const struct profile_object *object, uint64_t s
 }
 
 int daemon_api_get_code(struct connection *connection, const struct profile_object *object,
-			uint64_t start, void *ret, size_t n, uint16_t *ret_machine,
-			struct fault *fault)
+			uint64_t start, struct daemon_api_code *ret, struct fault *fault)
 {
 	_cleanup_json_ json_t *json = NULL;
 	struct answer answer;
@@ -226,14 +225,15 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 		r = parse(&answer, &json, fault);
 	if (r < 0)
 		return explain(&answer, r, fault);
-	r = read_code(json, ret, n, ret_machine);
+	r = read_code(json, ret);
 	return r < 0 ? fail_unreadable(fault, "code") : r;
 }
 
-static json_t *pack_request(int64_t first, int64_t last, const struct profile_filter *filter)
+static json_t *pack_request(const struct daemon_api_request *request)
 {
-	json_t *parameters =
-		json_pack("{s:I, s:I}", "first", (json_int_t)first, "last", (json_int_t)last);
+	const struct profile_filter *filter = request->filter;
+	json_t *parameters = json_pack("{s:I, s:I}", "first", (json_int_t)request->first, "last",
+				       (json_int_t)request->last);
 
 	if (!filter)
 		return parameters;
@@ -248,9 +248,8 @@ static json_t *pack_request(int64_t first, int64_t last, const struct profile_fi
 	return parameters;
 }
 
-int daemon_api_get_profile(struct connection *connection, int64_t first, int64_t last,
-			   const struct profile_filter *filter, struct profile **ret,
-			   struct windows *ret_windows, struct fault *fault)
+int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
+			   struct profile **ret, struct windows *ret_windows, struct fault *fault)
 {
 	struct answer answer;
 	struct fault why = {};
@@ -258,8 +257,8 @@ int daemon_api_get_profile(struct connection *connection, int64_t first, int64_t
 	size_t n_bytes;
 	int r;
 
-	r = connection_call(connection, "io.branchd.GetProfile", pack_request(first, last, filter),
-			    &answer, fault);
+	r = connection_call(connection, "io.branchd.GetProfile", pack_request(request), &answer,
+			    fault);
 	if (r < 0)
 		return explain(&answer, r, fault);
 	if (json_member_find(answer.text, answer.n_bytes, "profile", &text, &n_bytes) <= 0)
@@ -282,18 +281,17 @@ static int find_member(const struct answer *answer, const char *name, const char
 	return 0;
 }
 
-int daemon_api_get_functions(struct connection *connection, int64_t first, int64_t last,
-			     size_t n_parts, const struct profile_filter *filter,
-			     struct functions **ret, struct windows *ret_windows,
-			     struct fault *fault)
+int daemon_api_get_functions(struct connection *connection,
+			     const struct daemon_api_request *request, struct functions **ret,
+			     struct windows *ret_windows, struct fault *fault)
 {
-	json_t *parameters = pack_request(first, last, filter);
+	json_t *parameters = pack_request(request);
 	struct functions_texts texts;
 	struct answer answer;
 	struct fault why = {};
 	int r;
 
-	json_object_set_new(parameters, "parts", json_integer((json_int_t)n_parts));
+	json_object_set_new(parameters, "parts", json_integer((json_int_t)request->n_parts));
 	r = connection_call(connection, "io.branchd.GetFunctions", parameters, &answer, fault);
 	if (r == -EREMOTEIO && strcmp(answer.error, "org.varlink.service.MethodNotFound") == 0)
 		return -EOPNOTSUPP;

@@ -34,29 +34,38 @@ typedef int (*daemon_api_handler)(const struct windows *windows, void *userdata)
 int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
 			      daemon_api_handler handler, void *userdata, struct fault *fault);
 
+/* Room for code: @n bytes at @bytes. */
+struct daemon_api_code {
+	uint8_t *bytes;
+	size_t n;
+	uint16_t machine; /* set by the reply; one of EM_* in elf.h */
+};
+
 /*
  * The code that the daemon stored of the function at @start of @object: the number of bytes written
- * to @ret, at most @n, and *@ret_machine, one of EM_* in elf.h. 0 if it has none or the user may
- * not see it.
+ * to @ret, or 0 if it has none or the user may not see it.
  */
 int daemon_api_get_code(struct connection *connection, const struct profile_object *object,
-			uint64_t start, void *ret, size_t n, uint16_t *ret_machine,
-			struct fault *fault);
+			uint64_t start, struct daemon_api_code *ret, struct fault *fault);
+
+/* Counts of which windows and processes. */
+struct daemon_api_request {
+	int64_t first, last;                 /* ids of windows; 0: the open window */
+	const struct profile_filter *filter; /* of processes; NULL: all */
+	size_t n_parts;                      /* of functions alone: parts of the time, 1 to 100 */
+};
 
 /*
- * *@ret is the finalized profile of the windows with the ids @first to @last (0: the open window)
- * and the processes that match @filter (or NULL). Adds the windows to @ret_windows. -ENOENT if the
+ * *@ret is the finalized profile of the request. Adds its windows to @ret_windows. -ENOENT if the
  * first or last window does not exist, -EAGAIN if no window is open.
  */
-int daemon_api_get_profile(struct connection *connection, int64_t first, int64_t last,
-			   const struct profile_filter *filter, struct profile **ret,
-			   struct windows *ret_windows, struct fault *fault);
+int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
+			   struct profile **ret, struct windows *ret_windows, struct fault *fault);
 
 /*
- * The counts of functions alone in the same windows, in @n_parts parts, 1 to 100. -EOPNOTSUPP,
- * without a fault, if the daemon does not know the method.
+ * The counts of functions alone. -EOPNOTSUPP, without a fault, if the daemon does not know the
+ * method.
  */
-int daemon_api_get_functions(struct connection *connection, int64_t first, int64_t last,
-			     size_t n_parts, const struct profile_filter *filter,
-			     struct functions **ret, struct windows *ret_windows,
-			     struct fault *fault);
+int daemon_api_get_functions(struct connection *connection,
+			     const struct daemon_api_request *request, struct functions **ret,
+			     struct windows *ret_windows, struct fault *fault);

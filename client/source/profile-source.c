@@ -127,12 +127,16 @@ struct loading {
 static int load_part(struct profile_source *source, const struct loading *loading, size_t first,
 		     size_t end, struct fault *fault)
 {
+	const struct daemon_api_request request = {
+		.first = loading->rows[first].id,
+		.last = loading->rows[end - 1].id,
+		.filter = &loading->settings->filter,
+	};
 	struct profile_source_part *part = &source->parts[source->n_parts];
 	int r;
 
-	r = daemon_api_get_profile(loading->connection, loading->rows[first].id,
-				   loading->rows[end - 1].id, &loading->settings->filter,
-				   &part->shown, &source->windows, fault);
+	r = daemon_api_get_profile(loading->connection, &request, &part->shown, &source->windows,
+				   fault);
 	if (r < 0)
 		return r;
 	part->samples = part->shown->counters.samples;
@@ -173,13 +177,17 @@ static int load_in_parts(struct profile_source *source, const struct loading *lo
 static int load_functions(struct profile_source *source, const struct loading *loading,
 			  struct fault *fault)
 {
+	const struct daemon_api_request request = {
+		.first = loading->rows[0].id,
+		.last = loading->rows[loading->n - 1].id,
+		.filter = &loading->settings->filter,
+		.n_parts = MAX(loading->n_parts, (size_t)1),
+	};
 	struct functions *functions;
 	int r;
 
-	r = daemon_api_get_functions(loading->connection, loading->rows[0].id,
-				     loading->rows[loading->n - 1].id,
-				     MAX(loading->n_parts, (size_t)1), &loading->settings->filter,
-				     &source->functions, &source->windows, fault);
+	r = daemon_api_get_functions(loading->connection, &request, &source->functions,
+				     &source->windows, fault);
 	if (r < 0)
 		return r;
 	functions = source->functions;
@@ -198,11 +206,16 @@ static int load_functions(struct profile_source *source, const struct loading *l
 static int load_profiles(struct profile_source *source, const struct loading *loading,
 			 struct fault *fault)
 {
+	const struct daemon_api_request request = {
+		.first = loading->rows[0].id,
+		.last = loading->rows[loading->n - 1].id,
+		.filter = &loading->settings->filter,
+	};
+
 	if (loading->n_parts > 1)
 		return load_in_parts(source, loading, fault);
-	return daemon_api_get_profile(loading->connection, loading->rows[0].id,
-				      loading->rows[loading->n - 1].id, &loading->settings->filter,
-				      &source->profile, &source->windows, fault);
+	return daemon_api_get_profile(loading->connection, &request, &source->profile,
+				      &source->windows, fault);
 }
 
 static int load_windows(struct profile_source *source,

@@ -133,13 +133,14 @@ static void drop_old(struct recent_profile *recent, const struct windows *window
 
 static int hold(struct recent_profile *recent, int64_t id, struct fault *fault)
 {
+	const struct daemon_api_request request = { .first = id, .last = id };
 	_cleanup_(windows_done) struct windows windows = {};
 	struct profile *profile;
 	int r;
 
 	if (ARRAY_RESERVE(&recent->held, &recent->cap_held, recent->n_held + 1) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	r = daemon_api_get_profile(recent->connection, id, id, NULL, &profile, &windows, fault);
+	r = daemon_api_get_profile(recent->connection, &request, &profile, &windows, fault);
 	if (r < 0)
 		return r;
 	recent->held[recent->n_held++] = (struct held){ id, profile };
@@ -196,7 +197,8 @@ static int list_windows(const struct recent_profile *recent, const struct window
 static int fetch_open(struct recent_profile *recent, struct profile **ret,
 		      struct windows *ret_windows, struct fault *fault)
 {
-	int r = daemon_api_get_profile(recent->connection, 0, 0, NULL, ret, ret_windows, fault);
+	const struct daemon_api_request request = {}; /* the open window */
+	int r = daemon_api_get_profile(recent->connection, &request, ret, ret_windows, fault);
 
 	return r == -EAGAIN || r == -ENOENT ? 0 : r;
 }

@@ -331,7 +331,7 @@ static int list(const char *answer, struct fault *fault)
 	"{\"id\": 1, \"start_us\": 5, \"length_us\": 5, \"samples\": 5, \"lost\": 5, " \
 	"\"open\": false, \"mode\": \"software\", \"later\": {}}"
 
-static void test_windows_are_judged(void **state)
+static void test_windows_are_checked(void **state)
 {
 	static const char *const bad[] = {
 		"{\"parameters\": {}}",
@@ -356,6 +356,7 @@ static void test_windows_are_judged(void **state)
 
 static int get_profile(const char *answer, struct fault *fault)
 {
+	const struct daemon_api_request request = { .first = 1 };
 	_cleanup_(connection_freep) struct connection *connection = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
 	_cleanup_(profile_freep) struct profile *profile = NULL;
@@ -364,12 +365,12 @@ static int get_profile(const char *answer, struct fault *fault)
 
 	start(&fake, CLOSES, answer, strlen(answer) + 1);
 	assert_int_equal(connection_open(&connection, fake.path, fault), 0);
-	r = daemon_api_get_profile(connection, 1, 0, NULL, &profile, &windows, fault);
+	r = daemon_api_get_profile(connection, &request, &profile, &windows, fault);
 	stop(&fake);
 	return r;
 }
 
-static void test_profiles_are_judged(void **state)
+static void test_profiles_are_checked(void **state)
 {
 	struct fault fault;
 
@@ -401,8 +402,8 @@ int main(void)
 		cmocka_unit_test(test_a_long_answer_comes_whole),
 		cmocka_unit_test(test_no_daemon_is_a_line_that_says_what_to_do),
 		cmocka_unit_test(test_a_socket_that_nobody_serves),
-		cmocka_unit_test(test_windows_are_judged),
-		cmocka_unit_test(test_profiles_are_judged),
+		cmocka_unit_test(test_windows_are_checked),
+		cmocka_unit_test(test_profiles_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
