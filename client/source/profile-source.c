@@ -78,7 +78,7 @@ static int load_recording(struct profile_source *source,
 	progress_done(&progress);
 	if (r < 0)
 		return r;
-	r = symbolizer_name_profile(source->symbolizer, source->profile);
+	r = symbolizer_add_functions(source->symbolizer, source->profile);
 	if (r >= 0)
 		r = profile_finalize(source->profile);
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What kind of instruction made a branch. The numbers are the kernel's (PERF_BR_* in
- * linux/perf_event.h), the names those of perf's branch filters, and where it has no filter those
- * of its report.
+ * The kind of a branch instruction. The numbers are the kernel's (PERF_BR_* in linux/perf_event.h).
+ * The names are those of perf's branch filters, or of its report where it has no filter.
  */
 #pragma once
 
@@ -31,11 +30,11 @@ enum branch_kind {
 /* "cond", "ind_call"; NULL for BRANCH_UNKNOWN. */
 const char *branch_kind_name(enum branch_kind kind);
 
-/* Of one branch, what two sources say: the known wins over the unknown, and then the smaller. */
+/* Of two kinds reported for one branch: the known one, or else the smaller one. */
 enum branch_kind branch_kind_merge(enum branch_kind a, enum branch_kind b);
 
 /*
- * *@ret is a bit, 1 << kind, for each kind in a list of names with commas between, among which are
- * "any_call" and "any_ret" as perf has them, system calls included. -EINVAL for any other word.
+ * Parses names separated by commas into a set of bits, 1 << kind. "any_call" and "any_ret" stand
+ * for several kinds, as in perf, system calls included. 0, or -EINVAL for an unknown name.
  */
 int branch_kinds_parse(uint32_t *ret, const char *names);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A filter first judges the short tables, processes, objects and functions; then a row of a long
- * table is kept or not by looking up what it refers to. What is kept goes into a new profile, whose
- * sealing drops the objects and functions that are no longer used.
+ * First the rows of the short tables (processes, objects, functions) are matched. Then each row of
+ * a long table is kept or dropped by the rows it refers to. The rows kept go into a new profile;
+ * finalizing it drops the objects and functions that are no longer used.
  */
 #include "common/profile/filter.h"
 
@@ -13,19 +13,19 @@
 
 #include "common/util/cleanup.h"
 
-/* Which rows of the profile @p are kept, and where they went in @part. */
+/* The rows of the profile @p that are kept, and their indices in @part. */
 struct selection {
 	const struct profile *p;
 	const struct profile_filter *filter;
 	struct profile *part;
-	bool by_process, by_place; /* the kinds of conditions asked for */
-	bool *processes;           /* matches ... */
-	bool *objects;             /* ... here also: with @symbol, has functions that match */
+	bool by_process, by_place; /* the kinds of conditions set */
+	bool *processes;           /* matches */
+	bool *objects;             /* matches; with a symbol: has functions that match */
 	bool *functions;
 	uint32_t *process_map;
 	uint32_t *stack_map;
 	uint32_t *stream_map;
-	bool *stacks; /* kept, if only as a caller */
+	bool *stacks; /* kept, possibly as a caller only */
 };
 
 static void selection_done(struct selection *s)
@@ -53,7 +53,7 @@ static void select_functions(struct selection *s)
 		s->functions[i] = profile_symbol_matches(f->name, s->filter->symbol);
 	}
 
-	/* objects without such functions need not be searched for any */
+	/* locations in objects without matching functions need no search */
 	memset(s->objects, 0, p->n_objects * sizeof(*s->objects));
 	for (size_t i = 0; i < p->n_functions; i++) {
 		if (s->functions[i] && p->functions[i].object != PROFILE_NONE)
@@ -97,7 +97,7 @@ static bool keeps_place(const struct selection *s, struct location place)
 	return function && s->functions[function - s->p->functions];
 }
 
-/* Objects and functions all go along, under the indices they had; sealing drops the others. */
+/* Copies all objects and functions, so their indices stay; finalizing drops the unused ones. */
 static int copy_objects(struct selection *s)
 {
 	int64_t r;
@@ -115,7 +115,7 @@ static int copy_objects(struct selection *s)
 	return 0;
 }
 
-/* The process's index in the part, where it is put with its first row. */
+/* The process's index in the part; its first row adds it there. */
 static int64_t map_process(struct selection *s, uint32_t process)
 {
 	struct profile_process row;
@@ -155,8 +155,8 @@ static bool keeps_leaf(const struct selection *s, const struct profile_stack *st
 }
 
 /*
- * Which nodes stay: those that are kept as a leaf and have samples, or have everything kept because
- * no place is asked for; and their callers, which precede them.
+ * Keeps the nodes that match as a leaf and, if locations matter, have samples. Their callers, which
+ * precede them in the table, stay too.
  */
 static int select_stacks(struct selection *s)
 {
@@ -215,7 +215,7 @@ static int copy_stacks(struct selection *s)
 	return r;
 }
 
-/* A tree of streams goes by its root, the newest row: that led to where the samples were taken. */
+/* A stream matches by its root, the newest branch: it led to the sampled location. */
 static bool keeps_stream(const struct selection *s, const struct profile_stream *stream)
 {
 	if (stream->parent != PROFILE_NONE)
@@ -324,7 +324,7 @@ static int copy_info(struct selection *s)
 	return r;
 }
 
-/* The steps in their order, as each uses what the ones before it found out. */
+/* The order matters: each step uses the results of the steps before it. */
 static int copy_part(struct selection *s)
 {
 	static int (*const steps[])(struct selection *) = {

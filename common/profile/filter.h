@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A part of a profile: the processes, objects and functions somebody asked for.
- */
+/* Filters a profile by process, object and function. */
 #pragma once
 
 #include "common/profile/profile.h"
 
-/* Any field NULL, or -1: not asked for. Several conditions must all hold. */
+/* NULL or -1: no condition. All conditions must hold. */
 struct profile_filter {
 	int64_t pid;
 	int64_t uid;
@@ -19,35 +17,41 @@ struct profile_filter {
 #define PROFILE_FILTER_INIT ((struct profile_filter){ .pid = -1, .uid = -1 })
 
 /*
- * *@ret is a new sealed profile of what @filter keeps of the sealed @profile. 0 or -ENOMEM.
+ * *@ret is a new finalized profile with the rows of the finalized @profile that match @filter. 0 or
+ * -ENOMEM.
  *
- * pid, uid, comm and unit keep a process with all it has; what belongs to no process is kept only
- * if none of them is asked for. object and symbol keep the stacks whose leaf, the streams whose
- * newest row's target, the branches of which either end, and the blocks of which the start or the
- * end lies there: in a function that matches in an object that matches. A place whose function is
- * not known matches no symbol. Of stacks also the callers stay, without the samples they are leaf
- * of themselves unless they match too.
+ * pid, uid, comm and unit keep all rows of the matching processes. Rows of no process match only if
+ * none of these conditions is set.
  *
- * Counted anew from the rows kept: counters.samples and weight (of stacks), streams, rows_counted
- * and cycles (of branches), runs_counted (of blocks), and, if object or symbol is asked for, each
- * process's samples; then processes of which no row is left are dropped. All other counters stay,
- * for nobody knows whose the lost ones were, so that the sums in profile.h do not hold for a part.
- * A filter that asks for nothing gives a profile equal to @profile.
+ * object and symbol keep the rows with a location in a matching function of a matching object: the
+ * leaf of a stack, the target of a stream's newest branch, either end of a branch, the start or the
+ * end of a block. A location in no known function matches no symbol. The callers of a matching leaf
+ * stay too, but with their own samples only if they match themselves.
+ *
+ * These are counted anew from the rows kept: counters.samples and weight (of stacks), streams,
+ * rows_counted and cycles (of branches), runs_counted (of blocks). With object or symbol also the
+ * samples of each process; processes without a row are then dropped. All other counters stay as
+ * they are, because the lost or skipped events belong to no known process. So the invariants of
+ * PROFILE_COUNTERS do not hold for a filtered profile.
+ *
+ * A filter without conditions gives a profile equal to @profile.
  */
 int profile_filter(struct profile **ret, const struct profile *profile,
 		   const struct profile_filter *filter);
 
-/* True if all that @filter asks of a process is so of @process. */
+/* True if @process meets the conditions on processes. */
 bool profile_process_matches(const struct profile_process *process,
 			     const struct profile_filter *filter);
 
-/* True if @wanted is @object's path or its last component, either without a " (deleted)" too, or
- * its build-id. */
+/*
+ * True if @wanted is the path of @object, the last component of the path, or the build-id. A
+ * " (deleted)" at the end of the path may be left out.
+ */
 bool profile_object_matches(const struct profile_object *object, const char *wanted);
 
 /*
- * True if @wanted is the demangled @name, or what is left of it without, in this order, what comes
- * from the '(' of its parameters on, its return type (which templates have), and its template
- * arguments. So "int ns::f<long>(char)" is also "int ns::f<long>", "ns::f<long>" and "ns::f".
+ * True if @wanted is the demangled @name. It may leave out, in this order: the parameters with all
+ * that follows, the return type (which templates have), the template arguments. So "ns::f<long>"
+ * and "ns::f" match "int ns::f<long>(char)".
  */
 bool profile_symbol_matches(const char *name, const char *wanted);

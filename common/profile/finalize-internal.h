@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parts of sealing share; nobody else includes this. */
+/* The parts of profile_finalize() share this header; no other file includes it. */
 #pragma once
 
 #include <assert.h>
@@ -12,21 +12,19 @@
 
 struct finalize {
 	const struct profile *p;
-	struct profile draft; /* processes, objects, functions as they will be */
+	struct profile draft; /* the new processes, objects and functions */
 
 	uint32_t *process_map; /* old index to new */
-	uint32_t *object_map;  /* likewise; PROFILE_NONE for those that nothing refers to */
+	uint32_t *object_map;  /* likewise; PROFILE_NONE: unused */
 	uint32_t *stack_map, *stream_map;
-	size_t *n_location_refs; /* of each old object in the long tables; the last is of no object
-				  */
+	size_t *n_location_refs; /* per old object; the last: of no object */
 
-	struct radix_key *keys; /* of the group or table being sorted, and as much for sorting it */
-	struct radix_key *places; /* the distinct ones, in order, until functions are sealed */
+	struct radix_key *keys;   /* the group or table being sorted, with spare room to sort it */
+	struct radix_key *places; /* distinct locations, sorted; freed by finalize_functions() */
 	size_t n_places, cap_places;
-	uint32_t *rank;                       /* of the place, for each mention of one */
+	uint32_t *rank;                       /* of each location reference: its index in @places */
 	uint32_t *stack_order, *stream_order; /* of old indices */
-	uint32_t *branch_order,
-		*block_order; /* which are in @rank, see finalize_order_branches() */
+	uint32_t *branch_order, *block_order; /* part of @rank, see finalize_order_branches() */
 };
 
 static inline uint32_t finalize_map_process(const struct finalize *s, uint32_t i)
@@ -42,8 +40,9 @@ static inline uint32_t finalize_map_object(const struct finalize *s, uint32_t i)
 }
 
 /*
- * Where the mentions of the tables begin: of each stack its frame, of all branches first the from
- * and then the to, of all blocks first the start and then the end, of all streams as of branches.
+ * A location reference is a location in a row of a long table. All references are numbered, part
+ * after part: the frames of stacks; of branches all @from, then all @to; of blocks all starts, then
+ * all ends; of streams all @from, then all @to. These are the first numbers of the parts.
  */
 static inline size_t location_ref_from(const struct profile *p)
 {
@@ -80,19 +79,17 @@ static inline size_t n_location_refs(const struct profile *p)
 	return location_ref_stream_to(p) + p->n_streams;
 }
 
-/*
- * Each 0 or -ENOMEM. The maps come first, then the places, then the functions, then the orders.
- */
+/* In this order, after the maps are filled. Each returns 0 or -ENOMEM. */
 int finalize_places(struct finalize *s);
 int finalize_functions(struct finalize *s);
 int finalize_order_stacks(struct finalize *s);
 int finalize_order_streams(struct finalize *s);
 
-/* These take as much of the ranks as they need: they come last. */
+/* These overwrite the ranks of their table, so they come last. */
 void finalize_order_branches(struct finalize *s);
 void finalize_order_blocks(struct finalize *s);
 
-/* Sort the rows of @p by these orders, add up the equal ones, and refer to the new indices. */
+/* Sort the rows of @p by these orders, add up equal ones, and update the references. */
 void finalize_apply_stacks(struct finalize *s, struct profile *p);
 void finalize_apply_streams(struct finalize *s, struct profile *p);
 void finalize_apply_branches(struct finalize *s, struct profile *p);

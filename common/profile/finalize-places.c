@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sealing the places: all that the long tables mention (an object and an offset) are sorted once,
- * object by object. A row then needs only the ranks of its places, and the functions that are used
- * come from one sweep along the sorted places.
+ * All locations of the long tables are sorted once, object by object. A row is then sorted by the
+ * ranks of its locations, and one sweep along the sorted locations finds the used functions.
  *
- * The objects are taken in a few groups, one after the other, so that memory is needed for the
- * mentions of one group only.
+ * Objects are processed in groups, so that only the location references of one group are in memory.
  *
- * The limit: 2^32 mentions, each of which takes 4 bytes while the profile is sealed.
+ * The limit: 2^32 location references, each of which takes 4 bytes during finalizing.
  */
 #include "common/profile/finalize-internal.h"
 
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-/* A place as a key; @index is which mention of it this is. */
+/* The key of a location; @index is the number of the reference. */
 static inline struct radix_key place_key(const struct finalize *s, uint32_t object, uint64_t offset,
 					 size_t index)
 {
@@ -25,7 +23,7 @@ static inline struct radix_key place_key(const struct finalize *s, uint32_t obje
 	};
 }
 
-/* Where the part of each object begins among the places; the last part is of no object. */
+/* The first index of each object among the sorted references; the last part is of no object. */
 static int find_parts(const struct finalize *s, size_t **ret_parts)
 {
 	size_t n_old = s->p->n_objects, n_new = s->draft.n_objects, sum = 0;
@@ -48,25 +46,25 @@ static int find_parts(const struct finalize *s, size_t **ret_parts)
 	return 0;
 }
 
-/* Some objects in a row, and the places in their parts. */
+/* A range of objects whose location references are sorted together. */
 struct group {
-	size_t max;          /* places */
-	uint32_t first, end; /* new indices; that after the last object is of no object */
-	size_t base;         /* where the part of the first begins */
-	size_t *parts;       /* of all objects: where each begins; where it ends, once collected */
+	size_t max;          /* references */
+	uint32_t first, end; /* new indices of objects; the one after the last: no object */
+	size_t base;         /* the first index of its first object */
+	size_t *parts;       /* of all objects: the first index, or once collected the end */
 };
 
 static inline void collect_place(struct finalize *s, const struct group *group, uint32_t object,
-				 uint64_t offset, size_t mention)
+				 uint64_t offset, size_t ref)
 {
-	struct radix_key key = place_key(s, object, offset, mention);
+	struct radix_key key = place_key(s, object, offset, ref);
 	uint32_t part = MIN(key.word[0], (uint32_t)s->draft.n_objects);
 
 	if (part >= group->first && part < group->end)
 		s->keys[group->parts[part]++ - group->base] = key;
 }
 
-/* Puts each mention of the group into its object's part. */
+/* Puts each location reference of the group into its object's part. */
 static void collect_places(struct finalize *s, const struct group *group)
 {
 	const struct profile *p = s->p;
@@ -94,7 +92,7 @@ static void collect_places(struct finalize *s, const struct group *group)
 	}
 }
 
-/* From the @n sorted mentions of a group to the distinct places and the rank of each mention. */
+/* Makes the distinct locations and the ranks of the @n sorted references of a group. */
 static int rank_places(struct finalize *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -123,7 +121,7 @@ static int finalize_group(struct finalize *s, const struct group *group)
 	return rank_places(s, start - group->base);
 }
 
-/* Where the group ends: it has at least its first object. */
+/* The end of the group, which has at least one object. */
 static uint32_t end_of_group(const struct finalize *s, const struct group *group)
 {
 	uint32_t end = group->first + 1;
@@ -143,9 +141,9 @@ static size_t longest_table(const struct profile *p)
 }
 
 /*
- * Room for the rows of the longest table or the places of any object, twice, for sorting needs as
- * much again. A group may take all of it but what the largest of its objects needs for that: the
- * more in a group, the fewer there are, for each of which all tables are gone through.
+ * Allocates room for the rows of the longest table or the references of the largest object, twice,
+ * because sorting needs a spare copy. A group may use all of it except the spare copy of its
+ * largest object. Large groups are better: each group takes a pass over all tables.
  */
 static int allocate_keys(struct finalize *s, const size_t *parts, size_t *ret_max_group)
 {
@@ -179,7 +177,7 @@ int finalize_places(struct finalize *s)
 	return 0;
 }
 
-/* The keys of those functions whose object is used. */
+/* Makes the keys of the functions in used objects. */
 static size_t collect_functions(const struct finalize *s, struct radix_key *keys)
 {
 	size_t n = 0;
@@ -194,7 +192,7 @@ static size_t collect_functions(const struct finalize *s, struct radix_key *keys
 	return n;
 }
 
-/* @place is not before the function's start. */
+/* @place does not precede the function's start. */
 static bool place_is_inside(const struct radix_key *place, const struct radix_key *start,
 			    uint64_t size)
 {
@@ -204,7 +202,7 @@ static bool place_is_inside(const struct radix_key *place, const struct radix_ke
 	return place->word[0] == start->word[0] && at - from < size;
 }
 
-/* Which of two functions with one start stays: what is unknown comes last. */
+/* Of several functions with one start the first in this order stays. Unknown comes last. */
 static int compare_equal_functions(const struct profile_function *a,
 				   const struct profile_function *b)
 {
@@ -232,14 +230,15 @@ static inline uint64_t last_offset(const struct profile_function *f)
 }
 
 /*
- * How far the functions reach that start before the one that is looked at: what is needed to know
- * whether the byte before it is in one.
+ * The last offset of all functions that start before the current one. It says whether the byte
+ * before the current one is in a function.
  */
 struct reach {
 	uint32_t object;
-	uint64_t start;      /* of the one that is looked at */
-	uint64_t last, next; /* how far: those before @start, and those at it, too */
-	bool any, any_next;  /* whether there are such */
+	uint64_t start; /* of the current function */
+	uint64_t last;  /* of the functions before @start, if @any */
+	uint64_t next;  /* of the functions up to @start, if @any_next */
+	bool any, any_next;
 };
 
 static void reach_move(struct reach *reach, const struct radix_key *key,
@@ -259,8 +258,9 @@ static void reach_move(struct reach *reach, const struct radix_key *key,
 }
 
 /*
- * Does profile_place_frame() lead from the byte before @f to @f? Of equal mentions the first has
- * stayed, and stacks come first: by its index one sees whether a stack mentions a place.
+ * True if profile_place_frame() moves a stack's frame from the byte before @f to @f. Of equal
+ * references the first stays, and those of stacks come first, so the index says whether a stack
+ * refers to the location.
  */
 static bool frame_leads_to(const struct finalize *s, size_t place, const struct profile_function *f,
 			   const struct reach *reach)
@@ -276,7 +276,8 @@ static bool frame_leads_to(const struct finalize *s, size_t place, const struct 
 	       !(reach->any && reach->last >= before);
 }
 
-/* Links each function to the last before it that reaches further, for profile_find_function(). */
+/* Links each function to the last one before it that ends behind it, for profile_find_function().
+ */
 static void link_outer(struct profile *d)
 {
 	for (size_t i = 0; i < d->n_functions; i++) {

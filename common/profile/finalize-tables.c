@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sealing the long tables: stacks, streams, branches and blocks.
+ * Finalizing the long tables: stacks, streams, branches and blocks.
  *
- * With ranks for places the key of every one of them is three 32-bit words, which one radix sort
- * puts in order. Stacks and streams are sorted level by level, since the key of a node holds the
- * new index of its parent. The rows, which are large, then move once, where they are.
+ * With ranks instead of locations every key is three 32-bit words, which one radix sort puts in
+ * order. Stacks and streams are sorted level by level, because the key of a node has the new index
+ * of its parent. The rows, which are large, then move once, in place.
  */
 #include "common/profile/finalize-internal.h"
 
@@ -13,7 +13,7 @@
 
 #include "common/util/cleanup.h"
 
-/* The tables that are trees: their rows begin with the index of the parent. */
+/* A table whose rows form a tree: each row begins with the index of its parent. */
 struct tree {
 	const void *rows;
 	size_t n, size;
@@ -31,8 +31,8 @@ static inline uint32_t parent_of(const struct tree *tree, size_t i)
 }
 
 /*
- * *@ret_order is the nodes level by level, the roots first; *@ret_levels where each level begins
- * and, after the last one, the number of nodes.
+ * *@ret_order: the nodes, level by level, roots first. *@ret_levels: the first index of each level,
+ * then the number of nodes.
  */
 static int order_by_level(const struct tree *tree, uint32_t **ret_order, size_t **ret_levels,
 			  size_t *ret_n_levels)
@@ -50,7 +50,7 @@ static int order_by_level(const struct tree *tree, uint32_t **ret_order, size_t 
 		n_levels = MAX(n_levels, (size_t)level[i] + 1);
 	}
 
-	/* a counting sort: levels[l + 1] is first the size, then the running end of level l */
+	/* a counting sort: levels[l + 1] is first the size, then the current end of level l */
 	levels = calloc(n_levels + 2, sizeof(*levels));
 	if (!levels)
 		return -ENOMEM;
@@ -67,7 +67,7 @@ static int order_by_level(const struct tree *tree, uint32_t **ret_order, size_t 
 	return 0;
 }
 
-/* The key of a node; its parent has its new index already. */
+/* The key of a node, whose parent has its new index already. */
 typedef struct radix_key (*node_key)(const struct finalize *s, uint32_t i);
 
 static struct radix_key stack_key(const struct finalize *s, uint32_t i)
@@ -82,7 +82,7 @@ static struct radix_key stack_key(const struct finalize *s, uint32_t i)
 	};
 }
 
-/* The process is that of the parent, and there are none but roots in the first level. */
+/* A node has the process of its parent, so only roots need it; they are a level of their own. */
 static struct radix_key stream_key(const struct finalize *s, uint32_t i)
 {
 	const struct profile_stream *stream = &s->p->streams[i];
@@ -98,8 +98,8 @@ static struct radix_key stream_key(const struct finalize *s, uint32_t i)
 }
 
 /*
- * Puts the nodes of one level, the @n of @order, in order; @n_before distinct ones precede them.
- * @map gets the new index of each.
+ * Sorts the @n nodes of one level in @order and sets their new indices in @map. @n_before distinct
+ * nodes precede them. Returns the number of distinct nodes so far.
  */
 static size_t sort_level(struct finalize *s, node_key key_of, uint32_t *order, size_t n,
 			 size_t n_before, uint32_t *map)
@@ -146,8 +146,7 @@ int finalize_order_streams(struct finalize *s)
 	return order_tree(s, &tree, stream_key, &s->stream_order, &s->stream_map);
 }
 
-/* Sorts the first @n keys; the order of their rows takes the place of the ranks that they are made
- * of. */
+/* Sorts the first @n keys and overwrites the ranks in them with the order of the rows. */
 static uint32_t *order_rows(struct finalize *s, uint32_t *ranks, size_t n)
 {
 	radix_sort(s->keys, s->keys + n, n);
@@ -184,8 +183,8 @@ void finalize_order_blocks(struct finalize *s)
 }
 
 /*
- * Brings the @n rows of @size bytes into @order in place, following each cycle of the permutation
- * once round; @order is used up. Inlined, so that the size is a constant.
+ * Brings the @n rows of @size bytes into @order, in place, by following each cycle of the
+ * permutation. Overwrites @order. Inlined, so that the size is a constant.
  */
 static inline __attribute__((always_inline)) void permute(void *table, size_t size, uint32_t *order,
 							  size_t n)

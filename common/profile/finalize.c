@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sealing: equal keys added up, every table in its one order, whatever order it was filled in. Here
- * are the tables of few rows, processes and objects; seal-places.c and seal-tables.c have the long
- * ones.
+ * Finalizing a profile: rows with equal keys are added up, and every table gets its canonical
+ * order. This file has the short tables, processes and objects; finalize-places.c and
+ * finalize-tables.c have the long ones.
  *
- * Everything that can fail only plans: it makes the new short tables and the orders of the long
- * ones. The profile changes when nothing can fail any more.
+ * All steps that can fail only prepare the new short tables and the orders of the long ones. The
+ * profile changes once nothing can fail any more.
  */
 #include "common/profile/finalize-internal.h"
 
@@ -101,8 +101,8 @@ static int compare_object_keys(const struct profile_object *a, const struct prof
 }
 
 /*
- * Of objects with one key the first in this order stays: with what is unknown last. (Subtracting 1
- * makes the 0 of an unknown number the largest.)
+ * Of several objects with one key the first in this order stays. Unknown values come last:
+ * subtracting 1 makes 0 the largest number.
  */
 static int compare_equal_objects(const struct profile_object *a, const struct profile_object *b)
 {
@@ -163,8 +163,9 @@ static void count_location_refs(struct finalize *s)
 }
 
 /*
- * Turns @order, all objects, into those that stand for a group of equal ones, the used groups
- * only; @group tells each object the one that stands for it. Returns how many there are.
+ * Groups the objects with equal keys. The first of a group represents it: group[i] is the one that
+ * represents object i. Reduces @order to the representatives of the used groups and returns their
+ * number.
  */
 static size_t group_objects(const struct finalize *s, uint32_t *order, uint32_t *group)
 {
@@ -235,7 +236,7 @@ static void replace_tables(struct profile *p, struct profile *draft)
 	draft->outer = old.outer;
 }
 
-/* Gives back the room that equal rows had. */
+/* Frees the room of the rows that were added to others. */
 static void shrink_tables(struct profile *p)
 {
 #define SHRINK(table)                                                                             \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Each row of a long table makes a count; these are sorted, now and then, and equal ones added up.
+/* Each row of a long table makes a count. Now and then the counts are sorted and equal ones added.
  */
 #include "common/profile/function-counts.h"
 
@@ -12,16 +12,15 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-#define MAX_UNFOLDED ((size_t)16384)
+#define ROWS_BEFORE_MERGE ((size_t)16384)
 
 struct counting {
 	struct function_counts *counts;
 	const struct profile *p;
 	size_t cap;
 	uint32_t *functions; /* of each stack's frame */
-	uint32_t *active; /* of each function, then of each object: how often it is on the path to
-			     here */
-	bool failed;      /* for want of memory */
+	uint32_t *active;    /* of functions, then objects: occurrences on the current path */
+	bool failed;         /* memory ran out */
 };
 
 static void counting_done(struct counting *c)
@@ -37,7 +36,7 @@ static uint32_t function_at(const struct profile *p, struct location at)
 	return function ? (uint32_t)(function - p->functions) : PROFILE_NONE;
 }
 
-/* Functions are told by their numbers; where there is none, by the object. */
+/* By process and function; without a function, by object. */
 static int compare(const struct function_count *a, const struct function_count *b)
 {
 	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
@@ -45,7 +44,7 @@ static int compare(const struct function_count *a, const struct function_count *
 	return a->function != PROFILE_NONE ? 0 : COMPARE(a->at.object, b->at.object);
 }
 
-/* Of equal ones the lowest place comes first, so that this one stands for all. */
+/* Among equal keys the lowest location comes first and represents them. */
 static int compare_rows(const void *p, const void *q)
 {
 	const struct function_count *a = p, *b = q;
@@ -71,8 +70,7 @@ static void add_up(struct function_counts *counts)
 	counts->n_rows = n;
 }
 
-/* There are many rows of few functions: they are added up in between, and take more room only where
- * that does not help. */
+/* Many rows are of few functions: the table grows only if adding up equal keys frees too little. */
 static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
 		const struct function_tally *tally)
 {
@@ -81,7 +79,7 @@ static void add(struct counting *c, uint32_t process, uint32_t function, struct 
 	if (counts->n_rows == c->cap) {
 		add_up(counts);
 		if (counts->n_rows >= c->cap / 2 &&
-		    ARRAY_RESERVE(&counts->rows, &c->cap, MAX(2 * c->cap, MAX_UNFOLDED)) < 0) {
+		    ARRAY_RESERVE(&counts->rows, &c->cap, MAX(2 * c->cap, ROWS_BEFORE_MERGE)) < 0) {
 			c->failed = true;
 			counts->n_rows = 0;
 			return;
@@ -167,7 +165,7 @@ static struct process_tally *tally_of(const struct counting *c, uint32_t process
 	return &c->counts->processes[process == PROFILE_NONE ? c->p->n_processes : process];
 }
 
-/* The rows are there, in the order of processes. */
+/* The rows are complete and sorted by process. */
 static void count_processes(const struct counting *c)
 {
 	const struct function_counts *counts = c->counts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a profile counted of each function: a table so small, and so easily added up, that hours of
- * windows can be compared by it. It holds what the view by function shows, and no path.
+ * The counts of a profile per process and function, as the view by function shows them. The table
+ * is small and easy to add up, so that it serves to compare hours of windows. It has no paths.
  */
 #pragma once
 
@@ -11,35 +11,38 @@
 #include "common/profile/profile.h"
 
 struct function_tally {
-	uint64_t self, total; /* samples in it, and with it in their stack: each of these once */
-	uint64_t calls;       /* branches to its first byte from outside of it */
-	uint64_t runs;        /* of the blocks that start in it, and */
-	uint64_t cycles;      /* of these, of as many runs as */
-	uint64_t timed_runs;  /* tells */
+	uint64_t self;       /* samples in the function */
+	uint64_t total;      /* samples with the function in their stack, each counted once */
+	uint64_t calls;      /* branches to its first byte from outside of it */
+	uint64_t runs;       /* of the blocks that start in it */
+	uint64_t cycles;     /* of the runs with a number of cycles */
+	uint64_t timed_runs; /* runs with a number of cycles */
 };
 
-/* Of one process; all places of an object that are in no function are one row, with @function
- * PROFILE_NONE. */
+/*
+ * The counts of one function in one process. All locations of an object outside of its functions
+ * are one row, with PROFILE_NONE as @function.
+ */
 struct function_count {
 	uint32_t process, function;
-	struct location at; /* a place in it */
+	struct location at; /* the lowest location counted */
 	struct function_tally tally;
 };
 
-/* All that a process did; @process may be PROFILE_NONE. */
+/* The sums of one process; @process may be PROFILE_NONE. */
 struct process_tally {
 	uint32_t process;
 	uint64_t samples, weight, taken, cycles, runs, hits;
-	size_t first, n; /* its rows */
+	size_t first, n; /* its range of function_counts.rows */
 };
 
 struct function_counts {
-	struct function_count *rows; /* by process, then by function and by object; none twice */
+	struct function_count *rows; /* by process, function and object; each key once */
 	struct process_tally *processes;
 	size_t n_rows, n_processes;
 };
 
-/* Of the sealed @profile. 0 or -ENOMEM, and then too function_counts_done() is due. */
+/* Counts the finalized @profile. 0 or -ENOMEM; call function_counts_done() in either case. */
 int function_counts_init(struct function_counts *counts, const struct profile *profile);
 void function_counts_done(struct function_counts *counts);
 

@@ -48,7 +48,7 @@ int json_scan_element(struct json_scanner *s, bool first)
 					       json_scanner_fail(s, NULL, "',' or ']' expected");
 }
 
-/* No name that anybody reads has other characters, and a fault may show these. */
+/* No known member has other characters in its name, and a fault may show these. */
 static bool is_plain_name(const char *name, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ int json_scan_member(struct json_scanner *s, bool first, char ret_name[JSON_NAME
 	return 1;
 }
 
-/* What follows up to a character that no number has; "" where it is longer than @n. */
+/* The text up to a character that no number has; "" if it is longer than @n. */
 static void peek_word(const struct json_scanner *s, char *ret, size_t n)
 {
 	size_t i = 0;
@@ -195,7 +195,7 @@ int json_scan_null(struct json_scanner *s)
 	return 1;
 }
 
-/* jansson's own words, which may quote the input: only characters that are safe to show. */
+/* jansson's message may quote the input: replaces characters that are not safe to show. */
 static int fail_text(const struct json_scanner *s, json_error_t *error)
 {
 	for (char *c = error->text; *c; c++) {
@@ -212,7 +212,7 @@ int json_scan_object(struct json_scanner *s, json_t **ret)
 	size_t n;
 
 	skip_space(s);
-	n = MIN(s->n_bytes - s->at, (size_t)INT_MAX); /* what error.position can tell */
+	n = MIN(s->n_bytes - s->at, (size_t)INT_MAX); /* error.position is an int */
 	if (s->at == s->n_bytes || s->text[s->at] != '{')
 		return json_scanner_fail(s, NULL, "an object expected");
 	object = json_loadb(s->text + s->at, n, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES,

@@ -15,10 +15,10 @@ static bool is_escape(const unsigned char *s)
 	return s[0] == 0xee && (s[1] == 0xbe || s[1] == 0xbf) && (s[2] & 0xc0) == 0x80;
 }
 
-/* The length of the character that @s begins with; 0 where that is none, or one of the escapes. */
+/* The length of the character at the start of @s; 0 if it is invalid or an escape. */
 static size_t character_length(const unsigned char *s)
 {
-	/* by the first byte: the length, and the bounds of the second, as in Unicode's table 3-7 */
+	/* by the first byte: the length, and the bounds of the second; Unicode, table 3-7 */
 	static const struct {
 		unsigned char first, last, length, low, high;
 	} ranges[] = {

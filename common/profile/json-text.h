@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Strings of any bytes as JSON strings, which must be UTF-8, and back, exactly. A byte that is not
- * part of valid UTF-8 becomes one of the characters U+EF80 to U+EFFF, which are for private use:
- * its low seven bits are the byte's. (These characters themselves, should they ever occur, are
- * taken as invalid bytes.) So a path or name that is UTF-8 looks in JSON as it is.
+ * Converts strings of any bytes to JSON strings, which must be UTF-8, and back without loss. A byte
+ * that is not part of valid UTF-8 becomes a character of U+EF80 to U+EFFF (private use) with the
+ * same low seven bits. Where the input has these characters themselves, their bytes count as
+ * invalid. So paths and names in UTF-8 stay as they are.
  */
 #pragma once
 
 #include <jansson.h>
 
-/* A new JSON string; null for NULL; or NULL for want of memory. */
+/* A new JSON string, or null for NULL. NULL if memory runs out. */
 json_t *json_text(const char *bytes);
 
-/* The bytes again, of the value of a JSON string; NULL for want of memory. Free it. */
+/* The bytes of a JSON string's value, for the caller to free. NULL if memory runs out. */
 char *json_text_bytes(const char *text);

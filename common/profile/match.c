@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a person may call a process, an object or a function. A demangled name is taken apart by
- * brackets alone, which needs no knowledge of types.
+ * Whether a process, an object or a function is the one a user asked for. Demangled names are split
+ * at brackets alone, without knowledge of types.
  *
- * Name and wish are compared side by side. Where the name has template arguments the wish may have
- * the same, or "<...>" as a narrow table shows them, or none; for parameters within it "(...)".
+ * The name and the wanted text are compared from left to right. In place of template arguments the
+ * wanted text may have "<...>", as a narrow table shows them, or nothing; in place of parameters
+ * within a name, "(...)".
  */
 #include "common/profile/filter.h"
 
@@ -38,7 +39,7 @@ static bool equal_part(const char *text, size_t n, const char *wanted)
 	return strlen(wanted) == n && memcmp(text, wanted, n) == 0;
 }
 
-/* All of it, in hexadecimal digits. */
+/* The whole build-id, in hexadecimal digits. */
 static bool build_id_matches(const struct profile_object *object, const char *wanted)
 {
 	if (object->n_build_id == 0 || strlen(wanted) != 2 * (size_t)object->n_build_id)
@@ -82,7 +83,7 @@ static bool is_word(char c)
 	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* How long the sign of an operator is; "<" in "operator><int>" begins its template arguments. */
+/* The length of an operator's sign. The "<" in "operator><int>" begins its template arguments. */
 static size_t sign_length(const char *sign)
 {
 	static const char *const longer[] = {
@@ -96,7 +97,7 @@ static size_t sign_length(const char *sign)
 	return *sign && strchr("<>=!+-*/%^&|~,", *sign);
 }
 
-/* How long an "operator..." is that begins at @at: with its sign, or up to its '(' for a type. */
+/* The length of an "operator..." at @at: with its sign, or up to the '(' for a type; or 0. */
 static size_t operator_length(const char *name, size_t at)
 {
 	static const char word[] = "operator";
@@ -131,7 +132,7 @@ static size_t skip_brackets(const char *name, size_t at)
 	return at;
 }
 
-/* Whether what follows the brackets belongs to the name: "f(int)::g", "f() const::{lambda()#1}". */
+/* True if the name continues behind the brackets: "f(int)::g", "f() const::{lambda()#1}". */
 static bool name_goes_on(const char *after)
 {
 	if (strncmp(after, " const", 6) == 0)
@@ -172,8 +173,8 @@ static bool begins_with(const char *text, const char *word)
 }
 
 /*
- * How much of @name from @at are template arguments with what leads up to them, of which @wanted
- * has none or "<...>"; 0 where it has others. *@ret_wanted is how much that takes of @wanted.
+ * The length of the template arguments of @name at @at, if @wanted has none there, or "<...>"; else
+ * 0. *@ret_wanted is the length of the part of @wanted that stands for them.
  */
 static size_t arguments_length(const char *name, size_t at, const char *wanted, size_t *ret_wanted)
 {
@@ -195,7 +196,7 @@ static size_t arguments_length(const char *name, size_t at, const char *wanted, 
 	return 0;
 }
 
-/* How much of @name from @at need not be in @wanted as it is, and what stands for it there. */
+/* As arguments_length(), for parameters too. */
 static size_t left_out_length(const char *name, size_t at, const char *wanted, size_t *ret_wanted)
 {
 	if (name[at] == '(' && begins_with(wanted, "(...)")) {
@@ -205,7 +206,8 @@ static size_t left_out_length(const char *name, size_t at, const char *wanted, s
 	return arguments_length(name, at, wanted, ret_wanted);
 }
 
-/* Of @name the part from @at to @end. Rust's "<T as Trait>::f" begins with a bracket of its own. */
+/* Compares [@at, @end) of @name. A bracket at its start is part of it: "<T as Trait>::f" in Rust.
+ */
 static bool part_matches(const char *name, size_t at, size_t end, const char *wanted)
 {
 	size_t start = at;

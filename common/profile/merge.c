@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Adding profiles up: the rows of all are appended to a new one, and sealing adds up what has equal
- * keys. So that a day of windows does not take the memory of all its windows, the sum is sealed
- * whenever it has grown to twice its size.
+ * Merging appends the rows of all profiles to a new one; finalizing it adds up equal keys. The sum
+ * is finalized whenever it has doubled, so that a day of windows does not take the memory of all
+ * its windows.
  */
 #include <assert.h>
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "common/profile/profile.h"
 #include "common/util/cleanup.h"
 
-#define ROWS_BEFORE_SEAL 100000
+#define ROWS_BEFORE_FINALIZE 100000
 
-/* The indices the rows of one profile get in the sum. */
+/* The indices of one profile's rows in the sum. */
 struct maps {
 	uint32_t *objects, *processes, *stacks, *streams;
 };
@@ -194,7 +194,7 @@ static const char *common_string(const char *a, const char *b, const char *other
 	return otherwise;
 }
 
-/* @sum still borrows its strings from the profiles. */
+/* @sum borrows its strings from the profiles. */
 static void merge_info(struct profile_info *sum, const struct profile_info *info)
 {
 	sum->mode = common_string(sum->mode, info->mode, "mixed");
@@ -237,17 +237,17 @@ static size_t n_rows(const struct profile *p)
 	       p->n_branches + p->n_blocks;
 }
 
-/* Seals @sum where it has grown to twice *@n_sealed, the rows it had when it last was. */
-static int seal_if_grown(struct profile *sum, size_t *n_sealed)
+/* Finalizes @sum if its rows are twice *@n_finalized, their number when it was last finalized. */
+static int finalize_if_grown(struct profile *sum, size_t *n_finalized)
 {
 	int r;
 
-	if (n_rows(sum) < MAX(2 * *n_sealed, (size_t)ROWS_BEFORE_SEAL))
+	if (n_rows(sum) < MAX(2 * *n_finalized, (size_t)ROWS_BEFORE_FINALIZE))
 		return 0;
 	r = profile_finalize(sum);
 	if (r < 0)
 		return r;
-	*n_sealed = n_rows(sum);
+	*n_finalized = n_rows(sum);
 	return 0;
 }
 
@@ -255,7 +255,7 @@ int profile_merge(struct profile **ret, const struct profile *const *profiles, s
 {
 	_cleanup_(profile_freep) struct profile *sum = NULL;
 	struct profile_info info = { 0 };
-	size_t n_sealed = 0;
+	size_t n_finalized = 0;
 	int r;
 
 	r = profile_new(&sum);
@@ -272,7 +272,7 @@ int profile_merge(struct profile **ret, const struct profile *const *profiles, s
 		r = append_tables(sum, profiles[i]);
 		if (r < 0)
 			return r;
-		r = seal_if_grown(sum, &n_sealed);
+		r = finalize_if_grown(sum, &n_finalized);
 		if (r < 0)
 			return r;
 	}

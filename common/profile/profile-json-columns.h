@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the writer and the reader of a profile's JSON must agree on; nobody else includes this. */
+/* The writer and the reader of a profile's JSON share this header; no other file includes it. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #define N_COLUMNS_MAX        12
 
 enum column_type {
-	COLUMN_INDEX,  /* a row of another table, or null */
+	COLUMN_INDEX,  /* the number of a row, or null */
 	COLUMN_OFFSET, /* "0x..." */
 	COLUMN_COUNT,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading those parts of a profile's JSON that are objects with named members, one at a time, by
- * jansson. Each member is taken by name; if at the end the object has more, it was not one of ours.
+ * Reads the parts of a profile's JSON that are objects with named members, one object at a time, by
+ * jansson. Members are read by name; an object with more members than were read is refused.
  */
 #include "common/profile/profile-json-reader.h"
 
@@ -30,7 +30,7 @@ static json_t *take(struct profile_json_reader *r, const char *name)
 	return value;
 }
 
-/* *@ret is the profile's own copy; null, where @null_allowed, gives NULL. */
+/* *@ret is the profile's own copy. null gives NULL, if @null_allowed. */
 static int take_string(struct profile_json_reader *r, const char *name, bool null_allowed,
 		       const char **ret)
 {
@@ -73,7 +73,7 @@ static int take_count(struct profile_json_reader *r, const char *name, uint64_t 
 	return value ? count_of(r, name, value, ret) : -EINVAL;
 }
 
-/* As take_count(), but at most @max; null gives @unknown, which no number may. */
+/* As take_count(), but at most @max. null gives @unknown, which the number itself may not be. */
 static int take_known(struct profile_json_reader *r, const char *name, uint64_t max,
 		      uint64_t unknown, uint64_t *ret)
 {
@@ -93,7 +93,7 @@ static int take_known(struct profile_json_reader *r, const char *name, uint64_t 
 	if (count > max)
 		return fail(r, name, "too large");
 	if (count == unknown)
-		return fail(r, name, "null expected where it is not known");
+		return fail(r, name, "null expected for an unknown value");
 	*ret = count;
 	return 0;
 }
@@ -122,7 +122,7 @@ static int take_known_number(struct profile_json_reader *r, const char *name, ui
 	return error;
 }
 
-/* null, where @null_allowed, gives 0. */
+/* null gives 0, if @null_allowed. */
 static int take_hex(struct profile_json_reader *r, const char *name, bool null_allowed,
 		    uint64_t *ret)
 {
@@ -139,7 +139,7 @@ static int take_hex(struct profile_json_reader *r, const char *name, bool null_a
 	return 0;
 }
 
-/* Refuses members that were not taken. */
+/* Refuses an object with members that were not read. */
 static int finish_object(struct profile_json_reader *r)
 {
 	if (json_object_size(r->object) != r->n_taken)
@@ -147,7 +147,7 @@ static int finish_object(struct profile_json_reader *r)
 	return 0;
 }
 
-/* Reads one object; @take_members takes its members apart. */
+/* Reads one object; @take_members reads its members. */
 static int read_object(struct profile_json_reader *r,
 		       int (*take_members)(struct profile_json_reader *))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading a profile's JSON. The text is scanned where it lies and each row added as it comes, so
- * that no tree of it all is ever in memory. A table may refer to one that follows it; what it
- * refers to is therefore checked when all is read.
+ * Reads a profile's JSON. The text is scanned in place and each row is added at once, so no tree of
+ * the whole text is in memory. A table may refer to rows of a later table, so references are
+ * checked at the end.
  */
 #include "common/profile/profile-json.h"
 
@@ -239,7 +239,7 @@ static int read_version(struct profile_json_reader *r)
 	return 0;
 }
 
-/* @seen is a bit for each section that came already. */
+/* @seen has a bit for each section read so far. */
 static int read_section(struct profile_json_reader *r, const char *name, unsigned int *seen)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the two parts of reading a profile's JSON share; nobody else includes this. */
+/* The two parts of profile_json_read() share this header; no other file includes it. */
 #pragma once
 
 #include "common/profile/json-scanner.h"
@@ -8,8 +8,8 @@
 struct profile_json_reader {
 	struct json_scanner s;
 	struct profile *p;
-	json_t *object; /* the one being read */
-	size_t n_taken; /* of its members */
+	json_t *object; /* being read */
+	size_t n_taken; /* members of it read so far */
 };
 
 static inline int fail(struct profile_json_reader *r, const char *member, const char *what)
@@ -17,7 +17,7 @@ static inline int fail(struct profile_json_reader *r, const char *member, const 
 	return json_scanner_fail(&r->s, member, what);
 }
 
-/* For the many steps of the functions below: the first error ends them. */
+/* Returns the error of @call from the calling function. */
 #define TRY(call)                       \
 	do {                            \
 		int64_t _r = (call);    \
@@ -25,7 +25,7 @@ static inline int fail(struct profile_json_reader *r, const char *member, const 
 			return (int)_r; \
 	} while (0)
 
-/* Each reads the value of that member of the top level. */
+/* Each reads the value of one member of the top level. */
 int profile_json_read_info(struct profile_json_reader *r);
 int profile_json_read_counters(struct profile_json_reader *r);
 int profile_json_read_processes(struct profile_json_reader *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing a profile as JSON. Strings go through jansson one by one; the numbers of the long tables,
- * which are nearly all of the text, are put together by hand, a row at a time.
+ * Writes a profile as JSON. Strings go through jansson one by one. The numbers of the long tables,
+ * nearly all of the text, are formatted here, a row at a time.
  */
 #include "common/profile/profile-json.h"
 
@@ -21,7 +21,7 @@ struct writer {
 	int error; /* the first one, or 0 */
 };
 
-/* @before, then the string: of a member this is its name. */
+/* Writes @before, for example the name of the member, then the string. */
 static void write_string(struct writer *w, const char *before, const char *s)
 {
 	json_t *text = json_text(s);
@@ -41,7 +41,7 @@ static void write_count(struct writer *w, const char *before, uint64_t count)
 	fprintf(w->f, count > INT64_MAX ? "%s\"%" PRIu64 "\"" : "%s%" PRIu64, before, count);
 }
 
-/* @unknown is the value that stands for what is not known. */
+/* Writes null for the value @unknown. */
 static void write_known(struct writer *w, const char *before, uint64_t count, uint64_t unknown)
 {
 	if (count == unknown)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The JSON form of a profile, exact both ways: what the daemon sends, `branchctl dump` prints, and
- * scripts read.
+ * A profile as JSON, without loss in either direction. The daemon sends this form, `branchctl dump`
+ * prints it, scripts read it.
  *
  *   {"profile": 3,
  *    "info": {"mode", "event", "hostname", "os_release", "cpu", "n_cpus", "depth", "start_ns",
@@ -20,15 +20,14 @@
  *    "blocks": {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"],
  *               "rows": ...}}
  *
- * "profile", the version of this form, comes first; the order of the others is free. All members
- * are there; what is unknown or none is null. References between tables are row numbers from 0.
- * "kind" of an object is one of "file", "kernel", "module", "vdso", "memory", of a branch a number,
- * see branch-kind.h. Offsets, "start", "base" and
- * "fingerprint" are strings "0x...", "build_id" is one of hexadecimal digits. All else is numbers;
- * one of 2^63 or more, which most readers of JSON cannot hold, is a string of its decimal digits.
+ * "profile" is the version of the format and comes first; the order of the other members is free.
+ * All members are present; unknown values are null. References between tables are row numbers from
+ * 0. The "kind" of an object is "file", "kernel", "module", "vdso" or "memory"; the "kind" of a
+ * branch is a number, see branch-kind.h. Offsets, "start", "base" and "fingerprint" are strings
+ * "0x..."; "build_id" is a string of hexadecimal digits. All other values are numbers. A number of
+ * 2^63 or more, which most JSON readers cannot hold, is a string of its decimal digits.
  *
- * Names and paths may be any bytes; those that are UTF-8 look as they are, see json-text.h for
- * those that are not.
+ * Names and paths may have any bytes. Those in UTF-8 stay as they are; for others see json-text.h.
  */
 #pragma once
 
@@ -37,15 +36,15 @@
 #include "common/profile/profile.h"
 
 /*
- * Writes the sealed @profile, row by row (no copy of it is built in memory), without a newline at
- * the end. 0, -ENOMEM, or -EIO where @f took no more.
+ * Writes the finalized @profile row by row, without a copy in memory and without a newline at the
+ * end. 0, -ENOMEM, or -EIO where writing to @f failed.
  */
 int profile_json_write(const struct profile *profile, FILE *f);
 
 /*
- * Reads one back, sealed. Input is judged, not trusted: an unknown or missing member, an index out
- * of its table, a stack or
- * stream before its parent or of another process than it, a count below zero are
- * -EINVAL with @fault naming what and where. -ENOMEM.
+ * *@ret is the finalized profile that @text describes. -ENOMEM; or -EINVAL with a @fault that says
+ * what is wrong and where, for example another version of the format, an unknown or missing member,
+ * an index outside of its table, a stack or stream before its parent or of another process than its
+ * parent, a count below zero.
  */
 int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile's tables: appending to them, comparing two, looking up in one. Adding only appends;
- * what makes one canonical profile of it is sealing, in seal.c.
+ * The profile's tables: adding rows, comparing two profiles, looking up locations. Adding appends
+ * only; finalize.c makes a canonical profile of the rows.
  */
 #include "common/profile/profile.h"
 
@@ -59,7 +59,7 @@ const char *profile_string(struct profile *profile, const char *s, int *r)
 	return own;
 }
 
-/* Room for one row more, whose index is to stay below PROFILE_NONE. */
+/* Room for one more row, with an index below PROFILE_NONE. */
 #define RESERVE_ROW(p, table)             \
 	((p)->n_##table >= PROFILE_NONE ? \
 		 -ENOMEM :                \
@@ -266,7 +266,7 @@ bool profile_equal(const struct profile *a, const struct profile *b)
 	       SAME_TABLE(a, b, blocks, same_block);
 }
 
-/* The last function that starts at @location or before it, in whatever object; or PROFILE_NONE. */
+/* The last function, of any object, that starts at @location or before it; or PROFILE_NONE. */
 static uint32_t find_start(const struct profile *profile, struct location location)
 {
 	size_t low = 0, high = profile->n_functions;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile: what a window, a recording, or a merge of either holds.
+ * The profile: the counts of a window, of a recording, or of several profiles merged.
  *
- * Tables of counts whose keys are places in objects, so that two profiles can be compared though
- * programs were loaded elsewhere. It is filled by profile_add_*() in any order, then sealed: equal
- * keys are added up and every table is put into its one canonical order. A sealed profile is not
- * changed any more, and two that hold the same are the same, row by row.
+ * A profile is a set of tables. Their keys are locations in objects, not addresses, so two profiles
+ * can be compared although programs were loaded to other addresses. profile_add_*() fill the tables
+ * in any order; profile_finalize() adds up the rows with equal keys and puts each table into its
+ * canonical order. Two finalized profiles with the same counts are equal, row by row.
  */
 #pragma once
 
@@ -23,13 +23,13 @@
 enum object_kind {
 	OBJECT_FILE,   /* an ELF file, or any other mapped file; offsets are file offsets */
 	OBJECT_KERNEL, /* offsets count from its reference symbol (_text or _stext), modulo 2^64 */
-	OBJECT_MODULE, /* a kernel module; offsets count from where it was loaded */
+	OBJECT_MODULE, /* a kernel module; offsets count from its load address */
 	OBJECT_VDSO,   /* offsets count from its start */
-	OBJECT_MEMORY, /* code in anonymous memory (a JIT's); offsets are addresses */
+	OBJECT_MEMORY, /* code in anonymous memory (JIT); offsets are addresses */
 	N_OBJECT_KINDS,
 };
 
-/* A place in an object; in none (PROFILE_NONE), and then @offset is the address itself. */
+/* A location in an object. Where @object is PROFILE_NONE, @offset is the address itself. */
 struct location {
 	uint32_t object;
 	uint64_t offset;
@@ -38,80 +38,81 @@ struct location {
 struct profile_object {
 	enum object_kind kind;
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
-	uint8_t n_build_id; /* 0 where it is not known */
+	uint8_t n_build_id; /* 0: unknown */
 	uint32_t major, minor;
-	uint64_t inode; /* 0 where it is not known */
-	const char
-		*path; /* as mapped, of a module its name in brackets, of the kernel "[kernel]" */
-	uint64_t base; /* kernel, modules: the address of offset 0; else 0 */
+	uint64_t inode;   /* 0: unknown */
+	const char *path; /* as mapped; "[NAME]" of a module, "[kernel]" of the kernel */
+	uint64_t base;    /* of the kernel and modules: the address of offset 0; else 0 */
 };
 
-/* A process between two execs or changes of its name. */
+/* A process from one exec (or change of its name) to the next. */
 struct profile_process {
 	int32_t pid;            /* -1 for samples of no process */
-	uint64_t start_ns;      /* 0 where it began before the profile did */
+	uint64_t start_ns;      /* 0: it started before the profile did */
 	const char *comm;       /* never NULL */
-	const char *executable; /* NULL where unknown, as are the next */
-	const char *unit;
-	uint32_t uid; /* UINT32_MAX where unknown */
+	const char *executable; /* NULL: unknown */
+	const char *unit;       /* NULL: unknown */
+	uint32_t uid;           /* UINT32_MAX: unknown */
 	uint64_t samples;
 };
 
 struct profile_function {
 	uint32_t object;
-	uint64_t start; /* the offset of its first byte, in the terms of its object */
+	uint64_t start; /* the offset of its first byte in the object */
 	uint64_t size;
 	const char *name;     /* demangled */
-	uint64_t fingerprint; /* 0 where it was not taken */
+	uint64_t fingerprint; /* 0: not taken */
 };
 
 /*
- * A node of the tree of stacks: the frame @frame called by the frame of @parent. Rooted at the
- * outermost frame of a process. A caller's location is the last byte of its call instruction, so
- * that it lies in the caller whatever follows the call; or the first one, where a branch row tells
- * it. A leaf's is the sampled address. A frame that no call made, a signal's trampoline, may so lie
- * one byte before its function: see profile_place_frame().
+ * A node of the tree of stacks: @frame was called by the frame of @parent. Roots are the outermost
+ * frames of a process.
+ *
+ * The location of a leaf is the sampled address. The location of a caller is the last byte of its
+ * call instruction, which always lies in the caller; or the first byte, where a branch record has
+ * it. No call made the frame of a signal's trampoline, so its location may lie one byte before its
+ * function: see profile_place_frame().
  */
 struct profile_stack {
-	uint32_t parent; /* an index of the table, less than the node's own; or PROFILE_NONE */
+	uint32_t parent; /* an index of this table, below the node's own; or PROFILE_NONE */
 	uint32_t process;
 	struct location frame;
-	uint64_t samples;  /* those whose leaf this node is */
-	uint64_t stitched; /* their frames that are from earlier samples, summed */
+	uint64_t samples;  /* samples with this node as their leaf */
+	uint64_t stitched; /* the number of their frames that stitching added */
 	uint64_t weight;   /* the sum of their periods */
-	uint64_t pruned;   /* of the samples, those of light stacks, frames left out */
+	uint64_t pruned;   /* how many of the samples lack frames, because their stack was rare */
 };
 
 /*
- * A node of the tree of streams, the branch paths that led to the samples: before the row of
- * @parent came this one. Rooted at the newest row of a snapshot; each next one is joined to it by a
- * run that is counted as a block.
+ * A node of the tree of streams, the branch paths that led to the samples: this branch came before
+ * the branch of @parent. Roots are the newest branch records of the snapshots. A straight run,
+ * which is counted as a block, joins each node to its parent.
  */
 struct profile_stream {
 	uint32_t parent; /* as of a stack */
 	uint32_t process;
 	struct location from, to;
-	uint64_t hits;   /* samples whose path this is */
-	uint64_t pruned; /* of these, those of a light path that goes on from here */
-	uint64_t cycles; /* of this row, summed over the hits here and in all nodes below */
+	uint64_t hits;   /* samples whose path ends at this node */
+	uint64_t pruned; /* how many of the hits had a longer path, which was rare */
+	uint64_t cycles; /* of this branch, summed over the hits of this node and all below it */
 };
 
 struct profile_branch {
 	uint32_t process;
-	enum branch_kind kind; /* as the hardware or the kernel told it */
+	enum branch_kind kind; /* as the hardware or the kernel reported it */
 	struct location from, to;
 	uint64_t taken;
-	uint64_t mispredicted; /* of these, and the next: neither is said by all hardware */
-	uint64_t predicted;
+	uint64_t mispredicted; /* not all hardware reports predictions, ... */
+	uint64_t predicted;    /* so the sum of both may be below @taken */
 	uint64_t aborted;
-	uint64_t cycles; /* since the branch before, summed over the rows that had them: */
-	uint64_t cycles_rows;
+	uint64_t cycles;      /* since the branch before, summed over @cycles_rows */
+	uint64_t cycles_rows; /* branch records with a number of cycles */
 };
 
 struct profile_block {
 	uint32_t process;
 	uint32_t object;
-	uint64_t start; /* offsets, both inclusive: @end is the branch instruction */
+	uint64_t start; /* both inclusive; @end is the offset of the branch instruction */
 	uint64_t end;
 	uint64_t runs;
 	uint64_t cycles;
@@ -186,7 +187,7 @@ struct profile_counters {
 #undef X
 };
 
-/* Where the profile is from; strings are NULL, numbers 0 where unknown. */
+/* The origin of the profile. Unknown strings are NULL, unknown numbers 0. */
 struct profile_info {
 	const char *mode;  /* "recording", or the daemon's mode */
 	const char *event; /* the name of the sampling event */
@@ -194,8 +195,8 @@ struct profile_info {
 	const char *os_release;
 	const char *cpu;
 	uint32_t n_cpus;
-	uint32_t depth;    /* rows the hardware can hold */
-	uint64_t start_ns; /* of its first and last sample, by the recording's clock */
+	uint32_t depth;    /* branch records that the hardware can hold */
+	uint64_t start_ns; /* of the first and the last sample, by the recording's clock */
 	uint64_t end_ns;
 };
 
@@ -211,10 +212,10 @@ struct profile {
 	struct profile_block *blocks;
 	size_t n_objects, n_processes, n_functions, n_stacks, n_streams, n_branches, n_blocks;
 
-	/* The module's own: capacities, strings, whether it is sealed. */
+	/* Private to the module. */
 	size_t cap_objects, cap_processes, cap_functions, cap_stacks, cap_streams, cap_branches;
 	size_t cap_blocks;
-	uint32_t *outer; /* per function, the last one before it that reaches further than it */
+	uint32_t *outer; /* per function: the last one before it that ends behind it */
 	struct strings *strings;
 	bool finalized;
 };
@@ -223,17 +224,20 @@ int profile_new(struct profile **ret);
 struct profile *profile_free(struct profile *profile);
 DEFINE_CLEANUP(struct profile *, profile_free);
 
-/* Borrows the profile's own copy of @s (NULL gives NULL); sets *@r to -ENOMEM where it must. */
+/* The profile's own copy of @s, borrowed (NULL gives NULL). Sets *@r to -ENOMEM on failure. */
 const char *profile_string(struct profile *profile, const char *s, int *r);
 
 /*
- * Append a row; what it points to is copied (a NULL path, comm or function name becomes ""). The
- * index of the new row, or -ENOMEM. References between rows are such indices; a stack's or stream's
- * parent must be there already and be of the same process, everything else may follow. Equal keys
- * may be added several times: sealing adds them up. The key of an object is its build-id, or where
- * that is unknown kind, path, device and inode; of a process pid, start, comm and executable; of a
- * function object and start. Where rows of one key differ in what is no count, the known wins over
- * the unknown and then the smallest, so that the order of adding does not matter.
+ * Append a row and copy its strings (a NULL path, comm or function name becomes ""). Return the
+ * index of the new row, or -ENOMEM. Rows refer to each other by these indices. The parent of a
+ * stack or stream must exist already and be of the same process; all other rows may follow later.
+ *
+ * The same key may be added several times: profile_finalize() adds the counts up. Keys are
+ *   object: build-id; without one, kind, path, device and inode
+ *   process: pid, start, comm and executable
+ *   function: object and start
+ * Where rows with one key differ in other fields, a known value wins over an unknown one, then the
+ * smallest value. So the order of adding does not matter.
  */
 int64_t profile_add_object(struct profile *profile, const struct profile_object *object);
 int64_t profile_add_process(struct profile *profile, const struct profile_process *process);
@@ -244,56 +248,58 @@ int64_t profile_add_branch(struct profile *profile, const struct profile_branch 
 int64_t profile_add_block(struct profile *profile, const struct profile_block *block);
 
 /*
- * Adds up equal keys, drops objects that no stack, stream, branch or block refers to and functions
- * that no place in these lies in (in one of size 0 none does; a stack's frame lies where
- * profile_place_frame() says), sorts; indices handed out before are void. After more was added it
- * can be sealed again. 0, or -ENOMEM with everything as it was.
+ * Adds up rows with equal keys, drops unused objects and functions, and sorts all tables. Indices
+ * from before are void. After more rows were added, a profile can be finalized again. 0, or -ENOMEM
+ * with the profile unchanged.
  *
- * The order, PROFILE_NONE being the largest: objects by kind, path, build-id, device and inode;
- * processes, functions, branches and blocks by their keys in the order of the fields; stacks and
- * streams by parent (roots first), process and frame or row, so that the children of a node are
+ * An object is used if a stack, stream, branch or block refers to it. A function is used if one of
+ * their locations lies in it, for the frames of stacks as profile_place_frame() says.
+ *
+ * The order, with PROFILE_NONE as the largest index: objects by kind, path, build-id, device and
+ * inode; processes, functions, branches and blocks by their keys in the order of the fields; stacks
+ * and streams by parent (roots first), process and frame or branch. So the children of a node are
  * neighbours.
  */
 int profile_finalize(struct profile *profile);
 
 /*
- * The same of one that is not sealed; (*@ret_objects)[i], for the caller to free, is what object i
- * is now: PROFILE_NONE where it was dropped.
+ * Finalizes a profile that is not finalized, and returns the new indices of its objects: object i
+ * becomes (*@ret_objects)[i], PROFILE_NONE if it was dropped. The caller frees the array.
  */
 int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects);
 
 /*
- * *@ret is a new sealed profile: all of @n sealed ones added up, whatever their order and grouping.
- * Its info spans all their times; what differs otherwise is unknown, but a mode "mixed". 0 or
- * -ENOMEM.
+ * *@ret is a new finalized profile: the sum of @n finalized ones. Neither their order nor their
+ * grouping matters. The times of its info span all profiles; where they differ in another field, it
+ * is unknown, and the mode "mixed". 0 or -ENOMEM.
  */
 int profile_merge(struct profile **ret, const struct profile *const *profiles, size_t n);
 
 /*
- * Adds where more of the profile is from: the times then span both, and what differs otherwise is
- * unknown, but a mode "mixed". The first @info that is added stays as it is. 0 or -ENOMEM.
+ * Merges @info into the profile's info as profile_merge() does, or copies it if it is the first. 0
+ * or -ENOMEM.
  */
 int profile_add_info(struct profile *profile, const struct profile_info *info, bool is_first);
 
-/* True if two sealed profiles hold the same, to the last count, info included. */
+/* True if two finalized profiles are the same to the last count, info included. */
 bool profile_equal(const struct profile *a, const struct profile *b);
 
 /*
- * The function that @location lies in, or NULL; of several the one that starts last. Of a sealed
- * profile.
+ * The function of a finalized profile that @location lies in, or NULL. Where functions overlap, the
+ * one that starts last.
  */
 const struct profile_function *profile_find_function(const struct profile *profile,
 						     struct location location);
 
 /*
- * The place by which a stack's frame is named: its own; or, where that is in no function and one
- * begins at the next byte, this. The kernel has a signal's handler return to the very start of a
- * trampoline, which nothing has called. Of a sealed profile.
+ * The location by which a frame of a stack is symbolized: @frame itself; or the next byte, where
+ * @frame is in no function and a function starts there. The kernel makes a signal handler return to
+ * the start of a trampoline, which no instruction has called. The profile is finalized.
  */
 struct location profile_place_frame(const struct profile *profile, struct location frame);
 
 /*
- * The address for people: in the ELF file's own terms that needs its headers, so that is the
- * symbolizer's; this is the one in memory for kernel, modules and no object, else the file offset.
+ * The address to show where the symbolizer has none: the address in memory for the kernel, modules
+ * and locations in no object, else the file offset.
  */
 uint64_t profile_raw_address(const struct profile *profile, struct location location);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A byte a digit, as in any textbook: most significant first until a part fits the cache, then
- * least significant first within it. Bytes that are the same in all keys of a part (most are:
- * process and object numbers are small) are passed over; keys in order already cost one look.
+ * A radix sort with one byte per digit: most significant digit first until a part fits the cache,
+ * then least significant digit first. Bytes that are the same in all keys of a part are skipped;
+ * most are, because process and object numbers are small. Sorted keys cost one pass.
  */
 #include "common/profile/radix.h"
 
@@ -11,7 +11,7 @@
 
 #define N_DIGITS 12   /* bytes of a key */
 #define FEW      40   /* keys that are sorted faster by insertion than by counting */
-#define PART     8192 /* keys that fit the second level cache twice */
+#define PART     8192 /* keys that fit the second-level cache twice */
 
 static bool in_order(const struct radix_key *keys, size_t n)
 {
@@ -53,7 +53,7 @@ static struct radix_key differences(const struct radix_key *keys, size_t n)
 	return (struct radix_key){ .word = { first, second, third } };
 }
 
-/* Copies @from to @to in the order of digit @d; *@ret_end is where each value's part ends. */
+/* Copies @from to @to in the order of digit @d; ret_end[v] is the end of the part with value v. */
 static void distribute(const struct radix_key *from, struct radix_key *to, size_t n, unsigned int d,
 		       uint32_t ret_end[256])
 {
@@ -72,7 +72,7 @@ static void distribute(const struct radix_key *from, struct radix_key *to, size_
 		to[ret_end[digit(&from[i], d)]++] = from[i];
 }
 
-/* For a part that fits the cache: least significant digit first. */
+/* Sorts a part that fits the cache: least significant digit first. */
 static void sort_part(struct radix_key *keys, struct radix_key *spare, size_t n,
 		      const struct radix_key *differing)
 {
@@ -91,7 +91,7 @@ static void sort_part(struct radix_key *keys, struct radix_key *spare, size_t n,
 		memcpy(keys, from, n * sizeof(*keys));
 }
 
-/* Recurses at most 12 deep, as the keys of a part agree in one digit more each time. */
+/* Recurses at most 12 deep: the keys of a part agree in one more digit at each level. */
 void radix_sort(struct radix_key *keys, struct radix_key *spare, size_t n)
 {
 	uint32_t end[256], start = 0;

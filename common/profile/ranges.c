@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Ranges begin where a run starts or a branch leads, and after the branches. So these places are
- * sorted, what begins and what ended at each is added up, and one walk over them has at any time
- * the number of runs under way.
+ * A range begins at the start of a run, at the target of a branch, or behind a branch. These
+ * offsets are the boundaries. They are sorted, and equal ones merged. One pass over them then knows
+ * at each the number of runs that started and did not end yet.
  */
 #include "common/profile/ranges.h"
 
@@ -13,8 +13,8 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-/* Where a range may begin; what is said of branches is of the one that ends there. */
-struct cut {
+/* An offset where a range begins, with the counts of the branch right before it. */
+struct boundary {
 	uint64_t offset;
 	bool is_target, is_branch;
 	uint64_t starts, ends;
@@ -22,8 +22,8 @@ struct cut {
 	uint64_t rows, mispredicted, predicted;
 };
 
-struct cuts {
-	struct cut *cuts;
+struct boundaries {
+	struct boundary *boundaries;
 	size_t n;
 };
 
@@ -32,73 +32,76 @@ static bool is_sound(const struct profile_block *block)
 	return block->start <= block->end && block->end < UINT64_MAX;
 }
 
-static void add(struct cuts *cuts, const struct cut *cut)
+static void add(struct boundaries *boundaries, const struct boundary *boundary)
 {
-	cuts->cuts[cuts->n++] = *cut;
+	boundaries->boundaries[boundaries->n++] = *boundary;
 }
 
-static void add_block(struct cuts *cuts, const struct profile_block *block)
+static void add_block(struct boundaries *boundaries, const struct profile_block *block)
 {
-	add(cuts,
-	    &(struct cut){ .offset = block->start, .is_target = true, .starts = block->runs });
-	add(cuts, &(struct cut){
-			  .offset = block->end + 1,
-			  .is_branch = true,
-			  .ends = block->runs,
-			  .cycles = block->cycles,
-			  .cycles_rows = block->cycles_rows,
-		  });
+	add(boundaries,
+	    &(struct boundary){ .offset = block->start, .is_target = true, .starts = block->runs });
+	add(boundaries, &(struct boundary){
+				.offset = block->end + 1,
+				.is_branch = true,
+				.ends = block->runs,
+				.cycles = block->cycles,
+				.cycles_rows = block->cycles_rows,
+			});
 }
 
-static void add_branch(struct cuts *cuts, const struct profile_branch *branch, uint32_t object)
+static void add_branch(struct boundaries *boundaries, const struct profile_branch *branch,
+		       uint32_t object)
 {
 	if (branch->to.object == object)
-		add(cuts, &(struct cut){ .offset = branch->to.offset, .is_target = true });
+		add(boundaries,
+		    &(struct boundary){ .offset = branch->to.offset, .is_target = true });
 	if (branch->from.object == object && branch->from.offset < UINT64_MAX)
-		add(cuts, &(struct cut){
-				  .offset = branch->from.offset + 1,
-				  .is_branch = true,
-				  .rows = branch->taken,
-				  .mispredicted = branch->mispredicted,
-				  .predicted = branch->predicted,
-			  });
+		add(boundaries, &(struct boundary){
+					.offset = branch->from.offset + 1,
+					.is_branch = true,
+					.rows = branch->taken,
+					.mispredicted = branch->mispredicted,
+					.predicted = branch->predicted,
+				});
 }
 
-static int compare_cuts(const void *p, const void *q)
+static int compare_boundaries(const void *p, const void *q)
 {
-	const struct cut *a = p, *b = q;
+	const struct boundary *a = p, *b = q;
 
 	return COMPARE(a->offset, b->offset);
 }
 
-/* Sorts them, and makes one of those at one place. */
-static void fold(struct cuts *cuts)
+/* Sorts the boundaries and merges those with equal offsets. */
+static void merge_equal(struct boundaries *boundaries)
 {
 	size_t n = 0;
 
-	qsort(cuts->cuts, cuts->n, sizeof(*cuts->cuts), compare_cuts);
-	for (size_t i = 0; i < cuts->n; i++) {
-		const struct cut *cut = &cuts->cuts[i];
-		struct cut *last = n > 0 ? &cuts->cuts[n - 1] : NULL;
+	qsort(boundaries->boundaries, boundaries->n, sizeof(*boundaries->boundaries),
+	      compare_boundaries);
+	for (size_t i = 0; i < boundaries->n; i++) {
+		const struct boundary *boundary = &boundaries->boundaries[i];
+		struct boundary *last = n > 0 ? &boundaries->boundaries[n - 1] : NULL;
 
-		if (!last || last->offset != cut->offset) {
-			cuts->cuts[n++] = *cut;
+		if (!last || last->offset != boundary->offset) {
+			boundaries->boundaries[n++] = *boundary;
 			continue;
 		}
-		last->is_target |= cut->is_target;
-		last->is_branch |= cut->is_branch;
-		last->starts += cut->starts;
-		last->ends += cut->ends;
-		last->cycles += cut->cycles;
-		last->cycles_rows += cut->cycles_rows;
-		last->rows += cut->rows;
-		last->mispredicted += cut->mispredicted;
-		last->predicted += cut->predicted;
+		last->is_target |= boundary->is_target;
+		last->is_branch |= boundary->is_branch;
+		last->starts += boundary->starts;
+		last->ends += boundary->ends;
+		last->cycles += boundary->cycles;
+		last->cycles_rows += boundary->cycles_rows;
+		last->rows += boundary->rows;
+		last->mispredicted += boundary->mispredicted;
+		last->predicted += boundary->predicted;
 	}
-	cuts->n = n;
+	boundaries->n = n;
 }
 
-static struct profile_range make_range(const struct cut *from, const struct cut *to,
+static struct profile_range make_range(const struct boundary *from, const struct boundary *to,
 				       uint64_t coverage)
 {
 	return (struct profile_range){
@@ -117,38 +120,39 @@ static struct profile_range make_range(const struct cut *from, const struct cut 
 	};
 }
 
-static int collect(struct cuts *cuts, const struct profile *p, uint32_t object)
+static int collect(struct boundaries *boundaries, const struct profile *p, uint32_t object)
 {
-	cuts->cuts = calloc(2 * (p->n_blocks + p->n_branches) + 1, sizeof(*cuts->cuts));
-	if (!cuts->cuts)
+	boundaries->boundaries =
+		calloc(2 * (p->n_blocks + p->n_branches) + 1, sizeof(*boundaries->boundaries));
+	if (!boundaries->boundaries)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_blocks; i++)
 		if (p->blocks[i].object == object && is_sound(&p->blocks[i]))
-			add_block(cuts, &p->blocks[i]);
+			add_block(boundaries, &p->blocks[i]);
 	for (size_t i = 0; i < p->n_branches; i++)
-		add_branch(cuts, &p->branches[i], object);
-	fold(cuts);
+		add_branch(boundaries, &p->branches[i], object);
+	merge_equal(boundaries);
 	return 0;
 }
 
 int profile_ranges(struct profile_range **ret, size_t *ret_n, const struct profile *profile,
 		   uint32_t object)
 {
-	struct cuts cuts = {};
-	_cleanup_free_ struct cut *owner = NULL;
+	struct boundaries boundaries = {};
+	_cleanup_free_ struct boundary *owner = NULL;
 	struct profile_range *ranges;
 	uint64_t coverage = 0;
 	size_t n = 0;
 
 	assert(profile->finalized);
 
-	if (collect(&cuts, profile, object) < 0)
+	if (collect(&boundaries, profile, object) < 0)
 		return -ENOMEM;
-	owner = cuts.cuts;
-	ranges = calloc(cuts.n + 1, sizeof(*ranges));
+	owner = boundaries.boundaries;
+	ranges = calloc(boundaries.n + 1, sizeof(*ranges));
 	if (!ranges)
 		return -ENOMEM;
-	for (size_t i = 0; i + 1 < cuts.n; i++) {
+	for (size_t i = 0; i + 1 < boundaries.n; i++) {
 		coverage += owner[i].starts - owner[i].ends;
 		if (coverage > 0)
 			ranges[n++] = make_range(&owner[i], &owner[i + 1], coverage);

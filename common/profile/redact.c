@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the kernel is loaded is a secret (KASLR) that the sysctl kernel.kptr_restrict guards, and
- * the daemon may read what its callers may not. All kernel addresses become the lowest of them.
+ * The load address of the kernel is a secret (KASLR), which the sysctl kernel.kptr_restrict guards.
+ * The daemon may read it, its callers may not. All kernel addresses become the lowest one.
  */
 #include "common/profile/redact.h"
 
@@ -57,7 +57,7 @@ int profile_redact(struct profile **profile)
 		b->end = hide(p, b->object, b->end);
 	}
 
-	/* rows that are equal now are added up, and all are put in order, by merging once more */
+	/* merging once more adds up the rows that became equal, and sorts */
 	parts[0] = p;
 	r = profile_merge(&redacted, parts, 1);
 	profile_free(p);

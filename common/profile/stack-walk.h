@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tree of stacks of a profile, walked depth first: what is counted on the path from the root to
- * a node tells who is on it twice, in a time linear in the nodes, however deep they are.
+ * Walks the tree of stacks of a profile, depth first, in linear time and without recursion. A
+ * visitor that counts functions on entering and leaving knows which ones are on the path already.
  */
 #pragma once
 
@@ -11,17 +11,16 @@
 
 struct stack_walk {
 	const struct profile *profile;
-	uint32_t *child, *next; /* children of a node are linked through @next */
-	uint64_t *below;        /* samples at and below each node */
+	uint32_t *child, *next; /* first child; next sibling */
+	uint64_t *below;        /* samples of each node and all nodes below it */
 	uint32_t root;
 };
 
-/* Of the sealed @profile, which has to stay. 0 or -ENOMEM, and then too stack_walk_done() is due.
- */
+/* Borrows the finalized @profile. 0 or -ENOMEM; call stack_walk_done() in either case. */
 int stack_walk_init(struct stack_walk *walk, const struct profile *profile);
 void stack_walk_done(struct stack_walk *walk);
 
-/* Calls @enter for each node before, and @leave after those below it. */
+/* Calls @enter for each node before the nodes below it, and @leave after them. */
 typedef void (*stack_walk_visit)(const struct stack_walk *walk, uint32_t node, void *userdata);
 void stack_walk_run(const struct stack_walk *walk, stack_walk_visit enter, stack_walk_visit leave,
 		    void *userdata);

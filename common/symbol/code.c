@@ -11,8 +11,8 @@
 
 struct code {
 	uint16_t machine;
-	int fd;          /* or -1, and then: */
-	uint8_t *memory; /* all of it */
+	int fd;          /* or -1: */
+	uint8_t *memory; /* the whole file */
 	size_t n_memory;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The machine code of an object: bytes by file offset, read when they are asked for. Files are not
- * mapped, so that one that becomes shorter meanwhile does no harm.
+ * The machine code of an object: bytes by file offset, read on demand. Files are not mapped, so a
+ * file that becomes shorter in the meantime does no harm.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 struct code;
 
 /*
- * Of a file that was opened and whose symbols were not read yet. 0; -ENODATA where it has no code,
- * but debug information alone; or another negative errno.
+ * @file is open and its symbols were not read yet. 0; -ENODATA where it has debug information but
+ * no code; or another negative errno.
  */
 int code_open(struct code **ret, const struct elf_file *file);
 struct code *code_free(struct code *code);
@@ -24,5 +24,5 @@ DEFINE_CLEANUP(struct code *, code_free);
 /* One of EM_* in elf.h. */
 uint16_t code_machine(const struct code *code);
 
-/* The number of bytes at @offset, at most @n; fewer where the file ends. */
+/* Reads up to @n bytes at @offset. The number of bytes read; fewer than @n where the file ends. */
 size_t code_read(const struct code *code, uint64_t offset, void *ret, size_t n);

@@ -2,13 +2,15 @@
 /*
  * Demangling by libiberty: C++ and both Rust manglings.
  *
- * Names come from files that anybody can write. A C++ name of 400 bytes can stand for gigabytes
- * of text (each substitution doubles what the one before it stood for), so the text is taken piece
- * by piece, and the demangler is left by longjmp() once it is longer than anybody would read: it
- * keeps all it has on the stack, but for a few bytes of a Rust identifier in Punycode. Names that
- * are given up on are shown as the linker knows them, as are those of more than some 1,000
- * components, which libiberty refuses. Terminals and JSON get what they can take: UTF-8, nothing
- * that moves a cursor.
+ * Names come from files that anybody can write. A C++ name of 400 bytes can stand for gigabytes of
+ * text, because each substitution may double the one before it. So the text is taken piece by
+ * piece, and longjmp() leaves the demangler once the text exceeds DEMANGLE_MAX. That leaks a few
+ * bytes of a Rust identifier in Punycode at most; all other memory of the demangler is on the
+ * stack.
+ *
+ * Such names are shown as the linker has them, and so are names of more than some 1,000 components,
+ * which libiberty refuses. The text is safe for terminals and JSON: UTF-8 without control
+ * characters.
  */
 #include "common/symbol/demangle.h"
 
@@ -38,7 +40,7 @@ static void on_piece(const char *piece, size_t n, void *userdata)
 	out->text[out->n] = 0;
 }
 
-/* True if @name is a mangled one, and its text is in @out. */
+/* True and the text in @out, if @name is a mangled name. */
 static bool demangle_text(struct piecewise *out, const char *name)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
@@ -56,7 +58,7 @@ static bool demangle_text(struct piecewise *out, const char *name)
 	return cplus_demangle_v3_callback(name, options, on_piece, out) && out->n;
 }
 
-/* The length of the UTF-8 sequence at @s if it is a printable one, else 0. */
+/* The length of the UTF-8 sequence at @s if it is printable, else 0. */
 static size_t printable(const uint8_t *s)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

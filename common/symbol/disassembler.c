@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an instruction is, is asked of capstone's ids; its groups serve for conditional jumps alone,
- * since they differ from version to version of it.
+ * Instructions are classified by capstone's ids. Its groups serve for conditional jumps only,
+ * because they differ between versions of capstone.
  */
 #include "common/symbol/disassembler.h"
 
@@ -18,7 +18,7 @@ struct disassembler {
 	bool opened;
 	cs_insn *insn;
 	bool is_arm;
-	uint64_t low, high; /* addresses that instructions may hold as they are; none where equal */
+	uint64_t low, high; /* absolute addresses in instructions; none if equal */
 	char text[sizeof(((cs_insn *)NULL)->mnemonic) + sizeof(((cs_insn *)NULL)->op_str) + 1];
 };
 
@@ -112,7 +112,7 @@ static enum branch_kind x86_kind(const struct disassembler *d)
 	case X86_INS_LOOPE:
 	case X86_INS_LOOPNE:
 		return BRANCH_COND;
-	case X86_INS_XBEGIN: /* goes elsewhere by an abort only, which is no branch of its own */
+	case X86_INS_XBEGIN: /* jumps on an abort only, which is no branch of its own */
 		return BRANCH_UNKNOWN;
 	default:
 		return cs_insn_group(d->handle, d->insn, CS_GRP_JUMP) ? BRANCH_COND :
@@ -131,7 +131,7 @@ static void clear_bytes(struct instruction *i, size_t at, size_t n)
 		memset(i->fixed + at, 0, n);
 }
 
-/* Zeroes what an operand that is no branch's holds of an absolute address. */
+/* Zeroes an absolute address in an operand of an instruction that is no branch. */
 static void x86_absolute(const struct disassembler *d, const cs_x86_op *op, struct instruction *i)
 {
 	const cs_x86_encoding *encoding = &d->insn->detail->x86.encoding;
@@ -143,8 +143,7 @@ static void x86_absolute(const struct disassembler *d, const cs_x86_op *op, stru
 		clear_bytes(i, encoding->disp_offset, encoding->disp_size);
 }
 
-/* Zeroes what is relative to the instruction's own end: of a branch its operand, else of rip a
- * displacement. */
+/* Zeroes distances from the end of the instruction: a branch's operand, a displacement of rip. */
 static void x86_target(const struct disassembler *d, struct instruction *i)
 {
 	const cs_x86 *x86 = &d->insn->detail->x86;
@@ -203,8 +202,8 @@ static enum branch_kind arm_kind(const struct disassembler *d)
 }
 
 /*
- * Words that say how far away something is, by their bits (Arm Architecture Reference Manual,
- * C4.1): those that are the same for all of a group, and of these the ones to keep.
+ * Instructions with a relative distance (Arm Architecture Reference Manual, C4.1): the bits that
+ * identify a group, and the bits without the distance.
  */
 static const struct arm_relative {
 	uint32_t mask, value, keep;
@@ -267,9 +266,9 @@ static void describe_data(struct disassembler *d, const uint8_t *code, struct in
 }
 
 /*
- * Of what capstone does not know. Instructions of the shadow stack (rdssp, incssp) lie in the
- * unwinders of all distributions, and taken for single bytes what follows them would be read
- * wrongly: f3, rex, 0f, 1e or ae, and a byte that names a register.
+ * The size of an instruction that capstone cannot decode. Shadow-stack instructions (rdssp, incssp)
+ * are in the unwinders of all distributions; if they were skipped byte by byte, the code behind
+ * them would be decoded wrongly. They are f3, rex, 0f, 1e or ae, and a byte for the register.
  */
 static size_t unknown_size(const struct disassembler *d, const uint8_t *code, size_t n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Machine code as instructions, by capstone: x86-64, its 32-bit ancestor, and aarch64.
+ * Decodes machine code into instructions, by capstone: x86-64, 32-bit x86, aarch64.
  *
- * What capstone does not know (it is older than some processors) is passed over as data, a byte at
- * a time, on aarch64 a word.
+ * Code that capstone cannot decode, for example newer instructions, becomes data: one byte, or one
+ * word on aarch64, at a time.
  */
 #pragma once
 
@@ -19,32 +19,31 @@
 struct instruction {
 	uint64_t address;
 	size_t size;
-	const char *text;      /* as "jne 0x1234", valid until the next one is decoded */
-	enum branch_kind kind; /* BRANCH_UNKNOWN of what is no branch */
-	bool has_target; /* a direct branch, or an address that is loaded relative to its own: */
+	const char *text;      /* "jne 0x1234"; valid until the next instruction is decoded */
+	enum branch_kind kind; /* BRANCH_UNKNOWN: no branch */
+	bool has_target;       /* a direct branch, or an address relative to the instruction */
 	uint64_t target;
 	bool is_data; /* not decoded */
 
-	/* Its bytes without those bits that say how far from itself something is: moved code has
-	 * the same. */
+	/* Its bytes, with the bits of relative distances zeroed: the same after code moved. */
 	uint8_t fixed[INSTRUCTION_MAX];
 };
 
 struct disassembler;
 
-/* @machine is one of EM_* in elf.h. 0, -EOPNOTSUPP for a machine not known, or -ENOMEM. */
+/* @machine is one of EM_* in elf.h. 0, -EOPNOTSUPP for an unknown machine, or -ENOMEM. */
 int disassembler_new(struct disassembler **ret, uint16_t machine);
 struct disassembler *disassembler_free(struct disassembler *disassembler);
 DEFINE_CLEANUP(struct disassembler *, disassembler_free);
 
 /*
- * From now on numbers of 32 bits and more in [low, high) are taken for addresses, and left out of
- * instruction.fixed: those of a program that is linked to run at a fixed place (x86). None are at
- * first.
+ * From now on numbers of 32 bits and more in [low, high) count as addresses and are zeroed in
+ * instruction.fixed. Set it for a program that is linked to run at a fixed address (x86). Default:
+ * no numbers.
  */
 void disassembler_set_absolute(struct disassembler *disassembler, uint64_t low, uint64_t high);
 
-/* The instruction at the start of the @n bytes of code, which lie at @address; false where there
- * are none. */
+/* Decodes the instruction at the start of @n bytes of code, which lie at @address. False if @n is
+ * 0. */
 bool disassembler_decode(struct disassembler *disassembler, const uint8_t *code, size_t n,
 			 uint64_t address, struct instruction *ret);

@@ -96,7 +96,7 @@ bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *re
 	return true;
 }
 
-/* Programs linked below that run anywhere. */
+/* Programs linked below this address are position-independent. */
 #define LOWEST_FIXED 0x10000
 
 void elf_file_fixed_range(const struct elf_file *file, uint64_t *ret_low, uint64_t *ret_high)

@@ -2,11 +2,12 @@
 /*
  * ELF by libelf.
  *
- * Files are read, not mapped: the owner of a mapped file can end its reader with SIGBUS by making
- * it shorter. Only the sections asked for are read. What a header may claim is limited before
- * libelf allocates by it: a sparse file of terabytes costs its maker nothing.
+ * Files are read, not mapped: the owner of a mapped file can kill its reader with SIGBUS by
+ * truncating it. Only requested sections are read. The sizes in headers are limited before libelf
+ * allocates by them, because a sparse file of terabytes costs nothing.
  *
- * Relocatable objects (and so kernel modules' files) are refused: their sections have no addresses.
+ * Relocatable objects, and so the files of kernel modules, are refused: their sections have no
+ * addresses.
  */
 #include "common/symbol/elf-image.h"
 
@@ -25,7 +26,7 @@
 #define MAX_IMAGE_BYTES   (1UL << 30)   /* of all sections read */
 #define MAX_PACKED_BYTES  (256UL << 20) /* once unpacked */
 
-/* More than 0xff00 sections, which need the extended numbering, have only relocatable objects. */
+/* Only relocatable objects have more than 0xff00 sections, which need extended numbering. */
 static bool header_is_sane(const GElf_Ehdr *header)
 {
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
@@ -33,7 +34,7 @@ static bool header_is_sane(const GElf_Ehdr *header)
 	return (header->e_shnum || !header->e_shoff) && header->e_phnum != PN_XNUM;
 }
 
-/* libelf believes the number of sections, so it is looked at before libelf sees the file. */
+/* libelf trusts the number of sections, so it is checked before libelf sees the file. */
 static int check_header(const void *bytes, size_t n)
 {
 	GElf_Ehdr header = { 0 };
@@ -118,7 +119,7 @@ static int read_sections(struct elf_image *image)
 	return 0;
 }
 
-/* Notes are found by segment, for files without section headers, and then by section. */
+/* Searches the notes by segment, for files without section headers, then by section. */
 static void read_build_id(struct elf_image *image)
 {
 	size_t n;
@@ -225,7 +226,7 @@ size_t elf_image_find_type(const struct elf_image *image, uint32_t type)
 	return 0;
 }
 
-/* Many sections may share the same bytes, so their sum is limited as well. */
+/* Many sections may share the same bytes, so their sum is limited too. */
 static bool may_read(struct elf_image *image, size_t section)
 {
 	const struct elf_section *s = &image->sections[section];
@@ -258,7 +259,7 @@ const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *
 	return data->d_buf;
 }
 
-/* String tables are the largest part, so they are not read by libelf and copied then. */
+/* String tables are the largest part, so they are read directly, not copied from libelf. */
 static int copy_section(struct elf_image *image, size_t section, char *to)
 {
 	const struct elf_section *s = &image->sections[section];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An ELF file's parts as plain data: segments, sections, symbols, relocations.
+ * The parts of an ELF file as plain data: segments, sections, symbols, relocations.
  *
- * Everything comes from files anybody can write. Sizes and offsets are checked here; that values
- * make sense together is the caller's to doubt. Addresses are the file's own.
+ * Anybody can write these files. This module checks sizes and offsets; callers check whether values
+ * are consistent with each other. Addresses are those of the file.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct elf_section {
 	uint32_t type;    /* SHT_* */
 	uint32_t link;    /* an index of the table */
 	uint64_t offset, address, size, entry_size;
-	bool executable; /* loaded, and code */
+	bool executable; /* loaded code */
 };
 
 struct elf_symbol {
@@ -34,13 +34,13 @@ struct elf_symbol {
 	uint64_t name; /* an offset into the table's strings */
 	uint8_t type;  /* STT_* */
 	uint8_t bind;  /* STB_* */
-	bool defined;  /* in a section */
+	bool defined;  /* has a section */
 };
 
 struct elf_reloc {
 	uint64_t address;
 	uint64_t addend;
-	uint64_t symbol; /* an index of the symbol table that the section links to; 0 for none */
+	uint64_t symbol; /* an index of the symbol table that the section links to; 0: none */
 	uint32_t type;   /* R_* */
 };
 
@@ -48,42 +48,42 @@ struct elf_image {
 	uint16_t machine; /* EM_* */
 	struct build_id build_id;
 	struct elf_load *loads;
-	struct elf_section *sections; /* [0] is the empty one, as in the file */
+	struct elf_section *sections; /* [0] is empty, as in the file */
 	size_t n_loads, n_sections;
 
 	void *elf;
-	uint8_t *memory; /* what it is read from, else NULL and */
+	uint8_t *memory; /* the source, or NULL if it is @fd */
 	size_t n_memory;
 	int fd;
-	uint64_t n_read; /* bytes of sections */
+	uint64_t n_read; /* bytes of sections read so far */
 };
 
 /*
- * Opens an executable or a shared library. Takes @fd in any case. 0, -ENOEXEC if it is no such file
- * or damaged, -ENOMEM, or what reading it gave.
+ * Opens an executable or a shared library. Takes @fd in any case. 0; -ENOEXEC if it is no such file
+ * or damaged; -ENOMEM; or the error of reading it.
  */
 int elf_image_open(struct elf_image **ret, int fd);
-/* The same of @n bytes in memory, which are copied. */
+/* The same for @n bytes in memory, which are copied. */
 int elf_image_open_memory(struct elf_image **ret, const void *bytes, size_t n);
-/* The image packed into @image's .gnu_debugdata; -ENOENT if there is none. */
+/* Opens the image packed into @image's .gnu_debugdata; -ENOENT if there is none. */
 int elf_image_open_packed(struct elf_image **ret, struct elf_image *image);
 struct elf_image *elf_image_free(struct elf_image *image);
 DEFINE_CLEANUP(struct elf_image *, elf_image_free);
 
-/* The section of that name or that type, else 0. */
+/* The index of the first section of a name or a type; 0 if there is none. */
 size_t elf_image_find_section(const struct elf_image *image, const char *name);
 size_t elf_image_find_type(const struct elf_image *image, uint32_t type);
 
-/* The bytes of a section, borrowed from the image; NULL where it has none in the file. */
+/* The bytes of a section, borrowed from the image; NULL if it has none in the file. */
 const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *ret_n);
 
 /*
- * A copy of a string table, ended by a zero byte whatever it holds, for the caller to free.
- * 0, -ENOENT where the section is none, or -ENOMEM.
+ * A copy of a string table, always terminated by a zero byte, for the caller to free. 0; -ENOENT if
+ * the section is no string table; or -ENOMEM.
  */
 int elf_image_copy_strings(struct elf_image *image, size_t section, char **ret, size_t *ret_n);
 
-/* Handlers return 0, or a negative errno that ends the loop and is its result. */
+/* A handler returns 0, or a negative errno, which ends the loop and becomes its result. */
 typedef int (*elf_symbol_handler)(const struct elf_symbol *symbol, void *userdata);
 int elf_image_for_each_symbol(struct elf_image *image, size_t section, elf_symbol_handler handler,
 			      void *userdata);
@@ -92,5 +92,5 @@ typedef int (*elf_reloc_handler)(const struct elf_reloc *reloc, void *userdata);
 int elf_image_for_each_reloc(struct elf_image *image, size_t section, elf_reloc_handler handler,
 			     void *userdata);
 
-/* The name of a separate debug file and its checksum; false where the image names none. */
+/* The name and the checksum of the separate debug file; false if the image names none. */
 bool elf_image_debuglink(struct elf_image *image, const char **ret_name, uint32_t *ret_crc);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stub jumps through a slot; the relocation that fills the slot knows the symbol. One that only
- * pushes an index means that entry of .rela.plt. Where the slot is for an indirect function
- * (in static programs all are), the relocation knows the resolver, and the function has its name.
+ * A stub jumps through a slot; the relocation that fills the slot has the symbol. A stub that
+ * pushes an index refers to that relocation of .rela.plt. The slot of an indirect function (in
+ * static programs all are) has a relocation with the address of the resolver, which has the
+ * function's name.
  */
 #include "common/symbol/elf-stubs.h"
 
@@ -48,7 +49,7 @@ static int on_dynamic_symbol(const struct elf_symbol *symbol, void *userdata)
 	return 0;
 }
 
-/* Names are borrowed by the symbols, so these strings are kept with them. */
+/* The symbols borrow the names, so the symbol table takes these strings. */
 static int read_dynamic_symbols(struct stubs *s)
 {
 	struct elf_image *image = s->file->image;
@@ -137,7 +138,7 @@ static const struct slot *find_slot(const struct stubs *s, const struct elf_stub
 	return s->n_slots ? bsearch(&key, s->slots, s->n_slots, sizeof(key), compare_slots) : NULL;
 }
 
-/* Where the resolver has no name, its address stands for one, as objdump has it. */
+/* Where the resolver has no name, its address is the name, as in objdump. */
 static int name_by_resolver(struct stubs *s, uint64_t address, const char **ret)
 {
 	uint64_t offset;
@@ -159,7 +160,7 @@ static int name_by_resolver(struct stubs *s, uint64_t address, const char **ret)
 	return r;
 }
 
-/* 0 and *@ret, which stays NULL where nothing is known; or -ENOMEM. */
+/* 0 and *@ret, which stays NULL without a name; or -ENOMEM. */
 static int name_slot(struct stubs *s, const struct slot *slot, const char **ret)
 {
 	if (!slot->symbol)

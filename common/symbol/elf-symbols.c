@@ -88,7 +88,7 @@ static const struct region *find_region(const struct reader *reader, uint64_t ad
 	return &reader->regions[low];
 }
 
-/* $x, $d and the like mark code and data for disassemblers; they name nothing. */
+/* $x, $d and the like mark code and data for disassemblers; they are no functions. */
 static bool is_mapping_symbol(const char *name)
 {
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where objects are sought: at their path (below symfs if that is set), then by their build-id in
- * debug_dir, perf's cache and /usr/lib/debug. Of an object with the build-id abcd perf's cache
- * keeps .build-id/ab/cd/elf and cd/debug, older ones .build-id/ab/cd, debuggers
+ * An object is searched for at its path (below symfs if that is set), then by its build-id in
+ * debug_dir, perf's cache and /usr/lib/debug. For the build-id abcd, perf's cache has
+ * .build-id/ab/cd/elf and .build-id/ab/cd/debug, in older versions .build-id/ab/cd; debuggers use
  * .build-id/ab/cd.debug.
  *
- * An object without a build-id is whatever file is at its path, unless the inode is known to be
- * another: it has been replaced. Of the inode the low half is compared, and the device is not:
- * overlayfs marks the upper half, and it and btrfs report other devices for files than for
- * mappings. Below symfs nothing of that is compared: those are copies.
+ * For an object without a build-id the file at its path is used, unless its inode differs: then the
+ * file was replaced. Only the low half of the inode is compared, because overlayfs changes the
+ * upper half. The device is not compared, because overlayfs and btrfs report different devices for
+ * files and for mappings. Files below symfs are copies, so neither is compared.
  *
- * Only regular files are opened, and without waiting: a path may be a pipe by now.
+ * Only regular files are opened, without blocking: the path may be a pipe by now.
  */
 #include "common/symbol/finder.h"
 
@@ -40,7 +40,7 @@ static int open_regular(const char *path, struct stat *ret_stat)
 	return opened;
 }
 
-/* -ESTALE and @why where it is another file than the object's. */
+/* -ESTALE and @why if @file is not the file of @object. */
 static int check_identity(const struct profile_object *object, const struct elf_file *file,
 			  const struct stat *st, const char *path, struct fault *why)
 {
@@ -49,16 +49,16 @@ static int check_identity(const struct profile_object *object, const struct elf_
 	if (object->n_build_id) {
 		if (build_id_equal(&file->build_id, object->build_id, object->n_build_id))
 			return 0;
-		return fault_set(why, -ESTALE, "build-id of %s is %s, the recording's is %s", path,
+		return fault_set(why, -ESTALE, "%s has build-id %s, the profile has %s", path,
 				 build_id_format(theirs, file->build_id.bytes, file->build_id.n),
 				 build_id_format(mine, object->build_id, object->n_build_id));
 	}
 	if (st && object->inode && (uint32_t)st->st_ino != (uint32_t)object->inode)
-		return fault_set(why, -ESTALE, "%s is another file now", path);
+		return fault_set(why, -ESTALE, "%s was replaced", path);
 	return 0;
 }
 
-/* Takes @fd; @st is NULL where the file is a copy, whose inode says nothing. */
+/* Takes @fd. @st is NULL for a copy, whose inode does not count. */
 static int try_fd(int fd, const struct stat *st, const struct profile_object *object,
 		  const char *path, struct elf_file **ret, struct fault *why)
 {
@@ -68,7 +68,7 @@ static int try_fd(int fd, const struct stat *st, const struct profile_object *ob
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		return fault_set(why, r, "%s is no ELF program or library", path);
+		return fault_set(why, r, "%s is not an ELF program or library", path);
 	r = check_identity(object, file, st, path, why);
 	if (!r)
 		*ret = TAKE_PTR(file);
@@ -85,13 +85,13 @@ static int try_path(const char *path, bool plain, const struct profile_object *o
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return fault_set(why, -ENOENT, "not found");
 	if (fd == -ENOEXEC)
-		return fault_set(why, fd, "%s is no regular file", path);
+		return fault_set(why, fd, "%s is not a regular file", path);
 	if (fd < 0)
 		return fault_set(why, fd, "%s: %s", path, strerror(-fd));
 	return try_fd(fd, plain ? &st : NULL, object, path, ret, why);
 }
 
-/* The path without the kernel's mark of a file that has no name any more. */
+/* The path without the mark that the kernel appends to deleted files. */
 static char *path_on_disk(const char *symfs, const char *path, bool *ret_deleted)
 {
 	size_t n = strlen(path), mark = strlen(DELETED);
@@ -105,7 +105,7 @@ static char *path_on_disk(const char *symfs, const char *path, bool *ret_deleted
 	return joined;
 }
 
-/* Takes @fd. Its inode counts, as that of a plain path does. */
+/* Takes @fd. Its inode is compared, as for a plain path. */
 static int try_opened(int fd, const struct profile_object *object, struct elf_file **ret,
 		      struct fault *why)
 {
@@ -118,7 +118,7 @@ static int try_opened(int fd, const struct profile_object *object, struct elf_fi
 	return try_fd(fd, &st, object, object->path, ret, why);
 }
 
-/* What the owner of the settings opens, until one is the right file. */
+/* Tries the files that settings->open offers, until one is the right file. */
 static int try_opener(const struct symbolizer_settings *settings,
 		      const struct profile_object *object, struct elf_file **ret, char **ret_path,
 		      struct fault *why)
@@ -149,21 +149,21 @@ static int try_own_path(const struct symbolizer_settings *settings,
 	int r;
 
 	if (object->path[0] != '/')
-		return fault_set(why, -ENOENT, "not found: it is no file");
+		return fault_set(why, -ENOENT, "not a file");
 	path = path_on_disk(settings->symfs, object->path, &deleted);
 	if (!path)
 		return -ENOMEM;
 	if (deleted && !object->n_build_id)
-		return fault_set(why, -ENOENT, "it was deleted");
+		return fault_set(why, -ENOENT, "deleted");
 	r = try_path(path, !settings->symfs, object, ret, why);
 	if (r == -ENOENT)
-		return fault_set(why, r, deleted ? "it was deleted" : "not found: %s", path);
+		return fault_set(why, r, deleted ? "deleted" : "not found: %s", path);
 	if (!r)
 		*ret_path = TAKE_PTR(path);
 	return r;
 }
 
-/* A folder with .build-id in it: two parts of its path. Not there where the first is NULL. */
+/* A folder with .build-id in it: two parts of its path. No folder if the first is NULL. */
 struct folder {
 	const char *path, *below;
 };
@@ -191,7 +191,7 @@ static int join_build_id(char **ret, const struct folder *folder, const uint8_t 
 	return -ENOMEM;
 }
 
-/* A debug file has the symbols, but not always the program headers that offsets are turned by. */
+/* Debug files are refused: they may lack the program headers that convert offsets. */
 static int try_build_id(const struct folder *folder, const char *suffix,
 			const struct profile_object *object, struct elf_file **ret, char **ret_path)
 {

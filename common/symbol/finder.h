@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which file on this disk is the object of a profile, and which its separate debug file.
+ * Finds the file of a profile's object on this machine, and its separate debug file.
  *
- * A build-id decides. Without one the path has to do, and its inode where it is known.
+ * A file must have the object's build-id. An object without a build-id is identified by its path,
+ * and by its inode if that is known.
  */
 #pragma once
 
@@ -12,13 +13,13 @@
 #include "common/util/fault.h"
 
 /*
- * Opens the file of @object. 0; -ENOMEM; or another negative errno and @why in words: not found,
- * another build-id, no ELF file. @ret_path (or NULL) is the path it was found at, to be freed.
+ * Opens the file of @object. 0; -ENOMEM; or another negative errno and the reason in @why.
+ * *@ret_path (unless NULL) is the path of the file, for the caller to free.
  */
 int finder_open_object(const struct symbolizer_settings *settings,
 		       const struct profile_object *object, struct elf_file **ret, char **ret_path,
 		       struct fault *why);
 
-/* The separate debug file of @file, itself at @path: a descriptor to be closed, or -1. */
+/* Opens the separate debug file of @file, which is at @path: a descriptor for the caller, or -1. */
 int finder_open_debug(const struct symbolizer_settings *settings, const struct elf_file *file,
 		      const char *path);

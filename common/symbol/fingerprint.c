@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * FNV-1a in its 64-bit form (Fowler, Noll, Vo) over the bytes of each instruction that do not say
- * how far away something is. Code whose fingerprint is the same so has its instructions at the same
- * offsets.
+ * FNV-1a with 64 bits (Fowler, Noll, Vo) over the bytes of each instruction, without relative
+ * distances. So code with the same fingerprint has its instructions at the same offsets.
  */
 #include "common/symbol/fingerprint.h"
 
@@ -48,7 +47,7 @@ size_t fingerprint_add(struct fingerprint *fingerprint, const uint8_t *code, siz
 	struct instruction instruction;
 	size_t at = 0;
 
-	/* what does not fit in might be cut off */
+	/* the last instruction may be incomplete */
 	while (n - at >= (is_last ? 1 : INSTRUCTION_MAX) &&
 	       disassembler_decode(fingerprint->disassembler, code + at, n - at,
 				   fingerprint->address + fingerprint->n_done, &instruction)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A fingerprint: a hash of machine code that stays the same where the code was only moved, or what
- * it calls and refers to was, and is another one where it does something else.
+ * A fingerprint: a hash of machine code. It stays the same if the code, or its call targets and
+ * data, only moved; it changes if the code does something else.
  */
 #pragma once
 
@@ -10,26 +10,25 @@
 
 #include "common/symbol/disassembler.h"
 
-/* A fingerprint of code that is at hand piece by piece. */
+/* A fingerprint of code that is read piece by piece. */
 struct fingerprint {
 	struct disassembler *disassembler;
 	uint64_t address, size, n_done, hash;
 };
 
-/* Of @size bytes of code at @address, that go together: a function, or a block. @disassembler is
- * borrowed. */
+/* Starts a fingerprint of a function or block: @size bytes at @address. Borrows @disassembler. */
 void fingerprint_start(struct fingerprint *ret, struct disassembler *disassembler, uint64_t size,
 		       uint64_t address);
 
 /*
- * The next @n bytes. How many of them are done with: the rest, fewer than INSTRUCTION_MAX, is to be
- * given again with what follows, unless nothing does.
+ * Adds the next @n bytes and returns how many were consumed. The caller passes the rest, fewer than
+ * INSTRUCTION_MAX bytes, again together with the bytes that follow, if any.
  */
 size_t fingerprint_add(struct fingerprint *fingerprint, const uint8_t *code, size_t n);
 
-/* Where a branch leads counts if that is within the code, and then by its distance. Never 0. */
+/* The fingerprint, never 0. A branch target counts, by its offset, if it is within the code. */
 uint64_t fingerprint_end(const struct fingerprint *fingerprint);
 
-/* Of code that is at hand as a whole. */
+/* The fingerprint of code that is in memory as a whole. */
 uint64_t fingerprint_code(struct disassembler *disassembler, const uint8_t *code, size_t n,
 			  uint64_t address);

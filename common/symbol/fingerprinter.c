@@ -9,7 +9,7 @@
 #include "common/symbol/fingerprint.h"
 
 #define PIECE_BYTES (64u << 10)
-#define MAX_BYTES   (1u << 20) /* of longer code the rest counts by its size only */
+#define MAX_BYTES   (1u << 20) /* of a function; the rest counts by its size only */
 
 void fingerprinter_init(struct fingerprinter *fingerprinter, struct object_cache *cache,
 			size_t max_bytes)
@@ -26,7 +26,7 @@ void fingerprinter_done(struct fingerprinter *fingerprinter)
 	free(fingerprinter->buffer);
 }
 
-/* 1; 0 for a machine that is not known; -ENOMEM. */
+/* 1; 0 for an unknown machine; -ENOMEM. */
 static int prepare(struct fingerprinter *f, uint16_t machine)
 {
 	int r;
@@ -43,7 +43,7 @@ static int prepare(struct fingerprinter *f, uint16_t machine)
 	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }
 
-/* 0 where its code cannot be read wholly. */
+/* 0 if not all of its code can be read. */
 static uint64_t fingerprint_of(struct fingerprinter *f, const struct cached_object *cached,
 			       const struct symbol_cache_range *function)
 {
@@ -62,35 +62,35 @@ static uint64_t fingerprint_of(struct fingerprinter *f, const struct cached_obje
 	return fingerprint_end(&fingerprint);
 }
 
-static bool is_missing(const struct symbol_cache_range *stretch)
+static bool is_missing(const struct symbol_cache_range *range)
 {
-	return stretch->marked && stretch->name && !stretch->fingerprinted;
+	return range->marked && range->name && !range->fingerprinted;
 }
 
-static bool is_any_missing(const struct symbol_cache *known)
+static bool is_any_missing(const struct symbol_cache *cache)
 {
-	for (size_t i = 0; i < known->n; i++)
-		if (is_missing(&known->stretches[i]))
+	for (size_t i = 0; i < cache->n; i++)
+		if (is_missing(&cache->ranges[i]))
 			return true;
 	return false;
 }
 
 static void take_missing(struct fingerprinter *f, struct cached_object *cached, bool readable)
 {
-	for (size_t i = 0; i < cached->known.n && f->n_left > 0; i++) {
-		struct symbol_cache_range *stretch = &cached->known.stretches[i];
+	for (size_t i = 0; i < cached->symbol_cache.n && f->n_left > 0; i++) {
+		struct symbol_cache_range *range = &cached->symbol_cache.ranges[i];
 
-		if (!is_missing(stretch))
+		if (!is_missing(range))
 			continue;
-		stretch->fingerprinted = true;
+		range->fingerprinted = true;
 		if (!readable)
 			continue;
-		stretch->fingerprint = fingerprint_of(f, cached, stretch);
-		f->n_left -= MIN(f->n_left, stretch->size);
+		range->fingerprint = fingerprint_of(f, cached, range);
+		f->n_left -= MIN(f->n_left, range->size);
 	}
 }
 
-/* Its headers say where its code is; they went with its symbols, if those had to make room. */
+/* Reads the program headers again if they were dropped with the symbols. */
 static int seek_headers(struct fingerprinter *f, const struct profile_object *object,
 			struct cached_object *cached)
 {
@@ -106,7 +106,7 @@ int fingerprinter_take(struct fingerprinter *f, const struct profile_object *obj
 	uint64_t low, high;
 	int r;
 
-	if (f->n_left == 0 || !is_any_missing(&cached->known))
+	if (f->n_left == 0 || !is_any_missing(&cached->symbol_cache))
 		return 0;
 	r = seek_headers(f, object, cached);
 	if (r >= 0)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lines are `ADDRESS TYPE NAME` or `ADDRESS TYPE NAME\t[MODULE]`; there are no sizes, so a function
- * ends where the next symbol, of whatever type, of the kernel or of that module begins.
+ * Lines are `ADDRESS TYPE NAME` or `ADDRESS TYPE NAME\t[MODULE]`. They have no sizes, so a function
+ * ends at the next symbol, of any type, of the kernel or of the same module.
  *
- * The kernel's reference is _text, or _stext if the object's base is the address of that. Where a
- * module was loaded the file does not say: it is taken to be the page of its lowest function.
+ * Offset 0 of the kernel is _text, or _stext if that is the base of the object. The file has no
+ * load addresses of modules: the page of the lowest function is taken.
  *
- * /proc/kallsyms speaks of the running kernel alone. Whether an object is of that one its build-id
- * tells (/sys/kernel/notes, and /sys/module/NAME/notes for modules). Of a kernel without one its
- * address must do, which is another one at each boot: the limit is kernels that are not randomized,
- * which are all at the same. A module without one gets symbols only from a file that the user
- * names.
+ * /proc/kallsyms is about the running kernel only. The build-id says whether an object belongs to
+ * it
+ * (/sys/kernel/notes, /sys/module/NAME/notes). A kernel without a build-id is identified by its
+ * address, which changes at each boot; the limit is kernels that are not randomized, which all have
+ * the same address. A module without a build-id gets symbols only from a file that the user names.
  */
 #include "common/symbol/kallsyms.h"
 
@@ -27,23 +27,23 @@
 #define PROC_KALLSYMS "/proc/kallsyms"
 #define MAX_BYTES     (256UL << 20)
 #define PAGE          4096UL
-#define HINT          "; --kallsyms FILE takes a copy of the other's " PROC_KALLSYMS
+#define HINT          "; pass a copy of that kernel's " PROC_KALLSYMS " with --kallsyms FILE"
 
-struct branch_record {
+struct kernel_symbol {
 	uint64_t address;
 	const char *name;
-	const char *module; /* with its brackets; NULL of the kernel itself */
+	const char *module; /* with its brackets; NULL: the kernel itself */
 	char type;
 };
 
 struct kallsyms {
-	char *path; /* NULL for that of the running kernel */
-	int fd;     /* or the negative errno of opening it */
+	char *path; /* NULL: /proc/kallsyms */
+	int fd;     /* or the negative errno of open() */
 	struct build_id running;
 
-	char *text; /* what rows borrow from; NULL until it is read */
-	struct branch_record *rows;
-	size_t n_rows, cap_rows;
+	char *text; /* what symbols borrow from; NULL until it is read */
+	struct kernel_symbol *symbols;
+	size_t n_symbols, cap_symbols;
 };
 
 int kallsyms_new(struct kallsyms **ret, const char *path)
@@ -69,11 +69,11 @@ int kallsyms_new(struct kallsyms **ret, const char *path)
 
 void kallsyms_forget(struct kallsyms *k)
 {
-	free(k->rows);
+	free(k->symbols);
 	free(k->text);
-	k->rows = NULL;
+	k->symbols = NULL;
 	k->text = NULL;
-	k->n_rows = k->cap_rows = 0;
+	k->n_symbols = k->cap_symbols = 0;
 }
 
 struct kallsyms *kallsyms_free(struct kallsyms *k)
@@ -88,7 +88,7 @@ struct kallsyms *kallsyms_free(struct kallsyms *k)
 	return NULL;
 }
 
-/* The whole of a file that does not know its size, ended by a zero byte. */
+/* Reads a whole file of unknown size and appends a zero byte. */
 static int read_text(int fd, char **ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -112,24 +112,24 @@ static int read_text(int fd, char **ret)
 	return 0;
 }
 
-/* Cuts one line into its parts; false where it has another shape. */
-static bool parse_line(char *line, struct branch_record *ret)
+/* Splits one line into its parts; false if it has another form. */
+static bool parse_line(char *line, struct kernel_symbol *ret)
 {
-	struct branch_record row = { .name = NULL };
+	struct kernel_symbol symbol = { .name = NULL };
 	char *end, *module;
 
-	row.address = strtoull(line, &end, 16);
+	symbol.address = strtoull(line, &end, 16);
 	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ' || !end[3])
 		return false;
-	row.type = end[1];
-	row.name = end + 3;
+	symbol.type = end[1];
+	symbol.name = end + 3;
 	module = end + 3 + strcspn(end + 3, " \t");
 	if (*module) {
 		*module++ = 0;
 		module += strspn(module, " \t");
-		row.module = *module == '[' ? module : NULL;
+		symbol.module = *module == '[' ? module : NULL;
 	}
-	*ret = row;
+	*ret = symbol;
 	return true;
 }
 
@@ -138,44 +138,45 @@ static int parse_text(struct kallsyms *k)
 	char *rest = k->text, *line;
 
 	while ((line = strsep(&rest, "\n"))) {
-		struct branch_record row;
+		struct kernel_symbol symbol;
 		int r;
 
-		if (!parse_line(line, &row))
+		if (!parse_line(line, &symbol))
 			continue;
-		r = ARRAY_RESERVE(&k->rows, &k->cap_rows, k->n_rows + 1);
+		r = ARRAY_RESERVE(&k->symbols, &k->cap_symbols, k->n_symbols + 1);
 		if (r < 0)
 			return r;
-		k->rows[k->n_rows++] = row;
+		k->symbols[k->n_symbols++] = symbol;
 	}
 	return 0;
 }
 
-static int compare_rows(const void *pa, const void *pb)
+static int compare_symbols(const void *pa, const void *pb)
 {
-	const struct branch_record *a = pa, *b = pb;
+	const struct kernel_symbol *a = pa, *b = pb;
 
 	return COMPARE(a->address, b->address);
 }
 
-static bool is_code(const struct branch_record *row)
+static bool is_code(const struct kernel_symbol *symbol)
 {
-	return row->type == 't' || row->type == 'T' || row->type == 'w' || row->type == 'W';
+	return symbol->type == 't' || symbol->type == 'T' || symbol->type == 'w' ||
+	       symbol->type == 'W';
 }
 
-static int check_rows(const struct kallsyms *k, struct fault *why)
+static int check_symbols(const struct kallsyms *k, struct fault *why)
 {
 	size_t n_code = 0;
 
-	for (size_t i = 0; i < k->n_rows; i++) {
-		n_code += is_code(&k->rows[i]);
-		if (is_code(&k->rows[i]) && k->rows[i].address)
+	for (size_t i = 0; i < k->n_symbols; i++) {
+		n_code += is_code(&k->symbols[i]);
+		if (is_code(&k->symbols[i]) && k->symbols[i].address)
 			return 0;
 	}
 	if (!n_code)
 		return fault_set(why, -ENODATA, "%s has no functions", k->path ?: PROC_KALLSYMS);
 	return fault_set(why, -EPERM,
-			 "kernel symbols are hidden: all addresses in %s are zero, see "
+			 "kernel symbols are hidden: all addresses in %s are zero; see "
 			 "/proc/sys/kernel/kptr_restrict",
 			 k->path ?: PROC_KALLSYMS);
 }
@@ -194,12 +195,12 @@ static int load(struct kallsyms *k, struct fault *why)
 		return r;
 	if (r < 0)
 		return fault_set(why, r, "%s: %s", k->path ?: PROC_KALLSYMS, strerror(-r));
-	if (k->n_rows)
-		qsort(k->rows, k->n_rows, sizeof(*k->rows), compare_rows);
-	return check_rows(k, why);
+	if (k->n_symbols)
+		qsort(k->symbols, k->n_symbols, sizeof(*k->symbols), compare_symbols);
+	return check_symbols(k, why);
 }
 
-/* /proc/kallsyms is for what runs here and now. */
+/* /proc/kallsyms serves objects of the running kernel only. */
 static int check_kernel(const struct kallsyms *k, const struct profile_object *object,
 			struct fault *why)
 {
@@ -209,11 +210,11 @@ static int check_kernel(const struct kallsyms *k, const struct profile_object *o
 	if (k->path)
 		return 0;
 	if (!object->n_build_id && object->kind == OBJECT_KERNEL && object->base)
-		return 0; /* check_address() will tell */
+		return 0; /* check_address() compares the address */
 	if (!object->n_build_id)
-		return fault_set(why, -ENOENT,
-				 "its build-id is not known, so it cannot be told whether it is of "
-				 "the kernel that runs here" HINT);
+		return fault_set(
+			why, -ENOENT,
+			"unknown build-id, so it may not belong to the running kernel" HINT);
 	if (object->kind == OBJECT_MODULE) {
 		size_t n = strlen(object->path);
 
@@ -229,7 +230,7 @@ static int check_kernel(const struct kallsyms *k, const struct profile_object *o
 	}
 	if (build_id_equal(&running, object->build_id, object->n_build_id))
 		return 0;
-	return fault_set(why, -ESTALE, "it is not the one that runs here" HINT);
+	return fault_set(why, -ESTALE, "not the running kernel or module" HINT);
 }
 
 static int check_address(const struct kallsyms *k, const struct profile_object *object,
@@ -237,37 +238,36 @@ static int check_address(const struct kallsyms *k, const struct profile_object *
 {
 	if (k->path || object->n_build_id || reference == object->base)
 		return 0;
-	return fault_set(
-		why, -ESTALE,
-		"it has no build-id, and another address than the one that runs here" HINT);
+	return fault_set(why, -ESTALE,
+			 "no build-id, and not the address of the running kernel" HINT);
 }
 
-static bool is_of(const struct branch_record *row, const char *module)
+static bool is_of(const struct kernel_symbol *symbol, const char *module)
 {
-	if (!module || !row->module)
-		return !module && !row->module;
-	return !strcmp(row->module, module);
+	if (!module || !symbol->module)
+		return !module && !symbol->module;
+	return !strcmp(symbol->module, module);
 }
 
-/* What offset 0 of the object is in this file. */
+/* The address in this file of the object's offset 0. */
 static bool find_reference(const struct kallsyms *k, const struct profile_object *object,
 			   const char *module, uint64_t *ret)
 {
-	const struct branch_record *text = NULL, *stext = NULL;
+	const struct kernel_symbol *text = NULL, *stext = NULL;
 
-	for (size_t i = 0; i < k->n_rows; i++) {
-		const struct branch_record *row = &k->rows[i];
+	for (size_t i = 0; i < k->n_symbols; i++) {
+		const struct kernel_symbol *symbol = &k->symbols[i];
 
-		if (!is_of(row, module))
+		if (!is_of(symbol, module))
 			continue;
-		if (module && is_code(row)) {
-			*ret = row->address & ~(PAGE - 1);
+		if (module && is_code(symbol)) {
+			*ret = symbol->address & ~(PAGE - 1);
 			return true;
 		}
-		if (!strcmp(row->name, "_text"))
-			text = row;
-		if (!strcmp(row->name, "_stext"))
-			stext = row;
+		if (!strcmp(symbol->name, "_text"))
+			text = symbol;
+		if (!strcmp(symbol->name, "_stext"))
+			stext = symbol;
 	}
 	if (module || (!text && !stext))
 		return false;
@@ -277,7 +277,7 @@ static bool find_reference(const struct kallsyms *k, const struct profile_object
 	return true;
 }
 
-/* The copies of names and the table being made from @k's rows. */
+/* The copies of names and the table being made from @k's symbols. */
 struct maker {
 	struct symbol_table *table;
 	const char *module;
@@ -286,41 +286,42 @@ struct maker {
 	size_t n_names;
 };
 
-static int add_row(struct maker *maker, const struct branch_record *row, uint64_t end)
+static int add_symbol(struct maker *maker, const struct kernel_symbol *symbol, uint64_t end)
 {
-	size_t n = strlen(row->name) + 1;
+	size_t n = strlen(symbol->name) + 1;
 	char *name = maker->names + maker->n_names;
 
-	memcpy(name, row->name, n);
+	memcpy(name, symbol->name, n);
 	maker->n_names += n;
-	return symbol_table_add(maker->table, &(struct symbol_entry){
-						      .start = row->address - maker->reference,
-						      .limit = end - maker->reference ?: UINT64_MAX,
-						      .name = name,
-						      .binding = row->type == 'T' ? SYMBOL_GLOBAL :
-								 row->type == 't' ? SYMBOL_LOCAL :
-										    SYMBOL_WEAK,
-					      });
+	return symbol_table_add(maker->table,
+				&(struct symbol_entry){
+					.start = symbol->address - maker->reference,
+					.limit = end - maker->reference ?: UINT64_MAX,
+					.name = name,
+					.binding = symbol->type == 'T' ? SYMBOL_GLOBAL :
+						   symbol->type == 't' ? SYMBOL_LOCAL :
+									 SYMBOL_WEAK,
+				});
 }
 
 /* From the last to the first, so that the end of each is known. */
-static int add_rows(struct maker *maker, const struct kallsyms *k)
+static int add_symbols(struct maker *maker, const struct kallsyms *k)
 {
 	uint64_t end = 0, start = UINT64_MAX;
 	int r = 0;
 
-	for (size_t i = k->n_rows; i-- > 0 && !r;) {
-		const struct branch_record *row = &k->rows[i];
+	for (size_t i = k->n_symbols; i-- > 0 && !r;) {
+		const struct kernel_symbol *symbol = &k->symbols[i];
 
-		if (!is_of(row, maker->module))
+		if (!is_of(symbol, maker->module))
 			continue;
 		if (start == UINT64_MAX)
-			end = (row->address | (PAGE - 1)) + 1;
-		else if (row->address != start)
+			end = (symbol->address | (PAGE - 1)) + 1;
+		else if (symbol->address != start)
 			end = start;
-		start = row->address;
-		if (is_code(row) && row->address)
-			r = add_row(maker, row, end);
+		start = symbol->address;
+		if (is_code(symbol) && symbol->address)
+			r = add_symbol(maker, symbol, end);
 	}
 	return r;
 }
@@ -333,9 +334,9 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 	size_t n = 1;
 	int r;
 
-	for (size_t i = 0; i < k->n_rows; i++)
-		if (is_of(&k->rows[i], module))
-			n += strlen(k->rows[i].name) + 1;
+	for (size_t i = 0; i < k->n_symbols; i++)
+		if (is_of(&k->symbols[i], module))
+			n += strlen(k->symbols[i].name) + 1;
 	r = symbol_table_new(&table);
 	if (r < 0)
 		return r;
@@ -345,7 +346,7 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 		return -ENOMEM;
 	r = symbol_table_take_names(table, maker.names, n);
 	if (!r)
-		r = add_rows(&maker, k);
+		r = add_symbols(&maker, k);
 	if (!r)
 		r = symbol_table_finalize(table);
 	if (!r)
@@ -359,7 +360,7 @@ int kallsyms_read_object(struct kallsyms *k, const struct profile_object *object
 			 struct symbol_table **ret, struct fault *why)
 {
 	const char *module = object->kind == OBJECT_MODULE ? object->path : NULL;
-	bool fresh = !k->n_rows;
+	bool fresh = !k->n_symbols;
 	uint64_t reference;
 	int r;
 
@@ -374,7 +375,7 @@ int kallsyms_read_object(struct kallsyms *k, const struct profile_object *object
 		if (r < 0)
 			return r;
 		if (fresh || !find_reference(k, object, module, &reference))
-			return fault_set(why, -ENOENT, "%s has no symbols of it",
+			return fault_set(why, -ENOENT, "%s has no symbols for it",
 					 k->path ?: PROC_KALLSYMS);
 	}
 	r = check_address(k, object, reference, why);

@@ -2,14 +2,14 @@
 /*
  * DWARF by libdw.
  *
- * Not every compiler writes .debug_aranges, so the units are indexed by their own ranges when a
- * file is opened, and the functions of a unit when an address in it is first asked for. From the
- * function the way down leads through the inlined calls that hold the address: the innermost has
- * the position of the line table, each one around it that of the call.
+ * Not every compiler writes .debug_aranges. So units are indexed by their own ranges when a file is
+ * opened, and the functions of a unit at the first lookup in it. From the function a search
+ * descends through the inlined calls that contain the address. The innermost call has the position
+ * of the line table, each outer one the position of the call inside it.
  *
- * Limits: a function in no unit with ranges has no lines; DWARF that nests deeper than MAX_DEPTH is
- * not followed, nor is more than MAX_DIES of it, for siblings may point anywhere; split DWARF works
- * as far as libdw finds the .dwo files.
+ * Limits: a function outside of all units with ranges has no lines. At most MAX_DEPTH levels and
+ * MAX_DIES entries of DWARF are followed, because damaged siblings may point anywhere. Split DWARF
+ * works if libdw finds the .dwo files.
  */
 #include "common/symbol/lines.h"
 
@@ -28,9 +28,9 @@
 #include "common/util/strings.h"
 
 #define MAX_DEPTH 128
-#define MAX_DIES  (16U << 20) /* looked at for one unit, or one address */
+#define MAX_DIES  (16U << 20) /* visited for one unit, or one address */
 
-/* A stretch of addresses, and the DIE it is of. */
+/* A range of addresses and its DIE. */
 struct range {
 	uint64_t low, high; /* [low, high) */
 	size_t unit;
@@ -44,7 +44,7 @@ struct ranges {
 
 struct unit {
 	Dwarf_Die die;  /* has the line table */
-	Dwarf_Die tree; /* has the functions: another one where DWARF is split */
+	Dwarf_Die tree; /* has the functions; another DIE in split DWARF */
 	struct ranges functions;
 	bool indexed;
 };
@@ -110,7 +110,7 @@ struct lines *lines_free(struct lines *l)
 	return NULL;
 }
 
-/* Adds the stretches that @die covers. */
+/* Adds the ranges that @die covers. */
 static int add_ranges(struct ranges *ranges, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, low, high;
@@ -148,7 +148,7 @@ static void sort_ranges(struct ranges *ranges)
 		qsort(ranges->rows, ranges->n, sizeof(*ranges->rows), compare_ranges);
 }
 
-/* They do not overlap in files that compilers make; of those that do, a near one is found. */
+/* Ranges from compilers do not overlap. Where they do, a nearby one is found. */
 static struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = 0, n = ranges->n;
@@ -194,7 +194,7 @@ static int read_units(struct lines *l)
 	return 0;
 }
 
-/* All functions at or below @die and its siblings, wherever a language may define them. */
+/* Adds all functions at any level of @first and its siblings. */
 static int add_functions(struct ranges *functions, Dwarf_Die *first, int depth, size_t *n_dies)
 {
 	Dwarf_Die die = *first, child;
@@ -227,7 +227,7 @@ static int index_unit(struct unit *unit)
 	return r;
 }
 
-/* True and *@ret, the child of @die that is, or holds, code at @address. */
+/* True and *@ret: the child of @die that contains @address, a block or an inlined call. */
 static bool find_inner(Dwarf_Die *die, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_Die child;
@@ -248,7 +248,7 @@ static bool find_inner(Dwarf_Die *die, uint64_t address, Dwarf_Die *ret)
 	return false;
 }
 
-/* The function and the inlined calls in it that hold @address, outermost first. */
+/* The function and the inlined calls that contain @address, outermost first. */
 static size_t find_calls(struct unit *unit, uint64_t address, Dwarf_Die calls[static MAX_DEPTH])
 {
 	const struct range *function = find_range(&unit->functions, address);
@@ -267,7 +267,7 @@ static size_t find_calls(struct unit *unit, uint64_t address, Dwarf_Die calls[st
 	return n;
 }
 
-/* *@ret is the pool's copy of the text for people, or NULL where @text is. */
+/* *@ret is the pool's copy of the demangled @text, or NULL if @text is NULL. */
 static int intern_name(struct lines *l, const char *text, const char **ret)
 {
 	_cleanup_free_ char *name = NULL;
@@ -294,8 +294,7 @@ static int name_function(struct lines *l, Dwarf_Die *die, const char **ret)
 	return intern_name(l, name ?: dwarf_diename(die), ret);
 }
 
-/* Compilers name files as they were called with, and besides the folder that they were called in.
- */
+/* Compilers record the path from their command line, and their working directory separately. */
 static int intern_file(struct lines *l, struct unit *unit, const char *file, const char **ret)
 {
 	_cleanup_free_ char *path = NULL;
@@ -312,7 +311,7 @@ static int intern_file(struct lines *l, struct unit *unit, const char *file, con
 	return intern_name(l, path, ret);
 }
 
-/* Where the line table says @address is. */
+/* The position of @address in the line table. */
 static int find_position(struct lines *l, struct unit *unit, uint64_t address,
 			 struct source_frame *ret)
 {
@@ -327,7 +326,7 @@ static int find_position(struct lines *l, struct unit *unit, uint64_t address,
 	return r;
 }
 
-/* Where the inlined call @die was made. */
+/* The position of the inlined call @die. */
 static int find_call_site(struct lines *l, struct unit *unit, Dwarf_Die *die,
 			  struct source_frame *ret)
 {
@@ -346,7 +345,7 @@ static int find_call_site(struct lines *l, struct unit *unit, Dwarf_Die *die,
 	return intern_file(l, unit, dwarf_filesrc(files, file, NULL, NULL), &ret->file);
 }
 
-/* The innermost call is at @position; each one around it where the one within was called. */
+/* The innermost frame is at @position, each outer one at the call of the frame inside it. */
 static int fill_frames(struct lines *l, struct unit *unit, Dwarf_Die *calls, size_t n_calls,
 		       struct source_frame position, struct source_frame *ret, size_t n)
 {

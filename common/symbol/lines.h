@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source lines and inlined calls, out of DWARF.
+ * Source lines and inlined calls, from DWARF.
  *
- * For those who look at a few functions: what is read stays in memory, and files are mapped, so
- * that a file that becomes shorter meanwhile ends the reader. Not for a daemon.
+ * For clients that show a few functions, not for a daemon: all data read stays in memory, and files
+ * are mapped, so a file that is truncated in the meantime kills the reader.
  */
 #pragma once
 
@@ -15,16 +15,16 @@
 
 struct lines;
 
-/* Takes @fd in any case. 0, -ENODATA where it has no debug information, or another errno. */
+/* Takes @fd in any case. 0; -ENODATA without debug information; or another negative errno. */
 int lines_open(struct lines **ret, int fd);
 int lines_open_path(struct lines **ret, const char *path);
 struct lines *lines_free(struct lines *lines);
 DEFINE_CLEANUP(struct lines *, lines_free);
 
 /*
- * As symbolizer_lines(), by address in the terms of the ELF file. @function is what the symbols
- * call the function there, which is more than DWARF knows of some; or NULL. Strings are borrowed
- * from @lines. The number of frames, 0 where nothing is known, or -ENOMEM.
+ * As symbolizer_lines(), for an address of the ELF file. @function is the name from the symbol
+ * table, which DWARF does not have for all functions, or NULL. Strings are borrowed from @lines.
+ * The number of frames, 0 if there are none, or -ENOMEM.
  */
 int lines_find(struct lines *lines, uint64_t address, const char *function,
 	       struct source_frame *ret, size_t n);

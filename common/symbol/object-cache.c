@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash table by build-id; of objects without one by kind, path, device and inode.
+ * A hash table by build-id; for objects without one, by kind, path, device and inode.
  *
- * Source lines and machine code are read separately, when somebody first asks for them.
+ * Source lines and machine code are read separately, on demand.
  */
 #include "common/symbol/object-cache.h"
 
@@ -28,8 +28,8 @@ struct cached {
 	UT_hash_handle hh;
 	char *path;
 	char *why;
-	char *found_at; /* NULL where it has no file */
-	bool may_come;  /* it has no file, but may have one later */
+	char *found_at;  /* the path of its file, or NULL */
+	bool may_appear; /* its file is missing, but may appear later */
 	bool lines_sought, code_sought;
 	uint64_t used;
 	uint8_t key[];
@@ -81,7 +81,7 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 	return 0;
 }
 
-/* A file's belong to it. */
+/* An ELF file owns its symbols. */
 static void drop_symbols(struct cached *c)
 {
 	if (c->object.file)
@@ -97,7 +97,7 @@ static void free_cached(struct cached *c)
 	lines_free(c->object.lines);
 	code_free(c->object.code);
 	drop_symbols(c);
-	symbol_cache_done(&c->object.known);
+	symbol_cache_done(&c->object.symbol_cache);
 	free(c->why);
 	free(c->found_at);
 	free(c->path);
@@ -172,7 +172,7 @@ static int read_file_symbols(struct object_cache *cache, struct cached *c, struc
 	c->object.symbols = c->object.file->symbols;
 	if (symbol_table_count(c->object.symbols))
 		return 0;
-	return fault_set(why, -ENODATA, "%s has no symbols", c->found_at ?: "it");
+	return fault_set(why, -ENODATA, "%s has no symbols", c->found_at ?: "the vDSO");
 }
 
 /* 0; -ENOMEM; or another negative errno and @why. */
@@ -192,12 +192,12 @@ static int read_object(struct object_cache *cache, const struct profile_object *
 		r = vdso_open(o, &c->object.file, why);
 		break;
 	default:
-		return fault_set(why, -ENODATA, "code in anonymous memory has no symbols");
+		return fault_set(why, -ENODATA, "no symbols for code in anonymous memory");
 	}
 	return r < 0 ? r : read_file_symbols(cache, c, why);
 }
 
-/* 0 with symbols, or with the reason why there are none; or -ENOMEM. */
+/* 0 with symbols, or with the reason in @c->why; or -ENOMEM. */
 static int read_symbols(struct object_cache *cache, const struct profile_object *o,
 			struct cached *c)
 {
@@ -210,7 +210,7 @@ static int read_symbols(struct object_cache *cache, const struct profile_object 
 	if (r < 0 && r != -ENOMEM)
 		r = copy_string(&c->why, why.text);
 	c->object.why = c->why;
-	c->may_come = c->why && !c->object.file && o->kind == OBJECT_FILE;
+	c->may_appear = c->why && !c->object.file && o->kind == OBJECT_FILE;
 	return r;
 }
 
@@ -240,7 +240,7 @@ static int add_cached(struct object_cache *cache, const struct profile_object *o
 	return 0;
 }
 
-/* 0 and *@ret, which is NULL where it was not asked for yet; or -ENOMEM. */
+/* 0 and *@ret, which is NULL if it is not in the cache; or -ENOMEM. */
 static int find_cached(struct object_cache *cache, const struct profile_object *o,
 		       struct cached **ret)
 {
@@ -283,7 +283,7 @@ struct cached_object *object_cache_find(struct object_cache *cache, const struct
 	return find_cached(cache, o, &c) < 0 || !c ? NULL : &c->object;
 }
 
-/* The file itself has the lines, or its separate debug file. */
+/* The lines are in the file itself or in its separate debug file. */
 int object_cache_seek_lines(struct object_cache *cache, const struct profile_object *object,
 			    struct cached_object *cached)
 {
@@ -297,7 +297,7 @@ int object_cache_seek_lines(struct object_cache *cache, const struct profile_obj
 	if (c->lines_sought || !cached->file || !c->found_at)
 		return 0;
 	c->lines_sought = true;
-	/* the file is found, and checked, once more: it is not kept open */
+	/* finds and checks the file once more, because it is not kept open */
 	r = finder_open_object(&cache->settings, object, &file, &path, &ignored);
 	if (!r)
 		r = lines_open(&cached->lines, fcntl(file->image->fd, F_DUPFD_CLOEXEC, 0));
@@ -338,7 +338,7 @@ void object_cache_close_code(struct cached_object *cached)
 
 static size_t size_of(const struct cached *c)
 {
-	return sizeof(*c) + symbol_cache_bytes(&c->object.known) +
+	return sizeof(*c) + symbol_cache_bytes(&c->object.symbol_cache) +
 	       (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
 }
 
@@ -361,13 +361,13 @@ static bool has_symbols(const struct cached *c)
 	return c->object.symbols;
 }
 
-/* Those of the kernel are the dearest to read again, and wanted the most often. */
+/* The kernel's symbols cost the most to read again and are needed the most often. */
 static bool has_symbols_of_file(const struct cached *c)
 {
 	return c->object.symbols && c->object.file;
 }
 
-/* Of those that @fits, the one used least lately, or NULL. */
+/* The least recently used object that @fits, or NULL. */
 static struct cached *find_oldest(const struct object_cache *cache,
 				  bool (*fits)(const struct cached *c))
 {
@@ -395,11 +395,11 @@ void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes)
 	}
 }
 
-/* A file that was not to be had may be, of another process that has it mapped. */
+/* Another process that maps a missing file may give access to it. */
 static void seek_missing_again(struct object_cache *cache)
 {
 	for (struct cached *c = cache->objects; c; c = c->hh.next)
-		if (c->may_come)
+		if (c->may_appear)
 			c->object.why = NULL;
 }
 

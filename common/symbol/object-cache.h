@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The objects asked for: of each its file and symbols, or the reason why there are none; and the
- * little of them that was of use so far.
+ * A cache of objects: the file and the symbols of each, or the reason why there are none, and the
+ * symbol cache, which has the symbols used so far.
  *
- * Each is sought once; one whose file was not to be had, once more after each
- * object_cache_shrink(). What has not been used for longest goes when there is too much, symbols
- * before what is known, but only when the owner says so, for names are borrowed from here.
+ * A file is searched for once. A missing file is searched for again after each
+ * object_cache_shrink(). When there is too much data, the least recently used goes first, symbols
+ * before symbol caches. It goes only when the owner says so, because names are borrowed from here.
  */
 #pragma once
 
@@ -20,12 +20,12 @@
 
 struct cached_object {
 	const char *path;
-	const char *why;              /* in words; NULL where there are symbols, or may be */
-	struct elf_file *file;        /* NULL of kernel and modules, and where it was not found */
-	struct symbol_table *symbols; /* NULL where there are none, or they were dropped */
-	struct symbol_cache known;
-	struct lines *lines; /* NULL before object_cache_seek_lines(), and without any */
-	struct code *code;   /* NULL before object_cache_seek_code(), and without any */
+	const char *why;              /* why it has no symbols; NULL if it has, or may have */
+	struct elf_file *file;        /* NULL for the kernel and modules, or if not found */
+	struct symbol_table *symbols; /* NULL if there are none, or they were dropped */
+	struct symbol_cache symbol_cache;
+	struct lines *lines; /* NULL before object_cache_seek_lines(), or if there are none */
+	struct code *code;   /* NULL before object_cache_seek_code(), or if there is none */
 };
 
 struct object_cache;
@@ -34,37 +34,37 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 struct object_cache *object_cache_free(struct object_cache *cache);
 DEFINE_CLEANUP(struct object_cache *, object_cache_free);
 
-/* Borrowed until object_cache_shrink(). 0, whether or not it has symbols; or -ENOMEM. */
+/* *@ret is borrowed until object_cache_shrink(). 0, with or without symbols; or -ENOMEM. */
 int object_cache_get(struct object_cache *cache, const struct profile_object *object,
 		     struct cached_object **ret);
 
-/* The same of an object asked for before, which may have lost its symbols; or NULL. */
+/* An object that is in the cache, possibly without its symbols by now; or NULL. */
 struct cached_object *object_cache_find(struct object_cache *cache,
 					const struct profile_object *object);
 
-/* The memory that symbols and what is known take. */
+/* The memory that symbols and symbol caches take. */
 size_t object_cache_bytes(const struct object_cache *cache);
 
-/* Opens the lines of an object, once. 0, whether or not there are any; or -ENOMEM. */
+/* Opens the source lines of an object, once. 0, with or without lines; or -ENOMEM. */
 int object_cache_seek_lines(struct object_cache *cache, const struct profile_object *object,
 			    struct cached_object *cached);
 
-/* The same of its machine code. */
+/* The same for its machine code. */
 int object_cache_seek_code(struct object_cache *cache, const struct profile_object *object,
 			   struct cached_object *cached);
 
-/* It is opened again when somebody asks. */
+/* Closes its machine code; object_cache_seek_code() opens it again. */
 void object_cache_close_code(struct cached_object *cached);
 
 /*
- * Drops symbols, the kernel's last and those used least lately first, until all takes at most
- * @max_bytes or none are left. They are read again when object_cache_get() asks for them.
+ * Drops symbols until the cache takes at most @max_bytes or none are left: the least recently used
+ * first, those of the kernel last. object_cache_get() reads them again.
  */
 void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes);
 
-/* That, and then forgets whole objects, down to @max_bytes and @max objects. */
+/* Drops symbols, then whole objects, until at most @max_bytes and @max objects are left. */
 void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t max);
 
-/* Those that were asked for and have no symbols. */
+/* Calls @handler for each cached object without symbols. */
 void object_cache_for_each_problem(const struct object_cache *cache,
 				   symbolizer_problem_handler handler, void *userdata);

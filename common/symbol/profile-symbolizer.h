@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Naming a profile: the functions of all places in it, and their fingerprints.
+ * Symbolizes a profile: adds the functions of all its locations, with their fingerprints.
  *
- * What is known of an object from profiles named before is used first. Symbols are read where that
- * does not do, of so many objects at a time as the memory allows; the rest wait for another walk.
+ * The symbol caches, which earlier profiles filled, are used first. Where they do not suffice the
+ * symbols are read, of as many objects as fit in memory; the other objects wait for another pass
+ * over the profile.
  */
 #pragma once
 
@@ -13,9 +14,9 @@
 #include "common/symbol/object-cache.h"
 
 /*
- * Adds the functions to @profile, and what was found out to @cache, whose symbols take about
- * @max_bytes in between. Of at most @max_code_bytes of code new fingerprints are taken; they take
- * longer than all else. 0 or -ENOMEM: an object without symbols is no error.
+ * Adds the functions to @profile, and the symbols found to @cache, which grows to about @max_bytes
+ * meanwhile. Reads at most @max_code_bytes of code for new fingerprints, which take more time than
+ * everything else. 0 or -ENOMEM; an object without symbols is no error.
  */
 int profile_symbolizer_run(struct object_cache *cache, size_t max_bytes, size_t max_code_bytes,
 			   struct profile *profile);

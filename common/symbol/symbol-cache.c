@@ -8,32 +8,32 @@
 #include "common/util/array.h"
 #include "common/util/compare.h"
 
-void symbol_cache_done(struct symbol_cache *known)
+void symbol_cache_done(struct symbol_cache *cache)
 {
-	for (size_t i = 0; i < known->n; i++)
-		free(known->stretches[i].name);
-	free(known->stretches);
-	*known = (struct symbol_cache){ 0 };
+	for (size_t i = 0; i < cache->n; i++)
+		free(cache->ranges[i].name);
+	free(cache->ranges);
+	*cache = (struct symbol_cache){ 0 };
 }
 
-int symbol_cache_add(struct symbol_cache *known, const struct symbol_cache_range *stretch)
+int symbol_cache_add(struct symbol_cache *cache, const struct symbol_cache_range *range)
 {
-	struct symbol_cache_range copy = *stretch;
-	int r = ARRAY_RESERVE(&known->stretches, &known->cap, known->n + 1);
+	struct symbol_cache_range copy = *range;
+	int r = ARRAY_RESERVE(&cache->ranges, &cache->cap, cache->n + 1);
 
 	if (r < 0)
 		return r;
-	if (stretch->name) {
-		copy.name = strdup(stretch->name);
+	if (range->name) {
+		copy.name = strdup(range->name);
 		if (!copy.name)
 			return -ENOMEM;
-		known->name_bytes += strlen(copy.name) + 1;
+		cache->name_bytes += strlen(copy.name) + 1;
 	}
-	known->stretches[known->n++] = copy;
+	cache->ranges[cache->n++] = copy;
 	return 0;
 }
 
-static int compare_stretches(const void *x, const void *y)
+static int compare_ranges(const void *x, const void *y)
 {
 	const struct symbol_cache_range *a = x, *b = y;
 
@@ -41,54 +41,54 @@ static int compare_stretches(const void *x, const void *y)
 	return COMPARE(b->last, a->last);
 }
 
-/* Stretches of one answer may overlap: what lies within another says nothing more. */
-void symbol_cache_finalize(struct symbol_cache *known)
+/* Ranges with the same function may overlap: one inside of another is redundant. */
+void symbol_cache_finalize(struct symbol_cache *cache)
 {
 	size_t n = 0;
 
-	if (known->n == known->n_sealed)
+	if (cache->n == cache->n_finalized)
 		return;
-	qsort(known->stretches, known->n, sizeof(*known->stretches), compare_stretches);
-	for (size_t i = 0; i < known->n; i++) {
-		struct symbol_cache_range *stretch = &known->stretches[i];
+	qsort(cache->ranges, cache->n, sizeof(*cache->ranges), compare_ranges);
+	for (size_t i = 0; i < cache->n; i++) {
+		struct symbol_cache_range *range = &cache->ranges[i];
 
-		if (n && stretch->last <= known->stretches[n - 1].last) {
-			known->stretches[n - 1].marked |= stretch->marked;
-			known->name_bytes -= stretch->name ? strlen(stretch->name) + 1 : 0;
-			free(stretch->name);
+		if (n && range->last <= cache->ranges[n - 1].last) {
+			cache->ranges[n - 1].marked |= range->marked;
+			cache->name_bytes -= range->name ? strlen(range->name) + 1 : 0;
+			free(range->name);
 			continue;
 		}
-		known->stretches[n++] = *stretch;
+		cache->ranges[n++] = *range;
 	}
-	known->n = known->n_sealed = n;
+	cache->n = cache->n_finalized = n;
 }
 
-int symbol_cache_mark(struct symbol_cache *known, uint64_t offset)
+int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset)
 {
-	size_t low = 0, n = known->n_sealed;
+	size_t low = 0, n = cache->n_finalized;
 
-	if (n == 0 || offset < known->stretches[0].first)
+	if (n == 0 || offset < cache->ranges[0].first)
 		return -ENOENT;
-	/* ends at the last that begins at or before the offset */
+	/* finds the last range that begins at or before the offset */
 	while (n > 1) {
 		size_t half = n / 2;
 
-		low = known->stretches[low + half].first <= offset ? low + half : low;
+		low = cache->ranges[low + half].first <= offset ? low + half : low;
 		n -= half;
 	}
-	if (offset > known->stretches[low].last)
+	if (offset > cache->ranges[low].last)
 		return -ENOENT;
-	known->stretches[low].marked = true;
-	return known->stretches[low].name ? 1 : 0;
+	cache->ranges[low].marked = true;
+	return cache->ranges[low].name ? 1 : 0;
 }
 
-void symbol_cache_unmark(struct symbol_cache *known)
+void symbol_cache_unmark(struct symbol_cache *cache)
 {
-	for (size_t i = 0; i < known->n; i++)
-		known->stretches[i].marked = false;
+	for (size_t i = 0; i < cache->n; i++)
+		cache->ranges[i].marked = false;
 }
 
-size_t symbol_cache_bytes(const struct symbol_cache *known)
+size_t symbol_cache_bytes(const struct symbol_cache *cache)
 {
-	return known->cap * sizeof(*known->stretches) + known->name_bytes;
+	return cache->cap * sizeof(*cache->ranges) + cache->name_bytes;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What has been found out about one object: stretches of offsets, and the function that each lies
- * in, or that it lies in none.
+ * The symbols of one object that were looked up so far: ranges of offsets with their function, or
+ * with none.
  *
- * What is hot in one window is hot in the next. So this little, kept, saves a daemon from reading
- * the same big symbol tables over and over, or from keeping them in memory.
+ * Functions that are hot in one window are hot in the next. So this small cache saves the daemon
+ * from reading the same large symbol tables for each window, or from keeping them in memory.
  */
 #pragma once
 
@@ -15,31 +15,28 @@
 #include "common/util/macro.h"
 
 struct symbol_cache_range {
-	uint64_t first, last; /* both inclusive: any offset between has the same answer */
+	uint64_t first, last; /* both inclusive; all offsets between have the same function */
 	uint64_t start, size; /* of the function */
 	char *name;           /* NULL: in no function */
-	uint64_t fingerprint; /* of the function; 0 where there is none, or it was not */
-	bool fingerprinted;
+	uint64_t fingerprint; /* of the function; 0: none, or not taken */
+	bool fingerprinted;   /* taken, or tried */
 	bool marked;
 };
 
 struct symbol_cache {
-	struct symbol_cache_range
-		*stretches; /* by first, but for what was added since it was sealed */
-	size_t n, cap, n_sealed;
+	struct symbol_cache_range *ranges; /* [0, n_finalized) by first, then the new ones */
+	size_t n, cap, n_finalized;
 	size_t name_bytes;
 };
 
-void symbol_cache_done(struct symbol_cache *known);
+void symbol_cache_done(struct symbol_cache *cache);
 
-/* Copies @stretch, its name too. 0 or -ENOMEM. It is found from the next symbol_cache_finalize()
- * on. */
-int symbol_cache_add(struct symbol_cache *known, const struct symbol_cache_range *stretch);
-void symbol_cache_finalize(struct symbol_cache *known);
+/* Copies @range and its name. symbol_cache_finalize() makes it visible. 0 or -ENOMEM. */
+int symbol_cache_add(struct symbol_cache *cache, const struct symbol_cache_range *range);
+void symbol_cache_finalize(struct symbol_cache *cache);
 
-/* Marks the stretch that holds @offset: 1 where it is in a function, 0 in none, -ENOENT not known.
- */
-int symbol_cache_mark(struct symbol_cache *known, uint64_t offset);
-void symbol_cache_unmark(struct symbol_cache *known);
+/* Marks the range with @offset: 1 if it is in a function, 0 if in none, -ENOENT without a range. */
+int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset);
+void symbol_cache_unmark(struct symbol_cache *cache);
 
-size_t symbol_cache_bytes(const struct symbol_cache *known);
+size_t symbol_cache_bytes(const struct symbol_cache *cache);

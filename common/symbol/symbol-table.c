@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An array sorted by start, searched by bisection over the starts alone, which is over within two
- * steps mostly: the offsets are divided into as many stretches as there are symbols, and where each
- * begins in the array is known. Where symbols crowd it is a bisection like any.
+ * An array sorted by start. The offsets are divided into as many buckets of equal size as there are
+ * symbols, and the first symbol of each bucket is known, so a binary search over the starts usually
+ * takes one or two steps. Where symbols crowd in one bucket it takes more.
  *
- * Functions may nest (a part of one with a name of its own), so each symbol knows the one around
- * it, and a search walks outwards from the last that starts at or before the offset. Files may lie:
- * no more than MAX_NESTING are followed, which bounds a search whatever the table.
+ * Functions may nest: a part of one may have its own name. So each symbol has the index of the one
+ * around it, and a search goes outwards from the last symbol that starts at or before the offset.
+ * Files may be damaged, so at most MAX_NESTING levels are followed.
  *
- * Of several names of one address: a function rather than a label, one with a size, global over
- * weak over local, fewer leading underscores, shorter, first in the alphabet.
+ * Of several names for one offset the best is: a function rather than a label, one with a size,
+ * global before weak before local, fewer leading underscores, shorter, first in the alphabet.
  */
 #include "common/symbol/symbol-table.h"
 
@@ -26,7 +26,7 @@
 #define MAX_SYMBOLS  (8U << 20)
 #define MAX_COMPARED 256 /* bytes of names compared */
 
-/* What is kept of an entry of a packed table, beside where it is. */
+/* An entry of a packed table, without start and size. */
 struct packed {
 	const char *name;
 	uint8_t binding;
@@ -34,18 +34,18 @@ struct packed {
 };
 
 struct symbol_table {
-	struct symbol_entry *entries; /* NULL of a packed table */
+	struct symbol_entry *entries; /* NULL in a packed table */
 	struct packed *packed;
 	size_t n, cap;
 
-	/* of a sealed table */
+	/* of a finalized table */
 	uint64_t *starts, *sizes;
 	uint32_t *outer;
-	char **names;        /* demangled, of those that were asked for */
-	uint32_t *stretches; /* how many symbols start before each; one more than there are */
-	size_t n_stretches;
-	unsigned int shift; /* a stretch is 1 << shift long */
-	size_t n_sealed;
+	char **names;      /* demangled, on demand */
+	uint32_t *buckets; /* the first symbol of each; one more for the end */
+	size_t n_buckets;
+	unsigned int shift; /* a bucket has 1 << shift offsets */
+	size_t n_finalized;
 
 	void **blocks;
 	size_t n_blocks, cap_blocks, block_bytes;
@@ -61,29 +61,29 @@ int symbol_table_new(struct symbol_table **ret)
 	return 0;
 }
 
-static void unseal(struct symbol_table *t)
+static void drop_index(struct symbol_table *t)
 {
-	for (size_t i = 0; t->names && i < t->n_sealed; i++)
+	for (size_t i = 0; t->names && i < t->n_finalized; i++)
 		free(t->names[i]);
-	free(t->stretches);
+	free(t->buckets);
 	free(t->names);
 	free(t->outer);
 	free(t->sizes);
 	free(t->starts);
-	t->stretches = NULL;
+	t->buckets = NULL;
 	t->names = NULL;
 	t->outer = NULL;
 	t->sizes = NULL;
 	t->starts = NULL;
-	t->n_sealed = 0;
-	t->n_stretches = 0;
+	t->n_finalized = 0;
+	t->n_buckets = 0;
 }
 
 struct symbol_table *symbol_table_free(struct symbol_table *t)
 {
 	if (!t)
 		return NULL;
-	unseal(t);
+	drop_index(t);
 	for (size_t i = 0; i < t->n_blocks; i++)
 		free(t->blocks[i]);
 	free(t->blocks);
@@ -124,7 +124,7 @@ static size_t leading_underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* Which of two names of one address is the better: below zero for the first. */
+/* Negative if @a is the better name for one offset. */
 static int compare_names(const char *a, const char *b)
 {
 	size_t na = leading_underscores(a), nb = leading_underscores(b);
@@ -136,7 +136,7 @@ static int compare_names(const char *a, const char *b)
 	return strncmp(a, b, MAX_COMPARED);
 }
 
-/* By start; of those of one start, the better first. */
+/* By start; of entries with one start the best first. */
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct symbol_entry *a = pa, *b = pb;
@@ -159,7 +159,7 @@ static void drop_aliases(struct symbol_table *t)
 	t->n = n;
 }
 
-/* A function of unknown size runs across local labels: a loop in assembler is not its end. */
+/* Local labels, for example of loops in assembler, do not end a function of unknown size. */
 static void give_sizes(struct symbol_table *t)
 {
 	uint64_t next = UINT64_MAX, next_function = UINT64_MAX;
@@ -194,7 +194,7 @@ static void drop_labels_in_functions(struct symbol_table *t)
 	t->n = n;
 }
 
-/* Those that hold the start of entry @i, outermost first, are open; it becomes one of them. */
+/* @open: the entries around the start of entry @i, outermost first. */
 static void nest(struct symbol_table *t)
 {
 	uint32_t open[MAX_NESTING];
@@ -214,7 +214,7 @@ static void nest(struct symbol_table *t)
 	}
 }
 
-static uint64_t stretch_of(const struct symbol_table *t, uint64_t offset)
+static uint64_t bucket_of(const struct symbol_table *t, uint64_t offset)
 {
 	return (offset - t->starts[0]) >> t->shift;
 }
@@ -224,22 +224,22 @@ static int divide(struct symbol_table *t)
 	uint64_t last = t->starts[t->n - 1];
 	size_t at = 0;
 
-	for (t->shift = 0; stretch_of(t, last) >= t->n; t->shift++)
+	for (t->shift = 0; bucket_of(t, last) >= t->n; t->shift++)
 		;
-	t->n_stretches = stretch_of(t, last) + 1;
-	t->stretches = calloc(t->n_stretches + 1, sizeof(*t->stretches));
-	if (!t->stretches)
+	t->n_buckets = bucket_of(t, last) + 1;
+	t->buckets = calloc(t->n_buckets + 1, sizeof(*t->buckets));
+	if (!t->buckets)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->n; i++)
-		while (at <= stretch_of(t, t->starts[i]))
-			t->stretches[at++] = (uint32_t)i;
-	t->stretches[t->n_stretches] = (uint32_t)t->n;
+		while (at <= bucket_of(t, t->starts[i]))
+			t->buckets[at++] = (uint32_t)i;
+	t->buckets[t->n_buckets] = (uint32_t)t->n;
 	return 0;
 }
 
 int symbol_table_finalize(struct symbol_table *t)
 {
-	unseal(t);
+	drop_index(t);
 	if (!t->n)
 		return 0;
 	qsort(t->entries, t->n, sizeof(*t->entries), compare_entries);
@@ -251,15 +251,15 @@ int symbol_table_finalize(struct symbol_table *t)
 	t->outer = calloc(t->n, sizeof(*t->outer));
 	t->names = calloc(t->n, sizeof(*t->names));
 	if (!t->starts || !t->sizes || !t->outer || !t->names) {
-		unseal(t);
+		drop_index(t);
 		return -ENOMEM;
 	}
 	nest(t);
 	if (divide(t) < 0) {
-		unseal(t);
+		drop_index(t);
 		return -ENOMEM;
 	}
-	t->n_sealed = t->n;
+	t->n_finalized = t->n;
 	return 0;
 }
 
@@ -283,15 +283,15 @@ int symbol_table_pack(struct symbol_table *t)
 
 size_t symbol_table_count(const struct symbol_table *t)
 {
-	return t->n_sealed;
+	return t->n_finalized;
 }
 
 size_t symbol_table_bytes(const struct symbol_table *t)
 {
 	return sizeof(*t) + t->cap * sizeof(*t->entries) + t->block_bytes +
 	       (t->packed ? t->n * sizeof(*t->packed) : 0) +
-	       t->n_sealed * (sizeof(*t->starts) + sizeof(*t->sizes) + sizeof(*t->outer)) +
-	       t->n_stretches * sizeof(*t->stretches);
+	       t->n_finalized * (sizeof(*t->starts) + sizeof(*t->sizes) + sizeof(*t->outer)) +
+	       t->n_buckets * sizeof(*t->buckets);
 }
 
 static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_t i)
@@ -306,19 +306,19 @@ static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_
 	return SYMBOL_TABLE_NONE;
 }
 
-/* The last that starts at or before @offset, or SYMBOL_TABLE_NONE. */
+/* The last symbol that starts at or before @offset, or SYMBOL_TABLE_NONE. */
 static size_t find_start(const struct symbol_table *t, uint64_t offset)
 {
 	size_t low, n;
-	uint64_t stretch;
+	uint64_t bucket;
 
-	if (!t->n_sealed || offset < t->starts[0])
+	if (!t->n_finalized || offset < t->starts[0])
 		return SYMBOL_TABLE_NONE;
-	stretch = MIN(stretch_of(t, offset), (uint64_t)t->n_stretches - 1);
-	low = t->stretches[stretch];
-	low -= low ? 1 : 0; /* the last of an earlier stretch may reach into this one */
-	n = t->stretches[stretch + 1] - low;
-	/* ends at the last that starts at or before the offset: there is one */
+	bucket = MIN(bucket_of(t, offset), (uint64_t)t->n_buckets - 1);
+	low = t->buckets[bucket];
+	low -= low ? 1 : 0; /* the last symbol of an earlier bucket may reach into this one */
+	n = t->buckets[bucket + 1] - low;
+	/* finds the last symbol that starts at or before the offset: there is one */
 	while (n > 1) {
 		size_t half = n / 2;
 
@@ -337,20 +337,20 @@ size_t symbol_table_find(const struct symbol_table *t, uint64_t offset)
 
 size_t symbol_table_find_near(const struct symbol_table *t, uint64_t offset, size_t hint)
 {
-	if (hint < t->n_sealed && t->starts[hint] <= offset &&
-	    (hint + 1 == t->n_sealed || offset < t->starts[hint + 1]))
+	if (hint < t->n_finalized && t->starts[hint] <= offset &&
+	    (hint + 1 == t->n_finalized || offset < t->starts[hint + 1]))
 		return find_outwards(t, offset, hint);
 	return symbol_table_find(t, offset);
 }
 
-/* No other function starts before the next start; those before may end anywhere up to @offset. */
+/* No function starts between @offset and the next start; earlier ones may end before @offset. */
 void symbol_table_get_range(const struct symbol_table *t, uint64_t offset, size_t i,
 			    uint64_t *first, uint64_t *last)
 {
 	size_t at = find_start(t, offset), next = at == SYMBOL_TABLE_NONE ? 0 : at + 1;
 
 	*first = offset;
-	*last = next < t->n_sealed ? t->starts[next] - 1 : UINT64_MAX;
+	*last = next < t->n_finalized ? t->starts[next] - 1 : UINT64_MAX;
 	if (i == SYMBOL_TABLE_NONE) {
 		if (at != SYMBOL_TABLE_NONE && t->outer[at] == NO_OUTER)
 			*first = t->starts[at] + t->sizes[at];

@@ -2,10 +2,10 @@
 /*
  * The functions of one object, by offset.
  *
- * It is filled in any order from what a symbol table says, and sealed: of several names of one
- * address the best is kept, functions of unknown size get one, labels within functions go. Names
- * are borrowed until the table is given the memory they lie in; they are made presentable when
- * somebody first asks for them, for most are never shown.
+ * The table is filled in any order and then finalized: of several names for one offset the best
+ * stays, functions of unknown size get a size, labels inside of functions go. Names are borrowed
+ * until symbol_table_take_names() takes their memory. They are demangled on demand, because most
+ * are never shown.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol_entry {
 	uint64_t start;
-	uint64_t size;    /* 0: to the next symbol, or to the limit */
-	uint64_t limit;   /* where it must have ended: the end of its section */
-	const char *name; /* as the linker knows it */
+	uint64_t size;    /* 0: unknown, to the next symbol or the limit */
+	uint64_t limit;   /* the end of its section */
+	const char *name; /* the linker's, mangled */
 	enum symbol_binding binding;
-	bool label; /* no function by its type; counts where no function is */
-	bool stub;  /* calls the function of that name: "puts@plt" */
+	bool label; /* not a function by its type; used only outside of functions */
+	bool stub;  /* a stub that calls the function @name: "puts@plt" */
 };
 
 struct symbol_table;
@@ -35,38 +35,41 @@ int symbol_table_new(struct symbol_table **ret);
 struct symbol_table *symbol_table_free(struct symbol_table *table);
 DEFINE_CLEANUP(struct symbol_table *, symbol_table_free);
 
-/* The table takes @n bytes of heap memory that names lie in. 0, or -ENOMEM, and it is freed. */
+/* Takes @n bytes of heap memory with names in any case. 0 or -ENOMEM. */
 int symbol_table_take_names(struct symbol_table *table, void *names, size_t n);
 
-/* 0 or -ENOMEM. Entries that are empty (@start >= @limit) are passed over. */
+/* Adds a copy of @entry; skips it if it is empty (@start >= @limit). 0 or -ENOMEM. */
 int symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
 
-/* 0 or -ENOMEM. More can be added afterwards, and it sealed again; names handed out are void. */
+/*
+ * Sorts and indexes the table; names returned before are void. More may be added afterwards, and
+ * the table finalized again. 0 or -ENOMEM.
+ */
 int symbol_table_finalize(struct symbol_table *table);
 
-/* Has a sealed table take half the memory; nothing can be added any more. 0 or -ENOMEM. */
+/* Halves the memory of a finalized table; nothing can be added any more. 0 or -ENOMEM. */
 int symbol_table_pack(struct symbol_table *table);
 
 size_t symbol_table_count(const struct symbol_table *table);
 
-/* The memory it takes, but for the names that were asked for. */
+/* The memory of the table, without the demangled names. */
 size_t symbol_table_bytes(const struct symbol_table *table);
 
-/* The innermost symbol that holds @offset, or SYMBOL_TABLE_NONE. Of a sealed table. */
+/* The innermost symbol at @offset, or SYMBOL_TABLE_NONE. The table is finalized. */
 size_t symbol_table_find(const struct symbol_table *table, uint64_t offset);
 
-/* As symbol_table_find(); quicker where the answer is often @hint, an earlier answer. */
+/* As symbol_table_find(); faster if the result is @hint, a former result. */
 size_t symbol_table_find_near(const struct symbol_table *table, uint64_t offset, size_t hint);
 
 /*
- * Offsets around @offset, from *@first to *@last, that all have the answer @i that
- * symbol_table_find() gave for it; not all there are, where functions nest.
+ * A range [*@first, *@last] around @offset with the result @i of symbol_table_find(). Where
+ * functions nest it may not be the largest such range.
  */
 void symbol_table_get_range(const struct symbol_table *table, uint64_t offset, size_t i,
 			    uint64_t *first, uint64_t *last);
 
-/* The @i'th by start: where it is, and the linker's name. */
+/* The @i'th symbol by start, with the linker's name. */
 struct symbol_entry symbol_table_get(const struct symbol_table *table, size_t i);
 
-/* The demangled name, borrowed from the table, or NULL when memory ran out. */
+/* The demangled name, borrowed from the table, or NULL if memory ran out. */
 const char *symbol_table_name(struct symbol_table *table, size_t i);

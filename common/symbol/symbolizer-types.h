@@ -9,38 +9,37 @@
 
 struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
-	const char *debug_dir; /* where debug files are sought before the usual places, or NULL */
-	const char *home;      /* of whose perf the cache, ~/.debug, is sought in; or NULL */
+	const char *debug_dir; /* searched for debug files before the usual folders, or NULL */
+	const char *home;      /* has perf's cache, .debug, or NULL */
 	const char *kallsyms;  /* kernel symbols; NULL: /proc/kallsyms, for this kernel only */
 
 	/*
-	 * Or NULL: opens a file that may be the object's where its path does not lead to it from
-	 * here: another mount namespace has it, or another file has its name by now. Each is
-	 * checked, and the next asked for where it is another: *@cursor is 0 at first, and the
-	 * owner's from then on. A descriptor, or a negative errno: there are no more, and it is
-	 * sought as without.
+	 * Opens a file that may be the object's, or NULL. For files that the path does not lead to:
+	 * they are in another mount namespace, or were replaced. Called until a file has the right
+	 * identity; *@cursor is 0 in the first call and belongs to the callback from then on.
+	 * Returns a descriptor, or a negative errno if there are no more files; then the usual
+	 * search follows.
 	 */
 	int (*open)(const struct profile_object *object, unsigned int *cursor, void *userdata);
 	void *userdata;
 
-	size_t max_bytes;      /* of symbols kept when a profile was named; 0: 256 MiB */
-	size_t max_code_bytes; /* of machine code read for fingerprints for one profile; 0: none are
-				  taken */
+	size_t max_bytes;      /* of symbols kept after a profile was symbolized; 0: 256 MiB */
+	size_t max_code_bytes; /* of code read for the fingerprints of a profile; 0: take none */
 };
 
-/* A function: where it starts and how long it is in the object's own offsets. */
+/* A function, by offsets of its object. */
 struct symbol {
 	uint64_t start;
 	uint64_t size;
-	const char *name; /* demangled; a PLT stub's is "puts@plt"; borrowed from the symbolizer */
+	const char *name; /* demangled, or "puts@plt" of a PLT stub; borrowed from the symbolizer */
 };
 
-/* One source position, innermost inlined function first. */
+/* A source position. */
 struct source_frame {
-	const char *function; /* demangled, NULL where unknown; borrowed, as is the next */
-	const char *file;
+	const char *function; /* demangled; NULL: unknown; borrowed from the symbolizer */
+	const char *file;     /* likewise */
 	uint32_t line;
 };
 
-/* An object without symbols: its path, and why there are none, in words. */
+/* Reports an object without symbols: its path and the reason. */
 typedef void (*symbolizer_problem_handler)(const char *path, const char *why, void *userdata);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Looking up in what the cache holds.
+ * Looks up locations in the object cache.
  *
- * A daemon names one window after the other and may not grow with the files it meets, so the cache
- * shrinks after each. Nowhere else: names that are handed out stay where they are until then.
+ * A daemon symbolizes one window after the other and must not grow with the files that it meets, so
+ * the cache shrinks after each. It shrinks nowhere else, so names stay valid until then.
  */
 #include "common/symbol/symbolizer.h"
 
@@ -119,7 +119,7 @@ int symbolizer_code(struct symbolizer *s, const struct profile_object *object, u
 	struct cached_object *c = object_cache_find(s->cache, object);
 	int r = 0;
 
-	if (!c) /* symbols that were dropped are not needed for that */
+	if (!c) /* code needs no symbols, so dropped ones are not read again */
 		r = object_cache_get(s->cache, object, &c);
 	if (!r)
 		r = object_cache_seek_code(s->cache, object, c);
@@ -156,7 +156,7 @@ void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_problem_
 	object_cache_for_each_problem(s->cache, handler, userdata);
 }
 
-int symbolizer_name_profile(struct symbolizer *s, struct profile *profile)
+int symbolizer_add_functions(struct symbolizer *s, struct profile *profile)
 {
 	int r = profile_symbolizer_run(s->cache, s->max_bytes, s->max_code_bytes, profile);
 

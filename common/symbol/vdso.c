@@ -8,7 +8,7 @@
 
 #define VDSO_MAX (256UL << 10)
 
-/* Its section headers are the last thing in it. */
+/* The section headers are the last part of the image. */
 static size_t image_size(const uint8_t *image)
 {
 	Elf64_Ehdr header;
@@ -22,7 +22,7 @@ static size_t image_size(const uint8_t *image)
 
 static int open_image(struct elf_file **ret)
 {
-	/* the kernel says where it is by a number */
+	/* the kernel passes the address as a number */
 	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); // NOLINT
 	size_t n = image ? image_size(image) : 0;
 
@@ -46,16 +46,16 @@ int vdso_open(const struct profile_object *object, struct elf_file **ret, struct
 	int r;
 
 	if (!object->n_build_id)
-		return fault_set(why, -ENOENT, "its build-id is not known");
+		return fault_set(why, -ENOENT, "unknown build-id");
 	r = open_image(&file);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT)
-		return fault_set(why, r, "this machine shows none");
+		return fault_set(why, r, "this machine has no vDSO");
 	if (r < 0)
-		return fault_set(why, r, "this machine's cannot be read");
+		return fault_set(why, r, "the vDSO of this machine cannot be read");
 	if (!build_id_equal(&file->build_id, object->build_id, object->n_build_id))
-		return fault_set(why, -ESTALE, "this machine's is of another kernel");
+		return fault_set(why, -ESTALE, "the vDSO of this machine is of another kernel");
 	*ret = TAKE_PTR(file);
 	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The code that the kernel maps into every process: all have the image that this one has. */
+/* The vDSO: code that the kernel maps into every process. All processes have the same image. */
 #pragma once
 
 #include "common/symbol/elf-file.h"
 #include "common/util/fault.h"
 
-/* The build-id of this machine's. 0; -ENOMEM; or another negative errno where it has none. */
+/* The build-id of this machine's vDSO. 0; -ENOMEM; or another negative errno if there is none. */
 int vdso_get_build_id(struct build_id *ret);
 
-/* 0; -ENOMEM; or another negative errno and @why where it is not the image of that build-id. */
+/* Opens it if its build-id is that of @object. 0; -ENOMEM; or another negative errno and @why. */
 int vdso_open(const struct profile_object *object, struct elf_file **ret, struct fault *why);

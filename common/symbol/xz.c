@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libdw would unpack too, but without a limit: a packed kilobyte may stand for seven thousand.
+ * libdw could decompress too, but without a limit: one packed kilobyte may become seven thousand.
  */
 #include "common/symbol/xz.h"
 
@@ -13,7 +13,7 @@
 
 #define MAX_DICTIONARY (128UL << 20)
 
-/* Unpacks into @stream's output until its end; that grows up to @max. */
+/* Decompresses all of @stream into *@out, which grows up to @max bytes. */
 static lzma_ret unpack(lzma_stream *stream, uint8_t **out, size_t max)
 {
 	size_t size = 0;

@@ -156,7 +156,7 @@ int window_symbolizer_name(struct window_symbolizer *namer, struct profile *prof
 	int r;
 
 	namer->profile = profile;
-	r = symbolizer_name_profile(namer->symbolizer, profile);
+	r = symbolizer_add_functions(namer->symbolizer, profile);
 	namer->profile = NULL;
 	free(TAKE_PTR(namer->users));
 	return r ?: profile_finalize(profile);

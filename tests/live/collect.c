@@ -244,7 +244,7 @@ static int print_profile(struct profile *p, unsigned int n)
 
 	r = symbolizer_new(&symbolizer, &settings);
 	if (r >= 0)
-		r = symbolizer_name_profile(symbolizer, p);
+		r = symbolizer_add_functions(symbolizer, p);
 	if (r >= 0)
 		r = profile_finalize(p);
 	return r < 0 ? r : print_hottest(p, n);

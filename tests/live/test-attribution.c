@@ -226,7 +226,7 @@ static int take_all(struct collector *collector, struct profile **ret, struct fa
 	*ret = collected.profile;
 	r = symbolizer_new(&symbolizer, &settings);
 	if (r >= 0)
-		r = symbolizer_name_profile(symbolizer, *ret);
+		r = symbolizer_add_functions(symbolizer, *ret);
 	return r < 0 ? r : profile_finalize(*ret);
 }
 

@@ -9,68 +9,68 @@
 
 #include <cmocka.h>
 
-static void add(struct symbol_cache *known, uint64_t first, uint64_t last, const char *name)
+static void add(struct symbol_cache *cache, uint64_t first, uint64_t last, const char *name)
 {
-	const struct symbol_cache_range stretch = { .first = first,
+	const struct symbol_cache_range range = { .first = first,
 						    .last = last,
 						    .name = (char *)name };
 
-	assert_int_equal(symbol_cache_add(known, &stretch), 0);
+	assert_int_equal(symbol_cache_add(cache, &range), 0);
 }
 
 static void test_a_place_is_in_a_function_in_none_or_not_known(void **state)
 {
-	struct symbol_cache known = { 0 };
+	struct symbol_cache cache = { 0 };
 
-	assert_int_equal(symbol_cache_mark(&known, 0), -ENOENT);
-	add(&known, 0x20, 0x2f, "b");
-	add(&known, 0x10, 0x1f, NULL);
-	add(&known, UINT64_MAX, UINT64_MAX, "z");
-	symbol_cache_finalize(&known);
-	assert_int_equal(symbol_cache_mark(&known, 0xf), -ENOENT);
-	assert_int_equal(symbol_cache_mark(&known, 0x10), 0);
-	assert_int_equal(symbol_cache_mark(&known, 0x1f), 0);
-	assert_int_equal(symbol_cache_mark(&known, 0x20), 1);
-	assert_int_equal(symbol_cache_mark(&known, 0x2f), 1);
-	assert_int_equal(symbol_cache_mark(&known, 0x30), -ENOENT);
-	assert_int_equal(symbol_cache_mark(&known, UINT64_MAX), 1);
-	symbol_cache_done(&known);
+	assert_int_equal(symbol_cache_mark(&cache, 0), -ENOENT);
+	add(&cache, 0x20, 0x2f, "b");
+	add(&cache, 0x10, 0x1f, NULL);
+	add(&cache, UINT64_MAX, UINT64_MAX, "z");
+	symbol_cache_finalize(&cache);
+	assert_int_equal(symbol_cache_mark(&cache, 0xf), -ENOENT);
+	assert_int_equal(symbol_cache_mark(&cache, 0x10), 0);
+	assert_int_equal(symbol_cache_mark(&cache, 0x1f), 0);
+	assert_int_equal(symbol_cache_mark(&cache, 0x20), 1);
+	assert_int_equal(symbol_cache_mark(&cache, 0x2f), 1);
+	assert_int_equal(symbol_cache_mark(&cache, 0x30), -ENOENT);
+	assert_int_equal(symbol_cache_mark(&cache, UINT64_MAX), 1);
+	symbol_cache_done(&cache);
 }
 
 static void test_marks_are_of_what_was_found(void **state)
 {
-	struct symbol_cache known = { 0 };
+	struct symbol_cache cache = { 0 };
 
-	add(&known, 0x10, 0x1f, "a");
-	add(&known, 0x20, 0x2f, "b");
-	symbol_cache_finalize(&known);
-	symbol_cache_mark(&known, 0x2a);
-	assert_false(known.stretches[0].marked);
-	assert_true(known.stretches[1].marked);
-	symbol_cache_unmark(&known);
-	assert_false(known.stretches[1].marked);
-	symbol_cache_done(&known);
+	add(&cache, 0x10, 0x1f, "a");
+	add(&cache, 0x20, 0x2f, "b");
+	symbol_cache_finalize(&cache);
+	symbol_cache_mark(&cache, 0x2a);
+	assert_false(cache.ranges[0].marked);
+	assert_true(cache.ranges[1].marked);
+	symbol_cache_unmark(&cache);
+	assert_false(cache.ranges[1].marked);
+	symbol_cache_done(&cache);
 }
 
 static void test_what_lies_within_another_goes(void **state)
 {
-	struct symbol_cache known = { 0 };
+	struct symbol_cache cache = { 0 };
 	size_t bytes;
 
-	add(&known, 0x10, 0x1f, "a");
-	symbol_cache_finalize(&known);
-	bytes = symbol_cache_bytes(&known);
-	add(&known, 0x18, 0x1f, "a");
-	add(&known, 0x10, 0x1f, "a");
-	known.stretches[1].marked = true;
-	symbol_cache_finalize(&known);
-	assert_int_equal(known.n, 1);
-	assert_true(known.stretches[0].marked);
-	assert_int_equal(symbol_cache_bytes(&known), bytes);
-	symbol_cache_done(&known);
+	add(&cache, 0x10, 0x1f, "a");
+	symbol_cache_finalize(&cache);
+	bytes = symbol_cache_bytes(&cache);
+	add(&cache, 0x18, 0x1f, "a");
+	add(&cache, 0x10, 0x1f, "a");
+	cache.ranges[1].marked = true;
+	symbol_cache_finalize(&cache);
+	assert_int_equal(cache.n, 1);
+	assert_true(cache.ranges[0].marked);
+	assert_int_equal(symbol_cache_bytes(&cache), bytes);
+	symbol_cache_done(&cache);
 }
 
-/* Stretches cut at random out of functions of known borders, in random order. */
+/* Stretches cut at random out of functions of cache borders, in random order. */
 static void test_random_stretches_against_their_functions(void **state)
 {
 	char names[32][8];
@@ -79,7 +79,7 @@ static void test_random_stretches_against_their_functions(void **state)
 	for (int i = 0; i < 32; i++)
 		snprintf(names[i], sizeof(names[i]), "f%d", i);
 	for (int round = 0; round < 100; round++) {
-		struct symbol_cache known = { 0 };
+		struct symbol_cache cache = { 0 };
 		bool covered[320] = { false };
 
 		for (int i = 0; i < 60; i++) {
@@ -87,17 +87,17 @@ static void test_random_stretches_against_their_functions(void **state)
 			uint64_t first = (uint64_t)(function * 10 + rand() % 10);
 			uint64_t last = (uint64_t)(function * 10 + 9);
 
-			add(&known, first, last, function % 3 ? names[function] : NULL);
+			add(&cache, first, last, function % 3 ? names[function] : NULL);
 			for (uint64_t at = first; at <= last; at++)
 				covered[at] = true;
 			if (i % 20 == 19)
-				symbol_cache_finalize(&known);
+				symbol_cache_finalize(&cache);
 		}
 		for (uint64_t at = 0; at < 320; at++)
-			assert_int_equal(symbol_cache_mark(&known, at), !covered[at] ? -ENOENT :
+			assert_int_equal(symbol_cache_mark(&cache, at), !covered[at] ? -ENOENT :
 									at / 10 % 3  ? 1 :
 										       0);
-		symbol_cache_done(&known);
+		symbol_cache_done(&cache);
 	}
 }
 

@@ -157,7 +157,7 @@ static void test_a_profile_gets_each_function_once(void **state)
 							.to = { 0, UINT64_MAX } });
 	profile_add_block(
 		p, &(struct profile_block){ .process = PROFILE_NONE, .start = b + 1, .end = c });
-	assert_int_equal(symbolizer_name_profile(s, p), 0);
+	assert_int_equal(symbolizer_add_functions(s, p), 0);
 	assert_int_equal(p->n_functions, 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct profile_function *f = &p->functions[i];
@@ -195,7 +195,7 @@ static void check_named(struct symbolizer *s, struct profile_object *objects, ui
 		profile_add_stack(p, &(struct profile_stack){ .parent = PROFILE_NONE,
 							      .process = PROFILE_NONE,
 							      .frame = { i, offset } });
-	assert_int_equal(symbolizer_name_profile(s, p), 0);
+	assert_int_equal(symbolizer_add_functions(s, p), 0);
 	assert_int_equal(p->n_functions, name ? 2 : 0);
 	for (size_t i = 0; i < p->n_functions; i++) {
 		assert_int_equal(p->functions[i].object, i);
@@ -261,12 +261,12 @@ static void test_a_large_profile_is_named_quickly(void **state)
 					      first + (uint64_t)rand() % (N_FUNCTIONS * 16) },
 			   });
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	assert_int_equal(symbolizer_name_profile(s, p), 0);
+	assert_int_equal(symbolizer_add_functions(s, p), 0);
 	fprintf(stderr, "%d places in %d objects of %d functions: %.1f ms\n", N_PLACES, N_FILES,
 		N_FUNCTIONS, milliseconds_since(&start));
 	assert_true(p->n_functions > N_FILES * N_FUNCTIONS * 99 / 100);
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	assert_int_equal(symbolizer_name_profile(s, p), 0);
+	assert_int_equal(symbolizer_add_functions(s, p), 0);
 	fprintf(stderr, "once they are open: %.1f ms\n", milliseconds_since(&start));
 }
 
