@@ -102,7 +102,7 @@ def check_refused():
 
 
 def check_places_of_options():
-    """An option may stand anywhere: all of these get as far as the file that is not there."""
+    """An option may stand anywhere: each of them gets as far as the missing file."""
     for arguments in (["--by", "branch", "top", "./no.data"], ["top", "--by", "branch", "./no.data"],
                       ["top", "./no.data", "--by", "branch"], ["top", "./no.data", "--by=branch"]):
         status, _, err = run("--socket", SOCKET, *arguments)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A recording of any bytes, read to its end and counted, once without and once with force: no fault
- * but in one line, and the sums of what is counted and what is set aside always hold.
+ * but in one line, and the sums of what is counted and what is skipped always hold.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * Are samples attributed right, where that is hard? Programs that live 5 ms, programs that run exec
  * on themselves and on others, libraries loaded where another was before. Each computes in a
- * function whose name says which program or library it is of, so that each sample can be judged by
+ * function whose name says which program or library it is of, so that each sample can be checked by
  * itself.
  *
  *   test-attribution REMAP ONE TWO BRIEF-A BRIEF-B BRIEF-C
@@ -22,14 +22,14 @@
 #include "daemon/collector/collector.h"
 #include "daemon/sampler/sampler.h"
 
-#define ROUNDS      40   /* so many samples whatever else the machine does */
+#define ROUNDS      40   /* enough samples, whatever else the machine does */
 #define ENOUGH      500  /* samples */
 #define RIGHT_SHARE 0.99 /* at least */
 #define SKIPPED     77
 
 extern char **environ;
 
-struct judgement {
+struct verdict {
 	const char *what;
 	uint64_t right, wrong;
 	uint64_t by_name['c' + 1]; /* right ones of spin_a, spin_b, spin_c */
@@ -125,8 +125,7 @@ static void complain(const struct profile *p, const struct profile_stack *s, con
 }
 
 /* In "live-short-b" nothing runs but spin_b() and what the system adds. */
-static void judge_program(const struct profile *p, const struct profile_stack *s,
-			  struct judgement *j)
+static void check_program(const struct profile *p, const struct profile_stack *s, struct verdict *j)
 {
 	const struct profile_process *process = &p->processes[s->process];
 	const char *function = function_name(p, s->frame);
@@ -147,8 +146,7 @@ static void judge_program(const struct profile *p, const struct profile_stack *s
 }
 
 /* Under run_two() nothing runs but what is in live-two.so. */
-static void judge_library(const struct profile *p, const struct profile_stack *s,
-			  struct judgement *j)
+static void check_library(const struct profile *p, const struct profile_stack *s, struct verdict *j)
 {
 	const char *expected = NULL;
 
@@ -170,7 +168,7 @@ static void judge_library(const struct profile *p, const struct profile_stack *s
 	complain(p, s, expected);
 }
 
-static int report(const struct judgement *j)
+static int report(const struct verdict *j)
 {
 	double share = (double)j->right / (double)(j->right + j->wrong);
 
@@ -181,7 +179,7 @@ static int report(const struct judgement *j)
 
 /* The three programs ran as often, and as long: a third each, and four standard deviations of few
  * samples. */
-static int compare_programs(const struct judgement *j)
+static int compare_programs(const struct verdict *j)
 {
 	const uint64_t *n = j->by_name;
 
@@ -193,10 +191,10 @@ static int compare_programs(const struct judgement *j)
 	return 0;
 }
 
-static int judge(const struct profile *p)
+static int check_samples(const struct profile *p)
 {
-	struct judgement programs = { .what = "programs of 5 ms" };
-	struct judgement libraries = { .what = "libraries one over the other" };
+	struct verdict programs = { .what = "programs of 5 ms" };
+	struct verdict libraries = { .what = "libraries one over the other" };
 
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
@@ -205,9 +203,9 @@ static int judge(const struct profile *p)
 		if (s->samples == 0 || is_of_kernel(p, s->frame))
 			continue;
 		if (strncmp(comm, "live-short-", 11) == 0)
-			judge_program(p, s, &programs);
+			check_program(p, s, &programs);
 		if (strcmp(comm, "live-remap") == 0)
-			judge_library(p, s, &libraries);
+			check_library(p, s, &libraries);
 	}
 	return report(&programs) | compare_programs(&programs) | report(&libraries);
 }
@@ -243,7 +241,7 @@ static int run_test(struct sampler *sampler, char **argv, struct fault *fault)
 	run_all(argv);
 	collector_stop(collector);
 	r = take_all(collector, &profile, fault);
-	return r < 0 ? r : judge(profile);
+	return r < 0 ? r : check_samples(profile);
 }
 
 int main(int argc, char **argv)

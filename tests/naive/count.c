@@ -11,7 +11,7 @@ enum verdict {
 	SOUND,
 	ZERO,
 	WRONG_PATH,
-	DOUBLED,
+	DUPLICATE,
 };
 
 static bool same_branch(const struct branch_record *a, const struct branch_record *b)
@@ -19,7 +19,8 @@ static bool same_branch(const struct branch_record *a, const struct branch_recor
 	return a->from == b->from && a->to == b->to;
 }
 
-static enum verdict judge(const struct naive_rules *rules, const struct sample *s, uint32_t i)
+static enum verdict check_record(const struct naive_rules *rules, const struct sample *s,
+				 uint32_t i)
 {
 	const struct branch_record *row = &s->rows[i];
 
@@ -27,7 +28,7 @@ static enum verdict judge(const struct naive_rules *rules, const struct sample *
 		return ZERO;
 	if (rules->duplicate_depth && s->n_rows == rules->duplicate_depth && i == 0 &&
 	    s->n_rows > 2 && same_branch(row, row + 1) && !same_branch(row, row + 2))
-		return DOUBLED;
+		return DUPLICATE;
 	return (row->flags >> 24) % 4 == 1 ? WRONG_PATH : SOUND;
 }
 
@@ -51,7 +52,7 @@ static void count_row(struct naive_counts *counts, const struct naive *naive, in
 	case WRONG_PATH:
 		counts->counters.rows_wrong_path++;
 		return;
-	case DOUBLED:
+	case DUPLICATE:
 		counts->counters.rows_duplicate++;
 		return;
 	case SOUND:
@@ -102,14 +103,14 @@ static void count_raw(struct naive_counts *counts, const struct sample *s)
 	}
 }
 
-/* A sample has a stream if its newest row is sound, but for one that stands twice. */
+/* A sample has a stream if its newest record is sound; a duplicate is passed over. */
 static void count_stream(struct naive_counts *counts, const struct naive_rules *rules,
 			 const struct sample *s)
 {
-	enum verdict newest = s->n_rows > 0 ? judge(rules, s, 0) : ZERO;
+	enum verdict newest = s->n_rows > 0 ? check_record(rules, s, 0) : ZERO;
 
-	if (newest == DOUBLED)
-		newest = judge(rules, s, 1);
+	if (newest == DUPLICATE)
+		newest = check_record(rules, s, 1);
 	if (newest == SOUND)
 		counts->counters.streams++;
 	else if (s->n_rows > 0)
@@ -120,12 +121,12 @@ static void count_rows(struct naive_counts *counts, const struct naive *naive,
 		       const struct naive_rules *rules, int32_t pid, const struct sample *s)
 {
 	for (uint32_t i = 0; i < s->n_rows; i++) {
-		enum verdict newer = judge(rules, s, i), older;
+		enum verdict newer = check_record(rules, s, i), older;
 
 		count_row(counts, naive, pid, &s->rows[i], newer);
 		if (i + 1 == s->n_rows)
 			break;
-		older = judge(rules, s, i + 1);
+		older = check_record(rules, s, i + 1);
 		counts->counters.runs++;
 		if (s->gaps)
 			counts->counters.runs_filtered++;
@@ -145,7 +146,7 @@ static uint64_t leaf(const struct sample *s)
 	return s->ip;
 }
 
-static void count_aside(struct profile_counters *c, const struct sample *s)
+static void count_skipped(struct profile_counters *c, const struct sample *s)
 {
 	uint64_t n_runs = s->n_rows ? s->n_rows - 1 : 0;
 
@@ -169,10 +170,10 @@ static void count_sample(struct naive_counts *counts, const struct naive *naive,
 	count_raw(counts, s);
 	if (event->source != rules->source) {
 		c->samples_other_event++;
-		count_aside(c, s);
+		count_skipped(c, s);
 	} else if (s->mode > CPU_MODE_USER) {
 		c->samples_guest++;
-		count_aside(c, s);
+		count_skipped(c, s);
 	} else {
 		c->samples++;
 		c->weight += s->period;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The counts of a recording, taken row by row in the naive way: every rule of what is set aside
- * once more, in other words, and no hash table; so that the whole tables of a profile can be
- * compared.
+ * The counts of a recording, taken record by record in the naive way: every rule for skipping once
+ * more, in other words, and no hash table. So the whole tables of a profile can be compared.
  */
 #pragma once
 
@@ -11,17 +10,19 @@
 #include "tests/naive/tally.h"
 
 struct naive_rules {
-	uint32_t source;          /* samples of this event count */
-	uint32_t duplicate_depth; /* snapshots of so many rows may hold the newest twice; 0: none */
+	uint32_t source; /* samples of this event count */
+	uint32_t
+		duplicate_depth; /* snapshots of this many records may repeat the newest; 0: none */
 };
 
 /*
  * Keys and counts of the tallies:
- *   pairs     from, to (raw)                                taken
- *   runs      begin, end (raw)                              runs
- *   branches  pid, from object, offset, to object, offset   taken, mispredicted, aborted, cycles,
- * rows with them, predicted blocks    pid, object, start, end                       runs, cycles,
- * runs with them leaves    pid, object, offset                           samples, weight
+ * - pairs: from, to (raw); taken
+ * - runs: begin, end (raw); runs
+ * - branches: pid, from object, offset, to object, offset; taken, mispredicted, aborted, cycles,
+ *   records with cycles, predicted
+ * - blocks: pid, object, start, end; runs, cycles, runs with cycles
+ * - leaves: pid, object, offset; samples, weight
  */
 struct naive_counts {
 	struct tally pairs, runs, branches, blocks, leaves;

@@ -26,8 +26,8 @@ ARGUMENTS = {"odds": ["4000"], "div": ["10000"], "chain": ["200"], "libc": ["40"
 MIN_EXECUTED = 1000
 
 # Options, and how far the shares of taken and of predicted branches may be off: points, mean over branches.
-# Samples that are taken every so many instructions see more of the branches before a long run than there
-# are, by about a part in as many as there are rows; those taken every so many branches do not.
+# Samples that are taken by instructions see too much of the branches before a long run, by about a part in as
+# many as there are rows; those taken by branches do not.
 VARIANTS = [
     (["--period", "101"], 0.9, 0.3),
     (["--event", "branches", "--period", "17", "--rows", "16", "--aslr"], 0.6, 0.3),
@@ -162,7 +162,7 @@ class Shares:
 def check_odds(document, max_off):
     """Of the program of known odds: the shares that its source says, whichever way the compiler turned them.
 
-    So many rounds have them to within three standard deviations, and annotate shows them within @max_off.
+    This many rounds have them to within three standard deviations, and annotate shows them within @max_off.
     """
     often = max(i["coverage"] or 0 for i in document["instructions"]) / 100  # not what is tested once
     taken = [i["taken_percent"] or 0 for i in document["instructions"]

@@ -34,7 +34,7 @@ def shown(branchctl, recording, *options):
 
 
 def true_kinds(truth):
-    """Of places in files; the kernel's own page of code is not at hand to all who read."""
+    """Of places in files; not everybody may read the kernel's own page of code."""
     kinds = {}
     for image, source, _, _, _, _, kind in truth.rows("taken"):
         where = truth.place(int(image), int(source, 0))

@@ -165,7 +165,7 @@ def exact_share(recording, function):
     for _, _, _, start, end, offset, path in truth(recording, "maps"):
         if not os.path.exists(path):
             continue
-        base = int(start, 0) - int(offset, 0)  # of these files, addresses are offsets
+        base = int(start, 0) - int(offset, 0)  # in such files, addresses are offsets
         addresses = [base + a for a in instructions_of(path, function)]
         for _, begin, last, count, _ in truth(recording, "blocks"):
             if int(start, 0) <= int(begin, 0) < int(end, 0):

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-RUN_MAX = 1 << 20  # bytes; longer runs are set aside
+RUN_MAX = 1 << 20  # bytes; longer runs are skipped
 CALLERS_MAX = 125  # that the simulator writes into a call chain
 
 # The arguments of each program, and the options it is simulated with besides none.
@@ -117,7 +117,7 @@ class Truth:
         return places.pop() if places else (None, address)
 
     def image_before(self, pid, image):
-        """That which an exec of the process replaced with @image; after vfork, its parent's."""
+        """The image that an exec of the process replaced with @image; after vfork, its parent's."""
         parents = {int(row[0]): int(row[2]) for row in self.rows("tasks") if row[0] == row[1]}
         current = {}
         for number, of, _, _, _ in self.rows("images"):
@@ -191,20 +191,20 @@ def true_branches(truth, pairs):
 
 
 def true_blocks(truth, runs):
-    """The blocks, and how many runs are set aside by reason."""
-    blocks, aside = Counts(), collections.Counter()
+    """The blocks, and the number of skipped runs by reason."""
+    blocks, skipped = Counts(), collections.Counter()
     for (image, begin, end), (n, cycles) in runs.items():
         path, start = truth.place(image, begin)
         path_end, stop = truth.place(image, end)
         if end < begin:
-            aside["runs_backward"] += n
+            skipped["runs_backward"] += n
         elif end - begin > RUN_MAX:
-            aside["runs_long"] += n
+            skipped["runs_long"] += n
         elif path is None or path != path_end or stop - start != end - begin:
-            aside["runs_across"] += n
+            skipped["runs_across"] += n
         else:
             blocks.add((path, start, stop), n, cycles, n)
-    return blocks, aside
+    return blocks, skipped
 
 
 def true_stack(sample):
@@ -316,7 +316,7 @@ class Symbols:
         return None
 
 
-class Namer:
+class Symbolizer:
     """Names functions of our own programs; all else by its file alone."""
 
     def __init__(self, folder):
@@ -342,7 +342,7 @@ class Namer:
 
 # The comparisons.
 
-def check_counters(profile, truth, branches, blocks, aside):
+def check_counters(profile, truth, branches, blocks, skipped):
     counters = profile.counters
     expected = {
         "samples": len(truth.samples),
@@ -353,7 +353,7 @@ def check_counters(profile, truth, branches, blocks, aside):
         "runs": sum(max(int(sample[8]) - 1, 0) for sample in truth.samples),
         "runs_counted": blocks.sum(0),
         "snapshots_empty": sum(sample[8] == "0" for sample in truth.samples),
-        **aside,
+        **skipped,
     }
     rest = {name: 0 for name in counters if name.startswith(("samples_", "rows_", "runs_"))}
     got = {name: counters[name] for name in {**rest, **expected}}
@@ -361,7 +361,7 @@ def check_counters(profile, truth, branches, blocks, aside):
     for name in ("rows", "runs"):
         parts = sum(n for key, n in counters.items() if key.startswith(name + "_"))
         if parts != counters[name]:
-            raise Wrong("%d %s, but %d counted or set aside" % (counters[name], name, parts))
+            raise Wrong("%d %s, but %d counted or skipped" % (counters[name], name, parts))
 
 
 def check_leaves(profile, truth, samples):
@@ -383,18 +383,18 @@ def frame_places(truth, sample):
     return [truth.place(image, address - (i > 0)) for i, (address, _) in enumerate(frames)]
 
 
-def true_functions(truth, namer, has_chains):
+def true_functions(truth, symbolizer, has_chains):
     """Samples in each; where stacks are known, those in what it called besides."""
     functions = Counts()
     for image, ip, n, _ in truth.numbers("ips"):
-        functions.add(namer.function(truth.place(image, ip)), n, 0)
+        functions.add(symbolizer.function(truth.place(image, ip)), n, 0)
     for sample in truth.samples if has_chains else []:
-        for function in {namer.function(place) for place in frame_places(truth, sample)}:
+        for function in {symbolizer.function(place) for place in frame_places(truth, sample)}:
             functions.add(function, 0, 1)
     return functions
 
 
-def check_functions(rows, truth, namer, has_chains):
+def check_functions(rows, truth, symbolizer, has_chains):
     """
     Own functions by name, all else by file. Totals count a sample once for each function in its stack:
     those of a whole file are no sum of its functions' and not compared.
@@ -403,9 +403,9 @@ def check_functions(rows, truth, namer, has_chains):
     for row in rows:
         if abs(row["self_percent"] - 100 * row["self"] / n) > 1e-6:
             raise Wrong("%s: %s %% of %d" % (row["symbol"], row["self_percent"], n))
-        got.add(namer.named(row["object"], row["symbol"]), row["self"],
+        got.add(symbolizer.named(row["object"], row["symbol"]), row["self"],
                 row["total"] if has_chains else 0)
-    expected = true_functions(truth, namer, has_chains)
+    expected = true_functions(truth, symbolizer, has_chains)
     for counts in (got, expected):
         for (_, name), numbers in counts.items():
             if name is None:
@@ -428,7 +428,7 @@ def printed_samples(text):
         yield [int(i) for i in ids.split("/")], time.replace(".", ""), frames
 
 
-def check_printed(text, truth, namer):
+def check_printed(text, truth, symbolizer):
     n_frames = 0
     samples = list(printed_samples(text))
     if len(samples) != len(truth.samples):
@@ -442,7 +442,7 @@ def check_printed(text, truth, namer):
         for (address, symbol, path), (_, is_signal), place in zip(frames, true, places):
             if path != (place[0] or "[unknown]"):
                 raise Wrong("sample %s: %#x lies in %s" % (sample[0], address, place[0]))
-            if not is_signal and namer.named(place[0], symbol) != namer.function(place):
+            if not is_signal and symbolizer.named(place[0], symbol) != symbolizer.function(place):
                 raise Wrong("sample %s: %#x is no %s" % (sample[0], address, symbol))
         n_frames += len(frames)
     return n_frames
@@ -456,33 +456,33 @@ def check_stacks(profile, truth):
     return len(stacks)
 
 
-def check_recording(branchctl, recording, namer, has_chains):
+def check_recording(branchctl, recording, symbolizer, has_chains):
     """Everything of one recording; a line that says how much it was."""
     truth = Truth(recording)
     profile = Profile(output_of(branchctl, "dump", recording, "--format", "json").stdout)
     pairs, runs, n_stale = true_rows(truth, has_chains)
     branches = true_branches(truth, pairs)
-    blocks, aside = true_blocks(truth, runs)
+    blocks, skipped = true_blocks(truth, runs)
     if not branches or not blocks:
         raise Wrong("nothing to compare")
     compare("branches", profile.branches(), branches)
     compare("blocks", profile.blocks(), blocks)
-    check_counters(profile, truth, branches, blocks, aside)
+    check_counters(profile, truth, branches, blocks, skipped)
     check_leaves(profile, truth, len(truth.samples))
 
     top = output_of(branchctl, "top", recording, "--by", "function", "--json", "-n", "0").stdout
-    functions, in_functions = check_functions(json.loads(top)["rows"], truth, namer, has_chains)
+    functions, in_functions = check_functions(json.loads(top)["rows"], truth, symbolizer, has_chains)
     n_broken = sum(row[5] for row in truth.numbers("runs"))
     said = ["%d samples (%d in %d own functions)" % (len(truth.samples), in_functions, functions),
             "%d branches of %d rows" % (len(branches), branches.sum(0)),
             "%d blocks of %d runs" % (len(blocks), blocks.sum(0)),
-            *("%d %s" % (n, why) for why, n in sorted(aside.items()) if n)]
+            *("%d %s" % (n, why) for why, n in sorted(skipped.items()) if n)]
     if n_stale or n_broken:
         said.append("%d stale rows, %d broken runs" % (n_stale, n_broken))
     if has_chains:
         text = output_of(branchctl, "dump", recording, "--samples").stdout.decode()
         said.append("%d stacks of %d frames" % (check_stacks(profile, truth),
-                                                check_printed(text, truth, namer)))
+                                                check_printed(text, truth, symbolizer)))
     return ", ".join(said)
 
 
@@ -500,7 +500,7 @@ def main():
     arguments, variants = PROGRAMS[name]
     program = [os.path.join(folder, "simulated-" + name)]
     program += [os.path.join(folder, a) if a.endswith(".so") else a for a in arguments]
-    namer = Namer(folder)
+    symbolizer = Symbolizer(folder)
     n_failed = 0
     for variant in ["", *variants]:
         options = ["--period", "101", *variant.split()]
@@ -508,7 +508,7 @@ def main():
             recording = os.path.join(temporary, "simulated.data")
             try:
                 simulate(simulator, recording, options, program)
-                said = check_recording(branchctl, recording, namer, "--callchain" in options)
+                said = check_recording(branchctl, recording, symbolizer, "--callchain" in options)
             except Wrong as wrong:
                 n_failed += 1
                 said = "FAILED: %s" % wrong

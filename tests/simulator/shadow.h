@@ -8,7 +8,7 @@
  * one for the restorer it returns to and one for the interrupted instruction.
  *
  * Limit: one stack per task. On an alternate signal stack, or after a switch of coroutines, entries
- * of the other stack are judged by the wrong stack pointer.
+ * of the other stack are compared with the wrong stack pointer.
  */
 #pragma once
 

@@ -12,34 +12,34 @@ import os
 import sys
 import tempfile
 
-from engine import PROGRAMS, Counts, Namer, Truth, Wrong, compare, frame_places, output_of, simulate
+from engine import PROGRAMS, Counts, Symbolizer, Truth, Wrong, compare, frame_places, output_of, simulate
 
 
-def true_tree(truth, namer, callers_first):
+def true_tree(truth, symbolizer, callers_first):
     """Samples through, and samples that end in, each path from a root."""
     tree = Counts()
     for sample in truth.samples:
-        path = tuple(namer.function(place) for place in frame_places(truth, sample))
+        path = tuple(symbolizer.function(place) for place in frame_places(truth, sample))
         path = path[::-1] if callers_first else path
         for n in range(1, len(path) + 1):
             tree.add(path[:n], 1, int(n == len(path)))
     return tree
 
 
-def shown_tree(rows, namer):
+def shown_tree(rows, symbolizer):
     tree, path = Counts(), []
     for row in rows:
         del path[row["depth"]:]
-        path.append(namer.named(row["frame"]["object"], row["frame"]["symbol"]))
+        path.append(symbolizer.named(row["frame"]["object"], row["frame"]["symbol"]))
         tree.add(tuple(path), row["total"], row["self"])
     return tree
 
 
-def check(branchctl, recording, namer, first):
+def check(branchctl, recording, symbolizer, first):
     top = [branchctl, "top", recording, "--by", "stack", "--json", "-n", "0"]
     rows = json.loads(output_of(*top, "--tree=" + first).stdout)["rows"]
-    expected = true_tree(Truth(recording), namer, first == "caller")
-    compare("paths, %s first" % first, shown_tree(rows, namer), expected)
+    expected = true_tree(Truth(recording), symbolizer, first == "caller")
+    compare("paths, %s first" % first, shown_tree(rows, symbolizer), expected)
     return len(expected)
 
 
@@ -51,7 +51,7 @@ def main():
         try:
             simulate(simulator, recording, ["--period", "101", "--callchain"], program)
             for first in "caller", "callee":
-                print(name, check(branchctl, recording, Namer(folder), first), "paths,", first, "first")
+                print(name, check(branchctl, recording, Symbolizer(folder), first), "paths,", first, "first")
         except Wrong as wrong:
             print("FAILED:", wrong)
             sys.exit(1)

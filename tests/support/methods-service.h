@@ -20,7 +20,7 @@
 
 struct service {
 	sd_event *event;
-	struct window_symbolizer *namer;
+	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	struct methods *methods;
 	struct server *server;
@@ -75,8 +75,8 @@ static inline void service_init(struct service *service)
 	*service = (struct service){};
 	assert_true(sd_event_new(&service->event) >= 0);
 	assert_int_equal(store_open(&store, ":memory:", &store_settings, &fault), 0);
-	assert_int_equal(window_symbolizer_new(&service->namer, NULL), 0);
-	assert_int_equal(archive_new(&service->archive, store, service->namer), 0);
+	assert_int_equal(window_symbolizer_new(&service->symbolizer, NULL), 0);
+	assert_int_equal(archive_new(&service->archive, store, service->symbolizer), 0);
 	methods = (struct methods_settings){
 		.event = service->event,
 		.archive = service->archive,
@@ -94,7 +94,7 @@ static inline void service_done(struct service *service)
 	server_free(service->server);
 	methods_free(service->methods);
 	archive_free(service->archive);
-	window_symbolizer_free(service->namer);
+	window_symbolizer_free(service->symbolizer);
 	sd_event_unref(service->event);
 }
 

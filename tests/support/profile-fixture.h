@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For tests of views: a profile made row by row. Indices are void once it is sealed.
+ * For tests of views: a profile built row by row. Indices are void once it is finalized.
  */
 #pragma once
 

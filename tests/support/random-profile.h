@@ -261,7 +261,7 @@ static inline void random_add_rows(struct profile *p, const struct random_rows *
 	}
 }
 
-/* The sealed profile of @seed, its rows added in the order of @shuffle (0: as they are). */
+/* The finalized profile of @seed, its rows added in the order of @shuffle (0: as they are). */
 static inline struct profile *random_profile(uint64_t seed, uint64_t shuffle)
 {
 	static const char *const modes[] = { NULL, "recording", "branches" };

@@ -58,7 +58,7 @@ static inline void assert_seed_is_back(struct store *store, int64_t id, uint64_t
 	assert_true(profile_equal(p, back));
 }
 
-/* Windows 1 to N_WINDOWS, of these seeds. */
+/* Windows 1 to N_WINDOWS; the seed of each is its number. */
 static inline void make_database(const char *path)
 {
 	_cleanup_(store_freep) struct store *store = temp_store_open(path, 0);

@@ -12,7 +12,7 @@ const struct synthetic_shape synthetic_busy = { "busy", 50, 60, 1500, 2000, 5000
 const struct synthetic_shape synthetic_renamed = { "renamed", 5, 8, 60, 120, 0, 0, 12, 8 };
 
 #define FUNCTION_BYTES 256u
-#define CHANGING       20u /* one key in so many is of this window only */
+#define CHANGING       20u /* one key in 20 is of this window only */
 
 static void check(int64_t r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows made up. Each has mostly the keys of the one before, as it is on a machine that goes on
+ * Synthetic windows. Each has mostly the keys of the one before, as it is on a machine that goes on
  * with what it does.
  */
 #pragma once
@@ -19,5 +19,5 @@ struct synthetic_shape {
 
 extern const struct synthetic_shape synthetic_idle, synthetic_busy, synthetic_renamed;
 
-/* Sealed; on failure the program ends. */
+/* Finalized; on failure the program ends. */
 struct profile *synthetic_profile(const struct synthetic_shape *shape, uint32_t window);

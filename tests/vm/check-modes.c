@@ -28,7 +28,7 @@
 #define N_PROGRAMS 2
 #define SAMPLES    2500 /* with those left out: enough for phases of both kinds on each CPU */
 #define ENOUGH     50   /* samples, for the programs to have run all through a window */
-#define PATIENCE   400  /* windows, at most, until there are so many */
+#define PATIENCE   400  /* windows, at most, until there are enough samples */
 #define OTHER_UID  4242
 #define GROUP      "/sys/fs/cgroup/chain.service"
 
@@ -222,7 +222,7 @@ static bool is_in(const struct profile *p, struct location at, const char *start
 /* What windows have of one program. */
 struct seen {
 	uint64_t alone, with_callers; /* samples in the innermost function */
-	uint64_t astray;              /* ... whose callers are not those there are */
+	uint64_t invalid;             /* ... whose callers are not those there are */
 	uint64_t taken;               /* branches */
 };
 
@@ -251,7 +251,7 @@ static void look_at_stack(const struct profile *p, const struct profile_stack *s
 		return;
 	}
 	seen->with_callers += s->samples;
-	seen->astray += is_right(p, s->parent) ? 0 : s->samples;
+	seen->invalid += is_right(p, s->parent) ? 0 : s->samples;
 }
 
 static void look(const struct profile *p, pid_t pid, struct seen *seen)
@@ -337,8 +337,8 @@ static void check_both(void)
 			look(m.windows[i], programs[cpu], &sum[cpu]);
 		check(sum[cpu].with_callers > 0, "CPU %d: no call stacks", cpu);
 		check(sum[cpu].alone > 0 && sum[cpu].taken > 0, "CPU %d: no branches", cpu);
-		check(sum[cpu].astray == 0, "CPU %d: %" PRIu64 " stacks astray", cpu,
-		      sum[cpu].astray);
+		check(sum[cpu].invalid == 0, "CPU %d: %" PRIu64 " invalid stacks", cpu,
+		      sum[cpu].invalid);
 	}
 	measured_done(&m);
 }
@@ -363,7 +363,7 @@ static void check_one(enum sampler_mode mode)
 			look(m.windows[i], programs[cpu], &seen);
 		check((seen.with_callers > 0) == calls, "window %zu: call stacks", i);
 		check((seen.taken > 0) == branches, "window %zu: branches", i);
-		check(seen.astray == 0, "window %zu: stacks astray", i);
+		check(seen.invalid == 0, "window %zu: invalid stacks", i);
 		check((c->samples_call_stack > 0) == calls, "window %zu: counted as stacks", i);
 		check(c->stacks_since_switch == (m.probe.since_switch ? c->samples_call_stack : 0),
 		      "window %zu: of what quality they are", i);

@@ -2,7 +2,7 @@
 """
 Rows that no program makes, through /dev/simpmu, in NMIs: none at all, empty ones, of wrong paths, of the kernel,
 written twice, more than the registers hold, and any hardware index. All of it reaches the daemon's stream, and its
-windows set aside and count what cannot be.
+windows skip and count what cannot be.
 """
 
 import fcntl
@@ -140,7 +140,7 @@ class Stream(unittest.TestCase):
 
 
 class Windows(unittest.TestCase):
-    """What the daemon counts and what it sets aside, against what is known of each snapshot."""
+    """What the daemon counts and what it skips, against what is known of each snapshot."""
 
     def snapshots(self):
         """Rows, newest first, and what there is to count in them."""

@@ -13,7 +13,7 @@ from guest import Daemon, Program, built, wait_for
 DEEP = built("tests/vm/vm-deep")
 ROWS = 32
 ENOUGH = 50         # samples with whole stacks that are deeper than that
-MAX_ASTRAY = 0.005  # of all stacks, with a caller that is none
+MAX_INVALID = 0.005  # of all stacks, with a caller that is none
 
 
 def chain_of(row):
@@ -39,7 +39,7 @@ def score(rows):
         counts["all"] += row["samples"]
         counts["deep"] += row["samples"] if deep else 0
         if names != truth[:len(names)]:
-            counts["astray"] += row["samples"]
+            counts["invalid"] += row["samples"]
         elif deep and names == truth:
             counts["deep, to main"] += row["samples"]
             counts["deep, to main, stitched"] += row["samples"] if row["stitched"] >= row["samples"] else 0
@@ -56,7 +56,7 @@ class Stacks(unittest.TestCase):
                 counts = wait_for(lambda: self.enough(daemon), "whole stacks of more than the rows")
         print("   ", dict(counts), flush=True)
         self.assertEqual(counts["deep, to main, stitched"], counts["deep, to main"])
-        self.assertLessEqual(counts["astray"], MAX_ASTRAY * counts["all"])
+        self.assertLessEqual(counts["invalid"], MAX_INVALID * counts["all"])
 
     def enough(self, daemon):
         counts = score(daemon.ask("top", "@0", "--by", "stack", "-n", 0)["rows"])
