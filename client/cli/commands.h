@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The commands of branchctl, one per file. Each writes its result to stdout, or returns -errno and
- * the
- * @fault to print.
+ * The commands of branchctl, one per file. Each writes its result to stdout. On failure it returns
+ * -errno and the fault to print.
  */
 #pragma once
 

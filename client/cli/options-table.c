@@ -143,7 +143,7 @@ static void print_options(unsigned int mask)
 
 static void print_window_refs(void)
 {
-	puts("\nWINDOW is one of these. Default: the last five minutes.\n"
+	puts("\nWINDOW is one of the following. Default: the last five minutes.\n"
 	     "  42                 the window with that id\n"
 	     "  @0, @-1            the open window, the last closed one\n"
 	     "  -5min, 10:00, yesterday-10:00, '2026-11-20 10:00'\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of options: name, argument, commands and help of each. And the table of commands. */
+/* The table of options, with name, argument, commands and help of each, and that of commands. */
 #pragma once
 
 #include <stdbool.h>
@@ -46,8 +46,7 @@ enum option_key {
 	KEY_VERSION,
 };
 
-/* Without a name it is a heading of the help; with an empty one there is only the short name @key.
- */
+/* Without a name it is a heading of the help. With an empty one @key is its only, short name. */
 struct option_spec {
 	const char *name;
 	int key;
@@ -59,8 +58,10 @@ struct option_spec {
 extern const struct option_spec option_specs[];
 extern const size_t n_option_specs;
 
-/* The first option with that key, and all commands that take it: the table may have it several
- * times, with a help for each command. */
+/*
+ * The first option with that key, and all commands that take it. The table has an option several
+ * times if its help depends on the command.
+ */
 const struct option_spec *option_find(int key, unsigned int *ret_commands);
 
 struct command_spec {

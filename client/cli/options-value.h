@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Arguments of options: numbers, shares, times, words. -EINVAL and @fault, which names the @option,
- * if
- * @argument is invalid.
+ * Arguments of options: numbers, shares, times, words. If an argument is invalid: -EINVAL and a
+ * fault that names the option.
  */
 #pragma once
 

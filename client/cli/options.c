@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * options-table.c has the table, getopt_long() reads the words. The '-' below makes it return
- * operands like options, because a word that starts with '-' and a digit is not an option but a
- * time, such as
- * "-5min".
+ * operands like options, because a word such as "-5min" is a time and not an option.
  */
 #include "client/cli/options.h"
 

@@ -47,7 +47,7 @@ static int explain(const struct answer *answer, int r, struct fault *fault)
 	parameters = json_loadb(answer->text, answer->n_bytes, 0, NULL);
 	if (is_error(answer, "NoSuchWindow"))
 		return fault_set(fault, -ENOENT,
-				 "the daemon has just removed one of these windows; branchctl "
+				 "the daemon has just removed one of the windows; branchctl "
 				 "windows lists the others");
 	if (is_error(answer, "NotSampling")) {
 		reason = json_string_value(json_object_get(parameters, "reason"));

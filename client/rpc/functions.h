@@ -17,12 +17,12 @@ struct functions_place {
 	uint32_t object, function;
 };
 
-/* What a place counted in a part: samples, branches to its start from outside of it, blocks. */
+/* What a place counted in a part. */
 struct functions_row {
-	uint64_t place; /* its number */
-	uint64_t self, total;
-	uint64_t calls;
-	uint64_t runs, timed_runs; /* of blocks that start in it; of these, those with cycles */
+	uint64_t place;            /* its index */
+	uint64_t self, total;      /* samples */
+	uint64_t calls;            /* branches to its start from outside of it */
+	uint64_t runs, timed_runs; /* of blocks that start in it: all, those with cycles */
 	uint64_t cycles;
 };
 
@@ -33,7 +33,7 @@ struct functions_part {
 };
 
 struct functions {
-	struct profile *profile; /* objects, functions and counters; its stacks mean nothing */
+	struct profile *profile; /* only its objects, functions and counters count */
 	struct functions_place *places;
 	size_t n_places;
 	struct functions_part *parts;
@@ -46,7 +46,7 @@ struct functions_texts {
 	size_t n_profile, n_places, n_parts;
 };
 
-/* -EINVAL and @fault where a text is not what it should be; -ENOMEM. */
+/* -EINVAL and @fault if a text is invalid; -ENOMEM. */
 int functions_read(struct functions **ret, const struct functions_texts *texts,
 		   struct fault *fault);
 struct functions *functions_free(struct functions *functions);

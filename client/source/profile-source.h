@@ -56,8 +56,7 @@ struct profile_source {
 	struct recording_damage damage;
 	char *others; /* names of events that are not counted, or NULL */
 
-	/* The same in consecutive parts of about equal length, if settings.n_parts asks for them.
-	 */
+	/* The same in consecutive parts of about equal length: see settings.n_parts. */
 	struct profile_source_part *parts;
 	size_t n_parts;
 

@@ -35,7 +35,7 @@ static bool read_number(const char *text, uint64_t *ret)
 	return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *ret <= INT64_MAX;
 }
 
-static bool parse_recent(struct bound *ret, const char *text)
+static bool parse_recent(struct window_bound *ret, const char *text)
 {
 	bool back = *text == '-';
 
@@ -43,9 +43,10 @@ static bool parse_recent(struct bound *ret, const char *text)
 	return read_number(text + back, &ret->number) && (back || ret->number == 0);
 }
 
-static int parse_bound(struct bound *ret, const char *text, uint64_t now_us, struct fault *fault)
+static int parse_bound(struct window_bound *ret, const char *text, uint64_t now_us,
+		       struct fault *fault)
 {
-	*ret = (struct bound){ .kind = BOUND_NONE };
+	*ret = (struct window_bound){ .kind = BOUND_NONE };
 	if (*text == '\0')
 		return 0;
 	if (*text == '@')
@@ -90,7 +91,7 @@ static void date_last(struct window_ref *ref)
 
 static int check_order(const struct window_ref *ref, struct fault *fault)
 {
-	const struct bound *first = &ref->first, *last = &ref->last;
+	const struct window_bound *first = &ref->first, *last = &ref->last;
 	bool wrong = false;
 
 	if (first->kind != last->kind)
@@ -147,7 +148,7 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, 
 void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t *ret_until,
 		     uint64_t *ret_n_newest)
 {
-	const struct bound *first = &ref->first, *last = &ref->last;
+	const struct window_bound *first = &ref->first, *last = &ref->last;
 
 	*ret_since = 0;
 	*ret_until = UINT64_MAX;
@@ -232,7 +233,7 @@ static bool find_recent(const struct windows *windows, uint64_t back, size_t *re
 }
 
 /* An id must be one of a window; a time only limits the range. */
-static bool bound_exists(const struct windows *windows, const struct bound *bound)
+static bool bound_exists(const struct windows *windows, const struct window_bound *bound)
 {
 	size_t at;
 
@@ -252,7 +253,7 @@ static bool bound_exists(const struct windows *windows, const struct bound *boun
 
 static bool find_one(const struct window_ref *ref, const struct windows *windows, size_t *ret)
 {
-	const struct bound *bound = &ref->first;
+	const struct window_bound *bound = &ref->first;
 	uint64_t us;
 
 	switch (bound->kind) {
@@ -273,7 +274,7 @@ static bool find_one(const struct window_ref *ref, const struct windows *windows
 /* The index of the first window of a range whose bound exists. */
 static size_t find_begin(const struct window_ref *ref, const struct windows *windows)
 {
-	const struct bound *bound = &ref->first;
+	const struct window_bound *bound = &ref->first;
 	size_t n_closed = windows_n_closed(windows);
 	uint64_t us;
 
@@ -293,7 +294,7 @@ static size_t find_begin(const struct window_ref *ref, const struct windows *win
 /* The index behind its last window. */
 static size_t find_end(const struct window_ref *ref, const struct windows *windows)
 {
-	const struct bound *bound = &ref->last;
+	const struct window_bound *bound = &ref->last;
 	size_t n_closed = windows_n_closed(windows), i = 0;
 	uint64_t us;
 
@@ -347,7 +348,7 @@ static int resolve_recent(const struct window_ref *ref, const struct windows *wi
 int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
 		       size_t *ret_first, size_t *ret_n, struct fault *fault)
 {
-	const struct bound *first = &ref->first;
+	const struct window_bound *first = &ref->first;
 
 	if (ref->kind == WINDOW_REF_RECENT)
 		return resolve_recent(ref, windows, ret_first, ret_n, fault);

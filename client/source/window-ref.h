@@ -12,7 +12,7 @@
 #include "client/source/time-spec.h"
 #include "common/util/fault.h"
 
-enum bound_kind {
+enum window_bound_kind {
 	BOUND_NONE,   /* of a range: unlimited */
 	BOUND_ID,     /* "42" */
 	BOUND_RECENT, /* "@-1": @number is the distance from the open window */
@@ -20,8 +20,8 @@ enum bound_kind {
 	BOUND_NAME, /* any other word: a mark */
 };
 
-struct bound {
-	enum bound_kind kind;
+struct window_bound {
+	enum window_bound_kind kind;
 	uint64_t number;
 	struct time_spec time;
 };
@@ -37,7 +37,7 @@ struct window_ref {
 	enum window_ref_kind kind;
 	const char *text; /* the word, or NULL; borrowed */
 	uint64_t now_us;  /* CLOCK_REALTIME, for relative times */
-	struct bound first, last;
+	struct window_bound first, last;
 };
 
 /* -EINVAL and @fault if @text (or NULL) is not a window reference. @now_us: CLOCK_REALTIME. */

@@ -122,7 +122,7 @@ static void make_top(struct demo *demo)
 	demo->page.top = demo->top;
 }
 
-/* The page with sequences taken out, each of its lines checked to fit. */
+/* The page without escape sequences; its number of lines must fit. */
 static const char *draw(struct demo *demo)
 {
 	char *from, *to;
@@ -153,7 +153,7 @@ static size_t count(const char *text, const char *word)
 	return n;
 }
 
-static void test_the_page_says_what_it_is_of(void **state)
+static void test_the_page_describes_its_data(void **state)
 {
 	struct demo *demo = *state;
 	const char *text;
@@ -168,7 +168,7 @@ static void test_the_page_says_what_it_is_of(void **state)
 	assert_non_null(strstr(text, "1-19 of 41"));
 	assert_int_equal(count(text, "function_"), 19);
 	demo->page.n_columns = 60;
-	assert_non_null(strstr(draw(demo), "function_39(...)")); /* made to fit */
+	assert_non_null(strstr(draw(demo), "function_39(...)")); /* shortened */
 	demo->state.paused = true;
 	assert_non_null(strstr(draw(demo), "paused"));
 }
@@ -204,7 +204,7 @@ static void test_stacks_scroll_line_by_line(void **state)
 	assert_non_null(strstr(demo->text, "141-160 of 160"));
 }
 
-static void test_the_page_is_of_any_size(void **state)
+static void test_the_page_has_any_size(void **state)
 {
 	struct demo *demo = *state;
 
@@ -226,7 +226,7 @@ static void press(struct live_state *state, int key)
 	assert_int_equal(live_state_press(state, key, 10, 40), LIVE_VIEW);
 }
 
-static void test_rows_are_ordered_and_sought(void **state)
+static void test_rows_are_ordered_and_searched(void **state)
 {
 	struct demo *demo = *state;
 
@@ -285,7 +285,7 @@ static void test_branches_and_blocks_are_ordered(void **state)
 	assert_int_equal(blocks[0].start, 1);
 }
 
-static void test_a_page_of_nothing(void **state)
+static void test_a_page_without_data(void **state)
 {
 	struct demo *demo = *state;
 	const struct symbolizer_settings symbols = {};
@@ -301,7 +301,7 @@ static void test_a_page_of_nothing(void **state)
 	profile_source_free(empty);
 }
 
-static void test_names_move_no_cursor(void **state)
+static void test_names_cannot_move_the_cursor(void **state)
 {
 	struct demo *demo = *state;
 
@@ -315,14 +315,15 @@ static void test_names_move_no_cursor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_page_says_what_it_is_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_page_describes_its_data, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_page_scrolls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks_scroll_line_by_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_the_page_is_of_any_size, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rows_are_ordered_and_sought, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_page_has_any_size, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_are_ordered_and_searched, setup,
+						teardown),
 		cmocka_unit_test(test_branches_and_blocks_are_ordered),
-		cmocka_unit_test_setup_teardown(test_a_page_of_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_names_move_no_cursor, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_page_without_data, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_cannot_move_the_cursor, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

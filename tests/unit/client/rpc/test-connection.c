@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The client against servers that answer in every wrong way: a line to read each time, and no harm.
- */
+/* The client against servers with invalid answers of all kinds: a one-line fault each time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +31,7 @@ enum behaviour {
 	CLOSES,      /* sends them, and closes */
 	TRICKLES,    /* sends them one by one */
 	NEVER_READS, /* sends them without waiting for a call */
-	SENDS_MANY,  /* sends them again and again, until nobody listens */
+	SENDS_MANY,  /* sends them again and again, until the client closes */
 };
 
 struct fake {
@@ -42,7 +41,7 @@ struct fake {
 	enum behaviour behaviour;
 	const char *bytes;
 	size_t n_bytes;
-	char call[4096]; /* what came first */
+	char call[4096]; /* the first bytes received */
 };
 
 static void send_bytes(int fd, const char *bytes, size_t n, bool one_by_one)
@@ -148,7 +147,7 @@ static int call(enum behaviour behaviour, const char *bytes, size_t n_bytes, str
 
 #define CALL(behaviour, text, fault) call(behaviour, text, sizeof(text), fault)
 
-static void test_a_sound_answer(void **state)
+static void test_a_valid_answer(void **state)
 {
 	static const char answers[] = "{\"parameters\": {\"y\": [2]}}";
 	_cleanup_(connection_freep) struct connection *connection = NULL;
@@ -178,7 +177,7 @@ static void test_answers_without_parameters(void **state)
 	assert_int_equal(CALL(CLOSES, "{\"continues\": false}", &fault), 0);
 }
 
-static void test_what_is_no_answer(void **state)
+static void test_invalid_answers(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -227,23 +226,23 @@ static void test_half_an_answer(void **state)
 	assert_int_equal(call_within(200, ANSWERS, half, 0, &fault), -ETIMEDOUT);
 }
 
-static void test_who_answers_before_he_is_asked(void **state)
+static void test_answers_before_the_call(void **state)
 {
 	struct fault fault;
 	int r = CALL(NEVER_READS, "{\"parameters\": {}}", &fault);
 
-	/* by the time of the call it has closed, or not yet */
+	/* at the time of the call it may have closed */
 	assert_true(r == 0 || r == -ECONNRESET);
 }
 
-static void test_answers_in_a_stream_without_end(void **state)
+static void test_an_endless_stream_of_answers(void **state)
 {
 	struct fault fault;
 
 	assert_int_equal(CALL(SENDS_MANY, "{\"parameters\": {}}", &fault), 0);
 }
 
-static void test_errors_are_told(void **state)
+static void test_errors_are_reported(void **state)
 {
 	struct fault fault;
 
@@ -256,7 +255,7 @@ static void test_errors_are_told(void **state)
 	assert_non_null(strstr(fault.text, "a?[2J?"));
 }
 
-static void test_a_long_error_is_cut(void **state)
+static void test_a_long_error_is_truncated(void **state)
 {
 	char *text = malloc(MANY);
 	struct fault fault;
@@ -390,15 +389,15 @@ static void test_profiles_are_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_sound_answer),
+		cmocka_unit_test(test_a_valid_answer),
 		cmocka_unit_test(test_answers_without_parameters),
-		cmocka_unit_test(test_what_is_no_answer),
+		cmocka_unit_test(test_invalid_answers),
 		cmocka_unit_test(test_random_bytes),
 		cmocka_unit_test(test_half_an_answer),
-		cmocka_unit_test(test_who_answers_before_he_is_asked),
-		cmocka_unit_test(test_answers_in_a_stream_without_end),
-		cmocka_unit_test(test_errors_are_told),
-		cmocka_unit_test(test_a_long_error_is_cut),
+		cmocka_unit_test(test_answers_before_the_call),
+		cmocka_unit_test(test_an_endless_stream_of_answers),
+		cmocka_unit_test(test_errors_are_reported),
+		cmocka_unit_test(test_a_long_error_is_truncated),
 		cmocka_unit_test(test_a_long_answer_comes_whole),
 		cmocka_unit_test(test_no_daemon_is_a_line_that_says_what_to_do),
 		cmocka_unit_test(test_a_socket_that_nobody_serves),

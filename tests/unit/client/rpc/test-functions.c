@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The daemon's counts of functions as they are read, and what is no such thing. */
+/* Reading the daemon's counts of functions, valid and invalid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void rows_are_those_of_the_reply(void **state)
 	assert_row(&functions->parts[1].rows[1], (const uint64_t[]){ 2, 14, 14, 0, 0, 0, 0 });
 }
 
-static void nothing_is_no_fault(void **state)
+static void no_rows_are_no_fault(void **state)
 {
 	_cleanup_(functions_freep) struct functions *functions = NULL;
 	_cleanup_free_ char *profile = make_profile_text();
@@ -108,8 +108,7 @@ static void nothing_is_no_fault(void **state)
 	assert_int_equal(functions->n_places, 0);
 }
 
-/* Each is refused, and said to be wrong. */
-static void what_it_is_not(void **state)
+static void invalid_texts_are_refused(void **state)
 {
 	static const char *const texts[][2] = {
 		{ "", PARTS },
@@ -144,7 +143,7 @@ static void what_it_is_not(void **state)
 	}
 }
 
-static void a_profile_that_is_none(void **state)
+static void an_invalid_profile(void **state)
 {
 	struct functions *functions = NULL;
 	struct fault fault = {};
@@ -157,9 +156,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_those_of_the_reply),
-		cmocka_unit_test(nothing_is_no_fault),
-		cmocka_unit_test(what_it_is_not),
-		cmocka_unit_test(a_profile_that_is_none),
+		cmocka_unit_test(no_rows_are_no_fault),
+		cmocka_unit_test(invalid_texts_are_refused),
+		cmocka_unit_test(an_invalid_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,13 +14,13 @@
 
 #include "common/util/macro.h"
 
-/* The text of member "a", "-" where there is none, "!" where the text is no object. */
+/* The text of member "a"; "-" without it; "!" if the text is not an object. */
 static const char *member(const char *text)
 {
 	static char found[256];
 	const char *value;
 	size_t n, n_bytes = strlen(text);
-	char *copy = malloc(n_bytes + 1); /* of its size: the sanitizer sees who reads past it */
+	char *copy = malloc(n_bytes + 1); /* of that size: the sanitizer notices reads past it */
 	int r;
 
 	assert_non_null(copy);
@@ -54,7 +54,7 @@ static void test_members_may_be_absent(void **state)
 	assert_string_equal(member("{\"aa\": 1, \"\": 2}"), "-");
 }
 
-static void test_what_is_no_object(void **state)
+static void test_invalid_objects(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -88,8 +88,8 @@ static void test_what_is_no_object(void **state)
 			fail_msg("'%s' was taken for an object", texts[i]);
 }
 
-/* Cut anywhere, it is no object. */
-static void test_cut_short(void **state)
+/* Truncated anywhere, it is not an object. */
+static void test_truncated(void **state)
 {
 	const char *text = "{\"parameters\": {\"x\": [1, \"a\\\"b\", {}]}, \"a\": {\"b\": \"}\"}}";
 	char cut[128];
@@ -107,8 +107,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_members_are_found),
 		cmocka_unit_test(test_members_may_be_absent),
-		cmocka_unit_test(test_what_is_no_object),
-		cmocka_unit_test(test_cut_short),
+		cmocka_unit_test(test_invalid_objects),
+		cmocka_unit_test(test_truncated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

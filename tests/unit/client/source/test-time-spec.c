@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Central European time, by its rule: clocks go forward on 2026-03-29 at 2:00, back on 2026-10-25
- * at 3:00. */
+/* In Central European Time: the clock goes forward on 2026-03-29 at 2:00, back on 2026-10-25 at
+ * 3:00. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void test_ago(void **state)
 	assert_int_equal(parse("-2w"), now - 14 * 86400);
 }
 
-static void test_hours_that_the_clock_leaves_out(void **state)
+static void test_hours_that_the_clock_skips(void **state)
 {
 	uint64_t now = utc(2026, 3, 29, 10, 0, 0);
 
@@ -113,7 +113,7 @@ static void test_hours_that_the_clock_leaves_out(void **state)
 			 utc(2026, 3, 29, 22, 0, 0));
 }
 
-static void test_hours_that_the_clock_shows_twice(void **state)
+static void test_hours_that_occur_twice(void **state)
 {
 	uint64_t now = utc(2026, 10, 25, 10, 0, 0);
 
@@ -142,7 +142,7 @@ static void test_zones_far_off(void **state)
 	set_zone(ZONE);
 }
 
-static void test_what_is_no_time(void **state)
+static void test_invalid_times(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -231,10 +231,10 @@ int main(void)
 		cmocka_unit_test(test_days),
 		cmocka_unit_test(test_the_day_is_that_of_the_zone),
 		cmocka_unit_test(test_ago),
-		cmocka_unit_test(test_hours_that_the_clock_leaves_out),
-		cmocka_unit_test(test_hours_that_the_clock_shows_twice),
+		cmocka_unit_test(test_hours_that_the_clock_skips),
+		cmocka_unit_test(test_hours_that_occur_twice),
 		cmocka_unit_test(test_zones_far_off),
-		cmocka_unit_test(test_what_is_no_time),
+		cmocka_unit_test(test_invalid_times),
 		cmocka_unit_test(test_names_are_not_likely_times),
 		cmocka_unit_test(test_times_as_text),
 	};

@@ -23,8 +23,8 @@
 #define NOW ((1795170605ull) * SECOND)
 
 /*
- * Windows of a minute: 11 to 20 from 10:00 on, then the daemon did not run, 31 to 35 from 10:25 on,
- * the last of which is closed at 10:30; one is open since then.
+ * Windows of a minute: 11 to 20 from 10:00 on; then the daemon was not running; 31 to 35 from 10:25
+ * on, the last of which closed at 10:30; one is open since then.
  */
 static void make_windows(struct windows *ret, bool open)
 {
@@ -124,7 +124,7 @@ static void test_window_refs_mean_windows(void **state)
 		assert_string_equal(resolve(cases[i].text, true, &fault), cases[i].want);
 }
 
-static void test_what_matches_nothing_names_what_there_is(void **state)
+static void test_a_fault_says_what_windows_exist(void **state)
 {
 	static const char *const texts[] = {
 		"10",         "21",        "36",     "0",          "@-16",      "9:59:59",
@@ -192,7 +192,7 @@ static void test_paths_are_recordings(void **state)
 	assert_int_equal(kind_of(NULL), WINDOW_REF_RECENT);
 }
 
-static void test_what_is_no_window_ref(void **state)
+static void test_invalid_window_refs(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -228,7 +228,7 @@ static void test_what_is_no_window_ref(void **state)
 	}
 }
 
-/* The date of a range's beginning is that of its end, too, which may lie past midnight. */
+/* The end of a range is on the day of its start, or after midnight. */
 static void test_ranges_of_another_day(void **state)
 {
 	struct window_ref ref;
@@ -249,7 +249,7 @@ static void test_ranges_of_another_day(void **state)
 	assert_int_equal(until - since, 14 * 60 * MINUTE);
 }
 
-/* The hour that there is twice belongs to a range whole. */
+/* A range contains both occurrences of an hour. */
 static void test_ranges_when_clocks_are_put_back(void **state)
 {
 	struct window_ref ref;
@@ -268,7 +268,7 @@ static void test_ranges_when_clocks_are_put_back(void **state)
 	tzset();
 }
 
-static void test_only_what_is_needed_is_asked_for(void **state)
+static void test_only_needed_windows_are_requested(void **state)
 {
 	struct window_ref ref;
 	struct fault fault;
@@ -301,14 +301,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window_refs_mean_windows),
-		cmocka_unit_test(test_what_matches_nothing_names_what_there_is),
+		cmocka_unit_test(test_a_fault_says_what_windows_exist),
 		cmocka_unit_test(test_without_an_open_window),
 		cmocka_unit_test(test_without_any_window),
 		cmocka_unit_test(test_paths_are_recordings),
-		cmocka_unit_test(test_what_is_no_window_ref),
+		cmocka_unit_test(test_invalid_window_refs),
 		cmocka_unit_test(test_ranges_of_another_day),
 		cmocka_unit_test(test_ranges_when_clocks_are_put_back),
-		cmocka_unit_test(test_only_what_is_needed_is_asked_for),
+		cmocka_unit_test(test_only_needed_windows_are_requested),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

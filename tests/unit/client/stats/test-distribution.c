@@ -37,7 +37,7 @@ static void test_student(void **state)
 	assert_near(distribution_student(0, 5), 1, 1e-12);
 }
 
-static void test_the_limit_is_what_has_a_chance_of_a_twentieth(void **state)
+static void test_the_limit_has_a_p_value_of_a_twentieth(void **state)
 {
 	assert_near(distribution_student_limit(5), 2.5706, 1e-3);
 	assert_near(distribution_student_limit(11), 2.2010, 1e-3);
@@ -63,14 +63,14 @@ static void test_binomial(void **state)
 	assert_near(distribution_binomial(10, 10, 0.5), 2.0 / 1024, 1e-12);
 	assert_near(distribution_binomial(5, 10, 0.5), 1, 1e-12);
 	assert_near(distribution_binomial(0, 0, 0.5), 1, 1e-12);
-	/* where it goes over to the normal one */
+	/* where the normal approximation begins */
 	assert_near(distribution_binomial(2060, 4000, 0.5) /
 			    distribution_binomial(2060.5, 4001, 0.5),
 		    1, 0.05);
 }
 
-/* 26.1.20 summed up: many draws of which next to none count are no bell. */
-static void test_binomial_of_a_small_part(void **state)
+/* 26.1.20, summed up: for a small share it is not normal. */
+static void test_binomial_of_a_small_share(void **state)
 {
 	static const double cases[][3] = {
 		{ 30, 20000, 5e-4 }, { 5, 1e6, 1e-6 }, { 1000, 1e6, 9e-4 }, { 2, 1e5, 1e-7 }
@@ -92,10 +92,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_beta),
 		cmocka_unit_test(test_student),
-		cmocka_unit_test(test_the_limit_is_what_has_a_chance_of_a_twentieth),
+		cmocka_unit_test(test_the_limit_has_a_p_value_of_a_twentieth),
 		cmocka_unit_test(test_normal_limit),
 		cmocka_unit_test(test_binomial),
-		cmocka_unit_test(test_binomial_of_a_small_part),
+		cmocka_unit_test(test_binomial_of_a_small_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The expected ones are the roots of (share - p)^2 = z^2 p (1 - p) / n, of which the score interval
- * consists. */
+/* The expected intervals are the roots of (share - p)^2 = z^2 p (1 - p) / n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

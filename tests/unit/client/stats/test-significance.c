@@ -23,7 +23,7 @@ static void assert_near(double a, double b, double off)
 	assert_true(fabs(a - b) <= off);
 }
 
-/* Of windows of their own each count is worth SIGNIFICANCE_EXCESS times less. */
+/* In a single window each count is worth SIGNIFICANCE_EXCESS times less. */
 static struct significance_counts alone(uint64_t count, uint64_t total)
 {
 	return (struct significance_counts){ .count = count * (uint64_t)SIGNIFICANCE_EXCESS,
@@ -64,9 +64,9 @@ static void test_interval_of_a_share(void **state)
 	assert_near(noise.intervals[SIDE_OLD].high, 0.1611, 5e-5);
 }
 
-static void test_chance_is_that_of_the_exact_test(void **state)
+static void test_p_value_is_that_of_the_exact_test(void **state)
 {
-	/* 8 and 2 of so many that the share does not matter */
+	/* 8 and 2 of a total whose share is negligible */
 	struct significance noise = compare(alone(2, 1u << 30), alone(8, 1u << 30));
 
 	assert_near(noise.p_value, 2 * 56.0 / 1024, 1e-6);
@@ -77,7 +77,7 @@ static void test_chance_is_that_of_the_exact_test(void **state)
 	assert_false(compare(alone(2, 1000), alone(2, 1000)).has_enough_data);
 }
 
-/* As the difference of two large shares of samples drawn one by one has it: z = 2.37. */
+/* As for the difference of two large shares of independent samples: z = 2.37. */
 static void test_a_large_share_varies_less(void **state)
 {
 	struct significance noise = compare(alone(90000, 100000), alone(90316, 100000));
@@ -86,8 +86,8 @@ static void test_a_large_share_varies_less(void **state)
 		    5e-4);
 }
 
-/* What a row has more the rest has less; most of all where one window is much longer. */
-static void test_a_share_and_the_rest_have_the_same_chance(void **state)
+/* What a row gains the rest loses; also if one window is much longer. */
+static void test_a_share_and_the_rest_have_the_same_p_value(void **state)
 {
 	static const uint64_t counts[][4] = {
 		{ 999990, 1000000, 999, 1000 }, { 999, 1000, 999990, 1000000 },
@@ -122,8 +122,8 @@ static void test_all_and_nothing(void **state)
 	assert_near(noise.p_value, 1, 0);
 }
 
-/* The same counts, once with parts that are alike and once with parts that are not. */
-static void test_parts_tell_the_noise(void **state)
+/* The same counts, with parts that are equal and with parts that are not. */
+static void test_parts_show_the_noise(void **state)
 {
 	uint64_t even[N_PARTS], more[N_PARTS], uneven[N_PARTS], all[N_PARTS];
 	struct significance_counts a = { .count = 1200,
@@ -149,10 +149,10 @@ static void test_parts_tell_the_noise(void **state)
 	assert_true(calm.p_value < 1e-5 && wild.p_value > 0.01);
 	assert_true(wild.interval.high - wild.interval.low >
 		    4 * (calm.interval.high - calm.interval.low));
-	/* and of a window that has none */
+	/* and of a window without parts */
 	assert_true(compare(a, one).p_value > 0.01);
 	assert_true(compare(one, a).p_value > 0.01);
-	a.n_parts = SIGNIFICANCE_MIN_PARTS - 1; /* too few to tell */
+	a.n_parts = SIGNIFICANCE_MIN_PARTS - 1; /* too few */
 	assert_true(compare(a, one).p_value < 1e-4);
 }
 
@@ -178,7 +178,7 @@ static void test_control(void **state)
 /* A load: rows with shares from large to small, as programs have them, that come in runs. */
 struct load {
 	double shares[N_ROWS];
-	double stay;   /* the chance that the next sample is of the same row */
+	double stay;   /* the probability that the next sample is of the same row */
 	double uneven; /* how much the shares of a part of time differ from the load's */
 };
 
@@ -248,7 +248,7 @@ static struct significance_counts counts_of(const struct window *window, size_t 
 	};
 }
 
-/* How many rows are said to have moved; *@ret_first, the one that did by most. */
+/* The number of rows that are significant; *@ret_first is the one that moved most. */
 static size_t count_moved(const struct window *a, const struct window *b, bool a_in_parts,
 			  bool b_in_parts, size_t *ret_first)
 {
@@ -304,13 +304,13 @@ static void check_steady(double stay, double uneven, uint64_t n_old, uint64_t n_
 	assert_true(n <= N_PAIRS / 20);
 }
 
-static void test_nothing_moves_between_windows_drawn_one_by_one(void **state)
+static void test_nothing_moves_between_windows_of_independent_samples(void **state)
 {
 	check_steady(0, 0, 2000, 2000, false, false);
 	check_steady(0, 0, 20000, 1000, false, false);
 }
 
-/* With a chance of s to stay the variance is (1 + s) / (1 - s) times as large. */
+/* With a probability of s to stay the variance is (1 + s) / (1 - s) times as large. */
 static void test_nothing_moves_between_windows_whose_samples_come_in_runs(void **state)
 {
 	check_steady((SIGNIFICANCE_EXCESS - 1) / (SIGNIFICANCE_EXCESS + 1), 0, 2000, 2000, false,
@@ -336,7 +336,7 @@ static void test_a_change_is_found(void **state)
 
 	make_load(&load, 0.3, 0.1);
 	dearer = load;
-	for (size_t i = 0; i < N_ROWS; i++) /* twice as dear, all else in proportion less */
+	for (size_t i = 0; i < N_ROWS; i++) /* twice the cost, and less of all else */
 		dearer.shares[i] *= (i == changed ? 2 : 1) / (1 + load.shares[changed]);
 	for (size_t i = 0; i < N_PAIRS; i++) {
 		size_t first = N_ROWS;
@@ -355,13 +355,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interval_of_a_difference),
 		cmocka_unit_test(test_interval_of_a_share),
-		cmocka_unit_test(test_chance_is_that_of_the_exact_test),
+		cmocka_unit_test(test_p_value_is_that_of_the_exact_test),
 		cmocka_unit_test(test_a_large_share_varies_less),
-		cmocka_unit_test(test_a_share_and_the_rest_have_the_same_chance),
+		cmocka_unit_test(test_a_share_and_the_rest_have_the_same_p_value),
 		cmocka_unit_test(test_all_and_nothing),
-		cmocka_unit_test(test_parts_tell_the_noise),
+		cmocka_unit_test(test_parts_show_the_noise),
 		cmocka_unit_test(test_control),
-		cmocka_unit_test(test_nothing_moves_between_windows_drawn_one_by_one),
+		cmocka_unit_test(test_nothing_moves_between_windows_of_independent_samples),
 		cmocka_unit_test(test_nothing_moves_between_windows_whose_samples_come_in_runs),
 		cmocka_unit_test(test_nothing_moves_between_ranges_of_an_uneven_load),
 		cmocka_unit_test(test_a_change_is_found),

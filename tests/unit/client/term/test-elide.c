@@ -36,14 +36,14 @@ static void test_what_fits_stays_as_it_is(void **state)
 	assert_path("/usr/bin/x", 10, "/usr/bin/x");
 }
 
-static void test_arguments_are_left_out_first(void **state)
+static void test_arguments_go_first(void **state)
 {
 	assert_name("Table<std::map<int, long> >::add(int, long)+0x1f", 30,
 		    "Table<...>::add(...)+0x1f");
 	assert_name("void sort<int*>(int*, int*)", 24, "void sort<...>(...)");
 }
 
-static void test_operators_are_no_brackets(void **state)
+static void test_operators_are_not_brackets(void **state)
 {
 	assert_name("ns::operator<< <std::char_traits<char> >(std::ostream&)", 32,
 		    "ns::operator<< <...>(...)");
@@ -57,20 +57,20 @@ static void test_operators_are_no_brackets(void **state)
 		    "my_operator<...>(...)");
 }
 
-static void test_rust_keeps_what_a_trait_is_of(void **state)
+static void test_rust_keeps_the_type_of_a_trait(void **state)
 {
 	assert_name("<alloc::vec::Vec<alloc::string::String> as core::ops::Drop>::drop", 60,
 		    "<alloc::vec::Vec<...> as core::ops::Drop>::drop");
 }
 
-static void test_an_offset_is_never_cut(void **state)
+static void test_an_offset_is_never_truncated(void **state)
 {
 	assert_name("a_function_of_a_very_long_name+0x12ab", 20, "a_function...+0x12ab");
 	assert_name("a_function_of_a_very_long_name+0x12..+0x1f", 22, "a_funct...+0x12..+0x1f");
 	assert_name("a_function_of_a_very_long_name", 20, "a_function_of_a_v...");
 }
 
-static void test_what_a_name_needs(void **state)
+static void test_the_fewest_bytes_of_a_name(void **state)
 {
 	assert_int_equal(elide_name_least("a_function_of_a_very_long_name"), 0);
 	assert_int_equal(elide_name_least("a_function_of_a_very_long_name+0x12ab"), 11);
@@ -94,7 +94,7 @@ static void test_brackets_that_do_not_match_are_text(void **state)
 	assert_name("odd>name)))))))", 12, "odd>name)...");
 }
 
-static void test_characters_are_not_cut_apart(void **state)
+static void test_characters_are_not_split(void **state)
 {
 	char *text = elide_name("gr\xc3\xb6\xc3\x9f\xc3\x9f\xc3\x9f\xc3\x9f", 8);
 
@@ -123,14 +123,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_fits_stays_as_it_is),
-		cmocka_unit_test(test_arguments_are_left_out_first),
-		cmocka_unit_test(test_operators_are_no_brackets),
-		cmocka_unit_test(test_rust_keeps_what_a_trait_is_of),
-		cmocka_unit_test(test_an_offset_is_never_cut),
-		cmocka_unit_test(test_what_a_name_needs),
+		cmocka_unit_test(test_arguments_go_first),
+		cmocka_unit_test(test_operators_are_not_brackets),
+		cmocka_unit_test(test_rust_keeps_the_type_of_a_trait),
+		cmocka_unit_test(test_an_offset_is_never_truncated),
+		cmocka_unit_test(test_the_fewest_bytes_of_a_name),
 		cmocka_unit_test(test_outer_namespaces_go_before_the_name),
 		cmocka_unit_test(test_brackets_that_do_not_match_are_text),
-		cmocka_unit_test(test_characters_are_not_cut_apart),
+		cmocka_unit_test(test_characters_are_not_split),
 		cmocka_unit_test(test_a_path_keeps_its_end),
 		cmocka_unit_test(test_any_room_will_do),
 	};
