@@ -14,6 +14,7 @@
 #include "client/view/branch.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -182,7 +183,7 @@ static int compare_changed(const void *p, const void *q)
 		return x->function < y->function ? -1 : 1;
 	if (x->side != y->side)
 		return x->side < y->side ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return COMPARE(x->at, y->at);
 }
 
 /* The first block of the next function or side. */
@@ -339,7 +340,7 @@ static int compare_places(const struct diff_block *a, const struct diff_block *b
 		return left->object < right->object ? -1 : 1;
 	if (left->start != right->start)
 		return left->start < right->start ? -1 : 1;
-	return (left->end > right->end) - (left->end < right->end);
+	return COMPARE(left->end, right->end);
 }
 
 static int compare_rows(const void *p, const void *q)

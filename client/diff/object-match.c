@@ -8,6 +8,7 @@
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 #include "common/util/strings.h"
 
 #define HASH_NONFATAL_OOM 1
@@ -217,7 +218,7 @@ static int compare_pointers(const void *p, const void *q)
 {
 	const char *a = *(const char *const *)p, *b = *(const char *const *)q;
 
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 /* The names of programs' functions, each once, sorted by pointer. */
@@ -370,7 +371,7 @@ static int compare_samples(const void *p, const void *q, void *userdata)
 
 	if (identities->rows[a].samples != identities->rows[b].samples)
 		return identities->rows[a].samples < identities->rows[b].samples ? 1 : -1;
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 static uint32_t *order_by_samples(struct identities *identities)

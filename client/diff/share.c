@@ -16,6 +16,7 @@
 #include "client/view/function-shares.h"
 #include "client/view/share.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 /* A comparison under way. The rows of the diff borrow the names of the whole profiles' views. */
 struct comparing {
@@ -215,11 +216,6 @@ static int control(struct diff_shares *diff)
 	return 0;
 }
 
-static int compare_names(const char *a, const char *b)
-{
-	return strcmp(a ?: "", b ?: "");
-}
-
 /* Significant rows first, by self, then by total; then by the size of the difference. */
 static int compare_rows(const void *p, const void *q)
 {
@@ -239,14 +235,12 @@ static int compare_rows(const void *p, const void *q)
 	y = fabs(b->total.difference);
 	if (x != y)
 		return x > y ? -1 : 1;
-	r = compare_names(left->symbol, right->symbol);
-	r = r ?: compare_names(left->file, right->file);
-	r = r ?: compare_names(left->unit, right->unit);
-	if (r == 0 && left->line != right->line)
-		r = left->line > right->line ? 1 : -1;
-	if (r == 0 && left->object != right->object)
-		r = left->object > right->object ? 1 : -1;
-	return r ?: (left->start > right->start) - (left->start < right->start);
+	r = compare_strings(left->symbol, right->symbol);
+	r = r ?: compare_strings(left->file, right->file);
+	r = r ?: compare_strings(left->unit, right->unit);
+	r = r ?: COMPARE(left->line, right->line);
+	r = r ?: COMPARE(left->object, right->object);
+	return r ?: COMPARE(left->start, right->start);
 }
 
 /* Drops rows with less than @percent on both sides, unless they are significant. */

@@ -13,6 +13,7 @@
 #include "client/diff/parts.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -427,7 +428,7 @@ static int compare_rows(const void *p, const void *q)
 		return a->section < b->section ? -1 : 1;
 	if (left != right)
 		return left > right ? -1 : 1;
-	return (a->ends[x].node > b->ends[y].node) - (a->ends[x].node < b->ends[y].node);
+	return COMPARE(a->ends[x].node, b->ends[y].node);
 }
 
 static int match(struct matching *m)

@@ -3,6 +3,7 @@
 
 #include "client/render/json.h"
 #include "client/view/top.h"
+#include "common/util/percent.h"
 
 #define PRECISION JSON_REAL_PRECISION(9)
 
@@ -24,7 +25,7 @@ static json_t *json_count(uint64_t count)
 
 static json_t *json_share(uint64_t part, uint64_t all)
 {
-	return all > 0 ? json_real(top_percent(part, all)) : json_null();
+	return all > 0 ? json_real(percent_of(part, all)) : json_null();
 }
 
 static json_t *json_at(const struct page *page, struct location at)
@@ -110,7 +111,7 @@ static json_t *json_head(const struct page *page)
 
 	return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "start",
 			 json_offset(page, a->span->start), "size", json_count(a->span->size),
-			 "code", json_text(origins[a->origin]), "cut", a->cut, "samples",
+			 "code", json_text(origins[a->origin]), "cut", a->truncated, "samples",
 			 json_count(a->samples), "percent", json_share(a->samples, a->all_samples),
 			 "max_coverage", json_count(a->max_coverage), "ipc",
 			 ipc > 0 ? json_real(ipc) : json_null());

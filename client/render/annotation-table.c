@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands behind an instruction is as in Zijlstra's mail of 2016: "+50.0%", of the runs through
- * here so many began here, by a branch; "-12.5% (p:98.0%)", of so many this was the last, for its
- * branch was taken, which was so often predicted.
+ * The notes behind an instruction are those of Zijlstra's mail of 2016. "+50.0%": that share of the
+ * runs through here began here, by a branch. "-12.5% (p:98.0%)": that share of them ended here, as
+ * the branch was taken; 98 % of these branches were predicted.
  */
 #include "client/render/annotation-table.h"
 
@@ -17,13 +17,14 @@
 #include "client/term/text.h"
 #include "client/view/top.h"
 #include "common/util/cleanup.h"
+#include "common/util/percent.h"
 
 #define HOT_PERCENT  75
 #define DIM_PERCENT  1
-#define MIN_SHARE    0.05 /* percent; what would be 0.0 is left out */
+#define MIN_SHARE    0.05 /* percent; smaller ones would show as 0.0 and are left out */
 #define MIN_TEXT     12   /* columns */
-#define TEXT_COLUMNS 32   /* that most instructions take */
-#define NOTE_COLUMNS 20   /* that most notes take */
+#define TEXT_COLUMNS 32   /* enough for most instructions */
+#define NOTE_COLUMNS 20   /* enough for most notes */
 #define TAB_COLUMNS  8
 
 struct arrows {
@@ -33,12 +34,12 @@ struct arrows {
 struct page {
 	const struct annotation *annotation;
 	FILE *f;
-	size_t width; /* 0: as wide as it takes */
+	size_t width; /* 0: unlimited */
 	bool colors;
 	struct arrows arrows;
 	int address_digits;
-	size_t text_columns;        /* of an instruction, so that notes are one below the other */
-	struct source_text *source; /* NULL: no source lines are wanted */
+	size_t text_columns;        /* of an instruction, so that notes are aligned */
+	struct source_text *source; /* NULL: without source lines */
 	const char *file;           /* of the line shown last */
 	uint32_t line;
 };
@@ -59,7 +60,7 @@ static uint64_t address_of(const struct page *page, uint64_t offset)
 
 static double coverage_percent(const struct page *page, const struct annotation_line *line)
 {
-	return line->range ? top_percent(line->range->coverage, page->annotation->max_coverage) : 0;
+	return line->range ? percent_of(line->range->coverage, page->annotation->max_coverage) : 0;
 }
 
 static size_t columns_of(const char *text)
@@ -71,11 +72,11 @@ static size_t columns_of(const char *text)
 	return n;
 }
 
-/* What stands before the instruction: shares, cycles, address. The columns it takes. */
+/* The numbers before the instruction: shares, cycles, address. Returns their columns. */
 static int write_numbers(const struct page *page, const struct annotation_line *line)
 {
 	const struct annotation *a = page->annotation;
-	double self = top_percent(line->samples, a->samples);
+	double self = percent_of(line->samples, a->samples);
 	int n = 0;
 
 	if (line->samples > 0)
@@ -100,22 +101,22 @@ static int write_numbers(const struct page *page, const struct annotation_line *
 static void format_note(char *ret, size_t n, const struct annotation_line *line)
 {
 	const struct profile_range *range = line->range;
-	uint64_t told = range ? range->predicted + range->mispredicted : 0;
+	uint64_t n_known = range ? range->predicted + range->mispredicted : 0;
 	char entry[32] = "", taken[32] = "", predicted[32] = "";
 	double share;
 
 	if (range && line->begins && range->is_target) {
-		share = top_percent(range->entry, range->coverage);
+		share = percent_of(range->entry, range->coverage);
 		if (share >= MIN_SHARE)
 			snprintf(entry, sizeof(entry), "  +%.1f%%", share);
 	}
 	if (range && line->ends && range->is_branch) {
-		share = top_percent(range->taken, range->coverage);
+		share = percent_of(range->taken, range->coverage);
 		if (share >= MIN_SHARE)
 			snprintf(taken, sizeof(taken), "  -%.1f%%", share);
-		if (share >= MIN_SHARE && told > 0)
+		if (share >= MIN_SHARE && n_known > 0)
 			snprintf(predicted, sizeof(predicted), " (p:%.1f%%)",
-				 top_percent(range->predicted, told));
+				 percent_of(range->predicted, n_known));
 	}
 	snprintf(ret, n, "%s%s%s", entry, taken, predicted);
 }
@@ -126,12 +127,12 @@ static bool leads_inside(const struct annotation *a, const struct annotation_lin
 	       line->target.offset - a->span->start < a->span->size;
 }
 
-static bool tells_target(const struct annotation_line *line)
+static bool names_target(const struct annotation_line *line)
 {
 	return line->kind == BRANCH_COND || line->kind == BRANCH_JMP || line->kind == BRANCH_CALL;
 }
 
-/* Where it leads, in at most @room columns: "↓", "↓ 1234", "→ puts@plt". Heap, or NULL. */
+/* The target, in at most @room columns: "↓", "↓ 1234", "→ puts@plt". A heap string, or NULL. */
 static char *format_target(const struct page *page, const struct annotation_line *line, size_t room)
 {
 	const struct annotation *a = page->annotation;
@@ -144,7 +145,7 @@ static char *format_target(const struct page *page, const struct annotation_line
 	if (leads_inside(a, line)) {
 		const char *arrow = down ? page->arrows.down : page->arrows.up;
 
-		if (tells_target(line))
+		if (names_target(line))
 			return strdup(arrow);
 		return asprintf(&text, "%s %" PRIx64, arrow, place.address) < 0 ? NULL : text;
 	}
@@ -155,8 +156,8 @@ static char *format_target(const struct page *page, const struct annotation_line
 	return text;
 }
 
-/* The instruction and where it leads, @filled up to where most end, in at most @room columns unless
- * that is 0. */
+/* The instruction and its target, in at most @room columns unless that is 0; @filled with blanks up
+ * to the notes. */
 static int write_text(const struct page *page, const struct annotation_line *line, size_t room,
 		      bool filled)
 {
@@ -213,7 +214,7 @@ static int write_line(const struct page *page, const struct annotation_line *lin
 	return r;
 }
 
-/* As a terminal shows it, cut where it ends. */
+/* Expands tabs, and truncates the text at the terminal's width. */
 static void write_source_text(const struct page *page, const char *text, size_t column)
 {
 	_cleanup_free_ char *line = NULL;
@@ -242,7 +243,7 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Where the line is another one than that of the instruction before. */
+/* Writes the line if it differs from that of the instruction before. */
 static void write_source(struct page *page, const struct annotation_line *line)
 {
 	const struct annotation *a = page->annotation;
@@ -272,7 +273,7 @@ static void write_source(struct page *page, const struct annotation_line *line)
 	fprintf(page->f, "%s\n", COLOR_RESET(page->colors));
 }
 
-/* What @text begins with or ends in, as far as there is room besides @taken columns. */
+/* Shortens @text so that it fits beside @taken columns. */
 static int write_fitting(const struct page *page, const char *text, size_t taken,
 			 char *(*fit)(const char *text, size_t room))
 {
@@ -308,7 +309,7 @@ static int write_head(const struct page *page)
 	int r, n;
 
 	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " samples (%.2f%%)", a->samples,
-		     top_percent(a->samples, a->all_samples));
+		     percent_of(a->samples, a->all_samples));
 	r = write_name(page);
 	fputs("in ", page->f);
 	if (r >= 0)
@@ -321,25 +322,23 @@ static int write_head(const struct page *page)
 		fprintf(page->f, "; average IPC %.2f", ipc);
 	if (a->origin != CODE_NONE)
 		fprintf(page->f, "; %.0f %% of the instructions ran",
-			top_percent(a->n_ran, a->n_lines));
+			percent_of(a->n_ran, a->n_lines));
 	fputc('\n', page->f);
 	return r;
 }
 
-/* What is not as it could be. */
-static void write_shortcomings(const struct page *page)
+static void write_limitations(const struct page *page)
 {
 	const struct annotation *a = page->annotation;
 
 	if (a->origin == CODE_NONE)
-		fputs("its code is not at hand, so these are addresses only\n", page->f);
+		fputs("binary not found; addresses only\n", page->f);
 	if (a->origin == CODE_DAEMON)
-		fputs("its file is not at hand: the code is what branchd has kept of it\n",
-		      page->f);
-	if (a->cut)
-		fputs("its end is not shown: that is not at hand, or it is too long\n", page->f);
+		fputs("binary not found; the code is branchd's copy\n", page->f);
+	if (a->truncated)
+		fputs("truncated: the rest of the code is missing or too long\n", page->f);
 	if (a->max_coverage == 0)
-		fputs("no branch records of it, so how often it ran is not known\n", page->f);
+		fputs("no branch records; execution counts unknown\n", page->f);
 }
 
 static void write_headings(const struct page *page)
@@ -352,7 +351,7 @@ static void write_headings(const struct page *page)
 		COLOR_RESET(page->colors));
 }
 
-/* Of what stands before an instruction. */
+/* The columns before an instruction. */
 static size_t number_columns(const struct page *page)
 {
 	const struct annotation *a = page->annotation;
@@ -404,7 +403,7 @@ int annotate_write_table(const struct annotation *annotation, struct output *out
 	}
 	if (r >= 0)
 		r = write_head(&page);
-	write_shortcomings(&page);
+	write_limitations(&page);
 	write_headings(&page);
 	for (size_t i = 0; r >= 0 && i < annotation->n_lines; i++) {
 		write_source(&page, &annotation->lines[i]);

@@ -12,7 +12,7 @@
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
 
-/* A path with what it is called by: lines of one column. */
+/* The lines of one column: a heading and a path. */
 struct column {
 	char *lines[VIEW_STREAM_MAX_ROWS + 3];
 	size_t n;
@@ -25,10 +25,10 @@ static void column_done(struct column *column)
 }
 
 static const char *const titles[N_DIFF_STREAM_SECTIONS] = {
-	[DIFF_STREAM_MATCHED] = "Streams of both",
-	[DIFF_STREAM_CHANGED] = "Streams of the old through code that changed (*) in the new",
-	[DIFF_STREAM_OLD] = "Streams of the old only",
-	[DIFF_STREAM_NEW] = "Streams of the new only",
+	[DIFF_STREAM_MATCHED] = "Streams of both sides",
+	[DIFF_STREAM_CHANGED] = "Streams of the old side through changed code (*)",
+	[DIFF_STREAM_OLD] = "Streams of the old side only",
+	[DIFF_STREAM_NEW] = "Streams of the new side only",
 };
 
 static int add_line(struct column *column, char *line)
@@ -52,7 +52,7 @@ static int add_head(struct column *column, const struct diff_stream *row, enum s
 	return add_line(column, r < 0 ? NULL : line);
 }
 
-/* Which of the branches, with every turn, are changed: newest first. */
+/* Sets the branches that were changed, newest first, with every turn of loops. */
 static void mark_changed(const struct diff *diff, enum side side, uint32_t node, bool *ret)
 {
 	const struct view_stream_node *nodes = diff->streams->views[side]->nodes;
@@ -80,14 +80,14 @@ static int add_step(struct column *column, const struct diff *diff, enum side si
 	return add_line(column, line);
 }
 
-static int add_folded(struct column *column, const struct diff_stream_end *end)
+static int add_pruned(struct column *column, const struct diff_stream_end *end)
 {
 	char *line;
 
 	if (end->pruned == 0)
 		return 0;
-	if (asprintf(&line, "    ... %" PRIu64 " of %" PRIu64 " by longer, rare paths", end->pruned,
-		     end->hits) < 0)
+	if (asprintf(&line, "    ... %" PRIu64 " of %" PRIu64 " hits by longer, pruned paths",
+		     end->pruned, end->hits) < 0)
 		line = NULL;
 	return add_line(column, line);
 }
@@ -105,10 +105,9 @@ static int fill(struct column *column, const struct diff *diff, const struct dif
 	n = view_stream_path(diff->streams->views[side], end->node, steps);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = add_step(column, diff, side, steps, i, changed[steps[i].row]);
-	return r < 0 ? r : add_folded(column, end);
+	return r < 0 ? r : add_pruned(column, end);
 }
 
-/* Blanks, or nothing: as wide as what is in the other column. */
 static size_t width_of(const struct column *column)
 {
 	size_t width = 0;

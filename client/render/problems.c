@@ -10,16 +10,17 @@
 #include "client/term/text.h"
 #include "client/view/place.h"
 #include "common/util/cleanup.h"
+#include "common/util/percent.h"
 
 struct problems {
 	const struct profile *profile;
-	uint64_t *samples; /* by object, whose leaf lies in it; 0 once it is counted */
+	uint64_t *samples; /* by object of the leaf; 0 once counted */
 	uint64_t n_samples;
 	size_t n;
-	const char *path, *why; /* of the last */
+	const char *path, *why; /* of the last problem */
 };
 
-/* Several files may have had one path, but they are told apart by the profile alone. */
+/* Several objects of the profile may have this path. */
 static void count_problem(const char *path, const char *why, void *userdata)
 {
 	struct problems *problems = userdata;
@@ -35,7 +36,7 @@ static void count_problem(const char *path, const char *why, void *userdata)
 		}
 }
 
-/* False where memory ran out. */
+/* False when out of memory. */
 static bool count_samples(struct problems *problems)
 {
 	const struct profile *profile = problems->profile;
@@ -55,7 +56,7 @@ static bool is_build_id(const char *word, size_t n)
 	return n >= 32 && strspn(word, "0123456789abcdef") >= n;
 }
 
-/* Paths and build-ids in @why as short as a line of a terminal wants them. */
+/* Shortens paths and build-ids in @why, so that the line fits a terminal. */
 static void write_reason(FILE *f, const char *why)
 {
 	while (*why) {
@@ -75,28 +76,27 @@ static void write_reason(FILE *f, const char *why)
 
 static void write_share(FILE *f, const struct problems *problems)
 {
-	uint64_t all = problems->profile ? problems->profile->counters.samples : 0;
-
 	if (problems->profile)
 		fprintf(f, " (%.1f %% of the samples)",
-			all > 0 ? 100.0 * (double)problems->n_samples / (double)all : 0);
+			percent_of(problems->n_samples, problems->profile->counters.samples));
 }
 
 static void write_problems(FILE *f, const struct problems *problems)
 {
 	struct profile_object last = { .path = problems->path };
 
-	fputs("branchctl: no symbols of ", f);
+	fputs("branchctl: ", f);
 	if (problems->n == 1)
 		text_write(f, place_object_name(&last));
 	else
 		fprintf(f, "%zu objects", problems->n);
+	fputs(" without symbols", f);
 	write_share(f, problems);
 	if (problems->n == 1) {
 		fputs(": ", f);
 		write_reason(f, problems->why);
 	} else
-		fputs("; branchctl dump tells why", f);
+		fputs("; branchctl dump shows why", f);
 	fputc('\n', f);
 }
 

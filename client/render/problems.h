@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Objects whose symbols were not found, said to the user in one line: of one the reason, of more
- * how many.
+ * Reports objects without symbols in one line: the reason for a single object, the number of
+ * several.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "common/profile/profile.h"
 #include "common/symbol/symbolizer.h"
 
-/* Of @profile the share of its samples is told, too; NULL where there is none. */
+/* With @profile, which may be NULL, also the share of its samples. */
 void problems_say(const struct symbolizer *symbolizer, const struct profile *profile, FILE *f);
 
 /* The same of a recording; the daemon has symbolized the profiles of its windows. */

@@ -17,13 +17,9 @@
 #include "client/term/elide.h"
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
+#include "common/util/percent.h"
 
 #define INDENT "    "
-
-static double percent(uint64_t part, uint64_t all)
-{
-	return all > 0 ? 100.0 * (double)part / (double)all : 0;
-}
 
 /* "symbol+0x12 (object)" and a newline, behind @n_before columns; without offset what stands for a
  * whole function. */
@@ -84,7 +80,7 @@ static void write_share(struct output *output, const struct view_stacks *stacks,
 	size_t n = view_stack_depth(stacks, stack); /* of a light one fewer than there were */
 
 	fprintf(output->f, "\n%s%.2f%%  %" PRIu64 " samples", COLOR_BOLD(output->colors),
-		percent(stack->samples, samples), stack->samples);
+		percent_of(stack->samples, samples), stack->samples);
 	if (stack->stitched > 0)
 		fprintf(output->f, ", %.1f of %zu frames stitched", MIN(stitched, (double)n), n);
 	fprintf(output->f, "%s\n", COLOR_RESET(output->colors));
@@ -161,7 +157,7 @@ static int write_numbers(const struct tree_text *text, const struct view_tree_ro
 			 uint64_t samples)
 {
 	FILE *f = text->output->f;
-	double share = percent(row->total, samples);
+	double share = percent_of(row->total, samples);
 	bool colors = text->output->colors;
 	int n;
 
@@ -172,7 +168,7 @@ static int write_numbers(const struct tree_text *text, const struct view_tree_ro
 	n = fprintf(f, "%6.2f%%", share);
 	fputs(COLOR_RESET(colors), f);
 	if (text->has_self)
-		n += fprintf(f, " %6.2f%%", percent(row->self, samples));
+		n += fprintf(f, " %6.2f%%", percent_of(row->self, samples));
 	return n + fprintf(f, " %*" PRIu64 " ", text->n_samples, row->total);
 }
 

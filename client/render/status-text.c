@@ -24,7 +24,7 @@ static const json_t *find(const struct status *s, const char *part, const char *
 	return json_object_get(object, name);
 }
 
-/* 0 where it is not told. */
+/* 0 where it is missing. */
 static uint64_t get(const struct status *s, const char *part, const char *name)
 {
 	json_int_t value = json_integer_value(find(s, part, name));
@@ -32,7 +32,7 @@ static uint64_t get(const struct status *s, const char *part, const char *name)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* "" where it is not told. */
+/* "" where it is missing. */
 static const char *get_text(const struct status *s, const char *part, const char *name)
 {
 	return json_string_value(find(s, part, name)) ?: "";
@@ -48,7 +48,7 @@ static void begin(const struct status *s, const char *word)
 	fprintf(s->f, "%s%-10s%s", COLOR_BOLD(s->colors), word, COLOR_RESET(s->colors));
 }
 
-/* A line of its own with the text, where there is any. */
+/* A line of its own, unless the text is empty. */
 static void write_note(const struct status *s, const char *text)
 {
 	if (*text == '\0')
@@ -107,7 +107,7 @@ static void write_head(const struct status *s)
 	fputs(")\n", s->f);
 	if (!is_true(s, NULL, "privileged"))
 		write_note(s,
-			   "you see your own processes; all of them: root and the group branchd");
+			   "you see only your own processes; root and the group branchd see all");
 }
 
 static void write_count(const struct status *s, const char *part, const char *name,
@@ -132,7 +132,7 @@ static void write_rate(const struct status *s)
 	fprintf(s->f, " on each of %" PRIu64 " CPUs\n", get(s, "sampling", "n_cpus"));
 }
 
-/* Which branch records are read, and how many come. */
+/* The kind of branch records, and their number in a snapshot. */
 static void write_records(const struct status *s)
 {
 	uint64_t depth = get(s, "sampling", "depth"), n = get(s, "snapshots", "snapshots");
@@ -145,13 +145,13 @@ static void write_records(const struct status *s)
 		return;
 	}
 	text_write(s->f, *records ? records : "branch records");
-	fprintf(s->f, ", %" PRIu64 " rows deep%s", depth, *filter ? ": " : "");
+	fprintf(s->f, ", %" PRIu64 " records deep%s", depth, *filter ? ": " : "");
 	text_write(s->f, filter);
 	fputc('\n', s->f);
 	if (n == 0)
 		return;
 	begin(s, "");
-	fprintf(s->f, "%.1f rows a snapshot; %.1f %% of the snapshots empty, %.1f %% full\n",
+	fprintf(s->f, "%.1f records per snapshot; %.1f %% of the snapshots empty, %.1f %% full\n",
 		(double)get(s, "snapshots", "rows") / (double)n,
 		100 * (double)get(s, "snapshots", "empty") / (double)n,
 		100 * (double)get(s, "snapshots", "full") / (double)n);
@@ -180,10 +180,10 @@ static void write_losses(const struct status *s)
 	static const struct {
 		const char *name, *what;
 	} losses[] = {
-		{ "ring_full", "found their ring full" },
+		{ "ring_full", "dropped because the ring was full" },
 		{ "skipped", "skipped by the kernel" },
-		{ "undecodable", "not decodable" },
-		{ "lost_records", "records of tasks lost" },
+		{ "undecodable", "undecodable" },
+		{ "lost_records", "task records lost" },
 		{ "throttled", "times throttled" },
 	};
 	size_t n = 0;
@@ -204,8 +204,7 @@ static void write_samples(const struct status *s)
 	begin(s, "samples");
 	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", get(s, "samples", "taken"),
 		get(s, "samples", "written"));
-	write_count(s, "samples", "filtered",
-		    "of processes, users or units not asked for, left out");
+	write_count(s, "samples", "filtered", "left out: of other processes, users or units");
 	write_losses(s);
 }
 
@@ -222,11 +221,11 @@ static void write_cost(const struct status *s)
 	fputs(" of memory\n", s->f);
 	if (runs > 0) {
 		begin(s, "");
-		fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us a sample\n",
+		fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us per sample\n",
 			(double)bpf_ns / 10 / elapsed_us, (double)bpf_ns / 1e3 / (double)runs);
 	} else {
-		write_note(s, "BPF program: not measured (sysctl kernel.bpf_stats_enabled=1 has it "
-			      "measured)");
+		write_note(s, "BPF program: not measured; enable with sysctl "
+			      "kernel.bpf_stats_enabled=1");
 	}
 }
 
@@ -253,11 +252,11 @@ static void write_store(const struct status *s)
 	}
 	fputc('\n', s->f);
 	write_count(s, "store", "waiting", "windows wait to be written");
-	write_count(s, "store", "removed", "windows removed for want of space");
-	write_count(s, "store", "given_up", "windows lost, for they could not be written");
+	write_count(s, "store", "removed", "windows removed to free space");
+	write_count(s, "store", "given_up", "windows lost: the database could not be written");
 	if (*set_aside) {
 		begin(s, "");
-		fputs("a database that could not be used is now ", s->f);
+		fputs("an unusable database was moved to ", s->f);
 		text_write(s->f, set_aside);
 		fputc('\n', s->f);
 	}
@@ -269,11 +268,11 @@ static void write_server(const struct status *s)
 	fprintf(s->f,
 		"%" PRIu64 " connected; %" PRIu64 " calls so far, %" PRIu64 " of them in error\n",
 		get(s, "server", "open"), get(s, "server", "calls"), get(s, "server", "errors"));
-	write_count(s, "server", "refused_connections", "connections refused for being too many");
-	write_count(s, "server", "refused_replies", "replies refused for being too large");
-	write_count(s, "server", "too_long", "connections closed: too long a call");
-	write_count(s, "server", "not_understood", "connections closed: a call not understood");
-	write_count(s, "server", "stalled", "connections closed: they stood still");
+	write_count(s, "server", "refused_connections", "connections refused: too many");
+	write_count(s, "server", "refused_replies", "replies refused: too large");
+	write_count(s, "server", "too_long", "connections closed: call too long");
+	write_count(s, "server", "not_understood", "connections closed: invalid call");
+	write_count(s, "server", "stalled", "connections closed: timed out");
 }
 
 static void write_problems(const struct status *s)
@@ -283,7 +282,7 @@ static void write_problems(const struct status *s)
 
 	if (get(s, NULL, "unnamed_objects") > 0) {
 		begin(s, "symbols");
-		fprintf(s->f, "none to be had of %" PRIu64 " objects\n",
+		fprintf(s->f, "%" PRIu64 " objects without symbols\n",
 			get(s, NULL, "unnamed_objects"));
 	}
 	for (size_t i = 0; i < n; i++) {

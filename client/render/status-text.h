@@ -8,5 +8,6 @@
 
 #include "client/term/output.h"
 
-/* @status is the daemon's reply. What it does not tell, an older daemon say, is left out. */
+/* @status is the daemon's reply. Members that it does not have, from an older daemon say, are left
+ * out. */
 void status_write_text(const json_t *status, struct output *output);

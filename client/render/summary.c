@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What was set aside is told by the names of the counters ("rows_wrong_path": wrong path), so that
- * a counter added to the profile shows up here by itself.
+ * Skipped records and runs are listed by the names of their counters ("rows_wrong_path": wrong
+ * path), so that a new counter of the profile shows up here by itself.
  */
 #include "client/render/summary.h"
 
@@ -10,6 +10,7 @@
 
 #include "client/term/text.h"
 #include "client/view/counters.h"
+#include "common/util/percent.h"
 
 static void write_length(FILE *f, uint64_t ns)
 {
@@ -44,9 +45,9 @@ static void write_words(FILE *f, const char *name)
 		fputc(*name == '_' ? ' ' : *name, f);
 }
 
-/* "; set aside: 12 zero, 3 wrong path": the counters whose name is @prefix and more, but no total.
+/* "; skipped: 12 zero, 3 wrong path": the counters whose names begin with @prefix, but no totals.
  */
-static void write_set_aside(FILE *f, const struct profile_counters *counters, const char *prefix)
+static void write_skipped(FILE *f, const struct profile_counters *counters, const char *prefix)
 {
 	size_t n_prefix = strlen(prefix), n = 0;
 
@@ -56,23 +57,18 @@ static void write_set_aside(FILE *f, const struct profile_counters *counters, co
 		if (strncmp(counter.name, prefix, n_prefix) != 0 || counter.value == 0 ||
 		    strcmp(counter.name + n_prefix, "counted") == 0)
 			continue;
-		fprintf(f, "%s%" PRIu64 " ", n++ == 0 ? "; set aside: " : ", ", counter.value);
+		fprintf(f, "%s%" PRIu64 " ", n++ == 0 ? "; skipped: " : ", ", counter.value);
 		write_words(f, counter.name + n_prefix);
 	}
-}
-
-static double percent(uint64_t part, uint64_t all)
-{
-	return all > 0 ? 100.0 * (double)part / (double)all : 0;
 }
 
 static void write_rows(FILE *f, const struct profile_counters *counters)
 {
 	if (counters->rows == 0)
 		return;
-	fprintf(f, "%" PRIu64 " branch rows, %.1f %% counted", counters->rows,
-		percent(counters->rows_counted, counters->rows));
-	write_set_aside(f, counters, "rows_");
+	fprintf(f, "%" PRIu64 " branch records, %.1f %% counted", counters->rows,
+		percent_of(counters->rows_counted, counters->rows));
+	write_skipped(f, counters, "rows_");
 	fputc('\n', f);
 }
 
@@ -81,43 +77,43 @@ static void write_runs(FILE *f, const struct profile_counters *counters)
 	if (counters->runs == 0)
 		return;
 	fprintf(f, "%" PRIu64 " runs, %.1f %% counted", counters->runs,
-		percent(counters->runs_counted, counters->runs));
-	write_set_aside(f, counters, "runs_");
+		percent_of(counters->runs_counted, counters->runs));
+	write_skipped(f, counters, "runs_");
 	fputc('\n', f);
 }
 
-/* How many of the samples have a path, and how much of one may be missing. */
+/* The share of the samples that have a path, and the error bound of a path's samples. */
 static void write_streams(FILE *f, const struct profile_counters *counters)
 {
 	uint64_t all = counters->streams + counters->streams_invalid + counters->streams_limit;
 
 	if (all == 0)
 		return;
-	fprintf(f, "%" PRIu64 " branch paths, %.1f %% kept", all, percent(counters->streams, all));
+	fprintf(f, "%" PRIu64 " branch paths, %.1f %% kept", all,
+		percent_of(counters->streams, all));
 	if (counters->streams_pruned > 0)
-		fprintf(f, ", %.1f %% in part", percent(counters->streams_pruned, all));
+		fprintf(f, ", %.1f %% in part", percent_of(counters->streams_pruned, all));
 	if (counters->streams_error > 0)
 		fprintf(f, ", each to within %" PRIu64 " samples", counters->streams_error);
 	fputc('\n', f);
 }
 
-/* How many call stacks were completed by rows of earlier samples; how many were not, and why. */
+/* The call stacks that were stitched; those that were not, and why. */
 static void write_stitching(FILE *f, const struct profile_counters *counters)
 {
 	const struct {
 		uint64_t value;
 		const char *what;
 	} refused[] = {
-		{ counters->stacks_unaligned, "with nothing in common with those" },
-		{ counters->stacks_ambiguous, "with several places on those" },
-		{ counters->stacks_inconsistent, "where calls do not follow from one another" },
+		{ counters->stacks_unaligned, "unaligned" },
+		{ counters->stacks_ambiguous, "ambiguous" },
+		{ counters->stacks_inconsistent, "inconsistent" },
 	};
 	const char *separator = "; not: ";
 
 	if (counters->stacks_stitched == 0)
 		return;
-	fprintf(f, "%" PRIu64 " stacks completed by rows of earlier samples",
-		counters->stacks_stitched);
+	fprintf(f, "%" PRIu64 " stacks stitched with earlier samples", counters->stacks_stitched);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		if (refused[i].value == 0)
 			continue;
@@ -127,8 +123,7 @@ static void write_stitching(FILE *f, const struct profile_counters *counters)
 	fputc('\n', f);
 }
 
-/* The counters of trouble that belong to no sum, nor to any process; nothing where there was none.
- */
+/* The other counters of trouble that are not 0. */
 static void write_troubles(FILE *f, const struct profile_source *source)
 {
 	const struct profile_counters *counters = &source->all->counters;
@@ -139,12 +134,12 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 		{ counters->samples_other_event, "samples of other events" },
 		{ counters->samples_guest, "samples of virtual machines" },
 		{ counters->samples_limit, "samples past the limit" },
-		{ counters->stacks_pruned, "stacks cut short for want of space" },
-		{ counters->stacks_truncated, "stacks cut short at a frame pointer astray" },
-		{ counters->stacks_depth_limit, "stacks too deep for their outermost frames" },
-		{ counters->stacks_since_switch, "stacks back to a task switch only" },
+		{ counters->stacks_pruned, "stacks pruned" },
+		{ counters->stacks_truncated, "stacks truncated at an invalid frame pointer" },
+		{ counters->stacks_depth_limit, "stacks truncated at the depth limit" },
+		{ counters->stacks_since_switch, "stacks that begin at a task switch" },
 		{ counters->unmapped, "samples at an unknown address" },
-		{ counters->snapshots_empty, "samples without rows" },
+		{ counters->snapshots_empty, "samples without branch records" },
 		{ counters->lost_records, "records lost" },
 		{ counters->lost_samples, "samples lost" },
 		{ counters->skipped, "samples not taken" },
@@ -179,9 +174,9 @@ void summary_write(FILE *f, const struct profile_source *source, enum view_by by
 	write_troubles(f, source);
 	if (source->part)
 		fprintf(f,
-			"shown: %" PRIu64 " samples (%.1f %%), %" PRIu64 " rows, %" PRIu64
+			"shown: %" PRIu64 " samples (%.1f %%), %" PRIu64 " branch records, %" PRIu64
 			" runs\n",
 			source->part->counters.samples,
-			percent(source->part->counters.samples, counters->samples),
+			percent_of(source->part->counters.samples, counters->samples),
 			source->part->counters.rows_counted, source->part->counters.runs_counted);
 }

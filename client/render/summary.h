@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The lines above a table: what it was made of, and what of that is not in it.
+ * The lines above a table: the data that it was made from, and the data that it does not show.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "client/render/share-name.h"
 #include "client/render/stream-json.h"
 #include "client/stats/interval.h"
+#include "common/util/percent.h"
 
 /* Percentages are good for no more digits than that. */
 #define PRECISION JSON_REAL_PRECISION(9)
@@ -23,7 +24,7 @@ static json_t *json_count(uint64_t count)
 
 static json_t *json_share(uint64_t part, uint64_t all)
 {
-	return json_real(top_percent(part, all));
+	return json_real(percent_of(part, all));
 }
 
 static json_t *json_average(uint64_t sum, uint64_t n)
@@ -100,8 +101,8 @@ static json_t *branch_row(const struct top *top, size_t i)
 {
 	const struct profile_branch *branch = &top->branches[i];
 	uint64_t all = top->source->all->counters.rows_counted;
-	uint64_t told = branch->mispredicted + branch->predicted;
-	struct interval interval = interval_of_share(branch->mispredicted, told);
+	uint64_t n_known = branch->mispredicted + branch->predicted;
+	struct interval interval = interval_of_share(branch->mispredicted, n_known);
 
 	json_t *row = json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from",
@@ -112,9 +113,9 @@ static json_t *branch_row(const struct top *top, size_t i)
 
 	json_object_set_new(row, "mispredicted", json_count(branch->mispredicted));
 	json_object_set_new(row, "mispredicted_percent",
-			    told > 0 ? json_share(branch->mispredicted, told) : json_null());
+			    n_known > 0 ? json_share(branch->mispredicted, n_known) : json_null());
 	json_object_set_new(row, "mispredicted_percent_low",
-			    told > 0 ? json_real(100 * interval.low) : json_null());
+			    n_known > 0 ? json_real(100 * interval.low) : json_null());
 	return row;
 }
 

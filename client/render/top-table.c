@@ -16,6 +16,7 @@
 #include "client/term/elide.h"
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
+#include "common/util/percent.h"
 
 struct column {
 	const char *name;
@@ -24,7 +25,7 @@ struct column {
 
 static int set_percent(struct table *table, size_t column, uint64_t part, uint64_t all)
 {
-	double percent = top_percent(part, all);
+	double percent = percent_of(part, all);
 	int r = table_printf(table, column, "%.2f%%", percent);
 
 	if (r >= 0 && percent >= COLOR_HOT_PERCENT)
@@ -39,7 +40,7 @@ static int set_count(struct table *table, size_t column, uint64_t count)
 	return table_printf(table, column, "%" PRIu64, count);
 }
 
-/* The mean, or a dash where there is none. */
+/* The mean, or a dash. */
 static int set_average(struct table *table, size_t column, uint64_t sum, uint64_t n)
 {
 	if (n == 0)
@@ -111,14 +112,14 @@ static const struct column mispredicted_columns[] = {
 /* Not all hardware says whether a branch was predicted. */
 static int set_mispredicted(struct table *table, size_t column, const struct profile_branch *branch)
 {
-	uint64_t told = branch->mispredicted + branch->predicted;
+	uint64_t n_known = branch->mispredicted + branch->predicted;
 
-	if (told == 0)
+	if (n_known == 0)
 		return table_set(table, column, "-");
-	return table_printf(table, column, "%.1f%%", top_percent(branch->mispredicted, told));
+	return table_printf(table, column, "%.1f%%", percent_of(branch->mispredicted, n_known));
 }
 
-/* The least that the share of mispredictions can be believed to be. */
+/* The lower confidence bound of the share of mispredictions. */
 static int set_surely(struct table *table, size_t column, const struct profile_branch *branch)
 {
 	struct interval interval =
@@ -168,7 +169,7 @@ static const struct column block_columns[] = {
 	{ NULL, 0 },
 };
 
-/* Where the hardware tells no cycles. */
+/* Without cycles. */
 static const struct column untimed_columns[] = {
 	{ "SHARE", TABLE_RIGHT },
 	{ "RUNS", TABLE_RIGHT },
@@ -291,12 +292,12 @@ static int write_stream(const struct top *top, struct output *output,
 	if (stream->cycles > 0)
 		fprintf(output->f, "cycles: %.0f, ", stream->cycles);
 	fprintf(output->f, "hits: %.2f%% (%" PRIu64 ")%s\n",
-		top_percent(stream->hits, top->source->all->counters.samples), stream->hits,
+		percent_of(stream->hits, top->source->all->counters.samples), stream->hits,
 		COLOR_RESET(output->colors));
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = write_step(top, output, steps, i);
 	if (r >= 0 && stream->pruned > 0)
-		fprintf(output->f, "    ... %" PRIu64 " of them came by longer, rare paths\n",
+		fprintf(output->f, "    ... %" PRIu64 " hits by longer, pruned paths\n",
 			stream->pruned);
 	return r;
 }
@@ -315,27 +316,27 @@ static bool is_of_branches(enum view_by by)
 	return by == VIEW_BRANCH || by == VIEW_BLOCK || by == VIEW_STREAM;
 }
 
-/* Why there is nothing to see, where that needs saying. */
+/* The reason why there are no rows. */
 static const char *why_empty(const struct top *top)
 {
 	const struct profile_counters *counters = &top->source->all->counters;
 	bool is_recording = top->source->is_recording;
 
 	if (top->source->filtered)
-		return "nothing of that matches the filters";
+		return "nothing matches the filters";
 	if (top->kinds && counters->rows_counted > 0)
-		return "none of its branches is known to be of that kind";
+		return "no branch of that kind";
 	if (top->mispredicted && counters->rows_counted > 0)
-		return "none of its branches is known to have been mispredicted";
+		return "no mispredicted branch";
 	if (is_of_branches(top->by) && counters->rows == 0)
-		return is_recording ? "no branch records in it: perf record -b takes them, where "
-				      "the processor has any" :
-				      "no branch records in it; branchctl status says why";
+		return is_recording ? "no branch records; record with perf record -b, where the "
+				      "processor supports it" :
+				      "no branch records; branchctl status shows why";
 	if (is_of_branches(top->by) && counters->rows_call_stack > 0)
-		return "its branch records are call stacks, and no branches";
+		return "the branch records are call stacks, not branches";
 	if (top->by == VIEW_STREAM && counters->streams_limit > 0)
-		return "no branch path has a thousandth of the samples: all are rarer";
-	return "nothing was counted";
+		return "no branch path has a thousandth of the samples";
+	return "no samples";
 }
 
 int top_write_rows(const struct top *top, struct output *output)

@@ -5,10 +5,8 @@
 #include "client/term/output.h"
 #include "client/view/top.h"
 
-/*
- * The rows alone, with their headings; or why there are none. 0 or -ENOMEM, as the next.
- */
+/* The rows with their headings; or the reason why there are none. 0 or -ENOMEM. */
 int top_write_rows(const struct top *top, struct output *output);
 
-/* What it is of, and the rows. What could not be written is output_close()'s to say. */
+/* The summary and the rows. 0 or -ENOMEM; output_close() reports write errors. */
 int top_write_table(const struct top *top, struct output *output);

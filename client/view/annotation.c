@@ -8,6 +8,7 @@
 #include "client/view/branch.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 #include "common/util/strings.h"
 
 #define MAX_CODE (4u << 20)
@@ -43,14 +44,13 @@ static struct annotation_line *add_line(struct annotation *a, uint64_t offset, u
 	return &a->lines[a->n_lines++];
 }
 
-/* What an indirect branch tells is where its target lies in memory. */
+/* The operand of an indirect branch is not its target. */
 static bool is_direct(enum branch_kind kind)
 {
 	return kind == BRANCH_COND || kind == BRANCH_JMP || kind == BRANCH_CALL;
 }
 
-/* Addresses are the ELF file's, but where a branch leads is a place: the difference is the same in
- * all of it. */
+/* @shift is the ELF file's address less the offset, the same for the whole span. */
 static int add_instruction(struct annotation *a, const struct instruction *instruction,
 			   uint64_t shift)
 {
@@ -87,7 +87,7 @@ static int disassemble(struct annotation *a, const uint8_t *code, size_t n, uint
 	return 0;
 }
 
-/* Where no function is known the span reaches beyond what ran, and maybe beyond the file. */
+/* Without a function the span ends behind the last range, maybe beyond the file. */
 static uint64_t wanted_bytes(const struct code_span *span)
 {
 	if (span->name || span->n_ranges == 0)
@@ -112,7 +112,7 @@ static int read_code(struct annotation *a, annotation_code_source kept, void *us
 		r = kept(object, a->span->start, code, n, &machine, userdata);
 	}
 	if (r > 0) {
-		a->cut = (uint64_t)r < wanted_bytes(a->span);
+		a->truncated = (uint64_t)r < wanted_bytes(a->span);
 		r = disassemble(a, code, (size_t)r, machine);
 	}
 	if (r == -EOPNOTSUPP)
@@ -126,7 +126,7 @@ static int compare_lines(const void *p, const void *q)
 {
 	const struct annotation_line *a = p, *b = q;
 
-	return (a->offset > b->offset) - (a->offset < b->offset);
+	return COMPARE(a->offset, b->offset);
 }
 
 static bool is_in_range(const struct code_span *span, uint64_t offset)
@@ -137,7 +137,7 @@ static bool is_in_range(const struct code_span *span, uint64_t offset)
 	return false;
 }
 
-static int add_sampled_places(struct annotation *a)
+static int add_sampled_addresses(struct annotation *a)
 {
 	const struct profile *p = a->source->all;
 
@@ -152,8 +152,8 @@ static int add_sampled_places(struct annotation *a)
 	return 0;
 }
 
-/* Without code: the ranges, and what was sampled besides. */
-static int add_places(struct annotation *a)
+/* Without code: the ranges, and the addresses that were sampled outside of ranges. */
+static int add_ranges(struct annotation *a)
 {
 	size_t n = 0;
 
@@ -163,7 +163,7 @@ static int add_places(struct annotation *a)
 		if (!add_line(a, range->start, range->end - range->start + 1))
 			return -ENOMEM;
 	}
-	if (add_sampled_places(a) < 0)
+	if (add_sampled_addresses(a) < 0)
 		return -ENOMEM;
 	if (a->n_lines > 1)
 		qsort(a->lines, a->n_lines, sizeof(*a->lines), compare_lines);
@@ -192,7 +192,7 @@ static void count_samples(struct annotation *a)
 	}
 }
 
-/* Both are in order. A range may end within an instruction, at its branch's first byte. */
+/* Both are sorted. A range may end within an instruction, at its branch's first byte. */
 static void join_ranges(struct annotation *a)
 {
 	const struct profile_range *range = a->span->ranges, *end = range + a->span->n_ranges;
@@ -241,8 +241,8 @@ static void count_cycles(struct annotation *a)
 			add_cycles(a, &p->blocks[i]);
 }
 
-/* Where branches lead whose instruction does not say it: most often. */
-static int seek_targets(struct annotation *a)
+/* A branch without a direct target gets its most frequent one. */
+static int find_targets(struct annotation *a)
 {
 	_cleanup_free_ struct profile_branch *branches = NULL;
 	size_t n;
@@ -280,14 +280,14 @@ int annotation_new(struct annotation **ret, const struct profile_source *source,
 	if (r >= 0)
 		r = read_code(a, kept, userdata);
 	if (r >= 0 && a->origin == CODE_NONE)
-		r = add_places(a);
+		r = add_ranges(a);
 	if (r < 0)
 		return r;
 	count_samples(a);
 	join_ranges(a);
 	if (a->origin != CODE_NONE)
 		count_cycles(a);
-	r = seek_targets(a);
+	r = find_targets(a);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A piece of code, instruction by instruction, with what was counted of each: what `branchctl
- * annotate` shows, before it is written.
+ * The result of `branchctl annotate` before it is rendered: a piece of code with the counts of each
+ * instruction.
  */
 #pragma once
 
@@ -15,25 +15,24 @@
 #include "common/symbol/disassembler.h"
 
 enum code_origin {
-	CODE_NONE,   /* nobody has it: lines are ranges, and places that were sampled outside of any
-		      */
+	CODE_NONE,   /* none: lines are ranges, and sampled addresses outside of ranges */
 	CODE_FILE,   /* the object's own file */
-	CODE_DAEMON, /* what the daemon has kept of it */
+	CODE_DAEMON, /* the daemon's copy */
 };
 
-/* An instruction; without code, a range or a place. */
+/* An instruction; without code, a range or a single address. */
 struct annotation_line {
 	uint64_t offset, size; /* in the object */
 	const char *text;      /* NULL without code */
 	enum branch_kind kind;
-	bool has_target; /* direct, or else the one seen most often */
+	bool has_target; /* the direct target, or else the most frequent one */
 	struct location target;
 
 	uint64_t samples;
-	const struct profile_range *range; /* NULL: no run went through it */
+	const struct profile_range *range; /* NULL: it never ran */
 	bool begins, ends;                 /* the range begins with it, ends in it */
 
-	/* Of the runs that end in it and began in the span: */
+	/* of the runs that ended in it and began in the span */
 	uint64_t timed_runs, instructions, cycles;
 };
 
@@ -42,7 +41,7 @@ struct annotation {
 	const struct code_span *span;
 	struct places places;
 	enum code_origin origin;
-	bool cut; /* there is more of it than could be read */
+	bool truncated; /* the end of the code is missing */
 
 	struct annotation_line *lines;
 	size_t n_lines, cap_lines;
@@ -51,20 +50,20 @@ struct annotation {
 	uint64_t samples, all_samples; /* in the span, and in the source */
 	uint64_t max_coverage;         /* of the hottest range */
 	bool has_cycles;
-	size_t n_ran; /* lines that a run went through */
+	size_t n_ran; /* lines that ran */
 };
 
-/* Of code that the daemon has kept: @n bytes, copied to @ret. The number there are, 0 for none, or
- * -errno. */
+/* Copies up to @n bytes of the daemon's copy of the code to @ret. Returns their number, or -errno.
+ */
 typedef int (*annotation_code_source)(const struct profile_object *object, uint64_t start,
 				      void *ret, size_t n, uint16_t *ret_machine, void *userdata);
 
-/* @kept (or NULL) is asked where the file is not at hand. All are borrowed. 0 or -ENOMEM. */
+/* @kept, which may be NULL, is called if the file is not found. Borrows all. 0 or -ENOMEM. */
 int annotation_new(struct annotation **ret, const struct profile_source *source,
 		   const struct code_span *span, annotation_code_source kept, void *userdata);
 struct annotation *annotation_free(struct annotation *annotation);
 DEFINE_CLEANUP(struct annotation *, annotation_free);
 
-/* Instructions for each cycle, of the runs of @line or of all; 0 where it is not known. */
+/* Instructions per cycle, of the runs of @line or of all runs; 0 where unknown. */
 double annotation_line_ipc(const struct annotation_line *line);
 double annotation_ipc(const struct annotation *annotation);

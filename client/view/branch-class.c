@@ -9,7 +9,7 @@
 struct branch_class {
 	const struct profile *profile;
 	struct symbolizer *symbolizer;
-	struct disassembler *disassembler; /* of this machine; NULL: none yet, or none for it */
+	struct disassembler *disassembler; /* of @machine; NULL: none yet, or none exists */
 	uint16_t machine;
 };
 
@@ -35,7 +35,7 @@ struct branch_class *branch_class_free(struct branch_class *class)
 	return NULL;
 }
 
-static int seek_disassembler(struct branch_class *class, uint16_t machine)
+static int get_disassembler(struct branch_class *class, uint16_t machine)
 {
 	int r;
 
@@ -47,7 +47,7 @@ static int seek_disassembler(struct branch_class *class, uint16_t machine)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* 1 and the instruction there, or 0 where it is not known. */
+/* 1 and the instruction at @at; 0 if it is unknown; or -ENOMEM. */
 static int decode(struct branch_class *class, struct location at, struct instruction *ret)
 {
 	const struct profile_object *object = &class->profile->objects[at.object];
@@ -58,7 +58,7 @@ static int decode(struct branch_class *class, struct location at, struct instruc
 	n = symbolizer_code(class->symbolizer, object, at.offset, bytes, sizeof(bytes), &machine);
 	if (n <= 0)
 		return n;
-	r = seek_disassembler(class, machine);
+	r = get_disassembler(class, machine);
 	if (r < 0 || !class->disassembler)
 		return r;
 	return disassembler_decode(class->disassembler, bytes, (size_t)n, at.offset, ret);
@@ -88,6 +88,6 @@ int branch_class_find(struct branch_class *class, const struct profile_branch *b
 		return r;
 	*ret = from.kind;
 	if (is_kernel(class, branch->to) && from.kind != BRANCH_SYSCALL)
-		*ret = BRANCH_IRQ; /* whatever instruction it came after */
+		*ret = BRANCH_IRQ; /* whatever the instruction is */
 	return 0;
 }

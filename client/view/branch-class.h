@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What kind of branch a branch is. Most hardware does not say, so the instruction it came from is
- * looked at, where the program is at hand.
+ * Finds the kind of a branch. Most hardware does not report it, so it is read from the branch
+ * instruction, if the binary is available.
  */
 #pragma once
 
@@ -11,15 +11,15 @@
 
 struct branch_class;
 
-/* Of the branches of @profile. Both are borrowed. -ENOMEM. */
+/* For the branches of @profile. Borrows both. -ENOMEM. */
 int branch_class_new(struct branch_class **ret, const struct profile *profile,
 		     struct symbolizer *symbolizer);
 struct branch_class *branch_class_free(struct branch_class *class);
 DEFINE_CLEANUP(struct branch_class *, branch_class_free);
 
 /*
- * The kind of @branch: as the profile has it; else by its instruction, and BRANCH_IRQ where this is
- * no branch and leads into the kernel. BRANCH_UNKNOWN where neither is known. -ENOMEM.
+ * The kind of @branch: from the profile, else from its instruction; BRANCH_IRQ for a branch into
+ * the kernel that is not a system call; BRANCH_UNKNOWN without either. -ENOMEM.
  */
 int branch_class_find(struct branch_class *class, const struct profile_branch *branch,
 		      enum branch_kind *ret);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorted by place, equal places are neighbours and are added up; then sorted by heat. */
+/* Rows are sorted by location, so that equal ones are neighbours and can be summed; then by heat.
+ */
 #include "client/view/branch.h"
 
 #include <errno.h>
@@ -7,8 +8,7 @@
 #include <string.h>
 
 #include "client/view/view.h"
-
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+#include "common/util/compare.h"
 
 static int compare_branch_places(const void *p, const void *q)
 {
@@ -36,7 +36,7 @@ static int compare_block_places(const void *p, const void *q)
 	return COMPARE(a->end, b->end);
 }
 
-/* Where no row has cycles this is the order of runs. */
+/* Without cycles this is the order of runs. */
 static int compare_blocks(const void *p, const void *q)
 {
 	const struct profile_block *a = p, *b = q;

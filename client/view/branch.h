@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The views by branch and by block: the profile's own tables, all processes added up.
+ * The views by branch and by block: the profile's own tables, summed over all processes.
  */
 #pragma once
 
@@ -16,5 +16,5 @@
 int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profile *profile);
 int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile *profile);
 
-/* The cycles of all blocks of @profile, for shares of them. */
+/* The cycles of all blocks of @profile. */
 uint64_t view_block_cycles(const struct profile *profile);

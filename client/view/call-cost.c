@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A snapshot of n rows shows n branches and the n - 1 runs between them, so that calls and cycles
- * are taken as parts of what was counted of each. Cycles are those of the runs that had any, for
- * all runs.
+ * A snapshot of n records has n branches and n - 1 runs between them. So calls are taken as a share
+ * of all branches, and runs as a share of all runs. The mean cycles of timed runs stand for all
+ * runs.
  */
 #include "client/view/call-cost.h"
 

@@ -13,7 +13,7 @@
 #include "common/util/cleanup.h"
 
 #define MAX_GAP   15 /* bytes: the longest instruction, less one */
-#define MAX_NAMED 4  /* of several functions of one name, so many are told */
+#define MAX_NAMED 4  /* choices listed in a message */
 
 struct search {
 	const struct profile_source *source;
@@ -23,8 +23,8 @@ struct search {
 	int rank; /* of those found */
 };
 
-/* What is meant sooner: the very name; a function; a part that the compiler has split off one. 0:
- * not at all. */
+/* An exact name ranks highest, then a function, then a part that the compiler split off one. 0: no
+ * match. */
 static int rank_of(const struct search *search, const struct profile_function *function)
 {
 	const struct profile_object *objects = search->source->all->objects;
@@ -61,11 +61,10 @@ static void search_functions(struct search *search)
 	}
 }
 
-/* Several pieces of code that may be meant, as somebody may write them: " libx.so:0x1234,
- * liby.so:0x10". */
+/* Several matches, in the form that the user can give: " libx.so:0x1234, liby.so:0x10". */
 struct choices {
 	char text[384];
-	size_t n, n_told;
+	size_t n, n_listed;
 };
 
 /* 0 or -ENOMEM. */
@@ -79,14 +78,14 @@ static int add_choice(struct choices *choices, const struct profile_source *sour
 	if (!name)
 		return -ENOMEM;
 	choices->n++;
-	if (choices->n_told == MAX_NAMED)
+	if (choices->n_listed == MAX_NAMED)
 		return 0;
-	k = snprintf(choices->text + n, room, "%s %s:0x%" PRIx64, choices->n_told > 0 ? "," : "",
+	k = snprintf(choices->text + n, room, "%s %s:0x%" PRIx64, choices->n_listed > 0 ? "," : "",
 		     name, address);
 	if (k < 0 || (size_t)k >= room)
 		choices->text[n] = '\0';
 	else
-		choices->n_told++;
+		choices->n_listed++;
 	return 0;
 }
 
@@ -102,9 +101,9 @@ static int refuse_several(const struct search *search, struct fault *fault)
 		if (add_choice(&choices, search->source, f->object, place.address) < 0)
 			return fault_set(fault, -ENOMEM, "out of memory");
 	}
-	return fault_set(fault, -EINVAL,
-			 "there are %zu functions '%s': give --object, or one of%s%s", search->n,
-			 search->wanted, choices.text, search->n > choices.n_told ? " ..." : "");
+	return fault_set(fault, -EINVAL, "%zu functions match '%s'; give --object, or one of%s%s",
+			 search->n, search->wanted, choices.text,
+			 search->n > choices.n_listed ? " ..." : "");
 }
 
 static int find_function(struct code_span *span, const struct profile_source *source,
@@ -117,8 +116,8 @@ static int find_function(struct code_span *span, const struct profile_source *so
 		return refuse_several(&search, fault);
 	if (search.n == 0)
 		return fault_set(fault, -ENOENT,
-				 "%s: nothing was counted in a function '%s'%s%s; branchctl top "
-				 "-n 0 lists those there are",
+				 "%s: no counts for a function '%s'%s%s; branchctl top -n 0 lists "
+				 "the functions",
 				 source->name, wanted, object ? " of " : "", object ?: "");
 	span->object = search.found[0]->object;
 	span->start = search.found[0]->start;
@@ -135,9 +134,9 @@ static const char *find_address(const char *wanted)
 	return colon && colon > wanted && strncmp(colon, ":0x", 3) == 0 ? colon : NULL;
 }
 
-/* As place_find() makes an address of an offset, but the other way. */
-static uint64_t offset_of(const struct profile_source *source, const struct profile_object *object,
-			  uint64_t address)
+/* The inverse of the address in place_find(). */
+static uint64_t find_offset(const struct profile_source *source,
+			    const struct profile_object *object, uint64_t address)
 {
 	uint64_t offset;
 
@@ -149,7 +148,7 @@ static uint64_t offset_of(const struct profile_source *source, const struct prof
 	return address;
 }
 
-/* From @at both ways, as long as one range begins where the one before ends. */
+/* The ranges around @at without gaps between them. */
 static void take_neighbours(struct code_span *span, const struct profile_range *ranges, size_t n,
 			    uint64_t at)
 {
@@ -167,12 +166,12 @@ static void take_neighbours(struct code_span *span, const struct profile_range *
 	span->size = ranges[last].end + MAX_GAP - ranges[first].start + 1;
 }
 
-/* 1 where the object has something there. */
+/* 1 if the object has counts there; 0; or -ENOMEM. */
 static int find_in_object(struct code_span *span, const struct profile_source *source,
 			  uint32_t object, uint64_t address)
 {
 	const struct profile *p = source->all;
-	struct location at = { object, offset_of(source, &p->objects[object], address) };
+	struct location at = { object, find_offset(source, &p->objects[object], address) };
 	const struct profile_function *f = profile_find_function(p, at);
 	_cleanup_free_ struct profile_range *ranges = NULL;
 	size_t n;
@@ -205,7 +204,7 @@ static int find_address_in_object(struct code_span *span, const struct profile_s
 	errno = 0;
 	address = strtoull(colon + 1, &end, 16);
 	if (*end != '\0' || errno != 0)
-		return fault_set(fault, -EINVAL, "'%s' is no address: give OBJECT:0xADDRESS",
+		return fault_set(fault, -EINVAL, "'%s' is not an address; give OBJECT:0xADDRESS",
 				 colon + 1);
 	for (uint32_t i = 0; r >= 0 && i < p->n_objects; i++) {
 		struct code_span found = {};
@@ -221,13 +220,13 @@ static int find_address_in_object(struct code_span *span, const struct profile_s
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	if (choices.n > 1)
-		return fault_set(fault, -EINVAL, "there are %zu objects '%s': give one of%s%s",
+		return fault_set(fault, -EINVAL, "%zu objects match '%s'; give one of%s%s",
 				 choices.n, name, choices.text,
-				 choices.n > choices.n_told ? " ..." : "");
+				 choices.n > choices.n_listed ? " ..." : "");
 	if (choices.n == 0)
 		return fault_set(fault, -ENOENT,
-				 "%s: nothing was counted at %s of an object '%s'; branchctl top "
-				 "--by object -n 0 lists those there are",
+				 "%s: no counts at %s of an object '%s'; branchctl top --by object "
+				 "-n 0 lists the objects",
 				 source->name, colon + 1, name);
 	return 0;
 }

@@ -4,7 +4,7 @@
 static const struct {
 	const char *name, *what;
 	size_t offset;
-} counters_known[N_COUNTERS] = {
+} descriptions[N_COUNTERS] = {
 #define X(name, what) { #name, what, offsetof(struct profile_counters, name) },
 	PROFILE_COUNTERS(X)
 #undef X
@@ -12,11 +12,11 @@ static const struct {
 
 struct counter counter_get(const struct profile_counters *counters, size_t i)
 {
-	const char *field = (const char *)counters + counters_known[i].offset;
+	const char *field = (const char *)counters + descriptions[i].offset;
 
 	return (struct counter){
-		.name = counters_known[i].name,
-		.what = counters_known[i].what,
+		.name = descriptions[i].name,
+		.what = descriptions[i].what,
 		.value = *(const uint64_t *)(const void *)field,
 	};
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A profile's counters one by one: their names, what they mean, their values. Whoever lists them
- * all by this leaves none out.
+ * A list of a profile's counters: names, meanings and values. New counters are in it by themselves.
  */
 #pragma once
 
@@ -22,5 +21,5 @@ enum { N_COUNTERS = 0 PROFILE_COUNTERS(X) };
 
 struct counter counter_get(const struct profile_counters *counters, size_t i);
 
-/* The sum of what was lost, by whatever cause. */
+/* The sum of all losses. */
 uint64_t counters_lost(const struct profile_counters *counters);

@@ -7,7 +7,7 @@
 #include "client/view/place.h"
 #include "common/profile/filter.h"
 
-static bool is_only_one(const struct profile *profile, const char *name)
+static bool is_unique(const struct profile *profile, const char *name)
 {
 	size_t n = 0;
 
@@ -23,7 +23,7 @@ char *object_name_format(const struct profile *profile, uint32_t object)
 
 	for (size_t i = 0; i < o->n_build_id; i++)
 		sprintf(id + 2 * i, "%02x", o->build_id[i]);
-	if (is_only_one(profile, place_object_name(o)))
+	if (is_unique(profile, place_object_name(o)))
 		return strdup(place_object_name(o));
-	return strdup(is_only_one(profile, o->path) || !is_only_one(profile, id) ? o->path : id);
+	return strdup(is_unique(profile, o->path) || !is_unique(profile, id) ? o->path : id);
 }

@@ -75,8 +75,7 @@ static char *format_line(const struct place *place)
 	return text;
 }
 
-/* @from and @to with two dots between, of @to without what it has in common, up to its last @mark.
- */
+/* "@from..@to". @to is shortened if both have the same text up to the last @mark. */
 static char *join(const char *from, const char *to, char mark)
 {
 	const char *from_mark = strrchr(from, mark) ?: from, *to_mark = strrchr(to, mark) ?: to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each view here only says what rows a node belongs to; shares.c counts. Source lines are dear to
- * look up, so that is done once per distinct place: nodes of the same place share their range.
+ * A view here only maps nodes to rows; shares.c counts. Looking up source lines is expensive, so it
+ * is done once per location: nodes of the same location share their range.
  */
 #include "client/view/share.h"
 
@@ -17,9 +17,9 @@
 
 #define MAX_INLINED 64
 
-/* A place whose lines were looked up. */
-struct symbol_cache {
-	struct location at; /* the key, without padding: see place_key() */
+/* A location whose lines were looked up. */
+struct grouped_location {
+	struct location at; /* the key: its padding is zero */
 	struct share_range range;
 	UT_hash_handle hh;
 };
@@ -29,7 +29,7 @@ struct grouping {
 	const struct profile *profile;
 	struct symbolizer *symbolizer;
 	bool inlined;
-	struct symbol_cache *known;
+	struct grouped_location *grouped;
 	struct share_range *ranges;
 	uint32_t *groups;
 	size_t n_groups, cap_groups;
@@ -37,11 +37,11 @@ struct grouping {
 
 static void grouping_done(struct grouping *grouping)
 {
-	struct symbol_cache *known, *next;
+	struct grouped_location *grouped, *next;
 
-	HASH_ITER(hh, grouping->known, known, next) {
-		HASH_DEL(grouping->known, known);
-		free(known);
+	HASH_ITER(hh, grouping->grouped, grouped, next) {
+		HASH_DEL(grouping->grouped, grouped);
+		free(grouped);
 	}
 	shares_free(grouping->shares);
 	free(grouping->ranges);
@@ -55,7 +55,7 @@ static int grouping_init(struct grouping *grouping, const struct profile *profil
 	return grouping->ranges ? shares_new(&grouping->shares) : -ENOMEM;
 }
 
-/* Appends the row called @key to the range that is being made. */
+/* Appends the row @key to the current range. */
 static int grouping_add(struct grouping *grouping, const struct share_key *key)
 {
 	int64_t row = shares_find(grouping->shares, key);
@@ -70,7 +70,7 @@ static int grouping_add(struct grouping *grouping, const struct share_key *key)
 	return 0;
 }
 
-static int grouping_fold(struct grouping *grouping, struct shares **ret)
+static int grouping_count(struct grouping *grouping, struct shares **ret)
 {
 	int r = shares_count(grouping->shares, grouping->profile, grouping->ranges,
 			     grouping->groups);
@@ -81,7 +81,7 @@ static int grouping_fold(struct grouping *grouping, struct shares **ret)
 	return 0;
 }
 
-/* What row a node belongs to, where it is just one. */
+/* The row of a node, in views where a node has one row. */
 typedef struct share_key (*key_function)(const struct profile *profile,
 					 const struct profile_stack *stack);
 
@@ -97,7 +97,7 @@ static int view_by_key(struct shares **ret, const struct profile *profile, key_f
 		grouping.ranges[i] = (struct share_range){ (uint32_t)grouping.n_groups, 1 };
 		r = grouping_add(&grouping, &key);
 	}
-	return r < 0 ? r : grouping_fold(&grouping, ret);
+	return r < 0 ? r : grouping_count(&grouping, ret);
 }
 
 struct share_key share_key_of_function(const struct profile *profile, struct location at)
@@ -158,7 +158,7 @@ int view_units(struct shares **ret, const struct profile *profile)
 	return view_by_key(ret, profile, key_by_unit);
 }
 
-/* Adds the rows of the place @at, the innermost first. */
+/* Adds the rows of the location @at, the innermost first. */
 typedef int (*place_function)(struct grouping *grouping, struct location at);
 
 static size_t look_up_lines(const struct grouping *grouping, struct location at,
@@ -214,21 +214,21 @@ static int add_lines(struct grouping *grouping, struct location at)
 	return grouping->n_groups > n_before ? 0 : grouping_add(grouping, &key);
 }
 
-/* Once for each distinct place. */
-static int group_place(struct grouping *grouping, struct location at, place_function add,
-		       struct share_range *ret)
+/* Groups each location once. */
+static int group_location(struct grouping *grouping, struct location at, place_function add,
+			  struct share_range *ret)
 {
-	_cleanup_free_ struct symbol_cache *new = NULL;
-	struct symbol_cache *known;
+	_cleanup_free_ struct grouped_location *new = NULL;
+	struct grouped_location *grouped;
 	struct location key;
 	int r;
 
 	memset(&key, 0, sizeof(key)); /* its padding is hashed */
 	key.object = at.object;
 	key.offset = at.offset;
-	HASH_FIND(hh, grouping->known, &key, sizeof(key), known);
-	if (known) {
-		*ret = known->range;
+	HASH_FIND(hh, grouping->grouped, &key, sizeof(key), grouped);
+	if (grouped) {
+		*ret = grouped->range;
 		return 0;
 	}
 	new = calloc(1, sizeof(*new));
@@ -240,7 +240,7 @@ static int group_place(struct grouping *grouping, struct location at, place_func
 	if (r < 0)
 		return r;
 	new->range.n = (uint32_t)grouping->n_groups - new->range.first;
-	HASH_ADD(hh, grouping->known, at, sizeof(new->at), new);
+	HASH_ADD(hh, grouping->grouped, at, sizeof(new->at), new);
 	if (!new->hh.tbl)
 		return -ENOMEM;
 	*ret = TAKE_PTR(new)->range;
@@ -257,9 +257,10 @@ static int view_by_place(struct shares **ret, const struct profile *profile,
 	grouping.symbolizer = symbolizer;
 	grouping.inlined = inlined;
 	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++)
-		r = group_place(&grouping, profile_place_frame(profile, profile->stacks[i].frame),
-				add, &grouping.ranges[i]);
-	return r < 0 ? r : grouping_fold(&grouping, ret);
+		r = group_location(&grouping,
+				   profile_place_frame(profile, profile->stacks[i].frame), add,
+				   &grouping.ranges[i]);
+	return r < 0 ? r : grouping_count(&grouping, ret);
 }
 
 int view_functions_inlined(struct shares **ret, const struct profile *profile,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tree of stacks is walked depth first with one counter per row: how often it lies on the path
- * from the root to here. Where it becomes one, all samples below count for the row's total, and
- * none of them twice.
+ * The tree of stacks is walked depth first with one counter per row: how often the row is on the
+ * path from the root. When it becomes 1, all samples below count for the row's total, none twice.
  */
 #include "client/view/shares.h"
 
@@ -13,6 +12,7 @@
 #include "common/profile/stack-walk.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 #include "common/util/strings.h"
 
 #define HASH_NONFATAL_OOM 1
@@ -62,7 +62,7 @@ static int intern(struct shares *shares, const char **s)
 	return *s ? 0 : -ENOMEM;
 }
 
-/* The key with strings that are equal pointers where they are equal, and no padding undefined. */
+/* The key as it is hashed: interned strings, and zero padding. */
 static int own_key(struct shares *shares, struct share_key *ret, const struct share_key *key)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -111,57 +111,56 @@ int64_t shares_find(struct shares *shares, const struct share_key *key)
 	return r < 0 ? r : (int64_t)shares->n_rows - 1;
 }
 
-struct folding {
+struct counting {
 	struct shares *shares;
 	const struct share_range *ranges;
 	const uint32_t *groups;
-	uint32_t *active; /* per row: how often it lies on the path from the root to here */
+	uint32_t *active; /* by row: how often it is on the path from the root */
 };
 
-static void folding_done(struct folding *folding)
+static void counting_done(struct counting *counting)
 {
-	free(folding->active);
+	free(counting->active);
 }
 
 static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
-	struct folding *f = userdata;
+	struct counting *c = userdata;
 
-	for (uint32_t i = 0; i < f->ranges[node].n; i++) {
-		uint32_t row = f->groups[f->ranges[node].first + i];
+	for (uint32_t i = 0; i < c->ranges[node].n; i++) {
+		uint32_t row = c->groups[c->ranges[node].first + i];
 
 		if (i == 0)
-			f->shares->rows[row].self += walk->profile->stacks[node].samples;
-		if (f->active[row]++ == 0)
-			f->shares->rows[row].total += walk->below[node];
+			c->shares->rows[row].self += walk->profile->stacks[node].samples;
+		if (c->active[row]++ == 0)
+			c->shares->rows[row].total += walk->below[node];
 	}
 }
 
 static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
-	struct folding *f = userdata;
+	struct counting *c = userdata;
 
-	for (uint32_t i = 0; i < f->ranges[node].n; i++)
-		f->active[f->groups[f->ranges[node].first + i]]--;
+	for (uint32_t i = 0; i < c->ranges[node].n; i++)
+		c->active[c->groups[c->ranges[node].first + i]]--;
 }
 
-static int compare_strings(const char *a, const char *b)
+/* NULL comes after all other strings. */
+static int compare_names(const char *a, const char *b)
 {
 	if (!a || !b)
 		return (!a) - (!b);
 	return strcmp(a, b);
 }
 
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
-
 static int compare_keys(const struct share_key *a, const struct share_key *b)
 {
-	int r = compare_strings(a->symbol, b->symbol);
+	int r = compare_names(a->symbol, b->symbol);
 
 	if (r == 0)
-		r = compare_strings(a->file, b->file);
+		r = compare_names(a->file, b->file);
 	if (r == 0)
-		r = compare_strings(a->unit, b->unit);
+		r = compare_names(a->unit, b->unit);
 	if (r == 0)
 		r = COMPARE(a->line, b->line);
 	if (r == 0)
@@ -185,18 +184,18 @@ int share_compare(const void *p, const void *q)
 int shares_count(struct shares *shares, const struct profile *profile,
 		 const struct share_range *ranges, const uint32_t *groups)
 {
-	_cleanup_(folding_done) struct folding folding = {
+	_cleanup_(counting_done) struct counting counting = {
 		.shares = shares,
 		.ranges = ranges,
 		.groups = groups,
-		.active = calloc(shares->n_rows + 1, sizeof(*folding.active)),
+		.active = calloc(shares->n_rows + 1, sizeof(*counting.active)),
 	};
 	_cleanup_(stack_walk_done) struct stack_walk walk;
 	int r = stack_walk_init(&walk, profile);
 
-	if (r < 0 || !folding.active)
+	if (r < 0 || !counting.active)
 		return -ENOMEM;
-	stack_walk_run(&walk, enter, leave, &folding);
+	stack_walk_run(&walk, enter, leave, &counting);
 	if (shares->n_rows > 0)
 		qsort(shares->rows, shares->n_rows, sizeof(*shares->rows), share_compare);
 	return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shares: rows that samples fall to, by themselves or by what they called.
+ * Shares: rows with the samples taken in them (self), and in them or what they called (total).
  *
- * A view says to which rows each node of the tree of stacks belongs; shares_count() walks the tree
- * once and counts. A sample counts for a row's total once, however often the row is in its stack.
+ * A view maps each node of the tree of stacks to rows; shares_count() walks the tree once and
+ * counts. A sample counts for a row's total once, however often the row is in its stack.
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
 
-/* What a row is called; which fields say something depends on the view, the others are zero. */
+/* The name of a row. The view decides which fields are used; the others are zero. */
 struct share_key {
 	const char *symbol; /* NULL: no symbol is known */
 	const char *unit;
 	const char *file; /* NULL: no source line is known */
-	uint64_t start;   /* tells functions of one name and object apart */
+	uint64_t start;   /* distinguishes functions of one name and object */
 	uint32_t line;
 	uint32_t object;  /* PROFILE_NONE: none */
 	uint32_t process; /* index */
@@ -46,15 +46,15 @@ int shares_new(struct shares **ret);
 struct shares *shares_free(struct shares *shares);
 DEFINE_CLEANUP(struct shares *, shares_free);
 
-/* The number of the row called @key, new with no counts where there was none; or -ENOMEM. */
+/* The number of the row @key, which is added without counts if it is new; or -ENOMEM. */
 int64_t shares_find(struct shares *shares, const struct share_key *key);
 
-/* For qsort(), of two shares: largest self first, then largest total; others by their keys. */
+/* For qsort() of shares: largest self first, then largest total, then by keys. */
 int share_compare(const void *p, const void *q);
 
 /*
- * Counts the stacks of @profile: node i belongs to the rows ranges[i] names. Then sorts by
- * share_compare(), so that numbers handed out before are void. 0 or -ENOMEM.
+ * Counts the stacks of @profile: node i belongs to the rows of ranges[i]. Then sorts by
+ * share_compare(), which invalidates row numbers. 0 or -ENOMEM.
  */
 int shares_count(struct shares *shares, const struct profile *profile,
 		 const struct share_range *ranges, const uint32_t *groups);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile's tree has a branch of its own for each process; here the trees are laid over each
- * other: one merge for the callers, one more for the leaves.
+ * The profile has a tree for each process; these are merged: the callers in one merge, the leaves
+ * in another.
  */
 #include "client/view/stack.h"
 
@@ -12,6 +12,7 @@
 #include "client/view/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 struct view_stacks *view_stacks_free(struct view_stacks *stacks)
 {
@@ -60,8 +61,8 @@ static void mark_callers(const struct profile *profile, bool *is_caller)
 			is_caller[profile->stacks[i].parent] = true;
 }
 
-static int lay_over(struct view_stacks *stacks, const struct profile *profile,
-		    const bool *is_caller, uint32_t *merged)
+static int merge_trees(struct view_stacks *stacks, const struct profile *profile,
+		       const bool *is_caller, uint32_t *merged)
 {
 	_cleanup_(tree_merge_done) struct tree_merge callers = {};
 	_cleanup_(tree_merge_done) struct tree_merge leaves = {};
@@ -95,7 +96,7 @@ static int compare_rows(const void *p, const void *q)
 	if (a->samples != b->samples)
 		return a->samples < b->samples ? 1 : -1;
 	r = view_compare_locations(a->leaf, b->leaf);
-	return r ? r : (a->caller > b->caller) - (a->caller < b->caller);
+	return r ? r : COMPARE(a->caller, b->caller);
 }
 
 int view_stacks(struct view_stacks **ret, const struct profile *profile)
@@ -108,7 +109,7 @@ int view_stacks(struct view_stacks **ret, const struct profile *profile)
 	if (!stacks || !is_caller || !merged)
 		return -ENOMEM;
 	mark_callers(profile, is_caller);
-	r = lay_over(stacks, profile, is_caller, merged);
+	r = merge_trees(stacks, profile, is_caller, merged);
 	if (r < 0)
 		return r;
 	if (stacks->n_rows > 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The view by stack: the hottest call stacks, all processes added up.
+ * The view by stack: the hottest call stacks, summed over all processes.
  *
- * Callers are told apart by their call sites. The leaf is a whole function where it has one: the
- * instructions of a loop are sampled all over, and a row for each of them would show no stack as
- * hot.
+ * Callers are distinguished by call site. The leaf is a whole function if it has one: samples of a
+ * loop are spread over its instructions, and with a row for each no stack would be hot.
  */
 #pragma once
 
@@ -13,15 +12,15 @@
 #include "common/profile/profile.h"
 
 struct view_stack {
-	struct location leaf; /* the start of its function, or the place sampled */
+	struct location leaf; /* the start of its function, or the sampled location */
 	uint32_t caller;      /* of view_stacks.callers, or PROFILE_NONE */
 	uint64_t samples;
-	uint64_t stitched; /* frames from earlier samples, summed over these */
+	uint64_t stitched; /* frames from earlier samples, summed over the samples */
 };
 
 struct view_stack_caller {
 	struct location frame;
-	uint32_t parent; /* the one it was called by; less than its own number */
+	uint32_t parent; /* its caller; less than its own number */
 };
 
 struct view_stacks {
@@ -30,10 +29,10 @@ struct view_stacks {
 	size_t n_rows, cap_rows, n_callers, cap_callers;
 };
 
-/* The rows of the sealed @profile, hottest first. 0 or -ENOMEM. */
+/* The rows of the finalized @profile, hottest first. 0 or -ENOMEM. */
 int view_stacks(struct view_stacks **ret, const struct profile *profile);
 struct view_stacks *view_stacks_free(struct view_stacks *stacks);
 DEFINE_CLEANUP(struct view_stacks *, view_stacks_free);
 
-/* How many frames it has. */
+/* The number of its frames. */
 size_t view_stack_depth(const struct view_stacks *stacks, const struct view_stack *stack);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The profile has a tree for each process; here the trees are laid over each other. */
+/* The profile has a tree for each process; these are merged. */
 #include "client/view/stream.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include "client/view/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
-/* The number of its node; or -ENOMEM. */
+/* The number of its node, or -ENOMEM. */
 static int64_t find_node(struct view_streams *streams, struct tree_merge *merge,
 			 const struct profile_stream *stream, uint32_t parent)
 {
@@ -27,7 +28,7 @@ static int64_t find_node(struct view_streams *streams, struct tree_merge *merge,
 	return number;
 }
 
-static int lay_over(struct view_streams *streams, const struct profile *profile)
+static int merge_trees(struct view_streams *streams, const struct profile *profile)
 {
 	_cleanup_(tree_merge_done) struct tree_merge merge = {};
 	_cleanup_free_ uint32_t *merged = calloc(profile->n_streams + 1, sizeof(*merged));
@@ -78,7 +79,7 @@ static int compare_rows(const void *p, const void *q)
 
 	if (a->hits != b->hits)
 		return a->hits < b->hits ? 1 : -1;
-	return (a->node > b->node) - (a->node < b->node);
+	return COMPARE(a->node, b->node);
 }
 
 static int make_rows(struct view_streams *streams)
@@ -105,7 +106,7 @@ int view_streams(struct view_streams **ret, const struct profile *profile)
 
 	if (!streams)
 		return -ENOMEM;
-	r = lay_over(streams, profile);
+	r = merge_trees(streams, profile);
 	if (r < 0)
 		return r;
 	add_up(streams);
@@ -126,7 +127,7 @@ struct view_streams *view_streams_free(struct view_streams *streams)
 	return NULL;
 }
 
-/* The tree begins with the newest row, so the way up from a path's end is from old to new. */
+/* The root of the tree is the newest branch, so the way up leads from old to new. */
 size_t view_stream_rows(const struct view_streams *streams, uint32_t node,
 			struct view_stream_step *ret)
 {
@@ -151,7 +152,7 @@ static bool same_step(const struct view_stream_step *a, const struct view_stream
 	       view_compare_locations(a->to, b->to) == 0;
 }
 
-/* How many times the first @length steps come one after the other. */
+/* How often the first @length steps are repeated. */
 static size_t count_turns(const struct view_stream_step *steps, size_t n, size_t length)
 {
 	size_t same = length;
@@ -161,8 +162,7 @@ static size_t count_turns(const struct view_stream_step *steps, size_t n, size_t
 	return same / length;
 }
 
-/* The loop that makes up most of the steps to come: how many steps a turn has; 0 if there is none.
- */
+/* The steps of a turn of the loop that covers most of @steps; 0 if there is none. */
 static size_t find_loop(const struct view_stream_step *steps, size_t n, size_t *ret_turns)
 {
 	size_t best = 0, most = 0;

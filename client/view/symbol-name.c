@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parts of a function (".cold", ".part.0") are no clones: they hold code of their own. */
+/* Parts of a function (".cold", ".part.0") keep their suffixes: they have code of their own. */
 #include "client/view/symbol-name.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 
 char *symbol_name_strip(const char *name)
 {
-	static const char *const marks[] = { ".isra.", ".constprop.", ".lto_priv." };
+	static const char *const suffixes[] = { ".isra.", ".constprop.", ".lto_priv." };
 	const char *end = name + strlen(name), *found;
 
-	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
-		found = strstr(name, marks[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		found = strstr(name, suffixes[i]);
 		if (found && found < end)
 			end = found;
 	}

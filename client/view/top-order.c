@@ -8,10 +8,9 @@
 #include "client/stats/interval.h"
 #include "client/view/shares.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define MAX_ORDERS 4
-
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int compare_total(const void *p, const void *q)
 {
@@ -65,7 +64,7 @@ static int compare_mispredicted(const void *p, const void *q)
 						    compare_taken(p, q);
 }
 
-/* Ten rows, however bad, do not come before ten thousand: what counts is what is sure. */
+/* By the lower bound: ten records, however bad, do not come before ten thousand. */
 static int compare_mispredicted_share(const void *p, const void *q)
 {
 	const struct profile_branch *a = p, *b = q;
@@ -118,7 +117,7 @@ static int compare_average(const void *p, const void *q)
 
 struct order {
 	const char *name;
-	int (*compare)(const void *p, const void *q); /* NULL: as the view itself has it */
+	int (*compare)(const void *p, const void *q); /* NULL: the view's own order */
 };
 
 #define ORDERS_OF_SHARES               \
@@ -161,7 +160,7 @@ const char *top_order_name(enum view_by by, size_t order)
 	return orders[by][order].name;
 }
 
-/* Whatever kind of rows the view has. */
+/* The rows of any view. */
 static void *rows_of(const struct top *top, size_t *ret_size)
 {
 	switch (top->by) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which rows of a view, and in what order: for who looks at it live.
+ * Sorts and searches the rows of a view, for the live display.
  */
 #pragma once
 
@@ -8,16 +8,15 @@
 
 #include "client/view/top.h"
 
-/* The orders a view has; number 0 is the one it comes in. */
+/* The number of a view's orders; number 0 is the default. */
 size_t top_n_orders(enum view_by by);
 const char *top_order_name(enum view_by by, size_t order);
-#define TOP_ORDER_MISPREDICTED                                             \
-	3 /* of VIEW_BRANCH: by how large a share is mispredicted at least \
-	   */
+/* Of VIEW_BRANCH: by the lower bound of the mispredicted share. */
+#define TOP_ORDER_MISPREDICTED 3
 void top_sort(struct top *top, size_t order);
 
 /*
- * Keeps the rows that have @text anywhere in their names (functions, files, objects, processes,
- * units), in upper or lower case; of a tree those above and below these, too. 0 or -ENOMEM.
+ * Keeps the rows with @text in their names (functions, files, objects, processes, units), ignoring
+ * case; of a tree also the rows above and below them. 0 or -ENOMEM.
  */
 int top_search(struct top *top, const char *text);

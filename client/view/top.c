@@ -8,8 +8,9 @@
 #include "client/term/text.h"
 #include "client/view/branch.h"
 #include "client/view/share.h"
+#include "common/util/percent.h"
 
-/* 1 where the branch is wanted, else 0. */
+/* 1, 0, or -ENOMEM. */
 static int is_wanted(struct top *top, const struct profile_branch *branch)
 {
 	enum branch_kind kind;
@@ -134,19 +135,11 @@ struct top *top_free(struct top *top)
 void top_say(const struct top *top, FILE *f)
 {
 	if (top->n_unclassified > 0)
-		text_say(
-			f,
-			"%.1f %% of the branches are left out, for nothing tells of what kind they "
-			"are: neither the processor nor their code, which is not at hand",
-			top_percent(top->n_unclassified, top->source->all->counters.rows_counted));
+		text_say(f, "branch type unknown: %.1f %% of the branches left out",
+			 percent_of(top->n_unclassified, top->source->all->counters.rows_counted));
 }
 
 size_t top_n_omitted(const struct top *top)
 {
 	return top->n_rows - top->n_shown + (top->tree ? top->tree->n_left_out : 0);
-}
-
-double top_percent(uint64_t part, uint64_t all)
-{
-	return all > 0 ? 100.0 * (double)part / (double)all : 0;
 }

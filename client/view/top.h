@@ -17,13 +17,12 @@
 #include "client/view/tree.h"
 #include "client/view/view.h"
 
-/* Which view of a source, and what of it. */
 struct top_settings {
 	enum view_by by;
 	enum view_tree_first tree; /* of stacks */
 	size_t n_rows;             /* 0: all */
 	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
-	bool mispredicted;         /* of branches: only those that ever were */
+	bool mispredicted;         /* of branches: only mispredicted ones */
 	bool inlined;              /* with inlined calls and source lines */
 };
 
@@ -31,11 +30,11 @@ struct top {
 	enum view_by by;
 	const struct profile_source *source;
 	struct places places;
-	uint64_t block_cycles; /* of all of the source: what shares of cycles are shares of */
-	size_t n_rows;         /* there are, and of these: */
-	size_t first, n_shown; /* the number of the first of them, and how many */
+	uint64_t block_cycles; /* of all blocks of the source */
+	size_t n_rows;
+	size_t first, n_shown; /* the rows that are shown */
 
-	/* one of these, by the view */
+	/* one of them, by the view */
 	struct shares *shares;
 	struct view_stacks *stacks;
 	struct view_tree *tree;          /* of stacks, instead */
@@ -45,22 +44,19 @@ struct top {
 	struct profile_block *blocks;
 
 	struct branch_class *class; /* of branches */
-	bool mispredicted;          /* those alone are wanted */
-	uint32_t kinds;             /* and these; 0: all */
-	uint64_t n_unclassified;    /* taken, and left out since their kind is not known */
+	bool mispredicted;          /* only mispredicted ones */
+	uint32_t kinds;             /* only these: a bit for each enum branch_kind; 0: all */
+	uint64_t n_unclassified;    /* how often branches of unknown kind were taken */
 };
 
-/* The view of @source that @settings ask for. 0 or -ENOMEM. */
+/* Borrows @source. 0 or -ENOMEM. */
 int top_new(struct top **ret, const struct profile_source *source,
 	    const struct top_settings *settings);
 struct top *top_free(struct top *top);
 DEFINE_CLEANUP(struct top *, top_free);
 
-/* What the user should know beside the result, a line each. */
+/* Writes what the user should know beside the result, a line each. */
 void top_say(const struct top *top, FILE *f);
 
-/* How many rows the view has besides those shown. */
+/* The number of rows that are not shown. */
 size_t top_n_omitted(const struct top *top);
-
-/* @part of @all in percent; 0 where there is nothing. */
-double top_percent(uint64_t part, uint64_t all);

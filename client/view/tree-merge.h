@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Trees laid over each other: a profile has a tree for each process, and a view adds up what is
- * reached by the same path. A node is known by its parent and what it is: one place, or the two of
- * a branch.
+ * Merges trees: a profile has a tree for each process, and a view sums nodes with the same path.
+ * The key of a node is its parent and its location, or the two locations of a branch.
  */
 #pragma once
 
@@ -15,12 +14,12 @@ struct tree_merge {
 	uint32_t n;
 };
 
-/* Frees the nodes. An merge of zeros is an empty one. */
+/* Frees the nodes. An empty merge is all zeroes. */
 void tree_merge_done(struct tree_merge *merge);
 
 /*
- * The number of the node below @parent, PROFILE_NONE for a root: from 0 on, in the order in which
- * they were first asked for. A node that is one place has it as @from and as @to. Or -ENOMEM.
+ * The number of the node below @parent (PROFILE_NONE: of a root), which may be new. Numbers count
+ * from 0 on. A node with one location has it as @from and as @to. -ENOMEM.
  */
 int64_t tree_merge_find(struct tree_merge *merge, uint32_t parent, struct location from,
 			struct location to);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The stacks are laid over each other, from the one end or the other. No node is hotter than the
- * one above it, so the hottest of all make up a tree by themselves. These are put into the order in
- * which they are read.
+ * The stacks are merged from their roots or from their leaves. No node is hotter than its parent,
+ * so the hottest nodes are a tree, too. It is then sorted into reading order.
  */
 #include "client/view/tree.h"
 
@@ -14,6 +13,7 @@
 #include "client/view/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 static const char *const names[N_VIEW_TREES] = {
 	[VIEW_TREE_CALLER] = "caller",
@@ -44,7 +44,7 @@ struct view_tree *view_tree_free(struct view_tree *tree)
 	return NULL;
 }
 
-/* The row of the place @at below @parent, new where there is none; or -ENOMEM. */
+/* The row of the location @at below @parent, which may be new; or -ENOMEM. */
 static int64_t find_row(struct view_tree *tree, struct tree_merge *merge,
 			const struct profile *profile, struct location at, uint32_t parent)
 {
@@ -59,7 +59,7 @@ static int64_t find_row(struct view_tree *tree, struct tree_merge *merge,
 	return number;
 }
 
-static int lay_callers(struct view_tree *tree, const struct profile *profile)
+static int merge_callers(struct view_tree *tree, const struct profile *profile)
 {
 	_cleanup_(tree_merge_done) struct tree_merge merge = {};
 	_cleanup_free_ uint32_t *rows = calloc(profile->n_stacks + 1, sizeof(*rows));
@@ -80,7 +80,7 @@ static int lay_callers(struct view_tree *tree, const struct profile *profile)
 	return 0;
 }
 
-static int lay_callees(struct view_tree *tree, const struct profile *profile)
+static int merge_callees(struct view_tree *tree, const struct profile *profile)
 {
 	_cleanup_(tree_merge_done) struct tree_merge merge = {};
 
@@ -118,18 +118,18 @@ struct ranked {
 	uint32_t row;
 };
 
-/* Of equal ones the parent comes before what is below it. */
+/* Among equal rows a parent comes before its children. */
 static int compare_ranked(const void *p, const void *q)
 {
 	const struct ranked *a = p, *b = q;
 
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	return (a->row > b->row) - (a->row < b->row);
+	return COMPARE(a->row, b->row);
 }
 
-/* The first of what is below each row, and the next of what is below the same; the roots are below
- * the last. */
+/* The first child of each row, and the next child of the same parent; child[n] is the first root.
+ */
 struct links {
 	uint32_t *child, *next;
 	size_t n;
@@ -174,7 +174,7 @@ static int link_hottest(struct links *links, const struct view_tree *tree, size_
 	return 0;
 }
 
-/* Whether it is the last one, or the only one, of its parent's. */
+/* Sets is_last and is_only. */
 static int mark_rows(struct view_tree *tree)
 {
 	_cleanup_free_ uint32_t *n_below = calloc(tree->n_rows + 1, sizeof(*n_below));
@@ -196,7 +196,7 @@ static int mark_rows(struct view_tree *tree)
 	return 0;
 }
 
-/* The rows that are linked, in the order of links, with new numbers. */
+/* Keeps the linked rows, in the order of links, with new numbers. */
 static int put_in_order(struct view_tree *tree, const struct links *links, size_t n)
 {
 	_cleanup_free_ struct view_tree_row *rows = calloc(n + 1, sizeof(*rows));
@@ -252,7 +252,7 @@ int view_tree(struct view_tree **ret, const struct profile *profile, enum view_t
 
 	if (!tree)
 		return -ENOMEM;
-	r = first == VIEW_TREE_CALLER ? lay_callers(tree, profile) : lay_callees(tree, profile);
+	r = first == VIEW_TREE_CALLER ? merge_callers(tree, profile) : merge_callees(tree, profile);
 	if (r < 0)
 		return r;
 	add_up(tree);
@@ -263,7 +263,7 @@ int view_tree(struct view_tree **ret, const struct profile *profile, enum view_t
 	return 0;
 }
 
-/* With a wanted row what is below it is wanted, and then what is above those. */
+/* All rows below a wanted row become wanted, then all rows above. */
 static void spread(const struct view_tree *tree, bool *wanted)
 {
 	for (size_t i = 0; i < tree->n_rows; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The views: what a profile can be shown by. Each is a pure function from a sealed profile to rows,
- * hottest first, in view-*.h; a tie is broken by name or place, so that equal profiles give equal
- * rows in equal order.
+ * The views of a profile. Each is a pure function, in a header of this folder, from a finalized
+ * profile to rows, hottest first. Ties are broken by name or location, so that equal profiles have
+ * equal rows in equal order.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ enum view_by {
 	N_VIEWS,
 };
 
-/* The word that --by takes, and back: -EINVAL where there is no such view. */
+/* The word for --by, and back: -EINVAL for other words. */
 const char *view_name(enum view_by by);
 int view_parse(enum view_by *ret, const char *name);
 
-/* Orders places; 0 for the same one. */
+/* Negative, 0 or positive, as for qsort(). */
 int view_compare_locations(struct location a, struct location b);
 
-/* Where the function begins that @at lies in; @at itself where there is none. */
+/* The start of the function at @at; @at itself without a function. */
 struct location view_function_start(const struct profile *profile, struct location at);

@@ -37,11 +37,11 @@ def check_symbols(folder):
     shell = os.path.realpath("/bin/sh").encode()
     samples = [perfdata.sample(time, perfdata.BASE + 0x100 * time) for time in range(1, 9)]
     for mapping, want in (perfdata.mapping(b"/not/there"), "there"), \
-            (perfdata.mapping(shell, b"another build-id!!!!"), "build-id of"):
+            (perfdata.mapping(shell, b"another build-id!!!!"), "has build-id"):
         perfdata.write(path, [mapping] + samples)
         for arguments in ["top", path], ["dump", "--samples", path]:
             status, _, err = run(*arguments)
-            check(status == 0 and one_line(err) and "no symbols of" in err and want in err, arguments,
+            check(status == 0 and one_line(err) and "without symbols" in err and want in err, arguments,
                   status, err)
     perfdata.write(path, [perfdata.mapping(b"/not/there"), perfdata.mapping(b"/nor/there", start=0x800000)] +
                samples + [perfdata.sample(9, 0x800100)])

@@ -30,7 +30,7 @@ def check_status(daemon):
     status, out, err = ask(daemon, "status")
     check(status == 0 and not err, status, err)
     for text in ("software, cpu-clock, 99 Hz on each of 2 CPUs", "1010 taken, 1000 written",
-                 "10 found their ring full, 3 skipped", "1.00 % of a CPU, 20.0 MiB", "1.5 us a sample",
+                 "10 dropped because the ring was full, 3 skipped", "1.00 % of a CPU, 20.0 MiB", "1.5 us per sample",
                  "30 windows of 10 s", "3.0 MiB of at most 1.0 GiB", "no BTF: do this",
                  "the processor has no branch records"):
         check(text in out, "status without", text, ":", out)
@@ -52,9 +52,9 @@ def check_status_of_branch_records():
         status, out, err = ask(daemon, "status")
         check(status == 0 and not err, status, err)
         for text in ("stack+branch, cycles, one in 1000003 on each of 4 CPUs",
-                     "Intel LBR, 32 rows deep: any,u\n", "back to a switch\n",
-                     "25.0 rows a snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",
-                     "2 samples came without", "7 of processes, users or units not asked for"):
+                     "Intel LBR, 32 records deep: any,u\n", "back to a switch\n",
+                     "25.0 records per snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",
+                     "2 samples came without", "7 left out: of other processes, users or units"):
             check(text in out, "status without", text, ":", out)
 
 

@@ -318,7 +318,7 @@ def planted_program(place, name, *edits):
 
 def first_of(document, what):
     row = document[what][0]
-    check(row["significant"], "nothing moved:", document["summary"])
+    check(row["significant"], "no significant change:", document["summary"])
     return row
 
 

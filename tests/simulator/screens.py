@@ -108,7 +108,7 @@ BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
 FRAME = r"^    +[0-9a-f]+ \S.* \(\S+\)$"
 STEP = r"^    (\| )?\S.* -> (\S.*)?(\+0x[0-9a-f]+|:\d+)( \(\d+ times\))?$"
-FOLDED = r"^    \.\.\. \d+ of them came by longer, rare paths$"
+PRUNED = r"^    \.\.\. \d+ hits by longer, pruned paths$"
 TREE_ROW = r"^ *\d+\.\d\d% +\d+\.\d\d% +\d+ ([ │├└─.]*)\S.* \(\S+\)$"
 
 
@@ -149,7 +149,7 @@ def check_paths(screen, what, head, row):
     heads = [i for i, line in enumerate(screen.lines()) if re.match(head, line)]
     must(len(heads) == 8, what, "shows", len(heads), "of 8")
     for line in screen.lines()[heads[0]:]:
-        must(not line or re.match(head, line) or re.match(row, line) or re.match(FOLDED, line) or
+        must(not line or re.match(head, line) or re.match(row, line) or re.match(PRUNED, line) or
              line.endswith("-n 0 shows all"), what, "is cut:", line)
 
 

@@ -123,7 +123,7 @@ static void test_code_that_was_kept(void **state)
 
 	assert_int_equal(annotation_new(&a, f->source, &f->span, read_kept, &n), 0);
 	assert_int_equal(a->origin, CODE_DAEMON);
-	assert_false(a->cut);
+	assert_false(a->truncated);
 	assert_int_equal(a->n_lines, 6);
 	for (size_t i = 0; i < 6; i++)
 		assert_string_equal(a->lines[i].text, texts[i]);
@@ -143,7 +143,7 @@ static void test_a_part_of_the_code(void **state)
 	int n = JNE + 2 - START;
 
 	assert_int_equal(annotation_new(&a, f->source, &f->span, read_kept, &n), 0);
-	assert_true(a->cut);
+	assert_true(a->truncated);
 	assert_int_equal(a->n_lines, 3);
 }
 
@@ -157,7 +157,7 @@ static void test_code_around_an_address_is_not_cut(void **state)
 	f->span.name = NULL;
 	for (n = CALL - START; n <= CALL + 1 - START; n++) {
 		assert_int_equal(annotation_new(&a, f->source, &f->span, read_kept, &n), 0);
-		assert_true(a->cut == (n == CALL - START));
+		assert_true(a->truncated == (n == CALL - START));
 		annotation_free(a);
 	}
 }

@@ -100,7 +100,7 @@ static void test_by_name(void **state)
 	assert_string_equal(f->span.name, "main");
 	assert_int_equal(f->span.size, 0x100);
 	assert_int_equal(f->span.n_ranges, 0);
-	refuse(f, "mai", NULL, "nothing was counted in a function 'mai'");
+	refuse(f, "mai", NULL, "no counts for a function 'mai'");
 	refuse(f, "main", "b.so", "of b.so");
 }
 
@@ -117,7 +117,7 @@ static void test_of_several_one_has_to_be_named(void **state)
 {
 	struct fixture *f = *state;
 
-	refuse(f, "twice", NULL, "there are 2 functions 'twice'");
+	refuse(f, "twice", NULL, "2 functions match 'twice'");
 	refuse(f, "twice", NULL, "a:0x400, b.so:0x800");
 	expect(f, "twice", "b.so", "/lib/b.so", 0x800);
 	expect(f, "a:0x400", NULL, "/bin/a", 0x400);
@@ -146,13 +146,13 @@ static void test_objects_of_one_name(void **state)
 	profile_free(f->source->profile);
 	f->source->profile = fixture_finalized(p);
 	f->source->all = f->source->shown = p;
-	refuse(f, "main", NULL, "there are 4 functions 'main': give --object, or one of");
+	refuse(f, "main", NULL, "4 functions match 'main'; give --object, or one of");
 	refuse(f, "main", NULL, " /bin/a:0x100");
 	refuse(f, "main", NULL, " only:0x100");
 	refuse(f, "main", NULL, " 0300000000000000000000000000000000000000:0x100");
-	refuse(f, "main", "/old/a", "there are 2 functions");
-	refuse(f, "a:0x100", NULL, "there are 3 objects 'a': give one of");
-	refuse(f, "/old/a:0x100", NULL, "there are 2 objects '/old/a'");
+	refuse(f, "main", "/old/a", "2 functions match");
+	refuse(f, "a:0x100", NULL, "3 objects match 'a'; give one of");
+	refuse(f, "/old/a:0x100", NULL, "2 objects match '/old/a'");
 	expect(f, "main", "/bin/a", "/bin/a", 0x100);
 	expect(f, "/bin/a:0x100", NULL, "/bin/a", 0x100);
 	expect(f, "main", id, "/old/a", 0x100);
@@ -168,11 +168,11 @@ static void test_by_address(void **state)
 
 	expect(f, "b.so:0x5ff", NULL, "/lib/b.so", 0x500);
 	expect(f, "/lib/b.so:0x500", NULL, "/lib/b.so", 0x500);
-	refuse(f, "b.so:0x10", NULL, "nothing was counted at 0x10 of an object 'b.so'");
-	refuse(f, "c.so:0x10", NULL, "nothing was counted at 0x10 of an object 'c.so'");
-	refuse(f, "b.so:0xno", NULL, "is no address");
-	refuse(f, "b.so:0x", NULL, "is no address");
-	refuse(f, "b.so:0x11111111111111111", NULL, "is no address");
+	refuse(f, "b.so:0x10", NULL, "no counts at 0x10 of an object 'b.so'");
+	refuse(f, "c.so:0x10", NULL, "no counts at 0x10 of an object 'c.so'");
+	refuse(f, "b.so:0xno", NULL, "is not an address");
+	refuse(f, "b.so:0x", NULL, "is not an address");
+	refuse(f, "b.so:0x11111111111111111", NULL, "is not an address");
 }
 
 static void test_code_without_functions(void **state)
@@ -185,8 +185,8 @@ static void test_code_without_functions(void **state)
 	assert_true(f->span.size > 0x20 && f->span.size < 0x80);
 	expect(f, "a:0x1080", NULL, "/bin/a", 0x1080);
 	assert_int_equal(f->span.n_ranges, 1);
-	refuse(f, "a:0x1011", NULL, "nothing was counted");
-	refuse(f, "a:0x1091", NULL, "nothing was counted");
+	refuse(f, "a:0x1011", NULL, "no counts at");
+	refuse(f, "a:0x1091", NULL, "no counts at");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
