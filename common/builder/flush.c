@@ -170,10 +170,10 @@ static void take_stitch_counters(struct builder *b, struct profile_counters *c)
 	if (!b->stitch)
 		return;
 	now = stitch_get_counters(b->stitch);
-	c->stacks_stitched = now->made - before.made;
-	c->stacks_unaligned = now->unplaced - before.unplaced;
+	c->stacks_stitched = now->stitched - before.stitched;
+	c->stacks_unaligned = now->unaligned - before.unaligned;
 	c->stacks_ambiguous = now->ambiguous - before.ambiguous;
-	c->stacks_inconsistent = now->broken - before.broken;
+	c->stacks_inconsistent = now->inconsistent - before.inconsistent;
 	c->tasks_evicted = now->evicted - before.evicted;
 	b->stitched = *now;
 }

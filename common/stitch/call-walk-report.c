@@ -7,7 +7,7 @@ static void emit(struct call_walk *w, const struct stitched_call *call)
 	w->room[w->result->n_callers++].mark.node = 0;
 }
 
-/* What all places have in common, of the levels below the rows. */
+/* Adds the levels below the records that all alignments have in common. */
 static void emit_common(struct call_walk *w)
 {
 	const struct alignment *a = w->alignment;
@@ -58,12 +58,12 @@ void call_walk_report_levels(struct call_walk *w)
 	struct task *t = w->task;
 	size_t first_row = task_find_above(t, w->top - (int64_t)w->s->n_rows + 1 + w->shift);
 
-	if (w->is_cut ? w->n_believed == 0 : !w->is_joined && w->n_accepted == 0)
+	if (w->is_truncated ? w->n_believed == 0 : !w->is_joined && w->n_accepted == 0)
 		return;
 	*w->result = (struct stitched){
 		.callers = t->levels + t->start,
 		.n_callers = t->n_levels - t->start,
-		.n_stitched = first_row > t->start && !w->is_cut ? first_row - t->start : 0,
+		.n_stitched = first_row > t->start && !w->is_truncated ? first_row - t->start : 0,
 		.marker = &t->marker,
 	};
 }

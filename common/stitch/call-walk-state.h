@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What walk.c (which calls the task is in) and walk-tell.c (which of them to tell) share, and
- * nobody else sees. */
+/* The state of a call walk, which call-walk.c (the calls that the task is in) and
+ * call-walk-report.c (which of them to report) share. Nobody else sees it. */
 #pragma once
 
 #include "common/stitch/snapshot-align.h"
@@ -9,23 +9,24 @@
 
 struct call_walk {
 	struct stitched *result;
-	struct stitched_call *room; /* for stacks that are not in the task's levels as they are */
+	struct stitched_call *room; /* for stacks that differ from the task's levels */
 	struct task *task;
 	const struct snapshot *s;
 	const struct alignment *alignment;
-	bool is_placed; /* at one height */
+	bool is_placed; /* at a single height */
 	int64_t top;
-	size_t n_fresh;    /* the newest rows, that are not remembered */
-	size_t n_again;    /* of these the oldest, that were there before and have returned since */
-	uint32_t *extents; /* of the functions that these rows enter; 0: not asked for yet */
-	size_t n_levels;   /* those that still stand below them */
-	size_t n_popped;   /* and above these, those that returned by now */
+	size_t n_fresh; /* the newest records, which are not remembered */
+	/* Of these the oldest, which were there before and have returned since. */
+	size_t n_again;
+	uint32_t *extents; /* of the functions that these records enter; 0: not computed yet */
+	size_t n_levels;   /* the levels that still stand below them */
+	size_t n_popped;   /* the levels above @n_levels, which have returned by now */
 
-	uint64_t address;               /* in the function to be found next */
-	int64_t shift;                  /* of heights, by the jumps found */
+	uint64_t address;               /* in the function to find next */
+	int64_t shift;                  /* of heights, from the jumps found */
 	struct stitched_call *accepted; /* room for TASK_MAX_ROWS */
-	size_t n_accepted, n_believed;  /* the second, until the first jump that is not known */
-	bool is_cut, is_joined, has_pending_jump;
+	size_t n_accepted, n_believed;  /* @n_believed: up to the first jump of unknown kind */
+	bool is_truncated, is_joined, has_pending_jump;
 };
 
 static inline bool call_walk_is_ambiguous(const struct call_walk *w)

@@ -9,7 +9,8 @@
 #include "common/util/array.h"
 #include "common/util/macro.h"
 
-/* The height of a task's first row: far from zero, and a multiple of all numbers of registers. */
+/* The height of the first record of a task: far from zero, and a multiple of all numbers of
+ * registers. */
 #define HEIGHT_START (1ll << 40)
 
 /* Below level @i. */
@@ -26,12 +27,12 @@ static bool contains(const struct call_walk *w, uint64_t start, uint64_t address
 
 static bool is_same_function(const struct call_walk *w, uint64_t a, uint64_t b)
 {
-	uint64_t function = function_starts_function(w->task->starts, a);
+	uint64_t function = function_starts_find(w->task->starts, a);
 
 	return function != FUNCTION_STARTS_NONE && contains(w, function, b);
 }
 
-/* The level at @height and those below stand higher: what was between that and the leaf has been
+/* The level at @height and those below move up by @shift: the calls between it and the leaf were
  * left. */
 static void leave_between(struct call_walk *w, int64_t height, int64_t shift)
 {
@@ -47,9 +48,9 @@ static void leave_between(struct call_walk *w, int64_t height, int64_t shift)
 }
 
 /*
- * What the jump at a standing pending_jump was, if the stack has now returned below where it was
- * made: the code that runs is in the function that the row there has entered; or, out of as many
- * calls, in one that the jump_target's stand on.
+ * Decides the kind of a pending jump, if the stack has now returned below where it was made. After
+ * a tail call the running code is in the function that the record there has entered; after a jump
+ * out it is in the function that the target, as many calls lower, stands on.
  */
 static void resolve_pending_jump(struct call_walk *w)
 {
@@ -61,7 +62,7 @@ static void resolve_pending_jump(struct call_walk *w)
 
 	if (!pending_jump->stands)
 		return;
-	if (!w->alignment || w->alignment->placement != PLACE_SURE || c->n_same == 0) {
+	if (!w->alignment || w->alignment->placement != PLACE_CERTAIN || c->n_same == 0) {
 		pending_jump->stands = false;
 		return;
 	}
@@ -95,8 +96,8 @@ static void accept(struct call_walk *w, size_t i)
 	w->address = row->from;
 }
 
-/* A row or level that entered the function at @jump_target: rows from @i on, then the topmost @n
- * levels. */
+/* Finds a record or level that entered the function at @jump_target: records from *@i on, then the
+ * topmost *@n levels. */
 static bool find_jump_target(const struct call_walk *w, uint64_t jump_target, size_t *i, size_t *n)
 {
 	for (; *i < w->n_fresh; (*i)++)
@@ -133,25 +134,25 @@ static bool is_only_one(const struct call_walk *w, uint64_t function)
 	return n == 1;
 }
 
-/* What stands above is believed. What it stands on is not, until more is known. */
-static void cut_here(struct call_walk *w)
+/* The calls above are trusted. The calls below are not, until more is known. */
+static void truncate_here(struct call_walk *w)
 {
 	if (w->n_accepted > 0)
 		w->accepted[w->n_accepted - 1].gap = true;
-	if (w->is_cut)
+	if (w->is_truncated)
 		return;
-	w->is_cut = true;
+	w->is_truncated = true;
 	w->n_believed = w->n_accepted;
 }
 
 /*
- * The address is not in the function that row *@i, or where there is none level *@n - 1, has
- * entered by the call at @height, at @to. True if that is taken for a tail call, as what rows of
- * one snapshot show one above the other mostly is; else they become those where the stack goes on.
+ * The address is not in the function that record *@i (or, without one, level *@n - 1) has entered
+ * at @to, by the call at @height. True if that counts as a tail call, as it mostly is between
+ * records of one snapshot. Otherwise *@i and *@n become the place where the stack goes on.
  */
 static bool pass_violation(struct call_walk *w, uint64_t to, int64_t height, size_t *i, size_t *n)
 {
-	uint64_t jump_target = function_starts_function(w->task->starts, w->address);
+	uint64_t jump_target = function_starts_find(w->task->starts, w->address);
 	size_t row = MIN(*i + 1, w->n_fresh), level = *n - (*i >= w->n_fresh);
 	enum jump_kind kind;
 	int64_t low;
@@ -159,23 +160,23 @@ static bool pass_violation(struct call_walk *w, uint64_t to, int64_t height, siz
 	if (jump_target == FUNCTION_STARTS_NONE)
 		return true;
 	if (!find_jump_target(w, jump_target, &row, &level)) {
-		/* returned from by a return too many: a signal's handler makes one */
+		/* Returned from once too often, as from a signal handler. */
 		if (was_popped(w, jump_target) ||
 		    function_starts_jumps_out(w->task->starts, to, jump_target))
-			cut_here(w);
+			truncate_here(w);
 		return true;
 	}
 	kind = function_starts_jump_kind(w->task->starts, to, jump_target);
 	if (kind == JUMP_TAIL)
 		return true;
 	if (row == w->n_fresh && !w->is_placed && !is_only_one(w, jump_target)) {
-		cut_here(w);
+		truncate_here(w);
 		return true;
 	}
 	low = row < w->n_fresh ? w->top - (int64_t)row : w->task->levels[level - 1].height;
 	note_pending_jump(w, low, height, to, jump_target);
 	if (kind == JUMP_UNKNOWN) {
-		cut_here(w);
+		truncate_here(w);
 		return true;
 	}
 	w->shift += height - low;
@@ -184,10 +185,8 @@ static bool pass_violation(struct call_walk *w, uint64_t to, int64_t height, siz
 	return false;
 }
 
-/*
- * A place that the function alone tells may be that of another call of it: below what this snapshot
- * shows itself, sure are those levels that can have no other caller. False if nothing is.
- */
+/* An alignment by the function alone may be that of another call of it: below the records of this
+ * snapshot, only those levels are certain that have no other caller. False if none is. */
 static bool trust_only_callers(struct call_walk *w)
 {
 	struct task *t = w->task;
@@ -203,7 +202,7 @@ static bool trust_only_callers(struct call_walk *w)
 	return n < w->n_levels;
 }
 
-/* The oldest of the rows that are not remembered may be where they were before. */
+/* The number of the oldest fresh records that are where they were before. */
 static size_t count_again(const struct call_walk *w)
 {
 	int64_t oldest = w->top - (int64_t)w->n_fresh + 1;
@@ -215,8 +214,8 @@ static size_t count_again(const struct call_walk *w)
 	return n;
 }
 
-/* How far the function reaches that row @i enters: kept with the row, as it is asked for again and
- * again. */
+/* The extent of the function that record @i enters. It is kept with the record, as it is needed
+ * again and again. */
 static uint32_t extent_of(struct call_walk *w, size_t i)
 {
 	bool is_there = i >= w->n_fresh - w->n_again;
@@ -227,7 +226,7 @@ static uint32_t extent_of(struct call_walk *w, size_t i)
 	return *extent;
 }
 
-/* Whether the walk is in the function that row @i enters. */
+/* Whether the current address is in the function that record @i enters. */
 static bool is_entered(struct call_walk *w, size_t i)
 {
 	return w->address - w->s->rows[i].to < extent_of(w, i);
@@ -243,7 +242,7 @@ static void walk_rows(struct call_walk *w, size_t *i, size_t *n)
 	}
 }
 
-/* The row at the level's height, if it is in the snapshot and the level's, or else NULL. */
+/* Whether the snapshot shows the level: its record at that height is the call of the level. */
 static bool is_shown(const struct call_walk *w, const struct stitched_call *level)
 {
 	const struct branch_record *row = &w->s->rows[w->n_fresh];
@@ -252,10 +251,10 @@ static bool is_shown(const struct call_walk *w, const struct stitched_call *leve
 }
 
 /*
- * The new rows stand at the height of what is remembered. Shown upon it in this snapshot they stand
- * on it; else it must have entered the function that they are called from, or have jumped out of
- * others to it. Where neither is so, but they do follow from the row there, a jump out was believed
- * that was none.
+ * Joins the new records to the level below them. If this snapshot shows the level, they stand on
+ * it. Otherwise it must have entered the function that they are called from, or have jumped out of
+ * others to it. If neither holds but they follow from the record there, a jump out was assumed that
+ * was none.
  */
 static void join(struct call_walk *w, size_t *i, size_t *n)
 {
@@ -279,7 +278,7 @@ static void join(struct call_walk *w, size_t *i, size_t *n)
 	w->is_joined = !pass_violation(w, level->to, level->height, i, n) && *n < n_levels;
 }
 
-/* Goes down the new rows, and to the level that they stand on. */
+/* Walks down the new records, and to the level that they stand on. */
 static void walk_down(struct call_walk *w)
 {
 	const struct stitched_call *levels = w->task->levels;
@@ -295,8 +294,7 @@ static void walk_down(struct call_walk *w)
 	w->n_levels = n;
 }
 
-/* The first of the levels that nothing is missing between, up to the topmost; @kept were there
- * before. */
+/* The first of the levels without a gap up to the topmost. @kept levels were there before. */
 static size_t find_start(const struct task *t, size_t kept)
 {
 	size_t i = t->n_levels;
@@ -311,9 +309,9 @@ static size_t find_start(const struct task *t, size_t kept)
 	return i > 0 ? i - 1 : 0;
 }
 
-static enum stitch_result judge_stitch_result(const struct call_walk *w)
+static enum stitch_result get_result(const struct call_walk *w)
 {
-	if (w->is_cut)
+	if (w->is_truncated)
 		return STITCH_INCONSISTENT;
 	if (w->result->n_stitched > 0)
 		return STITCH_MADE;
@@ -322,7 +320,8 @@ static enum stitch_result judge_stitch_result(const struct call_walk *w)
 	return call_walk_is_ambiguous(w) ? STITCH_AMBIGUOUS : STITCH_UNALIGNED;
 }
 
-/* A task that may be at several heights may still be in the calls up to the highest. */
+/* The number of levels to keep: a task with several possible heights may still be in the calls up
+ * to the highest. */
 static size_t count_kept(const struct call_walk *w)
 {
 	const struct task *t = w->task;
@@ -361,7 +360,7 @@ static void remember_rows(const struct call_walk *w)
 		*task_row(t, w->top - (int64_t)i) = w->s->rows[i];
 		*task_extent(t, w->top - (int64_t)i) = w->extents[i];
 	}
-	/* what was above stood on another */
+	/* What was above stood on another call. */
 	if (w->n_again < w->n_fresh && w->s->n_rows < TASK_MAX_ROWS)
 		task_clear_row(t, w->top + 1);
 	t->n_rows = w->s->n_rows;
@@ -369,7 +368,7 @@ static void remember_rows(const struct call_walk *w)
 	t->is_known = true;
 }
 
-/* Puts a call upon the @n levels. If it is the one that was there, upon the same, it has the same
+/* Puts a call on the @n levels. If the same call was there before, on the same calls, it keeps its
  * mark. */
 static void push(struct task *t, size_t n, const struct stitched_call *call)
 {
@@ -415,7 +414,8 @@ static int remember(struct call_walk *w)
 	return 0;
 }
 
-/* Where nothing is known of its height, it is taken to have no register with what is remembered. */
+/* The height of the newest record. If it is unknown, the snapshot gets heights without a common
+ * register. */
 static int64_t find_top(const struct call_walk *w)
 {
 	const struct task *t = w->task;
@@ -428,7 +428,7 @@ static int64_t find_top(const struct call_walk *w)
 	return s->has_index ? top + (depth + (int64_t)s->index - top % depth) % depth : top;
 }
 
-/* The outermost levels, that nothing is missing between. */
+/* The number of outermost levels without a gap. */
 static size_t count_until_gap(const struct task *t)
 {
 	size_t n = MIN(t->n_levels, 1u);
@@ -482,20 +482,20 @@ int call_walk_run(struct stitched *ret, struct stitched_call *room, struct task 
 	bool is_spread;
 
 	*ret = (struct stitched){ 0 };
-	if (placement == PLACE_SURE && task->is_sure)
+	if (placement == PLACE_CERTAIN && task->is_sure)
 		snapshot_align_note_pace(task, &alignment->candidates[0]);
 	place(&w);
 	w.n_again = count_again(&w);
 	resolve_pending_jump(&w);
 	walk_down(&w);
-	is_spread = call_walk_is_ambiguous(&w) && !w.is_cut && !w.is_joined;
+	is_spread = call_walk_is_ambiguous(&w) && !w.is_truncated && !w.is_joined;
 	if (is_spread)
 		call_walk_report_ambiguous(&w);
-	task->is_sure = placement == PLACE_SURE ||
+	task->is_sure = placement == PLACE_CERTAIN ||
 			(placement == PLACE_LIKELY && alignment->n_candidates == 1);
 	if (remember(&w) < 0)
 		return -ENOMEM;
 	if (!is_spread)
 		call_walk_report_levels(&w);
-	return judge_stitch_result(&w);
+	return get_result(&w);
 }

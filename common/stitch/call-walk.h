@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From a snapshot and what is remembered, the calls that the task is in: from the leaf on, each
- * must be made by the function that the next older row, or level, enters.
+ * From a snapshot and the remembered calls of a task, finds the calls that the task is in. From the
+ * leaf on, each call must be made by the function that the next older record, or level, enters.
  *
- * Where it is not, the function was entered by a jump from the one that the row enters (a tail
- * call, a PLT stub), or the stack was cut by a jump out of it (longjmp, an exception): the function
- * is one that a call further below has entered, and the rows between are dead. What they were is
- * told by what the task returns to later: see entries.h. While that is not known the stack ends
- * there.
+ * Where it is not, there are two cases. The function was entered by a jump from the one that the
+ * record enters (a tail call, a PLT stub). Or the stack was truncated by a jump out of it (longjmp,
+ * an exception): then a call further below has entered the function, and the records between are
+ * dead. Which of the two it was shows when the task returns (function-starts.h). Until then the
+ * stack ends there.
  *
- * A jump out leaves the hardware's height as it was: what the task is in then is that much higher.
+ * A jump out leaves the height of the hardware as it was, so the calls of the task are that much
+ * higher afterwards.
  */
 #pragma once
 
@@ -18,9 +19,9 @@
 #include "common/stitch/task.h"
 
 /*
- * Fills @ret, and has @task remember. @room is for TASK_MAX_ROWS + TASK_MAX_LEVELS calls, where a
- * stack may be put that is not remembered so. @alignment is NULL for a task's first snapshot. A
- * kind, or -ENOMEM.
+ * Fills @ret, and makes @task remember the snapshot. @room holds TASK_MAX_ROWS + TASK_MAX_LEVELS
+ * calls, for a stack that differs from what is remembered. @alignment is NULL for the first
+ * snapshot of a task. An enum stitch_result, or -ENOMEM.
  */
 int call_walk_run(struct stitched *ret, struct stitched_call *room, struct task *task,
 		  const struct snapshot *s, const struct alignment *alignment);

@@ -7,18 +7,18 @@
 
 #include "common/util/array.h"
 
-/* Jumps out are believed in of a pair of functions that made so many, or of a program that made
- * these. */
+/* Jumps out are trusted after PAIR_IS_KNOWN of one pair of functions, or PROGRAM_IS_KNOWN of a
+ * program. */
 #define PAIR_IS_KNOWN    2
 #define PROGRAM_IS_KNOWN 3u
-#define OUT_PER_TAIL     16u /* and that many more than tail calls taken for them */
+#define OUT_PER_TAIL     16u /* and this many times as often as tail calls mistaken for them */
 
 #define N_PAIRS   64u /* see pair_slot() */
 #define MAX_SCORE 16
 
 struct pair {
 	uint64_t from, jump_target;
-	int score; /* above 0 it jumps out, below it calls */
+	int score; /* above 0 the pair jumps out, below 0 it makes tail calls */
 };
 
 #define CALLERS_SEVERAL UINT64_MAX
@@ -26,8 +26,8 @@ struct pair {
 /* A function. */
 struct function_start {
 	uint64_t start;
-	uint64_t end;    /* the last address that was seen to be in it */
-	uint64_t caller; /* the call that it was entered by, or CALLERS_SEVERAL */
+	uint64_t end;    /* the last address seen in it */
+	uint64_t caller; /* the only call that entered it, or CALLERS_SEVERAL */
 };
 
 struct function_starts {
@@ -37,14 +37,14 @@ struct function_starts {
 	struct function_start *starts; /* in order */
 	size_t n_starts, cap_starts;
 	struct function_starts_cache *cache;
-	uint64_t version; /* another when an entry comes or goes */
+	uint64_t version; /* changes when a function comes or goes */
 	struct pair pairs[N_PAIRS];
 	unsigned int n_out, n_tail;
 	struct mapping {
 		uint64_t start, end;
 	} * mappings;
 	size_t n_mappings, cap_mappings;
-	bool knows_mappings; /* all of them */
+	bool knows_mappings; /* @mappings is complete */
 };
 
 int function_starts_new(struct function_starts **ret, int32_t pid, uint32_t serial,
@@ -95,7 +95,7 @@ uint64_t function_starts_version(const struct function_starts *e)
 #define FORGOTTEN (1ull << 32)
 #define CHANGED   0xbf58476d1ce4e5b9ull
 
-/* How many entries begin at @address or before. */
+/* The number of functions that begin at @address or before. */
 static size_t count_until(const struct function_starts *e, uint64_t address)
 {
 	const struct function_start *base = e->starts;
@@ -114,7 +114,8 @@ static size_t count_until(const struct function_starts *e, uint64_t address)
 
 static int insert(struct function_starts *e, size_t at, uint64_t from, uint64_t start)
 {
-	/* what is forgotten is learnt again: there are so many only where a program makes code */
+	/* What is forgotten is learnt again. Only a program that generates code has so many
+	 * functions. */
 	if (e->n_starts == FUNCTION_STARTS_MAX) {
 		at = e->n_starts = 0;
 		e->identity += FORGOTTEN;
@@ -186,11 +187,11 @@ bool function_starts_has_code(const struct function_starts *e, uint64_t address)
 	return found;
 }
 
-uint64_t function_starts_function(const struct function_starts *e, uint64_t address)
+uint64_t function_starts_find(const struct function_starts *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
-	if (n == 0 || address - e->starts[n - 1].start >= FUNCTION_STARTS_MAX_FUNCTION)
+	if (n == 0 || address - e->starts[n - 1].start >= FUNCTION_STARTS_MAX_BYTES)
 		return FUNCTION_STARTS_NONE;
 	return e->starts[n - 1].start;
 }
@@ -202,14 +203,14 @@ static uint64_t measure_extent(const struct function_starts *e, uint64_t start)
 
 	if (n == 0 || e->starts[n - 1].start != start)
 		return 0;
-	return MIN(end - start, FUNCTION_STARTS_MAX_FUNCTION);
+	return MIN(end - start, FUNCTION_STARTS_MAX_BYTES);
 }
 
-/* An answer kept lies below the part of the hash that does not say where: nothing else has the same
- * hash. */
+/* An extent is stored in the low bits, in place of that part of the hash which is the index of the
+ * slot. */
 #define HASH_MASK (UINT64_MAX << FUNCTION_STARTS_CACHE_BITS)
 
-_Static_assert(FUNCTION_STARTS_MAX_FUNCTION < 1u << FUNCTION_STARTS_CACHE_BITS,
+_Static_assert(FUNCTION_STARTS_MAX_BYTES < 1u << FUNCTION_STARTS_CACHE_BITS,
 	       "an extent fits below it");
 
 uint32_t function_starts_extent(const struct function_starts *e, uint64_t start)
@@ -227,11 +228,11 @@ void function_starts_reach(struct function_starts *e, uint64_t to, uint64_t addr
 {
 	size_t n = count_until(e, address);
 
-	if (n > 0 && e->starts[n - 1].start == to && address - to < FUNCTION_STARTS_MAX_FUNCTION)
+	if (n > 0 && e->starts[n - 1].start == to && address - to < FUNCTION_STARTS_MAX_BYTES)
 		e->starts[n - 1].end = MAX(e->starts[n - 1].end, address);
 }
 
-uint64_t function_starts_surely(const struct function_starts *e, uint64_t address)
+uint64_t function_starts_find_certain(const struct function_starts *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
 
@@ -270,7 +271,7 @@ enum jump_kind function_starts_jump_kind(const struct function_starts *e, uint64
 	return JUMP_UNKNOWN;
 }
 
-/* One that was no jump out weighs two that were. */
+/* A tail call weighs twice as much as a jump out. */
 void function_starts_note_jump(struct function_starts *e, uint64_t from, uint64_t jump_target,
 			       enum jump_kind kind)
 {

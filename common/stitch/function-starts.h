@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is known of a process's code from its calls alone: where functions begin, and which of them
- * are landed in by a jump out of others.
+ * What the calls of a process show of its code: where functions begin, and which of them are jumped
+ * to out of others.
  *
- * An address belongs to the function that begins last before it, of those that were seen called. So
- * nothing is read but the rows themselves, and what they did not show is not known: a function that
- * is only jumped to is taken for a part of the one before it.
+ * An address belongs to the last function before it that was seen called. Nothing but the branch
+ * records is read, so a function that is only ever jumped to counts as a part of the one before it.
  */
 #pragma once
 
@@ -19,18 +18,17 @@
 #define FUNCTION_STARTS_MAX          16384u /* 384 KiB a process */
 #define FUNCTION_STARTS_CACHE_BITS   16
 #define FUNCTION_STARTS_MAX_MAPPINGS 256u
-#define FUNCTION_STARTS_MAX_FUNCTION \
-	65535u /* bytes; beyond, an address belongs to a function unseen */
+#define FUNCTION_STARTS_MAX_BYTES \
+	65535u /* bytes; beyond them an address belongs to an unseen function */
 
 struct function_starts;
 
-/* How far functions reach, of those asked for: the same are asked for again and again. Zeroed it is
- * empty. */
+/* A cache of extents, as the same functions are looked up again and again. Zeroed it is empty. */
 struct function_starts_cache {
 	uint64_t extents[1u << FUNCTION_STARTS_CACHE_BITS];
 };
 
-/* @serial: another for each. The cache outlives it, and may serve many. 0 or -ENOMEM. */
+/* @serial differs for each. The cache outlives it, and may serve many. 0 or -ENOMEM. */
 int function_starts_new(struct function_starts **ret, int32_t pid, uint32_t serial,
 			struct function_starts_cache *cache);
 struct function_starts *function_starts_free(struct function_starts *e);
@@ -38,54 +36,52 @@ DEFINE_CLEANUP(struct function_starts *, function_starts_free);
 
 int32_t function_starts_pid(const struct function_starts *e);
 
-/* Tasks that execute it; who counts is the caller. */
+/* The number of tasks that execute the code; the caller maintains it. */
 unsigned int *function_starts_users(struct function_starts *e);
 
-/* The function at @to was called by the call at @from. 0 or -ENOMEM. */
+/* Notes that the call at @from entered the function at @to. 0 or -ENOMEM. */
 int function_starts_learn(struct function_starts *e, uint64_t from, uint64_t to);
 
-/* Whether it was never seen called by another. */
+/* Whether all calls of the function at @to that were seen are one. */
 bool function_starts_has_one_caller(const struct function_starts *e, uint64_t to);
 
-/* Forgets the functions in [start, end): other code is there now. */
+/* Forgets the functions in [start, end), where the code has changed. */
 void function_starts_forget(struct function_starts *e, uint64_t start, uint64_t end);
 
 /* The start of the function that @address lies in, or FUNCTION_STARTS_NONE. */
-uint64_t function_starts_function(const struct function_starts *e, uint64_t address);
+uint64_t function_starts_find(const struct function_starts *e, uint64_t address);
 
-/* How many bytes from @start on are of the function that begins there, at most
- * FUNCTION_STARTS_MAX_FUNCTION; 0: none does. */
+/* The number of bytes from @start on of the function that begins there, at most
+ * FUNCTION_STARTS_MAX_BYTES; 0: none begins there. */
 uint32_t function_starts_extent(const struct function_starts *e, uint64_t start);
 
-/* Code at @address ran in the function at @to, as far as is known. */
+/* Notes that code at @address ran in the function at @to, as far as is known. */
 void function_starts_reach(struct function_starts *e, uint64_t to, uint64_t address);
 
-/* As function_starts_function(), but none if no code so far behind its start was seen to run in it.
- */
-uint64_t function_starts_surely(const struct function_starts *e, uint64_t address);
+/* As function_starts_find(), but none if no code of it was seen to run so far behind its start. */
+uint64_t function_starts_find_certain(const struct function_starts *e, uint64_t address);
 
-/*
- * The program was replaced by another: what code is mapped from now on is all that there is. Rows
- * of code that is not are of the program before.
- */
+/* Another program replaces the process: only code mapped from now on is valid. Records of other
+ * code are of the program before. */
 void function_starts_begin_mappings(struct function_starts *e);
 
-/* Code is mapped in [start, end). Of too many mappings none is known. */
+/* Code is mapped in [start, end). Beyond FUNCTION_STARTS_MAX_MAPPINGS all mappings are unknown. */
 void function_starts_map(struct function_starts *e, uint64_t start, uint64_t end);
 
-/* Whether there is code, as far as is known. */
+/* Whether there is code at @address, as far as is known. */
 bool function_starts_has_code(const struct function_starts *e, uint64_t address);
 
-/* A number of no other, that changes when anything that was learnt is forgotten. */
+/* A unique number, which changes when anything learnt is forgotten. */
 uint64_t function_starts_identity(const struct function_starts *e);
 
-/* The same, that changes with every function that comes or goes. */
+/* A unique number, which changes with every function that comes or goes. */
 uint64_t function_starts_version(const struct function_starts *e);
 
 /*
- * Code of the function at @jump_target ran, with rows above its own that were none of its calls:
- * the last of them entered the function at @from. Either @from's function has jumped out to it, and
- * those rows are dead; or it has called it by a jump. What did the stack do in the end?
+ * The kind of a jump. Code of the function at @jump_target ran while records above it showed calls
+ * that were not its own; the last of them entered the function at @from. Either that function has
+ * jumped out, and the records are dead; or it has made a tail call. The later course of the stack
+ * decides.
  */
 enum jump_kind {
 	JUMP_UNKNOWN,
@@ -96,10 +92,10 @@ enum jump_kind {
 enum jump_kind function_starts_jump_kind(const struct function_starts *e, uint64_t from,
 					 uint64_t jump_target);
 
-/* Whether these two in particular are known to. */
+/* Whether this pair of functions in particular is known to jump out. */
 bool function_starts_jumps_out(const struct function_starts *e, uint64_t from,
 			       uint64_t jump_target);
 
-/* What was learnt of one such jump: JUMP_OUT or JUMP_TAIL. */
+/* Notes the kind of one such jump: JUMP_OUT or JUMP_TAIL. */
 void function_starts_note_jump(struct function_starts *e, uint64_t from, uint64_t jump_target,
 			       enum jump_kind kind);

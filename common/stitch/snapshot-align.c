@@ -6,17 +6,19 @@
 
 #include "common/util/macro.h"
 
-/* Rows are the same by chance with this likelihood, at most, where nothing but they must decide. */
+/*
+ * The highest chance at which equal records may be equal by accident, where nothing else decides.
+ */
 #define CHANCE               0.016
-/* And this, where the index does not say which to compare. */
+/* The same without an index, which says which records to compare. */
 #define CHANCE_WITHOUT_INDEX (CHANCE / 32)
 
 #define EVIDENCE_MAX 32.0
-#define MARGIN       8u /* times as likely as the next */
+#define MARGIN       8u /* times as likely as the next candidate */
 #define PACE_FLOOR   (PACE_UNIT / 4)
-#define PACE_HALF    32u /* snapshots, after which what was counted counts half */
+#define PACE_HALF    32u /* snapshots, after which earlier counts weigh half */
 
-/* How far above what is remembered the unseen may reach. */
+/* How far calls that were never seen may reach above the remembered ones. */
 #define UNSEEN_MAX 64
 
 struct aligning {
@@ -24,14 +26,16 @@ struct aligning {
 	struct task *task;
 	const struct snapshot *s;
 	int64_t first, step; /* possible heights: first, first - step, ... */
-	int64_t lowest;      /* of the levels */
-	int64_t highest;     /* that the task may have been at last */
-	uint64_t function;   /* that the oldest row calls from, or the ip lies in */
+	int64_t lowest;      /* the lowest level */
+	int64_t highest;     /* the highest that the task may have been at the last time */
+	uint64_t function;   /* that the oldest record calls from, or that holds ip */
 	size_t n_levels_of_function;
 	bool knows_function;
 };
 
-/* The rows in common if the newest is at @top: from the oldest on, until they differ. */
+/*
+ * The number of records in common if the newest is at @top: from the oldest on, until one differs.
+ */
 static uint32_t count_same(const struct aligning *a, int64_t top)
 {
 	struct task *t = a->task;
@@ -47,8 +51,8 @@ static uint32_t count_same(const struct aligning *a, int64_t top)
 	return n;
 }
 
-/* The least calls and returns from the last snapshot to one at @top, with @n_same rows in common.
- */
+/* The least number of calls and returns from the last snapshot to one at @top with @n_same records
+ * in common. */
 static uint32_t count_steps(const struct aligning *a, int64_t top, uint32_t n_same)
 {
 	const struct task *t = a->task;
@@ -60,7 +64,7 @@ static uint32_t count_steps(const struct aligning *a, int64_t top, uint32_t n_sa
 	lowest = MIN(below + (int64_t)n_same, top);
 	lowest = MIN(lowest, before);
 	highest = MAX(top, before);
-	/* a register that was in use is empty now: a call so many levels above has taken it */
+	/* A register that was in use is empty now: a call that many levels above has taken it. */
 	if (a->s->n_rows < a->s->depth && below > before - (int64_t)t->n_rows)
 		highest = MAX(highest, below + (int64_t)a->s->depth);
 	if (highest <= top || highest <= before)
@@ -76,7 +80,7 @@ static void add_candidate(struct aligning *a, int64_t top, uint32_t n_same)
 {
 	struct alignment *r = a->result;
 
-	if (r->n_candidates == ANCHOR_MAX_CANDIDATES) {
+	if (r->n_candidates == ALIGN_MAX_CANDIDATES) {
 		r->too_many = true;
 		return;
 	}
@@ -85,8 +89,8 @@ static void add_candidate(struct aligning *a, int64_t top, uint32_t n_same)
 	};
 }
 
-/* How likely it is that so many rows are the same though none is: as often as each is there. */
-static double chance_of(const struct aligning *a, const struct candidate *c, double enough)
+/* The chance that all common records are equal by accident: the product of how frequent each is. */
+static double get_chance(const struct aligning *a, const struct candidate *c, double enough)
 {
 	const struct snapshot *s = a->s;
 	double chance = 1;
@@ -110,17 +114,14 @@ static void find_common(struct aligning *a)
 	for (int64_t top = a->first; top - (int64_t)a->s->n_rows >= lowest - 1; top -= a->step) {
 		uint32_t n_same = count_same(a, top);
 
-		/* it has not returned from the outermost */
+		/* It has not returned from the outermost level. */
 		if (n_same > 0 && top - (int64_t)a->s->n_rows + (int64_t)n_same >= a->lowest - 1)
 			add_candidate(a, top, n_same);
 	}
 }
 
-/*
- * Whether @best has so much more in common than @other that it is not by chance. Rows that are the
- * same
- * @distance apart, as in a recursion, would be so at both.
- */
+/* Whether @best has too many more records in common than @other for an accident. Records that
+ * repeat @distance apart, as in a recursion, would be equal at both. */
 static bool is_better(const struct aligning *a, const struct candidate *best,
 		      const struct candidate *other)
 {
@@ -138,17 +139,17 @@ static bool is_better(const struct aligning *a, const struct candidate *best,
 	return chance * MARGIN < 1;
 }
 
-/* Keeps the candidates with so much in common that it cannot be by chance. How many. */
+/* Keeps the candidates with too much in common for an accident. Their number. */
 static size_t keep_strong(struct aligning *a)
 {
 	struct alignment *r = a->result;
 	double enough = a->s->has_index ? CHANCE : CHANCE_WITHOUT_INDEX;
-	struct candidate strong[ANCHOR_MAX_CANDIDATES];
+	struct candidate strong[ALIGN_MAX_CANDIDATES];
 	size_t n = 0, best = 0;
 	bool is_best = true;
 
 	for (size_t i = 0; i < r->n_candidates; i++)
-		if (chance_of(a, &r->candidates[i], enough) < enough)
+		if (get_chance(a, &r->candidates[i], enough) < enough)
 			strong[n++] = r->candidates[i];
 	if (n == 0)
 		return 0;
@@ -178,21 +179,19 @@ static void learn_function(struct aligning *a)
 {
 	const struct snapshot *s = a->s;
 
-	a->function = function_starts_function(a->task->starts,
-					       s->n_rows > 0 ? s->rows[s->n_rows - 1].from : s->ip);
+	a->function = function_starts_find(a->task->starts,
+					   s->n_rows > 0 ? s->rows[s->n_rows - 1].from : s->ip);
 	count_levels_of_function(a);
 }
 
-/* Of a recursion, the level may be one that was not seen. */
+/* In a recursion the level below may be one that was never seen. */
 static bool may_be_unseen(const struct aligning *a, int64_t below)
 {
 	return a->s->has_index && a->n_levels_of_function > 1 && below > a->lowest;
 }
 
-/*
- * All rows are new, and there are fewer than registers: what is below the oldest was not called
- * since. It is the level there whose function that row calls from.
- */
+/* All records are new, and fewer than there are registers, so no call below the oldest record was
+ * made since: the level there must be of the function that the record calls from. */
 static void find_levels(struct aligning *a)
 {
 	const struct snapshot *s = a->s;
@@ -211,7 +210,7 @@ static void find_levels(struct aligning *a)
 		if (i >= 0 ? t->levels[i].to == a->function : may_be_unseen(a, top - n))
 			add_candidate(a, top, 0);
 	}
-	/* it stands on what the outermost level stands on */
+	/* It stands on what the outermost level stands on. */
 	if (a->result->n_candidates == 0 && s->has_index &&
 	    (a->first - n - (a->lowest - 1)) % a->step == 0 &&
 	    count_same(a, a->lowest - 1 + n) == 0)
@@ -234,12 +233,12 @@ static uint32_t pace_of(const struct task *t, uint32_t steps)
 	return t->pace[bin] + beside / 2 + PACE_FLOOR;
 }
 
-/* How much more often than by chance it would be so: its rows in common, or the function it stands
- * on. */
+/* How much likelier the candidate is than an accident: by its records in common, or by the function
+ * that it stands on. */
 static double evidence_of(const struct aligning *a, const struct candidate *c)
 {
 	if (c->n_same > 0)
-		return 1 / MAX(chance_of(a, c, CHANCE), CHANCE);
+		return 1 / MAX(get_chance(a, c, CHANCE), CHANCE);
 	if (c->is_unseen || a->n_levels_of_function == 0)
 		return 1;
 	return MIN((double)a->task->n_levels / (double)a->n_levels_of_function, EVIDENCE_MAX);
@@ -256,7 +255,7 @@ static void weigh(struct aligning *a)
 	}
 }
 
-/* The likeliest first; of those, the highest. */
+/* The likeliest first; of equal ones the highest. */
 static void sort_by_weight(struct aligning *a)
 {
 	struct alignment *r = a->result;
@@ -303,10 +302,8 @@ static void decide_by_weight(struct aligning *a)
 	}
 }
 
-/*
- * All registers have rows, and none is known for certain: there may be calls below that were not
- * seen, at any height.
- */
+/* All registers hold records, and none is known for certain: calls that were never seen may lie
+ * below, at any height. */
 static void find_full(struct aligning *a)
 {
 	const struct snapshot *s = a->s;
@@ -339,15 +336,13 @@ static void snapshot_align_new_rows(struct aligning *a)
 	if (r->n_candidates == 0)
 		return;
 	if (r->n_candidates == 1 && !is_full && a->n_levels_of_function <= 1)
-		r->placement = PLACE_SURE;
+		r->placement = PLACE_CERTAIN;
 	else
 		decide_by_weight(a);
 }
 
-/*
- * Where nothing tells the height, one level alone must have entered the function that it calls
- * from. If it is in none that was ever seen entered, that is the outermost.
- */
+/* Without an index a single level must have entered the function that the oldest record calls from.
+ * If that is in no function ever seen entered, it is the outermost. */
 static void snapshot_align_without_index(struct aligning *a)
 {
 	const struct snapshot *s = a->s;
@@ -356,7 +351,7 @@ static void snapshot_align_without_index(struct aligning *a)
 
 	a->result->n_candidates = 0;
 	a->result->too_many = false;
-	a->function = function_starts_surely(t->starts, n > 0 ? s->rows[n - 1].from : s->ip);
+	a->function = function_starts_find_certain(t->starts, n > 0 ? s->rows[n - 1].from : s->ip);
 	count_levels_of_function(a);
 	if (a->function == FUNCTION_STARTS_NONE && n > 0 && n < s->depth)
 		add_candidate(a, a->lowest - 1 + n, count_same(a, a->lowest - 1 + n));
@@ -390,7 +385,7 @@ void snapshot_align(struct alignment *ret, struct task *task, const struct snaps
 	find_common(&a);
 	n_strong = keep_strong(&a);
 	if (n_strong == 1)
-		ret->placement = PLACE_SURE;
+		ret->placement = PLACE_CERTAIN;
 	else if (n_strong > 1)
 		decide_by_weight(&a);
 	else if (!s->has_index)

@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a snapshot belongs on what is remembered of its task: at what height its newest row is.
+ * Aligns a snapshot with what is remembered of its task: finds the height of its newest record.
  *
- * A register keeps its row until the call returns, so rows of heights that the stack has not gone
- * below are the very same in both snapshots, cycles included; above them all is new. The hardware
- * index gives the height modulo the number of registers. Where rows in common do not decide it, the
- * function that the remembered call enters must be the one that the oldest row calls from; and of
- * several heights that are possible then, one must be likely by a margin: by how many calls and
- * returns there were between snapshots so far.
+ * A register keeps its record until the call returns. So records at heights that the stack has not
+ * gone below are identical in both snapshots, cycles included, and all above them is new. The
+ * hardware index is the height modulo the number of registers. Where common records are not enough,
+ * the function that the remembered call enters must be the one that the oldest record calls from.
+ * Where several heights remain, one must be likelier than the others by a margin; the likelihood
+ * comes from the number of calls and returns between earlier snapshots.
  */
 #pragma once
 
 #include "common/stitch/task.h"
 
 struct snapshot {
-	uint64_t ip; /* the user's */
+	uint64_t ip; /* in the user's code */
 	const struct branch_record *rows;
 	uint32_t n_rows;
-	uint32_t depth; /* registers there are */
+	uint32_t depth; /* number of registers */
 	bool has_index;
-	uint32_t index; /* the register of the newest row */
+	uint32_t index; /* of the newest record */
 };
 
-#define ANCHOR_MAX_CANDIDATES 48u
+#define ALIGN_MAX_CANDIDATES 48u
 
 struct candidate {
 	int64_t top;
-	uint32_t n_same; /* rows in common, from the oldest on */
-	uint32_t steps;  /* calls and returns that it takes at least */
-	bool is_unseen;  /* the call that it stands on was not */
-	double weight;   /* how likely it is, beside others */
+	uint32_t n_same; /* records in common, from the oldest on */
+	uint32_t steps;  /* the least number of calls and returns */
+	bool is_unseen;  /* the call below it was never seen */
+	double weight;   /* likelihood relative to the others */
 };
 
 enum placement {
-	PLACE_UNKNOWN, /* nothing in common, or it cannot be told what */
-	PLACE_SURE,
+	PLACE_UNKNOWN, /* nothing in common, or undecidable */
+	PLACE_CERTAIN,
 	PLACE_LIKELY,
-	PLACE_AMBIGUOUS, /* one of the candidates, the first being the likeliest */
+	PLACE_AMBIGUOUS, /* one of the candidates; the first is the likeliest */
 };
 
 struct alignment {
 	enum placement placement;
-	struct candidate candidates[ANCHOR_MAX_CANDIDATES];
+	struct candidate candidates[ALIGN_MAX_CANDIDATES];
 	size_t n_candidates;
-	bool too_many; /* there are more */
+	bool too_many; /* there were more candidates than there is room for */
 };
 
-/* The task has a snapshot. */
+/* Aligns @s with @task, which has a snapshot already. */
 void snapshot_align(struct alignment *ret, struct task *task, const struct snapshot *s);
 
-/* Takes note of how far the task has got, the place of both snapshots being certain. */
+/* Counts the calls and returns since the last snapshot; the alignment of both must be certain. */
 void snapshot_align_note_pace(struct task *task, const struct candidate *candidate);

@@ -17,7 +17,7 @@ static int reserve(struct stack *stack, size_t n)
 	return ARRAY_RESERVE(&stack->frames, &stack->cap, stack->n + n);
 }
 
-/* Words of the chain from the leaf on, up to but not with number @end. */
+/* Adds the frames of the chain, from the leaf up to but not including number @end. */
 static int add_chain(struct stack *stack, const struct sample *s, uint32_t end)
 {
 	if (reserve(stack, end) < 0)
@@ -31,7 +31,7 @@ static int add_chain(struct stack *stack, const struct sample *s, uint32_t end)
 	return 0;
 }
 
-/* Where in the chain the user's own address stands, behind its marker; or the end. */
+/* The index of the user's own address in the chain, which follows its marker; or the end. */
 static uint32_t find_user(const struct sample *s)
 {
 	for (uint32_t i = 0; i < s->n_callchain; i++)
@@ -41,10 +41,11 @@ static uint32_t find_user(const struct sample *s)
 }
 
 /*
- * The part that the rows do not tell: the kernel's, and where the user's code was. In the kernel
- * that may not be known; it is in the function called last. What the chain has of the user's
- * callers is left out. As perf has it (tools/perf/util/machine.c, resolve_lbr_callchain_sample),
- * which begins with the function called last in any case. *@ret_ip is the user's address.
+ * Adds the part that the records do not show: the kernel's frames, and the address in the user's
+ * code. If that address is unknown, as in the kernel, it is in the function called last. The
+ * callers of the user's code in the chain are ignored, as perf does (tools/perf/util/machine.c,
+ * resolve_lbr_callchain_sample), which always begins with the function called last. *@ret_ip is the
+ * user's address.
  */
 static int add_leaf(struct stack *stack, const struct sample *s, uint64_t *ret_ip)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The tasks, in the order of their last sample, so that those that have not run for longest are
- * forgotten first; and what code they execute.
- */
+/* The tasks in the order of their last sample, so that the ones that have not run for longest are
+ * forgotten first; and the code that they execute. */
 #include "common/stitch/stitch.h"
 
 #include <errno.h>
@@ -24,7 +22,7 @@
 struct slot {
 	struct task task; /* its tid is the key */
 	UT_hash_handle hh;
-	struct slot *prev, *next; /* sampled before, and since */
+	struct slot *prev, *next; /* neighbours in the order of the last sample */
 };
 
 struct program {
@@ -39,15 +37,16 @@ struct stitch {
 	struct slot *by_tid;
 	struct slot *oldest;
 	struct program *programs;
-	uint32_t n_programs; /* there have been */
+	uint32_t n_programs; /* so far */
 	struct slot *recent[N_RECENT];
 	uint32_t depth;
-	uint32_t epoch;   /* of lost samples */
-	bool index_moves; /* a hardware index was seen that is one */
+	uint32_t epoch;   /* increases when samples are lost */
+	bool index_moves; /* an index other than 0 was seen, so it is a real one */
 	struct function_starts_cache functions;
 	uint64_t known[1u << KNOWN_BITS];
 	struct stitched_call calls[TASK_MAX_ROWS + TASK_MAX_LEVELS]; /* room for call_walk_run() */
-	uint64_t no_marker;                                          /* of stacks that are there */
+	/* For stacks that are not remembered. */
+	uint64_t no_marker;
 };
 
 int stitch_new(struct stitch **ret, const struct stitch_settings *settings)
@@ -69,7 +68,7 @@ static struct slot **recent_slot(struct stitch *stitch, int32_t tid)
 	return &stitch->recent[(uint32_t)tid % N_RECENT];
 }
 
-static void release_entries(struct stitch *stitch, struct function_starts *starts)
+static void release_starts(struct stitch *stitch, struct function_starts *starts)
 {
 	int32_t pid = function_starts_pid(starts);
 	struct program *program;
@@ -92,7 +91,7 @@ static void forget(struct stitch *stitch, struct slot *slot)
 		*recent = NULL;
 	HASH_DEL(stitch->by_tid, slot);
 	DL_DELETE(stitch->oldest, slot);
-	release_entries(stitch, slot->task.starts);
+	release_starts(stitch, slot->task.starts);
 	free(slot->task.levels);
 	free(slot);
 }
@@ -127,7 +126,7 @@ const struct stitch_counters *stitch_get_counters(const struct stitch *stitch)
 	return &stitch->counters;
 }
 
-static struct function_starts *get_entries(struct stitch *stitch, int32_t pid)
+static struct function_starts *get_starts(struct stitch *stitch, int32_t pid)
 {
 	struct program *program;
 
@@ -157,7 +156,7 @@ static struct slot *add_slot(struct stitch *stitch, int32_t pid, int32_t tid)
 		return NULL;
 	slot->task.tid = tid;
 	slot->task.start = TASK_NO_START;
-	slot->task.starts = get_entries(stitch, pid);
+	slot->task.starts = get_starts(stitch, pid);
 	if (!slot->task.starts) {
 		free(slot);
 		return NULL;
@@ -165,7 +164,7 @@ static struct slot *add_slot(struct stitch *stitch, int32_t pid, int32_t tid)
 	++*function_starts_users(slot->task.starts);
 	HASH_ADD(hh, stitch->by_tid, task.tid, sizeof(tid), slot);
 	if (!slot->hh.tbl) {
-		release_entries(stitch, slot->task.starts);
+		release_starts(stitch, slot->task.starts);
 		free(slot);
 		return NULL;
 	}
@@ -193,7 +192,7 @@ static struct task *get_task(struct stitch *stitch, int32_t pid, int32_t tid)
 {
 	struct slot *slot = find_slot(stitch, tid);
 
-	if (slot && function_starts_pid(slot->task.starts) != pid) { /* its exit was not heard of */
+	if (slot && function_starts_pid(slot->task.starts) != pid) { /* its exit was not reported */
 		forget(stitch, slot);
 		slot = NULL;
 	}
@@ -206,10 +205,8 @@ static struct task *get_task(struct stitch *stitch, int32_t pid, int32_t tid)
 	return slot ? &slot->task : NULL;
 }
 
-/*
- * The number of registers, by the most rows that a sample had. Heights reckoned with another number
- * mean nothing.
- */
+/* The number of registers, from the most records that a sample had. Heights computed with another
+ * number are void. */
 static void learn_depth(struct stitch *stitch, uint32_t n_rows)
 {
 	struct slot *slot, *next;
@@ -223,10 +220,8 @@ static void learn_depth(struct stitch *stitch, uint32_t n_rows)
 		forget(stitch, slot);
 }
 
-/*
- * Architectural LBRs give -1, or whatever was in memory: mostly 0, from boot on (Linux 6.1,
- * arch/x86/events/intel/lbr.c, intel_pmu_arch_lbr_read).
- */
+/* Architectural LBRs report -1, or whatever was in memory: mostly 0, from boot on (Linux 6.1,
+ * arch/x86/events/intel/lbr.c, intel_pmu_arch_lbr_read). */
 static void read_index(struct stitch *stitch, const struct sample *sample, struct snapshot *s)
 {
 	if (stitch->settings.is_wiped || !sample->has_hw_idx || sample->hw_idx == INDEX_NOTHING)
@@ -236,7 +231,7 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
 	s->index = (uint32_t)(sample->hw_idx % s->depth);
 }
 
-/* Nothing is remembered of rows that have returned by now. */
+/* Forgets the records of calls that have returned by now. */
 static void forget_returned(struct task *task)
 {
 	int64_t end = task->top - (int64_t)task->n_rows + TASK_MAX_ROWS;
@@ -246,8 +241,9 @@ static void forget_returned(struct task *task)
 }
 
 /*
- * The rows that are not in the same register as at the task's last snapshot, or before it; without
- * an index, as far from the oldest. Some of those may be the same.
+ * The number of records that are not in the same register as at the last snapshot of the task, or
+ * before it; without an index, that are not at the same distance from the oldest. Some of them may
+ * be the same.
  */
 static uint32_t count_new(struct task *task, const struct snapshot *s)
 {
@@ -256,7 +252,7 @@ static uint32_t count_new(struct task *task, const struct snapshot *s)
 
 	if (!task->is_known || task->learnt != function_starts_identity(task->starts))
 		return n;
-	if (s->has_index) /* the oldest's register less that of the oldest before */
+	if (s->has_index) /* the register of the oldest record less that of the oldest one before */
 		skip = (uint32_t)((int64_t)s->index - (int64_t)n -
 				  (task->top - (int64_t)n_before)) %
 		       s->depth;
@@ -268,7 +264,7 @@ static uint32_t count_new(struct task *task, const struct snapshot *s)
 	return n;
 }
 
-/* Calls that were learnt before need not be looked up again. */
+/* Adds the new calls to the known ones. Calls learnt before are skipped. */
 static int learn_calls(struct stitch *stitch, struct task *task, const struct snapshot *s)
 {
 	const uint64_t identity = function_starts_identity(task->starts);
@@ -295,11 +291,11 @@ static int learn_calls(struct stitch *stitch, struct task *task, const struct sn
 }
 
 /*
- * The registers outlive an exec: the newest row of code that is not mapped any more, and all older
- * ones, are the program's before. A snapshot without such is followed by none with: rows do not
- * come back.
+ * The registers outlive an exec: the newest record of code that is not mapped any more, and all
+ * older ones, are of the program before. After a snapshot without such records none has them:
+ * records do not come back.
  */
-static void leave_out_stale(struct task *task, struct snapshot *s)
+static void drop_stale_records(struct task *task, struct snapshot *s)
 {
 	uint32_t n = 0;
 
@@ -312,10 +308,10 @@ static void leave_out_stale(struct task *task, struct snapshot *s)
 
 static void count_stitch_result(struct stitch_counters *c, enum stitch_result kind)
 {
-	c->made += kind == STITCH_MADE;
-	c->unplaced += kind == STITCH_UNALIGNED;
+	c->stitched += kind == STITCH_MADE;
+	c->unaligned += kind == STITCH_UNALIGNED;
 	c->ambiguous += kind == STITCH_AMBIGUOUS;
-	c->broken += kind == STITCH_INCONSISTENT;
+	c->inconsistent += kind == STITCH_INCONSISTENT;
 }
 
 int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret)
@@ -336,7 +332,7 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 		return -ENOMEM;
 	read_index(stitch, sample, &s);
 	if (task->may_be_stale)
-		leave_out_stale(task, &s);
+		drop_stale_records(task, &s);
 	if (task->epoch != stitch->epoch)
 		task->is_sure = false;
 	task->epoch = stitch->epoch;
@@ -349,7 +345,7 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	r = call_walk_run(ret, stitch->calls, task, &s, task->is_known ? &alignment : NULL);
 	if (r < 0)
 		return r;
-	if (was_forgotten) /* this snapshot alone was learnt anew */
+	if (was_forgotten) /* only this snapshot was learnt again */
 		forget_returned(task);
 	count_stitch_result(&stitch->counters, (enum stitch_result)r);
 	stitch->no_marker = 0;
@@ -382,7 +378,7 @@ static void apply_mapping(struct stitch *stitch, const struct event *event)
 		function_starts_map(program->starts, m->address, m->address + m->n_bytes);
 }
 
-/* Its mappings follow. */
+/* Its mappings are reported after it. */
 static void begin_program(struct stitch *stitch, int32_t pid, int32_t tid)
 {
 	struct slot *slot;

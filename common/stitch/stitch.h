@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stitching: call stacks deeper than the branch record, from snapshots of it in call-stack mode.
+ * Stitching: call stacks deeper than the LBR, from snapshots of it in call-stack mode.
  *
- * Of each task all calls are remembered that its rows have shown and that nothing has contradicted.
- * A snapshot is placed upon them (anchor.h), and what stands below its rows is then the rest of its
- * stack (walk.h). The idea, and the hardware index, are Kan Liang's (perf's --stitch-lbr, 2019);
- * that the memory is of the whole stack, what it rests on, and that a seam is verified, are not
- * perf's.
+ * The stitcher remembers the calls of each task that its records have shown and that no later
+ * record has contradicted. It aligns a snapshot with these calls (snapshot-align.h); the calls
+ * below the records of the snapshot are then the rest of its stack (call-walk.h). The idea, and the
+ * use of the hardware index, are Kan Liang's (perf's --stitch-lbr, 2019). Unlike perf it remembers
+ * the whole stack, rests on the records in common, and verifies each stitch.
  *
- * A shorter stack is a nuisance, a wrong one is a lie: what cannot be told is not made.
+ * A short stack is a nuisance, a wrong one is a lie: what is uncertain is not stitched.
  */
 #pragma once
 
@@ -23,30 +23,31 @@
 struct stitch;
 
 struct stitch_settings {
-	uint32_t depth;   /* rows the hardware can hold; 0: as many as were seen */
-	size_t max_tasks; /* that are remembered; 0: 4096 */
-	bool is_wiped; /* by the kernel at task switches, so that an index says nothing of before */
+	uint32_t depth;   /* records the hardware holds; 0: the most that were seen */
+	size_t max_tasks; /* remembered tasks; 0: 4096 */
+	/* The kernel clears the LBR at task switches: an index means nothing across them. */
+	bool is_wiped;
 };
 
 struct stitch_counters {
-	uint64_t made;      /* stacks that rows of earlier snapshots were added to */
-	uint64_t unplaced;  /* what was remembered could not be used: nothing in common with it */
-	uint64_t ambiguous; /* several places were possible, which agreed in nothing */
-	uint64_t broken;    /* calls that do not follow from one another */
-	uint64_t evicted;   /* tasks forgotten for want of room */
+	uint64_t stitched;     /* stacks completed with records of earlier snapshots */
+	uint64_t unaligned;    /* the snapshot has nothing in common with what is remembered */
+	uint64_t ambiguous;    /* several alignments were possible, which agreed in no call */
+	uint64_t inconsistent; /* the calls do not follow from one another */
+	uint64_t evicted;      /* tasks forgotten for lack of room */
 };
 
 int stitch_new(struct stitch **ret, const struct stitch_settings *settings);
 struct stitch *stitch_free(struct stitch *stitch);
 DEFINE_CLEANUP(struct stitch *, stitch_free);
 
-/*
- * The callers of the user's code of a sample in call-stack mode, which was at @ip; 0 where that is
- * not known. Samples of a task come in order of time. 0 or -ENOMEM.
- */
+/* The callers of the user's code of a sample in call-stack mode, which was at @ip (0: unknown). The
+ * samples of a task come in order of time. 0 or -ENOMEM. */
 int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret);
 
-/* Takes note of what makes tasks' stacks void: exec, fork, exit, other code, lost samples. */
+/*
+ * Applies events that invalidate the stacks of tasks: exec, fork, exit, changed code, lost samples.
+ */
 void stitch_apply(struct stitch *stitch, const struct event *event);
 
 const struct stitch_counters *stitch_get_counters(const struct stitch *stitch);

@@ -13,23 +13,26 @@ struct stitched_call {
 	struct {
 		uint64_t hash;
 		uint32_t node;
-	} mark;   /* the user's: node 0 until he sets it, and where calls below it are others */
-	bool gap; /* what lies between it and the call below was not seen */
+		/* For the user: node is 0 until the user sets it, and again when calls below it
+		 * change. */
+	} mark;
+	bool gap; /* the calls between this one and the one below are unknown */
 };
 
-/* The user's part of a stack. Valid until the next call; marks set are there again in the task's
- * next. */
+/* The part of a stack in the user's code. Valid until the next call; marks that were set are still
+ * there in the task's next stack. */
 struct stitched {
-	struct stitched_call *callers; /* the outermost first; the last is the leaf's */
+	struct stitched_call *callers; /* the outermost first; the last one called the leaf */
 	size_t n_callers;
-	size_t n_stitched; /* of these, the outermost that are from earlier snapshots */
-	uint64_t *marker;  /* the user's: what his marks are of; 0 until he sets it */
+	size_t n_stitched; /* of @callers, the outermost ones, which are from earlier snapshots */
+	uint64_t *marker;  /* for the user: what the marks belong to; 0 until set */
 };
 
 enum stitch_result {
 	STITCH_NONE, /* nothing was remembered */
 	STITCH_MADE,
-	STITCH_UNALIGNED,    /* it could not be told where the snapshot belongs */
-	STITCH_AMBIGUOUS,    /* there were several places: as far as all of them agree */
-	STITCH_INCONSISTENT, /* a call was made by none of those that are known */
+	STITCH_UNALIGNED, /* the snapshot could not be aligned */
+	/* Several alignments are possible; the stack holds what they agree on. */
+	STITCH_AMBIGUOUS,
+	STITCH_INCONSISTENT, /* a call was made by none of the functions known */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is remembered of a task: the calls it is in, as far as rows have told, and its last
- * snapshot.
+ * What is remembered of a task: the calls it is in, as far as branch records have shown, and its
+ * last snapshot.
  *
- * Calls are told apart by their height, the number of calls less returns that the hardware has
- * counted by then, from an arbitrary start: so that a row's register is its height modulo the
- * number of registers, also of rows that are in no register any more.
+ * Each call has a height: the number of calls less returns that the hardware has counted by then,
+ * from an arbitrary start. The register of a record is its height modulo the number of registers,
+ * also for records that no register holds any more.
  */
 #pragma once
 
@@ -23,11 +23,11 @@
 #define TASK_NO_START SIZE_MAX
 
 #define PACE_BINS 17u
-#define PACE_STEP 8u  /* calls and returns a bin, but the last */
+#define PACE_STEP 8u  /* calls and returns a bin, except the last */
 #define PACE_UNIT 64u /* what one snapshot adds */
 
-/* Code ran at @height @high with a jump_target at @low: are the rows between dead? See entries.h.
- */
+/* Code ran at height @high while a function that is the target of a jump stands at @low: the
+ * records between may be dead, see function-starts.h. */
 struct pending_jump {
 	bool stands;
 	int64_t low, high;
@@ -39,27 +39,26 @@ struct task {
 	struct function_starts *starts;
 	struct stitched_call *levels; /* the outermost first; their heights increase */
 	size_t n_levels, cap_levels;
-	size_t n_marked; /* those, and above them some that returned, which may be called again */
-	size_t start;    /* the topmost that a gap is below, or TASK_NO_START: not known */
+	/* These levels, and above them some that returned and may be called again. */
+	size_t n_marked;
+	size_t start;    /* the topmost level with a gap below it, or TASK_NO_START: unknown */
 	uint64_t marker; /* see struct stitched */
-	uint64_t marked; /* the marker of those that returned */
+	uint64_t marked; /* the marker of the levels that returned */
 
-	/*
-	 * Of the last snapshot, each at its height: task_row(). Above them those that have returned
-	 * since, upon the same as now, or nothing. All were learnt.
-	 */
+	/* The records of the last snapshot, each at its height: task_row(). Above them those that
+	 * have returned since, from the same stack or none. All of them were learnt. */
 	struct branch_record rows[TASK_MAX_ROWS];
-	uint32_t extents[TASK_MAX_ROWS]; /* of the functions entered; 0: not asked for yet */
-	uint64_t version;                /* of the entries that say so */
+	uint32_t extents[TASK_MAX_ROWS]; /* of the functions entered; 0: not computed yet */
+	uint64_t version;                /* the version of @starts that @extents belong to */
 	uint32_t n_rows;
-	int64_t top;       /* the height of its newest row */
-	bool is_known;     /* there was one */
-	bool may_be_stale; /* there may be rows from before an exec */
-	bool is_sure;      /* its height is right for certain, relative to the one before */
+	int64_t top;       /* the height of the newest record */
+	bool is_known;     /* there was a snapshot */
+	bool may_be_stale; /* some records may be from before an exec */
+	bool is_sure;      /* its height relative to the snapshot before is certain */
 	uint32_t epoch;
-	uint64_t learnt; /* the identity of the entries that its rows were put into */
+	uint64_t learnt; /* the identity of @starts when the records were added to it */
 
-	/* Calls and returns between snapshots whose place was certain. */
+	/* Calls and returns between snapshots with certain alignment. */
 	uint32_t pace[PACE_BINS];
 	uint32_t n_paces;
 	struct pending_jump pending_jump;
@@ -86,7 +85,7 @@ static inline size_t task_find_above(const struct task *task, int64_t height)
 {
 	size_t low = 0, high = task->n_levels, guess;
 
-	/* mostly none was left out between it and the topmost */
+	/* Mostly no level is missing between this one and the topmost. */
 	if (high > 0 && height <= task->levels[high - 1].height) {
 		guess = high - 1 -
 			(size_t)MIN(task->levels[high - 1].height - height, (int64_t)high - 1);
