@@ -62,6 +62,7 @@ static int reply_bytes(struct call *call, const uint8_t *bytes, size_t n, uint16
 int code_reply(struct call *call, struct store *store)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
+	struct store_function function;
 	struct request request;
 	struct fault fault;
 	uint16_t machine;
@@ -76,8 +77,9 @@ int code_reply(struct call *call, struct store *store)
 	bytes = malloc(STORE_CODE_MAX_FUNCTION);
 	if (!bytes)
 		return -ENOMEM;
-	n = store_find_code(store, request.build_id, request.n_build_id, (uint64_t)request.start,
-			    bytes, STORE_CODE_MAX_FUNCTION, &machine, &fault);
+	function = (struct store_function){ request.build_id, request.n_build_id,
+					    (uint64_t)request.start };
+	n = store_find_code(store, &function, bytes, STORE_CODE_MAX_FUNCTION, &machine, &fault);
 	if (n < 0)
 		return n;
 	if (n == 0) {

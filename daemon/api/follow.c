@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/util/clock.h"
 #include "daemon/api/error-reply.h"
 #include "daemon/api/reply-text.h"
 #include "daemon/api/window-json.h"
@@ -95,12 +95,8 @@ static int add_open(struct window_list *list, struct archive *archive, const str
 {
 	const struct profile *profile;
 	struct window open;
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!archive_get_open(archive,
-			      (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000, &open,
-			      &profile))
+	if (!archive_get_open(archive, clock_us(CLOCK_REALTIME), &open, &profile))
 		return 0;
 	if (range->until_us >= 0 && open.start_us >= (uint64_t)range->until_us)
 		return 0;

@@ -212,11 +212,14 @@ static int read_next(struct query *q)
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	size_t n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
 	bool found[QUERY_BATCH];
+	const struct store_batch batch = { .windows = &q->windows.rows[q->n_read],
+					   .found = found,
+					   .n = n,
+					   .max_rows = BATCH_ROWS };
 	struct fault fault = {};
 	int r;
 
-	r = store_read_many(store, &q->windows.rows[q->n_read], found, n, BATCH_ROWS, &n, &profile,
-			    &fault);
+	r = store_read_many(store, &batch, &n, &profile, &fault);
 	if (r < 0)
 		return r;
 	take_found(q, found, n);

@@ -9,6 +9,7 @@
 
 #include "common/profile/json-text.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 
 #define I(x) ((json_int_t)(x))
 
@@ -113,14 +114,12 @@ static json_t *problems_json(const struct status *s)
 json_t *status_json(const struct status *status, bool privileged)
 {
 	char hostname[256] = "";
-	struct timespec now;
 
 	gethostname(hostname, sizeof(hostname) - 1);
-	clock_gettime(CLOCK_REALTIME, &now);
 	return json_pack(
 		"{ss so sI sI sb so so so so so so sI so}", "version", BRANCHD_VERSION, "hostname",
 		json_text(hostname), "started_us", I(status->started_us), "now_us",
-		I(now.tv_sec) * 1000000 + now.tv_nsec / 1000, "privileged", privileged, "sampling",
+		I(clock_us(CLOCK_REALTIME)), "privileged", privileged, "sampling",
 		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
 		snapshots_json(&status->samples), "cost", cost_json(&status->samples), "store",
 		store_json(status), "server", server_json(&status->server), "unnamed_objects",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 /* Of a window the functions with this part of its samples each, and of these so many. */
 #define MIN_PART      1000
@@ -64,9 +65,8 @@ static int compare_heat(const void *p, const void *q)
 {
 	const struct heat *a = p, *b = q;
 
-	if (a->samples != b->samples)
-		return a->samples < b->samples ? 1 : -1;
-	return a->function < b->function ? -1 : a->function > b->function;
+	RETURN_UNLESS_EQUAL(COMPARE(b->samples, a->samples));
+	return COMPARE(a->function, b->function);
 }
 
 /* All functions, the hottest first. */
@@ -173,16 +173,16 @@ int store_code_keep(struct store_code *code, const struct profile *profile,
 	return keep_hottest(code, profile, functions, heats, buffer);
 }
 
-int store_code_find(struct store_code *code, const void *build_id, size_t n_build_id,
-		    uint64_t start, void *ret, size_t n, uint16_t *ret_machine)
+int store_code_find(struct store_code *code, const struct store_function *function, void *ret,
+		    size_t n, uint16_t *ret_machine)
 {
 	struct statement *row = code->statements[FIND_CODE];
 	const void *bytes;
 	size_t n_bytes;
 	int r;
 
-	statement_bind_blob(row, 1, build_id, n_build_id);
-	statement_bind_int(row, 2, (int64_t)start);
+	statement_bind_blob(row, 1, function->build_id, function->n_build_id);
+	statement_bind_int(row, 2, (int64_t)function->start);
 	r = statement_step(row);
 	if (r <= 0)
 		return r;

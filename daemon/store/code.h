@@ -25,6 +25,13 @@ typedef int (*store_code_source)(const struct profile *profile,
 				 const struct profile_function *function, void *ret, size_t n,
 				 uint16_t *ret_machine, void *userdata);
 
+/* A function, as the code kept is found. */
+struct store_function {
+	const void *build_id; /* of its object */
+	size_t n_build_id;    /* bytes */
+	uint64_t start;       /* its offset in the object */
+};
+
 struct store_code {
 	struct database *database;
 	struct statement *statements[N_STORE_CODE];
@@ -43,7 +50,6 @@ int store_code_init(struct store_code *code, struct database *database);
 int store_code_keep(struct store_code *code, const struct profile *profile,
 		    const struct interned *functions);
 
-/* The code of the function that starts at @start. The number of bytes written to @ret, 0 for none,
- * or -errno. */
-int store_code_find(struct store_code *code, const void *build_id, size_t n_build_id,
-		    uint64_t start, void *ret, size_t n, uint16_t *ret_machine);
+/* The number of bytes written to @ret, at most @n, and *@ret_machine; 0 for none; or -errno. */
+int store_code_find(struct store_code *code, const struct store_function *function, void *ret,
+		    size_t n, uint16_t *ret_machine);

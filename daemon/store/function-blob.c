@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/util/array.h"
+#include "common/util/compare.h"
 
 struct bytes {
 	uint8_t *data;
@@ -40,11 +41,9 @@ static int compare_ranked(const void *p, const void *q)
 {
 	const struct ranked *a = p, *b = q;
 
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	RETURN_UNLESS_EQUAL(COMPARE(a->id, b->id));
+	RETURN_UNLESS_EQUAL(COMPARE(a->object, b->object));
+	return COMPARE(a->index, b->index);
 }
 
 static int64_t id_of(const struct interned *rows, uint32_t i)

@@ -316,15 +316,16 @@ static int read_counts(struct reading *reading)
 static int recount(struct reading *reading, struct window *window)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL, *part = NULL;
-	struct fault forgotten;
 	bool found = false;
+	const struct store_batch batch = { .windows = window, .found = &found, .n = 1 };
+	struct fault forgotten;
 	size_t n;
 	int r;
 
 	if (reading->sum->n_profiles >= MAX_RECOUNTED)
 		return -EBADMSG;
 	database_explain(reading->functions->database, -EBADMSG, &forgotten);
-	r = store_read_windows(reading->read, window, &found, 1, SIZE_MAX, &n, &profile);
+	r = store_read_windows(reading->read, &batch, &n, &profile);
 	if (r < 0 || !found)
 		return r;
 	r = profile_filter(&part, profile, reading->filter);

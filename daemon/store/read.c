@@ -388,8 +388,8 @@ static int read_window(struct reading *reading, int64_t id, struct window *ret)
 	return r < 0 ? r : 1;
 }
 
-int store_read_windows(struct store_read *read, struct window *windows, bool *ret_found, size_t n,
-		       size_t max_rows, size_t *ret_n, struct profile **ret)
+int store_read_windows(struct store_read *read, const struct store_batch *batch, size_t *ret_n,
+		       struct profile **ret)
 {
 	_cleanup_(reading_done) struct reading reading = { .read = read };
 	size_t i = 0;
@@ -399,9 +399,9 @@ int store_read_windows(struct store_read *read, struct window *windows, bool *re
 	if (r < 0)
 		return r;
 	store_lookup_begin(&read->lookup, reading.profile);
-	for (; r >= 0 && i < n && (i == 0 || reading.n_rows < max_rows); i++) {
-		r = read_window(&reading, windows[i].id, &windows[i]);
-		ret_found[i] = r > 0;
+	for (; r >= 0 && i < batch->n && (i == 0 || reading.n_rows < batch->max_rows); i++) {
+		r = read_window(&reading, batch->windows[i].id, &batch->windows[i]);
+		batch->found[i] = r > 0;
 	}
 	if (r >= 0)
 		r = profile_finalize(reading.profile);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "daemon/store/batch.h"
 #include "daemon/store/counters.h"
 #include "daemon/store/database.h"
 #include "daemon/store/lookup.h"
@@ -44,9 +45,8 @@ int store_read_head(struct store_read *read, struct window *window, struct profi
 		    bool is_first);
 
 /*
- * *@ret is the profile, sealed, of the first *@ret_n of @n windows, which are told by their ids: at
- * least one, and then no more once @max_rows rows were read. ret_found[i] says whether window i was
- * there, windows[i] is then all of it. 0 or -errno. In a transaction of the caller's.
+ * *@ret is the sum of the profiles, finalized, of the first *@ret_n windows of the batch: of at
+ * least one. 0 or -errno. In a transaction of the caller.
  */
-int store_read_windows(struct store_read *read, struct window *windows, bool *ret_found, size_t n,
-		       size_t max_rows, size_t *ret_n, struct profile **ret);
+int store_read_windows(struct store_read *read, const struct store_batch *batch, size_t *ret_n,
+		       struct profile **ret);

@@ -110,6 +110,12 @@ static int survey(struct store *store)
 /* What there is to prepare of an open database. */
 static int prepare(struct store *store)
 {
+	const struct store_write_modules modules = {
+		.intern = &store->intern,
+		.counters = &store->counters,
+		.functions = &store->functions,
+		.code = &store->code,
+	};
 	struct database *database = store->database;
 	int r;
 
@@ -121,7 +127,7 @@ static int prepare(struct store *store)
 	if (r >= 0)
 		r = store_read_init(&store->read, database, &store->counters);
 	if (r >= 0)
-		r = store_write_init(&store->write, database, &store->intern, &store->counters);
+		r = store_write_init(&store->write, database, &modules);
 	if (r >= 0)
 		r = store_code_init(&store->code, database);
 	if (r >= 0)
@@ -298,8 +304,7 @@ static int add_in_transaction(struct store *store, const struct window *window,
 	if (r >= 0)
 		r = next_window(store, ret_id, &horizon);
 	if (r >= 0)
-		r = store_write_window(&store->write, *ret_id, horizon, window, profile,
-				       &store->functions, &store->code);
+		r = store_write_window(&store->write, *ret_id, horizon, window, profile);
 	if (r >= 0 && store->settings.max_bytes > 0)
 		r = store_trim(&store->trim, store->settings.max_bytes, *ret_id, ret_n_removed);
 	if (r >= 0)
@@ -354,15 +359,15 @@ void store_set_code_source(struct store *store, store_code_source source, void *
 	store->code.userdata = userdata;
 }
 
-int store_find_code(struct store *store, const void *build_id, size_t n_build_id, uint64_t start,
-		    void *ret, size_t n, uint16_t *ret_machine, struct fault *fault)
+int store_find_code(struct store *store, const struct store_function *function, void *ret, size_t n,
+		    uint16_t *ret_machine, struct fault *fault)
 {
 	int r;
 
 	r = want_database(store, fault);
 	if (r < 0)
 		return r;
-	r = store_code_find(&store->code, build_id, n_build_id, start, ret, n, ret_machine);
+	r = store_code_find(&store->code, function, ret, n, ret_machine);
 	return r < 0 ? database_explain(store->database, r, fault) : r;
 }
 
@@ -384,8 +389,8 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 	return MIN(r, 0);
 }
 
-int store_read_many(struct store *store, struct window *windows, bool *ret_found, size_t n,
-		    size_t max_rows, size_t *ret_n, struct profile **ret, struct fault *fault)
+int store_read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
+		    struct profile **ret, struct fault *fault)
 {
 	int r;
 
@@ -394,7 +399,7 @@ int store_read_many(struct store *store, struct window *windows, bool *ret_found
 		return r;
 	r = database_begin_reading(store->database);
 	if (r >= 0)
-		r = store_read_windows(&store->read, windows, ret_found, n, max_rows, ret_n, ret);
+		r = store_read_windows(&store->read, batch, ret_n, ret);
 	database_roll_back(store->database); /* nothing was written */
 	return r < 0 ? database_explain(store->database, r, fault) : 0;
 }
@@ -405,10 +410,11 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct window window = { .id = id };
 	bool found = false;
+	const struct store_batch batch = { .windows = &window, .found = &found, .n = 1 };
 	size_t n;
 	int r;
 
-	r = store_read_many(store, &window, &found, 1, 0, &n, &profile, fault);
+	r = store_read_many(store, &batch, &n, &profile, fault);
 	if (r < 0 || !found)
 		return r;
 	if (ret_window)

@@ -18,6 +18,7 @@
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/store/batch.h"
 #include "daemon/store/code.h"
 #include "daemon/store/function-sum.h"
 #include "daemon/window/window.h"
@@ -55,12 +56,11 @@ DEFINE_CLEANUP(struct store *, store_free);
 void store_set_code_source(struct store *store, store_code_source source, void *userdata);
 
 /*
- * The code of the function at the offset @start of the object with that build-id. The number of
- * bytes written to
- * @ret, at most @n, and *@ret_machine; 0 for none; -errno and @fault.
+ * The code of a function. The number of bytes written to @ret, at most @n, and *@ret_machine; 0 for
+ * none; -errno and @fault.
  */
-int store_find_code(struct store *store, const void *build_id, size_t n_build_id, uint64_t start,
-		    void *ret, size_t n, uint16_t *ret_machine, struct fault *fault);
+int store_find_code(struct store *store, const struct store_function *function, void *ret, size_t n,
+		    uint16_t *ret_machine, struct fault *fault);
 
 /* Other settings from now on. */
 void store_set_settings(struct store *store, const struct store_settings *settings);
@@ -91,12 +91,11 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
 	       struct fault *fault);
 
 /*
- * The same of the first *@ret_n of @n windows, added up: at least one, and then no more once
- * @max_rows rows of counts were read. ret_found[i] says whether there is windows[i], of which the
- * id is read and the rest filled in. 0, or -errno and @fault.
+ * The same of the windows of a batch, added up: of the first *@ret_n of them, at least one. 0, or
+ * -errno and @fault.
  */
-int store_read_many(struct store *store, struct window *windows, bool *ret_found, size_t n,
-		    size_t max_rows, size_t *ret_n, struct profile **ret, struct fault *fault);
+int store_read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
+		    struct profile **ret, struct fault *fault);
 
 /*
  * Adds what the functions of window @window->id counted, of the processes that match, to @sum; the

@@ -8,6 +8,7 @@
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 enum {
 	ADD_WINDOW,
@@ -87,13 +88,11 @@ static void writing_done(struct writing *writing)
 }
 
 int store_write_init(struct store_write *write, struct database *database,
-		     struct store_intern *intern, struct store_counters *counters)
+		     const struct store_write_modules *modules)
 {
 	int r;
 
-	*write = (struct store_write){ .database = database,
-				       .intern = intern,
-				       .counters = counters };
+	*write = (struct store_write){ .database = database, .modules = *modules };
 	r = database_prepare(database, sql, N_STATEMENTS, write->statements);
 	for (size_t i = 0; r >= 0 && i < N_STORE_COUNTS; i++)
 		r = bulk_init(&write->counts[i], database, counts[i].sql, counts[i].n_columns);
@@ -132,7 +131,7 @@ static int64_t process_id(const struct writing *writing, uint32_t i)
 
 static int intern_short_tables(struct writing *writing)
 {
-	struct store_intern *intern = writing->write->intern;
+	struct store_intern *intern = writing->write->modules.intern;
 	const struct profile *p = writing->profile;
 	int r = 0;
 
@@ -156,19 +155,17 @@ static int intern_place(struct writing *writing, struct location location, struc
 		writing->led_to[function - p->functions] = true;
 		row = writing->functions[function - p->functions];
 	}
-	return store_intern_place(writing->write->intern, object_row(writing, location.object),
-				  location.offset, row, ret);
+	return store_intern_place(writing->write->modules.intern,
+				  object_row(writing, location.object), location.offset, row, ret);
 }
 
 static int compare_keyed(const void *x, const void *y)
 {
 	const struct keyed *a = x, *b = y;
 
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	return a->b == b->b ? 0 : a->b < b->b ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
+	RETURN_UNLESS_EQUAL(COMPARE(a->a, b->a));
+	return COMPARE(a->b, b->b);
 }
 
 static void add_row(struct writing *writing, int64_t process, int64_t a, int64_t b, size_t index)
@@ -188,7 +185,7 @@ static int write_window(struct writing *writing, const struct window *window, in
 	struct interned source;
 	int r;
 
-	r = store_intern_source(writing->write->intern, info, &source);
+	r = store_intern_source(writing->write->modules.intern, info, &source);
 	if (r < 0)
 		return r;
 	STATEMENT_BIND(add, writing->window, window->start_us, window->length_us, window->samples,
@@ -231,7 +228,7 @@ static int list_stack(struct writing *writing, size_t i)
 		return r;
 	if (!writing->inner[i] || stack->samples || stack->stitched || stack->weight)
 		add_row(writing, process_id(writing, stack->process), parent.id, place.id, i);
-	return writing->inner[i] ? store_intern_stack(writing->write->intern, parent, place,
+	return writing->inner[i] ? store_intern_stack(writing->write->modules.intern, parent, place,
 						      &writing->stacks[i]) :
 				   0;
 }
@@ -282,7 +279,8 @@ static int intern_stream(struct writing *writing, size_t i)
 		r = intern_place(writing, stream->to, &to);
 	if (r < 0)
 		return r;
-	return store_intern_stream(writing->write->intern, parent, from, to, &writing->streams[i]);
+	return store_intern_stream(writing->write->modules.intern, parent, from, to,
+				   &writing->streams[i]);
 }
 
 static int list_streams(struct writing *writing)
@@ -410,8 +408,7 @@ static int write_outer_functions(struct writing *writing)
 }
 
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
-		       const struct window *window, const struct profile *profile,
-		       struct store_functions *functions, struct store_code *code)
+		       const struct window *window, const struct profile *profile)
 {
 	_cleanup_(writing_done) struct writing writing = {
 		.write = write,
@@ -422,13 +419,13 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 
 	for (size_t i = 0; i < N_STORE_COUNTS; i++)
 		bulk_forget(&write->counts[i]);
-	r = store_intern_begin(write->intern, id, horizon);
+	r = store_intern_begin(write->modules.intern, id, horizon);
 	if (r >= 0)
 		r = writing_init(&writing);
 	if (r >= 0)
 		r = write_window(&writing, window, horizon);
 	if (r >= 0)
-		r = store_counters_write(write->counters, id, &profile->counters);
+		r = store_counters_write(write->modules.counters, id, &profile->counters);
 	if (r >= 0)
 		r = intern_short_tables(&writing);
 	if (r >= 0)
@@ -444,9 +441,9 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 	if (r >= 0)
 		r = write_outer_functions(&writing);
 	if (r >= 0)
-		r = store_functions_write(functions, id, profile, writing.processes,
+		r = store_functions_write(write->modules.functions, id, profile, writing.processes,
 					  writing.objects, writing.functions);
 	if (r >= 0)
-		r = store_intern_finish(write->intern);
-	return r < 0 ? r : store_code_keep(code, profile, writing.functions);
+		r = store_intern_finish(write->modules.intern);
+	return r < 0 ? r : store_code_keep(write->modules.code, profile, writing.functions);
 }

@@ -19,22 +19,28 @@
 #define N_STORE_WRITE  3
 #define N_STORE_COUNTS 4
 
-struct store_write {
-	struct database *database;
+/* What a window is written with; borrowed. */
+struct store_write_modules {
 	struct store_intern *intern;
 	struct store_counters *counters;
+	struct store_functions *functions;
+	struct store_code *code;
+};
+
+struct store_write {
+	struct database *database;
+	struct store_write_modules modules;
 	struct statement *statements[N_STORE_WRITE];
 	struct bulk counts[N_STORE_COUNTS];
 };
 
 /* 0 or -errno. */
 int store_write_init(struct store_write *write, struct database *database,
-		     struct store_intern *intern, struct store_counters *counters);
+		     const struct store_write_modules *modules);
 
 /*
  * Writes the window with the number @id, and the code of its hot functions, in a transaction that
  * the caller began and rolls back on failure. 0 or -errno.
  */
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
-		       const struct window *window, const struct profile *profile,
-		       struct store_functions *functions, struct store_code *code);
+		       const struct window *window, const struct profile *profile);

@@ -126,7 +126,7 @@ static void add_part(struct names *names, const json_t *reply, size_t part)
 
 /* A part of GetFunctions's reply is what follows from the profiles of the windows with @n ids. */
 static void assert_part(struct caller *caller, const json_t *reply, const struct profile *p,
-			size_t part, const char *filter, const int *ids, size_t n)
+			size_t part, const char *filter, const int *ids)
 {
 	struct names *a = calloc(2, sizeof(*a)), *b = a + 1;
 	json_t *from = json_array_get(json_object_get(reply, "parts"), part);
@@ -134,7 +134,7 @@ static void assert_part(struct caller *caller, const json_t *reply, const struct
 	char text[128], list[16];
 
 	assert_non_null(a);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; ids[i] >= 0; i++) {
 		_cleanup_(profile_freep) struct profile *window = NULL;
 
 		snprintf(text, sizeof(text), "{\"first\":%d%s}", ids[i], filter);
@@ -186,9 +186,9 @@ static void functions_are_those_of_the_profiles(void **state)
 	names = read_names(reply);
 	assert_int_equal(json_array_size(json_object_get(reply, "windows")), 7);
 	assert_int_equal(json_array_size(json_object_get(reply, "parts")), 3);
-	assert_part(&caller, reply, names, 0, "", (const int[]){ 1, 2 }, 2);
-	assert_part(&caller, reply, names, 1, "", (const int[]){ 3, 4 }, 2);
-	assert_part(&caller, reply, names, 2, "", (const int[]){ 5, 6, 0 }, 3);
+	assert_part(&caller, reply, names, 0, "", (const int[]){ 1, 2, -1 });
+	assert_part(&caller, reply, names, 1, "", (const int[]){ 3, 4, -1 });
+	assert_part(&caller, reply, names, 2, "", (const int[]){ 5, 6, 0, -1 });
 	json_decref(answer);
 	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":0}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
@@ -223,7 +223,7 @@ static void functions_of_some_processes(void **state)
 		reply = json_object_get(answer, "parameters");
 		assert_non_null(reply);
 		names = read_names(reply);
-		assert_part(&caller, reply, names, 0, filter, (const int[]){ 1, 2, 3 }, 3);
+		assert_part(&caller, reply, names, 0, filter, (const int[]){ 1, 2, 3, -1 });
 		json_decref(answer);
 	}
 	caller_done(&caller);

@@ -115,6 +115,7 @@ static void test_functions_and_code_are_there(void **state)
 {
 	static const uint8_t build_id[20] = { 0xc0, 0xff, 0xee, 1,  2,  3,  4,  5,  6,  7,
 					      8,    9,    10,   11, 12, 13, 14, 15, 16, 17 };
+	const struct store_function function = { build_id, sizeof(build_id), 0x1100 };
 	struct temp_store *stored = *state;
 	uint8_t code[100], expected[0x40];
 	struct store *store;
@@ -123,8 +124,7 @@ static void test_functions_and_code_are_there(void **state)
 
 	make_old(stored->path, "");
 	store = temp_store_open(stored->path, 0);
-	assert_int_equal(store_find_code(store, build_id, sizeof(build_id), 0x1100, code,
-					 sizeof(code), &machine, &fault),
+	assert_int_equal(store_find_code(store, &function, code, sizeof(code), &machine, &fault),
 			 sizeof(expected));
 	memset(expected, 0x11, sizeof(expected));
 	assert_memory_equal(code, expected, sizeof(expected));
