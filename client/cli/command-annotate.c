@@ -34,11 +34,13 @@ static int get_stored_code(const struct profile_object *object, uint64_t start, 
 	int r;
 
 	r = connection_open(&connection, *socket, &ignored);
-	if (r >= 0)
-		r = daemon_api_get_code(connection, object, start, &code, &ignored);
-	if (r > 0)
-		*ret_machine = code.machine;
-	return r == -ENOMEM ? r : MAX(r, 0);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	r = daemon_api_get_code(connection, object, start, &code, &ignored);
+	if (r <= 0)
+		return r == -ENOMEM ? r : 0;
+	*ret_machine = code.machine;
+	return r;
 }
 
 int command_annotate(const struct options *options, struct fault *fault)

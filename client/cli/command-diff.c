@@ -101,12 +101,15 @@ int command_diff(const struct options *options, struct fault *fault)
 	int r;
 
 	r = open_side(&old_source, options, options->source.window, fault);
-	if (r >= 0)
-		r = open_side(&new_source, options, options->new_window, fault);
-	if (r >= 0)
-		r = compare(&comparison, old_source, new_source, options, fault);
-	if (r >= 0)
-		r = make_views(&views, comparison, options, fault);
+	if (r < 0)
+		return r;
+	r = open_side(&new_source, options, options->new_window, fault);
+	if (r < 0)
+		return r;
+	r = compare(&comparison, old_source, new_source, options, fault);
+	if (r < 0)
+		return r;
+	r = make_views(&views, comparison, options, fault);
 	if (r < 0)
 		return r;
 

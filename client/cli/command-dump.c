@@ -34,9 +34,10 @@ static int dump_samples(const struct options *options, struct fault *fault)
 	r = script_dump_write(samples, output.f, fault);
 	if (output_close(&output, r < 0 ? NULL : fault) < 0)
 		return -EIO;
-	if (r >= 0)
-		script_dump_say_problems(samples, stderr);
-	return r;
+	if (r < 0)
+		return r;
+	script_dump_say_problems(samples, stderr);
+	return 0;
 }
 
 static int dump_profile(const struct options *options, struct fault *fault)

@@ -15,8 +15,9 @@ int command_status(const struct options *options, struct fault *fault)
 	int r;
 
 	r = connection_open(&connection, options->source.socket, fault);
-	if (r >= 0)
-		r = daemon_api_get_status(connection, &status, fault);
+	if (r < 0)
+		return r;
+	r = daemon_api_get_status(connection, &status, fault);
 	if (r < 0)
 		return r;
 	output_open(&output, &options->output);

@@ -40,17 +40,22 @@ static int add_window(struct table *table, const struct window_info *window)
 	char start[TIME_SPEC_TEXT_MAX];
 	int r = table_add_row(table);
 
-	if (r >= 0)
-		r = window->open ? table_set(table, 0, "@0") :
-				   table_printf(table, 0, "%" PRId64, window->id);
-	if (r >= 0)
-		r = table_set(table, 1, time_spec_format(start, window->start_us, 0));
-	if (r >= 0)
-		r = table_printf(table, 2, "%.1f s", (double)window->length_us / 1e6);
-	if (r >= 0)
-		r = set_count(table, 3, window, window->samples);
-	if (r >= 0)
-		r = set_count(table, 4, window, window->lost);
+	if (r < 0)
+		return r;
+	r = window->open ? table_set(table, 0, "@0") :
+			   table_printf(table, 0, "%" PRId64, window->id);
+	if (r < 0)
+		return r;
+	r = table_set(table, 1, time_spec_format(start, window->start_us, 0));
+	if (r < 0)
+		return r;
+	r = table_printf(table, 2, "%.1f s", (double)window->length_us / 1e6);
+	if (r < 0)
+		return r;
+	r = set_count(table, 3, window, window->samples);
+	if (r < 0)
+		return r;
+	r = set_count(table, 4, window, window->lost);
 	return r < 0 ? r : table_set(table, 5, window->mode);
 }
 
@@ -64,8 +69,9 @@ static int write_table(const struct windows *windows, struct output *output)
 		return 0;
 	}
 	r = table_new(&table, output->f, output->width, output->colors);
-	if (r >= 0)
-		r = add_columns(table);
+	if (r < 0)
+		return r;
+	r = add_columns(table);
 	for (size_t i = 0; r >= 0 && i < windows->n; i++)
 		r = add_window(table, &windows->rows[i]);
 	return r < 0 ? r : table_print(table);

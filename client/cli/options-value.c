@@ -32,9 +32,10 @@ int options_parse_id(const char *option, const char *argument, uint64_t max, int
 	uint64_t n;
 	int r = options_parse_number(option, argument, max, &n, fault);
 
-	if (r >= 0)
-		*ret = (int64_t)n;
-	return r;
+	if (r < 0)
+		return r;
+	*ret = (int64_t)n;
+	return 0;
 }
 
 int options_parse_percent(const char *option, const char *argument, double *ret,

@@ -372,12 +372,13 @@ static int check_window(struct parse *parse)
 	int r;
 
 	r = window_ref_parse(&ref, options->source.window, options->source.now_us, parse->fault);
-	if (r >= 0)
-		r = check_samples(parse, &ref);
-	if (r >= 0 && options->command == COMMAND_DIFF)
-		r = check_diff(parse);
 	if (r < 0)
 		return r;
+	r = check_samples(parse, &ref);
+	if (r < 0)
+		return r;
+	if (options->command == COMMAND_DIFF)
+		return check_diff(parse);
 	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
 		return fault_set(parse->fault, -EINVAL, "dump takes --inline only with --samples");
 	return 0;
@@ -478,8 +479,9 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 	int r;
 
 	r = read_options(&parse, argc, argv);
-	if (r >= 0)
-		r = read_operands(&parse);
+	if (r < 0)
+		return r;
+	r = read_operands(&parse);
 	if (r > 0)
 		*ret = parse.options;
 	return r;

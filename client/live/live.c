@@ -162,20 +162,22 @@ static int open_all(struct live *live, struct fault *fault)
 	return screen_open(&live->screen, colors, fault);
 }
 
+static void live_done(struct live *live)
+{
+	screen_close(live->screen);
+	top_free(live->top);
+	profile_source_free(live->source);
+	live_feed_stop(live->feed);
+}
+
 int live_run(const struct live_settings *settings, struct fault *fault)
 {
-	struct live live = { .settings = *settings };
+	_cleanup_(live_done) struct live live = { .settings = *settings };
 	int r;
 
 	r = open_all(&live, fault);
-	if (r >= 0) {
-		r = run(&live);
-		if (r < 0)
-			fault_set(fault, r, "%s", strerror(-r));
-	}
-	screen_close(live.screen);
-	top_free(live.top);
-	profile_source_free(live.source);
-	live_feed_stop(live.feed);
-	return r;
+	if (r < 0)
+		return r;
+	r = run(&live);
+	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;
 }

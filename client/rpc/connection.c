@@ -229,15 +229,11 @@ static int read_reply(const struct connection *c, const char *text, size_t n, st
 {
 	const char *error = NULL, *continues = NULL;
 	size_t n_error = 0, n_continues = 0;
-	int r;
 
 	*ret = (struct answer){ .text = "{}", .n_bytes = 2 };
-	r = json_member_find(text, n, "parameters", &ret->text, &ret->n_bytes);
-	if (r >= 0)
-		r = json_member_find(text, n, "error", &error, &n_error);
-	if (r >= 0)
-		r = json_member_find(text, n, "continues", &continues, &n_continues);
-	if (r < 0)
+	if (json_member_find(text, n, "parameters", &ret->text, &ret->n_bytes) < 0 ||
+	    json_member_find(text, n, "error", &error, &n_error) < 0 ||
+	    json_member_find(text, n, "continues", &continues, &n_continues) < 0)
 		return fail_not_varlink(c, fault);
 	if (is_word(ret->text, ret->n_bytes, "null")) {
 		ret->text = "{}";

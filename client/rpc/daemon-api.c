@@ -174,8 +174,9 @@ int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, 
 		if (r < 0)
 			return explain(&answer, r, fault);
 		r = take_windows(&answer, &windows, fault);
-		if (r >= 0)
-			r = handler(&windows, userdata);
+		if (r < 0)
+			return r;
+		r = handler(&windows, userdata);
 		if (r != 0 || !answer.continues)
 			return r;
 		r = connection_next(connection, &answer, fault);
@@ -221,10 +222,11 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 			    &answer, fault);
 	if (r == -EREMOTEIO && (is_error(&answer, "NoSuchCode") || is_denied(&answer)))
 		return 0;
-	if (r >= 0)
-		r = parse(&answer, &json, fault);
 	if (r < 0)
 		return explain(&answer, r, fault);
+	r = parse(&answer, &json, fault);
+	if (r < 0)
+		return r;
 	r = read_code(json, ret);
 	return r < 0 ? fail_unreadable(fault, "code") : r;
 }
@@ -298,12 +300,15 @@ int daemon_api_get_functions(struct connection *connection,
 	if (r < 0)
 		return explain(&answer, r, fault);
 	r = find_member(&answer, "profile", &texts.profile, &texts.n_profile, fault);
-	if (r >= 0)
-		r = find_member(&answer, "places", &texts.places, &texts.n_places, fault);
-	if (r >= 0)
-		r = find_member(&answer, "parts", &texts.parts, &texts.n_parts, fault);
-	if (r >= 0)
-		r = take_windows(&answer, ret_windows, fault);
+	if (r < 0)
+		return r;
+	r = find_member(&answer, "places", &texts.places, &texts.n_places, fault);
+	if (r < 0)
+		return r;
+	r = find_member(&answer, "parts", &texts.parts, &texts.n_parts, fault);
+	if (r < 0)
+		return r;
+	r = take_windows(&answer, ret_windows, fault);
 	if (r < 0)
 		return r;
 	r = functions_read(ret, &texts, &why);

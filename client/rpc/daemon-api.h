@@ -62,10 +62,7 @@ struct daemon_api_request {
 int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
 			   struct profile **ret, struct windows *ret_windows, struct fault *fault);
 
-/*
- * The counts of functions alone. -EOPNOTSUPP, without a fault, if the daemon does not know the
- * method.
- */
+/* The counts of functions alone. -EOPNOTSUPP, without a fault, if the daemon lacks the method. */
 int daemon_api_get_functions(struct connection *connection,
 			     const struct daemon_api_request *request, struct functions **ret,
 			     struct windows *ret_windows, struct fault *fault);

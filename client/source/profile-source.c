@@ -79,8 +79,9 @@ static int load_recording(struct profile_source *source,
 	if (r < 0)
 		return r;
 	r = symbolizer_add_functions(source->symbolizer, source->profile);
-	if (r >= 0)
-		r = profile_finalize(source->profile);
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+	r = profile_finalize(source->profile);
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
 }
 
@@ -229,8 +230,9 @@ static int load_windows(struct profile_source *source,
 	int r;
 
 	r = connection_open(&connection, settings->socket, fault);
-	if (r >= 0)
-		r = find_windows(connection, ref, &windows, &first, &loading.n, fault);
+	if (r < 0)
+		return suggest_file(ref, r, fault);
+	r = find_windows(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);
 	loading.connection = connection;

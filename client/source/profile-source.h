@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The source: from a window reference to a symbolized profile, and the part of it that matches the
- * filters.
- */
+/* The source: from a window reference to a symbolized profile, and its part that filters leave. */
 #pragma once
 
 #include <stdbool.h>

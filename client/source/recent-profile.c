@@ -223,8 +223,9 @@ static int fetch(struct recent_profile *recent, uint64_t now_us, struct profile 
 		return r;
 	drop_old(recent, &listed);
 	r = hold_new(recent, &listed, fault);
-	if (r >= 0)
-		r = fetch_open(recent, &open, &open_windows, fault);
+	if (r < 0)
+		return r;
+	r = fetch_open(recent, &open, &open_windows, fault);
 	if (r < 0)
 		return r;
 	if (merge_closed(recent) < 0)
@@ -244,12 +245,14 @@ static int fetch(struct recent_profile *recent, uint64_t now_us, struct profile 
 int recent_profile_fetch(struct recent_profile *recent, uint64_t now_us, struct profile **ret,
 			 struct windows *ret_windows, struct fault *fault)
 {
-	int r = 0;
+	int r;
 
-	if (!recent->connection)
+	if (!recent->connection) {
 		r = connect_again(recent, fault);
-	if (r >= 0)
-		r = fetch(recent, now_us, ret, ret_windows, fault);
+		if (r < 0)
+			return r;
+	}
+	r = fetch(recent, now_us, ret, ret_windows, fault);
 	if (r < 0 && r != -ENODATA)
 		disconnect(recent);
 	return r;

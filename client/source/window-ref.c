@@ -114,8 +114,9 @@ static int parse_range(struct window_ref *ret, const char *dots, struct fault *f
 		return fault_set(fault, -ENOMEM, "out of memory");
 	ret->kind = WINDOW_REF_RANGE;
 	r = parse_bound(&ret->first, first, ret->now_us, fault);
-	if (r >= 0)
-		r = parse_bound(&ret->last, dots + 2, ret->now_us, fault);
+	if (r < 0)
+		return r;
+	r = parse_bound(&ret->last, dots + 2, ret->now_us, fault);
 	if (r < 0)
 		return r;
 	date_last(ret);

@@ -173,19 +173,29 @@ static int decide(struct pager *pager)
 	return pass_on(pager, pager->held, pager->n_held);
 }
 
+static int take_output(struct pager *pager, const char *data, size_t n)
+{
+	int r;
+
+	if (!pager->decided) {
+		if (hold(pager, data, n))
+			return 0;
+		r = decide(pager);
+		if (r < 0)
+			return r;
+	}
+	if (pager->all_held && pager->pid > 0) {
+		r = append_held(pager, data, n);
+		if (r < 0)
+			return r;
+	}
+	return pass_on(pager, data, n);
+}
+
 static ssize_t on_write(void *cookie, const char *data, size_t n)
 {
-	struct pager *pager = cookie;
-	int r = 0;
+	int r = take_output(cookie, data, n);
 
-	if (!pager->decided && hold(pager, data, n))
-		return (ssize_t)n;
-	if (!pager->decided)
-		r = decide(pager);
-	if (r >= 0 && pager->all_held && pager->pid > 0)
-		r = append_held(pager, data, n);
-	if (r >= 0)
-		r = pass_on(pager, data, n);
 	if (r >= 0)
 		return (ssize_t)n;
 	errno = -r;

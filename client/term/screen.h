@@ -37,7 +37,9 @@ DEFINE_CLEANUP(struct screen *, screen_close);
 size_t screen_rows(const struct screen *screen);
 size_t screen_columns(const struct screen *screen);
 
-/* A key of the above or a Unicode character. Waits at most @timeout_ms, and until @fd is readable.
+/*
+ * One of enum screen_key or a Unicode character. It waits at most @timeout_ms, and only until @fd
+ * is readable.
  */
 int screen_read_key(struct screen *screen, int fd, int timeout_ms);
 
