@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""branchctl top, live, on a terminal: tmux is the terminal, a daemon that is made up the daemon."""
+"""branchctl top, live, on a terminal: tmux is the terminal, a mock daemon the daemon."""
 
 import os
 import shlex

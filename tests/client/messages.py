@@ -51,7 +51,7 @@ def check_symbols(folder):
 
 
 def check_functions_of_one_name(folder):
-    """They are told apart by where they start."""
+    """Their starts distinguish them."""
     source, program = os.path.join(folder, "a.c"), os.path.join(folder, "a.out")
     compiler = shutil.which("cc")
     if not compiler:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A daemon made up: the interface io.branchd on a socket, with the windows and profiles a test wants."""
+"""A mock daemon: the interface io.branchd on a socket, with the windows and profiles a test wants."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def window(number, start_us, samples=100, opened=False, length_us=LENGTH):
 
 
 def counters():
-    """Their names, from where they are told."""
+    """Their names, from the header that defines them."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     with open(os.path.join(root, "common/profile/profile.h"), encoding="utf-8") as header:
         text = header.read()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Recordings made up, in the shape perf record writes, with what a test wants to find in them."""
+"""Recordings in the shape that perf record writes, with what a test wants to find in them."""
 
 import struct
 

@@ -120,13 +120,13 @@ def check_help():
 
 
 def check_views():
-    """What rows may be is told as it is for that command."""
+    """The help of each command lists the views that it has."""
     for command, operands, missing in ("top", [], ()), ("diff", ["./a.data", "./b.data"], ("stack", "branch")):
         help_of = run(command, "--help")[1].split("--by WHAT")[2].split("-n N")[0]
         said = run(command, *operands, "--by", "nope")[2].split("'nope'")[1]
         for text in help_of, said:
-            told = {word for word in text.replace(",", " ").replace(".", " ").split() if word in VIEWS}
-            check(told == set(VIEWS) - set(missing), command, "--by tells of", told)
+            listed = {word for word in text.replace(",", " ").replace(".", " ").split() if word in VIEWS}
+            check(listed == set(VIEWS) - set(missing), command, "--by lists", listed)
     status, _, err = run("dump", "--by", "nope", "./a.data")
     check(status == 2 and "takes no --by" in err, err)
 
@@ -145,7 +145,7 @@ def check_output():
 
 
 def check_name_of_a_file():
-    """Who gives the bare name of a file in this folder is told how to write it."""
+    """A message says how to write the bare name of a file in this folder."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with open("mine", "w", encoding="ascii"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""branchctl diff of ranges of windows: what the daemon tells of functions alone is what follows from the whole profiles."""
+"""branchctl diff of ranges of windows: the daemon's counts of functions equal those of the whole profiles."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def check_ranges(path, shape):
 
 
 def check_renamed(rows, windows):
-    """The program has another path and build-id in the new half: its functions tell that it is the same."""
+    """The program has another path and build-id in the new half: its functions show that it is the same."""
     new = "/opt/alpha" if windows[1] == "4" else "/srv/beta"
     program = [row for row in rows if "/opt/alpha" in objects_of(row) or "/srv/beta" in objects_of(row)]
     check(["/opt/alpha", new] in map(objects_of, program), windows, "is not paired")

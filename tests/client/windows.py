@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""branchctl with a daemon: status, windows, and top and dump of windows, of one that is made up."""
+"""branchctl with a daemon: status, windows, and top and dump of windows, of a mock one."""
 
 import json
 import subprocess
@@ -59,7 +59,7 @@ def check_status_of_branch_records():
 
 
 def check_status_of_nothing():
-    """A daemon of another version may tell less, and one that cannot sample says why."""
+    """A daemon of another version may report less, and one that cannot sample says why."""
     reply = {"version": "9", "problems": ["it is\x1b[2J late"],
              "sampling": {"running": False, "reason": "load the module"}}
     daemon = mock_daemon.Daemon([])
@@ -171,7 +171,7 @@ def check_loss_while_following(daemon):
 
 
 def check_reader_gone(daemon):
-    """Who reads no more is told nothing: no message about a broken pipe, no hanging."""
+    """When the reader leaves, there is no message about a broken pipe, and no hanging."""
     done = subprocess.run([branchctl + " --socket " + daemon.path + " windows | head -n 1"],
                           shell=True, capture_output=True, timeout=300)
     check(done.stdout.startswith(b" ID") and not done.stderr, done)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stitching of any rows: a record of calls that the input's bytes push, pop, tear and turn, sampled
- * in between, of a few tasks, with any hardware index. What is told keeps within its bounds, and
+ * in between, of a few tasks, with any hardware index. The result keeps within its bounds, and
  * marks stay with the calls that they were set upon.
  */
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void sample(struct machine *m, uint8_t task, uint8_t how)
 	check_marks(m, &s);
 }
 
-static void tell(struct machine *m, enum event_kind kind, uint8_t task, uint8_t what)
+static void apply(struct machine *m, enum event_kind kind, uint8_t task, uint8_t what)
 {
 	struct event e = { .kind = kind, .pid = 1 + task % 2, .tid = 1 + task % 8 };
 
@@ -118,7 +118,7 @@ static void act(struct machine *m, uint8_t op, uint8_t a, uint8_t b)
 			push(m, b, b);
 		return;
 	case 4:
-		tell(m, (enum event_kind)(b % (EVENT_LOST + 1)), a, b);
+		apply(m, (enum event_kind)(b % (EVENT_LOST + 1)), a, b);
 		return;
 	case 5:
 	case 6:

@@ -5,7 +5,7 @@
  * function whose name says which program or library it is of, so that each sample can be checked by
  * itself.
  *
- *   test-attribution REMAP ONE TWO BRIEF-A BRIEF-B BRIEF-C
+ *   test-attribution REMAP ONE TWO SHORT-A SHORT-B SHORT-C
  *
  * Exits with 77 where the machine cannot be sampled.
  */
@@ -57,13 +57,16 @@ static void finish(pid_t pid)
 }
 
 /* Each alone, one that becomes the others, one that becomes itself. */
-static void run_programs(char **brief)
+static void run_programs(char **short_lived)
 {
 	char *const runs[][4] = {
-		{ brief[0] },           { brief[1] },
-		{ brief[2] },           { brief[0], brief[1], brief[2] },
-		{ brief[0], brief[0] }, { brief[1], brief[1] },
-		{ brief[2], brief[2] },
+		{ short_lived[0] },
+		{ short_lived[1] },
+		{ short_lived[2] },
+		{ short_lived[0], short_lived[1], short_lived[2] },
+		{ short_lived[0], short_lived[0] },
+		{ short_lived[1], short_lived[1] },
+		{ short_lived[2], short_lived[2] },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)

@@ -68,7 +68,7 @@ static unsigned long long next_slice(void)
 	return SLICE_NS / 2 + next_random(SLICE_NS);
 }
 
-static void tell(const char *name, unsigned long long red_part, unsigned long long blue_part)
+static void report(const char *name, unsigned long long red_part, unsigned long long blue_part)
 {
 	double all = (double)(red_part + blue_part);
 
@@ -92,7 +92,7 @@ static void phase_of_calls(const char *name, unsigned int red_percent, unsigned 
 	}
 	clock_gettime(CLOCK_REALTIME, &t);
 	printf("until %lld.%09ld, ", (long long)t.tv_sec, t.tv_nsec);
-	tell(name, n_red, n - n_red);
+	report(name, n_red, n - n_red);
 }
 
 static void phase(const char *name, unsigned int red_percent, unsigned long long ns)
@@ -105,7 +105,7 @@ static void phase(const char *name, unsigned int red_percent, unsigned long long
 		spent_red += spend(red, slice * red_percent / 100);
 		spent_blue += spend(blue, slice * (100 - red_percent) / 100);
 	}
-	tell(name, spent_red, spent_blue);
+	report(name, spent_red, spent_blue);
 }
 
 int main(int argc, char **argv)

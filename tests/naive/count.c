@@ -280,8 +280,8 @@ void naive_counts_done(struct naive_counts *counts)
 	tally_done(&counts->leaves);
 }
 
-/* Which paths are too light to be kept is not known here, only how many there are and that it is
- * told. */
+/* The recount does not know which paths are too rare to be kept, only how many there are, and that
+ * the counters say so. */
 static bool streams_are_plausible(const struct profile_counters *c)
 {
 	if (c->streams_pruned <= c->streams &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small recording in memory, with a bit of everything, and its changed shapes: what tests and the
- * seeds of the fuzzers start from.
+ * A small recording in memory, with a bit of everything, and its variants: tests and the seeds of
+ * the fuzzers start from it.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct example {
 	size_t n;
 };
 
-#define EXAMPLE_N_EVENTS 13 /* that its records make, without those told of its build-ids */
+#define EXAMPLE_N_EVENTS 13 /* that its records make, without those of its build-ids */
 
 void example_done(struct example *example);
 

@@ -70,7 +70,7 @@ static void blob_done(struct blob *b)
 	*b = (struct blob){ 0 };
 }
 
-/* In a pipe the reader wants to be told that no features follow, before the first record that needs
+/* In a pipe the reader must know that no features follow, before the first record that needs
  * them. */
 void perfdata_end_features(struct perfdata *p)
 {

@@ -157,7 +157,7 @@ void perfdata_set_pmu_caps(struct perfdata *p, const char *pmu, const char *cons
 			   size_t n_caps);
 void perfdata_set_raw(struct perfdata *p, enum perfdata_feature feature, const void *data,
 		      size_t size);
-/* Adds to the BUILD_ID section. misc tells user from kernel objects; pid is -1 for any process of
- * this machine. */
+/* Adds to the BUILD_ID section. misc distinguishes user from kernel objects; pid is -1 for any
+ * process of this machine. */
 void perfdata_add_build_id(struct perfdata *p, uint16_t misc, int32_t pid, const uint8_t *build_id,
 			   size_t size, const char *filename);

@@ -46,6 +46,6 @@ void record_write(struct perfdata *p);
 void record_end(struct perfdata *p);
 
 void perfdata_set_own_features(struct perfdata *p, const struct perfdata_event *events);
-/* In a pipe: tells the reader, once, that no features follow. */
+/* In a pipe: says, once, that no features follow. */
 void perfdata_end_features(struct perfdata *p);
 void perfdata_free_features(struct perfdata *p);

@@ -187,7 +187,7 @@ def names_of(path, counted):
 
 
 def check_reasons(branchctl, recording):
-    """Where nothing is found, what may be why is told, too."""
+    """An error names a possible cause."""
     done = output_of(branchctl, "annotate", "main", recording, "--comm", "nobody", ok=(1,))
     said = done.stderr.decode()
     if "nothing matches the filters" not in said or "no counts for" not in said:

@@ -3,7 +3,7 @@
 
     branches.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
-The kind of each branch, which the recording does not tell; the filters by it; and the order of
+The kind of each branch, which is not in the recording; the filters by it; and the order of
 mispredicted ones. Exit status 77: skipped, with the reason, where tracing is forbidden.
 """
 

@@ -247,7 +247,7 @@ def check_sections(name, document, functions):
         rows = [row for section in streams.values() for row in section if row[side]]
         paths = {json.dumps([(frame["object"], frame["address"]) for frame in row[side]["frames"]])
                  for row in rows}
-        check(len(paths) == len(rows), name, "a stream is told twice")
+        check(len(paths) == len(rows), name, "a stream is listed twice")
     print("%s: streams %s" % (name, {section: len(rows) for section, rows in streams.items()}))
 
 

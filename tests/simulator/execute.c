@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * execute: runs the instructions of one task and tells of each branch.
+ * execute: runs the instructions of one task and reports each branch.
  *
  * A straight run goes at full speed up to a breakpoint at its last instruction, a branch; the
  * branch itself is computed from the registers, and so is the next one if the target is a branch as
@@ -137,7 +137,7 @@ static int indirect_compute(const struct task *task, const struct insn *insn, ui
 	return task_peek(task, addr, ret);
 }
 
-/* What the branch at rip will do. Negative errno if that cannot be told beforehand. */
+/* What the branch at rip will do. Negative errno if that is not known beforehand. */
 static int branch_compute(const struct task *task, const struct insn *insn, struct outcome *out)
 {
 	*out = (struct outcome){ .taken = true, .rsp = task->regs.rsp, .rcx = task->regs.rcx };
@@ -330,7 +330,7 @@ static enum stop step_plain(struct simulation *s, struct task *task, const struc
 	return stop;
 }
 
-/* What the disassembler cannot tell: a step forward is none of its business, anything else breaks
+/* What the disassembler cannot know: a step forward is none of its business, anything else breaks
  * the run. */
 static enum stop step_other(struct simulation *s, struct task *task, uint64_t addr)
 {

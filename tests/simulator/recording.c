@@ -3,7 +3,8 @@
  * recording: what the simulator writes to perf.data.
  *
  * The attr is the one that `perf record -e instructions:u -j any,u` opens (or `--call-graph lbr`,
- * with the rows' flags and cycles kept unless told otherwise). A round ends every 64 samples.
+ * with the rows' flags and cycles kept unless an option says otherwise). A round ends every 64
+ * samples.
  */
 #include "tests/simulator/recording.h"
 

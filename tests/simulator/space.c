@@ -65,7 +65,7 @@ struct space *space_unref(struct space *s)
 	return NULL;
 }
 
-/* 1 if the line tells of an executable mapping, 0 if not, or -ENOMEM. */
+/* 1 if the line is of an executable mapping, 0 if not, or -ENOMEM. */
 static int mapping_parse(struct mapping *m, char *line)
 {
 	char perms[5], *path;

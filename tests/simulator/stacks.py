@@ -7,8 +7,8 @@ With PERF, the figures of `PERF script --stitch-lbr` are printed beside.
 
 Each program is sampled densely, with a tenth of the samples, and without a hardware index. Possible is
 what the rows of this and earlier samples of the task have shown, as the simulator knows; of a sparse
-recording more may be told, where what was not seen stands at the height of what was seen before and is
-the same. Without an index samples count where their rows tell where they belong (told_apart()); wrong is
+recording more may be shown, where what was not seen stands at the height of what was seen before and is
+the same. Without an index samples count where their rows show where they belong (distinguishable()); wrong is
 wrong anywhere. Exit status 77: skipped, where tracing is forbidden.
 """
 
@@ -63,7 +63,7 @@ def true_stacks(recording):
             yield [int(frame, 16) for frame in frames], int(columns[12]) + 1
 
 
-def told_stacks(branchctl, recording):
+def shown_stacks(branchctl, recording):
     """Of each sample the addresses, leaf first; and of all addresses the functions' names."""
     text = run(branchctl, "dump", "--samples", recording).stdout.decode()
     frames = [[line.split() for line in block.split("\n")[1:]]
@@ -82,9 +82,9 @@ def count_common(rows, before, skip):
     return n
 
 
-def told_apart(recording, true_ones, names):
+def distinguishable(recording, true_ones, names):
     """
-    Of each sample whether its rows tell where they belong on what was seen before. They do where they are
+    Of each sample whether its rows show where they belong on what was seen before. They do where they are
     the whole stack. Where they have rows in common with the task's last sample, in one place by far, they
     do if those did. Where they have none, they do if no other call of the function that the oldest row
     was called by is live.
@@ -128,23 +128,23 @@ def stacks_of_perf(perf, recording):
         yield true[:1] + [int(line.split()[0], 16) for line in block.split("\n")[2:]]
 
 
-def score(true_ones, told_ones, chosen):
-    """Percentages: complete to main, share of the depth up to it, each told and possible; wrong; all complete.
+def score(true_ones, shown_ones, chosen):
+    """Percentages: complete to main, share of the depth up to it, each shown and possible; wrong; all complete.
 
     What called main is there before the first sample, or not, as the environment has it: it does not count.
     Of samples not chosen counts alone what is wrong.
     """
     n = to_main = complete = possible = wrong = depth = right = shown = 0
-    for (true, n_shown), told, is_chosen in zip(true_ones, told_ones, chosen, strict=True):
-        common = next((i for i, (a, b) in enumerate(zip(true, told)) if a != b),
-                      min(len(true), len(told)))
+    for (true, n_shown), shown, is_chosen in zip(true_ones, shown_ones, chosen, strict=True):
+        common = next((i for i, (a, b) in enumerate(zip(true, shown)) if a != b),
+                      min(len(true), len(shown)))
         n_to_main = max(len(true) - OUTSIDE_MAIN, 1)
-        wrong += common < len(told)
+        wrong += common < len(shown)
         if not is_chosen:
             continue
         n += 1
-        complete += told == true
-        to_main += common == len(told) >= n_to_main
+        complete += shown == true
+        to_main += common == len(shown) >= n_to_main
         possible += n_shown >= n_to_main
         depth += n_to_main
         right += min(common, n_to_main)
@@ -173,14 +173,14 @@ def main():
                 print("skipped: tracing is not allowed", file=sys.stderr)
                 sys.exit(SKIPPED)
             true_ones = list(true_stacks(recording))
-            told_ones, names = told_stacks(branchctl, recording)
+            shown_ones, names = shown_stacks(branchctl, recording)
             chosen = [True] * len(true_ones)
             if "--no-hw-idx" in options:
-                chosen = list(told_apart(recording, true_ones, names))
-                print("%s, %s: %.2f %% of the samples are told apart by their rows; of all:"
+                chosen = list(distinguishable(recording, true_ones, names))
+                print("%s, %s: %.2f %% of the samples have distinguishable rows; of all:"
                       % (name, what, 100 * sum(chosen) / len(chosen)))
-                show(name, what, score(true_ones, told_ones, [True] * len(chosen)))
-            figures = score(true_ones, told_ones, chosen)
+                show(name, what, score(true_ones, shown_ones, [True] * len(chosen)))
+            figures = score(true_ones, shown_ones, chosen)
             to_main, possible, share, shown, wrong, _ = figures
             for perf in sys.argv[5:]:
                 offset = offsets(recording)

@@ -4,7 +4,7 @@
  *
  * Three files grow as the program runs (samples, images with their mappings, tasks); the others are
  * tables of counters that are written at the end, sorted. Addresses are the program's own; an image
- * number tells address spaces apart. README.md describes each file and column.
+ * number identifies an address space. README.md describes each file and column.
  */
 #include "tests/simulator/truth.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of processes: what they are told, and what is where thereafter. */
+/* For tests of processes: applies events, and checks the mappings that follow. */
 #pragma once
 
 #include <cmocka.h>

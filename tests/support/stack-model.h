@@ -86,7 +86,7 @@ static inline uint64_t stitched_caller(const struct stitched *s, size_t i)
 }
 
 /* Functions, from @first on: no others are code any more, if it is the first such after an exec. */
-static inline void tell_code(struct model *m, unsigned int first, unsigned int n)
+static inline void map_code(struct model *m, unsigned int first, unsigned int n)
 {
 	struct event e = { .kind = EVENT_MAPPING, .pid = PID, .tid = PID };
 
@@ -96,7 +96,7 @@ static inline void tell_code(struct model *m, unsigned int first, unsigned int n
 	stitch_apply(m->stitch, &e);
 }
 
-static inline void tell(struct model *m, enum event_kind kind, bool exec)
+static inline void apply(struct model *m, enum event_kind kind, bool exec)
 {
 	struct event e = { .kind = kind, .pid = PID, .tid = PID };
 

@@ -48,7 +48,7 @@ static const char *program_path(const struct synthetic_shape *shape, uint32_t wi
 	return window < shape->renamed ? "/opt/alpha" : "/srv/beta";
 }
 
-/* The program as the first object, where it may be told from its other file only by its functions.
+/* The program as the first object, which only its functions distinguish from its other file.
  */
 static void add_program(struct profile *p, const struct synthetic_shape *shape, uint32_t window)
 {

@@ -4,7 +4,7 @@
  * daemon has them, on two programs of known calls, one to a CPU.
  *
  * The programs are forks of this one. They leave the frame pointer 0, so that a caller that is seen
- * was told by a branch record.
+ * was in a branch record.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ register void *frame_pointer asm("rbp");
 static volatile unsigned int sink;
 static unsigned int n_failed;
 
-/* Each in a section of its own, of which the linker tells where it begins and ends. */
+/* Each in a section of its own, whose begin and end the linker defines. */
 #define IN(function) __attribute__((noinline, noclone, section("in_" #function)))
 
 IN(chain_c) static void chain_c(unsigned int n)

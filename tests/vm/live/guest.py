@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the suites in the guest share: programs of the build, the simulated PMU, branchd and what it tells."""
+"""What the suites in the guest share: programs of the build, the simulated PMU, branchd and its reports."""
 
 import ctypes
 import json

@@ -16,7 +16,7 @@ SERVICE = "/etc/systemd/system/branchd.service.d/"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 CAPABILITIES = "CAP_PERFMON CAP_BPF CAP_SYSLOG CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"
 SOMEBODY = 4242
-TOLD = "/run/phases"  # what the program says of itself
+PHASES = "/run/phases"  # the output of the program
 POINTS = 8            # by how much a share may be off: windows are parts of the phases
 
 
@@ -67,7 +67,7 @@ class Installed(unittest.TestCase):
 
     def test_2_top_and_dump(self):
         systemctl("start", "branchd")
-        done = run("systemd-run", "--unit=phases", "-p", "StandardOutput=file:" + TOLD,
+        done = run("systemd-run", "--unit=phases", "-p", "StandardOutput=file:" + PHASES,
                    built("tests/live/two-phases"), "calls", "8000")
         self.assertEqual(done.returncode, 0, done.stderr)
         pid = int(shows("MainPID", "phases.service"))
@@ -79,15 +79,15 @@ class Installed(unittest.TestCase):
                          ["phases.service"])
         self.assertIn(f" {pid} ", branchctl("dump", "-1h..", "--pid", pid))
 
-    def told(self):
+    def phases(self):
         """Of each phase that is over, when it ended and how much of it was spent in red(), as the program says."""
-        with open(TOLD, encoding="ascii") as file:
+        with open(PHASES, encoding="ascii") as file:
             return [(float(end), float(percent)) for end, percent in
                     re.findall(r"until ([\d.]+), .*red ([\d.]+) %", file.read())]
 
     def test_3_diff_names_what_got_dearer(self):
-        wait_for(lambda: len(self.told()) == 2, "both phases end")
-        middle = self.told()[0][0]
+        wait_for(lambda: len(self.phases()) == 2, "both phases end")
+        middle = self.phases()[0][0]
         windows = [w for w in ask("windows")["windows"] if not w["open"] and w["samples"]]
         old = [w["id"] for w in windows if w["start"] + w["length"] <= middle]
         new = [w["id"] for w in windows if w["start"] >= middle]
@@ -95,8 +95,8 @@ class Installed(unittest.TestCase):
         print(branchctl("diff", *phases, "-n", 3), flush=True)
         dearer = max(ask("diff", *phases)["functions"], key=lambda row: row["delta_percent"])
         self.assertEqual((dearer["new"]["symbol"], dearer["significant"]), ("red", True), dearer)
-        print("    red, as the program says:", [percent for _, percent in self.told()], flush=True)
-        for side, (_, percent) in zip(("old", "new"), self.told()):
+        print("    red, as the program says:", [percent for _, percent in self.phases()], flush=True)
+        for side, (_, percent) in zip(("old", "new"), self.phases()):
             self.assertAlmostEqual(dearer[side]["self_percent"], percent, delta=POINTS)
 
     def test_4_reload(self):

@@ -9,6 +9,6 @@ from guest import built
 
 class Verifier(unittest.TestCase):
     def test_the_program_loads(self):
-        done = subprocess.run([built("tests/live/test-program")], stdout=subprocess.PIPE, text=True,
+        done = subprocess.run([built("tests/live/test-bpf-program")], stdout=subprocess.PIPE, text=True,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stdout)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * /dev/simpmu: a sample of chosen content. All events of this PMU that are running on the caller's
+ * /dev/simpmu: a sample of given content. All events of this PMU that are running on the caller's
  * CPU overflow, in an NMI, in the calling thread.
  */
 #pragma once

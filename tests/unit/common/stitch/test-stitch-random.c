@@ -112,16 +112,16 @@ static void cause(struct machine *m, enum trouble trouble)
 	case EXEC:
 		m->image = 1 - m->image;
 		begin_anew(m);
-		tell(t, EVENT_COMM, true);
-		tell_code(t, m->image * 64, 64);
+		apply(t, EVENT_COMM, true);
+		map_code(t, m->image * 64, 64);
 		return;
 	case REUSE:
 		memset(t->registers, 0, sizeof(t->registers));
 		begin_anew(m);
-		tell(t, EVENT_EXIT, false);
+		apply(t, EVENT_EXIT, false);
 		return;
 	case LOST:
-		tell(t, EVENT_LOST, false);
+		apply(t, EVENT_LOST, false);
 		for (unsigned int i = below(m, 100); i > 0; i--)
 			if (t->n_calls == 0 || (t->n_calls < 60 && below(m, 2)))
 				call_something(m);

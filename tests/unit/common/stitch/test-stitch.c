@@ -90,7 +90,7 @@ static void what_was_forgotten_is_learnt_again(void **state)
 		start(&m);
 		m.has_index = has_index;
 		call_in_turn(&m, 1, 7);
-		tell_code(&m, 5, 3);
+		map_code(&m, 5, 3);
 		for (int i = 0; i < 4; i++) {
 			while (m.n_calls > 4)
 				leave(&m);
@@ -172,7 +172,7 @@ static void exec_exit_and_a_number_used_again_end_a_stack(void **state)
 		start(&m);
 		descend(&m, 30);
 		assert_int_equal(check(&m), 30);
-		tell(&m, kinds[i], true);
+		apply(&m, kinds[i], true);
 		assert_int_equal(check(&m), DEPTH);
 		stitch_free(m.stitch);
 	}
@@ -186,8 +186,8 @@ static void rows_from_before_an_exec_are_no_callers(void **state)
 	descend(&m, 6);
 	m.n_calls = 0;
 	m.functions[0] = function_at(40);
-	tell(&m, EVENT_COMM, true);
-	tell_code(&m, 40, 20);
+	apply(&m, EVENT_COMM, true);
+	map_code(&m, 40, 20);
 	call(&m, 41);
 	assert_int_equal(check(&m), 1);
 	leave(&m);
@@ -203,7 +203,7 @@ static void a_change_of_name_does_not(void **state)
 
 	start(&m);
 	descend(&m, 30);
-	tell(&m, EVENT_COMM, false);
+	apply(&m, EVENT_COMM, false);
 	assert_int_equal(check(&m), 30);
 	stitch_free(m.stitch);
 }

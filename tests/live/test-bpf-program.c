@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's verifier takes the BPF program whatever it is set to, for settings are constants
- * when it looks at it, and what they switch off it does not see. Needs root, and is skipped
+ * The kernel's verifier accepts the BPF program with all settings. They are constants when it looks
+ * at the program, and it does not see the code that they switch off. Needs root, and is skipped
  * without.
  */
 #include <errno.h>

@@ -38,7 +38,7 @@ def read_ours(stream):
     return samples
 
 
-class BesidePerf(unittest.TestCase):
+class ComparePerf(unittest.TestCase):
     def test_every_sample_of_perf_is_in_the_stream(self):
         data = os.path.join(tempfile.mkdtemp(), "perf.data")
         record = ["perf", "record", "-q", "-B", "-N", "-a", "-e", "cycles", "-c", "1000003", "-j",

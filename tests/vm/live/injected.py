@@ -26,7 +26,7 @@ ARCHITECTURAL = Processor(("GenuineIntel", 6, 143, 8), "arch_lbr", tos=0)
 
 
 class Device:
-    """Samples of chosen content, one after another, on one CPU."""
+    """Samples of given content, one after another, on one CPU."""
 
     def __init__(self):
         self.fd = os.open("/dev/simpmu", os.O_RDWR)
