@@ -115,10 +115,10 @@ static int read_windows(const char *text, size_t n_bytes, struct windows *ret, s
 	size_t i;
 
 	if (!json_is_array(list))
-		return fail_unreadable(fault, "windows");
+		return fail_unreadable(fault, "invalid windows");
 	json_array_foreach(list, i, each) {
 		if (read_window(&window, each) < 0)
-			return fail_unreadable(fault, "a window");
+			return fail_unreadable(fault, "invalid window");
 		if (windows_add(ret, &window) < 0)
 			return fault_set(fault, -ENOMEM, "out of memory");
 	}
@@ -228,7 +228,7 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 	if (r < 0)
 		return r;
 	r = read_code(json, ret);
-	return r < 0 ? fail_unreadable(fault, "code") : r;
+	return r < 0 ? fail_unreadable(fault, "invalid code") : r;
 }
 
 static json_t *pack_request(const struct daemon_api_request *request)
