@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * An address space: which object lies where. Mappings in order of their address, none over another:
- * one laid over others takes their place.
- */
+/* An address space: which object is mapped where. Mappings are ordered by address and do not
+ * overlap: a new one replaces what it covers. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,12 +10,13 @@
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
 
-/* A mapped object, shared by the spaces that map it. Immutable but for a build-id learnt late. */
+/* A mapped object, shared by the spaces that map it. Immutable, except for a build-id reported
+ * late. */
 struct object {
 	struct profile_object what; /* its strings belong to the object */
-	const char *function;       /* a name for all of it (a BPF program's), or NULL */
+	const char *function;       /* the name of all of it, as of a BPF program; or NULL */
 	unsigned int n_refs;
-	uint32_t index; /* scratch of whoever numbers objects; PROFILE_NONE otherwise */
+	uint32_t index; /* for the user that numbers objects; PROFILE_NONE otherwise */
 };
 
 /* A copy of @what and @function, with one reference. NULL when memory ran out. */
@@ -47,10 +46,10 @@ DEFINE_CLEANUP(struct address_space *, address_space_unref);
 /* The mapping at @address, or NULL; valid until the space changes. */
 const struct mapping *address_space_find(const struct address_space *space, uint64_t address);
 
-/* Is anything mapped in [start, end) already, other than the very same? */
+/* Whether @mapping covers any mapping other than an equal one. */
 bool address_space_overlaps(const struct address_space *space, const struct mapping *mapping);
 
-/* Lays @mapping over what is there; takes a reference of its object. 0 or -ENOMEM. */
+/* Adds @mapping in place of what it covers; takes a reference of its object. 0 or -ENOMEM. */
 int address_space_map(struct address_space *space, const struct mapping *mapping);
-/* Takes away what lies in [start, end). 0 or -ENOMEM. */
+/* Removes the mappings in [start, end). 0 or -ENOMEM. */
 int address_space_unmap(struct address_space *space, uint64_t start, uint64_t end);

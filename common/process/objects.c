@@ -11,12 +11,12 @@
 
 #include "common/util/cleanup.h"
 
-#define MIN_SWEEP 1024 /* objects; fewer are not worth a look whether they are in use */
+#define MIN_SWEEP 1024 /* objects; with fewer, unused ones are not searched for */
 
 struct entry {
 	UT_hash_handle hh;
 	struct object *object;
-	bool learnt; /* its build-id was told apart from its mappings */
+	bool learnt; /* its build-id was reported apart from its mappings */
 	size_t n_key;
 	char key[];
 };
@@ -24,17 +24,17 @@ struct entry {
 struct learnt {
 	UT_hash_handle hh;
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
-	uint8_t n_build_id; /* 0: it was told two */
+	uint8_t n_build_id; /* 0: two different ones were reported */
 	char path[];
 };
 
 struct objects {
 	struct entry *entries;
 	struct learnt *learnt;
-	unsigned int sweep_at; /* so many entries are a reason to drop those not in use */
+	unsigned int sweep_at; /* the number of entries at which unused ones are dropped */
 };
 
-/* What besides the path makes an object another one. */
+/* What distinguishes objects of the same path. */
 struct key_head {
 	enum object_kind kind;
 	uint32_t major, minor;
@@ -78,7 +78,7 @@ struct objects *objects_free(struct objects *objects)
 	return NULL;
 }
 
-/* Forgets the objects that nobody maps any more, now and then. */
+/* Drops the objects that nobody maps any more, from time to time. */
 static void sweep(struct objects *o)
 {
 	struct entry *e, *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A process between two changes of its name, its program, its owner or what its addresses mean. */
+/* A process between two changes of its name, its program, its owner or its address space. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,19 +10,17 @@
 
 struct process_context {
 	int32_t pid;
-	uint64_t start_ns;      /* when it was forked; 0 where that was not seen */
+	uint64_t start_ns;      /* 0 where the fork was not seen */
 	const char *comm;       /* of its first thread */
 	const char *executable; /* NULL until known */
-	const char *unit;       /* what processes_identify() said, as are the next two */
+	const char *unit;       /* set by processes_identify(), as are the next two */
 	uint32_t uid;           /* UINT32_MAX where unknown */
-	uint64_t cgroup;        /* 0: not said since its exec */
-	bool exec_seen;         /* so that what is mapped first is the executable */
+	uint64_t cgroup;        /* 0: not set since the exec */
+	bool exec_seen;         /* so the first mapping is the executable */
 	struct address_space *space;
 	unsigned int n_refs;
-	/*
-	 * The number its holder gave it, or PROFILE_NONE: nobody has kept addresses of it, and it
-	 * may still change in place.
-	 */
+	/* The number that its holder gave it; or PROFILE_NONE: nobody keeps addresses of it, and it
+	 * may change in place. */
 	uint32_t context;
 };
 
@@ -30,10 +28,8 @@ struct process_context *process_context_ref(struct process_context *process_cont
 struct process_context *process_context_unref(struct process_context *process_context);
 DEFINE_CLEANUP(struct process_context *, process_context_unref);
 
-/*
- * One like @from but for its name, if @comm is given, and its space: @space, of which it takes a
- * reference, or an empty one. NULL when memory ran out.
- */
+/* A copy of @from with the name @comm, if that is given, and the address space @space, of which it
+ * takes a reference, or an empty one. NULL when memory ran out. */
 struct process_context *process_context_new(const struct process_context *from, const char *comm,
 					    struct address_space *space);
 

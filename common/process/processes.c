@@ -6,43 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-#include <utlist.h>
-
 #include "common/process/objects.h"
+#include "common/process/process-table.h"
 #include "common/util/cleanup.h"
 
-/*
- * A process that has exited is kept a while: its last samples may come after its exit. So many of
- * them are.
- */
-#define MAX_EXITED 1024
-#define N_RECENT   256
-
-struct thread {
-	int32_t tid, pid;
-	char *comm; /* NULL: its process's */
-	UT_hash_handle hh;
-};
-
-struct process {
-	int32_t pid;
-	unsigned int n_threads; /* that were heard of and have not exited */
-	unsigned int look;      /* the last in which it was seen to be there */
-	struct process_context *process_context;
-	bool exited;
-	UT_hash_handle hh;
-	struct process *prev, *next; /* among the exited */
-};
-
 struct processes {
-	struct process *by_pid;
-	struct thread *by_tid;
-	struct process *exited; /* the one that exited first is the first */
-	unsigned int n_exited;
-	unsigned int look; /* at all that runs: how many there were */
-	struct process *recent[N_RECENT];
+	struct process_table table;
 	struct objects *objects;
 	struct address_space *kernel;
 };
@@ -64,174 +33,18 @@ int processes_new(struct processes **ret)
 	return 0;
 }
 
-static void revive(struct processes *p, struct process *process)
-{
-	if (!process->exited)
-		return;
-	process->exited = false;
-	DL_DELETE(p->exited, process);
-	p->n_exited--;
-}
-
-/* Where the process of @pid is, if it was looked up lately: most samples are of few. */
-static struct process **recent_slot(struct processes *p, int32_t pid)
-{
-	return &p->recent[(uint32_t)pid % N_RECENT];
-}
-
-static void remove_process(struct processes *p, struct process *process)
-{
-	struct process **recent = recent_slot(p, process->pid);
-
-	if (*recent == process)
-		*recent = NULL;
-	revive(p, process);
-	HASH_DEL(p->by_pid, process);
-	process_context_unref(process->process_context);
-	free(process);
-}
-
-static void remove_thread(struct processes *p, struct thread *thread)
-{
-	HASH_DEL(p->by_tid, thread);
-	free(thread->comm);
-	free(thread);
-}
-
 struct processes *processes_free(struct processes *processes)
 {
-	struct process *process, *next;
-	struct thread *thread, *next_thread;
-
 	if (!processes)
 		return NULL;
-	HASH_ITER(hh, processes->by_tid, thread, next_thread)
-		remove_thread(processes, thread);
-	HASH_ITER(hh, processes->by_pid, process, next)
-		remove_process(processes, process);
+	process_table_done(&processes->table);
 	address_space_unref(processes->kernel);
 	objects_free(processes->objects);
 	free(processes);
 	return NULL;
 }
 
-static struct process *find_process(struct processes *p, int32_t pid)
-{
-	struct process **recent = recent_slot(p, pid), *process = *recent;
-
-	if (process && process->pid == pid)
-		return process;
-	HASH_FIND(hh, p->by_pid, &pid, sizeof(pid), process);
-	if (process)
-		*recent = process;
-	return process;
-}
-
-/* A process nobody has told of: named after its pid, and nothing mapped. */
-static struct process *add_process(struct processes *p, int32_t pid)
-{
-	struct process_context nobody = { .pid = pid, .uid = UINT32_MAX };
-	struct process *process;
-	char comm[16];
-
-	snprintf(comm, sizeof(comm), pid == 0 ? "swapper" : ":%d", pid);
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return NULL;
-	process->pid = pid;
-	process->process_context = process_context_new(&nobody, comm, NULL);
-	if (!process->process_context) {
-		free(process);
-		return NULL;
-	}
-	HASH_ADD(hh, p->by_pid, pid, sizeof(pid), process);
-	if (!process->hh.tbl) {
-		process_context_unref(process->process_context);
-		free(process);
-		return NULL;
-	}
-	return process;
-}
-
-static struct process *get_process(struct processes *p, int32_t pid)
-{
-	struct process *process = find_process(p, pid);
-
-	return process ? process : add_process(p, pid);
-}
-
-static struct thread *find_thread(struct processes *p, int32_t tid)
-{
-	struct thread *thread;
-
-	HASH_FIND(hh, p->by_tid, &tid, sizeof(tid), thread);
-	return thread;
-}
-
-static void bury(struct processes *p, struct process *process)
-{
-	if (process->exited)
-		return;
-	process->exited = true;
-	DL_APPEND(p->exited, process);
-	p->n_exited++;
-	if (p->n_exited > MAX_EXITED)
-		remove_process(p, p->exited);
-}
-
-static void leave_thread(struct processes *p, struct thread *thread)
-{
-	struct process *process = find_process(p, thread->pid);
-
-	remove_thread(p, thread);
-	if (!process)
-		return;
-	if (process->n_threads > 0)
-		process->n_threads--;
-	if (process->n_threads == 0)
-		bury(p, process);
-}
-
-/* The thread @tid of @process, which is alive by that. */
-static struct thread *get_thread(struct processes *p, struct process *process, int32_t tid)
-{
-	struct thread *thread = find_thread(p, tid);
-
-	revive(p, process);
-	process->look = p->look;
-	if (thread && thread->pid == process->pid)
-		return thread;
-	if (thread) /* its exit was not heard of */
-		leave_thread(p, thread);
-	thread = calloc(1, sizeof(*thread));
-	if (!thread)
-		return NULL;
-	thread->tid = tid;
-	thread->pid = process->pid;
-	HASH_ADD(hh, p->by_tid, tid, sizeof(tid), thread);
-	if (!thread->hh.tbl) {
-		free(thread);
-		return NULL;
-	}
-	process->n_threads++;
-	return thread;
-}
-
-static int set_thread_comm(struct thread *thread, const char *comm)
-{
-	char *copy = comm ? strdup(comm) : NULL;
-
-	if (comm && !copy)
-		return -ENOMEM;
-	free(thread->comm);
-	thread->comm = copy;
-	return 0;
-}
-
-/*
- * The process_context of @process for a change: itself while nobody has kept addresses of it, else
- * a new one like it. @comm NULL keeps the name.
- */
+/* The process context of @process for a change: a new one like it. @comm NULL keeps the name. */
 static struct process_context *renew(struct process *process, const char *comm,
 				     struct address_space *space)
 {
@@ -250,30 +63,20 @@ static void forget_executable(struct process_context *process_context)
 	process_context->executable = NULL;
 }
 
-/* Those whose exit was not heard of. */
-static void forget_threads(struct processes *p, struct process *process, int32_t but_tid)
-{
-	struct thread *thread, *next;
-
-	HASH_ITER(hh, p->by_tid, thread, next)
-		if (thread->pid == process->pid && thread->tid != but_tid)
-			remove_thread(p, thread);
-	process->n_threads = but_tid ? 1 : 0;
-}
-
-/* After an exec there is but one thread. One that was not the first has taken its number: no exit
- * is told of its own. */
+/* After an exec there is a single thread. If it was not the first one it has taken the number of
+ * that, and no exit of its own is reported. */
 static int apply_comm(struct processes *p, const struct event *e)
 {
-	struct process *process = get_process(p, e->pid);
-	struct thread *thread = process ? get_thread(p, process, e->tid) : NULL;
+	struct process *process = process_table_get(&p->table, e->pid);
+	struct thread *thread =
+		process ? process_table_get_thread(&p->table, process, e->tid) : NULL;
 	struct process_context *fresh;
 	struct address_space *space;
 
 	if (!thread)
 		return -ENOMEM;
 	if (e->tid != e->pid)
-		return set_thread_comm(thread, e->comm.comm);
+		return process_table_set_comm(thread, e->comm.comm);
 	if (!e->comm.exec && strcmp(process->process_context->comm, e->comm.comm) == 0)
 		return 0;
 	space = e->comm.exec ? NULL : process->process_context->space;
@@ -285,68 +88,35 @@ static int apply_comm(struct processes *p, const struct event *e)
 		fresh->exec_seen = true;
 		fresh->cgroup = 0;
 		if (process->n_threads > 1)
-			forget_threads(p, process, e->tid);
+			process_table_forget_threads(&p->table, process, e->tid);
 	}
 	return 0;
 }
 
-/* Does away with the one that had the number before, and with its threads if their exit was not
- * heard of. */
-static void replace_process(struct processes *p, struct process *process)
-{
-	if (process->n_threads > 0)
-		forget_threads(p, process, 0);
-	remove_process(p, process);
-}
-
-/* Not in a look at all that runs, in which only pid 0 is never seen. */
-static bool is_unseen(const struct processes *p, const struct process *process)
-{
-	return process->look != p->look && process->pid != 0;
-}
-
-/* They exited, unheard of; their threads first, as leave_thread() buries the process of the last.
- */
-static void bury_unseen(struct processes *p)
-{
-	struct process *process, *next;
-	struct thread *thread, *next_thread;
-
-	HASH_ITER(hh, p->by_tid, thread, next_thread) {
-		process = find_process(p, thread->pid);
-		if (process && is_unseen(p, process))
-			leave_thread(p, thread);
-	}
-	HASH_ITER(hh, p->by_pid, process, next)
-		if (is_unseen(p, process))
-			bury(p, process);
-}
-
-/* A new process: its parent's program and mappings, and the name of the thread that it was. */
+/* A new process: its parent's program and mappings, and the name of the thread that forked it. */
 static int fork_process(struct processes *p, const struct event *e)
 {
-	struct process *old = find_process(p, e->pid), *child, *parent;
+	struct process *old = process_table_find(&p->table, e->pid), *child, *parent;
 	struct thread *thread;
 	struct process_context *fresh;
 
 	if (old)
-		replace_process(p, old);
-	child = add_process(p, e->pid);
-	if (!child || !get_thread(p, child, e->tid))
+		process_table_replace(&p->table, old);
+	child = process_table_add(&p->table, e->pid);
+	if (!child || !process_table_get_thread(&p->table, child, e->tid))
 		return -ENOMEM;
 	child->process_context->start_ns = e->time_ns;
-	parent = find_process(p, e->fork.parent_pid);
+	parent = process_table_find(&p->table, e->fork.parent_pid);
 	if (!parent)
 		return 0;
-	thread = find_thread(p, e->fork.parent_tid);
+	thread = process_table_find_thread(&p->table, e->fork.parent_tid);
 	fresh = process_context_new(parent->process_context, thread ? thread->comm : NULL,
 				    e->fork.exec ? NULL : parent->process_context->space);
 	if (!fresh)
 		return -ENOMEM;
 	if (e->fork.exec) {
 		forget_executable(fresh);
-		fresh->exec_seen =
-			false; /* its own: its mappings come in the order of their addresses */
+		fresh->exec_seen = false; /* its mappings come in the order of their addresses */
 	}
 	fresh->pid = e->pid;
 	fresh->start_ns = e->time_ns;
@@ -362,29 +132,30 @@ static int apply_fork(struct processes *p, const struct event *e)
 
 	if (e->pid != e->fork.parent_pid)
 		return fork_process(p, e);
-	process = get_process(p, e->pid);
-	thread = process ? get_thread(p, process, e->tid) : NULL;
+	process = process_table_get(&p->table, e->pid);
+	thread = process ? process_table_get_thread(&p->table, process, e->tid) : NULL;
 	if (!thread)
 		return -ENOMEM;
-	parent = find_thread(p, e->fork.parent_tid);
-	return set_thread_comm(thread, parent && parent != thread ? parent->comm : NULL);
+	parent = process_table_find_thread(&p->table, e->fork.parent_tid);
+	return process_table_set_comm(thread, parent && parent != thread ? parent->comm : NULL);
 }
 
 static void apply_exit(struct processes *p, const struct event *e)
 {
-	struct thread *thread = find_thread(p, e->tid);
+	struct thread *thread = process_table_find_thread(&p->table, e->tid);
 	struct process *process;
 
 	if (thread) {
-		leave_thread(p, thread);
+		process_table_exit_thread(&p->table, thread);
 		return;
 	}
-	process = find_process(p, e->pid);
+	process = process_table_find(&p->table, e->pid);
 	if (process && process->n_threads == 0 && e->tid == e->pid)
-		bury(p, process);
+		process_table_mark_exited(&p->table, process);
 }
 
-/* May the space be changed in place? Not if others share it, nor what was sampled. */
+/* The space to change: a copy where others share it, or where addresses that were sampled would
+ * change their meaning. */
 static struct address_space *space_for_change(struct process *process,
 					      const struct mapping *mapping)
 {
@@ -406,7 +177,7 @@ static struct address_space *space_for_change(struct process *process,
 	return i->space;
 }
 
-#define COMM_BYTES 15 /* so much of a file's name the kernel makes the name of its process */
+#define COMM_BYTES 15 /* the kernel names a process after this much of the name of its file */
 
 static bool is_named_after(const char *comm, const char *path)
 {
@@ -415,7 +186,9 @@ static bool is_named_after(const char *comm, const char *path)
 	return strncmp(comm, slash ? slash + 1 : path, COMM_BYTES) == 0;
 }
 
-/* After an exec the program is what is mapped first. Where none was seen the name must tell. */
+/*
+ * After an exec the first mapping is the program. Where the exec was not seen, the name must match.
+ */
 static bool becomes_executable(const struct process_context *i, const struct mapping *mapping)
 {
 	const struct profile_object *what = &mapping->object->what;
@@ -427,7 +200,7 @@ static bool becomes_executable(const struct process_context *i, const struct map
 
 static int map_user(struct processes *p, const struct event *e, const struct mapping *mapping)
 {
-	struct process *process = get_process(p, e->pid);
+	struct process *process = process_table_get(&p->table, e->pid);
 	struct address_space *space;
 	bool executable;
 
@@ -499,10 +272,10 @@ int processes_apply(struct processes *processes, const struct event *event)
 	case EVENT_BUILD_ID:
 		return objects_learn_build_id(processes->objects, &event->build_id);
 	case EVENT_SCAN_BEGINS:
-		processes->look++;
+		processes->table.scan++;
 		return 0;
 	case EVENT_SCAN_ENDS:
-		bury_unseen(processes);
+		process_table_mark_unseen(&processes->table);
 		return 0;
 	default:
 		return 0;
@@ -511,7 +284,7 @@ int processes_apply(struct processes *processes, const struct event *event)
 
 struct process_context *processes_find(struct processes *processes, int32_t pid)
 {
-	struct process *process = get_process(processes, pid);
+	struct process *process = process_table_get(&processes->table, pid);
 
 	return process ? process->process_context : NULL;
 }
@@ -525,7 +298,7 @@ int processes_identify(struct processes *processes, struct process_context **ret
 	if (!process_context_copy_string(&copy, unit))
 		return -ENOMEM;
 	if (i->context != PROFILE_NONE)
-		i = renew(find_process(processes, i->pid), NULL, i->space);
+		i = renew(process_table_find(&processes->table, i->pid), NULL, i->space);
 	if (!i) {
 		free((char *)copy);
 		return -ENOMEM;
@@ -540,8 +313,8 @@ int processes_identify(struct processes *processes, struct process_context **ret
 
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid)
 {
-	struct thread *thread = find_thread(processes, tid);
-	struct process *process = find_process(processes, pid);
+	struct thread *thread = process_table_find_thread(&processes->table, tid);
+	struct process *process = process_table_find(&processes->table, pid);
 
 	if (thread && thread->pid == pid && thread->comm)
 		return thread->comm;
