@@ -42,7 +42,7 @@ struct daemon {
 	struct fault config_fault; /* of the last reload, "" if it was good */
 	uint64_t started_us;
 	struct open_files *open_files;
-	struct window_symbolizer *namer;
+	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	struct sampling *sampling;
 	struct methods *methods;
@@ -106,7 +106,7 @@ static void on_get_status(struct status *status, void *userdata)
 	archive_get_status(daemon->archive, &status->archive);
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);
-	status->unnamed_objects = window_symbolizer_count_problems(daemon->namer);
+	status->unnamed_objects = window_symbolizer_count_problems(daemon->symbolizer);
 	status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
 	add_rotation(status);
@@ -317,12 +317,12 @@ static int make_parts(struct daemon *daemon, struct store *store)
 
 	r = open_files_new(&daemon->open_files, MAX_OPEN_FILES);
 	if (r >= 0)
-		r = window_symbolizer_new(&daemon->namer, daemon->open_files);
+		r = window_symbolizer_new(&daemon->symbolizer, daemon->open_files);
 	if (r < 0) {
 		store_free(store);
 		return r;
 	}
-	r = archive_new(&daemon->archive, store, daemon->namer);
+	r = archive_new(&daemon->archive, store, daemon->symbolizer);
 	if (r < 0)
 		return r;
 	with_archive = methods;
@@ -399,7 +399,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
 	archive_free(daemon->archive);
-	window_symbolizer_free(daemon->namer);
+	window_symbolizer_free(daemon->symbolizer);
 	open_files_free(daemon->open_files);
 	sd_event_source_disable_unref(daemon->on_reload);
 	sd_event_unref(daemon->event);

@@ -197,7 +197,7 @@ static int add_part(struct archive *archive, struct window_profile *part, struct
 
 int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault)
 {
-	int r = window_symbolizer_name(archive->namer, collected->profile);
+	int r = window_symbolizer_run(archive->namer, collected->profile);
 
 	if (r < 0) {
 		fault_set(fault, r, "no memory to name the functions of a window: it is lost");

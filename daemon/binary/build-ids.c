@@ -17,7 +17,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/binary/process-file.h"
 
-#define MAX_FILES 8192 /* remembered; when there are more it starts anew */
+#define MAX_FILES 8192 /* remembered; one more, and all are forgotten */
 
 struct file_key {
 	uint32_t major, minor;
@@ -74,7 +74,7 @@ struct build_ids *build_ids_free(struct build_ids *ids)
 	return NULL;
 }
 
-/* Whether @fd, which it takes over where not, is the file that is mapped; fills *@ret_st. */
+/* Whether @fd is the mapped file; fills *@ret_st. Closes @fd if it is not. */
 static bool is_mapped(int fd, const struct mapping_event *m, struct stat *ret_st)
 {
 	if (fd < 0)
@@ -86,8 +86,9 @@ static bool is_mapped(int fd, const struct mapping_event *m, struct stat *ret_st
 }
 
 /*
- * Opens what is mapped: by where it is, or by its path as the process or, where that has gone, as
- * the machine sees it, if that is still the same file. A descriptor and *@ret_st, or -1.
+ * Opens a mapped file: by its range of addresses; by its path as the process sees it; or, once the
+ * process has gone, as process 1 sees it. The last two count only if the inode is the same. A
+ * descriptor and *@ret_st, or -1.
  */
 static int open_mapped(int32_t pid, const struct mapping_event *m, struct stat *ret_st)
 {
@@ -136,8 +137,8 @@ static bool is_unchanged(const struct file_id *file, const struct stat *st)
 }
 
 /*
- * The file of that key, known before, if our own path leads to it still and it did not change: what
- * most programs that come and go have mapped, for the price of one look.
+ * The file with this key, if it is known, our own path still leads to it and it has not changed.
+ * One stat() suffices for most mappings of short-lived programs.
  */
 static struct file_id *find_unchanged(const struct build_ids *ids, const struct file_key *key,
 				      const char *path)
@@ -151,7 +152,7 @@ static struct file_id *find_unchanged(const struct build_ids *ids, const struct 
 	return file;
 }
 
-/* What is known of the file at @fd; read if it must be. NULL: no memory. */
+/* The entry of the file at @fd, which is read if it is new or has changed. NULL: no memory. */
 static struct file_id *find_file(struct build_ids *ids, const struct file_key *key, int fd,
 				 const struct stat *st)
 {
@@ -211,7 +212,7 @@ static void fill(struct mapping_event *mapping, const struct build_id *id)
 	mapping->inode = 0;
 }
 
-/* All 64-bit processes have the same one; 32-bit ones another, below 4 GiB. */
+/* All 64-bit processes share one vdso. 32-bit processes have another one, below 4 GiB. */
 static bool is_vdso(const struct mapping_event *mapping)
 {
 	return strcmp(mapping->path, "[vdso]") == 0 && mapping->address >> 32 != 0;

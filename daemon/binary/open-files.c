@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The hash table's own order is that in which the files were seen last. */
+/* The hash table keeps its elements in the order in which the files were last seen. */
 #include "daemon/binary/open-files.h"
 
 #include <errno.h>
@@ -7,13 +7,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#define FEW_DESCRIPTORS 1024 /* what there are by default, where the limit is not told */
+#include "common/util/clock.h"
+
+#define FEW_DESCRIPTORS 1024 /* the usual RLIMIT_NOFILE */
 
 struct open_file {
 	struct open_file_key key;
@@ -22,21 +23,13 @@ struct open_file {
 	UT_hash_handle hh;
 };
 
-_Static_assert(sizeof(struct open_file_key) == 40, "bytes that are not set would be compared");
+_Static_assert(sizeof(struct open_file_key) == 40, "padding would be compared");
 
 struct open_files {
 	pthread_mutex_t lock; /* of the table */
 	struct open_file *table;
 	size_t max_files;
 };
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static size_t count_descriptors(void)
 {
@@ -85,15 +78,15 @@ static struct open_file *find(const struct open_files *files, const struct open_
 	return file;
 }
 
-/* Puts it behind all others. False: no memory. */
+/* Appends the file. False: no memory. */
 static bool put(struct open_files *files, struct open_file *file)
 {
-	file->seen_us = now_us();
+	file->seen_us = clock_us(CLOCK_MONOTONIC);
 	HASH_ADD(hh, files->table, key, sizeof(file->key), file);
 	return file->hh.tbl != NULL;
 }
 
-/* Takes the first out; NULL where there is none. */
+/* Takes out the first file; NULL if the table is empty. */
 static struct open_file *take_first(struct open_files *files)
 {
 	struct open_file *file = files->table;
@@ -103,7 +96,7 @@ static struct open_file *take_first(struct open_files *files)
 	return file;
 }
 
-/* Makes one of @key at the end of the table, with no descriptor yet. NULL: no memory. */
+/* Appends a file with @key and without a descriptor. NULL: no memory. */
 static struct open_file *add(struct open_files *files, const struct open_file_key *key)
 {
 	struct open_file *file = calloc(1, sizeof(*file));
@@ -115,7 +108,7 @@ static struct open_file *add(struct open_files *files, const struct open_file_ke
 	return put(files, file) ? file : open_file_free(file);
 }
 
-/* False: it is not known. */
+/* Marks the file as seen now. False: it is not in the table. */
 static bool see_again(struct open_files *files, const struct open_file_key *key)
 {
 	struct open_file *file = find(files, key);
@@ -161,7 +154,7 @@ int open_files_open(struct open_files *files, const struct open_file_key *key)
 	return fd;
 }
 
-/* The first, if it was last seen at @until_us or before. */
+/* Takes out the first file if it was last seen at @until_us or before; else NULL. */
 static struct open_file *take_old(struct open_files *files, uint64_t until_us)
 {
 	struct open_file *file = NULL;
@@ -175,7 +168,7 @@ static struct open_file *take_old(struct open_files *files, uint64_t until_us)
 
 void open_files_drop(struct open_files *files, uint64_t age_us)
 {
-	uint64_t now = now_us(), until = now - MIN(now, age_us);
+	uint64_t now = clock_us(CLOCK_MONOTONIC), until = now - MIN(now, age_us);
 	struct open_file *file;
 
 	while ((file = take_old(files, until)))

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The files of programs mapped lately, kept open for a while.
+ * The files of recently mapped programs, kept open for a while.
  *
- * The collector sees a file when it is mapped; the main thread wants its symbols when the window
- * closes. By then the process may be gone, and with it what led to the file: a container's root, or
- * a name since removed.
+ * The collector sees a file when it is mapped; the main thread needs its symbols when the window
+ * closes. By then the process may have ended, and the way to the file with it: a container's root,
+ * or a name that was removed.
  *
- * This is the one thing that both threads use besides the queue of windows. Any of them may call
- * any function; a lock is held for a look-up each time, never while a file is opened, read or
- * closed.
+ * Both threads use this table, besides the queue of windows. Either may call any function. A lock
+ * is held during each look-up, never while a file is opened, read or closed.
  *
- * A file kept here keeps its space on the disk, and the file system it is on from being unmounted:
- * so they are few, and not kept for longer than they may be wanted.
+ * An open file occupies disk space after its removal, and keeps its file system mounted. So the
+ * table is small, and files leave it as soon as no window can need them.
  */
 #pragma once
 
@@ -21,8 +20,7 @@
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
 
-/* As in struct profile_object: what is not known is 0, and where the build-id is known, the rest
- * is. */
+/* As in struct profile_object: unknown fields are 0; if the build-id is known, all others are 0. */
 struct open_file_key {
 	uint64_t inode;
 	uint32_t major, minor;
@@ -32,18 +30,17 @@ struct open_file_key {
 
 struct open_files;
 
-/* Of at most @max_files, or a quarter of the descriptors that this process may have. 0 or -ENOMEM.
- */
+/* Holds at most @max_files, and at most a quarter of RLIMIT_NOFILE. 0 or -ENOMEM. */
 int open_files_new(struct open_files **ret, size_t max_files);
 struct open_files *open_files_free(struct open_files *files);
 DEFINE_CLEANUP(struct open_files *, open_files_free);
 
-/* Keeps a duplicate of @fd, in the place of the one seen longest ago where there is no room; or
- * sees it again. */
+/* Keeps a duplicate of @fd, or marks the file as seen now. A full table drops the file that was
+ * seen longest ago. */
 void open_files_add(struct open_files *files, const struct open_file_key *key, int fd);
 
-/* Another descriptor of the file, which is the caller's; or -ENOENT, or another -errno. */
+/* Another descriptor of the file, owned by the caller; -ENOENT or another -errno. */
 int open_files_open(struct open_files *files, const struct open_file_key *key);
 
-/* Closes those last seen at least @age_us ago: 0 for all. */
+/* Closes the files that were last seen at least @age_us ago; 0: all. */
 void open_files_drop(struct open_files *files, uint64_t age_us);

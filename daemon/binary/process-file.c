@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The path is somebody else's word: it is resolved within the root of the process (a link there
- * must not lead to a file here), and nothing is opened that may block or act upon being opened. A
- * file without a name is taken from what the process maps: its executable, or by
- * /proc/PID/map_files.
+ * A stranger chooses the path. So it is resolved within the root directory of the process (a link
+ * there must not lead to a file here), and nothing is opened that could block or that acts when it
+ * is opened. A file without a name is opened through /proc/PID/exe or /proc/PID/map_files.
  */
 #include "daemon/binary/process-file.h"
 
@@ -20,13 +19,12 @@
 
 #include "common/util/cleanup.h"
 
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-#define DELETED    " (deleted)"
-#define NEWLINE                                                                           \
-	"\\012" /* in /proc/PID/maps, where nothing else is escaped, not even a backslash \
-		 */
+#define OPEN_FLAGS    (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+#define DELETED       " (deleted)"
+/* In /proc/PID/maps. It escapes no other character, not even the backslash. */
+#define NEWLINE       "\\012"
 #define MAX_PROC_PATH 64
-#define MAX_MAPS_LINE 4352 /* a path and what stands before it */
+#define MAX_MAPS_LINE 4352 /* a path and the fields before it */
 #define MAX_MAPS      65536
 
 static int only_regular(int fd)
@@ -40,8 +38,8 @@ static int only_regular(int fd)
 }
 
 /*
- * Opens in earnest what was found with O_PATH, and takes that over: it is looked at before, as
- * opening a device may do something.
+ * Opens for reading what @found, an O_PATH descriptor that it takes over, refers to. Its type is
+ * checked before, because opening a device may act on it.
  */
 static int open_found(int found)
 {
@@ -87,7 +85,7 @@ void process_file_decode(char *path)
 	memmove(to, path, strlen(path) + 1);
 }
 
-/* Whether what a link in /proc says it leads to is @path. */
+/* Whether the target of a link in /proc is @path. */
 static bool leads_to(const char *link, const char *path)
 {
 	char target[4096];
@@ -111,8 +109,7 @@ int process_file_open_range(int32_t pid, uint64_t start, uint64_t end)
 	return open_link(link);
 }
 
-/* Where the path begins in a line of /proc/PID/maps, and what it says is mapped; NULL where it says
- * nothing. */
+/* The path in a line of /proc/PID/maps, and the range of the mapping; NULL: not such a line. */
 static char *parse_line(char *line, uint64_t *ret_start, uint64_t *ret_end)
 {
 	int at = 0;
@@ -124,7 +121,7 @@ static char *parse_line(char *line, uint64_t *ret_start, uint64_t *ret_end)
 	return line + at;
 }
 
-/* The first mapping of a file with that name, by the range it is mapped at. */
+/* Opens the first mapping of a file with this path, by its range. */
 static int open_mapped(int32_t pid, const char *path)
 {
 	char link[MAX_PROC_PATH], line[MAX_MAPS_LINE];
@@ -144,7 +141,7 @@ static int open_mapped(int32_t pid, const char *path)
 	return -ENOENT;
 }
 
-/* @path is marked. */
+/* @path has the mark. */
 static int open_deleted(int32_t pid, const char *path)
 {
 	char link[MAX_PROC_PATH];

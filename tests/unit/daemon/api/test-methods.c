@@ -37,7 +37,7 @@ static struct profile *sum_of(uint64_t first, size_t n)
 	assert_int_equal(window_symbolizer_new(&namer, NULL), 0);
 	for (size_t i = 0; i < n; i++) {
 		parts[i] = random_profile(first + i, 0);
-		assert_int_equal(window_symbolizer_name(namer, parts[i]), 0);
+		assert_int_equal(window_symbolizer_run(namer, parts[i]), 0);
 	}
 	assert_int_equal(profile_merge(&sum, (const struct profile *const *)parts, n), 0);
 	for (size_t i = 0; i < n; i++)
