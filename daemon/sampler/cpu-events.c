@@ -10,12 +10,12 @@
 #include "common/util/cleanup.h"
 #include "daemon/sampler/probe.h"
 
-/* One that samples, by a PMU or the clock. */
+/* An event that samples, by a PMU or the clock. */
 struct sampling_event {
 	int fd; /* -1: not used */
 	struct perf_event_attr attr;
-	uint64_t weight;     /* of the program's runs when it was opened */
-	uint64_t enabled_ns; /* when it was asked last */
+	uint64_t weight;     /* bpf_counters.weight when it was opened */
+	uint64_t enabled_ns; /* at the last cpu_events_add_times() */
 };
 
 struct cpu_events {
@@ -24,12 +24,12 @@ struct cpu_events {
 	struct ring *ring;
 	int tasks_fd;
 	struct sampling_event sampling[BPF_N_EVENTS];
-	int active; /* which of these samples; -1: none */
+	int active; /* the index of the one that samples; -1: none */
 };
 
 /*
- * One clock and one layout for all events, for all write into one ring and are sorted with those of
- * other CPUs. A quarter of a ring is a reason to wake the reader before it comes by itself.
+ * All events write into one ring, and their records are sorted with those of other CPUs: so they
+ * share one clock and one layout. A ring wakes the reader when a quarter of it is full.
  */
 static void set_common(struct perf_event_attr *attr, size_t n_pages)
 {
@@ -73,7 +73,7 @@ static int open_ring(struct cpu_events *e, const struct cpu_events_settings *set
 	return r;
 }
 
-/* Has @fd write into the ring. */
+/* Makes the event @fd write into the ring. */
 static int redirect(const struct cpu_events *e, int fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd(e->ring)) < 0 ? -errno : 0;
@@ -84,8 +84,8 @@ static int open_tasks(struct cpu_events *e, size_t n_pages, struct fault *fault)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
-		.mmap = 1,  /* mmap2 alone gives nothing */
-		.mmap2 = 1, /* without build_id: see file-ids.h */
+		.mmap = 1,  /* mmap2 has no effect without it */
+		.mmap2 = 1, /* without build_id: see build-ids.h */
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -176,7 +176,7 @@ struct cpu_events *cpu_events_free(struct cpu_events *events)
 	return NULL;
 }
 
-/* What read() gives by the read_format of these events. */
+/* The format of read(), by the read_format of these events. */
 struct reading {
 	uint64_t count, enabled_ns, running_ns;
 };
@@ -186,19 +186,19 @@ static bool read_event(int fd, struct reading *ret)
 	return read(fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret);
 }
 
-/* Whether the events take turns. */
-static bool has_turns(const struct cpu_events *e)
+/* Whether two events take turns. */
+static bool takes_turns(const struct cpu_events *e)
 {
 	return e->sampling[BPF_EVENT_ANY].fd >= 0 && e->sampling[BPF_EVENT_CALLS].fd >= 0;
 }
 
 /*
- * The filter changes, the rows stay: those of before would lie beneath the new ones, in a call
- * stack for good. A context switch wipes them, or brings back the task's own, but may be long in
- * coming. So does an event with branch rows that is new, as it starts to count while no other does
- * (Linux, intel_pmu_lbr_add() in arch/x86/events/intel/lbr.c). One like @event, so that what comes
- * after are rows as @event wants them; it is to be closed when that is on: no call may be missed in
- * between. -1 if it cannot be had.
+ * Opens an event that clears the branch records of the CPU. When the filter changes, the hardware
+ * keeps the old records: they would stay below the new ones, in a call stack for good. A context
+ * switch clears them or restores the task's own, but may not come for long. A new event with branch
+ * records also clears them if it starts to count while no other one does (Linux,
+ * intel_pmu_lbr_add() in arch/x86/events/intel/lbr.c). It has the filter of @event. The caller
+ * closes it once @event is enabled, so that no call is missed in between. A descriptor, or -1.
  */
 static int open_wiper(const struct cpu_events *e, enum bpf_event event)
 {
@@ -230,7 +230,7 @@ int cpu_events_start(struct cpu_events *events, enum bpf_event event)
 
 	cpu_events_stop(events);
 	counters->due_ns = counters->ran_ns = 0;
-	if (!has_turns(events))
+	if (!takes_turns(events))
 		return enable(events, event);
 	wiper = open_wiper(events, event);
 	if (wiper >= 0 || event == BPF_EVENT_ANY)
@@ -246,8 +246,8 @@ void cpu_events_stop(struct cpu_events *events)
 }
 
 /*
- * The count is read before the weight, so that a run in between makes the difference smaller. What
- * is left of it, less than a period, is not due yet.
+ * Reads the count before the weight, so that a run in between makes the difference smaller. A
+ * remainder below one period is not due yet.
  */
 static bool add_times(const struct cpu_events *e, struct sampling_event *se, enum bpf_event event,
 		      struct cpu_events_times *sum)

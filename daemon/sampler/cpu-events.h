@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is open for one CPU: its ring, the events that sample, of which one at a time does, and the
- * one that tells of tasks and mappings; all of them redirected into the ring.
+ * The events of one CPU and their ring: one or two events that sample, only one of them at a time,
+ * and one that reports tasks and mappings. All are redirected into the ring.
  */
 #pragma once
 
@@ -28,12 +28,12 @@ struct cpu_events_settings {
 
 /* Of the sampling events of a PMU, since they were opened. */
 struct cpu_events_times {
-	uint64_t missed;     /* periods that passed without a run of the program */
-	uint64_t enabled_ns; /* how long they should have counted, */
-	uint64_t running_ns; /* ... and did: it is less where others use the PMU as well */
+	uint64_t missed;     /* periods without a run of the BPF program */
+	uint64_t enabled_ns; /* how long they should have counted */
+	uint64_t running_ns; /* how long they did: less if others use the PMU, too */
 };
 
-/* What every event carries in its records: the layout of all that is in a ring. */
+/* The fields of every record in a ring. */
 #define CPU_EVENTS_SAMPLE_TYPE (PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW)
 
 /*
@@ -46,17 +46,17 @@ struct cpu_events *cpu_events_free(struct cpu_events *events);
 DEFINE_CLEANUP(struct cpu_events *, cpu_events_free);
 
 /*
- * Samples by @event from now on, and by no other one. Branch rows of the other's time do not come
- * with its samples; where that cannot be brought about, and they would be taken for call stacks, it
- * goes on with branches. 0; 1 where it had to do so; -errno.
+ * Samples by @event alone from now on. Branch records of the other event's phase do not come with
+ * its samples. If the kernel cannot clear them, they would pass for call stacks: then the CPU stays
+ * with branches, and the answer is 1. 0, 1 or -errno.
  */
 int cpu_events_start(struct cpu_events *events, enum bpf_event event);
 
-/* When it returns the program does not run on the CPU any more. */
+/* Once it has returned, the BPF program does not run on the CPU any more. */
 void cpu_events_stop(struct cpu_events *events);
 
-/* Adds what the events of a PMU say. False if the one that samples has died: it went off line
- * meanwhile. */
+/* Adds the times of a PMU's events. False if the sampling event has died because the CPU went off
+ * line. */
 bool cpu_events_add_times(struct cpu_events *events, struct cpu_events_times *sum);
 
 struct ring *cpu_events_ring(const struct cpu_events *events);

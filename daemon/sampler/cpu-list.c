@@ -9,7 +9,7 @@
 
 #include "common/util/cleanup.h"
 
-/* A number, its end at *@at. */
+/* Reads a number, and moves *@at to its end. */
 static bool take_number(const char **at, unsigned long *ret)
 {
 	char *end;
@@ -55,7 +55,7 @@ bool cpu_list_has(const char *text, uint32_t cpu)
 	return false;
 }
 
-/* The list of those on line; it is short, whatever the number of CPUs: there are few gaps. */
+/* The list of CPUs on line: short for any number of CPUs, because it has few gaps. */
 static int read_online(char *ret, size_t n)
 {
 	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/online", "re");

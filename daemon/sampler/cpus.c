@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "daemon/sampler/cpu-list.h"
 
-#define FOLLOW_NS 1000000000ull /* how often CPUs that come and go are looked for */
-#define DEAD_NS   2000000000ull /* a clock that has not ticked for so long is stopped */
-#define PHASE_NS  500000000ull  /* the shortest window holds both phases of each CPU */
+#define FOLLOW_NS 1000000000ull /* between two looks for CPUs that came or went */
+#define DEAD_NS   2000000000ull /* a clock without a tick for this time is dead */
+#define PHASE_NS  500000000ull  /* so that the shortest window holds both phases of each CPU */
 
 /* Written by the thread that follows, read by any. */
 struct shared_times {
@@ -24,22 +24,14 @@ struct shared_times {
 
 struct cpus {
 	struct cpus_settings settings;
-	struct cpu_events **events; /* by number of the CPU; NULL of those off line */
+	struct cpu_events **events; /* by number of the CPU; NULL: off line */
 	uint32_t n;
 	int epoll_fd;
 	uint64_t followed_ns, phase_ns;
-	unsigned int phase;             /* how many have ended */
-	struct cpu_events_times closed; /* of events that are no more */
+	unsigned int phase;             /* the number of phases that have ended */
+	struct cpu_events_times closed; /* of events closed since */
 	struct shared_times shared;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static bool by_pmu(const struct cpus *c)
 {
@@ -90,7 +82,7 @@ static int close_cpu(struct cpus *c, uint32_t cpu)
 	return r;
 }
 
-/* One that goes off line meanwhile is no fault. */
+/* A CPU that goes off line meanwhile is no failure. */
 static int open_online(struct cpus *c, struct fault *fault)
 {
 	_cleanup_free_ bool *online = NULL;
@@ -152,7 +144,7 @@ static bool has_phases(const struct cpus *c)
 	       c->settings.probe->events[BPF_EVENT_CALLS].used;
 }
 
-/* What @cpu samples by in this phase. */
+/* The event of @cpu in this phase. */
 static enum bpf_event event_of(const struct cpus *c, uint32_t cpu)
 {
 	unsigned int turn = c->phase + (c->settings.together ? 0 : cpu);
@@ -162,7 +154,7 @@ static enum bpf_event event_of(const struct cpus *c, uint32_t cpu)
 	return c->settings.probe->events[BPF_EVENT_CALLS].used ? BPF_EVENT_CALLS : BPF_EVENT_ANY;
 }
 
-/* One that has just gone off line is found missing later. */
+/* A CPU that has just gone off line is closed later, by cpus_follow(). */
 static int start_cpu(struct cpus *c, uint32_t cpu)
 {
 	int r = cpu_events_start(c->events[cpu], event_of(c, cpu));
@@ -176,14 +168,14 @@ int cpus_start(struct cpus *cpus)
 {
 	int r = 0;
 
-	cpus->phase_ns = now_ns();
+	cpus->phase_ns = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t cpu = 0; cpu < cpus->n && r >= 0; cpu++)
 		if (cpus->events[cpu])
 			r = start_cpu(cpus, cpu);
 	return r;
 }
 
-/* No CPU may have call stacks while another has branches, where they change at once. */
+/* Where all CPUs change at once, none may record call stacks while another records branches. */
 static void stop_all(struct cpus *c)
 {
 	for (uint32_t cpu = 0; cpu < c->n; cpu++)
@@ -220,8 +212,8 @@ void cpus_stop(struct cpus *cpus)
 }
 
 /*
- * The event of a CPU that went and came back does not count any more. By the clock a CPU ticks even
- * if it is idle; of others the kernel tells for how long they were to count.
+ * Whether the sampling event still counts: it does not after its CPU went and came back. The clock
+ * ticks even on an idle CPU; for a PMU's event the kernel reports the time it was enabled.
  */
 static bool is_alive(struct cpus *c, uint32_t cpu, uint64_t now, struct cpu_events_times *sum)
 {
@@ -244,7 +236,7 @@ static int follow_cpu(struct cpus *c, uint32_t cpu, bool online, uint64_t now,
 		r = close_cpu(c, cpu);
 	if (r < 0 || c->events[cpu] || !online)
 		return r;
-	if (open_cpu(c, cpu, &fault) < 0) /* it went again, or descriptors ran out: later */
+	if (open_cpu(c, cpu, &fault) < 0) /* it went again, or no descriptor is left: try later */
 		return 0;
 	return start_cpu(c, cpu);
 }
@@ -268,7 +260,7 @@ static int follow_all(struct cpus *c, uint64_t now)
 
 int cpus_follow(struct cpus *cpus)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int r = follow_all(cpus, now);
 
 	if (r < 0 || !has_phases(cpus) || now - cpus->phase_ns < PHASE_NS)

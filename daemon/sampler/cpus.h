@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The events of all CPUs: opened, followed as CPUs come and go, and where there are two that
- * sample, enabled in turn.
+ * The events of all CPUs. They are opened and closed as CPUs come and go. Where a CPU has two
+ * events that sample, they take turns.
  *
- * Branch rows are filtered by one register of a CPU, so those of any branch and those of call
- * stacks cannot be had at once: each CPU has phases of either. Neighbours are in opposite phases,
- * unless the kernel keeps call-stack rows for the task: it does so on all CPUs while one has call
- * stacks, also on those in the other phase, and a task that goes from one of these to one of the
- * first would bring along branches as its callers (Linux 6.15, x86_pmu.lbr_callstack_users in
- * arch/x86/events/intel/lbr.c). Then all CPUs change at once.
+ * One register of a CPU filters its branch records. So a CPU records either any branch or call
+ * stacks, and alternates between phases of both. Neighbours are in opposite phases, unless the
+ * kernel saves call-stack records with the task. Such a kernel saves the records on all CPUs while
+ * any CPU is in a phase of call stacks; a task that moves from a CPU with branches to one with call
+ * stacks would then bring branches as its callers (Linux 6.15, x86_pmu.lbr_callstack_users in
+ * arch/x86/events/intel/lbr.c). With such a kernel all CPUs change phases at once.
  */
 #pragma once
 
@@ -43,22 +43,22 @@ DEFINE_CLEANUP(struct cpus *, cpus_free);
 /* Readable (epoll) when a ring fills up. */
 int cpus_fd(const struct cpus *cpus);
 
-/* -errno */
+/* 0 or -errno. */
 int cpus_start(struct cpus *cpus);
 void cpus_stop(struct cpus *cpus);
 
-/* To be called a few times a second from cpus_start() on: CPUs come and go, phases end. -errno. */
+/* Follows CPUs that come and go, and changes phases: to be called a few times a second from
+ * cpus_start() on. 0 or -errno. */
 int cpus_follow(struct cpus *cpus);
 
-/* Hands all that is in the rings to the handler. The first negative answer ends it and is passed
- * on. */
+/* Hands all records in the rings to the handler. Ends at its first negative answer, and returns it.
+ */
 int cpus_drain(struct cpus *cpus);
 
-/* Any thread may ask. */
+/* Any thread may call the functions from here on. */
+
 uint32_t cpus_n_open(const struct cpus *cpus);
-/* How many phases of call stacks of a CPU could not be, for the rows of before could not be wiped.
- */
+/* The number of phases in which a CPU stayed with branches; see cpu_events_start(). */
 uint64_t cpus_phases_missed(const struct cpus *cpus);
-/* Of a PMU's events, all zero by the clock; not newer than the last cpus_follow() or cpus_stop().
- */
+/* The times of a PMU's events as of the last cpus_follow() or cpus_stop(); all 0 for the clock. */
 void cpus_get_times(const struct cpus *cpus, struct cpu_events_times *ret);

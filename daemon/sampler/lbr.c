@@ -23,7 +23,7 @@ static const struct lbr table[] = {
 	[LBR_BRS] = { .name = "AMD BRS",
 		      .depth = 16,
 		      .taken_only = true,
-		      .lacks = "no cycles, and samples by taken branches only" },
+		      .lacks = "no cycles, and samples at taken branches only" },
 	[LBR_BRBE] = { .name = "Arm BRBE" },
 	[LBR_OTHER] = { .name = "branch records", .call_stack = true },
 };
@@ -44,9 +44,9 @@ const struct lbr *lbr_of(const struct machine *machine)
 }
 
 /*
- * BR_INST_RETIRED.NEAR_TAKEN of Intel's cores since Sandy Bridge and of the small ones of hybrid
- * processors; "Retired Taken Branch Instructions" of AMD's. Other small cores of Intel's have yet
- * other codes.
+ * Intel: BR_INST_RETIRED.NEAR_TAKEN, of the large cores since Sandy Bridge and of the small cores
+ * of hybrid processors; other small cores ("...mont") have other codes. AMD: "Retired Taken Branch
+ * Instructions".
  */
 uint64_t lbr_taken_event(const struct machine *machine, const struct pmu *pmu)
 {

@@ -7,13 +7,13 @@
 
 #include "bpf/sample.h"
 
-/* What lies before the raw data, and belongs to the struct. */
+/* The struct begins before the raw data, with the number of their bytes. */
 #define N_BEFORE sizeof(((struct bpf_sample *)NULL)->n_bytes)
 
-#define ROW_WORDS (sizeof(struct branch_record) / sizeof(uint64_t))
+#define RECORD_WORDS (sizeof(struct branch_record) / sizeof(uint64_t))
 
 static_assert(BPF_ROW_AFTER_GAP == BRANCH_RECORD_AFTER_GAP,
-	      "a flag of a row is handed on as it is");
+	      "the flags of a branch record are copied");
 static_assert(offsetof(struct bpf_sample, pid) == N_BEFORE, "raw data begins with the pid");
 
 int live_sample_decode(struct event *event)
@@ -27,7 +27,7 @@ int live_sample_decode(struct event *event)
 		return -EBADMSG;
 	from = (const void *)((const char *)s->raw - N_BEFORE);
 	words = (const uint64_t *)(from + 1);
-	n_words = from->n_callchain + from->n_rows * ROW_WORDS;
+	n_words = from->n_callchain + from->n_rows * RECORD_WORDS;
 	if (n_words > (s->n_raw + N_BEFORE - sizeof(*from)) / sizeof(*words))
 		return -EBADMSG;
 

@@ -12,7 +12,7 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 
-/* The first line of a file, of which @ret of @n bytes takes what fits; "" where there is none. */
+/* Reads the first line of a file, or what fits into @ret of @n bytes; "" if there is none. */
 static bool read_line(char *ret, size_t n, const char *root, const char *path)
 {
 	char full[PATH_MAX];
@@ -35,7 +35,7 @@ static bool read_of_pmu(char *ret, size_t n, const char *root, const char *name,
 	return read_line(ret, n, root, path);
 }
 
-/* A PMU of cores is the one named so, or lists its CPUs; others have a mask of them. */
+/* The PMU of cores is named "cpu" or lists its CPUs; other PMUs have a mask of them. */
 static void add_pmu(struct machine *m, const char *root, const char *name)
 {
 	struct pmu pmu = { 0 };
@@ -75,7 +75,7 @@ static void read_pmus(struct machine *m, const char *root)
 	qsort(m->pmus, m->n_pmus, sizeof(m->pmus[0]), compare_pmus);
 }
 
-/* "key	: value", of which the value is returned; else NULL. */
+/* The value of the line "key	: value"; NULL if it has another key. */
 static const char *value_of(const char *line, const char *key)
 {
 	size_t n = strlen(key);
@@ -86,7 +86,7 @@ static const char *value_of(const char *line, const char *key)
 	return strncmp(line, ": ", 2) == 0 ? line + 2 : NULL;
 }
 
-/* What is told of the first CPU. */
+/* The lines about the first CPU. */
 struct cpuinfo {
 	char vendor[16];
 	unsigned long family, model, stepping;

@@ -19,7 +19,7 @@ int probe_open_event(const struct perf_event_attr *attr, int cpu, void *userdata
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The number in a file of one; @otherwise where there is none. */
+/* The number in the file, or @otherwise. */
 static long read_number(const char *path, long otherwise)
 {
 	_cleanup_fclose_ FILE *f = fopen(path, "re");
@@ -28,14 +28,14 @@ static long read_number(const char *path, long otherwise)
 	return f && fscanf(f, "%ld", &n) == 1 ? n : otherwise;
 }
 
-/* What is not permitted, and what it takes. */
+/* Not permitted: why, and what to do. */
 static void explain_permission(const char *what, char *ret, size_t n)
 {
 	long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", 2);
 
 	if (paranoid > 2)
 		snprintf(ret, n,
-			 "%s: not permitted, for kernel.perf_event_paranoid is %ld: run as root "
+			 "%s: not permitted: kernel.perf_event_paranoid is %ld: run as root "
 			 "(CAP_SYS_ADMIN), or set it to 2 and grant CAP_PERFMON and CAP_BPF",
 			 what, paranoid);
 	else
@@ -73,7 +73,7 @@ int probe_explain(int r, const char *what, struct fault *fault)
 	}
 }
 
-/* What is being tried. */
+/* A run of the probe. */
 struct probing {
 	struct probe_result result;
 	const struct sampler_settings *settings;
@@ -83,31 +83,32 @@ struct probing {
 	void *userdata;
 };
 
-/* Why the event with branch records could not be had. */
-static void explain_no_rows(int r, char *ret, size_t n)
+/* Why the event with branch records cannot be opened. */
+static void explain_no_records(int r, char *ret, size_t n)
 {
 	const char *why;
 
 	switch (r) {
 	case -ENOENT:
-		why = "no hardware PMU: cycles gives ENOENT; a virtual machine needs one passed on "
-		      "by its host";
+		why = "no hardware PMU (ENOENT for cycles): the host of a virtual machine must "
+		      "pass "
+		      "one on";
 		break;
 	case -EOPNOTSUPP:
-		why = "the PMU gives no branch records: cycles with a branch stack gives "
-		      "EOPNOTSUPP; they need Intel's LBR, AMD's LbrExtV2 (Zen 4) or Arm's BRBE, "
-		      "passed on to a virtual machine";
+		why = "no branch records (EOPNOTSUPP for cycles with a branch stack): they need "
+		      "Intel's LBR, AMD's LbrExtV2 (Zen 4) or Arm's BRBE; the host of a virtual "
+		      "machine must pass them on";
 		break;
 	case -EACCES:
 	case -EPERM:
 		explain_permission("branch records", ret, n);
 		return;
 	case -EBUSY:
-		why = "the branch records are in use (Intel PT?): cycles with a branch stack gives "
-		      "EBUSY";
+		why = "the branch records are in use, perhaps by Intel PT (EBUSY for cycles with a "
+		      "branch stack)";
 		break;
 	case -EINVAL:
-		why = "the PMU refuses the branch filter: cycles with a branch stack gives EINVAL";
+		why = "the PMU rejects the branch filter (EINVAL for cycles with a branch stack)";
 		break;
 	default:
 		snprintf(ret, n, "cycles with a branch stack: %s", strerror(-r));
@@ -116,14 +117,15 @@ static void explain_no_rows(int r, char *ret, size_t n)
 	snprintf(ret, n, "%s", why);
 }
 
-/* Why there are branches, but no call stacks by them. */
+/* Why there are branch records, but no call-stack mode. */
 static void explain_no_calls(const struct probing *p, int r, char *ret, size_t n)
 {
 	if (!p->lbr->call_stack || r == -EOPNOTSUPP || r == -EINVAL)
-		snprintf(ret, n,
-			 "%s without a call-stack mode, which Intel's have since Haswell: call "
-			 "stacks are by frame pointers",
-			 p->lbr->name);
+		snprintf(
+			ret, n,
+			"%s without a call-stack mode (Intel's have it since Haswell): call stacks "
+			"come from frame pointers",
+			p->lbr->name);
 	else
 		snprintf(ret, n, "the call-stack mode of the branch records: %s", strerror(-r));
 }
@@ -142,7 +144,7 @@ void probe_adapt(const struct machine *machine, uint32_t cpu, struct perf_event_
 	}
 }
 
-/* Opens the event on one CPU, and closes it again. 0 or -errno. */
+/* Opens the event on one CPU, and closes it. 0 or -errno. */
 static int try_cpu(const struct probing *p, const struct perf_event_attr *attr, uint32_t cpu)
 {
 	struct perf_event_attr copy = *attr;
@@ -156,7 +158,7 @@ static int try_cpu(const struct probing *p, const struct perf_event_attr *attr, 
 	return 0;
 }
 
-/* On a CPU of each PMU; where none is known of, on any. 0 or -errno. */
+/* Tries the event on a CPU of each PMU; on any CPU if no PMU is known. 0 or -errno. */
 static int try_event(const struct probing *p, const struct perf_event_attr *attr)
 {
 	const struct machine *m = p->machine;
@@ -179,11 +181,11 @@ static bool is_prime(uint64_t n)
 }
 
 #define USUAL_HZ          2000000000
-#define CYCLES_PER_BRANCH 8 /* to a taken one, roughly */
+#define CYCLES_PER_BRANCH 8 /* taken branch, roughly */
 
 /*
- * How many of the event lie between samples: always as many, so that each sample stands for the
- * same. A prime, lest it go round in step with what is sampled.
+ * The number of events between samples. It is constant, so that all samples have the same weight,
+ * and a prime, so that it does not run in step with the sampled code.
  */
 static uint64_t choose_period(const struct probing *p, bool branches)
 {
@@ -197,7 +199,7 @@ static uint64_t choose_period(const struct probing *p, bool branches)
 	return period;
 }
 
-/* The hardware's event that is asked for, without branch rows. */
+/* Sets the requested hardware event, without branch records. */
 static int set_event(struct probing *p, struct perf_event_attr *attr, struct fault *fault)
 {
 	bool branches = p->settings->event == SAMPLER_BRANCHES || p->lbr->taken_only;
@@ -215,15 +217,15 @@ static int set_event(struct probing *p, struct perf_event_attr *attr, struct fau
 	for (size_t i = 0; branches && i < m->n_pmus; i++)
 		if (lbr_taken_event(m, &m->pmus[i]) == 0)
 			return fault_set(fault, -EOPNOTSUPP,
-					 "the PMU %s has no event of taken branches that branchd "
-					 "knows: use Event=cycles",
+					 "branchd knows no event of taken branches of the PMU %s: "
+					 "use Event=cycles",
 					 m->pmus[i].name);
 	attr->sample_period = what->period = choose_period(p, branches);
 	snprintf(what->event, sizeof(what->event), "%s", branches ? "branches" : "cycles");
 	return 0;
 }
 
-/* The levels of privilege of which rows are wanted. */
+/* The levels of privilege whose branch records are wanted. */
 static uint64_t wanted_levels(const struct sampler_settings *settings)
 {
 	uint64_t levels =
@@ -235,8 +237,9 @@ static uint64_t wanted_levels(const struct sampler_settings *settings)
 }
 
 /*
- * Where the kernel would look at the code of each row of each sample, in an NMI, if it had to leave
- * out its own, it is asked for all of them, and the BPF program leaves them out.
+ * With some LBRs the kernel would decode the code at each branch record of each sample, in an NMI,
+ * to leave out its own. There it is asked for all records, and the BPF program leaves out the
+ * kernel's.
  */
 static uint64_t choose_filter(struct probing *p)
 {
@@ -252,7 +255,7 @@ static uint64_t choose_filter(struct probing *p)
 	return kinds | all;
 }
 
-/* Adds the event with @filter of rows, if it can be had. */
+/* Adds the event with @filter for branch records, if it can be opened. */
 static int add_event(struct probing *p, enum bpf_event event, const struct perf_event_attr *base,
 		     uint64_t filter)
 {
@@ -276,8 +279,8 @@ static uint32_t find_depth(const struct probing *p)
 	return depth ? depth : p->lbr->depth;
 }
 
-/* What is to be said of the rows that are had. */
-static void describe_rows(struct probing *p)
+/* Fills in the description of the branch records. */
+static void describe_records(struct probing *p)
 {
 	struct sampler_probe *what = &p->result.what;
 	bool calls = p->result.events[BPF_EVENT_CALLS].used;
@@ -293,17 +296,18 @@ static void describe_rows(struct probing *p)
 	what->since_switch = calls && !p->machine->keeps_call_stacks;
 	if (what->since_switch)
 		snprintf(what->note, sizeof(what->note),
-			 "call stacks go back to where the task was last switched to: before Linux "
-			 "6.15 the kernel keeps no task's call-stack rows");
+			 "call stacks reach back to the last context switch of the task only: "
+			 "before "
+			 "Linux 6.15 the kernel does not save call-stack records");
 	else if (p->lbr->lacks)
 		snprintf(what->note, sizeof(what->note), "%s", p->lbr->lacks);
 }
 
 /*
- * By the hardware with branch rows: what is asked for, or the most there is. 0; -EOPNOTSUPP where
- * there is none of it, and why; or another errno and @fault.
+ * By a hardware event with branch records: the requested mode, or the best one. 0; -EOPNOTSUPP if
+ * there is none, with the reason in why_not_better; or another -errno and @fault.
  */
-static int probe_rows(struct probing *p, struct fault *fault)
+static int probe_records(struct probing *p, struct fault *fault)
 {
 	enum sampler_mode mode = p->settings->mode;
 	struct sampler_probe *what = &p->result.what;
@@ -315,7 +319,7 @@ static int probe_rows(struct probing *p, struct fault *fault)
 		return r;
 	any = add_event(p, BPF_EVENT_ANY, &base, choose_filter(p));
 	if (any < 0) {
-		explain_no_rows(any, what->why_not_better, sizeof(what->why_not_better));
+		explain_no_records(any, what->why_not_better, sizeof(what->why_not_better));
 		return -EOPNOTSUPP;
 	}
 	if (mode != SAMPLER_BRANCH && p->lbr->call_stack)
@@ -329,12 +333,11 @@ static int probe_rows(struct probing *p, struct fault *fault)
 	what->mode = calls < 0             ? SAMPLER_BRANCH :
 		     mode == SAMPLER_STACK ? SAMPLER_STACK :
 					     SAMPLER_STACK_BRANCH;
-	describe_rows(p);
+	describe_records(p);
 	return 0;
 }
 
-/* By the hardware, without branch rows: in the kernel, too, it is exact where interrupts are off.
- */
+/* By a hardware event without branch records: exact also where the kernel holds interrupts off. */
 static int probe_cycles(struct probing *p)
 {
 	struct probe_event *e = &p->result.events[BPF_EVENT_ANY];
@@ -348,7 +351,7 @@ static int probe_cycles(struct probing *p)
 	return r;
 }
 
-/* The CPU's own clock: everywhere, and in a guest without a PMU the only one. */
+/* By the CPU's clock: it works everywhere, and alone in a guest without a PMU. */
 static int probe_clock(struct probing *p, struct fault *fault)
 {
 	struct probe_event *e = &p->result.events[BPF_EVENT_ANY];
@@ -372,7 +375,7 @@ static int probe_clock(struct probing *p, struct fault *fault)
 	return r < 0 ? probe_explain(r, "cannot sample by the CPU's clock", fault) : 0;
 }
 
-/* The way of sampling that is asked for, or the best there is. */
+/* The requested way of sampling, or the best one. */
 static int probe_all(struct probing *p, struct fault *fault)
 {
 	enum sampler_mode mode = p->settings->mode;
@@ -380,11 +383,11 @@ static int probe_all(struct probing *p, struct fault *fault)
 
 	if (mode == SAMPLER_SOFTWARE)
 		return probe_clock(p, fault);
-	r = probe_rows(p, fault);
+	r = probe_records(p, fault);
 	if (r >= 0 || fault->text[0])
 		return r;
 	if (mode != SAMPLER_AUTO)
-		return fault_set(fault, r, "mode %s: %s; mode auto takes what there is",
+		return fault_set(fault, r, "mode %s: %s; Mode=auto uses the best available mode",
 				 sampler_mode_name(mode), p->result.what.why_not_better);
 	return probe_cycles(p) < 0 ? probe_clock(p, fault) : 0;
 }
@@ -403,12 +406,13 @@ int probe_run(struct probe_result *ret, const struct sampler_settings *settings,
 
 	fault->text[0] = '\0';
 	if (settings->frequency == 0 || settings->frequency > 100000)
-		return fault_set(fault, -EINVAL, "cannot sample %llu times a second",
+		return fault_set(fault, -EINVAL,
+				 "cannot sample %llu times a second: use 1 to 100000",
 				 (unsigned long long)settings->frequency);
 	if (wanted_levels(settings) == 0)
 		return fault_set(fault, -EINVAL,
-				 "branches of the kernel alone, and the kernel not sampled: no "
-				 "branch is left");
+				 "no branches left: BranchFilter= is for the kernel alone, and "
+				 "Kernel=no leaves it out");
 	r = probe_all(&p, fault);
 	if (r < 0)
 		return r;
