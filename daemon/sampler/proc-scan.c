@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A process that ends while it is looked at is passed over: its exit is told by the kernel.
- */
+/* A process that ends during the scan is skipped: the kernel reports its exit. */
 #include "daemon/sampler/proc-scan.h"
 
 #include <dirent.h>
@@ -16,7 +14,7 @@
 #include "daemon/binary/build-ids.h"
 #include "daemon/binary/process-file.h"
 
-struct telling {
+struct scan {
 	proc_scan_handler handler;
 	void *userdata;
 	struct build_ids *build_ids;
@@ -32,7 +30,7 @@ static void cleanup_closedir(DIR **dir)
 
 #define _cleanup_closedir_ _cleanup_(cleanup_closedir)
 
-/* The next entry of @dir that is a number, as those of tasks are; 0 at its end. */
+/* The next entry of @dir that is a number, as the entries of tasks are; 0 at its end. */
 static int32_t next_number(DIR *dir)
 {
 	struct dirent *entry;
@@ -47,7 +45,7 @@ static int32_t next_number(DIR *dir)
 	return 0;
 }
 
-/* Its end of line is cut off. False where there is none to read. */
+/* Reads the name of a thread. False: the thread has ended. */
 static bool read_comm(char *ret, size_t n, int32_t pid, int32_t tid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -61,8 +59,8 @@ static bool read_comm(char *ret, size_t n, int32_t pid, int32_t tid)
 	return true;
 }
 
-/* As if the process had just run exec: what was known of it before is void. */
-static int tell_thread(struct telling *t, int32_t pid, int32_t tid)
+/* Reports an exec of the process, which voids everything known of it before. */
+static int report_thread(struct scan *scan, int32_t pid, int32_t tid)
 {
 	struct event e = { .kind = EVENT_COMM, .cpu = UINT32_MAX, .pid = pid, .tid = tid };
 	char comm[64];
@@ -71,23 +69,23 @@ static int tell_thread(struct telling *t, int32_t pid, int32_t tid)
 		return 0;
 	e.comm.comm = comm;
 	e.comm.exec = pid == tid;
-	return t->handler(&e, t->userdata);
+	return scan->handler(&e, scan->userdata);
 }
 
-static int tell_threads(struct telling *t, int32_t pid)
+static int report_threads(struct scan *scan, int32_t pid)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
 	char path[32];
 	int32_t tid;
 	int r;
 
-	r = tell_thread(t, pid, pid);
+	r = report_thread(scan, pid, pid);
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && (tid = next_number(dir)) != 0) {
-		r = tid == pid ? 0 : tell_thread(t, pid, tid);
+		r = tid == pid ? 0 : report_thread(scan, pid, tid);
 		if (r < 0)
 			return r;
 	}
@@ -103,8 +101,8 @@ static bool skip_char(char **at, char c)
 }
 
 /*
- * "55d0c4a2f000-55d0c4a34000 r-xp 00002000 fd:01 1573 /usr/bin/cat"; 0 unless it is executable. The
- * path is borrowed from @line, which is changed.
+ * Parses "55d0c4a2f000-55d0c4a34000 r-xp 00002000 fd:01 1573 /usr/bin/cat". False unless it is
+ * executable. Changes @line, and borrows the path from it.
  */
 static bool parse_mapping(char *line, struct mapping_event *ret)
 {
@@ -126,23 +124,23 @@ static bool parse_mapping(char *line, struct mapping_event *ret)
 	at += strspn(at, " ");
 	at[strcspn(at, "\n")] = '\0';
 	process_file_decode(at);
-	m.path = *at ? at : "//anon"; /* as the kernel calls it in its records */
+	m.path = *at ? at : "//anon"; /* the name in records of the kernel */
 	*ret = m;
 	return true;
 }
 
-static int tell_mapping(struct telling *t, int32_t pid, const struct mapping_event *mapping)
+static int report_mapping(struct scan *scan, int32_t pid, const struct mapping_event *mapping)
 {
 	struct event e = { .kind = EVENT_MAPPING, .cpu = UINT32_MAX, .pid = pid, .tid = pid };
 	int r;
 
 	e.mapping = *mapping;
-	r = build_ids_fill(t->build_ids, pid, &e.mapping);
-	return r < 0 ? r : t->handler(&e, t->userdata);
+	r = build_ids_fill(scan->build_ids, pid, &e.mapping);
+	return r < 0 ? r : scan->handler(&e, scan->userdata);
 }
 
-/* Tells of the mappings of @path alone, or of all. */
-static int tell_mappings(struct telling *t, int32_t pid, const char *path)
+/* Reports the mappings of @path; NULL: all mappings. */
+static int report_mappings(struct scan *scan, int32_t pid, const char *path)
 {
 	_cleanup_fclose_ FILE *f = NULL;
 	struct mapping_event mapping;
@@ -151,23 +149,23 @@ static int tell_mappings(struct telling *t, int32_t pid, const char *path)
 
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	f = fopen(name, "re");
-	while (f && r >= 0 && getline(&t->line, &t->n_line, f) > 0) {
-		if (!parse_mapping(t->line, &mapping))
+	while (f && r >= 0 && getline(&scan->line, &scan->n_line, f) > 0) {
+		if (!parse_mapping(scan->line, &mapping))
 			continue;
 		if (!path || strcmp(path, mapping.path) == 0)
-			r = tell_mapping(t, pid, &mapping);
+			r = report_mapping(scan, pid, &mapping);
 	}
 	return r;
 }
 
-/* Its program first: what is mapped first is taken for it. */
-static int tell_process(struct telling *t, int32_t pid)
+/* The executable comes first: the first mapping of a process counts as its executable. */
+static int report_process(struct scan *scan, int32_t pid)
 {
 	char name[32], path[4096];
 	ssize_t n;
 	int r;
 
-	r = tell_threads(t, pid);
+	r = report_threads(scan, pid);
 	if (r < 0)
 		return r;
 	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
@@ -175,13 +173,13 @@ static int tell_process(struct telling *t, int32_t pid)
 	if (n <= 0) /* a thread of the kernel, or gone */
 		return 0;
 	path[n] = '\0';
-	r = tell_mappings(t, pid, path);
-	return r < 0 ? r : tell_mappings(t, pid, NULL);
+	r = report_mappings(scan, pid, path);
+	return r < 0 ? r : report_mappings(scan, pid, NULL);
 }
 
 int proc_scan_run(struct build_ids *build_ids, proc_scan_handler handler, void *userdata)
 {
-	struct telling t = { .build_ids = build_ids, .handler = handler, .userdata = userdata };
+	struct scan scan = { .build_ids = build_ids, .handler = handler, .userdata = userdata };
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	int32_t pid;
 	int r = 0;
@@ -189,7 +187,7 @@ int proc_scan_run(struct build_ids *build_ids, proc_scan_handler handler, void *
 	if (!dir)
 		return -errno;
 	while (r >= 0 && (pid = next_number(dir)) != 0)
-		r = tell_process(&t, pid);
-	free(t.line);
+		r = report_process(&scan, pid);
+	free(scan.line);
 	return r < 0 ? r : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What runs already: the processes, threads and mappings that /proc shows, told as the events that
- * the kernel would have told, had one listened from the start. They have no time.
+ * A scan of /proc: reports the processes, threads and mappings that exist, as the events that the
+ * kernel sends when they begin. These events have no time.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 
 typedef int (*proc_scan_handler)(const struct event *event, void *userdata);
 
-/* The first negative answer of @handler ends it and is passed on; so does -ENOMEM. */
+/* Ends at the first negative answer of @handler, and returns it. 0 or another -errno. */
 int proc_scan_run(struct build_ids *build_ids, proc_scan_handler handler, void *userdata);

@@ -17,7 +17,7 @@
 #include "bpf/branchd.skel.h"
 #include "common/util/cleanup.h"
 
-static_assert(sizeof(struct bpf_sample) % sizeof(uint64_t) == 0, "words follow it");
+static_assert(sizeof(struct bpf_sample) % sizeof(uint64_t) == 0, "words follow the sample");
 
 struct program {
 	struct branchd_bpf *skeleton;
@@ -25,7 +25,7 @@ struct program {
 	uint32_t n_cpus;
 };
 
-/* What libbpf said first: of all it says, that is the cause. Of the thread that loads. */
+/* libbpf's first warning: of all its warnings, this one has the cause. */
 static _Thread_local char first_warning[256];
 
 static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
@@ -37,7 +37,7 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/* "none integrity [confidentiality]" has a bracket around what is in force. */
+/* The brackets in "none integrity [confidentiality]" mark the mode in force. */
 static bool is_locked_down(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -49,29 +49,29 @@ static bool is_locked_down(void)
 static int explain_load(int r, struct fault *fault)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return fault_set(
-			fault, r,
-			"this kernel does not describe its types, which the BPF program needs "
-			"(/sys/kernel/btf/vmlinux is missing): use one built with "
-			"CONFIG_DEBUG_INFO_BTF=y");
+		return fault_set(fault, r,
+				 "this kernel has no BTF, which the BPF program needs "
+				 "(/sys/kernel/btf/vmlinux is missing): use a kernel built with "
+				 "CONFIG_DEBUG_INFO_BTF=y");
 	if (is_locked_down())
 		return fault_set(
 			fault, r,
-			"the kernel is locked down (lockdown=confidentiality), which keeps BPF "
-			"programs from reading stacks: boot with lockdown=integrity or none");
+			"kernel lockdown (lockdown=confidentiality) keeps BPF programs from "
+			"reading stacks: boot with lockdown=integrity or none");
 	if (r == -EPERM || r == -EACCES)
 		return fault_set(
 			fault, r,
 			"no permission to load a BPF program: run as root, or with CAP_BPF and "
 			"CAP_PERFMON");
 	if (r == -ENOSYS)
-		return fault_set(fault, r,
-				 "this kernel has no BPF: use one built with CONFIG_BPF_SYSCALL=y");
+		return fault_set(
+			fault, r,
+			"this kernel has no BPF: use a kernel built with CONFIG_BPF_SYSCALL=y");
 	return fault_set(fault, r, "the BPF program cannot be loaded: %s%s%s", strerror(-r),
 			 first_warning[0] ? ": " : "", first_warning);
 }
 
-static void configure_rows(struct branchd_bpf *s, const struct program_settings *settings)
+static void configure_branch_records(struct branchd_bpf *s, const struct program_settings *settings)
 {
 	const struct lbr *lbr = settings->lbr;
 
@@ -85,7 +85,7 @@ static void configure_rows(struct branchd_bpf *s, const struct program_settings 
 	s->rodata->leave_kernel = settings->leave_kernel;
 }
 
-static void configure_restriction(struct branchd_bpf *s, const struct task_filter *only)
+static void configure_task_filter(struct branchd_bpf *s, const struct task_filter *only)
 {
 	s->rodata->n_pids = only->pids.n;
 	s->rodata->n_uids = only->uids.n;
@@ -104,8 +104,8 @@ static void configure(struct program *p, const struct program_settings *settings
 	s->rodata->take_kernel = settings->kernel;
 	s->rodata->take_user = settings->user;
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
-	configure_rows(s, settings);
-	configure_restriction(s, settings->only);
+	configure_branch_records(s, settings);
+	configure_task_filter(s, settings->only);
 	bpf_map__set_max_entries(s->maps.counters, p->n_cpus);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * /proc/kallsyms says where the kernel's text begins and ends, and where each BPF program and
- * trampoline begins; one of those ends where the next begins, which is more than its length, but
- * nothing runs in between. Modules are told last and in order of their addresses, for what their
- * sizes in /proc/modules count is not all behind their text.
+ * /proc/kallsyms has the start and end of the kernel's text, and the start of each BPF program and
+ * trampoline. Each of these is reported up to the start of the next one: that is too long, but no
+ * code runs in between. Modules come last, in order of their addresses: the size in /proc/modules
+ * counts more than follows the text, and the next module corrects the end.
  */
 #include "daemon/sampler/running-kernel.h"
 
@@ -16,11 +16,11 @@
 #include "common/symbol/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define MAX_FUNCTION (64u * 1024)
 
-/* Something at an address, with a name: a module, or a function that the kernel made at run time.
- */
+/* A module, or a function that the kernel generated. */
 struct place {
 	uint64_t address, n_bytes;
 	char name[64];
@@ -37,7 +37,7 @@ struct kernel_text {
 };
 
 struct running_kernel {
-	struct places modules; /* told of, in order of their addresses */
+	struct places modules; /* reported, in order of their addresses */
 };
 
 int running_kernel_new(struct running_kernel **ret)
@@ -72,7 +72,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	return COMPARE(x->address, y->address);
 }
 
 static void sort_places(struct places *p)
@@ -81,8 +81,8 @@ static void sort_places(struct places *p)
 		qsort(p->places, p->n, sizeof(*p->places), compare_places);
 }
 
-/* Is it code that was made at run time: "[bpf]", "[__builtin__ftrace]"? */
-static bool is_made(const char *module)
+/* Whether the code was generated: "[bpf]", "[__builtin__ftrace]". */
+static bool is_generated(const char *module)
 {
 	return strcmp(module, "[bpf]") == 0 || strncmp(module, "[__builtin__", 12) == 0;
 }
@@ -101,7 +101,7 @@ static int take_symbol(struct kernel_text *text, char *line)
 	module = strchr(name, '\t');
 	if (module) {
 		*module++ = '\0';
-		return is_made(module) ? add_place(&text->functions, address, 0, name) : 0;
+		return is_generated(module) ? add_place(&text->functions, address, 0, name) : 0;
 	}
 	if (name[0] != '_')
 		return 0;
@@ -126,7 +126,7 @@ static int read_kallsyms(struct kernel_text *text)
 	return r;
 }
 
-static int tell_kernel(const struct kernel_text *text, proc_scan_handler handler, void *userdata)
+static int report_kernel(const struct kernel_text *text, proc_scan_handler handler, void *userdata)
 {
 	uint64_t reference = text->reference ? text->reference : text->start;
 	struct event e = {
@@ -153,7 +153,7 @@ static int tell_kernel(const struct kernel_text *text, proc_scan_handler handler
 	return handler(&e, userdata);
 }
 
-static int tell_functions(struct places *functions, proc_scan_handler handler, void *userdata)
+static int report_functions(struct places *functions, proc_scan_handler handler, void *userdata)
 {
 	struct event e = { .kind = EVENT_KSYMBOL, .cpu = UINT32_MAX, .pid = -1 };
 	int r = 0;
@@ -171,7 +171,7 @@ static int tell_functions(struct places *functions, proc_scan_handler handler, v
 	return r;
 }
 
-static int tell_module(const struct place *module, proc_scan_handler handler, void *userdata)
+static int report_module(const struct place *module, proc_scan_handler handler, void *userdata)
 {
 	char name[sizeof(module->name) + 2], path[128];
 	struct event e = {
@@ -213,14 +213,14 @@ static int read_modules(struct places *modules, FILE *f)
 	return r;
 }
 
-static bool is_known(const struct places *modules, const struct place *module)
+static bool is_reported(const struct places *modules, const struct place *module)
 {
-	const struct place *known = modules->n == 0 ?
+	const struct place *found = modules->n == 0 ?
 					    NULL :
 					    bsearch(module, modules->places, modules->n,
 						    sizeof(*modules->places), compare_places);
 
-	return known && known->n_bytes == module->n_bytes && strcmp(known->name, module->name) == 0;
+	return found && found->n_bytes == module->n_bytes && strcmp(found->name, module->name) == 0;
 }
 
 int running_kernel_read_modules(struct running_kernel *kernel, FILE *proc_modules,
@@ -228,14 +228,13 @@ int running_kernel_read_modules(struct running_kernel *kernel, FILE *proc_module
 {
 	struct places modules = { 0 };
 	int r = read_modules(&modules, proc_modules);
-	bool tells = false;
+	bool any = false;
 
 	sort_places(&modules);
 	for (size_t i = 0; i < modules.n && r >= 0; i++) {
-		tells = tells || !is_known(&kernel->modules, &modules.places[i]);
-		if (tells) /* also what is behind a new one: its size may say that it reaches there
-			    */
-			r = tell_module(&modules.places[i], handler, userdata);
+		any = any || !is_reported(&kernel->modules, &modules.places[i]);
+		if (any) /* the reported size of a new module may cover those after it */
+			r = report_module(&modules.places[i], handler, userdata);
 	}
 	free(kernel->modules.places);
 	kernel->modules = modules;
@@ -256,9 +255,9 @@ int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handl
 	int r = read_kallsyms(&text);
 
 	if (r >= 0)
-		r = tell_kernel(&text, handler, userdata);
+		r = report_kernel(&text, handler, userdata);
 	if (r >= 0)
-		r = tell_functions(&text.functions, handler, userdata);
+		r = report_functions(&text.functions, handler, userdata);
 	if (r >= 0)
 		r = running_kernel_report_modules(kernel, handler, userdata);
 	free(text.functions.places);

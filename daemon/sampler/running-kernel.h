@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the running kernel, its modules, and its BPF programs lie, told as the events that would
- * have told of them. What is hidden (kernel.kptr_restrict) is not told.
+ * The addresses of the running kernel, its modules and its BPF programs, reported as mapping and
+ * ksymbol events. Addresses that kernel.kptr_restrict hides are not reported.
  *
- * The kernel tells of BPF programs that come later itself, but not of modules: these are to be
- * looked for again from time to time. One that goes is not told of: nothing runs there until
- * another takes its place.
+ * The kernel itself reports BPF programs that are loaded later, but not modules: those must be
+ * scanned for from time to time. The removal of a module is not reported: no code runs there until
+ * another module takes its place.
  */
 #pragma once
 
@@ -14,19 +14,20 @@
 #include "common/util/macro.h"
 #include "daemon/sampler/proc-scan.h"
 
-/* The modules told of. */
+/* Holds the modules reported so far. */
 struct running_kernel;
 
 int running_kernel_new(struct running_kernel **ret);
 struct running_kernel *running_kernel_free(struct running_kernel *kernel);
 DEFINE_CLEANUP(struct running_kernel *, running_kernel_free);
 
-/* For these three: the first negative answer of @handler ends it and is passed on; so does -ENOMEM.
- */
+/* These three end at the first negative answer of @handler, and return it. 0 or -ENOMEM. */
+
+/* Reports all. */
 int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata);
-/* Tells of the modules that have come or moved since they were told of; and of others anew. */
+/* Reports modules that are new or have moved, and all modules at higher addresses again. */
 int running_kernel_report_modules(struct running_kernel *kernel, proc_scan_handler handler,
 				  void *userdata);
-/* The same as @proc_modules has them, in the form of /proc/modules. */
+/* The same for a list in the form of /proc/modules. */
 int running_kernel_read_modules(struct running_kernel *kernel, FILE *proc_modules,
 				proc_scan_handler handler, void *userdata);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each CPU has one ring, into which the BPF program writes samples and the kernel what happens to
- * tasks, all by one clock. A drain copies what the rings hold, so that they are empty again at
- * once; the records then wait in an order until they can be told in the order of their time.
+ * Each CPU has one ring. The BPF programs write samples into it, the kernel records of tasks, all
+ * by one clock. A drain copies the records, so that the rings are empty again at once; the copies
+ * then wait until all earlier records have come, and are delivered in order of time.
  */
 #include "daemon/sampler/sampler.h"
 
@@ -10,13 +10,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bpf/sample.h"
 #include "common/record/chunk.h"
 #include "common/record/decoder.h"
 #include "common/record/order.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "daemon/binary/build-ids.h"
 #include "daemon/sampler/cpu-events.h"
 #include "daemon/sampler/cpu-list.h"
@@ -28,12 +28,12 @@
 #include "daemon/sampler/program.h"
 #include "daemon/sampler/running-kernel.h"
 
-#define RING_PAGES    64
-#define LOOK_AGAIN_NS 10000000000ull /* at most so often is /proc looked through, */
-#define MODULES_NS    5000000000ull  /* ... and so often for modules of the kernel */
-#define DRAIN_EVERY   256            /* events told of what runs already */
+#define RING_PAGES  64
+#define RESCAN_NS   10000000000ull /* at least, between two scans of /proc */
+#define MODULES_NS  5000000000ull  /* between two scans for modules of the kernel */
+#define DRAIN_EVERY 256            /* events of a scan */
 
-/* Counted by the thread that drains, for others to read. */
+/* Counted by the thread that drains; any thread reads them. */
 struct tally {
 	_Atomic uint64_t undecodable, throttled, lost, out_of_order, refused;
 };
@@ -46,31 +46,23 @@ struct sampler {
 	struct cpus *cpus;
 	struct decoder *decoder;
 	struct order *order;
-	struct chunk *chunk; /* that records are copied into */
+	struct chunk *chunk; /* holds the copies of records */
 	struct build_ids *build_ids;
 	struct running_kernel *kernel;
 	struct tally tally;
-	uint64_t looked_ns;  /* when /proc was looked through last, */
-	uint64_t lost_seen;  /* ... and how many records of tasks were lost by then */
-	uint64_t modules_ns; /* when the modules were */
-	bool looked, started;
+	uint64_t scanned_ns; /* when the last scan of /proc began */
+	uint64_t lost_seen;  /* records of tasks lost by then */
+	uint64_t modules_ns; /* when the last scan for modules began */
+	bool scanned, started;
 };
 
-/* A walk through what runs already, between whose events the rings are drained. */
-struct looking {
+/* A scan of /proc or of the kernel; the rings are drained between its events. */
+struct scan {
 	struct sampler *sampler;
 	sampler_handler handler;
 	void *userdata;
-	unsigned int n_told;
+	unsigned int n_events;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void add(_Atomic uint64_t *counter, uint64_t n)
 {
@@ -82,7 +74,7 @@ static uint64_t get(const _Atomic uint64_t *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* A place for @n bytes in the chunk, or in a new one. NULL: no memory. */
+/* Reserves @n bytes in the chunk, or in a new one. NULL: no memory. */
 static void *reserve(struct sampler *s, size_t n)
 {
 	n = (n + 7) & ~(size_t)7;
@@ -96,7 +88,7 @@ static void *reserve(struct sampler *s, size_t n)
 	return s->chunk->data + s->chunk->n_used - n;
 }
 
-/* Takes a record out of a ring. */
+/* Copies a record out of a ring. */
 static int on_record(const struct perf_event_header *record, void *userdata)
 {
 	struct sampler *s = userdata;
@@ -137,8 +129,7 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 	return r < 0 ? r : order_new(&s->order, 0);
 }
 
-/* In a pid namespace of its own it would be told other numbers of tasks than the BPF program sees.
- */
+/* In another pid namespace the kernel would report other task ids than the BPF programs see. */
 static int check_namespace(struct fault *fault)
 {
 	char name[64] = "";
@@ -147,8 +138,8 @@ static int check_namespace(struct fault *fault)
 	    strcmp(name, "pid:[4026531836]") == 0)
 		return 0;
 	return fault_set(fault, -EPERM,
-			 "this is a pid namespace (a container's): run in that of the host, for "
-			 "example with --pid=host");
+			 "branchd runs in the pid namespace of a container: run it in that of the "
+			 "host, for example with --pid=host");
 }
 
 static int load_program(struct sampler *s, struct fault *fault)
@@ -192,7 +183,8 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 	s->settings = *settings;
 	s->settings.ring_pages = settings->ring_pages ? settings->ring_pages : RING_PAGES;
 	if (s->settings.ring_pages & (s->settings.ring_pages - 1))
-		return fault_set(fault, -EINVAL, "a ring cannot be of %u pages: no power of two",
+		return fault_set(fault, -EINVAL,
+				 "the size of a ring must be a power of two, and %u pages are not",
 				 s->settings.ring_pages);
 	machine_read(&s->machine, "");
 	s->machine.first_cpu = (uint32_t)cpu_list_first_online();
@@ -252,25 +244,25 @@ int sampler_fd(const struct sampler *sampler)
 	return cpus_fd(sampler->cpus);
 }
 
-static int on_running(const struct event *event, void *userdata)
+static int on_scanned(const struct event *event, void *userdata)
 {
-	struct looking *l = userdata;
-	int r = l->handler(event, l->userdata);
+	struct scan *scan = userdata;
+	int r = scan->handler(event, scan->userdata);
 
-	if (r >= 0 && ++l->n_told % DRAIN_EVERY == 0)
-		r = cpus_drain(l->sampler->cpus);
+	if (r >= 0 && ++scan->n_events % DRAIN_EVERY == 0)
+		r = cpus_drain(scan->sampler->cpus);
 	return r;
 }
 
-/* Another CPU writes them meanwhile; each by itself is whole. */
+/* Another CPU writes the counters meanwhile; each single one is consistent. */
 static uint64_t read_counter(const __u64 *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 /*
- * Records of tasks that found a ring full: the kernel tells, with the next record that finds room,
- * how many of any kind did not, and the BPF program knows how many were its own.
+ * The records of tasks that were lost because a ring was full. The kernel reports how many records
+ * of any kind were lost with the next one that fits; the BPF programs count the samples among them.
  */
 static uint64_t count_lost_records(const struct sampler *s)
 {
@@ -282,35 +274,35 @@ static uint64_t count_lost_records(const struct sampler *s)
 }
 
 /*
- * Tells what runs already. What the rings tell then may be older, and some of it known by now; but
- * it ends with what is so.
+ * Scans /proc. Records that the rings deliver later may be older, and repeat what the scan has
+ * reported; but the newest record counts in the end.
  */
-static int look_around(struct sampler *s, sampler_handler handler, void *userdata)
+static int scan_proc(struct sampler *s, sampler_handler handler, void *userdata)
 {
-	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
+	struct scan scan = { .sampler = s, .handler = handler, .userdata = userdata };
 	int r = handler(&(struct event){ .kind = EVENT_SCAN_BEGINS }, userdata);
 
-	s->looked_ns = now_ns();
+	s->scanned_ns = clock_ns(CLOCK_MONOTONIC);
 	s->lost_seen = count_lost_records(s);
-	if (r >= 0 && !s->looked)
-		r = running_kernel_report(s->kernel, on_running, &l);
-	s->looked = true;
+	if (r >= 0 && !s->scanned)
+		r = running_kernel_report(s->kernel, on_scanned, &scan);
+	s->scanned = true;
 	if (r >= 0)
-		r = proc_scan_run(s->build_ids, on_running, &l);
+		r = proc_scan_run(s->build_ids, on_scanned, &scan);
 	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_SCAN_ENDS }, userdata);
 }
 
-static int look_for_modules(struct sampler *s, sampler_handler handler, void *userdata)
+static int scan_modules(struct sampler *s, sampler_handler handler, void *userdata)
 {
-	struct looking l = { .sampler = s, .handler = handler, .userdata = userdata };
+	struct scan scan = { .sampler = s, .handler = handler, .userdata = userdata };
 
-	s->modules_ns = now_ns();
-	return running_kernel_report_modules(s->kernel, on_running, &l);
+	s->modules_ns = clock_ns(CLOCK_MONOTONIC);
+	return running_kernel_report_modules(s->kernel, on_scanned, &scan);
 }
 
-/* What the decoder or the BPF program says wrong is counted; it ends nothing. */
-static int tell_record(struct sampler *s, const struct perf_event_header *record,
-		       sampler_handler handler, void *userdata)
+/* Counts a record that cannot be decoded, and goes on. */
+static int deliver_record(struct sampler *s, const struct perf_event_header *record,
+			  sampler_handler handler, void *userdata)
 {
 	struct fault fault;
 	struct event e;
@@ -326,42 +318,41 @@ static int tell_record(struct sampler *s, const struct perf_event_header *record
 	}
 	if (r < 0)
 		return r;
-	if (e.kind ==
-	    EVENT_LOST) /* of samples and of others: the sampler's counts tell them apart */
+	if (e.kind == EVENT_LOST) /* of any kind: see count_lost_records() */
 		add(&s->tally.lost, e.lost.n);
 	if (e.kind == EVENT_THROTTLE)
 		add(&s->tally.throttled, 1);
 	return handler(&e, userdata);
 }
 
-static int tell_records(struct sampler *s, sampler_handler handler, void *userdata)
+static int deliver_records(struct sampler *s, sampler_handler handler, void *userdata)
 {
 	struct waiting w;
 	int r = 0;
 
 	while (r >= 0 && order_next(s->order, &w)) {
-		r = tell_record(s, w.record, handler, userdata);
+		r = deliver_record(s, w.record, handler, userdata);
 		chunk_unref(w.chunk);
 	}
 	atomic_store_explicit(&s->tally.out_of_order, order_n_late(s->order), memory_order_relaxed);
 	return r;
 }
 
-/* Records of tasks were lost: what is known of them may be wrong from then on. */
-static bool must_look_again(const struct sampler *s, uint64_t now)
+/* Whether records of tasks were lost since the last scan, so that processes may be wrong. */
+static bool must_rescan(const struct sampler *s, uint64_t now)
 {
-	return now - s->looked_ns >= LOOK_AGAIN_NS && count_lost_records(s) > s->lost_seen;
+	return now - s->scanned_ns >= RESCAN_NS && count_lost_records(s) > s->lost_seen;
 }
 
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int r = 0;
 
-	if (!sampler->looked || must_look_again(sampler, now))
-		r = look_around(sampler, handler, userdata);
+	if (!sampler->scanned || must_rescan(sampler, now))
+		r = scan_proc(sampler, handler, userdata);
 	else if (now - sampler->modules_ns >= MODULES_NS)
-		r = look_for_modules(sampler, handler, userdata);
+		r = scan_modules(sampler, handler, userdata);
 	if (r >= 0 && !sampler->started)
 		r = cpus_start(sampler->cpus);
 	if (r < 0)
@@ -372,7 +363,7 @@ int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userda
 		r = cpus_drain(sampler->cpus);
 	if (r >= 0)
 		r = order_finish_round(sampler->order);
-	return r < 0 ? r : tell_records(sampler, handler, userdata);
+	return r < 0 ? r : deliver_records(sampler, handler, userdata);
 }
 
 int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata)
@@ -383,7 +374,7 @@ int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userd
 	r = cpus_drain(sampler->cpus);
 	if (r >= 0)
 		r = order_finish(sampler->order);
-	return r < 0 ? r : tell_records(sampler, handler, userdata);
+	return r < 0 ? r : deliver_records(sampler, handler, userdata);
 }
 
 void sampler_refuse(struct sampler *sampler, uint64_t cgroup)
@@ -408,8 +399,8 @@ static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
 	sum->no_branch_stack += read_counter(&b->no_branch_stack);
 }
 
-/* What was due and not taken: by the clock the BPF program counts it, of a PMU's events the kernel
- * does. */
+/* Samples due and not taken: the BPF programs count those by the clock, the kernel those of a PMU.
+ */
 static void count_skipped(const struct sampler *s, struct sampler_counts *sum)
 {
 	struct cpu_events_times times;

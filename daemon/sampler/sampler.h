@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The sampler: perf events and the BPF program on every CPU, and what they write as one stream of
- * events in order of time.
- *
- * It knows nothing of windows and profiles. The BPF skeleton and libbpf stay behind this header.
+ * The sampler: runs perf events and the BPF programs on every CPU, and turns what they write into
+ * one stream of events in order of time. It knows nothing of windows and profiles.
  */
 #pragma once
 
@@ -19,7 +17,7 @@
 struct sampler;
 
 /*
- * Probes, and opens all there is to open; tasks and mappings are followed from now on, and sampling
+ * Probes the machine and opens all events. Tasks and mappings are followed from now on; sampling
  * begins with the first sampler_drain(). -errno and @fault: one line with the remedy.
  */
 int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
@@ -27,32 +25,31 @@ int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
 struct sampler *sampler_free(struct sampler *sampler);
 DEFINE_CLEANUP(struct sampler *, sampler_free);
 
-/* Before the first drain: files of programs are kept in @open_files, which outlives the sampler. */
+/* Keeps files of programs in @open_files, which outlives the sampler. Before the first drain. */
 void sampler_keep_open(struct sampler *sampler, struct open_files *open_files);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 
-/* Readable (epoll) when a ring fills up; otherwise it is enough to drain a few times a second. */
+/* Readable (epoll) when a ring fills up. Otherwise a few drains a second are enough. */
 int sampler_fd(const struct sampler *sampler);
 
 /*
- * Hands over what the rings hold to @handler in order of time; CPUs that came or went are followed.
- * The first call tells first what runs already. What comes out was written before the call before:
- * records wait until those of all CPUs are at hand. Returns at the first negative answer, which it
- * passes on, as it does other errors. Samples have source 0.
+ * Drains the rings, and hands events to @handler in order of time. Also follows CPUs that come and
+ * go. The first call begins with a scan of /proc. The events are those that were written before the
+ * previous call: records wait until those of all CPUs have come. Ends at the first negative answer
+ * of @handler, and returns it, or another -errno. Samples have source 0.
  */
 typedef int (*sampler_handler)(const struct event *event, void *userdata);
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata);
 
 /*
- * The sample just handed over is not wanted, for the unit it is of: it is counted as filtered.
- * Others of control group @cgroup are not taken any more, unless it is 0: where not all in it are
- * of that unit.
+ * Counts the sample just handed over as filtered, because of its unit. Takes no more samples of
+ * control group @cgroup; 0 if that also holds processes of other units.
  */
 void sampler_refuse(struct sampler *sampler, uint64_t cgroup);
 
-/* Ends sampling, and hands over all that is left. */
+/* Ends sampling, and hands over all remaining events. */
 int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata);
 
-/* Any thread may ask. */
+/* Any thread may call it. */
 void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *ret);

@@ -64,7 +64,7 @@ static int add_user(const char *word, void *ret)
 	return user ? add_id(ret, user->pw_uid) : -EINVAL;
 }
 
-/* A unit that processes are in; those that hold other units are not what a process is known by. */
+/* A unit that processes run in: not a slice, which holds other units. */
 static bool is_unit(const char *word)
 {
 	const char *dot = strrchr(word, '.');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whom alone samples are taken of. A list that is empty restricts nothing; of each that is not, a
- * sample must match one.
+ * Restricts sampling to some processes, users and units. An empty list restricts nothing; each
+ * other list must have an entry that matches the sample.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "bpf/sample.h"
 
-#define TASK_FILTER_UNIT_MAX 256 /* as long as systemd lets names of units be, with the zero */
+#define TASK_FILTER_UNIT_MAX 256 /* systemd's limit for names of units, with the zero */
 
 struct id_list {
 	uint32_t n;
@@ -21,16 +21,16 @@ struct unit_list {
 	char names[BPF_MAX_WANTED][TASK_FILTER_UNIT_MAX];
 };
 
-/* Unused entries are 0, so that equal ones are equal by bytes. */
+/* Unused entries are 0, so that memcmp() compares two filters. */
 struct task_filter {
 	struct id_list pids, uids;
 	struct unit_list units;
 };
 
 /*
- * Lists of words between spaces: processes by number, users by name or number, units by name.
- * -EINVAL for what is none, or an empty list, -E2BIG for more than BPF_MAX_WANTED; *@ret is then as
- * it was.
+ * Parse lists with spaces in between: numbers of processes, names or numbers of users, names of
+ * units. -EINVAL for an invalid word or an empty list, -E2BIG for more than BPF_MAX_WANTED entries;
+ * both leave *@ret unchanged.
  */
 int task_filter_parse_pids(const char *text, struct id_list *ret);
 int task_filter_parse_users(const char *text, struct id_list *ret);
