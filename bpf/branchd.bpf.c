@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The programs that run at each overflow of a sampling event: each takes the sample's stacks and
- * branch rows, and writes one record into the ring of its CPU.
+ * The programs that run at each overflow of a sampling event. They take the stacks and the branch
+ * records of the sample, and write one record into the ring of the CPU.
  *
- * It runs with interrupts off, or in an NMI: it touches what is its CPU's alone, takes no lock and
- * allocates nothing. One object serves kernels from 5.10 on; what it reads of the kernel's own
- * structures is found by CO-RE.
+ * They run with interrupts off, or in an NMI: they use data of their own CPU only, take no lock and
+ * allocate nothing. One object serves kernels from 5.10 on; CO-RE finds the fields of kernel
+ * structs.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -19,27 +19,26 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Settings, constant from loading on: the kernel drops what they switch off. */
-const volatile __u64 period_ns =
-	0; /* of a sampling clock that ticks in the idle task, too; else 0 */
-const volatile _Bool take_user = 1; /* the user's stack, by frame pointers */
+/* Settings, constant once loaded: the verifier removes the code that they disable. */
+const volatile __u64 period_ns = 0; /* of a clock that also ticks in the idle task; else 0 */
+const volatile _Bool take_user = 1; /* the stack of user space, by frame pointers */
 const volatile _Bool take_kernel = 1;
 const volatile _Bool take_cgroup = 1;
 const volatile _Bool take_rows = 0;
-const volatile __u32 depth = 0;            /* rows that the hardware keeps */
-const volatile _Bool has_hw_idx = 0;       /* it tells which of them is the newest */
+const volatile __u32 depth = 0;            /* branch records that the hardware keeps */
+const volatile _Bool has_hw_idx = 0;       /* the index of the newest record is known */
 const volatile _Bool some_kinds = 0;       /* not all kinds of branches are recorded */
-const volatile _Bool leave_wrong_path = 0; /* rows not to be copied */
+const volatile _Bool leave_wrong_path = 0; /* records that are not copied */
 const volatile _Bool leave_kernel = 0;
 
-/* Whom alone samples are wanted of; none: of all. */
+/* The task filter; an empty list restricts nothing. */
 const volatile __u32 n_pids = 0, n_uids = 0;
 const volatile __u32 pids[BPF_MAX_WANTED] = {}, uids[BPF_MAX_WANTED] = {};
 const volatile _Bool some_units = 0;
 
 /*
- * Where a sample is put together. Three masks bound it in the verifier's eyes: of where the user's
- * stack begins, where the rows begin, and where all ends.
+ * The memory in which a sample is assembled. Masks prove its bounds to the verifier: of the start
+ * of the user's stack, the start of the branch records, and the end.
  */
 #define USER_AT_MASK 0xff
 #define ROWS_AT_MASK 0x1ff
@@ -51,8 +50,8 @@ const volatile _Bool some_units = 0;
 
 struct scratch {
 	struct bpf_sample sample;
-	__u64 words[WORDS_MASK + ROW_WORDS]; /* room for a row at any index */
-	__u64 n_kept; /* in memory, so that the verifier does not follow each of its values */
+	__u64 words[WORDS_MASK + ROW_WORDS]; /* room for a branch record at any index */
+	__u64 n_kept; /* in memory, so that the verifier does not track its values */
 };
 
 struct {
@@ -69,17 +68,17 @@ struct {
 } rings SEC(".maps");
 
 /*
- * Control groups of units that are not wanted. The reader of the rings puts them here when it has
- * seen the first sample of each: nobody else knows of what unit a group is.
+ * Control groups of units that are not wanted. The daemon inserts each when it has seen the first
+ * sample of it: only the daemon knows the unit of a control group.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* the loader makes it larger where it is used */
+	__uint(max_entries, 1); /* raised by the loader if there is a filter for units */
 	__type(key, __u64);
 	__type(value, __u8);
 } refused SEC(".maps");
 
-/* As many as there are CPUs: the loader says. */
+/* One entry per CPU: the loader sets the number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -88,7 +87,7 @@ struct {
 	__type(value, struct bpf_counters);
 } counters SEC(".maps");
 
-/* Of the kernel's own, what is read here. */
+/* The fields of kernel structs that are read here. */
 struct perf_branch_stack {
 	__u64 nr;
 	__u64 hw_idx;
@@ -103,15 +102,14 @@ struct bpf_perf_event_data_kern {
 	struct perf_sample_data *data;
 } __attribute__((preserve_access_index));
 
-/* Keeps the compiler from deducing that a mask has no effect, and the verifier from missing it. */
+/* In assembly, so that the compiler does not remove a mask that the verifier needs. */
 #define MASK(x, mask) asm volatile("%0 &= %1" : "+r"(x) : "i"(mask))
 
 /*
- * Periods that passed without a run of the program: the kernel was running another BPF program or
- * was in a map's system call, held interrupts off, or had stopped the event; or a hypervisor had
- * the CPU. A run that comes late is followed by one in time, so that half periods are rounded. Only
- * over stretches in which the CPU was never seen idle: nothing is lost where a timer sleeps with
- * its CPU.
+ * Counts periods without a run of the program: the kernel ran another BPF program or a map's system
+ * call, held interrupts off, or had stopped the event; or a hypervisor had the CPU. After a late
+ * run the next one is on time, so the number of periods is rounded. Only times count in which the
+ * CPU was not seen idle: a timer that sleeps with its CPU loses nothing.
  */
 static __always_inline void count_periods(struct bpf_counters *c, _Bool idle)
 {
@@ -131,9 +129,7 @@ static __always_inline void count_periods(struct bpf_counters *c, _Bool idle)
 	c->skipped += (__s64)n - 1;
 }
 
-/*
- * A stack, its marker first, at @at of the words: where the words end then. Nothing where there is
- * none.
+/* Adds a stack, its marker first, at index @at of the words, unless it is empty. Returns the end.
  */
 static __always_inline __u64 add_stack(void *ctx, struct scratch *s, __u64 at, __u32 max_frames,
 				       __u64 flags, __u64 marker)
@@ -148,14 +144,15 @@ static __always_inline __u64 add_stack(void *ctx, struct scratch *s, __u64 at, _
 	return at + 1 + (__u64)n / sizeof(__u64);
 }
 
-/* The physical index of the newest row, where the kernel has a branch stack for this sample. */
+/* Adds the physical index of the newest record, if the kernel has a branch stack for this sample.
+ */
 static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 {
 	struct bpf_perf_event_data_kern kern;
 	struct perf_sample_data *data;
 	struct perf_branch_stack *stack;
 
-	/* The context that a program sees is not its kernel's: only its bytes may be read so. */
+	/* The type of the program's context is not the kernel's: so its bytes are read. */
 	if (bpf_probe_read_kernel(&data, sizeof(data), ctx + bpf_core_field_offset(kern.data)) < 0)
 		return;
 	if (bpf_core_field_exists(data->sample_flags) &&
@@ -169,8 +166,9 @@ static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 }
 
 /*
- * A user's stack by frame pointers; where the rows tell the callers, only where the user's code
- * was, which in the kernel the ip does not say.
+ * Adds the user's stack by frame pointers. In the call-stack mode the branch records have the
+ * callers: then only the address in user space is added, and only in the kernel, where the ip is
+ * another one.
  */
 static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel,
 				      enum bpf_event event)
@@ -183,12 +181,12 @@ static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _B
 	return at;
 }
 
-/* In the third word of a row: see perf_branch_entry of a linux/perf_event.h of 6.1 or later. */
+/* In the third word of a branch record: see struct perf_branch_entry since Linux 6.1. */
 #define SPEC_MASK       (3ull << 24)
 #define SPEC_WRONG_PATH (1ull << 24)
 
-/* Rows in which nothing was recorded are the oldest: where the hardware was wiped not long ago. */
-static __always_inline __u64 skip_zero_rows(struct scratch *s, __u64 at, __u64 n)
+/* Skips empty records. They are the oldest ones, after the hardware was cleared. */
+static __always_inline __u64 skip_empty_rows(struct scratch *s, __u64 at, __u64 n)
 {
 	for (int i = 0; i < BPF_SAMPLE_MAX_ROWS; i++) {
 		__u64 last = at + (n - 1) * ROW_WORDS;
@@ -201,7 +199,7 @@ static __always_inline __u64 skip_zero_rows(struct scratch *s, __u64 at, __u64 n
 	return n;
 }
 
-/* Rows were left out behind the one at @at of the words. */
+/* Marks the record at index @at of the words: the next older ones were left out. */
 static __always_inline void mark_gap(struct scratch *s, __u64 at)
 {
 	MASK(at, WORDS_MASK);
@@ -209,9 +207,9 @@ static __always_inline void mark_gap(struct scratch *s, __u64 at)
 }
 
 /*
- * Keeps those of the @n rows that are wanted. Without the kernel's the user's are as they would be
- * had the hardware been told to leave them out; beside one of a wrong path it is not known what
- * ran.
+ * Keeps the wanted ones of @n records, and returns their number. Without the kernel's records,
+ * those of user space are as with a filter in the hardware: no gap. At a record of a wrong path the
+ * code that ran is not known: a gap.
  */
 static __always_inline __u64 pick_rows(struct scratch *s, __u64 at, __u64 n, struct bpf_counters *c)
 {
@@ -246,7 +244,7 @@ static __always_inline void count_rows(struct bpf_counters *c, __u64 n)
 	c->rows += n;
 }
 
-/* The branch rows there are, at @at of the words: where the words end then. */
+/* Adds the branch records at index @at of the words. Returns the end. */
 static __always_inline __u64 add_rows(void *ctx, struct scratch *s, __u64 at,
 				      struct bpf_counters *c)
 {
@@ -256,12 +254,12 @@ static __always_inline __u64 add_rows(void *ctx, struct scratch *s, __u64 at,
 
 	MASK(at, ROWS_AT_MASK);
 	r = bpf_read_branch_records(ctx, &s->words[at], BPF_SAMPLE_MAX_ROWS * n_bytes, 0);
-	if (r < 0) { /* kernels differ in the errno */
+	if (r < 0) { /* the errno differs between kernels */
 		c->no_branch_stack++;
 		return at;
 	}
 	n_read = (__u64)r / n_bytes;
-	n = skip_zero_rows(s, at, n_read);
+	n = skip_empty_rows(s, at, n_read);
 	s->sample.n_zero = n_read - n;
 	count_rows(c, n);
 	if (has_hw_idx && n > 0)
@@ -307,7 +305,7 @@ static __always_inline _Bool is_wanted(const struct bpf_sample *s)
 	return !some_units || !bpf_map_lookup_elem(&refused, &s->cgroup);
 }
 
-/* Whose the sample is. */
+/* Fills in the task, the user and the control group. */
 static __always_inline void identify(struct bpf_sample *s, __u64 task)
 {
 	s->pid = task >> 32;

@@ -1,73 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF program writes, as both sides see it: a record of each sample into the ring of its
- * CPU, and counters of each CPU in a map that is read by mmap().
+ * The output of the BPF programs, for both sides: a record of each sample in the ring of its CPU,
+ * and the counters of each CPU in a map that the daemon mmap()s.
  */
 #pragma once
 
 #include <linux/types.h>
 
-#define BPF_SAMPLE_MAX_FRAMES 127 /* of a stack: kernel.perf_event_max_stack as it is shipped */
+#define BPF_SAMPLE_MAX_FRAMES 127 /* of a stack: the default of kernel.perf_event_max_stack */
 #define BPF_SAMPLE_MAX_ROWS   64
 
-#define BPF_SAMPLE_HAS_ROWS   (1u << 0) /* branch rows were read; there may be none of them */
+#define BPF_SAMPLE_HAS_ROWS   (1u << 0) /* branch records were read; there may be 0 of them */
 #define BPF_SAMPLE_HAS_HW_IDX (1u << 1)
-#define BPF_SAMPLE_CALL_STACK (1u << 2) /* the event has the rows of the call-stack mode */
-#define BPF_SAMPLE_GAPS       (1u << 3) /* ... of some kinds of branches only */
+#define BPF_SAMPLE_CALL_STACK (1u << 2) /* the branch records are of the call-stack mode */
+#define BPF_SAMPLE_GAPS       (1u << 3) /* ... or of some kinds of branches only */
 
-/* In a row's flags, where the kernel has no use for it: rows were left out next to it, of older
- * ones. */
+/* A bit of a branch record's flags that the kernel does not use: the next older ones were left out.
+ */
 #define BPF_ROW_AFTER_GAP (1ull << 63)
 
-/* The events that a CPU may be sampled by, each with a program of its own. */
+/* The events that sample a CPU. Each has a program of its own. */
 enum bpf_event {
-	BPF_EVENT_ANY,   /* whose rows, if it has any, are branches */
-	BPF_EVENT_CALLS, /* whose rows are call stacks */
+	BPF_EVENT_ANY,   /* its records, if it has any, are branches */
+	BPF_EVENT_CALLS, /* its records are call stacks */
 	BPF_N_EVENTS,
 };
 
-#define BPF_MAX_WANTED  16   /* users, and processes, that samples may be restricted to */
-#define BPF_MAX_REFUSED 4096 /* control groups of other units */
+#define BPF_MAX_WANTED  16   /* users, and processes, in a task filter */
+#define BPF_MAX_REFUSED 4096 /* control groups of units that are not wanted */
 
 /*
- * A sample: the raw data of a PERF_RECORD_SAMPLE, whose own fields are its time and CPU. The kernel
- * puts the number of bytes that follow before raw data, in four of them: that is where this struct
- * begins, so that all else is aligned to 8 bytes. Words follow it, only as many as there are:
- * n_callchain of the call chain, leaf first, with PERF_CONTEXT_* before each of its parts; then the
- * branch rows, newest first, three words each. Rows that say nothing may be left out, but they are
- * counted.
+ * A sample: the raw data of a PERF_RECORD_SAMPLE, which has the time and the CPU. The kernel writes
+ * the size of the raw data, four bytes, before them. This struct begins with that size, so that all
+ * other fields are aligned to 8 bytes. Words follow it: n_callchain words of the call chain, leaf
+ * first, with PERF_CONTEXT_* before each part; then n_rows branch records, newest first, three
+ * words each. Branch records that were left out are counted.
  */
 struct bpf_sample {
 	__u32 n_bytes;
-	__u32 pid, tid; /* of the first pid namespace */
+	__u32 pid, tid; /* in the initial pid namespace */
 	__u32 uid;
 	__u64 ip;
 	__u64 period;
-	__u64 cgroup; /* its id in the unified hierarchy; 0: not known */
-	__u64 hw_idx; /* of the newest row */
+	__u64 cgroup; /* id in the unified hierarchy; 0: not known */
+	__u64 hw_idx; /* physical index of the newest branch record */
 	__u16 n_callchain;
 	__u16 n_rows;
 	__u16 flags;
-	__u8 n_zero;       /* rows left out: the oldest, in which nothing was recorded */
-	__u8 n_wrong_path; /* ... of a path that was speculated wrongly */
+	__u8 n_zero;       /* left out: the oldest records, which are empty */
+	__u8 n_wrong_path; /* left out: records of wrongly speculated paths */
 };
 
-/* Of one CPU, which alone writes them, in a cache line of their own. All since its sampling began.
- */
+/* The counters of one CPU since its sampling began. Only that CPU writes them. */
 struct bpf_counters {
-	__u64 taken;     /* runs of the program, but for those in the idle task by a clock, and */
-	__u64 filtered;  /* ... those in tasks that are not wanted */
-	__u64 written;   /* samples that are in the ring */
-	__u64 ring_full; /* ... that found no room in it */
-	__u64 no_ring; /* ... that could not be written for another reason: the CPU comes or goes */
-	__s64 skipped; /* periods of the clock that passed without a run while the CPU was busy */
-	__u64 due_ns;  /* up to when periods are counted; 0: from the next run on */
-	__u64 ran_ns;  /* when the clock ticked last, be it in the idle task; 0: not yet */
-	__u64 snapshots;            /* of the samples, those whose branch rows were read */
-	__u64 snapshots_empty;      /* ... that had none */
-	__u64 snapshots_full;       /* ... that had as many as the hardware keeps */
-	__u64 rows;                 /* in all snapshots, but for empty ones */
-	__u64 rows_kernel;          /* rows of the kernel, left out of the samples */
-	__u64 no_branch_stack;      /* samples for which the kernel had no branch stack at all */
-	__u64 weight[BPF_N_EVENTS]; /* the periods of all runs of each event, added up */
+	__u64 taken;     /* runs, without filtered ones and those of a clock in the idle task */
+	__u64 filtered;  /* runs that the task filter rejected */
+	__u64 written;   /* samples written into the ring */
+	__u64 ring_full; /* samples lost because the ring was full */
+	__u64 no_ring;   /* samples lost for another reason: the CPU was coming or going */
+	__s64 skipped;   /* periods of the clock without a run while the CPU was busy */
+	__u64 due_ns;    /* until when periods are counted; 0: from the next run on */
+	__u64 ran_ns;    /* the last tick of the clock, also in the idle task; 0: none yet */
+	__u64 snapshots; /* samples whose branch records were read */
+	__u64 snapshots_empty;      /* ... and that had none */
+	__u64 snapshots_full;       /* ... and that had as many as the hardware keeps */
+	__u64 rows;                 /* branch records in all snapshots, without empty ones */
+	__u64 rows_kernel;          /* branch records of the kernel, left out of the samples */
+	__u64 no_branch_stack;      /* samples for which the kernel had no branch stack */
+	__u64 weight[BPF_N_EVENTS]; /* the sum of the periods of all runs, per event */
 } __attribute__((aligned(64)));
