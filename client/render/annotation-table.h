@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A piece of code for people: its instructions, in colours by how often they ran. */
+/* A piece of code for people: its instructions, coloured by how often they ran. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,6 +7,6 @@
 #include "client/term/output.h"
 #include "client/view/annotation.h"
 
-/* @with_source: between the instructions the source lines they are of. 0 or -ENOMEM. */
+/* @with_source: with source lines between the instructions. 0 or -ENOMEM. */
 int annotate_write_table(const struct annotation *annotation, struct output *output,
 			 bool with_source);

@@ -9,7 +9,7 @@
 #include "client/render/stream-json.h"
 #include "common/util/cleanup.h"
 
-/* Percentages are good for no more digits than that. */
+/* Enough digits for percentages. */
 #define PRECISION JSON_REAL_PRECISION(9)
 
 static json_t *json_percent(double share)
@@ -22,7 +22,7 @@ static json_t *json_interval(struct interval interval)
 	return json_pack("[o, o]", json_percent(interval.low), json_percent(interval.high));
 }
 
-/* A number that is 0 where nothing is known. */
+/* Null for 0, which means unknown. */
 static json_t *json_known(double number)
 {
 	return number > 0 ? json_real(number) : json_null();

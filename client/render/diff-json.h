@@ -8,5 +8,5 @@
 
 #include "client/diff/diff.h"
 
-/* @n views of the same two. 0 or -ENOMEM; trouble with @f stays in it. */
+/* @n views of the same comparison. 0 or -ENOMEM; ferror(f) shows write errors. */
 int diff_write_json(const struct diff *const *diffs, size_t n, FILE *f);

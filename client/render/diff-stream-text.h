@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams of a diff for people, in four sections: matched ones side by side, then those of the old
- * that lead through changed code, those of the old alone, those of the new alone.
+ * Streams of a diff for people, in four sections: matching ones side by side; then the old ones
+ * through changed code, the other old ones, and the new ones.
  */
 #pragma once
 

@@ -7,5 +7,5 @@
 #include "client/diff/diff.h"
 #include "client/term/output.h"
 
-/* 0 or -ENOMEM; trouble with the output stays in its file. */
+/* 0 or -ENOMEM; output_close() reports write errors. */
 int diff_write_table(const struct diff *diff, struct output *output);

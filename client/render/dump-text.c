@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One row, one line, numbers first and in columns of fixed width, so that sort and grep can work on
- * it; written as it goes, for the tables may be long.
+ * One line per row, numbers first and in columns of fixed width, so that sort and grep can work on
+ * it. Rows are written one by one, because the tables may be long.
  */
 #include "client/render/dump-text.h"
 
@@ -79,7 +79,7 @@ static void write_processes(FILE *f, const struct profile *profile)
 	}
 }
 
-/* Why objects have no symbols: by path, for that is what the symbolizer goes by. */
+/* The reason why an object has no symbols, by path, as the symbolizer reports it. */
 struct reason {
 	const char *path;
 	const char *why;
@@ -217,9 +217,9 @@ static int write_streams(FILE *f, const struct places *places)
 	const struct profile *profile = places->profile;
 	int r = 0;
 
-	fprintf(f, "\nstreams: %zu rows\n", profile->n_streams);
-	fprintf(f, "  %8s %8s %12s %8s %12s %8s  %s\n", "row", "newer", "hits", "pruned", "cycles",
-		"pid", "from -> to");
+	fprintf(f, "\nstreams: %zu branches\n", profile->n_streams);
+	fprintf(f, "  %8s %8s %12s %8s %12s %8s  %s\n", "branch", "newer", "hits", "pruned",
+		"cycles", "pid", "from -> to");
 	for (size_t i = 0; r >= 0 && i < profile->n_streams; i++) {
 		const struct profile_stream *stream = &profile->streams[i];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `branchctl dump` for people: every table of a profile, every row of it.
+ * `branchctl dump` for people: all rows of all tables of a profile.
  */
 #pragma once
 
@@ -8,5 +8,5 @@
 
 #include "client/source/profile-source.h"
 
-/* 0 or -ENOMEM; what could not be written shows in ferror(f). */
+/* 0 or -ENOMEM; ferror(f) shows write errors. */
 int dump_write_text(const struct profile_source *source, FILE *f);

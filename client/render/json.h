@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The JSON that all commands share: addresses, places, and the origin of a profile. A NULL that one
- * of these returns means that memory ran out; jansson's own functions pass it on.
+ * The JSON that all commands share: addresses, places, and the origin of a profile. The functions
+ * return NULL when out of memory; jansson's own functions pass it on.
  */
 #pragma once
 
@@ -20,11 +20,11 @@ json_t *json_place(const struct place *place);
 
 /* A window of the daemon's. */
 json_t *json_window(const struct window_info *window);
-/* What a source is of: an array of windows, of a recording one object that tells its path. */
+/* The origin of a source: an array of windows, or of one object with the recording's path. */
 json_t *json_windows(const struct profile_source *source);
-/* Digits that keep the microseconds of a time. */
+/* Enough digits for the microseconds of a time. */
 #define JSON_TIME_PRECISION JSON_REAL_PRECISION(16)
-/* Writes @value, as json_dumpf() with @flags does, and drops it. 0, or -ENOMEM where it is NULL. */
+/* Writes @value by json_dumpf() with @flags, and takes it. 0, or -ENOMEM if it is NULL. */
 int json_write(FILE *f, json_t *value, size_t flags);
-/* All counters of @counters by their names, and "lost", their sum. */
+/* All counters of @counters by name, and "lost": the sum of the losses. */
 json_t *json_totals(const struct profile_counters *counters);

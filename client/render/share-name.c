@@ -76,7 +76,7 @@ static int set_unit(struct table *table, size_t column, const struct profile *pr
 	return table_set(table, column, key->unit ?: "-");
 }
 
-/* The name fields of a row that has an object: what the view names, then the object. */
+/* Adds the object to the names in @row. */
 static json_t *with_object(json_t *row, const struct places *places, const struct share_key *key)
 {
 	const struct profile_object *object = object_of(places->profile, key);
@@ -87,7 +87,7 @@ static json_t *with_object(json_t *row, const struct places *places, const struc
 	return row;
 }
 
-/* Where the function starts; with inlined calls a row is of all functions of one name. */
+/* The function's start; with inlined calls a row stands for all functions of one name. */
 static json_t *json_start(const struct places *places, const struct share_key *key)
 {
 	struct location start = { key->object, key->start };

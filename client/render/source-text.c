@@ -19,7 +19,7 @@
 
 struct text_file {
 	UT_hash_handle hh;
-	char *bytes; /* with a zero for each end of a line; NULL where it cannot be read */
+	char *bytes; /* with a zero for each newline; NULL if the file is unreadable */
 	char **lines;
 	size_t n_lines, cap_lines;
 	char path[];
@@ -56,7 +56,7 @@ struct source_text *source_text_free(struct source_text *text)
 	return NULL;
 }
 
-/* Regular files alone, for a pipe might be waited for. NULL where there is nothing to read. */
+/* Only regular files: reading a pipe might block. NULL if it is unreadable. */
 static char *read_bytes(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

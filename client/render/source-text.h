@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lines of source files, as they are on this disk: read as the user, and only shown.
+ * Lines of source files on this disk, read with the user's permissions, for display only.
  */
 #pragma once
 
@@ -14,6 +14,5 @@ int source_text_new(struct source_text **ret);
 struct source_text *source_text_free(struct source_text *text);
 DEFINE_CLEANUP(struct source_text *, source_text_free);
 
-/* Line @line, from 1 on, of the file at @path, without its end; NULL where there is none. Borrowed.
- */
+/* Line @line, from 1 on, of the file at @path, without newline; or NULL. Borrowed. */
 const char *source_text_line(struct source_text *text, const char *path, uint32_t line);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A row of a tree that is alone below its parent stands right under it, so that lines go to the
- * right only where paths part; and on a terminal only the inner part of that is drawn where it
- * would take too much of the line.
+ * A tree's row without siblings is not indented, so that lines are indented only where paths part.
+ * On a terminal only the innermost marks are drawn if all would take too much of the line.
  */
 #include "client/render/stack-text.h"
 
@@ -21,8 +20,8 @@
 
 #define INDENT "    "
 
-/* "symbol+0x12 (object)" and a newline, behind @n_before columns; without offset what stands for a
- * whole function. */
+/* "symbol+0x12 (object)" and a newline, behind @n_before columns; a whole function without offset.
+ */
 static int write_name(struct output *output, const struct place *place, bool is_function,
 		      size_t n_before)
 {
@@ -53,7 +52,7 @@ static int n_digits(uint64_t address)
 	return n;
 }
 
-/* Of the longest of its addresses. */
+/* The digits of the stack's longest address. */
 static int count_digits(const struct places *places, const struct view_stacks *stacks,
 			const struct view_stack *stack)
 {
@@ -77,7 +76,7 @@ static void write_share(struct output *output, const struct view_stacks *stacks,
 			const struct view_stack *stack, uint64_t samples)
 {
 	double stitched = (double)stack->stitched / (double)stack->samples;
-	size_t n = view_stack_depth(stacks, stack); /* of a light one fewer than there were */
+	size_t n = view_stack_depth(stacks, stack); /* a pruned stack had more frames */
 
 	fprintf(output->f, "\n%s%.2f%%  %" PRIu64 " samples", COLOR_BOLD(output->colors),
 		percent_of(stack->samples, samples), stack->samples);
@@ -104,14 +103,13 @@ size_t stack_text_lines(const struct view_stacks *stacks, const struct view_stac
 	return 2 + view_stack_depth(stacks, stack);
 }
 
-/* How a row that is not alone is joined to its parent, and the parent's next to its own parent,
- * past it. */
+/* The marks between a row and its parent; @past leads past it to a sibling of an ancestor. */
 struct marks {
-	const char *inner, *last, *past, *blank, *cut;
+	const char *inner, *last, *past, *blank, *truncated;
 };
 
-#define MARK_COLUMNS 3
-#define CUT_COLUMNS  4
+#define MARK_COLUMNS      3
+#define TRUNCATED_COLUMNS 4
 
 static const struct marks *choose_marks(void)
 {
@@ -128,10 +126,10 @@ struct tree_text {
 	struct output *output;
 	bool has_self;
 	int n_samples;  /* columns of a number of samples */
-	size_t n_marks; /* that there is room for in a line */
+	size_t n_marks; /* at most in a line */
 };
 
-/* The marks before row @i; how many columns they take. Or -ENOMEM. */
+/* The marks before row @i. Returns their columns, or -ENOMEM. */
 static int write_marks(const struct tree_text *text, size_t i)
 {
 	const struct view_tree_row *rows = text->tree->rows;
@@ -147,10 +145,10 @@ static int write_marks(const struct tree_text *text, size_t i)
 			marks[n++] = rows[at].is_last ? text->marks->blank : text->marks->past;
 	n_shown = MIN(n, text->n_marks);
 	if (n_shown < n)
-		fputs(text->marks->cut, text->output->f);
+		fputs(text->marks->truncated, text->output->f);
 	for (size_t mark = n_shown; mark-- > 0;)
 		fputs(marks[mark], text->output->f);
-	return (int)(n_shown * MARK_COLUMNS) + (n_shown < n ? CUT_COLUMNS : 0);
+	return (int)(n_shown * MARK_COLUMNS) + (n_shown < n ? TRUNCATED_COLUMNS : 0);
 }
 
 static int write_numbers(const struct tree_text *text, const struct view_tree_row *row,
@@ -183,24 +181,23 @@ static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
 	return write_name(text->output, &place, true, (size_t)(n_before + n_marks));
 }
 
-int stack_text_write_tree(const struct places *places, struct output *output,
-			  const struct view_tree *tree, enum view_tree_first order, size_t first,
-			  size_t n, uint64_t samples)
+int stack_text_write_tree(const struct stack_text_tree *what, struct output *output)
 {
 	struct tree_text text = {
-		.places = places,
-		.tree = tree,
+		.places = what->places,
+		.tree = what->tree,
 		.marks = choose_marks(),
 		.output = output,
-		.has_self = order == VIEW_TREE_CALLER,
-		.n_samples = MAX(snprintf(NULL, 0, "%" PRIu64, samples), (int)strlen("SAMPLES")),
+		.has_self = what->order == VIEW_TREE_CALLER,
+		.n_samples =
+			MAX(snprintf(NULL, 0, "%" PRIu64, what->samples), (int)strlen("SAMPLES")),
 		.n_marks = output->width > 0 ? output->width / 3 / MARK_COLUMNS : SIZE_MAX,
 	};
 	int r = 0;
 
 	fprintf(output->f, "  TOTAL%s %*s FUNCTION\n", text.has_self ? "    SELF" : "",
 		text.n_samples, "SAMPLES");
-	for (size_t i = first; r >= 0 && i < first + n; i++)
-		r = write_row(&text, i, samples);
+	for (size_t i = what->first; r >= 0 && i < what->first + what->n; i++)
+		r = write_row(&text, i, what->samples);
 	return r;
 }

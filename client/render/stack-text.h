@@ -8,17 +8,23 @@
 #include "client/view/tree.h"
 
 /*
- * A blank line, then "12.00%  34 samples, 5.0 of 45 frames stitched", of @samples in all, then the
- * frames, each "    1234 symbol+0x12 (object)": the object always in full. 0 or -ENOMEM.
+ * A blank line, then "12.00%  34 samples, 5.0 of 45 frames stitched", then the frames, each " 1234
+ * symbol+0x12 (object)" with the object in full. @samples are all samples. 0 or -ENOMEM.
  */
 int stack_text_write(const struct places *places, struct output *output,
 		     const struct view_stacks *stacks, const struct view_stack *stack,
 		     uint64_t samples);
 
-/* Lines that it takes. */
+/* The number of its lines. */
 size_t stack_text_lines(const struct view_stacks *stacks, const struct view_stack *stack);
 
-/* A line of headings, and @n rows from number @first on, of @samples in all. 0 or -ENOMEM. */
-int stack_text_write_tree(const struct places *places, struct output *output,
-			  const struct view_tree *tree, enum view_tree_first order, size_t first,
-			  size_t n, uint64_t samples);
+struct stack_text_tree {
+	const struct places *places;
+	const struct view_tree *tree;
+	enum view_tree_first order;
+	size_t first, n;  /* the rows to write */
+	uint64_t samples; /* all of them */
+};
+
+/* A line of headings, and the rows. 0 or -ENOMEM. */
+int stack_text_write_tree(const struct stack_text_tree *what, struct output *output);

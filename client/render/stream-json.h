@@ -8,8 +8,7 @@
 #include "client/view/stream.h"
 
 /*
- * {"frames", "loops"}: the places of the path that ends in @node, newest first, of each branch
- * where it went and then where it came from; and where equal turns of a loop are among the
- * branches. NULL when memory ran out.
+ * {"frames", "loops"}: the places of the path that ends in @node, newest first, for each branch its
+ * target and then its source; and the loops among the branches. NULL when out of memory.
  */
 json_t *stream_json(const struct places *places, const struct view_streams *streams, uint32_t node);

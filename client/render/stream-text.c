@@ -11,7 +11,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
-/* A place as two words, "main" and " demo.c:12"; where there is no line "main+0x12" and "". */
+/* A place as two words: "main" and " demo.c:12"; without line "main+0x12" and "". */
 struct words {
 	char *name, *line;
 };
@@ -45,7 +45,7 @@ static size_t words_length(const struct words *words)
 	return strlen(words->name) + strlen(words->line);
 }
 
-/* Of the second place leaves out what is as in the first. */
+/* Leaves out what the second place has in common with the first. */
 static void shorten(const struct place *from, const struct place *to, struct words *words)
 {
 	size_t n;
@@ -58,7 +58,7 @@ static void shorten(const struct place *from, const struct place *to, struct wor
 		memmove(words->line, words->line + 1, strlen(words->line));
 }
 
-/* Of a long line the end is kept, and what is left is for the name. */
+/* Keeps the end of a long line; the name takes the remaining room. */
 static char *fit(const struct words *words, size_t room)
 {
 	_cleanup_free_ char *line = elide_path(words->line, room / 3 * 2);
@@ -69,7 +69,7 @@ static char *fit(const struct words *words, size_t room)
 	return name && asprintf(&text, "%s%s", name, line) >= 0 ? text : NULL;
 }
 
-/* Both within @width: the one that is short leaves its room to the other. */
+/* Both within @width: the shorter one leaves its room to the other. */
 static char *join(const struct words *first, const struct words *second, size_t width)
 {
 	const char *arrow = " -> ";

@@ -8,16 +8,16 @@
 #include "client/view/stream.h"
 
 /*
- * "main demo.c:12 -> read_line demo.c:40", without the second name where it is the same; without
- * lines "main+0x12 -> read_line+0x0". Names are shortened where it is longer than @width, SIZE_MAX:
- * as long as it is. A heap string, or NULL.
+ * "main demo.c:12 -> read_line demo.c:40"; without lines "main+0x12 -> read_line+0x0". The second
+ * name is left out if it equals the first. Names are shortened to fit @width; SIZE_MAX: unlimited.
+ * A heap string, or NULL.
  */
 char *stream_text_step(const struct places *places, const struct view_stream_step *step,
 		       size_t width);
 
 /*
- * What stands before and behind that of step @i of @n, for a loop: "| ", and " (5 times)" at its
- * last one, or "". The latter needs room for STREAM_TEXT_TURNS bytes.
+ * The mark of a loop before the text of step @i: "| " or "". @ret_turns, of STREAM_TEXT_TURNS
+ * bytes, goes behind it: " (5 times)" at the last step of a loop, else "".
  */
 #define STREAM_TEXT_TURNS 24
 const char *stream_text_loop(const struct view_stream_step *steps, size_t i, char *ret_turns);

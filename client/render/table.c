@@ -13,12 +13,12 @@
 
 #define TABLE_MAX_COLUMNS 16
 #define MIN_WIDTH         8
-#define FAIR_WIDTH        12 /* of a name that tells something */
+#define FAIR_WIDTH        12 /* of a readable name */
 
 struct column {
 	unsigned int flags;
 	size_t width; /* of its widest cell */
-	size_t least; /* what it may be shortened to */
+	size_t least; /* it may be shortened to that */
 };
 
 struct table {
@@ -26,7 +26,7 @@ struct table {
 	struct column columns[TABLE_MAX_COLUMNS];
 	size_t n_columns;
 	size_t width;               /* of the terminal, or 0 */
-	struct libscols_line *line; /* the last one */
+	struct libscols_line *line; /* the last row */
 };
 
 int table_new(struct table **ret, FILE *f, size_t width, bool colors)
@@ -142,8 +142,8 @@ static bool may_shrink(const struct column *column)
 }
 
 /*
- * Takes from the widest of the columns that may shrink until all fit: so those that are narrow
- * anyhow stay as they are, and wide ones become equally wide.
+ * Shrinks the widest column that may shrink until all fit. So narrow columns keep their width, and
+ * wide ones become equally wide.
  */
 static void share_out_width(struct table *table)
 {

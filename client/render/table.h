@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table for people: columns as wide as they must be, and on a terminal no wider than that.
+ * A table for people: columns as wide as their cells, but within the width of the terminal.
  */
 #pragma once
 
@@ -13,13 +13,12 @@
 struct table;
 
 enum table_flags {
-	TABLE_RIGHT = 1 << 0, /* numbers */
-	TABLE_ELIDE_NAME =
-		1 << 1, /* shorten by elide_name() where the terminal is too narrow ... */
+	TABLE_RIGHT = 1 << 0,      /* align right, for numbers */
+	TABLE_ELIDE_NAME = 1 << 1, /* on a narrow terminal shorten by elide_name() ... */
 	TABLE_ELIDE_PATH = 1 << 2, /* ... or by elide_path() */
 };
 
-/* @width of the terminal, or 0: as wide as it takes. -ENOMEM. */
+/* @width is that of the terminal; 0: unlimited. -ENOMEM. */
 int table_new(struct table **ret, FILE *f, size_t width, bool colors);
 struct table *table_free(struct table *table);
 DEFINE_CLEANUP(struct table *, table_free);
@@ -31,13 +30,13 @@ int table_add_column(struct table *table, const char *name, unsigned int flags);
 int table_add_row(struct table *table);
 int table_set(struct table *table, size_t column, const char *text);
 int table_printf(struct table *table, size_t column, const char *format, ...) _printf_(3, 4);
-/* @color as libsmartcols names them: "red", "green"... */
+/* @color: a name of libsmartcols, such as "red" or "green". */
 int table_set_color(struct table *table, size_t column, const char *color);
 
-/* The last row is of less interest. */
+/* Dims the last row. */
 int table_dim_row(struct table *table);
 
-/* Whether all of it fits the terminal, with names that are not next to nothing. */
+/* True if the table fits the terminal with names of a readable width. */
 bool table_fits(struct table *table);
 
 int table_print(struct table *table);

@@ -7,7 +7,7 @@
 #include "client/stats/interval.h"
 #include "common/util/percent.h"
 
-/* Percentages are good for no more digits than that. */
+/* Enough digits for percentages. */
 #define PRECISION JSON_REAL_PRECISION(9)
 
 static json_t *json_location(const struct top *top, struct location at)

@@ -7,7 +7,7 @@
 #include "client/view/top.h"
 
 /*
- * One object and a newline, written row by row: no copy of it is built in memory. 0 or -ENOMEM;
- * what could not be written shows in ferror(f).
+ * One object and a newline, written row by row without a copy in memory. 0 or -ENOMEM; ferror(f)
+ * shows write errors.
  */
 int top_write_json(const struct top *top, FILE *f);

@@ -252,11 +252,18 @@ static int write_rows(const struct top *top, struct output *output, fill_row fil
 static int write_stacks(const struct top *top, struct output *output)
 {
 	uint64_t samples = top->source->all->counters.samples;
+	const struct stack_text_tree tree = {
+		.places = &top->places,
+		.tree = top->tree,
+		.order = top->tree_first,
+		.first = top->first,
+		.n = top->n_shown,
+		.samples = samples,
+	};
 	int r = 0;
 
 	if (top->tree)
-		return stack_text_write_tree(&top->places, output, top->tree, top->tree_first,
-					     top->first, top->n_shown, samples);
+		return stack_text_write_tree(&tree, output);
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
 		r = stack_text_write(&top->places, output, top->stacks,
 				     &top->stacks->rows[top->first + i], samples);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blocks of two builds of a program whose code is not at hand: of a function that was changed none
- * is the same. */
+/* Blocks of two builds of a program, without its code: no block of a changed function matches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +55,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Where the functions of that side begin: all have moved. */
+/* The start of a function: all functions have other addresses on the new side. */
 static uint64_t base_of(enum side side, uint64_t function)
 {
 	return (side == SIDE_NEW ? 0x5000 : 0x1000) + 0x100 * function;
@@ -251,7 +250,7 @@ static void test_small_ones_are_left_out(void **state)
 }
 
 /* A difference that parts of one side have among themselves, too. */
-static void test_parts_tell_the_noise(void **state)
+static void test_parts_measure_the_noise(void **state)
 {
 	struct both *both = *state;
 
@@ -296,7 +295,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_without_cycles_by_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_small_ones_are_left_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_parts_tell_the_noise, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parts_measure_the_noise, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rows of a diff: what is matched with what, how it is judged, in what order it comes. */
+/* The rows of a diff: how they match, how they are tested, and their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ static void test_functions_match_by_name(void **state)
 	assert_false(find(both, "gone")->ends[SIDE_NEW].there);
 }
 
-static void test_what_moved_most_comes_first_and_noise_last(void **state)
+static void test_the_largest_change_comes_first_and_noise_last(void **state)
 {
 	struct both *both = *state;
 	const char *const order[] = { "up", "down", "noise", "still" };
@@ -144,7 +144,7 @@ static void test_what_moved_most_comes_first_and_noise_last(void **state)
 		assert_string_equal(name_of(&both->diff->shares->rows[i]), order[i]);
 }
 
-static void test_a_function_may_move_by_what_it_calls(void **state)
+static void test_totals_may_be_significant_alone(void **state)
 {
 	struct both *both = *state;
 	uint32_t caller, other;
@@ -166,7 +166,7 @@ static void test_a_function_may_move_by_what_it_calls(void **state)
 	assert_false(find(both, "work")->total_significant);
 }
 
-static void test_the_same_profile_has_not_moved(void **state)
+static void test_the_same_profile_has_no_significant_change(void **state)
 {
 	static const enum view_by views[] = { VIEW_FUNCTION, VIEW_OBJECT, VIEW_PROCESS, VIEW_UNIT };
 	struct both *both = *state;
@@ -255,7 +255,7 @@ static void test_what_a_call_costs(void **state)
 }
 
 /* In parts of time that differ so much among themselves, a difference is none. */
-static void test_parts_of_a_range_tell_the_noise(void **state)
+static void test_parts_of_a_range_measure_the_noise(void **state)
 {
 	struct both *both = *state;
 	const size_t n_parts = 6;
@@ -373,15 +373,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_functions_match_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_moved_most_comes_first_and_noise_last,
+		cmocka_unit_test_setup_teardown(test_the_largest_change_comes_first_and_noise_last,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_function_may_move_by_what_it_calls, setup,
+		cmocka_unit_test_setup_teardown(test_totals_may_be_significant_alone, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_the_same_profile_has_not_moved, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_the_same_profile_has_no_significant_change,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rows_and_the_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_a_call_costs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_parts_of_a_range_tell_the_noise, setup,
+		cmocka_unit_test_setup_teardown(test_parts_of_a_range_measure_the_noise, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),

@@ -102,7 +102,7 @@ static void test_lines_that_moved_and_lines_that_changed(void **state)
 		assert_int_equal(backward(trees, "a.c", i + 1), from[i]);
 }
 
-/* Against lines that are told apart by what is in them, in files made at random. */
+/* Lines of unique contents, in random files. */
 static void test_any_two_files(void **state)
 {
 	struct trees *trees = *state;

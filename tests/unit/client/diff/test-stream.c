@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Streams of two builds of a program whose code is not at hand, in their four sections. */
+/* Streams of two builds of a program, without its code, in their four sections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,9 +50,9 @@ static struct profile *new_profile(enum side side)
 	return profile;
 }
 
-/* A branch in a function, @n bytes forward; before it @parent came, which is newer. */
+/* A branch of 8 bytes forward at @offset in a function; @parent is the next newer one. */
 static uint32_t add_to(struct profile *profile, enum side side, uint32_t parent, int function,
-		       uint64_t offset, uint64_t hits, uint64_t pruned)
+		       uint64_t offset, uint64_t hits)
 {
 	profile->counters.streams += hits;
 	profile->counters.samples += hits;
@@ -62,14 +62,13 @@ static uint32_t add_to(struct profile *profile, enum side side, uint32_t parent,
 				 .from = { 0, base_of(side, function) + offset },
 				 .to = { 0, base_of(side, function) + offset + 8 },
 				 .hits = hits,
-				 .pruned = pruned,
 			 }));
 }
 
 static uint32_t add(struct both *both, enum side side, uint32_t parent, int function,
 		    uint64_t offset, uint64_t hits)
 {
-	return add_to(both->sources[side].profile, side, parent, function, offset, hits, 0);
+	return add_to(both->sources[side].profile, side, parent, function, offset, hits);
 }
 
 static int setup(void **state)
@@ -196,7 +195,7 @@ static void test_older_branches_are_not_the_same_behind_another(void **state)
 	assert_int_equal(count(both->streams, DIFF_STREAM_NEW), 1);
 }
 
-static void test_what_moved(void **state)
+static void test_significant_streams(void **state)
 {
 	struct both *both = *state;
 	const struct diff_stream *most;
@@ -214,7 +213,7 @@ static void test_what_moved(void **state)
 	assert_ptr_equal(most, &both->streams->rows[0]); /* the hottest, too */
 }
 
-/* Rows below the limit are left out, unless they moved; how many there were is told. */
+/* Rows below the limit are left out, unless they are significant, but counted. */
 static void test_the_limit(void **state)
 {
 	struct both *both = *state;
@@ -232,18 +231,19 @@ static void test_the_limit(void **state)
 	assert_true(both->streams->rows[1].significant);
 }
 
-/* Hits that are pruned into a path may be of any longer one: that there are more of them is no
- * news. */
-static void test_what_came_by_rare_paths_has_not_moved(void **state)
+/* Pruned hits may come from any longer path, so their change is not significant. */
+static void test_pruned_hits_are_not_significant(void **state)
 {
 	struct both *both = *state;
 
 	for (int side = 0; side < N_SIDES; side++) {
 		struct profile *profile = both->sources[side].profile;
+		uint32_t stream;
 
 		add(both, (enum side)side, PROFILE_NONE, SAME, 0x10, 10000);
-		add_to(profile, (enum side)side, PROFILE_NONE, SAME, 0x20,
-		       side == SIDE_NEW ? 3000 : 1000, side == SIDE_NEW ? 2000 : 0);
+		stream = add(both, (enum side)side, PROFILE_NONE, SAME, 0x20,
+			     side == SIDE_NEW ? 3000 : 1000);
+		profile->streams[stream].pruned = side == SIDE_NEW ? 2000 : 0;
 	}
 	compare(both, 0);
 	assert_row(both, 1, DIFF_STREAM_MATCHED, 1000, 3000);
@@ -263,8 +263,8 @@ static void add_parts(struct both *both, enum side side, const uint64_t *hits, b
 		struct profile *part = new_profile(side);
 
 		add_to(part, side, PROFILE_NONE, SAME, 0x10,
-		       hits[0] / N_PARTS * (by_turns ? 2 * (i % 2) : 1), 0);
-		add_to(part, side, PROFILE_NONE, SAME, 0x20, hits[1] / N_PARTS, 0);
+		       hits[0] / N_PARTS * (by_turns ? 2 * (i % 2) : 1));
+		add_to(part, side, PROFILE_NONE, SAME, 0x20, hits[1] / N_PARTS);
 		source->parts[i].shown = fixture_finalized(part);
 		source->parts[i].samples = part->counters.samples;
 	}
@@ -310,9 +310,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_named_function, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_older_branches_are_not_the_same_behind_another,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_moved, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_significant_streams, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_came_by_rare_paths_has_not_moved, setup,
+		cmocka_unit_test_setup_teardown(test_pruned_hits_are_not_significant, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_parts_that_are_alike_tell_a_difference, setup,
 						teardown),

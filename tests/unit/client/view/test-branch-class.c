@@ -62,10 +62,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static enum branch_kind find(struct fixture *f, enum branch_kind told, struct location from,
+static enum branch_kind find(struct fixture *f, enum branch_kind reported, struct location from,
 			     struct location to)
 {
-	struct profile_branch branch = { .kind = told, .from = from, .to = to };
+	struct profile_branch branch = { .kind = reported, .from = from, .to = to };
 	enum branch_kind kind;
 
 	assert_int_equal(branch_class_find(f->class, &branch, &kind), 0);
@@ -84,7 +84,7 @@ static void test_by_the_instruction(void **state)
 #endif
 }
 
-static void test_what_the_processor_told_stays(void **state)
+static void test_a_reported_kind_stays(void **state)
 {
 	struct fixture *f = *state;
 	struct location jump = { f->program, JUMP };
@@ -116,8 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_by_the_instruction, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_the_processor_told_stays, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_reported_kind_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_interrupt_may_come_anywhere, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_without_code_it_is_not_known, set_up,

@@ -90,20 +90,25 @@ static struct profile *make_profile(void)
 	return p;
 }
 
-/* As text, in whatever width; 0: as wide as it takes. */
+/* As text; @width 0: unlimited. */
 static char *format(const struct profile *p, const struct view_tree *tree,
 		    enum view_tree_first first, size_t width)
 {
 	struct places places = { .profile = p };
+	const struct stack_text_tree what = {
+		.places = &places,
+		.tree = tree,
+		.order = first,
+		.n = tree->n_rows,
+		.samples = p->counters.samples,
+	};
 	struct output output = { .width = width };
 	char *text = NULL;
 	size_t n;
 
 	output.f = open_memstream(&text, &n);
 	assert_non_null(output.f);
-	assert_int_equal(stack_text_write_tree(&places, &output, tree, first, 0, tree->n_rows,
-					       p->counters.samples),
-			 0);
+	assert_int_equal(stack_text_write_tree(&what, &output), 0);
 	fclose(output.f);
 	return text;
 }

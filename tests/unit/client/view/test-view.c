@@ -12,7 +12,6 @@
 #include "client/view/share.h"
 #include "client/view/shares.h"
 #include "client/view/stack.h"
-#include "client/view/stream.h"
 #include "client/view/view.h"
 #include "common/profile/profile.h"
 
@@ -32,7 +31,7 @@
  */
 struct demo {
 	struct profile *profile;
-	uint32_t program, library; /* as they were added; void once sealed */
+	uint32_t program, library; /* indices; void once finalized */
 	uint32_t processes[2];
 };
 
@@ -198,7 +197,7 @@ static void test_functions_count_a_sample_once_in_recursion(void **state)
 	assert_share(&shares->rows[3], "main", 0, 15);
 }
 
-static void test_functions_of_one_name_are_told_apart(void **state)
+static void test_functions_of_one_name_are_distinct(void **state)
 {
 	_cleanup_(profile_freep) struct profile *p = NULL;
 	_cleanup_(shares_freep) struct shares *shares = NULL;
@@ -269,7 +268,7 @@ static void test_lines_without_debug_information_are_their_objects(void **state)
 	assert_share(&functions->rows[1], "work(std::vector<int> const&)", 2, 14);
 }
 
-static void test_stacks_of_processes_are_laid_over_each_other(void **state)
+static void test_stacks_of_processes_are_merged(void **state)
 {
 	const struct demo *demo = *state;
 	_cleanup_(view_stacks_freep) struct view_stacks *stacks = NULL;
@@ -409,7 +408,7 @@ static void assert_place(const struct profile *p, struct location at, const char
 	free(text);
 }
 
-static void test_places_are_called_by_what_is_known(void **state)
+static void test_names_of_places(void **state)
 {
 	const struct demo *demo = *state;
 	const struct profile *p = demo->profile;
@@ -420,7 +419,7 @@ static void test_places_are_called_by_what_is_known(void **state)
 	assert_place(p, (struct location){ PROFILE_NONE, 0x7f0012345678 }, "0x7f0012345678");
 }
 
-static void test_names_of_views_are_what_they_are_asked_by(void **state)
+static void test_names_of_views(void **state)
 {
 	enum view_by by;
 
@@ -433,90 +432,6 @@ static void test_names_of_views_are_what_they_are_asked_by(void **state)
 
 #define DEMO_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-static uint32_t add_stream(struct profile *p, uint32_t process, uint32_t parent, uint32_t object,
-			   uint64_t from, uint64_t hits, uint64_t cycles)
-{
-	return added(profile_add_stream(p, &(struct profile_stream){
-						   .parent = parent,
-						   .process = process,
-						   .from = { object, from },
-						   .to = { object, from + 0x100 },
-						   .hits = hits,
-						   .pruned = hits / 2,
-						   .cycles = cycles,
-					   }));
-}
-
-static void test_streams_add_up_processes(void **state)
-{
-	_cleanup_(profile_freep) struct profile *p = NULL;
-	_cleanup_(view_streams_freep) struct view_streams *streams = NULL;
-	struct view_stream_step path[VIEW_STREAM_MAX_ROWS];
-	uint32_t object;
-
-	assert_int_equal(profile_new(&p), 0);
-	object = add_object(p, "/usr/bin/demo", 1);
-	for (int32_t pid = 1; pid < 3; pid++) {
-		uint32_t process = add_process(p, pid, NULL, 6);
-		uint32_t newest = add_stream(p, process, PROFILE_NONE, object, 0x10, 2, 60);
-
-		add_stream(p, process, newest, object, 0x20, 4, 80);
-	}
-	assert_int_equal(profile_finalize(p), 0);
-
-	assert_int_equal(view_streams(&streams, p), 0);
-	assert_int_equal(streams->n_nodes, 2);
-	assert_int_equal(streams->n_rows, 2);
-	assert_int_equal(streams->rows[0].hits, 8);
-	assert_int_equal(streams->rows[0].pruned, 4);
-	assert_true(streams->rows[0].cycles == 10 + 20);
-	assert_int_equal(streams->rows[1].hits, 4);
-	assert_true(streams->rows[1].cycles == 10);
-	assert_int_equal(view_stream_path(streams, streams->rows[0].node, path), 2);
-	assert_int_equal(path[0].from.offset, 0x10); /* the newest first */
-	assert_int_equal(path[1].from.offset, 0x20);
-}
-
-/* A path of branches at such offsets, one each; what is left of them. */
-static void assert_folded(const char *branches, const char *expected)
-{
-	_cleanup_(profile_freep) struct profile *p = NULL;
-	_cleanup_(view_streams_freep) struct view_streams *streams = NULL;
-	struct view_stream_step path[VIEW_STREAM_MAX_ROWS];
-	uint32_t object, process, node = PROFILE_NONE;
-	char text[200] = "";
-	size_t n, at = 0;
-
-	assert_int_equal(profile_new(&p), 0);
-	object = add_object(p, "/usr/bin/demo", 1);
-	process = add_process(p, 1, NULL, 1);
-	for (const char *b = branches; *b; b++)
-		node = add_stream(p, process, node, object, (uint8_t)*b, b[1] == '\0', 0);
-	assert_int_equal(profile_finalize(p), 0);
-	assert_int_equal(view_streams(&streams, p), 0);
-	n = view_stream_path(streams, streams->rows[0].node, path);
-	for (size_t i = 0; i < n; i++) {
-		if (path[i].n_turns > 0)
-			at += (size_t)sprintf(text + at, "%u*%u:", path[i].n_turns, path[i].n_loop);
-		text[at++] = (char)path[i].from.offset;
-		text[at] = '\0';
-	}
-	assert_string_equal(text, expected);
-}
-
-static void test_turns_of_a_loop_are_told_once(void **state)
-{
-	assert_folded("abc", "abc");
-	assert_folded("aaaa", "4*1:a");
-	assert_folded("xababaty", "x2*2:abaty");
-	assert_folded("abcabcabcd", "3*3:abcd");
-	assert_folded("aabbbaabbb", "2*5:aabbb");
-	assert_folded("aabbaabbx", "2*4:aabbx");
-	assert_folded("abababab"
-		      "cdcdcdcd",
-		      "4*2:ab4*2:cd");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,17 +439,15 @@ int main(void)
 		DEMO_TEST(test_objects_add_up_what_lies_in_them),
 		DEMO_TEST(test_processes_and_units_have_all_their_samples),
 		DEMO_TEST(test_lines_without_debug_information_are_their_objects),
-		DEMO_TEST(test_stacks_of_processes_are_laid_over_each_other),
+		DEMO_TEST(test_stacks_of_processes_are_merged),
 		DEMO_TEST(test_branches_add_up_over_processes),
 		DEMO_TEST(test_blocks_are_sorted_by_cycles),
-		DEMO_TEST(test_places_are_called_by_what_is_known),
-		cmocka_unit_test(test_functions_of_one_name_are_told_apart),
+		DEMO_TEST(test_names_of_places),
+		cmocka_unit_test(test_functions_of_one_name_are_distinct),
 		cmocka_unit_test(test_a_stack_adds_up_its_leaf_function),
 		cmocka_unit_test(test_blocks_without_cycles_are_sorted_by_runs),
-		cmocka_unit_test(test_streams_add_up_processes),
-		cmocka_unit_test(test_turns_of_a_loop_are_told_once),
 		cmocka_unit_test(test_an_empty_profile_has_no_rows),
-		cmocka_unit_test(test_names_of_views_are_what_they_are_asked_by),
+		cmocka_unit_test(test_names_of_views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
