@@ -31,7 +31,7 @@
 	     */
 #define MAX_OPEN_FILES 256
 #define REMOVED        "the database was removed or replaced while it was open; another is in use now"
-#define SET_ASIDE      "the database was not usable (%s): it is now %s, and a new one was begun"
+#define SET_ASIDE      "the database could not be used (%s): it was renamed to %s, and a new one was begun"
 
 struct daemon {
 	sd_event *event;
@@ -47,7 +47,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
-	bool said_set_aside, said_removed;
+	bool said_moved, said_removed;
 	sd_event_source *on_reload;
 };
 
@@ -99,7 +99,7 @@ static void add_phases(struct status *status)
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
-	char text[sizeof(status->store.set_aside) + sizeof(status->store.why_set_aside) + 128];
+	char text[sizeof(status->store.moved_to) + sizeof(status->store.why_moved) + 128];
 
 	status->started_us = daemon->started_us;
 	sampling_get_status(daemon->sampling, status);
@@ -113,10 +113,10 @@ static void on_get_status(struct status *status, void *userdata)
 	add_phases(status);
 	if (status->store.removed)
 		status_add_problem(status, REMOVED);
-	if (!*status->store.set_aside)
+	if (!*status->store.moved_to)
 		return;
-	snprintf(text, sizeof(text), SET_ASIDE, status->store.why_set_aside,
-		 status->store.set_aside);
+	snprintf(text, sizeof(text), SET_ASIDE, status->store.why_moved,
+		 status->store.moved_to);
 	status_add_problem(status, text);
 }
 
@@ -145,9 +145,9 @@ static void check_database(struct daemon *daemon)
 	if (!status)
 		return;
 	store_get_status(archive_get_store(daemon->archive), status);
-	if (*status->set_aside && !daemon->said_set_aside) {
-		log_warning(LOG_ID_SET_ASIDE, SET_ASIDE, status->why_set_aside, status->set_aside);
-		daemon->said_set_aside = true;
+	if (*status->moved_to && !daemon->said_moved) {
+		log_warning(LOG_ID_SET_ASIDE, SET_ASIDE, status->why_moved, status->moved_to);
+		daemon->said_moved = true;
 	}
 	if (status->removed && !daemon->said_removed) {
 		log_warning(LOG_ID_SET_ASIDE, "%s", REMOVED);

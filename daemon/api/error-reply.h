@@ -5,10 +5,10 @@
 #include "daemon/archive/archive.h"
 #include "daemon/varlink/call.h"
 
-/* Tells which windows there are. */
+/* Says which windows there are. */
 void error_reply_no_such_window(struct call *call, struct archive *archive);
 void error_reply_not_sampling(struct call *call);
 void error_reply_no_such_code(struct call *call);
 
-/* What @r, a negative errno, says: TooLarge, or InternalError. */
+/* TooLarge or InternalError, by the negative errno @r. */
 void error_reply(struct call *call, int r);

@@ -149,8 +149,8 @@ int followers_add(struct followers *followers, struct call *call)
 	return r;
 }
 
-/* The last reply where the follower has seen all it wanted, or cannot be told of this one. */
-static void tell(struct follower *f, const struct window *window)
+/* Replies with the window, or ends the call: it has passed its bound, or the reply failed. */
+static void report(struct follower *f, const struct window *window)
 {
 	bool over = f->until_us >= 0 && window->start_us >= (uint64_t)f->until_us;
 	struct window_list list = { .rows = (struct window *)window, .n = over ? 0 : 1 };
@@ -170,7 +170,7 @@ void followers_on_closed(struct followers *followers, const struct window *windo
 
 	for (struct follower *f = followers->first; f; f = next) {
 		next = f->next;
-		tell(f, window);
+		report(f, window);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ListWindows: the windows there are, and for callers who follow each that closes from then on. */
+/* ListWindows: all windows, and to callers who follow also each that closes later. */
 #pragma once
 
 #include "common/util/macro.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The methods of io.branchd (daemon/io.branchd.varlink): what the server is given to serve. */
+/* The methods of io.branchd (io.branchd.varlink), for the server to serve. */
 #pragma once
 
 #include <systemd/sd-event.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What GetProfile and GetFunctions are asked for, judged. */
+/* The parameters of GetProfile and GetFunctions, validated. */
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The text of a long reply as it is written, up to a limit: then writing fails, and it is known
- * why. */
+/* The text of a long reply, written up to a limit: above it writing fails, and too_long says why.
+ */
 #pragma once
 
 #include <stdbool.h>

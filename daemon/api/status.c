@@ -89,7 +89,7 @@ static json_t *store_json(const struct status *s)
 			 I(store->n_windows), "waiting", I(s->archive.waiting), "removed",
 			 I(store->n_removed), "given_up", I(s->archive.given_up), "first_us",
 			 time_json(store->first_us), "last_us", time_json(store->last_us),
-			 "set_aside", json_text(*store->set_aside ? store->set_aside : NULL));
+			 "set_aside", json_text(*store->moved_to ? store->moved_to : NULL));
 }
 
 static json_t *server_json(const struct server_counts *c)

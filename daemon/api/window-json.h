@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows as replies tell them: the type Window of io.branchd.varlink. */
+/* Windows in replies: the type Window of io.branchd.varlink. */
 #pragma once
 
 #include <stddef.h>

@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many windows may wait for a store that takes none: an hour of them. */
+/* Windows that may wait to be stored: an hour of them. */
 #define MAX_WAITING 360u
 
 /*
- * The more wait, the longer takes each try, and nobody is answered meanwhile: so the pauses between
- * tries double, up to so many windows.
+ * The more windows wait, the longer each try takes, and no caller is answered meanwhile: so the
+ * pauses between tries double, up to this number of windows.
  */
 #define MAX_PAUSE 30u
 
 struct archive {
 	struct store *store;
-	struct window_symbolizer *namer;
+	struct window_symbolizer *symbolizer;
 	struct archive_listener listener;
 	bool has_open;
-	struct window_profile open;    /* the parts of the open window so far, as one; or no profile */
+	struct window_profile open; /* the parts of the open window so far, as one; or no profile */
 	struct window_profile waiting; /* closed windows not stored yet, as one; or no profile */
-	uint64_t next_try;        /* once so many of them wait */
+	uint64_t next_try;             /* once this number of windows waits */
 	struct archive_status status;
 };
 
@@ -31,10 +31,11 @@ static int on_code_wanted(const struct profile *profile, const struct profile_fu
 {
 	struct archive *archive = userdata;
 
-	return window_symbolizer_read_code(archive->namer, profile, function, ret, n, ret_machine);
+	return window_symbolizer_read_code(archive->symbolizer, profile, function, ret, n,
+					   ret_machine);
 }
 
-int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *namer)
+int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *symbolizer)
 {
 	struct archive *archive = calloc(1, sizeof(*archive));
 
@@ -43,7 +44,7 @@ int archive_new(struct archive **ret, struct store *store, struct window_symboli
 		return -ENOMEM;
 	}
 	archive->store = store;
-	archive->namer = namer;
+	archive->symbolizer = symbolizer;
 	store_set_code_source(store, on_code_wanted, archive);
 	*ret = archive;
 	return 0;
@@ -98,7 +99,7 @@ static void join_windows(struct window *into, const struct window *window)
 		strcpy(into->mode, "mixed");
 }
 
-/* Adds @from, which is void then, to @into, which may have nothing yet. Both are sealed. */
+/* Moves @from into @into, which may be empty. Both are finalized. */
 static int join(struct window_profile *into, struct window_profile *from)
 {
 	const struct profile *both[] = { into->profile, from->profile };
@@ -120,7 +121,7 @@ static int join(struct window_profile *into, struct window_profile *from)
 	return 0;
 }
 
-/* Stores what waits. -errno and @fault: it waits on. */
+/* Stores the windows that wait. -errno and @fault: they wait on. */
 static int store_waiting(struct archive *archive, struct fault *fault)
 {
 	struct window_profile *waiting = &archive->waiting;
@@ -197,10 +198,10 @@ static int add_part(struct archive *archive, struct window_profile *part, struct
 
 int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault)
 {
-	int r = window_symbolizer_run(archive->namer, collected->profile);
+	int r = window_symbolizer_run(archive->symbolizer, collected->profile);
 
 	if (r < 0) {
-		fault_set(fault, r, "no memory to name the functions of a window: it is lost");
+		fault_set(fault, r, "no memory to symbolize a window: it is lost");
 		archive->status.given_up++;
 	} else if (collected->window.open) {
 		r = add_part(archive, collected, fault);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The windows there are: those in the store, and the one still open, of which parts are handed in
- * when somebody asks for it.
+ * All windows: those in the store, and the open one, whose parts are handed in when a caller asks
+ * for them.
  *
- * A window that cannot be stored, of a full disk, say, is kept and becomes one with the next; that
- * is tried again after ever more windows. Only after many are some given up, and counted.
+ * A window that cannot be stored, for instance on a full disk, is kept and merged with the next.
+ * Storing them is tried again, each time after more windows. After many windows they are given up,
+ * and counted.
  */
 #pragma once
 
@@ -22,19 +23,19 @@ struct archive;
 
 struct archive_status {
 	uint64_t waiting;  /* windows closed, but not stored yet */
-	uint64_t given_up; /* because they could not be stored */
+	uint64_t given_up; /* windows lost: they could not be stored */
 	char fault[512];   /* why the last one could not be stored, "" if it could */
 };
 
-/* Told of a change. */
+/* Called after a change. */
 struct archive_listener {
 	void (*closed)(const struct window *window, void *userdata); /* stored, with its id */
 	void (*part)(void *userdata); /* the open window's profile is up to date */
 	void *userdata;
 };
 
-/* Takes over @store; borrows @namer. */
-int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *namer);
+/* Takes over @store; borrows @symbolizer. 0 or -ENOMEM. */
+int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *symbolizer);
 struct archive *archive_free(struct archive *archive);
 DEFINE_CLEANUP(struct archive *, archive_free);
 
@@ -46,24 +47,23 @@ struct store *archive_get_store(struct archive *archive);
 void archive_set_open(struct archive *archive, uint64_t start_us, const char *mode);
 
 /*
- * A closed window, or a part of the open one; takes its profile over in any case. 0, or -errno and
- * @fault: it could not be stored, or not be kept; -EAGAIN: what could not be stored before was not
- * tried again yet.
+ * Adds a closed window, or a part of the open one; takes its profile over in any case. 0, or -errno
+ * and @fault: it could not be stored or kept; -EAGAIN: it waits with others for the next try.
  */
 int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault);
 
-/* Tries at once to store what could not be, if there is any. 0, or -errno and @fault. */
+/* Tries at once to store the windows that wait. 0, or -errno and @fault. */
 int archive_flush(struct archive *archive, struct fault *fault);
 
 /*
- * The open window as it is known, @now_us being its end, and its profile, sealed and named (NULL:
- * it has no part yet): 1; or 0: none is open. Borrowed until the next archive_add(). The window
- * spans also the closed ones that wait to be stored, whose profile is the next function's.
+ * The open window up to @now_us, and its profile so far, finalized and symbolized (NULL: it has no
+ * part yet): 1; or 0: none is open. Borrowed until the next archive_add(). The window also spans
+ * the closed ones that wait to be stored; their profile is that of the next function.
  */
 int archive_get_open(const struct archive *archive, uint64_t now_us, struct window *ret,
 		     const struct profile **ret_profile);
 
-/* The profile of the windows that could not be stored yet, and *@ret, which spans them; NULL: none.
+/* The profile of the windows that wait to be stored, and *@ret, which spans them; NULL: none.
  * Borrowed as above. */
 const struct profile *archive_get_waiting(const struct archive *archive, struct window *ret);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The machine code of hot functions, kept for when their files are gone: replaced by an update, or
- * in a container that is no more. Each is kept once for each build-id, as long as any window names
- * the function.
+ * The machine code of hot functions, kept for the time when their files are gone: replaced by an
+ * update, or in a container that has ended. Each is kept once per build-id, as long as any window
+ * refers to the function.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 
 /*
  * Reads the code of @function, of @profile, in whole: up to @n bytes to @ret, and *@ret_machine,
- * one of EM_* in elf.h. The number of bytes, 0 where they are not to be had, or -errno.
+ * one of EM_* in elf.h. The number of bytes, 0 if they are not available, or -errno.
  */
 typedef int (*store_code_source)(const struct profile *profile,
 				 const struct profile_function *function, void *ret, size_t n,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A database: SQLite behind statements that are prepared once, and errors as errnos. Nobody else
- * knows SQLite.
+ * A database: SQLite behind statements that are prepared once, and errors as errnos. No other
+ * module uses SQLite.
  *
- * The database remembers what its first error was about, until database_explain() has told it; so
- * the functions in between only pass the errno on:
+ * The database remembers the text of its first error until database_explain(); so the functions in
+ * between only pass the errno on:
  *   -EBUSY     another program has it locked
  *   -ENOSPC    the disk, or the database, is full
  *   -EBADMSG   it is damaged
- *   -ENOMEM, -EIO, -EROFS, -EACCES and what else the system says
+ *   -ENOMEM, -EIO, -EROFS, -EACCES and other errnos of the system
  */
 #pragma once
 
@@ -22,28 +22,27 @@
 struct database;
 struct statement;
 
-/* The file is made where there is none, empty; ":memory:" is none. */
+/* Makes an empty file if there is none; ":memory:" is no file. */
 int database_open(struct database **ret, const char *path, struct fault *fault);
 struct database *database_free(struct database *database);
 DEFINE_CLEANUP(struct database *, database_free);
 
-/* Runs SQL that gives no rows, or whose rows do not matter; of one row its first column in *@ret.
- */
+/* Runs SQL and ignores its rows; or reads the first column of the first row into *@ret. */
 int database_run(struct database *database, const char *sql);
 int database_ask(struct database *database, const char *sql, int64_t *ret);
 
 int database_begin_reading(struct database *database);
 int database_begin_writing(struct database *database);
 int database_commit(struct database *database);
-/* Does nothing where nothing was begun. */
+/* Does nothing outside of a transaction. */
 void database_roll_back(struct database *database);
 
-/* Fills @fault from what led to @r, "PATH: ..."; returns @r. */
+/* Fills @fault with the error that led to @r, "PATH: ...", and forgets it; returns @r. */
 int database_explain(struct database *database, int r, struct fault *fault);
-/* What was read cannot be so: remembers the text and returns -EBADMSG. */
+/* The data read is invalid: remembers the text and returns -EBADMSG. */
 int database_damaged(struct database *database, const char *format, ...) _printf_(2, 3);
 
-/* Prepares the @n statements of @sql; they are the database's. */
+/* Prepares the @n statements of @sql, which belong to the database. */
 int database_prepare(struct database *database, const char *const *sql, size_t n,
 		     struct statement **ret);
 int64_t database_last_id(const struct database *database);

@@ -14,7 +14,7 @@
 #include "daemon/store/migrate.h"
 #include "daemon/store/schema.h"
 
-#define FILE_MODE 0640 /* it tells of all users' processes */
+#define FILE_MODE 0640 /* it has the processes of all users */
 
 /* What belongs to a database at PATH; the last is the database itself. */
 static const char *const parts[] = { "-wal", "-shm", "-journal", "" };
@@ -135,7 +135,7 @@ static bool is_free(const char *path)
 	return true;
 }
 
-/* Makes up a name that nothing has yet. */
+/* Finds a name that no file has yet. */
 static int find_name(const char *path, char *ret, size_t n)
 {
 	time_t now = time(NULL);

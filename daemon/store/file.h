@@ -11,9 +11,9 @@
 #include "daemon/store/database.h"
 
 /*
- * Makes this process the only one that writes to the store at @path: a lock on a file beside it,
- * as those of SQLite do not last from one transaction to the next. A file descriptor to keep open,
- * or -errno and @fault; -EBUSY: somebody else is that one.
+ * Makes this process the only one that writes to the store at @path, by a lock on a file beside it:
+ * SQLite's own locks do not last from one transaction to the next. A file descriptor to keep open,
+ * or -errno and @fault; -EBUSY: another process has the lock.
  */
 int store_file_lock(const char *path, struct fault *fault);
 
@@ -23,6 +23,5 @@ int store_file_lock(const char *path, struct fault *fault);
  */
 int store_file_open(struct database **ret, const char *path, struct fault *fault);
 
-/* Renames the closed database and what belongs to it; @ret_path is its new one. -errno and @fault.
- */
+/* Renames the closed database and its log; @ret_path is its new path. 0, or -errno and @fault. */
 int store_file_move_away(const char *path, char *ret_path, size_t n_path, struct fault *fault);

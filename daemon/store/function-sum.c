@@ -30,7 +30,7 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	profile_free(sum->names);
 	id_map_done(&sum->executables);
 	id_map_done(&sum->processes);
-	id_map_done(&sum->known);
+	id_map_done(&sum->row_numbers);
 	free(sum->direct);
 	free(sum->rows);
 	free(sum->objects);
@@ -40,12 +40,12 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 
 static int64_t find_key(const struct function_sum *sum, struct id_key key)
 {
-	const struct id_value *known = id_map_find(&sum->known, key);
+	const struct id_value *found = id_map_find(&sum->row_numbers, key);
 
-	return known ? known->id : -ENOENT;
+	return found ? found->id : -ENOENT;
 }
 
-/* Ids of the database are told from indices of profiles by the last number. */
+/* The last number differs for ids of the database and indices of profiles. */
 static struct id_key stored_key(int64_t function, int64_t object)
 {
 	return (struct id_key){ function, function == 0 ? object : 0, 0 };
@@ -54,7 +54,7 @@ static struct id_key stored_key(int64_t function, int64_t object)
 static int64_t add_row(struct function_sum *sum, struct id_key key, struct location at)
 {
 	if (ARRAY_RESERVE(&sum->rows, &sum->cap_rows, sum->n_rows + 1) < 0 ||
-	    id_map_put(&sum->known, key, (struct id_value){ (int64_t)sum->n_rows, 0 }) < 0)
+	    id_map_put(&sum->row_numbers, key, (struct id_value){ (int64_t)sum->n_rows, 0 }) < 0)
 		return -ENOMEM;
 	sum->rows[sum->n_rows] = (struct function_sum_row){ .at = at };
 	return (int64_t)sum->n_rows++;

@@ -14,7 +14,7 @@
 #include "common/util/macro.h"
 #include "daemon/store/id-map.h"
 
-/* A function, or what of an object is in none. */
+/* A function, or the parts of an object outside of functions. */
 struct function_sum_row {
 	struct location at; /* in terms of the names' objects; the offset is that of a function, or
 			       UINT64_MAX */
@@ -23,12 +23,13 @@ struct function_sum_row {
 };
 
 struct function_sum {
-	struct profile *names;     /* objects, functions, executables, counters; not sealed yet */
+	struct profile *names; /* objects, functions, executables, counters; not finalized yet */
 	struct id_map executables; /* the names' strings that are among these */
 	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
-	struct id_map
-		known; /* to numbers of rows, by the database's ids or a profile's indices; but */
-	uint32_t *direct; /* of the database's functions of low ids, to 1 more; 0: not known */
+	struct id_map row_numbers; /* to numbers of rows, by the database's ids or a profile's
+				      indices; but */
+	uint32_t *direct; /* of the database's functions of low ids, to their numbers plus 1; 0:
+			     none yet */
 	size_t n_direct;
 	struct function_sum_row *rows;
 	size_t n_rows, cap_rows;
@@ -56,7 +57,7 @@ int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t
  */
 int function_sum_add_executable(struct function_sum *sum, const char *executable);
 
-/* All of a sealed profile. 0 or -ENOMEM. */
+/* Adds all of a finalized profile. 0 or -ENOMEM. */
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);
 
 /* What is added next belongs to another part: the tallies of all rows are 0 again. */

@@ -135,13 +135,13 @@ static int look_at_process(struct reading *reading, int64_t id)
 static int matches(struct reading *reading, int64_t id)
 {
 	struct id_map *processes = &reading->sum->processes;
-	const struct id_value *known = id_map_find(processes, (struct id_key){ id, 0, 0 });
+	const struct id_value *remembered = id_map_find(processes, (struct id_key){ id, 0, 0 });
 	int r, found;
 
 	if (id == 0)
 		return 0;
-	if (known)
-		return (int)known->id;
+	if (remembered)
+		return (int)remembered->id;
 	found = look_at_process(reading, id);
 	if (found < 0)
 		return found;
@@ -308,11 +308,11 @@ static int read_counts(struct reading *reading)
 
 /*
  * Windows of a query whose counts are taken from their rows, at most: each has places of its own in
- * the sum. Where more are damaged, that is told.
+ * the sum. Where more are damaged, that is an error.
  */
 #define MAX_RECOUNTED 64
 
-/* Where a window's counts are damaged or gone: the same from its rows, which takes longer. */
+/* If a window's counts are damaged or missing: the same from its rows, which takes longer. */
 static int recount(struct reading *reading, struct window *window)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL, *part = NULL;

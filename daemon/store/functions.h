@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a window counted of each function, kept beside the rows that it follows from: a thousandth
- * of the work to read. See the table function_counts in schema.sql.
+ * The counts of a window by function. They repeat the rows of the other tables, but take a
+ * thousandth of the time to read. See the table function_counts in schema.sql.
  */
 #pragma once
 
@@ -29,9 +29,9 @@ int store_functions_write(struct store_functions *functions, int64_t id,
 			  const struct interned *objects, const struct interned *names);
 
 /*
- * Adds those of @window, told by its id, of the processes that match; the rest of it is filled in.
- * Where they are damaged or gone they are counted anew from its rows. 1; 0 if there is no such
- * window; or -errno. In a transaction of the caller's.
+ * Fills in @window, found by its id, and adds its counts of the processes that match. If they are
+ * damaged or missing they are counted again from its rows. 1; 0 if there is no such window; or
+ * -errno. In a transaction of the caller.
  */
 int store_functions_read(struct store_functions *functions, struct store_read *read,
 			 struct window *window, const struct profile_filter *filter,

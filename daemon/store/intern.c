@@ -312,11 +312,11 @@ static int intern_remembered(struct store_intern *intern, enum interned_kind kin
 {
 	struct remembered *remembered = &intern->remembered[kind - INTERNED_PLACE];
 	const int n_keys = remembered_kinds[kind - INTERNED_PLACE].n_keys;
-	const struct id_value *known = id_map_find(&remembered->ids, key);
+	const struct id_value *found = id_map_find(&remembered->ids, key);
 	int r = 0;
 
-	if (known && known->more >= intern->horizon) {
-		*ret = (struct interned){ known->id, known->more, false };
+	if (found && found->more >= intern->horizon) {
+		*ret = (struct interned){ found->id, found->more, false };
 		return 0;
 	}
 	ret->seen = MIN(seen, intern->window);

@@ -27,7 +27,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[FIND_STREAM] = "SELECT parent, origin, target FROM stream WHERE id = ?",
 };
 
-_Static_assert(N_STATEMENTS == N_STORE_LOOKUP, "store-lookup.h has another number");
+_Static_assert(N_STATEMENTS == N_STORE_LOOKUP, "lookup.h has another number");
 
 int store_lookup_init(struct store_lookup *lookup, struct database *database)
 {
@@ -69,7 +69,7 @@ static int put_id(struct id_map *map, int64_t id, int64_t index, int64_t more)
 	return id_map_put(map, (struct id_key){ id, 0, 0 }, (struct id_value){ index, more });
 }
 
-/* The one row with @id: 1, or damage where there is none. */
+/* The row with @id: 1, or damage if there is none. */
 static int find_row(struct store_lookup *lookup, struct statement *row, const char *what,
 		    int64_t id)
 {
@@ -79,7 +79,8 @@ static int find_row(struct store_lookup *lookup, struct statement *row, const ch
 	r = statement_step(row);
 	if (r == 0)
 		return database_damaged(lookup->database,
-					"%s %" PRId64 " is referred to and not there", what, id);
+					"%s %" PRId64 " does not exist, but is referred to", what,
+					id);
 	return r;
 }
 
@@ -98,7 +99,7 @@ static int add_object(struct store_lookup *lookup, struct statement *row, int64_
 
 	build_id = statement_blob(row, 6, &n);
 	if (kind < 0 || kind >= N_OBJECT_KINDS || n > PROFILE_BUILD_ID_MAX)
-		return database_damaged(lookup->database, "an object that is none");
+		return database_damaged(lookup->database, "an invalid object");
 	object.kind = (enum object_kind)kind;
 	object.n_build_id = (uint8_t)n;
 	if (n > 0)
@@ -109,13 +110,13 @@ static int add_object(struct store_lookup *lookup, struct statement *row, int64_
 
 int store_lookup_object(struct store_lookup *lookup, int64_t id, uint32_t *ret)
 {
-	const struct id_value *known = find_id(&lookup->objects, id);
+	const struct id_value *found = find_id(&lookup->objects, id);
 	struct statement *row = lookup->statements[FIND_OBJECT];
 	int64_t index = 0;
 	int r, q;
 
-	if (id == 0 || known) {
-		*ret = id == 0 ? PROFILE_NONE : (uint32_t)known->id;
+	if (id == 0 || found) {
+		*ret = id == 0 ? PROFILE_NONE : (uint32_t)found->id;
 		return 0;
 	}
 	r = find_row(lookup, row, "object", id);
@@ -131,15 +132,15 @@ int store_lookup_object(struct store_lookup *lookup, int64_t id, uint32_t *ret)
 
 int store_lookup_function(struct store_lookup *lookup, int64_t id, struct location *ret)
 {
-	const struct id_value *known = find_id(&lookup->functions, id);
+	const struct id_value *found = find_id(&lookup->functions, id);
 	struct statement *row = lookup->statements[FIND_FUNCTION];
 	struct profile_function function;
 	int64_t index;
 	int r;
 
-	if (known && ret)
-		*ret = (struct location){ (uint32_t)known->id, (uint64_t)known->more };
-	if (id == 0 || known)
+	if (found && ret)
+		*ret = (struct location){ (uint32_t)found->id, (uint64_t)found->more };
+	if (id == 0 || found)
 		return 0;
 	r = find_row(lookup, row, "function", id);
 	if (r < 0)
@@ -162,13 +163,13 @@ int store_lookup_function(struct store_lookup *lookup, int64_t id, struct locati
 
 int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location *ret)
 {
-	const struct id_value *known = find_id(&lookup->places, id);
+	const struct id_value *found = find_id(&lookup->places, id);
 	struct statement *row = lookup->statements[FIND_PLACE];
 	int64_t object, function;
 	int r;
 
-	if (known) {
-		*ret = (struct location){ (uint32_t)known->id, (uint64_t)known->more };
+	if (found) {
+		*ret = (struct location){ (uint32_t)found->id, (uint64_t)found->more };
 		return 0;
 	}
 	r = find_row(lookup, row, "place", id);
@@ -192,14 +193,14 @@ struct node {
 	int64_t parent, place, target;
 };
 
-static bool known_node(const struct store_tree *tree, int64_t id, struct node *ret)
+static bool find_known_node(const struct store_tree *tree, int64_t id, struct node *ret)
 {
-	const struct id_value *known = find_id(&tree->nodes, id);
+	const struct id_value *found = find_id(&tree->nodes, id);
 	const struct id_value *target = id_map_find(&tree->nodes, (struct id_key){ id, 1, 0 });
 
-	if (known)
-		*ret = (struct node){ known->id, known->more, target ? target->id : 0 };
-	return known;
+	if (found)
+		*ret = (struct node){ found->id, found->more, target ? target->id : 0 };
+	return found;
 }
 
 static int find_node(struct store_lookup *lookup, struct store_tree *tree, int64_t id,
@@ -210,7 +211,7 @@ static int find_node(struct store_lookup *lookup, struct store_tree *tree, int64
 	const char *what = is_stream ? "stream" : "stack";
 	int r;
 
-	if (known_node(tree, id, ret))
+	if (find_known_node(tree, id, ret))
 		return 0;
 	r = find_row(lookup, row, what, id);
 	if (r < 0)
@@ -221,7 +222,7 @@ static int find_node(struct store_lookup *lookup, struct store_tree *tree, int64
 	r = statement_reset(row);
 	if (r < 0)
 		return r;
-	if (ret->parent < 0 || ret->parent >= id) /* else there might be circles */
+	if (ret->parent < 0 || ret->parent >= id) /* else there might be cycles */
 		return database_damaged(lookup->database, "the parent of %s %" PRId64, what, id);
 	r = put_id(&tree->nodes, id, ret->parent, ret->place);
 	if (r < 0 || !is_stream)
@@ -230,19 +231,19 @@ static int find_node(struct store_lookup *lookup, struct store_tree *tree, int64
 			  (struct id_value){ ret->target, 0 });
 }
 
-/* Notes @id and those above it that the process does not have yet; *@ret is the index of the next.
- */
+/* Lists @id and the nodes above it that the process does not have yet; *@ret is the index of the
+ * next. */
 static int list_path(struct store_lookup *lookup, struct store_tree *tree, uint32_t process,
 		     int64_t id, uint32_t *ret)
 {
-	const struct id_value *known;
+	const struct id_value *found;
 	struct node node;
 	int r;
 
 	for (lookup->n_path = 0; id != 0; id = node.parent) {
-		known = id_map_find(&tree->indices, (struct id_key){ process, id, 0 });
-		if (known) {
-			*ret = (uint32_t)known->id;
+		found = id_map_find(&tree->indices, (struct id_key){ process, id, 0 });
+		if (found) {
+			*ret = (uint32_t)found->id;
 			return 0;
 		}
 		r = find_node(lookup, tree, id, &node);

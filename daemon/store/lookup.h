@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a window's rows name by number, brought into its profile: each object, function, stack and
- * stream is read and added once, when it is first asked for.
+ * Brings the rows that a window refers to into its profile: each object, function, stack and stream
+ * is read and added once, at its first reference.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #define N_STORE_LOOKUP 5
 
-/* What is known of the nodes of stacks, or of streams. */
+/* The nodes of stacks, or of streams, read so far. */
 struct store_tree {
 	struct id_map nodes;   /* (id, 0) to parent and place; of streams (id, 1) to target */
 	struct id_map indices; /* (process, id) to index */
@@ -39,7 +39,7 @@ int store_lookup_init(struct store_lookup *lookup, struct database *database);
 void store_lookup_begin(struct store_lookup *lookup, struct profile *profile);
 void store_lookup_end(struct store_lookup *lookup);
 
-/* Each 0 or -errno, -EBADMSG where there is no such row. */
+/* Each 0 or -errno, -EBADMSG if there is no such row. */
 int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location *ret);
 /* *@ret, unless NULL, is where it begins; nothing is done for 0. */
 int store_lookup_function(struct store_lookup *lookup, int64_t id, struct location *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Rows of counts come with numbers of places, stacks and streams; each number is looked up once a
- * window. That the rows come in another order than the profile's does not matter: sealing sorts
- * them.
+ * window. The rows come in another order than the profile's: finalizing
+ * sorts them.
  */
 #include "daemon/store/read.h"
 
@@ -59,7 +59,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[READ_OUTER_FUNCTIONS] = "SELECT function FROM outer_function WHERE window = ?",
 };
 
-_Static_assert(N_STATEMENTS == N_STORE_READ, "store-read.h has another number");
+_Static_assert(N_STATEMENTS == N_STORE_READ, "read.h has another number");
 
 /* Windows being read, one after the other, into one profile. */
 struct reading {
@@ -181,15 +181,16 @@ static int read_process(struct reading *reading, struct statement *row)
 		.unit = statement_text(row, 7),
 	};
 	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
-	const struct id_value *known =
+	const struct id_value *found =
 		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
 
-	if (known) {
-		reading->profile->processes[known->id].samples += process.samples;
+	if (found) {
+		reading->profile->processes[found->id].samples += process.samples;
 		return 0;
 	}
 	if (statement_is_null(row, 2) || pid < -1 || pid > INT32_MAX)
-		return database_damaged(reading->read->database, "process %" PRId64 " is none", id);
+		return database_damaged(reading->read->database, "process %" PRId64 " is invalid",
+					id);
 	index = profile_add_process(reading->profile, &process);
 	if (index < 0)
 		return (int)index;
@@ -218,18 +219,18 @@ static int read_rows(struct reading *reading, int which,
 
 static int find_process(const struct reading *reading, int64_t id, uint32_t *ret)
 {
-	const struct id_value *known =
+	const struct id_value *found =
 		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
 
-	if (id != 0 && !known)
+	if (id != 0 && !found)
 		return database_damaged(reading->read->database,
 					"window %" PRId64 " does not count process %" PRId64,
 					reading->window, id);
-	*ret = id == 0 ? PROFILE_NONE : (uint32_t)known->id;
+	*ret = id == 0 ? PROFILE_NONE : (uint32_t)found->id;
 	return 0;
 }
 
-/* It may be there already, as the caller of another: sealing makes them one. */
+/* It may be there already, as the caller of another: finalizing merges them. */
 static int read_stack(struct reading *reading, struct statement *row)
 {
 	struct profile_stack stack = {
@@ -285,7 +286,7 @@ static int read_branch(struct reading *reading, struct statement *row)
 
 	if ((uint64_t)statement_int(row, 9) >= N_BRANCH_KINDS)
 		return database_damaged(reading->read->database,
-					"window %" PRId64 " has a branch of no kind",
+					"window %" PRId64 " has a branch of unknown kind",
 					reading->window);
 	r = find_process(reading, statement_int(row, 0), &branch.process);
 	if (r >= 0)
@@ -347,7 +348,7 @@ static int read_tables(struct reading *reading)
 	return r;
 }
 
-/* All that is not in tables of many rows. 1, or 0 if there is no such window; or -errno. */
+/* Reads all but the tables of many rows. 1, or 0 if there is no such window; or -errno. */
 static int read_head(struct reading *reading, int64_t id, struct window *ret)
 {
 	struct statement *row = reading->read->statements[READ_WINDOW];

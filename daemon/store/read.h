@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading windows. What the file holds is not trusted: whatever refers to nothing, or cannot be in
- * a profile, is damage.
+ * Reading windows. The file is not trusted: a reference to nothing, or a value that no profile can
+ * have, is damage.
  */
 #pragma once
 
@@ -30,16 +30,15 @@ int store_read_init(struct store_read *read, struct database *database,
 		    struct store_counters *counters);
 
 /*
- * *@ret, the caller's to free: those with a moment of [since, until), oldest first. None is longer
- * than
- * @longest_us: so few have to be looked at. 0 or -errno.
+ * *@ret, the caller's to free: the windows that overlap [since, until), oldest first. No window is
+ * longer than @longest_us, so that few rows are read. 0 or -errno.
  */
 int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_us,
 		    uint64_t longest_us, struct window **ret, size_t *ret_n);
 
 /*
- * Adds info and counters of @window, told by its id, to @profile, where it may be the first; the
- * rest of it is filled in. 1; 0 if there is no such window; or -errno.
+ * Fills in @window, found by its id, and adds its info and counters to @profile, in which it may be
+ * the first. 1; 0 if there is no such window; or -errno.
  */
 int store_read_head(struct store_read *read, struct window *window, struct profile *profile,
 		    bool is_first);

@@ -23,12 +23,12 @@
 #include "daemon/store/write.h"
 
 /*
- * How many windows "seen" may lag behind (see schema.sql): what is in use is brought up to date
- * once in so many windows, and what is not may be kept for so many longer.
+ * The number of windows that "seen" may lag behind (see schema.sql): rows in use are updated once
+ * in this number of windows, and rows not in use may be kept for as many longer.
  */
 #define MAX_LAG 64
 
-/* The log may be this large at least, whatever the limit of the database. */
+/* The log may be at least this large, whatever the limit of the database. */
 #define MIN_LOG_BYTES (64u << 20)
 
 enum {
@@ -64,7 +64,7 @@ struct store {
 	struct store_functions functions;
 	uint64_t n_windows, n_removed;
 	uint64_t longest_us; /* no window is longer */
-	char set_aside[PATH_MAX], why_set_aside[sizeof(((struct fault *)0)->text)];
+	char moved_to[PATH_MAX], why_moved[sizeof(((struct fault *)0)->text)];
 };
 
 static bool is_file(const struct store *store)
@@ -93,7 +93,7 @@ static int ask(struct store *store, int which, int64_t *ret)
 	return statement_reset(row);
 }
 
-/* What is kept in mind of the windows there are. */
+/* Reads the figures kept in memory of all windows. */
 static int survey(struct store *store)
 {
 	struct statement *row = store->statements[SURVEY_WINDOWS];
@@ -107,7 +107,7 @@ static int survey(struct store *store)
 	return statement_reset(row);
 }
 
-/* What there is to prepare of an open database. */
+/* Prepares the modules for an open database. */
 static int prepare(struct store *store)
 {
 	const struct store_write_modules modules = {
@@ -164,8 +164,8 @@ static int open_database(struct store *store, struct fault *fault)
 }
 
 /*
- * Closes a database that somebody has removed, or put another in the place of: what is written to
- * it is lost. So is its lock, which may have gone with it.
+ * Closes a database that somebody has removed or replaced: writes to it would be lost. Its lock is
+ * closed, too, as it may be removed with it.
  */
 static void close_removed(struct store *store)
 {
@@ -183,19 +183,19 @@ static void close_removed(struct store *store)
 	store->removed = true;
 }
 
-/* There is none if one was moved aside or removed and no other could be made then; perhaps now. */
+/* There is none if one was renamed or removed and no other could be made; perhaps now one can. */
 static int want_database(struct store *store, struct fault *fault)
 {
 	return store->database ? 0 : open_database(store, fault);
 }
 
-/* Moves the closed database aside, for the reason that @fault tells, and makes a new one. */
+/* Renames the closed database, for the reason in @fault, and makes a new one. */
 static int begin_anew(struct store *store, struct fault *fault)
 {
 	int r;
 
-	memcpy(store->why_set_aside, fault->text, sizeof(store->why_set_aside));
-	r = store_file_move_away(store->path, store->set_aside, sizeof(store->set_aside), fault);
+	memcpy(store->why_moved, fault->text, sizeof(store->why_moved));
+	r = store_file_move_away(store->path, store->moved_to, sizeof(store->moved_to), fault);
 	return r < 0 ? r : open_database(store, fault);
 }
 
@@ -250,7 +250,7 @@ static uint64_t file_bytes(const struct store *store, const char *part)
 	return (uint64_t)st.st_size;
 }
 
-/* Somebody who reads for hours keeps the log from being emptied. It must not fill the disk. */
+/* A program that reads for hours keeps the log from being emptied. It must not fill the disk. */
 static int check_log(struct store *store, struct fault *fault)
 {
 	uint64_t max_bytes = MAX(store->settings.max_bytes, (uint64_t)MIN_LOG_BYTES);
@@ -266,7 +266,7 @@ static int check_log(struct store *store, struct fault *fault)
 		return 0;
 	return fault_set(fault, -ENOSPC,
 			 "%s-wal: full, as another program has been reading the database all the "
-			 "time; end that one",
+			 "time; end that program",
 			 store->path);
 }
 
@@ -345,8 +345,8 @@ int store_add(struct store *store, const struct window *window, const struct pro
 	if (r < 0)
 		return r;
 	r = add(store, window, profile, ret_id, fault);
-	/* once: a disk that damages everything is not to be filled with that */
-	if (r != -EBADMSG || !is_file(store) || *store->set_aside)
+	/* once: a disk that damages all databases must not be filled with them */
+	if (r != -EBADMSG || !is_file(store) || *store->moved_to)
 		return r;
 	close_database(store);
 	r = begin_anew(store, fault);
@@ -455,12 +455,12 @@ int store_get_status(struct store *store, struct store_status *ret)
 	if (r >= 0 && store->database)
 		r = ask(store, LAST_MOMENT, &last_us);
 	if (r < 0)
-		return database_explain(store->database, r, &fault); /* so that it is forgotten */
+		return database_explain(store->database, r, &fault); /* which forgets it */
 	status.first_us = (uint64_t)first_us;
 	status.last_us = (uint64_t)last_us;
 	status.removed = store->removed;
-	memcpy(status.set_aside, store->set_aside, sizeof(status.set_aside));
-	memcpy(status.why_set_aside, store->why_set_aside, sizeof(status.why_set_aside));
+	memcpy(status.moved_to, store->moved_to, sizeof(status.moved_to));
+	memcpy(status.why_moved, store->why_moved, sizeof(status.why_moved));
 	*ret = status;
 	return 0;
 }

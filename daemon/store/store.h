@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The store: windows kept in SQLite, exactly: what is read back is the profile that was written.
+ * The store: windows kept in SQLite, exactly. The profile read back is the profile written.
  *
- * One transaction a window; objects, functions, frames and paths are kept once, however many
- * windows name them. The schema (daemon/schema.sql) is a documented interface that users may query.
+ * Each window is one transaction. Objects, functions, frames and paths are kept once, however many
+ * windows refer to them. The schema (schema.sql) is a documented interface that users may query. A
+ * database of the version before is converted when it is opened.
  *
- * A window that was added outlives the process. When the machine itself crashes, the last ones may
- * be gone, but none is there by halves.
+ * A window that was added outlives the process. If the machine crashes, the last windows may be
+ * gone, but each window is there as a whole or not at all.
  */
 #pragma once
 
@@ -27,32 +28,33 @@ struct store;
 
 struct store_settings {
 	/*
-	 * Of what is in use in the database; the oldest windows go when it is more, but never the
-	 * newest. The file may be a sixteenth larger, and the log beside it some MiB. 0: no limit.
+	 * Bytes in use in the database. Above the limit the oldest windows are removed, but never
+	 * the newest. The file may be a sixteenth larger, and the log beside it some MiB. 0: no
+	 * limit.
 	 */
 	uint64_t max_bytes;
 };
 
 struct store_status {
 	uint64_t n_bytes;              /* of the files: the database and its write-ahead log */
-	uint64_t n_windows, n_removed; /* removed: for want of space, since it was opened */
+	uint64_t n_windows, n_removed; /* removed: to make room, since it was opened */
 	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
-	bool removed;         /* by somebody else, while it was open, and another was begun */
-	char set_aside[4096]; /* where a database that could not be used was moved, or "" */
-	char why_set_aside[512];
+	bool removed;        /* somebody else removed it while it was open, and another was begun */
+	char moved_to[4096]; /* the new name of a database that could not be used, or "" */
+	char why_moved[512];
 };
 
 /*
- * Opens or makes the database at @path (":memory:" for tests). One of another version, or a damaged
- * one, is moved aside, never removed, and told in the status. -errno and @fault; -EBUSY: another
- * process has it open as a store.
+ * Opens or makes the database at @path (":memory:" for tests). A damaged one, or one of a version
+ * that cannot be converted, is renamed, never removed, and reported in the status. -errno and
+ * @fault; -EBUSY: another process has it open as a store.
  */
 int store_open(struct store **ret, const char *path, const struct store_settings *settings,
 	       struct fault *fault);
 struct store *store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free);
 
-/* From now on hot functions' code is kept with windows, as store-code.h says. */
+/* From now on the code of hot functions is kept with windows: see code.h. */
 void store_set_code_source(struct store *store, store_code_source source, void *userdata);
 
 /*
@@ -66,26 +68,26 @@ int store_find_code(struct store *store, const struct store_function *function, 
 void store_set_settings(struct store *store, const struct store_settings *settings);
 
 /*
- * Writes a window (but for @window->id and open) and its sealed profile; *@ret_id is its new id,
+ * Writes a window (but for @window->id and open) and its finalized profile; *@ret_id is its new id,
  * larger than all before. -errno and @fault: nothing was written, and the same can be tried again;
  * -EBUSY: another program, -ENOSPC: no space. Where the file was removed, or another put in its
- * place, that is opened or made; the windows in the old one are gone. Where damage is found the
- * database is moved aside as above, once, and the window goes into a new one.
+ * place, that is opened or made; the windows in the old one are gone. A database found damaged is
+ * renamed as above, once, and the window goes into a new one.
  */
 int store_add(struct store *store, const struct window *window, const struct profile *profile,
 	      int64_t *ret_id, struct fault *fault);
 
 /*
- * The windows that have a moment of [since, until) in them, oldest first; 0 and UINT64_MAX for all.
- * The handler may use the store; a negative answer of it ends this, and is passed on.
+ * The windows that overlap [since, until), oldest first; 0 and UINT64_MAX for all. The handler may
+ * use the store; its negative answer ends this, and is passed on.
  */
 typedef int (*store_handler)(const struct window *window, void *userdata);
 int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, store_handler handler,
 		   void *userdata, struct fault *fault);
 
 /*
- * The profile of window @id, sealed: 1 and *@ret and, unless NULL, *@ret_window; 0 if there is no
- * such window; -errno and @fault.
+ * The profile of window @id, finalized: 1 and *@ret and, unless NULL, *@ret_window; 0 if there is
+ * no such window; -errno and @fault.
  */
 int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
 	       struct fault *fault);

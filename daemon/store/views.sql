@@ -2,7 +2,7 @@
 --
 -- The views of the database: its numbers with their names, for people.
 --
--- All but the first grow with the database: say which windows, as in
+-- All but the first grow with the database: choose windows, as in
 --
 --     SELECT function, object, sum(samples) FROM top_functions
 --     WHERE window > (SELECT max(id) - 30 FROM window) GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 20
@@ -29,7 +29,7 @@ FROM process p
 	JOIN string e ON e.id = p.executable
 	JOIN string u ON u.id = p.unit;
 
--- A place in words: in which object, at which offset, and so far into which function.
+-- A place with names: its object, its offset, its function and the offset in that.
 CREATE VIEW places AS
 SELECT l.id AS place, nullif(o.path, '') AS object, printf('0x%x', l.offset) AS offset,
 	nullif(f.name, '') AS function,
@@ -62,8 +62,8 @@ SELECT c.window, c.process, a.function, a.object, a.offset AS first_offset,
 	b.offset AS last_offset, c.runs, c.cycles, c.cycles_rows
 FROM block_count c JOIN places a ON a.place = c.first JOIN places b ON b.place = c.last;
 
--- The frames of each stack that something was called from, innermost first ("depth" 1; the leaf that
--- was sampled would be 0): ask for few stacks.
+-- The frames of each stack of callers, innermost first, from "depth" 1 (the sampled leaf would be 0).
+-- Choose few stacks.
 CREATE VIEW stack_frames AS
 WITH RECURSIVE up (stack, depth, parent, place) AS (
 	SELECT id, 1, parent, place FROM stack WHERE id > 0
@@ -74,7 +74,7 @@ WITH RECURSIVE up (stack, depth, parent, place) AS (
 SELECT up.stack, up.depth, p.object, p.offset, p.function, p.into_function
 FROM up JOIN places p ON p.place = up.place;
 
--- The branches of each stream that was counted, newest first ("depth" 0): ask for few windows.
+-- The branches of each stream, newest first, from "depth" 0. Choose few streams.
 CREATE VIEW stream_branches AS
 WITH RECURSIVE up (stream, above, parent, origin, target) AS (
 	SELECT id, 0, parent, origin, target FROM stream WHERE id > 0

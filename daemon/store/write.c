@@ -25,7 +25,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[ADD_OUTER_FUNCTION] = "INSERT INTO outer_function (window, function) VALUES (?, ?)",
 };
 
-_Static_assert(N_STATEMENTS == N_STORE_WRITE, "store-write.h has another number");
+_Static_assert(N_STATEMENTS == N_STORE_WRITE, "write.h has another number");
 
 /* The tables that most of a window is in. */
 enum { STACK_COUNTS, STREAM_COUNTS, BRANCH_COUNTS, BLOCK_COUNTS };
@@ -69,7 +69,7 @@ struct writing {
 	const struct profile *profile;
 	int64_t window;
 	struct interned *objects, *processes, *functions, *stacks, *streams;
-	bool *led_to;       /* of each function: a place leads to it */
+	bool *led_to;       /* by function: a place lies directly in it */
 	bool *inner;        /* of each stack or stream: there is a deeper one */
 	struct keyed *rows; /* of the table being written */
 	size_t n_rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What waits to be sent on a socket: a queue of pieces that are never copied. */
+/* Bytes that wait to be sent on a socket: a queue of pieces that are never copied. */
 #pragma once
 
 #include <stddef.h>
@@ -24,5 +24,5 @@ int outbox_reserve(struct outbox *outbox, size_t n);
 /* Adds a heap buffer, which it takes over, in room reserved. */
 void outbox_add(struct outbox *outbox, char *bytes, size_t n);
 
-/* Sends what the socket takes without waiting. 0, with n_bytes telling what is left; or -errno. */
+/* Sends what the socket takes without waiting; n_bytes is what is left. 0 or -errno. */
 int outbox_send(struct outbox *outbox, int fd);

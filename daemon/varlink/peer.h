@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who is at the other end of a Unix socket, and what that one may see. */
+/* The user at the other end of a Unix socket, and what they may see. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ struct peer {
 };
 
 /*
- * Asks the kernel, which knows what was so when the socket was connected. @group: whose members are
- * privileged, (gid_t)-1: none. 0 or -errno.
+ * Asks the kernel for the peer at the time of connecting. Members of @group are privileged;
+ * (gid_t)-1: no group. 0 or -errno.
  */
 int peer_get(struct peer *ret, int fd, gid_t group);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who may connect: of all connections a quarter is kept free for the privileged, and one
- * unprivileged user has but a few. What is too much is closed at once. When descriptors run out,
- * the listening socket rests a while, for it would be readable all the time.
+ * Who may connect: a quarter of all connections is reserved for privileged users, and an
+ * unprivileged user has only a few. A connection above the limits is closed at once. When file
+ * descriptors run out, the listening socket rests a while, as it would be readable all the time.
  */
 #include "daemon/varlink/server.h"
 

@@ -60,8 +60,8 @@ static void test_damage_is_left_as_it_is(void **state)
 	store = temp_store_open(copy, 0);
 	status = temp_store_status(store);
 	store_free(store);
-	assert_string_not_equal(status.set_aside, "");
-	after = read_log(status.set_aside, &n_after);
+	assert_string_not_equal(status.moved_to, "");
+	after = read_log(status.moved_to, &n_after);
 	assert_int_equal(n_log, n_after);
 	assert_memory_equal(log, after, n_log);
 }
@@ -87,14 +87,14 @@ static void test_damage_found_while_writing(void **state)
 	write_file(stored->path, data, n);
 
 	store = temp_store_open(stored->path, 0);
-	assert_string_equal(temp_store_status(store).set_aside, "");
+	assert_string_equal(temp_store_status(store).moved_to, "");
 	assert_int_equal(temp_store_status(store).n_windows, N_WINDOWS);
 	assert_int_equal(add_seed(store, 9), 1);
 	assert_seed_is_back(store, 1, 9);
 	status = temp_store_status(store);
 	assert_int_equal(status.n_windows, 1);
-	assert_non_null(strstr(status.why_set_aside, "damaged"));
-	assert_true(temp_store_file_bytes(status.set_aside) == n);
+	assert_non_null(strstr(status.why_moved, "damaged"));
+	assert_true(temp_store_file_bytes(status.moved_to) == n);
 }
 
 static void try_to_read(struct store *store, int64_t id)

@@ -99,7 +99,7 @@ static void test_empty_files_are_used(void **state)
 }
 
 /* Opens what is no store of ours: it is to be moved aside with its bytes as they are. */
-static void assert_set_aside(const struct temp_store *stored, const char *why)
+static void assert_moved_away(const struct temp_store *stored, const char *why)
 {
 	_cleanup_free_ char *before = NULL, *after = NULL;
 	_cleanup_(store_freep) struct store *store = NULL;
@@ -109,16 +109,16 @@ static void assert_set_aside(const struct temp_store *stored, const char *why)
 	before = read_file(stored->path, &n_before);
 	store = temp_store_open(stored->path, 0);
 	status = temp_store_status(store);
-	assert_memory_equal(status.set_aside, stored->path, strlen(stored->path));
-	assert_non_null(strstr(status.why_set_aside, why));
-	after = read_file(status.set_aside, &n_after);
+	assert_memory_equal(status.moved_to, stored->path, strlen(stored->path));
+	assert_non_null(strstr(status.why_moved, why));
+	after = read_file(status.moved_to, &n_after);
 	assert_int_equal(n_before, n_after);
 	assert_memory_equal(before, after, n_before);
 	assert_int_equal(status.n_windows, 0);
 	assert_seed_is_back(store, add_seed(store, 3), 3);
 }
 
-static void test_another_version_is_set_aside(void **state)
+static void test_another_version_is_moved_away(void **state)
 {
 	struct temp_store *stored = *state;
 	sqlite3 *db;
@@ -129,12 +129,12 @@ static void test_another_version_is_set_aside(void **state)
 		db = temp_store_connect(stored->path);
 		temp_store_run(db, "PRAGMA user_version = 99");
 		sqlite3_close(db);
-		assert_set_aside(stored, "version 99 of the database");
+		assert_moved_away(stored, "version 99 of the database");
 		assert_int_equal(unlink(stored->path), 0);
 	}
 }
 
-static void test_another_application_is_set_aside(void **state)
+static void test_another_application_is_moved_away(void **state)
 {
 	struct temp_store *stored = *state;
 	sqlite3 *db;
@@ -143,17 +143,17 @@ static void test_another_application_is_set_aside(void **state)
 	db = temp_store_connect(stored->path);
 	temp_store_run(db, "CREATE TABLE dear (diary)");
 	sqlite3_close(db);
-	assert_set_aside(stored, "not a database of branchd");
+	assert_moved_away(stored, "not a database of branchd");
 }
 
-static void test_what_is_no_database_is_set_aside(void **state)
+static void test_what_is_no_database_is_moved_away(void **state)
 {
 	struct temp_store *stored = *state;
 	char text[10000];
 
 	memset(text, 'x', sizeof(text));
 	write_file(stored->path, text, sizeof(text));
-	assert_set_aside(stored, "damaged");
+	assert_moved_away(stored, "damaged");
 }
 
 static void test_missing_tables_are_damage(void **state)
@@ -165,7 +165,7 @@ static void test_missing_tables_are_damage(void **state)
 	db = temp_store_connect(stored->path);
 	temp_store_run(db, "DROP TABLE block_count");
 	sqlite3_close(db);
-	assert_set_aside(stored, "damaged");
+	assert_moved_away(stored, "damaged");
 }
 
 static void test_the_log_goes_with_the_database(void **state)
@@ -182,9 +182,9 @@ static void test_the_log_goes_with_the_database(void **state)
 	/* it has these open, and nothing of it is in the database yet */
 	store = temp_store_open(stored->path, 0);
 	status = temp_store_status(store);
-	assert_string_not_equal(status.set_aside, "");
+	assert_string_not_equal(status.moved_to, "");
 	store_free(store);
-	aside = temp_store_connect(status.set_aside);
+	aside = temp_store_connect(status.moved_to);
 	assert_int_equal(temp_store_number(aside, "SELECT count(*) FROM window"), 3);
 	assert_int_equal(temp_store_number(aside, "PRAGMA user_version"), 7);
 	sqlite3_close(aside);
@@ -378,9 +378,9 @@ int main(void)
 		STORE_TEST(test_a_second_daemon_is_refused),
 		STORE_TEST(test_a_place_where_no_database_can_be),
 		STORE_TEST(test_empty_files_are_used),
-		STORE_TEST(test_another_version_is_set_aside),
-		STORE_TEST(test_another_application_is_set_aside),
-		STORE_TEST(test_what_is_no_database_is_set_aside),
+		STORE_TEST(test_another_version_is_moved_away),
+		STORE_TEST(test_another_application_is_moved_away),
+		STORE_TEST(test_what_is_no_database_is_moved_away),
 		STORE_TEST(test_missing_tables_are_damage),
 		STORE_TEST(test_the_log_goes_with_the_database),
 		STORE_TEST(test_another_writer_is_waited_for_but_not_long),

@@ -121,7 +121,7 @@ static int64_t check(const char *path, uint64_t max_bytes, int64_t last)
 	int64_t first = (int64_t)(status.first_us / 10000000) + 1;
 	int64_t end = (int64_t)(status.last_us / 10000000);
 
-	assert_string_equal(status.set_aside, "");
+	assert_string_equal(status.moved_to, "");
 	if (status.n_windows == 0)
 		first = 1;
 	assert_true(end == last || end == last + 1);

@@ -150,7 +150,7 @@ static void test_the_status_has_the_span(void **state)
 	assert_int_equal(status.n_windows, 4);
 	assert_int_equal(status.first_us, 95);
 	assert_int_equal(status.last_us, 130);
-	assert_string_equal(status.set_aside, "");
+	assert_string_equal(status.moved_to, "");
 }
 
 static void test_views_agree_with_the_profile(void **state)

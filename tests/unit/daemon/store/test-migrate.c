@@ -89,7 +89,7 @@ static void assert_old_windows_are_there(struct store *store)
 {
 	struct store_status status = temp_store_status(store);
 
-	assert_string_equal(status.set_aside, "");
+	assert_string_equal(status.moved_to, "");
 	for (int64_t id = 1; id <= N_OLD_WINDOWS; id++)
 		assert_window_is_there(store, id);
 }
@@ -347,14 +347,14 @@ static void assert_moved_away(const struct temp_store *stored, const char *why, 
 	struct store *store = temp_store_open(stored->path, 0);
 	struct store_status status = temp_store_status(store);
 
-	assert_non_null(strstr(status.why_set_aside, why));
-	assert_memory_equal(status.set_aside, stored->path, strlen(stored->path));
+	assert_non_null(strstr(status.why_moved, why));
+	assert_memory_equal(status.moved_to, stored->path, strlen(stored->path));
 	assert_int_equal(status.n_windows, 0);
 	assert_int_equal(add_seed(store, 1), 1);
 	store_free(store);
-	assert_int_equal(number_in(status.set_aside, "PRAGMA user_version"), version);
-	assert_int_equal(number_in(status.set_aside, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
-	number_in(status.set_aside, "SELECT sum(folded) FROM stack_count");
+	assert_int_equal(number_in(status.moved_to, "PRAGMA user_version"), version);
+	assert_int_equal(number_in(status.moved_to, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
+	number_in(status.moved_to, "SELECT sum(folded) FROM stack_count");
 	assert_int_equal(unlink(stored->path), 0);
 }
 
