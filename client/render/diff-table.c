@@ -12,16 +12,16 @@
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
 
-/* How much a narrow terminal makes one do without. */
+/* What is left out on a narrow terminal. */
 enum {
 	LEAVE_NOTHING,
 	LEAVE_PER_SECOND, /* of blocks: long words */
-	LEAVE_PER_CALL,   /* of blocks: how far the difference of averages may be off */
+	LEAVE_PER_CALL,   /* of blocks: the error bound of the difference of averages */
 	LEAVE_TOTAL_OFF,  /* of blocks: that difference */
 	LEAVE_ALL = LEAVE_TOTAL_OFF,
 };
 
-/* Which columns there is something to write in. */
+/* The columns with data. */
 struct columns {
 	bool total, total_off, per_second, per_call, changed;
 };
@@ -87,7 +87,7 @@ static int set_difference(struct table *table, size_t column, const struct signi
 	return r;
 }
 
-/* How far that may be off. */
+/* Its error bound. */
 static int set_off(struct table *table, size_t column, const struct significance *noise)
 {
 	double off = MAX(noise->interval.high - noise->difference,
@@ -107,7 +107,7 @@ static int set_noise(struct table *table, size_t column, const struct diff_share
 	return r < 0 ? r : set_difference(table, column + 2, noise, significant);
 }
 
-/* CPU time in a second of time, or events: "+12.3 ms", "-4.56 M". */
+/* CPU time or events per second: "+12.3 ms", "-4.56 M". */
 static int set_per_second(struct table *table, size_t column, const struct diff *diff,
 			  const struct diff_share *row)
 {
@@ -173,7 +173,7 @@ static int write_shares(const struct diff *diff, struct table *table, int leave)
 	return r;
 }
 
-/* How many columns of numbers there are of a block. */
+/* The columns of numbers of a block. */
 static size_t count_numbers(int leave)
 {
 	return leave < LEAVE_PER_CALL ? 8 : leave < LEAVE_TOTAL_OFF ? 7 : 6;
@@ -274,8 +274,7 @@ static int write_blocks(const struct diff *diff, struct table *table, int leave)
 	return r;
 }
 
-/* With so much left out. 0 where that is not enough and @leave is not all that can be; 1 or -errno.
- */
+/* 1; 0 if the table is too wide and more columns can be left out; or -errno. */
 static int try_rows(const struct diff *diff, struct output *output, int leave)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
@@ -314,7 +313,7 @@ int diff_write_table(const struct diff *diff, struct output *output)
 {
 	_cleanup_free_ char *words = diff_format_words(diff);
 	const char *line = words, *end;
-	/* of streams each section tells of its own */
+	/* each section of streams says how many it leaves out */
 	size_t n_left = diff->n_compared - (diff->streams ? diff->n_rows : diff->n_shown);
 	int r = 0;
 

@@ -58,7 +58,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A function with so many samples of its own, called by @caller. Its place is another on each side.
+/* A function with @samples self samples, called by @caller. Its address differs on the two sides.
  */
 static uint32_t add(struct both *both, enum side side, uint32_t caller, const char *name,
 		    uint64_t samples)
