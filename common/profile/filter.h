@@ -21,7 +21,7 @@ struct profile_filter {
  * -ENOMEM.
  *
  * pid, uid, comm and unit keep all rows of the matching processes. Rows of no process match only if
- * none of these conditions is set.
+ * no such condition is set.
  *
  * object and symbol keep the rows with a location in a matching function of a matching object: the
  * leaf of a stack, the target of a stream's newest branch, either end of a branch, the start or the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Merging appends the rows of all profiles to a new one; finalizing it adds up equal keys. The sum
- * is finalized whenever it has doubled, so that a day of windows does not take the memory of all
- * its windows.
+ * is finalized whenever it reaches twice its size, so that a day of windows does not take the
+ * memory of all its windows.
  */
 #include <assert.h>
 #include <errno.h>

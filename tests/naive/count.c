@@ -262,13 +262,13 @@ void naive_count_profile(struct naive_counts *counts, struct naive *naive,
 	}
 }
 
-void naive_counts_fold(struct naive_counts *counts)
+void naive_counts_merge(struct naive_counts *counts)
 {
-	tally_fold(&counts->pairs);
-	tally_fold(&counts->runs);
-	tally_fold(&counts->branches);
-	tally_fold(&counts->blocks);
-	tally_fold(&counts->leaves);
+	tally_merge(&counts->pairs);
+	tally_merge(&counts->runs);
+	tally_merge(&counts->branches);
+	tally_merge(&counts->blocks);
+	tally_merge(&counts->leaves);
 }
 
 void naive_counts_done(struct naive_counts *counts)
@@ -280,8 +280,7 @@ void naive_counts_done(struct naive_counts *counts)
 	tally_done(&counts->leaves);
 }
 
-/* The recount does not know which paths are too rare to be kept, only how many there are, and that
- * the counters say so. */
+/* This count does not know which paths are pruned. It takes their numbers from the counters. */
 static bool streams_are_plausible(const struct profile_counters *c)
 {
 	if (c->streams_pruned <= c->streams &&

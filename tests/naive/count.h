@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The counts of a recording, taken record by record in the naive way: every rule for skipping once
- * more, in other words, and no hash table. So the whole tables of a profile can be compared.
+ * Counts a recording in the naive way, record by record and without hash tables, with a second
+ * implementation of every rule for skipping. Tests compare the tables of a profile with it.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 
 struct naive_rules {
 	uint32_t source; /* samples of this event count */
-	uint32_t
-		duplicate_depth; /* snapshots of this many records may repeat the newest; 0: none */
+	/* Snapshots with this number of records may have the newest twice; 0: none. */
+	uint32_t duplicate_depth;
 };
 
 /*
@@ -29,17 +29,18 @@ struct naive_counts {
 	struct profile_counters counters;
 };
 
-/* Counts @event into @counts, its addresses being what they are to @naive now. */
+/* Counts @event in @counts; @naive has the mappings at its time. */
 void naive_count(struct naive_counts *counts, const struct naive *naive,
 		 const struct naive_rules *rules, const struct event *event);
-/* The same of a profile; pairs and runs stay empty, as it holds none. */
+/* Counts a profile, which has no pairs and runs. */
 void naive_count_profile(struct naive_counts *counts, struct naive *naive,
 			 const struct profile *profile);
-/* Puts all tallies in order. */
-void naive_counts_fold(struct naive_counts *counts);
+/* Merges all tallies. */
+void naive_counts_merge(struct naive_counts *counts);
 void naive_counts_done(struct naive_counts *counts);
 
-/* Are branches, blocks, leaves and counters the same? Where not, stderr says so. */
+/* True if branches, blocks, leaves and counters are equal. If not, prints the differences to
+ * stderr. */
 bool naive_counts_equal(const struct naive_counts *got, const struct naive_counts *expected);
-/* Do the sums hold that profile.h promises of the counters? */
+/* True if the invariants of PROFILE_COUNTERS hold. */
 bool naive_counters_balance(const struct profile_counters *counters, uint64_t n_samples);

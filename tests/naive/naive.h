@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What addresses mean, worked out the naive way, for tests to compare with: the mappings, execs and
- * forks of a recording in a list, searched from its end for each address. It shares the decoded
- * events with the code under test, and nothing else.
+ * Resolves addresses in the naive way: a list of the mappings, execs and forks of a recording,
+ * searched from its end for each address. It shares only the decoded events with the code under
+ * test.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "common/record/event.h"
 #include "common/util/strings.h"
 
-/* The object of all the kernel's places; their offsets are plain addresses. */
+/* The object of all locations in the kernel; their offsets are plain addresses. */
 #define NAIVE_KERNEL 1u
 
 struct naive_place {
@@ -28,10 +28,10 @@ struct naive {
 void naive_init(struct naive *naive);
 void naive_done(struct naive *naive);
 
-/* Takes note of what changes an address space; other events are passed over. */
+/* Applies an event that changes an address space; skips other events. */
 void naive_apply(struct naive *naive, const struct event *event);
 
-/* What @address means in @pid after all that was applied. */
+/* The location of @address in @pid after all events applied. */
 struct naive_place naive_locate(const struct naive *naive, int32_t pid, uint64_t address);
 
 /* The number of the object at @path. */

@@ -27,7 +27,7 @@ static int compare_keys(const void *a, const void *b)
 	return 0;
 }
 
-void tally_fold(struct tally *tally)
+void tally_merge(struct tally *tally)
 {
 	size_t n = 0;
 

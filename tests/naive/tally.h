@@ -23,14 +23,15 @@ struct tally {
 };
 
 void tally_add(struct tally *tally, const struct tally_entry *entry);
-/* Puts them in order and adds up equal keys; more may be added afterwards. */
-void tally_fold(struct tally *tally);
+/* Sorts the entries and adds up equal keys; more may be added afterwards. */
+void tally_merge(struct tally *tally);
 void tally_done(struct tally *tally);
 
 /* The sum of count number @i over all entries. */
 uint64_t tally_sum(const struct tally *tally, size_t i);
-/* The entry of a pruned tally, or NULL. */
+/* The entry of a merged tally, or NULL. */
 const struct tally_entry *tally_find(const struct tally *tally, const uint64_t key[TALLY_KEYS]);
 
-/* Are the two, pruned, the same? Where not, the first differences go to stderr, under @title. */
+/* True if two merged tallies are equal. If not, prints the first differences to stderr, under
+ * @title. */
 bool tally_equal(const struct tally *got, const struct tally *expected, const char *title);

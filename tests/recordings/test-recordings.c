@@ -66,7 +66,7 @@ static void read_table(struct tally *ret, const char *name, const char *file)
 	       3)
 		tally_add(ret, &e);
 	assert_true(feof(f));
-	tally_fold(ret);
+	tally_merge(ret);
 }
 
 static void count_naively(struct counted *c, const char *path, uint32_t duplicate_depth)
@@ -88,7 +88,7 @@ static void count_naively(struct counted *c, const char *path, uint32_t duplicat
 	if (k < 0)
 		fail_msg("%s", fault.text);
 	c->expected.counters.out_of_order = recording_n_out_of_order(r);
-	naive_counts_fold(&c->expected);
+	naive_counts_merge(&c->expected);
 }
 
 static void count_by_engine(struct counted *c, const char *path)
@@ -104,7 +104,7 @@ static void count_by_engine(struct counted *c, const char *path)
 	assert_int_equal(damage.n_bytes_lost, 0);
 	assert_int_equal(profile_finalize(profile), 0);
 	naive_count_profile(&c->got, &c->naive, profile);
-	naive_counts_fold(&c->got);
+	naive_counts_merge(&c->got);
 }
 
 static void counted_init(struct counted *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Profiles at random for tests: few keys, so that many rows have equal ones. The same seed gives
- * the same rows; the order in which they are added may be another.
+ * Random profiles for tests. They have few keys, so that many rows have equal ones. The same seed
+ * gives the same rows; @shuffle changes the order in which they are added.
  */
 #pragma once
 

@@ -67,7 +67,7 @@ static void count_tree(struct tally *counts, const struct path_tree *tree)
 		e.key[0] = names[i];
 		tally_add(counts, &e);
 	}
-	tally_fold(counts);
+	tally_merge(counts);
 	free(names);
 	free(through);
 }
@@ -158,7 +158,7 @@ static uint32_t try_streams(uint64_t seed, size_t max_nodes, size_t n_paths, uin
 		count_walk(&truth, context, row, n);
 	}
 	assert_int_equal(stream_queue_flush(&queue, &tree), 0);
-	tally_fold(&truth);
+	tally_merge(&truth);
 	check_streams(&truth, &tree, path_prune_error(&tree));
 	assert_int_equal(stream_prune(&tree, light), 0);
 	error = path_prune_error(&tree);
@@ -350,7 +350,7 @@ static void check_stacks(const struct tally *truth, const struct tally *leaves,
 		if (node->hits > 0)
 			tally_add(&found, &e);
 	}
-	tally_fold(&found);
+	tally_merge(&found);
 	assert_true(tally_equal(&found, leaves, "leaves"));
 	tally_done(&found);
 	tally_done(&counts);
@@ -377,8 +377,8 @@ static void try_stacks(uint64_t seed, size_t max_nodes, uint32_t most_missed)
 		}
 		tally_add(&leaves, &leaf);
 	}
-	tally_fold(&truth);
-	tally_fold(&leaves);
+	tally_merge(&truth);
+	tally_merge(&leaves);
 	check_stacks(&truth, &leaves, &tree);
 	assert_true(tree.rarest <= most_missed);
 	assert_true(most_missed == 0 || tree.rarest > 0);

@@ -115,7 +115,7 @@ static void test_strings_of_any_bytes_survive(void **state)
 		   "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
 	check_text("caf\xe9", "caf\xee\xbf\xa9");
 	check_text("\x80\xff", "\xee\xbe\x80\xee\xbf\xbf");
-	check_text("\xc3", NULL); /* cut short */
+	check_text("\xc3", NULL); /* truncated */
 	check_text("\xe2\x82", NULL);
 	check_text("\xf0\x9f\x98", NULL);
 	check_text("\xc0\xaf", NULL);               /* longer than need be */
@@ -297,7 +297,7 @@ static void test_what_is_wrong_is_named(void **state)
 	}
 }
 
-static void test_text_cut_short_anywhere_is_refused(void **state)
+static void test_truncated_text_is_refused(void **state)
 {
 	_cleanup_free_ char *text = altered("", ""), *cut = NULL;
 
@@ -351,7 +351,7 @@ int main(void)
 		cmocka_unit_test(test_order_and_spaces_do_not_matter),
 		cmocka_unit_test(test_tables_in_another_order),
 		cmocka_unit_test(test_what_is_wrong_is_named),
-		cmocka_unit_test(test_text_cut_short_anywhere_is_refused),
+		cmocka_unit_test(test_truncated_text_is_refused),
 		cmocka_unit_test(test_deep_nesting_is_refused),
 		cmocka_unit_test(test_a_file_that_is_full_is_an_error),
 	};

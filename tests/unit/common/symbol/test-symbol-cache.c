@@ -12,8 +12,8 @@
 static void add(struct symbol_cache *cache, uint64_t first, uint64_t last, const char *name)
 {
 	const struct symbol_cache_range range = { .first = first,
-						    .last = last,
-						    .name = (char *)name };
+						  .last = last,
+						  .name = (char *)name };
 
 	assert_int_equal(symbol_cache_add(cache, &range), 0);
 }

@@ -146,7 +146,7 @@ static void test_names_are_demangled_and_stubs_marked(void **state)
 	symbol_table_free(t);
 }
 
-static void test_more_can_be_added_to_a_sealed_table(void **state)
+static void test_more_can_be_added_to_a_finalized_table(void **state)
 {
 	struct symbol_table *t = MAKE({ .start = 0x20, .name = "b" });
 
@@ -250,7 +250,7 @@ int main(void)
 		cmocka_unit_test(test_the_innermost_of_nested_functions_is_found),
 		cmocka_unit_test(test_labels_count_where_no_function_is),
 		cmocka_unit_test(test_names_are_demangled_and_stubs_marked),
-		cmocka_unit_test(test_more_can_be_added_to_a_sealed_table),
+		cmocka_unit_test(test_more_can_be_added_to_a_finalized_table),
 		cmocka_unit_test(test_random_tables_against_brute_force),
 		cmocka_unit_test(test_a_packed_table_answers_the_same),
 		cmocka_unit_test(test_an_empty_table_finds_nothing),
