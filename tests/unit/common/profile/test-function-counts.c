@@ -148,8 +148,7 @@ static void recursion_counts_once(void **state)
 	profile_free(p);
 }
 
-/* So many blocks that they are added up in between, of few functions; and functions that are too
- * many for that. */
+/* First many blocks of few functions, which are added up in between; then too many functions. */
 static void long_tables(void **state)
 {
 	static const uint64_t per_function[] = { 0x100, 1 };
