@@ -27,7 +27,7 @@ struct loading {
 	struct fault *fault;
 };
 
-/* How a value is understood; @ret points to the member. */
+/* Parses a value; @ret points to the member. */
 typedef int (*parser)(const char *text, void *ret);
 
 static int parse_mode(const char *text, void *ret)
@@ -91,7 +91,7 @@ static int parse_bool(const char *text, void *ret)
 	return config_value_bool(text, ret);
 }
 
-/* In bytes, but kept in pages. */
+/* Assigned in bytes, stored in pages. */
 static int parse_ring(const char *text, void *ret)
 {
 	uint64_t bytes, page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -141,12 +141,10 @@ static const struct key {
 	{ "Sampling", "Period", parse_period, MEMBER(sampling.period),
 	  "a number of events, 10000 to 1000000000000" },
 	{ "Sampling", "BranchFilter", parse_filter, MEMBER(sampling.branch_filter),
-	  "names of any, any_call, any_ret, ind_call, ind_jmp, cond, call, u, k with commas "
-	  "between" },
-	{ "Sampling", "Pids", parse_pids, MEMBER(sampling.only.pids),
-	  "at most 16 numbers of processes" },
+	  "a list, with commas, of any, any_call, any_ret, ind_call, ind_jmp, cond, call, u, k" },
+	{ "Sampling", "Pids", parse_pids, MEMBER(sampling.only.pids), "at most 16 process ids" },
 	{ "Sampling", "Users", parse_users, MEMBER(sampling.only.uids),
-	  "at most 16 users that there are, by name or number" },
+	  "at most 16 existing users, by name or number" },
 	{ "Sampling", "Units", parse_units, MEMBER(sampling.only.units),
 	  "at most 16 names of services or scopes" },
 	{ "Sampling", "Kernel", parse_bool, MEMBER(sampling.kernel), "yes or no" },
@@ -185,8 +183,8 @@ static void warn_unknown(const struct loading *loading, const char *path, unsign
 	char text[PATH_MAX + 256];
 
 	if (!*section)
-		snprintf(text, sizeof(text), "%s:%u: %.64s= stands in no section, ignored", path,
-			 line, key);
+		snprintf(text, sizeof(text), "%s:%u: %.64s= is outside of any section, ignored",
+			 path, line, key);
 	else if (!has_section(section))
 		snprintf(text, sizeof(text), "%s:%u: unknown section [%.64s], ignored", path, line,
 			 section);
@@ -203,7 +201,7 @@ static int set_value(struct loading *loading, const struct key *key, const char 
 
 	if (*value)
 		return key->parse(value, member);
-	config_init(&defaults); /* assigned nothing: as if it had never been assigned */
+	config_init(&defaults); /* an empty value restores the default */
 	memcpy(member, (char *)&defaults + key->offset, key->size);
 	return 0;
 }
@@ -225,7 +223,7 @@ static int on_value(const char *path, unsigned int line, const char *section, co
 	return 0;
 }
 
-/* The drop-ins: their names, and in which directory each was found first. */
+/* A drop-in, and the first directory that has it. */
 struct drop_in {
 	char *name;
 	size_t directory;
@@ -282,7 +280,7 @@ static int find_drop_ins(struct drop_ins *list, const char *directory, size_t in
 	return r;
 }
 
-/* Whether it is a link to /dev/null, which stands for a file that says nothing. */
+/* Whether it is a link to /dev/null, which stands for an empty file. */
 static bool is_masked(const char *path)
 {
 	char target[sizeof("/dev/null")];
@@ -329,7 +327,7 @@ static int load_drop_ins(struct loading *loading, const char *const *directories
 		snprintf(path, sizeof(path), "%s/%s.d/%s", directories[list.rows[i].directory],
 			 name, list.rows[i].name);
 		r = load_file(loading, path);
-		r = r == -ENOENT ? 0 : r; /* gone meanwhile, or a link that leads nowhere */
+		r = r == -ENOENT ? 0 : r; /* removed meanwhile, or a dangling link */
 	}
 	return r;
 }

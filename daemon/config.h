@@ -13,26 +13,26 @@
 
 struct config {
 	struct sampler_settings sampling;
-	uint64_t max_stacks, max_branches; /* of a window; 0: the builder's defaults */
+	uint64_t max_stacks, max_branches; /* per window; 0: the builder's defaults */
 	uint64_t max_use_bytes;            /* 0: no limit */
 	uint64_t window_us;
 };
 
-/* What is so without any configuration. */
+/* Sets the defaults. */
 void config_init(struct config *config);
 
-/* Told of what is read over, as the one line "FILE:LINE: ...". */
+/* Called with a line "FILE:LINE: ..." for each assignment or section that is ignored. */
 typedef void (*config_warner)(const char *text, void *userdata);
 
 /*
- * Reads @name in the first of @directories that has it, then all of *.conf in @name.d of all
- * directories, in the order of their file names; of several of one name that of the first directory
- * counts, and an empty one or a link to /dev/null hides the others. No file at all is no error.
- * 0, or -errno and @fault, with file and line, and *@ret as it was.
+ * Reads @name in the first of @directories that has it, then *.conf in @name.d of all directories
+ * in the order of their file names. Of files with the same name, the one in the first directory
+ * counts; an empty file or a link to /dev/null hides the others. No file at all is no error. 0; or
+ * -errno and @fault, with file and line, and *@ret unchanged.
  */
 int config_load(struct config *ret, const char *const *directories, size_t n_directories,
 		const char *name, config_warner warn, void *userdata, struct fault *fault);
 
-/* The usual places, or only where @path is, which then must be there. */
+/* Reads the usual directories; or only @path, which must exist, and its drop-ins. */
 int config_load_path(struct config *ret, const char *path, config_warner warn, void *userdata,
 		     struct fault *fault);

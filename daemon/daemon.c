@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "daemon/api/methods.h"
 #include "daemon/archive/archive.h"
 #include "daemon/binary/open-files.h"
@@ -25,21 +25,19 @@
 #include "daemon/store/store.h"
 #include "daemon/varlink/server.h"
 
-#define DATABASE "branchd.db"
-#define ROTATION_SHARE                                                            \
-	100 /* of the time, that events may not have counted without a word of it \
-	     */
+#define DATABASE       "branchd.db"
+#define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
 #define MAX_OPEN_FILES 256
-#define REMOVED        "the database was removed or replaced while it was open; another is in use now"
-#define SET_ASIDE      "the database could not be used (%s): it was renamed to %s, and a new one was begun"
+#define REMOVED        "the database was removed or replaced while it was open: a new one is in use now"
+#define RENAMED        "the database could not be used (%s): it was renamed to %s, and a new one was begun"
 
 struct daemon {
 	sd_event *event;
 	char *config_path; /* NULL: the usual ones */
 	char *database;
-	char *socket; /* made here and to be removed; NULL: systemd's */
+	char *socket; /* made and removed by the daemon; NULL: systemd's */
 	struct config config;
-	struct fault config_fault; /* of the last reload, "" if it was good */
+	struct fault config_fault; /* of the last reload; "": none */
 	uint64_t started_us;
 	struct open_files *open_files;
 	struct window_symbolizer *symbolizer;
@@ -47,7 +45,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
-	bool said_moved, said_removed;
+	bool logged_renamed, logged_removed;
 	sd_event_source *on_reload;
 };
 
@@ -63,7 +61,7 @@ static void on_cut(void *userdata)
 	sampling_request_part(daemon->sampling);
 }
 
-/* Others use the PMU as well, so that the kernel has its events take turns: perf, or a guest's. */
+/* Reports that the kernel rotates the events of the PMU, because perf or a guest uses it, too. */
 static void add_rotation(struct status *status)
 {
 	const struct sampler_counts *c = &status->samples;
@@ -72,16 +70,15 @@ static void add_rotation(struct status *status)
 	if (c->running_ns >= c->enabled_ns - c->enabled_ns / ROTATION_SHARE)
 		return;
 	snprintf(text, sizeof(text),
-		 "the PMU's events have counted for %.1f %% of their time: another user of it, or "
+		 "the PMU's events counted for %.1f %% of their time: another user of the PMU, or "
 		 "of "
-		 "its branch records with another filter, such as perf record, takes turns with "
-		 "them",
+		 "branch records with another filter, takes turns with branchd (perf record?)",
 		 100.0 * (double)c->running_ns / (double)c->enabled_ns);
 	status_add_problem(status, text);
 }
 
-/* To call stacks a CPU turns by an event of its own, for which there may be no descriptor or
- * counter. */
+/* Reports phases of call stacks that lacked a descriptor or a counter for the event that begins
+ * them. */
 static void add_phases(struct status *status)
 {
 	char text[256];
@@ -89,9 +86,8 @@ static void add_phases(struct status *status)
 	if (status->samples.phases_missed == 0)
 		return;
 	snprintf(text, sizeof(text),
-		 "%llu times a CPU could not turn from branches to call stacks: another event of "
-		 "the "
-		 "PMU is in the way (perf?), or there are too many open files (LimitNOFILE=)",
+		 "%llu times a CPU could not change from branches to call stacks: another event "
+		 "occupies the PMU (perf?), or there are too many open files (raise LimitNOFILE=)",
 		 (unsigned long long)status->samples.phases_missed);
 	status_add_problem(status, text);
 }
@@ -115,8 +111,7 @@ static void on_get_status(struct status *status, void *userdata)
 		status_add_problem(status, REMOVED);
 	if (!*status->store.moved_to)
 		return;
-	snprintf(text, sizeof(text), SET_ASIDE, status->store.why_moved,
-		 status->store.moved_to);
+	snprintf(text, sizeof(text), RENAMED, status->store.why_moved, status->store.moved_to);
 	status_add_problem(status, text);
 }
 
@@ -137,7 +132,7 @@ static void notify_status(struct daemon *daemon)
 	free(status);
 }
 
-/* Said when the database is opened, or something is found wrong with it later. */
+/* Logs, once each, that the database was renamed or removed. */
 static void check_database(struct daemon *daemon)
 {
 	struct store_status *status = calloc(1, sizeof(*status));
@@ -145,13 +140,13 @@ static void check_database(struct daemon *daemon)
 	if (!status)
 		return;
 	store_get_status(archive_get_store(daemon->archive), status);
-	if (*status->moved_to && !daemon->said_moved) {
-		log_warning(LOG_ID_SET_ASIDE, SET_ASIDE, status->why_moved, status->moved_to);
-		daemon->said_moved = true;
+	if (*status->moved_to && !daemon->logged_renamed) {
+		log_warning(LOG_ID_DATABASE, RENAMED, status->why_moved, status->moved_to);
+		daemon->logged_renamed = true;
 	}
-	if (status->removed && !daemon->said_removed) {
-		log_warning(LOG_ID_SET_ASIDE, "%s", REMOVED);
-		daemon->said_removed = true;
+	if (status->removed && !daemon->logged_removed) {
+		log_warning(LOG_ID_DATABASE, "%s", REMOVED);
+		daemon->logged_removed = true;
 	}
 	free(status);
 }
@@ -162,8 +157,7 @@ static void on_sampling_changed(void *userdata)
 
 	check_database(daemon);
 	notify_status(daemon);
-	malloc_trim(
-		0); /* a window was named and stored, which took more than waiting for the next */
+	malloc_trim(0); /* symbolizing and storing took memory that waiting does not need */
 }
 
 static int open_store(struct store **ret, const struct daemon *daemon, struct fault *fault)
@@ -173,7 +167,7 @@ static int open_store(struct store **ret, const struct daemon *daemon, struct fa
 	return store_open(ret, daemon->database, &settings, fault);
 }
 
-/* What changed goes into effect; what is wrong leaves everything as it was. */
+/* Applies the new configuration. An invalid one changes nothing. */
 static void reload(struct daemon *daemon)
 {
 	struct store_settings store = {};
@@ -183,21 +177,13 @@ static void reload(struct daemon *daemon)
 	r = config_load_path(&daemon->config, daemon->config_path, on_config_warning, NULL,
 			     &daemon->config_fault);
 	if (r < 0) {
-		log_error(LOG_ID_CONFIGURATION, "%s; the configuration stays as it was",
+		log_error(LOG_ID_CONFIGURATION, "%s; the old configuration stays in effect",
 			  daemon->config_fault.text);
 		return;
 	}
 	store.max_bytes = daemon->config.max_use_bytes;
 	store_set_settings(archive_get_store(daemon->archive), &store);
 	sampling_begin(daemon->sampling, &daemon->config);
-}
-
-static uint64_t clock_us(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
@@ -212,7 +198,7 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
-/* The only socket that systemd passed; -ENOENT if it passed none. */
+/* The socket that systemd passed; -ENOENT if it passed none. */
 static int passed_socket(struct fault *fault)
 {
 	int n = sd_listen_fds(1);
@@ -222,13 +208,14 @@ static int passed_socket(struct fault *fault)
 	if (n == 0)
 		return -ENOENT;
 	if (n > 1 || sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_STREAM, 1, NULL, 0) <= 0)
-		return fault_set(
-			fault, -EINVAL,
-			"systemd passed %d descriptors; one listening stream socket is wanted", n);
+		return fault_set(fault, -EINVAL,
+				 "systemd passed %d descriptors, not one listening stream socket: "
+				 "check branchd.socket",
+				 n);
 	return SD_LISTEN_FDS_START;
 }
 
-/* The directory of a file to be made; only the last part of it is made. */
+/* Makes a directory, but not its parents. */
 static int make_directory(const char *path, mode_t mode, struct fault *fault)
 {
 	if (mkdir(path, mode) == 0 || errno == EEXIST)
@@ -267,7 +254,7 @@ static int open_socket(struct daemon *daemon, const char *path, gid_t group, str
 	r = make_directory_of(path, fault);
 	if (r < 0)
 		return r;
-	/* of a user who runs it by hand, it is that user's */
+	/* a user who runs the daemon by hand owns the socket */
 	fd = server_listen(path, geteuid() == 0 ? group : (gid_t)-1, fault);
 	if (fd < 0)
 		return fd;
@@ -287,7 +274,7 @@ static int open_server(struct daemon *daemon, const char *path, struct fault *fa
 	return server_new(&daemon->server, daemon->event, fd, &settings, fault);
 }
 
-/* --state-directory, what systemd made, or the usual one. */
+/* In --state-directory, in the directory that systemd made, or in the usual one. */
 static int choose_database(struct daemon *daemon, const char *directory, struct fault *fault)
 {
 	int r;
@@ -303,7 +290,7 @@ static int choose_database(struct daemon *daemon, const char *directory, struct 
 	return 0;
 }
 
-/* Of the parts that need nothing but memory and the event loop. */
+/* Makes the parts that need only memory and the event loop. Takes over @store. */
 static int make_parts(struct daemon *daemon, struct store *store)
 {
 	const struct methods_settings methods = {
@@ -361,13 +348,13 @@ int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_setting
 	int r;
 
 	if (!daemon)
-		return fault_set(fault, -ENOMEM, "no memory to begin with");
+		return fault_set(fault, -ENOMEM, "no memory to start");
 	daemon->event = sd_event_ref(event);
 	daemon->started_us = clock_us(CLOCK_REALTIME);
 	if (settings->config) {
 		daemon->config_path = strdup(settings->config);
 		if (!daemon->config_path)
-			return fault_set(fault, -ENOMEM, "no memory to begin with");
+			return fault_set(fault, -ENOMEM, "no memory to start");
 	}
 	r = config_load_path(&daemon->config, daemon->config_path, on_config_warning, NULL, fault);
 	r = r ?: choose_database(daemon, settings->state_directory, fault);
@@ -378,7 +365,7 @@ int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_setting
 	if (r == 0)
 		r = add_signals(daemon);
 	if (r < 0)
-		return fault_set(fault, r, "cannot begin: %s", strerror(-r));
+		return fault_set(fault, r, "cannot start: %s", strerror(-r));
 	r = open_server(daemon, settings->socket, fault);
 	if (r < 0)
 		return r;
@@ -390,7 +377,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 {
 	if (!daemon)
 		return NULL;
-	/* the socket first: who connects from now on is to find nobody, or the next one */
+	/* the socket first: new connections must fail, or reach the next daemon */
 	if (daemon->socket)
 		unlink(daemon->socket);
 	if (daemon->sampling)

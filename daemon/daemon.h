@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon: sampling, archive and server on one event loop, and what systemd wants of a service.
+ * The daemon: sampling, archive and server on one event loop, and the protocol of a systemd
+ * service.
  */
 #pragma once
 
@@ -16,15 +17,12 @@
 struct daemon;
 
 struct daemon_settings {
-	const char *config;          /* the one file to read, with its drop-ins; NULL: the usual */
+	const char *config;          /* read this file and its drop-ins only; NULL: the usual */
 	const char *state_directory; /* NULL: systemd's, or the usual */
 	const char *socket;          /* NULL: systemd's, or the usual */
 };
 
-/*
- * Reads the configuration, opens the store and listens; sampling that is impossible is no failure,
- * but a state. -errno and @fault.
- */
+/* Reads the configuration, opens the store and listens. -errno and @fault. */
 int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_settings *settings,
 	       struct fault *fault);
 
@@ -32,5 +30,6 @@ int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_setting
 struct daemon *daemon_free(struct daemon *daemon);
 DEFINE_CLEANUP(struct daemon *, daemon_free);
 
-/* Begins to sample, and works until a signal or the event loop's exit. -errno and @fault. */
+/* Samples and serves until a signal, or until the event loop exits. That sampling is impossible is
+ * a state, not a failure. -errno and @fault. */
 int daemon_run(struct daemon *daemon, struct fault *fault);

@@ -16,7 +16,7 @@
 
 static bool to_journal;
 
-/* Under systemd stderr is the journal's own stream, and named so; then fields can go there, too. */
+/* JOURNAL_STREAM names stderr if systemd has connected it to the journal. */
 void log_open(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the daemon says: to the journal with fields where it runs under systemd, else to stderr.
+ * Log messages: under systemd to the journal, with fields; else to stderr.
  */
 #pragma once
 
@@ -8,18 +8,18 @@
 
 #include "common/util/macro.h"
 
-/* MESSAGE_ID of what somebody may wait or search for; see branchd(8). */
+/* MESSAGE_ID of messages that a user may search for; see branchd(8). */
 #define LOG_ID_SAMPLING      "b1a5c8f2d0374c6c9d5e6f0a7c3b2e41"
 #define LOG_ID_NO_SAMPLING   "3e0d7a94c1f84b0fa2a65d8b9c47e160"
 #define LOG_ID_NOT_STORED    "8c94e27b5a5d4f9e8f1c3d2b6a70e935"
-#define LOG_ID_SET_ASIDE     "d27f6b08e3c14a5db9407e1f82c5a36c"
+#define LOG_ID_DATABASE      "d27f6b08e3c14a5db9407e1f82c5a36c"
 #define LOG_ID_CONFIGURATION "4f61d9b3a8c24e7f95b0c2d7e6a1830f"
 
-/* Decides where to. */
+/* Chooses between the journal and stderr. */
 void log_open(void);
 
 /*
- * A line of @priority (LOG_ERR and so on), without a newline. @id is one of these above or NULL;
+ * A line of @priority (LOG_ERR and so on), without a newline. @id is one of the above or NULL;
  * @fields "KEY=value" strings up to a NULL, or NULL.
  */
 void log_write(int priority, const char *id, const char *const *fields, const char *format, ...)

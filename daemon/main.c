@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * branchd: counts what runs on this machine, always, and keeps the counts.
+ * branchd: profiles the whole machine, always, and stores the counts.
  */
 #include <getopt.h>
 #include <malloc.h>
@@ -20,7 +20,7 @@ enum exit_status {
 
 static const char usage[] =
 	"Usage: branchd [OPTION...]\n"
-	"Samples this machine, keeps windows of counts, and serves them to branchctl.\n"
+	"Samples this machine, stores windows of counts, and serves them to branchctl.\n"
 	"\n"
 	"      --config FILE            read FILE and FILE.d/*.conf, and no other configuration\n"
 	"      --state-directory DIR    keep the database in DIR (" DAEMON_STATE_DIRECTORY ")\n"
@@ -61,12 +61,12 @@ static int parse_options(int argc, char **argv, struct daemon_settings *ret)
 			puts("branchd " BRANCHD_VERSION);
 			return 0;
 		default:
-			return -1; /* getopt has said what */
+			return -1; /* getopt has reported it */
 		}
 	}
 	if (optind == argc)
 		return 1;
-	fprintf(stderr, "branchd: it takes no such word: %s\n", argv[optind]);
+	fprintf(stderr, "branchd: unexpected argument: %s\n", argv[optind]);
 	return -1;
 }
 
@@ -94,9 +94,9 @@ int main(int argc, char **argv)
 	if (r <= 0)
 		return r < 0 ? STATUS_USAGE : EXIT_SUCCESS;
 	log_open();
-	/* large tables come and go with every window: they are to leave no holes in the heap */
+	/* large tables come and go with every window: they must not fragment the heap */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
-	/* libdw would ask servers in the network for what it does not find */
+	/* libdw must not search debuginfod servers in the network */
 	unsetenv("DEBUGINFOD_URLS");
 	r = run(&settings, &fault);
 	if (r < 0)

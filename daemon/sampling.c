@@ -8,11 +8,12 @@
 #include <sys/epoll.h>
 #include <time.h>
 
+#include "common/util/clock.h"
 #include "daemon/log.h"
 
 #define MAX_QUEUED 8
 #define RETRY_US   60000000
-#define MAX_AGE_US 600000000ull /* of a file kept open when a window has been named */
+#define MAX_AGE_US 600000000ull /* of an open file, after a window was symbolized */
 
 struct sampling {
 	sd_event *event;
@@ -25,33 +26,26 @@ struct sampling {
 	struct sampler_probe probe;
 	sd_event_source *on_collected, *on_retry;
 	struct fault why_not; /* of the last attempt */
-	char said[512]; /* about storing, or about not sampling, lest it be said again and again */
+	char logged[512];     /* the last error, so that it is not logged again and again */
 };
 
-static uint64_t now_us(void)
+/* Logs an error, but not twice in a row. */
+static void log_once(struct sampling *s, const char *id, const char *text)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
-/* Says the same only once in a row. */
-static void complain(struct sampling *s, const char *id, const char *text)
-{
-	if (strcmp(s->said, text) == 0)
+	if (strcmp(s->logged, text) == 0)
 		return;
-	snprintf(s->said, sizeof(s->said), "%s", text);
+	snprintf(s->logged, sizeof(s->logged), "%s", text);
 	log_error(id, "%s", text);
 }
 
 /*
- * The window that began at @start_us has been named, and the collector is at work on a later one
- * already. What was mapped a window before it and was sampled has its names by now.
+ * Drops open files. The window that began at @start_us is symbolized, and the collector works on a
+ * later one: files mapped more than a window before @start_us are not needed any more.
  */
 static void drop_files(struct sampling *s, uint64_t start_us)
 {
-	uint64_t now = now_us(), age_us = now - MIN(now, start_us) + s->config.window_us;
+	uint64_t now = clock_us(CLOCK_REALTIME),
+		 age_us = now - MIN(now, start_us) + s->config.window_us;
 
 	open_files_drop(s->open_files, MIN(age_us, MAX_AGE_US));
 }
@@ -64,15 +58,15 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 
 	drop_files(s, collected->window.start_us);
 	if (r < 0)
-		complain(s, LOG_ID_NOT_STORED, fault.text);
+		log_once(s, LOG_ID_NOT_STORED, fault.text);
 	else if (!closed)
 		return;
 	else
-		s->said[0] = '\0';
+		s->logged[0] = '\0';
 	s->changed(s->userdata);
 }
 
-/* One that waits: 1; 0 if there is none, or the errno and @fault of a collector that has failed. */
+/* Takes one window: 1; 0 if none waits; or the -errno and @fault of a collector that has failed. */
 static int take_one(struct sampling *s, struct fault *fault)
 {
 	struct window_profile collected;
@@ -94,7 +88,7 @@ static void stop(struct sampling *s)
 	while (take_one(s, &fault) > 0)
 		;
 	if (archive_flush(s->archive, &fault) < 0)
-		complain(s, LOG_ID_NOT_STORED, fault.text);
+		log_once(s, LOG_ID_NOT_STORED, fault.text);
 	s->collector = collector_free(s->collector);
 	open_files_drop(s->open_files, 0);
 	archive_set_open(s->archive, 0, NULL);
@@ -106,8 +100,7 @@ static void retry_later(struct sampling *s)
 	sd_event_source_set_enabled(s->on_retry, SD_EVENT_ONESHOT);
 }
 
-/* One at a time: where windows close faster than they can be stored, others have their turn still.
- */
+/* Takes one window at a time, so that other events get their turn if storing is slow. */
 static int on_collected(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct sampling *s = userdata;
@@ -117,7 +110,7 @@ static int on_collected(sd_event_source *source, int fd, uint32_t events, void *
 	if (r >= 0)
 		return 0;
 	s->why_not = fault;
-	complain(s, LOG_ID_NO_SAMPLING, fault.text);
+	log_once(s, LOG_ID_NO_SAMPLING, fault.text);
 	stop(s);
 	retry_later(s);
 	s->changed(s->userdata);
@@ -183,11 +176,12 @@ static void log_start(const struct sampling *s)
 static void try_to_start(struct sampling *s)
 {
 	if (start(s) == 0) {
-		s->why_not.text[0] = s->said[0] = '\0';
-		archive_set_open(s->archive, now_us(), sampler_mode_name(s->probe.mode));
+		s->why_not.text[0] = s->logged[0] = '\0';
+		archive_set_open(s->archive, clock_us(CLOCK_REALTIME),
+				 sampler_mode_name(s->probe.mode));
 		log_start(s);
 	} else {
-		complain(s, LOG_ID_NO_SAMPLING, s->why_not.text);
+		log_once(s, LOG_ID_NO_SAMPLING, s->why_not.text);
 		retry_later(s);
 	}
 	s->changed(s->userdata);
@@ -257,7 +251,7 @@ void sampling_begin(struct sampling *sampling, const struct config *config)
 	if (sampling->collector && same)
 		return;
 	stop(sampling);
-	sampling->said[0] = '\0'; /* somebody has changed something, and waits for an answer */
+	sampling->logged[0] = '\0'; /* the user has changed something, and expects an answer */
 	try_to_start(sampling);
 }
 
@@ -270,7 +264,7 @@ static void format_time(char *ret, size_t n, uint64_t us)
 		*ret = '\0';
 }
 
-/* Said even if it was said before why. */
+/* Logs the lost windows even if the reason was logged before. */
 static void log_lost(const struct sampling *s, const char *why)
 {
 	struct archive_status status;
@@ -283,7 +277,7 @@ static void log_lost(const struct sampling *s, const char *why)
 	format_time(from, sizeof(from), window.start_us);
 	format_time(to, sizeof(to), window.start_us + window.length_us);
 	log_error(LOG_ID_NOT_STORED,
-		  "%llu windows, from %s to %s, could not be stored and are lost: %s",
+		  "%llu windows lost, from %s to %s: the database could not be written: %s",
 		  (unsigned long long)status.waiting, from, to, why);
 }
 

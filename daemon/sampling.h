@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sampling as it should be: the sampler and its collector, begun, ended, and begun again some time
- * after they failed. What they hand over goes to the archive.
+ * Runs the sampler and its collector, restarts them some time after a failure, and hands their
+ * windows to the archive.
  */
 #pragma once
 
@@ -19,28 +19,28 @@
 
 struct sampling;
 
-/* Borrows @archive and @open_files. @changed is called when sampling has begun or ended, or a
+/* Borrows @archive and @open_files. Calls @changed when sampling has begun or ended, or when a
  * window was closed. */
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
 		 struct open_files *open_files, void (*changed)(void *userdata), void *userdata);
-/* Ends it, if it is not ended. */
+/* Ends sampling first, if it runs. */
 struct sampling *sampling_free(struct sampling *sampling);
 DEFINE_CLEANUP(struct sampling *, sampling_free);
 
-/* Begins, or where it runs already by other settings begins anew. That it cannot is a state,
- * logged. */
+/* Begins sampling, or restarts it if the settings have changed. A failure is logged, and a state.
+ */
 void sampling_begin(struct sampling *sampling, const struct config *config);
 
 /*
- * Ends for good; the unfinished window has been handed to the archive when this returns, and what
- * could not be stored was told in the journal.
+ * Ends sampling for good. When it returns, the archive has the unfinished window, and windows that
+ * could not be stored are logged.
  */
 void sampling_end(struct sampling *sampling);
 
-/* Asks for a part of the open window. */
+/* Requests a part of the open window. */
 void sampling_request_part(struct sampling *sampling);
 
-/* Writes what is sampled how, "cycles at 99 Hz, mode branch", into @ret of @n bytes. */
+/* Writes the way of sampling, "cycles at 99 Hz, mode branch", into @ret of @n bytes. */
 void sampling_describe(const struct sampling *sampling, char *ret, size_t n);
 
 void sampling_get_status(const struct sampling *sampling, struct status *status);

@@ -116,7 +116,7 @@ class Service(unittest.TestCase):
         window = self.call("GetProfile", {"first": 0, "last": 0})["parameters"]["windows"][0]
         self.assertGreater(window["length_us"], 1500000)
         daemon.terminate()
-        self.assertRegex(daemon.stderr.read(), "[0-9]+ windows, from .* could not be stored and are lost: ")
+        self.assertRegex(daemon.stderr.read(), "[0-9]+ windows lost, from .* to .*: the database could not be written: ")
         self.assertEqual(self.stop(daemon), 0)
 
     def test_a_socket_is_taken_from_systemd(self):
@@ -185,7 +185,7 @@ class Service(unittest.TestCase):
         other = ["--state-directory", self.place + "/other"]
         self.assert_refuses("is served already", "--socket", self.path, *other)
         self.assert_refuses("another branchd", "--socket", self.path + "2")
-        self.assert_refuses("it takes no such word", "word", status=2)
+        self.assert_refuses("unexpected argument", "word", status=2)
         self.assert_refuses("unrecognized option", "--nonsense", status=2)
         self.assert_refuses("No such file or directory", "--config", self.place + "/none", *other)
         self.assert_refuses("cannot make", "--state-directory", self.place + "/a/b")

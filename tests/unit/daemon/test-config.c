@@ -243,7 +243,7 @@ static void what_is_unknown_warns_with_file_and_line(void **state)
 	put(&place, "a/x.conf.d/a.conf", "[Store]\nFrequency=8 \\\n 9\nMode=\n");
 	assert_int_equal(load(&place), 0);
 	assert_string_equal(place.warnings,
-			    "/a/x.conf:1: Frequency= stands in no section, ignored\n"
+			    "/a/x.conf:1: Frequency= is outside of any section, ignored\n"
 			    "/a/x.conf:4: unknown key frequency= in [Sampling], ignored\n"
 			    "/a/x.conf:7: unknown section [Elsewhere], ignored\n"
 			    "/a/x.conf.d/a.conf:2: unknown key Frequency= in [Store], ignored\n"
