@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the kernel tells of tasks, their mappings and its own symbols, and of what it lost. */
+/* Decodes records about tasks, their mappings, kernel symbols and losses. */
 #pragma once
 
 #include <linux/perf_event.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a sample holds: which fields, in what order, is for the attr of its event to say. */
+/*
+ * Decodes the fields of a sample; the attr of its event defines which there are, and their order.
+ */
 #pragma once
 
 #include <linux/perf_event.h>
@@ -17,6 +19,5 @@
 int decode_sample(struct cursor *c, const struct perf_event_header *record,
 		  const struct perf_event_attr *attr, struct event *ret, struct fault *fault);
 
-/* TID and TIME, as far as they are in @type: a sample has them, and the trailer of any other
- * record. */
+/* Decodes TID and TIME, if @type has them: from a sample, or the trailer of any other record. */
 bool decode_ids(struct cursor *c, uint64_t type, struct event *ret);

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A branch row as the kernel writes it (struct perf_branch_entry); newest first in a snapshot. */
+/*
+ * A branch record as the kernel writes it (struct perf_branch_entry); newest first in a snapshot.
+ */
 struct branch_record {
 	uint64_t from;
 	uint64_t to;
@@ -25,15 +27,15 @@ struct branch_record {
 #define BRANCH_RECORD_KIND_MASK       (15u << BRANCH_RECORD_KIND_SHIFT)
 #define BRANCH_RECORD_SPEC_MASK       (3ull << 24)
 #define BRANCH_RECORD_SPEC_WRONG_PATH (1ull << 24)
-#define BRANCH_RECORD_AFTER_GAP       (1ull << 63) /* rows were left out next to it, of older ones */
+#define BRANCH_RECORD_AFTER_GAP       (1ull << 63) /* older records next to it were left out */
 
-/* Some are, where the hardware had no more to say. */
+/* The hardware reports empty records where it has no more. */
 static inline bool branch_record_is_empty(const struct branch_record *row)
 {
 	return row->from == 0 || row->to == 0;
 }
 
-/* Was it only tried, and the way it led not taken in the end? */
+/* Whether it was executed speculatively, on a path not taken in the end. */
 static inline bool branch_record_is_wrong_path(const struct branch_record *row)
 {
 	return (row->flags & BRANCH_RECORD_SPEC_MASK) == BRANCH_RECORD_SPEC_WRONG_PATH;
@@ -49,7 +51,7 @@ static inline bool branch_record_equal(const struct branch_record *a, const stru
 	return a->from == b->from && a->to == b->to && a->flags == b->flags;
 }
 
-/* Cycles since the hardware's row before; 0 where it does not say. */
+/* Cycles since the record before; 0 where the hardware does not say. */
 static inline uint64_t branch_record_cycles(const struct branch_record *row)
 {
 	return row->flags >> 4 & 0xffff;
@@ -82,13 +84,13 @@ struct sample {
 	enum cpu_mode mode;
 	bool has_rows; /* a branch stack was asked for; it may still be empty */
 	bool has_hw_idx;
-	bool call_stack; /* its rows are a call stack's: a call each that has not returned */
-	bool rows_stay;  /* where they are, as long as the recording is open */
-	bool gaps; /* between two of its rows others may have been taken, of kinds not recorded */
-	uint8_t n_zero, n_wrong_path; /* rows that whoever wrote the sample has left out */
+	bool call_stack; /* its branch records are calls that have not returned */
+	bool rows_stay;  /* in memory, as long as the recording is open */
+	bool gaps;       /* branches of kinds that are not recorded may lie between two records */
+	uint8_t n_zero, n_wrong_path; /* records that the writer of the sample has left out */
 	uint32_t n_rows;
 	uint32_t n_callchain;
-	uint64_t hw_idx; /* of the newest row */
+	uint64_t hw_idx; /* of the newest record */
 	const struct branch_record *rows;
 	const uint64_t *callchain; /* leaf first, with the kernel's PERF_CONTEXT_* markers */
 	uint64_t cgroup;           /* the id of its task's; 0 where unknown */
@@ -150,7 +152,7 @@ enum event_kind {
 	EVENT_UNTHROTTLE,
 	EVENT_KSYMBOL,
 	EVENT_BUILD_ID,
-	/* Not of the kernel: what is told between these two is all that runs. */
+	/* Not from the kernel: the events between these two are a scan of /proc. */
 	EVENT_SCAN_BEGINS,
 	EVENT_SCAN_ENDS,
 };
@@ -172,8 +174,7 @@ struct event {
 	};
 };
 
-/* A process or thread; none (-1) is how the kernel says that it cannot, and what no number can be.
- */
+/* A process or thread; -1 where the kernel does not know it, or the number is impossible. */
 static inline int32_t event_task_id(uint32_t id)
 {
 	return id <= INT32_MAX ? (int32_t)id : -1;

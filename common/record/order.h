@@ -2,11 +2,11 @@
 /*
  * Puts the records of different CPUs in the order of their time.
  *
- * perf drains one CPU's ring after the other, and writes FINISHED_ROUND when it has been through
- * all: what comes after a round's end is no older than what the round before held, so all of that
- * can go out. Between rounds the records wait here, a bounded number of them; where a recording
- * keeps more in a round, or has no rounds, the older half goes out early, and records that then
- * come too late are counted.
+ * perf drains the ring of one CPU after the other, and writes FINISHED_ROUND after all of them.
+ * Records after the end of a round are no older than those of the round before, so all of that
+ * round can go out. Between rounds a bounded number of records waits here. Where a round holds
+ * more, or there are no rounds, the older half goes out early, and records that then come too late
+ * are counted.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 struct waiting {
 	uint64_t time_ns;
 	const struct perf_event_header *record;
-	struct chunk *chunk; /* that it lies in, held; NULL where it needs none */
+	struct chunk *chunk; /* that holds it, with a reference; NULL where it needs none */
 };
 
 struct order;
@@ -31,10 +31,8 @@ int order_new(struct order **ret, size_t max_waiting);
 struct order *order_free(struct order *order);
 DEFINE_CLEANUP(struct order *, order_free);
 
-/*
- * Takes in the next record of the file, and its chunk. One without a time (0) stays next to the one
- * before it. Only when order_next() has nothing to give. 0 or -ENOMEM.
- */
+/* Adds the next record of the file, and its chunk. A record without a time (0) stays next to the
+ * one before it. Valid only when order_next() has returned false. 0 or -ENOMEM. */
 int order_add(struct order *order, const struct waiting *record);
 
 /* A round is finished; there is no more to come. */

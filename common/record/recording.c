@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The way of a record: file -> (inflate) -> order -> decoder -> event. Records are handed on where
- * they lie; only what is unpacked, or lies askew in the file, is copied.
- */
+/* The way of a record: file -> (inflate) -> order -> decoder -> event. Records are passed on in
+ * place; only unpacked ones, and those that lie unaligned in the file, are copied. */
 #include "common/record/recording.h"
 
 #include <errno.h>
@@ -11,48 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/record/chunk.h"
-#include "common/record/decoder.h"
-#include "common/record/event-name.h"
-#include "common/record/features.h"
-#include "common/record/header.h"
-#include "common/record/inflate.h"
-#include "common/record/mapped-file.h"
-#include "common/record/order.h"
 #include "common/record/perf-file.h"
-#include "common/util/array.h"
+#include "common/record/recording-state.h"
 
 #define READ_AHEAD_BYTES (8u << 20)
 
-struct recording {
-	char *path;
-	bool force;
-	struct mapped_file file;
-	struct header header;
-	struct features features;
-	struct recording_info info;
-	struct decoder *decoder;
-	struct inflate *inflate; /* made when the first packed record is met */
-	struct order *order;
-	const char **names; /* of the sources, from the features' strings; NULL until known */
-	size_t n_names, cap_names;
-
-	uint64_t at;            /* file offset of the next record */
-	uint64_t ahead;         /* read ahead up to here */
-	uint64_t packed_at;     /* and of the last packed one */
-	bool inflating;         /* which may hold more */
-	bool finished;          /* no record is left in the file ... */
-	bool drained;           /* ... and those that wait may all go out */
-	size_t n_told;          /* build-ids handed out as events */
-	struct chunk *askew;    /* where records that lie askew are copied to */
-	struct waiting current; /* the record of the event handed out last */
-
-	struct recording_damage damage;
-};
-
-static int fill_names(struct recording *r);
-
-/* They lie behind the records, which are sound without them. */
+/* The features follow the records, which are valid without them. */
 static int read_features(struct recording *r, struct fault *fault)
 {
 	struct fault inner;
@@ -106,7 +68,7 @@ static int prepare(struct recording *r, const char *path, struct fault *fault)
 	ret = read_head(r, fault);
 	if (ret < 0)
 		return ret;
-	return fill_names(r);
+	return recording_state_fill_names(r);
 }
 
 int recording_open(struct recording **ret, const char *path, bool force, struct fault *fault)
@@ -129,7 +91,7 @@ struct recording *recording_free(struct recording *recording)
 	if (!recording)
 		return NULL;
 	chunk_unref(recording->current.chunk);
-	chunk_unref(recording->askew);
+	chunk_unref(recording->unaligned);
 	free(recording->names);
 	order_free(recording->order);
 	inflate_free(recording->inflate);
@@ -139,49 +101,6 @@ struct recording *recording_free(struct recording *recording)
 	free(recording->path);
 	free(recording);
 	return NULL;
-}
-
-/* Names in the order of the sources: by the ids they carry, or the place they have. */
-static const char *name_from_features(const struct recording *r, uint32_t source)
-{
-	for (size_t i = 0; i < r->features.n_names; i++) {
-		const struct feature_name *n = &r->features.names[i];
-		uint64_t id;
-
-		if (n->n_ids == 0)
-			continue;
-		memcpy(&id, n->ids, sizeof(id));
-		if (decoder_find_source(r->decoder, id) == source)
-			return n->name;
-	}
-	if (source < r->features.n_names && r->features.names[source].n_ids == 0)
-		return r->features.names[source].name;
-	return NULL;
-}
-
-/* Every source gets a name as soon as it is there; a better one may come with a later record. */
-static int fill_names(struct recording *r)
-{
-	size_t n = decoder_n_sources(r->decoder);
-	char text[64];
-
-	if (ARRAY_RESERVE(&r->names, &r->cap_names, n) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const char *name = name_from_features(r, (uint32_t)i);
-
-		if (name) {
-			r->names[i] = name;
-		} else if (i >= r->n_names) {
-			event_name_format(text, sizeof(text),
-					  decoder_attr(r->decoder, (uint32_t)i));
-			r->names[i] = strings_intern(r->features.strings, text);
-		}
-		if (!r->names[i])
-			return -ENOMEM;
-	}
-	r->n_names = n;
-	return 0;
 }
 
 const struct recording_info *recording_info(const struct recording *recording)
@@ -194,7 +113,7 @@ const struct recording_info *recording_info(const struct recording *recording)
 	return info;
 }
 
-/* perf has the events of a command that it starts begin with its exec. */
+/* The events of a command that perf starts begin with its exec. */
 bool recording_is_wiped(const struct recording *recording)
 {
 	const char *release = recording->features.os_release;
@@ -243,33 +162,6 @@ const struct recording_damage *recording_forced(const struct recording *recordin
 	return recording->damage.fault.text[0] ? &recording->damage : NULL;
 }
 
-/*
- * Something is wrong with the @n_bytes at @offset: the fault, or with force a note of the first
- * such and of all that is lost. -EBADMSG or 0.
- */
-static int damaged(struct recording *r, uint64_t offset, uint64_t n_bytes, const char *what,
-		   struct fault *fault)
-{
-	if (!r->force)
-		return fault_set(fault, -EBADMSG,
-				 "%s: offset %" PRIu64 ": %s (--force shows what is sound)",
-				 r->path, offset, what);
-	if (!r->damage.fault.text[0]) {
-		r->damage.offset = offset;
-		fault_set(&r->damage.fault, 0, "offset %" PRIu64 ": %s", offset, what);
-	}
-	r->damage.n_bytes_lost += n_bytes;
-	return 0;
-}
-
-/* The rest of the file cannot be read. */
-static int damaged_from(struct recording *r, uint64_t offset, const char *what, struct fault *fault)
-{
-	r->finished = true;
-	r->inflating = false;
-	return damaged(r, offset, r->header.data_end - offset, what, fault);
-}
-
 static int add_attr(struct recording *r, const char *p, size_t n, uint64_t offset,
 		    struct fault *fault)
 {
@@ -284,8 +176,8 @@ static int add_attr(struct recording *r, const char *p, size_t n, uint64_t offse
 	if (k == -ENOMEM)
 		return k;
 	if (k < 0)
-		return damaged_from(r, offset, inner.text, fault);
-	return fill_names(r);
+		return recording_state_end_at_damage(r, offset, inner.text, fault);
+	return recording_state_fill_names(r);
 }
 
 /* HEADER_FEATURE: u64 number, then the section. */
@@ -300,7 +192,7 @@ static int add_feature(struct recording *r, const char *p, size_t n)
 	if (feature >= N_FEATURES)
 		return 0;
 	k = features_read(&r->features, (unsigned int)feature, p + 16, n - 16);
-	return k < 0 ? k : fill_names(r);
+	return k < 0 ? k : recording_state_fill_names(r);
 }
 
 /* EVENT_UPDATE: u64 type, u64 id, then here a name. */
@@ -319,7 +211,7 @@ static int add_update(struct recording *r, const char *p, size_t n)
 	return r->names[source] ? 0 : -ENOMEM;
 }
 
-/* Some records are followed by bytes of which they say how many. */
+/* The number of bytes that follow the record, as some records state. */
 static uint64_t bytes_behind(const char *p, size_t n, uint32_t type)
 {
 	uint64_t behind = 0;
@@ -346,7 +238,8 @@ static int feed(struct recording *r, const char *p, size_t n, uint32_t type, uin
 		if (n >= head)
 			memcpy(&size, p + 8, sizeof(size));
 		if (n < head || size > n - head)
-			return damaged_from(r, offset, "packed data longer than its record", fault);
+			return recording_state_end_at_damage(
+				r, offset, "packed data longer than its record", fault);
 	}
 	if (!r->inflate) {
 		k = inflate_new(&r->inflate);
@@ -359,11 +252,11 @@ static int feed(struct recording *r, const char *p, size_t n, uint32_t type, uin
 	return 0;
 }
 
-/* A record that lies askew moves to where its words can be read in place, its offset before it. */
-static int straighten(struct recording *r, const char *p, size_t n, uint64_t offset,
-		      struct waiting *ret)
+/* Copies an unaligned record to where its words can be read in place, with its offset before it. */
+static int align_record(struct recording *r, const char *p, size_t n, uint64_t offset,
+			struct waiting *ret)
 {
-	struct chunk *chunk = r->askew;
+	struct chunk *chunk = r->unaligned;
 	char *to;
 
 	ret->record = (const void *)p;
@@ -371,7 +264,7 @@ static int straighten(struct recording *r, const char *p, size_t n, uint64_t off
 		return 0;
 	if (!chunk || CHUNK_BYTES - chunk->n_used < sizeof(offset) + n) {
 		chunk_unref(chunk);
-		chunk = r->askew = chunk_new(CHUNK_OFFSETS_WITHIN);
+		chunk = r->unaligned = chunk_new(CHUNK_OFFSETS_WITHIN);
 		if (!chunk)
 			return -ENOMEM;
 	}
@@ -384,7 +277,7 @@ static int straighten(struct recording *r, const char *p, size_t n, uint64_t off
 	return 0;
 }
 
-/* Sends a record on to be sorted; takes over the reference to its chunk. */
+/* Queues a record to be sorted; takes over the reference to its chunk. */
 static int queue(struct recording *r, struct waiting *w)
 {
 	int k;
@@ -397,7 +290,7 @@ static int queue(struct recording *r, struct waiting *w)
 	return k;
 }
 
-/* What one record of the file is for; @n is its size. */
+/* Handles one record of the file, of @n bytes. */
 static int dispatch(struct recording *r, const char *p, size_t n, uint32_t type, uint64_t offset,
 		    struct fault *fault)
 {
@@ -420,8 +313,8 @@ static int dispatch(struct recording *r, const char *p, size_t n, uint32_t type,
 		return order_finish_round(r->order);
 	}
 	if (type >= RECORD_HEADER_ATTR)
-		return 0; /* perf's own, and nothing we count */
-	k = straighten(r, p, n, offset, &w);
+		return 0; /* a record of perf itself that does not count */
+	k = align_record(r, p, n, offset, &w);
 	return k < 0 ? k : queue(r, &w);
 }
 
@@ -430,8 +323,9 @@ static int finish(struct recording *r, struct fault *fault)
 {
 	r->finished = true;
 	if (r->inflate && inflate_n_left(r->inflate) > 0)
-		return damaged(r, r->at, inflate_n_left(r->inflate),
-			       "the compressed data ends within a record", fault);
+		return recording_state_note_damage(r, r->at, inflate_n_left(r->inflate),
+						   "the compressed data ends within a record",
+						   fault);
 	return 0;
 }
 
@@ -449,24 +343,25 @@ static int read_record(struct recording *r, struct fault *fault)
 		r->ahead = r->at + READ_AHEAD_BYTES;
 	}
 	if (left < sizeof(h))
-		return damaged_from(r, offset, "the file ends within a record", fault);
+		return recording_state_end_at_damage(r, offset, "the file ends within a record",
+						     fault);
 	memcpy(&h, p, sizeof(h));
 	if (h.size < sizeof(h)) {
 		snprintf(what, sizeof(what), "a record of %u bytes", h.size);
-		return damaged_from(r, offset, what, fault);
+		return recording_state_end_at_damage(r, offset, what, fault);
 	}
 	behind = bytes_behind(p, MIN(h.size, left), h.type);
 	if (h.size > left || behind > left - h.size) {
 		snprintf(what, sizeof(what),
 			 "a record of %" PRIu64 " bytes where %" PRIu64 " are left",
 			 h.size + behind, left);
-		return damaged_from(r, offset, what, fault);
+		return recording_state_end_at_damage(r, offset, what, fault);
 	}
 	r->at += h.size + behind;
 	return dispatch(r, p, h.size, h.type, offset, fault);
 }
 
-/* One record of the packed ones; or there are no more in this piece. */
+/* Handles the next unpacked record, if the piece holds one more. */
 static int read_inflated(struct recording *r, struct fault *fault)
 {
 	struct waiting w = { 0 };
@@ -475,7 +370,7 @@ static int read_inflated(struct recording *r, struct fault *fault)
 
 	k = inflate_next(r->inflate, &w.record, &w.chunk, &inner);
 	if (k == -EBADMSG)
-		return damaged_from(r, r->packed_at, inner.text, fault);
+		return recording_state_end_at_damage(r, r->packed_at, inner.text, fault);
 	if (k <= 0) {
 		r->inflating = false;
 		return k;
@@ -488,7 +383,7 @@ static int read_inflated(struct recording *r, struct fault *fault)
 	return k < 0 ? k : 0;
 }
 
-/* Reads on until a record may go out: 1, or 0 at the end of all. */
+/* Reads until a record is ready: 1, or 0 at the end of the recording. */
 static int next_waiting(struct recording *r, struct fault *fault)
 {
 	int k;
@@ -511,7 +406,7 @@ static int next_waiting(struct recording *r, struct fault *fault)
 	return 1;
 }
 
-/* Where the record handed out lies in the file, or the packed record it came in. */
+/* The file offset of the current record, or of the packed record that it came in. */
 static uint64_t current_offset(const struct recording *r)
 {
 	const struct waiting *w = &r->current;
@@ -525,17 +420,17 @@ static uint64_t current_offset(const struct recording *r)
 	return offset;
 }
 
-/* Build-ids are told as events, as soon as they are known. */
+/* Build-ids are reported as events, as soon as they are known. */
 static bool next_build_id(struct recording *r, struct event *ret)
 {
-	if (r->n_told == r->features.n_build_ids)
+	if (r->n_reported == r->features.n_build_ids)
 		return false;
 	ret->kind = EVENT_BUILD_ID;
 	ret->source = 0;
 	ret->cpu = UINT32_MAX;
 	ret->pid = ret->tid = -1;
 	ret->time_ns = 0;
-	ret->build_id = r->features.build_ids[r->n_told++];
+	ret->build_id = r->features.build_ids[r->n_reported++];
 	return true;
 }
 
@@ -560,8 +455,8 @@ int recording_next(struct recording *recording, struct event *ret, struct fault 
 		}
 		if (k == -ENOMEM)
 			return k;
-		k = damaged(recording, current_offset(recording), recording->current.record->size,
-			    inner.text, fault);
+		k = recording_state_note_damage(recording, current_offset(recording),
+						recording->current.record->size, inner.text, fault);
 		if (k < 0)
 			return k;
 	}
