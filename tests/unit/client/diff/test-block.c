@@ -198,7 +198,7 @@ static void test_functions_of_one_name_against_themselves(void **state)
 }
 
 /* Two of a name, of which one was changed. */
-static void test_of_namesakes_only_what_was_changed_is(void **state)
+static void test_of_functions_of_one_name_only_the_changed_one_is(void **state)
 {
 	struct both *both = *state;
 
@@ -291,8 +291,8 @@ int main(void)
 			test_blocks_of_a_changed_function_stand_in_for_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_functions_of_one_name_against_themselves,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_of_namesakes_only_what_was_changed_is, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_of_functions_of_one_name_only_the_changed_one_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_cycles_by_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_small_ones_are_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parts_measure_the_noise, setup, teardown),

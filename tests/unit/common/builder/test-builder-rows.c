@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the builder makes of branch rows: branches and blocks, and what of them is set aside. */
+/* What the builder makes of branch rows: branches and blocks, and the skipped ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ static void test_one_row_has_no_run(void **state)
 }
 
 /* A row not to be believed takes the runs on both its sides with it. */
-static void check_aside(const struct branch_record *bad, size_t offset_of_counter)
+static void check_skipped(const struct branch_record *bad, size_t offset_of_counter)
 {
 	const struct branch_record rows[] = {
 		{ CODE + 0x90, CODE + 0x99, 0 }, { CODE + 0x70, CODE + 0x80, 0 }, *bad,
@@ -100,8 +100,8 @@ static void test_rows_to_distrust(void **state)
 					     BRANCH_RECORD_SPEC_WRONG_PATH };
 
 	for (size_t i = 0; i < ARRAY_SIZE(zeros); i++)
-		check_aside(&zeros[i], offsetof(struct profile_counters, rows_zero));
-	check_aside(&wrong, offsetof(struct profile_counters, rows_wrong_path));
+		check_skipped(&zeros[i], offsetof(struct profile_counters, rows_zero));
+	check_skipped(&wrong, offsetof(struct profile_counters, rows_wrong_path));
 }
 
 /* Speculated rightly, or not said: sound. */
@@ -118,42 +118,42 @@ static void test_other_speculation_is_believed(void **state)
 	window_done(&w);
 }
 
-static uint64_t count_doubled(uint32_t setting, const struct branch_record *rows, uint32_t n)
+static uint64_t count_duplicates(uint32_t setting, const struct branch_record *rows, uint32_t n)
 {
 	struct builder_settings settings = { .duplicate_depth = setting };
 	struct window w;
-	uint64_t n_doubled;
+	uint64_t n_duplicates;
 
 	window_init(&w, &settings);
 	add_rows(&w, rows, n);
 	close_window(&w);
-	n_doubled = w.profile->counters.rows_duplicate;
-	assert_int_equal(w.profile->counters.rows_counted, n - n_doubled);
-	assert_int_equal(w.profile->counters.runs_skipped_rows, n_doubled);
+	n_duplicates = w.profile->counters.rows_duplicate;
+	assert_int_equal(w.profile->counters.rows_counted, n - n_duplicates);
+	assert_int_equal(w.profile->counters.runs_skipped_rows, n_duplicates);
 	window_done(&w);
-	return n_doubled;
+	return n_duplicates;
 }
 
-static void test_a_doubled_newest_row(void **state)
+static void test_a_duplicate_newest_record(void **state)
 {
 	struct branch_record rows[32];
 
 	for (uint64_t i = 0; i < 32; i++)
 		rows[i] = (struct branch_record){ CODE + 0x8000 - 0x100 * i,
 						  CODE + 0x8080 - 0x100 * i, i };
-	assert_int_equal(count_doubled(32, rows, 32), 0);
+	assert_int_equal(count_duplicates(32, rows, 32), 0);
 	rows[0] = rows[1];
 	rows[0].flags = FLAGS(9, 0); /* the cycles are other ones */
-	assert_int_equal(count_doubled(32, rows, 32), 1);
-	assert_int_equal(count_doubled(0, rows, 32), 0);
-	assert_int_equal(count_doubled(32, rows, 31), 0);
+	assert_int_equal(count_duplicates(32, rows, 32), 1);
+	assert_int_equal(count_duplicates(0, rows, 32), 0);
+	assert_int_equal(count_duplicates(32, rows, 31), 0);
 	rows[2] = rows[1]; /* a loop */
-	assert_int_equal(count_doubled(32, rows, 32), 0);
+	assert_int_equal(count_duplicates(32, rows, 32), 0);
 	rows[2].from--;
 	rows[31] = rows[30]; /* the oldest is none of ours */
-	assert_int_equal(count_doubled(32, rows, 32), 1);
+	assert_int_equal(count_duplicates(32, rows, 32), 1);
 	rows[0].from++;
-	assert_int_equal(count_doubled(32, rows, 32), 0);
+	assert_int_equal(count_duplicates(32, rows, 32), 0);
 }
 
 /* The run between two rows, by where it begins and ends. */
@@ -324,7 +324,7 @@ int main(void)
 		cmocka_unit_test(test_one_row_has_no_run),
 		cmocka_unit_test(test_rows_to_distrust),
 		cmocka_unit_test(test_other_speculation_is_believed),
-		cmocka_unit_test(test_a_doubled_newest_row),
+		cmocka_unit_test(test_a_duplicate_newest_record),
 		cmocka_unit_test(test_runs_to_distrust),
 		cmocka_unit_test(test_more_rows_than_a_batch),
 		cmocka_unit_test(test_rows_that_were_left_out),

@@ -21,7 +21,7 @@
 
 struct keeping {
 	struct temp_store stored;
-	struct window_symbolizer *namer;
+	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	uint64_t n_windows; /* handed over */
 };
@@ -33,8 +33,9 @@ static int set_up(void **state)
 	assert_non_null(k);
 	signal(SIGXFSZ, SIG_IGN);
 	temp_store_init(&k->stored);
-	assert_int_equal(window_symbolizer_new(&k->namer, NULL), 0);
-	assert_int_equal(archive_new(&k->archive, temp_store_open(k->stored.path, 0), k->namer), 0);
+	assert_int_equal(window_symbolizer_new(&k->symbolizer, NULL), 0);
+	assert_int_equal(
+		archive_new(&k->archive, temp_store_open(k->stored.path, 0), k->symbolizer), 0);
 	*state = k;
 	return 0;
 }
@@ -44,7 +45,7 @@ static int tear_down(void **state)
 	struct keeping *k = *state;
 
 	archive_free(k->archive);
-	window_symbolizer_free(k->namer);
+	window_symbolizer_free(k->symbolizer);
 	temp_store_done(&k->stored);
 	free(k);
 	return 0;

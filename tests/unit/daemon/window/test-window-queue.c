@@ -26,10 +26,10 @@ static struct window_queue *make(size_t max)
 static void put(struct window_queue *q, uint64_t start_us, int32_t pid, uint64_t samples, bool open)
 {
 	struct window_profile c = { .window = { .start_us = start_us,
-					   .length_us = S,
-					   .samples = samples,
-					   .lost = 1,
-					   .open = open } };
+						.length_us = S,
+						.samples = samples,
+						.lost = 1,
+						.open = open } };
 	struct profile_process process = { .pid = pid, .comm = "x", .samples = samples };
 
 	assert_int_equal(profile_new(&c.profile), 0);
