@@ -8,76 +8,7 @@
 
 #include <cmocka.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "daemon/sampler/probe.h"
-
-#define CALL_STACK PERF_SAMPLE_BRANCH_CALL_STACK
-#define ANY        PERF_SAMPLE_BRANCH_ANY
-#define USER       PERF_SAMPLE_BRANCH_USER
-#define KERNEL     PERF_SAMPLE_BRANCH_KERNEL
-
-/* A machine, and what its kernel answers. */
-struct simulated {
-	struct machine machine;
-	int cycles;       /* to cycles without a branch stack: 0, or -errno */
-	int rows;         /* ... with one of any branch */
-	int calls;        /* ... with one of the call-stack mode */
-	int clock;        /* to cpu-clock */
-	uint64_t filters; /* bits of branch_sample_type that it knows; 0: all */
-	uint64_t taken;   /* the one raw event that may have a branch stack; 0: any event may */
-};
-
-static int answer_rows(const struct simulated *s, const struct perf_event_attr *attr)
-{
-	if (s->taken && (attr->type != s->machine.pmus[0].type || attr->config != s->taken))
-		return -EINVAL;
-	if (s->filters && attr->branch_sample_type & ~s->filters)
-		return -EINVAL;
-	return attr->branch_sample_type & CALL_STACK ? s->calls : s->rows;
-}
-
-static int answer(const struct perf_event_attr *attr, int cpu, void *userdata)
-{
-	const struct simulated *s = userdata;
-	const struct pmu *pmu = machine_pmu(&s->machine, (uint32_t)cpu);
-	int r = s->clock;
-
-	assert_false(attr->precise_ip); /* on AMD it would be another PMU, without rows */
-	if (attr->type != PERF_TYPE_SOFTWARE)
-		r = attr->sample_type & PERF_SAMPLE_BRANCH_STACK ? answer_rows(s, attr) : s->cycles;
-	if (attr->type == PERF_TYPE_HARDWARE && s->machine.n_pmus > 1 &&
-	    attr->config >> PERF_PMU_TYPE_SHIFT != pmu->type)
-		r = -ENOENT; /* an event of the other type of core */
-	return r < 0 ? r : open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-static void machine_init(struct machine *m, const char *cpuid, const char *flags, uint32_t depth)
-{
-	*m = (struct machine){ .hz = 3000000000, .first_cpu = 3, .keeps_call_stacks = true };
-	strcpy(m->cpuid, cpuid);
-	strcpy(m->flags, flags);
-	m->pmus[0] = (struct pmu){ .name = "cpu", .type = PERF_TYPE_RAW, .depth = depth };
-	m->n_pmus = 1;
-}
-
-/* A Skylake, but for what differs. */
-static void simulated_init(struct simulated *s)
-{
-	*s = (struct simulated){ 0 };
-	machine_init(&s->machine, "GenuineIntel,6,85,4", " fpu ", 32);
-}
-
-static const struct sampler_settings usual = { .frequency = 99, .kernel = true };
-
-static int probe(struct probe_result *ret, struct simulated *s,
-		 const struct sampler_settings *settings, struct fault *fault)
-{
-	return probe_run(ret, settings, &s->machine, answer, s, fault);
-}
+#include "tests/support/simulated-machine.h"
 
 /* What is found of itself. */
 static struct probe_result found(struct simulated *s)
@@ -371,118 +302,6 @@ static void test_a_pmu_whose_branches_are_not_known(void **state)
 	assert_non_null(strstr(fault.text, "Event=cycles"));
 }
 
-static void test_filters(void **state)
-{
-	struct sampler_settings settings = usual;
-	struct simulated s;
-	struct probe_result result;
-	struct fault fault;
-
-	simulated_init(&s);
-	settings.branch_filter = PERF_SAMPLE_BRANCH_ANY_CALL | USER;
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_string_equal(result.what.filter, "any_call,u");
-	assert_int_equal(result.events[BPF_EVENT_ANY].attr.branch_sample_type,
-			 PERF_SAMPLE_BRANCH_ANY_CALL | USER);
-	assert_false(result.leave_kernel);
-
-	/* the kernel would decode each row's branch to leave out its own: we do that */
-	settings.branch_filter = ANY | USER;
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_string_equal(result.what.filter, "any,u");
-	assert_int_equal(result.events[BPF_EVENT_ANY].attr.branch_sample_type, ANY | USER | KERNEL);
-	assert_true(result.leave_kernel);
-
-	/* on these it does so in any case, and the hardware keeps more of the user's */
-	machine_init(&s.machine, "AuthenticAMD,25,17,1", " amd_lbr_v2 ", 16);
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_int_equal(result.events[BPF_EVENT_ANY].attr.branch_sample_type, ANY | USER);
-	assert_false(result.leave_kernel);
-
-	settings.branch_filter = ANY | KERNEL;
-	settings.kernel = false;
-	assert_int_equal(probe(&result, &s, &settings, &fault), -EINVAL);
-}
-
-static void test_without_the_kernel(void **state)
-{
-	struct sampler_settings settings = usual;
-	struct simulated s;
-	struct probe_result result;
-	struct fault fault;
-
-	simulated_init(&s);
-	settings.kernel = false;
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_string_equal(result.what.filter, "any,u");
-	assert_true(result.leave_kernel);
-	assert_true(result.events[BPF_EVENT_ANY].attr.exclude_kernel);
-	assert_true(result.events[BPF_EVENT_CALLS].attr.exclude_kernel);
-}
-
-static void test_modes_that_are_asked_for(void **state)
-{
-	struct sampler_settings settings = usual;
-	struct simulated s;
-	struct probe_result result;
-	struct fault fault;
-
-	simulated_init(&s);
-	settings.mode = SAMPLER_BRANCH;
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_int_equal(result.what.mode, SAMPLER_BRANCH);
-	assert_true(result.events[BPF_EVENT_ANY].used && !result.events[BPF_EVENT_CALLS].used);
-	assert_string_equal(result.what.why_not_better, "");
-	settings.mode = SAMPLER_STACK;
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_int_equal(result.what.mode, SAMPLER_STACK);
-	assert_string_equal(result.what.filter, "");
-	assert_true(!result.events[BPF_EVENT_ANY].used && result.events[BPF_EVENT_CALLS].used);
-}
-
-static void assert_period(uint64_t hz, uint64_t frequency, uint64_t period, uint64_t expected)
-{
-	struct sampler_settings settings = usual;
-	struct simulated s;
-	struct probe_result result;
-	struct fault fault;
-
-	simulated_init(&s);
-	s.machine.hz = hz;
-	settings.frequency = frequency;
-	settings.period = period;
-	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
-	assert_int_equal(result.what.period, expected);
-	assert_int_equal(result.events[BPF_EVENT_ANY].attr.sample_period, expected);
-	assert_int_equal(result.events[BPF_EVENT_ANY].attr.freq, 0);
-}
-
-static void test_periods(void **state)
-{
-	assert_period(3000000000, 99, 0, 30303067); /* the next prime */
-	assert_period(3000000000, 99, 1000003, 1000003);
-	assert_period(0, 1000, 0, 2000003); /* nothing is known of its speed */
-}
-
-static void test_frequencies_that_are_none(void **state)
-{
-	struct sampler_settings settings = { .frequency = 0, .kernel = true };
-	struct simulated s = { 0 };
-	struct probe_result result;
-	struct fault fault;
-
-	assert_int_equal(probe(&result, &s, &settings, &fault), -EINVAL);
-	settings.frequency = 1000000;
-	assert_int_equal(probe(&result, &s, &settings, &fault), -EINVAL);
-}
-
-static void test_names_of_modes(void **state)
-{
-	for (int i = 0; i < N_SAMPLER_MODES; i++)
-		assert_int_equal(sampler_mode_parse(sampler_mode_name((enum sampler_mode)i)), i);
-	assert_int_equal(sampler_mode_parse("lbr"), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,12 +320,6 @@ int main(void)
 		cmocka_unit_test(test_hybrid_processors),
 		cmocka_unit_test(test_branches_of_hybrid_processors),
 		cmocka_unit_test(test_a_pmu_whose_branches_are_not_known),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_without_the_kernel),
-		cmocka_unit_test(test_modes_that_are_asked_for),
-		cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_frequencies_that_are_none),
-		cmocka_unit_test(test_names_of_modes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
