@@ -134,7 +134,7 @@ def score(true_ones, shown_ones, chosen):
     What called main is there before the first sample, or not, as the environment has it: it does not count.
     Of samples not chosen counts alone what is wrong.
     """
-    n = to_main = complete = possible = wrong = depth = right = shown = 0
+    n = to_main = complete = possible = wrong = depth = right = seen = 0
     for (true, n_shown), shown, is_chosen in zip(true_ones, shown_ones, chosen, strict=True):
         common = next((i for i, (a, b) in enumerate(zip(true, shown)) if a != b),
                       min(len(true), len(shown)))
@@ -148,8 +148,8 @@ def score(true_ones, shown_ones, chosen):
         possible += n_shown >= n_to_main
         depth += n_to_main
         right += min(common, n_to_main)
-        shown += min(n_shown, n_to_main)
-    return (100 * to_main / n, 100 * possible / n, 100 * right / depth, 100 * shown / depth,
+        seen += min(n_shown, n_to_main)
+    return (100 * to_main / n, 100 * possible / n, 100 * right / depth, 100 * seen / depth,
             100 * wrong / len(true_ones), 100 * complete / n)
 
 
