@@ -138,9 +138,11 @@ static int add_part_block(struct matching *m, enum side side, size_t part,
 	struct key key;
 	int64_t row;
 
-	own.object = objects[block->object];
-	if (own.object == PROFILE_NONE)
-		return 0;
+	if (block->object != PROFILE_NONE) {
+		own.object = objects[block->object];
+		if (own.object == PROFILE_NONE)
+			return 0;
+	}
 	row = find_row(m, side, &own, &key);
 	if (row < 0)
 		return (int)row;

@@ -2,7 +2,7 @@
 /*
  * The notes behind an instruction are those of Zijlstra's mail of 2016. "+50.0%": that share of the
  * runs through here began here, by a branch. "-12.5% (p:98.0%)": that share of them ended here, as
- * the branch was taken; 98 % of these branches were predicted.
+ * the branch was taken; 98 % of the branches were predicted.
  */
 #include "client/render/annotation-table.h"
 

@@ -249,6 +249,8 @@ static int fill_block(const struct diff *diff, struct table *table, const struct
 	enum side side = diff_block_side(row);
 	const struct profile_block *block = &row->ends[side].block;
 	const struct profile *profile = diff->sides[side].source->shown;
+	const struct profile_object *object =
+		block->object == PROFILE_NONE ? NULL : &profile->objects[block->object];
 	_cleanup_free_ char *text = place_format_block(&diff->sides[side].places, block);
 	size_t column = count_numbers(leave);
 	int r = text ? set_block_share(table, row, leave) : -ENOMEM;
@@ -256,7 +258,7 @@ static int fill_block(const struct diff *diff, struct table *table, const struct
 	if (r >= 0)
 		r = set_averages(table, 4, row, leave);
 	if (r >= 0)
-		r = table_set(table, column, place_object_name(&profile->objects[block->object]));
+		r = table_set(table, column, place_object_name(object));
 	if (r >= 0 && !row->significant)
 		r = table_dim_row(table);
 	return r < 0 ? r : table_set(table, column + 1, text);

@@ -7,7 +7,7 @@
 #include "common/profile/profile.h"
 
 /*
- * The first of these that is unique: the last component of the path, the path, the build-id. If
+ * The first name that is unique: the last component of the path, the path, the build-id. If
  * none is, the path. A heap string, or NULL.
  */
 char *object_name_format(const struct profile *profile, uint32_t object);

@@ -18,7 +18,7 @@ void branch_counter_done(struct branch_counter *counter)
 	branch_table_done(&counter->table);
 }
 
-/* Few records have one of these flags: only those are checked one by one. */
+/* Few records have such a flag: only those are checked one by one. */
 #define DOUBTFUL (BRANCH_RECORD_AFTER_GAP | BRANCH_RECORD_SPEC_MASK)
 
 static void count_skipped(struct branch_counter *c, const struct branch_record *row)

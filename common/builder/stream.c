@@ -49,7 +49,7 @@ static void hash_ahead(struct stream *s, const struct path_tree *tree, size_t i,
 	}
 }
 
-/* Prefetches the nodes of these steps. */
+/* Prefetches the nodes of the next steps. */
 static void find_ahead(const struct stream *s, const struct path_tree *tree, size_t i)
 {
 	size_t end = MIN(s->n, i + STREAM_AHEAD);

@@ -16,7 +16,7 @@
 
 struct chunk {
 	unsigned int n_refs;
-	unsigned int n_waiting; /* of these, those of records that wait to be put in order */
+	unsigned int n_waiting; /* references of records that wait to be put in order */
 	size_t n_used;
 	uint64_t file_offset; /* of the packed record that the first of its bytes came from, or: */
 	_Alignas(8) char data[CHUNK_BYTES];

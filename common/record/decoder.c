@@ -231,7 +231,7 @@ static bool record_word(const struct perf_event_header *record, size_t at, uint6
 	return true;
 }
 
-/* That which begins @from_end bytes before the end of its trailer, of a record that is no sample.
+/* The field that begins @from_end bytes before the end of a record that is no sample: its trailer.
  */
 static bool trailer_word(const struct source *s, const struct perf_event_header *record,
 			 int from_end, uint64_t *ret)

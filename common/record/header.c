@@ -14,7 +14,7 @@ static bool inside(const struct mapped_file *file, uint64_t offset, uint64_t n)
 	return offset <= file->n_bytes && n <= file->n_bytes - offset;
 }
 
-static int judge_magic(const struct mapped_file *file, struct fault *fault)
+static int check_magic(const struct mapped_file *file, struct fault *fault)
 {
 	uint64_t magic = 0;
 
@@ -35,7 +35,7 @@ static int judge_magic(const struct mapped_file *file, struct fault *fault)
 	return fault_set(fault, -EBADMSG, "offset 0: not a recording of perf's (no PERFILE2)");
 }
 
-static int judge_data(struct header *h, const struct mapped_file *file,
+static int check_data(struct header *h, const struct mapped_file *file,
 		      const struct perf_file_section *data, bool force, struct fault *fault)
 {
 	const char *hint = force ? "" : " (--force shows what is there)";
@@ -68,7 +68,7 @@ static int judge_data(struct header *h, const struct mapped_file *file,
 int header_read(struct header *ret, const struct mapped_file *file, bool force, struct fault *fault)
 {
 	struct perf_file_header h;
-	int r = judge_magic(file, fault);
+	int r = check_magic(file, fault);
 
 	if (r < 0)
 		return r;
@@ -89,7 +89,7 @@ int header_read(struct header *ret, const struct mapped_file *file, bool force, 
 		return fault_set(fault, -EBADMSG, "offset %zu: the file ends within its header",
 				 file->n_bytes);
 	ret->pipe = false;
-	return judge_data(ret, file, &h.data, force, fault);
+	return check_data(ret, file, &h.data, force, fault);
 }
 
 int header_read_attr(struct perf_event_attr *ret, const void *p, size_t n, struct fault *fault)

@@ -19,7 +19,7 @@ struct header {
 };
 
 /*
- * Judges the first bytes of @file and finds its records. -EBADMSG and @fault, which gives the
+ * Checks the first bytes of @file and finds its records. -EBADMSG and @fault, which gives the
  * offset and does not name the file. With @force records that end before the header says are taken
  * as far as they go; what was wrong stands in @fault, which is empty otherwise.
  */

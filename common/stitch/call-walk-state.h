@@ -16,7 +16,7 @@ struct call_walk {
 	bool is_placed; /* at a single height */
 	int64_t top;
 	size_t n_fresh; /* the newest records, which are not remembered */
-	/* Of these the oldest, which were there before and have returned since. */
+	/* The oldest of the fresh records, which were there before and have returned since. */
 	size_t n_again;
 	uint32_t *extents; /* of the functions that these records enter; 0: not computed yet */
 	size_t n_levels;   /* the levels that still stand below them */

@@ -114,7 +114,7 @@ static size_t count_until(const struct function_starts *e, uint64_t address)
 
 static int insert(struct function_starts *e, size_t at, uint64_t from, uint64_t start)
 {
-	/* What is forgotten is learnt again. Only a program that generates code has so many
+	/* What is forgotten is learnt again. Only a program that generates code has that many
 	 * functions. */
 	if (e->n_starts == FUNCTION_STARTS_MAX) {
 		at = e->n_starts = 0;

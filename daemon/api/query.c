@@ -229,7 +229,7 @@ static int read_next(struct query *q)
 	return r;
 }
 
-/* After so many of the windows chosen the next part begins. */
+/* The number of chosen windows after which the next part begins. */
 static size_t end_of_part(const struct query *q)
 {
 	return (q->functions->n_parts + 1) * q->n_chosen / (size_t)q->request.n_parts;

@@ -27,14 +27,14 @@ struct query {
 	bool began;                             /* the windows are chosen */
 	struct window_list windows;             /* all that the reply is of */
 	size_t n_stored;                        /* the stored ones among them, which come first */
-	size_t n_read;                          /* of these */
+	size_t n_read;                          /* of the stored ones */
 	struct profile *parts[QUERY_BATCH + 1]; /* the first is the sum so far */
 	size_t n_parts;
 
 	/* of GetFunctions, else NULL; the profiles of the open window are parts */
 	struct function_reply *functions;
 	size_t n_chosen; /* windows */
-	size_t n_seen;   /* of these: read, or found to be removed */
+	size_t n_seen;   /* chosen windows that were read, or found to be removed */
 };
 
 /* 1; 0 if the call was answered, by an error; -errno. The call is borrowed until its last reply. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libinih parses; what it would do otherwise than systemd is settled before: it is handed one line
+ * libinih parses; where it differs from systemd, this file prepares its input: it gets one line
  * at a time, with continued lines joined, so that the number of the line is known, too.
  */
 #include "daemon/config/file.h"

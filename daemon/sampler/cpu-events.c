@@ -176,7 +176,7 @@ struct cpu_events *cpu_events_free(struct cpu_events *events)
 	return NULL;
 }
 
-/* The format of read(), by the read_format of these events. */
+/* The format of read(), by the read_format of the events. */
 struct reading {
 	uint64_t count, enabled_ns, running_ns;
 };

@@ -34,7 +34,8 @@ DEFINE_CLEANUP(struct program *, program_free);
 /* The descriptor of the program for this kind of sampling event, for PERF_EVENT_IOC_SET_BPF. */
 int program_fd(const struct program *program, enum bpf_event event);
 
-/* Takes no more samples in the control group with this id, unless the table of these is full. */
+/* Takes no more samples in the control group with this id, unless the table of such groups is full.
+ */
 void program_refuse(const struct program *program, uint64_t id);
 
 /* Whether struct @type of the running kernel has the member @name, by its BTF. */

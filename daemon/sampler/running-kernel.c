@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * /proc/kallsyms has the start and end of the kernel's text, and the start of each BPF program and
- * trampoline. Each of these is reported up to the start of the next one: that is too long, but no
+ * trampoline. Each is reported up to the start of the next one: that is too long, but no
  * code runs in between. Modules come last, in order of their addresses: the size in /proc/modules
  * counts more than follows the text, and the next module corrects the end.
  */

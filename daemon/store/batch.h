@@ -11,6 +11,6 @@ struct store_batch {
 	struct window *windows; /* their ids are read, the rest of those found is filled in */
 	bool *found;            /* whether there is windows[i]; filled in */
 	size_t n;
-	size_t max_rows; /* once so many rows of counts were read, no more windows are; but one is
-			  */
+	/* No more windows are read after this number of rows of counts, but at least one is. */
+	size_t max_rows;
 };

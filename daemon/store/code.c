@@ -8,7 +8,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-/* Of a window the functions with this part of its samples each, and of these so many. */
+/* The functions of a window with at least this part of its samples each, at most this number. */
 #define MIN_PART      1000
 #define MAX_FUNCTIONS 32u
 

@@ -128,7 +128,7 @@ static int look_at_process(struct reading *reading, int64_t id)
 	return r < 0 || q < 0 ? MIN(r, q) : found;
 }
 
-/* So many processes are remembered, and then they are looked at again. */
+/* Processes that are remembered; beyond, they are read again. */
 #define MAX_PROCESSES (1 << 16)
 
 /* 1 or 0, or -errno. Most processes are in many windows, and looked at once. */

@@ -174,7 +174,7 @@ CREATE TABLE stack_count (
 	caller INTEGER NOT NULL REFERENCES stack, -- 0: none
 	place INTEGER NOT NULL REFERENCES place,
 	samples INTEGER NOT NULL,
-	stitched INTEGER NOT NULL,   -- frames of these samples that were taken from earlier samples, summed
+	stitched INTEGER NOT NULL,   -- frames stitched from earlier samples, summed over the samples
 	weight INTEGER NOT NULL,     -- the sum of their periods
 	pruned INTEGER NOT NULL,     -- of the samples, those of rare stacks, without some callers
 	PRIMARY KEY (window, process, caller, place)
@@ -186,7 +186,7 @@ CREATE TABLE stream_count (
 	process INTEGER NOT NULL REFERENCES process,
 	stream INTEGER NOT NULL REFERENCES stream,
 	hits INTEGER NOT NULL,
-	pruned INTEGER NOT NULL,     -- of these, those of rare streams that went further back
+	pruned INTEGER NOT NULL,     -- hits of rare streams that went further back
 	cycles INTEGER NOT NULL,     -- of its oldest branch, summed over this stream and those that go further back
 	PRIMARY KEY (window, process, stream)
 ) STRICT, WITHOUT ROWID;
@@ -197,7 +197,7 @@ CREATE TABLE branch_count (
 	origin INTEGER NOT NULL REFERENCES place, -- the branch instruction
 	target INTEGER NOT NULL REFERENCES place,
 	taken INTEGER NOT NULL,
-	mispredicted INTEGER NOT NULL, -- of these; not all hardware reports this or the next
+	mispredicted INTEGER NOT NULL, -- of those taken; not all hardware reports this or the next
 	predicted INTEGER NOT NULL,
 	aborted INTEGER NOT NULL,
 	cycles INTEGER NOT NULL,     -- since the branch before, summed over the records with cycles:
@@ -235,7 +235,7 @@ CREATE TABLE outer_function (
 --
 -- A function: twice the difference to the id before, plus 1 if the last four numbers follow; samples in it; samples
 -- with it in their stack; [calls: branches to its first byte from elsewhere; runs of blocks that start in it; the
--- number of these with cycles; these cycles]. Id 0 stands for the parts of an object outside of functions: the
+-- number of those runs with cycles; the sum of their cycles]. Id 0 stands for the parts of an object outside of functions: the
 -- object's id comes before the samples.
 CREATE TABLE function_counts (
 	window INTEGER PRIMARY KEY REFERENCES window,

@@ -72,7 +72,7 @@ struct mapping_ctx {
 static void on_mapping(void *ctx, const struct mapping *mapping)
 {
 	const struct mapping_ctx *c = ctx;
-	struct moment now = simulation_now(c->simulation, c->task);
+	struct event_origin now = simulation_now(c->simulation, c->task);
 
 	recording_add_mapping(c->simulation->recording, &now, mapping);
 	truth_add_mapping(c->simulation->truth, &now, c->task->space->image, mapping);
@@ -88,7 +88,7 @@ static void task_update_space(struct simulation *s, struct task *task)
 static void on_inherited_mapping(void *ctx, const struct mapping *mapping)
 {
 	const struct mapping_ctx *c = ctx;
-	struct moment now = simulation_now(c->simulation, c->task);
+	struct event_origin now = simulation_now(c->simulation, c->task);
 
 	/* no record: a reader knows from FORK that the child has them */
 	truth_add_mapping(c->simulation->truth, &now, c->task->space->image, mapping);
@@ -98,7 +98,7 @@ static void on_inherited_mapping(void *ctx, const struct mapping *mapping)
 
 static void task_record_exit(struct simulation *s, struct task *task)
 {
-	struct moment now = simulation_now(s, task);
+	struct event_origin now = simulation_now(s, task);
 
 	if (task->state == TASK_EXITING)
 		return;
@@ -163,7 +163,7 @@ static struct space *child_space(struct simulation *s, const struct task *parent
 static void child_begin(struct simulation *s, struct task *child, const struct task *parent)
 {
 	struct mapping_ctx ctx = { .simulation = s, .task = child };
-	struct moment now;
+	struct event_origin now;
 
 	memcpy(child->comm, parent->comm, sizeof(child->comm));
 	task_fetch_regs(child);
@@ -183,7 +183,7 @@ static void on_clone(struct simulation *s, struct task *parent)
 	struct task *child;
 	struct space *space;
 	unsigned long tid;
-	struct moment now;
+	struct event_origin now;
 	pid_t pid;
 	int status;
 
@@ -210,7 +210,7 @@ static void on_clone(struct simulation *s, struct task *parent)
 static enum stop on_exec(struct simulation *s, struct task *task)
 {
 	struct space *space;
-	struct moment now;
+	struct event_origin now;
 
 	task->syscall.insn = NULL;
 	task->state = TASK_RUNNABLE;
@@ -371,7 +371,7 @@ static bool syscall_changes_code(const struct task *task)
 
 static void syscall_finish(struct simulation *s, struct task *task)
 {
-	struct moment now;
+	struct event_origin now;
 
 	task_advance(s, task, 1);
 	if (syscall_changes_code(task))

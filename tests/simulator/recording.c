@@ -159,7 +159,7 @@ struct recording *recording_free(struct recording *r)
 	return NULL;
 }
 
-static struct perfdata_id moment_id(const struct moment *m)
+static struct perfdata_id moment_id(const struct event_origin *m)
 {
 	return (struct perfdata_id){
 		.pid = m->pid, .tid = m->tid, .cpu = m->cpu, .time = m->time, .id = EVENT_ID
@@ -191,7 +191,7 @@ static size_t sample_fill_chain(const struct options *o, const struct recorded_s
 	return n;
 }
 
-uint64_t recording_add_sample(struct recording *r, const struct moment *m,
+uint64_t recording_add_sample(struct recording *r, const struct event_origin *m,
 			      const struct recorded_sample *s)
 {
 	struct perf_branch_entry rows[LBR_ROWS_MAX];
@@ -220,7 +220,8 @@ uint64_t recording_add_sample(struct recording *r, const struct moment *m,
 	return sample.hw_idx;
 }
 
-void recording_add_comm(struct recording *r, const struct moment *m, const char *comm, bool exec)
+void recording_add_comm(struct recording *r, const struct event_origin *m, const char *comm,
+			bool exec)
 {
 	struct perfdata_id id = moment_id(m);
 
@@ -247,7 +248,7 @@ static struct object *recording_find_object(struct recording *r, const char *pat
 	return &grown[r->n_objects++];
 }
 
-void recording_add_mapping(struct recording *r, const struct moment *m,
+void recording_add_mapping(struct recording *r, const struct event_origin *m,
 			   const struct mapping *mapping)
 {
 	const struct object *object = recording_find_object(r, mapping->path);
@@ -274,14 +275,14 @@ void recording_add_mapping(struct recording *r, const struct moment *m,
 	perfdata_add_mmap2(r->perfdata, &id, &mmap);
 }
 
-void recording_add_fork(struct recording *r, const struct moment *m, pid_t pid, pid_t tid)
+void recording_add_fork(struct recording *r, const struct event_origin *m, pid_t pid, pid_t tid)
 {
 	struct perfdata_id id = moment_id(m);
 
 	perfdata_add_fork(r->perfdata, &id, pid, m->pid, tid, m->tid);
 }
 
-void recording_add_exit(struct recording *r, const struct moment *m, pid_t ppid)
+void recording_add_exit(struct recording *r, const struct event_origin *m, pid_t ppid)
 {
 	struct perfdata_id id = moment_id(m);
 

@@ -14,7 +14,7 @@ struct options;
 struct recording;
 
 /* Who and when a record is about. */
-struct moment {
+struct event_origin {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
@@ -37,10 +37,11 @@ int recording_finish(struct recording *r);
 struct recording *recording_free(struct recording *r);
 
 /* Returns the hw_idx that was written. */
-uint64_t recording_add_sample(struct recording *r, const struct moment *m,
+uint64_t recording_add_sample(struct recording *r, const struct event_origin *m,
 			      const struct recorded_sample *s);
-void recording_add_comm(struct recording *r, const struct moment *m, const char *comm, bool exec);
-void recording_add_mapping(struct recording *r, const struct moment *m,
+void recording_add_comm(struct recording *r, const struct event_origin *m, const char *comm,
+			bool exec);
+void recording_add_mapping(struct recording *r, const struct event_origin *m,
 			   const struct mapping *mapping);
-void recording_add_fork(struct recording *r, const struct moment *m, pid_t pid, pid_t tid);
-void recording_add_exit(struct recording *r, const struct moment *m, pid_t ppid);
+void recording_add_fork(struct recording *r, const struct event_origin *m, pid_t pid, pid_t tid);
+void recording_add_exit(struct recording *r, const struct event_origin *m, pid_t ppid);

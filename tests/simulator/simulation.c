@@ -34,9 +34,9 @@ static uint64_t simulation_random(struct simulation *s)
 	return z ^ (z >> 31);
 }
 
-struct moment simulation_now(struct simulation *s, const struct task *task)
+struct event_origin simulation_now(struct simulation *s, const struct task *task)
 {
-	return (struct moment){
+	return (struct event_origin){
 		.pid = task->pid, .tid = task->tid, .cpu = task->cpu, .time = ++s->time
 	};
 }
@@ -124,7 +124,7 @@ static void task_sample(struct simulation *s, struct task *task)
 		.tos = task->lbr.tos,
 		.callers = callers,
 	};
-	struct moment now = simulation_now(s, task);
+	struct event_origin now = simulation_now(s, task);
 
 	shadow_trim(&task->shadow, task->regs.rsp);
 	sample.n_rows = lbr_read(&task->lbr, rows);

@@ -98,7 +98,7 @@ enum stop {
 /* simulation.c. Negative errno; the program's own failure is none. */
 int simulation_run(const struct options *options);
 /* Strictly increasing. */
-struct moment simulation_now(struct simulation *s, const struct task *task);
+struct event_origin simulation_now(struct simulation *s, const struct task *task);
 /* A task that has stopped for the first time; its space is taken. NULL if memory ran out. */
 struct task *simulation_add_task(struct simulation *s, pid_t pid, pid_t tid, pid_t ppid,
 				 struct space *space);

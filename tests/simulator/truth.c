@@ -172,7 +172,7 @@ static size_t rows_count_stale(const struct lbr_row *rows, size_t n_rows, uint64
 	return n;
 }
 
-void truth_add_sample(struct truth *t, const struct moment *m, uint64_t image,
+void truth_add_sample(struct truth *t, const struct event_origin *m, uint64_t image,
 		      const struct recorded_sample *s, uint64_t hw_idx, const struct shadow *stack)
 {
 	const uint64_t one[4] = { 1, s->period, 0, 0 };
@@ -187,14 +187,14 @@ void truth_add_sample(struct truth *t, const struct moment *m, uint64_t image,
 	truth_write_stack(t, s->ip, stack);
 }
 
-void truth_add_image(struct truth *t, const struct moment *m, uint64_t image, const char *why,
+void truth_add_image(struct truth *t, const struct event_origin *m, uint64_t image, const char *why,
 		     const char *comm)
 {
 	fprintf(t->images, "%" PRIu64 "\t%u\t%" PRIu64 "\t%s\t%s\n", image, m->pid, m->time, why,
 		comm);
 }
 
-void truth_add_mapping(struct truth *t, const struct moment *m, uint64_t image,
+void truth_add_mapping(struct truth *t, const struct event_origin *m, uint64_t image,
 		       const struct mapping *mapping)
 {
 	fprintf(t->maps,
@@ -203,7 +203,7 @@ void truth_add_mapping(struct truth *t, const struct moment *m, uint64_t image,
 		mapping->path);
 }
 
-void truth_add_task(struct truth *t, const struct moment *m, pid_t ppid, uint64_t n_insns,
+void truth_add_task(struct truth *t, const struct event_origin *m, pid_t ppid, uint64_t n_insns,
 		    uint64_t n_taken, const char *comm)
 {
 	fprintf(t->tasks, "%u\t%u\t%d\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\n", m->pid, m->tid,

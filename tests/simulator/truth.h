@@ -11,7 +11,7 @@
 struct insn;
 struct lbr_row;
 struct mapping;
-struct moment;
+struct event_origin;
 struct options;
 struct recorded_sample;
 struct shadow;
@@ -35,11 +35,11 @@ struct truth *truth_free(struct truth *t);
 
 void truth_add_branch(struct truth *t, const struct branch *b);
 void truth_add_insns(struct truth *t, uint64_t n);
-void truth_add_sample(struct truth *t, const struct moment *m, uint64_t image,
+void truth_add_sample(struct truth *t, const struct event_origin *m, uint64_t image,
 		      const struct recorded_sample *s, uint64_t hw_idx, const struct shadow *stack);
-void truth_add_image(struct truth *t, const struct moment *m, uint64_t image, const char *why,
+void truth_add_image(struct truth *t, const struct event_origin *m, uint64_t image, const char *why,
 		     const char *comm);
-void truth_add_mapping(struct truth *t, const struct moment *m, uint64_t image,
+void truth_add_mapping(struct truth *t, const struct event_origin *m, uint64_t image,
 		       const struct mapping *mapping);
-void truth_add_task(struct truth *t, const struct moment *m, pid_t ppid, uint64_t n_insns,
+void truth_add_task(struct truth *t, const struct event_origin *m, pid_t ppid, uint64_t n_insns,
 		    uint64_t n_taken, const char *comm);

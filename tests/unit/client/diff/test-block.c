@@ -272,6 +272,7 @@ static void test_parts_measure_the_noise(void **state)
 			add_block_to(part, process, object, base_of(side, 0) + 0x10, n, 10 * n);
 			add_block_to(part, process, object, base_of(side, 0) + 0x40, 1001 - n,
 				     10010 - 10 * n);
+			add_block_to(part, process, PROFILE_NONE, 0x70, 1, 10);
 			source->parts[source->n_parts].shown = fixture_finalized(part);
 			source->parts[source->n_parts].samples = 1001;
 		}

@@ -6,7 +6,7 @@
  * returns.
  *
  * What is said must be true but for the share of the samples that WRONG_MAX states. Rows that are
- * left in the registers and are none of the stack's, after the first three of these events, are
+ * left in the registers and are none of the stack's, after the first three kinds of events, are
  * believed too often; what is asserted of those is that it gets no worse.
  */
 #include <setjmp.h>

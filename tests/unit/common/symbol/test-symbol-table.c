@@ -162,7 +162,7 @@ static void test_more_can_be_added_to_a_finalized_table(void **state)
 	symbol_table_free(t);
 }
 
-/* All offsets of a stretch have the answer of the one it was asked for. */
+/* All offsets of a range have the answer of the one it was asked for. */
 static void check_stretch(const struct symbol_table *t, uint64_t offset)
 {
 	size_t i = symbol_table_find(t, offset);

@@ -98,7 +98,7 @@ static void test_empty_files_are_used(void **state)
 	temp_store_check(stored->path);
 }
 
-/* Opens what is no store of ours: it is to be moved aside with its bytes as they are. */
+/* Opens what is no store of ours: it is to be renamed with its bytes as they are. */
 static void assert_moved_away(const struct temp_store *stored, const char *why)
 {
 	_cleanup_free_ char *before = NULL, *after = NULL;
@@ -173,7 +173,7 @@ static void test_the_log_goes_with_the_database(void **state)
 	struct temp_store *stored = *state;
 	struct store_status status;
 	struct store *store;
-	sqlite3 *db, *aside;
+	sqlite3 *db, *renamed;
 
 	make_database(stored->path);
 	db = temp_store_connect(stored->path);
@@ -184,10 +184,10 @@ static void test_the_log_goes_with_the_database(void **state)
 	status = temp_store_status(store);
 	assert_string_not_equal(status.moved_to, "");
 	store_free(store);
-	aside = temp_store_connect(status.moved_to);
-	assert_int_equal(temp_store_number(aside, "SELECT count(*) FROM window"), 3);
-	assert_int_equal(temp_store_number(aside, "PRAGMA user_version"), 7);
-	sqlite3_close(aside);
+	renamed = temp_store_connect(status.moved_to);
+	assert_int_equal(temp_store_number(renamed, "SELECT count(*) FROM window"), 3);
+	assert_int_equal(temp_store_number(renamed, "PRAGMA user_version"), 7);
+	sqlite3_close(renamed);
 	sqlite3_close(db);
 	temp_store_check(stored->path);
 }
