@@ -428,7 +428,6 @@ static int64_t find_top(const struct call_walk *w)
 	return s->has_index ? top + (depth + (int64_t)s->index - top % depth) % depth : top;
 }
 
-/* The number of outermost levels without a gap. */
 static size_t count_until_gap(const struct task *t)
 {
 	size_t n = MIN(t->n_levels, 1u);
