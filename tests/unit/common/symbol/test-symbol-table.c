@@ -163,7 +163,7 @@ static void test_more_can_be_added_to_a_finalized_table(void **state)
 }
 
 /* All offsets of a range have the answer of the one it was asked for. */
-static void check_stretch(const struct symbol_table *t, uint64_t offset)
+static void check_range(const struct symbol_table *t, uint64_t offset)
 {
 	size_t i = symbol_table_find(t, offset);
 	uint64_t first, last;
@@ -199,7 +199,7 @@ static void test_random_tables_against_brute_force(void **state)
 				if (offset - e[i].start < e[i].size)
 					expected = names[i];
 			assert_string_equal(at(t, offset), expected);
-			check_stretch(t, offset);
+			check_range(t, offset);
 		}
 		symbol_table_free(t);
 	}
