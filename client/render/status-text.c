@@ -183,7 +183,9 @@ static void write_losses(const struct status *s)
 		{ "ring_full", "dropped because the ring was full" },
 		{ "skipped", "skipped by the kernel" },
 		{ "undecodable", "undecodable" },
+		{ "no_ring", "dropped while a CPU came or went" },
 		{ "lost_records", "task records lost" },
+		{ "out_of_order", "records out of order" },
 		{ "throttled", "times throttled" },
 	};
 	size_t n = 0;

@@ -111,7 +111,9 @@ static void write_stitching(FILE *f, const struct profile_counters *counters)
 	};
 	const char *separator = "; not: ";
 
-	if (counters->stacks_stitched == 0)
+	if (counters->stacks_stitched + counters->stacks_unaligned + counters->stacks_ambiguous +
+		    counters->stacks_inconsistent ==
+	    0)
 		return;
 	fprintf(f, "%" PRIu64 " stacks stitched with earlier samples", counters->stacks_stitched);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
@@ -139,7 +141,7 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 		{ counters->stacks_depth_limit, "stacks truncated at the depth limit" },
 		{ counters->stacks_since_switch, "stacks that begin at a task switch" },
 		{ counters->unmapped, "samples at an unknown address" },
-		{ counters->snapshots_empty, "samples without branch records" },
+		{ counters->snapshots_empty, "samples without records" },
 		{ counters->lost_records, "records lost" },
 		{ counters->lost_samples, "samples lost" },
 		{ counters->skipped, "samples not taken" },

@@ -144,7 +144,7 @@ class Service(unittest.TestCase):
             stderr=subprocess.PIPE, text=True, env=dict(os.environ, LISTEN_FDS="1"))
         self.daemons.append(daemon)
         self.assertEqual(daemon.wait(PATIENCE), 1)
-        self.assertIn("one listening stream socket is wanted", daemon.stderr.read())
+        self.assertIn("not one listening stream socket", daemon.stderr.read())
 
     def test_reload(self):
         daemon = self.start("--socket", self.path)
