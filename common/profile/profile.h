@@ -104,9 +104,9 @@ struct profile_branch {
 	uint64_t taken;
 	uint64_t mispredicted; /* not all hardware reports predictions, ... */
 	uint64_t predicted;    /* so the sum of both may be below @taken */
-	uint64_t aborted;
-	uint64_t cycles;      /* since the branch before, summed over @cycles_rows */
-	uint64_t cycles_rows; /* branch records with a number of cycles */
+	uint64_t aborted;      /* those taken that aborted a transaction */
+	uint64_t cycles;       /* since the branch before, summed over @cycles_rows */
+	uint64_t cycles_rows;  /* branch records with a number of cycles */
 };
 
 struct profile_block {
