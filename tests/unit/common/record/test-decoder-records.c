@@ -10,31 +10,7 @@
 
 #include <errno.h>
 
-#include "common/record/decoder.h"
-#include "tests/perfdata/bytes.h"
-
-#define ALL_FIELDS      ((1ull << 25) - 1) /* of sample_type that Linux 6.1 knows */
-#define BRANCH_COUNTERS (1ull << 19)       /* newer than some headers */
-
-static struct bytes bytes; /* too big for the stack */
-
-static struct decoder *make_decoder(const struct perf_event_attr *attr)
-{
-	struct decoder *d = NULL;
-	struct fault fault;
-
-	assert_int_equal(decoder_new(&d), 0);
-	assert_int_equal(decoder_add_source(d, attr, NULL, 0, &fault), 0);
-	return d;
-}
-
-static void add_source(struct decoder *d, uint64_t type, uint64_t id, int expected)
-{
-	struct perf_event_attr attr = { .sample_type = type, .sample_id_all = 1 };
-	struct fault fault;
-
-	assert_int_equal(decoder_add_source(d, &attr, &id, 1, &fault), expected);
-}
+#include "tests/support/decoder-fixture.h"
 
 /* All that sample_id_all may add to a record. */
 #define TRAILER                                                                        \
@@ -96,13 +72,6 @@ static void test_the_trailer_of_any_mixture(void **state)
 		check_lost_with_trailer(t);
 		t = (t - TRAILER) & TRAILER; /* the next subset */
 	} while (t != 0);
-}
-
-static void decode_ok(const struct decoder *d, struct event *e)
-{
-	struct fault fault;
-
-	assert_int_equal(decoder_decode(d, end_record(&bytes), e, &fault), 0);
 }
 
 /* No cut of the record in @bytes may pass for a whole one. */
