@@ -2,6 +2,7 @@
 /*
  * Recordings that are not what they should be: each is refused in one line that names the file and
  * where in it, and with force what came before the damage is read, and what was lost is said.
+ * Packed recordings: test-recording-packed.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,54 +15,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/record/perf-file.h"
-#include "common/record/recording.h"
-#include "tests/perfdata/example.h"
 #include "tests/perfdata/perfdata.h"
-
-struct result {
-	int error; /* of opening or reading */
-	size_t n;  /* events, without those that tell of build-ids */
-	struct fault fault;
-	struct recording_damage damage;
-};
-
-/* One line, that begins with the file and has an offset within it (or its end). */
-static void check_line(const struct fault *fault, const char *path, size_t n_bytes)
-{
-	size_t n_path = strlen(path);
-	const char *offset = strstr(fault->text, "offset ");
-
-	assert_memory_equal(fault->text, path, n_path);
-	assert_memory_equal(fault->text + n_path, ": ", 2);
-	assert_null(strchr(fault->text, '\n'));
-	if (n_bytes == 0)
-		return; /* "is empty" */
-	if (!offset)
-		fail_msg("no offset: %s", fault->text);
-	assert_true(strtoull(offset + strlen("offset "), NULL, 10) <= n_bytes);
-}
-
-static void read_bytes(const struct example *e, size_t n, bool force, struct result *ret)
-{
-	_cleanup_(recording_freep) struct recording *r = NULL;
-	struct event event;
-	char path[32];
-	int fd;
-
-	*ret = (struct result){ 0 };
-	example_open(e, n, path, &fd);
-	ret->error = recording_open(&r, path, force, &ret->fault);
-	while (ret->error >= 0 && (ret->error = recording_next(r, &event, &ret->fault)) > 0)
-		ret->n += event.kind != EVENT_BUILD_ID;
-	if (ret->error < 0)
-		check_line(&ret->fault, path, n);
-	else if (recording_forced(r))
-		ret->damage = *recording_forced(r);
-	close(fd);
-}
+#include "tests/support/damaged-recording.h"
 
 /* How many of the events lie whole before @end. */
 static size_t events_before(const struct example *e, size_t end)
@@ -75,22 +32,6 @@ static size_t events_before(const struct example *e, size_t end)
 		n += at <= end && h->type < RECORD_HEADER_ATTR;
 	}
 	return n;
-}
-
-/* The file refused, and with force @n events of it. */
-static void check_damaged(const struct example *e, size_t n_bytes, size_t n)
-{
-	struct result r;
-
-	read_bytes(e, n_bytes, false, &r);
-	assert_true(r.error < 0);
-	read_bytes(e, n_bytes, true, &r);
-	if (r.error < 0)
-		fail_msg("with force: %s", r.fault.text);
-	assert_int_equal(r.n, n);
-	assert_true(r.damage.fault.text[0]);
-	assert_null(strstr(r.damage.fault.text, "--force"));
-	assert_true(r.damage.offset <= n_bytes);
 }
 
 static void check_refused(const struct example *e, size_t n_bytes)
@@ -146,71 +87,13 @@ static void test_a_pipe_cut_off_anywhere(void **state)
 	example_done(&e);
 }
 
-/* Of packed records those come out that were packed before the cut; never more, never other ones.
- */
-static void test_a_packed_file_cut_off_anywhere(void **state)
-{
-	static const uint32_t types[] = { RECORD_COMPRESSED, RECORD_COMPRESSED2 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		struct example plain, packed;
-		size_t last = 0;
-
-		example_make(&plain, 0);
-		example_pack(&packed, &plain, types[i], 60);
-		for (size_t n = example_data_start(&packed); n < packed.n; n++) {
-			struct result r;
-
-			read_bytes(&packed, n, false, &r);
-			assert_true(r.error < 0);
-			read_bytes(&packed, n, true, &r);
-			assert_true(r.error == 0 && r.damage.fault.text[0]);
-			assert_true(r.n >= last && r.n <= EXAMPLE_N_EVENTS);
-			last = r.n;
-		}
-		assert_int_equal(last, EXAMPLE_N_EVENTS);
-		example_done(&packed);
-		example_done(&plain);
-	}
-}
-
-/* Whatever one byte becomes: sound or refused in one line; and force never makes it worse. */
-static void check_any_byte(struct example *e)
-{
-	static const uint8_t values[] = { 0, 0x7f, 0xff };
-
-	for (size_t at = 0; at < e->n; at++) {
-		char old = e->data[at];
-
-		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-			struct result plain, forced;
-
-			e->data[at] = (char)values[i];
-			read_bytes(e, e->n, false, &plain);
-			read_bytes(e, e->n, true, &forced);
-			if (plain.error == 0) {
-				assert_int_equal(forced.error, 0);
-				assert_int_equal(forced.n, plain.n);
-				assert_false(forced.damage.fault.text[0]);
-			} else if (forced.error == 0) {
-				assert_true(forced.n >= plain.n);
-				assert_true(forced.damage.fault.text[0]);
-			}
-		}
-		e->data[at] = old;
-	}
-}
-
 static void test_any_byte_changed(void **state)
 {
 	for (unsigned int flags = 0; flags <= PERFDATA_PIPE; flags += PERFDATA_PIPE) {
-		struct example e, packed;
+		struct example e;
 
 		example_make(&e, flags);
 		check_any_byte(&e);
-		example_pack(&packed, &e, RECORD_COMPRESSED, 100);
-		check_any_byte(&packed);
-		example_done(&packed);
 		example_done(&e);
 	}
 }
@@ -312,25 +195,6 @@ static void test_sizes_that_wrap(void **state)
 	example_done(&e);
 }
 
-static struct perf_event_header *record_of_type(const struct example *e, uint32_t type)
-{
-	size_t at = example_data_start(e);
-
-	for (;;) {
-		struct perf_event_header *h = (void *)(e->data + at);
-
-		if (h->type == type)
-			return h;
-		at += h->size;
-		assert_true(at < example_data_end(e));
-	}
-}
-
-static size_t offset_of(const struct example *e, const struct perf_event_header *record)
-{
-	return (size_t)((const char *)record - e->data);
-}
-
 static void test_a_record_of_no_size_ends_the_reading(void **state)
 {
 	struct perf_event_header *h;
@@ -428,51 +292,6 @@ static void test_bytes_behind_a_record_that_are_not_there(void **state)
 	}
 }
 
-/* COMPRESSED2 says how much of it is data; a lie is found where it stands. */
-static void test_packed_data_that_lies_of_its_size(void **state)
-{
-	struct example plain, e;
-	struct perf_event_header *h;
-	uint64_t too_much = 1000;
-	struct result r;
-	char place[64];
-
-	example_make(&plain, 0);
-	example_pack(&e, &plain, RECORD_COMPRESSED2, 100);
-	h = record_of_type(&e, RECORD_COMPRESSED2);
-	memcpy((char *)h + 8, &too_much, 8);
-	snprintf(place, sizeof(place), ": offset %zu: ", offset_of(&e, h));
-	read_bytes(&e, e.n, false, &r);
-	assert_true(r.error < 0);
-	assert_non_null(strstr(r.fault.text, place));
-	check_damaged(&e, e.n, 0);
-	example_done(&e);
-	example_done(&plain);
-}
-
-static void test_packed_data_that_is_broken(void **state)
-{
-	struct example plain, e;
-	struct perf_event_header *h;
-	struct result r;
-	char place[64];
-
-	example_make(&plain, 0);
-	example_pack(&e, &plain, RECORD_COMPRESSED, 100);
-	h = record_of_type(&e, RECORD_COMPRESSED);
-	memset(h + 1, 0xff, 4); /* zstd's magic */
-	snprintf(place, sizeof(place), ": offset %zu: ", offset_of(&e, h));
-	read_bytes(&e, e.n, false, &r);
-	if (!strstr(r.fault.text, place))
-		fail_msg("not at%s but %s", place, r.fault.text);
-	read_bytes(&e, e.n, true, &r);
-	assert_int_equal(r.error, 0);
-	assert_int_equal(r.damage.offset, offset_of(&e, h));
-	assert_int_equal(r.damage.n_bytes_lost, example_data_end(&e) - offset_of(&e, h));
-	example_done(&e);
-	example_done(&plain);
-}
-
 static void test_what_cannot_be_opened(void **state)
 {
 	struct recording *r = NULL;
@@ -490,7 +309,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_file_cut_off_anywhere),
 		cmocka_unit_test(test_a_pipe_cut_off_anywhere),
-		cmocka_unit_test(test_a_packed_file_cut_off_anywhere),
 		cmocka_unit_test(test_any_byte_changed),
 		cmocka_unit_test(test_what_is_no_recording),
 		cmocka_unit_test(test_what_is_said_of_old_and_foreign_files),
@@ -501,8 +319,6 @@ int main(void)
 		cmocka_unit_test(test_a_record_that_cannot_be_decoded_is_one_lost),
 		cmocka_unit_test(test_a_recording_not_finished),
 		cmocka_unit_test(test_features_that_lie_elsewhere),
-		cmocka_unit_test(test_packed_data_that_lies_of_its_size),
-		cmocka_unit_test(test_packed_data_that_is_broken),
 		cmocka_unit_test(test_what_cannot_be_opened),
 	};
 
