@@ -3,10 +3,10 @@
  * execute: runs the instructions of one task and reports each branch.
  *
  * A straight run goes at full speed up to a breakpoint at its last instruction, a branch; the
- * branch itself is computed from the registers, and so is the next one if the target is a branch as
- * well. That makes one stop for a run, not one for an instruction, five times fewer. With --step
- * each instruction is stepped by the processor instead, and what this file computes of branches is
- * held against what the processor did: both ways must give the same truth.
+ * branch itself is computed from the registers (outcome.c), and so is the next one if the target is
+ * a branch as well. That makes one stop for a run, not one for an instruction, five times fewer.
+ * With --step the processor steps each instruction instead, and each computed outcome is compared
+ * with what the processor did: both ways must give the same truth.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,159 +15,15 @@
 
 #include "tests/simulator/code.h"
 #include "tests/simulator/options.h"
+#include "tests/simulator/outcome.h"
 #include "tests/simulator/simulation.h"
 #include "tests/simulator/space.h"
 #include "tests/simulator/truth.h"
 
 #define INSN_BYTES_MAX    15
 #define MISPREDICT_CYCLES 14
-#define SIGFRAME_RIP \
-	176 /* of the saved rip in the kernel's struct rt_sigframe, from the handler's rsp */
-
-enum {
-	FLAG_CF = 1 << 0,
-	FLAG_PF = 1 << 2,
-	FLAG_ZF = 1 << 6,
-	FLAG_SF = 1 << 7,
-	FLAG_OF = 1 << 11,
-};
-
-struct outcome {
-	bool taken;
-	bool push;
-	uint64_t target;
-	uint64_t rsp;
-	uint64_t rcx;
-};
-
-static int task_peek(const struct task *task, uint64_t addr, uint64_t *ret)
-{
-	long word;
-
-	errno = 0;
-	word = ptrace(PTRACE_PEEKDATA, task->tid, addr, NULL);
-	if (errno)
-		return -errno;
-	*ret = word;
-	return 0;
-}
-
-static uint64_t regs_get(const struct user_regs_struct *regs, int reg)
-{
-	return reg < 0 ? 0 : ((const unsigned long long *)regs)[reg];
-}
-
-/* What branches do. */
-
-static bool condition_flags(uint64_t flags, unsigned condition)
-{
-	bool sign = !!(flags & FLAG_SF) != !!(flags & FLAG_OF);
-	bool r;
-
-	switch (condition >> 1) {
-	case 0:
-		r = flags & FLAG_OF;
-		break;
-	case 1:
-		r = flags & FLAG_CF;
-		break;
-	case 2:
-		r = flags & FLAG_ZF;
-		break;
-	case 3:
-		r = flags & (FLAG_CF | FLAG_ZF);
-		break;
-	case 4:
-		r = flags & FLAG_SF;
-		break;
-	case 5:
-		r = flags & FLAG_PF;
-		break;
-	case 6:
-		r = sign;
-		break;
-	default:
-		r = sign || flags & FLAG_ZF;
-	}
-	return r != (condition & 1);
-}
-
-static bool condition_loop(const struct user_regs_struct *regs, unsigned condition)
-{
-	bool zero = regs->eflags & FLAG_ZF;
-
-	switch (condition) {
-	case CONDITION_LOOPNE:
-		return regs->rcx != 1 && !zero;
-	case CONDITION_LOOPE:
-		return regs->rcx != 1 && zero;
-	case CONDITION_LOOP:
-		return regs->rcx != 1;
-	case CONDITION_ECXZ:
-		return (uint32_t)regs->rcx == 0;
-	default:
-		return regs->rcx == 0;
-	}
-}
-
-static void conditional_compute(const struct task *task, const struct insn *insn,
-				struct outcome *out)
-{
-	out->target = insn->target;
-	if (insn->condition < CONDITION_LOOPNE) {
-		out->taken = condition_flags(task->regs.eflags, insn->condition);
-		return;
-	}
-	out->taken = condition_loop(&task->regs, insn->condition);
-	if (insn->condition <= CONDITION_LOOP)
-		out->rcx--;
-}
-
-static int indirect_compute(const struct task *task, const struct insn *insn, uint64_t *ret)
-{
-	const struct user_regs_struct *regs = &task->regs;
-	uint64_t addr;
-
-	if (!insn->is_memory) {
-		*ret = regs_get(regs, insn->base);
-		return 0;
-	}
-	addr = regs_get(regs, insn->segment) + regs_get(regs, insn->base) +
-	       regs_get(regs, insn->index) * insn->scale + insn->displacement;
-	return task_peek(task, addr, ret);
-}
-
-/* What the branch at rip will do. Negative errno if that is not known beforehand. */
-static int branch_compute(const struct task *task, const struct insn *insn, struct outcome *out)
-{
-	*out = (struct outcome){ .taken = true, .rsp = task->regs.rsp, .rcx = task->regs.rcx };
-	if (insn->is_odd)
-		return -EOPNOTSUPP;
-	switch (insn->kind) {
-	case INSN_CONDITIONAL:
-		conditional_compute(task, insn, out);
-		return 0;
-	case INSN_JUMP:
-		out->target = insn->target;
-		return 0;
-	case INSN_JUMP_INDIRECT:
-		return indirect_compute(task, insn, &out->target);
-	case INSN_CALL:
-		out->push = true;
-		out->rsp -= 8;
-		out->target = insn->target;
-		return 0;
-	case INSN_CALL_INDIRECT:
-		out->push = true;
-		out->rsp -= 8;
-		return indirect_compute(task, insn, &out->target);
-	case INSN_RETURN:
-		out->rsp += 8 + insn->pop_bytes;
-		return task_peek(task, task->regs.rsp, &out->target);
-	default:
-		return -EOPNOTSUPP;
-	}
-}
+/* Offset of the saved rip in the kernel's struct rt_sigframe, from the handler's rsp. */
+#define SIGFRAME_RIP      176
 
 /* What is known of a branch once it is executed. */
 
@@ -378,7 +234,7 @@ static enum stop task_step(struct simulation *s, struct task *task, int sig)
 		code_unpatch(task->space->code, insn);
 	if (insn && insn->kind == INSN_SYSCALL)
 		return task_step_syscall(s, task, insn, sig);
-	known = insn ? branch_compute(task, insn, &out) : -EFAULT;
+	known = insn ? outcome_compute(task, insn, &out) : -EFAULT;
 	stop = task_resume(s, task, PTRACE_SINGLESTEP, sig);
 	if (stop != STOP_STEP)
 		return stop;
@@ -466,7 +322,7 @@ static enum stop task_execute_branch(struct simulation *s, struct task *task, st
 {
 	struct outcome out;
 
-	if (branch_compute(task, insn, &out) < 0)
+	if (outcome_compute(task, insn, &out) < 0)
 		return task_step(s, task, 0);
 	if (out.push && ptrace(PTRACE_POKEDATA, task->tid, out.rsp, insn->next) < 0)
 		return task_step(s, task, 0);

@@ -3,9 +3,9 @@
  * simulation: the tasks of the simulated program, one of which runs at a time, and the synthetic
  * clock.
  *
- * Three files do the work: simulation.c schedules, samples and keeps the clock; execute.c runs
- * instructions of one task; events.c follows what the kernel does to tasks: system calls, fork,
- * exec, exit.
+ * Four files do the work: simulation.c schedules, samples and keeps the clock; execute.c runs
+ * instructions of one task; syscalls.c takes a task through a system call; events.c follows what
+ * the kernel does to tasks: fork, exec, exit, signals.
  */
 #pragma once
 
@@ -122,5 +122,13 @@ int simulation_start(struct simulation *s);
 enum stop task_resume(struct simulation *s, struct task *task, int request, int sig);
 /* Looks, without waiting, whether a blocked or exiting task has come back. */
 void task_poll(struct simulation *s, struct task *task);
-enum stop task_step_syscall(struct simulation *s, struct task *task, struct insn *insn, int sig);
 int task_fetch_regs(struct task *task);
+/* Reads the task's name anew. */
+void task_read_comm(struct task *task);
+/* Records mappings that are new. */
+void task_update_space(struct simulation *s, struct task *task);
+
+/* syscalls.c */
+enum stop task_step_syscall(struct simulation *s, struct task *task, struct insn *insn, int sig);
+/* What a stop means for a task that is in a system call. */
+enum stop syscall_continue(struct simulation *s, struct task *task, enum stop stop);
