@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "common/profile/profile.h"
+#include "tests/support/random.h"
 
 #define N_RANDOM_OBJECTS   6
 #define N_RANDOM_PROCESSES 7
@@ -17,18 +18,10 @@
 #define N_RANDOM_STACKS    60
 #define N_RANDOM_ROWS      120
 
-/* xorshift64*; @state is not 0 */
-static inline uint64_t random_next(uint64_t *state)
+/* 53 bits, so that sums do not overflow. */
+static inline uint64_t random_count(uint64_t *state)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dULL >> 11;
-}
-
-static inline uint32_t random_below(uint64_t *state, uint32_t n)
-{
-	return (uint32_t)(random_next(state) % n);
+	return next_random(state) >> 11;
 }
 
 /* 0 .. n - 1, shuffled if @state is given. */
@@ -125,7 +118,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.frame = random_place(state),
 			.samples = random_below(state, 5),
 			.stitched = random_below(state, 2),
-			.weight = random_next(state),
+			.weight = random_count(state),
 			.pruned = random_below(state, 2),
 		};
 		rows->stacks[i].frame.offset &= ~7ULL;
@@ -136,7 +129,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.to = random_place(state),
 			.hits = random_below(state, 5),
 			.pruned = random_below(state, 2),
-			.cycles = random_next(state),
+			.cycles = random_count(state),
 		};
 		rows->streams[i].from.offset &= ~15ULL;
 		rows->streams[i].to.offset &= ~31ULL;
@@ -151,7 +144,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.kind = (enum branch_kind)random_below(state, 3),
 			.taken = random_below(state, 9),
 			.predicted = random_below(state, 5),
-			.cycles = random_next(state) << 11,
+			.cycles = random_count(state) << 11,
 			.cycles_rows = 1,
 		};
 		rows->blocks[i] = (struct profile_block){
@@ -174,7 +167,7 @@ static inline struct random_rows *random_rows_new(uint64_t seed)
 	random_short_rows(rows, &state);
 	random_long_rows(rows, &state);
 	for (size_t i = 0; i < sizeof(rows->counters) / sizeof(*rows->counters); i++)
-		rows->counters[i] = random_next(&state);
+		rows->counters[i] = random_count(&state);
 	return rows;
 }
 

@@ -160,7 +160,7 @@ static void test_a_large_table_is_sorted(void **state)
 		struct profile_branch branch = {
 			.process = PROFILE_NONE,
 			.from = { random_below(&random, 2) ? object : PROFILE_NONE,
-				  random_next(&random) >> random_below(&random, 50) },
+				  random_count(&random) >> random_below(&random, 50) },
 			.to = { object, random_below(&random, 3) },
 			.taken = i,
 		};

@@ -139,7 +139,7 @@ static void test_damage_anywhere(void **state)
 		memcpy(damaged, data, n);
 		at = random_below(&random, (uint32_t)n - n_bytes);
 		for (uint32_t k = 0; k < n_bytes; k++)
-			damaged[at + k] = (char)random_next(&random);
+			damaged[at + k] = (char)next_random(&random);
 		write_file(stored->path, damaged, i % 7 == 0 ? at : n);
 		use_damaged(stored->path);
 		snprintf(command, sizeof(command), "rm -f '%s'*", stored->path);
