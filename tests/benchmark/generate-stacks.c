@@ -65,7 +65,7 @@ static void call(struct generator *g, unsigned int process)
 {
 	struct process *p = &g->processes[process];
 	unsigned int site = below(g, 1024) > 0 ? 1 : below(g, N_SITES);
-	struct lbr_row row = {
+	struct lbr_record record = {
 		.from = address(g, process, p->function) + (site + 1) * SITE_BYTES,
 	};
 
@@ -73,8 +73,8 @@ static void call(struct generator *g, unsigned int process)
 		return;
 	p->calls[p->depth++] = (struct call){ p->function, site };
 	p->function = callee(p->function, site);
-	row.to = address(g, process, p->function);
-	lbr_push(&p->lbr, &row);
+	record.to = address(g, process, p->function);
+	lbr_push(&p->lbr, &record);
 }
 
 static void return_from(struct process *p)
@@ -110,7 +110,7 @@ static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 	unsigned int process = below(g, N_PROCESSES / N_CPUS) * N_CPUS + cpu;
 	struct process *p = &g->processes[process];
 	struct perf_branch_entry entries[ROWS];
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record records[LBR_RECORDS_MAX];
 	uint64_t chain[] = { PERF_CONTEXT_USER, 0 };
 	struct perfdata_sample s = { .misc = PERF_RECORD_MISC_USER, .period = PERIOD };
 
@@ -119,13 +119,13 @@ static void add_sample_of(void *userdata, unsigned int cpu, uint64_t number)
 	s.ip = chain[1] = address(g, process, p->function) + 8 * below(g, 3);
 	s.callchain = chain;
 	s.n_callchain = 2;
-	s.n_rows = lbr_read(&p->lbr, rows);
+	s.n_rows = lbr_read(&p->lbr, records);
 	s.hw_idx = p->lbr.tos;
 	s.rows = entries;
 	memset(entries, 0, sizeof(entries));
 	for (size_t i = 0; i < s.n_rows; i++) {
-		entries[i].from = rows[i].from;
-		entries[i].to = rows[i].to;
+		entries[i].from = records[i].from;
+		entries[i].to = records[i].to;
 	}
 	perfdata_add_sample(g->population.file, &s);
 }

@@ -3,10 +3,10 @@
 
     annotate.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
-Ranges have to equal what the rows say, recounted here from the rows one offset at a time; samples of an
+Ranges have to equal those of the branch records, recounted here one offset at a time; samples of an
 instruction those taken at it; instructions those that objdump finds. Shares of taken and predicted branches are
-compared with the whole run's, which the rows are but a part of. Exit status 77: skipped, with the reason,
-where tracing is forbidden or objdump is missing.
+compared with those of the whole run, of which the records are only a part. Exit status 77: skipped, with the
+reason, where tracing is forbidden or objdump is missing.
 """
 
 import bisect
@@ -27,7 +27,7 @@ MIN_EXECUTED = 1000
 
 # Options, and how far the shares of taken and of predicted branches may be off: points, mean over branches.
 # Samples that are taken by instructions see too much of the branches before a long run, by about a part in as
-# many as there are rows; those taken by branches do not.
+# many as there are branch records; those taken by branches do not.
 VARIANTS = [
     (["--period", "101"], 0.9, 0.3),
     (["--event", "branches", "--period", "17", "--rows", "16", "--aslr"], 0.6, 0.3),

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * check-truth: holds the truth of a simulation against an independent reader of the program's file:
+ * check-truth: compares the truth of a simulation with independent readers of the program's file:
  * objdump for its instructions, nm for its functions.
  *
- *   check-truth code PREFIX FILE    every branch, conditional and run of the truth that lies in
- * FILE is possible in its code check-truth names PREFIX FILE   prints for each sample: pid, tid,
- * function names from the outermost to the leaf; frames in other files are called by the file's
- * name in brackets
+ * check-truth code PREFIX FILE: every branch, conditional and run of the truth that lies in FILE
+ * must be possible in its code.
+ *
+ * check-truth names PREFIX FILE: prints for each sample pid, tid, and the function names from the
+ * outermost to the leaf; a frame in another file has the file's name in brackets.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,8 +19,9 @@
 #include <string.h>
 
 #define COLUMNS_MAX 16
-#define TAIL_RUNS \
-	8 /* runs that end in exit or exec have no branch at their end and are in no block */
+
+/* Runs that end in exit or exec have no branch at their end and are in no block. */
+#define TAIL_RUNS 8
 
 enum flow {
 	FLOW_PLAIN,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What branchctl says of a simulated recording, against the truth of the rows and samples in it.
+"""What branchctl says of a simulated recording, against the truth of the branch records and samples in it.
 
     engine.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
@@ -128,7 +128,7 @@ class Truth:
 
 
 def recorded_rows(path, has_chains):
-    """The rows of each sample of a recording: (from, to, mispredicted, cycles), the newest first."""
+    """The branch records of each sample of a recording, newest first: (from, to, mispredicted, cycles)."""
     with open(path, "rb") as f:
         data = f.read()
     at, end = struct.unpack_from("<Q", data, 8)[0], len(data)
@@ -149,16 +149,16 @@ def recorded_rows(path, has_chains):
 
 def stale_rows(truth, has_chains):
     """
-    The rows that were of the program before an exec, and were sampled after it: the truth knows their
-    image; a reader can but take them for the new one's. Image then, image now, n rows, the row, and
-    where the row before it led to (None: that is not known).
+    The branch records of the program before an exec that were sampled after it: the truth knows their
+    image; a reader takes them for records of the new one. Yields the image then, the image now, the
+    record, and the target of the record before it (None: unknown).
     """
     if not any(sample[9] != "0" for sample in truth.samples):
         return
     for sample, rows in zip(truth.samples, recorded_rows(truth.path, has_chains), strict=True):
         n, n_stale, image = len(rows), int(sample[9]), int(sample[5])
         if n != int(sample[8]):
-            raise Wrong("sample %s has %d rows" % (sample[0], n))
+            raise Wrong("sample %s has %d branch records" % (sample[0], n))
         for i in range(n - n_stale, n):
             yield (truth.image_before(int(sample[2]), image), image, rows[i],
                    rows[i + 1][1] if i + 1 < n else None)
@@ -474,11 +474,11 @@ def check_recording(branchctl, recording, symbolizer, has_chains):
     functions, in_functions = check_functions(json.loads(top)["rows"], truth, symbolizer, has_chains)
     n_broken = sum(row[5] for row in truth.numbers("runs"))
     said = ["%d samples (%d in %d own functions)" % (len(truth.samples), in_functions, functions),
-            "%d branches of %d rows" % (len(branches), branches.sum(0)),
+            "%d branches of %d records" % (len(branches), branches.sum(0)),
             "%d blocks of %d runs" % (len(blocks), blocks.sum(0)),
             *("%d %s" % (n, why) for why, n in sorted(skipped.items()) if n)]
     if n_stale or n_broken:
-        said.append("%d stale rows, %d broken runs" % (n_stale, n_broken))
+        said.append("%d stale records, %d broken runs" % (n_stale, n_broken))
     if has_chains:
         text = output_of(branchctl, "dump", recording, "--samples").stdout.decode()
         said.append("%d stacks of %d frames" % (check_stacks(profile, truth),
@@ -512,7 +512,7 @@ def main():
             except Wrong as wrong:
                 n_failed += 1
                 said = "FAILED: %s" % wrong
-        print("%s %s: %s" % (name, variant or "(32 rows)", said))
+        print("%s %s: %s" % (name, variant or "(32 records)", said))
     sys.exit(n_failed > 0)
 
 

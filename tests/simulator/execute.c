@@ -50,9 +50,9 @@ static bool is_call(const struct insn *insn)
 	return insn->kind == INSN_CALL || insn->kind == INSN_CALL_INDIRECT;
 }
 
-static void task_log_row(struct task *task, const struct branch *b)
+static void task_log_record(struct task *task, const struct branch *b)
 {
-	struct lbr_row row = {
+	struct lbr_record record = {
 		.from = b->insn->addr,
 		.to = b->target,
 		.image = b->image,
@@ -63,17 +63,17 @@ static void task_log_row(struct task *task, const struct branch *b)
 	};
 
 	task->logged_cycles = 0;
-	lbr_push(&task->lbr, &row);
+	lbr_push(&task->lbr, &record);
 }
 
 static void task_log(struct task *task, const struct branch *b)
 {
 	task->logged_cycles += b->cycles;
 	if (!task->lbr.is_stack) {
-		task_log_row(task, b);
+		task_log_record(task, b);
 	} else if (is_call(b->insn)) {
 		if (b->target != b->insn->next)
-			task_log_row(task, b);
+			task_log_record(task, b);
 	} else if (b->insn->kind == INSN_RETURN) {
 		lbr_pop(&task->lbr);
 		task->logged_cycles = 0;

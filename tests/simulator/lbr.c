@@ -4,38 +4,38 @@
 
 #include <string.h>
 
-void lbr_init(struct lbr *lbr, unsigned n_rows, bool is_stack)
+void lbr_init(struct lbr *lbr, unsigned n_records, bool is_stack)
 {
-	*lbr = (struct lbr){ .n_rows = n_rows, .is_stack = is_stack };
+	*lbr = (struct lbr){ .n_records = n_records, .is_stack = is_stack };
 }
 
 void lbr_reset(struct lbr *lbr)
 {
-	memset(lbr->rows, 0, sizeof(lbr->rows));
+	memset(lbr->records, 0, sizeof(lbr->records));
 }
 
-void lbr_push(struct lbr *lbr, const struct lbr_row *row)
+void lbr_push(struct lbr *lbr, const struct lbr_record *record)
 {
-	lbr->tos = (lbr->tos + 1) % lbr->n_rows;
-	lbr->rows[lbr->tos] = *row;
+	lbr->tos = (lbr->tos + 1) % lbr->n_records;
+	lbr->records[lbr->tos] = *record;
 }
 
 void lbr_pop(struct lbr *lbr)
 {
-	lbr->rows[lbr->tos] = (struct lbr_row){ 0 };
-	lbr->tos = (lbr->tos + lbr->n_rows - 1) % lbr->n_rows;
+	lbr->records[lbr->tos] = (struct lbr_record){ 0 };
+	lbr->tos = (lbr->tos + lbr->n_records - 1) % lbr->n_records;
 }
 
-size_t lbr_read(const struct lbr *lbr, struct lbr_row *rows)
+size_t lbr_read(const struct lbr *lbr, struct lbr_record *records)
 {
-	const struct lbr_row *row;
+	const struct lbr_record *record;
 	size_t n = 0;
 	unsigned i;
 
-	for (i = 0; i < lbr->n_rows; i++) {
-		row = &lbr->rows[(lbr->tos + lbr->n_rows - i) % lbr->n_rows];
-		if (row->from)
-			rows[n++] = *row;
+	for (i = 0; i < lbr->n_records; i++) {
+		record = &lbr->records[(lbr->tos + lbr->n_records - i) % lbr->n_records];
+		if (record->from)
+			records[n++] = *record;
 		else if (lbr->is_stack)
 			break;
 	}

@@ -16,30 +16,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LBR_ROWS_MAX 64
+#define LBR_RECORDS_MAX 64
 
-struct lbr_row {
+struct lbr_record {
 	uint64_t from;
 	uint64_t to;
-	uint64_t image; /* which image of the process executed it: not a part of the hardware, for
-			   the truth only */
-	uint64_t
-		serial; /* of the calls of its task, as in struct shadow_entry; for the truth too */
+	/* For the truth only, no part of the hardware: the image of the process that executed it,
+	 * and its number among the calls of its task, as in struct shadow_entry. */
+	uint64_t image;
+	uint64_t serial;
 	uint16_t cycles;
 	bool mispredicted;
 	bool broken; /* something else than straight execution lies before it, e.g. a signal */
 };
 
 struct lbr {
-	unsigned n_rows;
+	unsigned n_records;
 	unsigned tos;
 	bool is_stack;
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record records[LBR_RECORDS_MAX];
 };
 
-void lbr_init(struct lbr *lbr, unsigned n_rows, bool is_stack);
+void lbr_init(struct lbr *lbr, unsigned n_records, bool is_stack);
 void lbr_reset(struct lbr *lbr);
-void lbr_push(struct lbr *lbr, const struct lbr_row *row);
+void lbr_push(struct lbr *lbr, const struct lbr_record *record);
 void lbr_pop(struct lbr *lbr);
-/* Copies the rows, newest first, to `rows` (room for LBR_ROWS_MAX); how many there were. */
-size_t lbr_read(const struct lbr *lbr, struct lbr_row *rows);
+/* Copies the records, newest first, to `records` (room for LBR_RECORDS_MAX), and returns their
+ * number. */
+size_t lbr_read(const struct lbr *lbr, struct lbr_record *records);

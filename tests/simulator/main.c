@@ -187,7 +187,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->count_branches = parse_word(arg, "instructions", "branches", state);
 		return 0;
 	case KEY_ROWS:
-		o->n_rows = parse_number(arg, 8, LBR_ROWS_MAX, state);
+		o->n_rows = parse_number(arg, 8, LBR_RECORDS_MAX, state);
 		return 0;
 	case KEY_PERIOD:
 		o->period = parse_number(arg, 1, UINT32_MAX, state);

@@ -3,7 +3,7 @@
  * recording: what the simulator writes to perf.data.
  *
  * The attr is the one that `perf record -e instructions:u -j any,u` opens (or `--call-graph lbr`,
- * with the rows' flags and cycles kept unless an option says otherwise). A round ends every 64
+ * with the records' flags and cycles kept unless an option says otherwise). A round ends every 64
  * samples.
  */
 #include "tests/simulator/recording.h"
@@ -159,22 +159,22 @@ struct recording *recording_free(struct recording *r)
 	return NULL;
 }
 
-static struct perfdata_id moment_id(const struct event_origin *m)
+static struct perfdata_id origin_id(const struct event_origin *m)
 {
 	return (struct perfdata_id){
 		.pid = m->pid, .tid = m->tid, .cpu = m->cpu, .time = m->time, .id = EVENT_ID
 	};
 }
 
-static void row_fill(const struct options *o, const struct lbr_row *row,
-		     struct perf_branch_entry *entry)
+static void record_fill(const struct options *o, const struct lbr_record *record,
+			struct perf_branch_entry *entry)
 {
-	*entry = (struct perf_branch_entry){ .from = row->from, .to = row->to };
+	*entry = (struct perf_branch_entry){ .from = record->from, .to = record->to };
 	if (o->no_flags)
 		return;
-	entry->mispred = row->mispredicted;
-	entry->predicted = !row->mispredicted;
-	entry->cycles = row->cycles;
+	entry->mispred = record->mispredicted;
+	entry->predicted = !record->mispredicted;
+	entry->cycles = record->cycles;
 }
 
 /* A marker, the ip, and with --callchain the callers: what the kernel's walk of frame pointers
@@ -194,10 +194,10 @@ static size_t sample_fill_chain(const struct options *o, const struct recorded_s
 uint64_t recording_add_sample(struct recording *r, const struct event_origin *m,
 			      const struct recorded_sample *s)
 {
-	struct perf_branch_entry rows[LBR_ROWS_MAX];
+	struct perf_branch_entry rows[LBR_RECORDS_MAX];
 	uint64_t chain[CALLCHAIN_MAX];
 	struct perfdata_sample sample = {
-		.id = moment_id(m),
+		.id = origin_id(m),
 		.misc = PERF_RECORD_MISC_USER,
 		.ip = s->ip,
 		.period = s->period,
@@ -209,7 +209,7 @@ uint64_t recording_add_sample(struct recording *r, const struct event_origin *m,
 	size_t i;
 
 	for (i = 0; i < s->n_rows; i++)
-		row_fill(r->options, &s->rows[i], &rows[i]);
+		record_fill(r->options, &s->rows[i], &rows[i]);
 	sample.n_callchain = sample_fill_chain(r->options, s, chain);
 	perfdata_add_sample(r->perfdata, &sample);
 	if (r->n_samples++ == 0)
@@ -223,7 +223,7 @@ uint64_t recording_add_sample(struct recording *r, const struct event_origin *m,
 void recording_add_comm(struct recording *r, const struct event_origin *m, const char *comm,
 			bool exec)
 {
-	struct perfdata_id id = moment_id(m);
+	struct perfdata_id id = origin_id(m);
 
 	perfdata_add_comm(r->perfdata, &id, m->pid, m->tid, comm, exec);
 }
@@ -252,7 +252,7 @@ void recording_add_mapping(struct recording *r, const struct event_origin *m,
 			   const struct mapping *mapping)
 {
 	const struct object *object = recording_find_object(r, mapping->path);
-	struct perfdata_id id = moment_id(m);
+	struct perfdata_id id = origin_id(m);
 	struct perfdata_mmap mmap = {
 		.pid = m->pid,
 		.tid = m->tid,
@@ -277,14 +277,14 @@ void recording_add_mapping(struct recording *r, const struct event_origin *m,
 
 void recording_add_fork(struct recording *r, const struct event_origin *m, pid_t pid, pid_t tid)
 {
-	struct perfdata_id id = moment_id(m);
+	struct perfdata_id id = origin_id(m);
 
 	perfdata_add_fork(r->perfdata, &id, pid, m->pid, tid, m->tid);
 }
 
 void recording_add_exit(struct recording *r, const struct event_origin *m, pid_t ppid)
 {
-	struct perfdata_id id = moment_id(m);
+	struct perfdata_id id = origin_id(m);
 
 	perfdata_add_exit(r->perfdata, &id, m->pid, ppid, m->tid, ppid);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* recording: what the simulator writes to perf.data: one event, user rows, and the task events
- * around them. */
+/* recording: what the simulator writes to perf.data: one event, user branch records, and the task
+ * events around them. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct lbr_row;
+struct lbr_record;
 struct mapping;
 struct options;
 struct recording;
@@ -24,7 +24,7 @@ struct event_origin {
 struct recorded_sample {
 	uint64_t ip;
 	uint64_t period;
-	const struct lbr_row *rows;
+	const struct lbr_record *rows;
 	size_t n_rows;
 	unsigned tos;
 	const uint64_t *callers; /* return addresses, leaf first */

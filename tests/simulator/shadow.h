@@ -18,12 +18,11 @@
 
 struct shadow_entry {
 	uint64_t slot; /* address of the return address on the program's stack */
-	uint64_t call; /* address of the call instruction; of the interrupted instruction for a
-			  signal */
+	uint64_t call; /* address of the call, or of the instruction that a signal interrupted */
 	uint64_t return_addr;
 	uint64_t serial; /* of the calls of its task, increasing; 0: no call, but a signal's */
 	bool is_signal;
-	bool shown; /* its row was in a sample of this task */
+	bool shown; /* its branch record was in a sample of this task */
 };
 
 struct shadow {
@@ -39,7 +38,7 @@ void shadow_done(struct shadow *s);
 int shadow_push(struct shadow *s, const struct shadow_entry *entry);
 /* Forgets entries whose slot is below rsp. */
 void shadow_trim(struct shadow *s, uint64_t rsp);
-/* The row of that call was in a sample; it may be over. */
+/* The branch record of that call was in a sample; the call may be over. */
 void shadow_show(struct shadow *s, uint64_t serial);
 /* How many entries from the leaf on were shown, without a gap. */
 size_t shadow_count_shown(const struct shadow *s);

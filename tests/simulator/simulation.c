@@ -43,8 +43,8 @@ struct event_origin simulation_now(struct simulation *s, const struct task *task
 
 /* Tasks. */
 
-/* The period varies by an eighth to either side, so that it does not beat with a loop; the sample
- * says how long it was. */
+/* The period varies by an eighth to either side, so that it does not run in step with a loop; the
+ * sample says how long it was. */
 static void task_begin_period(struct simulation *s, struct task *task)
 {
 	uint64_t period = s->options->period, jitter = period / 8;
@@ -115,7 +115,7 @@ static void simulation_stop(struct simulation *s)
 
 static void task_sample(struct simulation *s, struct task *task)
 {
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record rows[LBR_RECORDS_MAX];
 	uint64_t callers[CALLERS_MAX], hw_idx;
 	struct recorded_sample sample = {
 		.ip = task->regs.rip,

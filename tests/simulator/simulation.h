@@ -60,7 +60,7 @@ struct task {
 	uint64_t run_start;     /* of the straight run that is being executed */
 	uint64_t run_insns;     /* so far */
 	bool run_broken;        /* it did not begin at the target of the newest taken branch */
-	uint64_t logged_cycles; /* since the newest row was written */
+	uint64_t logged_cycles; /* since the newest branch record was written */
 
 	uint64_t period;
 	uint64_t until_sample;

@@ -6,10 +6,10 @@
 With PERF, the figures of `PERF script --stitch-lbr` are printed beside.
 
 Each program is sampled densely, with a tenth of the samples, and without a hardware index. Possible is
-what the rows of this and earlier samples of the task have shown, as the simulator knows; of a sparse
-recording more may be shown, where what was not seen stands at the height of what was seen before and is
-the same. Without an index samples count where their rows show where they belong (distinguishable()); wrong is
-wrong anywhere. Exit status 77: skipped, where tracing is forbidden.
+what the branch records of this and earlier samples of the task have shown, as the simulator knows; of a
+sparse recording more may be shown, where an unseen frame is equal to the frame seen before at its height.
+Without an index samples count where their records show their alignment (distinguishable()); wrong is wrong
+anywhere. Exit status 77: skipped, where tracing is forbidden.
 """
 
 import os
@@ -42,7 +42,7 @@ BOUNDS = {
 OTHER_BOUNDS = {
     ("longjmp", "dense"): (99, 99, 1),
 }
-ALIKE = 4  # rows in common fewer than where most are: it may be there as well
+ALIKE = 4  # records in common fewer than where most are: it may be there as well
 
 
 def run(*arguments, ok=(0,)):
@@ -84,10 +84,10 @@ def count_common(rows, before, skip):
 
 def distinguishable(recording, true_ones, names):
     """
-    Of each sample whether its rows show where they belong on what was seen before. They do where they are
-    the whole stack. Where they have rows in common with the task's last sample, in one place by far, they
-    do if those did. Where they have none, they do if no other call of the function that the oldest row
-    was called by is live.
+    Of each sample whether its branch records show their alignment with the stack seen before. They do where
+    they are the whole stack. Where they have records in common with the task's last sample, in one place by
+    far, they do if those did. Where they have none, they do if the stack has no other call of the function
+    that called the oldest record's.
     """
     before, known = {}, {}
     with open(recording + ".samples.tsv", encoding="utf-8") as f:
@@ -177,7 +177,7 @@ def main():
             chosen = [True] * len(true_ones)
             if "--no-hw-idx" in options:
                 chosen = list(distinguishable(recording, true_ones, names))
-                print("%s, %s: %.2f %% of the samples have distinguishable rows; of all:"
+                print("%s, %s: %.2f %% of the samples have distinguishable records; of all:"
                       % (name, what, 100 * sum(chosen) / len(chosen)))
                 show(name, what, score(true_ones, shown_ones, [True] * len(chosen)))
             figures = score(true_ones, shown_ones, chosen)

@@ -17,34 +17,34 @@
 
 static void push(struct lbr *lbr, uint64_t from)
 {
-	struct lbr_row row = { .from = from, .to = from + 0x1000 };
+	struct lbr_record record = { .from = from, .to = from + 0x1000 };
 
-	lbr_push(lbr, &row);
+	lbr_push(lbr, &record);
 }
 
-static void branch_mode_keeps_the_newest_rows_newest_first(void **state)
+static void branch_mode_keeps_the_newest_records_newest_first(void **state)
 {
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record records[LBR_RECORDS_MAX];
 	struct lbr lbr;
 	unsigned i;
 
 	lbr_init(&lbr, 8, false);
-	assert_int_equal(lbr_read(&lbr, rows), 0);
+	assert_int_equal(lbr_read(&lbr, records), 0);
 	for (i = 1; i <= 3; i++)
 		push(&lbr, i);
-	assert_int_equal(lbr_read(&lbr, rows), 3);
+	assert_int_equal(lbr_read(&lbr, records), 3);
 	assert_int_equal(lbr.tos, 3);
 	for (; i <= 21; i++)
 		push(&lbr, i);
-	assert_int_equal(lbr_read(&lbr, rows), 8);
+	assert_int_equal(lbr_read(&lbr, records), 8);
 	assert_int_equal(lbr.tos, 21 % 8);
 	for (i = 0; i < 8; i++)
-		assert_int_equal(rows[i].from, 21 - i);
+		assert_int_equal(records[i].from, 21 - i);
 }
 
 static void stack_mode_pops_what_was_called(void **state)
 {
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record records[LBR_RECORDS_MAX];
 	struct lbr lbr;
 
 	lbr_init(&lbr, 8, true);
@@ -52,9 +52,9 @@ static void stack_mode_pops_what_was_called(void **state)
 	push(&lbr, 2);
 	push(&lbr, 3);
 	lbr_pop(&lbr);
-	assert_int_equal(lbr_read(&lbr, rows), 2);
-	assert_int_equal(rows[0].from, 2);
-	assert_int_equal(rows[1].from, 1);
+	assert_int_equal(lbr_read(&lbr, records), 2);
+	assert_int_equal(records[0].from, 2);
+	assert_int_equal(records[1].from, 1);
 	assert_int_equal(lbr.tos, 2);
 }
 
@@ -62,39 +62,39 @@ static void stack_mode_pops_what_was_called(void **state)
  */
 static void stack_mode_loses_the_outermost_calls(void **state)
 {
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record records[LBR_RECORDS_MAX];
 	struct lbr lbr;
 	unsigned i;
 
 	lbr_init(&lbr, 8, true);
 	for (i = 1; i <= 12; i++)
 		push(&lbr, i);
-	assert_int_equal(lbr_read(&lbr, rows), 8);
-	assert_int_equal(rows[7].from, 5);
+	assert_int_equal(lbr_read(&lbr, records), 8);
+	assert_int_equal(records[7].from, 5);
 	for (i = 0; i < 8; i++)
 		lbr_pop(&lbr);
-	assert_int_equal(lbr_read(&lbr, rows), 0);
+	assert_int_equal(lbr_read(&lbr, records), 0);
 	for (i = 0; i < 4; i++)
 		lbr_pop(&lbr);
 	assert_int_equal(lbr.tos, 0);
 	push(&lbr, 99);
-	assert_int_equal(lbr_read(&lbr, rows), 1);
+	assert_int_equal(lbr_read(&lbr, records), 1);
 	assert_int_equal(lbr.tos, 1);
 }
 
 static void reset_leaves_tos(void **state)
 {
-	struct lbr_row rows[LBR_ROWS_MAX];
+	struct lbr_record records[LBR_RECORDS_MAX];
 	struct lbr lbr;
 
 	lbr_init(&lbr, 16, true);
 	push(&lbr, 1);
 	push(&lbr, 2);
 	lbr_reset(&lbr);
-	assert_int_equal(lbr_read(&lbr, rows), 0);
+	assert_int_equal(lbr_read(&lbr, records), 0);
 	assert_int_equal(lbr.tos, 2);
 	push(&lbr, 3);
-	assert_int_equal(lbr_read(&lbr, rows), 1);
+	assert_int_equal(lbr_read(&lbr, records), 1);
 	assert_int_equal(lbr.tos, 3);
 }
 
@@ -232,7 +232,7 @@ static void decoder_is_not_fooled_by_opcode_bytes(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branch_mode_keeps_the_newest_rows_newest_first),
+		cmocka_unit_test(branch_mode_keeps_the_newest_records_newest_first),
 		cmocka_unit_test(stack_mode_pops_what_was_called),
 		cmocka_unit_test(stack_mode_loses_the_outermost_calls),
 		cmocka_unit_test(reset_leaves_tos),

@@ -75,7 +75,7 @@ quiet_perf()
 	cat "$dir/perf.out"
 }
 
-# from, to, rows, mispredicted, cycles of what `perf script -F brstack` prints
+# from, to, branch records, mispredicted, cycles of what `perf script -F brstack` prints
 pairs_of_perf()
 {
 	tr -s ' ' '\n' | awk -F/ '
@@ -96,8 +96,8 @@ same_pairs()
 	perf script -i "$dir/$1" -F brstack 2>"$dir/perf.err" | pairs_of_perf >"$dir/perf.pairs"
 	[ -s "$dir/perf.err" ] && fail "$1: $(cat "$dir/perf.err")"
 	pairs_of_truth "$1" >"$dir/truth.pairs"
-	[ -s "$dir/truth.pairs" ] || fail "$1: no rows"
-	cmp "$dir/perf.pairs" "$dir/truth.pairs" || fail "$1: perf reads other rows than were written"
+	[ -s "$dir/truth.pairs" ] || fail "$1: no branch records"
+	cmp "$dir/perf.pairs" "$dir/truth.pairs" || fail "$1: perf reads other branch records than were written"
 }
 
 # names NAME FILE: one line a sample: pid tid outermost;...;leaf
@@ -215,7 +215,7 @@ case_stacks()
 	return 0
 }
 
-# perf reads recordings of branches without a word, and the rows that were written.
+# perf reads recordings of branches without a word, and the branch records that were written.
 case_perf_branch()
 {
 	need perf
@@ -241,7 +241,7 @@ case_perf_branch()
 	"$simulator" --pipe -o - --truth "$dir/pipe" -- "$(program libc)" 8 | perf script -i - -F brstack 2>"$dir/perf.err" |
 		pairs_of_perf >"$dir/perf.pairs" || fail "pipe: status $?"
 	[ -s "$dir/perf.err" ] && fail "pipe: $(cat "$dir/perf.err")"
-	pairs_of_truth pipe | cmp - "$dir/perf.pairs" || fail "pipe: other rows"
+	pairs_of_truth pipe | cmp - "$dir/perf.pairs" || fail "pipe: other branch records"
 	simulate few --max-samples 20 -- "$(program div)"
 	equal "samples with --max-samples" "$(quiet_perf script -i "$dir/few" -F time | wc -l)" 20
 	simulate hwidx --build-id -- "$(program div)" 100
@@ -261,7 +261,7 @@ case_perf_stack()
 	need perf
 	simulate chain --mode stack -- "$(program chain)" 100
 	same_pairs chain
-	# 32 rows and the target of the newest
+	# 32 branch records and the target of the newest
 	equal "deepest stack" "$(deepest chain)" 33
 	[ "$(deepest chain --stitch-lbr)" -ge 44 ] || fail "chain: nothing was stitched"
 	quiet_perf report -i "$dir/chain" --stdio --call-graph caller --stitch-lbr --no-children | grep -q 'f42' ||
@@ -276,7 +276,7 @@ case_perf_stack()
 	[ "$(deepest wiped)" -lt 33 ] || fail "chain: the LBR was not emptied"
 	simulate threads --mode stack -- "$(program threads)" 20
 	same_pairs threads
-	# a call of the very next instruction is a taken branch, but not a row of a call stack
+	# a call of the very next instruction is a taken branch, but not a record of a call stack
 	simulate tailcall --mode stack -- "$(program tailcall)" 100
 	truth tailcall taken | while IFS=$'\t' read -r image from to count mispredicted cycles kind; do
 		[ "$kind" = call ] && [ "$count" -ge 100 ] && [ $((to - from)) = 5 ] && echo "$from"

@@ -28,8 +28,8 @@ struct truth {
 	FILE *images;
 	FILE *maps;
 	FILE *tasks;
-	struct table pairs; /* of the rows written */
-	struct table runs;  /* between adjacent rows written */
+	struct table pairs; /* of the branch records written */
+	struct table runs;  /* between adjacent branch records written */
 	struct table ips;   /* of the samples written */
 	struct table taken; /* of the whole run, as the rest */
 	struct table conditionals;
@@ -131,7 +131,7 @@ void truth_add_insns(struct truth *t, uint64_t n)
 	t->n_insns += n;
 }
 
-static void truth_add_rows(struct truth *t, const struct lbr_row *rows, size_t n_rows)
+static void truth_add_records(struct truth *t, const struct lbr_record *rows, size_t n_rows)
 {
 	size_t i;
 
@@ -163,7 +163,7 @@ static void truth_write_stack(struct truth *t, uint64_t ip, const struct shadow 
 	fprintf(t->samples, "\t%zu\n", shadow_count_shown(stack));
 }
 
-static size_t rows_count_stale(const struct lbr_row *rows, size_t n_rows, uint64_t image)
+static size_t count_stale_records(const struct lbr_record *rows, size_t n_rows, uint64_t image)
 {
 	size_t i, n = 0;
 
@@ -178,12 +178,12 @@ void truth_add_sample(struct truth *t, const struct event_origin *m, uint64_t im
 	const uint64_t one[4] = { 1, s->period, 0, 0 };
 
 	table_add(&t->ips, image, s->ip, 0, one);
-	truth_add_rows(t, s->rows, s->n_rows);
+	truth_add_records(t, s->rows, s->n_rows);
 	fprintf(t->samples,
 		"%" PRIu64 "\t%" PRIu64 "\t%u\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%#" PRIx64
 		"\t%zu\t%zu\t%" PRId64 "\t",
 		t->n_samples++, m->time, m->pid, m->tid, m->cpu, image, s->period, s->ip, s->n_rows,
-		rows_count_stale(s->rows, s->n_rows, image), (int64_t)hw_idx);
+		count_stale_records(s->rows, s->n_rows, image), (int64_t)hw_idx);
 	truth_write_stack(t, s->ip, stack);
 }
 

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct insn;
-struct lbr_row;
+struct lbr_record;
 struct mapping;
 struct event_origin;
 struct options;
