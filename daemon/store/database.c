@@ -135,6 +135,18 @@ int database_open(struct database **ret, const char *path, struct fault *fault)
 	return 0;
 }
 
+int database_tolerate_views(struct database *database, bool tolerate)
+{
+	int code;
+
+	/* SQLite has no flag for just this; a database that defends itself ignores the second */
+	code = sqlite3_db_config(database->db, SQLITE_DBCONFIG_DEFENSIVE, !tolerate, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_db_config(database->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, tolerate,
+					 NULL);
+	return code == SQLITE_OK ? 0 : remember(database, code);
+}
+
 struct database *database_free(struct database *database)
 {
 	struct statement *s, *next;

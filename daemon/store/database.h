@@ -27,6 +27,12 @@ int database_open(struct database **ret, const char *path, struct fault *fault);
 struct database *database_free(struct database *database);
 DEFINE_CLEANUP(struct database *, database_free);
 
+/*
+ * With @tolerate, ALTER TABLE passes over views and triggers that have an error, as those that a
+ * user made may have. It also opens the schema to any SQL: only for statements of our own.
+ */
+int database_tolerate_views(struct database *database, bool tolerate);
+
 /* Runs SQL and ignores its rows; or reads the first column of the first row into *@ret. */
 int database_run(struct database *database, const char *sql);
 int database_ask(struct database *database, const char *sql, int64_t *ret);

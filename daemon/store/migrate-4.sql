@@ -4,7 +4,8 @@
 -- takes as long for a large database as for a small one. The transaction, the views and the meanings of the counters
 -- are migrate.c's.
 
--- A renamed column is renamed in the views, too: in those of version 4 there must be no other error.
+-- SQLite renames a column in views, too, and a user may have made views and triggers. Those with an error, as a view
+-- of one of these views has one until they are made again, stay as they are: migrate.c sees to that.
 DROP VIEW IF EXISTS stream_branches;
 DROP VIEW IF EXISTS stack_frames;
 DROP VIEW IF EXISTS top_blocks;
@@ -18,6 +19,10 @@ DROP VIEW IF EXISTS window_summary;
 
 ALTER TABLE stack_count RENAME COLUMN folded TO pruned;
 ALTER TABLE stream_count RENAME COLUMN folded TO pruned;
+
+-- An error here if a column was not renamed.
+SELECT pruned FROM stack_count LIMIT 0;
+SELECT pruned FROM stream_count LIMIT 0;
 
 WITH renamed (old, new) AS (VALUES
 	('rows_aside', 'rows_skipped_samples'),

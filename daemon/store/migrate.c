@@ -13,7 +13,7 @@ bool store_migrate_is_possible(int64_t version)
 	return version == 4;
 }
 
-int store_migrate(struct database *database)
+static int convert(struct database *database)
 {
 	int r;
 
@@ -29,4 +29,16 @@ int store_migrate(struct database *database)
 	if (r < 0)
 		database_roll_back(database);
 	return r;
+}
+
+int store_migrate(struct database *database)
+{
+	int r, q;
+
+	/* such as a user's view of one of the views, or of a table that is gone */
+	r = database_tolerate_views(database, true);
+	if (r >= 0)
+		r = convert(database);
+	q = database_tolerate_views(database, false);
+	return r < 0 ? r : q;
 }

@@ -255,6 +255,30 @@ static void test_a_counter_of_unknown_name_is_skipped(void **state)
 		number_in(stored->path, "SELECT value FROM counters WHERE name = 'of_old'"), 17);
 }
 
+/* Views and triggers that a user has made, sound or not, are no reason to give up the windows. */
+static void test_what_a_user_added_is_kept(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store;
+
+	make_old(stored->path, "CREATE VIEW of_table AS SELECT sum(folded) FROM stack_count;"
+			       "CREATE VIEW of_view AS SELECT sum(samples) FROM top_functions;"
+			       "CREATE TABLE gone (a);"
+			       "CREATE VIEW of_nothing AS SELECT a FROM gone;"
+			       "CREATE TRIGGER into_nothing AFTER INSERT ON window BEGIN "
+			       "INSERT INTO gone VALUES (1); END;"
+			       "DROP TABLE gone");
+	store = temp_store_open(stored->path, 0);
+	assert_old_windows_are_there(store);
+	assert_int_equal(add_seed(store, 1), N_OLD_WINDOWS + 1);
+	store_free(store);
+	assert_in_range(number_in(stored->path, "SELECT * FROM of_table"), 0, INT64_MAX);
+	assert_true(number_in(stored->path, "SELECT * FROM of_view") > 0);
+	assert_int_equal(number_in(stored->path, "SELECT count(*) FROM sqlite_schema WHERE name "
+						 "IN ('of_nothing', 'into_nothing')"),
+			 2);
+}
+
 static unsigned int n_statements_left;
 
 static int count_statement(unsigned int event, void *userdata, void *statement, void *sql)
@@ -385,6 +409,7 @@ int main(void)
 		STORE_TEST(test_counters_have_their_names_and_meanings),
 		STORE_TEST(test_it_goes_on),
 		STORE_TEST(test_a_counter_of_unknown_name_is_skipped),
+		STORE_TEST(test_what_a_user_added_is_kept),
 		STORE_TEST(test_a_kill_at_any_statement),
 		STORE_TEST(test_another_writer_puts_it_off),
 		STORE_TEST(test_what_cannot_be_converted_stays_as_it_was),
