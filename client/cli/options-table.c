@@ -21,7 +21,7 @@ const struct option_spec option_specs[] = {
 	  "function, stack, stream, branch, block, line, object,\nprocess, unit. Default: "
 	  "function." },
 	{ "by", KEY_BY, "WHAT", DIFF,
-	  "function, stream, block, line, object, process, unit.\nDefault: function." },
+	  "with diff: function, stream, block, line, object, process,\nunit. Default: function." },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
 	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
@@ -114,7 +114,7 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			   "diff yesterday-10:00 10:00" },
 	[COMMAND_ANNOTATE] = { "annotate", "annotate SYMBOL [WINDOW] [--source]",
 			       "Shows how often each instruction ran", 1, 2,
-			       "a SYMBOL and one WINDOW", "annotate main -5min" },
+			       "a SYMBOL and at most one WINDOW", "annotate main -5min" },
 	[COMMAND_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
 			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
 };
