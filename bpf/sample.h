@@ -63,7 +63,7 @@ struct bpf_counters {
 	__u64 ran_ns;    /* the last tick of the clock, also in the idle task; 0: none yet */
 	__u64 snapshots; /* samples whose branch records were read */
 	__u64 snapshots_empty;      /* ... and that had none */
-	__u64 snapshots_full;       /* ... and that had as many as the hardware keeps */
+	__u64 snapshots_full;       /* ... and that had the maximum number of them */
 	__u64 rows;                 /* branch records in all snapshots, without empty ones */
 	__u64 rows_kernel;          /* branch records of the kernel, left out of the samples */
 	__u64 no_branch_stack;      /* samples for which the kernel had no branch stack */

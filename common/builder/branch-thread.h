@@ -37,6 +37,6 @@ int branch_thread_count(struct branch_thread *thread, const struct counted_snaps
 /* Waits until all snapshots are counted. 0 or -ENOMEM. */
 int branch_thread_wait(struct branch_thread *thread);
 
-/* The most distinct records that there can be by now, as those that wait may all be new. It depends
- * only on what was added and waited for, not on the progress of the thread. */
+/* An upper bound of the number of distinct records: each record that waits may be a new one. It
+ * depends only on the records added and waited for, not on the progress of the thread. */
 size_t branch_thread_most_counts(const struct branch_thread *thread);

@@ -14,9 +14,9 @@
 #include "common/builder/path-tree.h"
 
 /*
- * The most samples that a path through @node and on, which has no node, may have had. Samples that
- * went on from @node were counted there, since it exists; an earlier node of such a path was rare
- * when it was pruned. One more sample may have ended at @node for want of room, see
+ * An upper bound of the samples of a path that goes on from @node and has no node of its own. Since
+ * @node exists, such samples were counted there; an earlier node of the path was rare when it was
+ * pruned. One more sample may have ended at @node for want of room, see
  * stream_queue_put() in stream.h.
  */
 static inline uint32_t path_missed_below(const struct path_tree *tree, const struct path_node *node)

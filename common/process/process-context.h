@@ -28,8 +28,8 @@ struct process_context *process_context_ref(struct process_context *process_cont
 struct process_context *process_context_unref(struct process_context *process_context);
 DEFINE_CLEANUP(struct process_context *, process_context_unref);
 
-/* A copy of @from with the name @comm, if that is given, and the address space @space, of which it
- * takes a reference, or an empty one. NULL when memory ran out. */
+/* A copy of @from with the name @comm, unless that is NULL, and with @space, to which it takes a
+ * reference; without @space its address space is empty. NULL when memory ran out. */
 struct process_context *process_context_new(const struct process_context *from, const char *comm,
 					    struct address_space *space);
 

@@ -44,7 +44,7 @@ void process_table_done(struct process_table *table);
 struct process *process_table_find(struct process_table *t, int32_t pid);
 struct thread *process_table_find_thread(struct process_table *t, int32_t tid);
 
-/* A new process, of which nothing was reported: named after its pid, without mappings. NULL when
+/* A process that no record has described yet: named after its pid, without mappings. NULL when
  * memory ran out. */
 struct process *process_table_add(struct process_table *t, int32_t pid);
 

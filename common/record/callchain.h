@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands in a call chain, the leaf first. The kernel writes markers between addresses, to say
- * of which kind the next ones are, and of a stack that it could not follow there may be zeros:
- * neither is a frame. The first address, and the first behind a marker (where the user's code
- * entered the kernel), is where that code was; all others are return addresses, and one less lies
- * in the call.
+ * The addresses of a call chain, the leaf first. The kernel writes markers between them, which say
+ * whether the next addresses are the user's or the kernel's, and zeros if it could not follow the
+ * stack: neither is a frame. The first address, and the first behind a marker (where the user's
+ * code entered the kernel), is where that code was; all others are return addresses, and one less
+ * lies in the call.
  */
 #pragma once
 

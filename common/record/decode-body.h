@@ -8,8 +8,8 @@
 #include "common/record/event.h"
 
 /*
- * @record, no sample, of which @c has what is between header and trailer. False where it is too
- * short. A kind we have no use for leaves @ret as it is.
+ * Decodes @record, which is not a sample; @c has the bytes between its header and its trailer.
+ * False if they are too few. A kind we have no use for leaves @ret as it is.
  */
 bool decode_body(struct cursor *c, const struct perf_event_header *record,
 		 const struct perf_event_attr *attr, struct event *ret);

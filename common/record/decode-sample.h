@@ -15,7 +15,8 @@
 #define BRANCH_HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
 #define BRANCH_COUNTERS (1ull << 19)
 
-/* @record, of which @c has all but the header. 0, or -EBADMSG and @fault where it is too short. */
+/* Decodes @record; @c has its bytes after the header. 0, or -EBADMSG and @fault if they are too
+ * few. */
 int decode_sample(struct cursor *c, const struct perf_event_header *record,
 		  const struct perf_event_attr *attr, struct event *ret, struct fault *fault);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Large tables: memory of which the kernel gives pages as they are touched. */
+/* Memory for large tables: the kernel provides each page when it is first touched. */
 #pragma once
 
 #include <stddef.h>

@@ -59,7 +59,7 @@ static bool read_comm(char *ret, size_t n, int32_t pid, int32_t tid)
 	return true;
 }
 
-/* Reports an exec of the process, which voids everything known of it before. */
+/* Reports an exec of the process, which ends all that was known about it. */
 static int report_thread(struct scan *scan, int32_t pid, int32_t tid)
 {
 	struct event e = { .kind = EVENT_COMM, .cpu = UINT32_MAX, .pid = pid, .tid = tid };
