@@ -62,6 +62,7 @@ static int recognise(struct database *database, const char *path, int64_t *ret_v
 static int prepare_tables(struct database *database, const char *path, int64_t version,
 			  struct fault *fault)
 {
+	struct fault why;
 	int r;
 
 	if (version == STORE_VERSION)
@@ -72,7 +73,13 @@ static int prepare_tables(struct database *database, const char *path, int64_t v
 				 "branchd needs version %d",
 				 path, version, STORE_VERSION);
 	r = version == 0 ? store_schema_create(database) : store_migrate(database);
-	return r < 0 ? database_explain(database, r, fault) : 0;
+	if (r >= 0)
+		return 0;
+	if (version == 0)
+		return database_explain(database, r, fault);
+	database_explain(database, r, &why);
+	return fault_set(fault, r, "%s; version %" PRId64 " could not be converted", why.text,
+			 version);
 }
 
 /* Access to the file is given by its mode, which SQLite would make from the umask alone. */

@@ -357,6 +357,7 @@ static void test_another_writer_puts_it_off(void **state)
 	db = temp_store_connect(stored->path);
 	temp_store_run(db, "BEGIN IMMEDIATE");
 	assert_int_equal(store_open(&store, stored->path, &settings, &fault), -EBUSY);
+	assert_non_null(strstr(fault.text, "; version 4 could not be converted"));
 	temp_store_run(db, "ROLLBACK");
 	assert_int_equal(temp_store_number(db, "PRAGMA user_version"), 4);
 	sqlite3_close(db);
