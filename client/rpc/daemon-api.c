@@ -19,8 +19,10 @@ static void drop_json(json_t **json)
 
 static int fail_unreadable(struct fault *fault, const char *what)
 {
-	return fault_set(fault, -EBADMSG,
-			 "cannot read the daemon's reply (%s): is it of another version?", what);
+	return fault_set(
+		fault, -EBADMSG,
+		"cannot read the daemon's reply: %s; if branchd has another version, restart it",
+		what);
 }
 
 static bool is_error(const struct answer *answer, const char *name)
