@@ -14,7 +14,6 @@
 #include "common/symbol/lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,13 +85,6 @@ int lines_open(struct lines **ret, int fd)
 		return -ENODATA;
 	*ret = TAKE_PTR(l);
 	return 0;
-}
-
-int lines_open_path(struct lines **ret, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	return fd < 0 ? -errno : lines_open(ret, fd);
 }
 
 struct lines *lines_free(struct lines *l)

@@ -17,7 +17,6 @@ struct lines;
 
 /* Takes @fd in any case. 0; -ENODATA without debug information; or another negative errno. */
 int lines_open(struct lines **ret, int fd);
-int lines_open_path(struct lines **ret, const char *path);
 struct lines *lines_free(struct lines *lines);
 DEFINE_CLEANUP(struct lines *, lines_free);
 

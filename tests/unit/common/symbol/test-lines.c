@@ -11,6 +11,7 @@
 #include "common/symbol/lines.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,13 @@ struct frame {
 	char file[4096];
 	unsigned int line;
 };
+
+static int open_lines(struct lines **ret, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : lines_open(ret, fd);
+}
 
 static const char *base_name(const char *path)
 {
@@ -118,7 +126,7 @@ static void check_file(const char *path, const char *list, struct tally *tally)
 	uint64_t address;
 	FILE *f;
 
-	assert_int_equal(lines_open_path(&lines, path), 0);
+	assert_int_equal(open_lines(&lines, path), 0);
 	list_addresses(path, list);
 	f = tools_output("addr2line -aifC -e '%s' <'%s'", path, list);
 	assert_non_null(fgets(line, sizeof(line), f));
@@ -164,9 +172,9 @@ static void test_a_file_without_debug_information(void **state)
 
 	close(mkstemp(path));
 	tools_run("strip -o '%s' '%s/library.so'", path, dir);
-	assert_int_equal(lines_open_path(&lines, path), -ENODATA);
+	assert_int_equal(open_lines(&lines, path), -ENODATA);
 	unlink(path);
-	assert_int_equal(lines_open_path(&lines, path), -ENOENT);
+	assert_int_equal(open_lines(&lines, path), -ENOENT);
 	assert_int_equal(lines_open(&lines, -1), -ENODATA);
 }
 
@@ -183,7 +191,7 @@ static void test_no_more_frames_than_asked_for(void **state)
 	while (at < n && strcmp(symbols[at].name, "local_function"))
 		at++;
 	assert_true(at < n);
-	assert_int_equal(lines_open_path(&lines, path), 0);
+	assert_int_equal(open_lines(&lines, path), 0);
 	for (uint64_t i = 0; i < symbols[at].size; i++)
 		assert_true(lines_find(lines, symbols[at].address + i, NULL, frames, 1) <= 1);
 	assert_null(frames[1].file);
