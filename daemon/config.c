@@ -294,29 +294,27 @@ static int load_file(struct loading *loading, const char *path)
 	return is_masked(path) ? 0 : config_file_read(path, on_value, loading, loading->fault);
 }
 
-static int load_main(struct loading *loading, const char *const *directories, size_t n,
-		     const char *name)
+static int load_main(struct loading *loading, const struct config_files *files)
 {
 	int r = -ENOENT;
 
-	for (size_t i = 0; i < n && r == -ENOENT; i++) {
+	for (size_t i = 0; i < files->n_directories && r == -ENOENT; i++) {
 		char path[PATH_MAX];
 
-		snprintf(path, sizeof(path), "%s/%s", directories[i], name);
+		snprintf(path, sizeof(path), "%s/%s", files->directories[i], files->name);
 		r = load_file(loading, path);
 	}
 	return r;
 }
 
-static int load_drop_ins(struct loading *loading, const char *const *directories, size_t n,
-			 const char *name)
+static int load_drop_ins(struct loading *loading, const struct config_files *files)
 {
 	_cleanup_(drop_ins_done) struct drop_ins list = {};
 	char path[PATH_MAX];
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++) {
-		snprintf(path, sizeof(path), "%s/%s.d", directories[i], name);
+	for (size_t i = 0; i < files->n_directories && r == 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s.d", files->directories[i], files->name);
 		r = find_drop_ins(&list, path, i);
 	}
 	if (r < 0)
@@ -324,24 +322,25 @@ static int load_drop_ins(struct loading *loading, const char *const *directories
 	if (list.n > 0)
 		qsort(list.rows, list.n, sizeof(*list.rows), compare_drop_ins);
 	for (size_t i = 0; i < list.n && r == 0; i++) {
-		snprintf(path, sizeof(path), "%s/%s.d/%s", directories[list.rows[i].directory],
-			 name, list.rows[i].name);
+		snprintf(path, sizeof(path), "%s/%s.d/%s",
+			 files->directories[list.rows[i].directory], files->name,
+			 list.rows[i].name);
 		r = load_file(loading, path);
 		r = r == -ENOENT ? 0 : r; /* removed meanwhile, or a dangling link */
 	}
 	return r;
 }
 
-int config_load(struct config *ret, const char *const *directories, size_t n_directories,
-		const char *name, config_warner warn, void *userdata, struct fault *fault)
+int config_load(struct config *ret, const struct config_files *files, config_warner warn,
+		void *userdata, struct fault *fault)
 {
 	struct loading loading = { .warn = warn, .userdata = userdata, .fault = fault };
 	int r;
 
 	config_init(&loading.config);
-	r = load_main(&loading, directories, n_directories, name);
+	r = load_main(&loading, files);
 	if (r == 0 || r == -ENOENT)
-		r = load_drop_ins(&loading, directories, n_directories, name);
+		r = load_drop_ins(&loading, files);
 	if (r == 0)
 		*ret = loading.config;
 	return r;
@@ -352,17 +351,19 @@ int config_load_path(struct config *ret, const char *path, config_warner warn, v
 {
 	static const char *const usual[] = { "/etc/branchd", "/run/branchd",
 					     "/usr/local/lib/branchd", "/usr/lib/branchd" };
+	struct config_files files = { usual, ARRAY_SIZE(usual), FILE_NAME };
 	_cleanup_free_ char *directory = NULL;
 	const char *slash;
 
 	if (!path)
-		return config_load(ret, usual, ARRAY_SIZE(usual), FILE_NAME, warn, userdata, fault);
+		return config_load(ret, &files, warn, userdata, fault);
 	if (access(path, R_OK) < 0)
 		return fault_set(fault, -errno, "%s: %s", path, strerror(errno));
 	slash = strrchr(path, '/');
 	directory = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
 	if (!directory)
 		return fault_set(fault, -ENOMEM, "no memory to read %s", path);
-	return config_load(ret, (const char *const[]){ directory }, 1, slash ? slash + 1 : path,
-			   warn, userdata, fault);
+	files = (struct config_files){ (const char *const[]){ directory }, 1,
+				       slash ? slash + 1 : path };
+	return config_load(ret, &files, warn, userdata, fault);
 }

@@ -24,14 +24,21 @@ void config_init(struct config *config);
 /* Called with a line "FILE:LINE: ..." for each assignment or section that is ignored. */
 typedef void (*config_warner)(const char *text, void *userdata);
 
+/* The file @name and its drop-ins, in @directories, the most important first. */
+struct config_files {
+	const char *const *directories;
+	size_t n_directories;
+	const char *name;
+};
+
 /*
- * Reads @name in the first of @directories that has it, then *.conf in @name.d of all directories
+ * Reads @name in the first directory that has it, then *.conf in @name.d of all directories
  * in the order of their file names. Of files with the same name, the one in the first directory
  * counts; an empty file or a link to /dev/null hides the others. No file at all is no error. 0; or
  * -errno and @fault, with file and line, and *@ret unchanged.
  */
-int config_load(struct config *ret, const char *const *directories, size_t n_directories,
-		const char *name, config_warner warn, void *userdata, struct fault *fault);
+int config_load(struct config *ret, const struct config_files *files, config_warner warn,
+		void *userdata, struct fault *fault);
 
 /* Reads the usual directories; or only @path, which must exist, and its drop-ins. */
 int config_load_path(struct config *ret, const char *path, config_warner warn, void *userdata,

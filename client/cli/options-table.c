@@ -29,7 +29,7 @@ const struct option_spec option_specs[] = {
 	  "with --by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, or "
 	  "several, separated by commas" },
 	{ "mispredicted", KEY_MISPREDICTED, NULL, TOP,
-	  "with --by branch: mispredicted ones, surest first" },
+	  "with --by branch: mispredicted ones, most certain first" },
 	{ "once", KEY_ONCE, NULL, TOP,
 	  "write a table on a terminal, too, instead of the live view" },
 

@@ -181,10 +181,8 @@ static int compare_changed(const void *p, const void *q)
 				 *b = *(struct block_entry *const *)q;
 	const struct mapped_address *x = &a->key.start, *y = &b->key.start;
 
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	if (x->side != y->side)
-		return x->side < y->side ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(x->function, y->function));
+	RETURN_UNLESS_EQUAL(COMPARE(x->side, y->side));
 	return COMPARE(x->at, y->at);
 }
 
@@ -338,10 +336,8 @@ static int compare_places(const struct diff_block *a, const struct diff_block *b
 	enum side x = diff_block_side(a), y = diff_block_side(b);
 	const struct profile_block *left = &a->ends[x].block, *right = &b->ends[y].block;
 
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	if (left->start != right->start)
-		return left->start < right->start ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(left->object, right->object));
+	RETURN_UNLESS_EQUAL(COMPARE(left->start, right->start));
 	return COMPARE(left->end, right->end);
 }
 
@@ -350,10 +346,8 @@ static int compare_rows(const void *p, const void *q)
 	const struct diff_block *a = p, *b = q;
 	double x = fabs(a->share.difference), y = fabs(b->share.difference);
 
-	if (a->significant != b->significant)
-		return a->significant ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(b->significant, a->significant));
+	RETURN_UNLESS_EQUAL(COMPARE(y, x));
 	return compare_places(a, b);
 }
 

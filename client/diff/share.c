@@ -225,16 +225,13 @@ static int compare_rows(const void *p, const void *q)
 	const struct share_key *right = &b->ends[diff_share_side(b)].key;
 	int r;
 
-	if (a->significant != b->significant)
-		return a->significant ? -1 : 1;
-	if (!a->significant && a->total_significant != b->total_significant)
-		return a->total_significant ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(b->significant, a->significant));
+	if (!a->significant)
+		RETURN_UNLESS_EQUAL(COMPARE(b->total_significant, a->total_significant));
+	RETURN_UNLESS_EQUAL(COMPARE(y, x));
 	x = fabs(a->total.difference);
 	y = fabs(b->total.difference);
-	if (x != y)
-		return x > y ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(y, x));
 	r = compare_strings(left->symbol, right->symbol);
 	r = r ?: compare_strings(left->file, right->file);
 	r = r ?: compare_strings(left->unit, right->unit);

@@ -424,10 +424,8 @@ static int compare_rows(const void *p, const void *q)
 	double left = fmax(a->share.shares[SIDE_OLD], a->share.shares[SIDE_NEW]);
 	double right = fmax(b->share.shares[SIDE_OLD], b->share.shares[SIDE_NEW]);
 
-	if (a->section != b->section)
-		return a->section < b->section ? -1 : 1;
-	if (left != right)
-		return left > right ? -1 : 1;
+	RETURN_UNLESS_EQUAL(COMPARE(a->section, b->section));
+	RETURN_UNLESS_EQUAL(COMPARE(right, left));
 	return COMPARE(a->ends[x].node, b->ends[y].node);
 }
 

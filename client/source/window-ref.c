@@ -187,6 +187,11 @@ static void describe(const struct window_ref *ref, const struct windows *windows
 	last = &windows->rows[n - 1];
 	time_spec_format(start, first->start_us, ref->now_us);
 	time_spec_format(end, window_end_us(last), ref->now_us);
+	if (n == 1) {
+		fault_set(ret, 0, "the only one is %" PRId64 ", from %s to %s", first->id, start,
+			  end);
+		return;
+	}
 	fault_set(ret, 0,
 		  "there are %zu, ids %" PRId64 " to %" PRId64 ", from %s to %s; "
 		  "branchctl windows lists them",

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/util/compare.h"
+
 static const char *const names[N_VIEWS] = {
 	[VIEW_FUNCTION] = "function", [VIEW_STACK] = "stack",     [VIEW_STREAM] = "stream",
 	[VIEW_BRANCH] = "branch",     [VIEW_BLOCK] = "block",     [VIEW_LINE] = "line",
@@ -27,11 +29,8 @@ int view_parse(enum view_by *ret, const char *name)
 
 int view_compare_locations(struct location a, struct location b)
 {
-	if (a.object != b.object)
-		return a.object < b.object ? -1 : 1;
-	if (a.offset != b.offset)
-		return a.offset < b.offset ? -1 : 1;
-	return 0;
+	RETURN_UNLESS_EQUAL(COMPARE(a.object, b.object));
+	return COMPARE(a.offset, b.offset);
 }
 
 struct location view_function_start(const struct profile *profile, struct location at)

@@ -55,7 +55,8 @@ int recording_state_note_damage(struct recording *r, uint64_t offset, uint64_t n
 {
 	if (!r->force)
 		return fault_set(fault, -EBADMSG,
-				 "%s: offset %" PRIu64 ": %s (--force shows what is sound)",
+				 "%s: offset %" PRIu64
+				 ": %s (--force reads what comes before the damage)",
 				 r->path, offset, what);
 	if (!r->damage.fault.text[0]) {
 		r->damage.offset = offset;

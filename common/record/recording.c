@@ -23,8 +23,8 @@ static int read_features(struct recording *r, struct fault *fault)
 	if (ret != -EBADMSG)
 		return ret;
 	if (!r->force)
-		return fault_set(fault, ret, "%s: %s (--force shows what is sound)", r->path,
-				 inner.text);
+		return fault_set(fault, ret, "%s: %s (--force reads what comes before the damage)",
+				 r->path, inner.text);
 	r->damage.offset = r->header.data_end;
 	r->damage.fault = inner;
 	return 0;

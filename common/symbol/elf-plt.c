@@ -115,12 +115,12 @@ static int for_each_a64(const uint8_t *bytes, size_t n, uint64_t address, elf_st
 	return 0;
 }
 
-int elf_plt_for_each_stub(uint16_t machine, const uint8_t *bytes, size_t n, uint64_t address,
-			  uint64_t entry_size, elf_stub_handler handler, void *userdata)
+int elf_plt_for_each_stub(const struct elf_plt *plt, elf_stub_handler handler, void *userdata)
 {
-	if (machine == EM_X86_64)
-		return for_each_x86(bytes, n, address, entry_size, handler, userdata);
-	if (machine == EM_AARCH64)
-		return for_each_a64(bytes, n, address, handler, userdata);
+	if (plt->machine == EM_X86_64)
+		return for_each_x86(plt->bytes, plt->n, plt->address, plt->entry_size, handler,
+				    userdata);
+	if (plt->machine == EM_AARCH64)
+		return for_each_a64(plt->bytes, plt->n, plt->address, handler, userdata);
 	return 0;
 }

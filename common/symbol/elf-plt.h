@@ -21,6 +21,13 @@ struct elf_stub {
 /* A handler returns 0, or a negative errno, which ends the loop and becomes its result. */
 typedef int (*elf_stub_handler)(const struct elf_stub *stub, void *userdata);
 
-/* @bytes are those of the section at @address; @entry_size is the size of its stubs, or 0. */
-int elf_plt_for_each_stub(uint16_t machine, const uint8_t *bytes, size_t n, uint64_t address,
-			  uint64_t entry_size, elf_stub_handler handler, void *userdata);
+/* A section of stubs. */
+struct elf_plt {
+	uint16_t machine; /* EM_* */
+	const uint8_t *bytes;
+	size_t n;
+	uint64_t address;
+	uint64_t entry_size; /* of its stubs, or 0 */
+};
+
+int elf_plt_for_each_stub(const struct elf_plt *plt, elf_stub_handler handler, void *userdata);

@@ -209,13 +209,15 @@ static int add_stubs(struct stubs *s)
 		r = read_slots(s);
 	for (size_t i = 1; i < image->n_sections && !r; i++) {
 		const struct elf_section *section = &image->sections[i];
-		const uint8_t *bytes;
-		size_t n;
+		struct elf_plt plt = {
+			.machine = image->machine,
+			.address = section->address,
+			.entry_size = section->entry_size,
+		};
 
-		bytes = is_plt(section) ? elf_image_bytes(image, i, &n) : NULL;
-		if (bytes)
-			r = elf_plt_for_each_stub(image->machine, bytes, n, section->address,
-						  section->entry_size, on_stub, s);
+		plt.bytes = is_plt(section) ? elf_image_bytes(image, i, &plt.n) : NULL;
+		if (plt.bytes)
+			r = elf_plt_for_each_stub(&plt, on_stub, s);
 	}
 	return r;
 }

@@ -337,20 +337,26 @@ static int find_call_site(struct lines *l, struct unit *unit, Dwarf_Die *die,
 	return intern_file(l, unit, dwarf_filesrc(files, file, NULL, NULL), &ret->file);
 }
 
+/* The function at an address and the calls inlined there, the outermost first. */
+struct calls {
+	Dwarf_Die dies[MAX_DEPTH];
+	size_t n;
+};
+
 /* The innermost frame is at @position, each outer one at the call of the frame inside it. */
-static int fill_frames(struct lines *l, struct unit *unit, Dwarf_Die *calls, size_t n_calls,
+static int fill_frames(struct lines *l, struct unit *unit, struct calls *calls,
 		       struct source_frame position, struct source_frame *ret, size_t n)
 {
-	size_t i = 0;
+	size_t n_calls = calls->n, i = 0;
 
 	while (n_calls-- > 0 && i < n) {
-		int r = name_function(l, &calls[n_calls], &position.function);
+		int r = name_function(l, &calls->dies[n_calls], &position.function);
 
 		if (r < 0)
 			return r;
 		ret[i++] = position;
 		position = (struct source_frame){ 0 };
-		r = n_calls ? find_call_site(l, unit, &calls[n_calls], &position) : 0;
+		r = n_calls ? find_call_site(l, unit, &calls->dies[n_calls], &position) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -362,9 +368,8 @@ int lines_find(struct lines *l, uint64_t address, const char *function, struct s
 {
 	const struct range *range = find_range(&l->ranges, address);
 	struct source_frame position = { 0 };
-	Dwarf_Die calls[MAX_DEPTH];
+	struct calls calls;
 	struct unit *unit;
-	size_t n_calls;
 	int r;
 
 	if (!range || !n)
@@ -375,18 +380,18 @@ int lines_find(struct lines *l, uint64_t address, const char *function, struct s
 		r = find_position(l, unit, address, &position);
 	if (r < 0)
 		return r;
-	n_calls = find_calls(unit, address, calls);
-	if (!n_calls && !position.file)
+	calls.n = find_calls(unit, address, calls.dies);
+	if (!calls.n && !position.file)
 		return 0;
-	if (!n_calls) {
+	if (!calls.n) {
 		ret[0] = position;
-		n_calls = 1;
+		calls.n = 1;
 		r = 1;
 	} else {
-		r = fill_frames(l, unit, calls, n_calls, position, ret, n);
+		r = fill_frames(l, unit, &calls, position, ret, n);
 	}
-	if (r > 0 && (size_t)r == n_calls && function &&
-	    intern_name(l, function, &ret[n_calls - 1].function) < 0)
+	if (r > 0 && (size_t)r == calls.n && function &&
+	    intern_name(l, function, &ret[calls.n - 1].function) < 0)
 		return -ENOMEM;
 	return r;
 }

@@ -378,7 +378,7 @@ static const struct shape shapes[] = {
 
 static const struct shape corrupt = {
 	.file = "piped.corrupted.zero_size_sample-3.2.perf.data",
-	.fault = "offset 49104: a record of 0 bytes (--force shows what is sound)",
+	.fault = "offset 49104: a record of 0 bytes (--force reads what comes before the damage)",
 };
 
 static void add_hardware(struct CMUnitTest *tests, size_t *n)

@@ -82,12 +82,12 @@ static void on_warning(const char *text, void *userdata)
 static int load(struct place *place)
 {
 	const char *directories[] = { place->directories[0], place->directories[1] };
+	const struct config_files files = { directories, 2, "x.conf" };
 
 	place->warnings[0] = '\0';
 	place->n_warnings = 0;
 	place->fault.text[0] = '\0';
-	return config_load(&place->config, directories, 2, "x.conf", on_warning, place,
-			   &place->fault);
+	return config_load(&place->config, &files, on_warning, place, &place->fault);
 }
 
 static void assert_defaults(const struct config *config)
