@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
-	bool logged_renamed, logged_removed;
+	bool logged_renamed, logged_removed, logged_converted;
 	sd_event_source *on_reload;
 };
 
@@ -143,6 +144,11 @@ static void check_database(struct daemon *daemon)
 	if (*status->moved_to && !daemon->logged_renamed) {
 		log_warning(LOG_ID_DATABASE, RENAMED, status->why_moved, status->moved_to);
 		daemon->logged_renamed = true;
+	}
+	if (status->converted > 0 && !daemon->logged_converted) {
+		log_info(LOG_ID_DATABASE, "the database was converted from version %" PRId64,
+			 status->converted);
+		daemon->logged_converted = true;
 	}
 	if (status->removed && !daemon->logged_removed) {
 		log_warning(LOG_ID_DATABASE, "%s", REMOVED);

@@ -93,7 +93,8 @@ static int make_file(const char *path, struct fault *fault)
 	return 0;
 }
 
-int store_file_open(struct database **ret, const char *path, struct fault *fault)
+int store_file_open(struct database **ret, const char *path, int64_t *ret_converted,
+		    struct fault *fault)
 {
 	_cleanup_(database_freep) struct database *database = NULL;
 	int64_t version = 0;
@@ -119,6 +120,7 @@ int store_file_open(struct database **ret, const char *path, struct fault *fault
 				   "PRAGMA cell_size_check = ON");
 	if (r < 0)
 		return database_explain(database, r, fault);
+	*ret_converted = version == STORE_VERSION ? 0 : version;
 	*ret = TAKE_PTR(database);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/util/fault.h"
 #include "daemon/store/database.h"
@@ -19,9 +20,11 @@ int store_file_lock(const char *path, struct fault *fault);
 
 /*
  * Opens the database. Makes its tables if it is empty, and converts it if it is of the version
- * before this one. -EBADMSG and @fault: it is damaged, of another version, or not of branchd.
+ * before this one; @ret_converted is that version, or 0. -EBADMSG and @fault: it is damaged, of
+ * another version, or not of branchd.
  */
-int store_file_open(struct database **ret, const char *path, struct fault *fault);
+int store_file_open(struct database **ret, const char *path, int64_t *ret_converted,
+		    struct fault *fault);
 
 /* Renames the closed database and its log; @ret_path is its new path. 0, or -errno and @fault. */
 int store_file_move_away(const char *path, char *ret_path, size_t n_path, struct fault *fault);

@@ -64,6 +64,7 @@ struct store {
 	struct store_functions functions;
 	uint64_t n_windows, n_removed;
 	uint64_t longest_us; /* no window is longer */
+	int64_t converted;   /* the version that the database had; 0: this one */
 	char moved_to[PATH_MAX], why_moved[sizeof(((struct fault *)0)->text)];
 };
 
@@ -140,6 +141,7 @@ static int prepare(struct store *store)
 static int open_database(struct store *store, struct fault *fault)
 {
 	struct stat st;
+	int64_t converted;
 	int r;
 
 	if (is_file(store) && store->lock_fd < 0) {
@@ -148,9 +150,11 @@ static int open_database(struct store *store, struct fault *fault)
 			return r;
 		store->lock_fd = r;
 	}
-	r = store_file_open(&store->database, store->path, fault);
+	r = store_file_open(&store->database, store->path, &converted, fault);
 	if (r < 0)
 		return r;
+	if (converted > 0)
+		store->converted = converted;
 	if (is_file(store) && stat(store->path, &st) == 0) {
 		store->device = st.st_dev;
 		store->inode = st.st_ino;
@@ -459,6 +463,7 @@ int store_get_status(struct store *store, struct store_status *ret)
 	status.first_us = (uint64_t)first_us;
 	status.last_us = (uint64_t)last_us;
 	status.removed = store->removed;
+	status.converted = store->converted;
 	memcpy(status.moved_to, store->moved_to, sizeof(status.moved_to));
 	memcpy(status.why_moved, store->why_moved, sizeof(status.why_moved));
 	*ret = status;

@@ -40,6 +40,7 @@ struct store_status {
 	uint64_t n_windows, n_removed; /* removed: to make room, since it was opened */
 	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
 	bool removed;        /* somebody else removed it while it was open, and another was begun */
+	int64_t converted;   /* the earlier version from which it was converted when opened, or 0 */
 	char moved_to[4096]; /* the new name of a database that could not be used, or "" */
 	char why_moved[512];
 };

@@ -104,6 +104,7 @@ static void test_all_windows_are_there(void **state)
 		store = temp_store_open(stored->path, 0);
 		assert_old_windows_are_there(store);
 		assert_int_equal(temp_store_status(store).n_windows, N_OLD_WINDOWS);
+		assert_int_equal(temp_store_status(store).converted, i == 0 ? 4 : 0);
 		store_free(store);
 		temp_store_check(stored->path);
 		assert_int_equal(number_in(stored->path, "PRAGMA user_version"), STORE_VERSION);
