@@ -29,8 +29,8 @@
 #define DATABASE       "branchd.db"
 #define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
 #define MAX_OPEN_FILES 256
-#define REMOVED        "the database was removed or replaced while it was open: a new one is in use now"
-#define RENAMED        "the database could not be used (%s): it was renamed to %s, and a new one was begun"
+#define REMOVED        "the database was removed or replaced while open: a new one is in use"
+#define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
 
 struct daemon {
 	sd_event *event;

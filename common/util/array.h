@@ -16,10 +16,8 @@ int array_reserve_raw(void *p, size_t *cap, size_t n, size_t size);
 /* ARRAY_RESERVE(&x->rows, &x->cap_rows, x->n_rows + 1) */
 #define ARRAY_RESERVE(p, cap, n) array_reserve_raw(p, cap, n, sizeof(**(p)))
 
-/*
- * Sets *@p to a new heap array of @n elements: not initialised, or zeroed. It is not NULL even
- * where
- * @n is 0. 0 or -ENOMEM.
- */
-#define ARRAY_ALLOCATE(p, n)        ((*(p) = reallocarray(NULL, (n) ?: 1, sizeof(**(p)))) ? 0 : -ENOMEM)
+/* Sets *@p to a new heap array of @n elements, not NULL even where @n is 0. 0 or -ENOMEM. */
+#define ARRAY_ALLOCATE(p, n) ((*(p) = reallocarray(NULL, (n) ?: 1, sizeof(**(p)))) ? 0 : -ENOMEM)
+
+/* The same, zeroed. */
 #define ARRAY_ALLOCATE_ZEROED(p, n) ((*(p) = calloc((n) ?: 1, sizeof(**(p)))) ? 0 : -ENOMEM)
