@@ -67,9 +67,9 @@ int command_annotate(const struct options *options, struct fault *fault)
 
 	output_open(&output, &options->output);
 	if (options->json)
-		r = annotate_write_json(annotation, output.f, options->with_source);
+		r = annotation_write_json(annotation, output.f, options->with_source);
 	else
-		r = annotate_write_table(annotation, &output, options->with_source);
+		r = annotation_write_table(annotation, &output, options->with_source);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;

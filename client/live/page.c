@@ -86,7 +86,7 @@ static void write_span(FILE *f, const struct live_page *page)
 		fputs("no data yet", f);
 		return;
 	}
-	end_us = window_end_us(&windows->rows[windows->n - 1]);
+	end_us = windows_end_us(&windows->rows[windows->n - 1]);
 	fprintf(f, "%" PRIu64 " s to %s: ", (end_us - windows->rows[0].start_us) / 1000000,
 		time_spec_format(end, end_us, page->now_us));
 	if (n_closed > 0)

@@ -140,7 +140,7 @@ static int write_ranges(const struct page *page, FILE *f)
 	return r;
 }
 
-int annotate_write_json(const struct annotation *annotation, FILE *f, bool with_source)
+int annotation_write_json(const struct annotation *annotation, FILE *f, bool with_source)
 {
 	struct page page = { annotation, annotation->places };
 	int r;

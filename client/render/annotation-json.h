@@ -8,4 +8,4 @@
 #include "client/view/annotation.h"
 
 /* @with_source: with the source line of each instruction. 0 or -ENOMEM. */
-int annotate_write_json(const struct annotation *annotation, FILE *f, bool with_source);
+int annotation_write_json(const struct annotation *annotation, FILE *f, bool with_source);

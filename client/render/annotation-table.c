@@ -380,8 +380,8 @@ static int count_digits(uint64_t address)
 	return n;
 }
 
-int annotate_write_table(const struct annotation *annotation, struct output *output,
-			 bool with_source)
+int annotation_write_table(const struct annotation *annotation, struct output *output,
+			   bool with_source)
 {
 	_cleanup_(source_text_freep) struct source_text *source = NULL;
 	struct page page = {

@@ -8,5 +8,5 @@
 #include "client/view/annotation.h"
 
 /* @with_source: with source lines between the instructions. 0 or -ENOMEM. */
-int annotate_write_table(const struct annotation *annotation, struct output *output,
-			 bool with_source);
+int annotation_write_table(const struct annotation *annotation, struct output *output,
+			   bool with_source);

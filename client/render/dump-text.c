@@ -50,7 +50,7 @@ static void write_counters(FILE *f, const struct profile *profile)
 {
 	fputs("\ncounters\n", f);
 	for (size_t i = 0; i < N_COUNTERS; i++) {
-		struct counter counter = counter_get(&profile->counters, i);
+		struct counter counter = counters_get(&profile->counters, i);
 
 		fprintf(f, "  %16" PRIu64 "  %-20s %s\n", counter.value, counter.name,
 			counter.what);

@@ -92,7 +92,7 @@ json_t *json_totals(const struct profile_counters *counters)
 	json_t *totals = json_object();
 
 	for (size_t i = 0; i < N_COUNTERS; i++) {
-		struct counter counter = counter_get(counters, i);
+		struct counter counter = counters_get(counters, i);
 
 		json_object_set_new(totals, counter.name, json_integer((json_int_t)counter.value));
 	}

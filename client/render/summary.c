@@ -52,7 +52,7 @@ static void write_skipped(FILE *f, const struct profile_counters *counters, cons
 	size_t n_prefix = strlen(prefix), n = 0;
 
 	for (size_t i = 0; i < N_COUNTERS; i++) {
-		struct counter counter = counter_get(counters, i);
+		struct counter counter = counters_get(counters, i);
 
 		if (strncmp(counter.name, prefix, n_prefix) != 0 || counter.value == 0 ||
 		    strcmp(counter.name + n_prefix, "counted") == 0)

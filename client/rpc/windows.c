@@ -53,7 +53,7 @@ uint64_t windows_lost(const struct windows *windows)
 	return lost;
 }
 
-uint64_t window_end_us(const struct window_info *window)
+uint64_t windows_end_us(const struct window_info *window)
 {
 	return window->start_us + window->length_us;
 }

@@ -31,4 +31,4 @@ int windows_add(struct windows *windows, const struct window_info *window);
 size_t windows_n_closed(const struct windows *windows);
 /* The number of lost samples. */
 uint64_t windows_lost(const struct windows *windows);
-uint64_t window_end_us(const struct window_info *window);
+uint64_t windows_end_us(const struct window_info *window);

@@ -219,6 +219,47 @@ static int load_profiles(struct profile_source *source, const struct loading *lo
 				      &source->windows, fault);
 }
 
+/* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */
+static void write_ids(FILE *f, const struct windows *windows)
+{
+	size_t n = windows_n_closed(windows);
+
+	if (n == 0)
+		fputs("the open window", f);
+	else if (n == 1)
+		fprintf(f, "window %" PRId64, windows->rows[0].id);
+	else
+		fprintf(f, "windows %" PRId64 " to %" PRId64, windows->rows[0].id,
+			windows->rows[n - 1].id);
+	if (n > 0 && n < windows->n)
+		fputs(" and the open one", f);
+}
+
+/*
+ * A description of the windows for a heading: "windows 12 to 41 and the open one, 10:00:00 to
+ * 10:05:03". Heap; NULL if out of memory.
+ */
+static char *format_windows(const struct windows *windows, uint64_t now)
+{
+	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f;
+
+	if (windows->n == 0)
+		return strdup("no windows");
+	f = open_memstream(&text, &n_bytes);
+	if (!f)
+		return NULL;
+	write_ids(f, windows);
+	fprintf(f, ", %s to %s", time_spec_format(start, windows->rows[0].start_us, now),
+		time_spec_format(end, windows_end_us(&windows->rows[windows->n - 1]), now));
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static int load_windows(struct profile_source *source,
 			const struct profile_source_settings *settings,
 			const struct window_ref *ref, struct fault *fault)
@@ -243,7 +284,7 @@ static int load_windows(struct profile_source *source,
 		r = load_profiles(source, &loading, fault);
 	if (r < 0)
 		return r;
-	source->name = profile_source_format_windows(&source->windows, settings->now_us);
+	source->name = format_windows(&source->windows, settings->now_us);
 	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
 }
 
@@ -337,43 +378,6 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	*ret = TAKE_PTR(source);
 	return 0;
-}
-
-/* "window 12", "windows 12 to 41", "the open window", "windows 12 to 41 and the open one" */
-static void write_ids(FILE *f, const struct windows *windows)
-{
-	size_t n = windows_n_closed(windows);
-
-	if (n == 0)
-		fputs("the open window", f);
-	else if (n == 1)
-		fprintf(f, "window %" PRId64, windows->rows[0].id);
-	else
-		fprintf(f, "windows %" PRId64 " to %" PRId64, windows->rows[0].id,
-			windows->rows[n - 1].id);
-	if (n > 0 && n < windows->n)
-		fputs(" and the open one", f);
-}
-
-char *profile_source_format_windows(const struct windows *windows, uint64_t now)
-{
-	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
-	char *text = NULL;
-	size_t n_bytes;
-	FILE *f;
-
-	if (windows->n == 0)
-		return strdup("no windows");
-	f = open_memstream(&text, &n_bytes);
-	if (!f)
-		return NULL;
-	write_ids(f, windows);
-	fprintf(f, ", %s to %s", time_spec_format(start, windows->rows[0].start_us, now),
-		time_spec_format(end, window_end_us(&windows->rows[windows->n - 1]), now));
-	if (fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
 }
 
 void profile_source_say(const struct profile_source *source, FILE *f)

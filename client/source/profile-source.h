@@ -80,11 +80,5 @@ int profile_source_replace(struct profile_source *source, struct profile *profil
 /* Filters the profile anew. After -ENOMEM nothing is shown. */
 int profile_source_filter(struct profile_source *source, const struct profile_filter *filter);
 
-/*
- * A description of the windows for a heading: "windows 12 to 41 and the open one, 10:00:00 to
- * 10:05:03". Heap; NULL if out of memory.
- */
-char *profile_source_format_windows(const struct windows *windows, uint64_t now_us);
-
 /* Notes to the user, one line each: damage, other events, filters without a match. */
 void profile_source_say(const struct profile_source *source, FILE *f);

@@ -186,7 +186,7 @@ static void describe(const struct window_ref *ref, const struct windows *windows
 	first = &windows->rows[0];
 	last = &windows->rows[n - 1];
 	time_spec_format(start, first->start_us, ref->now_us);
-	time_spec_format(end, window_end_us(last), ref->now_us);
+	time_spec_format(end, windows_end_us(last), ref->now_us);
 	if (n == 1) {
 		fault_set(ret, 0, "the only one is %" PRId64 ", from %s to %s", first->id, start,
 			  end);
@@ -222,7 +222,7 @@ static size_t find_time(const struct windows *windows, uint64_t us)
 {
 	size_t i = 0;
 
-	while (i < windows->n && !windows->rows[i].open && window_end_us(&windows->rows[i]) <= us)
+	while (i < windows->n && !windows->rows[i].open && windows_end_us(&windows->rows[i]) <= us)
 		i++;
 	return i;
 }

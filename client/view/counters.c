@@ -10,7 +10,7 @@ static const struct {
 #undef X
 };
 
-struct counter counter_get(const struct profile_counters *counters, size_t i)
+struct counter counters_get(const struct profile_counters *counters, size_t i)
 {
 	const char *field = (const char *)counters + descriptions[i].offset;
 

@@ -19,7 +19,7 @@ struct counter {
 enum { N_COUNTERS = 0 PROFILE_COUNTERS(X) };
 #undef X
 
-struct counter counter_get(const struct profile_counters *counters, size_t i);
+struct counter counters_get(const struct profile_counters *counters, size_t i);
 
 /* The sum of all losses. */
 uint64_t counters_lost(const struct profile_counters *counters);

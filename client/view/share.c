@@ -100,7 +100,8 @@ static int view_by_key(struct shares **ret, const struct profile *profile, key_f
 	return r < 0 ? r : grouping_count(&grouping, ret);
 }
 
-struct share_key share_key_of_function(const struct profile *profile, struct location at)
+/* The key of the function at @at. */
+static struct share_key key_of_function(const struct profile *profile, struct location at)
 {
 	const struct profile_function *function = profile_find_function(profile, at);
 	struct share_key key = { .object = at.object };
@@ -115,7 +116,7 @@ struct share_key share_key_of_function(const struct profile *profile, struct loc
 static struct share_key key_by_function(const struct profile *profile,
 					const struct profile_stack *stack)
 {
-	return share_key_of_function(profile, profile_place_frame(profile, stack->frame));
+	return key_of_function(profile, profile_place_frame(profile, stack->frame));
 }
 
 static struct share_key key_by_object(const struct profile *profile,
@@ -175,7 +176,7 @@ static size_t look_up_lines(const struct grouping *grouping, struct location at,
 
 static int add_functions(struct grouping *grouping, struct location at)
 {
-	struct share_key key = share_key_of_function(grouping->profile, at);
+	struct share_key key = key_of_function(grouping->profile, at);
 	struct source_frame frames[MAX_INLINED];
 	size_t n = look_up_lines(grouping, at, frames, MAX_INLINED);
 	int r = 0;

@@ -18,9 +18,6 @@
 int view_shares(struct shares **ret, enum view_by by, const struct profile *profile,
 		struct symbolizer *symbolizer, bool inlined);
 
-/* The key of the function at @at. */
-struct share_key share_key_of_function(const struct profile *profile, struct location at);
-
 /* *@ret is the rows of the finalized @profile, hottest first. 0 or -ENOMEM. */
 int view_functions(struct shares **ret, const struct profile *profile);
 int view_functions_inlined(struct shares **ret, const struct profile *profile,

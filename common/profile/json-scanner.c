@@ -24,7 +24,8 @@ static void skip_space(struct json_scanner *s)
 		s->at++;
 }
 
-int json_scan_if(struct json_scanner *s, char c)
+/* Skips the next token if it is @c: 1 or 0. */
+static int skip_if(struct json_scanner *s, char c)
 {
 	skip_space(s);
 	if (s->at == s->n_bytes || s->text[s->at] != c)
@@ -37,15 +38,14 @@ int json_scan_token(struct json_scanner *s, char c)
 {
 	const char what[] = { '\'', c, '\'', ' ', 'e', 'x', 'p', 'e', 'c', 't', 'e', 'd', '\0' };
 
-	return json_scan_if(s, c) ? 0 : json_scanner_fail(s, NULL, what);
+	return skip_if(s, c) ? 0 : json_scanner_fail(s, NULL, what);
 }
 
 int json_scan_element(struct json_scanner *s, bool first)
 {
-	if (json_scan_if(s, ']'))
+	if (skip_if(s, ']'))
 		return 0;
-	return first || json_scan_if(s, ',') ? 1 :
-					       json_scanner_fail(s, NULL, "',' or ']' expected");
+	return first || skip_if(s, ',') ? 1 : json_scanner_fail(s, NULL, "',' or ']' expected");
 }
 
 /* No known member has other characters in its name, and a fault may show these. */
@@ -62,18 +62,18 @@ int json_scan_member(struct json_scanner *s, bool first, char ret_name[JSON_NAME
 {
 	const char *name, *end;
 
-	if (json_scan_if(s, '}'))
+	if (skip_if(s, '}'))
 		return 0;
-	if (!first && !json_scan_if(s, ','))
+	if (!first && !skip_if(s, ','))
 		return json_scanner_fail(s, NULL, "',' or '}' expected");
-	if (!json_scan_if(s, '"'))
+	if (!skip_if(s, '"'))
 		return json_scanner_fail(s, NULL, "the name of a member expected");
 	name = s->text + s->at;
 	end = memchr(name, '"', s->n_bytes - s->at);
 	if (!end || end - name >= JSON_NAME_MAX || !is_plain_name(name, (size_t)(end - name)))
 		return json_scanner_fail(s, NULL, "unknown member");
 	s->at += (size_t)(end - name) + 1;
-	if (!json_scan_if(s, ':'))
+	if (!skip_if(s, ':'))
 		return json_scanner_fail(s, NULL, "':' expected");
 	memcpy(ret_name, name, (size_t)(end - name));
 	ret_name[end - name] = '\0';

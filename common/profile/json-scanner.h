@@ -26,8 +26,6 @@ struct json_scanner {
 /* Sets the fault, with the part being read and its @member (or NULL). -EINVAL. */
 int json_scanner_fail(const struct json_scanner *s, const char *member, const char *what);
 
-/* Skips the next token if it is @c: 1 or 0. */
-int json_scan_if(struct json_scanner *s, char c);
 /* The next token must be @c. */
 int json_scan_token(struct json_scanner *s, char c);
 

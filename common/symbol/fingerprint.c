@@ -63,13 +63,3 @@ uint64_t fingerprint_end(const struct fingerprint *fingerprint)
 {
 	return fingerprint->hash ?: 1;
 }
-
-uint64_t fingerprint_code(struct disassembler *disassembler, const uint8_t *code, size_t n,
-			  uint64_t address)
-{
-	struct fingerprint fingerprint;
-
-	fingerprint_start(&fingerprint, disassembler, n, address);
-	fingerprint_add(&fingerprint, code, n);
-	return fingerprint_end(&fingerprint);
-}

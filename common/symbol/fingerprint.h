@@ -28,7 +28,3 @@ size_t fingerprint_add(struct fingerprint *fingerprint, const uint8_t *code, siz
 
 /* The fingerprint, never 0. A branch target counts, by its offset, if it is within the code. */
 uint64_t fingerprint_end(const struct fingerprint *fingerprint);
-
-/* The fingerprint of code that is in memory as a whole. */
-uint64_t fingerprint_code(struct disassembler *disassembler, const uint8_t *code, size_t n,
-			  uint64_t address);

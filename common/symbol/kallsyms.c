@@ -6,11 +6,11 @@
  * Offset 0 of the kernel is _text, or _stext if that is the base of the object. The file has no
  * load addresses of modules: the page of the lowest function is taken.
  *
- * /proc/kallsyms is about the running kernel only. The build-id says whether an object belongs to
- * it
- * (/sys/kernel/notes, /sys/module/NAME/notes). A kernel without a build-id is identified by its
- * address, which changes at each boot; the limit is kernels that are not randomized, which all have
- * the same address. A module without a build-id gets symbols only from a file that the user names.
+ * /proc/kallsyms is about the running kernel only. The build-id of an object says
+ * whether it belongs to it (/sys/kernel/notes, /sys/module/NAME/notes). A kernel without a build-id
+ * is identified by its address, which changes at each boot; the limit is kernels that are not
+ * randomized, which all have the same address. A module without a build-id gets symbols only from a
+ * file that the user names.
  */
 #include "common/symbol/kallsyms.h"
 

@@ -21,7 +21,8 @@ void window_list_done(struct window_list *list)
 	*list = (struct window_list){};
 }
 
-json_t *window_json(const struct window *window)
+/* A new object, or NULL for want of memory. */
+static json_t *window_json(const struct window *window)
 {
 	return json_pack("{sI sI sI sI sI sb so}", "id", (json_int_t)window->id, "start_us",
 			 (json_int_t)window->start_us, "length_us", (json_int_t)window->length_us,

@@ -19,8 +19,5 @@ struct window_list {
 int window_list_add(struct window_list *list, const struct window *window);
 void window_list_done(struct window_list *list);
 
-/* A new object, or NULL for want of memory. */
-json_t *window_json(const struct window *window);
-
 /* Writes "windows":[...]. 0, -ENOMEM or -EIO. */
 int window_list_write_json(const struct window_list *list, FILE *f);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/symbol/fingerprint.h"
+#include "tests/support/whole-fingerprint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,6 +37,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += i.size;
 	}
 	check(at == size);
-	check(fingerprint_code(*d, data, size, 0x1000) != 0);
+	check(whole_fingerprint(*d, data, size, 0x1000) != 0);
 	return 0;
 }

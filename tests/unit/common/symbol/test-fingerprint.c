@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/symbol/fingerprint.h"
+#include "tests/support/whole-fingerprint.h"
 
 #include <elf.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static struct disassembler *make(uint16_t machine)
 static uint64_t fingerprint_of(uint16_t machine, const uint8_t *code, size_t n, uint64_t address)
 {
 	struct disassembler *disassembler = make(machine);
-	uint64_t fingerprint = fingerprint_code(disassembler, code, n, address);
+	uint64_t fingerprint = whole_fingerprint(disassembler, code, n, address);
 
 	disassembler_free(disassembler);
 	assert_int_not_equal(fingerprint, 0);
@@ -81,14 +81,14 @@ static void test_absolute_addresses_of_a_fixed_program(void **state)
 	memcpy(b, a, sizeof(a));
 	b[1] += 0x40;
 	b[9] += 0x40;
-	assert_int_not_equal(fingerprint_code(disassembler, a, sizeof(a), 0x401000),
-			     fingerprint_code(disassembler, b, sizeof(b), 0x401000));
+	assert_int_not_equal(whole_fingerprint(disassembler, a, sizeof(a), 0x401000),
+			     whole_fingerprint(disassembler, b, sizeof(b), 0x401000));
 	disassembler_set_absolute(disassembler, 0x400000, 0x405000);
-	assert_int_equal(fingerprint_code(disassembler, a, sizeof(a), 0x401000),
-			 fingerprint_code(disassembler, b, sizeof(b), 0x401000));
+	assert_int_equal(whole_fingerprint(disassembler, a, sizeof(a), 0x401000),
+			 whole_fingerprint(disassembler, b, sizeof(b), 0x401000));
 	b[14]++; /* a plain number */
-	assert_int_not_equal(fingerprint_code(disassembler, a, sizeof(a), 0x401000),
-			     fingerprint_code(disassembler, b, sizeof(b), 0x401000));
+	assert_int_not_equal(whole_fingerprint(disassembler, a, sizeof(a), 0x401000),
+			     whole_fingerprint(disassembler, b, sizeof(b), 0x401000));
 	disassembler_free(disassembler);
 }
 
