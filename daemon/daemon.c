@@ -37,6 +37,7 @@ struct daemon {
 	char *config_path; /* NULL: the usual ones */
 	char *database;
 	char *socket; /* made and removed by the daemon; NULL: systemd's */
+	struct helpers *helpers;
 	struct config config;
 	struct fault config_fault; /* of the last reload; "": none */
 	uint64_t started_us;
@@ -356,6 +357,7 @@ int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_setting
 	if (!daemon)
 		return fault_set(fault, -ENOMEM, "no memory to start");
 	daemon->event = sd_event_ref(event);
+	daemon->helpers = settings->helpers;
 	daemon->started_us = clock_us(CLOCK_REALTIME);
 	if (settings->config) {
 		daemon->config_path = strdup(settings->config);

@@ -9,6 +9,7 @@
 
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/helpers/helpers.h"
 
 #define DAEMON_STATE_DIRECTORY "/var/lib/branchd"
 #define DAEMON_SOCKET          "/run/branchd/io.branchd"
@@ -20,6 +21,7 @@ struct daemon_settings {
 	const char *config;          /* read this file and its drop-ins only; NULL: the usual */
 	const char *state_directory; /* NULL: systemd's, or the usual */
 	const char *socket;          /* NULL: systemd's, or the usual */
+	struct helpers *helpers;     /* outlives the daemon */
 };
 
 /* Reads the configuration, opens the store and listens. -errno and @fault. */

@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/util/fault.h"
 #include "daemon/daemon.h"
@@ -25,18 +26,25 @@ static const char usage[] =
 	"      --config FILE            read FILE and FILE.d/*.conf, and no other configuration\n"
 	"      --state-directory DIR    keep the database in DIR (" DAEMON_STATE_DIRECTORY ")\n"
 	"      --socket PATH            serve PATH (" DAEMON_SOCKET ")\n"
+	"      --helpers DIR            use the helpers whose sockets are in DIR, and start none\n"
 	"      --help                   show this text\n"
 	"      --version                show the version\n"
 	"\n"
 	"See branchd(8).\n";
 
+struct arguments {
+	struct daemon_settings settings;
+	const char *helpers; /* NULL: started by the launcher */
+};
+
 /* 1: go on; 0: done; -1: wrong usage. */
-static int parse_options(int argc, char **argv, struct daemon_settings *ret)
+static int parse_options(int argc, char **argv, struct arguments *ret)
 {
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "state-directory", required_argument, NULL, 'd' },
 		{ "socket", required_argument, NULL, 's' },
+		{ "helpers", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{},
@@ -46,13 +54,16 @@ static int parse_options(int argc, char **argv, struct daemon_settings *ret)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 'c':
-			ret->config = optarg;
+			ret->settings.config = optarg;
 			break;
 		case 'd':
-			ret->state_directory = optarg;
+			ret->settings.state_directory = optarg;
 			break;
 		case 's':
-			ret->socket = optarg;
+			ret->settings.socket = optarg;
+			break;
+		case 'l':
+			ret->helpers = optarg;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -70,27 +81,33 @@ static int parse_options(int argc, char **argv, struct daemon_settings *ret)
 	return -1;
 }
 
-static int run(const struct daemon_settings *settings, struct fault *fault)
+static int run(struct arguments *arguments, struct fault *fault)
 {
+	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
 	_cleanup_(daemon_freep) struct daemon *daemon = NULL;
 	sd_event *event = NULL;
 	int r;
 
+	/* first of all: the launcher is a copy of this process, and keeps its privileges */
+	r = helpers_new(&helpers, arguments->helpers);
+	if (r < 0)
+		return fault_set(fault, r, "cannot start the launcher: %s", strerror(-r));
+	arguments->settings.helpers = helpers;
 	r = sd_event_new(&event);
 	if (r < 0)
 		return fault_set(fault, r, "cannot make an event loop");
-	r = daemon_new(&daemon, event, settings, fault);
+	r = daemon_new(&daemon, event, &arguments->settings, fault);
 	sd_event_unref(event); /* the daemon has its own reference */
 	return r < 0 ? r : daemon_run(daemon, fault);
 }
 
 int main(int argc, char **argv)
 {
-	struct daemon_settings settings = {};
+	struct arguments arguments = {};
 	struct fault fault = {};
 	int r;
 
-	r = parse_options(argc, argv, &settings);
+	r = parse_options(argc, argv, &arguments);
 	if (r <= 0)
 		return r < 0 ? STATUS_USAGE : EXIT_SUCCESS;
 	log_open();
@@ -98,7 +115,7 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	/* libdw must not search debuginfod servers in the network */
 	unsetenv("DEBUGINFOD_URLS");
-	r = run(&settings, &fault);
+	r = run(&arguments, &fault);
 	if (r < 0)
 		log_error(NULL, "%s", fault.text);
 	return r < 0 ? STATUS_FAILED : EXIT_SUCCESS;
