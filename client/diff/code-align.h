@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/symbol/disassembler.h"
+#include "common/elf/disassembler.h"
 
 #define ALIGN_NONE   UINT32_MAX       /* the instruction was changed or removed */
 #define ALIGN_INSIDE (UINT32_MAX - 1) /* no instruction begins there */

@@ -12,7 +12,7 @@
 #include "client/source/profile-source.h"
 #include "client/view/code-span.h"
 #include "client/view/place.h"
-#include "common/symbol/disassembler.h"
+#include "common/elf/disassembler.h"
 
 enum code_origin {
 	CODE_NONE,   /* none: lines are ranges, and sampled addresses outside of ranges */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/symbol/disassembler.h"
+#include "common/elf/disassembler.h"
 
 struct branch_class {
 	const struct profile *profile;

@@ -206,7 +206,7 @@ static int try_build_id(const struct folder *folder, const char *suffix,
 	r = try_path(path, false, object, &file, &ignored);
 	if (r < 0)
 		return r;
-	if (!elf_file_has_code(file))
+	if (!loads_have_code(&file->loads))
 		return -ENOENT;
 	*ret = TAKE_PTR(file);
 	*ret_path = TAKE_PTR(path);

@@ -7,8 +7,8 @@
  */
 #pragma once
 
+#include "common/elf/file.h"
 #include "common/profile/profile.h"
-#include "common/symbol/elf-file.h"
 #include "common/symbol/symbolizer-types.h"
 #include "common/util/fault.h"
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "common/symbol/code.h"
-#include "common/symbol/fingerprint.h"
+#include "common/elf/code.h"
+#include "common/elf/fingerprint.h"
 
 #define PIECE_BYTES (64u << 10)
 #define MAX_BYTES   (1u << 20) /* of a function; the rest counts by its size only */
@@ -51,7 +51,7 @@ static uint64_t fingerprint_of(struct fingerprinter *f, const struct cached_obje
 	struct fingerprint fingerprint;
 	size_t n;
 
-	if (!elf_file_address(cached->file, function->start, &address))
+	if (!loads_address(&cached->file->loads, function->start, &address))
 		return 0;
 	fingerprint_start(&fingerprint, f->disassembler, function->size, address);
 	do {
@@ -114,7 +114,7 @@ int fingerprinter_take(struct fingerprinter *f, const struct profile_object *obj
 	if (r >= 0 && cached->code && cached->file)
 		r = prepare(f, code_machine(cached->code));
 	if (r > 0) {
-		elf_file_fixed_range(cached->file, &low, &high);
+		loads_fixed_range(&cached->file->loads, &low, &high);
 		disassembler_set_absolute(f->disassembler, low, high);
 	}
 	if (r >= 0)

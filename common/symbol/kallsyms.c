@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/symbol/build-id.h"
+#include "common/elf/demangle.h"
+#include "common/object/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -340,6 +341,7 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 	r = symbol_table_new(&table);
 	if (r < 0)
 		return r;
+	symbol_table_set_demangler(table, demangle);
 	maker.table = table;
 	maker.names = malloc(n);
 	if (!maker.names)

@@ -7,8 +7,8 @@
  */
 #pragma once
 
+#include "common/object/symbol-table.h"
 #include "common/profile/profile.h"
-#include "common/symbol/symbol-table.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 

@@ -14,11 +14,11 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "common/symbol/code.h"
-#include "common/symbol/elf-symbols.h"
+#include "common/elf/code.h"
+#include "common/elf/lines.h"
+#include "common/elf/symbols.h"
 #include "common/symbol/finder.h"
 #include "common/symbol/kallsyms.h"
-#include "common/symbol/lines.h"
 #include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 #include "common/util/fault.h"

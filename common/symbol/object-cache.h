@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
+#include "common/elf/file.h"
+#include "common/object/symbol-table.h"
 #include "common/profile/profile.h"
-#include "common/symbol/elf-file.h"
 #include "common/symbol/symbol-cache.h"
-#include "common/symbol/symbol-table.h"
 #include "common/symbol/symbolizer-types.h"
 #include "common/util/macro.h"
 

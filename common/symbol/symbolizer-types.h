@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/object/source-frame.h"
 #include "common/profile/profile.h"
 
 struct symbolizer_settings {
@@ -32,13 +33,6 @@ struct symbol {
 	uint64_t start;
 	uint64_t size;
 	const char *name; /* demangled, or "puts@plt" of a PLT stub; borrowed from the symbolizer */
-};
-
-/* A source position. */
-struct source_frame {
-	const char *function; /* demangled; NULL: unknown; borrowed from the symbolizer */
-	const char *file;     /* likewise */
-	uint32_t line;
 };
 
 /* Reports an object without symbols: its path and the reason. */

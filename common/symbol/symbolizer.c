@@ -11,8 +11,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "common/symbol/code.h"
-#include "common/symbol/lines.h"
+#include "common/elf/code.h"
+#include "common/elf/lines.h"
 #include "common/symbol/object-cache.h"
 #include "common/symbol/profile-symbolizer.h"
 
@@ -81,7 +81,7 @@ int symbolizer_address(struct symbolizer *s, const struct profile_object *object
 	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
-	return elf_file_address(c->file, offset, ret) ? 1 : 0;
+	return loads_address(&c->file->loads, offset, ret) ? 1 : 0;
 }
 
 int symbolizer_offset(struct symbolizer *s, const struct profile_object *object, uint64_t address,
@@ -93,7 +93,7 @@ int symbolizer_offset(struct symbolizer *s, const struct profile_object *object,
 	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
-	return elf_file_offset(c->file, address, ret) ? 1 : 0;
+	return loads_offset(&c->file->loads, address, ret) ? 1 : 0;
 }
 
 int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
@@ -107,7 +107,7 @@ int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, 
 	r = object_cache_get(s->cache, object, &c);
 	if (!r)
 		r = object_cache_seek_lines(s->cache, object, c);
-	if (r < 0 || !c->lines || !elf_file_address(c->file, offset, &address))
+	if (r < 0 || !c->lines || !loads_address(&c->file->loads, offset, &address))
 		return r;
 	r = symbolizer_find(s, object, offset, &symbol);
 	return r < 0 ? r : lines_find(c->lines, address, r ? symbol.name : NULL, ret, n);
@@ -146,7 +146,7 @@ int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *ob
 	*ret_low = *ret_high = 0;
 	r = object_cache_get(s->cache, object, &c);
 	if (r >= 0 && c->file)
-		elf_file_fixed_range(c->file, ret_low, ret_high);
+		loads_fixed_range(&c->file->loads, ret_low, ret_high);
 	return r;
 }
 

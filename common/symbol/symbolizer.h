@@ -50,7 +50,7 @@ int symbolizer_lines(struct symbolizer *symbolizer, const struct profile_object 
 int symbolizer_code(struct symbolizer *symbolizer, const struct profile_object *object,
 		    uint64_t offset, void *ret, size_t n, uint16_t *ret_machine);
 
-/* As elf_file_fixed_range(). 0 or -ENOMEM. */
+/* As loads_fixed_range(). 0 or -ENOMEM. */
 int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,
 			   uint64_t *ret_low, uint64_t *ret_high);
 

@@ -2,7 +2,7 @@
 /* The vDSO: code that the kernel maps into every process. All processes have the same image. */
 #pragma once
 
-#include "common/symbol/elf-file.h"
+#include "common/elf/file.h"
 #include "common/util/fault.h"
 
 /* The build-id of this machine's vDSO. 0; -ENOMEM; or another negative errno if there is none. */

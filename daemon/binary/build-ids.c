@@ -12,7 +12,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "common/symbol/elf-image.h"
+#include "common/elf/image.h"
 #include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 #include "daemon/binary/process-file.h"

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/symbol/elf-file.h"
-#include "common/symbol/elf-symbols.h"
-#include "common/symbol/lines.h"
+#include "common/elf/file.h"
+#include "common/elf/lines.h"
+#include "common/elf/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,7 +43,7 @@ static void look_up(const struct elf_file *file, struct lines *lines, uint64_t o
 
 	if (i != SYMBOL_TABLE_NONE)
 		symbol_table_name(file->symbols, i);
-	if (lines && elf_file_address(file, offset, &address))
+	if (lines && loads_address(&file->loads, offset, &address))
 		lines_find(lines, address, NULL, frames, 16);
 }
 

@@ -2,7 +2,7 @@
 /* The fingerprint of code that is in memory as a whole. */
 #pragma once
 
-#include "common/symbol/fingerprint.h"
+#include "common/elf/fingerprint.h"
 
 static inline uint64_t whole_fingerprint(struct disassembler *disassembler, const uint8_t *code,
 					 size_t n, uint64_t address)

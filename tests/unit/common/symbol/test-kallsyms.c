@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "common/symbol/build-id.h"
+#include "common/object/build-id.h"
 #include "common/util/cleanup.h"
 
 static const char some_text[] = "0000000000001000 A percpu_thing\n"

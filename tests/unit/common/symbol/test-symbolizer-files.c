@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/symbol/build-id.h"
+#include "common/object/build-id.h"
 #include "tests/symbol/symbolized.h"
 
 static void test_a_file_of_the_right_build_id(void **state)

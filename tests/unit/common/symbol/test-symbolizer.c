@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/symbol/elf-file.h"
+#include "common/elf/file.h"
 #include "common/symbol/object-cache.h"
 #include "tests/symbol/symbolized.h"
 

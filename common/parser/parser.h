@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The client of the parser process, which reads strangers' ELF files, DWARF and machine code.
+ *
+ * A file is opened once and asked as often as needed. Files of one owner share a connection, and so
+ * a parser process: a file can deceive or kill the parser of its own owner's files only. What a
+ * parser answers is checked for shape, so a parser under foreign control can lie about the files of
+ * that owner, and nothing else.
+ *
+ * A parser that dies, answers wrongly or takes too long is closed. The file it worked on has failed
+ * from then on, with a reason. The others are opened again in a new process when they are needed.
+ *
+ * Errors of all calls on a file: -EREMOTEIO and @why if its parser failed, now or earlier;
+ * -ECONNREFUSED and @why if no parser can be reached, which may be tried again; -ENOMEM. None of
+ * the results is touched then.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/object/build-id.h"
+#include "common/object/instruction.h"
+#include "common/object/loads.h"
+#include "common/object/source-frame.h"
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+struct parser;
+struct parser_file;
+
+/* Why parsers were closed. */
+enum parser_end {
+	PARSER_END_DIED,    /* killed: memory, a forbidden system call, damage */
+	PARSER_END_CPU,     /* took more CPU than a file may */
+	PARSER_END_TIMEOUT, /* did not answer in time */
+	PARSER_END_ANSWER,  /* answered wrongly */
+	PARSER_END_N,
+};
+
+struct parser_settings {
+	/* Connects to a new parser process for files of @owner: a stream socket, or -errno. */
+	int (*connect)(uint32_t owner, void *userdata);
+	void *userdata;
+	uint64_t timeout_us; /* of one call; 0: 20 s */
+	uint64_t cpu_us;     /* that one file may take in all; 0: 5 s */
+};
+
+int parser_new(struct parser **ret, const struct parser_settings *settings);
+/* All files of it are freed before. */
+struct parser *parser_free(struct parser *parser);
+DEFINE_CLEANUP(struct parser *, parser_free);
+
+/* Closes the connections that were idle for some seconds. To be called now and then. */
+void parser_close_idle(struct parser *parser);
+
+/* How many parsers were closed for each reason but idleness. */
+struct parser_counters {
+	uint64_t n_ended[PARSER_END_N];
+	uint64_t n_started;
+};
+
+const struct parser_counters *parser_get_counters(const struct parser *parser);
+
+/* What a file says about itself. */
+struct parser_identity {
+	uint16_t machine; /* one of EM_* in elf.h */
+	struct build_id build_id;
+	struct loads loads;
+	char *debuglink; /* the name of its debug file, without a slash, or NULL */
+	uint32_t debuglink_crc;
+	bool has_symtab; /* has a full symbol table */
+	bool has_dwarf;  /* has source lines */
+};
+
+/*
+ * Opens an executable or shared library. Takes @fd in any case; a regular file is the caller's
+ * task. @owner: the uid that owns the file. 0; -ENOEXEC and @why if it is no such file or damaged;
+ * or as above.
+ */
+int parser_open(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
+		struct fault *why);
+struct parser_file *parser_file_free(struct parser_file *file);
+DEFINE_CLEANUP(struct parser_file *, parser_file_free);
+
+/* Borrowed from @file; valid also after its parser failed. */
+const struct parser_identity *parser_file_identity(const struct parser_file *file);
+
+/* The descriptor, borrowed. */
+int parser_file_fd(const struct parser_file *file);
+
+/*
+ * Uses @debug_fd, which is taken in any case, as the separate debug file of @file, if it belongs to
+ * it: the build-ids are the same, or @linked and the checksum is that of the debug link. To be
+ * called before symbols and lines are asked for. 0; -ESTALE if it does not belong to it; or as
+ * above.
+ */
+int parser_file_add_debug(struct parser_file *file, int debug_fd, bool linked, struct fault *why);
+
+/* Offsets that have the same function, or none. */
+struct parser_range {
+	uint64_t first, last; /* both inclusive */
+	uint64_t start, size; /* of the function */
+	const char *name;     /* demangled; NULL: in no function */
+	uint64_t fingerprint; /* of the function; 0: none, or not taken */
+	bool fingerprinted;   /* taken, or tried */
+};
+
+struct parser_table {
+	struct parser_range *rows;
+	size_t n;
+	void *memory; /* of the rows and their names */
+};
+
+void parser_table_done(struct parser_table *table);
+
+/*
+ * The functions of @n offsets. Each offset is in one of the ranges at least; the ranges are in no
+ * order, and some may overlap. Fingerprints are taken of functions until @max_code_bytes of code
+ * were read; *@ret_code_bytes (unless NULL) is how many were.
+ */
+int parser_file_resolve(struct parser_file *file, const uint64_t *offsets, size_t n,
+			size_t max_code_bytes, struct parser_table *ret, size_t *ret_code_bytes,
+			struct fault *why);
+
+/* Source lines of several places, in one block of memory. */
+struct parser_lines {
+	size_t *starts; /* the frames of place i are [starts[i], starts[i + 1]) */
+	struct source_frame *frames;
+	size_t n; /* places */
+	void *memory;
+};
+
+void parser_lines_done(struct parser_lines *lines);
+
+/*
+ * The source lines of @n offsets: of each the inlined calls, innermost first, then the function
+ * itself, at most @max_frames; none without debug information.
+ */
+int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t n,
+		      size_t max_frames, struct parser_lines *ret, struct fault *why);
+
+/* Reads the machine code at @offset: the number of bytes read, fewer than @n where the file ends.
+ */
+int parser_file_code(struct parser_file *file, uint64_t offset, void *ret, size_t n,
+		     struct fault *why);
+
+/* Code to decode, from anywhere. */
+struct parser_piece {
+	const uint8_t *code;
+	size_t n;
+	uint64_t address;
+	size_t max; /* instructions; SIZE_MAX: all */
+};
+
+/* Instructions of several pieces, in one block of memory; as parser_lines. */
+struct parser_instructions {
+	size_t *starts;
+	struct instruction *rows;
+	size_t n; /* pieces */
+	void *memory;
+};
+
+void parser_instructions_done(struct parser_instructions *instructions);
+
+/*
+ * Decodes @n pieces of code of @machine, which come from a file of @owner. Numbers of 32 bits and
+ * more in [@low, @high) count as addresses and are zeroed in instruction.fixed. 0; -EOPNOTSUPP for
+ * an unknown machine; or as above (-EREMOTEIO holds for this call only).
+ */
+struct parser_decoding {
+	uint32_t owner;
+	uint16_t machine;
+	uint64_t low, high;
+	const struct parser_piece *pieces;
+	size_t n;
+};
+
+int parser_disassemble(struct parser *parser, const struct parser_decoding *decoding,
+		       struct parser_instructions *ret, struct fault *why);
+
+/*
+ * Demangles @n names of the linker into *@ret, an array of @n strings that is one block of memory
+ * for the caller to free. The names are of the kernel, or of root's files.
+ */
+int parser_demangle(struct parser *parser, const char *const *names, size_t n, char ***ret,
+		    struct fault *why);
