@@ -31,6 +31,9 @@
 #define MAX_OPEN_FILES 256
 #define REMOVED        "the database was removed or replaced while open: a new one is in use"
 #define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
+#define DAMAGED                                                                                    \
+	"the database is damaged again (%s): windows wait in memory until a new one is begun, an " \
+	"hour after the last"
 
 struct daemon {
 	sd_event *event;
@@ -47,7 +50,8 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
-	bool logged_renamed, logged_removed, logged_converted;
+	uint64_t logged_moved; /* databases that were renamed */
+	bool logged_removed, logged_converted, logged_damaged;
 	sd_event_source *on_reload;
 };
 
@@ -97,7 +101,7 @@ static void add_phases(struct status *status)
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
-	char text[sizeof(status->store.moved_to) + sizeof(status->store.why_moved) + 128];
+	char text[sizeof(status->store.moved_to) + sizeof(status->store.why_moved) + 160];
 
 	status->started_us = daemon->started_us;
 	sampling_get_status(daemon->sampling, status);
@@ -111,6 +115,10 @@ static void on_get_status(struct status *status, void *userdata)
 	add_phases(status);
 	if (status->store.removed)
 		status_add_problem(status, REMOVED);
+	if (*status->store.damage) {
+		snprintf(text, sizeof(text), DAMAGED, status->store.damage);
+		status_add_problem(status, text);
+	}
 	if (!*status->store.moved_to)
 		return;
 	snprintf(text, sizeof(text), RENAMED, status->store.why_moved, status->store.moved_to);
@@ -134,7 +142,7 @@ static void notify_status(struct daemon *daemon)
 	free(status);
 }
 
-/* Logs, once each, that the database was renamed or removed. */
+/* Logs, once each, that the database was renamed, removed or damaged. */
 static void check_database(struct daemon *daemon)
 {
 	struct store_status *status = calloc(1, sizeof(*status));
@@ -142,10 +150,13 @@ static void check_database(struct daemon *daemon)
 	if (!status)
 		return;
 	store_get_status(archive_get_store(daemon->archive), status);
-	if (*status->moved_to && !daemon->logged_renamed) {
+	if (status->n_moved > daemon->logged_moved) {
 		log_warning(LOG_ID_DATABASE, RENAMED, status->why_moved, status->moved_to);
-		daemon->logged_renamed = true;
+		daemon->logged_moved = status->n_moved;
 	}
+	if (*status->damage && !daemon->logged_damaged)
+		log_warning(LOG_ID_DATABASE, DAMAGED, status->damage);
+	daemon->logged_damaged = *status->damage;
 	if (status->converted > 0 && !daemon->logged_converted) {
 		log_info(LOG_ID_DATABASE, "the database was converted from version %" PRId64,
 			 status->converted);

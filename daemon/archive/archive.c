@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Windows that may wait to be stored: an hour of them. */
-#define MAX_WAITING 360u
+/* Windows may wait to be stored until they are more than this, and span more than this. A damaged
+ * database is moved out of the way within an hour. */
+#define MAX_WAITING    360u
+#define MAX_WAITING_US (STORE_HEAL_US + 600 * 1000000ULL)
 
 /*
  * The more windows wait, the longer each try takes, and no caller is answered meanwhile: so the
@@ -22,7 +24,8 @@ struct archive {
 	bool has_open;
 	struct window_profile open; /* the parts of the open window so far, as one; or no profile */
 	struct window_profile waiting; /* closed windows not stored yet, as one; or no profile */
-	uint64_t next_try;             /* once this number of windows waits */
+	uint64_t next_try;             /* once this number of windows waits, ... */
+	uint64_t n_moved; /* ... or the store has begun another database than at the last try */
 	struct archive_status status;
 };
 
@@ -130,6 +133,7 @@ static int store_waiting(struct archive *archive, struct fault *fault)
 	waiting->window.open = false;
 	r = store_add(archive->store, &waiting->window, waiting->profile, &waiting->window.id,
 		      fault);
+	archive->n_moved = store_count_moved(archive->store);
 	if (r < 0) {
 		memcpy(archive->status.fault, fault->text, sizeof(archive->status.fault));
 		archive->next_try =
@@ -159,6 +163,19 @@ static void give_up(struct archive *archive)
 	archive->waiting.profile = profile_free(archive->waiting.profile);
 }
 
+static bool is_too_much(const struct archive *archive)
+{
+	return archive->status.waiting >= MAX_WAITING &&
+	       archive->waiting.window.length_us >= MAX_WAITING_US;
+}
+
+/* With the window just closed among those that wait. */
+static bool is_time_to_try(const struct archive *archive)
+{
+	return archive->status.waiting >= archive->next_try || is_too_much(archive) ||
+	       archive->n_moved != store_count_moved(archive->store);
+}
+
 static int add_closed(struct archive *archive, struct window_profile *closed, struct fault *fault)
 {
 	struct window_profile *open = &archive->open;
@@ -170,7 +187,7 @@ static int add_closed(struct archive *archive, struct window_profile *closed, st
 	}
 	open->window = (struct window){ .start_us = end_us(&closed->window), .open = true };
 	memcpy(open->window.mode, closed->window.mode, sizeof(open->window.mode));
-	if (archive->status.waiting >= MAX_WAITING)
+	if (is_too_much(archive))
 		give_up(archive);
 	if (r == 0)
 		r = join(&archive->waiting, closed);
@@ -178,7 +195,8 @@ static int add_closed(struct archive *archive, struct window_profile *closed, st
 		archive->status.given_up++;
 		return fault_set(fault, r, "no memory for a closed window: it is lost");
 	}
-	if (++archive->status.waiting < MIN(archive->next_try, MAX_WAITING))
+	archive->status.waiting++;
+	if (!is_time_to_try(archive))
 		return fault_set(fault, -EAGAIN, "%s", archive->status.fault);
 	return store_waiting(archive, fault);
 }

@@ -322,12 +322,14 @@ static int recount(struct reading *reading, struct window *window)
 	size_t n;
 	int r;
 
-	if (reading->sum->n_profiles >= MAX_RECOUNTED)
-		return -EBADMSG;
 	database_explain(reading->functions->database, -EBADMSG, &forgotten);
 	r = store_read_windows(reading->read, &batch, &n, &profile);
 	if (r < 0 || !found)
 		return r;
+	if (reading->sum->n_profiles >= MAX_RECOUNTED)
+		return database_damaged(reading->functions->database,
+					"the counts of functions of more than %d windows",
+					MAX_RECOUNTED);
 	r = profile_filter(&part, profile, reading->filter);
 	if (r == 0)
 		r = function_sum_add_profile(reading->sum, part);

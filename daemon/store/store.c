@@ -2,9 +2,7 @@
 #include "daemon/store/store.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +10,8 @@
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/store/code.h"
-#include "daemon/store/counters.h"
-#include "daemon/store/database.h"
-#include "daemon/store/file.h"
-#include "daemon/store/functions.h"
-#include "daemon/store/intern.h"
-#include "daemon/store/read.h"
-#include "daemon/store/trim.h"
-#include "daemon/store/write.h"
+#include "common/util/clock.h"
+#include "daemon/store/open.h"
 
 /*
  * The number of windows that "seen" may lag behind (see schema.sql): rows in use are updated once
@@ -28,179 +19,15 @@
  */
 #define MAX_LAG 64
 
+/* No window has a larger id: ids are counted up. */
+#define MAX_ID (INT64_MAX / 2)
+
 /* The log may be at least this large, whatever the limit of the database. */
 #define MIN_LOG_BYTES (64u << 20)
 
-enum {
-	LAST_WINDOW,
-	SURVEY_WINDOWS,
-	FIRST_MOMENT,
-	LAST_MOMENT,
-	N_STATEMENTS,
-};
-
-static const char *const sql[N_STATEMENTS] = {
-	[LAST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id DESC LIMIT 1",
-	[SURVEY_WINDOWS] = "SELECT count(*), ifnull(max(length_us), 0) FROM window",
-	[FIRST_MOMENT] = "SELECT start_us FROM window ORDER BY start_us LIMIT 1",
-	[LAST_MOMENT] = "SELECT start_us + length_us FROM window ORDER BY start_us DESC LIMIT 1",
-};
-
-struct store {
-	char *path;
-	struct store_settings settings;
-	int lock_fd; /* -1: not locked, or no file */
-	struct database *database;
-	dev_t device; /* what the path led to when it was opened */
-	ino_t inode;
-	bool removed; /* it led elsewhere later */
-	struct statement *statements[N_STATEMENTS];
-	struct store_intern intern;
-	struct store_counters counters;
-	struct store_read read;
-	struct store_write write;
-	struct store_trim trim;
-	struct store_code code;
-	struct store_functions functions;
-	uint64_t n_windows, n_removed;
-	uint64_t longest_us; /* no window is longer */
-	int64_t converted;   /* the version that the database had; 0: this one */
-	char moved_to[PATH_MAX], why_moved[sizeof(((struct fault *)0)->text)];
-};
-
-static bool is_file(const struct store *store)
+static uint64_t boot_time_us(void)
 {
-	return strcmp(store->path, ":memory:") != 0;
-}
-
-static void close_database(struct store *store)
-{
-	store_intern_done(&store->intern);
-	store->intern = (struct store_intern){ 0 };
-	store->database = database_free(store->database);
-}
-
-/* The first column of the one row, 0 where there is none. */
-static int ask(struct store *store, int which, int64_t *ret)
-{
-	struct statement *row = store->statements[which];
-	int r;
-
-	*ret = 0;
-	r = statement_step(row);
-	if (r <= 0)
-		return r;
-	*ret = statement_int(row, 0);
-	return statement_reset(row);
-}
-
-/* Reads the figures kept in memory of all windows. */
-static int survey(struct store *store)
-{
-	struct statement *row = store->statements[SURVEY_WINDOWS];
-	int r;
-
-	r = statement_step(row);
-	if (r < 0)
-		return r;
-	store->n_windows = (uint64_t)statement_int(row, 0);
-	store->longest_us = (uint64_t)statement_int(row, 1);
-	return statement_reset(row);
-}
-
-/* Prepares the modules for an open database. */
-static int prepare(struct store *store)
-{
-	const struct store_write_modules modules = {
-		.intern = &store->intern,
-		.counters = &store->counters,
-		.functions = &store->functions,
-		.code = &store->code,
-	};
-	struct database *database = store->database;
-	int r;
-
-	r = database_prepare(database, sql, N_STATEMENTS, store->statements);
-	if (r >= 0)
-		r = store_intern_init(&store->intern, database);
-	if (r >= 0)
-		r = store_counters_init(&store->counters, database);
-	if (r >= 0)
-		r = store_read_init(&store->read, database, &store->counters);
-	if (r >= 0)
-		r = store_write_init(&store->write, database, &modules);
-	if (r >= 0)
-		r = store_code_init(&store->code, database);
-	if (r >= 0)
-		r = store_functions_init(&store->functions, database);
-	if (r >= 0)
-		r = store_trim_init(&store->trim, database);
-	return r < 0 ? r : survey(store);
-}
-
-static int open_database(struct store *store, struct fault *fault)
-{
-	struct stat st;
-	int64_t converted;
-	int r;
-
-	if (is_file(store) && store->lock_fd < 0) {
-		r = store_file_lock(store->path, fault);
-		if (r < 0)
-			return r;
-		store->lock_fd = r;
-	}
-	r = store_file_open(&store->database, store->path, &converted, fault);
-	if (r < 0)
-		return r;
-	if (converted > 0)
-		store->converted = converted;
-	if (is_file(store) && stat(store->path, &st) == 0) {
-		store->device = st.st_dev;
-		store->inode = st.st_ino;
-	}
-	r = prepare(store);
-	if (r < 0) {
-		r = database_explain(store->database, r, fault);
-		close_database(store);
-	}
-	return r;
-}
-
-/*
- * Closes a database that somebody has removed or replaced: writes to it would be lost. Its lock is
- * closed, too, as it may be removed with it.
- */
-static void close_removed(struct store *store)
-{
-	struct stat st;
-	int r;
-
-	if (!is_file(store) || !store->database)
-		return;
-	r = stat(store->path, &st);
-	if (r < 0 ? errno != ENOENT : st.st_dev == store->device && st.st_ino == store->inode)
-		return;
-	close_database(store);
-	close(store->lock_fd);
-	store->lock_fd = -1;
-	store->removed = true;
-}
-
-/* There is none if one was renamed or removed and no other could be made; perhaps now one can. */
-static int want_database(struct store *store, struct fault *fault)
-{
-	return store->database ? 0 : open_database(store, fault);
-}
-
-/* Renames the closed database, for the reason in @fault, and makes a new one. */
-static int begin_anew(struct store *store, struct fault *fault)
-{
-	int r;
-
-	memcpy(store->why_moved, fault->text, sizeof(store->why_moved));
-	r = store_file_move_away(store->path, store->moved_to, sizeof(store->moved_to), fault);
-	return r < 0 ? r : open_database(store, fault);
+	return clock_us(CLOCK_BOOTTIME);
 }
 
 int store_open(struct store **ret, const char *path, const struct store_settings *settings,
@@ -212,13 +39,12 @@ int store_open(struct store **ret, const char *path, const struct store_settings
 	if (!store)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
 	store->lock_fd = -1;
+	store->clock = boot_time_us;
 	store->settings = *settings;
 	store->path = strdup(path);
 	if (!store->path)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
-	r = open_database(store, fault);
-	if (r == -EBADMSG && is_file(store))
-		r = begin_anew(store, fault);
+	r = store_want_database(store, fault);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(store);
@@ -229,7 +55,7 @@ struct store *store_free(struct store *store)
 {
 	if (!store)
 		return NULL;
-	close_database(store);
+	store_close_database(store);
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
 	free(store->path);
@@ -240,6 +66,11 @@ struct store *store_free(struct store *store)
 void store_set_settings(struct store *store, const struct store_settings *settings)
 {
 	store->settings = *settings;
+}
+
+void store_set_clock(struct store *store, store_clock clock)
+{
+	store->clock = clock;
 }
 
 /* 0 where there is none. */
@@ -260,7 +91,7 @@ static int check_log(struct store *store, struct fault *fault)
 	uint64_t max_bytes = MAX(store->settings.max_bytes, (uint64_t)MIN_LOG_BYTES);
 	int r;
 
-	if (store->settings.max_bytes == 0 || !is_file(store) ||
+	if (store->settings.max_bytes == 0 || !store_is_file(store) ||
 	    file_bytes(store, "-wal") <= max_bytes)
 		return 0;
 	r = database_run(store->database, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -274,13 +105,14 @@ static int check_log(struct store *store, struct fault *fault)
 			 store->path);
 }
 
-/* The number of the next window, and its horizon. */
+/* The number of the next window, larger than any that a caller was told of, and its horizon. */
 static int next_window(struct store *store, int64_t *ret_id, int64_t *ret_horizon)
 {
 	struct statement *row = store->statements[LAST_WINDOW];
 	int64_t id = 0, horizon = 0, lag;
 	int r;
 
+	*ret_id = *ret_horizon = 0;
 	r = statement_step(row);
 	if (r > 0) {
 		id = statement_int(row, 0);
@@ -289,6 +121,9 @@ static int next_window(struct store *store, int64_t *ret_id, int64_t *ret_horizo
 	}
 	if (r < 0)
 		return r;
+	if (id < 0 || id > MAX_ID || horizon > id)
+		return database_damaged(store->database, "the id of the last window is invalid");
+	id = MAX(id, store->last_id);
 	lag = MIN((int64_t)store->n_windows / 8, MAX_LAG);
 	lag = MAX(lag, 1);
 	*ret_id = id + 1;
@@ -333,28 +168,26 @@ static int add(struct store *store, const struct window *window, const struct pr
 	store->n_windows += 1 - n_removed;
 	store->n_removed += n_removed;
 	store->longest_us = MAX(store->longest_us, window->length_us);
-	*ret_id = id;
+	store->last_id = *ret_id = id;
 	return 0;
 }
 
 int store_add(struct store *store, const struct window *window, const struct profile *profile,
 	      int64_t *ret_id, struct fault *fault)
 {
-	int r;
+	int r, healed;
 
-	close_removed(store);
-	r = want_database(store, fault);
+	store_close_removed(store);
+	r = store_want_database(store, fault);
 	if (r >= 0)
 		r = check_log(store, fault);
 	if (r < 0)
 		return r;
 	r = add(store, window, profile, ret_id, fault);
-	/* once: a disk that damages all databases must not be filled with them */
-	if (r != -EBADMSG || !is_file(store) || *store->moved_to)
-		return r;
-	close_database(store);
-	r = begin_anew(store, fault);
-	return r < 0 ? r : add(store, window, profile, ret_id, fault);
+	healed = store_heal(store, r, fault);
+	if (healed <= 0)
+		return healed < 0 ? healed : r;
+	return add(store, window, profile, ret_id, fault);
 }
 
 void store_set_code_source(struct store *store, store_code_source source, void *userdata)
@@ -363,16 +196,39 @@ void store_set_code_source(struct store *store, store_code_source source, void *
 	store->code.userdata = userdata;
 }
 
-int store_find_code(struct store *store, const struct store_function *function, void *ret, size_t n,
-		    uint16_t *ret_machine, struct fault *fault)
+static int find_code(struct store *store, const struct store_function *function, void *ret,
+		     size_t n, uint16_t *ret_machine, struct fault *fault)
 {
 	int r;
 
-	r = want_database(store, fault);
+	r = store_want_database(store, fault);
 	if (r < 0)
 		return r;
 	r = store_code_find(&store->code, function, ret, n, ret_machine);
 	return r < 0 ? database_explain(store->database, r, fault) : r;
+}
+
+int store_find_code(struct store *store, const struct store_function *function, void *ret, size_t n,
+		    uint16_t *ret_machine, struct fault *fault)
+{
+	int r = find_code(store, function, ret, n, ret_machine, fault);
+	int healed = store_heal(store, r, fault);
+
+	if (healed <= 0)
+		return healed < 0 ? healed : r;
+	return find_code(store, function, ret, n, ret_machine, fault);
+}
+
+static int list(struct store *store, uint64_t since_us, uint64_t until_us, struct window **ret,
+		size_t *ret_n, struct fault *fault)
+{
+	int r;
+
+	r = store_want_database(store, fault);
+	if (r < 0)
+		return r;
+	r = store_read_list(&store->read, since_us, until_us, store->longest_us, ret, ret_n);
+	return r < 0 ? database_explain(store->database, r, fault) : 0;
 }
 
 int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, store_handler handler,
@@ -380,25 +236,25 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 {
 	_cleanup_free_ struct window *windows = NULL;
 	size_t n = 0;
-	int r;
+	int r, healed;
 
-	r = want_database(store, fault);
-	if (r < 0)
-		return r;
-	r = store_read_list(&store->read, since_us, until_us, store->longest_us, &windows, &n);
-	if (r < 0)
-		return database_explain(store->database, r, fault);
+	r = list(store, since_us, until_us, &windows, &n, fault);
+	healed = store_heal(store, r, fault);
+	if (healed > 0)
+		r = list(store, since_us, until_us, &windows, &n, fault);
+	if (r < 0 || healed < 0)
+		return MIN(r, healed);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = handler(&windows[i], userdata);
 	return MIN(r, 0);
 }
 
-int store_read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
-		    struct profile **ret, struct fault *fault)
+static int read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
+		     struct profile **ret, struct fault *fault)
 {
 	int r;
 
-	r = want_database(store, fault);
+	r = store_want_database(store, fault);
 	if (r < 0)
 		return r;
 	r = database_begin_reading(store->database);
@@ -406,6 +262,17 @@ int store_read_many(struct store *store, const struct store_batch *batch, size_t
 		r = store_read_windows(&store->read, batch, ret_n, ret);
 	database_roll_back(store->database); /* nothing was written */
 	return r < 0 ? database_explain(store->database, r, fault) : 0;
+}
+
+int store_read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
+		    struct profile **ret, struct fault *fault)
+{
+	int r = read_many(store, batch, ret_n, ret, fault);
+	int healed = store_heal(store, r, fault);
+
+	if (healed <= 0)
+		return healed < 0 ? healed : r;
+	return read_many(store, batch, ret_n, ret, fault);
 }
 
 int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
@@ -431,41 +298,62 @@ int store_read_functions(struct store *store, struct window *window,
 			 const struct profile_filter *filter, struct function_sum *sum,
 			 struct fault *fault)
 {
+	struct fault why;
 	int r;
 
-	r = want_database(store, fault);
+	r = store_want_database(store, fault);
 	if (r < 0)
 		return r;
 	r = database_begin_reading(store->database);
 	if (r >= 0)
 		r = store_functions_read(&store->functions, &store->read, window, filter, sum);
 	database_roll_back(store->database); /* nothing was written */
-	return r < 0 ? database_explain(store->database, r, fault) : r;
+	if (r >= 0)
+		return r;
+	r = database_explain(store->database, r, fault);
+	why = *fault;
+	store_heal(store, r, &why); /* not tried again: the sum is void */
+	return r;
 }
 
-int store_get_status(struct store *store, struct store_status *ret)
+/* When the first window starts and the last ends. 0, or -errno and @fault. */
+static int find_span(struct store *store, int64_t *ret_first_us, int64_t *ret_last_us,
+		     struct fault *fault)
 {
-	struct store_status status = {
+	int r;
+
+	r = store_ask(store, FIRST_MOMENT, ret_first_us);
+	if (r >= 0)
+		r = store_ask(store, LAST_MOMENT, ret_last_us);
+	return r < 0 ? database_explain(store->database, r, fault) : 0;
+}
+
+void store_get_status(struct store *store, struct store_status *ret)
+{
+	int64_t first_us = 0, last_us = 0;
+	struct fault fault;
+	int r;
+
+	r = store->database ? find_span(store, &first_us, &last_us, &fault) : 0;
+	if (r < 0)
+		first_us = last_us = 0;
+	store_heal(store, r, &fault);
+	*ret = (struct store_status){
 		.n_bytes = file_bytes(store, "") + file_bytes(store, "-wal"),
 		.n_windows = store->n_windows,
 		.n_removed = store->n_removed,
+		.first_us = (uint64_t)first_us,
+		.last_us = (uint64_t)last_us,
+		.removed = store->removed,
+		.converted = store->converted,
+		.n_moved = store->n_moved,
 	};
-	int64_t first_us = 0, last_us = 0;
-	struct fault fault;
-	int r = 0;
+	memcpy(ret->moved_to, store->moved_to, sizeof(ret->moved_to));
+	memcpy(ret->why_moved, store->why_moved, sizeof(ret->why_moved));
+	memcpy(ret->damage, store->damage, sizeof(ret->damage));
+}
 
-	if (store->database)
-		r = ask(store, FIRST_MOMENT, &first_us);
-	if (r >= 0 && store->database)
-		r = ask(store, LAST_MOMENT, &last_us);
-	if (r < 0)
-		return database_explain(store->database, r, &fault); /* which forgets it */
-	status.first_us = (uint64_t)first_us;
-	status.last_us = (uint64_t)last_us;
-	status.removed = store->removed;
-	status.converted = store->converted;
-	memcpy(status.moved_to, store->moved_to, sizeof(status.moved_to));
-	memcpy(status.why_moved, store->why_moved, sizeof(status.why_moved));
-	*ret = status;
-	return 0;
+uint64_t store_count_moved(const struct store *store)
+{
+	return store->n_moved;
 }

@@ -22,18 +22,10 @@
 #include "daemon/store/batch.h"
 #include "daemon/store/code.h"
 #include "daemon/store/function-sum.h"
+#include "daemon/store/settings.h"
 #include "daemon/window/window.h"
 
 struct store;
-
-struct store_settings {
-	/*
-	 * Bytes in use in the database. Above the limit the oldest windows are removed, but never
-	 * the newest. The file may be a sixteenth larger, and the log beside it some MiB. 0: no
-	 * limit.
-	 */
-	uint64_t max_bytes;
-};
 
 struct store_status {
 	uint64_t n_bytes;              /* of the files: the database and its write-ahead log */
@@ -41,13 +33,15 @@ struct store_status {
 	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
 	bool removed;        /* somebody else removed it while it was open, and another was begun */
 	int64_t converted;   /* the earlier version from which it was converted when opened, or 0 */
-	char moved_to[4096]; /* the new name of a database that could not be used, or "" */
+	uint64_t n_moved;    /* databases that could not be used, and were renamed */
+	char moved_to[4096]; /* the new name of the last of them, or "" */
 	char why_moved[512];
+	char damage[512]; /* what is wrong with the one in use, or "" */
 };
 
 /*
  * Opens or makes the database at @path (":memory:" for tests). A damaged one, or one of a version
- * that cannot be converted, is renamed, never removed, and reported in the status. -errno and
+ * that cannot be converted, is renamed as above, and reported in the status. -errno and
  * @fault; -EBUSY: another process has it open as a store.
  */
 int store_open(struct store **ret, const char *path, const struct store_settings *settings,
@@ -72,8 +66,8 @@ void store_set_settings(struct store *store, const struct store_settings *settin
  * Writes a window (but for @window->id and open) and its finalized profile; *@ret_id is its new id,
  * larger than all before. -errno and @fault: nothing was written, and the same can be tried again;
  * -EBUSY: another program, -ENOSPC: no space. Where the file was removed, or another put in its
- * place, that is opened or made; the windows in the old one are gone. A database found damaged is
- * renamed as above, once, and the window goes into a new one.
+ * place, that is opened or made; the windows in the old one are gone. Where a database found
+ * damaged is renamed, the window goes into the new one.
  */
 int store_add(struct store *store, const struct window *window, const struct profile *profile,
 	      int64_t *ret_id, struct fault *fault);
@@ -109,5 +103,10 @@ int store_read_functions(struct store *store, struct window *window,
 			 const struct profile_filter *filter, struct function_sum *sum,
 			 struct fault *fault);
 
-/* 0 or -errno. */
-int store_get_status(struct store *store, struct store_status *ret);
+void store_get_status(struct store *store, struct store_status *ret);
+
+/* Of the status, n_moved: with a new database, what failed before may work. */
+uint64_t store_count_moved(const struct store *store);
+
+/* The clock by which an hour is measured. Default: CLOCK_BOOTTIME. */
+void store_set_clock(struct store *store, store_clock clock);

@@ -85,7 +85,7 @@ static uint64_t bytes_when_closed(struct store **store, const char *path)
 
 	*store = store_free(*store);
 	check(store_open(store, path, &settings, &fault));
-	check(store_get_status(*store, &status));
+	store_get_status(*store, &status);
 	return status.n_bytes;
 }
 

@@ -49,7 +49,7 @@ static void fill(struct store *store, const struct synthetic_shape *shape, uint3
 	uint64_t start_us = ((uint64_t)time(NULL) - n * 10) * 1000000;
 	struct store_status status;
 
-	check(store_get_status(store, &status), "status");
+	store_get_status(store, &status);
 	for (uint32_t i = 0; status.n_windows == 0 && i < n; i++) {
 		_cleanup_(profile_freep) struct profile *profile = synthetic_profile(shape, i);
 		struct window window = { .start_us = start_us + i * WINDOW_US,

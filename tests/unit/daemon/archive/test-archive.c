@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "daemon/archive/archive.h"
 #include "tests/support/random-profile.h"
 #include "tests/support/temp-store.h"
@@ -183,6 +185,69 @@ static void test_too_many_are_given_up(void **state)
 	assert_int_equal(add(k), 0);
 }
 
+static uint64_t passed_us;
+
+static uint64_t later(void)
+{
+	return clock_us(CLOCK_BOOTTIME) + passed_us;
+}
+
+static void damage(const struct keeping *k)
+{
+	sqlite3 *db = temp_store_connect(k->stored.path);
+
+	temp_store_run(db, "DROP TABLE stack_count");
+	sqlite3_close(db);
+}
+
+/* Within the hour windows wait, and none is lost. */
+static void test_windows_wait_while_the_database_is_damaged_again(void **state)
+{
+	struct keeping *k = *state;
+	struct store *store = archive_get_store(k->archive);
+	uint64_t n;
+
+	passed_us = 0;
+	store_set_clock(store, later);
+	damage(k);
+	assert_int_equal(add(k), 0);
+	assert_int_equal(temp_store_status(store).n_moved, 1);
+	damage(k);
+	for (n = 0; passed_us < STORE_HEAL_US; n++) {
+		assert_true(add(k) < 0);
+		passed_us += WINDOW_US;
+	}
+	assert_non_null(strstr(status_of(k).fault, "damaged"));
+	assert_string_not_equal(temp_store_status(store).damage, "");
+	while (add(k) < 0)
+		n++;
+	assert_in_range(n, 360, 390);
+	assert_int_equal(status_of(k).given_up, 0);
+	assert_int_equal(status_of(k).waiting, 0);
+	assert_int_equal(temp_store_status(store).n_moved, 2);
+	assert_int_equal(temp_store_status(store).n_windows, 1);
+}
+
+/* Where a read begins another database, what waits need not wait on. */
+static void test_windows_are_stored_once_a_read_has_healed(void **state)
+{
+	struct keeping *k = *state;
+	struct store *store = archive_get_store(k->archive);
+
+	passed_us = 0;
+	store_set_clock(store, later);
+	damage(k);
+	assert_int_equal(add(k), 0);
+	damage(k);
+	for (int i = 0; i < 100; i++)
+		add(k);
+	assert_int_equal(add(k), -EAGAIN);
+	passed_us += STORE_HEAL_US;
+	profile_free(temp_store_read(store, 1));
+	assert_int_equal(temp_store_status(store).n_moved, 2);
+	assert_int_equal(add(k), 0);
+}
+
 /* Who asks for what is open sees what waits, too. */
 static void test_what_waits_is_shown_with_the_open_window(void **state)
 {
@@ -221,6 +286,8 @@ int main(void)
 		TEST(test_all_is_stored_as_one_when_there_is_space),
 		TEST(test_a_flush_does_not_wait),
 		TEST(test_too_many_are_given_up),
+		TEST(test_windows_wait_while_the_database_is_damaged_again),
+		TEST(test_windows_are_stored_once_a_read_has_healed),
 		TEST(test_what_waits_is_shown_with_the_open_window),
 	};
 

@@ -318,15 +318,16 @@ static void assert_begun_anew(const struct temp_store *stored, bool all)
 	assert_int_equal(add_seed(store, 2), 2);
 	assert_false(temp_store_status(store).removed);
 	remove_files(stored->path, all);
-	assert_int_equal(add_seed(store, 3), 1);
-	assert_int_equal(add_seed(store, 4), 2);
+	/* no id is given twice */
+	assert_int_equal(add_seed(store, 3), 3);
+	assert_int_equal(add_seed(store, 4), 4);
 	assert_true(temp_store_status(store).removed);
 	assert_int_equal(temp_store_status(store).n_windows, 2);
 	assert_int_equal(store_open(&second, stored->path, &settings, &fault), -EBUSY);
 	store_free(store);
 	store = temp_store_open(stored->path, 0);
-	assert_seed_is_back(store, 1, 3);
-	assert_seed_is_back(store, 2, 4);
+	assert_seed_is_back(store, 3, 3);
+	assert_seed_is_back(store, 4, 4);
 	store_free(store);
 	temp_store_check(stored->path);
 	remove_files(stored->path, false);
@@ -366,8 +367,8 @@ static void test_a_removed_folder(void **state)
 	assert_int_equal(try_to_add(store, 2, &fault), -ENOENT);
 	assert_int_equal(try_to_add(store, 2, &fault), -ENOENT);
 	assert_int_equal(mkdir(stored->folder, 0700), 0);
-	assert_int_equal(add_seed(store, 2), 1);
-	assert_seed_is_back(store, 1, 2);
+	assert_int_equal(add_seed(store, 2), 2);
+	assert_seed_is_back(store, 2, 2);
 }
 
 int main(void)

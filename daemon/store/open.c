@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/store/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/util/macro.h"
+#include "daemon/store/file.h"
+
+static const char *const sql[N_STORE_STATEMENTS] = {
+	[LAST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id DESC LIMIT 1",
+	[SURVEY_WINDOWS] = "SELECT count(*), ifnull(max(length_us), 0) FROM window",
+	[FIRST_MOMENT] = "SELECT start_us FROM window ORDER BY start_us LIMIT 1",
+	[LAST_MOMENT] = "SELECT start_us + length_us FROM window ORDER BY start_us DESC LIMIT 1",
+};
+
+bool store_is_file(const struct store *store)
+{
+	return strcmp(store->path, ":memory:") != 0;
+}
+
+void store_close_database(struct store *store)
+{
+	store_intern_done(&store->intern);
+	store->intern = (struct store_intern){ 0 };
+	store->database = database_free(store->database);
+}
+
+int store_ask(struct store *store, int which, int64_t *ret)
+{
+	struct statement *row = store->statements[which];
+	int r;
+
+	*ret = 0;
+	r = statement_step(row);
+	if (r <= 0)
+		return r;
+	*ret = statement_int(row, 0);
+	return statement_reset(row);
+}
+
+/* Reads the figures kept in memory of all windows. */
+static int survey(struct store *store)
+{
+	struct statement *row = store->statements[SURVEY_WINDOWS];
+	int r;
+
+	r = statement_step(row);
+	if (r < 0)
+		return r;
+	store->n_windows = (uint64_t)statement_int(row, 0);
+	store->longest_us = (uint64_t)statement_int(row, 1);
+	return statement_reset(row);
+}
+
+/* Prepares the modules for an open database. */
+static int prepare(struct store *store)
+{
+	const struct store_write_modules modules = {
+		.intern = &store->intern,
+		.counters = &store->counters,
+		.functions = &store->functions,
+		.code = &store->code,
+	};
+	struct database *database = store->database;
+	int r;
+
+	r = database_prepare(database, sql, N_STORE_STATEMENTS, store->statements);
+	if (r >= 0)
+		r = store_intern_init(&store->intern, database);
+	if (r >= 0)
+		r = store_counters_init(&store->counters, database);
+	if (r >= 0)
+		r = store_read_init(&store->read, database, &store->counters);
+	if (r >= 0)
+		r = store_write_init(&store->write, database, &modules);
+	if (r >= 0)
+		r = store_code_init(&store->code, database);
+	if (r >= 0)
+		r = store_functions_init(&store->functions, database);
+	if (r >= 0)
+		r = store_trim_init(&store->trim, database);
+	return r < 0 ? r : survey(store);
+}
+
+static int open_database(struct store *store, struct fault *fault)
+{
+	struct stat st;
+	int64_t converted;
+	int r;
+
+	if (store_is_file(store) && store->lock_fd < 0) {
+		r = store_file_lock(store->path, fault);
+		if (r < 0)
+			return r;
+		store->lock_fd = r;
+	}
+	r = store_file_open(&store->database, store->path, &converted, fault);
+	if (r < 0)
+		return r;
+	if (converted > 0)
+		store->converted = converted;
+	if (store_is_file(store) && stat(store->path, &st) == 0) {
+		store->device = st.st_dev;
+		store->inode = st.st_ino;
+	}
+	r = prepare(store);
+	if (r < 0) {
+		r = database_explain(store->database, r, fault);
+		store_close_database(store);
+	}
+	return r;
+}
+
+void store_close_removed(struct store *store)
+{
+	struct stat st;
+	int r;
+
+	if (!store_is_file(store) || !store->database)
+		return;
+	r = stat(store->path, &st);
+	if (r < 0 ? errno != ENOENT : st.st_dev == store->device && st.st_ino == store->inode)
+		return;
+	store_close_database(store);
+	close(store->lock_fd);
+	store->lock_fd = -1;
+	store->removed = true;
+	store->damage[0] = '\0';
+}
+
+static bool is_due(const struct store *store)
+{
+	return store->n_moved == 0 || store->clock() >= store->moved_us + STORE_HEAL_US;
+}
+
+/* Renames the closed database, for the reason in @fault, and makes a new one. */
+static int begin_anew(struct store *store, struct fault *fault)
+{
+	struct fault why = *fault;
+	char moved_to[PATH_MAX];
+	int r;
+
+	r = store_file_move_away(store->path, moved_to, sizeof(moved_to), fault);
+	if (r < 0)
+		return r;
+	memcpy(store->why_moved, why.text, sizeof(store->why_moved));
+	memcpy(store->moved_to, moved_to, sizeof(store->moved_to));
+	store->damage[0] = '\0';
+	store->n_moved++;
+	store->moved_us = store->clock();
+	return open_database(store, fault);
+}
+
+int store_heal(struct store *store, int r, struct fault *fault)
+{
+	if (r != -EBADMSG || !store_is_file(store))
+		return 0;
+	store_close_removed(store);
+	if (store->lock_fd < 0) { /* it is not the one at the path that is damaged */
+		r = open_database(store, fault);
+	} else {
+		memcpy(store->damage, fault->text, sizeof(store->damage));
+		if (!is_due(store))
+			return 0;
+		store_close_database(store);
+		r = begin_anew(store, fault);
+	}
+	if (r < 0)
+		return r;
+	fault->text[0] = '\0';
+	return 1;
+}
+
+int store_want_database(struct store *store, struct fault *fault)
+{
+	int r, healed;
+
+	if (store->database)
+		return 0;
+	r = open_database(store, fault);
+	healed = store_heal(store, r, fault);
+	return healed == 0 ? r : MIN(healed, 0);
+}

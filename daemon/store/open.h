@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Private to the store: what it consists of, and how its database is opened, closed, and moved
+ * out of the way where it is damaged.
+ *
+ * A database is moved at most once an hour: a disk that damages all databases must not be
+ * filled with them. Until the hour is over the damaged one stays in use: most of its windows may
+ * still be read.
+ */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/util/fault.h"
+#include "daemon/store/code.h"
+#include "daemon/store/counters.h"
+#include "daemon/store/database.h"
+#include "daemon/store/functions.h"
+#include "daemon/store/intern.h"
+#include "daemon/store/read.h"
+#include "daemon/store/settings.h"
+#include "daemon/store/trim.h"
+#include "daemon/store/write.h"
+
+enum {
+	LAST_WINDOW,
+	SURVEY_WINDOWS,
+	FIRST_MOMENT,
+	LAST_MOMENT,
+	N_STORE_STATEMENTS,
+};
+
+struct store {
+	char *path;
+	struct store_settings settings;
+	store_clock clock;
+	int lock_fd; /* -1: not locked, or no file */
+	struct database *database;
+	dev_t device; /* what the path led to when it was opened */
+	ino_t inode;
+	bool removed; /* it led elsewhere later */
+	struct statement *statements[N_STORE_STATEMENTS];
+	struct store_intern intern;
+	struct store_counters counters;
+	struct store_read read;
+	struct store_write write;
+	struct store_trim trim;
+	struct store_code code;
+	struct store_functions functions;
+	uint64_t n_windows, n_removed;
+	uint64_t longest_us;        /* no window is longer */
+	int64_t last_id;            /* of a window, in this database or one before */
+	int64_t converted;          /* the version that the database had; 0: this one */
+	uint64_t n_moved, moved_us; /* databases moved, and when the last was; 0: none */
+	char moved_to[PATH_MAX], why_moved[sizeof(((struct fault *)0)->text)];
+	char damage[sizeof(((struct fault *)0)->text)]; /* of the one in use, or "" */
+};
+
+/* Whether it is a file, not in memory. */
+bool store_is_file(const struct store *store);
+
+/* The first column of the one row of a statement, 0 where there is none. 0 or -errno. */
+int store_ask(struct store *store, int which, int64_t *ret);
+
+/*
+ * Opens a database, or makes one, where there is none: at first, or after one was renamed or
+ * removed and no other could be made. One that is damaged is moved out of the way. 0, or -errno and
+ * @fault.
+ */
+int store_want_database(struct store *store, struct fault *fault);
+void store_close_database(struct store *store);
+
+/*
+ * Closes a database that somebody has removed or replaced: writes to it would be lost. Its lock is
+ * closed, too, as it may be removed with it.
+ */
+void store_close_removed(struct store *store);
+
+/*
+ * To be called with the answer @r of what was done with the database, and @fault. Where @r is
+ * -EBADMSG, the database is moved out of the way and another begun. 1: so it was, and the same can
+ * be tried again; 0: there was no reason, or the hour is not over; -errno and @fault: there is no
+ * database now.
+ */
+int store_heal(struct store *store, int r, struct fault *fault);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a store is told, and the rule by which it heals. */
+#pragma once
+
+#include <stdint.h>
+
+struct store_settings {
+	/*
+	 * Bytes in use in the database. Above the limit the oldest windows are removed, but never
+	 * the newest. The file may be a sixteenth larger, and the log beside it some MiB. 0: no
+	 * limit.
+	 */
+	uint64_t max_bytes;
+};
+
+/*
+ * Where the database is found damaged, by writing or reading, it is renamed, never removed, and a
+ * new one is begun: at most once in this time. Until then, adding a window and reading a damaged
+ * one fail with -EBADMSG, and the status says why.
+ */
+#define STORE_HEAL_US (3600 * 1000000ULL)
+
+/* In microseconds. */
+typedef uint64_t (*store_clock)(void);
