@@ -27,8 +27,6 @@ struct address_map {
 	struct alignment *alignments[N_SIDES]; /* by function of the profile */
 	struct change_detector *detector;
 	struct line_map *lines; /* or NULL */
-	struct disassembler *disassembler;
-	uint16_t machine; /* of the disassembler */
 };
 
 int address_map_new(struct address_map **ret, const struct profile_source *const sources[N_SIDES],
@@ -71,7 +69,6 @@ struct address_map *address_map_free(struct address_map *map)
 		free(map->alignments[side]);
 		free(map->numbers[side]);
 	}
-	disassembler_free(map->disassembler);
 	free(map);
 	return NULL;
 }
@@ -81,64 +78,61 @@ static enum side other_side(enum side side)
 	return side == SIDE_OLD ? SIDE_NEW : SIDE_OLD;
 }
 
-/* Reads a function's code, to the heap in *@ret_bytes. 1; 0 where it is not available; -ENOMEM. */
+/* A function's code, decoded. */
+struct function_code {
+	uint16_t machine;
+	struct disassembly instructions;
+	struct code_align_side side;
+};
+
+static void function_code_done(struct function_code *code)
+{
+	disassembly_done(&code->instructions);
+}
+
+/* 1; 0 where the code is not available or of an unknown machine; -ENOMEM. */
 static int read_code(const struct address_map *map, enum side side,
-		     const struct profile_function *function, struct code_align_side *ret,
-		     uint8_t **ret_bytes, uint16_t *ret_machine)
+		     const struct profile_function *function, struct function_code *ret)
 {
 	const struct profile_source *source = map->sources[side];
 	const struct profile_object *object = &source->shown->objects[function->object];
-	size_t n = function->size;
+	struct disassembly_code code = { .n = function->size, .address = function->start };
+	_cleanup_free_ uint8_t *bytes = NULL;
 	int r;
 
-	if (n > MAX_BYTES)
+	if (code.n > MAX_BYTES)
 		return 0;
-	*ret_bytes = malloc(n + 1);
-	if (!*ret_bytes)
+	bytes = malloc(code.n + 1);
+	if (!bytes)
 		return -ENOMEM;
-	r = symbolizer_code(source->symbolizer, object, function->start, *ret_bytes, n,
-			    ret_machine);
-	if (r < 0 || (size_t)r < n)
+	code.bytes = bytes;
+	r = symbolizer_code(source->symbolizer, object, function->start, bytes, code.n,
+			    &ret->machine);
+	if (r < 0 || (size_t)r < code.n)
 		return MIN(r, 0);
-	*ret = (struct code_align_side){ .bytes = *ret_bytes, .n = n, .address = function->start };
-	r = symbolizer_fixed_range(source->symbolizer, object, &ret->low, &ret->high);
-	return r < 0 ? r : 1;
-}
-
-/* 1; 0 for an unknown machine; -ENOMEM. */
-static int get_disassembler(struct address_map *map, uint16_t machine)
-{
-	int r;
-
-	if (map->disassembler && map->machine == machine)
-		return 1;
-	map->disassembler = disassembler_free(map->disassembler);
-	map->machine = machine;
-	r = disassembler_new(&map->disassembler, machine);
+	code.machine = ret->machine;
+	r = symbolizer_fixed_range(source->symbolizer, object, &code.low, &code.high);
+	if (r >= 0)
+		r = symbolizer_disassemble(source->symbolizer, &code, &ret->instructions);
+	ret->side = (struct code_align_side){ &ret->instructions, code.n, code.address };
 	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }
 
 static int align_code(struct address_map *map, enum side side, struct alignment *alignment)
 {
-	_cleanup_free_ uint8_t *own_bytes = NULL;
-	_cleanup_free_ uint8_t *other_bytes = NULL;
-	struct code_align_side own, other;
-	uint16_t own_machine = 0, other_machine = 0;
+	_cleanup_(function_code_done) struct function_code own = {};
+	_cleanup_(function_code_done) struct function_code other = {};
 	int r;
 
-	r = read_code(map, side, alignment->match.own, &own, &own_bytes, &own_machine);
+	r = read_code(map, side, alignment->match.own, &own);
 	if (r > 0)
-		r = read_code(map, other_side(side), alignment->match.other, &other, &other_bytes,
-			      &other_machine);
-	if (r > 0)
-		r = own_machine == other_machine ? get_disassembler(map, own_machine) : 0;
-	if (r <= 0)
-		return r;
+		r = read_code(map, other_side(side), alignment->match.other, &other);
+	if (r <= 0 || own.machine != other.machine)
+		return MIN(r, 0);
 	/* always from old to new, so that both directions agree */
-	r = side == SIDE_OLD ?
-		    code_align_functions(&alignment->to, map->disassembler, &own, &other) :
-		    code_align_back(&alignment->to, map->disassembler, &own, &other);
-	alignment->n_to = own.n;
+	r = side == SIDE_OLD ? code_align_functions(&alignment->to, &own.side, &other.side) :
+			       code_align_back(&alignment->to, &own.side, &other.side);
+	alignment->n_to = own.side.n;
 	return r;
 }
 

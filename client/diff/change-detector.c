@@ -17,6 +17,7 @@
 #define MAX_FRAMES 16          /* inlined calls at an address */
 #define MAX_BYTES  (64u << 10) /* of a function, whose lines are compared */
 #define STEP       4           /* bytes: about an instruction */
+#define N_LOADED   256         /* steps whose lines are loaded at once */
 
 struct key {
 	const char *name; /* of the pool */
@@ -192,6 +193,19 @@ static int offset_changed(struct change_detector *detector, enum side side,
 	return n == -ENOMEM ? fault_set(fault, n, "out of memory") : found;
 }
 
+/* Loads the lines from @start on, of a part of a function; @size is what is left of it. */
+static int load_lines(struct change_detector *detector, enum side side,
+		      const struct profile_object *object, uint64_t start, uint64_t size)
+{
+	struct symbolizer *symbolizer = detector->settings.sources[side]->symbolizer;
+	uint64_t offsets[N_LOADED];
+	size_t n = 0;
+
+	for (uint64_t at = 0; at < size && n < N_LOADED; at += STEP)
+		offsets[n++] = start + at;
+	return symbolizer_load_lines(symbolizer, object, offsets, n);
+}
+
 /* The sources must have the file of the function's start, else the function counts as unchanged. */
 static int function_changed(struct change_detector *detector, enum side side,
 			    const struct profile_function *function, struct fault *fault)
@@ -202,6 +216,10 @@ static int function_changed(struct change_detector *detector, enum side side,
 	int r = 0;
 
 	for (uint64_t at = 0; r == 0 && at < size; at += STEP) {
+		if (at / STEP % N_LOADED == 1) /* not before the start's file is known */
+			r = load_lines(detector, side, object, function->start + at, size - at);
+		if (r < 0)
+			return fault_set(fault, r, "out of memory");
 		r = offset_changed(detector, side, object, function->start + at, fault);
 		if (r == -ENOENT)
 			r = at == 0 ? -ENOENT : 0;

@@ -59,11 +59,27 @@ static int find_lines(const struct changed_code *code, size_t offset, struct str
 	return found < 0 ? found : n;
 }
 
+/* The lines of all instructions at once. */
+static int load_lines(const struct changed_code *code)
+{
+	_cleanup_free_ uint64_t *offsets = NULL;
+	size_t n = 0;
+
+	if (ARRAY_ALLOCATE(&offsets, code->n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->n; i++)
+		if (code->to[i] != ALIGN_INSIDE)
+			offsets[n++] = code->start + i;
+	return symbolizer_load_lines(code->symbolizer, code->object, offsets, n);
+}
+
 static int list_changed(struct lines *lines, const struct changed_code *code)
 {
 	struct line found[MAX_FRAMES];
 	int r = strings_new(&lines->strings);
 
+	if (r >= 0)
+		r = load_lines(code);
 	for (size_t i = 0; r >= 0 && i < code->n; i++) {
 		if (code->to[i] != ALIGN_NONE)
 			continue;

@@ -26,7 +26,7 @@ struct op {
 
 struct ops {
 	struct op *rows;
-	size_t n, cap;
+	size_t n;
 };
 
 static void ops_done(struct ops *ops)
@@ -34,31 +34,25 @@ static void ops_done(struct ops *ops)
 	free(ops->rows);
 }
 
-static int decode(struct ops *ret, struct disassembler *disassembler,
-		  const struct code_align_side *code)
+static int list_ops(struct ops *ret, const struct code_align_side *code)
 {
-	struct instruction instruction;
-	size_t at = 0;
+	const struct disassembly *all = code->instructions;
 
-	disassembler_set_absolute(disassembler, code->low, code->high);
-	while (disassembler_decode(disassembler, code->bytes + at, code->n - at, code->address + at,
-				   &instruction)) {
-		uint64_t distance = instruction.target - code->address;
-		struct op *op;
+	if (ARRAY_ALLOCATE(&ret->rows, all->n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct instruction *row = &all->rows[i];
+		uint64_t distance = row->target - code->address;
+		struct op *op = &ret->rows[ret->n++];
 
-		if (ARRAY_RESERVE(&ret->rows, &ret->cap, ret->n + 1) < 0)
-			return -ENOMEM;
-		op = &ret->rows[ret->n++];
 		*op = (struct op){
-			.offset = (uint32_t)at,
-			.size = (uint32_t)instruction.size,
+			.offset = (uint32_t)(row->address - code->address),
+			.size = (uint32_t)row->size,
 			.target = ALIGN_NONE,
 		};
-		memcpy(op->fixed, instruction.fixed, sizeof(op->fixed));
-		if (instruction.has_target && instruction.kind != BRANCH_UNKNOWN &&
-		    distance < code->n)
+		memcpy(op->fixed, row->fixed, sizeof(op->fixed));
+		if (row->has_target && row->kind != BRANCH_UNKNOWN && distance < code->n)
 			op->target = (uint32_t)distance;
-		at += instruction.size;
 	}
 	return 0;
 }
@@ -139,8 +133,7 @@ static void mark_starts(uint32_t *to, size_t n, const struct ops *ops)
 		to[ops->rows[i].offset] = ALIGN_NONE;
 }
 
-int code_align_functions(uint32_t **ret, struct disassembler *disassembler,
-			 const struct code_align_side *old_code,
+int code_align_functions(uint32_t **ret, const struct code_align_side *old_code,
 			 const struct code_align_side *new_code)
 {
 	_cleanup_free_ uint32_t *to = malloc((old_code->n + 1) * sizeof(*to));
@@ -148,9 +141,9 @@ int code_align_functions(uint32_t **ret, struct disassembler *disassembler,
 	int r = to ? 0 : -ENOMEM;
 
 	if (r >= 0)
-		r = decode(&a, disassembler, old_code);
+		r = list_ops(&a, old_code);
 	if (r >= 0)
-		r = decode(&b, disassembler, new_code);
+		r = list_ops(&b, new_code);
 	if (r < 0)
 		return r;
 	mark_starts(to, old_code->n, &a);
@@ -161,16 +154,16 @@ int code_align_functions(uint32_t **ret, struct disassembler *disassembler,
 	return 0;
 }
 
-int code_align_back(uint32_t **ret, struct disassembler *disassembler,
-		    const struct code_align_side *new_code, const struct code_align_side *old_code)
+int code_align_back(uint32_t **ret, const struct code_align_side *new_code,
+		    const struct code_align_side *old_code)
 {
 	_cleanup_free_ uint32_t *back = malloc((new_code->n + 1) * sizeof(*back));
 	_cleanup_free_ uint32_t *to = NULL;
 	_cleanup_(ops_done) struct ops ops = {};
-	int r = back ? decode(&ops, disassembler, new_code) : -ENOMEM;
+	int r = back ? list_ops(&ops, new_code) : -ENOMEM;
 
 	if (r >= 0)
-		r = code_align_functions(&to, disassembler, old_code, new_code);
+		r = code_align_functions(&to, old_code, new_code);
 	if (r < 0)
 		return r;
 	mark_starts(back, new_code->n, &ops);

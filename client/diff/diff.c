@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/view/line-loader.h"
+
 /* Percent, of blocks and streams. */
 #define DEFAULT_LIMIT 0.5
 
@@ -112,6 +114,41 @@ static size_t count_shown(const struct diff *diff)
 	return n;
 }
 
+/* The locations of a row of the view of blocks or streams. */
+static int add_row(struct line_loader loaders[N_SIDES], const struct diff *diff, size_t i)
+{
+	int r = 0;
+
+	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
+		struct line_loader *loader = &loaders[side];
+
+		if (diff->streams && diff->streams->rows[i].ends[side].there)
+			r = line_loader_add_stream(loader, diff->streams->views[side],
+						   diff->streams->rows[i].ends[side].node);
+		if (diff->blocks && diff->blocks->rows[i].ends[side].there)
+			r = line_loader_add_block(loader, &diff->blocks->rows[i].ends[side].block);
+	}
+	return r;
+}
+
+/* Looks up at once the source lines that the rows will ask for. */
+static int load_lines(const struct diff *diff)
+{
+	struct line_loader loaders[N_SIDES] = {};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < diff->n_rows; i++)
+		r = add_row(loaders, diff, i);
+	for (int side = 0; side < N_SIDES; side++) {
+		const struct profile_source *source = diff->sides[side].source;
+
+		if (r >= 0 && diff->sides[side].places.lines)
+			r = line_loader_run(&loaders[side], source->shown, source->symbolizer);
+		line_loader_done(&loaders[side]);
+	}
+	return r;
+}
+
 int diff_new(struct diff **ret, const struct comparison *with, const struct diff_settings *settings,
 	     struct fault *fault)
 {
@@ -135,6 +172,9 @@ int diff_new(struct diff **ret, const struct comparison *with, const struct diff
 	if (settings->n_rows == 0 || (settings->all && !settings->rows_given))
 		diff->n_each = diff->n_rows;
 	diff->n_shown = count_shown(diff);
+	r = load_lines(diff);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
 	*ret = TAKE_PTR(diff);
 	return 0;
 }

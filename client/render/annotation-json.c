@@ -143,8 +143,10 @@ static int write_ranges(const struct page *page, FILE *f)
 int annotation_write_json(const struct annotation *annotation, FILE *f, bool with_source)
 {
 	struct page page = { annotation, annotation->places };
-	int r;
+	int r = with_source ? annotation_load_lines(annotation) : 0;
 
+	if (r < 0)
+		return r;
 	page.places.lines = with_source;
 	fputs("{\"windows\": ", f);
 	r = json_write(f, json_windows(annotation->source), JSON_TIME_PRECISION);

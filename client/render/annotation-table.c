@@ -398,7 +398,7 @@ int annotation_write_table(const struct annotation *annotation, struct output *o
 		count_digits(address_of(&page, annotation->span->start + annotation->span->size)));
 	page.text_columns = choose_text_columns(&page);
 	if (with_source) {
-		r = source_text_new(&source);
+		r = source_text_new(&source) ?: annotation_load_lines(annotation);
 		page.source = source;
 	}
 	if (r >= 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/view/branch.h"
+#include "client/view/line-loader.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -58,33 +59,30 @@ static int add_instruction(struct annotation *a, const struct instruction *instr
 
 	if (!line)
 		return -ENOMEM;
-	line->text = strings_intern(a->strings, instruction->text);
+	line->text = instruction->text;
 	line->kind = instruction->kind;
 	line->has_target = instruction->has_target && is_direct(instruction->kind);
 	line->target = (struct location){ a->span->object, instruction->target - shift };
-	return line->text ? 0 : -ENOMEM;
+	return 0;
 }
 
-static int disassemble(struct annotation *a, const uint8_t *code, size_t n, uint16_t machine)
+static int disassemble(struct annotation *a, const uint8_t *bytes, size_t n, uint16_t machine)
 {
-	_cleanup_(disassembler_freep) struct disassembler *d = NULL;
+	_cleanup_(disassembly_done) struct disassembly instructions = {};
 	struct location start = { a->span->object, a->span->start };
 	uint64_t shift = place_find(&a->places, start).address - start.offset;
-	struct instruction instruction;
-	size_t at = 0;
-	int r;
+	struct disassembly_code code = {
+		.machine = machine,
+		.bytes = bytes,
+		.n = n,
+		.address = start.offset + shift,
+		.texts = a->strings,
+	};
+	int r = symbolizer_disassemble(a->source->symbolizer, &code, &instructions);
 
-	r = disassembler_new(&d, machine);
-	if (r < 0)
-		return r;
-	while (at < n &&
-	       disassembler_decode(d, code + at, n - at, start.offset + at + shift, &instruction)) {
-		r = add_instruction(a, &instruction, shift);
-		if (r < 0)
-			return r;
-		at += instruction.size;
-	}
-	return 0;
+	for (size_t i = 0; r >= 0 && i < instructions.n; i++)
+		r = add_instruction(a, &instructions.rows[i], shift);
+	return r;
 }
 
 /* Without a function the span ends behind the last range, maybe beyond the file. */
@@ -302,6 +300,21 @@ struct annotation *annotation_free(struct annotation *annotation)
 	free(annotation->lines);
 	free(annotation);
 	return NULL;
+}
+
+int annotation_load_lines(const struct annotation *a)
+{
+	_cleanup_(line_loader_done) struct line_loader loader = {};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < a->n_lines; i++) {
+		const struct annotation_line *line = &a->lines[i];
+
+		r = line_loader_add(&loader, (struct location){ a->span->object, line->offset });
+		if (r >= 0 && line->has_target)
+			r = line_loader_add(&loader, line->target);
+	}
+	return r < 0 ? r : line_loader_run(&loader, a->source->all, a->source->symbolizer);
 }
 
 double annotation_line_ipc(const struct annotation_line *line)

@@ -12,7 +12,7 @@
 #include "client/source/profile-source.h"
 #include "client/view/code-span.h"
 #include "client/view/place.h"
-#include "common/elf/disassembler.h"
+#include "common/profile/branch-kind.h"
 
 enum code_origin {
 	CODE_NONE,   /* none: lines are ranges, and sampled addresses outside of ranges */
@@ -63,6 +63,9 @@ int annotation_new(struct annotation **ret, const struct profile_source *source,
 		   const struct code_span *span, annotation_code_source kept, void *userdata);
 struct annotation *annotation_free(struct annotation *annotation);
 DEFINE_CLEANUP(struct annotation *, annotation_free);
+
+/* Looks up the source lines of all instructions at once, for who wants them. 0 or -ENOMEM. */
+int annotation_load_lines(const struct annotation *annotation);
 
 /* Instructions per cycle, of the runs of @line or of all runs; 0 where unknown. */
 double annotation_line_ipc(const struct annotation_line *line);

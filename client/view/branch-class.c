@@ -4,25 +4,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/elf/disassembler.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "common/util/compare.h"
+
+/* The instructions of an object that were read already, by offset. */
+struct object_branches {
+	struct symbolizer_branch *rows;
+	size_t n, cap;
+};
 
 struct branch_class {
 	const struct profile *profile;
 	struct symbolizer *symbolizer;
-	struct disassembler *disassembler; /* of @machine; NULL: none yet, or none exists */
-	uint16_t machine;
+	struct object_branches *objects; /* by object of the profile */
 };
 
 int branch_class_new(struct branch_class **ret, const struct profile *profile,
 		     struct symbolizer *symbolizer)
 {
-	struct branch_class *class = calloc(1, sizeof(*class));
+	_cleanup_(branch_class_freep) struct branch_class *class = calloc(1, sizeof(*class));
 
 	if (!class)
 		return -ENOMEM;
 	class->profile = profile;
 	class->symbolizer = symbolizer;
-	*ret = class;
+	class->objects = calloc(profile->n_objects + 1, sizeof(*class->objects));
+	if (!class->objects)
+		return -ENOMEM;
+	*ret = TAKE_PTR(class);
 	return 0;
 }
 
@@ -30,38 +40,84 @@ struct branch_class *branch_class_free(struct branch_class *class)
 {
 	if (!class)
 		return NULL;
-	disassembler_free(class->disassembler);
+	for (size_t i = 0; class->objects && i < class->profile->n_objects; i++)
+		free(class->objects[i].rows);
+	free(class->objects);
 	free(class);
 	return NULL;
 }
 
-static int get_disassembler(struct branch_class *class, uint16_t machine)
+static bool is_told_by_code(const struct profile_branch *branch)
 {
-	int r;
-
-	if (class->machine == machine)
-		return 0;
-	class->disassembler = disassembler_free(class->disassembler);
-	class->machine = machine;
-	r = disassembler_new(&class->disassembler, machine);
-	return r == -ENOMEM ? r : 0;
+	return branch->kind == BRANCH_UNKNOWN && branch->from.object != PROFILE_NONE;
 }
 
-/* 1 and the instruction at @at; 0 if it is unknown; or -ENOMEM. */
-static int decode(struct branch_class *class, struct location at, struct instruction *ret)
+static int compare_rows(const void *p, const void *q)
 {
-	const struct profile_object *object = &class->profile->objects[at.object];
-	uint8_t bytes[INSTRUCTION_MAX];
-	uint16_t machine;
-	int n, r;
+	const struct symbolizer_branch *a = p, *b = q;
 
-	n = symbolizer_code(class->symbolizer, object, at.offset, bytes, sizeof(bytes), &machine);
-	if (n <= 0)
-		return n;
-	r = get_disassembler(class, machine);
-	if (r < 0 || !class->disassembler)
-		return r;
-	return disassembler_decode(class->disassembler, bytes, (size_t)n, at.offset, ret);
+	return COMPARE(a->offset, b->offset);
+}
+
+/* Sorts the rows and drops duplicates; then none is known yet. */
+static void sort_rows(struct object_branches *branches)
+{
+	size_t n = 0;
+
+	if (branches->n > 1)
+		qsort(branches->rows, branches->n, sizeof(*branches->rows), compare_rows);
+	for (size_t i = 0; i < branches->n; i++)
+		if (n == 0 || branches->rows[n - 1].offset != branches->rows[i].offset)
+			branches->rows[n++] = branches->rows[i];
+	branches->n = n;
+}
+
+static int load_objects(struct branch_class *class)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < class->profile->n_objects; i++) {
+		struct object_branches *branches = &class->objects[i];
+
+		if (branches->n == 0)
+			continue;
+		sort_rows(branches);
+		r = symbolizer_branches(class->symbolizer, &class->profile->objects[i],
+					branches->rows, branches->n);
+	}
+	return r;
+}
+
+int branch_class_load(struct branch_class *class, const struct profile_branch *branches, size_t n)
+{
+	for (size_t i = 0; i < class->profile->n_objects; i++)
+		class->objects[i].n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct object_branches *of;
+
+		if (!is_told_by_code(&branches[i]))
+			continue;
+		of = &class->objects[branches[i].from.object];
+		if (ARRAY_RESERVE(&of->rows, &of->cap, of->n + 1) < 0)
+			return -ENOMEM;
+		of->rows[of->n++] = (struct symbolizer_branch){ .offset = branches[i].from.offset };
+	}
+	return load_objects(class);
+}
+
+/* From what was read already, else from the code. 0 or -ENOMEM. */
+static int get_branch(struct branch_class *class, struct location at, struct symbolizer_branch *ret)
+{
+	const struct object_branches *branches = &class->objects[at.object];
+	const struct symbolizer_branch key = { .offset = at.offset };
+	const struct symbolizer_branch *row = NULL;
+
+	if (branches->n > 0)
+		row = bsearch(&key, branches->rows, branches->n, sizeof(key), compare_rows);
+	*ret = row ? *row : key;
+	if (row)
+		return 0;
+	return symbolizer_branches(class->symbolizer, &class->profile->objects[at.object], ret, 1);
 }
 
 static bool is_kernel(const struct branch_class *class, struct location at)
@@ -77,14 +133,14 @@ static bool is_kernel(const struct branch_class *class, struct location at)
 int branch_class_find(struct branch_class *class, const struct profile_branch *branch,
 		      enum branch_kind *ret)
 {
-	struct instruction from;
+	struct symbolizer_branch from;
 	int r;
 
 	*ret = branch->kind;
-	if (branch->kind != BRANCH_UNKNOWN || branch->from.object == PROFILE_NONE)
+	if (!is_told_by_code(branch))
 		return 0;
-	r = decode(class, branch->from, &from);
-	if (r <= 0)
+	r = get_branch(class, branch->from, &from);
+	if (r < 0 || !from.is_known)
 		return r;
 	*ret = from.kind;
 	if (is_kernel(class, branch->to) && from.kind != BRANCH_SYSCALL)

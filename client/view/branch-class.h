@@ -18,6 +18,12 @@ struct branch_class *branch_class_free(struct branch_class *class);
 DEFINE_CLEANUP(struct branch_class *, branch_class_free);
 
 /*
+ * Reads the instructions of @n branches in one go, so that branch_class_find() has them. 0 or
+ * -ENOMEM.
+ */
+int branch_class_load(struct branch_class *class, const struct profile_branch *branches, size_t n);
+
+/*
  * The kind of @branch: from the profile, else from its instruction; BRANCH_IRQ for a branch into
  * the kernel that is not a system call; BRANCH_UNKNOWN without either. -ENOMEM.
  */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/view/line-loader.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
@@ -248,6 +249,18 @@ static int group_location(struct grouping *grouping, struct location at, place_f
 	return 0;
 }
 
+/* The lines of all nodes at once. */
+static int load_lines(const struct profile *profile, struct symbolizer *symbolizer)
+{
+	_cleanup_(line_loader_done) struct line_loader loader = {};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++)
+		r = line_loader_add(&loader,
+				    profile_place_frame(profile, profile->stacks[i].frame));
+	return r < 0 ? r : line_loader_run(&loader, profile, symbolizer);
+}
+
 static int view_by_place(struct shares **ret, const struct profile *profile,
 			 struct symbolizer *symbolizer, bool inlined, place_function add)
 {
@@ -257,6 +270,8 @@ static int view_by_place(struct shares **ret, const struct profile *profile,
 	r = grouping_init(&grouping, profile);
 	grouping.symbolizer = symbolizer;
 	grouping.inlined = inlined;
+	if (r >= 0)
+		r = load_lines(profile, symbolizer);
 	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++)
 		r = group_location(&grouping,
 				   profile_place_frame(profile, profile->stacks[i].frame), add,

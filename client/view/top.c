@@ -7,6 +7,7 @@
 
 #include "client/term/text.h"
 #include "client/view/branch.h"
+#include "client/view/line-loader.h"
 #include "client/view/share.h"
 #include "common/util/percent.h"
 
@@ -38,6 +39,8 @@ static int view_some_branches(struct top *top, const struct top_settings *settin
 	r = view_branches(&top->branches, &top->n_rows, top->source->shown);
 	if (r >= 0)
 		r = branch_class_new(&top->class, top->source->shown, top->source->symbolizer);
+	if (r >= 0 && top->kinds != 0)
+		r = branch_class_load(top->class, top->branches, top->n_rows);
 	for (size_t i = 0; r >= 0 && i < top->n_rows; i++) {
 		r = is_wanted(top, &top->branches[i]);
 		if (r > 0)
@@ -92,6 +95,49 @@ static int view(struct top *top, const struct top_settings *settings)
 	}
 }
 
+static int add_stack(struct line_loader *loader, const struct view_stacks *stacks,
+		     const struct view_stack *stack)
+{
+	int r = line_loader_add(loader, stack->leaf);
+
+	for (uint32_t i = stack->caller; r >= 0 && i != PROFILE_NONE; i = stacks->callers[i].parent)
+		r = line_loader_add(loader, stacks->callers[i].frame);
+	return r;
+}
+
+static int add_row(struct line_loader *loader, const struct top *top, size_t i)
+{
+	int r;
+
+	if (top->tree)
+		return line_loader_add(loader, top->tree->rows[i].frame);
+	if (top->stacks)
+		return add_stack(loader, top->stacks, &top->stacks->rows[i]);
+	if (top->streams)
+		return line_loader_add_stream(loader, top->streams, top->streams->rows[i].node);
+	if (top->blocks)
+		return line_loader_add_block(loader, &top->blocks[i]);
+	if (!top->branches)
+		return 0;
+	r = line_loader_add(loader, top->branches[i].from);
+	return r < 0 ? r : line_loader_add(loader, top->branches[i].to);
+}
+
+/* Reads at once what the shown rows will ask for. */
+static int load_shown(struct top *top)
+{
+	_cleanup_(line_loader_done) struct line_loader loader = {};
+	int r = 0;
+
+	if (top->class && top->kinds == 0)
+		r = branch_class_load(top->class, top->branches, top->n_shown);
+	if (r < 0 || !top->places.lines)
+		return r;
+	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
+		r = add_row(&loader, top, i);
+	return r < 0 ? r : line_loader_run(&loader, top->source->shown, top->places.symbolizer);
+}
+
 int top_new(struct top **ret, const struct profile_source *source,
 	    const struct top_settings *settings)
 {
@@ -113,6 +159,9 @@ int top_new(struct top **ret, const struct profile_source *source,
 	top->n_shown = top->n_rows;
 	if (settings->n_rows > 0)
 		top->n_shown = MIN(top->n_rows, settings->n_rows);
+	r = load_shown(top);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(top);
 	return 0;
 }

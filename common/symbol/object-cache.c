@@ -94,6 +94,7 @@ static void drop_symbols(struct cached *c)
 
 static void free_cached(struct cached *c)
 {
+	line_cache_done(&c->object.line_cache);
 	lines_free(c->object.lines);
 	code_free(c->object.code);
 	drop_symbols(c);

@@ -14,6 +14,7 @@
 #include "common/elf/file.h"
 #include "common/object/symbol-table.h"
 #include "common/profile/profile.h"
+#include "common/symbol/line-cache.h"
 #include "common/symbol/symbol-cache.h"
 #include "common/symbol/symbolizer-types.h"
 #include "common/util/macro.h"
@@ -24,6 +25,7 @@ struct cached_object {
 	struct elf_file *file;        /* NULL for the kernel and modules, or if not found */
 	struct symbol_table *symbols; /* NULL if there are none, or they were dropped */
 	struct symbol_cache symbol_cache;
+	struct line_cache line_cache; /* its strings are those of @lines */
 	struct lines *lines; /* NULL before object_cache_seek_lines(), or if there are none */
 	struct code *code;   /* NULL before object_cache_seek_code(), or if there is none */
 };

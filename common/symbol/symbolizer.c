@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/elf/code.h"
+#include "common/elf/disassembler.h"
 #include "common/elf/lines.h"
 #include "common/symbol/object-cache.h"
 #include "common/symbol/profile-symbolizer.h"
@@ -22,6 +24,8 @@
 struct symbolizer {
 	struct object_cache *cache;
 	size_t max_bytes, max_code_bytes;
+	struct disassembler *disassembler; /* of @machine; NULL: none yet, or none exists */
+	uint16_t machine;
 };
 
 int symbolizer_new(struct symbolizer **ret, const struct symbolizer_settings *settings)
@@ -44,6 +48,7 @@ struct symbolizer *symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return NULL;
+	disassembler_free(s->disassembler);
 	object_cache_free(s->cache);
 	free(s);
 	return NULL;
@@ -96,21 +101,64 @@ int symbolizer_offset(struct symbolizer *s, const struct profile_object *object,
 	return loads_offset(&c->file->loads, address, ret) ? 1 : 0;
 }
 
+/* Adds the lines of one more offset to the line cache. */
+static int load_line(struct symbolizer *s, const struct profile_object *object,
+		     struct cached_object *c, uint64_t offset)
+{
+	struct source_frame frames[LINE_CACHE_MAX_FRAMES];
+	const struct source_frame *found;
+	struct symbol symbol;
+	uint64_t address;
+	int r;
+
+	if (line_cache_find(&c->line_cache, offset, &found) >= 0)
+		return 0;
+	if (!loads_address(&c->file->loads, offset, &address))
+		return line_cache_add(&c->line_cache, offset, frames, 0);
+	r = symbolizer_find(s, object, offset, &symbol);
+	if (r >= 0)
+		r = lines_find(c->lines, address, r ? symbol.name : NULL, frames,
+			       LINE_CACHE_MAX_FRAMES);
+	return r < 0 ? r : line_cache_add(&c->line_cache, offset, frames, (size_t)r);
+}
+
+/* 0 and *@ret, which may have no lines; or -ENOMEM. */
+static int get_lines(struct symbolizer *s, const struct profile_object *object,
+		     struct cached_object **ret)
+{
+	int r = object_cache_get(s->cache, object, ret);
+
+	return r < 0 ? r : object_cache_seek_lines(s->cache, object, *ret);
+}
+
+int symbolizer_load_lines(struct symbolizer *s, const struct profile_object *object,
+			  const uint64_t *offsets, size_t n)
+{
+	struct cached_object *c;
+	int r = get_lines(s, object, &c);
+
+	for (size_t i = 0; r >= 0 && c->lines && i < n; i++)
+		r = load_line(s, object, c, offsets[i]);
+	return r;
+}
+
 int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
 		     struct source_frame *ret, size_t n)
 {
-	struct symbol symbol;
-	uint64_t address;
+	const struct source_frame *frames;
 	struct cached_object *c;
-	int r;
+	int r = get_lines(s, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
-	if (!r)
-		r = object_cache_seek_lines(s->cache, object, c);
-	if (r < 0 || !c->lines || !loads_address(&c->file->loads, offset, &address))
+	if (r >= 0 && c->lines)
+		r = load_line(s, object, c, offset);
+	if (r < 0 || !c->lines)
 		return r;
-	r = symbolizer_find(s, object, offset, &symbol);
-	return r < 0 ? r : lines_find(c->lines, address, r ? symbol.name : NULL, ret, n);
+	r = line_cache_find(&c->line_cache, offset, &frames);
+	if (r <= 0)
+		return r;
+	r = (int)MIN((size_t)r, n);
+	memcpy(ret, frames, (size_t)r * sizeof(*ret));
+	return r;
 }
 
 int symbolizer_code(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
@@ -127,6 +175,60 @@ int symbolizer_code(struct symbolizer *s, const struct profile_object *object, u
 		return r;
 	*ret_machine = code_machine(c->code);
 	return (int)code_read(c->code, offset, ret, MIN(n, (size_t)INT_MAX));
+}
+
+/* 1; 0 for an unknown machine; -ENOMEM. */
+static int get_disassembler(struct symbolizer *s, uint16_t machine)
+{
+	int r;
+
+	if (s->machine == machine)
+		return s->disassembler != NULL;
+	s->disassembler = disassembler_free(s->disassembler);
+	s->machine = machine;
+	r = disassembler_new(&s->disassembler, machine);
+	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
+}
+
+static int fill_branch(struct symbolizer *s, const struct profile_object *object,
+		       struct symbolizer_branch *branch)
+{
+	struct instruction instruction;
+	uint8_t bytes[INSTRUCTION_MAX];
+	uint16_t machine;
+	int n, r;
+
+	branch->is_known = false;
+	n = symbolizer_code(s, object, branch->offset, bytes, sizeof(bytes), &machine);
+	if (n <= 0)
+		return n;
+	r = get_disassembler(s, machine);
+	if (r <= 0)
+		return r;
+	branch->is_known = disassembler_decode(s->disassembler, bytes, (size_t)n, branch->offset,
+					       &instruction);
+	branch->kind = instruction.kind;
+	return 0;
+}
+
+int symbolizer_branches(struct symbolizer *s, const struct profile_object *object,
+			struct symbolizer_branch *branches, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = fill_branch(s, object, &branches[i]);
+	return r;
+}
+
+int symbolizer_disassemble(struct symbolizer *s, const struct disassembly_code *code,
+			   struct disassembly *ret)
+{
+	int r = get_disassembler(s, code->machine);
+
+	if (r <= 0)
+		return r < 0 ? r : -EOPNOTSUPP;
+	return disassembly_decode(ret, s->disassembler, code);
 }
 
 void symbolizer_close_code(struct symbolizer *s, const struct profile_object *object)

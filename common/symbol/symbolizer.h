@@ -8,10 +8,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "common/symbol/disassembly.h"
 #include "common/symbol/symbolizer-types.h"
 
 struct symbolizer;
@@ -44,11 +46,36 @@ int symbolizer_lines(struct symbolizer *symbolizer, const struct profile_object 
 		     uint64_t offset, struct source_frame *ret, size_t n);
 
 /*
+ * Looks up the lines at many offsets in one go, so that symbolizer_lines() has them. For callers
+ * that need many: a single lookup costs as much as a hundred more of the same object. 0 or -ENOMEM.
+ */
+int symbolizer_load_lines(struct symbolizer *symbolizer, const struct profile_object *object,
+			  const uint64_t *offsets, size_t n);
+
+/*
  * Reads the machine code at @offset. The number of bytes read, at most @n, and *@ret_machine, one
  * of EM_* in elf.h; 0 if the file was not found; -ENOMEM.
  */
 int symbolizer_code(struct symbolizer *symbolizer, const struct profile_object *object,
 		    uint64_t offset, void *ret, size_t n, uint16_t *ret_machine);
+
+/* An instruction, and what it is. */
+struct symbolizer_branch {
+	uint64_t offset; /* in the object; given */
+	bool is_known;   /* false: the object has no code there */
+	enum branch_kind kind;
+};
+
+/* Fills in the kinds of @n branches of an object in one go. 0 or -ENOMEM. */
+int symbolizer_branches(struct symbolizer *symbolizer, const struct profile_object *object,
+			struct symbolizer_branch *branches, size_t n);
+
+/*
+ * Decodes machine code, of whatever origin. 0; -EOPNOTSUPP for an unknown machine; or -ENOMEM. The
+ * caller calls disassembly_done() in any case.
+ */
+int symbolizer_disassemble(struct symbolizer *symbolizer, const struct disassembly_code *code,
+			   struct disassembly *ret);
 
 /* As loads_fixed_range(). 0 or -ENOMEM. */
 int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,

@@ -12,19 +12,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/symbol/symbolizer.h"
 #include "common/util/macro.h"
+
+static struct disassembly decode(struct symbolizer *symbolizer, const uint8_t *bytes, size_t n,
+				 uint64_t address)
+{
+	struct disassembly_code code = {
+		.machine = EM_X86_64,
+		.bytes = bytes,
+		.n = n,
+		.address = address,
+	};
+	struct disassembly decoded = {};
+
+	assert_int_equal(symbolizer_disassemble(symbolizer, &code, &decoded), 0);
+	return decoded;
+}
 
 static uint32_t *align(const uint8_t *old_bytes, size_t n_old, const uint8_t *new_bytes,
 		       size_t n_new)
 {
-	struct code_align_side old_code = { .bytes = old_bytes, .n = n_old, .address = 0x1000 };
-	struct code_align_side new_code = { .bytes = new_bytes, .n = n_new, .address = 0x2340 };
-	struct disassembler *disassembler;
+	const struct symbolizer_settings settings = {};
+	struct symbolizer *symbolizer;
+	struct disassembly a, b;
 	uint32_t *to;
 
-	assert_int_equal(disassembler_new(&disassembler, EM_X86_64), 0);
-	assert_int_equal(code_align_functions(&to, disassembler, &old_code, &new_code), 0);
-	disassembler_free(disassembler);
+	assert_int_equal(symbolizer_new(&symbolizer, &settings), 0);
+	a = decode(symbolizer, old_bytes, n_old, 0x1000);
+	b = decode(symbolizer, new_bytes, n_new, 0x2340);
+	symbolizer_free(symbolizer);
+	assert_int_equal(code_align_functions(&to, &(struct code_align_side){ &a, n_old, 0x1000 },
+					      &(struct code_align_side){ &b, n_new, 0x2340 }),
+			 0);
+	disassembly_done(&a);
+	disassembly_done(&b);
 	return to;
 }
 

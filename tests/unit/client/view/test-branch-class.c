@@ -84,6 +84,26 @@ static void test_by_the_instruction(void **state)
 #endif
 }
 
+static void test_many_at_once_are_the_same(void **state)
+{
+#if defined(__x86_64__)
+	struct fixture *f = *state;
+	struct location jump = { f->program, JUMP }, other = { f->program, OTHER };
+	struct location gone = { f->gone, 0 };
+	const struct profile_branch branches[] = {
+		{ .from = other, .to = jump },   { .from = jump, .to = other },
+		{ .from = jump, .to = gone },    { .from = gone, .to = jump },
+		{ .from = NOWHERE, .to = jump },
+	};
+
+	for (int twice = 0; twice < 2; twice++)
+		assert_int_equal(branch_class_load(f->class, branches, ARRAY_SIZE(branches)), 0);
+	assert_int_equal(find(f, BRANCH_UNKNOWN, jump, other), BRANCH_COND);
+	assert_int_equal(find(f, BRANCH_UNKNOWN, other, jump), BRANCH_UNKNOWN);
+	assert_int_equal(find(f, BRANCH_UNKNOWN, gone, jump), BRANCH_UNKNOWN);
+#endif
+}
+
 static void test_a_reported_kind_stays(void **state)
 {
 	struct fixture *f = *state;
@@ -116,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_by_the_instruction, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_many_at_once_are_the_same, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_reported_kind_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_interrupt_may_come_anywhere, set_up,
 						tear_down),
