@@ -72,16 +72,6 @@ int comparison_new(struct comparison **ret, const struct profile_source *const s
 	return 0;
 }
 
-static bool same_object(const struct profile_object *a, const struct profile_object *b)
-{
-	if (a->kind != b->kind || a->n_build_id != b->n_build_id)
-		return false;
-	if (a->n_build_id > 0)
-		return memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
-	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
-	       strcmp(a->path, b->path) == 0;
-}
-
 /* A part has the objects of the whole in the same order, though not all, so the search continues at
  * @from. */
 static uint32_t find_object(const struct profile *whole, const struct profile_object *object,
@@ -90,7 +80,7 @@ static uint32_t find_object(const struct profile *whole, const struct profile_ob
 	for (size_t i = 0; i < whole->n_objects; i++) {
 		size_t at = (from + i) % whole->n_objects;
 
-		if (same_object(&whole->objects[at], object))
+		if (profile_same_object(&whole->objects[at], object))
 			return (uint32_t)at;
 	}
 	return PROFILE_NONE;

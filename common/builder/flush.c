@@ -21,6 +21,7 @@ static int flush_processes(struct flush *f)
 			.executable = process_context->executable,
 			.unit = process_context->unit,
 			.uid = process_context->uid,
+			.restricted = process_context->restricted,
 		};
 
 		if (profile_add_process(f->profile, &p) < 0)

@@ -43,6 +43,7 @@ struct process_context *process_context_new(const struct process_context *from, 
 	i->pid = from->pid;
 	i->start_ns = from->start_ns;
 	i->uid = from->uid;
+	i->restricted = from->restricted;
 	i->cgroup = from->cgroup;
 	i->exec_seen = from->exec_seen;
 	if (!process_context_copy_string(&i->comm, comm ? comm : from->comm) ||

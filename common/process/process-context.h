@@ -13,8 +13,9 @@ struct process_context {
 	uint64_t start_ns;      /* 0 where the fork was not seen */
 	const char *comm;       /* of its first thread */
 	const char *executable; /* NULL until known */
-	const char *unit;       /* set by processes_identify(), as are the next two */
-	uint32_t uid;           /* UINT32_MAX where unknown */
+	const char *unit;       /* set by processes_identify(), as are the next three */
+	uint32_t uid;           /* effective; UINT32_MAX where unknown */
+	bool restricted;        /* its user may not look into it, or that is not known */
 	uint64_t cgroup;        /* 0: not set since the exec */
 	bool exec_seen;         /* so the first mapping is the executable */
 	struct address_space *space;

@@ -50,6 +50,7 @@ static int compare_processes(const void *x, const void *y, void *userdata)
 	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
 	RETURN_UNLESS_EQUAL(compare_strings(a->executable, b->executable));
 	RETURN_UNLESS_EQUAL(COMPARE(a->uid, b->uid));
+	RETURN_UNLESS_EQUAL(COMPARE(a->restricted, b->restricted));
 	return compare_strings(a->unit, b->unit);
 }
 
@@ -87,17 +88,25 @@ static int compare_files(const struct profile_object *a, const struct profile_ob
 {
 	RETURN_UNLESS_EQUAL(COMPARE(a->major, b->major));
 	RETURN_UNLESS_EQUAL(COMPARE(a->minor, b->minor));
-	return COMPARE(a->inode, b->inode);
+	RETURN_UNLESS_EQUAL(COMPARE(a->inode, b->inode));
+	RETURN_UNLESS_EQUAL(COMPARE(a->untrusted, b->untrusted));
+	return COMPARE(a->ctime_ns, b->ctime_ns);
 }
 
 static int compare_object_keys(const struct profile_object *a, const struct profile_object *b)
 {
 	RETURN_UNLESS_EQUAL(compare_build_ids(a, b));
+	RETURN_UNLESS_EQUAL(COMPARE(a->untrusted, b->untrusted));
 	if (a->n_build_id > 0)
-		return 0;
+		return a->untrusted ? compare_files(a, b) : 0;
 	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
 	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
 	return compare_files(a, b);
+}
+
+bool profile_same_object(const struct profile_object *a, const struct profile_object *b)
+{
+	return compare_object_keys(a, b) == 0;
 }
 
 /*

@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
-#define PROFILE_JSON_VERSION 3
+#define PROFILE_JSON_VERSION 4
+/* It had no "restricted", "untrusted" and "ctime_ns"; and counters come and go. */
+#define PROFILE_JSON_OLDEST  3
 #define N_COLUMNS_MAX        12
 
 enum column_type {

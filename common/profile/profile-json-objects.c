@@ -98,6 +98,23 @@ static int take_known(struct profile_json_reader *r, const char *name, uint64_t 
 	return 0;
 }
 
+/* A member that version 3 lacks. */
+static int take_bool(struct profile_json_reader *r, const char *name, bool before, bool *ret)
+{
+	json_t *value;
+
+	*ret = before;
+	if (r->version < 4)
+		return 0;
+	value = take(r, name);
+	if (!value)
+		return -EINVAL;
+	if (!json_is_boolean(value))
+		return fail(r, name, "true or false expected");
+	*ret = json_is_true(value);
+	return 0;
+}
+
 static int take_number(struct profile_json_reader *r, const char *name, uint32_t *ret)
 {
 	uint64_t count;
@@ -195,7 +212,9 @@ static int take_info(struct profile_json_reader *r)
 
 static int take_counters(struct profile_json_reader *r)
 {
-#define X(name, what) TRY(take_count(r, #name, &r->p->counters.name));
+#define X(name, what)                                             \
+	if (r->version >= 4 || json_object_get(r->object, #name)) \
+		TRY(take_count(r, #name, &r->p->counters.name));
 	PROFILE_COUNTERS(X)
 #undef X
 	return finish_object(r);
@@ -213,6 +232,7 @@ static int take_process(struct profile_json_reader *r)
 	TRY(take_string(r, "executable", true, &process.executable));
 	TRY(take_string(r, "unit", true, &process.unit));
 	TRY(take_known_number(r, "uid", UINT32_MAX, UINT32_MAX, &process.uid));
+	TRY(take_bool(r, "restricted", true, &process.restricted));
 	TRY(take_count(r, "samples", &process.samples));
 	TRY(finish_object(r));
 	TRY(profile_add_process(r->p, &process));
@@ -278,6 +298,9 @@ static int take_profile_object(struct profile_json_reader *r)
 	TRY(take_number(r, "minor", &object.minor));
 	TRY(take_known(r, "inode", UINT64_MAX, 0, &object.inode));
 	TRY(take_hex(r, "base", true, &object.base));
+	TRY(take_bool(r, "untrusted", false, &object.untrusted));
+	if (r->version >= 4)
+		TRY(take_known(r, "ctime_ns", UINT64_MAX, 0, &object.ctime_ns));
 	TRY(finish_object(r));
 	TRY(profile_add_object(r->p, &object));
 	return 0;

@@ -223,7 +223,6 @@ static const struct section {
 static int read_version(struct profile_json_reader *r)
 {
 	char name[JSON_NAME_MAX];
-	uint64_t version;
 	int more;
 
 	TRY(json_scan_token(&r->s, '{'));
@@ -231,11 +230,11 @@ static int read_version(struct profile_json_reader *r)
 	TRY(more);
 	if (more == 0 || strcmp(name, "profile") != 0)
 		return fail(r, "profile", "must come first");
-	TRY(json_scan_count(&r->s, "profile", &version));
-	if (version != PROFILE_JSON_VERSION)
+	TRY(json_scan_count(&r->s, "profile", &r->version));
+	if (r->version < PROFILE_JSON_OLDEST || r->version > PROFILE_JSON_VERSION)
 		return fail(r, "profile",
-			    "unknown version; this program reads version " STRING(
-				    PROFILE_JSON_VERSION));
+			    "unknown version; this program reads versions " STRING(
+				    PROFILE_JSON_OLDEST) " to " STRING(PROFILE_JSON_VERSION));
 	return 0;
 }
 

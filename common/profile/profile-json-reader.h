@@ -10,6 +10,7 @@ struct profile_json_reader {
 	struct profile *p;
 	json_t *object; /* being read */
 	size_t n_taken; /* members of it read so far */
+	uint64_t version;
 };
 
 static inline int fail(struct profile_json_reader *r, const char *member, const char *what)

@@ -50,6 +50,11 @@ static void write_known(struct writer *w, const char *before, uint64_t count, ui
 		write_count(w, before, count);
 }
 
+static void write_bool(struct writer *w, const char *before, bool value)
+{
+	fprintf(w->f, "%s%s", before, value ? "true" : "false");
+}
+
 static void write_known_hex(struct writer *w, const char *before, uint64_t value)
 {
 	if (value == 0)
@@ -99,6 +104,7 @@ static void write_processes(struct writer *w, const struct profile *p)
 		write_string(w, ", \"executable\": ", process->executable);
 		write_string(w, ", \"unit\": ", process->unit);
 		write_known(w, ", \"uid\": ", process->uid, UINT32_MAX);
+		write_bool(w, ", \"restricted\": ", process->restricted);
 		write_count(w, ", \"samples\": ", process->samples);
 		fputc('}', w->f);
 	}
@@ -130,6 +136,8 @@ static void write_objects(struct writer *w, const struct profile *p)
 			object->minor);
 		write_known(w, ", \"inode\": ", object->inode, 0);
 		write_known_hex(w, ", \"base\": ", object->base);
+		write_bool(w, ", \"untrusted\": ", object->untrusted);
+		write_known(w, ", \"ctime_ns\": ", object->ctime_ns, 0);
 		fputc('}', w->f);
 	}
 	fputc(']', w->f);

@@ -198,14 +198,14 @@ static bool same_object(const struct profile_object *a, const struct profile_obj
 	return a->kind == b->kind && a->n_build_id == b->n_build_id &&
 	       memcmp(a->build_id, b->build_id, sizeof(a->build_id)) == 0 && a->major == b->major &&
 	       a->minor == b->minor && a->inode == b->inode && same_string(a->path, b->path) &&
-	       a->base == b->base;
+	       a->base == b->base && a->untrusted == b->untrusted && a->ctime_ns == b->ctime_ns;
 }
 
 static bool same_process(const struct profile_process *a, const struct profile_process *b)
 {
 	return a->pid == b->pid && a->start_ns == b->start_ns && same_string(a->comm, b->comm) &&
 	       same_string(a->executable, b->executable) && same_string(a->unit, b->unit) &&
-	       a->uid == b->uid && a->samples == b->samples;
+	       a->uid == b->uid && a->restricted == b->restricted && a->samples == b->samples;
 }
 
 static bool same_function(const struct profile_function *a, const struct profile_function *b)

@@ -43,6 +43,10 @@ struct profile_object {
 	uint64_t inode;   /* 0: unknown */
 	const char *path; /* as mapped; "[NAME]" of a module, "[kernel]" of the kernel */
 	uint64_t base;    /* of the kernel and modules: the address of offset 0; else 0 */
+	/* Somebody but root may write the file, and choose its build-id: then device, inode and the
+	 * time of its last change tell it from other files with that build-id. */
+	bool untrusted;
+	uint64_t ctime_ns; /* 0: unknown, or not untrusted */
 };
 
 /* A process from one exec (or change of its name) to the next. */
@@ -52,7 +56,8 @@ struct profile_process {
 	const char *comm;       /* never NULL */
 	const char *executable; /* NULL: unknown */
 	const char *unit;       /* NULL: unknown */
-	uint32_t uid;           /* UINT32_MAX: unknown */
+	uint32_t uid;           /* the effective user; UINT32_MAX: unknown */
+	bool restricted;        /* ... may not look into it, or that is not known */
 	uint64_t samples;
 };
 
@@ -179,6 +184,7 @@ struct profile_block {
 	X(lost_samples, "samples lost by the kernel")                                            \
 	X(skipped, "samples due but not taken by the kernel")                                    \
 	X(throttled, "times the kernel throttled sampling")                                      \
+	X(records_unknown, "records of a kind or form that this program cannot read")            \
 	X(out_of_order, "records that came too late to be sorted by time")
 
 struct profile_counters {
@@ -233,8 +239,9 @@ const char *profile_string(struct profile *profile, const char *s, int *r);
  * stack or stream must exist already and be of the same process; all other rows may follow later.
  *
  * The same key may be added several times: profile_finalize() adds the counts up. Keys are
- *   object: build-id; without one, kind, path, device and inode
- *   process: pid, start, comm and executable
+ *   object: build-id, and of an untrusted one device, inode and ctime; without a build-id, kind,
+ *     path, device, inode and ctime
+ *   process: all fields but samples
  *   function: object and start
  * Where rows with one key differ in other fields, a known value wins over an unknown one, then the
  * smallest value. So the order of adding does not matter.
@@ -255,10 +262,10 @@ int64_t profile_add_block(struct profile *profile, const struct profile_block *b
  * An object is used if a stack, stream, branch or block refers to it. A function is used if one of
  * their locations lies in it, for the frames of stacks as profile_place_frame() says.
  *
- * The order, with PROFILE_NONE as the largest index: objects by kind, path, build-id, device and
- * inode; processes, functions, branches and blocks by their keys in the order of the fields; stacks
- * and streams by parent (roots first), process and frame or branch. So the children of a node are
- * neighbours.
+ * The order, with PROFILE_NONE as the largest index: objects by kind, path, build-id, device,
+ * inode and ctime; processes, functions, branches and blocks by their keys in the order of the
+ * fields; stacks and streams by parent (roots first), process and frame or branch. So the children
+ * of a node are neighbours.
  */
 int profile_finalize(struct profile *profile);
 
@@ -267,6 +274,9 @@ int profile_finalize(struct profile *profile);
  * becomes (*@ret_objects)[i], PROFILE_NONE if it was dropped. The caller frees the array.
  */
 int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects);
+
+/* True if both are one object by their keys, see above. */
+bool profile_same_object(const struct profile_object *a, const struct profile_object *b);
 
 /*
  * *@ret is a new finalized profile: the sum of @n finalized ones. Neither their order nor their

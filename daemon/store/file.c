@@ -72,7 +72,7 @@ static int prepare_tables(struct database *database, const char *path, int64_t v
 				 "%s: version %" PRId64 " of the database cannot be read; this "
 				 "branchd needs version %d",
 				 path, version, STORE_VERSION);
-	r = version == 0 ? store_schema_create(database) : store_migrate(database);
+	r = version == 0 ? store_schema_create(database) : store_migrate(database, version);
 	if (r >= 0)
 		return 0;
 	if (version == 0)

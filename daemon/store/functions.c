@@ -21,7 +21,8 @@ enum {
 static const char *const sql[N_STATEMENTS] = {
 	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts) VALUES (?, ?)",
 	[READ_COUNTS] = "SELECT counts FROM function_counts WHERE window = ?",
-	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text FROM process p "
+	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text, p.restricted "
+			 "FROM process p "
 			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 "
 			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 WHERE p.id = ?",
@@ -121,6 +122,7 @@ static int look_at_process(struct reading *reading, int64_t id)
 		.uid = statement_is_null(row, 1) ? UINT32_MAX : (uint32_t)statement_int(row, 1),
 		.comm = statement_text(row, 2) ?: "",
 		.unit = statement_text(row, 3),
+		.restricted = statement_int(row, 5) != 0,
 	};
 	found = profile_process_matches(&process, reading->filter);
 	r = found ? function_sum_add_executable(reading->sum, statement_text(row, 4)) : 0;

@@ -14,10 +14,11 @@ static const char *const find_sql[N_INTERNED_KINDS] = {
 			    "hostname = ? AND os_release = ? AND cpu = ? AND n_cpus = ? AND "
 			    "depth = ?",
 	[INTERNED_PROCESS] = "SELECT id, seen FROM process WHERE pid = ? AND start_ns = ? AND "
-			     "comm = ? AND executable = ? AND unit = ? AND uid IS ? AND id > 0",
+			     "comm = ? AND executable = ? AND unit = ? AND uid IS ? AND "
+			     "restricted = ? AND id > 0",
 	[INTERNED_OBJECT] = "SELECT id, seen FROM object WHERE kind = ? AND major = ? AND "
 			    "minor = ? AND inode = ? AND base = ? AND path = ? AND build_id = ? "
-			    "AND id > 0",
+			    "AND untrusted = ? AND ctime_ns = ? AND id > 0",
 	[INTERNED_FUNCTION] = "SELECT id, seen FROM function WHERE object = ? AND start = ? AND "
 			      "size = ? AND fingerprint = ? AND name = ? AND id > 0",
 	[INTERNED_PLACE] = "SELECT id, seen FROM place WHERE object = ? AND offset = ? AND "
@@ -32,9 +33,9 @@ static const char *const add_sql[INTERNED_PLACE] = {
 	[INTERNED_SOURCE] = "INSERT INTO source (mode, event, hostname, os_release, cpu, n_cpus, "
 			    "depth, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[INTERNED_PROCESS] = "INSERT INTO process (pid, start_ns, comm, executable, unit, uid, "
-			     "seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			     "restricted, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[INTERNED_OBJECT] = "INSERT INTO object (kind, major, minor, inode, base, path, build_id, "
-			    "seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			    "untrusted, ctime_ns, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[INTERNED_FUNCTION] = "INSERT INTO function (object, start, size, fingerprint, name, "
 			      "seen) VALUES (?, ?, ?, ?, ?, ?)",
 };
@@ -75,8 +76,8 @@ static const char *const renew_sql[N_INTERNED_KINDS] = {
 
 /* The place of "seen" among the parameters of add. */
 static const int seen_parameter[INTERNED_PLACE] = {
-	[INTERNED_STRING] = 2, [INTERNED_SOURCE] = 8,   [INTERNED_PROCESS] = 7,
-	[INTERNED_OBJECT] = 8, [INTERNED_FUNCTION] = 6,
+	[INTERNED_STRING] = 2,  [INTERNED_SOURCE] = 8,   [INTERNED_PROCESS] = 8,
+	[INTERNED_OBJECT] = 10, [INTERNED_FUNCTION] = 6,
 };
 
 int store_intern_init(struct store_intern *intern, struct database *database)
@@ -254,6 +255,7 @@ int store_intern_process(struct store_intern *intern, const struct profile_proce
 	bind_int(intern, INTERNED_PROCESS, 1, process->pid);
 	bind_int(intern, INTERNED_PROCESS, 2, process->start_ns);
 	bind_int(intern, INTERNED_PROCESS, 6, process->uid);
+	bind_int(intern, INTERNED_PROCESS, 7, process->restricted);
 	if (process->uid == UINT32_MAX) {
 		statement_bind_null(intern->find[INTERNED_PROCESS], 6);
 		statement_bind_null(intern->add[INTERNED_PROCESS], 6);
@@ -272,6 +274,8 @@ int store_intern_object(struct store_intern *intern, const struct profile_object
 	bind_text(intern, INTERNED_OBJECT, 6, object->path);
 	statement_bind_blob(intern->find[INTERNED_OBJECT], 7, object->build_id, object->n_build_id);
 	statement_bind_blob(intern->add[INTERNED_OBJECT], 7, object->build_id, object->n_build_id);
+	bind_int(intern, INTERNED_OBJECT, 8, object->untrusted);
+	bind_int(intern, INTERNED_OBJECT, 9, (int64_t)object->ctime_ns);
 	return intern_row(intern, INTERNED_OBJECT, INT64_MAX, ret);
 }
 

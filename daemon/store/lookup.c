@@ -18,7 +18,8 @@ enum {
 };
 
 static const char *const sql[N_STATEMENTS] = {
-	[FIND_OBJECT] = "SELECT kind, major, minor, inode, base, path, build_id FROM object "
+	[FIND_OBJECT] = "SELECT kind, major, minor, inode, base, path, build_id, untrusted, "
+			"ctime_ns FROM object "
 			"WHERE id = ?",
 	[FIND_FUNCTION] =
 		"SELECT object, start, size, fingerprint, name FROM function WHERE id = ?",
@@ -92,6 +93,8 @@ static int add_object(struct store_lookup *lookup, struct statement *row, int64_
 		.inode = (uint64_t)statement_int(row, 3),
 		.base = (uint64_t)statement_int(row, 4),
 		.path = statement_text(row, 5),
+		.untrusted = statement_int(row, 7) != 0,
+		.ctime_ns = (uint64_t)statement_int(row, 8),
 	};
 	int64_t kind = statement_int(row, 0);
 	const void *build_id;

@@ -4,19 +4,6 @@
 -- takes as long for a large database as for a small one. The transaction, the views and the meanings of the counters
 -- are migrate.c's.
 
--- SQLite renames a column in views, too, and a user may have made views and triggers. Those with an error, as a view
--- of one of these views has one until they are made again, stay as they are: migrate.c sees to that.
-DROP VIEW IF EXISTS stream_branches;
-DROP VIEW IF EXISTS stack_frames;
-DROP VIEW IF EXISTS top_blocks;
-DROP VIEW IF EXISTS top_branches;
-DROP VIEW IF EXISTS top_functions;
-DROP VIEW IF EXISTS top_processes;
-DROP VIEW IF EXISTS places;
-DROP VIEW IF EXISTS processes;
-DROP VIEW IF EXISTS counters;
-DROP VIEW IF EXISTS window_summary;
-
 ALTER TABLE stack_count RENAME COLUMN folded TO pruned;
 ALTER TABLE stream_count RENAME COLUMN folded TO pruned;
 

@@ -43,7 +43,7 @@ static const char *const sql[N_STATEMENTS] = {
 		      "LEFT JOIN string o ON o.id = s.os_release AND o.id > 0 "
 		      "LEFT JOIN string c ON c.id = s.cpu AND c.id > 0 WHERE w.id = ?",
 	[READ_PROCESSES] = "SELECT c.process, c.samples, p.pid, p.start_ns, p.uid, m.text, e.text, "
-			   "u.text FROM process_count c "
+			   "u.text, p.restricted FROM process_count c "
 			   "LEFT JOIN process p ON p.id = c.process "
 			   "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			   "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
@@ -176,6 +176,7 @@ static int read_process(struct reading *reading, struct statement *row)
 		.pid = (int32_t)statement_int(row, 2),
 		.start_ns = (uint64_t)statement_int(row, 3),
 		.uid = statement_is_null(row, 4) ? UINT32_MAX : (uint32_t)statement_int(row, 4),
+		.restricted = statement_int(row, 8) != 0,
 		.comm = statement_text(row, 5),
 		.executable = statement_text(row, 6),
 		.unit = statement_text(row, 7),

@@ -28,7 +28,7 @@
 -- oldest window left are not in use any more.
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 5; -- other tables, or columns of another meaning, have another version
+PRAGMA user_version = 6; -- other tables, or columns of another meaning, have another version
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -60,8 +60,9 @@ CREATE TABLE process (
 	comm INTEGER NOT NULL REFERENCES string,
 	executable INTEGER NOT NULL REFERENCES string,
 	unit INTEGER NOT NULL REFERENCES string, -- the systemd unit
-	uid INTEGER,                 -- NULL: unknown
-	seen INTEGER NOT NULL
+	uid INTEGER,                 -- the effective user; NULL: unknown
+	seen INTEGER NOT NULL,
+	restricted INTEGER NOT NULL DEFAULT 1 -- 1: its user may not look into it, or that is not known
 ) STRICT;
 CREATE INDEX process_by_pid ON process (pid, start_ns);
 
@@ -75,7 +76,9 @@ CREATE TABLE object (
 	minor INTEGER NOT NULL,
 	inode INTEGER NOT NULL,
 	base INTEGER NOT NULL,       -- kernel and modules: the address of offset 0
-	seen INTEGER NOT NULL
+	seen INTEGER NOT NULL,
+	untrusted INTEGER NOT NULL DEFAULT 0, -- 1: others than root may write it, and choose its build-id
+	ctime_ns INTEGER NOT NULL DEFAULT 0 -- of an untrusted one: its last change; 0: unknown
 ) STRICT;
 CREATE INDEX object_by_path ON object (path, build_id);
 
@@ -244,8 +247,8 @@ CREATE TABLE function_counts (
 
 -- The rows of id 0 are never removed.
 INSERT INTO string VALUES (0, '', 0x7fffffffffffffff);
-INSERT INTO process VALUES (0, -1, 0, 0, 0, 0, NULL, 0x7fffffffffffffff);
-INSERT INTO object VALUES (0, 0, '', x'', 0, 0, 0, 0, 0x7fffffffffffffff);
+INSERT INTO process VALUES (0, -1, 0, 0, 0, 0, NULL, 0x7fffffffffffffff, 1);
+INSERT INTO object VALUES (0, 0, '', x'', 0, 0, 0, 0, 0x7fffffffffffffff, 0, 0);
 INSERT INTO function VALUES (0, 0, 0, 0, '', 0, 0x7fffffffffffffff);
 INSERT INTO place VALUES (0, 0, 0, 0, 0x7fffffffffffffff);
 INSERT INTO stack VALUES (0, 0, 0, 0x7fffffffffffffff);

@@ -23,7 +23,7 @@ FROM counter_count c JOIN counter k ON k.id = c.counter;
 
 CREATE VIEW processes AS
 SELECT p.id AS process, p.pid, c.text AS comm, nullif(e.text, '') AS executable,
-	nullif(u.text, '') AS unit, p.uid
+	nullif(u.text, '') AS unit, p.uid, p.restricted
 FROM process p
 	JOIN string c ON c.id = p.comm
 	JOIN string e ON e.id = p.executable

@@ -40,15 +40,16 @@ def profile(samples):
     processes = [(4711, "demo", "demo.service", 1000, first), (4712, "other", None, 0, second)]
     empty = {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"], "rows": []}
     return {
-        "profile": 3,
+        "profile": 4,
         "info": {"mode": "software", "event": "cpu-clock", "hostname": "here", "os_release": None,
                  "cpu": "a CPU", "n_cpus": 2, "depth": None, "start_ns": 1, "end_ns": 2},
         "counters": dict({name: 0 for name in counters()}, samples=samples, weight=samples),
         "processes": [{"pid": pid, "start_ns": 5, "comm": comm, "executable": "/usr/bin/demo",
-                       "unit": unit, "uid": uid, "samples": n}
+                       "unit": unit, "uid": uid, "restricted": False, "samples": n}
                       for pid, comm, unit, uid, n in processes],
         "objects": [{"kind": "file", "path": "/usr/bin/demo", "build_id": "ab" * 20, "major": 0,
-                     "minor": 0, "inode": None, "base": None}],
+                     "minor": 0, "inode": None, "base": None, "untrusted": False,
+                     "ctime_ns": None}],
         "functions": [{"object": 0, "start": hex(start), "size": 256, "name": name,
                        "fingerprint": None} for name, start in names],
         "stacks": {"columns": ["parent", "process", "object", "offset", "samples", "stitched",

@@ -81,6 +81,9 @@ static inline void random_short_rows(struct random_rows *rows, uint64_t *state)
 		};
 		if (rows->objects[i].n_build_id > 0)
 			rows->objects[i].build_id[19] = (uint8_t)random_below(state, 3);
+		rows->objects[i].untrusted = random_below(state, 3) == 0;
+		if (rows->objects[i].untrusted)
+			rows->objects[i].ctime_ns = random_below(state, 2) * UINT64_MAX;
 	}
 	for (size_t i = 0; i < N_RANDOM_PROCESSES; i++)
 		rows->processes[i] = (struct profile_process){
@@ -90,6 +93,7 @@ static inline void random_short_rows(struct random_rows *rows, uint64_t *state)
 			.executable = words[random_below(state, 2)],
 			.unit = words[random_below(state, 4)],
 			.uid = random_below(state, 2) ? random_below(state, 2) : UINT32_MAX,
+			.restricted = random_below(state, 2),
 			.samples = random_below(state, 100),
 		};
 	for (size_t i = 0; i < N_RANDOM_FUNCTIONS; i++) {

@@ -249,6 +249,43 @@ static void test_objects_are_identified_by_build_id(void **state)
 	assert_int_equal(p->stacks[2].samples, 2);
 }
 
+/* Anybody can make a file with the build-id of another one. */
+static void test_an_untrusted_object_is_identified_by_its_file(void **state)
+{
+	const struct profile_object files[] = {
+		{ .path = "/usr/lib/libc.so" },
+		{ .path = "/old/libc.so" },
+		{ .path = "/home/a/x", .inode = 7, .untrusted = true, .ctime_ns = 1 },
+		{ .path = "/home/a/y", .inode = 7, .untrusted = true, .ctime_ns = 1 },
+		{ .path = "/home/a/x", .inode = 7, .untrusted = true, .ctime_ns = 2 },
+		{ .path = "/home/a/x", .inode = 8, .untrusted = true, .ctime_ns = 1 },
+		{ .path = "/home/b/x", .inode = 7, .minor = 1, .untrusted = true, .ctime_ns = 1 },
+	};
+	_cleanup_(profile_freep) struct profile *p = fixture_new();
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct profile_object object = files[i];
+
+		object.n_build_id = 20;
+		object.build_id[0] = 7;
+		fixture_stack(p, PROFILE_NONE, PROFILE_NONE,
+			      (uint32_t)profile_add_object(p, &object), 1, 1);
+	}
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(p->n_objects, 5);
+	for (size_t i = 0; i < p->n_stacks; i++)
+		samples += p->stacks[i].samples;
+	assert_int_equal(p->n_stacks, 5);
+	assert_int_equal(samples, 7);
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(p->objects[i].untrusted);
+		assert_false(profile_same_object(&p->objects[i], &p->objects[i + 1]));
+	}
+	assert_string_equal(p->objects[4].path, "/old/libc.so");
+	assert_false(p->objects[4].untrusted);
+}
+
 /* Users may see the processes of their own user and units only, so these are part of the key. */
 static void test_a_process_is_another_for_another_user_or_unit(void **state)
 {
@@ -304,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_more_can_be_added_after_finalizing),
 		cmocka_unit_test(test_equal_stacks_are_added_up),
 		cmocka_unit_test(test_objects_are_identified_by_build_id),
+		cmocka_unit_test(test_an_untrusted_object_is_identified_by_its_file),
 		cmocka_unit_test(test_a_process_is_another_for_another_user_or_unit),
 		cmocka_unit_test(test_strings_are_copied),
 		cmocka_unit_test(test_a_chain_of_calls_of_any_depth_is_finalized),

@@ -57,7 +57,7 @@ static void test_any_reader_of_json_can_read_it(void **state)
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	assert_non_null(json);
-	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 3);
+	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 4);
 	assert_int_equal(json_array_size(json_object_get(json_object_get(json, "stacks"), "rows")),
 			 p->n_stacks);
 	json_decref(json);
@@ -216,14 +216,41 @@ static void test_tables_in_another_order(void **state)
 	json_decref(last);
 }
 
+/* What version 3 does not say is unknown: its processes are restricted. */
+static void test_version_3_is_read(void **state)
+{
+	static const char *const missing[][2] = {
+		{ "\"profile\": 4", "\"profile\": 3" },
+		{ ", \"restricted\": false", "" },
+		{ ", \"untrusted\": false, \"ctime_ns\": null", "" },
+		{ "\"records_unknown\": 0, ", "" },
+	};
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	_cleanup_free_ char *text = altered("", "");
+
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
+		char *at = strstr(text, missing[i][0]);
+		size_t n = strlen(missing[i][0]), n_new = strlen(missing[i][1]);
+
+		assert_non_null(at);
+		memcpy(at, missing[i][1], n_new);
+		memmove(at + n_new, at + n, strlen(at + n) + 1);
+	}
+	p = read_back(text);
+	assert_true(p->processes[0].restricted);
+	assert_false(p->objects[0].untrusted);
+	assert_int_equal(p->objects[0].ctime_ns, 0);
+	assert_int_equal(p->counters.records_unknown, 0);
+}
+
 static void test_what_is_wrong_is_named(void **state)
 {
 	static const struct {
 		const char *from, *to, *fault;
 	} cases[] = {
-		{ "{\"profile\": 3,\n", "{", "must come first" },
-		{ "\"profile\": 3", "\"profile\": 2", "this program reads version 3" },
-		{ "\"profile\": 3", "\"profile\": 3, \"profile\": 3", "profile: unknown member" },
+		{ "{\"profile\": 4,\n", "{", "must come first" },
+		{ "\"profile\": 4", "\"profile\": 5", "this program reads versions 3 to 4" },
+		{ "\"profile\": 4", "\"profile\": 4, \"profile\": 4", "profile: unknown member" },
 		{ "\"info\"", "\"extra\": 1, \"info\"", "extra: unknown member" },
 		{ "\"info\"", "\"in\\u0066o\"", "unknown member" },
 		{ "\"mode\": null, ", "", "info: mode: is missing" },
@@ -238,6 +265,11 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "\"samples\": 0", "\"samples\": 9223372036854775808", "too big" },
 		{ "\"samples\": 0", "\"samples\": \"18446744073709551616\"", "a whole number" },
 		{ "\"pid\": 5", "\"pid\": 2147483648", "processes row 0: pid: too large" },
+		{ "\"restricted\": false", "\"restricted\": 0", "restricted: true or false" },
+		{ ", \"restricted\": false", "", "processes row 0: restricted: is missing" },
+		{ ", \"untrusted\": false", "", "objects row 0: untrusted: is missing" },
+		{ ", \"ctime_ns\": null", "", "objects row 0: ctime_ns: is missing" },
+		{ "\"records_unknown\": 0, ", "", "counters: records_unknown: is missing" },
 		{ "\"comm\": \"c\"", "\"comm\": null", "processes row 0: comm: a string" },
 		{ "\"comm\": \"c\"", "\"comm\": \"a\\u0000b\"", "\\u0000" },
 		{ "\"comm\": \"c\"", "\"comm\": \"\xff\"", "decode byte 0xff" },
@@ -317,8 +349,8 @@ static void test_truncated_text_is_refused(void **state)
 static void test_deep_nesting_is_refused(void **state)
 {
 	const size_t n = 1 << 20;
-	static const char *const starts[] = { "", "{\"profile\": 3, \"info\": {\"mode\": ",
-					      "{\"profile\": 3, \"stacks\": {\"rows\": " };
+	static const char *const starts[] = { "", "{\"profile\": 4, \"info\": {\"mode\": ",
+					      "{\"profile\": 4, \"stacks\": {\"rows\": " };
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		_cleanup_free_ char *text = malloc(n + 128);
@@ -350,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_strings_of_any_bytes_survive),
 		cmocka_unit_test(test_order_and_spaces_do_not_matter),
 		cmocka_unit_test(test_tables_in_another_order),
+		cmocka_unit_test(test_version_3_is_read),
 		cmocka_unit_test(test_what_is_wrong_is_named),
 		cmocka_unit_test(test_truncated_text_is_refused),
 		cmocka_unit_test(test_deep_nesting_is_refused),

@@ -56,20 +56,11 @@ static int compare_named(const void *p, const void *q)
 /* The object's index in another profile. */
 static uint32_t translate(const struct profile *from, const struct profile *to, uint32_t object)
 {
-	const struct profile_object *a, *b;
-
 	if (object == PROFILE_NONE)
 		return object;
-	a = &from->objects[object];
-	for (uint32_t i = 0; i < to->n_objects; i++) {
-		b = &to->objects[i];
-		if (a->n_build_id != b->n_build_id)
-			continue;
-		if (a->n_build_id > 0 ? memcmp(a->build_id, b->build_id, a->n_build_id) == 0 :
-					a->kind == b->kind && a->inode == b->inode &&
-						strcmp(a->path, b->path) == 0)
+	for (uint32_t i = 0; i < to->n_objects; i++)
+		if (profile_same_object(&from->objects[object], &to->objects[i]))
 			return i;
-	}
 	fail_msg("an object is missing");
 	return PROFILE_NONE;
 }

@@ -148,6 +148,8 @@ static void append_normalised(char *text, const char *sql)
 		}
 		if (isspace(*sql) && (end == text || end[-1] == ' '))
 			continue;
+		if ((*sql == ',' || *sql == ')') && end[-1] == ' ')
+			end--;
 		if (*sql != '"')
 			*end++ = (char)(isspace(*sql) ? ' ' : *sql);
 	}
@@ -207,13 +209,15 @@ static void test_counters_have_their_names_and_meanings(void **state)
 	store_free(temp_store_open(stored->path, 0));
 	db = temp_store_connect(stored->path);
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		if (strcmp(counters[i][0], "records_unknown") == 0) /* is younger */
+			continue;
 		sqlite3_snprintf(sizeof(sql), sql,
 				 "SELECT count(*) FROM counters WHERE name = %Q AND meaning = %Q",
 				 counters[i][0], counters[i][1]);
 		assert_in_range(temp_store_number(db, sql), N_OLD_WINDOWS - 1, N_OLD_WINDOWS);
 	}
 	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM counter"),
-			 ARRAY_SIZE(counters));
+			 ARRAY_SIZE(counters) - 1);
 	sqlite3_close(db);
 }
 
@@ -398,8 +402,8 @@ static void test_other_versions_are_moved_away(void **state)
 
 	make_old(stored->path, "PRAGMA user_version = 3");
 	assert_moved_away(stored, "version 3 ", 3);
-	make_old(stored->path, "PRAGMA user_version = 6");
-	assert_moved_away(stored, "version 6 ", 6);
+	make_old(stored->path, "PRAGMA user_version = 7");
+	assert_moved_away(stored, "version 7 ", 7);
 }
 
 int main(void)
