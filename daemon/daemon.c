@@ -336,7 +336,7 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	if (r < 0)
 		return r;
 	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, daemon->open_files,
-			    on_sampling_changed, daemon);
+			    daemon->helpers, on_sampling_changed, daemon);
 }
 
 static int add_signals(struct daemon *daemon)

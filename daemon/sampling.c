@@ -19,6 +19,7 @@ struct sampling {
 	sd_event *event;
 	struct archive *archive;
 	struct open_files *open_files;
+	struct helpers *helpers;
 	void (*changed)(void *userdata);
 	void *userdata;
 	struct config config;
@@ -129,7 +130,7 @@ static int start(struct sampling *s)
 	struct sampler *sampler;
 	int r;
 
-	r = sampler_open(&sampler, &s->config.sampling, &s->why_not);
+	r = sampler_open(&sampler, &s->config.sampling, s->helpers, &s->why_not);
 	if (r < 0)
 		return r;
 	s->probe = *sampler_probe(sampler);
@@ -197,7 +198,8 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 struct open_files *open_files, void (*changed)(void *userdata), void *userdata)
+		 struct open_files *open_files, struct helpers *helpers,
+		 void (*changed)(void *userdata), void *userdata)
 {
 	_cleanup_(sampling_freep) struct sampling *s = calloc(1, sizeof(*s));
 	int r;
@@ -207,6 +209,7 @@ int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive
 	s->event = sd_event_ref(event);
 	s->archive = archive;
 	s->open_files = open_files;
+	s->helpers = helpers;
 	s->changed = changed;
 	s->userdata = userdata;
 	r = sd_event_add_time(event, &s->on_retry, CLOCK_MONOTONIC, 0, 0, on_retry, s);

@@ -19,10 +19,11 @@
 
 struct sampling;
 
-/* Borrows @archive and @open_files. Calls @changed when sampling has begun or ended, or when a
- * window was closed. */
+/* Borrows @archive, @open_files and @helpers. Calls @changed when sampling has begun or ended, or
+ * when a window was closed. */
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 struct open_files *open_files, void (*changed)(void *userdata), void *userdata);
+		 struct open_files *open_files, struct helpers *helpers,
+		 void (*changed)(void *userdata), void *userdata);
 /* Ends sampling first, if it runs. */
 struct sampling *sampling_free(struct sampling *sampling);
 DEFINE_CLEANUP(struct sampling *, sampling_free);

@@ -50,10 +50,7 @@ static int open_ring(struct cpu_events *e, const struct cpu_events_settings *set
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
 	};
-	const struct ring_settings ring = {
-		.map_fd = program_ring_map_fd(e->program),
-		.cpu = e->cpu,
-		.attr = &attr,
+	struct ring_settings ring = {
 		.n_pages = settings->ring_pages,
 		.handler = settings->handler,
 		.userdata = settings->userdata,
@@ -61,7 +58,13 @@ static int open_ring(struct cpu_events *e, const struct cpu_events_settings *set
 	int r;
 
 	set_common(&attr, settings->ring_pages);
+	ring.fd = program_open_ring(e->program, &attr, e->cpu);
+	if (ring.fd < 0)
+		return ring.fd == -ENODEV ? ring.fd :
+					    probe_explain(ring.fd, "cannot open a ring", fault);
 	r = ring_open(&e->ring, &ring);
+	if (r < 0)
+		close(ring.fd);
 	if (r == -EPERM)
 		return fault_set(
 			fault, r,
@@ -95,7 +98,7 @@ static int open_tasks(struct cpu_events *e, size_t n_pages, struct fault *fault)
 	int r;
 
 	set_common(&attr, n_pages);
-	e->tasks_fd = probe_open_event(&attr, (int)e->cpu, NULL);
+	e->tasks_fd = program_open_event(e->program, &attr, e->cpu);
 	r = e->tasks_fd < 0 ? e->tasks_fd : redirect(e, e->tasks_fd);
 	if (r >= 0 && ioctl(e->tasks_fd, PERF_EVENT_IOC_ENABLE) < 0)
 		r = -errno;
@@ -116,7 +119,7 @@ static int open_sampling(struct cpu_events *e, enum bpf_event event,
 	se->attr.disabled = 1;
 	se->attr.exclude_guest = 1;
 	se->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	se->fd = probe_open_event(&se->attr, (int)e->cpu, NULL);
+	se->fd = program_open_event(e->program, &se->attr, e->cpu);
 	se->weight = program_counters(e->program, e->cpu)->weight[event];
 	r = se->fd < 0 ? se->fd : redirect(e, se->fd);
 	if (r >= 0 && ioctl(se->fd, PERF_EVENT_IOC_SET_BPF, program_fd(e->program, event)) < 0)
@@ -208,7 +211,7 @@ static int open_wiper(const struct cpu_events *e, enum bpf_event event)
 
 	attr.disabled = 0;
 	attr.sample_period = 1ull << 40; /* never */
-	fd = probe_open_event(&attr, (int)e->cpu, NULL);
+	fd = program_open_event(e->program, &attr, e->cpu);
 	if (fd < 0 || (read_event(fd, &reading) && reading.running_ns > 0))
 		return fd < 0 ? -1 : fd;
 	close(fd);

@@ -6,18 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/builder/duplicate-record.h"
 #include "common/util/cleanup.h"
-
-int probe_open_event(const struct perf_event_attr *attr, int cpu, void *userdata)
-{
-	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
 
 /* The number in the file, or @otherwise. */
 static long read_number(const char *path, long otherwise)
@@ -399,7 +391,7 @@ int probe_run(struct probe_result *ret, const struct sampler_settings *settings,
 		.settings = settings,
 		.machine = machine,
 		.lbr = lbr_of(machine),
-		.open = open ? open : probe_open_event,
+		.open = open,
 		.userdata = userdata,
 	};
 	int r;

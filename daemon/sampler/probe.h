@@ -33,8 +33,8 @@ struct probe_result {
 };
 
 /*
- * Tries what @settings ask for, or all ways, best first, on a CPU of each PMU of @machine. @open is
- * NULL except in tests. If no way works: -errno and @fault, one line with the remedy.
+ * Tries what @settings ask for, or all ways, best first, on a CPU of each PMU of @machine. If no
+ * way works: -errno and @fault, one line with the remedy.
  */
 int probe_run(struct probe_result *ret, const struct sampler_settings *settings,
 	      const struct machine *machine, probe_opener open, void *userdata,
@@ -45,6 +45,3 @@ void probe_adapt(const struct machine *machine, uint32_t cpu, struct perf_event_
 
 /* Explains the error @r of opening a perf event: "@what: REASON", and what to do. Returns @r. */
 int probe_explain(int r, const char *what, struct fault *fault);
-
-/* perf_event_open() for all tasks on @cpu. */
-int probe_open_event(const struct perf_event_attr *attr, int cpu, void *userdata);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The loaded BPF programs. libbpf and the skeleton stay behind this header. */
+/* The BPF programs that branchd-events has loaded, and the events that it opens for them. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 #include "bpf/sample.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/events/client.h"
 #include "daemon/sampler/lbr.h"
 #include "daemon/sampler/task-filter.h"
 
@@ -25,9 +26,11 @@ struct program_settings {
 	const struct task_filter *only; /* borrowed during the call */
 };
 
-/* -errno and @fault: one line with the remedy. */
-int program_load(struct program **ret, const struct program_settings *settings,
-		 struct fault *fault);
+/*
+ * Borrows @events, which knows @n_cpus CPUs. -errno and @fault: one line with the remedy.
+ */
+int program_load(struct program **ret, struct events_client *events, uint32_t n_cpus,
+		 const struct program_settings *settings, struct fault *fault);
 struct program *program_free(struct program *program);
 DEFINE_CLEANUP(struct program *, program_free);
 
@@ -38,11 +41,13 @@ int program_fd(const struct program *program, enum bpf_event event);
  */
 void program_refuse(const struct program *program, uint64_t id);
 
-/* Whether struct @type of the running kernel has the member @name, by its BTF. */
-bool program_kernel_has(const char *type, const char *name);
+/* Opens an event of all tasks on @cpu: a descriptor, or -errno. */
+int program_open_event(const struct program *program, const struct perf_event_attr *attr,
+		       uint32_t cpu);
 
-/* The map of the rings that the programs write into, for ring_open(). */
-int program_ring_map_fd(const struct program *program);
+/* The same, and the programs write the samples of @cpu into this event. */
+int program_open_ring(const struct program *program, const struct perf_event_attr *attr,
+		      uint32_t cpu);
 
 /* The number of possible CPUs: all numbers of CPUs are below it. */
 uint32_t program_n_cpus(const struct program *program);

@@ -1,43 +1,59 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The layout of a ring is the kernel's: a page with the positions of both sides, then the data. The
+ * positions only grow; a record lies at its position modulo the size, and may wrap around.
+ */
 #include "daemon/sampler/ring.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include <bpf/libbpf.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/util/cleanup.h"
 
 struct ring {
-	struct perf_buffer *buffer;
+	int fd;
+	struct perf_event_mmap_page *page; /* the data follow it */
+	size_t n_mapped;
+	uint64_t mask; /* size of the data less 1 */
 	ring_handler handler;
 	void *userdata;
-	int r; /* the handler's first negative answer */
+	void *copy; /* of a record that wraps around */
 };
 
-static enum bpf_perf_event_ret on_record(void *userdata, int cpu, struct perf_event_header *record)
+static int map_ring(struct ring *ring, size_t n_pages)
 {
-	struct ring *ring = userdata;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *mapped;
 
-	ring->r = ring->handler(record, ring->userdata);
-	return ring->r < 0 ? LIBBPF_PERF_EVENT_ERROR : LIBBPF_PERF_EVENT_CONT;
+	ring->n_mapped = (n_pages + 1) * page;
+	ring->mask = n_pages * page - 1;
+	mapped = mmap(NULL, ring->n_mapped, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	ring->page = mapped;
+	return ioctl(ring->fd, PERF_EVENT_IOC_ENABLE) < 0 ? -errno : 0;
 }
 
 int ring_open(struct ring **ret, const struct ring_settings *settings)
 {
 	_cleanup_(ring_freep) struct ring *ring = calloc(1, sizeof(*ring));
-	struct perf_event_attr attr = *settings->attr;
-	int cpus[1] = { (int)settings->cpu };
-	LIBBPF_OPTS(perf_buffer_raw_opts, options, .cpu_cnt = 1, .cpus = cpus, .map_keys = cpus);
+	int r;
 
 	if (!ring)
 		return -ENOMEM;
 	ring->handler = settings->handler;
 	ring->userdata = settings->userdata;
-	ring->buffer = perf_buffer__new_raw(settings->map_fd, settings->n_pages, &attr, on_record,
-					    ring, &options);
-	if (!ring->buffer)
-		return -errno;
+	ring->copy = malloc(UINT16_MAX + 1); /* the size of a record has 16 bits */
+	ring->fd = settings->fd;
+	r = ring->copy ? map_ring(ring, settings->n_pages) : -ENOMEM;
+	if (r < 0) {
+		ring->fd = -1;
+		return r;
+	}
 	*ret = TAKE_PTR(ring);
 	return 0;
 }
@@ -46,21 +62,60 @@ struct ring *ring_free(struct ring *ring)
 {
 	if (!ring)
 		return NULL;
-	perf_buffer__free(ring->buffer);
+	if (ring->page)
+		munmap(ring->page, ring->n_mapped);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	free(ring->copy);
 	free(ring);
 	return NULL;
 }
 
 int ring_fd(const struct ring *ring)
 {
-	return perf_buffer__buffer_fd(ring->buffer, 0);
+	return ring->fd;
+}
+
+static const char *data_of(const struct ring *ring)
+{
+	return (const char *)ring->page + (ring->n_mapped - ring->mask - 1);
+}
+
+/*
+ * The record at @tail, before @head; NULL if it cannot be one. Records are aligned to 8 bytes, so a
+ * header never wraps around.
+ */
+static const struct perf_event_header *record_at(const struct ring *ring, uint64_t tail,
+						 uint64_t head)
+{
+	const char *data = data_of(ring);
+	uint64_t at = tail & ring->mask;
+	const struct perf_event_header *record = (const void *)(data + at);
+	size_t n_first = ring->mask + 1 - at, n = record->size;
+
+	if (n < sizeof(*record) || n > head - tail)
+		return NULL;
+	if (n <= n_first)
+		return record;
+	memcpy(ring->copy, record, n_first);
+	memcpy((char *)ring->copy + n_first, data, n - n_first);
+	return ring->copy;
 }
 
 int ring_drain(struct ring *ring)
 {
-	int r;
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->page->data_tail;
+	int r = 0;
 
-	ring->r = 0;
-	r = perf_buffer__consume_buffer(ring->buffer, 0);
-	return ring->r < 0 ? ring->r : r;
+	while (tail != head && r >= 0) {
+		const struct perf_event_header *record = record_at(ring, tail, head);
+
+		if (!record)
+			return -EBADMSG;
+		r = ring->handler(record, ring->userdata);
+		tail += record->size;
+	}
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	return r < 0 ? r : 0;
 }

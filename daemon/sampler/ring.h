@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The ring of a CPU: the BPF programs write samples into it, and the kernel writes the records of
- * the events that are redirected into it. libbpf stays behind this header.
+ * the events that are redirected into it.
  */
 #pragma once
 
@@ -18,10 +18,8 @@ struct ring;
 typedef int (*ring_handler)(const struct perf_event_header *record, void *userdata);
 
 struct ring_settings {
-	int map_fd; /* see program_ring_map_fd() */
-	uint32_t cpu;
-	const struct perf_event_attr *attr; /* of the ring's own event; borrowed during the call */
-	size_t n_pages;                     /* a power of two */
+	int fd;         /* the ring's own event, see program_open_ring(); taken over on success */
+	size_t n_pages; /* a power of two */
 	ring_handler handler;
 	void *userdata;
 };
@@ -34,5 +32,8 @@ DEFINE_CLEANUP(struct ring *, ring_free);
 /* Its perf event: readable when the ring has filled up to the attr's watermark. */
 int ring_fd(const struct ring *ring);
 
-/* Hands all records to the handler. Ends at its first negative answer, and returns it. */
+/*
+ * Hands all records to the handler. Ends at its first negative answer, and returns it. -EBADMSG:
+ * the ring is damaged.
+ */
 int ring_drain(struct ring *ring);

@@ -37,19 +37,40 @@ struct kernel_text {
 };
 
 struct running_kernel {
-	struct places modules; /* reported, in order of their addresses */
+	FILE *kallsyms, *modules_file; /* NULL: not available */
+	struct places modules;         /* reported, in order of their addresses */
 };
 
-int running_kernel_new(struct running_kernel **ret)
+static FILE *open_stream(int fd)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
+}
+
+int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules_fd)
+{
+	struct running_kernel *kernel = calloc(1, sizeof(*kernel));
+
+	if (!kernel) {
+		cleanup_close(&kallsyms_fd);
+		cleanup_close(&modules_fd);
+		return -ENOMEM;
+	}
+	kernel->kallsyms = open_stream(kallsyms_fd);
+	kernel->modules_file = open_stream(modules_fd);
+	*ret = kernel;
+	return 0;
 }
 
 struct running_kernel *running_kernel_free(struct running_kernel *kernel)
 {
 	if (!kernel)
 		return NULL;
+	cleanup_fclose(&kernel->kallsyms);
+	cleanup_fclose(&kernel->modules_file);
 	free(kernel->modules.places);
 	free(kernel);
 	return NULL;
@@ -114,9 +135,8 @@ static int take_symbol(struct kernel_text *text, char *line)
 	return 0;
 }
 
-static int read_kallsyms(struct kernel_text *text)
+static int read_kallsyms(struct kernel_text *text, FILE *f)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/kallsyms", "re");
 	_cleanup_free_ char *line = NULL;
 	size_t n_line = 0;
 	int r = 0;
@@ -244,15 +264,20 @@ int running_kernel_read_modules(struct running_kernel *kernel, FILE *proc_module
 int running_kernel_report_modules(struct running_kernel *kernel, proc_scan_handler handler,
 				  void *userdata)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/modules", "re");
-
-	return f ? running_kernel_read_modules(kernel, f, handler, userdata) : 0;
+	if (!kernel->modules_file)
+		return 0;
+	rewind(kernel->modules_file);
+	return running_kernel_read_modules(kernel, kernel->modules_file, handler, userdata);
 }
 
 int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata)
 {
 	struct kernel_text text = { 0 };
-	int r = read_kallsyms(&text);
+	int r;
+
+	if (kernel->kallsyms)
+		rewind(kernel->kallsyms);
+	r = read_kallsyms(&text, kernel->kallsyms);
 
 	if (r >= 0)
 		r = report_kernel(&text, handler, userdata);

@@ -17,7 +17,11 @@
 /* Holds the modules reported so far. */
 struct running_kernel;
 
-int running_kernel_new(struct running_kernel **ret);
+/*
+ * Takes over the descriptors of /proc/kallsyms and /proc/modules, which show addresses by the
+ * rights of whoever opened them; a negative one has none. -ENOMEM
+ */
+int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules_fd);
 struct running_kernel *running_kernel_free(struct running_kernel *kernel);
 DEFINE_CLEANUP(struct running_kernel *, running_kernel_free);
 

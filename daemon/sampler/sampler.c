@@ -41,6 +41,8 @@ struct tally {
 struct sampler {
 	struct sampler_settings settings;
 	struct machine machine;
+	struct events_client *events;
+	struct events_machine kernel_says;
 	struct probe_result probe;
 	struct program *program;
 	struct cpus *cpus;
@@ -121,7 +123,8 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 
 	r = build_ids_new(&s->build_ids);
 	if (r >= 0)
-		r = running_kernel_new(&s->kernel);
+		r = running_kernel_new(&s->kernel, events_client_open_kallsyms(s->events),
+				       events_client_open_modules(s->events));
 	if (r >= 0)
 		r = decoder_new(&s->decoder);
 	if (r >= 0)
@@ -157,7 +160,7 @@ static int load_program(struct sampler *s, struct fault *fault)
 		.only = &s->settings.only,
 	};
 
-	return program_load(&s->program, &settings, fault);
+	return program_load(&s->program, s->events, s->kernel_says.n_cpus, &settings, fault);
 }
 
 static int open_cpus(struct sampler *s, struct fault *fault)
@@ -175,8 +178,27 @@ static int open_cpus(struct sampler *s, struct fault *fault)
 	return cpus_open(&s->cpus, &settings, fault);
 }
 
+/* What the kernel opens is opened by branchd-events. */
+static int connect_events(struct sampler *s, struct helpers *helpers, struct fault *fault)
+{
+	int r = events_client_new(&s->events, helpers);
+
+	if (r < 0)
+		return r;
+	r = events_client_describe(s->events, &s->kernel_says);
+	s->machine.keeps_call_stacks = s->kernel_says.keeps_call_stacks;
+	return r < 0 ? fault_set(fault, r, "cannot reach branchd-events, which opens events: %s",
+				 strerror(-r)) :
+		       r;
+}
+
+static int open_event(const struct perf_event_attr *attr, int cpu, void *userdata)
+{
+	return events_client_open(userdata, attr, (uint32_t)cpu, -1);
+}
+
 static int sampler_init(struct sampler *s, const struct sampler_settings *settings,
-			struct fault *fault)
+			struct helpers *helpers, struct fault *fault)
 {
 	int r;
 
@@ -188,10 +210,11 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 				 s->settings.ring_pages);
 	machine_read(&s->machine, "");
 	s->machine.first_cpu = (uint32_t)cpu_list_first_online();
-	s->machine.keeps_call_stacks = program_kernel_has("task_struct", "perf_ctx_data");
 	r = check_namespace(fault);
 	if (r >= 0)
-		r = probe_run(&s->probe, settings, &s->machine, NULL, NULL, fault);
+		r = connect_events(s, helpers, fault);
+	if (r >= 0)
+		r = probe_run(&s->probe, settings, &s->machine, open_event, s->events, fault);
 	if (r >= 0)
 		r = load_program(s, fault);
 	if (r >= 0)
@@ -199,7 +222,8 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 	return r < 0 ? r : open_cpus(s, fault);
 }
 
-int sampler_open(struct sampler **ret, const struct sampler_settings *settings, struct fault *fault)
+int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
+		 struct helpers *helpers, struct fault *fault)
 {
 	_cleanup_(sampler_freep) struct sampler *s = calloc(1, sizeof(*s));
 	int r;
@@ -207,7 +231,7 @@ int sampler_open(struct sampler **ret, const struct sampler_settings *settings, 
 	if (!s)
 		return -ENOMEM;
 	fault->text[0] = '\0';
-	r = sampler_init(s, settings, fault);
+	r = sampler_init(s, settings, helpers, fault);
 	if (r < 0)
 		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
 	*ret = TAKE_PTR(s);
@@ -225,6 +249,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 	decoder_free(sampler->decoder);
 	build_ids_free(sampler->build_ids);
 	running_kernel_free(sampler->kernel);
+	events_client_free(sampler->events);
 	free(sampler);
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 #include "daemon/binary/open-files.h"
+#include "daemon/helpers/helpers.h"
 #include "daemon/sampler/report.h"
 #include "daemon/sampler/settings.h"
 
@@ -18,10 +19,11 @@ struct sampler;
 
 /*
  * Probes the machine and opens all events. Tasks and mappings are followed from now on; sampling
- * begins with the first sampler_drain(). -errno and @fault: one line with the remedy.
+ * begins with the first sampler_drain(). Borrows @helpers. -errno and @fault: one line with the
+ * remedy.
  */
 int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
-		 struct fault *fault);
+		 struct helpers *helpers, struct fault *fault);
 struct sampler *sampler_free(struct sampler *sampler);
 DEFINE_CLEANUP(struct sampler *, sampler_free);
 

@@ -23,6 +23,7 @@
 #include <bpf/bpf.h>
 
 #include "common/symbol/symbolizer.h"
+#include "common/util/cleanup.h"
 #include "daemon/collector/collector.h"
 #include "daemon/sampler/sampler.h"
 
@@ -250,7 +251,8 @@ static int print_profile(struct profile *p, unsigned int n)
 	return r < 0 ? r : print_hottest(p, n);
 }
 
-static int collect(const struct options *o, int signals, struct fault *fault)
+static int collect(const struct options *o, int signals, struct helpers *helpers,
+		   struct fault *fault)
 {
 	_cleanup_(collector_freep) struct collector *collector = NULL;
 	_cleanup_(profile_freep) struct profile *sum = NULL;
@@ -258,7 +260,7 @@ static int collect(const struct options *o, int signals, struct fault *fault)
 	struct sampler *sampler;
 	int r;
 
-	r = sampler_open(&sampler, &o->sampler, fault);
+	r = sampler_open(&sampler, &o->sampler, helpers, fault);
 	if (r < 0)
 		return r;
 	printf("mode %s, event %s; not better: %s\n",
@@ -281,6 +283,7 @@ static int collect(const struct options *o, int signals, struct fault *fault)
 int main(int argc, char **argv)
 {
 	struct options o = parse_options(argc, argv);
+	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
 	struct fault fault = { .text = "" };
 	sigset_t signals;
 	int r;
@@ -291,7 +294,9 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (o.stats && bpf_enable_stats(BPF_STATS_RUN_TIME) < 0) /* as long as it is open */
 		fprintf(stderr, "collect: the kernel does not count runs: %s\n", strerror(errno));
-	r = collect(&o, signalfd(-1, &signals, SFD_CLOEXEC), &fault);
+	r = helpers_new(&helpers, NULL);
+	if (r >= 0)
+		r = collect(&o, signalfd(-1, &signals, SFD_CLOEXEC), helpers, &fault);
 	if (r < 0)
 		fprintf(stderr, "collect: %s\n", fault.text[0] ? fault.text : strerror(-r));
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

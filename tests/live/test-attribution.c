@@ -250,13 +250,15 @@ static int run_test(struct sampler *sampler, char **argv, struct fault *fault)
 int main(int argc, char **argv)
 {
 	const struct sampler_settings settings = { .frequency = 4999, .kernel = true };
+	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
 	struct fault fault = { .text = "" };
 	struct sampler *sampler;
 	int r;
 
 	if (argc != 7)
 		return EXIT_FAILURE;
-	if (geteuid() != 0 || sampler_open(&sampler, &settings, &fault) < 0) {
+	if (geteuid() != 0 || helpers_new(&helpers, NULL) < 0 ||
+	    sampler_open(&sampler, &settings, helpers, &fault) < 0) {
 		printf("skipped: %s\n",
 		       fault.text[0] ? fault.text : "sampling the machine needs root");
 		return SKIPPED;

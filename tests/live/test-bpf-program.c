@@ -42,11 +42,12 @@ static const struct {
 	    .only = &somebody } },
 };
 
-static bool loads(const char *name, const struct program_settings *settings)
+static bool loads(struct events_client *events, const char *name,
+		  const struct program_settings *settings)
 {
 	_cleanup_(program_freep) struct program *program = NULL;
 	struct fault fault;
-	int r = program_load(&program, settings, &fault);
+	int r = program_load(&program, events, 1, settings, &fault);
 
 	printf("%s: %s\n", name, r < 0 ? fault.text : "ok");
 	return r >= 0 && program_fd(program, BPF_EVENT_ANY) >= 0 &&
@@ -55,13 +56,17 @@ static bool loads(const char *name, const struct program_settings *settings)
 
 int main(void)
 {
+	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
+	_cleanup_(events_client_freep) struct events_client *events = NULL;
 	bool ok = true;
 
 	if (geteuid() != 0) {
 		puts("skipped: loading BPF programs needs root");
 		return 77;
 	}
+	if (helpers_new(&helpers, NULL) < 0 || events_client_new(&events, helpers) < 0)
+		return EXIT_FAILURE;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		ok &= loads(programs[i].name, &programs[i].settings);
+		ok &= loads(events, programs[i].name, &programs[i].settings);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,6 +110,7 @@ static bool take_windows(struct collector *collector, struct measured *m)
 }
 
 static pid_t programs[N_PROGRAMS];
+static struct helpers *helpers;
 
 static uint64_t count_samples(const struct profile *p, pid_t pid)
 {
@@ -156,7 +158,7 @@ static bool measure(const struct sampler_settings *settings, struct measured *m)
 	struct fault fault = { "" };
 
 	*m = (struct measured){ 0 };
-	if (sampler_open(&sampler, settings, &fault) < 0 ||
+	if (sampler_open(&sampler, settings, helpers, &fault) < 0 ||
 	    collector_start(&collector, sampler, &collecting, &fault) < 0) {
 		check(false, "%s", fault.text);
 		return false;
@@ -462,7 +464,8 @@ static void keep_patched(void)
 		.disabled = 1,
 	};
 
-	check(probe_open_event(&attr, 0, NULL) >= 0, "no event: %s", strerror(errno));
+	check(syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0) >= 0, "no event: %s",
+	      strerror(errno));
 }
 
 int main(void)
@@ -472,6 +475,7 @@ int main(void)
 		puts("skipped: there is no simulated PMU here");
 		return 77;
 	}
+	check(helpers_new(&helpers, NULL) == 0, "no launcher");
 	keep_patched();
 	start_programs();
 	check_both();

@@ -92,6 +92,7 @@ static bool is_complete(const struct sampler *sampler)
 
 int main(int argc, char **argv)
 {
+	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
 	_cleanup_(sampler_freep) struct sampler *sampler = NULL;
 	struct sampler_settings settings = {
 		.frequency = 499,
@@ -103,8 +104,10 @@ int main(int argc, char **argv)
 
 	if (r >= 0) {
 		settings.mode = (enum sampler_mode)r;
-		r = sampler_open(&sampler, &settings, &fault);
+		r = helpers_new(&helpers, NULL);
 	}
+	if (r >= 0)
+		r = sampler_open(&sampler, &settings, helpers, &fault);
 	if (r >= 0)
 		r = follow(sampler, argv + 2);
 	if (r < 0)

@@ -47,7 +47,7 @@ static void test_only_what_is_new_is_told(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
 	assert_told(kernel, FIRST,
 		    "[zz_early] at ffffffffc0900000, 8192;[zz_late] at ffffffffc0a5d000, 20480;");
 	assert_told(kernel, FIRST, "");
@@ -64,7 +64,7 @@ static void test_what_is_behind_a_new_one_is_told_again(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
 	assert_told(kernel,
 		    "zz_a 4096 0 - Live 0xffffffffc0100000\n"
 		    "zz_c 4096 0 - Live 0xffffffffc0300000\n",
@@ -80,7 +80,7 @@ static void test_another_in_its_place_is_told(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
 	assert_told(kernel, "zz_a 4096 0 - Live 0xffffffffc0b00000\n",
 		    "[zz_a] at ffffffffc0b00000, 4096;");
 	assert_told(kernel, "zz_b 4096 0 - Live 0xffffffffc0b00000\n",
@@ -96,7 +96,7 @@ static void test_hidden_addresses_are_not_told(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
 	assert_told(kernel, "zz_a 4096 0 - Live 0x0000000000000000\nnonsense\n", "");
 }
 
@@ -111,7 +111,7 @@ static void test_an_error_is_passed_on(void **state)
 	_cleanup_fclose_ FILE *f = fmemopen((char *)FIRST, strlen(FIRST), "r");
 
 	assert_non_null(f);
-	assert_int_equal(running_kernel_new(&kernel), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
 	assert_int_equal(running_kernel_read_modules(kernel, f, refuse, NULL), -EIO);
 }
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Everything that is not allowed is forbidden: the fields that an event of its kind may use are
+ * copied into an empty attr, which then must equal the given one.
+ */
+#include "daemon/events/check.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define SAMPLE_TYPES (PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW)
+#define READ_FORMATS (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define BRANCHES     (PERF_SAMPLE_BRANCH_MAX - 1)
+
+enum kind { SAMPLING, TASKS, RING, FORBIDDEN };
+
+/* The events of taken branches: see lbr.c. */
+static bool is_taken_branches(uint64_t config)
+{
+	return config == 0xc4 || config == 0x20c4 || config == 0xc0c4;
+}
+
+/* The upper half of a hardware event's config is the type of a hybrid processor's PMU. */
+static enum kind kind_of(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_SOFTWARE:
+		return attr->config == PERF_COUNT_SW_CPU_CLOCK  ? SAMPLING :
+		       attr->config == PERF_COUNT_SW_DUMMY      ? TASKS :
+		       attr->config == PERF_COUNT_SW_BPF_OUTPUT ? RING :
+								  FORBIDDEN;
+	case PERF_TYPE_HARDWARE:
+		return (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES ? SAMPLING : FORBIDDEN;
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_BREAKPOINT:
+		return FORBIDDEN;
+	default:
+		return is_taken_branches(attr->config) ? SAMPLING : FORBIDDEN;
+	}
+}
+
+/* The fields that all kinds may use. */
+static struct perf_event_attr copy_common(const struct perf_event_attr *attr)
+{
+	return (struct perf_event_attr){
+		.type = attr->type,
+		.size = sizeof(*attr),
+		.config = attr->config,
+		.sample_period = attr->sample_period,
+		.sample_type = attr->sample_type & SAMPLE_TYPES,
+		.read_format = attr->read_format & READ_FORMATS,
+		.disabled = attr->disabled,
+		.sample_id_all = attr->sample_id_all,
+		.use_clockid = attr->use_clockid,
+		.clockid = attr->use_clockid ? CLOCK_MONOTONIC : 0,
+		.watermark = attr->watermark,
+		.wakeup_watermark = attr->wakeup_watermark,
+	};
+}
+
+static void copy_sampling(struct perf_event_attr *copy, const struct perf_event_attr *attr)
+{
+	copy->exclude_kernel = attr->exclude_kernel;
+	copy->exclude_guest = attr->exclude_guest;
+	if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
+		return;
+	copy->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	copy->branch_sample_type = attr->branch_sample_type & BRANCHES;
+}
+
+static void copy_tasks(struct perf_event_attr *copy, const struct perf_event_attr *attr)
+{
+	copy->mmap = attr->mmap;
+	copy->mmap2 = attr->mmap2;
+	copy->comm = attr->comm;
+	copy->comm_exec = attr->comm_exec;
+	copy->task = attr->task;
+	copy->ksymbol = attr->ksymbol;
+}
+
+int check_event(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = copy_common(attr);
+
+	switch (kind_of(attr)) {
+	case SAMPLING:
+		copy_sampling(&copy, attr);
+		if (attr->sample_period == 0)
+			return -EPERM;
+		break;
+	case TASKS:
+		copy_tasks(&copy, attr);
+		break;
+	case RING:
+		break;
+	case FORBIDDEN:
+		return -EPERM;
+	}
+	return memcmp(&copy, attr, sizeof(copy)) == 0 ? 0 : -EPERM;
+}
+
+int check_program(const struct events_program *program)
+{
+	return program->n_pids > BPF_MAX_WANTED || program->n_uids > BPF_MAX_WANTED ? -EINVAL : 0;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/events/loader.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/branchd.skel.h"
+#include "common/util/cleanup.h"
+
+static_assert(sizeof(struct bpf_sample) % sizeof(uint64_t) == 0, "words follow the sample");
+
+/* libbpf's first warning: of all its warnings, this one has the cause. */
+static _Thread_local char first_warning[256];
+
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level != LIBBPF_WARN || first_warning[0])
+		return 0;
+	vsnprintf(first_warning, sizeof(first_warning), format, args);
+	first_warning[strcspn(first_warning, "\n")] = '\0';
+	return 0;
+}
+
+/* The brackets in "none integrity [confidentiality]" mark the mode in force. */
+static bool is_locked_down(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[128] = "";
+
+	return f && fgets(line, sizeof(line), f) && strstr(line, "[confidentiality]");
+}
+
+static int explain_load(int r, struct fault *fault)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		return fault_set(fault, r,
+				 "this kernel has no BTF, which the BPF program needs "
+				 "(/sys/kernel/btf/vmlinux is missing): use a kernel built with "
+				 "CONFIG_DEBUG_INFO_BTF=y");
+	if (is_locked_down())
+		return fault_set(
+			fault, r,
+			"kernel lockdown (lockdown=confidentiality) keeps BPF programs from "
+			"reading stacks: boot with lockdown=integrity or none");
+	if (r == -EPERM || r == -EACCES)
+		return fault_set(
+			fault, r,
+			"no permission to load a BPF program: run as root, or with CAP_BPF and "
+			"CAP_PERFMON");
+	if (r == -ENOSYS)
+		return fault_set(
+			fault, r,
+			"this kernel has no BPF: use a kernel built with CONFIG_BPF_SYSCALL=y");
+	return fault_set(fault, r, "the BPF program cannot be loaded: %s%s%s", strerror(-r),
+			 first_warning[0] ? ": " : "", first_warning);
+}
+
+static void configure_branch_records(struct branchd_bpf *s, const struct events_program *program)
+{
+	s->rodata->take_rows = program->rows;
+	s->rodata->depth = program->depth;
+	s->rodata->has_hw_idx = program->hw_idx;
+	s->rodata->leave_wrong_path = program->leave_wrong_path;
+	s->rodata->some_kinds = program->some_kinds;
+	s->rodata->leave_kernel = program->leave_kernel;
+}
+
+static void configure_task_filter(struct branchd_bpf *s, const struct events_program *program)
+{
+	s->rodata->n_pids = program->n_pids;
+	s->rodata->n_uids = program->n_uids;
+	memcpy((void *)s->rodata->pids, program->pids, sizeof(program->pids));
+	memcpy((void *)s->rodata->uids, program->uids, sizeof(program->uids));
+	s->rodata->some_units = program->some_units;
+	if (program->some_units)
+		bpf_map__set_max_entries(s->maps.refused, BPF_MAX_REFUSED);
+}
+
+static void configure(struct branchd_bpf *s, const struct events_program *program, uint32_t n_cpus)
+{
+	s->rodata->period_ns = program->period_ns;
+	s->rodata->take_kernel = program->kernel;
+	s->rodata->take_user = program->user;
+	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
+	configure_branch_records(s, program);
+	configure_task_filter(s, program);
+	bpf_map__set_max_entries(s->maps.counters, n_cpus);
+}
+
+/* The skeleton closes its own descriptors. */
+static int copy_fds(const struct branchd_bpf *s, int ret_fds[EVENTS_LOADED])
+{
+	const int fds[EVENTS_LOADED] = {
+		[EVENTS_COUNTERS] = bpf_map__fd(s->maps.counters),
+		[EVENTS_RINGS] = bpf_map__fd(s->maps.rings),
+		[EVENTS_REFUSED] = bpf_map__fd(s->maps.refused),
+		[EVENTS_PROGRAMS + BPF_EVENT_ANY] = bpf_program__fd(s->progs.take_any),
+		[EVENTS_PROGRAMS + BPF_EVENT_CALLS] = bpf_program__fd(s->progs.take_calls),
+	};
+
+	for (int i = 0; i < EVENTS_LOADED; i++) {
+		ret_fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
+		if (ret_fds[i] >= 0)
+			continue;
+		while (i-- > 0)
+			close(ret_fds[i]);
+		return -errno;
+	}
+	return 0;
+}
+
+static int load(const struct events_program *program, int ret_fds[EVENTS_LOADED])
+{
+	int n_cpus = loader_count_cpus(), r;
+	struct branchd_bpf *s;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	s = branchd_bpf__open();
+	if (!s)
+		return -errno;
+	configure(s, program, (uint32_t)n_cpus);
+	r = branchd_bpf__load(s);
+	if (r >= 0)
+		r = copy_fds(s, ret_fds);
+	branchd_bpf__destroy(s);
+	return r;
+}
+
+int loader_load(const struct events_program *program, int ret_fds[EVENTS_LOADED],
+		struct fault *fault)
+{
+	int r;
+
+	first_warning[0] = '\0';
+	libbpf_set_print(keep_warning);
+	r = load(program, ret_fds);
+	return r < 0 ? explain_load(r, fault) : 0;
+}
+
+/* Whether @fd is the map that loader_load() has made under this name. */
+static bool is_map(int fd, enum bpf_map_type type, const char *name)
+{
+	struct bpf_map_info info = {};
+	uint32_t n_bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &n_bytes) == 0 && info.type == type &&
+	       strncmp(info.name, name, sizeof(info.name)) == 0;
+}
+
+int loader_add_ring(int rings_fd, uint32_t cpu, int fd)
+{
+	if (!is_map(rings_fd, BPF_MAP_TYPE_PERF_EVENT_ARRAY, "rings"))
+		return -EPERM;
+	return bpf_map_update_elem(rings_fd, &cpu, &fd, BPF_ANY);
+}
+
+int loader_refuse(int refused_fd, uint64_t cgroup)
+{
+	uint8_t yes = 1;
+
+	if (!is_map(refused_fd, BPF_MAP_TYPE_HASH, "refused"))
+		return -EPERM;
+	return bpf_map_update_elem(refused_fd, &cgroup, &yes, BPF_ANY);
+}
+
+int loader_count_cpus(void)
+{
+	return libbpf_num_possible_cpus();
+}
+
+static bool has_member(const struct btf *btf, const struct btf_type *type, const char *name)
+{
+	const struct btf_member *members = btf_members(type);
+
+	for (unsigned int i = 0; i < btf_vlen(type); i++)
+		if (strcmp(btf__name_by_offset(btf, members[i].name_off), name) == 0)
+			return true;
+	return false;
+}
+
+bool loader_kernel_has(const char *type, const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int32_t id = btf ? btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT) : -ENOENT;
+	bool has = id > 0 && has_member(btf, btf__type_by_id(btf, (uint32_t)id), name);
+
+	btf__free(btf);
+	return has;
+}
