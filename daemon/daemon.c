@@ -25,6 +25,7 @@
 #include "daemon/sampling.h"
 #include "daemon/store/store.h"
 #include "daemon/varlink/server.h"
+#include "daemon/watchdog/watchdog.h"
 
 #define DATABASE       "branchd.db"
 #define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
@@ -50,6 +51,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
+	struct watchdog *watchdog; /* NULL before daemon_run() */
 	uint64_t logged_moved; /* databases that were renamed */
 	bool logged_removed, logged_converted, logged_damaged;
 	sd_event_source *on_reload;
@@ -98,6 +100,27 @@ static void add_phases(struct status *status)
 	status_add_problem(status, text);
 }
 
+static bool on_get_turn(uint64_t *ret_us, void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	return sampling_get_turn(daemon->sampling, ret_us);
+}
+
+static void on_stuck(bool stuck, const char *text, void *userdata)
+{
+	log_write(stuck ? LOG_ERR : LOG_INFO, LOG_ID_STUCK, NULL, "%s", text);
+}
+
+static void add_stuck(struct status *status, const struct watchdog *watchdog)
+{
+	char text[512] = "";
+
+	if (watchdog)
+		watchdog_describe(watchdog, text, sizeof(text));
+	status_add_problem(status, text);
+}
+
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
@@ -109,6 +132,7 @@ static void on_get_status(struct status *status, void *userdata)
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);
 	status->unnamed_objects = window_symbolizer_count_problems(daemon->symbolizer);
+	add_stuck(status, daemon->watchdog);
 	status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
 	add_rotation(status);
@@ -401,6 +425,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 		unlink(daemon->socket);
 	if (daemon->sampling)
 		sampling_end(daemon->sampling);
+	watchdog_free(daemon->watchdog);
 	daemon->server = server_free(daemon->server);
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
@@ -418,12 +443,17 @@ struct daemon *daemon_free(struct daemon *daemon)
 
 int daemon_run(struct daemon *daemon, struct fault *fault)
 {
+	const struct watchdog_settings watchdog = {
+		.get_turn = on_get_turn,
+		.report = on_stuck,
+		.userdata = daemon,
+	};
 	int r;
 
 	sampling_begin(daemon->sampling, &daemon->config);
-	r = sd_event_set_watchdog(daemon->event, true);
+	r = watchdog_new(&daemon->watchdog, daemon->event, &watchdog);
 	if (r < 0)
-		log_warning(NULL, "cannot feed the watchdog: %s", strerror(-r));
+		return fault_set(fault, r, "cannot feed the watchdog: %s", strerror(-r));
 	sd_notify(0, "READY=1");
 	notify_status(daemon);
 	r = sd_event_loop(daemon->event);

@@ -300,6 +300,13 @@ void sampling_request_part(struct sampling *sampling)
 		collector_request_part(sampling->collector);
 }
 
+bool sampling_get_turn(const struct sampling *sampling, uint64_t *ret_us)
+{
+	if (sampling->collector)
+		*ret_us = collector_get_turn(sampling->collector);
+	return sampling->collector != NULL;
+}
+
 void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
 	status->running = sampling->collector != NULL;

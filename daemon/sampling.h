@@ -44,4 +44,7 @@ void sampling_request_part(struct sampling *sampling);
 /* Writes the way of sampling, "cycles at 99 Hz, mode branch", into @ret of @n bytes. */
 void sampling_describe(const struct sampling *sampling, char *ret, size_t n);
 
+/* True, and when the collector began its last turn (CLOCK_MONOTONIC); false: nothing is sampled. */
+bool sampling_get_turn(const struct sampling *sampling, uint64_t *ret_us);
+
 void sampling_get_status(const struct sampling *sampling, struct status *status);

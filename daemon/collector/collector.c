@@ -52,7 +52,8 @@ struct collector {
 	uint64_t complete_ns;    /* everything written before has come */
 	int wake_fd;
 	_Atomic bool stop, part_requested;
-	bool running; /* the thread must be joined */
+	_Atomic uint64_t turned_us; /* when the last turn began; CLOCK_MONOTONIC */
+	bool running;               /* the thread must be joined */
 	pthread_t thread;
 	pthread_mutex_t lock; /* of the next two */
 	int result;
@@ -281,8 +282,10 @@ static int hand_over_part(struct collector *c)
 
 static int turn(struct collector *c)
 {
-	int r = drain(c);
+	int r;
 
+	atomic_store_explicit(&c->turned_us, clock_us(CLOCK_MONOTONIC), memory_order_relaxed);
+	r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
 	if (r >= 0 &&
@@ -384,6 +387,7 @@ int collector_start(struct collector **ret, struct sampler *sampler,
 	}
 	pthread_mutex_init(&c->lock, NULL);
 	c->wake_fd = -1;
+	c->turned_us = clock_us(CLOCK_MONOTONIC);
 	c->sampler = sampler;
 	c->settings = *settings;
 	r = collector_init(c);
@@ -455,4 +459,9 @@ void collector_request_part(struct collector *collector)
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)
 {
 	sampler_get_counts(collector->sampler, ret);
+}
+
+uint64_t collector_get_turn(const struct collector *collector)
+{
+	return atomic_load_explicit(&collector->turned_us, memory_order_relaxed);
 }

@@ -45,3 +45,7 @@ int collector_take(struct collector *collector, struct window_profile *ret, stru
 void collector_request_part(struct collector *collector);
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret);
+
+/* When the thread began its last turn (CLOCK_MONOTONIC, us). It turns at least four times a second,
+ * and at the start counts as having turned. */
+uint64_t collector_get_turn(const struct collector *collector);
