@@ -7,12 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/util/fault.h"
 #include "daemon/daemon.h"
+#include "daemon/launcher/capabilities.h"
 #include "daemon/log.h"
 
 #define MMAP_THRESHOLD (128 << 10)
+
+/* Files of other processes are still opened here. */
+#define KEPT                                                            \
+	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) | \
+	 CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
 enum exit_status {
 	STATUS_FAILED = 1,
@@ -98,11 +105,17 @@ static int run(struct arguments *arguments, struct fault *fault)
 		return fault_set(fault, r, "cannot make an event loop");
 	r = daemon_new(&daemon, event, &arguments->settings, fault);
 	sd_event_unref(event); /* the daemon has its own reference */
-	return r < 0 ? r : daemon_run(daemon, fault);
+	if (r < 0)
+		return r;
+	r = capabilities_keep(KEPT);
+	if (r < 0)
+		return fault_set(fault, r, "cannot give up privileges: %s", strerror(-r));
+	return daemon_run(daemon, fault);
 }
 
 int main(int argc, char **argv)
 {
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	struct arguments arguments = {};
 	struct fault fault = {};
 	int r;
@@ -111,6 +124,8 @@ int main(int argc, char **argv)
 	if (r <= 0)
 		return r < 0 ? STATUS_USAGE : EXIT_SUCCESS;
 	log_open();
+	/* the rings are locked memory; later there is no right to raise the limit */
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	/* large tables come and go with every window: they must not fragment the heap */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	/* libdw must not search debuginfod servers in the network */

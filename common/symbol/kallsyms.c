@@ -38,8 +38,10 @@ struct kernel_symbol {
 };
 
 struct kallsyms {
-	char *path; /* NULL: /proc/kallsyms */
-	int fd;     /* or the negative errno of open() */
+	char *path;           /* NULL: /proc/kallsyms */
+	kallsyms_opener open; /* instead of fd, or NULL */
+	void *userdata;
+	int fd; /* or the negative errno of open() */
 	struct build_id running;
 
 	char *text; /* what symbols borrow from; NULL until it is read */
@@ -47,7 +49,7 @@ struct kallsyms {
 	size_t n_symbols, cap_symbols;
 };
 
-int kallsyms_new(struct kallsyms **ret, const char *path)
+int kallsyms_new(struct kallsyms **ret, const char *path, kallsyms_opener opener, void *userdata)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *k = calloc(1, sizeof(*k));
 
@@ -61,9 +63,14 @@ int kallsyms_new(struct kallsyms **ret, const char *path)
 	} else {
 		build_id_from_notes_file("/sys/kernel/notes", &k->running);
 	}
-	k->fd = open(path ?: PROC_KALLSYMS, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (k->fd < 0)
-		k->fd = -errno;
+	if (!path && opener) {
+		k->open = opener;
+		k->userdata = userdata;
+	} else {
+		k->fd = open(path ?: PROC_KALLSYMS, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		if (k->fd < 0)
+			k->fd = -errno;
+	}
 	*ret = TAKE_PTR(k);
 	return 0;
 }
@@ -184,12 +191,13 @@ static int check_symbols(const struct kallsyms *k, struct fault *why)
 
 static int load(struct kallsyms *k, struct fault *why)
 {
-	int r;
+	_cleanup_close_ int opened = k->open ? k->open(k->userdata) : -1;
+	int fd = k->open ? opened : k->fd, r;
 
-	if (k->fd < 0)
-		return fault_set(why, k->fd, "%s: %s", k->path ?: PROC_KALLSYMS, strerror(-k->fd));
+	if (fd < 0)
+		return fault_set(why, fd, "%s: %s", k->path ?: PROC_KALLSYMS, strerror(-fd));
 	kallsyms_forget(k);
-	r = read_text(k->fd, &k->text);
+	r = read_text(fd, &k->text);
 	if (!r)
 		r = parse_text(k);
 	if (r == -ENOMEM)

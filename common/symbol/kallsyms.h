@@ -14,12 +14,16 @@
 
 struct kallsyms;
 
+/* Opens /proc/kallsyms: a descriptor, or -errno. */
+typedef int (*kallsyms_opener)(void *userdata);
+
 /*
  * @path may be NULL for /proc/kallsyms, which is used for objects of the running kernel only. The
  * file is opened now, because the kernel shows addresses by the rights at that time, and read when
- * needed. 0 or -ENOMEM. A failure to open it is reported when it is needed.
+ * needed; or, without @path, by @open each time it is needed, if that is not NULL. 0 or -ENOMEM. A
+ * failure to open it is reported when it is needed.
  */
-int kallsyms_new(struct kallsyms **ret, const char *path);
+int kallsyms_new(struct kallsyms **ret, const char *path, kallsyms_opener open, void *userdata);
 struct kallsyms *kallsyms_free(struct kallsyms *kallsyms);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 

@@ -71,7 +71,8 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 	if (!r)
 		r = copy_string(&c->home, settings->home);
 	if (!r)
-		r = kallsyms_new(&c->kallsyms, settings->kallsyms);
+		r = kallsyms_new(&c->kallsyms, settings->kallsyms, settings->open_kallsyms,
+				 settings->userdata);
 	if (r < 0)
 		return r;
 	c->settings.symfs = c->symfs;

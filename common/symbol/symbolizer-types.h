@@ -22,6 +22,11 @@ struct symbolizer_settings {
 	 * search follows.
 	 */
 	int (*open)(const struct profile_object *object, unsigned int *cursor, void *userdata);
+	/*
+	 * Opens /proc/kallsyms for a process without the right to see its addresses: a descriptor
+	 * or -errno. NULL: the process opens it by itself.
+	 */
+	int (*open_kallsyms)(void *userdata);
 	void *userdata;
 
 	size_t max_bytes;      /* of symbols kept after a profile was symbolized; 0: 256 MiB */

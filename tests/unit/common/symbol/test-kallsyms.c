@@ -54,7 +54,7 @@ static struct symbol_table *read_object(const char *text, const struct profile_o
 	struct symbol_table *table;
 	struct fault why;
 
-	assert_int_equal(kallsyms_new(&k, file_of(text)), 0);
+	assert_int_equal(kallsyms_new(&k, file_of(text), NULL, NULL), 0);
 	assert_int_equal(kallsyms_read_object(k, object, &table, &why), 0);
 	return table; /* does not need the other any more */
 }
@@ -117,7 +117,7 @@ static int try(const char *text, const struct profile_object *object, struct fau
 	struct symbol_table *table = NULL;
 	int r;
 
-	assert_int_equal(kallsyms_new(&k, text ? file_of(text) : NULL), 0);
+	assert_int_equal(kallsyms_new(&k, text ? file_of(text) : NULL, NULL, NULL), 0);
 	r = kallsyms_read_object(k, object, &table, why);
 	symbol_table_free(table);
 	return r;
@@ -150,7 +150,7 @@ static void test_a_file_that_is_not_there_is_named(void **state)
 	struct symbol_table *table;
 	struct fault why;
 
-	assert_int_equal(kallsyms_new(&k, "/nowhere/kallsyms"), 0);
+	assert_int_equal(kallsyms_new(&k, "/nowhere/kallsyms", NULL, NULL), 0);
 	assert_int_equal(kallsyms_read_object(k, &kernel, &table, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "/nowhere/kallsyms"));
 }
@@ -208,6 +208,42 @@ static void test_or_where_it_has_none_by_its_address(void **state)
 	assert_int_equal(try(NULL, &kernel, &why), -ESTALE);
 }
 
+/* With the right to see addresses; it is opened for each reading. */
+static int open_copy(void *userdata)
+{
+	++*(int *)userdata;
+	return open(file_of(some_text), O_RDONLY | O_CLOEXEC);
+}
+
+static int open_nothing(void *userdata)
+{
+	return -EPIPE;
+}
+
+static void test_is_opened_by_another(void **state)
+{
+	struct profile_object kernel = { .kind = OBJECT_KERNEL,
+					 .path = "[kernel]",
+					 .base = 0xffffffff9a000000 };
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL, *none = NULL;
+	struct symbol_table *table = NULL;
+	struct fault why = {};
+	int n_opened = 0;
+
+	assert_int_equal(kallsyms_new(&k, NULL, open_copy, &n_opened), 0);
+	assert_int_equal(n_opened, 0);
+	assert_int_equal(kallsyms_read_object(k, &kernel, &table, &why), 0);
+	assert_int_equal(n_opened, 1);
+	symbol_table_free(table);
+	kallsyms_forget(k);
+	table = NULL;
+	assert_int_equal(kallsyms_read_object(k, &kernel, &table, &why), 0);
+	assert_int_equal(n_opened, 2);
+	symbol_table_free(table);
+	assert_int_equal(kallsyms_new(&none, NULL, open_nothing, NULL), 0);
+	assert_int_equal(kallsyms_read_object(none, &kernel, &table, &why), -EPIPE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_that_is_not_there_is_named),
 		cmocka_unit_test(test_the_running_kernel_is_known_by_its_build_id),
 		cmocka_unit_test(test_or_where_it_has_none_by_its_address),
+		cmocka_unit_test(test_is_opened_by_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
