@@ -102,6 +102,34 @@ struct bpf_perf_event_data_kern {
 	struct perf_sample_data *data;
 } __attribute__((preserve_access_index));
 
+struct cred {
+	struct {
+		__u32 val;
+	} uid, suid, euid, gid, sgid, egid;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	unsigned long __mm_flags[1];
+} mm_flags_t;
+
+struct mm_struct {
+	unsigned long flags;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___since_6_18 {
+	mm_flags_t flags;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	const struct cred *real_cred;
+} __attribute__((preserve_access_index));
+
+#define PF_KTHREAD       0x00200000 /* in the flags of a task */
+#define DUMPABLE_MASK    3          /* in the flags of an mm */
+#define DUMPABLE_BY_USER 1
+
 /* In assembly, so that the compiler does not remove a mask that the verifier needs. */
 #define MASK(x, mask) asm volatile("%0 &= %1" : "+r"(x) : "i"(mask))
 
@@ -305,12 +333,50 @@ static __always_inline _Bool is_wanted(const struct bpf_sample *s)
 	return !some_units || !bpf_map_lookup_elem(&refused, &s->cgroup);
 }
 
-/* Fills in the task, the user and the control group. */
-static __always_inline void identify(struct bpf_sample *s, __u64 task)
+static __always_inline unsigned long read_mm_flags(const struct mm_struct *mm)
 {
-	s->pid = task >> 32;
-	s->tid = (__u32)task;
-	s->uid = (__u32)bpf_get_current_uid_gid();
+	const struct mm_struct___since_6_18 *newer = (const void *)mm;
+
+	if (bpf_core_field_exists(mm->flags))
+		return BPF_CORE_READ(mm, flags);
+	return BPF_CORE_READ(newer, flags.__mm_flags[0]);
+}
+
+/*
+ * Whether the user of @task may look into it, as perf and ptrace have it: real, effective and saved
+ * ids are the same, and the process is dumpable. A program that is setuid, setgid, of capabilities
+ * or not readable is not.
+ */
+static __always_inline __u16 read_restriction(const struct task_struct *task,
+					      const struct cred *cred)
+{
+	__u32 uid = BPF_CORE_READ(cred, euid.val), gid = BPF_CORE_READ(cred, egid.val);
+	const struct mm_struct *mm;
+
+	if (uid != BPF_CORE_READ(cred, uid.val) || uid != BPF_CORE_READ(cred, suid.val) ||
+	    gid != BPF_CORE_READ(cred, gid.val) || gid != BPF_CORE_READ(cred, sgid.val))
+		return BPF_SAMPLE_RESTRICTED;
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	if (!mm)
+		return BPF_SAMPLE_NO_MEMORY;
+	return (read_mm_flags(mm) & DUMPABLE_MASK) == DUMPABLE_BY_USER ? 0 : BPF_SAMPLE_RESTRICTED;
+}
+
+/*
+ * Fills in the task, its user and the control group. The credentials are those that others see: the
+ * kernel has a task act with other ones for a moment.
+ */
+static __always_inline void identify(struct bpf_sample *s, __u64 id)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task();
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+
+	s->pid = id >> 32;
+	s->tid = (__u32)id;
+	s->uid = BPF_CORE_READ(cred, euid.val);
+	s->flags = read_restriction(task, cred);
 	s->cgroup = take_cgroup ? bpf_get_current_cgroup_id() : 0;
 }
 
@@ -326,11 +392,10 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	s->sample.hw_idx = 0;
 	s->sample.n_rows = 0;
 	s->sample.n_zero = s->sample.n_wrong_path = 0;
-	s->sample.flags = 0;
 	if (event == BPF_EVENT_CALLS)
-		s->sample.flags = BPF_SAMPLE_CALL_STACK;
+		s->sample.flags |= BPF_SAMPLE_CALL_STACK;
 	else if (some_kinds)
-		s->sample.flags = BPF_SAMPLE_GAPS;
+		s->sample.flags |= BPF_SAMPLE_GAPS;
 	if (take_kernel && in_kernel)
 		at = add_stack(ctx, s, at, BPF_SAMPLE_MAX_FRAMES, 0, PERF_CONTEXT_KERNEL);
 	at = add_user(ctx, s, at, in_kernel, event);

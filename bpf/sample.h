@@ -14,6 +14,8 @@
 #define BPF_SAMPLE_HAS_HW_IDX (1u << 1)
 #define BPF_SAMPLE_CALL_STACK (1u << 2) /* the branch records are of the call-stack mode */
 #define BPF_SAMPLE_GAPS       (1u << 3) /* ... or of some kinds of branches only */
+#define BPF_SAMPLE_RESTRICTED (1u << 4) /* its user may not look into the process */
+#define BPF_SAMPLE_NO_MEMORY  (1u << 5) /* ... or this is not known: the process is ending */
 
 /* A bit of a branch record's flags that the kernel does not use: the next older ones were left out.
  */
@@ -39,7 +41,7 @@ enum bpf_event {
 struct bpf_sample {
 	__u32 n_bytes;
 	__u32 pid, tid; /* in the initial pid namespace */
-	__u32 uid;
+	__u32 uid;      /* the effective user */
 	__u64 ip;
 	__u64 period;
 	__u64 cgroup; /* id in the unified hierarchy; 0: not known */

@@ -304,16 +304,11 @@ static int filter_parts(struct profile_source *source, const struct profile_filt
 	return 0;
 }
 
-static bool filters_processes(const struct profile_filter *filter)
-{
-	return filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit;
-}
-
 /* The daemon has filtered them. */
 static void show_functions(struct profile_source *source, const struct profile_filter *filter)
 {
 	source->all = source->shown = source->profile;
-	source->filtered = filters_processes(filter);
+	source->filtered = profile_filter_is_by_process(filter);
 }
 
 /* First by process, which defines 100 percent; then by object and symbol. */
@@ -326,7 +321,7 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
 	processes.object = processes.symbol = NULL;
 	places.object = filter->object;
 	places.symbol = filter->symbol;
-	if (filters_processes(filter))
+	if (profile_filter_is_by_process(filter))
 		r = profile_filter(&source->processes, source->profile, &processes);
 	if (r < 0)
 		return r;

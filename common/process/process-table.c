@@ -61,7 +61,7 @@ struct process *process_table_find(struct process_table *t, int32_t pid)
 
 struct process *process_table_add(struct process_table *t, int32_t pid)
 {
-	struct process_context nobody = { .pid = pid, .uid = UINT32_MAX };
+	struct process_context nobody = { .pid = pid, .uid = UINT32_MAX, .restricted = true };
 	struct process *process;
 	char comm[16];
 

@@ -87,6 +87,7 @@ static int apply_comm(struct processes *p, const struct event *e)
 		forget_executable(fresh);
 		fresh->exec_seen = true;
 		fresh->cgroup = 0;
+		fresh->restricted = true;
 		if (process->n_threads > 1)
 			process_table_forget_threads(&p->table, process, e->tid);
 	}
@@ -289,13 +290,13 @@ struct process_context *processes_find(struct processes *processes, int32_t pid)
 	return process ? process->process_context : NULL;
 }
 
-int processes_identify(struct processes *processes, struct process_context **ret, uint32_t uid,
-		       uint64_t cgroup, const char *unit)
+int processes_identify(struct processes *processes, struct process_context **ret,
+		       const struct process_owner *owner)
 {
 	struct process_context *i = *ret;
 	const char *copy;
 
-	if (!process_context_copy_string(&copy, unit))
+	if (!process_context_copy_string(&copy, owner->unit))
 		return -ENOMEM;
 	if (i->context != PROFILE_NONE)
 		i = renew(process_table_find(&processes->table, i->pid), NULL, i->space);
@@ -305,8 +306,9 @@ int processes_identify(struct processes *processes, struct process_context **ret
 	}
 	free((char *)i->unit);
 	i->unit = copy;
-	i->uid = uid;
-	i->cgroup = cgroup;
+	i->uid = owner->uid;
+	i->restricted = owner->restricted;
+	i->cgroup = owner->cgroup;
 	*ret = i;
 	return 0;
 }

@@ -19,6 +19,14 @@
 
 struct processes;
 
+/* Whose a process is. */
+struct process_owner {
+	uint32_t uid; /* the effective user */
+	bool restricted;
+	uint64_t cgroup;
+	const char *unit; /* or NULL */
+};
+
 int processes_new(struct processes **ret);
 struct processes *processes_free(struct processes *processes);
 DEFINE_CLEANUP(struct processes *, processes_free);
@@ -35,8 +43,8 @@ struct process_context *processes_find(struct processes *processes, int32_t pid)
  * forked from it, until it is set again. What was sampled keeps its owner: *@ret may then be
  * another context. 0 or -ENOMEM.
  */
-int processes_identify(struct processes *processes, struct process_context **ret, uint32_t uid,
-		       uint64_t cgroup, const char *unit);
+int processes_identify(struct processes *processes, struct process_context **ret,
+		       const struct process_owner *owner);
 
 /* The name of thread @tid of @pid, or else of its process; NULL where neither is known. */
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid);

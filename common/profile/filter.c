@@ -341,6 +341,12 @@ static int copy_part(struct selection *s)
 	return profile_finalize(s->part);
 }
 
+bool profile_filter_is_by_process(const struct profile_filter *filter)
+{
+	return filter->pid >= 0 || filter->uid >= 0 || filter->visible || filter->comm ||
+	       filter->unit;
+}
+
 int profile_filter(struct profile **ret, const struct profile *profile,
 		   const struct profile_filter *filter)
 {
@@ -348,7 +354,7 @@ int profile_filter(struct profile **ret, const struct profile *profile,
 	_cleanup_(selection_done) struct selection s = {
 		.p = profile,
 		.filter = filter,
-		.by_process = filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit,
+		.by_process = profile_filter_is_by_process(filter),
 		.by_place = filter->object || filter->symbol,
 	};
 	int r;

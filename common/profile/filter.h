@@ -8,6 +8,7 @@
 struct profile_filter {
 	int64_t pid;
 	int64_t uid;
+	bool visible;       /* to their user: not those that are restricted */
 	const char *comm;   /* exactly */
 	const char *unit;   /* exactly, or without ".service" */
 	const char *object; /* see profile_object_matches() */
@@ -20,8 +21,8 @@ struct profile_filter {
  * *@ret is a new finalized profile with the rows of the finalized @profile that match @filter. 0 or
  * -ENOMEM.
  *
- * pid, uid, comm and unit keep all rows of the matching processes. Rows of no process match only if
- * no such condition is set.
+ * pid, uid, visible, comm and unit keep all rows of the matching processes. Rows of no process
+ * match only if no such condition is set.
  *
  * object and symbol keep the rows with a location in a matching function of a matching object: the
  * leaf of a stack, the target of a stream's newest branch, either end of a branch, the start or the
@@ -38,6 +39,9 @@ struct profile_filter {
  */
 int profile_filter(struct profile **ret, const struct profile *profile,
 		   const struct profile_filter *filter);
+
+/* Whether there is a condition on processes. */
+bool profile_filter_is_by_process(const struct profile_filter *filter);
 
 /* True if @process meets the conditions on processes. */
 bool profile_process_matches(const struct profile_process *process,

@@ -29,6 +29,8 @@ bool profile_process_matches(const struct profile_process *process, const struct
 		return false;
 	if (f->uid >= 0 && (process->uid == UINT32_MAX || process->uid != f->uid))
 		return false;
+	if (f->visible && process->restricted)
+		return false;
 	if (f->comm && strcmp(process->comm, f->comm) != 0)
 		return false;
 	return !f->unit || unit_matches(process->unit, f->unit);

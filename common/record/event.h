@@ -94,7 +94,9 @@ struct sample {
 	const struct branch_record *rows;
 	const uint64_t *callchain; /* leaf first, with the kernel's PERF_CONTEXT_* markers */
 	uint64_t cgroup;           /* the id of its task's; 0 where unknown */
-	uint32_t uid;              /* of its task; UINT32_MAX where unknown */
+	uint32_t uid;              /* effective, of its task; UINT32_MAX where unknown */
+	bool restricted;           /* that user may not look into the process; with a known uid */
+	bool no_memory;            /* ... or it is ending, so that this is not known */
 	uint32_t n_raw;
 	const void *raw; /* bytes that whoever wrote the sample added, 4 behind a multiple of 8 */
 };

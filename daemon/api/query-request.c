@@ -60,8 +60,10 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		return -ENOMEM;
 	q->first = MAX(q->first, 0);
 	q->last = q->last < 0 ? q->first : q->last;
-	if (!call_is_privileged(call))
+	if (!call_is_privileged(call)) {
 		q->filter.uid = call_uid(call);
+		q->filter.visible = true;
+	}
 	return 1;
 }
 

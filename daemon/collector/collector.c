@@ -193,14 +193,23 @@ static int restart_clock(struct collector *c)
 /* Finds user, control group and unit of a process that is sampled first, or that has changed. */
 static int identify(struct collector *c, struct process_context **context, const struct sample *s)
 {
-	const char *unit = (*context)->unit;
+	const struct process_context *known = *context;
+	struct process_owner owner = {
+		.uid = s->uid,
+		.restricted = s->restricted,
+		.cgroup = s->cgroup,
+		.unit = known->unit,
+	};
 	int r = 0;
 
-	if (_likely_((*context)->uid == s->uid && (*context)->cgroup == s->cgroup))
+	if (s->no_memory) /* unknown counts as restricted */
+		owner.restricted = known->uid != s->uid || known->restricted;
+	if (_likely_(known->uid == owner.uid && known->restricted == owner.restricted &&
+		     known->cgroup == owner.cgroup))
 		return 0;
-	if ((*context)->cgroup != s->cgroup)
-		r = units_find(c->units, (*context)->pid, s->cgroup, &unit);
-	return r < 0 ? r : processes_identify(c->processes, context, s->uid, s->cgroup, unit);
+	if (known->cgroup != owner.cgroup)
+		r = units_find(c->units, known->pid, owner.cgroup, &owner.unit);
+	return r < 0 ? r : processes_identify(c->processes, context, &owner);
 }
 
 static bool is_wanted(const struct collector *c, const struct process_context *context)

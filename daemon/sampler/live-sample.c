@@ -38,6 +38,8 @@ int live_sample_decode(struct event *event)
 	s->mode = address_is_kernel(from->ip) ? CPU_MODE_KERNEL : CPU_MODE_USER;
 	s->cgroup = from->cgroup;
 	s->uid = from->uid;
+	s->restricted = from->flags & BPF_SAMPLE_RESTRICTED;
+	s->no_memory = from->flags & BPF_SAMPLE_NO_MEMORY;
 	s->n_callchain = from->n_callchain;
 	s->callchain = words;
 	s->has_rows = from->flags & BPF_SAMPLE_HAS_ROWS;

@@ -98,11 +98,6 @@ static uint64_t take(struct reading *reading)
 	return 0;
 }
 
-static bool is_by_process(const struct profile_filter *filter)
-{
-	return filter->pid >= 0 || filter->uid >= 0 || filter->comm || filter->unit;
-}
-
 /* Whether a process matches, and then its executable is counted: 1 or 0, or -errno. */
 static int look_at_process(struct reading *reading, int64_t id)
 {
@@ -257,7 +252,7 @@ static int read_process(struct reading *reading, int64_t *id)
 	wanted = reading->damaged ? 0 : matches(reading, *id);
 	if (wanted < 0)
 		return wanted;
-	if (!is_by_process(reading->filter))
+	if (!profile_filter_is_by_process(reading->filter))
 		return read_rows(reading, false);
 	if (wanted)
 		add_process(reading, &tally);
@@ -268,7 +263,7 @@ static int read_process(struct reading *reading, int64_t *id)
 static int read_sections(struct reading *reading)
 {
 	int64_t process = 0;
-	int r = read_rows(reading, !is_by_process(reading->filter));
+	int r = read_rows(reading, !profile_filter_is_by_process(reading->filter));
 
 	while (r >= 0 && reading->n > 0 && !reading->damaged)
 		r = read_process(reading, &process);
@@ -362,7 +357,7 @@ int store_functions_read(struct store_functions *functions, struct store_read *r
 	if (r <= 0)
 		return r;
 	sum->n_added++;
-	if (is_by_process(filter))
+	if (profile_filter_is_by_process(filter))
 		drop_counted(&sum->names->counters, &before);
 	add_found(&reading);
 	sum->part_samples += sum->names->counters.samples - before.samples;

@@ -300,7 +300,10 @@ static struct process_context *identify(struct processes *p, int32_t pid, uint32
 {
 	struct process_context *i = processes_find(p, pid);
 
-	assert_int_equal(processes_identify(p, &i, uid, cgroup, unit), 0);
+	assert_int_equal(processes_identify(p, &i,
+					    &(struct process_owner){
+						    .uid = uid, .cgroup = cgroup, .unit = unit }),
+			 0);
 	assert_ptr_equal(i, processes_find(p, pid));
 	return i;
 }
@@ -321,6 +324,33 @@ static void test_whose_it_is(void **state)
 	identify(p, 6, 0, 78, NULL);
 	assert_identity(p, 6, 0, 78, "none");
 	assert_identity(p, 5, 1000, 77, "x.service");
+	processes_free(p);
+}
+
+/* What nobody has looked at since it began, or since its exec, counts as restricted. */
+static void test_what_is_not_known_is_restricted(void **state)
+{
+	struct processes *p = make();
+	struct process_context *i;
+
+	assert_true(processes_find(p, 5)->restricted);
+	comm(p, 5, 5, "sh", true);
+	assert_true(processes_find(p, 5)->restricted);
+	identify(p, 5, 1000, 77, NULL);
+	assert_false(processes_find(p, 5)->restricted);
+	fork_at(p, 5, 6, 6, 100, false);
+	comm(p, 6, 6, "y", false);
+	assert_false(processes_find(p, 6)->restricted);
+	comm(p, 6, 6, "su", true);
+	assert_true(processes_find(p, 6)->restricted);
+	assert_false(processes_find(p, 5)->restricted);
+	i = processes_find(p, 5);
+	assert_int_equal(
+		processes_identify(
+			p, &i,
+			&(struct process_owner){ .uid = 1000, .restricted = true, .cgroup = 77 }),
+		0);
+	assert_true(processes_find(p, 5)->restricted);
 	processes_free(p);
 }
 
@@ -428,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_a_pid_used_again),
 		cmocka_unit_test(test_a_pid_used_again_without_an_exit),
 		cmocka_unit_test(test_whose_it_is),
+		cmocka_unit_test(test_what_is_not_known_is_restricted),
 		cmocka_unit_test(test_what_was_sampled_stays_whose_it_was),
 		cmocka_unit_test(test_exec_of_another_thread),
 		cmocka_unit_test(test_who_is_not_seen_is_gone),

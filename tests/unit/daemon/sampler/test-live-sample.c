@@ -49,6 +49,21 @@ static struct written example(void)
 	};
 }
 
+static void test_whose_it_is(void **state)
+{
+	struct written w = example();
+	struct event e;
+
+	w.head.flags |= BPF_SAMPLE_RESTRICTED;
+	e = event_of(&w, 9);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_true(e.sample.restricted && !e.sample.no_memory);
+	w.head.flags ^= BPF_SAMPLE_RESTRICTED | BPF_SAMPLE_NO_MEMORY;
+	e = event_of(&w, 9);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_true(!e.sample.restricted && e.sample.no_memory);
+}
+
 static void test_all_of_it(void **state)
 {
 	struct written w = example();
@@ -63,6 +78,7 @@ static void test_all_of_it(void **state)
 	assert_int_equal(e.sample.ip, 0x401234);
 	assert_int_equal(e.sample.period, 10101010);
 	assert_int_equal(e.sample.uid, 1000);
+	assert_false(e.sample.restricted || e.sample.no_memory);
 	assert_int_equal(e.sample.cgroup, 77);
 	assert_int_equal(e.sample.n_callchain, 3);
 	assert_int_equal(e.sample.callchain[2], 0x400100);
@@ -194,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_of_it),
+		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_a_call_stack_with_rows_left_out),
 		cmocka_unit_test(test_a_stack_alone),
 		cmocka_unit_test(test_of_each_length),
