@@ -78,9 +78,7 @@ def many_notes(path, n=6):
 def debug_link(path, n_bytes=TIB):
     """Refers to a debug file beside it, of @n_bytes."""
     name = os.path.basename(path) + ".debug"
-    with open(os.path.join(os.path.dirname(path), name), "wb") as file:
-        file.write(b"\x7fELF")
-        file.truncate(n_bytes)
+    write(os.path.join(os.path.dirname(path), name), size=n_bytes)
     sections = Sections()
     link = name.encode() + b"\0"
     link += bytes(-len(link) % 4) + struct.pack("<I", 0x12345678)

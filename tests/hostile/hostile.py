@@ -4,6 +4,7 @@
 "all" runs every row; a failed row is run once more, because machines are busy.
 """
 import os
+import signal
 import sys
 
 from rows import ROWS
@@ -30,6 +31,7 @@ def main():
     if os.geteuid():
         print("skipped: only root can run programs of several users")
         sys.exit(SKIPPED)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the clean-up
     programs = {os.path.basename(path): os.path.abspath(path) for path in programs}
     names = list(ROWS) if name == "all" else name.split(",")
     failed = [n for n in names if not any(attempt(n, branchd, branchctl, programs) for _ in range(int(os.environ.get("HOSTILE_TRIES", 2))))]

@@ -20,7 +20,7 @@ ATTACKER, OTHER, VICTIM = 64101, 64102, 64103  # users that are nobody
 MAX_BYTES = 256 << 20
 MAX_ANSWER = 1.0
 MAX_LOST = 0.001
-PATIENCE = 60
+PATIENCE = 20
 WINDOW = 2
 CALM = 5
 FREQUENCY = 499
@@ -120,6 +120,7 @@ class Trial:
         self.branchd, self.branchctl, self.programs = branchd, branchctl, programs
         self.seconds, self.attacked, self.failures, self.notes = seconds, False, [], []
         self.victims, self.children, self.clean_ups, self.damages_store = {}, [], [], damages_store
+        self.daemon = None
         self.place = tempfile.mkdtemp(prefix="branchd-hostile-")
         os.chmod(self.place, 0o755)
         self.clean_ups.append(lambda: shutil.rmtree(self.place, ignore_errors=True))
@@ -170,7 +171,7 @@ class Trial:
         self.errors = open(os.path.join(self.place, "errors"), "w+b")
         self.daemon = subprocess.Popen(
             [self.branchd, "--config", self.config, "--state-directory", self.state, "--socket", self.socket],
-            stderr=self.errors, start_new_session=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors, start_new_session=True)
         began = time.monotonic()
         while time.monotonic() < began + PATIENCE and self.daemon.poll() is None:
             try:
@@ -312,7 +313,8 @@ class Trial:
             child.kill()
         for child in self.children:
             child.wait()
-        self.stop_daemon()
+        if self.daemon:
+            self.stop_daemon()
         for clean_up in reversed(self.clean_ups):
             clean_up()
 
