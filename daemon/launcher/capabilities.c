@@ -6,6 +6,7 @@
 #include "daemon/launcher/capabilities.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,27 +22,32 @@ static struct __user_cap_header_struct header(void)
 	return (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
 }
 
-static int read_permitted(uint64_t *ret)
+static int read_sets(struct sets *ret)
 {
 	struct __user_cap_header_struct head = header();
-	struct sets sets = {};
 
-	if (syscall(SYS_capget, &head, sets.half) < 0)
-		return -errno;
-	*ret = sets.half[0].permitted | (uint64_t)sets.half[1].permitted << 32;
-	return 0;
+	*ret = (struct sets){};
+	return syscall(SYS_capget, &head, ret->half) < 0 ? -errno : 0;
 }
 
-static int write_all(uint64_t kept)
+static uint64_t permitted_of(const struct sets *sets)
+{
+	return sets->half[0].permitted | (uint64_t)sets->half[1].permitted << 32;
+}
+
+/* systemd's filter forbids capset(), and then there is nothing to give up. */
+static int write_sets(const struct sets *old, uint64_t keep)
 {
 	struct __user_cap_header_struct head = header();
 	struct sets sets;
 
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		uint32_t half = (uint32_t)(kept >> (32 * i));
+		uint32_t half = (uint32_t)(keep >> (32 * i)) & old->half[i].permitted;
 
 		sets.half[i].permitted = sets.half[i].effective = sets.half[i].inheritable = half;
 	}
+	if (memcmp(&sets, old, sizeof(sets)) == 0)
+		return 0;
 	return syscall(SYS_capset, &head, sets.half) < 0 ? -errno : 0;
 }
 
@@ -70,16 +76,16 @@ int capabilities_limit(uint64_t keep)
 
 int capabilities_keep(uint64_t keep)
 {
-	uint64_t permitted = 0;
+	struct sets old;
 	int r;
 
-	r = read_permitted(&permitted);
+	r = read_sets(&old);
 	if (r >= 0)
 		r = capabilities_limit(keep);
 	if (r >= 0)
-		r = write_all(permitted & keep);
+		r = write_sets(&old, keep);
 	if (r >= 0)
-		r = set_ambient(permitted & keep);
+		r = set_ambient(keep & permitted_of(&old));
 	if (r >= 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
 	return r;

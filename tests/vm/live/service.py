@@ -14,7 +14,8 @@ from guest import answer, as_user, built, wait_for, write
 DROP_INS = "/etc/branchd/branchd.conf.d"
 SERVICE = "/etc/systemd/system/branchd.service.d/"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
-CAPABILITIES = "CAP_PERFMON CAP_BPF CAP_SYSLOG CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"
+EVENTS = "/etc/systemd/system/branchd-events@.service.d/"
+CAPABILITIES = "CAP_PERFMON CAP_BPF CAP_SYSLOG"
 SOMEBODY = 4242
 PHASES = "/run/phases"  # the output of the program
 POINTS = 8            # by how much a share may be off: windows are parts of the phases
@@ -46,6 +47,22 @@ def ask(*arguments, uid=0):
 def drop_in(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write(path, text)
+
+
+HELPERS = "events", "opener", "parser"
+
+
+def instances(name="*"):
+    """The helpers that run."""
+    listed = systemctl("list-units", "--plain", "--no-legend", "--state=active",
+                       f"branchd-{name}@*.service")
+    return [line.split()[0] for line in listed.splitlines()]
+
+
+def capabilities(pid):
+    """All sets of them."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return [int(text, 16) for text in re.findall(r"^Cap\w+:\s*(\w+)$", file.read(), re.M)]
 
 
 class Installed(unittest.TestCase):
@@ -130,8 +147,8 @@ class Installed(unittest.TestCase):
         self.assertTrue(os.path.exists("/var/lib/branchd/branchd.db"))
 
     def test_8_without_cap_sys_admin(self):
-        """As the unit says: where the level is 2, and no more."""
-        drop_in(SERVICE + "capabilities.conf", f"""[Service]
+        """As the unit of the helper says: where the level is 2, and no more."""
+        drop_in(EVENTS + "capabilities.conf", f"""[Service]
             CapabilityBoundingSet=
             CapabilityBoundingSet={CAPABILITIES}
             AmbientCapabilities=
@@ -144,15 +161,35 @@ class Installed(unittest.TestCase):
             sampling = ask("status")["sampling"]
             self.assertEqual(sampling["running"], runs, sampling)
         self.assertIn("kernel.perf_event_paranoid is 3", sampling["reason"])
-        os.unlink(SERVICE + "capabilities.conf")
+        os.unlink(EVENTS + "capabilities.conf")
         systemctl("daemon-reload")
         systemctl("restart", "branchd")
         self.assertTrue(ask("status")["sampling"]["running"])
 
     def test_9_security(self):
-        done = run("systemd-analyze", "--no-pager", "security", "--threshold=23", "branchd.service")
-        print("   ", done.stdout.strip().splitlines()[-1], flush=True)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        for unit in ["branchd.service", *instances()]:
+            done = run("systemd-analyze", "--no-pager", "security", "--threshold=18", unit)
+            print("   ", done.stdout.strip().splitlines()[-1], flush=True)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_9_privileges(self):
+        """branchd has none, and no helper more than its unit says."""
+        self.assertEqual(capabilities(shows("MainPID")), [0] * 5)
+        allowed = {"events": 0xc400200000, "opener": 0x10000080004, "parser": 0}
+        for unit in instances():
+            mask = allowed[unit.split("@")[0].removeprefix("branchd-")]
+            self.assertEqual([c & ~mask for c in capabilities(shows("MainPID", unit))], [0] * 5, unit)
+
+    def test_9_what_is_killed_is_replaced(self):
+        """Helpers start again when they are needed, and no socket is in failure."""
+        for name in HELPERS:
+            for unit in instances(name):
+                os.kill(int(shows("MainPID", unit)), signal.SIGKILL)
+        samples = ask("status")["samples"]["written"]
+        wait_for(lambda: ask("status")["samples"]["written"] > samples + 100, "samples come")
+        for name in HELPERS:
+            self.assertEqual(shows("ActiveState", f"branchd-{name}.socket"), "active")
+        self.assertEqual(shows("ActiveState"), "active")
 
 
 if __name__ == "__main__":
