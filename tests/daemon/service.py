@@ -3,6 +3,7 @@
 
 Whether it can sample does not matter here: that it cannot is a state, in which it serves all the same.
 """
+import ctypes
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import tempfile
 import time
 import unittest
 
+PTRACE_ATTACH, PTRACE_DETACH = 16, 17
 BRANCHD = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 180  # seconds, for busy machines
 
@@ -64,6 +66,16 @@ class Service(unittest.TestCase):
         while text not in self.notified:
             self.notified += self.notify.recv(4096).decode() + "\n"
         self.notified = self.notified[self.notified.index(text) + len(text):]
+
+    def forget_notified(self):
+        """Before its queue is full: the daemon would wait for room."""
+        self.notified = ""
+        self.notify.settimeout(0)
+        try:
+            while self.notify.recv(4096):
+                pass
+        except BlockingIOError:
+            self.notify.settimeout(PATIENCE)
 
     def call(self, method, parameters=None, path=None):
         with socket.socket(socket.AF_UNIX) as s:
@@ -174,6 +186,46 @@ class Service(unittest.TestCase):
         self.start("--socket", self.path, environment={"WATCHDOG_USEC": "1000000"})
         self.wait_for("WATCHDOG=1")
         self.wait_for("WATCHDOG=1")
+
+    def hold_collector(self, daemon):
+        """Stops the one thread; returns what lets it go on, or None where that is not allowed."""
+        tasks = f"/proc/{daemon.pid}/task"
+        collectors = []
+        for tid in os.listdir(tasks):
+            with open(f"{tasks}/{tid}/comm", encoding="utf-8") as f:
+                collectors += [int(tid)] if f.read() == "collector\n" else []
+        ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+        ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        if not collectors or ptrace(PTRACE_ATTACH, collectors[0], None, None) < 0:
+            return None
+        os.waitpid(collectors[0], 0x40000000)  # __WALL
+        return lambda: ptrace(PTRACE_DETACH, collectors[0], None, None)
+
+    def test_the_watchdog_is_not_fed_for_a_stuck_collector(self):
+        daemon = self.start("--socket", self.path, environment={"WATCHDOG_USEC": "2000000"})
+        for _ in range(4):  # it has begun, and sleeps most of the time
+            self.wait_for("WATCHDOG=1")
+        let_go = self.hold_collector(daemon)
+        if not let_go:
+            return
+        patience = time.monotonic() + PATIENCE
+        while not self.problems():
+            self.assertLess(time.monotonic(), patience)
+            self.forget_notified()
+            time.sleep(0.2)
+        self.assertRegex(self.problems()[0], "^the collector has not turned for [0-9]+ s, ")
+        self.forget_notified()
+        self.notify.settimeout(3)
+        with self.assertRaises(socket.timeout):  # nothing is fed
+            self.notify.recv(4096)
+        let_go()
+        self.notify.settimeout(PATIENCE)
+        self.wait_for("WATCHDOG=1")
+        self.assertEqual(self.problems(), [])
+        self.notify.close()  # nobody reads it any more
+        log = self.stop_and_read(daemon)
+        self.assertEqual(log.count("the collector has not turned"), 1)
+        self.assertEqual(log.count("the collector turns again"), 1)
 
     def assert_refuses(self, expected, *arguments, status=1):
         daemon = self.start(*arguments, wait=False)
