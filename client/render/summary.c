@@ -143,6 +143,7 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 		{ counters->unmapped, "samples at an unknown address" },
 		{ counters->snapshots_empty, "samples without records" },
 		{ counters->lost_records, "records lost" },
+		{ counters->records_unknown, "records of an unknown kind" },
 		{ counters->lost_samples, "samples lost" },
 		{ counters->skipped, "samples not taken" },
 		{ counters->throttled, "times throttled" },

@@ -231,6 +231,7 @@ static int fill_info(const struct loading *l, struct profile *profile)
 	to->n_cpus = info->n_cpus;
 	to->depth = info->depth;
 	profile->counters.out_of_order = recording_n_out_of_order(l->recording);
+	profile->counters.records_unknown = recording_n_unknown(l->recording);
 	return r;
 }
 

@@ -114,6 +114,8 @@ static bool decode_ksymbol(struct cursor *c, struct event *ret)
 	return k->name;
 }
 
+#define LAST_KNOWN 21 /* PERF_RECORD_AUX_OUTPUT_HW_ID; those between have no samples */
+
 bool decode_body(struct cursor *c, const struct perf_event_header *record,
 		 const struct perf_event_attr *attr, struct event *ret)
 {
@@ -138,5 +140,7 @@ bool decode_body(struct cursor *c, const struct perf_event_header *record,
 		ret->kind = EVENT_UNTHROTTLE;
 		return true;
 	}
+	if (record->type == 0 || record->type > LAST_KNOWN)
+		ret->kind = EVENT_UNKNOWN;
 	return true;
 }

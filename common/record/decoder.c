@@ -318,6 +318,18 @@ static void decode_trailer(const struct perf_event_header *record, const struct 
 		cursor_take(&c, &ret->cpu, 4);
 }
 
+/* Whether @record is a sample whose id says that it belongs to no event that was described. */
+static bool is_of_unknown_event(const struct decoder *decoder,
+				const struct perf_event_header *record)
+{
+	int id_at = decoder->sources->id_at;
+	uint64_t id;
+
+	return record->type == PERF_RECORD_SAMPLE && decoder->n_sources > 1 && decoder->ids &&
+	       id_at != NONE && record_word(record, (size_t)id_at, &id) && id != 0 &&
+	       decoder_find_source(decoder, id) < 0;
+}
+
 int decoder_decode(const struct decoder *decoder, const struct perf_event_header *record,
 		   struct event *ret, struct fault *fault)
 {
@@ -341,6 +353,10 @@ int decoder_decode(const struct decoder *decoder, const struct perf_event_header
 		return fault_set(fault, -EBADMSG,
 				 "record of type %u that belongs to no event described",
 				 record->type);
+	if (is_of_unknown_event(decoder, record)) {
+		ret->kind = EVENT_UNKNOWN;
+		return 0;
+	}
 	ret->source = (uint32_t)(source - decoder->sources);
 	if (record->type == PERF_RECORD_SAMPLE)
 		return decode_sample(&c, record, &source->attr, ret, fault);

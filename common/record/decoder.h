@@ -44,7 +44,8 @@ int decoder_time(const struct decoder *decoder, const struct perf_event_header *
 		 uint64_t *ret);
 
 /*
- * Decodes it. A kind we have no use for is EVENT_OTHER. -EBADMSG with @fault (without a place: the
+ * Decodes it. A kind we have no use for is EVENT_OTHER, one we do not know
+ * EVENT_UNKNOWN. -EBADMSG with @fault (without a place: the
  * caller knows where the record lies) where it contradicts itself.
  */
 int decoder_decode(const struct decoder *decoder, const struct perf_event_header *record,

@@ -143,7 +143,8 @@ struct build_id_event {
 };
 
 enum event_kind {
-	EVENT_OTHER, /* nothing we count */
+	EVENT_OTHER,   /* nothing we count */
+	EVENT_UNKNOWN, /* a record of a kind, or a sample of an event, that we do not know */
 	EVENT_SAMPLE,
 	EVENT_MAPPING,
 	EVENT_COMM,

@@ -52,6 +52,7 @@ enum perf_record {
 	RECORD_HEADER_FEATURE = 80,
 	RECORD_COMPRESSED = 81,
 	RECORD_COMPRESSED2 = 83,
+	RECORD_LAST_KNOWN = 84, /* BPF_METADATA; those left out above have no samples */
 };
 
 #define EVENT_UPDATE_NAME 2

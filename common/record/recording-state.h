@@ -35,6 +35,7 @@ struct recording {
 	bool inflating;          /* the packed record may hold more */
 	bool finished;           /* no record is left in the file ... */
 	bool drained;            /* ... and those that wait may all go out */
+	uint64_t n_unknown;      /* records of unknown kinds, and samples of unknown events */
 	size_t n_reported;       /* build-ids reported as events */
 	struct chunk *unaligned; /* copies of unaligned records */
 	struct waiting current;  /* the record of the event handed out last */

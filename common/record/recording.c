@@ -152,6 +152,11 @@ void recording_progress(const struct recording *recording, uint64_t *ret_done, u
 	*ret_all = recording->header.data_end - recording->header.data_start;
 }
 
+uint64_t recording_n_unknown(const struct recording *recording)
+{
+	return recording->n_unknown;
+}
+
 uint64_t recording_n_out_of_order(const struct recording *recording)
 {
 	return order_n_late(recording->order);
@@ -312,8 +317,10 @@ static int dispatch(struct recording *r, const char *p, size_t n, uint32_t type,
 	case RECORD_FINISHED_ROUND:
 		return order_finish_round(r->order);
 	}
-	if (type >= RECORD_HEADER_ATTR)
-		return 0; /* a record of perf itself that does not count */
+	if (type >= RECORD_HEADER_ATTR) { /* a record of perf itself that does not count */
+		r->n_unknown += type > RECORD_LAST_KNOWN;
+		return 0;
+	}
 	k = align_record(r, p, n, offset, &w);
 	return k < 0 ? k : queue(r, &w);
 }
@@ -377,6 +384,7 @@ static int read_inflated(struct recording *r, struct fault *fault)
 	}
 	if (w.record->type < RECORD_HEADER_ATTR)
 		return queue(r, &w);
+	r->n_unknown += w.record->type > RECORD_LAST_KNOWN;
 	if (w.record->type == RECORD_FINISHED_ROUND)
 		k = order_finish_round(r->order);
 	chunk_unref(w.chunk);
@@ -451,6 +459,7 @@ int recording_next(struct recording *recording, struct event *ret, struct fault 
 		if (k >= 0) {
 			if (ret->kind == EVENT_SAMPLE)
 				ret->sample.rows_stay = !recording->current.chunk;
+			recording->n_unknown += ret->kind == EVENT_UNKNOWN;
 			return 1;
 		}
 		if (k == -ENOMEM)

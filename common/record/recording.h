@@ -47,5 +47,9 @@ void recording_progress(const struct recording *recording, uint64_t *ret_done, u
 /* The number of records that came too late for their place in time. */
 uint64_t recording_n_out_of_order(const struct recording *recording);
 
+/* The number of records, read so far, of a kind or an event that this program does not know. They
+ * may have been samples. */
+uint64_t recording_n_unknown(const struct recording *recording);
+
 /* With force: the damage found, or NULL. Valid after the last event. */
 const struct recording_damage *recording_forced(const struct recording *recording);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash table by build-id; for objects without one, by kind, path, device and inode.
+ * A hash table by the keys of objects, see profile.h.
  *
  * Source lines and machine code are read separately, on demand.
  */
@@ -128,10 +128,10 @@ struct object_cache *object_cache_free(struct object_cache *cache)
 static size_t make_key(const struct profile_object *o, uint8_t *key)
 {
 	struct {
-		uint8_t kind, n_build_id;
+		uint8_t kind, n_build_id, untrusted;
 		uint8_t build_id[PROFILE_BUILD_ID_MAX];
 		uint32_t major, minor;
-		uint64_t inode;
+		uint64_t inode, ctime_ns;
 	} head;
 	size_t n_path = o->n_build_id ? 0 : strlen(o->path);
 
@@ -139,10 +139,12 @@ static size_t make_key(const struct profile_object *o, uint8_t *key)
 	head.kind = (uint8_t)o->kind;
 	head.n_build_id = o->n_build_id;
 	memcpy(head.build_id, o->build_id, o->n_build_id);
-	if (!o->n_build_id) {
+	head.untrusted = o->untrusted;
+	if (!o->n_build_id || o->untrusted) {
 		head.major = o->major;
 		head.minor = o->minor;
 		head.inode = o->inode;
+		head.ctime_ns = o->ctime_ns;
 	}
 	if (key) {
 		memcpy(key, &head, sizeof(head));

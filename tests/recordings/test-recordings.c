@@ -88,6 +88,7 @@ static void count_naively(struct counted *c, const char *path, uint32_t duplicat
 	if (k < 0)
 		fail_msg("%s", fault.text);
 	c->expected.counters.out_of_order = recording_n_out_of_order(r);
+	c->expected.counters.records_unknown = recording_n_unknown(r);
 	naive_counts_merge(&c->expected);
 }
 

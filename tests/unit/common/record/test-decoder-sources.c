@@ -60,6 +60,28 @@ static void test_sources_of_other_layouts_are_told_apart_by_identifier(void **st
 	decoder_free(d);
 }
 
+/* The layout is known, the event is not: another event must not get its samples. */
+static void test_a_sample_of_an_event_not_described(void **state)
+{
+	const uint64_t plain = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME;
+	struct decoder *d = NULL;
+	struct fault fault;
+	struct event e;
+
+	assert_int_equal(decoder_new(&d), 0);
+	add_source(d, plain, 10, 0);
+	add_source(d, plain, 20, 0);
+	check_source(d, plain, 20, 1);
+	check_source(d, plain, 0, 0);
+	begin_record(&bytes, PERF_RECORD_SAMPLE, 0);
+	put_u64(&bytes, 33); /* nobody's */
+	put_u64(&bytes, 0);
+	put_u64(&bytes, 0);
+	assert_int_equal(decoder_decode(d, end_record(&bytes), &e, &fault), 0);
+	assert_int_equal(e.kind, EVENT_UNKNOWN);
+	decoder_free(d);
+}
+
 static void test_sources_are_told_apart_by_id_within_the_sample(void **state)
 {
 	const uint64_t plain = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
@@ -92,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sources_of_other_layouts_are_told_apart_by_identifier),
+		cmocka_unit_test(test_a_sample_of_an_event_not_described),
 		cmocka_unit_test(test_sources_are_told_apart_by_id_within_the_sample),
 		cmocka_unit_test(test_sources_that_nothing_tells_apart_are_refused),
 	};

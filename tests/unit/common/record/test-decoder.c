@@ -216,6 +216,10 @@ static void test_what_is_not_known_is_passed_over(void **state)
 	begin_record(&bytes, 50, 0); /* a kind of record yet to come */
 	put_u64(&bytes, 1);
 	decode_ok(d, &e);
+	assert_int_equal(e.kind, EVENT_UNKNOWN);
+	begin_record(&bytes, PERF_RECORD_AUX, 0); /* a known one that has no sample */
+	put_u64(&bytes, 1);
+	decode_ok(d, &e);
 	assert_int_equal(e.kind, EVENT_OTHER);
 	begin_record(&bytes, 70, 0); /* perf's own */
 	decode_ok(d, &e);

@@ -124,6 +124,64 @@ static void test_packed(void **state)
 	}
 }
 
+/* Makes samples of a kind yet to come of all samples; their number. */
+static size_t change_samples(struct example *e, uint32_t type)
+{
+	size_t n = 0, at = example_data_start(e);
+
+	while (at < example_data_end(e)) {
+		struct perf_event_header *h = (void *)(e->data + at);
+
+		n += h->type == PERF_RECORD_SAMPLE;
+		h->type = h->type == PERF_RECORD_SAMPLE ? type : h->type;
+		at += h->size;
+	}
+	return n;
+}
+
+static void assert_unknown(struct example *e, size_t n)
+{
+	_cleanup_(recording_freep) struct recording *r = NULL;
+	size_t n_samples = 0, n_events = 0;
+	struct fault fault;
+	struct event event;
+	char path[32];
+	int fd;
+
+	example_open(e, e->n, path, &fd);
+	if (recording_open(&r, path, false, &fault) < 0)
+		fail_msg("%s", fault.text);
+	while (recording_next(r, &event, &fault) > 0) {
+		n_samples += event.kind == EVENT_SAMPLE;
+		n_events++;
+	}
+	assert_int_equal(n_samples, n > 0 ? 0 : 4);
+	assert_true(n_events > 4);
+	assert_int_equal(recording_n_unknown(r), n);
+	close(fd);
+}
+
+/* Samples do not vanish without a word: of the kernel's kinds, of perf's own, packed or not. */
+static void test_records_of_unknown_kinds_are_counted(void **state)
+{
+	static const uint32_t types[] = { PERF_RECORD_SAMPLE, 0, 60, 85, 200, UINT32_MAX };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		struct example plain, packed;
+		size_t n;
+
+		example_make(&plain, 0);
+		n = change_samples(&plain, types[i]);
+		assert_int_equal(n, 4);
+		n = types[i] == PERF_RECORD_SAMPLE ? 0 : n;
+		assert_unknown(&plain, n);
+		example_pack(&packed, &plain, RECORD_COMPRESSED2, 100);
+		assert_unknown(&packed, n);
+		example_done(&packed);
+		example_done(&plain);
+	}
+}
+
 static void test_records_that_lie_askew(void **state)
 {
 	struct example plain, shifted;
@@ -277,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_normal_and_pipe_mode),
 		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_records_of_unknown_kinds_are_counted),
 		cmocka_unit_test(test_records_that_lie_askew),
 		cmocka_unit_test(test_from_a_pipe),
 		cmocka_unit_test(test_what_the_file_says_of_itself),

@@ -58,6 +58,31 @@ static void test_what_is_not_used_is_forgotten(void **state)
 	object_cache_free(cache);
 }
 
+/* A file with the build-id of another one must not name that one's functions. */
+static void test_untrusted_files_are_kept_apart(void **state)
+{
+	struct profile_object trusted = { .path = "/nowhere", .n_build_id = 20, .inode = 7 };
+	struct profile_object one = trusted, newer, same;
+	struct cached_object *a, *b;
+	struct object_cache *cache;
+
+	one.untrusted = true;
+	one.ctime_ns = 1;
+	newer = same = one;
+	newer.ctime_ns = 2;
+	same.path = "/elsewhere";
+	assert_int_equal(object_cache_new(&cache, NO_SETTINGS), 0);
+	assert_int_equal(object_cache_get(cache, &one, &a), 0);
+	assert_null(object_cache_find(cache, &trusted));
+	assert_null(object_cache_find(cache, &newer));
+	assert_ptr_equal(object_cache_find(cache, &same), a);
+	assert_int_equal(object_cache_get(cache, &trusted, &b), 0);
+	assert_ptr_not_equal(a, b);
+	trusted.inode = 8;
+	assert_ptr_equal(object_cache_find(cache, &trusted), b);
+	object_cache_free(cache);
+}
+
 static void test_the_vdso(void **state)
 {
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
@@ -275,6 +300,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions_of_lines_have_their_symbols_names),
 		cmocka_unit_test(test_what_is_not_used_is_forgotten),
+		cmocka_unit_test(test_untrusted_files_are_kept_apart),
 		cmocka_unit_test(test_the_vdso),
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_hidden_kernel_symbols),
