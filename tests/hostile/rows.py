@@ -215,7 +215,7 @@ def damaged_twice(trial):
     return check
 
 
-@row(seconds=30, config="MaxUse=5M\n")
+@row(seconds=30, config="MaxUse=48M\n")
 def deep_recursion(trial):
     windows = trial.closed_windows()
     first, victim = windows[0], trial.victims["victim"][0]

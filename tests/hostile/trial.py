@@ -178,7 +178,7 @@ class Trial:
                 return self.call("GetStatus")["sampling"]["running"]
             except OSError:
                 time.sleep(0.1)
-        return False
+        raise RuntimeError("branchd does not come up: " + self.messages())
 
     def messages(self):
         self.errors.seek(0)
