@@ -210,8 +210,7 @@ struct elf_image *elf_image_free(struct elf_image *image)
 	return NULL;
 }
 
-/* The index of the first section with that name; 0 if there is none. */
-static size_t find_section(const struct elf_image *image, const char *name)
+size_t elf_image_find_name(const struct elf_image *image, const char *name)
 {
 	for (size_t i = 1; i < image->n_sections; i++)
 		if (!strcmp(image->sections[i].name, name))
@@ -375,7 +374,7 @@ bool elf_image_debuglink(struct elf_image *image, const char **ret_name, uint32_
 	const uint8_t *bytes;
 	size_t n, length;
 
-	bytes = elf_image_bytes(image, find_section(image, ".gnu_debuglink"), &n);
+	bytes = elf_image_bytes(image, elf_image_find_name(image, ".gnu_debuglink"), &n);
 	if (!bytes)
 		return false;
 	length = strnlen((const char *)bytes, n);
@@ -423,7 +422,7 @@ int elf_image_open_packed(struct elf_image **ret, struct elf_image *image)
 	size_t n, n_memory;
 	int r;
 
-	packed = elf_image_bytes(image, find_section(image, ".gnu_debugdata"), &n);
+	packed = elf_image_bytes(image, elf_image_find_name(image, ".gnu_debugdata"), &n);
 	if (!packed)
 		return -ENOENT;
 	r = xz_unpack(packed, n, MAX_PACKED_BYTES, &memory, &n_memory);

@@ -64,7 +64,8 @@ int elf_image_open_packed(struct elf_image **ret, struct elf_image *image);
 struct elf_image *elf_image_free(struct elf_image *image);
 DEFINE_CLEANUP(struct elf_image *, elf_image_free);
 
-/* The index of the first section of a type; 0 if there is none. */
+/* The index of the first section with a name, or of a type; 0 if there is none. */
+size_t elf_image_find_name(const struct elf_image *image, const char *name);
 size_t elf_image_find_type(const struct elf_image *image, uint32_t type);
 
 /* The bytes of a section, borrowed from the image; NULL if it has none in the file. */

@@ -1,19 +1,523 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file keeps its descriptors, so that it can be opened again in a new process: its parser may
+ * have died over another file, or been closed because others were needed more.
+ */
 #include "common/parser/parser.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/parser/answers.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+#define DEFAULT_TIMEOUT_US 20000000
+#define DEFAULT_CPU_US     5000000
+#define IDLE_NS            5000000000
+#define ROOT               0
+
+struct parser {
+	struct connections connections;
+	uint64_t cpu_us;
+	uint32_t n_files; /* numbers given */
+};
+
+struct parser_file {
+	struct parser *parser;
+	struct parser_identity identity;
+	uint32_t owner, number;
+	uint64_t generation; /* of the connection that has it open */
+	int fd, debug_fd;    /* debug_fd: -1 if there is none */
+	bool linked;
+	size_t bytes;
+	bool failed;
+	struct fault failure;
+};
+
+int parser_new(struct parser **ret, const struct parser_settings *settings)
+{
+	struct parser *parser = calloc(1, sizeof(*parser));
+
+	if (!parser)
+		return -ENOMEM;
+	connections_init(&parser->connections, settings->timeout_us ?: DEFAULT_TIMEOUT_US);
+	parser->connections.connect = settings->connect;
+	parser->connections.userdata = settings->userdata;
+	parser->cpu_us = settings->cpu_us ?: DEFAULT_CPU_US;
+	*ret = parser;
+	return 0;
+}
+
+struct parser *parser_free(struct parser *parser)
+{
+	if (!parser)
+		return NULL;
+	connections_done(&parser->connections);
+	free(parser);
+	return NULL;
+}
+
+void parser_close_idle(struct parser *parser)
+{
+	connections_close_idle(&parser->connections, IDLE_NS);
+}
+
+const struct parser_counters *parser_get_counters(const struct parser *parser)
+{
+	return &parser->connections.counters;
+}
+
+/* An answer while its parts are read. */
+struct answer {
+	struct channel_message message;
+	struct message_reader reader;
+	struct connection *connection;
+};
+
+static int ask(struct parser *parser, struct connection *connection, uint32_t type,
+	       const struct message_writer *request, int fd, struct answer *ret, struct fault *why)
+{
+	struct channel_message message = {
+		.type = type,
+		.bytes = request->bytes,
+		.n_bytes = request->n,
+		.n_fds = fd >= 0,
+		.fds = { fd },
+	};
+
+	if (request->r < 0)
+		return request->r;
+	ret->connection = connection;
+	return connections_ask(&parser->connections, connection, &message, &ret->message,
+			       &ret->reader, why);
+}
+
+/* Releases the answer. @r: the result of reading its parts. */
+static int end_answer(struct parser *parser, struct answer *answer, int r, struct fault *why)
+{
+	channel_message_done(&answer->message);
+	if (r != -EBADMSG)
+		return r;
+	return connections_reject(&parser->connections, answer->connection, why);
+}
+
+static int ask_to_open(struct parser_file *file, struct connection *connection,
+		       struct parser_identity *ret, struct fault *why)
+{
+	const struct message_open m = { .file = file->number, .cpu_us = file->parser->cpu_us };
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	message_write(&request, &m, sizeof(m));
+	r = ask(file->parser, connection, PARSER_OPEN, &request, file->fd, &answer, why);
+	if (r < 0)
+		return r;
+	return end_answer(file->parser, &answer, answers_read_identity(&answer.reader, ret), why);
+}
+
+static int ask_to_add_debug(struct parser_file *file, struct connection *connection, int fd,
+			    bool linked, struct fault *why)
+{
+	const struct message_debug m = { .file = file->number, .linked = linked };
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	message_write(&request, &m, sizeof(m));
+	r = ask(file->parser, connection, PARSER_ADD_DEBUG, &request, fd, &answer, why);
+	return r < 0 ? r : end_answer(file->parser, &answer, 0, why);
+}
+
+/* Opens the file once more, in a new process. What it says about itself must be the same. */
+static int open_again(struct parser_file *file, struct connection *connection, struct fault *why)
+{
+	struct parser_identity identity;
+	bool same;
+	int r;
+
+	r = ask_to_open(file, connection, &identity, why);
+	if (r < 0)
+		return r;
+	same = build_id_equal(&identity.build_id, file->identity.build_id.bytes,
+			      file->identity.build_id.n) &&
+	       identity.loads.n == file->identity.loads.n;
+	answers_identity_done(&identity);
+	if (!same)
+		return -ESTALE;
+	if (file->debug_fd >= 0)
+		r = ask_to_add_debug(file, connection, file->debug_fd, file->linked, why);
+	return r;
+}
+
+/* The connection that has the file open. */
+static int reach(struct parser_file *file, struct connection **ret, struct fault *why)
+{
+	struct connection *connection;
+	int r = connections_get(&file->parser->connections, file->owner, &connection, why);
+
+	if (!r && file->generation != connection->generation) {
+		file->generation = connection->generation;
+		connection->n_files++;
+		r = open_again(file, connection, why);
+	}
+	if (!r)
+		*ret = connection;
+	return r;
+}
+
+static int fail(struct parser_file *file, int r, const struct fault *why)
+{
+	if (r == -ENOMEM || r == -ECONNREFUSED)
+		return r;
+	file->failed = true;
+	if (r == -EOVERFLOW)
+		fault_set(&file->failure, r, "needs too much memory");
+	else if (r == -EREMOTEIO)
+		file->failure = *why;
+	else
+		fault_set(&file->failure, r, "changed while it was read");
+	return -EREMOTEIO;
+}
+
+/*
+ * Asks about @file. A process that has other files open as well may lack memory because of them,
+ * so the file gets a second try in a process of its own. 0; the errors of parser.h; or @refusal,
+ * the parser's own result that is no failure.
+ */
+static int ask_file(struct parser_file *file, uint32_t type, const struct message_writer *request,
+		    int fd, int refusal, struct answer *ret, struct fault *why)
+{
+	struct connection *connection;
+	bool alone = file->failed;
+	int r = -EOVERFLOW;
+
+	while (!file->failed && r == -EOVERFLOW) {
+		r = reach(file, &connection, why);
+		alone = r == -ECONNREFUSED || (!r && connection->n_files == 1);
+		if (!r)
+			r = ask(file->parser, connection, type, request, fd, ret, why);
+		if (r == 0 || (r == refusal && r < 0))
+			return r;
+		connection = connections_find(&file->parser->connections, file->owner);
+		if (r == -EOVERFLOW && connection) {
+			alone = connection->n_files == 1;
+			connections_close(connection);
+		}
+		if (r != -EOVERFLOW || alone)
+			r = fail(file, r, why);
+	}
+	if (file->failed)
+		return fault_set(why, -EREMOTEIO, "%s", file->failure.text);
+	return r;
+}
+
+static int end_file_answer(struct parser_file *file, struct answer *answer, int r,
+			   struct fault *why)
+{
+	r = end_answer(file->parser, answer, r, why);
+	return r == -EREMOTEIO ? fail(file, r, why) : r;
+}
+
+/* Opens the file for the first time. */
+static int open_first(struct parser_file *file, struct fault *why)
+{
+	struct connection *connection;
+	bool alone;
+	int r;
+
+	do {
+		r = connections_get(&file->parser->connections, file->owner, &connection, why);
+		if (r < 0)
+			return r;
+		alone = connection->n_files++ == 0;
+		file->generation = connection->generation;
+		r = ask_to_open(file, connection, &file->identity, why);
+		if (r == -EOVERFLOW)
+			connections_close(connection);
+	} while (r == -EOVERFLOW && !alone);
+	if (r == -EOVERFLOW)
+		return fault_set(why, -EREMOTEIO, "needs too much memory");
+	if (r == -ENOMEM || r == -EREMOTEIO || r == -ECONNREFUSED)
+		return r;
+	if (r < 0)
+		return fault_set(why, -ENOEXEC, "is not an ELF program or library");
+	return r;
+}
+
+int parser_open(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
+		struct fault *why)
+{
+	_cleanup_(parser_file_freep) struct parser_file *file = calloc(1, sizeof(*file));
+	int r;
+
+	if (!file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	file->parser = parser;
+	file->fd = fd;
+	file->debug_fd = -1;
+	file->owner = owner;
+	file->number = ++parser->n_files;
+	r = open_first(file, why);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(file);
+	return 0;
+}
+
+struct parser_file *parser_file_free(struct parser_file *file)
+{
+	struct message_file m = {};
+	struct channel_message message = {
+		.type = PARSER_CLOSE,
+		.bytes = &m,
+		.n_bytes = sizeof(m),
+	};
+	struct connection *connection;
+
+	if (!file)
+		return NULL;
+	m.file = file->number;
+	connection = connections_find(&file->parser->connections, file->owner);
+	if (connection && connection->generation == file->generation)
+		connections_tell(connection, &message);
+	answers_identity_done(&file->identity);
+	close(file->fd);
+	if (file->debug_fd >= 0)
+		close(file->debug_fd);
+	free(file);
+	return NULL;
+}
+
+const struct parser_identity *parser_file_identity(const struct parser_file *file)
+{
+	return &file->identity;
+}
+
+uint32_t parser_file_owner(const struct parser_file *file)
+{
+	return file->owner;
+}
+
+const char *parser_file_failure(const struct parser_file *file)
+{
+	return file->failed ? file->failure.text : NULL;
+}
+
+size_t parser_file_bytes(const struct parser_file *file)
+{
+	return file->bytes;
+}
+
+int parser_file_add_debug(struct parser_file *file, int debug_fd, bool linked, struct fault *why)
+{
+	const struct message_debug m = { .file = file->number, .linked = linked };
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	message_write(&request, &m, sizeof(m));
+	r = file->debug_fd >= 0 ?
+		    -ESTALE :
+		    ask_file(file, PARSER_ADD_DEBUG, &request, debug_fd, -ESTALE, &answer, why);
+	if (r < 0) {
+		close(debug_fd);
+		return r;
+	}
+	file->debug_fd = debug_fd;
+	file->linked = linked;
+	return end_file_answer(file, &answer, 0, why);
+}
 
 void parser_table_done(struct parser_table *table)
 {
 	free(table->memory);
+	*table = (struct parser_table){};
+}
+
+int parser_file_resolve(struct parser_file *file, const uint64_t *offsets, size_t n,
+			size_t max_code_bytes, struct parser_table *ret, size_t *ret_code_bytes,
+			struct fault *why)
+{
+	const struct message_resolve m = {
+		.file = file->number,
+		.n = (uint32_t)n,
+		.max_code_bytes = max_code_bytes,
+	};
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	size_t n_code = 0;
+	int r;
+
+	if (n > MESSAGE_OFFSETS)
+		return -EMSGSIZE;
+	message_write(&request, &m, sizeof(m));
+	message_write(&request, offsets, n * sizeof(*offsets));
+	r = ask_file(file, PARSER_RESOLVE, &request, -1, 0, &answer, why);
+	if (r < 0)
+		return r;
+	r = answers_read_table(&answer.reader, ret, &n_code, &file->bytes);
+	if (!r && ret_code_bytes)
+		*ret_code_bytes = n_code;
+	return end_file_answer(file, &answer, r, why);
 }
 
 void parser_lines_done(struct parser_lines *lines)
 {
 	free(lines->memory);
+	*lines = (struct parser_lines){};
+}
+
+int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t n,
+		      size_t max_frames, struct parser_lines *ret, struct fault *why)
+{
+	const struct message_lines m = {
+		.file = file->number,
+		.n = (uint32_t)n,
+		.max_frames = (uint32_t)MIN(max_frames, (size_t)MESSAGE_FRAMES),
+	};
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	if (n > MESSAGE_OFFSETS)
+		return -EMSGSIZE;
+	message_write(&request, &m, sizeof(m));
+	message_write(&request, offsets, n * sizeof(*offsets));
+	r = ask_file(file, PARSER_LINES, &request, -1, 0, &answer, why);
+	if (r < 0)
+		return r;
+	r = answers_read_lines(&answer.reader, n, m.max_frames, ret);
+	return end_file_answer(file, &answer, r, why);
+}
+
+int parser_file_code(struct parser_file *file, uint64_t offset, void *ret, size_t n,
+		     struct fault *why)
+{
+	const struct message_code m = {
+		.file = file->number,
+		.n = (uint32_t)MIN(n, (size_t)MESSAGE_CODE),
+		.offset = offset,
+	};
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	const struct message_names *head;
+	const void *bytes = NULL;
+	struct answer answer;
+	size_t n_read = 0;
+	int r;
+
+	message_write(&request, &m, sizeof(m));
+	r = ask_file(file, PARSER_CODE, &request, -1, 0, &answer, why);
+	if (r < 0)
+		return r;
+	head = message_read(&answer.reader, 1, sizeof(*head));
+	if (head && head->n <= m.n) {
+		n_read = head->n;
+		bytes = message_read(&answer.reader, n_read, 1);
+	}
+	if (bytes)
+		memcpy(ret, bytes, n_read);
+	r = end_file_answer(file, &answer, bytes ? 0 : -EBADMSG, why);
+	return r < 0 ? r : (int)n_read;
 }
 
 void parser_instructions_done(struct parser_instructions *instructions)
 {
 	free(instructions->memory);
+	*instructions = (struct parser_instructions){};
+}
+
+static void write_pieces(struct message_writer *request, const struct parser_decoding *d)
+{
+	size_t n_bytes = 0, at;
+
+	at = message_reserve(request, d->n * sizeof(struct message_piece));
+	for (size_t i = 0; i < d->n && request->r >= 0; i++) {
+		struct message_piece *m = (struct message_piece *)(request->bytes + at) + i;
+
+		*m = (struct message_piece){
+			.address = d->pieces[i].address,
+			.n = (uint32_t)MIN(d->pieces[i].n, (size_t)MESSAGE_CODE),
+			.max = (uint32_t)MIN(d->pieces[i].max, (size_t)MESSAGE_INSTRUCTIONS),
+		};
+		n_bytes += m->n;
+	}
+	if (n_bytes > MESSAGE_CODE)
+		request->r = -EMSGSIZE;
+	at = message_reserve(request, n_bytes);
+	for (size_t i = 0; i < d->n && request->r >= 0; i++) {
+		memcpy(request->bytes + at, d->pieces[i].code, d->pieces[i].n);
+		at += d->pieces[i].n;
+	}
+}
+
+/* Asks about no file. */
+static int ask_alone(struct parser *parser, uint32_t owner, uint32_t type,
+		     const struct message_writer *request, struct answer *ret, struct fault *why)
+{
+	struct connection *connection;
+	int r = connections_get(&parser->connections, owner, &connection, why);
+
+	if (!r)
+		r = ask(parser, connection, type, request, -1, ret, why);
+	if (r != -EOVERFLOW)
+		return r;
+	connections_close(connection);
+	return fault_set(why, -EREMOTEIO, "its parser lacks memory");
+}
+
+int parser_disassemble(struct parser *parser, const struct parser_decoding *d,
+		       struct parser_instructions *ret, struct fault *why)
+{
+	const struct message_disassemble m = {
+		.machine = d->machine,
+		.n_pieces = (uint32_t)d->n,
+		.cpu_us = parser->cpu_us,
+		.low = d->low,
+		.high = d->high,
+	};
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	message_write(&request, &m, sizeof(m));
+	write_pieces(&request, d);
+	r = ask_alone(parser, d->owner, PARSER_DISASSEMBLE, &request, &answer, why);
+	if (r < 0)
+		return r;
+	r = answers_read_instructions(&answer.reader, d->pieces, d->n, ret);
+	return end_answer(parser, &answer, r, why);
+}
+
+int parser_demangle(struct parser *parser, const char *const *names, size_t n, char ***ret,
+		    struct fault *why)
+{
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct message_names m = { .n = (uint32_t)n, .cpu_us = parser->cpu_us };
+	struct message_text text = {};
+	struct answer answer;
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		uint32_t at;
+
+		r = message_text_add(&text, names[i], &at);
+		if (!r && at == MESSAGE_NO_TEXT)
+			r = -EMSGSIZE;
+	}
+	m.n_text = (uint32_t)text.n;
+	message_write(&request, &m, sizeof(m));
+	message_write(&request, text.text, text.n);
+	free(text.text);
+	if (!r)
+		r = ask_alone(parser, ROOT, PARSER_DEMANGLE, &request, &answer, why);
+	if (r < 0)
+		return r;
+	r = answers_read_names(&answer.reader, n, ret);
+	return end_answer(parser, &answer, r, why);
 }

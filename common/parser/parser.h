@@ -20,24 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/object/build-id.h"
-#include "common/object/instruction.h"
-#include "common/object/loads.h"
-#include "common/object/source-frame.h"
+#include "common/parser/connections.h"
+#include "common/parser/results.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
 struct parser;
 struct parser_file;
-
-/* Why parsers were closed. */
-enum parser_end {
-	PARSER_END_DIED,    /* killed: memory, a forbidden system call, damage */
-	PARSER_END_CPU,     /* took more CPU than a file may */
-	PARSER_END_TIMEOUT, /* did not answer in time */
-	PARSER_END_ANSWER,  /* answered wrongly */
-	PARSER_END_N,
-};
 
 struct parser_settings {
 	/* Connects to a new parser process for files of @owner: a stream socket, or -errno. */
@@ -55,24 +44,8 @@ DEFINE_CLEANUP(struct parser *, parser_free);
 /* Closes the connections that were idle for some seconds. To be called now and then. */
 void parser_close_idle(struct parser *parser);
 
-/* How many parsers were closed for each reason but idleness. */
-struct parser_counters {
-	uint64_t n_ended[PARSER_END_N];
-	uint64_t n_started;
-};
-
+/* How many parsers were started, and closed for each reason: connections.h. */
 const struct parser_counters *parser_get_counters(const struct parser *parser);
-
-/* What a file says about itself. */
-struct parser_identity {
-	uint16_t machine; /* one of EM_* in elf.h */
-	struct build_id build_id;
-	struct loads loads;
-	char *debuglink; /* the name of its debug file, without a slash, or NULL */
-	uint32_t debuglink_crc;
-	bool has_symtab; /* has a full symbol table */
-	bool has_dwarf;  /* has source lines */
-};
 
 /*
  * Opens an executable or shared library. Takes @fd in any case; a regular file is the caller's
@@ -87,8 +60,14 @@ DEFINE_CLEANUP(struct parser_file *, parser_file_free);
 /* Borrowed from @file; valid also after its parser failed. */
 const struct parser_identity *parser_file_identity(const struct parser_file *file);
 
-/* The descriptor, borrowed. */
-int parser_file_fd(const struct parser_file *file);
+/* The uid it was opened for. */
+uint32_t parser_file_owner(const struct parser_file *file);
+
+/* Why its parser failed, or NULL. */
+const char *parser_file_failure(const struct parser_file *file);
+
+/* The memory that its symbols take in the parser. */
+size_t parser_file_bytes(const struct parser_file *file);
 
 /*
  * Uses @debug_fd, which is taken in any case, as the separate debug file of @file, if it belongs to
@@ -97,21 +76,6 @@ int parser_file_fd(const struct parser_file *file);
  * above.
  */
 int parser_file_add_debug(struct parser_file *file, int debug_fd, bool linked, struct fault *why);
-
-/* Offsets that have the same function, or none. */
-struct parser_range {
-	uint64_t first, last; /* both inclusive */
-	uint64_t start, size; /* of the function */
-	const char *name;     /* demangled; NULL: in no function */
-	uint64_t fingerprint; /* of the function; 0: none, or not taken */
-	bool fingerprinted;   /* taken, or tried */
-};
-
-struct parser_table {
-	struct parser_range *rows;
-	size_t n;
-	void *memory; /* of the rows and their names */
-};
 
 void parser_table_done(struct parser_table *table);
 
@@ -124,14 +88,6 @@ int parser_file_resolve(struct parser_file *file, const uint64_t *offsets, size_
 			size_t max_code_bytes, struct parser_table *ret, size_t *ret_code_bytes,
 			struct fault *why);
 
-/* Source lines of several places, in one block of memory. */
-struct parser_lines {
-	size_t *starts; /* the frames of place i are [starts[i], starts[i + 1]) */
-	struct source_frame *frames;
-	size_t n; /* places */
-	void *memory;
-};
-
 void parser_lines_done(struct parser_lines *lines);
 
 /*
@@ -141,33 +97,20 @@ void parser_lines_done(struct parser_lines *lines);
 int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t n,
 		      size_t max_frames, struct parser_lines *ret, struct fault *why);
 
-/* Reads the machine code at @offset: the number of bytes read, fewer than @n where the file ends.
+/*
+ * Reads the machine code at @offset: the number of bytes read, fewer than @n where the file ends.
+ * At most 32 MiB.
  */
 int parser_file_code(struct parser_file *file, uint64_t offset, void *ret, size_t n,
 		     struct fault *why);
-
-/* Code to decode, from anywhere. */
-struct parser_piece {
-	const uint8_t *code;
-	size_t n;
-	uint64_t address;
-	size_t max; /* instructions; SIZE_MAX: all */
-};
-
-/* Instructions of several pieces, in one block of memory; as parser_lines. */
-struct parser_instructions {
-	size_t *starts;
-	struct instruction *rows;
-	size_t n; /* pieces */
-	void *memory;
-};
 
 void parser_instructions_done(struct parser_instructions *instructions);
 
 /*
  * Decodes @n pieces of code of @machine, which come from a file of @owner. Numbers of 32 bits and
- * more in [@low, @high) count as addresses and are zeroed in instruction.fixed. 0; -EOPNOTSUPP for
- * an unknown machine; or as above (-EREMOTEIO holds for this call only).
+ * more in [@low, @high) count as addresses and are zeroed in instruction.fixed. At most
+ * MESSAGE_INSTRUCTIONS (message.h) are decoded; later pieces have none. 0; -EOPNOTSUPP for an
+ * unknown machine; or as above (-EREMOTEIO holds for this call only).
  */
 struct parser_decoding {
 	uint32_t owner;
