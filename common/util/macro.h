@@ -14,6 +14,9 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* The struct of that @type whose @member is at @p. */
+#define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
+
 /* The value of pointer @p, which is NULL from then on: ownership goes to the caller. */
 #define TAKE_PTR(p)                   \
 	({                            \

@@ -10,12 +10,16 @@
 #include "common/util/cleanup.h"
 #include "daemon/varlink/call.h"
 #include "daemon/varlink/service.h"
+#include "daemon/varlink/turns.h"
 
 /* The next call is taken up when no more than this waits to be sent. */
 #define LOW_WATER_BYTES      65536
 /* A reader who takes less than this in the time of patience does not read. */
 #define LEAST_PROGRESS_BYTES 65536
 #define TIMER_ACCURACY_US    250000
+/* Of the bytes that may wait: a quarter for all unprivileged users, an eighth for one of them. */
+#define USERS_SHARE          4
+#define ONE_USERS_SHARE      8
 #define ERROR_REPLY_BYTES    4096 /* always has room */
 
 struct connection {
@@ -26,10 +30,11 @@ struct connection {
 	struct framing in;
 	struct outbox out;
 	struct call *call; /* in service */
+	struct turn turn;  /* waits while a call is there to be taken up */
 	bool at_end;       /* the peer sends no more */
-	bool dead;         /* to be freed by on_work() */
+	bool dead;         /* to be freed by on_dead() */
 
-	sd_event_source *on_io, *on_work, *on_time;
+	sd_event_source *on_io, *on_dead, *on_time;
 	uint64_t half_since_us;   /* a message has begun; 0: none */
 	uint64_t unread_since_us; /* bytes wait and the reader makes no progress; 0: none do */
 	size_t unread_progress;   /* bytes sent since */
@@ -65,10 +70,14 @@ static void update(struct connection *c)
 	if (c->dead) {
 		sd_event_source_set_enabled(c->on_io, SD_EVENT_OFF);
 		sd_event_source_set_enabled(c->on_time, SD_EVENT_OFF);
-		sd_event_source_set_enabled(c->on_work, SD_EVENT_ONESHOT);
+		sd_event_source_set_enabled(c->on_dead, SD_EVENT_ONESHOT);
+		turns_leave(c->all->turns, &c->turn);
 		return;
 	}
-	sd_event_source_set_enabled(c->on_work, ready ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (ready)
+		turns_wait(c->all->turns, &c->turn);
+	else
+		turns_leave(c->all->turns, &c->turn);
 	sd_event_source_set_io_events(c->on_io,
 				      (reads ? EPOLLIN : 0) | (c->out.n_bytes > 0 ? EPOLLOUT : 0));
 
@@ -104,14 +113,26 @@ static void flush(struct connection *c)
 	}
 }
 
+static bool has_room_for(const struct connection *c, size_t n_bytes)
+{
+	size_t max = c->all->settings.max_pending_bytes, of_user = 0, of_users = 0;
+	const struct peer *peer = &c->context.peer;
+
+	if (peer->privileged)
+		return n_bytes <= max && c->all->counts.pending_bytes <= max - n_bytes;
+	for (const struct connection *other = c->all->first; other; other = other->next) {
+		if (other->context.peer.privileged)
+			continue;
+		of_users += other->out.n_bytes;
+		of_user += other->context.peer.uid == peer->uid ? other->out.n_bytes : 0;
+	}
+	return of_user + n_bytes <= max / ONE_USERS_SHARE &&
+	       of_users + n_bytes <= max / USERS_SHARE;
+}
+
 static bool has_room(const struct connection *c, size_t n_bytes)
 {
-	size_t pending = c->all->counts.pending_bytes, max = c->all->settings.max_pending_bytes;
-
-	/* an unprivileged user leaves half of it to the others */
-	if (!c->context.peer.privileged)
-		max /= 2;
-	return n_bytes <= ERROR_REPLY_BYTES || (n_bytes <= max && pending <= max - n_bytes);
+	return n_bytes <= ERROR_REPLY_BYTES || has_room_for(c, n_bytes);
 }
 
 /* call_transport.send */
@@ -192,16 +213,18 @@ static void serve_next(struct connection *c)
 		call_internal_error(call, r);
 }
 
-static int on_work(sd_event_source *source, void *userdata)
+static void on_turn(struct turn *turn)
 {
-	struct connection *c = userdata;
+	struct connection *c = container_of(turn, struct connection, turn);
 
 	if (!c->dead && wants_call(c) && framing_has_message(&c->in))
 		serve_next(c);
-	if (c->dead)
-		connection_free(c);
-	else
-		update(c);
+	update(c);
+}
+
+static int on_dead(sd_event_source *source, void *userdata)
+{
+	connection_free(userdata);
 	return 0;
 }
 
@@ -232,6 +255,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 {
 	struct connection *c = userdata;
 
+	turns_wait_longer(c->all->turns);
 	/* at HUP nobody can read a reply any more */
 	if (events & (EPOLLHUP | EPOLLERR))
 		c->dead = true;
@@ -260,9 +284,9 @@ static int add_sources(struct connection *c)
 
 	r = sd_event_add_io(event, &c->on_io, c->fd, EPOLLIN, on_io, c);
 	if (r >= 0)
-		r = sd_event_add_defer(event, &c->on_work, on_work, c);
+		r = sd_event_add_defer(event, &c->on_dead, on_dead, c);
 	if (r >= 0)
-		r = sd_event_source_set_enabled(c->on_work, SD_EVENT_OFF);
+		r = sd_event_source_set_enabled(c->on_dead, SD_EVENT_OFF);
 	if (r >= 0)
 		r = sd_event_add_time(event, &c->on_time, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
 				      on_time, c);
@@ -271,7 +295,7 @@ static int add_sources(struct connection *c)
 	if (r < 0)
 		return r;
 	sd_event_source_set_priority(c->on_io, SERVER_PRIORITY);
-	sd_event_source_set_priority(c->on_work, SERVER_PRIORITY);
+	sd_event_source_set_priority(c->on_dead, SERVER_PRIORITY - 1);
 	sd_event_source_set_priority(c->on_time, SERVER_PRIORITY);
 	return 0;
 }
@@ -294,6 +318,7 @@ int connection_new(struct connections *all, int fd, const struct peer *peer)
 		.counts = &all->counts,
 		.peer = *peer,
 	};
+	c->turn = (struct turn){ .uid = peer->uid, .run = on_turn };
 	framing_init(&c->in, all->settings.max_message_bytes);
 	c->next = all->first;
 	if (c->next)
@@ -317,7 +342,8 @@ struct connection *connection_free(struct connection *connection)
 	if (c->call)
 		call_abandon(TAKE_PTR(c->call));
 	sd_event_source_disable_unref(c->on_io);
-	sd_event_source_disable_unref(c->on_work);
+	sd_event_source_disable_unref(c->on_dead);
+	turns_leave(c->all->turns, &c->turn);
 	sd_event_source_disable_unref(c->on_time);
 	c->all->counts.pending_bytes -= c->out.n_bytes;
 	c->all->counts.open--;

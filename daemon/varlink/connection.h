@@ -18,10 +18,12 @@
 #include "daemon/varlink/server-settings.h"
 
 struct connection;
+struct turns;
 
 /* What the connections of a server share; it belongs to the server. */
 struct connections {
 	sd_event *event;
+	struct turns *turns;
 	struct server_settings settings; /* the limits without zeros */
 	struct server_counts counts;
 	struct connection *first;

@@ -11,6 +11,8 @@
 #include "common/util/array.h"
 
 #define MAX_PIECES_AT_ONCE 16
+/* A reader as fast as the sender must not keep the sender from its other work. */
+#define MAX_BYTES_AT_ONCE  (1u << 20)
 
 void outbox_done(struct outbox *outbox)
 {
@@ -73,15 +75,17 @@ static ssize_t send_some(const struct outbox *outbox, int fd)
 
 int outbox_send(struct outbox *outbox, int fd)
 {
+	size_t n_sent = 0;
 	ssize_t n;
 
-	while (outbox->n_bytes > 0) {
+	while (outbox->n_bytes > 0 && n_sent < MAX_BYTES_AT_ONCE) {
 		n = send_some(outbox, fd);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? 0 : -errno;
 		drop_sent(outbox, (size_t)n);
+		n_sent += (size_t)n;
 	}
 	return 0;
 }

@@ -24,5 +24,6 @@ int outbox_reserve(struct outbox *outbox, size_t n);
 /* Adds a heap buffer, which it takes over, in room reserved. */
 void outbox_add(struct outbox *outbox, char *bytes, size_t n);
 
-/* Sends what the socket takes without waiting; n_bytes is what is left. 0 or -errno. */
+/* Sends what the socket takes without waiting, about a MiB at most; n_bytes is what is left. 0 or
+ * -errno. */
 int outbox_send(struct outbox *outbox, int fd);

@@ -47,7 +47,8 @@ int peer_get(struct peer *ret, int fd, gid_t group)
 		return r;
 	*ret = (struct peer){
 		.uid = ucred.uid,
-		.privileged = ucred.uid == 0 || ucred.uid == geteuid() || r > 0,
+		.is_root = ucred.uid == 0 || ucred.uid == geteuid(),
 	};
+	ret->privileged = ret->is_root || r > 0;
 	return 0;
 }

@@ -8,6 +8,7 @@
 struct peer {
 	uid_t uid;
 	bool privileged; /* root, the user this program runs as, or a member of the group */
+	bool is_root;    /* one of the first two */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 struct call;
+struct turns;
 
 /* Of all event sources of a server: behind the collector's windows and signals. */
 #define SERVER_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
@@ -32,6 +33,7 @@ struct server_settings {
 	const struct server_method *methods;
 	size_t n_methods;
 	void *userdata;           /* of the methods */
+	struct turns *turns;      /* in which calls are served, borrowed; NULL: the server's own */
 	size_t max_connections;   /* at once */
 	size_t max_of_one_uid;    /* connections of one unprivileged user at once */
 	size_t max_message_bytes; /* of a call */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who may connect: a quarter of all connections is reserved for privileged users, and an
- * unprivileged user has only a few. A connection above the limits is closed at once. When file
- * descriptors run out, the listening socket rests a while, as it would be readable all the time.
+ * Who may connect: a quarter of all connections is reserved for privileged users, a sixteenth for
+ * root; a member of the group has half of them at most, and an unprivileged user only a few. A
+ * connection above the limits is closed at once. When file descriptors run out, the listening
+ * socket rests a while, as it would be readable all the time.
  */
 #include "daemon/varlink/server.h"
 
@@ -17,18 +18,21 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/varlink/connection.h"
+#include "daemon/varlink/turns.h"
 
 #define DEFAULT_CONNECTIONS   128
 #define DEFAULT_OF_ONE_UID    16
 #define DEFAULT_MESSAGE_BYTES (64 << 10)
 #define DEFAULT_PENDING_BYTES (256 << 20)
 #define DEFAULT_PATIENCE_MS   10000
-#define BACKLOG               64
+#define BACKLOG               1024
+#define ACCEPTED_AT_ONCE      16
 #define REST_US               500000 /* without descriptors */
 
 struct server {
 	struct connections connections;
 	int fd;
+	struct turns *own_turns; /* NULL: those of the settings */
 	sd_event_source *on_connect, *on_rested;
 };
 
@@ -38,8 +42,11 @@ static bool admits(const struct server *server, const struct peer *peer)
 	const struct connections *all = &server->connections;
 	size_t max = all->settings.max_connections;
 
-	if (peer->privileged)
+	if (peer->is_root)
 		return all->counts.open < max;
+	if (peer->privileged)
+		return all->counts.open < max - max / 16 &&
+		       connection_count_of(all, peer->uid) < max / 2;
 	return all->counts.open < max - max / 4 &&
 	       connection_count_of(all, peer->uid) < all->settings.max_of_one_uid;
 }
@@ -77,15 +84,27 @@ static void rest(struct server *server)
 	sd_event_source_set_enabled(server->on_connect, SD_EVENT_OFF);
 }
 
+/* 0, or -errno: -EAGAIN once nobody is left. */
+static int accept_one(struct server *server, int listening)
+{
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	server_add_connection(server, fd); /* a refusal is counted there */
+	return 0;
+}
+
 static int on_connect(sd_event_source *source, int listening, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
-	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int r = 0;
 
-	if (fd >= 0)
-		server_add_connection(server, fd); /* a refusal is counted there */
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+	for (unsigned int i = 0; r == 0 && i < ACCEPTED_AT_ONCE; i++)
+		r = accept_one(server, listening);
+	if (r == -EMFILE || r == -ENFILE || r == -ENOBUFS || r == -ENOMEM)
 		rest(server);
+	turns_wait_longer(server->connections.turns);
 	return 0;
 }
 
@@ -112,6 +131,18 @@ static int add_sources(struct server *server, int fd)
 	return r < 0 ? r : 0;
 }
 
+/* Those of the settings, or its own. */
+static int add_turns(struct server *server)
+{
+	struct connections *all = &server->connections;
+	int r = 0;
+
+	if (!all->settings.turns)
+		r = turns_new(&server->own_turns, &(struct turns_settings){ .event = all->event });
+	all->turns = all->settings.turns ?: server->own_turns;
+	return r;
+}
+
 static void set_defaults(struct server_settings *s)
 {
 	s->max_connections = s->max_connections ?: DEFAULT_CONNECTIONS;
@@ -135,7 +166,8 @@ int server_new(struct server **ret, sd_event *event, int fd, const struct server
 	server->connections.event = sd_event_ref(event);
 	server->connections.settings = *settings;
 	set_defaults(&server->connections.settings);
-	r = add_sources(server, fd);
+	r = add_turns(server);
+	r = add_sources(server, fd) ?: r;
 	if (r < 0)
 		return fault_set(fault, r, "cannot wait for connections: %s", strerror(-r));
 	*ret = TAKE_PTR(server);
@@ -150,6 +182,7 @@ struct server *server_free(struct server *server)
 		connection_free(server->connections.first);
 	sd_event_source_disable_unref(server->on_connect);
 	sd_event_source_disable_unref(server->on_rested);
+	turns_free(server->own_turns);
 	sd_event_unref(server->connections.event);
 	if (server->fd >= 0)
 		close(server->fd);
