@@ -113,7 +113,7 @@ static int read_code(const struct address_map *map, enum side side,
 	code.machine = ret->machine;
 	r = symbolizer_fixed_range(source->symbolizer, object, &code.low, &code.high);
 	if (r >= 0)
-		r = symbolizer_disassemble(source->symbolizer, &code, &ret->instructions);
+		r = symbolizer_disassemble(source->symbolizer, object, &code, &ret->instructions);
 	ret->side = (struct code_align_side){ &ret->instructions, code.n, code.address };
 	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }

@@ -78,7 +78,9 @@ static int disassemble(struct annotation *a, const uint8_t *bytes, size_t n, uin
 		.address = start.offset + shift,
 		.texts = a->strings,
 	};
-	int r = symbolizer_disassemble(a->source->symbolizer, &code, &instructions);
+	int r = symbolizer_disassemble(a->source->symbolizer,
+				       &a->source->all->objects[a->span->object], &code,
+				       &instructions);
 
 	for (size_t i = 0; r >= 0 && i < instructions.n; i++)
 		r = add_instruction(a, &instructions.rows[i], shift);

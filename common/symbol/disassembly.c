@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/elf/disassembler.h"
 #include "common/util/array.h"
 #include "common/util/strings.h"
 
@@ -14,8 +13,8 @@ void disassembly_done(struct disassembly *disassembly)
 	*disassembly = (struct disassembly){};
 }
 
-static int add_row(struct disassembly *d, const struct instruction *instruction,
-		   struct strings *texts)
+int disassembly_add(struct disassembly *d, const struct instruction *instruction,
+		    struct strings *texts)
 {
 	struct instruction *row;
 
@@ -28,20 +27,4 @@ static int add_row(struct disassembly *d, const struct instruction *instruction,
 		return -ENOMEM;
 	d->n++;
 	return 0;
-}
-
-int disassembly_decode(struct disassembly *ret, struct disassembler *disassembler,
-		       const struct disassembly_code *code)
-{
-	struct instruction instruction;
-	size_t at = 0;
-	int r = 0;
-
-	disassembler_set_absolute(disassembler, code->low, code->high);
-	while (r >= 0 && disassembler_decode(disassembler, code->bytes + at, code->n - at,
-					     code->address + at, &instruction)) {
-		r = add_row(ret, &instruction, code->texts);
-		at += instruction.size;
-	}
-	return r;
 }

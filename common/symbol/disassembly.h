@@ -25,9 +25,10 @@ struct disassembly {
 	size_t n, cap;
 };
 
-struct disassembler;
-
-/* Appends the instructions of @code. 0 or -ENOMEM. The caller frees @ret in any case. */
-int disassembly_decode(struct disassembly *ret, struct disassembler *disassembler,
-		       const struct disassembly_code *code);
+/*
+ * Appends a copy of @instruction; its text goes to @texts, or is left out if that is NULL. 0 or
+ * -ENOMEM.
+ */
+int disassembly_add(struct disassembly *disassembly, const struct instruction *instruction,
+		    struct strings *texts);
 void disassembly_done(struct disassembly *disassembly);

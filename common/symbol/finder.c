@@ -40,17 +40,17 @@ static int open_regular(const char *path, struct stat *ret_stat)
 	return opened;
 }
 
-/* -ESTALE and @why if @file is not the file of @object. */
-static int check_identity(const struct profile_object *object, const struct elf_file *file,
+/* -ESTALE and @why if a file with the build-id @id is not that of @object. */
+static int check_identity(const struct profile_object *object, const struct build_id *id,
 			  const struct stat *st, const char *path, struct fault *why)
 {
 	char mine[BUILD_ID_HEX_SIZE], theirs[BUILD_ID_HEX_SIZE];
 
 	if (object->n_build_id) {
-		if (build_id_equal(&file->build_id, object->build_id, object->n_build_id))
+		if (build_id_equal(id, object->build_id, object->n_build_id))
 			return 0;
 		return fault_set(why, -ESTALE, "%s has build-id %s, the profile has %s", path,
-				 build_id_format(theirs, file->build_id.bytes, file->build_id.n),
+				 build_id_format(theirs, id->bytes, id->n),
 				 build_id_format(mine, object->build_id, object->n_build_id));
 	}
 	if (st && object->inode && (uint32_t)st->st_ino != (uint32_t)object->inode)
@@ -58,29 +58,44 @@ static int check_identity(const struct profile_object *object, const struct elf_
 	return 0;
 }
 
-/* Takes @fd. @st is NULL for a copy, whose inode does not count. */
-static int try_fd(int fd, const struct stat *st, const struct profile_object *object,
-		  const char *path, struct elf_file **ret, struct fault *why)
+/* A file that is tried: @is_copy if its inode does not count. */
+struct candidate {
+	const char *path;
+	struct stat st;
+	bool is_copy;
+};
+
+/* Takes @fd. */
+static int try_fd(const struct symbolizer_settings *settings, int fd,
+		  const struct candidate *candidate, const struct profile_object *object,
+		  struct parser_file **ret, struct fault *why)
 {
-	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
-	int r = elf_file_open(&file, fd);
+	_cleanup_(parser_file_freep) struct parser_file *file = NULL;
+	struct fault fault = { .text = "" };
+	int r = parser_open(settings->parser, fd, candidate->st.st_uid, &file, &fault);
 
 	if (r == -ENOMEM)
 		return r;
+	if (r == -ECONNREFUSED)
+		return fault_set(why, r, "%s", fault.text);
+	if (r == -EREMOTEIO)
+		return fault_set(why, r, "%s: %s", candidate->path, fault.text);
 	if (r < 0)
-		return fault_set(why, r, "%s is not an ELF program or library", path);
-	r = check_identity(object, file, st, path, why);
+		return fault_set(why, r, "%s is not an ELF program or library", candidate->path);
+	r = check_identity(object, &parser_file_identity(file)->build_id,
+			   candidate->is_copy ? NULL : &candidate->st, candidate->path, why);
 	if (!r)
 		*ret = TAKE_PTR(file);
 	return r;
 }
 
 /* @plain: neither below symfs nor a copy. */
-static int try_path(const char *path, bool plain, const struct profile_object *object,
-		    struct elf_file **ret, struct fault *why)
+static int try_path(const struct symbolizer_settings *settings, const char *path, bool plain,
+		    const struct profile_object *object, struct parser_file **ret,
+		    struct fault *why)
 {
-	struct stat st;
-	int fd = open_regular(path, &st);
+	struct candidate candidate = { .path = path, .is_copy = !plain };
+	int fd = open_regular(path, &candidate.st);
 
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return fault_set(why, -ENOENT, "not found");
@@ -88,7 +103,7 @@ static int try_path(const char *path, bool plain, const struct profile_object *o
 		return fault_set(why, fd, "%s is not a regular file", path);
 	if (fd < 0)
 		return fault_set(why, fd, "%s: %s", path, strerror(-fd));
-	return try_fd(fd, plain ? &st : NULL, object, path, ret, why);
+	return try_fd(settings, fd, &candidate, object, ret, why);
 }
 
 /* The path without the mark that the kernel appends to deleted files. */
@@ -106,22 +121,29 @@ static char *path_on_disk(const char *symfs, const char *path, bool *ret_deleted
 }
 
 /* Takes @fd. Its inode is compared, as for a plain path. */
-static int try_opened(int fd, const struct profile_object *object, struct elf_file **ret,
+static int try_opened(const struct symbolizer_settings *settings, int fd,
+		      const struct profile_object *object, struct parser_file **ret,
 		      struct fault *why)
 {
-	struct stat st;
+	struct candidate candidate = { .path = object->path };
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &candidate.st) < 0 || !S_ISREG(candidate.st.st_mode)) {
 		close(fd);
 		return -ENOEXEC;
 	}
-	return try_fd(fd, &st, object, object->path, ret, why);
+	return try_fd(settings, fd, &candidate, object, ret, why);
+}
+
+/* No other file is tried after these errors. */
+static bool is_final(int r)
+{
+	return r == -ENOMEM || r == -ECONNREFUSED || r == -EREMOTEIO;
 }
 
 /* Tries the files that settings->open offers, until one is the right file. */
 static int try_opener(const struct symbolizer_settings *settings,
-		      const struct profile_object *object, struct elf_file **ret, char **ret_path,
-		      struct fault *why)
+		      const struct profile_object *object, struct parser_file **ret,
+		      char **ret_path, struct fault *why)
 {
 	_cleanup_free_ char *path = strdup(object->path);
 	unsigned int cursor = 0;
@@ -133,16 +155,16 @@ static int try_opener(const struct symbolizer_settings *settings,
 		fd = settings->open(object, &cursor, settings->userdata);
 		if (fd < 0)
 			return fd;
-		r = try_opened(fd, object, ret, why);
-	} while (r < 0 && r != -ENOMEM);
+		r = try_opened(settings, fd, object, ret, why);
+	} while (r < 0 && !is_final(r));
 	if (!r)
 		*ret_path = TAKE_PTR(path);
 	return r;
 }
 
 static int try_own_path(const struct symbolizer_settings *settings,
-			const struct profile_object *object, struct elf_file **ret, char **ret_path,
-			struct fault *why)
+			const struct profile_object *object, struct parser_file **ret,
+			char **ret_path, struct fault *why)
 {
 	_cleanup_free_ char *path = NULL;
 	bool deleted;
@@ -155,7 +177,7 @@ static int try_own_path(const struct symbolizer_settings *settings,
 		return -ENOMEM;
 	if (deleted && !object->n_build_id)
 		return fault_set(why, -ENOENT, "deleted");
-	r = try_path(path, !settings->symfs, object, ret, why);
+	r = try_path(settings, path, !settings->symfs, object, ret, why);
 	if (r == -ENOENT)
 		return fault_set(why, r, deleted ? "deleted" : "not found: %s", path);
 	if (!r)
@@ -192,10 +214,11 @@ static int join_build_id(char **ret, const struct folder *folder, const uint8_t 
 }
 
 /* Debug files are refused: they may lack the program headers that convert offsets. */
-static int try_build_id(const struct folder *folder, const char *suffix,
-			const struct profile_object *object, struct elf_file **ret, char **ret_path)
+static int try_build_id(const struct symbolizer_settings *settings, const struct folder *folder,
+			const char *suffix, const struct profile_object *object,
+			struct parser_file **ret, char **ret_path)
 {
-	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
+	_cleanup_(parser_file_freep) struct parser_file *file = NULL;
 	_cleanup_free_ char *path = NULL;
 	struct fault ignored;
 	int r;
@@ -203,10 +226,10 @@ static int try_build_id(const struct folder *folder, const char *suffix,
 	r = join_build_id(&path, folder, object->build_id, object->n_build_id, suffix);
 	if (r < 0)
 		return r;
-	r = try_path(path, false, object, &file, &ignored);
+	r = try_path(settings, path, false, object, &file, &ignored);
 	if (r < 0)
 		return r;
-	if (!loads_have_code(&file->loads))
+	if (!loads_have_code(&parser_file_identity(file)->loads))
 		return -ENOENT;
 	*ret = TAKE_PTR(file);
 	*ret_path = TAKE_PTR(path);
@@ -214,7 +237,7 @@ static int try_build_id(const struct folder *folder, const char *suffix,
 }
 
 static int try_build_ids(const struct symbolizer_settings *settings,
-			 const struct profile_object *object, struct elf_file **ret,
+			 const struct profile_object *object, struct parser_file **ret,
 			 char **ret_path)
 {
 	static const char *const suffixes[] = { "", "/elf", ".debug" };
@@ -223,7 +246,8 @@ static int try_build_ids(const struct symbolizer_settings *settings,
 	list_folders(settings, folders);
 	for (size_t d = 0; d < N_FOLDERS; d++) {
 		for (size_t i = 0; i < ARRAY_SIZE(suffixes) && folders[d].path; i++) {
-			int r = try_build_id(&folders[d], suffixes[i], object, ret, ret_path);
+			int r = try_build_id(settings, &folders[d], suffixes[i], object, ret,
+					     ret_path);
 
 			if (!r || r == -ENOMEM)
 				return r;
@@ -232,137 +256,112 @@ static int try_build_ids(const struct symbolizer_settings *settings,
 	return -ENOENT;
 }
 
-int finder_open_object(const struct symbolizer_settings *settings,
-		       const struct profile_object *object, struct elf_file **ret, char **ret_path,
-		       struct fault *why)
+/* Adds the debug file at @path. 0; -ENOENT: it does not belong to @file; -EREMOTEIO and @why. */
+static int try_debug(struct parser_file *file, const char *path, bool linked, struct fault *why)
+{
+	struct stat st;
+	int fd = open_regular(path, &st), r;
+
+	if (fd < 0)
+		return -ENOENT;
+	r = parser_file_add_debug(file, fd, linked, why);
+	return r == -ENOMEM || r == -EREMOTEIO || r == -ECONNREFUSED || !r ? r : -ENOENT;
+}
+
+static int try_debug_in(struct parser_file *file, const char *dir, const char *below,
+			struct fault *why)
 {
 	_cleanup_free_ char *path = NULL;
-	int r, by_id;
 
-	r = settings->open ? try_opener(settings, object, ret, &path, why) : -ENOENT;
-	if (r < 0 && r != -ENOMEM)
-		r = try_own_path(settings, object, ret, &path, why);
-	if (r < 0 && r != -ENOMEM && object->n_build_id) {
-		by_id = try_build_ids(settings, object, ret, &path);
-		r = !by_id || by_id == -ENOMEM ? by_id : r;
+	if (asprintf(&path, "%s%s/%s", dir, below, parser_file_identity(file)->debuglink) < 0) {
+		path = NULL;
+		return -ENOMEM;
 	}
-	if (!r && ret_path)
-		*ret_path = TAKE_PTR(path);
+	return try_debug(file, path, true, why);
+}
+
+static int add_linked(const struct symbolizer_settings *settings, struct parser_file *file,
+		      const char *path, struct fault *why)
+{
+	const char *const dirs[] = { settings->debug_dir, USUAL_DEBUG_DIR };
+	_cleanup_free_ char *dir = strdup(path);
+	char *slash = dir ? strrchr(dir, '/') : NULL;
+	int r;
+
+	if (!parser_file_identity(file)->debuglink || !slash)
+		return -ENOENT;
+	*slash = 0;
+	r = try_debug_in(file, dir, "", why);
+	if (r == -ENOENT)
+		r = try_debug_in(file, dir, "/.debug", why);
+	for (size_t i = 0; i < ARRAY_SIZE(dirs) && r == -ENOENT; i++)
+		if (dirs[i])
+			r = try_debug_in(file, dirs[i], dir, why);
 	return r;
 }
 
-/* The checksum of .gnu_debuglink: CRC-32 as in zlib, of the whole file. */
-static uint32_t crc_update(uint32_t crc, const uint8_t *bytes, size_t n)
-{
-	static uint32_t table[256];
-
-	for (uint32_t i = 0; !table[255] && i < 256; i++) {
-		uint32_t c = i;
-
-		for (int bit = 0; bit < 8; bit++)
-			c = c & 1 ? c >> 1 ^ 0xedb88320U : c >> 1;
-		table[i] = c;
-	}
-	for (size_t i = 0; i < n; i++)
-		crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xff];
-	return crc;
-}
-
-static bool crc_matches(int fd, uint32_t expected)
-{
-	_cleanup_free_ uint8_t *buffer = malloc(1 << 20);
-	uint32_t crc = UINT32_MAX;
-	off_t at = 0;
-	ssize_t n;
-
-	if (!buffer)
-		return false;
-	for (; (n = pread(fd, buffer, 1 << 20, at)) > 0; at += n)
-		crc = crc_update(crc, buffer, (size_t)n);
-	return !n && ~crc == expected;
-}
-
-/* A descriptor of the debug file at @path if it belongs to @file, else -1. */
-static int try_debug(const char *path, const struct elf_file *file, bool linked)
-{
-	_cleanup_(elf_image_freep) struct elf_image *image = NULL;
-	struct stat st;
-	int fd = open_regular(path, &st), copy;
-
-	if (fd < 0)
-		return -1;
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (elf_image_open(&image, fd) < 0)
-		goto refuse;
-	if (file->build_id.n && image->build_id.n) {
-		if (!build_id_equal(&image->build_id, file->build_id.bytes, file->build_id.n))
-			goto refuse;
-	} else if (!linked || copy < 0 || !crc_matches(copy, file->debuglink_crc)) {
-		goto refuse;
-	}
-	return copy;
-refuse:
-	if (copy >= 0)
-		close(copy);
-	return -1;
-}
-
-static int try_debug_in(const char *dir, const char *below, const struct elf_file *file)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (asprintf(&path, "%s%s/%s", dir, below, file->debuglink) < 0) {
-		path = NULL;
-		return -1;
-	}
-	return try_debug(path, file, true);
-}
-
-static int open_linked(const char *const *dirs, size_t n_dirs, const struct elf_file *file,
-		       const char *path)
-{
-	_cleanup_free_ char *dir = strdup(path);
-	char *slash = dir ? strrchr(dir, '/') : NULL;
-	int fd;
-
-	if (!file->debuglink || !slash)
-		return -1;
-	*slash = 0;
-	fd = try_debug_in(dir, "", file);
-	if (fd < 0)
-		fd = try_debug_in(dir, "/.debug", file);
-	for (size_t i = 0; i < n_dirs && fd < 0; i++)
-		if (dirs[i])
-			fd = try_debug_in(dirs[i], dir, file);
-	return fd;
-}
-
-static int open_by_build_id(const struct symbolizer_settings *settings, const struct elf_file *file)
+static int add_by_build_id(const struct symbolizer_settings *settings, struct parser_file *file,
+			   struct fault *why)
 {
 	static const char *const suffixes[] = { ".debug", "/debug" };
+	const struct build_id *id = &parser_file_identity(file)->build_id;
 	struct folder folders[N_FOLDERS];
-	int fd = -1;
+	int r = -ENOENT;
 
 	list_folders(settings, folders);
-	for (size_t i = 0; i < N_FOLDERS * ARRAY_SIZE(suffixes) && fd < 0; i++) {
+	for (size_t i = 0; i < N_FOLDERS * ARRAY_SIZE(suffixes) && r == -ENOENT; i++) {
 		const struct folder *folder = &folders[i / ARRAY_SIZE(suffixes)];
 		_cleanup_free_ char *path = NULL;
 
 		if (!folder->path)
 			continue;
-		if (join_build_id(&path, folder, file->build_id.bytes, file->build_id.n,
-				  suffixes[i % ARRAY_SIZE(suffixes)]) < 0)
-			return -1;
-		fd = try_debug(path, file, false);
+		r = join_build_id(&path, folder, id->bytes, id->n,
+				  suffixes[i % ARRAY_SIZE(suffixes)]);
+		if (!r)
+			r = try_debug(file, path, false, why);
 	}
-	return fd;
+	return r;
 }
 
-int finder_open_debug(const struct symbolizer_settings *settings, const struct elf_file *file,
-		      const char *path)
+/* Adds the debug file of @file, which is at @path, if it needs one. 0 or -errno and @why. */
+static int add_debug(const struct symbolizer_settings *settings, struct parser_file *file,
+		     const char *path, struct fault *why)
 {
-	const char *const dirs[] = { settings->debug_dir, USUAL_DEBUG_DIR };
-	int fd = file->build_id.n ? open_by_build_id(settings, file) : -1;
+	const struct parser_identity *identity = parser_file_identity(file);
+	struct fault fault = { .text = "" };
+	int r = -ENOENT;
 
-	return fd >= 0 ? fd : open_linked(dirs, ARRAY_SIZE(dirs), file, path);
+	if (identity->has_symtab && identity->has_dwarf)
+		return 0;
+	if (identity->build_id.n)
+		r = add_by_build_id(settings, file, &fault);
+	if (r == -ENOENT)
+		r = add_linked(settings, file, path, &fault);
+	if (r == -ENOENT || !r || r == -ENOMEM)
+		return r == -ENOENT ? 0 : r;
+	return fault_set(why, r, "%s: %s", path, fault.text);
+}
+
+int finder_open_object(const struct symbolizer_settings *settings,
+		       const struct profile_object *object, struct parser_file **ret,
+		       char **ret_path, struct fault *why)
+{
+	_cleanup_(parser_file_freep) struct parser_file *file = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r, by_id;
+
+	r = settings->open ? try_opener(settings, object, &file, &path, why) : -ENOENT;
+	if (r < 0 && !is_final(r))
+		r = try_own_path(settings, object, &file, &path, why);
+	if (r < 0 && !is_final(r) && object->n_build_id) {
+		by_id = try_build_ids(settings, object, &file, &path);
+		r = !by_id || by_id == -ENOMEM ? by_id : r;
+	}
+	if (!r)
+		r = add_debug(settings, file, path, why);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(file);
+	*ret_path = TAKE_PTR(path);
+	return 0;
 }

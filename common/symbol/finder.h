@@ -8,18 +8,16 @@
 #pragma once
 
 #include "common/elf/file.h"
+#include "common/parser/parser.h"
 #include "common/profile/profile.h"
 #include "common/symbol/symbolizer-types.h"
 #include "common/util/fault.h"
 
 /*
- * Opens the file of @object. 0; -ENOMEM; or another negative errno and the reason in @why.
- * *@ret_path (unless NULL) is the path of the file, for the caller to free.
+ * Opens the file of @object by settings->parser, with its debug file if it needs that and there is
+ * one. 0; -ENOMEM; or another negative errno and the reason in @why: -EREMOTEIO, -ECONNREFUSED as
+ * parser_open(). *@ret_path is the path of the file, for the caller to free.
  */
 int finder_open_object(const struct symbolizer_settings *settings,
-		       const struct profile_object *object, struct elf_file **ret, char **ret_path,
-		       struct fault *why);
-
-/* Opens the separate debug file of @file, which is at @path: a descriptor for the caller, or -1. */
-int finder_open_debug(const struct symbolizer_settings *settings, const struct elf_file *file,
-		      const char *path);
+		       const struct profile_object *object, struct parser_file **ret,
+		       char **ret_path, struct fault *why);

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/elf/demangle.h"
 #include "common/object/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -349,7 +348,6 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 	r = symbol_table_new(&table);
 	if (r < 0)
 		return r;
-	symbol_table_set_demangler(table, demangle);
 	maker.table = table;
 	maker.names = malloc(n);
 	if (!maker.names)

@@ -3,10 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/util/array.h"
-#include "common/util/cleanup.h"
+#include "common/util/strings.h"
 
 #define FREE     UINT32_MAX /* n_frames of an entry without an offset */
 #define MIN_SIZE 64
@@ -15,6 +14,7 @@ void line_cache_done(struct line_cache *cache)
 {
 	free(cache->entries);
 	free(cache->frames);
+	strings_free(cache->strings);
 	*cache = (struct line_cache){};
 }
 
@@ -49,19 +49,41 @@ static int reserve(struct line_cache *cache)
 	return 0;
 }
 
+static int copy_string(struct strings *strings, const char **string)
+{
+	if (!*string)
+		return 0;
+	*string = strings_intern(strings, *string);
+	return *string ? 0 : -ENOMEM;
+}
+
+static int copy_frames(struct line_cache *cache, const struct source_frame *frames, size_t n)
+{
+	int r = cache->strings ? 0 : strings_new(&cache->strings);
+
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		struct source_frame *copy = &cache->frames[cache->n_frames + i];
+
+		*copy = frames[i];
+		r = copy_string(cache->strings, &copy->function);
+		if (r >= 0)
+			r = copy_string(cache->strings, &copy->file);
+	}
+	return r;
+}
+
 int line_cache_add(struct line_cache *cache, uint64_t offset, const struct source_frame *frames,
 		   size_t n)
 {
 	if (cache->n_frames + n >= UINT32_MAX || reserve(cache) < 0 ||
-	    ARRAY_RESERVE(&cache->frames, &cache->cap_frames, cache->n_frames + n) < 0)
+	    ARRAY_RESERVE(&cache->frames, &cache->cap_frames, cache->n_frames + n) < 0 ||
+	    copy_frames(cache, frames, n) < 0)
 		return -ENOMEM;
 	*seek(cache->entries, cache->cap, offset) = (struct line_cache_entry){
 		.offset = offset,
 		.first = (uint32_t)cache->n_frames,
 		.n_frames = (uint32_t)n,
 	};
-	if (n > 0)
-		memcpy(cache->frames + cache->n_frames, frames, n * sizeof(*frames));
 	cache->n_frames += n;
 	cache->n++;
 	return 0;

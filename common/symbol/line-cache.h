@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/symbol/symbolizer-types.h"
+#include "common/object/source-frame.h"
 
 #define LINE_CACHE_MAX_FRAMES 64 /* of an offset */
 
@@ -22,11 +22,13 @@ struct line_cache {
 	size_t n, cap;
 	struct source_frame *frames;
 	size_t n_frames, cap_frames;
+	struct strings *strings; /* of the frames */
 };
 
 void line_cache_done(struct line_cache *cache);
 
-/* Adds the frames of @offset, which has none yet; the strings are borrowed. 0 or -ENOMEM. */
+/* Adds the frames of @offset, which has none yet, and copies their strings. 0 or
+ * -ENOMEM. */
 int line_cache_add(struct line_cache *cache, uint64_t offset, const struct source_frame *frames,
 		   size_t n);
 

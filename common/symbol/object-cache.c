@@ -2,7 +2,7 @@
 /*
  * A hash table by the keys of objects, see profile.h.
  *
- * Source lines and machine code are read separately, on demand.
+ * Files stay open, at most MAX_OPEN of them; one that was closed is found again on demand.
  */
 #include "common/symbol/object-cache.h"
 
@@ -14,14 +14,13 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "common/elf/code.h"
-#include "common/elf/lines.h"
-#include "common/elf/symbols.h"
 #include "common/symbol/finder.h"
 #include "common/symbol/kallsyms.h"
 #include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 #include "common/util/fault.h"
+
+#define MAX_OPEN 200 /* two descriptors each */
 
 struct cached {
 	struct cached_object object;
@@ -30,7 +29,7 @@ struct cached {
 	char *why;
 	char *found_at;  /* the path of its file, or NULL */
 	bool may_appear; /* its file is missing, but may appear later */
-	bool lines_sought, code_sought;
+	bool closed;     /* its file was found, and closed to make room */
 	uint64_t used;
 	uint8_t key[];
 };
@@ -82,22 +81,16 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 	return 0;
 }
 
-/* An ELF file owns its symbols. */
 static void drop_symbols(struct cached *c)
 {
-	if (c->object.file)
-		elf_file_free(c->object.file);
-	else
-		symbol_table_free(c->object.symbols);
-	c->object.file = NULL;
-	c->object.symbols = NULL;
+	c->closed |= c->object.file != NULL;
+	c->object.file = parser_file_free(c->object.file);
+	c->object.symbols = symbol_table_free(c->object.symbols);
 }
 
 static void free_cached(struct cached *c)
 {
 	line_cache_done(&c->object.line_cache);
-	lines_free(c->object.lines);
-	code_free(c->object.code);
 	drop_symbols(c);
 	symbol_cache_done(&c->object.symbol_cache);
 	free(c->why);
@@ -153,52 +146,59 @@ static size_t make_key(const struct profile_object *o, uint8_t *key)
 	return sizeof(head) + n_path;
 }
 
-struct debug_place {
-	const struct symbolizer_settings *settings;
-	const char *path;
-};
-
-static int on_debug_wanted(const struct elf_file *file, void *userdata)
+static bool is_any(const struct cached *c)
 {
-	const struct debug_place *place = userdata;
-
-	return place->path ? finder_open_debug(place->settings, file, place->path) : -1;
+	return true;
 }
 
-static int read_file_symbols(struct object_cache *cache, struct cached *c, struct fault *why)
+static bool has_symbols(const struct cached *c)
 {
-	struct debug_place place = { &cache->settings, c->found_at };
-	int r;
+	return c->object.symbols || c->object.file;
+}
 
-	r = elf_symbols_read(c->object.file, on_debug_wanted, &place);
-	if (r < 0)
-		return r;
-	c->object.symbols = c->object.file->symbols;
-	if (symbol_table_count(c->object.symbols))
-		return 0;
-	return fault_set(why, -ENODATA, "%s has no symbols", c->found_at ?: "the vDSO");
+/* The kernel's symbols cost the most to read again and are needed the most often. */
+static bool has_symbols_of_file(const struct cached *c)
+{
+	return c->object.file;
+}
+
+/* The least recently used object that @fits, or NULL. */
+static struct cached *find_oldest(const struct object_cache *cache,
+				  bool (*fits)(const struct cached *c))
+{
+	struct cached *oldest = NULL;
+
+	for (struct cached *c = cache->objects; c; c = c->hh.next)
+		if (fits(c) && (!oldest || c->used < oldest->used))
+			oldest = c;
+	return oldest;
+}
+
+static void make_room(struct object_cache *cache)
+{
+	size_t n = 0;
+
+	for (struct cached *c = cache->objects; c; c = c->hh.next)
+		n += c->object.file != NULL;
+	for (; n >= MAX_OPEN; n--)
+		drop_symbols(find_oldest(cache, has_symbols_of_file));
 }
 
 /* 0; -ENOMEM; or another negative errno and @why. */
 static int read_object(struct object_cache *cache, const struct profile_object *o, struct cached *c,
 		       struct fault *why)
 {
-	int r;
-
 	switch (o->kind) {
 	case OBJECT_KERNEL:
 	case OBJECT_MODULE:
 		return kallsyms_read_object(cache->kallsyms, o, &c->object.symbols, why);
 	case OBJECT_FILE:
-		r = finder_open_object(&cache->settings, o, &c->object.file, &c->found_at, why);
-		break;
+		return finder_open_object(&cache->settings, o, &c->object.file, &c->found_at, why);
 	case OBJECT_VDSO:
-		r = vdso_open(o, &c->object.file, why);
-		break;
+		return vdso_open(cache->settings.parser, o, &c->object.file, why);
 	default:
 		return fault_set(why, -ENODATA, "no symbols for code in anonymous memory");
 	}
-	return r < 0 ? r : read_file_symbols(cache, c, why);
 }
 
 /* 0 with symbols, or with the reason in @c->why; or -ENOMEM. */
@@ -210,12 +210,14 @@ static int read_symbols(struct object_cache *cache, const struct profile_object 
 
 	free(TAKE_PTR(c->found_at));
 	free(TAKE_PTR(c->why));
+	make_room(cache);
 	r = read_object(cache, o, c, &why);
-	if (r < 0 && r != -ENOMEM)
-		r = copy_string(&c->why, why.text);
+	if (r < 0 && r != -ENOMEM && copy_string(&c->why, why.text) < 0)
+		return -ENOMEM;
 	c->object.why = c->why;
-	c->may_appear = c->why && !c->object.file && o->kind == OBJECT_FILE;
-	return r;
+	c->may_appear = c->why && o->kind == OBJECT_FILE && r != -EREMOTEIO;
+	c->closed = false;
+	return r == -ENOMEM ? r : 0;
 }
 
 static int add_cached(struct object_cache *cache, const struct profile_object *o,
@@ -271,7 +273,7 @@ int object_cache_get(struct object_cache *cache, const struct profile_object *o,
 
 	if (!r && !c)
 		r = add_cached(cache, o, &c);
-	else if (!r && !c->object.symbols && !c->object.why)
+	else if (!r && !has_symbols(c) && (!c->object.why || c->closed))
 		r = read_symbols(cache, o, c);
 	if (r < 0)
 		return r;
@@ -287,62 +289,42 @@ struct cached_object *object_cache_find(struct object_cache *cache, const struct
 	return find_cached(cache, o, &c) < 0 || !c ? NULL : &c->object;
 }
 
-/* The lines are in the file itself or in its separate debug file. */
-int object_cache_seek_lines(struct object_cache *cache, const struct profile_object *object,
-			    struct cached_object *cached)
+struct parser *object_cache_parser(const struct object_cache *cache)
 {
-	/* NOLINTNEXTLINE: it is the first member of one */
-	struct cached *c = (struct cached *)cached;
-	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
-	_cleanup_free_ char *path = NULL;
-	struct fault ignored;
-	int r;
-
-	if (c->lines_sought || !cached->file || !c->found_at)
-		return 0;
-	c->lines_sought = true;
-	/* finds and checks the file once more, because it is not kept open */
-	r = finder_open_object(&cache->settings, object, &file, &path, &ignored);
-	if (!r)
-		r = lines_open(&cached->lines, fcntl(file->image->fd, F_DUPFD_CLOEXEC, 0));
-	if (r == -ENODATA)
-		r = lines_open(&cached->lines, finder_open_debug(&cache->settings, file, path));
-	return r == -ENOMEM ? r : 0;
+	return cache->settings.parser;
 }
 
-int object_cache_seek_code(struct object_cache *cache, const struct profile_object *object,
-			   struct cached_object *cached)
+const char *object_cache_file_name(const struct cached_object *object)
 {
 	/* NOLINTNEXTLINE: it is the first member of one */
-	struct cached *c = (struct cached *)cached;
-	_cleanup_(elf_file_freep) struct elf_file *file = NULL;
-	struct fault ignored;
-	int r;
+	const struct cached *c = (const struct cached *)object;
 
-	if (c->code_sought || (object->kind != OBJECT_FILE && object->kind != OBJECT_VDSO))
-		return 0;
-	c->code_sought = true;
-	if (object->kind == OBJECT_VDSO)
-		r = vdso_open(object, &file, &ignored);
-	else
-		r = finder_open_object(&cache->settings, object, &file, NULL, &ignored);
-	if (!r)
-		r = code_open(&cached->code, file);
-	return r == -ENOMEM ? r : 0;
+	return c->found_at ?: "the vDSO";
 }
 
-void object_cache_close_code(struct cached_object *cached)
+int object_cache_fail(struct object_cache *cache, struct cached_object *object, int r,
+		      const struct fault *why)
 {
 	/* NOLINTNEXTLINE: it is the first member of one */
-	struct cached *c = (struct cached *)cached;
+	struct cached *c = (struct cached *)object;
 
-	cached->code = code_free(cached->code);
-	c->code_sought = false;
+	if (c->why)
+		return 0;
+	c->object.why = c->why = strdup(why->text);
+	c->may_appear = r == -ECONNREFUSED;
+	return c->why ? 0 : -ENOMEM;
+}
+
+void object_cache_close(struct cached_object *object)
+{
+	/* NOLINTNEXTLINE: it is the first member of one */
+	drop_symbols((struct cached *)object);
 }
 
 static size_t size_of(const struct cached *c)
 {
 	return sizeof(*c) + symbol_cache_bytes(&c->object.symbol_cache) +
+	       (c->object.file ? parser_file_bytes(c->object.file) : 0) +
 	       (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
 }
 
@@ -353,34 +335,6 @@ size_t object_cache_bytes(const struct object_cache *cache)
 	for (const struct cached *c = cache->objects; c; c = c->hh.next)
 		bytes += size_of(c);
 	return bytes;
-}
-
-static bool is_any(const struct cached *c)
-{
-	return true;
-}
-
-static bool has_symbols(const struct cached *c)
-{
-	return c->object.symbols;
-}
-
-/* The kernel's symbols cost the most to read again and are needed the most often. */
-static bool has_symbols_of_file(const struct cached *c)
-{
-	return c->object.symbols && c->object.file;
-}
-
-/* The least recently used object that @fits, or NULL. */
-static struct cached *find_oldest(const struct object_cache *cache,
-				  bool (*fits)(const struct cached *c))
-{
-	struct cached *oldest = NULL;
-
-	for (struct cached *c = cache->objects; c; c = c->hh.next)
-		if (fits(c) && (!oldest || c->used < oldest->used))
-			oldest = c;
-	return oldest;
 }
 
 void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes)

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "common/elf/file.h"
 #include "common/object/symbol-table.h"
+#include "common/parser/parser.h"
 #include "common/profile/profile.h"
 #include "common/symbol/line-cache.h"
 #include "common/symbol/symbol-cache.h"
@@ -22,12 +22,10 @@
 struct cached_object {
 	const char *path;
 	const char *why;              /* why it has no symbols; NULL if it has, or may have */
-	struct elf_file *file;        /* NULL for the kernel and modules, or if not found */
-	struct symbol_table *symbols; /* NULL if there are none, or they were dropped */
+	struct parser_file *file;     /* NULL for the kernel and modules, or if not found */
+	struct symbol_table *symbols; /* of the kernel and modules */
 	struct symbol_cache symbol_cache;
-	struct line_cache line_cache; /* its strings are those of @lines */
-	struct lines *lines; /* NULL before object_cache_seek_lines(), or if there are none */
-	struct code *code;   /* NULL before object_cache_seek_code(), or if there is none */
+	struct line_cache line_cache;
 };
 
 struct object_cache;
@@ -47,16 +45,21 @@ struct cached_object *object_cache_find(struct object_cache *cache,
 /* The memory that symbols and symbol caches take. */
 size_t object_cache_bytes(const struct object_cache *cache);
 
-/* Opens the source lines of an object, once. 0, with or without lines; or -ENOMEM. */
-int object_cache_seek_lines(struct object_cache *cache, const struct profile_object *object,
-			    struct cached_object *cached);
+/* Borrowed. */
+struct parser *object_cache_parser(const struct object_cache *cache);
 
-/* The same for its machine code. */
-int object_cache_seek_code(struct object_cache *cache, const struct profile_object *object,
-			   struct cached_object *cached);
+/* The path where the file of @object was found, for messages. */
+const char *object_cache_file_name(const struct cached_object *object);
 
-/* Closes its machine code; object_cache_seek_code() opens it again. */
-void object_cache_close_code(struct cached_object *cached);
+/*
+ * The object has no symbols from now on, for the reason @why of the negative errno @r. It is not
+ * tried again, unless no parser could be reached. 0 or -ENOMEM.
+ */
+int object_cache_fail(struct object_cache *cache, struct cached_object *object, int r,
+		      const struct fault *why);
+
+/* Closes its file; object_cache_get() opens it again. */
+void object_cache_close(struct cached_object *object);
 
 /*
  * Drops symbols until the cache takes at most @max_bytes or none are left: the least recently used

@@ -4,15 +4,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/symbol/fingerprinter.h"
+#include "common/symbol/resolver.h"
+#include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
+
+#define MAX_PASSES 4 /* a location, and the one after it; each may be unknown at first */
 
 /* The state of one object of the profile. */
 struct object_state {
 	struct cached_object *cached; /* NULL until it is in the cache */
-	uint8_t *whole;               /* with symbols: a bit for each that was added as a whole */
-	size_t last; /* the last symbol found: the next location is often in it too */
-	bool sought;
+	uint64_t *unknown;            /* offsets that are not in its symbol cache */
+	size_t n_unknown, cap_unknown;
+	bool sought, has_none; /* none: no symbols */
 };
 
 struct profile_symbolizer {
@@ -20,67 +24,8 @@ struct profile_symbolizer {
 	size_t max_bytes;
 	struct profile *profile;
 	struct object_state *objects;
-	bool read;  /* symbols were read in this pass */
-	bool again; /* not all symbols had room: another pass is needed */
+	bool again; /* there are unknown offsets: another pass is needed */
 };
-
-/* 1 with symbols; 0 if there are none; -EAGAIN if there is no room for them in this pass. */
-static int load_symbols(struct profile_symbolizer *s, uint32_t object, struct object_state *state)
-{
-	struct cached_object *c = state->cached;
-	int r;
-
-	if (!c || (!c->symbols && !c->why)) {
-		if (s->read && object_cache_bytes(s->cache) >= s->max_bytes) {
-			s->again = true;
-			return -EAGAIN;
-		}
-		r = object_cache_get(s->cache, &s->profile->objects[object], &c);
-		if (r < 0)
-			return r;
-		s->read |= c->symbols != NULL;
-		state->cached = c;
-	}
-	if (!c->symbols)
-		return 0;
-	state->last = SYMBOL_TABLE_NONE;
-	state->whole = calloc(symbol_table_count(c->symbols) / 8 + 1, 1);
-	return state->whole ? 1 : -ENOMEM;
-}
-
-/* Finds a location in the symbols and adds it to the symbol cache. 1 if in a function, else 0. */
-static int look_up(struct object_state *state, uint64_t offset)
-{
-	struct symbol_table *symbols = state->cached->symbols;
-	size_t i = symbol_table_find_near(symbols, offset, state->last);
-	struct symbol_cache_range range = { .marked = true };
-	struct symbol_entry e;
-
-	symbol_table_get_range(symbols, offset, i, &range.first, &range.last);
-	if (i == SYMBOL_TABLE_NONE)
-		return symbol_cache_add(&state->cached->symbol_cache, &range);
-	state->last = i;
-	e = symbol_table_get(symbols, i);
-	range.start = e.start;
-	range.size = e.size;
-	range.name = (char *)symbol_table_name(symbols, i);
-	if (!range.name || symbol_cache_add(&state->cached->symbol_cache, &range) < 0)
-		return -ENOMEM;
-	if (range.first == e.start && range.last == e.start + e.size - 1)
-		state->whole[i / 8] |= (uint8_t)(1U << i % 8);
-	return 1;
-}
-
-/* True if the location is in a function that this pass added as a whole. */
-static bool is_added(struct object_state *state, uint64_t offset)
-{
-	size_t i = symbol_table_find_near(state->cached->symbols, offset, state->last);
-
-	if (i == SYMBOL_TABLE_NONE)
-		return false;
-	state->last = i;
-	return state->whole[i / 8] & 1U << i % 8;
-}
 
 /* 1 if the location is in a function or waits for the next pass, else 0. */
 static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
@@ -95,14 +40,13 @@ static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
 		state->cached = object_cache_find(s->cache, &s->profile->objects[object]);
 	state->sought = true;
 	r = state->cached ? symbol_cache_mark(&state->cached->symbol_cache, offset) : -ENOENT;
-	if (r != -ENOENT)
-		return r;
-	if (!state->whole) {
-		r = load_symbols(s, object, state);
-		if (r <= 0)
-			return r == -EAGAIN ? 1 : r;
-	}
-	return is_added(state, offset) ? 1 : look_up(state, offset);
+	if (r != -ENOENT || state->has_none)
+		return MAX(r, 0);
+	if (ARRAY_RESERVE(&state->unknown, &state->cap_unknown, state->n_unknown + 1) < 0)
+		return -ENOMEM;
+	state->unknown[state->n_unknown++] = offset;
+	s->again = true;
+	return 1;
 }
 
 /* See profile_place_frame(). Finalizing drops a function that is not used in the end. */
@@ -135,28 +79,53 @@ static int mark_all(struct profile_symbolizer *s)
 	return r < 0 ? r : 0;
 }
 
-static void end_pass(struct profile_symbolizer *s)
+static int compare_offsets(const void *a, const void *b)
 {
-	for (size_t i = 0; i < s->profile->n_objects; i++) {
-		struct object_state *state = &s->objects[i];
+	return COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
+}
 
-		free(TAKE_PTR(state->whole));
-		if (state->cached)
-			symbol_cache_finalize(&state->cached->symbol_cache);
-	}
+static size_t sort_offsets(uint64_t *offsets, size_t n)
+{
+	size_t n_kept = 0;
+
+	qsort(offsets, n, sizeof(*offsets), compare_offsets);
+	for (size_t i = 0; i < n; i++)
+		if (n_kept == 0 || offsets[n_kept - 1] != offsets[i])
+			offsets[n_kept++] = offsets[i];
+	return n_kept;
+}
+
+/* Resolves the unknown offsets of an object. */
+static int resolve(struct profile_symbolizer *s, size_t object)
+{
+	struct object_state *state = &s->objects[object];
+	int r;
+
+	if (state->n_unknown == 0)
+		return 0;
+	r = object_cache_get(s->cache, &s->profile->objects[object], &state->cached);
+	if (r < 0)
+		return r;
+	r = resolver_add(s->cache, state->cached, state->unknown,
+			 sort_offsets(state->unknown, state->n_unknown));
+	state->has_none = r == 0;
+	state->n_unknown = 0;
+	if (object_cache_bytes(s->cache) > s->max_bytes)
+		object_cache_drop_symbols(s->cache, s->max_bytes);
+	return MIN(r, 0);
 }
 
 static int run_passes(struct profile_symbolizer *s)
 {
-	int r;
+	int r = 0;
 
-	do {
-		s->read = s->again = false;
+	s->again = true;
+	for (int pass = 0; r >= 0 && s->again && pass < MAX_PASSES; pass++) {
+		s->again = false;
 		r = mark_all(s);
-		end_pass(s);
-		if (s->again)
-			object_cache_drop_symbols(s->cache, s->max_bytes);
-	} while (r >= 0 && s->again);
+		for (size_t i = 0; r >= 0 && s->again && i < s->profile->n_objects; i++)
+			r = resolve(s, i);
+	}
 	return r;
 }
 
@@ -181,21 +150,31 @@ static int add_functions(struct profile_symbolizer *s, uint32_t object)
 	return 0;
 }
 
-static int take_fingerprints(struct profile_symbolizer *s, size_t max_code_bytes)
+static bool lacks_fingerprint(const struct symbol_cache *cache)
 {
-	struct fingerprinter fingerprinter;
+	for (size_t i = 0; i < cache->n; i++)
+		if (cache->ranges[i].marked && cache->ranges[i].name &&
+		    !cache->ranges[i].fingerprinted)
+			return true;
+	return false;
+}
+
+static int take_fingerprints(struct profile_symbolizer *s, size_t n_left)
+{
 	int r = 0;
 
-	fingerprinter_init(&fingerprinter, s->cache, max_code_bytes);
-	for (size_t i = 0; i < s->profile->n_objects && r >= 0; i++) {
-		if (!s->objects[i].cached)
+	for (size_t i = 0; i < s->profile->n_objects && r >= 0 && n_left > 0; i++) {
+		struct cached_object *cached = s->objects[i].cached;
+
+		if (!cached || !lacks_fingerprint(&cached->symbol_cache))
 			continue;
-		r = fingerprinter_take(&fingerprinter, &s->profile->objects[i],
-				       s->objects[i].cached);
+		if (!cached->symbols)
+			r = object_cache_get(s->cache, &s->profile->objects[i], &cached);
+		if (r >= 0)
+			r = resolver_take_fingerprints(s->cache, cached, &n_left);
 		if (object_cache_bytes(s->cache) > s->max_bytes)
 			object_cache_drop_symbols(s->cache, s->max_bytes);
 	}
-	fingerprinter_done(&fingerprinter);
 	return r;
 }
 
@@ -224,6 +203,8 @@ int profile_symbolizer_run(struct object_cache *cache, size_t max_bytes, size_t 
 	for (uint32_t i = 0; i < profile->n_objects && r >= 0; i++)
 		r = add_functions(&s, i);
 	unmark_all(&s);
+	for (size_t i = 0; i < profile->n_objects; i++)
+		free(s.objects[i].unknown);
 	free(s.objects);
 	return r < 0 ? r : 0;
 }

@@ -63,12 +63,24 @@ void symbol_cache_finalize(struct symbol_cache *cache)
 	cache->n = cache->n_finalized = n;
 }
 
-int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset)
+int symbol_cache_rename(struct symbol_cache *cache, size_t i, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	cache->name_bytes += strlen(copy) - strlen(cache->ranges[i].name);
+	free(cache->ranges[i].name);
+	cache->ranges[i].name = copy;
+	return 0;
+}
+
+static struct symbol_cache_range *seek(const struct symbol_cache *cache, uint64_t offset)
 {
 	size_t low = 0, n = cache->n_finalized;
 
 	if (n == 0 || offset < cache->ranges[0].first)
-		return -ENOENT;
+		return NULL;
 	/* finds the last range that begins at or before the offset */
 	while (n > 1) {
 		size_t half = n / 2;
@@ -76,10 +88,23 @@ int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset)
 		low = cache->ranges[low + half].first <= offset ? low + half : low;
 		n -= half;
 	}
-	if (offset > cache->ranges[low].last)
+	return offset > cache->ranges[low].last ? NULL : &cache->ranges[low];
+}
+
+const struct symbol_cache_range *symbol_cache_find(const struct symbol_cache *cache,
+						   uint64_t offset)
+{
+	return seek(cache, offset);
+}
+
+int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset)
+{
+	struct symbol_cache_range *range = seek(cache, offset);
+
+	if (!range)
 		return -ENOENT;
-	cache->ranges[low].marked = true;
-	return cache->ranges[low].name ? 1 : 0;
+	range->marked = true;
+	return range->name ? 1 : 0;
 }
 
 void symbol_cache_unmark(struct symbol_cache *cache)

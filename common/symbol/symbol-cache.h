@@ -35,6 +35,13 @@ void symbol_cache_done(struct symbol_cache *cache);
 int symbol_cache_add(struct symbol_cache *cache, const struct symbol_cache_range *range);
 void symbol_cache_finalize(struct symbol_cache *cache);
 
+/* Range @i gets another name. 0 or -ENOMEM. */
+int symbol_cache_rename(struct symbol_cache *cache, size_t i, const char *name);
+
+/* The range with @offset, valid until others are added; NULL: none. */
+const struct symbol_cache_range *symbol_cache_find(const struct symbol_cache *cache,
+						   uint64_t offset);
+
 /* Marks the range with @offset: 1 if it is in a function, 0 if in none, -ENOENT without a range. */
 int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset);
 void symbol_cache_unmark(struct symbol_cache *cache);

@@ -8,6 +8,8 @@
 #include "common/object/source-frame.h"
 #include "common/profile/profile.h"
 
+struct parser;
+
 struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
 	const char *debug_dir; /* searched for debug files before the usual folders, or NULL */
@@ -28,6 +30,9 @@ struct symbolizer_settings {
 	 */
 	int (*open_kallsyms)(void *userdata);
 	void *userdata;
+
+	/* Reads the files, borrowed. NULL: one of its own, whose processes it starts itself. */
+	struct parser *parser;
 
 	size_t max_bytes;      /* of symbols kept after a profile was symbolized; 0: 256 MiB */
 	size_t max_code_bytes; /* of code read for the fingerprints of a profile; 0: take none */

@@ -12,32 +12,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/elf/code.h"
-#include "common/elf/disassembler.h"
-#include "common/elf/lines.h"
+#include "common/parser/message.h"
+#include "common/parser/parser.h"
+#include "common/parser/spawn.h"
 #include "common/symbol/object-cache.h"
 #include "common/symbol/profile-symbolizer.h"
+#include "common/symbol/resolver.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define MAX_BYTES   (256UL << 20)
 #define MAX_OBJECTS 4096
 
+#define STEP_AROUND 16   /* bytes */
+#define N_AROUND    512  /* steps */
+#define MAX_OFFSETS 8192 /* whose lines are asked for at once */
+
+#define MAX_PIECES    4096         /* branches decoded at once, */
+#define MAX_SPAN      (64u << 10)  /* and the bytes that have them */
+#define MAX_PART      (256u << 10) /* of code decoded at once */
+#define UNKNOWN_OWNER UINT32_MAX   /* of code without a file */
+
 struct symbolizer {
 	struct object_cache *cache;
 	size_t max_bytes, max_code_bytes;
-	struct disassembler *disassembler; /* of @machine; NULL: none yet, or none exists */
-	uint16_t machine;
+	struct parser *parser;
+	struct parser *own_parser; /* NULL: it is somebody else's */
 };
 
 int symbolizer_new(struct symbolizer **ret, const struct symbolizer_settings *settings)
 {
 	_cleanup_(symbolizer_freep) struct symbolizer *s = calloc(1, sizeof(*s));
-	int r;
+	const struct parser_settings own = { .connect = spawn_parser };
+	struct symbolizer_settings with_parser = *settings;
+	int r = 0;
 
 	if (!s)
 		return -ENOMEM;
 	s->max_bytes = settings->max_bytes ?: MAX_BYTES;
 	s->max_code_bytes = settings->max_code_bytes;
-	r = object_cache_new(&s->cache, settings);
+	if (!settings->parser)
+		r = parser_new(&s->own_parser, &own);
+	s->parser = with_parser.parser = settings->parser ?: s->own_parser;
+	if (r >= 0)
+		r = object_cache_new(&s->cache, &with_parser);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(s);
@@ -48,33 +67,55 @@ struct symbolizer *symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return NULL;
-	disassembler_free(s->disassembler);
 	object_cache_free(s->cache);
+	parser_free(s->own_parser);
 	free(s);
 	return NULL;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	return COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* Resolves @offset and its neighbourhood: who asks for single offsets asks for more of them. */
+static int resolve_around(struct symbolizer *s, struct cached_object *c, uint64_t offset)
+{
+	uint64_t offsets[N_AROUND + 1], first = offset - MIN(offset, N_AROUND / 2UL * STEP_AROUND);
+
+	for (size_t i = 0; i < N_AROUND; i++)
+		offsets[i] = first + i * STEP_AROUND;
+	offsets[N_AROUND] = offset;
+	qsort(offsets, ARRAY_SIZE(offsets), sizeof(*offsets), compare_offsets);
+	return resolver_add(s->cache, c, offsets, ARRAY_SIZE(offsets));
 }
 
 int symbolizer_find(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
 		    struct symbol *ret)
 {
-	struct symbol_entry e;
-	const char *name;
+	const struct symbol_cache_range *range;
 	struct cached_object *c;
-	size_t i;
 	int r;
 
 	r = object_cache_get(s->cache, object, &c);
-	if (r < 0 || c->why)
+	if (r < 0)
 		return r;
-	i = symbol_table_find(c->symbols, offset);
-	if (i == SYMBOL_TABLE_NONE)
+	range = symbol_cache_find(&c->symbol_cache, offset);
+	if (!range) {
+		r = resolve_around(s, c, offset);
+		if (r <= 0)
+			return r;
+		range = symbol_cache_find(&c->symbol_cache, offset);
+	}
+	if (!range || !range->name)
 		return 0;
-	name = symbol_table_name(c->symbols, i);
-	if (!name)
-		return -ENOMEM;
-	e = symbol_table_get(c->symbols, i);
-	*ret = (struct symbol){ .start = e.start, .size = e.size, .name = name };
+	*ret = (struct symbol){ .start = range->start, .size = range->size, .name = range->name };
 	return 1;
+}
+
+static const struct loads *loads_of(const struct cached_object *c)
+{
+	return &parser_file_identity(c->file)->loads;
 }
 
 int symbolizer_address(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
@@ -86,7 +127,7 @@ int symbolizer_address(struct symbolizer *s, const struct profile_object *object
 	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
-	return loads_address(&c->file->loads, offset, ret) ? 1 : 0;
+	return loads_address(loads_of(c), offset, ret) ? 1 : 0;
 }
 
 int symbolizer_offset(struct symbolizer *s, const struct profile_object *object, uint64_t address,
@@ -98,47 +139,49 @@ int symbolizer_offset(struct symbolizer *s, const struct profile_object *object,
 	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
-	return loads_offset(&c->file->loads, address, ret) ? 1 : 0;
+	return loads_offset(loads_of(c), address, ret) ? 1 : 0;
 }
 
-/* Adds the lines of one more offset to the line cache. */
-static int load_line(struct symbolizer *s, const struct profile_object *object,
-		     struct cached_object *c, uint64_t offset)
+/* Adds the lines of @n offsets to the line cache. Failed ones count as having none. */
+static int load_lines(struct symbolizer *s, struct cached_object *c, const uint64_t *offsets,
+		      size_t n)
 {
-	struct source_frame frames[LINE_CACHE_MAX_FRAMES];
-	const struct source_frame *found;
-	struct symbol symbol;
-	uint64_t address;
+	struct parser_lines lines = {};
+	struct fault why = { .text = "" };
 	int r;
 
-	if (line_cache_find(&c->line_cache, offset, &found) >= 0)
-		return 0;
-	if (!loads_address(&c->file->loads, offset, &address))
-		return line_cache_add(&c->line_cache, offset, frames, 0);
-	r = symbolizer_find(s, object, offset, &symbol);
-	if (r >= 0)
-		r = lines_find(c->lines, address, r ? symbol.name : NULL, frames,
-			       LINE_CACHE_MAX_FRAMES);
-	return r < 0 ? r : line_cache_add(&c->line_cache, offset, frames, (size_t)r);
-}
+	r = parser_file_lines(c->file, offsets, n, LINE_CACHE_MAX_FRAMES, &lines, &why);
+	if (r < 0 && r != -ENOMEM)
+		r = object_cache_fail(s->cache, c, r, &why);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		size_t first = lines.n > 0 ? lines.starts[i] : 0;
+		size_t end = lines.n > 0 ? lines.starts[i + 1] : 0;
 
-/* 0 and *@ret, which may have no lines; or -ENOMEM. */
-static int get_lines(struct symbolizer *s, const struct profile_object *object,
-		     struct cached_object **ret)
-{
-	int r = object_cache_get(s->cache, object, ret);
-
-	return r < 0 ? r : object_cache_seek_lines(s->cache, object, *ret);
+		r = line_cache_add(&c->line_cache, offsets[i], lines.frames + first, end - first);
+	}
+	parser_lines_done(&lines);
+	return r;
 }
 
 int symbolizer_load_lines(struct symbolizer *s, const struct profile_object *object,
 			  const uint64_t *offsets, size_t n)
 {
+	_cleanup_free_ uint64_t *missing = NULL;
+	const struct source_frame *found;
 	struct cached_object *c;
-	int r = get_lines(s, object, &c);
+	size_t n_missing = 0;
+	int r;
 
-	for (size_t i = 0; r >= 0 && c->lines && i < n; i++)
-		r = load_line(s, object, c, offsets[i]);
+	r = object_cache_get(s->cache, object, &c);
+	if (r < 0 || !c->file)
+		return r;
+	if (ARRAY_ALLOCATE(&missing, n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (line_cache_find(&c->line_cache, offsets[i], &found) < 0)
+			missing[n_missing++] = offsets[i];
+	for (size_t i = 0; r >= 0 && i < n_missing; i += MAX_OFFSETS)
+		r = load_lines(s, c, missing + i, MIN(n_missing - i, (size_t)MAX_OFFSETS));
 	return r;
 }
 
@@ -147,13 +190,17 @@ int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, 
 {
 	const struct source_frame *frames;
 	struct cached_object *c;
-	int r = get_lines(s, object, &c);
+	int r;
 
-	if (r >= 0 && c->lines)
-		r = load_line(s, object, c, offset);
-	if (r < 0 || !c->lines)
+	r = object_cache_get(s->cache, object, &c);
+	if (r < 0 || !c->file)
 		return r;
 	r = line_cache_find(&c->line_cache, offset, &frames);
+	if (r == -ENOENT) {
+		r = load_lines(s, c, &offset, 1);
+		if (r >= 0)
+			r = line_cache_find(&c->line_cache, offset, &frames);
+	}
 	if (r <= 0)
 		return r;
 	r = (int)MIN((size_t)r, n);
@@ -161,74 +208,171 @@ int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, 
 	return r;
 }
 
+/* The bytes read, 0 also where the parser fails; or -ENOMEM. */
+static int read_code(struct symbolizer *s, struct cached_object *c, uint64_t offset, uint8_t *ret,
+		     size_t n)
+{
+	struct fault why = { .text = "" };
+	size_t done = 0;
+	int r = 1;
+
+	while (done < n && r > 0 && offset <= (uint64_t)INT64_MAX - done) {
+		r = parser_file_code(c->file, offset + done, ret + done,
+				     MIN(n - done, (size_t)MESSAGE_CODE), &why);
+		if (r < 0 && r != -ENOMEM)
+			r = object_cache_fail(s->cache, c, r, &why);
+		done += (size_t)MAX(r, 0);
+	}
+	return r < 0 ? r : (int)done;
+}
+
+static bool has_code(const struct cached_object *c)
+{
+	return c->file && loads_have_code(loads_of(c));
+}
+
 int symbolizer_code(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
 		    void *ret, size_t n, uint16_t *ret_machine)
 {
-	struct cached_object *c = object_cache_find(s->cache, object);
-	int r = 0;
-
-	if (!c) /* code needs no symbols, so dropped ones are not read again */
-		r = object_cache_get(s->cache, object, &c);
-	if (!r)
-		r = object_cache_seek_code(s->cache, object, c);
-	if (r < 0 || !c->code)
-		return r;
-	*ret_machine = code_machine(c->code);
-	return (int)code_read(c->code, offset, ret, MIN(n, (size_t)INT_MAX));
-}
-
-/* 1; 0 for an unknown machine; -ENOMEM. */
-static int get_disassembler(struct symbolizer *s, uint16_t machine)
-{
+	struct cached_object *c;
 	int r;
 
-	if (s->machine == machine)
-		return s->disassembler != NULL;
-	s->disassembler = disassembler_free(s->disassembler);
-	s->machine = machine;
-	r = disassembler_new(&s->disassembler, machine);
-	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
+	r = object_cache_get(s->cache, object, &c);
+	if (r < 0 || !has_code(c))
+		return r;
+	*ret_machine = parser_file_identity(c->file)->machine;
+	return read_code(s, c, offset, ret, MIN(n, (size_t)INT_MAX));
 }
 
-static int fill_branch(struct symbolizer *s, const struct profile_object *object,
-		       struct symbolizer_branch *branch)
-{
-	struct instruction instruction;
-	uint8_t bytes[INSTRUCTION_MAX];
-	uint16_t machine;
-	int n, r;
+/* Code of one object that is decoded: of each branch one instruction. */
+struct branch_code {
+	struct parser_piece pieces[MAX_PIECES];
+	struct symbolizer_branch *branches[MAX_PIECES];
+	uint8_t bytes[MAX_SPAN];
+	size_t n;
+};
 
-	branch->is_known = false;
-	n = symbolizer_code(s, object, branch->offset, bytes, sizeof(bytes), &machine);
-	if (n <= 0)
-		return n;
-	r = get_disassembler(s, machine);
-	if (r <= 0)
-		return r;
-	branch->is_known = disassembler_decode(s->disassembler, bytes, (size_t)n, branch->offset,
-					       &instruction);
-	branch->kind = instruction.kind;
+/* Reads the code of the first branches, near to each other. The number of branches, or -ENOMEM. */
+static int read_near(struct symbolizer *s, struct cached_object *c,
+		     struct symbolizer_branch *branches, size_t n, struct branch_code *code)
+{
+	uint64_t first = branches[0].offset;
+	size_t n_near = 1, n_bytes;
+	int r;
+
+	while (n_near < MIN(n, (size_t)MAX_PIECES) &&
+	       branches[n_near].offset - first <= MAX_SPAN - INSTRUCTION_MAX)
+		n_near++;
+	n_bytes = (size_t)(branches[n_near - 1].offset - first) + INSTRUCTION_MAX;
+	r = read_code(s, c, first, code->bytes, n_bytes);
+	code->n = 0;
+	for (size_t i = 0; r >= 0 && i < n_near; i++) {
+		size_t at = (size_t)(branches[i].offset - first);
+
+		if (at >= (size_t)r)
+			break;
+		code->branches[code->n] = &branches[i];
+		code->pieces[code->n++] = (struct parser_piece){
+			.code = code->bytes + at,
+			.n = MIN((size_t)r - at, (size_t)INSTRUCTION_MAX),
+			.address = branches[i].offset,
+			.max = 1,
+		};
+	}
+	return r < 0 ? r : (int)n_near;
+}
+
+static int decode_branches(struct symbolizer *s, struct cached_object *c,
+			   const struct branch_code *code)
+{
+	const struct parser_decoding decoding = {
+		.owner = parser_file_owner(c->file),
+		.machine = parser_file_identity(c->file)->machine,
+		.pieces = code->pieces,
+		.n = code->n,
+	};
+	struct parser_instructions decoded = {};
+	struct fault ignored;
+	int r;
+
+	if (code->n == 0)
+		return 0;
+	r = parser_disassemble(s->parser, &decoding, &decoded, &ignored);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	for (size_t i = 0; i < code->n; i++) {
+		if (decoded.starts[i] == decoded.starts[i + 1])
+			continue;
+		code->branches[i]->is_known = true;
+		code->branches[i]->kind = decoded.rows[decoded.starts[i]].kind;
+	}
+	parser_instructions_done(&decoded);
 	return 0;
 }
 
 int symbolizer_branches(struct symbolizer *s, const struct profile_object *object,
 			struct symbolizer_branch *branches, size_t n)
 {
-	int r = 0;
+	_cleanup_free_ struct branch_code *code = NULL;
+	struct cached_object *c;
+	int r, n_near;
 
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = fill_branch(s, object, &branches[i]);
+	for (size_t i = 0; i < n; i++)
+		branches[i].is_known = false;
+	r = object_cache_get(s->cache, object, &c);
+	if (r < 0 || !has_code(c))
+		return r;
+	code = malloc(sizeof(*code));
+	if (!code)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < n; i += (size_t)n_near) {
+		n_near = read_near(s, c, branches + i, n - i, code);
+		r = n_near < 0 ? n_near : decode_branches(s, c, code);
+	}
 	return r;
 }
 
-int symbolizer_disassemble(struct symbolizer *s, const struct disassembly_code *code,
-			   struct disassembly *ret)
+/* Decodes one part of the code, from @at on. The number of bytes decoded, or -errno. */
+static int decode_part(struct symbolizer *s, uint32_t owner, const struct disassembly_code *code,
+		       size_t at, struct disassembly *ret)
 {
-	int r = get_disassembler(s, code->machine);
+	size_t n = MIN(code->n - at, (size_t)MAX_PART);
+	const struct parser_piece piece = { code->bytes + at, n, code->address + at, SIZE_MAX };
+	const struct parser_decoding decoding = {
+		.owner = owner,
+		.machine = code->machine,
+		.low = code->low,
+		.high = code->high,
+		.pieces = &piece,
+		.n = 1,
+	};
+	struct parser_instructions decoded = {};
+	struct fault ignored;
+	size_t done = 0;
+	int r;
 
-	if (r <= 0)
-		return r < 0 ? r : -EOPNOTSUPP;
-	return disassembly_decode(ret, s->disassembler, code);
+	r = parser_disassemble(s->parser, &decoding, &decoded, &ignored);
+	for (size_t i = 0; r >= 0 && i < decoded.starts[1]; i++) {
+		/* the last ones may be longer than the part */
+		if (done > 0 && n - done < INSTRUCTION_MAX && at + n < code->n)
+			break;
+		r = disassembly_add(ret, &decoded.rows[i], code->texts);
+		done += decoded.rows[i].size;
+	}
+	parser_instructions_done(&decoded);
+	return r < 0 ? r : (int)done;
+}
+
+int symbolizer_disassemble(struct symbolizer *s, const struct profile_object *object,
+			   const struct disassembly_code *code, struct disassembly *ret)
+{
+	struct cached_object *c = object ? object_cache_find(s->cache, object) : NULL;
+	uint32_t owner = c && c->file ? parser_file_owner(c->file) : UNKNOWN_OWNER;
+	int r = 1;
+
+	for (size_t at = 0; at < code->n && r > 0; at += (size_t)MAX(r, 0))
+		r = decode_part(s, owner, code, at, ret);
+	return MIN(r, 0);
 }
 
 void symbolizer_close_code(struct symbolizer *s, const struct profile_object *object)
@@ -236,7 +380,7 @@ void symbolizer_close_code(struct symbolizer *s, const struct profile_object *ob
 	struct cached_object *c = object_cache_find(s->cache, object);
 
 	if (c)
-		object_cache_close_code(c);
+		object_cache_close(c);
 }
 
 int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *object,
@@ -248,7 +392,7 @@ int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *ob
 	*ret_low = *ret_high = 0;
 	r = object_cache_get(s->cache, object, &c);
 	if (r >= 0 && c->file)
-		loads_fixed_range(&c->file->loads, ret_low, ret_high);
+		loads_fixed_range(loads_of(c), ret_low, ret_high);
 	return r;
 }
 

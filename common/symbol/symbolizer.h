@@ -25,7 +25,7 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 /*
  * Finds the symbol at @offset of @object. Of @object only kind, path, build_id and base are used;
  * it may be from another profile each time. 1 and *@ret; 0 if there is no symbol or no file;
- * -ENOMEM.
+ * -ENOMEM. The name is valid until the next call.
  */
 int symbolizer_find(struct symbolizer *symbolizer, const struct profile_object *object,
 		    uint64_t offset, struct symbol *ret);
@@ -66,22 +66,23 @@ struct symbolizer_branch {
 	enum branch_kind kind;
 };
 
-/* Fills in the kinds of @n branches of an object in one go. 0 or -ENOMEM. */
+/* Fills in the kinds of @n branches of an object, sorted by offset, in one go. 0 or -ENOMEM. */
 int symbolizer_branches(struct symbolizer *symbolizer, const struct profile_object *object,
 			struct symbolizer_branch *branches, size_t n);
 
 /*
- * Decodes machine code, of whatever origin. 0; -EOPNOTSUPP for an unknown machine; or -ENOMEM. The
- * caller calls disassembly_done() in any case.
+ * Decodes code of @object, from its file or from elsewhere. 0; -EOPNOTSUPP for an unknown machine;
+ * -EREMOTEIO or -ECONNREFUSED, see parser.h; or -ENOMEM. The caller calls disassembly_done() in any
+ * case.
  */
-int symbolizer_disassemble(struct symbolizer *symbolizer, const struct disassembly_code *code,
-			   struct disassembly *ret);
+int symbolizer_disassemble(struct symbolizer *symbolizer, const struct profile_object *object,
+			   const struct disassembly_code *code, struct disassembly *ret);
 
 /* As loads_fixed_range(). 0 or -ENOMEM. */
 int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,
 			   uint64_t *ret_low, uint64_t *ret_high);
 
-/* Closes the file that symbolizer_code() opened; it is opened again on demand. */
+/* Closes the file of @object; it is opened again on demand. */
 void symbolizer_close_code(struct symbolizer *symbolizer, const struct profile_object *object);
 
 /*

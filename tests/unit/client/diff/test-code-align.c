@@ -26,7 +26,7 @@ static struct disassembly decode(struct symbolizer *symbolizer, const uint8_t *b
 	};
 	struct disassembly decoded = {};
 
-	assert_int_equal(symbolizer_disassemble(symbolizer, &code, &decoded), 0);
+	assert_int_equal(symbolizer_disassemble(symbolizer, NULL, &code, &decoded), 0);
 	return decoded;
 }
 
