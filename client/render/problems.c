@@ -18,6 +18,7 @@ struct problems {
 	uint64_t n_samples;
 	size_t n;
 	const char *path, *why; /* of the last problem */
+	bool differ;            /* not all for the same reason */
 };
 
 /* Several objects of the profile may have this path. */
@@ -27,6 +28,7 @@ static void count_problem(const char *path, const char *why, void *userdata)
 	const struct profile *profile = problems->profile;
 
 	problems->n++;
+	problems->differ |= problems->why && strcmp(problems->why, why) != 0;
 	problems->path = path;
 	problems->why = why;
 	for (size_t i = 0; profile && i < profile->n_objects; i++)
@@ -92,11 +94,12 @@ static void write_problems(FILE *f, const struct problems *problems)
 		fprintf(f, "%zu objects", problems->n);
 	fputs(" without symbols", f);
 	write_share(f, problems);
-	if (problems->n == 1) {
+	if (problems->differ) {
+		fputs("; branchctl dump shows why", f);
+	} else {
 		fputs(": ", f);
 		write_reason(f, problems->why);
-	} else
-		fputs("; branchctl dump shows why", f);
+	}
 	fputc('\n', f);
 }
 
