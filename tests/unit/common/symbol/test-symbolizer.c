@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/elf/file.h"
+#include "common/parser/spawn.h"
 #include "common/symbol/object-cache.h"
 #include "tests/symbol/symbolized.h"
 
@@ -37,12 +38,15 @@ static void test_functions_of_lines_have_their_symbols_names(void **state)
 
 static void test_what_is_not_used_is_forgotten(void **state)
 {
+	const struct parser_settings parser_settings = { .connect = spawn_parser };
+	struct symbolizer_settings settings = {};
 	struct profile_object object = object_of(program_path());
 	struct profile_object other = { .path = "/nowhere" };
 	struct cached_object *a, *b;
 	struct object_cache *cache;
 
-	assert_int_equal(object_cache_new(&cache, NO_SETTINGS), 0);
+	assert_int_equal(parser_new(&settings.parser, &parser_settings), 0);
+	assert_int_equal(object_cache_new(&cache, &settings), 0);
 	assert_int_equal(object_cache_get(cache, &object, &a), 0);
 	assert_int_equal(object_cache_get(cache, &other, &b), 0);
 	assert_non_null(b->why);
@@ -56,6 +60,7 @@ static void test_what_is_not_used_is_forgotten(void **state)
 	assert_int_equal(object_cache_get(cache, &object, &a), 0);
 	assert_null(a->why);
 	object_cache_free(cache);
+	parser_free(settings.parser);
 }
 
 /* A file with the build-id of another one must not name that one's functions. */
