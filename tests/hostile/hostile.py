@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """branchd attacked by a user who may do nothing: hostile.py ROW BRANCHD BRANCHCTL PROGRAM...
 
-"all" runs every row; a failed row is run once more, because machines are busy.
+ROW may be several with commas between, or "all".
 """
 import os
 import signal
@@ -11,6 +11,7 @@ from rows import ROWS
 from trial import Trial
 
 SKIPPED = 77
+TRIES = int(os.environ.get("TRIES", "2"))  # a failed row is run again, because machines are busy
 
 
 def attempt(name, branchd, branchctl, programs):
@@ -34,7 +35,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the clean-up
     programs = {os.path.basename(path): os.path.abspath(path) for path in programs}
     names = list(ROWS) if name == "all" else name.split(",")
-    failed = [n for n in names if not any(attempt(n, branchd, branchctl, programs) for _ in range(int(os.environ.get("HOSTILE_TRIES", 2))))]
+    failed = [n for n in names if not any(attempt(n, branchd, branchctl, programs) for _ in range(TRIES))]
     print(len(failed), "rows failed:", *failed)
     sys.exit(1 if failed else 0)
 

@@ -171,8 +171,9 @@ def same_build_id(trial):
     def check():
         os.chmod(trial.socket, 0o666)
         seen = all_windows(trial)
-        for uid, child, function, file in ((OTHER, victim, "of_other", other), (ATTACKER, attacker, "of_attacker", mine),
-                                           (ATTACKER, forger, "forged", forged), (0, victim, "of_other", other)):
+        for uid, child, function, file in (
+                (OTHER, victim, "of_other", other), (ATTACKER, attacker, "of_attacker", mine),
+                (ATTACKER, forger, "forged", forged), (0, victim, "of_other", other)):
             rows = trial.rows(child.pid, seen, uid=uid)
             hot = [r for r in rows if (r["object"] or "").endswith(os.path.basename(file))]
             trial.check(hot and names_of(hot) == {function}, function, "is shown to", uid, "as", rows[:3])
