@@ -52,7 +52,7 @@ struct daemon {
 	struct methods *methods;
 	struct server *server;
 	struct watchdog *watchdog; /* NULL before daemon_run() */
-	uint64_t logged_moved; /* databases that were renamed */
+	uint64_t logged_moved;     /* databases that were renamed */
 	bool logged_removed, logged_converted, logged_damaged;
 	sd_event_source *on_reload;
 };
@@ -316,6 +316,19 @@ static int open_server(struct daemon *daemon, const char *path, struct fault *fa
 	return server_new(&daemon->server, daemon->event, fd, &settings, fault);
 }
 
+/* Without capabilities root, too, can write only where it is the owner. */
+static int check_owner(const char *directory, struct fault *fault)
+{
+	struct stat st;
+
+	if (geteuid() != 0 || stat(directory, &st) < 0 || st.st_uid == 0)
+		return 0;
+	return fault_set(fault, -EACCES,
+			 "%s belongs to another user than root: have systemd start branchd, or "
+			 "choose another --state-directory",
+			 directory);
+}
+
 /* In --state-directory, in the directory that systemd made, or in the usual one. */
 static int choose_database(struct daemon *daemon, const char *directory, struct fault *fault)
 {
@@ -323,6 +336,7 @@ static int choose_database(struct daemon *daemon, const char *directory, struct 
 
 	directory = directory ?: getenv("STATE_DIRECTORY") ?: DAEMON_STATE_DIRECTORY;
 	r = make_directory(directory, 0750, fault);
+	r = r ?: check_owner(directory, fault);
 	if (r < 0)
 		return r;
 	if (asprintf(&daemon->database, "%s/%s", directory, DATABASE) < 0) {

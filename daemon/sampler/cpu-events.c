@@ -68,8 +68,8 @@ static int open_ring(struct cpu_events *e, const struct cpu_events_settings *set
 	if (r == -EPERM)
 		return fault_set(
 			fault, r,
-			"cannot lock the memory for a ring of %zu pages: raise "
-			"kernel.perf_event_mlock_kb, grant CAP_IPC_LOCK, or lower RingSize=",
+			"cannot lock the memory for a ring of %zu pages: raise LimitMEMLOCK= or "
+			"kernel.perf_event_mlock_kb, or lower RingSize=",
 			settings->ring_pages);
 	if (r < 0 && r != -ENODEV)
 		return probe_explain(r, "cannot open a ring", fault);

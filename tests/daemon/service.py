@@ -241,6 +241,10 @@ class Service(unittest.TestCase):
         self.assert_refuses("unrecognized option", "--nonsense", status=2)
         self.assert_refuses("No such file or directory", "--config", self.place + "/none", *other)
         self.assert_refuses("cannot make", "--state-directory", self.place + "/a/b")
+        if os.geteuid() == 0:
+            os.mkdir(self.place + "/foreign")
+            os.chown(self.place + "/foreign", 65534, 65534)
+            self.assert_refuses("belongs to another user", "--state-directory", self.place + "/foreign")
         self.assert_refuses("too long for a socket", "--socket", "/" + 200 * "x", *other)
         self.configure("[Sampling]\nFrequency=much\n")
         self.assert_refuses("x.conf:2: Frequency=much: must be", "--socket", self.path + "2", *other)
