@@ -208,7 +208,12 @@ static json_t *pack_code_request(const struct profile_object *object, uint64_t s
 
 	for (size_t i = 0; i < object->n_build_id; i++)
 		snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
-	return json_pack("{s:s, s:I}", "build_id", hex, "start", (json_int_t)start);
+	if (!object->untrusted)
+		return json_pack("{s:s, s:I}", "build_id", hex, "start", (json_int_t)start);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "build_id", hex, "start",
+			 (json_int_t)start, "major", (json_int_t)object->major, "minor",
+			 (json_int_t)object->minor, "inode", (json_int_t)object->inode, "ctime_ns",
+			 (json_int_t)object->ctime_ns);
 }
 
 int daemon_api_get_code(struct connection *connection, const struct profile_object *object,

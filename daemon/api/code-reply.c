@@ -14,6 +14,7 @@ struct request {
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	size_t n_build_id;
 	int64_t start;
+	int64_t major, minor, inode, ctime_ns; /* -1: not of an untrusted object */
 };
 
 /* The number of bytes that @hex says, or 0 where it does not say any, or more than @n. */
@@ -36,9 +37,13 @@ static bool read_request(struct request *ret, struct call *call)
 	const struct parameter parameters[] = {
 		{ .name = "build_id", .text = &build_id },
 		{ .name = "start", .number = &ret->start },
+		{ .name = "major", .number = &ret->major },
+		{ .name = "minor", .number = &ret->minor },
+		{ .name = "inode", .number = &ret->inode },
+		{ .name = "ctime_ns", .number = &ret->ctime_ns },
 	};
 
-	ret->start = -1;
+	ret->start = ret->major = ret->minor = ret->inode = ret->ctime_ns = -1;
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters)))
 		return false;
 	ret->n_build_id = parse_hex(ret->build_id, sizeof(ret->build_id), build_id);
@@ -77,8 +82,16 @@ int code_reply(struct call *call, struct store *store)
 	bytes = malloc(STORE_CODE_MAX_FUNCTION);
 	if (!bytes)
 		return -ENOMEM;
-	function = (struct store_function){ request.build_id, request.n_build_id,
-					    (uint64_t)request.start };
+	function = (struct store_function){
+		.build_id = request.build_id,
+		.n_build_id = request.n_build_id,
+		.start = (uint64_t)request.start,
+		.untrusted = request.ctime_ns >= 0,
+		.major = (uint32_t)request.major,
+		.minor = (uint32_t)request.minor,
+		.inode = (uint64_t)request.inode,
+		.ctime_ns = (uint64_t)request.ctime_ns,
+	};
 	n = store_find_code(store, &function, bytes, STORE_CODE_MAX_FUNCTION, &machine, &fault);
 	if (n < 0)
 		return n;

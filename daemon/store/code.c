@@ -31,7 +31,9 @@ static const char *const sql[N_STATEMENTS] = {
 	[ADD_CODE] = "INSERT INTO code (function, machine, bytes) VALUES (?, ?, ?)",
 	[FIND_CODE] = "SELECT c.machine, c.bytes FROM object o "
 		      "JOIN function f ON f.object = o.id JOIN code c ON c.function = f.id "
-		      "WHERE o.build_id = ? AND f.start = ?",
+		      "WHERE o.build_id = ?1 AND f.start = ?2 AND o.untrusted = ?3 AND "
+		      "(NOT ?3 OR (o.major = ?4 AND o.minor = ?5 AND o.inode = ?6 AND "
+		      "o.ctime_ns = ?7))",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_CODE, "store-code.h has another number");
@@ -183,6 +185,11 @@ int store_code_find(struct store_code *code, const struct store_function *functi
 
 	statement_bind_blob(row, 1, function->build_id, function->n_build_id);
 	statement_bind_int(row, 2, (int64_t)function->start);
+	statement_bind_int(row, 3, function->untrusted);
+	statement_bind_int(row, 4, function->major);
+	statement_bind_int(row, 5, function->minor);
+	statement_bind_int(row, 6, (int64_t)function->inode);
+	statement_bind_int(row, 7, (int64_t)function->ctime_ns);
 	r = statement_step(row);
 	if (r <= 0)
 		return r;

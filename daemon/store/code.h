@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ struct store_function {
 	const void *build_id; /* of its object */
 	size_t n_build_id;    /* bytes */
 	uint64_t start;       /* its offset in the object */
+	bool untrusted;       /* the object is, and these belong to its key: */
+	uint32_t major, minor;
+	uint64_t inode, ctime_ns;
 };
 
 struct store_code {

@@ -48,14 +48,19 @@ static void add_two_users(struct service *service)
 	kernel = profile_add_object(p, &(struct profile_object){ .kind = OBJECT_KERNEL,
 								 .path = "[kernel]",
 								 .base = 0xffffffff9a000000 });
-	for (int i = 0; i < 2; i++) {
+	/* the last is a setuid program of that user: not for their eyes */
+	for (int i = 0; i < 3; i++) {
 		struct profile_stack stack = { .parent = PROFILE_NONE, .samples = 1 };
 
 		process = profile_add_process(
 			p, &(struct profile_process){ .pid = 10 + i,
 						      .comm = i ? "other" : "root",
 						      .uid = i ? OTHER_UID : 0,
+						      .restricted = i == 2,
 						      .samples = 1 });
+		if (i == 2)
+			file = profile_add_object(
+				p, &(struct profile_object){ .path = "/bin/su", .inode = 2 });
 		stack.process = (uint32_t)process;
 		stack.frame = (struct location){ (uint32_t)file, 0x1000 };
 		stack.parent = (uint32_t)profile_add_stack(p, &stack);
@@ -86,6 +91,7 @@ static void others_see_their_own_processes_only(void **state)
 	profile = get_profile(&caller, "{\"first\":1}", "1");
 	assert_int_equal(profile->n_processes, 1);
 	assert_int_equal(profile->processes[0].uid, OTHER_UID);
+	assert_int_equal(profile->processes[0].pid, 11);
 	assert_int_equal(profile->counters.samples, 5);
 	/* not where the kernel is: three addresses have become one that says nothing */
 	assert_int_equal(profile->n_objects, 2);
@@ -165,6 +171,9 @@ static void code_that_is_kept(void **state)
 		     "{\"parameters\":{\"machine\":62,\"code\":\"c3c3c3\"}}");
 	assert_error(&caller, "GetCode", "{" HOT ",\"start\":17}",
 		     "{\"error\":\"io.branchd.NoSuchCode\"}");
+	/* of a file that somebody but root may write */
+	assert_error(&caller, "GetCode", "{" HOT ",\"start\":16,\"ctime_ns\":1}",
+		     "{\"error\":\"io.branchd.NoSuchCode\"}");
 	for (size_t i = 0; i < ARRAY_SIZE(invalid); i++) {
 		reply = call(&caller, "GetCode", invalid[i]);
 		assert_string_equal(json_string_value(json_object_get(reply, "error")),
@@ -201,13 +210,13 @@ static void root_and_the_group_see_everything(void **state)
 	add_two_users(&service);
 	caller = connect_caller(&service);
 	profile = get_profile(&caller, "{\"first\":1}", "1");
-	assert_int_equal(profile->n_processes, 2);
-	assert_int_equal(profile->n_stacks, 10);
+	assert_int_equal(profile->n_processes, 3);
+	assert_int_equal(profile->n_stacks, 15);
 	profile_free(profile);
 	caller_done(&caller);
 	if (connect_other(&service, &caller, &group)) {
 		profile = get_profile(&caller, "{\"first\":1}", "1");
-		assert_int_equal(profile->n_processes, 2);
+		assert_int_equal(profile->n_processes, 3);
 		profile_free(profile);
 		caller_done(&caller);
 	}

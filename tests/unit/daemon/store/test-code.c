@@ -69,7 +69,9 @@ static struct store *open_store(struct reader *reader)
 static int find(struct store *store, uint8_t first, uint64_t start, uint8_t *ret, size_t n)
 {
 	uint8_t build_id[20] = { first };
-	struct store_function function = { build_id, sizeof(build_id), start };
+	struct store_function function = { .build_id = build_id,
+					   .n_build_id = sizeof(build_id),
+					   .start = start };
 	struct fault fault;
 	uint16_t machine = 0;
 	int r = store_find_code(store, &function, ret, n, &machine, &fault);

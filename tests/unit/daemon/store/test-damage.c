@@ -230,7 +230,7 @@ static void test_damage_found_by_reading_code(void **state)
 {
 	struct temp_store *stored = *state;
 	_cleanup_(store_freep) struct store *store = open_damaged(stored->path, "object_by_path");
-	const struct store_function function = { (const uint8_t *)"12345678", 8, 0 };
+	const struct store_function function = { .build_id = "12345678", .n_build_id = 8 };
 	struct fault fault = { 0 };
 	uint16_t machine;
 	char code[16];

@@ -116,7 +116,9 @@ static void test_functions_and_code_are_there(void **state)
 {
 	static const uint8_t build_id[20] = { 0xc0, 0xff, 0xee, 1,  2,  3,  4,  5,  6,  7,
 					      8,    9,    10,   11, 12, 13, 14, 15, 16, 17 };
-	const struct store_function function = { build_id, sizeof(build_id), 0x1100 };
+	const struct store_function function = { .build_id = build_id,
+						 .n_build_id = sizeof(build_id),
+						 .start = 0x1100 };
 	struct temp_store *stored = *state;
 	uint8_t code[100], expected[0x40];
 	struct store *store;
