@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/limit.h"
+
 /* Windows may wait to be stored until they are more than this, and span more than this. A damaged
  * database is moved out of the way within an hour. */
 #define MAX_WAITING    360u
@@ -16,6 +18,13 @@
  * pauses between tries double, up to this number of windows.
  */
 #define MAX_PAUSE 30u
+
+/*
+ * Stacks, streams, branches and blocks of each user in a second of a window, at most, and the
+ * seconds for which that is multiplied. Nobody but root may swell what is named and stored.
+ */
+#define MAX_ROWS    3000u
+#define MAX_SECONDS 60u
 
 struct archive {
 	struct store *store;
@@ -83,6 +92,22 @@ void archive_set_open(struct archive *archive, uint64_t start_us, const char *mo
 	snprintf(archive->open.window.mode, sizeof(archive->open.window.mode), "%s", mode ?: "");
 }
 
+static uint64_t max_rows(uint32_t uid, void *userdata)
+{
+	const struct window *window = userdata;
+	uint64_t seconds = MIN(window->length_us / 1000000, (uint64_t)MAX_SECONDS);
+
+	return uid == 0 ? UINT64_MAX : MAX_ROWS * MAX(seconds, (uint64_t)1);
+}
+
+/* 0 or -ENOMEM. */
+static int limit(struct profile *profile, struct window *window)
+{
+	int r = profile_limit(profile, max_rows, window);
+
+	return MIN(r, 0);
+}
+
 static uint64_t end_us(const struct window *window)
 {
 	return window->start_us + window->length_us;
@@ -107,6 +132,7 @@ static int join(struct window_profile *into, struct window_profile *from)
 {
 	const struct profile *both[] = { into->profile, from->profile };
 	struct profile *sum;
+	struct window window;
 	int r;
 
 	if (!into->profile) {
@@ -117,7 +143,14 @@ static int join(struct window_profile *into, struct window_profile *from)
 	r = profile_merge(&sum, both, ARRAY_SIZE(both));
 	if (r < 0)
 		return r;
-	join_windows(&into->window, &from->window);
+	window = into->window;
+	join_windows(&window, &from->window);
+	r = limit(sum, &window) ?: profile_finalize(sum);
+	if (r < 0) {
+		profile_free(sum);
+		return r;
+	}
+	into->window = window;
 	profile_free(into->profile);
 	into->profile = sum;
 	from->profile = profile_free(from->profile);
@@ -216,8 +249,10 @@ static int add_part(struct archive *archive, struct window_profile *part, struct
 
 int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault)
 {
-	int r = window_symbolizer_run(archive->symbolizer, collected->profile);
+	int r = limit(collected->profile, &collected->window);
 
+	if (r == 0)
+		r = window_symbolizer_run(archive->symbolizer, collected->profile);
 	if (r < 0) {
 		fault_set(fault, r, "no memory to symbolize a window: it is lost");
 		archive->status.given_up++;

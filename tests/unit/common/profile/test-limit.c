@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Limiting what each user takes of a profile: the rarest goes, all sums stay. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/profile/limit.h"
+#include "common/util/cleanup.h"
+#include "tests/support/random-profile.h"
+
+#define HEAVY 1000
+#define LIGHT 1001
+
+static uint64_t ten_of_heavy(uint32_t uid, void *userdata)
+{
+	return uid == HEAVY ? 10 : UINT64_MAX;
+}
+
+static uint64_t same_of_all(uint32_t uid, void *userdata)
+{
+	return *(uint64_t *)userdata;
+}
+
+static uint32_t add_process(struct profile *p, int32_t pid, uint32_t uid)
+{
+	const struct profile_process process = { .pid = pid, .comm = "x", .uid = uid };
+	int64_t i = profile_add_process(p, &process);
+
+	assert_true(i >= 0);
+	return (uint32_t)i;
+}
+
+static uint32_t add_stack(struct profile *p, uint32_t process, uint32_t parent, uint64_t offset,
+			  uint64_t samples)
+{
+	const struct profile_stack stack = { .parent = parent,
+					     .process = process,
+					     .frame = { PROFILE_NONE, offset },
+					     .samples = samples,
+					     .weight = samples * 7 };
+	int64_t i = profile_add_stack(p, &stack);
+
+	p->processes[process].samples += samples;
+	p->counters.samples += samples;
+	p->counters.weight += samples * 7;
+	assert_true(i >= 0);
+	return (uint32_t)i;
+}
+
+/* What two users did: @n calls deep, with a sample at each depth; and twenty, with two. */
+static struct profile *make_two_users(uint32_t n)
+{
+	struct profile *p;
+	uint32_t heavy, light, at = PROFILE_NONE;
+
+	assert_int_equal(profile_new(&p), 0);
+	heavy = add_process(p, 1, HEAVY);
+	light = add_process(p, 2, LIGHT);
+	for (uint32_t i = 0; i < n; i++)
+		at = add_stack(p, heavy, at, i, 1);
+	at = PROFILE_NONE;
+	for (uint32_t i = 0; i < 20; i++)
+		at = add_stack(p, light, at, i, 2);
+	return p;
+}
+
+static void test_only_who_has_too_much_is_pruned(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = make_two_users(100);
+	size_t n_heavy = 0, n_light = 0;
+
+	assert_int_equal(profile_limit(p, ten_of_heavy, NULL), 1);
+	assert_int_equal(profile_finalize(p), 0);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+		bool is_heavy = p->processes[stack->process].uid == HEAVY;
+
+		n_heavy += is_heavy;
+		n_light += !is_heavy;
+		if (!is_heavy)
+			assert_true(stack->samples == 2 && stack->pruned == 0);
+		else if (stack->frame.offset == 9)
+			assert_true(stack->samples == 91 && stack->pruned == 90 &&
+				    stack->weight == 91 * 7);
+		else
+			assert_true(stack->samples == 1 && stack->pruned == 0);
+	}
+	assert_int_equal(n_heavy, 10);
+	assert_int_equal(n_light, 20);
+	assert_int_equal(p->counters.stacks_pruned, 90);
+	assert_int_equal(p->counters.stacks_error, 90);
+	assert_int_equal(p->counters.samples, 140);
+}
+
+static void test_who_keeps_within_the_limit_keeps_all(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = make_two_users(10);
+	_cleanup_(profile_freep) struct profile *same = make_two_users(10);
+
+	assert_int_equal(profile_limit(p, ten_of_heavy, NULL), 0);
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(profile_finalize(same), 0);
+	assert_true(profile_equal(p, same));
+}
+
+/* The rare ones of many that have nothing in common. */
+static void test_samples_of_pruned_roots_stay_with_their_process(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	uint32_t process;
+
+	assert_int_equal(profile_new(&p), 0);
+	process = add_process(p, 1, HEAVY);
+	for (uint32_t i = 0; i < 50; i++)
+		add_stack(p, process, PROFILE_NONE, 1000 + i, 1 + i);
+	assert_int_equal(profile_limit(p, ten_of_heavy, NULL), 1);
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(p->n_stacks, 11);
+	assert_int_equal(p->stacks[0].frame.offset, 0);
+	assert_int_equal(p->stacks[0].samples, 40 * 41 / 2);
+	assert_int_equal(p->stacks[0].pruned, 40 * 41 / 2);
+	assert_int_equal(p->stacks[1].frame.offset, 1040);
+	assert_int_equal(p->counters.stacks_error, 40);
+}
+
+/* All that limiting must leave as it is. */
+struct sums {
+	uint64_t samples, stitched, weight, hits, rows, runs, pruned_streams;
+};
+
+static struct sums sum_up(const struct profile *p)
+{
+	const struct profile_counters *c = &p->counters;
+	struct sums s = { .rows = c->rows_counted + c->rows_limit,
+			  .runs = c->runs_counted + c->runs_limit };
+
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		s.samples += p->stacks[i].samples;
+		s.stitched += p->stacks[i].stitched;
+		s.weight += p->stacks[i].weight;
+	}
+	for (size_t i = 0; i < p->n_streams; i++) {
+		s.hits += p->streams[i].hits;
+		s.pruned_streams += p->streams[i].pruned;
+	}
+	return s;
+}
+
+static uint64_t sum_of_taken(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_branches; i++)
+		n += p->branches[i].taken;
+	return n;
+}
+
+static uint64_t sum_of_runs(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_blocks; i++)
+		n += p->blocks[i].runs;
+	return n;
+}
+
+static uint64_t sum_of_pruned(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		n += p->stacks[i].pruned;
+	return n;
+}
+
+/* Rows of users 0, 1 and the unknown one, without those at the address 0. */
+static void assert_limited(const struct profile *p, uint64_t max)
+{
+	uint64_t n[3][4] = { 0 };
+
+#define COUNT(k, table, condition)                                                      \
+	for (size_t i = 0; i < p->n_##table; i++) {                                     \
+		uint32_t process = p->table[i].process;                                 \
+		uint32_t uid = process == PROFILE_NONE ? 2 : p->processes[process].uid; \
+                                                                                        \
+		n[uid > 1 ? 2 : uid][k] += condition;                                   \
+	}
+	COUNT(0, stacks, p->stacks[i].frame.object != PROFILE_NONE || p->stacks[i].frame.offset > 0)
+	COUNT(1, streams, 1)
+	COUNT(2, branches, 1)
+	COUNT(3, blocks, 1)
+#undef COUNT
+	for (size_t u = 0; u < 3; u++)
+		for (size_t k = 0; k < 4; k++)
+			assert_true(n[u][k] <= max);
+}
+
+static void test_sums_stay_whatever_is_pruned(void **state)
+{
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
+		struct sums before = sum_up(p), after;
+		struct profile_counters c = p->counters;
+		uint64_t max = seed % 23, pruned = sum_of_pruned(p), taken = sum_of_taken(p);
+		uint64_t runs = sum_of_runs(p);
+		int r = profile_limit(p, same_of_all, &max);
+
+		assert_true(r >= 0);
+		after = sum_up(p);
+		assert_int_equal(after.samples, before.samples);
+		assert_int_equal(after.stitched, before.stitched);
+		assert_int_equal(after.weight, before.weight);
+		assert_int_equal(after.rows, before.rows);
+		assert_int_equal(after.runs, before.runs);
+		assert_int_equal(after.hits + p->counters.streams_limit,
+				 before.hits + c.streams_limit);
+		assert_int_equal(p->counters.streams + p->counters.streams_limit,
+				 c.streams + c.streams_limit);
+		assert_int_equal(after.pruned_streams - before.pruned_streams,
+				 p->counters.streams_pruned - c.streams_pruned);
+		assert_int_equal(sum_of_pruned(p) - pruned,
+				 p->counters.stacks_pruned - c.stacks_pruned);
+		assert_int_equal(taken - sum_of_taken(p), p->counters.rows_limit - c.rows_limit);
+		assert_int_equal(runs - sum_of_runs(p), p->counters.runs_limit - c.runs_limit);
+		assert_int_equal(profile_finalize(p), 0);
+		assert_limited(p, max);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_who_has_too_much_is_pruned),
+		cmocka_unit_test(test_who_keeps_within_the_limit_keeps_all),
+		cmocka_unit_test(test_samples_of_pruned_roots_stay_with_their_process),
+		cmocka_unit_test(test_sums_stay_whatever_is_pruned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
