@@ -117,6 +117,7 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 
 	intern->window = window;
 	intern->horizon = horizon;
+	intern->adds_none = false;
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
 		struct remembered *remembered = &intern->remembered[i];
 
@@ -126,6 +127,14 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 		if (r >= 0)
 			remembered->next_id = last_id + 1;
 	}
+	return r;
+}
+
+int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_t horizon)
+{
+	int r = store_intern_begin(intern, window, horizon);
+
+	intern->adds_none = true;
 	return r;
 }
 
@@ -178,6 +187,8 @@ static int intern_row(struct store_intern *intern, enum interned_kind kind, int6
 	r = find_row(intern, kind, seen, ret);
 	if (r != 0)
 		return MIN(r, 0);
+	if (intern->adds_none)
+		return -ENOENT;
 	statement_bind_int(intern->add[kind], seen_parameter[kind], seen);
 	r = statement_run(intern->add[kind]);
 	if (r < 0)
@@ -329,6 +340,8 @@ static int intern_remembered(struct store_intern *intern, enum interned_kind kin
 				    (size_t)n_keys);
 		r = find_row(intern, kind, ret->seen, ret);
 	}
+	if (r == 0 && intern->adds_none)
+		return -ENOENT;
 	if (r == 0)
 		r = add_remembered(remembered, n_keys, key, ret);
 	if (r < 0)
@@ -341,6 +354,10 @@ int store_intern_place(struct store_intern *intern, struct interned object, uint
 {
 	struct id_key key = { object.id, (int64_t)offset, function.id };
 
+	if (key.a == 0 && key.b == 0 && key.c == 0) {
+		*ret = INTERNED_NONE;
+		return 0;
+	}
 	return intern_remembered(intern, INTERNED_PLACE, key, MIN(object.seen, function.seen),
 				 object.added || function.added, ret);
 }

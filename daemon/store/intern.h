@@ -51,6 +51,7 @@ struct store_intern {
 	struct statement *find[N_INTERNED_KINDS], *add[INTERNED_PLACE], *renew[N_INTERNED_KINDS];
 	struct remembered remembered[N_REMEMBERED_KINDS];
 	int64_t window, horizon;
+	bool adds_none; /* only finds */
 };
 
 /* 0 or -errno; in any case store_intern_done() is due. */
@@ -60,6 +61,11 @@ void store_intern_done(struct store_intern *intern);
 /* What follows is for this window, in one transaction: 0 or -errno, as of finishing it. */
 int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon);
 int store_intern_finish(struct store_intern *intern);
+/*
+ * The same for a window that has been written before, all of whose rows must be there: where one is
+ * not, -ENOENT.
+ */
+int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_t horizon);
 /* To be called when rows were removed, and those added were not after all. */
 void store_intern_forget(struct store_intern *intern);
 

@@ -25,6 +25,7 @@ void store_close_database(struct store *store)
 {
 	store_intern_done(&store->intern);
 	store->intern = (struct store_intern){ 0 };
+	store_share_done(&store->share);
 	store->database = database_free(store->database);
 }
 
@@ -64,6 +65,18 @@ static int prepare(struct store *store)
 		.functions = &store->functions,
 		.code = &store->code,
 	};
+	const struct store_reduce_modules reduce = {
+		.share = &store->share,
+		.read = &store->read,
+		.write = &store->write,
+		.reclaim = &store->reclaim,
+	};
+	const struct store_trim_modules trim = {
+		.intern = &store->intern,
+		.share = &store->share,
+		.reclaim = &store->reclaim,
+		.reduce = &store->reduce,
+	};
 	struct database *database = store->database;
 	int r;
 
@@ -81,7 +94,13 @@ static int prepare(struct store *store)
 	if (r >= 0)
 		r = store_functions_init(&store->functions, database);
 	if (r >= 0)
-		r = store_trim_init(&store->trim, database);
+		r = store_share_init(&store->share, database);
+	if (r >= 0)
+		r = store_reclaim_init(&store->reclaim, database);
+	if (r >= 0)
+		r = store_reduce_init(&store->reduce, database, &reduce);
+	if (r >= 0)
+		r = store_trim_init(&store->trim, database, &trim);
 	return r < 0 ? r : survey(store);
 }
 

@@ -21,7 +21,10 @@
 #include "daemon/store/functions.h"
 #include "daemon/store/intern.h"
 #include "daemon/store/read.h"
+#include "daemon/store/reclaim.h"
+#include "daemon/store/reduce.h"
 #include "daemon/store/settings.h"
+#include "daemon/store/share.h"
 #include "daemon/store/trim.h"
 #include "daemon/store/write.h"
 
@@ -47,6 +50,9 @@ struct store {
 	struct store_counters counters;
 	struct store_read read;
 	struct store_write write;
+	struct store_share share;
+	struct store_reclaim reclaim;
+	struct store_reduce reduce;
 	struct store_trim trim;
 	struct store_code code;
 	struct store_functions functions;

@@ -101,7 +101,8 @@ CREATE TABLE code (
 	bytes BLOB NOT NULL
 ) STRICT;
 
--- A location in an object, and the innermost function around it (0: none is known).
+-- A location in an object, and the innermost function around it (0: none is known). Id 0: the address 0, where the
+-- samples of pruned stacks are counted of which no frame is left.
 CREATE TABLE place (
 	id INTEGER PRIMARY KEY,
 	object INTEGER NOT NULL REFERENCES object,
@@ -243,6 +244,23 @@ CREATE TABLE outer_function (
 CREATE TABLE function_counts (
 	window INTEGER PRIMARY KEY REFERENCES window,
 	counts BLOB NOT NULL
+) STRICT;
+
+-- What each user has in a window, so that who has more than a fair share loses rows of their own first when the
+-- database is full: the rows of their processes, with the callers of stacks and the newer branches of streams.
+CREATE TABLE user_rows (
+	window INTEGER NOT NULL REFERENCES window,
+	uid INTEGER NOT NULL,        -- -1: unknown, or no process
+	rows INTEGER NOT NULL,
+	PRIMARY KEY (window, uid)
+) STRICT, WITHOUT ROWID;
+
+-- The largest ids before the window was written: no window before it refers to larger ones.
+CREATE TABLE window_first (
+	window INTEGER PRIMARY KEY REFERENCES window,
+	place INTEGER NOT NULL,
+	stack INTEGER NOT NULL,
+	stream INTEGER NOT NULL
 ) STRICT;
 
 -- The rows of id 0 are never removed.

@@ -6,9 +6,10 @@
 
 struct store_settings {
 	/*
-	 * Bytes in use in the database. Above the limit the oldest windows are removed, but never
-	 * the newest. The file may be a sixteenth larger, and the log beside it some MiB. 0: no
-	 * limit.
+	 * Bytes in use in the database. Near the limit, users who have more than a fair share lose
+	 * the rarest of their rows in the oldest windows, without any change of the sums; above it,
+	 * where nobody has, the oldest windows are removed, but never the newest. The file may be a
+	 * sixteenth larger, and the log beside it some MiB. 0: no limit.
 	 */
 	uint64_t max_bytes;
 };

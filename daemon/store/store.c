@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/profile/limit.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/store/open.h"
@@ -18,6 +19,15 @@
  * in this number of windows, and rows not in use may be kept for as many longer.
  */
 #define MAX_LAG 64
+
+/*
+ * Who is over their share may have no more rows in a new window than would fit into the database
+ * with this number of windows; but at least this budget, and the floor in an old window.
+ */
+#define MIN_WINDOWS 1024
+#define ROW_BYTES   64
+#define MIN_BUDGET  1024
+#define MIN_FLOOR   32
 
 /* No window has a larger id: ids are counted up. */
 #define MAX_ID (INT64_MAX / 2)
@@ -124,11 +134,64 @@ static int next_window(struct store *store, int64_t *ret_id, int64_t *ret_horizo
 	if (id < 0 || id > MAX_ID || horizon > id)
 		return database_damaged(store->database, "the id of the last window is invalid");
 	id = MAX(id, store->last_id);
-	lag = MIN((int64_t)store->n_windows / 8, MAX_LAG);
+	lag = MIN((int64_t)store->n_windows / 32, MAX_LAG);
 	lag = MAX(lag, 1);
 	*ret_id = id + 1;
 	*ret_horizon = MAX(horizon, *ret_id - lag);
 	return 0;
+}
+
+/* The rows of each long table that who is over their share may have in a new window. */
+static uint64_t budget_of(const struct store *store)
+{
+	return MAX(store->settings.max_bytes / (MIN_WINDOWS * ROW_BYTES), (uint64_t)MIN_BUDGET);
+}
+
+static uint64_t max_rows(uint32_t uid, void *userdata)
+{
+	struct store *store = userdata;
+	int64_t id = uid == UINT32_MAX ? -1 : (int64_t)uid;
+
+	return store_share_is_over(&store->share, id) > 0 ? budget_of(store) : UINT64_MAX;
+}
+
+/* Where there is not much room left, and somebody has more than a share: a copy of the window with
+ * fewer of their rows; else *@ret is NULL. 0 or -ENOMEM. */
+static int limit(struct store *store, const struct profile *p, struct profile **ret)
+{
+	_cleanup_(profile_freep) struct profile *copy = NULL;
+	int r;
+
+	*ret = NULL;
+	if (store->settings.max_bytes == 0 || !store->trim.crowded ||
+	    p->n_stacks + p->n_streams + p->n_branches + p->n_blocks <= budget_of(store))
+		return 0;
+	r = profile_merge(&copy, &p, 1);
+	if (r < 0)
+		return r;
+	r = profile_limit(copy, max_rows, store);
+	if (r > 0)
+		r = profile_finalize(copy) ?: 1;
+	if (r > 0)
+		*ret = TAKE_PTR(copy);
+	return MIN(r, 0);
+}
+
+/* The window and what tells of it. */
+static int write_window(struct store *store, int64_t id, int64_t horizon,
+			const struct window *window, const struct profile *profile)
+{
+	_cleanup_(profile_freep) struct profile *limited = NULL;
+	int r;
+
+	r = limit(store, profile, &limited);
+	if (r < 0)
+		return r;
+	profile = limited ?: profile;
+	r = store_reclaim_begin_window(&store->reclaim, id);
+	if (r >= 0)
+		r = store_write_window(&store->write, id, horizon, window, profile);
+	return r < 0 ? r : store_share_add(&store->share, id, profile);
 }
 
 static int add_in_transaction(struct store *store, const struct window *window,
@@ -143,7 +206,8 @@ static int add_in_transaction(struct store *store, const struct window *window,
 	if (r >= 0)
 		r = next_window(store, ret_id, &horizon);
 	if (r >= 0)
-		r = store_write_window(&store->write, *ret_id, horizon, window, profile);
+		r = write_window(store, *ret_id, horizon, window, profile);
+	store->trim.floor = MAX(budget_of(store) / 32, (uint64_t)MIN_FLOOR);
 	if (r >= 0 && store->settings.max_bytes > 0)
 		r = store_trim(&store->trim, store->settings.max_bytes, *ret_id, ret_n_removed);
 	if (r >= 0)

@@ -11,11 +11,17 @@
 
 #include "common/util/macro.h"
 
-/* What is done at most each time: a few ms. */
+/* What is done at most each time: a few ms, or some ten while windows are pruned. */
 #define MAX_WINDOWS  4
+#define MAX_SMALL    512
+#define MAX_PRUNED   16
+#define MAX_ROWS     20000
 #define MAX_STEPS    8
 #define STEP_ROWS    "1023" /* looked at in a step, less one */
 #define VACUUM_PAGES "256"
+
+/* The part of the limit by which the file may be larger. */
+#define SLACK 16
 
 enum {
 	N_PAGES,
@@ -24,14 +30,7 @@ enum {
 	OLDEST_WINDOW,
 	VACUUM,
 	SWEEP_CODE,
-	REMOVE_COUNTERS, /* with all that follow a window is removed */
-	REMOVE_PROCESSES,
-	REMOVE_STACKS,
-	REMOVE_STREAMS,
-	REMOVE_BRANCHES,
-	REMOVE_BLOCKS,
-	REMOVE_OUTER_FUNCTIONS,
-	REMOVE_FUNCTION_COUNTS,
+	REMOVE_FIRST,
 	REMOVE_WINDOW,
 	N_STATEMENTS,
 };
@@ -44,14 +43,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[VACUUM] = "PRAGMA incremental_vacuum(" VACUUM_PAGES ")",
 	[SWEEP_CODE] = "DELETE FROM code WHERE function >= ? AND function < ? AND "
 		       "(SELECT seen FROM function f WHERE f.id = code.function) < ?",
-	[REMOVE_COUNTERS] = "DELETE FROM counter_count WHERE window = ?",
-	[REMOVE_PROCESSES] = "DELETE FROM process_count WHERE window = ?",
-	[REMOVE_STACKS] = "DELETE FROM stack_count WHERE window = ?",
-	[REMOVE_STREAMS] = "DELETE FROM stream_count WHERE window = ?",
-	[REMOVE_BRANCHES] = "DELETE FROM branch_count WHERE window = ?",
-	[REMOVE_BLOCKS] = "DELETE FROM block_count WHERE window = ?",
-	[REMOVE_OUTER_FUNCTIONS] = "DELETE FROM outer_function WHERE window = ?",
-	[REMOVE_FUNCTION_COUNTS] = "DELETE FROM function_counts WHERE window = ?",
+	[REMOVE_FIRST] = "DELETE FROM window_first WHERE window = ?",
 	[REMOVE_WINDOW] = "DELETE FROM window WHERE id = ?",
 };
 
@@ -83,11 +75,12 @@ static const char *const sweep_sql[N_INTERNED_KINDS] = {
 	[INTERNED_STACK] = SWEEP("stack"),       [INTERNED_STREAM] = SWEEP("stream"),
 };
 
-int store_trim_init(struct store_trim *trim, struct database *database)
+int store_trim_init(struct store_trim *trim, struct database *database,
+		    const struct store_trim_modules *modules)
 {
 	int r;
 
-	*trim = (struct store_trim){ .database = database };
+	*trim = (struct store_trim){ .database = database, .modules = *modules };
 	store_trim_forget(trim);
 	r = database_prepare(database, sql, N_STATEMENTS, trim->statements);
 	if (r >= 0)
@@ -97,11 +90,14 @@ int store_trim_init(struct store_trim *trim, struct database *database)
 	return r;
 }
 
-/* Then there is no round under way, and none has been. */
+/* Then there is no round under way, and none has been; nor is anything known of shares. */
 void store_trim_forget(struct store_trim *trim)
 {
 	trim->horizon = 0;
 	trim->step = N_INTERNED_KINDS;
+	trim->used_bytes = UINT64_MAX;
+	store_share_forget(trim->modules.share);
+	store_reclaim_forget(trim->modules.reclaim);
 }
 
 static int ask(struct store_trim *trim, int which, int64_t *ret)
@@ -204,39 +200,94 @@ static int sweep(struct store_trim *trim)
 
 static int remove_window(struct store_trim *trim, int64_t id)
 {
-	int r = 0;
+	int r;
 
-	for (int i = REMOVE_COUNTERS; r >= 0 && i <= REMOVE_WINDOW; i++) {
+	r = store_reduce_clear(trim->modules.reduce, id);
+	if (r >= 0)
+		r = store_share_remove(trim->modules.share, id);
+	for (int i = REMOVE_FIRST; r >= 0 && i <= REMOVE_WINDOW; i++) {
 		statement_bind_int(trim->statements[i], 1, id);
 		r = statement_run(trim->statements[i]);
 	}
 	return r;
 }
 
-int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest, uint64_t *ret_n_removed)
+static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct size *size)
 {
-	uint64_t n_removed = 0;
-	int64_t oldest, horizon;
-	struct size size;
 	int r;
 
-	r = ask_size(trim, &size);
-	if (r >= 0 && size.used_bytes > max_bytes) {
-		r = sweep(trim);
-		if (r >= 0)
-			r = ask_size(trim, &size);
+	r = store_reclaim_run(trim->modules.reclaim, newest, all);
+	if (all)
+		store_intern_forget(trim->modules.intern);
+	return r < 0 ? r : ask_size(trim, size);
+}
+
+/*
+ * Prunes what users have who are over their share, until no more than @low bytes are in use. 1:
+ * there is more to prune; 0; or -errno.
+ */
+static int prune(struct store_trim *trim, uint64_t low, int64_t newest, struct size *size)
+{
+	uint64_t n_rows = 0;
+	int r = 1, q;
+
+	for (int i = 0; r > 0 && size->used_bytes > low; i++) {
+		if (i == MAX_PRUNED || n_rows >= MAX_ROWS)
+			break;
+		r = store_reduce_next(trim->modules.reduce, trim->floor, newest, &n_rows);
+		q = r < 0 ? r : ask_size(trim, size);
+		if (q < 0)
+			return q;
 	}
-	while (r >= 0 && size.used_bytes > max_bytes && n_removed < MAX_WINDOWS) {
+	q = r < 0 || size->used_bytes <= low ? 0 : reclaim(trim, newest, false, size);
+	if (q >= 0 && size->used_bytes > low + (low / SLACK))
+		q = reclaim(trim, newest, true, size);
+	return q < 0 ? q : r;
+}
+
+/* Removes whole windows until no more than @max_bytes are in use: few, but as many as it takes to
+ * make up for the newest. */
+static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t newest,
+			 struct size *size, uint64_t *n_removed)
+{
+	int64_t oldest, horizon;
+	int r = 0;
+
+	while (r >= 0 && size->used_bytes > max_bytes &&
+	       *n_removed < (size->used_bytes > trim->used_bytes ? MAX_SMALL : MAX_WINDOWS)) {
 		r = find_oldest(trim, &oldest, &horizon);
 		if (r <= 0 || oldest == newest)
 			break;
 		r = remove_window(trim, oldest);
-		n_removed++;
+		++*n_removed;
+		if (r >= 0)
+			r = ask_size(trim, size);
+	}
+	return r;
+}
+
+int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest, uint64_t *ret_n_removed)
+{
+	uint64_t n_removed = 0, slack = max_bytes / SLACK;
+	struct size size = { 0, 0 };
+	int r;
+
+	r = ask_size(trim, &size);
+	if (r >= 0 && size.used_bytes > max_bytes - slack) {
+		r = sweep(trim);
 		if (r >= 0)
 			r = ask_size(trim, &size);
+		if (r >= 0)
+			r = prune(trim, max_bytes - slack, newest, &size);
+		/* what is left to prune may take some windows more */
+		if (r >= 0)
+			r = remove_oldest(trim, max_bytes + (r > 0 ? slack : 0), newest, &size,
+					  &n_removed);
 	}
+	trim->used_bytes = size.used_bytes;
+	trim->crowded = size.used_bytes > max_bytes / 4 * 3;
 	/* free pages are what the next windows are written to: only those of a lower limit go */
-	if (r >= 0 && size.bytes > max_bytes + max_bytes / 16 && size.bytes > size.used_bytes)
+	if (r >= 0 && size.bytes > max_bytes + slack && size.bytes > size.used_bytes)
 		r = statement_run(trim->statements[VACUUM]);
 	if (r < 0)
 		return r;

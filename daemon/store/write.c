@@ -407,6 +407,35 @@ static int write_outer_functions(struct writing *writing)
 	return r;
 }
 
+/* All but the row of the window, and the code. */
+static int write_tables(struct writing *writing)
+{
+	const struct store_write_modules *modules = &writing->write->modules;
+	int r;
+
+	for (size_t i = 0; i < N_STORE_COUNTS; i++)
+		bulk_forget(&writing->write->counts[i]);
+	r = store_counters_write(modules->counters, writing->window, &writing->profile->counters);
+	if (r >= 0)
+		r = intern_short_tables(writing);
+	if (r >= 0)
+		r = write_processes(writing);
+	if (r >= 0)
+		r = write_stacks(writing);
+	if (r >= 0)
+		r = write_streams(writing);
+	if (r >= 0)
+		r = write_branches(writing);
+	if (r >= 0)
+		r = write_blocks(writing);
+	if (r >= 0)
+		r = write_outer_functions(writing);
+	if (r >= 0)
+		r = store_functions_write(modules->functions, writing->window, writing->profile,
+					  writing->processes, writing->objects, writing->functions);
+	return r < 0 ? r : store_intern_finish(modules->intern);
+}
+
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 		       const struct window *window, const struct profile *profile)
 {
@@ -417,33 +446,28 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 	};
 	int r;
 
-	for (size_t i = 0; i < N_STORE_COUNTS; i++)
-		bulk_forget(&write->counts[i]);
 	r = store_intern_begin(write->modules.intern, id, horizon);
 	if (r >= 0)
 		r = writing_init(&writing);
 	if (r >= 0)
 		r = write_window(&writing, window, horizon);
 	if (r >= 0)
-		r = store_counters_write(write->modules.counters, id, &profile->counters);
-	if (r >= 0)
-		r = intern_short_tables(&writing);
-	if (r >= 0)
-		r = write_processes(&writing);
-	if (r >= 0)
-		r = write_stacks(&writing);
-	if (r >= 0)
-		r = write_streams(&writing);
-	if (r >= 0)
-		r = write_branches(&writing);
-	if (r >= 0)
-		r = write_blocks(&writing);
-	if (r >= 0)
-		r = write_outer_functions(&writing);
-	if (r >= 0)
-		r = store_functions_write(write->modules.functions, id, profile, writing.processes,
-					  writing.objects, writing.functions);
-	if (r >= 0)
-		r = store_intern_finish(write->modules.intern);
+		r = write_tables(&writing);
 	return r < 0 ? r : store_code_keep(write->modules.code, profile, writing.functions);
+}
+
+int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
+		      const struct profile *profile)
+{
+	_cleanup_(writing_done) struct writing writing = {
+		.write = write,
+		.profile = profile,
+		.window = id,
+	};
+	int r;
+
+	r = store_intern_begin_again(write->modules.intern, id, horizon);
+	if (r >= 0)
+		r = writing_init(&writing);
+	return r < 0 ? r : write_tables(&writing);
 }

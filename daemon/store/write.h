@@ -44,3 +44,10 @@ int store_write_init(struct store_write *write, struct database *database,
  */
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 		       const struct window *window, const struct profile *profile);
+
+/*
+ * Writes the counts of the window anew, which was written with more rows, and whose counts were
+ * removed: all but its row. 0 or -errno; -ENOENT: what they refer to is not all there.
+ */
+int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
+		      const struct profile *profile);

@@ -284,3 +284,17 @@ static inline struct profile *random_profile(uint64_t seed, uint64_t shuffle)
 	free(rows);
 	return p;
 }
+
+/* Whose rows are all of one user, the unknown one. */
+static inline struct profile *random_profile_of_one_user(uint64_t seed)
+{
+	struct profile *p = random_profile(seed, 0);
+	int r;
+
+	for (size_t i = 0; i < p->n_processes; i++)
+		p->processes[i].uid = UINT32_MAX;
+	p->finalized = false;
+	r = profile_finalize(p);
+	assert(r == 0);
+	return r == 0 ? p : NULL;
+}

@@ -40,7 +40,7 @@ static const struct profile *profile_of(int64_t id)
 static int make_profiles(void **state)
 {
 	for (uint64_t i = 0; i < N_PROFILES; i++)
-		profiles[i] = random_profile(i, 0);
+		profiles[i] = random_profile_of_one_user(i);
 	return 0;
 }
 

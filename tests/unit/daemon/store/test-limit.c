@@ -39,7 +39,7 @@ static int tear_down(void **state)
  */
 static struct profile *make_profile(uint64_t i)
 {
-	struct profile *p = random_profile(i % 5, 0);
+	struct profile *p = random_profile_of_one_user(i % 5);
 	char text[64];
 
 	for (uint32_t k = 0; k < 50; k++) {
@@ -51,7 +51,9 @@ static struct profile *make_profile(uint64_t i)
 						     .start = stack.frame.offset,
 						     .size = 16,
 						     .name = text };
-		struct profile_process process = { .pid = (int32_t)k, .start_ns = i, .comm = text };
+		struct profile_process process = {
+			.pid = (int32_t)k, .start_ns = i, .comm = text, .uid = UINT32_MAX
+		};
 
 		snprintf(text, sizeof(text), "function %u of window %u", k, (unsigned int)i);
 		assert_true(profile_add_function(p, &function) >= 0);
@@ -163,7 +165,7 @@ static void test_what_is_in_use_stays(void **state)
 {
 	struct temp_store *stored = *state;
 	struct store *store = temp_store_open(stored->path, 300 << 10);
-	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile_of_one_user(4);
 	sqlite3 *db;
 
 	for (uint64_t i = 1; i <= 400; i++) {
@@ -186,7 +188,7 @@ static void test_what_is_in_use_stays(void **state)
 static void test_a_window_like_the_last_costs_its_counts(void **state)
 {
 	struct temp_store *stored = *state;
-	_cleanup_(profile_freep) struct profile *p = random_profile(4, 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile_of_one_user(4);
 	uint64_t n_rows = p->n_processes + p->n_stacks + p->n_branches + p->n_blocks;
 	uint64_t n_bytes[3];
 
