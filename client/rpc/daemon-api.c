@@ -66,6 +66,11 @@ static int explain(const struct answer *answer, int r, struct fault *fault)
 		return fault_set(fault, -EMSGSIZE,
 				 "the profile is larger than the daemon may send: ask for fewer "
 				 "windows, or filter with --pid, --comm or --unit");
+	if (is_error(answer, "TooExpensive"))
+		return fault_set(fault, -E2BIG,
+				 "the query takes more memory or time than the daemon grants: ask "
+				 "for fewer windows, or join the group branchd, which is granted "
+				 "more");
 	return r;
 }
 

@@ -53,7 +53,9 @@ void error_reply_no_such_code(struct call *call)
 
 void error_reply(struct call *call, int r)
 {
-	if (r == -EMSGSIZE || r == -ENOBUFS)
+	if (r == -E2BIG || r == -ETIME)
+		call_error(call, "io.branchd.TooExpensive", NULL);
+	else if (r == -EMSGSIZE || r == -ENOBUFS)
 		call_error(call, "io.branchd.TooLarge",
 			   json_pack("{sI}", "max_bytes", (json_int_t)REPLY_MAX_BYTES));
 	else

@@ -8,6 +8,7 @@
 #include "daemon/api/follow.h"
 #include "daemon/api/query-queue.h"
 #include "daemon/varlink/parameters.h"
+#include "daemon/varlink/turns.h"
 
 static const char description[] =
 #include "daemon/api/io.branchd.varlink.inc"
@@ -15,6 +16,7 @@ static const char description[] =
 
 struct methods {
 	struct methods_settings settings;
+	struct turns *turns;
 	struct query_queue *queries;
 	struct followers *followers;
 };
@@ -92,9 +94,14 @@ int methods_new(struct methods **ret, const struct methods_settings *settings)
 	if (!methods)
 		return -ENOMEM;
 	methods->settings = *settings;
+	r = turns_new(&methods->turns, &(struct turns_settings){ .event = settings->event });
+	if (r < 0)
+		return r;
 	r = query_queue_new(&methods->queries,
 			    &(struct query_queue_settings){ .event = settings->event,
+							    .turns = methods->turns,
 							    .archive = settings->archive,
+							    .limits = settings->limits,
 							    .cut = settings->cut,
 							    .userdata = settings->userdata });
 	r = r ?: followers_new(&methods->followers, settings->archive);
@@ -114,6 +121,7 @@ struct methods *methods_free(struct methods *methods)
 	archive_listen(methods->settings.archive, &(struct archive_listener){});
 	query_queue_free(methods->queries);
 	followers_free(methods->followers);
+	turns_free(methods->turns);
 	free(methods);
 	return NULL;
 }
@@ -125,4 +133,5 @@ void methods_fill_settings(struct methods *methods, struct server_settings *sett
 	settings->methods = table;
 	settings->n_methods = ARRAY_SIZE(table);
 	settings->userdata = methods;
+	settings->turns = methods->turns;
 }

@@ -5,6 +5,7 @@
 #include <systemd/sd-event.h>
 
 #include "common/util/macro.h"
+#include "daemon/api/query-limits.h"
 #include "daemon/api/status.h"
 #include "daemon/archive/archive.h"
 #include "daemon/varlink/server-settings.h"
@@ -16,6 +17,7 @@ struct methods_settings {
 	struct archive *archive;                                /* which they listen to, borrowed */
 	void (*cut)(void *userdata);                            /* see query_queue_settings */
 	void (*get_status)(struct status *ret, void *userdata); /* fills in what is zero */
+	struct query_limits limits; /* see query-limits.h; zeros: the defaults */
 	void *userdata;
 };
 
@@ -24,5 +26,5 @@ int methods_new(struct methods **ret, const struct methods_settings *settings);
 struct methods *methods_free(struct methods *methods);
 DEFINE_CLEANUP(struct methods *, methods_free);
 
-/* Sets interface, description, methods and userdata. */
+/* Sets interface, description, methods, userdata and turns. */
 void methods_fill_settings(struct methods *methods, struct server_settings *settings);

@@ -2,6 +2,9 @@
 /*
  * A query that wants the open window waits until the collector has handed in its part so far. A
  * collector that does not answer in time is not waited for: what there is has to do.
+ *
+ * A query is queued, then active until it is over. An active one waits for a part of the open
+ * window, for its turn, or for its job in a thread.
  */
 #include "daemon/api/query-queue.h"
 
@@ -12,83 +15,181 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/api/error-reply.h"
+#include "daemon/api/job.h"
 #include "daemon/api/query.h"
 
 #define FRESH_US    100000  /* a part of the open window is new enough for so long */
 #define PATIENCE_US 3000000 /* with the collector */
 
+/* Active queries; the last places are for privileged callers. */
+#define MAX_ACTIVE      6
+#define MAX_ACTIVE_USER 4
+
+struct entry {
+	struct query_queue *queue;
+	struct entry *next;
+	struct query *query;
+	struct turn turn;
+	struct job job;
+	bool active, wants_part;
+	bool over; /* to be freed when its job ends */
+};
+
 struct query_queue {
 	struct query_queue_settings settings;
-	struct query *first; /* the one in work */
-	sd_event_source *on_turn, *on_impatient;
+	struct entry *first; /* in the order of admission */
+	sd_event_source *on_impatient;
 	uint64_t part_us; /* when the last part came; CLOCK_MONOTONIC */
 };
 
-static void set_turn(struct query_queue *queue, int enabled)
+static uint64_t cpu_ns(void)
 {
-	sd_event_source_set_enabled(queue->on_turn, enabled);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Lets the first query go on: at once, or when the part it wants has come. */
-static void start_first(struct query_queue *queue)
+static void free_entry(struct entry *e)
 {
-	const struct query *q = queue->first;
+	struct entry **at = &e->queue->first;
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+	turns_leave(e->queue->settings.turns, &e->turn);
+	query_free(e->query);
+	free(e);
+}
+
+/* Whether one more of this user may be active. */
+static bool has_place(const struct query_queue *queue, const struct entry *e)
+{
+	unsigned int n_active = 0;
+
+	for (const struct entry *other = queue->first; other; other = other->next) {
+		if (!other->active)
+			continue;
+		if (other->turn.uid == e->turn.uid)
+			return false;
+		n_active++;
+	}
+	return n_active < (e->query->privileged ? MAX_ACTIVE : MAX_ACTIVE_USER);
+}
+
+/* Lets the query go on: at once, or when the part it wants has come. */
+static void activate(struct query_queue *queue, struct entry *e)
+{
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
-	if (!q) {
-		set_turn(queue, SD_EVENT_OFF);
+	e->active = true;
+	e->wants_part =
+		query_wants_open(e->query) && !(queue->part_us && now < queue->part_us + FRESH_US);
+	if (!e->wants_part) {
+		turns_wait(queue->settings.turns, &e->turn);
 		return;
 	}
-	if (!query_wants_open(q) || (queue->part_us && now < queue->part_us + FRESH_US)) {
-		set_turn(queue, SD_EVENT_ON);
-		return;
-	}
-	set_turn(queue, SD_EVENT_OFF);
 	sd_event_source_set_time(queue->on_impatient, now + PATIENCE_US);
 	sd_event_source_set_enabled(queue->on_impatient, SD_EVENT_ONESHOT);
 	queue->settings.cut(queue->settings.userdata);
+}
+
+/* Activates the queries for which there is a place. */
+static void admit(struct query_queue *queue)
+{
+	for (struct entry *e = queue->first; e; e = e->next)
+		if (!e->active && has_place(queue, e))
+			activate(queue, e);
+}
+
+static void go_on(struct query_queue *queue)
+{
+	for (struct entry *e = queue->first; e; e = e->next) {
+		if (!e->wants_part)
+			continue;
+		e->wants_part = false;
+		turns_wait(queue->settings.turns, &e->turn);
+	}
 }
 
 void query_queue_on_part(struct query_queue *queue)
 {
 	queue->part_us = clock_us(CLOCK_MONOTONIC);
 	sd_event_source_set_enabled(queue->on_impatient, SD_EVENT_OFF);
-	if (queue->first)
-		set_turn(queue, SD_EVENT_ON);
+	go_on(queue);
 }
 
 static int on_impatient(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct query_queue *queue = userdata;
-
-	set_turn(queue, SD_EVENT_ON);
+	go_on(userdata);
 	return 0;
 }
 
-static void drop_first(struct query_queue *queue)
+/* The query is over, by the result @r of its work, or as its caller has gone. */
+static void end(struct entry *e, int r)
 {
-	struct query *q = queue->first;
+	struct query_queue *queue = e->queue;
+	struct query *q = e->query;
 
-	queue->first = q->next;
-	query_free(q);
-}
-
-static int on_turn(sd_event_source *source, void *userdata)
-{
-	struct query_queue *queue = userdata;
-	struct query *q = queue->first;
-	int r = q ? query_work(q) : 0;
-
-	if (r > 0)
-		return 0;
-	if (q && q->call) {
+	if (q->call) {
 		call_on_gone(q->call, NULL, NULL);
 		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL);
 	}
-	if (q)
-		drop_first(queue);
-	start_first(queue);
-	return 0;
+	free_entry(e);
+	admit(queue);
+}
+
+static void on_gone(struct call *call, void *userdata)
+{
+	struct entry *e = userdata;
+
+	e->query->call = NULL;
+	if (e->job.thread)
+		e->over = true;
+	else
+		end(e, 0);
+}
+
+static int on_work(void *userdata)
+{
+	struct entry *e = userdata;
+
+	return query_do_step(e->query);
+}
+
+static void on_job_done(void *userdata, int result, uint64_t used_ns)
+{
+	struct entry *e = userdata;
+
+	e->query->cpu_ns += used_ns;
+	turns_charge(e->queue->settings.turns, e->turn.uid, used_ns);
+	if (result < 0 || e->over)
+		end(e, result);
+	else
+		turns_wait(e->queue->settings.turns, &e->turn);
+}
+
+static void on_turn(struct turn *turn)
+{
+	struct entry *e = container_of(turn, struct entry, turn);
+	struct query *q = e->query;
+	uint64_t start_ns = cpu_ns();
+	int r;
+
+	r = query_work(q);
+	q->cpu_ns += cpu_ns() - start_ns;
+	if (r > 0 && q->step)
+		r = job_start(&e->job, e->queue->settings.event) ?: 1;
+	else if (r > 0)
+		turns_wait(e->queue->settings.turns, turn);
+	if (r <= 0)
+		end(e, r);
+}
+
+static void set_defaults(struct query_limits *limits)
+{
+	limits->max_bytes = limits->max_bytes ?: QUERY_MAX_BYTES;
+	limits->max_user_bytes = limits->max_user_bytes ?: QUERY_MAX_USER_BYTES;
+	limits->max_cpu_ms = limits->max_cpu_ms ?: QUERY_MAX_CPU_MS;
+	limits->max_user_cpu_ms = limits->max_user_cpu_ms ?: QUERY_MAX_USER_MS;
+	limits->rows_at_once = limits->rows_at_once ?: QUERY_ROWS_AT_ONCE;
 }
 
 int query_queue_new(struct query_queue **ret, const struct query_queue_settings *settings)
@@ -100,15 +201,10 @@ int query_queue_new(struct query_queue **ret, const struct query_queue_settings 
 	if (!queue)
 		return -ENOMEM;
 	queue->settings = *settings;
+	set_defaults(&queue->settings.limits);
 	sd_event_ref(event);
-	r = sd_event_add_defer(event, &queue->on_turn, on_turn, queue);
-	if (r >= 0) /* callers first: this one is always due */
-		r = sd_event_source_set_priority(queue->on_turn, SERVER_PRIORITY + 1);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(queue->on_turn, SD_EVENT_OFF);
-	if (r >= 0)
-		r = sd_event_add_time(event, &queue->on_impatient, CLOCK_MONOTONIC, 0, 0,
-				      on_impatient, queue);
+	r = sd_event_add_time(event, &queue->on_impatient, CLOCK_MONOTONIC, 0, 0, on_impatient,
+			      queue);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(queue->on_impatient, SD_EVENT_OFF);
 	if (r < 0)
@@ -122,39 +218,45 @@ struct query_queue *query_queue_free(struct query_queue *queue)
 	if (!queue)
 		return NULL;
 	while (queue->first) {
-		if (queue->first->call)
-			call_on_gone(queue->first->call, NULL, NULL);
-		drop_first(queue);
+		struct entry *e = queue->first;
+
+		if (e->query->call)
+			call_on_gone(e->query->call, NULL, NULL);
+		job_cancel(&e->job);
+		free_entry(e);
 	}
-	sd_event_source_disable_unref(queue->on_turn);
 	sd_event_source_disable_unref(queue->on_impatient);
 	sd_event_unref(queue->settings.event);
 	free(queue);
 	return NULL;
 }
 
-/* Behind the one in work and all others of its kind; the privileged go before the unprivileged. */
-static void enqueue(struct query_queue *queue, struct query *q)
+/* Behind all others of its kind; the privileged go before the unprivileged. */
+static void enqueue(struct query_queue *queue, struct entry *e)
 {
-	struct query **at = &queue->first;
+	struct entry **at = &queue->first;
 
-	while (*at && (*at == queue->first || !(*at)->call || call_is_privileged((*at)->call) ||
-		       !call_is_privileged(q->call)))
+	while (*at && ((*at)->active || (*at)->query->privileged || !e->query->privileged))
 		at = &(*at)->next;
-	q->next = *at;
-	*at = q;
-	if (queue->first == q)
-		start_first(queue);
+	e->next = *at;
+	*at = e;
+	admit(queue);
 }
 
 int query_queue_add(struct query_queue *queue, struct call *call, bool functions)
 {
-	struct query *q;
+	_cleanup_free_ struct entry *e = calloc(1, sizeof(*e));
 	int r;
 
-	r = query_new(&q, queue->settings.archive, call, functions);
+	if (!e)
+		return -ENOMEM;
+	r = query_new(&e->query, queue->settings.archive, call, functions, &queue->settings.limits);
 	if (r <= 0)
 		return r;
-	enqueue(queue, q);
+	e->queue = queue;
+	e->turn = (struct turn){ .uid = call_uid(call), .run = on_turn };
+	e->job = (struct job){ .work = on_work, .done = on_job_done, .userdata = e };
+	call_on_gone(call, on_gone, e);
+	enqueue(queue, TAKE_PTR(e));
 	return 0;
 }

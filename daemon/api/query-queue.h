@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The queries of all callers. One is worked on at a time, so that many callers cannot make the
- * daemon hold many sums; it does a little in each turn of the event loop.
+ * The queries of all callers. One of each user is worked on at a time, and of a few users, so that
+ * many callers cannot make the daemon hold many sums. Each does a little in its turn; what takes
+ * longer is done in a thread. A query ends when its caller goes.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <systemd/sd-event.h>
 
 #include "common/util/macro.h"
+#include "daemon/api/query-limits.h"
 #include "daemon/archive/archive.h"
 #include "daemon/varlink/call.h"
+#include "daemon/varlink/turns.h"
 
 struct query_queue;
 
 struct query_queue_settings {
 	sd_event *event;
-	struct archive *archive; /* borrowed */
+	struct turns *turns;        /* borrowed */
+	struct archive *archive;    /* borrowed */
+	struct query_limits limits; /* a limit of 0 stands for its default */
 	/* Asks the collector for the open window's part; query_queue_on_part() follows. */
 	void (*cut)(void *userdata);
 	void *userdata;

@@ -30,13 +30,6 @@ static void drop_parts(struct query *q)
 	q->n_parts = 0;
 }
 
-static void on_gone(struct call *call, void *userdata)
-{
-	struct query *q = userdata;
-
-	q->call = NULL;
-}
-
 struct query *query_free(struct query *query)
 {
 	if (!query)
@@ -44,12 +37,14 @@ struct query *query_free(struct query *query)
 	drop_parts(query);
 	window_list_done(&query->windows);
 	function_reply_free(query->functions);
+	free(query->bytes);
 	query_request_done(&query->request);
 	free(query);
 	return NULL;
 }
 
-int query_new(struct query **ret, struct archive *archive, struct call *call, bool functions)
+int query_new(struct query **ret, struct archive *archive, struct call *call, bool functions,
+	      const struct query_limits *limits)
 {
 	_cleanup_(query_freep) struct query *q = calloc(1, sizeof(*q));
 	int r;
@@ -63,7 +58,10 @@ int query_new(struct query **ret, struct archive *archive, struct call *call, bo
 		return r;
 	q->archive = archive;
 	q->call = call;
-	call_on_gone(call, on_gone, q);
+	q->privileged = call_is_privileged(call);
+	q->limits = limits;
+	if (functions && !q->privileged)
+		q->functions->text.max = REPLY_MAX_USER_BYTES;
 	*ret = TAKE_PTR(q);
 	return 1;
 }
@@ -71,6 +69,55 @@ int query_new(struct query **ret, struct archive *archive, struct call *call, bo
 bool query_wants_open(const struct query *query)
 {
 	return query->request.last == 0;
+}
+
+static size_t n_rows(const struct profile *p)
+{
+	return p->n_functions + p->n_stacks + p->n_streams + p->n_branches + p->n_blocks;
+}
+
+static size_t n_bytes(const struct profile *p)
+{
+	return p->n_objects * sizeof(*p->objects) + p->n_processes * sizeof(*p->processes) +
+	       p->n_functions * sizeof(*p->functions) + p->n_stacks * sizeof(*p->stacks) +
+	       p->n_streams * sizeof(*p->streams) + p->n_branches * sizeof(*p->branches) +
+	       p->n_blocks * sizeof(*p->blocks);
+}
+
+/* 0; -E2BIG or -ETIME where it has taken more than it may. */
+static int check_limits(const struct query *q)
+{
+	const struct query_limits *limits = q->limits;
+	size_t max_bytes = q->privileged ? limits->max_bytes : limits->max_user_bytes, n = 0;
+	uint64_t max_ms = q->privileged ? limits->max_cpu_ms : limits->max_user_cpu_ms;
+
+	for (size_t i = 0; i < q->n_parts; i++)
+		n += n_bytes(q->parts[i]);
+	if (n > max_bytes)
+		return -E2BIG;
+	return q->cpu_ns / 1000000 > max_ms ? -ETIME : 0;
+}
+
+/* Does the step at once if it is short, else leaves it to the caller. 1 or -errno. */
+static int do_or_leave(struct query *q, int (*step)(struct query *q))
+{
+	size_t n = q->functions ? q->functions->sum->n_rows : 0;
+	int r;
+
+	for (size_t i = 0; i < q->n_parts; i++)
+		n += n_rows(q->parts[i]);
+	q->step = step;
+	if (n > q->limits->rows_at_once)
+		return 1;
+	r = query_do_step(q);
+	return r < 0 ? r : 1;
+}
+
+int query_do_step(struct query *query)
+{
+	int (*step)(struct query * q) = TAKE_PTR(query->step);
+
+	return step(query);
 }
 
 /* Its first part is the filtered copy of @profile. */
@@ -223,10 +270,7 @@ static int read_next(struct query *q)
 	if (r < 0)
 		return r;
 	take_found(q, found, n);
-	r = add_filtered(q, profile);
-	if (r == 0 && q->n_parts == ARRAY_SIZE(q->parts))
-		r = add_up(q);
-	return r;
+	return add_filtered(q, profile);
 }
 
 /* The number of chosen windows after which the next part begins. */
@@ -268,7 +312,7 @@ static int finish_functions(struct query *q)
 		r = function_sum_add_profile(q->functions->sum, q->parts[i]);
 	if (r == 0)
 		r = function_reply_end_part(q->functions);
-	return r ?: function_sum_finish(q->functions->sum, !call_is_privileged(q->call));
+	return r ?: function_sum_finish(q->functions->sum, !q->privileged);
 }
 
 /* What is to be sent: a profile of nothing where no window had any part. */
@@ -286,7 +330,7 @@ static int finish_sum(struct query *q)
 	} else {
 		r = add_up(q);
 	}
-	if (r == 0 && !call_is_privileged(q->call))
+	if (r == 0 && !q->privileged)
 		r = profile_redact(&q->parts[0]);
 	return r;
 }
@@ -309,55 +353,74 @@ static int write_reply(struct query *q, struct reply_text *text)
 	return r;
 }
 
-/* Replies; 0, or -errno with the call not answered. */
-static int reply(struct query *q)
+/* Writes the reply: bytes and n_bytes. 0 or -errno. */
+static int write_all(struct query *q)
 {
 	struct reply_text own, *text = q->functions ? &q->functions->text : &own;
-	char *bytes = NULL;
-	size_t n = 0;
 	int r, finished;
 
 	r = finish_sum(q);
 	if (r < 0)
 		return r;
 	if (!q->functions) {
-		r = reply_text_open(text, REPLY_MAX_BYTES);
+		r = reply_text_open(text, q->privileged ? REPLY_MAX_BYTES : REPLY_MAX_USER_BYTES);
 		if (r < 0)
 			return r;
 	}
 	r = write_reply(q, text);
 	drop_parts(q);
-	finished = reply_text_finish(text, &bytes, &n);
+	finished = reply_text_finish(text, &q->bytes, &q->n_bytes);
 	reply_text_done(text);
-	if (finished < 0 || r < 0) {
-		free(bytes);
-		return finished < 0 ? finished : r;
-	}
-	r = call_reply_text(q->call, bytes, n, false);
+	return finished < 0 ? finished : r;
+}
+
+/* 0, or -errno with the call not answered. */
+static int reply(struct query *q)
+{
+	int r = call_reply_text(q->call, TAKE_PTR(q->bytes), q->n_bytes, false);
+
 	if (r == 0)
 		q->call = NULL;
 	return r;
 }
 
-/* Works a while. 1: there is more to do; 0: it is over; -errno. */
-int query_work(struct query *q)
+/* Reads until @until_us: 1, or -errno. */
+static int read_some(struct query *q, uint64_t until_us)
 {
-	uint64_t until = clock_us(CLOCK_MONOTONIC) + TURN_US;
 	int r;
 
-	if (!q->call)
-		return 0;
+	do {
+		if (q->n_parts == ARRAY_SIZE(q->parts))
+			return do_or_leave(q, add_up);
+		r = q->functions ? read_functions(q) : read_next(q);
+		r = r ?: check_limits(q);
+	} while (r == 0 && q->n_read < q->n_stored && clock_us(CLOCK_MONOTONIC) < until_us);
+	return r < 0 ? r : 1;
+}
+
+int query_work(struct query *q)
+{
+	uint64_t until_us = clock_us(CLOCK_MONOTONIC) + TURN_US;
+	int r;
+
 	if (!q->began) {
 		r = begin(q);
 		if (r <= 0)
 			return r;
 	}
-	while (q->n_read < q->n_stored) {
-		r = q->functions ? read_functions(q) : read_next(q);
-		if (r < 0)
+	r = check_limits(q);
+	if (r < 0)
+		return r;
+	if (q->n_read < q->n_stored) {
+		r = read_some(q, until_us);
+		if (r < 0 || q->step || q->n_read < q->n_stored ||
+		    clock_us(CLOCK_MONOTONIC) >= until_us)
 			return r;
-		if (clock_us(CLOCK_MONOTONIC) >= until)
-			return 1;
+	}
+	if (!q->bytes) {
+		r = do_or_leave(q, write_all);
+		if (r < 0 || q->step)
+			return r;
 	}
 	return reply(q);
 }

@@ -11,6 +11,7 @@
 
 #include "common/util/macro.h"
 #include "daemon/api/function-reply.h"
+#include "daemon/api/query-limits.h"
 #include "daemon/api/query-request.h"
 #include "daemon/api/window-json.h"
 #include "daemon/archive/archive.h"
@@ -21,8 +22,11 @@
 struct query {
 	struct query *next; /* of the queue */
 	struct archive *archive;
-	struct call *call; /* NULL: the caller has gone */
+	struct call *call; /* NULL: it was answered, or the caller has gone */
+	bool privileged;   /* the caller is */
 	struct query_request request;
+	const struct query_limits *limits; /* without zeros */
+	uint64_t cpu_ns;                   /* used so far, as its owner counts */
 
 	bool began;                             /* the windows are chosen */
 	struct window_list windows;             /* all that the reply is of */
@@ -35,16 +39,29 @@ struct query {
 	struct function_reply *functions;
 	size_t n_chosen; /* windows */
 	size_t n_seen;   /* chosen windows that were read, or found to be removed */
+
+	char *bytes; /* of the reply, once it is written */
+	size_t n_bytes;
+	int (*step)(struct query *query); /* what is to be done in a thread; NULL: nothing */
 };
 
-/* 1; 0 if the call was answered, by an error; -errno. The call is borrowed until its last reply. */
-int query_new(struct query **ret, struct archive *archive, struct call *call, bool functions);
+/* 1; 0 if the call was answered, by an error; -errno. The call is borrowed until its last reply:
+ * whoever keeps the query listens to its going. */
+int query_new(struct query **ret, struct archive *archive, struct call *call, bool functions,
+	      const struct query_limits *limits);
 /* An unanswered call is not answered. */
 struct query *query_free(struct query *query);
 DEFINE_CLEANUP(struct query *, query_free);
 
 bool query_wants_open(const struct query *query);
 
-/* Works a while. 1: there is more to do; 0: it is over; -errno, and the call, if it is not NULL,
- * is not answered. */
+/*
+ * Works a while. 1: there is more to do; 0: it is over; -errno, and the call, if it is not NULL, is
+ * not answered: -E2BIG: it would hold too much; -ETIME: it has taken too long. If there is a step
+ * then, query_do_step() is to be called before the next query_work().
+ */
 int query_work(struct query *query);
+
+/* Does the step: also in another thread, while nobody else uses the query but for its call. 0 or
+ * -errno. */
+int query_do_step(struct query *query);

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define REPLY_MAX_BYTES (128u << 20)
+#define REPLY_MAX_BYTES      (128u << 20)
+#define REPLY_MAX_USER_BYTES (30u << 20) /* to an unprivileged caller */
 
 struct reply_text {
 	FILE *f; /* to write to */

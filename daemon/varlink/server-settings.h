@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 struct call;
+struct peer;
 struct turns;
 
 /* Of all event sources of a server: behind the collector's windows and signals. */
@@ -32,7 +33,9 @@ struct server_settings {
 	const char *interface;   /* "io.branchd" */
 	const struct server_method *methods;
 	size_t n_methods;
-	void *userdata;           /* of the methods */
+	void *userdata; /* of the methods */
+	/* Who a caller is; NULL: peer_get() */
+	int (*get_peer)(struct peer *ret, int fd, gid_t group);
 	struct turns *turns;      /* in which calls are served, borrowed; NULL: the server's own */
 	size_t max_connections;   /* at once */
 	size_t max_of_one_uid;    /* connections of one unprivileged user at once */

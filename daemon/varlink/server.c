@@ -58,7 +58,7 @@ int server_add_connection(struct server *server, int fd)
 	int r;
 
 	counts->connections++;
-	r = peer_get(&peer, fd, server->connections.settings.group);
+	r = server->connections.settings.get_peer(&peer, fd, server->connections.settings.group);
 	if (r == 0 && !admits(server, &peer))
 		r = -EUSERS;
 	if (r == 0)
@@ -145,6 +145,7 @@ static int add_turns(struct server *server)
 
 static void set_defaults(struct server_settings *s)
 {
+	s->get_peer = s->get_peer ?: peer_get;
 	s->max_connections = s->max_connections ?: DEFAULT_CONNECTIONS;
 	s->max_of_one_uid = s->max_of_one_uid ?: DEFAULT_OF_ONE_UID;
 	s->max_message_bytes = s->max_message_bytes ?: DEFAULT_MESSAGE_BYTES;

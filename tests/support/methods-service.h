@@ -64,9 +64,11 @@ static inline void on_get_status(struct status *status, void *userdata)
 	status_add_problem(status, "tests are problems");
 }
 
-static inline void service_init(struct service *service)
+/* With these limits of queries, and another answer to who a caller is. */
+static inline void service_init_with(struct service *service, const struct query_limits *limits,
+				     int (*get_peer)(struct peer *ret, int fd, gid_t group))
 {
-	struct server_settings settings = { .group = OTHER_GID };
+	struct server_settings settings = { .group = OTHER_GID, .get_peer = get_peer };
 	struct store_settings store_settings = {};
 	struct methods_settings methods;
 	struct store *store = NULL;
@@ -82,11 +84,17 @@ static inline void service_init(struct service *service)
 		.archive = service->archive,
 		.cut = on_cut,
 		.get_status = on_get_status,
+		.limits = *limits,
 		.userdata = service,
 	};
 	assert_int_equal(methods_new(&service->methods, &methods), 0);
 	methods_fill_settings(service->methods, &settings);
 	assert_int_equal(server_new(&service->server, service->event, -1, &settings, &fault), 0);
+}
+
+static inline void service_init(struct service *service)
+{
+	service_init_with(service, &(struct query_limits){}, NULL);
 }
 
 static inline void service_done(struct service *service)
