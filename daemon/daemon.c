@@ -121,6 +121,16 @@ static void add_stuck(struct status *status, const struct watchdog *watchdog)
 	status_add_problem(status, text);
 }
 
+static void get_helper(const struct helpers *helpers, enum helper_kind kind,
+		       struct status_helper *ret)
+{
+	struct helper_counts counts = {};
+
+	if (helpers)
+		helpers_get_counts(helpers, kind, &counts);
+	*ret = (struct status_helper){ counts.connected, counts.refused, counts.failed };
+}
+
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
@@ -128,6 +138,9 @@ static void on_get_status(struct status *status, void *userdata)
 
 	status->started_us = daemon->started_us;
 	sampling_get_status(daemon->sampling, status);
+	get_helper(daemon->helpers, HELPER_OPENER, &status->opener);
+	get_helper(daemon->helpers, HELPER_PARSER, &status->parser);
+	get_helper(daemon->helpers, HELPER_EVENTS, &status->events);
 	archive_get_status(daemon->archive, &status->archive);
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);

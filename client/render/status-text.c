@@ -277,6 +277,55 @@ static void write_server(const struct status *s)
 	write_count(s, "server", "stalled", "connections closed: timed out");
 }
 
+static void write_helper(const struct status *s, const char *name, size_t *n)
+{
+	const json_t *helper = find(s, "helpers", name);
+	json_int_t refused = json_integer_value(json_object_get(helper, "refused"));
+	json_int_t failed = json_integer_value(json_object_get(helper, "failed"));
+
+	if (refused <= 0 && failed <= 0)
+		return;
+	begin(s, (*n)++ == 0 ? "helpers" : "");
+	fprintf(s->f, "%s: ", name);
+	if (refused > 0)
+		fprintf(s->f, "not reached %" JSON_INTEGER_FORMAT " times%s", refused,
+			failed > 0 ? ", " : "");
+	if (failed > 0)
+		fprintf(s->f, "died or hung %" JSON_INTEGER_FORMAT " times", failed);
+	fputc('\n', s->f);
+}
+
+static void write_helpers(const struct status *s)
+{
+	size_t n = 0;
+
+	write_helper(s, "opener", &n);
+	write_helper(s, "parser", &n);
+	write_helper(s, "events", &n);
+}
+
+static void write_naming(const struct status *s)
+{
+	const json_t *refused = find(s, "naming", "refused");
+
+	write_count(s, "naming", "behind", "windows wait for their names");
+	write_count(s, "naming", "parsers_died",
+		    "parsers killed: no memory, or a forbidden system call");
+	write_count(s, "naming", "parsers_cpu", "parsers killed: too much CPU time for a file");
+	write_count(s, "naming", "parsers_timeout", "parsers killed: no answer in time");
+	write_count(s, "naming", "parsers_answer", "parsers killed: a wrong answer");
+	write_count(s, "naming", "openers_timeout", "openers killed: a file system did not answer");
+	for (size_t i = 0; i < json_array_size(refused); i++) {
+		const json_t *object = json_array_get(refused, i);
+
+		begin(s, "");
+		text_write(s->f, json_string_value(json_object_get(object, "path")) ?: "");
+		fputs(": not named: ", s->f);
+		text_write(s->f, json_string_value(json_object_get(object, "reason")) ?: "");
+		fputc('\n', s->f);
+	}
+}
+
 static void write_problems(const struct status *s)
 {
 	const json_t *problems = find(s, NULL, "problems");
@@ -305,5 +354,7 @@ void status_write_text(const json_t *status, struct output *output)
 	write_cost(&s);
 	write_store(&s);
 	write_server(&s);
+	write_helpers(&s);
+	write_naming(&s);
 	write_problems(&s);
 }

@@ -20,6 +20,18 @@ void status_add_problem(struct status *status, const char *text)
 	snprintf(status->problems[status->n_problems++], sizeof(status->problems[0]), "%s", text);
 }
 
+void status_add_refused(struct status *status, const char *path, const char *reason)
+{
+	struct status_naming *naming = &status->naming;
+	struct status_refused *refused = &naming->refused[naming->n_refused];
+
+	if (naming->n_refused == STATUS_MAX_REFUSED)
+		return;
+	snprintf(refused->path, sizeof(refused->path), "%s", path);
+	snprintf(refused->reason, sizeof(refused->reason), "%s", reason);
+	naming->n_refused++;
+}
+
 static json_t *sampling_json(const struct status *s)
 {
 	const struct sampler_probe *p = &s->probe;
@@ -102,6 +114,39 @@ static json_t *server_json(const struct server_counts *c)
 			 "stalled", I(c->stalled));
 }
 
+static json_t *helper_json(const struct status_helper *h)
+{
+	return json_pack("{sI sI sI}", "connected", I(h->connected), "refused", I(h->refused),
+			 "failed", I(h->failed));
+}
+
+static json_t *helpers_json(const struct status *s)
+{
+	return json_pack("{so so so}", "opener", helper_json(&s->opener), "parser",
+			 helper_json(&s->parser), "events", helper_json(&s->events));
+}
+
+/* The paths of other users' files are for privileged callers only. */
+static json_t *refused_json(const struct status_naming *n, bool privileged)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; all && privileged && i < n->n_refused; i++)
+		json_array_append_new(all,
+				      json_pack("{so so}", "path", json_text(n->refused[i].path),
+						"reason", json_text(n->refused[i].reason)));
+	return all;
+}
+
+static json_t *naming_json(const struct status_naming *n, bool privileged)
+{
+	return json_pack("{sI sI sI sI sI sI so}", "behind", I(n->behind), "parsers_died",
+			 I(n->parsers_died), "parsers_cpu", I(n->parsers_cpu), "parsers_timeout",
+			 I(n->parsers_timeout), "parsers_answer", I(n->parsers_answer),
+			 "openers_timeout", I(n->openers_timeout), "refused",
+			 refused_json(n, privileged));
+}
+
 static json_t *problems_json(const struct status *s)
 {
 	json_t *problems = json_array();
@@ -117,11 +162,12 @@ json_t *status_json(const struct status *status, bool privileged)
 
 	gethostname(hostname, sizeof(hostname) - 1);
 	return json_pack(
-		"{ss so sI sI sb so so so so so so sI so}", "version", BRANCHD_VERSION, "hostname",
-		json_text(hostname), "started_us", I(status->started_us), "now_us",
+		"{ss so sI sI sb so so so so so so so so sI so}", "version", BRANCHD_VERSION,
+		"hostname", json_text(hostname), "started_us", I(status->started_us), "now_us",
 		I(clock_us(CLOCK_REALTIME)), "privileged", privileged, "sampling",
 		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
 		snapshots_json(&status->samples), "cost", cost_json(&status->samples), "store",
-		store_json(status), "server", server_json(&status->server), "unnamed_objects",
-		I(status->unnamed_objects), "problems", problems_json(status));
+		store_json(status), "server", server_json(&status->server), "helpers",
+		helpers_json(status), "naming", naming_json(&status->naming, privileged),
+		"unnamed_objects", I(status->unnamed_objects), "problems", problems_json(status));
 }

@@ -13,6 +13,25 @@
 #include "daemon/varlink/server-settings.h"
 
 #define STATUS_MAX_PROBLEMS 8
+#define STATUS_MAX_REFUSED  16
+
+/* One of the helpers: see daemon/helpers. */
+struct status_helper {
+	uint64_t connected, refused, failed;
+};
+
+/* An object that is not named, and why. */
+struct status_refused {
+	char path[256], reason[128];
+};
+
+struct status_naming {
+	uint64_t behind; /* closed windows that wait for their names */
+	/* helpers that were killed or given up, by reason */
+	uint64_t parsers_died, parsers_cpu, parsers_timeout, parsers_answer, openers_timeout;
+	struct status_refused refused[STATUS_MAX_REFUSED]; /* the last ones */
+	size_t n_refused;
+};
 
 struct status {
 	uint64_t started_us; /* CLOCK_REALTIME */
@@ -25,6 +44,8 @@ struct status {
 	struct store_status store;
 	uint64_t max_bytes, window_us;
 	struct server_counts server;
+	struct status_helper opener, parser, events;
+	struct status_naming naming;
 	size_t unnamed_objects;
 	char problems[STATUS_MAX_PROBLEMS][512];
 	size_t n_problems;
@@ -32,6 +53,9 @@ struct status {
 
 /* Adds a problem, unless @text is empty or there is no room. */
 void status_add_problem(struct status *status, const char *text);
+
+/* Adds an object that is not named, unless there is no room. Long texts are truncated. */
+void status_add_refused(struct status *status, const char *path, const char *reason);
 
 /* A new object, or NULL for want of memory. Reads what this process used so far, too. */
 json_t *status_json(const struct status *status, bool privileged);

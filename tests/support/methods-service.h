@@ -60,6 +60,9 @@ static inline void on_get_status(struct status *status, void *userdata)
 
 	server_get_counts(service->server, &status->server);
 	snprintf(status->why_not, sizeof(status->why_not), "it is a test");
+	status->opener.failed = 3;
+	for (int i = 0; i < 20; i++)
+		status_add_refused(status, "/home/x/program", "it took too long");
 	status_add_problem(status, "");
 	status_add_problem(status, "tests are problems");
 }

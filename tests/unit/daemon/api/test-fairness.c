@@ -17,13 +17,13 @@
 #define HOSTILE   1000
 #define OTHER     2000
 #define MEMBER    3000 /* of the group */
-#define N_WINDOWS 100
+#define N_WINDOWS 40
 #define N_CALLERS 16
 
-#define ALL "{\"method\":\"io.branchd.GetProfile\",\"parameters\":{\"first\":1,\"last\":100}}"
+#define ALL "{\"method\":\"io.branchd.GetProfile\",\"parameters\":{\"first\":1,\"last\":40}}"
 #define ONE "{\"method\":\"io.branchd.GetProfile\",\"parameters\":{\"first\":1}}"
-#define PARTS                                                                               \
-	"{\"method\":\"io.branchd.GetFunctions\",\"parameters\":{\"first\":1,\"last\":100," \
+#define PARTS                                                                              \
+	"{\"method\":\"io.branchd.GetFunctions\",\"parameters\":{\"first\":1,\"last\":40," \
 	"\"parts\":24}}"
 #define STATUS "{\"method\":\"io.branchd.GetStatus\"}"
 
@@ -170,7 +170,7 @@ static void a_thread_makes_the_same(void **state)
 /* Those who go take their queries with them, whether these wait, work, or are in a thread. */
 static void gone_callers(void **state)
 {
-	for (int n_runs = 0; n_runs < 40; n_runs++) {
+	for (int n_runs = 0; n_runs < 12; n_runs++) {
 		const struct query_limits limits = { .rows_at_once = n_runs % 2 ? 1 : 0 };
 		struct caller hostile[N_CALLERS], other;
 		struct service service;
@@ -188,9 +188,9 @@ static void gone_callers(void **state)
 		caller_say(&other, ONE);
 		assert_non_null(caller_hear(&other));
 		caller_done(&other);
-		if (n_runs < 30)
+		if (n_runs < 8)
 			for (int i = 0; i < 100; i++)
-				caller_run(service.event, 100);
+				caller_run(service.event, 10);
 		else
 			caller_run(service.event, 0);
 		end(&service);
@@ -229,6 +229,28 @@ static void too_expensive(void **state)
 	assert_says(&root, ALL, "io.branchd.TooExpensive");
 	assert_says(&root, STATUS, "");
 	caller_done(&root);
+	end(&service);
+}
+
+/* Whose objects are not named concerns them and the privileged. */
+static void paths_are_for_the_privileged(void **state)
+{
+	struct service service;
+
+	begin(&service, &(struct query_limits){});
+	for (int round = 0; round < 2; round++) {
+		struct caller caller = connect_as(&service, round ? OTHER : MEMBER);
+		json_t *reply = caller_call(&caller, STATUS);
+		json_t *status = json_object_get(reply, "parameters");
+		json_t *naming = json_object_get(status, "naming");
+		json_t *opener = json_object_get(json_object_get(status, "helpers"), "opener");
+
+		assert_int_equal(json_array_size(json_object_get(naming, "refused")),
+				 round ? 0 : STATUS_MAX_REFUSED);
+		assert_int_equal(json_integer_value(json_object_get(opener, "failed")), 3);
+		json_decref(reply);
+		caller_done(&caller);
+	}
 	end(&service);
 }
 
@@ -275,9 +297,13 @@ static void connections_of_each(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_query_among_many),    cmocka_unit_test(in_threads),
-		cmocka_unit_test(a_thread_makes_the_same), cmocka_unit_test(gone_callers),
-		cmocka_unit_test(too_expensive),           cmocka_unit_test(connections_of_each),
+		cmocka_unit_test(one_query_among_many),
+		cmocka_unit_test(in_threads),
+		cmocka_unit_test(a_thread_makes_the_same),
+		cmocka_unit_test(gone_callers),
+		cmocka_unit_test(too_expensive),
+		cmocka_unit_test(connections_of_each),
+		cmocka_unit_test(paths_are_for_the_privileged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
