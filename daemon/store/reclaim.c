@@ -16,6 +16,9 @@
 /* Windows that are reclaimed at once, at most. */
 #define MAX_WINDOWS 64
 
+/* Ids of one kind that are looked at: more are left to the sweep. */
+#define MAX_IDS (1 << 24)
+
 enum kind { PLACE, STACK, STREAM, N_KINDS };
 
 enum {
@@ -156,9 +159,8 @@ static int find_ids(struct reclaiming *reclaiming)
 
 		marks->after = first[i];
 		marks->last = MAX(first[i], last[i]); /* the largest may have gone meanwhile */
-		if (first[i] < 0 || marks->last - first[i] > INT32_MAX)
-			return database_damaged(reclaiming->reclaim->database,
-						"the ids of the rows of a window");
+		if (first[i] < 0 || marks->last - first[i] > MAX_IDS)
+			return 0;
 		marks->used = calloc((size_t)(marks->last - first[i]) / 8 + 1, 1);
 		if (!marks->used)
 			return -ENOMEM;
