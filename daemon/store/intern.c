@@ -5,6 +5,8 @@
 
 #include "common/util/macro.h"
 
+#define MAX_ID (INT64_MAX / 2) /* no row has a larger one: they are counted up */
+
 #define MAX_REMEMBERED 32768u /* of each kind; some 3 MiB */
 
 /* The parameters of find and add are the same, in the same order; add has one more, "seen". */
@@ -112,7 +114,7 @@ void store_intern_forget(struct store_intern *intern)
 
 int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
 {
-	int64_t last_id;
+	int64_t last_id = 0;
 	int r = 0;
 
 	intern->window = window;
@@ -124,6 +126,8 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 		if (remembered->ids.n > MAX_REMEMBERED)
 			id_map_clear(&remembered->ids);
 		r = database_ask(intern->database, remembered_kinds[i].last_id, &last_id);
+		if (r >= 0 && (last_id < 0 || last_id > MAX_ID))
+			r = database_damaged(intern->database, "an id is invalid");
 		if (r >= 0)
 			remembered->next_id = last_id + 1;
 	}

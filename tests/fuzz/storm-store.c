@@ -117,12 +117,12 @@ static void change_rows(const char *path, uint64_t *state)
 
 		if (random_below(state, 5) == 0)
 			snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE random() %% %u = 0",
-				 column[0], 1 + random_below(state, 20));
+				 column[0], 1 + (unsigned int)random_below(state, 20));
 		else
 			snprintf(sql, sizeof(sql),
 				 "UPDATE OR IGNORE %s SET %s = %s WHERE random() %% %u = 0",
 				 column[0], column[1], RANDOM_OF(values, state),
-				 1 + random_below(state, 20));
+				 1 + (unsigned int)random_below(state, 20));
 		sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
 	sqlite3_close(db);
@@ -206,7 +206,7 @@ static _Noreturn void try_seed(const char *from, const char *folder, uint64_t se
 {
 	uint64_t state = seed * 2 + 1;
 	struct rusage usage;
-	char path[400], command[1000];
+	char path[400], command[1600];
 
 	alarm(MAX_SECONDS);
 	snprintf(path, sizeof(path), "%s/damaged.db", folder);
