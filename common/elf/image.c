@@ -12,7 +12,6 @@
 #include "common/elf/image.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +21,12 @@
 #include "common/util/cleanup.h"
 
 #define MAX_SEGMENTS      4096
-#define MAX_SECTION_BYTES (512UL << 20)
-#define MAX_IMAGE_BYTES   (1UL << 30)   /* of all sections read */
-#define MAX_PACKED_BYTES  (256UL << 20) /* once unpacked */
+#define MAX_SECTION_BYTES (192UL << 20)
+#define MAX_IMAGE_BYTES   (384UL << 20) /* of all sections read */
+#define MAX_NAME_BYTES    (16UL << 20)  /* of the names of sections */
+#define MAX_NOTE_BYTES    (1UL << 20)   /* of all notes */
+#define MAX_PACKED_BYTES  (128UL << 20) /* once unpacked */
+#define MAX_ENTRIES       (4U << 20)    /* symbols, relocations */
 
 /* Only relocatable objects have more than 0xff00 sections, which need extended numbering. */
 static bool header_is_sane(const GElf_Ehdr *header)
@@ -87,11 +89,22 @@ static int read_loads(struct elf_image *image)
 	return 0;
 }
 
+/* libelf reads all names at once, by the size that the file claims. */
+static bool names_are_sane(struct elf_image *image, size_t section)
+{
+	GElf_Shdr header;
+
+	return gelf_getshdr(elf_getscn(image->elf, section), &header) &&
+	       header.sh_size <= MAX_NAME_BYTES;
+}
+
 static int read_sections(struct elf_image *image)
 {
 	size_t n, names;
 
 	if (elf_getshdrnum(image->elf, &n) < 0 || elf_getshdrstrndx(image->elf, &names) < 0)
+		n = 0;
+	if (n && !names_are_sane(image, names))
 		n = 0;
 	image->sections = calloc(n + 1, sizeof(*image->sections));
 	if (!image->sections)
@@ -122,7 +135,7 @@ static int read_sections(struct elf_image *image)
 /* Searches the notes by segment, for files without section headers, then by section. */
 static void read_build_id(struct elf_image *image)
 {
-	size_t n;
+	size_t n, n_notes = 0;
 
 	if (elf_getphdrnum(image->elf, &n) < 0)
 		n = 0;
@@ -131,8 +144,9 @@ static void read_build_id(struct elf_image *image)
 		GElf_Phdr p;
 
 		if (!gelf_getphdr(image->elf, (int)i, &p) || p.p_type != PT_NOTE ||
-		    p.p_filesz > MAX_SECTION_BYTES || p.p_offset > INT64_MAX)
+		    p.p_filesz > MAX_NOTE_BYTES - n_notes || p.p_offset > INT64_MAX)
 			continue;
+		n_notes += p.p_filesz;
 		notes = elf_getdata_rawchunk(image->elf, (int64_t)p.p_offset, p.p_filesz,
 					     ELF_T_BYTE);
 		if (notes && notes->d_buf &&
@@ -142,8 +156,10 @@ static void read_build_id(struct elf_image *image)
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const uint8_t *notes;
 
-		if (image->sections[i].type != SHT_NOTE)
+		if (image->sections[i].type != SHT_NOTE ||
+		    image->sections[i].size > MAX_NOTE_BYTES - n_notes)
 			continue;
+		n_notes += image->sections[i].size;
 		notes = elf_image_bytes(image, i, &n);
 		if (notes && build_id_from_notes(notes, n, 4, &image->build_id))
 			return;
@@ -305,7 +321,7 @@ static size_t n_entries(struct elf_image *image, const Elf_Data *data, Elf_Type 
 {
 	size_t size = gelf_fsize(image->elf, type, 1, EV_CURRENT);
 
-	return size ? MIN(data->d_size / size, (size_t)INT_MAX) : 0;
+	return size ? MIN(data->d_size / size, (size_t)MAX_ENTRIES) : 0;
 }
 
 int elf_image_for_each_symbol(struct elf_image *image, size_t section, elf_symbol_handler handler,

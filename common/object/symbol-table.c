@@ -24,7 +24,7 @@
 
 #define NO_OUTER     UINT32_MAX
 #define MAX_NESTING  8
-#define MAX_SYMBOLS  (8U << 20)
+#define MAX_SYMBOLS  (4U << 20)
 #define MAX_COMPARED 256 /* bytes of names compared */
 #define MAX_NAME     ((size_t)4096)
 
