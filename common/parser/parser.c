@@ -299,6 +299,11 @@ const struct parser_identity *parser_file_identity(const struct parser_file *fil
 	return &file->identity;
 }
 
+int parser_file_fd(const struct parser_file *file)
+{
+	return file->fd;
+}
+
 uint32_t parser_file_owner(const struct parser_file *file)
 {
 	return file->owner;

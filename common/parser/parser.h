@@ -60,6 +60,9 @@ DEFINE_CLEANUP(struct parser_file *, parser_file_free);
 /* Borrowed from @file; valid also after its parser failed. */
 const struct parser_identity *parser_file_identity(const struct parser_file *file);
 
+/* The descriptor, borrowed. */
+int parser_file_fd(const struct parser_file *file);
+
 /* The uid it was opened for. */
 uint32_t parser_file_owner(const struct parser_file *file);
 

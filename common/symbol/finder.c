@@ -16,28 +16,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/symbol/failures.h"
 #include "common/util/cleanup.h"
 
 #define USUAL_DEBUG_DIR "/usr/lib/debug"
 #define DELETED         " (deleted)"
 
+/* Looks at the file before it opens it, because opening a device has effects. */
 static int open_regular(const char *path, struct stat *ret_stat)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+	char again[32];
 	int opened;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, ret_stat) < 0)
 		return -errno;
 	if (!S_ISREG(ret_stat->st_mode))
 		return -ENOEXEC;
-	opened = fd;
-	fd = -1;
-	return opened;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+	opened = open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return opened < 0 ? -errno : opened;
 }
 
 /* -ESTALE and @why if a file with the build-id @id is not that of @object. */
@@ -65,6 +68,25 @@ struct candidate {
 	bool is_copy;
 };
 
+/* Takes @fd, of a file that may have failed before. */
+static int parse(const struct symbolizer_settings *settings, int fd, uint32_t owner,
+		 struct parser_file **ret, struct fault *why)
+{
+	const char *failure = failures_find(settings->failures, fd);
+	_cleanup_close_ int copy = -1;
+	int r;
+
+	if (failure) {
+		close(fd);
+		return fault_set(why, -EREMOTEIO, "%s", failure);
+	}
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	r = parser_open(settings->parser, fd, owner, ret, why);
+	if (r == -EREMOTEIO && copy >= 0)
+		failures_add(settings->failures, copy, why->text);
+	return r;
+}
+
 /* Takes @fd. */
 static int try_fd(const struct symbolizer_settings *settings, int fd,
 		  const struct candidate *candidate, const struct profile_object *object,
@@ -72,7 +94,7 @@ static int try_fd(const struct symbolizer_settings *settings, int fd,
 {
 	_cleanup_(parser_file_freep) struct parser_file *file = NULL;
 	struct fault fault = { .text = "" };
-	int r = parser_open(settings->parser, fd, candidate->st.st_uid, &file, &fault);
+	int r = parse(settings, fd, candidate->st.st_uid, &file, &fault);
 
 	if (r == -ENOMEM)
 		return r;
@@ -134,10 +156,13 @@ static int try_opened(const struct symbolizer_settings *settings, int fd,
 	return try_fd(settings, fd, &candidate, object, ret, why);
 }
 
-/* No other file is tried after these errors. */
+/*
+ * No other file is tried after these errors. One that its parser cannot read may be another's, put
+ * at the same path in a mount namespace of his.
+ */
 static bool is_final(int r)
 {
-	return r == -ENOMEM || r == -ECONNREFUSED || r == -EREMOTEIO;
+	return r == -ENOMEM || r == -ECONNREFUSED;
 }
 
 /* Tries the files that settings->open offers, until one is the right file. */
@@ -337,6 +362,8 @@ static int add_debug(const struct symbolizer_settings *settings, struct parser_f
 		r = add_by_build_id(settings, file, &fault);
 	if (r == -ENOENT)
 		r = add_linked(settings, file, path, &fault);
+	if (r == -EREMOTEIO)
+		failures_add(settings->failures, parser_file_fd(file), fault.text);
 	if (r == -ENOENT || !r || r == -ENOMEM)
 		return r == -ENOENT ? 0 : r;
 	return fault_set(why, r, "%s: %s", path, fault.text);

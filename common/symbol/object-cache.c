@@ -14,6 +14,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "common/symbol/failures.h"
 #include "common/symbol/finder.h"
 #include "common/symbol/kallsyms.h"
 #include "common/symbol/vdso.h"
@@ -38,6 +39,7 @@ struct object_cache {
 	struct symbolizer_settings settings;
 	char *symfs, *debug_dir, *home;
 	struct kallsyms *kallsyms;
+	struct failures *failures;
 	struct cached *objects;
 	uint64_t n_uses;
 };
@@ -74,6 +76,10 @@ int object_cache_new(struct object_cache **ret, const struct symbolizer_settings
 				 settings->userdata);
 	if (r < 0)
 		return r;
+	r = failures_new(&c->failures);
+	if (r < 0)
+		return r;
+	c->settings.failures = c->failures;
 	c->settings.symfs = c->symfs;
 	c->settings.debug_dir = c->debug_dir;
 	c->settings.home = c->home;
@@ -110,6 +116,7 @@ struct object_cache *object_cache_free(struct object_cache *cache)
 		free_cached(c);
 	}
 	kallsyms_free(cache->kallsyms);
+	failures_free(cache->failures);
 	free(cache->debug_dir);
 	free(cache->home);
 	free(cache->symfs);
@@ -308,6 +315,8 @@ int object_cache_fail(struct object_cache *cache, struct cached_object *object, 
 	/* NOLINTNEXTLINE: it is the first member of one */
 	struct cached *c = (struct cached *)object;
 
+	if (r == -EREMOTEIO && object->file)
+		failures_add(cache->failures, parser_file_fd(object->file), why->text);
 	if (c->why)
 		return 0;
 	c->object.why = c->why = strdup(why->text);

@@ -10,6 +10,8 @@
 
 struct parser;
 
+struct failures;
+
 struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
 	const char *debug_dir; /* searched for debug files before the usual folders, or NULL */
@@ -33,6 +35,9 @@ struct symbolizer_settings {
 
 	/* Reads the files, borrowed. NULL: one of its own, whose processes it starts itself. */
 	struct parser *parser;
+
+	/* Files that are not tried again. The object cache has its own. */
+	struct failures *failures;
 
 	size_t max_bytes;      /* of symbols kept after a profile was symbolized; 0: 256 MiB */
 	size_t max_code_bytes; /* of code read for the fingerprints of a profile; 0: take none */
