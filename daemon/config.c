@@ -154,6 +154,7 @@ static const struct key {
 	  "a number from 1000 to 64000000" },
 	{ "Sampling", "MaxBranches", parse_limit, MEMBER(max_branches),
 	  "a number from 1000 to 64000000" },
+	{ "Symbols", "RemoteFilesystems", parse_bool, MEMBER(remote_file_systems), "yes or no" },
 	{ "Store", "MaxUse", parse_use, MEMBER(max_use_bytes),
 	  "a size of 1M or more, or \"infinity\"" },
 	{ "Store", "WindowSec", parse_window, MEMBER(window_us), "a time from 1s to 1h" },

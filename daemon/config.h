@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct config {
 	uint64_t max_stacks, max_branches; /* per window; 0: the builder's defaults */
 	uint64_t max_use_bytes;            /* 0: no limit */
 	uint64_t window_us;
+	bool remote_file_systems; /* also names programs on network file systems and FUSE */
 };
 
 /* Sets the defaults. */

@@ -18,8 +18,6 @@
 #include "common/util/clock.h"
 #include "daemon/api/methods.h"
 #include "daemon/archive/archive.h"
-#include "daemon/binary/open-files.h"
-#include "daemon/binary/window-symbolizer.h"
 #include "daemon/config.h"
 #include "daemon/log.h"
 #include "daemon/sampling.h"
@@ -29,7 +27,6 @@
 
 #define DATABASE       "branchd.db"
 #define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
-#define MAX_OPEN_FILES 256
 #define REMOVED        "the database was removed or replaced while open: a new one is in use"
 #define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
 #define DAMAGED                                                                                    \
@@ -45,8 +42,6 @@ struct daemon {
 	struct config config;
 	struct fault config_fault; /* of the last reload; "": none */
 	uint64_t started_us;
-	struct open_files *open_files;
-	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	struct sampling *sampling;
 	struct methods *methods;
@@ -144,7 +139,6 @@ static void on_get_status(struct status *status, void *userdata)
 	archive_get_status(daemon->archive, &status->archive);
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);
-	status->unnamed_objects = window_symbolizer_count_problems(daemon->symbolizer);
 	add_stuck(status, daemon->watchdog);
 	status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
@@ -371,14 +365,7 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	struct methods_settings with_archive;
 	int r;
 
-	r = open_files_new(&daemon->open_files, MAX_OPEN_FILES);
-	if (r >= 0)
-		r = window_symbolizer_new(&daemon->symbolizer, daemon->open_files);
-	if (r < 0) {
-		store_free(store);
-		return r;
-	}
-	r = archive_new(&daemon->archive, store, daemon->symbolizer);
+	r = archive_new(&daemon->archive, store);
 	if (r < 0)
 		return r;
 	with_archive = methods;
@@ -386,8 +373,8 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	r = methods_new(&daemon->methods, &with_archive);
 	if (r < 0)
 		return r;
-	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, daemon->open_files,
-			    daemon->helpers, on_sampling_changed, daemon);
+	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, daemon->helpers,
+			    on_sampling_changed, daemon);
 }
 
 static int add_signals(struct daemon *daemon)
@@ -457,8 +444,6 @@ struct daemon *daemon_free(struct daemon *daemon)
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
 	archive_free(daemon->archive);
-	window_symbolizer_free(daemon->symbolizer);
-	open_files_free(daemon->open_files);
 	sd_event_source_disable_unref(daemon->on_reload);
 	sd_event_unref(daemon->event);
 	free(daemon->config_path);

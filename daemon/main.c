@@ -16,11 +16,6 @@
 
 #define MMAP_THRESHOLD (128 << 10)
 
-/* Files of other processes are still opened here. */
-#define KEPT                                                            \
-	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) | \
-	 CAPABILITY(CAP_CHECKPOINT_RESTORE))
-
 enum exit_status {
 	STATUS_FAILED = 1,
 	STATUS_USAGE = 2,
@@ -107,7 +102,7 @@ static int run(struct arguments *arguments, struct fault *fault)
 	sd_event_unref(event); /* the daemon has its own reference */
 	if (r < 0)
 		return r;
-	r = capabilities_keep(KEPT);
+	r = capabilities_keep(0);
 	if (r < 0)
 		return fault_set(fault, r, "cannot give up privileges: %s", strerror(-r));
 	return daemon_run(daemon, fault);

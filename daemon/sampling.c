@@ -9,21 +9,22 @@
 #include <time.h>
 
 #include "common/util/clock.h"
+#include "daemon/events/client.h"
 #include "daemon/log.h"
+#include "daemon/naming/namer.h"
 
 #define MAX_QUEUED 8
 #define RETRY_US   60000000
-#define MAX_AGE_US 600000000ull /* of an open file, after a window was symbolized */
 
 struct sampling {
 	sd_event *event;
 	struct archive *archive;
-	struct open_files *open_files;
-	struct helpers *helpers;
+	struct helpers *helpers; /* or NULL: no file is opened */
 	void (*changed)(void *userdata);
 	void *userdata;
 	struct config config;
 	struct collector *collector; /* NULL: nothing is sampled */
+	struct namer *namer;         /* of its windows */
 	struct sampler_probe probe;
 	sd_event_source *on_collected, *on_retry;
 	struct fault why_not; /* of the last attempt */
@@ -39,25 +40,12 @@ static void log_once(struct sampling *s, const char *id, const char *text)
 	log_error(id, "%s", text);
 }
 
-/*
- * Drops open files. The window that began at @start_us is symbolized, and the collector works on a
- * later one: files mapped more than a window before @start_us are not needed any more.
- */
-static void drop_files(struct sampling *s, uint64_t start_us)
-{
-	uint64_t now = clock_us(CLOCK_REALTIME),
-		 age_us = now - MIN(now, start_us) + s->config.window_us;
-
-	open_files_drop(s->open_files, MIN(age_us, MAX_AGE_US));
-}
-
 static void hand_over(struct sampling *s, struct window_profile *collected)
 {
 	bool closed = !collected->window.open;
 	struct fault fault = {};
 	int r = archive_add(s->archive, collected, &fault);
 
-	drop_files(s, collected->window.start_us);
 	if (r < 0)
 		log_once(s, LOG_ID_NOT_STORED, fault.text);
 	else if (!closed)
@@ -70,12 +58,14 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 /* Takes one window: 1; 0 if none waits; or the -errno and @fault of a collector that has failed. */
 static int take_one(struct sampling *s, struct fault *fault)
 {
-	struct window_profile collected;
-	int r = collector_take(s->collector, &collected, fault);
+	struct window_profile named;
 
-	if (r > 0)
-		hand_over(s, &collected);
-	return r;
+	archive_count_lost(s->archive, namer_take_lost(s->namer));
+	if (namer_take(s->namer, &named)) {
+		hand_over(s, &named);
+		return 1;
+	}
+	return collector_get_result(s->collector, fault);
 }
 
 static void stop(struct sampling *s)
@@ -86,12 +76,13 @@ static void stop(struct sampling *s)
 		return;
 	s->on_collected = sd_event_source_disable_unref(s->on_collected);
 	collector_stop(s->collector);
+	namer_stop(s->namer);
 	while (take_one(s, &fault) > 0)
 		;
 	if (archive_flush(s->archive, &fault) < 0)
 		log_once(s, LOG_ID_NOT_STORED, fault.text);
+	s->namer = namer_free(s->namer);
 	s->collector = collector_free(s->collector);
-	open_files_drop(s->open_files, 0);
 	archive_set_open(s->archive, 0, NULL);
 }
 
@@ -118,8 +109,34 @@ static int on_collected(sd_event_source *source, int fd, uint32_t events, void *
 	return 0;
 }
 
-static int start(struct sampling *s)
+/* Connects to a new opener. Called in the thread that needs it. */
+static int on_connect(void *userdata)
 {
+	const struct sampling *s = userdata;
+
+	return s->helpers ? helpers_connect(s->helpers, HELPER_OPENER) : -ENOENT;
+}
+
+static int on_parser_wanted(uint32_t owner, void *userdata)
+{
+	const struct sampling *s = userdata;
+
+	return s->helpers ? helpers_connect(s->helpers, HELPER_PARSER) : -ENOENT;
+}
+
+static int on_kallsyms_wanted(void *userdata)
+{
+	_cleanup_(events_client_freep) struct events_client *events = NULL;
+	const struct sampling *s = userdata;
+	int r = s->helpers ? events_client_new(&events, s->helpers) : -ENOENT;
+
+	return r < 0 ? r : events_client_open_kallsyms(events);
+}
+
+/* Starts the collector of @sampler, which it takes over, and the namer behind it. */
+static int start_threads(struct sampling *s, struct sampler *sampler)
+{
+
 	const struct collector_settings settings = {
 		.window_us = s->config.window_us,
 		.max_queued = MAX_QUEUED,
@@ -127,6 +144,39 @@ static int start(struct sampling *s)
 		.max_frames = s->config.max_stacks,
 		.units = s->config.sampling.only.units,
 	};
+	const struct namer_settings naming = {
+		.opener = { .connect = on_connect,
+			    .userdata = s,
+			    .remote = s->config.remote_file_systems },
+		.parser = { .connect = on_parser_wanted, .userdata = s },
+		.open_kallsyms = on_kallsyms_wanted,
+		.userdata = s,
+		.max_queued = MAX_QUEUED,
+	};
+	int r = namer_new(&s->namer, &naming);
+
+	if (r < 0) {
+		sampler_free(sampler);
+		return fault_set(&s->why_not, r, "cannot start naming: %s", strerror(-r));
+	}
+	sampler_announce_files(sampler, namer_files(s->namer));
+	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
+	if (r < 0) {
+		s->namer = namer_free(s->namer);
+		return r;
+	}
+	r = namer_start(s->namer, collector_queue(s->collector));
+	if (r >= 0)
+		r = sd_event_add_io(s->event, &s->on_collected, namer_fd(s->namer), EPOLLIN,
+				    on_collected, s);
+	if (r >= 0)
+		return 0;
+	stop(s);
+	return fault_set(&s->why_not, r, "cannot wait for windows: %s", strerror(-r));
+}
+
+static int start(struct sampling *s)
+{
 	struct sampler *sampler;
 	int r;
 
@@ -134,16 +184,7 @@ static int start(struct sampling *s)
 	if (r < 0)
 		return r;
 	s->probe = *sampler_probe(sampler);
-	sampler_keep_open(sampler, s->open_files);
-	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
-	if (r < 0)
-		return r;
-	r = sd_event_add_io(s->event, &s->on_collected, collector_fd(s->collector), EPOLLIN,
-			    on_collected, s);
-	if (r >= 0)
-		return 0;
-	stop(s);
-	return fault_set(&s->why_not, r, "cannot wait for the collector: %s", strerror(-r));
+	return start_threads(s, sampler);
 }
 
 void sampling_describe(const struct sampling *s, char *ret, size_t n)
@@ -198,8 +239,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 struct open_files *open_files, struct helpers *helpers,
-		 void (*changed)(void *userdata), void *userdata)
+		 struct helpers *helpers, void (*changed)(void *userdata), void *userdata)
 {
 	_cleanup_(sampling_freep) struct sampling *s = calloc(1, sizeof(*s));
 	int r;
@@ -208,7 +248,6 @@ int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive
 		return -ENOMEM;
 	s->event = sd_event_ref(event);
 	s->archive = archive;
-	s->open_files = open_files;
 	s->helpers = helpers;
 	s->changed = changed;
 	s->userdata = userdata;
@@ -243,6 +282,7 @@ static bool samples_alike(const struct sampler_settings *a, const struct sampler
 static bool is_same(const struct config *a, const struct config *b)
 {
 	return samples_alike(&a->sampling, &b->sampling) && a->max_stacks == b->max_stacks &&
+	       a->remote_file_systems == b->remote_file_systems &&
 	       a->max_branches == b->max_branches && a->window_us == b->window_us;
 }
 
@@ -309,14 +349,19 @@ bool sampling_get_turn(const struct sampling *sampling, uint64_t *ret_us)
 
 void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
+	struct namer_counts naming;
+
 	status->running = sampling->collector != NULL;
 	status->probe = sampling->probe;
 	if (!sampling->config.sampling.period || !sampling->probe.period)
 		status->frequency = sampling->config.sampling.frequency;
 	status->window_us = sampling->config.window_us;
 	status->max_bytes = sampling->config.max_use_bytes;
-	if (sampling->collector)
+	if (sampling->collector) {
 		collector_get_counts(sampling->collector, &status->samples);
-	else
+		namer_get_counts(sampling->namer, &naming);
+		status->unnamed_objects = naming.unnamed;
+	} else {
 		snprintf(status->why_not, sizeof(status->why_not), "%s", sampling->why_not.text);
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the sampler and its collector, restarts them some time after a failure, and hands their
- * windows to the archive.
+ * Runs the sampler, its collector and the namer, restarts them some time after a failure, and hands
+ * their windows to the archive.
  */
 #pragma once
 
@@ -12,18 +12,17 @@
 #include "common/util/macro.h"
 #include "daemon/api/status.h"
 #include "daemon/archive/archive.h"
-#include "daemon/binary/open-files.h"
 #include "daemon/collector/collector.h"
 #include "daemon/config.h"
+#include "daemon/helpers/helpers.h"
 #include "daemon/sampler/sampler.h"
 
 struct sampling;
 
-/* Borrows @archive, @open_files and @helpers. Calls @changed when sampling has begun or ended, or
- * when a window was closed. */
+/* Borrows @archive and @helpers. Calls @changed when sampling has begun or ended, or when a window
+ * was closed. */
 int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 struct open_files *open_files, struct helpers *helpers,
-		 void (*changed)(void *userdata), void *userdata);
+		 struct helpers *helpers, void (*changed)(void *userdata), void *userdata);
 /* Ends sampling first, if it runs. */
 struct sampling *sampling_free(struct sampling *sampling);
 DEFINE_CLEANUP(struct sampling *, sampling_free);

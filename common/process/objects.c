@@ -31,6 +31,7 @@ struct learnt {
 struct objects {
 	struct entry *entries;
 	struct learnt *learnt;
+	bool keep_generations;
 	unsigned int sweep_at; /* the number of entries at which unused ones are dropped */
 };
 
@@ -38,7 +39,7 @@ struct objects {
 struct key_head {
 	enum object_kind kind;
 	uint32_t major, minor;
-	uint64_t inode;
+	uint64_t inode, generation;
 	uint64_t base;
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 };
@@ -52,6 +53,11 @@ int objects_new(struct objects **ret)
 	o->sweep_at = MIN_SWEEP;
 	*ret = o;
 	return 0;
+}
+
+void objects_keep_generations(struct objects *objects)
+{
+	objects->keep_generations = true;
 }
 
 static void drop(struct objects *o, struct entry *e)
@@ -159,6 +165,7 @@ static struct object *intern(struct objects *o, const struct profile_object *wha
 	head.major = what->major;
 	head.minor = what->minor;
 	head.inode = what->inode;
+	head.generation = what->generation;
 	head.base = what->base;
 	memcpy(head.build_id, what->build_id, sizeof(head.build_id));
 
@@ -192,6 +199,7 @@ struct object *objects_of_mapping(struct objects *objects, const struct mapping_
 		.major = mapping->major,
 		.minor = mapping->minor,
 		.inode = mapping->inode,
+		.generation = objects->keep_generations ? mapping->generation : 0,
 	};
 	_cleanup_free_ char *path = name_object(mapping->path, mapping->kernel, &what.kind);
 	struct object *object;

@@ -12,6 +12,9 @@ int objects_new(struct objects **ret);
 struct objects *objects_free(struct objects *objects);
 DEFINE_CLEANUP(struct objects *, objects_free);
 
+/* From now on, files that had one inode after the other are different objects. */
+void objects_keep_generations(struct objects *objects);
+
 /* The object that @mapping maps, with a reference for the caller; *@ret_shift plus an address is
  * the offset in it. NULL when memory ran out. */
 struct object *objects_of_mapping(struct objects *objects, const struct mapping_event *mapping,

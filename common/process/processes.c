@@ -44,6 +44,11 @@ struct processes *processes_free(struct processes *processes)
 	return NULL;
 }
 
+void processes_keep_generations(struct processes *processes)
+{
+	objects_keep_generations(processes->objects);
+}
+
 /* The process context of @process for a change: a new one like it. @comm NULL keeps the name. */
 static struct process_context *renew(struct process *process, const char *comm,
 				     struct address_space *space)

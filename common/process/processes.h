@@ -31,6 +31,12 @@ int processes_new(struct processes **ret);
 struct processes *processes_free(struct processes *processes);
 DEFINE_CLEANUP(struct processes *, processes_free);
 
+/*
+ * From now on, files that had one inode after the other are different objects. Not for recordings:
+ * of files mapped before they began they do not say which.
+ */
+void processes_keep_generations(struct processes *processes);
+
 /* Applies @event; samples, and events of no process, are ignored. 0 or -ENOMEM. */
 int processes_apply(struct processes *processes, const struct event *event);
 

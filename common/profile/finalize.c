@@ -89,6 +89,7 @@ static int compare_files(const struct profile_object *a, const struct profile_ob
 	RETURN_UNLESS_EQUAL(COMPARE(a->major, b->major));
 	RETURN_UNLESS_EQUAL(COMPARE(a->minor, b->minor));
 	RETURN_UNLESS_EQUAL(COMPARE(a->inode, b->inode));
+	RETURN_UNLESS_EQUAL(COMPARE(a->generation, b->generation));
 	RETURN_UNLESS_EQUAL(COMPARE(a->untrusted, b->untrusted));
 	return COMPARE(a->ctime_ns, b->ctime_ns);
 }

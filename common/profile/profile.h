@@ -40,9 +40,10 @@ struct profile_object {
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	uint8_t n_build_id; /* 0: unknown */
 	uint32_t major, minor;
-	uint64_t inode;   /* 0: unknown */
-	const char *path; /* as mapped; "[NAME]" of a module, "[kernel]" of the kernel */
-	uint64_t base;    /* of the kernel and modules: the address of offset 0; else 0 */
+	uint64_t inode;      /* 0: unknown */
+	uint64_t generation; /* of the inode, until the object is named; not kept */
+	const char *path;    /* as mapped; "[NAME]" of a module, "[kernel]" of the kernel */
+	uint64_t base;       /* of the kernel and modules: the address of offset 0; else 0 */
 	/* Somebody but root may write the file, and choose its build-id: then device, inode and the
 	 * time of its last change tell it from other files with that build-id. */
 	bool untrusted;

@@ -29,7 +29,7 @@ static bool take_inode(struct cursor *c, bool build_id, struct mapping_event *m)
 		return true;
 	}
 	return cursor_take(c, &m->major, 4) && cursor_take(c, &m->minor, 4) &&
-	       cursor_take(c, &m->inode, 8) && cursor_skip(c, 8);
+	       cursor_take(c, &m->inode, 8) && cursor_take(c, &m->generation, 8);
 }
 
 static bool decode_mapping(struct cursor *c, const struct perf_event_header *record,

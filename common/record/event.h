@@ -107,7 +107,7 @@ struct mapping_event {
 	uint8_t build_id[20];
 	uint8_t n_build_id; /* 0: not given, but major, minor, inode may be */
 	uint32_t major, minor;
-	uint64_t inode;
+	uint64_t inode, generation; /* the latter counts the files that had this inode */
 	bool executable; /* older MMAP records are of executable mappings unless they say "data" */
 	bool kernel;
 };

@@ -360,7 +360,7 @@ static int add_debug(const struct symbolizer_settings *settings, struct parser_f
 		return 0;
 	if (identity->build_id.n)
 		r = add_by_build_id(settings, file, &fault);
-	if (r == -ENOENT)
+	if (r == -ENOENT && !settings->only_open)
 		r = add_linked(settings, file, path, &fault);
 	if (r == -EREMOTEIO)
 		failures_add(settings->failures, parser_file_fd(file), fault.text);
@@ -378,9 +378,9 @@ int finder_open_object(const struct symbolizer_settings *settings,
 	int r, by_id;
 
 	r = settings->open ? try_opener(settings, object, &file, &path, why) : -ENOENT;
-	if (r < 0 && !is_final(r))
+	if (r < 0 && !is_final(r) && !settings->only_open)
 		r = try_own_path(settings, object, &file, &path, why);
-	if (r < 0 && !is_final(r) && object->n_build_id) {
+	if (r < 0 && !is_final(r) && r != -EAGAIN && object->n_build_id) {
 		by_id = try_build_ids(settings, object, &file, &path);
 		r = !by_id || by_id == -ENOMEM ? by_id : r;
 	}

@@ -2,6 +2,7 @@
 /* The types that the symbolizer shares with its parts: settings, answers, problems. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct symbolizer_settings {
 	 */
 	int (*open_kallsyms)(void *userdata);
 	void *userdata;
+	bool only_open; /* search no path that a profile or a file names */
 
 	/* Reads the files, borrowed. NULL: one of its own, whose processes it starts itself. */
 	struct parser *parser;

@@ -28,7 +28,6 @@
 
 struct archive {
 	struct store *store;
-	struct window_symbolizer *symbolizer;
 	struct archive_listener listener;
 	bool has_open;
 	struct window_profile open; /* the parts of the open window so far, as one; or no profile */
@@ -41,13 +40,18 @@ struct archive {
 static int on_code_wanted(const struct profile *profile, const struct profile_function *function,
 			  void *ret, size_t n, uint16_t *ret_machine, void *userdata)
 {
-	struct archive *archive = userdata;
+	const struct archive *archive = userdata;
+	const struct code_piece *piece = window_code_find(archive->waiting.code, profile, function);
 
-	return window_symbolizer_read_code(archive->symbolizer, profile, function, ret, n,
-					   ret_machine);
+	if (!piece)
+		return 0;
+	n = MIN(n, piece->n_bytes);
+	memcpy(ret, piece->bytes, n);
+	*ret_machine = piece->machine;
+	return (int)n;
 }
 
-int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *symbolizer)
+int archive_new(struct archive **ret, struct store *store)
 {
 	struct archive *archive = calloc(1, sizeof(*archive));
 
@@ -56,7 +60,6 @@ int archive_new(struct archive **ret, struct store *store, struct window_symboli
 		return -ENOMEM;
 	}
 	archive->store = store;
-	archive->symbolizer = symbolizer;
 	store_set_code_source(store, on_code_wanted, archive);
 	*ret = archive;
 	return 0;
@@ -66,8 +69,8 @@ struct archive *archive_free(struct archive *archive)
 {
 	if (!archive)
 		return NULL;
-	profile_free(archive->open.profile);
-	profile_free(archive->waiting.profile);
+	window_profile_done(&archive->open);
+	window_profile_done(&archive->waiting);
 	store_free(archive->store);
 	free(archive);
 	return NULL;
@@ -136,8 +139,9 @@ static int join(struct window_profile *into, struct window_profile *from)
 	int r;
 
 	if (!into->profile) {
+		window_code_free(into->code);
 		*into = *from;
-		from->profile = NULL;
+		*from = (struct window_profile){};
 		return 0;
 	}
 	r = profile_merge(&sum, both, ARRAY_SIZE(both));
@@ -153,6 +157,7 @@ static int join(struct window_profile *into, struct window_profile *from)
 	into->window = window;
 	profile_free(into->profile);
 	into->profile = sum;
+	into->code = window_code_join(into->code, TAKE_PTR(from->code));
 	from->profile = profile_free(from->profile);
 	return 0;
 }
@@ -176,11 +181,16 @@ static int store_waiting(struct archive *archive, struct fault *fault)
 	archive->next_try = 0;
 	archive->status.waiting = 0;
 	archive->status.fault[0] = '\0';
-	waiting->profile = profile_free(waiting->profile);
+	window_profile_done(waiting);
 	if (archive->listener.closed)
 		archive->listener.closed(&waiting->window, archive->listener.userdata);
 	waiting->window = (struct window){};
 	return 0;
+}
+
+void archive_count_lost(struct archive *archive, uint64_t n)
+{
+	archive->status.given_up += n;
 }
 
 int archive_flush(struct archive *archive, struct fault *fault)
@@ -193,7 +203,7 @@ static void give_up(struct archive *archive)
 	archive->status.given_up += archive->status.waiting;
 	archive->status.waiting = 0;
 	archive->next_try = 0;
-	archive->waiting.profile = profile_free(archive->waiting.profile);
+	window_profile_done(&archive->waiting);
 }
 
 static bool is_too_much(const struct archive *archive)
@@ -216,7 +226,7 @@ static int add_closed(struct archive *archive, struct window_profile *closed, st
 
 	if (open->profile) {
 		r = join(closed, open);
-		open->profile = profile_free(open->profile);
+		window_profile_done(open);
 	}
 	open->window = (struct window){ .start_us = end_us(&closed->window), .open = true };
 	memcpy(open->window.mode, closed->window.mode, sizeof(open->window.mode));
@@ -252,16 +262,17 @@ int archive_add(struct archive *archive, struct window_profile *collected, struc
 	int r = limit(collected->profile, &collected->window);
 
 	if (r == 0)
-		r = window_symbolizer_run(archive->symbolizer, collected->profile);
+		r = profile_finalize(collected->profile);
 	if (r < 0) {
-		fault_set(fault, r, "no memory to symbolize a window: it is lost");
+		fault_set(fault, r, "no memory to keep a window: it is lost");
 		archive->status.given_up++;
 	} else if (collected->window.open) {
 		r = add_part(archive, collected, fault);
 	} else {
 		r = add_closed(archive, collected, fault);
 	}
-	collected->profile = profile_free(collected->profile);
+
+	window_profile_done(collected);
 	return r;
 }
 

@@ -15,7 +15,6 @@
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
-#include "daemon/binary/window-symbolizer.h"
 #include "daemon/store/store.h"
 #include "daemon/window/window.h"
 
@@ -23,7 +22,7 @@ struct archive;
 
 struct archive_status {
 	uint64_t waiting;  /* windows closed, but not stored yet */
-	uint64_t given_up; /* windows lost: they could not be stored */
+	uint64_t given_up; /* windows lost: they could not be stored, or named */
 	char fault[512];   /* why the last one could not be stored, "" if it could */
 };
 
@@ -34,8 +33,8 @@ struct archive_listener {
 	void *userdata;
 };
 
-/* Takes over @store; borrows @symbolizer. 0 or -ENOMEM. */
-int archive_new(struct archive **ret, struct store *store, struct window_symbolizer *symbolizer);
+/* Takes over @store. 0 or -ENOMEM. */
+int archive_new(struct archive **ret, struct store *store);
 struct archive *archive_free(struct archive *archive);
 DEFINE_CLEANUP(struct archive *, archive_free);
 
@@ -47,10 +46,14 @@ struct store *archive_get_store(struct archive *archive);
 void archive_set_open(struct archive *archive, uint64_t start_us, const char *mode);
 
 /*
- * Adds a closed window, or a part of the open one; takes its profile over in any case. 0, or -errno
+ * Adds a closed window, or a part of the open one, symbolized; takes over what it has, in any
+ * case. 0, or -errno
  * and @fault: it could not be stored or kept; -EAGAIN: it waits with others for the next try.
  */
 int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault);
+
+/* Counts windows that were lost before they could be added. */
+void archive_count_lost(struct archive *archive, uint64_t n);
 
 /* Tries at once to store the windows that wait. 0, or -errno and @fault. */
 int archive_flush(struct archive *archive, struct fault *fault);

@@ -376,6 +376,8 @@ static int collector_init(struct collector *c)
 		return -errno;
 	r = processes_new(&c->processes);
 	if (r >= 0)
+		processes_keep_generations(c->processes);
+	if (r >= 0)
 		r = builder_new(&c->builder, &builder);
 	if (r >= 0)
 		r = units_new(&c->units);
@@ -440,6 +442,11 @@ struct collector *collector_free(struct collector *collector)
 	return NULL;
 }
 
+struct window_queue *collector_queue(const struct collector *collector)
+{
+	return collector->queue;
+}
+
 int collector_fd(const struct collector *collector)
 {
 	return window_queue_fd(collector->queue);
@@ -447,10 +454,15 @@ int collector_fd(const struct collector *collector)
 
 int collector_take(struct collector *collector, struct window_profile *ret, struct fault *fault)
 {
-	int r;
-
 	if (window_queue_take(collector->queue, ret))
 		return 1;
+	return collector_get_result(collector, fault);
+}
+
+int collector_get_result(struct collector *collector, struct fault *fault)
+{
+	int r;
+
 	pthread_mutex_lock(&collector->lock);
 	r = collector->result;
 	if (r < 0)

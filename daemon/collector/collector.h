@@ -12,6 +12,7 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 #include "daemon/sampler/sampler.h"
+#include "daemon/window/window-queue.h"
 #include "daemon/window/window.h"
 
 struct collector;
@@ -32,11 +33,17 @@ void collector_stop(struct collector *collector);
 struct collector *collector_free(struct collector *collector);
 DEFINE_CLEANUP(struct collector *, collector_free);
 
+/* Where the windows wait. Borrowed. */
+struct window_queue *collector_queue(const struct collector *collector);
+
 /* Readable (epoll) when a window waits, or when the thread has ended. */
 int collector_fd(const struct collector *collector);
 
 /* 1 and *@ret; 0 if no window waits; or the -errno and @fault that the thread ended with. */
 int collector_take(struct collector *collector, struct window_profile *ret, struct fault *fault);
+
+/* 0, also when it has stopped; or the -errno and @fault that the thread ended with. */
+int collector_get_result(struct collector *collector, struct fault *fault);
 
 /*
  * Requests what the open window holds so far. It comes through the queue as a part (window.open);

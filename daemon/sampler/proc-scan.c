@@ -9,16 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/binary/build-ids.h"
-#include "daemon/binary/process-file.h"
+#include "common/util/clock.h"
+#include "daemon/opener/maps-line.h"
 
 struct scan {
 	proc_scan_handler handler;
 	void *userdata;
-	struct build_ids *build_ids;
-	char *line; /* of getline() */
+	struct opener *opener;
+	const struct mappings *mappings;
+	uint64_t until_us; /* maps are read */
+	char *line;        /* of getline() */
 	size_t n_line;
 };
 
@@ -92,64 +95,43 @@ static int report_threads(struct scan *scan, int32_t pid)
 	return 0;
 }
 
-static bool skip_char(char **at, char c)
-{
-	if (**at != c)
-		return false;
-	(*at)++;
-	return true;
-}
-
-/*
- * Parses "55d0c4a2f000-55d0c4a34000 r-xp 00002000 fd:01 1573 /usr/bin/cat". False unless it is
- * executable. Changes @line, and borrows the path from it.
- */
+/* Parses a line of /proc/PID/maps. False unless it is of executable memory. Borrows from @line. */
 static bool parse_mapping(char *line, struct mapping_event *ret)
 {
-	struct mapping_event m = { .executable = true };
-	char *at = line;
+	struct maps_line m;
 
-	m.address = strtoull(at, &at, 16);
-	if (!skip_char(&at, '-'))
+	if (!maps_line_parse(line, &m) || !m.executable)
 		return false;
-	m.n_bytes = strtoull(at, &at, 16) - m.address;
-	if (strlen(at) < sizeof(" r-xp ") - 1 || at[3] != 'x')
-		return false;
-	m.file_offset = strtoull(at + sizeof(" r-xp ") - 1, &at, 16);
-	m.major = (uint32_t)strtoul(at, &at, 16);
-	if (!skip_char(&at, ':'))
-		return false;
-	m.minor = (uint32_t)strtoul(at, &at, 16);
-	m.inode = strtoull(at, &at, 10);
-	at += strspn(at, " ");
-	at[strcspn(at, "\n")] = '\0';
-	process_file_decode(at);
-	m.path = *at ? at : "//anon"; /* the name in records of the kernel */
-	*ret = m;
+	*ret = (struct mapping_event){
+		.address = m.start,
+		.n_bytes = m.end - m.start,
+		.file_offset = m.file_offset,
+		.path = *m.path ? m.path : "//anon", /* the name in records of the kernel */
+		.major = m.major,
+		.minor = m.minor,
+		.inode = m.inode,
+		.executable = true,
+	};
 	return true;
 }
 
 static int report_mapping(struct scan *scan, int32_t pid, const struct mapping_event *mapping)
 {
 	struct event e = { .kind = EVENT_MAPPING, .cpu = UINT32_MAX, .pid = pid, .tid = pid };
-	int r;
 
 	e.mapping = *mapping;
-	r = build_ids_fill(scan->build_ids, pid, &e.mapping);
-	return r < 0 ? r : scan->handler(&e, scan->userdata);
+	mappings_note(scan->mappings, pid, &e.mapping);
+	return scan->handler(&e, scan->userdata);
 }
 
-/* Reports the mappings of @path; NULL: all mappings. */
-static int report_mappings(struct scan *scan, int32_t pid, const char *path)
+/* Reports the mappings in @maps of @path; NULL: all mappings. */
+static int report_mappings(struct scan *scan, int32_t pid, FILE *maps, const char *path)
 {
-	_cleanup_fclose_ FILE *f = NULL;
 	struct mapping_event mapping;
-	char name[32];
 	int r = 0;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	f = fopen(name, "re");
-	while (f && r >= 0 && getline(&scan->line, &scan->n_line, f) > 0) {
+	rewind(maps);
+	while (r >= 0 && getline(&scan->line, &scan->n_line, maps) > 0) {
 		if (!parse_mapping(scan->line, &mapping))
 			continue;
 		if (!path || strcmp(path, mapping.path) == 0)
@@ -158,28 +140,48 @@ static int report_mappings(struct scan *scan, int32_t pid, const char *path)
 	return r;
 }
 
+/* What the process has mapped; NULL: nothing, it has ended, or there is no time left to ask. */
+static FILE *open_maps(struct scan *scan, int32_t pid, char *ret_executable, size_t n)
+{
+	FILE *maps;
+	int fd;
+
+	if (clock_us(CLOCK_MONOTONIC) >= scan->until_us)
+		return NULL;
+	fd = opener_open_maps(scan->opener, pid, ret_executable, n);
+	maps = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (fd >= 0 && !maps)
+		close(fd);
+	return maps;
+}
+
 /* The executable comes first: the first mapping of a process counts as its executable. */
 static int report_process(struct scan *scan, int32_t pid)
 {
-	char name[32], path[4096];
-	ssize_t n;
+	_cleanup_fclose_ FILE *maps = NULL;
+	char path[4096];
 	int r;
 
 	r = report_threads(scan, pid);
 	if (r < 0)
 		return r;
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
-	n = readlink(name, path, sizeof(path) - 1);
-	if (n <= 0) /* a thread of the kernel, or gone */
+	maps = open_maps(scan, pid, path, sizeof(path));
+	if (!maps || !*path) /* a thread of the kernel has none */
 		return 0;
-	path[n] = '\0';
-	r = report_mappings(scan, pid, path);
-	return r < 0 ? r : report_mappings(scan, pid, NULL);
+	r = report_mappings(scan, pid, maps, path);
+	return r < 0 ? r : report_mappings(scan, pid, maps, NULL);
 }
 
-int proc_scan_run(struct build_ids *build_ids, proc_scan_handler handler, void *userdata)
+int proc_scan_run(struct opener *opener, const struct mappings *mappings, proc_scan_handler handler,
+		  void *userdata)
 {
-	struct scan scan = { .build_ids = build_ids, .handler = handler, .userdata = userdata };
+	struct scan scan = {
+		.opener = opener,
+		.mappings = mappings,
+		.handler = handler,
+		.userdata = userdata,
+		.until_us = clock_us(CLOCK_MONOTONIC) + PROC_SCAN_MAX_US,
+	};
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	int32_t pid;
 	int r = 0;

@@ -17,21 +17,22 @@
 #include "common/record/order.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
-#include "daemon/binary/build-ids.h"
 #include "daemon/sampler/cpu-events.h"
 #include "daemon/sampler/cpu-list.h"
 #include "daemon/sampler/cpus.h"
 #include "daemon/sampler/live-sample.h"
 #include "daemon/sampler/machine.h"
+#include "daemon/sampler/mappings.h"
 #include "daemon/sampler/probe.h"
 #include "daemon/sampler/proc-scan.h"
 #include "daemon/sampler/program.h"
 #include "daemon/sampler/running-kernel.h"
 
-#define RING_PAGES  64
-#define RESCAN_NS   10000000000ull /* at least, between two scans of /proc */
-#define MODULES_NS  5000000000ull  /* between two scans for modules of the kernel */
-#define DRAIN_EVERY 256            /* events of a scan */
+#define RING_PAGES       64
+#define RESCAN_NS        10000000000ull /* at least, between two scans of /proc */
+#define MODULES_NS       5000000000ull  /* between two scans for modules of the kernel */
+#define SCAN_PATIENCE_US 200000         /* with one process */
+#define DRAIN_EVERY      256            /* events of a scan */
 
 /* Counted by the thread that drains; any thread reads them. */
 struct tally {
@@ -49,7 +50,8 @@ struct sampler {
 	struct decoder *decoder;
 	struct order *order;
 	struct chunk *chunk; /* holds the copies of records */
-	struct build_ids *build_ids;
+	struct mappings mappings;
+	struct opener *opener; /* of the scan of /proc */
 	struct running_kernel *kernel;
 	struct tally tally;
 	uint64_t scanned_ns; /* when the last scan of /proc began */
@@ -121,10 +123,9 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 	};
 	int r;
 
-	r = build_ids_new(&s->build_ids);
-	if (r >= 0)
-		r = running_kernel_new(&s->kernel, events_client_open_kallsyms(s->events),
-				       events_client_open_modules(s->events));
+	mappings_init(&s->mappings);
+	r = running_kernel_new(&s->kernel, events_client_open_kallsyms(s->events),
+			       events_client_open_modules(s->events));
 	if (r >= 0)
 		r = decoder_new(&s->decoder);
 	if (r >= 0)
@@ -179,6 +180,22 @@ static int open_cpus(struct sampler *s, struct fault *fault)
 }
 
 /* What the kernel opens is opened by branchd-events. */
+static int on_opener_wanted(void *userdata)
+{
+	return helpers_connect(userdata, HELPER_OPENER);
+}
+
+static int make_opener(struct sampler *s, struct helpers *helpers)
+{
+	const struct opener_settings settings = {
+		.connect = on_opener_wanted,
+		.userdata = helpers,
+		.patience_us = SCAN_PATIENCE_US,
+	};
+
+	return opener_new(&s->opener, &settings);
+}
+
 static int connect_events(struct sampler *s, struct helpers *helpers, struct fault *fault)
 {
 	int r = events_client_new(&s->events, helpers);
@@ -211,6 +228,8 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 	machine_read(&s->machine, "");
 	s->machine.first_cpu = (uint32_t)cpu_list_first_online();
 	r = check_namespace(fault);
+	if (r >= 0)
+		r = make_opener(s, helpers);
 	if (r >= 0)
 		r = connect_events(s, helpers, fault);
 	if (r >= 0)
@@ -247,16 +266,16 @@ struct sampler *sampler_free(struct sampler *sampler)
 	order_free(sampler->order);
 	chunk_unref(sampler->chunk);
 	decoder_free(sampler->decoder);
-	build_ids_free(sampler->build_ids);
 	running_kernel_free(sampler->kernel);
+	opener_free(sampler->opener);
 	events_client_free(sampler->events);
 	free(sampler);
 	return NULL;
 }
 
-void sampler_keep_open(struct sampler *sampler, struct open_files *open_files)
+void sampler_announce_files(struct sampler *sampler, struct mapped_files *files)
 {
-	build_ids_keep_open(sampler->build_ids, open_files);
+	sampler->mappings.files = files;
 }
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler)
@@ -313,7 +332,7 @@ static int scan_proc(struct sampler *s, sampler_handler handler, void *userdata)
 		r = running_kernel_report(s->kernel, on_scanned, &scan);
 	s->scanned = true;
 	if (r >= 0)
-		r = proc_scan_run(s->build_ids, on_scanned, &scan);
+		r = proc_scan_run(s->opener, &s->mappings, on_scanned, &scan);
 	return r < 0 ? r : handler(&(struct event){ .kind = EVENT_SCAN_ENDS }, userdata);
 }
 
@@ -336,7 +355,7 @@ static int deliver_record(struct sampler *s, const struct perf_event_header *rec
 	if (r >= 0 && e.kind == EVENT_SAMPLE)
 		r = live_sample_decode(&e);
 	if (r >= 0 && e.kind == EVENT_MAPPING && e.mapping.executable)
-		r = build_ids_fill(s->build_ids, e.pid, &e.mapping);
+		mappings_note(&s->mappings, e.pid, &e.mapping);
 	if (r == -EBADMSG) {
 		add(record->type == PERF_RECORD_SAMPLE ? &s->tally.undecodable : &s->tally.lost, 1);
 		return 0;

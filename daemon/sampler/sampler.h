@@ -10,8 +10,8 @@
 #include "common/record/event.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
-#include "daemon/binary/open-files.h"
 #include "daemon/helpers/helpers.h"
+#include "daemon/sampler/mapped-files.h"
 #include "daemon/sampler/report.h"
 #include "daemon/sampler/settings.h"
 
@@ -27,8 +27,8 @@ int sampler_open(struct sampler **ret, const struct sampler_settings *settings,
 struct sampler *sampler_free(struct sampler *sampler);
 DEFINE_CLEANUP(struct sampler *, sampler_free);
 
-/* Keeps files of programs in @open_files, which outlives the sampler. Before the first drain. */
-void sampler_keep_open(struct sampler *sampler, struct open_files *open_files);
+/* Announces mapped files to @files, which outlives the sampler. Before the first drain. */
+void sampler_announce_files(struct sampler *sampler, struct mapped_files *files);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 

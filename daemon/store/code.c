@@ -6,11 +6,6 @@
 #include <string.h>
 
 #include "common/util/cleanup.h"
-#include "common/util/compare.h"
-
-/* The functions of a window with at least this part of its samples each, at most this number. */
-#define MIN_PART      1000
-#define MAX_FUNCTIONS 32u
 
 /* Bytes that are added with a window, and all there are. A machine may run new programs all the
  * time. */
@@ -38,11 +33,6 @@ static const char *const sql[N_STATEMENTS] = {
 
 _Static_assert(N_STATEMENTS == N_STORE_CODE, "store-code.h has another number");
 
-struct heat {
-	uint64_t samples;
-	size_t function;
-};
-
 static int count_bytes(struct store_code *code)
 {
 	struct statement *row = code->statements[COUNT_BYTES];
@@ -61,47 +51,6 @@ int store_code_init(struct store_code *code, struct database *database)
 	code->database = database;
 	r = database_prepare(database, sql, N_STATEMENTS, code->statements);
 	return r < 0 ? r : count_bytes(code);
-}
-
-static int compare_heat(const void *p, const void *q)
-{
-	const struct heat *a = p, *b = q;
-
-	RETURN_UNLESS_EQUAL(COMPARE(b->samples, a->samples));
-	return COMPARE(a->function, b->function);
-}
-
-/* All functions, the hottest first. */
-static struct heat *rank(const struct profile *p)
-{
-	struct heat *heats = calloc(p->n_functions + 1, sizeof(*heats));
-
-	if (!heats)
-		return NULL;
-	for (size_t i = 0; i < p->n_functions; i++)
-		heats[i].function = i;
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_function *f = NULL;
-
-		if (p->stacks[i].samples > 0)
-			f = profile_find_function(p, p->stacks[i].frame);
-		if (f)
-			heats[f - p->functions].samples += p->stacks[i].samples;
-	}
-	qsort(heats, p->n_functions, sizeof(*heats), compare_heat);
-	return heats;
-}
-
-static bool may_be_kept(const struct profile *p, const struct profile_function *function)
-{
-	const struct profile_object *object;
-
-	if (function->object == PROFILE_NONE || function->size == 0 ||
-	    function->size > STORE_CODE_MAX_FUNCTION)
-		return false;
-	object = &p->objects[function->object];
-	return object->n_build_id > 0 &&
-	       (object->kind == OBJECT_FILE || object->kind == OBJECT_VDSO);
 }
 
 static int is_kept(struct store_code *code, int64_t function)
@@ -136,29 +85,26 @@ static int keep(struct store_code *code, const struct profile *p,
 }
 
 static int keep_hottest(struct store_code *code, const struct profile *p,
-			const struct interned *functions, const struct heat *heats, uint8_t *buffer)
+			const struct interned *functions, uint8_t *buffer)
 {
-	size_t n = MIN(p->n_functions, (size_t)MAX_FUNCTIONS), n_bytes = 0;
-	int r;
+	size_t hot[HOT_FUNCTIONS_MAX], n, n_bytes = 0;
+	int r = hot_functions_find(p, hot, &n);
 
-	for (size_t i = 0; i < n && heats[i].samples >= p->counters.samples / MIN_PART + 1; i++) {
-		const struct profile_function *function = &p->functions[heats[i].function];
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		const struct profile_function *function = &p->functions[hot[i]];
 
-		if (!may_be_kept(p, function) || n_bytes + function->size > MAX_WINDOW_BYTES)
+		if (n_bytes + function->size > MAX_WINDOW_BYTES)
 			continue;
-		r = keep(code, p, function, functions[heats[i].function].id, buffer);
-		if (r < 0)
-			return r;
-		n_bytes += (size_t)r;
+		r = keep(code, p, function, functions[hot[i]].id, buffer);
+		n_bytes += (size_t)MAX(r, 0);
 	}
 	code->n_bytes += n_bytes;
-	return 0;
+	return MIN(r, 0);
 }
 
 int store_code_keep(struct store_code *code, const struct profile *profile,
 		    const struct interned *functions)
 {
-	_cleanup_free_ struct heat *heats = NULL;
 	_cleanup_free_ uint8_t *buffer = NULL;
 	int r = 0;
 
@@ -168,11 +114,8 @@ int store_code_keep(struct store_code *code, const struct profile *profile,
 		r = count_bytes(code); /* some may have gone */
 	if (r < 0 || code->n_bytes > MAX_BYTES)
 		return r;
-	heats = rank(profile);
 	buffer = malloc(STORE_CODE_MAX_FUNCTION);
-	if (!heats || !buffer)
-		return -ENOMEM;
-	return keep_hottest(code, profile, functions, heats, buffer);
+	return buffer ? keep_hottest(code, profile, functions, buffer) : -ENOMEM;
 }
 
 int store_code_find(struct store_code *code, const struct store_function *function, void *ret,

@@ -13,8 +13,9 @@
 #include "common/profile/profile.h"
 #include "daemon/store/database.h"
 #include "daemon/store/intern.h"
+#include "daemon/window/hot-functions.h"
 
-#define STORE_CODE_MAX_FUNCTION (64u << 10) /* bytes; longer functions are not kept */
+#define STORE_CODE_MAX_FUNCTION HOT_FUNCTIONS_MAX_BYTES
 
 #define N_STORE_CODE 4
 

@@ -41,8 +41,10 @@ struct window_queue *window_queue_free(struct window_queue *queue)
 {
 	if (!queue)
 		return NULL;
-	for (size_t i = 0; i < queue->n; i++)
+	for (size_t i = 0; i < queue->n; i++) {
 		profile_free(queue->waiting[i].profile);
+		window_code_free(queue->waiting[i].code);
+	}
 	free(queue->waiting);
 	if (queue->fd >= 0)
 		close(queue->fd);
@@ -98,6 +100,7 @@ static int merge_into(struct window_profile *last, const struct window_profile *
 	struct profile *merged;
 	int r = merge_profiles(&merged, last->profile, later->profile);
 
+	last->code = window_code_join(last->code, later->code);
 	if (r < 0)
 		return r;
 	profile_free(last->profile);
@@ -175,4 +178,14 @@ void window_queue_wake(struct window_queue *queue)
 	queue->woken = true;
 	make_readable(queue);
 	pthread_mutex_unlock(&queue->lock);
+}
+
+bool window_queue_has_ended(struct window_queue *queue)
+{
+	bool ended;
+
+	pthread_mutex_lock(&queue->lock);
+	ended = queue->woken && queue->n == 0;
+	pthread_mutex_unlock(&queue->lock);
+	return ended;
 }

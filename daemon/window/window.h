@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "daemon/window/window-code.h"
 
 struct window {
 	int64_t id;         /* in the store; 0 while it is open or not stored yet */
@@ -21,10 +22,19 @@ struct window {
 };
 
 /*
- * A closed window, or a part of the open one (window.open), as the collector hands it over: the
- * profile is neither symbolized nor finalized, and belongs to the receiver.
+ * A closed window, or a part of the open one (window.open), as it is handed from the collector to
+ * the namer, and from there to the main thread. It belongs to the receiver. Only the namer adds
+ * symbols and code, and finalizes the profile.
  */
 struct window_profile {
 	struct window window;
 	struct profile *profile;
+	struct window_code *code; /* NULL: none */
 };
+
+/* Frees what it has, but leaves the window. */
+static inline void window_profile_done(struct window_profile *window)
+{
+	window->profile = profile_free(window->profile);
+	window->code = window_code_free(window->code);
+}

@@ -20,7 +20,6 @@
 
 struct service {
 	sd_event *event;
-	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	struct methods *methods;
 	struct server *server;
@@ -80,8 +79,7 @@ static inline void service_init_with(struct service *service, const struct query
 	*service = (struct service){};
 	assert_true(sd_event_new(&service->event) >= 0);
 	assert_int_equal(store_open(&store, ":memory:", &store_settings, &fault), 0);
-	assert_int_equal(window_symbolizer_new(&service->symbolizer, NULL), 0);
-	assert_int_equal(archive_new(&service->archive, store, service->symbolizer), 0);
+	assert_int_equal(archive_new(&service->archive, store), 0);
 	methods = (struct methods_settings){
 		.event = service->event,
 		.archive = service->archive,
@@ -105,7 +103,6 @@ static inline void service_done(struct service *service)
 	server_free(service->server);
 	methods_free(service->methods);
 	archive_free(service->archive);
-	window_symbolizer_free(service->symbolizer);
 	sd_event_unref(service->event);
 }
 

@@ -23,7 +23,6 @@
 
 struct service {
 	sd_event *event;
-	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	struct methods *methods;
 	struct server *server;
@@ -85,8 +84,7 @@ static void serve(struct service *service, struct store *store, const char *path
 
 	check(fd, fault.text);
 	check(sd_event_new(&service->event), "event loop");
-	check(window_symbolizer_new(&service->symbolizer, NULL), "symbolizer");
-	check(archive_new(&service->archive, store, service->symbolizer), "archive");
+	check(archive_new(&service->archive, store), "archive");
 	settings.event = service->event;
 	settings.archive = service->archive;
 	check(methods_new(&service->methods, &settings), "methods");
@@ -101,7 +99,6 @@ static void serve(struct service *service, struct store *store, const char *path
 	server_free(service->server);
 	methods_free(service->methods);
 	archive_free(service->archive);
-	window_symbolizer_free(service->symbolizer);
 	sd_event_unref(service->event);
 }
 

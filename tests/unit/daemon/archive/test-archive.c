@@ -23,7 +23,6 @@
 
 struct keeping {
 	struct temp_store stored;
-	struct window_symbolizer *symbolizer;
 	struct archive *archive;
 	uint64_t n_windows; /* handed over */
 };
@@ -35,9 +34,7 @@ static int set_up(void **state)
 	assert_non_null(k);
 	signal(SIGXFSZ, SIG_IGN);
 	temp_store_init(&k->stored);
-	assert_int_equal(window_symbolizer_new(&k->symbolizer, NULL), 0);
-	assert_int_equal(
-		archive_new(&k->archive, temp_store_open(k->stored.path, 0), k->symbolizer), 0);
+	assert_int_equal(archive_new(&k->archive, temp_store_open(k->stored.path, 0)), 0);
 	*state = k;
 	return 0;
 }
@@ -47,7 +44,6 @@ static int tear_down(void **state)
 	struct keeping *k = *state;
 
 	archive_free(k->archive);
-	window_symbolizer_free(k->symbolizer);
 	temp_store_done(&k->stored);
 	free(k);
 	return 0;

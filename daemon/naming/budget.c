@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/naming/budget.h"
+
+#include "common/util/clock.h"
+#include "common/util/macro.h"
+
+void budget_begin(struct budget *budget, const struct budget_limits *limits)
+{
+	*budget = (struct budget){ .limits = *limits, .since_us = clock_us(CLOCK_MONOTONIC) };
+}
+
+/* The time since the last look goes to who pays for it. */
+static void pass_time(struct budget *budget)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	uint64_t us = budget->since_us ? now - budget->since_us : 0;
+
+	budget->since_us = now;
+	budget->used.us += us;
+	if (budget->paying)
+		budget->paying->used.us += us;
+}
+
+static struct budget_user *find_user(struct budget *budget, uint32_t uid)
+{
+	uint32_t i;
+
+	for (i = 0; i < budget->n_users; i++)
+		if (budget->users[i].uid == uid)
+			return &budget->users[i];
+	if (budget->n_users == BUDGET_MAX_USERS)
+		return &budget->users[BUDGET_MAX_USERS - 1];
+	budget->n_users++;
+	budget->users[i].uid = uid;
+	return &budget->users[i];
+}
+
+/* Whether one more file fits in 1/@part of the limits. */
+static bool fits(const struct budget_limits *limits, const struct budget_limits *used,
+		 uint64_t n_bytes, uint64_t part)
+{
+	uint64_t bytes = limits->bytes / part;
+
+	return used->files < limits->files / part && used->us < limits->us / part &&
+	       used->bytes <= bytes && n_bytes <= bytes - used->bytes;
+}
+
+bool budget_take(struct budget *budget, const struct file_identity *file, bool hot)
+{
+	struct budget_user *user = file->trusted ? NULL : find_user(budget, file->uid);
+	uint64_t part = hot ? 1 : 2;
+
+	pass_time(budget);
+	budget->paying = NULL;
+	if (!fits(&budget->limits, &budget->used, file->n_bytes, part) ||
+	    (user && !fits(&budget->limits, &user->used, file->n_bytes, part * BUDGET_SHARE))) {
+		budget->n_refused++;
+		return false;
+	}
+	budget->used.files++;
+	budget->used.bytes += file->n_bytes;
+	if (user) {
+		user->used.files++;
+		user->used.bytes += file->n_bytes;
+	}
+	budget->paying = user;
+	return true;
+}
+
+void budget_rest(struct budget *budget)
+{
+	pass_time(budget);
+	budget->paying = NULL;
+	budget->since_us = 0;
+}
+
+bool budget_has_time(const struct budget *budget)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	uint64_t us = budget->since_us ? now - budget->since_us : 0;
+
+	return budget->used.us + us < budget->limits.us;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The namer: the thread between the collector and the main thread. It opens the files that
+ * processes map, and names the windows that the collector closes: build-ids, functions, code. Only
+ * this thread waits for files of strangers. While naming takes long, windows wait in front of it
+ * and are merged; the collector counts on, and the main thread answers.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/parser/parser.h"
+#include "common/util/macro.h"
+#include "daemon/opener/opener.h"
+#include "daemon/sampler/mapped-files.h"
+#include "daemon/window/window-queue.h"
+
+struct namer;
+
+struct namer_settings {
+	struct opener_settings opener;
+	struct parser_settings parser;
+	int (*open_kallsyms)(void *userdata); /* see symbolizer_settings */
+	void *userdata;
+	size_t max_queued; /* named windows that may wait for the main thread */
+};
+
+struct namer_counts {
+	struct opener_counts opener;
+	uint64_t dropped;  /* mapped files that found no room on their way to the namer */
+	uint64_t deferred; /* files that had no room in the budget of a window */
+	uint64_t unnamed;  /* objects without symbols, now */
+};
+
+/* 0 or -errno. */
+int namer_new(struct namer **ret, const struct namer_settings *settings);
+/* Stops it first. */
+struct namer *namer_free(struct namer *namer);
+DEFINE_CLEANUP(struct namer *, namer_free);
+
+/* Where mapped files are put. */
+struct mapped_files *namer_files(struct namer *namer);
+
+/* Starts the thread, which takes windows from @from until that has ended. Once. 0 or -errno. */
+int namer_start(struct namer *namer, struct window_queue *from);
+
+/*
+ * Waits until the windows that wait have passed; @from has ended. No more files are opened for
+ * them. What was named can be taken afterwards.
+ */
+void namer_stop(struct namer *namer);
+
+/* Readable (epoll) when a named window waits, or when the thread has ended. */
+int namer_fd(const struct namer *namer);
+
+/* True and *@ret, named and finalized; false: none waits. */
+bool namer_take(struct namer *namer, struct window_profile *ret);
+
+/* Windows lost for lack of memory, since the last call. */
+uint64_t namer_take_lost(struct namer *namer);
+
+/* Any thread may call it. */
+void namer_get_counts(const struct namer *namer, struct namer_counts *ret);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names the profile of a window soon after it was taken: gives its files their build-ids, and its
+ * locations their functions. The files are those that the file table has opened; a file that it
+ * could not open is sought through the processes that mapped it, most of which still run.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/parser/parser.h"
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+#include "daemon/naming/file-table.h"
+#include "daemon/window/window.h"
+
+struct window_symbolizer;
+
+struct window_symbolizer_counts {
+	uint64_t unnamed;  /* objects without symbols, now */
+	uint64_t deferred; /* files that had no room in the budget of a window, so far */
+};
+
+struct window_symbolizer_settings {
+	struct parser *parser; /* borrowed */
+	/* A descriptor of /proc/kallsyms with addresses, or -errno. NULL: opened here. */
+	int (*open_kallsyms)(void *userdata);
+	void *userdata;
+};
+
+/* Borrows @files. 0 or -ENOMEM. */
+int window_symbolizer_new(struct window_symbolizer **ret, struct file_table *files,
+			  const struct window_symbolizer_settings *settings);
+struct window_symbolizer *window_symbolizer_free(struct window_symbolizer *symbolizer);
+DEFINE_CLEANUP(struct window_symbolizer *, window_symbolizer_free);
+
+/*
+ * Names and finalizes the profile of @window, and adds the code of its hottest functions that no
+ * window before had. 0 or -ENOMEM. @hurry: opens no file.
+ */
+int window_symbolizer_run(struct window_symbolizer *symbolizer, struct window_profile *window,
+			  bool hurry);
+
+void window_symbolizer_get_counts(const struct window_symbolizer *symbolizer,
+				  struct window_symbolizer_counts *ret);

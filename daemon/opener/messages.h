@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What travels between branchd and branchd-opener, by common/channel. The client asks, the opener
+ * answers each request in turn with OPENER_REPLY: a struct opener_reply, and the descriptor if
+ * error is 0; the reply to OPENER_MAPS has the path of the executable after it.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/util/file-identity.h"
+
+#define OPENER_MAX_BYTES 8192 /* of a message */
+
+enum opener_message {
+	OPENER_OPEN = 1, /* struct opener_request, path */
+	OPENER_MAPS,     /* struct opener_request, of which only the pid counts */
+	OPENER_REPLY,
+};
+
+/* Followed by a path, with its NUL. */
+struct opener_request {
+	uint64_t start, end; /* both 0: unknown */
+	uint64_t inode;
+	uint32_t major, minor;
+	int32_t pid;
+	uint32_t remote; /* 1: also from network file systems and FUSE */
+};
+
+/* Followed by a path, with its NUL. */
+struct opener_reply {
+	struct file_identity identity;
+	int32_t error; /* 0 or -errno */
+};

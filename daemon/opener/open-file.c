@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The most exact way comes first: /proc/PID/map_files leads to the mapped file whatever its name is
+ * by now. A path is resolved within the root directory of the process, so that a link there does
+ * not lead to a file here. A process that has ended leaves only the root of process 1.
+ *
+ * Each way ends in an O_PATH descriptor, which acts on nothing. Only what is a regular file, on a
+ * local file system, with the right inode, is then opened for reading.
+ */
+#include "daemon/opener/open-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "common/util/cleanup.h"
+#include "common/util/macro.h"
+#include "daemon/opener/file-system.h"
+
+#define OPEN_FLAGS    (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+#define DELETED       " (deleted)"
+#define MAX_PROC_PATH 64
+
+/* The state of a file without asking its file system anew. 0 or -errno. */
+static int get_stat(int fd, struct stat *ret)
+{
+	struct statx x;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+		  &x) < 0)
+		return -errno;
+	*ret = (struct stat){
+		.st_dev = makedev(x.stx_dev_major, x.stx_dev_minor),
+		.st_ino = x.stx_ino,
+		.st_mode = x.stx_mode,
+		.st_uid = x.stx_uid,
+		.st_size = (off_t)x.stx_size,
+		.st_ctim = { .tv_sec = x.stx_ctime.tv_sec, .tv_nsec = x.stx_ctime.tv_nsec },
+	};
+	return 0;
+}
+
+static int reopen(int fd)
+{
+	char again[MAX_PROC_PATH];
+	int r;
+
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+	r = open(again, OPEN_FLAGS);
+	return r < 0 ? -errno : r;
+}
+
+/* Opens for reading what @found, an O_PATH descriptor or -errno, refers to. Takes it over. */
+static int open_found(int found, const struct opener_request *request, struct file_identity *ret)
+{
+	_cleanup_close_ int fd = found;
+	struct stat st;
+	bool local;
+	int r;
+
+	if (found < 0)
+		return found;
+	r = get_stat(fd, &st);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	if (st.st_ino != request->inode)
+		return -ESTALE;
+	local = file_system_is_local(fd, st.st_dev);
+	if (!local && !request->remote)
+		return -EREMOTE;
+	r = reopen(fd);
+	if (r >= 0)
+		file_identity_fill(ret, &st, local);
+	return r;
+}
+
+static int open_path(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_range(const struct opener_request *request, struct file_identity *ret)
+{
+	char link[MAX_PROC_PATH];
+
+	if (request->end == 0)
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, request->pid,
+		 request->start, request->end);
+	return open_found(open_path(link), request, ret);
+}
+
+static int open_executable(const struct opener_request *request, struct file_identity *ret)
+{
+	char link[MAX_PROC_PATH];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", request->pid);
+	return open_found(open_path(link), request, ret);
+}
+
+static int open_named(int32_t pid, const char *path, const struct opener_request *request,
+		      struct file_identity *ret)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	_cleanup_close_ int root = -1;
+	char link[MAX_PROC_PATH];
+	int found;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return open_found(found < 0 ? -errno : found, request, ret);
+}
+
+static bool is_deleted(const char *path)
+{
+	size_t n = strlen(path), mark = strlen(DELETED);
+
+	return n > mark && strcmp(path + n - mark, DELETED) == 0;
+}
+
+/* Whether another way may lead to the file after this result. */
+static bool may_go_on(int r)
+{
+	return r < 0 && r != -ENOEXEC && r != -EREMOTE && r != -EMFILE && r != -ENFILE &&
+	       r != -ENOMEM;
+}
+
+/* By its name, as the process sees it, else as process 1 does. */
+static int open_by_name(const struct opener_request *request, const char *path,
+			struct file_identity *ret)
+{
+	int r = open_named(request->pid, path, request, ret), again;
+
+	if (!may_go_on(r) || request->pid == 1)
+		return r;
+	again = open_named(1, path, request, ret);
+	return again >= 0 ? again : r;
+}
+
+int open_file(const struct opener_request *request, const char *path, struct file_identity *ret)
+{
+	int r = open_range(request, ret);
+
+	if (path[0] != '/' || !may_go_on(r))
+		return r;
+	r = open_executable(request, ret);
+	if (r < 0 && !is_deleted(path))
+		r = open_by_name(request, path, ret);
+	return r;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/opener/opener.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/channel/channel.h"
+#include "common/util/cleanup.h"
+#include "common/util/clock.h"
+#include "daemon/opener/messages.h"
+
+#define N_BAD      64       /* file systems and processes remembered as bad */
+#define BAD_US     60000000 /* the first time; twice as long each time, up to an hour */
+#define MAX_LONGER 6
+
+/* A file system, or with device 0:0 a process, of which a file could not be opened in time. */
+struct bad {
+	uint32_t major, minor;
+	int32_t pid; /* of file systems 0 */
+	unsigned int n_times;
+	uint64_t until_us;
+};
+
+struct tally {
+	_Atomic uint64_t opened, failed, remote, hung, skipped;
+};
+
+struct opener {
+	struct opener_settings settings;
+	int fd; /* -1: not connected */
+	struct bad bad[N_BAD];
+	struct tally tally;
+};
+
+struct request {
+	struct opener_request head;
+	char path[OPENER_MAX_BYTES - sizeof(struct opener_request)];
+};
+
+int opener_new(struct opener **ret, const struct opener_settings *settings)
+{
+	struct opener *opener = calloc(1, sizeof(*opener));
+
+	if (!opener)
+		return -ENOMEM;
+	opener->settings = *settings;
+	if (opener->settings.patience_us == 0)
+		opener->settings.patience_us = OPENER_PATIENCE_US;
+	opener->fd = -1;
+	*ret = opener;
+	return 0;
+}
+
+static void disconnect(struct opener *opener)
+{
+	if (opener->fd >= 0)
+		close(opener->fd);
+	opener->fd = -1;
+}
+
+struct opener *opener_free(struct opener *opener)
+{
+	if (!opener)
+		return NULL;
+	disconnect(opener);
+	free(opener);
+	return NULL;
+}
+
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static bool is_same(const struct bad *a, const struct bad *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->pid == b->pid;
+}
+
+static struct bad name_bad(const struct opener_request *request)
+{
+	bool device = request->major || request->minor;
+
+	return (struct bad){
+		.major = request->major,
+		.minor = request->minor,
+		.pid = device ? 0 : request->pid,
+	};
+}
+
+static bool is_bad(const struct opener *opener, const struct opener_request *request)
+{
+	struct bad this = name_bad(request);
+
+	for (size_t i = 0; i < N_BAD; i++)
+		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i], &this))
+			return clock_us(CLOCK_MONOTONIC) < opener->bad[i].until_us;
+	return false;
+}
+
+/* The place of the same one, or the one that is good again first. */
+static struct bad *find_place(struct opener *opener, const struct bad *bad)
+{
+	struct bad *place = &opener->bad[0];
+
+	for (size_t i = 0; i < N_BAD; i++) {
+		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i], bad))
+			return &opener->bad[i];
+		if (opener->bad[i].until_us < place->until_us)
+			place = &opener->bad[i];
+	}
+	return place;
+}
+
+static void mark_bad(struct opener *opener, const struct opener_request *request)
+{
+	struct bad this = name_bad(request), *place = find_place(opener, &this);
+
+	if (place->n_times > 0 && is_same(place, &this))
+		this.n_times = MIN(place->n_times, (unsigned int)MAX_LONGER);
+	this.until_us = clock_us(CLOCK_MONOTONIC) + ((uint64_t)BAD_US << this.n_times);
+	this.n_times++;
+	*place = this;
+}
+
+static int connect_opener(struct opener *opener)
+{
+	int fd;
+
+	if (opener->fd >= 0)
+		return 0;
+	fd = opener->settings.connect(opener->settings.userdata);
+	if (fd < 0)
+		return fd;
+	opener->fd = fd;
+	return 0;
+}
+
+static int exchange(struct opener *opener, uint32_t type, const struct request *request,
+		    struct channel_message *ret)
+{
+	const struct channel_message message = {
+		.type = type,
+		.bytes = (void *)request,
+		.n_bytes = sizeof(request->head) + strlen(request->path) + 1,
+	};
+	uint64_t deadline = channel_deadline(opener->settings.patience_us);
+	int r = channel_send(opener->fd, &message, deadline);
+
+	if (r < 0)
+		return r;
+	r = channel_receive(opener->fd, OPENER_MAX_BYTES, deadline, ret);
+	if (r < 0)
+		return r;
+	if (ret->type == OPENER_REPLY && ret->n_bytes > sizeof(struct opener_reply) &&
+	    ((const char *)ret->bytes)[ret->n_bytes - 1] == '\0')
+		return 0;
+	channel_message_done(ret);
+	return -EBADMSG;
+}
+
+/*
+ * Asks the opener. A process that was replaced or has ended before the request is not its fault:
+ * another one gets it.
+ */
+static int ask(struct opener *opener, uint32_t type, const struct request *request,
+	       struct channel_message *ret)
+{
+	bool fresh = opener->fd < 0;
+	int r = connect_opener(opener);
+
+	if (r < 0)
+		return r;
+	r = exchange(opener, type, request, ret);
+	if (r >= 0)
+		return r;
+	disconnect(opener);
+	if (r == -EPIPE && !fresh)
+		return ask(opener, type, request, ret);
+	count(&opener->tally.hung);
+	mark_bad(opener, &request->head);
+	return -ETIMEDOUT;
+}
+
+/* The descriptor of a reply, or the error that it reports. */
+static int take_reply(struct channel_message *message, struct opener_reply *ret)
+{
+	memcpy(ret, message->bytes, sizeof(*ret));
+	if (ret->error < 0)
+		return ret->error;
+	return message->n_fds == 1 ? channel_message_take_fd(message, 0) : -EBADMSG;
+}
+
+static void count_result(struct opener *opener, int r)
+{
+	if (r >= 0)
+		count(&opener->tally.opened);
+	else
+		count(r == -EREMOTE ? &opener->tally.remote : &opener->tally.failed);
+}
+
+int opener_open(struct opener *opener, const struct opener_file *file, struct file_identity *ret)
+{
+	struct request request = {
+		.head = {
+			.start = file->start,
+			.end = file->end,
+			.inode = file->inode,
+			.major = file->major,
+			.minor = file->minor,
+			.pid = file->pid,
+			.remote = opener->settings.remote,
+		},
+	};
+	struct channel_message message;
+	struct opener_reply reply;
+	int r;
+
+	if (strlen(file->path) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	memcpy(request.path, file->path, strlen(file->path));
+	if (is_bad(opener, &request.head)) {
+		count(&opener->tally.skipped);
+		return -EBUSY;
+	}
+	r = ask(opener, OPENER_OPEN, &request, &message);
+	if (r < 0)
+		return r;
+	r = take_reply(&message, &reply);
+	if (r >= 0)
+		*ret = reply.identity;
+	channel_message_done(&message);
+	count_result(opener, r);
+	return r;
+}
+
+int opener_open_maps(struct opener *opener, int32_t pid, char *ret_executable, size_t n)
+{
+	const struct request request = { .head.pid = pid };
+	struct channel_message message;
+	struct opener_reply reply;
+	int r;
+
+	if (is_bad(opener, &request.head)) {
+		count(&opener->tally.skipped);
+		return -EBUSY;
+	}
+	r = ask(opener, OPENER_MAPS, &request, &message);
+	if (r < 0)
+		return r;
+	r = take_reply(&message, &reply);
+	if (r >= 0)
+		snprintf(ret_executable, n, "%s", (const char *)message.bytes + sizeof(reply));
+	channel_message_done(&message);
+	return r;
+}
+
+void opener_get_counts(const struct opener *opener, struct opener_counts *ret)
+{
+	*ret = (struct opener_counts){
+		.opened = atomic_load_explicit(&opener->tally.opened, memory_order_relaxed),
+		.failed = atomic_load_explicit(&opener->tally.failed, memory_order_relaxed),
+		.remote = atomic_load_explicit(&opener->tally.remote, memory_order_relaxed),
+		.hung = atomic_load_explicit(&opener->tally.hung, memory_order_relaxed),
+		.skipped = atomic_load_explicit(&opener->tally.skipped, memory_order_relaxed),
+	};
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A ring of pointers. The lock is held while one is put in or taken out, never longer. */
+#include "daemon/sampler/mapped-files.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/util/cleanup.h"
+#include "common/util/clock.h"
+
+#define SHARES   1024
+#define RECENT   1024 /* files put lately */
+#define AGAIN_US 100000
+
+struct recent {
+	uint64_t inode, generation;
+	uint32_t major, minor;
+	uint64_t put_us;
+};
+
+struct mapped_files {
+	pthread_mutex_t lock; /* of the next four */
+	struct mapped_file *waiting[MAPPED_FILES_MAX];
+	uint32_t first, n;
+	uint16_t shares[SHARES];      /* how many wait, by the number of their process */
+	struct recent recent[RECENT]; /* by their inode; of the collector */
+	int fd;
+	_Atomic uint64_t n_dropped;
+};
+
+int mapped_files_new(struct mapped_files **ret)
+{
+	_cleanup_(mapped_files_freep) struct mapped_files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	pthread_mutex_init(&files->lock, NULL);
+	files->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (files->fd < 0)
+		return -errno;
+	*ret = TAKE_PTR(files);
+	return 0;
+}
+
+struct mapped_files *mapped_files_free(struct mapped_files *files)
+{
+	if (!files)
+		return NULL;
+	for (uint32_t i = 0; i < files->n; i++)
+		free(files->waiting[(files->first + i) % MAPPED_FILES_MAX]);
+	if (files->fd >= 0)
+		close(files->fd);
+	pthread_mutex_destroy(&files->lock);
+	free(files);
+	return NULL;
+}
+
+static uint16_t *share_of(struct mapped_files *files, int32_t pid)
+{
+	return &files->shares[(uint32_t)pid % SHARES];
+}
+
+static struct mapped_file *copy(int32_t pid, const struct mapping_event *m)
+{
+	size_t n_path = strlen(m->path) + 1;
+	struct mapped_file *file = malloc(sizeof(*file) + n_path);
+
+	if (!file)
+		return NULL;
+	*file = (struct mapped_file){
+		.pid = pid,
+		.major = m->major,
+		.minor = m->minor,
+		.inode = m->inode,
+		.generation = m->generation,
+		.start = m->address,
+		.end = m->address + m->n_bytes,
+	};
+	memcpy(file->path, m->path, n_path);
+	return file;
+}
+
+/* Takes @file over, if there is room. */
+static bool append(struct mapped_files *files, struct mapped_file *file)
+{
+	uint16_t *share = share_of(files, file->pid);
+	bool room, first;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&files->lock);
+	first = files->n == 0;
+	room = files->n < MAPPED_FILES_MAX && *share < MAPPED_FILES_PER_PROCESS;
+	if (room) {
+		files->waiting[(files->first + files->n++) % MAPPED_FILES_MAX] = file;
+		++*share;
+	}
+	pthread_mutex_unlock(&files->lock);
+	if (room && first)
+		(void)!write(files->fd, &one, sizeof(one));
+	return room;
+}
+
+/* Whether this file was put a moment ago; if not, it is now. */
+static bool is_recent(struct mapped_files *files, const struct mapping_event *m)
+{
+	struct recent *r = &files->recent[m->inode % RECENT];
+	uint64_t now = clock_us(CLOCK_MONOTONIC_COARSE);
+
+	if (r->inode == m->inode && r->generation == m->generation && r->major == m->major &&
+	    r->minor == m->minor && now - r->put_us < AGAIN_US)
+		return true;
+	*r = (struct recent){ m->inode, m->generation, m->major, m->minor, now };
+	return false;
+}
+
+void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapping_event *mapping)
+{
+	struct mapped_file *file;
+
+	if (!mapping->executable || mapping->kernel || mapping->inode == 0 ||
+	    mapping->n_build_id > 0 || mapping->path[0] != '/' || is_recent(files, mapping))
+		return;
+	file = copy(pid, mapping);
+	if (file && append(files, file))
+		return;
+	free(file);
+	atomic_fetch_add_explicit(&files->n_dropped, 1, memory_order_relaxed);
+}
+
+struct mapped_file *mapped_files_take(struct mapped_files *files)
+{
+	struct mapped_file *file = NULL;
+	uint64_t n;
+
+	pthread_mutex_lock(&files->lock);
+	if (files->n > 0) {
+		file = files->waiting[files->first];
+		files->first = (files->first + 1) % MAPPED_FILES_MAX;
+		files->n--;
+		--*share_of(files, file->pid);
+	} else {
+		(void)!read(files->fd, &n, sizeof(n));
+	}
+	pthread_mutex_unlock(&files->lock);
+	return file;
+}
+
+int mapped_files_fd(const struct mapped_files *files)
+{
+	return files->fd;
+}
+
+uint64_t mapped_files_dropped(const struct mapped_files *files)
+{
+	return atomic_load_explicit(&files->n_dropped, memory_order_relaxed);
+}
