@@ -2,6 +2,8 @@
 #include "common/parser/connections.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,12 +69,25 @@ static int await_greeting(struct connections *c, int fd)
 	return r;
 }
 
+/* A parser that ended between two requests did not do so over the file of the next one. */
+static bool is_alive(const struct connection *connection)
+{
+	struct pollfd poll_fd = { .fd = connection->fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, 0) == 0;
+}
+
 int connections_get(struct connections *c, uint32_t owner, struct connection **ret,
 		    struct fault *why)
 {
 	struct connection *connection = connections_find(c, owner);
 	int fd, r;
 
+	if (connection && !is_alive(connection)) {
+		c->counters.n_ended[PARSER_END_DIED]++;
+		connections_close(connection);
+		connection = NULL;
+	}
 	if (connection) {
 		touch(connection);
 		*ret = connection;
@@ -144,7 +159,8 @@ static int fail_by_error(struct connections *c, struct connection *connection, i
 			    "its parser did not answer in time");
 	if (r == -EMSGSIZE || r == -EBADMSG)
 		return connections_reject(c, connection, why);
-	return fail(c, connection, PARSER_END_DIED, why, "its parser was killed");
+	fail(c, connection, PARSER_END_DIED, why, "its parser was killed");
+	return -EOWNERDEAD;
 }
 
 static int check_answer(struct connections *c, struct connection *connection, uint32_t type,

@@ -63,7 +63,7 @@ int connections_get(struct connections *connections, uint32_t owner, struct conn
  * Sends a request and receives its answer. 0, and *@ret_answer to be released by
  * channel_message_done(), with *@ret_reader after its struct message_answer; the parser's own
  * negative result, -EOVERFLOW if it has too little memory; -EREMOTEIO and @why, and the connection
- * is closed and counted; -ENOMEM.
+ * is closed and counted; -EOWNERDEAD likewise if it was killed, perhaps by somebody; -ENOMEM.
  */
 int connections_ask(struct connections *connections, struct connection *connection,
 		    const struct channel_message *request, struct channel_message *ret_answer,

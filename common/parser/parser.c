@@ -163,6 +163,8 @@ static int reach(struct parser_file *file, struct connection **ret, struct fault
 		file->generation = connection->generation;
 		connection->n_files++;
 		r = open_again(file, connection, why);
+		if (r < 0)
+			file->generation = 0;
 	}
 	if (!r)
 		*ret = connection;
@@ -176,7 +178,7 @@ static int fail(struct parser_file *file, int r, const struct fault *why)
 	file->failed = true;
 	if (r == -EOVERFLOW)
 		fault_set(&file->failure, r, "needs too much memory");
-	else if (r == -EREMOTEIO)
+	else if (r == -EREMOTEIO || r == -EOWNERDEAD)
 		file->failure = *why;
 	else
 		fault_set(&file->failure, r, "changed while it was read");
@@ -184,35 +186,46 @@ static int fail(struct parser_file *file, int r, const struct fault *why)
 }
 
 /*
- * Asks about @file. A process that has other files open as well may lack memory because of them,
- * so the file gets a second try in a process of its own. 0; the errors of parser.h; or @refusal,
- * the parser's own result that is no failure.
+ * Whether a failed call deserves another try. A process that has other files open as well may lack
+ * memory because of them, so the file gets a process of its own. One that was killed may have been
+ * killed by the administrator, so it gets one more.
  */
+static bool may_try_again(struct parser_file *file, int r, bool *killed)
+{
+	struct connection *connection;
+	bool first = !*killed, alone;
+
+	if (r == -EOWNERDEAD) {
+		*killed = true;
+		return first;
+	}
+	connection = connections_find(&file->parser->connections, file->owner);
+	if (r != -EOVERFLOW || !connection)
+		return false;
+	alone = connection->n_files == 1;
+	connections_close(connection);
+	return !alone;
+}
+
+/* 0; the errors of parser.h; or @refusal, the parser's own result that is no failure. */
 static int ask_file(struct parser_file *file, uint32_t type, const struct message_writer *request,
 		    int fd, int refusal, struct answer *ret, struct fault *why)
 {
 	struct connection *connection;
-	bool alone = file->failed;
-	int r = -EOVERFLOW;
+	bool killed = false;
+	int r;
 
-	while (!file->failed && r == -EOVERFLOW) {
+	if (file->failed)
+		return fault_set(why, -EREMOTEIO, "%s", file->failure.text);
+	do {
 		r = reach(file, &connection, why);
-		alone = r == -ECONNREFUSED || (!r && connection->n_files == 1);
 		if (!r)
 			r = ask(file->parser, connection, type, request, fd, ret, why);
 		if (r == 0 || (r == refusal && r < 0))
 			return r;
-		connection = connections_find(&file->parser->connections, file->owner);
-		if (r == -EOVERFLOW && connection) {
-			alone = connection->n_files == 1;
-			connections_close(connection);
-		}
-		if (r != -EOVERFLOW || alone)
-			r = fail(file, r, why);
-	}
-	if (file->failed)
-		return fault_set(why, -EREMOTEIO, "%s", file->failure.text);
-	return r;
+	} while (may_try_again(file, r, &killed));
+	r = fail(file, r, why);
+	return r == -EREMOTEIO ? fault_set(why, r, "%s", file->failure.text) : r;
 }
 
 static int end_file_answer(struct parser_file *file, struct answer *answer, int r,
@@ -226,22 +239,22 @@ static int end_file_answer(struct parser_file *file, struct answer *answer, int 
 static int open_first(struct parser_file *file, struct fault *why)
 {
 	struct connection *connection;
-	bool alone;
+	bool killed = false;
 	int r;
 
 	do {
 		r = connections_get(&file->parser->connections, file->owner, &connection, why);
 		if (r < 0)
 			return r;
-		alone = connection->n_files++ == 0;
+		connection->n_files++;
 		file->generation = connection->generation;
 		r = ask_to_open(file, connection, &file->identity, why);
-		if (r == -EOVERFLOW)
-			connections_close(connection);
-	} while (r == -EOVERFLOW && !alone);
+	} while (r < 0 && may_try_again(file, r, &killed));
 	if (r == -EOVERFLOW)
 		return fault_set(why, -EREMOTEIO, "needs too much memory");
-	if (r == -ENOMEM || r == -EREMOTEIO || r == -ECONNREFUSED)
+	if (r == -EOWNERDEAD)
+		return -EREMOTEIO;
+	if (r == -ENOMEM || r == -EREMOTEIO)
 		return r;
 	if (r < 0)
 		return fault_set(why, -ENOEXEC, "is not an ELF program or library");
@@ -471,7 +484,7 @@ static int ask_alone(struct parser *parser, uint32_t owner, uint32_t type,
 	if (!r)
 		r = ask(parser, connection, type, request, -1, ret, why);
 	if (r != -EOVERFLOW)
-		return r;
+		return r == -EOWNERDEAD ? -EREMOTEIO : r;
 	connections_close(connection);
 	return fault_set(why, -EREMOTEIO, "its parser lacks memory");
 }

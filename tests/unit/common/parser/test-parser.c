@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/parser/parser.h"
@@ -203,6 +204,39 @@ static void test_a_file_that_takes_too_much_cpu_fails(void **state)
 	parser_free(parser);
 }
 
+static int end_of_parser = -1; /* the test's copy of a connection */
+
+static int connect_and_watch(uint32_t owner, void *userdata)
+{
+	int fd = spawn_parser(owner, userdata);
+
+	if (end_of_parser >= 0)
+		close(end_of_parser);
+	end_of_parser = dup(fd);
+	return fd;
+}
+
+static void test_a_parser_that_was_killed_is_replaced(void **state)
+{
+	const struct parser_settings settings = { .connect = connect_and_watch };
+	struct parser_table table;
+	struct parser_file *file;
+	struct parser *parser;
+	struct fault why;
+
+	assert_int_equal(parser_new(&parser, &settings), 0);
+	file = open_path(parser, OWN);
+	assert_int_equal(shutdown(end_of_parser, SHUT_RDWR), 0);
+	assert_int_equal(parser_file_resolve(file, &(uint64_t){ 0 }, 1, 0, &table, NULL, &why), 0);
+	assert_int_equal(parser_get_counters(parser)->n_ended[PARSER_END_DIED], 1);
+	assert_int_equal(parser_get_counters(parser)->n_started, 2);
+	assert_null(parser_file_failure(file));
+	parser_table_done(&table);
+	parser_file_free(file);
+	close(end_of_parser);
+	parser_free(parser);
+}
+
 static void test_files_of_several_owners_have_several_processes(void **state)
 {
 	struct parser *parser = make(0);
@@ -252,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_code_is_read_and_decoded),
 		cmocka_unit_test(test_names_are_demangled),
 		cmocka_unit_test(test_a_file_that_takes_too_much_cpu_fails),
+		cmocka_unit_test(test_a_parser_that_was_killed_is_replaced),
 		cmocka_unit_test(test_files_of_several_owners_have_several_processes),
 		cmocka_unit_test(test_without_a_parser_nothing_is_read),
 	};
