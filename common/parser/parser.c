@@ -11,19 +11,13 @@
 #include <unistd.h>
 
 #include "common/parser/answers.h"
+#include "common/parser/ask.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
 #define DEFAULT_TIMEOUT_US 20000000
 #define DEFAULT_CPU_US     5000000
 #define IDLE_NS            5000000000
-#define ROOT               0
-
-struct parser {
-	struct connections connections;
-	uint64_t cpu_us;
-	uint32_t n_files; /* numbers given */
-};
 
 struct parser_file {
 	struct parser *parser;
@@ -70,14 +64,7 @@ const struct parser_counters *parser_get_counters(const struct parser *parser)
 	return &parser->connections.counters;
 }
 
-/* An answer while its parts are read. */
-struct answer {
-	struct channel_message message;
-	struct message_reader reader;
-	struct connection *connection;
-};
-
-static int ask(struct parser *parser, struct connection *connection, uint32_t type,
+int parser_ask(struct parser *parser, struct connection *connection, uint32_t type,
 	       const struct message_writer *request, int fd, struct answer *ret, struct fault *why)
 {
 	struct channel_message message = {
@@ -95,8 +82,7 @@ static int ask(struct parser *parser, struct connection *connection, uint32_t ty
 			       &ret->reader, why);
 }
 
-/* Releases the answer. @r: the result of reading its parts. */
-static int end_answer(struct parser *parser, struct answer *answer, int r, struct fault *why)
+int parser_end_answer(struct parser *parser, struct answer *answer, int r, struct fault *why)
 {
 	channel_message_done(&answer->message);
 	if (r != -EBADMSG)
@@ -113,10 +99,11 @@ static int ask_to_open(struct parser_file *file, struct connection *connection,
 	int r;
 
 	message_write(&request, &m, sizeof(m));
-	r = ask(file->parser, connection, PARSER_OPEN, &request, file->fd, &answer, why);
+	r = parser_ask(file->parser, connection, PARSER_OPEN, &request, file->fd, &answer, why);
 	if (r < 0)
 		return r;
-	return end_answer(file->parser, &answer, answers_read_identity(&answer.reader, ret), why);
+	return parser_end_answer(file->parser, &answer, answers_read_identity(&answer.reader, ret),
+				 why);
 }
 
 static int ask_to_add_debug(struct parser_file *file, struct connection *connection, int fd,
@@ -128,8 +115,8 @@ static int ask_to_add_debug(struct parser_file *file, struct connection *connect
 	int r;
 
 	message_write(&request, &m, sizeof(m));
-	r = ask(file->parser, connection, PARSER_ADD_DEBUG, &request, fd, &answer, why);
-	return r < 0 ? r : end_answer(file->parser, &answer, 0, why);
+	r = parser_ask(file->parser, connection, PARSER_ADD_DEBUG, &request, fd, &answer, why);
+	return r < 0 ? r : parser_end_answer(file->parser, &answer, 0, why);
 }
 
 /* Opens the file once more, in a new process. What it says about itself must be the same. */
@@ -220,7 +207,7 @@ static int ask_file(struct parser_file *file, uint32_t type, const struct messag
 	do {
 		r = reach(file, &connection, why);
 		if (!r)
-			r = ask(file->parser, connection, type, request, fd, ret, why);
+			r = parser_ask(file->parser, connection, type, request, fd, ret, why);
 		if (r == 0 || (r == refusal && r < 0))
 			return r;
 	} while (may_try_again(file, r, &killed));
@@ -231,7 +218,7 @@ static int ask_file(struct parser_file *file, uint32_t type, const struct messag
 static int end_file_answer(struct parser_file *file, struct answer *answer, int r,
 			   struct fault *why)
 {
-	r = end_answer(file->parser, answer, r, why);
+	r = parser_end_answer(file->parser, answer, r, why);
 	return r == -EREMOTEIO ? fail(file, r, why) : r;
 }
 
@@ -442,100 +429,4 @@ int parser_file_code(struct parser_file *file, uint64_t offset, void *ret, size_
 		memcpy(ret, bytes, n_read);
 	r = end_file_answer(file, &answer, bytes ? 0 : -EBADMSG, why);
 	return r < 0 ? r : (int)n_read;
-}
-
-void parser_instructions_done(struct parser_instructions *instructions)
-{
-	free(instructions->memory);
-	*instructions = (struct parser_instructions){};
-}
-
-static void write_pieces(struct message_writer *request, const struct parser_decoding *d)
-{
-	size_t n_bytes = 0, at;
-
-	at = message_reserve(request, d->n * sizeof(struct message_piece));
-	for (size_t i = 0; i < d->n && request->r >= 0; i++) {
-		struct message_piece *m = (struct message_piece *)(request->bytes + at) + i;
-
-		*m = (struct message_piece){
-			.address = d->pieces[i].address,
-			.n = (uint32_t)MIN(d->pieces[i].n, (size_t)MESSAGE_CODE),
-			.max = (uint32_t)MIN(d->pieces[i].max, (size_t)MESSAGE_INSTRUCTIONS),
-		};
-		n_bytes += m->n;
-	}
-	if (n_bytes > MESSAGE_CODE)
-		request->r = -EMSGSIZE;
-	at = message_reserve(request, n_bytes);
-	for (size_t i = 0; i < d->n && request->r >= 0; i++) {
-		memcpy(request->bytes + at, d->pieces[i].code, d->pieces[i].n);
-		at += d->pieces[i].n;
-	}
-}
-
-/* Asks about no file. */
-static int ask_alone(struct parser *parser, uint32_t owner, uint32_t type,
-		     const struct message_writer *request, struct answer *ret, struct fault *why)
-{
-	struct connection *connection;
-	int r = connections_get(&parser->connections, owner, &connection, why);
-
-	if (!r)
-		r = ask(parser, connection, type, request, -1, ret, why);
-	if (r != -EOVERFLOW)
-		return r == -EOWNERDEAD ? -EREMOTEIO : r;
-	connections_close(connection);
-	return fault_set(why, -EREMOTEIO, "its parser lacks memory");
-}
-
-int parser_disassemble(struct parser *parser, const struct parser_decoding *d,
-		       struct parser_instructions *ret, struct fault *why)
-{
-	const struct message_disassemble m = {
-		.machine = d->machine,
-		.n_pieces = (uint32_t)d->n,
-		.cpu_us = parser->cpu_us,
-		.low = d->low,
-		.high = d->high,
-	};
-	_cleanup_(message_writer_done) struct message_writer request = {};
-	struct answer answer;
-	int r;
-
-	message_write(&request, &m, sizeof(m));
-	write_pieces(&request, d);
-	r = ask_alone(parser, d->owner, PARSER_DISASSEMBLE, &request, &answer, why);
-	if (r < 0)
-		return r;
-	r = answers_read_instructions(&answer.reader, d->pieces, d->n, ret);
-	return end_answer(parser, &answer, r, why);
-}
-
-int parser_demangle(struct parser *parser, const char *const *names, size_t n, char ***ret,
-		    struct fault *why)
-{
-	_cleanup_(message_writer_done) struct message_writer request = {};
-	struct message_names m = { .n = (uint32_t)n, .cpu_us = parser->cpu_us };
-	struct message_text text = {};
-	struct answer answer;
-	int r = 0;
-
-	for (size_t i = 0; i < n && !r; i++) {
-		uint32_t at;
-
-		r = message_text_add(&text, names[i], &at);
-		if (!r && at == MESSAGE_NO_TEXT)
-			r = -EMSGSIZE;
-	}
-	m.n_text = (uint32_t)text.n;
-	message_write(&request, &m, sizeof(m));
-	message_write(&request, text.text, text.n);
-	free(text.text);
-	if (!r)
-		r = ask_alone(parser, ROOT, PARSER_DEMANGLE, &request, &answer, why);
-	if (r < 0)
-		return r;
-	r = answers_read_names(&answer.reader, n, ret);
-	return end_answer(parser, &answer, r, why);
 }
