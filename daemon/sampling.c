@@ -347,6 +347,19 @@ bool sampling_get_turn(const struct sampling *sampling, uint64_t *ret_us)
 	return sampling->collector != NULL;
 }
 
+static void add_hung(struct status *status, const struct namer_counts *naming)
+{
+	char text[256];
+
+	if (naming->opener.hung == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu files could not be opened, because their file systems did not answer: "
+		 "programs on them have no function names",
+		 (unsigned long long)naming->opener.hung);
+	status_add_problem(status, text);
+}
+
 void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
 	struct namer_counts naming;
@@ -361,6 +374,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 		collector_get_counts(sampling->collector, &status->samples);
 		namer_get_counts(sampling->namer, &naming);
 		status->unnamed_objects = naming.unnamed;
+		add_hung(status, &naming);
 	} else {
 		snprintf(status->why_not, sizeof(status->why_not), "%s", sampling->why_not.text);
 	}

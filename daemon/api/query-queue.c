@@ -18,8 +18,8 @@
 #include "daemon/api/job.h"
 #include "daemon/api/query.h"
 
-#define FRESH_US    100000  /* a part of the open window is new enough for so long */
-#define PATIENCE_US 3000000 /* with the collector */
+#define FRESH_US    100000 /* a part of the open window is new enough for so long */
+#define PATIENCE_US 700000 /* with the collector and the namer */
 
 /* Active queries; the last places are for privileged callers. */
 #define MAX_ACTIVE      6

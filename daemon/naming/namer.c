@@ -22,7 +22,7 @@
 
 #define MAX_OPEN_FILES 256
 #define FILES_IN_A_ROW 64
-#define PARSER_US      2000000      /* for one file */
+#define PARSER_US      2000000      /* of CPU, for one file */
 #define FULL_MS        50           /* until the next look whether the main thread has taken one */
 #define FILES_US       1000000      /* for the files that wait when a window has come */
 #define MAX_AGE_US     600000000ull /* of an open file, after a window was named */
@@ -30,7 +30,7 @@
 static const struct budget_limits id_limits = {
 	.files = 4096,
 	.bytes = UINT64_MAX,
-	.us = 2000000,
+	.us = 8000000,
 };
 
 struct namer {
@@ -77,8 +77,7 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 	struct parser_settings parser = settings->parser;
 	int r = opener_new(&namer->opener, &settings->opener);
 
-	parser.timeout_us = parser.timeout_us ?: PARSER_US;
-	parser.cpu_us = parser.cpu_us ?: PARSER_US;
+	parser.cpu_us = parser.cpu_us ?: PARSER_US; /* its time by the clock depends on the load */
 	budget_begin(&namer->budget, &id_limits);
 	budget_rest(&namer->budget);
 	files.opener = namer->opener;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "daemon/naming/budget.h"
+
+static const struct budget_limits limits = { .files = 16, .bytes = 1600, .us = 10000000 };
+
+static const struct file_identity of_root = { .n_bytes = 10, .trusted = true };
+
+static struct file_identity of_user(uint32_t uid, uint64_t n_bytes)
+{
+	return (struct file_identity){ .n_bytes = n_bytes, .uid = uid };
+}
+
+static unsigned int take_all(struct budget *budget, const struct file_identity *file, bool hot)
+{
+	unsigned int n = 0;
+
+	while (n < 100 && budget_take(budget, file, hot))
+		n++;
+	return n;
+}
+
+static void test_a_user_gets_a_quarter(void **state)
+{
+	struct file_identity one = of_user(1000, 10), other = of_user(1001, 10);
+	struct budget budget;
+
+	budget_begin(&budget, &limits);
+	assert_int_equal(take_all(&budget, &one, true), 4);
+	assert_int_equal(take_all(&budget, &other, true), 4);
+	assert_int_equal(take_all(&budget, &of_root, true), 8);
+	assert_int_equal(budget.n_refused, 3);
+}
+
+static void test_rare_files_leave_half(void **state)
+{
+	struct budget budget;
+
+	budget_begin(&budget, &limits);
+	assert_int_equal(take_all(&budget, &of_root, false), 8);
+	assert_int_equal(take_all(&budget, &of_root, true), 8);
+}
+
+static void test_a_large_file_is_refused(void **state)
+{
+	struct file_identity file = of_user(1000, 401), huge = of_user(1000, UINT64_MAX);
+	struct budget budget;
+
+	budget_begin(&budget, &limits);
+	assert_false(budget_take(&budget, &huge, true));
+	assert_false(budget_take(&budget, &file, true));
+	file.n_bytes = 400;
+	assert_true(budget_take(&budget, &file, true));
+	assert_false(budget_take(&budget, &file, true));
+}
+
+static void test_time_counts_for_the_owner(void **state)
+{
+	const struct budget_limits short_time = { .files = 16, .bytes = 1600, .us = 40000 };
+	struct file_identity one = of_user(1000, 10), other = of_user(1001, 10);
+	struct budget budget;
+
+	budget_begin(&budget, &short_time);
+	assert_true(budget_take(&budget, &one, true));
+	usleep(15000);
+	budget_rest(&budget);
+	assert_false(budget_take(&budget, &one, true));
+	assert_true(budget_take(&budget, &other, true));
+	budget_rest(&budget);
+	usleep(60000); /* at rest */
+	assert_true(budget_has_time(&budget));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_user_gets_a_quarter),
+		cmocka_unit_test(test_rare_files_leave_half),
+		cmocka_unit_test(test_a_large_file_is_refused),
+		cmocka_unit_test(test_time_counts_for_the_owner),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

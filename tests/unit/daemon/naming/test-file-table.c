@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/naming/file-table.h"
+#include "tests/support/opener-process.h"
+
+#define N_FILES 6
+
+struct fixture {
+	struct opener_process process;
+	struct opener *opener;
+	struct file_table *table;
+	char folder[64], paths[N_FILES][96];
+	bool not_now;
+	unsigned int n_read;
+};
+
+/* The first byte of the file. */
+static int read_id(int fd, const struct file_identity *identity, struct build_id *ret,
+		   void *userdata)
+{
+	struct fixture *f = userdata;
+
+	if (f->not_now)
+		return -EAGAIN;
+	f->n_read++;
+	ret->n = 1;
+	assert_int_equal(pread(fd, ret->bytes, 1, 0), 1);
+	return 0;
+}
+
+static void write_file(const struct fixture *f, int i, char c)
+{
+	_cleanup_close_ int fd = open(f->paths[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0 && write(fd, &c, 1) == 1);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct file_table_settings settings = { .max_open = 4, .read_id = read_id, .userdata = f };
+
+	assert_non_null(f);
+	settings.opener = f->opener = opener_process_new(&f->process, 0);
+	assert_int_equal(file_table_new(&f->table, &settings), 0);
+	strcpy(f->folder, "/tmp/file-table-XXXXXX");
+	assert_non_null(mkdtemp(f->folder));
+	for (int i = 0; i < N_FILES; i++) {
+		snprintf(f->paths[i], sizeof(f->paths[i]), "%s/%d", f->folder, i);
+		write_file(f, i, (char)('a' + i));
+	}
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	file_table_free(f->table);
+	opener_free(f->opener);
+	opener_process_kill(&f->process);
+	for (int i = 0; i < N_FILES; i++)
+		unlink(f->paths[i]);
+	rmdir(f->folder);
+	free(f);
+	return 0;
+}
+
+static const struct named_file *see(struct fixture *f, int i)
+{
+	struct file_key key = { .minor = 1 };
+	struct mapped_file *mapped;
+	struct stat st;
+
+	assert_int_equal(stat(f->paths[i], &st), 0);
+	key.inode = st.st_ino;
+	mapped = mapped_file_new(getpid(), &key, f->paths[i]);
+	assert_non_null(mapped);
+	file_table_see(f->table, mapped);
+	free(mapped);
+	return file_table_find(f->table, &key);
+}
+
+static void test_a_file_is_read_once(void **state)
+{
+	struct fixture *f = *state;
+	const struct named_file *file = see(f, 0);
+	int fd;
+
+	assert_true(file->opened && file->was_read && file->is_open && !file->ambiguous);
+	assert_int_equal(file->build_id.bytes[0], 'a');
+	see(f, 0);
+	assert_int_equal(f->n_read, 1);
+	unlink(f->paths[0]);
+	fd = file_table_open(f->table, &file->key);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void test_a_changed_file_is_ambiguous(void **state)
+{
+	struct fixture *f = *state;
+	const struct named_file *file;
+
+	see(f, 0);
+	usleep(20000); /* the clock of a file system is coarse */
+	write_file(f, 0, 'a');
+	file = see(f, 0);
+	assert_int_equal(f->n_read, 2);
+	assert_false(file->ambiguous);
+	usleep(20000);
+	write_file(f, 0, 'z');
+	file = see(f, 0);
+	assert_true(file->ambiguous);
+	file_table_end_window(f->table);
+	assert_false(file->ambiguous);
+	assert_int_equal(file->build_id.bytes[0], 'z');
+}
+
+static void test_what_is_not_read_now_is_read_later(void **state)
+{
+	struct fixture *f = *state;
+	const struct named_file *file;
+
+	f->not_now = true;
+	file = see(f, 0);
+	assert_true(file->is_open && !file->was_read);
+	f->not_now = false;
+	file_table_read(f->table, &file->key);
+	assert_true(file->was_read);
+}
+
+static void test_few_stay_open(void **state)
+{
+	struct fixture *f = *state;
+	size_t n = 0;
+
+	for (int i = 0; i < N_FILES; i++)
+		see(f, i);
+	for (int i = 0; i < N_FILES; i++) {
+		struct stat st;
+		struct file_key key = { .minor = 1 };
+
+		assert_int_equal(stat(f->paths[i], &st), 0);
+		key.inode = st.st_ino;
+		n += file_table_find(f->table, &key)->is_open;
+	}
+	assert_int_equal(n, geteuid() == 0 ? 4 : 1); /* a user's share is a quarter */
+	file_table_close_old(f->table, 0);
+	assert_int_equal(file_table_open(f->table, &(struct file_key){ .minor = 1 }), -ENOENT);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_file_is_read_once),
+		TEST(test_a_changed_file_is_ambiguous),
+		TEST(test_what_is_not_read_now_is_read_later),
+		TEST(test_few_stay_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+
+#include "daemon/sampler/mapped-files.h"
+
+static void put(struct mapped_files *files, int32_t pid, uint64_t inode)
+{
+	const struct mapping_event mapping = {
+		.address = 4096,
+		.n_bytes = 8192,
+		.path = "/bin/x",
+		.inode = inode,
+		.generation = 7,
+		.executable = true,
+	};
+
+	mapped_files_put(files, pid, &mapping);
+}
+
+static size_t take_all(struct mapped_files *files)
+{
+	struct mapped_file *file;
+	size_t n;
+
+	for (n = 0; (file = mapped_files_take(files)); n++)
+		free(file);
+	return n;
+}
+
+static bool is_readable(const struct mapped_files *files)
+{
+	struct pollfd fd = { .fd = mapped_files_fd(files), .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+static void test_what_was_put_is_taken(void **state)
+{
+	_cleanup_(mapped_files_freep) struct mapped_files *files = NULL;
+	struct mapped_file *file;
+
+	assert_int_equal(mapped_files_new(&files), 0);
+	assert_false(is_readable(files));
+	put(files, 5, 1);
+	put(files, 6, 1); /* the same file, a moment later */
+	assert_true(is_readable(files));
+	file = mapped_files_take(files);
+	assert_non_null(file);
+	assert_int_equal(file->pid, 5);
+	assert_int_equal(file->inode, 1);
+	assert_int_equal(file->generation, 7);
+	assert_int_equal(file->start, 4096);
+	assert_int_equal(file->end, 12288);
+	assert_string_equal(file->path, "/bin/x");
+	free(file);
+	assert_int_equal(take_all(files), 0);
+	assert_false(is_readable(files));
+	assert_int_equal(mapped_files_dropped(files), 0);
+}
+
+static void test_a_process_gets_its_share(void **state)
+{
+	_cleanup_(mapped_files_freep) struct mapped_files *files = NULL;
+
+	assert_int_equal(mapped_files_new(&files), 0);
+	for (uint64_t i = 1; i <= 60000; i++)
+		put(files, 5, i);
+	assert_int_equal(mapped_files_dropped(files), 60000 - MAPPED_FILES_PER_PROCESS);
+	put(files, 6, 1000001);
+	assert_int_equal(take_all(files), MAPPED_FILES_PER_PROCESS + 1);
+	put(files, 5, 1000002);
+	assert_int_equal(take_all(files), 1);
+}
+
+static void test_there_is_an_end_to_it(void **state)
+{
+	_cleanup_(mapped_files_freep) struct mapped_files *files = NULL;
+
+	assert_int_equal(mapped_files_new(&files), 0);
+	for (uint64_t i = 1; i <= 2 * MAPPED_FILES_MAX; i++)
+		put(files, (int32_t)i, i);
+	assert_int_equal(mapped_files_dropped(files), MAPPED_FILES_MAX);
+	assert_int_equal(take_all(files), MAPPED_FILES_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_was_put_is_taken),
+		cmocka_unit_test(test_a_process_gets_its_share),
+		cmocka_unit_test(test_there_is_an_end_to_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
