@@ -43,6 +43,7 @@ struct namer {
 	bool running;
 	pthread_t thread;
 	struct budget budget; /* of reading build-ids, until the next window */
+	bool only_open;       /* files, and read them later */
 	_Atomic bool hurry;   /* the daemon ends, or sampling does */
 	_Atomic uint64_t n_lost, deferred, unnamed;
 };
@@ -55,7 +56,7 @@ static int read_id(int fd, const struct file_identity *identity, struct build_id
 	struct fault why;
 	int copy, r;
 
-	if (!budget_take(&namer->budget, identity, true))
+	if (namer->only_open || !budget_take(&namer->budget, identity, true))
 		return -EAGAIN;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	r = copy < 0 ? -EAGAIN : parser_open(namer->parser, copy, identity->uid, &file, &why);
@@ -65,6 +66,17 @@ static int read_id(int fd, const struct file_identity *identity, struct build_id
 	return r == -EAGAIN || r == -ECONNREFUSED || r == -ENOMEM ? -EAGAIN : 0;
 }
 
+static void open_files(struct namer *namer, size_t max, uint64_t us);
+
+static void on_step(void *userdata)
+{
+	struct namer *namer = userdata;
+
+	namer->only_open = true;
+	open_files(namer, FILES_IN_A_ROW, FILES_US);
+	namer->only_open = false;
+}
+
 static int namer_init(struct namer *namer, const struct namer_settings *settings)
 {
 	struct file_table_settings files = { .max_open = MAX_OPEN_FILES,
@@ -72,7 +84,9 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 					     .userdata = namer };
 	struct window_symbolizer_settings naming = {
 		.open_kallsyms = settings->open_kallsyms,
-		.userdata = settings->userdata,
+		.kallsyms_userdata = settings->userdata,
+		.step = on_step,
+		.userdata = namer,
 	};
 	struct parser_settings parser = settings->parser;
 	int r = opener_new(&namer->opener, &settings->opener);

@@ -104,6 +104,8 @@ static int name_objects(struct window_symbolizer *s, struct profile *profile)
 
 		if (object->n_build_id > 0 || !is_file(object))
 			continue;
+		if (s->settings.step)
+			s->settings.step(s->settings.userdata);
 		*key = (struct file_key){ object->major, object->minor, object->inode,
 					  object->generation };
 		file = file_table_find(s->files, key);
@@ -155,6 +157,8 @@ static int on_open(const struct profile_object *object, unsigned int *cursor, vo
 	if (!p || object->kind != OBJECT_FILE || object < p->objects ||
 	    object >= p->objects + p->n_objects || (*cursor)++ > 0)
 		return -ENOENT;
+	if (s->settings.step)
+		s->settings.step(s->settings.userdata);
 	return open_object(s, (size_t)(object - p->objects));
 }
 
@@ -162,7 +166,7 @@ static int on_kallsyms(void *userdata)
 {
 	const struct window_symbolizer *s = userdata;
 
-	return s->settings.open_kallsyms(s->settings.userdata);
+	return s->settings.open_kallsyms(s->settings.kallsyms_userdata);
 }
 
 int window_symbolizer_new(struct window_symbolizer **ret, struct file_table *files,

@@ -26,6 +26,10 @@ struct window_symbolizer_settings {
 	struct parser *parser; /* borrowed */
 	/* A descriptor of /proc/kallsyms with addresses, or -errno. NULL: opened here. */
 	int (*open_kallsyms)(void *userdata);
+	void *kallsyms_userdata;
+	/* Called between two objects: parsers are slow on a busy machine, and the files that are
+	 * mapped meanwhile must be opened before they are gone. NULL: nothing else to do. */
+	void (*step)(void *userdata);
 	void *userdata;
 };
 
