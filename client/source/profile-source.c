@@ -13,6 +13,7 @@
 #include "client/term/progress.h"
 #include "client/term/text.h"
 #include "common/builder/load.h"
+#include "common/profile/unite.h"
 #include "common/util/cleanup.h"
 
 int profile_source_new(struct profile_source **ret, const struct symbolizer_settings *symbols)
@@ -148,12 +149,14 @@ static int load_part(struct profile_source *source, const struct loading *loadin
 static int merge_parts(struct profile_source *source)
 {
 	_cleanup_free_ const struct profile **profiles = calloc(source->n_parts, sizeof(*profiles));
+	int r;
 
 	if (!profiles)
 		return -ENOMEM;
 	for (size_t i = 0; i < source->n_parts; i++)
 		profiles[i] = source->parts[i].shown;
-	return profile_merge(&source->profile, profiles, source->n_parts);
+	r = profile_merge(&source->profile, profiles, source->n_parts);
+	return r < 0 ? r : profile_unite(source->profile);
 }
 
 /* The windows in parts, and the whole as the sum of its parts. */

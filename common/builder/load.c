@@ -9,6 +9,7 @@
 #include "common/builder/builder.h"
 #include "common/builder/duplicate-record.h"
 #include "common/process/processes.h"
+#include "common/profile/unite.h"
 #include "common/util/cleanup.h"
 
 /* A recording is read once and ends: it may take more memory than a window. */
@@ -250,6 +251,8 @@ static int load(struct loading *l, struct profile **ret, struct recording_damage
 	if (r < 0)
 		return r;
 	r = fill_info(l, profile);
+	if (r >= 0)
+		r = profile_unite(profile);
 	if (r < 0)
 		return r;
 	others = load_join_names(l->recording, l->source);

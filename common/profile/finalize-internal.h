@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parts of profile_finalize() share this header; no other file includes it. */
+/* The parts of profile_finalize() and profile_unite() share this header; no other file includes it.
+ */
 #pragma once
 
 #include <assert.h>
@@ -78,6 +79,12 @@ static inline size_t n_location_refs(const struct profile *p)
 {
 	return location_ref_stream_to(p) + p->n_streams;
 }
+
+/* The order in which objects that are the same follow each other, the one that stays first. */
+void finalize_order_objects(uint32_t *order, const struct profile *p);
+
+/* The canonical order of objects; 0 if all of their fields but the base are equal. */
+int finalize_compare_objects(const struct profile_object *a, const struct profile_object *b);
 
 /* In this order, after the maps are filled. Each returns 0 or -ENOMEM. */
 int finalize_places(struct finalize *s);

@@ -110,6 +110,13 @@ bool profile_same_object(const struct profile_object *a, const struct profile_ob
 	return compare_object_keys(a, b) == 0;
 }
 
+/* Objects of other paths stay apart until profile_unite(). */
+static bool are_united(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && compare_object_keys(a, b) == 0 &&
+	       strcmp(a->path, b->path) == 0;
+}
+
 /*
  * Of several objects with one key the first in this order stays. Unknown values come last:
  * subtracting 1 makes 0 the largest number.
@@ -134,16 +141,26 @@ static int compare_for_grouping(const void *x, const void *y, void *userdata)
 	return compare_equal_objects(a, b);
 }
 
-static int compare_objects(const void *x, const void *y, void *userdata)
+int finalize_compare_objects(const struct profile_object *a, const struct profile_object *b)
 {
-	const struct profile_object *objects = userdata;
-	const struct profile_object *a = &objects[*(const uint32_t *)x];
-	const struct profile_object *b = &objects[*(const uint32_t *)y];
-
 	RETURN_UNLESS_EQUAL(COMPARE(a->kind, b->kind));
 	RETURN_UNLESS_EQUAL(compare_strings(a->path, b->path));
 	RETURN_UNLESS_EQUAL(compare_build_ids(a, b));
 	return compare_files(a, b);
+}
+
+static int compare_objects(const void *x, const void *y, void *userdata)
+{
+	const struct profile_object *objects = userdata;
+
+	return finalize_compare_objects(&objects[*(const uint32_t *)x],
+					&objects[*(const uint32_t *)y]);
+}
+
+void finalize_order_objects(uint32_t *order, const struct profile *p)
+{
+	count_up(order, p->n_objects);
+	qsort_r(order, p->n_objects, sizeof(*order), compare_for_grouping, p->objects);
 }
 
 static inline void count_location_ref(struct finalize *s, uint32_t object)
@@ -189,7 +206,7 @@ static size_t group_objects(const struct finalize *s, uint32_t *order, uint32_t 
 		bool any = false;
 
 		for (end = i; end < p->n_objects; end++) {
-			if (compare_object_keys(first, &p->objects[order[end]]) != 0)
+			if (!are_united(first, &p->objects[order[end]]))
 				break;
 			group[order[end]] = stands;
 			any |= s->n_location_refs[order[end]] > 0;

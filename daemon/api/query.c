@@ -15,6 +15,7 @@
 #include "common/profile/filter.h"
 #include "common/profile/profile-json.h"
 #include "common/profile/redact.h"
+#include "common/profile/unite.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/api/error-reply.h"
@@ -330,6 +331,8 @@ static int finish_sum(struct query *q)
 	} else {
 		r = add_up(q);
 	}
+	if (r == 0)
+		r = profile_unite(q->parts[0]);
 	if (r == 0 && !q->privileged)
 		r = profile_redact(&q->parts[0]);
 	return r;

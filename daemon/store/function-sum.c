@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/profile/redact.h"
+#include "common/profile/unite.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
@@ -224,6 +225,8 @@ int function_sum_finish(struct function_sum *sum, bool hide_addresses)
 {
 	int r = add_stacks(sum);
 
+	if (r == 0)
+		r = profile_unite(sum->names);
 	if (r == 0)
 		r = profile_finalize_objects(sum->names, &sum->objects);
 	if (r < 0)

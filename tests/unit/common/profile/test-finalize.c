@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/profile/profile.h"
+#include "common/profile/unite.h"
 #include "common/util/cleanup.h"
 #include "tests/support/random-profile.h"
 
@@ -238,6 +239,9 @@ static void test_objects_are_identified_by_build_id(void **state)
 	for (size_t k = 0; k < 4; k++)
 		fixture_stack(p, PROFILE_NONE, PROFILE_NONE, i[k], 1, 1);
 	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(p->n_objects, 4); /* each user may know another path */
+	assert_int_equal(p->n_stacks, 4);
+	assert_int_equal(profile_unite(p), 0);
 
 	assert_int_equal(p->n_objects, 3);
 	assert_string_equal(p->objects[0].path, "/a");
@@ -272,6 +276,7 @@ static void test_an_untrusted_object_is_identified_by_its_file(void **state)
 		fixture_stack(p, PROFILE_NONE, PROFILE_NONE,
 			      (uint32_t)profile_add_object(p, &object), 1, 1);
 	}
+	assert_int_equal(profile_unite(p), 0);
 	assert_int_equal(profile_finalize(p), 0);
 	assert_int_equal(p->n_objects, 5);
 	for (size_t i = 0; i < p->n_stacks; i++)
