@@ -79,8 +79,12 @@ static inline void random_short_rows(struct random_rows *rows, uint64_t *state)
 			.n_build_id = random_below(state, 2) ? 20 : 0,
 			.build_id = { 0 },
 		};
-		if (rows->objects[i].n_build_id > 0)
-			rows->objects[i].build_id[19] = (uint8_t)random_below(state, 3);
+		if (rows->objects[i].n_build_id > 0) {
+			uint8_t build_id = (uint8_t)random_below(state, 3);
+
+			rows->objects[i].build_id[19] = build_id;
+			rows->objects[i].path = paths[build_id]; /* nothing to unite */
+		}
 		rows->objects[i].untrusted = random_below(state, 3) == 0;
 		if (rows->objects[i].untrusted)
 			rows->objects[i].ctime_ns = random_below(state, 2) * UINT64_MAX;
