@@ -84,6 +84,7 @@ static inline void random_short_rows(struct random_rows *rows, uint64_t *state)
 
 			rows->objects[i].build_id[19] = build_id;
 			rows->objects[i].path = paths[build_id]; /* nothing to unite */
+			rows->objects[i].kind = build_id;
 		}
 		rows->objects[i].untrusted = random_below(state, 3) == 0;
 		if (rows->objects[i].untrusted)
