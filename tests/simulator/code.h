@@ -47,6 +47,7 @@ struct insn {
 	bool is_memory; /* an indirect target lies in memory at [segment + base + index * scale +
 			   displacement] */
 	bool is_odd;    /* its target cannot be computed here: step over it and look */
+	bool is_cpuid;  /* a hypervisor executes it, and may lose the trap of a single step */
 	int8_t segment; /* these three: index into struct user_regs_struct as an array of words, or
 			   REG_NONE */
 	int8_t base;    /* also the register of `call *%reg` */

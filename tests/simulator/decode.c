@@ -175,6 +175,9 @@ static void decode_kind(struct insn *insn, csh handle, const cs_insn *cs)
 	case X86_INS_SYSCALL:
 		insn->kind = INSN_SYSCALL;
 		return;
+	case X86_INS_CPUID:
+		insn->is_cpuid = true;
+		return;
 	case X86_INS_LCALL:
 	case X86_INS_LJMP:
 	case X86_INS_RETF:

@@ -153,8 +153,8 @@ void task_enter_handler(struct task *task, uint64_t interrupted)
 
 /* One instruction, by the processor. */
 
-/* rip is still at the instruction: it repeats (rep), or has not begun. Lets it come to its end at
- * once. */
+/* rip is still at the instruction: it repeats (rep), has not begun, or cannot be stepped. Lets it
+ * come to its end at once. */
 static enum stop task_finish_repeat(struct simulation *s, struct task *task,
 				    const struct insn *insn)
 {
@@ -235,7 +235,9 @@ static enum stop task_step(struct simulation *s, struct task *task, int sig)
 	if (insn && insn->kind == INSN_SYSCALL)
 		return task_step_syscall(s, task, insn, sig);
 	known = insn ? outcome_compute(task, insn, &out) : -EFAULT;
-	stop = task_resume(s, task, PTRACE_SINGLESTEP, sig);
+	/* step_plain() goes on from here */
+	stop = insn && insn->is_cpuid && !sig ? STOP_STEP :
+						task_resume(s, task, PTRACE_SINGLESTEP, sig);
 	if (stop != STOP_STEP)
 		return stop;
 	if (is_handler_entry(&before, &task->regs, sig)) {
