@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -214,11 +213,15 @@ void connections_tell(struct connection *connection, const struct channel_messag
 		connections_close(connection);
 }
 
-void connections_close_idle(struct connections *c, uint64_t idle_ns)
+bool connections_close_idle(struct connections *c, uint64_t idle_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool any = false;
 
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		if (c->rows[i].fd >= 0 && now - c->rows[i].used_ns >= idle_ns)
 			connections_close(&c->rows[i]);
+		any |= c->rows[i].fd >= 0;
+	}
+	return any;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,5 +79,5 @@ void connections_close(struct connection *connection);
 int connections_reject(struct connections *connections, struct connection *connection,
 		       struct fault *why);
 
-/* Closes those not used for @idle_ns. */
-void connections_close_idle(struct connections *connections, uint64_t idle_ns);
+/* Closes those not used for @idle_ns. Whether others are open. */
+bool connections_close_idle(struct connections *connections, uint64_t idle_ns);

@@ -54,9 +54,9 @@ struct parser *parser_free(struct parser *parser)
 	return NULL;
 }
 
-void parser_close_idle(struct parser *parser)
+bool parser_close_idle(struct parser *parser)
 {
-	connections_close_idle(&parser->connections, IDLE_NS);
+	return connections_close_idle(&parser->connections, IDLE_NS);
 }
 
 const struct parser_counters *parser_get_counters(const struct parser *parser)

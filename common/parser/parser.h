@@ -41,8 +41,11 @@ int parser_new(struct parser **ret, const struct parser_settings *settings);
 struct parser *parser_free(struct parser *parser);
 DEFINE_CLEANUP(struct parser *, parser_free);
 
-/* Closes the connections that were idle for some seconds. To be called now and then. */
-void parser_close_idle(struct parser *parser);
+/*
+ * Closes the connections that were idle for some seconds, so that their processes end. Whether
+ * others are open: then it is to be called again in a while.
+ */
+bool parser_close_idle(struct parser *parser);
 
 /* How many parsers were started, and closed for each reason: connections.h. */
 const struct parser_counters *parser_get_counters(const struct parser *parser);

@@ -24,6 +24,7 @@
 #define FILES_IN_A_ROW 64
 #define PARSER_US      2000000      /* of CPU, for one file */
 #define FULL_MS        50           /* until the next look whether the main thread has taken one */
+#define IDLE_MS        1000         /* until the next look whether parsers are still needed */
 #define FILES_US       1000000      /* for the files that wait when a window has come */
 #define MAX_AGE_US     600000000ull /* of an open file, after a window was named */
 
@@ -196,7 +197,6 @@ static void name_window(struct namer *namer, struct window_profile *window)
 	if (passed.open)
 		return;
 	close_files(namer, &passed);
-	parser_close_idle(namer->parser);
 	budget_begin(&namer->budget, &id_limits);
 	budget_rest(&namer->budget);
 	malloc_trim(0); /* naming took memory that waiting does not need */
@@ -207,14 +207,16 @@ static bool has_room(struct namer *namer)
 	return atomic_load(&namer->hurry) || window_queue_has_room(namer->to);
 }
 
+/* While parsers run it looks now and then whether they are still needed. */
 static void wait_for_work(struct namer *namer, bool room)
 {
+	int idle_ms = parser_close_idle(namer->parser) ? IDLE_MS : -1;
 	struct pollfd fds[] = {
 		{ .fd = mapped_files_fd(namer->mapped), .events = POLLIN },
 		{ .fd = window_queue_fd(namer->from), .events = POLLIN },
 	};
 
-	poll(fds, room ? 2 : 1, room ? -1 : FULL_MS);
+	poll(fds, room ? 2 : 1, room ? idle_ms : FULL_MS);
 }
 
 static void *run(void *userdata)
