@@ -165,21 +165,22 @@ static bool is_final(int r)
 	return r == -ENOMEM || r == -ECONNREFUSED;
 }
 
-/* Tries the files that settings->open offers, until one is the right file. */
+/* Tries the files that settings->open offers, until one is the right file. Without it, the error of
+ * the last one. */
 static int try_opener(const struct symbolizer_settings *settings,
 		      const struct profile_object *object, struct parser_file **ret,
 		      char **ret_path, struct fault *why)
 {
 	_cleanup_free_ char *path = strdup(object->path);
 	unsigned int cursor = 0;
-	int fd, r;
+	int fd, r = 0;
 
 	if (!path)
 		return -ENOMEM;
 	do {
 		fd = settings->open(object, &cursor, settings->userdata);
 		if (fd < 0)
-			return fd;
+			return r < 0 ? r : fd;
 		r = try_opened(settings, fd, object, ret, why);
 	} while (r < 0 && !is_final(r));
 	if (!r)

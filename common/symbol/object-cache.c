@@ -30,6 +30,7 @@ struct cached {
 	char *why;
 	char *found_at;  /* the path of its file, or NULL */
 	bool may_appear; /* its file is missing, but may appear later */
+	bool failed;     /* its parser did */
 	bool closed;     /* its file was found, and closed to make room */
 	uint64_t used;
 	uint8_t key[];
@@ -223,6 +224,7 @@ static int read_symbols(struct object_cache *cache, const struct profile_object 
 		return -ENOMEM;
 	c->object.why = c->why;
 	c->may_appear = c->why && o->kind == OBJECT_FILE && r != -EREMOTEIO;
+	c->failed = r == -EREMOTEIO;
 	c->closed = false;
 	return r == -ENOMEM ? r : 0;
 }
@@ -314,13 +316,17 @@ int object_cache_fail(struct object_cache *cache, struct cached_object *object, 
 {
 	/* NOLINTNEXTLINE: it is the first member of one */
 	struct cached *c = (struct cached *)object;
+	struct fault named = *why;
 
 	if (r == -EREMOTEIO && object->file)
 		failures_add(cache->failures, parser_file_fd(object->file), why->text);
 	if (c->why)
 		return 0;
-	c->object.why = c->why = strdup(why->text);
+	if (r == -EREMOTEIO)
+		fault_set(&named, r, "%s: %s", object_cache_file_name(object), why->text);
+	c->object.why = c->why = strdup(named.text);
 	c->may_appear = r == -ECONNREFUSED;
+	c->failed = r == -EREMOTEIO;
 	return c->why ? 0 : -ENOMEM;
 }
 
@@ -392,5 +398,13 @@ void object_cache_for_each_problem(const struct object_cache *cache,
 {
 	for (const struct cached *c = cache->objects; c; c = c->hh.next)
 		if (c->why)
+			handler(c->path, c->why, userdata);
+}
+
+void object_cache_for_each_failure(const struct object_cache *cache,
+				   symbolizer_problem_handler handler, void *userdata)
+{
+	for (const struct cached *c = cache->objects; c; c = c->hh.next)
+		if (c->why && c->failed)
 			handler(c->path, c->why, userdata);
 }

@@ -52,8 +52,9 @@ struct parser *object_cache_parser(const struct object_cache *cache);
 const char *object_cache_file_name(const struct cached_object *object);
 
 /*
- * The object has no symbols from now on, for the reason @why of the negative errno @r. It is not
- * tried again, unless no parser could be reached. 0 or -ENOMEM.
+ * The object has no symbols from now on, for the reason @why of the negative errno @r; if that is
+ * -EREMOTEIO, the path of its file is put before it. It is not tried again, unless no parser could
+ * be reached. 0 or -ENOMEM.
  */
 int object_cache_fail(struct object_cache *cache, struct cached_object *object, int r,
 		      const struct fault *why);
@@ -72,4 +73,8 @@ void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t ma
 
 /* Calls @handler for each cached object without symbols. */
 void object_cache_for_each_problem(const struct object_cache *cache,
+				   symbolizer_problem_handler handler, void *userdata);
+
+/* The same, for those only whose parser failed: they are not tried again. */
+void object_cache_for_each_failure(const struct object_cache *cache,
 				   symbolizer_problem_handler handler, void *userdata);

@@ -402,6 +402,12 @@ void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_problem_
 	object_cache_for_each_problem(s->cache, handler, userdata);
 }
 
+void symbolizer_for_each_failure(const struct symbolizer *s, symbolizer_problem_handler handler,
+				 void *userdata)
+{
+	object_cache_for_each_failure(s->cache, handler, userdata);
+}
+
 int symbolizer_add_functions(struct symbolizer *s, struct profile *profile)
 {
 	int r = profile_symbolizer_run(s->cache, s->max_bytes, s->max_code_bytes, profile);

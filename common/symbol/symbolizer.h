@@ -95,3 +95,7 @@ int symbolizer_add_functions(struct symbolizer *symbolizer, struct profile *prof
 /* Calls @handler for each object asked for that has no symbols. */
 void symbolizer_for_each_problem(const struct symbolizer *symbolizer,
 				 symbolizer_problem_handler handler, void *userdata);
+
+/* The same, for those only whose parser failed: they are not tried again. */
+void symbolizer_for_each_failure(const struct symbolizer *symbolizer,
+				 symbolizer_problem_handler handler, void *userdata);

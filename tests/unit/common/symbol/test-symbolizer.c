@@ -12,8 +12,11 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +24,8 @@
 #include "common/elf/file.h"
 #include "common/parser/spawn.h"
 #include "common/symbol/object-cache.h"
+#include "common/symbol/resolver.h"
+#include "tests/support/dying-parser.h"
 #include "tests/symbol/symbolized.h"
 
 static void test_functions_of_lines_have_their_symbols_names(void **state)
@@ -59,6 +64,51 @@ static void test_what_is_not_used_is_forgotten(void **state)
 	object_cache_shrink(cache, 100, 10);
 	assert_int_equal(object_cache_get(cache, &object, &a), 0);
 	assert_null(a->why);
+	object_cache_free(cache);
+	parser_free(settings.parser);
+}
+
+static void take_failure(const char *path, const char *why, void *userdata)
+{
+	snprintf(userdata, PATH_MAX, "%s", path);
+}
+
+static int end_of_parser; /* ours, to end the connection */
+static bool parsers_die;
+
+static int connect_and_watch(uint32_t owner, void *userdata)
+{
+	int fd;
+
+	if (parsers_die)
+		return connect_to_the_dying(owner, userdata);
+	fd = spawn_parser(owner, userdata);
+	end_of_parser = dup(fd);
+	return fd;
+}
+
+static void test_a_failure_while_asking_names_the_file(void **state)
+{
+	const struct parser_settings parser_settings = { .connect = connect_and_watch };
+	struct profile_object object = object_of(program_path());
+	struct symbolizer_settings settings = {};
+	struct cached_object *cached;
+	struct object_cache *cache;
+	char expected[PATH_MAX + 64] = "";
+
+	assert_int_equal(parser_new(&settings.parser, &parser_settings), 0);
+	assert_int_equal(object_cache_new(&cache, &settings), 0);
+	assert_int_equal(object_cache_get(cache, &object, &cached), 0);
+	object_cache_for_each_failure(cache, take_failure, expected);
+	assert_string_equal(expected, "");
+	parsers_die = true;
+	assert_int_equal(shutdown(end_of_parser, SHUT_RDWR), 0);
+	assert_int_equal(resolver_add(cache, cached, &(uint64_t){ 0x1000 }, 1), 0);
+	snprintf(expected, sizeof(expected), "%s: its parser was killed", program_path());
+	assert_string_equal(cached->why, expected);
+	object_cache_for_each_failure(cache, take_failure, expected);
+	assert_string_equal(expected, program_path());
+	close(end_of_parser);
 	object_cache_free(cache);
 	parser_free(settings.parser);
 }
@@ -305,6 +355,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions_of_lines_have_their_symbols_names),
 		cmocka_unit_test(test_what_is_not_used_is_forgotten),
+		cmocka_unit_test(test_a_failure_while_asking_names_the_file),
 		cmocka_unit_test(test_untrusted_files_are_kept_apart),
 		cmocka_unit_test(test_the_vdso),
 		cmocka_unit_test(test_code),

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A parser that dies before it answers. */
+#pragma once
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/channel/channel.h"
+#include "common/parser/message.h"
+
+/* For parser_settings.connect. */
+static inline int connect_to_the_dying(uint32_t owner, void *userdata)
+{
+	const struct channel_message hello = { .type = PARSER_HELLO };
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(channel_send(ends[1], &hello, channel_deadline(0)), 0);
+	close(ends[1]);
+	return ends[0];
+}
