@@ -126,6 +126,16 @@ static void get_helper(const struct helpers *helpers, enum helper_kind kind,
 	*ret = (struct status_helper){ counts.connected, counts.refused, counts.failed };
 }
 
+/* The namer counts those of its helpers by reason. */
+static void add_failures(struct status *status)
+{
+	const struct status_naming *n = &status->naming;
+
+	status->opener.failed += n->openers_timeout;
+	status->parser.failed +=
+		n->parsers_died + n->parsers_cpu + n->parsers_timeout + n->parsers_answer;
+}
+
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
@@ -136,6 +146,7 @@ static void on_get_status(struct status *status, void *userdata)
 	get_helper(daemon->helpers, HELPER_OPENER, &status->opener);
 	get_helper(daemon->helpers, HELPER_PARSER, &status->parser);
 	get_helper(daemon->helpers, HELPER_EVENTS, &status->events);
+	add_failures(status);
 	archive_get_status(daemon->archive, &status->archive);
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);

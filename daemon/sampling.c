@@ -347,23 +347,34 @@ bool sampling_get_turn(const struct sampling *sampling, uint64_t *ret_us)
 	return sampling->collector != NULL;
 }
 
-static void add_hung(struct status *status, const struct namer_counts *naming)
+static void add_refused(const char *path, const char *reason, void *userdata)
 {
-	char text[256];
+	status_add_refused(userdata, path, reason);
+}
 
-	if (naming->opener.hung == 0)
-		return;
-	snprintf(text, sizeof(text),
-		 "%llu files could not be opened, because their file systems did not answer: "
-		 "programs on them have no function names",
-		 (unsigned long long)naming->opener.hung);
-	status_add_problem(status, text);
+static void get_naming(struct namer *namer, struct status *status)
+{
+	struct namer_counts counts;
+
+	namer_get_counts(namer, &counts);
+	status->unnamed_objects = counts.unnamed;
+	status->naming = (struct status_naming){
+		.behind = counts.behind,
+		.parsers_died = counts.parsers_ended[PARSER_END_DIED],
+		.parsers_cpu = counts.parsers_ended[PARSER_END_CPU],
+		.parsers_timeout = counts.parsers_ended[PARSER_END_TIMEOUT],
+		.parsers_answer = counts.parsers_ended[PARSER_END_ANSWER],
+		.openers_timeout = counts.opener.hung,
+		.files_remote = counts.opener.remote,
+		.files_skipped = counts.opener.skipped,
+		.files_dropped = counts.dropped,
+		.files_deferred = counts.deferred,
+	};
+	namer_for_each_refused(namer, add_refused, status);
 }
 
 void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
-	struct namer_counts naming;
-
 	status->running = sampling->collector != NULL;
 	status->probe = sampling->probe;
 	if (!sampling->config.sampling.period || !sampling->probe.period)
@@ -372,9 +383,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	status->max_bytes = sampling->config.max_use_bytes;
 	if (sampling->collector) {
 		collector_get_counts(sampling->collector, &status->samples);
-		namer_get_counts(sampling->namer, &naming);
-		status->unnamed_objects = naming.unnamed;
-		add_hung(status, &naming);
+		get_naming(sampling->namer, status);
 	} else {
 		snprintf(status->why_not, sizeof(status->why_not), "%s", sampling->why_not.text);
 	}

@@ -277,16 +277,19 @@ static void write_server(const struct status *s)
 	write_count(s, "server", "stalled", "connections closed: timed out");
 }
 
-static void write_helper(const struct status *s, const char *name, size_t *n)
+/* Of the others "naming" says why they failed. */
+static void write_helper(const struct status *s, const char *name, bool says_why, size_t *n)
 {
 	const json_t *helper = find(s, "helpers", name);
 	json_int_t refused = json_integer_value(json_object_get(helper, "refused"));
 	json_int_t failed = json_integer_value(json_object_get(helper, "failed"));
 
+	if (says_why)
+		failed = 0;
 	if (refused <= 0 && failed <= 0)
 		return;
 	begin(s, (*n)++ == 0 ? "helpers" : "");
-	fprintf(s->f, "%s: ", name);
+	fprintf(s->f, "branchd-%s: ", name);
 	if (refused > 0)
 		fprintf(s->f, "not reached %" JSON_INTEGER_FORMAT " times%s", refused,
 			failed > 0 ? ", " : "");
@@ -299,28 +302,65 @@ static void write_helpers(const struct status *s)
 {
 	size_t n = 0;
 
-	write_helper(s, "opener", &n);
-	write_helper(s, "parser", &n);
-	write_helper(s, "events", &n);
+	write_helper(s, "opener", true, &n);
+	write_helper(s, "parser", true, &n);
+	write_helper(s, "events", false, &n);
+}
+
+static void write_counts_of_naming(const struct status *s, size_t *n)
+{
+	static const struct {
+		const char *name, *one, *many;
+	} counts[] = {
+		{ "behind", "window waits for its names", "windows wait for their names" },
+		{ "parsers_died", "parser crashed or was killed",
+		  "parsers crashed or were killed" },
+		{ "parsers_cpu", "parser was ended: its file took too much CPU time",
+		  "parsers were ended: their files took too much CPU time" },
+		{ "parsers_timeout", "parser was ended: it did not answer in time",
+		  "parsers were ended: they did not answer in time" },
+		{ "parsers_answer", "parser was ended: it answered wrongly",
+		  "parsers were ended: they answered wrongly" },
+		{ "openers_timeout",
+		  "file could not be opened: its file system did not answer in time",
+		  "files could not be opened: their file systems did not answer in time" },
+		{ "files_skipped", "file was not tried: its file system had not answered before",
+		  "files were not tried: their file systems had not answered before" },
+		{ "files_remote",
+		  "file was not opened: it is on a network file system or FUSE "
+		  "(RemoteFilesystems=no)",
+		  "files were not opened: they are on network file systems or FUSE "
+		  "(RemoteFilesystems=no)" },
+		{ "files_dropped", "mapped file was dropped: too many came at once",
+		  "mapped files were dropped: too many came at once" },
+		{ "files_deferred",
+		  "time a file was put off to the next window: it exceeded the limits of one",
+		  "times a file was put off to the next window: it exceeded the limits of one" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		uint64_t value = get(s, "naming", counts[i].name);
+
+		if (value == 0)
+			continue;
+		begin(s, (*n)++ == 0 ? "naming" : "");
+		fprintf(s->f, "%" PRIu64 " %s\n", value,
+			value == 1 ? counts[i].one : counts[i].many);
+	}
 }
 
 static void write_naming(const struct status *s)
 {
 	const json_t *refused = find(s, "naming", "refused");
+	size_t n = 0;
 
-	write_count(s, "naming", "behind", "windows wait for their names");
-	write_count(s, "naming", "parsers_died",
-		    "parsers killed: no memory, or a forbidden system call");
-	write_count(s, "naming", "parsers_cpu", "parsers killed: too much CPU time for a file");
-	write_count(s, "naming", "parsers_timeout", "parsers killed: no answer in time");
-	write_count(s, "naming", "parsers_answer", "parsers killed: a wrong answer");
-	write_count(s, "naming", "openers_timeout", "openers killed: a file system did not answer");
+	write_counts_of_naming(s, &n);
 	for (size_t i = 0; i < json_array_size(refused); i++) {
 		const json_t *object = json_array_get(refused, i);
 
-		begin(s, "");
+		begin(s, n++ == 0 ? "naming" : "");
 		text_write(s->f, json_string_value(json_object_get(object, "path")) ?: "");
-		fputs(": not named: ", s->f);
+		fputs(" has no names: ", s->f);
 		text_write(s->f, json_string_value(json_object_get(object, "reason")) ?: "");
 		fputc('\n', s->f);
 	}

@@ -18,6 +18,7 @@
 #include "common/util/thread.h"
 #include "daemon/naming/budget.h"
 #include "daemon/naming/file-table.h"
+#include "daemon/naming/refused.h"
 #include "daemon/naming/window-symbolizer.h"
 
 #define MAX_OPEN_FILES 256
@@ -46,7 +47,8 @@ struct namer {
 	struct budget budget; /* of reading build-ids, until the next window */
 	bool only_open;       /* files, and read them later */
 	_Atomic bool hurry;   /* the daemon ends, or sampling does */
-	_Atomic uint64_t n_lost, deferred, unnamed;
+	_Atomic uint64_t n_lost, deferred, unnamed, parsers_ended[PARSER_END_N];
+	struct refused refused;
 };
 
 static int read_id(int fd, const struct file_identity *identity, struct build_id *ret,
@@ -113,8 +115,12 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 int namer_new(struct namer **ret, const struct namer_settings *settings)
 {
 	_cleanup_(namer_freep) struct namer *namer = calloc(1, sizeof(*namer));
-	int r = namer ? namer_init(namer, settings) : -ENOMEM;
+	int r;
 
+	if (!namer)
+		return -ENOMEM;
+	refused_init(&namer->refused);
+	r = namer_init(namer, settings);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(namer);
@@ -132,6 +138,7 @@ struct namer *namer_free(struct namer *namer)
 	mapped_files_free(namer->mapped);
 	parser_free(namer->parser);
 	opener_free(namer->opener);
+	refused_done(&namer->refused);
 	free(namer);
 	return NULL;
 }
@@ -168,13 +175,30 @@ static void close_files(struct namer *namer, const struct window *window)
 	file_table_end_window(namer->files);
 }
 
-static void publish_counts(struct namer *namer)
+static void add_refused(const char *path, const char *why, void *userdata)
+{
+	refused_add(userdata, path, why);
+}
+
+/* For the other threads. */
+static void publish_window(struct namer *namer)
 {
 	struct window_symbolizer_counts counts;
 
 	window_symbolizer_get_counts(namer->symbolizer, &counts);
 	atomic_store(&namer->deferred, counts.deferred);
 	atomic_store(&namer->unnamed, counts.unnamed);
+	refused_begin(&namer->refused);
+	window_symbolizer_for_each_failure(namer->symbolizer, add_refused, &namer->refused);
+	refused_end(&namer->refused);
+}
+
+static void publish_parsers(struct namer *namer)
+{
+	const struct parser_counters *counters = parser_get_counters(namer->parser);
+
+	for (size_t i = 0; i < PARSER_END_N; i++)
+		atomic_store(&namer->parsers_ended[i], counters->n_ended[i]);
 }
 
 static void lose(struct namer *namer, struct window_profile *window)
@@ -193,7 +217,7 @@ static void name_window(struct namer *namer, struct window_profile *window)
 		lose(namer, window);
 	else if (window_queue_put(namer->to, window) < 0)
 		atomic_fetch_add(&namer->n_lost, 1);
-	publish_counts(namer);
+	publish_window(namer);
 	if (passed.open)
 		return;
 	close_files(namer, &passed);
@@ -232,6 +256,7 @@ static void *run(void *userdata)
 		open_files(namer, FILES_IN_A_ROW, FILES_US);
 		if (room && window_queue_take(namer->from, &window))
 			name_window(namer, &window);
+		publish_parsers(namer);
 	}
 	window_queue_wake(namer->to);
 	return NULL;
@@ -274,9 +299,19 @@ uint64_t namer_take_lost(struct namer *namer)
 void namer_get_counts(const struct namer *namer, struct namer_counts *ret)
 {
 	*ret = (struct namer_counts){
+		.behind = namer->from ? window_queue_count(namer->from) : 0,
 		.dropped = mapped_files_dropped(namer->mapped),
 		.deferred = atomic_load(&namer->deferred),
 		.unnamed = atomic_load(&namer->unnamed),
 	};
 	opener_get_counts(namer->opener, &ret->opener);
+	for (size_t i = 0; i < PARSER_END_N; i++)
+		ret->parsers_ended[i] = atomic_load(&namer->parsers_ended[i]);
+}
+
+void namer_for_each_refused(struct namer *namer,
+			    void (*handler)(const char *path, const char *reason, void *userdata),
+			    void *userdata)
+{
+	refused_for_each(&namer->refused, handler, userdata);
 }

@@ -27,6 +27,8 @@ struct namer_settings {
 
 struct namer_counts {
 	struct opener_counts opener;
+	uint64_t parsers_ended[PARSER_END_N]; /* by reason */
+	uint64_t behind;                      /* closed windows that wait for their names, now */
 	uint64_t dropped;  /* mapped files that found no room on their way to the namer */
 	uint64_t deferred; /* files that had no room in the budget of a window */
 	uint64_t unnamed;  /* objects without symbols, now */
@@ -61,3 +63,8 @@ uint64_t namer_take_lost(struct namer *namer);
 
 /* Any thread may call it. */
 void namer_get_counts(const struct namer *namer, struct namer_counts *ret);
+
+/* Calls @handler for the objects, REFUSED_MAX at most, whose parsers failed. Any thread. */
+void namer_for_each_refused(struct namer *namer,
+			    void (*handler)(const char *path, const char *reason, void *userdata),
+			    void *userdata);

@@ -254,3 +254,9 @@ void window_symbolizer_get_counts(const struct window_symbolizer *symbolizer,
 {
 	*ret = symbolizer->counts;
 }
+
+void window_symbolizer_for_each_failure(const struct window_symbolizer *symbolizer,
+					symbolizer_problem_handler handler, void *userdata)
+{
+	symbolizer_for_each_failure(symbolizer->symbols, handler, userdata);
+}

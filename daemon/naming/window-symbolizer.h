@@ -11,6 +11,7 @@
 
 #include "common/parser/parser.h"
 #include "common/profile/profile.h"
+#include "common/symbol/symbolizer-types.h"
 #include "common/util/macro.h"
 #include "daemon/naming/file-table.h"
 #include "daemon/window/window.h"
@@ -48,3 +49,7 @@ int window_symbolizer_run(struct window_symbolizer *symbolizer, struct window_pr
 
 void window_symbolizer_get_counts(const struct window_symbolizer *symbolizer,
 				  struct window_symbolizer_counts *ret);
+
+/* Calls @handler for each object whose parser failed. The thread that names calls it. */
+void window_symbolizer_for_each_failure(const struct window_symbolizer *symbolizer,
+					symbolizer_problem_handler handler, void *userdata);

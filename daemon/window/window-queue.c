@@ -155,6 +155,17 @@ bool window_queue_has_room(struct window_queue *queue)
 	return room;
 }
 
+size_t window_queue_count(struct window_queue *queue)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&queue->lock);
+	for (size_t i = 0; i < queue->n; i++)
+		n += !queue->waiting[i].window.open;
+	pthread_mutex_unlock(&queue->lock);
+	return n;
+}
+
 bool window_queue_take(struct window_queue *queue, struct window_profile *ret)
 {
 	bool any;

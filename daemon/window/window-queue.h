@@ -27,6 +27,9 @@ int window_queue_fd(const struct window_queue *queue);
 int window_queue_put(struct window_queue *queue, struct window_profile *window);
 bool window_queue_has_room(struct window_queue *queue);
 
+/* The number of closed windows that wait. */
+size_t window_queue_count(struct window_queue *queue);
+
 /* True and *@ret, or false if no window waits. */
 bool window_queue_take(struct window_queue *queue, struct window_profile *ret);
 

@@ -70,7 +70,9 @@ static void test_first_in_first_out(void **state)
 	assert_false(window_queue_take(q, &c));
 	put(q, 10 * S, 1, 5, false);
 	put(q, 11 * S, 2, 7, false);
+	assert_int_equal(window_queue_count(q), 2);
 	assert_taken(q, 10 * S, S, 5, 1, false);
+	assert_int_equal(window_queue_count(q), 1);
 	put(q, 12 * S, 3, 9, false);
 	assert_taken(q, 11 * S, S, 7, 1, false);
 	assert_taken(q, 12 * S, S, 9, 1, false);
