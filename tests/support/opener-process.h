@@ -18,7 +18,7 @@ struct opener_process {
 	unsigned int n_started;
 };
 
-static int opener_process_connect(void *userdata)
+static inline int opener_process_connect(void *userdata)
 {
 	struct opener_process *process = userdata;
 	posix_spawn_file_actions_t actions;
@@ -37,7 +37,8 @@ static int opener_process_connect(void *userdata)
 	return ends[0];
 }
 
-static struct opener *opener_process_new(struct opener_process *process, uint64_t patience_us)
+static inline struct opener *opener_process_new(struct opener_process *process,
+						uint64_t patience_us)
 {
 	const struct opener_settings settings = {
 		.connect = opener_process_connect,
@@ -51,7 +52,7 @@ static struct opener *opener_process_new(struct opener_process *process, uint64_
 	return opener;
 }
 
-static void opener_process_kill(struct opener_process *process)
+static inline void opener_process_kill(struct opener_process *process)
 {
 	if (process->pid == 0)
 		return;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "client/render/status-text.h"
+
+/* The lines of a daemon that reports this besides. */
+static char *render(json_t *status)
+{
+	struct output output = {};
+	char *text = NULL;
+	size_t n;
+
+	assert_non_null(status);
+	output.f = open_memstream(&text, &n);
+	assert_non_null(output.f);
+	status_write_text(status, &output);
+	fclose(output.f);
+	json_decref(status);
+	return text;
+}
+
+static void test_nothing_is_said_where_all_is_well(void **state)
+{
+	char *text =
+		render(json_pack("{s{s{si si si}} s{si si si s[]} s[]}", "helpers", "parser",
+				 "connected", 3, "refused", 0, "failed", 0, "naming", "behind", 0,
+				 "parsers_cpu", 0, "files_remote", 0, "refused", "problems"));
+
+	assert_null(strstr(text, "helpers"));
+	assert_null(strstr(text, "naming"));
+	assert_null(strstr(text, "problems"));
+	free(text);
+}
+
+static void test_one_sentence_for_each_problem(void **state)
+{
+	char *text = render(json_pack(
+		"{s{si si si si si si si si si si s[{ss ss}{ss ss}]}}", "naming", "behind", 2,
+		"parsers_died", 1, "parsers_cpu", 3, "parsers_timeout", 1, "parsers_answer", 1,
+		"openers_timeout", 1, "files_skipped", 4, "files_remote", 1, "files_dropped", 7,
+		"files_deferred", 1, "refused", "path", "/home/x/a", "reason", "took too much CPU",
+		"path", "/home/x/b\033[2J", "reason", "its parser crashed"));
+	static const char expected[] =
+		"naming    2 windows wait for their names\n"
+		"          1 parser crashed or was killed\n"
+		"          3 parsers were ended: their files took too much CPU time\n"
+		"          1 parser was ended: it did not answer in time\n"
+		"          1 parser was ended: it answered wrongly\n"
+		"          1 file could not be opened: its file system did not answer in time\n"
+		"          4 files were not tried: their file systems had not answered before\n"
+		"          1 file was not opened: it is on a network file system or FUSE "
+		"(RemoteFilesystems=no)\n"
+		"          7 mapped files were dropped: too many came at once\n"
+		"          1 time a file was put off to the next window: it exceeded the limits of "
+		"one\n"
+		"          /home/x/a has no names: took too much CPU\n";
+
+	assert_non_null(strstr(text, expected));
+	assert_non_null(strstr(text, " has no names: its parser crashed\n"));
+	assert_null(strchr(text, '\033'));
+	free(text);
+}
+
+/* Why parsers and openers fail is below naming. */
+static void test_a_failure_is_told_once(void **state)
+{
+	char *text = render(json_pack("{s{s{si si}s{si si}s{si si}}}", "helpers", "opener",
+				      "refused", 0, "failed", 2, "parser", "refused", 5, "failed",
+				      2, "events", "refused", 1, "failed", 4));
+
+	assert_non_null(strstr(text,
+			       "helpers   branchd-parser: not reached 5 times\n"
+			       "          branchd-events: not reached 1 times, died or hung 4 "
+			       "times\n"));
+	assert_null(strstr(text, "opener"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_said_where_all_is_well),
+		cmocka_unit_test(test_one_sentence_for_each_problem),
+		cmocka_unit_test(test_a_failure_is_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

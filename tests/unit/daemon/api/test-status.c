@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "daemon/api/status.h"
+
+static json_int_t get(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	assert_true(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+static struct status *make(void)
+{
+	struct status *status = calloc(1, sizeof(*status));
+
+	assert_non_null(status);
+	return status;
+}
+
+static void test_naming_has_its_counts(void **state)
+{
+	struct status *status = make();
+	json_t *json, *naming;
+
+	status->naming = (struct status_naming){
+		.behind = 1,
+		.parsers_died = 2,
+		.parsers_cpu = 3,
+		.parsers_timeout = 4,
+		.parsers_answer = 5,
+		.openers_timeout = 6,
+		.files_remote = 7,
+		.files_skipped = 8,
+		.files_dropped = 9,
+		.files_deferred = 10,
+	};
+	json = status_json(status, false);
+	naming = json_object_get(json, "naming");
+	assert_int_equal(get(naming, "behind"), 1);
+	assert_int_equal(get(naming, "parsers_died"), 2);
+	assert_int_equal(get(naming, "parsers_cpu"), 3);
+	assert_int_equal(get(naming, "parsers_timeout"), 4);
+	assert_int_equal(get(naming, "parsers_answer"), 5);
+	assert_int_equal(get(naming, "openers_timeout"), 6);
+	assert_int_equal(get(naming, "files_remote"), 7);
+	assert_int_equal(get(naming, "files_skipped"), 8);
+	assert_int_equal(get(naming, "files_dropped"), 9);
+	assert_int_equal(get(naming, "files_deferred"), 10);
+	json_decref(json);
+	free(status);
+}
+
+static void test_long_paths_are_truncated(void **state)
+{
+	struct status *status = make();
+	char path[1000] = "";
+	const char *shown;
+	json_t *json, *refused;
+
+	memset(path, 'x', sizeof(path) - 1);
+	status_add_refused(status, path, "its parser crashed");
+	json = status_json(status, true);
+	refused = json_object_get(json_object_get(json, "naming"), "refused");
+	assert_int_equal(json_array_size(refused), 1);
+	shown = json_string_value(json_object_get(json_array_get(refused, 0), "path"));
+	assert_int_equal(strlen(shown), sizeof(status->naming.refused[0].path) - 1);
+	shown = json_string_value(json_object_get(json_array_get(refused, 0), "reason"));
+	assert_string_equal(shown, "its parser crashed");
+	json_decref(json);
+	free(status);
+}
+
+static void test_text_that_is_no_utf_8(void **state)
+{
+	struct status *status = make();
+	json_t *json;
+
+	status_add_refused(status, "/home/x/\xff\xfe", "its parser crashed");
+	json = status_json(status, true);
+	assert_non_null(json);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(json, "naming"), "refused")), 1);
+	json_decref(json);
+	free(status);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_naming_has_its_counts),
+		cmocka_unit_test(test_long_paths_are_truncated),
+		cmocka_unit_test(test_text_that_is_no_utf_8),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
