@@ -289,12 +289,13 @@ static void write_helper(const struct status *s, const char *name, bool says_why
 	if (refused <= 0 && failed <= 0)
 		return;
 	begin(s, (*n)++ == 0 ? "helpers" : "");
-	fprintf(s->f, "branchd-%s: ", name);
+	fprintf(s->f, "branchd-%s", name);
 	if (refused > 0)
-		fprintf(s->f, "not reached %" JSON_INTEGER_FORMAT " times%s", refused,
-			failed > 0 ? ", " : "");
+		fprintf(s->f, " could not be reached %" JSON_INTEGER_FORMAT " %s%s", refused,
+			refused == 1 ? "time" : "times", failed > 0 ? "," : "");
 	if (failed > 0)
-		fprintf(s->f, "died or hung %" JSON_INTEGER_FORMAT " times", failed);
+		fprintf(s->f, " died or hung %" JSON_INTEGER_FORMAT " %s", failed,
+			failed == 1 ? "time" : "times");
 	fputc('\n', s->f);
 }
 

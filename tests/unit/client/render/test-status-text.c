@@ -80,9 +80,9 @@ static void test_a_failure_is_told_once(void **state)
 				      2, "events", "refused", 1, "failed", 4));
 
 	assert_non_null(strstr(text,
-			       "helpers   branchd-parser: not reached 5 times\n"
-			       "          branchd-events: not reached 1 times, died or hung 4 "
-			       "times\n"));
+			       "helpers   branchd-parser could not be reached 5 times\n"
+			       "          branchd-events could not be reached 1 time, died or hung "
+			       "4 times\n"));
 	assert_null(strstr(text, "opener"));
 	free(text);
 }
