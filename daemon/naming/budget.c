@@ -35,6 +35,15 @@ static struct budget_user *find_user(struct budget *budget, uint32_t uid)
 	return &budget->users[i];
 }
 
+/*
+ * The bytes that a file costs: no more than a rare file of a user may, or a large program would be
+ * put off for ever. The parser limits what is read of it.
+ */
+static uint64_t cost_of(const struct budget *budget, const struct file_identity *file)
+{
+	return MIN(file->n_bytes, budget->limits.bytes / 2 / BUDGET_SHARE);
+}
+
 /* Whether one more file fits in 1/@part of the limits. */
 static bool fits(const struct budget_limits *limits, const struct budget_limits *used,
 		 uint64_t n_bytes, uint64_t part)
@@ -48,20 +57,20 @@ static bool fits(const struct budget_limits *limits, const struct budget_limits 
 bool budget_take(struct budget *budget, const struct file_identity *file, bool hot)
 {
 	struct budget_user *user = file->trusted ? NULL : find_user(budget, file->uid);
-	uint64_t part = hot ? 1 : 2;
+	uint64_t part = hot ? 1 : 2, n_bytes = cost_of(budget, file);
 
 	pass_time(budget);
 	budget->paying = NULL;
-	if (!fits(&budget->limits, &budget->used, file->n_bytes, part) ||
-	    (user && !fits(&budget->limits, &user->used, file->n_bytes, part * BUDGET_SHARE))) {
+	if (!fits(&budget->limits, &budget->used, n_bytes, part) ||
+	    (user && !fits(&budget->limits, &user->used, n_bytes, part * BUDGET_SHARE))) {
 		budget->n_refused++;
 		return false;
 	}
 	budget->used.files++;
-	budget->used.bytes += file->n_bytes;
+	budget->used.bytes += n_bytes;
 	if (user) {
 		user->used.files++;
-		user->used.bytes += file->n_bytes;
+		user->used.bytes += n_bytes;
 	}
 	budget->paying = user;
 	return true;

@@ -50,17 +50,18 @@ static void test_rare_files_leave_half(void **state)
 	assert_int_equal(take_all(&budget, &of_root, true), 8);
 }
 
-static void test_a_large_file_is_refused(void **state)
+/* However large, it has its turn; but few of them in a window. */
+static void test_large_files_are_few(void **state)
 {
-	struct file_identity file = of_user(1000, 401), huge = of_user(1000, UINT64_MAX);
+	struct file_identity huge = of_user(1000, UINT64_MAX), large = of_user(1001, 201);
 	struct budget budget;
 
 	budget_begin(&budget, &limits);
-	assert_false(budget_take(&budget, &huge, true));
-	assert_false(budget_take(&budget, &file, true));
-	file.n_bytes = 400;
-	assert_true(budget_take(&budget, &file, true));
-	assert_false(budget_take(&budget, &file, true));
+	assert_int_equal(take_all(&budget, &huge, false), 1);
+	assert_int_equal(take_all(&budget, &huge, true), 1);
+	assert_int_equal(take_all(&budget, &large, true), 2);
+	large = of_user(1002, 199);
+	assert_int_equal(take_all(&budget, &large, true), 2);
 }
 
 static void test_time_counts_for_the_owner(void **state)
@@ -85,7 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_user_gets_a_quarter),
 		cmocka_unit_test(test_rare_files_leave_half),
-		cmocka_unit_test(test_a_large_file_is_refused),
+		cmocka_unit_test(test_large_files_are_few),
 		cmocka_unit_test(test_time_counts_for_the_owner),
 	};
 
