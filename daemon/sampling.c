@@ -364,7 +364,7 @@ static void get_naming(struct namer *namer, struct status *status)
 		.parsers_cpu = counts.parsers_ended[PARSER_END_CPU],
 		.parsers_timeout = counts.parsers_ended[PARSER_END_TIMEOUT],
 		.parsers_answer = counts.parsers_ended[PARSER_END_ANSWER],
-		.openers_timeout = counts.opener.hung,
+		.openers_timeout = counts.opener.hung + status->samples.openers_hung,
 		.files_remote = counts.opener.remote,
 		.files_skipped = counts.opener.skipped,
 		.files_dropped = counts.dropped,

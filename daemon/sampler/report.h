@@ -54,6 +54,7 @@ struct sampler_counts {
 	uint64_t no_branch_stack; /* samples for which the kernel had no branch stack */
 	uint64_t enabled_ns;      /* how long a PMU's events should have counted */
 	uint64_t running_ns;      /* how long they did */
+	uint64_t openers_hung;    /* in the scan of /proc */
 	uint64_t phases_missed;   /* phases of call stacks in which a CPU stayed with branches */
 	uint64_t bpf_ns;          /* run time of the BPF programs, if kernel.bpf_stats_enabled */
 	uint64_t bpf_runs;        /* their runs, likewise */

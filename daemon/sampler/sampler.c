@@ -462,8 +462,10 @@ void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *re
 {
 	const struct tally *t = &sampler->tally;
 	uint64_t refused = get(&t->refused);
+	struct opener_counts opener = { 0 };
 	struct sampler_counts c = { 0 };
 
+	opener_get_counts(sampler->opener, &opener);
 	for (uint32_t cpu = 0; cpu < program_n_cpus(sampler->program); cpu++)
 		add_cpu(&c, program_counters(sampler->program, cpu));
 	count_skipped(sampler, &c);
@@ -474,6 +476,7 @@ void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *re
 	c.undecodable = get(&t->undecodable);
 	c.throttled = get(&t->throttled);
 	c.out_of_order = get(&t->out_of_order);
+	c.openers_hung = opener.hung;
 	c.phases_missed = cpus_phases_missed(sampler->cpus);
 	c.n_cpus = cpus_n_open(sampler->cpus);
 	program_get_run_time(sampler->program, &c.bpf_ns, &c.bpf_runs);

@@ -57,7 +57,7 @@ static void test_one_sentence_for_each_problem(void **state)
 		"          3 parsers were ended: their files took too much CPU time\n"
 		"          1 parser was ended: it did not answer in time\n"
 		"          1 parser was ended: it answered wrongly\n"
-		"          1 file could not be opened: its file system did not answer in time\n"
+		"          1 opener was given up: a file system did not answer in time\n"
 		"          4 files were not tried: their file systems had not answered before\n"
 		"          1 file was not opened: it is on a network file system or FUSE "
 		"(RemoteFilesystems=no)\n"
