@@ -128,6 +128,7 @@ struct message_code {
 
 struct message_disassemble {
 	uint16_t machine;
+	uint16_t unused;
 	uint32_t n_pieces;
 	uint64_t cpu_us;
 	uint64_t low, high;
