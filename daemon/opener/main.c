@@ -80,6 +80,13 @@ static int serve(void)
 	return r;
 }
 
+static int say_ready(void)
+{
+	const struct channel_message message = { .type = OPENER_READY };
+
+	return channel_send(STDIN_FILENO, &message, channel_deadline(ALARM_SECONDS * 1000000ull));
+}
+
 static int drop_privileges(void)
 {
 	const struct rlimit no_core = {};
@@ -99,6 +106,8 @@ int main(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGALRM, SIG_DFL);
 	r = drop_privileges();
+	if (r >= 0)
+		r = say_ready();
 	while (r >= 0)
 		r = serve();
 	return r == -EPIPE ? EXIT_SUCCESS : EXIT_FAILURE;

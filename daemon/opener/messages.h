@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What travels between branchd and branchd-opener, by common/channel. The client asks, the opener
- * answers each request in turn with OPENER_REPLY: a struct opener_reply, and the descriptor if
- * error is 0; the reply to OPENER_MAPS has the path of the executable after it.
+ * What travels between branchd and branchd-opener, by common/channel. The opener says once that it
+ * is ready, with OPENER_READY: to start a process takes time that is no file's fault. Then the
+ * client asks, and the opener answers each request in turn with OPENER_REPLY: a struct
+ * opener_reply, and the descriptor if error is 0; the reply to OPENER_MAPS has the path of the
+ * executable after it.
  */
 #pragma once
 
@@ -16,6 +18,7 @@ enum opener_message {
 	OPENER_OPEN = 1, /* struct opener_request, path */
 	OPENER_MAPS,     /* struct opener_request, of which only the pid counts */
 	OPENER_REPLY,
+	OPENER_READY, /* empty */
 };
 
 /* Followed by a path, with its NUL. */

@@ -17,6 +17,7 @@
 #define N_BAD      64       /* file systems and processes remembered as bad */
 #define BAD_US     60000000 /* the first time; twice as long each time, up to an hour */
 #define MAX_LONGER 6
+#define START_US   10000000 /* to start a process; seconds on an emulated machine */
 
 /* A file system, or with device 0:0 a process, of which a file could not be opened in time. */
 struct bad {
@@ -128,17 +129,33 @@ static void mark_bad(struct opener *opener, const struct opener_request *request
 	*place = this;
 }
 
+/* Waits until the new process of @fd is ready. 0 or -errno. */
+static int await_ready(int fd)
+{
+	struct channel_message message;
+	int r = channel_receive(fd, 0, channel_deadline(START_US), &message);
+
+	if (r < 0)
+		return r;
+	r = message.type == OPENER_READY ? 0 : -EBADMSG;
+	channel_message_done(&message);
+	return r;
+}
+
 static int connect_opener(struct opener *opener)
 {
-	int fd;
+	int r;
 
 	if (opener->fd >= 0)
 		return 0;
-	fd = opener->settings.connect(opener->settings.userdata);
-	if (fd < 0)
-		return fd;
-	opener->fd = fd;
-	return 0;
+	r = opener->settings.connect(opener->settings.userdata);
+	if (r < 0)
+		return r;
+	opener->fd = r;
+	r = await_ready(opener->fd);
+	if (r < 0)
+		disconnect(opener);
+	return r;
 }
 
 static int exchange(struct opener *opener, uint32_t type, const struct request *request,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The attacks: each begins one in a trial, and may return what to check after it."""
+import contextlib
 import os
+import sqlite3
 import subprocess
 import time
 
@@ -190,6 +192,10 @@ def same_build_id(trial):
 def damage(trial):
     """Overwrites pages of the database, all but the header."""
     path = os.path.join(trial.state, "branchd.db")
+    with contextlib.closing(sqlite3.connect(path, timeout=10)) as database:
+        # a write of somebody else: the daemon does not use the pages any more that it has in memory
+        version, = database.execute("PRAGMA user_version").fetchone()
+        database.execute(f"PRAGMA user_version={version}")
     with open(path, "r+b") as file:
         size = os.fstat(file.fileno()).st_size
         for page in range(1, size // 4096):
