@@ -62,7 +62,7 @@ static const struct {
 	{ "clone3", NOTHING, KILLED, false },
 	{ "prctl", NOTHING, KILLED, true },
 	{ "setrlimit", NOTHING, KILLED, true },
-	{ "setpriority", NOTHING, KILLED, true },
+	{ "setpriority", NOTHING, KILLED, false },
 	{ "setresuid", NOTHING, KILLED, false },
 	{ "unshare", NOTHING, KILLED, false },
 	{ "io_uring", NOTHING, KILLED, false },

@@ -152,6 +152,4 @@ static inline void trial_end(struct trial *t)
 	trial_end_parsers(t);
 	parser_file_free(t->good);
 	parser_free(t->parser);
-	while (waitpid(-1, NULL, 0) > 0)
-		;
 }
