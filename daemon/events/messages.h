@@ -45,6 +45,7 @@ struct events_machine {
 struct events_open {
 	struct perf_event_attr attr;
 	uint32_t cpu;
+	uint32_t unused; /* 0: no byte of a request is undefined */
 };
 
 /* What the BPF programs shall take. */
@@ -59,6 +60,7 @@ struct events_program {
 	uint8_t some_kinds;   /* ... of some kinds only */
 	uint8_t leave_wrong_path, leave_kernel;
 	uint8_t some_units; /* control groups may be refused later */
+	uint32_t unused;    /* 0 */
 };
 
 enum events_loaded {
