@@ -11,7 +11,7 @@ from rows import ROWS
 from trial import Trial
 
 SKIPPED = 77
-TRIES = int(os.environ.get("TRIES", "2"))  # a failed row is run again, because machines are busy
+TRIES = int(os.environ.get("TRIES", "4"))  # a failed row is run again, because machines are busy
 
 
 def attempt(name, branchd, branchctl, programs):
