@@ -5,9 +5,10 @@
  * dearer, and over both phases has 62.5 % of the time.
  *
  *     two-phases [SECONDS-OF-A-PHASE]
- *     two-phases calls CALLS-OF-A-PHASE
+ *     two-phases calls CALLS-OF-A-PHASE SECONDS-OF-A-PHASE
  *
  * By calls instead of the clock where that runs on while the CPU is somewhere else: in an emulator.
+ * A phase then lasts at least so many calls and at least so many seconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,20 +78,23 @@ static void report(const char *name, unsigned long long red_part, unsigned long 
 	fflush(stdout);
 }
 
-static void phase_of_calls(const char *name, unsigned int red_percent, unsigned long long n)
+static void phase_of_calls(const char *name, unsigned int red_percent, unsigned long long least,
+			   time_t seconds)
 {
-	unsigned long long n_red = 0;
+	unsigned long long n = 0, n_red = 0;
 	struct timespec t;
+	time_t end;
 
-	for (unsigned long long i = 0; i < n; i++) {
+	clock_gettime(CLOCK_REALTIME, &t);
+	for (end = t.tv_sec + seconds; n < least || t.tv_sec < end; n++) {
 		if (next_random(100) < red_percent) {
 			red();
 			n_red++;
 		} else {
 			blue();
 		}
+		clock_gettime(CLOCK_REALTIME, &t);
 	}
-	clock_gettime(CLOCK_REALTIME, &t);
 	printf("until %lld.%09ld, ", (long long)t.tv_sec, t.tv_nsec);
 	report(name, n_red, n - n_red);
 }
@@ -112,10 +116,12 @@ int main(int argc, char **argv)
 {
 	unsigned long long ns, n;
 
-	if (argc == 3 && strcmp(argv[1], "calls") == 0) {
+	if (argc == 4 && strcmp(argv[1], "calls") == 0) {
+		time_t seconds = strtol(argv[3], NULL, 10);
+
 		n = strtoull(argv[2], NULL, 10);
-		phase_of_calls("first", 50, n);
-		phase_of_calls("second", 75, n);
+		phase_of_calls("first", 50, n, seconds);
+		phase_of_calls("second", 75, n, seconds);
 		return 0;
 	}
 	ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 5) * SECOND_NS;

@@ -18,6 +18,7 @@ EVENTS = "/etc/systemd/system/branchd-events@.service.d/"
 CAPABILITIES = "CAP_PERFMON CAP_BPF CAP_SYSLOG"
 SOMEBODY = 4242
 PHASES = "/run/phases"  # the output of the program
+PHASE = 8             # seconds, at least: enough for whole windows in each
 POINTS = 8            # by how much a share may be off: windows are parts of the phases
 
 
@@ -86,7 +87,7 @@ class Installed(unittest.TestCase):
     def test_2_top_and_dump(self):
         systemctl("start", "branchd")
         done = run("systemd-run", "--unit=phases", "-p", "StandardOutput=file:" + PHASES,
-                   built("tests/live/two-phases"), "calls", "8000")
+                   built("tests/live/two-phases"), "calls", "8000", str(PHASE))
         self.assertEqual(done.returncode, 0, done.stderr)
         pid = int(shows("MainPID", "phases.service"))
         wait_for(lambda: ask("top", "-1h..")["totals"]["samples"] > 500, "samples")
@@ -105,10 +106,14 @@ class Installed(unittest.TestCase):
 
     def test_3_diff_names_what_got_dearer(self):
         wait_for(lambda: len(self.phases()) == 2, "both phases end")
-        middle = self.phases()[0][0]
+        middle, end = (end for end, _ in self.phases())
+        # a window may wait for the names of its samples
+        wait_for(lambda: any(not w["open"] and w["start"] >= end for w in ask("windows")["windows"]),
+                 "the windows of both phases are stored")
         windows = [w for w in ask("windows")["windows"] if not w["open"] and w["samples"]]
         old = [w["id"] for w in windows if w["start"] + w["length"] <= middle]
         new = [w["id"] for w in windows if w["start"] >= middle]
+        self.assertTrue(old and new, (self.phases(), windows))
         phases = f"{old[0]}..{old[-1]}", f"{new[0]}..{new[-1]}"
         print(branchctl("diff", *phases, "-n", 3), flush=True)
         dearer = max(ask("diff", *phases)["functions"], key=lambda row: row["delta_percent"])
