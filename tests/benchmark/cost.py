@@ -1,27 +1,30 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What sampling a busy machine costs, side by side in one run: cost.py BRANCHD SOURCE.
+"""What sampling a busy machine costs, side by side in one run: cost.py BRANCHD SOURCE [OLD-BRANCHD].
 
 Each in its turn samples stacks of all CPUs under the same load: the daemon; perf record -a -g; bpftrace,
 which counts the same stacks. CPU time is all that the process used from its start to its end; with an answer: and what then says
 which functions were hot, which the daemon and bpftrace have done by then and perf report does; from then on:
 what it used from the second window on, which is what sampling without end costs. What the BPF program takes is
-the kernel's own figure. Needs root.
+the kernel's own figure. Of the daemon all processes count, its helpers too; its memory is their PSS. With
+OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown. Needs root.
 
     SECONDS_EACH=30 ROUNDS=2 cost.py build/daemon/branchd daemon/config.c
+    SECONDS_EACH=30 ROUNDS=5 cost.py build/daemon/branchd daemon/config.c base/daemon/branchd
 """
 import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-BRANCHD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+BRANCHD, SOURCE, *OLD = (os.path.abspath(path) for path in sys.argv[1:4])
 SECONDS = int(os.environ.get("SECONDS_EACH", "30"))
 ROUNDS = int(os.environ.get("ROUNDS", "2"))
-WINDOW = 10
+WINDOW = int(os.environ.get("WINDOW", "10"))
 TICK = os.sysconf("SC_CLK_TCK")
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
@@ -48,17 +51,40 @@ def stop_load(load):
         process.wait()
 
 
+def processes(pid):
+    """It and all its descendants."""
+    yield pid
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as f:
+                for child in f.read().split():
+                    yield from processes(int(child))
+    except OSError:
+        pass  # it ended meanwhile
+
+
 def cpu_seconds(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf8", errors="replace") as f:
-        fields = f.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+    """Of it and its descendants, those included that have ended and were waited for."""
+    total = 0
+    for each in processes(pid):
+        try:
+            with open(f"/proc/{each}/stat", encoding="utf8", errors="replace") as f:
+                total += sum(int(field) for field in f.read().rpartition(")")[2].split()[11:15])
+        except OSError:
+            pass
+    return total / TICK
 
 
 def memory(pid):
-    """Resident memory now and at its peak, MiB."""
-    with open(f"/proc/{pid}/status", encoding="utf8", errors="replace") as f:
-        fields = dict(line.split(":", 1) for line in f)
-    return tuple(int(fields[key].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
+    """Of it and its descendants (PSS), MiB."""
+    total = 0
+    for each in processes(pid):
+        try:
+            with open(f"/proc/{each}/smaps_rollup", encoding="ascii") as f:
+                total += next(int(line.split()[1]) for line in f if line.startswith("Pss:"))
+        except OSError:
+            pass
+    return total / 1024
 
 
 def program_cost(name):
@@ -71,11 +97,11 @@ def program_cost(name):
 
 
 def command(tool, frequency, place):
-    if tool == "branchd":
+    if tool in ("branchd", "old"):
         config = os.path.join(place, "branchd.conf")
         with open(config, "w", encoding="ascii") as f:
             f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\n[Store]\nWindowSec={WINDOW}\n")
-        return [BRANCHD, "--config", config, "--state-directory", place + "/state",
+        return [BRANCHD if tool == "branchd" else OLD[0], "--config", config, "--state-directory", place + "/state",
                 "--socket", place + "/socket"]
     if tool == "perf":
         return ["perf", "record", "-q", "-F", str(frequency), "-a", "-g", "-o", place + "/perf.data"]
@@ -92,29 +118,39 @@ def report(place):
     return usage.ru_utime + usage.ru_stime
 
 
+def watch(pid, seconds):
+    """Waits; the most memory meanwhile."""
+    end, most = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        most = max(most, memory(pid))
+        time.sleep(1)
+    return most
+
+
 def measure(tool, frequency):
     place = tempfile.mkdtemp(prefix="branchd-cost-")
     process = subprocess.Popen(command(tool, frequency, place), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="100000"))
     begin = time.monotonic()
-    time.sleep(2 * WINDOW)
+    peak = watch(process.pid, 2 * WINDOW)
     early = cpu_seconds(process.pid)
-    time.sleep(SECONDS)
+    peak = max(peak, watch(process.pid, SECONDS))
     late = cpu_seconds(process.pid)
-    resident, peak = memory(process.pid)
-    bpf_ns, runs = program_cost("take_any" if tool == "branchd" else str(frequency))
-    process.send_signal(signal.SIGTERM if tool == "branchd" else signal.SIGINT)
+    resident = memory(process.pid)
+    bpf_ns, runs = program_cost("take_any" if tool in ("branchd", "old") else str(frequency))
+    process.send_signal(signal.SIGTERM if tool in ("branchd", "old") else signal.SIGINT)
     wall = time.monotonic() - begin
+    running = cpu_seconds(process.pid)
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
-    used = usage.ru_utime + usage.ru_stime
+    used = max(usage.ru_utime + usage.ru_stime, running)
     answer = used + (report(place) if tool == "perf" else 0)
     shutil.rmtree(place)
     return {
         "all": 100 * used / wall,
         "answer": 100 * answer / wall,
         "steady": 100 * (late - early) / SECONDS,
-        "peak": max(peak, usage.ru_maxrss / 1024),
+        "peak": peak,
         "resident": resident,
         "bpf_ns": bpf_ns / runs if runs else float("nan"),
     }
@@ -123,14 +159,23 @@ def measure(tool, frequency):
 def show(load):
     print(f"\n{load}:  CPU in % of one CPU, memory in MiB\n"
           f"{'':18}{'CPU in all':>12}{'with an answer':>16}{'from then on':>14}{'resident':>10}{'peak':>8}{'BPF ns/run':>12}")
+    others = (("old", 999), ("old", 99)) if OLD else (("perf", 999), ("bpftrace", 999))
+    rows = {}
     for _ in range(ROUNDS):
-        for tool, frequency in (("branchd", 999), ("perf", 999), ("bpftrace", 999), ("branchd", 99)):
-            if not (tool == "branchd" or shutil.which(tool)):
+        for tool, frequency in (("branchd", 999), ("branchd", 99), *others):
+            if not (tool in ("branchd", "old") or shutil.which(tool)):
                 print(f"{tool:12} is not installed")
                 continue
             row = measure(tool, frequency)
+            rows.setdefault((tool, frequency), []).append(row)
             print(f"{tool:12}{frequency:6}{row['all']:12.2f}{row['answer']:16.2f}{row['steady']:14.2f}{row['resident']:10.1f}"
                   f"{row['peak']:8.1f}{row['bpf_ns']:12.0f}", flush=True)
+    for frequency in (99, 999) if OLD else ():
+        def median(tool, key):
+            return statistics.median(row[key] for row in rows[tool, frequency])
+        print(f"new / old  {frequency:6}  " + ", ".join(
+            f"{key} {median('branchd', key) / median('old', key):.2f}"
+            for key in ("all", "steady", "resident", "peak", "bpf_ns")), flush=True)
 
 
 def main():
