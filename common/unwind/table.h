@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How to find the caller's frame, for each address of one object's code.
+ *
+ * A table has rows, sorted by offset in the file. A row lasts until the next one, and names a rule.
+ * An object has few distinct rules, so a row takes 6 bytes. Code that nothing is known of has the
+ * rule UNWIND_CFA_NONE.
+ *
+ * The frame of a function begins at its CFA (canonical frame address): what the stack pointer was
+ * before the call. Registers have the numbers of DWARF. x86-64 and AArch64.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The DWARF numbers of registers. */
+#define UNWIND_X86_BX 3
+#define UNWIND_X86_FP 6
+#define UNWIND_X86_SP 7
+#define UNWIND_X86_RA 16
+#define UNWIND_A64_FP 29
+#define UNWIND_A64_LR 30
+#define UNWIND_A64_SP 31
+
+#define UNWIND_N_REGISTERS 32 /* that a CFA may be computed from */
+
+/* What the CFA is. */
+enum unwind_cfa {
+	UNWIND_CFA_NONE,        /* unknown */
+	UNWIND_CFA_END,         /* there is no caller */
+	UNWIND_CFA_REGISTER,    /* register + offset */
+	UNWIND_CFA_MEMORY,      /* the word at register + offset */
+	UNWIND_CFA_PLT,         /* sp + offset, and 8 more if ip % 16 >= register */
+	UNWIND_CFA_INTERRUPTED, /* as MEMORY, and the caller is code that a signal interrupted */
+	UNWIND_CFA_SIGNAL_A64,  /* the frame of a signal handler on AArch64; the kernel's layout */
+	UNWIND_CFA_N,
+};
+
+/* Where the caller's value of a register is. */
+enum unwind_saved {
+	UNWIND_SAVED_NOT,      /* still in the register */
+	UNWIND_SAVED_CFA,      /* in the word at CFA + offset */
+	UNWIND_SAVED_REGISTER, /* in the word at cfa_register + offset */
+	UNWIND_SAVED_FP,       /* in the word at fp + offset */
+	UNWIND_SAVED_LOST,
+	UNWIND_SAVED_N,
+};
+
+struct unwind_rule {
+	uint8_t cfa;          /* enum unwind_cfa */
+	uint8_t cfa_register; /* below UNWIND_N_REGISTERS */
+	/* enum unwind_saved of the frame pointer, the return address, and rbx, by which the dynamic
+	 * linker finds its frame when it binds a function */
+	uint8_t fp, ra, bx;
+	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
+};
+
+#define UNWIND_MAX_RULES 0x8000u
+#define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */
+
+struct unwind_table {
+	uint16_t machine;         /* one of EM_* in elf.h */
+	const uint32_t *starts;   /* ascending */
+	const uint16_t *rule_ids; /* an index of rules; UNWIND_FUNCTION may be set */
+	size_t n_rows;
+	const struct unwind_rule *rules;
+	size_t n_rules;
+	void *memory; /* of all arrays */
+};
+
+/* Whether the table is sorted and all its numbers are in bounds. */
+bool unwind_table_is_valid(const struct unwind_table *table);
+
+/* The rule at @offset of the file; NULL where none is known. */
+const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t offset);
+
+/*
+ * The function around @offset of the file, or the part of one that lies apart: [*@ret_start,
+ * *@ret_end). False if none is known.
+ */
+bool unwind_table_function(const struct unwind_table *table, uint64_t offset, uint64_t *ret_start,
+			   uint64_t *ret_end);
+
+/* The bytes that it takes. */
+size_t unwind_table_bytes(const struct unwind_table *table);
+
+void unwind_table_done(struct unwind_table *table);

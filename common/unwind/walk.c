@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state of a walk is what the registers were in a frame: those that the tables follow, and in
+ * the leaf all that are known. A step finds the caller's.
+ *
+ * The stack grows down, so a caller's frame lies above; only a signal handler may have a stack of
+ * its own. Every word is read from the copied bytes, so nothing outside of them is believed.
+ */
+#include "common/unwind/walk.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <string.h>
+
+#include "common/util/macro.h"
+
+#define WORD 8
+
+/* Pointer authentication uses the bits above the address. */
+#define A64_ADDRESS_BITS 48
+
+/* struct rt_sigframe at the stack pointer: siginfo, then ucontext with the registers. */
+#define A64_SIGNAL_REGISTERS (128 + 176 + 8)
+#define A64_SIGNAL_FP        (A64_SIGNAL_REGISTERS + 29 * WORD)
+#define A64_SIGNAL_LR        (A64_SIGNAL_REGISTERS + 30 * WORD)
+#define A64_SIGNAL_SP        (A64_SIGNAL_REGISTERS + 31 * WORD)
+#define A64_SIGNAL_IP        (A64_SIGNAL_REGISTERS + 32 * WORD)
+
+struct frame {
+	struct unwind_registers registers;
+	bool exact;                  /* ip is where it runs, not where a call returns to */
+	bool has_fp, has_lr, has_bx; /* those registers are known */
+};
+
+struct walk {
+	const struct unwind_input *input;
+	struct frame now;
+	struct unwind_code code;        /* at its place */
+	const struct unwind_rule *rule; /* NULL: none */
+};
+
+static bool is_a64(const struct walk *walk)
+{
+	return walk->input->machine == EM_AARCH64;
+}
+
+static uint8_t fp_number(const struct walk *walk)
+{
+	return is_a64(walk) ? UNWIND_A64_FP : UNWIND_X86_FP;
+}
+
+static uint8_t sp_number(const struct walk *walk)
+{
+	return is_a64(walk) ? UNWIND_A64_SP : UNWIND_X86_SP;
+}
+
+static bool read_word(const struct walk *walk, uint64_t address, uint64_t *ret)
+{
+	const struct unwind_input *input = walk->input;
+	uint64_t at = address - input->stack_address, word;
+
+	if (input->n_stack < WORD || at > input->n_stack - WORD)
+		return false;
+	memcpy(&word, input->stack + at, WORD);
+	*ret = le64toh(word);
+	return true;
+}
+
+static bool get_register(const struct walk *walk, uint8_t number, uint64_t *ret)
+{
+	const struct frame *now = &walk->now;
+
+	if (number == sp_number(walk)) {
+		*ret = now->registers.sp;
+		return true;
+	}
+	if (number == fp_number(walk)) {
+		*ret = now->registers.fp;
+		return now->has_fp;
+	}
+	*ret = now->registers.values[number];
+	return now->registers.known >> number & 1;
+}
+
+/* A value that a rule says is saved: UNWIND_COMPLETE and *@ret, or why the walk ends. */
+static enum unwind_end read_saved(const struct walk *walk, uint8_t saved, int32_t offset,
+				  uint64_t cfa, uint64_t *ret)
+{
+	uint64_t base = cfa;
+
+	if (saved == UNWIND_SAVED_REGISTER && !get_register(walk, walk->rule->cfa_register, &base))
+		return UNWIND_FRAME;
+	if (saved == UNWIND_SAVED_FP && !get_register(walk, fp_number(walk), &base))
+		return UNWIND_FRAME;
+	return read_word(walk, base + (uint64_t)(int64_t)offset, ret) ? UNWIND_COMPLETE :
+									UNWIND_STACK;
+}
+
+/* The same for a register that need not be known in the caller. */
+static enum unwind_end restore(const struct walk *walk, uint8_t saved, int32_t offset, uint64_t cfa,
+			       uint64_t *value, bool *known)
+{
+	if (saved == UNWIND_SAVED_NOT)
+		return UNWIND_COMPLETE;
+	*known = saved != UNWIND_SAVED_LOST;
+	return *known ? read_saved(walk, saved, offset, cfa, value) : UNWIND_COMPLETE;
+}
+
+static enum unwind_end find_cfa(const struct walk *walk, uint64_t *ret)
+{
+	const struct unwind_rule *rule = walk->rule;
+	bool plt = rule->cfa == UNWIND_CFA_PLT;
+	uint64_t base;
+
+	if (!get_register(walk, plt ? sp_number(walk) : rule->cfa_register, &base))
+		return UNWIND_FRAME;
+	base += (uint64_t)(int64_t)rule->cfa_offset;
+	if (plt && walk->now.registers.ip % 16 >= rule->cfa_register)
+		base += WORD;
+	if (rule->cfa == UNWIND_CFA_MEMORY || rule->cfa == UNWIND_CFA_INTERRUPTED)
+		return read_word(walk, base, ret) ? UNWIND_COMPLETE : UNWIND_STACK;
+	*ret = base;
+	return UNWIND_COMPLETE;
+}
+
+/* Only a function that has not touched the stack yet has its frame where its caller's ends. */
+static bool lies_right(const struct walk *walk, uint64_t cfa, bool ra_in_register)
+{
+	uint64_t sp = walk->now.registers.sp;
+
+	return cfa % WORD == 0 && (cfa > sp || (cfa == sp && ra_in_register));
+}
+
+static uint64_t without_authentication(const struct walk *walk, uint64_t address)
+{
+	return is_a64(walk) ? address & ((1ULL << A64_ADDRESS_BITS) - 1) : address;
+}
+
+/* The caller of a frame with a rule. */
+static enum unwind_end step_by_rule(const struct walk *walk, struct frame *caller)
+{
+	const struct unwind_rule *rule = walk->rule;
+	bool interrupted = rule->cfa == UNWIND_CFA_INTERRUPTED;
+	bool in_lr = rule->ra == UNWIND_SAVED_NOT;
+	enum unwind_end end;
+	uint64_t cfa, ra;
+
+	end = find_cfa(walk, &cfa);
+	if (end != UNWIND_COMPLETE)
+		return end;
+	if (!interrupted && !lies_right(walk, cfa, in_lr))
+		return UNWIND_FRAME;
+	if (rule->ra == UNWIND_SAVED_LOST || (in_lr && !(is_a64(walk) && walk->now.has_lr)))
+		return UNWIND_FRAME;
+	ra = walk->now.registers.lr;
+	end = in_lr ? UNWIND_COMPLETE : read_saved(walk, rule->ra, rule->ra_offset, cfa, &ra);
+	if (end == UNWIND_COMPLETE)
+		end = restore(walk, rule->fp, rule->fp_offset, cfa, &caller->registers.fp,
+			      &caller->has_fp);
+	if (end == UNWIND_COMPLETE && !is_a64(walk)) {
+		end = restore(walk, rule->bx, rule->bx_offset, cfa,
+			      &caller->registers.values[UNWIND_X86_BX], &caller->has_bx);
+	}
+	caller->registers.ip = without_authentication(walk, ra);
+	caller->registers.sp = cfa;
+	caller->exact = interrupted;
+	return end;
+}
+
+static enum unwind_end step_out_of_signal_a64(const struct walk *walk, struct frame *caller)
+{
+	struct unwind_registers *r = &caller->registers;
+	uint64_t sp = walk->now.registers.sp;
+
+	if (!read_word(walk, sp + A64_SIGNAL_FP, &r->fp) ||
+	    !read_word(walk, sp + A64_SIGNAL_LR, &r->lr) ||
+	    !read_word(walk, sp + A64_SIGNAL_SP, &r->sp) ||
+	    !read_word(walk, sp + A64_SIGNAL_IP, &r->ip))
+		return UNWIND_STACK;
+	caller->has_fp = caller->has_lr = caller->exact = true;
+	return UNWIND_COMPLETE;
+}
+
+/* The caller of a frame without a rule: the frame pointer points to its own saved value, and the
+ * return address follows. */
+static enum unwind_end step_by_fp(const struct walk *walk, struct frame *caller)
+{
+	uint64_t fp = walk->now.registers.fp, ra;
+
+	if (!walk->now.has_fp || fp % WORD || fp < walk->now.registers.sp)
+		return UNWIND_NO_TABLE;
+	if (!read_word(walk, fp, &caller->registers.fp) || !read_word(walk, fp + WORD, &ra))
+		return UNWIND_NO_TABLE;
+	caller->registers.ip = without_authentication(walk, ra);
+	caller->registers.sp = fp + 2UL * WORD;
+	caller->has_bx = false;
+	caller->exact = false;
+	return UNWIND_COMPLETE;
+}
+
+/* Of the caller nothing is known but what a step finds: other registers are saved somewhere. */
+static enum unwind_end step(struct walk *walk, bool *ret_by_fp)
+{
+	struct frame caller = walk->now;
+	enum unwind_end end;
+
+	caller.has_lr = false;
+	*ret_by_fp = !walk->rule;
+	if (!walk->rule)
+		end = step_by_fp(walk, &caller);
+	else if (walk->rule->cfa == UNWIND_CFA_SIGNAL_A64)
+		end = step_out_of_signal_a64(walk, &caller);
+	else
+		end = step_by_rule(walk, &caller);
+	caller.registers.known = caller.has_bx ? 1U << UNWIND_X86_BX : 0;
+	walk->now = caller;
+	return end;
+}
+
+static uint64_t place_of(const struct frame *frame)
+{
+	return frame->registers.ip - !frame->exact;
+}
+
+static bool locate(struct walk *walk)
+{
+	const struct unwind_input *input = walk->input;
+
+	walk->code = (struct unwind_code){};
+	if (!input->locate(place_of(&walk->now), &walk->code, input->userdata))
+		return false;
+	walk->rule = NULL;
+	if (walk->code.table && walk->code.table->machine == input->machine)
+		walk->rule = unwind_table_find(walk->code.table, walk->code.offset);
+	return true;
+}
+
+/* The kernel calls no code, but lets a signal handler return to where a signal is ended. */
+static bool is_return(const struct walk *walk)
+{
+	const struct unwind_input *input = walk->input;
+	const struct unwind_rule *rule = walk->rule;
+
+	if (walk->now.exact || !input->follows_call ||
+	    (rule && (rule->cfa == UNWIND_CFA_INTERRUPTED || rule->cfa == UNWIND_CFA_SIGNAL_A64 ||
+		      rule->cfa == UNWIND_CFA_END)))
+		return true;
+	return input->follows_call(walk->now.registers.ip, input->userdata) != UNWIND_CALL_NO;
+}
+
+/* Whether there is no caller: the tables say so, or by convention a frame pointer of zero. */
+static bool is_outermost(const struct walk *walk)
+{
+	if (walk->rule)
+		return walk->rule->cfa == UNWIND_CFA_END;
+	return walk->now.has_fp && walk->now.registers.fp == 0;
+}
+
+static void begin(struct walk *walk, const struct unwind_input *input)
+{
+	*walk = (struct walk){
+		.input = input,
+		.now = {
+			.registers = input->registers,
+			.exact = true,
+			.has_fp = true,
+			.has_lr = true,
+		},
+	};
+	walk->now.has_bx = walk->now.registers.known >> UNWIND_X86_BX & 1;
+}
+
+static enum unwind_end walk_on(struct walk *walk, struct unwind_frame *frames, size_t max_frames,
+			       struct unwind_result *ret)
+{
+	enum unwind_end end;
+	bool by_fp = false;
+
+	for (;;) {
+		bool is_code = locate(walk);
+
+		if (!is_code && ret->n_frames > 0)
+			return UNWIND_NO_RETURN;
+		if (is_code && ret->n_frames > 0 && !is_return(walk))
+			return UNWIND_NO_RETURN;
+		if (ret->n_frames == max_frames)
+			return UNWIND_DEPTH;
+		frames[ret->n_frames++] = (struct unwind_frame){
+			.address = walk->now.registers.ip,
+			.place = place_of(&walk->now),
+		};
+		ret->n_by_fp += by_fp;
+		ret->stopped_at = place_of(&walk->now);
+		if (!is_code)
+			return UNWIND_NO_RETURN;
+		if (is_outermost(walk))
+			return UNWIND_COMPLETE;
+		end = step(walk, &by_fp);
+		if (end != UNWIND_COMPLETE)
+			return end;
+		if (walk->now.registers.ip == 0)
+			return UNWIND_COMPLETE;
+	}
+}
+
+void unwind_walk(const struct unwind_input *input, struct unwind_frame *frames, size_t max_frames,
+		 struct unwind_result *ret)
+{
+	struct walk walk;
+
+	begin(&walk, input);
+	*ret = (struct unwind_result){};
+	ret->end = walk_on(&walk, frames, max_frames, ret);
+}
