@@ -29,9 +29,6 @@
 #define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
 #define REMOVED        "the database was removed or replaced while open: a new one is in use"
 #define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
-#define DAMAGED                                                                                    \
-	"the database is damaged again (%s): windows wait in memory until a new one is begun, an " \
-	"hour after the last"
 
 struct daemon {
 	sd_event *event;
@@ -151,16 +148,14 @@ static void on_get_status(struct status *status, void *userdata)
 	store_get_status(archive_get_store(daemon->archive), &status->store);
 	server_get_counts(daemon->server, &status->server);
 	add_stuck(status, daemon->watchdog);
-	status_add_problem(status, status->archive.fault);
+	if (strcmp(status->archive.fault, status->store.damage) != 0)
+		status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
 	add_rotation(status);
 	add_phases(status);
 	if (status->store.removed)
 		status_add_problem(status, REMOVED);
-	if (*status->store.damage) {
-		snprintf(text, sizeof(text), DAMAGED, status->store.damage);
-		status_add_problem(status, text);
-	}
+	status_add_problem(status, status->store.damage);
 	if (!*status->store.moved_to)
 		return;
 	snprintf(text, sizeof(text), RENAMED, status->store.why_moved, status->store.moved_to);
@@ -197,7 +192,7 @@ static void check_database(struct daemon *daemon)
 		daemon->logged_moved = status->n_moved;
 	}
 	if (*status->damage && !daemon->logged_damaged)
-		log_warning(LOG_ID_DATABASE, DAMAGED, status->damage);
+		log_warning(LOG_ID_DATABASE, "%s", status->damage);
 	daemon->logged_damaged = *status->damage;
 	if (status->converted > 0 && !daemon->logged_converted) {
 		log_info(LOG_ID_DATABASE, "the database was converted from version %" PRId64,

@@ -329,6 +329,7 @@ void sampling_end(struct sampling *sampling)
 	struct fault fault = {};
 
 	sd_event_source_set_enabled(sampling->on_retry, SD_EVENT_OFF);
+	store_heal_at_once(archive_get_store(sampling->archive));
 	stop(sampling);
 	if (archive_flush(sampling->archive, &fault) < 0)
 		log_lost(sampling, fault.text);

@@ -62,6 +62,10 @@ static int explain(const struct answer *answer, int r, struct fault *fault)
 			fault, -EACCES,
 			"only root and the group branchd see the processes of other users: join "
 			"the group (usermod -aG branchd USER, then log in again)");
+	if (is_error(answer, "DatabaseDamaged"))
+		return fault_set(fault, -EBADMSG, "%s",
+				 json_string_value(json_object_get(parameters, "message")) ?:
+					 "the daemon's database is damaged");
 	if (is_error(answer, "TooLarge"))
 		return fault_set(fault, -EMSGSIZE,
 				 "the profile is larger than the daemon may send: ask for fewer "

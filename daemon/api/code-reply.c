@@ -69,7 +69,7 @@ int code_reply(struct call *call, struct store *store)
 	_cleanup_free_ uint8_t *bytes = NULL;
 	struct store_function function;
 	struct request request;
-	struct fault fault;
+	struct fault fault = {};
 	uint16_t machine;
 	int n;
 
@@ -93,8 +93,10 @@ int code_reply(struct call *call, struct store *store)
 		.ctime_ns = (uint64_t)request.ctime_ns,
 	};
 	n = store_find_code(store, &function, bytes, STORE_CODE_MAX_FUNCTION, &machine, &fault);
-	if (n < 0)
-		return n;
+	if (n < 0) {
+		error_reply(call, n, &fault);
+		return 0;
+	}
 	if (n == 0) {
 		error_reply_no_such_code(call);
 		return 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/profile/json-text.h"
 #include "daemon/api/reply-text.h"
 
 struct bounds {
@@ -51,13 +52,16 @@ void error_reply_no_such_code(struct call *call)
 	call_error(call, "io.branchd.NoSuchCode", NULL);
 }
 
-void error_reply(struct call *call, int r)
+void error_reply(struct call *call, int r, const struct fault *fault)
 {
 	if (r == -E2BIG || r == -ETIME)
 		call_error(call, "io.branchd.TooExpensive", NULL);
 	else if (r == -EMSGSIZE || r == -ENOBUFS)
 		call_error(call, "io.branchd.TooLarge",
 			   json_pack("{sI}", "max_bytes", (json_int_t)REPLY_MAX_BYTES));
+	else if (r == -EBADMSG && *fault->text)
+		call_error(call, "io.branchd.DatabaseDamaged",
+			   json_pack("{so}", "message", json_text(fault->text)));
 	else
 		call_internal_error(call, r);
 }

@@ -10,5 +10,5 @@ void error_reply_no_such_window(struct call *call, struct archive *archive);
 void error_reply_not_sampling(struct call *call);
 void error_reply_no_such_code(struct call *call);
 
-/* TooLarge, TooExpensive or InternalError, by the negative errno @r. */
-void error_reply(struct call *call, int r);
+/* TooLarge, TooExpensive, DatabaseDamaged (-EBADMSG) or InternalError, by the negative errno @r. */
+void error_reply(struct call *call, int r, const struct fault *fault);

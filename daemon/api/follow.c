@@ -106,15 +106,14 @@ static int add_open(struct window_list *list, struct archive *archive, const str
 }
 
 static int list_windows(struct window_list *list, struct archive *archive,
-			const struct range *range)
+			const struct range *range, struct fault *fault)
 {
-	struct fault fault = {};
 	size_t surplus;
 	int r;
 
 	r = store_for_each(archive_get_store(archive), (uint64_t)MAX(range->since_us, 0),
 			   range->until_us < 0 ? UINT64_MAX : (uint64_t)range->until_us, on_window,
-			   list, &fault);
+			   list, fault);
 	r = r < 0 ? r : add_open(list, archive, range);
 	if (r < 0 || range->latest < 0 || list->n <= (uint64_t)range->latest)
 		return r;
@@ -134,16 +133,17 @@ int followers_add(struct followers *followers, struct call *call)
 		{ "latest", NULL, &range.latest },
 	};
 	bool more = call_wants_more(call);
+	struct fault fault = {};
 	int r;
 
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters)))
 		return 0;
-	r = list_windows(&list, followers->archive, &range);
+	r = list_windows(&list, followers->archive, &range, &fault);
 	r = r ?: reply_list(call, &list, more);
 	if (r == 0 && more)
 		r = add_follower(followers, call, range.until_us);
-	if (r == -EMSGSIZE || r == -ENOBUFS) {
-		error_reply(call, r);
+	if (r == -EMSGSIZE || r == -ENOBUFS || r == -EBADMSG) {
+		error_reply(call, r, &fault);
 		return 0;
 	}
 	return r;
@@ -161,7 +161,7 @@ static void report(struct follower *f, const struct window *window)
 		return;
 	remove_follower(f);
 	if (r < 0)
-		error_reply(call, r);
+		error_reply(call, r, &(struct fault){});
 }
 
 void followers_on_closed(struct followers *followers, const struct window *window)

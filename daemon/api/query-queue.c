@@ -130,7 +130,7 @@ static void end(struct entry *e, int r)
 
 	if (q->call) {
 		call_on_gone(q->call, NULL, NULL);
-		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL);
+		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL, &q->fault);
 	}
 	free_entry(e);
 	admit(queue);

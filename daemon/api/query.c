@@ -172,12 +172,11 @@ static int read_one(struct query *q)
 	struct store *store = archive_get_store(q->archive);
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct window window = { .id = q->request.first };
-	struct fault fault = {};
 	int r;
 
 	r = q->functions ? store_read_functions(store, &window, &q->request.filter,
-						q->functions->sum, &fault) :
-			   store_read(store, window.id, &profile, &window, &fault);
+						q->functions->sum, &q->fault) :
+			   store_read(store, window.id, &profile, &window, &q->fault);
 	if (r <= 0)
 		return r;
 	r = window_list_add(&q->windows, &window);
@@ -191,12 +190,11 @@ static int read_one(struct query *q)
 static int choose_stored(struct query *q)
 {
 	struct store *store = archive_get_store(q->archive);
-	struct fault fault = {};
 	int r;
 
 	if (q->request.first == q->request.last)
 		return read_one(q);
-	r = store_for_each(store, 0, UINT64_MAX, on_stored, q, &fault);
+	r = store_for_each(store, 0, UINT64_MAX, on_stored, q, &q->fault);
 	if (r < 0)
 		return r;
 	q->n_stored = q->windows.n;
@@ -264,10 +262,9 @@ static int read_next(struct query *q)
 					   .found = found,
 					   .n = n,
 					   .max_rows = BATCH_ROWS };
-	struct fault fault = {};
 	int r;
 
-	r = store_read_many(store, &batch, &n, &profile, &fault);
+	r = store_read_many(store, &batch, &n, &profile, &q->fault);
 	if (r < 0)
 		return r;
 	take_found(q, found, n);
@@ -284,7 +281,6 @@ static int read_functions(struct query *q)
 {
 	struct store *store = archive_get_store(q->archive);
 	struct window *window = &q->windows.rows[q->n_read];
-	struct fault fault = {};
 	bool found;
 	int r;
 
@@ -293,7 +289,7 @@ static int read_functions(struct query *q)
 		if (r < 0)
 			return r;
 	}
-	r = store_read_functions(store, window, &q->request.filter, q->functions->sum, &fault);
+	r = store_read_functions(store, window, &q->request.filter, q->functions->sum, &q->fault);
 	if (r < 0)
 		return r;
 	found = r > 0;

@@ -40,7 +40,8 @@ struct query {
 	size_t n_chosen; /* windows */
 	size_t n_seen;   /* chosen windows that were read, or found to be removed */
 
-	char *bytes; /* of the reply, once it is written */
+	struct fault fault; /* why the store could not be read */
+	char *bytes;        /* of the reply, once it is written */
 	size_t n_bytes;
 	int (*step)(struct query *query); /* what is to be done in a thread; NULL: nothing */
 };
@@ -57,8 +58,9 @@ bool query_wants_open(const struct query *query);
 
 /*
  * Works a while. 1: there is more to do; 0: it is over; -errno, and the call, if it is not NULL, is
- * not answered: -E2BIG: it would hold too much; -ETIME: it has taken too long. If there is a step
- * then, query_do_step() is to be called before the next query_work().
+ * not answered: -E2BIG: it would hold too much; -ETIME: it has taken too long; -EBADMSG: the
+ * database is damaged, as its fault says. If there is a step then, query_do_step() is to be called
+ * before the next query_work().
  */
 int query_work(struct query *query);
 

@@ -216,7 +216,8 @@ static bool is_too_much(const struct archive *archive)
 static bool is_time_to_try(const struct archive *archive)
 {
 	return archive->status.waiting >= archive->next_try || is_too_much(archive) ||
-	       archive->n_moved != store_count_moved(archive->store);
+	       archive->n_moved != store_count_moved(archive->store) ||
+	       store_is_due(archive->store);
 }
 
 static int add_closed(struct archive *archive, struct window_profile *closed, struct fault *fault)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/util/macro.h"
@@ -150,9 +151,11 @@ void store_close_removed(struct store *store)
 	store->damage[0] = '\0';
 }
 
-static bool is_due(const struct store *store)
+uint64_t store_due_us(const struct store *store)
 {
-	return store->n_moved == 0 || store->clock() >= store->moved_us + STORE_HEAL_US;
+	const uint64_t advance_us = (STORE_MAX_MOVED - 1) * STORE_HEAL_US;
+
+	return store->spent_us > advance_us ? store->spent_us - advance_us : 0;
 }
 
 /* Renames the closed database, for the reason in @fault, and makes a new one. */
@@ -169,8 +172,31 @@ static int begin_anew(struct store *store, struct fault *fault)
 	memcpy(store->moved_to, moved_to, sizeof(store->moved_to));
 	store->damage[0] = '\0';
 	store->n_moved++;
-	store->moved_us = store->clock();
+	store->spent_us = MAX(store->spent_us, store->clock()) + STORE_HEAL_US;
 	return open_database(store, fault);
+}
+
+/* Notes the damage in @fault, and says there what comes of it. */
+static void describe_damage(struct store *store, struct fault *fault)
+{
+	uint64_t now_us = store->clock(),
+		 wait_us = store_due_us(store) - MIN(store_due_us(store), now_us);
+	time_t when = time(NULL) + (time_t)(wait_us / 1000000);
+	char text[16] = "";
+	struct fault why;
+	struct tm tm;
+
+	if (!*store->damage) {
+		why = *fault;
+		if (localtime_r(&when, &tm))
+			strftime(text, sizeof(text), "%H:%M", &tm);
+		fault_set(fault, -EBADMSG,
+			  "%.300s; %llu databases were renamed before, so the next is begun at %s, "
+			  "or when branchd is restarted; until then new windows wait in memory",
+			  why.text, (unsigned long long)store->n_moved, text);
+		memcpy(store->damage, fault->text, sizeof(store->damage));
+	}
+	memcpy(fault->text, store->damage, sizeof(fault->text));
 }
 
 int store_heal(struct store *store, int r, struct fault *fault)
@@ -181,9 +207,10 @@ int store_heal(struct store *store, int r, struct fault *fault)
 	if (store->lock_fd < 0) { /* it is not the one at the path that is damaged */
 		r = open_database(store, fault);
 	} else {
-		memcpy(store->damage, fault->text, sizeof(store->damage));
-		if (!is_due(store))
+		if (store->clock() < store_due_us(store)) {
+			describe_damage(store, fault);
 			return 0;
+		}
 		store_close_database(store);
 		r = begin_anew(store, fault);
 	}

@@ -3,9 +3,9 @@
  * Private to the store: what it consists of, and how its database is opened, closed, and moved
  * out of the way where it is damaged.
  *
- * A database is moved at most once an hour: a disk that damages all databases must not be
- * filled with them. Until the hour is over the damaged one stays in use: most of its windows may
- * still be read.
+ * Few databases are moved an hour (STORE_MAX_MOVED, STORE_HEAL_US): a disk that damages all of them
+ * must not be filled with them. Until the next may be, the damaged one stays in use: most of its
+ * windows may still be read.
  */
 #pragma once
 
@@ -57,12 +57,14 @@ struct store {
 	struct store_code code;
 	struct store_functions functions;
 	uint64_t n_windows, n_removed;
-	uint64_t longest_us;        /* no window is longer */
-	int64_t last_id;            /* of a window, in this database or one before */
-	int64_t converted;          /* the version that the database had; 0: this one */
-	uint64_t n_moved, moved_us; /* databases moved, and when the last was; 0: none */
+	uint64_t longest_us; /* no window is longer */
+	int64_t last_id;     /* of a window, in this database or one before */
+	int64_t converted;   /* the version that the database had; 0: this one */
+	uint64_t n_moved;    /* databases moved */
+	uint64_t spent_us;   /* when all that were moved are as good as forgotten */
 	char moved_to[PATH_MAX], why_moved[sizeof(((struct fault *)0)->text)];
-	char damage[sizeof(((struct fault *)0)->text)]; /* of the one in use, or "" */
+	char damage[sizeof(
+		((struct fault *)0)->text)]; /* of the one in use, and what comes; or "" */
 };
 
 /* Whether it is a file, not in memory. */
@@ -85,10 +87,13 @@ void store_close_database(struct store *store);
  */
 void store_close_removed(struct store *store);
 
+/* When a database may be moved: each takes an hour, and some hours may be taken in advance. */
+uint64_t store_due_us(const struct store *store);
+
 /*
  * To be called with the answer @r of what was done with the database, and @fault. Where @r is
  * -EBADMSG, the database is moved out of the way and another begun. 1: so it was, and the same can
- * be tried again; 0: there was no reason, or the hour is not over; -errno and @fault: there is no
- * database now.
+ * be tried again; 0: there was no reason, or it may not be moved yet, as @fault says then; -errno
+ * and @fault: there is no database now.
  */
 int store_heal(struct store *store, int r, struct fault *fault);

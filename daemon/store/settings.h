@@ -16,10 +16,12 @@ struct store_settings {
 
 /*
  * Where the database is found damaged, by writing or reading, it is renamed, never removed, and a
- * new one is begun: at most once in this time. Until then, adding a window and reading a damaged
- * one fail with -EBADMSG, and the status says why.
+ * new one is begun: at first this number of times at once, in the long run once in this time. Until
+ * the next time, adding a window and reading a damaged one fail with -EBADMSG, and the status says
+ * why.
  */
-#define STORE_HEAL_US (3600 * 1000000ULL)
+#define STORE_MAX_MOVED 3
+#define STORE_HEAL_US   (3600 * 1000000ULL)
 
 /* In microseconds. */
 typedef uint64_t (*store_clock)(void);

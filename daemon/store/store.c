@@ -376,7 +376,8 @@ int store_read_functions(struct store *store, struct window *window,
 		return r;
 	r = database_explain(store->database, r, fault);
 	why = *fault;
-	store_heal(store, r, &why); /* not tried again: the sum is void */
+	if (store_heal(store, r, &why) == 0) /* not tried again: the sum is void */
+		*fault = why;
 	return r;
 }
 
@@ -420,4 +421,14 @@ void store_get_status(struct store *store, struct store_status *ret)
 uint64_t store_count_moved(const struct store *store)
 {
 	return store->n_moved;
+}
+
+bool store_is_due(const struct store *store)
+{
+	return *store->damage && store->clock() >= store_due_us(store);
+}
+
+void store_heal_at_once(struct store *store)
+{
+	store->spent_us = 0;
 }

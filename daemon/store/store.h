@@ -36,7 +36,7 @@ struct store_status {
 	uint64_t n_moved;    /* databases that could not be used, and were renamed */
 	char moved_to[4096]; /* the new name of the last of them, or "" */
 	char why_moved[512];
-	char damage[512]; /* what is wrong with the one in use, or "" */
+	char damage[512]; /* what is wrong with the one in use, and until when; or "" */
 };
 
 /*
@@ -67,7 +67,7 @@ void store_set_settings(struct store *store, const struct store_settings *settin
  * larger than all before. -errno and @fault: nothing was written, and the same can be tried again;
  * -EBUSY: another program, -ENOSPC: no space. Where the file was removed, or another put in its
  * place, that is opened or made; the windows in the old one are gone. Where a database found
- * damaged is renamed, the window goes into the new one.
+ * damaged is renamed, the window goes into the new one. -EBADMSG: it may not be renamed yet.
  */
 int store_add(struct store *store, const struct window *window, const struct profile *profile,
 	      int64_t *ret_id, struct fault *fault);
@@ -107,6 +107,10 @@ void store_get_status(struct store *store, struct store_status *ret);
 
 /* Of the status, n_moved: with a new database, what failed before may work. */
 uint64_t store_count_moved(const struct store *store);
+/* Whether the database is damaged and may be renamed now: the next use will. */
+bool store_is_due(const struct store *store);
+/* A damaged database may be renamed now, however many were: for who will not be there later. */
+void store_heal_at_once(struct store *store);
 
 /* The clock by which an hour is measured. Default: CLOCK_BOOTTIME. */
 void store_set_clock(struct store *store, store_clock clock);

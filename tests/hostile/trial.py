@@ -317,7 +317,9 @@ class Trial:
         for what, (took, calm) in slowest.items():
             self.note(f"{what} took {took:.2f} s at most, in peace {calm:.2f} s")
             self.check(took <= limit, f"an answer took more than {limit:.1f} s:", self.notes[-1])
-        self.check(self.damages_store or not failures, "calls failed:", *failures[:3])
+        if self.damages_store:
+            failures = [text for text in failures if "damaged" not in text.lower()]
+        self.check(not failures, "calls failed:", *failures[:3])
 
     def check_losses(self, before, after):
         change = {name: after[name] - before[name] for name in after}

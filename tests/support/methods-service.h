@@ -66,9 +66,10 @@ static inline void on_get_status(struct status *status, void *userdata)
 	status_add_problem(status, "tests are problems");
 }
 
-/* With these limits of queries, and another answer to who a caller is. */
-static inline void service_init_with(struct service *service, const struct query_limits *limits,
-				     int (*get_peer)(struct peer *ret, int fd, gid_t group))
+/* With this database, these limits of queries, and another answer to who a caller is. */
+static inline void service_init_at(struct service *service, const char *path,
+				   const struct query_limits *limits,
+				   int (*get_peer)(struct peer *ret, int fd, gid_t group))
 {
 	struct server_settings settings = { .group = OTHER_GID, .get_peer = get_peer };
 	struct store_settings store_settings = {};
@@ -78,7 +79,7 @@ static inline void service_init_with(struct service *service, const struct query
 
 	*service = (struct service){};
 	assert_true(sd_event_new(&service->event) >= 0);
-	assert_int_equal(store_open(&store, ":memory:", &store_settings, &fault), 0);
+	assert_int_equal(store_open(&store, path, &store_settings, &fault), 0);
 	assert_int_equal(archive_new(&service->archive, store), 0);
 	methods = (struct methods_settings){
 		.event = service->event,
@@ -91,6 +92,12 @@ static inline void service_init_with(struct service *service, const struct query
 	assert_int_equal(methods_new(&service->methods, &methods), 0);
 	methods_fill_settings(service->methods, &settings);
 	assert_int_equal(server_new(&service->server, service->event, -1, &settings, &fault), 0);
+}
+
+static inline void service_init_with(struct service *service, const struct query_limits *limits,
+				     int (*get_peer)(struct peer *ret, int fd, gid_t group))
+{
+	service_init_at(service, ":memory:", limits, get_peer);
 }
 
 static inline void service_init(struct service *service)

@@ -196,6 +196,19 @@ static void damage(const struct keeping *k)
 	sqlite3_close(db);
 }
 
+/* So often that no other database may be begun for an hour. */
+static void damage_often(struct keeping *k, struct store *store)
+{
+	passed_us = 0;
+	store_set_clock(store, later);
+	for (uint64_t i = 1; i <= STORE_MAX_MOVED; i++) {
+		damage(k);
+		assert_int_equal(add(k), 0);
+		assert_int_equal(temp_store_status(store).n_moved, i);
+	}
+	damage(k);
+}
+
 /* Within the hour windows wait, and none is lost. */
 static void test_windows_wait_while_the_database_is_damaged_again(void **state)
 {
@@ -203,24 +216,19 @@ static void test_windows_wait_while_the_database_is_damaged_again(void **state)
 	struct store *store = archive_get_store(k->archive);
 	uint64_t n;
 
-	passed_us = 0;
-	store_set_clock(store, later);
-	damage(k);
-	assert_int_equal(add(k), 0);
-	assert_int_equal(temp_store_status(store).n_moved, 1);
-	damage(k);
+	damage_often(k, store);
 	for (n = 0; passed_us < STORE_HEAL_US; n++) {
 		assert_true(add(k) < 0);
 		passed_us += WINDOW_US;
 	}
 	assert_non_null(strstr(status_of(k).fault, "damaged"));
-	assert_string_not_equal(temp_store_status(store).damage, "");
-	while (add(k) < 0)
-		n++;
-	assert_in_range(n, 360, 390);
+	assert_string_equal(temp_store_status(store).damage, status_of(k).fault);
+	assert_int_equal(n, 360);
+	assert_int_equal(status_of(k).waiting, n);
+	assert_int_equal(add(k), 0);
 	assert_int_equal(status_of(k).given_up, 0);
 	assert_int_equal(status_of(k).waiting, 0);
-	assert_int_equal(temp_store_status(store).n_moved, 2);
+	assert_int_equal(temp_store_status(store).n_moved, STORE_MAX_MOVED + 1);
 	assert_int_equal(temp_store_status(store).n_windows, 1);
 }
 
@@ -230,18 +238,31 @@ static void test_windows_are_stored_once_a_read_has_healed(void **state)
 	struct keeping *k = *state;
 	struct store *store = archive_get_store(k->archive);
 
-	passed_us = 0;
-	store_set_clock(store, later);
-	damage(k);
-	assert_int_equal(add(k), 0);
-	damage(k);
+	damage_often(k, store);
 	for (int i = 0; i < 100; i++)
 		add(k);
 	assert_int_equal(add(k), -EAGAIN);
 	passed_us += STORE_HEAL_US;
-	profile_free(temp_store_read(store, 1));
-	assert_int_equal(temp_store_status(store).n_moved, 2);
+	profile_free(temp_store_read(store, STORE_MAX_MOVED));
+	assert_int_equal(temp_store_status(store).n_moved, STORE_MAX_MOVED + 1);
 	assert_int_equal(add(k), 0);
+}
+
+/* As when the daemon ends within the hour. */
+static void test_nothing_is_lost_at_the_end_of_a_damaged_database(void **state)
+{
+	struct keeping *k = *state;
+	struct store *store = archive_get_store(k->archive);
+	struct fault fault = {};
+
+	damage_often(k, store);
+	for (int i = 0; i < 10; i++)
+		assert_true(add(k) < 0);
+	assert_int_equal(archive_flush(k->archive, &fault), -EBADMSG);
+	store_heal_at_once(store);
+	assert_int_equal(archive_flush(k->archive, &fault), 0);
+	assert_int_equal(status_of(k).waiting, 0);
+	assert_int_equal(temp_store_status(store).n_windows, 1);
 }
 
 /* Who asks for what is open sees what waits, too. */
@@ -284,6 +305,7 @@ int main(void)
 		TEST(test_too_many_are_given_up),
 		TEST(test_windows_wait_while_the_database_is_damaged_again),
 		TEST(test_windows_are_stored_once_a_read_has_healed),
+		TEST(test_nothing_is_lost_at_the_end_of_a_damaged_database),
 		TEST(test_what_waits_is_shown_with_the_open_window),
 	};
 

@@ -254,27 +254,80 @@ static void test_damage_found_by_status(void **state)
 	assert_healed(store, 1);
 }
 
-static void test_damage_twice_within_an_hour(void **state)
+/* As often as it may be at once. */
+static void heal_often(struct store *store, const char *path)
 {
-	struct temp_store *stored = *state;
-	_cleanup_(store_freep) struct store *store = open_damaged(stored->path, "stack_count");
+	for (uint64_t i = 1; i <= STORE_MAX_MOVED; i++) {
+		int64_t id = add_seed(store, 2);
+
+		assert_int_equal(temp_store_status(store).n_moved, i - 1);
+		change(path, "DELETE FROM place");
+		assert_null(temp_store_read(store, id));
+		assert_healed(store, i);
+	}
+}
+
+/* The window, and what is said of it, until the hour is over. */
+static void assert_damaged(struct store *store, int64_t id)
+{
 	struct profile *p = NULL;
 	struct fault fault;
+
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(store_read(store, id, &p, NULL, &fault), -EBADMSG);
+		assert_non_null(strstr(fault.text, "does not exist"));
+		assert_non_null(strstr(fault.text, "3 databases were renamed before"));
+		assert_int_equal(try_to_read_functions(store, id), -EBADMSG);
+		assert_int_equal(temp_store_status(store).n_moved, STORE_MAX_MOVED);
+		assert_int_equal(temp_store_status(store).n_windows, 2);
+		assert_string_equal(temp_store_status(store).damage, fault.text);
+		assert_false(store_is_due(store));
+	}
+}
+
+static void test_damage_too_often_within_an_hour(void **state)
+{
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
 	int64_t id;
 
-	assert_null(temp_store_read(store, 3));
-	assert_healed(store, 1);
+	passed_us = 0;
+	store_set_clock(store, later);
+	heal_often(store, stored->path);
 	passed_us += STORE_HEAL_US / 2;
 	id = add_seed(store, 2);
-	change(stored->path, "DELETE FROM place");
-	assert_int_equal(store_read(store, id, &p, NULL, &fault), -EBADMSG);
-	assert_non_null(strstr(fault.text, "does not exist"));
-	assert_int_equal(temp_store_status(store).n_moved, 1);
-	assert_int_equal(temp_store_status(store).n_windows, 2);
-	assert_non_null(strstr(temp_store_status(store).damage, "does not exist"));
+	assert_seed_is_back(store, id, 2);
+	change(stored->path, "DELETE FROM place; DELETE FROM function_counts");
+	assert_damaged(store, id);
 	passed_us += STORE_HEAL_US / 2;
+	assert_true(store_is_due(store));
 	assert_null(temp_store_read(store, id));
-	assert_healed(store, 2);
+	assert_false(store_is_due(store));
+	assert_healed(store, STORE_MAX_MOVED + 1);
+	/* that took the hour that had passed */
+	id = add_seed(store, 2);
+	change(stored->path, "DELETE FROM place; DELETE FROM function_counts");
+	assert_int_equal(try_to_read_functions(store, id), -EBADMSG);
+	assert_int_equal(temp_store_status(store).n_moved, STORE_MAX_MOVED + 1);
+}
+
+/* Who ends has no hour to wait. */
+static void test_damage_too_often_at_the_end(void **state)
+{
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
+	int64_t id;
+
+	passed_us = 0;
+	store_set_clock(store, later);
+	heal_often(store, stored->path);
+	id = add_seed(store, 2);
+	change(stored->path, "DELETE FROM place; DELETE FROM function_counts");
+	assert_damaged(store, id);
+	store_heal_at_once(store);
+	assert_true(store_is_due(store));
+	assert_null(temp_store_read(store, id));
+	assert_healed(store, STORE_MAX_MOVED + 1);
 }
 
 /* No way out: then the file is what it was, and what can be done is done. */
@@ -357,7 +410,8 @@ int main(void)
 		STORE_TEST(test_damage_found_by_reading_functions),
 		STORE_TEST(test_damage_found_by_reading_code),
 		STORE_TEST(test_damage_found_by_status),
-		STORE_TEST(test_damage_twice_within_an_hour),
+		STORE_TEST(test_damage_too_often_within_an_hour),
+		STORE_TEST(test_damage_too_often_at_the_end),
 		STORE_TEST(test_a_disk_that_cannot_be_written_is_no_damage),
 		STORE_TEST(test_damage_anywhere),
 	};
