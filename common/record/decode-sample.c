@@ -67,11 +67,37 @@ static bool skip_regs(struct cursor *c, uint64_t mask)
 	       (abi == 0 || cursor_skip(c, 8 * (uint64_t)__builtin_popcountll(mask)));
 }
 
-static bool skip_stack(struct cursor *c)
+/* Threads of the kernel have no registers of user code, and no stack of it. */
+static bool take_user_registers(struct cursor *c, uint64_t mask, struct sample *s)
 {
-	uint64_t n;
+	uint64_t abi;
 
-	return cursor_take(c, &n, 8) && cursor_skip(c, n) && (n == 0 || cursor_skip(c, 8));
+	if (!cursor_take(c, &abi, 8))
+		return false;
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return true;
+	s->user_registers = cursor_take_array(c, (uint64_t)__builtin_popcountll(mask), 8);
+	s->user_registers_mask = mask;
+	s->user_is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
+	return s->user_registers;
+}
+
+/* u64 size, that many bytes, and u64 how many of them the kernel could read. */
+static bool take_user_stack(struct cursor *c, struct sample *s)
+{
+	uint64_t n, n_read;
+	const uint8_t *bytes;
+
+	if (!cursor_take(c, &n, 8))
+		return false;
+	if (n == 0)
+		return true;
+	bytes = cursor_take_array(c, n, 1);
+	if (!bytes || !cursor_take(c, &n_read, 8) || n_read > n)
+		return false;
+	s->user_stack = bytes;
+	s->n_user_stack = (uint32_t)n_read;
+	return true;
 }
 
 static bool take_callchain(struct cursor *c, struct sample *s)
@@ -107,8 +133,8 @@ static bool take_rows(struct cursor *c, const struct perf_event_attr *attr, stru
 	return !(attr->branch_sample_type & BRANCH_COUNTERS) || cursor_skip(c, 8 * n);
 }
 
-/* What comes after the rows; nothing of it is used, but all of it must fit. */
-static bool skip_rest(struct cursor *c, const struct perf_event_attr *attr)
+/* What comes after the rows; all of it must fit. */
+static bool take_rest(struct cursor *c, const struct perf_event_attr *attr, struct sample *s)
 {
 	static const uint64_t words[] = {
 		PERF_SAMPLE_PHYS_ADDR,
@@ -118,9 +144,9 @@ static bool skip_rest(struct cursor *c, const struct perf_event_attr *attr)
 	};
 	uint64_t t = attr->sample_type;
 
-	if (t & PERF_SAMPLE_REGS_USER && !skip_regs(c, attr->sample_regs_user))
+	if (t & PERF_SAMPLE_REGS_USER && !take_user_registers(c, attr->sample_regs_user, s))
 		return false;
-	if (t & PERF_SAMPLE_STACK_USER && !skip_stack(c))
+	if (t & PERF_SAMPLE_STACK_USER && !take_user_stack(c, s))
 		return false;
 	if (t & PERF_SAMPLE_WEIGHT_TYPE && !cursor_skip(c, 8))
 		return false;
@@ -134,6 +160,28 @@ static bool skip_rest(struct cursor *c, const struct perf_event_attr *attr)
 		if (t & words[i] && !cursor_skip(c, 8))
 			return false;
 	return !(t & PERF_SAMPLE_AUX) || skip_sized(c);
+}
+
+/*
+ * Without rows the kernel may leave the index out, so that the word taken for it is the next
+ * field's. The reading that ends where the record ends is right.
+ */
+static bool take_rest_of_no_rows(struct cursor *c, const struct perf_event_attr *attr,
+				 struct sample *s)
+{
+	struct cursor without_index = { c->at - 8, c->end };
+	struct sample without = *s;
+	bool fits = take_rest(c, attr, s);
+
+	if (fits && cursor_left(c) == 0)
+		return true;
+	without.has_hw_idx = false;
+	without.hw_idx = 0;
+	if (!take_rest(&without_index, attr, &without))
+		return fits;
+	if (!fits || cursor_left(&without_index) == 0)
+		*s = without;
+	return true;
 }
 
 static bool take_sample_body(struct cursor *c, const struct perf_event_attr *attr,
@@ -163,9 +211,9 @@ static bool take_sample_body(struct cursor *c, const struct perf_event_attr *att
 		return false;
 	if (t & PERF_SAMPLE_BRANCH_STACK && !take_rows(c, attr, s))
 		return false;
-	/* After an empty branch stack one word taken for the index may have been the next field's.
-	 */
-	return skip_rest(c, attr) || (s->has_hw_idx && s->n_rows == 0);
+	if (s->has_hw_idx && s->n_rows == 0)
+		return take_rest_of_no_rows(c, attr, s);
+	return take_rest(c, attr, s);
 }
 
 int decode_sample(struct cursor *c, const struct perf_event_header *record,

@@ -97,6 +97,16 @@ struct sample {
 	uint32_t uid;              /* effective, of its task; UINT32_MAX where unknown */
 	bool restricted;           /* that user may not look into the process; with a known uid */
 	bool no_memory;            /* ... or it is ending, so that this is not known */
+	/*
+	 * The registers of the user's code when it was interrupted or entered the kernel, and the
+	 * bytes from its stack pointer on: what its call stack is unwound from. See
+	 * user-registers.h.
+	 */
+	const uint64_t *user_registers; /* in the order of their bits in the mask; NULL: none */
+	uint64_t user_registers_mask;   /* enum perf_event_x86_regs, perf_event_arm_regs */
+	bool user_is_32_bit;            /* of a program of 32 bits */
+	const uint8_t *user_stack;      /* NULL: none */
+	uint32_t n_user_stack;
 	uint32_t n_raw;
 	const void *raw; /* bytes that whoever wrote the sample added, 4 behind a multiple of 8 */
 };

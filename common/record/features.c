@@ -168,6 +168,8 @@ int features_read(struct features *features, unsigned int feature, const void *p
 		return set_string(features, &features->hostname, &s);
 	case FEATURE_OSRELEASE:
 		return set_string(features, &features->os_release, &s);
+	case FEATURE_ARCH:
+		return set_string(features, &features->architecture, &s);
 	case FEATURE_CPUDESC:
 		return set_string(features, &features->cpu, &s);
 	case FEATURE_CPUID:

@@ -20,7 +20,7 @@ struct feature_name {
 
 struct features {
 	struct strings *strings; /* owns all strings here */
-	const char *hostname, *os_release, *cpu, *cpuid;
+	const char *hostname, *os_release, *architecture, *cpu, *cpuid;
 	uint32_t n_cpus, depth;
 	struct feature_name *names; /* in the order of the events */
 	size_t n_names, cap_names;

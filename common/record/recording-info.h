@@ -9,8 +9,9 @@
 /* What the file says of itself; strings are NULL and numbers 0 where it says nothing. */
 struct recording_info {
 	const char *hostname, *os_release, *cpu, *cpuid;
-	uint32_t n_cpus; /* on line */
-	uint32_t depth;  /* branch records the hardware holds: "branches=N" */
+	uint32_t n_cpus;  /* on line */
+	uint16_t machine; /* EM_*; of this program's where the file does not say, 0: another */
+	uint32_t depth;   /* branch records the hardware holds: "branches=N" */
 };
 
 /* What was lost because the file is damaged; see recording_forced(). */

@@ -11,6 +11,7 @@
 
 #include "common/record/perf-file.h"
 #include "common/record/recording-state.h"
+#include "common/record/user-registers.h"
 
 #define READ_AHEAD_BYTES (8u << 20)
 
@@ -108,8 +109,16 @@ const struct recording_info *recording_info(const struct recording *recording)
 	struct recording_info *info = (struct recording_info *)&recording->info;
 	const struct features *f = &recording->features;
 
-	*info = (struct recording_info){ f->hostname, f->os_release, f->cpu,
-					 f->cpuid,    f->n_cpus,     f->depth };
+	*info = (struct recording_info){
+		.hostname = f->hostname,
+		.os_release = f->os_release,
+		.cpu = f->cpu,
+		.cpuid = f->cpuid,
+		.n_cpus = f->n_cpus,
+		.machine = f->architecture ? user_registers_machine(f->architecture) :
+					     user_registers_own_machine(),
+		.depth = f->depth,
+	};
 	return info;
 }
 

@@ -128,6 +128,7 @@ static void set_features(struct perfdata *p)
 	static const uint8_t build_id[20] = { 9, 8, 7 };
 
 	perfdata_set_string(p, PERFDATA_HOSTNAME, "host");
+	perfdata_set_string(p, PERFDATA_ARCH, "aarch64");
 	perfdata_set_string(p, PERFDATA_OSRELEASE, "6.1.0");
 	perfdata_set_string(p, PERFDATA_CPUDESC, "A CPU");
 	perfdata_set_string(p, PERFDATA_CPUID, "GenuineIntel,6,85,4");

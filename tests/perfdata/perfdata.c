@@ -21,8 +21,7 @@
 
 #define RECORD_HEADER_ATTR 64 /* perf's own, not the kernel's */
 
-#define SAMPLE_UNSUPPORTED \
-	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_AUX)
+#define SAMPLE_UNSUPPORTED (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_AUX)
 
 struct file_section {
 	uint64_t offset;

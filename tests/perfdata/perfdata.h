@@ -11,8 +11,8 @@
  * Errors stick: the functions that add a record return nothing, perfdata_finish() returns the first
  * error there was. A file that was not finished has no valid header.
  *
- * Limits: samples carry no READ groups, registers or user stacks (such attrs are refused); the byte
- * order is the machine's; no compression.
+ * Limits: samples carry no READ groups and no registers of the kernel (such attrs are refused); the
+ * byte order is the machine's; no compression.
  */
 #pragma once
 
@@ -80,6 +80,12 @@ struct perfdata_sample {
 	const struct perf_branch_entry *rows; /* newest first */
 	size_t n_rows;
 	uint64_t hw_idx; /* written only if branch_sample_type has HW_INDEX */
+	/* As many as the attr's sample_regs_user has bits, in their order; NULL: none. */
+	const uint64_t *user_registers;
+	uint64_t user_registers_abi; /* PERF_SAMPLE_REGS_ABI_*, of those */
+	const void *user_stack;
+	uint64_t user_stack_bytes; /* a multiple of 8 */
+	uint64_t user_stack_read;  /* how many of them the kernel could read */
 	uint64_t weight;
 	uint64_t data_src;
 	uint64_t transaction;

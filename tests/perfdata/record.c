@@ -144,6 +144,25 @@ static void sample_put_rows(struct perfdata *p, const struct perf_event_attr *at
 	record_put(p, s->rows, s->n_rows * sizeof(*s->rows));
 }
 
+static void sample_put_user(struct perfdata *p, const struct perf_event_attr *attr,
+			    const struct perfdata_sample *s)
+{
+	size_t n = (size_t)__builtin_popcountll(attr->sample_regs_user);
+
+	if (attr->sample_type & PERF_SAMPLE_REGS_USER) {
+		record_put_u64(p, s->user_registers ? s->user_registers_abi :
+						      PERF_SAMPLE_REGS_ABI_NONE);
+		if (s->user_registers)
+			record_put(p, s->user_registers, n * sizeof(*s->user_registers));
+	}
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER) {
+		record_put_u64(p, s->user_stack_bytes);
+		record_put(p, s->user_stack, s->user_stack_bytes);
+		if (s->user_stack_bytes > 0)
+			record_put_u64(p, s->user_stack_read);
+	}
+}
+
 static void sample_put_tail(struct perfdata *p, uint64_t type, const struct perfdata_sample *s)
 {
 	if (type & PERF_SAMPLE_WEIGHT_TYPE)
@@ -178,6 +197,7 @@ void perfdata_add_sample(struct perfdata *p, const struct perfdata_sample *s)
 		sample_put_raw(p, s);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		sample_put_rows(p, attr, s);
+	sample_put_user(p, attr, s);
 	sample_put_tail(p, type, s);
 	record_end(p);
 }

@@ -8,7 +8,9 @@
 /* What a sample is made of, beside its attr. */
 struct shape {
 	uint32_t n_callchain, n_rows, raw_bytes, n_values, stack_bytes, aux_bytes;
+	uint32_t stack_unread; /* of the stack's bytes */
 	bool regs_user, regs_intr, without_hw_idx;
+	bool abi_32; /* of the user's registers */
 };
 
 static inline void put_read(const struct perf_event_attr *attr, const struct shape *shape)
@@ -59,11 +61,19 @@ static inline void put_rows(const struct perf_event_attr *attr, const struct sha
 		put_filler(8 * (size_t)shape->n_rows);
 }
 
-static inline void put_regs(bool there, uint64_t mask)
+/* Of each register its number, and 0x4e00. */
+static inline void put_regs(uint64_t abi, uint64_t mask)
 {
-	put_u64(&bytes, there ? 2 : 0);
-	if (there)
-		put_filler(8 * (size_t)__builtin_popcountll(mask));
+	put_u64(&bytes, abi);
+	for (; abi != PERF_SAMPLE_REGS_ABI_NONE && mask != 0; mask &= mask - 1)
+		put_u64(&bytes, 0x4e00 + (uint64_t)__builtin_ctzll(mask));
+}
+
+static inline uint64_t user_abi(const struct shape *shape)
+{
+	if (!shape->regs_user)
+		return PERF_SAMPLE_REGS_ABI_NONE;
+	return shape->abi_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64;
 }
 
 static inline void put_head(uint64_t t)
@@ -103,17 +113,17 @@ static inline void put_tail(const struct perf_event_attr *attr, const struct sha
 	uint64_t t = attr->sample_type;
 
 	if (t & PERF_SAMPLE_REGS_USER)
-		put_regs(shape->regs_user, attr->sample_regs_user);
+		put_regs(user_abi(shape), attr->sample_regs_user);
 	if (t & PERF_SAMPLE_STACK_USER) {
 		put_u64(&bytes, shape->stack_bytes);
 		put_filler(shape->stack_bytes);
 		if (shape->stack_bytes > 0)
-			put_u64(&bytes, shape->stack_bytes);
+			put_u64(&bytes, shape->stack_bytes - shape->stack_unread);
 	}
 	put_words(t & PERF_SAMPLE_WEIGHT_TYPE, t & PERF_SAMPLE_DATA_SRC,
 		  t & PERF_SAMPLE_TRANSACTION, 0);
 	if (t & PERF_SAMPLE_REGS_INTR)
-		put_regs(shape->regs_intr, attr->sample_regs_intr);
+		put_regs(shape->regs_intr ? PERF_SAMPLE_REGS_ABI_64 : 0, attr->sample_regs_intr);
 	put_words(t & PERF_SAMPLE_PHYS_ADDR, t & PERF_SAMPLE_CGROUP, t & PERF_SAMPLE_DATA_PAGE_SIZE,
 		  t & PERF_SAMPLE_CODE_PAGE_SIZE);
 	if (t & PERF_SAMPLE_AUX) {
@@ -147,6 +157,24 @@ static inline const struct perf_event_header *make_sample(const struct perf_even
 	return end_record(&bytes);
 }
 
+static inline void check_user(const struct perf_event_attr *attr, const struct shape *shape,
+			      const struct sample *s)
+{
+	bool registers = attr->sample_type & PERF_SAMPLE_REGS_USER && shape->regs_user;
+	bool stack = attr->sample_type & PERF_SAMPLE_STACK_USER && shape->stack_bytes > 0;
+	uint64_t mask = registers ? attr->sample_regs_user : 0;
+
+	assert_int_equal(!!s->user_registers, registers);
+	assert_int_equal(s->user_registers_mask, mask);
+	assert_int_equal(s->user_is_32_bit, registers && shape->abi_32);
+	for (unsigned int i = 0; mask != 0; mask &= mask - 1, i++)
+		assert_int_equal(s->user_registers[i], 0x4e00 + __builtin_ctzll(mask));
+	assert_int_equal(!!s->user_stack, stack);
+	assert_int_equal(s->n_user_stack, stack ? shape->stack_bytes - shape->stack_unread : 0);
+	for (uint32_t i = 0; i < s->n_user_stack; i++)
+		assert_int_equal(s->user_stack[i], 0xdd);
+}
+
 static inline void check_sample(const struct perf_event_attr *attr, const struct shape *shape,
 				const struct event *e)
 {
@@ -177,4 +205,5 @@ static inline void check_sample(const struct perf_event_attr *attr, const struct
 	}
 	if (s->n_rows > 0 && attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
 		assert_int_equal(s->hw_idx, 0x1d);
+	check_user(attr, shape, s);
 }

@@ -34,6 +34,7 @@ static const struct shape some = {
 	.n_values = 2,
 	.stack_bytes = 24,
 	.aux_bytes = 16,
+	.stack_unread = 8,
 	.regs_user = true,
 	.regs_intr = true,
 };
@@ -83,7 +84,10 @@ static void random_case(uint64_t *random, struct perf_event_attr *attr, struct s
 		.aux_bytes = (uint32_t)random_below(random, 3) * 8,
 		.regs_user = next_random(random) >> 63,
 		.regs_intr = next_random(random) >> 63,
+		.abi_32 = next_random(random) >> 63,
 	};
+	if (shape->stack_bytes > 0)
+		shape->stack_unread = (uint32_t)random_below(random, shape->stack_bytes + 1);
 }
 
 static void test_any_mixture_of_fields(void **state)
@@ -147,6 +151,42 @@ static void test_no_rows_with_and_without_the_index(void **state)
 	check_decodes(&attr, &shape);
 	shape.without_hw_idx = false;
 	check_decodes(&attr, &shape);
+}
+
+/* What follows it is read right, whether the index is there or not. */
+static void test_no_rows_before_registers_and_a_stack(void **state)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+		.sample_regs_user = 0xff01ff,
+		.sample_regs_intr = 0x1ff,
+	};
+
+	for (unsigned int i = 0; i < 16; i++) {
+		struct shape shape = {
+			.without_hw_idx = i & 1,
+			.regs_user = i & 2,
+			.regs_intr = i & 4,
+			.stack_bytes = i & 8 ? 512 : 0,
+			.stack_unread = 16 * (i & 8),
+		};
+
+		check_decodes(&attr, &shape);
+	}
+}
+
+static void test_more_of_a_stack_than_was_asked_for_is_a_fault(void **state)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_STACK_USER };
+	struct shape shape = { .stack_bytes = 64, .stack_unread = (uint32_t)-1 };
+	struct decoder *d = make_decoder(&attr);
+	struct fault fault;
+	struct event e;
+
+	assert_int_equal(decoder_decode(d, make_sample(&attr, &shape), &e, &fault), -EBADMSG);
+	decoder_free(d);
 }
 
 /* The word of a count is the last of the record, and says there is more, or so much that it wraps.
@@ -239,6 +279,8 @@ int main(void)
 		cmocka_unit_test(test_any_mixture_of_fields),
 		cmocka_unit_test(test_a_truncated_sample_is_a_fault),
 		cmocka_unit_test(test_no_rows_with_and_without_the_index),
+		cmocka_unit_test(test_no_rows_before_registers_and_a_stack),
+		cmocka_unit_test(test_more_of_a_stack_than_was_asked_for_is_a_fault),
 		cmocka_unit_test(test_counts_that_overflow),
 		cmocka_unit_test(test_the_period_is_the_attr_s_where_samples_have_none),
 		cmocka_unit_test(test_what_is_not_known_is_passed_over),

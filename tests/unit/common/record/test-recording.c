@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -235,6 +236,7 @@ static void test_what_the_file_says_of_itself(void **state)
 		assert_string_equal(info->cpu, "A CPU");
 		assert_string_equal(info->cpuid, "GenuineIntel,6,85,4");
 		assert_int_equal(info->n_cpus, 4);
+		assert_int_equal(info->machine, EM_AARCH64);
 		assert_int_equal(info->depth, 32);
 		assert_true(recording_is_wiped(r)); /* 6.1, and no command's */
 		assert_int_equal(recording_n_sources(r), 2);
