@@ -286,6 +286,24 @@ int answers_read_instructions(struct message_reader *reader, const struct parser
 	return 0;
 }
 
+int answers_read_unwind(struct message_reader *reader, struct unwind_table *ret)
+{
+	const struct message_unwind_table *m = message_read(reader, 1, sizeof(*m));
+	struct unwind_table table = {};
+
+	if (!m || m->n_rows > MESSAGE_UNWIND || m->n_rules > UNWIND_MAX_RULES)
+		return -EBADMSG;
+	table.machine = m->machine;
+	table.n_rules = m->n_rules;
+	table.n_rows = m->n_rows;
+	table.rules = message_read(reader, m->n_rules, sizeof(*table.rules));
+	table.starts = message_read(reader, m->n_rows, sizeof(*table.starts));
+	table.rule_ids = message_read(reader, m->n_rows, sizeof(*table.rule_ids));
+	if (!table.rules || !table.starts || !table.rule_ids || !unwind_table_is_valid(&table))
+		return -EBADMSG;
+	return unwind_table_copy(ret, &table);
+}
+
 int answers_read_names(struct message_reader *reader, size_t n, char ***ret)
 {
 	const struct message_names *m = message_read(reader, 1, sizeof(*m));

@@ -7,6 +7,7 @@
 
 #include "common/parser/message.h"
 #include "common/parser/results.h"
+#include "common/unwind/table.h"
 
 int answers_read_identity(struct message_reader *reader, struct parser_identity *ret);
 void answers_identity_done(struct parser_identity *identity);
@@ -20,6 +21,9 @@ int answers_read_lines(struct message_reader *reader, size_t n, size_t max_frame
 
 int answers_read_instructions(struct message_reader *reader, const struct parser_piece *pieces,
 			      size_t n, struct parser_instructions *ret);
+
+/* Checked by unwind_table_is_valid(). */
+int answers_read_unwind(struct message_reader *reader, struct unwind_table *ret);
 
 /* An array of @n strings in one block of memory. */
 int answers_read_names(struct message_reader *reader, size_t n, char ***ret);

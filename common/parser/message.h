@@ -14,6 +14,7 @@
 
 #include "common/object/instruction.h"
 #include "common/profile/profile.h"
+#include "common/unwind/table.h"
 #include "common/util/macro.h"
 
 #define MESSAGE_MAX          (64u << 20)
@@ -23,6 +24,7 @@
 #define MESSAGE_FRAMES       (1u << 20)   /* in one answer */
 #define MESSAGE_INSTRUCTIONS (512u << 10) /* in one answer */
 #define MESSAGE_CODE         (32u << 20)  /* bytes of code in one message */
+#define MESSAGE_UNWIND       (4u << 20)   /* rows of an unwind table */
 #define MESSAGE_LOADS        4096
 #define MESSAGE_LINK         4096 /* bytes of the name of a debug file */
 
@@ -36,6 +38,7 @@ enum message_type {
 	PARSER_CODE,        /* message_code -> bytes */
 	PARSER_DISASSEMBLE, /* message_disassemble, pieces, bytes -> message_rows, ... */
 	PARSER_DEMANGLE,    /* message_names, text -> text */
+	PARSER_UNWIND,      /* message_unwind -> message_unwind_table, rules, starts, rule ids */
 	PARSER_LAST_WORDS,  /* an enum message_reason */
 };
 
@@ -146,6 +149,20 @@ struct message_instruction {
 	uint8_t size, kind;
 	uint8_t has_target, is_data;
 	uint8_t fixed[INSTRUCTION_MAX];
+};
+
+struct message_unwind {
+	uint32_t file;
+	uint32_t unused;
+	uint64_t cpu_us; /* besides the budget of the file */
+};
+
+struct message_unwind_table {
+	uint16_t machine;
+	uint16_t unused;
+	uint32_t n_rules; /* struct unwind_rule */
+	uint32_t n_rows;  /* 0: the file has none */
+	uint32_t unused_too;
 };
 
 struct message_names {

@@ -401,6 +401,20 @@ int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t 
 	return end_file_answer(file, &answer, r, why);
 }
 
+int parser_file_unwind(struct parser_file *file, struct unwind_table *ret, struct fault *why)
+{
+	const struct message_unwind m = { .file = file->number, .cpu_us = file->parser->cpu_us };
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	message_write(&request, &m, sizeof(m));
+	r = ask_file(file, PARSER_UNWIND, &request, -1, 0, &answer, why);
+	if (r < 0)
+		return r;
+	return end_file_answer(file, &answer, answers_read_unwind(&answer.reader, ret), why);
+}
+
 int parser_file_code(struct parser_file *file, uint64_t offset, void *ret, size_t n,
 		     struct fault *why)
 {

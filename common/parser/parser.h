@@ -22,6 +22,7 @@
 
 #include "common/parser/connections.h"
 #include "common/parser/results.h"
+#include "common/unwind/table.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
@@ -102,6 +103,11 @@ void parser_lines_done(struct parser_lines *lines);
  */
 int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t n,
 		      size_t max_frames, struct parser_lines *ret, struct fault *why);
+
+/*
+ * The unwind table of the file, for unwind_table_done(); without rows if the file has none.
+ */
+int parser_file_unwind(struct parser_file *file, struct unwind_table *ret, struct fault *why);
 
 /*
  * Reads the machine code at @offset: the number of bytes read, fewer than @n where the file ends.

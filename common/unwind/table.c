@@ -2,7 +2,11 @@
 #include "common/unwind/table.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/util/macro.h"
 
 static bool rule_is_valid(const struct unwind_rule *rule)
 {
@@ -80,10 +84,34 @@ bool unwind_table_function(const struct unwind_table *table, uint64_t offset, ui
 	return true;
 }
 
+static void *copy_array(void *to, const void *from, size_t n)
+{
+	if (n > 0)
+		memcpy(to, from, n);
+	return to;
+}
+
 size_t unwind_table_bytes(const struct unwind_table *table)
 {
 	return table->n_rows * (sizeof(*table->starts) + sizeof(*table->rule_ids)) +
 	       table->n_rules * sizeof(*table->rules);
+}
+
+int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table)
+{
+	size_t n_rules = table->n_rules * sizeof(*table->rules);
+	size_t n_starts = table->n_rows * sizeof(*table->starts);
+	size_t n_ids = table->n_rows * sizeof(*table->rule_ids);
+	uint8_t *memory = malloc(MAX(n_rules + n_starts + n_ids, (size_t)1));
+
+	if (!memory)
+		return -ENOMEM;
+	*ret = *table;
+	ret->memory = memory;
+	ret->rules = copy_array(memory, table->rules, n_rules);
+	ret->starts = copy_array(memory + n_rules, table->starts, n_starts);
+	ret->rule_ids = copy_array(memory + n_rules + n_starts, table->rule_ids, n_ids);
+	return 0;
 }
 
 void unwind_table_done(struct unwind_table *table)

@@ -54,6 +54,7 @@ struct unwind_rule {
 	/* enum unwind_saved of the frame pointer, the return address, and rbx, by which the dynamic
 	 * linker finds its frame when it binds a function */
 	uint8_t fp, ra, bx;
+	uint8_t unused[3];
 	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
 };
 
@@ -85,5 +86,8 @@ bool unwind_table_function(const struct unwind_table *table, uint64_t offset, ui
 
 /* The bytes that it takes. */
 size_t unwind_table_bytes(const struct unwind_table *table);
+
+/* Copies @table into one block of memory. 0 or -ENOMEM. */
+int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table);
 
 void unwind_table_done(struct unwind_table *table);

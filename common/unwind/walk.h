@@ -29,7 +29,7 @@ struct unwind_code {
 };
 
 enum unwind_call {
-	UNWIND_CALL_UNKNOWN, /* the code is not at hand */
+	UNWIND_CALL_UNKNOWN, /* the code is not available */
 	UNWIND_CALL_YES,
 	UNWIND_CALL_NO,
 };

@@ -15,6 +15,7 @@
 #include "daemon/parser/functions.h"
 #include "daemon/parser/instructions.h"
 #include "daemon/parser/source-lines.h"
+#include "daemon/parser/unwind.h"
 
 struct server {
 	int fd;
@@ -150,6 +151,20 @@ static int answer_code(struct server *server, struct request *request)
 	return 0;
 }
 
+static int answer_unwind(struct server *server, struct request *request)
+{
+	const struct message_unwind *m = message_read(&request->reader, 1, sizeof(*m));
+	struct file *file = m && m->file ? files_find(&server->files, m->file) : NULL;
+	int r;
+
+	if (!file)
+		return -EINVAL;
+	budget_start(m->cpu_us);
+	r = unwind_write(file, &request->answer);
+	budget_stop();
+	return r;
+}
+
 static int answer_disassemble(struct request *request)
 {
 	const struct message_disassemble *m = message_read(&request->reader, 1, sizeof(*m));
@@ -221,6 +236,8 @@ static int answer(struct server *server, struct request *request)
 		return answer_code(server, request);
 	case PARSER_DISASSEMBLE:
 		return answer_disassemble(request);
+	case PARSER_UNWIND:
+		return answer_unwind(server, request);
 	case PARSER_DEMANGLE:
 		return answer_demangle(request);
 	default:

@@ -164,6 +164,31 @@ static void test_code_is_read_and_decoded(void **state)
 	parser_free(parser);
 }
 
+static void test_a_file_has_an_unwind_table(void **state)
+{
+	struct parser *parser = make(0);
+	struct parser_file *file = open_path(parser, OWN);
+	uint64_t offset = offset_of(file, (void *)make), start, end;
+	const struct unwind_rule *rule;
+	struct unwind_table table;
+	struct fault why;
+
+	assert_int_equal(parser_file_unwind(file, &table, &why), 0);
+	assert_int_equal(table.machine, parser_file_identity(file)->machine);
+	assert_true(table.n_rows > 100);
+	rule = unwind_table_find(&table, offset);
+	assert_non_null(rule);
+	/* at its first instruction, a function has its caller's stack pointer */
+	assert_int_equal(rule->cfa, UNWIND_CFA_REGISTER);
+	assert_int_equal(rule->cfa_offset, table.machine == EM_X86_64 ? 8 : 0);
+	assert_true(unwind_table_function(&table, offset + 1, &start, &end));
+	assert_int_equal(start, offset);
+	assert_true(end > offset + 1);
+	unwind_table_done(&table);
+	parser_file_free(file);
+	parser_free(parser);
+}
+
 static void test_names_are_demangled(void **state)
 {
 	const char *names[] = { "_ZN1a1bEv", "main", "" };
@@ -284,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_offsets_become_functions),
 		cmocka_unit_test(test_offsets_become_lines),
 		cmocka_unit_test(test_code_is_read_and_decoded),
+		cmocka_unit_test(test_a_file_has_an_unwind_table),
 		cmocka_unit_test(test_names_are_demangled),
 		cmocka_unit_test(test_a_file_that_takes_too_much_cpu_fails),
 		cmocka_unit_test(test_a_parser_that_was_killed_is_replaced),

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libdw executes call frame instructions; here its results become rules.
+ *
+ * The information has an entry (FDE) for each function. Its address range is read first, then one
+ * row after the other is asked for. libdw executes an entry from its start for each row, so an
+ * entry of n rows takes n * n / 2 steps. Compilers write few long ones, but a malformed file can
+ * have many: the bytes that are executed are limited.
+ */
+#include "common/elf/unwind-rows.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/elf/unwind-cfi.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "common/util/compare.h"
+
+#define MAX_ROWS       (4U << 20)
+#define MAX_WORK       (1UL << 29) /* bytes of instructions executed in all, */
+#define MAX_ENTRY_WORK (1UL << 27) /* and for one entry */
+#define CALL_WORK      32          /* what asking for a row costs besides */
+
+#define HASH_SIZE (2 * UNWIND_MAX_RULES)
+#define NONE_ID   0
+
+/* The code of an entry, by offsets in the file. */
+struct span {
+	uint64_t start, end;
+	uint64_t address; /* of the start */
+	uint64_t n_bytes; /* of its instructions */
+};
+
+struct rows {
+	const struct loads *loads;
+	struct unwind_cfi *cfi;
+	struct span *spans;
+	size_t n_spans, cap_spans;
+	uint32_t *starts;
+	uint16_t *ids;
+	size_t n, cap_starts, cap_ids;
+	struct unwind_rule *rules;
+	size_t n_rules, cap_rules;
+	uint16_t *hash; /* of rules: their numbers plus one */
+	uint64_t work;
+};
+
+static void rows_done(struct rows *rows)
+{
+	unwind_cfi_free(rows->cfi);
+	free(rows->spans);
+	free(rows->starts);
+	free(rows->ids);
+	free(rows->rules);
+	free(rows->hash);
+}
+
+static int on_entry(const struct unwind_entry *entry, void *userdata)
+{
+	uint64_t size = entry->end - entry->start, offset;
+	struct rows *rows = userdata;
+	const struct load *load = loads_find(rows->loads, entry->start);
+
+	if (!load || !loads_offset(rows->loads, entry->start, &offset) ||
+	    size > load->address + load->size - entry->start || offset > UINT32_MAX - size)
+		return 0;
+	if (ARRAY_RESERVE(&rows->spans, &rows->cap_spans, rows->n_spans + 1) < 0)
+		return -ENOMEM;
+	rows->spans[rows->n_spans++] = (struct span){
+		.start = offset,
+		.end = offset + size,
+		.address = entry->start,
+		.n_bytes = entry->n_bytes,
+	};
+	return 0;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return COMPARE(x->start, y->start) ?: COMPARE(x->end, y->end);
+}
+
+static size_t hash_rule(const struct unwind_rule *rule)
+{
+	uint64_t words[sizeof(*rule) / sizeof(uint64_t)], hash = 0;
+
+	_Static_assert(sizeof(words) == sizeof(*rule), "a rule consists of words");
+	memcpy(words, rule, sizeof(words));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15UL;
+	return hash >> 32;
+}
+
+/* The number of a rule; that of no rule if there are too many. */
+static int find_rule(struct rows *rows, const struct unwind_rule *rule, uint16_t *ret)
+{
+	size_t at = hash_rule(rule);
+	uint16_t *slot;
+
+	for (slot = &rows->hash[at % HASH_SIZE]; *slot; slot = &rows->hash[++at % HASH_SIZE]) {
+		if (!memcmp(&rows->rules[*slot - 1], rule, sizeof(*rule))) {
+			*ret = *slot - 1;
+			return 0;
+		}
+	}
+	*ret = NONE_ID;
+	if (rows->n_rules == UNWIND_MAX_RULES)
+		return 0;
+	if (ARRAY_RESERVE(&rows->rules, &rows->cap_rules, rows->n_rules + 1) < 0)
+		return -ENOMEM;
+	rows->rules[rows->n_rules] = *rule;
+	*ret = (uint16_t)rows->n_rules++;
+	*slot = (uint16_t)rows->n_rules;
+	return 0;
+}
+
+/* A row with the rule of the row before it is left out. */
+static int add_row(struct rows *rows, uint64_t start, uint16_t id)
+{
+	if (rows->n > 0 && rows->ids[rows->n - 1] % UNWIND_FUNCTION == id &&
+	    !(id & UNWIND_FUNCTION))
+		return 0;
+	if (rows->n == MAX_ROWS)
+		return -E2BIG;
+	if (ARRAY_RESERVE(&rows->starts, &rows->cap_starts, rows->n + 1) < 0 ||
+	    ARRAY_RESERVE(&rows->ids, &rows->cap_ids, rows->n + 1) < 0)
+		return -ENOMEM;
+	rows->starts[rows->n] = (uint32_t)start;
+	rows->ids[rows->n++] = id;
+	return 0;
+}
+
+/* Whether there is work left for another row of an entry. */
+static bool may_ask(struct rows *rows, const struct span *span, uint64_t *entry_work)
+{
+	uint64_t work = span->n_bytes + CALL_WORK;
+
+	rows->work += work;
+	*entry_work += work;
+	return rows->work <= MAX_WORK && *entry_work <= MAX_ENTRY_WORK;
+}
+
+static int add_span(struct rows *rows, const struct span *span)
+{
+	uint64_t at = 0, size = span->end - span->start, work = 0, end;
+	uint16_t id, function = UNWIND_FUNCTION;
+	struct unwind_rule rule;
+	int r = 0;
+
+	while (at < size && r >= 0) {
+		rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+		end = UINT64_MAX;
+		if (may_ask(rows, span, &work))
+			r = unwind_cfi_rule(rows->cfi, span->address + at, &rule, &end);
+		if (r >= 0)
+			r = find_rule(rows, &rule, &id);
+		if (r >= 0)
+			r = add_row(rows, span->start + at, id | function);
+		function = 0;
+		end = end > span->address + at ? end - span->address : at + 1;
+		at = MIN(end, size);
+	}
+	return r;
+}
+
+/* Where entries overlap, the first one counts. */
+static int add_spans(struct rows *rows)
+{
+	uint64_t done = 0;
+	int r = 0;
+
+	qsort(rows->spans, rows->n_spans, sizeof(*rows->spans), compare_spans);
+	for (size_t i = 0; i < rows->n_spans && r >= 0; i++) {
+		const struct span *span = &rows->spans[i];
+
+		if (span->start < done)
+			continue;
+		if (span->start > done && rows->n > 0)
+			r = add_row(rows, done, NONE_ID);
+		if (r >= 0)
+			r = add_span(rows, span);
+		done = span->end;
+	}
+	return r >= 0 && rows->n > 0 ? add_row(rows, done, NONE_ID) : r;
+}
+
+int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct unwind_table *ret)
+{
+	const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+	_cleanup_(rows_done) struct rows rows = { .loads = loads };
+	struct unwind_table table;
+	uint16_t id;
+	int r;
+
+	r = unwind_cfi_open(&rows.cfi, image);
+	if (r < 0)
+		return r;
+	rows.hash = calloc(HASH_SIZE, sizeof(*rows.hash));
+	if (!rows.hash)
+		return -ENOMEM;
+	r = find_rule(&rows, &none, &id);
+	if (r >= 0)
+		r = unwind_cfi_for_each(rows.cfi, on_entry, &rows);
+	if (r >= 0)
+		r = add_spans(&rows);
+	if (r == -E2BIG)
+		return -ENODATA;
+	if (r < 0 || rows.n == 0)
+		return r < 0 ? r : -ENODATA;
+	table = (struct unwind_table){
+		.machine = image->machine,
+		.starts = rows.starts,
+		.rule_ids = rows.ids,
+		.n_rows = rows.n,
+		.rules = rows.rules,
+		.n_rules = rows.n_rules,
+	};
+	return unwind_table_copy(ret, &table);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Walks over stacks that are written by hand. The code is made up: address 0x1000 * i has the rule
+ * number i of a case; there is no code from 0x100000 on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <elf.h>
+#include <string.h>
+
+#include "common/unwind/walk.h"
+#include "common/util/macro.h"
+
+#define STACK     0x7ffc00001000UL
+#define PAGE      0x1000UL
+#define CODE_END  0x100000UL
+#define MAX_RULES 16
+#define MAX_DEPTH 16
+
+#define SP_PLUS(n)                                                                    \
+	.cfa = UNWIND_CFA_REGISTER, .cfa_register = UNWIND_X86_SP, .cfa_offset = (n), \
+	.ra = UNWIND_SAVED_CFA, .ra_offset = -8
+
+struct scene {
+	struct unwind_rule rules[MAX_RULES]; /* [0] is none */
+	uint32_t starts[MAX_RULES];
+	uint16_t ids[MAX_RULES];
+	uint64_t stack[144];
+	struct unwind_table table;
+	struct unwind_input input;
+	uint64_t no_call; /* an address that follows none */
+	struct unwind_frame frames[MAX_DEPTH];
+	struct unwind_result result;
+};
+
+static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
+{
+	struct scene *scene = userdata;
+
+	*ret = (struct unwind_code){ .table = &scene->table, .offset = address };
+	return address < CODE_END && address >= PAGE;
+}
+
+static enum unwind_call follows_call(uint64_t address, void *userdata)
+{
+	const struct scene *scene = userdata;
+
+	return address == scene->no_call ? UNWIND_CALL_NO : UNWIND_CALL_UNKNOWN;
+}
+
+static void walk_at_most(struct scene *scene, uint64_t ip, size_t max)
+{
+	for (size_t i = 0; i < MAX_RULES; i++) {
+		scene->starts[i] = (uint32_t)(i * PAGE);
+		scene->ids[i] = (uint16_t)i;
+	}
+	if (!scene->table.machine)
+		scene->table.machine = EM_X86_64;
+	scene->table.starts = scene->starts;
+	scene->table.rule_ids = scene->ids;
+	scene->table.rules = scene->rules;
+	scene->table.n_rows = scene->table.n_rules = MAX_RULES;
+	assert_true(unwind_table_is_valid(&scene->table));
+	scene->input.machine = scene->table.machine;
+	scene->input.registers.ip = ip;
+	if (!scene->input.registers.sp)
+		scene->input.registers.sp = STACK;
+	scene->input.stack = (const uint8_t *)scene->stack;
+	scene->input.stack_address = STACK;
+	if (!scene->input.n_stack)
+		scene->input.n_stack = sizeof(scene->stack);
+	scene->input.locate = locate;
+	scene->input.follows_call = follows_call;
+	scene->input.userdata = scene;
+	unwind_walk(&scene->input, scene->frames, max, &scene->result);
+}
+
+static void walk(struct scene *scene, uint64_t ip)
+{
+	walk_at_most(scene, ip, MAX_DEPTH);
+}
+
+#define assert_walk(scene, why, ...)                                                  \
+	do {                                                                          \
+		const uint64_t _expected[] = { __VA_ARGS__ };                         \
+                                                                                      \
+		assert_int_equal((scene)->result.end, why);                           \
+		assert_int_equal((scene)->result.n_frames, ARRAY_SIZE(_expected));    \
+		for (size_t _i = 0; _i < ARRAY_SIZE(_expected); _i++)                 \
+			assert_int_equal((scene)->frames[_i].address, _expected[_i]); \
+	} while (0)
+
+/* leaf: sp + 8; caller: sp + 16; outermost: no caller */
+static const struct unwind_rule three[MAX_RULES] = {
+	[1] = { SP_PLUS(8) },
+	[2] = { SP_PLUS(16) },
+	[3] = { .cfa = UNWIND_CFA_END },
+};
+
+static struct scene make(const struct unwind_rule *rules)
+{
+	struct scene scene = { .stack = { 0x2010, 0, 0x3010 } };
+
+	memcpy(scene.rules, rules, sizeof(scene.rules));
+	return scene;
+}
+
+static void test_frames_to_the_start(void **state)
+{
+	struct scene s = make(three);
+
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+	assert_int_equal(s.frames[0].place, 0x1000);
+	assert_int_equal(s.frames[1].place, 0x200f);
+	assert_int_equal(s.frames[2].place, 0x300f);
+	assert_int_equal(s.result.n_by_fp, 0);
+}
+
+/* A call at the end of a function returns to where the next one starts. */
+static void test_a_return_address_belongs_to_the_code_before_it(void **state)
+{
+	struct scene s = make(three);
+
+	s.stack[0] = 0x3000;
+	s.stack[2] = 0x4000;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x3000, 0x4000);
+}
+
+static void test_a_return_address_of_zero_ends_the_stack(void **state)
+{
+	struct scene s = make(three);
+
+	s.stack[2] = 0;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010);
+}
+
+static void test_the_stack_bytes_end(void **state)
+{
+	struct scene s = make(three);
+
+	s.input.n_stack = 23;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_STACK, 0x1000, 0x2010);
+	s.input.n_stack = 24;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+	s.input.n_stack = 4;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_STACK, 0x1000);
+}
+
+static void test_the_stack_pointer_lies_elsewhere(void **state)
+{
+	static const uint64_t wrong[] = { 1, STACK - 8, STACK + 1152, UINT64_MAX - 7 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct scene s = make(three);
+
+		s.input.registers.sp = wrong[i];
+		walk(&s, 0x1000);
+		assert_int_equal(s.result.n_frames, 1);
+		assert_true(s.result.end == UNWIND_STACK || s.result.end == UNWIND_FRAME);
+	}
+}
+
+static void test_what_is_no_return_address(void **state)
+{
+	struct scene s = make(three);
+
+	s.stack[2] = CODE_END + 0x10;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_NO_RETURN, 0x1000, 0x2010);
+	s = make(three);
+	s.no_call = 0x2010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_NO_RETURN, 0x1000);
+	assert_int_equal(s.result.stopped_at, 0x1000);
+}
+
+static void test_room_for_fewer_frames(void **state)
+{
+	struct scene s = make(three);
+
+	walk_at_most(&s, 0x1000, 2);
+	assert_walk(&s, UNWIND_DEPTH, 0x1000, 0x2010);
+	walk_at_most(&s, 0x1000, 3);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+}
+
+/* push %rbp; mov %rsp, %rbp: the caller's value is needed two frames on. */
+static void test_the_saved_frame_pointer(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { SP_PLUS(24), .fp = UNWIND_SAVED_CFA, .fp_offset = -24 },
+		[2] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_FP,
+			.cfa_offset = 16,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8,
+			.fp = UNWIND_SAVED_CFA,
+			.fp_offset = -16 },
+		[3] = { .cfa = UNWIND_CFA_END },
+		[4] = { SP_PLUS(24), .fp = UNWIND_SAVED_LOST },
+	};
+	struct scene s = make(rules);
+
+	s.stack[0] = STACK + 80;
+	s.stack[2] = 0x2020;
+	s.stack[11] = 0x3030;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2020, 0x3030);
+	walk(&s, 0x4000);
+	assert_walk(&s, UNWIND_FRAME, 0x4000, 0x2020);
+}
+
+static void test_a_frame_that_lies_below(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_FP,
+			.cfa_offset = 16,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+	};
+	struct scene s = make(rules);
+
+	s.input.registers.sp = STACK + 64;
+	for (uint64_t fp = STACK; fp <= STACK + 48; fp += 8) {
+		s.input.registers.fp = fp;
+		walk(&s, 0x1000);
+		assert_walk(&s, UNWIND_FRAME, 0x1000);
+	}
+	s.input.registers.fp = STACK + 53; /* not aligned */
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_FRAME, 0x1000);
+}
+
+static void test_stubs_of_a_plt(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { .cfa = UNWIND_CFA_PLT,
+			.cfa_register = 11,
+			.cfa_offset = 8,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+		[3] = { .cfa = UNWIND_CFA_END },
+	};
+	struct scene s = make(rules);
+
+	s.stack[0] = 0x3010;
+	s.stack[1] = 0x3020;
+	walk(&s, 0x1010);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1010, 0x3010);
+	walk(&s, 0x101a);
+	assert_walk(&s, UNWIND_COMPLETE, 0x101a, 0x3010);
+	walk(&s, 0x101b);
+	assert_walk(&s, UNWIND_COMPLETE, 0x101b, 0x3020);
+}
+
+/* A frame that is found by a word in memory, as where main() aligns its stack. */
+static void test_a_frame_in_memory(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { .cfa = UNWIND_CFA_MEMORY,
+			.cfa_register = UNWIND_X86_FP,
+			.cfa_offset = -8,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8,
+			.fp = UNWIND_SAVED_FP },
+		[2] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_FP,
+			.cfa_offset = 0,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+		[3] = { .cfa = UNWIND_CFA_END },
+	};
+	struct scene s = make(rules);
+
+	s.input.registers.fp = STACK + 80;
+	s.stack[9] = STACK + 160;
+	s.stack[10] = STACK + 240; /* the caller's */
+	s.stack[19] = 0x2020;
+	s.stack[29] = 0x3030;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2020, 0x3030);
+}
+
+/* Another register is known in the leaf only; rbx where it was saved, too. */
+static void test_frames_by_other_registers(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = 10,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+		[2] = { SP_PLUS(16), .bx = UNWIND_SAVED_CFA, .bx_offset = -16 },
+		[3] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_BX,
+			.cfa_offset = 16,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+		[4] = { .cfa = UNWIND_CFA_END },
+		[5] = { SP_PLUS(16) },
+	};
+	struct scene s = make(rules);
+
+	s.stack[7] = 0x1010;
+	s.input.registers.values[10] = STACK + 64;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_FRAME, 0x1000);
+	s.input.registers.known = 1U << 10;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_FRAME, 0x1000, 0x1010);
+
+	s = make(rules);
+	s.stack[0] = STACK + 80;
+	s.stack[1] = 0x3010;
+	s.stack[11] = 0x4010;
+	walk(&s, 0x2000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x2000, 0x3010, 0x4010);
+	walk(&s, 0x5000);
+	assert_walk(&s, UNWIND_FRAME, 0x5000, 0x3010);
+	s.input.registers.known = 1U << UNWIND_X86_BX;
+	s.input.registers.values[UNWIND_X86_BX] = STACK + 80;
+	walk(&s, 0x5000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x5000, 0x3010, 0x4010);
+}
+
+/* What a signal interrupted did not call: its address stands for itself, and may lie anywhere. */
+static void test_a_signal_handler(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { SP_PLUS(8) },
+		[2] = { .cfa = UNWIND_CFA_INTERRUPTED,
+			.cfa_register = UNWIND_X86_SP,
+			.cfa_offset = 160,
+			.ra = UNWIND_SAVED_REGISTER,
+			.ra_offset = 168,
+			.fp = UNWIND_SAVED_REGISTER,
+			.fp_offset = 120 },
+		[3] = { SP_PLUS(8) },
+		[4] = { .cfa = UNWIND_CFA_END },
+	};
+	struct scene s = make(rules);
+
+	s.stack[0] = 0x2001;
+	s.stack[1 + 20] = STACK + 800; /* rsp */
+	s.stack[1 + 21] = 0x3000;      /* rip: the first instruction of a function */
+	s.stack[100] = 0x4010;
+	s.no_call = 0x2001;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2001, 0x3000, 0x4010);
+	assert_int_equal(s.frames[2].place, 0x3000);
+	assert_int_equal(s.frames[3].place, 0x400f);
+	/* from a stack of its own */
+	s.stack[1 + 20] = STACK - 8;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_STACK, 0x1000, 0x2001, 0x3000);
+}
+
+static void test_code_without_a_table(void **state)
+{
+	struct scene s = make(three);
+
+	s.input.registers.fp = STACK + 16;
+	s.stack[2] = STACK + 48;
+	s.stack[3] = 0x8010;
+	s.stack[6] = 0;
+	s.stack[7] = 0x3010;
+	walk(&s, 0x8000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x8000, 0x8010, 0x3010);
+	assert_int_equal(s.result.n_by_fp, 2);
+	s.stack[7] = 0x9010; /* by convention, the frame pointer of the outermost frame is zero */
+	walk(&s, 0x8000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x8000, 0x8010, 0x9010);
+	s.stack[6] = 77;
+	walk(&s, 0x8000);
+	assert_walk(&s, UNWIND_NO_TABLE, 0x8000, 0x8010, 0x9010);
+	s.input.registers.fp = STACK - 16;
+	walk(&s, 0x8000);
+	assert_walk(&s, UNWIND_NO_TABLE, 0x8000);
+}
+
+static void test_aarch64(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		/* a leaf, whose return address is in the link register */
+		[1] = { .cfa = UNWIND_CFA_REGISTER, .cfa_register = UNWIND_A64_SP },
+		[2] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_A64_SP,
+			.cfa_offset = 32,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -24,
+			.fp = UNWIND_SAVED_CFA,
+			.fp_offset = -32 },
+		[3] = { .cfa = UNWIND_CFA_END },
+		[4] = { .cfa = UNWIND_CFA_SIGNAL_A64 },
+	};
+	struct scene s = make(rules);
+
+	s.table.machine = EM_AARCH64;
+	s.input.registers.lr = 0x0012000000002010; /* signed */
+	s.stack[1] = 0xab7f000000003010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+	s.stack[1] = 0x1010; /* the link register of a caller is not known */
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_FRAME, 0x1000, 0x2010, 0x1010);
+
+	s = make(rules);
+	s.table.machine = EM_AARCH64;
+	s.stack[(312 + 30 * 8) / 8] = 0x3010;      /* lr */
+	s.stack[(312 + 31 * 8) / 8] = STACK + 900; /* sp */
+	s.stack[(312 + 32 * 8) / 8] = 0x1000;      /* pc, in a leaf */
+	walk(&s, 0x4000);
+	assert_walk(&s, UNWIND_FRAME, 0x4000, 0x1000);
+	s.stack[(312 + 31 * 8) / 8] = STACK + 800;
+	walk(&s, 0x4000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x4000, 0x1000, 0x3010);
+}
+
+static void test_no_code_at_all(void **state)
+{
+	struct scene s = make(three);
+
+	walk(&s, 8);
+	assert_walk(&s, UNWIND_NO_RETURN, 8);
+	s.table.machine = EM_AARCH64; /* the table of another machine is none */
+	walk(&s, 0x1000);
+	assert_int_equal(s.result.n_frames, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames_to_the_start),
+		cmocka_unit_test(test_a_return_address_belongs_to_the_code_before_it),
+		cmocka_unit_test(test_a_return_address_of_zero_ends_the_stack),
+		cmocka_unit_test(test_the_stack_bytes_end),
+		cmocka_unit_test(test_the_stack_pointer_lies_elsewhere),
+		cmocka_unit_test(test_what_is_no_return_address),
+		cmocka_unit_test(test_room_for_fewer_frames),
+		cmocka_unit_test(test_the_saved_frame_pointer),
+		cmocka_unit_test(test_a_frame_that_lies_below),
+		cmocka_unit_test(test_stubs_of_a_plt),
+		cmocka_unit_test(test_a_frame_in_memory),
+		cmocka_unit_test(test_frames_by_other_registers),
+		cmocka_unit_test(test_a_signal_handler),
+		cmocka_unit_test(test_code_without_a_table),
+		cmocka_unit_test(test_aarch64),
+		cmocka_unit_test(test_no_code_at_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
