@@ -2,7 +2,7 @@
 /*
  * Databases of earlier versions. version-4.sql was written by the last store of version 4;
  * version-4-profiles.json has the profiles of its windows, one a line, as that store read them,
- * with the names of today.
+ * with the names of today. version-5.sql is of the last store of version 5, with the same windows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,22 +25,39 @@
 #define N_OLD_WINDOWS 5
 #define MAX_TEXT      65536
 
-static const char old_database[] =
+static const char version_4[] =
 #include "version-4.sql.inc"
+	;
+
+static const char version_5[] =
+#include "version-5.sql.inc"
 	;
 
 static const char old_profiles[] =
 #include "version-4-profiles.json.inc"
 	;
 
-/* The database of version 4, changed by @sql. */
+/* What all tests are done with in turn. */
+static const struct old {
+	int64_t version;
+	const char *database;
+	const char *pruned;        /* what this column of counts is called */
+	unsigned int n_statements; /* that converting it takes, at least */
+} olds[] = {
+	{ 4, version_4, "folded", 20 },
+	{ 5, version_5, "pruned", 10 },
+};
+
+static const struct old *old = olds;
+
+/* The old database, changed by @sql. */
 static void make_old(const char *path, const char *sql)
 {
 	sqlite3 *db;
 
 	write_file(path, "", 0);
 	db = temp_store_connect(path);
-	temp_store_run(db, old_database);
+	temp_store_run(db, old->database);
 	temp_store_run(db, sql);
 	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
 	sqlite3_close(db);
@@ -104,7 +121,7 @@ static void test_all_windows_are_there(void **state)
 		store = temp_store_open(stored->path, 0);
 		assert_old_windows_are_there(store);
 		assert_int_equal(temp_store_status(store).n_windows, N_OLD_WINDOWS);
-		assert_int_equal(temp_store_status(store).converted, i == 0 ? 4 : 0);
+		assert_int_equal(temp_store_status(store).converted, i == 0 ? old->version : 0);
 		store_free(store);
 		temp_store_check(stored->path);
 		assert_int_equal(number_in(stored->path, "PRAGMA user_version"), STORE_VERSION);
@@ -223,6 +240,19 @@ static void test_counters_have_their_names_and_meanings(void **state)
 	sqlite3_close(db);
 }
 
+/* Who may see a process is not known of old ones; which files others may write is. */
+static void test_old_processes_are_restricted(void **state)
+{
+	struct temp_store *stored = *state;
+
+	make_old(stored->path, "");
+	store_free(temp_store_open(stored->path, 0));
+	assert_int_equal(number_in(stored->path, "SELECT count(*) FROM process WHERE restricted"),
+			 number_in(stored->path, "SELECT count(*) FROM process"));
+	assert_int_equal(number_in(stored->path, "SELECT count(*) FROM object WHERE untrusted"), 0);
+	assert_int_equal(number_in(stored->path, "SELECT count(*) FROM user_rows"), 0);
+}
+
 static void test_it_goes_on(void **state)
 {
 	struct temp_store *stored = *state;
@@ -267,14 +297,18 @@ static void test_what_a_user_added_is_kept(void **state)
 {
 	struct temp_store *stored = *state;
 	struct store *store;
+	char sql[500];
 
-	make_old(stored->path, "CREATE VIEW of_table AS SELECT sum(folded) FROM stack_count;"
-			       "CREATE VIEW of_view AS SELECT sum(samples) FROM top_functions;"
-			       "CREATE TABLE gone (a);"
-			       "CREATE VIEW of_nothing AS SELECT a FROM gone;"
-			       "CREATE TRIGGER into_nothing AFTER INSERT ON window BEGIN "
-			       "INSERT INTO gone VALUES (1); END;"
-			       "DROP TABLE gone");
+	snprintf(sql, sizeof(sql),
+		 "CREATE VIEW of_table AS SELECT sum(%s) FROM stack_count;"
+		 "CREATE VIEW of_view AS SELECT sum(samples) FROM top_functions;"
+		 "CREATE TABLE gone (a);"
+		 "CREATE VIEW of_nothing AS SELECT a FROM gone;"
+		 "CREATE TRIGGER into_nothing AFTER INSERT ON window BEGIN "
+		 "INSERT INTO gone VALUES (1); END;"
+		 "DROP TABLE gone",
+		 old->pruned);
+	make_old(stored->path, sql);
 	store = temp_store_open(stored->path, 0);
 	assert_old_windows_are_there(store);
 	assert_int_equal(add_seed(store, 1), N_OLD_WINDOWS + 1);
@@ -321,6 +355,19 @@ static bool open_and_kill(const char *path, unsigned int n)
 	return WIFSIGNALED(status);
 }
 
+/* A column and names that version 4 has, and a column of the version after version 5. */
+static void assert_all_or_nothing(const char *path, bool converted)
+{
+	assert_int_equal(number_in(path, "SELECT count(*) FROM pragma_table_info('stack_count') "
+					 "WHERE name = 'folded'"),
+			 !converted && old->version == 4);
+	assert_int_equal(number_in(path, "SELECT count(*) FROM counter WHERE name LIKE 'seams%'"),
+			 !converted && old->version == 4 ? 4 : 0);
+	assert_int_equal(number_in(path, "SELECT count(*) FROM pragma_table_info('process') "
+					 "WHERE name = 'restricted'"),
+			 converted);
+}
+
 static void test_a_kill_at_any_statement(void **state)
 {
 	struct temp_store *stored = *state;
@@ -333,15 +380,10 @@ static void test_a_kill_at_any_statement(void **state)
 		make_old(stored->path, "");
 		killed = open_and_kill(stored->path, n);
 		version = number_in(stored->path, "PRAGMA user_version");
-		assert_true(version == 4 || version == STORE_VERSION);
-		n_old += version == 4;
+		assert_true(version == old->version || version == STORE_VERSION);
+		n_old += version == old->version;
 		n_converted += version == STORE_VERSION;
-		/* all or nothing */
-		number_in(stored->path, version == 4 ? "SELECT sum(folded) FROM stack_count" :
-						       "SELECT sum(pruned) FROM stack_count");
-		assert_int_equal(number_in(stored->path, "SELECT count(*) FROM counter "
-							 "WHERE name LIKE 'seams%'"),
-				 version == 4 ? 4 : 0);
+		assert_all_or_nothing(stored->path, version == STORE_VERSION);
 		store = temp_store_open(stored->path, 0);
 		assert_old_windows_are_there(store);
 		store_free(store);
@@ -349,7 +391,7 @@ static void test_a_kill_at_any_statement(void **state)
 		temp_store_done(stored);
 		temp_store_init(stored);
 	}
-	assert_true(n_old > 20 && n_converted > 3);
+	assert_true(n_old > old->n_statements && n_converted > 3);
 }
 
 static void test_another_writer_puts_it_off(void **state)
@@ -358,15 +400,17 @@ static void test_another_writer_puts_it_off(void **state)
 	struct temp_store *stored = *state;
 	struct store *store = NULL;
 	struct fault fault;
+	char text[100];
 	sqlite3 *db;
 
 	make_old(stored->path, "");
 	db = temp_store_connect(stored->path);
 	temp_store_run(db, "BEGIN IMMEDIATE");
 	assert_int_equal(store_open(&store, stored->path, &settings, &fault), -EBUSY);
-	assert_non_null(strstr(fault.text, "; version 4 could not be converted"));
+	snprintf(text, sizeof(text), "; version %d could not be converted", (int)old->version);
+	assert_non_null(strstr(fault.text, text));
 	temp_store_run(db, "ROLLBACK");
-	assert_int_equal(temp_store_number(db, "PRAGMA user_version"), 4);
+	assert_int_equal(temp_store_number(db, "PRAGMA user_version"), old->version);
 	sqlite3_close(db);
 	store = temp_store_open(stored->path, 0);
 	assert_old_windows_are_there(store);
@@ -378,6 +422,7 @@ static void assert_moved_away(const struct temp_store *stored, const char *why, 
 {
 	struct store *store = temp_store_open(stored->path, 0);
 	struct store_status status = temp_store_status(store);
+	char sql[100];
 
 	assert_non_null(strstr(status.why_moved, why));
 	assert_memory_equal(status.moved_to, stored->path, strlen(stored->path));
@@ -386,7 +431,8 @@ static void assert_moved_away(const struct temp_store *stored, const char *why, 
 	store_free(store);
 	assert_int_equal(number_in(status.moved_to, "PRAGMA user_version"), version);
 	assert_int_equal(number_in(status.moved_to, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
-	number_in(status.moved_to, "SELECT sum(folded) FROM stack_count");
+	snprintf(sql, sizeof(sql), "SELECT sum(%s) FROM stack_count", old->pruned);
+	number_in(status.moved_to, sql);
 	assert_int_equal(unlink(stored->path), 0);
 }
 
@@ -394,8 +440,8 @@ static void test_what_cannot_be_converted_stays_as_it_was(void **state)
 {
 	struct temp_store *stored = *state;
 
-	make_old(stored->path, "DROP TABLE stream_count");
-	assert_moved_away(stored, "no such table: stream_count", 4);
+	make_old(stored->path, "DROP TABLE object");
+	assert_moved_away(stored, "no such table: object", old->version);
 }
 
 static void test_other_versions_are_moved_away(void **state)
@@ -415,6 +461,7 @@ int main(void)
 		STORE_TEST(test_functions_and_code_are_there),
 		STORE_TEST(test_the_schema_is_that_of_a_new_one),
 		STORE_TEST(test_counters_have_their_names_and_meanings),
+		STORE_TEST(test_old_processes_are_restricted),
 		STORE_TEST(test_it_goes_on),
 		STORE_TEST(test_a_counter_of_unknown_name_is_skipped),
 		STORE_TEST(test_what_a_user_added_is_kept),
@@ -424,5 +471,12 @@ int main(void)
 		STORE_TEST(test_other_versions_are_moved_away),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int n_failed = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(olds); i++) {
+		old = &olds[i];
+		printf("a database of version %d\n", (int)old->version);
+		n_failed += cmocka_run_group_tests(tests, NULL, NULL);
+	}
+	return n_failed;
 }
