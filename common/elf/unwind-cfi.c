@@ -323,6 +323,20 @@ static struct saved read_register(Dwarf_Frame *frame, int number, const struct u
 	return saved;
 }
 
+/* A register that functions preserve; libdw takes some of them for undefined where nothing is said.
+ */
+static struct saved read_preserved(Dwarf_Frame *frame, int number, const struct unwind_rule *rule,
+				   uint8_t fp)
+{
+	struct saved saved;
+	bool undefined;
+
+	saved = read_register(frame, number, rule, fp, &undefined);
+	if (undefined)
+		saved.kind = UNWIND_SAVED_NOT;
+	return saved;
+}
+
 /* False where no rule can say it. */
 static bool read_rule(const struct unwind_cfi *cfi, Dwarf_Frame *frame, int ra, bool signal,
 		      struct unwind_rule *ret)
@@ -349,11 +363,11 @@ static bool read_rule(const struct unwind_cfi *cfi, Dwarf_Frame *frame, int ra, 
 		return false;
 	ret->ra = saved.kind;
 	ret->ra_offset = saved.offset;
-	saved = read_register(frame, fp, ret, fp, &undefined);
+	saved = read_preserved(frame, fp, ret, fp);
 	ret->fp = saved.kind;
 	ret->fp_offset = saved.offset;
 	if (x86) {
-		saved = read_register(frame, UNWIND_X86_BX, ret, fp, &undefined);
+		saved = read_preserved(frame, UNWIND_X86_BX, ret, fp);
 		ret->bx = saved.kind;
 		ret->bx_offset = saved.offset;
 	}

@@ -82,28 +82,41 @@ static bool get_register(const struct walk *walk, uint8_t number, uint64_t *ret)
 	return now->registers.known >> number & 1;
 }
 
-/* A value that a rule says is saved: UNWIND_COMPLETE and *@ret, or why the walk ends. */
-static enum unwind_end read_saved(const struct walk *walk, uint8_t saved, int32_t offset,
-				  uint64_t cfa, uint64_t *ret)
+/* Where a rule says that a value is saved. */
+static bool find_saved(const struct walk *walk, uint8_t saved, int32_t offset, uint64_t cfa,
+		       uint64_t *ret)
 {
 	uint64_t base = cfa;
 
 	if (saved == UNWIND_SAVED_REGISTER && !get_register(walk, walk->rule->cfa_register, &base))
-		return UNWIND_FRAME;
+		return false;
 	if (saved == UNWIND_SAVED_FP && !get_register(walk, fp_number(walk), &base))
-		return UNWIND_FRAME;
-	return read_word(walk, base + (uint64_t)(int64_t)offset, ret) ? UNWIND_COMPLETE :
-									UNWIND_STACK;
+		return false;
+	*ret = base + (uint64_t)(int64_t)offset;
+	return true;
 }
 
-/* The same for a register that need not be known in the caller. */
+/*
+ * Restores a register that need not be known in the caller. UNWIND_COMPLETE, or why the walk ends.
+ * Compilers do not say when an epilogue has popped a register: then its place is free, below the
+ * stack pointer, and it has the caller's value already.
+ */
 static enum unwind_end restore(const struct walk *walk, uint8_t saved, int32_t offset, uint64_t cfa,
 			       uint64_t *value, bool *known)
 {
+	bool before = *known;
+	uint64_t at;
+
 	if (saved == UNWIND_SAVED_NOT)
 		return UNWIND_COMPLETE;
-	*known = saved != UNWIND_SAVED_LOST;
-	return *known ? read_saved(walk, saved, offset, cfa, value) : UNWIND_COMPLETE;
+	*known = saved != UNWIND_SAVED_LOST && find_saved(walk, saved, offset, cfa, &at);
+	if (!*known)
+		return UNWIND_COMPLETE;
+	if (saved == UNWIND_SAVED_CFA && at < walk->now.registers.sp) {
+		*known = before;
+		return UNWIND_COMPLETE;
+	}
+	return read_word(walk, at, value) ? UNWIND_COMPLETE : UNWIND_STACK;
 }
 
 static enum unwind_end find_cfa(const struct walk *walk, uint64_t *ret)
@@ -143,7 +156,7 @@ static enum unwind_end step_by_rule(const struct walk *walk, struct frame *calle
 	bool interrupted = rule->cfa == UNWIND_CFA_INTERRUPTED;
 	bool in_lr = rule->ra == UNWIND_SAVED_NOT;
 	enum unwind_end end;
-	uint64_t cfa, ra;
+	uint64_t cfa, ra, at;
 
 	end = find_cfa(walk, &cfa);
 	if (end != UNWIND_COMPLETE)
@@ -153,10 +166,11 @@ static enum unwind_end step_by_rule(const struct walk *walk, struct frame *calle
 	if (rule->ra == UNWIND_SAVED_LOST || (in_lr && !(is_a64(walk) && walk->now.has_lr)))
 		return UNWIND_FRAME;
 	ra = walk->now.registers.lr;
-	end = in_lr ? UNWIND_COMPLETE : read_saved(walk, rule->ra, rule->ra_offset, cfa, &ra);
-	if (end == UNWIND_COMPLETE)
-		end = restore(walk, rule->fp, rule->fp_offset, cfa, &caller->registers.fp,
-			      &caller->has_fp);
+	if (!in_lr && !find_saved(walk, rule->ra, rule->ra_offset, cfa, &at))
+		return UNWIND_FRAME;
+	if (!in_lr && !read_word(walk, at, &ra))
+		return UNWIND_STACK;
+	end = restore(walk, rule->fp, rule->fp_offset, cfa, &caller->registers.fp, &caller->has_fp);
 	if (end == UNWIND_COMPLETE && !is_a64(walk)) {
 		end = restore(walk, rule->bx, rule->bx_offset, cfa,
 			      &caller->registers.values[UNWIND_X86_BX], &caller->has_bx);
