@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What steps.c runs: signals, longjmp, callbacks, tail calls, alloca, an aligned stack, the vDSO. */
+/* What steps.c runs: signals, longjmp, callbacks, tail calls, alloca, an aligned stack, the vDSO.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdalign.h>
