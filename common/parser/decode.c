@@ -26,15 +26,17 @@ static void write_pieces(struct message_writer *request, const struct parser_dec
 	for (size_t i = 0; i < d->n && request->r >= 0; i++) {
 		struct message_piece *m = (struct message_piece *)(request->bytes + at) + i;
 
+		if (d->pieces[i].n > MESSAGE_CODE - n_bytes) {
+			request->r = -EMSGSIZE;
+			break;
+		}
 		*m = (struct message_piece){
 			.address = d->pieces[i].address,
-			.n = (uint32_t)MIN(d->pieces[i].n, (size_t)MESSAGE_CODE),
+			.n = (uint32_t)d->pieces[i].n,
 			.max = (uint32_t)MIN(d->pieces[i].max, (size_t)MESSAGE_INSTRUCTIONS),
 		};
 		n_bytes += m->n;
 	}
-	if (n_bytes > MESSAGE_CODE)
-		request->r = -EMSGSIZE;
 	at = message_reserve(request, n_bytes);
 	for (size_t i = 0; i < d->n && request->r >= 0; i++) {
 		memcpy(request->bytes + at, d->pieces[i].code, d->pieces[i].n);

@@ -122,7 +122,8 @@ void parser_instructions_done(struct parser_instructions *instructions);
  * Decodes @n pieces of code of @machine, which come from a file of @owner. Numbers of 32 bits and
  * more in [@low, @high) count as addresses and are zeroed in instruction.fixed. At most
  * MESSAGE_INSTRUCTIONS (message.h) are decoded; later pieces have none. 0; -EOPNOTSUPP for an
- * unknown machine; or as above (-EREMOTEIO holds for this call only).
+ * unknown machine; -EMSGSIZE for more than 32 MiB of code; or as above (-EREMOTEIO holds for this
+ * call only).
  */
 struct parser_decoding {
 	uint32_t owner;

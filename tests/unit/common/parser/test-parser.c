@@ -189,6 +189,24 @@ static void test_a_file_has_an_unwind_table(void **state)
 	parser_free(parser);
 }
 
+/* The bytes are not looked at. */
+static void test_too_much_code_is_refused(void **state)
+{
+	static const uint8_t code[1];
+	const struct parser_piece pieces[] = { { code, 0, 0, 1 }, { code, (32U << 20) + 1, 0, 1 } };
+	const struct parser_decoding decoding = {
+		.machine = EM_X86_64,
+		.pieces = pieces,
+		.n = 2,
+	};
+	struct parser *parser = make(0);
+	struct parser_instructions all;
+	struct fault why;
+
+	assert_int_equal(parser_disassemble(parser, &decoding, &all, &why), -EMSGSIZE);
+	parser_free(parser);
+}
+
 static void test_names_are_demangled(void **state)
 {
 	const char *names[] = { "_ZN1a1bEv", "main", "" };
@@ -310,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_offsets_become_lines),
 		cmocka_unit_test(test_code_is_read_and_decoded),
 		cmocka_unit_test(test_a_file_has_an_unwind_table),
+		cmocka_unit_test(test_too_much_code_is_refused),
 		cmocka_unit_test(test_names_are_demangled),
 		cmocka_unit_test(test_a_file_that_takes_too_much_cpu_fails),
 		cmocka_unit_test(test_a_parser_that_was_killed_is_replaced),
