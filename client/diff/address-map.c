@@ -90,7 +90,7 @@ static void function_code_done(struct function_code *code)
 	disassembly_done(&code->instructions);
 }
 
-/* 1; 0 where the code is not available or of an unknown machine; -ENOMEM. */
+/* 1; 0 where the code is not available, of an unknown machine, or its parser failed; -ENOMEM. */
 static int read_code(const struct address_map *map, enum side side,
 		     const struct profile_function *function, struct function_code *ret)
 {
@@ -98,6 +98,7 @@ static int read_code(const struct address_map *map, enum side side,
 	const struct profile_object *object = &source->shown->objects[function->object];
 	struct disassembly_code code = { .n = function->size, .address = function->start };
 	_cleanup_free_ uint8_t *bytes = NULL;
+	struct fault ignored;
 	int r;
 
 	if (code.n > MAX_BYTES)
@@ -113,9 +114,10 @@ static int read_code(const struct address_map *map, enum side side,
 	code.machine = ret->machine;
 	r = symbolizer_fixed_range(source->symbolizer, object, &code.low, &code.high);
 	if (r >= 0)
-		r = symbolizer_disassemble(source->symbolizer, object, &code, &ret->instructions);
+		r = symbolizer_disassemble(source->symbolizer, object, &code, &ret->instructions,
+					   &ignored);
 	ret->side = (struct code_align_side){ &ret->instructions, code.n, code.address };
-	return r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
+	return r == -ENOMEM ? r : r >= 0;
 }
 
 static int align_code(struct address_map *map, enum side side, struct alignment *alignment)

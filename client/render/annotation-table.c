@@ -332,7 +332,8 @@ static void write_limitations(const struct page *page)
 	const struct annotation *a = page->annotation;
 
 	if (a->origin == CODE_NONE)
-		fputs("binary not found; addresses only\n", page->f);
+		fprintf(page->f, "%s; addresses only\n",
+			*a->why_no_code.text ? a->why_no_code.text : "binary not found");
 	if (a->origin == CODE_DAEMON)
 		fputs("binary not found; the code is branchd's copy\n", page->f);
 	if (a->truncated)

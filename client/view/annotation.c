@@ -80,7 +80,7 @@ static int disassemble(struct annotation *a, const uint8_t *bytes, size_t n, uin
 	};
 	int r = symbolizer_disassemble(a->source->symbolizer,
 				       &a->source->all->objects[a->span->object], &code,
-				       &instructions);
+				       &instructions, &a->why_no_code);
 
 	for (size_t i = 0; r >= 0 && i < instructions.n; i++)
 		r = add_instruction(a, &instructions.rows[i], shift);
@@ -115,7 +115,7 @@ static int read_code(struct annotation *a, annotation_code_source kept, void *us
 		a->truncated = (uint64_t)r < wanted_bytes(a->span);
 		r = disassemble(a, code, (size_t)r, machine);
 	}
-	if (r == -EOPNOTSUPP)
+	if (r == -EOPNOTSUPP || r == -ECONNREFUSED || r == -EREMOTEIO)
 		r = 0;
 	if (a->n_lines == 0)
 		a->origin = CODE_NONE;

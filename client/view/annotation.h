@@ -13,6 +13,7 @@
 #include "client/view/code-span.h"
 #include "client/view/place.h"
 #include "common/profile/branch-kind.h"
+#include "common/util/fault.h"
 
 enum code_origin {
 	CODE_NONE,   /* none: lines are ranges, and sampled addresses outside of ranges */
@@ -41,7 +42,8 @@ struct annotation {
 	const struct code_span *span;
 	struct places places;
 	enum code_origin origin;
-	bool truncated; /* the end of the code is missing */
+	struct fault why_no_code; /* "": the binary was not found, or there is code */
+	bool truncated;           /* the end of the code is missing */
 
 	struct annotation_line *lines;
 	size_t n_lines, cap_lines;

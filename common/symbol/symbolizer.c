@@ -334,7 +334,7 @@ int symbolizer_branches(struct symbolizer *s, const struct profile_object *objec
 
 /* Decodes one part of the code, from @at on. The number of bytes decoded, or -errno. */
 static int decode_part(struct symbolizer *s, uint32_t owner, const struct disassembly_code *code,
-		       size_t at, struct disassembly *ret)
+		       size_t at, struct disassembly *ret, struct fault *why)
 {
 	size_t n = MIN(code->n - at, (size_t)MAX_PART);
 	const struct parser_piece piece = { code->bytes + at, n, code->address + at, SIZE_MAX };
@@ -347,11 +347,10 @@ static int decode_part(struct symbolizer *s, uint32_t owner, const struct disass
 		.n = 1,
 	};
 	struct parser_instructions decoded = {};
-	struct fault ignored;
 	size_t done = 0;
 	int r;
 
-	r = parser_disassemble(s->parser, &decoding, &decoded, &ignored);
+	r = parser_disassemble(s->parser, &decoding, &decoded, why);
 	for (size_t i = 0; r >= 0 && i < decoded.starts[1]; i++) {
 		/* the last ones may be longer than the part */
 		if (done > 0 && n - done < INSTRUCTION_MAX && at + n < code->n)
@@ -364,14 +363,15 @@ static int decode_part(struct symbolizer *s, uint32_t owner, const struct disass
 }
 
 int symbolizer_disassemble(struct symbolizer *s, const struct profile_object *object,
-			   const struct disassembly_code *code, struct disassembly *ret)
+			   const struct disassembly_code *code, struct disassembly *ret,
+			   struct fault *why)
 {
 	struct cached_object *c = object ? object_cache_find(s->cache, object) : NULL;
 	uint32_t owner = c && c->file ? parser_file_owner(c->file) : UNKNOWN_OWNER;
 	int r = 1;
 
 	for (size_t at = 0; at < code->n && r > 0; at += (size_t)MAX(r, 0))
-		r = decode_part(s, owner, code, at, ret);
+		r = decode_part(s, owner, code, at, ret, why);
 	return MIN(r, 0);
 }
 

@@ -15,6 +15,7 @@
 #include "common/profile/profile.h"
 #include "common/symbol/disassembly.h"
 #include "common/symbol/symbolizer-types.h"
+#include "common/util/fault.h"
 
 struct symbolizer;
 
@@ -72,11 +73,12 @@ int symbolizer_branches(struct symbolizer *symbolizer, const struct profile_obje
 
 /*
  * Decodes code of @object, from its file or from elsewhere. 0; -EOPNOTSUPP for an unknown machine;
- * -EREMOTEIO or -ECONNREFUSED, see parser.h; or -ENOMEM. The caller calls disassembly_done() in any
- * case.
+ * -EREMOTEIO or -ECONNREFUSED and @why, see parser.h; or -ENOMEM. The caller calls
+ * disassembly_done() in any case.
  */
 int symbolizer_disassemble(struct symbolizer *symbolizer, const struct profile_object *object,
-			   const struct disassembly_code *code, struct disassembly *ret);
+			   const struct disassembly_code *code, struct disassembly *ret,
+			   struct fault *why);
 
 /* As loads_fixed_range(). 0 or -ENOMEM. */
 int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,

@@ -25,8 +25,9 @@ static struct disassembly decode(struct symbolizer *symbolizer, const uint8_t *b
 		.address = address,
 	};
 	struct disassembly decoded = {};
+	struct fault why;
 
-	assert_int_equal(symbolizer_disassemble(symbolizer, NULL, &code, &decoded), 0);
+	assert_int_equal(symbolizer_disassemble(symbolizer, NULL, &code, &decoded, &why), 0);
 	return decoded;
 }
 
