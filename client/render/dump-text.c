@@ -61,7 +61,7 @@ static void write_processes(FILE *f, const struct profile *profile)
 {
 	fprintf(f, "\nprocesses: %zu\n", profile->n_processes);
 	fprintf(f, "  %12s %8s %10s  %-16s %s\n", "samples", "pid", "uid", "comm",
-		"executable, unit");
+		"executable, unit, restricted if its user may not look into it");
 	for (size_t i = 0; i < profile->n_processes; i++) {
 		const struct profile_process *process = &profile->processes[i];
 
@@ -75,7 +75,7 @@ static void write_processes(FILE *f, const struct profile *profile)
 		text_write(f, process->executable ?: "-");
 		fputs(", ", f);
 		text_write(f, process->unit ?: "-");
-		fputc('\n', f);
+		fputs(process->restricted ? ", restricted\n" : "\n", f);
 	}
 }
 
@@ -108,6 +108,7 @@ static void write_objects(FILE *f, const struct profile_source *source)
 			fprintf(f, "%02x", object->build_id[k]);
 		fprintf(f, "%*s ", 40 - 2 * object->n_build_id, object->n_build_id ? "" : "-");
 		text_write(f, object->path[0] ? object->path : "[unknown]");
+		fputs(object->untrusted ? "  (untrusted)" : "", f);
 		symbolizer_for_each_problem(source->symbolizer, match_reason, &reason);
 		if (reason.why) {
 			fputs("  (no symbols: ", f);
