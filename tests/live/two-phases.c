@@ -8,7 +8,7 @@
  *     two-phases calls CALLS-OF-A-PHASE SECONDS-OF-A-PHASE
  *
  * By calls instead of the clock where that runs on while the CPU is somewhere else: in an emulator.
- * A phase then lasts at least so many calls and at least so many seconds.
+ * A phase then lasts at least this number of calls and of seconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
