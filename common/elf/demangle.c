@@ -61,11 +61,12 @@ static bool demangle_text(struct piecewise *out, const char *name)
 }
 
 /* foo@@GLIBC_2.2.5 and foo@GLIBC_2.2.5 are both foo. */
-static size_t length_without_version(const char *name, size_t n)
+static void cut_version(char *name)
 {
-	const char *at = n > 1 ? memchr(name + 1, '@', n - 1) : NULL;
+	char *at = *name ? strchr(name + 1, '@') : NULL;
 
-	return at ? (size_t)(at - name) : n;
+	if (at)
+		*at = '\0';
 }
 
 int demangle(char **ret, const char *name, size_t n, const char *suffix)
@@ -75,9 +76,10 @@ int demangle(char **ret, const char *name, size_t n, const char *suffix)
 	const char *best;
 	size_t n_best;
 
-	n = length_without_version(name, strnlen(name, n < DEMANGLE_MAX ? n : DEMANGLE_MAX));
+	n = strnlen(name, n < DEMANGLE_MAX ? n : DEMANGLE_MAX);
 	memcpy(raw, name, n);
-	raw[n] = 0;
+	raw[n] = '\0';
+	cut_version(raw);
 	best = demangle_text(&out, raw) ? out.text : raw;
 	n_best = strlen(best);
 	text = malloc(n_best + strlen(suffix) + 1);
