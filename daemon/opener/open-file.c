@@ -5,7 +5,8 @@
  * not lead to a file here. A process that has ended leaves only the root of process 1.
  *
  * Each way ends in an O_PATH descriptor, which acts on nothing. Only what is a regular file, on a
- * local file system, with the right inode, is then opened for reading.
+ * local file system, with the right inode, is then opened for reading, and handed over if it is the
+ * very file.
  */
 #include "daemon/opener/open-file.h"
 
@@ -24,6 +25,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 #include "daemon/opener/file-system.h"
+#include "daemon/opener/same-file.h"
 
 #define OPEN_FLAGS    (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 #define DELETED       " (deleted)"
@@ -62,6 +64,7 @@ static int reopen(int fd)
 static int open_found(int found, const struct opener_request *request, struct file_identity *ret)
 {
 	_cleanup_close_ int fd = found;
+	struct file_identity identity;
 	struct stat st;
 	bool local;
 	int r;
@@ -79,8 +82,14 @@ static int open_found(int found, const struct opener_request *request, struct fi
 	if (!local && !request->remote)
 		return -EREMOTE;
 	r = reopen(fd);
-	if (r >= 0)
-		file_identity_fill(ret, &st, local);
+	if (r < 0)
+		return r;
+	file_identity_fill(&identity, &st, local);
+	if (!same_file(r, &st, identity.trusted, request)) {
+		close(r);
+		return -ESTALE;
+	}
+	*ret = identity;
 	return r;
 }
 

@@ -13,17 +13,29 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/opener/messages.h"
+#include "daemon/opener/process-user.h"
 
-#define N_BAD      64       /* file systems and processes remembered as bad */
+#define N_BAD      64       /* remembered */
 #define BAD_US     60000000 /* the first time; twice as long each time, up to an hour */
 #define MAX_LONGER 6
 #define START_US   10000000 /* to start a process; seconds on an emulated machine */
 
-/* A file system, or with device 0:0 a process, of which a file could not be opened in time. */
+/*
+ * Who is to blame. A user can make the way to a mapped file hang whatever the file is: by a process
+ * that holds the lock of its mappings for good. So a user is to blame for his processes. Root's do
+ * not do that: there it is the file system of the file. Of those that have ended, or map no file,
+ * it is the process.
+ */
+enum culprit_kind { CULPRIT_PROCESS, CULPRIT_USER, CULPRIT_FILE_SYSTEM };
+
+struct culprit {
+	enum culprit_kind kind;
+	uint32_t id, major, minor;
+};
+
 struct bad {
-	uint32_t major, minor;
-	int32_t pid; /* of file systems 0 */
-	unsigned int n_times;
+	struct culprit who;
+	unsigned int n_times; /* 0: a free place */
 	uint64_t until_us;
 };
 
@@ -52,6 +64,8 @@ int opener_new(struct opener **ret, const struct opener_settings *settings)
 	opener->settings = *settings;
 	if (opener->settings.patience_us == 0)
 		opener->settings.patience_us = OPENER_PATIENCE_US;
+	if (!opener->settings.user_of)
+		opener->settings.user_of = process_user;
 	opener->fd = -1;
 	*ret = opener;
 	return 0;
@@ -78,39 +92,42 @@ static void count(_Atomic uint64_t *counter)
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-static bool is_same(const struct bad *a, const struct bad *b)
+static bool is_same(const struct culprit *a, const struct culprit *b)
 {
-	return a->major == b->major && a->minor == b->minor && a->pid == b->pid;
+	return a->kind == b->kind && a->id == b->id && a->major == b->major && a->minor == b->minor;
 }
 
-static struct bad name_bad(const struct opener_request *request)
+static struct culprit name_culprit(const struct opener *opener,
+				   const struct opener_request *request)
 {
-	bool device = request->major || request->minor;
+	int64_t uid = opener->settings.user_of(request->pid);
 
-	return (struct bad){
+	if (uid > 0)
+		return (struct culprit){ .kind = CULPRIT_USER, .id = (uint32_t)uid };
+	if (uid < 0 || (!request->major && !request->minor))
+		return (struct culprit){ .kind = CULPRIT_PROCESS, .id = (uint32_t)request->pid };
+	return (struct culprit){
+		.kind = CULPRIT_FILE_SYSTEM,
 		.major = request->major,
 		.minor = request->minor,
-		.pid = device ? 0 : request->pid,
 	};
 }
 
-static bool is_bad(const struct opener *opener, const struct opener_request *request)
+static bool is_bad(const struct opener *opener, const struct culprit *who)
 {
-	struct bad this = name_bad(request);
-
 	for (size_t i = 0; i < N_BAD; i++)
-		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i], &this))
+		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i].who, who))
 			return clock_us(CLOCK_MONOTONIC) < opener->bad[i].until_us;
 	return false;
 }
 
 /* The place of the same one, or the one that is good again first. */
-static struct bad *find_place(struct opener *opener, const struct bad *bad)
+static struct bad *find_place(struct opener *opener, const struct culprit *who)
 {
 	struct bad *place = &opener->bad[0];
 
 	for (size_t i = 0; i < N_BAD; i++) {
-		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i], bad))
+		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i].who, who))
 			return &opener->bad[i];
 		if (opener->bad[i].until_us < place->until_us)
 			place = &opener->bad[i];
@@ -118,15 +135,18 @@ static struct bad *find_place(struct opener *opener, const struct bad *bad)
 	return place;
 }
 
-static void mark_bad(struct opener *opener, const struct opener_request *request)
+static void mark_bad(struct opener *opener, const struct culprit *who)
 {
-	struct bad this = name_bad(request), *place = find_place(opener, &this);
+	struct bad *place = find_place(opener, who);
+	unsigned int n_times = 0;
 
-	if (place->n_times > 0 && is_same(place, &this))
-		this.n_times = MIN(place->n_times, (unsigned int)MAX_LONGER);
-	this.until_us = clock_us(CLOCK_MONOTONIC) + ((uint64_t)BAD_US << this.n_times);
-	this.n_times++;
-	*place = this;
+	if (place->n_times > 0 && is_same(&place->who, who))
+		n_times = MIN(place->n_times, (unsigned int)MAX_LONGER);
+	*place = (struct bad){
+		.who = *who,
+		.n_times = n_times + 1,
+		.until_us = clock_us(CLOCK_MONOTONIC) + ((uint64_t)BAD_US << n_times),
+	};
 }
 
 /* Waits until the new process of @fd is ready. 0 or -errno. */
@@ -200,8 +220,24 @@ static int ask(struct opener *opener, uint32_t type, const struct request *reque
 	if (r == -EPIPE && !fresh)
 		return ask(opener, type, request, ret);
 	count(&opener->tally.hung);
-	mark_bad(opener, &request->head);
 	return -ETIMEDOUT;
+}
+
+/* Asks, unless who is to blame for a failure is left alone. */
+static int ask_unless_bad(struct opener *opener, uint32_t type, const struct request *request,
+			  struct channel_message *ret)
+{
+	struct culprit who = name_culprit(opener, &request->head);
+	int r;
+
+	if (is_bad(opener, &who)) {
+		count(&opener->tally.skipped);
+		return -EBUSY;
+	}
+	r = ask(opener, type, request, ret);
+	if (r == -ETIMEDOUT)
+		mark_bad(opener, &who);
+	return r;
 }
 
 /* The descriptor of a reply, or the error that it reports. */
@@ -241,11 +277,7 @@ int opener_open(struct opener *opener, const struct opener_file *file, struct fi
 	if (strlen(file->path) >= sizeof(request.path))
 		return -ENAMETOOLONG;
 	memcpy(request.path, file->path, strlen(file->path));
-	if (is_bad(opener, &request.head)) {
-		count(&opener->tally.skipped);
-		return -EBUSY;
-	}
-	r = ask(opener, OPENER_OPEN, &request, &message);
+	r = ask_unless_bad(opener, OPENER_OPEN, &request, &message);
 	if (r < 0)
 		return r;
 	r = take_reply(&message, &reply);
@@ -263,11 +295,7 @@ int opener_open_maps(struct opener *opener, int32_t pid, char *ret_executable, s
 	struct opener_reply reply;
 	int r;
 
-	if (is_bad(opener, &request.head)) {
-		count(&opener->tally.skipped);
-		return -EBUSY;
-	}
-	r = ask(opener, OPENER_MAPS, &request, &message);
+	r = ask_unless_bad(opener, OPENER_MAPS, &request, &message);
 	if (r < 0)
 		return r;
 	r = take_reply(&message, &reply);

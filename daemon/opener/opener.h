@@ -3,9 +3,10 @@
  * The client of branchd-opener, the process that opens files of other processes. Each client has a
  * connection and so a process of its own; one thread uses it.
  *
- * Opening may hang: in a file system whose server has stopped. So each request has a deadline. What
- * misses it is counted, its process is left to its own alarm, the next request gets a new one, and
- * the file system is left alone for a while, the longer the more often it happens.
+ * Opening may hang: in a file system whose server has stopped, or at a process that holds the lock
+ * of its mappings. So each request has a deadline. What misses it is counted, its process is left
+ * to its own alarm, and the next request gets a new one. The user whose process maps the file, or
+ * the file system if that is root, is left alone for a while, the longer the more often it happens.
  */
 #pragma once
 
@@ -20,8 +21,9 @@ struct opener;
 struct opener_settings {
 	int (*connect)(void *userdata); /* a socket to a new process, or -errno */
 	void *userdata;
-	bool remote;          /* also files of network file systems and FUSE */
-	uint64_t patience_us; /* for one request; 0: OPENER_PATIENCE_US */
+	bool remote;                     /* also files of network file systems and FUSE */
+	uint64_t patience_us;            /* for one request; 0: OPENER_PATIENCE_US */
+	int64_t (*user_of)(int32_t pid); /* for tests; NULL: process_user() */
 };
 
 #define OPENER_PATIENCE_US  2000000
@@ -41,7 +43,7 @@ struct opener_counts {
 	uint64_t failed;  /* gone, no regular file, not permitted */
 	uint64_t remote;  /* refused: on a network file system or FUSE */
 	uint64_t hung;    /* no answer in time, or the process ended */
-	uint64_t skipped; /* not asked for: on a file system that hung */
+	uint64_t skipped; /* not asked for: of a user or file system that hung */
 };
 
 /* 0 or -ENOMEM. It connects when it is first needed. */
@@ -51,9 +53,11 @@ DEFINE_CLEANUP(struct opener *, opener_free);
 
 /*
  * Opens @file for reading: by its addresses, by its path as the process sees it, by its path as
- * process 1 sees it. Only a regular file with the inode of @file is opened. The descriptor and
+ * process 1 sees it. Only a regular file with the device and inode of @file is opened. The
+ * descriptor and
  * *@ret; or -ENOENT: not found; -ENOEXEC: not a regular file; -EREMOTE: refused, see settings;
- * -ETIMEDOUT: no answer; -EBUSY: its file system is left alone for a while; or another -errno.
+ * -ETIMEDOUT: no answer; -EBUSY: its user or file system is left alone for a while; or another
+ * -errno.
  */
 int opener_open(struct opener *opener, const struct opener_file *file, struct file_identity *ret);
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "common/util/cleanup.h"
 #include "daemon/naming/file-table.h"
@@ -81,14 +82,23 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static const struct named_file *see(struct fixture *f, int i)
+static struct file_key key_of(const struct fixture *f, int i)
 {
-	struct file_key key = { .minor = 1 };
-	struct mapped_file *mapped;
 	struct stat st;
 
 	assert_int_equal(stat(f->paths[i], &st), 0);
-	key.inode = st.st_ino;
+	return (struct file_key){
+		.major = major(st.st_dev),
+		.minor = minor(st.st_dev),
+		.inode = st.st_ino,
+	};
+}
+
+static const struct named_file *see(struct fixture *f, int i)
+{
+	struct file_key key = key_of(f, i);
+	struct mapped_file *mapped;
+
 	mapped = mapped_file_new(getpid(), &key, f->paths[i]);
 	assert_non_null(mapped);
 	file_table_see(f->table, mapped);
@@ -153,11 +163,8 @@ static void test_few_stay_open(void **state)
 	for (int i = 0; i < N_FILES; i++)
 		see(f, i);
 	for (int i = 0; i < N_FILES; i++) {
-		struct stat st;
-		struct file_key key = { .minor = 1 };
+		struct file_key key = key_of(f, i);
 
-		assert_int_equal(stat(f->paths[i], &st), 0);
-		key.inode = st.st_ino;
 		n += file_table_find(f->table, &key)->is_open;
 	}
 	assert_int_equal(n, geteuid() == 0 ? 4 : 1); /* a user's share is a quarter */

@@ -59,7 +59,14 @@ static int tear_down(void **state)
 /* A file that this process maps nowhere. */
 static struct opener_file named(const char *path, uint64_t inode)
 {
-	return (struct opener_file){ .pid = getpid(), .path = path, .inode = inode };
+	struct opener_file file = { .pid = getpid(), .path = path, .inode = inode };
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		file.major = major(st.st_dev);
+		file.minor = minor(st.st_dev);
+	}
+	return file;
 }
 
 static uint64_t inode_of(const char *path)
@@ -139,6 +146,22 @@ static void test_another_file_by_that_name(void **state)
 	assert_int_equal(try_path(f, f->path, inode_of(f->path) + 1), -ESTALE);
 	assert_int_equal(try_path(f, "/no/such/file", 1), -ENOENT);
 	assert_int_equal(try_path(f, "no path", 1), -ENOENT);
+}
+
+/* Inode numbers are unique on one file system only, and who mounts one has any. */
+static void test_a_file_of_another_device(void **state)
+{
+	struct fixture *f = *state;
+	struct file_identity identity;
+	struct opener_file file;
+
+	make_file(f->path, "x");
+	file = named(f->path, inode_of(f->path));
+	file.minor++;
+	assert_int_equal(opener_open(f->opener, &file, &identity), -ESTALE);
+	file.minor--;
+	file.major++;
+	assert_int_equal(opener_open(f->opener, &file, &identity), -ESTALE);
 }
 
 /* To open one may set something going: a writer that waits for a reader, a device. */
@@ -228,6 +251,8 @@ static void test_a_deleted_file(void **state)
 	assert_int_equal(unlink(f->path), 0);
 	strcat(f->path, " (deleted)");
 	file = named(f->path, st.st_ino);
+	file.major = major(st.st_dev);
+	file.minor = minor(st.st_dev);
 	file.start = (uint64_t)(uintptr_t)mapped;
 	file.end = file.start + 4096;
 	fd = opener_open(f->opener, &file, &identity);
@@ -276,35 +301,96 @@ static void test_a_killed_process_is_replaced(void **state)
 	assert_int_equal(counts.hung, 0);
 }
 
+/* Process 1 is root's, others are of a user. */
+static int64_t user_of(int32_t pid)
+{
+	return pid == 1 ? 0 : pid;
+}
+
+static int hang(struct fixture *f, const struct opener_file *file)
+{
+	struct file_identity identity;
+	pid_t stopped;
+	int r;
+
+	assert_true(f->process.n_started > 0);
+	stopped = f->process.pid;
+	assert_int_equal(kill(stopped, SIGSTOP), 0);
+	r = opener_open(f->opener, file, &identity);
+	kill(stopped, SIGKILL);
+	waitpid(stopped, NULL, 0);
+	return r;
+}
+
+static int try_file(struct fixture *f, const struct opener_file *file)
+{
+	struct file_identity identity;
+	int fd = opener_open(f->opener, file, &identity);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -EBUSY ? -EBUSY : 0;
+}
+
+static void use_users(struct fixture *f)
+{
+	const struct opener_settings settings = {
+		.connect = opener_process_connect,
+		.userdata = &f->process,
+		.patience_us = 300000,
+		.user_of = user_of,
+	};
+
+	opener_free(f->opener);
+	assert_int_equal(opener_new(&f->opener, &settings), 0);
+}
+
 /* As when a file system hangs: it is left alone, and other files are opened by another process. */
 static void test_a_stopped_process_is_replaced(void **state)
 {
 	struct fixture *f = *state;
 	struct opener_file bad, good;
-	struct file_identity identity;
 	struct opener_counts counts;
 	uint64_t begun;
-	pid_t stopped;
 
+	use_users(f);
 	make_file(f->path, "x");
 	good = bad = named(f->path, inode_of(f->path));
-	bad.minor = 1;
-	good.minor = 2;
-	close(opener_open(f->opener, &good, &identity));
-	stopped = f->process.pid;
-	assert_int_equal(kill(stopped, SIGSTOP), 0);
+	good.pid = bad.pid = 1;
+	bad.minor++;
+	assert_int_equal(try_file(f, &good), 0);
 	begun = clock_us(CLOCK_MONOTONIC);
-	assert_int_equal(opener_open(f->opener, &bad, &identity), -ETIMEDOUT);
-	assert_in_range(clock_us(CLOCK_MONOTONIC) - begun, 900000, 2000000);
-	assert_int_equal(opener_open(f->opener, &bad, &identity), -EBUSY);
-	close(opener_open(f->opener, &good, &identity));
+	assert_int_equal(hang(f, &bad), -ETIMEDOUT);
+	assert_in_range(clock_us(CLOCK_MONOTONIC) - begun, 250000, 2000000);
+	assert_int_equal(try_file(f, &bad), -EBUSY);
+	assert_int_equal(try_file(f, &good), 0);
 	assert_int_equal(f->process.n_started, 2);
 	opener_get_counts(f->opener, &counts);
-	assert_int_equal(counts.opened, 2);
 	assert_int_equal(counts.hung, 1);
 	assert_int_equal(counts.skipped, 1);
-	kill(stopped, SIGKILL);
-	waitpid(stopped, NULL, 0);
+}
+
+/* A process of a user that hangs says nothing about the file system of what it maps. */
+static void test_a_user_who_hangs_is_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct opener_file file;
+
+	use_users(f);
+	make_file(f->path, "x");
+	file = named(f->path, inode_of(f->path));
+	file.pid = 1;
+	assert_int_equal(try_file(f, &file), 0);
+	file.pid = 2;
+	assert_int_equal(hang(f, &file), -ETIMEDOUT);
+	assert_int_equal(try_file(f, &file), -EBUSY);
+	file.minor++; /* whatever he maps */
+	assert_int_equal(try_file(f, &file), -EBUSY);
+	file.minor--;
+	file.pid = 1;
+	assert_int_equal(try_file(f, &file), 0);
+	file.pid = 3;
+	assert_int_equal(try_file(f, &file), 0);
 }
 
 /* The process ends with its connection. */
@@ -329,12 +415,14 @@ int main(void)
 		TEST(test_a_program),
 		TEST(test_who_may_write_is_told),
 		TEST(test_another_file_by_that_name),
+		TEST(test_a_file_of_another_device),
 		TEST(test_what_is_no_file_is_not_opened),
 		TEST(test_a_path_that_changes_meanwhile),
 		TEST(test_a_deleted_file),
 		TEST(test_maps),
 		TEST(test_a_killed_process_is_replaced),
 		TEST(test_a_stopped_process_is_replaced),
+		TEST(test_a_user_who_hangs_is_alone),
 		cmocka_unit_test(test_the_process_ends),
 	};
 
