@@ -2,6 +2,7 @@
 #include "common/parser/connections.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +18,10 @@ void connections_init(struct connections *c, uint64_t timeout_us)
 
 void connections_close(struct connection *connection)
 {
-	if (connection->fd >= 0)
+	if (connection->fd >= 0) {
 		close(connection->fd);
+		close(connection->lifeline_fd);
+	}
 	connection->fd = -1;
 }
 
@@ -68,6 +71,26 @@ static int await_greeting(struct connections *c, int fd)
 	return r;
 }
 
+/* Sends the parser its lifeline, and waits until it is ready. The end of it to be kept, or -errno.
+ */
+static int tie(struct connections *c, int fd)
+{
+	struct channel_message message = { .type = PARSER_LIFELINE, .n_fds = 1 };
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	message.fds[0] = ends[0];
+	r = channel_send(fd, &message, channel_deadline(c->timeout_us));
+	close(ends[0]);
+	if (r >= 0)
+		r = await_greeting(c, fd);
+	if (r >= 0)
+		return ends[1];
+	close(ends[1]);
+	return r;
+}
+
 /* A parser that ended between two requests did not do so over the file of the next one. */
 static bool is_alive(const struct connection *connection)
 {
@@ -80,7 +103,7 @@ int connections_get(struct connections *c, uint32_t owner, struct connection **r
 		    struct fault *why)
 {
 	struct connection *connection = connections_find(c, owner);
-	int fd, r;
+	int fd, lifeline_fd;
 
 	if (connection && !is_alive(connection)) {
 		c->counters.n_ended[PARSER_END_DIED]++;
@@ -96,16 +119,17 @@ int connections_get(struct connections *c, uint32_t owner, struct connection **r
 	if (fd < 0)
 		return fault_set(why, -ECONNREFUSED, "cannot start branchd-parser: %s",
 				 strerror(-fd));
-	r = await_greeting(c, fd);
-	if (r < 0) {
+	lifeline_fd = tie(c, fd);
+	if (lifeline_fd < 0) {
 		close(fd);
 		return fault_set(why, -ECONNREFUSED, "branchd-parser does not start: %s",
-				 strerror(-r));
+				 strerror(-lifeline_fd));
 	}
 	connection = find_oldest(c);
 	connections_close(connection);
 	*connection = (struct connection){
 		.fd = fd,
+		.lifeline_fd = lifeline_fd,
 		.owner = owner,
 		.generation = ++c->n_generations,
 	};

@@ -31,7 +31,8 @@ struct parser_counters {
 };
 
 struct connection {
-	int fd; /* -1: none */
+	int fd;          /* -1: none */
+	int lifeline_fd; /* the parser is killed when it is closed */
 	uint32_t owner;
 	uint64_t generation; /* of all connections ever made, this one */
 	uint64_t used_ns;

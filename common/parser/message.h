@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What client and parser say to each other. Each request has one answer of the same type, except
- * that PARSER_CLOSE has none. The parser greets first, once its sandbox is in place. Before it
- * kills itself it may send PARSER_LAST_WORDS.
+ * that PARSER_LIFELINE and PARSER_CLOSE have none. PARSER_LIFELINE comes first: the parser is
+ * killed when the writing end of the pipe is closed. It greets once its sandbox is in place. Before
+ * it kills itself it may send PARSER_LAST_WORDS.
  *
  * A message is a sequence of parts, each at a multiple of 8 bytes. An answer begins with a struct
  * message_answer; the parts below follow if its result is 0.
@@ -29,7 +30,8 @@
 #define MESSAGE_LINK         4096 /* bytes of the name of a debug file */
 
 enum message_type {
-	PARSER_HELLO = 1,
+	PARSER_LIFELINE = 1, /* fd: the reading end of a pipe */
+	PARSER_HELLO,
 	PARSER_OPEN,        /* message_open, fd -> message_identity, loads, debuglink */
 	PARSER_ADD_DEBUG,   /* message_debug, fd -> */
 	PARSER_CLOSE,       /* message_file */

@@ -80,12 +80,12 @@ static int give_up_more(void)
 	return 0;
 }
 
-/* Standard output and error go nowhere, and no other descriptors are left. */
+/* Standard error goes nowhere. Of the others, only connection and lifeline are left. */
 static int close_descriptors(void)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+	if (null < 0 || dup2(null, STDERR_FILENO) < 0)
 		return -errno;
 	return close_range(STDERR_FILENO + 1, ~0U, 0) < 0 ? -errno : 0;
 }
@@ -126,7 +126,6 @@ static int allow_all(scmp_filter_ctx filter)
 		SCMP_SYS(fstat),
 		SCMP_SYS(newfstatat),
 		SCMP_SYS(lseek),
-		SCMP_SYS(close),
 		/* memory */
 		SCMP_SYS(brk),
 		SCMP_SYS(munmap),
@@ -161,7 +160,10 @@ static int allow_all(scmp_filter_ctx filter)
 	return r;
 }
 
-/* Mapping memory and protecting it: never executable. Duplicating descriptors, and no more. */
+/*
+ * Mapping memory and protecting it: never executable. Duplicating descriptors, and closing those of
+ * files; the lifeline stays.
+ */
 static int allow_some(scmp_filter_ctx filter)
 {
 	static const int commands[] = { F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
@@ -172,6 +174,9 @@ static int allow_some(scmp_filter_ctx filter)
 	if (r >= 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
 				     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	if (r >= 0)
+		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(close), 1,
+				     SCMP_A0_32(SCMP_CMP_GT, STDERR_FILENO));
 	for (size_t i = 0; i < ARRAY_SIZE(commands) && r >= 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
 				     SCMP_A1(SCMP_CMP_EQ, (uint64_t)commands[i]));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parser gives up before it reads the first byte of a stranger. */
+/*
+ * What the parser gives up before it reads the first byte of a stranger. Standard input is its
+ * connection, standard output its lifeline.
+ */
 #pragma once
 
 /*

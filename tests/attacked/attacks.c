@@ -314,6 +314,17 @@ static long create_file_as_x32(const char *path)
 }
 #endif
 
+/* Closes the lifeline, or makes its end mean nothing. */
+static long let_go(const char *argument)
+{
+	return result_of(close(STDOUT_FILENO));
+}
+
+static long outlive(const char *argument)
+{
+	return result_of(fcntl(STDOUT_FILENO, F_SETFL, 0));
+}
+
 /* Goes on for ever, without its budget. */
 static long spin(const char *argument)
 {
@@ -356,6 +367,8 @@ static const struct attack {
 	{ "connect", connect_to },
 	{ "ptrace", trace },
 	{ "process_vm_writev", write_memory_of },
+	{ "let-go", let_go },
+	{ "outlive", outlive },
 	{ "kill", kill_process },
 	{ "tgkill", kill_thread },
 	{ "mmap-exec", map_executable },

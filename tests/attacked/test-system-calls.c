@@ -52,6 +52,8 @@ static const struct {
 	{ "connect", SOCKET, KILLED, true },
 	{ "ptrace", VICTIM, KILLED, true },
 	{ "process_vm_writev", VICTIM, KILLED, false },
+	{ "let-go", NOTHING, KILLED, true },
+	{ "outlive", NOTHING, KILLED, true },
 	{ "kill", VICTIM, KILLED, true },
 	{ "tgkill", VICTIM, KILLED, true },
 	{ "mmap-exec", NOTHING, KILLED, true },

@@ -18,7 +18,7 @@
 #include "tests/attacked/magic-file.h"
 
 #define TRIAL_PIDS  8
-#define TRIAL_END_S 10 /* a parser without connection ends by itself; later it is killed */
+#define TRIAL_END_S 10 /* the kernel kills a parser without connection; later the test does */
 
 enum { OWNER_OF_ATTACKER = 1000, OWNER_OF_OTHERS };
 
@@ -106,7 +106,7 @@ static inline void trial_begin(struct trial *t, const char *program, uint64_t ti
 	trial_check_name(t->good);
 }
 
-/* Whether the parser ended by itself within some seconds. */
+/* Whether the parser ended within some seconds. */
 static inline bool trial_await(pid_t pid, int *ret_status)
 {
 	for (int i = 0; i < TRIAL_END_S * 1000; i++) {
