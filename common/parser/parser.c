@@ -59,6 +59,11 @@ bool parser_close_idle(struct parser *parser)
 	return connections_close_idle(&parser->connections, IDLE_NS);
 }
 
+void parser_close_all(struct parser *parser)
+{
+	connections_done(&parser->connections);
+}
+
 const struct parser_counters *parser_get_counters(const struct parser *parser)
 {
 	return &parser->connections.counters;

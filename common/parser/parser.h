@@ -48,6 +48,9 @@ DEFINE_CLEANUP(struct parser *, parser_free);
  */
 bool parser_close_idle(struct parser *parser);
 
+/* Closes all connections. What is asked later begins new ones. */
+void parser_close_all(struct parser *parser);
+
 /* How many parsers were started, and closed for each reason: connections.h. */
 const struct parser_counters *parser_get_counters(const struct parser *parser);
 

@@ -223,7 +223,9 @@ static void name_window(struct namer *namer, struct window_profile *window)
 	close_files(namer, &passed);
 	budget_begin(&namer->budget, &id_limits);
 	budget_rest(&namer->budget);
-	malloc_trim(0); /* naming took memory that waiting does not need */
+	/* naming took memory that waiting does not need, here and in the parsers */
+	parser_close_all(namer->parser);
+	malloc_trim(0);
 }
 
 static bool has_room(struct namer *namer)

@@ -298,6 +298,8 @@ static void test_files_of_several_owners_have_several_processes(void **state)
 		parser_file_free(files[i]);
 	}
 	assert_true(parser_close_idle(parser)); /* they were used just now */
+	parser_close_all(parser);
+	assert_false(parser_close_idle(parser));
 	parser_free(parser);
 }
 
