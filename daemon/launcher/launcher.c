@@ -60,10 +60,15 @@ static uint64_t own_capabilities(void)
 	return all;
 }
 
+/* Users of services are in this file; getpwnam() would load libraries that stay. */
 static void find_parser_user(struct launcher *l)
 {
-	const struct passwd *user = getpwnam(PARSER_USER);
+	_cleanup_fclose_ FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *user = NULL;
 
+	do
+		user = file ? fgetpwent(file) : NULL;
+	while (user && strcmp(user->pw_name, PARSER_USER) != 0);
 	l->parser_uid = user ? user->pw_uid : NOBODY;
 	l->parser_gid = user ? user->pw_gid : NOBODY;
 }
