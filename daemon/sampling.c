@@ -366,7 +366,7 @@ static void get_naming(struct namer *namer, struct status *status)
 		.parsers_timeout = counts.parsers_ended[PARSER_END_TIMEOUT],
 		.parsers_answer = counts.parsers_ended[PARSER_END_ANSWER],
 		.openers_timeout = counts.opener.hung + status->samples.openers_hung,
-		.files_remote = counts.opener.remote,
+		.files_remote = counts.remote,
 		.files_skipped = counts.opener.skipped,
 		.files_dropped = counts.dropped,
 		.files_deferred = counts.deferred,

@@ -220,7 +220,7 @@ static void write_cost(const struct status *s)
 	fprintf(s->f, "branchd: %.2f %% of a CPU, ",
 		100 * (double)get(s, "cost", "cpu_us") / elapsed_us);
 	write_bytes(s, get(s, "cost", "rss_bytes"));
-	fputs(" of memory\n", s->f);
+	fputs(" of memory, without its helpers\n", s->f);
 	if (runs > 0) {
 		begin(s, "");
 		fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us per sample\n",
@@ -327,15 +327,15 @@ static void write_counts_of_naming(const struct status *s, size_t *n)
 		{ "files_skipped", "file was not tried: its file system had not answered before",
 		  "files were not tried: their file systems had not answered before" },
 		{ "files_remote",
-		  "file was not opened: it is on a network file system or FUSE "
-		  "(RemoteFilesystems=no)",
-		  "files were not opened: they are on network file systems or FUSE "
-		  "(RemoteFilesystems=no)" },
+		  "file is not opened: it is on a network file system or FUSE; see "
+		  "RemoteFilesystems= in branchd.conf(5)",
+		  "files are not opened: they are on network file systems or FUSE; see "
+		  "RemoteFilesystems= in branchd.conf(5)" },
 		{ "files_dropped", "mapped file was dropped: too many came at once",
 		  "mapped files were dropped: too many came at once" },
 		{ "files_deferred",
-		  "time a file was put off to the next window: it exceeded the limits of one",
-		  "times a file was put off to the next window: it exceeded the limits of one" },
+		  "file waits for the next window: one may read only a limited number",
+		  "files wait for the next window: one may read only a limited number" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {

@@ -25,6 +25,7 @@ struct entry {
 	uint64_t seen_us, failed_us;
 	int fd;       /* -1: not open */
 	bool changed; /* since its build-id was read */
+	bool remote;  /* refused for its file system */
 	UT_hash_handle hh;
 };
 
@@ -254,6 +255,7 @@ static void open_file(struct file_table *table, struct entry *entry, const struc
 	int fd = opener_open(table->settings.opener, &wanted, &identity);
 
 	entry->failed_us = 0;
+	entry->remote = fd == -EREMOTE;
 	if (fd >= 0)
 		set_file(table, entry, &identity, fd);
 	else if (fd == -EREMOTE || fd == -ETIMEDOUT || fd == -EBUSY)
@@ -326,6 +328,15 @@ bool file_table_find_object(const struct file_table *table, const struct profile
 		return true;
 	}
 	return false;
+}
+
+size_t file_table_count_remote(const struct file_table *table)
+{
+	size_t n = 0;
+
+	for (const struct entry *e = table->entries; e; e = e->hh.next)
+		n += e->remote;
+	return n;
 }
 
 void file_table_end_window(struct file_table *table)

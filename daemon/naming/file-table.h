@@ -76,6 +76,9 @@ int file_table_open(struct file_table *table, const struct file_key *key);
 bool file_table_find_object(const struct file_table *table, const struct profile_object *object,
 			    struct file_key *ret);
 
+/* The number of files that are not opened because of their file systems: see opener_settings. */
+size_t file_table_count_remote(const struct file_table *table);
+
 /* From now on the files are what they are now. */
 void file_table_end_window(struct file_table *table);
 

@@ -47,7 +47,7 @@ struct namer {
 	struct budget budget; /* of reading build-ids, until the next window */
 	bool only_open;       /* files, and read them later */
 	_Atomic bool hurry;   /* the daemon ends, or sampling does */
-	_Atomic uint64_t n_lost, deferred, unnamed, parsers_ended[PARSER_END_N];
+	_Atomic uint64_t n_lost, deferred, remote, unnamed, parsers_ended[PARSER_END_N];
 	struct refused refused;
 };
 
@@ -187,6 +187,7 @@ static void publish_window(struct namer *namer)
 
 	window_symbolizer_get_counts(namer->symbolizer, &counts);
 	atomic_store(&namer->deferred, counts.deferred);
+	atomic_store(&namer->remote, file_table_count_remote(namer->files));
 	atomic_store(&namer->unnamed, counts.unnamed);
 	refused_begin(&namer->refused);
 	window_symbolizer_for_each_failure(namer->symbolizer, add_refused, &namer->refused);
@@ -304,6 +305,7 @@ void namer_get_counts(const struct namer *namer, struct namer_counts *ret)
 		.behind = namer->from ? window_queue_count(namer->from) : 0,
 		.dropped = mapped_files_dropped(namer->mapped),
 		.deferred = atomic_load(&namer->deferred),
+		.remote = atomic_load(&namer->remote),
 		.unnamed = atomic_load(&namer->unnamed),
 	};
 	opener_get_counts(namer->opener, &ret->opener);

@@ -211,7 +211,7 @@ static void count_problem(const char *path, const char *why, void *userdata)
 
 static void end_naming(struct window_symbolizer *s)
 {
-	s->counts.deferred += s->budget.n_refused;
+	s->counts.deferred = s->budget.n_refused;
 	s->counts.unnamed = 0;
 	symbolizer_for_each_problem(s->symbols, count_problem, &s->counts.unnamed);
 	s->profile = NULL;

@@ -20,7 +20,7 @@ struct window_symbolizer;
 
 struct window_symbolizer_counts {
 	uint64_t unnamed;  /* objects without symbols, now */
-	uint64_t deferred; /* files that had no room in the budget of a window, so far */
+	uint64_t deferred; /* files that had no room in the budget of the last window */
 };
 
 struct window_symbolizer_settings {

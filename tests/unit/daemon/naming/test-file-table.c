@@ -11,11 +11,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "common/channel/channel.h"
 #include "common/util/cleanup.h"
 #include "daemon/naming/file-table.h"
+#include "daemon/opener/messages.h"
 #include "tests/support/opener-process.h"
 
 #define N_FILES 6
@@ -172,6 +175,48 @@ static void test_few_stay_open(void **state)
 	assert_int_equal(file_table_open(f->table, &(struct file_key){ .minor = 1 }), -ENOENT);
 }
 
+/* An opener that answers the first request: the file is on a remote file system. */
+static int connect_refusing(void *userdata)
+{
+	struct opener_reply reply = { .error = -EREMOTE };
+	char bytes[sizeof(reply) + 1] = "";
+	const struct channel_message ready = { .type = OPENER_READY };
+	const struct channel_message refusal = {
+		.type = OPENER_REPLY,
+		.bytes = bytes,
+		.n_bytes = sizeof(bytes),
+	};
+	int *other_end = userdata, ends[2];
+
+	memcpy(bytes, &reply, sizeof(reply));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(channel_send(ends[1], &ready, CHANNEL_NO_DEADLINE), 0);
+	assert_int_equal(channel_send(ends[1], &refusal, CHANNEL_NO_DEADLINE), 0);
+	*other_end = ends[1];
+	return ends[0];
+}
+
+static void test_files_on_remote_file_systems_are_counted(void **state)
+{
+	int other_end = -1;
+	const struct opener_settings remote = { .connect = connect_refusing,
+						.userdata = &other_end };
+	struct file_table_settings settings = { .max_open = 4, .read_id = read_id };
+	struct fixture *f = *state;
+
+	opener_free(f->opener);
+	assert_int_equal(opener_new(&f->opener, &remote), 0);
+	settings.opener = f->opener;
+	settings.userdata = f;
+	file_table_free(f->table);
+	assert_int_equal(file_table_new(&f->table, &settings), 0);
+	assert_int_equal(file_table_count_remote(f->table), 0);
+	assert_false(see(f, 0)->opened);
+	assert_false(see(f, 0)->opened); /* it is not tried again so soon */
+	assert_int_equal(file_table_count_remote(f->table), 1);
+	close(other_end);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -180,6 +225,7 @@ int main(void)
 		TEST(test_a_changed_file_is_ambiguous),
 		TEST(test_what_is_not_read_now_is_read_later),
 		TEST(test_few_stay_open),
+		TEST(test_files_on_remote_file_systems_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
