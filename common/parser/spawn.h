@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts a parser process without a daemon: branchd-parser as a child, as the same user. */
+/* Starts a parser process without a daemon: branchd-parser as a child, as the same user and with
+ * the same priority: the user waits for it. */
 #pragma once
 
 #include <stdint.h>

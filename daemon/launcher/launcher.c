@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,15 +24,16 @@
 #include "daemon/launcher/capabilities.h"
 
 #define ANSWER_US   5000000
-#define FIRST_FD    3
 #define PARSER_USER "branchd-parser"
 #define NOBODY      65534
+#define LOWEST      19
 
 /* What a helper is and may. */
 struct helper {
 	const char *name;
 	uint64_t capabilities;
 	bool other_user;
+	bool last; /* waits behind everything else for the CPU, but goes on */
 };
 
 static const struct helper helpers[] = {
@@ -38,7 +41,7 @@ static const struct helper helpers[] = {
 			    .capabilities = CAPABILITY(CAP_SYS_PTRACE) |
 					    CAPABILITY(CAP_DAC_READ_SEARCH) |
 					    CAPABILITY(CAP_CHECKPOINT_RESTORE) },
-	[HELPER_PARSER] = { .name = "parser", .other_user = true },
+	[HELPER_PARSER] = { .name = "parser", .other_user = true, .last = true },
 	[HELPER_EVENTS] = { .name = "events",
 			    .capabilities = CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_BPF) |
 					    CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_SYSLOG) },
@@ -94,6 +97,16 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static int lower_priority(void)
+{
+	const struct sched_param parameters = {};
+
+	if (sched_setscheduler(0, SCHED_BATCH, &parameters) < 0 ||
+	    setpriority(PRIO_PROCESS, 0, LOWEST) < 0)
+		return -errno;
+	return 0;
+}
+
 static int become(const struct launcher *l, const struct helper *helper, const char *path, int fd)
 {
 	char *argv[] = { (char *)path, NULL };
@@ -103,6 +116,8 @@ static int become(const struct launcher *l, const struct helper *helper, const c
 		return -errno;
 	reset_signals();
 	r = capabilities_limit(helper->capabilities); /* another user could not any more */
+	if (r >= 0 && helper->last)
+		r = lower_priority();
 	if (r >= 0 && helper->other_user)
 		r = change_user(l);
 	if (r >= 0)

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,7 +22,6 @@
 #define MEMORY  (512UL << 20)
 #define MAX_CPU 600 /* seconds of a process; each file has its own budget */
 #define N_FILES 2048
-#define LOWEST  19
 #define NOBODY  65534
 
 static int set_limits(void)
@@ -49,17 +47,6 @@ static int set_limits(void)
 	files.rlim_max = MIN(files.rlim_max, (rlim_t)N_FILES);
 	files.rlim_cur = files.rlim_max;
 	return setrlimit(RLIMIT_NOFILE, &files) < 0 ? -errno : 0;
-}
-
-/* Work for others waits behind everything else, but goes on. */
-static int lower_priority(void)
-{
-	const struct sched_param parameters = { 0 };
-
-	if (sched_setscheduler(0, SCHED_BATCH, &parameters) < 0 ||
-	    setpriority(PRIO_PROCESS, 0, LOWEST) < 0)
-		return -errno;
-	return 0;
 }
 
 /* Whoever started it may have been root, for example a root that runs branchctl. */
@@ -97,7 +84,6 @@ int sandbox_limit(const char **ret_what)
 		int (*step)(void);
 	} steps[] = {
 		{ "give up root", give_up_root },
-		{ "lower the priority", lower_priority },
 		{ "set limits", set_limits },
 		{ "give up new privileges", give_up_more },
 		{ "close descriptors", close_descriptors },

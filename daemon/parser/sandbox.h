@@ -6,7 +6,7 @@
 #pragma once
 
 /*
- * Limits memory, CPU, files and processes; lowers the priority; gives up root. 0 or -errno, and the
+ * Limits memory, CPU, files and processes; gives up root. 0 or -errno, and the
  * step that failed in *@ret_what.
  */
 int sandbox_limit(const char **ret_what);

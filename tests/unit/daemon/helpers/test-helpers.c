@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -122,6 +124,30 @@ static void test_gives_each_helper_its_privileges(void **state)
 		assert_int_not_equal(field(status, "\nUid:", 10), 0);
 }
 
+static void expect_priority(struct helpers *helpers, enum helper_kind kind, int policy, int nice)
+{
+	int fd = helpers_connect(helpers, kind);
+	char status[8192];
+	pid_t pid;
+
+	assert_true(fd >= 0);
+	read_status(fd, status, sizeof(status));
+	pid = (pid_t)field(status, "\nPid:", 10);
+	assert_int_equal(sched_getscheduler(pid), policy);
+	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)pid), nice);
+	close(fd);
+}
+
+static void test_the_parser_waits_behind_everything_else(void **state)
+{
+	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
+
+	assert_int_equal(helpers_new(&helpers, NULL), 0);
+	expect_priority(helpers, HELPER_OPENER, sched_getscheduler(0),
+			getpriority(PRIO_PROCESS, 0));
+	expect_priority(helpers, HELPER_PARSER, SCHED_BATCH, 19);
+}
+
 static void test_counts(void **state)
 {
 	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
@@ -196,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gives_each_helper_its_privileges),
+		cmocka_unit_test(test_the_parser_waits_behind_everything_else),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_helpers_end_with_the_launcher),
 		cmocka_unit_test(test_a_dead_launcher_is_an_error),
