@@ -26,6 +26,7 @@ struct database {
 	char *path;
 	char error[256]; /* what the first error was about, or "" */
 	bool damaged;
+	unsigned int n_log_pages;
 };
 
 static int errno_of(sqlite3 *db, int code)
@@ -109,6 +110,15 @@ int database_damaged(struct database *database, const char *format, ...)
 	return -EBADMSG;
 }
 
+/* In place of SQLite's own, which would checkpoint. */
+static int on_commit(void *userdata, sqlite3 *db, const char *name, int n_pages)
+{
+	struct database *database = userdata;
+
+	database->n_log_pages = (unsigned int)n_pages;
+	return SQLITE_OK;
+}
+
 int database_open(struct database **ret, const char *path, struct fault *fault)
 {
 	_cleanup_(database_freep) struct database *d = calloc(1, sizeof(*d));
@@ -131,6 +141,7 @@ int database_open(struct database **ret, const char *path, struct fault *fault)
 	sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(d->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_wal_hook(d->db, on_commit, d);
 	*ret = TAKE_PTR(d);
 	return 0;
 }
@@ -211,6 +222,22 @@ void database_roll_back(struct database *database)
 {
 	if (!sqlite3_get_autocommit(database->db))
 		sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int database_checkpoint(struct database *database)
+{
+	int n_pages = 0, n_copied = 0;
+	int code = sqlite3_wal_checkpoint_v2(database->db, NULL, SQLITE_CHECKPOINT_PASSIVE,
+					     &n_pages, &n_copied);
+
+	if (code == SQLITE_OK)
+		return n_copied == n_pages;
+	return code == SQLITE_BUSY ? 0 : errno_of(database->db, code);
+}
+
+unsigned int database_log_pages(const struct database *database)
+{
+	return database->n_log_pages;
 }
 
 static int prepare(struct database *database, const char *sql, struct statement **ret)

@@ -43,6 +43,15 @@ int database_commit(struct database *database);
 /* Does nothing outside of a transaction. */
 void database_roll_back(struct database *database);
 
+/*
+ * Copies of the write-ahead log what no reader keeps from it: 1: all; 0: not all, or another is
+ * about it; or -errno. It waits for the disk, but nobody waits for it. No database does so by
+ * itself.
+ */
+int database_checkpoint(struct database *database);
+/* Of the log, as of the last commit of this connection. */
+unsigned int database_log_pages(const struct database *database);
+
 /* Fills @fault with the error that led to @r, "PATH: ...", and forgets it; returns @r. */
 int database_explain(struct database *database, int r, struct fault *fault);
 /* The data read is invalid: remembers the text and returns -EBADMSG. */

@@ -27,6 +27,7 @@ void store_close_database(struct store *store)
 	store_intern_done(&store->intern);
 	store->intern = (struct store_intern){ 0 };
 	store_share_done(&store->share);
+	store_checkpoint_done(&store->checkpoint);
 	store->database = database_free(store->database);
 }
 
@@ -127,10 +128,12 @@ static int open_database(struct store *store, struct fault *fault)
 		store->inode = st.st_ino;
 	}
 	r = prepare(store);
-	if (r < 0) {
-		r = database_explain(store->database, r, fault);
+	if (r < 0)
+		database_explain(store->database, r, fault);
+	else if (store_is_file(store))
+		r = store_checkpoint_init(&store->checkpoint, store->path, fault);
+	if (r < 0)
 		store_close_database(store);
-	}
 	return r;
 }
 

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "common/util/fault.h"
+#include "daemon/store/checkpoint.h"
 #include "daemon/store/code.h"
 #include "daemon/store/counters.h"
 #include "daemon/store/database.h"
@@ -42,6 +43,7 @@ struct store {
 	store_clock clock;
 	int lock_fd; /* -1: not locked, or no file */
 	struct database *database;
+	struct store_checkpoint checkpoint;
 	dev_t device; /* what the path led to when it was opened */
 	ino_t inode;
 	bool removed; /* it led elsewhere later */

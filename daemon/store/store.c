@@ -35,6 +35,9 @@
 /* The log may be at least this large, whatever the limit of the database. */
 #define MIN_LOG_BYTES (64u << 20)
 
+/* Pages of the log from which on it is copied into the database after each window. */
+#define LOG_PAGES 1000
+
 static uint64_t boot_time_us(void)
 {
 	return clock_us(CLOCK_BOOTTIME);
@@ -99,19 +102,16 @@ static uint64_t file_bytes(const struct store *store, const char *part)
 static int check_log(struct store *store, struct fault *fault)
 {
 	uint64_t max_bytes = MAX(store->settings.max_bytes, (uint64_t)MIN_LOG_BYTES);
-	int r;
 
 	if (store->settings.max_bytes == 0 || !store_is_file(store) ||
 	    file_bytes(store, "-wal") <= max_bytes)
 		return 0;
-	r = database_run(store->database, "PRAGMA wal_checkpoint(TRUNCATE)");
-	if (r < 0)
-		return database_explain(store->database, r, fault);
-	if (file_bytes(store, "-wal") <= max_bytes)
-		return 0;
+	if (store_checkpoint_is_complete(&store->checkpoint))
+		return 0; /* the window overwrites the log from its start */
+	store_checkpoint_start(&store->checkpoint);
 	return fault_set(fault, -ENOSPC,
 			 "%s-wal: full, as another program has been reading the database all the "
-			 "time; end that program",
+			 "time, or the disk is too slow; end that program",
 			 store->path);
 }
 
@@ -233,6 +233,8 @@ static int add(struct store *store, const struct window *window, const struct pr
 	store->n_removed += n_removed;
 	store->longest_us = MAX(store->longest_us, window->length_us);
 	store->last_id = *ret_id = id;
+	if (database_log_pages(store->database) >= LOG_PAGES)
+		store_checkpoint_start(&store->checkpoint);
 	return 0;
 }
 
