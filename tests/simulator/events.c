@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -67,7 +68,8 @@ static void on_mapping(void *ctx, const struct mapping *mapping)
 	struct event_origin now = simulation_now(c->simulation, c->task);
 
 	recording_add_mapping(c->simulation->recording, &now, mapping);
-	truth_add_mapping(c->simulation->truth, &now, c->task->space->image, mapping);
+	if (mapping->prot & PROT_EXEC)
+		truth_add_mapping(c->simulation->truth, &now, c->task->space->image, mapping);
 }
 
 void task_update_space(struct simulation *s, struct task *task)
@@ -83,7 +85,8 @@ static void on_inherited_mapping(void *ctx, const struct mapping *mapping)
 	struct event_origin now = simulation_now(c->simulation, c->task);
 
 	/* no record: a reader knows from FORK that the child has them */
-	truth_add_mapping(c->simulation->truth, &now, c->task->space->image, mapping);
+	if (mapping->prot & PROT_EXEC)
+		truth_add_mapping(c->simulation->truth, &now, c->task->space->image, mapping);
 }
 
 /* The end of tasks. */
@@ -140,7 +143,7 @@ static struct space *child_space(struct simulation *s, const struct task *parent
 
 	if (flags & CLONE_VM)
 		return space_ref(parent->space);
-	if (space_new(&space, tid, s->n_images) < 0)
+	if (space_new(&space, tid, s->n_images, s->options->n_stack > 0) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -161,7 +164,7 @@ static void child_begin(struct simulation *s, struct task *child, const struct t
 	task_fetch_regs(child);
 	/* a child on a stack of its own begins a call stack of its own */
 	if (child->regs.rsp == parent->regs.rsp)
-		shadow_copy(&child->shadow, &parent->shadow);
+		shadow_copy(child->shadows.current, parent->shadows.current);
 	if (child->space == parent->space)
 		return;
 	now = simulation_now(s, child);
@@ -209,10 +212,10 @@ static enum stop on_exec(struct simulation *s, struct task *task)
 	task_fetch_regs(task);
 	task_read_comm(task);
 	task_advance(s, task, 1);
-	shadow_clear(&task->shadow);
+	shadow_set_clear(&task->shadows);
 	if (s->options->wipe_exec)
 		lbr_reset(&task->lbr);
-	if (space_new(&space, task->tid, s->n_images) < 0) {
+	if (space_new(&space, task->tid, s->n_images, s->options->n_stack > 0) < 0) {
 		kill(task->tid, SIGKILL);
 		return STOP_BLOCKED;
 	}
@@ -376,7 +379,7 @@ static int first_task_begin(struct simulation *s, pid_t pid)
 	struct task *task;
 	int r, status;
 
-	r = space_new(&space, pid, 0);
+	r = space_new(&space, pid, 0, s->options->n_stack > 0);
 	if (r < 0)
 		return r;
 	task = simulation_add_task(s, pid, pid, getpid(), space);

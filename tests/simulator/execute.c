@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 
 #include "tests/simulator/code.h"
@@ -27,12 +28,17 @@
 
 /* What is known of a branch once it is executed. */
 
+static bool task_is_sampled(const struct simulation *s, const struct task *task)
+{
+	return !s->options->named || strcmp(s->options->named, task->comm) == 0;
+}
+
 void task_advance(struct simulation *s, struct task *task, uint64_t n)
 {
 	task->n_insns += n;
 	task->run_insns += n;
 	s->time += n * s->options->ns;
-	if (!s->options->count_branches)
+	if (!s->options->count_branches && task_is_sampled(s, task))
 		task->until_sample -= n;
 	truth_add_insns(s->truth, n);
 }
@@ -80,17 +86,61 @@ static void task_log(struct task *task, const struct branch *b)
 	}
 }
 
-static void task_follow_stack(struct task *task, const struct insn *insn, const struct outcome *out)
+/* A coroutine that begins was not called, but where it will return to lies on its stack. */
+static void task_begin_coroutine(struct task *task, struct shadow *shadow, uint64_t rsp)
+{
+	struct shadow_entry entry = { .slot = rsp };
+
+	if (task_peek(task, rsp, &entry.return_addr) < 0 ||
+	    !space_overlaps(task->space, entry.return_addr, entry.return_addr + 1))
+		return;
+	entry.call = entry.return_addr;
+	shadow_push(shadow, &entry);
+}
+
+struct shadow *task_trim_stack(struct task *task, uint64_t rsp)
+{
+	struct shadow *before = task->shadows.current;
+	struct shadow *shadow = shadow_set_enter(&task->shadows, task->tid, rsp);
+
+	task->is_jumping |= shadow_trim(shadow, rsp) || shadow != before;
+	return shadow;
+}
+
+/* longjmp, an exception, a switch of coroutines. */
+static void task_end_jump(struct simulation *s, struct task *task, const struct outcome *out)
+{
+	struct shadow *shadow = task_trim_stack(task, out->rsp);
+
+	if (shadow->n_entries == 0 && !shadow->interrupted && shadow != task->shadows.all[0])
+		task_begin_coroutine(task, shadow, out->rsp);
+	truth_add_jump(s->truth, s->time, task->tid, out->target, shadow);
+	task->is_jumping = false;
+}
+
+static void task_follow_stack(struct simulation *s, struct task *task, const struct insn *insn,
+			      const struct outcome *out)
 {
 	struct shadow_entry entry = { .slot = out->rsp,
 				      .call = insn->addr,
 				      .return_addr = insn->next,
 				      .serial = task->n_calls };
+	uint64_t slot = out->rsp - 8 - insn->pop_bytes;
+	struct shadow *shadow;
 
-	if (insn->kind == INSN_RETURN)
-		shadow_trim(&task->shadow, out->rsp);
-	else if (out->push && out->target != insn->next)
-		shadow_push(&task->shadow, &entry);
+	if (out->push && out->target != insn->next) {
+		shadow = shadow_set_enter(&task->shadows, task->tid, out->rsp);
+		shadow_push(shadow, &entry);
+	} else if (insn->kind == INSN_RETURN) {
+		shadow = task_trim_stack(task, slot);
+		if (!shadow_returns(shadow, slot, out->target))
+			task_end_jump(s, task, out);
+		shadow_trim(shadow, out->rsp);
+	} else if (insn->kind == INSN_JUMP_INDIRECT) {
+		task_trim_stack(task, out->rsp);
+		if (task->is_jumping)
+			task_end_jump(s, task, out);
+	}
 }
 
 void task_begin_run(struct task *task, bool broken)
@@ -122,8 +172,8 @@ static void task_branched(struct simulation *s, struct task *task, struct insn *
 	task->n_taken++;
 	task->n_calls += is_call(insn);
 	task_log(task, &b);
-	task_follow_stack(task, insn, out);
-	if (s->options->count_branches)
+	task_follow_stack(s, task, insn, out);
+	if (s->options->count_branches && task_is_sampled(s, task))
 		task->until_sample--;
 	task_begin_run(task, false);
 }
@@ -137,17 +187,30 @@ static bool is_handler_entry(const struct user_regs_struct *before,
 	       now->rip != before->rip;
 }
 
+/* A handler may have changed where the interrupted code goes on. */
+void task_refresh_interrupted(struct task *task)
+{
+	for (struct shadow *s = task->shadows.current; s; s = s->interrupted)
+		for (size_t i = 0; i < s->n_entries; i++)
+			if (s->entries[i].is_signal) {
+				task_peek(task, s->entries[i].slot - 8 + SIGFRAME_RIP,
+					  &s->entries[i].return_addr);
+				s->entries[i].call = s->entries[i].return_addr;
+			}
+}
+
 void task_enter_handler(struct task *task, uint64_t interrupted)
 {
 	uint64_t rsp = task->regs.rsp, restorer = 0;
 	struct shadow_entry entry = { .slot = rsp + 8, .is_signal = true };
+	struct shadow *shadow = shadow_set_interrupt(&task->shadows, task->tid, rsp);
 
 	task_peek(task, rsp + SIGFRAME_RIP, &interrupted);
 	task_peek(task, rsp, &restorer);
 	entry.call = entry.return_addr = interrupted;
-	shadow_push(&task->shadow, &entry);
+	shadow_push(shadow, &entry);
 	entry = (struct shadow_entry){ .slot = rsp, .call = restorer, .return_addr = restorer };
-	shadow_push(&task->shadow, &entry);
+	shadow_push(shadow, &entry);
 	task_begin_run(task, true);
 }
 
@@ -350,7 +413,8 @@ enum stop task_execute(struct simulation *s, struct task *task)
 	block = code_find_block(task->space->code, task->regs.rip);
 	if (!block || s->options->step)
 		return task_step(s, task, 0);
-	if (!s->options->count_branches && task->until_sample < block->n_insns)
+	if (!s->options->count_branches && task_is_sampled(s, task) &&
+	    task->until_sample < block->n_insns)
 		return task_step(s, task, 0);
 	stop = task_run_straight(s, task, block);
 	if (stop != STOP_STEP)

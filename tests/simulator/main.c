@@ -13,6 +13,7 @@
 #include "tests/simulator/lbr.h"
 #include "tests/simulator/options.h"
 #include "tests/simulator/simulation.h"
+#include "tests/simulator/user-state.h"
 
 #define EXIT_SKIP 77
 
@@ -34,6 +35,8 @@ enum key {
 	KEY_CPUS,
 	KEY_TRUTH,
 	KEY_CALLCHAIN,
+	KEY_STACK,
+	KEY_NAMED,
 	KEY_BUILD_ID,
 	KEY_PIPE,
 	KEY_STEP,
@@ -94,6 +97,15 @@ static const struct argp_option argp_options[] = {
 	{ .name = "callchain",
 	  .key = KEY_CALLCHAIN,
 	  .doc = "samples carry the true call chain as well" },
+	{ .name = "stack",
+	  .key = KEY_STACK,
+	  .arg = "BYTES",
+	  .doc = "samples carry registers and that much of the stack, as `perf record "
+		 "--call-graph dwarf,BYTES` has them, and branch records only with --mode" },
+	{ .name = "named",
+	  .key = KEY_NAMED,
+	  .arg = "NAME",
+	  .doc = "sample a task only while that is its name" },
 	{ .name = "build-id", .key = KEY_BUILD_ID, .doc = "MMAP2 records in their build-id form" },
 	{ .name = "pipe",
 	  .key = KEY_PIPE,
@@ -159,6 +171,7 @@ static bool *option_flag(struct options *o, int key)
 static error_t parse_arguments(struct options *o, struct argp_state *state)
 {
 	o->argv = state->argv + state->next;
+	o->no_rows = o->n_stack > 0 && !o->has_mode;
 	if (state->next == state->argc)
 		argp_error(state, "no program");
 	return 0;
@@ -180,7 +193,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_TRUTH:
 		o->truth = arg;
 		return 0;
+	case KEY_STACK:
+		o->n_stack = parse_number(arg, 8, USER_STATE_STACK_MAX, state) & ~7ULL;
+		return 0;
+	case KEY_NAMED:
+		o->named = arg;
+		return 0;
 	case KEY_MODE:
+		o->has_mode = true;
 		o->is_stack = parse_word(arg, "branch", "stack", state);
 		return 0;
 	case KEY_EVENT:

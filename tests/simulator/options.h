@@ -16,9 +16,13 @@ struct options {
 	uint64_t quantum;     /* instructions */
 	uint64_t max_samples; /* 0: no limit */
 	uint64_t ns;          /* synthetic nanoseconds of an instruction */
+	uint64_t n_stack;     /* bytes of stack in a sample; 0: no registers either */
+	const char *named;    /* the name of the tasks that are sampled; NULL: all */
 	unsigned n_rows;
 	unsigned n_cpus;
 	bool is_stack;
+	bool has_mode;       /* it was asked for */
+	bool no_rows;        /* samples have no branch records */
 	bool count_branches; /* the period counts taken branches, not instructions */
 	bool no_hw_idx;
 	bool no_hw_idx_field;

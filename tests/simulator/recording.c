@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #include "tests/perfdata/perfdata.h"
@@ -19,6 +20,7 @@
 #include "tests/simulator/lbr.h"
 #include "tests/simulator/options.h"
 #include "tests/simulator/space.h"
+#include "tests/simulator/user-state.h"
 
 #define SAMPLES_PER_ROUND 64
 #define CALLCHAIN_MAX     127 /* kernel.perf_event_max_stack */
@@ -76,8 +78,19 @@ static void options_fill_attr(const struct options *o, struct perf_event_attr *a
 		.sample_id_all = 1,
 		.build_id = o->build_id,
 	};
-	if (o->is_stack || o->callchain)
+	if (o->is_stack || o->callchain || o->n_stack > 0)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (o->no_rows) {
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = 0;
+	}
+	if (o->n_stack == 0)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->mmap_data = 1;
+	attr->sample_regs_user = USER_STATE_MASK;
+	attr->sample_stack_user = (uint32_t)o->n_stack;
+	attr->exclude_callchain_user = !o->callchain && !o->is_stack;
 }
 
 static void recording_set_features(struct recording *r)
@@ -184,6 +197,8 @@ static size_t sample_fill_chain(const struct options *o, const struct recorded_s
 {
 	size_t i, n = 0;
 
+	if (!o->is_stack && !o->callchain)
+		return 0;
 	chain[n++] = PERF_CONTEXT_USER;
 	chain[n++] = s->ip;
 	for (i = 0; o->callchain && i < s->n_callers && n < CALLCHAIN_MAX; i++)
@@ -205,6 +220,11 @@ uint64_t recording_add_sample(struct recording *r, const struct event_origin *m,
 		.rows = rows,
 		.n_rows = s->n_rows,
 		.hw_idx = r->options->no_hw_idx ? UINT64_MAX : s->tos,
+		.user_registers = s->registers,
+		.user_registers_abi = PERF_SAMPLE_REGS_ABI_64,
+		.user_stack = s->stack,
+		.user_stack_bytes = r->options->n_stack,
+		.user_stack_read = s->n_stack,
 	};
 	size_t i;
 
@@ -264,7 +284,8 @@ void recording_add_mapping(struct recording *r, const struct event_origin *m,
 		.ino = mapping->ino,
 		.prot = mapping->prot,
 		.flags = mapping->flags,
-		.misc = PERF_RECORD_MISC_USER,
+		.misc = PERF_RECORD_MISC_USER |
+			(mapping->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
 		.filename = mapping->path,
 	};
 

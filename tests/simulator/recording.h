@@ -29,6 +29,10 @@ struct recorded_sample {
 	unsigned tos;
 	const uint64_t *callers; /* return addresses, leaf first */
 	size_t n_callers;
+	/* With --stack: registers as in user-state.h, and the bytes of the stack that there are. */
+	const uint64_t *registers;
+	const void *stack;
+	size_t n_stack;
 };
 
 /* Negative errno. */

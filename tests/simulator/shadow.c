@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* shadow: the true call stack of one task. The idea is described in shadow.h. */
+/* shadow: the true call stack of one task on one stack. The idea is described in shadow.h. */
 #include "tests/simulator/shadow.h"
 
 #include <errno.h>
@@ -39,6 +39,7 @@ int shadow_copy(struct shadow *to, const struct shadow *from)
 void shadow_clear(struct shadow *s)
 {
 	s->n_entries = 0;
+	s->interrupted = NULL;
 }
 
 void shadow_done(struct shadow *s)
@@ -60,30 +61,43 @@ int shadow_push(struct shadow *s, const struct shadow_entry *entry)
 	return 0;
 }
 
-void shadow_trim(struct shadow *s, uint64_t rsp)
+bool shadow_trim(struct shadow *s, uint64_t rsp)
 {
+	size_t n = s->n_entries;
+
 	while (s->n_entries > 0 && s->entries[s->n_entries - 1].slot < rsp)
 		s->n_entries--;
+	return s->n_entries < n;
+}
+
+bool shadow_returns(const struct shadow *s, uint64_t slot, uint64_t target)
+{
+	const struct shadow_entry *top = s->n_entries > 0 ? &s->entries[s->n_entries - 1] : NULL;
+
+	return top && top->slot == slot && top->return_addr == target;
 }
 
 /* From the leaf on: what is asked for is mostly near it. */
 void shadow_show(struct shadow *s, uint64_t serial)
 {
-	for (size_t i = s->n_entries; i-- > 0;) {
-		struct shadow_entry *entry = &s->entries[i];
+	for (; s; s = s->interrupted)
+		for (size_t i = s->n_entries; i-- > 0;) {
+			struct shadow_entry *entry = &s->entries[i];
 
-		if (entry->serial == serial)
-			entry->shown = true;
-		if (entry->serial > 0 && entry->serial <= serial)
-			return;
-	}
+			if (entry->serial == serial)
+				entry->shown = true;
+			if (entry->serial > 0 && entry->serial <= serial)
+				return;
+		}
 }
 
 size_t shadow_count_shown(const struct shadow *s)
 {
 	size_t n = 0;
 
-	while (n < s->n_entries && s->entries[s->n_entries - 1 - n].shown)
-		n++;
+	for (; s; s = s->interrupted)
+		for (size_t i = s->n_entries; i-- > 0; n++)
+			if (!s->entries[i].shown)
+				return n;
 	return n;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * shadow: the true call stack of one task.
+ * shadow: the true call stack of one task on one stack.
  *
  * Each call leaves an entry with the stack slot that holds its return address. The entry lives as
  * long as the slot does: a slot below the stack pointer is gone, however the stack pointer got
  * there. So longjmp and exceptions need no rule of their own. A signal handler gets two entries,
- * one for the restorer it returns to and one for the interrupted instruction.
- *
- * Limit: one stack per task. On an alternate signal stack, or after a switch of coroutines, entries
- * of the other stack are compared with the wrong stack pointer.
+ * one for the restorer it returns to and one for the interrupted instruction. A handler on an
+ * alternate stack interrupts another shadow; see shadow-set.h.
  */
 #pragma once
 
@@ -26,6 +24,8 @@ struct shadow_entry {
 };
 
 struct shadow {
+	uint64_t start, end;          /* the memory of the stack; both 0: not known yet */
+	struct shadow *interrupted;   /* the stack below, if a signal handler runs on this one */
 	struct shadow_entry *entries; /* outermost first */
 	size_t n_entries;
 	size_t n_allocated;
@@ -36,9 +36,12 @@ void shadow_clear(struct shadow *s);
 void shadow_done(struct shadow *s);
 /* -ENOMEM */
 int shadow_push(struct shadow *s, const struct shadow_entry *entry);
-/* Forgets entries whose slot is below rsp. */
-void shadow_trim(struct shadow *s, uint64_t rsp);
-/* The branch record of that call was in a sample; the call may be over. */
+/* Forgets entries whose slot is below rsp; whether there were any. */
+bool shadow_trim(struct shadow *s, uint64_t rsp);
+/* Whether a return by the address at @slot to @target ends the innermost call. */
+bool shadow_returns(const struct shadow *s, uint64_t slot, uint64_t target);
+/* The branch record of that call was in a sample; the call may be over. Also of the stacks below.
+ */
 void shadow_show(struct shadow *s, uint64_t serial);
-/* How many entries from the leaf on were shown, without a gap. */
+/* How many entries from the leaf on were shown, without a gap. Also of the stacks below. */
 size_t shadow_count_shown(const struct shadow *s);

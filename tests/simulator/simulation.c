@@ -19,6 +19,7 @@
 #include "tests/simulator/options.h"
 #include "tests/simulator/space.h"
 #include "tests/simulator/truth.h"
+#include "tests/simulator/user-state.h"
 
 #define TIME_START  1000000000000ULL
 #define CALLERS_MAX 256
@@ -62,7 +63,7 @@ struct task *simulation_add_task(struct simulation *s, pid_t pid, pid_t tid, pid
 	grown = reallocarray(s->tasks, s->n_tasks + 1, sizeof(*grown));
 	if (grown)
 		s->tasks = grown;
-	if (!task || !grown) {
+	if (!task || !grown || shadow_set_init(&task->shadows) < 0) {
 		free(task);
 		return NULL;
 	}
@@ -90,7 +91,7 @@ void simulation_remove_task(struct simulation *s, struct task *task)
 	if (s->last == task)
 		s->last = NULL;
 	space_unref(task->space);
-	shadow_done(&task->shadow);
+	shadow_set_done(&task->shadows);
 	free(task);
 }
 
@@ -98,10 +99,12 @@ void simulation_remove_task(struct simulation *s, struct task *task)
 
 static size_t task_callers(const struct task *task, uint64_t *callers)
 {
+	const struct shadow *s;
 	size_t i, n = 0;
 
-	for (i = task->shadow.n_entries; i > 0 && n < CALLERS_MAX; i--)
-		callers[n++] = task->shadow.entries[i - 1].return_addr;
+	for (s = task->shadows.current; s; s = s->interrupted)
+		for (i = s->n_entries; i > 0 && n < CALLERS_MAX; i--)
+			callers[n++] = s->entries[i - 1].return_addr;
 	return n;
 }
 
@@ -115,24 +118,32 @@ static void simulation_stop(struct simulation *s)
 
 static void task_sample(struct simulation *s, struct task *task)
 {
+	uint64_t callers[CALLERS_MAX], registers[USER_STATE_REGISTERS], hw_idx;
+	static char stack[USER_STATE_STACK_MAX];
 	struct lbr_record rows[LBR_RECORDS_MAX];
-	uint64_t callers[CALLERS_MAX], hw_idx;
 	struct recorded_sample sample = {
 		.ip = task->regs.rip,
 		.period = task->period,
 		.rows = rows,
 		.tos = task->lbr.tos,
 		.callers = callers,
+		.registers = registers,
+		.stack = stack,
 	};
 	struct event_origin now = simulation_now(s, task);
+	struct shadow *shadow = task_trim_stack(task, task->regs.rsp);
 
-	shadow_trim(&task->shadow, task->regs.rsp);
-	sample.n_rows = lbr_read(&task->lbr, rows);
+	task_refresh_interrupted(task);
+	sample.n_rows = s->options->no_rows ? 0 : lbr_read(&task->lbr, rows);
+	user_state_registers(&task->regs, registers);
+	if (s->options->n_stack > 0)
+		sample.n_stack =
+			user_state_stack(task->tid, task->regs.rsp, s->options->n_stack, stack);
 	for (size_t i = 0; i < sample.n_rows; i++)
-		shadow_show(&task->shadow, rows[i].serial);
+		shadow_show(shadow, rows[i].serial);
 	sample.n_callers = task_callers(task, callers);
 	hw_idx = recording_add_sample(s->recording, &now, &sample);
-	truth_add_sample(s->truth, &now, task->space->image, &sample, hw_idx, &task->shadow);
+	truth_add_sample(s->truth, &now, task->space->image, &sample, hw_idx, shadow);
 	task_begin_period(s, task);
 	if (++s->n_samples == s->options->max_samples)
 		simulation_stop(s);

@@ -18,7 +18,7 @@
 #include "tests/simulator/lbr.h"
 #include "tests/simulator/predictor.h"
 #include "tests/simulator/recording.h"
-#include "tests/simulator/shadow.h"
+#include "tests/simulator/shadow-set.h"
 
 struct insn;
 struct options;
@@ -54,7 +54,8 @@ struct task {
 	struct syscall_state syscall;
 
 	struct lbr lbr;
-	struct shadow shadow;
+	struct shadow_set shadows;
+	bool is_jumping; /* its stack pointer has left calls, and control has not yet */
 	struct predictor predictor;
 
 	uint64_t run_start;     /* of the straight run that is being executed */
@@ -109,9 +110,12 @@ void task_begin_run(struct task *task, bool broken);
 /* execute.c */
 /* Executes one straight run, or a part of it if a sample is due within. */
 enum stop task_execute(struct simulation *s, struct task *task);
+/* Makes the true call stack follow the stack pointer. */
+struct shadow *task_trim_stack(struct task *task, uint64_t rsp);
 /* n instructions were executed. */
 void task_advance(struct simulation *s, struct task *task, uint64_t n);
 void task_enter_handler(struct task *task, uint64_t interrupted);
+void task_refresh_interrupted(struct task *task);
 
 /* events.c */
 /* Forks, seizes and executes the program; returns its first task, stopped before its first

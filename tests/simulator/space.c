@@ -16,7 +16,7 @@
 
 #include "tests/simulator/code.h"
 
-int space_new(struct space **ret, pid_t pid, uint64_t image)
+int space_new(struct space **ret, pid_t pid, uint64_t image, bool with_data)
 {
 	struct space *s;
 	char path[64];
@@ -36,6 +36,7 @@ int space_new(struct space **ret, pid_t pid, uint64_t image)
 	}
 	s->n_refs = 1;
 	s->image = image;
+	s->with_data = with_data;
 	*ret = s;
 	return 0;
 }
@@ -65,8 +66,8 @@ struct space *space_unref(struct space *s)
 	return NULL;
 }
 
-/* 1 if the line is of an executable mapping, 0 if not, or -ENOMEM. */
-static int mapping_parse(struct mapping *m, char *line)
+/* 1 if the line is of a mapping wanted, 0 if not, or -ENOMEM. */
+static int mapping_parse(struct mapping *m, char *line, bool with_data)
 {
 	char perms[5], *path;
 	int at = 0;
@@ -76,16 +77,18 @@ static int mapping_parse(struct mapping *m, char *line)
 		   &m->maj, &m->min, &m->ino, &at) < 7)
 		return 0;
 	path = line + at;
-	if (perms[2] != 'x' || strcmp(path, "[vsyscall]") == 0)
+	if (perms[2] != 'x' && !(with_data && path[0] == '/'))
 		return 0;
-	m->prot =
-		PROT_EXEC | (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0);
+	if (strcmp(path, "[vsyscall]") == 0)
+		return 0;
+	m->prot = (perms[2] == 'x' ? PROT_EXEC : 0) | (perms[0] == 'r' ? PROT_READ : 0) |
+		  (perms[1] == 'w' ? PROT_WRITE : 0);
 	m->flags = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	m->path = strdup(*path ? path : "//anon");
 	return m->path ? 1 : -ENOMEM;
 }
 
-static int mappings_read(FILE *f, struct mapping **ret, size_t *ret_n)
+static int mappings_read(FILE *f, bool with_data, struct mapping **ret, size_t *ret_n)
 {
 	struct mapping *all = NULL, *grown, m;
 	char *line = NULL;
@@ -93,7 +96,7 @@ static int mappings_read(FILE *f, struct mapping **ret, size_t *ret_n)
 	int r = 0;
 
 	while (r >= 0 && getline(&line, &size, f) > 0) {
-		r = mapping_parse(&m, line);
+		r = mapping_parse(&m, line, with_data);
 		if (r <= 0)
 			continue;
 		grown = reallocarray(all, n + 1, sizeof(*all));
@@ -160,7 +163,7 @@ int space_update(struct space *s, pid_t pid, space_on_mapping *on_mapping, void 
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
-	r = mappings_read(f, &s->mappings, &s->n_mappings);
+	r = mappings_read(f, s->with_data, &s->mappings, &s->n_mappings);
 	fclose(f);
 	if (r < 0)
 		return r;
@@ -179,7 +182,30 @@ bool space_overlaps(const struct space *s, uint64_t start, uint64_t end)
 	size_t i;
 
 	for (i = 0; i < s->n_mappings; i++)
-		if (s->mappings[i].start < end && start < s->mappings[i].end)
+		if (s->mappings[i].prot & PROT_EXEC && s->mappings[i].start < end &&
+		    start < s->mappings[i].end)
 			return true;
 	return false;
+}
+
+int space_find_range(pid_t tid, uint64_t addr, uint64_t *ret_start, uint64_t *ret_end)
+{
+	uint64_t start, end;
+	char line[512], path[64];
+	int r = -ENOENT;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (r < 0 && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) != 2 || addr < start || addr >= end)
+			continue;
+		*ret_start = start;
+		*ret_end = end;
+		r = 0;
+	}
+	fclose(f);
+	return r;
 }

@@ -52,7 +52,7 @@ static bool syscall_changes_code(const struct task *task)
 	case SYS_mmap:
 	case SYS_mprotect:
 	case SYS_pkey_mprotect:
-		if (call->args[2] & PROT_EXEC)
+		if (call->args[2] & PROT_EXEC || task->space->with_data)
 			return true;
 		return space_overlaps(task->space, start, start + call->args[1]);
 	case SYS_munmap:
@@ -75,8 +75,11 @@ static void syscall_finish(struct simulation *s, struct task *task)
 		now = simulation_now(s, task);
 		recording_add_comm(s->recording, &now, task->comm, false);
 	}
-	if (task->syscall.number == SYS_rt_sigreturn)
+	if (task->syscall.number == SYS_rt_sigreturn) {
+		task_trim_stack(task, task->regs.rsp);
+		task->is_jumping = false;
 		task_begin_run(task, true);
+	}
 	task->syscall.insn = NULL;
 }
 

@@ -7,13 +7,17 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 #include "tests/simulator/code.h"
 #include "tests/simulator/decode.h"
 #include "tests/simulator/lbr.h"
 #include "tests/simulator/predictor.h"
-#include "tests/simulator/shadow.h"
+#include "tests/simulator/shadow-set.h"
+
+#define STACK_BYTES 65536
 
 static void push(struct lbr *lbr, uint64_t from)
 {
@@ -122,6 +126,71 @@ static void shadow_forgets_what_lies_below_the_stack_pointer(void **state)
 	assert_int_equal(s.n_entries, 2);
 	assert_int_equal(s.entries[1].slot, 950);
 	shadow_done(&s);
+}
+
+static char *map_stack(void)
+{
+	char *p = mmap(NULL, 3 * STACK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(mprotect(p + STACK_BYTES, STACK_BYTES, PROT_READ), 0);
+	return p + STACK_BYTES;
+}
+
+static uint64_t top_of(const char *stack)
+{
+	return (uint64_t)(uintptr_t)stack + STACK_BYTES;
+}
+
+static void unmap_stack(char *stack)
+{
+	munmap(stack - STACK_BYTES, 3 * STACK_BYTES);
+}
+
+static void shadows_go_by_the_stack_that_the_pointer_is_in(void **state)
+{
+	char *a = map_stack(), *b = map_stack();
+	struct shadow_set set;
+
+	assert_int_equal(shadow_set_init(&set), 0);
+	shadow_call(shadow_set_enter(&set, getpid(), top_of(a)), top_of(a) - 8);
+	shadow_call(shadow_set_enter(&set, getpid(), top_of(b) - 8), top_of(b) - 16);
+	assert_int_equal(set.n, 2);
+	assert_ptr_equal(set.current, set.all[1]);
+	/* no memory: nothing changes */
+	assert_ptr_equal(shadow_set_enter(&set, getpid(), 8), set.all[1]);
+	assert_ptr_equal(shadow_set_enter(&set, getpid(), top_of(a) - 8), set.all[0]);
+	assert_int_equal(set.current->n_entries, 1);
+	assert_int_equal(set.all[1]->n_entries, 1);
+	shadow_set_clear(&set);
+	assert_int_equal(set.n, 1);
+	assert_int_equal(set.current->n_entries, 0);
+	shadow_set_done(&set);
+	unmap_stack(a);
+	unmap_stack(b);
+}
+
+static void a_handler_s_stack_ends_when_it_is_left(void **state)
+{
+	char *a = map_stack(), *b = map_stack();
+	struct shadow_set set;
+
+	assert_int_equal(shadow_set_init(&set), 0);
+	shadow_call(shadow_set_enter(&set, getpid(), top_of(a)), top_of(a) - 8);
+	shadow_call(shadow_set_interrupt(&set, getpid(), top_of(b) - 8), top_of(b) - 16);
+	assert_ptr_equal(set.current->interrupted, set.all[0]);
+	/* a signal while the handler runs */
+	shadow_call(shadow_set_interrupt(&set, getpid(), top_of(b) - 80), top_of(b) - 88);
+	assert_ptr_equal(set.current, set.all[1]);
+	assert_int_equal(set.current->n_entries, 2);
+	shadow_set_enter(&set, getpid(), top_of(a) - 8);
+	assert_ptr_equal(set.current, set.all[0]);
+	assert_int_equal(set.current->n_entries, 1);
+	assert_int_equal(set.all[1]->n_entries, 0);
+	assert_null(set.all[1]->interrupted);
+	shadow_set_done(&set);
+	unmap_stack(a);
+	unmap_stack(b);
 }
 
 static void predictor_counts_to_two(void **state)
@@ -237,6 +306,8 @@ int main(void)
 		cmocka_unit_test(stack_mode_loses_the_outermost_calls),
 		cmocka_unit_test(reset_leaves_tos),
 		cmocka_unit_test(shadow_forgets_what_lies_below_the_stack_pointer),
+		cmocka_unit_test(shadows_go_by_the_stack_that_the_pointer_is_in),
+		cmocka_unit_test(a_handler_s_stack_ends_when_it_is_left),
 		cmocka_unit_test(predictor_counts_to_two),
 		cmocka_unit_test(predictor_remembers_sixteen_returns),
 		cmocka_unit_test(decoder_knows_transfers),

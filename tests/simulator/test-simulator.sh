@@ -291,5 +291,28 @@ case_perf_stack()
 		NF { n++; if (n > max) max = n } !NF { n = 0 } END { print max }')" "$(cat "$dir/depth")"
 }
 
+# perf reads registers and stacks, and unwinds the true stack from them, but where it fails by itself.
+case_perf_user()
+{
+	need perf
+	simulate user --stack 8192 --period 97 -- "$(program recurse)" 1
+	equal "samples" "$(quiet_perf script -i "$dir/user" -F time | grep -c .)" "$(total user samples)"
+	equal "branch records" "$(total user rows)" 0
+	quiet_perf script -i "$dir/user" --no-inline -F ip,sym | awk '
+		NF { stack = stack " " $2 }
+		!NF { if (stack ~ /^( descend)+ main .*_start/) n[split(stack, a, " ")] = 1; stack = "" }
+		END { exit length(n) < 20 }' || fail "recurse: perf unwinds no stacks"
+	quiet_perf script -i "$dir/user" -F ip,uregs | awk '
+		{ for (i = 1; i < NF; i++) if ($i ~ /ABI/) n++ } END { exit n == 0 }' || fail "perf reads no registers"
+	simulate both --stack 512 --mode branch --period 97 -- "$(program recurse)" 1
+	same_pairs both
+	simulate named --stack 512 --named sampled --period 1 -- "$(program lazy)"
+	# two calls of three functions each, of which the first ones bind
+	names named "$(program lazy)" | grep -c ';once;\[libc' >"$dir/n"
+	[ "$(cat "$dir/n")" -gt 50 ] || fail "lazy: not every instruction was sampled"
+	names named "$(program lazy)" | grep -vE ';main(;|$)' && fail "lazy: something outside of main was sampled"
+	return 0
+}
+
 declare -F "case_$4" >/dev/null || fail "no such case: $4"
 "case_$4"

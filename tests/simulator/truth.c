@@ -25,6 +25,7 @@
 struct truth {
 	const struct options *options;
 	FILE *samples;
+	FILE *jumps;
 	FILE *images;
 	FILE *maps;
 	FILE *tasks;
@@ -68,10 +69,11 @@ int truth_new(struct truth **ret, const struct options *options)
 	t->samples = truth_open(
 		t, "samples",
 		"n\ttime\tpid\ttid\tcpu\timage\tperiod\tip\trows\tstale\thw_idx\tstack\tshown");
+	t->jumps = truth_open(t, "jumps", "time\ttid\tstack");
 	t->images = truth_open(t, "images", "image\tpid\ttime\twhy\tcomm");
 	t->maps = truth_open(t, "maps", "image\tpid\ttime\tstart\tend\tpgoff\tpath");
 	t->tasks = truth_open(t, "tasks", "pid\ttid\tppid\ttime\tinstructions\ttaken\tcomm");
-	if (!t->samples || !t->images || !t->maps || !t->tasks) {
+	if (!t->samples || !t->jumps || !t->images || !t->maps || !t->tasks) {
 		truth_free(t);
 		return -EIO;
 	}
@@ -90,6 +92,7 @@ struct truth *truth_free(struct truth *t)
 	if (!t)
 		return NULL;
 	file_close(t->samples);
+	file_close(t->jumps);
 	file_close(t->images);
 	file_close(t->maps);
 	file_close(t->tasks);
@@ -149,18 +152,19 @@ static void truth_add_records(struct truth *t, const struct lbr_record *rows, si
 	}
 }
 
-static void truth_write_stack(struct truth *t, uint64_t ip, const struct shadow *stack)
+static void write_stack(FILE *f, uint64_t ip, const struct shadow *stack)
 {
 	const struct shadow_entry *e;
+	const struct shadow *s;
 	size_t i;
 
-	fprintf(t->samples, "%#" PRIx64, ip);
-	for (i = stack->n_entries; i > 0; i--) {
-		e = &stack->entries[i - 1];
-		fprintf(t->samples, ";%s%#" PRIx64 "/%#" PRIx64, e->is_signal ? "!" : "", e->call,
-			e->return_addr);
-	}
-	fprintf(t->samples, "\t%zu\n", shadow_count_shown(stack));
+	fprintf(f, "%#" PRIx64, ip);
+	for (s = stack; s; s = s->interrupted)
+		for (i = s->n_entries; i > 0; i--) {
+			e = &s->entries[i - 1];
+			fprintf(f, ";%s%#" PRIx64 "/%#" PRIx64, e->is_signal ? "!" : "", e->call,
+				e->return_addr);
+		}
 }
 
 static size_t count_stale_records(const struct lbr_record *rows, size_t n_rows, uint64_t image)
@@ -184,7 +188,16 @@ void truth_add_sample(struct truth *t, const struct event_origin *m, uint64_t im
 		"\t%zu\t%zu\t%" PRId64 "\t",
 		t->n_samples++, m->time, m->pid, m->tid, m->cpu, image, s->period, s->ip, s->n_rows,
 		count_stale_records(s->rows, s->n_rows, image), (int64_t)hw_idx);
-	truth_write_stack(t, s->ip, stack);
+	write_stack(t->samples, s->ip, stack);
+	fprintf(t->samples, "\t%zu\n", shadow_count_shown(stack));
+}
+
+void truth_add_jump(struct truth *t, uint64_t time, pid_t tid, uint64_t ip,
+		    const struct shadow *stack)
+{
+	fprintf(t->jumps, "%" PRIu64 "\t%d\t", time, (int)tid);
+	write_stack(t->jumps, ip, stack);
+	fputc('\n', t->jumps);
 }
 
 void truth_add_image(struct truth *t, const struct event_origin *m, uint64_t image, const char *why,

@@ -37,6 +37,9 @@ void truth_add_branch(struct truth *t, const struct branch *b);
 void truth_add_insns(struct truth *t, uint64_t n);
 void truth_add_sample(struct truth *t, const struct event_origin *m, uint64_t image,
 		      const struct recorded_sample *s, uint64_t hw_idx, const struct shadow *stack);
+/* Control went to @ip otherwise than by a call or its return, and the stack is @stack now. */
+void truth_add_jump(struct truth *t, uint64_t time, pid_t tid, uint64_t ip,
+		    const struct shadow *stack);
 void truth_add_image(struct truth *t, const struct event_origin *m, uint64_t image, const char *why,
 		     const char *comm);
 void truth_add_mapping(struct truth *t, const struct event_origin *m, uint64_t image,

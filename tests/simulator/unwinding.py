@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Call stacks unwound from registers and stack bytes, frame by frame against the true ones.
+
+    unwinding.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM [PERF]
+
+The parts of the program that it names itself are sampled at each instruction, or at each few. With PERF, the
+figures of `PERF script` of the same recordings are printed beside. A stack is right if it has the true frames to
+the start of the thread; short if it has only some of them, without a gap from the leaf on; else wrong.
+
+While longjmp, an exception or swapcontext moves the stack pointer, the tables say that the place it will jump to
+is the caller, from some instructions before the true stack changes on: that counts as right, too.
+Exit status 77: skipped, where tracing is forbidden.
+"""
+
+import bisect
+import collections
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+STACK_BYTES = "16384"
+
+JUMP_MAX = 300  # instructions, from the first whose tables say so to the jump
+PREFIX_MAX = 4  # frames that are there beside it
+EXAMPLES = 5
+
+SAMPLED = [("sampled", 1)]
+# Of each program its parts: the name (None: all of it), the period, and the arguments.
+PROGRAMS = {
+    "shapes-O0": SAMPLED,
+    "shapes-O1": SAMPLED,
+    "shapes-O2": SAMPLED,
+    "shapes-O3": SAMPLED,
+    "shapes-Os": SAMPLED,
+    "lazy": SAMPLED,
+    "lazy-ibt": SAMPLED,
+    "cold": SAMPLED,
+    "handlers": SAMPLED,
+    "coroutine": SAMPLED,
+    "clock": SAMPLED,
+    "throwing": SAMPLED + [("throwing", 23)],
+    "longjmp": [(None, 41, "9")],
+    "dlopen": [(None, 97, "5", "simulated-plugin.so")],
+    "threads": [(None, 97, "2")],
+}
+
+# A stack is a list of pairs: the address, and whether it is a return address; the leaf first.
+Sample = collections.namedtuple("Sample", "task time stack")
+
+
+def run(*arguments, ok=(0,)):
+    environment = dict(os.environ, LC_ALL="C.UTF-8", DEBUGINFOD_URLS="")
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=900, env=environment)
+    if done.returncode not in ok:
+        sys.exit("%s: %s" % (" ".join(arguments), done.stderr.decode(errors="replace")))
+    return done
+
+
+def rows_of(recording, name):
+    with open("%s.%s.tsv" % (recording, name), encoding="utf-8") as f:
+        return [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+
+
+def parse_stack(text):
+    leaf, *callers = text.split(";")
+    return [(int(leaf, 16), False)] + [
+        (int(caller.split("/")[1], 16), not caller.startswith("!")) for caller in callers]
+
+
+def true_samples(recording):
+    return [Sample(row[3], int(row[1]), parse_stack(row[11])) for row in rows_of(recording, "samples")]
+
+
+def true_jumps(recording):
+    """Where each task jumps to, out of calls or into another stack, in the order of time."""
+    jumps = collections.defaultdict(list)
+    for time, task, stack in rows_of(recording, "jumps"):
+        (leaf, _), *callers = parse_stack(stack)
+        jumps[task].append((int(time), [(leaf, True)] + callers))
+    return jumps
+
+
+def shown_by_branchctl(branchctl, recording):
+    text = run(branchctl, "dump", "--samples", recording).stdout.decode()
+    return [[int(line.split()[0], 16) for line in block.split("\n")[1:]]
+            for block in text.rstrip("\n").split("\n\n")]
+
+
+def shown_by_perf(perf, recording):
+    return [[int(line.split()[0], 16) for line in block.split("\n")[1:]] for block in run(
+        perf, "script", "-i", recording, "--no-inline", "-F", "time,ip").stdout.decode().rstrip("\n").split("\n\n")]
+
+
+def as_perf_prints(recording, samples, jumps):
+    """Addresses as perf prints them: where they are in the file mapped there."""
+    maps = [[int(column, 0) for column in row[3:6]] for row in rows_of(recording, "maps")]
+
+    def offset(frame):
+        address, is_return = frame
+        for start, end, pgoff in maps:
+            if start <= address < end:
+                return address - start + pgoff, is_return
+        return frame
+    return ([s._replace(stack=[offset(frame) for frame in s.stack]) for s in samples],
+            {task: [(time, [offset(frame) for frame in stack]) for time, stack in of]
+             for task, of in jumps.items()})
+
+
+def equal(shown, true):
+    """A return address may be shown as it is or as the byte before."""
+    address, is_return = true
+    return shown == address or is_return and shown == address - 1
+
+
+def compare(shown, stack):
+    if len(shown) > len(stack) or not all(equal(*pair) for pair in zip(shown, stack)):
+        return "wrong"
+    return "right" if len(shown) == len(stack) else "short"
+
+
+def is_moving(shown, sample, jumps):
+    """Whether it shows the place as a caller that control goes to next, by a jump out of the calls."""
+    i = bisect.bisect_left(jumps, (sample.time,))
+    if i == len(jumps) or jumps[i][0] > sample.time + JUMP_MAX:
+        return False
+    return any(compare(shown, sample.stack[:n] + jumps[i][1]) == "right" for n in range(1, PREFIX_MAX + 1))
+
+
+def verdicts_of(samples, jumps, shown):
+    for sample, stack in zip(samples, shown, strict=True):
+        verdict = compare(stack, sample.stack)
+        if verdict != "right" and is_moving(stack, sample, jumps.get(sample.task, [])):
+            verdict = "moving"
+        yield verdict
+
+
+def report(title, samples, jumps, shown):
+    """Prints the figures and some of what is not right; whether all is right."""
+    verdicts = list(verdicts_of(samples, jumps, shown))
+    counts = collections.Counter(verdicts)
+    n = len(verdicts)
+    print("%s: %d stacks, %.2f %% complete and right, %.2f %% short, %.2f %% wrong; %d of the right within a jump"
+          % (title, n, 100 * (counts["right"] + counts["moving"]) / n, 100 * counts["short"] / n,
+             100 * counts["wrong"] / n, counts["moving"]), flush=True)
+    bad = [i for i, verdict in enumerate(verdicts) if verdict in ("short", "wrong")]
+    for i in bad[:EXAMPLES]:
+        print("  sample %d is %s: shown %s, true %s" % (
+            i, verdicts[i], " ".join("%x" % a for a in shown[i]), " ".join("%x" % a for a, _ in samples[i].stack)))
+    return not bad
+
+
+def check_part(simulator, branchctl, program, part, perf):
+    name, period, *arguments = part
+    title = " ".join([os.path.basename(program)] + [name or "all"])
+    with tempfile.TemporaryDirectory() as temporary:
+        recording = os.path.join(temporary, "simulated.data")
+        done = run(simulator, "-o", recording, "--stack", STACK_BYTES, "--period", str(period),
+                   *(["--named", name] if name else []), "--", program, *arguments, ok=(0, SKIPPED))
+        if done.returncode == SKIPPED:
+            print("skipped: tracing is not allowed", file=sys.stderr)
+            sys.exit(SKIPPED)
+        samples, jumps = true_samples(recording), true_jumps(recording)
+        if perf:
+            report(title + ", perf", *as_perf_prints(recording, samples, jumps), shown_by_perf(perf, recording))
+        return report(title, samples, jumps, shown_by_branchctl(branchctl, recording))
+
+
+def main():
+    simulator, branchctl, folder, name, *perf = sys.argv[1:]
+    program = os.path.join(folder, "simulated-" + name)
+    good = [check_part(simulator, branchctl, program, part, *perf or [None]) for part in PROGRAMS[name]]
+    sys.exit(not all(good))
+
+
+main()
