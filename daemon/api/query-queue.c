@@ -128,6 +128,7 @@ static void end(struct entry *e, int r)
 	struct query_queue *queue = e->queue;
 	struct query *q = e->query;
 
+	query_end(q, r);
 	if (q->call) {
 		call_on_gone(q->call, NULL, NULL);
 		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL, &q->fault);

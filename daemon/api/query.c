@@ -38,6 +38,7 @@ struct query *query_free(struct query *query)
 	drop_parts(query);
 	window_list_done(&query->windows);
 	function_reply_free(query->functions);
+	store_reader_free(query->reader);
 	free(query->bytes);
 	query_request_done(&query->request);
 	free(query);
@@ -186,13 +187,26 @@ static int read_one(struct query *q)
 	return r < 0 ? r : 1;
 }
 
+/* Whether the @n windows take long to read, and there is a reader for them. */
+static bool has_large(struct query *q, struct window *windows, size_t n)
+{
+	const struct store_batch batch = { .windows = windows, .n = n, .max_rows = BATCH_ROWS };
+	struct store *store = archive_get_store(q->archive);
+	struct fault fault;
+
+	if (q->functions || !store_has_large(store, &batch, q->limits->rows_at_once))
+		return false;
+	return q->reader || store_reader_new(&q->reader, store, &fault) > 0;
+}
+
 /* Which stored windows there are. 1, or 0 if the first or the last is missing; -errno. */
 static int choose_stored(struct query *q)
 {
 	struct store *store = archive_get_store(q->archive);
+	struct window only = { .id = q->request.first };
 	int r;
 
-	if (q->request.first == q->request.last)
+	if (q->request.first == q->request.last && !has_large(q, &only, 1))
 		return read_one(q);
 	r = store_for_each(store, 0, UINT64_MAX, on_stored, q, &q->fault);
 	if (r < 0)
@@ -251,10 +265,10 @@ static void take_found(struct query *q, const bool *found, size_t n)
 	q->n_read += n_found;
 }
 
-/* Reads some more windows: many small ones cost little more than one. */
-static int read_next(struct query *q)
+/* Reads some more windows: many small ones cost little more than one. With the reader, if there is
+ * one. */
+static int read_batch(struct query *q, struct store_reader *reader)
 {
-	struct store *store = archive_get_store(q->archive);
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	size_t n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
 	bool found[QUERY_BATCH];
@@ -264,11 +278,29 @@ static int read_next(struct query *q)
 					   .max_rows = BATCH_ROWS };
 	int r;
 
-	r = store_read_many(store, &batch, &n, &profile, &q->fault);
+	r = reader ?
+		    store_reader_read_many(reader, &batch, &n, &profile, &q->fault) :
+		    store_read_many(archive_get_store(q->archive), &batch, &n, &profile, &q->fault);
 	if (r < 0)
 		return r;
 	take_found(q, found, n);
 	return add_filtered(q, profile);
+}
+
+/* The step that reads large windows. */
+static int read_beside(struct query *q)
+{
+	return read_batch(q, q->reader);
+}
+
+/* 0; 1: the next windows are left to a step; -errno. */
+static int read_next(struct query *q)
+{
+	if (!has_large(q, &q->windows.rows[q->n_read],
+		       MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH)))
+		return read_batch(q, NULL);
+	q->step = read_beside;
+	return 1;
 }
 
 /* The number of chosen windows after which the next part begins. */
@@ -395,6 +427,12 @@ static int read_some(struct query *q, uint64_t until_us)
 		r = r ?: check_limits(q);
 	} while (r == 0 && q->n_read < q->n_stored && clock_us(CLOCK_MONOTONIC) < until_us);
 	return r < 0 ? r : 1;
+}
+
+void query_end(struct query *q, int r)
+{
+	if (r == -EBADMSG && q->reader)
+		store_report_damage(archive_get_store(q->archive), &q->fault);
 }
 
 int query_work(struct query *q)

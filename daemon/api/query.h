@@ -15,6 +15,7 @@
 #include "daemon/api/query-request.h"
 #include "daemon/api/window-json.h"
 #include "daemon/archive/archive.h"
+#include "daemon/store/reader.h"
 #include "daemon/varlink/call.h"
 
 #define QUERY_BATCH 64 /* windows read at once, and such sums kept before they are added up */
@@ -40,8 +41,9 @@ struct query {
 	size_t n_chosen; /* windows */
 	size_t n_seen;   /* chosen windows that were read, or found to be removed */
 
-	struct fault fault; /* why the store could not be read */
-	char *bytes;        /* of the reply, once it is written */
+	struct fault fault;          /* why the store could not be read */
+	struct store_reader *reader; /* for large windows; NULL: none was met yet */
+	char *bytes;                 /* of the reply, once it is written */
 	size_t n_bytes;
 	int (*step)(struct query *query); /* what is to be done in a thread; NULL: nothing */
 };
@@ -63,6 +65,9 @@ bool query_wants_open(const struct query *query);
  * before the next query_work().
  */
 int query_work(struct query *query);
+
+/* The query is over, with the result @r, but the call not answered yet. */
+void query_end(struct query *query, int r);
 
 /* Does the step: also in another thread, while nobody else uses the query but for its call. 0 or
  * -errno. */

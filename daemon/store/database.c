@@ -171,7 +171,7 @@ struct database *database_free(struct database *database)
 	}
 	/* damage is left as it is, for whoever may make something of it */
 	if (database->damaged)
-		sqlite3_db_config(database->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		database_keep_log(database);
 	sqlite3_close(database->db);
 	free(database->path);
 	free(database);
@@ -233,6 +233,11 @@ int database_checkpoint(struct database *database)
 	if (code == SQLITE_OK)
 		return n_copied == n_pages;
 	return code == SQLITE_BUSY ? 0 : errno_of(database->db, code);
+}
+
+void database_keep_log(struct database *database)
+{
+	sqlite3_db_config(database->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
 unsigned int database_log_pages(const struct database *database)

@@ -49,6 +49,8 @@ void database_roll_back(struct database *database);
  * itself.
  */
 int database_checkpoint(struct database *database);
+/* Closing it, even last of all, leaves the log as it is. */
+void database_keep_log(struct database *database);
 /* Of the log, as of the last commit of this connection. */
 unsigned int database_log_pages(const struct database *database);
 

@@ -220,6 +220,22 @@ int store_share_remove(struct store_share *share, int64_t window)
 	return statement_run(share->statements[REMOVE_ROWS]);
 }
 
+int store_share_count(struct store_share *share, int64_t window, uint64_t *ret)
+{
+	struct statement *row = share->statements[READ_ROWS];
+	bool found = false;
+	uint64_t n = 0;
+	int r;
+
+	STATEMENT_BIND(row, window);
+	for (; (r = statement_step(row)) > 0; found = true)
+		n += rows_column(row, 1);
+	if (r < 0)
+		return r;
+	*ret = n;
+	return found;
+}
+
 static bool is_over(const struct store_share *share, const struct store_user *user)
 {
 	return share->n_users > 1 && user->n_rows > share->n_rows / share->n_users;

@@ -41,6 +41,9 @@ void store_share_forget(struct store_share *share);
 int store_share_add(struct store_share *share, int64_t window, const struct profile *profile);
 int store_share_remove(struct store_share *share, int64_t window);
 
+/* What all users have in a window: 1; 0 if that is not known; or -errno. */
+int store_share_count(struct store_share *share, int64_t window, uint64_t *ret);
+
 /* Whether @uid has more rows than a fair share: 1 or 0, or -errno. */
 int store_share_is_over(struct store_share *share, int64_t uid);
 

@@ -341,6 +341,19 @@ int store_read_many(struct store *store, const struct store_batch *batch, size_t
 	return read_many(store, batch, ret_n, ret, fault);
 }
 
+bool store_has_large(struct store *store, const struct store_batch *batch, uint64_t max_rows)
+{
+	struct fault fault;
+	uint64_t n, sum = 0;
+
+	if (store_want_database(store, &fault) < 0)
+		return false;
+	for (size_t i = 0; i < batch->n && sum < batch->max_rows; i++, sum += n)
+		if (store_share_count(&store->share, batch->windows[i].id, &n) <= 0 || n > max_rows)
+			return true;
+	return false;
+}
+
 int store_read(struct store *store, int64_t id, struct profile **ret, struct window *ret_window,
 	       struct fault *fault)
 {
@@ -423,6 +436,14 @@ void store_get_status(struct store *store, struct store_status *ret)
 uint64_t store_count_moved(const struct store *store)
 {
 	return store->n_moved;
+}
+
+void store_report_damage(struct store *store, struct fault *fault)
+{
+	struct fault text = *fault;
+
+	if (store_heal(store, -EBADMSG, &text) == 0)
+		*fault = text;
 }
 
 bool store_is_due(const struct store *store)

@@ -95,6 +95,12 @@ int store_read_many(struct store *store, const struct store_batch *batch, size_t
 		    struct profile **ret, struct fault *fault);
 
 /*
+ * Whether any of the first windows of the batch, as many as would be read at once, has more than
+ * @max_rows, or may have: that takes long to read (see reader.h).
+ */
+bool store_has_large(struct store *store, const struct store_batch *batch, uint64_t max_rows);
+
+/*
  * Adds what the functions of window @window->id counted, of the processes that match, to @sum; the
  * rest of *@window is filled in. 1; 0 if there is no such window; -errno and @fault, upon which the
  * sum is void.
@@ -107,6 +113,10 @@ void store_get_status(struct store *store, struct store_status *ret);
 
 /* Of the status, n_moved: with a new database, what failed before may work. */
 uint64_t store_count_moved(const struct store *store);
+/* Somebody else has found what @fault says: the database is renamed, or @fault says when it will
+ * be.
+ */
+void store_report_damage(struct store *store, struct fault *fault);
 /* Whether the database is damaged and may be renamed now: the next use will. */
 bool store_is_due(const struct store *store);
 /* A damaged database may be renamed now, however many were: for who will not be there later. */

@@ -27,8 +27,8 @@ static const struct {
 	const struct synthetic_shape *shape;
 	uint32_t n_windows;
 } measured[] = {
-	{ &synthetic_idle, 3000 },
-	{ &synthetic_busy, 300 },
+	{ &synthetic_idle, 20000 },
+	{ &synthetic_busy, 600 },
 	{ &huge, 12 },
 };
 

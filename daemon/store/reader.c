@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/store/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/util/cleanup.h"
+#include "daemon/store/open.h"
+
+struct store_reader {
+	struct database *database;
+	struct store_counters counters;
+	struct store_read read;
+};
+
+struct store_reader *store_reader_free(struct store_reader *reader)
+{
+	if (!reader)
+		return NULL;
+	database_free(reader->database);
+	free(reader);
+	return NULL;
+}
+
+int store_reader_new(struct store_reader **ret, struct store *store, struct fault *fault)
+{
+	_cleanup_(store_reader_freep) struct store_reader *reader = NULL;
+	int r;
+
+	if (!store_is_file(store))
+		return 0;
+	store_close_removed(store);
+	r = store_want_database(store, fault);
+	if (r < 0)
+		return r;
+	reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return fault_set(fault, -ENOMEM, "%s: out of memory", store->path);
+	r = database_open(&reader->database, store->path, fault);
+	if (r < 0)
+		return r;
+	database_keep_log(reader->database);
+	r = store_counters_init(&reader->counters, reader->database);
+	if (r >= 0)
+		r = store_read_init(&reader->read, reader->database, &reader->counters);
+	if (r < 0)
+		return database_explain(reader->database, r, fault);
+	*ret = TAKE_PTR(reader);
+	return 1;
+}
+
+int store_reader_read_many(struct store_reader *reader, const struct store_batch *batch,
+			   size_t *ret_n, struct profile **ret, struct fault *fault)
+{
+	int r;
+
+	r = database_begin_reading(reader->database);
+	if (r >= 0)
+		r = store_read_windows(&reader->read, batch, ret_n, ret);
+	database_roll_back(reader->database); /* nothing was written */
+	return r < 0 ? database_explain(reader->database, r, fault) : 0;
+}
