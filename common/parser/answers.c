@@ -133,11 +133,14 @@ static bool read_range(const struct block *block, const struct message_range *m,
 		return false;
 	if (!ret->name)
 		return true;
+	/* names may lie over each other, so their sum says nothing about each */
+	if (strnlen(ret->name, MESSAGE_NAME + 1) > MESSAGE_NAME)
+		return false;
 	return m->size && m->start <= UINT64_MAX - m->size && m->first >= m->start &&
 	       m->last <= m->start + m->size - 1;
 }
 
-int answers_read_table(struct message_reader *reader, struct parser_table *ret,
+int answers_read_table(struct message_reader *reader, size_t n, struct parser_table *ret,
 		       size_t *ret_code_bytes, size_t *ret_bytes)
 {
 	const struct message_table *m = message_read(reader, 1, sizeof(*m));
@@ -147,7 +150,7 @@ int answers_read_table(struct message_reader *reader, struct parser_table *ret,
 	int r;
 
 	ranges = m ? message_read(reader, m->n_ranges, sizeof(*ranges)) : NULL;
-	if (!ranges)
+	if (!ranges || m->n_ranges > n)
 		return -EBADMSG;
 	r = make_block(reader, m->n_ranges, sizeof(*rows), m->n_text, &block);
 	if (r < 0)

@@ -12,7 +12,8 @@
 int answers_read_identity(struct message_reader *reader, struct parser_identity *ret);
 void answers_identity_done(struct parser_identity *identity);
 
-int answers_read_table(struct message_reader *reader, struct parser_table *ret,
+/* Of @n offsets. */
+int answers_read_table(struct message_reader *reader, size_t n, struct parser_table *ret,
 		       size_t *ret_code_bytes, size_t *ret_bytes);
 
 /* Of @n places with at most @max_frames each. */

@@ -22,6 +22,7 @@
 #define MESSAGE_NO_TEXT      UINT32_MAX
 #define MESSAGE_OFFSETS      (128u << 10) /* in one request */
 #define MESSAGE_TEXT         (32u << 20)  /* of names and lines in one answer */
+#define MESSAGE_NAME         8192         /* bytes of the name of a function */
 #define MESSAGE_FRAMES       (1u << 20)   /* in one answer */
 #define MESSAGE_INSTRUCTIONS (512u << 10) /* in one answer */
 #define MESSAGE_CODE         (32u << 20)  /* bytes of code in one message */

@@ -371,7 +371,7 @@ int parser_file_resolve(struct parser_file *file, const uint64_t *offsets, size_
 	r = ask_file(file, PARSER_RESOLVE, &request, -1, 0, &answer, why);
 	if (r < 0)
 		return r;
-	r = answers_read_table(&answer.reader, ret, &n_code, &file->bytes);
+	r = answers_read_table(&answer.reader, n, ret, &n_code, &file->bytes);
 	if (!r && ret_code_bytes)
 		*ret_code_bytes = n_code;
 	return end_file_answer(file, &answer, r, why);

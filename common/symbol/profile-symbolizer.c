@@ -9,6 +9,12 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
+/*
+ * A file of 8 MiB may have a hundred thousand names of 4 KiB in one window. So all names new in a
+ * profile together are limited, to a part of the memory that the cache may take, for untrusted
+ * objects and for others; what comes after that is truncated.
+ */
+#define NAMES_PART 2
 #define MAX_PASSES 4 /* a location, and the one after it; each may be unknown at first */
 
 /* The state of one object of the profile. */
@@ -24,7 +30,8 @@ struct profile_symbolizer {
 	size_t max_bytes;
 	struct profile *profile;
 	struct object_state *objects;
-	bool again; /* there are unknown offsets: another pass is needed */
+	size_t names_left[2]; /* bytes of new names; [1] of untrusted objects */
+	bool again;           /* there are unknown offsets: another pass is needed */
 };
 
 /* 1 if the location is in a function or waits for the next pass, else 0. */
@@ -95,6 +102,22 @@ static size_t sort_offsets(uint64_t *offsets, size_t n)
 	return n_kept;
 }
 
+/* @names_left: how many bytes its names may add. 1, 0 or -ENOMEM, as resolver_add(). */
+static int add_offsets(struct profile_symbolizer *s, struct object_state *state, size_t *names_left)
+{
+	struct symbol_cache *symbols = &state->cached->symbol_cache;
+	size_t before = symbols->name_bytes, n;
+	int r;
+
+	symbols->name_limit = before + MAX(*names_left, (size_t)1);
+	r = resolver_add(s->cache, state->cached, state->unknown,
+			 sort_offsets(state->unknown, state->n_unknown));
+	n = symbols->name_bytes - MIN(before, symbols->name_bytes);
+	*names_left -= MIN(*names_left, n);
+	symbols->name_limit = 0;
+	return r;
+}
+
 /* Resolves the unknown offsets of an object. */
 static int resolve(struct profile_symbolizer *s, size_t object)
 {
@@ -106,8 +129,7 @@ static int resolve(struct profile_symbolizer *s, size_t object)
 	r = object_cache_get(s->cache, &s->profile->objects[object], &state->cached);
 	if (r < 0)
 		return r;
-	r = resolver_add(s->cache, state->cached, state->unknown,
-			 sort_offsets(state->unknown, state->n_unknown));
+	r = add_offsets(s, state, &s->names_left[s->profile->objects[object].untrusted]);
 	state->has_none = r == 0;
 	state->n_unknown = 0;
 	if (object_cache_bytes(s->cache) > s->max_bytes)
@@ -191,6 +213,8 @@ int profile_symbolizer_run(struct object_cache *cache, size_t max_bytes, size_t 
 {
 	struct profile_symbolizer s = { .cache = cache,
 					.max_bytes = max_bytes,
+					.names_left = { max_bytes / NAMES_PART,
+							max_bytes / NAMES_PART },
 					.profile = profile };
 	int r;
 

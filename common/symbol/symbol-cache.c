@@ -16,6 +16,20 @@ void symbol_cache_done(struct symbol_cache *cache)
 	*cache = (struct symbol_cache){ 0 };
 }
 
+/* How many bytes of a name are kept: no part of a UTF-8 sequence. */
+static size_t length_to_keep(const struct symbol_cache *cache, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n <= SYMBOL_CACHE_SHORT || cache->name_limit == 0 ||
+	    cache->name_bytes + n < cache->name_limit)
+		return n;
+	n = SYMBOL_CACHE_SHORT;
+	while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
 int symbol_cache_add(struct symbol_cache *cache, const struct symbol_cache_range *range)
 {
 	struct symbol_cache_range copy = *range;
@@ -24,7 +38,7 @@ int symbol_cache_add(struct symbol_cache *cache, const struct symbol_cache_range
 	if (r < 0)
 		return r;
 	if (range->name) {
-		copy.name = strdup(range->name);
+		copy.name = strndup(range->name, length_to_keep(cache, range->name));
 		if (!copy.name)
 			return -ENOMEM;
 		cache->name_bytes += strlen(copy.name) + 1;

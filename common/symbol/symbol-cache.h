@@ -27,7 +27,10 @@ struct symbol_cache {
 	struct symbol_cache_range *ranges; /* [0, n_finalized) by first, then the new ones */
 	size_t n, cap, n_finalized;
 	size_t name_bytes;
+	size_t name_limit; /* of name_bytes: above it long names are truncated; 0: none */
 };
+
+#define SYMBOL_CACHE_SHORT 64 /* bytes of a name that is truncated */
 
 void symbol_cache_done(struct symbol_cache *cache);
 

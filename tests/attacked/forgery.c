@@ -29,6 +29,14 @@ struct table {
 	char text[16];
 };
 
+/* The same, of more than one may have. */
+struct large_table {
+	struct message_answer answer;
+	struct message_table head;
+	struct message_range ranges[2];
+	char text[MESSAGE_NAME + 8];
+};
+
 static const char *way;
 static uint64_t random_state;
 
@@ -92,6 +100,27 @@ static void forge_table(struct table *t, struct channel_message *m)
 		t->answer.result = -ECONNREFUSED;
 	else if (is("errno"))
 		t->answer.result = INT32_MIN;
+}
+
+/* False for other ways. */
+static bool forge_large_table(struct large_table *t, struct channel_message *m)
+{
+	const struct message_range range = {
+		.first = 0x1000, .last = 0x100f, .start = 0x1000, .size = 0x10
+	};
+
+	*t = (struct large_table){ .head = { .n_ranges = 1, .n_text = sizeof(t->text) } };
+	m->bytes = t;
+	m->n_bytes = sizeof(*t);
+	if (is("too-many")) { /* one offset was asked for */
+		t->head.n_ranges = 2;
+		t->ranges[0] = t->ranges[1] = range;
+		return true;
+	}
+	/* the text begins where the second range would */
+	t->ranges[0] = range;
+	memset(&t->ranges[1], 'n', MESSAGE_NAME + 1);
+	return is("long-name");
 }
 
 static void send_bytes(int fd, const void *bytes, size_t n)
@@ -200,6 +229,7 @@ int forgery_send(int (*send)(int fd, const struct channel_message *message, uint
 		 int fd, const struct channel_message *message, uint64_t deadline_ns)
 {
 	struct channel_message forged = *message;
+	struct large_table large;
 	struct table table;
 	int r;
 
@@ -211,7 +241,8 @@ int forgery_send(int (*send)(int fd, const struct channel_message *message, uint
 		free(forged.bytes);
 		return r;
 	}
-	forge_table(&table, &forged);
+	if (!forge_large_table(&large, &forged))
+		forge_table(&table, &forged);
 	if (forge_stream(fd, &forged))
 		return 0;
 	r = send(fd, &forged, deadline_ns);

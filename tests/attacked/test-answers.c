@@ -152,30 +152,13 @@ static void check_others(struct trial *t)
 static void test_wrong_answers_are_refused(void **state)
 {
 	static const char *const ways[] = {
-		"ranges",
-		"ranges-by-one",
-		"text",
-		"text-by-one",
-		"no-text",
-		"offset",
-		"far-offset",
-		"unterminated",
-		"inverted",
-		"outside",
-		"around",
-		"type",
-		"short",
-		"empty",
-		"positive",
-		"lost",
-		"refused",
-		"errno",
-		"oversize",
-		"large",
-		"half",
-		"descriptors",
-		"many-descriptors",
-		"no-descriptors",
+		"ranges",           "ranges-by-one",  "text",       "text-by-one",
+		"no-text",          "offset",         "far-offset", "unterminated",
+		"inverted",         "outside",        "around",     "too-many",
+		"long-name",        "type",           "short",      "empty",
+		"positive",         "lost",           "refused",    "errno",
+		"oversize",         "large",          "half",       "descriptors",
+		"many-descriptors", "no-descriptors",
 	};
 	struct trial t;
 	size_t n_fds;

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 static void add(struct symbol_cache *cache, uint64_t first, uint64_t last, const char *name)
 {
 	const struct symbol_cache_range range = { .first = first,
@@ -49,6 +51,25 @@ static void test_marks_are_of_what_was_found(void **state)
 	assert_true(cache.ranges[1].marked);
 	symbol_cache_unmark(&cache);
 	assert_false(cache.ranges[1].marked);
+	symbol_cache_done(&cache);
+}
+
+static void test_long_names_are_limited_in_sum(void **state)
+{
+	struct symbol_cache cache = { .name_limit = 1000 };
+	char name[401] = "";
+
+	memset(name, 'n', sizeof(name) - 1);
+	memcpy(name + SYMBOL_CACHE_SHORT - 1, "\xc3\xa4", 2); /* what would be cut in two */
+	for (uint64_t i = 0; i < 4; i++)
+		add(&cache, i, i, name);
+	add(&cache, 4, 4, "short");
+	symbol_cache_finalize(&cache);
+	assert_int_equal(strlen(cache.ranges[0].name), sizeof(name) - 1);
+	assert_int_equal(strlen(cache.ranges[1].name), sizeof(name) - 1);
+	assert_int_equal(strlen(cache.ranges[2].name), SYMBOL_CACHE_SHORT - 1);
+	assert_int_equal(strlen(cache.ranges[3].name), SYMBOL_CACHE_SHORT - 1);
+	assert_string_equal(cache.ranges[4].name, "short");
 	symbol_cache_done(&cache);
 }
 
@@ -106,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_place_is_in_a_function_in_none_or_not_known),
 		cmocka_unit_test(test_marks_are_of_what_was_found),
+		cmocka_unit_test(test_long_names_are_limited_in_sum),
 		cmocka_unit_test(test_what_lies_within_another_goes),
 		cmocka_unit_test(test_random_stretches_against_their_functions),
 	};
