@@ -73,6 +73,8 @@ static int load_recording(struct profile_source *source,
 	source->name = strdup(settings->window);
 	if (!source->name)
 		return fault_set(fault, -ENOMEM, "out of memory");
+	if (access(settings->window, R_OK) == 0)
+		symbolizer_prepare(source->symbolizer); /* while the recording is read */
 	progress_init(&progress);
 	r = load_profile(&source->profile, settings->window, &load, &source->damage,
 			 &source->others, fault);

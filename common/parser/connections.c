@@ -71,9 +71,8 @@ static int await_greeting(struct connections *c, int fd)
 	return r;
 }
 
-/* Sends the parser its lifeline, and waits until it is ready. The end of it to be kept, or -errno.
- */
-static int tie(struct connections *c, int fd)
+/* Sends the parser its lifeline. The end of it to be kept, or -errno. */
+static int tie(const struct connections *c, int fd)
 {
 	struct channel_message message = { .type = PARSER_LIFELINE, .n_fds = 1 };
 	int ends[2], r;
@@ -83,8 +82,6 @@ static int tie(struct connections *c, int fd)
 	message.fds[0] = ends[0];
 	r = channel_send(fd, &message, channel_deadline(c->timeout_us));
 	close(ends[0]);
-	if (r >= 0)
-		r = await_greeting(c, fd);
 	if (r >= 0)
 		return ends[1];
 	close(ends[1]);
@@ -99,22 +96,17 @@ static bool is_alive(const struct connection *connection)
 	return poll(&poll_fd, 1, 0) == 0;
 }
 
-int connections_get(struct connections *c, uint32_t owner, struct connection **ret,
-		    struct fault *why)
+static int explain_start(int r, struct fault *why)
 {
-	struct connection *connection = connections_find(c, owner);
+	return fault_set(why, -ECONNREFUSED, "branchd-parser does not start: %s", strerror(-r));
+}
+
+/* Makes a connection, whose parser has not greeted yet. */
+static int begin(struct connections *c, uint32_t owner, struct connection **ret, struct fault *why)
+{
+	struct connection *connection;
 	int fd, lifeline_fd;
 
-	if (connection && !is_alive(connection)) {
-		c->counters.n_ended[PARSER_END_DIED]++;
-		connections_close(connection);
-		connection = NULL;
-	}
-	if (connection) {
-		touch(connection);
-		*ret = connection;
-		return 0;
-	}
 	fd = c->connect(owner, c->userdata);
 	if (fd < 0)
 		return fault_set(why, -ECONNREFUSED, "cannot start branchd-parser: %s",
@@ -122,8 +114,7 @@ int connections_get(struct connections *c, uint32_t owner, struct connection **r
 	lifeline_fd = tie(c, fd);
 	if (lifeline_fd < 0) {
 		close(fd);
-		return fault_set(why, -ECONNREFUSED, "branchd-parser does not start: %s",
-				 strerror(-lifeline_fd));
+		return explain_start(lifeline_fd, why);
 	}
 	connection = find_oldest(c);
 	connections_close(connection);
@@ -131,9 +122,46 @@ int connections_get(struct connections *c, uint32_t owner, struct connection **r
 		.fd = fd,
 		.lifeline_fd = lifeline_fd,
 		.owner = owner,
+		.starting = true,
 		.generation = ++c->n_generations,
 	};
 	c->counters.n_started++;
+	touch(connection);
+	*ret = connection;
+	return 0;
+}
+
+void connections_prepare(struct connections *c, uint32_t owner)
+{
+	struct connection *connection;
+	struct fault ignored;
+
+	if (!connections_find(c, owner))
+		begin(c, owner, &connection, &ignored);
+}
+
+int connections_get(struct connections *c, uint32_t owner, struct connection **ret,
+		    struct fault *why)
+{
+	struct connection *connection = connections_find(c, owner);
+	int r = 0;
+
+	if (connection && !connection->starting && !is_alive(connection)) {
+		c->counters.n_ended[PARSER_END_DIED]++;
+		connections_close(connection);
+		connection = NULL;
+	}
+	if (!connection)
+		r = begin(c, owner, &connection, why);
+	if (r < 0)
+		return r;
+	if (connection->starting)
+		r = await_greeting(c, connection->fd);
+	if (r < 0) {
+		connections_close(connection);
+		return explain_start(r, why);
+	}
+	connection->starting = false;
 	touch(connection);
 	*ret = connection;
 	return 0;

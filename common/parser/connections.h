@@ -34,6 +34,7 @@ struct connection {
 	int fd;          /* -1: none */
 	int lifeline_fd; /* the parser is killed when it is closed */
 	uint32_t owner;
+	bool starting;       /* its parser has not greeted yet */
 	uint64_t generation; /* of all connections ever made, this one */
 	uint64_t used_ns;
 	size_t n_files; /* opened in it, ever */
@@ -54,9 +55,12 @@ void connections_done(struct connections *connections);
 /* The open connection for @owner, or NULL. */
 struct connection *connections_find(struct connections *connections, uint32_t owner);
 
+/* Begins to make one for @owner, where there is none, and does not wait for its parser. */
+void connections_prepare(struct connections *connections, uint32_t owner);
+
 /*
- * The same; makes one where there is none, in place of the one that was not used the longest. 0;
- * -ECONNREFUSED and @why.
+ * The same as connections_find(); makes one where there is none, in place of the one that was not
+ * used the longest. 0; -ECONNREFUSED and @why.
  */
 int connections_get(struct connections *connections, uint32_t owner, struct connection **ret,
 		    struct fault *why);

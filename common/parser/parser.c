@@ -54,6 +54,11 @@ struct parser *parser_free(struct parser *parser)
 	return NULL;
 }
 
+void parser_prepare(struct parser *parser, uint32_t owner)
+{
+	connections_prepare(&parser->connections, owner);
+}
+
 bool parser_close_idle(struct parser *parser)
 {
 	return connections_close_idle(&parser->connections, IDLE_NS);

@@ -42,6 +42,9 @@ int parser_new(struct parser **ret, const struct parser_settings *settings);
 struct parser *parser_free(struct parser *parser);
 DEFINE_CLEANUP(struct parser *, parser_free);
 
+/* Begins to start a process for files of @owner, for a caller who will soon have some. */
+void parser_prepare(struct parser *parser, uint32_t owner);
+
 /*
  * Closes the connections that were idle for some seconds, so that their processes end. Whether
  * others are open: then it is to be called again in a while.

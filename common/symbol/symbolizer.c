@@ -33,6 +33,7 @@
 #define MAX_SPAN      (64u << 10)  /* and the bytes that have them */
 #define MAX_PART      (256u << 10) /* of code decoded at once */
 #define UNKNOWN_OWNER UINT32_MAX   /* of code without a file */
+#define ROOT          0            /* owns most files */
 
 struct symbolizer {
 	struct object_cache *cache;
@@ -71,6 +72,11 @@ struct symbolizer *symbolizer_free(struct symbolizer *s)
 	parser_free(s->own_parser);
 	free(s);
 	return NULL;
+}
+
+void symbolizer_prepare(struct symbolizer *s)
+{
+	parser_prepare(s->parser, ROOT);
 }
 
 static int compare_offsets(const void *a, const void *b)

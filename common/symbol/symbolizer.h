@@ -23,6 +23,9 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_settings *se
 struct symbolizer *symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 
+/* Begins to start the parser, for a caller who will symbolize a profile soon. */
+void symbolizer_prepare(struct symbolizer *symbolizer);
+
 /*
  * Finds the symbol at @offset of @object. Of @object only kind, path, build_id and base are used;
  * it may be from another profile each time. 1 and *@ret; 0 if there is no symbol or no file;

@@ -280,6 +280,21 @@ static void test_a_parser_that_was_killed_is_replaced(void **state)
 	parser_free(parser);
 }
 
+static void test_a_process_may_start_early(void **state)
+{
+	struct parser *parser = make(0);
+	struct parser_file *file;
+
+	parser_prepare(parser, 0);
+	parser_prepare(parser, 0);
+	assert_int_equal(parser_get_counters(parser)->n_started, 1);
+	file = open_path(parser, OWN);
+	parser_prepare(parser, 0);
+	assert_int_equal(parser_get_counters(parser)->n_started, 1);
+	parser_file_free(file);
+	parser_free(parser);
+}
+
 static void test_files_of_several_owners_have_several_processes(void **state)
 {
 	struct parser *parser = make(0);
@@ -334,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_demangled),
 		cmocka_unit_test(test_a_file_that_takes_too_much_cpu_fails),
 		cmocka_unit_test(test_a_parser_that_was_killed_is_replaced),
+		cmocka_unit_test(test_a_process_may_start_early),
 		cmocka_unit_test(test_files_of_several_owners_have_several_processes),
 		cmocka_unit_test(test_without_a_parser_nothing_is_read),
 	};
