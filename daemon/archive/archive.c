@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/limit-names.h"
 #include "common/profile/limit.h"
 
 /* Windows may wait to be stored until they are more than this, and span more than this. A damaged
@@ -25,6 +26,11 @@
  */
 #define MAX_ROWS    3000u
 #define MAX_SECONDS 60u
+
+/* Names that users choose may have this number of bytes in a window; or longer ones are truncated.
+ */
+#define MAX_NAME_BYTES (4u << 20)
+#define MAX_NAME       256u
 
 struct archive {
 	struct store *store;
@@ -103,11 +109,13 @@ static uint64_t max_rows(uint32_t uid, void *userdata)
 	return uid == 0 ? UINT64_MAX : MAX_ROWS * MAX(seconds, (uint64_t)1);
 }
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM; to be finalized. */
 static int limit(struct profile *profile, struct window *window)
 {
 	int r = profile_limit(profile, max_rows, window);
 
+	if (r >= 0)
+		r = profile_limit_names(profile, MAX_NAME_BYTES, MAX_NAME);
 	return MIN(r, 0);
 }
 

@@ -11,6 +11,7 @@
  * time. */
 #define MAX_WINDOW_BYTES (256u << 10)
 #define MAX_BYTES        (64u << 20)
+#define DATABASE_SHARE   8
 
 enum {
 	COUNT_BYTES,
@@ -102,6 +103,15 @@ static int keep_hottest(struct store_code *code, const struct profile *p,
 	return MIN(r, 0);
 }
 
+static bool is_full(const struct store_code *code)
+{
+	uint64_t max_bytes = MAX_BYTES;
+
+	if (code->max_bytes > 0)
+		max_bytes = MIN(max_bytes, code->max_bytes / DATABASE_SHARE);
+	return code->n_bytes >= MAX(max_bytes, (uint64_t)MAX_WINDOW_BYTES);
+}
+
 int store_code_keep(struct store_code *code, const struct profile *profile,
 		    const struct interned *functions)
 {
@@ -110,9 +120,9 @@ int store_code_keep(struct store_code *code, const struct profile *profile,
 
 	if (!code->source)
 		return 0;
-	if (code->n_bytes > MAX_BYTES)
+	if (is_full(code))
 		r = count_bytes(code); /* some may have gone */
-	if (r < 0 || code->n_bytes > MAX_BYTES)
+	if (r < 0 || is_full(code))
 		return r;
 	buffer = malloc(STORE_CODE_MAX_FUNCTION);
 	return buffer ? keep_hottest(code, profile, functions, buffer) : -ENOMEM;

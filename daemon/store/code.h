@@ -42,10 +42,11 @@ struct store_code {
 	struct statement *statements[N_STORE_CODE];
 	store_code_source source; /* NULL: nothing is kept */
 	void *userdata;
-	uint64_t n_bytes; /* at most that much is kept */
+	uint64_t n_bytes;   /* kept */
+	uint64_t max_bytes; /* of the database; 0: no limit. An eighth may be code. */
 };
 
-/* Leaves source and userdata as they are. 0 or -errno. */
+/* Leaves source, userdata and max_bytes as they are. 0 or -errno. */
 int store_code_init(struct store_code *code, struct database *database);
 
 /*

@@ -53,7 +53,7 @@ int store_open(struct store **ret, const char *path, const struct store_settings
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
 	store->lock_fd = -1;
 	store->clock = boot_time_us;
-	store->settings = *settings;
+	store_set_settings(store, settings);
 	store->path = strdup(path);
 	if (!store->path)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
@@ -79,6 +79,7 @@ struct store *store_free(struct store *store)
 void store_set_settings(struct store *store, const struct store_settings *settings)
 {
 	store->settings = *settings;
+	store->code.max_bytes = settings->max_bytes;
 }
 
 void store_set_clock(struct store *store, store_clock clock)

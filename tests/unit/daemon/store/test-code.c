@@ -162,6 +162,35 @@ static void there_is_an_end_to_it(void **state)
 	assert_int_equal(reader.n_calls, 32);
 }
 
+/* Whoever runs ever new code takes no room from the windows. */
+static void code_is_a_part_of_the_database(void **state)
+{
+	struct temp_store stored;
+	struct reader reader = {};
+	struct store *store;
+	sqlite3 *db;
+
+	temp_store_init(&stored);
+	store = temp_store_open(stored.path, 4 << 20);
+	store_set_code_source(store, read_code, &reader);
+	for (uint64_t i = 1; i <= 40; i++) {
+		_cleanup_(profile_freep) struct profile *p = fixture_new();
+		uint32_t object = fixture_object(p, "/bin/x", (uint8_t)i);
+		uint32_t process = fixture_process(p, "x", NULL);
+
+		for (uint64_t k = 0; k < 4; k++)
+			add_function(p, process, object, k << 20, STORE_CODE_MAX_FUNCTION, 100);
+		add_window(store, i, fixture_finalized(p));
+	}
+	assert_int_equal(temp_store_status(store).n_removed, 0);
+	store_free(store);
+	db = temp_store_connect(stored.path);
+	assert_in_range(temp_store_number(db, "SELECT sum(length(bytes)) FROM code"), 512 << 10,
+			768 << 10);
+	sqlite3_close(db);
+	temp_store_done(&stored);
+}
+
 /* Of windows that were removed nothing stays, and what others name does. */
 static void code_goes_with_its_function(void **state)
 {
@@ -200,6 +229,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read_is_tried_again),
 		cmocka_unit_test(a_store_without_source_keeps_none),
 		cmocka_unit_test(there_is_an_end_to_it),
+		cmocka_unit_test(code_is_a_part_of_the_database),
 		cmocka_unit_test(code_goes_with_its_function),
 	};
 
