@@ -30,6 +30,7 @@ struct script_dump {
 	struct recording *recording;
 	struct processes *processes;
 	struct symbolizer *symbolizer;
+	struct unwinder *unwinder;
 	struct stitch *stitch; /* NULL: not wanted */
 	struct stack stack;    /* of the sample being written */
 	uint32_t source;
@@ -112,6 +113,19 @@ static int first_reading(struct script_dump *samples, struct fault *fault)
 	return 0;
 }
 
+static int get_table(const struct profile_object *object, struct unwind_table *ret, void *userdata)
+{
+	return symbolizer_unwind_table(userdata, object, ret);
+}
+
+static int make_unwinder(struct script_dump *samples)
+{
+	const struct unwinder_settings settings = { get_table, samples->symbolizer };
+
+	return unwinder_new(&samples->unwinder, &settings,
+			    recording_info(samples->recording)->machine);
+}
+
 int script_dump_open(struct script_dump **ret, const struct script_dump_settings *settings,
 		     struct fault *fault)
 {
@@ -127,7 +141,8 @@ int script_dump_open(struct script_dump **ret, const struct script_dump_settings
 	if (r < 0)
 		return r;
 	if (processes_new(&samples->processes) < 0 ||
-	    symbolizer_new(&samples->symbolizer, &settings->symbols) < 0)
+	    symbolizer_new(&samples->symbolizer, &settings->symbols) < 0 ||
+	    make_unwinder(samples) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	*ret = TAKE_PTR(samples);
 	return 0;
@@ -139,6 +154,7 @@ struct script_dump *script_dump_free(struct script_dump *samples)
 		return NULL;
 	stack_done(&samples->stack);
 	stitch_free(samples->stitch);
+	unwinder_free(samples->unwinder);
 	symbolizer_free(samples->symbolizer);
 	processes_free(samples->processes);
 	recording_free(samples->recording);
@@ -277,6 +293,7 @@ static int write_sample(struct script_dump *samples, const struct event *event, 
 	const struct process_context *process_context =
 		processes_find(samples->processes, event->pid);
 	const struct stack *stack = &samples->stack;
+	struct unwind_result unwound;
 	struct frame leaf;
 	int r;
 
@@ -284,6 +301,10 @@ static int write_sample(struct script_dump *samples, const struct event *event, 
 		return -ENOMEM;
 	if (!process_wanted(filter, process_context))
 		return 0;
+	r = unwinder_add(samples->unwinder, samples->processes, process_context, sample,
+			 &samples->stack, &unwound);
+	if (r < 0)
+		return r;
 	r = locate(samples, process_context, stack->n > 0 ? stack->frames[0].address : sample->ip,
 		   false, &leaf);
 	if (r < 0 || !leaf_wanted(filter, &leaf))

@@ -125,6 +125,34 @@ static void write_stitching(FILE *f, const struct profile_counters *counters)
 	fputc('\n', f);
 }
 
+/* The call stacks that were unwound; those that do not reach the start of their thread, and why. */
+static void write_unwinding(FILE *f, const struct profile_counters *counters)
+{
+	const struct {
+		uint64_t value;
+		const char *what;
+	} others[] = {
+		{ counters->stacks_no_table, "without an unwind table" },
+		{ counters->stacks_copy_end, "longer than the copied stack" },
+		{ counters->stacks_no_return, "without a return address" },
+		{ counters->stacks_bad_frame, "with a wrong frame" },
+	};
+	const char *separator = "; not: ";
+
+	if (counters->stacks_unwound == 0)
+		return;
+	fprintf(f, "%" PRIu64 " stacks unwound, %.1f %% to the start of the thread",
+		counters->stacks_unwound,
+		percent_of(counters->stacks_complete, counters->stacks_unwound));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (others[i].value == 0)
+			continue;
+		fprintf(f, "%s%" PRIu64 " %s", separator, others[i].value, others[i].what);
+		separator = ", ";
+	}
+	fputc('\n', f);
+}
+
 /* The other counters of trouble that are not 0. */
 static void write_troubles(FILE *f, const struct profile_source *source)
 {
@@ -174,6 +202,7 @@ void summary_write(FILE *f, const struct profile_source *source, enum view_by by
 	else
 		write_rows(f, counters);
 	write_stitching(f, counters);
+	write_unwinding(f, counters);
 	write_troubles(f, source);
 	if (source->part)
 		fprintf(f,

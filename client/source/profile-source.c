@@ -56,6 +56,11 @@ struct profile_source *profile_source_free(struct profile_source *source)
 	return NULL;
 }
 
+static int get_table(const struct profile_object *object, struct unwind_table *ret, void *userdata)
+{
+	return symbolizer_unwind_table(userdata, object, ret);
+}
+
 static int load_recording(struct profile_source *source,
 			  const struct profile_source_settings *settings, struct fault *fault)
 {
@@ -64,6 +69,7 @@ static int load_recording(struct profile_source *source,
 		.force = settings->force,
 		.no_stitch = settings->no_stitch,
 		.event = settings->event,
+		.unwind = { get_table, source->symbolizer },
 		.progress = progress_update,
 		.userdata = &progress,
 	};

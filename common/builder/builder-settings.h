@@ -8,6 +8,8 @@
 
 #include "common/stitch/stitch.h"
 
+struct unwinder;
+
 struct builder_settings {
 	uint32_t source; /* samples of this source count */
 	/* A full snapshot of this many records may hold its newest one twice; 0: none does. */
@@ -25,4 +27,5 @@ struct builder_settings {
 	 */
 	size_t rows_ahead;
 	struct stitch_settings stitch;
+	struct unwinder *unwinder; /* of the stacks that samples carry, borrowed; or NULL */
 };

@@ -7,6 +7,7 @@
 #include "common/builder/builder-state.h"
 #include "common/builder/flush.h"
 #include "common/builder/stack-prune.h"
+#include "common/builder/unwinder.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS    (256u * 1024)
@@ -376,6 +377,29 @@ int builder_close(struct builder *builder, const struct processes *processes, st
 	return r;
 }
 
+static int unwind_stack(struct builder *b, const struct processes *processes,
+			const struct process_context *process_context, const struct sample *s)
+{
+	struct profile_counters *c = &b->counters;
+	uint64_t *const ends[] = {
+		[UNWIND_COMPLETE] = &c->stacks_complete, [UNWIND_NO_TABLE] = &c->stacks_no_table,
+		[UNWIND_STACK] = &c->stacks_copy_end,    [UNWIND_NO_RETURN] = &c->stacks_no_return,
+		[UNWIND_FRAME] = &c->stacks_bad_frame,   [UNWIND_DEPTH] = &c->stacks_depth_limit,
+	};
+	struct unwind_result result;
+	int r;
+
+	if (_likely_(!b->settings.unwinder))
+		return 0;
+	r = unwinder_add(b->settings.unwinder, processes, process_context, s, &b->stack, &result);
+	if (r <= 0)
+		return r;
+	c->stacks_unwound++;
+	c->stacks_by_pointer += result.n_by_fp > 0;
+	(*ends[result.end])++;
+	return 0;
+}
+
 static int count_sample(struct builder *b, struct processes *processes, const struct event *e)
 {
 	struct process_context *process_context = processes_find(processes, e->pid);
@@ -384,11 +408,13 @@ static int count_sample(struct builder *b, struct processes *processes, const st
 	uint32_t context;
 	int has_leaf;
 
-	if (stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
+	if (!process_context || stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
+		return -ENOMEM;
+	if (unwind_stack(b, processes, process_context, s) < 0)
 		return -ENOMEM;
 	if (_unlikely_(must_flush(b, s)) && flush_early(b, processes) < 0)
 		return -ENOMEM;
-	if (!process_context || get_context(b, process_context, &context) < 0)
+	if (get_context(b, process_context, &context) < 0)
 		return -ENOMEM;
 	note_time(b, e->time_ns);
 	c->snapshots_empty += s->has_rows && s->n_rows == 0;

@@ -135,6 +135,7 @@ struct loading {
 	const struct load_settings *settings;
 	struct recording *recording;
 	struct processes *processes;
+	struct unwinder *unwinder;
 	struct builder *builder;
 	uint32_t source;
 };
@@ -168,6 +169,11 @@ static int start_counting(struct loading *l, struct fault *fault)
 	if (source < 0)
 		return (int)source;
 	settings.source = l->source = (uint32_t)source;
+	if (l->settings->unwind.get_table &&
+	    unwinder_new(&l->unwinder, &l->settings->unwind,
+			 recording_info(l->recording)->machine) < 0)
+		return -ENOMEM;
+	settings.unwinder = l->unwinder;
 	return builder_new(&l->builder, &settings);
 }
 
@@ -286,6 +292,7 @@ int load_profile(struct profile **ret, const char *path, const struct load_setti
 		r = load(&l, ret, ret_damage, ret_others, fault);
 	/* Before the recording is closed: its thread may still count records of it. */
 	builder_free(l.builder);
+	unwinder_free(l.unwinder);
 	if (r < 0 && !fault->text[0])
 		fault_set(fault, r, "%s: %s", path, strerror(-r));
 	return r;

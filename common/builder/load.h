@@ -5,14 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/builder/unwinder.h"
 #include "common/profile/profile.h"
 #include "common/record/recording.h"
 #include "common/util/fault.h"
 
 struct load_settings {
-	bool force;        /* use what precedes the damage */
-	bool no_stitch;    /* call stacks from each sample's own records only */
-	const char *event; /* the event to count; NULL: the first one that samples */
+	bool force;                      /* use what precedes the damage */
+	bool no_stitch;                  /* call stacks from each sample's own records only */
+	const char *event;               /* the event to count; NULL: the first one that samples */
+	struct unwinder_settings unwind; /* without get_table, no stacks are unwound */
 	void (*progress)(uint64_t done, uint64_t all, void *userdata); /* or NULL */
 	void *userdata;
 };

@@ -5,7 +5,8 @@
  * The information has an entry (FDE) for each function. Its address range is read first, then one
  * row after the other is asked for. libdw executes an entry from its start for each row, so an
  * entry of n rows takes n * n / 2 steps. Compilers write few long ones, but a malformed file can
- * have many: the bytes that are executed are limited.
+ * have many: the bytes that are executed are limited. So is the time, because a single instruction
+ * may name a register of any number, for which libdw makes room.
  */
 #include "common/elf/unwind-rows.h"
 
@@ -17,12 +18,16 @@
 #include "common/elf/unwind-cfi.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "common/util/compare.h"
 
 #define MAX_ROWS       (4U << 20)
 #define MAX_WORK       (1UL << 29) /* bytes of instructions executed in all, */
 #define MAX_ENTRY_WORK (1UL << 27) /* and for one entry */
 #define CALL_WORK      32          /* what asking for a row costs besides */
+
+#define MAX_CPU_US  2000000 /* half a second is what the largest libraries take */
+#define CLOCK_EVERY 16      /* rows */
 
 #define HASH_SIZE (2 * UNWIND_MAX_RULES)
 #define NONE_ID   0
@@ -46,6 +51,8 @@ struct rows {
 	size_t n_rules, cap_rules;
 	uint16_t *hash; /* of rules: their numbers plus one */
 	uint64_t work;
+	uint64_t start_us; /* of the CPU time */
+	uint64_t n_asked;
 };
 
 static void rows_done(struct rows *rows)
@@ -145,6 +152,12 @@ static bool may_ask(struct rows *rows, const struct span *span, uint64_t *entry_
 	return rows->work <= MAX_WORK && *entry_work <= MAX_ENTRY_WORK;
 }
 
+static bool is_late(struct rows *rows)
+{
+	return rows->n_asked++ % CLOCK_EVERY == 0 &&
+	       clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > MAX_CPU_US;
+}
+
 static int add_span(struct rows *rows, const struct span *span)
 {
 	uint64_t at = 0, size = span->end - span->start, work = 0, end;
@@ -155,6 +168,8 @@ static int add_span(struct rows *rows, const struct span *span)
 	while (at < size && r >= 0) {
 		rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
 		end = UINT64_MAX;
+		if (is_late(rows))
+			return -ETIME;
 		if (may_ask(rows, span, &work))
 			r = unwind_cfi_rule(rows->cfi, span->address + at, &rule, &end);
 		if (r >= 0)
@@ -168,12 +183,14 @@ static int add_span(struct rows *rows, const struct span *span)
 	return r;
 }
 
-/* Where entries overlap, the first one counts. */
+/* Where entries overlap, the first one counts. 0, -ENODATA, -E2BIG, -ETIME or -ENOMEM. */
 static int add_spans(struct rows *rows)
 {
 	uint64_t done = 0;
 	int r = 0;
 
+	if (rows->n_spans == 0)
+		return -ENODATA;
 	qsort(rows->spans, rows->n_spans, sizeof(*rows->spans), compare_spans);
 	for (size_t i = 0; i < rows->n_spans && r >= 0; i++) {
 		const struct span *span = &rows->spans[i];
@@ -197,6 +214,7 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 	uint16_t id;
 	int r;
 
+	rows.start_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 	r = unwind_cfi_open(&rows.cfi, image);
 	if (r < 0)
 		return r;
@@ -208,7 +226,7 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 		r = unwind_cfi_for_each(rows.cfi, on_entry, &rows);
 	if (r >= 0)
 		r = add_spans(&rows);
-	if (r == -E2BIG)
+	if (r == -E2BIG || r == -ETIME)
 		return -ENODATA;
 	if (r < 0 || rows.n == 0)
 		return r < 0 ? r : -ENODATA;

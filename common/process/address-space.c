@@ -16,6 +16,7 @@ struct object *object_new(const struct profile_object *what, const char *functio
 		return NULL;
 	o->n_refs = 1;
 	o->index = PROFILE_NONE;
+	o->table = PROFILE_NONE;
 	o->what = *what;
 	o->what.path = strdup(what->path);
 	if (!o->what.path)

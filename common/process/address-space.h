@@ -17,6 +17,7 @@ struct object {
 	const char *function;       /* the name of all of it, as of a BPF program; or NULL */
 	unsigned int n_refs;
 	uint32_t index; /* for the user that numbers objects; PROFILE_NONE otherwise */
+	uint32_t table; /* the same for the one that numbers their unwind tables */
 };
 
 /* A copy of @what and @function, with one reference. NULL when memory ran out. */

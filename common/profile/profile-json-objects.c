@@ -213,7 +213,7 @@ static int take_info(struct profile_json_reader *r)
 static int take_counters(struct profile_json_reader *r)
 {
 #define X(name, what)                                             \
-	if (r->version >= 4 || json_object_get(r->object, #name)) \
+	if (r->version >= 5 || json_object_get(r->object, #name)) \
 		TRY(take_count(r, #name, &r->p->counters.name));
 	PROFILE_COUNTERS(X)
 #undef X

@@ -132,6 +132,8 @@ struct profile_block {
  *   samples taken = samples + samples_other_event + samples_guest + samples_limit
  *   rows = rows_counted + all other rows_*
  *   runs = runs_counted + all other runs_*, where a snapshot of n rows has n - 1 runs
+ *   stacks_unwound = stacks_complete + stacks_no_table + stacks_copy_end + stacks_no_return +
+ *                    stacks_bad_frame + some of stacks_depth_limit
  *   streams + streams_invalid + streams_limit = samples counted that have rows, without those
  *                                               whose rows are a call stack
  *
@@ -162,6 +164,13 @@ struct profile_block {
 	X(stacks_error, "upper bound of the samples pruned from one stack")                      \
 	X(stacks_truncated, "stacks truncated at an invalid frame pointer")                      \
 	X(stacks_depth_limit, "stacks truncated at the depth limit")                             \
+	X(stacks_unwound, "stacks of user code unwound from registers and a copy of the stack")  \
+	X(stacks_complete, "unwound stacks that reach the start of their thread")                \
+	X(stacks_by_pointer, "unwound stacks with callers found by the frame pointer")           \
+	X(stacks_no_table, "unwound stacks truncated at code without an unwind table")           \
+	X(stacks_copy_end, "unwound stacks truncated where the copy of the stack ends")          \
+	X(stacks_no_return, "unwound stacks truncated at what is no return address")             \
+	X(stacks_bad_frame, "unwound stacks truncated at a frame that cannot be right")          \
 	X(stacks_stitched, "stacks stitched with earlier samples")                               \
 	X(stacks_unaligned, "unaligned stacks: nothing in common with earlier samples")          \
 	X(stacks_ambiguous, "ambiguous stacks: several alignments with earlier samples")         \

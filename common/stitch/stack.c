@@ -113,6 +113,20 @@ int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *e
 	return 0;
 }
 
+int stack_push(struct stack *stack, uint64_t address, uint64_t place)
+{
+	if (reserve(stack, 1) < 0)
+		return -ENOMEM;
+	add_frame(stack, address, place);
+	return 0;
+}
+
+void stack_drop_user(struct stack *stack)
+{
+	while (stack->n > 0 && !address_is_kernel(stack->frames[stack->n - 1].address))
+		stack->n--;
+}
+
 void stack_done(struct stack *stack)
 {
 	free(stack->frames);

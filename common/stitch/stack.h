@@ -30,4 +30,10 @@ int stack_fill(struct stack *stack, struct stitch *stitch, const struct event *e
 /* As stack_fill(), except that stitched callers are not copied but returned in *@ret. */
 int stack_fill_above(struct stack *stack, struct stitch *stitch, const struct event *event,
 		     struct stitched *ret);
+
+/* Adds a frame at the outer end. 0 or -ENOMEM. */
+int stack_push(struct stack *stack, uint64_t address, uint64_t place);
+
+/* Drops the outermost frames that are in user code. */
+void stack_drop_user(struct stack *stack);
 void stack_done(struct stack *stack);

@@ -250,6 +250,21 @@ int symbolizer_code(struct symbolizer *s, const struct profile_object *object, u
 	return read_code(s, c, offset, ret, MIN(n, (size_t)INT_MAX));
 }
 
+int symbolizer_unwind_table(struct symbolizer *s, const struct profile_object *object,
+			    struct unwind_table *ret)
+{
+	struct fault why = { .text = "" };
+	struct cached_object *c;
+	int r;
+
+	*ret = (struct unwind_table){};
+	r = object_cache_get(s->cache, object, &c);
+	if (r < 0 || !c->file)
+		return r;
+	r = parser_file_unwind(c->file, ret, &why);
+	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
+}
+
 /* Code of one object that is decoded: of each branch one instruction. */
 struct branch_code {
 	struct parser_piece pieces[MAX_PIECES];

@@ -15,6 +15,7 @@
 #include "common/profile/profile.h"
 #include "common/symbol/disassembly.h"
 #include "common/symbol/symbolizer-types.h"
+#include "common/unwind/table.h"
 #include "common/util/fault.h"
 
 struct symbolizer;
@@ -62,6 +63,13 @@ int symbolizer_load_lines(struct symbolizer *symbolizer, const struct profile_ob
  */
 int symbolizer_code(struct symbolizer *symbolizer, const struct profile_object *object,
 		    uint64_t offset, void *ret, size_t n, uint16_t *ret_machine);
+
+/*
+ * The unwind table of @object, for unwind_table_done(); one without rows if it has none. 0 or
+ * -ENOMEM.
+ */
+int symbolizer_unwind_table(struct symbolizer *symbolizer, const struct profile_object *object,
+			    struct unwind_table *ret);
 
 /* An instruction, and what it is. */
 struct symbolizer_branch {

@@ -93,6 +93,22 @@ static void read_names(struct message_reader *reader, size_t n)
 	free(names);
 }
 
+static void read_unwind(struct message_reader *reader)
+{
+	struct unwind_table table = {};
+	uint64_t start, end;
+
+	if (answers_read_unwind(reader, &table) < 0)
+		return;
+	for (uint64_t at = 0; at < 256; at++) {
+		const struct unwind_rule *rule = unwind_table_find(&table, at);
+
+		sink += rule ? rule->cfa : 0;
+		sink += unwind_table_function(&table, at, &start, &end);
+	}
+	unwind_table_done(&table);
+}
+
 /* The first byte chooses the kind, the second the number of places; the parts are aligned. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -106,14 +122,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(copy, data + 8, size - 8);
 	reader = (struct message_reader){ copy, size - 8 };
-	if (data[0] % 5 == 0)
+	if (data[0] % 6 == 0)
 		read_identity(&reader);
-	else if (data[0] % 5 == 1)
+	else if (data[0] % 6 == 1)
 		read_table(&reader);
-	else if (data[0] % 5 == 2)
+	else if (data[0] % 6 == 2)
 		read_lines(&reader, data[1]);
-	else if (data[0] % 5 == 3)
+	else if (data[0] % 6 == 3)
 		read_instructions(&reader);
+	else if (data[0] % 6 == 4)
+		read_unwind(&reader);
 	else
 		read_names(&reader, data[1]);
 	free(copy);
