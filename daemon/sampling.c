@@ -136,7 +136,6 @@ static int on_kallsyms_wanted(void *userdata)
 /* Starts the collector of @sampler, which it takes over, and the namer behind it. */
 static int start_threads(struct sampling *s, struct sampler *sampler)
 {
-
 	const struct collector_settings settings = {
 		.window_us = s->config.window_us,
 		.max_queued = MAX_QUEUED,

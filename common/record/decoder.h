@@ -44,9 +44,9 @@ int decoder_time(const struct decoder *decoder, const struct perf_event_header *
 		 uint64_t *ret);
 
 /*
- * Decodes it. A kind we have no use for is EVENT_OTHER, one we do not know
- * EVENT_UNKNOWN. -EBADMSG with @fault (without a place: the
- * caller knows where the record lies) where it contradicts itself.
+ * Decodes it. A kind we have no use for is EVENT_OTHER, one we do not know EVENT_UNKNOWN. -EBADMSG
+ * with @fault (without a place: the caller knows where the record lies) where it contradicts
+ * itself.
  */
 int decoder_decode(const struct decoder *decoder, const struct perf_event_header *record,
 		   struct event *ret, struct fault *fault);

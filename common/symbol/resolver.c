@@ -204,7 +204,7 @@ int resolver_take_fingerprints(struct object_cache *cache, struct cached_object 
 			offsets[n++] = symbols->ranges[i].first;
 	if (!object->file)
 		give_up(symbols);
-	for (size_t i = 0; object->file && r > 0 && i<n && * n_left> 0; i += MESSAGE_OFFSETS) {
+	for (size_t i = 0; object->file && r > 0 && *n_left > 0 && i < n; i += MESSAGE_OFFSETS) {
 		size_t n_now = MIN(n - i, (size_t)MESSAGE_OFFSETS), n_code = 0;
 		struct parser_table table = {};
 		struct fault why = { .text = "" };

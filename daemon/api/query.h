@@ -21,7 +21,6 @@
 #define QUERY_BATCH 64 /* windows read at once, and such sums kept before they are added up */
 
 struct query {
-	struct query *next; /* of the queue */
 	struct archive *archive;
 	struct call *call; /* NULL: it was answered, or the caller has gone */
 	bool privileged;   /* the caller is */

@@ -280,7 +280,6 @@ int archive_add(struct archive *archive, struct window_profile *collected, struc
 	} else {
 		r = add_closed(archive, collected, fault);
 	}
-
 	window_profile_done(collected);
 	return r;
 }

@@ -46,9 +46,9 @@ struct store *archive_get_store(struct archive *archive);
 void archive_set_open(struct archive *archive, uint64_t start_us, const char *mode);
 
 /*
- * Adds a closed window, or a part of the open one, symbolized; takes over what it has, in any
- * case. 0, or -errno
- * and @fault: it could not be stored or kept; -EAGAIN: it waits with others for the next try.
+ * Adds a closed window, or a part of the open one, symbolized; takes over what it has, in any case.
+ * 0, or -errno and @fault: it could not be stored or kept; -EAGAIN: it waits with others for the
+ * next try.
  */
 int archive_add(struct archive *archive, struct window_profile *collected, struct fault *fault);
 

@@ -7,7 +7,8 @@
 /* The kernel escapes no other character, not even the backslash. */
 #define NEWLINE "\\012"
 
-void maps_line_decode(char *path)
+/* Decodes, in place, the newlines that the kernel escapes in a path. */
+static void decode(char *path)
 {
 	char *to = path, *at;
 
@@ -48,7 +49,7 @@ bool maps_line_parse(char *line, struct maps_line *ret)
 	m.inode = strtoull(at, &at, 10);
 	at += strspn(at, " ");
 	at[strcspn(at, "\n")] = '\0';
-	maps_line_decode(at);
+	decode(at);
 	m.path = at;
 	*ret = m;
 	return true;

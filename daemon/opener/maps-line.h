@@ -18,6 +18,3 @@ struct maps_line {
  * borrows the path from it. False: it is no such line.
  */
 bool maps_line_parse(char *line, struct maps_line *ret);
-
-/* Decodes, in place, the newlines that the kernel escapes in a path. */
-void maps_line_decode(char *path);

@@ -179,7 +179,6 @@ static int open_cpus(struct sampler *s, struct fault *fault)
 	return cpus_open(&s->cpus, &settings, fault);
 }
 
-/* What the kernel opens is opened by branchd-events. */
 static int on_opener_wanted(void *userdata)
 {
 	return helpers_connect(userdata, HELPER_OPENER);
