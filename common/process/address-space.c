@@ -2,11 +2,18 @@
 #include "common/process/address-space.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/util/array.h"
+
+#define TRIM_AT_ONCE 4    /* mappings */
+#define STEP         7919 /* a prime, so that those dropped are spread over the space */
+
+/* Spaces outlive their processes, and those who made them; so all are counted here. */
+static _Atomic size_t total;
 
 struct object *object_new(const struct profile_object *what, const char *function)
 {
@@ -45,6 +52,29 @@ struct object *object_unref(struct object *object)
 	return NULL;
 }
 
+/* A mapping, and its object as if nobody shared it; objects keep their path twice. */
+static size_t size_of(const struct mapping *mapping)
+{
+	return sizeof(*mapping) + sizeof(*mapping->object) + 2 * strlen(mapping->object->what.path);
+}
+
+static void grow(struct address_space *space, size_t n)
+{
+	space->n_bytes += n;
+	atomic_fetch_add_explicit(&total, n, memory_order_relaxed);
+}
+
+static void shrink(struct address_space *space, size_t n)
+{
+	space->n_bytes -= n;
+	atomic_fetch_sub_explicit(&total, n, memory_order_relaxed);
+}
+
+size_t address_space_total(void)
+{
+	return atomic_load_explicit(&total, memory_order_relaxed);
+}
+
 struct address_space *address_space_new(void)
 {
 	struct address_space *s = calloc(1, sizeof(*s));
@@ -66,6 +96,7 @@ struct address_space *address_space_copy(const struct address_space *space)
 	s->n_mappings = space->n_mappings;
 	for (size_t i = 0; i < s->n_mappings; i++)
 		object_ref(s->mappings[i].object);
+	grow(s, space->n_bytes);
 	return s;
 }
 
@@ -81,6 +112,7 @@ struct address_space *address_space_unref(struct address_space *space)
 		return NULL;
 	for (size_t i = 0; i < space->n_mappings; i++)
 		object_unref(space->mappings[i].object);
+	shrink(space, space->n_bytes);
 	free(space->mappings);
 	free(space);
 	return NULL;
@@ -133,12 +165,14 @@ static int insert_at(struct address_space *s, size_t i, const struct mapping *ma
 	memmove(s->mappings + i + 1, s->mappings + i, (s->n_mappings - i) * sizeof(*s->mappings));
 	s->mappings[i] = *mapping;
 	object_ref(mapping->object);
+	grow(s, size_of(mapping));
 	s->n_mappings++;
 	return 0;
 }
 
 static void remove_at(struct address_space *s, size_t i)
 {
+	shrink(s, size_of(&s->mappings[i]));
 	object_unref(s->mappings[i].object);
 	s->n_mappings--;
 	memmove(s->mappings + i, s->mappings + i + 1, (s->n_mappings - i) * sizeof(*s->mappings));
@@ -183,4 +217,15 @@ int address_space_map(struct address_space *space, const struct mapping *mapping
 	if (r < 0)
 		return r;
 	return insert_at(space, find_index(space, mapping->start), mapping);
+}
+
+void address_space_trim(struct address_space *space, size_t max_bytes, uint64_t keep)
+{
+	for (int n = 0; n < TRIM_AT_ONCE && space->n_bytes > max_bytes && space->n_mappings > 1;
+	     n++) {
+		size_t i = (space->next_dropped += STEP) % space->n_mappings;
+
+		if (space->mappings[i].start != keep)
+			remove_at(space, i);
+	}
 }

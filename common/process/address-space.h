@@ -35,6 +35,8 @@ struct mapping {
 struct address_space {
 	struct mapping *mappings;
 	size_t n_mappings, cap_mappings;
+	size_t n_bytes; /* what it has in memory, counted as if it shared no object */
+	size_t next_dropped;
 	unsigned int n_refs;
 };
 
@@ -54,3 +56,12 @@ bool address_space_overlaps(const struct address_space *space, const struct mapp
 int address_space_map(struct address_space *space, const struct mapping *mapping);
 /* Removes the mappings in [start, end). 0 or -ENOMEM. */
 int address_space_unmap(struct address_space *space, uint64_t start, uint64_t end);
+
+/*
+ * Makes a space smaller that takes more than @max_bytes: drops mappings, not that at @keep,
+ * wherever they are, as their age is not known. A few each time, so that no call takes long.
+ */
+void address_space_trim(struct address_space *space, size_t max_bytes, uint64_t keep);
+
+/* The bytes of all spaces. */
+size_t address_space_total(void);

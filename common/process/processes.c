@@ -10,10 +10,23 @@
 #include "common/process/process-table.h"
 #include "common/util/cleanup.h"
 
+/*
+ * The kernel reports what is mapped and never what is unmapped, so address spaces only grow. The
+ * more all of them take, the less one may have: two hundred mappings at least.
+ */
+static const struct {
+	size_t total, each;
+} memory_limits[] = {
+	{ 32 << 20, 1 << 20 },
+	{ 96 << 20, 256 << 10 },
+	{ SIZE_MAX, 64 << 10 },
+};
+
 struct processes {
 	struct process_table table;
 	struct objects *objects;
 	struct address_space *kernel;
+	bool limited;
 };
 
 int processes_new(struct processes **ret)
@@ -47,6 +60,20 @@ struct processes *processes_free(struct processes *processes)
 void processes_keep_generations(struct processes *processes)
 {
 	objects_keep_generations(processes->objects);
+}
+
+void processes_limit_memory(struct processes *processes)
+{
+	processes->limited = true;
+}
+
+static size_t limit_of_one(void)
+{
+	size_t total = address_space_total(), i = 0;
+
+	while (total > memory_limits[i].total)
+		i++;
+	return memory_limits[i].each;
 }
 
 /* The process context of @process for a change: a new one like it. @comm NULL keeps the name. */
@@ -224,7 +251,11 @@ static int map_user(struct processes *p, const struct event *e, const struct map
 						 mapping->object->what.path))
 			return -ENOMEM;
 	}
-	return address_space_map(space, mapping);
+	if (address_space_map(space, mapping) < 0)
+		return -ENOMEM;
+	if (p->limited)
+		address_space_trim(space, limit_of_one(), mapping->start);
+	return 0;
 }
 
 static int apply_mapping(struct processes *p, const struct event *e)

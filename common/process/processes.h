@@ -37,6 +37,9 @@ DEFINE_CLEANUP(struct processes *, processes_free);
  */
 void processes_keep_generations(struct processes *processes);
 
+/* From now on the mappings that are known of a process are limited. For what runs for ever. */
+void processes_limit_memory(struct processes *processes);
+
 /* Applies @event; samples, and events of no process, are ignored. 0 or -ENOMEM. */
 int processes_apply(struct processes *processes, const struct event *event);
 

@@ -375,8 +375,10 @@ static int collector_init(struct collector *c)
 	if (c->wake_fd < 0)
 		return -errno;
 	r = processes_new(&c->processes);
-	if (r >= 0)
+	if (r >= 0) {
 		processes_keep_generations(c->processes);
+		processes_limit_memory(c->processes);
+	}
 	if (r >= 0)
 		r = builder_new(&c->builder, &builder);
 	if (r >= 0)

@@ -209,6 +209,51 @@ static void test_any_sequence_of_changes(void **state)
 	}
 }
 
+static void test_all_bytes_are_counted(void **state)
+{
+	struct object *o = make_object();
+	struct address_space *s = address_space_new(), *copy;
+	size_t one;
+
+	map(s, 0x1000, 0x2000, o);
+	one = s->n_bytes;
+	assert_true(one > sizeof(struct mapping) + sizeof(*o));
+	map(s, 0x1400, 0x1800, o);
+	assert_int_equal(s->n_bytes, 3 * one);
+	copy = address_space_copy(s);
+	assert_int_equal(address_space_total(), 6 * one);
+	assert_int_equal(address_space_unmap(copy, 0, UINT64_MAX), 0);
+	assert_int_equal(copy->n_bytes, 0);
+	address_space_unref(s);
+	address_space_unref(copy);
+	assert_int_equal(address_space_total(), 0);
+	object_unref(o);
+}
+
+static void test_a_large_space_is_trimmed(void **state)
+{
+	struct object *o = make_object();
+	struct address_space *s = address_space_new();
+	size_t max;
+
+	for (uint64_t i = 0; i < 100; i++)
+		map(s, i << 12, (i << 12) + 0x1000, o);
+	max = s->n_bytes / 2;
+	for (int i = 0; i < 100; i++)
+		address_space_trim(s, max, 42 << 12);
+	assert_in_range(s->n_mappings, 49, 50);
+	assert_true(s->n_bytes <= max);
+	assert_non_null(address_space_find(s, 42 << 12));
+	address_space_trim(s, SIZE_MAX, 0);
+	assert_in_range(s->n_mappings, 49, 50);
+	for (int i = 0; i < 100; i++)
+		address_space_trim(s, 0, 42 << 12);
+	assert_int_equal(s->n_mappings, 1);
+	assert_non_null(address_space_find(s, 42 << 12));
+	address_space_unref(s);
+	object_unref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +265,8 @@ int main(void)
 		cmocka_unit_test(test_only_other_mappings_overlap),
 		cmocka_unit_test(test_a_copy_goes_its_own_way),
 		cmocka_unit_test(test_any_sequence_of_changes),
+		cmocka_unit_test(test_all_bytes_are_counted),
+		cmocka_unit_test(test_a_large_space_is_trimmed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

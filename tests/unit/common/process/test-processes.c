@@ -441,6 +441,32 @@ static void test_a_child_is_named_after_the_thread_that_forked(void **state)
 	processes_free(p);
 }
 
+/* Mapped and unmapped at one new address after the other: only the first half is reported. */
+static void test_what_is_never_unmapped_is_limited(void **state)
+{
+	struct processes *p = make();
+	char path[2000];
+
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	processes_limit_memory(p);
+	map_kernel(p, 0xffffffff80000000, 0x1000, 0, "[kernel.kallsyms]_text");
+	for (int32_t pid = 1; pid <= 40; pid++) {
+		for (uint64_t i = 1; i <= 2000; i++)
+			map(p, pid, i << 13, path);
+		assert_true(processes_find(p, pid)->space->n_bytes <= 1 << 20);
+		assert_at(p, pid, 2000 << 13, path);
+	}
+	assert_true(address_space_total() < 40 << 20);
+	for (int32_t pid = 100; pid <= 1000; pid++)
+		for (uint64_t i = 1; i <= 100; i++)
+			map(p, pid, i << 13, path);
+	assert_true(address_space_total() < 160 << 20);
+	assert_at(p, 1, 0xffffffff80000000, "[kernel]");
+	processes_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_exec_of_another_thread),
 		cmocka_unit_test(test_who_is_not_seen_is_gone),
 		cmocka_unit_test(test_a_child_is_named_after_the_thread_that_forked),
+		cmocka_unit_test(test_what_is_never_unmapped_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
