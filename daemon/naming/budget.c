@@ -17,6 +17,8 @@ static void pass_time(struct budget *budget)
 
 	budget->since_us = now;
 	budget->used.us += us;
+	if (budget->class_paying)
+		budget->class_paying->us += us;
 	if (budget->paying)
 		budget->paying->used.us += us;
 }
@@ -54,24 +56,40 @@ static bool fits(const struct budget_limits *limits, const struct budget_limits 
 	       used->bytes <= bytes && n_bytes <= bytes - used->bytes;
 }
 
+static void add(struct budget_limits *used, uint64_t n_bytes)
+{
+	used->files++;
+	used->bytes += n_bytes;
+}
+
+/* Whether the users have room for one more file of @user. */
+static bool fits_users(const struct budget *budget, const struct budget_user *user,
+		       uint64_t n_bytes, uint64_t part)
+{
+	return fits(&budget->limits, &budget->used_by_users, n_bytes, part * BUDGET_ALL) &&
+	       fits(&budget->limits, &user->used, n_bytes, part * BUDGET_SHARE);
+}
+
 bool budget_take(struct budget *budget, const struct file_identity *file, bool hot)
 {
 	struct budget_user *user = file->trusted ? NULL : find_user(budget, file->uid);
 	uint64_t part = hot ? 1 : 2, n_bytes = cost_of(budget, file);
+	struct budget_limits *class = user ? &budget->used_by_users : &budget->used_by_trusted;
 
 	pass_time(budget);
+	budget->class_paying = NULL;
 	budget->paying = NULL;
-	if (!fits(&budget->limits, &budget->used, n_bytes, part) ||
-	    (user && !fits(&budget->limits, &user->used, n_bytes, part * BUDGET_SHARE))) {
+	if (!fits(&budget->limits, &budget->used, n_bytes, 1) ||
+	    (user ? !fits_users(budget, user, n_bytes, part) :
+		    !fits(&budget->limits, class, n_bytes, part))) {
 		budget->n_refused++;
 		return false;
 	}
-	budget->used.files++;
-	budget->used.bytes += n_bytes;
-	if (user) {
-		user->used.files++;
-		user->used.bytes += n_bytes;
-	}
+	add(&budget->used, n_bytes);
+	add(class, n_bytes);
+	if (user)
+		add(&user->used, n_bytes);
+	budget->class_paying = class;
 	budget->paying = user;
 	return true;
 }
@@ -79,6 +97,7 @@ bool budget_take(struct budget *budget, const struct file_identity *file, bool h
 void budget_rest(struct budget *budget)
 {
 	pass_time(budget);
+	budget->class_paying = NULL;
 	budget->paying = NULL;
 	budget->since_us = 0;
 }

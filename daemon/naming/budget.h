@@ -4,7 +4,8 @@
  * does not fit is tried with the next window. The objects with most samples may use all of the
  * budget, the others half of it, so that rare ones never keep hot ones out.
  *
- * Trusted files, see file-identity.h, are nobody's: they may use all.
+ * Trusted files, see file-identity.h, are nobody's: they may use all. All users together may use
+ * half, as one may have many uids: those of a user namespace.
  */
 #pragma once
 
@@ -14,7 +15,8 @@
 #include "common/util/file-identity.h"
 
 #define BUDGET_MAX_USERS 64
-#define BUDGET_SHARE     4 /* a user gets a quarter */
+#define BUDGET_SHARE     4 /* a user gets a quarter, */
+#define BUDGET_ALL       2 /* and all users together half */
 
 struct budget_limits {
 	uint64_t files, bytes, us;
@@ -27,10 +29,12 @@ struct budget_user {
 
 struct budget {
 	struct budget_limits limits, used;
+	struct budget_limits used_by_trusted, used_by_users;
 	struct budget_user users[BUDGET_MAX_USERS]; /* one more user shares with the last */
 	uint32_t n_users;
-	struct budget_user *paying; /* for the time since @since_us; or NULL */
-	uint64_t since_us;          /* 0: at rest */
+	struct budget_limits *class_paying; /* for the time since @since_us; or NULL */
+	struct budget_user *paying;         /* likewise */
+	uint64_t since_us;                  /* 0: at rest */
 	uint64_t n_refused;
 };
 

@@ -41,6 +41,23 @@ static void test_a_user_gets_a_quarter(void **state)
 	assert_int_equal(budget.n_refused, 3);
 }
 
+/* Whoever has a user namespace has many uids. */
+static void test_all_users_get_half(void **state)
+{
+	struct file_identity file;
+	struct budget budget;
+	unsigned int n = 0;
+
+	budget_begin(&budget, &limits);
+	for (uint32_t uid = 100000; uid < 100100; uid++) {
+		file = of_user(uid, 10);
+		n += take_all(&budget, &file, true);
+	}
+	assert_int_equal(n, 8);
+	assert_int_equal(take_all(&budget, &of_root, false), 8);
+	assert_int_equal(take_all(&budget, &of_root, true), 0);
+}
+
 static void test_rare_files_leave_half(void **state)
 {
 	struct budget budget;
@@ -60,24 +77,25 @@ static void test_large_files_are_few(void **state)
 	assert_int_equal(take_all(&budget, &huge, false), 1);
 	assert_int_equal(take_all(&budget, &huge, true), 1);
 	assert_int_equal(take_all(&budget, &large, true), 2);
+	budget_begin(&budget, &limits);
 	large = of_user(1002, 199);
 	assert_int_equal(take_all(&budget, &large, true), 2);
 }
 
 static void test_time_counts_for_the_owner(void **state)
 {
-	const struct budget_limits short_time = { .files = 16, .bytes = 1600, .us = 40000 };
+	const struct budget_limits short_time = { .files = 16, .bytes = 1600, .us = 400000 };
 	struct file_identity one = of_user(1000, 10), other = of_user(1001, 10);
 	struct budget budget;
 
 	budget_begin(&budget, &short_time);
 	assert_true(budget_take(&budget, &one, true));
-	usleep(15000);
+	usleep(110000);
 	budget_rest(&budget);
 	assert_false(budget_take(&budget, &one, true));
 	assert_true(budget_take(&budget, &other, true));
 	budget_rest(&budget);
-	usleep(60000); /* at rest */
+	usleep(600000); /* at rest */
 	assert_true(budget_has_time(&budget));
 }
 
@@ -85,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_user_gets_a_quarter),
+		cmocka_unit_test(test_all_users_get_half),
 		cmocka_unit_test(test_rare_files_leave_half),
 		cmocka_unit_test(test_large_files_are_few),
 		cmocka_unit_test(test_time_counts_for_the_owner),
