@@ -89,6 +89,9 @@ static int open_found(int found, const struct opener_request *request, struct fi
 		close(r);
 		return -ESTALE;
 	}
+	if (identity.trusted)
+		identity.trusted =
+			file_system_has_true_owners(makedev(request->major, request->minor));
 	*ret = identity;
 	return r;
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
+#include "daemon/opener/file-system.h"
 #include "daemon/opener/maps-line.h"
 
 #define OVERLAYFS 0x794c7630
@@ -59,26 +60,11 @@ static bool is_on_overlayfs(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == OVERLAYFS;
 }
 
-/* Whether process 1 sees a file system of this device mounted. */
-static bool is_mounted(dev_t device)
-{
-	_cleanup_fclose_ FILE *mounts = fopen("/proc/1/mountinfo", "re");
-	_cleanup_free_ char *line = NULL;
-	unsigned int major, minor;
-	size_t n_line = 0;
-
-	while (mounts && getline(&line, &n_line, mounts) > 0)
-		if (sscanf(line, "%*u %*u %u:%u", &major, &minor) == 2 &&
-		    makedev(major, minor) == device)
-			return true;
-	return false;
-}
-
 bool same_file(int fd, const struct stat *st, bool trusted, const struct opener_request *request)
 {
 	if (st->st_ino != request->inode)
 		return false;
 	if (st->st_dev == makedev(request->major, request->minor) || is_mapped_as(fd, request))
 		return true;
-	return is_on_overlayfs(fd) && (trusted || is_mounted(st->st_dev));
+	return is_on_overlayfs(fd) && (trusted || file_system_is_mounted(st->st_dev));
 }

@@ -17,6 +17,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include "common/util/cleanup.h"
@@ -122,6 +123,14 @@ static void test_a_program(void **state)
 			 (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec);
 }
 
+static bool is_nosuid(const char *path)
+{
+	struct statvfs fs;
+
+	assert_int_equal(statvfs(path, &fs), 0);
+	return fs.f_flag & ST_NOSUID;
+}
+
 static void test_who_may_write_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -133,8 +142,29 @@ static void test_who_may_write_is_told(void **state)
 	for (mode_t mode = 0600; mode <= 0622; mode += 2) {
 		assert_int_equal(chmod(f->path, mode), 0);
 		close(opener_open(f->opener, &file, &identity));
-		assert_int_equal(identity.trusted, getuid() == 0 && !(mode & 022));
+		assert_int_equal(identity.trusted,
+				 getuid() == 0 && !(mode & 022) && !is_nosuid(f->folder));
 	}
+}
+
+/* As on a stick that a user has plugged in. */
+static void test_owners_on_a_nosuid_mount_are_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	struct file_identity identity;
+	struct opener_file file;
+	int fd;
+
+	if (!is_nosuid("/dev/shm"))
+		return; /* nothing to try it on */
+	snprintf(f->path, sizeof(f->path), "/dev/shm/test-opener-%d", getpid());
+	make_file(f->path, "x");
+	file = named(f->path, inode_of(f->path));
+	fd = opener_open(f->opener, &file, &identity);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(identity.uid, getuid());
+	assert_false(identity.trusted);
 }
 
 static void test_another_file_by_that_name(void **state)
@@ -414,6 +444,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_program),
 		TEST(test_who_may_write_is_told),
+		TEST(test_owners_on_a_nosuid_mount_are_not_believed),
 		TEST(test_another_file_by_that_name),
 		TEST(test_a_file_of_another_device),
 		TEST(test_what_is_no_file_is_not_opened),
