@@ -105,12 +105,25 @@ static struct entry *append(struct file_table *table, struct entry *entry)
 	return NULL;
 }
 
+/* The one seen longest ago; a trusted one only if more than half of them are. */
+static struct entry *choose_to_forget(const struct file_table *table)
+{
+	size_t n = 0;
+
+	for (struct entry *e = table->entries; e && n <= MAX_FILES / 2; e = e->hh.next) {
+		if (!e->file.identity.trusted)
+			return e;
+		n++;
+	}
+	return table->entries;
+}
+
 static struct entry *add(struct file_table *table, const struct file_key *key)
 {
 	struct entry *entry;
 
 	if (HASH_COUNT(table->entries) >= MAX_FILES)
-		forget(table, table->entries);
+		forget(table, choose_to_forget(table));
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return NULL;
@@ -125,30 +138,44 @@ static struct entry *see_again(struct file_table *table, struct entry *entry)
 	return append(table, entry);
 }
 
-/* Closes the file seen longest ago, of user @uid if that is not UINT32_MAX, but not @keep. */
-static void close_oldest(struct file_table *table, uint32_t uid, const struct entry *keep)
+/* Whose files: trusted ones, those of all users, or of one of them. */
+struct owners {
+	bool trusted, one;
+	uint32_t uid;
+};
+
+static bool owns(const struct owners *owners, const struct named_file *file)
+{
+	return file->identity.trusted == owners->trusted &&
+	       (!owners->one || file->identity.uid == owners->uid);
+}
+
+/* Closes the file of @owners seen longest ago, but not @keep. */
+static void close_oldest(struct file_table *table, const struct owners *owners,
+			 const struct entry *keep)
 {
 	for (struct entry *e = table->entries; e; e = e->hh.next) {
-		if (e->fd < 0 || e == keep || (uid != UINT32_MAX && e->file.identity.uid != uid))
+		if (e->fd < 0 || e == keep || !owns(owners, &e->file))
 			continue;
 		close_file(table, e);
 		return;
 	}
 }
 
-static size_t count_open(const struct file_table *table, uint32_t uid)
+static size_t count_open(const struct file_table *table, const struct owners *owners)
 {
 	size_t n = 0;
 
 	for (const struct entry *e = table->entries; e; e = e->hh.next)
-		n += e->fd >= 0 && e->file.identity.uid == uid;
+		n += e->fd >= 0 && owns(owners, &e->file);
 	return n;
 }
 
 /* Keeps @fd, which it takes over. */
 static void keep_open(struct file_table *table, struct entry *entry, int fd)
 {
-	uint32_t uid = entry->file.identity.uid;
+	const struct owners user = { .one = true, .uid = entry->file.identity.uid }, users = {},
+			    nobody = { .trusted = true };
 	size_t max = table->settings.max_open;
 
 	close_file(table, entry);
@@ -159,10 +186,11 @@ static void keep_open(struct file_table *table, struct entry *entry, int fd)
 	entry->fd = fd;
 	entry->file.is_open = true;
 	table->n_open++;
-	if (!entry->file.identity.trusted && count_open(table, uid) > MAX(max / USER_SHARE, 1u))
-		close_oldest(table, uid, entry);
+	if (!entry->file.identity.trusted && count_open(table, &user) > MAX(max / USER_SHARE, 1u))
+		close_oldest(table, &user, entry);
+	/* one may have many uids: so those with more than half make room, users or trusted files */
 	if (table->n_open > max)
-		close_oldest(table, UINT32_MAX, entry);
+		close_oldest(table, count_open(table, &users) > max / 2 ? &users : &nobody, entry);
 }
 
 static bool same_id(const struct build_id *a, const struct build_id *b)

@@ -217,6 +217,25 @@ static void test_files_on_remote_file_systems_are_counted(void **state)
 	close(other_end);
 }
 
+/* Whoever has a user namespace has many uids. */
+static void test_many_users_leave_half(void **state)
+{
+	struct fixture *f = *state;
+
+	if (geteuid() != 0)
+		return; /* all files are of one user */
+	for (int i = 0; i < N_FILES; i++) {
+		if (i >= 2)
+			assert_int_equal(chown(f->paths[i], 100000 + (uid_t)i, 0), 0);
+		see(f, i);
+	}
+	for (int i = 0; i < N_FILES; i++) {
+		struct file_key key = key_of(f, i);
+
+		assert_int_equal(file_table_find(f->table, &key)->is_open, i < 2 || i >= 4);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -225,6 +244,7 @@ int main(void)
 		TEST(test_a_changed_file_is_ambiguous),
 		TEST(test_what_is_not_read_now_is_read_later),
 		TEST(test_few_stay_open),
+		TEST(test_many_users_leave_half),
 		TEST(test_files_on_remote_file_systems_are_counted),
 	};
 
