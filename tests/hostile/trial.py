@@ -330,11 +330,15 @@ class Trial:
         self.check(lost <= MAX_LOST * change["taken"], "samples were lost:", self.notes[-1])
         self.check(self.daemon.poll() is None, "branchd ended:", self.daemon.returncode)
 
+    def storing(self):
+        status = self.call("GetStatus")
+        return status["store"], status["naming"], status["problems"]
+
     def check_names(self, began):
         """In the last windows, and for the victims that were there all the time in every window."""
         windows = self.closed_windows(began)
         wanted = 2 if self.damages_store else self.seconds / WINDOW / 2
-        if not self.check(len(windows) >= wanted, "only", len(windows), "windows closed"):
+        if not self.check(len(windows) >= wanted, "only", len(windows), "windows closed:", *self.storing()):
             return
         for name, (child, functions) in self.victims.items():
             first = windows[-2 if name.startswith("late") or self.damages_store else 0]
