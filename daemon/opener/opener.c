@@ -15,10 +15,12 @@
 #include "daemon/opener/messages.h"
 #include "daemon/opener/process-user.h"
 
-#define N_BAD      64       /* remembered */
-#define BAD_US     60000000 /* the first time; twice as long each time, up to an hour */
-#define MAX_LONGER 6
-#define START_US   10000000 /* to start a process; seconds on an emulated machine */
+#define N_BAD       64       /* remembered */
+#define BAD_US      60000000 /* a user, the first time; twice as long each time, up to an hour */
+#define BRIEF_US    1000000  /* a file system; the machine may just be busy */
+#define MAX_US      3600000000ull
+#define MAX_DOUBLED 12
+#define START_US    10000000 /* to start a process; seconds on an emulated machine */
 
 /*
  * Who is to blame. A user can make the way to a mapped file hang whatever the file is: by a process
@@ -137,16 +139,26 @@ static struct bad *find_place(struct opener *opener, const struct culprit *who)
 
 static void mark_bad(struct opener *opener, const struct culprit *who)
 {
+	uint64_t us = who->kind == CULPRIT_FILE_SYSTEM ? BRIEF_US : BAD_US;
 	struct bad *place = find_place(opener, who);
 	unsigned int n_times = 0;
 
 	if (place->n_times > 0 && is_same(&place->who, who))
-		n_times = MIN(place->n_times, (unsigned int)MAX_LONGER);
+		n_times = MIN(place->n_times, (unsigned int)MAX_DOUBLED);
+	us = MIN(us << n_times, MAX_US);
 	*place = (struct bad){
 		.who = *who,
 		.n_times = n_times + 1,
-		.until_us = clock_us(CLOCK_MONOTONIC) + ((uint64_t)BAD_US << n_times),
+		.until_us = clock_us(CLOCK_MONOTONIC) + us,
 	};
+}
+
+/* A file system that answers is good again. A user may answer in between on purpose. */
+static void mark_good(struct opener *opener, const struct culprit *who)
+{
+	for (size_t i = 0; i < N_BAD && who->kind == CULPRIT_FILE_SYSTEM; i++)
+		if (opener->bad[i].n_times > 0 && is_same(&opener->bad[i].who, who))
+			opener->bad[i] = (struct bad){};
 }
 
 /* Waits until the new process of @fd is ready. 0 or -errno. */
@@ -237,6 +249,8 @@ static int ask_unless_bad(struct opener *opener, uint32_t type, const struct req
 	r = ask(opener, type, request, ret);
 	if (r == -ETIMEDOUT)
 		mark_bad(opener, &who);
+	if (r >= 0)
+		mark_good(opener, &who);
 	return r;
 }
 
