@@ -18,7 +18,10 @@ struct unwinder {
 	struct unwinder_settings settings;
 	uint16_t machine;
 	struct object **objects; /* that have a number */
-	struct unwind_table *tables;
+	struct table {
+		struct unwind_table table;
+		bool by_fp; /* it has none, so its code may have frame pointers */
+	} * tables;
 	size_t n, cap_objects, cap_tables;
 	int r; /* of getting tables */
 	const struct processes *processes;
@@ -45,7 +48,7 @@ struct unwinder *unwinder_free(struct unwinder *u)
 	for (size_t i = 0; i < u->n; i++) {
 		u->objects[i]->table = PROFILE_NONE;
 		object_unref(u->objects[i]);
-		unwind_table_done(&u->tables[i]);
+		unwind_table_done(&u->tables[i].table);
 	}
 	free(u->objects);
 	free(u->tables);
@@ -60,16 +63,17 @@ static bool may_have_table(const struct object *object)
 
 static int add_table(struct unwinder *u, struct object *object)
 {
-	struct unwind_table table = {};
-	int r = 0;
+	struct table table = {};
+	int r = object->what.kind == OBJECT_MEMORY;
 
 	if (ARRAY_RESERVE(&u->objects, &u->cap_objects, u->n + 1) < 0 ||
 	    ARRAY_RESERVE(&u->tables, &u->cap_tables, u->n + 1) < 0)
 		return -ENOMEM;
 	if (may_have_table(object))
-		r = u->settings.get_table(&object->what, &table, u->settings.userdata);
+		r = u->settings.get_table(&object->what, &table.table, u->settings.userdata);
 	if (r < 0)
 		return r;
+	table.by_fp = r > 0 && table.table.n_rows == 0;
 	u->objects[u->n] = object_ref(object);
 	u->tables[u->n] = table;
 	object->table = (uint32_t)u->n++;
@@ -91,8 +95,11 @@ static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 		if (u->r < 0)
 			return false;
 	}
-	ret->table = &u->tables[mapping->object->table];
-	ret->offset = address + mapping->shift;
+	*ret = (struct unwind_code){
+		.table = &u->tables[mapping->object->table].table,
+		.offset = address + mapping->shift,
+		.by_fp = u->tables[mapping->object->table].by_fp,
+	};
 	return true;
 }
 

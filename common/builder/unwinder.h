@@ -18,7 +18,7 @@ struct unwinder;
 struct unwinder_settings {
 	/*
 	 * Gets the unwind table of an object, for unwind_table_done(); one without rows if there is
-	 * none. Asked for once. 0 or -ENOMEM.
+	 * none. Asked for once. 1; 0 if it is not known whether there is one; -ENOMEM.
 	 */
 	int (*get_table)(const struct profile_object *object, struct unwind_table *ret,
 			 void *userdata);

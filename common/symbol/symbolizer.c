@@ -262,7 +262,9 @@ int symbolizer_unwind_table(struct symbolizer *s, const struct profile_object *o
 	if (r < 0 || !c->file)
 		return r;
 	r = parser_file_unwind(c->file, ret, &why);
-	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
+	if (r < 0)
+		return r == -ENOMEM ? r : object_cache_fail(s->cache, c, r, &why);
+	return 1;
 }
 
 /* Code of one object that is decoded: of each branch one instruction. */

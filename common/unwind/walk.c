@@ -201,7 +201,7 @@ static enum unwind_end step_by_fp(const struct walk *walk, struct frame *caller)
 {
 	uint64_t fp = walk->now.registers.fp, ra;
 
-	if (!walk->now.has_fp || fp % WORD || fp < walk->now.registers.sp)
+	if (!walk->code.by_fp || !walk->now.has_fp || fp % WORD || fp < walk->now.registers.sp)
 		return UNWIND_NO_TABLE;
 	if (!read_word(walk, fp, &caller->registers.fp) || !read_word(walk, fp + WORD, &ra))
 		return UNWIND_NO_TABLE;

@@ -3,8 +3,8 @@
  * Walks a call stack: registers, stack bytes and tables in, frames out.
  *
  * It allocates nothing and calls nothing but what it is given. What it reads may be anything: a
- * stack that is damaged gives a short result, with the reason. Code without a table is walked by
- * the frame pointer, which cannot be verified fully: such frames are counted.
+ * stack that is damaged gives a short result, with the reason. Objects without a table are walked
+ * by the frame pointer, which cannot be verified fully: such frames are counted.
  */
 #pragma once
 
@@ -26,6 +26,9 @@ struct unwind_registers {
 struct unwind_code {
 	const struct unwind_table *table; /* NULL: it has none */
 	uint64_t offset;                  /* in the file */
+	/* Code without a rule is walked by the frame pointer: right for all of an object that has
+	 * no table, and a guess where only some of its code has none. */
+	bool by_fp;
 };
 
 enum unwind_call {

@@ -33,7 +33,7 @@ struct scene {
 	struct unwind_table table;
 	const uint8_t *code; /* bytes for call sites */
 	size_t n_code;
-	bool has_table;
+	bool has_table, by_fp;
 };
 
 static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
@@ -42,6 +42,7 @@ static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 
 	ret->table = scene->has_table ? &scene->table : NULL;
 	ret->offset = address;
+	ret->by_fp = scene->by_fp;
 	return address >= CODE && address < CODE_END;
 }
 
@@ -132,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.code = data,
 		.n_code = size < CALL_SITE_BYTES ? size : CALL_SITE_BYTES,
 		.has_table = shape.has_table & 1,
+		.by_fp = shape.has_table & 2,
 	};
 	if (!unwind_table_is_valid(&scene.table))
 		abort();

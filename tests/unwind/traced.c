@@ -154,6 +154,7 @@ static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 		return false;
 	ret->table = m->object ? &m->object->table : NULL;
 	ret->offset = address - m->start + m->offset;
+	ret->by_fp = !m->object || m->object->table.n_rows == 0;
 	return true;
 }
 

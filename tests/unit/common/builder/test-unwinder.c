@@ -65,8 +65,9 @@ static int get_table(const struct profile_object *object, struct unwind_table *r
 
 	scene->n_asked++;
 	*ret = (struct unwind_table){};
-	return scene->r < 0 || strcmp(object->path, "/bin/x") ? scene->r :
-								unwind_table_copy(ret, &table);
+	if (scene->r < 0 || strcmp(object->path, "/bin/x"))
+		return scene->r;
+	return unwind_table_copy(ret, &table) < 0 ? -ENOMEM : 1;
 }
 
 static void set_registers(struct scene *scene, uint64_t ip)
@@ -212,6 +213,28 @@ static void test_a_table_is_asked_for_once(void **state)
 	close_scene(&scene);
 }
 
+/* Only where it is known that an object has no table, its code is walked by the frame pointer. */
+static void test_code_without_a_table(void **state)
+{
+	struct unwind_result result;
+	struct stack stack = {};
+	struct scene scene;
+
+	for (int known = 0; known < 2; known++) {
+		open_scene(&scene);
+		scene.r = known;
+		set_registers(&scene, LIB + 4);
+		scene.registers[6] = STACK;
+		scene.stack[0] = 0;
+		scene.stack[1] = CODE + 0x3010;
+		assert_int_equal(unwind(&scene, &stack, &result), 1);
+		assert_int_equal(result.end, known ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
+		assert_int_equal(result.n_by_fp, known);
+		close_scene(&scene);
+	}
+	stack_done(&stack);
+}
+
 static void test_the_builder_counts_the_ends(void **state)
 {
 	struct profile_counters *c;
@@ -250,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_frames_behind_those_of_the_kernel),
 		cmocka_unit_test(test_samples_that_cannot_be_unwound),
 		cmocka_unit_test(test_a_table_is_asked_for_once),
+		cmocka_unit_test(test_code_without_a_table),
 		cmocka_unit_test(test_the_builder_counts_the_ends),
 	};
 

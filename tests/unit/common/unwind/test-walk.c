@@ -34,6 +34,7 @@ struct scene {
 	struct unwind_table table;
 	struct unwind_input input;
 	uint64_t no_call; /* an address that follows none */
+	bool no_fp;       /* code without a rule is not walked by the frame pointer */
 	struct unwind_frame frames[MAX_DEPTH];
 	struct unwind_result result;
 };
@@ -42,7 +43,9 @@ static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 {
 	struct scene *scene = userdata;
 
-	*ret = (struct unwind_code){ .table = &scene->table, .offset = address };
+	*ret = (struct unwind_code){ .table = &scene->table,
+				     .offset = address,
+				     .by_fp = !scene->no_fp };
 	return address < CODE_END && address >= PAGE;
 }
 
@@ -384,6 +387,10 @@ static void test_code_without_a_table(void **state)
 	s.stack[6] = 77;
 	walk(&s, 0x8000);
 	assert_walk(&s, UNWIND_NO_TABLE, 0x8000, 0x8010, 0x9010);
+	s.no_fp = true;
+	walk(&s, 0x8000);
+	assert_walk(&s, UNWIND_NO_TABLE, 0x8000);
+	s.no_fp = false;
 	s.input.registers.fp = STACK - 16;
 	walk(&s, 0x8000);
 	assert_walk(&s, UNWIND_NO_TABLE, 0x8000);
