@@ -99,7 +99,8 @@ static bool find_saved(const struct walk *walk, uint8_t saved, int32_t offset, u
 /*
  * Restores a register that need not be known in the caller. UNWIND_COMPLETE, or why the walk ends.
  * Compilers do not say when an epilogue has popped a register: then its place is free, below the
- * stack pointer, and it has the caller's value already.
+ * stack pointer, or if it is found by the popped frame pointer, in the caller's frame. The register
+ * has the caller's value already.
  */
 static enum unwind_end restore(const struct walk *walk, uint8_t saved, int32_t offset, uint64_t cfa,
 			       uint64_t *value, bool *known)
@@ -112,7 +113,7 @@ static enum unwind_end restore(const struct walk *walk, uint8_t saved, int32_t o
 	*known = saved != UNWIND_SAVED_LOST && find_saved(walk, saved, offset, cfa, &at);
 	if (!*known)
 		return UNWIND_COMPLETE;
-	if (saved == UNWIND_SAVED_CFA && at < walk->now.registers.sp) {
+	if (saved != UNWIND_SAVED_REGISTER && (at < walk->now.registers.sp || at >= cfa)) {
 		*known = before;
 		return UNWIND_COMPLETE;
 	}

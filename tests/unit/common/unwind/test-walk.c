@@ -296,6 +296,45 @@ static void test_a_frame_in_memory(void **state)
 	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2020, 0x3030);
 }
 
+/* An epilogue that has popped registers: their places are free, and the rules still name them. */
+static void test_registers_that_were_popped(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { SP_PLUS(8), .fp = UNWIND_SAVED_CFA, .fp_offset = -16 },
+		[2] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_FP,
+			.cfa_offset = 16,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+		[3] = { .cfa = UNWIND_CFA_END },
+		/* by r10, as where a function has aligned its stack */
+		[4] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = 10,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8,
+			.fp = UNWIND_SAVED_FP,
+			.bx = UNWIND_SAVED_FP,
+			.bx_offset = -16 },
+	};
+	struct scene s = make(rules);
+
+	s.stack[0] = 0x2010;
+	s.input.registers.fp = STACK + 80;
+	s.stack[11] = 0x3010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+
+	s.input.registers.values[10] = STACK + 32;
+	s.input.registers.known = 1U << 10;
+	s.stack[3] = 0x2010;
+	walk(&s, 0x4000); /* the frame pointer is the caller's */
+	assert_walk(&s, UNWIND_COMPLETE, 0x4000, 0x2010, 0x3010);
+	s.input.registers.fp = STACK + 8; /* it is not popped yet */
+	s.stack[1] = STACK + 80;
+	walk(&s, 0x4000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x4000, 0x2010, 0x3010);
+}
+
 /* Another register is known in the leaf only; rbx where it was saved, too. */
 static void test_frames_by_other_registers(void **state)
 {
@@ -459,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_a_frame_that_lies_below),
 		cmocka_unit_test(test_stubs_of_a_plt),
 		cmocka_unit_test(test_a_frame_in_memory),
+		cmocka_unit_test(test_registers_that_were_popped),
 		cmocka_unit_test(test_frames_by_other_registers),
 		cmocka_unit_test(test_a_signal_handler),
 		cmocka_unit_test(test_code_without_a_table),
