@@ -26,13 +26,15 @@
 
 #define PROC_KALLSYMS "/proc/kallsyms"
 #define MAX_BYTES     (256UL << 20)
+#define BUFFER        (64UL << 10)
 #define PAGE          4096UL
 #define HINT          "; pass a copy of that kernel's " PROC_KALLSYMS " with --kallsyms FILE"
 
+/* A place in kallsyms.text, because that moves while it grows; 0: none. */
 struct kernel_symbol {
 	uint64_t address;
-	const char *name;
-	const char *module; /* with its brackets; NULL: the kernel itself */
+	uint32_t name;   /* only of code, and of what find_reference() seeks */
+	uint32_t module; /* with its brackets; none: the kernel itself */
 	char type;
 };
 
@@ -43,7 +45,8 @@ struct kallsyms {
 	int fd; /* or the negative errno of open() */
 	struct build_id running;
 
-	char *text; /* what symbols borrow from; NULL until it is read */
+	char *text; /* names, after a zero byte; NULL until they are read */
+	size_t n_text, cap_text;
 	struct kernel_symbol *symbols;
 	size_t n_symbols, cap_symbols;
 };
@@ -81,6 +84,7 @@ void kallsyms_forget(struct kallsyms *k)
 	k->symbols = NULL;
 	k->text = NULL;
 	k->n_symbols = k->cap_symbols = 0;
+	k->n_text = k->cap_text = 0;
 }
 
 struct kallsyms *kallsyms_free(struct kallsyms *k)
@@ -95,67 +99,124 @@ struct kallsyms *kallsyms_free(struct kallsyms *k)
 	return NULL;
 }
 
-/* Reads a whole file of unknown size and appends a zero byte. */
-static int read_text(int fd, char **ret)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t n = 0, cap = 0;
-	ssize_t more;
-	int r;
+/* A line in its parts, borrowed from it. */
+struct line {
+	uint64_t address;
+	char type;
+	const char *name, *module; /* NULL: the kernel itself */
+};
 
-	if (lseek(fd, 0, SEEK_SET) < 0)
-		return -errno;
-	do {
-		r = array_reserve_raw(&text, &cap, n + (1UL << 20), 1);
-		if (r < 0)
-			return r;
-		more = read(fd, text + n, cap - n - 1);
-		if (more < 0)
-			return -errno;
-		n += (size_t)more;
-	} while (more && n < MAX_BYTES);
-	text[n] = 0;
-	*ret = TAKE_PTR(text);
-	return 0;
-}
-
-/* Splits one line into its parts; false if it has another form. */
-static bool parse_line(char *line, struct kernel_symbol *ret)
+/* False if it has another form. */
+static bool parse_line(char *line, struct line *ret)
 {
-	struct kernel_symbol symbol = { .name = NULL };
+	struct line parts = {};
 	char *end, *module;
 
-	symbol.address = strtoull(line, &end, 16);
+	parts.address = strtoull(line, &end, 16);
 	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ' || !end[3])
 		return false;
-	symbol.type = end[1];
-	symbol.name = end + 3;
+	parts.type = end[1];
+	parts.name = end + 3;
 	module = end + 3 + strcspn(end + 3, " \t");
 	if (*module) {
-		*module++ = 0;
+		*module++ = '\0';
 		module += strspn(module, " \t");
-		symbol.module = *module == '[' ? module : NULL;
+		parts.module = *module == '[' ? module : NULL;
 	}
-	*ret = symbol;
+	*ret = parts;
 	return true;
 }
 
-static int parse_text(struct kallsyms *k)
+static bool is_code(char type)
 {
-	char *rest = k->text, *line;
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
 
-	while ((line = strsep(&rest, "\n"))) {
-		struct kernel_symbol symbol;
-		int r;
+static bool is_start(const char *name)
+{
+	return !strcmp(name, "_text") || !strcmp(name, "_stext");
+}
 
-		if (!parse_line(line, &symbol))
-			continue;
-		r = ARRAY_RESERVE(&k->symbols, &k->cap_symbols, k->n_symbols + 1);
-		if (r < 0)
-			return r;
-		k->symbols[k->n_symbols++] = symbol;
-	}
+/* Its place in the text, or -ENOMEM. */
+static int64_t add_text(struct kallsyms *k, const char *s)
+{
+	size_t n = strlen(s) + 1, at = k->n_text;
+
+	if (at + n > UINT32_MAX || ARRAY_RESERVE(&k->text, &k->cap_text, at + n) < 0)
+		return -ENOMEM;
+	memcpy(k->text + at, s, n);
+	k->n_text += n;
+	return (int64_t)at;
+}
+
+/* The symbols of a module follow each other, so its name is mostly that of the one before. */
+static int64_t add_module(struct kallsyms *k, const char *module)
+{
+	uint32_t last = k->n_symbols ? k->symbols[k->n_symbols - 1].module : 0;
+
+	if (!module)
+		return 0;
+	return last && !strcmp(k->text + last, module) ? last : add_text(k, module);
+}
+
+static int add_line(struct kallsyms *k, const struct line *line)
+{
+	bool named = is_code(line->type) || is_start(line->name);
+	int64_t module = add_module(k, line->module);
+	int64_t name = named && module >= 0 ? add_text(k, line->name) : MIN(module, 0);
+
+	if (name < 0 || ARRAY_RESERVE(&k->symbols, &k->cap_symbols, k->n_symbols + 1) < 0)
+		return -ENOMEM;
+	k->symbols[k->n_symbols++] = (struct kernel_symbol){
+		.address = line->address,
+		.name = (uint32_t)name,
+		.module = (uint32_t)module,
+		.type = line->type,
+	};
 	return 0;
+}
+
+/* Adds the whole lines of @n bytes, and moves the rest to the front: *@ret_rest bytes. */
+static int add_lines(struct kallsyms *k, char *bytes, size_t n, size_t *ret_rest)
+{
+	char *rest = bytes, *end;
+	int r = 0;
+
+	while (!r && (end = memchr(rest, '\n', n - (size_t)(rest - bytes)))) {
+		struct line line;
+
+		*end = '\0';
+		if (parse_line(rest, &line))
+			r = add_line(k, &line);
+		rest = end + 1;
+	}
+	*ret_rest = n - (size_t)(rest - bytes);
+	memmove(bytes, rest, *ret_rest);
+	return r;
+}
+
+/* Piece by piece: the file is several times as large as what is kept of it. */
+static int read_file(struct kallsyms *k, int fd)
+{
+	_cleanup_free_ char *buffer = malloc(BUFFER);
+	size_t n = 0, n_bytes = 0;
+	ssize_t more = 1;
+	int r = !buffer || add_text(k, "") < 0 ? -ENOMEM : 0;
+
+	if (!r && lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	while (!r && more > 0 && n_bytes < MAX_BYTES) {
+		n = n < BUFFER - 1 ? n : 0; /* no line is that long */
+		more = read(fd, buffer + n, BUFFER - 1 - n);
+		if (more < 0)
+			return -errno;
+		n_bytes += (size_t)more;
+		n += (size_t)more;
+		if (!more && n)
+			buffer[n++] = '\n'; /* the last line may lack it */
+		r = add_lines(k, buffer, n, &n);
+	}
+	return r;
 }
 
 static int compare_symbols(const void *pa, const void *pb)
@@ -165,19 +226,13 @@ static int compare_symbols(const void *pa, const void *pb)
 	return COMPARE(a->address, b->address);
 }
 
-static bool is_code(const struct kernel_symbol *symbol)
-{
-	return symbol->type == 't' || symbol->type == 'T' || symbol->type == 'w' ||
-	       symbol->type == 'W';
-}
-
 static int check_symbols(const struct kallsyms *k, struct fault *why)
 {
 	size_t n_code = 0;
 
 	for (size_t i = 0; i < k->n_symbols; i++) {
-		n_code += is_code(&k->symbols[i]);
-		if (is_code(&k->symbols[i]) && k->symbols[i].address)
+		n_code += is_code(k->symbols[i].type);
+		if (is_code(k->symbols[i].type) && k->symbols[i].address)
 			return 0;
 	}
 	if (!n_code)
@@ -196,9 +251,7 @@ static int load(struct kallsyms *k, struct fault *why)
 	if (fd < 0)
 		return fault_set(why, fd, "%s: %s", k->path ?: PROC_KALLSYMS, strerror(-fd));
 	kallsyms_forget(k);
-	r = read_text(fd, &k->text);
-	if (!r)
-		r = parse_text(k);
+	r = read_file(k, fd);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
@@ -250,11 +303,11 @@ static int check_address(const struct kallsyms *k, const struct profile_object *
 			 "no build-id, and not the address of the running kernel" HINT);
 }
 
-static bool is_of(const struct kernel_symbol *symbol, const char *module)
+static bool is_of(const struct kallsyms *k, const struct kernel_symbol *symbol, const char *module)
 {
 	if (!module || !symbol->module)
 		return !module && !symbol->module;
-	return !strcmp(symbol->module, module);
+	return !strcmp(k->text + symbol->module, module);
 }
 
 /* The address in this file of the object's offset 0. */
@@ -266,15 +319,15 @@ static bool find_reference(const struct kallsyms *k, const struct profile_object
 	for (size_t i = 0; i < k->n_symbols; i++) {
 		const struct kernel_symbol *symbol = &k->symbols[i];
 
-		if (!is_of(symbol, module))
+		if (!is_of(k, symbol, module))
 			continue;
-		if (module && is_code(symbol)) {
+		if (module && is_code(symbol->type)) {
 			*ret = symbol->address & ~(PAGE - 1);
 			return true;
 		}
-		if (!strcmp(symbol->name, "_text"))
+		if (!strcmp(k->text + symbol->name, "_text"))
 			text = symbol;
-		if (!strcmp(symbol->name, "_stext"))
+		if (!strcmp(k->text + symbol->name, "_stext"))
 			stext = symbol;
 	}
 	if (module || (!text && !stext))
@@ -294,12 +347,13 @@ struct maker {
 	size_t n_names;
 };
 
-static int add_symbol(struct maker *maker, const struct kernel_symbol *symbol, uint64_t end)
+static int add_symbol(struct maker *maker, const char *text, const struct kernel_symbol *symbol,
+		      uint64_t end)
 {
-	size_t n = strlen(symbol->name) + 1;
+	size_t n = strlen(text) + 1;
 	char *name = maker->names + maker->n_names;
 
-	memcpy(name, symbol->name, n);
+	memcpy(name, text, n);
 	maker->n_names += n;
 	return symbol_table_add(maker->table,
 				&(struct symbol_entry){
@@ -321,15 +375,15 @@ static int add_symbols(struct maker *maker, const struct kallsyms *k)
 	for (size_t i = k->n_symbols; i-- > 0 && !r;) {
 		const struct kernel_symbol *symbol = &k->symbols[i];
 
-		if (!is_of(symbol, maker->module))
+		if (!is_of(k, symbol, maker->module))
 			continue;
 		if (start == UINT64_MAX)
 			end = (symbol->address | (PAGE - 1)) + 1;
 		else if (symbol->address != start)
 			end = start;
 		start = symbol->address;
-		if (is_code(symbol) && symbol->address)
-			r = add_symbol(maker, symbol, end);
+		if (is_code(symbol->type) && symbol->address)
+			r = add_symbol(maker, k->text + symbol->name, symbol, end);
 	}
 	return r;
 }
@@ -343,8 +397,8 @@ static int make_table(const struct kallsyms *k, const char *module, uint64_t ref
 	int r;
 
 	for (size_t i = 0; i < k->n_symbols; i++)
-		if (is_of(&k->symbols[i], module))
-			n += strlen(k->symbols[i].name) + 1;
+		if (is_of(k, &k->symbols[i], module))
+			n += strlen(k->text + k->symbols[i].name) + 1;
 	r = symbol_table_new(&table);
 	if (r < 0)
 		return r;
