@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * make-seeds DIRECTORY: what fuzz-recording, fuzz-decoder and fuzz-protocol start from, each in a
- * folder of its name.
+ * make-seeds DIRECTORY: what fuzz-recording, fuzz-decoder, fuzz-protocol and fuzz-opener start
+ * from, each in a folder of its name.
  */
 #include <err.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 
 #include "common/record/perf-file.h"
 #include "common/util/cleanup.h"
+#include "daemon/opener/messages.h"
 #include "tests/perfdata/example.h"
 #include "tests/perfdata/perfdata.h"
 
@@ -158,6 +159,31 @@ static void write_calls(const char *directory)
 	finish(all);
 }
 
+/* As fuzz-opener.c reads it: type, flags, and the number of bytes before them. */
+static void write_opener_request(FILE *f, uint8_t type, uint8_t flags, const char *path)
+{
+	const struct opener_request request = {};
+	size_t n = sizeof(request) + strlen(path) + 1;
+	const uint8_t head[] = { type, flags, (uint8_t)(n >> 8), (uint8_t)n };
+
+	put(f, head, sizeof(head));
+	put(f, &request, sizeof(request));
+	put(f, path, strlen(path) + 1);
+}
+
+/* Each kind of request, and of file. */
+static void write_opener_requests(const char *directory)
+{
+	static const char *const paths[] = { "file", "link", "fifo", "folder/../file",
+					     "gone (deleted)" };
+	FILE *all = create(directory, "fuzz-opener", "all");
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		write_opener_request(all, OPENER_OPEN, (uint8_t)i, paths[i]);
+	write_opener_request(all, OPENER_MAPS, 0, "");
+	finish(all);
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc != 2)
@@ -169,5 +195,6 @@ int main(int argc, char *argv[])
 	write_records(argv[1]);
 	write_fields(argv[1]);
 	write_calls(argv[1]);
+	write_opener_requests(argv[1]);
 	return 0;
 }
