@@ -10,6 +10,7 @@ import elf_files
 from trial import ATTACKER, OTHER, VICTIM
 
 ROWS = {}
+PARSERS = 4  # that branchd has at a time
 
 
 def row(**options):
@@ -278,6 +279,33 @@ def deep_recursion(trial):
         rows = trial.rows(victim.pid, kept[0]["id"]) if kept else []
         trial.check({"red", "blue"} <= names_of(rows), "the first window does not have the victim:", rows[:4])
         trial.note("store:", trial.call("GetStatus")["store"])
+    return check
+
+
+@row(seconds=60, parser="attacked-parser", min_windows=4)
+def attacked_parser(trial):
+    """Files take over the parser of their owner's files: it attacks, answers wrongly, has its memory damaged."""
+    folder, victim = trial.folder("goals", ATTACKER), trial.victims["victim"][0].pid
+    marker, secret = f"{folder}/marker", f"{trial.folder('secrets')}/secret"
+    with open(secret, "w", encoding="ascii") as file:
+        file.write("secret")
+    names = [f"attack:{verb}:{argument}" for verb, argument in (
+        ("execve", marker), ("create", marker), ("open", secret), ("connect", trial.socket), ("kill", trial.daemon.pid),
+        ("ptrace", victim), ("let-go", ""))]
+    names += ["damage:memory:1", "damage:memory:2", "forgery:text:", "forgery:descriptors:"]
+    run_hot(trial, *(make(trial, "attacks", elf_files.named, f"program-{i}", function=name)
+                     for i, name in enumerate(names)))
+    other = run_hot(trial, make(trial, "other", elf_files.named, "other", OTHER, function="of_other"), uid=OTHER)
+
+    def check():
+        trial.check(not os.path.exists(marker), "the parser made a file or executed a program")
+        rows = trial.rows(other.pid, all_windows(trial))
+        hot = [row for row in rows if (row["object"] or "").endswith("/other")]
+        trial.check(hot and names_of(hot) == {"of_other"}, "another user's file is shown as", rows[:3])
+        status = trial.call("GetStatus")
+        trial.note("naming:", status["naming"])
+        trial.check(wait_for(lambda: len(trial.helpers("branchd-parser")) <= PARSERS, 5),
+                    "parsers outlive their connections:", trial.helpers("branchd-parser"))
     return check
 
 

@@ -148,17 +148,20 @@ class Trial:
     """With a folder of its own; Trial.failures says what did not hold."""
 
     def __init__(self, branchd, branchctl, programs, seconds=16, config="", state_size=None,
-                 damages_store=False):
+                 damages_store=False, parser=None, min_windows=None):
         self.branchd, self.branchctl, self.programs = branchd, branchctl, programs
         self.seconds, self.attacked, self.failures, self.notes = seconds, False, [], []
         self.victims, self.children, self.clean_ups, self.damages_store = {}, [], [], damages_store
-        self.daemon = None
+        self.min_windows = min_windows or (2 if damages_store else seconds / WINDOW / 2)
+        self.daemon, self.environment = None, dict(os.environ)
         self.place = tempfile.mkdtemp(prefix="branchd-hostile-")
         os.chmod(self.place, 0o755)
         self.clean_ups.append(lambda: shutil.rmtree(self.place, ignore_errors=True))
         self.state, self.socket = self.folder("state"), os.path.join(self.place, "socket")
         if state_size:
             self.mount("tmpfs", self.state, f"size={state_size}")
+        if parser:
+            self.environment["BRANCHD_LIBEXEC"] = self.folder_of_helpers(parser)
         self.config = os.path.join(self.place, "branchd.conf")
         with open(self.config, "w", encoding="ascii") as file:
             file.write(f"[Sampling]\nMode=software\nFrequency={FREQUENCY}\n[Store]\nWindowSec={WINDOW}s\n{config}")
@@ -183,6 +186,14 @@ class Trial:
             os.chown(path, uid, uid)
         return path
 
+    def folder_of_helpers(self, parser):
+        """The helpers of the build, with this program as the parser."""
+        folder, build = self.folder("helpers"), os.path.dirname(os.path.abspath(self.branchd))
+        for name in ("events", "opener"):
+            os.symlink(f"{build}/{name}/branchd-{name}", f"{folder}/branchd-{name}")
+        elf_files.copy_program(self.programs[parser], f"{folder}/branchd-parser")
+        return folder
+
     # Processes
 
     def start(self, arguments, uid=ATTACKER, **options):
@@ -203,7 +214,8 @@ class Trial:
         self.errors = open(os.path.join(self.place, "errors"), "w+b")
         self.daemon = subprocess.Popen(
             [self.branchd, "--config", self.config, "--state-directory", self.state, "--socket", self.socket],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors, start_new_session=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors, start_new_session=True,
+            env=self.environment)
         began = time.monotonic()
         while time.monotonic() < began + PATIENCE and self.daemon.poll() is None:
             try:
@@ -211,6 +223,11 @@ class Trial:
             except OSError:
                 time.sleep(0.1)
         raise RuntimeError("branchd does not come up: " + self.messages())
+
+    def helpers(self, name=""):
+        """Of branchd, by pid; of that name."""
+        return [pid for pid in Memory(self.daemon.pid).processes()
+                if pid != self.daemon.pid and read(f"/proc/{pid}/comm").strip().startswith(name)]
 
     def messages(self):
         self.errors.seek(0)
@@ -337,8 +354,8 @@ class Trial:
     def check_names(self, began):
         """In the last windows, and for the victims that were there all the time in every window."""
         windows = self.closed_windows(began)
-        wanted = 2 if self.damages_store else self.seconds / WINDOW / 2
-        if not self.check(len(windows) >= wanted, "only", len(windows), "windows closed:", *self.storing()):
+        if not self.check(len(windows) >= self.min_windows, "only", len(windows), "windows closed:",
+                          *self.storing()):
             return
         for name, (child, functions) in self.victims.items():
             first = windows[-2 if name.startswith("late") or self.damages_store else 0]
@@ -369,5 +386,9 @@ class Trial:
             for pid in Memory(self.daemon.pid).processes():
                 os.kill(pid, signal.SIGKILL)
             self.daemon.wait()
+        until = time.monotonic() + PATIENCE
+        while self.helpers() and time.monotonic() < until:
+            time.sleep(0.1)
+        self.check(not self.helpers(), "helpers outlive branchd:", self.helpers())
         self.note("branchd:", self.messages().strip().replace("\n", " | ")[-600:])
         self.errors.close()
