@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,7 @@ static int load(const struct events_program *program, int ret_fds[EVENTS_LOADED]
 	if (r >= 0)
 		r = copy_fds(s, ret_fds);
 	branchd_bpf__destroy(s);
+	malloc_trim(0); /* what libbpf took is needed once */
 	return r;
 }
 
@@ -195,5 +197,6 @@ bool loader_kernel_has(const char *type, const char *name)
 	bool has = id > 0 && has_member(btf, btf__type_by_id(btf, (uint32_t)id), name);
 
 	btf__free(btf);
+	malloc_trim(0);
 	return has;
 }
