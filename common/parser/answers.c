@@ -191,35 +191,52 @@ static size_t *copy_starts(void *to, const uint32_t *starts, size_t n)
 	return copy;
 }
 
+/* The rows of some places, and the memory for what is made of them. */
+struct places {
+	size_t n_rows;
+	const uint32_t *starts;
+	const void *from;
+	struct block block;
+};
+
+/* Reads the rows of @n places, at most @max each, of @from_bytes, to become @to_bytes each. */
+static int read_places(struct message_reader *reader, size_t n, size_t max, size_t from_bytes,
+		       size_t to_bytes, struct places *ret)
+{
+	const struct message_rows *m = message_read(reader, 1, sizeof(*m));
+
+	ret->starts = m ? read_starts(reader, n, m->n_rows, max) : NULL;
+	ret->from = ret->starts ? message_read(reader, m->n_rows, from_bytes) : NULL;
+	if (!ret->from)
+		return -EBADMSG;
+	ret->n_rows = m->n_rows;
+	return make_block(reader, 1, m->n_rows * to_bytes + (n + 1) * sizeof(size_t), m->n_text,
+			  &ret->block);
+}
+
 int answers_read_lines(struct message_reader *reader, size_t n, size_t max_frames,
 		       struct parser_lines *ret)
 {
-	const struct message_rows *m = message_read(reader, 1, sizeof(*m));
 	const struct message_frame *frames;
-	const uint32_t *starts;
 	struct source_frame *rows;
-	struct block block;
+	struct places places;
 	int r;
 
-	starts = m ? read_starts(reader, n, m->n_rows, max_frames) : NULL;
-	frames = starts ? message_read(reader, m->n_rows, sizeof(*frames)) : NULL;
-	if (!frames)
-		return -EBADMSG;
-	r = make_block(reader, 1, m->n_rows * sizeof(*rows) + (n + 1) * sizeof(size_t), m->n_text,
-		       &block);
+	r = read_places(reader, n, max_frames, sizeof(*frames), sizeof(*rows), &places);
 	if (r < 0)
 		return r;
-	rows = block.rows;
-	for (size_t i = 0; i < m->n_rows; i++) {
+	frames = places.from;
+	rows = places.block.rows;
+	for (size_t i = 0; i < places.n_rows; i++) {
 		rows[i].line = frames[i].line;
-		if (!get_text(&block, frames[i].function, &rows[i].function) ||
-		    !get_text(&block, frames[i].file, &rows[i].file)) {
+		if (!get_text(&places.block, frames[i].function, &rows[i].function) ||
+		    !get_text(&places.block, frames[i].file, &rows[i].file)) {
 			free(rows);
 			return -EBADMSG;
 		}
 	}
 	*ret = (struct parser_lines){
-		.starts = copy_starts(rows + m->n_rows, starts, n),
+		.starts = copy_starts(rows + places.n_rows, places.starts, n),
 		.frames = rows,
 		.n = n,
 		.memory = rows,
@@ -257,31 +274,27 @@ static bool read_piece(const struct block *block, const struct parser_piece *pie
 int answers_read_instructions(struct message_reader *reader, const struct parser_piece *pieces,
 			      size_t n, struct parser_instructions *ret)
 {
-	const struct message_rows *m = message_read(reader, 1, sizeof(*m));
 	const struct message_instruction *from;
-	const uint32_t *starts;
 	struct instruction *rows;
-	struct block block;
+	struct places places;
 	int r;
 
-	starts = m ? read_starts(reader, n, m->n_rows, SIZE_MAX) : NULL;
-	from = starts ? message_read(reader, m->n_rows, sizeof(*from)) : NULL;
-	if (!from)
-		return -EBADMSG;
-	r = make_block(reader, 1, m->n_rows * sizeof(*rows) + (n + 1) * sizeof(size_t), m->n_text,
-		       &block);
+	r = read_places(reader, n, SIZE_MAX, sizeof(*from), sizeof(*rows), &places);
 	if (r < 0)
 		return r;
-	rows = block.rows;
+	from = places.from;
+	rows = places.block.rows;
 	for (size_t i = 0; i < n; i++) {
-		if (!read_piece(&block, &pieces[i], from + starts[i], rows + starts[i],
-				starts[i + 1] - starts[i])) {
+		size_t first = places.starts[i];
+
+		if (!read_piece(&places.block, &pieces[i], from + first, rows + first,
+				places.starts[i + 1] - first)) {
 			free(rows);
 			return -EBADMSG;
 		}
 	}
 	*ret = (struct parser_instructions){
-		.starts = copy_starts(rows + m->n_rows, starts, n),
+		.starts = copy_starts(rows + places.n_rows, places.starts, n),
 		.rows = rows,
 		.n = n,
 		.memory = rows,

@@ -180,6 +180,12 @@ int connections_reject(struct connections *c, struct connection *connection, str
 	return fail(c, connection, PARSER_END_ANSWER, why, "its parser answered wrongly");
 }
 
+void connections_give_up(struct connections *c, struct connection *connection)
+{
+	c->counters.n_ended[PARSER_END_DIED]++;
+	connections_close(connection);
+}
+
 static int fail_by_words(struct connections *c, struct connection *connection,
 			 const struct channel_message *message, struct fault *why)
 {

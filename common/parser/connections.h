@@ -17,7 +17,7 @@
 
 /* Why parsers were closed. */
 enum parser_end {
-	PARSER_END_DIED,    /* killed: memory, a forbidden system call, damage */
+	PARSER_END_DIED,    /* lacked memory; killed: a forbidden system call, damage */
 	PARSER_END_CPU,     /* took more CPU than a file may */
 	PARSER_END_TIMEOUT, /* did not answer in time */
 	PARSER_END_ANSWER,  /* answered wrongly */
@@ -83,6 +83,9 @@ void connections_close(struct connection *connection);
 /* Closes a connection whose answers are wrong, and counts that. -EREMOTEIO and @why. */
 int connections_reject(struct connections *connections, struct connection *connection,
 		       struct fault *why);
+
+/* Closes a connection whose parser lacks memory, and counts that. */
+void connections_give_up(struct connections *connections, struct connection *connection);
 
 /* Closes those not used for @idle_ns. Whether others are open. */
 bool connections_close_idle(struct connections *connections, uint64_t idle_ns);

@@ -55,7 +55,7 @@ static int ask_alone(struct parser *parser, uint32_t owner, uint32_t type,
 		r = parser_ask(parser, connection, type, request, -1, ret, why);
 	if (r != -EOVERFLOW)
 		return r == -EOWNERDEAD ? -EREMOTEIO : r;
-	connections_close(connection);
+	connections_give_up(&parser->connections, connection);
 	return fault_set(why, -EREMOTEIO, "its parser lacks memory");
 }
 

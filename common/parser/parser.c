@@ -200,7 +200,7 @@ static bool may_try_again(struct parser_file *file, int r, bool *killed)
 	if (r != -EOVERFLOW || !connection)
 		return false;
 	alone = connection->n_files == 1;
-	connections_close(connection);
+	connections_give_up(&file->parser->connections, connection);
 	return !alone;
 }
 

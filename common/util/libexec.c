@@ -64,7 +64,7 @@ int libexec_find(const char *name, char *ret, size_t n)
 	ssize_t n_self;
 	int r;
 
-	if (libexec)
+	if (libexec && libexec[0])
 		return find_below(libexec, ".", name, ret, n);
 	n_self = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n_self < 0)

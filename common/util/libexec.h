@@ -9,7 +9,7 @@
 
 /*
  * Writes the path of helper @name ("parser" for branchd-parser) into @ret: in $BRANCHD_LIBEXEC if
- * that is set; else in ../lib/branchd beside the directory of the running program, or in the build
+ * that is not empty; else in ../lib/branchd beside the directory of the running program, or in the build
  * tree of the running program. Takes only a file of root or of the present user. 0; -ENOENT;
  * -ENAMETOOLONG.
  */
