@@ -9,8 +9,8 @@
 
 /*
  * Writes the path of helper @name ("parser" for branchd-parser) into @ret: in $BRANCHD_LIBEXEC if
- * that is not empty; else in ../lib/branchd beside the directory of the running program, or in the build
- * tree of the running program. Takes only a file of root or of the present user. 0; -ENOENT;
+ * that is not empty; else in ../lib/branchd beside the directory of the running program, or in the
+ * build tree of the running program. Takes only a file of root or of the present user. 0; -ENOENT;
  * -ENAMETOOLONG.
  */
 int libexec_find(const char *name, char *ret, size_t n);
