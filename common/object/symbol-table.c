@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "common/util/array.h"
+#include "common/util/cleanup.h"
 #include "common/util/compare.h"
 #include "common/util/printable.h"
 
@@ -30,7 +31,7 @@
 
 /* An entry of a packed table, without start and size. */
 struct packed {
-	const char *name;
+	uint32_t name; /* where it is in the one block of names */
 	uint8_t binding;
 	bool label, stub;
 };
@@ -38,6 +39,7 @@ struct packed {
 struct symbol_table {
 	struct symbol_entry *entries; /* NULL in a packed table */
 	struct packed *packed;
+	const char *text; /* of packed */
 	size_t n, cap;
 
 	/* of a finalized table */
@@ -96,13 +98,19 @@ static void drop_index(struct symbol_table *t)
 	t->n_buckets = 0;
 }
 
+static void drop_blocks(struct symbol_table *t)
+{
+	for (size_t i = 0; i < t->n_blocks; i++)
+		free(t->blocks[i]);
+	t->n_blocks = t->block_bytes = 0;
+}
+
 struct symbol_table *symbol_table_free(struct symbol_table *t)
 {
 	if (!t)
 		return NULL;
 	drop_index(t);
-	for (size_t i = 0; i < t->n_blocks; i++)
-		free(t->blocks[i]);
+	drop_blocks(t);
 	free(t->blocks);
 	free(t->packed);
 	free(t->entries);
@@ -285,22 +293,55 @@ int symbol_table_finalize(struct symbol_table *t)
 	return 0;
 }
 
-int symbol_table_pack(struct symbol_table *t)
+/* The bytes of all names, or more than @max. Many may be parts of one long text. */
+static size_t count_names(const struct symbol_table *t, size_t max)
 {
-	struct packed *packed = calloc(t->n ?: 1, sizeof(*packed));
+	size_t n = 0;
 
-	if (!packed)
-		return -ENOMEM;
+	for (size_t i = 0; i < t->n && n <= max; i++)
+		n += strnlen(t->entries[i].name, max - n + 1) + 1;
+	return n;
+}
+
+/* The names of @t one after the other; @ret_packed says where. */
+static void copy_names(const struct symbol_table *t, char *text, struct packed *ret_packed)
+{
+	size_t at = 0;
+
 	for (size_t i = 0; i < t->n; i++) {
 		const struct symbol_entry *e = &t->entries[i];
 
-		packed[i] = (struct packed){ e->name, (uint8_t)e->binding, e->label, e->stub };
+		ret_packed[i] =
+			(struct packed){ (uint32_t)at, (uint8_t)e->binding, e->label, e->stub };
+		at = (size_t)(stpcpy(text + at, e->name) - text) + 1;
 	}
+}
+
+int symbol_table_pack(struct symbol_table *t)
+{
+	size_t max = t->n_blocks ? MIN(t->block_bytes, (size_t)UINT32_MAX) : UINT32_MAX;
+	size_t n = count_names(t, max);
+	_cleanup_free_ struct packed *packed = NULL;
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (n > max)
+		return t->n_blocks ? 0 : -ENOMEM;
+	packed = calloc(t->n ?: 1, sizeof(*packed));
+	text = malloc(n ?: 1);
+	if (!packed || !text)
+		return -ENOMEM;
+	copy_names(t, text, packed);
+	drop_blocks(t);
 	free(t->entries);
 	t->entries = NULL;
 	t->cap = 0;
-	t->packed = packed;
-	return 0;
+	t->packed = TAKE_PTR(packed);
+	t->text = text;
+	r = symbol_table_take_names(t, TAKE_PTR(text), n);
+	if (r < 0)
+		t->n = t->n_finalized = 0;
+	return r;
 }
 
 size_t symbol_table_count(const struct symbol_table *t)
@@ -393,7 +434,7 @@ struct symbol_entry symbol_table_get(const struct symbol_table *t, size_t i)
 		.start = t->starts[i],
 		.size = t->sizes[i],
 		.limit = t->starts[i] + t->sizes[i],
-		.name = packed->name,
+		.name = t->text + packed->name,
 		.binding = packed->binding,
 		.label = packed->label,
 		.stub = packed->stub,

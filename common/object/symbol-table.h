@@ -56,7 +56,11 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_entry *entr
  */
 int symbol_table_finalize(struct symbol_table *table);
 
-/* Halves the memory of a finalized table; nothing can be added any more. 0 or -ENOMEM. */
+/*
+ * Halves the memory of a finalized table; nothing can be added any more. Names are copied, and
+ * those that the table took are freed. A table whose names overlap in what it took stays as it is.
+ * 0 or -ENOMEM.
+ */
 int symbol_table_pack(struct symbol_table *table);
 
 size_t symbol_table_count(const struct symbol_table *table);

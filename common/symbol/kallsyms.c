@@ -338,23 +338,16 @@ static bool find_reference(const struct kallsyms *k, const struct profile_object
 	return true;
 }
 
-/* The copies of names and the table being made from @k's symbols. */
+/* The table being made from @k's symbols. */
 struct maker {
 	struct symbol_table *table;
 	const char *module;
 	uint64_t reference;
-	char *names;
-	size_t n_names;
 };
 
-static int add_symbol(struct maker *maker, const char *text, const struct kernel_symbol *symbol,
+static int add_symbol(struct maker *maker, const char *name, const struct kernel_symbol *symbol,
 		      uint64_t end)
 {
-	size_t n = strlen(text) + 1;
-	char *name = maker->names + maker->n_names;
-
-	memcpy(name, text, n);
-	maker->n_names += n;
 	return symbol_table_add(maker->table,
 				&(struct symbol_entry){
 					.start = symbol->address - maker->reference,
@@ -388,27 +381,18 @@ static int add_symbols(struct maker *maker, const struct kallsyms *k)
 	return r;
 }
 
+/* Packing copies the names. */
 static int make_table(const struct kallsyms *k, const char *module, uint64_t reference,
 		      struct symbol_table **ret)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *table = NULL;
 	struct maker maker = { .module = module, .reference = reference };
-	size_t n = 1;
-	int r;
+	int r = symbol_table_new(&table);
 
-	for (size_t i = 0; i < k->n_symbols; i++)
-		if (is_of(k, &k->symbols[i], module))
-			n += strlen(k->text + k->symbols[i].name) + 1;
-	r = symbol_table_new(&table);
 	if (r < 0)
 		return r;
 	maker.table = table;
-	maker.names = malloc(n);
-	if (!maker.names)
-		return -ENOMEM;
-	r = symbol_table_take_names(table, maker.names, n);
-	if (!r)
-		r = add_symbols(&maker, k);
+	r = add_symbols(&maker, k);
 	if (!r)
 		r = symbol_table_finalize(table);
 	if (!r)
