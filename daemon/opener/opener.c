@@ -15,12 +15,12 @@
 #include "daemon/opener/messages.h"
 #include "daemon/opener/process-user.h"
 
-#define N_BAD       64       /* remembered */
-#define BAD_US      60000000 /* a user, the first time; twice as long each time, up to an hour */
-#define BRIEF_US    1000000  /* a file system; the machine may just be busy */
-#define MAX_US      3600000000ull
-#define MAX_DOUBLED 12
-#define START_US    10000000 /* to start a process; seconds on an emulated machine */
+#define N_BAD     64       /* remembered */
+#define BAD_US    60000000 /* a user, the first time; twice as long each time, up to an hour */
+#define BRIEF_US  1000000  /* a file system; the machine may just be busy */
+#define MAX_US    3600000000ull
+#define MAX_TIMES 12
+#define START_US  10000000 /* to start a process; seconds on an emulated machine */
 
 /*
  * Who is to blame. A user can make the way to a mapped file hang whatever the file is: by a process
@@ -144,7 +144,7 @@ static void mark_bad(struct opener *opener, const struct culprit *who)
 	unsigned int n_times = 0;
 
 	if (place->n_times > 0 && is_same(&place->who, who))
-		n_times = MIN(place->n_times, (unsigned int)MAX_DOUBLED);
+		n_times = MIN(place->n_times, (unsigned int)MAX_TIMES);
 	us = MIN(us << n_times, MAX_US);
 	*place = (struct bad){
 		.who = *who,
