@@ -337,6 +337,34 @@ static struct saved read_preserved(Dwarf_Frame *frame, int number, const struct 
 	return saved;
 }
 
+/* The register that has the caller's value of register @number; -1 where none is said to. */
+static int read_holder(Dwarf_Frame *frame, int number)
+{
+	Dwarf_Op room[3], *ops;
+	size_t n;
+
+	if (dwarf_frame_register(frame, number, room, &ops, &n) < 0 || n != 1 ||
+	    ops[0].atom != DW_OP_regx || ops[0].number >= UNWIND_N_REGISTERS)
+		return -1;
+	return (int)ops[0].number;
+}
+
+static bool read_jump(Dwarf_Frame *frame, int ra, struct unwind_rule *ret)
+{
+	int sp = read_holder(frame, UNWIND_X86_SP), ip = read_holder(frame, ra);
+	int fp = read_holder(frame, UNWIND_X86_FP);
+
+	if (sp < 0 || ip < 0 || fp < 0)
+		return false;
+	*ret = (struct unwind_rule){
+		.cfa = UNWIND_CFA_JUMP,
+		.cfa_register = (uint8_t)sp,
+		.fp_offset = fp,
+		.ra_offset = ip,
+	};
+	return true;
+}
+
 /* False where no rule can say it. */
 static bool read_rule(const struct unwind_cfi *cfi, Dwarf_Frame *frame, int ra, bool signal,
 		      struct unwind_rule *ret)
@@ -356,6 +384,8 @@ static bool read_rule(const struct unwind_cfi *cfi, Dwarf_Frame *frame, int ra, 
 		ret->cfa = UNWIND_CFA_END;
 		return true;
 	}
+	if (x86 && saved.kind == UNWIND_SAVED_LOST && read_jump(frame, ra, ret))
+		return true;
 	if (dwarf_frame_cfa(frame, &ops, &n) < 0 || !read_cfa(ops, n, signal, ret))
 		return false;
 	saved = read_register(frame, ra, ret, fp, &undefined);

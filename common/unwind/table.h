@@ -35,6 +35,9 @@ enum unwind_cfa {
 	UNWIND_CFA_PLT,         /* sp + offset, and 8 more if ip % 16 >= register */
 	UNWIND_CFA_INTERRUPTED, /* as MEMORY, and the caller is code that a signal interrupted */
 	UNWIND_CFA_SIGNAL_A64,  /* the frame of a signal handler on AArch64; the kernel's layout */
+	/* all in registers, as before a longjmp: the caller's stack pointer in cfa_register, its
+	 * frame pointer and the return address in those of the numbers fp_offset and ra_offset */
+	UNWIND_CFA_JUMP,
 	UNWIND_CFA_N,
 };
 

@@ -196,6 +196,20 @@ static enum unwind_end step_out_of_signal_a64(const struct walk *walk, struct fr
 	return UNWIND_COMPLETE;
 }
 
+/* Where a jump out of several calls goes to. */
+static enum unwind_end step_by_jump(const struct walk *walk, struct frame *caller)
+{
+	const struct unwind_rule *rule = walk->rule;
+	struct unwind_registers *r = &caller->registers;
+
+	if (!get_register(walk, rule->cfa_register, &r->sp) ||
+	    !get_register(walk, (uint8_t)rule->ra_offset, &r->ip) || !lies_right(walk, r->sp, true))
+		return UNWIND_FRAME;
+	caller->has_fp = get_register(walk, (uint8_t)rule->fp_offset, &r->fp);
+	caller->has_bx = caller->exact = false;
+	return UNWIND_COMPLETE;
+}
+
 /* The caller of a frame without a rule: the frame pointer points to its own saved value, and the
  * return address follows. */
 static enum unwind_end step_by_fp(const struct walk *walk, struct frame *caller)
@@ -225,6 +239,8 @@ static enum unwind_end step(struct walk *walk, bool *ret_by_fp)
 		end = step_by_fp(walk, &caller);
 	else if (walk->rule->cfa == UNWIND_CFA_SIGNAL_A64)
 		end = step_out_of_signal_a64(walk, &caller);
+	else if (walk->rule->cfa == UNWIND_CFA_JUMP)
+		end = step_by_jump(walk, &caller);
 	else
 		end = step_by_rule(walk, &caller);
 	caller.registers.known = caller.has_bx ? 1U << UNWIND_X86_BX : 0;

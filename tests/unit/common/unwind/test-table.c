@@ -100,9 +100,13 @@ static void test_a_wrong_table_is_refused(void **state)
 	static const uint32_t unsorted[] = { 0x100, 0x120, 0x101, 0x140, 0x150, 0x160 };
 	static const uint16_t wrong_id[] = { 1, 2, 3, 0, 2, 0 };
 	static const struct unwind_rule wrong_rules[][1] = {
-		{ { .cfa = UNWIND_CFA_N } },  { { .cfa_register = UNWIND_N_REGISTERS } },
-		{ { .fp = UNWIND_SAVED_N } }, { { .ra = UNWIND_SAVED_N } },
+		{ { .cfa = UNWIND_CFA_N } },
+		{ { .cfa_register = UNWIND_N_REGISTERS } },
+		{ { .fp = UNWIND_SAVED_N } },
+		{ { .ra = UNWIND_SAVED_N } },
 		{ { .bx = UNWIND_SAVED_N } },
+		{ { .cfa = UNWIND_CFA_JUMP, .ra_offset = -1 } },
+		{ { .cfa = UNWIND_CFA_JUMP, .fp_offset = UNWIND_N_REGISTERS } },
 	};
 	struct unwind_table table = make();
 

@@ -335,6 +335,30 @@ static void test_registers_that_were_popped(void **state)
 	assert_walk(&s, UNWIND_COMPLETE, 0x4000, 0x2010, 0x3010);
 }
 
+static void test_a_jump(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { .cfa = UNWIND_CFA_JUMP, .cfa_register = 8, .fp_offset = 9, .ra_offset = 1 },
+		[2] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_FP,
+			.cfa_offset = 16,
+			.ra = UNWIND_SAVED_CFA,
+			.ra_offset = -8 },
+		[3] = { .cfa = UNWIND_CFA_END },
+	};
+	struct scene s = make(rules);
+
+	s.input.registers.values[8] = STACK + 64;
+	s.input.registers.values[9] = STACK + 80;
+	s.input.registers.values[1] = 0x2010;
+	s.stack[11] = 0x3010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_FRAME, 0x1000);
+	s.input.registers.known = 1U << 8 | 1U << 9 | 1U << 1;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+}
+
 /* Another register is known in the leaf only; rbx where it was saved, too. */
 static void test_frames_by_other_registers(void **state)
 {
@@ -499,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_stubs_of_a_plt),
 		cmocka_unit_test(test_a_frame_in_memory),
 		cmocka_unit_test(test_registers_that_were_popped),
+		cmocka_unit_test(test_a_jump),
 		cmocka_unit_test(test_frames_by_other_registers),
 		cmocka_unit_test(test_a_signal_handler),
 		cmocka_unit_test(test_code_without_a_table),
