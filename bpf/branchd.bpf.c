@@ -16,12 +16,13 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/sample.h"
+#include "bpf/user-stack.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Settings, constant once loaded: the verifier removes the code that they disable. */
 const volatile __u64 period_ns = 0; /* of a clock that also ticks in the idle task; else 0 */
-const volatile _Bool take_user = 1; /* the stack of user space, by frame pointers */
+const volatile __u8 user_stack = BPF_USER_FRAME_POINTERS;
 const volatile _Bool take_kernel = 1;
 const volatile _Bool take_cgroup = 1;
 const volatile _Bool take_rows = 0;
@@ -42,7 +43,10 @@ const volatile _Bool some_units = 0;
  */
 #define USER_AT_MASK 0xff
 #define ROWS_AT_MASK 0x1ff
-#define BYTES_MASK   0x1fff
+#define BYTES_MASK   0xffff
+#define PAGE_BYTES   0x1000
+#define PIECE_MASK   0x1fff
+#define STACK_MASK   (BPF_SAMPLE_MAX_STACK - 1)
 #define WORDS_MASK   0x3ff
 #define ROWS_MASK    0x3f
 
@@ -50,12 +54,16 @@ const volatile _Bool some_units = 0;
 
 struct scratch {
 	struct bpf_sample sample;
-	__u64 words[WORDS_MASK + ROW_WORDS]; /* room for a branch record at any index */
+	/* room for a branch record at any index, then for registers and a page at any place */
+	__u64 words[WORDS_MASK + ROW_WORDS];
+	__u8 more[BYTES_MASK];
 	__u64 n_kept; /* in memory, so that the verifier does not track its values */
+	bpf_user_pt_regs_t registers;
 };
 
+/* One entry per CPU: the loader sets the number. A per-CPU array has no entries of this size. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct scratch);
@@ -112,18 +120,8 @@ typedef struct {
 	unsigned long __mm_flags[1];
 } mm_flags_t;
 
-struct mm_struct {
-	unsigned long flags;
-} __attribute__((preserve_access_index));
-
 struct mm_struct___since_6_18 {
 	mm_flags_t flags;
-} __attribute__((preserve_access_index));
-
-struct task_struct {
-	unsigned int flags;
-	struct mm_struct *mm;
-	const struct cred *real_cred;
 } __attribute__((preserve_access_index));
 
 #define PF_KTHREAD       0x00200000 /* in the flags of a task */
@@ -194,14 +192,14 @@ static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 }
 
 /*
- * Adds the user's stack by frame pointers. In the call-stack mode the branch records have the
+ * Adds the user's stack as the kernel finds it by frame pointers. In the call-stack mode the branch records have the
  * callers: then only the address in user space is added, and only in the kernel, where the ip is
  * another one.
  */
 static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel,
 				      enum bpf_event event)
 {
-	if (event == BPF_EVENT_ANY && take_user)
+	if (event == BPF_EVENT_ANY && user_stack == BPF_USER_FRAME_POINTERS)
 		return add_stack(ctx, s, at, BPF_SAMPLE_MAX_FRAMES, BPF_F_USER_STACK,
 				 PERF_CONTEXT_USER);
 	if (event == BPF_EVENT_CALLS && in_kernel)
@@ -299,12 +297,65 @@ static __always_inline __u64 add_rows(void *ctx, struct scratch *s, __u64 at,
 	return at + n * ROW_WORDS;
 }
 
+#if BPF_SAMPLE_N_REGISTERS
+/* Copies up to @n bytes of the stack to the @to'th byte of the words: up to the first page that is
+ * not in memory, for the program cannot wait for it. Returns how many. */
+static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from, __u64 n)
+{
+	__u64 done = 0;
+
+	for (int i = 0; i <= BPF_SAMPLE_MAX_STACK / PAGE_BYTES; i++) {
+		__u64 piece = PAGE_BYTES - ((from + done) & (PAGE_BYTES - 1));
+
+		if (piece > n - done)
+			piece = n - done;
+		if (piece == 0 || done >= BPF_SAMPLE_MAX_STACK)
+			break;
+		MASK(done, STACK_MASK);
+		MASK(piece, PIECE_MASK);
+		if (bpf_probe_read_user((void *)s->words + to + done, piece, (void *)from + done) < 0)
+			break;
+		done += piece;
+	}
+	return done & ~7ull;
+}
+
+/* Adds the registers of user code and its stack, behind the word @at. */
+static __always_inline void add_copy(struct bpf_perf_event_data *ctx, struct scratch *s, __u64 at,
+				     _Bool in_kernel)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 sp;
+
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+		return;
+	MASK(at, WORDS_MASK);
+	if (in_kernel) {
+		if (read_entry_registers(task, &s->registers) < 0)
+			return;
+		put_registers(&s->words[at], &s->registers);
+		sp = USER_SP(&s->registers);
+		s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : 0;
+	} else {
+		put_registers(&s->words[at], &ctx->regs);
+		sp = USER_SP(&ctx->regs);
+		s->sample.flags |= is_32_bit(&ctx->regs) ? BPF_SAMPLE_32_BIT : 0;
+	}
+	s->sample.flags |= BPF_SAMPLE_REGISTERS;
+	at = (at + BPF_SAMPLE_N_REGISTERS) * sizeof(__u64);
+	s->sample.n_stack = copy_stack(s, at, sp, stack_bytes(task, sp));
+}
+#endif
+
 static __always_inline void write_sample(void *ctx, const struct scratch *s, __u64 n_words,
 					 struct bpf_counters *c)
 {
 	const __u64 n_head = sizeof(s->sample.n_bytes);
 	__u64 n_bytes = sizeof(s->sample) + n_words * sizeof(__u64) - n_head;
 	long r;
+
+	if (s->sample.flags & BPF_SAMPLE_REGISTERS)
+		n_bytes += BPF_SAMPLE_N_REGISTERS * sizeof(__u64) + s->sample.n_stack;
 
 	MASK(n_bytes, BYTES_MASK);
 	r = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, (void *)&s->sample.pid, n_bytes);
@@ -402,15 +453,20 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	s->sample.n_callchain = at;
 	if (take_rows)
 		at = add_rows(ctx, s, at, c);
+	s->sample.n_stack = 0;
+#if BPF_SAMPLE_N_REGISTERS
+	if (user_stack == BPF_USER_COPY && event == BPF_EVENT_ANY)
+		add_copy(ctx, s, at, in_kernel);
+#endif
 	write_sample(ctx, s, at, c);
 }
 
 static __always_inline int run(struct bpf_perf_event_data *ctx, enum bpf_event event)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	__u32 cpu = bpf_get_smp_processor_id();
 	__u64 task = bpf_get_current_pid_tgid();
 	struct bpf_counters *c = bpf_map_lookup_elem(&counters, &cpu);
-	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &cpu);
 
 	if (!c || !s) /* for the verifier */
 		return 0;

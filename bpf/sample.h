@@ -9,6 +9,7 @@
 
 #define BPF_SAMPLE_MAX_FRAMES 127 /* of a stack: the default of kernel.perf_event_max_stack */
 #define BPF_SAMPLE_MAX_ROWS   64
+#define BPF_SAMPLE_MAX_STACK  0x8000 /* bytes of the user's stack */
 
 #define BPF_SAMPLE_HAS_ROWS   (1u << 0) /* branch records were read; there may be 0 of them */
 #define BPF_SAMPLE_HAS_HW_IDX (1u << 1)
@@ -16,6 +17,8 @@
 #define BPF_SAMPLE_GAPS       (1u << 3) /* ... or of some kinds of branches only */
 #define BPF_SAMPLE_RESTRICTED (1u << 4) /* its user may not look into the process */
 #define BPF_SAMPLE_NO_MEMORY  (1u << 5) /* ... or this is not known: the process is ending */
+#define BPF_SAMPLE_REGISTERS  (1u << 6) /* of user code; the bytes of its stack follow them */
+#define BPF_SAMPLE_32_BIT     (1u << 7) /* the registers are of a program of 32 bits */
 
 /* A bit of a branch record's flags that the kernel does not use: the next older ones were left out.
  */
@@ -28,6 +31,28 @@ enum bpf_event {
 	BPF_N_EVENTS,
 };
 
+/* How the programs take the stack of user space. */
+enum bpf_user_stack {
+	BPF_USER_NONE,
+	BPF_USER_FRAME_POINTERS, /* the call chain that the kernel finds */
+	BPF_USER_COPY,           /* the registers and the stack's bytes, which branchd unwinds */
+};
+
+/*
+ * The registers, in the order of the kernel's enums perf_event_x86_regs and perf_event_arm_regs:
+ * those with a bit in the mask.
+ */
+#if defined(__x86_64__) || defined(__TARGET_ARCH_x86)
+#define BPF_SAMPLE_REGISTERS_MASK 0xff01ffull /* ax to ip, r8 to r15 */
+#define BPF_SAMPLE_N_REGISTERS    17
+#elif defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
+#define BPF_SAMPLE_REGISTERS_MASK 0x1ffffffffull /* x0 to x30, sp, pc */
+#define BPF_SAMPLE_N_REGISTERS    33
+#else
+#define BPF_SAMPLE_REGISTERS_MASK 0ull /* of this machine branchd knows no rules for unwinding */
+#define BPF_SAMPLE_N_REGISTERS    0
+#endif
+
 #define BPF_MAX_WANTED  16   /* users, and processes, in a task filter */
 #define BPF_MAX_REFUSED 4096 /* control groups of units that are not wanted */
 
@@ -36,7 +61,8 @@ enum bpf_event {
  * the size of the raw data, four bytes, before them. This struct begins with that size, so that all
  * other fields are aligned to 8 bytes. Words follow it: n_callchain words of the call chain, leaf
  * first, with PERF_CONTEXT_* before each part; then n_rows branch records, newest first, three
- * words each. Branch records that were left out are counted.
+ * words each; then the registers, if it has them, and n_stack bytes from the stack pointer on.
+ * Branch records that were left out are counted.
  */
 struct bpf_sample {
 	__u32 n_bytes;
@@ -46,6 +72,8 @@ struct bpf_sample {
 	__u64 period;
 	__u64 cgroup; /* id in the unified hierarchy; 0: not known */
 	__u64 hw_idx; /* physical index of the newest branch record */
+	__u32 n_stack; /* a multiple of 8 */
+	__u32 unused;
 	__u16 n_callchain;
 	__u16 n_rows;
 	__u16 flags;

@@ -86,6 +86,15 @@ static int parse_units(const char *text, void *ret)
 	return task_filter_parse_units(text, ret);
 }
 
+static int parse_user_stacks(const char *text, void *ret)
+{
+	int r = sampler_user_stacks_parse(text);
+
+	if (r >= 0)
+		*(enum sampler_user_stacks *)ret = (enum sampler_user_stacks)r;
+	return r;
+}
+
 static int parse_bool(const char *text, void *ret)
 {
 	return config_value_bool(text, ret);
@@ -148,6 +157,8 @@ static const struct key {
 	{ "Sampling", "Units", parse_units, MEMBER(sampling.only.units),
 	  "at most 16 names of services or scopes" },
 	{ "Sampling", "Kernel", parse_bool, MEMBER(sampling.kernel), "yes or no" },
+	{ "Sampling", "UserStacks", parse_user_stacks, MEMBER(sampling.user_stacks),
+	  "one of auto, tables, frame-pointers, none" },
 	{ "Sampling", "RingSize", parse_ring, MEMBER(sampling.ring_pages),
 	  "a size that is a power of two, from a page to 64M" },
 	{ "Sampling", "MaxStacks", parse_limit, MEMBER(max_stacks),

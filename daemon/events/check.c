@@ -104,5 +104,8 @@ int check_event(const struct perf_event_attr *attr)
 
 int check_program(const struct events_program *program)
 {
-	return program->n_pids > BPF_MAX_WANTED || program->n_uids > BPF_MAX_WANTED ? -EINVAL : 0;
+	bool ok = program->n_pids <= BPF_MAX_WANTED && program->n_uids <= BPF_MAX_WANTED &&
+		  program->user <= BPF_USER_COPY;
+
+	return ok ? 0 : -EINVAL;
 }

@@ -13,5 +13,5 @@
  */
 int check_event(const struct perf_event_attr *attr);
 
-/* 0, or -EINVAL for lists that are too long. */
+/* 0, or -EINVAL for lists that are too long, or an unknown kind of stacks. */
 int check_program(const struct events_program *program);

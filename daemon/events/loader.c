@@ -90,11 +90,12 @@ static void configure(struct branchd_bpf *s, const struct events_program *progra
 {
 	s->rodata->period_ns = program->period_ns;
 	s->rodata->take_kernel = program->kernel;
-	s->rodata->take_user = program->user;
+	s->rodata->user_stack = program->user;
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
 	configure_branch_records(s, program);
 	configure_task_filter(s, program);
 	bpf_map__set_max_entries(s->maps.counters, n_cpus);
+	bpf_map__set_max_entries(s->maps.scratch, n_cpus);
 }
 
 /* The skeleton closes its own descriptors. */

@@ -54,7 +54,8 @@ struct events_program {
 	uint32_t n_pids, n_uids; /* 0: all */
 	uint32_t pids[BPF_MAX_WANTED], uids[BPF_MAX_WANTED];
 	uint32_t depth;       /* branch records that the hardware keeps; 0: not known */
-	uint8_t kernel, user; /* stacks */
+	uint8_t kernel;       /* stacks */
+	uint8_t user;         /* enum bpf_user_stack */
 	uint8_t rows;         /* branch records */
 	uint8_t hw_idx;       /* ... whose newest has a known index */
 	uint8_t some_kinds;   /* ... of some kinds only */

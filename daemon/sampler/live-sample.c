@@ -16,6 +16,15 @@ static_assert(BPF_ROW_AFTER_GAP == BRANCH_RECORD_AFTER_GAP,
 	      "the flags of a branch record are copied");
 static_assert(offsetof(struct bpf_sample, pid) == N_BEFORE, "raw data begins with the pid");
 
+static void take_user_code(struct sample *s, const struct bpf_sample *from, const uint64_t *words)
+{
+	s->user_registers = words;
+	s->user_registers_mask = BPF_SAMPLE_REGISTERS_MASK;
+	s->user_is_32_bit = from->flags & BPF_SAMPLE_32_BIT;
+	s->user_stack = (const uint8_t *)(words + BPF_SAMPLE_N_REGISTERS);
+	s->n_user_stack = from->n_stack;
+}
+
 int live_sample_decode(struct event *event)
 {
 	struct sample *s = &event->sample;
@@ -28,6 +37,8 @@ int live_sample_decode(struct event *event)
 	from = (const void *)((const char *)s->raw - N_BEFORE);
 	words = (const uint64_t *)(from + 1);
 	n_words = from->n_callchain + from->n_rows * RECORD_WORDS;
+	if (from->flags & BPF_SAMPLE_REGISTERS)
+		n_words += BPF_SAMPLE_N_REGISTERS + from->n_stack / sizeof(*words);
 	if (n_words > (s->n_raw + N_BEFORE - sizeof(*from)) / sizeof(*words))
 		return -EBADMSG;
 
@@ -51,5 +62,7 @@ int live_sample_decode(struct event *event)
 	s->hw_idx = from->hw_idx;
 	s->n_rows = from->n_rows;
 	s->rows = (const struct branch_record *)(words + from->n_callchain);
+	if (from->flags & BPF_SAMPLE_REGISTERS)
+		take_user_code(s, from, words + from->n_callchain + from->n_rows * RECORD_WORDS);
 	return 0;
 }

@@ -27,7 +27,7 @@ static struct events_program describe(const struct program_settings *settings)
 	struct events_program p = {
 		.period_ns = settings->period_ns,
 		.kernel = settings->kernel,
-		.user = settings->user,
+		.user = (uint8_t)settings->user,
 		.n_pids = only->pids.n,
 		.n_uids = only->uids.n,
 		.some_units = only->units.n > 0,

@@ -18,7 +18,8 @@ struct program;
 
 struct program_settings {
 	uint64_t period_ns; /* of a clock that also ticks in the idle task; 0: of no such clock */
-	bool kernel, user;  /* take stacks of the kernel, of user space */
+	bool kernel;        /* take stacks of the kernel */
+	enum bpf_user_stack user;
 	const struct lbr *lbr;          /* the kind of the branch records to read; NULL: none */
 	uint32_t depth;                 /* the number of records it keeps; 0: not known */
 	bool leave_kernel;              /* leave out the kernel's branch records */

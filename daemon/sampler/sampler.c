@@ -146,6 +146,15 @@ static int check_namespace(struct fault *fault)
 			 "host, for example with --pid=host");
 }
 
+static enum bpf_user_stack user_stack(enum sampler_user_stacks wanted)
+{
+	if (wanted == SAMPLER_USER_NONE)
+		return BPF_USER_NONE;
+	if (wanted == SAMPLER_USER_FRAME_POINTERS || BPF_SAMPLE_N_REGISTERS == 0)
+		return BPF_USER_FRAME_POINTERS;
+	return BPF_USER_COPY;
+}
+
 static int load_program(struct sampler *s, struct fault *fault)
 {
 	const struct probe_result *probe = &s->probe;
@@ -153,7 +162,7 @@ static int load_program(struct sampler *s, struct fault *fault)
 	const struct program_settings settings = {
 		.period_ns = probe->ticks_when_idle ? any->attr.sample_period : 0,
 		.kernel = s->settings.kernel,
-		.user = true,
+		.user = user_stack(s->settings.user_stacks),
 		.lbr = probe->lbr,
 		.depth = probe->what.depth,
 		.leave_kernel = probe->leave_kernel,

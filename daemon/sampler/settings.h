@@ -25,6 +25,19 @@ enum sampler_event {
 	SAMPLER_BRANCHES, /* taken branches, as they retire */
 };
 
+/* How the stacks of user space are found, where branch records do not have them. */
+enum sampler_user_stacks {
+	SAMPLER_USER_AUTO, /* by tables, where branchd has the rules for the machine */
+	SAMPLER_USER_TABLES,
+	SAMPLER_USER_FRAME_POINTERS,
+	SAMPLER_USER_NONE,
+	N_SAMPLER_USER_STACKS,
+};
+
+const char *sampler_user_stacks_name(enum sampler_user_stacks stacks);
+/* The one with this name, or -EINVAL. */
+int sampler_user_stacks_parse(const char *name);
+
 struct sampler_settings {
 	enum sampler_mode mode;
 	enum sampler_event event; /* of the hardware */
@@ -33,5 +46,6 @@ struct sampler_settings {
 	uint64_t branch_filter;   /* PERF_SAMPLE_BRANCH_*, see branch-filter.h; 0: any branch */
 	uint32_t ring_pages;      /* per CPU; a power of two; 0: the default */
 	bool kernel;              /* sample the kernel, too */
+	enum sampler_user_stacks user_stacks;
 	struct task_filter only;
 };

@@ -27,15 +27,17 @@ static const struct {
 	const char *name;
 	struct program_settings settings;
 } programs[] = {
-	{ "by the clock", { .period_ns = 1000000, .kernel = true, .user = true, .only = &nobody } },
-	{ "by cycles", { .kernel = true, .user = true, .only = &nobody } },
-	{ "rows", { .kernel = true, .user = true, .lbr = &plain, .depth = 16, .only = &nobody } },
+	{ "by the clock", { .period_ns = 1000000, .kernel = true, .user = BPF_USER_FRAME_POINTERS, .only = &nobody } },
+	{ "by cycles", { .kernel = true, .user = BPF_USER_FRAME_POINTERS, .only = &nobody } },
+	{ "rows", { .kernel = true, .user = BPF_USER_FRAME_POINTERS, .lbr = &plain, .depth = 16, .only = &nobody } },
 	{ "rows of the user's",
-	  { .user = true, .lbr = &plain, .depth = 32, .leave_kernel = true, .only = &nobody } },
+	  { .user = BPF_USER_FRAME_POINTERS, .lbr = &plain, .depth = 32, .leave_kernel = true, .only = &nobody } },
+	{ "stacks to be unwound", { .kernel = true, .user = BPF_USER_COPY, .only = &nobody } },
+	{ "no stacks", { .only = &nobody } },
 	{ "everything",
 	  { .period_ns = 1000000,
 	    .kernel = true,
-	    .user = true,
+	    .user = BPF_USER_COPY,
 	    .lbr = &everything,
 	    .depth = 64,
 	    .leave_kernel = true,
