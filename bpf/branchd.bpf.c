@@ -106,10 +106,6 @@ struct perf_sample_data {
 	struct perf_branch_stack *br_stack;
 } __attribute__((preserve_access_index));
 
-struct bpf_perf_event_data_kern {
-	struct perf_sample_data *data;
-} __attribute__((preserve_access_index));
-
 struct cred {
 	struct {
 		__u32 val;
@@ -192,9 +188,9 @@ static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 }
 
 /*
- * Adds the user's stack as the kernel finds it by frame pointers. In the call-stack mode the branch records have the
- * callers: then only the address in user space is added, and only in the kernel, where the ip is
- * another one.
+ * Adds the user's stack as the kernel finds it by frame pointers. In the call-stack mode the branch
+ * records have the callers: then only the address in user space is added, and only in the kernel,
+ * where the ip is another one.
  */
 static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel,
 				      enum bpf_event event)
@@ -313,7 +309,8 @@ static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from,
 			break;
 		MASK(done, STACK_MASK);
 		MASK(piece, PIECE_MASK);
-		if (bpf_probe_read_user((void *)s->words + to + done, piece, (void *)from + done) < 0)
+		if (bpf_probe_read_user((void *)s->words + to + done, piece, (void *)from + done) <
+		    0)
 			break;
 		done += piece;
 	}
@@ -321,7 +318,7 @@ static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from,
 }
 
 /* Adds the registers of user code and its stack, behind the word @at. */
-static __always_inline void add_copy(struct bpf_perf_event_data *ctx, struct scratch *s, __u64 at,
+static __always_inline void add_copy(void *ctx, struct scratch *s, __u64 at,
 				     _Bool in_kernel)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -330,17 +327,11 @@ static __always_inline void add_copy(struct bpf_perf_event_data *ctx, struct scr
 	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
 		return;
 	MASK(at, WORDS_MASK);
-	if (in_kernel) {
-		if (read_entry_registers(task, &s->registers) < 0)
-			return;
-		put_registers(&s->words[at], &s->registers);
-		sp = USER_SP(&s->registers);
-		s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : 0;
-	} else {
-		put_registers(&s->words[at], &ctx->regs);
-		sp = USER_SP(&ctx->regs);
-		s->sample.flags |= is_32_bit(&ctx->regs) ? BPF_SAMPLE_32_BIT : 0;
-	}
+	if (read_user_registers(ctx, task, in_kernel, &s->registers) < 0)
+		return;
+	put_registers(&s->words[at], &s->registers);
+	sp = USER_SP(&s->registers);
+	s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : 0;
 	s->sample.flags |= BPF_SAMPLE_REGISTERS;
 	at = (at + BPF_SAMPLE_N_REGISTERS) * sizeof(__u64);
 	s->sample.n_stack = copy_stack(s, at, sp, stack_bytes(task, sp));

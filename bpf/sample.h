@@ -70,8 +70,8 @@ struct bpf_sample {
 	__u32 uid;      /* the effective user */
 	__u64 ip;
 	__u64 period;
-	__u64 cgroup; /* id in the unified hierarchy; 0: not known */
-	__u64 hw_idx; /* physical index of the newest branch record */
+	__u64 cgroup;  /* id in the unified hierarchy; 0: not known */
+	__u64 hw_idx;  /* physical index of the newest branch record */
 	__u32 n_stack; /* a multiple of 8 */
 	__u32 unused;
 	__u16 n_callchain;

@@ -33,13 +33,20 @@ struct task_struct {
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
+struct perf_sample_data;
+
+struct bpf_perf_event_data_kern {
+	bpf_user_pt_regs_t *regs;
+	struct perf_sample_data *data;
+} __attribute__((preserve_access_index));
+
 /* As far as it is looked for in the kernel's BTF. */
 enum bpf_func_id___user_stack {
 	BPF_FUNC_task_pt_regs___user_stack = 175,
 };
 
 #if defined(__TARGET_ARCH_x86)
-#define THREAD_POINTER thread.fsbase
+#define THREAD_POINTER     thread.fsbase
 #define KERNEL_STACK_BYTES 0x4000
 #define USER_SP(registers) ((registers)->rsp)
 
@@ -71,7 +78,7 @@ static __always_inline _Bool is_32_bit(const bpf_user_pt_regs_t *registers)
 	return (__u16)registers->cs == CODE_OF_32_BIT;
 }
 #elif defined(__TARGET_ARCH_arm64)
-#define THREAD_POINTER thread.uw.tp_value
+#define THREAD_POINTER     thread.uw.tp_value
 #define KERNEL_STACK_BYTES 0x4000
 #define USER_SP(registers) ((registers)->sp)
 
@@ -98,20 +105,29 @@ static __always_inline _Bool is_32_bit(const bpf_user_pt_regs_t *registers)
 #endif
 
 #if BPF_SAMPLE_N_REGISTERS
-/*
- * Reads the registers with which @task entered the kernel. Kernels before 5.15 have no helper that
- * tells where they lie.
- */
-static __always_inline long read_entry_registers(struct task_struct *task, bpf_user_pt_regs_t *ret)
+/* Where the registers lie with which @task entered the kernel. Kernels before 5.15 have no helper
+ * that tells. */
+static __always_inline const void *entry_registers(struct task_struct *task)
 {
-	const void *at;
-
 	if (bpf_core_enum_value_exists(enum bpf_func_id___user_stack,
 				       BPF_FUNC_task_pt_regs___user_stack))
-		at = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	else
-		at = BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES -
-		     bpf_core_type_size(struct pt_regs);
+		return (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - bpf_core_type_size(struct pt_regs);
+}
+
+/* The registers of the sample, or those with which @task entered the kernel. */
+static __always_inline long read_user_registers(void *ctx, struct task_struct *task,
+						_Bool in_kernel, bpf_user_pt_regs_t *ret)
+{
+	const void *at = NULL;
+
+	if (in_kernel)
+		at = entry_registers(task);
+	/* The type of the program's context is not the kernel's: so its bytes are read. */
+	else if (bpf_probe_read_kernel(&at, sizeof(at),
+				       ctx + bpf_core_field_offset(
+						     struct bpf_perf_event_data_kern, regs)) < 0)
+		return -1;
 	return bpf_probe_read_kernel(ret, sizeof(*ret), at);
 }
 

@@ -88,11 +88,12 @@ static int parse_units(const char *text, void *ret)
 
 static int parse_user_stacks(const char *text, void *ret)
 {
-	int r = sampler_user_stacks_parse(text);
+	int stacks = sampler_user_stacks_parse(text);
 
-	if (r >= 0)
-		*(enum sampler_user_stacks *)ret = (enum sampler_user_stacks)r;
-	return r;
+	if (stacks < 0)
+		return -EINVAL;
+	*(enum sampler_user_stacks *)ret = (enum sampler_user_stacks)stacks;
+	return 0;
 }
 
 static int parse_bool(const char *text, void *ret)

@@ -136,7 +136,7 @@ static int on_kallsyms_wanted(void *userdata)
 /* Starts the collector of @sampler, which it takes over, and the namer behind it. */
 static int start_threads(struct sampling *s, struct sampler *sampler)
 {
-	const struct collector_settings settings = {
+	struct collector_settings settings = {
 		.window_us = s->config.window_us,
 		.max_queued = MAX_QUEUED,
 		.max_rows = s->config.max_branches,
@@ -158,6 +158,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		sampler_free(sampler);
 		return fault_set(&s->why_not, r, "cannot start naming: %s", strerror(-r));
 	}
+	settings.tables = namer_tables(s->namer);
 	sampler_announce_files(sampler, namer_files(s->namer));
 	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
 	if (r < 0) {

@@ -400,9 +400,9 @@ static int unwind_stack(struct builder *b, const struct processes *processes,
 	return 0;
 }
 
-static int count_sample(struct builder *b, struct processes *processes, const struct event *e)
+static int count_sample(struct builder *b, const struct processes *processes,
+			struct process_context *process_context, const struct event *e)
 {
-	struct process_context *process_context = processes_find(processes, e->pid);
 	const struct sample *s = &e->sample;
 	struct profile_counters *c = &b->counters;
 	uint32_t context;
@@ -430,21 +430,30 @@ static void skip_sample(struct builder *b, const struct sample *s, uint64_t *rea
 		     &b->counters.runs_skipped_samples);
 }
 
+int builder_add_of(struct builder *builder, const struct processes *processes,
+		   struct process_context *process_context, const struct event *event)
+{
+	struct profile_counters *c = &builder->counters;
+
+	if (event->source != builder->settings.source) {
+		skip_sample(builder, &event->sample, &c->samples_other_event);
+		return 0;
+	}
+	if (event->sample.mode >= CPU_MODE_HYPERVISOR) {
+		skip_sample(builder, &event->sample, &c->samples_guest);
+		return 0;
+	}
+	return count_sample(builder, processes, process_context, event);
+}
+
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event)
 {
 	struct profile_counters *c = &builder->counters;
 
 	switch (event->kind) {
 	case EVENT_SAMPLE:
-		if (event->source != builder->settings.source) {
-			skip_sample(builder, &event->sample, &c->samples_other_event);
-			return 0;
-		}
-		if (event->sample.mode >= CPU_MODE_HYPERVISOR) {
-			skip_sample(builder, &event->sample, &c->samples_guest);
-			return 0;
-		}
-		return count_sample(builder, processes, event);
+		return builder_add_of(builder, processes, processes_find(processes, event->pid),
+				      event);
 	case EVENT_LOST:
 		builder_observe(builder, event);
 		*(event->lost.samples ? &c->lost_samples : &c->lost_records) += event->lost.n;

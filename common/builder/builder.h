@@ -29,6 +29,10 @@ DEFINE_CLEANUP(struct builder *, builder_free);
  */
 int builder_add(struct builder *builder, struct processes *processes, const struct event *event);
 
+/* The same for a sample of @process_context, which may be an earlier one of its process. */
+int builder_add_of(struct builder *builder, const struct processes *processes,
+		   struct process_context *process_context, const struct event *event);
+
 /* Takes note of events that invalidate the stacks of tasks. */
 void builder_observe(struct builder *builder, const struct event *event);
 

@@ -20,9 +20,8 @@ struct process_context {
 	bool exec_seen;         /* so the first mapping is the executable */
 	struct address_space *space;
 	unsigned int n_refs;
-	/* The number that its holder gave it; or PROFILE_NONE: nobody keeps addresses of it, and it
-	 * may change in place. */
-	uint32_t context;
+	/* With one reference nobody keeps addresses of it, and it may change in place. */
+	uint32_t context; /* the number that its holder gave it; or PROFILE_NONE */
 };
 
 struct process_context *process_context_ref(struct process_context *process_context);

@@ -187,6 +187,12 @@ static void apply_exit(struct processes *p, const struct event *e)
 		process_table_mark_exited(&p->table, process);
 }
 
+/* Whether somebody keeps addresses of it: then it may not change in place. */
+static bool is_kept(const struct process_context *i)
+{
+	return i->n_refs > 1;
+}
+
 /* The space to change: a copy where others share it, or where addresses that were sampled would
  * change their meaning. */
 static struct address_space *space_for_change(struct process *process,
@@ -195,7 +201,7 @@ static struct address_space *space_for_change(struct process *process,
 	struct process_context *i = process->process_context;
 	_cleanup_(address_space_unrefp) struct address_space *copy = NULL;
 
-	if (i->context != PROFILE_NONE && address_space_overlaps(i->space, mapping)) {
+	if (is_kept(i) && address_space_overlaps(i->space, mapping)) {
 		copy = address_space_copy(i->space);
 		i = copy ? renew(process, NULL, copy) : NULL;
 		return i ? i->space : NULL;
@@ -334,7 +340,7 @@ int processes_identify(struct processes *processes, struct process_context **ret
 
 	if (!process_context_copy_string(&copy, owner->unit))
 		return -ENOMEM;
-	if (i->context != PROFILE_NONE)
+	if (is_kept(i))
 		i = renew(process_table_find(&processes->table, i->pid), NULL, i->space);
 	if (!i) {
 		free((char *)copy);

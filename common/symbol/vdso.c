@@ -75,11 +75,11 @@ int vdso_open(struct parser *parser, const struct profile_object *object, struct
 	struct build_id id;
 	int fd;
 
-	if (!object->n_build_id)
+	if (object && !object->n_build_id)
 		return fault_set(why, -ENOENT, "unknown build-id");
 	if (vdso_get_build_id(&id) < 0)
 		return fault_set(why, -ENOENT, "this machine has no vDSO");
-	if (!build_id_equal(&id, object->build_id, object->n_build_id))
+	if (object && !build_id_equal(&id, object->build_id, object->n_build_id))
 		return fault_set(why, -ESTALE, "the vDSO of this machine is of another kernel");
 	fd = copy_image();
 	if (fd < 0)

@@ -40,6 +40,7 @@ struct collector {
 	struct sampler *sampler;
 	struct processes *processes;
 	struct builder *builder;
+	struct live_unwinder *unwinder;
 	struct units *units;
 	struct window_queue *queue;
 	struct window_clock clock;
@@ -149,7 +150,9 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	struct profile_counters *counters;
 	int r;
 
-	r = builder_close(c->builder, c->processes, &profile);
+	r = live_unwinder_flush(c->unwinder, c->processes);
+	if (r >= 0)
+		r = builder_close(c->builder, c->processes, &profile);
 	if (r >= 0)
 		r = fill_info(c, profile);
 	if (r < 0)
@@ -238,9 +241,19 @@ static int count_sample(struct collector *c, const struct event *event)
 			       units_knows(c->units, context->cgroup) ? context->cgroup : 0);
 		return 0;
 	}
+	return live_unwinder_add(c->unwinder, c->processes, context, &e);
+}
+
+/* The stack of the sample is known, as far as it will be. */
+static int add_sample(struct process_context *context, const struct event *event, void *userdata)
+{
+	struct collector *c = userdata;
+	struct event e = *event;
+
 	c->n_depth_limit += live_callchain_is_at_limit(&e.sample);
-	c->n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
-	return builder_add(c->builder, c->processes, &e);
+	if (!e.sample.user_registers)
+		c->n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
+	return builder_add_of(c->builder, c->processes, context, &e);
 }
 
 static int on_event(const struct event *event, void *userdata)
@@ -294,7 +307,9 @@ static int turn(struct collector *c)
 	int r;
 
 	atomic_store_explicit(&c->turned_us, clock_us(CLOCK_MONOTONIC), memory_order_relaxed);
-	r = drain(c);
+	r = live_unwinder_update(c->unwinder, c->processes);
+	if (r >= 0)
+		r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
 	if (r >= 0 &&
@@ -369,6 +384,11 @@ static int collector_init(struct collector *c)
 		.stitch.depth = sampler_probe(c->sampler)->depth,
 		.stitch.is_wiped = sampler_probe(c->sampler)->since_switch,
 	};
+	const struct live_unwinder_settings unwinder = {
+		.exchange = c->settings.tables,
+		.handler = add_sample,
+		.userdata = c,
+	};
 	int r;
 
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -381,6 +401,8 @@ static int collector_init(struct collector *c)
 	}
 	if (r >= 0)
 		r = builder_new(&c->builder, &builder);
+	if (r >= 0)
+		r = live_unwinder_new(&c->unwinder, &unwinder);
 	if (r >= 0)
 		r = units_new(&c->units);
 	if (r >= 0)
@@ -433,6 +455,7 @@ struct collector *collector_free(struct collector *collector)
 		return NULL;
 	collector_stop(collector);
 	window_queue_free(collector->queue);
+	live_unwinder_free(collector->unwinder);
 	builder_free(collector->builder);
 	processes_free(collector->processes);
 	units_free(collector->units);
@@ -482,6 +505,11 @@ void collector_request_part(struct collector *collector)
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)
 {
 	sampler_get_counts(collector->sampler, ret);
+}
+
+void collector_get_stack_counts(const struct collector *collector, struct live_unwinder_counts *ret)
+{
+	live_unwinder_get_counts(collector->unwinder, ret);
 }
 
 uint64_t collector_get_turn(const struct collector *collector)

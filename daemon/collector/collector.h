@@ -12,16 +12,18 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 #include "daemon/sampler/sampler.h"
+#include "daemon/unwind/live-unwinder.h"
 #include "daemon/window/window-queue.h"
 #include "daemon/window/window.h"
 
 struct collector;
 
 struct collector_settings {
-	uint64_t window_us;          /* windows end at multiples of it, by the wall clock */
-	size_t max_queued;           /* windows that may wait for the main thread */
-	size_t max_rows, max_frames; /* limits of a window's tables; 0: the builder's defaults */
-	struct unit_list units;      /* count these units only; empty: all */
+	uint64_t window_us;            /* windows end at multiples of it, by the wall clock */
+	size_t max_queued;             /* windows that may wait for the main thread */
+	size_t max_rows, max_frames;   /* limits of a window's tables; 0: the builder's defaults */
+	struct unit_list units;        /* count these units only; empty: all */
+	struct table_exchange *tables; /* for stacks of user code; borrowed */
 };
 
 /* Starts the thread. Takes over @sampler, in any case. -errno and @fault. */
@@ -52,6 +54,8 @@ int collector_get_result(struct collector *collector, struct fault *fault);
 void collector_request_part(struct collector *collector);
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret);
+void collector_get_stack_counts(const struct collector *collector,
+				struct live_unwinder_counts *ret);
 
 /* When the thread began its last turn (CLOCK_MONOTONIC, us). It turns at least four times a second,
  * and at the start counts as having turned. */

@@ -53,12 +53,12 @@ struct events_program {
 	uint64_t period_ns; /* of a clock that also ticks in the idle task; 0: of no such clock */
 	uint32_t n_pids, n_uids; /* 0: all */
 	uint32_t pids[BPF_MAX_WANTED], uids[BPF_MAX_WANTED];
-	uint32_t depth;       /* branch records that the hardware keeps; 0: not known */
-	uint8_t kernel;       /* stacks */
-	uint8_t user;         /* enum bpf_user_stack */
-	uint8_t rows;         /* branch records */
-	uint8_t hw_idx;       /* ... whose newest has a known index */
-	uint8_t some_kinds;   /* ... of some kinds only */
+	uint32_t depth;     /* branch records that the hardware keeps; 0: not known */
+	uint8_t kernel;     /* stacks */
+	uint8_t user;       /* enum bpf_user_stack */
+	uint8_t rows;       /* branch records */
+	uint8_t hw_idx;     /* ... whose newest has a known index */
+	uint8_t some_kinds; /* ... of some kinds only */
 	uint8_t leave_wrong_path, leave_kernel;
 	uint8_t some_units; /* control groups may be refused later */
 	uint32_t unused;    /* 0 */

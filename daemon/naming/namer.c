@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/thread.h"
@@ -26,6 +27,7 @@
 #define PARSER_US      2000000      /* of CPU, for one file */
 #define FULL_MS        50           /* until the next look whether the main thread has taken one */
 #define IDLE_MS        1000         /* until the next look whether parsers are still needed */
+#define TABLES_US      500000       /* for unwind tables, before a window is named */
 #define FILES_US       1000000      /* for the files that wait when a window has come */
 #define MAX_AGE_US     600000000ull /* of an open file, after a window was named */
 
@@ -39,6 +41,7 @@ struct namer {
 	struct opener *opener;
 	struct parser *parser;
 	struct mapped_files *mapped;
+	struct table_exchange *tables;
 	struct file_table *files;
 	struct window_symbolizer *symbolizer;
 	struct window_queue *from, *to;
@@ -104,6 +107,8 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 	if (r >= 0)
 		r = mapped_files_new(&namer->mapped);
 	if (r >= 0)
+		r = table_exchange_new(&namer->tables);
+	if (r >= 0)
 		r = file_table_new(&namer->files, &files);
 	if (r >= 0)
 		r = window_symbolizer_new(&namer->symbolizer, namer->files, &naming);
@@ -136,11 +141,17 @@ struct namer *namer_free(struct namer *namer)
 	window_symbolizer_free(namer->symbolizer);
 	file_table_free(namer->files);
 	mapped_files_free(namer->mapped);
+	table_exchange_free(namer->tables);
 	parser_free(namer->parser);
 	opener_free(namer->opener);
 	refused_done(&namer->refused);
 	free(namer);
 	return NULL;
+}
+
+struct table_exchange *namer_tables(struct namer *namer)
+{
+	return namer->tables;
 }
 
 struct mapped_files *namer_files(struct namer *namer)
@@ -162,6 +173,44 @@ static void open_files(struct namer *namer, size_t max, uint64_t us)
 			return;
 		file_table_see(namer->files, file);
 		free(file);
+	}
+}
+
+static struct parser_file *open_object(struct namer *namer, const struct wanted_table *wanted)
+{
+	const struct file_key key = { wanted->major, wanted->minor, wanted->inode,
+				      wanted->generation };
+	const struct named_file *file = file_table_find(namer->files, &key);
+	struct parser_file *ret = NULL;
+	struct fault why;
+	int fd;
+
+	if (wanted->is_vdso)
+		return vdso_open(namer->parser, NULL, &ret, &why) < 0 ? NULL : ret;
+	if (!file || !budget_take(&namer->budget, &file->identity, true))
+		return NULL;
+	fd = file_table_open(namer->files, &key);
+	if (fd < 0 || parser_open(namer->parser, fd, file->identity.uid, &ret, &why) < 0)
+		return NULL;
+	return ret;
+}
+
+/* Has the tables built that the collector wants, for up to @us. */
+static void build_tables(struct namer *namer, uint64_t us)
+{
+	uint64_t until = clock_us(CLOCK_MONOTONIC) + us;
+	struct wanted_table wanted;
+	struct fault why;
+
+	while (clock_us(CLOCK_MONOTONIC) < until && !atomic_load(&namer->hurry) &&
+	       table_exchange_take_wanted(namer->tables, &wanted)) {
+		_cleanup_(parser_file_freep) struct parser_file *file = open_object(namer, &wanted);
+		struct built_table built = { .id = wanted.id };
+
+		if (file && parser_file_unwind(file, &built.table, &why) < 0)
+			built.table = (struct unwind_table){};
+		budget_rest(&namer->budget);
+		table_exchange_put_built(namer->tables, &built);
 	}
 }
 
@@ -240,10 +289,11 @@ static void wait_for_work(struct namer *namer, bool room)
 	int idle_ms = parser_close_idle(namer->parser) ? IDLE_MS : -1;
 	struct pollfd fds[] = {
 		{ .fd = mapped_files_fd(namer->mapped), .events = POLLIN },
+		{ .fd = table_exchange_wanted_fd(namer->tables), .events = POLLIN },
 		{ .fd = window_queue_fd(namer->from), .events = POLLIN },
 	};
 
-	poll(fds, room ? 2 : 1, room ? idle_ms : FULL_MS);
+	poll(fds, room ? 3 : 2, room ? idle_ms : FULL_MS);
 }
 
 static void *run(void *userdata)
@@ -257,6 +307,7 @@ static void *run(void *userdata)
 
 		wait_for_work(namer, room);
 		open_files(namer, FILES_IN_A_ROW, FILES_US);
+		build_tables(namer, TABLES_US);
 		if (room && window_queue_take(namer->from, &window))
 			name_window(namer, &window);
 		publish_parsers(namer);

@@ -13,6 +13,7 @@
 #include "common/util/macro.h"
 #include "daemon/opener/opener.h"
 #include "daemon/sampler/mapped-files.h"
+#include "daemon/unwind/table-exchange.h"
 #include "daemon/window/window-queue.h"
 
 struct namer;
@@ -40,6 +41,9 @@ int namer_new(struct namer **ret, const struct namer_settings *settings);
 /* Stops it first. */
 struct namer *namer_free(struct namer *namer);
 DEFINE_CLEANUP(struct namer *, namer_free);
+
+/* Where unwind tables are wanted, and put when they are built. */
+struct table_exchange *namer_tables(struct namer *namer);
 
 /* Where mapped files are put. */
 struct mapped_files *namer_files(struct namer *namer);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/unwind/kept-samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kept_samples {
+	uint8_t *memory; /* NULL until the first sample */
+	size_t n_bytes, max_bytes, n;
+};
+
+int kept_samples_new(struct kept_samples **ret, size_t max_bytes)
+{
+	struct kept_samples *samples = calloc(1, sizeof(*samples));
+
+	if (!samples)
+		return -ENOMEM;
+	samples->max_bytes = max_bytes;
+	*ret = samples;
+	return 0;
+}
+
+static int drop(const struct kept_sample *sample, void *userdata)
+{
+	return 1;
+}
+
+struct kept_samples *kept_samples_free(struct kept_samples *samples)
+{
+	if (!samples)
+		return NULL;
+	kept_samples_for_each(samples, drop, NULL);
+	free(samples->memory);
+	free(samples);
+	return NULL;
+}
+
+static size_t round_up(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+/* The arrays of a sample: its call chain, registers, and stack bytes. */
+static size_t arrays_bytes(const struct sample *s)
+{
+	return (s->n_callchain + (size_t)__builtin_popcountll(s->user_registers_mask)) *
+		       sizeof(uint64_t) +
+	       round_up(s->n_user_stack);
+}
+
+/* Lets the copy's pointers point to the arrays behind it, as it may have moved. */
+static void point_to_arrays(struct kept_sample *kept)
+{
+	struct sample *s = &kept->event.sample;
+	const uint64_t *words = (const uint64_t *)(kept + 1);
+
+	s->callchain = words;
+	s->user_registers = words + s->n_callchain;
+	s->user_stack =
+		(const uint8_t *)(s->user_registers + __builtin_popcountll(s->user_registers_mask));
+}
+
+bool kept_samples_add(struct kept_samples *samples, struct process_context *context,
+		      const struct event *event)
+{
+	const struct sample *s = &event->sample;
+	size_t n_registers = (size_t)__builtin_popcountll(s->user_registers_mask);
+	size_t n_bytes = sizeof(struct kept_sample) + arrays_bytes(s);
+	struct kept_sample *kept;
+	uint64_t *words;
+
+	if (!samples->memory)
+		samples->memory = malloc(samples->max_bytes);
+	if (!samples->memory || n_bytes > samples->max_bytes - samples->n_bytes)
+		return false;
+	kept = (struct kept_sample *)(samples->memory + samples->n_bytes);
+	*kept = (struct kept_sample){
+		.context = process_context_ref(context),
+		.event = *event,
+		.n_bytes = n_bytes,
+	};
+	words = (uint64_t *)(kept + 1);
+	memcpy(words, s->callchain, s->n_callchain * sizeof(*words));
+	memcpy(words + s->n_callchain, s->user_registers, n_registers * sizeof(*words));
+	memcpy(words + s->n_callchain + n_registers, s->user_stack, s->n_user_stack);
+	samples->n_bytes += n_bytes;
+	samples->n++;
+	return true;
+}
+
+int kept_samples_for_each(struct kept_samples *samples,
+			  int (*handler)(const struct kept_sample *sample, void *userdata),
+			  void *userdata)
+{
+	size_t from = 0, to = 0, end = samples->n_bytes, n_bytes;
+	struct kept_sample *kept;
+	int r = 0;
+
+	for (; from < end; from += n_bytes) {
+		kept = (struct kept_sample *)(samples->memory + from);
+		n_bytes = kept->n_bytes;
+		point_to_arrays(kept);
+		if (r >= 0)
+			r = handler(kept, userdata);
+		if (r == 1) {
+			process_context_unref(kept->context);
+			samples->n--;
+			continue;
+		}
+		memmove(samples->memory + to, kept, n_bytes);
+		to += n_bytes;
+	}
+	samples->n_bytes = to;
+	return r < 0 ? r : 0;
+}
+
+size_t kept_samples_count(const struct kept_samples *samples)
+{
+	return samples->n;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/unwind/live-unwinder.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/record/user-registers.h"
+#include "common/util/cleanup.h"
+#include "daemon/unwind/kept-samples.h"
+#include "daemon/unwind/object-tables.h"
+
+#define MAX_FRAMES      127u
+#define MAX_CALLCHAIN   (2 * (MAX_FRAMES + 1)) /* of the kernel and of user code */
+#define MAX_KEPT_BYTES  (4u << 20)
+#define MAX_TABLE_BYTES (64u << 20)
+
+struct live_unwinder {
+	struct live_unwinder_settings settings;
+	struct object_tables *tables;
+	struct kept_samples *kept;
+	struct live_unwinder_counts counts;
+	uint16_t machine;
+	uint64_t callchain[MAX_CALLCHAIN];
+};
+
+/* One walk. */
+struct walk {
+	struct live_unwinder *unwinder;
+	const struct processes *processes;
+	const struct process_context *context;
+	const struct mapping *mapping; /* the last one, or NULL */
+	bool coming;                   /* a table that it needs */
+};
+
+int live_unwinder_new(struct live_unwinder **ret, const struct live_unwinder_settings *settings)
+{
+	_cleanup_(live_unwinder_freep) struct live_unwinder *u = calloc(1, sizeof(*u));
+	int r;
+
+	if (!u)
+		return -ENOMEM;
+	u->settings = *settings;
+	u->machine = user_registers_own_machine();
+	r = object_tables_new(&u->tables, settings->exchange, MAX_TABLE_BYTES);
+	if (r >= 0)
+		r = kept_samples_new(&u->kept, MAX_KEPT_BYTES);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(u);
+	return 0;
+}
+
+struct live_unwinder *live_unwinder_free(struct live_unwinder *unwinder)
+{
+	if (!unwinder)
+		return NULL;
+	kept_samples_free(unwinder->kept);
+	object_tables_free(unwinder->tables);
+	free(unwinder);
+	return NULL;
+}
+
+static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
+{
+	struct walk *w = userdata;
+
+	if (!w->mapping || address < w->mapping->start || address >= w->mapping->end)
+		w->mapping = processes_locate(w->processes, w->context, address);
+	if (!w->mapping)
+		return false;
+	ret->table = object_tables_find(w->unwinder->tables, w->mapping->object, &w->coming);
+	ret->offset = address + w->mapping->shift;
+	return true;
+}
+
+/* The part of the sample's call chain that is of the kernel. */
+static uint32_t kernel_part(const struct sample *s)
+{
+	for (uint32_t i = 0; i < s->n_callchain; i++)
+		if (s->callchain[i] == PERF_CONTEXT_USER)
+			return i;
+	return MIN(s->n_callchain, MAX_CALLCHAIN - MAX_FRAMES - 1);
+}
+
+/* Whoever reads a call chain looks a byte before each return address. */
+static uint32_t put_frames(struct live_unwinder *u, uint32_t at, const struct unwind_frame *frames,
+			   size_t n)
+{
+	u->callchain[at++] = PERF_CONTEXT_USER;
+	u->callchain[at++] = frames[0].place;
+	for (size_t i = 1; i < n; i++)
+		u->callchain[at++] = frames[i].place + 1;
+	return at;
+}
+
+static bool fill_input(struct walk *walk, const struct sample *s, struct unwind_input *ret)
+{
+	struct user_registers registers;
+
+	if (!user_registers_read(s, walk->unwinder->machine, &registers))
+		return false;
+	*ret = (struct unwind_input){
+		.machine = walk->unwinder->machine,
+		.registers = { .ip = registers.ip,
+			       .sp = registers.sp,
+			       .fp = registers.fp,
+			       .lr = registers.lr,
+			       .known = registers.known },
+		.stack = s->user_stack,
+		.stack_address = registers.sp,
+		.n_stack = s->n_user_stack,
+		.locate = locate,
+		.userdata = walk,
+	};
+	memcpy(ret->registers.values, registers.values, sizeof(registers.values));
+	return true;
+}
+
+static void count(struct live_unwinder *u, const struct unwind_result *result)
+{
+	uint64_t *ended = &u->counts.ended[result->end];
+
+	__atomic_store_n(ended, *ended + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&u->counts.n_by_fp, u->counts.n_by_fp + result->n_by_fp, __ATOMIC_RELAXED);
+}
+
+/* Walks the stack and hands the sample over: 1; or 0 if a table is coming and @may_wait. */
+static int walk(struct live_unwinder *u, const struct processes *processes,
+		struct process_context *context, const struct event *event, bool may_wait)
+{
+	struct walk w = { .unwinder = u, .processes = processes, .context = context };
+	struct unwind_frame frames[MAX_FRAMES];
+	struct unwind_result result;
+	struct unwind_input input;
+	struct event unwound = *event;
+	struct sample *s = &unwound.sample;
+	int r;
+
+	if (fill_input(&w, s, &input)) {
+		unwind_walk(&input, frames, MAX_FRAMES, &result);
+		if (w.coming && may_wait && result.end != UNWIND_COMPLETE)
+			return 0;
+		count(u, &result);
+		s->n_callchain = kernel_part(s);
+		memcpy(u->callchain, s->callchain, s->n_callchain * sizeof(*s->callchain));
+		s->n_callchain = put_frames(u, s->n_callchain, frames, result.n_frames);
+		s->callchain = u->callchain;
+	}
+	r = u->settings.handler(context, &unwound, u->settings.userdata);
+	return r < 0 ? r : 1;
+}
+
+int live_unwinder_add(struct live_unwinder *unwinder, const struct processes *processes,
+		      struct process_context *context, const struct event *event)
+{
+	const struct sample *s = &event->sample;
+	bool may_wait = s->user_registers && s->n_rows == 0;
+	int r = walk(unwinder, processes, context, event, may_wait);
+
+	if (r != 0)
+		return MIN(r, 0);
+	unwinder->counts.n_kept++;
+	if (kept_samples_add(unwinder->kept, context, event))
+		return 0;
+	r = live_unwinder_flush(unwinder, processes);
+	return r < 0 ? r : MIN(walk(unwinder, processes, context, event, false), 0);
+}
+
+struct rewalk {
+	struct live_unwinder *unwinder;
+	const struct processes *processes;
+	bool may_wait;
+};
+
+static int walk_kept(const struct kept_sample *kept, void *userdata)
+{
+	const struct rewalk *again = userdata;
+
+	return walk(again->unwinder, again->processes, kept->context, &kept->event,
+		    again->may_wait);
+}
+
+int live_unwinder_update(struct live_unwinder *unwinder, const struct processes *processes)
+{
+	struct rewalk again = { unwinder, processes, true };
+	size_t n_tables;
+
+	if (!object_tables_update(unwinder->tables))
+		return 0;
+	unwinder->counts.table_bytes = object_tables_bytes(unwinder->tables, &n_tables);
+	unwinder->counts.n_tables = n_tables;
+	return kept_samples_for_each(unwinder->kept, walk_kept, &again);
+}
+
+int live_unwinder_flush(struct live_unwinder *unwinder, const struct processes *processes)
+{
+	struct rewalk again = { unwinder, processes, false };
+
+	return kept_samples_for_each(unwinder->kept, walk_kept, &again);
+}
+
+void live_unwinder_get_counts(const struct live_unwinder *unwinder,
+			      struct live_unwinder_counts *ret)
+{
+	*ret = unwinder->counts;
+}

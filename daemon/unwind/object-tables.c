@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/unwind/object-tables.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "common/util/cleanup.h"
+
+#define MAX_ENTRIES 16384 /* objects remembered, with a table or without */
+
+/* The hash table keeps its entries in the order in which they were made. */
+struct entry {
+	struct object *object; /* the key; a reference */
+	uint64_t id;           /* of the request */
+	uint64_t used;         /* the last turn in which it was needed */
+	struct unwind_table table;
+	bool coming;
+	UT_hash_handle hh;
+};
+
+struct object_tables {
+	struct table_exchange *exchange;
+	struct entry *entries;
+	uint64_t next_id, turn;
+	size_t n_bytes, n_tables, max_bytes;
+};
+
+int object_tables_new(struct object_tables **ret, struct table_exchange *exchange, size_t max_bytes)
+{
+	struct object_tables *tables = calloc(1, sizeof(*tables));
+
+	if (!tables)
+		return -ENOMEM;
+	tables->exchange = exchange;
+	tables->max_bytes = max_bytes;
+	*ret = tables;
+	return 0;
+}
+
+static void forget(struct object_tables *t, struct entry *entry)
+{
+	if (entry->table.n_rows) {
+		t->n_bytes -= unwind_table_bytes(&entry->table);
+		t->n_tables--;
+	}
+	HASH_DEL(t->entries, entry);
+	unwind_table_done(&entry->table);
+	object_unref(entry->object);
+	free(entry);
+}
+
+struct object_tables *object_tables_free(struct object_tables *tables)
+{
+	struct entry *entry, *next;
+
+	if (!tables)
+		return NULL;
+	HASH_ITER(hh, tables->entries, entry, next)
+		forget(tables, entry);
+	free(tables);
+	return NULL;
+}
+
+static struct entry *find_unused(const struct object_tables *t, bool with_table)
+{
+	struct entry *entry, *next, *found = NULL;
+
+	HASH_ITER(hh, t->entries, entry, next)
+		if (!entry->coming && (!with_table || entry->table.n_rows) &&
+		    (!found || entry->used < found->used))
+			found = entry;
+	return found;
+}
+
+static bool has_code(const struct profile_object *what)
+{
+	return what->kind == OBJECT_VDSO || (what->kind == OBJECT_FILE && what->inode != 0);
+}
+
+/* Without memory, or room for the request, it is tried again at the next sample. */
+static void want(struct object_tables *t, struct object *object)
+{
+	const struct profile_object *what = &object->what;
+	struct wanted_table wanted = {
+		.id = t->next_id,
+		.is_vdso = what->kind == OBJECT_VDSO,
+		.major = what->major,
+		.minor = what->minor,
+		.inode = what->inode,
+		.generation = what->generation,
+	};
+	struct entry *entry;
+
+	if (HASH_COUNT(t->entries) >= MAX_ENTRIES) {
+		entry = find_unused(t, false);
+		if (!entry)
+			return;
+		forget(t, entry);
+	}
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return;
+	entry->object = object_ref(object);
+	entry->id = t->next_id;
+	entry->used = t->turn;
+	entry->coming = t->exchange && has_code(what);
+	HASH_ADD_PTR(t->entries, object, entry);
+	if (!entry->hh.tbl) {
+		object_unref(entry->object);
+		free(entry);
+	} else if (entry->coming && !table_exchange_want(t->exchange, &wanted)) {
+		forget(t, entry);
+	}
+	t->next_id++;
+}
+
+const struct unwind_table *object_tables_find(struct object_tables *tables, struct object *object,
+					      bool *coming)
+{
+	struct entry *entry;
+
+	HASH_FIND_PTR(tables->entries, &object, entry);
+	if (_unlikely_(!entry)) {
+		want(tables, object);
+		*coming = true;
+		return NULL;
+	}
+	entry->used = tables->turn;
+	*coming |= entry->coming;
+	return entry->table.n_rows ? &entry->table : NULL;
+}
+
+static void take(struct object_tables *t, struct built_table *built)
+{
+	struct entry *entry, *next;
+
+	HASH_ITER(hh, t->entries, entry, next)
+		if (entry->coming && entry->id == built->id)
+			break;
+	if (!entry) {
+		unwind_table_done(&built->table);
+		return;
+	}
+	entry->coming = false;
+	entry->table = built->table;
+	if (!entry->table.n_rows)
+		return;
+	t->n_bytes += unwind_table_bytes(&entry->table);
+	t->n_tables++;
+}
+
+bool object_tables_update(struct object_tables *tables)
+{
+	struct built_table built;
+	struct entry *unused;
+	bool any = false;
+
+	tables->turn++;
+	while (table_exchange_take_built(tables->exchange, &built)) {
+		take(tables, &built);
+		any = true;
+	}
+	while (tables->n_bytes > tables->max_bytes) {
+		unused = find_unused(tables, true);
+		if (!unused)
+			break;
+		forget(tables, unused);
+	}
+	return any;
+}
+
+size_t object_tables_bytes(const struct object_tables *tables, size_t *ret_n)
+{
+	*ret_n = tables->n_tables;
+	return tables->n_bytes;
+}

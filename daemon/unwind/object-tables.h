@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The unwind tables of mapped objects, as the collector has them. A table is asked for when the
+ * first stack leads through its object, and comes a while later. The tables together have a limit:
+ * those that were not needed for longest go first, and are asked for again when they are needed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/process/address-space.h"
+#include "common/unwind/table.h"
+#include "common/util/macro.h"
+#include "daemon/unwind/table-exchange.h"
+
+struct object_tables;
+
+/* Borrows @exchange; NULL: there are no tables. @max_bytes: of all tables. 0 or -ENOMEM. */
+int object_tables_new(struct object_tables **ret, struct table_exchange *exchange,
+		      size_t max_bytes);
+struct object_tables *object_tables_free(struct object_tables *tables);
+DEFINE_CLEANUP(struct object_tables *, object_tables_free);
+
+/*
+ * The table of @object, borrowed until object_tables_update(); NULL: it has none, or none yet:
+ * then *@coming becomes true.
+ */
+const struct unwind_table *object_tables_find(struct object_tables *tables, struct object *object,
+					      bool *coming);
+
+/* Takes the tables that have come. Whether there were any. */
+bool object_tables_update(struct object_tables *tables);
+
+/* The bytes of all tables, and their number. */
+size_t object_tables_bytes(const struct object_tables *tables, size_t *ret_n);
