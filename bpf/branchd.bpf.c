@@ -318,8 +318,7 @@ static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from,
 }
 
 /* Adds the registers of user code and its stack, behind the word @at. */
-static __always_inline void add_copy(void *ctx, struct scratch *s, __u64 at,
-				     _Bool in_kernel)
+static __always_inline void add_copy(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	__u64 sp;

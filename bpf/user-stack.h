@@ -124,9 +124,9 @@ static __always_inline long read_user_registers(void *ctx, struct task_struct *t
 	if (in_kernel)
 		at = entry_registers(task);
 	/* The type of the program's context is not the kernel's: so its bytes are read. */
-	else if (bpf_probe_read_kernel(&at, sizeof(at),
-				       ctx + bpf_core_field_offset(
-						     struct bpf_perf_event_data_kern, regs)) < 0)
+	else if (bpf_probe_read_kernel(
+			 &at, sizeof(at),
+			 ctx + bpf_core_field_offset(struct bpf_perf_event_data_kern, regs)) < 0)
 		return -1;
 	return bpf_probe_read_kernel(ret, sizeof(*ret), at);
 }

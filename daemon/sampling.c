@@ -384,6 +384,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	status->max_bytes = sampling->config.max_use_bytes;
 	if (sampling->collector) {
 		collector_get_counts(sampling->collector, &status->samples);
+		collector_get_stack_counts(sampling->collector, &status->stacks);
 		get_naming(sampling->namer, status);
 	} else {
 		snprintf(status->why_not, sizeof(status->why_not), "%s", sampling->why_not.text);

@@ -201,6 +201,36 @@ static void write_losses(const struct status *s)
 	fputs(n > 0 ? "\n" : "nothing\n", s->f);
 }
 
+/* Stacks of user code that were unwound, and why others end before the start of their thread. */
+static void write_stacks(const struct status *s)
+{
+	static const struct {
+		const char *name, *why;
+	} ends[] = {
+		{ "no_table", "at code without an unwind table" },
+		{ "stack_bytes", "at the end of the stack bytes that were copied" },
+		{ "no_return_address", "at an invalid return address" },
+		{ "invalid_frame", "at an invalid frame" },
+		{ "depth_limit", "at the depth limit" },
+	};
+	uint64_t complete = get(s, "stacks", "complete"), all = complete, n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		all += get(s, "stacks", ends[i].name);
+	if (all == 0)
+		return;
+	begin(s, "stacks");
+	fprintf(s->f, "%.1f %% of %" PRIu64 " user stacks are complete\n",
+		100 * (double)complete / (double)all, all);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		n = get(s, "stacks", ends[i].name);
+		if (n == 0)
+			continue;
+		begin(s, "");
+		fprintf(s->f, "%.1f %% end %s\n", 100 * (double)n / (double)all, ends[i].why);
+	}
+}
+
 static void write_samples(const struct status *s)
 {
 	begin(s, "samples");
@@ -208,6 +238,7 @@ static void write_samples(const struct status *s)
 		get(s, "samples", "written"));
 	write_count(s, "samples", "filtered", "left out: of other processes, users or units");
 	write_losses(s);
+	write_stacks(s);
 }
 
 static void write_cost(const struct status *s)

@@ -65,6 +65,17 @@ static json_t *snapshots_json(const struct sampler_counts *c)
 			 I(c->running_ns / 1000));
 }
 
+static json_t *stacks_json(const struct live_unwinder_counts *c)
+{
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "complete",
+			 I(c->ended[UNWIND_COMPLETE]), "no_table", I(c->ended[UNWIND_NO_TABLE]),
+			 "stack_bytes", I(c->ended[UNWIND_STACK]), "no_return_address",
+			 I(c->ended[UNWIND_NO_RETURN]), "invalid_frame", I(c->ended[UNWIND_FRAME]),
+			 "depth_limit", I(c->ended[UNWIND_DEPTH]), "frames_by_pointer",
+			 I(c->n_by_fp), "waited", I(c->n_kept), "tables", I(c->n_tables),
+			 "table_bytes", I(c->table_bytes));
+}
+
 static uint64_t rss_bytes(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/self/statm", "re");
@@ -163,13 +174,14 @@ json_t *status_json(const struct status *status, bool privileged)
 	char hostname[256] = "";
 
 	gethostname(hostname, sizeof(hostname) - 1);
-	return json_pack(
-		"{ss so sI sI sb so so so so so so so so sI so}", "version", BRANCHD_VERSION,
-		"hostname", json_text(hostname), "started_us", I(status->started_us), "now_us",
-		I(clock_us(CLOCK_REALTIME)), "privileged", privileged, "sampling",
-		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
-		snapshots_json(&status->samples), "cost", cost_json(&status->samples), "store",
-		store_json(status), "server", server_json(&status->server), "helpers",
-		helpers_json(status), "naming", naming_json(&status->naming, privileged),
-		"unnamed_objects", I(status->unnamed_objects), "problems", problems_json(status));
+	return json_pack("{ss so sI sI sb so so so so so so so so so sI so}", "version",
+			 BRANCHD_VERSION, "hostname", json_text(hostname), "started_us",
+			 I(status->started_us), "now_us", I(clock_us(CLOCK_REALTIME)), "privileged",
+			 privileged, "sampling", sampling_json(status), "samples",
+			 samples_json(&status->samples), "snapshots",
+			 snapshots_json(&status->samples), "stacks", stacks_json(&status->stacks),
+			 "cost", cost_json(&status->samples), "store", store_json(status), "server",
+			 server_json(&status->server), "helpers", helpers_json(status), "naming",
+			 naming_json(&status->naming, privileged), "unnamed_objects",
+			 I(status->unnamed_objects), "problems", problems_json(status));
 }

@@ -10,6 +10,7 @@
 #include "daemon/archive/archive.h"
 #include "daemon/sampler/sampler.h"
 #include "daemon/store/store.h"
+#include "daemon/unwind/live-unwinder.h"
 #include "daemon/varlink/server-settings.h"
 
 #define STATUS_MAX_PROBLEMS 8
@@ -44,6 +45,7 @@ struct status {
 	char why_not[512];  /* nothing is sampled */
 	uint64_t frequency; /* 0: a period was set instead */
 	struct sampler_counts samples;
+	struct live_unwinder_counts stacks;
 	struct archive_status archive;
 	struct store_status store;
 	uint64_t max_bytes, window_us;

@@ -37,6 +37,12 @@ static const struct budget_limits id_limits = {
 	.us = 8000000,
 };
 
+static const struct budget_limits table_limits = {
+	.files = 1024,
+	.bytes = UINT64_MAX,
+	.us = 8000000,
+};
+
 struct namer {
 	struct opener *opener;
 	struct parser *parser;
@@ -47,9 +53,10 @@ struct namer {
 	struct window_queue *from, *to;
 	bool running;
 	pthread_t thread;
-	struct budget budget; /* of reading build-ids, until the next window */
-	bool only_open;       /* files, and read them later */
-	_Atomic bool hurry;   /* the daemon ends, or sampling does */
+	struct budget budget;       /* of reading build-ids, until the next window */
+	struct budget table_budget; /* of building unwind tables, until the next window */
+	bool only_open;             /* files, and read them later */
+	_Atomic bool hurry;         /* the daemon ends, or sampling does */
 	_Atomic uint64_t n_lost, deferred, remote, unnamed, parsers_ended[PARSER_END_N];
 	struct refused refused;
 };
@@ -73,6 +80,7 @@ static int read_id(int fd, const struct file_identity *identity, struct build_id
 }
 
 static void open_files(struct namer *namer, size_t max, uint64_t us);
+static void build_tables(struct namer *namer, uint64_t us);
 
 static void on_step(void *userdata)
 {
@@ -81,6 +89,15 @@ static void on_step(void *userdata)
 	namer->only_open = true;
 	open_files(namer, FILES_IN_A_ROW, FILES_US);
 	namer->only_open = false;
+	build_tables(namer, TABLES_US);
+}
+
+static void renew_budgets(struct namer *namer)
+{
+	budget_begin(&namer->budget, &id_limits);
+	budget_rest(&namer->budget);
+	budget_begin(&namer->table_budget, &table_limits);
+	budget_rest(&namer->table_budget);
 }
 
 static int namer_init(struct namer *namer, const struct namer_settings *settings)
@@ -98,8 +115,7 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 	int r = opener_new(&namer->opener, &settings->opener);
 
 	parser.cpu_us = parser.cpu_us ?: PARSER_US; /* its time by the clock depends on the load */
-	budget_begin(&namer->budget, &id_limits);
-	budget_rest(&namer->budget);
+	renew_budgets(namer);
 	files.opener = namer->opener;
 	if (r >= 0)
 		r = parser_new(&namer->parser, &parser);
@@ -176,23 +192,36 @@ static void open_files(struct namer *namer, size_t max, uint64_t us)
 	}
 }
 
-static struct parser_file *open_object(struct namer *namer, const struct wanted_table *wanted)
+static int open_object(struct namer *namer, const struct wanted_table *wanted,
+		       struct parser_file **ret)
 {
 	const struct file_key key = { wanted->major, wanted->minor, wanted->inode,
 				      wanted->generation };
 	const struct named_file *file = file_table_find(namer->files, &key);
-	struct parser_file *ret = NULL;
 	struct fault why;
 	int fd;
 
 	if (wanted->is_vdso)
-		return vdso_open(namer->parser, NULL, &ret, &why) < 0 ? NULL : ret;
-	if (!file || !budget_take(&namer->budget, &file->identity, true))
-		return NULL;
+		return vdso_open(namer->parser, NULL, ret, &why);
+	if (!file)
+		return -ENOENT;
+	if (!budget_take(&namer->table_budget, &file->identity, true))
+		return -EAGAIN;
 	fd = file_table_open(namer->files, &key);
-	if (fd < 0 || parser_open(namer->parser, fd, file->identity.uid, &ret, &why) < 0)
-		return NULL;
-	return ret;
+	return fd < 0 ? fd : parser_open(namer->parser, fd, file->identity.uid, ret, &why);
+}
+
+static void build_table(struct namer *namer, const struct wanted_table *wanted,
+			struct built_table *ret)
+{
+	_cleanup_(parser_file_freep) struct parser_file *file = NULL;
+	struct fault why;
+	int r = open_object(namer, wanted, &file);
+
+	if (r >= 0)
+		r = parser_file_unwind(file, &ret->table, &why);
+	ret->later = r == -EAGAIN || r == -ECONNREFUSED || r == -ENOMEM;
+	budget_rest(&namer->table_budget);
 }
 
 /* Has the tables built that the collector wants, for up to @us. */
@@ -200,16 +229,12 @@ static void build_tables(struct namer *namer, uint64_t us)
 {
 	uint64_t until = clock_us(CLOCK_MONOTONIC) + us;
 	struct wanted_table wanted;
-	struct fault why;
 
 	while (clock_us(CLOCK_MONOTONIC) < until && !atomic_load(&namer->hurry) &&
 	       table_exchange_take_wanted(namer->tables, &wanted)) {
-		_cleanup_(parser_file_freep) struct parser_file *file = open_object(namer, &wanted);
 		struct built_table built = { .id = wanted.id };
 
-		if (file && parser_file_unwind(file, &built.table, &why) < 0)
-			built.table = (struct unwind_table){};
-		budget_rest(&namer->budget);
+		build_table(namer, &wanted, &built);
 		table_exchange_put_built(namer->tables, &built);
 	}
 }
@@ -271,8 +296,7 @@ static void name_window(struct namer *namer, struct window_profile *window)
 	if (passed.open)
 		return;
 	close_files(namer, &passed);
-	budget_begin(&namer->budget, &id_limits);
-	budget_rest(&namer->budget);
+	renew_budgets(namer);
 	/* naming took memory that waiting does not need, here and in the parsers */
 	parser_close_all(namer->parser);
 	malloc_trim(0);

@@ -28,7 +28,7 @@
 #include "daemon/sampler/program.h"
 #include "daemon/sampler/running-kernel.h"
 
-#define RING_PAGES       64
+#define RING_PAGES       128
 #define RESCAN_NS        10000000000ull /* at least, between two scans of /proc */
 #define MODULES_NS       5000000000ull  /* between two scans for modules of the kernel */
 #define SCAN_PATIENCE_US 200000         /* with one process */
@@ -150,9 +150,9 @@ static enum bpf_user_stack user_stack(enum sampler_user_stacks wanted)
 {
 	if (wanted == SAMPLER_USER_NONE)
 		return BPF_USER_NONE;
-	if (wanted == SAMPLER_USER_FRAME_POINTERS || BPF_SAMPLE_N_REGISTERS == 0)
-		return BPF_USER_FRAME_POINTERS;
-	return BPF_USER_COPY;
+	if (wanted == SAMPLER_USER_TABLES && BPF_SAMPLE_N_REGISTERS > 0)
+		return BPF_USER_COPY;
+	return BPF_USER_FRAME_POINTERS;
 }
 
 static int load_program(struct sampler *s, struct fault *fault)

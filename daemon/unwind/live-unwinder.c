@@ -95,6 +95,12 @@ static uint32_t put_frames(struct live_unwinder *u, uint32_t at, const struct un
 	return at;
 }
 
+/* In the kernel the stack may be gone: the process is about to end, or to run another program. */
+static bool has_user_code(const struct sample *s)
+{
+	return s->user_registers && (s->n_user_stack > 0 || !address_is_kernel(s->ip));
+}
+
 static bool fill_input(struct walk *walk, const struct sample *s, struct unwind_input *ret)
 {
 	struct user_registers registers;
@@ -138,7 +144,7 @@ static int walk(struct live_unwinder *u, const struct processes *processes,
 	struct sample *s = &unwound.sample;
 	int r;
 
-	if (fill_input(&w, s, &input)) {
+	if (has_user_code(s) && fill_input(&w, s, &input)) {
 		unwind_walk(&input, frames, MAX_FRAMES, &result);
 		if (w.coming && may_wait && result.end != UNWIND_COMPLETE)
 			return 0;

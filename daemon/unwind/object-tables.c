@@ -10,6 +10,7 @@
 
 #include "common/util/cleanup.h"
 
+#define LATER_TURNS 8     /* until a table is asked for again */
 #define MAX_ENTRIES 16384 /* objects remembered, with a table or without */
 
 /* The hash table keeps its entries in the order in which they were made. */
@@ -17,8 +18,10 @@ struct entry {
 	struct object *object; /* the key; a reference */
 	uint64_t id;           /* of the request */
 	uint64_t used;         /* the last turn in which it was needed */
+	uint64_t answered;     /* the turn of the answer */
 	struct unwind_table table;
 	bool coming;
+	bool later; /* to be asked for again, after some turns */
 	UT_hash_handle hh;
 };
 
@@ -81,10 +84,10 @@ static bool has_code(const struct profile_object *what)
 	return what->kind == OBJECT_VDSO || (what->kind == OBJECT_FILE && what->inode != 0);
 }
 
-/* Without memory, or room for the request, it is tried again at the next sample. */
-static void want(struct object_tables *t, struct object *object)
+/* Without room for the request it is tried again later. */
+static void ask(struct object_tables *t, struct entry *entry)
 {
-	const struct profile_object *what = &object->what;
+	const struct profile_object *what = &entry->object->what;
 	struct wanted_table wanted = {
 		.id = t->next_id,
 		.is_vdso = what->kind == OBJECT_VDSO,
@@ -93,6 +96,19 @@ static void want(struct object_tables *t, struct object *object)
 		.inode = what->inode,
 		.generation = what->generation,
 	};
+
+	entry->later = false;
+	if (!t->exchange || !has_code(what))
+		return;
+	entry->id = t->next_id++;
+	entry->coming = table_exchange_want(t->exchange, &wanted);
+	entry->later = !entry->coming;
+	entry->answered = t->turn;
+}
+
+/* Without memory it is tried again at the next sample. */
+static void want(struct object_tables *t, struct object *object)
+{
 	struct entry *entry;
 
 	if (HASH_COUNT(t->entries) >= MAX_ENTRIES) {
@@ -105,17 +121,14 @@ static void want(struct object_tables *t, struct object *object)
 	if (!entry)
 		return;
 	entry->object = object_ref(object);
-	entry->id = t->next_id;
 	entry->used = t->turn;
-	entry->coming = t->exchange && has_code(what);
 	HASH_ADD_PTR(t->entries, object, entry);
 	if (!entry->hh.tbl) {
 		object_unref(entry->object);
 		free(entry);
-	} else if (entry->coming && !table_exchange_want(t->exchange, &wanted)) {
-		forget(t, entry);
+		return;
 	}
-	t->next_id++;
+	ask(t, entry);
 }
 
 const struct unwind_table *object_tables_find(struct object_tables *tables, struct object *object,
@@ -129,6 +142,8 @@ const struct unwind_table *object_tables_find(struct object_tables *tables, stru
 		*coming = true;
 		return NULL;
 	}
+	if (_unlikely_(entry->later) && tables->turn - entry->answered > LATER_TURNS)
+		ask(tables, entry);
 	entry->used = tables->turn;
 	*coming |= entry->coming;
 	return entry->table.n_rows ? &entry->table : NULL;
@@ -146,6 +161,8 @@ static void take(struct object_tables *t, struct built_table *built)
 		return;
 	}
 	entry->coming = false;
+	entry->later = built->later;
+	entry->answered = t->turn;
 	entry->table = built->table;
 	if (!entry->table.n_rows)
 		return;

@@ -23,6 +23,7 @@ struct wanted_table {
 struct built_table {
 	uint64_t id;
 	struct unwind_table table; /* without rows if the file has none, or it cannot be read */
+	bool later;                /* there was no time for it now: it may be wanted again */
 };
 
 struct table_exchange;
