@@ -23,7 +23,7 @@ struct collector_settings {
 	size_t max_queued;             /* windows that may wait for the main thread */
 	size_t max_rows, max_frames;   /* limits of a window's tables; 0: the builder's defaults */
 	struct unit_list units;        /* count these units only; empty: all */
-	struct table_exchange *tables; /* for stacks of user code; borrowed */
+	struct table_exchange *tables; /* for stacks of user code; borrowed; NULL: none are built */
 };
 
 /* Starts the thread. Takes over @sampler, in any case. -errno and @fault. */

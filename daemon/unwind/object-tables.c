@@ -177,7 +177,7 @@ bool object_tables_update(struct object_tables *tables)
 	bool any = false;
 
 	tables->turn++;
-	while (table_exchange_take_built(tables->exchange, &built)) {
+	while (tables->exchange && table_exchange_take_built(tables->exchange, &built)) {
 		take(tables, &built);
 		any = true;
 	}
