@@ -89,7 +89,7 @@ static void task_log(struct task *task, const struct branch *b)
 /* A coroutine that begins was not called, but where it will return to lies on its stack. */
 static void task_begin_coroutine(struct task *task, struct shadow *shadow, uint64_t rsp)
 {
-	struct shadow_entry entry = { .slot = rsp };
+	struct shadow_entry entry = { .slot = rsp, .word = rsp };
 
 	if (task_peek(task, rsp, &entry.return_addr) < 0 ||
 	    !space_overlaps(task->space, entry.return_addr, entry.return_addr + 1))
@@ -122,6 +122,7 @@ static void task_follow_stack(struct simulation *s, struct task *task, const str
 			      const struct outcome *out)
 {
 	struct shadow_entry entry = { .slot = out->rsp,
+				      .word = out->rsp,
 				      .call = insn->addr,
 				      .return_addr = insn->next,
 				      .serial = task->n_calls };
@@ -193,8 +194,7 @@ void task_refresh_interrupted(struct task *task)
 	for (struct shadow *s = task->shadows.current; s; s = s->interrupted)
 		for (size_t i = 0; i < s->n_entries; i++)
 			if (s->entries[i].is_signal) {
-				task_peek(task, s->entries[i].slot - 8 + SIGFRAME_RIP,
-					  &s->entries[i].return_addr);
+				task_peek(task, s->entries[i].word, &s->entries[i].return_addr);
 				s->entries[i].call = s->entries[i].return_addr;
 			}
 }
@@ -202,14 +202,18 @@ void task_refresh_interrupted(struct task *task)
 void task_enter_handler(struct task *task, uint64_t interrupted)
 {
 	uint64_t rsp = task->regs.rsp, restorer = 0;
-	struct shadow_entry entry = { .slot = rsp + 8, .is_signal = true };
+	struct shadow_entry entry = { .slot = rsp + 8,
+				      .word = rsp + SIGFRAME_RIP,
+				      .is_signal = true };
 	struct shadow *shadow = shadow_set_interrupt(&task->shadows, task->tid, rsp);
 
 	task_peek(task, rsp + SIGFRAME_RIP, &interrupted);
 	task_peek(task, rsp, &restorer);
 	entry.call = entry.return_addr = interrupted;
 	shadow_push(shadow, &entry);
-	entry = (struct shadow_entry){ .slot = rsp, .call = restorer, .return_addr = restorer };
+	entry = (struct shadow_entry){
+		.slot = rsp, .word = rsp, .call = restorer, .return_addr = restorer
+	};
 	shadow_push(shadow, &entry);
 	task_begin_run(task, true);
 }

@@ -33,6 +33,8 @@ struct recorded_sample {
 	const uint64_t *registers;
 	const void *stack;
 	size_t n_stack;
+	size_t n_held;   /* of the callers, those that the bytes hold */
+	bool is_jumping; /* the stack is being left or rewritten */
 };
 
 /* Negative errno. */

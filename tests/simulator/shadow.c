@@ -101,3 +101,24 @@ size_t shadow_count_shown(const struct shadow *s)
 				return n;
 	return n;
 }
+
+size_t shadow_count_held(const struct shadow *s, uint64_t rsp, const char *memory, size_t n,
+			 bool *ret_is_changed)
+{
+	size_t n_held = 0;
+	uint64_t word;
+
+	*ret_is_changed = false;
+	for (; s; s = s->interrupted)
+		for (size_t i = s->n_entries; i-- > 0; n_held++) {
+			const struct shadow_entry *entry = &s->entries[i];
+
+			if (entry->word < rsp || n < 8 || entry->word - rsp > n - 8)
+				return n_held;
+			memcpy(&word, memory + (entry->word - rsp), 8);
+			*ret_is_changed = word != entry->return_addr;
+			if (*ret_is_changed)
+				return n_held;
+		}
+	return n_held;
+}

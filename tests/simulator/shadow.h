@@ -18,6 +18,7 @@ struct shadow_entry {
 	uint64_t slot; /* address of the return address on the program's stack */
 	uint64_t call; /* address of the call, or of the instruction that a signal interrupted */
 	uint64_t return_addr;
+	uint64_t word;   /* address of the word that is returned to; of signals not the slot */
 	uint64_t serial; /* of the calls of its task, increasing; 0: no call, but a signal's */
 	bool is_signal;
 	bool shown; /* its branch record was in a sample of this task */
@@ -43,5 +44,11 @@ bool shadow_returns(const struct shadow *s, uint64_t slot, uint64_t target);
 /* The branch record of that call was in a sample; the call may be over. Also of the stacks below.
  */
 void shadow_show(struct shadow *s, uint64_t serial);
+/*
+ * How many entries from the leaf on the @n bytes of memory from @rsp on still hold, without a gap.
+ * @ret_is_changed: the first one that they do not hold lies there, but was overwritten.
+ */
+size_t shadow_count_held(const struct shadow *s, uint64_t rsp, const char *memory, size_t n,
+			 bool *ret_is_changed);
 /* How many entries from the leaf on were shown, without a gap. Also of the stacks below. */
 size_t shadow_count_shown(const struct shadow *s);

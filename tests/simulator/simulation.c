@@ -136,9 +136,13 @@ static void task_sample(struct simulation *s, struct task *task)
 	task_refresh_interrupted(task);
 	sample.n_rows = s->options->no_rows ? 0 : lbr_read(&task->lbr, rows);
 	user_state_registers(&task->regs, registers);
-	if (s->options->n_stack > 0)
+	if (s->options->n_stack > 0) {
 		sample.n_stack =
 			user_state_stack(task->tid, task->regs.rsp, s->options->n_stack, stack);
+		sample.n_held = shadow_count_held(shadow, task->regs.rsp, stack, sample.n_stack,
+						  &sample.is_jumping);
+		sample.is_jumping |= task->is_jumping;
+	}
 	for (size_t i = 0; i < sample.n_rows; i++)
 		shadow_show(shadow, rows[i].serial);
 	sample.n_callers = task_callers(task, callers);

@@ -66,9 +66,9 @@ int truth_new(struct truth **ret, const struct options *options)
 	if (!t)
 		return -ENOMEM;
 	t->options = options;
-	t->samples = truth_open(
-		t, "samples",
-		"n\ttime\tpid\ttid\tcpu\timage\tperiod\tip\trows\tstale\thw_idx\tstack\tshown");
+	t->samples = truth_open(t, "samples",
+				"n\ttime\tpid\ttid\tcpu\timage\tperiod\tip\trows\tstale\thw_"
+				"idx\tstack\tshown\theld\tjumping");
 	t->jumps = truth_open(t, "jumps", "time\ttid\tstack");
 	t->images = truth_open(t, "images", "image\tpid\ttime\twhy\tcomm");
 	t->maps = truth_open(t, "maps", "image\tpid\ttime\tstart\tend\tpgoff\tpath");
@@ -189,7 +189,8 @@ void truth_add_sample(struct truth *t, const struct event_origin *m, uint64_t im
 		t->n_samples++, m->time, m->pid, m->tid, m->cpu, image, s->period, s->ip, s->n_rows,
 		count_stale_records(s->rows, s->n_rows, image), (int64_t)hw_idx);
 	write_stack(t->samples, s->ip, stack);
-	fprintf(t->samples, "\t%zu\n", shadow_count_shown(stack));
+	fprintf(t->samples, "\t%zu\t%zu\t%d\n", shadow_count_shown(stack), s->n_held,
+		s->is_jumping);
 }
 
 void truth_add_jump(struct truth *t, uint64_t time, pid_t tid, uint64_t ip,

@@ -8,7 +8,9 @@ figures of `PERF script` of the same recordings are printed beside. A stack is r
 the start of the thread; short if it has only some of them, without a gap from the leaf on; else wrong.
 
 While longjmp, an exception or swapcontext moves the stack pointer, the tables say that the place it will jump to
-is the caller, from some instructions before the true stack changes on: that counts as right, too.
+is the caller, from some instructions before the true stack changes on: that counts as right, too. Where the
+stack pointer or the stack's contents have changed already and the tables do not say so (swapcontext of glibc,
+the last instructions of a throw), what is shown counts neither way.
 Exit status 77: skipped, where tracing is forbidden.
 """
 
@@ -24,9 +26,14 @@ STACK_BYTES = "16384"
 
 JUMP_MAX = 300  # instructions, from the first whose tables say so to the jump
 PREFIX_MAX = 4  # frames that are there beside it
+JUMPING_MAX = 10  # percent of the samples, within jumps that no table describes
 EXAMPLES = 5
 
 SAMPLED = [("sampled", 1)]
+# Percent of the stacks that have to be right, where that is not all of them: to throw, libgcc overwrites the
+# registers that the frames around it have saved, some instructions before it jumps.
+LEAST = {("throwing", "throwing"): 99.5}
+
 # Of each program its parts: the name (None: all of it), the period, and the arguments.
 PROGRAMS = {
     "shapes-O0": SAMPLED,
@@ -39,7 +46,7 @@ PROGRAMS = {
     "cold": SAMPLED,
     "handlers": SAMPLED,
     "coroutine": SAMPLED,
-    "clock": SAMPLED,
+    "clock": [("sampled", 5, "10")],
     "throwing": SAMPLED + [("throwing", 23)],
     "longjmp": [(None, 41, "9")],
     "dlopen": [(None, 97, "5", "simulated-plugin.so")],
@@ -47,7 +54,7 @@ PROGRAMS = {
 }
 
 # A stack is a list of pairs: the address, and whether it is a return address; the leaf first.
-Sample = collections.namedtuple("Sample", "task time stack")
+Sample = collections.namedtuple("Sample", "task time stack held jumping")
 
 
 def run(*arguments, ok=(0,)):
@@ -70,7 +77,11 @@ def parse_stack(text):
 
 
 def true_samples(recording):
-    return [Sample(row[3], int(row[1]), parse_stack(row[11])) for row in rows_of(recording, "samples")]
+    samples = []
+    for row in rows_of(recording, "samples"):
+        stack = parse_stack(row[11])
+        samples.append(Sample(row[3], int(row[1]), stack, stack[:int(row[13]) + 1], row[14] == "1"))
+    return samples
 
 
 def true_jumps(recording):
@@ -103,7 +114,8 @@ def as_perf_prints(recording, samples, jumps):
             if start <= address < end:
                 return address - start + pgoff, is_return
         return frame
-    return ([s._replace(stack=[offset(frame) for frame in s.stack]) for s in samples],
+    return ([s._replace(stack=[offset(frame) for frame in s.stack], held=[offset(frame) for frame in s.held])
+             for s in samples],
             {task: [(time, [offset(frame) for frame in stack]) for time, stack in of]
              for task, of in jumps.items()})
 
@@ -128,27 +140,30 @@ def is_moving(shown, sample, jumps):
     return any(compare(shown, sample.stack[:n] + jumps[i][1]) == "right" for n in range(1, PREFIX_MAX + 1))
 
 
-def verdicts_of(samples, jumps, shown):
-    for sample, stack in zip(samples, shown, strict=True):
-        verdict = compare(stack, sample.stack)
-        if verdict != "right" and is_moving(stack, sample, jumps.get(sample.task, [])):
-            verdict = "moving"
-        yield verdict
+def verdict_of(shown, sample, jumps):
+    if compare(shown, sample.held) == "right":
+        return "right" if sample.held == sample.stack else "held"
+    if is_moving(shown, sample, jumps):
+        return "moving"
+    return "jumping" if sample.jumping else compare(shown, sample.held)
 
 
-def report(title, samples, jumps, shown):
-    """Prints the figures and some of what is not right; whether all is right."""
-    verdicts = list(verdicts_of(samples, jumps, shown))
+def report(title, samples, jumps, shown, least=100):
+    """Prints the figures and some of what is not right; whether @least percent are right, and none is wrong."""
+    verdicts = [verdict_of(stack, sample, jumps.get(sample.task, []))
+                for sample, stack in zip(samples, shown, strict=True)]
     counts = collections.Counter(verdicts)
-    n = len(verdicts)
-    print("%s: %d stacks, %.2f %% complete and right, %.2f %% short, %.2f %% wrong; %d of the right within a jump"
-          % (title, n, 100 * (counts["right"] + counts["moving"]) / n, 100 * counts["short"] / n,
-             100 * counts["wrong"] / n, counts["moving"]), flush=True)
+    n = len(verdicts) - counts["jumping"]
+    print("%s: %d stacks, %.2f %% complete and right, %.2f %% short, %.2f %% wrong; %d of them as far as the bytes go, "
+          "%d before a jump, beside %d that no table describes"
+          % (title, n, 100 * (counts["right"] + counts["held"] + counts["moving"]) / n, 100 * counts["short"] / n,
+             100 * counts["wrong"] / n, counts["held"], counts["moving"], counts["jumping"]), flush=True)
     bad = [i for i, verdict in enumerate(verdicts) if verdict in ("short", "wrong")]
     for i in bad[:EXAMPLES]:
         print("  sample %d is %s: shown %s, true %s" % (
-            i, verdicts[i], " ".join("%x" % a for a in shown[i]), " ".join("%x" % a for a, _ in samples[i].stack)))
-    return not bad
+            i, verdicts[i], " ".join("%x" % a for a in shown[i]), " ".join("%x" % a for a, _ in samples[i].held)))
+    return (len(bad) * 100 <= n * (100 - least) and counts["wrong"] == 0
+            and counts["jumping"] * 100 <= n * JUMPING_MAX)
 
 
 def check_part(simulator, branchctl, program, part, perf):
@@ -164,7 +179,8 @@ def check_part(simulator, branchctl, program, part, perf):
         samples, jumps = true_samples(recording), true_jumps(recording)
         if perf:
             report(title + ", perf", *as_perf_prints(recording, samples, jumps), shown_by_perf(perf, recording))
-        return report(title, samples, jumps, shown_by_branchctl(branchctl, recording))
+        least = LEAST.get((os.path.basename(program).split("-", 1)[1], name), 100)
+        return report(title, samples, jumps, shown_by_branchctl(branchctl, recording), least)
 
 
 def main():
