@@ -220,7 +220,8 @@ static void build_table(struct namer *namer, const struct wanted_table *wanted,
 
 	if (r >= 0)
 		r = parser_file_unwind(file, &ret->table, &why);
-	ret->later = r == -EAGAIN || r == -ECONNREFUSED || r == -ENOMEM;
+	/* -ENOENT: it may not have been opened yet */
+	ret->later = r == -EAGAIN || r == -ECONNREFUSED || r == -ENOMEM || r == -ENOENT;
 	budget_rest(&namer->table_budget);
 }
 

@@ -61,6 +61,12 @@ static void point_to_arrays(struct kept_sample *kept)
 		(const uint8_t *)(s->user_registers + __builtin_popcountll(s->user_registers_mask));
 }
 
+static void copy(void *to, const void *from, size_t n)
+{
+	if (n > 0)
+		memcpy(to, from, n);
+}
+
 bool kept_samples_add(struct kept_samples *samples, struct process_context *context,
 		      const struct event *event)
 {
@@ -80,10 +86,14 @@ bool kept_samples_add(struct kept_samples *samples, struct process_context *cont
 		.event = *event,
 		.n_bytes = n_bytes,
 	};
+	kept->event.sample.n_rows = 0;
+	kept->event.sample.rows = NULL;
+	kept->event.sample.n_raw = 0;
+	kept->event.sample.raw = NULL;
 	words = (uint64_t *)(kept + 1);
-	memcpy(words, s->callchain, s->n_callchain * sizeof(*words));
-	memcpy(words + s->n_callchain, s->user_registers, n_registers * sizeof(*words));
-	memcpy(words + s->n_callchain + n_registers, s->user_stack, s->n_user_stack);
+	copy(words, s->callchain, s->n_callchain * sizeof(*words));
+	copy(words + s->n_callchain, s->user_registers, n_registers * sizeof(*words));
+	copy(words + s->n_callchain + n_registers, s->user_stack, s->n_user_stack);
 	samples->n_bytes += n_bytes;
 	samples->n++;
 	return true;

@@ -25,7 +25,7 @@ int kept_samples_new(struct kept_samples **ret, size_t max_bytes);
 struct kept_samples *kept_samples_free(struct kept_samples *samples);
 DEFINE_CLEANUP(struct kept_samples *, kept_samples_free);
 
-/* Copies the sample without its branch records. False: there is no room. */
+/* Copies the sample without its branch records and raw data. False: there is no room. */
 bool kept_samples_add(struct kept_samples *samples, struct process_context *context,
 		      const struct event *event);
 

@@ -12,7 +12,7 @@
 #include "daemon/unwind/object-tables.h"
 
 #define MAX_FRAMES      127u
-#define MAX_CALLCHAIN   (2 * (MAX_FRAMES + 1)) /* of the kernel and of user code */
+#define MAX_PART        (MAX_FRAMES + 1) /* a part of a call chain, with its PERF_CONTEXT_* */
 #define MAX_KEPT_BYTES  (4u << 20)
 #define MAX_TABLE_BYTES (64u << 20)
 
@@ -22,7 +22,7 @@ struct live_unwinder {
 	struct kept_samples *kept;
 	struct live_unwinder_counts counts;
 	uint16_t machine;
-	uint64_t callchain[MAX_CALLCHAIN];
+	uint64_t callchain[2 * MAX_PART]; /* of the kernel and of user code */
 };
 
 /* One walk. */
@@ -78,10 +78,11 @@ static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 /* The part of the sample's call chain that is of the kernel. */
 static uint32_t kernel_part(const struct sample *s)
 {
-	for (uint32_t i = 0; i < s->n_callchain; i++)
-		if (s->callchain[i] == PERF_CONTEXT_USER)
-			return i;
-	return MIN(s->n_callchain, MAX_CALLCHAIN - MAX_FRAMES - 1);
+	uint32_t n = 0;
+
+	while (n < MIN(s->n_callchain, MAX_PART) && s->callchain[n] != PERF_CONTEXT_USER)
+		n++;
+	return n;
 }
 
 /* Whoever reads a call chain looks a byte before each return address. */
@@ -124,12 +125,18 @@ static bool fill_input(struct walk *walk, const struct sample *s, struct unwind_
 	return true;
 }
 
+/* Other threads read the counts. */
+static void set_count(uint64_t *count, uint64_t value)
+{
+	__atomic_store_n(count, value, __ATOMIC_RELAXED);
+}
+
 static void count(struct live_unwinder *u, const struct unwind_result *result)
 {
 	uint64_t *ended = &u->counts.ended[result->end];
 
-	__atomic_store_n(ended, *ended + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&u->counts.n_by_fp, u->counts.n_by_fp + result->n_by_fp, __ATOMIC_RELAXED);
+	set_count(ended, *ended + 1);
+	set_count(&u->counts.n_by_fp, u->counts.n_by_fp + result->n_by_fp);
 }
 
 /* Walks the stack and hands the sample over: 1; or 0 if a table is coming and @may_wait. */
@@ -146,11 +153,12 @@ static int walk(struct live_unwinder *u, const struct processes *processes,
 
 	if (has_user_code(s) && fill_input(&w, s, &input)) {
 		unwind_walk(&input, frames, MAX_FRAMES, &result);
-		if (w.coming && may_wait && result.end != UNWIND_COMPLETE)
+		if (w.coming && may_wait)
 			return 0;
 		count(u, &result);
 		s->n_callchain = kernel_part(s);
-		memcpy(u->callchain, s->callchain, s->n_callchain * sizeof(*s->callchain));
+		if (s->n_callchain > 0)
+			memcpy(u->callchain, s->callchain, s->n_callchain * sizeof(*s->callchain));
 		s->n_callchain = put_frames(u, s->n_callchain, frames, result.n_frames);
 		s->callchain = u->callchain;
 	}
@@ -167,7 +175,7 @@ int live_unwinder_add(struct live_unwinder *unwinder, const struct processes *pr
 
 	if (r != 0)
 		return MIN(r, 0);
-	unwinder->counts.n_kept++;
+	set_count(&unwinder->counts.n_kept, unwinder->counts.n_kept + 1);
 	if (kept_samples_add(unwinder->kept, context, event))
 		return 0;
 	r = live_unwinder_flush(unwinder, processes);
@@ -191,12 +199,13 @@ static int walk_kept(const struct kept_sample *kept, void *userdata)
 int live_unwinder_update(struct live_unwinder *unwinder, const struct processes *processes)
 {
 	struct rewalk again = { unwinder, processes, true };
-	size_t n_tables;
+	size_t n_tables, bytes;
 
 	if (!object_tables_update(unwinder->tables))
 		return 0;
-	unwinder->counts.table_bytes = object_tables_bytes(unwinder->tables, &n_tables);
-	unwinder->counts.n_tables = n_tables;
+	bytes = object_tables_bytes(unwinder->tables, &n_tables);
+	set_count(&unwinder->counts.table_bytes, bytes);
+	set_count(&unwinder->counts.n_tables, n_tables);
 	return kept_samples_for_each(unwinder->kept, walk_kept, &again);
 }
 
@@ -210,5 +219,9 @@ int live_unwinder_flush(struct live_unwinder *unwinder, const struct processes *
 void live_unwinder_get_counts(const struct live_unwinder *unwinder,
 			      struct live_unwinder_counts *ret)
 {
-	*ret = unwinder->counts;
+	const uint64_t *from = (const uint64_t *)&unwinder->counts;
+	uint64_t *to = (uint64_t *)ret;
+
+	for (size_t i = 0; i < sizeof(*ret) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }

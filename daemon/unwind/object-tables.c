@@ -106,29 +106,30 @@ static void ask(struct object_tables *t, struct entry *entry)
 	entry->answered = t->turn;
 }
 
-/* Without memory it is tried again at the next sample. */
-static void want(struct object_tables *t, struct object *object)
+/* NULL without memory, or room: it is tried again at the next sample. */
+static struct entry *want(struct object_tables *t, struct object *object)
 {
 	struct entry *entry;
 
 	if (HASH_COUNT(t->entries) >= MAX_ENTRIES) {
 		entry = find_unused(t, false);
-		if (!entry)
-			return;
+		if (!entry || entry->used == t->turn) /* a walk may have its table */
+			return NULL;
 		forget(t, entry);
 	}
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
-		return;
+		return NULL;
 	entry->object = object_ref(object);
 	entry->used = t->turn;
 	HASH_ADD_PTR(t->entries, object, entry);
 	if (!entry->hh.tbl) {
 		object_unref(entry->object);
 		free(entry);
-		return;
+		return NULL;
 	}
 	ask(t, entry);
+	return entry;
 }
 
 const struct unwind_table *object_tables_find(struct object_tables *tables, struct object *object,
@@ -137,11 +138,10 @@ const struct unwind_table *object_tables_find(struct object_tables *tables, stru
 	struct entry *entry;
 
 	HASH_FIND_PTR(tables->entries, &object, entry);
-	if (_unlikely_(!entry)) {
-		want(tables, object);
-		*coming = true;
+	if (_unlikely_(!entry))
+		entry = want(tables, object);
+	if (_unlikely_(!entry))
 		return NULL;
-	}
 	if (_unlikely_(entry->later) && tables->turn - entry->answered > LATER_TURNS)
 		ask(tables, entry);
 	entry->used = tables->turn;
