@@ -38,7 +38,8 @@ int live_sample_decode(struct event *event)
 	words = (const uint64_t *)(from + 1);
 	n_words = from->n_callchain + from->n_rows * RECORD_WORDS;
 	if (from->flags & BPF_SAMPLE_REGISTERS)
-		n_words += BPF_SAMPLE_N_REGISTERS + from->n_stack / sizeof(*words);
+		n_words += BPF_SAMPLE_N_REGISTERS +
+			   ((size_t)from->n_stack + sizeof(*words) - 1) / sizeof(*words);
 	if (n_words > (s->n_raw + N_BEFORE - sizeof(*from)) / sizeof(*words))
 		return -EBADMSG;
 

@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <string.h>
 
 #include "bpf/sample.h"
+#include "common/util/macro.h"
 #include "daemon/collector/live-callchain.h"
 #include "daemon/sampler/live-sample.h"
 
@@ -121,6 +123,71 @@ static void test_a_stack_alone(void **state)
 	assert_int_equal(e.sample.n_rows, 0);
 }
 
+/* Behind a stack of three words and a branch record of three. */
+static void test_registers_and_stack(void **state)
+{
+	const size_t at = 6, n = at + BPF_SAMPLE_N_REGISTERS + 2;
+	struct written w = example();
+	struct event e = event_of(&w, n);
+
+	w.head.n_rows = 1;
+	w.head.n_stack = 16;
+	w.head.flags |= BPF_SAMPLE_REGISTERS;
+	for (size_t i = 0; i < BPF_SAMPLE_N_REGISTERS; i++)
+		w.words[at + i] = 100 + i;
+	memcpy(&w.words[n - 2], "the user's stack", 16);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_int_equal(e.sample.n_callchain, 3);
+	assert_int_equal(e.sample.n_rows, 1);
+	assert_int_equal(e.sample.user_registers_mask, BPF_SAMPLE_REGISTERS_MASK);
+	assert_int_equal(__builtin_popcountll(BPF_SAMPLE_REGISTERS_MASK), BPF_SAMPLE_N_REGISTERS);
+	for (size_t i = 0; i < BPF_SAMPLE_N_REGISTERS; i++)
+		assert_int_equal(e.sample.user_registers[i], 100 + i);
+	assert_false(e.sample.user_is_32_bit);
+	assert_int_equal(e.sample.n_user_stack, 16);
+	assert_memory_equal(e.sample.user_stack, "the user's stack", 16);
+
+	w.head.flags |= BPF_SAMPLE_32_BIT;
+	e = event_of(&w, n);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_true(e.sample.user_is_32_bit);
+
+	/* a stack that has no bytes in memory */
+	w.head.n_stack = 0;
+	e = event_of(&w, n - 2);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_non_null(e.sample.user_registers);
+	assert_int_equal(e.sample.n_user_stack, 0);
+}
+
+static void test_registers_and_stack_of_each_length(void **state)
+{
+	static const uint32_t too_long[] = { 17, 23, 24, 0x8000, 0xfffffff8, UINT32_MAX };
+	const size_t n = 9 + BPF_SAMPLE_N_REGISTERS + 2;
+	struct written w = example();
+	struct event e;
+
+	w.head.n_stack = 16;
+	w.head.flags |= BPF_SAMPLE_REGISTERS;
+	for (size_t i = 0; i < n; i++) {
+		e = event_of(&w, i);
+		assert_int_equal(live_sample_decode(&e), -EBADMSG);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(too_long); i++) {
+		w.head.n_stack = too_long[i];
+		e = event_of(&w, n);
+		assert_int_equal(live_sample_decode(&e), -EBADMSG);
+	}
+
+	/* bytes that are announced, but no registers: none of them are read */
+	w.head.flags &= (uint16_t)~BPF_SAMPLE_REGISTERS;
+	e = event_of(&w, n);
+	assert_int_equal(live_sample_decode(&e), 0);
+	assert_null(e.sample.user_registers);
+	assert_null(e.sample.user_stack);
+	assert_int_equal(e.sample.n_user_stack, 0);
+}
+
 static void test_of_each_length(void **state)
 {
 	struct written w = example();
@@ -213,6 +280,8 @@ int main(void)
 		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_a_call_stack_with_rows_left_out),
 		cmocka_unit_test(test_a_stack_alone),
+		cmocka_unit_test(test_registers_and_stack),
+		cmocka_unit_test(test_registers_and_stack_of_each_length),
 		cmocka_unit_test(test_of_each_length),
 		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_deep_chains),
