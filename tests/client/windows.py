@@ -34,6 +34,7 @@ def check_status(daemon):
                  "30 windows of 10 s", "3.0 MiB of at most 1.0 GiB", "no BTF: do this",
                  "the processor has no branch records"):
         check(text in out, "status without", text, ":", out)
+    check("stacks" not in out, "stacks that were not unwound:", out)
     check(all(len(line) <= 80 for line in out.splitlines()), "status is too wide", out)
     check(document(daemon, "status")["sampling"]["frequency"] == 99, "status --json")
 
@@ -46,12 +47,20 @@ def check_status_of_branch_records():
     status["samples"] = dict(mock_daemon.STATUS["samples"], filtered=7)
     status["snapshots"] = {
         "snapshots": 200, "empty": 3, "full": 150, "rows": 5000, "no_branch_stack": 2}
+    status["stacks"] = {
+        "complete": 995, "no_table": 3, "stack_bytes": 1, "no_return_address": 1,
+        "invalid_frame": 0, "depth_limit": 0, "frames_by_pointer": 12, "waited": 40, "tables": 5,
+        "table_bytes": 1 << 20}
     daemon = mock_daemon.Daemon([])
     daemon._answer = lambda call, connection: {"parameters": status}
     with daemon:
         status, out, err = ask(daemon, "status")
         check(status == 0 and not err, status, err)
-        for text in ("stack+branch, cycles, one in 1000003 on each of 4 CPUs",
+        for text in ("stacks    99.5 % of 1000 user stacks are complete\n"
+                     "          0.3 % end at code without an unwind table\n"
+                     "          0.1 % end at the end of the stack bytes that were copied\n"
+                     "          0.1 % end at an invalid return address\n",
+                     "stack+branch, cycles, one in 1000003 on each of 4 CPUs",
                      "Intel LBR, 32 records deep: any,u\n", "back to a switch\n",
                      "25.0 records per snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",
                      "2 samples came without", "7 left out: of other processes, users or units"):

@@ -108,6 +108,7 @@ static void without_files_there_are_defaults(void **state)
 	assert_int_equal(place.config.sampling.frequency, 99);
 	assert_int_equal(place.config.window_us, 10000000);
 	assert_true(place.config.sampling.kernel);
+	assert_int_equal(place.config.sampling.user_stacks, SAMPLER_USER_AUTO);
 	put(&place, "a/x.conf", "");
 	put(&place, "b/x.conf.d/empty.conf", "# nothing\n\n ; nothing\n[Sampling]\n");
 	assert_int_equal(load(&place), 0);
@@ -135,7 +136,7 @@ static void every_key(void **state)
 	place_init(&place);
 	put(&place, "a/x.conf",
 	    "[Sampling]\nMode=software\nFrequency = 999\nKernel=no\nRingSize=256K\n"
-	    "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nPeriod=1000003\n"
+	    "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nPeriod=1000003\nUserStacks=tables\n"
 	    "BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
 	    "Users=root 4000\nPids= 17 4711 \n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n");
 	assert_int_equal(load(&place), 0);
@@ -146,6 +147,7 @@ static void every_key(void **state)
 	assert_int_equal(place.config.sampling.ring_pages,
 			 (256 << 10) / (int)sysconf(_SC_PAGESIZE));
 	assert_int_equal(place.config.sampling.event, SAMPLER_BRANCHES);
+	assert_int_equal(place.config.sampling.user_stacks, SAMPLER_USER_TABLES);
 	assert_int_equal(place.config.sampling.period, 1000003);
 	assert_int_equal(place.config.sampling.branch_filter,
 			 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
@@ -154,6 +156,32 @@ static void every_key(void **state)
 	assert_int_equal(place.config.max_branches, 6000);
 	assert_int_equal(place.config.max_use_bytes, 2LL << 30);
 	assert_int_equal(place.config.window_us, 90000000);
+	place_done(&place);
+}
+
+static void stacks_of_each_kind(void **state)
+{
+	static const struct {
+		const char *name;
+		enum sampler_user_stacks stacks;
+	} kinds[] = {
+		{ "tables", SAMPLER_USER_TABLES },
+		{ "frame-pointers", SAMPLER_USER_FRAME_POINTERS },
+		{ "none", SAMPLER_USER_NONE },
+		{ "auto", SAMPLER_USER_AUTO },
+	};
+	struct place place;
+	char text[64];
+
+	place_init(&place);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		snprintf(text, sizeof(text), "[Sampling]\nUserStacks=%s\n", kinds[i].name);
+		put(&place, "a/x.conf", text);
+		assert_int_equal(load(&place), 0);
+		assert_string_equal(place.warnings, "");
+		assert_int_equal(place.config.sampling.user_stacks, kinds[i].stacks);
+		assert_string_equal(sampler_user_stacks_name(kinds[i].stacks), kinds[i].name);
+	}
 	place_done(&place);
 }
 
@@ -264,6 +292,8 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Sampling]\nFrequency=18446744073709551617",
 		"[Sampling]\nFrequency= 9 9",
 		"[Sampling]\nKernel=perhaps",
+		"[Sampling]\nUserStacks=dwarf",
+		"[Sampling]\nUserStacks=tables frame-pointers",
 		"[Sampling]\nEvent=instructions",
 		"[Sampling]\nPeriod=100",
 		"[Sampling]\nPeriod=1e6",
@@ -427,6 +457,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_files_there_are_defaults),
 		cmocka_unit_test(every_key),
+		cmocka_unit_test(stacks_of_each_kind),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(drop_ins_by_systemds_rules),
 		cmocka_unit_test(what_is_unknown_warns_with_file_and_line),

@@ -87,12 +87,36 @@ static void test_a_failure_is_told_once(void **state)
 	free(text);
 }
 
+static void test_stacks_that_are_complete_and_others(void **state)
+{
+	char *text = render(json_pack("{s{si si si si si si}}", "stacks", "complete", 1980,
+				      "no_table", 13, "stack_bytes", 5, "no_return_address", 0,
+				      "invalid_frame", 0, "depth_limit", 2));
+
+	assert_non_null(
+		strstr(text, "stacks    99.0 % of 2000 user stacks are complete\n"
+			     "          0.7 % end at code without an unwind table\n"
+			     "          0.2 % end at the end of the stack bytes that were copied\n"
+			     "          0.1 % end at the depth limit\n"));
+	assert_null(strstr(text, "invalid"));
+	free(text);
+
+	/* stacks by frame pointers are not counted: and an older daemon does not know these */
+	text = render(json_pack("{s{si si}}", "stacks", "complete", 0, "no_table", 0));
+	assert_null(strstr(text, "stacks"));
+	free(text);
+	text = render(json_object());
+	assert_null(strstr(text, "stacks"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_said_where_all_is_well),
 		cmocka_unit_test(test_one_sentence_for_each_problem),
 		cmocka_unit_test(test_a_failure_is_told_once),
+		cmocka_unit_test(test_stacks_that_are_complete_and_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

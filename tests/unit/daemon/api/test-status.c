@@ -27,6 +27,39 @@ static struct status *make(void)
 	return status;
 }
 
+static void test_stacks_have_their_counts(void **state)
+{
+	struct status *status = make();
+	json_t *json, *stacks;
+
+	status->stacks = (struct live_unwinder_counts){
+		.ended = { [UNWIND_COMPLETE] = 1,
+			   [UNWIND_NO_TABLE] = 2,
+			   [UNWIND_STACK] = 3,
+			   [UNWIND_NO_RETURN] = 4,
+			   [UNWIND_FRAME] = 5,
+			   [UNWIND_DEPTH] = 6 },
+		.n_by_fp = 7,
+		.n_kept = 8,
+		.n_tables = 9,
+		.table_bytes = 10,
+	};
+	json = status_json(status, false);
+	stacks = json_object_get(json, "stacks");
+	assert_int_equal(get(stacks, "complete"), 1);
+	assert_int_equal(get(stacks, "no_table"), 2);
+	assert_int_equal(get(stacks, "stack_bytes"), 3);
+	assert_int_equal(get(stacks, "no_return_address"), 4);
+	assert_int_equal(get(stacks, "invalid_frame"), 5);
+	assert_int_equal(get(stacks, "depth_limit"), 6);
+	assert_int_equal(get(stacks, "frames_by_pointer"), 7);
+	assert_int_equal(get(stacks, "waited"), 8);
+	assert_int_equal(get(stacks, "tables"), 9);
+	assert_int_equal(get(stacks, "table_bytes"), 10);
+	json_decref(json);
+	free(status);
+}
+
 static void test_naming_has_its_counts(void **state)
 {
 	struct status *status = make();
@@ -97,6 +130,7 @@ static void test_text_that_is_no_utf_8(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stacks_have_their_counts),
 		cmocka_unit_test(test_naming_has_its_counts),
 		cmocka_unit_test(test_long_paths_are_truncated),
 		cmocka_unit_test(test_text_that_is_no_utf_8),
