@@ -2,7 +2,8 @@
 /*
  * The messages between branchd and branchd-events, which opens for it what takes privileges: perf
  * events, the BPF programs, and the kernel's addresses. branchd talks to strangers: so each request
- * is checked, and all that can be had are events of whole CPUs without contents of memory.
+ * is checked, and all that can be had are events of whole CPUs. Their samples hold no contents of
+ * memory but of the stacks of user code, if branchd asks for BPF_USER_COPY.
  *
  * A request has a type and one of the structs below; its answer has type 0 and what was opened, or
  * an errno as the type. The process remembers nothing between requests: descriptors that a request
