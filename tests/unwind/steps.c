@@ -35,7 +35,7 @@ struct run {
 	struct waiting stack[MAX_FRAMES];
 	size_t n;
 	struct unwind_frame frames[MAX_FRAMES];
-	uint64_t n_checked, n_right, n_no_table, n_by_fp, n_short[UNWIND_END_N], n_wrong;
+	uint64_t n_checked, n_right, n_no_table, n_by_fp, n_jumps, n_short[UNWIND_END_N], n_wrong;
 	size_t n_shown;
 };
 
@@ -80,6 +80,18 @@ static void show(struct run *run, const struct unwind_result *result, size_t n_r
 				    traced_name(&run->traced, run->stack[run->n - i].address));
 }
 
+/* While longjmp jumps, the tables name its target the caller, before the stack pointer moves. */
+static bool is_jump(const struct run *run)
+{
+	uint64_t ip = run->frames[0].address;
+	const struct traced_mapping *m = traced_find(&run->traced, ip);
+	const struct unwind_rule *rule = NULL;
+
+	if (m && m->object)
+		rule = unwind_table_find(&m->object->table, ip - m->start + m->offset);
+	return rule && rule->cfa == UNWIND_CFA_JUMP;
+}
+
 static void check(struct run *run)
 {
 	struct unwind_result result;
@@ -91,6 +103,8 @@ static void check(struct run *run)
 	run->n_checked++;
 	if (result.n_by_fp) {
 		run->n_by_fp++;
+	} else if (is_jump(run)) {
+		run->n_jumps++;
 	} else if (n_right < result.n_frames) {
 		run->n_wrong++;
 		show(run, &result, n_right);
@@ -158,8 +172,10 @@ static int report(const struct run *run)
 	for (size_t i = 0; i < UNWIND_END_N; i++)
 		n_short += run->n_short[i];
 	printf("%" PRIu64 " stacks: %" PRIu64 " complete and right, %" PRIu64 " wrong, %" PRIu64
-	       " short, %" PRIu64 " in code without a table, %" PRIu64 " by the frame pointer\n",
-	       run->n_checked, run->n_right, run->n_wrong, n_short, run->n_no_table, run->n_by_fp);
+	       " short, %" PRIu64 " within a jump, %" PRIu64 " in code without a table, %" PRIu64
+	       " by the frame pointer\n",
+	       run->n_checked, run->n_right, run->n_wrong, n_short, run->n_jumps, run->n_no_table,
+	       run->n_by_fp);
 	return run->n_wrong || n_short || run->n_checked == 0;
 }
 
