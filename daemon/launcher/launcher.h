@@ -3,7 +3,7 @@
  * The launcher: where systemd does not start the helpers, a child of branchd does. It is forked
  * before branchd gives up its privileges and before it has threads, and ends with branchd. Each
  * helper gets its own capabilities, if the launcher has them; the parser also becomes another user,
- * if the launcher may change it, and gets the lowest priority. A helper's standard input is its
+ * if the launcher may change it, and gets a low priority. A helper's standard input is its
  * connection.
  */
 #pragma once
