@@ -34,12 +34,12 @@ static void read_identity(struct message_reader *reader)
 	answers_identity_done(&identity);
 }
 
-static void read_table(struct message_reader *reader)
+static void read_table(struct message_reader *reader, size_t n)
 {
 	size_t n_code, n_bytes;
 	struct parser_table table = {};
 
-	if (answers_read_table(reader, &table, &n_code, &n_bytes) < 0)
+	if (answers_read_table(reader, n, &table, &n_code, &n_bytes) < 0)
 		return;
 	for (size_t i = 0; i < table.n; i++) {
 		look_at(table.rows[i].name);
@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] % 6 == 0)
 		read_identity(&reader);
 	else if (data[0] % 6 == 1)
-		read_table(&reader);
+		read_table(&reader, 4096);
 	else if (data[0] % 6 == 2)
 		read_lines(&reader, data[1]);
 	else if (data[0] % 6 == 3)
