@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 
 #include "client/render/problems.h"
+#include "client/source/function-ranges.h"
 #include "client/term/progress.h"
 #include "client/term/text.h"
+#include "common/builder/function-finder.h"
 #include "common/builder/load.h"
 #include "common/process/processes.h"
 #include "common/profile/filter.h"
@@ -32,7 +34,8 @@ struct script_dump {
 	struct symbolizer *symbolizer;
 	struct unwinder *unwinder;
 	struct stitch *stitch; /* NULL: not wanted */
-	struct stack stack;    /* of the sample being written */
+	struct function_finder functions;
+	struct stack stack; /* of the sample being written */
 	uint32_t source;
 	struct recording_damage damage;
 };
@@ -337,9 +340,16 @@ static int start_stitching(struct script_dump *samples, struct fault *fault)
 	const struct stitch_settings settings = {
 		.depth = recording_info(samples->recording)->depth,
 		.is_wiped = recording_is_wiped(samples->recording),
+		.find_function = function_finder_find,
+		.userdata = &samples->functions,
 	};
 
 	samples->stitch = stitch_free(samples->stitch);
+	samples->functions = (struct function_finder){
+		.processes = samples->processes,
+		.find = function_ranges_find,
+		.userdata = samples->symbolizer,
+	};
 	if (samples->settings->no_stitch || stitch_new(&samples->stitch, &settings) >= 0)
 		return 0;
 	return fault_set(fault, -ENOMEM, "out of memory");

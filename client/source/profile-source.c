@@ -9,6 +9,7 @@
 
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
+#include "client/source/function-ranges.h"
 #include "client/source/window-ref.h"
 #include "client/term/progress.h"
 #include "client/term/text.h"
@@ -72,6 +73,8 @@ static int load_recording(struct profile_source *source,
 		.unwind = { get_table, source->symbolizer },
 		.progress = progress_update,
 		.userdata = &progress,
+		.find_function = function_ranges_find,
+		.functions = source->symbolizer,
 	};
 	int r;
 

@@ -133,6 +133,7 @@ int64_t load_choose_source(const struct recording *recording, const char *event,
 
 struct loading {
 	const struct load_settings *settings;
+	struct function_finder functions;
 	struct recording *recording;
 	struct processes *processes;
 	struct unwinder *unwinder;
@@ -163,6 +164,8 @@ static int start_counting(struct loading *l, struct fault *fault)
 		.no_stitch = l->settings->no_stitch,
 		.stitch.depth = recording_info(l->recording)->depth,
 		.stitch.is_wiped = recording_is_wiped(l->recording),
+		.stitch.find_function = function_finder_find,
+		.stitch.userdata = &l->functions,
 	};
 	int64_t source = load_choose_source(l->recording, l->settings->event, fault);
 
@@ -288,6 +291,11 @@ int load_profile(struct profile **ret, const char *path, const struct load_setti
 		r = processes_new(&processes);
 	l.recording = recording;
 	l.processes = processes;
+	l.functions = (struct function_finder){
+		.processes = processes,
+		.find = settings->find_function,
+		.userdata = settings->functions,
+	};
 	if (r >= 0)
 		r = load(&l, ret, ret_damage, ret_others, fault);
 	/* Before the recording is closed: its thread may still count records of it. */

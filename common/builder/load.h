@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/builder/function-finder.h"
 #include "common/builder/unwinder.h"
 #include "common/profile/profile.h"
 #include "common/record/recording.h"
@@ -17,6 +18,9 @@ struct load_settings {
 	struct unwinder_settings unwind; /* without get_table, no stacks are unwound */
 	void (*progress)(uint64_t done, uint64_t all, void *userdata); /* or NULL */
 	void *userdata;
+	/* Where functions are, for stitching; or NULL. */
+	object_function_finder find_function;
+	void *functions; /* for it */
 };
 
 /*

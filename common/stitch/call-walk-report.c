@@ -39,7 +39,7 @@ void call_walk_report_ambiguous(struct call_walk *w)
 	int64_t oldest = w->top - (int64_t)w->s->n_rows + 1;
 	struct stitched *r = w->result;
 
-	for (size_t i = 0; i < w->n_accepted; i++)
+	for (size_t i = w->n_accepted; i-- > 0;)
 		emit(w, &w->accepted[i]);
 	for (size_t i = w->n_levels; i > 0 && t->levels[i - 1].height >= oldest; i--)
 		emit(w, &t->levels[i - 1]);

@@ -25,11 +25,20 @@ struct call_walk {
 	uint64_t address;               /* in the function to find next */
 	int64_t shift;                  /* of heights, from the jumps found */
 	struct stitched_call *accepted; /* room for TASK_MAX_ROWS */
-	size_t n_accepted, n_believed;  /* @n_believed: up to the first jump of unknown kind */
-	bool is_truncated, is_joined, has_pending_jump;
+	size_t n_accepted;              /* the outermost first */
+	size_t n_believed;              /* of them, above the last jump of unknown kind */
+	bool is_truncated, is_joined;
+	bool has_gap; /* below the call that is accepted next */
 };
 
 static inline bool call_walk_is_ambiguous(const struct call_walk *w)
 {
 	return w->alignment && w->alignment->placement == PLACE_AMBIGUOUS;
+}
+
+/* The calls below level @i are unknown. */
+static inline void call_walk_set_gap(struct task *task, size_t i)
+{
+	task->levels[i].gap = true;
+	task->start = TASK_NO_START;
 }

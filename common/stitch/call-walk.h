@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From a snapshot and the remembered calls of a task, finds the calls that the task is in. From the
- * leaf on, each call must be made by the function that the next older record, or level, enters.
+ * From a snapshot and the remembered calls of a task, finds the calls that the task is in. Each
+ * call must be made by the function that the next older record, or level, enters.
  *
- * Where it is not, there are two cases. The function was entered by a jump from the one that the
- * record enters (a tail call, a PLT stub). Or the stack was truncated by a jump out of it (longjmp,
- * an exception): then a call further below has entered the function, and the records between are
- * dead. Which of the two it was shows when the task returns (function-starts.h). Until then the
- * stack ends there.
+ * Where it is not, a function has made a tail call or was left by a jump: call-replay.h.
  *
  * A jump out leaves the height of the hardware as it was, so the calls of the task are that much
  * higher afterwards.

@@ -13,7 +13,7 @@
 #define PROGRAM_IS_KNOWN 3u
 #define OUT_PER_TAIL     16u /* and this many times as often as tail calls mistaken for them */
 
-#define N_PAIRS   64u /* see pair_slot() */
+#define N_PAIRS   1024u /* see pair_slot() */
 #define MAX_SCORE 16
 
 struct pair {
@@ -22,10 +22,17 @@ struct pair {
 };
 
 #define CALLERS_SEVERAL UINT64_MAX
+#define CALLERS_NONE    0
 
-/* A function. */
+/* A function, or a part of one that lies apart. */
 struct function_start {
 	uint64_t start;
+	uint64_t limit; /* its exact end, exclusive; 0: unknown */
+	uint64_t owner; /* with @limit: where the function starts that it is a part of */
+	uint64_t name;  /* with @limit: see struct function_range */
+	enum function_kind kind;
+	bool calls;      /* a call from it was seen */
+	uint8_t marks;   /* enum function_mark */
 	uint64_t end;    /* the last address seen in it */
 	uint64_t caller; /* the only call that entered it, or CALLERS_SEVERAL */
 };
@@ -45,6 +52,7 @@ struct function_starts {
 	} * mappings;
 	size_t n_mappings, cap_mappings;
 	bool knows_mappings; /* @mappings is complete */
+	bool jumps_out;      /* a function that leaves others was called */
 };
 
 int function_starts_new(struct function_starts **ret, int32_t pid, uint32_t serial,
@@ -129,10 +137,102 @@ static int insert(struct function_starts *e, size_t at, uint64_t from, uint64_t 
 	return 0;
 }
 
+/* Joins parts of a function, whichever is known first. */
+static void join_parts(struct function_starts *e, struct function_start *new)
+{
+	bool is_apart = new->kind == FUNCTION_APART;
+
+	if (new->name == 0)
+		return;
+	for (size_t i = 0; i < e->n_starts; i++) {
+		struct function_start *other = &e->starts[i];
+
+		if (other->name != new->name || (other->kind == FUNCTION_APART) == is_apart)
+			continue;
+		if (is_apart)
+			new->owner = other->start;
+		else
+			other->owner = new->start;
+	}
+}
+
+/* The function with an exact range around @address, or NULL. */
+static struct function_start *find_exact(const struct function_starts *e, uint64_t address)
+{
+	size_t n = count_until(e, address);
+
+	return n > 0 && address < e->starts[n - 1].limit ? &e->starts[n - 1] : NULL;
+}
+
+/* Adds the exact range; what was seen called within it were parts of it. */
+static int add_range(struct function_starts *e, const struct function_range *range)
+{
+	size_t n = count_until(e, range->start), end;
+	int r = 0;
+
+	if (n == 0 || e->starts[n - 1].start != range->start) {
+		r = insert(e, n, CALLERS_NONE, range->start);
+		n = count_until(e, range->start);
+	}
+	if (r < 0)
+		return r;
+	end = count_until(e, range->end - 1);
+	memmove(e->starts + n, e->starts + end, (e->n_starts - end) * sizeof(*e->starts));
+	e->n_starts -= end - n;
+	e->version += CHANGED;
+	e->starts[n - 1].limit = range->end;
+	e->starts[n - 1].owner = range->start;
+	e->starts[n - 1].name = range->name;
+	e->starts[n - 1].kind = range->kind;
+	e->jumps_out |= range->kind >= FUNCTION_LEAVES;
+	join_parts(e, &e->starts[n - 1]);
+	return 0;
+}
+
+int function_starts_ask(struct function_starts *e, uint64_t address)
+{
+	struct function_range range;
+
+	if (!e->cache->find || find_exact(e, address) ||
+	    !e->cache->find(e->cache->userdata, e->pid, address, &range))
+		return 0;
+	return add_range(e, &range);
+}
+
+bool function_starts_contains(const struct function_starts *e, uint64_t start, uint64_t address)
+{
+	const struct function_start *exact, *entered;
+
+	if (address - start < function_starts_extent(e, start))
+		return true;
+	exact = find_exact(e, address);
+	entered = find_exact(e, start);
+	return exact && entered && exact->owner == entered->owner;
+}
+
+static void note_caller(struct function_starts *e, uint64_t from)
+{
+	struct function_start *exact = find_exact(e, from);
+	struct function_start *owner = exact ? find_exact(e, exact->owner) : NULL;
+
+	if (exact)
+		exact->calls = true;
+	if (owner)
+		owner->calls = true;
+}
+
 int function_starts_learn(struct function_starts *e, uint64_t from, uint64_t to)
 {
-	size_t n = count_until(e, to);
+	size_t n;
 
+	if (function_starts_ask(e, to) < 0 || function_starts_ask(e, from) < 0)
+		return -ENOMEM;
+	note_caller(e, from);
+	n = count_until(e, to);
+	if (n > 0 && e->starts[n - 1].caller == CALLERS_NONE && e->starts[n - 1].start == to)
+		e->starts[n - 1].caller = from;
+	if (n > 0 && to < e->starts[n - 1].limit && e->starts[n - 1].start != to)
+		return 0;
 	if (n == 0 || e->starts[n - 1].start != to)
 		return insert(e, n, from, to);
 	if (e->starts[n - 1].caller != from)
@@ -190,10 +290,13 @@ bool function_starts_has_code(const struct function_starts *e, uint64_t address)
 uint64_t function_starts_find(const struct function_starts *e, uint64_t address)
 {
 	size_t n = count_until(e, address);
+	const struct function_start *last = n > 0 ? &e->starts[n - 1] : NULL;
 
-	if (n == 0 || address - e->starts[n - 1].start >= FUNCTION_STARTS_MAX_BYTES)
+	if (last && last->limit)
+		return address < last->limit ? last->owner : FUNCTION_STARTS_NONE;
+	if (!last || address - last->start >= FUNCTION_STARTS_MAX_BYTES)
 		return FUNCTION_STARTS_NONE;
-	return e->starts[n - 1].start;
+	return last->start;
 }
 
 static uint64_t measure_extent(const struct function_starts *e, uint64_t start)
@@ -201,6 +304,10 @@ static uint64_t measure_extent(const struct function_starts *e, uint64_t start)
 	size_t n = count_until(e, start);
 	uint64_t end = n < e->n_starts ? e->starts[n].start : UINT64_MAX;
 
+	if (n > 0 && e->starts[n - 1].limit)
+		return start < e->starts[n - 1].limit ?
+			       MIN(e->starts[n - 1].limit - start, FUNCTION_STARTS_MAX_BYTES) :
+			       0;
 	if (n == 0 || e->starts[n - 1].start != start)
 		return 0;
 	return MIN(end - start, FUNCTION_STARTS_MAX_BYTES);
@@ -234,15 +341,65 @@ void function_starts_reach(struct function_starts *e, uint64_t to, uint64_t addr
 
 uint64_t function_starts_find_certain(const struct function_starts *e, uint64_t address)
 {
+	const struct function_start *exact = find_exact(e, address);
 	size_t n = count_until(e, address);
 
+	if (exact)
+		return exact->owner;
 	return n > 0 && address <= e->starts[n - 1].end ? e->starts[n - 1].start :
 							  FUNCTION_STARTS_NONE;
 }
 
+enum function_kind function_starts_kind(const struct function_starts *e, uint64_t address)
+{
+	const struct function_start *exact = find_exact(e, address);
+
+	return exact ? exact->kind : FUNCTION_PLAIN;
+}
+
+bool function_starts_is_exact(const struct function_starts *e, uint64_t address)
+{
+	return find_exact(e, address) != NULL;
+}
+
+bool function_starts_never_calls(const struct function_starts *e, uint64_t address)
+{
+	const struct function_start *exact = find_exact(e, address);
+
+	return exact && !exact->calls;
+}
+
+static struct function_start *find_owner(const struct function_starts *e, uint64_t address)
+{
+	struct function_start *exact = find_exact(e, address);
+
+	return exact ? find_exact(e, exact->owner) : NULL;
+}
+
+void function_starts_mark(struct function_starts *e, uint64_t address, enum function_mark mark)
+{
+	struct function_start *owner = find_owner(e, address);
+
+	if (owner)
+		owner->marks |= mark;
+}
+
+bool function_starts_has_mark(const struct function_starts *e, uint64_t address,
+			      enum function_mark mark)
+{
+	const struct function_start *owner = find_owner(e, address);
+
+	return owner && owner->marks & mark;
+}
+
+bool function_starts_jump_out(const struct function_starts *e)
+{
+	return e->jumps_out || e->n_out >= PROGRAM_IS_KNOWN;
+}
+
 static size_t pair_slot(uint64_t from, uint64_t jump_target)
 {
-	return (from * 0x9e3779b97f4a7c15ull + jump_target * 0xbf58476d1ce4e5b9ull) >> 58;
+	return (from * 0x9e3779b97f4a7c15ull + jump_target * 0xbf58476d1ce4e5b9ull) >> 54;
 }
 
 static int score_of(const struct function_starts *e, uint64_t from, uint64_t jump_target)
@@ -269,6 +426,14 @@ enum jump_kind function_starts_jump_kind(const struct function_starts *e, uint64
 	if (score == 0 && e->n_out >= PROGRAM_IS_KNOWN && e->n_out >= OUT_PER_TAIL * e->n_tail)
 		return JUMP_OUT;
 	return JUMP_UNKNOWN;
+}
+
+void function_starts_note_tail(struct function_starts *e, uint64_t from, uint64_t jump_target)
+{
+	struct pair *pair = &e->pairs[pair_slot(from, jump_target)];
+
+	if (pair->from != from || pair->jump_target != jump_target)
+		*pair = (struct pair){ from, jump_target, -PAIR_IS_KNOWN };
 }
 
 /* A tail call weighs twice as much as a jump out. */

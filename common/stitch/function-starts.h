@@ -3,8 +3,9 @@
  * What the calls of a process show of its code: where functions begin, and which of them are jumped
  * to out of others.
  *
- * An address belongs to the last function before it that was seen called. Nothing but the branch
- * records is read, so a function that is only ever jumped to counts as a part of the one before it.
+ * Where whoever stitches can tell functions exactly (function-range.h), they are asked for once and
+ * remembered. Otherwise an address belongs to the last function before it that was seen called; a
+ * function that is only ever jumped to counts as a part of the one before it then.
  */
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/stitch/function-range.h"
 #include "common/util/macro.h"
 
 #define FUNCTION_STARTS_NONE         0u
@@ -23,8 +25,11 @@
 
 struct function_starts;
 
-/* A cache of extents, as the same functions are looked up again and again. Zeroed it is empty. */
+/* What all processes share: who knows functions exactly, or NULL; and a cache of extents, as the
+ * same functions are looked up again and again. Zeroed it is empty. */
 struct function_starts_cache {
+	function_range_finder find;
+	void *userdata;
 	uint64_t extents[1u << FUNCTION_STARTS_CACHE_BITS];
 };
 
@@ -42,13 +47,48 @@ unsigned int *function_starts_users(struct function_starts *e);
 /* Notes that the call at @from entered the function at @to. 0 or -ENOMEM. */
 int function_starts_learn(struct function_starts *e, uint64_t from, uint64_t to);
 
+/* Asks for the function around @address, unless it is known. 0 or -ENOMEM. */
+int function_starts_ask(struct function_starts *e, uint64_t address);
+
+/* Whether @address is in the function that is entered at @start, or in a part of it apart. */
+bool function_starts_contains(const struct function_starts *e, uint64_t start, uint64_t address);
+
 /* Whether all calls of the function at @to that were seen are one. */
 bool function_starts_has_one_caller(const struct function_starts *e, uint64_t to);
+
+/* What kind of function @address is in; FUNCTION_PLAIN if that is not known. */
+enum function_kind function_starts_kind(const struct function_starts *e, uint64_t address);
+
+/* Whether functions of the process jump out of others, as far as is known. */
+bool function_starts_jump_out(const struct function_starts *e);
+
+/* Whether a function with an exact range is at @address. */
+bool function_starts_is_exact(const struct function_starts *e, uint64_t address);
+
+/* Whether no call was seen to be made by the function entered at @address, whose range is exact: it
+ * is nobody's caller, but may jump to others, like a stub. */
+bool function_starts_never_calls(const struct function_starts *e, uint64_t address);
+
+/* What was seen of a function when another one jumped out of functions. */
+enum function_mark {
+	FUNCTION_WAS_LEFT = 1, /* it was left */
+	FUNCTION_GOES_ON = 2,  /* it went on, or what it had called */
+};
+
+/* Marks the function at @address, if its range is exact. */
+void function_starts_mark(struct function_starts *e, uint64_t address, enum function_mark mark);
+
+bool function_starts_has_mark(const struct function_starts *e, uint64_t address,
+			      enum function_mark mark);
+
+/* Notes that the function entered at @from makes tail calls to the one at @jump_target. */
+void function_starts_note_tail(struct function_starts *e, uint64_t from, uint64_t jump_target);
 
 /* Forgets the functions in [start, end), where the code has changed. */
 void function_starts_forget(struct function_starts *e, uint64_t start, uint64_t end);
 
-/* The start of the function that @address lies in, or FUNCTION_STARTS_NONE. */
+/* The start of the function that @address lies in, also of a part apart; or FUNCTION_STARTS_NONE.
+ */
 uint64_t function_starts_find(const struct function_starts *e, uint64_t address);
 
 /* The number of bytes from @start on of the function that begins there, at most

@@ -89,6 +89,15 @@ static void add_candidate(struct aligning *a, int64_t top, uint32_t n_same)
 	};
 }
 
+/* Whether an older record is the same. */
+static bool is_repeated(const struct snapshot *s, uint32_t i)
+{
+	for (uint32_t k = i + 1; k < s->n_rows; k++)
+		if (branch_record_equal(&s->rows[k], &s->rows[i]))
+			return true;
+	return false;
+}
+
 /* The chance that all common records are equal by accident: the product of how frequent each is. */
 static double get_chance(const struct aligning *a, const struct candidate *c, double enough)
 {
@@ -99,6 +108,8 @@ static double get_chance(const struct aligning *a, const struct candidate *c, do
 		const struct branch_record *row = &s->rows[s->n_rows - 1 - i];
 		unsigned int n = 0;
 
+		if (!s->has_cycles && !s->has_index && is_repeated(s, s->n_rows - 1 - i))
+			continue;
 		for (uint32_t k = 0; k < s->n_rows; k++)
 			n += branch_record_equal(&s->rows[k], row);
 		chance *= (double)n / (s->n_rows + 2);

@@ -17,7 +17,8 @@ struct snapshot {
 	uint64_t ip; /* in the user's code */
 	const struct branch_record *rows;
 	uint32_t n_rows;
-	uint32_t depth; /* number of registers */
+	uint32_t depth;  /* number of registers */
+	bool has_cycles; /* or flags: without, records of a recursion are all alike */
 	bool has_index;
 	uint32_t index; /* of the newest record */
 };

@@ -59,6 +59,8 @@ int stitch_new(struct stitch **ret, const struct stitch_settings *settings)
 	if (stitch->settings.max_tasks == 0)
 		stitch->settings.max_tasks = MAX_TASKS;
 	stitch->depth = MIN(settings->depth, TASK_MAX_ROWS);
+	stitch->functions.find = settings->find_function;
+	stitch->functions.userdata = settings->userdata;
 	*ret = stitch;
 	return 0;
 }
@@ -231,6 +233,14 @@ static void read_index(struct stitch *stitch, const struct sample *sample, struc
 	s->index = (uint32_t)(sample->hw_idx % s->depth);
 }
 
+static bool has_cycles(const struct snapshot *s)
+{
+	for (uint32_t i = 0; i < s->n_rows; i++)
+		if (s->rows[i].flags != 0)
+			return true;
+	return false;
+}
+
 /* Forgets the records of calls that have returned by now. */
 static void forget_returned(struct task *task)
 {
@@ -285,6 +295,8 @@ static int learn_calls(struct stitch *stitch, struct task *task, const struct sn
 		*known = tag;
 	}
 	task->learnt = identity;
+	if (s->n_rows == 0 && function_starts_ask(task->starts, s->ip) < 0)
+		return -ENOMEM;
 	if (!s->has_index && s->n_rows > 0)
 		function_starts_reach(task->starts, s->rows[0].to, s->ip);
 	return 0;
@@ -331,6 +343,7 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 	if (!task)
 		return -ENOMEM;
 	read_index(stitch, sample, &s);
+	s.has_cycles = has_cycles(&s);
 	if (task->may_be_stale)
 		drop_stale_records(task, &s);
 	if (task->epoch != stitch->epoch)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "common/record/event.h"
+#include "common/stitch/function-range.h"
 #include "common/stitch/stitched.h"
 #include "common/util/macro.h"
 
@@ -27,6 +28,9 @@ struct stitch_settings {
 	size_t max_tasks; /* remembered tasks; 0: 4096 */
 	/* The kernel clears the LBR at task switches: an index means nothing across them. */
 	bool is_wiped;
+	/* Where functions are. NULL, or where it does not know: as the calls show. */
+	function_range_finder find_function;
+	void *userdata; /* for it */
 };
 
 struct stitch_counters {

@@ -100,6 +100,7 @@ static void free_cached(struct cached *c)
 	line_cache_done(&c->object.line_cache);
 	drop_symbols(c);
 	symbol_cache_done(&c->object.symbol_cache);
+	unwind_table_done(&c->object.unwind);
 	free(c->why);
 	free(c->found_at);
 	free(c->path);
@@ -339,6 +340,7 @@ void object_cache_close(struct cached_object *object)
 static size_t size_of(const struct cached *c)
 {
 	return sizeof(*c) + symbol_cache_bytes(&c->object.symbol_cache) +
+	       unwind_table_bytes(&c->object.unwind) +
 	       (c->object.file ? parser_file_bytes(c->object.file) : 0) +
 	       (c->object.symbols ? symbol_table_bytes(c->object.symbols) : 0);
 }

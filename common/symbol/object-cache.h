@@ -17,6 +17,7 @@
 #include "common/symbol/line-cache.h"
 #include "common/symbol/symbol-cache.h"
 #include "common/symbol/symbolizer-types.h"
+#include "common/unwind/table.h"
 #include "common/util/macro.h"
 
 struct cached_object {
@@ -26,6 +27,8 @@ struct cached_object {
 	struct symbol_table *symbols; /* of the kernel and modules */
 	struct symbol_cache symbol_cache;
 	struct line_cache line_cache;
+	struct unwind_table unwind; /* symbolizer_function() reads it */
+	bool knows_unwind;
 };
 
 struct object_cache;

@@ -119,6 +119,38 @@ int symbolizer_find(struct symbolizer *s, const struct profile_object *object, u
 	return 1;
 }
 
+/* Without a table where the file, or its parser, has none. */
+static int read_unwind(struct symbolizer *s, struct cached_object *c)
+{
+	struct fault why = { .text = "" };
+	int r = 0;
+
+	if (c->knows_unwind || !c->file)
+		return 0;
+	c->knows_unwind = true;
+	r = parser_file_unwind(c->file, &c->unwind, &why);
+	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
+}
+
+int symbolizer_function(struct symbolizer *s, const struct profile_object *object, uint64_t offset,
+			struct symbolizer_function *ret)
+{
+	const struct unwind_rule *rule;
+	struct cached_object *c;
+	int r;
+
+	r = object_cache_get(s->cache, object, &c);
+	if (r >= 0)
+		r = read_unwind(s, c);
+	if (r < 0)
+		return r;
+	if (!unwind_table_function(&c->unwind, offset, &ret->start, &ret->end))
+		return 0;
+	rule = unwind_table_find(&c->unwind, offset);
+	ret->is_outermost = rule && rule->cfa == UNWIND_CFA_END;
+	return 1;
+}
+
 static const struct loads *loads_of(const struct cached_object *c)
 {
 	return &parser_file_identity(c->file)->loads;

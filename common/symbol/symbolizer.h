@@ -35,6 +35,18 @@ void symbolizer_prepare(struct symbolizer *symbolizer);
 int symbolizer_find(struct symbolizer *symbolizer, const struct profile_object *object,
 		    uint64_t offset, struct symbol *ret);
 
+/*
+ * The function around @offset of @object, or a part of one that lies apart, by the object's call
+ * frame information. 1 and *@ret; 0 if it is not known; -ENOMEM.
+ */
+struct symbolizer_function {
+	uint64_t start, end; /* end is exclusive */
+	bool is_outermost;   /* it has no caller: a task begins there */
+};
+
+int symbolizer_function(struct symbolizer *symbolizer, const struct profile_object *object,
+			uint64_t offset, struct symbolizer_function *ret);
+
 /* The ELF virtual address of a file offset. 1 and *@ret, or 0 if the file was not found. */
 int symbolizer_address(struct symbolizer *symbolizer, const struct profile_object *object,
 		       uint64_t offset, uint64_t *ret);

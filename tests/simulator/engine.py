@@ -127,10 +127,8 @@ class Truth:
         raise Wrong("image %d is not in the truth" % image)
 
 
-def recorded_rows(path, has_chains):
-    """The branch records of each sample of a recording, newest first: (from, to, mispredicted, cycles)."""
-    with open(path, "rb") as f:
-        data = f.read()
+def sample_branches(data, has_chains):
+    """Where the branch records of each sample of a recording are: their number, the hardware index, the records."""
     at, end = struct.unpack_from("<Q", data, 8)[0], len(data)
     if at != 16:  # not what `perf record -o -` writes
         at, end = struct.unpack_from("<QQ", data, 40)
@@ -141,10 +139,18 @@ def recorded_rows(path, has_chains):
             p = at + 8 + 5 * 8
             if has_chains:
                 p += 8 + 8 * struct.unpack_from("<Q", data, p)[0]
-            n, _ = struct.unpack_from("<QQ", data, p)
-            rows = [struct.unpack_from("<QQQ", data, p + 16 + 24 * i) for i in range(n)]
-            yield [(a, b, flags & 1, flags >> 4 & 0xffff) for a, b, flags in rows]
+            yield p
         at += size
+
+
+def recorded_rows(path, has_chains):
+    """The branch records of each sample of a recording, newest first: (from, to, mispredicted, cycles)."""
+    with open(path, "rb") as f:
+        data = f.read()
+    for at in sample_branches(data, has_chains):
+        n, _ = struct.unpack_from("<QQ", data, at)
+        rows = [struct.unpack_from("<QQQ", data, at + 16 + 24 * i) for i in range(n)]
+        yield [(a, b, flags & 1, flags >> 4 & 0xffff) for a, b, flags in rows]
 
 
 def stale_rows(truth, has_chains):

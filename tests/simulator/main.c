@@ -25,6 +25,7 @@ enum key {
 	KEY_NO_FLAGS,
 	KEY_NO_CAPS,
 	KEY_PERIOD,
+	KEY_DELAY,
 	KEY_EVENT,
 	KEY_SEED,
 	KEY_WIPE,
@@ -65,6 +66,10 @@ static const struct argp_option argp_options[] = {
 	  .key = KEY_PERIOD,
 	  .arg = "N",
 	  .doc = "a sample every N events, give or take N/8; default 1009" },
+	{ .name = "delay",
+	  .key = KEY_DELAY,
+	  .arg = "N",
+	  .doc = "the first task has no sample in its first N events" },
 	{ .name = "seed", .key = KEY_SEED, .arg = "N", .doc = "of periods and cycles; default 1" },
 	{ .name = "no-hw-idx", .key = KEY_NO_HW_IDX, .doc = "write the hardware index as -1" },
 	{ .name = "no-hw-idx-field",
@@ -211,6 +216,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_PERIOD:
 		o->period = parse_number(arg, 1, UINT32_MAX, state);
+		return 0;
+	case KEY_DELAY:
+		o->delay = parse_number(arg, 0, UINT32_MAX, state);
 		return 0;
 	case KEY_SEED:
 		o->seed = parse_number(arg, 0, UINT64_MAX, state);

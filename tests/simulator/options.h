@@ -12,6 +12,7 @@ struct options {
 	char **own_argv;   /* of the simulator, for the header */
 	int own_argc;
 	uint64_t period;
+	uint64_t delay; /* events of the first task before its first period */
 	uint64_t seed;
 	uint64_t quantum;     /* instructions */
 	uint64_t max_samples; /* 0: no limit */

@@ -74,6 +74,7 @@ struct task *simulation_add_task(struct simulation *s, pid_t pid, pid_t tid, pid
 	task->cpu = s->n_created++ % s->options->n_cpus;
 	lbr_init(&task->lbr, s->options->n_rows, s->options->is_stack);
 	task_begin_period(s, task);
+	task->until_sample += s->n_created == 1 ? s->options->delay : 0;
 	s->tasks[s->n_tasks++] = task;
 	return task;
 }

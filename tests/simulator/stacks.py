@@ -63,9 +63,9 @@ def true_stacks(recording):
             yield [int(frame, 16) for frame in frames], int(columns[12]) + 1
 
 
-def shown_stacks(branchctl, recording):
+def shown_stacks(branchctl, recording, *options):
     """Of each sample the addresses, leaf first; and of all addresses the functions' names."""
-    text = run(branchctl, "dump", "--samples", recording).stdout.decode()
+    text = run(branchctl, "dump", "--samples", *options, recording).stdout.decode()
     frames = [[line.split() for line in block.split("\n")[1:]]
               for block in text.rstrip("\n").split("\n\n")]
     names = {int(frame[0], 16): frame[1].split("+")[0] for stack in frames for frame in stack}
@@ -196,4 +196,5 @@ def main():
     sys.exit(bad)
 
 
-main()
+if __name__ == "__main__":
+    main()
