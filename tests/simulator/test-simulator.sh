@@ -286,7 +286,7 @@ case_perf_stack()
 	same_pairs tailcall
 	# the recorded call chain is the true one: main is called and calls in all but the first samples
 	simulate true --callchain -- "$(program chain)" 100
-	truth true samples | awk -F'\t' '{ n = split($(NF - 1), a, ";"); if (n > max) max = n } END { print max }' >"$dir/depth"
+	truth true samples | awk -F'\t' '{ n = split($12, a, ";"); if (n > max) max = n } END { print max }' >"$dir/depth"
 	equal "deepest recorded call chain" "$(quiet_perf script -i "$dir/true" -F ip | awk '
 		NF { n++; if (n > max) max = n } !NF { n = 0 } END { print max }')" "$(cat "$dir/depth")"
 }
