@@ -213,6 +213,20 @@ static void test_the_schema_is_that_of_a_new_one(void **state)
 			 number_in(path, "PRAGMA auto_vacuum"));
 }
 
+/* Whether a counter is younger than the old versions. */
+static bool is_younger(const char *name)
+{
+	static const char *const younger[] = {
+		"records_unknown", "stacks_unwound",   "stacks_complete",  "stacks_no_table",
+		"stacks_copy_end", "stacks_no_return", "stacks_bad_frame", "stacks_by_pointer",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(younger); i++)
+		if (strcmp(name, younger[i]) == 0)
+			return true;
+	return false;
+}
+
 static void test_counters_have_their_names_and_meanings(void **state)
 {
 	static const char *const counters[][2] = {
@@ -223,20 +237,21 @@ static void test_counters_have_their_names_and_meanings(void **state)
 	struct temp_store *stored = *state;
 	char sql[1000];
 	sqlite3 *db;
+	size_t n_old = 0;
 
 	make_old(stored->path, "");
 	store_free(temp_store_open(stored->path, 0));
 	db = temp_store_connect(stored->path);
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
-		if (strcmp(counters[i][0], "records_unknown") == 0) /* is younger */
+		if (is_younger(counters[i][0]))
 			continue;
+		n_old++;
 		sqlite3_snprintf(sizeof(sql), sql,
 				 "SELECT count(*) FROM counters WHERE name = %Q AND meaning = %Q",
 				 counters[i][0], counters[i][1]);
 		assert_in_range(temp_store_number(db, sql), N_OLD_WINDOWS - 1, N_OLD_WINDOWS);
 	}
-	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM counter"),
-			 ARRAY_SIZE(counters) - 1);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM counter"), n_old);
 	sqlite3_close(db);
 }
 
