@@ -163,6 +163,7 @@ static void take(struct object_tables *t, struct built_table *built)
 	entry->coming = false;
 	entry->later = built->later;
 	entry->answered = t->turn;
+	unwind_table_done(&entry->table);
 	entry->table = built->table;
 	if (!entry->table.n_rows)
 		return;
