@@ -77,9 +77,9 @@ class Soak(Trial):
     def __init__(self, *arguments):
         super().__init__(*arguments, config="MaxUse=64M\n")
         self.restarts = 0
-        os.environ["NOTIFY_SOCKET"] = os.path.join(self.place, "notify")
-        os.environ["WATCHDOG_USEC"] = str(WATCHDOG * 1000000)
-        self.watchdog = Watchdog(os.environ["NOTIFY_SOCKET"])
+        self.environment["NOTIFY_SOCKET"] = os.path.join(self.place, "notify")
+        self.environment["WATCHDOG_USEC"] = str(WATCHDOG * 1000000)
+        self.watchdog = Watchdog(self.environment["NOTIFY_SOCKET"])
         self.lines = []
 
     def processes(self):
