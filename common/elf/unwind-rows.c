@@ -26,8 +26,11 @@
 #define MAX_ENTRY_WORK (1UL << 27) /* and for one entry */
 #define CALL_WORK      32          /* what asking for a row costs besides */
 
-#define MAX_CPU_US  2000000 /* half a second is what the largest libraries take */
-#define CLOCK_EVERY 16      /* rows */
+/* Half a second is what the largest libraries take. The clock of the CPU time is a system call, so
+ * it is read only when a clock that is none has gone on. */
+#define MAX_CPU_US  2000000
+#define CLOCK_EVERY 16 /* rows */
+#define STEP_US     1000
 
 #define HASH_SIZE (2 * UNWIND_MAX_RULES)
 #define NONE_ID   0
@@ -52,6 +55,7 @@ struct rows {
 	uint16_t *hash; /* of rules: their numbers plus one */
 	uint64_t work;
 	uint64_t start_us; /* of the CPU time */
+	uint64_t read_us;  /* the time at which it was read */
 	uint64_t n_asked;
 };
 
@@ -154,8 +158,15 @@ static bool may_ask(struct rows *rows, const struct span *span, uint64_t *entry_
 
 static bool is_late(struct rows *rows)
 {
-	return rows->n_asked++ % CLOCK_EVERY == 0 &&
-	       clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > MAX_CPU_US;
+	uint64_t now_us;
+
+	if (rows->n_asked++ % CLOCK_EVERY != 0)
+		return false;
+	now_us = clock_us(CLOCK_MONOTONIC);
+	if (now_us - rows->read_us < STEP_US)
+		return false;
+	rows->read_us = now_us;
+	return clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > MAX_CPU_US;
 }
 
 static int add_span(struct rows *rows, const struct span *span)

@@ -69,6 +69,7 @@ int answers_read_identity(struct message_reader *reader, struct parser_identity 
 	identity.has_symtab = m->has_symtab;
 	identity.has_dwarf = m->has_dwarf;
 	identity.debuglink_crc = m->debuglink_crc;
+	identity.n_malformed = m->n_malformed;
 	identity.build_id.n = m->n_build_id;
 	memcpy(identity.build_id.bytes, m->build_id, m->n_build_id);
 	r = read_loads(reader, m->n_loads, &identity.loads);

@@ -63,9 +63,14 @@ struct message_file {
 	uint32_t unused;
 };
 
+enum message_content {
+	CONTENT_ELF,
+	CONTENT_JIT, /* functions that a JIT compiler has named, as in /tmp/perf-PID.map */
+};
+
 struct message_open {
 	uint32_t file;
-	uint32_t unused;
+	uint32_t content;
 	uint64_t cpu_us; /* budget of the file */
 };
 
@@ -77,6 +82,7 @@ struct message_identity {
 	uint32_t debuglink_crc;
 	uint32_t n_loads;
 	uint32_t n_debuglink; /* with its zero byte; 0: none */
+	uint64_t n_malformed; /* lines that name no function */
 };
 
 struct message_load {

@@ -23,6 +23,7 @@ struct parser_file {
 	struct parser *parser;
 	struct parser_identity identity;
 	uint32_t owner, number;
+	enum message_content content;
 	uint64_t generation; /* of the connection that has it open */
 	int fd, debug_fd;    /* debug_fd: -1 if there is none */
 	bool linked;
@@ -103,7 +104,11 @@ int parser_end_answer(struct parser *parser, struct answer *answer, int r, struc
 static int ask_to_open(struct parser_file *file, struct connection *connection,
 		       struct parser_identity *ret, struct fault *why)
 {
-	const struct message_open m = { .file = file->number, .cpu_us = file->parser->cpu_us };
+	const struct message_open m = {
+		.file = file->number,
+		.content = file->content,
+		.cpu_us = file->parser->cpu_us,
+	};
 	_cleanup_(message_writer_done) struct message_writer request = {};
 	struct answer answer;
 	int r;
@@ -254,12 +259,14 @@ static int open_first(struct parser_file *file, struct fault *why)
 	if (r == -ENOMEM || r == -EREMOTEIO)
 		return r;
 	if (r < 0)
-		return fault_set(why, -ENOEXEC, "is not an ELF program or library");
+		return fault_set(why, -ENOEXEC,
+				 file->content == CONTENT_ELF ? "is not an ELF program or library" :
+								"cannot be read");
 	return r;
 }
 
-int parser_open(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
-		struct fault *why)
+static int open_content(struct parser *parser, int fd, uint32_t owner, enum message_content content,
+			struct parser_file **ret, struct fault *why)
 {
 	_cleanup_(parser_file_freep) struct parser_file *file = calloc(1, sizeof(*file));
 	int r;
@@ -272,12 +279,25 @@ int parser_open(struct parser *parser, int fd, uint32_t owner, struct parser_fil
 	file->fd = fd;
 	file->debug_fd = -1;
 	file->owner = owner;
+	file->content = content;
 	file->number = ++parser->n_files;
 	r = open_first(file, why);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(file);
 	return 0;
+}
+
+int parser_open(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
+		struct fault *why)
+{
+	return open_content(parser, fd, owner, CONTENT_ELF, ret, why);
+}
+
+int parser_open_jit(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
+		    struct fault *why)
+{
+	return open_content(parser, fd, owner, CONTENT_JIT, ret, why);
 }
 
 struct parser_file *parser_file_free(struct parser_file *file)

@@ -64,6 +64,14 @@ const struct parser_counters *parser_get_counters(const struct parser *parser);
  */
 int parser_open(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
 		struct fault *why);
+
+/*
+ * The same for a file with functions that a JIT compiler has named, as in /tmp/perf-PID.map; what
+ * is no such line in it is skipped. Of such a file there are symbols and nothing else.
+ */
+int parser_open_jit(struct parser *parser, int fd, uint32_t owner, struct parser_file **ret,
+		    struct fault *why);
+
 struct parser_file *parser_file_free(struct parser_file *file);
 DEFINE_CLEANUP(struct parser_file *, parser_file_free);
 

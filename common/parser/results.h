@@ -18,8 +18,9 @@ struct parser_identity {
 	struct loads loads;
 	char *debuglink; /* the name of its debug file, without a slash, or NULL */
 	uint32_t debuglink_crc;
-	bool has_symtab; /* has a full symbol table */
-	bool has_dwarf;  /* has source lines */
+	bool has_symtab;      /* has a full symbol table */
+	bool has_dwarf;       /* has source lines */
+	uint64_t n_malformed; /* lines that name no function, see parser_open_jit() */
 };
 
 /* Offsets that have the same function, or none. */

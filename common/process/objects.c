@@ -9,6 +9,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "common/profile/jit-map.h"
 #include "common/util/cleanup.h"
 
 #define MIN_SWEEP 1024 /* objects; with fewer, unused ones are not searched for */
@@ -40,7 +41,7 @@ struct key_head {
 	enum object_kind kind;
 	uint32_t major, minor;
 	uint64_t inode, generation;
-	uint64_t base;
+	uint64_t base, ctime_ns;
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 };
 
@@ -128,7 +129,7 @@ static char *name_object(const char *path, bool kernel, enum object_kind *ret_ki
 	}
 	if (strcmp(path, "[vdso]") == 0)
 		*ret_kind = OBJECT_VDSO;
-	else if (path[0] != '/' || strncmp(path, "//anon", 6) == 0)
+	else if (path[0] != '/')
 		*ret_kind = OBJECT_MEMORY;
 	else
 		*ret_kind = OBJECT_FILE;
@@ -167,6 +168,7 @@ static struct object *intern(struct objects *o, const struct profile_object *wha
 	head.inode = what->inode;
 	head.generation = what->generation;
 	head.base = what->base;
+	head.ctime_ns = what->ctime_ns;
 	memcpy(head.build_id, what->build_id, sizeof(head.build_id));
 
 	fresh = calloc(1, sizeof(*fresh) + n_key);
@@ -191,8 +193,29 @@ static struct object *intern(struct objects *o, const struct profile_object *wha
 	return object_ref(e->object);
 }
 
+/* As perf report does it, and with the names that newer kernels show in /proc/PID/maps. */
+static bool is_anonymous(const struct mapping_event *mapping)
+{
+	return !mapping->kernel && (strncmp(mapping->path, "//anon", 6) == 0 ||
+				    strncmp(mapping->path, "/anon_hugepage", 14) == 0 ||
+				    strncmp(mapping->path, "[anon:", 6) == 0);
+}
+
+static struct object *intern_anonymous(struct objects *objects, const struct mapping_owner *owner)
+{
+	char path[JIT_MAP_NAME_MAX];
+	const struct profile_object what = {
+		.kind = OBJECT_MEMORY,
+		.path = path,
+		.ctime_ns = objects->keep_generations ? owner->start_ns : 0,
+	};
+
+	jit_map_name(path, owner->pid);
+	return intern(objects, &what, NULL);
+}
+
 struct object *objects_of_mapping(struct objects *objects, const struct mapping_event *mapping,
-				  uint64_t *ret_shift)
+				  const struct mapping_owner *owner, uint64_t *ret_shift)
 {
 	struct profile_object what = {
 		.n_build_id = mapping->n_build_id,
@@ -201,9 +224,13 @@ struct object *objects_of_mapping(struct objects *objects, const struct mapping_
 		.inode = mapping->inode,
 		.generation = objects->keep_generations ? mapping->generation : 0,
 	};
-	_cleanup_free_ char *path = name_object(mapping->path, mapping->kernel, &what.kind);
-	struct object *object;
+	_cleanup_free_ char *path = NULL;
 
+	if (is_anonymous(mapping)) {
+		*ret_shift = 0;
+		return intern_anonymous(objects, owner);
+	}
+	path = name_object(mapping->path, mapping->kernel, &what.kind);
 	if (!path)
 		return NULL;
 	what.path = path;
@@ -227,8 +254,7 @@ struct object *objects_of_mapping(struct objects *objects, const struct mapping_
 	default:
 		*ret_shift = mapping->file_offset - mapping->address;
 	}
-	object = intern(objects, &what, NULL);
-	return object;
+	return intern(objects, &what, NULL);
 }
 
 struct object *objects_of_ksymbol(struct objects *objects, const struct ksymbol_event *ksymbol,

@@ -264,17 +264,29 @@ static int map_user(struct processes *p, const struct event *e, const struct map
 	return 0;
 }
 
+/* Whose mapping it is; the process may be new. */
+static struct mapping_owner owner_of(struct processes *p, const struct event *e)
+{
+	const struct process *process = process_table_find(&p->table, e->pid);
+
+	return (struct mapping_owner){
+		.pid = e->pid,
+		.start_ns = process ? process->process_context->start_ns : 0,
+	};
+}
+
 static int apply_mapping(struct processes *p, const struct event *e)
 {
 	const struct mapping_event *m = &e->mapping;
 	_cleanup_(object_unrefp) struct object *object = NULL;
 	struct mapping mapping = { .start = m->address, .end = m->address + m->n_bytes };
+	const struct mapping_owner owner = owner_of(p, e);
 
 	if (strncmp(m->path, "[guest.", 7) == 0)
 		return 0;
 	if (mapping.end < mapping.start)
 		mapping.end = UINT64_MAX;
-	object = objects_of_mapping(p->objects, m, &mapping.shift);
+	object = objects_of_mapping(p->objects, m, &owner, &mapping.shift);
 	if (!object)
 		return -ENOMEM;
 	mapping.object = object;

@@ -47,7 +47,7 @@ struct profile_object {
 	/* Somebody but root may write the file, and choose its build-id: then device, inode and the
 	 * time of its last change tell it from other files with that build-id. */
 	bool untrusted;
-	uint64_t ctime_ns; /* 0: unknown, or not untrusted */
+	uint64_t ctime_ns; /* 0: unknown, or not untrusted. Of the memory of a process: its start */
 };
 
 /* A process from one exec (or change of its name) to the next. */

@@ -78,6 +78,15 @@ enum cpu_mode {
 	CPU_MODE_GUEST_USER,
 };
 
+/* How far the user's part of a call chain was unwound from the registers and the stack. */
+enum sample_unwound {
+	SAMPLE_NOT_UNWOUND, /* it is the kernel's, or there is none */
+	SAMPLE_UNWOUND_WHOLE,
+	SAMPLE_UNWOUND_COPY, /* the next return address lies behind the stack bytes */
+	SAMPLE_UNWOUND_PART, /* it lies in them from @n_unwound on, or nowhere */
+	SAMPLE_UNWOUND_LATE, /* samples of the task that were taken later came before this one */
+};
+
 struct sample {
 	uint64_t ip;
 	uint64_t period; /* 1 where the record does not say */
@@ -107,6 +116,8 @@ struct sample {
 	bool user_is_32_bit;            /* of a program of 32 bits */
 	const uint8_t *user_stack;      /* NULL: none */
 	uint32_t n_user_stack;
+	enum sample_unwound unwound;
+	uint32_t n_unwound; /* of the stack's bytes, those of the frames in the call chain */
 	uint32_t n_raw;
 	const void *raw; /* bytes that whoever wrote the sample added, 4 behind a multiple of 8 */
 };

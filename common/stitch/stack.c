@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/record/callchain.h"
+#include "common/stitch/live-calls.h"
 #include "common/util/array.h"
 
 static void add_frame(struct stack *stack, uint64_t address, uint64_t place)
@@ -79,6 +80,33 @@ static int add_rows(struct stack *stack, const struct sample *s)
 	return 0;
 }
 
+/* Adds the call chain, which was unwound, and where it does not go on, the calls that do. */
+static int add_unwound(struct stack *stack, struct stitch *stitch, const struct event *event)
+{
+	const struct sample *s = &event->sample;
+	uint32_t user = find_user(s);
+	struct stitched stitched;
+	struct live_calls live;
+	int r;
+
+	if (add_chain(stack, s, s->n_callchain) < 0)
+		return -ENOMEM;
+	if (!stitch || s->unwound == SAMPLE_UNWOUND_LATE)
+		return 0;
+	r = stitch_add(stitch, event, user < s->n_callchain ? s->callchain[user] : 0, &stitched);
+	if (r < 0 || s->unwound == SAMPLE_UNWOUND_WHOLE)
+		return r;
+	live = live_calls_find(s, &stitched);
+	if (reserve(stack, live.n) < 0)
+		return -ENOMEM;
+	for (size_t i = 1; i <= live.n; i++) {
+		add_frame(stack, stitched.callers[live.end - i].from,
+			  stitched.callers[live.end - i].from);
+		stack->n_stitched += live.end - i < stitched.n_stitched;
+	}
+	return 0;
+}
+
 int stack_fill_above(struct stack *stack, struct stitch *stitch, const struct event *event,
 		     struct stitched *ret)
 {
@@ -90,6 +118,8 @@ int stack_fill_above(struct stack *stack, struct stitch *stitch, const struct ev
 	stack->n = stack->n_stitched = 0;
 	if (!s->call_stack || (!stitch && s->n_rows == 0))
 		return add_chain(stack, s, s->n_callchain);
+	if (s->unwound != SAMPLE_NOT_UNWOUND)
+		return add_unwound(stack, stitch, event);
 	if (add_leaf(stack, s, &ip) < 0)
 		return -ENOMEM;
 	if (!stitch)

@@ -360,7 +360,8 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 		return r;
 	if (was_forgotten) /* only this snapshot was learnt again */
 		forget_returned(task);
-	count_stitch_result(&stitch->counters, (enum stitch_result)r);
+	if (sample->unwound != SAMPLE_UNWOUND_WHOLE)
+		count_stitch_result(&stitch->counters, (enum stitch_result)r);
 	stitch->no_marker = 0;
 	if (!ret->marker)
 		ret->marker = &stitch->no_marker;

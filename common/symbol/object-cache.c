@@ -16,10 +16,12 @@
 
 #include "common/symbol/failures.h"
 #include "common/symbol/finder.h"
+#include "common/symbol/jit-file.h"
 #include "common/symbol/kallsyms.h"
 #include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 #include "common/util/fault.h"
+#include "common/util/file-identity.h"
 
 #define MAX_OPEN 200 /* two descriptors each */
 
@@ -32,6 +34,8 @@ struct cached {
 	bool may_appear; /* its file is missing, but may appear later */
 	bool failed;     /* its parser did */
 	bool closed;     /* its file was found, and closed to make room */
+	bool is_jit;     /* it has the names of a JIT compiler, from a file as it was then: */
+	struct file_identity read_as;
 	uint64_t used;
 	uint8_t key[];
 };
@@ -193,6 +197,13 @@ static void make_room(struct object_cache *cache)
 		drop_symbols(find_oldest(cache, has_symbols_of_file));
 }
 
+static int open_jit(struct object_cache *cache, const struct profile_object *o, struct cached *c,
+		    struct fault *why)
+{
+	c->is_jit = true;
+	return jit_file_open(&cache->settings, o, &c->object.file, &c->found_at, &c->read_as, why);
+}
+
 /* 0; -ENOMEM; or another negative errno and @why. */
 static int read_object(struct object_cache *cache, const struct profile_object *o, struct cached *c,
 		       struct fault *why)
@@ -206,7 +217,7 @@ static int read_object(struct object_cache *cache, const struct profile_object *
 	case OBJECT_VDSO:
 		return vdso_open(cache->settings.parser, o, &c->object.file, why);
 	default:
-		return fault_set(why, -ENODATA, "no symbols for code in anonymous memory");
+		return open_jit(cache, o, c, why);
 	}
 }
 
@@ -224,7 +235,7 @@ static int read_symbols(struct object_cache *cache, const struct profile_object 
 	if (r < 0 && r != -ENOMEM && copy_string(&c->why, why.text) < 0)
 		return -ENOMEM;
 	c->object.why = c->why;
-	c->may_appear = c->why && o->kind == OBJECT_FILE && r != -EREMOTEIO;
+	c->may_appear = c->why && (o->kind == OBJECT_FILE || c->is_jit) && r != -EREMOTEIO;
 	c->failed = r == -EREMOTEIO;
 	c->closed = false;
 	return r == -ENOMEM ? r : 0;
@@ -329,6 +340,31 @@ int object_cache_fail(struct object_cache *cache, struct cached_object *object, 
 	c->may_appear = r == -ECONNREFUSED;
 	c->failed = r == -EREMOTEIO;
 	return c->why ? 0 : -ENOMEM;
+}
+
+static bool has_changed(const struct cached *c)
+{
+	struct file_identity now;
+	struct stat st;
+
+	if (!c->is_jit || (!c->object.file && !c->closed))
+		return false;
+	if (!c->object.file || fstat(parser_file_fd(c->object.file), &st) < 0)
+		return true;
+	file_identity_fill(&now, &st, true);
+	return !file_identity_equal(&now, &c->read_as);
+}
+
+void object_cache_forget_changed(struct object_cache *cache)
+{
+	struct cached *c, *next;
+
+	HASH_ITER(hh, cache->objects, c, next) {
+		if (!has_changed(c))
+			continue;
+		HASH_DEL(cache->objects, c);
+		free_cached(c);
+	}
 }
 
 void object_cache_close(struct cached_object *object)

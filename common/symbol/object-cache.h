@@ -27,8 +27,9 @@ struct cached_object {
 	struct symbol_table *symbols; /* of the kernel and modules */
 	struct symbol_cache symbol_cache;
 	struct line_cache line_cache;
-	struct unwind_table unwind; /* symbolizer_function() reads it */
-	bool knows_unwind;
+	struct unwind_table unwind;
+	bool knows_unwind; /* it was asked for */
+	bool has_unwind;   /* and was read, with or without rows */
 };
 
 struct object_cache;
@@ -44,6 +45,12 @@ int object_cache_get(struct object_cache *cache, const struct profile_object *ob
 /* An object that is in the cache, possibly without its symbols by now; or NULL. */
 struct cached_object *object_cache_find(struct object_cache *cache,
 					const struct profile_object *object);
+
+/*
+ * Forgets what files of JIT compilers said that have changed since, as they do while their program
+ * runs. Nothing that was borrowed is valid afterwards.
+ */
+void object_cache_forget_changed(struct object_cache *cache);
 
 /* The memory that symbols and symbol caches take. */
 size_t object_cache_bytes(const struct object_cache *cache);

@@ -28,6 +28,11 @@ struct symbolizer_settings {
 	 */
 	int (*open)(const struct profile_object *object, unsigned int *cursor, void *userdata);
 	/*
+	 * Opens the file perf-PID.map of @object, the anonymous memory of a process: a descriptor
+	 * of a regular file, or -errno. NULL: the usual search.
+	 */
+	int (*open_jit)(const struct profile_object *object, void *userdata);
+	/*
 	 * Opens /proc/kallsyms for a process without the right to see its addresses: a descriptor
 	 * or -errno. NULL: the process opens it by itself.
 	 */

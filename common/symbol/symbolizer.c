@@ -129,6 +129,7 @@ static int read_unwind(struct symbolizer *s, struct cached_object *c)
 		return 0;
 	c->knows_unwind = true;
 	r = parser_file_unwind(c->file, &c->unwind, &why);
+	c->has_unwind = r >= 0;
 	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
 }
 
@@ -285,17 +286,16 @@ int symbolizer_code(struct symbolizer *s, const struct profile_object *object, u
 int symbolizer_unwind_table(struct symbolizer *s, const struct profile_object *object,
 			    struct unwind_table *ret)
 {
-	struct fault why = { .text = "" };
 	struct cached_object *c;
 	int r;
 
 	*ret = (struct unwind_table){};
 	r = object_cache_get(s->cache, object, &c);
-	if (r < 0 || !c->file)
+	if (r >= 0)
+		r = read_unwind(s, c);
+	if (r < 0 || !c->has_unwind)
 		return r;
-	r = parser_file_unwind(c->file, ret, &why);
-	if (r < 0)
-		return r == -ENOMEM ? r : object_cache_fail(s->cache, c, r, &why);
+	unwind_table_share(ret, &c->unwind);
 	return 1;
 }
 
@@ -465,7 +465,10 @@ void symbolizer_for_each_failure(const struct symbolizer *s, symbolizer_problem_
 
 int symbolizer_add_functions(struct symbolizer *s, struct profile *profile)
 {
-	int r = profile_symbolizer_run(s->cache, s->max_bytes, s->max_code_bytes, profile);
+	int r;
+
+	object_cache_forget_changed(s->cache);
+	r = profile_symbolizer_run(s->cache, s->max_bytes, s->max_code_bytes, profile);
 
 	object_cache_shrink(s->cache, s->max_bytes, MAX_OBJECTS);
 	return r;

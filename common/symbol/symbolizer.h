@@ -77,8 +77,8 @@ int symbolizer_code(struct symbolizer *symbolizer, const struct profile_object *
 		    uint64_t offset, void *ret, size_t n, uint16_t *ret_machine);
 
 /*
- * The unwind table of @object, for unwind_table_done(); one without rows if it has none. 1; 0 if
- * its file was not found or cannot be read; -ENOMEM.
+ * The unwind table of @object, for unwind_table_done(); one without rows if it has none. Its memory
+ * is the symbolizer's own table, shared. 1; 0 if its file was not found or cannot be read; -ENOMEM.
  */
 int symbolizer_unwind_table(struct symbolizer *symbolizer, const struct profile_object *object,
 			    struct unwind_table *ret);

@@ -8,6 +8,8 @@
 
 #include "common/util/macro.h"
 
+#define ROWS_A_PART 16
+
 static bool is_register(int32_t number)
 {
 	return number >= 0 && number < UNWIND_N_REGISTERS;
@@ -40,12 +42,28 @@ bool unwind_table_is_valid(const struct unwind_table *table)
 	return true;
 }
 
+/* The rows among which the one at @offset is: from *@ret_first on, @ret_n of them. */
+static void narrow(const struct unwind_table *table, uint64_t offset, size_t *ret_first,
+		   size_t *ret_n)
+{
+	size_t part;
+
+	*ret_first = 0;
+	*ret_n = table->n_rows;
+	if (!table->index || offset < table->starts[0])
+		return;
+	part = MIN((offset - table->starts[0]) >> table->index_shift, table->n_index - 2);
+	*ret_first = table->index[part];
+	*ret_n = table->index[part + 1] + 1 - *ret_first;
+}
+
 /* The number of rows that start at @offset or before. */
 static size_t count_until(const struct unwind_table *table, uint64_t offset)
 {
 	const uint32_t *starts = table->starts;
-	size_t first = 0, n = table->n_rows;
+	size_t first, n;
 
+	narrow(table, offset, &first, &n);
 	/* one comparison a step, which compilers turn into a conditional move */
 	while (n > 1) {
 		size_t half = n / 2;
@@ -70,6 +88,14 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
 		return NULL;
 	rule = rule_of_row(table, n - 1);
 	return rule->cfa == UNWIND_CFA_NONE ? NULL : rule;
+}
+
+bool unwind_table_is_other_code(const struct unwind_table *table, uint64_t offset)
+{
+	size_t n = count_until(table, offset);
+
+	return n > 0 && n < table->n_rows && rule_of_row(table, n - 1)->cfa == UNWIND_CFA_NONE &&
+	       table->starts[n] - table->starts[n - 1] >= UNWIND_OTHER_CODE;
 }
 
 bool unwind_table_function(const struct unwind_table *table, uint64_t offset, uint64_t *ret_start,
@@ -102,28 +128,87 @@ static void *copy_array(void *to, const void *from, size_t n)
 size_t unwind_table_bytes(const struct unwind_table *table)
 {
 	return table->n_rows * (sizeof(*table->starts) + sizeof(*table->rule_ids)) +
-	       table->n_rules * sizeof(*table->rules);
+	       table->n_rules * sizeof(*table->rules) + table->n_index * sizeof(*table->index);
 }
+
+/* Parts are as small as the number of rows permits. */
+static void choose_parts(struct unwind_table *table)
+{
+	uint32_t size;
+
+	table->index = NULL;
+	table->n_index = 0;
+	table->index_shift = 0;
+	if (table->n_rows < 2 * ROWS_A_PART)
+		return;
+	size = table->starts[table->n_rows - 1] - table->starts[0];
+	while (size >> table->index_shift >= table->n_rows / ROWS_A_PART)
+		table->index_shift++;
+	table->n_index = (size >> table->index_shift) + 2;
+}
+
+static void fill_index(const struct unwind_table *table, uint32_t *index)
+{
+	size_t row = 0;
+
+	for (size_t i = 0; i < table->n_index; i++) {
+		uint64_t start = table->starts[0] + ((uint64_t)i << table->index_shift);
+
+		while (row + 1 < table->n_rows && table->starts[row + 1] <= start)
+			row++;
+		index[i] = (uint32_t)row;
+	}
+}
+
+/* The memory of a table's arrays, which tables may share. */
+struct block {
+	_Atomic size_t n_users;
+	uint8_t bytes[];
+};
 
 int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table)
 {
 	size_t n_rules = table->n_rules * sizeof(*table->rules);
 	size_t n_starts = table->n_rows * sizeof(*table->starts);
 	size_t n_ids = table->n_rows * sizeof(*table->rule_ids);
-	uint8_t *memory = malloc(MAX(n_rules + n_starts + n_ids, (size_t)1));
+	struct unwind_table copy = *table;
+	struct block *block;
+	uint8_t *to;
 
-	if (!memory)
+	choose_parts(&copy);
+	block = malloc(sizeof(*block) + unwind_table_bytes(&copy));
+	if (!block)
 		return -ENOMEM;
-	*ret = *table;
-	ret->memory = memory;
-	ret->rules = copy_array(memory, table->rules, n_rules);
-	ret->starts = copy_array(memory + n_rules, table->starts, n_starts);
-	ret->rule_ids = copy_array(memory + n_rules + n_starts, table->rule_ids, n_ids);
+	block->n_users = 1;
+	to = block->bytes;
+	copy.memory = block;
+	copy.rules = copy_array(to, table->rules, n_rules);
+	copy.starts = copy_array(to += n_rules, table->starts, n_starts);
+	to += n_starts;
+	if (copy.n_index > 0) {
+		copy.index = (const uint32_t *)to;
+		fill_index(&copy, (uint32_t *)to);
+		to += copy.n_index * sizeof(*copy.index);
+	}
+	copy.rule_ids = copy_array(to, table->rule_ids, n_ids);
+	*ret = copy;
 	return 0;
+}
+
+void unwind_table_share(struct unwind_table *ret, const struct unwind_table *table)
+{
+	struct block *block = table->memory;
+
+	if (block)
+		block->n_users++;
+	*ret = *table;
 }
 
 void unwind_table_done(struct unwind_table *table)
 {
-	free(table->memory);
+	struct block *block = table->memory;
+
+	if (block && --block->n_users == 0)
+		free(block);
 	*table = (struct unwind_table){};
 }

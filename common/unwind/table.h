@@ -6,6 +6,10 @@
  * An object has few distinct rules, so a row takes 6 bytes. Code that nothing is known of has the
  * rule UNWIND_CFA_NONE.
  *
+ * A large table has an index, so that a search touches few lines of the cache: the code is divided
+ * into parts of one size, of 16 rows or more in the mean, and the index has the row at the start of
+ * each. It adds at most 4 % to the table.
+ *
  * The frame of a function begins at its CFA (canonical frame address): what the stack pointer was
  * before the call. Registers have the numbers of DWARF. x86-64 and AArch64.
  */
@@ -61,6 +65,8 @@ struct unwind_rule {
 	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
 };
 
+#define UNWIND_TABLE_FORMAT 1 /* another number, whenever tables or what they mean change */
+
 #define UNWIND_MAX_RULES 0x8000u
 #define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */
 
@@ -71,6 +77,11 @@ struct unwind_table {
 	size_t n_rows;
 	const struct unwind_rule *rules;
 	size_t n_rules;
+	/* Row index[i] is at starts[0] + (i << index_shift). NULL: a search begins with all rows.
+	 * Made by unwind_table_copy(). */
+	const uint32_t *index;
+	size_t n_index; /* one more than there are parts: the last one has the last row */
+	uint8_t index_shift;
 	void *memory; /* of all arrays */
 };
 
@@ -79,6 +90,14 @@ bool unwind_table_is_valid(const struct unwind_table *table);
 
 /* The rule at @offset of the file; NULL where none is known. */
 const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t offset);
+
+#define UNWIND_OTHER_CODE 0x40000u /* bytes */
+
+/*
+ * Whether @offset is in a large part of the code, UNWIND_OTHER_CODE bytes at least, that nothing is
+ * known of: another compiler made it, and it may have frame pointers, as V8's built-in functions.
+ */
+bool unwind_table_is_other_code(const struct unwind_table *table, uint64_t offset);
 
 /*
  * The function around @offset of the file, or the part of one that lies apart: [*@ret_start,
@@ -90,7 +109,10 @@ bool unwind_table_function(const struct unwind_table *table, uint64_t offset, ui
 /* The bytes that it takes. */
 size_t unwind_table_bytes(const struct unwind_table *table);
 
-/* Copies @table into one block of memory. 0 or -ENOMEM. */
+/* Copies @table, which is sorted, into one block of memory, with an index. 0 or -ENOMEM. */
 int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table);
+
+/* Another owner of the memory of @table, a copy. Each calls unwind_table_done(), in any thread. */
+void unwind_table_share(struct unwind_table *ret, const struct unwind_table *table);
 
 void unwind_table_done(struct unwind_table *table);

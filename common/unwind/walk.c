@@ -261,8 +261,11 @@ static bool locate(struct walk *walk)
 	if (!input->locate(place_of(&walk->now), &walk->code, input->userdata))
 		return false;
 	walk->rule = NULL;
-	if (walk->code.table && walk->code.table->machine == input->machine)
-		walk->rule = unwind_table_find(walk->code.table, walk->code.offset);
+	if (!walk->code.table || walk->code.table->machine != input->machine)
+		return true;
+	walk->rule = unwind_table_find(walk->code.table, walk->code.offset);
+	if (!walk->rule && unwind_table_is_other_code(walk->code.table, walk->code.offset))
+		walk->code.by_fp = true;
 	return true;
 }
 
@@ -322,8 +325,10 @@ static enum unwind_end walk_on(struct walk *walk, struct unwind_frame *frames, s
 		};
 		ret->n_by_fp += by_fp;
 		ret->stopped_at = place_of(&walk->now);
+		ret->sp = walk->now.registers.sp;
 		if (!is_code)
 			return UNWIND_NO_RETURN;
+		ret->by_table = walk->rule;
 		if (is_outermost(walk))
 			return UNWIND_COMPLETE;
 		end = step(walk, &by_fp);

@@ -71,6 +71,8 @@ struct unwind_result {
 	size_t n_frames;     /* the leaf first; at least 1 */
 	size_t n_by_fp;      /* of the frames, those that were found by the frame pointer */
 	uint64_t stopped_at; /* the place in the outermost frame */
+	uint64_t sp;         /* where that frame begins */
+	bool by_table;       /* it has a rule */
 };
 
 /* Writes at most @max_frames (1 at least) frames. */
