@@ -321,7 +321,7 @@ static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from,
 static __always_inline void add_copy(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 sp;
+	__u64 sp, most = ring_bytes(&rings);
 
 	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
 		return;
@@ -333,7 +333,9 @@ static __always_inline void add_copy(void *ctx, struct scratch *s, __u64 at, _Bo
 	s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : 0;
 	s->sample.flags |= BPF_SAMPLE_REGISTERS;
 	at = (at + BPF_SAMPLE_N_REGISTERS) * sizeof(__u64);
-	s->sample.n_stack = copy_stack(s, at, sp, stack_bytes(task, sp));
+	if (most > BPF_SAMPLE_MAX_STACK)
+		most = BPF_SAMPLE_MAX_STACK;
+	s->sample.n_stack = copy_stack(s, at, sp, stack_bytes(task, sp, most));
 }
 #endif
 

@@ -40,6 +40,22 @@ struct bpf_perf_event_data_kern {
 	struct perf_sample_data *data;
 } __attribute__((preserve_access_index));
 
+struct perf_buffer {
+	struct perf_event_mmap_page *user_page;
+} __attribute__((preserve_access_index));
+
+struct perf_event {
+	struct perf_buffer *rb;
+} __attribute__((preserve_access_index));
+
+struct bpf_event_entry {
+	struct perf_event *event;
+} __attribute__((preserve_access_index));
+
+struct bpf_array {
+	void *ptrs[1];
+} __attribute__((preserve_access_index));
+
 /* As far as it is looked for in the kernel's BTF. */
 enum bpf_func_id___user_stack {
 	BPF_FUNC_task_pt_regs___user_stack = 175,
@@ -132,16 +148,43 @@ static __always_inline long read_user_registers(void *ctx, struct task_struct *t
 }
 
 /*
- * How many bytes from @sp on are in use, at most. The stack of a program's first thread ends where
- * the kernel has put the arguments; the C libraries put the data of another thread right behind its
- * stack, and the thread pointer there.
+ * How many bytes of a stack this CPU's ring, one of @rings, takes now. A quarter of it is for
+ * samples without their stacks, and for records of tasks: a reader that comes late loses stacks,
+ * not samples.
  */
-static __always_inline __u64 stack_bytes(const struct task_struct *task, __u64 sp)
+static __always_inline __u64 ring_bytes(const void *rings)
+{
+	const struct bpf_array *array = NULL;
+	const struct bpf_event_entry *entry;
+	struct perf_event_mmap_page *page;
+	__u64 head, tail, size, used;
+
+	/* to the verifier it is a number then, from which it may be read */
+	if (bpf_probe_read_kernel(&array, sizeof(array), &rings) < 0 ||
+	    bpf_probe_read_kernel(&entry, sizeof(entry),
+				  (const void *)array +
+					  bpf_core_field_offset(struct bpf_array, ptrs) +
+					  bpf_get_smp_processor_id() * sizeof(void *)) < 0)
+		return 0;
+	page = BPF_CORE_READ(entry, event, rb, user_page);
+	head = BPF_PROBE_READ(page, data_head);
+	tail = BPF_PROBE_READ(page, data_tail);
+	size = BPF_PROBE_READ(page, data_size);
+	used = head - tail + size / 4;
+	return used < size ? (size - used) / 4 : 0;
+}
+
+/*
+ * How many bytes from @sp on are in use, up to @most. The stack of a program's first thread ends
+ * where the kernel has put the arguments; the C libraries put the data of another thread right
+ * behind its stack, and the thread pointer there.
+ */
+static __always_inline __u64 stack_bytes(const struct task_struct *task, __u64 sp, __u64 most)
 {
 	__u64 first = BPF_CORE_READ(task, mm, start_stack) - sp;
 	__u64 other = BPF_CORE_READ(task, THREAD_POINTER) - sp;
 	__u64 n = first < other ? first : other;
 
-	return n < BPF_SAMPLE_MAX_STACK ? n : BPF_SAMPLE_MAX_STACK;
+	return n < most ? n : most;
 }
 #endif

@@ -19,13 +19,14 @@
 #include "daemon/api/methods.h"
 #include "daemon/archive/archive.h"
 #include "daemon/config.h"
+#include "daemon/directories.h"
 #include "daemon/log.h"
 #include "daemon/sampling.h"
 #include "daemon/store/store.h"
+#include "daemon/unwind/table-cache.h"
 #include "daemon/varlink/server.h"
 #include "daemon/watchdog/watchdog.h"
 
-#define DATABASE       "branchd.db"
 #define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
 #define REMOVED        "the database was removed or replaced while open: a new one is in use"
 #define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
@@ -39,6 +40,8 @@ struct daemon {
 	struct config config;
 	struct fault config_fault; /* of the last reload; "": none */
 	uint64_t started_us;
+	struct table_cache *tables; /* NULL: it cannot be used */
+	struct fault tables_fault;  /* why */
 	struct archive *archive;
 	struct sampling *sampling;
 	struct methods *methods;
@@ -151,6 +154,9 @@ static void on_get_status(struct status *status, void *userdata)
 	if (strcmp(status->archive.fault, status->store.damage) != 0)
 		status_add_problem(status, status->archive.fault);
 	status_add_problem(status, daemon->config_fault.text);
+	status_add_problem(status, daemon->tables_fault.text);
+	if (daemon->tables)
+		table_cache_get_counts(daemon->tables, &status->tables);
 	add_rotation(status);
 	add_phases(status);
 	if (status->store.removed)
@@ -270,14 +276,6 @@ static int passed_socket(struct fault *fault)
 	return SD_LISTEN_FDS_START;
 }
 
-/* Makes a directory, but not its parents. */
-static int make_directory(const char *path, mode_t mode, struct fault *fault)
-{
-	if (mkdir(path, mode) == 0 || errno == EEXIST)
-		return 0;
-	return fault_set(fault, -errno, "cannot make %s: %s", path, strerror(errno));
-}
-
 static int make_directory_of(const char *path, struct fault *fault)
 {
 	const char *slash = strrchr(path, '/');
@@ -288,7 +286,7 @@ static int make_directory_of(const char *path, struct fault *fault)
 	directory = strndup(path, (size_t)(slash - path));
 	if (!directory)
 		return fault_set(fault, -ENOMEM, "no memory for a path");
-	return make_directory(directory, 0755, fault);
+	return directories_make(directory, 0755, fault);
 }
 
 static gid_t find_group(void)
@@ -329,32 +327,22 @@ static int open_server(struct daemon *daemon, const char *path, struct fault *fa
 	return server_new(&daemon->server, daemon->event, fd, &settings, fault);
 }
 
-/* Without capabilities root, too, can write only where it is the owner. */
-static int check_owner(const char *directory, struct fault *fault)
+/* Without its directory tables of all objects are built again after each start. */
+static int open_tables(struct daemon *daemon, const char *state_directory, struct fault *fault)
 {
-	struct stat st;
+	struct table_cache_settings settings = {};
+	_cleanup_free_ char *directory = NULL;
+	int r = directories_find_tables(state_directory, &directory);
 
-	if (geteuid() != 0 || stat(directory, &st) < 0 || st.st_uid == 0)
-		return 0;
-	return fault_set(fault, -EACCES,
-			 "%s belongs to another user than root: have systemd start branchd, or "
-			 "choose another --state-directory",
-			 directory);
-}
-
-/* In --state-directory, in the directory that systemd made, or in the usual one. */
-static int choose_database(struct daemon *daemon, const char *directory, struct fault *fault)
-{
-	int r;
-
-	directory = directory ?: getenv("STATE_DIRECTORY") ?: DAEMON_STATE_DIRECTORY;
-	r = make_directory(directory, 0750, fault);
-	r = r ?: check_owner(directory, fault);
-	if (r < 0)
-		return r;
-	if (asprintf(&daemon->database, "%s/%s", directory, DATABASE) < 0) {
-		daemon->database = NULL;
-		return fault_set(fault, -ENOMEM, "no memory for a path");
+	settings.directory = directory;
+	if (r >= 0)
+		r = table_cache_open(&daemon->tables, &settings);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "no memory to start");
+	if (r < 0) {
+		fault_set(&daemon->tables_fault, r, "unwind tables are not kept in %s: %s",
+			  directory, strerror(-r));
+		log_warning(LOG_ID_TABLES, "%s", daemon->tables_fault.text);
 	}
 	return 0;
 }
@@ -368,19 +356,25 @@ static int make_parts(struct daemon *daemon, struct store *store)
 		.get_status = on_get_status,
 		.userdata = daemon,
 	};
+	struct sampling_settings sampling = {
+		.helpers = daemon->helpers,
+		.tables = daemon->tables,
+		.changed = on_sampling_changed,
+		.userdata = daemon,
+	};
 	struct methods_settings with_archive;
 	int r;
 
 	r = archive_new(&daemon->archive, store);
 	if (r < 0)
 		return r;
+	sampling.archive = daemon->archive;
 	with_archive = methods;
 	with_archive.archive = daemon->archive;
 	r = methods_new(&daemon->methods, &with_archive);
 	if (r < 0)
 		return r;
-	return sampling_new(&daemon->sampling, daemon->event, daemon->archive, daemon->helpers,
-			    on_sampling_changed, daemon);
+	return sampling_new(&daemon->sampling, daemon->event, &sampling);
 }
 
 static int add_signals(struct daemon *daemon)
@@ -420,7 +414,8 @@ int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_setting
 			return fault_set(fault, -ENOMEM, "no memory to start");
 	}
 	r = config_load_path(&daemon->config, daemon->config_path, on_config_warning, NULL, fault);
-	r = r ?: choose_database(daemon, settings->state_directory, fault);
+	r = r ?: directories_find_database(settings->state_directory, &daemon->database, fault);
+	r = r ?: open_tables(daemon, settings->state_directory, fault);
 	r = r ?: open_store(&store, daemon, fault);
 	if (r < 0)
 		return r;
@@ -449,6 +444,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	daemon->server = server_free(daemon->server);
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
+	table_cache_free(daemon->tables);
 	archive_free(daemon->archive);
 	sd_event_source_disable_unref(daemon->on_reload);
 	sd_event_unref(daemon->event);

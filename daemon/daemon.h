@@ -11,9 +11,8 @@
 #include "common/util/macro.h"
 #include "daemon/helpers/helpers.h"
 
-#define DAEMON_STATE_DIRECTORY "/var/lib/branchd"
-#define DAEMON_SOCKET          "/run/branchd/io.branchd"
-#define DAEMON_GROUP           "branchd"
+#define DAEMON_SOCKET "/run/branchd/io.branchd"
+#define DAEMON_GROUP  "branchd"
 
 struct daemon;
 

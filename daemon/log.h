@@ -14,6 +14,7 @@
 #define LOG_ID_NOT_STORED    "8c94e27b5a5d4f9e8f1c3d2b6a70e935"
 #define LOG_ID_DATABASE      "d27f6b08e3c14a5db9407e1f82c5a36c"
 #define LOG_ID_CONFIGURATION "4f61d9b3a8c24e7f95b0c2d7e6a1830f"
+#define LOG_ID_TABLES        "57c1e0d9a64b4f3b8e2f90b71d3ca685"
 #define LOG_ID_STUCK         "6a0e91c47db34f2c8d15b7f39c2e508d"
 
 /* Chooses between the journal and stderr. */

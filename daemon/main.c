@@ -11,6 +11,7 @@
 
 #include "common/util/fault.h"
 #include "daemon/daemon.h"
+#include "daemon/directories.h"
 #include "daemon/launcher/capabilities.h"
 #include "daemon/log.h"
 
@@ -26,7 +27,7 @@ static const char usage[] =
 	"Samples this machine, stores windows of counts, and serves them to branchctl.\n"
 	"\n"
 	"      --config FILE            read FILE and FILE.d/*.conf, and no other configuration\n"
-	"      --state-directory DIR    keep the database in DIR (" DAEMON_STATE_DIRECTORY ")\n"
+	"      --state-directory DIR    keep the database in DIR (" DIRECTORIES_STATE ")\n"
 	"      --socket PATH            serve PATH (" DAEMON_SOCKET ")\n"
 	"      --helpers DIR            use the helpers whose sockets are in DIR, and start none\n"
 	"      --help                   show this text\n"

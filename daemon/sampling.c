@@ -19,7 +19,8 @@
 struct sampling {
 	sd_event *event;
 	struct archive *archive;
-	struct helpers *helpers; /* or NULL: no file is opened */
+	struct helpers *helpers;    /* or NULL */
+	struct table_cache *tables; /* likewise */
 	void (*changed)(void *userdata);
 	void *userdata;
 	struct config config;
@@ -151,6 +152,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		.open_kallsyms = on_kallsyms_wanted,
 		.userdata = s,
 		.max_queued = MAX_QUEUED,
+		.table_cache = s->tables,
 	};
 	int r = namer_new(&s->namer, &naming);
 
@@ -238,8 +240,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 struct helpers *helpers, void (*changed)(void *userdata), void *userdata)
+int sampling_new(struct sampling **ret, sd_event *event, const struct sampling_settings *settings)
 {
 	_cleanup_(sampling_freep) struct sampling *s = calloc(1, sizeof(*s));
 	int r;
@@ -247,10 +248,11 @@ int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive
 	if (!s)
 		return -ENOMEM;
 	s->event = sd_event_ref(event);
-	s->archive = archive;
-	s->helpers = helpers;
-	s->changed = changed;
-	s->userdata = userdata;
+	s->archive = settings->archive;
+	s->helpers = settings->helpers;
+	s->tables = settings->tables;
+	s->changed = settings->changed;
+	s->userdata = settings->userdata;
 	r = sd_event_add_time(event, &s->on_retry, CLOCK_MONOTONIC, 0, 0, on_retry, s);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(s->on_retry, SD_EVENT_OFF);
@@ -276,7 +278,7 @@ static bool samples_alike(const struct sampler_settings *a, const struct sampler
 	return a->mode == b->mode && a->event == b->event && a->frequency == b->frequency &&
 	       a->period == b->period && a->branch_filter == b->branch_filter &&
 	       a->ring_pages == b->ring_pages && a->kernel == b->kernel &&
-	       memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
+	       a->user_stacks == b->user_stacks && memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
 }
 
 static bool is_same(const struct config *a, const struct config *b)
@@ -385,6 +387,8 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	if (sampling->collector) {
 		collector_get_counts(sampling->collector, &status->samples);
 		collector_get_stack_counts(sampling->collector, &status->stacks);
+		status->n_short =
+			collector_get_short_stacks(sampling->collector, status->short_stacks);
 		get_naming(sampling->namer, status);
 	} else {
 		snprintf(status->why_not, sizeof(status->why_not), "%s", sampling->why_not.text);

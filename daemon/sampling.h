@@ -16,13 +16,21 @@
 #include "daemon/config.h"
 #include "daemon/helpers/helpers.h"
 #include "daemon/sampler/sampler.h"
+#include "daemon/unwind/table-cache.h"
 
 struct sampling;
 
-/* Borrows @archive and @helpers. Calls @changed when sampling has begun or ended, or when a window
- * was closed. */
-int sampling_new(struct sampling **ret, sd_event *event, struct archive *archive,
-		 struct helpers *helpers, void (*changed)(void *userdata), void *userdata);
+/* All are borrowed. */
+struct sampling_settings {
+	struct archive *archive;
+	struct helpers *helpers;    /* NULL: no file is opened */
+	struct table_cache *tables; /* NULL: unwind tables are not kept */
+	/* Called when sampling has begun or ended, or when a window was closed. */
+	void (*changed)(void *userdata);
+	void *userdata;
+};
+
+int sampling_new(struct sampling **ret, sd_event *event, const struct sampling_settings *settings);
 /* Ends sampling first, if it runs. */
 struct sampling *sampling_free(struct sampling *sampling);
 DEFINE_CLEANUP(struct sampling *, sampling_free);

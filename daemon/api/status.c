@@ -65,15 +65,38 @@ static json_t *snapshots_json(const struct sampler_counts *c)
 			 I(c->running_ns / 1000));
 }
 
-static json_t *stacks_json(const struct live_unwinder_counts *c)
+/* The paths of other users' files are for privileged callers only. */
+static json_t *short_stacks_json(const struct status *s, bool privileged)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "complete",
+	json_t *all = json_array();
+
+	for (size_t i = 0; all && privileged && i < s->n_short; i++)
+		json_array_append_new(all, json_pack("{so sI sI}", "path",
+						     json_text(s->short_stacks[i].path), "stacks",
+						     I(s->short_stacks[i].n), "no_table",
+						     I(s->short_stacks[i].n_no_table)));
+	return all;
+}
+
+static json_t *tables_json(const struct table_cache_counts *c)
+{
+	return json_pack("{sI sI sI sI sI sI}", "found", I(c->found), "built", I(c->built),
+			 "damaged", I(c->damaged), "not_written", I(c->not_written), "files",
+			 I(c->files), "bytes", I(c->bytes));
+}
+
+static json_t *stacks_json(const struct status *s, bool privileged)
+{
+	const struct live_unwinder_counts *c = &s->stacks;
+
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI so so}", "complete",
 			 I(c->ended[UNWIND_COMPLETE]), "no_table", I(c->ended[UNWIND_NO_TABLE]),
 			 "stack_bytes", I(c->ended[UNWIND_STACK]), "no_return_address",
 			 I(c->ended[UNWIND_NO_RETURN]), "invalid_frame", I(c->ended[UNWIND_FRAME]),
 			 "depth_limit", I(c->ended[UNWIND_DEPTH]), "frames_by_pointer",
 			 I(c->n_by_fp), "waited", I(c->n_kept), "tables", I(c->n_tables),
-			 "table_bytes", I(c->table_bytes));
+			 "table_bytes", I(c->table_bytes), "disk", tables_json(&s->tables),
+			 "incomplete", short_stacks_json(s, privileged));
 }
 
 static uint64_t rss_bytes(void)
@@ -174,14 +197,14 @@ json_t *status_json(const struct status *status, bool privileged)
 	char hostname[256] = "";
 
 	gethostname(hostname, sizeof(hostname) - 1);
-	return json_pack("{ss so sI sI sb so so so so so so so so so sI so}", "version",
-			 BRANCHD_VERSION, "hostname", json_text(hostname), "started_us",
-			 I(status->started_us), "now_us", I(clock_us(CLOCK_REALTIME)), "privileged",
-			 privileged, "sampling", sampling_json(status), "samples",
-			 samples_json(&status->samples), "snapshots",
-			 snapshots_json(&status->samples), "stacks", stacks_json(&status->stacks),
-			 "cost", cost_json(&status->samples), "store", store_json(status), "server",
-			 server_json(&status->server), "helpers", helpers_json(status), "naming",
-			 naming_json(&status->naming, privileged), "unnamed_objects",
-			 I(status->unnamed_objects), "problems", problems_json(status));
+	return json_pack(
+		"{ss so sI sI sb so so so so so so so so so sI so}", "version", BRANCHD_VERSION,
+		"hostname", json_text(hostname), "started_us", I(status->started_us), "now_us",
+		I(clock_us(CLOCK_REALTIME)), "privileged", privileged, "sampling",
+		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
+		snapshots_json(&status->samples), "stacks", stacks_json(status, privileged), "cost",
+		cost_json(&status->samples), "store", store_json(status), "server",
+		server_json(&status->server), "helpers", helpers_json(status), "naming",
+		naming_json(&status->naming, privileged), "unnamed_objects",
+		I(status->unnamed_objects), "problems", problems_json(status));
 }

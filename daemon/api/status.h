@@ -11,6 +11,7 @@
 #include "daemon/sampler/sampler.h"
 #include "daemon/store/store.h"
 #include "daemon/unwind/live-unwinder.h"
+#include "daemon/unwind/table-cache.h"
 #include "daemon/varlink/server-settings.h"
 
 #define STATUS_MAX_PROBLEMS 8
@@ -46,6 +47,9 @@ struct status {
 	uint64_t frequency; /* 0: a period was set instead */
 	struct sampler_counts samples;
 	struct live_unwinder_counts stacks;
+	struct short_stacks_object short_stacks[SHORT_STACKS_SHOWN];
+	size_t n_short;
+	struct table_cache_counts tables;
 	struct archive_status archive;
 	struct store_status store;
 	uint64_t max_bytes, window_us;

@@ -24,16 +24,13 @@
 #include "daemon/collector/machine-info.h"
 #include "daemon/collector/unit.h"
 #include "daemon/collector/window-clock.h"
+#include "daemon/collector/window-quality.h"
 #include "daemon/window/window-queue.h"
 
 /* Most streams are seen once in a window, and would take more space than all other counts. */
 #define RARE_STREAMS 1
 
 #define DRAIN_MS 250
-
-struct losses {
-	uint64_t samples, skipped, records, out_of_order;
-};
 
 struct collector {
 	struct collector_settings settings;
@@ -44,13 +41,9 @@ struct collector {
 	struct units *units;
 	struct window_queue *queue;
 	struct window_clock clock;
-	struct losses accounted; /* the part of the sampler's counters that is in windows */
-	uint64_t accounted_ns;   /* until when losses are accounted for */
-	struct losses losses;    /* of the open window */
-	uint64_t n_truncated;    /* its call chains truncated at an invalid frame pointer */
-	uint64_t n_depth_limit;  /* ... and at the depth limit */
-	uint64_t drained_ns;     /* when the last drain began */
-	uint64_t complete_ns;    /* everything written before has come */
+	struct window_quality quality;
+	uint64_t drained_ns;  /* when the last drain began */
+	uint64_t complete_ns; /* everything written before has come */
 	int wake_fd;
 	_Atomic bool stop, part_requested;
 	_Atomic uint64_t turned_us; /* when the last turn began; CLOCK_MONOTONIC */
@@ -61,49 +54,12 @@ struct collector {
 	struct fault fault;
 };
 
-static struct losses read_losses(const struct collector *c)
+static void add_losses(struct collector *c, uint64_t end_ns)
 {
 	struct sampler_counts counts;
 
 	sampler_get_counts(c->sampler, &counts);
-	return (struct losses){
-		.samples = counts.ring_full + counts.no_ring + counts.undecodable,
-		.skipped = counts.skipped,
-		.records = counts.lost_records,
-		.out_of_order = counts.out_of_order,
-	};
-}
-
-/* Adds @part of the growth since *@accounted to both. A counter that shrinks adds nothing. */
-static void catch_up(uint64_t *accounted, uint64_t now, double part, uint64_t *window)
-{
-	uint64_t n = now > *accounted ? now - *accounted : 0;
-
-	n = part < 1 ? (uint64_t)(part * (double)n) : n;
-	*accounted += n;
-	*window += n;
-}
-
-/*
- * Adds to the window what was lost until @end_ns. The time of a single loss is not known: the
- * window gets the share of the new losses that it has of the time since the last accounting.
- */
-static void add_losses(struct collector *c, uint64_t end_ns)
-{
-	struct losses now = read_losses(c), *accounted = &c->accounted, *window = &c->losses;
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	double part = 1;
-
-	if (end_ns < now_ns)
-		part = end_ns <= c->accounted_ns ? 0 :
-						   (double)(end_ns - c->accounted_ns) /
-							   (double)(now_ns - c->accounted_ns);
-	catch_up(&accounted->samples, now.samples, part, &window->samples);
-	catch_up(&accounted->skipped, now.skipped, part, &window->skipped);
-	catch_up(&accounted->records, now.records, part, &window->records);
-	catch_up(&accounted->out_of_order, now.out_of_order, part, &window->out_of_order);
-	end_ns = MIN(end_ns, now_ns);
-	c->accounted_ns = MAX(c->accounted_ns, end_ns);
+	window_quality_add_losses(&c->quality, &counts, end_ns);
 }
 
 static int fill_info(const struct collector *c, struct profile *profile)
@@ -122,16 +78,11 @@ static int fill_info(const struct collector *c, struct profile *profile)
 
 static void add_quality(struct collector *c, struct profile_counters *counters)
 {
-	counters->lost_samples += c->losses.samples;
-	counters->skipped += c->losses.skipped;
-	counters->lost_records += c->losses.records;
-	counters->out_of_order += c->losses.out_of_order;
-	counters->stacks_truncated = c->n_truncated;
-	counters->stacks_depth_limit = c->n_depth_limit;
-	if (sampler_probe(c->sampler)->since_switch)
-		counters->stacks_since_switch = counters->samples_call_stack;
-	c->losses = (struct losses){ 0 };
-	c->n_truncated = c->n_depth_limit = 0;
+	struct live_unwinder_counts stacks;
+
+	live_unwinder_get_counts(c->unwinder, &stacks);
+	window_quality_take(&c->quality, &stacks, sampler_probe(c->sampler)->since_switch,
+			    counters);
 }
 
 /*
@@ -241,6 +192,7 @@ static int count_sample(struct collector *c, const struct event *event)
 			       units_knows(c->units, context->cgroup) ? context->cgroup : 0);
 		return 0;
 	}
+	c->quality.n_depth_limit += live_callchain_is_at_limit(&e.sample);
 	return live_unwinder_add(c->unwinder, c->processes, context, &e);
 }
 
@@ -250,9 +202,8 @@ static int add_sample(struct process_context *context, const struct event *event
 	struct collector *c = userdata;
 	struct event e = *event;
 
-	c->n_depth_limit += live_callchain_is_at_limit(&e.sample);
 	if (!e.sample.user_registers)
-		c->n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
+		c->quality.n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
 	return builder_add_of(c->builder, c->processes, context, &e);
 }
 
@@ -510,6 +461,12 @@ void collector_get_counts(const struct collector *collector, struct sampler_coun
 void collector_get_stack_counts(const struct collector *collector, struct live_unwinder_counts *ret)
 {
 	live_unwinder_get_counts(collector->unwinder, ret);
+}
+
+size_t collector_get_short_stacks(const struct collector *collector,
+				  struct short_stacks_object ret[static SHORT_STACKS_SHOWN])
+{
+	return live_unwinder_get_short(collector->unwinder, ret);
 }
 
 uint64_t collector_get_turn(const struct collector *collector)

@@ -57,6 +57,10 @@ void collector_get_counts(const struct collector *collector, struct sampler_coun
 void collector_get_stack_counts(const struct collector *collector,
 				struct live_unwinder_counts *ret);
 
+/* See live_unwinder_get_short(). */
+size_t collector_get_short_stacks(const struct collector *collector,
+				  struct short_stacks_object ret[static SHORT_STACKS_SHOWN]);
+
 /* When the thread began its last turn (CLOCK_MONOTONIC, us). It turns at least four times a second,
  * and at the start counts as having turned. */
 uint64_t collector_get_turn(const struct collector *collector);

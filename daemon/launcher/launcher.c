@@ -26,7 +26,7 @@
 #define ANSWER_US   5000000
 #define PARSER_USER "branchd-parser"
 #define NOBODY      65534
-#define LOW_NICE    10
+#define LOW_NICE    5
 
 /* What a helper is and may. */
 struct helper {
@@ -97,7 +97,8 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* About a tenth of what others get: with less, names come too late on a machine that is full. */
+/* About a third of what others get: with less, names and unwind tables come too late on a machine
+ * that is full. */
 static int lower_priority(void)
 {
 	const struct sched_param parameters = {};

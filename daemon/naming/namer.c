@@ -13,13 +13,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/thread.h"
 #include "daemon/naming/budget.h"
 #include "daemon/naming/file-table.h"
 #include "daemon/naming/refused.h"
+#include "daemon/naming/table-builder.h"
 #include "daemon/naming/window-symbolizer.h"
 
 #define MAX_OPEN_FILES 256
@@ -37,12 +37,6 @@ static const struct budget_limits id_limits = {
 	.us = 8000000,
 };
 
-static const struct budget_limits table_limits = {
-	.files = 1024,
-	.bytes = UINT64_MAX,
-	.us = 8000000,
-};
-
 struct namer {
 	struct opener *opener;
 	struct parser *parser;
@@ -53,10 +47,10 @@ struct namer {
 	struct window_queue *from, *to;
 	bool running;
 	pthread_t thread;
-	struct budget budget;       /* of reading build-ids, until the next window */
-	struct budget table_budget; /* of building unwind tables, until the next window */
-	bool only_open;             /* files, and read them later */
-	_Atomic bool hurry;         /* the daemon ends, or sampling does */
+	struct table_builder builder;
+	struct budget budget; /* of reading build-ids, until the next window */
+	bool only_open;       /* files, and read them later */
+	_Atomic bool hurry;   /* the daemon ends, or sampling does */
 	_Atomic uint64_t n_lost, deferred, remote, unnamed, parsers_ended[PARSER_END_N];
 	struct refused refused;
 };
@@ -80,24 +74,29 @@ static int read_id(int fd, const struct file_identity *identity, struct build_id
 }
 
 static void open_files(struct namer *namer, size_t max, uint64_t us);
-static void build_tables(struct namer *namer, uint64_t us);
 
 static void on_step(void *userdata)
 {
 	struct namer *namer = userdata;
 
+	table_builder_run(&namer->builder, TABLES_US, &namer->hurry);
 	namer->only_open = true;
 	open_files(namer, FILES_IN_A_ROW, FILES_US);
 	namer->only_open = false;
-	build_tables(namer, TABLES_US);
 }
 
 static void renew_budgets(struct namer *namer)
 {
 	budget_begin(&namer->budget, &id_limits);
 	budget_rest(&namer->budget);
-	budget_begin(&namer->table_budget, &table_limits);
-	budget_rest(&namer->table_budget);
+	table_builder_renew_budget(&namer->builder);
+}
+
+static int on_jit(const struct opener_jit *process, struct file_identity *ret, void *userdata)
+{
+	struct namer *namer = userdata;
+
+	return opener_open_jit(namer->opener, process, ret);
 }
 
 static int namer_init(struct namer *namer, const struct namer_settings *settings)
@@ -108,6 +107,7 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 	struct window_symbolizer_settings naming = {
 		.open_kallsyms = settings->open_kallsyms,
 		.kallsyms_userdata = settings->userdata,
+		.open_jit = on_jit,
 		.step = on_step,
 		.userdata = namer,
 	};
@@ -130,6 +130,11 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 		r = window_symbolizer_new(&namer->symbolizer, namer->files, &naming);
 	if (r >= 0)
 		r = window_queue_new(&namer->to, settings->max_queued);
+	namer->builder.parser = namer->parser;
+	namer->builder.files = namer->files;
+	namer->builder.mapped = namer->mapped;
+	namer->builder.exchange = namer->tables;
+	namer->builder.cache = settings->table_cache;
 	return r;
 }
 
@@ -189,54 +194,6 @@ static void open_files(struct namer *namer, size_t max, uint64_t us)
 			return;
 		file_table_see(namer->files, file);
 		free(file);
-	}
-}
-
-static int open_object(struct namer *namer, const struct wanted_table *wanted,
-		       struct parser_file **ret)
-{
-	const struct file_key key = { wanted->major, wanted->minor, wanted->inode,
-				      wanted->generation };
-	const struct named_file *file = file_table_find(namer->files, &key);
-	struct fault why;
-	int fd;
-
-	if (wanted->is_vdso)
-		return vdso_open(namer->parser, NULL, ret, &why);
-	if (!file)
-		return -ENOENT;
-	if (!budget_take(&namer->table_budget, &file->identity, true))
-		return -EAGAIN;
-	fd = file_table_open(namer->files, &key);
-	return fd < 0 ? fd : parser_open(namer->parser, fd, file->identity.uid, ret, &why);
-}
-
-static void build_table(struct namer *namer, const struct wanted_table *wanted,
-			struct built_table *ret)
-{
-	_cleanup_(parser_file_freep) struct parser_file *file = NULL;
-	struct fault why;
-	int r = open_object(namer, wanted, &file);
-
-	if (r >= 0)
-		r = parser_file_unwind(file, &ret->table, &why);
-	/* -ENOENT: it may not have been opened yet */
-	ret->later = r == -EAGAIN || r == -ECONNREFUSED || r == -ENOMEM || r == -ENOENT;
-	budget_rest(&namer->table_budget);
-}
-
-/* Has the tables built that the collector wants, for up to @us. */
-static void build_tables(struct namer *namer, uint64_t us)
-{
-	uint64_t until = clock_us(CLOCK_MONOTONIC) + us;
-	struct wanted_table wanted;
-
-	while (clock_us(CLOCK_MONOTONIC) < until && !atomic_load(&namer->hurry) &&
-	       table_exchange_take_wanted(namer->tables, &wanted)) {
-		struct built_table built = { .id = wanted.id };
-
-		build_table(namer, &wanted, &built);
-		table_exchange_put_built(namer->tables, &built);
 	}
 }
 
@@ -309,7 +266,7 @@ static bool has_room(struct namer *namer)
 }
 
 /* While parsers run it looks now and then whether they are still needed. */
-static void wait_for_work(struct namer *namer, bool room)
+static void wait_for_work(struct namer *namer, bool room, bool tables_wait)
 {
 	int idle_ms = parser_close_idle(namer->parser) ? IDLE_MS : -1;
 	struct pollfd fds[] = {
@@ -318,21 +275,38 @@ static void wait_for_work(struct namer *namer, bool room)
 		{ .fd = window_queue_fd(namer->from), .events = POLLIN },
 	};
 
-	poll(fds, room ? 3 : 2, room ? idle_ms : FULL_MS);
+	if (tables_wait)
+		poll(fds, room ? 3 : 2, 0);
+	else
+		poll(fds, room ? 3 : 2, room ? idle_ms : FULL_MS);
+}
+
+/*
+ * Samples wait for tables: so they go first, and what else a file is, is read when none waits.
+ * Whether tables are left to be built.
+ */
+static bool build_tables(struct namer *namer)
+{
+	bool left = table_builder_run(&namer->builder, TABLES_US, &namer->hurry);
+
+	namer->only_open = left;
+	open_files(namer, FILES_IN_A_ROW, FILES_US);
+	namer->only_open = false;
+	return left;
 }
 
 static void *run(void *userdata)
 {
 	struct namer *namer = userdata;
 	struct window_profile window;
+	bool tables_wait = false;
 
 	pthread_setname_np(pthread_self(), "namer");
 	while (!window_queue_has_ended(namer->from)) {
 		bool room = has_room(namer);
 
-		wait_for_work(namer, room);
-		open_files(namer, FILES_IN_A_ROW, FILES_US);
-		build_tables(namer, TABLES_US);
+		wait_for_work(namer, room, tables_wait);
+		tables_wait = build_tables(namer);
 		if (room && window_queue_take(namer->from, &window))
 			name_window(namer, &window);
 		publish_parsers(namer);

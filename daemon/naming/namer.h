@@ -13,6 +13,7 @@
 #include "common/util/macro.h"
 #include "daemon/opener/opener.h"
 #include "daemon/sampler/mapped-files.h"
+#include "daemon/unwind/table-cache.h"
 #include "daemon/unwind/table-exchange.h"
 #include "daemon/window/window-queue.h"
 
@@ -23,7 +24,8 @@ struct namer_settings {
 	struct parser_settings parser;
 	int (*open_kallsyms)(void *userdata); /* see symbolizer_settings */
 	void *userdata;
-	size_t max_queued; /* named windows that may wait for the main thread */
+	size_t max_queued;               /* named windows that may wait for the main thread */
+	struct table_cache *table_cache; /* of unwind tables; borrowed; NULL: none is kept */
 };
 
 struct namer_counts {

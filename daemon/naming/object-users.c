@@ -18,6 +18,12 @@ static void add_pid(struct object_users *users, int32_t pid)
 	}
 }
 
+static void add_uid(struct object_users *users, uint32_t uid)
+{
+	users->uid = users->has_uid && users->uid != uid ? UINT32_MAX : uid;
+	users->has_uid = true;
+}
+
 /* A frame without samples is a caller: that counts a little, too. */
 static void add_use(const struct profile *p, struct object_users *users, uint32_t object,
 		    uint32_t process, uint64_t n)
@@ -25,8 +31,10 @@ static void add_use(const struct profile *p, struct object_users *users, uint32_
 	if (object == PROFILE_NONE)
 		return;
 	users[object].heat += n + 1;
-	if (process != PROFILE_NONE)
-		add_pid(&users[object], p->processes[process].pid);
+	if (process == PROFILE_NONE)
+		return;
+	add_pid(&users[object], p->processes[process].pid);
+	add_uid(&users[object], p->processes[process].uid);
 }
 
 static int compare_heat(const void *x, const void *y, void *userdata)

@@ -13,6 +13,8 @@ struct object_users {
 	int32_t pids[OBJECT_USERS_MAX]; /* 0: none */
 	uint64_t heat;                  /* samples and branches in it */
 	bool is_hot;                    /* with the hotter ones it has 9 of 10 */
+	uint32_t uid;                   /* of the process; UINT32_MAX: unknown, or several */
+	bool has_uid;                   /* else the uid is not set yet */
 };
 
 /*

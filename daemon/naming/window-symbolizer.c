@@ -9,9 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/profile/jit-map.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "daemon/naming/budget.h"
 #include "daemon/naming/code-reader.h"
 #include "daemon/naming/object-users.h"
@@ -162,6 +165,50 @@ static int on_open(const struct profile_object *object, unsigned int *cursor, vo
 	return open_object(s, (size_t)(object - p->objects));
 }
 
+/* How old the process is whose memory it is; 0: unknown. */
+static uint64_t age_us(const struct profile_object *object)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+
+	return object->ctime_ns ? now - MIN(now, object->ctime_ns / 1000) : 0;
+}
+
+/*
+ * The file with the names of a process's own code. It must be of those who run the code: nobody
+ * names what runs as somebody else.
+ */
+static int open_jit(struct window_symbolizer *s, size_t object)
+{
+	const struct object_users *users = &s->users[object];
+	const struct opener_jit process = {
+		.pid = jit_map_pid(&s->profile->objects[object]),
+		.uid = users->uid,
+		.age_us = age_us(&s->profile->objects[object]),
+	};
+	struct file_identity identity;
+	int fd;
+
+	if (hurry_up(s))
+		return -EAGAIN;
+	fd = s->settings.open_jit(&process, &identity, s->settings.userdata);
+	if (fd < 0 || budget_take(&s->budget, &identity, users->is_hot))
+		return fd;
+	close(fd);
+	return -EAGAIN;
+}
+
+static int on_jit(const struct profile_object *object, void *userdata)
+{
+	struct window_symbolizer *s = userdata;
+	const struct profile *p = s->profile;
+
+	if (!p || !s->keys || object < p->objects || object >= p->objects + p->n_objects)
+		return -ENOENT;
+	if (s->settings.step)
+		s->settings.step(s->settings.userdata);
+	return open_jit(s, (size_t)(object - p->objects));
+}
+
 static int on_kallsyms(void *userdata)
 {
 	const struct window_symbolizer *s = userdata;
@@ -176,6 +223,7 @@ int window_symbolizer_new(struct window_symbolizer **ret, struct file_table *fil
 	struct symbolizer_settings settings = {
 		.open = on_open,
 		.only_open = true,
+		.open_jit = with->open_jit ? on_jit : NULL,
 		.open_kallsyms = with->open_kallsyms ? on_kallsyms : NULL,
 		.parser = with->parser,
 		.userdata = s,

@@ -28,6 +28,9 @@ struct window_symbolizer_settings {
 	/* A descriptor of /proc/kallsyms with addresses, or -errno. NULL: opened here. */
 	int (*open_kallsyms)(void *userdata);
 	void *kallsyms_userdata;
+	/* As opener_open_jit(). NULL: none. */
+	int (*open_jit)(const struct opener_jit *process, struct file_identity *ret,
+			void *userdata);
 	/* Called between two objects: parsers are slow on a busy machine, and the files that are
 	 * mapped meanwhile must be opened before they are gone. NULL: nothing else to do. */
 	void (*step)(void *userdata);

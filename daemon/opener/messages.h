@@ -19,15 +19,19 @@ enum opener_message {
 	OPENER_MAPS,     /* struct opener_request, of which only the pid counts */
 	OPENER_REPLY,
 	OPENER_READY, /* empty */
+	OPENER_JIT,   /* struct opener_request, of which pid, uid, age and remote count */
 };
 
 /* Followed by a path, with its NUL. */
 struct opener_request {
 	uint64_t start, end; /* both 0: unknown */
 	uint64_t inode;
+	uint64_t age_us; /* the process is this old at least */
 	uint32_t major, minor;
 	int32_t pid;
 	uint32_t remote; /* 1: also from network file systems and FUSE */
+	uint32_t uid;    /* whose file it must be, unless it is root's */
+	uint32_t unused;
 };
 
 /* Followed by a path, with its NUL. */

@@ -25,40 +25,11 @@
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 #include "daemon/opener/file-system.h"
+#include "daemon/opener/found-file.h"
 #include "daemon/opener/same-file.h"
 
-#define OPEN_FLAGS    (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 #define DELETED       " (deleted)"
 #define MAX_PROC_PATH 64
-
-/* The state of a file without asking its file system anew. 0 or -errno. */
-static int get_stat(int fd, struct stat *ret)
-{
-	struct statx x;
-
-	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-		  &x) < 0)
-		return -errno;
-	*ret = (struct stat){
-		.st_dev = makedev(x.stx_dev_major, x.stx_dev_minor),
-		.st_ino = x.stx_ino,
-		.st_mode = x.stx_mode,
-		.st_uid = x.stx_uid,
-		.st_size = (off_t)x.stx_size,
-		.st_ctim = { .tv_sec = x.stx_ctime.tv_sec, .tv_nsec = x.stx_ctime.tv_nsec },
-	};
-	return 0;
-}
-
-static int reopen(int fd)
-{
-	char again[MAX_PROC_PATH];
-	int r;
-
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
-	r = open(again, OPEN_FLAGS);
-	return r < 0 ? -errno : r;
-}
 
 /* Opens for reading what @found, an O_PATH descriptor or -errno, refers to. Takes it over. */
 static int open_found(int found, const struct opener_request *request, struct file_identity *ret)
@@ -71,7 +42,7 @@ static int open_found(int found, const struct opener_request *request, struct fi
 
 	if (found < 0)
 		return found;
-	r = get_stat(fd, &st);
+	r = found_file_stat(fd, &st);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(st.st_mode))
@@ -81,7 +52,7 @@ static int open_found(int found, const struct opener_request *request, struct fi
 	local = file_system_is_local(fd, st.st_dev);
 	if (!local && !request->remote)
 		return -EREMOTE;
-	r = reopen(fd);
+	r = found_file_open(fd);
 	if (r < 0)
 		return r;
 	file_identity_fill(&identity, &st, local);

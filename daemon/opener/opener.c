@@ -271,6 +271,25 @@ static void count_result(struct opener *opener, int r)
 		count(r == -EREMOTE ? &opener->tally.remote : &opener->tally.failed);
 }
 
+/* The descriptor that the opener answers with, and *@ret; or -errno. */
+static int ask_for_file(struct opener *opener, uint32_t type, const struct request *request,
+			struct file_identity *ret)
+{
+	struct channel_message message;
+	struct opener_reply reply;
+	int r = ask_unless_bad(opener, type, request, &message);
+
+	if (r < 0)
+		return r;
+	r = take_reply(&message, &reply);
+	if (r >= 0)
+		*ret = reply.identity;
+	channel_message_done(&message);
+	if (type == OPENER_OPEN) /* few processes have a map */
+		count_result(opener, r);
+	return r;
+}
+
 int opener_open(struct opener *opener, const struct opener_file *file, struct file_identity *ret)
 {
 	struct request request = {
@@ -284,22 +303,26 @@ int opener_open(struct opener *opener, const struct opener_file *file, struct fi
 			.remote = opener->settings.remote,
 		},
 	};
-	struct channel_message message;
-	struct opener_reply reply;
-	int r;
 
 	if (strlen(file->path) >= sizeof(request.path))
 		return -ENAMETOOLONG;
 	memcpy(request.path, file->path, strlen(file->path));
-	r = ask_unless_bad(opener, OPENER_OPEN, &request, &message);
-	if (r < 0)
-		return r;
-	r = take_reply(&message, &reply);
-	if (r >= 0)
-		*ret = reply.identity;
-	channel_message_done(&message);
-	count_result(opener, r);
-	return r;
+	return ask_for_file(opener, OPENER_OPEN, &request, ret);
+}
+
+int opener_open_jit(struct opener *opener, const struct opener_jit *process,
+		    struct file_identity *ret)
+{
+	const struct request request = {
+		.head = {
+			.age_us = process->age_us,
+			.pid = process->pid,
+			.remote = opener->settings.remote,
+			.uid = process->uid,
+		},
+	};
+
+	return ask_for_file(opener, OPENER_JIT, &request, ret);
 }
 
 int opener_open_maps(struct opener *opener, int32_t pid, char *ret_executable, size_t n)

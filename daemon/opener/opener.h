@@ -68,5 +68,20 @@ int opener_open(struct opener *opener, const struct opener_file *file, struct fi
  */
 int opener_open_maps(struct opener *opener, int32_t pid, char *ret_executable, size_t n);
 
+/* A process that compiles functions. */
+struct opener_jit {
+	int32_t pid;
+	uint32_t uid;    /* its effective user */
+	uint64_t age_us; /* it began at least that long ago; 0: unknown */
+};
+
+/*
+ * Opens /tmp/perf-PID.map of @process: a regular file of its user or root. The descriptor and
+ * *@ret; -EPERM: the file is of another user; -ESTALE: it is of an earlier process; or as
+ * opener_open().
+ */
+int opener_open_jit(struct opener *opener, const struct opener_jit *process,
+		    struct file_identity *ret);
+
 /* Any thread may call it. */
 void opener_get_counts(const struct opener *opener, struct opener_counts *ret);

@@ -10,6 +10,7 @@
 #include "daemon/opener/maps-copy.h"
 #include "daemon/opener/messages.h"
 #include "daemon/opener/open-file.h"
+#include "daemon/opener/open-jit-map.h"
 
 #define ALARM_SECONDS 10
 #define SEND_US       (ALARM_SECONDS * 1000000ull)
@@ -42,6 +43,8 @@ static int answer(int to, const struct channel_message *message)
 	path = get_path(message);
 	if (message->type == OPENER_MAPS)
 		fd = maps_copy(request.pid, reply.path, sizeof(reply.path));
+	else if (message->type == OPENER_JIT)
+		fd = open_jit_map(&request, &reply.head.identity);
 	else if (message->type == OPENER_OPEN && path)
 		fd = open_file(&request, path, &reply.head.identity);
 	else

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <zlib.h>
-
+#include "common/checksum/crc.h"
 #include "common/util/cleanup.h"
 #include "daemon/parser/bytes.h"
 
@@ -15,7 +14,7 @@
 bool checksum_matches(int fd, uint32_t expected)
 {
 	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
-	uLong crc = crc32(0, NULL, 0);
+	uint32_t crc = 0;
 	struct stat st;
 	size_t n;
 
@@ -25,7 +24,7 @@ bool checksum_matches(int fd, uint32_t expected)
 		n = bytes_read(fd, at, piece, PIECE_BYTES);
 		if (!n)
 			return false;
-		crc = crc32(crc, piece, (uInt)n);
+		crc = crc_add(crc, piece, n);
 	}
 	return crc == expected;
 }

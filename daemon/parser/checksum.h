@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The checksum of .gnu_debuglink: CRC-32 of the whole file, by zlib. */
+/* The checksum of .gnu_debuglink: CRC-32 of the whole file. */
 #pragma once
 
 #include <stdbool.h>

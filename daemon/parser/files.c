@@ -10,6 +10,7 @@
 
 #include <elf.h>
 
+#include "common/elf/jit-symbols.h"
 #include "common/elf/symbols.h"
 #include "common/util/array.h"
 #include "daemon/parser/checksum.h"
@@ -76,33 +77,51 @@ static struct file *add_row(struct files *files)
 	return row;
 }
 
-int files_open(struct files *files, uint32_t number, int fd, uint64_t cpu_us, struct file **ret)
+static int read_elf(struct file *file, int copy)
 {
-	struct elf_file *elf;
-	struct file *row;
-	int r;
+	const struct elf_image *image;
+	int r = elf_file_open(&file->elf, copy);
 
-	files_close(files, number);
-	row = number && fd >= 0 ? add_row(files) : NULL;
+	if (r < 0)
+		return r;
+	image = file->elf->image;
+	file->machine = image->machine;
+	file->has_symtab = elf_image_find_type(image, SHT_SYMTAB) != 0;
+	file->has_dwarf = is_dwarf(image);
+	return 0;
+}
+
+static int read_jit(struct file *file, int copy)
+{
+	file->has_symtab = true;
+	file->lines_sought = true;
+	return jit_symbols_open(&file->elf, copy, &file->n_malformed);
+}
+
+int files_open(struct files *files, const struct message_open *request, int fd, struct file **ret)
+{
+	struct file file = {
+		.number = request->file,
+		.fd = fd,
+		.debug_fd = -1,
+		.cpu_us = request->cpu_us,
+	};
+	struct file *row;
+	int r, copy;
+
+	files_close(files, file.number);
+	row = file.number && fd >= 0 ? add_row(files) : NULL;
 	if (!row) {
 		close(fd);
 		return -EMFILE;
 	}
-	r = elf_file_open(&elf, fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	r = request->content == CONTENT_JIT ? read_jit(&file, copy) : read_elf(&file, copy);
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
-	*row = (struct file){
-		.number = number,
-		.fd = fd,
-		.debug_fd = -1,
-		.machine = elf->image->machine,
-		.elf = elf,
-		.has_symtab = elf_image_find_type(elf->image, SHT_SYMTAB) != 0,
-		.has_dwarf = is_dwarf(elf->image),
-		.cpu_us = cpu_us,
-	};
+	*row = file;
 	*ret = row;
 	return 0;
 }

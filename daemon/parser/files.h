@@ -7,6 +7,7 @@
 
 #include "common/elf/file.h"
 #include "common/elf/lines.h"
+#include "common/parser/message.h"
 
 struct file {
 	uint32_t number; /* 0: none */
@@ -15,8 +16,9 @@ struct file {
 	struct elf_file *elf; /* has its image until the symbols were read */
 	bool has_symtab, has_dwarf;
 	bool lines_sought;
-	struct lines *lines; /* NULL if there are none */
-	uint64_t cpu_us;     /* left */
+	struct lines *lines;  /* NULL if there are none */
+	uint64_t cpu_us;      /* left */
+	uint64_t n_malformed; /* lines of CONTENT_JIT */
 };
 
 struct files {
@@ -30,7 +32,7 @@ void files_done(struct files *files);
 struct file *files_find(struct files *files, uint32_t number);
 
 /* Opens a file. Takes @fd in any case. 0, -EMFILE, -ENOEXEC, -ENOMEM. */
-int files_open(struct files *files, uint32_t number, int fd, uint64_t cpu_us, struct file **ret);
+int files_open(struct files *files, const struct message_open *request, int fd, struct file **ret);
 void files_close(struct files *files, uint32_t number);
 
 /*

@@ -57,6 +57,7 @@ static void write_identity(struct message_writer *answer, const struct file *fil
 		.debuglink_crc = elf->debuglink_crc,
 		.n_loads = (uint32_t)MIN(elf->loads.n, (size_t)MESSAGE_LOADS),
 		.n_debuglink = n_link <= MESSAGE_LINK ? (uint32_t)n_link : 0,
+		.n_malformed = file->n_malformed,
 	};
 
 	memcpy(m.build_id, elf->build_id.bytes, elf->build_id.n);
@@ -74,8 +75,7 @@ static int answer_open(struct server *server, struct request *request)
 	if (!m)
 		return -EINVAL;
 	budget_start(m->cpu_us);
-	r = files_open(&server->files, m->file, channel_message_take_fd(&request->message, 0),
-		       m->cpu_us, &file);
+	r = files_open(&server->files, m, channel_message_take_fd(&request->message, 0), &file);
 	if (r < 0) {
 		budget_stop();
 		return r;

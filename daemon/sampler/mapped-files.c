@@ -132,22 +132,53 @@ void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapp
 	atomic_fetch_add_explicit(&files->n_dropped, 1, memory_order_relaxed);
 }
 
+static struct mapped_file **place(struct mapped_files *files, uint32_t i)
+{
+	return &files->waiting[(files->first + i) % MAPPED_FILES_MAX];
+}
+
+/* Takes out the @i'th; those before it move up. */
+static struct mapped_file *take(struct mapped_files *files, uint32_t i)
+{
+	struct mapped_file *file = *place(files, i);
+
+	for (; i > 0; i--)
+		*place(files, i) = *place(files, i - 1);
+	files->first = (files->first + 1) % MAPPED_FILES_MAX;
+	files->n--;
+	--*share_of(files, file->pid);
+	return file;
+}
+
 struct mapped_file *mapped_files_take(struct mapped_files *files)
 {
 	struct mapped_file *file = NULL;
 	uint64_t n;
 
 	pthread_mutex_lock(&files->lock);
-	if (files->n > 0) {
-		file = files->waiting[files->first];
-		files->first = (files->first + 1) % MAPPED_FILES_MAX;
-		files->n--;
-		--*share_of(files, file->pid);
-	} else {
+	if (files->n > 0)
+		file = take(files, 0);
+	else
 		(void)!read(files->fd, &n, sizeof(n));
-	}
 	pthread_mutex_unlock(&files->lock);
 	return file;
+}
+
+struct mapped_file *mapped_files_take_file(struct mapped_files *files, uint32_t major,
+					   uint32_t minor, uint64_t inode, uint64_t generation)
+{
+	struct mapped_file *found = NULL;
+
+	pthread_mutex_lock(&files->lock);
+	for (uint32_t i = 0; i < files->n && !found; i++) {
+		const struct mapped_file *file = *place(files, i);
+
+		if (file->inode == inode && file->generation == generation &&
+		    file->major == major && file->minor == minor)
+			found = take(files, i);
+	}
+	pthread_mutex_unlock(&files->lock);
+	return found;
 }
 
 int mapped_files_fd(const struct mapped_files *files)

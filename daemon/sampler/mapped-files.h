@@ -39,6 +39,10 @@ void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapp
 /* The one that waits longest, for the caller to free; NULL: none waits. */
 struct mapped_file *mapped_files_take(struct mapped_files *files);
 
+/* The same for a certain file; the mapping that waits longest. */
+struct mapped_file *mapped_files_take_file(struct mapped_files *files, uint32_t major,
+					   uint32_t minor, uint64_t inode, uint64_t generation);
+
 /* An eventfd: readable while one waits. */
 int mapped_files_fd(const struct mapped_files *files);
 

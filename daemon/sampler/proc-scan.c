@@ -20,7 +20,7 @@ struct scan {
 	void *userdata;
 	struct opener *opener;
 	const struct mappings *mappings;
-	uint64_t until_us; /* maps are read */
+	uint64_t until_us; /* maps are read; 0: the opener may have to start first */
 	char *line;        /* of getline() */
 	size_t n_line;
 };
@@ -146,9 +146,11 @@ static FILE *open_maps(struct scan *scan, int32_t pid, char *ret_executable, siz
 	FILE *maps;
 	int fd;
 
-	if (clock_us(CLOCK_MONOTONIC) >= scan->until_us)
+	if (scan->until_us > 0 && clock_us(CLOCK_MONOTONIC) >= scan->until_us)
 		return NULL;
 	fd = opener_open_maps(scan->opener, pid, ret_executable, n);
+	if (scan->until_us == 0)
+		scan->until_us = clock_us(CLOCK_MONOTONIC) + PROC_SCAN_MAX_US;
 	maps = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (fd >= 0 && !maps)
 		close(fd);
@@ -180,7 +182,6 @@ int proc_scan_run(struct opener *opener, const struct mappings *mappings, proc_s
 		.mappings = mappings,
 		.handler = handler,
 		.userdata = userdata,
-		.until_us = clock_us(CLOCK_MONOTONIC) + PROC_SCAN_MAX_US,
 	};
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	int32_t pid;

@@ -146,23 +146,32 @@ static int check_namespace(struct fault *fault)
 			 "host, for example with --pid=host");
 }
 
-static enum bpf_user_stack user_stack(enum sampler_user_stacks wanted)
+/* With branch records of calls as well, those have the stacks. */
+static bool uses_tables(enum sampler_user_stacks wanted, enum sampler_mode mode)
+{
+	if (wanted == SAMPLER_USER_AUTO)
+		return mode == SAMPLER_SOFTWARE || mode == SAMPLER_BRANCH;
+	return wanted == SAMPLER_USER_TABLES;
+}
+
+static enum bpf_user_stack user_stack(enum sampler_user_stacks wanted, enum sampler_mode mode)
 {
 	if (wanted == SAMPLER_USER_NONE)
 		return BPF_USER_NONE;
-	if (wanted == SAMPLER_USER_TABLES && BPF_SAMPLE_N_REGISTERS > 0)
+	if (BPF_SAMPLE_N_REGISTERS > 0 && uses_tables(wanted, mode))
 		return BPF_USER_COPY;
 	return BPF_USER_FRAME_POINTERS;
 }
 
+/* What a kernel refuses to load, it may load without the copy of the stack. */
 static int load_program(struct sampler *s, struct fault *fault)
 {
 	const struct probe_result *probe = &s->probe;
 	const struct probe_event *any = &probe->events[BPF_EVENT_ANY];
-	const struct program_settings settings = {
+	struct program_settings settings = {
 		.period_ns = probe->ticks_when_idle ? any->attr.sample_period : 0,
 		.kernel = s->settings.kernel,
-		.user = user_stack(s->settings.user_stacks),
+		.user = user_stack(s->settings.user_stacks, probe->what.mode),
 		.lbr = probe->lbr,
 		.depth = probe->what.depth,
 		.leave_kernel = probe->leave_kernel,
@@ -170,7 +179,14 @@ static int load_program(struct sampler *s, struct fault *fault)
 		.only = &s->settings.only,
 	};
 
-	return program_load(&s->program, s->events, s->kernel_says.n_cpus, &settings, fault);
+	uint32_t n_cpus = s->kernel_says.n_cpus;
+	int r = program_load(&s->program, s->events, n_cpus, &settings, fault);
+
+	if (r >= 0 || s->settings.user_stacks != SAMPLER_USER_AUTO ||
+	    settings.user != BPF_USER_COPY)
+		return r;
+	settings.user = BPF_USER_FRAME_POINTERS;
+	return program_load(&s->program, s->events, n_cpus, &settings, fault);
 }
 
 static int open_cpus(struct sampler *s, struct fault *fault)

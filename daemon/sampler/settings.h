@@ -27,7 +27,7 @@ enum sampler_event {
 
 /* How the stacks of user space are found, where branch records do not have them. */
 enum sampler_user_stacks {
-	SAMPLER_USER_AUTO,   /* as yet by frame pointers */
+	SAMPLER_USER_AUTO,   /* by tables, in the modes software and branch */
 	SAMPLER_USER_TABLES, /* by frame pointers where branchd has no rules for the machine */
 	SAMPLER_USER_FRAME_POINTERS,
 	SAMPLER_USER_NONE,

@@ -117,6 +117,8 @@ int store_file_open(struct database **ret, const char *path, int64_t *ret_conver
 				   "PRAGMA temp_store = MEMORY;"
 				   "PRAGMA secure_delete = OFF;"
 				   "PRAGMA foreign_keys = OFF;"
+				   /* a page number above it is "full" to SQLite, not damage */
+				   "PRAGMA max_page_count = 4294967294;"
 				   "PRAGMA cell_size_check = ON");
 	if (r < 0)
 		return database_explain(database, r, fault);

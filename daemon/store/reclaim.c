@@ -159,8 +159,8 @@ static int find_ids(struct reclaiming *reclaiming)
 
 		marks->after = first[i];
 		marks->last = MAX(first[i], last[i]); /* the largest may have gone meanwhile */
-		if (first[i] < 0 || marks->last - first[i] > MAX_IDS)
-			return 0;
+		if (first[i] < 0 || marks->last == INT64_MAX || marks->last - first[i] > MAX_IDS)
+			return 0; /* a damaged database */
 		marks->used = calloc((size_t)(marks->last - first[i]) / 8 + 1, 1);
 		if (!marks->used)
 			return -ENOMEM;

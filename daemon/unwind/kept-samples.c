@@ -41,40 +41,44 @@ static size_t round_up(size_t n)
 	return (n + 7) & ~(size_t)7;
 }
 
-/* The arrays of a sample: its call chain, registers, and stack bytes. */
+static size_t count_registers(const struct sample *s)
+{
+	return (size_t)__builtin_popcountll(s->user_registers_mask);
+}
+
+/* The arrays of a sample: its branch records, call chain, registers, and stack bytes. */
 static size_t arrays_bytes(const struct sample *s)
 {
-	return (s->n_callchain + (size_t)__builtin_popcountll(s->user_registers_mask)) *
-		       sizeof(uint64_t) +
-	       round_up(s->n_user_stack);
+	return s->n_rows * sizeof(*s->rows) +
+	       (s->n_callchain + count_registers(s)) * sizeof(uint64_t) + round_up(s->n_user_stack);
 }
 
 /* Lets the copy's pointers point to the arrays behind it, as it may have moved. */
 static void point_to_arrays(struct kept_sample *kept)
 {
 	struct sample *s = &kept->event.sample;
-	const uint64_t *words = (const uint64_t *)(kept + 1);
 
-	s->callchain = words;
-	s->user_registers = words + s->n_callchain;
-	s->user_stack =
-		(const uint8_t *)(s->user_registers + __builtin_popcountll(s->user_registers_mask));
+	s->rows = (const struct branch_record *)(kept + 1);
+	s->callchain = (const uint64_t *)(s->rows + s->n_rows);
+	s->user_registers = s->callchain + s->n_callchain;
+	s->user_stack = (const uint8_t *)(s->user_registers + count_registers(s));
 }
 
-static void copy(void *to, const void *from, size_t n)
+/* Returns where the next array goes. */
+static uint8_t *copy(uint8_t *to, const void *from, size_t n)
 {
 	if (n > 0)
 		memcpy(to, from, n);
+	return to + n;
 }
 
 bool kept_samples_add(struct kept_samples *samples, struct process_context *context,
 		      const struct event *event)
 {
 	const struct sample *s = &event->sample;
-	size_t n_registers = (size_t)__builtin_popcountll(s->user_registers_mask);
 	size_t n_bytes = sizeof(struct kept_sample) + arrays_bytes(s);
 	struct kept_sample *kept;
-	uint64_t *words;
+	uint8_t *to;
 
 	if (!samples->memory)
 		samples->memory = malloc(samples->max_bytes);
@@ -86,14 +90,13 @@ bool kept_samples_add(struct kept_samples *samples, struct process_context *cont
 		.event = *event,
 		.n_bytes = n_bytes,
 	};
-	kept->event.sample.n_rows = 0;
-	kept->event.sample.rows = NULL;
 	kept->event.sample.n_raw = 0;
 	kept->event.sample.raw = NULL;
-	words = (uint64_t *)(kept + 1);
-	copy(words, s->callchain, s->n_callchain * sizeof(*words));
-	copy(words + s->n_callchain, s->user_registers, n_registers * sizeof(*words));
-	copy(words + s->n_callchain + n_registers, s->user_stack, s->n_user_stack);
+	to = (uint8_t *)(kept + 1);
+	to = copy(to, s->rows, s->n_rows * sizeof(*s->rows));
+	to = copy(to, s->callchain, s->n_callchain * sizeof(*s->callchain));
+	to = copy(to, s->user_registers, count_registers(s) * sizeof(*s->user_registers));
+	copy(to, s->user_stack, s->n_user_stack);
 	samples->n_bytes += n_bytes;
 	samples->n++;
 	return true;
@@ -122,6 +125,10 @@ int kept_samples_for_each(struct kept_samples *samples,
 		to += n_bytes;
 	}
 	samples->n_bytes = to;
+	if (to == 0) {
+		free(samples->memory);
+		samples->memory = NULL;
+	}
 	return r < 0 ? r : 0;
 }
 

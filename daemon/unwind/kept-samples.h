@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Samples whose stacks wait for unwind tables, in the order of time, in one block of memory. When
- * there is no room for another one, all are taken out and walked with what is there.
+ * there is no room for another one, the oldest are taken out and walked with what is there.
  */
 #pragma once
 
@@ -20,12 +20,12 @@ struct kept_sample {
 	size_t n_bytes;
 };
 
-/* @max_bytes: of all samples; allocated with the first one. 0 or -ENOMEM. */
+/* @max_bytes: of all samples; allocated while there are any. 0 or -ENOMEM. */
 int kept_samples_new(struct kept_samples **ret, size_t max_bytes);
 struct kept_samples *kept_samples_free(struct kept_samples *samples);
 DEFINE_CLEANUP(struct kept_samples *, kept_samples_free);
 
-/* Copies the sample without its branch records and raw data. False: there is no room. */
+/* Copies the sample without raw data. False: there is no room. */
 bool kept_samples_add(struct kept_samples *samples, struct process_context *context,
 		      const struct event *event);
 

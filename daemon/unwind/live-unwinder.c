@@ -13,7 +13,7 @@
 
 #define MAX_FRAMES      127u
 #define MAX_PART        (MAX_FRAMES + 1) /* a part of a call chain, with its PERF_CONTEXT_* */
-#define MAX_KEPT_BYTES  (4u << 20)
+#define MAX_KEPT_BYTES  (8u << 20)
 #define MAX_TABLE_BYTES (64u << 20)
 
 struct live_unwinder {
@@ -21,6 +21,7 @@ struct live_unwinder {
 	struct object_tables *tables;
 	struct kept_samples *kept;
 	struct live_unwinder_counts counts;
+	struct short_stacks short_stacks;
 	uint16_t machine;
 	uint64_t callchain[2 * MAX_PART]; /* of the kernel and of user code */
 };
@@ -41,6 +42,7 @@ int live_unwinder_new(struct live_unwinder **ret, const struct live_unwinder_set
 
 	if (!u)
 		return -ENOMEM;
+	short_stacks_init(&u->short_stacks);
 	u->settings = *settings;
 	u->machine = user_registers_own_machine();
 	r = object_tables_new(&u->tables, settings->exchange, MAX_TABLE_BYTES);
@@ -58,6 +60,7 @@ struct live_unwinder *live_unwinder_free(struct live_unwinder *unwinder)
 		return NULL;
 	kept_samples_free(unwinder->kept);
 	object_tables_free(unwinder->tables);
+	short_stacks_done(&unwinder->short_stacks);
 	free(unwinder);
 	return NULL;
 }
@@ -65,12 +68,15 @@ struct live_unwinder *live_unwinder_free(struct live_unwinder *unwinder)
 static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 {
 	struct walk *w = userdata;
+	enum object_table table;
 
 	if (!w->mapping || address < w->mapping->start || address >= w->mapping->end)
 		w->mapping = processes_locate(w->processes, w->context, address);
 	if (!w->mapping)
 		return false;
-	ret->table = object_tables_find(w->unwinder->tables, w->mapping->object, &w->coming);
+	table = object_tables_find(w->unwinder->tables, w->mapping->object, &ret->table);
+	w->coming |= table == OBJECT_TABLE_COMING;
+	ret->by_fp = table == OBJECT_TABLE_NONE;
 	ret->offset = address + w->mapping->shift;
 	return true;
 }
@@ -131,12 +137,38 @@ static void set_count(uint64_t *count, uint64_t value)
 	__atomic_store_n(count, value, __ATOMIC_RELAXED);
 }
 
-static void count(struct live_unwinder *u, const struct unwind_result *result)
+static void count(const struct walk *w, const struct unwind_result *result)
 {
+	struct live_unwinder *u = w->unwinder;
 	uint64_t *ended = &u->counts.ended[result->end];
+	const struct mapping *mapping;
 
 	set_count(ended, *ended + 1);
 	set_count(&u->counts.n_by_fp, u->counts.n_by_fp + result->n_by_fp);
+	set_count(&u->counts.n_stacks_by_fp, u->counts.n_stacks_by_fp + (result->n_by_fp > 0));
+	if (result->end == UNWIND_COMPLETE)
+		return;
+	mapping = processes_locate(w->processes, w->context, result->stopped_at);
+	if (mapping)
+		short_stacks_add(&u->short_stacks, &mapping->object->what,
+				 result->end == UNWIND_NO_TABLE);
+}
+
+/* How far it came. The rest of a stack may be known from branch records. */
+static void set_unwound(struct sample *s, const struct unwind_input *input,
+			const struct unwind_result *result)
+{
+	uint64_t n = result->sp - input->stack_address;
+
+	if (s->unwound == SAMPLE_UNWOUND_LATE)
+		return;
+	s->n_unwound = (uint32_t)MIN(n, s->n_user_stack);
+	if (result->end == UNWIND_COMPLETE && result->by_table)
+		s->unwound = SAMPLE_UNWOUND_WHOLE;
+	else if (result->end == UNWIND_STACK)
+		s->unwound = SAMPLE_UNWOUND_COPY;
+	else
+		s->unwound = SAMPLE_UNWOUND_PART;
 }
 
 /* Walks the stack and hands the sample over: 1; or 0 if a table is coming and @may_wait. */
@@ -155,7 +187,8 @@ static int walk(struct live_unwinder *u, const struct processes *processes,
 		unwind_walk(&input, frames, MAX_FRAMES, &result);
 		if (w.coming && may_wait)
 			return 0;
-		count(u, &result);
+		count(&w, &result);
+		set_unwound(s, &input, &result);
 		s->n_callchain = kernel_part(s);
 		if (s->n_callchain > 0)
 			memcpy(u->callchain, s->callchain, s->n_callchain * sizeof(*s->callchain));
@@ -166,39 +199,50 @@ static int walk(struct live_unwinder *u, const struct processes *processes,
 	return r < 0 ? r : 1;
 }
 
-int live_unwinder_add(struct live_unwinder *unwinder, const struct processes *processes,
-		      struct process_context *context, const struct event *event)
-{
-	const struct sample *s = &event->sample;
-	bool may_wait = s->user_registers && s->n_rows == 0;
-	int r = walk(unwinder, processes, context, event, may_wait);
-
-	if (r != 0)
-		return MIN(r, 0);
-	set_count(&unwinder->counts.n_kept, unwinder->counts.n_kept + 1);
-	if (kept_samples_add(unwinder->kept, context, event))
-		return 0;
-	r = live_unwinder_flush(unwinder, processes);
-	return r < 0 ? r : MIN(walk(unwinder, processes, context, event, false), 0);
-}
-
 struct rewalk {
 	struct live_unwinder *unwinder;
 	const struct processes *processes;
-	bool may_wait;
+	size_t n_bytes; /* of the oldest samples, which wait no longer */
 };
 
 static int walk_kept(const struct kept_sample *kept, void *userdata)
 {
-	const struct rewalk *again = userdata;
+	struct rewalk *again = userdata;
+	bool may_wait = again->n_bytes == 0;
 
-	return walk(again->unwinder, again->processes, kept->context, &kept->event,
-		    again->may_wait);
+	again->n_bytes -= MIN(kept->n_bytes, again->n_bytes);
+	return walk(again->unwinder, again->processes, kept->context, &kept->event, may_wait);
+}
+
+/* Some at a time, so that most of the others have their table when their turn comes. */
+static int make_room(struct live_unwinder *u, const struct processes *processes)
+{
+	struct rewalk again = { u, processes, MAX_KEPT_BYTES / 4 };
+
+	return kept_samples_for_each(u->kept, walk_kept, &again);
+}
+
+int live_unwinder_add(struct live_unwinder *unwinder, const struct processes *processes,
+		      struct process_context *context, const struct event *event)
+{
+	int r = walk(unwinder, processes, context, event, true);
+	struct event kept = *event;
+
+	if (r != 0)
+		return MIN(r, 0);
+	set_count(&unwinder->counts.n_kept, unwinder->counts.n_kept + 1);
+	kept.sample.unwound = SAMPLE_UNWOUND_LATE;
+	if (kept_samples_add(unwinder->kept, context, &kept))
+		return 0;
+	r = make_room(unwinder, processes);
+	if (r < 0 || kept_samples_add(unwinder->kept, context, &kept))
+		return r;
+	return MIN(walk(unwinder, processes, context, event, false), 0);
 }
 
 int live_unwinder_update(struct live_unwinder *unwinder, const struct processes *processes)
 {
-	struct rewalk again = { unwinder, processes, true };
+	struct rewalk again = { unwinder, processes, 0 };
 	size_t n_tables, bytes;
 
 	if (!object_tables_update(unwinder->tables))
@@ -211,9 +255,15 @@ int live_unwinder_update(struct live_unwinder *unwinder, const struct processes 
 
 int live_unwinder_flush(struct live_unwinder *unwinder, const struct processes *processes)
 {
-	struct rewalk again = { unwinder, processes, false };
+	struct rewalk again = { unwinder, processes, SIZE_MAX };
 
 	return kept_samples_for_each(unwinder->kept, walk_kept, &again);
+}
+
+size_t live_unwinder_get_short(struct live_unwinder *unwinder,
+			       struct short_stacks_object ret[static SHORT_STACKS_SHOWN])
+{
+	return short_stacks_get(&unwinder->short_stacks, ret);
 }
 
 void live_unwinder_get_counts(const struct live_unwinder *unwinder,

@@ -13,6 +13,7 @@
 #include "common/record/event.h"
 #include "common/unwind/walk.h"
 #include "common/util/macro.h"
+#include "daemon/unwind/short-stacks.h"
 #include "daemon/unwind/table-exchange.h"
 
 struct live_unwinder;
@@ -20,6 +21,7 @@ struct live_unwinder;
 struct live_unwinder_counts {
 	uint64_t ended[UNWIND_END_N]; /* stacks of user code, by the reason */
 	uint64_t n_by_fp;             /* frames found by the frame pointer */
+	uint64_t n_stacks_by_fp;      /* stacks with such frames */
 	uint64_t n_kept;              /* samples that waited for tables */
 	uint64_t n_tables, table_bytes;
 };
@@ -51,6 +53,11 @@ int live_unwinder_update(struct live_unwinder *unwinder, const struct processes 
 
 /* Gives all samples to the handler, as far as their stacks are known. */
 int live_unwinder_flush(struct live_unwinder *unwinder, const struct processes *processes);
+
+/* The objects at whose code most of the incomplete stacks end, the most first; their number. Any
+ * thread may call it. */
+size_t live_unwinder_get_short(struct live_unwinder *unwinder,
+			       struct short_stacks_object ret[static SHORT_STACKS_SHOWN]);
 
 /* Any thread may call it; each single count is consistent. */
 void live_unwinder_get_counts(const struct live_unwinder *unwinder,

@@ -10,7 +10,8 @@
 
 #include "common/util/cleanup.h"
 
-#define LATER_TURNS 8     /* until a table is asked for again */
+#define SOON_TRIES  8 /* at first a table is asked for in each turn: its file may be opened soon */
+#define LATER_TURNS 8 /* then this many turns lie between two requests */
 #define MAX_ENTRIES 16384 /* objects remembered, with a table or without */
 
 /* The hash table keeps its entries in the order in which they were made. */
@@ -21,7 +22,8 @@ struct entry {
 	uint64_t answered;     /* the turn of the answer */
 	struct unwind_table table;
 	bool coming;
-	bool later; /* to be asked for again, after some turns */
+	bool later;       /* to be asked for again, after some turns */
+	uint8_t n_laters; /* how often it could not be had, up to SOON_TRIES */
 	UT_hash_handle hh;
 };
 
@@ -30,6 +32,7 @@ struct object_tables {
 	struct entry *entries;
 	uint64_t next_id, turn;
 	size_t n_bytes, n_tables, max_bytes;
+	bool ask_again; /* for a table that somebody waits for, in the next turn */
 };
 
 int object_tables_new(struct object_tables **ret, struct table_exchange *exchange, size_t max_bytes)
@@ -132,21 +135,37 @@ static struct entry *want(struct object_tables *t, struct object *object)
 	return entry;
 }
 
-const struct unwind_table *object_tables_find(struct object_tables *tables, struct object *object,
-					      bool *coming)
+static uint64_t turns_to_wait(const struct entry *entry)
+{
+	return entry->n_laters < SOON_TRIES ? 1 : LATER_TURNS + 1;
+}
+
+enum object_table object_tables_find(struct object_tables *tables, struct object *object,
+				     const struct unwind_table **ret)
 {
 	struct entry *entry;
 
+	*ret = NULL;
 	HASH_FIND_PTR(tables->entries, &object, entry);
 	if (_unlikely_(!entry))
 		entry = want(tables, object);
 	if (_unlikely_(!entry))
-		return NULL;
-	if (_unlikely_(entry->later) && tables->turn - entry->answered > LATER_TURNS)
+		return OBJECT_TABLE_UNKNOWN;
+	if (_unlikely_(entry->later) && tables->turn - entry->answered >= turns_to_wait(entry))
 		ask(tables, entry);
 	entry->used = tables->turn;
-	*coming |= entry->coming;
-	return entry->table.n_rows ? &entry->table : NULL;
+	if (entry->coming)
+		return OBJECT_TABLE_COMING;
+	if (entry->later && entry->n_laters < SOON_TRIES) {
+		tables->ask_again = true;
+		return OBJECT_TABLE_COMING;
+	}
+	if (entry->later)
+		return OBJECT_TABLE_UNKNOWN;
+	if (entry->table.n_rows == 0)
+		return OBJECT_TABLE_NONE;
+	*ret = &entry->table;
+	return OBJECT_TABLE_THERE;
 }
 
 static void take(struct object_tables *t, struct built_table *built)
@@ -162,6 +181,7 @@ static void take(struct object_tables *t, struct built_table *built)
 	}
 	entry->coming = false;
 	entry->later = built->later;
+	entry->n_laters += built->later && entry->n_laters < SOON_TRIES;
 	entry->answered = t->turn;
 	unwind_table_done(&entry->table);
 	entry->table = built->table;
@@ -175,8 +195,9 @@ bool object_tables_update(struct object_tables *tables)
 {
 	struct built_table built;
 	struct entry *unused;
-	bool any = false;
+	bool any = tables->ask_again;
 
+	tables->ask_again = false;
 	tables->turn++;
 	while (tables->exchange && table_exchange_take_built(tables->exchange, &built)) {
 		take(tables, &built);

@@ -22,14 +22,18 @@ int object_tables_new(struct object_tables **ret, struct table_exchange *exchang
 struct object_tables *object_tables_free(struct object_tables *tables);
 DEFINE_CLEANUP(struct object_tables *, object_tables_free);
 
-/*
- * The table of @object, borrowed until object_tables_update(); NULL: it has none, or none yet:
- * then *@coming becomes true.
- */
-const struct unwind_table *object_tables_find(struct object_tables *tables, struct object *object,
-					      bool *coming);
+enum object_table {
+	OBJECT_TABLE_NONE,    /* code without tables: it may have frame pointers */
+	OBJECT_TABLE_COMING,  /* it was asked for, or will be in the next turn */
+	OBJECT_TABLE_UNKNOWN, /* it cannot be had now, and is asked for again later */
+	OBJECT_TABLE_THERE,
+};
 
-/* Takes the tables that have come. Whether there were any. */
+/* *@ret is borrowed until object_tables_update(); NULL unless the table is there. */
+enum object_table object_tables_find(struct object_tables *tables, struct object *object,
+				     const struct unwind_table **ret);
+
+/* Takes the tables that have come. Whether to look again for those that are coming. */
 bool object_tables_update(struct object_tables *tables);
 
 /* The bytes of all tables, and their number. */
