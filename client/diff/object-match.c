@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/jit-map.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -78,9 +79,11 @@ struct object_match *object_match_free(struct object_match *match)
 
 static char *path_key(const struct profile_object *object)
 {
+	/* another process has the same functions elsewhere */
+	const char *path = jit_map_pid(object) >= 0 ? "perf-PID.map" : object->path;
 	char *key;
 
-	return asprintf(&key, "%d %s", object->kind, object->path) < 0 ? NULL : key;
+	return asprintf(&key, "%d %s", object->kind, path) < 0 ? NULL : key;
 }
 
 /* "" where it has none. */

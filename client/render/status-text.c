@@ -231,6 +231,25 @@ static void write_stacks(const struct status *s)
 	}
 }
 
+/* The objects at whose code most of the others end. */
+static void write_incomplete(const struct status *s)
+{
+	const json_t *incomplete = find(s, "stacks", "incomplete");
+
+	for (size_t i = 0; i < json_array_size(incomplete); i++) {
+		const json_t *object = json_array_get(incomplete, i);
+		json_int_t n = json_integer_value(json_object_get(object, "stacks"));
+		json_int_t n_no_table = json_integer_value(json_object_get(object, "no_table"));
+
+		begin(s, "");
+		fprintf(s->f, "%" JSON_INTEGER_FORMAT " end in ", n);
+		text_write(s->f, json_string_value(json_object_get(object, "path")) ?: "");
+		if (n_no_table > 0)
+			fprintf(s->f, ", %" JSON_INTEGER_FORMAT " without a table", n_no_table);
+		fputc('\n', s->f);
+	}
+}
+
 static void write_samples(const struct status *s)
 {
 	begin(s, "samples");
@@ -239,6 +258,7 @@ static void write_samples(const struct status *s)
 	write_count(s, "samples", "filtered", "left out: of other processes, users or units");
 	write_losses(s);
 	write_stacks(s);
+	write_incomplete(s);
 }
 
 static void write_cost(const struct status *s)

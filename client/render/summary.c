@@ -126,8 +126,9 @@ static void write_stitching(FILE *f, const struct profile_counters *counters)
 }
 
 /* The call stacks that were unwound; those that do not reach the start of their thread, and why. */
-static void write_unwinding(FILE *f, const struct profile_counters *counters)
+static void write_unwinding(FILE *f, const struct profile_source *source)
 {
+	const struct profile_counters *counters = &source->all->counters;
 	const struct {
 		uint64_t value;
 		const char *what;
@@ -141,8 +142,8 @@ static void write_unwinding(FILE *f, const struct profile_counters *counters)
 
 	if (counters->stacks_unwound == 0)
 		return;
-	fprintf(f, "%" PRIu64 " stacks unwound, %.1f %% to the start of the thread",
-		counters->stacks_unwound,
+	fprintf(f, "%s%" PRIu64 " stacks unwound, %.1f %% to the start of the thread",
+		source->filtered ? "of all: " : "", counters->stacks_unwound,
 		percent_of(counters->stacks_complete, counters->stacks_unwound));
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (others[i].value == 0)
@@ -202,7 +203,7 @@ void summary_write(FILE *f, const struct profile_source *source, enum view_by by
 	else
 		write_rows(f, counters);
 	write_stitching(f, counters);
-	write_unwinding(f, counters);
+	write_unwinding(f, source);
 	write_troubles(f, source);
 	if (source->part)
 		fprintf(f,
