@@ -10,6 +10,9 @@ OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftr
 
     SECONDS_EACH=30 ROUNDS=2 cost.py build/daemon/branchd daemon/config.c
     SECONDS_EACH=30 ROUNDS=5 cost.py build/daemon/branchd daemon/config.c base/daemon/branchd
+
+With STACKS=1 the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame
+pointers (pointers), and perf record --call-graph dwarf,8192 (dwarf).
 """
 import json
 import os
@@ -25,6 +28,8 @@ BRANCHD, SOURCE, *OLD = (os.path.abspath(path) for path in sys.argv[1:4])
 SECONDS = int(os.environ.get("SECONDS_EACH", "30"))
 ROUNDS = int(os.environ.get("ROUNDS", "2"))
 WINDOW = int(os.environ.get("WINDOW", "10"))
+STACKS = os.environ.get("STACKS")
+DAEMONS = ("branchd", "old", "pointers")
 TICK = os.sysconf("SC_CLK_TCK")
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
@@ -97,12 +102,17 @@ def program_cost(name):
 
 
 def command(tool, frequency, place):
-    if tool in ("branchd", "old"):
+    if tool in DAEMONS:
         config = os.path.join(place, "branchd.conf")
         with open(config, "w", encoding="ascii") as f:
-            f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\n[Store]\nWindowSec={WINDOW}\n")
-        return [BRANCHD if tool == "branchd" else OLD[0], "--config", config, "--state-directory", place + "/state",
+            stacks = "frame-pointers" if tool == "pointers" else "auto"
+            f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\n" +
+                    (f"UserStacks={stacks}\n" if STACKS else "") + f"[Store]\nWindowSec={WINDOW}\n")
+        return [OLD[0] if tool == "old" else BRANCHD, "--config", config, "--state-directory", place + "/state",
                 "--socket", place + "/socket"]
+    if tool == "dwarf":
+        return ["perf", "record", "-q", "-F", str(frequency), "-a", "--call-graph", "dwarf,8192", "-o",
+                place + "/perf.data"]
     if tool == "perf":
         return ["perf", "record", "-q", "-F", str(frequency), "-a", "-g", "-o", place + "/perf.data"]
     return ["bpftrace", "-q", "-o", place + "/stacks", "-e",
@@ -137,8 +147,8 @@ def measure(tool, frequency):
     peak = max(peak, watch(process.pid, SECONDS))
     late = cpu_seconds(process.pid)
     resident = memory(process.pid)
-    bpf_ns, runs = program_cost("take_any" if tool in ("branchd", "old") else str(frequency))
-    process.send_signal(signal.SIGTERM if tool in ("branchd", "old") else signal.SIGINT)
+    bpf_ns, runs = program_cost("take_any" if tool in DAEMONS else str(frequency))
+    process.send_signal(signal.SIGTERM if tool in DAEMONS else signal.SIGINT)
     wall = time.monotonic() - begin
     running = cpu_seconds(process.pid)
     _, _, usage = os.wait4(process.pid, 0)
@@ -160,10 +170,12 @@ def show(load):
     print(f"\n{load}:  CPU in % of one CPU, memory in MiB\n"
           f"{'':18}{'CPU in all':>12}{'with an answer':>16}{'from then on':>14}{'resident':>10}{'peak':>8}{'BPF ns/run':>12}")
     others = (("old", 999), ("old", 99)) if OLD else (("perf", 999), ("bpftrace", 999))
+    if STACKS:
+        others = (("pointers", 999), ("pointers", 99), ("dwarf", 999))
     rows = {}
     for _ in range(ROUNDS):
         for tool, frequency in (("branchd", 999), ("branchd", 99), *others):
-            if not (tool in ("branchd", "old") or shutil.which(tool)):
+            if not (tool in DAEMONS or shutil.which("perf" if tool == "dwarf" else tool)):
                 print(f"{tool:12} is not installed")
                 continue
             row = measure(tool, frequency)

@@ -50,7 +50,9 @@ def check_status_of_branch_records():
     status["stacks"] = {
         "complete": 995, "no_table": 3, "stack_bytes": 1, "no_return_address": 1,
         "invalid_frame": 0, "depth_limit": 0, "frames_by_pointer": 12, "waited": 40, "tables": 5,
-        "table_bytes": 1 << 20}
+        "table_bytes": 1 << 20, "incomplete": [
+            {"path": "/opt/no\x1b[2Jtable", "stacks": 4, "no_table": 3},
+            {"path": "/opt/other", "stacks": 1, "no_table": 0}]}
     daemon = mock_daemon.Daemon([])
     daemon._answer = lambda call, connection: {"parameters": status}
     with daemon:
@@ -60,6 +62,7 @@ def check_status_of_branch_records():
                      "          0.3 % end at code without an unwind table\n"
                      "          0.1 % end at the end of the stack bytes that were copied\n"
                      "          0.1 % end at an invalid return address\n",
+                     "          1 end in /opt/other\n", "table, 3 without a table\n",
                      "stack+branch, cycles, one in 1000003 on each of 4 CPUs",
                      "Intel LBR, 32 records deep: any,u\n", "back to a switch\n",
                      "25.0 records per snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",

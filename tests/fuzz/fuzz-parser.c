@@ -47,7 +47,7 @@ struct shape {
 	uint8_t size_shift; /* the file has at least that many bytes, as a power of two */
 	uint8_t part_shift; /* where the second part of the content is */
 	uint16_t split;     /* where that begins in the input */
-	uint32_t step;      /* between the offsets asked for */
+	uint32_t step;      /* between the offsets asked for; the highest bit: names of a JIT */
 };
 
 static void put(int fd, const uint8_t *bytes, size_t n, off_t at)
@@ -89,7 +89,11 @@ static void ask(int to, uint32_t type, struct message_writer *writer, int fd)
 
 static void ask_all(int to, const struct shape *shape, int fd)
 {
-	const struct message_open open = { .file = FILE_ID, .cpu_us = 1000000 };
+	const struct message_open open = {
+		.file = FILE_ID,
+		.content = shape->step >> 31 ? CONTENT_JIT : CONTENT_ELF,
+		.cpu_us = 1000000,
+	};
 	const struct message_debug debug = { .file = FILE_ID, .linked = shape->split & 1 };
 	const struct message_resolve resolve = { .file = FILE_ID,
 						 .n = OFFSETS,
@@ -102,7 +106,7 @@ static void ask_all(int to, const struct shape *shape, int fd)
 	uint64_t offsets[OFFSETS];
 
 	for (size_t i = 0; i < OFFSETS; i++)
-		offsets[i] = i * shape->step;
+		offsets[i] = i * (shape->step & INT32_MAX);
 	message_write(&writer, &open, sizeof(open));
 	ask(to, PARSER_OPEN, &writer, fd);
 	message_write(&writer, &debug, sizeof(debug));

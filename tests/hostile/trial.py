@@ -22,8 +22,9 @@ MAX_BYTES = 256 << 20
 MAX_ANSWER = 1.0
 MAX_LOST = 0.001
 PATIENCE = 20
+LATE = 20  # by then windows must be closed
 WINDOW = 2
-CALM = 5
+CALM = 3
 FREQUENCY = 499
 
 
@@ -147,10 +148,10 @@ class Control(threading.Thread):
 class Trial:
     """With a folder of its own; Trial.failures says what did not hold."""
 
-    def __init__(self, branchd, branchctl, programs, seconds=16, config="", state_size=None,
+    def __init__(self, branchd, branchctl, programs, seconds=12, config="", state_size=None,
                  damages_store=False, parser=None, min_windows=None):
         self.branchd, self.branchctl, self.programs = branchd, branchctl, programs
-        self.seconds, self.attacked, self.failures, self.notes = seconds, False, [], []
+        self.seconds, self.attacked, self.late_began, self.failures, self.notes = seconds, False, 0, [], []
         self.victims, self.children, self.clean_ups, self.damages_store = {}, [], [], damages_store
         self.min_windows = min_windows or (2 if damages_store else seconds / WINDOW / 2)
         self.daemon, self.environment = None, dict(os.environ)
@@ -305,9 +306,10 @@ class Trial:
         self.children.append(control.child)
         control.start()
         after_attack = attack(self)
-        time.sleep(self.seconds / 2)
+        time.sleep(self.seconds / 2 - WINDOW)
         self.victim("late", VICTIM)
-        time.sleep(self.seconds / 2)
+        self.late_began = time.time()
+        time.sleep(self.seconds / 2 + WINDOW)
         for caller in callers:
             caller.stopped.set()
         busy = control.stop()
@@ -351,9 +353,20 @@ class Trial:
         status = self.call("GetStatus")
         return status["store"], status["naming"], status["problems"]
 
+    def wait_for_windows(self, began):
+        """Those closed since then: of the last two, the late victim was there."""
+        until = time.monotonic() + LATE
+        while True:
+            windows = self.closed_windows(began)
+            if len(windows) >= self.min_windows and windows[-2]["start_us"] > self.late_began * 1e6:
+                return windows
+            if time.monotonic() > until:
+                return windows
+            time.sleep(0.5)
+
     def check_names(self, began):
         """In the last windows, and for the victims that were there all the time in every window."""
-        windows = self.closed_windows(began)
+        windows = self.wait_for_windows(began)
         if not self.check(len(windows) >= self.min_windows, "only", len(windows), "windows closed:",
                           *self.storing()):
             return

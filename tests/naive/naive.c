@@ -2,6 +2,7 @@
 #include "tests/naive/naive.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,17 @@ static void add(struct naive *naive, const struct naive_change *change)
 	naive->changes[naive->n++] = *change;
 }
 
+/* Anonymous memory is its process's. */
+static const char *name_object(struct naive *naive, const struct event *event)
+{
+	char name[64];
+
+	if (event->mapping.kernel || strncmp(event->mapping.path, "//anon", 6) != 0)
+		return event->mapping.path;
+	snprintf(name, sizeof(name), "perf-%d.map", event->pid);
+	return strings_intern(naive->strings, name);
+}
+
 void naive_apply(struct naive *naive, const struct event *event)
 {
 	struct naive_change c = { .pid = event->pid };
@@ -62,9 +74,8 @@ void naive_apply(struct naive *naive, const struct event *event)
 		c.address = event->mapping.address;
 		c.n_bytes = event->mapping.n_bytes;
 		c.file_offset = event->mapping.file_offset;
-		c.object = event->mapping.kernel ? NAIVE_KERNEL :
-						   naive_object(naive, event->mapping.path);
-		c.path = strings_intern(naive->strings, event->mapping.path);
+		c.path = strings_intern(naive->strings, name_object(naive, event));
+		c.object = event->mapping.kernel ? NAIVE_KERNEL : naive_object(naive, c.path);
 		break;
 	case EVENT_COMM:
 		if (!event->comm.exec)
@@ -114,7 +125,7 @@ struct naive_place naive_locate(const struct naive *naive, int32_t pid, uint64_t
 		return (struct naive_place){ NAIVE_KERNEL, address };
 	if (strcmp(c->path, "[vdso]") == 0)
 		return (struct naive_place){ c->object, address - c->address };
-	if (c->path[0] != '/' || strncmp(c->path, "//anon", 6) == 0)
+	if (c->path[0] != '/')
 		return (struct naive_place){ c->object, address };
 	return (struct naive_place){ c->object, address - c->address + c->file_offset };
 }

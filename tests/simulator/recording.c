@@ -248,6 +248,13 @@ void recording_add_comm(struct recording *r, const struct event_origin *m, const
 	perfdata_add_comm(r->perfdata, &id, m->pid, m->tid, comm, exec);
 }
 
+static int read_build_id(const char *path, uint8_t id[BUILDID_BYTES_MAX])
+{
+	if (strcmp(path, "[vdso]") == 0)
+		return buildid_read_vdso(id);
+	return path[0] == '/' ? buildid_read(path, id) : -ENOENT;
+}
+
 static struct object *recording_find_object(struct recording *r, const char *path)
 {
 	struct object *grown;
@@ -263,8 +270,7 @@ static struct object *recording_find_object(struct recording *r, const char *pat
 	grown[r->n_objects].path = strdup(path);
 	if (!grown[r->n_objects].path)
 		return NULL;
-	grown[r->n_objects].id_size =
-		path[0] == '/' ? buildid_read(path, grown[r->n_objects].id) : -ENOENT;
+	grown[r->n_objects].id_size = read_build_id(path, grown[r->n_objects].id);
 	return &grown[r->n_objects++];
 }
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlopen N LIBRARY: loads the library, calls it N times, unloads it; three rounds. */
+/*
+ * dlopen N LIBRARY: loads the library, calls it N times, unloads it; three rounds. "loaded" is the
+ * same, with a name for calling and unloading.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "sampled.h"
 #include "work.h"
 
 typedef uint32_t run_function(uint32_t state, unsigned n);
@@ -18,6 +22,9 @@ static _noinline_ int load_and_run(const char *path, unsigned n)
 		return 1;
 	}
 	run = (run_function *)dlsym(library, "plugin_run");
+#ifdef SAMPLED
+	sample_as("sampled");
+#endif
 	if (!run || run(n, n) == 0)
 		return 1;
 	return dlclose(library);

@@ -84,11 +84,49 @@ static void test_kinds_of_objects_and_their_offsets(void **state)
 	map(p, 5, 0xb000, "anon_inode:[perf_event]");
 	assert_object(p, 0x1010, OBJECT_FILE, "/bin/x", 0, 0x510);
 	assert_object(p, 0x3010, OBJECT_VDSO, "[vdso]", 0, 0x10);
-	assert_object(p, 0x5010, OBJECT_MEMORY, "//anon", 0, 0x5010);
+	assert_object(p, 0x5010, OBJECT_MEMORY, "perf-5.map", 0, 0x5010);
 	assert_object(p, 0x7010, OBJECT_FILE, "/memfd:jit (deleted)", 0, 0x510);
 	assert_object(p, 0x9010, OBJECT_MEMORY, "[heap]", 0, 0x9010);
 	assert_object(p, 0xb010, OBJECT_MEMORY, "anon_inode:[perf_event]", 0, 0xb010);
 	assert_string_equal(processes_find(p, 5)->executable, "/bin/x");
+	processes_free(p);
+}
+
+/* The memory of one process is not that of another; children run what their parent compiled. */
+static void test_anonymous_memory_is_its_process_s(void **state)
+{
+	struct processes *p = make();
+	struct process_context *old;
+
+	map(p, 5, 0x1000, "//anon");
+	map(p, 5, 0x3000, "[anon:v8]");
+	map(p, 5, 0x5000, "/anon_hugepage (deleted)");
+	map(p, 6, 0x1000, "//anon");
+	fork_at(p, 5, 7, 7, 100, false);
+	map(p, 7, 0x7000, "//anon");
+	assert_at(p, 5, 0x1000, "perf-5.map");
+	assert_at(p, 5, 0x3000, "perf-5.map");
+	assert_at(p, 5, 0x5000, "perf-5.map");
+	assert_at(p, 6, 0x1000, "perf-6.map");
+	assert_at(p, 7, 0x1000, "perf-5.map");
+	assert_at(p, 7, 0x7000, "perf-7.map");
+	old = process_context_ref(processes_find(p, 7));
+	fork_at(p, 6, 7, 7, 200, false);
+	map(p, 7, 0x7000, "//anon");
+	assert_ptr_equal(processes_locate(p, old, 0x7000)->object,
+			 processes_locate(p, processes_find(p, 7), 0x7000)->object);
+	process_context_unref(old);
+
+	processes_keep_generations(p);
+	fork_at(p, 6, 8, 8, 300, false);
+	map(p, 8, 0x7000, "//anon");
+	old = process_context_ref(processes_find(p, 8));
+	fork_at(p, 6, 8, 8, 400, false);
+	map(p, 8, 0x7000, "//anon");
+	assert_at(p, 8, 0x7000, "perf-8.map");
+	assert_ptr_not_equal(processes_locate(p, old, 0x7000)->object,
+			     processes_locate(p, processes_find(p, 8), 0x7000)->object);
+	process_context_unref(old);
 	processes_free(p);
 }
 
@@ -203,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_a_mapping_over_what_was_sampled),
 		cmocka_unit_test(test_data_mapped_over_code),
 		cmocka_unit_test(test_kinds_of_objects_and_their_offsets),
+		cmocka_unit_test(test_anonymous_memory_is_its_process_s),
 		cmocka_unit_test(test_the_kernel_is_everybody_s),
 		cmocka_unit_test(test_build_ids_told_apart),
 		cmocka_unit_test(test_objects_are_shared),

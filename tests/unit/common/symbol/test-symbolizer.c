@@ -41,6 +41,60 @@ static void test_functions_of_lines_have_their_symbols_names(void **state)
 	assert_non_null(strstr(frames[0].file, "assembled.S"));
 }
 
+static void find_function(struct symbolizer *s, const char *name, struct symbolizer_function *ret)
+{
+	struct profile_object object = object_of(program_path());
+	uint64_t offset = offset_of(program_path(), name);
+
+	assert_int_equal(symbolizer_function(s, &object, offset, ret), 1);
+	assert_int_equal(ret->start, offset);
+	assert_int_equal(symbolizer_function(s, &object, ret->end - 1, ret), 1);
+	assert_int_equal(ret->start, offset);
+	assert_int_equal(symbolizer_function(s, &object, offset - 1, ret) && ret->start == offset,
+			 0);
+	assert_int_equal(symbolizer_function(s, &object, offset, ret), 1);
+}
+
+static void test_functions_by_the_unwind_table(void **state)
+{
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
+	struct profile_object object = object_of(program_path());
+	struct profile_object missing = { .kind = OBJECT_FILE, .path = "/nowhere" };
+	struct symbolizer_function function;
+
+	find_function(s, "main", &function);
+	assert_false(function.is_outermost);
+	find_function(s, "_start", &function);
+	assert_true(function.is_outermost);
+	assert_int_equal(symbolizer_function(s, &object, 0, &function), 0);
+	assert_int_equal(symbolizer_function(s, &object, UINT64_MAX, &function), 0);
+	assert_int_equal(symbolizer_function(s, &missing, 0x1000, &function), 0);
+}
+
+/* Whoever asks for it: walks and the functions of stitching have the same memory. */
+static void test_a_table_is_held_once(void **state)
+{
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
+	struct profile_object object = object_of(program_path());
+	struct profile_object missing = { .kind = OBJECT_FILE, .path = "/nowhere" };
+	struct symbolizer_function function;
+	struct unwind_table one, two;
+	uint64_t start, end;
+
+	assert_int_equal(symbolizer_unwind_table(s, &object, &one), 1);
+	find_function(s, "main", &function);
+	assert_int_equal(symbolizer_unwind_table(s, &object, &two), 1);
+	assert_true(one.n_rows > 0);
+	assert_ptr_equal(one.starts, two.starts);
+	unwind_table_done(&one);
+	assert_int_equal(symbolizer_unwind_table(s, &missing, &one), 0);
+	assert_int_equal(one.n_rows, 0);
+	s = symbolizer_free(s);
+	assert_true(unwind_table_function(&two, function.start, &start, &end));
+	assert_int_equal(end, function.end);
+	unwind_table_done(&two);
+}
+
 static void test_what_is_not_used_is_forgotten(void **state)
 {
 	const struct parser_settings parser_settings = { .connect = spawn_parser };
@@ -354,6 +408,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions_of_lines_have_their_symbols_names),
+		cmocka_unit_test(test_functions_by_the_unwind_table),
+		cmocka_unit_test(test_a_table_is_held_once),
 		cmocka_unit_test(test_what_is_not_used_is_forgotten),
 		cmocka_unit_test(test_a_failure_while_asking_names_the_file),
 		cmocka_unit_test(test_untrusted_files_are_kept_apart),

@@ -60,6 +60,48 @@ static void test_stacks_have_their_counts(void **state)
 	free(status);
 }
 
+static void test_tables_on_disk_have_their_counts(void **state)
+{
+	struct status *status = make();
+	json_t *json, *disk;
+
+	status->tables = (struct table_cache_counts){
+		.found = 1, .built = 2, .damaged = 3, .not_written = 4, .files = 5, .bytes = 6
+	};
+	json = status_json(status, false);
+	disk = json_object_get(json_object_get(json, "stacks"), "disk");
+	assert_int_equal(get(disk, "found"), 1);
+	assert_int_equal(get(disk, "built"), 2);
+	assert_int_equal(get(disk, "damaged"), 3);
+	assert_int_equal(get(disk, "not_written"), 4);
+	assert_int_equal(get(disk, "files"), 5);
+	assert_int_equal(get(disk, "bytes"), 6);
+	json_decref(json);
+	free(status);
+}
+
+static void test_paths_of_incomplete_stacks_are_for_the_privileged(void **state)
+{
+	struct status *status = make();
+	json_t *json, *incomplete;
+
+	status->short_stacks[0] =
+		(struct short_stacks_object){ .path = "/home/x/\xff", .n = 5, .n_no_table = 4 };
+	status->n_short = 1;
+	json = status_json(status, true);
+	incomplete = json_object_get(json_object_get(json, "stacks"), "incomplete");
+	assert_int_equal(json_array_size(incomplete), 1);
+	assert_int_equal(get(json_array_get(incomplete, 0), "stacks"), 5);
+	assert_int_equal(get(json_array_get(incomplete, 0), "no_table"), 4);
+	json_decref(json);
+	json = status_json(status, false);
+	incomplete = json_object_get(json_object_get(json, "stacks"), "incomplete");
+	assert_true(json_is_array(incomplete));
+	assert_int_equal(json_array_size(incomplete), 0);
+	json_decref(json);
+	free(status);
+}
+
 static void test_naming_has_its_counts(void **state)
 {
 	struct status *status = make();
@@ -131,6 +173,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks_have_their_counts),
+		cmocka_unit_test(test_tables_on_disk_have_their_counts),
+		cmocka_unit_test(test_paths_of_incomplete_stacks_are_for_the_privileged),
 		cmocka_unit_test(test_naming_has_its_counts),
 		cmocka_unit_test(test_long_paths_are_truncated),
 		cmocka_unit_test(test_text_that_is_no_utf_8),

@@ -145,7 +145,7 @@ static void test_the_parser_has_a_low_priority(void **state)
 	assert_int_equal(helpers_new(&helpers, NULL), 0);
 	expect_priority(helpers, HELPER_OPENER, sched_getscheduler(0),
 			getpriority(PRIO_PROCESS, 0));
-	expect_priority(helpers, HELPER_PARSER, SCHED_BATCH, MAX(getpriority(PRIO_PROCESS, 0), 10));
+	expect_priority(helpers, HELPER_PARSER, SCHED_BATCH, MAX(getpriority(PRIO_PROCESS, 0), 5));
 }
 
 static void test_counts(void **state)

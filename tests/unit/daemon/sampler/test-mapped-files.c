@@ -66,6 +66,32 @@ static void test_what_was_put_is_taken(void **state)
 	assert_int_equal(mapped_files_dropped(files), 0);
 }
 
+static void test_one_is_taken_before_its_turn(void **state)
+{
+	static const uint64_t order[] = { 4, 1, 2, 3, 5 };
+	struct mapped_files *files = NULL;
+	struct mapped_file *file, *other;
+
+	assert_int_equal(mapped_files_new(&files), 0);
+	put(files, 5, 9);
+	file = mapped_files_take(files); /* the queue begins in the middle of the ring */
+	for (uint64_t i = 1; i <= 5; i++)
+		put(files, 5, i);
+	for (size_t i = 0; i < 5; i++) {
+		other = i ? mapped_files_take(files) :
+			    mapped_files_take_file(files, file->major, file->minor, order[i],
+						   file->generation);
+		assert_non_null(other);
+		assert_int_equal(other->inode, order[i]);
+		free(other);
+		assert_null(mapped_files_take_file(files, file->major, file->minor, order[i],
+						   file->generation));
+	}
+	assert_int_equal(take_all(files), 0);
+	free(file);
+	mapped_files_free(files);
+}
+
 static void test_a_process_gets_its_share(void **state)
 {
 	_cleanup_(mapped_files_freep) struct mapped_files *files = NULL;
@@ -95,6 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_put_is_taken),
+		cmocka_unit_test(test_one_is_taken_before_its_turn),
 		cmocka_unit_test(test_a_process_gets_its_share),
 		cmocka_unit_test(test_there_is_an_end_to_it),
 	};

@@ -245,6 +245,29 @@ static void test_the_newest_window_stays_whatever_the_limit(void **state)
 	assert_true(temp_store_file_bytes(stored->path) < MAX_BYTES / 2);
 }
 
+/* What a damaged database claims: windows are added nevertheless. */
+static void test_ids_as_large_as_they_can_be(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	sqlite3 *db;
+
+	for (uint64_t i = 1; i <= 20; i++) {
+		struct window window = temp_store_window(i);
+		_cleanup_(profile_freep) struct profile *p = random_profile(i, 0);
+
+		if (i == 12) {
+			db = temp_store_connect(stored->path);
+			temp_store_run(db, "UPDATE window_first SET place = 9223372036854775807");
+			sqlite3_close(db);
+			store_free(store);
+			store = temp_store_open(stored->path, 100 << 10);
+		}
+		assert_int_equal(temp_store_add(store, &window, p), i);
+	}
+	store_free(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -257,6 +280,7 @@ int main(void)
 		TEST(test_a_window_like_the_last_costs_its_counts),
 		TEST(test_a_lower_limit_is_reached_step_by_step),
 		TEST(test_the_newest_window_stays_whatever_the_limit),
+		TEST(test_ids_as_large_as_they_can_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static bool add(struct kept_samples *samples, struct process_context *context, i
 {
 	uint64_t chain[MAX_WORDS], registers[MAX_WORDS];
 	uint8_t stack[MAX_WORDS];
-	struct branch_record row = {};
+	struct branch_record rows[MAX_WORDS];
 	struct event e = {
 		.kind = EVENT_SAMPLE,
 		.tid = tid,
@@ -57,9 +57,9 @@ static bool add(struct kept_samples *samples, struct process_context *context, i
 			.user_registers_mask = (1U << n_words(tid, 3)) - 1,
 			.user_stack = stack,
 			.n_user_stack = n_words(tid, 7), /* no multiple of a word */
-			.rows = &row,
-			.n_rows = 1,
-			.raw = &row,
+			.rows = rows,
+			.n_rows = n_words(tid, 2),
+			.raw = rows,
 			.n_raw = 4,
 		},
 	};
@@ -69,11 +69,13 @@ static bool add(struct kept_samples *samples, struct process_context *context, i
 		chain[i] = word(tid, i);
 		registers[i] = word(tid, i) + 100;
 		stack[i] = (uint8_t)(word(tid, i) + 200);
+		rows[i] = (struct branch_record){ word(tid, i), word(tid, i) + 300, 1 };
 	}
 	added = kept_samples_add(samples, context, &e);
 	memset(chain, 0xee, sizeof(chain));
 	memset(registers, 0xee, sizeof(registers));
 	memset(stack, 0xee, sizeof(stack));
+	memset(rows, 0xee, sizeof(rows));
 	return added;
 }
 
@@ -90,8 +92,11 @@ static void assert_whole(const struct kept_sample *kept)
 	assert_int_equal(s->n_user_stack, n_words(tid, 7));
 	for (uint32_t i = 0; i < s->n_user_stack; i++)
 		assert_int_equal(s->user_stack[i], (uint8_t)(word(tid, i) + 200));
-	assert_int_equal(s->n_rows, 0);
-	assert_null(s->rows);
+	assert_int_equal(s->n_rows, n_words(tid, 2));
+	for (uint32_t i = 0; i < s->n_rows; i++) {
+		assert_int_equal(s->rows[i].from, word(tid, i));
+		assert_int_equal(s->rows[i].to, word(tid, i) + 300);
+	}
 	assert_null(s->raw);
 }
 

@@ -53,6 +53,9 @@ struct given {
 	int32_t tid;
 	uint32_t n;
 	uint64_t chain[MAX_CHAIN];
+	enum sample_unwound unwound;
+	uint32_t n_unwound;
+	uint64_t row; /* where its newest branch record begins */
 };
 
 /* A sample, and its arrays. */
@@ -84,6 +87,9 @@ static int on_sample(struct process_context *context, const struct event *event,
 	scene->n_given++;
 	given->tid = event->tid;
 	given->n = s->n_callchain;
+	given->unwound = s->unwound;
+	given->n_unwound = s->n_unwound;
+	given->row = s->n_rows > 0 ? s->rows[0].from : 0;
 	memcpy(given->chain, s->callchain, s->n_callchain * sizeof(*s->callchain));
 	return scene->result;
 }
@@ -308,6 +314,26 @@ static void a_file_without_a_table_cuts_the_stack(void **state)
 	scene_done(&scene);
 }
 
+static void code_without_a_table_is_walked_by_the_frame_pointer(void **state)
+{
+	struct live_unwinder_counts counts;
+	struct scene scene;
+
+	scene_init(&scene);
+	take(&scene, 1, CODE);
+	scene.taken.registers[AT_FP] = STACK;
+	scene.taken.stack[0] = STACK + 32;
+	scene.taken.stack[4] = 0; /* the outermost frame pointer */
+	assert_int_equal(add(&scene), 0);
+	answer(&scene, 7, false);
+	update(&scene);
+	assert_given(&scene, 0, 1, USER_STACK);
+	live_unwinder_get_counts(scene.unwinder, &counts);
+	assert_int_equal(counts.ended[UNWIND_COMPLETE], 1);
+	assert_int_equal(counts.n_by_fp, 2);
+	scene_done(&scene);
+}
+
 static void flush_gives_all_out(void **state)
 {
 	struct scene scene;
@@ -330,7 +356,7 @@ static void flush_gives_all_out(void **state)
 	scene_done(&scene);
 }
 
-static void what_does_not_fit_is_given_out(void **state)
+static void the_oldest_that_do_not_fit_are_given_out(void **state)
 {
 	static uint8_t stack[BPF_SAMPLE_MAX_STACK];
 	struct scene scene;
@@ -341,11 +367,14 @@ static void what_does_not_fit_is_given_out(void **state)
 	memcpy(stack, scene.taken.stack, sizeof(scene.taken.stack));
 	scene.taken.event.sample.user_stack = stack;
 	scene.taken.event.sample.n_user_stack = sizeof(stack);
-	for (; scene.n_given == 0 && n < 1000; n++)
+	for (; scene.n_given == 0 && n < 1000; n++) {
+		scene.taken.event.tid = (int32_t)n;
 		assert_int_equal(add(&scene), 0);
-	assert_in_range(n, 64, 128); /* of 4 MiB, 32 KiB each */
-	assert_int_equal(scene.n_given, n);
-	assert_given(&scene, 0, 1, PERF_CONTEXT_USER, CODE + LEAF + 3);
+	}
+	assert_in_range(n, 128, 256); /* of 8 MiB, 32 KiB each */
+	assert_in_range(scene.n_given, n / 4 - 2, n / 4 + 2);
+	n = scene.n_given;
+	assert_given(&scene, (n - 1) % MAX_GIVEN, (int)n - 1, PERF_CONTEXT_USER, CODE + LEAF + 3);
 	assert_int_equal(add(&scene), 0);
 	assert_int_equal(scene.n_given, n); /* there is room again */
 	scene_done(&scene);
@@ -402,8 +431,8 @@ static void others_keep_the_call_chain_that_they_have(void **state)
 	scene_done(&scene);
 }
 
-/* Its branch records would not outlive the ring. */
-static void a_sample_with_branch_records_does_not_wait(void **state)
+/* And says how far each stack was walked. */
+static void a_sample_waits_with_its_branch_records(void **state)
 {
 	struct branch_record row = { .from = 1, .to = 2 };
 	struct scene scene;
@@ -413,12 +442,46 @@ static void a_sample_with_branch_records_does_not_wait(void **state)
 	scene.taken.event.sample.rows = &row;
 	scene.taken.event.sample.n_rows = 1;
 	assert_int_equal(add(&scene), 0);
-	assert_given(&scene, 0, 1, PERF_CONTEXT_USER, CODE + LEAF + 3);
-	assert_counts(&scene, 0, 0);
-	answer(&scene, 7, true); /* but its table is wanted */
+	assert_int_equal(scene.n_given, 0);
+	row.from = 3;
+	answer(&scene, 7, true);
 	update(&scene);
+	assert_given(&scene, 0, 1, USER_STACK);
+	assert_int_equal(scene.given[0].unwound, SAMPLE_UNWOUND_LATE);
+	assert_int_equal(scene.given[0].row, 1);
+
 	assert_int_equal(add(&scene), 0);
 	assert_given(&scene, 1, 1, USER_STACK);
+	assert_int_equal(scene.given[1].unwound, SAMPLE_UNWOUND_WHOLE);
+	assert_int_equal(scene.given[1].row, 3);
+	scene_done(&scene);
+}
+
+/* The copy ends, or there is code without a table. */
+static void a_stack_may_go_on_behind_the_call_chain(void **state)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	take(&scene, 1, CODE);
+	assert_int_equal(add(&scene), 0);
+	answer(&scene, 7, true);
+	update(&scene);
+
+	scene.taken.event.sample.n_user_stack -= 8; /* of MIDDLE */
+	assert_int_equal(add(&scene), 0);
+	assert_given(&scene, 1, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, CODE + MIDDLE + 5);
+	assert_int_equal(scene.given[1].unwound, SAMPLE_UNWOUND_COPY);
+	assert_int_equal(scene.given[1].n_unwound, 16); /* LEAF has as much */
+
+	take(&scene, 1, LIBRARY);
+	assert_int_equal(add(&scene), 0);
+	answer(&scene, 8, false);
+	update(&scene);
+	assert_int_equal(add(&scene), 0);
+	assert_given(&scene, 3, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, LIBRARY + MIDDLE + 5);
+	assert_int_equal(scene.given[3].unwound, SAMPLE_UNWOUND_PART);
+	assert_int_equal(scene.given[3].n_unwound, 16);
 	scene_done(&scene);
 }
 
@@ -484,11 +547,13 @@ int main(void)
 		cmocka_unit_test(a_sample_waits_for_its_table),
 		cmocka_unit_test(a_sample_waits_for_all_its_tables),
 		cmocka_unit_test(a_file_without_a_table_cuts_the_stack),
+		cmocka_unit_test(code_without_a_table_is_walked_by_the_frame_pointer),
 		cmocka_unit_test(flush_gives_all_out),
-		cmocka_unit_test(what_does_not_fit_is_given_out),
+		cmocka_unit_test(the_oldest_that_do_not_fit_are_given_out),
 		cmocka_unit_test(in_the_kernel_without_stack_bytes_there_is_no_user_part),
 		cmocka_unit_test(others_keep_the_call_chain_that_they_have),
-		cmocka_unit_test(a_sample_with_branch_records_does_not_wait),
+		cmocka_unit_test(a_sample_waits_with_its_branch_records),
+		cmocka_unit_test(a_stack_may_go_on_behind_the_call_chain),
 		cmocka_unit_test(a_call_chain_of_any_length),
 		cmocka_unit_test(errors_of_the_handler_come_back),
 		cmocka_unit_test(what_was_sampled_is_of_the_program_before_an_exec),

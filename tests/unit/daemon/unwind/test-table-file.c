@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/checksum/crc.h"
+#include "common/util/macro.h"
+#include "daemon/unwind/table-file.h"
+
+#define MAX_BYTES 4096
+#define FORMAT_AT 28 /* in the header */
+#define CRC_AT    32
+#define BODY_AT   68
+
+static const struct build_id id = { .bytes = { 0xab, 0xcd, 1 }, .n = 20 };
+static const struct unwind_rule rules[] = {
+	{ .cfa = UNWIND_CFA_REGISTER, .cfa_register = UNWIND_X86_SP, .cfa_offset = 8 },
+	{ .cfa = UNWIND_CFA_NONE },
+};
+static const uint32_t starts[] = { 0x1000, 0x1010, 0x2000 };
+static const uint16_t rule_ids[] = { UNWIND_FUNCTION, 1, UNWIND_FUNCTION };
+static const struct unwind_table table = {
+	.machine = EM_X86_64,
+	.starts = starts,
+	.rule_ids = rule_ids,
+	.n_rows = ARRAY_SIZE(starts),
+	.rules = rules,
+	.n_rules = ARRAY_SIZE(rules),
+};
+
+struct bytes {
+	_Alignas(8) uint8_t bytes[MAX_BYTES];
+	size_t n;
+};
+
+static struct bytes write_table(const struct unwind_table *what)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC);
+	struct bytes b = {};
+
+	assert_true(fd >= 0);
+	assert_int_equal(table_file_write(fd, &id, what), 0);
+	b.n = (size_t)pread(fd, b.bytes, sizeof(b.bytes), 0);
+	assert_int_equal(b.n, table_file_bytes(what));
+	close(fd);
+	return b;
+}
+
+static int parse(const struct bytes *b)
+{
+	struct unwind_table read;
+	int r = table_file_parse(b->bytes, b->n, &id, &read);
+
+	if (r == 0)
+		unwind_table_done(&read);
+	return r;
+}
+
+static void test_what_was_written_is_read(void **state)
+{
+	struct bytes b = write_table(&table);
+	struct unwind_table read;
+
+	assert_int_equal(table_file_parse(b.bytes, b.n, &id, &read), 0);
+	assert_int_equal(read.machine, EM_X86_64);
+	assert_int_equal(read.n_rows, table.n_rows);
+	assert_int_equal(read.n_rules, table.n_rules);
+	assert_memory_equal(read.rules, rules, sizeof(rules));
+	assert_memory_equal(read.starts, starts, sizeof(starts));
+	assert_memory_equal(read.rule_ids, rule_ids, sizeof(rule_ids));
+	unwind_table_done(&read);
+}
+
+static void test_a_table_without_rows(void **state)
+{
+	struct bytes b = write_table(&(struct unwind_table){});
+	struct unwind_table read;
+
+	assert_int_equal(table_file_parse(b.bytes, b.n, &id, &read), 0);
+	assert_int_equal(read.n_rows, 0);
+	unwind_table_done(&read);
+}
+
+static void test_each_missing_byte_is_noticed(void **state)
+{
+	struct bytes b = write_table(&table);
+	size_t whole = b.n;
+
+	for (b.n = 0; b.n < whole; b.n++)
+		assert_int_equal(parse(&b), -EBADMSG);
+	b.n = whole + 1;
+	assert_int_equal(parse(&b), -EBADMSG);
+}
+
+static void test_each_wrong_bit_is_noticed(void **state)
+{
+	struct bytes b = write_table(&table);
+
+	for (size_t bit = 0; bit < 8 * b.n; bit++) {
+		b.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		assert_true(parse(&b) < 0);
+		b.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	assert_int_equal(parse(&b), 0);
+}
+
+/* As a file has it that somebody made. */
+static void set_checksum(struct bytes *b)
+{
+	uint32_t crc = crc_add(0, b->bytes + CRC_AT + 4, b->n - CRC_AT - 4);
+
+	memcpy(b->bytes + CRC_AT, &crc, sizeof(crc));
+}
+
+static void test_numbers_out_of_bounds_are_noticed_behind_a_right_checksum(void **state)
+{
+	struct bytes b = write_table(&table);
+	uint8_t *ids = b.bytes + BODY_AT + sizeof(rules) + sizeof(starts);
+
+	set_checksum(&b);
+	assert_int_equal(parse(&b), 0);
+	ids[2] = 2; /* there are two rules: 0 and 1 */
+	set_checksum(&b);
+	assert_int_equal(parse(&b), -EBADMSG);
+	ids[2] = 1;
+	b.bytes[BODY_AT + offsetof(struct unwind_rule, cfa_register)] = UNWIND_N_REGISTERS;
+	set_checksum(&b);
+	assert_int_equal(parse(&b), -EBADMSG);
+	b = write_table(&table);
+	memset(b.bytes + CRC_AT + 4, 0xff, 8); /* the numbers of rules and rows */
+	set_checksum(&b);
+	assert_int_equal(parse(&b), -EBADMSG);
+}
+
+static void test_another_version_is_stale(void **state)
+{
+	struct bytes b = write_table(&table);
+
+	b.bytes[FORMAT_AT]++;
+	assert_int_equal(parse(&b), -ESTALE);
+	b = write_table(&table);
+	b.bytes[8]++; /* the version of branchd */
+	assert_int_equal(parse(&b), -ESTALE);
+}
+
+static void test_a_table_of_another_object_is_refused(void **state)
+{
+	struct bytes b = write_table(&table);
+	struct build_id other = id;
+	struct unwind_table read;
+
+	other.bytes[19] = 1;
+	assert_int_equal(table_file_parse(b.bytes, b.n, &other, &read), -EBADMSG);
+}
+
+static void test_a_table_that_is_too_large_is_not_written(void **state)
+{
+	struct unwind_table large = table;
+
+	large.n_rows = TABLE_FILE_MAX_BYTES / 6;
+	assert_int_equal(table_file_write(-1, &id, &large), -EFBIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_was_written_is_read),
+		cmocka_unit_test(test_a_table_without_rows),
+		cmocka_unit_test(test_each_missing_byte_is_noticed),
+		cmocka_unit_test(test_each_wrong_bit_is_noticed),
+		cmocka_unit_test(test_numbers_out_of_bounds_are_noticed_behind_a_right_checksum),
+		cmocka_unit_test(test_another_version_is_stale),
+		cmocka_unit_test(test_a_table_of_another_object_is_refused),
+		cmocka_unit_test(test_a_table_that_is_too_large_is_not_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
