@@ -49,7 +49,7 @@ static void test_carries_bytes_and_descriptors(void **state)
 	m.fds[0] = fds[0];
 	m.fds[1] = fds[1];
 	assert_int_equal(channel_send(p.a, &m, CHANNEL_NO_DEADLINE), 0);
-	assert_int_equal(channel_receive(p.b, 5, channel_deadline(1000000), &got), 0);
+	assert_int_equal(channel_receive(p.b, 5, channel_deadline(60000000), &got), 0);
 	assert_int_equal(got.type, 7);
 	assert_int_equal(got.n_bytes, 5);
 	assert_memory_equal(got.bytes, "hello", 5);
