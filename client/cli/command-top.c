@@ -30,6 +30,7 @@ static int run_live(const struct options *options, struct fault *fault)
 		.symbols = options->source.symbols,
 		.filter = options->source.filter,
 		.top = options->top,
+		.order = options->order,
 		.color = options->output.color,
 	};
 
@@ -52,8 +53,8 @@ int command_top(const struct options *options, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 
-	if (options->top.mispredicted)
-		top_sort(top, TOP_ORDER_MISPREDICTED);
+	if (options->order > 0)
+		top_sort(top, options->order);
 
 	profile_source_say(source, stderr);
 	problems_say_source(source, stderr);

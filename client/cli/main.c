@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "client/cli/commands.h"
-#include "client/cli/options.h"
+#include "client/cli/options-parse.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
 

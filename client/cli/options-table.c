@@ -18,8 +18,8 @@
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
 	{ "by", KEY_BY, "WHAT", TOP,
-	  "function, stack, stream, branch, block, line, object,\nprocess, unit. Default: "
-	  "function." },
+	  "function, stack, stream, branch, branch-site, block, line,\nobject, process, unit. "
+	  "Default: function." },
 	{ "by", KEY_BY, "WHAT", DIFF,
 	  "with diff: function, stream, block, line, object, process,\nunit. Default: function." },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
@@ -30,6 +30,10 @@ const struct option_spec option_specs[] = {
 	  "several, separated by commas" },
 	{ "mispredicted", KEY_MISPREDICTED, NULL, TOP,
 	  "with --by branch: mispredicted ones, most certain first" },
+	{ "level", KEY_LEVEL, "LEVEL", TOP,
+	  "with --by branch: those to code of the user or the kernel" },
+	{ "sort", KEY_SORT, "KEY", TOP,
+	  "with --by branch: from, to, count, mispredicted or cycles" },
 	{ "once", KEY_ONCE, NULL, TOP,
 	  "write a table on a terminal, too, instead of the live view" },
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/source/time-spec.h"
 #include "common/profile/branch-kind.h"
@@ -67,6 +68,17 @@ int options_parse_tree(const char *argument, enum view_tree_first *ret, struct f
 	*ret = VIEW_TREE_CALLER;
 	if (argument && view_tree_parse(ret, argument) < 0)
 		return options_wrong(fault, "--tree", argument, "caller or callee");
+	return 0;
+}
+
+int options_parse_level(const char *argument, enum top_level *ret, struct fault *fault)
+{
+	if (strcmp(argument, "user") == 0)
+		*ret = TOP_LEVEL_USER;
+	else if (strcmp(argument, "kernel") == 0)
+		*ret = TOP_LEVEL_KERNEL;
+	else
+		return options_wrong(fault, "--level", argument, "user or kernel");
 	return 0;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The command line: one table of options for all commands. Options may stand before and after the
- * command and its operands.
- */
+/* What the command line says. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +10,6 @@
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/view/top.h"
-#include "common/util/fault.h"
 
 #define OPTIONS_DEFAULT_ROWS 20
 #define OPTIONS_MAX_CHANGED  64
@@ -34,6 +30,7 @@ struct options {
 	bool by_given;
 	bool rows_given;
 	bool once;
+	size_t order; /* of the rows, see top-order.h */
 
 	/* diff */
 	const char *new_window; /* source.window is the old one */
@@ -50,9 +47,3 @@ struct options {
 	/* dump */
 	bool samples;
 };
-
-/*
- * Reads the command line. 1 and *@ret; 0 after writing help or version to stdout; -EINVAL and
- * @fault for wrong usage.
- */
-int options_parse(struct options *ret, int argc, char **argv, struct fault *fault);

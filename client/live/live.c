@@ -156,9 +156,9 @@ static int open_all(struct live *live, struct fault *fault)
 	live_filter_format(live->state.filter, &live->settings.filter);
 	live_filter_parse(&live->filter, live->state.filter, &live->filter_fault);
 	live->state.by = live->settings.top.by;
-	if (live->settings.top.mispredicted)
-		live->state.orders[VIEW_BRANCH] = TOP_ORDER_MISPREDICTED;
 	live->state.orders[VIEW_STACK] = live->settings.top.tree;
+	if (live->settings.order > 0)
+		live->state.orders[live->state.by] = live->settings.order;
 	return screen_open(&live->screen, colors, fault);
 }
 

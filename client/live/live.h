@@ -14,6 +14,7 @@ struct live_settings {
 	struct symbolizer_settings symbols;
 	struct profile_filter filter;
 	struct top_settings top;
+	size_t order; /* of the rows, see top-order.h */
 	enum color_mode color;
 };
 

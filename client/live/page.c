@@ -144,9 +144,13 @@ static void write_views(FILE *f, const struct live_page *page)
 	const struct live_state *state = page->state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
-		bool is_this = shown[i] == state->by;
+		enum view_by by = shown[i];
+		bool is_this;
 
-		fprintf(f, "%s%s%s", is_this ? REVERSE "[" : " ", view_name(shown[i]),
+		if (by == VIEW_BRANCH && state->by == VIEW_BRANCH_SITE)
+			by = VIEW_BRANCH_SITE; /* in its place: there is no room for both */
+		is_this = by == state->by;
+		fprintf(f, "%s%s%s", is_this ? REVERSE "[" : " ", view_name(by),
 			is_this ? "]" NORMAL : " ");
 	}
 	fprintf(f, " by %s\n", top_order_name(state->by, state->orders[state->by]));
@@ -254,7 +258,7 @@ static void write_foot(FILE *f, const struct live_page *page)
 
 static const char help[] =
 	BOLD "What is shown" NORMAL "\n"
-	     "  f function  s stack   t stream  b branch  k block\n"
+	     "  f function  s stack   t stream  b branch  k block  i branch-site\n"
 	     "  p process   o object  l line    u unit\n"
 	     "  < >         change the order of the rows; of stacks: trees by caller, by callee\n"
 	     "  /           filter; Enter applies it, Escape cancels, Control-U clears the line\n"

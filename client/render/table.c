@@ -58,6 +58,11 @@ struct table *table_free(struct table *table)
 	return NULL;
 }
 
+size_t table_width(const struct table *table)
+{
+	return table->width;
+}
+
 int table_add_column(struct table *table, const char *name, unsigned int flags)
 {
 	int scols_flags = flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0;

@@ -23,6 +23,9 @@ int table_new(struct table **ret, FILE *f, size_t width, bool colors);
 struct table *table_free(struct table *table);
 DEFINE_CLEANUP(struct table *, table_free);
 
+/* That of the terminal, or 0. */
+size_t table_width(const struct table *table);
+
 /* Before the first row. 0 or -ENOMEM. */
 int table_add_column(struct table *table, const char *name, unsigned int flags);
 

@@ -97,20 +97,32 @@ static json_t *json_kind(const struct top *top, const struct profile_branch *bra
 	return json_text(branch_kind_name(kind));
 }
 
+/* Of a pair of functions: a location without an offset. */
+static json_t *json_end(const struct top *top, struct location at)
+{
+	json_t *end = json_location(top, at);
+
+	if (top->by == VIEW_BRANCH)
+		json_object_set_new(end, "symbol_offset", json_null());
+	return end;
+}
+
 static json_t *branch_row(const struct top *top, size_t i)
 {
 	const struct profile_branch *branch = &top->branches[i];
-	uint64_t all = top->source->all->counters.rows_counted;
 	uint64_t n_known = branch->mispredicted + branch->predicted;
 	struct interval interval = interval_of_share(branch->mispredicted, n_known);
 
-	json_t *row = json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from",
-		json_location(top, branch->from), "to", json_location(top, branch->to), "kind",
-		json_kind(top, branch), "count", json_count(branch->taken), "percent",
-		json_share(branch->taken, all), "cycles", json_count(branch->cycles), "cycles_rows",
-		json_count(branch->cycles_rows), "predicted", json_count(branch->predicted));
+	json_t *row = json_pack("{s:o, s:o}", "from", json_end(top, branch->from), "to",
+				json_end(top, branch->to));
 
+	if (top->by == VIEW_BRANCH_SITE)
+		json_object_set_new(row, "kind", json_kind(top, branch));
+	json_object_set_new(row, "count", json_count(branch->taken));
+	json_object_set_new(row, "percent", json_share(branch->taken, top->n_taken));
+	json_object_set_new(row, "cycles", json_count(branch->cycles));
+	json_object_set_new(row, "cycles_rows", json_count(branch->cycles_rows));
+	json_object_set_new(row, "predicted", json_count(branch->predicted));
 	json_object_set_new(row, "mispredicted", json_count(branch->mispredicted));
 	json_object_set_new(row, "mispredicted_percent",
 			    n_known > 0 ? json_share(branch->mispredicted, n_known) : json_null());
@@ -143,6 +155,7 @@ static json_t *make_row(const struct top *top, size_t i)
 	case VIEW_STREAM:
 		return stream_row(top, i);
 	case VIEW_BRANCH:
+	case VIEW_BRANCH_SITE:
 		return branch_row(top, i);
 	case VIEW_BLOCK:
 		return block_row(top, i);

@@ -92,6 +92,36 @@ static int fill_share(const struct top *top, struct table *table, size_t i)
 	return r < 0 ? r : share_name_set(table, column, top->source->shown, top->by, &share->key);
 }
 
+/* OBJECT is last, as a narrow terminal has no room for it. */
+static const struct column pair_columns[] = {
+	{ "SHARE", TABLE_RIGHT },
+	{ "COUNT", TABLE_RIGHT },
+	{ "MISPRED", TABLE_RIGHT },
+	{ "CYCLES", TABLE_RIGHT },
+	{ "", 0 },
+	{ "FROM", TABLE_ELIDE_NAME },
+	{ "", 0 },
+	{ "TO", TABLE_ELIDE_NAME },
+	{ "OBJECT", TABLE_ELIDE_NAME },
+	{ NULL, 0 },
+};
+
+static const struct column mispredicted_pair_columns[] = {
+	{ "SHARE", TABLE_RIGHT },
+	{ "COUNT", TABLE_RIGHT },
+	{ "MISPRED", TABLE_RIGHT },
+	{ "SURELY", TABLE_RIGHT },
+	{ "CYCLES", TABLE_RIGHT },
+	{ "", 0 },
+	{ "FROM", TABLE_ELIDE_NAME },
+	{ "", 0 },
+	{ "TO", TABLE_ELIDE_NAME },
+	{ "OBJECT", TABLE_ELIDE_NAME },
+	{ NULL, 0 },
+};
+
+#define OBJECT_WIDTH 100 /* of a terminal that has room for OBJECT */
+
 static const struct column branch_columns[] = {
 	{ "TAKEN", TABLE_RIGHT },
 	{ "COUNT", TABLE_RIGHT },
@@ -137,13 +167,46 @@ static int set_kind(struct table *table, size_t column, const struct top *top,
 	return r < 0 ? r : table_set(table, column, branch_kind_name(kind) ?: "-");
 }
 
-static int fill_branch(const struct top *top, struct table *table, size_t i)
+/* In two columns: the level, as perf marks it, and the name. */
+static int set_function(struct table *table, size_t column, const struct top *top,
+			struct location at)
 {
-	const struct profile_branch *branch = &top->branches[i];
+	struct place place = place_find(&top->places, at);
+	int r = table_set(table, column, view_is_kernel(top->source->shown, at) ? "[k]" : "[.]");
+
+	if (r < 0)
+		return r;
+	return place.function ? table_set(table, column + 1, place.function->name) :
+				set_place(table, column + 1, top, at);
+}
+
+static bool has_objects(const struct table *table)
+{
+	size_t width = table_width(table);
+
+	return width == 0 || width >= OBJECT_WIDTH;
+}
+
+/* "a.out", or "a.out -> libc.so.6". */
+static int set_objects(struct table *table, size_t column, const struct top *top,
+		       const struct profile_branch *branch)
+{
+	const char *from = place_object_name(object_at(top, branch->from.object));
+	const char *to = place_object_name(object_at(top, branch->to.object));
+
+	if (branch->from.object == branch->to.object)
+		return table_set(table, column, from);
+	return table_printf(table, column, "%s -> %s", from, to);
+}
+
+/* The numbers of a branch. Returns the next column. */
+static int fill_counts(const struct top *top, struct table *table,
+		       const struct profile_branch *branch)
+{
 	size_t column = 3;
 	int r;
 
-	r = set_percent(table, 0, branch->taken, top->source->all->counters.rows_counted);
+	r = set_percent(table, 0, branch->taken, top->n_taken);
 	if (r >= 0)
 		r = set_count(table, 1, branch->taken);
 	if (r >= 0)
@@ -152,6 +215,30 @@ static int fill_branch(const struct top *top, struct table *table, size_t i)
 		r = set_surely(table, column++, branch);
 	if (r >= 0)
 		r = set_average(table, column++, branch->cycles, branch->cycles_rows);
+	return r < 0 ? r : (int)column;
+}
+
+static int fill_pair(const struct top *top, struct table *table, size_t i)
+{
+	const struct profile_branch *branch = &top->branches[i];
+	int r = fill_counts(top, table, branch);
+	size_t column = (size_t)r;
+
+	if (r >= 0)
+		r = set_function(table, column, top, branch->from);
+	if (r >= 0)
+		r = set_function(table, column + 2, top, branch->to);
+	if (r < 0 || !has_objects(table))
+		return r;
+	return set_objects(table, column + 4, top, branch);
+}
+
+static int fill_branch(const struct top *top, struct table *table, size_t i)
+{
+	const struct profile_branch *branch = &top->branches[i];
+	int r = fill_counts(top, table, branch);
+	size_t column = (size_t)r;
+
 	if (r >= 0)
 		r = set_kind(table, column++, top, branch);
 	if (r >= 0)
@@ -216,6 +303,8 @@ static const struct column *columns_of(const struct top *top)
 {
 	if (top->by == VIEW_BLOCK)
 		return top->block_cycles > 0 ? block_columns : untimed_columns;
+	if (top->by == VIEW_BRANCH)
+		return top->mispredicted ? mispredicted_pair_columns : pair_columns;
 	return top->mispredicted ? mispredicted_columns : branch_columns;
 }
 
@@ -227,7 +316,8 @@ static int add_columns(const struct top *top, struct table *table)
 	if (top->shares)
 		return add_share_columns(top, table);
 	for (; r >= 0 && columns->name; columns++)
-		r = table_add_column(table, columns->name, columns->flags);
+		if (columns[1].name || top->by != VIEW_BRANCH || has_objects(table))
+			r = table_add_column(table, columns->name, columns->flags);
 	return r;
 }
 
@@ -320,7 +410,7 @@ static int write_streams(const struct top *top, struct output *output)
 
 static bool is_of_branches(enum view_by by)
 {
-	return by == VIEW_BRANCH || by == VIEW_BLOCK || by == VIEW_STREAM;
+	return by == VIEW_BRANCH || by == VIEW_BRANCH_SITE || by == VIEW_BLOCK || by == VIEW_STREAM;
 }
 
 /* The reason why there are no rows. */
@@ -333,6 +423,8 @@ static const char *why_empty(const struct top *top)
 		return "nothing matches the filters";
 	if (top->kinds && counters->rows_counted > 0)
 		return "no branch of that kind";
+	if (top->level && counters->rows_counted > 0)
+		return "no branch to code of that level";
 	if (top->mispredicted && counters->rows_counted > 0)
 		return "no mispredicted branch";
 	if (is_of_branches(top->by) && counters->rows == 0)
@@ -358,6 +450,8 @@ int top_write_rows(const struct top *top, struct output *output)
 	case VIEW_STREAM:
 		return write_streams(top, output);
 	case VIEW_BRANCH:
+		return write_rows(top, output, fill_pair);
+	case VIEW_BRANCH_SITE:
 		return write_rows(top, output, fill_branch);
 	case VIEW_BLOCK:
 		return write_rows(top, output, fill_block);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "client/view/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -120,16 +121,6 @@ static int get_branch(struct branch_class *class, struct location at, struct sym
 	return symbolizer_branches(class->symbolizer, &class->profile->objects[at.object], ret, 1);
 }
 
-static bool is_kernel(const struct branch_class *class, struct location at)
-{
-	enum object_kind kind;
-
-	if (at.object == PROFILE_NONE)
-		return at.offset >> 63;
-	kind = class->profile->objects[at.object].kind;
-	return kind == OBJECT_KERNEL || kind == OBJECT_MODULE;
-}
-
 int branch_class_find(struct branch_class *class, const struct profile_branch *branch,
 		      enum branch_kind *ret)
 {
@@ -143,7 +134,7 @@ int branch_class_find(struct branch_class *class, const struct profile_branch *b
 	if (r < 0 || !from.is_known)
 		return r;
 	*ret = from.kind;
-	if (is_kernel(class, branch->to) && from.kind != BRANCH_SYSCALL)
+	if (view_is_kernel(class->profile, branch->to) && from.kind != BRANCH_SYSCALL)
 		*ret = BRANCH_IRQ; /* whatever the instruction is */
 	return 0;
 }

@@ -75,26 +75,44 @@ static void add_block(struct profile_block *to, const struct profile_block *bloc
 	to->cycles_rows += block->cycles_rows;
 }
 
-int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profile *profile)
+/* Adds up those with equal ends; the number of rows that are left. */
+static size_t sum_branches(struct profile_branch *rows, size_t n_rows)
 {
-	struct profile_branch *rows =
-		copy_rows(profile->branches, profile->n_branches, sizeof(*rows));
 	size_t n = 0;
 
-	if (!rows)
-		return -ENOMEM;
-	qsort(rows, profile->n_branches, sizeof(*rows), compare_branch_places);
-	for (size_t i = 0; i < profile->n_branches; i++)
+	if (n_rows > 1)
+		qsort(rows, n_rows, sizeof(*rows), compare_branch_places);
+	for (size_t i = 0; i < n_rows; i++)
 		if (n > 0 && compare_branch_places(&rows[n - 1], &rows[i]) == 0)
 			add_branch(&rows[n - 1], &rows[i]);
 		else {
 			rows[n] = rows[i];
 			rows[n++].process = PROFILE_NONE;
 		}
-	qsort(rows, n, sizeof(*rows), compare_branches);
+	if (n > 1)
+		qsort(rows, n, sizeof(*rows), compare_branches);
+	return n;
+}
+
+int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profile *profile)
+{
+	struct profile_branch *rows =
+		copy_rows(profile->branches, profile->n_branches, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
 	*ret = rows;
-	*ret_n = n;
+	*ret_n = sum_branches(rows, profile->n_branches);
 	return 0;
+}
+
+size_t view_pair_functions(struct profile_branch *rows, size_t n, const struct profile *profile)
+{
+	for (size_t i = 0; i < n; i++) {
+		rows[i].from = view_function_start(profile, rows[i].from);
+		rows[i].to = view_function_start(profile, rows[i].to);
+	}
+	return sum_branches(rows, n);
 }
 
 int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile *profile)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The views by branch and by block: the profile's own tables, summed over all processes.
+ * The views by branch and by block: the profile's own tables, summed over all processes, and the
+ * branches summed by pairs of functions.
  */
 #pragma once
 
@@ -15,6 +16,13 @@
  */
 int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profile *profile);
 int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile *profile);
+
+/*
+ * Replaces the ends of the @n branches by the functions that they are in, which adds up the
+ * branches between two functions; an end in no function stays. Returns the number of rows, hottest
+ * first.
+ */
+size_t view_pair_functions(struct profile_branch *rows, size_t n, const struct profile *profile);
 
 /* The cycles of all blocks of @profile. */
 uint64_t view_block_cycles(const struct profile *profile);

@@ -10,7 +10,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-#define MAX_ORDERS 4
+#define MAX_ORDERS 6
 
 static int compare_total(const void *p, const void *q)
 {
@@ -81,6 +81,41 @@ static int compare_branch_cycles(const void *p, const void *q)
 	return a->cycles != b->cycles ? COMPARE(b->cycles, a->cycles) : compare_taken(p, q);
 }
 
+static const char *name_at(const struct profile *profile, struct location at)
+{
+	const struct profile_function *function = profile_find_function(profile, at);
+
+	return function ? function->name : "";
+}
+
+/* By the name of the function, unknown ones last; functions of one name by their places. */
+static int compare_ends(const struct profile *profile, struct location a, struct location b)
+{
+	const char *name_a = name_at(profile, a), *name_b = name_at(profile, b);
+	int r = COMPARE(*name_a == '\0', *name_b == '\0');
+
+	RETURN_UNLESS_EQUAL(r);
+	RETURN_UNLESS_EQUAL(strcmp(name_a, name_b));
+	return view_compare_locations(view_function_start(profile, a),
+				      view_function_start(profile, b));
+}
+
+static int compare_sources(const void *p, const void *q, void *profile)
+{
+	const struct profile_branch *a = p, *b = q;
+	int r = compare_ends(profile, a->from, b->from);
+
+	return r ? r : compare_taken(p, q);
+}
+
+static int compare_targets(const void *p, const void *q, void *profile)
+{
+	const struct profile_branch *a = p, *b = q;
+	int r = compare_ends(profile, a->to, b->to);
+
+	return r ? r : compare_taken(p, q);
+}
+
 static int compare_block_places(const struct profile_block *a, const struct profile_block *b)
 {
 	struct location start_a = { a->object, a->start }, start_b = { b->object, b->start };
@@ -117,13 +152,27 @@ static int compare_average(const void *p, const void *q)
 
 struct order {
 	const char *name;
-	int (*compare)(const void *p, const void *q); /* NULL: the view's own order */
+	int (*compare)(const void *p, const void *q); /* NULL: the view's own order, or: */
+	int (*compare_names)(const void *p, const void *q, void *profile);
+	const char *word; /* of --sort, or NULL */
 };
 
 #define ORDERS_OF_SHARES               \
 	{ "self", share_compare },     \
 	{                              \
 		"total", compare_total \
+	}
+
+#define ORDERS_OF_BRANCHES                                                                       \
+	{ .name = "count", .compare = compare_taken, .word = "count" },                          \
+		{ .name = "mispredictions",                                                      \
+		  .compare = compare_mispredicted,                                               \
+		  .word = "mispredicted" },                                                      \
+		{ .name = "cycles", .compare = compare_branch_cycles, .word = "cycles" },        \
+		[TOP_ORDER_MISPREDICTED] = { "mispredicted share", compare_mispredicted_share }, \
+		{ .name = "source", .compare_names = compare_sources, .word = "from" },          \
+	{                                                                                        \
+		.name = "target", .compare_names = compare_targets, .word = "to"                 \
 	}
 
 static const struct order orders[N_VIEWS][MAX_ORDERS] = {
@@ -136,11 +185,8 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 			 [VIEW_TREE_CALLER] = { "callers", NULL },
 			 [VIEW_TREE_CALLEE] = { "callees", NULL } },
 	[VIEW_STREAM] = { { "hits", compare_hits }, { "average cycles", compare_stream_cycles } },
-	[VIEW_BRANCH] = { { "count", compare_taken },
-			  { "mispredictions", compare_mispredicted },
-			  { "cycles", compare_branch_cycles },
-			  [TOP_ORDER_MISPREDICTED] = { "mispredicted share",
-						       compare_mispredicted_share } },
+	[VIEW_BRANCH] = { ORDERS_OF_BRANCHES },
+	[VIEW_BRANCH_SITE] = { ORDERS_OF_BRANCHES },
 	[VIEW_BLOCK] = { { "cycles", compare_cycles },
 			 { "runs", compare_runs },
 			 { "average cycles", compare_average } },
@@ -160,6 +206,16 @@ const char *top_order_name(enum view_by by, size_t order)
 	return orders[by][order].name;
 }
 
+int top_order_parse(size_t *ret, enum view_by by, const char *word)
+{
+	for (size_t i = 0; i < top_n_orders(by); i++)
+		if (orders[by][i].word && strcmp(orders[by][i].word, word) == 0) {
+			*ret = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 /* The rows of any view. */
 static void *rows_of(const struct top *top, size_t *ret_size)
 {
@@ -171,6 +227,7 @@ static void *rows_of(const struct top *top, size_t *ret_size)
 		*ret_size = sizeof(*top->streams->rows);
 		return top->streams->rows;
 	case VIEW_BRANCH:
+	case VIEW_BRANCH_SITE:
 		*ret_size = sizeof(*top->branches);
 		return top->branches;
 	case VIEW_BLOCK:
@@ -186,9 +243,12 @@ void top_sort(struct top *top, size_t order)
 {
 	size_t size;
 	void *rows = rows_of(top, &size);
+	const struct order *by = &orders[top->by][order];
 
-	if (top->n_rows > 1 && orders[top->by][order].compare)
-		qsort(rows, top->n_rows, size, orders[top->by][order].compare);
+	if (top->n_rows > 1 && by->compare)
+		qsort(rows, top->n_rows, size, by->compare);
+	else if (top->n_rows > 1 && by->compare_names)
+		qsort_r(rows, top->n_rows, size, by->compare_names, (void *)top->source->shown);
 }
 
 static bool has(const char *name, const char *text)
@@ -260,6 +320,7 @@ static bool row_has(const struct top *top, size_t i, const char *text)
 	case VIEW_STREAM:
 		return stream_has(top, &top->streams->rows[i], text);
 	case VIEW_BRANCH:
+	case VIEW_BRANCH_SITE:
 		return place_has(top, top->branches[i].from, text) ||
 		       place_has(top, top->branches[i].to, text);
 	case VIEW_BLOCK:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sorts and searches the rows of a view, for the live display.
+ * Sorts and searches the rows of a view, for the live display and for --sort.
  */
 #pragma once
 
@@ -11,7 +11,9 @@
 /* The number of a view's orders; number 0 is the default. */
 size_t top_n_orders(enum view_by by);
 const char *top_order_name(enum view_by by, size_t order);
-/* Of VIEW_BRANCH: by the lower bound of the mispredicted share. */
+/* The order of the view by @by that --sort calls @word; -EINVAL. */
+int top_order_parse(size_t *ret, enum view_by by, const char *word);
+/* Of branches: by the lower bound of the mispredicted share. */
 #define TOP_ORDER_MISPREDICTED 3
 void top_sort(struct top *top, size_t order);
 

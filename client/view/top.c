@@ -19,6 +19,9 @@ static int is_wanted(struct top *top, const struct profile_branch *branch)
 
 	if (top->mispredicted && branch->mispredicted == 0)
 		return 0;
+	if (top->level &&
+	    view_is_kernel(top->source->shown, branch->to) != (top->level == TOP_LEVEL_KERNEL))
+		return 0;
 	if (top->kinds == 0)
 		return 1;
 	r = branch_class_find(top->class, branch, &kind);
@@ -29,13 +32,11 @@ static int is_wanted(struct top *top, const struct profile_branch *branch)
 	return (top->kinds >> kind & 1) != 0;
 }
 
-static int view_some_branches(struct top *top, const struct top_settings *settings)
+static int view_wanted_branches(struct top *top)
 {
 	size_t n = 0;
 	int r;
 
-	top->mispredicted = settings->mispredicted;
-	top->kinds = settings->branch_kinds;
 	r = view_branches(&top->branches, &top->n_rows, top->source->shown);
 	if (r >= 0)
 		r = branch_class_new(&top->class, top->source->shown, top->source->symbolizer);
@@ -48,6 +49,26 @@ static int view_some_branches(struct top *top, const struct top_settings *settin
 	}
 	top->n_rows = n;
 	return r;
+}
+
+static int view_some_branches(struct top *top, const struct top_settings *settings)
+{
+	int r;
+
+	top->mispredicted = settings->mispredicted;
+	top->kinds = settings->branch_kinds;
+	top->level = settings->level;
+	r = view_wanted_branches(top);
+	if (r < 0)
+		return r;
+	if (top->by == VIEW_BRANCH_SITE) {
+		top->n_taken = top->source->all->counters.rows_counted;
+		return 0;
+	}
+	top->n_rows = view_pair_functions(top->branches, top->n_rows, top->source->shown);
+	for (size_t i = 0; i < top->n_rows; i++)
+		top->n_taken += top->branches[i].taken;
+	return 0;
 }
 
 static int view_some_stacks(struct top *top, const struct top_settings *settings)
@@ -82,6 +103,7 @@ static int view(struct top *top, const struct top_settings *settings)
 			top->n_rows = top->streams->n_rows;
 		return r;
 	case VIEW_BRANCH:
+	case VIEW_BRANCH_SITE:
 		return view_some_branches(top, settings);
 	case VIEW_BLOCK:
 		top->block_cycles = view_block_cycles(top->source->all);
@@ -129,7 +151,7 @@ static int load_shown(struct top *top)
 	_cleanup_(line_loader_done) struct line_loader loader = {};
 	int r = 0;
 
-	if (top->class && top->kinds == 0)
+	if (top->by == VIEW_BRANCH_SITE && top->kinds == 0)
 		r = branch_class_load(top->class, top->branches, top->n_shown);
 	if (r < 0 || !top->places.lines)
 		return r;

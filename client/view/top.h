@@ -17,12 +17,15 @@
 #include "client/view/tree.h"
 #include "client/view/view.h"
 
+enum top_level { TOP_LEVEL_ANY, TOP_LEVEL_USER, TOP_LEVEL_KERNEL };
+
 struct top_settings {
 	enum view_by by;
 	enum view_tree_first tree; /* of stacks */
 	size_t n_rows;             /* 0: all */
 	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
 	bool mispredicted;         /* of branches: only mispredicted ones */
+	enum top_level level;      /* of branches: of the code that they lead to */
 	bool inlined;              /* with inlined calls and source lines */
 };
 
@@ -43,9 +46,11 @@ struct top {
 	struct profile_branch *branches;
 	struct profile_block *blocks;
 
+	uint64_t n_taken;           /* of branches: how often all of them were taken, 100 % */
 	struct branch_class *class; /* of branches */
 	bool mispredicted;          /* only mispredicted ones */
 	uint32_t kinds;             /* only these: a bit for each enum branch_kind; 0: all */
+	enum top_level level;       /* only those that lead there */
 	uint64_t n_unclassified;    /* how often branches of unknown kind were taken */
 };
 

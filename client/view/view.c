@@ -7,9 +7,16 @@
 #include "common/util/compare.h"
 
 static const char *const names[N_VIEWS] = {
-	[VIEW_FUNCTION] = "function", [VIEW_STACK] = "stack",     [VIEW_STREAM] = "stream",
-	[VIEW_BRANCH] = "branch",     [VIEW_BLOCK] = "block",     [VIEW_LINE] = "line",
-	[VIEW_OBJECT] = "object",     [VIEW_PROCESS] = "process", [VIEW_UNIT] = "unit",
+	[VIEW_FUNCTION] = "function",
+	[VIEW_STACK] = "stack",
+	[VIEW_STREAM] = "stream",
+	[VIEW_BRANCH] = "branch",
+	[VIEW_BRANCH_SITE] = "branch-site",
+	[VIEW_BLOCK] = "block",
+	[VIEW_LINE] = "line",
+	[VIEW_OBJECT] = "object",
+	[VIEW_PROCESS] = "process",
+	[VIEW_UNIT] = "unit",
 };
 
 const char *view_name(enum view_by by)
@@ -31,6 +38,16 @@ int view_compare_locations(struct location a, struct location b)
 {
 	RETURN_UNLESS_EQUAL(COMPARE(a.object, b.object));
 	return COMPARE(a.offset, b.offset);
+}
+
+bool view_is_kernel(const struct profile *profile, struct location at)
+{
+	enum object_kind kind;
+
+	if (at.object == PROFILE_NONE)
+		return at.offset >> 63;
+	kind = profile->objects[at.object].kind;
+	return kind == OBJECT_KERNEL || kind == OBJECT_MODULE;
 }
 
 struct location view_function_start(const struct profile *profile, struct location at)

@@ -12,7 +12,8 @@ enum view_by {
 	VIEW_FUNCTION,
 	VIEW_STACK,
 	VIEW_STREAM,
-	VIEW_BRANCH,
+	VIEW_BRANCH,      /* by pairs of functions */
+	VIEW_BRANCH_SITE, /* by pairs of instructions */
 	VIEW_BLOCK,
 	VIEW_LINE,
 	VIEW_OBJECT,
@@ -27,6 +28,9 @@ int view_parse(enum view_by *ret, const char *name);
 
 /* Negative, 0 or positive, as for qsort(). */
 int view_compare_locations(struct location a, struct location b);
+
+/* Whether @at is code of the kernel or of a module. */
+bool view_is_kernel(const struct profile *profile, struct location at);
 
 /* The start of the function at @at; @at itself without a function. */
 struct location view_function_start(const struct profile *profile, struct location at);

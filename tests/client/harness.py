@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-VIEWS = ["function", "stack", "stream", "branch", "block", "line", "object", "process", "unit"]
+VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line", "object", "process", "unit"]
 
 branchctl = os.path.abspath(sys.argv[1])
 _failures = 0

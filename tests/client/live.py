@@ -80,6 +80,7 @@ def check_views(terminal):
                    "[function]", "FUNCTION", "75.", "work", "idle_\u017eofie")
     for key, name, text in (("s", "stack", "main+0x10 (demo)"), ("t", "stream", "no branch records"),
                             ("b", "branch", "no branch records"),
+                            ("i", "branch-site", "no branch records"),
                             ("k", "block", "no branch records"), ("p", "process", "EXECUTABLE"),
                             ("o", "object", "/usr/bin/demo"), ("l", "line", "LINE"),
                             ("u", "unit", "demo.service"), ("f", "function", "FUNCTION")):

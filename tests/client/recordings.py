@@ -18,8 +18,10 @@ KEYS = {
     "unit": SHARE | {"unit"},
     "stack": {"frames", "samples", "percent", "stitched"},
     "stream": {"frames", "loops", "hits", "percent", "pruned", "cycles"},
-    "branch": {"from", "to", "kind", "count", "percent", "mispredicted", "predicted", "cycles",
-               "cycles_rows", "mispredicted_percent", "mispredicted_percent_low"},
+    "branch": {"from", "to", "count", "percent", "mispredicted", "predicted", "cycles", "cycles_rows",
+               "mispredicted_percent", "mispredicted_percent_low"},
+    "branch-site": {"from", "to", "kind", "count", "percent", "mispredicted", "predicted", "cycles",
+                    "cycles_rows", "mispredicted_percent", "mispredicted_percent_low"},
     "block": {"start", "end", "count", "percent", "cycles", "cycles_rows", "average_cycles",
               "cycles_percent"},
 }
@@ -31,6 +33,7 @@ SUMS = {
     "stack": [("samples", "samples")],
     "stream": [("hits", "streams"), ("pruned", "streams_pruned")],
     "branch": [("count", "rows_counted"), ("cycles", "cycles")],
+    "branch-site": [("count", "rows_counted"), ("cycles", "cycles")],
     "block": [("count", "runs_counted")],
 }
 
@@ -79,11 +82,11 @@ def check_published_block(rows):
 
 def check_published(name, by, document):
     rows, totals = document["rows"], document["totals"]
-    if "skylake-three-processes" in name and by == "branch":
+    if "skylake-three-processes" in name and by == "branch-site":
         check_published_edges(rows, totals)
     elif "skylake-three-processes" in name and by == "block":
         check_published_block(rows)
-    elif "skylake-vaddr-offset" in name and by == "branch":
+    elif "skylake-vaddr-offset" in name and by == "branch-site":
         check_published_sources(rows, totals)
 
 

@@ -22,7 +22,7 @@ def check_width(path):
 
 def check_offsets(path):
     """However narrow, the offset of a place is there, whole."""
-    text, _ = run_on_terminal("top", path, "--by", "branch", "-n", "5", "--no-pager")
+    text, _ = run_on_terminal("top", path, "--by", "branch-site", "-n", "5", "--no-pager")
     rows = [line for line in SEQUENCE.sub("", text).splitlines() if re.match(r" *\d+\.\d\d%", line)]
     check(len(rows) == 5, text)
     for row in rows:

@@ -32,7 +32,7 @@ def check_top(socket):
     with open(EXPECTED, encoding="utf-8") as file:
         expected = json.load(file)
     for report in expected:
-        rows = 4 if report["by"] in ("stack", "stream", "branch", "block") else 8
+        rows = 4 if report["by"] in ("stack", "stream", "branch-site", "block") else 8
         found = read_json(socket, "top", "1..5", "-n", rows, "--by", report["by"])
         check(found["rows"], "nothing by", report["by"])
         for member in {*report, *found}:

@@ -54,6 +54,10 @@ WRONG_USAGE = [
     ["top", "--mispredicted"],
     ["top", "--by", "block", "--branch-kind", "cond"],
     ["top", "--by", "branch", "--branch-kind", "cond,,ret"],
+    ["top", "--level", "user"],
+    ["top", "--by", "branch", "--level", "guest", "./a.data"],
+    ["top", "--by", "stack", "--sort", "from"],
+    ["top", "--by", "branch-site", "--sort", "size", "./a.data"],
     ["dump", "--mispredicted"],
     ["annotate"],
     ["annotate", "main", "@0", "@-1"],
@@ -121,7 +125,7 @@ def check_help():
 
 def check_views():
     """The help of each command lists the views that it has."""
-    for command, operands, missing in ("top", [], ()), ("diff", ["./a.data", "./b.data"], ("stack", "branch")):
+    for command, operands, missing in ("top", [], ()), ("diff", ["./a.data", "./b.data"], ("stack", "branch", "branch-site")):
         help_of = run(command, "--help")[1].split("--by WHAT")[2].split("-n N")[0]
         said = run(command, *operands, "--by", "nope")[2].split("'nope'")[1]
         for text in help_of, said:

@@ -3,13 +3,17 @@
 
     branches.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
-The kind of each branch, which is not in the recording; the filters by it; and the order of
-mispredicted ones. Exit status 77: skipped, with the reason, where tracing is forbidden.
+The kind of each branch, which is not in the recording; the filters by it; the order of mispredicted
+ones; and pairs of functions, against those that perf script prints, where it is installed. Exit status 77: skipped, with the reason, where tracing is forbidden.
 """
 
+import collections
 import json
 import math
 import os
+import re
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -28,9 +32,13 @@ def place(location):
     return location["object"], int(location["file_offset"] or location["address"], 0)
 
 
+def rows_by(branchctl, recording, view, *options):
+    return json.loads(output_of(branchctl, "top", recording, "--by", view, "-n", "0", "--json", *options).stdout)["rows"]
+
+
 def shown(branchctl, recording, *options):
-    text = output_of(branchctl, "top", recording, "--by", "branch", "-n", "0", "--json", *options)
-    return {(place(row["from"]), place(row["to"])): row for row in json.loads(text.stdout)["rows"]}
+    return {(place(row["from"]), place(row["to"])): row
+            for row in rows_by(branchctl, recording, "branch-site", *options)}
 
 
 def true_kinds(truth):
@@ -86,6 +94,81 @@ def check_mispredicted(branchctl, recording, rows):
     return len(worst)
 
 
+def function_of(location):
+    """The start of its function, or itself without one."""
+    return location["object"], int(location["address"], 0) - (location["symbol_offset"] or 0), location["symbol"]
+
+
+def pairs_of(rows):
+    pairs = collections.Counter()
+    for row in rows:
+        pairs[function_of(row["from"]), function_of(row["to"])] += row["count"]
+    return pairs
+
+
+def check_pairs(branchctl, recording):
+    """Branches by pairs of functions are those by instructions, added up; their shares add up to 100 %."""
+    for options in [], ["--branch-kind", "any_call"], ["--mispredicted"], ["--level", "user"]:
+        rows = rows_by(branchctl, recording, "branch", *options)
+        sites = pairs_of(rows_by(branchctl, recording, "branch-site", *options))
+        compare("pairs of functions", pairs_of(rows), sites)
+        if len(rows) != len(sites) or not math.isclose(sum(row["percent"] for row in rows), 100, abs_tol=1e-3):
+            raise Wrong("%d pairs, should be %d; they are no 100 %% together" % (len(rows), len(sites)))
+    if rows_by(branchctl, recording, "branch", "--level", "kernel"):
+        raise Wrong("branches to code of the kernel, which is not simulated")
+    for key, value in {"from": lambda row: row["from"]["symbol"] or "\x7f", "to": lambda row: row["to"]["symbol"] or "\x7f",
+                       "count": lambda row: -row["count"], "mispredicted": lambda row: -row["mispredicted"],
+                       "cycles": lambda row: -row["cycles"]}.items():
+        order = [value(row) for row in rows_by(branchctl, recording, "branch", "--sort", key)]
+        if order != sorted(order, key=lambda v: v.encode() if isinstance(v, str) else v):
+            raise Wrong("--sort %s is another order" % key)
+
+
+BRANCH_OF_PERF = re.compile(r"\s*(.*?)/([^/]*)/[MPN-]/[-XA]/[-A]/\d+/?")
+
+
+def pairs_of_perf(recording):
+    """By the starts of functions, as perf has them: one function may have several names."""
+    addresses, names = (subprocess.run(["perf", "script", "-i", recording, "-F", field], check=True,
+                                       capture_output=True).stdout.decode().splitlines()
+                        for field in ("brstack", "brstacksym"))
+    pairs, named = collections.Counter(), collections.Counter()
+    for line, line_of_names in zip(addresses, names):
+        for at, name in zip(line.split(), BRANCH_OF_PERF.findall(line_of_names)):
+            ends = []
+            for address, text in zip(at.split("/"), name):
+                symbol, _, offset = text.rpartition("+0x")
+                ends.append((int(address, 16) - (int(offset, 16) if symbol else 0), symbol))
+            pairs[ends[0][0], ends[1][0], any("@plt" in e[1] or not e[1] for e in ends)] += 1
+            named[ends[0][1], ends[1][1]] += 1
+    return pairs, named
+
+
+def check_perf(branchctl, recording, program):
+    """As perf has them; the stubs of the PLT, which are functions here, have no symbol for it."""
+    pairs, named = pairs_of_perf(recording)
+    rows = rows_by(branchctl, recording, "branch")
+    if sum(pairs.values()) != sum(row["count"] for row in rows):
+        raise Wrong("perf has other branches")
+    ours = collections.Counter(row["count"] for row in rows
+                               if not any("@plt" in (row[e]["symbol"] or "@plt") for e in ("from", "to")))
+    theirs = collections.Counter(n for (_, _, is_plt), n in pairs.items() if not is_plt)
+    missing = sum((theirs - ours).values()) + sum((ours - theirs).values())
+    if missing > len(rows) / 50:
+        raise Wrong("%d of %d pairs are with perf: %s, here %s" % (missing, len(rows), theirs - ours, ours - theirs))
+    own = set(subprocess.run(["nm", "--defined-only", "-j", program], check=True,
+                             capture_output=True).stdout.decode().split()) - {"_init", "_fini"}
+    mine = collections.Counter()
+    for row in rows:
+        mine[row["from"]["symbol"], row["to"]["symbol"]] += row["count"]
+    mangled = {name.split("(")[0] for key in mine for name in key if name and "(" in name}
+    mine = {key: n for key, n in mine.items() if set(key) <= own - mangled}  # perf leaves out some parameters
+    compare("pairs of the program", mine, {key: named[key] for key in mine})
+    if not mine:
+        raise Wrong("no pairs of the program")
+    return "%d pairs of functions, %d of them otherwise with perf" % (len(rows), missing)
+
+
 def check_recording(branchctl, recording):
     rows = shown(branchctl, recording)
     kinds = true_kinds(Truth(recording))
@@ -105,6 +188,9 @@ def main():
         try:
             simulate(simulator, recording, ["--period", "101"], program)
             print("%s: %s" % (name, check_recording(branchctl, recording)))
+            check_pairs(branchctl, recording)
+            if shutil.which("perf"):
+                print(check_perf(branchctl, recording, program[0]))
         except Wrong as wrong:
             print("%s: FAILED: %s" % (name, wrong))
             sys.exit(1)

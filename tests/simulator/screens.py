@@ -102,6 +102,7 @@ def check_table(screen, what, row):
 
 
 BRANCH = r"^ *[\d.]+% +\d+ +[\d.]+% .*\+0x[0-9a-f]+ +\S.*\+0x[0-9a-f]+$"
+PAIR = r"^ *[\d.]+% +\d+ +[\d.]+% .*\[\.\] \S.* \[\.\] \S.*$"
 BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
 
 
@@ -220,8 +221,9 @@ def check(branchctl, recording, program, folder):
         check_width(screen, columns, "annotate --source")
         check_annotated(screen, document, "annotate --source")
         must(re.search(r"^\S+\.(cc|h):\d+ ", screen.text, re.M), "no source lines")
-        for options, row in ((["--by", "branch"], BRANCH), (["--by", "branch", "--mispredicted"], BRANCH),
-                             (["--by", "branch", "--branch-kind", "cond"], BRANCH), (["--by", "block"], BLOCK)):
+        for options, row in ((["--by", "branch-site"], BRANCH), (["--by", "branch-site", "--mispredicted"], BRANCH),
+                             (["--by", "branch-site", "--branch-kind", "cond"], BRANCH), (["--by", "block"], BLOCK),
+                             (["--by", "branch"], PAIR), (["--by", "branch", "--mispredicted"], PAIR)):
             screen = Screen(folder, [*top, *options], columns)
             check_width(screen, columns, " ".join(options))
             check_table(screen, " ".join(options), row)

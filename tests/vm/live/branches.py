@@ -56,7 +56,7 @@ class Branches(unittest.TestCase):
     def check_daemon(self, daemon, pid):
         of_it = ["--pid", pid, "-n", 0]
         seen = Counter()
-        for row in daemon.ask("top", daemon.all_windows(), "--by", "branch", *of_it)["rows"]:
+        for row in daemon.ask("top", daemon.all_windows(), "--by", "branch-site", *of_it)["rows"]:
             seen[int(row["from"]["address"], 16), int(row["to"]["address"], 16)] += row["count"]
         print(f"    pid {pid}: {sum(seen.values())} rows, {len(seen)} edges", flush=True)
         self.check_shares(seen)

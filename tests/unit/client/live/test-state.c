@@ -30,9 +30,10 @@ static enum live_step press(struct live_state *state, const char *keys)
 static void test_letters_choose_views(void **unused)
 {
 	static const char letters[N_VIEWS] = {
-		[VIEW_FUNCTION] = 'f', [VIEW_STACK] = 's', [VIEW_STREAM] = 't',
-		[VIEW_BRANCH] = 'b',   [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
-		[VIEW_OBJECT] = 'o',   [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
+		[VIEW_FUNCTION] = 'f',    [VIEW_STACK] = 's', [VIEW_STREAM] = 't',
+		[VIEW_BRANCH] = 'b',      [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
+		[VIEW_OBJECT] = 'o',      [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
+		[VIEW_BRANCH_SITE] = 'i',
 	};
 	struct live_state state = { .scroll = 5 };
 
@@ -55,7 +56,10 @@ static void test_orders_go_round_and_are_kept(void **unused)
 	assert_int_equal(press(&state, ">"), LIVE_VIEW);
 	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "total");
 	press(&state, "b<");
+	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "target");
+	press(&state, "<<");
 	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "mispredicted share");
+	press(&state, ">>");
 	press(&state, ">");
 	assert_string_equal(top_order_name(state.by, state.orders[state.by]), "count");
 	press(&state, "u>>>");

@@ -335,6 +335,28 @@ static void test_branches_add_up_over_processes(void **state)
 	free(rows);
 }
 
+static void test_branches_add_up_by_functions(void **state)
+{
+	const struct demo *demo = *state;
+	struct profile_branch rows[] = {
+		{ .from = { 0, 0x1120 }, .to = { 1, 0x2000 }, .taken = 1, .cycles = 3 },
+		{ .from = { 0, 0x1004 }, .to = { 0, 0x1100 }, .taken = 2 },
+		{ .from = { 0, 0x11ff }, .to = { 1, 0x20ff }, .taken = 3, .cycles = 4 },
+		{ .from = { 0, 0x5000 }, .to = { 0, 0x6000 }, .taken = 1 },
+		{ .from = { 0, 0x5001 }, .to = { 0, 0x6000 }, .taken = 1 },
+	};
+
+	assert_int_equal(view_pair_functions(rows, ARRAY_SIZE(rows), demo->profile), 4);
+	assert_int_equal(rows[0].from.offset, 0x1100);
+	assert_int_equal(rows[0].to.offset, 0x2000);
+	assert_int_equal(rows[0].taken, 4);
+	assert_int_equal(rows[0].cycles, 7);
+	assert_int_equal(rows[1].from.offset, 0x1000);
+	assert_int_equal(rows[2].from.offset, 0x5000); /* in no function */
+	assert_int_equal(rows[3].from.offset, 0x5001);
+	assert_int_equal(view_pair_functions(rows, 0, demo->profile), 0);
+}
+
 static void test_blocks_are_sorted_by_cycles(void **state)
 {
 	const struct demo *demo = *state;
@@ -441,6 +463,7 @@ int main(void)
 		DEMO_TEST(test_lines_without_debug_information_are_their_objects),
 		DEMO_TEST(test_stacks_of_processes_are_merged),
 		DEMO_TEST(test_branches_add_up_over_processes),
+		DEMO_TEST(test_branches_add_up_by_functions),
 		DEMO_TEST(test_blocks_are_sorted_by_cycles),
 		DEMO_TEST(test_names_of_places),
 		cmocka_unit_test(test_functions_of_one_name_are_distinct),

@@ -3,7 +3,7 @@
  * options-table.c has the table, getopt_long() reads the words. The '-' below makes it return
  * operands like options, because a word such as "-5min" is a time and not an option.
  */
-#include "client/cli/options.h"
+#include "client/cli/options-parse.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -12,28 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cli/options-check.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/rpc/connection.h"
-#include "client/source/window-ref.h"
 #include "common/util/clock.h"
 #include "common/util/macro.h"
 
-#define MAX_OPERANDS 8
-
-/* The words read so far; the command may come last. */
-struct parse {
-	struct options options;
-	struct fault *fault;
-	unsigned int commands; /* those that take all options so far */
-	const char *refused;   /* the option that a command did not take */
-	const char *wrong_by;  /* the invalid argument of --by */
-	bool format_given, help, version;
-	const char *operands[MAX_OPERANDS]; /* the command and what follows */
-	int n_operands;                     /* may be more than fit */
-};
-
-static int parse_rows(struct parse *parse, const char *argument)
+static int parse_rows(struct command_line *parse, const char *argument)
 {
 	uint64_t n;
 	int r = options_parse_number("-n", argument, SIZE_MAX, &n, parse->fault);
@@ -46,13 +32,13 @@ static int parse_rows(struct parse *parse, const char *argument)
 }
 
 /* The valid arguments depend on the command. */
-static void parse_by(struct parse *parse, const char *argument)
+static void parse_by(struct command_line *parse, const char *argument)
 {
 	parse->options.by_given = true;
 	parse->wrong_by = view_parse(&parse->options.top.by, argument) < 0 ? argument : NULL;
 }
 
-static int parse_format(struct parse *parse, const char *argument)
+static int parse_format(struct command_line *parse, const char *argument)
 {
 	parse->format_given = true;
 	if (strcmp(argument, "json") == 0)
@@ -64,7 +50,7 @@ static int parse_format(struct parse *parse, const char *argument)
 	return 0;
 }
 
-static int apply_filter(struct parse *parse, int key, const char *argument)
+static int apply_filter(struct command_line *parse, int key, const char *argument)
 {
 	struct profile_filter *filter = &parse->options.source.filter;
 
@@ -120,7 +106,7 @@ static int apply_reading(struct options *options, int key, const char *argument)
 	return -ENOENT;
 }
 
-static int add_changed(struct parse *parse, const char *name)
+static int add_changed(struct command_line *parse, const char *name)
 {
 	struct options *options = &parse->options;
 
@@ -135,7 +121,7 @@ static int add_changed(struct parse *parse, const char *name)
 }
 
 /* Options of diff alone. */
-static int apply_diff(struct parse *parse, int key, const char *argument)
+static int apply_diff(struct command_line *parse, int key, const char *argument)
 {
 	struct options *options = &parse->options;
 
@@ -158,7 +144,7 @@ static int apply_diff(struct parse *parse, int key, const char *argument)
 	return -ENOENT;
 }
 
-static int apply_output(struct parse *parse, int key, const char *argument)
+static int apply_output(struct command_line *parse, int key, const char *argument)
 {
 	struct options *options = &parse->options;
 
@@ -173,6 +159,11 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 						  parse->fault);
 	case KEY_MISPREDICTED:
 		options->top.mispredicted = true;
+		return 0;
+	case KEY_LEVEL:
+		return options_parse_level(argument, &options->top.level, parse->fault);
+	case KEY_SORT:
+		parse->sort = argument;
 		return 0;
 	case KEY_ROWS:
 		return parse_rows(parse, argument);
@@ -220,7 +211,7 @@ static int apply_output(struct parse *parse, int key, const char *argument)
 	return -ENOENT;
 }
 
-static int apply(struct parse *parse, int key, const char *argument)
+static int apply(struct command_line *parse, int key, const char *argument)
 {
 	unsigned int commands;
 	const struct option_spec *spec = option_find(key, &commands);
@@ -264,14 +255,14 @@ static void fill_getopt(struct option *options)
 			};
 }
 
-static void add_operand(struct parse *parse, const char *word)
+static void add_operand(struct command_line *parse, const char *word)
 {
-	if (parse->n_operands < MAX_OPERANDS)
+	if (parse->n_operands < OPTIONS_MAX_OPERANDS)
 		parse->operands[parse->n_operands] = word;
 	parse->n_operands++;
 }
 
-static int refuse(struct parse *parse, int key, char *const *argv)
+static int refuse(struct command_line *parse, int key, char *const *argv)
 {
 	const char *word = argv[optind - 1];
 
@@ -286,7 +277,7 @@ static int refuse(struct parse *parse, int key, char *const *argv)
 			 word);
 }
 
-static int read_options(struct parse *parse, int argc, char **argv)
+static int read_options(struct command_line *parse, int argc, char **argv)
 {
 	struct option options[MAX_OPTIONS] = {};
 	int key, r = 0;
@@ -307,7 +298,7 @@ static int read_options(struct parse *parse, int argc, char **argv)
 	return r;
 }
 
-static int read_command(struct parse *parse, const char *word)
+static int read_command(struct command_line *parse, const char *word)
 {
 	struct options *options = &parse->options;
 
@@ -322,107 +313,12 @@ static int read_command(struct parse *parse, const char *word)
 			 "unknown command '%s'; branchctl --help lists the commands", word);
 }
 
-/* Only recordings contain samples. */
-static int check_samples(const struct parse *parse, const struct window_ref *ref)
-{
-	const struct options *options = &parse->options;
-
-	if (!options->samples)
-		return 0;
-	if (options->json || parse->format_given)
-		return fault_set(parse->fault, -EINVAL,
-				 "dump --samples has only one format: leave out %s",
-				 parse->format_given ? "--format" : "--json");
-	if (ref->kind != WINDOW_REF_RECORDING)
-		return fault_set(
-			parse->fault, -EINVAL,
-			"dump --samples needs a recording, because windows contain counts: "
-			"give a path that contains a '/' or ends in .data");
-	return 0;
-}
-
-static int refuse_view(struct parse *parse, const char *name)
-{
-	if (parse->options.command == COMMAND_DIFF)
-		return options_wrong(parse->fault, "diff --by", name,
-				     "one of function, stream, block, line, object, process, unit");
-	return options_wrong(parse->fault, "--by", name,
-			     "one of function, stack, stream, branch, block, line, object, "
-			     "process, unit");
-}
-
-static int check_diff(struct parse *parse)
-{
-	struct options *options = &parse->options;
-	struct window_ref ref;
-
-	if (options->top.by == VIEW_STACK || options->top.by == VIEW_BRANCH)
-		return refuse_view(parse, view_name(options->top.by));
-	if (!options->before != !options->after)
-		return fault_set(parse->fault, -EINVAL,
-				 "diff takes --before and --after together: the directories of the "
-				 "old and the new sources");
-	return window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
-}
-
-static int check_window(struct parse *parse)
-{
-	struct options *options = &parse->options;
-	struct window_ref ref;
-	int r;
-
-	r = window_ref_parse(&ref, options->source.window, options->source.now_us, parse->fault);
-	if (r < 0)
-		return r;
-	r = check_samples(parse, &ref);
-	if (r < 0)
-		return r;
-	if (options->command == COMMAND_DIFF)
-		return check_diff(parse);
-	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
-		return fault_set(parse->fault, -EINVAL, "dump takes --inline only with --samples");
-	return 0;
-}
-
-static int check(struct parse *parse)
-{
-	const struct options *options = &parse->options;
-	const struct command_spec *command = &command_specs[options->command];
-	int n = parse->n_operands - 1;
-
-	if (!(parse->commands & 1u << options->command))
-		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
-				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
-				 parse->refused, command->name);
-	if (n > 0 && command->max_operands == 0)
-		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
-				 command->name, parse->operands[1], command->name);
-	if (n > command->max_operands)
-		return fault_set(parse->fault, -EINVAL,
-				 "%s takes %s, not %d; quote a time that contains a blank",
-				 command->name, command->operands, n);
-	if (n < command->min_operands)
-		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
-				 command->name, command->operands, command->example);
-	if (parse->wrong_by)
-		return refuse_view(parse, parse->wrong_by);
-	if ((options->top.branch_kinds || options->top.mispredicted) &&
-	    options->top.by != VIEW_BRANCH)
-		return fault_set(parse->fault, -EINVAL, "%s works only with --by branch",
-				 options->top.mispredicted ? "--mispredicted" : "--branch-kind");
-	if (options->top.tree && options->top.by != VIEW_STACK)
-		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
-	if (options->since_us >= options->until_us)
-		return fault_set(parse->fault, -EINVAL, "--until must be later than --since");
-	return command->max_operands > 0 ? check_window(parse) : 0;
-}
-
-static const char *get_operand(const struct parse *parse, int i)
+static const char *get_operand(const struct command_line *parse, int i)
 {
 	return parse->n_operands > i ? parse->operands[i] : NULL;
 }
 
-static void take_operands(struct parse *parse)
+static void take_operands(struct command_line *parse)
 {
 	struct options *options = &parse->options;
 	int first = 1;
@@ -433,7 +329,7 @@ static void take_operands(struct parse *parse)
 	options->new_window = get_operand(parse, first + 1);
 }
 
-static int read_operands(struct parse *parse)
+static int read_operands(struct command_line *parse)
 {
 	int r;
 
@@ -455,13 +351,13 @@ static int read_operands(struct parse *parse)
 			parse->fault, -EINVAL,
 			"give a command, such as branchctl top; --help lists the commands");
 	take_operands(parse);
-	r = check(parse);
+	r = options_check(parse);
 	return r < 0 ? r : 1;
 }
 
 int options_parse(struct options *ret, int argc, char **argv, struct fault *fault)
 {
-	struct parse parse = {
+	struct command_line parse = {
 		.options = {
 			.source = {
 				.filter = PROFILE_FILTER_INIT,

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/cli/options-check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "client/cli/options-table.h"
+#include "client/cli/options-value.h"
+#include "client/source/window-ref.h"
+#include "client/view/top-order.h"
+
+/* Only recordings contain samples. */
+static int check_samples(const struct command_line *parse, const struct window_ref *ref)
+{
+	const struct options *options = &parse->options;
+
+	if (!options->samples)
+		return 0;
+	if (options->json || parse->format_given)
+		return fault_set(parse->fault, -EINVAL,
+				 "dump --samples has only one format: leave out %s",
+				 parse->format_given ? "--format" : "--json");
+	if (ref->kind != WINDOW_REF_RECORDING)
+		return fault_set(
+			parse->fault, -EINVAL,
+			"dump --samples needs a recording, because windows contain counts: "
+			"give a path that contains a '/' or ends in .data");
+	return 0;
+}
+
+static bool is_by_branch(const struct options *options)
+{
+	return options->top.by == VIEW_BRANCH || options->top.by == VIEW_BRANCH_SITE;
+}
+
+/* Options of the views by branch. */
+static int check_branches(struct command_line *parse)
+{
+	struct options *options = &parse->options;
+	const char *option = options->top.mispredicted ? "--mispredicted" :
+			     options->top.branch_kinds ? "--branch-kind" :
+			     options->top.level        ? "--level" :
+			     parse->sort               ? "--sort" :
+							 NULL;
+
+	if (option && !is_by_branch(options))
+		return fault_set(parse->fault, -EINVAL,
+				 "%s works only with --by branch or --by branch-site", option);
+	if (options->top.mispredicted)
+		options->order = TOP_ORDER_MISPREDICTED;
+	if (parse->sort && top_order_parse(&options->order, options->top.by, parse->sort) < 0)
+		return options_wrong(parse->fault, "--sort", parse->sort,
+				     "from, to, count, mispredicted or cycles");
+	return 0;
+}
+
+static int refuse_view(struct command_line *parse, const char *name)
+{
+	if (parse->options.command == COMMAND_DIFF)
+		return options_wrong(parse->fault, "diff --by", name,
+				     "one of function, stream, block, line, object, process, unit");
+	return options_wrong(parse->fault, "--by", name,
+			     "one of function, stack, stream, branch, branch-site, block, line, "
+			     "object, process, unit");
+}
+
+static int check_diff(struct command_line *parse)
+{
+	struct options *options = &parse->options;
+	struct window_ref ref;
+
+	if (options->top.by == VIEW_STACK || is_by_branch(options))
+		return refuse_view(parse, view_name(options->top.by));
+	if (!options->before != !options->after)
+		return fault_set(parse->fault, -EINVAL,
+				 "diff takes --before and --after together: the directories of the "
+				 "old and the new sources");
+	return window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
+}
+
+static int check_window(struct command_line *parse)
+{
+	struct options *options = &parse->options;
+	struct window_ref ref;
+	int r;
+
+	r = window_ref_parse(&ref, options->source.window, options->source.now_us, parse->fault);
+	if (r < 0)
+		return r;
+	r = check_samples(parse, &ref);
+	if (r < 0)
+		return r;
+	if (options->command == COMMAND_DIFF)
+		return check_diff(parse);
+	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
+		return fault_set(parse->fault, -EINVAL, "dump takes --inline only with --samples");
+	return 0;
+}
+
+int options_check(struct command_line *parse)
+{
+	const struct options *options = &parse->options;
+	const struct command_spec *command = &command_specs[options->command];
+	int n = parse->n_operands - 1, r;
+
+	if (!(parse->commands & 1u << options->command))
+		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
+				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
+				 parse->refused, command->name);
+	if (n > 0 && command->max_operands == 0)
+		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
+				 command->name, parse->operands[1], command->name);
+	if (n > command->max_operands)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s takes %s, not %d; quote a time that contains a blank",
+				 command->name, command->operands, n);
+	if (n < command->min_operands)
+		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
+				 command->name, command->operands, command->example);
+	if (parse->wrong_by)
+		return refuse_view(parse, parse->wrong_by);
+	r = check_branches(parse);
+	if (r < 0)
+		return r;
+	if (options->top.tree && options->top.by != VIEW_STACK)
+		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
+	if (options->since_us >= options->until_us)
+		return fault_set(parse->fault, -EINVAL, "--until must be later than --since");
+	return command->max_operands > 0 ? check_window(parse) : 0;
+}
