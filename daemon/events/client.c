@@ -11,7 +11,7 @@
 
 #include "common/channel/channel.h"
 
-#define ANSWER_US 30000000 /* the kernel verifies programs; its types are many on a slow machine */
+#define ANSWER_US 30000000 /* the kernel verifies programs, and has many types */
 
 struct events_client {
 	struct helpers *helpers;
