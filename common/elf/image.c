@@ -275,24 +275,23 @@ const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *
 	return data->d_buf;
 }
 
-/* String tables are the largest part, so they are read directly, not copied from libelf. */
-static int copy_section(struct elf_image *image, size_t section, char *to)
+int elf_image_read(const struct elf_image *image, uint64_t offset, void *to, size_t n)
 {
-	const struct elf_section *s = &image->sections[section];
 	size_t done = 0;
 
 	if (image->memory) {
-		if (s->offset > image->n_memory || s->size > image->n_memory - s->offset)
+		if (offset > image->n_memory || n > image->n_memory - offset)
 			return -ENOENT;
-		memcpy(to, image->memory + s->offset, s->size);
+		memcpy(to, image->memory + offset, n);
 		return 0;
 	}
-	while (done < s->size) {
-		ssize_t n = pread(image->fd, to + done, s->size - done, (off_t)(s->offset + done));
+	while (done < n) {
+		ssize_t more =
+			pread(image->fd, (char *)to + done, n - done, (off_t)(offset + done));
 
-		if (n <= 0)
+		if (more <= 0)
 			return -ENOENT;
-		done += (size_t)n;
+		done += (size_t)more;
 	}
 	return 0;
 }
@@ -308,7 +307,8 @@ int elf_image_copy_strings(struct elf_image *image, size_t section, char **ret, 
 	strings = malloc(n + 1);
 	if (!strings)
 		return -ENOMEM;
-	r = copy_section(image, section, strings);
+	/* they are the largest part, so they are read directly, not copied from libelf */
+	r = elf_image_read(image, image->sections[section].offset, strings, n);
 	if (r < 0)
 		return r;
 	strings[n] = 0;

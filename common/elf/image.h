@@ -71,6 +71,9 @@ size_t elf_image_find_type(const struct elf_image *image, uint32_t type);
 /* The bytes of a section, borrowed from the image; NULL if it has none in the file. */
 const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *ret_n);
 
+/* Copies @n bytes at @offset of the file. 0, or -ENOENT if it does not have them. */
+int elf_image_read(const struct elf_image *image, uint64_t offset, void *to, size_t n);
+
 /*
  * A copy of a string table, always terminated by a zero byte, for the caller to free. 0; -ENOENT if
  * the section is no string table; or -ENOMEM.

@@ -371,6 +371,7 @@ static bool read_rule(const struct unwind_cfi *cfi, Dwarf_Frame *frame, int ra, 
 {
 	bool x86 = cfi->machine == EM_X86_64, undefined;
 	uint8_t fp = x86 ? UNWIND_X86_FP : UNWIND_A64_FP;
+	int holder = read_holder(frame, ra);
 	struct saved saved;
 	Dwarf_Op *ops;
 	size_t n;
@@ -389,6 +390,8 @@ static bool read_rule(const struct unwind_cfi *cfi, Dwarf_Frame *frame, int ra, 
 	if (dwarf_frame_cfa(frame, &ops, &n) < 0 || !read_cfa(ops, n, signal, ret))
 		return false;
 	saved = read_register(frame, ra, ret, fp, &undefined);
+	if (x86 && saved.kind == UNWIND_SAVED_LOST && holder >= 0)
+		saved = (struct saved){ UNWIND_SAVED_HELD, holder };
 	if (saved.kind == UNWIND_SAVED_LOST || (x86 && saved.kind == UNWIND_SAVED_NOT))
 		return false;
 	ret->ra = saved.kind;

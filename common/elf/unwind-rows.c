@@ -7,6 +7,9 @@
  * entry of n rows takes n * n / 2 steps. Compilers write few long ones, but a malformed file can
  * have many: the bytes that are executed are limited. So is the time, because a single instruction
  * may name a register of any number, for which libdw makes room.
+ *
+ * Code that no entry describes is read itself where it is short: a section of its own, or a part
+ * of one between entries.
  */
 #include "common/elf/unwind-rows.h"
 
@@ -15,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/elf/disassembler.h"
 #include "common/elf/unwind-cfi.h"
+#include "common/elf/unwind-code.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
@@ -32,6 +37,10 @@
 #define CLOCK_EVERY 16 /* rows */
 #define STEP_US     1000
 
+#define MAX_SECTIONS   64
+#define MAX_CODE_READ  64 /* pieces of code without entries */
+#define MIN_CODE_BYTES 64 /* less is padding, unless it is a section */
+
 #define HASH_SIZE (2 * UNWIND_MAX_RULES)
 #define NONE_ID   0
 
@@ -42,9 +51,21 @@ struct span {
 	uint64_t n_bytes; /* of its instructions */
 };
 
+/* A section of code, by offsets as those of spans. */
+struct section {
+	uint64_t start, end;
+	uint64_t offset; /* in the image */
+	uint64_t address;
+};
+
 struct rows {
+	struct elf_image *image;
 	const struct loads *loads;
 	struct unwind_cfi *cfi;
+	struct disassembler *disassembler; /* NULL until it is needed */
+	struct section sections[MAX_SECTIONS];
+	size_t n_sections, next_section;
+	size_t n_code_read;
 	struct span *spans;
 	size_t n_spans, cap_spans;
 	uint32_t *starts;
@@ -62,6 +83,7 @@ struct rows {
 static void rows_done(struct rows *rows)
 {
 	unwind_cfi_free(rows->cfi);
+	disassembler_free(rows->disassembler);
 	free(rows->spans);
 	free(rows->starts);
 	free(rows->ids);
@@ -130,9 +152,11 @@ static int find_rule(struct rows *rows, const struct unwind_rule *rule, uint16_t
 	return 0;
 }
 
-/* A row with the rule of the row before it is left out. */
+/* A row with the rule of the row before it is left out; one with its start replaces it. */
 static int add_row(struct rows *rows, uint64_t start, uint16_t id)
 {
+	if (rows->n > 0 && rows->starts[rows->n - 1] == start)
+		rows->n--;
 	if (rows->n > 0 && rows->ids[rows->n - 1] % UNWIND_FUNCTION == id &&
 	    !(id & UNWIND_FUNCTION))
 		return 0;
@@ -194,6 +218,91 @@ static int add_span(struct rows *rows, const struct span *span)
 	return r;
 }
 
+static int compare_sections(const void *a, const void *b)
+{
+	const struct section *x = a, *y = b;
+
+	return COMPARE(x->start, y->start);
+}
+
+static void find_sections(struct rows *rows)
+{
+	const struct elf_image *image = rows->image;
+	uint64_t start;
+
+	if (image->machine != EM_X86_64)
+		return;
+	for (size_t i = 1; i < image->n_sections && rows->n_sections < MAX_SECTIONS; i++) {
+		const struct elf_section *s = &image->sections[i];
+
+		if (!s->executable || s->type != SHT_PROGBITS ||
+		    !loads_offset(rows->loads, s->address, &start) || start > UINT32_MAX ||
+		    s->size > UINT32_MAX - start)
+			continue;
+		rows->sections[rows->n_sections++] =
+			(struct section){ start, start + s->size, s->offset, s->address };
+	}
+	qsort(rows->sections, rows->n_sections, sizeof(*rows->sections), compare_sections);
+}
+
+static int add_code_rows(struct rows *rows, uint64_t start, const struct unwind_code_row *code,
+			 size_t n)
+{
+	uint16_t id;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		r = find_rule(rows, &code[i].rule, &id);
+		if (r >= 0)
+			r = add_row(rows, start + code[i].at,
+				    id | (code[i].function ? UNWIND_FUNCTION : 0));
+	}
+	return r;
+}
+
+/* The code in [start, end), which is in a section. */
+static int read_code(struct rows *rows, const struct section *s, uint64_t start, uint64_t end)
+{
+	bool is_all = start == s->start && end == s->end;
+	struct unwind_code_row rules[UNWIND_CODE_MAX];
+	uint8_t code[UNWIND_CODE_MAX];
+	size_t n = end - start, n_rules;
+	int r = 0;
+
+	if (n > sizeof(code) || (n < MIN_CODE_BYTES && !is_all) ||
+	    rows->n_code_read++ >= MAX_CODE_READ ||
+	    elf_image_read(rows->image, s->offset + (start - s->start), code, n) < 0)
+		return 0;
+	if (!rows->disassembler)
+		r = disassembler_new(&rows->disassembler, rows->image->machine);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	n_rules = unwind_code_read(rows->disassembler, code, n, s->address + (start - s->start),
+				   rules);
+	if (n_rules == 0)
+		return 0;
+	r = add_code_rows(rows, start, rules, n_rules);
+	return r < 0 ? r : add_row(rows, end, NONE_ID);
+}
+
+/* Between entries; each gap lies behind the one before. */
+static int add_gap(struct rows *rows, uint64_t start, uint64_t end)
+{
+	int r = rows->n > 0 ? add_row(rows, start, NONE_ID) : 0;
+
+	for (; rows->next_section < rows->n_sections && r >= 0; rows->next_section++) {
+		const struct section *s = &rows->sections[rows->next_section];
+		uint64_t from = MAX(start, s->start), to = MIN(end, s->end);
+
+		if (from < to)
+			r = read_code(rows, s, from, to);
+		start = MAX(start, to);
+		if (s->end > end)
+			break;
+	}
+	return r;
+}
+
 /* Where entries overlap, the first one counts. 0, -ENODATA, -E2BIG, -ETIME or -ENOMEM. */
 static int add_spans(struct rows *rows)
 {
@@ -208,19 +317,19 @@ static int add_spans(struct rows *rows)
 
 		if (span->start < done)
 			continue;
-		if (span->start > done && rows->n > 0)
-			r = add_row(rows, done, NONE_ID);
+		if (span->start > done)
+			r = add_gap(rows, done, span->start);
 		if (r >= 0)
 			r = add_span(rows, span);
 		done = span->end;
 	}
-	return r >= 0 && rows->n > 0 ? add_row(rows, done, NONE_ID) : r;
+	return r >= 0 && rows->n > 0 ? add_gap(rows, done, UINT32_MAX) : r;
 }
 
 int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct unwind_table *ret)
 {
 	const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
-	_cleanup_(rows_done) struct rows rows = { .loads = loads };
+	_cleanup_(rows_done) struct rows rows = { .image = image, .loads = loads };
 	struct unwind_table table;
 	uint16_t id;
 	int r;
@@ -235,6 +344,7 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 	r = find_rule(&rows, &none, &id);
 	if (r >= 0)
 		r = unwind_cfi_for_each(rows.cfi, on_entry, &rows);
+	find_sections(&rows);
 	if (r >= 0)
 		r = add_spans(&rows);
 	if (r == -E2BIG || r == -ETIME)

@@ -18,8 +18,9 @@ static bool is_register(int32_t number)
 static bool rule_is_valid(const struct unwind_rule *rule)
 {
 	return rule->cfa < UNWIND_CFA_N && rule->cfa_register < UNWIND_N_REGISTERS &&
-	       rule->fp < UNWIND_SAVED_N && rule->ra < UNWIND_SAVED_N &&
-	       rule->bx < UNWIND_SAVED_N &&
+	       rule->fp < UNWIND_SAVED_HELD && rule->ra < UNWIND_SAVED_N &&
+	       rule->bx < UNWIND_SAVED_HELD &&
+	       (rule->ra != UNWIND_SAVED_HELD || is_register(rule->ra_offset)) &&
 	       (rule->cfa != UNWIND_CFA_JUMP ||
 		(is_register(rule->fp_offset) && is_register(rule->ra_offset)));
 }

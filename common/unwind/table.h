@@ -52,6 +52,8 @@ enum unwind_saved {
 	UNWIND_SAVED_REGISTER, /* in the word at cfa_register + offset */
 	UNWIND_SAVED_FP,       /* in the word at fp + offset */
 	UNWIND_SAVED_LOST,
+	UNWIND_SAVED_HELD, /* in the register of the number @offset: a return address alone, as
+			    * vfork() keeps it */
 	UNWIND_SAVED_N,
 };
 
@@ -65,7 +67,7 @@ struct unwind_rule {
 	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
 };
 
-#define UNWIND_TABLE_FORMAT 1 /* another number, whenever tables or what they mean change */
+#define UNWIND_TABLE_FORMAT 2 /* another number, whenever tables or what they mean change */
 
 #define UNWIND_MAX_RULES 0x8000u
 #define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */

@@ -150,27 +150,45 @@ static uint64_t without_authentication(const struct walk *walk, uint64_t address
 	return is_a64(walk) ? address & ((1ULL << A64_ADDRESS_BITS) - 1) : address;
 }
 
+/* The return address of a frame with a rule. */
+static enum unwind_end find_return(const struct walk *walk, uint64_t cfa, uint64_t *ret)
+{
+	const struct unwind_rule *rule = walk->rule;
+	uint64_t at;
+
+	switch (rule->ra) {
+	case UNWIND_SAVED_NOT:
+		*ret = walk->now.registers.lr;
+		return is_a64(walk) && walk->now.has_lr ? UNWIND_COMPLETE : UNWIND_FRAME;
+	case UNWIND_SAVED_HELD:
+		return get_register(walk, (uint8_t)rule->ra_offset, ret) ? UNWIND_COMPLETE :
+									   UNWIND_FRAME;
+	case UNWIND_SAVED_LOST:
+		return UNWIND_FRAME;
+	default:
+		if (!find_saved(walk, rule->ra, rule->ra_offset, cfa, &at))
+			return UNWIND_FRAME;
+		return read_word(walk, at, ret) ? UNWIND_COMPLETE : UNWIND_STACK;
+	}
+}
+
 /* The caller of a frame with a rule. */
 static enum unwind_end step_by_rule(const struct walk *walk, struct frame *caller)
 {
 	const struct unwind_rule *rule = walk->rule;
 	bool interrupted = rule->cfa == UNWIND_CFA_INTERRUPTED;
-	bool in_lr = rule->ra == UNWIND_SAVED_NOT;
+	bool in_register = rule->ra == UNWIND_SAVED_NOT || rule->ra == UNWIND_SAVED_HELD;
 	enum unwind_end end;
-	uint64_t cfa, ra, at;
+	uint64_t cfa, ra;
 
 	end = find_cfa(walk, &cfa);
 	if (end != UNWIND_COMPLETE)
 		return end;
-	if (!interrupted && !lies_right(walk, cfa, in_lr))
+	if (!interrupted && !lies_right(walk, cfa, in_register))
 		return UNWIND_FRAME;
-	if (rule->ra == UNWIND_SAVED_LOST || (in_lr && !(is_a64(walk) && walk->now.has_lr)))
-		return UNWIND_FRAME;
-	ra = walk->now.registers.lr;
-	if (!in_lr && !find_saved(walk, rule->ra, rule->ra_offset, cfa, &at))
-		return UNWIND_FRAME;
-	if (!in_lr && !read_word(walk, at, &ra))
-		return UNWIND_STACK;
+	end = find_return(walk, cfa, &ra);
+	if (end != UNWIND_COMPLETE)
+		return end;
 	end = restore(walk, rule->fp, rule->fp_offset, cfa, &caller->registers.fp, &caller->has_fp);
 	if (end == UNWIND_COMPLETE && !is_a64(walk)) {
 		end = restore(walk, rule->bx, rule->bx_offset, cfa,

@@ -167,6 +167,9 @@ static void test_a_wrong_table_is_refused(void **state)
 		{ { .fp = UNWIND_SAVED_N } },
 		{ { .ra = UNWIND_SAVED_N } },
 		{ { .bx = UNWIND_SAVED_N } },
+		{ { .fp = UNWIND_SAVED_HELD } },
+		{ { .bx = UNWIND_SAVED_HELD } },
+		{ { .ra = UNWIND_SAVED_HELD, .ra_offset = UNWIND_N_REGISTERS } },
 		{ { .cfa = UNWIND_CFA_JUMP, .ra_offset = -1 } },
 		{ { .cfa = UNWIND_CFA_JUMP, .fp_offset = UNWIND_N_REGISTERS } },
 	};

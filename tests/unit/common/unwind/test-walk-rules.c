@@ -98,6 +98,35 @@ static void test_registers_that_were_popped(void **state)
 	assert_walk(&s, UNWIND_COMPLETE, 0x4000, 0x2010, 0x3010);
 }
 
+/* vfork() pops its return address into a register, as its child overwrites the stack. */
+static void test_a_return_address_in_a_register(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { .cfa = UNWIND_CFA_REGISTER,
+			.cfa_register = UNWIND_X86_SP,
+			.ra = UNWIND_SAVED_HELD,
+			.ra_offset = 5 },
+		[2] = { SP_PLUS(16) },
+		[3] = { .cfa = UNWIND_CFA_END },
+		[4] = { SP_PLUS(8) },
+	};
+	struct scene s = make(rules);
+
+	s.stack[1] = 0x3010;
+	s.input.registers.values[5] = 0x2010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_FRAME, 0x1000);
+	s.input.registers.known = 1U << 5;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x3010);
+	s.stack[0] = 0x1010; /* of a caller the register is not known */
+	walk(&s, 0x4000);
+	assert_walk(&s, UNWIND_FRAME, 0x4000, 0x1010);
+	s.no_call = 0x2010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_NO_RETURN, 0x1000);
+}
+
 static void test_a_jump(void **state)
 {
 	static const struct unwind_rule rules[MAX_RULES] = {
@@ -266,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_stubs_of_a_plt),
 		cmocka_unit_test(test_a_frame_in_memory),
 		cmocka_unit_test(test_registers_that_were_popped),
+		cmocka_unit_test(test_a_return_address_in_a_register),
 		cmocka_unit_test(test_a_jump),
 		cmocka_unit_test(test_frames_by_other_registers),
 		cmocka_unit_test(test_a_signal_handler),
