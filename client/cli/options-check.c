@@ -124,6 +124,8 @@ int options_check(struct command_line *parse)
 		return r;
 	if (options->top.tree && options->top.by != VIEW_STACK)
 		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
+	if (options->top.depth && options->top.by != VIEW_STREAM)
+		return fault_set(parse->fault, -EINVAL, "--depth works only with --by stream");
 	if (options->since_us >= options->until_us)
 		return fault_set(parse->fault, -EINVAL, "--until must be later than --since");
 	return command->max_operands > 0 ? check_window(parse) : 0;

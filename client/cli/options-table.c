@@ -25,6 +25,8 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
 	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
+	{ "depth", KEY_DEPTH, "N", TOP,
+	  "with --by stream: show N frames, or full paths.\nDefault: until the paths fork." },
 	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,
 	  "with --by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, or "
 	  "several, separated by commas" },

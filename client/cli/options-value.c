@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/source/time-spec.h"
+#include "client/view/stream-tree.h"
 #include "common/profile/branch-kind.h"
 
 int options_wrong(struct fault *fault, const char *option, const char *argument, const char *want)
@@ -79,6 +80,22 @@ int options_parse_level(const char *argument, enum top_level *ret, struct fault 
 		*ret = TOP_LEVEL_KERNEL;
 	else
 		return options_wrong(fault, "--level", argument, "user or kernel");
+	return 0;
+}
+
+int options_parse_depth(const char *argument, uint32_t *ret, struct fault *fault)
+{
+	char *end;
+	unsigned long n = strtoul(argument, &end, 10);
+
+	if (strcmp(argument, "full") == 0) {
+		*ret = STREAM_DEPTH_FULL;
+		return 0;
+	}
+	if (*argument < '0' || *argument > '9' || *end != '\0' || n < 1 || n > STREAM_DEPTH_MAX)
+		return options_wrong(fault, "--depth", argument,
+				     "a number of frames from 1 to 128, or full");
+	*ret = (uint32_t)n;
 	return 0;
 }
 

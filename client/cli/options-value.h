@@ -28,5 +28,7 @@ int options_parse_time(const char *option, const char *argument, uint64_t now_us
 /* @argument may be NULL. */
 int options_parse_tree(const char *argument, enum view_tree_first *ret, struct fault *fault);
 int options_parse_level(const char *argument, enum top_level *ret, struct fault *fault);
+/* See stream-tree.h. */
+int options_parse_depth(const char *argument, uint32_t *ret, struct fault *fault);
 /* *@ret has a bit for each enum branch_kind. */
 int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault *fault);

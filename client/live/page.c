@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "client/render/stack-text.h"
+#include "client/render/stream-lines.h"
 #include "client/render/top-table.h"
 #include "client/source/time-spec.h"
 #include "client/term/color.h"
@@ -37,15 +38,20 @@ static bool has_paths(const struct live_page *page)
 {
 	const struct top *top = page->top;
 
-	return top && (top->stacks || top->streams) && top->n_rows > 0;
+	return top && (top->stacks || top->by == VIEW_STREAM) && top->n_rows > 0;
 }
 
-/* A blank line, a line of numbers, the branches, and a note on pruned ones. */
+/* A blank line, a line of numbers, and the frames; in full the branches, and a note on pruned ones.
+ */
 static size_t n_stream_lines(const struct top *top, size_t i)
 {
-	const struct view_stream *stream = &top->streams->rows[i];
 	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
+	const struct view_stream *stream;
 
+	if (top->line_streams)
+		return 2 +
+		       stream_lines_count(top->line_streams->tree, top->line_streams->rows[i].node);
+	stream = &top->streams->rows[i];
 	return 2 + view_stream_path(top->streams, stream->node, steps) + (stream->pruned > 0);
 }
 

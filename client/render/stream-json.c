@@ -36,3 +36,27 @@ json_t *stream_json(const struct places *places, const struct view_streams *stre
 	n = view_stream_path(streams, node, path);
 	return json_pack("{s:o, s:o}", "frames", frames, "loops", json_loops(path, n));
 }
+
+static json_t *json_turns(const struct stream_tree_node *node, size_t i)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "first", (json_int_t)((i + 1 - node->n_loop) / 2),
+			 "branches", (json_int_t)(node->n_loop / 2), "fewest_times",
+			 (json_int_t)node->fewest, "times", (json_int_t)node->most);
+}
+
+json_t *stream_json_lines(const struct places *places, const struct stream_tree *tree,
+			  enum side side, uint32_t node)
+{
+	uint32_t path[STREAM_DEPTH_MAX];
+	size_t n = stream_tree_path(tree, node, path);
+	json_t *frames = json_array(), *loops = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct stream_tree_node *at = stream_tree_node(tree, path[i]);
+
+		json_array_append_new(frames, json_location(places, at->ends[side].at));
+		if (at->n_loop > 0 && at->most > 1)
+			json_array_append_new(loops, json_turns(at, i));
+	}
+	return json_pack("{s:o, s:o}", "frames", frames, "loops", loops);
+}

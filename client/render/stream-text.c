@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/term/elide.h"
+#include "client/term/text.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
@@ -108,4 +109,36 @@ const char *stream_text_loop(const struct view_stream_step *steps, size_t i, cha
 		snprintf(ret_turns, STREAM_TEXT_TURNS, " (%" PRIu32 " times)",
 			 steps[first].n_turns);
 	return "| ";
+}
+
+static int write_step(const struct places *places, struct output *output,
+		      const struct view_stream_step *steps, size_t i)
+{
+	char turns[STREAM_TEXT_TURNS];
+	const char *loop = stream_text_loop(steps, i, turns);
+	size_t n_around = strlen("    ") + strlen(loop) + strlen(turns);
+	_cleanup_free_ char *text = stream_text_step(
+		places, &steps[i], output->width > n_around ? output->width - n_around : SIZE_MAX);
+
+	if (!text)
+		return -ENOMEM;
+	fprintf(output->f, "    %s", loop);
+	text_write(output->f, text);
+	fprintf(output->f, "%s\n", turns);
+	return 0;
+}
+
+int stream_text_write(const struct places *places, struct output *output,
+		      const struct view_streams *streams, const struct view_stream *stream)
+{
+	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
+	size_t n = view_stream_path(streams, stream->node, steps);
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = write_step(places, output, steps, i);
+	if (r >= 0 && stream->pruned > 0)
+		fprintf(output->f, "    ... %" PRIu64 " hits by longer, pruned paths\n",
+			stream->pruned);
+	return r;
 }

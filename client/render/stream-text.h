@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "client/term/output.h"
 #include "client/view/place.h"
 #include "client/view/stream.h"
 
@@ -21,3 +22,7 @@ char *stream_text_step(const struct places *places, const struct view_stream_ste
  */
 #define STREAM_TEXT_TURNS 24
 const char *stream_text_loop(const struct view_stream_step *steps, size_t i, char *ret_turns);
+
+/* Writes the branches of a row, and a note on pruned paths. 0 or -ENOMEM. */
+int stream_text_write(const struct places *places, struct output *output,
+		      const struct view_streams *streams, const struct view_stream *stream);

@@ -76,15 +76,20 @@ static json_t *tree_row(const struct top *top, size_t i)
 
 static json_t *stream_row(const struct top *top, size_t i)
 {
-	const struct view_stream *stream = &top->streams->rows[i];
+	const struct view_stream *stream =
+		top->streams ? &top->streams->rows[i] : &top->line_streams->rows[i];
 	uint64_t samples = top->source->all->counters.samples;
-	json_t *row = stream_json(&top->places, top->streams, stream->node);
+	json_t *row = top->streams ? stream_json(&top->places, top->streams, stream->node) :
+				     stream_json_lines(&top->places, top->line_streams->tree,
+						       SIDE_OLD, stream->node);
 
 	json_object_set_new(row, "hits", json_count(stream->hits));
 	json_object_set_new(row, "percent", json_share(stream->hits, samples));
 	json_object_set_new(row, "pruned", json_count(stream->pruned));
 	json_object_set_new(row, "cycles",
 			    stream->cycles > 0 ? json_real(stream->cycles) : json_null());
+	if (top->line_streams)
+		json_object_set_new(row, "continuations", json_count(stream->n_continuations));
 	return row;
 }
 

@@ -8,13 +8,12 @@
 
 #include "client/render/share-name.h"
 #include "client/render/stack-text.h"
+#include "client/render/stream-lines.h"
 #include "client/render/stream-text.h"
 #include "client/render/summary.h"
 #include "client/render/table.h"
 #include "client/stats/interval.h"
 #include "client/term/color.h"
-#include "client/term/elide.h"
-#include "client/term/text.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
@@ -360,51 +359,34 @@ static int write_stacks(const struct top *top, struct output *output)
 	return r;
 }
 
-static int write_step(const struct top *top, struct output *output,
-		      const struct view_stream_step *steps, size_t i)
+static void write_stream_head(const struct top *top, struct output *output,
+			      const struct view_stream *stream)
 {
-	char turns[STREAM_TEXT_TURNS];
-	const char *loop = stream_text_loop(steps, i, turns);
-	size_t n_around = strlen("    ") + strlen(loop) + strlen(turns);
-	_cleanup_free_ char *text =
-		stream_text_step(&top->places, &steps[i],
-				 output->width > n_around ? output->width - n_around : SIZE_MAX);
-
-	if (!text)
-		return -ENOMEM;
-	fprintf(output->f, "    %s", loop);
-	text_write(output->f, text);
-	fprintf(output->f, "%s\n", turns);
-	return 0;
-}
-
-static int write_stream(const struct top *top, struct output *output,
-			const struct view_stream *stream)
-{
-	struct view_stream_step steps[VIEW_STREAM_MAX_ROWS];
-	size_t n = view_stream_path(top->streams, stream->node, steps);
-	int r = 0;
-
 	fprintf(output->f, "\n%s", COLOR_BOLD(output->colors));
 	if (stream->cycles > 0)
 		fprintf(output->f, "cycles: %.0f, ", stream->cycles);
-	fprintf(output->f, "hits: %.2f%% (%" PRIu64 ")%s\n",
+	fprintf(output->f, "hits: %.2f%% (%" PRIu64 ")%s",
 		percent_of(stream->hits, top->source->all->counters.samples), stream->hits,
 		COLOR_RESET(output->colors));
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = write_step(top, output, steps, i);
-	if (r >= 0 && stream->pruned > 0)
-		fprintf(output->f, "    ... %" PRIu64 " hits by longer, pruned paths\n",
-			stream->pruned);
-	return r;
+	if (stream->n_continuations > 0)
+		fprintf(output->f, ", %" PRIu32 " continuation%s", stream->n_continuations,
+			stream->n_continuations == 1 ? "" : "s");
+	fputc('\n', output->f);
 }
 
 static int write_streams(const struct top *top, struct output *output)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
-		r = write_stream(top, output, &top->streams->rows[top->first + i]);
+	for (size_t i = top->first; r >= 0 && i < top->first + top->n_shown; i++) {
+		const struct view_stream *stream =
+			top->streams ? &top->streams->rows[i] : &top->line_streams->rows[i];
+
+		write_stream_head(top, output, stream);
+		r = top->streams ? stream_text_write(&top->places, output, top->streams, stream) :
+				   stream_lines_write_all(&top->places, output,
+							  top->line_streams->tree, stream->node);
+	}
 	return r;
 }
 

@@ -83,3 +83,17 @@ void line_loader_done(struct line_loader *loader)
 	free(loader->rows);
 	*loader = (struct line_loader){};
 }
+
+int line_loader_load_streams(const struct view_streams *streams, const struct profile *profile,
+			     struct symbolizer *symbolizer)
+{
+	_cleanup_(line_loader_done) struct line_loader loader = {};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < streams->n_nodes; i++) {
+		r = line_loader_add(&loader, streams->nodes[i].from);
+		if (r >= 0)
+			r = line_loader_add(&loader, streams->nodes[i].to);
+	}
+	return r < 0 || !symbolizer ? r : line_loader_run(&loader, profile, symbolizer);
+}

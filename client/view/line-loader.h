@@ -31,3 +31,7 @@ int line_loader_add_stream(struct line_loader *loader, const struct view_streams
 int line_loader_run(struct line_loader *loader, const struct profile *profile,
 		    struct symbolizer *symbolizer);
 void line_loader_done(struct line_loader *loader);
+
+/* Loads the lines of all branches of @streams, if there is a symbolizer. 0 or -ENOMEM. */
+int line_loader_load_streams(const struct view_streams *streams, const struct profile *profile,
+			     struct symbolizer *symbolizer);

@@ -92,8 +92,10 @@ static int make_rows(struct view_streams *streams)
 
 		if (node->hits > 0)
 			streams->rows[streams->n_rows++] =
-				(struct view_stream){ i, node->hits, node->pruned,
-						      cycles_of(streams, i) };
+				(struct view_stream){ .node = i,
+						      .hits = node->hits,
+						      .pruned = node->pruned,
+						      .cycles = cycles_of(streams, i) };
 	}
 	qsort(streams->rows, streams->n_rows, sizeof(*streams->rows), compare_rows);
 	return 0;
@@ -128,22 +130,30 @@ struct view_streams *view_streams_free(struct view_streams *streams)
 }
 
 /* The root of the tree is the newest branch, so the way up leads from old to new. */
-size_t view_stream_rows(const struct view_streams *streams, uint32_t node,
-			struct view_stream_step *ret)
+size_t view_stream_nodes(const struct view_streams *streams, uint32_t node, uint32_t *ret)
 {
 	size_t n = 0, i;
 
 	for (uint32_t at = node; at != PROFILE_NONE; at = streams->nodes[at].parent)
 		n++;
 	i = n;
-	for (uint32_t at = node; at != PROFILE_NONE; at = streams->nodes[at].parent) {
-		i--;
-		if (i < VIEW_STREAM_MAX_ROWS)
-			ret[i] = (struct view_stream_step){ .from = streams->nodes[at].from,
-							    .to = streams->nodes[at].to,
-							    .row = (uint32_t)i };
-	}
+	for (uint32_t at = node; at != PROFILE_NONE; at = streams->nodes[at].parent)
+		if (--i < VIEW_STREAM_MAX_ROWS)
+			ret[i] = at;
 	return MIN(n, (size_t)VIEW_STREAM_MAX_ROWS);
+}
+
+size_t view_stream_rows(const struct view_streams *streams, uint32_t node,
+			struct view_stream_step *ret)
+{
+	uint32_t path[VIEW_STREAM_MAX_ROWS];
+	size_t n = view_stream_nodes(streams, node, path);
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (struct view_stream_step){ .from = streams->nodes[path[i]].from,
+						    .to = streams->nodes[path[i]].to,
+						    .row = (uint32_t)i };
+	return n;
 }
 
 static bool same_step(const struct view_stream_step *a, const struct view_stream_step *b)

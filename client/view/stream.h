@@ -21,8 +21,9 @@ struct view_stream_node {
 struct view_stream {
 	uint32_t node; /* the oldest branch of its path */
 	uint64_t hits;
-	uint64_t pruned; /* hits by longer paths that were pruned */
-	double cycles;   /* the mean of the whole path; 0 where unknown */
+	uint64_t pruned;          /* hits by longer paths that were pruned */
+	double cycles;            /* the mean of the whole path; 0 where unknown */
+	uint32_t n_continuations; /* of a stream by line: the different next frames */
 };
 
 struct view_streams {
@@ -38,6 +39,10 @@ DEFINE_CLEANUP(struct view_streams *, view_streams_free);
 
 /* No hardware has more branch records. */
 #define VIEW_STREAM_MAX_ROWS 64
+
+/* The nodes of the path that ends in @node, newest branch first. Returns their number; at most
+ * VIEW_STREAM_MAX_ROWS. */
+size_t view_stream_nodes(const struct view_streams *streams, uint32_t node, uint32_t *ret);
 
 /* A branch of a path. The first of @n_loop branches that were repeated has n_turns > 0. */
 struct view_stream_step {

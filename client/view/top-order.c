@@ -224,8 +224,8 @@ static void *rows_of(const struct top *top, size_t *ret_size)
 		*ret_size = top->tree ? sizeof(*top->tree->rows) : sizeof(*top->stacks->rows);
 		return top->tree ? (void *)top->tree->rows : top->stacks->rows;
 	case VIEW_STREAM:
-		*ret_size = sizeof(*top->streams->rows);
-		return top->streams->rows;
+		*ret_size = sizeof(struct view_stream);
+		return top->streams ? top->streams->rows : top->line_streams->rows;
 	case VIEW_BRANCH:
 	case VIEW_BRANCH_SITE:
 		*ret_size = sizeof(*top->branches);
@@ -310,6 +310,20 @@ static bool stream_has(const struct top *top, const struct view_stream *stream, 
 	return false;
 }
 
+static bool line_stream_has(const struct top *top, const struct view_stream *stream,
+			    const char *text)
+{
+	uint32_t path[STREAM_DEPTH_MAX];
+	size_t n = stream_tree_path(top->line_streams->tree, stream->node, path);
+
+	for (size_t i = 0; i < n; i++)
+		if (place_has(top,
+			      stream_tree_node(top->line_streams->tree, path[i])->ends[SIDE_OLD].at,
+			      text))
+			return true;
+	return false;
+}
+
 static bool row_has(const struct top *top, size_t i, const char *text)
 {
 	const struct profile_block *block;
@@ -318,7 +332,8 @@ static bool row_has(const struct top *top, size_t i, const char *text)
 	case VIEW_STACK:
 		return stack_has(top, &top->stacks->rows[i], text);
 	case VIEW_STREAM:
-		return stream_has(top, &top->streams->rows[i], text);
+		return top->streams ? stream_has(top, &top->streams->rows[i], text) :
+				      line_stream_has(top, &top->line_streams->rows[i], text);
 	case VIEW_BRANCH:
 	case VIEW_BRANCH_SITE:
 		return place_has(top, top->branches[i].from, text) ||

@@ -89,6 +89,20 @@ static int view_some_stacks(struct top *top, const struct top_settings *settings
 	return r;
 }
 
+static int view_some_streams(struct top *top, const struct top_settings *settings)
+{
+	int r;
+
+	if (settings->depth == STREAM_DEPTH_FULL) {
+		r = view_streams(&top->streams, top->source->shown);
+		top->n_rows = r < 0 ? 0 : top->streams->n_rows;
+		return r;
+	}
+	r = view_line_streams(&top->line_streams, &top->places, settings->depth);
+	top->n_rows = r < 0 ? 0 : top->line_streams->n_rows;
+	return r;
+}
+
 static int view(struct top *top, const struct top_settings *settings)
 {
 	const struct profile *profile = top->source->shown;
@@ -98,10 +112,7 @@ static int view(struct top *top, const struct top_settings *settings)
 	case VIEW_STACK:
 		return view_some_stacks(top, settings);
 	case VIEW_STREAM:
-		r = view_streams(&top->streams, profile);
-		if (r >= 0)
-			top->n_rows = top->streams->n_rows;
-		return r;
+		return view_some_streams(top, settings);
 	case VIEW_BRANCH:
 	case VIEW_BRANCH_SITE:
 		return view_some_branches(top, settings);
@@ -196,6 +207,7 @@ struct top *top_free(struct top *top)
 	view_stacks_free(top->stacks);
 	view_tree_free(top->tree);
 	view_streams_free(top->streams);
+	view_line_streams_free(top->line_streams);
 	free(top->branches);
 	branch_class_free(top->class);
 	free(top->blocks);

@@ -10,6 +10,7 @@
 
 #include "client/source/profile-source.h"
 #include "client/view/branch-class.h"
+#include "client/view/line-stream.h"
 #include "client/view/place.h"
 #include "client/view/shares.h"
 #include "client/view/stack.h"
@@ -23,6 +24,7 @@ struct top_settings {
 	enum view_by by;
 	enum view_tree_first tree; /* of stacks */
 	size_t n_rows;             /* 0: all */
+	uint32_t depth;            /* of streams: see stream-tree.h */
 	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
 	bool mispredicted;         /* of branches: only mispredicted ones */
 	enum top_level level;      /* of branches: of the code that they lead to */
@@ -43,6 +45,7 @@ struct top {
 	struct view_tree *tree;          /* of stacks, instead */
 	enum view_tree_first tree_first; /* its order */
 	struct view_streams *streams;
+	struct view_line_streams *line_streams; /* instead, unless in full */
 	struct profile_branch *branches;
 	struct profile_block *blocks;
 

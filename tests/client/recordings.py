@@ -17,7 +17,7 @@ KEYS = {
     "process": SHARE | {"pid", "comm", "executable", "unit"},
     "unit": SHARE | {"unit"},
     "stack": {"frames", "samples", "percent", "stitched"},
-    "stream": {"frames", "loops", "hits", "percent", "pruned", "cycles"},
+    "stream": {"frames", "loops", "hits", "percent", "pruned", "cycles", "continuations"},
     "branch": {"from", "to", "count", "percent", "mispredicted", "predicted", "cycles", "cycles_rows",
                "mispredicted_percent", "mispredicted_percent_low"},
     "branch-site": {"from", "to", "kind", "count", "percent", "mispredicted", "predicted", "cycles",
@@ -175,6 +175,21 @@ def check_view(path, name, by):
     return document
 
 
+def check_depths(path, name, by_stream):
+    """Streams of any depth have the same hits, and are as deep as that; in full they are the paths themselves."""
+    totals = by_stream["totals"]
+    for depth in 1, 2, 3, 7, 128, "full":
+        document = json.loads(run("top", path, "--by", "stream", "--depth", depth, "--json", "-n", "0")[1])
+        rows = document["rows"]
+        check(document["totals"] == totals, name, "--depth", depth, "has other counters")
+        for member, counter in SUMS["stream"]:
+            check(sum_of(rows, member) == totals[counter], name, "--depth", depth, member)
+        for row in rows:
+            keys = KEYS["stream"] - {"continuations"} if depth == "full" else KEYS["stream"]
+            check(set(row) == keys, name, "--depth", depth, "has", set(row) ^ keys)
+            check(depth == "full" or len(row["frames"]) <= depth, name, "--depth", depth, row["frames"])
+
+
 def check_table(path, name, by, n_rows):
     """The table has as many rows, and says how many it left out."""
     status, out, _ = run("top", path, "--by", by)
@@ -239,6 +254,7 @@ def check_recording(path, name):
     for by, document in documents.items():
         check_table(path, name, by, len(document["rows"]))
     check_trees(path, name, documents["function"])
+    check_depths(path, name, documents["stream"])
     check_dump(path, name, documents["function"]["totals"])
     check_filters(path, name, documents["process"])
 

@@ -108,6 +108,7 @@ BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
 
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
 FRAME = r"^    +[0-9a-f]+ \S.* \(\S+\)$"
+FRAME_OF_STREAM = r"^    (\| )?\S.*  (\S+:\d+|\+0x[0-9a-f]+)( \((\d+\.\.)?\d+ times\))?$"
 STEP = r"^    (\| )?\S.* -> (\S.*)?(\+0x[0-9a-f]+|:\d+)( \(\d+ times\))?$"
 PRUNED = r"^    \.\.\. \d+ hits by longer, pruned paths$"
 TREE_ROW = r"^ *\d+\.\d\d% +\d+\.\d\d% +\d+ ([ │├└─.]*)\S.* \(\S+\)$"
@@ -156,7 +157,9 @@ def check_paths(screen, what, head, row):
 
 def check_all_paths(branchctl, folder, recording, program, columns):
     top = [branchctl, "--no-pager", "top", recording, "-n", "8"]
-    for options, head, row in (["--by", "stream"], r"^cycles: \d+, hits: \d+\.\d\d% \(\d+\)$", STEP), \
+    stream = r"^cycles: \d+, hits: \d+\.\d\d% \(\d+\)"
+    for options, head, row in (["--by", "stream"], stream + r"(, \d+ continuations?)?$", FRAME_OF_STREAM), \
+                              (["--by", "stream", "--depth", "full"], stream + "$", STEP), \
                               (["--by", "stack"], r"^\d+\.\d\d%  \d+ samples$", FRAME):
         screen = Screen(folder, [*top, "--object", program, *options], columns)
         check_width(screen, columns, " ".join(options))
