@@ -31,11 +31,15 @@
 #define MAX_ENTRY_WORK (1UL << 27) /* and for one entry */
 #define CALL_WORK      32          /* what asking for a row costs besides */
 
-/* Half a second is what the largest libraries take. The clock of the CPU time is a system call, so
- * it is read only when a clock that is none has gone on. */
-#define MAX_CPU_US  2000000
-#define CLOCK_EVERY 16 /* rows */
-#define STEP_US     1000
+/*
+ * CPU time. Half a second is what the largest libraries take, and a byte less than a tenth of a
+ * microsecond; a small file may not take as long as a large one. The clock of the CPU time is a
+ * system call, so it is read only when a clock that is none has gone on.
+ */
+#define MAX_CPU_US   2000000
+#define MIN_CPU_US   200000 /* what any file may take */
+#define BYTE_CPU_US  4      /* and more for each byte of instructions, */
+#define ENTRY_CPU_US 64     /* and each entry */
 
 #define MAX_SECTIONS   64
 #define MAX_CODE_READ  64 /* pieces of code without entries */
@@ -76,8 +80,8 @@ struct rows {
 	uint16_t *hash; /* of rules: their numbers plus one */
 	uint64_t work;
 	uint64_t start_us; /* of the CPU time */
+	uint64_t may_us;   /* how much more of it may pass */
 	uint64_t read_us;  /* the time at which it was read */
-	uint64_t n_asked;
 };
 
 static void rows_done(struct rows *rows)
@@ -102,6 +106,7 @@ static int on_entry(const struct unwind_entry *entry, void *userdata)
 		return 0;
 	if (ARRAY_RESERVE(&rows->spans, &rows->cap_spans, rows->n_spans + 1) < 0)
 		return -ENOMEM;
+	rows->may_us += BYTE_CPU_US * entry->n_bytes + ENTRY_CPU_US;
 	rows->spans[rows->n_spans++] = (struct span){
 		.start = offset,
 		.end = offset + size,
@@ -184,13 +189,11 @@ static bool is_late(struct rows *rows)
 {
 	uint64_t now_us;
 
-	if (rows->n_asked++ % CLOCK_EVERY != 0)
-		return false;
-	now_us = clock_us(CLOCK_MONOTONIC);
-	if (now_us - rows->read_us < STEP_US)
+	now_us = clock_us(CLOCK_MONOTONIC_COARSE);
+	if (now_us == rows->read_us)
 		return false;
 	rows->read_us = now_us;
-	return clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > MAX_CPU_US;
+	return clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > rows->may_us;
 }
 
 static int add_span(struct rows *rows, const struct span *span)
@@ -311,6 +314,7 @@ static int add_spans(struct rows *rows)
 
 	if (rows->n_spans == 0)
 		return -ENODATA;
+	rows->may_us = MIN(rows->may_us, (uint64_t)MAX_CPU_US);
 	qsort(rows->spans, rows->n_spans, sizeof(*rows->spans), compare_spans);
 	for (size_t i = 0; i < rows->n_spans && r >= 0; i++) {
 		const struct span *span = &rows->spans[i];
@@ -329,7 +333,9 @@ static int add_spans(struct rows *rows)
 int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct unwind_table *ret)
 {
 	const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
-	_cleanup_(rows_done) struct rows rows = { .image = image, .loads = loads };
+	_cleanup_(rows_done) struct rows rows = { .image = image,
+						  .loads = loads,
+						  .may_us = MIN_CPU_US };
 	struct unwind_table table;
 	uint16_t id;
 	int r;
