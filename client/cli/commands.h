@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The commands of branchctl, one per file. Each writes its result to stdout. On failure it returns
- * -errno and the fault to print.
+ * -errno and the fault to print, else 0; run the exit status of what it ran.
  */
 #pragma once
 
@@ -14,3 +14,4 @@ int command_top(const struct options *options, struct fault *fault);
 int command_diff(const struct options *options, struct fault *fault);
 int command_annotate(const struct options *options, struct fault *fault);
 int command_dump(const struct options *options, struct fault *fault);
+int command_run(const struct options *options, struct fault *fault);

@@ -19,6 +19,7 @@ static int (*const commands[N_COMMANDS])(const struct options *, struct fault *)
 	[COMMAND_STATUS] = command_status, [COMMAND_WINDOWS] = command_windows,
 	[COMMAND_TOP] = command_top,       [COMMAND_DIFF] = command_diff,
 	[COMMAND_DUMP] = command_dump,     [COMMAND_ANNOTATE] = command_annotate,
+	[COMMAND_RUN] = command_run,
 };
 
 static int complain(const struct fault *fault, enum exit_status status)
@@ -50,5 +51,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		return finish_help(&fault);
 	r = commands[options.command](&options, &fault);
-	return r < 0 ? complain(&fault, STATUS_FAILED) : STATUS_DONE;
+	if (r < 0)
+		return complain(&fault, STATUS_FAILED);
+	return options.command == COMMAND_RUN ? r : STATUS_DONE;
 }

@@ -107,6 +107,10 @@ int options_check(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
 				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
 				 parse->refused, command->name);
+	if (options->command == COMMAND_RUN && (n > 0 || !options->argv))
+		return fault_set(
+			parse->fault, -EINVAL,
+			"run needs -- and a command behind it, as in branchctl run -- make");
 	if (n > 0 && command->max_operands == 0)
 		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
 				 command->name, parse->operands[1], command->name);

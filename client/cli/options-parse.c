@@ -279,6 +279,13 @@ static int refuse(struct command_line *parse, int key, char *const *argv)
 			 word);
 }
 
+/* What follows "--" is the command to run. */
+static bool is_run(const struct command_line *parse)
+{
+	return parse->n_operands > 0 &&
+	       strcmp(parse->operands[0], command_specs[COMMAND_RUN].name) == 0;
+}
+
 static int read_options(struct command_line *parse, int argc, char **argv)
 {
 	struct option options[MAX_OPTIONS] = {};
@@ -295,6 +302,10 @@ static int read_options(struct command_line *parse, int argc, char **argv)
 			add_operand(parse, argv[optind - 1]);
 		else
 			r = apply(parse, key, optarg);
+	if (optind > 0 && strcmp(argv[optind - 1], "--") == 0 && optind < argc && is_run(parse)) {
+		parse->options.argv = argv + optind;
+		return r;
+	}
 	for (; optind < argc; optind++)
 		add_operand(parse, argv[optind]);
 	return r;

@@ -13,7 +13,9 @@
 #define DIFF    (1u << COMMAND_DIFF)
 #define DATA    (TOP | DIFF | DUMP)
 #define CODE    (1u << COMMAND_ANNOTATE)
+#define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
+#define QUERY   (ALL & ~RUN)
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -23,6 +25,9 @@ const struct option_spec option_specs[] = {
 	{ "by", KEY_BY, "WHAT", DIFF,
 	  "with diff: function, stream, block, line, object, process,\nunit. Default: function." },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
+	{ NULL, 0, NULL, RUN, "What to show:" },
+	{ "", KEY_ROWS, "N", RUN,
+	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
 	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
 	{ "depth", KEY_DEPTH, "N", TOP,
@@ -84,9 +89,9 @@ const struct option_spec option_specs[] = {
 	{ "inline", KEY_INLINE, NULL, DATA, "show inlined calls and source lines (slow)" },
 
 	{ NULL, 0, NULL, ALL, "General:" },
-	{ "socket", KEY_SOCKET, "PATH", ALL,
+	{ "socket", KEY_SOCKET, "PATH", QUERY,
 	  "the daemon's socket.\nDefault: " CONNECTION_DEFAULT_PATH "." },
-	{ "json", KEY_JSON, NULL, ALL, "write JSON for scripts" },
+	{ "json", KEY_JSON, NULL, QUERY, "write JSON for scripts" },
 	{ "no-pager", KEY_NO_PAGER, NULL, ALL, "write to the terminal directly" },
 	{ "color", KEY_COLOR, "WHEN", ALL, "auto, always or never. Default: auto." },
 	{ "help", KEY_HELP, NULL, ALL, "print help and exit; after a command, its own help" },
@@ -123,6 +128,8 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			       "a SYMBOL and at most one WINDOW", "annotate main -5min" },
 	[COMMAND_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
 			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
+	[COMMAND_RUN] = { "run", "run [-n N] -- COMMAND [ARGUMENT...]", "Profiles one command", 0,
+			  0, NULL, NULL },
 };
 
 static void print_options(unsigned int mask)

@@ -44,6 +44,8 @@ struct options {
 	const char *symbol;
 	bool with_source;
 
+	char *const *argv; /* run: the command; NULL: not given */
+
 	/* dump */
 	bool samples;
 };

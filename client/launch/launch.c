@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The child waits for a byte before it executes the command, because its events have to be open by
+ * then. */
+#include "client/launch/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/util/cleanup.h"
+
+#define N_OWN_FDS 2 /* signals, the end of the command */
+
+struct start {
+	int go[2];    /* to the child: a byte, or nothing if it must not go on */
+	int error[2]; /* from it: errno, or nothing if the command runs */
+	sigset_t mask;
+};
+
+static _Noreturn void execute(struct start *start, char *const *argv)
+{
+	char byte;
+	int error;
+
+	close(start->go[1]);
+	sigprocmask(SIG_SETMASK, &start->mask, NULL);
+	if (read(start->go[0], &byte, 1) == 1) {
+		execvp(argv[0], argv);
+		error = errno;
+		if (write(start->error[1], &error, sizeof(error)) < 0)
+			_exit(126);
+	}
+	_exit(127);
+}
+
+/* Lets the command begin. The error of its execution, or 0. */
+static int let_go(struct start *start)
+{
+	int error = 0;
+
+	if (write(start->go[1], "", 1) != 1)
+		return -errno;
+	close(start->error[1]);
+	start->error[1] = -1;
+	return read(start->error[0], &error, sizeof(error)) == sizeof(error) ? -error : 0;
+}
+
+static void close_pipe(int ends[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+}
+
+static int start_command(struct launch *launch, struct start *start, char *const *argv,
+			 struct fault *fault)
+{
+	int r;
+
+	if (pipe2(start->go, O_CLOEXEC) < 0 || pipe2(start->error, O_CLOEXEC) < 0)
+		return fault_set(fault, -errno, "%s: %s", argv[0], strerror(errno));
+	launch->pid = fork();
+	if (launch->pid < 0)
+		return fault_set(fault, -errno, "%s: %s", argv[0], strerror(errno));
+	if (launch->pid == 0)
+		execute(start, argv);
+	r = recorder_new(&launch->recorder, launch->pid, fault);
+	if (r < 0)
+		return r;
+	r = let_go(start);
+	return r < 0 ? fault_set(fault, r, "cannot run %s: %s", argv[0], strerror(-r)) : 0;
+}
+
+/* 1 when the recording is to end. */
+static int take_events(struct launch *launch, struct pollfd *fds, struct fault *fault)
+{
+	struct signalfd_siginfo signal;
+	int r;
+
+	if (fds[0].revents && read(fds[0].fd, &signal, sizeof(signal)) == sizeof(signal)) {
+		kill(launch->pid, (int)signal.ssi_signo);
+		return 1;
+	}
+	if (fds[1].revents)
+		return 1;
+	r = recorder_drain(launch->recorder, fault);
+	launch->limited = r == -EFBIG;
+	return launch->limited ? 1 : r;
+}
+
+static int follow(struct launch *launch, int signals, int ended, struct fault *fault)
+{
+	size_t n = recorder_n_fds(launch->recorder) + N_OWN_FDS;
+	_cleanup_free_ struct pollfd *fds = calloc(n, sizeof(*fds));
+	int r = 0;
+
+	if (!fds)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	fds[0] = (struct pollfd){ signals, POLLIN, 0 };
+	fds[1] = (struct pollfd){ ended, POLLIN, 0 };
+	for (size_t i = N_OWN_FDS; i < n; i++)
+		fds[i] = (struct pollfd){ recorder_fd(launch->recorder, i - N_OWN_FDS), POLLIN, 0 };
+	while (r == 0) {
+		if (poll(fds, n, -1) < 0 && errno != EINTR)
+			return fault_set(fault, -errno, "poll: %s", strerror(errno));
+		r = take_events(launch, fds, fault);
+		for (size_t i = N_OWN_FDS; i < n; i++)
+			if (fds[i].revents & POLLHUP)
+				fds[i].fd = -1; /* its task has ended */
+	}
+	return r;
+}
+
+static int record(struct launch *launch, int signals, char *const *argv, struct start *start,
+		  struct fault *fault)
+{
+	int ended, r;
+
+	r = start_command(launch, start, argv, fault);
+	if (r < 0)
+		return r;
+	ended = (int)syscall(SYS_pidfd_open, launch->pid, 0);
+	if (ended < 0)
+		return fault_set(fault, -errno, "%s: %s", argv[0], strerror(errno));
+	r = follow(launch, signals, ended, fault);
+	close(ended);
+	return r;
+}
+
+int launch_run(struct launch *launch, char *const *argv, const char **ret_path, struct fault *fault)
+{
+	struct start start = { .go = { -1, -1 }, .error = { -1, -1 } };
+	sigset_t ours;
+	int signals, r;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ours, &start.mask);
+	signals = signalfd(-1, &ours, SFD_CLOEXEC);
+	r = signals < 0 ? fault_set(fault, -errno, "signalfd: %s", strerror(errno)) :
+			  record(launch, signals, argv, &start, fault);
+	close_pipe(start.go);
+	close_pipe(start.error);
+	if (signals >= 0)
+		close(signals);
+	sigprocmask(SIG_SETMASK, &start.mask, NULL);
+	return r < 0 ? r : recorder_finish(launch->recorder, ret_path, fault);
+}
+
+int launch_wait(struct launch *launch)
+{
+	int status = 0;
+
+	while (launch->pid > 0 && waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	launch->pid = -1;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void launch_done(struct launch *launch)
+{
+	launch_wait(launch);
+	launch->recorder = recorder_free(launch->recorder);
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl run: commands that end well, fail, fork, are killed, and are interrupted; an unprivileged user."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from harness import SKIPPED, branchctl, check, finish, one_line, run
+
+SPIN = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+LIMIT = 120  # seconds, for busy machines
+
+
+def check_report(out, what):
+    for part in "samples of", "Functions", "FUNCTION", "Stacks", "TOTAL":
+        check(part in out, what, "lacks", part, out)
+
+
+def check_statuses():
+    status, out, err = run("run", "--", "sh", "-c", "echo before; " + SPIN)
+    if "perf events" in err:
+        print("skipped:", err)
+        sys.exit(SKIPPED)
+    check(status == 0 and out.startswith("before\nsh: "), status, out, err)
+    check_report(out, "a loop")
+    rows = out.split("Functions")[1].split("Stacks")[0].splitlines()
+    check(sum("%" in row for row in rows) > 3, "functions:", rows)
+    few = run("run", "-n", "1", "--", "sh", "-c", SPIN)[1].split("Functions")[1].split("Stacks")[0]
+    check(few.count("%") == 2 and "more" in few, "-n 1 shows", few)
+    status, out, err = run("run", "--", "sh", "-c", SPIN + "; exit 7")
+    check(status == 7, "status of a failure", status, err)
+    check_report(out, "a failure")
+    status, out, err = run("run", "--", "sh", "-c", SPIN + "; kill -9 $$")
+    check(status == 128 + signal.SIGKILL, "status of what was killed", status, err)
+    check_report(out, "what was killed")
+    check(run("run", "--", "true")[0] == 0, "true")
+
+
+def check_children():
+    work = "n = 0\nfor i in range(3000000): n += i"
+    status, out, err = run("run", "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable, work)
+    check(status == 3 and "python" in out, "samples of the child:", status, out, err)
+
+
+def check_interrupted():
+    with subprocess.Popen([branchctl, "run", "--", "sh", "-c", "echo begins; while :; do :; done"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        check(process.stdout.readline() == b"begins\n", "it does not begin")
+        time.sleep(0.5)  # of work; less would do
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LIMIT)
+    check(process.returncode == 128 + signal.SIGINT, "status after an interrupt", process.returncode, err)
+    check_report(out.decode(), "an interrupt")
+
+
+def check_refused():
+    for arguments in ["run"], ["run", "--"], ["run", "ls"], ["run", "ls", "--", "ls"], ["run", "--json", "--", "ls"], \
+            ["run", "--by", "stack", "--", "ls"]:
+        status, out, err = run(*arguments)
+        check(status == 2 and not out and one_line(err), arguments, status, out, err)
+    status, out, err = run("run", "--", "/not/there")
+    check(status == 1 and not out and one_line(err) and "/not/there" in err, status, out, err)
+    status, out, err = run("run", "--", "true", TMPDIR="/not/there")
+    check(status == 1 and not out and one_line(err) and "TMPDIR" in err, status, out, err)
+
+
+def check_unprivileged():
+    with open(PARANOID, encoding="ascii") as file:
+        allowed = int(file.read()) <= 2
+    if os.geteuid() != 0:
+        return
+    done = subprocess.run([branchctl, "run", "--", "sh", "-c", SPIN], user=65534, group=65534, extra_groups=[],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False, cwd="/")
+    if allowed:
+        check(done.returncode == 0, "unprivileged:", done.returncode, done.stderr)
+        check_report(done.stdout.decode(), "unprivileged")
+    else:
+        check(done.returncode == 1 and b"perf_event_paranoid" in done.stderr, done.stderr)
+
+
+check_statuses()
+check_children()
+check_interrupted()
+check_refused()
+check_unprivileged()
+finish()
