@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "client/cli/options-format.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/source/window-ref.h"
@@ -16,10 +17,10 @@ static int check_samples(const struct command_line *parse, const struct window_r
 
 	if (!options->samples)
 		return 0;
-	if (options->json || parse->format_given)
+	if (options->json || parse->format)
 		return fault_set(parse->fault, -EINVAL,
 				 "dump --samples has only one format: leave out %s",
-				 parse->format_given ? "--format" : "--json");
+				 parse->format ? "--format" : "--json");
 	if (ref->kind != WINDOW_REF_RECORDING)
 		return fault_set(
 			parse->fault, -EINVAL,
@@ -130,6 +131,9 @@ int options_check(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
 	if (options->top.depth && options->top.by != VIEW_STREAM)
 		return fault_set(parse->fault, -EINVAL, "--depth works only with --by stream");
+	r = options_parse_format(&parse->options, parse->format, parse->fault);
+	if (r < 0)
+		return r;
 	if (options->since_us >= options->until_us)
 		return fault_set(parse->fault, -EINVAL, "--until must be later than --since");
 	return command->max_operands > 0 ? check_window(parse) : 0;

@@ -15,7 +15,8 @@ struct command_line {
 	const char *refused;   /* the option that a command did not take */
 	const char *wrong_by;  /* the invalid argument of --by */
 	const char *sort;      /* the argument of --sort; the view decides whether it is valid */
-	bool format_given, help, version;
+	const char *format;    /* that of --format; the command decides whether it is valid */
+	bool help, version;
 	const char *operands[OPTIONS_MAX_OPERANDS]; /* the command and what follows */
 	int n_operands;                             /* may be more than fit */
 };

@@ -38,18 +38,6 @@ static void parse_by(struct command_line *parse, const char *argument)
 	parse->wrong_by = view_parse(&parse->options.top.by, argument) < 0 ? argument : NULL;
 }
 
-static int parse_format(struct command_line *parse, const char *argument)
-{
-	parse->format_given = true;
-	if (strcmp(argument, "json") == 0)
-		parse->options.json = true;
-	else if (strcmp(argument, "text") == 0)
-		parse->options.json = false;
-	else
-		return options_wrong(parse->fault, "--format", argument, "text or json");
-	return 0;
-}
-
 static int apply_filter(struct command_line *parse, int key, const char *argument)
 {
 	struct profile_filter *filter = &parse->options.source.filter;
@@ -170,7 +158,11 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_ROWS:
 		return parse_rows(parse, argument);
 	case KEY_FORMAT:
-		return parse_format(parse, argument);
+		parse->format = argument;
+		return 0;
+	case KEY_OUTPUT:
+		options->output_path = argument;
+		return 0;
 	case KEY_SOURCE:
 		options->with_source = true;
 		return 0;
@@ -220,7 +212,7 @@ static int apply(struct command_line *parse, int key, const char *argument)
 	int r;
 
 	if (parse->commands & ~commands)
-		parse->refused = *spec->name ? spec->name : "n";
+		parse->refused = option_name(spec);
 	parse->commands &= commands;
 	r = apply_filter(parse, key, argument);
 	if (r == -ENOENT)
@@ -233,7 +225,7 @@ static int apply(struct command_line *parse, int key, const char *argument)
 }
 
 /* The rest of a word "-5min" is the argument of an option "-5". */
-static const char short_options[] = "-:n:h0::1::2::3::4::5::6::7::8::9::";
+static const char short_options[] = "-:n:o:h0::1::2::3::4::5::6::7::8::9::";
 
 #define MAX_OPTIONS 64
 

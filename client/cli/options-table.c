@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/export/export.h"
 #include "client/rpc/connection.h"
 #include "common/util/macro.h"
 
@@ -11,11 +12,13 @@
 #define DUMP    (1u << COMMAND_DUMP)
 #define WINDOWS (1u << COMMAND_WINDOWS)
 #define DIFF    (1u << COMMAND_DIFF)
-#define DATA    (TOP | DIFF | DUMP)
+#define DATA    (TOP | DIFF | DUMP | EXPORT)
+#define EXPORT  (1u << COMMAND_EXPORT)
 #define CODE    (1u << COMMAND_ANNOTATE)
 #define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
 #define QUERY   (ALL & ~RUN)
+#define TABLES  (ALL & ~EXPORT) /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -62,6 +65,11 @@ const struct option_spec option_specs[] = {
 	{ "samples", KEY_SAMPLES, NULL, DUMP,
 	  "write each sample with its stack, as perf script does" },
 
+	{ NULL, 0, NULL, EXPORT, "What to write:" },
+	{ "format", KEY_FORMAT, "FORMAT", EXPORT, "the format, see below" },
+	{ "", KEY_OUTPUT, "FILE", EXPORT,
+	  "write this file, whole or not at all. Default: stdout." },
+
 	{ NULL, 0, NULL, WINDOWS, "Which windows:" },
 	{ "since", KEY_SINCE, "TIME", WINDOWS, "only windows that end after TIME" },
 	{ "until", KEY_UNTIL, "TIME", WINDOWS, "only windows that start before TIME" },
@@ -84,16 +92,16 @@ const struct option_spec option_specs[] = {
 	  "look for separate debug files in DIR first" },
 	{ "kallsyms", KEY_KALLSYMS, "FILE", DATA | CODE,
 	  "the kernel's symbols: a copy of /proc/kallsyms" },
-	{ "no-stitch", KEY_NO_STITCH, NULL, TOP | DUMP,
+	{ "no-stitch", KEY_NO_STITCH, NULL, TOP | DUMP | EXPORT,
 	  "take stacks only from the records of each sample" },
 	{ "inline", KEY_INLINE, NULL, DATA, "show inlined calls and source lines (slow)" },
 
 	{ NULL, 0, NULL, ALL, "General:" },
 	{ "socket", KEY_SOCKET, "PATH", QUERY,
 	  "the daemon's socket.\nDefault: " CONNECTION_DEFAULT_PATH "." },
-	{ "json", KEY_JSON, NULL, QUERY, "write JSON for scripts" },
-	{ "no-pager", KEY_NO_PAGER, NULL, ALL, "write to the terminal directly" },
-	{ "color", KEY_COLOR, "WHEN", ALL, "auto, always or never. Default: auto." },
+	{ "json", KEY_JSON, NULL, TABLES & ~RUN, "write JSON for scripts" },
+	{ "no-pager", KEY_NO_PAGER, NULL, TABLES, "write to the terminal directly" },
+	{ "color", KEY_COLOR, "WHEN", TABLES, "auto, always or never. Default: auto." },
 	{ "help", KEY_HELP, NULL, ALL, "print help and exit; after a command, its own help" },
 	{ "version", KEY_VERSION, NULL, ALL, "print the version and exit" },
 };
@@ -130,7 +138,16 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
 	[COMMAND_RUN] = { "run", "run [-n N] -- COMMAND [ARGUMENT...]", "Profiles one command", 0,
 			  0, NULL, NULL },
+	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
+			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
 };
+
+const char *option_name(const struct option_spec *spec)
+{
+	if (*spec->name)
+		return spec->name;
+	return spec->key == KEY_ROWS ? "n" : "o";
+}
 
 static void print_options(unsigned int mask)
 {
@@ -146,8 +163,8 @@ static void print_options(unsigned int mask)
 			continue;
 		}
 		snprintf(left, sizeof(left), "%s%s%s%s", *spec->name ? "--" : "-",
-			 *spec->name ? spec->name : "n",
-			 spec->argument && *spec->argument != '[' ? " " : "", spec->argument ?: "");
+			 option_name(spec), spec->argument && *spec->argument != '[' ? " " : "",
+			 spec->argument ?: "");
 		printf("  %-18s %.*s\n", left, rest ? (int)(rest - spec->help) : -1, spec->help);
 		if (rest)
 			printf("  %-18s %s\n", "", rest + 1);
@@ -166,12 +183,22 @@ static void print_window_refs(void)
 	     "                     ends in .data");
 }
 
+static void print_formats(void)
+{
+	puts("\nFORMAT is one of");
+	for (size_t i = 0; i < n_export_formats; i++)
+		printf("  %-18s %s%s\n", export_formats[i].name, export_formats[i].what,
+		       export_formats[i].needs_branches ? " (branch records)" : "");
+}
+
 void options_print_help(enum command_id command)
 {
 	if (command < N_COMMANDS) {
 		printf("branchctl %s [OPTION...]\n%s\n", command_specs[command].usage,
 		       command_specs[command].help);
 		print_options(1u << command);
+		if (command == COMMAND_EXPORT)
+			print_formats();
 		if (command_specs[command].max_operands > 0)
 			print_window_refs();
 		return;

@@ -9,6 +9,7 @@
 
 enum option_key {
 	KEY_ROWS = 'n',
+	KEY_OUTPUT = 'o',
 	KEY_HELP = 'h',
 	KEY_BY = 256,
 	KEY_TREE,
@@ -60,6 +61,9 @@ struct option_spec {
 
 extern const struct option_spec option_specs[];
 extern const size_t n_option_specs;
+
+/* Its name without the dashes. */
+const char *option_name(const struct option_spec *spec);
 
 /*
  * The first option with that key, and all commands that take it. The table has an option several

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "client/cli/command-id.h"
+#include "client/export/export.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/view/top.h"
@@ -48,4 +49,8 @@ struct options {
 
 	/* dump */
 	bool samples;
+
+	/* export */
+	const struct export_format *export_format;
+	const char *output_path; /* NULL: stdout */
 };

@@ -59,6 +59,21 @@ WRONG_USAGE = [
     ["top", "--by", "stack", "--sort", "from"],
     ["top", "--by", "branch-site", "--sort", "size", "./a.data"],
     ["dump", "--mispredicted"],
+    ["export"],
+    ["export", "./a.data"],
+    ["export", "--format", "flower", "./a.data"],
+    ["export", "--format"],
+    ["export", "--format", "folded", "./a.data", "./b.data"],
+    ["export", "--format", "folded", "--json", "./a.data"],
+    ["export", "--format", "folded", "--color", "never", "./a.data"],
+    ["export", "--format", "folded", "-n", "5", "./a.data"],
+    ["export", "--format", "folded", "--by", "stack", "./a.data"],
+    ["export", "--format", "folded", "--pid", "x", "./a.data"],
+    ["export", "--format", "folded", "-o"],
+    ["export", "--format", "folded", "10:99"],
+    ["export", "--format", "text", "./a.data"],
+    ["top", "-o", "file"],
+    ["dump", "--format", "folded", "./a.data"],
     ["annotate"],
     ["annotate", "main", "@0", "@-1"],
     ["annotate", "main", "--symbol", "x"],
@@ -93,6 +108,11 @@ FAILURES = [
     ["top", "-1h30min..-5min", "-n", "5"],
     ["top", "--", "-5min"],
     ["dump", "10:00..10:10"],
+    ["export", "--format", "pprof"],
+    ["export", "--format", "folded", "42"],
+    ["export", "--format", "folded", "10:00..10:10"],
+    ["export", "--format", "folded", "./not-there.data"],
+    ["export", "--format", "folded", "/dev/null"],
     ["top", "./not-there.data"],
     ["dump", "--samples", "./not-there.data"],
     ["top", "/"],
@@ -119,7 +139,7 @@ def check_places_of_options():
 
 def check_help():
     for arguments in ["--help"], ["-h"], ["top", "--help"], ["--help", "dump"], ["--version"], \
-            ["status", "--help"], ["windows", "-h"], ["diff", "--help"]:
+            ["status", "--help"], ["windows", "-h"], ["diff", "--help"], ["export", "--help"]:
         status, out, err = run("--socket", SOCKET, *arguments)
         check(status == 0 and out and not err, arguments, status, err)
         check(all(len(line) <= 80 for line in out.splitlines()), arguments, "is too wide")

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <unistd.h>
+
+#include "client/cli/commands.h"
+#include "client/export/export.h"
+#include "client/export/output-file.h"
+#include "client/render/problems.h"
+#include "client/source/profile-source.h"
+
+static int check_terminal(const struct options *options, struct fault *fault)
+{
+	if (options->output_path || !options->export_format->is_binary || !isatty(STDOUT_FILENO))
+		return 0;
+	return fault_set(fault, -EINVAL, "%s is not for a terminal: give -o FILE",
+			 options->export_format->name);
+}
+
+int command_export(const struct options *options, struct fault *fault)
+{
+	const struct export_format *format = options->export_format;
+	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
+	_cleanup_(output_file_done) struct output_file file = {};
+	int r;
+
+	r = check_terminal(options, fault);
+	if (r >= 0)
+		r = profile_source_open(&source, &options->source, fault);
+	if (r < 0)
+		return r;
+	profile_source_say(source, stderr);
+	problems_say_source(source, stderr);
+	r = export_check(format, source, fault);
+	if (r >= 0)
+		r = output_file_open(&file, options->output_path, fault);
+	if (r >= 0)
+		r = export_write(format, source, options->top.inlined, file.f, fault);
+	return r < 0 ? r : output_file_finish(&file, fault);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/cli/options-format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/options-value.h"
+#include "common/util/cleanup.h"
+
+static int parse_dump(struct options *options, const char *format, struct fault *fault)
+{
+	if (!format)
+		return 0;
+	options->json = strcmp(format, "json") == 0;
+	if (!options->json && strcmp(format, "text") != 0)
+		return options_wrong(fault, "--format", format, "text or json");
+	return 0;
+}
+
+/* "folded, pprof, speedscope"; heap, or NULL. */
+static char *list_formats(void)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < n_export_formats; i++)
+		fprintf(f, "%s%s", i > 0 ? ", " : "", export_formats[i].name);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int parse_export(struct options *options, const char *format, struct fault *fault)
+{
+	_cleanup_free_ char *formats = list_formats();
+
+	if (!formats)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	if (!format)
+		return fault_set(fault, -EINVAL, "export needs --format and one of %s", formats);
+	options->export_format = export_find_format(format);
+	return options->export_format ? 0 : options_wrong(fault, "--format", format, formats);
+}
+
+int options_parse_format(struct options *options, const char *format, struct fault *fault)
+{
+	switch (options->command) {
+	case COMMAND_DUMP:
+		return parse_dump(options, format, fault);
+	case COMMAND_EXPORT:
+		return parse_export(options, format, fault);
+	default:
+		return 0;
+	}
+}

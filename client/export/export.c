@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/export/export.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "client/view/line-loader.h"
+#include "client/view/view.h"
+#include "common/util/cleanup.h"
+#include "common/util/macro.h"
+
+const struct export_format export_formats[] = {
+	{ "folded", "a line per stack: FlameGraph, speedscope, Pyroscope", false, false,
+	  stack_lines_write },
+	{ "pprof", "gzipped: pprof, Pyroscope, Parca, Grafana", false, true, pprof_write },
+	{ "speedscope", "JSON: speedscope.app", false, false, speedscope_write },
+	{ "firefox", "JSON: profiler.firefox.com", false, false, firefox_write },
+	{ "perf-script", "text of perf script, a stack for all of its samples", false, false,
+	  perf_script_write },
+	{ "callgrind", "KCachegrind, callgrind_annotate", false, false, callgrind_write },
+};
+
+const size_t n_export_formats = ARRAY_SIZE(export_formats);
+
+const struct export_format *export_find_format(const char *name)
+{
+	for (size_t i = 0; i < n_export_formats; i++)
+		if (strcmp(export_formats[i].name, name) == 0)
+			return &export_formats[i];
+	return NULL;
+}
+
+int export_check(const struct export_format *format, const struct profile_source *source,
+		 struct fault *fault)
+{
+	const struct profile *shown = source->shown;
+
+	if (format->needs_branches && shown->n_branches == 0)
+		return fault_set(
+			fault, -ENODATA,
+			"%s: no branch records, which %s needs; record with perf record -b, or "
+			"see branchctl status",
+			source->name, format->name);
+	if (!format->needs_branches && shown->counters.samples == 0)
+		return fault_set(fault, -ENODATA, "%s: no samples%s: nothing to export",
+				 source->name, source->filtered ? " that match all filters" : "");
+	return 0;
+}
+
+/* Source lines of all frames and functions are read at once. */
+static int load_lines(const struct export_input *input)
+{
+	_cleanup_(line_loader_done) struct line_loader loader = {};
+	const struct profile *shown = input->source->shown;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < shown->n_stacks; i++) {
+		struct location at = profile_place_frame(shown, shown->stacks[i].frame);
+
+		r = line_loader_add(&loader, at);
+		if (r >= 0)
+			r = line_loader_add(&loader, view_function_start(shown, at));
+	}
+	return r < 0 ? r : line_loader_run(&loader, shown, input->source->symbolizer);
+}
+
+int export_write(const struct export_format *format, const struct profile_source *source,
+		 bool lines, FILE *f, struct fault *fault)
+{
+	const struct export_input input = {
+		.source = source,
+		.places = { source->shown, source->symbolizer, lines },
+		.fault = fault,
+	};
+	int r = 0;
+
+	fault->text[0] = '\0';
+	if (lines)
+		r = load_lines(&input);
+	if (r >= 0)
+		r = format->write(&input, f);
+	if (r < 0 && fault->text[0] == '\0')
+		fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+	return r;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Profiles as files of other tools: the table of formats, and what each needs. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "client/export/writers.h"
+#include "client/source/profile-source.h"
+#include "common/util/fault.h"
+
+struct export_format {
+	const char *name;
+	const char *what;    /* for the help */
+	bool needs_branches; /* branch records; else samples */
+	bool is_binary;      /* nothing for a terminal */
+	int (*write)(const struct export_input *input, FILE *f);
+};
+
+extern const struct export_format export_formats[];
+extern const size_t n_export_formats;
+
+/* NULL: there is none with that name. */
+const struct export_format *export_find_format(const char *name);
+
+/* -ENODATA and @fault if the source has not what the format needs. */
+int export_check(const struct export_format *format, const struct profile_source *source,
+		 struct fault *fault);
+
+/* Writes what the source shows; @lines: with source lines. -errno and @fault; errors of @f are left
+ * to the caller. */
+int export_write(const struct export_format *format, const struct profile_source *source,
+		 bool lines, FILE *f, struct fault *fault);

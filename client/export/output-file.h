@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file that is written whole or not at all: it has a temporary name until it is complete. What is
+ * no regular file, such as a pipe, is written directly.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+struct output_file {
+	FILE *f;
+	const char *name; /* for messages */
+	char *path;       /* to rename to; NULL: written directly */
+	char *temporary;
+};
+
+/* @name is borrowed; NULL means stdout. -errno and @fault. */
+int output_file_open(struct output_file *ret, const char *name, struct fault *fault);
+
+/* Completes the file. -errno and @fault if it could not be written; then there is no file. */
+int output_file_finish(struct output_file *file, struct fault *fault);
+
+/* Removes what was not finished. */
+void output_file_done(struct output_file *file);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The profile.proto of pprof, in gzip. The order of fields is free, so the samples come first and
+ * the tables, which grow while samples are written, last. A sample here is a stack with the number
+ * of its samples and the sum of their periods.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/export/origin.h"
+#include "client/export/pprof-fields.h"
+#include "client/export/pprof-places.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+struct writing {
+	const struct export_input *input;
+	struct string_table *strings;
+	struct gzip *gzip;
+	struct pprof_places places;
+	uint32_t *ids; /* of the locations of stacks */
+	struct protobuf sample, packed, label, field;
+	bool has_weight;
+};
+
+static void writing_done(struct writing *w)
+{
+	pprof_places_done(&w->places);
+	string_table_free(w->strings);
+	gzip_free(w->gzip);
+	free(w->ids);
+	protobuf_done(&w->sample);
+	protobuf_done(&w->packed);
+	protobuf_done(&w->label);
+	protobuf_done(&w->field);
+}
+
+static int init(struct writing *w, const struct export_input *input, FILE *f)
+{
+	*w = (struct writing){
+		.input = input,
+		.has_weight = input->source->shown->counters.weight > 0,
+	};
+	if (string_table_new(&w->strings) < 0 || gzip_new(&w->gzip, f) < 0 ||
+	    ARRAY_ALLOCATE(&w->ids, input->source->shown->n_stacks) < 0)
+		return -ENOMEM;
+	return pprof_places_init(&w->places, input, w->strings, w->gzip);
+}
+
+/* Writes w->field. */
+static int flush(struct writing *w)
+{
+	if (w->field.r >= 0)
+		gzip_write(w->gzip, w->field.bytes, w->field.n);
+	protobuf_clear(&w->field);
+	return w->field.r;
+}
+
+/* The number of a string; when memory runs out, w->field fails. */
+static uint64_t number_of(struct writing *w, const char *s)
+{
+	int64_t number = string_table_find(w->strings, s);
+
+	if (number < 0)
+		w->field.r = -ENOMEM;
+	return (uint64_t)MAX(number, (int64_t)0);
+}
+
+static void add_value_type(struct writing *w, unsigned int field, const char *type,
+			   const char *unit)
+{
+	protobuf_clear(&w->packed);
+	protobuf_number(&w->packed, PPROF_VALUE_TYPE_TYPE, number_of(w, type));
+	protobuf_number(&w->packed, PPROF_VALUE_TYPE_UNIT, number_of(w, unit));
+	protobuf_message(&w->field, field, &w->packed);
+}
+
+static int write_head(struct writing *w)
+{
+	const struct profile_source *source = w->input->source;
+	const struct profile_counters *counters = &source->shown->counters;
+
+	add_value_type(w, PPROF_SAMPLE_TYPE, "samples", "count");
+	if (w->has_weight) {
+		add_value_type(w, PPROF_SAMPLE_TYPE, origin_event(source), origin_unit(source));
+		add_value_type(w, PPROF_PERIOD_TYPE, origin_event(source), origin_unit(source));
+		protobuf_number(&w->field, PPROF_PERIOD, counters->weight / counters->samples);
+	}
+	if (!source->is_recording) /* its clock does not count from 1970 on */
+		protobuf_number(&w->field, PPROF_TIME_NANOS, origin_start_ns(source));
+	protobuf_number(&w->field, PPROF_DURATION_NANOS, origin_length_ns(source));
+	protobuf_number(&w->field, PPROF_COMMENT, number_of(w, source->name));
+	protobuf_number(&w->field, PPROF_DEFAULT_SAMPLE_TYPE, number_of(w, "samples"));
+	return flush(w);
+}
+
+static void add_text_label(struct writing *w, const char *key, const char *text)
+{
+	protobuf_clear(&w->label);
+	protobuf_number(&w->label, PPROF_LABEL_KEY, number_of(w, key));
+	protobuf_number(&w->label, PPROF_LABEL_STR, number_of(w, text));
+	protobuf_message(&w->sample, PPROF_SAMPLE_LABEL, &w->label);
+}
+
+static void add_labels(struct writing *w, const struct profile_process *process)
+{
+	if (process->pid >= 0) {
+		protobuf_clear(&w->label);
+		protobuf_number(&w->label, PPROF_LABEL_KEY, number_of(w, "pid"));
+		protobuf_number(&w->label, PPROF_LABEL_NUM, (uint64_t)process->pid);
+		protobuf_message(&w->sample, PPROF_SAMPLE_LABEL, &w->label);
+	}
+	if (*process->comm)
+		add_text_label(w, "comm", process->comm);
+	if (process->unit)
+		add_text_label(w, "unit", process->unit);
+}
+
+static int write_sample(struct writing *w, uint32_t node)
+{
+	const struct profile *shown = w->input->source->shown;
+	const struct profile_stack *stack = &shown->stacks[node];
+
+	protobuf_clear(&w->sample);
+	protobuf_clear(&w->packed);
+	for (uint32_t at = node; at != PROFILE_NONE; at = shown->stacks[at].parent)
+		protobuf_varint(&w->packed, w->ids[at]);
+	protobuf_message(&w->sample, PPROF_SAMPLE_LOCATION_ID, &w->packed);
+	protobuf_clear(&w->packed);
+	protobuf_varint(&w->packed, stack->samples);
+	if (w->has_weight)
+		protobuf_varint(&w->packed, stack->weight);
+	protobuf_message(&w->sample, PPROF_SAMPLE_VALUE, &w->packed);
+	if (stack->process != PROFILE_NONE)
+		add_labels(w, &shown->processes[stack->process]);
+	protobuf_message(&w->field, PPROF_SAMPLE, &w->sample);
+	return flush(w);
+}
+
+static int write_samples(struct writing *w)
+{
+	const struct profile *shown = w->input->source->shown;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < shown->n_stacks; i++) {
+		int64_t id = pprof_places_find(&w->places, shown->stacks[i].frame);
+
+		if (id < 0)
+			return (int)id;
+		w->ids[i] = (uint32_t)id;
+		if (shown->stacks[i].samples > 0)
+			r = write_sample(w, (uint32_t)i);
+	}
+	return r;
+}
+
+static int write_strings(struct writing *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < string_table_size(w->strings); i++) {
+		const char *s = string_table_get(w->strings, i);
+
+		protobuf_bytes(&w->field, PPROF_STRING_TABLE, s, strlen(s));
+		r = flush(w);
+	}
+	return r;
+}
+
+int pprof_write(const struct export_input *input, FILE *f)
+{
+	_cleanup_(writing_done) struct writing writing;
+	int r = init(&writing, input, f);
+
+	if (r >= 0)
+		r = write_head(&writing);
+	if (r >= 0)
+		r = write_samples(&writing);
+	if (r >= 0)
+		r = pprof_places_write(&writing.places);
+	if (r >= 0)
+		r = write_strings(&writing);
+	if (r >= 0)
+		gzip_finish(writing.gzip);
+	return r;
+}

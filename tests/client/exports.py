@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl export: every format has the samples of branchctl top, as readers of the format see them."""
+
+import collections
+import glob
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from harness import branchctl, check, finish, one_line, recordings_folder, run
+
+FORMATS = ["folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind"]
+
+
+def expected(path):
+    """Self samples by the name of the function, and the sum of all."""
+    document = json.loads(run("top", path, "--json", "-n", "0")[1])
+    names = collections.Counter()
+    for row in document["rows"]:
+        if row["symbol"]:
+            names[row["symbol"]] += row["self"]
+    return +names, document["totals"]["samples"], document["totals"]["weight"]
+
+
+def export(path, name, folder):
+    file = os.path.join(folder, name)
+    status, out, err = run("export", "--format", name, path, "-o", file)
+    check(status == 0 and out == "", path, name, status, err)
+    return file
+
+
+def text_of(file):
+    with open(file, encoding="utf-8") as opened:
+        return opened.read()
+
+
+def folded(file):
+    names = collections.Counter()
+    for line in text_of(file).splitlines():
+        stack, _, n = line.rpartition(" ")
+        names[stack.rpartition(";")[2]] += int(n)
+    return names
+
+
+def speedscope(file):
+    document = json.loads(text_of(file))
+    profile, names = document["profiles"][0], collections.Counter()
+    for stack, n in zip(profile["samples"], profile["weights"], strict=True):
+        names[document["shared"]["frames"][stack[-1]]["name"]] += n
+    check(sum(profile["weights"]) == profile["endValue"], file, "endValue")
+    return names
+
+
+def firefox(file):
+    names = collections.Counter()
+    for thread in json.loads(text_of(file))["threads"]:
+        for table in "samples", "stackTable", "frameTable", "funcTable":
+            columns = [column for column in thread[table].values() if isinstance(column, list)]
+            check(all(len(column) == thread[table]["length"] for column in columns), file, table)
+        for i, prefix in enumerate(thread["stackTable"]["prefix"]):
+            check(prefix is None or prefix < i, file, "a prefix comes later")
+        for stack, n in zip(thread["samples"]["stack"], thread["samples"]["weight"], strict=True):
+            func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
+            names[thread["stringArray"][thread["funcTable"]["name"][func]]] += n
+    return names
+
+
+def check_script(file, weight, samples):
+    """A header has the period before the event, as stackcollapse expects it."""
+    periods = re.findall(r"^\S.*?\s+\d+/\d+ +\d+\.\d+: +(\d+) \S.*: $", text_of(file), re.M)
+    check(sum(map(int, periods)) == (weight or samples), file, "periods")
+
+
+def check_callgrind(file, samples):
+    if not shutil.which("callgrind_annotate"):
+        return "callgrind_annotate"
+    out = subprocess.run(["callgrind_annotate", file], capture_output=True, text=True, check=True).stdout
+    total = re.search(r"^\s*([\d,]+).*PROGRAM TOTALS", out, re.M)
+    check(total and int(total[1].replace(",", "")) == samples, file, "total of callgrind_annotate")
+    return None
+
+
+def check_pprof(file, names, samples):
+    with gzip.open(file) as opened:
+        check(len(opened.read()) > 0, file)
+    if not shutil.which("go"):
+        return "go tool pprof"
+    done = subprocess.run(["go", "tool", "pprof", "-symbolize=none", "-top", "-nodecount=1000000", "-nodefraction=0",
+                           "-edgefraction=0", file], capture_output=True, text=True, check=False,
+                          env=dict(os.environ, PPROF_TMPDIR=os.path.dirname(file)))
+    if not check(done.returncode == 0, file, done.stderr):
+        return None
+    total = re.search(r" of (\d+) total", done.stdout)
+    seen = collections.Counter()
+    for line in done.stdout.partition("flat%")[2].splitlines()[1:]:
+        words = line.split(None, 5)
+        seen[words[5].removesuffix(" (inline)")] += int(words[0])
+    check(total and int(total[1]) == samples, file, "total of pprof", total and total[1], samples)
+    check(all(seen[name] == n for name, n in names.items()), file, "pprof", {
+        name: (n, seen[name]) for name, n in names.items() if seen[name] != n})
+    return None
+
+
+def check_recording(path, folder):
+    names, samples, weight = expected(path)
+    missing = set()
+    for name, read in ("folded", folded), ("speedscope", speedscope), ("firefox", firefox):
+        seen = read(export(path, name, folder))
+        check(seen.total() == samples, path, name, seen.total(), samples)
+        wanted = {key.replace(";", ":") if name == "folded" else key: n for key, n in names.items()}
+        check(all(seen[key] == n for key, n in wanted.items()), path, name, "of a function")
+    check_script(export(path, "perf-script", folder), weight, samples)
+    missing.add(check_callgrind(export(path, "callgrind", folder), samples))
+    missing.add(check_pprof(export(path, "pprof", folder), names, samples))
+    return missing - {None}
+
+
+def check_files(path, folder):
+    """A file is written whole or not at all; a device stays one."""
+    for name in FORMATS:
+        for file in "/dev/full", folder + "/no/such", folder:
+            status, out, err = run("export", "--format", name, path, "-o", file)
+            check(status == 1 and out == "" and one_line(err) and file in err, name, file, status, err)
+        done = subprocess.run(["sh", "-c", 'exec "$@" >/dev/full', "sh", branchctl, "export", "--format", name, path],
+                              capture_output=True, text=True, check=False)
+        check(done.returncode == 1 and one_line(done.stderr), name, done)
+    check(os.path.exists("/dev/full") and not os.path.isfile("/dev/full"), "/dev/full was replaced")
+    file = folder + "/kept"
+    with open(file, "w", encoding="ascii") as opened:
+        opened.write("old")
+    status, _, err = run("export", "--format", "folded", path, "-o", file, "--symbol", "no_such_function")
+    check(status == 1 and text_of(file) == "old", "an export without samples", status, err)
+    status = run("export", "--format", "folded", path, "-o", file)[0]
+    check(status == 0 and text_of(file) != "old", "a file is not replaced", status)
+    check(not glob.glob(folder + "/*.??????"), "a temporary file is left", os.listdir(folder))
+
+
+paths = sorted(glob.glob(recordings_folder() + "/*/perf.data"))
+check(paths, "no recordings")
+lacking = set()
+with tempfile.TemporaryDirectory() as place:
+    for recording in paths:
+        lacking |= check_recording(recording, place)
+    check_files(paths[0], place)
+if lacking:
+    print("not tried, because it is missing:", *sorted(lacking))
+finish()
