@@ -36,27 +36,26 @@ int store_counters_init(struct store_counters *counters, struct database *databa
 	return database_prepare(database, sql, N_STATEMENTS, counters->statements);
 }
 
-/* The id of counter @i, or -errno. Few are not 0, so that remembering them gains nothing. */
-static int64_t find_counter(struct store_counters *counters, size_t i)
+/* The id of counter @i; that of a damaged database may have any sign. Few are not 0, so that remembering them gains nothing. */
+static int find_counter(struct store_counters *counters, size_t i, int64_t *ret)
 {
 	struct statement *find = counters->statements[FIND_COUNTER];
 	struct statement *add = counters->statements[ADD_COUNTER];
-	int64_t id = 0;
 	int r;
 
 	statement_bind_text(find, 1, known[i].name);
 	r = statement_step(find);
-	if (r > 0) {
-		id = statement_int(find, 0);
-		r = statement_reset(find);
-		return r < 0 ? r : id;
-	}
 	if (r < 0)
 		return r;
+	if (r > 0) {
+		*ret = statement_int(find, 0);
+		return statement_reset(find);
+	}
 	statement_bind_text(add, 1, known[i].name);
 	statement_bind_text(add, 2, known[i].meaning);
 	r = statement_run(add);
-	return r < 0 ? r : database_last_id(counters->database);
+	*ret = database_last_id(counters->database);
+	return r;
 }
 
 int store_counters_write(struct store_counters *counters, int64_t window,
@@ -71,9 +70,9 @@ int store_counters_write(struct store_counters *counters, int64_t window,
 
 		if (value[i] == 0)
 			continue;
-		id = find_counter(counters, i);
-		if (id < 0)
-			return (int)id;
+		r = find_counter(counters, i, &id);
+		if (r < 0)
+			return r;
 		STATEMENT_BIND(add, window, id, value[i]);
 		r = statement_run(add);
 		if (r < 0)

@@ -268,6 +268,28 @@ static void test_ids_as_large_as_they_can_be(void **state)
 	store_free(store);
 }
 
+/* An id below 0 is no error. */
+static void test_ids_below_zero(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile(1, 0);
+	struct window window = temp_store_window(1);
+	sqlite3 *db;
+
+	assert_int_equal(temp_store_add(store, &window, p), 1);
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "DELETE FROM counter_count");
+	temp_store_run(db, "UPDATE counter SET id = -35 - id");
+	assert_true(temp_store_number(db, "SELECT count(*) FROM counter") > 0);
+	sqlite3_close(db);
+	store_free(store);
+	store = temp_store_open(stored->path, 0);
+	window = temp_store_window(2);
+	assert_int_equal(temp_store_add(store, &window, p), 2);
+	store_free(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -281,6 +303,7 @@ int main(void)
 		TEST(test_a_lower_limit_is_reached_step_by_step),
 		TEST(test_the_newest_window_stays_whatever_the_limit),
 		TEST(test_ids_as_large_as_they_can_be),
+		TEST(test_ids_below_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
