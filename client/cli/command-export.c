@@ -20,7 +20,7 @@ int command_export(const struct options *options, struct fault *fault)
 {
 	const struct export_format *format = options->export_format;
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
-	_cleanup_(output_file_done) struct output_file file = {};
+	_cleanup_(output_file_done) struct output_file file = OUTPUT_FILE_INIT;
 	int r;
 
 	r = check_terminal(options, fault);
@@ -28,12 +28,16 @@ int command_export(const struct options *options, struct fault *fault)
 		r = profile_source_open(&source, &options->source, fault);
 	if (r < 0)
 		return r;
-	profile_source_say(source, stderr);
-	problems_say_source(source, stderr);
 	r = export_check(format, source, fault);
 	if (r >= 0)
 		r = output_file_open(&file, options->output_path, fault);
 	if (r >= 0)
 		r = export_write(format, source, options->top.inlined, file.f, fault);
-	return r < 0 ? r : output_file_finish(&file, fault);
+	if (r >= 0)
+		r = output_file_finish(&file, fault);
+	if (r < 0)
+		return r;
+	profile_source_say(source, stderr);
+	problems_say_source(source, stderr);
+	return 0;
 }

@@ -30,26 +30,19 @@ static mode_t wanted_mode(const struct stat *old)
 
 static int open_temporary(struct output_file *file, const struct stat *old)
 {
-	_cleanup_close_ int fd = -1;
 	int r;
 
 	if (asprintf(&file->temporary, "%s.XXXXXX", file->path) < 0) {
 		file->temporary = NULL;
 		return -ENOMEM;
 	}
-	fd = mkostemp(file->temporary, O_CLOEXEC);
-	if (fd < 0) {
+	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	if (file->fd < 0) {
 		r = -errno;
 		free(TAKE_PTR(file->temporary));
 		return r;
 	}
-	if (fchmod(fd, wanted_mode(old)) < 0)
-		return -errno;
-	file->f = fdopen(fd, "w");
-	if (!file->f)
-		return -errno;
-	fd = -1;
-	return 0;
+	return fchmod(file->fd, wanted_mode(old)) < 0 ? -errno : 0;
 }
 
 /* A link stays a link: what it leads to is replaced. */
@@ -59,8 +52,8 @@ static int open_named(struct output_file *file)
 	bool exists = stat(file->name, &st) == 0;
 
 	if (exists && !S_ISREG(st.st_mode)) {
-		file->f = fopen(file->name, "we");
-		return file->f ? 0 : -errno;
+		file->fd = open(file->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return file->fd >= 0 ? 0 : -errno;
 	}
 	if (exists && access(file->name, W_OK) < 0)
 		return -errno;
@@ -70,36 +63,47 @@ static int open_named(struct output_file *file)
 	return open_temporary(file, exists ? &st : NULL);
 }
 
+/* Remembers the first error: stdio says only that there was one. */
+static ssize_t write_out(void *cookie, const char *data, size_t n)
+{
+	struct output_file *file = cookie;
+	ssize_t n_written = file->r < 0 ? -1 : write(file->fd, data, n);
+
+	if (n_written >= 0)
+		return n_written;
+	if (file->r >= 0)
+		file->r = -errno;
+	return 0;
+}
+
 int output_file_open(struct output_file *ret, const char *name, struct fault *fault)
 {
-	struct output_file file = { .name = name ?: "stdout" };
-	int r;
+	struct output_file *file = ret;
+	int r = 0;
 
-	if (!name) {
-		file.f = stdout;
-		*ret = file;
-		return 0;
+	*file = OUTPUT_FILE_INIT;
+	file->name = name ?: "stdout";
+	if (name)
+		r = open_named(file);
+	else if ((file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
+		r = -errno;
+	if (r >= 0) {
+		file->f = fopencookie(file, "w", (cookie_io_functions_t){ .write = write_out });
+		r = file->f ? 0 : -ENOMEM;
 	}
-	r = open_named(&file);
-	if (r < 0) {
-		output_file_done(&file);
-		return fail(&file, r, fault);
-	}
-	*ret = file;
-	return 0;
+	return r < 0 ? fail(file, r, fault) : 0;
 }
 
 static int close_stream(struct output_file *file)
 {
 	FILE *f = TAKE_PTR(file->f);
-	int r = 0;
+	int fd = file->fd;
 
-	errno = EIO; /* of an earlier error, which is not known any more */
-	if (ferror(f) || fflush(f) != 0)
-		r = -errno;
-	if (f != stdout && fclose(f) != 0 && r == 0)
-		r = -errno;
-	return r;
+	fclose(f);
+	file->fd = -1;
+	if (close(fd) < 0 && file->r >= 0)
+		file->r = -errno;
+	return file->r;
 }
 
 int output_file_finish(struct output_file *file, struct fault *fault)
@@ -118,11 +122,13 @@ int output_file_finish(struct output_file *file, struct fault *fault)
 
 void output_file_done(struct output_file *file)
 {
-	if (file->f && file->f != stdout)
+	if (file->f)
 		fclose(file->f);
+	if (file->fd >= 0)
+		close(file->fd);
 	if (file->temporary)
 		unlink(file->temporary);
 	free(file->temporary);
 	free(file->path);
-	*file = (struct output_file){ .name = file->name };
+	*file = OUTPUT_FILE_INIT;
 }

@@ -12,12 +12,16 @@
 
 struct output_file {
 	FILE *f;
+	int fd, r;        /* of @f; the first error of a write, -errno */
 	const char *name; /* for messages */
 	char *path;       /* to rename to; NULL: written directly */
 	char *temporary;
 };
 
-/* @name is borrowed; NULL means stdout. -errno and @fault. */
+#define OUTPUT_FILE_INIT ((struct output_file){ .fd = -1 })
+
+/* @name is borrowed; NULL means stdout. @ret stays where it is: its stream refers to it. -errno and
+ * @fault. */
 int output_file_open(struct output_file *ret, const char *name, struct fault *fault);
 
 /* Completes the file. -errno and @fault if it could not be written; then there is no file. */

@@ -125,9 +125,10 @@ def check_files(path, folder):
         for file in "/dev/full", folder + "/no/such", folder:
             status, out, err = run("export", "--format", name, path, "-o", file)
             check(status == 1 and out == "" and one_line(err) and file in err, name, file, status, err)
+            check((file == "/dev/full") == ("No space left" in err), name, file, err)
         done = subprocess.run(["sh", "-c", 'exec "$@" >/dev/full', "sh", branchctl, "export", "--format", name, path],
                               capture_output=True, text=True, check=False)
-        check(done.returncode == 1 and one_line(done.stderr), name, done)
+        check(done.returncode == 1 and one_line(done.stderr) and "No space left" in done.stderr, name, done)
     check(os.path.exists("/dev/full") and not os.path.isfile("/dev/full"), "/dev/full was replaced")
     file = folder + "/kept"
     with open(file, "w", encoding="ascii") as opened:
