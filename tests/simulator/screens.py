@@ -108,7 +108,7 @@ BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
 
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
 FRAME = r"^    +[0-9a-f]+ \S.* \(\S+\)$"
-FRAME_OF_STREAM = r"^    (\| )?\S.*  (\S+:\d+|\+0x[0-9a-f]+)( \((\d+\.\.)?\d+ times\))?$"
+FRAME_OF_STREAM = r"^    (\| )?\S.*  (\S+:\d+|\+0x[0-9a-f]+)( +\((\d+\.\.)?\d+ times\))?$"
 STEP = r"^    (\| )?\S.* -> (\S.*)?(\+0x[0-9a-f]+|:\d+)( \(\d+ times\))?$"
 PRUNED = r"^    \.\.\. \d+ hits by longer, pruned paths$"
 TREE_ROW = r"^ *\d+\.\d\d% +\d+\.\d\d% +\d+ ([ │├└─.]*)\S.* \(\S+\)$"
