@@ -14,7 +14,7 @@
 static const char dots[] = "...";
 #define N_DOTS (sizeof(dots) - 1)
 
-#define MAX_OFFSET 40 /* "+0x" with 16 digits, twice, and ".." */
+#define MAX_OFFSET 40 /* "+0x" with 16 digits, twice, and ".."; or a file and two lines */
 
 static const char anonymous[] = "(anonymous namespace)";
 static const char operator_word[] = "operator";
@@ -93,13 +93,24 @@ static bool drop_arguments(const char *name, char *to)
 	return text != NULL;
 }
 
-/* The end of a location: "+0x12", of a block "+0x12..+0x20", or "". */
+/* Where @name ends with characters of @set only. */
+static const char *find_tail(const char *name, const char *set)
+{
+	const char *start = name + strlen(name);
+
+	while (start > name && strchr(set, start[-1]))
+		start--;
+	return start;
+}
+
+/* The end of a location: "+0x12", of a block "+0x12..+0x20" or " file.c:12..20", or "". */
 static const char *find_offset(const char *name)
 {
-	const char *start = name + strlen(name), *offset;
+	const char *start = find_tail(name, ".0123456789"), *offset;
 
-	while (start > name && strchr("+.x0123456789abcdef", start[-1]))
-		start--;
+	if (*start && start > name && start[-1] == ':' && (offset = strrchr(name, ' ')))
+		return offset;
+	start = find_tail(name, "+.x0123456789abcdef");
 	offset = strstr(start, "+0x");
 	return offset ?: name + strlen(name);
 }
@@ -137,6 +148,7 @@ static void shorten_name(char *name, size_t room)
 char *elide_name(const char *name, size_t room)
 {
 	_cleanup_free_ char *text = strdup(name);
+	const char *offset;
 
 	if (!text || strlen(name) <= room)
 		return TAKE_PTR(text);
@@ -144,6 +156,9 @@ char *elide_name(const char *name, size_t room)
 		memcpy(text, name, strlen(name) + 1);
 	drop_qualifiers(text, room);
 	shorten_name(text, room);
+	offset = find_offset(text);
+	if (strlen(text) > room && *offset == ' ')
+		return elide_path(offset + 1, room);
 	return TAKE_PTR(text);
 }
 

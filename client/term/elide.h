@@ -7,8 +7,8 @@
 /*
  * A heap copy of a demangled @name or location in at most @room bytes: first without template
  * arguments and parameters ("ns::Table<...>::add(...)+0x1f"), then without outer namespaces
- * ("...::add(...)+0x1f"), then with a shorter name before its offset ("...::a...+0x1f"). NULL if
- * out of memory.
+ * ("...::add(...)+0x1f"), then with a shorter name before its offset ("...::a...+0x1f") or its
+ * source lines ("a... file.c:7..9"). NULL if out of memory.
  */
 char *elide_name(const char *name, size_t room);
 

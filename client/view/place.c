@@ -65,27 +65,49 @@ char *place_format(const struct place *place)
 	return asprintf(&text, "0x%" PRIx64, place->address) < 0 ? NULL : text;
 }
 
-static char *format_line(const struct place *place)
+/* "@from..@to". @to is shortened if both have the same text up to the last '+'. */
+static char *join(const char *from, const char *to)
 {
-	const char *slash = strrchr(place->file, '/');
+	const char *from_plus = strrchr(from, '+') ?: from, *to_plus = strrchr(to, '+') ?: to;
 	char *text;
 
-	if (asprintf(&text, "%s:%" PRIu32, slash ? slash + 1 : place->file, place->line) < 0)
-		return NULL;
-	return text;
+	if (from_plus - from != to_plus - to || strncmp(from, to, (size_t)(to_plus - to)) != 0)
+		to_plus = to;
+	return asprintf(&text, "%s..%s", from, to_plus) < 0 ? NULL : text;
 }
 
-/* "@from..@to". @to is shortened if both have the same text up to the last @mark. */
-static char *join(const char *from, const char *to, char mark)
+static const char *last_component(const char *path)
 {
-	const char *from_mark = strrchr(from, mark) ?: from, *to_mark = strrchr(to, mark) ?: to;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "main div.c:10". Leaves out what it shares with @before, unless that is NULL. */
+static char *format_line(const struct place *place, const struct place *before)
+{
+	bool same = before && before->function == place->function;
+	const char *function = place->function && !same ? place->function->name : "";
+	char *text;
+	int r;
+
+	if (same && strcmp(before->file, place->file) == 0)
+		r = asprintf(&text, "%" PRIu32, place->line);
+	else
+		r = asprintf(&text, "%s%s%s:%" PRIu32, function, *function ? " " : "",
+			     last_component(place->file), place->line);
+	return r < 0 ? NULL : text;
+}
+
+static char *format_lines(const struct place *start, const struct place *end)
+{
+	_cleanup_free_ char *from = format_line(start, NULL);
+	_cleanup_free_ char *to = format_line(end, start);
 	char *text;
 
-	if (from_mark - from != to_mark - to || strncmp(from, to, (size_t)(to_mark - to)) != 0)
-		to_mark = to;
-	else if (*to_mark == ':')
-		to_mark++;
-	return asprintf(&text, "%s..%s", from, to_mark) < 0 ? NULL : text;
+	if (!from || !to)
+		return NULL;
+	return asprintf(&text, "%s..%s", from, to) < 0 ? NULL : text;
 }
 
 char *place_format_block(const struct places *places, const struct profile_block *block)
@@ -93,19 +115,22 @@ char *place_format_block(const struct places *places, const struct profile_block
 	struct location start_at = { block->object, block->start };
 	struct location end_at = { block->object, block->end };
 	struct place start = place_find(places, start_at), end = place_find(places, end_at);
-	bool lines = start.file && end.file;
-	_cleanup_free_ char *from = lines ? format_line(&start) : place_format(&start);
-	_cleanup_free_ char *to = lines ? format_line(&end) : place_format(&end);
+	_cleanup_free_ char *from = NULL;
+	_cleanup_free_ char *to = NULL;
 
-	return from && to ? join(from, to, lines ? ':' : '+') : NULL;
+	if (start.file && end.file)
+		return format_lines(&start, &end);
+	from = place_format(&start);
+	to = place_format(&end);
+	return from && to ? join(from, to) : NULL;
 }
 
 const char *place_object_name(const struct profile_object *object)
 {
-	const char *slash;
+	const char *name;
 
 	if (!object || object->path[0] == '\0')
 		return "[unknown]";
-	slash = strrchr(object->path, '/');
-	return slash && slash[1] != '\0' ? slash + 1 : object->path;
+	name = last_component(object->path);
+	return *name ? name : object->path;
 }

@@ -184,7 +184,7 @@ int top_new(struct top **ret, const struct profile_source *source,
 	top->places = (struct places){
 		.profile = source->shown,
 		.symbolizer = source->symbolizer,
-		.lines = settings->inlined || top->by == VIEW_STREAM,
+		.lines = settings->inlined || top->by == VIEW_STREAM || top->by == VIEW_BLOCK,
 	};
 	r = view(top, settings);
 	if (r < 0)

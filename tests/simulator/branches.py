@@ -4,7 +4,8 @@
     branches.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
 The kind of each branch, which is not in the recording; the filters by it; the order of mispredicted
-ones; and pairs of functions, against those that perf script prints, where it is installed. Exit status 77: skipped, with the reason, where tracing is forbidden.
+ones; pairs of functions, against those that perf script prints, where it is installed; and the source lines of
+blocks, against those of addr2line. Exit status 77: skipped, with the reason, where tracing is forbidden.
 """
 
 import collections
@@ -169,6 +170,33 @@ def check_perf(branchctl, recording, program):
     return "%d pairs of functions, %d of them otherwise with perf" % (len(rows), missing)
 
 
+def lines_of(program, addresses):
+    """Of each address the file and line of addr2line; without the discriminator."""
+    text = output_of("addr2line", "-e", program, *(hex(address) for address in addresses)).stdout.decode()
+    return [os.path.basename(line.split(" (")[0]) for line in text.splitlines()]
+
+
+def check_blocks(branchctl, recording, program):
+    """The table names the function, and the lines of both ends."""
+    path = os.path.realpath(program)
+    rows = [row for row in rows_by(branchctl, recording, "block", "--object", path)
+            if row["start"]["symbol"] and row["start"]["symbol"] == row["end"]["symbol"]]
+    table = output_of(branchctl, "top", recording, "--by", "block", "-n", "0", "--object", path).stdout.decode()
+    starts, ends = (lines_of(path, [int(row[end]["address"], 0) for row in rows]) for end in ("start", "end"))
+    n, missing = 0, []
+    for row, start, end in zip(rows, starts, ends):
+        if start.endswith(":?") or end.endswith(":?") or start.endswith(":0") or end.endswith(":0"):
+            continue
+        n += 1
+        same = start.rpartition(":")[0] == end.rpartition(":")[0]
+        name = "%s %s..%s" % (row["start"]["symbol"], start, end.rpartition(":")[2] if same else end)
+        if " %s\n" % name not in table:
+            missing.append(name)
+    if n == 0 or len(missing) > n / 20:  # addr2line errs in the file of some inlined lines of C++
+        raise Wrong("of %d blocks with lines these are missing: %s" % (n, missing))
+    return "%d of %d blocks with lines, %d otherwise with addr2line" % (n, len(rows), len(missing))
+
+
 def check_recording(branchctl, recording):
     rows = shown(branchctl, recording)
     kinds = true_kinds(Truth(recording))
@@ -189,6 +217,8 @@ def main():
             simulate(simulator, recording, ["--period", "101"], program)
             print("%s: %s" % (name, check_recording(branchctl, recording)))
             check_pairs(branchctl, recording)
+            if shutil.which("addr2line"):
+                print(check_blocks(branchctl, recording, program[0]))
             if shutil.which("perf"):
                 print(check_perf(branchctl, recording, program[0]))
         except Wrong as wrong:

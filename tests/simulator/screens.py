@@ -103,7 +103,7 @@ def check_table(screen, what, row):
 
 BRANCH = r"^ *[\d.]+% +\d+ +[\d.]+% .*\+0x[0-9a-f]+ +\S.*\+0x[0-9a-f]+$"
 PAIR = r"^ *[\d.]+% +\d+ +[\d.]+% .*\[\.\] \S.* \[\.\] \S.*$"
-BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
+BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +(\S.*:\d+\.\.(\S+:)?\d+|\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
 
 
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
@@ -231,7 +231,6 @@ def check(branchctl, recording, program, folder):
             check_width(screen, columns, " ".join(options))
             check_table(screen, " ".join(options), row)
         check_all_paths(branchctl, folder, recording, program, columns)
-        check_width(Screen(folder, [*top, "--by", "block", "--inline"], columns), columns, "--inline")
     check_colors(folder, annotate)
     check_arrows(folder, annotate)
 

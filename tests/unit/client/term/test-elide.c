@@ -68,6 +68,10 @@ static void test_an_offset_is_never_truncated(void **state)
 	assert_name("a_function_of_a_very_long_name+0x12ab", 20, "a_function...+0x12ab");
 	assert_name("a_function_of_a_very_long_name+0x12..+0x1f", 22, "a_funct...+0x12..+0x1f");
 	assert_name("a_function_of_a_very_long_name", 20, "a_function_of_a_v...");
+	assert_name("a_function_of_a_long_name file.c:12..13", 24, "a_funct... file.c:12..13");
+	assert_name("function basic_string.tcc:217..basic_string.h:420", 24,
+		    "...7..basic_string.h:420");
+	assert_name("ns::add(long, int) file.cc:12..13", 28, "ns::add(...) file.cc:12..13");
 }
 
 static void test_the_fewest_bytes_of_a_name(void **state)
@@ -76,6 +80,7 @@ static void test_the_fewest_bytes_of_a_name(void **state)
 	assert_int_equal(elide_name_least("a_function_of_a_very_long_name+0x12ab"), 11);
 	assert_name("a_function_of_a_very_long_name+0x12ab", 11, "a...+0x12ab");
 	assert_int_equal(elide_name_least("f+0x12..+0x1f"), 13);
+	assert_int_equal(elide_name_least("function div.c:7..8"), 15);
 	assert_int_equal(elide_name_least("f+0x00000000000000000000000000000000000000000000"), 0);
 }
 
