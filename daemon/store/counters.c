@@ -36,7 +36,8 @@ int store_counters_init(struct store_counters *counters, struct database *databa
 	return database_prepare(database, sql, N_STATEMENTS, counters->statements);
 }
 
-/* The id of counter @i; that of a damaged database may have any sign. Few are not 0, so that remembering them gains nothing. */
+/* The id of counter @i; that of a damaged database may have any sign. Few are not 0, so that
+ * remembering them gains nothing. */
 static int find_counter(struct store_counters *counters, size_t i, int64_t *ret)
 {
 	struct statement *find = counters->statements[FIND_COUNTER];
