@@ -55,6 +55,7 @@ static int make_views(struct views *views, const struct comparison *comparison,
 		.all = options->all,
 		.percent_limit = options->percent_limit,
 		.n_rows = options->top.n_rows,
+		.depth = options->top.depth,
 		.rows_given = options->rows_given,
 	};
 	int r = 0;

@@ -129,7 +129,8 @@ int options_check(struct command_line *parse)
 		return r;
 	if (options->top.tree && options->top.by != VIEW_STACK)
 		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
-	if (options->top.depth && options->top.by != VIEW_STREAM)
+	if (options->top.depth && options->top.by != VIEW_STREAM &&
+	    (options->command != COMMAND_DIFF || options->by_given || !options->json))
 		return fault_set(parse->fault, -EINVAL, "--depth works only with --by stream");
 	r = options_parse_format(&parse->options, parse->format, parse->fault);
 	if (r < 0)

@@ -154,8 +154,7 @@ static int get_alignment(struct address_map *map, enum side side,
 					  fault);
 	if (r < 0)
 		return r;
-	if (alignment->match.other &&
-	    (alignment->match.change == CHANGE_CODE || alignment->match.change == CHANGE_SOURCE))
+	if (alignment->match.other && alignment->match.change != CHANGE_NONE)
 		r = align_code(map, side, alignment);
 	alignment->is_filled = r >= 0;
 	return r < 0 ? r : 0;
@@ -347,4 +346,33 @@ int address_map_find_block(struct address_map *map, enum side side,
 		set_none(&ret[1], side, last);
 	}
 	return 0;
+}
+
+int address_map_find_new(struct address_map *map, struct location at, struct location *ret,
+			 struct location *ret_own, struct fault *fault)
+{
+	const struct profile_function *function =
+		profile_find_function(map->sources[SIDE_OLD]->shown, at);
+	struct alignment *alignment;
+	uint64_t offset, to;
+	int r;
+
+	if (!function)
+		return 0;
+	r = get_alignment(map, SIDE_OLD, function, &alignment, fault);
+	if (r < 0 || !alignment->match.other)
+		return MIN(r, 0);
+	offset = to = at.offset - function->start;
+	if (alignment->to) {
+		offset = MIN(offset, (uint64_t)alignment->n_to - 1);
+		while (offset > 0 && alignment->to[offset] >= ALIGN_INSIDE)
+			offset--;
+		to = alignment->to[offset];
+	}
+	if (to >= ALIGN_INSIDE)
+		return 0;
+	*ret_own = (struct location){ at.object, function->start + offset };
+	*ret = (struct location){ alignment->match.other->object,
+				  alignment->match.other->start + to };
+	return 1;
 }

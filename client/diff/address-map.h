@@ -47,3 +47,11 @@ int address_map_find(struct address_map *map, enum side side, struct location at
 int address_map_find_block(struct address_map *map, enum side side,
 			   const struct profile_block *block, bool by_line,
 			   struct mapped_address ret[2], struct fault *fault);
+
+/*
+ * What @at of the old side is on the new one, by the code alone, whatever counts as changed: 1 and
+ * *@ret, the new place of *@ret_own, which is @at, if both sides have its instruction, else the
+ * nearest such place before; 0 where there is none; or -errno and @fault.
+ */
+int address_map_find_new(struct address_map *map, struct location at, struct location *ret,
+			 struct location *ret_own, struct fault *fault);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/diff/line-stream.h"
 #include "client/view/line-loader.h"
 
 /* Percent, of blocks and streams. */
@@ -90,7 +91,10 @@ static int compare(struct diff *diff, const struct comparison *with,
 		return r;
 	}
 	if (diff->by == VIEW_STREAM) {
-		r = diff_streams_new(&diff->streams, with, limit, fault);
+		r = settings->depth == STREAM_DEPTH_FULL ?
+			    diff_streams_new(&diff->streams, with, limit, fault) :
+			    diff_line_streams_new(&diff->streams, with, settings->depth, limit,
+						  fault);
 		diff->n_rows = r < 0 ? 0 : diff->streams->n_rows;
 		diff->n_compared = r < 0 ? 0 : diff->streams->n_compared;
 		return r;
@@ -122,7 +126,8 @@ static int add_row(struct line_loader loaders[N_SIDES], const struct diff *diff,
 	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
 		struct line_loader *loader = &loaders[side];
 
-		if (diff->streams && diff->streams->rows[i].ends[side].there)
+		if (diff->streams && !diff->streams->tree &&
+		    diff->streams->rows[i].ends[side].there)
 			r = line_loader_add_stream(loader, diff->streams->views[side],
 						   diff->streams->rows[i].ends[side].node);
 		if (diff->blocks && diff->blocks->rows[i].ends[side].there)

@@ -28,6 +28,7 @@ struct diff_settings {
 	bool all;             /* rows however small or within noise */
 	double percent_limit; /* rows with less in both are left out; negative: the view's own */
 	size_t n_rows;        /* 0: all */
+	uint32_t depth;       /* of streams: see stream-tree.h */
 	bool rows_given;      /* @n_rows counts even with @all */
 };
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "client/diff/parts.h"
+#include "client/diff/stream-noise.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-#include "common/util/compare.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -188,8 +188,13 @@ static void add_stream(struct diff_stream *row, enum side side, const struct vie
 	struct diff_stream_end *end = &row->ends[side];
 
 	if (!end->there)
-		*end = (struct diff_stream_end){ true, true,           stream->node, 0,
-						 0,    stream->cycles, number };
+		*end = (struct diff_stream_end){
+			.there = true,
+			.passed = true,
+			.node = stream->node,
+			.cycles = stream->cycles,
+			.number = number,
+		};
 	end->hits += stream->hits;
 	end->pruned += stream->pruned;
 }
@@ -224,40 +229,15 @@ static int add_side(struct matching *m, enum side side)
 	return 0;
 }
 
-/* Sets the object to that of the whole profile. False if the whole does not have it. */
-static bool map_location(struct location *at, const uint32_t *objects)
-{
-	if (at->object != PROFILE_NONE) {
-		at->object = objects[at->object];
-		return at->object != PROFILE_NONE;
-	}
-	return true;
-}
-
-/* A filter may have removed objects from the whole: their nodes match none. */
-static void map_nodes(struct view_streams *view, const uint32_t *objects)
-{
-	for (size_t i = 0; i < view->n_nodes; i++)
-		if (!map_location(&view->nodes[i].from, objects) ||
-		    !map_location(&view->nodes[i].to, objects))
-			view->nodes[i].from = view->nodes[i].to =
-				(struct location){ PROFILE_NONE, 0 };
-}
-
 static int add_part(struct matching *m, enum side side, size_t part)
 {
-	const struct profile *profile = m->with->sources[side]->parts[part].shown;
 	size_t n_rows = m->streams->n_rows;
 	_cleanup_(view_streams_freep) struct view_streams *view = NULL;
-	_cleanup_free_ uint32_t *objects = NULL;
 	_cleanup_free_ uint64_t *numbers = NULL;
-	int r = comparison_map_part(m->with, side, part, &objects);
+	int r = stream_noise_view_part(&view, m->with, side, part);
 
-	if (r >= 0)
-		r = view_streams(&view, profile);
 	if (r < 0)
 		return r;
-	map_nodes(view, objects);
 	numbers = calloc(view->n_nodes + 1, sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
@@ -282,51 +262,6 @@ static int add_parts(struct matching *m, enum side side)
 	return r;
 }
 
-static double get_share(uint64_t count, uint64_t all)
-{
-	return all > 0 ? (double)count / (double)all : 0;
-}
-
-/* The samples certainly of this path; on the side that has less, plus the error bound of streams.
- */
-static struct significance_counts sure_counts(const struct matching *m, enum side side,
-					      size_t number)
-{
-	const struct profile_source *source = m->with->sources[side];
-	const struct diff_stream_end *ends = m->streams->rows[number].ends;
-	uint64_t sure[N_SIDES], totals[N_SIDES];
-	struct significance_counts counts;
-
-	for (int i = 0; i < N_SIDES; i++) {
-		sure[i] = ends[i].hits - ends[i].pruned;
-		totals[i] = m->with->sources[i]->all->counters.samples;
-	}
-	if (get_share(sure[side], totals[side]) < get_share(sure[!side], totals[!side]))
-		sure[side] += MIN(source->all->counters.streams_error, totals[side] - sure[side]);
-	counts = (struct significance_counts){ .count = sure[side], .total = totals[side] };
-	diff_parts_get(&m->parts, side, number, &counts);
-	return counts;
-}
-
-static void test_noise(struct matching *m, size_t number)
-{
-	struct diff_stream *row = &m->streams->rows[number];
-	struct significance_counts shown[N_SIDES], sure[N_SIDES];
-	struct significance noise;
-
-	for (int side = 0; side < N_SIDES; side++) {
-		sure[side] = sure_counts(m, (enum side)side, number);
-		shown[side] = sure[side];
-		shown[side].count = row->ends[side].hits;
-	}
-	significance_test(&row->share, shown);
-	significance_test(&noise, sure);
-	row->p_value = noise.p_value;
-	/* The error bound may make the difference smaller, but may not reverse it. */
-	row->has_enough_data =
-		noise.has_enough_data && (noise.difference > 0) == (row->share.difference > 0);
-}
-
 /* A path also exists where longer paths contain it, though none ends there. */
 static void find_passed(struct diff_stream *row)
 {
@@ -343,7 +278,7 @@ static void classify(struct matching *m, size_t number)
 	const struct diff_stream_end *ends = row->ends;
 
 	find_passed(row);
-	test_noise(m, number);
+	stream_noise_test(row, m->with, &m->parts, number);
 	row->change = m->changes[number];
 	if (ends[SIDE_OLD].there && ends[SIDE_NEW].there)
 		row->section = DIFF_STREAM_MATCHED;
@@ -364,45 +299,6 @@ static void drop_empty(struct diff_streams *streams)
 	streams->n_compared = streams->n_rows = n;
 }
 
-static double p_value_of(const void *rows, size_t i)
-{
-	const struct diff_stream *row = (const struct diff_stream *)rows + i;
-
-	return row->has_enough_data ? row->p_value : -1;
-}
-
-static int control(struct diff_streams *streams)
-{
-	double limit;
-	int r = diff_control(streams->rows, streams->n_rows, p_value_of, &limit);
-
-	for (size_t i = 0; r >= 0 && i < streams->n_rows; i++) {
-		streams->rows[i].significant =
-			diff_is_significant(p_value_of(streams->rows, i), limit);
-		streams->n_significant += streams->rows[i].significant;
-	}
-	return r;
-}
-
-static void drop_small(struct diff_streams *streams, double percent)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < streams->n_rows; i++) {
-		const double *shares = streams->rows[i].share.shares;
-
-		if (streams->rows[i].significant ||
-		    100 * fmax(shares[SIDE_OLD], shares[SIDE_NEW]) >= percent)
-			streams->rows[n++] = streams->rows[i];
-	}
-	streams->n_rows = n;
-}
-
-enum side diff_stream_side(const struct diff_stream *row)
-{
-	return row->ends[SIDE_NEW].there ? SIDE_NEW : SIDE_OLD;
-}
-
 const struct diff_stream *diff_streams_most(const struct diff_streams *streams)
 {
 	const struct diff_stream *most = NULL;
@@ -410,23 +306,14 @@ const struct diff_stream *diff_streams_most(const struct diff_streams *streams)
 	for (size_t i = 0; i < streams->n_rows; i++) {
 		const struct diff_stream *row = &streams->rows[i];
 
+		/* by line, changed code of one side may be the same path by other lines */
+		if (streams->tree && row->change && row->section != DIFF_STREAM_CHANGED)
+			continue;
 		if (row->significant &&
 		    (!most || fabs(row->share.difference) > fabs(most->share.difference)))
 			most = row;
 	}
 	return most;
-}
-
-static int compare_rows(const void *p, const void *q)
-{
-	const struct diff_stream *a = p, *b = q;
-	enum side x = diff_stream_side(a), y = diff_stream_side(b);
-	double left = fmax(a->share.shares[SIDE_OLD], a->share.shares[SIDE_NEW]);
-	double right = fmax(b->share.shares[SIDE_OLD], b->share.shares[SIDE_NEW]);
-
-	RETURN_UNLESS_EQUAL(COMPARE(a->section, b->section));
-	RETURN_UNLESS_EQUAL(COMPARE(right, left));
-	return COMPARE(a->ends[x].node, b->ends[y].node);
 }
 
 static int match(struct matching *m)
@@ -444,7 +331,7 @@ static int match(struct matching *m)
 	for (size_t i = 0; i < m->streams->n_rows; i++)
 		classify(m, i);
 	drop_empty(m->streams);
-	return control(m->streams);
+	return stream_noise_control(m->streams);
 }
 
 int diff_streams_new(struct diff_streams **ret, const struct comparison *with, double percent_limit,
@@ -464,9 +351,7 @@ int diff_streams_new(struct diff_streams **ret, const struct comparison *with, d
 	r = match(&m);
 	if (r < 0)
 		return fault->text[0] ? r : fault_set(fault, r, "%s", strerror(-r));
-	drop_small(streams, percent_limit);
-	if (streams->n_rows > 0)
-		qsort(streams->rows, streams->n_rows, sizeof(*streams->rows), compare_rows);
+	stream_noise_choose(streams, percent_limit);
 	*ret = TAKE_PTR(streams);
 	return 0;
 }
@@ -479,6 +364,7 @@ struct diff_streams *diff_streams_free(struct diff_streams *streams)
 		view_streams_free(streams->views[side]);
 		free(streams->changed[side]);
 	}
+	stream_tree_free(streams->tree);
 	free(streams->rows);
 	free(streams);
 	return NULL;

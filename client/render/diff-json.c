@@ -145,12 +145,20 @@ static json_t *json_stream_end(const struct diff *diff, const struct diff_stream
 
 	if (!end->there)
 		return json_null();
-	json = stream_json(&diff->sides[side].places, diff->streams->views[side], end->node);
+	if (diff->streams->tree)
+		json = stream_json_lines(&diff->sides[side].places, diff->streams->tree, side,
+					 end->node);
+	else
+		json = stream_json(&diff->sides[side].places, diff->streams->views[side],
+				   end->node);
 	json_object_set_new(json, "hits", json_integer((json_int_t)end->hits));
 	json_object_set_new(json, "pruned", json_integer((json_int_t)end->pruned));
 	json_object_set_new(json, "percent", json_percent(row->share.shares[side]));
 	json_object_set_new(json, "interval", json_interval(row->share.intervals[side]));
 	json_object_set_new(json, "cycles", json_known(end->cycles));
+	if (diff->streams->tree)
+		json_object_set_new(json, "continuations",
+				    json_integer((json_int_t)end->n_continuations));
 	return json;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/render/diff-line-text.h"
 #include "client/render/diff-stream-text.h"
 #include "client/render/diff-words.h"
 #include "client/render/share-name.h"
@@ -324,7 +325,9 @@ int diff_write_table(const struct diff *diff, struct output *output)
 	for (; (end = strchr(line, '\n')); line = end + 1)
 		write_line(output->f, line, end);
 	if (diff->n_shown > 0)
-		r = diff->streams ? diff_stream_write(diff, output) : write_rows(diff, output);
+		r = !diff->streams      ? write_rows(diff, output) :
+		    diff->streams->tree ? diff_line_stream_write(diff, output) :
+					  diff_stream_write(diff, output);
 	if (r >= 0 && n_left > 0)
 		fprintf(output->f, "%s... %zu more, --all -n 0 shows them%s\n",
 			COLOR_DIM(output->colors), n_left, COLOR_RESET(output->colors));

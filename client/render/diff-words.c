@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "client/render/diff-line-text.h"
 #include "client/render/diff-stream-text.h"
 #include "client/render/share-name.h"
 #include "common/util/cleanup.h"
@@ -108,7 +109,8 @@ static int write_streams(FILE *f, const struct diff *diff)
 		write_nothing(f, diff->by, diff->streams->n_compared);
 		return 0;
 	}
-	name = diff_stream_format(diff, most);
+	name = diff->streams->tree ? diff_line_stream_format(diff, most) :
+				     diff_stream_format(diff, most);
 	if (!name)
 		return -ENOMEM;
 	write_significant(f, diff->by, diff->streams->n_significant, diff->streams->n_compared);

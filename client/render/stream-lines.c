@@ -129,7 +129,9 @@ int stream_lines_write(const struct stream_lines *lines, size_t i, FILE *f, size
 	const char *mark = line->in_loop ? MARK : "";
 	size_t n_note = strlen(line->note), n_fixed = strlen(GAP) + lines->note_width;
 	size_t room = width > n_fixed ? width - n_fixed : 1;
-	size_t n_place = MIN(lines->place_width, room / 2);
+	size_t n_spare = room > lines->name_width ? room - lines->name_width : 0;
+	size_t n_most = MAX(room / 2, n_spare);
+	size_t n_place = MIN(lines->place_width, n_most);
 	size_t n_name = MIN(lines->name_width, room - n_place);
 	size_t n_left = n_name > strlen(mark) ? n_name - strlen(mark) : 1;
 	_cleanup_free_ char *name = elide_name(line->name, n_left);

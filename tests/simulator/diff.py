@@ -194,6 +194,7 @@ def check_div(place):
     check(by_code == {"main", "compute_flag"}, "changed by code:", by_code)
     check_div_sources(place, old, new)
     check_div_streams(place, old, new)
+    check_line_streams(place)
 
 
 def reasons(document):
@@ -252,7 +253,8 @@ def check_sections(name, document, functions):
 
 
 def streams_compared(old, new, *options):
-    return json.loads(run(branchctl, "diff", old, new, "--json", "-n", 0, "--by", "stream", *options))
+    return json.loads(run(branchctl, "diff", old, new, "--json", "-n", 0, "--by", "stream", "--depth", "full",
+                          *options))
 
 
 def check_whole(document):
@@ -284,6 +286,7 @@ def check_div_streams(place, old, new):
     changed_lines = {"div.c:13", "div.c:24"}
     own = {"main", "compute_flag", "rand", "random", "random_r"}
     check_whole(compared(old, new, "--by", "stream"))
+    check_whole(compared(old, new, "--by", "stream", "--depth", "full"))
     old, new = (recorded(place + "/div-" + n, 1500, options=("--period", 13, "--rows", 8))
                 for n in ("old", "new"))
     document = streams_compared(old, new, *folders)
@@ -307,6 +310,33 @@ def check_div_streams(place, old, new):
     for section, paths in paths_of_sections(document).items():
         check(paths == sections[section], section, "by code, not by sources:", paths - sections[section],
               "by sources, not by code:", sections[section] - paths)
+
+
+MOST_PATHS, MOST_PAIRED = 50, 40  # percent
+
+
+def check_line_streams(place):
+    """By line: few hold most hits, and both sides have the same, whatever says what was changed."""
+    old, new = (recorded(place + "/div-" + n, 20000, options=("--period", 101)) for n in ("old", "new"))
+    document = json.loads(run(branchctl, "top", old, "--by", "stream", "--json", "-n", 5))
+    share = 100 * sum(row["hits"] for row in document["rows"]) / document["totals"]["streams"]
+    check(share >= MOST_PATHS, "the hottest five hold", share)
+    before = None
+    for options in ([], ["--before", place + "/old", "--after", place + "/new"], ["--changed-func", "main"]):
+        document = compared(old, new, "--by", "stream", *options)
+        check_whole(document)
+        streams = document["streams"]
+        pairs = streams["matched"] + streams["changed"]
+        check(all(row["old"] and row["new"] for row in pairs), options, "half a pair")
+        check(all((row["reason"] is not None) == (row in streams["changed"]) for row in pairs), options)
+        check(not any(row["old"] and row["new"] for row in streams["old_only"] + streams["new_only"]), options)
+        paths = {json.dumps(path_of(row)) for row in pairs}
+        paired = 100 * hits(pairs, "old") / document["old_totals"]["streams"]
+        check(paired >= MOST_PAIRED, options, "of the old hits are paired:", paired)
+        check(before in (None, paths), options, "pairs differ:", paths ^ (before or paths))
+        before = paths
+        print("%s: the hottest five have %.1f %%, %d pairs %.1f %% of the old hits" %
+              (options or "code", share, len(paths), paired))
 
 
 # Changes planted in a program, and none.

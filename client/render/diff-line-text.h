@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Streams by line of both sides for people: each with its figures, old beside new. */
+#pragma once
+
+#include "client/diff/diff.h"
+#include "client/term/output.h"
+
+/* 0 or -ENOMEM. */
+int diff_line_stream_write(const struct diff *diff, struct output *output);
+
+/* The newest branch of the row: a heap string, or NULL. */
+char *diff_line_stream_format(const struct diff *diff, const struct diff_stream *row);
