@@ -12,6 +12,9 @@
 #include "client/term/output.h"
 #include "client/view/annotation.h"
 #include "client/view/code-span.h"
+#include "client/view/share.h"
+
+#define DEFAULT_FUNCTIONS 5
 
 /* --object chooses the function; its samples are not filtered by it. */
 static int open_source(struct profile_source **ret, const struct options *options,
@@ -19,7 +22,8 @@ static int open_source(struct profile_source **ret, const struct options *option
 {
 	struct profile_source_settings settings = options->source;
 
-	settings.filter.object = NULL;
+	if (options->symbol)
+		settings.filter.object = NULL;
 	return profile_source_open(ret, &settings, fault);
 }
 
@@ -43,13 +47,80 @@ static int get_stored_code(const struct profile_object *object, uint64_t start, 
 	return r;
 }
 
+/* What to write, and where. */
+struct job {
+	const struct options *options;
+	const struct profile_source *source;
+	struct output *output;
+};
+
+/* Function number @i of several; or the only one, if that is negative. */
+static int write_function(const struct job *job, const struct code_span *span, ssize_t i)
+{
+	_cleanup_(annotation_freep) struct annotation *annotation = NULL;
+	const char *socket = job->options->source.socket;
+	bool with_source = job->options->with_source;
+	int r = annotation_new(&annotation, job->source, span,
+			       job->source->is_recording ? NULL : get_stored_code, &socket);
+
+	if (r < 0)
+		return r;
+	if (!job->options->json) {
+		if (i > 0)
+			fputc('\n', job->output->f);
+		return annotation_write_table(annotation, job->output, with_source);
+	}
+	return i < 0 ? annotation_write_json(annotation, job->output->f, with_source) :
+		       annotation_add_json(annotation, (size_t)i, job->output->f, with_source);
+}
+
+/* The hottest functions. Returns their number, or -errno. */
+static ssize_t write_rows(const struct job *job, const struct shares *functions, size_t n)
+{
+	ssize_t n_written = 0;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < functions->n_rows && (size_t)n_written < n; i++) {
+		_cleanup_(code_span_done) struct code_span span = {};
+		const struct share *row = &functions->rows[i];
+		struct location at = { row->key.object, row->key.start };
+
+		if (!row->key.symbol || row->self == 0)
+			continue;
+		r = code_span_of_function(&span, job->source, at);
+		if (r >= 0)
+			r = write_function(job, &span, n_written++);
+	}
+	return r < 0 ? r : n_written;
+}
+
+static int write_hottest(const struct job *job, struct fault *fault)
+{
+	_cleanup_(shares_freep) struct shares *functions = NULL;
+	const struct options *options = job->options;
+	size_t n = options->rows_given ? options->top.n_rows ?: SIZE_MAX : DEFAULT_FUNCTIONS;
+	ssize_t n_written;
+	int r = view_functions(&functions, job->source->shown);
+
+	if (r >= 0 && options->json)
+		r = annotation_begin_json(job->source, job->output->f);
+	if (r < 0)
+		return r;
+	n_written = write_rows(job, functions, n);
+	if (options->json)
+		annotation_end_json(job->output->f);
+	if (n_written == 0)
+		return fault_set(fault, -ENOENT, "%s: no samples in functions with a name",
+				 job->source->name);
+	return (int)MIN(n_written, 0);
+}
+
 int command_annotate(const struct options *options, struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	_cleanup_(code_span_done) struct code_span span = {};
-	_cleanup_(annotation_freep) struct annotation *annotation = NULL;
-	const char *socket = options->source.socket;
 	struct output output;
+	struct job job = { .options = options, .output = &output };
 	int r;
 
 	r = open_source(&source, options, fault);
@@ -57,20 +128,18 @@ int command_annotate(const struct options *options, struct fault *fault)
 		return r;
 	profile_source_say(source, stderr); /* it may be why nothing is found */
 	problems_say_source(source, stderr);
-	r = code_span_find(&span, source, options->symbol, options->source.filter.object, fault);
+	if (options->symbol)
+		r = code_span_find(&span, source, options->symbol, options->source.filter.object,
+				   fault);
 	if (r < 0)
 		return r;
-	r = annotation_new(&annotation, source, &span,
-			   source->is_recording ? NULL : get_stored_code, &socket);
-	if (r < 0)
-		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
-
+	fault->text[0] = '\0';
 	output_open(&output, &options->output);
-	if (options->json)
-		r = annotation_write_json(annotation, output.f, options->with_source);
-	else
-		r = annotation_write_table(annotation, &output, options->with_source);
+	job.source = source;
+	r = options->symbol ? write_function(&job, &span, -1) : write_hottest(&job, fault);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+	if (r < 0 && !fault->text[0])
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+	return r;
 }

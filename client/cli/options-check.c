@@ -79,6 +79,24 @@ static int check_diff(struct command_line *parse)
 	return window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
 }
 
+static int check_annotate(struct command_line *parse)
+{
+	const struct options *options = &parse->options;
+	const char *symbol = options->symbol;
+
+	if (symbol && options->rows_given)
+		return fault_set(
+			parse->fault, -EINVAL,
+			"annotate takes -n only without a SYMBOL: for the N hottest functions");
+	if (symbol && window_ref_is_likely(symbol))
+		return fault_set(
+			parse->fault, -EINVAL,
+			"'%s' is no symbol; give the SYMBOL first, as in branchctl annotate "
+			"main perf.data",
+			symbol);
+	return 0;
+}
+
 static int check_window(struct command_line *parse)
 {
 	struct options *options = &parse->options;
@@ -93,6 +111,8 @@ static int check_window(struct command_line *parse)
 		return r;
 	if (options->command == COMMAND_DIFF)
 		return check_diff(parse);
+	if (options->command == COMMAND_ANNOTATE)
+		return check_annotate(parse);
 	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
 		return fault_set(parse->fault, -EINVAL, "dump takes --inline only with --samples");
 	return 0;

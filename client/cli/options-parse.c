@@ -16,6 +16,7 @@
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/rpc/connection.h"
+#include "client/source/window-ref.h"
 #include "common/util/clock.h"
 #include "common/util/macro.h"
 
@@ -323,12 +324,20 @@ static const char *get_operand(const struct command_line *parse, int i)
 	return parse->n_operands > i ? parse->operands[i] : NULL;
 }
 
+/* One word of annotate is either. */
+static bool has_symbol(const struct command_line *parse)
+{
+	const char *word = get_operand(parse, 1);
+
+	return parse->n_operands > 2 || (word && !window_ref_is_likely(word));
+}
+
 static void take_operands(struct command_line *parse)
 {
 	struct options *options = &parse->options;
 	int first = 1;
 
-	if (options->command == COMMAND_ANNOTATE)
+	if (options->command == COMMAND_ANNOTATE && has_symbol(parse))
 		options->symbol = get_operand(parse, first++);
 	options->source.window = get_operand(parse, first);
 	options->new_window = get_operand(parse, first + 1);

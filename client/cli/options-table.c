@@ -58,6 +58,8 @@ const struct option_spec option_specs[] = {
 	  "treat this function as changed; may be repeated" },
 
 	{ NULL, 0, NULL, CODE, "What to show:" },
+	{ "", KEY_ROWS, "N", CODE,
+	  "without SYMBOL: show the N hottest functions; 0 shows all.\nDefault: 5." },
 	{ "source", KEY_SOURCE, NULL, CODE, "show source lines between the instructions" },
 
 	{ NULL, 0, NULL, DUMP, "What to write:" },
@@ -131,9 +133,9 @@ const struct command_spec command_specs[N_COMMANDS] = {
 	[COMMAND_DIFF] = { "diff", "diff WINDOW WINDOW [--by WHAT] [-n N]",
 			   "Shows what moved from one to the other", 2, 2, "two WINDOWs",
 			   "diff yesterday-10:00 10:00" },
-	[COMMAND_ANNOTATE] = { "annotate", "annotate SYMBOL [WINDOW] [--source]",
-			       "Shows how often each instruction ran", 1, 2,
-			       "a SYMBOL and at most one WINDOW", "annotate main -5min" },
+	[COMMAND_ANNOTATE] = { "annotate", "annotate [SYMBOL] [WINDOW] [--source]",
+			       "Shows how often each instruction ran", 0, 2,
+			       "at most a SYMBOL and one WINDOW", NULL },
 	[COMMAND_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
 			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
 	[COMMAND_RUN] = { "run", "run [-n N] -- COMMAND [ARGUMENT...]", "Profiles one command", 0,

@@ -140,7 +140,8 @@ static int write_ranges(const struct page *page, FILE *f)
 	return r;
 }
 
-int annotation_write_json(const struct annotation *annotation, FILE *f, bool with_source)
+/* Members of an object that the caller begins and ends. */
+static int write_members(const struct annotation *annotation, FILE *f, bool with_source)
 {
 	struct page page = { annotation, annotation->places };
 	int r = with_source ? annotation_load_lines(annotation) : 0;
@@ -148,17 +149,50 @@ int annotation_write_json(const struct annotation *annotation, FILE *f, bool wit
 	if (r < 0)
 		return r;
 	page.places.lines = with_source;
-	fputs("{\"windows\": ", f);
-	r = json_write(f, json_windows(annotation->source), JSON_TIME_PRECISION);
-	fputs(", \"function\": ", f);
-	if (r >= 0)
-		r = json_write(f, json_head(&page), PRECISION);
+	fputs("\"function\": ", f);
+	r = json_write(f, json_head(&page), PRECISION);
 	fputs(", \"instructions\": [", f);
 	if (r >= 0)
 		r = write_lines(&page, f);
 	fputs("], \"ranges\": [", f);
 	if (r >= 0)
 		r = write_ranges(&page, f);
-	fputs("]}\n", f);
+	fputs("]}", f);
 	return r;
+}
+
+static int begin(const struct profile_source *source, FILE *f)
+{
+	fputs("{\"windows\": ", f);
+	return json_write(f, json_windows(source), JSON_TIME_PRECISION);
+}
+
+int annotation_write_json(const struct annotation *annotation, FILE *f, bool with_source)
+{
+	int r = begin(annotation->source, f);
+
+	fputs(", ", f);
+	if (r >= 0)
+		r = write_members(annotation, f, with_source);
+	fputc('\n', f);
+	return r;
+}
+
+int annotation_begin_json(const struct profile_source *source, FILE *f)
+{
+	int r = begin(source, f);
+
+	fputs(", \"functions\": [", f);
+	return r;
+}
+
+int annotation_add_json(const struct annotation *annotation, size_t i, FILE *f, bool with_source)
+{
+	fputs(i > 0 ? ",\n{" : "\n{", f);
+	return write_members(annotation, f, with_source);
+}
+
+void annotation_end_json(FILE *f)
+{
+	fputs("]}\n", f);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The notes behind an instruction are those of Zijlstra's mail of 2016. "+50.0%": that share of the
- * runs through here began here, by a branch. "-12.5% (p:98.0%)": that share of them ended here, as
- * the branch was taken; 98 % of the branches were predicted.
+ * The columns behind an instruction are the notes of Zijlstra's mail of 2016. "+50.0%": that share
+ * of the runs through here began here, by a branch. "-12.5%": that share of them ended here, as the
+ * branch was taken. PREDICTED: the share of the taken branches that were predicted.
  */
 #include "client/render/annotation-table.h"
 
@@ -24,7 +24,7 @@
 #define MIN_SHARE    0.05 /* percent; smaller ones would show as 0.0 and are left out */
 #define MIN_TEXT     12   /* columns */
 #define TEXT_COLUMNS 32   /* enough for most instructions */
-#define NOTE_COLUMNS 20   /* enough for most notes */
+#define NOTE_COLUMNS 26   /* ENTERED, TAKEN and PREDICTED */
 #define TAB_COLUMNS  8
 
 struct arrows {
@@ -97,7 +97,15 @@ static int write_numbers(const struct page *page, const struct annotation_line *
 			   address_of(page, line->offset));
 }
 
-/* "  +50.0%  -12.5% (p:98.0%)", or "". */
+static void trim(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0 && text[n - 1] == ' ')
+		text[--n] = '\0';
+}
+
+/* "  +50.0%  -12.5%     98.0%", without blanks at its end. */
 static void format_note(char *ret, size_t n, const struct annotation_line *line)
 {
 	const struct profile_range *range = line->range;
@@ -108,17 +116,18 @@ static void format_note(char *ret, size_t n, const struct annotation_line *line)
 	if (range && line->begins && range->is_target) {
 		share = percent_of(range->entry, range->coverage);
 		if (share >= MIN_SHARE)
-			snprintf(entry, sizeof(entry), "  +%.1f%%", share);
+			snprintf(entry, sizeof(entry), "+%.1f%%", share);
 	}
 	if (range && line->ends && range->is_branch) {
 		share = percent_of(range->taken, range->coverage);
 		if (share >= MIN_SHARE)
-			snprintf(taken, sizeof(taken), "  -%.1f%%", share);
+			snprintf(taken, sizeof(taken), "-%.1f%%", share);
 		if (share >= MIN_SHARE && n_known > 0)
-			snprintf(predicted, sizeof(predicted), " (p:%.1f%%)",
+			snprintf(predicted, sizeof(predicted), "%.1f%%",
 				 percent_of(range->predicted, n_known));
 	}
-	snprintf(ret, n, "%s%s%s", entry, taken, predicted);
+	snprintf(ret, n, " %7s %7s %9s", entry, taken, predicted);
+	trim(ret);
 }
 
 static bool leads_inside(const struct annotation *a, const struct annotation_line *line)
@@ -174,6 +183,8 @@ static int write_text(const struct page *page, const struct annotation_line *lin
 						      SIZE_MAX);
 		if (!target)
 			return -ENOMEM;
+		if (room > 0 && n + 1 + columns_of(target) > room)
+			*strchrnul(target, ' ') = '\0'; /* the arrow alone */
 	}
 	fprintf(page->f, "%.*s", (int)n, text);
 	if (target) {
@@ -345,11 +356,13 @@ static void write_limitations(const struct page *page)
 static void write_headings(const struct page *page)
 {
 	const struct annotation *a = page->annotation;
+	const char *text = a->origin == CODE_NONE ? "" : "INSTRUCTION";
+	bool branches = a->max_coverage > 0;
 
-	fprintf(page->f, "%s%7s%s%s  %*s  %s%s\n", COLOR_BOLD(page->colors), "SELF",
-		a->max_coverage > 0 ? "   COVER" : "", a->has_cycles ? " CYCLES   IPC" : "",
-		page->address_digits, "ADDR", a->origin == CODE_NONE ? "" : "INSTRUCTION",
-		COLOR_RESET(page->colors));
+	fprintf(page->f, "%s%7s%s%s  %*s  %-*s%s%s\n", COLOR_BOLD(page->colors), "SELF",
+		branches ? "   COVER" : "", a->has_cycles ? " CYCLES   IPC" : "",
+		page->address_digits, "ADDR", branches ? (int)page->text_columns : 0, text,
+		branches ? " ENTERED   TAKEN PREDICTED" : "", COLOR_RESET(page->colors));
 }
 
 /* The columns before an instruction. */

@@ -360,6 +360,16 @@ int profile_source_replace(struct profile_source *source, struct profile *profil
 	return profile_source_filter(source, filter);
 }
 
+/* A file whose name was taken for that of a window. */
+static int explain_name(const struct window_ref *ref, int error, struct fault *fault)
+{
+	if (error >= 0 || error == -ENOMEM || ref->kind != WINDOW_REF_WINDOW ||
+	    ref->first.kind != BOUND_NAME || access(ref->text, F_OK) < 0)
+		return error;
+	return fault_set(fault, error, "no window has the name '%s'; for the file write ./%s",
+			 ref->text, ref->text);
+}
+
 int profile_source_open(struct profile_source **ret, const struct profile_source_settings *settings,
 			struct fault *fault)
 {
@@ -376,7 +386,7 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 	if (ref.kind == WINDOW_REF_RECORDING)
 		r = load_recording(source, settings, fault);
 	else
-		r = load_windows(source, settings, &ref, fault);
+		r = explain_name(&ref, load_windows(source, settings, &ref, fault), fault);
 	if (r < 0)
 		return r;
 	if (source->functions)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/util/cleanup.h"
 
@@ -144,6 +145,19 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, 
 		return parse_range(ret, dots, fault);
 	ret->kind = WINDOW_REF_WINDOW;
 	return parse_bound(&ret->first, text, now_us, fault);
+}
+
+/* Names of Go and of operators contain a slash, too; OBJECT:0xADDRESS is a piece of code. */
+bool window_ref_is_likely(const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strstr(word, ":0x"))
+		return false;
+	if (strchr("@-./", *word) || isdigit((unsigned char)*word))
+		return true;
+	return (n > 5 && strcmp(word + n - 5, ".data") == 0) ||
+	       (strchr(word, '/') && access(word, F_OK) == 0);
 }
 
 void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t *ret_until,

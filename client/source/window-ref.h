@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,12 @@ struct window_ref {
 /* -EINVAL and @fault if @text (or NULL) is not a window reference. @now_us: CLOCK_REALTIME. */
 int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us,
 		     struct fault *fault);
+
+/*
+ * True if @word, which may be a symbol as well, is a window reference: a file that exists, a word
+ * like one, a number, or a time. A name is a symbol.
+ */
+bool window_ref_is_likely(const char *word);
 
 /*
  * Selects *@ret_n of @windows, at least 1, from number *@ret_first on. -ENOENT and @fault, which

@@ -106,6 +106,14 @@ static int refuse_several(const struct search *search, struct fault *fault)
 			 search->n > choices.n_listed ? " ..." : "");
 }
 
+static void take_function(struct code_span *span, const struct profile_function *function)
+{
+	span->object = function->object;
+	span->start = function->start;
+	span->size = function->size;
+	span->name = function->name;
+}
+
 static int find_function(struct code_span *span, const struct profile_source *source,
 			 const char *wanted, const char *object, struct fault *fault)
 {
@@ -119,10 +127,7 @@ static int find_function(struct code_span *span, const struct profile_source *so
 				 "%s: no counts for a function '%s'%s%s; branchctl top -n 0 lists "
 				 "the functions",
 				 source->name, wanted, object ? " of " : "", object ?: "");
-	span->object = search.found[0]->object;
-	span->start = search.found[0]->start;
-	span->size = search.found[0]->size;
-	span->name = search.found[0]->name;
+	take_function(span, search.found[0]);
 	return 0;
 }
 
@@ -176,13 +181,11 @@ static int find_in_object(struct code_span *span, const struct profile_source *s
 	_cleanup_free_ struct profile_range *ranges = NULL;
 	size_t n;
 
-	span->object = object;
 	if (f) {
-		span->start = f->start;
-		span->size = f->size;
-		span->name = f->name;
+		take_function(span, f);
 		return 1;
 	}
+	span->object = object;
 	if (profile_ranges(&ranges, &n, p, object) < 0)
 		return -ENOMEM;
 	take_neighbours(span, ranges, n, at.offset);
@@ -231,13 +234,12 @@ static int find_address_in_object(struct code_span *span, const struct profile_s
 	return 0;
 }
 
-static int find_ranges(struct code_span *span, const struct profile_source *source,
-		       struct fault *fault)
+static int find_ranges(struct code_span *span, const struct profile_source *source)
 {
 	size_t n, first = 0;
 
 	if (profile_ranges(&span->all_ranges, &n, source->all, span->object) < 0)
-		return fault_set(fault, -ENOMEM, "out of memory");
+		return -ENOMEM;
 	while (first < n && span->all_ranges[first].end < span->start)
 		first++;
 	span->ranges = span->all_ranges + first;
@@ -257,8 +259,25 @@ int code_span_find(struct code_span *ret, const struct profile_source *source, c
 
 	r = colon ? find_address_in_object(&span, source, wanted, colon, fault) :
 		    find_function(&span, source, wanted, object, fault);
-	if (r >= 0)
-		r = find_ranges(&span, source, fault);
+	if (r < 0)
+		return r;
+	if (find_ranges(&span, source) < 0)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	*ret = span;
+	return 0;
+}
+
+int code_span_of_function(struct code_span *ret, const struct profile_source *source,
+			  struct location at)
+{
+	const struct profile_function *function = profile_find_function(source->all, at);
+	struct code_span span = {};
+	int r;
+
+	if (!function)
+		return -ENOENT;
+	take_function(&span, function);
+	r = find_ranges(&span, source);
 	if (r >= 0)
 		*ret = span;
 	return r;

@@ -28,4 +28,8 @@ struct code_span {
  */
 int code_span_find(struct code_span *ret, const struct profile_source *source, const char *wanted,
 		   const char *object, struct fault *fault);
+
+/* The function of @at in the filtered profile of @source. -ENOENT if there is none, or -ENOMEM. */
+int code_span_of_function(struct code_span *ret, const struct profile_source *source,
+			  struct location at);
 void code_span_done(struct code_span *span);

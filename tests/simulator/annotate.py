@@ -192,6 +192,29 @@ def check_reasons(branchctl, recording):
     said = done.stderr.decode()
     if "nothing matches the filters" not in said or "no counts for" not in said:
         raise Wrong("of a function that was filtered away it says %r" % said)
+    for word in (recording + ".data", os.path.join(os.path.dirname(recording), "missing.data")):
+        said = output_of(branchctl, "annotate", word, ok=(1,)).stderr.decode()
+        if word not in said or "No such file" not in said or "daemon" in said:
+            raise Wrong("of a file that is missing it says %r" % said)
+
+
+def check_hottest(branchctl, recording):
+    """Without a symbol: the hottest functions, each as with its symbol."""
+    rows = json.loads(output_of(branchctl, "top", recording, "--json", "-n", "0").stdout)["rows"]
+    wanted = [row for row in rows if row["symbol"] and row["self"]][:3]
+    document = json.loads(output_of(branchctl, "annotate", recording, "-n", "3", "--json").stdout)
+    compare("hottest functions", dict(enumerate((f["function"]["start"]["symbol"], f["function"]["samples"])
+                                                for f in document["functions"])),
+            dict(enumerate((row["symbol"], row["self"]) for row in wanted)))
+    text = output_of(branchctl, "annotate", recording, "-n", "3").stdout.decode()
+    for function in document["functions"]:
+        start = function["function"]["start"]
+        name = "%s:%s" % (start["object"], start["address"])
+        alone = output_of(branchctl, "annotate", name, recording, "--json").stdout
+        compare("members of " + start["symbol"], {key: json.loads(alone)[key] for key in function}, function)
+        table = output_of(branchctl, "annotate", name, recording).stdout.decode()
+        if table not in text or "ENTERED   TAKEN PREDICTED" not in table:
+            raise Wrong("the text of %s is another one" % name)
 
 
 def check_recording(branchctl, recording, path, max_taken, max_predicted):
@@ -241,6 +264,7 @@ def main():
             try:
                 simulate(simulator, recording, options, program)
                 check_reasons(branchctl, recording)
+                check_hottest(branchctl, recording)
                 said = check_recording(branchctl, recording, path, *limits)
             except Wrong as wrong:
                 n_failed += 1

@@ -88,10 +88,10 @@ def check_annotated(screen, document, what):
     for line, instruction in zip(shown, document["instructions"]):
         must(" %x  " % int(instruction["at"]["address"], 0) in line, what, "lacks an address:", line)
         if instruction["taken_percent"]:
-            must("  -%.1f%% (p:" % instruction["taken_percent"] in line and line.endswith("%)"), what,
+            must(re.search(r" -%.1f%% +[\d.]+%%$" % instruction["taken_percent"], line), what,
                  "lacks a note:", line)
         if instruction["entered_percent"]:
-            must("  +%.1f%%" % instruction["entered_percent"] in line, what, "lacks a note:", line)
+            must(" +%.1f%%" % instruction["entered_percent"] in line, what, "lacks a note:", line)
 
 
 def check_table(screen, what, row):

@@ -297,6 +297,18 @@ static int setup(void **state)
 	return 0;
 }
 
+static void test_a_likely_word_is_no_symbol(void **state)
+{
+	static const char *const windows[] = { "./x", "/dev/null", "a.data", "@-1", "-5min", "42" };
+	static const char *const symbols[] = { "main", "libc.so.6:0x10",   "/lib/x.so:0x10",
+					       "data", "ns::operator/(V)", "net/http.Get" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(windows); i++)
+		assert_true(window_ref_is_likely(windows[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
+		assert_false(window_ref_is_likely(symbols[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_ranges_of_another_day),
 		cmocka_unit_test(test_ranges_when_clocks_are_put_back),
 		cmocka_unit_test(test_only_needed_windows_are_requested),
+		cmocka_unit_test(test_a_likely_word_is_no_symbol),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
