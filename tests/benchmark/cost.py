@@ -6,7 +6,8 @@ which counts the same stacks. CPU time is all that the process used from its sta
 which functions were hot, which the daemon and bpftrace have done by then and perf report does; from then on:
 what it used from the second window on, which is what sampling without end costs. What the BPF program takes is
 the kernel's own figure. Of the daemon all processes count, its helpers too; its memory is their PSS. With
-OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown. Needs root.
+OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both
+walk frame pointers then, which every build can. Needs root.
 
     SECONDS_EACH=30 ROUNDS=2 cost.py build/daemon/branchd daemon/config.c
     SECONDS_EACH=30 ROUNDS=5 cost.py build/daemon/branchd daemon/config.c base/daemon/branchd
@@ -105,9 +106,9 @@ def command(tool, frequency, place):
     if tool in DAEMONS:
         config = os.path.join(place, "branchd.conf")
         with open(config, "w", encoding="ascii") as f:
-            stacks = "frame-pointers" if tool == "pointers" else "auto"
+            stacks = "frame-pointers" if tool == "pointers" or OLD else "auto"
             f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\n" +
-                    (f"UserStacks={stacks}\n" if STACKS else "") + f"[Store]\nWindowSec={WINDOW}\n")
+                    (f"UserStacks={stacks}\n" if tool != "old" else "") + f"[Store]\nWindowSec={WINDOW}\n")
         return [OLD[0] if tool == "old" else BRANCHD, "--config", config, "--state-directory", place + "/state",
                 "--socket", place + "/socket"]
     if tool == "dwarf":
