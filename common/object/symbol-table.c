@@ -426,10 +426,11 @@ void symbol_table_get_range(const struct symbol_table *t, uint64_t offset, size_
 
 struct symbol_entry symbol_table_get(const struct symbol_table *t, size_t i)
 {
-	const struct packed *packed = &t->packed[i];
+	const struct packed *packed;
 
 	if (t->entries)
 		return t->entries[i];
+	packed = &t->packed[i];
 	return (struct symbol_entry){
 		.start = t->starts[i],
 		.size = t->sizes[i],

@@ -115,13 +115,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < MAX_RULES; i++) {
 		rules[i].cfa %= UNWIND_CFA_N;
 		rules[i].cfa_register %= UNWIND_N_REGISTERS;
-		rules[i].fp %= UNWIND_SAVED_N;
+		rules[i].fp %= UNWIND_SAVED_HELD;
 		rules[i].ra %= UNWIND_SAVED_N;
-		rules[i].bx %= UNWIND_SAVED_N;
-		if (rules[i].cfa == UNWIND_CFA_JUMP) {
+		rules[i].bx %= UNWIND_SAVED_HELD;
+		if (rules[i].cfa == UNWIND_CFA_JUMP)
 			rules[i].fp_offset &= UNWIND_N_REGISTERS - 1;
+		if (rules[i].cfa == UNWIND_CFA_JUMP || rules[i].ra == UNWIND_SAVED_HELD)
 			rules[i].ra_offset &= UNWIND_N_REGISTERS - 1;
-		}
 	}
 	for (size_t i = 0; i < MAX_ROWS; i++) {
 		starts[i] = (uint32_t)(CODE + i * (CODE_END - CODE) / MAX_ROWS);
