@@ -48,6 +48,7 @@ static int errno_of(sqlite3 *db, int code)
 	case SQLITE_CONSTRAINT:
 	case SQLITE_MISMATCH:
 	case SQLITE_ERROR: /* these four: the tables are not those that were made */
+	case SQLITE_TOOBIG: /* what is written is far smaller */
 		return -EBADMSG;
 	case SQLITE_NOMEM:
 		return -ENOMEM;
@@ -59,8 +60,6 @@ static int errno_of(sqlite3 *db, int code)
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
 		return system > 0 ? -system : -EIO;
-	case SQLITE_TOOBIG:
-		return -E2BIG;
 	default:
 		return -EIO;
 	}
