@@ -22,6 +22,7 @@ static int dump_samples(const struct options *options, struct fault *fault)
 		.force = options->source.force,
 		.no_stitch = options->source.no_stitch,
 		.inlined = options->top.inlined,
+		.branches = options->branches,
 	};
 	struct output output;
 	int r;

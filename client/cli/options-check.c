@@ -113,8 +113,10 @@ static int check_window(struct command_line *parse)
 		return check_diff(parse);
 	if (options->command == COMMAND_ANNOTATE)
 		return check_annotate(parse);
-	if (options->command == COMMAND_DUMP && options->top.inlined && !options->samples)
-		return fault_set(parse->fault, -EINVAL, "dump takes --inline only with --samples");
+	if (options->command == COMMAND_DUMP && !options->samples &&
+	    (options->top.inlined || options->branches))
+		return fault_set(parse->fault, -EINVAL, "dump takes %s only with --samples",
+				 options->branches ? "--branches" : "--inline");
 	return 0;
 }
 

@@ -170,6 +170,9 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_SAMPLES:
 		options->samples = true;
 		return 0;
+	case KEY_BRANCHES:
+		options->branches = true;
+		return 0;
 	case KEY_ONCE:
 		options->once = true;
 		return 0;

@@ -66,6 +66,7 @@ const struct option_spec option_specs[] = {
 	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text or json. Default: text." },
 	{ "samples", KEY_SAMPLES, NULL, DUMP,
 	  "write each sample with its stack, as perf script does" },
+	{ "branches", KEY_BRANCHES, NULL, DUMP, "with --samples: write branch records, too" },
 
 	{ NULL, 0, NULL, EXPORT, "What to write:" },
 	{ "format", KEY_FORMAT, "FORMAT", EXPORT, "the format, see below" },

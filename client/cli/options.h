@@ -48,7 +48,7 @@ struct options {
 	char *const *argv; /* run: the command; NULL: not given */
 
 	/* dump */
-	bool samples;
+	bool samples, branches;
 
 	/* export */
 	const struct export_format *export_format;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/render/branch-text.h"
 #include "client/render/problems.h"
 #include "client/source/function-ranges.h"
 #include "client/term/progress.h"
@@ -234,16 +235,22 @@ static void write_inlined(struct script_dump *samples, const struct frame *frame
 	}
 }
 
+static void write_name(const struct frame *frame, FILE *f)
+{
+	if (!frame->symbol.name) {
+		fputs("[unknown]", f);
+		return;
+	}
+	text_write(f, frame->symbol.name);
+	fprintf(f, "+0x%" PRIx64, frame->offset - frame->symbol.start);
+}
+
 static void write_frame(struct script_dump *samples, const struct frame *frame, FILE *f)
 {
 	if (samples->settings->inlined)
 		write_inlined(samples, frame, f);
 	fprintf(f, "\t%16" PRIx64 " ", frame->address);
-	if (frame->symbol.name) {
-		text_write(f, frame->symbol.name);
-		fprintf(f, "+0x%" PRIx64, frame->offset - frame->symbol.start);
-	} else
-		fputs("[unknown]", f);
+	write_name(frame, f);
 	fputs(" (", f);
 	text_write(f, frame->object && frame->object->what.path[0] ? frame->object->what.path :
 								     "[unknown]");
@@ -264,6 +271,46 @@ static int write_callers(struct script_dump *samples, const struct process_conte
 		if (r >= 0)
 			write_frame(samples, &frame, f);
 	}
+	return r;
+}
+
+static int write_named_branch(struct script_dump *samples,
+			      const struct process_context *process_context,
+			      const struct branch_record *row, FILE *f)
+{
+	struct frame from, to;
+	int r = locate(samples, process_context, row->from, false, &from);
+
+	if (r < 0)
+		return r;
+	fputc(' ', f);
+	write_name(&from, f); /* borrowed until the next call of locate() */
+	fputc('/', f);
+	r = locate(samples, process_context, row->to, false, &to);
+	if (r < 0)
+		return r;
+	write_name(&to, f);
+	branch_text_write_flags(row, f);
+	return 0;
+}
+
+/* A line of addresses and a line of names, newest first. */
+static int write_branches(struct script_dump *samples,
+			  const struct process_context *process_context,
+			  const struct sample *sample, FILE *f)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < sample->n_rows; i++) {
+		const struct branch_record *row = &sample->rows[i];
+
+		fprintf(f, " 0x%" PRIx64 "/0x%" PRIx64, row->from, row->to);
+		branch_text_write_flags(row, f);
+	}
+	fputc('\n', f);
+	for (uint32_t i = 0; r >= 0 && i < sample->n_rows; i++)
+		r = write_named_branch(samples, process_context, &sample->rows[i], f);
+	fputc('\n', f);
 	return r;
 }
 
@@ -320,6 +367,8 @@ static int write_sample(struct script_dump *samples, const struct event *event, 
 	fputs(":\n", f);
 	write_frame(samples, &leaf, f);
 	r = write_callers(samples, process_context, f);
+	if (r >= 0 && samples->settings->branches && sample->n_rows > 0)
+		r = write_branches(samples, process_context, sample, f);
 	fputc('\n', f);
 	return r;
 }

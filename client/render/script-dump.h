@@ -26,7 +26,8 @@ struct script_dump_settings {
 	struct symbolizer_settings symbols;
 	bool force; /* use what is sound of a damaged recording */
 	bool no_stitch;
-	bool inlined; /* with inlined calls */
+	bool inlined;  /* with inlined calls */
+	bool branches; /* with the branch records */
 };
 
 /* The first reading. -errno and @fault. Borrows @settings. */

@@ -40,6 +40,7 @@ WRONG_USAGE = [
     ["dump", "--format", "xml", "./a.data"],
     ["dump", "--samples", "--json", "./a.data"],
     ["dump", "--inline", "./a.data"],
+    ["dump", "--branches", "./a.data"],
     ["dump", "--samples"],
     ["dump", "--samples", "10:00..10:10"],
     ["dump", "--once", "@0"],

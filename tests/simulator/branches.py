@@ -5,7 +5,7 @@
 
 The kind of each branch, which is not in the recording; the filters by it; the order of mispredicted
 ones; pairs of functions, against those that perf script prints, where it is installed; and the source lines of
-blocks, against those of addr2line. Exit status 77: skipped, with the reason, where tracing is forbidden.
+blocks, against those of addr2line; and the branch records of each sample, against perf script. Exit status 77: skipped, with the reason, where tracing is forbidden.
 """
 
 import collections
@@ -176,6 +176,32 @@ def lines_of(program, addresses):
     return [os.path.basename(line.split(" (")[0]) for line in text.splitlines()]
 
 
+def lines_of_perf(recording, field):
+    text = output_of("perf", "script", "-i", recording, "-F", field).stdout.decode()
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def check_dump(branchctl, recording):
+    """dump --samples --branches prints the lines of perf script; names where perf has one."""
+    text = output_of(branchctl, "dump", "--samples", "--branches", recording).stdout.decode()
+    lines = [line for line in text.splitlines() if line.startswith(" ")]
+    for ours, theirs in zip(lines[::2], lines_of_perf(recording, "brstack")):
+        if ours.split() != theirs.split():
+            raise Wrong("branch records %r are with perf %r" % (ours, theirs))
+    theirs = lines_of_perf(recording, "brstacksym")
+    if len(lines) != 2 * len(theirs) or not theirs:
+        raise Wrong("%d lines of branch records, with perf %d" % (len(lines), len(theirs)))
+    n = same = 0
+    for mine, other in zip(lines[1::2], theirs):
+        for a, b in zip(BRANCH_OF_PERF.findall(mine), BRANCH_OF_PERF.findall(other)):
+            named = not any("@plt" in end or end == "[unknown]" for end in a + b)
+            n += named  # one function may have several names
+            same += named and all(x.rpartition("+")[2] == y.rpartition("+")[2] for x, y in zip(a, b))
+    if same < 0.98 * n or not n:
+        raise Wrong("%d of %d branches have the offsets of perf" % (same, n))
+    return "%d of %d branches of samples have the offsets of perf" % (same, n)
+
+
 def check_blocks(branchctl, recording, program):
     """The table names the function, and the lines of both ends."""
     path = os.path.realpath(program)
@@ -221,6 +247,7 @@ def main():
                 print(check_blocks(branchctl, recording, program[0]))
             if shutil.which("perf"):
                 print(check_perf(branchctl, recording, program[0]))
+                print(check_dump(branchctl, recording))
         except Wrong as wrong:
             print("%s: FAILED: %s" % (name, wrong))
             sys.exit(1)
