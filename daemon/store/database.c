@@ -47,7 +47,7 @@ static int errno_of(sqlite3 *db, int code)
 	case SQLITE_SCHEMA:
 	case SQLITE_CONSTRAINT:
 	case SQLITE_MISMATCH:
-	case SQLITE_ERROR: /* these four: the tables are not those that were made */
+	case SQLITE_ERROR:  /* these four: the tables are not those that were made */
 	case SQLITE_TOOBIG: /* what is written is far smaller */
 		return -EBADMSG;
 	case SQLITE_NOMEM:
