@@ -11,69 +11,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 
-SKIPPED = 77
-FLAGS = ["-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
-
-simulator, branchctl, sources, compiler, case = sys.argv[1:]
-n_failed = 0
-
-
-def skip(why):
-    print("skipped:", why, file=sys.stderr)
-    sys.exit(SKIPPED)
-
-
-def check(condition, *what):
-    global n_failed
-    if not condition:
-        n_failed += 1
-        print("FAILED:", *what)
-    return condition
-
-
-def run(*command):
-    done = subprocess.run([str(c) for c in command], env=dict(os.environ, LC_ALL="C.UTF-8"),
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=900)
-    if done.returncode == SKIPPED and str(command[0]) == simulator:
-        skip("tracing is not allowed: " + done.stderr.decode(errors="replace"))
-    if done.returncode != 0:
-        print(done.stderr.decode(errors="replace"))
-        sys.exit("%s: status %d" % (" ".join(map(str, command)), done.returncode))
-    return done.stdout
-
-
-def edited(folder, name, *edits):
-    """A folder of its own with that source, in which each (old, new) was replaced."""
-    os.mkdir(folder)
-    shutil.copy(os.path.join(sources, "work.h"), folder)
-    with open(os.path.join(sources, name), encoding="utf-8") as f:
-        text = f.read()
-    for old, new in edits:
-        if old not in text:
-            sys.exit("%s has no %s" % (name, old))
-        text = text.replace(old, new)
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
-    return path
-
-
-def compiled(source, program, *flags):
-    run(compiler, *FLAGS, *flags, source, "-o", program)
-    return program
-
-
-def recorded(program, *arguments, options=()):
-    recording = program + ".data"
-    run(simulator, "-o", recording, *options, "--", program, *arguments)
-    return recording
-
-
-def compared(old, new, *options):
-    return json.loads(run(branchctl, "diff", old, new, "--json", "--all", *options))
+from versions import (FLAGS, NEW_DIV, OLD_DIV, branchctl, check, check_whole, compared, compiled, compiler, edited,
+                      path_of, recorded, run, run_case)
 
 
 def by_name(rows):
@@ -133,13 +73,6 @@ def check_code(place):
         print("%s: %d of %d functions changed" % (name, len(changed), len(own)))
 
 
-# The example of perf's own proposal: a flag that is set more often, and a loop that turns more often.
-
-INNER = "for (unsigned k = 0; k < %d; k++)\n\t\t\tresult += k;\n\t\tif (flag)"
-OLD_DIV = (("if (flag)", INNER % 2),)
-NEW_DIV = (("if (flag)", INNER % 12), ("rand() % 2", "rand() % 4"))
-
-
 def truth(recording, name):
     with open("%s.%s.tsv" % (recording, name), encoding="utf-8") as f:
         return [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
@@ -194,7 +127,6 @@ def check_div(place):
     check(by_code == {"main", "compute_flag"}, "changed by code:", by_code)
     check_div_sources(place, old, new)
     check_div_streams(place, old, new)
-    check_line_streams(place)
 
 
 def reasons(document):
@@ -221,16 +153,6 @@ def check_div_sources(place, old, new):
     check(all(row["reason"] == "source" for row in one_sided), "lines of one side:", one_sided)
 
 
-def path_of(row):
-    """Function and line of each place of its path, newest first."""
-    return [(frame["symbol"], (frame["line"] or "").rsplit("/", 1)[-1])
-            for frame in (row["old"] or row["new"])["frames"]]
-
-
-def hits(rows, side):
-    return sum(row[side]["hits"] for row in rows)
-
-
 def check_sections(name, document, functions):
     """Each stream is in one section, once; of the old those through the changed functions alone are changed."""
     streams = document["streams"]
@@ -255,13 +177,6 @@ def check_sections(name, document, functions):
 def streams_compared(old, new, *options):
     return json.loads(run(branchctl, "diff", old, new, "--json", "-n", 0, "--by", "stream", "--depth", "full",
                           *options))
-
-
-def check_whole(document):
-    """Every sample that has a path is in a row."""
-    for side, total in ("old", "old_totals"), ("new", "new_totals"):
-        rows = [row for section in document["streams"].values() for row in section if row[side]]
-        check(sum(row[side]["hits"] for row in rows) == document[total]["streams"], "hits of", side)
 
 
 def untouched(document):
@@ -310,33 +225,6 @@ def check_div_streams(place, old, new):
     for section, paths in paths_of_sections(document).items():
         check(paths == sections[section], section, "by code, not by sources:", paths - sections[section],
               "by sources, not by code:", sections[section] - paths)
-
-
-MOST_PATHS, MOST_PAIRED = 50, 40  # percent
-
-
-def check_line_streams(place):
-    """By line: few hold most hits, and both sides have the same, whatever says what was changed."""
-    old, new = (recorded(place + "/div-" + n, 20000, options=("--period", 101)) for n in ("old", "new"))
-    document = json.loads(run(branchctl, "top", old, "--by", "stream", "--json", "-n", 5))
-    share = 100 * sum(row["hits"] for row in document["rows"]) / document["totals"]["streams"]
-    check(share >= MOST_PATHS, "the hottest five hold", share)
-    before = None
-    for options in ([], ["--before", place + "/old", "--after", place + "/new"], ["--changed-func", "main"]):
-        document = compared(old, new, "--by", "stream", *options)
-        check_whole(document)
-        streams = document["streams"]
-        pairs = streams["matched"] + streams["changed"]
-        check(all(row["old"] and row["new"] for row in pairs), options, "half a pair")
-        check(all((row["reason"] is not None) == (row in streams["changed"]) for row in pairs), options)
-        check(not any(row["old"] and row["new"] for row in streams["old_only"] + streams["new_only"]), options)
-        paths = {json.dumps(path_of(row)) for row in pairs}
-        paired = 100 * hits(pairs, "old") / document["old_totals"]["streams"]
-        check(paired >= MOST_PAIRED, options, "of the old hits are paired:", paired)
-        check(before in (None, paths), options, "pairs differ:", paths ^ (before or paths))
-        before = paths
-        print("%s: the hottest five have %.1f %%, %d pairs %.1f %% of the old hits" %
-              (options or "code", share, len(paths), paired))
 
 
 # Changes planted in a program, and none.
@@ -414,9 +302,4 @@ def check_steady(place):
 
 CASES = {"code": check_code, "div": check_div, "planted": check_planted, "steady": check_steady}
 
-for tool in ("nm", "objdump", "readelf", "objcopy", compiler):
-    if not shutil.which(tool):
-        skip(tool + " is not installed")
-with tempfile.TemporaryDirectory() as temporary:
-    CASES[case](temporary)
-sys.exit(n_failed > 0)
+run_case(CASES, "nm", "objdump", "readelf", "objcopy")
