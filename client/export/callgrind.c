@@ -85,18 +85,25 @@ static int count_arcs(struct arcs *arcs, const struct call_tree *tree)
 	return r;
 }
 
-/* "PREFIXob=PATH", "PREFIXfl=FILE", "PREFIXfn=NAME". */
-static void write_name(const struct export_input *input, const struct call_tree_frame *frame,
-		       bool called, FILE *f)
+/* "(1)" would be a reference. */
+static void write_path(const char *key, const char *path, FILE *f)
 {
-	struct place place = place_find(&input->places, frame->at);
+	fprintf(f, "%s=%s", key, path[0] == '(' ? "./" : "");
+	text_write(f, path);
+	putc('\n', f);
+}
 
-	fputs(called ? "cob=" : "ob=", f);
-	text_write(f, place.object && place.object->path[0] ? place.object->path : "[unknown]");
-	fputs(called ? "\ncfi=" : "\nfl=", f);
-	text_write(f, place.file ?: "???");
-	fputs(called ? "\ncfn=" : "\nfn=", f);
-	fprintf(f, "%s\n", frame->name);
+/* Each name has the number of its frame before it, so it cannot be taken for a reference. */
+static void write_name(const struct export_input *input, const struct call_tree *tree,
+		       uint32_t number, bool called, FILE *f)
+{
+	const struct call_tree_frame *frame = &tree->frames[number];
+	struct place place = place_find(&input->places, frame->at);
+	bool known = place.object && place.object->path[0];
+
+	write_path(called ? "cob" : "ob", known ? place.object->path : "[unknown]", f);
+	write_path(called ? "cfi" : "fl", place.file ?: "???", f);
+	fprintf(f, "%s=(%" PRIu32 ") %s\n", called ? "cfn" : "fn", number + 1, frame->name);
 }
 
 static uint32_t line_of(const struct export_input *input, const struct call_tree_frame *frame)
@@ -109,11 +116,9 @@ static uint32_t line_of(const struct export_input *input, const struct call_tree
 static void write_function(const struct export_input *input, const struct call_tree *tree,
 			   uint32_t number, uint64_t self, FILE *f)
 {
-	const struct call_tree_frame *frame = &tree->frames[number];
-
 	putc('\n', f);
-	write_name(input, frame, false, f);
-	fprintf(f, "%" PRIu32 " %" PRIu64 "\n", line_of(input, frame), self);
+	write_name(input, tree, number, false, f);
+	fprintf(f, "%" PRIu32 " %" PRIu64 "\n", line_of(input, &tree->frames[number]), self);
 }
 
 static void write_arc(const struct export_input *input, const struct call_tree *tree,
@@ -121,7 +126,7 @@ static void write_arc(const struct export_input *input, const struct call_tree *
 {
 	const struct call_tree_frame *callee = &tree->frames[arc->callee];
 
-	write_name(input, callee, true, f);
+	write_name(input, tree, arc->callee, true, f);
 	fprintf(f, "calls=1 %" PRIu32 "\n%" PRIu32 " %" PRIu64 "\n", line_of(input, callee),
 		line_of(input, &tree->frames[arc->caller]), arc->samples);
 }

@@ -29,6 +29,9 @@ static size_t clean_length(const unsigned char *s)
 		return 0;
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90)) /* an overlong form */
 		return 0;
+	if ((s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f)) /* surrogates; too large */
+		return 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;

@@ -11,8 +11,12 @@ import shutil
 import subprocess
 import tempfile
 
+import perfdata
 from harness import branchctl, check, finish, one_line, recordings_folder, run
 
+HOSTILE = [b'<script>alert("1")</script>', b"]]>--></style>&amp;'`${x}", b"a;b;c", b"\\", b"\x1b]0;x\x07\x7f", b"\xff\xfe\x80",
+           b"\xed\xa0\x80\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc0\xaf\xe0\x80\xaf", b"\xe2\x80\xa8\xe2\x80\xa9", b"\xc2\x85\xc2",
+           b"\xc3\xa9\xf0\x9f\x94\xa5", b"x" * 4096, b"(1)", b"fn=(2)", b"12", b"%s%n", b"__proto__"]
 FORMATS = ["folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind"]
 
 
@@ -40,7 +44,7 @@ def text_of(file):
 
 def folded(file):
     names = collections.Counter()
-    for line in text_of(file).splitlines():
+    for line in text_of(file).removesuffix("\n").split("\n"):
         stack, _, n = line.rpartition(" ")
         names[stack.rpartition(";")[2]] += int(n)
     return names
@@ -96,8 +100,8 @@ def check_pprof(file, names, samples):
         return None
     total = re.search(r" of (\d+) total", done.stdout)
     seen = collections.Counter()
-    for line in done.stdout.partition("flat%")[2].splitlines()[1:]:
-        words = line.split(None, 5)
+    for line in done.stdout.partition("flat%")[2].removesuffix("\n").split("\n")[1:]:
+        words = re.split(" +", line.lstrip(" "), maxsplit=5)
         seen[words[5].removesuffix(" (inline)")] += int(words[0])
     check(total and int(total[1]) == samples, file, "total of pprof", total and total[1], samples)
     check(all(seen[name] == n for name, n in names.items()), file, "pprof", {
@@ -117,6 +121,50 @@ def check_recording(path, folder):
     missing.add(check_callgrind(export(path, "callgrind", folder), samples))
     missing.add(check_pprof(export(path, "pprof", folder), names, samples))
     return missing - {None}
+
+
+def shown(name):
+    """A function's name as branchctl shows it, by Python's own decoder: no control characters, nothing invalid."""
+    return re.sub("[\x00-\x1f\x7f\udc80-\udcff]", "?", name.decode("utf-8", "surrogateescape").replace("\x85", "??"))
+
+
+def hostile_recording(folder):
+    """A sample in each of HOSTILE, names of functions of the kernel; the process and its object are hostile, too."""
+    base, path = 0xffffffff81000000, os.path.join(folder, "hostile.data")
+    with open(os.path.join(folder, "kallsyms"), "wb") as opened:
+        opened.write(b"%x T _text\n" % base)
+        for i, name in enumerate(HOSTILE, 1):
+            opened.write(b"%x t %s\n" % (base + 64 * i, name))
+    perfdata.write(path, [
+        perfdata.kernel(base, 0x100000, base), perfdata.comm(b"<b>;\n\t\"\xed\xa0\x80 1"),
+        perfdata.mapping(b"/<i>\n\t;\"\\ \xff/" + b"y" * 3900),
+        *(perfdata.sample(1000 * i, base + 64 * i + 1, misc=perfdata.KERNEL) for i in range(1, len(HOSTILE) + 1)),
+        perfdata.sample(100000)])
+    return path, "--kallsyms=" + os.path.join(folder, "kallsyms")
+
+
+def check_hostile(folder):
+    """Each file can be read, and has each name as often as the recording."""
+    path, kallsyms = hostile_recording(folder)
+    wanted = collections.Counter(map(shown, HOSTILE))
+    for name in FORMATS:
+        file = os.path.join(folder, name)
+        status, _, err = run("export", "--format", name, path, kallsyms, "-o", file)
+        if check(status == 0, name, status, err) and name != "pprof":
+            bad = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text_of(file))
+            check(not bad, name, "control characters", bad)
+            check(name == "callgrind" or "\\x0a\\x09" in text_of(file).replace("\\u005c", "\\") and
+                  "\\xed\\xa0\\x80 1" in text_of(file).replace("\\u005c", "\\"), name, "the name of the process")
+    for name, read in ("folded", folded), ("speedscope", speedscope), ("firefox", firefox):
+        seen = read(os.path.join(folder, name))
+        names = {key.replace(";", ":") if name == "folded" else key: n for key, n in wanted.items()}
+        check(all(seen[key] == n for key, n in names.items()), name, "hostile", seen)
+        check(seen.total() == len(HOSTILE) + 1, name, seen.total())
+    check_script(os.path.join(folder, "perf-script"), 1000 * (len(HOSTILE) + 1), 0)
+    check_callgrind(os.path.join(folder, "callgrind"), len(HOSTILE) + 1)
+    functions = re.findall(r"^fn=\(\d+\) (.*)$", text_of(os.path.join(folder, "callgrind")), re.M)
+    check(wanted.total() == len(functions) - 1 and not wanted - collections.Counter(functions), "callgrind", functions)
+    check_pprof(os.path.join(folder, "pprof"), wanted, len(HOSTILE) + 1)
 
 
 def check_files(path, folder):
@@ -147,6 +195,7 @@ with tempfile.TemporaryDirectory() as place:
     for recording in paths:
         lacking |= check_recording(recording, place)
     check_files(paths[0], place)
+    check_hostile(place)
 if lacking:
     print("not tried, because it is missing:", *sorted(lacking))
 finish()

@@ -4,7 +4,7 @@
 import struct
 
 IP, TID, TIME, CALLCHAIN, IDENTIFIER = 1 << 0, 1 << 1, 1 << 2, 1 << 5, 1 << 16
-MMAP, SAMPLE, MMAP2 = 1, 9, 10
+MMAP, COMM, SAMPLE, MMAP2 = 1, 3, 9, 10
 KERNEL, USER, WITH_BUILD_ID = 1, 2, 1 << 14
 CPU_CLOCK = 0
 EVENT_DESC = 12
@@ -36,6 +36,10 @@ def mapping(path, build_id=None, start=BASE, time=0):
              struct.pack("<IIQQ", 0, 0, 0, 0))
     return record(MMAP2, USER | (WITH_BUILD_ID if build_id else 0),
                   where + which + struct.pack("<II", 5, 0) + padded(path) + trailer(time))
+
+
+def comm(name):
+    return record(COMM, USER, struct.pack("<II", PID, PID) + padded(name) + trailer(0))
 
 
 def kernel(start, length, reference):
