@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl export of windows of the real branchd, while a program of known name is busy."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from real_daemon import document, start, stop, wait_for_windows
+from harness import check, finish, run
+
+branchd = os.path.abspath(sys.argv[2])
+BUSY = "while :; do :; done"
+
+
+def check_exports(socket, windows, folder):
+    """Two closed windows in each format: the samples are those of top, and busy is among them."""
+    reference = f"{windows[-2]['id']}..{windows[-1]['id']}"
+    samples = document(socket, "top", reference)["totals"]["samples"]
+    for name in "folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind":
+        file = os.path.join(folder, name)
+        status, out, err = run("--socket", socket, "export", "--format", name, reference, "-o", file)
+        check(status == 0 and not out and not err, name, status, err)
+        check(os.path.exists(file) and os.path.getsize(file) > 0, name, "is empty")
+    with open(os.path.join(folder, "folded"), encoding="utf-8") as opened:
+        lines = opened.read().removesuffix("\n").split("\n")
+    check(sum(int(line.rpartition(" ")[2]) for line in lines) == samples, "folded", samples)
+    check(any(line.startswith("sh;") for line in lines), "busy is not in folded")
+
+
+with tempfile.TemporaryDirectory() as state:
+    process, path = start(branchd, state)
+    with subprocess.Popen(["sh", "-c", BUSY]) as busy:
+        check_exports(path, wait_for_windows(path, 3), state)
+        busy.kill()
+    stop(process)
+finish()
