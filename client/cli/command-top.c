@@ -41,6 +41,7 @@ int command_top(const struct options *options, struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	_cleanup_(top_freep) struct top *top = NULL;
+	struct top_settings settings = options->top;
 	struct output output;
 	int r;
 
@@ -49,7 +50,8 @@ int command_top(const struct options *options, struct fault *fault)
 	r = profile_source_open(&source, &options->source, fault);
 	if (r < 0)
 		return r;
-	r = top_new(&top, source, &options->top);
+	settings.every_frame = options->json;
+	r = top_new(&top, source, &settings);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 

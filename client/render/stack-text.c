@@ -20,13 +20,27 @@
 
 #define INDENT "    "
 
-/* "symbol+0x12 (object)" and a newline, behind @n_before columns; a whole function without offset.
- */
+/* " ×41", " ×38..41", or "" for a single frame. */
+static void format_turns(char *ret, size_t n, const struct view_stack_turns *turns)
+{
+	const char *times = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "×" : "x";
+
+	if (turns->most == 1)
+		*ret = '\0';
+	else if (turns->fewest == turns->most)
+		snprintf(ret, n, " %s%" PRIu32, times, turns->most);
+	else
+		snprintf(ret, n, " %s%" PRIu32 "..%" PRIu32, times, turns->fewest, turns->most);
+}
+
+/* "symbol+0x12 (object)" and a newline, behind @n_before columns; a whole function without offset,
+ * and with @turns, which may be "". */
 static int write_name(struct output *output, const struct place *place, bool is_function,
-		      size_t n_before)
+		      const char *turns, size_t n_before)
 {
 	const char *object = place_object_name(place->object);
-	size_t n_around = n_before + strlen(" ()") + strlen(object), room = SIZE_MAX;
+	size_t n_around = n_before + strlen(turns) + strlen(" ()") + strlen(object);
+	size_t room = SIZE_MAX;
 	_cleanup_free_ char *fitting = NULL;
 	_cleanup_free_ char *text = NULL;
 
@@ -37,7 +51,7 @@ static int write_name(struct output *output, const struct place *place, bool is_
 	if (!fitting)
 		return -ENOMEM;
 	text_write(output->f, fitting);
-	fputs(" (", output->f);
+	fprintf(output->f, "%s (", turns);
 	text_write(output->f, object);
 	fputs(")\n", output->f);
 	return 0;
@@ -64,19 +78,31 @@ static int count_digits(const struct places *places, const struct view_stacks *s
 }
 
 static int write_frame(const struct places *places, struct output *output, struct location at,
-		       bool is_function, int n_address)
+		       const struct view_stack_turns *turns, bool is_leaf, int n_address)
 {
 	struct place place = place_find(places, at);
+	char text[32];
 	int n = fprintf(output->f, INDENT "%*" PRIx64 " ", n_address, place.address);
 
-	return write_name(output, &place, is_function, (size_t)n);
+	format_turns(text, sizeof(text), turns);
+	return write_name(output, &place, is_leaf || turns->most > 1, text, (size_t)n);
+}
+
+/* Of the deepest stack, if recursion is folded. */
+static size_t count_frames(const struct view_stacks *stacks, const struct view_stack *stack)
+{
+	size_t n = stack->turns.most;
+
+	for (uint32_t i = stack->caller; i != PROFILE_NONE; i = stacks->callers[i].parent)
+		n += stacks->callers[i].turns.most;
+	return n;
 }
 
 static void write_share(struct output *output, const struct view_stacks *stacks,
 			const struct view_stack *stack, uint64_t samples)
 {
 	double stitched = (double)stack->stitched / (double)stack->samples;
-	size_t n = view_stack_depth(stacks, stack); /* a pruned stack had more frames */
+	size_t n = count_frames(stacks, stack); /* a pruned stack had more frames */
 
 	fprintf(output->f, "\n%s%.2f%%  %" PRIu64 " samples", COLOR_BOLD(output->colors),
 		percent_of(stack->samples, samples), stack->samples);
@@ -92,9 +118,10 @@ int stack_text_write(const struct places *places, struct output *output,
 	int n_address = count_digits(places, stacks, stack), r;
 
 	write_share(output, stacks, stack, samples);
-	r = write_frame(places, output, stack->leaf, true, n_address);
+	r = write_frame(places, output, stack->leaf, &stack->turns, true, n_address);
 	for (uint32_t i = stack->caller; r >= 0 && i != PROFILE_NONE; i = stacks->callers[i].parent)
-		r = write_frame(places, output, stacks->callers[i].frame, false, n_address);
+		r = write_frame(places, output, stacks->callers[i].frame, &stacks->callers[i].turns,
+				false, n_address);
 	return r;
 }
 
@@ -178,7 +205,7 @@ static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
 
 	if (n_marks < 0)
 		return n_marks;
-	return write_name(text->output, &place, true, (size_t)(n_before + n_marks));
+	return write_name(text->output, &place, true, "", (size_t)(n_before + n_marks));
 }
 
 int stack_text_write_tree(const struct stack_text_tree *what, struct output *output)

@@ -9,7 +9,8 @@
 
 /*
  * A blank line, then "12.00%  34 samples, 5.0 of 45 frames stitched", then the frames, each " 1234
- * symbol+0x12 (object)" with the object in full. @samples are all samples. 0 or -ENOMEM.
+ * symbol+0x12 (object)" with the object in full, or " 1234 symbol ×41 (object)" of a recursion.
+ * @samples are all samples. 0 or -ENOMEM.
  */
 int stack_text_write(const struct places *places, struct output *output,
 		     const struct view_stacks *stacks, const struct view_stack *stack,

@@ -33,7 +33,7 @@ static int64_t add_caller(struct view_stacks *stacks, struct tree_merge *merge, 
 		return number;
 	if (ARRAY_RESERVE(&stacks->callers, &stacks->cap_callers, stacks->n_callers + 1) < 0)
 		return -ENOMEM;
-	stacks->callers[stacks->n_callers++] = (struct view_stack_caller){ at, parent };
+	stacks->callers[stacks->n_callers++] = (struct view_stack_caller){ at, parent, { 1, 1 } };
 	return number;
 }
 
@@ -47,7 +47,8 @@ static int add_row(struct view_stacks *stacks, struct tree_merge *merge, struct 
 	if ((size_t)number == stacks->n_rows) {
 		if (ARRAY_RESERVE(&stacks->rows, &stacks->cap_rows, stacks->n_rows + 1) < 0)
 			return -ENOMEM;
-		stacks->rows[stacks->n_rows++] = (struct view_stack){ leaf, caller, 0, 0 };
+		stacks->rows[stacks->n_rows++] =
+			(struct view_stack){ leaf, caller, 0, 0, { 1, 1 } };
 	}
 	stacks->rows[number].samples += stack->samples;
 	stacks->rows[number].stitched += stack->stitched;
@@ -99,6 +100,12 @@ static int compare_rows(const void *p, const void *q)
 	return r ? r : COMPARE(a->caller, b->caller);
 }
 
+void view_stacks_sort(struct view_stacks *stacks)
+{
+	if (stacks->n_rows > 0)
+		qsort(stacks->rows, stacks->n_rows, sizeof(*stacks->rows), compare_rows);
+}
+
 int view_stacks(struct view_stacks **ret, const struct profile *profile)
 {
 	_cleanup_(view_stacks_freep) struct view_stacks *stacks = calloc(1, sizeof(*stacks));
@@ -112,8 +119,7 @@ int view_stacks(struct view_stacks **ret, const struct profile *profile)
 	r = merge_trees(stacks, profile, is_caller, merged);
 	if (r < 0)
 		return r;
-	if (stacks->n_rows > 0)
-		qsort(stacks->rows, stacks->n_rows, sizeof(*stacks->rows), compare_rows);
+	view_stacks_sort(stacks);
 	*ret = TAKE_PTR(stacks);
 	return 0;
 }

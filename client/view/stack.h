@@ -11,16 +11,23 @@
 
 #include "common/profile/profile.h"
 
+/* How many frames of a recursion one frame stands for, at least and at most; see stack-fold.h. */
+struct view_stack_turns {
+	uint32_t fewest, most;
+};
+
 struct view_stack {
 	struct location leaf; /* the start of its function, or the sampled location */
 	uint32_t caller;      /* of view_stacks.callers, or PROFILE_NONE */
 	uint64_t samples;
-	uint64_t stitched; /* frames from earlier samples, summed over the samples */
+	uint64_t stitched;             /* frames from earlier samples, summed over the samples */
+	struct view_stack_turns turns; /* of the leaf */
 };
 
 struct view_stack_caller {
 	struct location frame;
 	uint32_t parent; /* its caller; less than its own number */
+	struct view_stack_turns turns;
 };
 
 struct view_stacks {
@@ -34,5 +41,8 @@ int view_stacks(struct view_stacks **ret, const struct profile *profile);
 struct view_stacks *view_stacks_free(struct view_stacks *stacks);
 DEFINE_CLEANUP(struct view_stacks *, view_stacks_free);
 
-/* The number of its frames. */
+/* Hottest first. */
+void view_stacks_sort(struct view_stacks *stacks);
+
+/* The number of its frames, folded ones once. */
 size_t view_stack_depth(const struct view_stacks *stacks, const struct view_stack *stack);

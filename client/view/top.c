@@ -9,6 +9,7 @@
 #include "client/view/branch.h"
 #include "client/view/line-loader.h"
 #include "client/view/share.h"
+#include "client/view/stack-fold.h"
 #include "common/util/percent.h"
 
 /* 1, 0, or -ENOMEM. */
@@ -71,6 +72,14 @@ static int view_some_branches(struct top *top, const struct top_settings *settin
 	return 0;
 }
 
+static int view_folded_stacks(struct view_stacks **ret, const struct profile *profile)
+{
+	_cleanup_(view_stacks_freep) struct view_stacks *stacks = NULL;
+	int r = view_stacks(&stacks, profile);
+
+	return r < 0 ? r : view_stacks_fold(ret, stacks, profile);
+}
+
 static int view_some_stacks(struct top *top, const struct top_settings *settings)
 {
 	const struct profile *profile = top->source->shown;
@@ -83,7 +92,8 @@ static int view_some_stacks(struct top *top, const struct top_settings *settings
 			top->n_rows = top->tree->n_rows;
 		return r;
 	}
-	r = view_stacks(&top->stacks, profile);
+	r = settings->every_frame ? view_stacks(&top->stacks, profile) :
+				    view_folded_stacks(&top->stacks, profile);
 	if (r >= 0)
 		top->n_rows = top->stacks->n_rows;
 	return r;

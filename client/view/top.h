@@ -24,6 +24,7 @@ struct top_settings {
 	enum view_by by;
 	enum view_tree_first tree; /* of stacks */
 	size_t n_rows;             /* 0: all */
+	bool every_frame;          /* of stacks: recursion is not folded */
 	uint32_t depth;            /* of streams: see stream-tree.h */
 	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
 	bool mispredicted;         /* of branches: only mispredicted ones */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tree of call stacks, against the true stack of each sample.
+"""The tree of call stacks, against the true stack of each sample; and stacks with recursion folded.
 
     trees.py SIMULATOR BRANCHCTL DIRECTORY-OF-PROGRAMS PROGRAM
 
@@ -7,8 +7,10 @@ Functions of the programs go by their names, as nm has them, all else by its fil
 sample goes through one row of each depth. Exit status 77: skipped.
 """
 
+import collections
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -43,6 +45,48 @@ def check(branchctl, recording, symbolizer, first):
     return len(expected)
 
 
+FRAME = re.compile(r"^ +[0-9a-f]+ (.*?)(?: ×(\d+)(?:\.\.(\d+))?)? \((\S+)\)$")
+
+
+def runs_of(frames):
+    """Frames of one function that follow each other, as (name, object), and their number."""
+    runs, last = [], None
+    for i, frame in enumerate(frames):
+        of, offset = os.path.basename(frame["object"] or "[unknown]"), frame["symbol_offset"] or 0
+        name = frame["symbol"] or "%s+%s" % (of, frame["address"])
+        function = of, frame["symbol"], int(frame["address"], 0) - offset
+        if function == last:
+            runs[-1] = (frame["symbol"] or name, of), runs[-1][1] + 1
+        else:
+            runs.append(((name if i == 0 or not frame["symbol"] else "%s+%#x" % (name, offset), of), 1))
+        last = function
+    return runs
+
+
+def check_recursion(branchctl, recording):
+    """The text folds the stacks of JSON: their samples, and the number of frames of each."""
+    top = [branchctl, "top", recording, "--by", "stack", "-n", "0"]
+    expected, turns = collections.Counter(), collections.defaultdict(set)
+    rows = json.loads(output_of(*top, "--json").stdout)["rows"]
+    for row in rows:
+        runs = runs_of(row["frames"])
+        expected[tuple(name for name, _ in runs)] += row["samples"]
+        for i in range(len(runs)):  # frames with the same callers are one
+            turns[tuple(name for name, _ in runs[i:]), i == 0].add(runs[i][1])
+    got = collections.Counter()
+    for stack in output_of(*top).stdout.decode().split("\n\n")[1:]:
+        head, *lines = stack.splitlines()
+        frames = [FRAME.match(line) for line in lines if not line.startswith("...")]
+        names = tuple((frame.group(1), frame.group(4)) for frame in frames)
+        got[names] += int(head.split()[1])
+        for i, frame in enumerate(frames):
+            few = int(frame.group(2) or 1)
+            if {few, int(frame.group(3) or few)} != {f(turns[names[i:], i == 0]) for f in (min, max)}:
+                raise Wrong("%s should be %s frames" % (frame.group(), sorted(turns[names[i:], i == 0])))
+    compare("folded stacks", got, expected)
+    return "%d stacks, %d with recursion folded" % (len(rows), len(got))
+
+
 def main():
     simulator, branchctl, folder, name = sys.argv[1:]
     program = [os.path.join(folder, "simulated-" + name), PROGRAMS[name][0][0]]
@@ -50,6 +94,7 @@ def main():
         recording = os.path.join(temporary, "simulated.data")
         try:
             simulate(simulator, recording, ["--period", "101", "--callchain"], program)
+            print(name, check_recursion(branchctl, recording))
             for first in "caller", "callee":
                 print(name, check(branchctl, recording, Symbolizer(folder), first), "paths,", first, "first")
         except Wrong as wrong:
