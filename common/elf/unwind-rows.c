@@ -9,7 +9,7 @@
  * may name a register of any number, for which libdw makes room.
  *
  * Code that no entry describes is read itself where it is short: a section of its own, or a part
- * of one between entries.
+ * of one between entries. That of Go has frame pointers, and functions that begin a thread.
  */
 #include "common/elf/unwind-rows.h"
 
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "common/elf/disassembler.h"
+#include "common/elf/go-code.h"
 #include "common/elf/unwind-cfi.h"
 #include "common/elf/unwind-code.h"
 #include "common/util/array.h"
@@ -53,6 +54,7 @@ struct span {
 	uint64_t start, end;
 	uint64_t address; /* of the start */
 	uint64_t n_bytes; /* of its instructions */
+	bool is_first;    /* it has no caller: its entry does not matter */
 };
 
 /* A section of code, by offsets as those of spans. */
@@ -70,6 +72,7 @@ struct rows {
 	struct section sections[MAX_SECTIONS];
 	size_t n_sections, next_section;
 	size_t n_code_read;
+	uint64_t go_start, go_end; /* Go's code, by offsets in the file */
 	struct span *spans;
 	size_t n_spans, cap_spans;
 	uint32_t *starts;
@@ -95,14 +98,22 @@ static void rows_done(struct rows *rows)
 	free(rows->hash);
 }
 
+/* The offset of [@start, @end), if it is within a segment. */
+static bool find_offset(const struct rows *rows, uint64_t start, uint64_t end, uint64_t *ret)
+{
+	const struct load *load = loads_find(rows->loads, start);
+	uint64_t size = end - start;
+
+	return load && loads_offset(rows->loads, start, ret) &&
+	       size <= load->address + load->size - start && *ret <= UINT32_MAX - size;
+}
+
 static int on_entry(const struct unwind_entry *entry, void *userdata)
 {
 	uint64_t size = entry->end - entry->start, offset;
 	struct rows *rows = userdata;
-	const struct load *load = loads_find(rows->loads, entry->start);
 
-	if (!load || !loads_offset(rows->loads, entry->start, &offset) ||
-	    size > load->address + load->size - entry->start || offset > UINT32_MAX - size)
+	if (!find_offset(rows, entry->start, entry->end, &offset))
 		return 0;
 	if (ARRAY_RESERVE(&rows->spans, &rows->cap_spans, rows->n_spans + 1) < 0)
 		return -ENOMEM;
@@ -116,11 +127,40 @@ static int on_entry(const struct unwind_entry *entry, void *userdata)
 	return 0;
 }
 
+static bool is_known_machine(const struct elf_image *image)
+{
+	return image->machine == EM_X86_64 || image->machine == EM_AARCH64;
+}
+
+static int add_go_code(struct rows *rows)
+{
+	struct go_code go;
+	uint64_t offset;
+
+	if (!is_known_machine(rows->image) || !go_code_read(rows->image, &go) ||
+	    !find_offset(rows, go.all.start, go.all.end, &rows->go_start))
+		return 0;
+	rows->go_end = rows->go_start + (go.all.end - go.all.start);
+	for (size_t i = 0; i < go.n_first; i++) {
+		offset = rows->go_start + (go.first[i].start - go.all.start);
+		if (ARRAY_RESERVE(&rows->spans, &rows->cap_spans, rows->n_spans + 1) < 0)
+			return -ENOMEM;
+		rows->spans[rows->n_spans++] = (struct span){
+			.start = offset,
+			.end = offset + (go.first[i].end - go.first[i].start),
+			.is_first = true,
+		};
+	}
+	return 0;
+}
+
 static int compare_spans(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
-	return COMPARE(x->start, y->start) ?: COMPARE(x->end, y->end);
+	return COMPARE(x->start, y->start)               ?:
+		       COMPARE(y->is_first, x->is_first) ?:
+							   COMPARE(x->end, y->end);
 }
 
 static size_t hash_rule(const struct unwind_rule *rule)
@@ -196,6 +236,15 @@ static bool is_late(struct rows *rows)
 	return clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > rows->may_us;
 }
 
+static int add_first(struct rows *rows, const struct span *span)
+{
+	const struct unwind_rule rule = { .cfa = UNWIND_CFA_END };
+	uint16_t id;
+	int r = find_rule(rows, &rule, &id);
+
+	return r < 0 ? r : add_row(rows, span->start, id | UNWIND_FUNCTION);
+}
+
 static int add_span(struct rows *rows, const struct span *span)
 {
 	uint64_t at = 0, size = span->end - span->start, work = 0, end;
@@ -203,6 +252,8 @@ static int add_span(struct rows *rows, const struct span *span)
 	struct unwind_rule rule;
 	int r = 0;
 
+	if (span->is_first)
+		return add_first(rows, span);
 	while (at < size && r >= 0) {
 		rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
 		end = UINT64_MAX;
@@ -288,11 +339,29 @@ static int read_code(struct rows *rows, const struct section *s, uint64_t start,
 	return r < 0 ? r : add_row(rows, end, NONE_ID);
 }
 
+/* As much of [start, end) as is of Go. */
+static int add_go_rows(struct rows *rows, uint64_t start, uint64_t end)
+{
+	const struct unwind_rule rule = { .cfa = UNWIND_CFA_POINTER };
+	uint64_t from = MAX(start, rows->go_start), to = MIN(end, rows->go_end);
+	uint16_t id;
+	int r;
+
+	if (from >= to)
+		return 0;
+	r = find_rule(rows, &rule, &id);
+	if (r >= 0)
+		r = add_row(rows, from, id);
+	return r < 0 ? r : add_row(rows, to, NONE_ID);
+}
+
 /* Between entries; each gap lies behind the one before. */
 static int add_gap(struct rows *rows, uint64_t start, uint64_t end)
 {
 	int r = rows->n > 0 ? add_row(rows, start, NONE_ID) : 0;
 
+	if (r >= 0 && start < rows->go_end && end > rows->go_start)
+		return add_go_rows(rows, start, end);
 	for (; rows->next_section < rows->n_sections && r >= 0; rows->next_section++) {
 		const struct section *s = &rows->sections[rows->next_section];
 		uint64_t from = MAX(start, s->start), to = MIN(end, s->end);
@@ -342,14 +411,16 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 
 	rows.start_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 	r = unwind_cfi_open(&rows.cfi, image);
-	if (r < 0)
+	if (r == -ENOMEM)
 		return r;
 	rows.hash = calloc(HASH_SIZE, sizeof(*rows.hash));
 	if (!rows.hash)
 		return -ENOMEM;
 	r = find_rule(&rows, &none, &id);
-	if (r >= 0)
+	if (r >= 0 && rows.cfi)
 		r = unwind_cfi_for_each(rows.cfi, on_entry, &rows);
+	if (r >= 0)
+		r = add_go_code(&rows);
 	find_sections(&rows);
 	if (r >= 0)
 		r = add_spans(&rows);

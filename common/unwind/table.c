@@ -80,6 +80,11 @@ static const struct unwind_rule *rule_of_row(const struct unwind_table *table, s
 	return &table->rules[table->rule_ids[row] & ~UNWIND_FUNCTION];
 }
 
+static bool says_nothing(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_POINTER;
+}
+
 const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t offset)
 {
 	const struct unwind_rule *rule;
@@ -88,15 +93,17 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
 	if (n == 0)
 		return NULL;
 	rule = rule_of_row(table, n - 1);
-	return rule->cfa == UNWIND_CFA_NONE ? NULL : rule;
+	return says_nothing(rule) ? NULL : rule;
 }
 
 bool unwind_table_is_other_code(const struct unwind_table *table, uint64_t offset)
 {
 	size_t n = count_until(table, offset);
+	uint8_t cfa = n > 0 ? rule_of_row(table, n - 1)->cfa : (uint8_t)UNWIND_CFA_N;
 
-	return n > 0 && n < table->n_rows && rule_of_row(table, n - 1)->cfa == UNWIND_CFA_NONE &&
-	       table->starts[n] - table->starts[n - 1] >= UNWIND_OTHER_CODE;
+	return cfa == UNWIND_CFA_POINTER ||
+	       (cfa == UNWIND_CFA_NONE && n < table->n_rows &&
+		table->starts[n] - table->starts[n - 1] >= UNWIND_OTHER_CODE);
 }
 
 bool unwind_table_function(const struct unwind_table *table, uint64_t offset, uint64_t *ret_start,
@@ -105,12 +112,12 @@ bool unwind_table_function(const struct unwind_table *table, uint64_t offset, ui
 	size_t n = count_until(table, offset), first, end;
 
 	for (first = n; first > 0 && !(table->rule_ids[first - 1] & UNWIND_FUNCTION); first--)
-		if (rule_of_row(table, first - 1)->cfa == UNWIND_CFA_NONE)
+		if (says_nothing(rule_of_row(table, first - 1)))
 			return false;
 	if (first == 0)
 		return false;
 	for (end = n; end < table->n_rows && !(table->rule_ids[end] & UNWIND_FUNCTION); end++)
-		if (rule_of_row(table, end)->cfa == UNWIND_CFA_NONE)
+		if (says_nothing(rule_of_row(table, end)))
 			break;
 	if (end == table->n_rows)
 		return false;

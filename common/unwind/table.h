@@ -42,6 +42,7 @@ enum unwind_cfa {
 	/* all in registers, as before a longjmp: the caller's stack pointer in cfa_register, its
 	 * frame pointer and the return address in those of the numbers fp_offset and ra_offset */
 	UNWIND_CFA_JUMP,
+	UNWIND_CFA_POINTER, /* unknown, and the code has frame pointers, as that of Go */
 	UNWIND_CFA_N,
 };
 
@@ -67,7 +68,7 @@ struct unwind_rule {
 	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
 };
 
-#define UNWIND_TABLE_FORMAT 2 /* another number, whenever tables or what they mean change */
+#define UNWIND_TABLE_FORMAT 3 /* another number, whenever tables or what they mean change */
 
 #define UNWIND_MAX_RULES 0x8000u
 #define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */
@@ -96,8 +97,9 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
 #define UNWIND_OTHER_CODE 0x40000u /* bytes */
 
 /*
- * Whether @offset is in a large part of the code, UNWIND_OTHER_CODE bytes at least, that nothing is
- * known of: another compiler made it, and it may have frame pointers, as V8's built-in functions.
+ * Whether code without a rule may have frame pointers: by the table, or because @offset is in a
+ * large part of the code, UNWIND_OTHER_CODE bytes at least, that nothing is known of, so that
+ * another compiler made it, as V8's built-in functions.
  */
 bool unwind_table_is_other_code(const struct unwind_table *table, uint64_t offset);
 
