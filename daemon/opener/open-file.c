@@ -31,31 +31,20 @@
 #define DELETED       " (deleted)"
 #define MAX_PROC_PATH 64
 
-/* Opens for reading what @found, an O_PATH descriptor or -errno, refers to. Takes it over. */
+static int has_inode(const struct stat *st, const struct opener_request *request)
+{
+	return st->st_ino == request->inode ? 0 : -ESTALE;
+}
+
+/* Takes @found. */
 static int open_found(int found, const struct opener_request *request, struct file_identity *ret)
 {
-	_cleanup_close_ int fd = found;
 	struct file_identity identity;
 	struct stat st;
-	bool local;
-	int r;
+	int r = found_file_open(found, request, has_inode, &st, &identity);
 
-	if (found < 0)
-		return found;
-	r = found_file_stat(fd, &st);
 	if (r < 0)
 		return r;
-	if (!S_ISREG(st.st_mode))
-		return -ENOEXEC;
-	if (st.st_ino != request->inode)
-		return -ESTALE;
-	local = file_system_is_local(fd, st.st_dev);
-	if (!local && !request->remote)
-		return -EREMOTE;
-	r = found_file_open(fd);
-	if (r < 0)
-		return r;
-	file_identity_fill(&identity, &st, local);
 	if (!same_file(r, &st, identity.trusted, request)) {
 		close(r);
 		return -ESTALE;

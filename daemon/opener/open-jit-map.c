@@ -20,7 +20,6 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/macro.h"
-#include "daemon/opener/file-system.h"
 #include "daemon/opener/found-file.h"
 
 #define TICK_US 20000 /* the kernel's start of a process is less exact than this */
@@ -120,32 +119,11 @@ static bool is_younger(const struct stat *st, uint64_t age_us)
 	return age_us == 0 || changed_us + age_us + TICK_US >= clock_us(CLOCK_REALTIME);
 }
 
-/* Takes @found. */
-static int open_found(int found, const struct opener_request *request, struct file_identity *ret)
+static int is_its_map(const struct stat *st, const struct opener_request *request)
 {
-	_cleanup_close_ int fd = found;
-	struct stat st;
-	bool local;
-	int r;
-
-	if (found < 0)
-		return found;
-	r = found_file_stat(fd, &st);
-	if (r < 0)
-		return r;
-	if (!S_ISREG(st.st_mode))
-		return -ENOEXEC;
-	if (!may_name(&st, request->uid))
+	if (!may_name(st, request->uid))
 		return -EPERM;
-	if (!is_younger(&st, request->age_us))
-		return -ESTALE;
-	local = file_system_is_local(fd, st.st_dev);
-	if (!local && !request->remote)
-		return -EREMOTE;
-	r = found_file_open(fd);
-	if (r >= 0)
-		file_identity_fill(ret, &st, local);
-	return r;
+	return is_younger(st, request->age_us) ? 0 : -ESTALE;
 }
 
 /* An O_PATH descriptor of its root directory, and its pid in its own namespace; or -errno. */
@@ -170,8 +148,9 @@ int open_jit_map(const struct opener_request *request, struct file_identity *ret
 {
 	int32_t pid = request->pid;
 	int root = enter(request, &pid);
+	struct stat st;
 
 	if (root < 0)
 		root = open_first_root();
-	return open_found(find_map(root, pid), request, ret);
+	return found_file_open(find_map(root, pid), request, is_its_map, &st, ret);
 }
