@@ -25,7 +25,10 @@ static void write_origin(FILE *f, const struct profile_source *source)
 	const struct profile_info *info = &source->all->info;
 
 	text_write(f, source->name);
-	fprintf(f, ": %" PRIu64 " samples of ", source->all->counters.samples);
+	fprintf(f, ": %" PRIu64, source->all->counters.samples);
+	if (source->processes)
+		fprintf(f, " of all %" PRIu64, source->profile->counters.samples);
+	fputs(" samples of ", f);
 	text_write(f, info->event ?: "an unnamed event");
 	if (source->is_recording && info->end_ns > info->start_ns)
 		write_length(f, info->end_ns - info->start_ns);

@@ -222,6 +222,8 @@ def check_filters(path, name, by_process):
     for pid in sorted(filter(None, processes))[:3]:
         document = json.loads(run("top", path, "--json", "--pid", pid)[1])
         check(document["totals"]["samples"] == processes[pid], name, "pid", pid)
+        head = run("top", path, "--pid", pid)[1].partition("\n")[0]
+        check(f": {processes[pid]} of all {by_process['totals']['samples']} samples" in head, name, "pid", pid, head)
         n = run("dump", "--samples", path, "--pid", pid)[1].count(f" {pid}/")
         check(n == processes[pid], name, "samples of pid", pid, n)
     status, out, err = run("top", path, "--comm", "no such process")
