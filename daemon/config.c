@@ -13,12 +13,24 @@
 #include "daemon/config/file.h"
 #include "daemon/config/value.h"
 #include "daemon/sampler/branch-filter.h"
+#include "daemon/tiers-value.h"
 
-#define FILE_NAME      "branchd.conf"
-#define SUFFIX         ".conf"
-#define DEFAULT_HZ     99
-#define DEFAULT_USE    (1ULL << 30)
-#define DEFAULT_WINDOW 10000000
+#define FILE_NAME   "branchd.conf"
+#define SUFFIX      ".conf"
+#define DEFAULT_HZ  99
+#define DEFAULT_USE (1ULL << 30)
+
+#define SECOND 1000000ULL
+#define HOUR   (3600 * SECOND)
+#define DAY    (24 * HOUR)
+
+static const struct store_tiers default_tiers = {
+	.rows = { { 10 * SECOND, HOUR },
+		  { 60 * SECOND, DAY },
+		  { 600 * SECOND, 7 * DAY },
+		  { HOUR, 90 * DAY } },
+	.n = 4,
+};
 
 struct loading {
 	struct config config;
@@ -136,6 +148,11 @@ static int parse_window(const char *text, void *ret)
 	return r ?: *(uint64_t *)ret < 1000000 || *(uint64_t *)ret > 3600000000 ? -ERANGE : 0;
 }
 
+static int parse_windows(const char *text, void *ret)
+{
+	return tiers_value_parse(text, ret);
+}
+
 static const struct key {
 	const char *section, *name;
 	parser parse;
@@ -169,7 +186,9 @@ static const struct key {
 	{ "Symbols", "RemoteFilesystems", parse_bool, MEMBER(remote_file_systems), "yes or no" },
 	{ "Store", "MaxUse", parse_use, MEMBER(max_use_bytes),
 	  "a size of 1M or more, or \"infinity\"" },
-	{ "Store", "WindowSec", parse_window, MEMBER(window_us), "a time from 1s to 1h" },
+	{ "Store", "WindowSec", parse_window, MEMBER(window_sec_us), "a time from 1s to 1h" },
+	{ "Store", "Windows", parse_windows, MEMBER(tiers),
+	  "one to eight of LENGTH:TIME, such as 10s:1h 1min:1d, each longer than the one before" },
 #undef MEMBER
 };
 
@@ -178,7 +197,8 @@ void config_init(struct config *config)
 	*config = (struct config){
 		.sampling = { .mode = SAMPLER_AUTO, .frequency = DEFAULT_HZ, .kernel = true },
 		.max_use_bytes = DEFAULT_USE,
-		.window_us = DEFAULT_WINDOW,
+		.tiers = default_tiers,
+		.window_us = default_tiers.rows[0].length_us,
 	};
 }
 
@@ -354,8 +374,11 @@ int config_load(struct config *ret, const struct config_files *files, config_war
 	r = load_main(&loading, files);
 	if (r == 0 || r == -ENOENT)
 		r = load_drop_ins(&loading, files);
-	if (r == 0)
-		*ret = loading.config;
+	if (r < 0)
+		return r;
+	loading.config.window_us =
+		loading.config.window_sec_us ?: loading.config.tiers.rows[0].length_us;
+	*ret = loading.config;
 	return r;
 }
 

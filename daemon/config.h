@@ -11,12 +11,15 @@
 
 #include "common/util/fault.h"
 #include "daemon/sampler/settings.h"
+#include "daemon/store/settings.h"
 
 struct config {
 	struct sampler_settings sampling;
 	uint64_t max_stacks, max_branches; /* per window; 0: the builder's defaults */
 	uint64_t max_use_bytes;            /* 0: no limit */
-	uint64_t window_us;
+	uint64_t window_sec_us;            /* 0: the length of the first tier */
+	struct store_tiers tiers;
+	uint64_t window_us;       /* which of both it is */
 	bool remote_file_systems; /* also names programs on network file systems and FUSE */
 };
 

@@ -21,6 +21,7 @@
 #include "daemon/config.h"
 #include "daemon/directories.h"
 #include "daemon/log.h"
+#include "daemon/roller.h"
 #include "daemon/sampling.h"
 #include "daemon/store/store.h"
 #include "daemon/unwind/table-cache.h"
@@ -43,6 +44,7 @@ struct daemon {
 	struct table_cache *tables; /* NULL: it cannot be used */
 	struct fault tables_fault;  /* why */
 	struct archive *archive;
+	struct roller *roller;
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
@@ -221,9 +223,15 @@ static void on_sampling_changed(void *userdata)
 	malloc_trim(0); /* symbolizing and storing took memory that waiting does not need */
 }
 
+static struct store_settings store_settings_of(const struct config *config)
+{
+	return (struct store_settings){ .max_bytes = config->max_use_bytes,
+					.tiers = config->tiers };
+}
+
 static int open_store(struct store **ret, const struct daemon *daemon, struct fault *fault)
 {
-	const struct store_settings settings = { .max_bytes = daemon->config.max_use_bytes };
+	const struct store_settings settings = store_settings_of(&daemon->config);
 
 	return store_open(ret, daemon->database, &settings, fault);
 }
@@ -231,7 +239,7 @@ static int open_store(struct store **ret, const struct daemon *daemon, struct fa
 /* Applies the new configuration. An invalid one changes nothing. */
 static void reload(struct daemon *daemon)
 {
-	struct store_settings store = {};
+	struct store_settings store;
 	int r;
 
 	daemon->config_fault.text[0] = '\0';
@@ -242,7 +250,7 @@ static void reload(struct daemon *daemon)
 			  daemon->config_fault.text);
 		return;
 	}
-	store.max_bytes = daemon->config.max_use_bytes;
+	store = store_settings_of(&daemon->config);
 	store_set_settings(archive_get_store(daemon->archive), &store);
 	sampling_begin(daemon->sampling, &daemon->config);
 }
@@ -369,6 +377,9 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	if (r < 0)
 		return r;
 	sampling.archive = daemon->archive;
+	r = roller_new(&daemon->roller, daemon->event, store);
+	if (r < 0)
+		return r;
 	with_archive = methods;
 	with_archive.archive = daemon->archive;
 	r = methods_new(&daemon->methods, &with_archive);
@@ -445,6 +456,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
 	table_cache_free(daemon->tables);
+	roller_free(daemon->roller);
 	archive_free(daemon->archive);
 	sd_event_source_disable_unref(daemon->on_reload);
 	sd_event_unref(daemon->event);

@@ -41,6 +41,8 @@ struct query *query_free(struct query *query)
 	store_reader_free(query->reader);
 	free(query->bytes);
 	query_request_done(&query->request);
+	if (query->holds)
+		store_release(archive_get_store(query->archive));
 	free(query);
 	return NULL;
 }
@@ -208,6 +210,8 @@ static int choose_stored(struct query *q)
 
 	if (q->request.first == q->request.last && !has_large(q, &only, 1))
 		return read_one(q);
+	store_hold(store);
+	q->holds = true;
 	r = store_for_each(store, 0, UINT64_MAX, on_stored, q, &q->fault);
 	if (r < 0)
 		return r;

@@ -29,6 +29,7 @@ struct query {
 	uint64_t cpu_ns;                   /* used so far, as its owner counts */
 
 	bool began;                             /* the windows are chosen */
+	bool holds;                             /* the store, see store_hold() */
 	struct window_list windows;             /* all that the reply is of */
 	size_t n_stored;                        /* the stored ones among them, which come first */
 	size_t n_read;                          /* of the stored ones */

@@ -115,11 +115,14 @@ int config_value_bytes(const char *text, uint64_t *ret)
 int config_value_span_us(const char *text, uint64_t *ret)
 {
 	static const struct unit units[] = {
-		{ "", 1e6 },         { "us", 1 },     { "usec", 1 },    { "ms", 1e3 },
-		{ "msec", 1e3 },     { "s", 1e6 },    { "sec", 1e6 },   { "second", 1e6 },
-		{ "seconds", 1e6 },  { "m", 60e6 },   { "min", 60e6 },  { "minute", 60e6 },
-		{ "minutes", 60e6 }, { "h", 3600e6 }, { "hr", 3600e6 }, { "hour", 3600e6 },
-		{ "hours", 3600e6 },
+		{ "", 1e6 },          { "us", 1 },           { "usec", 1 },
+		{ "ms", 1e3 },        { "msec", 1e3 },       { "s", 1e6 },
+		{ "sec", 1e6 },       { "second", 1e6 },     { "seconds", 1e6 },
+		{ "m", 60e6 },        { "min", 60e6 },       { "minute", 60e6 },
+		{ "minutes", 60e6 },  { "h", 3600e6 },       { "hr", 3600e6 },
+		{ "hour", 3600e6 },   { "hours", 3600e6 },   { "d", 86400e6 },
+		{ "day", 86400e6 },   { "days", 86400e6 },   { "w", 604800e6 },
+		{ "week", 604800e6 }, { "weeks", 604800e6 },
 	};
 	double sum = 0, value;
 	int r;

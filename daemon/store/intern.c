@@ -106,6 +106,7 @@ void store_intern_done(struct store_intern *intern)
 
 void store_intern_forget(struct store_intern *intern)
 {
+	intern->removed = false;
 	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++) {
 		id_map_clear(&intern->remembered[i].ids);
 		bulk_forget(&intern->remembered[i].added);
@@ -140,6 +141,18 @@ int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_
 
 	intern->adds_none = true;
 	return r;
+}
+
+int store_intern_begin_sum(struct store_intern *intern, int64_t newest, int64_t horizon)
+{
+	if (intern->removed)
+		store_intern_forget(intern);
+	return store_intern_begin(intern, newest, horizon);
+}
+
+void store_intern_note_removed(struct store_intern *intern)
+{
+	intern->removed = true;
 }
 
 int store_intern_finish(struct store_intern *intern)

@@ -52,6 +52,7 @@ struct store_intern {
 	struct remembered remembered[N_REMEMBERED_KINDS];
 	int64_t window, horizon;
 	bool adds_none; /* only finds */
+	bool removed;   /* some of what is remembered, of times before the next window's horizon */
 };
 
 /* 0 or -errno; in any case store_intern_done() is due. */
@@ -66,6 +67,13 @@ int store_intern_finish(struct store_intern *intern);
  * not, -ENOENT.
  */
 int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_t horizon);
+/*
+ * The same for a sum of windows: @horizon is that of the first, and what it adds is of the time of
+ * @newest.
+ */
+int store_intern_begin_sum(struct store_intern *intern, int64_t newest, int64_t horizon);
+/* Rows were removed that are below the horizon of all windows to come. */
+void store_intern_note_removed(struct store_intern *intern);
 /* To be called when rows were removed, and those added were not after all. */
 void store_intern_forget(struct store_intern *intern);
 

@@ -79,6 +79,13 @@ static int prepare(struct store *store)
 		.reclaim = &store->reclaim,
 		.reduce = &store->reduce,
 	};
+	const struct store_tiering_modules tiering = {
+		.share = &store->share,
+		.read = &store->read,
+		.write = &store->write,
+		.reduce = &store->reduce,
+		.trim = &store->trim,
+	};
 	struct database *database = store->database;
 	int r;
 
@@ -103,6 +110,8 @@ static int prepare(struct store *store)
 		r = store_reduce_init(&store->reduce, database, &reduce);
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database, &trim);
+	if (r >= 0)
+		r = store_tiering_init(&store->tiering, database, &tiering);
 	return r < 0 ? r : survey(store);
 }
 

@@ -26,8 +26,12 @@
 #include "daemon/store/reduce.h"
 #include "daemon/store/settings.h"
 #include "daemon/store/share.h"
+#include "daemon/store/tiers.h"
 #include "daemon/store/trim.h"
 #include "daemon/store/write.h"
+
+/* Pages of the log from which on it is copied into the database after each transaction. */
+#define STORE_LOG_PAGES 1000
 
 enum {
 	LAST_WINDOW,
@@ -56,6 +60,8 @@ struct store {
 	struct store_reclaim reclaim;
 	struct store_reduce reduce;
 	struct store_trim trim;
+	struct store_tiering tiering;
+	unsigned int n_holders; /* see store_hold() */
 	struct store_code code;
 	struct store_functions functions;
 	uint64_t n_windows, n_removed;

@@ -51,7 +51,10 @@ static const char *const sql[N_STATEMENTS] = {
 		      "ORDER BY window LIMIT 1",
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
 	[NEXT_WINDOW] = "SELECT id FROM window WHERE id > ? AND horizon > ? ORDER BY id LIMIT 1",
-	[REFERRERS] = "SELECT id FROM window WHERE id >= ? AND id < ?",
+	/* no window follows at once upon a sum of windows (tiers.h), which may refer to newer rows
+	 */
+	[REFERRERS] = "SELECT id FROM window w WHERE (id >= ? OR NOT EXISTS "
+		      "(SELECT 1 FROM window n WHERE n.id = w.id + 1)) AND id < ?",
 	[READ_STACKS] = "SELECT caller, place FROM stack_count WHERE window = ?",
 	[READ_STREAMS] = "SELECT stream FROM stream_count WHERE window = ?",
 	[READ_BRANCHES] = "SELECT origin, target FROM branch_count WHERE window = ?",

@@ -2,7 +2,21 @@
 /* What a store is told, and the rule by which it heals. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
+
+#define STORE_MAX_TIERS 8
+
+/* Windows of this length are kept for that time. */
+struct store_tier {
+	uint64_t length_us, keep_us;
+};
+
+/* From the shortest windows to the longest. */
+struct store_tiers {
+	struct store_tier rows[STORE_MAX_TIERS];
+	size_t n; /* 0: windows stay as they are */
+};
 
 struct store_settings {
 	/*
@@ -12,6 +26,7 @@ struct store_settings {
 	 * sixteenth larger, and the log beside it some MiB. 0: no limit.
 	 */
 	uint64_t max_bytes;
+	struct store_tiers tiers; /* of store_roll() */
 };
 
 /*

@@ -306,3 +306,9 @@ void store_share_pass(struct store_share *share, int64_t uid, int64_t window)
 	if (user)
 		user->from = window + 1;
 }
+
+void store_share_return(struct store_share *share, int64_t window)
+{
+	for (size_t i = 0; i < share->n_users; i++)
+		share->users[i].from = MIN(share->users[i].from, window);
+}

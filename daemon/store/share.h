@@ -56,3 +56,5 @@ int store_share_find(struct store_share *share, uint64_t floor, int64_t newest, 
 
 /* Nothing is left to prune of the user's in this window, nor in those before. */
 void store_share_pass(struct store_share *share, int64_t uid, int64_t window);
+/* The window has other rows now: there may be some to prune. */
+void store_share_return(struct store_share *share, int64_t window);

@@ -35,9 +35,6 @@
 /* The log may be at least this large, whatever the limit of the database. */
 #define MIN_LOG_BYTES (64u << 20)
 
-/* Pages of the log from which on it is copied into the database after each window. */
-#define LOG_PAGES 1000
-
 static uint64_t boot_time_us(void)
 {
 	return clock_us(CLOCK_BOOTTIME);
@@ -80,6 +77,7 @@ void store_set_settings(struct store *store, const struct store_settings *settin
 {
 	store->settings = *settings;
 	store->code.max_bytes = settings->max_bytes;
+	store_tiering_forget(&store->tiering);
 }
 
 void store_set_clock(struct store *store, store_clock clock)
@@ -234,7 +232,7 @@ static int add(struct store *store, const struct window *window, const struct pr
 	store->n_removed += n_removed;
 	store->longest_us = MAX(store->longest_us, window->length_us);
 	store->last_id = *ret_id = id;
-	if (database_log_pages(store->database) >= LOG_PAGES)
+	if (database_log_pages(store->database) >= STORE_LOG_PAGES)
 		store_checkpoint_start(&store->checkpoint);
 	return 0;
 }

@@ -73,6 +73,17 @@ int store_add(struct store *store, const struct window *window, const struct pro
 	      int64_t *ret_id, struct fault *fault);
 
 /*
+ * Merges two windows into one of the next tier, or removes one that is older than the last tier
+ * keeps: some ms of work. The age of windows is measured from the last ones added. 1: there may be
+ * more to do; 0: nothing now; -errno and @fault.
+ */
+int store_roll(struct store *store, struct fault *fault);
+
+/* Between these windows are not merged: for who has listed them and will read them. */
+void store_hold(struct store *store);
+void store_release(struct store *store);
+
+/*
  * The windows that overlap [since, until), oldest first; 0 and UINT64_MAX for all. The handler may
  * use the store; its negative answer ends this, and is passed on.
  */

@@ -198,7 +198,7 @@ static int sweep(struct store_trim *trim)
 	return r;
 }
 
-static int remove_window(struct store_trim *trim, int64_t id)
+int store_trim_remove(struct store_trim *trim, int64_t id)
 {
 	int r;
 
@@ -219,6 +219,8 @@ static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct siz
 	r = store_reclaim_run(trim->modules.reclaim, newest, all);
 	if (all)
 		store_intern_forget(trim->modules.intern);
+	else
+		store_intern_note_removed(trim->modules.intern);
 	return r < 0 ? r : ask_size(trim, size);
 }
 
@@ -258,7 +260,7 @@ static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t ne
 		r = find_oldest(trim, &oldest, &horizon);
 		if (r <= 0 || oldest == newest)
 			break;
-		r = remove_window(trim, oldest);
+		r = store_trim_remove(trim, oldest);
 		++*n_removed;
 		if (r >= 0)
 			r = ask_size(trim, size);

@@ -49,3 +49,6 @@ int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest,
 	       uint64_t *ret_n_removed);
 /* To be called where the transaction was rolled back. */
 void store_trim_forget(struct store_trim *trim);
+
+/* Removes a window, in a transaction of the caller. 0 or -errno. */
+int store_trim_remove(struct store_trim *trim, int64_t id);

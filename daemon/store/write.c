@@ -471,3 +471,19 @@ int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
 		r = writing_init(&writing);
 	return r < 0 ? r : write_tables(&writing);
 }
+
+int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
+		    const struct profile *profile)
+{
+	_cleanup_(writing_done) struct writing writing = {
+		.write = write,
+		.profile = profile,
+		.window = id,
+	};
+	int r;
+
+	r = store_intern_begin_sum(write->modules.intern, newest, horizon);
+	if (r >= 0)
+		r = writing_init(&writing);
+	return r < 0 ? r : write_tables(&writing);
+}

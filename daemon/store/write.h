@@ -51,3 +51,10 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
  */
 int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
 		      const struct profile *profile);
+
+/*
+ * The same of a sum of windows of which @id was the first. Rows that it lacks are added, in the
+ * time of the window @newest.
+ */
+int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
+		    const struct profile *profile);

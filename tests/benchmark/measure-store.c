@@ -25,6 +25,26 @@ static const struct {
 	{ &synthetic_busy, 200 },
 };
 
+/* As branchd has them by default. */
+static const struct store_tiers default_tiers = {
+	.rows = { { 10000000, 3600000000 },
+		  { 60000000, 86400000000 },
+		  { 600000000, 7 * 86400000000 },
+		  { 3600000000, 90 * 86400000000 } },
+	.n = 4,
+};
+
+static const struct synthetic_shape middling = {
+	.name = "middling",
+	.n_processes = 50,
+	.n_objects = 30,
+	.n_functions = 500,
+	.n_nodes = 800,
+	.n_branches = 600,
+	.n_blocks = 550,
+	.depth = 20,
+};
+
 static double now_ms(clockid_t clock)
 {
 	struct timespec ts;
@@ -134,6 +154,44 @@ static void measure(const struct synthetic_shape *shape, uint32_t n_windows, con
 	       (double)(bytes - first_bytes) / (n_windows - n_first) / (double)rows);
 }
 
+/* Hours of windows, merged as they age or left as they are. */
+static void measure_hours(const struct synthetic_shape *shape, uint32_t n_windows,
+			  const struct store_tiers *tiers, const char *path)
+{
+	const struct store_settings settings = { .tiers = *tiers };
+	_cleanup_(store_freep) struct store *store = NULL;
+	struct cost step = { 0 };
+	struct store_status status;
+	uint32_t n_steps = 0;
+	struct fault fault;
+
+	unlink(path);
+	check(store_open(&store, path, &settings, &fault));
+	for (uint32_t i = 0; i < n_windows; i++) {
+		_cleanup_(profile_freep) struct profile *p = synthetic_profile(shape, i);
+		struct window window = { .start_us = i * 10000000ull,
+					 .length_us = 10000000,
+					 .samples = 1000,
+					 .mode = "stack+branch" };
+		int64_t id;
+		int r;
+
+		check(store_add(store, &window, p, &id, &fault));
+		do {
+			cost_begin(&step);
+			r = store_roll(store, &fault);
+			check(r);
+			cost_end(&step);
+			n_steps++;
+		} while (r > 0);
+	}
+	store_get_status(store, &status);
+	printf("%s, %u windows: %lu left, %.1f MiB\n", shape->name, n_windows,
+	       (unsigned long)status.n_windows,
+	       (double)bytes_when_closed(&store, path) / (1 << 20));
+	cost_print("a step of merging", &step, n_steps);
+}
+
 int main(int argc, char **argv)
 {
 	struct rusage usage;
@@ -144,6 +202,10 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(measured); i++)
 		measure(measured[i].shape, measured[i].n_windows, argv[1]);
+	measure_hours(&synthetic_idle, 8640, &(struct store_tiers){ .n = 0 }, argv[1]);
+	measure_hours(&synthetic_idle, 8640, &default_tiers, argv[1]);
+	measure_hours(&middling, 480, &(struct store_tiers){ .n = 0 }, argv[1]);
+	measure_hours(&middling, 480, &default_tiers, argv[1]);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("resident at most %ld KiB\n", usage.ru_maxrss);
 	return 0;

@@ -159,6 +159,40 @@ static void every_key(void **state)
 	place_done(&place);
 }
 
+static void assert_tier(const struct store_tier *tier, uint64_t length_s, uint64_t keep_s)
+{
+	assert_int_equal(tier->length_us, length_s * 1000000);
+	assert_int_equal(tier->keep_us, keep_s * 1000000);
+}
+
+static void windows_of_several_lengths(void **state)
+{
+	const struct store_tiers *tiers;
+	struct place place;
+
+	place_init(&place);
+	tiers = &place.config.tiers;
+	assert_int_equal(load(&place), 0);
+	assert_int_equal(tiers->n, 4);
+	assert_tier(&tiers->rows[0], 10, 3600);
+	assert_tier(&tiers->rows[3], 3600, 90 * 86400);
+	put(&place, "a/x.conf", "[Store]\nWindows=5s:10min  90sec:1d\t20min:2weeks\n");
+	assert_int_equal(load(&place), 0);
+	assert_int_equal(tiers->n, 3);
+	assert_tier(&tiers->rows[0], 5, 600);
+	assert_tier(&tiers->rows[1], 90, 86400);
+	assert_tier(&tiers->rows[2], 1200, 14 * 86400);
+	assert_int_equal(place.config.window_us, 5000000);
+	put(&place, "a/x.conf", "[Store]\nWindowSec=20s\nWindows=5s:10min\n");
+	assert_int_equal(load(&place), 0);
+	assert_int_equal(tiers->n, 1);
+	assert_int_equal(place.config.window_us, 20000000);
+	put(&place, "a/x.conf", "[Store]\nWindows=5s:10min\nWindows=\n");
+	assert_int_equal(load(&place), 0);
+	assert_int_equal(tiers->n, 4); /* the default */
+	place_done(&place);
+}
+
 static void stacks_of_each_kind(void **state)
 {
 	static const struct {
@@ -326,6 +360,23 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Store]\nWindowSec=2h",
 		"[Store]\nWindowSec=1e3",
 		"[Store]\nWindowSec=nan",
+		"[Store]\nWindows=10s",
+		"[Store]\nWindows=:1h",
+		"[Store]\nWindows=10s:",
+		"[Store]\nWindows=10s:1h 10s:1d",
+		"[Store]\nWindows=1min:1d 10s:1h",
+		"[Store]\nWindows=10s:1d 1min:1h",
+		"[Store]\nWindows=10s:5s",
+		"[Store]\nWindows=10ms:1h",
+		"[Store]\nWindows=2h:1d",
+		"[Store]\nWindows=10s:1h 2d:90d",
+		"[Store]\nWindows=10s:101y",
+		"[Store]\nWindows=10s:99999w",
+		"[Store]\nWindows=10s:1h,1min:1d",
+		"[Store]\nWindows=10s:1h:1d",
+		"[Store]\nWindows=-10s:1h",
+		"[Store]\nWindows=nan:inf",
+		"[Store]\nWindows=1s:1h 2s:1h 3s:1h 4s:1h 5s:1h 6s:1h 7s:1h 8s:1h 9s:1h",
 		"[Store]\nno assignment",
 		"[Store]\n[Sampling",
 		"[Store]\n=5",
@@ -457,6 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_files_there_are_defaults),
 		cmocka_unit_test(every_key),
+		cmocka_unit_test(windows_of_several_lengths),
 		cmocka_unit_test(stacks_of_each_kind),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(drop_ins_by_systemds_rules),

@@ -15,6 +15,7 @@
 
 #define MAX_BYTES   (3u << 20)
 #define MAX_TRIM_US (2000 * 1000) /* also under sanitizers */
+#define WINDOW_US   10000000ULL
 #define HEAVY       1000
 #define LIGHT       1001
 
@@ -206,6 +207,61 @@ static void test_equal_users_lose_whole_windows(void **state)
 	temp_store_check(stored->path);
 }
 
+/* Adds up the samples of the windows that a stored one is the sum of; the light user's are there.
+ */
+static int check_sum(const struct window *window, void *userdata)
+{
+	struct store *store = userdata;
+	uint64_t first = window->start_us / WINDOW_US, n = window->length_us / WINDOW_US;
+	_cleanup_(profile_freep) struct profile *back = temp_store_read(store, window->id);
+	_cleanup_(profile_freep) struct profile *part = NULL, *was = NULL, *part_was = NULL;
+	struct profile *parts[6];
+
+	assert_true(n == 1 || n == 6);
+	for (uint64_t i = 0; i < n; i++)
+		parts[i] = make_profile(first + i, 150);
+	assert_int_equal(profile_merge(&was, (const struct profile *const *)parts, n), 0);
+	for (uint64_t i = 0; i < n; i++)
+		profile_free(parts[i]);
+	assert_int_equal(window->samples, was->counters.samples);
+	assert_int_equal(back->counters.samples, was->counters.samples);
+	assert_int_equal(profile_filter(&part, back, &light), 0);
+	assert_int_equal(profile_filter(&part_was, was, &light), 0);
+	part->counters = part_was->counters; /* those that are not of processes */
+	assert_true(profile_equal(part, part_was));
+	return 0;
+}
+
+/* Windows are merged and pruned by turns, and what they referred to is reclaimed. */
+static void test_merged_windows_are_pruned_as_others_are(void **state)
+{
+	static const struct store_settings settings = {
+		.max_bytes = MAX_BYTES / 2,
+		.tiers = { .rows = { { WINDOW_US, 20 * WINDOW_US },
+				     { 6 * WINDOW_US, 6000 * WINDOW_US } },
+			   .n = 2 },
+	};
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
+	struct store_status status;
+	struct fault fault;
+
+	store_set_settings(store, &settings);
+	for (uint64_t i = 1; i <= 160; i++) {
+		add_window(store, i, 150);
+		for (int k = 0; k < 3; k++)
+			assert_true(store_roll(store, &fault) >= 0);
+	}
+	status = temp_store_status(store);
+	assert_int_equal(status.n_removed, 0);
+	assert_true(status.n_windows < 80);
+	assert_int_equal(store_for_each(store, 6 * WINDOW_US, UINT64_MAX, check_sum, store, &fault),
+			 0);
+	assert_true(temp_store_file_bytes(stored->path) <= MAX_BYTES / 2 + MAX_BYTES / 8);
+	store = store_free(store);
+	temp_store_check(stored->path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +269,7 @@ int main(void)
 		STORE_TEST(test_an_attack_on_a_full_store),
 		STORE_TEST(test_shares_are_known_after_a_restart),
 		STORE_TEST(test_equal_users_lose_whole_windows),
+		STORE_TEST(test_merged_windows_are_pruned_as_others_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
