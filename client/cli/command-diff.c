@@ -10,6 +10,7 @@
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
+#include "common/util/macro.h"
 
 #define N_REPORTED 3
 
@@ -18,8 +19,9 @@ static bool is_by_function(const struct options *options)
 {
 	const struct profile_filter *filter = &options->source.filter;
 
-	return options->top.by == VIEW_FUNCTION && (options->by_given || !options->json) &&
-	       !options->top.inlined && !options->before && !filter->object && !filter->symbol;
+	return options->top.by == VIEW_FUNCTION && options->n_views <= 1 &&
+	       (options->by_given || !options->json) && !options->top.inlined && !options->before &&
+	       !filter->object && !filter->symbol;
 }
 
 static int open_side(struct profile_source **ret, const struct options *options, const char *window,
@@ -33,9 +35,9 @@ static int open_side(struct profile_source **ret, const struct options *options,
 	return profile_source_open(ret, &settings, fault);
 }
 
-/* The views to write: that of --by; without it, for JSON, all views of a report. */
+/* The views to write: those of --by; without it, for JSON, all views of a report. */
 struct views {
-	struct diff *diffs[N_REPORTED];
+	struct diff *diffs[N_VIEWS];
 	size_t n;
 };
 
@@ -49,7 +51,9 @@ static int make_views(struct views *views, const struct comparison *comparison,
 		      const struct options *options, struct fault *fault)
 {
 	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_STREAM, VIEW_BLOCK };
-	size_t n = options->json && !options->by_given ? N_REPORTED : 1;
+	bool is_report = options->json && !options->by_given;
+	const enum view_by *by = is_report ? reported : options->views;
+	size_t n = is_report ? N_REPORTED : MAX(options->n_views, (size_t)1);
 	struct diff_settings settings = {
 		.inlined = options->top.inlined,
 		.all = options->all,
@@ -61,7 +65,7 @@ static int make_views(struct views *views, const struct comparison *comparison,
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		settings.by = n == 1 ? options->top.by : reported[i];
+		settings.by = n == 1 ? options->top.by : by[i];
 		r = diff_new(&views->diffs[i], comparison, &settings, fault);
 		views->n += r >= 0;
 	}
@@ -122,7 +126,7 @@ int command_diff(const struct options *options, struct fault *fault)
 	output_open(&output, &options->output);
 	r = options->json ?
 		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :
-		    diff_write_table(views.diffs[0], &output);
+		    diff_write_table((const struct diff *const *)views.diffs, views.n, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;

@@ -58,8 +58,10 @@ static int check_branches(struct command_line *parse)
 static int refuse_view(struct command_line *parse, const char *name)
 {
 	if (parse->options.command == COMMAND_DIFF)
-		return options_wrong(parse->fault, "diff --by", name,
-				     "one of function, stream, block, line, object, process, unit");
+		return options_wrong(
+			parse->fault, "diff --by", name,
+			"one or more of function, stream, block, line, object, process, unit, "
+			"separated by commas");
 	return options_wrong(parse->fault, "--by", name,
 			     "one of function, stack, stream, branch, branch-site, block, line, "
 			     "object, process, unit");
@@ -70,8 +72,10 @@ static int check_diff(struct command_line *parse)
 	struct options *options = &parse->options;
 	struct window_ref ref;
 
-	if (options->top.by == VIEW_STACK || is_by_branch(options))
-		return refuse_view(parse, view_name(options->top.by));
+	for (size_t i = 0; i < options->n_views; i++)
+		if (options->views[i] == VIEW_STACK || options->views[i] == VIEW_BRANCH ||
+		    options->views[i] == VIEW_BRANCH_SITE)
+			return refuse_view(parse, parse->by);
 	if (!options->before != !options->after)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the directories of the "
@@ -120,6 +124,14 @@ static int check_window(struct command_line *parse)
 	return 0;
 }
 
+static bool has_streams(const struct options *options)
+{
+	for (size_t i = 0; i < options->n_views; i++)
+		if (options->views[i] == VIEW_STREAM)
+			return true;
+	return options->command == COMMAND_DIFF && !options->by_given && options->json;
+}
+
 int options_check(struct command_line *parse)
 {
 	const struct options *options = &parse->options;
@@ -144,15 +156,15 @@ int options_check(struct command_line *parse)
 	if (n < command->min_operands)
 		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
 				 command->name, command->operands, command->example);
-	if (parse->wrong_by)
-		return refuse_view(parse, parse->wrong_by);
+	if (parse->by && options->n_views != 1 &&
+	    (options->n_views == 0 || options->command != COMMAND_DIFF))
+		return refuse_view(parse, parse->by);
 	r = check_branches(parse);
 	if (r < 0)
 		return r;
 	if (options->top.tree && options->top.by != VIEW_STACK)
 		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
-	if (options->top.depth && options->top.by != VIEW_STREAM &&
-	    (options->command != COMMAND_DIFF || options->by_given || !options->json))
+	if (options->top.depth && !has_streams(options))
 		return fault_set(parse->fault, -EINVAL, "--depth works only with --by stream");
 	r = options_parse_format(&parse->options, parse->format, parse->fault);
 	if (r < 0)

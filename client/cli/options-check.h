@@ -13,7 +13,7 @@ struct command_line {
 	struct fault *fault;
 	unsigned int commands; /* those that take all options so far */
 	const char *refused;   /* the option that a command did not take */
-	const char *wrong_by;  /* the invalid argument of --by */
+	const char *by;        /* the argument of --by; none of options.views: it is invalid */
 	const char *sort;      /* the argument of --sort; the view decides whether it is valid */
 	const char *format;    /* that of --format; the command decides whether it is valid */
 	bool help, version;

@@ -35,8 +35,13 @@ static int parse_rows(struct command_line *parse, const char *argument)
 /* The valid arguments depend on the command. */
 static void parse_by(struct command_line *parse, const char *argument)
 {
-	parse->options.by_given = true;
-	parse->wrong_by = view_parse(&parse->options.top.by, argument) < 0 ? argument : NULL;
+	struct options *options = &parse->options;
+
+	options->by_given = true;
+	parse->by = argument;
+	options->n_views = options_parse_views(argument, options->views);
+	if (options->n_views > 0)
+		options->top.by = options->views[0];
 }
 
 static int apply_filter(struct command_line *parse, int key, const char *argument)

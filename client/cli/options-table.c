@@ -26,7 +26,8 @@ const struct option_spec option_specs[] = {
 	  "function, stack, stream, branch, branch-site, block, line,\nobject, process, unit. "
 	  "Default: function." },
 	{ "by", KEY_BY, "WHAT", DIFF,
-	  "with diff: function, stream, block, line, object, process,\nunit. Default: function." },
+	  "with diff: function, stream, block, line, object, process,\nunit, or several, separated "
+	  "by commas. Default: function." },
 	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
 	{ NULL, 0, NULL, RUN, "What to show:" },
 	{ "", KEY_ROWS, "N", RUN,

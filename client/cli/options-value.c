@@ -99,6 +99,28 @@ int options_parse_depth(const char *argument, uint32_t *ret, struct fault *fault
 	return 0;
 }
 
+size_t options_parse_views(const char *argument, enum view_by ret[N_VIEWS])
+{
+	char name[32];
+	size_t n = 0, length;
+
+	for (;; argument += length + 1) {
+		length = strcspn(argument, ",");
+		if (n == N_VIEWS || length >= sizeof(name))
+			return 0;
+		memcpy(name, argument, length);
+		name[length] = '\0';
+		if (view_parse(&ret[n], name) < 0)
+			return 0;
+		for (size_t i = 0; i < n; i++)
+			if (ret[i] == ret[n])
+				return 0;
+		n++;
+		if (argument[length] == '\0')
+			return n;
+	}
+}
+
 int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault *fault)
 {
 	if (branch_kinds_parse(ret, argument) < 0)

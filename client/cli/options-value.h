@@ -10,6 +10,7 @@
 
 #include "client/view/top.h"
 #include "client/view/tree.h"
+#include "client/view/view.h"
 #include "common/util/fault.h"
 
 /* Sets the fault "OPTION 'ARGUMENT': give WANT". Always -EINVAL. */
@@ -31,4 +32,6 @@ int options_parse_level(const char *argument, enum top_level *ret, struct fault 
 /* See stream-tree.h. */
 int options_parse_depth(const char *argument, uint32_t *ret, struct fault *fault);
 /* *@ret has a bit for each enum branch_kind. */
+/* The number of views, which differ; 0: one of them is invalid. */
+size_t options_parse_views(const char *argument, enum view_by ret[N_VIEWS]);
 int options_parse_branch_kinds(const char *argument, uint32_t *ret, struct fault *fault);

@@ -40,6 +40,8 @@ struct options {
 	size_t n_changed;
 	double percent_limit; /* negative: not given */
 	bool all;
+	enum view_by views[N_VIEWS]; /* those of --by, top.by first */
+	size_t n_views;
 
 	/* annotate */
 	const char *symbol;

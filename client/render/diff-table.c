@@ -312,7 +312,8 @@ static void write_line(FILE *f, const char *text, const char *end)
 	fputc('\n', f);
 }
 
-int diff_write_table(const struct diff *diff, struct output *output)
+/* What is compared is said once, in the first line. */
+static int write_view(const struct diff *diff, bool is_first, struct output *output)
 {
 	_cleanup_free_ char *words = diff_format_words(diff);
 	const char *line = words, *end;
@@ -322,6 +323,10 @@ int diff_write_table(const struct diff *diff, struct output *output)
 
 	if (!words)
 		return -ENOMEM;
+	if (!is_first) {
+		fputc('\n', output->f);
+		line = strchr(words, '\n') + 1;
+	}
 	for (; (end = strchr(line, '\n')); line = end + 1)
 		write_line(output->f, line, end);
 	if (diff->n_shown > 0)
@@ -331,5 +336,14 @@ int diff_write_table(const struct diff *diff, struct output *output)
 	if (r >= 0 && n_left > 0)
 		fprintf(output->f, "%s... %zu more, --all -n 0 shows them%s\n",
 			COLOR_DIM(output->colors), n_left, COLOR_RESET(output->colors));
+	return r;
+}
+
+int diff_write_table(const struct diff *const *diffs, size_t n, struct output *output)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = write_view(diffs[i], i == 0, output);
 	return r;
 }

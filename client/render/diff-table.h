@@ -7,5 +7,6 @@
 #include "client/diff/diff.h"
 #include "client/term/output.h"
 
-/* 0 or -ENOMEM; output_close() reports write errors. */
-int diff_write_table(const struct diff *diff, struct output *output);
+/* The views of one comparison, one after the other. 0 or -ENOMEM; output_close() reports write
+ * errors. */
+int diff_write_table(const struct diff *const *diffs, size_t n, struct output *output);

@@ -262,6 +262,11 @@ def check_planted(place):
     check(len(compared(old, new, "--by", "block", "-n", 3)["blocks"]) == 3, "-n beside --all")
     check(all(row[side]["per_second"] is not None for row in document["functions"]
               for side in ("old", "new") if row[side]), "nothing known of a second")
+    both = compared(old, new, "--by", "block,function")
+    check(both["blocks"] == document["blocks"] and both["functions"] == document["functions"] and
+          "streams" not in both, "a list of views")
+    text = run(branchctl, "diff", old, new, "--by", "function,block").decode()
+    check(text.count(", then ") == 1 and "PER SECOND" in text and "AVERAGE" in text, "a page of two views:", text)
     print("dearer: %s; cycles of the block %.1f, then %.1f" %
           (document["summary"].splitlines()[1], *averages))
 
