@@ -109,6 +109,29 @@ def check_pprof(file, names, samples):
     return None
 
 
+def check_labels(path, file, samples, weight):
+    """Counts, weights and the label pid as Go's pprof reads them, which takes pid 0 for none."""
+    if not shutil.which("go"):
+        return
+    raw = subprocess.run(["go", "tool", "pprof", "-symbolize=none", "-raw", file], capture_output=True, text=True,
+                         check=True, env=dict(os.environ, PPROF_TMPDIR=os.path.dirname(file))).stdout
+    rows, pids, last = [], collections.Counter(), 0
+    for line in raw.partition("Samples:\n")[2].partition("Locations\n")[0].split("\n"):
+        counts, pid = re.match(r" +(\d+) +(\d+): ", line), re.search(r"^ +pid:\[(\d+)", line)
+        if counts:
+            last = int(counts[1])
+            rows.append((last, int(counts[2])))
+        if pid:
+            pids[int(pid[1])] += last
+    check(sum(row[0] for row in rows) == samples, file, "samples of pprof -raw")
+    check(sum(row[1] for row in rows) == (weight or samples), file, "weights of pprof -raw")
+    wanted = collections.Counter()
+    for row in json.loads(run("top", path, "--by", "process", "--json", "-n", "0")[1])["rows"]:
+        if row["pid"] and row["pid"] > 0:
+            wanted[row["pid"]] += row["self"]
+    check(pids == +wanted, file, "pids of pprof -raw", pids, wanted)
+
+
 def check_recording(path, folder):
     names, samples, weight = expected(path)
     missing = set()
@@ -120,6 +143,7 @@ def check_recording(path, folder):
     check_script(export(path, "perf-script", folder), weight, samples)
     missing.add(check_callgrind(export(path, "callgrind", folder), samples))
     missing.add(check_pprof(export(path, "pprof", folder), names, samples))
+    check_labels(path, os.path.join(folder, "pprof"), samples, weight)
     return missing - {None}
 
 
