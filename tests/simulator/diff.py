@@ -13,7 +13,7 @@ import shutil
 import subprocess
 
 from versions import (FLAGS, NEW_DIV, OLD_DIV, branchctl, check, check_whole, compared, compiled, compiler, edited,
-                      path_of, recorded, run, run_case)
+                      path_of, recorded, run, run_case, simulator)
 
 
 def by_name(rows):

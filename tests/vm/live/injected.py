@@ -167,8 +167,8 @@ class Windows(unittest.TestCase):
             for rows, _ in self.snapshots():
                 for _ in range(REPEAT):
                     self.assertEqual(device.fire(ip, rows), 1)
-        wait_for(lambda: daemon.ask("top", "@0")["totals"]["samples"] == n + 1, "all samples")
-        return daemon.ask("top", "@0")["totals"], daemon.ask("status")["snapshots"]
+        wait_for(lambda: daemon.ask("top", "..@0")["totals"]["samples"] == n + 1, "all samples")
+        return daemon.ask("top", "..@0")["totals"], daemon.ask("status")["snapshots"]
 
     def test_accounts(self):
         with Common(-1), Daemon(f"Mode=branch\nPids={os.getpid()}") as daemon:

@@ -59,5 +59,5 @@ class Stacks(unittest.TestCase):
         self.assertLessEqual(counts["invalid"], MAX_INVALID * counts["all"])
 
     def enough(self, daemon):
-        counts = score(daemon.ask("top", "@0", "--by", "stack", "-n", 0)["rows"])
+        counts = score(daemon.ask("top", "..@0", "--by", "stack", "-n", 0)["rows"])
         return counts if counts["deep, to main"] >= ENOUGH else None
