@@ -126,7 +126,7 @@ class Service(unittest.TestCase):
             self.assertLess(time.monotonic(), started + PATIENCE)
             time.sleep(0.1)
         window = self.call("GetProfile", {"first": 0, "last": 0})["parameters"]["windows"][0]
-        self.assertGreater(window["length_us"], 1500000)
+        self.assertGreater(window["length_us"], 1100000)  # longer than one of them
         daemon.terminate()
         self.assertRegex(daemon.stderr.read(), "[0-9]+ windows lost, from .* to .*: the database could not be written: ")
         self.assertEqual(self.stop(daemon), 0)

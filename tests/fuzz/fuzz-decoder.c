@@ -82,7 +82,7 @@ static void decode(const struct decoder *d, const uint8_t *data, size_t size)
 	else if (!fault.text[0])
 		abort();
 	if (decoder_time(d, record, &time) > 0 && r == 0 && e.kind != EVENT_OTHER &&
-	    e.time_ns != time)
+	    e.kind != EVENT_UNKNOWN && e.time_ns != time)
 		abort();
 	free(record);
 }
