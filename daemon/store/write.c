@@ -456,34 +456,31 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 	return r < 0 ? r : store_code_keep(write->modules.code, profile, writing.functions);
 }
 
-int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
-		      const struct profile *profile)
+/* The counts of a window whose row is there. */
+static int write_counts(struct store_write *write, int64_t id, const struct profile *profile)
 {
 	_cleanup_(writing_done) struct writing writing = {
 		.write = write,
 		.profile = profile,
 		.window = id,
 	};
-	int r;
+	int r = writing_init(&writing);
 
-	r = store_intern_begin_again(write->modules.intern, id, horizon);
-	if (r >= 0)
-		r = writing_init(&writing);
 	return r < 0 ? r : write_tables(&writing);
+}
+
+int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
+		      const struct profile *profile)
+{
+	int r = store_intern_begin_again(write->modules.intern, id, horizon);
+
+	return r < 0 ? r : write_counts(write, id, profile);
 }
 
 int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
 		    const struct profile *profile)
 {
-	_cleanup_(writing_done) struct writing writing = {
-		.write = write,
-		.profile = profile,
-		.window = id,
-	};
-	int r;
+	int r = store_intern_begin_sum(write->modules.intern, newest, horizon);
 
-	r = store_intern_begin_sum(write->modules.intern, newest, horizon);
-	if (r >= 0)
-		r = writing_init(&writing);
-	return r < 0 ? r : write_tables(&writing);
+	return r < 0 ? r : write_counts(write, id, profile);
 }
