@@ -99,13 +99,24 @@ static int answer_add_debug(struct server *server, struct request *request)
 	return r;
 }
 
+/* The @n offsets that follow, and their file. NULL if there is no such file, or too few. */
+static const uint64_t *read_offsets(struct server *server, struct request *request, uint32_t number,
+				    size_t n, struct file **ret_file)
+{
+	*ret_file = number ? files_find(&server->files, number) : NULL;
+	return *ret_file ? message_read(&request->reader, n, 8) : NULL;
+}
+
 static int answer_resolve(struct server *server, struct request *request)
 {
 	const struct message_resolve *m = message_read(&request->reader, 1, sizeof(*m));
-	struct file *file = m && m->file ? files_find(&server->files, m->file) : NULL;
-	const uint64_t *offsets = file ? message_read(&request->reader, m->n, 8) : NULL;
+	const uint64_t *offsets;
+	struct file *file;
 	int r;
 
+	if (!m)
+		return -EINVAL;
+	offsets = read_offsets(server, request, m->file, m->n, &file);
 	if (!offsets)
 		return -EINVAL;
 	budget_start(file->cpu_us);
@@ -118,10 +129,13 @@ static int answer_resolve(struct server *server, struct request *request)
 static int answer_lines(struct server *server, struct request *request)
 {
 	const struct message_lines *m = message_read(&request->reader, 1, sizeof(*m));
-	struct file *file = m && m->file ? files_find(&server->files, m->file) : NULL;
-	const uint64_t *offsets = file ? message_read(&request->reader, m->n, 8) : NULL;
+	const uint64_t *offsets;
+	struct file *file;
 	int r;
 
+	if (!m)
+		return -EINVAL;
+	offsets = read_offsets(server, request, m->file, m->n, &file);
 	if (!offsets)
 		return -EINVAL;
 	budget_start(file->cpu_us);

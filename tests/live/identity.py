@@ -4,39 +4,21 @@
 A user starts programs that act as another user, and programs that hide from him. He sees the samples of those
 that perf would let him look into, and nothing of all others: no name, no path, no build-id.
 """
-import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import time
+
+from service import Failures, ask, parameters_of, running, samples
 
 USER, OTHER = 64201, 64202  # users that are nobody
 SECONDS = 1  # of CPU, of each of two phases
-PATIENCE = 120
 SECRET = "confidential"
 BRANCHD, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
-def ask(path, request):
-    with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(PATIENCE)
-        s.connect(path)
-        s.sendall(request + b"\0")
-        reply = bytearray()
-        while not reply.endswith(b"\0"):
-            part = s.recv(1 << 20)
-            if not part:
-                raise OSError("the connection was closed")
-            reply += part
-    return bytes(reply[:-1])
-
-
 def call(path, uid, method, **parameters):
     """The text of the reply to a user."""
-    request = json.dumps({"method": "io.branchd." + method, "parameters": parameters}).encode()
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -46,7 +28,7 @@ def call(path, uid, method, **parameters):
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
             with os.fdopen(writer, "wb") as pipe:
-                pipe.write(ask(path, request))
+                pipe.write(ask(path, method, parameters).encode())
         finally:
             os._exit(0)
     os.close(writer)
@@ -54,20 +36,6 @@ def call(path, uid, method, **parameters):
         reply = pipe.read()
     os.waitpid(child, 0)
     return reply.decode()
-
-
-def parameters_of(text):
-    reply = json.loads(text)
-    if "error" in reply:
-        raise AssertionError(text[:300])
-    return reply["parameters"]
-
-
-class Failures(list):
-    def check(self, holds, what):
-        if not holds:
-            self.append(what)
-            print("FAILED:", what)
 
 
 def copy(place, folder, name, owner, mode):
@@ -142,33 +110,16 @@ def main():
         print("skipped: sampling the machine needs root")
         return 77
     failures = Failures()
-    place = tempfile.mkdtemp(prefix="branchd-identity-", dir="/var/tmp")
-    path, config = os.path.join(place, "socket"), os.path.join(place, "branchd.conf")
-    os.chmod(place, 0o755)
-    with open(config, "w", encoding="ascii") as file:
-        file.write("[Sampling]\nMode=software\nFrequency=99\n[Store]\nWindowSec=2s\n")
-    with subprocess.Popen([BRANCHD, "--config", config, "--state-directory", place + "/state",
-                           "--socket", path]) as daemon:
-        try:
-            started = time.monotonic()
-            while not os.path.exists(path):
-                if daemon.poll() is not None or time.monotonic() > started + PATIENCE:
-                    print("FAILED: branchd does not start")
-                    return 1
-                time.sleep(0.1)
-            os.chmod(path, 0o666)
-            if not parameters_of(call(path, 0, "GetStatus"))["sampling"]["running"]:
-                print("skipped: this machine cannot be sampled")
-                return 77
-            children = run_programs(place)
-            for child in children:
-                child.wait()
-            windows = parameters_of(call(path, 0, "ListWindows"))["windows"]
-            check_replies(failures, path, max(window["id"] for window in windows))
-        finally:
-            daemon.terminate()
-            daemon.wait()
-            shutil.rmtree(place, ignore_errors=True)
+    with running(BRANCHD, "identity", 2) as (_, place, path):
+        os.chmod(path, 0o666)
+        if not samples(path):
+            print("skipped: this machine cannot be sampled")
+            return 77
+        children = run_programs(place)
+        for child in children:
+            child.wait()
+        windows = parameters_of(call(path, 0, "ListWindows"))["windows"]
+        check_replies(failures, path, max(window["id"] for window in windows))
     return 1 if failures else 0
 
 

@@ -6,18 +6,16 @@ Programs of a user run code in anonymous memory. Those with a proper map get its
 another user's, no regular file, or endless get none, and hold up nobody. node, where there is one, names the
 functions of a script.
 """
-import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
 import time
+
+from service import PATIENCE, Failures, ask, parameters_of, running, samples
 
 USER, OTHER = 64201, 64202  # users that are nobody
 SECONDS = 0.5  # of CPU, of each program
-PATIENCE = 120
 GIB = 1 << 30
 MANY_LINES = 5000000
 BRANCHD, BRANCHCTL, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:4])
@@ -94,13 +92,6 @@ MAPS = {proper: "JS:*named by map", roots: "named by root", roots_secret: None, 
         link_to_file: None, fifo: None, sparse: None, many_lines: "named last", binary: None}
 
 
-class Failures(list):
-    def check(self, holds, what):
-        if not holds:
-            self.append(what)
-            print("FAILED:", what)
-
-
 class Compiled:
     """A program that runs code of its own, and its map."""
 
@@ -126,23 +117,6 @@ class Compiled:
                 os.remove(path)
 
 
-def call(path, method, **parameters):
-    with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(PATIENCE)
-        s.connect(path)
-        s.sendall(json.dumps({"method": "io.branchd." + method, "parameters": parameters}).encode() + b"\0")
-        reply = bytearray()
-        while not reply.endswith(b"\0"):
-            part = s.recv(1 << 20)
-            if not part:
-                raise OSError("the connection was closed")
-            reply += part
-    reply = json.loads(reply[:-1])
-    if "error" in reply:
-        raise AssertionError(str(reply)[:300])
-    return reply["parameters"]
-
-
 def top(path, comm):
     """What branchctl shows of the programs with that name."""
     done = subprocess.run([BRANCHCTL, "--socket", path, "top", "--comm", comm, "-n", "0", "--no-pager"],
@@ -154,7 +128,7 @@ def wait_until_named(path):
     """What ran until now is in windows that are closed and named."""
     now, until = time.time() * 1e6, time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        windows = [window for window in call(path, "ListWindows")["windows"] if not window["open"]]
+        windows = [window for window in parameters_of(ask(path, "ListWindows", {}))["windows"] if not window["open"]]
         if any(window["start_us"] > now for window in windows):
             return
         time.sleep(0.5)
@@ -202,30 +176,13 @@ def main():
         print("skipped: sampling the machine needs root")
         return 77
     failures = Failures()
-    place = tempfile.mkdtemp(prefix="branchd-jit-", dir="/var/tmp")
-    path, config = os.path.join(place, "socket"), os.path.join(place, "branchd.conf")
-    os.chmod(place, 0o755)
-    with open(config, "w", encoding="ascii") as file:
-        file.write("[Sampling]\nMode=software\nFrequency=99\n[Store]\nWindowSec=5s\n")
-    with subprocess.Popen([BRANCHD, "--config", config, "--state-directory", place + "/state",
-                           "--socket", path]) as daemon:
-        try:
-            started = time.monotonic()
-            while not os.path.exists(path):
-                if daemon.poll() is not None or time.monotonic() > started + PATIENCE:
-                    print("FAILED: branchd does not start")
-                    return 1
-                time.sleep(0.1)
-            if not call(path, "GetStatus")["sampling"]["running"]:
-                print("skipped: this machine cannot be sampled")
-                return 77
-            check_programs(failures, path)
-            check_node(failures, path, place)
-            failures.check(daemon.poll() is None, "branchd has ended")
-        finally:
-            daemon.terminate()
-            daemon.wait()
-            shutil.rmtree(place, ignore_errors=True)
+    with running(BRANCHD, "jit", 5) as (daemon, place, path):
+        if not samples(path):
+            print("skipped: this machine cannot be sampled")
+            return 77
+        check_programs(failures, path)
+        check_node(failures, path, place)
+        failures.check(daemon.poll() is None, "branchd has ended")
     return 1 if failures else 0
 
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/elf/unwind-rows.h"
+#include "tests/support/elf-head.h"
 
 #define CODE      0x401000u
 #define N         3
@@ -24,10 +25,7 @@
 #define UNRELATED 0x20000u
 
 struct image {
-	Elf64_Ehdr header;
-	Elf64_Phdr load;
-	Elf64_Shdr sections[3];
-	char names[32];
+	struct elf_head head;
 	struct {
 		uint32_t magic;
 		uint8_t zero[2], quantum, address_size;
@@ -48,25 +46,6 @@ static void fill(struct image *image)
 	static const uint32_t name_at[N] = { 0, 10, 25 };
 
 	*image = (struct image){
-		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					 ELFDATA2LSB, EV_CURRENT },
-			    .e_type = ET_EXEC,
-			    .e_machine = EM_X86_64,
-			    .e_version = EV_CURRENT,
-			    .e_phoff = offsetof(struct image, load),
-			    .e_shoff = offsetof(struct image, sections),
-			    .e_ehsize = sizeof(Elf64_Ehdr),
-			    .e_phentsize = sizeof(Elf64_Phdr),
-			    .e_phnum = 1,
-			    .e_shentsize = sizeof(Elf64_Shdr),
-			    .e_shnum = 3,
-			    .e_shstrndx = 2 },
-		.load = { .p_type = PT_LOAD,
-			  .p_flags = PF_R | PF_X,
-			  .p_vaddr = CODE,
-			  .p_filesz = UNRELATED,
-			  .p_memsz = UNRELATED },
-		.names = "\0.gopclntab",
 		.go = { .magic = MAGIC,
 			.quantum = 1,
 			.address_size = 8,
@@ -75,16 +54,9 @@ static void fill(struct image *image)
 			.names = NAMES,
 			.list = LIST },
 	};
-	image->sections[1] = (Elf64_Shdr){ .sh_name = 1,
-					   .sh_type = SHT_PROGBITS,
-					   .sh_flags = SHF_ALLOC,
-					   .sh_offset = offsetof(struct image, go),
-					   .sh_size = sizeof(image->go),
-					   .sh_addralign = 1 };
-	image->sections[2] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
-					   .sh_offset = offsetof(struct image, names),
-					   .sh_size = sizeof(image->names),
-					   .sh_addralign = 1 };
+	elf_head_init(&image->head, EM_X86_64, UNRELATED, ".gopclntab", sizeof(image->go));
+	image->head.header.e_type = ET_EXEC;
+	image->head.load.p_vaddr = CODE;
 	memcpy(image->go.text, names, sizeof(names));
 	for (uint32_t i = 0; i <= N; i++)
 		image->go.entries[i].start = i * FUNCTION;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "common/elf/unwind-rows.h"
+#include "tests/support/elf-head.h"
 
 #define SECTION 0x8000
 #define CODE    0x10000u
@@ -27,10 +28,7 @@
 #define CFA(n)      DW_CFA_def_cfa_offset, (n)
 
 struct image {
-	Elf64_Ehdr header;
-	Elf64_Phdr load;
-	Elf64_Shdr sections[3];
-	char names[32];
+	struct elf_head head;
 	uint8_t cfi[1024];
 	size_t n;
 };
@@ -94,40 +92,11 @@ static void finish(struct image *image, bool eh, struct unwind_table *ret)
 
 	if (eh)
 		put_word(image, 0);
-	image->header = (Elf64_Ehdr){
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			     EV_CURRENT },
-		.e_type = ET_DYN,
-		.e_machine = EM_AARCH64,
-		.e_version = EV_CURRENT,
-		.e_phoff = offsetof(struct image, load),
-		.e_shoff = offsetof(struct image, sections),
-		.e_ehsize = sizeof(Elf64_Ehdr),
-		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = 1,
-		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = 3,
-		.e_shstrndx = 2,
-	};
-	image->load = (Elf64_Phdr){
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 2 * CODE, .p_memsz = 2 * CODE
-	};
-	strcpy(image->names + 1, eh ? ".eh_frame" : ".debug_frame");
-	image->sections[1] = (Elf64_Shdr){
-		.sh_name = 1,
-		.sh_type = SHT_PROGBITS,
-		.sh_flags = eh ? SHF_ALLOC : 0,
-		.sh_addr = SECTION,
-		.sh_offset = offsetof(struct image, cfi),
-		.sh_size = image->n,
-		.sh_addralign = 1,
-	};
-	image->sections[2] = (Elf64_Shdr){
-		.sh_type = SHT_STRTAB,
-		.sh_offset = offsetof(struct image, names),
-		.sh_size = sizeof(image->names),
-		.sh_addralign = 1,
-	};
+	elf_head_init(&image->head, EM_AARCH64, 2 * CODE, eh ? ".eh_frame" : ".debug_frame",
+		      image->n);
+	image->head.sections[1].sh_addr = SECTION;
+	if (!eh)
+		image->head.sections[1].sh_flags = 0;
 	assert_int_equal(elf_image_open_memory(&elf, image, sizeof(*image)), 0);
 	assert_int_equal(unwind_rows_read(elf, &elf->loads, ret), 0);
 	elf_image_free(elf);
