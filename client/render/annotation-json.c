@@ -88,6 +88,18 @@ static void add_branch(const struct page *page, json_t *row, const struct annota
 			    line->cycles > 0 ? json_real(annotation_line_ipc(line)) : json_null());
 }
 
+static json_t *json_data(const struct annotation_line *line)
+{
+	const struct parser_datum *data = line->data;
+
+	if (!line->has_data)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "address", json_address(line->data_address),
+			 "symbol", json_text(data ? data->name : NULL), "symbol_offset",
+			 data && data->name ? json_count(data->offset) : json_null(), "got_entry",
+			 data ? json_boolean(data->is_slot) : json_null());
+}
+
 static json_t *json_line_of(const struct page *page, const struct annotation_line *line)
 {
 	const struct annotation *a = page->annotation;
@@ -101,6 +113,7 @@ static json_t *json_line_of(const struct page *page, const struct annotation_lin
 
 	add_target(row, line);
 	add_branch(page, row, line);
+	json_object_set_new(row, "data", json_data(line));
 	return row;
 }
 

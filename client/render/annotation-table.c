@@ -23,9 +23,12 @@
 #define DIM_PERCENT  1
 #define MIN_SHARE    0.05 /* percent; smaller ones would show as 0.0 and are left out */
 #define MIN_TEXT     12   /* columns */
-#define TEXT_COLUMNS 32   /* enough for most instructions */
+#define MIN_DATA     8    /* with its mark */
+#define TEXT_COLUMNS 32   /* enough for most instructions, */
 #define NOTE_COLUMNS 26   /* ENTERED, TAKEN and PREDICTED */
 #define TAB_COLUMNS  8
+
+#define MAX_TEXT_COLUMNS 56 /* and for those that name data */
 
 struct arrows {
 	const char *up, *down, *out;
@@ -158,40 +161,88 @@ static char *format_target(const struct page *page, const struct annotation_line
 			return strdup(arrow);
 		return asprintf(&text, "%s %" PRIx64, arrow, place.address) < 0 ? NULL : text;
 	}
-	name = place_format(&place);
+	if (place.function && place.function->start == place.offset)
+		name = strdup(place.function->name);
+	else
+		name = place_format(&place);
 	fitting = name ? elide_name(name, room) : NULL;
 	if (!fitting || asprintf(&text, "%s %s", page->arrows.out, fitting) < 0)
 		return NULL;
 	return text;
 }
 
-/* The instruction and its target, in at most @room columns unless that is 0; @filled with blanks up
- * to the notes. */
+/* What its data is called, in at most @room columns: "# table+0x10". A heap string, or NULL. */
+static char *format_data(const struct parser_datum *datum, size_t room)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *fitting = NULL;
+	char *text;
+	int r;
+
+	if (datum->is_slot)
+		r = asprintf(&name, "%s@GOT", datum->name);
+	else if (datum->offset > 0)
+		r = asprintf(&name, "%s+0x%" PRIx64, datum->name, datum->offset);
+	else
+		r = asprintf(&name, "%s", datum->name);
+	fitting = r < 0 ? NULL : elide_name(name, room);
+	return fitting && asprintf(&text, "# %s", fitting) >= 0 ? text : NULL;
+}
+
+/* Its target, behind @n columns and within @room columns, unless it has none. 0 or -ENOMEM. */
+static int add_target(const struct page *page, const struct annotation_line *line, size_t n,
+		      size_t room, char **ret)
+{
+	char *target;
+
+	if (!line->has_target)
+		return 0;
+	target = format_target(page, line, room > n + 3 ? room - n - 3 : room ? 1 : SIZE_MAX);
+	if (!target)
+		return -ENOMEM;
+	if (room > 0 && n + 1 + columns_of(target) > room)
+		*strchrnul(target, ' ') = '\0'; /* the arrow alone */
+	*ret = target;
+	return 0;
+}
+
+/* The instruction, its target and its data, in at most @room columns unless that is 0. A heap
+ * string, or NULL. */
+static char *format_text(const struct page *page, const struct annotation_line *line, size_t room)
+{
+	_cleanup_free_ char *target = NULL;
+	_cleanup_free_ char *data = NULL;
+	const char *instruction = line->text ?: "";
+	size_t n = columns_of(instruction), taken = line->has_target ? 3 : 0;
+	char *text;
+
+	if (room > 0 && n + taken > room)
+		n = room - taken;
+	if (add_target(page, line, n, room, &target) < 0)
+		return NULL;
+	taken = n + (target ? 1 + columns_of(target) : 0);
+	if (line->data && line->data->name && (room == 0 || room >= taken + MIN_DATA)) {
+		data = format_data(line->data, room ? room - taken - strlen(" # ") : SIZE_MAX);
+		if (!data)
+			return NULL;
+	}
+	if (asprintf(&text, "%.*s%s%s%s%s", (int)n, instruction, target ? " " : "", target ?: "",
+		     data ? " " : "", data ?: "") < 0)
+		return NULL;
+	return text;
+}
+
+/* @filled with blanks up to the notes. */
 static int write_text(const struct page *page, const struct annotation_line *line, size_t room,
 		      bool filled)
 {
-	const char *text = line->text ?: "";
-	size_t n = columns_of(text), least = line->has_target ? 3 : 0;
-	_cleanup_free_ char *target = NULL;
+	_cleanup_free_ char *text = format_text(page, line, room);
+	size_t n;
 
-	if (room > 0 && n + least > room)
-		n = room - least;
-	if (line->has_target) {
-		target = format_target(page, line,
-				       room > n + 3 ? room - n - 3 :
-				       room         ? 1 :
-						      SIZE_MAX);
-		if (!target)
-			return -ENOMEM;
-		if (room > 0 && n + 1 + columns_of(target) > room)
-			*strchrnul(target, ' ') = '\0'; /* the arrow alone */
-	}
-	fprintf(page->f, "%.*s", (int)n, text);
-	if (target) {
-		fputc(' ', page->f);
-		text_write(page->f, target);
-		n += 1 + columns_of(target);
-	}
+	if (!text)
+		return -ENOMEM;
+	text_write(page->f, text);
+	n = columns_of(text);
 	if (filled && n < page->text_columns && (room == 0 || room >= page->text_columns))
 		fprintf(page->f, "%*s", (int)(page->text_columns - n), "");
 	return 0;
@@ -376,12 +427,29 @@ static size_t number_columns(const struct page *page)
 	return a->has_cycles ? n + strlen(" CYCLES   IPC") : n;
 }
 
+/* Those of the longest instruction with notes, within limits. */
+static size_t text_columns_of(const struct page *page)
+{
+	const struct annotation *a = page->annotation;
+	size_t n = TEXT_COLUMNS;
+
+	for (size_t i = 0; i < a->n_lines && n < MAX_TEXT_COLUMNS; i++) {
+		_cleanup_free_ char *text = NULL;
+		char note[96];
+
+		format_note(note, sizeof(note), &a->lines[i]);
+		text = *note ? format_text(page, &a->lines[i], MAX_TEXT_COLUMNS) : NULL;
+		n = MAX(n, text ? columns_of(text) : 0);
+	}
+	return n;
+}
+
 static size_t choose_text_columns(const struct page *page)
 {
-	size_t taken = number_columns(page) + NOTE_COLUMNS;
+	size_t taken = number_columns(page) + NOTE_COLUMNS, wanted = text_columns_of(page);
 
-	if (page->width == 0 || page->width >= taken + TEXT_COLUMNS)
-		return TEXT_COLUMNS;
+	if (page->width == 0 || page->width >= taken + wanted)
+		return wanted;
 	return page->width > taken + MIN_TEXT ? page->width - taken : MIN_TEXT;
 }
 

@@ -7,6 +7,7 @@
 
 #include "client/view/branch.h"
 #include "client/view/line-loader.h"
+#include "common/parser/parser.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -51,6 +52,13 @@ static bool is_direct(enum branch_kind kind)
 	return kind == BRANCH_COND || kind == BRANCH_JMP || kind == BRANCH_CALL;
 }
 
+/* What code refers to, other than where it branches. adrp has the page of its data only. */
+static bool refers_to_data(const struct instruction *instruction)
+{
+	return instruction->has_target && !is_direct(instruction->kind) &&
+	       strncmp(instruction->text, "adrp", strlen("adrp")) != 0;
+}
+
 /* @shift is the ELF file's address less the offset, the same for the whole span. */
 static int add_instruction(struct annotation *a, const struct instruction *instruction,
 			   uint64_t shift)
@@ -63,6 +71,8 @@ static int add_instruction(struct annotation *a, const struct instruction *instr
 	line->kind = instruction->kind;
 	line->has_target = instruction->has_target && is_direct(instruction->kind);
 	line->target = (struct location){ a->span->object, instruction->target - shift };
+	line->has_data = refers_to_data(instruction);
+	line->data_address = instruction->target;
 	return 0;
 }
 
@@ -119,6 +129,55 @@ static int read_code(struct annotation *a, annotation_code_source kept, void *us
 		r = 0;
 	if (a->n_lines == 0)
 		a->origin = CODE_NONE;
+	return r;
+}
+
+static int compare_addresses(const void *p, const void *q)
+{
+	const uint64_t *a = p, *b = q;
+
+	return COMPARE(*a, *b);
+}
+
+/* The addresses of all data, sorted, each once. 0 or -ENOMEM. */
+static int collect_addresses(const struct annotation *a, uint64_t **ret, size_t *ret_n)
+{
+	uint64_t *addresses;
+	size_t n = 0, n_different = 0;
+
+	if (ARRAY_ALLOCATE(&addresses, a->n_lines) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->n_lines; i++)
+		if (a->lines[i].has_data)
+			addresses[n++] = a->lines[i].data_address;
+	qsort(addresses, n, sizeof(*addresses), compare_addresses);
+	for (size_t i = 0; i < n; i++)
+		if (n_different == 0 || addresses[i] != addresses[n_different - 1])
+			addresses[n_different++] = addresses[i];
+	*ret = addresses;
+	*ret_n = n_different;
+	return 0;
+}
+
+static int name_data(struct annotation *a)
+{
+	_cleanup_free_ uint64_t *addresses = NULL;
+	size_t n;
+	int r;
+
+	r = collect_addresses(a, &addresses, &n);
+	if (r >= 0 && n > 0)
+		r = symbolizer_data(a->source->symbolizer,
+				    &a->source->all->objects[a->span->object], addresses, n,
+				    &a->data);
+	for (size_t i = 0; a->data.n > 0 && i < a->n_lines; i++) {
+		struct annotation_line *line = &a->lines[i];
+		const uint64_t *found = bsearch(&line->data_address, addresses, a->data.n,
+						sizeof(*addresses), compare_addresses);
+
+		if (line->has_data && found)
+			line->data = &a->data.rows[found - addresses];
+	}
 	return r;
 }
 
@@ -287,7 +346,10 @@ int annotation_new(struct annotation **ret, const struct profile_source *source,
 	join_ranges(a);
 	if (a->origin != CODE_NONE)
 		count_cycles(a);
-	r = find_targets(a);
+	if (a->origin == CODE_FILE)
+		r = name_data(a);
+	if (r >= 0)
+		r = find_targets(a);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(a);
@@ -298,6 +360,7 @@ struct annotation *annotation_free(struct annotation *annotation)
 {
 	if (!annotation)
 		return NULL;
+	parser_data_done(&annotation->data);
 	strings_free(annotation->strings);
 	free(annotation->lines);
 	free(annotation);

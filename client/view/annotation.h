@@ -12,6 +12,7 @@
 #include "client/source/profile-source.h"
 #include "client/view/code-span.h"
 #include "client/view/place.h"
+#include "common/parser/results.h"
 #include "common/profile/branch-kind.h"
 #include "common/util/fault.h"
 
@@ -28,6 +29,9 @@ struct annotation_line {
 	enum branch_kind kind;
 	bool has_target; /* the direct target, or else the most frequent one */
 	struct location target;
+	bool has_data;                   /* refers to data relative to the instruction: */
+	uint64_t data_address;           /* in the ELF file */
+	const struct parser_datum *data; /* NULL without the file */
 
 	uint64_t samples;
 	const struct profile_range *range; /* NULL: it never ran */
@@ -48,6 +52,7 @@ struct annotation {
 	struct annotation_line *lines;
 	size_t n_lines, cap_lines;
 	struct strings *strings;
+	struct parser_data data;
 
 	uint64_t samples, all_samples; /* in the span, and in the source */
 	uint64_t max_coverage;         /* of the hottest range */

@@ -245,6 +245,35 @@ int answers_read_lines(struct message_reader *reader, size_t n, size_t max_frame
 	return 0;
 }
 
+int answers_read_data(struct message_reader *reader, size_t n, struct parser_data *ret)
+{
+	const struct message_rows *m = message_read(reader, 1, sizeof(*m));
+	const struct message_datum *data;
+	struct parser_datum *rows;
+	struct block block;
+	int r;
+
+	data = m && m->n_rows == n ? message_read(reader, n, sizeof(*data)) : NULL;
+	if (!data)
+		return -EBADMSG;
+	r = make_block(reader, n, sizeof(*rows), m->n_text, &block);
+	if (r < 0)
+		return r;
+	rows = block.rows;
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = (struct parser_datum){
+			.offset = data[i].offset,
+			.is_slot = data[i].is_slot,
+		};
+		if (!get_text(&block, data[i].name, &rows[i].name)) {
+			free(rows);
+			return -EBADMSG;
+		}
+	}
+	*ret = (struct parser_data){ .rows = rows, .n = n, .memory = rows };
+	return 0;
+}
+
 /* The instructions of one piece; their addresses follow from their sizes. */
 static bool read_piece(const struct block *block, const struct parser_piece *piece,
 		       const struct message_instruction *from, struct instruction *to, size_t n)

@@ -20,6 +20,9 @@ int answers_read_table(struct message_reader *reader, size_t n, struct parser_ta
 int answers_read_lines(struct message_reader *reader, size_t n, size_t max_frames,
 		       struct parser_lines *ret);
 
+/* Of @n addresses. */
+int answers_read_data(struct message_reader *reader, size_t n, struct parser_data *ret);
+
 int answers_read_instructions(struct message_reader *reader, const struct parser_piece *pieces,
 			      size_t n, struct parser_instructions *ret);
 

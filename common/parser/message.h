@@ -42,6 +42,7 @@ enum message_type {
 	PARSER_DISASSEMBLE, /* message_disassemble, pieces, bytes -> message_rows, ... */
 	PARSER_DEMANGLE,    /* message_names, text -> text */
 	PARSER_UNWIND,      /* message_unwind -> message_unwind_table, rules, starts, rule ids */
+	PARSER_DATA,        /* message_data, addresses -> message_rows, data, text */
 	PARSER_LAST_WORDS,  /* an enum message_reason */
 };
 
@@ -126,7 +127,9 @@ struct message_frame {
 	uint32_t function, file, line;
 };
 
-/* Of lines or instructions. starts has one more element than there are places or pieces. */
+/*
+ * Of lines or instructions: starts has one more element than there are places or pieces. Of data.
+ */
 struct message_rows {
 	uint32_t n_rows;
 	uint32_t n_text;
@@ -172,6 +175,17 @@ struct message_unwind_table {
 	uint32_t n_rules; /* struct unwind_rule */
 	uint32_t n_rows;  /* 0: the file has none */
 	uint32_t unused_too;
+};
+
+struct message_data {
+	uint32_t file;
+	uint32_t n;
+};
+
+struct message_datum {
+	uint64_t offset;
+	uint32_t name;
+	uint32_t is_slot;
 };
 
 struct message_names {

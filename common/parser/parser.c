@@ -431,6 +431,30 @@ int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t 
 	return end_file_answer(file, &answer, r, why);
 }
 
+void parser_data_done(struct parser_data *data)
+{
+	free(data->memory);
+	*data = (struct parser_data){};
+}
+
+int parser_file_data(struct parser_file *file, const uint64_t *addresses, size_t n,
+		     struct parser_data *ret, struct fault *why)
+{
+	const struct message_data m = { .file = file->number, .n = (uint32_t)n };
+	_cleanup_(message_writer_done) struct message_writer request = {};
+	struct answer answer;
+	int r;
+
+	if (n > MESSAGE_OFFSETS)
+		return -EMSGSIZE;
+	message_write(&request, &m, sizeof(m));
+	message_write(&request, addresses, n * sizeof(*addresses));
+	r = ask_file(file, PARSER_DATA, &request, -1, 0, &answer, why);
+	if (r < 0)
+		return r;
+	return end_file_answer(file, &answer, answers_read_data(&answer.reader, n, ret), why);
+}
+
 int parser_file_unwind(struct parser_file *file, struct unwind_table *ret, struct fault *why)
 {
 	const struct message_unwind m = { .file = file->number, .cpu_us = file->parser->cpu_us };

@@ -118,6 +118,15 @@ void parser_lines_done(struct parser_lines *lines);
 int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t n,
 		      size_t max_frames, struct parser_lines *ret, struct fault *why);
 
+void parser_data_done(struct parser_data *data);
+
+/*
+ * What is at @n addresses of the file, in the same order. At most MESSAGE_OFFSETS (message.h), or
+ * -EMSGSIZE.
+ */
+int parser_file_data(struct parser_file *file, const uint64_t *addresses, size_t n,
+		     struct parser_data *ret, struct fault *why);
+
 /*
  * The unwind table of the file, for unwind_table_done(); without rows if the file has none.
  */

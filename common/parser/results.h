@@ -46,6 +46,19 @@ struct parser_lines {
 	void *memory;
 };
 
+/* What is at an address that code refers to. */
+struct parser_datum {
+	const char *name; /* NULL: nothing known */
+	uint64_t offset;  /* in what has the name */
+	bool is_slot;     /* an entry of the global offset table; what it points to has the name */
+};
+
+struct parser_data {
+	struct parser_datum *rows;
+	size_t n;
+	void *memory; /* of the rows and their names */
+};
+
 /* Code to decode, from anywhere. */
 struct parser_piece {
 	const uint8_t *code;

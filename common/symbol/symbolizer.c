@@ -430,6 +430,21 @@ int symbolizer_disassemble(struct symbolizer *s, const struct profile_object *ob
 	return MIN(r, 0);
 }
 
+int symbolizer_data(struct symbolizer *s, const struct profile_object *object,
+		    const uint64_t *addresses, size_t n, struct parser_data *ret)
+{
+	struct fault why = { .text = "" };
+	struct cached_object *c;
+	int r;
+
+	*ret = (struct parser_data){};
+	r = object_cache_get(s->cache, object, &c);
+	if (r < 0 || !c->file)
+		return r;
+	r = parser_file_data(c->file, addresses, MIN(n, (size_t)MESSAGE_OFFSETS), ret, &why);
+	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
+}
+
 void symbolizer_close_code(struct symbolizer *s, const struct profile_object *object)
 {
 	struct cached_object *c = object_cache_find(s->cache, object);

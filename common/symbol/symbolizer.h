@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/parser/results.h"
 #include "common/profile/profile.h"
 #include "common/symbol/disassembly.h"
 #include "common/symbol/symbolizer-types.h"
@@ -102,6 +103,13 @@ int symbolizer_branches(struct symbolizer *symbolizer, const struct profile_obje
 int symbolizer_disassemble(struct symbolizer *symbolizer, const struct profile_object *object,
 			   const struct disassembly_code *code, struct disassembly *ret,
 			   struct fault *why);
+
+/*
+ * What is at ELF virtual addresses that code refers to, of at most the first 128 Ki. 0, also
+ * without a file: *@ret is empty then; or -ENOMEM. The caller frees it by parser_data_done().
+ */
+int symbolizer_data(struct symbolizer *symbolizer, const struct profile_object *object,
+		    const uint64_t *addresses, size_t n, struct parser_data *ret);
 
 /* As loads_fixed_range(). 0 or -ENOMEM. */
 int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,

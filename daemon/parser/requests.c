@@ -11,6 +11,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/parser/budget.h"
 #include "daemon/parser/bytes.h"
+#include "daemon/parser/data.h"
 #include "daemon/parser/files.h"
 #include "daemon/parser/functions.h"
 #include "daemon/parser/instructions.h"
@@ -144,6 +145,21 @@ static int answer_lines(struct server *server, struct request *request)
 	return r;
 }
 
+static int answer_data(struct server *server, struct request *request)
+{
+	const struct message_data *m = message_read(&request->reader, 1, sizeof(*m));
+	struct file *file = m && m->file ? files_find(&server->files, m->file) : NULL;
+	const uint64_t *addresses = file ? message_read(&request->reader, m->n, 8) : NULL;
+	int r;
+
+	if (!addresses)
+		return -EINVAL;
+	budget_start(file->cpu_us);
+	r = data_write(file, addresses, m->n, &request->answer);
+	file->cpu_us = budget_stop();
+	return r;
+}
+
 static int answer_code(struct server *server, struct request *request)
 {
 	const struct message_code *m = message_read(&request->reader, 1, sizeof(*m));
@@ -246,6 +262,8 @@ static int answer(struct server *server, struct request *request)
 		return answer_resolve(server, request);
 	case PARSER_LINES:
 		return answer_lines(server, request);
+	case PARSER_DATA:
+		return answer_data(server, request);
 	case PARSER_CODE:
 		return answer_code(server, request);
 	case PARSER_DISASSEMBLE:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The parser's side of the connection, with a file of any bytes and any size up to 1 TiB: opened,
- * as its own debug file too, resolved, its lines, its code and its unwind table read. The budget of
- * CPU is libFuzzer's; large allocations fail, as they do under the parser's RLIMIT_AS.
+ * as its own debug file too, resolved, its lines, its code, its unwind table and the names of its
+ * data read. The budget of CPU is libFuzzer's; large allocations fail, as they do under the
+ * parser's RLIMIT_AS.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -99,6 +100,7 @@ static void ask_all(int to, const struct shape *shape, int fd)
 						 .n = OFFSETS,
 						 .max_code_bytes = 1 << 20 };
 	const struct message_lines lines = { .file = FILE_ID, .n = OFFSETS, .max_frames = 16 };
+	const struct message_data data = { .file = FILE_ID, .n = OFFSETS };
 	const struct message_code code = { .file = FILE_ID, .n = 4096, .offset = shape->step };
 	const struct message_unwind unwind = { .file = FILE_ID, .cpu_us = 1000000 };
 	const struct message_file close = { .file = FILE_ID };
@@ -117,6 +119,9 @@ static void ask_all(int to, const struct shape *shape, int fd)
 	message_write(&writer, &lines, sizeof(lines));
 	message_write(&writer, offsets, sizeof(offsets));
 	ask(to, PARSER_LINES, &writer, -1);
+	message_write(&writer, &data, sizeof(data));
+	message_write(&writer, offsets, sizeof(offsets));
+	ask(to, PARSER_DATA, &writer, -1);
 	message_write(&writer, &code, sizeof(code));
 	ask(to, PARSER_CODE, &writer, -1);
 	message_write(&writer, &unwind, sizeof(unwind));

@@ -96,11 +96,12 @@ def offset_of(location):
 
 
 def disassembled(path, start, end):
-    """Addresses of the instructions that objdump finds."""
+    """Addresses of the instructions that objdump finds, and of what they refer to relative to rip: "# 4010 <acc>"."""
     text = output_of("objdump", "-d", "--no-show-raw-insn", "--start-address=%#x" % start,
                      "--stop-address=%#x" % end, path).stdout.decode()
-    return [int(line.split(":")[0], 16) for line in text.splitlines()
-            if re.match(r" +[0-9a-f]+:\t", line)]
+    lines = [line for line in text.splitlines() if re.match(r" +[0-9a-f]+:\t", line)]
+    data = [re.search(r"\(%rip\).*# ([0-9a-f]+)", line) for line in lines]
+    return [(int(line.split(":")[0], 16), int(found[1], 16) if found else None) for line, found in zip(lines, data)]
 
 
 def check_function(document, offsets, sampled, path):
@@ -115,11 +116,13 @@ def check_function(document, offsets, sampled, path):
     compare("samples of " + function["start"]["symbol"],
             {offset_of(i["at"]): i["samples"] for i in instructions if i["samples"]},
             {offset: n for offset, n in sampled.items() if start <= offset < end})
-    addresses = [int(i["at"]["address"], 0) for i in instructions]
+    addresses = [(int(i["at"]["address"], 0), i["data"] and int(i["data"]["address"], 0)) for i in instructions]
     first = int(function["start"]["address"], 0)
     if addresses != disassembled(path, first, first + function["size"]):
         raise Wrong("instructions of %s are not those of objdump" % function["start"]["symbol"])
     for instruction in instructions:
+        if instruction["data"] and not instruction["data"]["symbol"]:
+            raise Wrong("data of %s has no name" % instruction)
         if instruction["coverage"] != offsets.coverage[offset_of(instruction["at"])]:
             raise Wrong("coverage of %s" % instruction)
     return len(got)

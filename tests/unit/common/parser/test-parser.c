@@ -130,6 +130,36 @@ static void test_offsets_become_lines(void **state)
 	parser_free(parser);
 }
 
+static int numbers[4] = { 1, 2, 3, 4 };
+
+static void test_addresses_of_data_get_names(void **state)
+{
+	extern const char __executable_start; /* NOLINT: the linker defines it */
+	struct parser *parser = make(0);
+	struct parser_file *file = open_path(parser, OWN);
+	uint64_t base = parser_file_identity(file)->loads.rows[0].address;
+	uint64_t addresses[] = {
+		(uint64_t)((const char *)&numbers[2] - &__executable_start) + base,
+		UINT64_MAX,
+		(uint64_t)((const char *)make - &__executable_start) + base,
+	};
+	struct parser_data data;
+	struct fault why;
+
+	assert_int_equal(parser_file_data(file, addresses, 3, &data, &why), 0);
+	assert_int_equal(data.n, 3);
+	assert_string_equal(data.rows[0].name, "numbers");
+	assert_int_equal(data.rows[0].offset, 2 * sizeof(*numbers));
+	assert_false(data.rows[0].is_slot);
+	assert_null(data.rows[1].name);
+	assert_string_equal(data.rows[2].name, "make");
+	parser_data_done(&data);
+	assert_int_equal(parser_file_data(file, addresses, (128U << 10) + 1, &data, &why),
+			 -EMSGSIZE);
+	parser_file_free(file);
+	parser_free(parser);
+}
+
 static void test_code_is_read_and_decoded(void **state)
 {
 	static const uint8_t other[] = { 0x74, 0x02, 0xc3 };
@@ -343,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_program_is_refused),
 		cmocka_unit_test(test_offsets_become_functions),
 		cmocka_unit_test(test_offsets_become_lines),
+		cmocka_unit_test(test_addresses_of_data_get_names),
 		cmocka_unit_test(test_code_is_read_and_decoded),
 		cmocka_unit_test(test_a_file_has_an_unwind_table),
 		cmocka_unit_test(test_too_much_code_is_refused),
