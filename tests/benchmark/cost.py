@@ -2,9 +2,9 @@
 """What sampling a busy machine costs, side by side in one run: cost.py BRANCHD SOURCE [OLD-BRANCHD].
 
 Each in its turn samples stacks of all CPUs under the same load: the daemon; perf record -a -g; bpftrace,
-which counts the same stacks. CPU time is all that the process used from its start to its end; with an answer: and what then says
-which functions were hot, which the daemon and bpftrace have done by then and perf report does; from then on:
-what it used from the second window on, which is what sampling without end costs. What the BPF program takes is
+which counts the same stacks. CPU time is all that the process and its children used from its start to its end, as their control
+group counts it; with an answer: and what then says which functions were hot, which the daemon and bpftrace have done by then and
+perf report does; from then on: what it used from the second window on, which is what sampling without end costs. What the BPF program takes is
 the kernel's own figure. Of the daemon all processes count, its helpers too; its memory is their PSS. With
 OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both
 walk frame pointers then, which every build can. Needs root.
@@ -31,7 +31,6 @@ ROUNDS = int(os.environ.get("ROUNDS", "2"))
 WINDOW = int(os.environ.get("WINDOW", "10"))
 STACKS = os.environ.get("STACKS")
 DAEMONS = ("branchd", "old", "pointers")
-TICK = os.sysconf("SC_CLK_TCK")
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 LOADS = {
@@ -69,16 +68,32 @@ def processes(pid):
         pass  # it ended meanwhile
 
 
-def cpu_seconds(pid):
-    """Of it and its descendants, those included that have ended and were waited for."""
-    total = 0
-    for each in processes(pid):
-        try:
-            with open(f"/proc/{each}/stat", encoding="utf8", errors="replace") as f:
-                total += sum(int(field) for field in f.read().rpartition(")")[2].split()[11:15])
-        except OSError:
-            pass
-    return total / TICK
+class Group:
+    """A control group, which counts the CPU time of all that ever ran in it to the nanosecond; /proc counts ticks."""
+
+    def __init__(self):
+        for folder, self.file in (("/sys/fs/cgroup/cpuacct", "cpuacct.usage"), ("/sys/fs/cgroup", "cpu.stat")):
+            self.path = f"{folder}/branchd-cost-{os.getpid()}"
+            if os.path.exists(f"{folder}/cgroup.procs"):
+                os.mkdir(self.path)
+                return
+        sys.exit("cost.py: there is no control group that counts CPU time: mount cgroup2 at /sys/fs/cgroup")
+
+    def enter(self):
+        with open(self.path + "/cgroup.procs", "w", encoding="ascii") as f:
+            f.write("0")
+
+    def cpu_seconds(self):
+        with open(f"{self.path}/{self.file}", encoding="ascii") as f:
+            words = f.read().split()
+        return int(words[0]) / 1e9 if len(words) == 1 else int(words[words.index("usage_usec") + 1]) / 1e6
+
+    def remove(self):
+        with open(self.path + "/cgroup.procs", encoding="ascii") as f:
+            while f.read():  # helpers that are about to end
+                time.sleep(0.1)
+                f.seek(0)
+        os.rmdir(self.path)
 
 
 def memory(pid):
@@ -140,21 +155,22 @@ def watch(pid, seconds):
 
 def measure(tool, frequency):
     place = tempfile.mkdtemp(prefix="branchd-cost-")
+    group = Group()
     process = subprocess.Popen(command(tool, frequency, place), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="100000"))
+                               stderr=subprocess.DEVNULL, preexec_fn=group.enter,
+                               env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="100000"))
     begin = time.monotonic()
     peak = watch(process.pid, 2 * WINDOW)
-    early = cpu_seconds(process.pid)
+    early = group.cpu_seconds()
     peak = max(peak, watch(process.pid, SECONDS))
-    late = cpu_seconds(process.pid)
+    late = group.cpu_seconds()
     resident = memory(process.pid)
     bpf_ns, runs = program_cost("take_any" if tool in DAEMONS else str(frequency))
     process.send_signal(signal.SIGTERM if tool in DAEMONS else signal.SIGINT)
     wall = time.monotonic() - begin
-    running = cpu_seconds(process.pid)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    used = max(usage.ru_utime + usage.ru_stime, running)
+    process.wait()
+    used = group.cpu_seconds()
+    group.remove()
     answer = used + (report(place) if tool == "perf" else 0)
     shutil.rmtree(place)
     return {
