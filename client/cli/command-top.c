@@ -20,7 +20,8 @@ static bool is_live(const struct options *options)
 	const char *term = getenv("TERM");
 
 	return !options->source.window && !options->once && !options->json &&
-	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+	       !options->top.verbose && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 static int run_live(const struct options *options, struct fault *fault)
@@ -51,6 +52,7 @@ int command_top(const struct options *options, struct fault *fault)
 	if (r < 0)
 		return r;
 	settings.every_frame = options->json;
+	settings.grouped = !options->json;
 	r = top_new(&top, source, &settings);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));

@@ -164,6 +164,11 @@ int options_check(struct command_line *parse)
 		return r;
 	if (options->top.tree && options->top.by != VIEW_STACK)
 		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
+	if (options->top.verbose &&
+	    (options->top.by != VIEW_STACK || options->top.tree || options->json))
+		return fault_set(parse->fault, -EINVAL,
+				 "--verbose works only with --by stack, and without --tree or "
+				 "--json");
 	if (options->top.depth && !has_streams(options))
 		return fault_set(parse->fault, -EINVAL, "--depth works only with --by stream");
 	r = options_parse_format(&parse->options, parse->format, parse->fault);

@@ -148,6 +148,9 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 		return 0;
 	case KEY_TREE:
 		return options_parse_tree(argument, &options->top.tree, parse->fault);
+	case KEY_VERBOSE:
+		options->top.verbose = true;
+		return 0;
 	case KEY_DEPTH:
 		return options_parse_depth(argument, &options->top.depth, parse->fault);
 	case KEY_BRANCH_KIND:

@@ -34,6 +34,8 @@ const struct option_spec option_specs[] = {
 	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
 	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
+	{ "verbose", KEY_VERBOSE, NULL, TOP,
+	  "with --by stack: show sizes of functions and whole paths" },
 	{ "depth", KEY_DEPTH, "N", TOP | DIFF,
 	  "with --by stream: show N frames, or full paths.\nDefault: until the paths fork." },
 	{ "branch-kind", KEY_BRANCH_KIND, "KIND", TOP,

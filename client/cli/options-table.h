@@ -13,6 +13,7 @@ enum option_key {
 	KEY_HELP = 'h',
 	KEY_BY = 256,
 	KEY_TREE,
+	KEY_VERBOSE,
 	KEY_DEPTH,
 	KEY_BRANCH_KIND,
 	KEY_MISPREDICTED,

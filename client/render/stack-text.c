@@ -15,6 +15,7 @@
 #include "client/term/color.h"
 #include "client/term/elide.h"
 #include "client/term/text.h"
+#include "client/view/stack-group.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
@@ -33,25 +34,46 @@ static void format_turns(char *ret, size_t n, const struct view_stack_turns *tur
 		snprintf(ret, n, " %s%" PRIu32 "..%" PRIu32, times, turns->fewest, turns->most);
 }
 
-/* "symbol+0x12 (object)" and a newline, behind @n_before columns; a whole function without offset,
- * and with @turns, which may be "". */
-static int write_name(struct output *output, const struct place *place, bool is_function,
-		      const char *turns, size_t n_before)
-{
-	const char *object = place_object_name(place->object);
-	size_t n_around = n_before + strlen(turns) + strlen(" ()") + strlen(object);
-	size_t room = SIZE_MAX;
-	_cleanup_free_ char *fitting = NULL;
-	_cleanup_free_ char *text = NULL;
+/* How a frame is written. */
+struct frame_style {
+	bool is_function;  /* the whole function: without offset */
+	bool verbose;      /* with its size, and the whole path */
+	const char *turns; /* or "" */
+	size_t n_before;   /* columns */
+};
 
-	text = is_function && place->function ? strdup(place->function->name) : place_format(place);
-	if (output->width > 0)
+/* "symbol+0x12", "symbol+0x12/0x40", or "symbol/0x40" of a whole function. A heap string, or NULL.
+ */
+static char *format_name(const struct place *place, const struct frame_style *style)
+{
+	const struct profile_function *function = place->function;
+	_cleanup_free_ char *text = NULL;
+	char *whole;
+
+	text = style->is_function && function ? strdup(function->name) : place_format(place);
+	if (!text || !style->verbose || !function)
+		return TAKE_PTR(text);
+	return asprintf(&whole, "%s/0x%" PRIx64, text, function->size) < 0 ? NULL : whole;
+}
+
+/* The name, " (object)" and a newline. */
+static int write_name(struct output *output, const struct place *place,
+		      const struct frame_style *style)
+{
+	const char *object = style->verbose && place->object ? place->object->path :
+							       place_object_name(place->object);
+	size_t n_around = style->n_before + strlen(style->turns) + strlen(" ()") + strlen(object);
+	size_t room = SIZE_MAX;
+	_cleanup_free_ char *text = format_name(place, style);
+	_cleanup_free_ char *fitting = NULL;
+
+	if (output->width > 0 && !style->verbose)
 		room = output->width > n_around ? output->width - n_around : 1;
 	fitting = text ? elide_name(text, room) : NULL;
 	if (!fitting)
 		return -ENOMEM;
 	text_write(output->f, fitting);
-	fprintf(output->f, "%s (", turns);
+	fprintf(output->f, "%s (", style->turns);
 	text_write(output->f, object);
 	fputs(")\n", output->f);
 	return 0;
@@ -77,15 +99,27 @@ static int count_digits(const struct places *places, const struct view_stacks *s
 	return n;
 }
 
-static int write_frame(const struct places *places, struct output *output, struct location at,
-		       const struct view_stack_turns *turns, bool is_leaf, int n_address)
-{
-	struct place place = place_find(places, at);
-	char text[32];
-	int n = fprintf(output->f, INDENT "%*" PRIx64 " ", n_address, place.address);
+struct frame {
+	struct location at;
+	const struct view_stack_turns *turns;
+	bool is_leaf;
+};
 
-	format_turns(text, sizeof(text), turns);
-	return write_name(output, &place, is_leaf || turns->most > 1, text, (size_t)n);
+static int write_frame(const struct stack_text *text, struct output *output,
+		       const struct frame *frame, int n_address)
+{
+	struct place place = place_find(text->places, frame->at);
+	int n = fprintf(output->f, INDENT "%*" PRIx64 " ", n_address, place.address);
+	char turns[32];
+	const struct frame_style style = {
+		.is_function = frame->is_leaf || frame->turns->most > 1,
+		.verbose = text->verbose,
+		.turns = turns,
+		.n_before = (size_t)n,
+	};
+
+	format_turns(turns, sizeof(turns), frame->turns);
+	return write_name(output, &place, &style);
 }
 
 /* Of the deepest stack, if recursion is folded. */
@@ -98,30 +132,84 @@ static size_t count_frames(const struct view_stacks *stacks, const struct view_s
 	return n;
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void write_share(struct output *output, const struct view_stacks *stacks,
 			const struct view_stack *stack, uint64_t samples)
 {
 	double stitched = (double)stack->stitched / (double)stack->samples;
 	size_t n = count_frames(stacks, stack); /* a pruned stack had more frames */
 
-	fprintf(output->f, "\n%s%.2f%%  %" PRIu64 " samples", COLOR_BOLD(output->colors),
-		percent_of(stack->samples, samples), stack->samples);
+	fprintf(output->f, "%s%.2f%%  %" PRIu64 " sample%s", COLOR_BOLD(output->colors),
+		percent_of(stack->samples, samples), stack->samples, plural(stack->samples));
 	if (stack->stitched > 0)
 		fprintf(output->f, ", %.1f of %zu frames stitched", MIN(stitched, (double)n), n);
 	fprintf(output->f, "%s\n", COLOR_RESET(output->colors));
 }
 
-int stack_text_write(const struct places *places, struct output *output,
-		     const struct view_stacks *stacks, const struct view_stack *stack,
-		     uint64_t samples)
+/* "sort (libc.so.6)" in at most @room columns; the frames below name the object, too. A heap
+ * string, or NULL. */
+static char *format_group(const struct place *place, size_t room)
 {
-	int n_address = count_digits(places, stacks, stack), r;
+	const char *name = place->function ? place->function->name : "[unknown]";
+	const char *object = place_object_name(place->object);
+	char *text;
 
-	write_share(output, stacks, stack, samples);
-	r = write_frame(places, output, stack->leaf, &stack->turns, true, n_address);
-	for (uint32_t i = stack->caller; r >= 0 && i != PROFILE_NONE; i = stacks->callers[i].parent)
-		r = write_frame(places, output, stacks->callers[i].frame, &stacks->callers[i].turns,
-				false, n_address);
+	if (strlen(name) + strlen(object) + strlen(" ()") > room)
+		return elide_name(name, room);
+	return asprintf(&text, "%s (%s)", name, object) < 0 ? NULL : text;
+}
+
+/* "sort (libc.so.6): leaf 154 of 2465 samples, 6.2 %, 3 stacks; machine 2501" */
+static int write_group(const struct stack_text *text, struct output *output,
+		       const struct view_stack *stack)
+{
+	const struct view_stack_group *group = &stack->group;
+	struct place place = place_find(text->places, stack->leaf);
+	char numbers[160], machine[40] = "";
+	_cleanup_free_ char *name = NULL;
+	size_t n_numbers;
+
+	if (text->machine > 0)
+		snprintf(machine, sizeof(machine), "; machine %" PRIu64, text->machine);
+	n_numbers = (size_t)snprintf(
+		numbers, sizeof(numbers),
+		": leaf %" PRIu64 " of %" PRIu64 " samples, %.1f %%, %zu stack%s%s", group->samples,
+		text->samples, percent_of(group->samples, text->samples), group->n_stacks,
+		plural(group->n_stacks), machine);
+	name = format_group(&place, output->width == 0        ? SIZE_MAX :
+				    output->width > n_numbers ? output->width - n_numbers :
+								1);
+	if (!name)
+		return -ENOMEM;
+	fputs(COLOR_BOLD(output->colors), output->f);
+	text_write(output->f, name);
+	fprintf(output->f, "%s%s\n", numbers, COLOR_RESET(output->colors));
+	return 0;
+}
+
+int stack_text_write(const struct stack_text *text, struct output *output, size_t i, bool first)
+{
+	const struct view_stacks *stacks = text->stacks;
+	const struct view_stack *stack = &stacks->rows[i];
+	struct frame frame = { stack->leaf, &stack->turns, true };
+	int n_address = count_digits(text->places, stacks, stack), r = 0;
+
+	fputc('\n', output->f);
+	if (stack->group.n_stacks > 0 && (first || view_stacks_begins_group(stacks, i)))
+		r = write_group(text, output, stack);
+	write_share(output, stacks, stack, text->samples);
+	if (r >= 0)
+		r = write_frame(text, output, &frame, n_address);
+	for (uint32_t at = stack->caller; r >= 0 && at != PROFILE_NONE;
+	     at = stacks->callers[at].parent) {
+		frame = (struct frame){ stacks->callers[at].frame, &stacks->callers[at].turns,
+					false };
+		r = write_frame(text, output, &frame, n_address);
+	}
 	return r;
 }
 
@@ -202,10 +290,15 @@ static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
 	const struct view_tree_row *row = &text->tree->rows[i];
 	struct place place = place_find(text->places, row->frame);
 	int n_before = write_numbers(text, row, samples), n_marks = write_marks(text, i);
+	const struct frame_style style = {
+		.is_function = true,
+		.turns = "",
+		.n_before = (size_t)(n_before + n_marks),
+	};
 
 	if (n_marks < 0)
 		return n_marks;
-	return write_name(text->output, &place, true, "", (size_t)(n_before + n_marks));
+	return write_name(text->output, &place, &style);
 }
 
 int stack_text_write_tree(const struct stack_text_tree *what, struct output *output)

@@ -7,16 +7,23 @@
 #include "client/view/stack.h"
 #include "client/view/tree.h"
 
-/*
- * A blank line, then "12.00%  34 samples, 5.0 of 45 frames stitched", then the frames, each " 1234
- * symbol+0x12 (object)" with the object in full, or " 1234 symbol ×41 (object)" of a recursion.
- * @samples are all samples. 0 or -ENOMEM.
- */
-int stack_text_write(const struct places *places, struct output *output,
-		     const struct view_stacks *stacks, const struct view_stack *stack,
-		     uint64_t samples);
+struct stack_text {
+	const struct places *places;
+	const struct view_stacks *stacks;
+	uint64_t samples; /* of all stacks */
+	uint64_t machine; /* of all processes of the machine; 0: these are all */
+	bool verbose;     /* addresses as symbol+0x12/0x40, the object with its whole path */
+};
 
-/* The number of its lines. */
+/*
+ * Row @i: a blank line, then "12.00%  34 samples, 5.0 of 45 frames stitched", then the frames, each
+ * " 1234 symbol+0x12 (object)" with the object in full, or " 1234 symbol ×41 (object)" of a
+ * recursion. If it is the @first one shown or begins a group, the group's function and samples
+ * follow the blank line. 0 or -ENOMEM.
+ */
+int stack_text_write(const struct stack_text *text, struct output *output, size_t i, bool first);
+
+/* The number of its lines, without those of a group. */
 size_t stack_text_lines(const struct view_stacks *stacks, const struct view_stack *stack);
 
 struct stack_text_tree {

@@ -349,13 +349,19 @@ static int write_stacks(const struct top *top, struct output *output)
 		.n = top->n_shown,
 		.samples = samples,
 	};
+	const struct stack_text text = {
+		.places = &top->places,
+		.stacks = top->stacks,
+		.samples = samples,
+		.machine = top->source->processes ? top->source->profile->counters.samples : 0,
+		.verbose = top->verbose,
+	};
 	int r = 0;
 
 	if (top->tree)
 		return stack_text_write_tree(&tree, output);
 	for (size_t i = 0; r >= 0 && i < top->n_shown; i++)
-		r = stack_text_write(&top->places, output, top->stacks,
-				     &top->stacks->rows[top->first + i], samples);
+		r = stack_text_write(&text, output, top->first + i, i == 0);
 	return r;
 }
 

@@ -47,8 +47,11 @@ static int add_row(struct view_stacks *stacks, struct tree_merge *merge, struct 
 	if ((size_t)number == stacks->n_rows) {
 		if (ARRAY_RESERVE(&stacks->rows, &stacks->cap_rows, stacks->n_rows + 1) < 0)
 			return -ENOMEM;
-		stacks->rows[stacks->n_rows++] =
-			(struct view_stack){ leaf, caller, 0, 0, { 1, 1 } };
+		stacks->rows[stacks->n_rows++] = (struct view_stack){
+			.leaf = leaf,
+			.caller = caller,
+			.turns = { 1, 1 },
+		};
 	}
 	stacks->rows[number].samples += stack->samples;
 	stacks->rows[number].stitched += stack->stitched;

@@ -16,12 +16,20 @@ struct view_stack_turns {
 	uint32_t fewest, most;
 };
 
+/* What is common to stacks with the same leaf function; see stack-group.h. */
+struct view_stack_group {
+	struct location at; /* the start of the function; without one, only the object counts */
+	uint64_t samples;
+	size_t n_stacks; /* 0: not grouped */
+};
+
 struct view_stack {
 	struct location leaf; /* the start of its function, or the sampled location */
 	uint32_t caller;      /* of view_stacks.callers, or PROFILE_NONE */
 	uint64_t samples;
 	uint64_t stitched;             /* frames from earlier samples, summed over the samples */
 	struct view_stack_turns turns; /* of the leaf */
+	struct view_stack_group group;
 };
 
 struct view_stack_caller {

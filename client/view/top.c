@@ -10,6 +10,7 @@
 #include "client/view/line-loader.h"
 #include "client/view/share.h"
 #include "client/view/stack-fold.h"
+#include "client/view/stack-group.h"
 #include "common/util/percent.h"
 
 /* 1, 0, or -ENOMEM. */
@@ -202,7 +203,11 @@ int top_new(struct top **ret, const struct profile_source *source,
 	top->n_shown = top->n_rows;
 	if (settings->n_rows > 0)
 		top->n_shown = MIN(top->n_rows, settings->n_rows);
-	r = load_shown(top);
+	top->verbose = settings->verbose;
+	if (top->stacks && settings->grouped)
+		r = view_stacks_group(top->stacks, source->shown, top->n_shown);
+	if (r >= 0)
+		r = load_shown(top);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(top);

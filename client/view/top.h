@@ -25,6 +25,8 @@ struct top_settings {
 	enum view_tree_first tree; /* of stacks */
 	size_t n_rows;             /* 0: all */
 	bool every_frame;          /* of stacks: recursion is not folded */
+	bool grouped;              /* of stacks: those that are shown, by their leaf functions */
+	bool verbose;              /* of stacks: sizes of functions, whole paths */
 	uint32_t depth;            /* of streams: see stream-tree.h */
 	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
 	bool mispredicted;         /* of branches: only mispredicted ones */
@@ -43,6 +45,7 @@ struct top {
 	/* one of them, by the view */
 	struct shares *shares;
 	struct view_stacks *stacks;
+	bool verbose;
 	struct view_tree *tree;          /* of stacks, instead */
 	enum view_tree_first tree_first; /* its order */
 	struct view_streams *streams;

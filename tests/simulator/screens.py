@@ -108,6 +108,7 @@ BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +(\S.*:\d+\.\.(\S+:)?\d+|\S.*\+0x[0-9
 
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
 FRAME = r"^    +[0-9a-f]+ \S.* \(\S+\)$"
+FRAME_OF_STACK = FRAME + r"|^\S.*: leaf \d+ of \d+ samples, \d+\.\d %, \d+ stacks?$"
 FRAME_OF_STREAM = r"^    (\| )?\S.*  (\S+:\d+|\+0x[0-9a-f]+)( +\((\d+\.\.)?\d+ times\))?$"
 STEP = r"^    (\| )?\S.* -> (\S.*)?(\+0x[0-9a-f]+|:\d+)( \(\d+ times\))?$"
 PRUNED = r"^    \.\.\. \d+ hits by longer, pruned paths$"
@@ -160,7 +161,7 @@ def check_all_paths(branchctl, folder, recording, program, columns):
     stream = r"^cycles: \d+, hits: \d+\.\d\d% \(\d+\)"
     for options, head, row in (["--by", "stream"], stream + r"(, \d+ continuations?)?$", FRAME_OF_STREAM), \
                               (["--by", "stream", "--depth", "full"], stream + "$", STEP), \
-                              (["--by", "stack"], r"^\d+\.\d\d%  \d+ samples$", FRAME):
+                              (["--by", "stack"], r"^\d+\.\d\d%  \d+ samples?$", FRAME_OF_STACK):
         screen = Screen(folder, [*top, "--object", program, *options], columns)
         check_width(screen, columns, " ".join(options))
         check_paths(screen, " ".join(options), head, row)

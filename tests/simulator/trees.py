@@ -48,6 +48,9 @@ def check(branchctl, recording, symbolizer, first):
 FRAME = re.compile(r"^ +[0-9a-f]+ (.*?)(?: ×(\d+)(?:\.\.(\d+))?)? \((\S+)\)$")
 
 
+GROUP = re.compile(r"^(.*) \((\S+)\): leaf (\d+) of (\d+) samples, \d+\.\d %, (\d+) stacks?$")
+
+
 def runs_of(frames):
     """Frames of one function that follow each other, as (name, object), and their number."""
     runs, last = [], None
@@ -63,6 +66,23 @@ def runs_of(frames):
     return runs
 
 
+def check_groups(groups, stacks):
+    """Each leaf function once, the hottest first, with the samples of all its stacks, and their number. Two functions
+    of one file may have the same name."""
+    samples, n = collections.Counter(), collections.Counter(names[0] for names in stacks)
+    for names, count in stacks.items():
+        samples[names[0]] += count
+    got = collections.Counter()
+    for leaf, count, _ in groups:
+        got[leaf] += count
+    compare("samples of leaf functions", got, samples)
+    once = collections.Counter(leaf for leaf, _, _ in groups)
+    compare("stacks of leaf functions", {leaf: count for leaf, _, count in groups if once[leaf] == 1},
+            {leaf: n[leaf] for leaf in n if once[leaf] == 1})
+    if groups != sorted(groups, key=lambda group: -group[1]):
+        raise Wrong("the leaf functions are not in the order of their samples")
+
+
 def check_recursion(branchctl, recording):
     """The text folds the stacks of JSON: their samples, and the number of frames of each."""
     top = [branchctl, "top", recording, "--by", "stack", "-n", "0"]
@@ -73,9 +93,13 @@ def check_recursion(branchctl, recording):
         expected[tuple(name for name, _ in runs)] += row["samples"]
         for i in range(len(runs)):  # frames with the same callers are one
             turns[tuple(name for name, _ in runs[i:]), i == 0].add(runs[i][1])
-    got = collections.Counter()
+    got, groups = collections.Counter(), []
     for stack in output_of(*top).stdout.decode().split("\n\n")[1:]:
         head, *lines = stack.splitlines()
+        group = GROUP.match(head)
+        if group:
+            groups.append((group.group(1, 2), int(group.group(3)), int(group.group(5))))
+            head, *lines = lines
         frames = [FRAME.match(line) for line in lines if not line.startswith("...")]
         names = tuple((frame.group(1), frame.group(4)) for frame in frames)
         got[names] += int(head.split()[1])
@@ -83,7 +107,10 @@ def check_recursion(branchctl, recording):
             few = int(frame.group(2) or 1)
             if {few, int(frame.group(3) or few)} != {f(turns[names[i:], i == 0]) for f in (min, max)}:
                 raise Wrong("%s should be %s frames" % (frame.group(), sorted(turns[names[i:], i == 0])))
+        if names[0] != groups[-1][0]:
+            raise Wrong("%s is among the stacks of %s" % (names[0], groups[-1][0]))
     compare("folded stacks", got, expected)
+    check_groups(groups, expected)
     return "%d stacks, %d with recursion folded" % (len(rows), len(got))
 
 

@@ -200,7 +200,7 @@ static void test_stacks_scroll_line_by_line(void **state)
 	demo->state.scroll = 2; /* past the blank line and the numbers of the first */
 	assert_non_null(strstr(draw(demo), "by samples\n    2800 function_39"));
 	demo->state.scroll = 4 * N_FUNCTIONS - 20;
-	assert_non_null(strstr(draw(demo), "0.12%  1 samples\n    100 function_00"));
+	assert_non_null(strstr(draw(demo), "0.12%  1 sample\n    100 function_00"));
 	assert_non_null(strstr(demo->text, "141-160 of 160"));
 }
 
