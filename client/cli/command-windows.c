@@ -97,14 +97,19 @@ static int write_windows(const struct windows *windows, struct output *output, b
 	return json ? write_json(windows, output->f) : write_table(windows, output);
 }
 
+static uint64_t until_us(const struct options *options)
+{
+	return options->source.until_us ?: UINT64_MAX;
+}
+
 static int list(struct connection *connection, const struct options *options, struct fault *fault)
 {
 	_cleanup_(windows_done) struct windows windows = {};
 	struct output output;
 	int r;
 
-	r = daemon_api_list_windows(connection, options->since_us, options->until_us, 0, &windows,
-				    fault);
+	r = daemon_api_list_windows(connection, options->source.since_us, until_us(options), 0,
+				    &windows, fault);
 	if (r < 0)
 		return r;
 	output_open(&output, &options->output);
@@ -149,8 +154,8 @@ static int follow(struct connection *connection, const struct options *options, 
 	if (!options->json)
 		printf("%8s  %-19s %10s %10s %8s  %s\n", "ID", "START", "LENGTH", "SAMPLES", "LOST",
 		       "MODE");
-	r = daemon_api_follow_windows(connection, options->since_us, options->until_us, on_windows,
-				      (void *)options, fault);
+	r = daemon_api_follow_windows(connection, options->source.since_us, until_us(options),
+				      on_windows, (void *)options, fault);
 	if (r < 0 && !fault->text[0])
 		fault_set(fault, r, "cannot write the output: %s", strerror(-r));
 	return r;

@@ -132,6 +132,18 @@ static bool has_streams(const struct options *options)
 	return options->command == COMMAND_DIFF && !options->by_given && options->json;
 }
 
+static int check_span(const struct options *options, struct fault *fault)
+{
+	const struct profile_source_settings *source = &options->source;
+
+	if (source->until_us > 0 && source->since_us >= source->until_us)
+		return fault_set(fault, -EINVAL, "--until must be later than --since");
+	if (source->window && (source->since_us > 0 || source->until_us > 0))
+		return fault_set(fault, -EINVAL, "give either a WINDOW, '%s', or %s",
+				 source->window, source->since_us > 0 ? "--since" : "--until");
+	return 0;
+}
+
 int options_check(struct command_line *parse)
 {
 	const struct options *options = &parse->options;
@@ -174,7 +186,8 @@ int options_check(struct command_line *parse)
 	r = options_parse_format(&parse->options, parse->format, parse->fault);
 	if (r < 0)
 		return r;
-	if (options->since_us >= options->until_us)
-		return fault_set(parse->fault, -EINVAL, "--until must be later than --since");
+	r = check_span(options, parse->fault);
+	if (r < 0)
+		return r;
 	return command->max_operands > 0 ? check_window(parse) : 0;
 }

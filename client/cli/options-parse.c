@@ -186,10 +186,10 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 		return 0;
 	case KEY_SINCE:
 		return options_parse_time("--since", argument, options->source.now_us, false,
-					  &options->since_us, parse->fault);
+					  &options->source.since_us, parse->fault);
 	case KEY_UNTIL:
 		return options_parse_time("--until", argument, options->source.now_us, true,
-					  &options->until_us, parse->fault);
+					  &options->source.until_us, parse->fault);
 	case KEY_FOLLOW:
 		options->follow = true;
 		return 0;
@@ -391,7 +391,6 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 				.now_us = clock_us(CLOCK_REALTIME),
 			},
 			.top.n_rows = OPTIONS_DEFAULT_ROWS,
-			.until_us = UINT64_MAX,
 			.percent_limit = -1,
 		},
 		.fault = fault,

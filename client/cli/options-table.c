@@ -17,6 +17,7 @@
 #define CODE    (1u << COMMAND_ANNOTATE)
 #define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
+#define SPAN    (TOP | CODE | DUMP | EXPORT) /* one span of time, instead of a WINDOW */
 #define QUERY   (ALL & ~RUN)
 #define TABLES  (ALL & ~EXPORT) /* those whose output is for people, too */
 
@@ -76,9 +77,9 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_OUTPUT, "FILE", EXPORT,
 	  "write this file, whole or not at all. Default: stdout." },
 
-	{ NULL, 0, NULL, WINDOWS, "Which windows:" },
-	{ "since", KEY_SINCE, "TIME", WINDOWS, "only windows that end after TIME" },
-	{ "until", KEY_UNTIL, "TIME", WINDOWS, "only windows that start before TIME" },
+	{ NULL, 0, NULL, WINDOWS | SPAN, "Which windows:" },
+	{ "since", KEY_SINCE, "TIME", WINDOWS | SPAN, "only windows that end after TIME" },
+	{ "until", KEY_UNTIL, "TIME", WINDOWS | SPAN, "only windows that start before TIME" },
 	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "continue with each window that closes" },
 
 	{ NULL, 0, NULL, DATA | CODE, "Filters:" },
@@ -182,8 +183,8 @@ static void print_window_refs(void)
 	puts("\nWINDOW is one of the following. Default: the last five minutes.\n"
 	     "  42                 the window with that id\n"
 	     "  @0, @-1            the open window, the last closed one\n"
-	     "  -5min, 10:00, yesterday-10:00, '2026-11-20 10:00'\n"
-	     "                     the window that contains that time\n"
+	     "  -5min, 10:00, yesterday, '2026-11-20 10:00'\n"
+	     "                     the windows of the last five minutes, that minute, that day\n"
 	     "  A..B               all windows from A to B; either may be left out\n"
 	     "  FILE               a recording of perf record: a word that contains a '/' or\n"
 	     "                     ends in .data");

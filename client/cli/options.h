@@ -22,9 +22,7 @@ struct options {
 	struct output_settings output;
 	bool json;
 
-	/* windows */
-	uint64_t since_us, until_us; /* 0 and UINT64_MAX: not given */
-	bool follow;
+	bool follow; /* windows */
 
 	/* top; diff and dump --samples share some */
 	struct top_settings top;

@@ -17,6 +17,8 @@
 #include "common/profile/unite.h"
 #include "common/util/cleanup.h"
 
+static const uint64_t minute_us = 60000000;
+
 int profile_source_new(struct profile_source **ret, const struct symbolizer_settings *symbols)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = calloc(1, sizeof(*source));
@@ -249,6 +251,17 @@ static void write_ids(FILE *f, const struct windows *windows)
 		fputs(" and the open one", f);
 }
 
+/* Of windows that were merged as they aged, how long they are: a reference got whole ones. */
+static void write_length(FILE *f, const struct windows *windows)
+{
+	uint64_t us = 0;
+
+	for (size_t i = 0; i < windows_n_closed(windows); i++)
+		us = MAX(us, windows->rows[i].length_us);
+	if (windows_n_closed(windows) > 1 && us >= minute_us)
+		fprintf(f, ", the longest of %" PRIu64 " min", (us + minute_us / 2) / minute_us);
+}
+
 /*
  * A description of the windows for a heading: "windows 12 to 41 and the open one, 10:00:00 to
  * 10:05:03". Heap; NULL if out of memory.
@@ -268,6 +281,7 @@ static char *format_windows(const struct windows *windows, uint64_t now)
 	write_ids(f, windows);
 	fprintf(f, ", %s to %s", time_spec_format(start, windows->rows[0].start_us, now),
 		time_spec_format(end, windows_end_us(&windows->rows[windows->n - 1]), now));
+	write_length(f, windows);
 	if (fclose(f) == 0)
 		return text;
 	free(text);
@@ -377,9 +391,13 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 	struct window_ref ref;
 	int r;
 
-	r = window_ref_parse(&ref, settings->window, settings->now_us, fault);
-	if (r < 0)
-		return r;
+	if (settings->since_us > 0 || settings->until_us > 0) {
+		window_ref_of_span(&ref, settings->since_us, settings->until_us, settings->now_us);
+	} else {
+		r = window_ref_parse(&ref, settings->window, settings->now_us, fault);
+		if (r < 0)
+			return r;
+	}
 	r = profile_source_new(&source, &settings->symbols);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));

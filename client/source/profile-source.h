@@ -16,8 +16,9 @@
 
 /* What to open, and how. The strings are borrowed until the source is freed. */
 struct profile_source_settings {
-	const char *window; /* a window reference; NULL: the last five minutes */
-	uint64_t now_us;    /* CLOCK_REALTIME, for relative times */
+	const char *window;          /* a window reference; NULL: the last five minutes */
+	uint64_t now_us;             /* CLOCK_REALTIME, for relative times */
+	uint64_t since_us, until_us; /* instead of @window; 0: not given */
 	struct profile_filter filter;
 	struct symbolizer_settings symbols;
 

@@ -19,11 +19,24 @@
 #define US        1000000ull
 #define RECENT_US (5 * 60 * US)
 
-static bool is_recording(const char *text)
+/* "2026-11-20 10:00 Europe/Berlin" is a time, or the start of a range. */
+static bool begins_with_time(const char *text, uint64_t now_us)
+{
+	const char *dots = strstr(text, "..");
+	char first[64];
+	struct time_spec spec;
+
+	snprintf(first, sizeof(first), "%.*s", dots ? (int)MIN(dots - text, 63) : 63, text);
+	return time_spec_parse(&spec, first, now_us) >= 0;
+}
+
+static bool is_recording(const char *text, uint64_t now_us)
 {
 	size_t n = strlen(text);
 
-	return strchr(text, '/') || (n >= 5 && strcmp(text + n - 5, ".data") == 0);
+	if (strchr(text, '/'))
+		return !begins_with_time(text, now_us);
+	return n >= 5 && strcmp(text + n - 5, ".data") == 0;
 }
 
 /* All of @text as a number. */
@@ -50,6 +63,9 @@ static int parse_bound(struct window_bound *ret, const char *text, uint64_t now_
 	*ret = (struct window_bound){ .kind = BOUND_NONE };
 	if (*text == '\0')
 		return 0;
+	ret->kind = BOUND_TIME;
+	if (time_spec_parse(&ret->time, text, now_us) >= 0)
+		return 0;
 	if (*text == '@')
 		return parse_recent(ret, text + 1) ?
 			       0 :
@@ -60,9 +76,6 @@ static int parse_bound(struct window_bound *ret, const char *text, uint64_t now_
 				       text);
 	ret->kind = BOUND_ID;
 	if (read_number(text, &ret->number))
-		return 0;
-	ret->kind = BOUND_TIME;
-	if (time_spec_parse(&ret->time, text, now_us) >= 0)
 		return 0;
 	if (time_spec_is_likely(text))
 		return fault_set(
@@ -75,19 +88,27 @@ static int parse_bound(struct window_bound *ret, const char *text, uint64_t now_
 }
 
 /*
- * The end of a range, if it is only a time of day, is on the day of the start, or on the next day
- * if it were before the start otherwise.
+ * The end of a range, if it is only a time of day, is on the day of the start, in its zone, or on
+ * the next day if it were before the start otherwise.
  */
 static void date_last(struct window_ref *ref)
 {
 	const struct time_spec *first = &ref->first.time;
 	struct time_spec *last = &ref->last.time;
 
-	if (ref->first.kind != BOUND_TIME || ref->last.kind != BOUND_TIME || first->is_exact ||
-	    last->is_exact || last->has_date)
+	if (ref->first.kind != BOUND_TIME || ref->last.kind != BOUND_TIME || first->is_absolute ||
+	    last->is_absolute || last->has_date)
 		return;
-	last->day = first->day + (last->seconds < first->seconds);
+	last->day = first->day + (last->clock_us < first->clock_us);
 	last->has_date = true;
+	if (last->zone.kind == TIME_ZONE_LOCAL)
+		last->zone = first->zone;
+}
+
+/* Where a range ends: with the day that it names, but at the time of day that it names. */
+static uint64_t range_end_us(const struct time_spec *last)
+{
+	return last->is_day ? time_spec_end_us(last) : time_spec_us(last, true);
 }
 
 static int check_order(const struct window_ref *ref, struct fault *fault)
@@ -102,7 +123,7 @@ static int check_order(const struct window_ref *ref, struct fault *fault)
 	else if (first->kind == BOUND_RECENT)
 		wrong = first->number < last->number;
 	else if (first->kind == BOUND_TIME)
-		wrong = time_spec_us(&first->time, false) >= time_spec_us(&last->time, true);
+		wrong = time_spec_us(&first->time, false) >= range_end_us(&last->time);
 	return wrong ? fault_set(fault, -EINVAL, "'%s' ends before it begins", ref->text) : 0;
 }
 
@@ -136,7 +157,7 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, 
 	if (*text == '\0')
 		return fault_set(fault, -EINVAL,
 				 "an empty word is not a window: see branchctl windows");
-	if (is_recording(text)) {
+	if (is_recording(text, now_us)) {
 		ret->kind = WINDOW_REF_RECORDING;
 		return 0;
 	}
@@ -145,6 +166,25 @@ int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us, 
 		return parse_range(ret, dots, fault);
 	ret->kind = WINDOW_REF_WINDOW;
 	return parse_bound(&ret->first, text, now_us, fault);
+}
+
+static struct window_bound bound_at(uint64_t us)
+{
+	return us == 0 ? (struct window_bound){ .kind = BOUND_NONE } :
+			 (struct window_bound){ .kind = BOUND_TIME,
+						.time = { .is_absolute = true, .us = us } };
+}
+
+void window_ref_of_span(struct window_ref *ret, uint64_t since_us, uint64_t until_us,
+			uint64_t now_us)
+{
+	*ret = (struct window_ref){
+		.kind = WINDOW_REF_RANGE,
+		.text = "--since, --until",
+		.now_us = now_us,
+		.first = bound_at(since_us),
+		.last = bound_at(until_us),
+	};
 }
 
 /* Names of Go and of operators contain a slash, too; OBJECT:0xADDRESS is a piece of code. */
@@ -172,7 +212,7 @@ void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t
 		*ret_since = ref->now_us > RECENT_US ? ref->now_us - RECENT_US : 0;
 	} else if (ref->kind == WINDOW_REF_WINDOW && first->kind == BOUND_TIME) {
 		*ret_since = time_spec_us(&first->time, false);
-		*ret_until = *ret_since + 1;
+		*ret_until = time_spec_end_us(&first->time);
 	} else if (ref->kind == WINDOW_REF_WINDOW && first->kind == BOUND_RECENT) {
 		/* the open window may be one of them */
 		*ret_n_newest = MIN(first->number, (uint64_t)INT32_MAX) + 1;
@@ -180,7 +220,7 @@ void window_ref_span(const struct window_ref *ref, uint64_t *ret_since, uint64_t
 		if (first->kind == BOUND_TIME)
 			*ret_since = time_spec_us(&first->time, false);
 		if (last->kind == BOUND_TIME)
-			*ret_until = time_spec_us(&last->time, true);
+			*ret_until = range_end_us(&last->time);
 	}
 }
 
@@ -241,6 +281,16 @@ static size_t find_time(const struct windows *windows, uint64_t us)
 	return i;
 }
 
+/* The number of windows that start before @us. */
+static size_t find_start(const struct windows *windows, uint64_t us)
+{
+	size_t i = 0;
+
+	while (i < windows->n && windows->rows[i].start_us < us)
+		i++;
+	return i;
+}
+
 /* The window @back before the open one. @-1 is the last closed window even if none is open. */
 static bool find_recent(const struct windows *windows, uint64_t back, size_t *ret)
 {
@@ -274,7 +324,6 @@ static bool bound_exists(const struct windows *windows, const struct window_boun
 static bool find_one(const struct window_ref *ref, const struct windows *windows, size_t *ret)
 {
 	const struct window_bound *bound = &ref->first;
-	uint64_t us;
 
 	switch (bound->kind) {
 	case BOUND_ID:
@@ -282,10 +331,6 @@ static bool find_one(const struct window_ref *ref, const struct windows *windows
 		return bound_exists(windows, bound);
 	case BOUND_RECENT:
 		return find_recent(windows, bound->number, ret);
-	case BOUND_TIME:
-		us = time_spec_us(&bound->time, false);
-		*ret = find_time(windows, us);
-		return *ret < windows->n && windows->rows[*ret].start_us <= us && us <= ref->now_us;
 	default:
 		return false;
 	}
@@ -315,8 +360,7 @@ static size_t find_begin(const struct window_ref *ref, const struct windows *win
 static size_t find_end(const struct window_ref *ref, const struct windows *windows)
 {
 	const struct window_bound *bound = &ref->last;
-	size_t n_closed = windows_n_closed(windows), i = 0;
-	uint64_t us;
+	size_t n_closed = windows_n_closed(windows);
 
 	switch (bound->kind) {
 	case BOUND_ID:
@@ -324,10 +368,7 @@ static size_t find_end(const struct window_ref *ref, const struct windows *windo
 	case BOUND_RECENT:
 		return n_closed - (size_t)bound->number + 1;
 	case BOUND_TIME:
-		us = time_spec_us(&bound->time, true);
-		while (i < windows->n && windows->rows[i].start_us < us)
-			i++;
-		return i;
+		return find_start(windows, range_end_us(&bound->time));
 	default:
 		return windows->n;
 	}
@@ -344,6 +385,25 @@ static int resolve_range(const struct window_ref *ref, const struct windows *win
 	end = find_end(ref, windows);
 	if (begin >= end)
 		return not_found(ref, windows, fault, "no window in");
+	*ret_first = begin;
+	*ret_n = end - begin;
+	return 0;
+}
+
+/* The windows of a span of time. */
+static int resolve_time(const struct window_ref *ref, const struct windows *windows,
+			size_t *ret_first, size_t *ret_n, struct fault *fault)
+{
+	uint64_t since, until, n_newest;
+	size_t begin, end;
+
+	window_ref_span(ref, &since, &until, &n_newest);
+	if (since > ref->now_us)
+		return not_found(ref, windows, fault, "no window yet at");
+	begin = find_time(windows, since);
+	end = find_start(windows, until);
+	if (begin >= end)
+		return not_found(ref, windows, fault, "no window at");
 	*ret_first = begin;
 	*ret_n = end - begin;
 	return 0;
@@ -374,14 +434,13 @@ int window_ref_resolve(const struct window_ref *ref, const struct windows *windo
 		return resolve_recent(ref, windows, ret_first, ret_n, fault);
 	if (ref->kind == WINDOW_REF_RANGE)
 		return resolve_range(ref, windows, ret_first, ret_n, fault);
+	if (first->kind == BOUND_TIME)
+		return resolve_time(ref, windows, ret_first, ret_n, fault);
 	if (find_one(ref, windows, ret_first)) {
 		*ret_n = 1;
 		return 0;
 	}
 	if (first->kind == BOUND_NAME)
 		return not_found(ref, windows, fault, "no window is named");
-	if (first->kind == BOUND_TIME && time_spec_us(&first->time, false) > ref->now_us)
-		return not_found(ref, windows, fault, "no window yet at");
-	return not_found(ref, windows, fault,
-			 first->kind == BOUND_TIME ? "no window at" : "no window");
+	return not_found(ref, windows, fault, "no window");
 }

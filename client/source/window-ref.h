@@ -30,7 +30,7 @@ struct window_bound {
 enum window_ref_kind {
 	WINDOW_REF_RECENT,    /* no word: the last five minutes */
 	WINDOW_REF_RECORDING, /* the path of a file */
-	WINDOW_REF_WINDOW,    /* one window, @first */
+	WINDOW_REF_WINDOW,    /* @first: one window, or those of a span of time */
 	WINDOW_REF_RANGE,     /* from @first to @last */
 };
 
@@ -44,6 +44,10 @@ struct window_ref {
 /* -EINVAL and @fault if @text (or NULL) is not a window reference. @now_us: CLOCK_REALTIME. */
 int window_ref_parse(struct window_ref *ret, const char *text, uint64_t now_us,
 		     struct fault *fault);
+
+/* The windows that overlap [@since_us, @until_us), as --since and --until say; 0: no bound. */
+void window_ref_of_span(struct window_ref *ret, uint64_t since_us, uint64_t until_us,
+			uint64_t now_us);
 
 /*
  * True if @word, which may be a symbol as well, is a window reference: a file that exists, a word

@@ -107,8 +107,22 @@ def recent_ids(*arguments):
 
 def check_times():
     check(recent_ids() == list(range(111, 141)) + [None], "the default is five minutes")
-    check(recent_ids("-5min")[0] in (110, 111, 112), "-5min")
+    for words in ["-5min"], ["5min ago"], ["-5min.."], ["--since", "-5min"], ["--since", "-5min", "--until", "now"]:
+        found = recent_ids(*words)
+        check(found[0] in (110, 111, 112) and found[-1] is None, words, found)
+    check(len(recent_ids("--since", "-60s", "--until", "-30s")) in (3, 4), "--since -60s --until -30s")
+    check(recent_ids("--until", "-6min")[0] == 101, "--until -6min")
     check(len(recent_ids("-60s..-30s")) in (3, 4), "-60s..-30s")
+
+
+def check_merged():
+    """Windows that were merged as they aged."""
+    start = mock_daemon.now_us() - 1300 * mock_daemon.SECOND
+    coarse = [mock_daemon.window(5 + i, start + i * 600 * mock_daemon.SECOND, length_us=600 * mock_daemon.SECOND)
+              for i in range(2)]
+    with mock_daemon.Daemon(coarse) as daemon:
+        out = ask(daemon, "top", "..")[1]
+        check("windows 5 to 6" in out and "the longest of 10 min" in out, out)
 
 
 def check_references(daemon):
@@ -119,7 +133,7 @@ def check_references(daemon):
     check(ids(daemon, "105..107") == [105, 106, 107], "105..107")
     check(ids(daemon, "..102") == [101, 102], "..102")
     check(ids(daemon, "139..") == [139, 140, None], "139..")
-    for word in "99", "@-99", "deploy", "yesterday", "2020-01-01..2020-01-02", "10..20":
+    for word in "99", "@-99", "deploy", "2020-01-01", "2020-01-01..2020-01-02", "10..20":
         status, out, err = ask(daemon, "top", word)
         check(status == 1 and not out and one_line(err), word, status, err)
         check(word in err and "40, ids 101 to 140" in err, word, err)
@@ -214,6 +228,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_filters(shared)
     check_dump(shared)
     check_reader_gone(shared)
+check_merged()
 with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_follow(shared)
 with mock_daemon.Daemon(mock_daemon.recent()) as shared:
