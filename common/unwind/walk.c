@@ -26,10 +26,12 @@
 #define A64_SIGNAL_SP        (A64_SIGNAL_REGISTERS + 31 * WORD)
 #define A64_SIGNAL_IP        (A64_SIGNAL_REGISTERS + 32 * WORD)
 
+/* Small, as each step makes one: what else is known of the leaf stays in the input. */
 struct frame {
-	struct unwind_registers registers;
+	uint64_t ip, sp, fp, lr, bx;
 	bool exact;                  /* ip is where it runs, not where a call returns to */
-	bool has_fp, has_lr, has_bx; /* those registers are known */
+	bool is_leaf;                /* all registers of the input are its own */
+	bool has_fp, has_lr, has_bx; /* those registers are known; of bx on x86-64 alone */
 };
 
 struct walk {
@@ -71,15 +73,19 @@ static bool get_register(const struct walk *walk, uint8_t number, uint64_t *ret)
 	const struct frame *now = &walk->now;
 
 	if (number == sp_number(walk)) {
-		*ret = now->registers.sp;
+		*ret = now->sp;
 		return true;
 	}
 	if (number == fp_number(walk)) {
-		*ret = now->registers.fp;
+		*ret = now->fp;
 		return now->has_fp;
 	}
-	*ret = now->registers.values[number];
-	return now->registers.known >> number & 1;
+	if (now->is_leaf) {
+		*ret = walk->input->registers.values[number];
+		return walk->input->registers.known >> number & 1;
+	}
+	*ret = now->bx;
+	return number == UNWIND_X86_BX && now->has_bx;
 }
 
 /* Where a rule says that a value is saved. */
@@ -113,7 +119,7 @@ static enum unwind_end restore(const struct walk *walk, uint8_t saved, int32_t o
 	*known = saved != UNWIND_SAVED_LOST && find_saved(walk, saved, offset, cfa, &at);
 	if (!*known)
 		return UNWIND_COMPLETE;
-	if (saved != UNWIND_SAVED_REGISTER && (at < walk->now.registers.sp || at >= cfa)) {
+	if (saved != UNWIND_SAVED_REGISTER && (at < walk->now.sp || at >= cfa)) {
 		*known = before;
 		return UNWIND_COMPLETE;
 	}
@@ -129,7 +135,7 @@ static enum unwind_end find_cfa(const struct walk *walk, uint64_t *ret)
 	if (!get_register(walk, plt ? sp_number(walk) : rule->cfa_register, &base))
 		return UNWIND_FRAME;
 	base += (uint64_t)(int64_t)rule->cfa_offset;
-	if (plt && walk->now.registers.ip % 16 >= rule->cfa_register)
+	if (plt && walk->now.ip % 16 >= rule->cfa_register)
 		base += WORD;
 	if (rule->cfa == UNWIND_CFA_MEMORY || rule->cfa == UNWIND_CFA_INTERRUPTED)
 		return read_word(walk, base, ret) ? UNWIND_COMPLETE : UNWIND_STACK;
@@ -140,7 +146,7 @@ static enum unwind_end find_cfa(const struct walk *walk, uint64_t *ret)
 /* Only a function that has not touched the stack yet has its frame where its caller's ends. */
 static bool lies_right(const struct walk *walk, uint64_t cfa, bool ra_in_register)
 {
-	uint64_t sp = walk->now.registers.sp;
+	uint64_t sp = walk->now.sp;
 
 	return cfa % WORD == 0 && (cfa > sp || (cfa == sp && ra_in_register));
 }
@@ -158,7 +164,7 @@ static enum unwind_end find_return(const struct walk *walk, uint64_t cfa, uint64
 
 	switch (rule->ra) {
 	case UNWIND_SAVED_NOT:
-		*ret = walk->now.registers.lr;
+		*ret = walk->now.lr;
 		return is_a64(walk) && walk->now.has_lr ? UNWIND_COMPLETE : UNWIND_FRAME;
 	case UNWIND_SAVED_HELD:
 		return get_register(walk, (uint8_t)rule->ra_offset, ret) ? UNWIND_COMPLETE :
@@ -189,26 +195,24 @@ static enum unwind_end step_by_rule(const struct walk *walk, struct frame *calle
 	end = find_return(walk, cfa, &ra);
 	if (end != UNWIND_COMPLETE)
 		return end;
-	end = restore(walk, rule->fp, rule->fp_offset, cfa, &caller->registers.fp, &caller->has_fp);
+	end = restore(walk, rule->fp, rule->fp_offset, cfa, &caller->fp, &caller->has_fp);
 	if (end == UNWIND_COMPLETE && !is_a64(walk)) {
-		end = restore(walk, rule->bx, rule->bx_offset, cfa,
-			      &caller->registers.values[UNWIND_X86_BX], &caller->has_bx);
+		end = restore(walk, rule->bx, rule->bx_offset, cfa, &caller->bx, &caller->has_bx);
 	}
-	caller->registers.ip = without_authentication(walk, ra);
-	caller->registers.sp = cfa;
+	caller->ip = without_authentication(walk, ra);
+	caller->sp = cfa;
 	caller->exact = interrupted;
 	return end;
 }
 
 static enum unwind_end step_out_of_signal_a64(const struct walk *walk, struct frame *caller)
 {
-	struct unwind_registers *r = &caller->registers;
-	uint64_t sp = walk->now.registers.sp;
+	uint64_t sp = walk->now.sp;
 
-	if (!read_word(walk, sp + A64_SIGNAL_FP, &r->fp) ||
-	    !read_word(walk, sp + A64_SIGNAL_LR, &r->lr) ||
-	    !read_word(walk, sp + A64_SIGNAL_SP, &r->sp) ||
-	    !read_word(walk, sp + A64_SIGNAL_IP, &r->ip))
+	if (!read_word(walk, sp + A64_SIGNAL_FP, &caller->fp) ||
+	    !read_word(walk, sp + A64_SIGNAL_LR, &caller->lr) ||
+	    !read_word(walk, sp + A64_SIGNAL_SP, &caller->sp) ||
+	    !read_word(walk, sp + A64_SIGNAL_IP, &caller->ip))
 		return UNWIND_STACK;
 	caller->has_fp = caller->has_lr = caller->exact = true;
 	return UNWIND_COMPLETE;
@@ -218,12 +222,12 @@ static enum unwind_end step_out_of_signal_a64(const struct walk *walk, struct fr
 static enum unwind_end step_by_jump(const struct walk *walk, struct frame *caller)
 {
 	const struct unwind_rule *rule = walk->rule;
-	struct unwind_registers *r = &caller->registers;
 
-	if (!get_register(walk, rule->cfa_register, &r->sp) ||
-	    !get_register(walk, (uint8_t)rule->ra_offset, &r->ip) || !lies_right(walk, r->sp, true))
+	if (!get_register(walk, rule->cfa_register, &caller->sp) ||
+	    !get_register(walk, (uint8_t)rule->ra_offset, &caller->ip) ||
+	    !lies_right(walk, caller->sp, true))
 		return UNWIND_FRAME;
-	caller->has_fp = get_register(walk, (uint8_t)rule->fp_offset, &r->fp);
+	caller->has_fp = get_register(walk, (uint8_t)rule->fp_offset, &caller->fp);
 	caller->has_bx = caller->exact = false;
 	return UNWIND_COMPLETE;
 }
@@ -232,14 +236,14 @@ static enum unwind_end step_by_jump(const struct walk *walk, struct frame *calle
  * return address follows. */
 static enum unwind_end step_by_fp(const struct walk *walk, struct frame *caller)
 {
-	uint64_t fp = walk->now.registers.fp, ra;
+	uint64_t fp = walk->now.fp, ra;
 
-	if (!walk->code.by_fp || !walk->now.has_fp || fp % WORD || fp < walk->now.registers.sp)
+	if (!walk->code.by_fp || !walk->now.has_fp || fp % WORD || fp < walk->now.sp)
 		return UNWIND_NO_TABLE;
-	if (!read_word(walk, fp, &caller->registers.fp) || !read_word(walk, fp + WORD, &ra))
+	if (!read_word(walk, fp, &caller->fp) || !read_word(walk, fp + WORD, &ra))
 		return UNWIND_NO_TABLE;
-	caller->registers.ip = without_authentication(walk, ra);
-	caller->registers.sp = fp + 2UL * WORD;
+	caller->ip = without_authentication(walk, ra);
+	caller->sp = fp + 2UL * WORD;
 	caller->has_bx = false;
 	caller->exact = false;
 	return UNWIND_COMPLETE;
@@ -251,7 +255,7 @@ static enum unwind_end step(struct walk *walk, bool *ret_by_fp)
 	struct frame caller = walk->now;
 	enum unwind_end end;
 
-	caller.has_lr = false;
+	caller.has_lr = caller.is_leaf = false;
 	*ret_by_fp = !walk->rule;
 	if (!walk->rule)
 		end = step_by_fp(walk, &caller);
@@ -261,14 +265,13 @@ static enum unwind_end step(struct walk *walk, bool *ret_by_fp)
 		end = step_by_jump(walk, &caller);
 	else
 		end = step_by_rule(walk, &caller);
-	caller.registers.known = caller.has_bx ? 1U << UNWIND_X86_BX : 0;
 	walk->now = caller;
 	return end;
 }
 
 static uint64_t place_of(const struct frame *frame)
 {
-	return frame->registers.ip - !frame->exact;
+	return frame->ip - !frame->exact;
 }
 
 static bool locate(struct walk *walk)
@@ -278,7 +281,7 @@ static bool locate(struct walk *walk)
 	walk->code = (struct unwind_code){};
 	if (!input->locate(place_of(&walk->now), &walk->code, input->userdata))
 		return false;
-	walk->rule = NULL;
+	walk->rule = walk->code.rule;
 	if (!walk->code.table || walk->code.table->machine != input->machine)
 		return true;
 	walk->rule = unwind_table_find(walk->code.table, walk->code.offset);
@@ -297,7 +300,7 @@ static bool is_return(const struct walk *walk)
 	    (rule && (rule->cfa == UNWIND_CFA_INTERRUPTED || rule->cfa == UNWIND_CFA_SIGNAL_A64 ||
 		      rule->cfa == UNWIND_CFA_END)))
 		return true;
-	return input->follows_call(walk->now.registers.ip, input->userdata) != UNWIND_CALL_NO;
+	return input->follows_call(walk->now.ip, input->userdata) != UNWIND_CALL_NO;
 }
 
 /* Whether there is no caller: the tables say so, or by convention a frame pointer of zero. */
@@ -305,21 +308,28 @@ static bool is_outermost(const struct walk *walk)
 {
 	if (walk->rule)
 		return walk->rule->cfa == UNWIND_CFA_END;
-	return walk->now.has_fp && walk->now.registers.fp == 0;
+	return walk->now.has_fp && walk->now.fp == 0;
 }
 
 static void begin(struct walk *walk, const struct unwind_input *input)
 {
+	const struct unwind_registers *registers = &input->registers;
+
 	*walk = (struct walk){
 		.input = input,
 		.now = {
-			.registers = input->registers,
+			.ip = registers->ip,
+			.sp = registers->sp,
+			.fp = registers->fp,
+			.lr = registers->lr,
+			.bx = registers->values[UNWIND_X86_BX],
 			.exact = true,
+			.is_leaf = true,
 			.has_fp = true,
 			.has_lr = true,
 		},
 	};
-	walk->now.has_bx = walk->now.registers.known >> UNWIND_X86_BX & 1;
+	walk->now.has_bx = !is_a64(walk) && registers->known >> UNWIND_X86_BX & 1;
 }
 
 static enum unwind_end walk_on(struct walk *walk, struct unwind_frame *frames, size_t max_frames,
@@ -338,12 +348,12 @@ static enum unwind_end walk_on(struct walk *walk, struct unwind_frame *frames, s
 		if (ret->n_frames == max_frames)
 			return UNWIND_DEPTH;
 		frames[ret->n_frames++] = (struct unwind_frame){
-			.address = walk->now.registers.ip,
+			.address = walk->now.ip,
 			.place = place_of(&walk->now),
 		};
 		ret->n_by_fp += by_fp;
 		ret->stopped_at = place_of(&walk->now);
-		ret->sp = walk->now.registers.sp;
+		ret->sp = walk->now.sp;
 		if (!is_code)
 			return UNWIND_NO_RETURN;
 		ret->by_table = walk->rule;
@@ -352,7 +362,7 @@ static enum unwind_end walk_on(struct walk *walk, struct unwind_frame *frames, s
 		end = step(walk, &by_fp);
 		if (end != UNWIND_COMPLETE)
 			return end;
-		if (walk->now.registers.ip == 0)
+		if (walk->now.ip == 0)
 			return UNWIND_COMPLETE;
 	}
 }

@@ -24,8 +24,9 @@ struct unwind_registers {
 
 /* Code at an address. */
 struct unwind_code {
-	const struct unwind_table *table; /* NULL: it has none */
+	const struct unwind_table *table; /* NULL: it has none, or was searched already */
 	uint64_t offset;                  /* in the file */
+	const struct unwind_rule *rule;   /* found in the table that was searched already */
 	/* Code without a rule is walked by the frame pointer: right for all of an object that has
 	 * no table, and a guess where only some of its code has none. */
 	bool by_fp;

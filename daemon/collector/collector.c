@@ -456,6 +456,7 @@ void collector_request_part(struct collector *collector)
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)
 {
 	sampler_get_counts(collector->sampler, ret);
+	sampler_get_run_time(collector->sampler, ret);
 }
 
 void collector_get_stack_counts(const struct collector *collector, struct live_unwinder_counts *ret)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "bpf/sample.h"
-#include "common/record/chunk.h"
 #include "common/record/decoder.h"
 #include "common/record/order.h"
 #include "common/util/cleanup.h"
@@ -26,6 +25,7 @@
 #include "daemon/sampler/probe.h"
 #include "daemon/sampler/proc-scan.h"
 #include "daemon/sampler/program.h"
+#include "daemon/sampler/record-copies.h"
 #include "daemon/sampler/running-kernel.h"
 
 #define RING_PAGES       128
@@ -49,7 +49,7 @@ struct sampler {
 	struct cpus *cpus;
 	struct decoder *decoder;
 	struct order *order;
-	struct chunk *chunk; /* holds the copies of records */
+	struct record_copies copies;
 	struct mappings mappings;
 	struct opener *opener; /* of the scan of /proc */
 	struct running_kernel *kernel;
@@ -78,37 +78,19 @@ static uint64_t get(const _Atomic uint64_t *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Reserves @n bytes in the chunk, or in a new one. NULL: no memory. */
-static void *reserve(struct sampler *s, size_t n)
-{
-	n = (n + 7) & ~(size_t)7;
-	if (!s->chunk || CHUNK_BYTES - s->chunk->n_used < n) {
-		chunk_unref(s->chunk);
-		s->chunk = chunk_new(0);
-		if (!s->chunk)
-			return NULL;
-	}
-	s->chunk->n_used += n;
-	return s->chunk->data + s->chunk->n_used - n;
-}
-
 /* Copies a record out of a ring. */
 static int on_record(const struct perf_event_header *record, void *userdata)
 {
 	struct sampler *s = userdata;
 	struct waiting w = { 0 };
-	void *copy = reserve(s, record->size);
-	int r;
+	int r = record_copies_add(&s->copies, record, &w);
 
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, record, record->size);
-	w.record = copy;
+	if (r < 0)
+		return r;
 	decoder_time(s->decoder, w.record, &w.time_ns);
-	w.chunk = chunk_ref(s->chunk);
 	r = order_add(s->order, &w);
 	if (r < 0)
-		chunk_unref(w.chunk);
+		record_copies_release(&s->copies, w.chunk);
 	return r;
 }
 
@@ -288,7 +270,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 	cpus_free(sampler->cpus);
 	program_free(sampler->program);
 	order_free(sampler->order);
-	chunk_unref(sampler->chunk);
+	record_copies_done(&sampler->copies);
 	decoder_free(sampler->decoder);
 	running_kernel_free(sampler->kernel);
 	opener_free(sampler->opener);
@@ -400,7 +382,7 @@ static int deliver_records(struct sampler *s, sampler_handler handler, void *use
 
 	while (r >= 0 && order_next(s->order, &w)) {
 		r = deliver_record(s, w.record, handler, userdata);
-		chunk_unref(w.chunk);
+		record_copies_release(&s->copies, w.chunk);
 	}
 	atomic_store_explicit(&s->tally.out_of_order, order_n_late(s->order), memory_order_relaxed);
 	return r;
@@ -503,6 +485,10 @@ void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *re
 	c.openers_hung = opener.hung;
 	c.phases_missed = cpus_phases_missed(sampler->cpus);
 	c.n_cpus = cpus_n_open(sampler->cpus);
-	program_get_run_time(sampler->program, &c.bpf_ns, &c.bpf_runs);
 	*ret = c;
+}
+
+void sampler_get_run_time(const struct sampler *sampler, struct sampler_counts *ret)
+{
+	program_get_run_time(sampler->program, &ret->bpf_ns, &ret->bpf_runs);
 }

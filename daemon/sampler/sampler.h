@@ -53,5 +53,9 @@ void sampler_refuse(struct sampler *sampler, uint64_t cgroup);
 /* Ends sampling, and hands over all remaining events. */
 int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata);
 
-/* Any thread may call it. */
+/* All but the run time of the BPF programs. Any thread may call it. */
 void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *ret);
+
+/* The run time of the BPF programs, and their runs: the kernel writes a file for it. Any thread may
+ * call it. */
+void sampler_get_run_time(const struct sampler *sampler, struct sampler_counts *ret);

@@ -67,17 +67,23 @@ struct live_unwinder *live_unwinder_free(struct live_unwinder *unwinder)
 
 static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 {
+	const struct unwind_table *table;
 	struct walk *w = userdata;
-	enum object_table table;
+	struct live_unwinder *u = w->unwinder;
+	enum object_table state;
+	struct object *object;
 
 	if (!w->mapping || address < w->mapping->start || address >= w->mapping->end)
 		w->mapping = processes_locate(w->processes, w->context, address);
 	if (!w->mapping)
 		return false;
-	table = object_tables_find(w->unwinder->tables, w->mapping->object, &ret->table);
-	w->coming |= table == OBJECT_TABLE_COMING;
-	ret->by_fp = table == OBJECT_TABLE_NONE;
-	ret->offset = address + w->mapping->shift;
+	object = w->mapping->object;
+	state = object_tables_find(u->tables, object, &table);
+	w->coming |= state == OBJECT_TABLE_COMING;
+	ret->by_fp = state == OBJECT_TABLE_NONE;
+	if (table && table->machine == u->machine)
+		ret->rule = object_tables_find_rule(u->tables, object, table,
+						    address + w->mapping->shift, &ret->by_fp);
 	return true;
 }
 

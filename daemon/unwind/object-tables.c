@@ -5,18 +5,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "daemon/unwind/rule-cache.h"
 
 #define SOON_TRIES  8 /* at first a table is asked for in each turn: its file may be opened soon */
 #define LATER_TURNS 8 /* then this many turns lie between two requests */
 #define MAX_ENTRIES 16384 /* objects remembered, with a table or without */
 
-/* The hash table keeps its entries in the order in which they were made. */
+/* Its object has its number: finding it takes no search. */
 struct entry {
-	struct object *object; /* the key; a reference */
+	struct object *object; /* a reference */
 	uint64_t id;           /* of the request */
 	uint64_t used;         /* the last turn in which it was needed */
 	uint64_t answered;     /* the turn of the answer */
@@ -24,15 +23,16 @@ struct entry {
 	bool coming;
 	bool later;       /* to be asked for again, after some turns */
 	uint8_t n_laters; /* how often it could not be had, up to SOON_TRIES */
-	UT_hash_handle hh;
 };
 
 struct object_tables {
 	struct table_exchange *exchange;
 	struct entry *entries;
+	size_t n_entries, cap_entries;
 	uint64_t next_id, turn;
 	size_t n_bytes, n_tables, max_bytes;
 	bool ask_again; /* for a table that somebody waits for, in the next turn */
+	struct rule_cache rules;
 };
 
 int object_tables_new(struct object_tables **ret, struct table_exchange *exchange, size_t max_bytes)
@@ -47,35 +47,38 @@ int object_tables_new(struct object_tables **ret, struct table_exchange *exchang
 	return 0;
 }
 
+/* The last entry takes the place of the one that goes. */
 static void forget(struct object_tables *t, struct entry *entry)
 {
 	if (entry->table.n_rows) {
 		t->n_bytes -= unwind_table_bytes(&entry->table);
 		t->n_tables--;
 	}
-	HASH_DEL(t->entries, entry);
+	rule_cache_clear(&t->rules);
 	unwind_table_done(&entry->table);
+	entry->object->table = PROFILE_NONE;
 	object_unref(entry->object);
-	free(entry);
+	*entry = t->entries[--t->n_entries];
+	if (entry < t->entries + t->n_entries)
+		entry->object->table = (uint32_t)(entry - t->entries);
 }
 
 struct object_tables *object_tables_free(struct object_tables *tables)
 {
-	struct entry *entry, *next;
-
 	if (!tables)
 		return NULL;
-	HASH_ITER(hh, tables->entries, entry, next)
-		forget(tables, entry);
+	while (tables->n_entries > 0)
+		forget(tables, &tables->entries[tables->n_entries - 1]);
+	free(tables->entries);
 	free(tables);
 	return NULL;
 }
 
 static struct entry *find_unused(const struct object_tables *t, bool with_table)
 {
-	struct entry *entry, *next, *found = NULL;
+	struct entry *found = NULL;
 
-	HASH_ITER(hh, t->entries, entry, next)
+	for (struct entry *entry = t->entries; entry < t->entries + t->n_entries; entry++)
 		if (!entry->coming && (!with_table || entry->table.n_rows) &&
 		    (!found || entry->used < found->used))
 			found = entry;
@@ -114,23 +117,17 @@ static struct entry *want(struct object_tables *t, struct object *object)
 {
 	struct entry *entry;
 
-	if (HASH_COUNT(t->entries) >= MAX_ENTRIES) {
+	if (t->n_entries >= MAX_ENTRIES) {
 		entry = find_unused(t, false);
 		if (!entry || entry->used == t->turn) /* a walk may have its table */
 			return NULL;
 		forget(t, entry);
 	}
-	entry = calloc(1, sizeof(*entry));
-	if (!entry)
+	if (ARRAY_RESERVE(&t->entries, &t->cap_entries, t->n_entries + 1) < 0)
 		return NULL;
-	entry->object = object_ref(object);
-	entry->used = t->turn;
-	HASH_ADD_PTR(t->entries, object, entry);
-	if (!entry->hh.tbl) {
-		object_unref(entry->object);
-		free(entry);
-		return NULL;
-	}
+	object->table = (uint32_t)t->n_entries++;
+	entry = &t->entries[object->table];
+	*entry = (struct entry){ .object = object_ref(object), .used = t->turn };
 	ask(t, entry);
 	return entry;
 }
@@ -146,9 +143,8 @@ enum object_table object_tables_find(struct object_tables *tables, struct object
 	struct entry *entry;
 
 	*ret = NULL;
-	HASH_FIND_PTR(tables->entries, &object, entry);
-	if (_unlikely_(!entry))
-		entry = want(tables, object);
+	entry = object->table == PROFILE_NONE ? want(tables, object) :
+						&tables->entries[object->table];
 	if (_unlikely_(!entry))
 		return OBJECT_TABLE_UNKNOWN;
 	if (_unlikely_(entry->later) && tables->turn - entry->answered >= turns_to_wait(entry))
@@ -168,17 +164,31 @@ enum object_table object_tables_find(struct object_tables *tables, struct object
 	return OBJECT_TABLE_THERE;
 }
 
+const struct unwind_rule *object_tables_find_rule(struct object_tables *tables,
+						  const struct object *object,
+						  const struct unwind_table *table, uint64_t offset,
+						  bool *ret_by_fp)
+{
+	return rule_cache_find(&tables->rules, object->table, table, offset, ret_by_fp);
+}
+
+static struct entry *find_request(const struct object_tables *t, uint64_t id)
+{
+	for (struct entry *entry = t->entries; entry < t->entries + t->n_entries; entry++)
+		if (entry->coming && entry->id == id)
+			return entry;
+	return NULL;
+}
+
 static void take(struct object_tables *t, struct built_table *built)
 {
-	struct entry *entry, *next;
+	struct entry *entry = find_request(t, built->id);
 
-	HASH_ITER(hh, t->entries, entry, next)
-		if (entry->coming && entry->id == built->id)
-			break;
 	if (!entry) {
 		unwind_table_done(&built->table);
 		return;
 	}
+	rule_cache_clear(&t->rules);
 	entry->coming = false;
 	entry->later = built->later;
 	entry->n_laters += built->later && entry->n_laters < SOON_TRIES;

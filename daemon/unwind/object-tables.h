@@ -33,6 +33,16 @@ enum object_table {
 enum object_table object_tables_find(struct object_tables *tables, struct object *object,
 				     const struct unwind_table **ret);
 
+/*
+ * The rule at @offset of the file of @object, whose table is @table: as unwind_table_find(), but
+ * those that were found before are remembered. Where there is none, *@ret_by_fp is whether the code
+ * may have frame pointers, as unwind_table_is_other_code() says.
+ */
+const struct unwind_rule *object_tables_find_rule(struct object_tables *tables,
+						  const struct object *object,
+						  const struct unwind_table *table, uint64_t offset,
+						  bool *ret_by_fp);
+
 /* Takes the tables that have come. Whether to look again for those that are coming. */
 bool object_tables_update(struct object_tables *tables);
 

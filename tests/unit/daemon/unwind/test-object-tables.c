@@ -326,6 +326,33 @@ static void without_an_exchange_there_are_none(void **state)
 	scene_done(&scene);
 }
 
+/* In a table of another time it has another address. */
+static void a_rule_is_of_the_table_that_is_there(void **state)
+{
+	struct object *objects[2] = { make_object(OBJECT_FILE, 7), make_object(OBJECT_FILE, 8) };
+	const struct unwind_table *table;
+	struct scene scene;
+	bool by_fp;
+
+	scene_init(&scene, bytes_of_table());
+	for (size_t i = 0; i < 20; i++) {
+		struct object *object = objects[i % 2];
+
+		find(&scene, object, true);
+		answer(&scene, object->what.inode, ROWS, false);
+		table = find(&scene, object, false);
+		for (size_t k = 0; k < 2; k++)
+			assert_ptr_equal(
+				object_tables_find_rule(scene.tables, object, table, 3, &by_fp),
+				unwind_table_find(table, 3));
+		assert_false(by_fp);
+		object_tables_update(scene.tables);
+	}
+	object_unref(objects[0]);
+	object_unref(objects[1]);
+	scene_done(&scene);
+}
+
 /* Its object may have been forgotten meanwhile. */
 static void an_answer_that_nobody_waits_for_is_released(void **state)
 {
@@ -385,6 +412,7 @@ int main(void)
 		cmocka_unit_test(the_least_used_goes_first),
 		cmocka_unit_test(what_is_no_file_has_no_table),
 		cmocka_unit_test(without_an_exchange_there_are_none),
+		cmocka_unit_test(a_rule_is_of_the_table_that_is_there),
 		cmocka_unit_test(an_answer_that_nobody_waits_for_is_released),
 		cmocka_unit_test(few_objects_are_remembered),
 	};
