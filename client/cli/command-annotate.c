@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cli/commands.h"
 #include "client/render/annotation-json.h"
@@ -115,6 +116,18 @@ static int write_hottest(const struct job *job, struct fault *fault)
 	return (int)MIN(n_written, 0);
 }
 
+/* A file whose name was taken for that of a function. */
+static int explain_symbol(const struct options *options, int error, struct fault *fault)
+{
+	const char *symbol = options->symbol;
+
+	if (error >= 0 || error == -ENOMEM || !symbol || options->source.window ||
+	    access(symbol, F_OK) < 0)
+		return error;
+	return fault_set(fault, error, "no function '%s' was found; for the file write ./%s",
+			 symbol, symbol);
+}
+
 int command_annotate(const struct options *options, struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
@@ -125,14 +138,14 @@ int command_annotate(const struct options *options, struct fault *fault)
 
 	r = open_source(&source, options, fault);
 	if (r < 0)
-		return r;
+		return explain_symbol(options, r, fault);
 	profile_source_say(source, stderr); /* it may be why nothing is found */
 	problems_say_source(source, stderr);
 	if (options->symbol)
 		r = code_span_find(&span, source, options->symbol, options->source.filter.object,
 				   fault);
 	if (r < 0)
-		return r;
+		return explain_symbol(options, r, fault);
 	fault->text[0] = '\0';
 	output_open(&output, &options->output);
 	job.source = source;

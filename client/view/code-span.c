@@ -114,6 +114,14 @@ static void take_function(struct code_span *span, const struct profile_function 
 	span->name = function->name;
 }
 
+static bool has_object(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->n_objects; i++)
+		if (profile_object_matches(&profile->objects[i], name))
+			return true;
+	return false;
+}
+
 static int find_function(struct code_span *span, const struct profile_source *source,
 			 const char *wanted, const char *object, struct fault *fault)
 {
@@ -122,6 +130,11 @@ static int find_function(struct code_span *span, const struct profile_source *so
 	search_functions(&search);
 	if (search.n > 1)
 		return refuse_several(&search, fault);
+	if (search.n == 0 && has_object(source->all, wanted))
+		return fault_set(fault, -ENOENT,
+				 "%s: '%s' is an object; leave it out and give --object %s for its "
+				 "hottest functions",
+				 source->name, wanted, wanted);
 	if (search.n == 0)
 		return fault_set(fault, -ENOENT,
 				 "%s: no counts for a function '%s'%s%s; branchctl top -n 0 lists "

@@ -16,6 +16,7 @@ import math
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -195,6 +196,15 @@ def check_reasons(branchctl, recording):
     said = done.stderr.decode()
     if "nothing matches the filters" not in said or "no counts for" not in said:
         raise Wrong("of a function that was filtered away it says %r" % said)
+    said = output_of(branchctl, "annotate", "libc.so.6", recording, ok=(1,)).stderr.decode()
+    if "'libc.so.6' is an object" not in said:
+        raise Wrong("of an object it says %r" % said)
+    place = os.path.dirname(recording)
+    os.link(recording, os.path.join(place, "recorded"))
+    done = subprocess.run([os.path.abspath(branchctl), "annotate", "recorded", "--socket", "/nonexistent"], cwd=place,
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 1 or "write ./recorded" not in done.stderr or "daemon" in done.stderr:
+        raise Wrong("of a file without a slash it says %r" % done.stderr)
     for word in (recording + ".data", os.path.join(os.path.dirname(recording), "missing.data")):
         said = output_of(branchctl, "annotate", word, ok=(1,)).stderr.decode()
         if word not in said or "No such file" not in said or "daemon" in said:
