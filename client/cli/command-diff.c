@@ -12,7 +12,14 @@
 #include "client/term/text.h"
 #include "common/util/macro.h"
 
-#define N_REPORTED 3
+#define N_REPORTED  3
+#define MAX_WINDOWS 12 /* whole ones for a page; a busy one takes a tenth of a second */
+
+/* Of a page of several kinds: what each shows. */
+static const struct {
+	enum view_by by;
+	size_t n_rows;
+} reported[N_REPORTED] = { { VIEW_FUNCTION, 5 }, { VIEW_STREAM, 3 }, { VIEW_BLOCK, 4 } };
 
 /* True if counts of functions alone suffice. */
 static bool is_by_function(const struct options *options)
@@ -24,18 +31,79 @@ static bool is_by_function(const struct options *options)
 	       !filter->object && !filter->symbol;
 }
 
-static int open_side(struct profile_source **ret, const struct options *options, const char *window,
-		     struct fault *fault)
-{
-	struct profile_source_settings settings = options->source;
+struct sides {
+	struct profile_source *of[N_SIDES];
+};
 
-	settings.window = window;
-	settings.n_parts = DIFF_PARTS;
-	settings.by_function = is_by_function(options);
-	return profile_source_open(ret, &settings, fault);
+static void sides_done(struct sides *sides)
+{
+	for (int side = 0; side < N_SIDES; side++)
+		sides->of[side] = profile_source_free(sides->of[side]);
 }
 
-/* The views to write: those of --by; without it, for JSON, all views of a report. */
+static int open_sides(struct sides *ret, const struct options *options, bool by_function,
+		      struct fault *fault)
+{
+	const char *const windows[] = { options->source.window, options->new_window };
+	struct profile_source_settings settings = options->source;
+	int r = 0;
+
+	settings.n_parts = DIFF_PARTS;
+	settings.by_function = by_function;
+	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
+		settings.window = windows[side];
+		r = profile_source_open(&ret->of[side], &settings, fault);
+	}
+	return r;
+}
+
+/* Of streams and blocks. */
+static bool has_kind(const struct profile_source *source, enum view_by by)
+{
+	const struct profile_counters *counters = &source->all->counters;
+
+	return (by == VIEW_STREAM ? counters->streams : counters->runs_counted) > 0;
+}
+
+/* Without that kind on either side there is nothing to compare. */
+static bool can_compare(const struct comparison *comparison, enum view_by by)
+{
+	for (int side = 0; side < N_SIDES; side++) {
+		const struct profile_source *source = comparison->sources[side];
+
+		if (by != VIEW_FUNCTION && (source->functions || !has_kind(source, by)))
+			return false;
+	}
+	return true;
+}
+
+/* True if there is more than the functions that were loaded. */
+static bool has_more(const struct sides *sides)
+{
+	for (int side = 0; side < N_SIDES; side++) {
+		const struct profile_source *source = sides->of[side];
+
+		if (source->functions &&
+		    (has_kind(source, VIEW_STREAM) || has_kind(source, VIEW_BLOCK)))
+			return true;
+	}
+	return false;
+}
+
+/* Counts of functions come soon, and are often all there is. */
+static int open_needed(struct sides *ret, const struct options *options, struct fault *fault)
+{
+	bool by_function = is_by_function(options);
+	int r = open_sides(ret, options, by_function, fault);
+
+	if (r < 0 || options->by_given || !has_more(ret) ||
+	    ret->of[SIDE_OLD]->windows.n + ret->of[SIDE_NEW]->windows.n > MAX_WINDOWS)
+		return r;
+	sides_done(ret);
+	return open_sides(ret, options, false, fault);
+}
+
+/* The views to write: those of --by; without it those of which there is something, for JSON all. */
 struct views {
 	struct diff *diffs[N_VIEWS];
 	size_t n;
@@ -47,13 +115,44 @@ static void views_done(struct views *views)
 		diff_free(views->diffs[i]);
 }
 
+static int add_view(struct views *views, const struct comparison *comparison,
+		    struct diff_settings *settings, enum view_by by, struct fault *fault)
+{
+	int r;
+
+	settings->by = by;
+	r = diff_new(&views->diffs[views->n], comparison, settings, fault);
+	views->n += r >= 0;
+	return r;
+}
+
+/* Without --by: of functions alone a table as with --by, of several kinds a page. */
+static int make_report(struct views *views, const struct comparison *comparison,
+		       const struct options *options, struct diff_settings *settings,
+		       struct fault *fault)
+{
+	bool shown[N_REPORTED];
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < N_REPORTED; i++) {
+		shown[i] = options->json || can_compare(comparison, reported[i].by);
+		n += shown[i];
+	}
+	settings->brief = n > 1 && !options->json && !options->all;
+	for (size_t i = 0; r >= 0 && i < N_REPORTED; i++) {
+		if (!shown[i])
+			continue;
+		if (settings->brief && !options->rows_given)
+			settings->n_rows = reported[i].n_rows;
+		r = add_view(views, comparison, settings, reported[i].by, fault);
+	}
+	return r;
+}
+
 static int make_views(struct views *views, const struct comparison *comparison,
 		      const struct options *options, struct fault *fault)
 {
-	static const enum view_by reported[N_REPORTED] = { VIEW_FUNCTION, VIEW_STREAM, VIEW_BLOCK };
-	bool is_report = options->json && !options->by_given;
-	const enum view_by *by = is_report ? reported : options->views;
-	size_t n = is_report ? N_REPORTED : MAX(options->n_views, (size_t)1);
 	struct diff_settings settings = {
 		.inlined = options->top.inlined,
 		.all = options->all,
@@ -64,19 +163,18 @@ static int make_views(struct views *views, const struct comparison *comparison,
 	};
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		settings.by = n == 1 ? options->top.by : by[i];
-		r = diff_new(&views->diffs[i], comparison, &settings, fault);
-		views->n += r >= 0;
-	}
+	if (!options->by_given)
+		return make_report(views, comparison, options, &settings, fault);
+	for (size_t i = 0; r >= 0 && i < options->n_views; i++)
+		r = add_view(views, comparison, &settings, options->views[i], fault);
 	return r;
 }
 
-static int compare(struct comparison **ret, const struct profile_source *old_source,
-		   const struct profile_source *new_source, const struct options *options,
-		   struct fault *fault)
+static int compare(struct comparison **ret, const struct sides *sides,
+		   const struct options *options, struct fault *fault)
 {
-	const struct profile_source *const sources[N_SIDES] = { old_source, new_source };
+	const struct profile_source *const sources[N_SIDES] = { sides->of[SIDE_OLD],
+								sides->of[SIDE_NEW] };
 	const struct comparison_settings settings = {
 		.before = options->before,
 		.after = options->after,
@@ -98,30 +196,31 @@ static void say_unknown_functions(const struct comparison *comparison,
 
 int command_diff(const struct options *options, struct fault *fault)
 {
-	_cleanup_(profile_source_freep) struct profile_source *old_source = NULL;
-	_cleanup_(profile_source_freep) struct profile_source *new_source = NULL;
+	_cleanup_(sides_done) struct sides sides = {};
 	_cleanup_(comparison_freep) struct comparison *comparison = NULL;
 	_cleanup_(views_done) struct views views = {};
 	struct output output;
 	int r;
 
-	r = open_side(&old_source, options, options->source.window, fault);
+	r = open_needed(&sides, options, fault);
 	if (r < 0)
 		return r;
-	r = open_side(&new_source, options, options->new_window, fault);
-	if (r < 0)
-		return r;
-	r = compare(&comparison, old_source, new_source, options, fault);
+	r = compare(&comparison, &sides, options, fault);
 	if (r < 0)
 		return r;
 	r = make_views(&views, comparison, options, fault);
 	if (r < 0)
 		return r;
 
-	profile_source_say(old_source, stderr);
-	problems_say_source(old_source, stderr);
-	profile_source_say(new_source, stderr);
-	problems_say_source(new_source, stderr);
+	for (int side = 0; side < N_SIDES; side++) {
+		profile_source_say(sides.of[side], stderr);
+		problems_say_source(sides.of[side], stderr);
+	}
+	if (!options->by_given && has_more(&sides))
+		text_say(stderr,
+			 "functions only, of more than %d windows; --by stream,block "
+			 "shows the others",
+			 MAX_WINDOWS);
 	say_unknown_functions(comparison, options, stderr);
 	output_open(&output, &options->output);
 	r = options->json ?

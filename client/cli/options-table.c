@@ -28,8 +28,9 @@ const struct option_spec option_specs[] = {
 	  "Default: function." },
 	{ "by", KEY_BY, "WHAT", DIFF,
 	  "with diff: function, stream, block, line, object, process,\nunit, or several, separated "
-	  "by commas. Default: function." },
-	{ "", KEY_ROWS, "N", TOP | DIFF, "show the N hottest rows; 0 shows all. Default: 20." },
+	  "by commas. Default: the\nlargest of functions, streams and blocks, on one page." },
+	{ "", KEY_ROWS, "N", TOP | DIFF,
+	  "show the N hottest rows; 0 shows all. Default: 20, fewer on\na page of several kinds." },
 	{ NULL, 0, NULL, RUN, "What to show:" },
 	{ "", KEY_ROWS, "N", RUN,
 	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },

@@ -81,7 +81,7 @@ static double choose_limit(const struct diff_settings *settings)
 static int compare(struct diff *diff, const struct comparison *with,
 		   const struct diff_settings *settings, struct fault *fault)
 {
-	double limit = choose_limit(settings);
+	double limit = diff->limit;
 	int r;
 
 	if (diff->by == VIEW_BLOCK) {
@@ -109,7 +109,7 @@ static size_t count_shown(const struct diff *diff)
 {
 	size_t n_of[N_DIFF_STREAM_SECTIONS] = { 0 }, n = 0;
 
-	if (!diff->streams)
+	if (!diff->streams || diff->brief)
 		return MIN(diff->n_rows, diff->n_each);
 	for (size_t i = 0; i < diff->n_rows; i++)
 		n_of[diff->streams->rows[i].section]++;
@@ -142,7 +142,8 @@ static int load_lines(const struct diff *diff)
 	struct line_loader loaders[N_SIDES] = {};
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < diff->n_rows; i++)
+	/* of streams each section has rows that are shown */
+	for (size_t i = 0; r >= 0 && i < (diff->streams ? diff->n_rows : diff->n_shown); i++)
 		r = add_row(loaders, diff, i);
 	for (int side = 0; side < N_SIDES; side++) {
 		const struct profile_source *source = diff->sides[side].source;
@@ -163,12 +164,15 @@ int diff_new(struct diff **ret, const struct comparison *with, const struct diff
 	if (!diff)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	diff->by = settings->by;
+	diff->brief = settings->brief;
+	diff->limit = choose_limit(settings);
 	diff->is_clock = is_clock(with->sources[SIDE_OLD]) && is_clock(with->sources[SIDE_NEW]);
 	diff->same_event = is_same_event(with->sources[SIDE_OLD]->all->info.event,
 					 with->sources[SIDE_NEW]->all->info.event);
 	for (int side = 0; side < N_SIDES; side++) {
 		describe_side(diff, (enum side)side, with->sources[side]);
-		diff->sides[side].places.lines = settings->inlined || diff->by == VIEW_STREAM;
+		diff->sides[side].places.lines =
+			settings->inlined || diff->by == VIEW_STREAM || diff->by == VIEW_BLOCK;
 	}
 	r = compare(diff, with, settings, fault);
 	if (r < 0)

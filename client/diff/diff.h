@@ -30,6 +30,7 @@ struct diff_settings {
 	size_t n_rows;        /* 0: all */
 	uint32_t depth;       /* of streams: see stream-tree.h */
 	bool rows_given;      /* @n_rows counts even with @all */
+	bool brief;           /* a part of a page of several views */
 };
 
 struct diff_side {
@@ -45,7 +46,9 @@ struct diff {
 	bool same_event;                    /* apart from modifiers; else per_second is unknown */
 	bool is_clock;                      /* per_second is CPU time */
 	size_t n_compared, n_rows, n_shown; /* rows: all, without those below the limit, shown */
-	size_t n_each;                      /* streams shown of each section, at most */
+	size_t n_each; /* streams shown of each section, at most; if @brief, of all */
+	bool brief;    /* show the largest in few lines */
+	double limit;  /* percent: rows with less on both sides are left out */
 
 	/* one of them, by the view */
 	struct diff_shares *shares;

@@ -2,6 +2,7 @@
 #include "client/render/diff-line-text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,12 @@
 #include "client/render/stream-text.h"
 #include "client/term/color.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define INDENT "  "
 #define GAP    "    "
+
+#define N_BRIEF 3 /* lines of a stream, if brief */
 
 static const char *const titles[N_DIFF_STREAM_SECTIONS] = {
 	[DIFF_STREAM_MATCHED] = "Same code",
@@ -58,7 +62,7 @@ static void write_head(FILE *f, const struct output *output, const struct diff_s
 
 /* One side or both, which have the same number of lines. */
 static int write_lines(const struct stream_lines *lines, enum side first, enum side last,
-		       struct output *output)
+		       size_t n_lines, struct output *output)
 {
 	size_t n = (size_t)last - first + 1, room, width[N_SIDES];
 	size_t around = strlen(INDENT) + (n - 1) * strlen(GAP);
@@ -67,7 +71,7 @@ static int write_lines(const struct stream_lines *lines, enum side first, enum s
 	room = output->width > around ? (output->width - around) / n : SIZE_MAX;
 	for (int side = first; side <= (int)last; side++)
 		width[side] = MIN(room, stream_lines_width(&lines[side]));
-	for (size_t i = 0; r >= 0 && i < lines[first].n; i++) {
+	for (size_t i = 0; r >= 0 && i < n_lines; i++) {
 		fputs(INDENT, output->f);
 		for (int side = first; r >= 0 && side <= (int)last; side++) {
 			bool is_last = side == (int)last;
@@ -79,20 +83,41 @@ static int write_lines(const struct stream_lines *lines, enum side first, enum s
 	return r;
 }
 
+/* True if both sides have room as they are. */
+static bool are_beside(const struct stream_lines *lines, size_t width)
+{
+	return width == 0 || strlen(INDENT) + stream_lines_width(&lines[SIDE_OLD]) + strlen(GAP) +
+					     stream_lines_width(&lines[SIDE_NEW]) <=
+				     width;
+}
+
+/* The newest lines. To leave out one line only is not worth the line that says so. */
+static size_t count_lines(const struct diff *diff, size_t n)
+{
+	return diff->brief && n > N_BRIEF + 1 ? N_BRIEF : n;
+}
+
 static int write_stream(const struct diff *diff, struct output *output,
 			const struct diff_stream *row)
 {
 	struct stream_lines lines[N_SIDES] = {};
 	enum side first = row->ends[SIDE_OLD].there ? SIDE_OLD : SIDE_NEW;
 	enum side last = diff_stream_side(row);
+	size_t n_lines;
 	int r = 0;
 
 	for (int side = first; r >= 0 && side <= (int)last; side++)
 		r = stream_lines_init(&lines[side], &diff->sides[side].places, diff->streams->tree,
 				      (enum side)side, row->ends[side].node);
 	if (r >= 0) {
+		n_lines = count_lines(diff, lines[first].n);
+		if (row->section == DIFF_STREAM_MATCHED && !are_beside(lines, output->width) &&
+		    stream_lines_equal(&lines[SIDE_OLD], &lines[SIDE_NEW]))
+			first = SIDE_NEW;
 		write_head(output->f, output, row);
-		r = write_lines(lines, first, last, output);
+		r = write_lines(lines, first, last, n_lines, output);
+		if (r >= 0 && n_lines < lines[first].n)
+			fprintf(output->f, INDENT "... %zu more lines\n", lines[first].n - n_lines);
 	}
 	for (int side = 0; side < N_SIDES; side++)
 		stream_lines_done(&lines[side]);
@@ -120,6 +145,35 @@ int diff_line_stream_write(const struct diff *diff, struct output *output)
 			fprintf(output->f, "... %zu more, --all -n 0 shows them\n",
 				n - diff->n_each);
 	}
+	return r;
+}
+
+/* Significant ones first, then by the difference; the others as they are. */
+static int compare_differences(const void *a, const void *b)
+{
+	const struct diff_stream *x = *(const struct diff_stream *const *)a;
+	const struct diff_stream *y = *(const struct diff_stream *const *)b;
+	double of_x = fabs(x->share.difference), of_y = fabs(y->share.difference);
+
+	if (x->significant != y->significant)
+		return x->significant ? -1 : 1;
+	if (of_x != of_y)
+		return of_x > of_y ? -1 : 1;
+	return COMPARE(x, y);
+}
+
+int diff_line_stream_write_brief(const struct diff *diff, struct output *output)
+{
+	const struct diff_streams *streams = diff->streams;
+	_cleanup_free_ const struct diff_stream **rows = calloc(streams->n_rows + 1, sizeof(*rows));
+	int r = rows ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < streams->n_rows; i++)
+		rows[i] = &streams->rows[i];
+	if (r >= 0)
+		qsort(rows, streams->n_rows, sizeof(*rows), compare_differences);
+	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++)
+		r = write_stream(diff, output, rows[i]);
 	return r;
 }
 

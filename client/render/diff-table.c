@@ -16,11 +16,13 @@
 /* What is left out on a narrow terminal. */
 enum {
 	LEAVE_NOTHING,
-	LEAVE_PER_SECOND, /* of blocks: long words */
-	LEAVE_PER_CALL,   /* of blocks: the error bound of the difference of averages */
-	LEAVE_TOTAL_OFF,  /* of blocks: that difference */
+	LEAVE_PER_SECOND,
+	LEAVE_PER_CALL,  /* of blocks: the error bound of the difference of averages */
+	LEAVE_TOTAL_OFF, /* of blocks: that difference */
 	LEAVE_ALL = LEAVE_TOTAL_OFF,
 };
+
+#define N_SHARE_COLUMNS 4 /* OLD, NEW, CHANGE, +/- */
 
 /* The columns with data. */
 struct columns {
@@ -50,18 +52,25 @@ static struct columns choose_columns(const struct diff *diff, int leave)
 	return columns;
 }
 
-static int add_columns(const struct diff *diff, struct table *table, const struct columns *columns)
+/* The first @n of them. */
+static int add_group(struct table *table, const char *name, size_t n)
 {
-	static const char *const shares[] = { "OLD", "NEW", "CHANGE", "+/-" };
-	static const char *const totals[] = { "TOTAL OLD", "TOTAL NEW", "CHANGE" };
+	static const char *const columns[N_SHARE_COLUMNS] = { "OLD", "NEW", "CHANGE", "+/-" };
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(shares); i++)
-		r = table_add_column(table, shares[i], TABLE_RIGHT);
-	for (size_t i = 0; r >= 0 && columns->total && i < ARRAY_SIZE(totals); i++)
-		r = table_add_column(table, totals[i], TABLE_RIGHT);
-	if (r >= 0 && columns->total_off)
-		r = table_add_column(table, "+/-", TABLE_RIGHT);
+	table_begin_group(table, name);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = table_add_column(table, columns[i], TABLE_RIGHT);
+	return r;
+}
+
+static int add_columns(const struct diff *diff, struct table *table, const struct columns *columns)
+{
+	int r = add_group(table, columns->total ? "SELF" : NULL, N_SHARE_COLUMNS);
+
+	if (r >= 0 && columns->total)
+		r = add_group(table, "TOTAL", columns->total_off ? 4 : 3);
+	table_begin_group(table, NULL);
 	if (r >= 0 && columns->per_second)
 		r = table_add_column(table, "PER SECOND", TABLE_RIGHT);
 	if (r >= 0 && columns->per_call)
@@ -137,7 +146,7 @@ static int fill_row(const struct diff *diff, struct table *table, const struct c
 		    const struct diff_share *row)
 {
 	enum side side = diff_share_side(row);
-	size_t column = 4;
+	size_t column = N_SHARE_COLUMNS;
 	int r = set_noise(table, 0, row, &row->self, row->significant);
 
 	if (r >= 0)
@@ -174,26 +183,21 @@ static int write_shares(const struct diff *diff, struct table *table, int leave)
 	return r;
 }
 
-/* The columns of numbers of a block. */
-static size_t count_numbers(int leave)
+/* Of the numbers of a block, those after its share. */ static size_t count_averages(
+	const struct diff *diff, int leave)
 {
-	return leave < LEAVE_PER_CALL ? 8 : leave < LEAVE_TOTAL_OFF ? 7 : 6;
+	if (!diff->blocks->by_cycles)
+		return 0;
+	return leave < LEAVE_PER_CALL ? 4 : leave < LEAVE_TOTAL_OFF ? 3 : 2;
 }
 
-static int add_block_columns(struct table *table, int leave)
+static int add_block_columns(const struct diff *diff, struct table *table, int leave)
 {
-	static const char *const numbers[] = { "OLD",         "NEW",         "CHANGE", "+/-",
-					       "AVERAGE OLD", "AVERAGE NEW", "CHANGE", "+/-" };
-	static const char *const shorter[ARRAY_SIZE(numbers)] = {
-		[4] = "AVG OLD",
-		[5] = "AVG NEW",
-	};
-	int r = 0;
+	int r = add_group(table, diff->blocks->by_cycles ? "SHARE" : NULL, N_SHARE_COLUMNS);
 
-	for (size_t i = 0; r >= 0 && i < count_numbers(leave); i++)
-		r = table_add_column(table,
-				     leave != LEAVE_NOTHING && shorter[i] ? shorter[i] : numbers[i],
-				     TABLE_RIGHT);
+	if (r >= 0)
+		r = add_group(table, "AVERAGE", count_averages(diff, leave));
+	table_begin_group(table, NULL);
 	if (r >= 0)
 		r = table_add_column(table, "OBJECT", TABLE_ELIDE_NAME);
 	return r < 0 ? r : table_add_column(table, "BLOCK", TABLE_ELIDE_NAME);
@@ -221,15 +225,7 @@ static int set_averages(struct table *table, size_t column, const struct diff_bl
 	return r;
 }
 
-/* In place of a difference. */
-static const char *changed_word(const struct diff_block *row, int leave)
-{
-	if (!row->ends[SIDE_OLD].there)
-		return leave == LEAVE_NOTHING ? "[new block]" : "[new]";
-	return leave == LEAVE_NOTHING ? "[block changed in new]" : "[changed]";
-}
-
-static int set_block_share(struct table *table, const struct diff_block *row, int leave)
+static int set_block_share(struct table *table, const struct diff_block *row)
 {
 	const struct significance *share = &row->share;
 	int r = set_share(table, 0, row->ends[SIDE_OLD].there, share->shares[SIDE_OLD]);
@@ -239,7 +235,7 @@ static int set_block_share(struct table *table, const struct diff_block *row, in
 	if (r < 0)
 		return r;
 	if (row->changed)
-		return table_set(table, 2, changed_word(row, leave));
+		return table_set(table, 2, row->ends[SIDE_OLD].there ? "changed" : "new");
 	r = set_difference(table, 2, share, row->significant);
 	return r < 0 ? r : set_off(table, 3, share);
 }
@@ -253,11 +249,11 @@ static int fill_block(const struct diff *diff, struct table *table, const struct
 	const struct profile_object *object =
 		block->object == PROFILE_NONE ? NULL : &profile->objects[block->object];
 	_cleanup_free_ char *text = place_format_block(&diff->sides[side].places, block);
-	size_t column = count_numbers(leave);
-	int r = text ? set_block_share(table, row, leave) : -ENOMEM;
+	size_t column = N_SHARE_COLUMNS + count_averages(diff, leave);
+	int r = text ? set_block_share(table, row) : -ENOMEM;
 
-	if (r >= 0)
-		r = set_averages(table, 4, row, leave);
+	if (r >= 0 && diff->blocks->by_cycles)
+		r = set_averages(table, N_SHARE_COLUMNS, row, leave);
 	if (r >= 0)
 		r = table_set(table, column, place_object_name(object));
 	if (r >= 0 && !row->significant)
@@ -267,7 +263,7 @@ static int fill_block(const struct diff *diff, struct table *table, const struct
 
 static int write_blocks(const struct diff *diff, struct table *table, int leave)
 {
-	int r = add_block_columns(table, leave);
+	int r = add_block_columns(diff, table, leave);
 
 	for (size_t i = 0; r >= 0 && i < diff->n_shown; i++) {
 		r = table_add_row(table);
@@ -312,13 +308,28 @@ static void write_line(FILE *f, const char *text, const char *end)
 	fputc('\n', f);
 }
 
+static int write_streams(const struct diff *diff, struct output *output)
+{
+	if (!diff->streams->tree)
+		return diff_stream_write(diff, output);
+	return diff->brief ? diff_line_stream_write_brief(diff, output) :
+			     diff_line_stream_write(diff, output);
+}
+
+static size_t count_left_out(const struct diff *diff)
+{
+	if (diff->brief)
+		return 0; /* the end of the page says how to see more */
+	/* each section of streams says how many it leaves out */
+	return diff->n_compared - (diff->streams ? diff->n_rows : diff->n_shown);
+}
+
 /* What is compared is said once, in the first line. */
 static int write_view(const struct diff *diff, bool is_first, struct output *output)
 {
 	_cleanup_free_ char *words = diff_format_words(diff);
 	const char *line = words, *end;
-	/* each section of streams says how many it leaves out */
-	size_t n_left = diff->n_compared - (diff->streams ? diff->n_rows : diff->n_shown);
+	size_t n_left = count_left_out(diff);
 	int r = 0;
 
 	if (!words)
@@ -327,16 +338,33 @@ static int write_view(const struct diff *diff, bool is_first, struct output *out
 		fputc('\n', output->f);
 		line = strchr(words, '\n') + 1;
 	}
-	for (; (end = strchr(line, '\n')); line = end + 1)
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		/* the name of a part of the page */
+		bool is_heading = diff->brief && end[1] == '\0';
+
+		fputs(is_heading ? COLOR_BOLD(output->colors) : "", output->f);
 		write_line(output->f, line, end);
+		fputs(is_heading ? COLOR_RESET(output->colors) : "", output->f);
+	}
 	if (diff->n_shown > 0)
-		r = !diff->streams      ? write_rows(diff, output) :
-		    diff->streams->tree ? diff_line_stream_write(diff, output) :
-					  diff_stream_write(diff, output);
-	if (r >= 0 && n_left > 0)
+		r = diff->streams ? write_streams(diff, output) : write_rows(diff, output);
+	if (r >= 0 && n_left > 0 && diff->streams)
+		fprintf(output->f, "\n%s... %zu more of less than %g %%, --all shows them%s\n",
+			COLOR_DIM(output->colors), n_left, diff->limit,
+			COLOR_RESET(output->colors));
+	else if (r >= 0 && n_left > 0)
 		fprintf(output->f, "%s... %zu more, --all -n 0 shows them%s\n",
 			COLOR_DIM(output->colors), n_left, COLOR_RESET(output->colors));
 	return r;
+}
+
+/* How to see more than the page has. */
+static void write_hint(const struct diff *const *diffs, size_t n, struct output *output)
+{
+	fprintf(output->f, "\n%s... more of each with -n N", COLOR_DIM(output->colors));
+	for (size_t i = 0; i < n; i++)
+		fprintf(output->f, "%s--by %s", i + 1 < n ? ", " : " or ", view_name(diffs[i]->by));
+	fprintf(output->f, "%s\n", COLOR_RESET(output->colors));
 }
 
 int diff_write_table(const struct diff *const *diffs, size_t n, struct output *output)
@@ -345,5 +373,7 @@ int diff_write_table(const struct diff *const *diffs, size_t n, struct output *o
 
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = write_view(diffs[i], i == 0, output);
+	if (r >= 0 && n > 0 && diffs[0]->brief)
+		write_hint(diffs, n, output);
 	return r;
 }

@@ -51,8 +51,20 @@ static void write_nothing(FILE *f, enum view_by by, size_t n_compared)
 
 static void write_significant(FILE *f, enum view_by by, size_t n_significant, size_t n_compared)
 {
-	fprintf(f, "significant change in %zu of %zu %s; the largest: ", n_significant, n_compared,
+	fprintf(f, "significant change in %zu of %zu %s", n_significant, n_compared,
 		rows_names[by]);
+}
+
+/* The end of the line: what changed most, unless the rows right below are to say that. */
+static void write_largest(FILE *f, const struct diff *diff, const char *name,
+			  const struct significance *noise)
+{
+	if (diff->brief) {
+		fputc('\n', f);
+		return;
+	}
+	fprintf(f, "; the largest: %s", diff->streams ? "the path to " : "");
+	write_most(f, name, noise);
 }
 
 /* 0 or -ENOMEM. */
@@ -74,9 +86,8 @@ static int write_shares(FILE *f, const struct diff *diff)
 	if (first->significant)
 		write_significant(f, diff->by, shares->n_significant, shares->n_compared);
 	else
-		fprintf(f, "significant change only in what %s call; the largest: ",
-			rows_names[diff->by]);
-	write_most(f, name, first->significant ? &first->self : &first->total);
+		fprintf(f, "significant change only in what %s call", rows_names[diff->by]);
+	write_largest(f, diff, name, first->significant ? &first->self : &first->total);
 	return 0;
 }
 
@@ -96,7 +107,7 @@ static int write_blocks(FILE *f, const struct diff *diff)
 	if (!name)
 		return -ENOMEM;
 	write_significant(f, diff->by, blocks->n_significant, blocks->n_compared);
-	write_most(f, name, &first->share);
+	write_largest(f, diff, name, &first->share);
 	return 0;
 }
 
@@ -114,8 +125,7 @@ static int write_streams(FILE *f, const struct diff *diff)
 	if (!name)
 		return -ENOMEM;
 	write_significant(f, diff->by, diff->streams->n_significant, diff->streams->n_compared);
-	fputs("the path to ", f);
-	write_most(f, name, &most->share);
+	write_largest(f, diff, name, &most->share);
 	return 0;
 }
 

@@ -118,6 +118,20 @@ size_t stream_lines_count(const struct stream_tree *tree, uint32_t node)
 	return n_lines;
 }
 
+bool stream_lines_equal(const struct stream_lines *a, const struct stream_lines *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct stream_line *x = &a->rows[i], *y = &b->rows[i];
+
+		if (strcmp(x->name, y->name) != 0 || strcmp(x->place, y->place) != 0 ||
+		    strcmp(x->note, y->note) != 0 || x->in_loop != y->in_loop)
+			return false;
+	}
+	return true;
+}
+
 size_t stream_lines_width(const struct stream_lines *lines)
 {
 	return lines->name_width + strlen(GAP) + lines->place_width + lines->note_width;
@@ -140,6 +154,10 @@ int stream_lines_write(const struct stream_lines *lines, size_t i, FILE *f, size
 	if (!name || !place)
 		return -ENOMEM;
 	fputs(mark, f);
+	if (*place == '\0' && n_note == 0 && !pad) {
+		text_write(f, name);
+		return 0;
+	}
 	text_write_padded(f, name, (int)n_left);
 	fputs(GAP, f);
 	if (n_note > 0 || pad)

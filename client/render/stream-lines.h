@@ -31,6 +31,9 @@ void stream_lines_done(struct stream_lines *lines);
 /* The number of lines. */
 size_t stream_lines_count(const struct stream_tree *tree, uint32_t node);
 
+/* True if both say the same. */
+bool stream_lines_equal(const struct stream_lines *a, const struct stream_lines *b);
+
 /* The bytes that lines need at most. */
 size_t stream_lines_width(const struct stream_lines *lines);
 

@@ -19,6 +19,7 @@ struct column {
 	unsigned int flags;
 	size_t width; /* of its widest cell */
 	size_t least; /* it may be shortened to that */
+	const char *group;
 };
 
 struct table {
@@ -27,6 +28,8 @@ struct table {
 	size_t n_columns;
 	size_t width;               /* of the terminal, or 0 */
 	struct libscols_line *line; /* the last row */
+	const char *group;          /* of the next column */
+	FILE *f;
 };
 
 int table_new(struct table **ret, FILE *f, size_t width, bool colors)
@@ -39,6 +42,7 @@ int table_new(struct table **ret, FILE *f, size_t width, bool colors)
 	if (!table->scols)
 		return -ENOMEM;
 	table->width = width;
+	table->f = f;
 	scols_table_set_stream(table->scols, f);
 	scols_table_enable_colors(table->scols, colors);
 	scols_table_set_termforce(table->scols,
@@ -72,8 +76,18 @@ int table_add_column(struct table *table, const char *name, unsigned int flags)
 	if (table->n_columns == TABLE_MAX_COLUMNS ||
 	    !scols_table_new_column(table->scols, name, 0, scols_flags))
 		return -ENOMEM;
-	table->columns[table->n_columns++] = (struct column){ flags, strlen(name), MIN_WIDTH };
+	table->columns[table->n_columns++] = (struct column){
+		.flags = flags,
+		.width = strlen(name),
+		.least = MIN_WIDTH,
+		.group = table->group,
+	};
 	return 0;
+}
+
+void table_begin_group(struct table *table, const char *name)
+{
+	table->group = name;
 }
 
 int table_add_row(struct table *table)
@@ -215,9 +229,52 @@ bool table_fits(struct table *table)
 	return sum <= table->width;
 }
 
+static void write_dashes(FILE *f, size_t n)
+{
+	while (n-- > 0)
+		fputc('-', f);
+}
+
+/* "--- NAME ---", or only the name where there is no more room. */
+static void write_group(FILE *f, const char *name, size_t width, bool is_last)
+{
+	size_t length = strlen(name), n_dashes = width > length + 2 ? width - length - 2 : 0;
+
+	if (n_dashes < 2) {
+		fprintf(f, "%-*.*s", is_last ? 0 : (int)width, (int)width, name);
+		return;
+	}
+	write_dashes(f, n_dashes / 2);
+	fprintf(f, " %s ", name);
+	write_dashes(f, n_dashes - n_dashes / 2);
+}
+
+static void write_groups(struct table *table)
+{
+	const struct column *columns = table->columns;
+
+	if (columns[0].group && table->width == 0)
+		measure(table);
+	for (size_t i = 0, next; i < table->n_columns && columns[i].group; i = next) {
+		size_t width = columns[i].width;
+
+		for (next = i + 1; next < table->n_columns; next++) {
+			if (columns[next].group != columns[i].group)
+				break;
+			width += 1 + columns[next].width;
+		}
+		fputs(i > 0 ? " " : "", table->f);
+		write_group(table->f, columns[i].group, width,
+			    next == table->n_columns || !columns[next].group);
+	}
+	fputs(columns[0].group ? "\n" : "", table->f);
+}
+
 int table_print(struct table *table)
 {
 	int r = table->width > 0 ? fit(table) : 0;
 
+	if (r >= 0)
+		write_groups(table);
 	return r < 0 ? r : scols_print_table(table->scols);
 }

@@ -29,6 +29,12 @@ size_t table_width(const struct table *table);
 /* Before the first row. 0 or -ENOMEM. */
 int table_add_column(struct table *table, const char *name, unsigned int flags);
 
+/*
+ * The columns added from now on belong to the group: its name, a literal, is above theirs. NULL: to
+ * none. The columns of groups come first and have no flags but TABLE_RIGHT.
+ */
+void table_begin_group(struct table *table, const char *name);
+
 /* The next row; its cells are then set by number. 0 or -ENOMEM. */
 int table_add_row(struct table *table);
 int table_set(struct table *table, size_t column, const char *text);

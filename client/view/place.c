@@ -99,6 +99,11 @@ static char *format_line(const struct place *place, const struct place *before)
 	return r < 0 ? NULL : text;
 }
 
+static bool is_same_line(const struct place *a, const struct place *b)
+{
+	return a->function == b->function && a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
 static char *format_lines(const struct place *start, const struct place *end)
 {
 	_cleanup_free_ char *from = format_line(start, NULL);
@@ -107,6 +112,8 @@ static char *format_lines(const struct place *start, const struct place *end)
 
 	if (!from || !to)
 		return NULL;
+	if (is_same_line(start, end))
+		return TAKE_PTR(from);
 	return asprintf(&text, "%s..%s", from, to) < 0 ? NULL : text;
 }
 

@@ -38,8 +38,8 @@ bool place_has_file_offset(const struct place *place);
 char *place_format(const struct place *place);
 
 /*
- * "symbol+0x10..+0x2c", or with lines "symbol file.c:10..12". The end has only what differs. A heap
- * string, or NULL.
+ * "symbol+0x10..+0x2c", or with lines "symbol file.c:10..12", or of one line "symbol file.c:10".
+ * The end has only what differs. A heap string, or NULL.
  */
 char *place_format_block(const struct places *places, const struct profile_block *block);
 

@@ -40,6 +40,15 @@ def check_ranges(path, shape):
                 check_renamed(functions["functions"], windows)
 
 
+def check_page(path, shape):
+    """Without --by whole windows are loaded if there is more in them than functions, and if they are few."""
+    for windows, few in ((OLD, NEW), False), (("3", "4"), True):
+        status, page, said = run("--socket", path, "diff", *windows)
+        check(status == 0 and ("more of each" in page) == (shape == "busy" and few), page)
+        check((" blocks\n" in page) == (shape == "busy" and few), shape, windows, "blocks:", page)
+        check(("--by stream,block" in said) == (shape == "busy" and not few), shape, windows, said)
+
+
 def check_renamed(rows, windows):
     """The program has another path and build-id in the new half: its functions show that it is the same."""
     new = "/opt/alpha" if windows[1] == "4" else "/srv/beta"
@@ -71,6 +80,7 @@ for kind in "idle", "busy", "renamed":
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
             check(server.stdout.readline() == b"ready\n", "no server")
             check_ranges(socket, kind)
+            check_page(socket, kind)
             if kind == "renamed":
                 damage(os.path.join(place, "windows.db"))
                 check_ranges(socket, kind)

@@ -9,6 +9,7 @@ reason, where tracing is forbidden or a tool is missing.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -244,6 +245,28 @@ def block_function(row):
     return row["new"]["start"]["symbol"]
 
 
+def check_page(text, document):
+    """Without --by: some of each kind in one page, and how to see more."""
+    lines = text.splitlines()
+    check(len(lines) <= 40 and lines[-1].startswith("... more of each with -n N, --by function"), "a page:", text)
+    check(not any(line.endswith(" ") for line in lines), "blanks at the end of lines:", text)
+    streams = sum(map(len, document["streams"].values()))
+    heads = [i for i, line in enumerate(lines) if "significant change" in line]
+    check([lines[i].split()[-2:] for i in heads] ==
+          [[str(len(document["functions"])), "functions"], [str(streams), "streams"],
+           [str(len(document["blocks"])), "blocks"]], "kinds:", text)
+    functions = lines[heads[0] + 2:heads[1] - 1]
+    check([line.split()[-1] for line in functions] ==
+          [(row["new"] or row["old"])["symbol"] or "[unknown]" for row in document["functions"][:5]], functions)
+    largest = max((row for rows in document["streams"].values() for row in rows),
+                  key=lambda row: (row["significant"], abs(row["delta_percent"])))
+    check("%.2f %%" % (largest["new"] or largest["old"])["percent"] in lines[heads[1] + 2], largest, text)
+    check(sum(line.startswith("[ ") for line in lines) == 3, "streams:", text)
+    check("SHARE" in lines[heads[2] + 1] and "AVERAGE" in lines[heads[2] + 1], "no headings of columns", text)
+    check(all(re.search(r":\d+(\.\.\S*\d+)?$|\+0x", line) for line in lines[heads[2] + 3:-2]) and
+          len(lines) - 2 - heads[2] - 3 == 4, "blocks:", text)
+
+
 def check_planted(place):
     base = planted_program(place, "base")
     more = 7 * "__asm__ volatile(\"nop\");"
@@ -267,6 +290,9 @@ def check_planted(place):
           "streams" not in both, "a list of views")
     text = run(branchctl, "diff", old, new, "--by", "function,block").decode()
     check(text.count(", then ") == 1 and "PER SECOND" in text and "AVERAGE" in text, "a page of two views:", text)
+    check_page(run(branchctl, "diff", old, new).decode(), document)
+    shown = run(branchctl, "diff", old, new, "--all").decode()
+    check("less than" not in shown and "more of each" not in shown, "--all leaves out")
     print("dearer: %s; cycles of the block %.1f, then %.1f" %
           (document["summary"].splitlines()[1], *averages))
 

@@ -103,7 +103,7 @@ def check_table(screen, what, row):
 
 BRANCH = r"^ *[\d.]+% +\d+ +[\d.]+% .*\+0x[0-9a-f]+ +\S.*\+0x[0-9a-f]+$"
 PAIR = r"^ *[\d.]+% +\d+ +[\d.]+% .*\[\.\] \S.* \[\.\] \S.*$"
-BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +(\S.*:\d+\.\.(\S+:)?\d+|\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
+BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +(\S.*:\d+(\.\.(\S+:)?\d+)?|\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
 
 
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.
@@ -117,7 +117,7 @@ TREE_ROW = r"^ *\d+\.\d\d% +\d+\.\d\d% +\d+ ([ │├└─.]*)\S.* \(\S+\)$"
 
 SHARE = r"(\d+\.\d\d%|-) +"
 DIFF = r"^ *" + SHARE + SHARE + r"[+-]\d+\.\d\d +\d+\.\d\d .*\S$"
-DIFF_BLOCK = r"^ *" + SHARE + SHARE + r"([+-]\d+\.\d\d +\d+\.\d\d|\[.*\]) .*\S\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+$"
+DIFF_BLOCK = r"^ *" + SHARE + SHARE + r"([+-]\d+\.\d\d +\d+\.\d\d|changed|new) .*\S(:\d+(\.\.(\S+:)?\d+)?|\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
 
 
 def check_diff(folder, command, columns, row):
@@ -128,20 +128,22 @@ def check_diff(folder, command, columns, row):
         lines = [line.rstrip() for line in text.rstrip().splitlines()]
         heads = [i for i, line in enumerate(lines) if re.match(r" *OLD +NEW ", line)]
         must(len(heads) == 1, "no table:", text)
-        parts.append(lines[heads[0]:heads[0] + 9])
+        first = heads[0] - lines[heads[0] - 1].startswith("---")
+        parts.append(lines[first:heads[0] + 9])
     must(parts[0] == parts[1], command, "goes on in the next line")
     must(all(len(line) <= columns for line in parts[0]), command, "is too wide:", *parts[0])
-    for line in parts[0][1:]:
+    n_heads = heads[0] - first + 1
+    for line in parts[0][n_heads:]:
         must(re.search(row, line), command, "is cut:", line)
-    return parts[0][0]
+    return "\n".join(parts[0][:n_heads])
 
 
 def check_diffs(branchctl, folder, old, new):
     """On 80 columns there are fewer columns, and all of them on 200."""
     diff = [branchctl, "--no-pager", "diff", old, new, "-n", "8", "--all"]
-    for options, row, wide in (([], DIFF, ("TOTAL OLD", "PER SECOND")), (["--by", "line"], DIFF, ("PER SECOND",)),
+    for options, row, wide in ((["--by", "function"], DIFF, ("TOTAL", "PER SECOND")), (["--by", "line"], DIFF, ("PER SECOND",)),
                                (["--by", "object"], DIFF, ("PER SECOND",)),
-                               (["--by", "block"], DIFF_BLOCK, ("AVERAGE OLD",))):
+                               (["--by", "block"], DIFF_BLOCK, ("SHARE", "AVERAGE"))):
         check_diff(folder, [*diff, *options], 80, row)
         head = check_diff(folder, [*diff, *options], 200, row)
         must(all(name in head for name in wide), "columns are missing:", head)
