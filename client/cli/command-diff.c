@@ -8,6 +8,7 @@
 #include "client/render/diff-table.h"
 #include "client/render/problems.h"
 #include "client/source/profile-source.h"
+#include "client/term/color.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
 #include "common/util/macro.h"
@@ -194,38 +195,109 @@ static void say_unknown_functions(const struct comparison *comparison,
 				 options->changed[i]);
 }
 
-int command_diff(const struct options *options, struct fault *fault)
+/* What is shown of an event. */
+struct compared {
+	struct sides sides;
+	struct comparison *comparison;
+	struct views views;
+};
+
+struct events {
+	struct compared of[OPTIONS_MAX_EVENTS];
+	size_t n;
+};
+
+static void events_done(struct events *events)
 {
-	_cleanup_(sides_done) struct sides sides = {};
-	_cleanup_(comparison_freep) struct comparison *comparison = NULL;
-	_cleanup_(views_done) struct views views = {};
-	struct output output;
+	for (size_t i = 0; i < events->n; i++) {
+		views_done(&events->of[i].views);
+		comparison_free(events->of[i].comparison);
+		sides_done(&events->of[i].sides);
+	}
+}
+
+static void say(const struct compared *event, const struct options *options, bool is_first, FILE *f)
+{
+	for (int side = 0; side < N_SIDES; side++) {
+		profile_source_say(event->sides.of[side], f);
+		if (is_first) /* the objects of all events are the same */
+			problems_say_source(event->sides.of[side], f);
+	}
+	if (!options->by_given && has_more(&event->sides))
+		text_say(f,
+			 "functions only, of more than %d windows; --by stream,block shows the "
+			 "others",
+			 MAX_WINDOWS);
+	if (is_first)
+		say_unknown_functions(event->comparison, options, f);
+}
+
+/* @name: NULL: the first. */
+static int add_event(struct events *events, const struct options *options, const char *name,
+		     struct fault *fault)
+{
+	struct compared *event = &events->of[events->n++];
+	struct options of_event = *options;
 	int r;
 
-	r = open_needed(&sides, options, fault);
-	if (r < 0)
-		return r;
-	r = compare(&comparison, &sides, options, fault);
-	if (r < 0)
-		return r;
-	r = make_views(&views, comparison, options, fault);
+	of_event.source.event = name;
+	r = open_needed(&event->sides, &of_event, fault);
+	if (r >= 0)
+		r = compare(&event->comparison, &event->sides, options, fault);
+	if (r >= 0)
+		r = make_views(&event->views, event->comparison, options, fault);
+	if (r >= 0)
+		say(event, options, events->n == 1, stderr);
+	return r;
+}
+
+/* Of several events each has its name above it. */
+static int write_tables(const struct events *events, const struct options *options,
+			struct output *output)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < events->n; i++) {
+		const struct views *views = &events->of[i].views;
+
+		if (events->n > 1) {
+			fprintf(output->f, "%s%s[ ", i > 0 ? "\n" : "", COLOR_BOLD(output->colors));
+			text_write(output->f, options->events[i]);
+			fprintf(output->f, " ]%s\n", COLOR_RESET(output->colors));
+		}
+		r = diff_write_table((const struct diff *const *)views->diffs, views->n, output);
+	}
+	return r;
+}
+
+static int write_json(const struct events *events, FILE *f)
+{
+	int r = 0;
+
+	fputs(events->n > 1 ? "{\"events\": [\n" : "", f);
+	for (size_t i = 0; r >= 0 && i < events->n; i++) {
+		const struct views *views = &events->of[i].views;
+
+		fputs(i > 0 ? ",\n" : "", f);
+		r = diff_write_json((const struct diff *const *)views->diffs, views->n, f);
+	}
+	fputs(events->n > 1 ? "]}\n" : "", f);
+	return r;
+}
+
+int command_diff(const struct options *options, struct fault *fault)
+{
+	_cleanup_(events_done) struct events events = {};
+	struct output output;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < MAX(options->n_events, (size_t)1); i++)
+		r = add_event(&events, options, options->events[i], fault);
 	if (r < 0)
 		return r;
 
-	for (int side = 0; side < N_SIDES; side++) {
-		profile_source_say(sides.of[side], stderr);
-		problems_say_source(sides.of[side], stderr);
-	}
-	if (!options->by_given && has_more(&sides))
-		text_say(stderr,
-			 "functions only, of more than %d windows; --by stream,block "
-			 "shows the others",
-			 MAX_WINDOWS);
-	say_unknown_functions(comparison, options, stderr);
 	output_open(&output, &options->output);
-	r = options->json ?
-		    diff_write_json((const struct diff *const *)views.diffs, views.n, output.f) :
-		    diff_write_table((const struct diff *const *)views.diffs, views.n, &output);
+	r = options->json ? write_json(&events, output.f) : write_tables(&events, options, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;

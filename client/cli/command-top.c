@@ -13,6 +13,8 @@
 #include "client/term/output.h"
 #include "client/view/top-order.h"
 #include "client/view/top.h"
+#include "common/util/cleanup.h"
+#include "common/util/macro.h"
 
 /* Live is on a terminal, without a window. */
 static bool is_live(const struct options *options)
@@ -40,34 +42,80 @@ static int run_live(const struct options *options, struct fault *fault)
 	return live_run(&settings, fault);
 }
 
+/* What is shown of each event. */
+struct tops {
+	struct profile_source *sources[OPTIONS_MAX_EVENTS];
+	struct top *of[OPTIONS_MAX_EVENTS];
+	size_t n;
+};
+
+static void tops_done(struct tops *tops)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tops->of); i++) {
+		top_free(tops->of[i]);
+		profile_source_free(tops->sources[i]);
+	}
+}
+
+/* @event: NULL: the first. */
+static int add_top(struct tops *tops, const struct options *options, const char *event,
+		   struct fault *fault)
+{
+	struct profile_source_settings from = options->source;
+	struct top_settings settings = options->top;
+	struct profile_source *source;
+	int r;
+
+	from.event = event;
+	r = profile_source_open(&tops->sources[tops->n], &from, fault);
+	if (r < 0)
+		return r;
+	source = tops->sources[tops->n];
+	settings.every_frame = options->json;
+	settings.grouped = !options->json;
+	r = top_new(&tops->of[tops->n], source, &settings);
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+	if (options->order > 0)
+		top_sort(tops->of[tops->n], options->order);
+	profile_source_say(source, stderr);
+	if (tops->n == 0) /* the objects are the same */
+		problems_say_source(source, stderr);
+	top_say(tops->of[tops->n], stderr);
+	tops->n++;
+	return 0;
+}
+
+static int write_tops(const struct tops *tops, bool json, struct output *output)
+{
+	const char *between = json ? ",\n" : "\n";
+	int r = 0;
+
+	fputs(json && tops->n > 1 ? "{\"events\": [\n" : "", output->f);
+	for (size_t i = 0; r >= 0 && i < tops->n; i++) {
+		fputs(i > 0 ? between : "", output->f);
+		r = json ? top_write_json(tops->of[i], output->f) :
+			   top_write_table(tops->of[i], output);
+	}
+	fputs(json && tops->n > 1 ? "]}\n" : "", output->f);
+	return r;
+}
+
 int command_top(const struct options *options, struct fault *fault)
 {
-	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
-	_cleanup_(top_freep) struct top *top = NULL;
-	struct top_settings settings = options->top;
+	_cleanup_(tops_done) struct tops tops = {};
 	struct output output;
-	int r;
+	int r = 0;
 
 	if (is_live(options))
 		return run_live(options, fault);
-	r = profile_source_open(&source, &options->source, fault);
+	for (size_t i = 0; r >= 0 && i < MAX(options->n_events, (size_t)1); i++)
+		r = add_top(&tops, options, options->events[i], fault);
 	if (r < 0)
 		return r;
-	settings.every_frame = options->json;
-	settings.grouped = !options->json;
-	r = top_new(&top, source, &settings);
-	if (r < 0)
-		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
-
-	if (options->order > 0)
-		top_sort(top, options->order);
-
-	profile_source_say(source, stderr);
-	problems_say_source(source, stderr);
-	top_say(top, stderr);
 	output_open(&output, &options->output);
-	r = options->json ? top_write_json(top, output.f) : top_write_table(top, &output);
+	r = write_tops(&tops, options->json, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+	return r < 0 ? fault_set(fault, r, "%s: %s", tops.sources[0]->name, strerror(-r)) : 0;
 }

@@ -67,10 +67,28 @@ static int refuse_view(struct command_line *parse, const char *name)
 			     "object, process, unit");
 }
 
+/* Several events come one after the other, each from the same window. */
+static int check_events(struct command_line *parse, const struct window_ref *ref)
+{
+	const struct options *options = &parse->options;
+
+	if (options->n_events <= 1)
+		return 0;
+	if (options->command != COMMAND_TOP && options->command != COMMAND_DIFF)
+		return fault_set(parse->fault, -EINVAL, "%s takes only one --event",
+				 command_specs[options->command].name);
+	if (ref->kind == WINDOW_REF_RECORDING)
+		return 0;
+	return fault_set(parse->fault, -EINVAL,
+			 "several --event need recordings, because windows have one event: "
+			 "give paths that contain a '/' or end in .data");
+}
+
 static int check_diff(struct command_line *parse)
 {
 	struct options *options = &parse->options;
 	struct window_ref ref;
+	int r;
 
 	for (size_t i = 0; i < options->n_views; i++)
 		if (options->views[i] == VIEW_STACK || options->views[i] == VIEW_BRANCH ||
@@ -80,7 +98,8 @@ static int check_diff(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the directories of the "
 				 "old and the new sources");
-	return window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
+	r = window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
+	return r < 0 ? r : check_events(parse, &ref);
 }
 
 static int check_annotate(struct command_line *parse)
@@ -111,6 +130,9 @@ static int check_window(struct command_line *parse)
 	if (r < 0)
 		return r;
 	r = check_samples(parse, &ref);
+	if (r < 0)
+		return r;
+	r = check_events(parse, &ref);
 	if (r < 0)
 		return r;
 	if (options->command == COMMAND_DIFF)

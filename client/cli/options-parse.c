@@ -70,14 +70,27 @@ static int apply_filter(struct command_line *parse, int key, const char *argumen
 	return -ENOENT;
 }
 
-static int apply_reading(struct options *options, int key, const char *argument)
+static int add_event(struct command_line *parse, const char *name)
 {
+	struct options *options = &parse->options;
+
+	if (options->n_events == OPTIONS_MAX_EVENTS)
+		return fault_set(parse->fault, -EINVAL, "--event: at most %d events",
+				 OPTIONS_MAX_EVENTS);
+	options->events[options->n_events++] = name;
+	options->source.event = options->events[0];
+	options->source.no_others = options->n_events > 1;
+	return 0;
+}
+
+static int apply_reading(struct command_line *parse, int key, const char *argument)
+{
+	struct options *options = &parse->options;
 	struct profile_source_settings *source = &options->source;
 
 	switch (key) {
 	case KEY_EVENT:
-		source->event = argument;
-		return 0;
+		return add_event(parse, argument);
 	case KEY_FORCE:
 		source->force = true;
 		return 0;
@@ -228,7 +241,7 @@ static int apply(struct command_line *parse, int key, const char *argument)
 	parse->commands &= commands;
 	r = apply_filter(parse, key, argument);
 	if (r == -ENOENT)
-		r = apply_reading(&parse->options, key, argument);
+		r = apply_reading(parse, key, argument);
 	if (r == -ENOENT)
 		r = apply_diff(parse, key, argument);
 	if (r == -ENOENT)

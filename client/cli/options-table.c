@@ -93,7 +93,10 @@ const struct option_spec option_specs[] = {
 	{ "symbol", KEY_SYMBOL, "NAME", DATA, "only what was sampled in this function" },
 
 	{ NULL, 0, NULL, DATA | CODE, "Reading a recording:" },
-	{ "event", KEY_EVENT, "NAME", DATA | CODE, "count this event. Default: the first." },
+	{ "event", KEY_EVENT, "NAME", DATA | CODE,
+	  "count this event. Default: the first. With top and diff it\nmay be repeated: one after "
+	  "the "
+	  "other." },
 	{ "force", KEY_FORCE, NULL, DATA | CODE, "use a damaged recording up to the damage" },
 	{ "symfs", KEY_SYMFS, "DIR", DATA | CODE, "look for programs and libraries below DIR" },
 	{ "debug-dir", KEY_DEBUG_DIR, "DIR", DATA | CODE,

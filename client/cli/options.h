@@ -14,11 +14,14 @@
 
 #define OPTIONS_DEFAULT_ROWS 20
 #define OPTIONS_MAX_CHANGED  64
+#define OPTIONS_MAX_EVENTS   16
 
 /* All strings are the command line's. */
 struct options {
 	enum command_id command;
-	struct profile_source_settings source; /* without parts */
+	struct profile_source_settings source; /* without parts; its event is the first of these */
+	const char *events[OPTIONS_MAX_EVENTS];
+	size_t n_events;
 	struct output_settings output;
 	bool json;
 

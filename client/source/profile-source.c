@@ -92,6 +92,8 @@ static int load_recording(struct profile_source *source,
 	progress_done(&progress);
 	if (r < 0)
 		return r;
+	if (settings->no_others)
+		free(TAKE_PTR(source->others));
 	r = symbolizer_add_functions(source->symbolizer, source->profile);
 	if (r < 0)
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));

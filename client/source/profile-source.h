@@ -29,6 +29,7 @@ struct profile_source_settings {
 
 	/* of a recording */
 	const char *event; /* NULL: the first */
+	bool no_others;    /* profile_source_say() does not name the other events */
 	bool force;        /* use a damaged one up to the damage */
 	bool no_stitch;
 };
@@ -52,7 +53,7 @@ struct profile_source {
 	bool filtered;               /* there is a filter */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
-	char *others; /* names of events that are not counted, or NULL */
+	char *others; /* names of events that are not counted, to say, or NULL */
 
 	/* The same in consecutive parts of about equal length: see settings.n_parts. */
 	struct profile_source_part *parts;

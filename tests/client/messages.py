@@ -97,6 +97,23 @@ def check_start(folder):
     check("1795234072.421655143" in run("dump", path)[1], "dump")
 
 
+def check_several_events(path):
+    """Each is what it is alone, in the order of the options."""
+    names = ["e0", "twice#2", "odd#2"]
+    several = [word for name in names for word in ("--event", name)]
+    for command in ["top", path], ["diff", path, path], ["diff", path, path, "--by", "object,function"]:
+        alone = [json.loads(run(*command, "--json", "--event", name)[1]) for name in names]
+        check(json.loads(run(*command, "--json", *several)[1]) == {"events": alone}, command)
+        status, out, err = run(*command, *several)
+        check(status == 0 and "also recorded" not in err, command, err)
+        tables = [run(*command, "--event", name)[1] for name in names]
+        if command[0] == "diff":
+            tables = ["[ %s ]\n%s" % named for named in zip(names, tables)]
+        check(out == "\n".join(tables), command, out)
+    status, out, err = run("diff", path, path, "--event", "e0", "--event", "none")
+    check(status == 1 and out == "" and one_line(err) and "no event none" in err, status, err)
+
+
 def check_events(folder):
     """Each can be chosen: also two of one name, also the hundredth."""
     path = os.path.join(folder, "events.data")
@@ -113,6 +130,7 @@ def check_events(folder):
     for arguments in ["top", path, "--event", "e99"], ["dump", "--samples", path, "--event", "e99"]:
         err = run(*arguments)[2]
         check("e99; also" in err and "twice#2, odd#2" in err, err)
+    check_several_events(path)
     perfdata.write(path, [perfdata.sample(1, number=1)], [b"counts", b"samples"], [0, 1000])
     document = json.loads(run("top", path, "--json")[1])
     check(document["windows"][0]["event"] == "samples", document["windows"])
