@@ -19,7 +19,7 @@
 /* All strings are the command line's. */
 struct options {
 	enum command_id command;
-	struct profile_source_settings source; /* without parts; its event is the first of these */
+	struct profile_source_settings source; /* without parts; its event is events[0] */
 	const char *events[OPTIONS_MAX_EVENTS];
 	size_t n_events;
 	struct output_settings output;
