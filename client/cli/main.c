@@ -16,10 +16,11 @@ enum exit_status {
 };
 
 static int (*const commands[N_COMMANDS])(const struct options *, struct fault *) = {
-	[COMMAND_STATUS] = command_status, [COMMAND_WINDOWS] = command_windows,
-	[COMMAND_TOP] = command_top,       [COMMAND_DIFF] = command_diff,
-	[COMMAND_DUMP] = command_dump,     [COMMAND_ANNOTATE] = command_annotate,
-	[COMMAND_RUN] = command_run,       [COMMAND_EXPORT] = command_export,
+	[COMMAND_STATUS] = command_status,   [COMMAND_WINDOWS] = command_windows,
+	[COMMAND_TOP] = command_top,         [COMMAND_DIFF] = command_diff,
+	[COMMAND_DUMP] = command_dump,       [COMMAND_ANNOTATE] = command_annotate,
+	[COMMAND_RUN] = command_run,         [COMMAND_EXPORT] = command_export,
+	[COMMAND_HISTORY] = command_history,
 };
 
 static int complain(const struct fault *fault, enum exit_status status)

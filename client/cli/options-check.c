@@ -7,6 +7,7 @@
 #include "client/cli/options-format.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
+#include "client/history/history.h"
 #include "client/source/window-ref.h"
 #include "client/view/top-order.h"
 
@@ -120,6 +121,24 @@ static int check_annotate(struct command_line *parse)
 	return 0;
 }
 
+static int check_history(const struct command_line *parse, const struct window_ref *ref)
+{
+	const struct profile_filter *filter = &parse->options.source.filter;
+
+	if (ref->kind == WINDOW_REF_RECORDING)
+		return fault_set(
+			parse->fault, -EINVAL,
+			"history needs windows of the daemon: a recording has one span of time");
+	if (!filter->symbol && !filter->object && !profile_filter_is_by_process(filter))
+		return fault_set(parse->fault, -EINVAL,
+				 "history of what? Give a SYMBOL, or a filter such as --unit or "
+				 "--object, as in branchctl history main");
+	if (parse->options.top.n_rows > HISTORY_MAX_POINTS)
+		return fault_set(parse->fault, -EINVAL, "history takes -n up to %d",
+				 HISTORY_MAX_POINTS);
+	return 0;
+}
+
 static int check_window(struct command_line *parse)
 {
 	struct options *options = &parse->options;
@@ -139,6 +158,8 @@ static int check_window(struct command_line *parse)
 		return check_diff(parse);
 	if (options->command == COMMAND_ANNOTATE)
 		return check_annotate(parse);
+	if (options->command == COMMAND_HISTORY)
+		return check_history(parse, &ref);
 	if (options->command == COMMAND_DUMP && !options->samples &&
 	    (options->top.inlined || options->branches))
 		return fault_set(parse->fault, -EINVAL, "dump takes %s only with --samples",

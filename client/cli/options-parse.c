@@ -348,7 +348,7 @@ static const char *get_operand(const struct command_line *parse, int i)
 	return parse->n_operands > i ? parse->operands[i] : NULL;
 }
 
-/* One word of annotate is either. */
+/* One word of annotate and history is either. */
 static bool has_symbol(const struct command_line *parse)
 {
 	const char *word = get_operand(parse, 1);
@@ -363,6 +363,8 @@ static void take_operands(struct command_line *parse)
 
 	if (options->command == COMMAND_ANNOTATE && has_symbol(parse))
 		options->symbol = get_operand(parse, first++);
+	if (options->command == COMMAND_HISTORY && has_symbol(parse))
+		options->source.filter.symbol = get_operand(parse, first++);
 	options->source.window = get_operand(parse, first);
 	options->new_window = get_operand(parse, first + 1);
 }

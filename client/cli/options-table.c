@@ -15,9 +15,10 @@
 #define DATA    (TOP | DIFF | DUMP | EXPORT)
 #define EXPORT  (1u << COMMAND_EXPORT)
 #define CODE    (1u << COMMAND_ANNOTATE)
+#define HISTORY (1u << COMMAND_HISTORY)
 #define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
-#define SPAN    (TOP | CODE | DUMP | EXPORT) /* one span of time, instead of a WINDOW */
+#define SPAN    (TOP | CODE | DUMP | EXPORT | HISTORY) /* one span of time, instead of a WINDOW */
 #define QUERY   (ALL & ~RUN)
 #define TABLES  (ALL & ~EXPORT) /* those whose output is for people, too */
 
@@ -83,12 +84,15 @@ const struct option_spec option_specs[] = {
 	{ "until", KEY_UNTIL, "TIME", WINDOWS | SPAN, "only windows that start before TIME" },
 	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "continue with each window that closes" },
 
-	{ NULL, 0, NULL, DATA | CODE, "Filters:" },
-	{ "pid", KEY_PID, "PID", DATA | CODE, "only this process" },
-	{ "comm", KEY_COMM, "NAME", DATA | CODE, "only processes with this name" },
-	{ "unit", KEY_UNIT, "UNIT", DATA | CODE, "only processes of this systemd unit" },
-	{ "uid", KEY_UID, "UID", DATA | CODE, "only processes of this user (a number)" },
-	{ "object", KEY_OBJECT, "PATH", DATA | CODE,
+	{ NULL, 0, NULL, HISTORY, "What to show:" },
+	{ "", KEY_ROWS, "N", HISTORY, "at most N points of time; 0: 200. Default: 24." },
+
+	{ NULL, 0, NULL, DATA | CODE | HISTORY, "Filters:" },
+	{ "pid", KEY_PID, "PID", DATA | CODE | HISTORY, "only this process" },
+	{ "comm", KEY_COMM, "NAME", DATA | CODE | HISTORY, "only processes with this name" },
+	{ "unit", KEY_UNIT, "UNIT", DATA | CODE | HISTORY, "only processes of this systemd unit" },
+	{ "uid", KEY_UID, "UID", DATA | CODE | HISTORY, "only processes of this user (a number)" },
+	{ "object", KEY_OBJECT, "PATH", DATA | CODE | HISTORY,
 	  "only what was sampled in this file; its name suffices" },
 	{ "symbol", KEY_SYMBOL, "NAME", DATA, "only what was sampled in this function" },
 
@@ -149,6 +153,9 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
 	[COMMAND_RUN] = { "run", "run [-n N] -- COMMAND [ARGUMENT...]", "Profiles one command", 0,
 			  0, NULL, NULL },
+	[COMMAND_HISTORY] = { "history", "history [SYMBOL] [WINDOW] [--unit U]",
+			      "Shows a share over time, and changes", 0, 2,
+			      "at most a SYMBOL and one WINDOW", NULL },
 	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
 			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
 };

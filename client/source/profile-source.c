@@ -10,7 +10,7 @@
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
 #include "client/source/function-ranges.h"
-#include "client/source/window-ref.h"
+#include "client/source/window-list.h"
 #include "client/term/progress.h"
 #include "client/term/text.h"
 #include "common/builder/load.h"
@@ -99,27 +99,6 @@ static int load_recording(struct profile_source *source,
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	r = profile_finalize(source->profile);
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
-}
-
-/* The windows of @ref: *@ret_n of @windows, from *@ret_first on. */
-static int find_windows(struct connection *connection, const struct window_ref *ref,
-			struct windows *windows, size_t *ret_first, size_t *ret_n,
-			struct fault *fault)
-{
-	uint64_t since, until, n_newest;
-	int r;
-
-	window_ref_span(ref, &since, &until, &n_newest);
-	r = daemon_api_list_windows(connection, since, until, n_newest, windows, fault);
-	if (r < 0)
-		return r;
-	r = window_ref_resolve(ref, windows, ret_first, ret_n, fault);
-	if (r != -ENOENT)
-		return r;
-	/* the fault names all windows */
-	windows_done(windows);
-	r = daemon_api_list_windows(connection, 0, UINT64_MAX, 0, windows, fault);
-	return r < 0 ? r : window_ref_resolve(ref, windows, ret_first, ret_n, fault);
 }
 
 /* The word may be the name of a recording in the current directory. */
@@ -303,7 +282,7 @@ static int load_windows(struct profile_source *source,
 	r = connection_open(&connection, settings->socket, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);
-	r = find_windows(connection, ref, &windows, &first, &loading.n, fault);
+	r = window_list_find(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);
 	loading.connection = connection;
@@ -386,6 +365,15 @@ static int explain_name(const struct window_ref *ref, int error, struct fault *f
 			 ref->text, ref->text);
 }
 
+int profile_source_parse_window(const struct profile_source_settings *settings,
+				struct window_ref *ret, struct fault *fault)
+{
+	if (settings->since_us == 0 && settings->until_us == 0)
+		return window_ref_parse(ret, settings->window, settings->now_us, fault);
+	window_ref_of_span(ret, settings->since_us, settings->until_us, settings->now_us);
+	return 0;
+}
+
 int profile_source_open(struct profile_source **ret, const struct profile_source_settings *settings,
 			struct fault *fault)
 {
@@ -393,13 +381,9 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 	struct window_ref ref;
 	int r;
 
-	if (settings->since_us > 0 || settings->until_us > 0) {
-		window_ref_of_span(&ref, settings->since_us, settings->until_us, settings->now_us);
-	} else {
-		r = window_ref_parse(&ref, settings->window, settings->now_us, fault);
-		if (r < 0)
-			return r;
-	}
+	r = profile_source_parse_window(settings, &ref, fault);
+	if (r < 0)
+		return r;
 	r = profile_source_new(&source, &settings->symbols);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));

@@ -8,6 +8,7 @@
 
 #include "client/rpc/functions.h"
 #include "client/rpc/windows.h"
+#include "client/source/window-ref.h"
 #include "common/profile/filter.h"
 #include "common/profile/profile.h"
 #include "common/record/recording.h"
@@ -62,6 +63,10 @@ struct profile_source {
 	/* NULL, or the only counts: then @shown has objects, functions and counters only. */
 	struct functions *functions;
 };
+
+/* The window reference of @settings. -EINVAL and @fault. */
+int profile_source_parse_window(const struct profile_source_settings *settings,
+				struct window_ref *ret, struct fault *fault);
 
 /*
  * Loads, symbolizes, finalizes and filters what @settings name: a recording, or windows of the

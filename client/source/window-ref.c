@@ -191,10 +191,12 @@ void window_ref_of_span(struct window_ref *ret, uint64_t since_us, uint64_t unti
 bool window_ref_is_likely(const char *word)
 {
 	size_t n = strlen(word);
+	struct time_spec time;
 
 	if (strstr(word, ":0x"))
 		return false;
-	if (strchr("@-./", *word) || isdigit((unsigned char)*word))
+	if (strchr("@-./", *word) || isdigit((unsigned char)*word) ||
+	    time_spec_parse(&time, word, UINT64_MAX / 4) >= 0)
 		return true;
 	return (n > 5 && strcmp(word + n - 5, ".data") == 0) ||
 	       (strchr(word, '/') && access(word, F_OK) == 0);

@@ -321,9 +321,12 @@ static int setup(void **state)
 
 static void test_a_likely_word_is_no_symbol(void **state)
 {
-	static const char *const windows[] = { "./x", "/dev/null", "a.data", "@-1", "-5min", "42" };
-	static const char *const symbols[] = { "main", "libc.so.6:0x10",   "/lib/x.so:0x10",
-					       "data", "ns::operator/(V)", "net/http.Get" };
+	static const char *const windows[] = { "./x",       "/dev/null", "a.data",
+					       "@-1",       "-5min",     "42",
+					       "yesterday", "5min ago",  "Fri 2026-11-20" };
+	static const char *const symbols[] = { "main",         "libc.so.6:0x10",   "/lib/x.so:0x10",
+					       "data",         "ns::operator/(V)", "net/http.Get",
+					       "operator new", "nowhere",          "f(int, char)" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(windows); i++)
 		assert_true(window_ref_is_likely(windows[i]));

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/commands.h"
+#include "client/history/history.h"
+#include "client/render/history-text.h"
+#include "client/term/output.h"
+#include "common/util/cleanup.h"
+
+#define DAY_US         (86400 * 1000000ull)
+#define DEFAULT_POINTS 24
+
+/* "work, unit nginx.service" */
+static char *format_name(const struct profile_filter *filter)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f = open_memstream(&text, &n_bytes);
+
+	if (!f)
+		return NULL;
+	if (filter->symbol)
+		fprintf(f, ", %s", filter->symbol);
+	if (filter->object)
+		fprintf(f, ", object %s", filter->object);
+	if (filter->unit)
+		fprintf(f, ", unit %s", filter->unit);
+	if (filter->comm)
+		fprintf(f, ", processes %s", filter->comm);
+	if (filter->pid >= 0)
+		fprintf(f, ", pid %lld", (long long)filter->pid);
+	if (filter->uid >= 0)
+		fprintf(f, ", uid %lld", (long long)filter->uid);
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	memmove(text, text + 2, n_bytes - 1); /* without the first ", " */
+	return text;
+}
+
+static int write_history(const struct history *history, const struct options *options,
+			 struct output *output)
+{
+	const struct profile_filter *filter = &options->source.filter;
+	_cleanup_free_ char *name = NULL;
+
+	if (options->json)
+		return history_write_json(history, filter, output->f);
+	name = format_name(filter);
+	if (!name)
+		return -ENOMEM;
+	return history_write_table(history, name, options->source.now_us, output);
+}
+
+int command_history(const struct options *options, struct fault *fault)
+{
+	_cleanup_(history_freep) struct history *history = NULL;
+	struct history_settings settings = { .source = options->source,
+					     .n_points = DEFAULT_POINTS };
+	struct output output;
+	int r;
+
+	if (options->rows_given)
+		settings.n_points = options->top.n_rows ?: HISTORY_MAX_POINTS;
+	if (!options->source.window && !options->source.since_us && !options->source.until_us)
+		settings.source.since_us = options->source.now_us - DAY_US;
+	r = history_new(&history, &settings, fault);
+	if (r < 0)
+		return r;
+	if (history->sum.self == 0 && history->sum.total == 0)
+		return fault_set(fault, -ENOENT,
+				 "nothing matches in %zu windows with %llu samples; branchctl top "
+				 "lists what there is",
+				 history->n_windows, (unsigned long long)history->sum.samples);
+	output_open(&output, &options->output);
+	r = write_history(history, options, &output);
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The daemon keeps the counts of functions with each window, so each point is one cheap call. The
+ * open window is left out: it would be a point of a few seconds.
+ */
+#include "client/history/history.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/rpc/connection.h"
+#include "client/rpc/daemon-api.h"
+#include "client/source/window-list.h"
+#include "common/profile/filter.h"
+#include "common/util/cleanup.h"
+
+/* How to count: the request of each point, and which places of its reply. */
+struct counting {
+	const struct history_settings *settings;
+	struct connection *connection;
+	bool by_place;
+};
+
+struct history *history_free(struct history *history)
+{
+	if (!history)
+		return NULL;
+	windows_done(&history->windows);
+	free(history->points);
+	free(history);
+	return NULL;
+}
+
+static const struct window_info *window_of(const struct history *history, size_t i)
+{
+	return &history->windows.rows[history->first + i];
+}
+
+static int find_windows(struct history *history, const struct counting *counting,
+			struct fault *fault)
+{
+	struct window_ref ref;
+	size_t n;
+	int r = profile_source_parse_window(&counting->settings->source, &ref, fault);
+
+	if (r < 0)
+		return r;
+	r = window_list_find(counting->connection, &ref, &history->windows, &history->first, &n,
+			     fault);
+	if (r < 0)
+		return r;
+	history->n_windows = n - (window_of(history, n - 1)->open ? 1 : 0);
+	if (history->n_windows == 0)
+		return fault_set(fault, -ENOENT,
+				 "history takes closed windows, and the only window is open: try "
+				 "again when it has closed");
+	return 0;
+}
+
+/* Points of equal length that cover all windows; a window is of the point that has its middle. */
+static int make_points(struct history *history, size_t n_wanted)
+{
+	size_t n = MIN(n_wanted, history->n_windows);
+	uint64_t start = window_of(history, 0)->start_us;
+	uint64_t end = windows_end_us(window_of(history, history->n_windows - 1));
+	double length = (double)(end - start) / (double)n;
+
+	history->points = calloc(n, sizeof(*history->points));
+	if (!history->points)
+		return -ENOMEM;
+	history->n_points = n;
+	for (size_t i = 0; i < n; i++) {
+		history->points[i].start_us = start + (uint64_t)((double)i * length);
+		history->points[i].end_us = start + (uint64_t)((double)(i + 1) * length);
+	}
+	for (size_t i = 0; i < history->n_windows; i++) {
+		const struct window_info *window = window_of(history, i);
+		double middle = (double)(window->start_us - start) + (double)window->length_us / 2;
+		size_t at = length > 0 ? MIN((size_t)(middle / length), n - 1) : 0;
+
+		history->points[at].n_windows++;
+	}
+	return 0;
+}
+
+static bool is_wanted(const struct counting *counting, const struct functions *functions,
+		      const struct functions_place *place)
+{
+	const struct profile_filter *filter = &counting->settings->source.filter;
+	const struct profile *profile = functions->profile;
+
+	if (filter->object &&
+	    (place->object == PROFILE_NONE ||
+	     !profile_object_matches(&profile->objects[place->object], filter->object)))
+		return false;
+	if (!filter->symbol)
+		return true;
+	return place->function != PROFILE_NONE &&
+	       profile_symbol_matches(profile->functions[place->function].name, filter->symbol);
+}
+
+static void count_places(struct history_point *point, const struct counting *counting,
+			 const struct functions *functions)
+{
+	for (size_t i = 0; i < functions->n_parts; i++) {
+		const struct functions_part *part = &functions->parts[i];
+
+		point->samples += part->samples;
+		for (size_t j = 0; j < part->n_rows; j++) {
+			const struct functions_row *row = &part->rows[j];
+
+			if (!is_wanted(counting, functions, &functions->places[row->place]))
+				continue;
+			point->self += row->self;
+			point->total += row->total;
+		}
+	}
+	/* what calls another function of that name is counted with it */
+	point->total = MIN(point->total, point->samples);
+}
+
+static uint64_t samples_of(const struct functions *functions)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < functions->n_parts; i++)
+		samples += functions->parts[i].samples;
+	return samples;
+}
+
+static int call(const struct counting *counting, const struct window_info *rows, size_t n,
+		const struct profile_filter *filter, struct functions **ret, struct fault *fault)
+{
+	const struct daemon_api_request request = {
+		.first = rows[0].id,
+		.last = rows[n - 1].id,
+		.filter = filter,
+		.n_parts = 1,
+	};
+	_cleanup_(windows_done) struct windows windows = {};
+	int r = daemon_api_get_functions(counting->connection, &request, ret, &windows, fault);
+
+	if (r == -EOPNOTSUPP)
+		return fault_set(fault, r, "this branchd is too old for history: restart it");
+	return r;
+}
+
+static int count_point(struct history_point *point, const struct counting *counting,
+		       const struct window_info *rows, struct fault *fault)
+{
+	_cleanup_(functions_freep) struct functions *functions = NULL;
+	_cleanup_(functions_freep) struct functions *all = NULL;
+	int r = call(counting, rows, point->n_windows, &counting->settings->source.filter,
+		     &functions, fault);
+
+	if (r < 0)
+		return r;
+	if (counting->by_place) {
+		count_places(point, counting, functions);
+		return 0;
+	}
+	point->self = samples_of(functions);
+	r = call(counting, rows, point->n_windows, NULL, &all, fault);
+	if (r >= 0)
+		point->samples = samples_of(all);
+	return r;
+}
+
+static int count_points(struct history *history, const struct counting *counting,
+			struct fault *fault)
+{
+	struct history_point *sum = &history->sum;
+	size_t at = 0;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < history->n_points; i++) {
+		struct history_point *point = &history->points[i];
+
+		if (point->n_windows == 0)
+			continue;
+		r = count_point(point, counting, window_of(history, at), fault);
+		at += point->n_windows;
+		if (!history->has_total)
+			point->total = 0;
+		sum->n_windows += point->n_windows;
+		sum->samples += point->samples;
+		sum->self += point->self;
+		sum->total += point->total;
+	}
+	sum->start_us = history->points[0].start_us;
+	sum->end_us = history->points[history->n_points - 1].end_us;
+	return r;
+}
+
+/* Points without windows are no part of the series. */
+static int find_change(struct history *history)
+{
+	_cleanup_free_ uint64_t *counts = calloc(2 * history->n_points, sizeof(*counts));
+	_cleanup_free_ size_t *points = calloc(history->n_points, sizeof(*points));
+	struct history_series series = { .counts = counts };
+	bool by_total = history->sum.self == 0;
+
+	if (!counts || !points)
+		return -ENOMEM;
+	for (size_t i = 0; i < history->n_points; i++) {
+		const struct history_point *point = &history->points[i];
+
+		if (point->samples == 0)
+			continue;
+		counts[series.n] = by_total ? point->total : point->self;
+		counts[history->n_points + series.n] = point->samples;
+		points[series.n++] = i;
+	}
+	series.samples = counts + history->n_points;
+	history_change_find(&history->change, &series);
+	if (history->change.at > 0)
+		history->change.at = points[history->change.at];
+	return 0;
+}
+
+int history_new(struct history **ret, const struct history_settings *settings, struct fault *fault)
+{
+	const struct profile_filter *filter = &settings->source.filter;
+	_cleanup_(history_freep) struct history *history = calloc(1, sizeof(*history));
+	_cleanup_(connection_freep) struct connection *connection = NULL;
+	struct counting counting = { .settings = settings,
+				     .by_place = filter->symbol || filter->object };
+	int r;
+
+	if (!history)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	history->has_total = filter->symbol;
+	r = connection_open(&connection, settings->source.socket, fault);
+	if (r < 0)
+		return r;
+	counting.connection = connection;
+	r = find_windows(history, &counting, fault);
+	if (r < 0)
+		return r;
+	r = make_points(history, settings->n_points);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	r = count_points(history, &counting, fault);
+	if (r < 0)
+		return r;
+	r = find_change(history);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	*ret = TAKE_PTR(history);
+	return 0;
+}

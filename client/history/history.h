@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The share of a function, an object or some processes over time: the daemon's closed windows of a
+ * span of time, gathered into points of about equal length.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/history/change.h"
+#include "client/rpc/windows.h"
+#include "client/source/profile-source.h"
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+#define HISTORY_MAX_POINTS 200
+
+struct history_settings {
+	/*
+	 * @window to @socket count. By the filter's symbol and object the samples of those
+	 * functions are counted, of all samples of the processes that it selects. Without both all
+	 * samples of the processes are counted, of all of the machine.
+	 */
+	struct profile_source_settings source;
+	size_t n_points; /* at most, 1 to HISTORY_MAX_POINTS */
+};
+
+/* A point without windows has no samples, because nobody took any. */
+struct history_point {
+	uint64_t start_us, end_us;
+	size_t n_windows;
+	uint64_t samples;     /* 100 percent */
+	uint64_t self, total; /* of them */
+};
+
+struct history {
+	struct windows windows; /* all of them; @first and @n_windows are those shown */
+	size_t first, n_windows;
+	struct history_point *points; /* in the order of time */
+	size_t n_points;
+	struct history_point sum;     /* of all points */
+	bool has_total;               /* else the totals are 0: only functions have them */
+	struct history_change change; /* the clearest change of self, or of total if self is 0 */
+};
+
+/* -ENOENT and @fault if no window matches, or nothing in them; -errno and @fault. */
+int history_new(struct history **ret, const struct history_settings *settings, struct fault *fault);
+struct history *history_free(struct history *history);
+DEFINE_CLEANUP(struct history *, history_free);
