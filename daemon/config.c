@@ -13,11 +13,13 @@
 #include "daemon/config/file.h"
 #include "daemon/config/value.h"
 #include "daemon/sampler/branch-filter.h"
+#include "daemon/sampler/cpu-list.h"
 #include "daemon/tiers-value.h"
 
 #define FILE_NAME   "branchd.conf"
 #define SUFFIX      ".conf"
 #define DEFAULT_HZ  99
+#define MAX_CPUS    8192 /* that Linux can have */
 #define DEFAULT_USE (1ULL << 30)
 
 #define SECOND 1000000ULL
@@ -61,21 +63,26 @@ static int parse_frequency(const char *text, void *ret)
 
 static int parse_event(const char *text, void *ret)
 {
-	static const char *const names[] = {
-		[SAMPLER_CYCLES] = "cycles", [SAMPLER_BRANCHES] = "branches"
-	};
+	return event_spec_parse(text, ret);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(text, names[i]) == 0)
-			return (*(enum sampler_event *)ret = (enum sampler_event)i), 0;
-	return -EINVAL;
+/* Kept as it is written: which CPUs there are may change. */
+static int parse_cpus(const char *text, void *ret)
+{
+	bool flags[MAX_CPUS];
+
+	if (strlen(text) >= SAMPLER_CPUS_MAX || cpu_list_parse(flags, MAX_CPUS, text) < 0 ||
+	    !memchr(flags, true, sizeof(flags)))
+		return -EINVAL;
+	strcpy(ret, text);
+	return 0;
 }
 
 static int parse_period(const char *text, void *ret)
 {
 	int r = config_value_count(text, ret);
 
-	return r ?: *(uint64_t *)ret < 10000 || *(uint64_t *)ret > 1000000000000 ? -ERANGE : 0;
+	return r ?: *(uint64_t *)ret < 1 || *(uint64_t *)ret > 1000000000000 ? -ERANGE : 0;
 }
 
 static int parse_filter(const char *text, void *ret)
@@ -164,9 +171,12 @@ static const struct key {
 	  "one of auto, software, stack, branch, stack+branch" },
 	{ "Sampling", "Frequency", parse_frequency, MEMBER(sampling.frequency),
 	  "a number of samples a second, 1 to 10000" },
-	{ "Sampling", "Event", parse_event, MEMBER(sampling.event), "cycles or branches" },
+	{ "Sampling", "Event", parse_event, MEMBER(sampling.event),
+	  "cycles, branches, another name of perf-list(1) such as branch-misses, r and a code such "
+	  "as r1c4, or cpu/event=0xc4,umask=0x4/; one of a PMU may end in :p, :pp or :ppp" },
+	{ "Sampling", "CPUs", parse_cpus, MEMBER(sampling.cpus), "a list of CPUs such as 0-3,8" },
 	{ "Sampling", "Period", parse_period, MEMBER(sampling.period),
-	  "a number of events, 10000 to 1000000000000" },
+	  "a number of events, 1 to 1000000000000" },
 	{ "Sampling", "BranchFilter", parse_filter, MEMBER(sampling.branch_filter),
 	  "a list, with commas, of any, any_call, any_ret, ind_call, ind_jmp, cond, call, u, k" },
 	{ "Sampling", "Pids", parse_pids, MEMBER(sampling.only.pids), "at most 16 process ids" },

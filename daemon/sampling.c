@@ -194,7 +194,7 @@ void sampling_describe(const struct sampling *s, char *ret, size_t n)
 	const struct sampler_settings *settings = &s->config.sampling;
 	const char *mode = sampler_mode_name(s->probe.mode);
 
-	if (settings->period && s->probe.period)
+	if (s->probe.is_counted)
 		snprintf(ret, n, "every %llu %s, mode %s", (unsigned long long)s->probe.period,
 			 s->probe.event, mode);
 	else
@@ -275,7 +275,8 @@ struct sampling *sampling_free(struct sampling *sampling)
 
 static bool samples_alike(const struct sampler_settings *a, const struct sampler_settings *b)
 {
-	return a->mode == b->mode && a->event == b->event && a->frequency == b->frequency &&
+	return a->mode == b->mode && memcmp(&a->event, &b->event, sizeof(a->event)) == 0 &&
+	       a->frequency == b->frequency && strcmp(a->cpus, b->cpus) == 0 &&
 	       a->period == b->period && a->branch_filter == b->branch_filter &&
 	       a->ring_pages == b->ring_pages && a->kernel == b->kernel &&
 	       a->user_stacks == b->user_stacks && memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
@@ -380,7 +381,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
 	status->running = sampling->collector != NULL;
 	status->probe = sampling->probe;
-	if (!sampling->config.sampling.period || !sampling->probe.period)
+	if (!sampling->probe.is_counted)
 		status->frequency = sampling->config.sampling.frequency;
 	status->window_us = sampling->config.window_us;
 	status->max_bytes = sampling->config.max_use_bytes;

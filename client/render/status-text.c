@@ -124,11 +124,14 @@ static void write_count(const struct status *s, const char *part, const char *na
 static void write_rate(const struct status *s)
 {
 	uint64_t frequency = get(s, "sampling", "frequency");
+	uint64_t period = get(s, "sampling", "period");
 
 	if (frequency > 0)
 		fprintf(s->f, ", %" PRIu64 " Hz", frequency);
+	else if (period == 1)
+		fputs(", each one", s->f);
 	else
-		fprintf(s->f, ", one in %" PRIu64, get(s, "sampling", "period"));
+		fprintf(s->f, ", one in %" PRIu64, period);
 	fprintf(s->f, " on each of %" PRIu64 " CPUs\n", get(s, "sampling", "n_cpus"));
 }
 

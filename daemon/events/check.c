@@ -16,29 +16,52 @@
 
 enum kind { SAMPLING, TASKS, RING, FORBIDDEN };
 
-/* The events of taken branches: see lbr.c. */
-static bool is_taken_branches(uint64_t config)
+static enum kind kind_of_software(uint64_t config)
 {
-	return config == 0xc4 || config == 0x20c4 || config == 0xc0c4;
+	switch (config) {
+	case PERF_COUNT_SW_CPU_CLOCK:
+	case PERF_COUNT_SW_PAGE_FAULTS:
+	case PERF_COUNT_SW_CONTEXT_SWITCHES:
+	case PERF_COUNT_SW_CPU_MIGRATIONS:
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+	case PERF_COUNT_SW_ALIGNMENT_FAULTS:
+	case PERF_COUNT_SW_EMULATION_FAULTS:
+		return SAMPLING;
+	case PERF_COUNT_SW_DUMMY:
+		return TASKS;
+	case PERF_COUNT_SW_BPF_OUTPUT:
+		return RING;
+	default:
+		return FORBIDDEN;
+	}
 }
 
-/* The upper half of a hardware event's config is the type of a hybrid processor's PMU. */
-static enum kind kind_of(const struct perf_event_attr *attr)
+/* A cache, what is done with it, and with what result, a byte each. */
+static bool is_cache(uint32_t config)
+{
+	return (config & 0xff) < PERF_COUNT_HW_CACHE_MAX &&
+	       (config >> 8 & 0xff) < PERF_COUNT_HW_CACHE_OP_MAX &&
+	       config >> 16 < PERF_COUNT_HW_CACHE_RESULT_MAX;
+}
+
+/* The upper half of a generic event's config is the type of a hybrid processor's PMU. */
+static enum kind kind_of(const struct perf_event_attr *attr, bool is_core)
 {
 	switch (attr->type) {
 	case PERF_TYPE_SOFTWARE:
-		return attr->config == PERF_COUNT_SW_CPU_CLOCK  ? SAMPLING :
-		       attr->config == PERF_COUNT_SW_DUMMY      ? TASKS :
-		       attr->config == PERF_COUNT_SW_BPF_OUTPUT ? RING :
-								  FORBIDDEN;
+		return kind_of_software(attr->config);
 	case PERF_TYPE_HARDWARE:
-		return (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES ? SAMPLING : FORBIDDEN;
-	case PERF_TYPE_TRACEPOINT:
+		return (uint32_t)attr->config < PERF_COUNT_HW_MAX ? SAMPLING : FORBIDDEN;
 	case PERF_TYPE_HW_CACHE:
+		return is_cache((uint32_t)attr->config) ? SAMPLING : FORBIDDEN;
+	case PERF_TYPE_RAW:
+		return SAMPLING;
+	case PERF_TYPE_TRACEPOINT:
 	case PERF_TYPE_BREAKPOINT:
 		return FORBIDDEN;
 	default:
-		return is_taken_branches(attr->config) ? SAMPLING : FORBIDDEN;
+		return is_core ? SAMPLING : FORBIDDEN;
 	}
 }
 
@@ -65,6 +88,12 @@ static void copy_sampling(struct perf_event_attr *copy, const struct perf_event_
 {
 	copy->exclude_kernel = attr->exclude_kernel;
 	copy->exclude_guest = attr->exclude_guest;
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		copy->precise_ip = attr->precise_ip;
+	if (attr->type == PERF_TYPE_RAW || attr->type >= PERF_TYPE_MAX) {
+		copy->config1 = attr->config1;
+		copy->config2 = attr->config2;
+	}
 	if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
 		return;
 	copy->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -81,11 +110,11 @@ static void copy_tasks(struct perf_event_attr *copy, const struct perf_event_att
 	copy->ksymbol = attr->ksymbol;
 }
 
-int check_event(const struct perf_event_attr *attr)
+int check_event(const struct perf_event_attr *attr, bool is_core)
 {
 	struct perf_event_attr copy = copy_common(attr);
 
-	switch (kind_of(attr)) {
+	switch (kind_of(attr, is_core)) {
 	case SAMPLING:
 		copy_sampling(&copy, attr);
 		if (attr->sample_period == 0)

@@ -10,6 +10,7 @@
 #include "common/channel/channel.h"
 #include "common/util/cleanup.h"
 #include "daemon/events/check.h"
+#include "daemon/events/cores.h"
 #include "daemon/events/loader.h"
 #include "daemon/events/messages.h"
 
@@ -53,7 +54,8 @@ static int open_event(const struct channel_message *request, struct answer *a)
 {
 	const struct events_open *open = request->bytes;
 	_cleanup_close_ int fd = -1;
-	int r = check_event(&open->attr);
+	bool is_core = open->attr.type >= PERF_TYPE_MAX && cores_have("", open->attr.type);
+	int r = check_event(&open->attr, is_core);
 
 	if (r < 0)
 		return r;

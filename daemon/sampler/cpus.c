@@ -38,6 +38,16 @@ static bool by_pmu(const struct cpus *c)
 	return c->settings.probe->what.period != 0;
 }
 
+/* Whether the CPU is to be sampled. Tasks are followed on all CPUs, because they move. */
+static bool is_sampled(const struct cpus *c, uint32_t cpu)
+{
+	const struct pmu *only = c->settings.probe->only;
+
+	if (only && only->cpus[0] && !cpu_list_has(only->cpus, cpu))
+		return false;
+	return !*c->settings.only || cpu_list_has(c->settings.only, cpu);
+}
+
 static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
 {
 	struct cpu_events_settings settings = {
@@ -57,7 +67,7 @@ static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
 
 		attrs[i] = e->attr;
 		probe_adapt(c->settings.machine, cpu, &attrs[i]);
-		settings.sampling[i] = e->used ? &attrs[i] : NULL;
+		settings.sampling[i] = e->used && is_sampled(c, cpu) ? &attrs[i] : NULL;
 	}
 	r = cpu_events_open(&events, &settings, fault);
 	if (r < 0)
@@ -65,7 +75,7 @@ static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
 	if (epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, ring_fd(cpu_events_ring(events)), &watch) < 0)
 		return probe_explain(-errno, "cannot wait for a ring", fault);
 	c->events[cpu] = TAKE_PTR(events);
-	atomic_fetch_add(&c->shared.n_open, 1);
+	atomic_fetch_add(&c->shared.n_open, is_sampled(c, cpu));
 	return 0;
 }
 
@@ -78,7 +88,7 @@ static int close_cpu(struct cpus *c, uint32_t cpu)
 		cpu_events_add_times(c->events[cpu], &c->closed);
 	r = ring_drain(cpu_events_ring(c->events[cpu]));
 	c->events[cpu] = cpu_events_free(c->events[cpu]);
-	atomic_fetch_sub(&c->shared.n_open, 1);
+	atomic_fetch_sub(&c->shared.n_open, is_sampled(c, cpu));
 	return r;
 }
 
@@ -95,6 +105,10 @@ static int open_online(struct cpus *c, struct fault *fault)
 		if (r < 0 && r != -ENODEV)
 			return r;
 	}
+	if (cpus_n_open(c) == 0)
+		return fault_set(fault, -ENODEV, "CPUs=%s: no such CPU is on line%s%s",
+				 c->settings.only, c->settings.probe->only ? " and has " : "",
+				 c->settings.probe->only ? c->settings.probe->what.event : "");
 	return 0;
 }
 
@@ -157,7 +171,7 @@ static enum bpf_event event_of(const struct cpus *c, uint32_t cpu)
 /* A CPU that has just gone off line is closed later, by cpus_follow(). */
 static int start_cpu(struct cpus *c, uint32_t cpu)
 {
-	int r = cpu_events_start(c->events[cpu], event_of(c, cpu));
+	int r = is_sampled(c, cpu) ? cpu_events_start(c->events[cpu], event_of(c, cpu)) : 0;
 
 	if (r > 0)
 		atomic_fetch_add(&c->shared.phases_missed, 1);

@@ -26,9 +26,10 @@
 struct cpus;
 
 struct cpus_settings {
-	struct program *program; /* borrowed, as are the next two */
+	struct program *program; /* borrowed, as are the next two, and: */
 	const struct probe_result *probe;
 	const struct machine *machine;
+	const char *only; /* the list of CPUs to sample; "": all */
 	size_t ring_pages;
 	bool together; /* all CPUs are in the same phase */
 	ring_handler handler;

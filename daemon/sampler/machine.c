@@ -135,7 +135,7 @@ void machine_read(struct machine *ret, const char *root)
 {
 	char text[32];
 
-	*ret = (struct machine){ 0 };
+	*ret = (struct machine){ .root = root };
 	read_pmus(ret, root);
 	read_cpuinfo(ret, root);
 	if (read_line(text, sizeof(text), root,

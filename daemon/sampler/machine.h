@@ -22,6 +22,7 @@ struct pmu {
 };
 
 struct machine {
+	const char *root; /* of machine_read(), borrowed; NULL is "" */
 	char cpuid[64];   /* as perf writes it, "GenuineIntel,6,85,4"; "": none */
 	char flags[4096]; /* of the first CPU, each between spaces */
 	uint64_t hz;      /* of a CPU at full speed; 0: not known */

@@ -10,6 +10,7 @@
 
 #include "common/builder/duplicate-record.h"
 #include "common/util/cleanup.h"
+#include "daemon/sampler/event-attr.h"
 
 /* The number in the file, or @otherwise. */
 static long read_number(const char *path, long otherwise)
@@ -82,28 +83,27 @@ static void explain_no_records(int r, char *ret, size_t n)
 
 	switch (r) {
 	case -ENOENT:
-		why = "no hardware PMU (ENOENT for cycles): the host of a virtual machine must "
-		      "pass "
-		      "one on";
+		why = "no hardware PMU, or not this event (ENOENT for it): the host of a virtual "
+		      "machine must pass a PMU on";
 		break;
 	case -EOPNOTSUPP:
-		why = "no branch records (EOPNOTSUPP for cycles with a branch stack): they need "
-		      "Intel's LBR, AMD's LbrExtV2 (Zen 4) or Arm's BRBE; the host of a virtual "
-		      "machine must pass them on";
+		why = "no branch records (EOPNOTSUPP for a branch stack): they need Intel's LBR, "
+		      "AMD's LbrExtV2 (Zen 4) or Arm's BRBE; the host of a virtual machine must "
+		      "pass them on";
 		break;
 	case -EACCES:
 	case -EPERM:
 		explain_permission("branch records", ret, n);
 		return;
 	case -EBUSY:
-		why = "the branch records are in use, perhaps by Intel PT (EBUSY for cycles with a "
-		      "branch stack)";
+		why = "the branch records are in use, perhaps by Intel PT (EBUSY for a branch "
+		      "stack)";
 		break;
 	case -EINVAL:
-		why = "the PMU rejects the branch filter (EINVAL for cycles with a branch stack)";
+		why = "the PMU rejects the branch filter (EINVAL for a branch stack)";
 		break;
 	default:
-		snprintf(ret, n, "cycles with a branch stack: %s", strerror(-r));
+		snprintf(ret, n, "a branch stack: %s", strerror(-r));
 		return;
 	}
 	snprintf(ret, n, "%s", why);
@@ -130,8 +130,9 @@ void probe_adapt(const struct machine *machine, uint32_t cpu, struct perf_event_
 		return;
 	if (attr->type == PERF_TYPE_RAW) {
 		attr->type = pmu->type;
-		attr->config = lbr_taken_event(machine, pmu);
-	} else if (attr->type == PERF_TYPE_HARDWARE && strncmp(pmu->name, "cpu_", 4) == 0) {
+		attr->config = attr->config ?: lbr_taken_event(machine, pmu);
+	} else if ((attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+		   strncmp(pmu->name, "cpu_", 4) == 0) {
 		attr->config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
 	}
 }
@@ -150,17 +151,24 @@ static int try_cpu(const struct probing *p, const struct perf_event_attr *attr, 
 	return 0;
 }
 
-/* Tries the event on a CPU of each PMU; on any CPU if no PMU is known. 0 or -errno. */
+static int try_pmu(const struct probing *p, const struct perf_event_attr *attr,
+		   const struct pmu *pmu)
+{
+	return try_cpu(p, attr, pmu->cpus[0] ? (uint32_t)atoi(pmu->cpus) : p->machine->first_cpu);
+}
+
+/* Tries the event on a CPU of each PMU that has it; on any CPU if no PMU is known. 0 or -errno. */
 static int try_event(const struct probing *p, const struct perf_event_attr *attr)
 {
 	const struct machine *m = p->machine;
 	int r = 0;
 
+	if (p->result.only)
+		return try_pmu(p, attr, p->result.only);
 	if (m->n_pmus == 0)
 		return try_cpu(p, attr, m->first_cpu);
 	for (size_t i = 0; i < m->n_pmus && r >= 0; i++)
-		r = try_cpu(p, attr,
-			    m->pmus[i].cpus[0] ? (uint32_t)atoi(m->pmus[i].cpus) : m->first_cpu);
+		r = try_pmu(p, attr, &m->pmus[i]);
 	return r;
 }
 
@@ -172,17 +180,17 @@ static bool is_prime(uint64_t n)
 	return true;
 }
 
-#define USUAL_HZ          2000000000
-#define CYCLES_PER_BRANCH 8 /* taken branch, roughly */
+#define USUAL_HZ     2000000000
+#define LEAST_CYCLES 10000 /* between two samples */
 
 /*
  * The number of events between samples. It is constant, so that all samples have the same weight,
  * and a prime, so that it does not run in step with the sampled code.
  */
-static uint64_t choose_period(const struct probing *p, bool branches)
+static uint64_t choose_period(const struct probing *p, const struct event_spec *event)
 {
 	uint64_t hz = p->machine->hz ? p->machine->hz : USUAL_HZ;
-	uint64_t period = hz / p->settings->frequency / (branches ? CYCLES_PER_BRANCH : 1);
+	uint64_t period = hz / p->settings->frequency / (event->cycles ?: 1);
 
 	if (p->settings->period)
 		return p->settings->period;
@@ -191,29 +199,55 @@ static uint64_t choose_period(const struct probing *p, bool branches)
 	return period;
 }
 
-/* Sets the requested hardware event, without branch records. */
+static int check_period(const struct probing *p, const struct event_spec *event,
+			struct fault *fault)
+{
+	uint64_t least = LEAST_CYCLES / (event->cycles ?: 1), period = p->settings->period;
+
+	if (period == 0 || period >= least)
+		return 0;
+	return fault_set(fault, -EINVAL, "Period=%llu is too short for %s: use %llu or more",
+			 (unsigned long long)period, event_spec_text(event),
+			 (unsigned long long)least);
+}
+
+/* Some branch records need an event of taken branches, unless another one was chosen. */
+static void choose_event(const struct probing *p, struct event_spec *ret)
+{
+	*ret = p->settings->event;
+	if (p->lbr->taken_only && !event_spec_is_chosen(ret))
+		event_spec_parse("branches", ret);
+}
+
+/* Sets the requested event, without branch records. */
 static int set_event(struct probing *p, struct perf_event_attr *attr, struct fault *fault)
 {
-	bool branches = p->settings->event == SAMPLER_BRANCHES || p->lbr->taken_only;
 	const struct machine *m = p->machine;
 	struct sampler_probe *what = &p->result.what;
+	struct event_spec event;
+	int r;
 
+	choose_event(p, &event);
 	*attr = (struct perf_event_attr){
-		.type = branches ? PERF_TYPE_RAW : PERF_TYPE_HARDWARE,
 		.size = sizeof(*attr),
-		.config = branches ? 0 : PERF_COUNT_HW_CPU_CYCLES,
 		.disabled = 1,
 		.exclude_guest = 1,
 		.exclude_kernel = !p->settings->kernel,
 	};
-	for (size_t i = 0; branches && i < m->n_pmus; i++)
+	r = event_attr_set(attr, &p->result.only, &event, m, fault);
+	if (r >= 0)
+		r = check_period(p, &event, fault);
+	for (size_t i = 0; event.kind == EVENT_SPEC_TAKEN_BRANCHES && i < m->n_pmus && r >= 0; i++)
 		if (lbr_taken_event(m, &m->pmus[i]) == 0)
-			return fault_set(fault, -EOPNOTSUPP,
-					 "branchd knows no event of taken branches of the PMU %s: "
-					 "use Event=cycles",
-					 m->pmus[i].name);
-	attr->sample_period = what->period = choose_period(p, branches);
-	snprintf(what->event, sizeof(what->event), "%s", branches ? "branches" : "cycles");
+			r = fault_set(fault, -EOPNOTSUPP,
+				      "branchd knows no event of taken branches of the PMU %s: "
+				      "use Event=cycles",
+				      m->pmus[i].name);
+	if (r < 0)
+		return r;
+	attr->sample_period = what->period = choose_period(p, &event);
+	what->is_counted = p->settings->period || event_spec_is_chosen(&event);
+	snprintf(what->event, sizeof(what->event), "%s", event_spec_text(&event));
 	return 0;
 }
 
@@ -329,18 +363,54 @@ static int probe_records(struct probing *p, struct fault *fault)
 	return 0;
 }
 
-/* By a hardware event without branch records: exact also where the kernel holds interrupts off. */
-static int probe_cycles(struct probing *p)
+/* By an event without branch records: one of a PMU is exact also where the kernel holds interrupts
+ * off. -errno, and @fault if the event cannot be had on this machine. */
+static int probe_event(struct probing *p, struct fault *fault)
 {
 	struct probe_event *e = &p->result.events[BPF_EVENT_ANY];
-	struct fault fault;
-	int r = set_event(p, &e->attr, &fault);
+	int r = set_event(p, &e->attr, fault);
 
 	if (r >= 0)
 		r = try_event(p, &e->attr);
 	e->used = r >= 0;
 	p->result.what.mode = SAMPLER_SOFTWARE;
 	return r;
+}
+
+static int explain_chosen(const struct probing *p, int r, struct fault *fault)
+{
+	const struct event_spec *event = &p->settings->event;
+	char what[EVENT_SPEC_MAX + 16];
+
+	snprintf(what, sizeof(what), "Event=%s", event_spec_text(event));
+	if (r == -ENOENT && p->machine->n_pmus == 0)
+		return fault_set(fault, r,
+				 "%s: no hardware PMU (ENOENT): the host of a virtual machine must "
+				 "pass one on",
+				 what);
+	if (r == -ENOENT)
+		return fault_set(fault, r, "%s: the PMU does not count it (ENOENT)", what);
+	if (event->precise && (r == -EOPNOTSUPP || r == -EINVAL))
+		return fault_set(fault, r,
+				 "%s: the PMU has no such precision (%s): use fewer p, or none",
+				 what, strerror(-r));
+	return probe_explain(r, what, fault);
+}
+
+/* An event that was chosen by name is not replaced by another one. */
+static int probe_chosen(struct probing *p, struct fault *fault)
+{
+	enum sampler_mode mode = p->settings->mode;
+	int r;
+
+	if (mode != SAMPLER_AUTO && mode != SAMPLER_SOFTWARE)
+		return fault_set(
+			fault, -EOPNOTSUPP,
+			"mode %s: the kernel counts %s itself, without branch records: use "
+			"Mode=auto or software",
+			sampler_mode_name(mode), event_spec_text(&p->settings->event));
+	r = probe_event(p, fault);
+	return r < 0 && !fault->text[0] ? explain_chosen(p, r, fault) : r;
 }
 
 /* By the CPU's clock: it works everywhere, and alone in a guest without a PMU. */
@@ -362,26 +432,42 @@ static int probe_clock(struct probing *p, struct fault *fault)
 	p->result.ticks_when_idle = p->settings->kernel;
 	what->mode = SAMPLER_SOFTWARE;
 	what->period = 0;
+	what->is_counted = false;
 	snprintf(what->event, sizeof(what->event), "cpu-clock");
 	r = try_event(p, &e->attr);
 	return r < 0 ? probe_explain(r, "cannot sample by the CPU's clock", fault) : 0;
 }
 
+static bool is_clock(const struct sampler_settings *settings)
+{
+	const struct event_spec *event = &settings->event;
+
+	if (event_spec_is_chosen(event))
+		return event_spec_is_software(event) && event->config == PERF_COUNT_SW_CPU_CLOCK &&
+		       settings->mode <= SAMPLER_SOFTWARE;
+	return settings->mode == SAMPLER_SOFTWARE;
+}
+
 /* The requested way of sampling, or the best one. */
 static int probe_all(struct probing *p, struct fault *fault)
 {
+	const struct event_spec *event = &p->settings->event;
 	enum sampler_mode mode = p->settings->mode;
 	int r;
 
-	if (mode == SAMPLER_SOFTWARE)
+	if (is_clock(p->settings))
 		return probe_clock(p, fault);
+	if (event_spec_is_software(event) || mode == SAMPLER_SOFTWARE)
+		return probe_chosen(p, fault);
 	r = probe_records(p, fault);
 	if (r >= 0 || fault->text[0])
 		return r;
 	if (mode != SAMPLER_AUTO)
 		return fault_set(fault, r, "mode %s: %s; Mode=auto uses the best available mode",
 				 sampler_mode_name(mode), p->result.what.why_not_better);
-	return probe_cycles(p) < 0 ? probe_clock(p, fault) : 0;
+	if (event_spec_is_chosen(event))
+		return probe_chosen(p, fault);
+	return probe_event(p, fault) < 0 ? probe_clock(p, fault) : 0;
 }
 
 int probe_run(struct probe_result *ret, const struct sampler_settings *settings,

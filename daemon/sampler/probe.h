@@ -27,14 +27,15 @@ struct probe_event {
 struct probe_result {
 	struct sampler_probe what;
 	struct probe_event events[BPF_N_EVENTS];
-	const struct lbr *lbr; /* NULL: no branch records are read */
-	bool leave_kernel;     /* the BPF program leaves out the kernel's branch records */
-	bool ticks_when_idle;  /* the event overflows in the idle task, too */
+	const struct pmu *only; /* the PMU whose CPUs alone have the event; NULL: all have */
+	const struct lbr *lbr;  /* NULL: no branch records are read */
+	bool leave_kernel;      /* the BPF program leaves out the kernel's branch records */
+	bool ticks_when_idle;   /* the event overflows in the idle task, too */
 };
 
 /*
- * Tries what @settings ask for, or all ways, best first, on a CPU of each PMU of @machine. If no
- * way works: -errno and @fault, one line with the remedy.
+ * Tries what @settings ask for, or all ways, best first, on a CPU of each PMU of @machine, which
+ * *@ret borrows. If no way works: -errno and @fault, one line with the remedy.
  */
 int probe_run(struct probe_result *ret, const struct sampler_settings *settings,
 	      const struct machine *machine, probe_opener open, void *userdata,

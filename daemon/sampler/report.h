@@ -11,8 +11,9 @@
 /* The way of sampling on this machine. Texts are one line each, "" if there is nothing to say. */
 struct sampler_probe {
 	enum sampler_mode mode;
-	char event[64];
+	char event[EVENT_SPEC_MAX];
 	uint64_t period;          /* of the event; 0: samples are taken by time */
+	bool is_counted;          /* the period was asked for, or the event has no frequency */
 	char why_not_better[256]; /* why no better mode, and what would help */
 	char records[32];         /* the kind of the branch records, if they are read */
 	uint32_t depth;           /* branch records that the hardware keeps; 0: not known */

@@ -177,6 +177,7 @@ static int open_cpus(struct sampler *s, struct fault *fault)
 		.program = s->program,
 		.probe = &s->probe,
 		.machine = &s->machine,
+		.only = s->settings.cpus,
 		.ring_pages = s->settings.ring_pages,
 		.together = s->machine.keeps_call_stacks,
 		.handler = on_record,

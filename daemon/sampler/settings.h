@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/sampler/event-spec.h"
 #include "daemon/sampler/task-filter.h"
+
+#define SAMPLER_CPUS_MAX 128
 
 enum sampler_mode {
 	SAMPLER_AUTO, /* the best that the machine offers */
@@ -19,11 +22,6 @@ enum sampler_mode {
 const char *sampler_mode_name(enum sampler_mode mode);
 /* The mode with this name, or -EINVAL. */
 int sampler_mode_parse(const char *name);
-
-enum sampler_event {
-	SAMPLER_CYCLES,
-	SAMPLER_BRANCHES, /* taken branches, as they retire */
-};
 
 /* How the stacks of user space are found, where branch records do not have them. */
 enum sampler_user_stacks {
@@ -40,12 +38,13 @@ int sampler_user_stacks_parse(const char *name);
 
 struct sampler_settings {
 	enum sampler_mode mode;
-	enum sampler_event event; /* of the hardware */
-	uint64_t frequency;       /* samples a second and CPU; of a PMU's event at full CPU speed */
-	uint64_t period;          /* events between samples; 0: by frequency */
-	uint64_t branch_filter;   /* PERF_SAMPLE_BRANCH_*, see branch-filter.h; 0: any branch */
-	uint32_t ring_pages;      /* per CPU; a power of two; 0: the default */
-	bool kernel;              /* sample the kernel, too */
+	struct event_spec event;
+	uint64_t frequency; /* samples a second and CPU; of a PMU's event at full CPU speed */
+	uint64_t period;    /* events between samples; 0: by frequency */
+	char cpus[SAMPLER_CPUS_MAX]; /* the list of those to sample, see cpu-list.h; "": all */
+	uint64_t branch_filter;      /* PERF_SAMPLE_BRANCH_*, see branch-filter.h; 0: any branch */
+	uint32_t ring_pages;         /* per CPU; a power of two; 0: the default */
+	bool kernel;                 /* sample the kernel, too */
 	enum sampler_user_stacks user_stacks;
 	struct task_filter only;
 };

@@ -19,12 +19,13 @@
 /* A machine, and what its kernel answers. */
 struct simulated {
 	struct machine machine;
-	int cycles;       /* to cycles without a branch stack: 0, or -errno */
-	int rows;         /* ... with one of any branch */
-	int calls;        /* ... with one of the call-stack mode */
-	int clock;        /* to cpu-clock */
-	uint64_t filters; /* bits of branch_sample_type that it knows; 0: all */
-	uint64_t taken;   /* the one raw event that may have a branch stack; 0: any event may */
+	int cycles;           /* to cycles without a branch stack: 0, or -errno */
+	int rows;             /* ... with one of any branch */
+	int calls;            /* ... with one of the call-stack mode */
+	int clock;            /* to cpu-clock */
+	uint64_t filters;     /* bits of branch_sample_type that it knows; 0: all */
+	unsigned int precise; /* the highest precise_ip that it has; -EOPNOTSUPP to higher ones */
+	uint64_t taken;       /* the one raw event that may have a branch stack; 0: any event may */
 };
 
 static int answer_rows(const struct simulated *s, const struct perf_event_attr *attr)
@@ -42,7 +43,9 @@ static int answer(const struct perf_event_attr *attr, int cpu, void *userdata)
 	const struct pmu *pmu = machine_pmu(&s->machine, (uint32_t)cpu);
 	int r = s->clock;
 
-	assert_false(attr->precise_ip); /* on AMD it would be another PMU, without rows */
+	/* unless asked for: on AMD it would be another PMU, without rows */
+	if (attr->precise_ip > s->precise)
+		return -EOPNOTSUPP;
 	if (attr->type != PERF_TYPE_SOFTWARE)
 		r = attr->sample_type & PERF_SAMPLE_BRANCH_STACK ? answer_rows(s, attr) : s->cycles;
 	if (attr->type == PERF_TYPE_HARDWARE && s->machine.n_pmus > 1 &&

@@ -438,7 +438,7 @@ static void check_event(void)
 	struct measured m;
 
 	puts("by taken branches, one in a million");
-	settings.event = SAMPLER_BRANCHES;
+	event_spec_parse("branches", &settings.event);
 	settings.period = 1000003;
 	if (!measure(&settings, &m))
 		return;

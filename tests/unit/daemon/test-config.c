@@ -136,7 +136,8 @@ static void every_key(void **state)
 	place_init(&place);
 	put(&place, "a/x.conf",
 	    "[Sampling]\nMode=software\nFrequency = 999\nKernel=no\nRingSize=256K\n"
-	    "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nPeriod=1000003\nUserStacks=tables\n"
+	    "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nCPUs=0-3,8\nPeriod="
+	    "1000003\nUserStacks=tables\n"
 	    "BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
 	    "Users=root 4000\nPids= 17 4711 \n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n");
 	assert_int_equal(load(&place), 0);
@@ -146,9 +147,10 @@ static void every_key(void **state)
 	assert_false(place.config.sampling.kernel);
 	assert_int_equal(place.config.sampling.ring_pages,
 			 (256 << 10) / (int)sysconf(_SC_PAGESIZE));
-	assert_int_equal(place.config.sampling.event, SAMPLER_BRANCHES);
+	assert_int_equal(place.config.sampling.event.kind, EVENT_SPEC_TAKEN_BRANCHES);
 	assert_int_equal(place.config.sampling.user_stacks, SAMPLER_USER_TABLES);
 	assert_int_equal(place.config.sampling.period, 1000003);
+	assert_string_equal(place.config.sampling.cpus, "0-3,8");
 	assert_int_equal(place.config.sampling.branch_filter,
 			 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
 	assert_only(&place.config.sampling.only);
@@ -328,8 +330,13 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Sampling]\nKernel=perhaps",
 		"[Sampling]\nUserStacks=dwarf",
 		"[Sampling]\nUserStacks=tables frame-pointers",
-		"[Sampling]\nEvent=instructions",
-		"[Sampling]\nPeriod=100",
+		"[Sampling]\nEvent=no-such-event",
+		"[Sampling]\nEvent=cycles:u",
+		"[Sampling]\nCPUs=0-",
+		"[Sampling]\nCPUs=all",
+		"[Sampling]\nCPUs=0 1",
+		"[Sampling]\nCPUs=8192",
+		"[Sampling]\nPeriod=0",
 		"[Sampling]\nPeriod=1e6",
 		"[Sampling]\nBranchFilter=some",
 		"[Sampling]\nBranchFilter=any u",

@@ -60,7 +60,13 @@ static struct perf_event_attr tasks_event(void)
 
 static int check(struct perf_event_attr attr)
 {
-	return check_event(&attr);
+	return check_event(&attr, false);
+}
+
+/* Of a PMU of CPUs with a type of its own. */
+static int check_core(struct perf_event_attr attr)
+{
+	return check_event(&attr, true);
 }
 
 static void test_allows_what_branchd_uses(void **state)
@@ -82,24 +88,55 @@ static void test_allows_what_branchd_uses(void **state)
 	assert_int_equal(check(attr), 0);
 }
 
+static void test_allows_what_the_pmus_of_cpus_count(void **state)
+{
+	struct perf_event_attr attr = cycles_event();
+
+	for (attr.config = 0; attr.config < PERF_COUNT_HW_MAX; attr.config++)
+		assert_int_equal(check(attr), 0);
+	assert_int_equal(check(attr), -EPERM);
+	attr.type = PERF_TYPE_HW_CACHE;
+	attr.config = PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
+	assert_int_equal(check(attr), 0);
+	attr.config = PERF_COUNT_HW_CACHE_MAX;
+	assert_int_equal(check(attr), -EPERM);
+	attr.config = PERF_COUNT_HW_CACHE_OP_MAX << 8;
+	assert_int_equal(check(attr), -EPERM);
+	attr.config = PERF_COUNT_HW_CACHE_RESULT_MAX << 16;
+	assert_int_equal(check(attr), -EPERM);
+	attr = cycles_event();
+	attr.precise_ip = 2;
+	assert_int_equal(check(attr), 0);
+	attr.type = PERF_TYPE_RAW;
+	attr.config = 0x1b7;
+	attr.config1 = attr.config2 = 0x10003;
+	assert_int_equal(check(attr), 0);
+	attr.type = 10;
+	assert_int_equal(check_core(attr), 0);
+}
+
 static void test_refuses_other_events(void **state)
 {
 	struct perf_event_attr attr = clock_event();
 
 	attr.config = PERF_COUNT_SW_PAGE_FAULTS;
-	assert_int_equal(check(attr), -EPERM);
-	attr = cycles_event();
-	attr.config = PERF_COUNT_HW_CACHE_MISSES;
-	assert_int_equal(check(attr), -EPERM);
-	attr = cycles_event();
-	for (attr.type = PERF_TYPE_TRACEPOINT; attr.type <= PERF_TYPE_BREAKPOINT; attr.type++) {
-		attr.config = attr.type == PERF_TYPE_RAW ? 0x1b7 : 0xc4;
-		assert_int_equal(check(attr), -EPERM);
-	}
-	attr = cycles_event();
-	attr.type = 9; /* kprobe's, say: what it probes is in config1 */
-	attr.config = 0xc4;
 	assert_int_equal(check(attr), 0);
+	attr.precise_ip = 1;
+	assert_int_equal(check(attr), -EPERM);
+	attr = clock_event();
+	attr.config = PERF_COUNT_SW_CGROUP_SWITCHES;
+	assert_int_equal(check(attr), -EPERM);
+	attr = cycles_event();
+	attr.config1 = 1;
+	assert_int_equal(check(attr), -EPERM);
+	attr = cycles_event();
+	attr.config = 0xc4;
+	attr.type = PERF_TYPE_TRACEPOINT;
+	assert_int_equal(check_core(attr), -EPERM);
+	attr.type = PERF_TYPE_BREAKPOINT;
+	assert_int_equal(check_core(attr), -EPERM);
+	attr.type = 9; /* kprobe's, say: what it probes is in config1 */
+	assert_int_equal(check(attr), -EPERM);
 	attr.config1 = 4711;
 	assert_int_equal(check(attr), -EPERM);
 }
@@ -187,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allows_what_branchd_uses),
+		cmocka_unit_test(test_allows_what_the_pmus_of_cpus_count),
 		cmocka_unit_test(test_refuses_other_events),
 		cmocka_unit_test(test_refuses_other_contents),
 		cmocka_unit_test(test_refuses_other_fields),

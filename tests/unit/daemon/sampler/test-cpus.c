@@ -16,7 +16,8 @@
 
 static void test_no_descriptor_left(void **state)
 {
-	const struct cpus_settings settings = { .ring_pages = 1 };
+	const struct probe_result probe = {};
+	const struct cpus_settings settings = { .probe = &probe, .only = "", .ring_pages = 1 };
 	int next = dup(STDERR_FILENO);
 	struct rlimit limit, none;
 	struct cpus *cpus = NULL;

@@ -8,49 +8,14 @@
 
 #include <cmocka.h>
 
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "daemon/sampler/lbr.h"
 #include "daemon/sampler/machine.h"
+#include "tests/support/temporary-root.h"
 
 #define PMUS "/sys/bus/event_source/devices/"
-
-static char root[] = "/tmp/test-machine-XXXXXX";
-
-/* Writes a file below the root, and the directories it is in. */
-static void put(const char *path, const char *text)
-{
-	char full[PATH_MAX];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
-		*p = '\0';
-		mkdir(full, 0700);
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static int set_up(void **state)
-{
-	strcpy(root + strlen(root) - 6, "XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char command[PATH_MAX];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
-}
 
 static void test_one_type_of_core(void **state)
 {
@@ -160,7 +125,8 @@ static void test_kinds_of_branch_records(void **state)
 	assert_string_equal(lbr_name("AuthenticAMD", "fpu ibrs"), "branch records");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, temporary_root_set_up, temporary_root_tear_down)
 
 int main(void)
 {

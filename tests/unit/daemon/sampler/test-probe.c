@@ -276,7 +276,7 @@ static void test_branches_of_hybrid_processors(void **state)
 	struct fault fault;
 
 	hybrid_init(&s);
-	settings.event = SAMPLER_BRANCHES;
+	assert_int_equal(event_spec_parse("branches", &settings.event), 0);
 	assert_int_equal(probe(&result, &s, &settings, &fault), 0);
 	attr = result.events[BPF_EVENT_ANY].attr;
 	probe_adapt(&s.machine, 17, &attr);
@@ -297,7 +297,7 @@ static void test_a_pmu_whose_branches_are_not_known(void **state)
 
 	simulated_init(&s);
 	strcpy(s.machine.pmus[0].model, "goldmont");
-	settings.event = SAMPLER_BRANCHES;
+	assert_int_equal(event_spec_parse("branches", &settings.event), 0);
 	assert_int_equal(probe(&result, &s, &settings, &fault), -EOPNOTSUPP);
 	assert_non_null(strstr(fault.text, "Event=cycles"));
 }
