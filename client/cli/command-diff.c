@@ -291,6 +291,8 @@ int command_diff(const struct options *options, struct fault *fault)
 	struct output output;
 	int r = 0;
 
+	if (options->find_change)
+		return command_find_change(options, fault);
 	for (size_t i = 0; r >= 0 && i < MAX(options->n_events, (size_t)1); i++)
 		r = add_event(&events, options, options->events[i], fault);
 	if (r < 0)

@@ -10,7 +10,6 @@
 #include "client/term/output.h"
 #include "common/util/cleanup.h"
 
-#define DAY_US         (86400 * 1000000ull)
 #define DEFAULT_POINTS 24
 
 /* "work, unit nginx.service" */
@@ -66,8 +65,7 @@ int command_history(const struct options *options, struct fault *fault)
 
 	if (options->rows_given)
 		settings.n_points = options->top.n_rows ?: HISTORY_MAX_POINTS;
-	if (!options->source.window && !options->source.since_us && !options->source.until_us)
-		settings.source.since_us = options->source.now_us - DAY_US;
+	history_default_span(&settings.source);
 	r = history_new(&history, &settings, fault);
 	if (r < 0)
 		return r;
@@ -75,7 +73,7 @@ int command_history(const struct options *options, struct fault *fault)
 		return fault_set(fault, -ENOENT,
 				 "nothing matches in %zu windows with %llu samples; branchctl top "
 				 "lists what there is",
-				 history->n_windows, (unsigned long long)history->sum.samples);
+				 history->windows.n, (unsigned long long)history->sum.samples);
 	output_open(&output, &options->output);
 	r = write_history(history, options, &output);
 	if (output_close(&output, fault) < 0)

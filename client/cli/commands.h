@@ -12,6 +12,7 @@ int command_status(const struct options *options, struct fault *fault);
 int command_windows(const struct options *options, struct fault *fault);
 int command_top(const struct options *options, struct fault *fault);
 int command_diff(const struct options *options, struct fault *fault);
+int command_find_change(const struct options *options, struct fault *fault); /* of diff */
 int command_annotate(const struct options *options, struct fault *fault);
 int command_dump(const struct options *options, struct fault *fault);
 int command_run(const struct options *options, struct fault *fault);

@@ -139,6 +139,32 @@ static int check_history(const struct command_line *parse, const struct window_r
 	return 0;
 }
 
+/* What a comparison of two windows has, and a search in one span of time has not. */
+static int check_find_change(const struct command_line *parse, const struct window_ref *ref)
+{
+	const struct options *options = &parse->options;
+	const struct profile_filter *filter = &options->source.filter;
+	const char *option = parse->by                   ? "--by" :
+			     options->before             ? "--before" :
+			     options->n_changed > 0      ? "--changed-func" :
+			     options->percent_limit >= 0 ? "--percent-limit" :
+			     options->all                ? "--all" :
+			     options->top.depth          ? "--depth" :
+			     options->top.inlined        ? "--inline" :
+			     filter->object              ? "--object" :
+			     filter->symbol              ? "--symbol" :
+			     options->n_events > 0       ? "--event" :
+							   NULL;
+
+	if (option)
+		return fault_set(parse->fault, -EINVAL, "diff --find-change takes no %s", option);
+	if (ref->kind == WINDOW_REF_RECORDING)
+		return fault_set(parse->fault, -EINVAL,
+				 "--find-change needs windows of the daemon: a recording has one "
+				 "span of time");
+	return 0;
+}
+
 static int check_window(struct command_line *parse)
 {
 	struct options *options = &parse->options;
@@ -154,6 +180,8 @@ static int check_window(struct command_line *parse)
 	r = check_events(parse, &ref);
 	if (r < 0)
 		return r;
+	if (options->find_change)
+		return check_find_change(parse, &ref);
 	if (options->command == COMMAND_DIFF)
 		return check_diff(parse);
 	if (options->command == COMMAND_ANNOTATE)
@@ -181,6 +209,11 @@ static int check_span(const struct options *options, struct fault *fault)
 
 	if (source->until_us > 0 && source->since_us >= source->until_us)
 		return fault_set(fault, -EINVAL, "--until must be later than --since");
+	if (options->command == COMMAND_DIFF && !options->find_change &&
+	    (source->since_us > 0 || source->until_us > 0))
+		return fault_set(fault, -EINVAL,
+				 "diff takes --since and --until only with --find-change; two "
+				 "windows may be spans, as in branchctl diff -2h..-1h -1h");
 	if (source->window && (source->since_us > 0 || source->until_us > 0))
 		return fault_set(fault, -EINVAL, "give either a WINDOW, '%s', or %s",
 				 source->window, source->since_us > 0 ? "--since" : "--until");
@@ -204,11 +237,16 @@ int options_check(struct command_line *parse)
 	if (n > 0 && command->max_operands == 0)
 		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
 				 command->name, parse->operands[1], command->name);
+	if (options->find_change && n > 1)
+		return fault_set(parse->fault, -EINVAL,
+				 "diff --find-change takes one WINDOW, not %d; quote a time that "
+				 "contains a blank",
+				 n);
 	if (n > command->max_operands)
 		return fault_set(parse->fault, -EINVAL,
 				 "%s takes %s, not %d; quote a time that contains a blank",
 				 command->name, command->operands, n);
-	if (n < command->min_operands)
+	if (n < command->min_operands && !options->find_change)
 		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
 				 command->name, command->operands, command->example);
 	if (parse->by && options->n_views != 1 &&

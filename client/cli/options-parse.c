@@ -133,6 +133,9 @@ static int apply_diff(struct command_line *parse, int key, const char *argument)
 	struct options *options = &parse->options;
 
 	switch (key) {
+	case KEY_FIND_CHANGE:
+		options->find_change = true;
+		return 0;
 	case KEY_ALL:
 		options->all = true;
 		return 0;

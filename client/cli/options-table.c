@@ -18,9 +18,11 @@
 #define HISTORY (1u << COMMAND_HISTORY)
 #define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
-#define SPAN    (TOP | CODE | DUMP | EXPORT | HISTORY) /* one span of time, instead of a WINDOW */
-#define QUERY   (ALL & ~RUN)
-#define TABLES  (ALL & ~EXPORT) /* those whose output is for people, too */
+#define SPAN                                                                                     \
+	(ALL & ~(RUN | WINDOWS | 1u << COMMAND_STATUS)) /* one span of time, instead of a WINDOW \
+							 */
+#define QUERY  (ALL & ~RUN)
+#define TABLES (ALL & ~EXPORT) /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -56,6 +58,8 @@ const struct option_spec option_specs[] = {
 	{ "percent-limit", KEY_PERCENT_LIMIT, "P", DIFF,
 	  "hide rows with less than P % on both sides" },
 	{ "all", KEY_ALL, NULL, DIFF, "show all rows, however small or within noise" },
+	{ "find-change", KEY_FIND_CHANGE, NULL, DIFF,
+	  "with one WINDOW, or --since: show which functions changed\nin it, and when" },
 
 	{ NULL, 0, NULL, DIFF, "What changed:" },
 	{ "before", KEY_BEFORE, "DIR", DIFF, "the directory of the old sources" },

@@ -41,6 +41,7 @@ struct options {
 	size_t n_changed;
 	double percent_limit; /* negative: not given */
 	bool all;
+	bool find_change;            /* source.window is all there is */
 	enum view_by views[N_VIEWS]; /* those of --by, top.by first */
 	size_t n_views;
 

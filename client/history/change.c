@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define MAX_P_VALUE 0.01
+#define MIN_SHARE   1e-6 /* a program that did not run may have run a little */
 
 struct half {
 	uint64_t count, total;
@@ -78,4 +79,30 @@ void history_change_find(struct history_change *ret, const struct history_series
 					      [SIDE_NEW] = counts_of(series, at, series->n) });
 	if (ret->test.has_enough_data && ret->test.p_value * (double)(series->n - 1) <= MAX_P_VALUE)
 		ret->at = at;
+}
+
+/* How much more likely the point is at @share than at @other. */
+static double advantage(const struct history_series *series, size_t i, double share, double other)
+{
+	double count = (double)series->counts[i], rest = (double)series->samples[i] - count;
+
+	return count * log(share / other) + rest * log((1 - share) / (1 - other));
+}
+
+size_t history_change_locate(const struct history_series *series, double share_before,
+			     double share_after)
+{
+	double before = fmin(fmax(share_before, MIN_SHARE), 1 - MIN_SHARE);
+	double after = fmin(fmax(share_after, MIN_SHARE), 1 - MIN_SHARE);
+	double sum = 0, most = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < series->n; i++) {
+		sum += advantage(series, i, before, after);
+		if (sum > most) {
+			most = sum;
+			at = i + 1;
+		}
+	}
+	return at;
 }

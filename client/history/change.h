@@ -28,3 +28,10 @@ struct history_change {
 };
 
 void history_change_find(struct history_change *ret, const struct history_series *series);
+
+/*
+ * The split of @series, of whose halves the shares are known from a longer series: the most likely
+ * one, from 0 (all points are after the change) to @series->n (none is).
+ */
+size_t history_change_locate(const struct history_series *series, double share_before,
+			     double share_after);

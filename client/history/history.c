@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The daemon keeps the counts of functions with each window, so each point is one cheap call. The
- * open window is left out: it would be a point of a few seconds.
- */
+/* The daemon keeps the counts of functions with each window, so each point is one cheap call. */
 #include "client/history/history.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/rpc/connection.h"
-#include "client/rpc/daemon-api.h"
-#include "client/source/window-list.h"
 #include "common/profile/filter.h"
 #include "common/util/cleanup.h"
 
@@ -27,44 +21,18 @@ struct history *history_free(struct history *history)
 {
 	if (!history)
 		return NULL;
-	windows_done(&history->windows);
+	history_windows_done(&history->windows);
 	free(history->points);
 	free(history);
 	return NULL;
 }
 
-static const struct window_info *window_of(const struct history *history, size_t i)
-{
-	return &history->windows.rows[history->first + i];
-}
-
-static int find_windows(struct history *history, const struct counting *counting,
-			struct fault *fault)
-{
-	struct window_ref ref;
-	size_t n;
-	int r = profile_source_parse_window(&counting->settings->source, &ref, fault);
-
-	if (r < 0)
-		return r;
-	r = window_list_find(counting->connection, &ref, &history->windows, &history->first, &n,
-			     fault);
-	if (r < 0)
-		return r;
-	history->n_windows = n - (window_of(history, n - 1)->open ? 1 : 0);
-	if (history->n_windows == 0)
-		return fault_set(fault, -ENOENT,
-				 "history takes closed windows, and the only window is open: try "
-				 "again when it has closed");
-	return 0;
-}
-
 /* Points of equal length that cover all windows; a window is of the point that has its middle. */
 static int make_points(struct history *history, size_t n_wanted)
 {
-	size_t n = MIN(n_wanted, history->n_windows);
-	uint64_t start = window_of(history, 0)->start_us;
-	uint64_t end = windows_end_us(window_of(history, history->n_windows - 1));
+	size_t n = MIN(n_wanted, history->windows.n);
+	uint64_t start = history_window(&history->windows, 0)->start_us;
+	uint64_t end = windows_end_us(history_window(&history->windows, history->windows.n - 1));
 	double length = (double)(end - start) / (double)n;
 
 	history->points = calloc(n, sizeof(*history->points));
@@ -75,8 +43,8 @@ static int make_points(struct history *history, size_t n_wanted)
 		history->points[i].start_us = start + (uint64_t)((double)i * length);
 		history->points[i].end_us = start + (uint64_t)((double)(i + 1) * length);
 	}
-	for (size_t i = 0; i < history->n_windows; i++) {
-		const struct window_info *window = window_of(history, i);
+	for (size_t i = 0; i < history->windows.n; i++) {
+		const struct window_info *window = history_window(&history->windows, i);
 		double middle = (double)(window->start_us - start) + (double)window->length_us / 2;
 		size_t at = length > 0 ? MIN((size_t)(middle / length), n - 1) : 0;
 
@@ -130,30 +98,15 @@ static uint64_t samples_of(const struct functions *functions)
 	return samples;
 }
 
-static int call(const struct counting *counting, const struct window_info *rows, size_t n,
-		const struct profile_filter *filter, struct functions **ret, struct fault *fault)
+/* Its windows begin with number @first. */
+static int count_point(struct history_point *point, const struct counting *counting, size_t first,
+		       const struct history_windows *windows, struct fault *fault)
 {
-	const struct daemon_api_request request = {
-		.first = rows[0].id,
-		.last = rows[n - 1].id,
-		.filter = filter,
-		.n_parts = 1,
-	};
-	_cleanup_(windows_done) struct windows windows = {};
-	int r = daemon_api_get_functions(counting->connection, &request, ret, &windows, fault);
-
-	if (r == -EOPNOTSUPP)
-		return fault_set(fault, r, "this branchd is too old for history: restart it");
-	return r;
-}
-
-static int count_point(struct history_point *point, const struct counting *counting,
-		       const struct window_info *rows, struct fault *fault)
-{
+	const struct history_part part = { first, first + point->n_windows, 1 };
 	_cleanup_(functions_freep) struct functions *functions = NULL;
 	_cleanup_(functions_freep) struct functions *all = NULL;
-	int r = call(counting, rows, point->n_windows, &counting->settings->source.filter,
-		     &functions, fault);
+	int r = history_count(&functions, counting->connection, windows, &part,
+			      &counting->settings->source.filter, fault);
 
 	if (r < 0)
 		return r;
@@ -162,7 +115,7 @@ static int count_point(struct history_point *point, const struct counting *count
 		return 0;
 	}
 	point->self = samples_of(functions);
-	r = call(counting, rows, point->n_windows, NULL, &all, fault);
+	r = history_count(&all, counting->connection, windows, &part, NULL, fault);
 	if (r >= 0)
 		point->samples = samples_of(all);
 	return r;
@@ -180,7 +133,7 @@ static int count_points(struct history *history, const struct counting *counting
 
 		if (point->n_windows == 0)
 			continue;
-		r = count_point(point, counting, window_of(history, at), fault);
+		r = count_point(point, counting, at, &history->windows, fault);
 		at += point->n_windows;
 		if (!history->has_total)
 			point->total = 0;
@@ -236,7 +189,7 @@ int history_new(struct history **ret, const struct history_settings *settings, s
 	if (r < 0)
 		return r;
 	counting.connection = connection;
-	r = find_windows(history, &counting, fault);
+	r = history_windows_find(&history->windows, connection, &settings->source, fault);
 	if (r < 0)
 		return r;
 	r = make_points(history, settings->n_points);

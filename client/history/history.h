@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "client/history/change.h"
-#include "client/rpc/windows.h"
+#include "client/history/counts.h"
 #include "client/source/profile-source.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
@@ -36,8 +36,7 @@ struct history_point {
 };
 
 struct history {
-	struct windows windows; /* all of them; @first and @n_windows are those shown */
-	size_t first, n_windows;
+	struct history_windows windows;
 	struct history_point *points; /* in the order of time */
 	size_t n_points;
 	struct history_point sum;     /* of all points */

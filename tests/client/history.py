@@ -10,6 +10,7 @@ import tempfile
 from harness import check, finish, one_line, run
 
 WINDOWS = 16
+CHANGING = 120
 
 
 def asked(path, *arguments):
@@ -57,14 +58,39 @@ def check_text(path):
         check(status == 1 and not out and one_line(err), words, status, out, err)
 
 
-with tempfile.TemporaryDirectory() as place:
-    socket = os.path.join(place, "socket")
-    with subprocess.Popen([sys.argv[2], socket, os.path.join(place, "windows.db"), "idle", str(WINDOWS)],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        check(server.stdout.readline() == b"ready\n", "no server")
-        check_function(socket)
-        check_processes(socket)
-        check_text(socket)
-        server.stdin.close()
-        server.stdout.read()
+def check_change(path):
+    """Function 0 takes 10 % of the samples, and 13 % from window 91 on."""
+    found = asked(path, "diff", "..", "--find-change")
+    check(len(found["windows"]) == CHANGING and found["samples"] == CHANGING * 6000, found["samples"])
+    row = found["changes"][0]
+    check(row["symbol"] == "function_0" and 89 <= row["window"] <= 93, row)
+    check(row["interval"][0] < 3 < row["interval"][1] and row["object"] == "/usr/bin/steady", row)
+    status, out, err = run("--socket", path, "diff", "..", "--find-change", "-n", "1")
+    check(status == 0 and not err and "the largest change is in window" in out and "function_0" in out, out, err)
+    change = asked(path, "history", "function_0", "..", "-n", str(CHANGING))["change"]
+    check(2 < change["delta_percent"] < 4, change)
+
+
+def check_steady(path):
+    check(not asked(path, "diff", "..", "--find-change")["changes"], "a change in steady windows")
+    status, out, _ = run("--socket", path, "diff", "..", "--find-change")
+    check(status == 0 and "no function changed by more than noise" in out, out)
+    check(asked(path, "history", "function_0", "..")["change"] is None, "a change of a steady function")
+
+
+def served(kind, n_windows, *checks):
+    with tempfile.TemporaryDirectory() as place:
+        socket = os.path.join(place, "socket")
+        with subprocess.Popen([sys.argv[2], socket, os.path.join(place, "windows.db"), kind, str(n_windows)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            check(server.stdout.readline() == b"ready\n", "no server")
+            for each in checks:
+                each(socket)
+            server.stdin.close()
+            server.stdout.read()
+
+
+served("idle", WINDOWS, check_function, check_processes, check_text)
+served("change:90:1", CHANGING, check_change)
+served("change:0:1", CHANGING, check_steady)
 finish()

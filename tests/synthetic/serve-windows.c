@@ -5,7 +5,9 @@
  * does.
  *
  *     serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS
+ *     serve-windows SOCKET DATABASE change:AT:SEED WINDOWS
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
 #include "daemon/varlink/server.h"
+#include "tests/synthetic/change.h"
 #include "tests/synthetic/window.h"
 
 #define WINDOW_US 10000000ULL
@@ -43,14 +46,24 @@ static const struct synthetic_shape *find_shape(const char *name)
 	return strcmp(name, synthetic_renamed.name) == 0 ? &synthetic_renamed : &synthetic_idle;
 }
 
-static void fill(struct store *store, const struct synthetic_shape *shape, uint32_t n)
+/* Of the kind that the command line names. */
+static struct profile *make_profile(const char *kind, uint32_t window)
+{
+	struct synthetic_change change;
+
+	if (sscanf(kind, "change:%" SCNu32 ":%" SCNu64, &change.at, &change.seed) == 2)
+		return synthetic_change_profile(&change, window);
+	return synthetic_profile(find_shape(kind), window);
+}
+
+static void fill(struct store *store, const char *kind, uint32_t n)
 {
 	uint64_t start_us = ((uint64_t)time(NULL) - n * 10) * 1000000;
 	struct store_status status;
 
 	store_get_status(store, &status);
 	for (uint32_t i = 0; status.n_windows == 0 && i < n; i++) {
-		_cleanup_(profile_freep) struct profile *profile = synthetic_profile(shape, i);
+		_cleanup_(profile_freep) struct profile *profile = make_profile(kind, i);
 		struct window window = { .start_us = start_us + i * WINDOW_US,
 					 .length_us = WINDOW_US,
 					 .samples = profile->counters.samples,
@@ -111,11 +124,13 @@ int main(int argc, char **argv)
 	struct fault fault;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS\n");
+		fprintf(stderr,
+			"usage: serve-windows SOCKET DATABASE idle|busy|renamed|change:AT:SEED "
+			"WINDOWS\n");
 		return 2;
 	}
 	check(store_open(&store, argv[2], &settings, &fault), fault.text);
-	fill(store, find_shape(argv[3]), (uint32_t)atoi(argv[4]));
+	fill(store, argv[3], (uint32_t)atoi(argv[4]));
 	serve(&service, store, argv[1]);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("resident at most %ld KiB\n", usage.ru_maxrss);
