@@ -253,9 +253,9 @@ static int apply(struct command_line *parse, int key, const char *argument)
 }
 
 /* The rest of a word "-5min" is the argument of an option "-5". */
-static const char short_options[] = "-:n:o:h0::1::2::3::4::5::6::7::8::9::";
+static const char short_options[] = "-:n:o:p:u:hV0::1::2::3::4::5::6::7::8::9::";
 
-#define MAX_OPTIONS 64
+#define MAX_OPTIONS 128
 
 static int has_argument(const struct option_spec *spec)
 {
@@ -372,10 +372,22 @@ static void take_operands(struct command_line *parse)
 	options->new_window = get_operand(parse, first + 1);
 }
 
+/* "help top" is top --help. */
+static void take_help(struct command_line *parse)
+{
+	if (parse->n_operands == 0 || strcmp(parse->operands[0], "help") != 0)
+		return;
+	parse->help = true;
+	parse->n_operands = MIN(parse->n_operands - 1, OPTIONS_MAX_OPERANDS - 1);
+	memmove(parse->operands, parse->operands + 1,
+		(size_t)parse->n_operands * sizeof(*parse->operands));
+}
+
 static int read_operands(struct command_line *parse)
 {
 	int r;
 
+	take_help(parse);
 	if (parse->version) {
 		puts("branchctl " BRANCHD_VERSION);
 		return 0;

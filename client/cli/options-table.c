@@ -176,6 +176,7 @@ static void print_options(unsigned int mask)
 	for (size_t i = 0; i < n_option_specs; i++) {
 		const struct option_spec *spec = &option_specs[i];
 		const char *rest = strchr(spec->help, '\n');
+		const char short_form[] = { '-', (char)spec->key, ',', ' ', '\0' };
 		char left[64];
 
 		if (!(spec->commands & mask))
@@ -184,7 +185,8 @@ static void print_options(unsigned int mask)
 			printf("\n%s\n", spec->help);
 			continue;
 		}
-		snprintf(left, sizeof(left), "%s%s%s%s", *spec->name ? "--" : "-",
+		snprintf(left, sizeof(left), "%s%s%s%s%s",
+			 *spec->name && spec->key < 128 ? short_form : "", *spec->name ? "--" : "-",
 			 option_name(spec), spec->argument && *spec->argument != '[' ? " " : "",
 			 spec->argument ?: "");
 		printf("  %-18s %.*s\n", left, rest ? (int)(rest - spec->help) : -1, spec->help);

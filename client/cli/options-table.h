@@ -7,10 +7,14 @@
 
 #include "client/cli/command-id.h"
 
+/* That of an option with a short form is its letter. */
 enum option_key {
 	KEY_ROWS = 'n',
 	KEY_OUTPUT = 'o',
 	KEY_HELP = 'h',
+	KEY_PID = 'p',
+	KEY_UNIT = 'u',
+	KEY_VERSION = 'V',
 	KEY_BY = 256,
 	KEY_TREE,
 	KEY_VERBOSE,
@@ -33,9 +37,7 @@ enum option_key {
 	KEY_SINCE,
 	KEY_UNTIL,
 	KEY_FOLLOW,
-	KEY_PID,
 	KEY_COMM,
-	KEY_UNIT,
 	KEY_UID,
 	KEY_OBJECT,
 	KEY_SYMBOL,
@@ -50,7 +52,6 @@ enum option_key {
 	KEY_JSON,
 	KEY_NO_PAGER,
 	KEY_COLOR,
-	KEY_VERSION,
 };
 
 /* Without a name it is a heading of the help. With an empty one @key is its only, short name. */

@@ -19,6 +19,9 @@ WRONG_USAGE = [
     ["top", "-n", "many", "./a.data"],
     ["top", "-n", "-1", "./a.data"],
     ["top", "--pid", "12x", "./a.data"],
+    ["top", "-p", "12x", "./a.data"],
+    ["status", "-u", "x.service"],
+    ["help", "report"],
     ["top", "--color", "blue", "./a.data"],
     ["top", "--json=yes", "./a.data"],
     ["top", "--samples", "./a.data"],
@@ -184,11 +187,13 @@ def check_places_of_options():
 
 def check_help():
     for arguments in ["--help"], ["-h"], ["top", "--help"], ["--help", "dump"], ["--version"], \
-            ["status", "--help"], ["windows", "-h"], ["diff", "--help"], ["export", "--help"]:
+            ["help"], ["help", "top"], ["-V"], ["history", "--help"], ["status", "--help"], ["windows", "-h"], ["diff", "--help"], ["export", "--help"]:
         status, out, err = run("--socket", SOCKET, *arguments)
         check(status == 0 and out and not err, arguments, status, err)
         check(all(len(line) <= 80 for line in out.splitlines()), arguments, "is too wide")
     check("--by" in run("top", "--help")[1], "top --help without --by")
+    check(run("help", "dump")[1] == run("dump", "--help")[1], "help dump is not dump --help")
+    check("-p, --pid PID" in run("help")[1], "--help without -p")
     check("--by" not in run("dump", "--help")[1], "dump --help with --by")
 
 
