@@ -189,36 +189,38 @@ static char *format_data(const struct parser_datum *datum, size_t room)
 	return fitting && asprintf(&text, "# %s", fitting) >= 0 ? text : NULL;
 }
 
-/* Its target, behind @n columns and within @room columns, unless it has none. 0 or -ENOMEM. */
-static int add_target(const struct page *page, const struct annotation_line *line, size_t n,
-		      size_t room, char **ret)
+/*
+ * The target of the line in the rest of @room columns behind *@n of the instruction. Where both do
+ * not fit, a name takes the place of the address. NULL if there is none, or out of memory.
+ */
+static char *fit_target(const struct page *page, const struct annotation_line *line, size_t *n,
+			size_t room)
 {
-	char *target;
+	char *target = line->has_target ? format_target(page, line, SIZE_MAX) : NULL;
 
-	if (!line->has_target)
-		return 0;
-	target = format_target(page, line, room > n + 3 ? room - n - 3 : room ? 1 : SIZE_MAX);
-	if (!target)
-		return -ENOMEM;
-	if (room > 0 && n + 1 + columns_of(target) > room)
+	if (!target || room == 0 || *n + 1 + columns_of(target) <= room)
+		return target;
+	free(target);
+	if (names_target(line) && !leads_inside(page->annotation, line))
+		*n = strcspn(line->text ?: "", " ");
+	*n = MIN(*n, room - strlen(" ->"));
+	target = format_target(page, line, room > *n + 3 ? room - *n - 3 : 1);
+	if (target && *n + 1 + columns_of(target) > room)
 		*strchrnul(target, ' ') = '\0'; /* the arrow alone */
-	*ret = target;
-	return 0;
+	return target;
 }
 
 /* The instruction, its target and its data, in at most @room columns unless that is 0. A heap
  * string, or NULL. */
 static char *format_text(const struct page *page, const struct annotation_line *line, size_t room)
 {
-	_cleanup_free_ char *target = NULL;
-	_cleanup_free_ char *data = NULL;
 	const char *instruction = line->text ?: "";
-	size_t n = columns_of(instruction), taken = line->has_target ? 3 : 0;
+	size_t n = MIN(columns_of(instruction), room ?: SIZE_MAX), taken;
+	_cleanup_free_ char *target = fit_target(page, line, &n, room);
+	_cleanup_free_ char *data = NULL;
 	char *text;
 
-	if (room > 0 && n + taken > room)
-		n = room - taken;
-	if (add_target(page, line, n, room, &target) < 0)
+	if (line->has_target && !target)
 		return NULL;
 	taken = n + (target ? 1 + columns_of(target) : 0);
 	if (line->data && line->data->name && (room == 0 || room >= taken + MIN_DATA)) {
@@ -370,8 +372,8 @@ static int write_head(const struct page *page)
 	char samples[80];
 	int r, n;
 
-	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " samples (%.2f%%)", a->samples,
-		     percent_of(a->samples, a->all_samples));
+	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " sample%s (%.2f%%)", a->samples,
+		     a->samples == 1 ? "" : "s", percent_of(a->samples, a->all_samples));
 	r = write_name(page);
 	fputs("in ", page->f);
 	if (r >= 0)

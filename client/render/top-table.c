@@ -250,8 +250,8 @@ static const struct column block_columns[] = {
 	{ "SAMPLED", TABLE_RIGHT },
 	{ "AVERAGE", TABLE_RIGHT },
 	{ "RUNS", TABLE_RIGHT },
-	{ "OBJECT", TABLE_ELIDE_NAME },
 	{ "BLOCK", TABLE_ELIDE_NAME },
+	{ "OBJECT", TABLE_ELIDE_NAME },
 	{ NULL, 0 },
 };
 
@@ -259,8 +259,8 @@ static const struct column block_columns[] = {
 static const struct column untimed_columns[] = {
 	{ "SHARE", TABLE_RIGHT },
 	{ "RUNS", TABLE_RIGHT },
-	{ "OBJECT", TABLE_ELIDE_NAME },
 	{ "BLOCK", TABLE_ELIDE_NAME },
+	{ "OBJECT", TABLE_ELIDE_NAME },
 	{ NULL, 0 },
 };
 
@@ -294,8 +294,8 @@ static int fill_block(const struct top *top, struct table *table, size_t i)
 	if (r >= 0)
 		r = set_count(table, column++, block->runs);
 	if (r >= 0)
-		r = set_object(table, column++, top, block->object);
-	return r < 0 ? r : set_range(table, column, top, block);
+		r = set_range(table, column++, top, block);
+	return r < 0 || !has_objects(table) ? r : set_object(table, column, top, block->object);
 }
 
 static const struct column *columns_of(const struct top *top)
@@ -315,7 +315,7 @@ static int add_columns(const struct top *top, struct table *table)
 	if (top->shares)
 		return add_share_columns(top, table);
 	for (; r >= 0 && columns->name; columns++)
-		if (columns[1].name || top->by != VIEW_BRANCH || has_objects(table))
+		if (columns[1].name || top->by == VIEW_BRANCH_SITE || has_objects(table))
 			r = table_add_column(table, columns->name, columns->flags);
 	return r;
 }

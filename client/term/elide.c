@@ -141,6 +141,8 @@ static void shorten_name(char *name, size_t room)
 	n = room - n_offset - N_DOTS;
 	while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
 		n--;
+	while (n > 1 && name[n - 1] == '.') /* of ".part.0": one dot more says nothing */
+		n--;
 	memmove(name + n + N_DOTS, offset, n_offset + 1);
 	memcpy(name + n, dots, N_DOTS);
 }

@@ -103,7 +103,7 @@ def check_table(screen, what, row):
 
 BRANCH = r"^ *[\d.]+% +\d+ +[\d.]+% .*\+0x[0-9a-f]+ +\S.*\+0x[0-9a-f]+$"
 PAIR = r"^ *[\d.]+% +\d+ +[\d.]+% .*\[\.\] \S.* \[\.\] \S.*$"
-BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ \S+ +(\S.*:\d+(\.\.(\S+:)?\d+)?|\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
+BLOCK = r"^ *[\d.]+% +\d+ +[\d.]+ +\d+ +(\S.*:\d+(\.\.(\S+:)?\d+)?|\S.*\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)( +\S+)?$"
 
 
 # The place of each line that is a frame, or a branch of a path, whole: its name may be cut, its end not.

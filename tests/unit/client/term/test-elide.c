@@ -57,6 +57,12 @@ static void test_operators_are_not_brackets(void **state)
 		    "my_operator<...>(...)");
 }
 
+static void test_a_dot_is_no_part_of_the_mark(void **state)
+{
+	assert_name("msort_with_tmp.part.0+0x1f", 22, "msort_with_tmp...+0x1f");
+	assert_name("msort_with_tmp.part.0+0x1f", 21, "msort_with_tm...+0x1f");
+}
+
 static void test_rust_keeps_the_type_of_a_trait(void **state)
 {
 	assert_name("<alloc::vec::Vec<alloc::string::String> as core::ops::Drop>::drop", 60,
@@ -130,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_what_fits_stays_as_it_is),
 		cmocka_unit_test(test_arguments_go_first),
 		cmocka_unit_test(test_operators_are_not_brackets),
+		cmocka_unit_test(test_a_dot_is_no_part_of_the_mark),
 		cmocka_unit_test(test_rust_keeps_the_type_of_a_trait),
 		cmocka_unit_test(test_an_offset_is_never_truncated),
 		cmocka_unit_test(test_the_fewest_bytes_of_a_name),
