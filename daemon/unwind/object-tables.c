@@ -188,7 +188,8 @@ static void take(struct object_tables *t, struct built_table *built)
 		unwind_table_done(&built->table);
 		return;
 	}
-	rule_cache_clear(&t->rules);
+	if (entry->table.n_rows) /* no rule of it may stay */
+		rule_cache_clear(&t->rules);
 	entry->coming = false;
 	entry->later = built->later;
 	entry->n_laters += built->later && entry->n_laters < SOON_TRIES;

@@ -10,7 +10,7 @@
 
 #include "common/unwind/table.h"
 
-#define RULE_CACHE_PLACES 8192 /* a power of two; 128 KiB */
+#define RULE_CACHE_PLACES 16384 /* a power of two; 256 KiB */
 
 /* Zeroed: nothing is remembered. */
 struct rule_cache {
