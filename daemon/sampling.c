@@ -373,6 +373,7 @@ static void get_naming(struct namer *namer, struct status *status)
 		.files_skipped = counts.opener.skipped,
 		.files_dropped = counts.dropped,
 		.files_deferred = counts.deferred,
+		.lines_malformed = counts.malformed,
 	};
 	namer_for_each_refused(namer, add_refused, status);
 }

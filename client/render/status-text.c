@@ -391,6 +391,8 @@ static void write_counts_of_naming(const struct status *s, size_t *n)
 		{ "files_deferred",
 		  "file waits for the next window: one may read only a limited number",
 		  "files wait for the next window: one may read only a limited number" },
+		{ "lines_malformed", "line of a JIT map, /tmp/perf-PID.map, names no function",
+		  "lines of JIT maps, /tmp/perf-PID.map, name no function" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {

@@ -47,6 +47,7 @@ struct object_cache {
 	struct failures *failures;
 	struct cached *objects;
 	uint64_t n_uses;
+	uint64_t n_malformed; /* lines of files of JIT compilers */
 };
 
 static int copy_string(char **ret, const char *s)
@@ -200,8 +201,19 @@ static void make_room(struct object_cache *cache)
 static int open_jit(struct object_cache *cache, const struct profile_object *o, struct cached *c,
 		    struct fault *why)
 {
+	struct cached_object *object = &c->object;
+	int r;
+
 	c->is_jit = true;
-	return jit_file_open(&cache->settings, o, &c->object.file, &c->found_at, &c->read_as, why);
+	r = jit_file_open(&cache->settings, o, &object->file, &c->found_at, &c->read_as, why);
+	if (r >= 0)
+		cache->n_malformed += parser_file_identity(object->file)->n_malformed;
+	return r;
+}
+
+uint64_t object_cache_malformed(const struct object_cache *cache)
+{
+	return cache->n_malformed;
 }
 
 /* 0; -ENOMEM; or another negative errno and @why. */

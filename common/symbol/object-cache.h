@@ -52,6 +52,9 @@ struct cached_object *object_cache_find(struct object_cache *cache,
  */
 void object_cache_forget_changed(struct object_cache *cache);
 
+/* Lines of files of JIT compilers that name no function, counted whenever a file was read. */
+uint64_t object_cache_malformed(const struct object_cache *cache);
+
 /* The memory that symbols and symbol caches take. */
 size_t object_cache_bytes(const struct object_cache *cache);
 

@@ -478,6 +478,11 @@ void symbolizer_for_each_failure(const struct symbolizer *s, symbolizer_problem_
 	object_cache_for_each_failure(s->cache, handler, userdata);
 }
 
+uint64_t symbolizer_malformed(const struct symbolizer *s)
+{
+	return object_cache_malformed(s->cache);
+}
+
 int symbolizer_add_functions(struct symbolizer *s, struct profile *profile)
 {
 	int r;

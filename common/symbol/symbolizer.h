@@ -132,3 +132,6 @@ void symbolizer_for_each_problem(const struct symbolizer *symbolizer,
 /* The same, for those only whose parser failed: they are not tried again. */
 void symbolizer_for_each_failure(const struct symbolizer *symbolizer,
 				 symbolizer_problem_handler handler, void *userdata);
+
+/* As object_cache_malformed(). */
+uint64_t symbolizer_malformed(const struct symbolizer *symbolizer);

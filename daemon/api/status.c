@@ -174,13 +174,14 @@ static json_t *refused_json(const struct status_naming *n, bool privileged)
 
 static json_t *naming_json(const struct status_naming *n, bool privileged)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI so}", "behind", I(n->behind),
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI sI so}", "behind", I(n->behind),
 			 "parsers_died", I(n->parsers_died), "parsers_cpu", I(n->parsers_cpu),
 			 "parsers_timeout", I(n->parsers_timeout), "parsers_answer",
 			 I(n->parsers_answer), "openers_timeout", I(n->openers_timeout),
 			 "files_remote", I(n->files_remote), "files_skipped", I(n->files_skipped),
 			 "files_dropped", I(n->files_dropped), "files_deferred",
-			 I(n->files_deferred), "refused", refused_json(n, privileged));
+			 I(n->files_deferred), "lines_malformed", I(n->lines_malformed), "refused",
+			 refused_json(n, privileged));
 }
 
 static json_t *problems_json(const struct status *s)

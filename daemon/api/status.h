@@ -31,10 +31,11 @@ struct status_naming {
 	uint64_t behind; /* closed windows that wait for their names */
 	/* helpers that were killed or given up, by reason */
 	uint64_t parsers_died, parsers_cpu, parsers_timeout, parsers_answer, openers_timeout;
-	uint64_t files_remote;   /* not opened, on a remote file system, now */
-	uint64_t files_skipped;  /* attempts on a file system that hung before */
-	uint64_t files_dropped;  /* too many at once */
-	uint64_t files_deferred; /* to the next window, now */
+	uint64_t files_remote;    /* not opened, on a remote file system, now */
+	uint64_t files_skipped;   /* attempts on a file system that hung before */
+	uint64_t files_dropped;   /* too many at once */
+	uint64_t files_deferred;  /* to the next window, now */
+	uint64_t lines_malformed; /* of JIT maps, at each reading */
 	struct status_refused refused[STATUS_MAX_REFUSED]; /* some of them */
 	size_t n_refused;
 };

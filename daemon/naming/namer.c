@@ -51,7 +51,7 @@ struct namer {
 	struct budget budget; /* of reading build-ids, until the next window */
 	bool only_open;       /* files, and read them later */
 	_Atomic bool hurry;   /* the daemon ends, or sampling does */
-	_Atomic uint64_t n_lost, deferred, remote, unnamed, parsers_ended[PARSER_END_N];
+	_Atomic uint64_t n_lost, deferred, remote, unnamed, malformed, parsers_ended[PARSER_END_N];
 	struct refused refused;
 };
 
@@ -221,6 +221,7 @@ static void publish_window(struct namer *namer)
 	atomic_store(&namer->deferred, counts.deferred);
 	atomic_store(&namer->remote, file_table_count_remote(namer->files));
 	atomic_store(&namer->unnamed, counts.unnamed);
+	atomic_store(&namer->malformed, counts.malformed);
 	refused_begin(&namer->refused);
 	window_symbolizer_for_each_failure(namer->symbolizer, add_refused, &namer->refused);
 	refused_end(&namer->refused);
@@ -357,6 +358,7 @@ void namer_get_counts(const struct namer *namer, struct namer_counts *ret)
 		.deferred = atomic_load(&namer->deferred),
 		.remote = atomic_load(&namer->remote),
 		.unnamed = atomic_load(&namer->unnamed),
+		.malformed = atomic_load(&namer->malformed),
 	};
 	opener_get_counts(namer->opener, &ret->opener);
 	for (size_t i = 0; i < PARSER_END_N; i++)

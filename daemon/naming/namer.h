@@ -32,10 +32,11 @@ struct namer_counts {
 	struct opener_counts opener;
 	uint64_t parsers_ended[PARSER_END_N]; /* by reason */
 	uint64_t behind;                      /* closed windows that wait for their names, now */
-	uint64_t dropped;  /* mapped files that found no room on their way to the namer */
-	uint64_t deferred; /* files that had no room in the budget of the last window */
-	uint64_t remote;   /* files that are not opened because of their file systems, now */
-	uint64_t unnamed;  /* objects without symbols, now */
+	uint64_t dropped;   /* mapped files that found no room on their way to the namer */
+	uint64_t deferred;  /* files that had no room in the budget of the last window */
+	uint64_t remote;    /* files that are not opened because of their file systems, now */
+	uint64_t unnamed;   /* objects without symbols, now */
+	uint64_t malformed; /* lines of JIT maps that name no function, at each reading */
 };
 
 /* 0 or -errno. */

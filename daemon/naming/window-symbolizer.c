@@ -262,6 +262,7 @@ static void end_naming(struct window_symbolizer *s)
 	s->counts.deferred = s->budget.n_refused;
 	s->counts.unnamed = 0;
 	symbolizer_for_each_problem(s->symbols, count_problem, &s->counts.unnamed);
+	s->counts.malformed = symbolizer_malformed(s->symbols);
 	s->profile = NULL;
 	free(TAKE_PTR(s->keys));
 	free(TAKE_PTR(s->users));

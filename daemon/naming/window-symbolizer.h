@@ -19,8 +19,9 @@
 struct window_symbolizer;
 
 struct window_symbolizer_counts {
-	uint64_t unnamed;  /* objects without symbols, now */
-	uint64_t deferred; /* files that had no room in the budget of the last window */
+	uint64_t unnamed;   /* objects without symbols, now */
+	uint64_t deferred;  /* files that had no room in the budget of the last window */
+	uint64_t malformed; /* lines of JIT maps that name no function, at each reading */
 };
 
 struct window_symbolizer_settings {

@@ -148,6 +148,8 @@ def check_programs(failures, path):
             failures.check(rows, f"{program.name}: no samples of {program.object}")
             expected = program.expected or "[unknown]"
             failures.check(any(expected in row for row in rows), f"{program.name}: not {expected}, but {rows}")
+        malformed = parameters_of(ask(path, "GetStatus", {}))["naming"]["lines_malformed"]
+        failures.check(malformed > 0, "the malformed line of a map is not counted")
         failures.check("WRONG" not in shown and "earlier" not in shown, "a wrong name is shown:\n" + shown)
     finally:
         for program in programs:

@@ -46,11 +46,11 @@ static void test_nothing_is_said_where_all_is_well(void **state)
 static void test_one_sentence_for_each_problem(void **state)
 {
 	char *text = render(json_pack(
-		"{s{si si si si si si si si si si s[{ss ss}{ss ss}]}}", "naming", "behind", 2,
+		"{s{si si si si si si si si si si si s[{ss ss}{ss ss}]}}", "naming", "behind", 2,
 		"parsers_died", 1, "parsers_cpu", 3, "parsers_timeout", 1, "parsers_answer", 1,
 		"openers_timeout", 1, "files_skipped", 4, "files_remote", 1, "files_dropped", 7,
-		"files_deferred", 1, "refused", "path", "/home/x/a", "reason", "took too much CPU",
-		"path", "/home/x/b\033[2J", "reason", "its parser crashed"));
+		"files_deferred", 1, "lines_malformed", 3, "refused", "path", "/home/x/a", "reason",
+		"took too much CPU", "path", "/home/x/b\033[2J", "reason", "its parser crashed"));
 	static const char expected[] =
 		"naming    2 windows wait for their names\n"
 		"          1 parser crashed or was killed\n"
@@ -64,6 +64,7 @@ static void test_one_sentence_for_each_problem(void **state)
 		"RemoteFilesystems= in branchd.conf(5)\n"
 		"          7 mapped files were dropped: too many came at once\n"
 		"          1 file waits for the next window: one may read only a limited number\n"
+		"          3 lines of JIT maps, /tmp/perf-PID.map, name no function\n"
 		"          /home/x/a has no names: took too much CPU\n";
 
 	assert_non_null(strstr(text, expected));

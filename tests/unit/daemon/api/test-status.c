@@ -118,6 +118,7 @@ static void test_naming_has_its_counts(void **state)
 		.files_skipped = 8,
 		.files_dropped = 9,
 		.files_deferred = 10,
+		.lines_malformed = 11,
 	};
 	json = status_json(status, false);
 	naming = json_object_get(json, "naming");
@@ -131,6 +132,7 @@ static void test_naming_has_its_counts(void **state)
 	assert_int_equal(get(naming, "files_skipped"), 8);
 	assert_int_equal(get(naming, "files_dropped"), 9);
 	assert_int_equal(get(naming, "files_deferred"), 10);
+	assert_int_equal(get(naming, "lines_malformed"), 11);
 	json_decref(json);
 	free(status);
 }
