@@ -14,8 +14,10 @@
  * profile together are limited, to a part of the memory that the cache may take, for untrusted
  * objects and for others; what comes after that is truncated.
  */
-#define NAMES_PART 2
-#define MAX_PASSES 4 /* a location, and the one after it; each may be unknown at first */
+#define NAMES_PART  2
+#define RECENT_BITS 15
+#define N_RECENT    (1u << RECENT_BITS)
+#define MAX_PASSES  4 /* a location, and the one after it; each may be unknown at first */
 
 /* The state of one object of the profile. */
 struct object_state {
@@ -25,14 +27,37 @@ struct object_state {
 	bool sought, has_none; /* none: no symbols */
 };
 
+/* An unknown offset: the place in the list of its object. */
+struct unknown_place {
+	uint32_t object, number;
+};
+
 struct profile_symbolizer {
 	struct object_cache *cache;
 	size_t max_bytes;
 	struct profile *profile;
 	struct object_state *objects;
-	size_t names_left[2]; /* bytes of new names; [1] of untrusted objects */
-	bool again;           /* there are unknown offsets: another pass is needed */
+	size_t names_left[2];         /* bytes of new names; [1] of untrusted objects */
+	struct unknown_place *recent; /* N_RECENT: the last unknown offset with each hash */
+	bool again;                   /* there are unknown offsets: another pass is needed */
 };
+
+/* Most locations come several times: an offset that is in the list already is not added again. */
+static int add_unknown(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
+{
+	struct object_state *state = &s->objects[object];
+	struct unknown_place *place =
+		&s->recent[(offset + object) * 0x9e3779b97f4a7c15 >> (64 - RECENT_BITS)];
+
+	if (place->object == object && place->number < state->n_unknown &&
+	    state->unknown[place->number] == offset)
+		return 0;
+	if (ARRAY_RESERVE(&state->unknown, &state->cap_unknown, state->n_unknown + 1) < 0)
+		return -ENOMEM;
+	*place = (struct unknown_place){ object, (uint32_t)state->n_unknown };
+	state->unknown[state->n_unknown++] = offset;
+	return 0;
+}
 
 /* 1 if the location is in a function or waits for the next pass, else 0. */
 static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
@@ -49,11 +74,9 @@ static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
 	r = state->cached ? symbol_cache_mark(&state->cached->symbol_cache, offset) : -ENOENT;
 	if (r != -ENOENT || state->has_none)
 		return MAX(r, 0);
-	if (ARRAY_RESERVE(&state->unknown, &state->cap_unknown, state->n_unknown + 1) < 0)
-		return -ENOMEM;
-	state->unknown[state->n_unknown++] = offset;
 	s->again = true;
-	return 1;
+	r = add_unknown(s, object, offset);
+	return r < 0 ? r : 1;
 }
 
 /* See profile_place_frame(). Finalizing drops a function that is not used in the end. */
@@ -208,6 +231,16 @@ static void unmark_all(struct profile_symbolizer *s)
 			symbol_cache_unmark(&s->objects[i].cached->symbol_cache);
 }
 
+static void done(struct profile_symbolizer *s)
+{
+	if (s->objects)
+		unmark_all(s);
+	for (size_t i = 0; s->objects && i < s->profile->n_objects; i++)
+		free(s->objects[i].unknown);
+	free(s->objects);
+	free(s->recent);
+}
+
 int profile_symbolizer_run(struct object_cache *cache, size_t max_bytes, size_t max_code_bytes,
 			   struct profile *profile)
 {
@@ -219,16 +252,12 @@ int profile_symbolizer_run(struct object_cache *cache, size_t max_bytes, size_t 
 	int r;
 
 	s.objects = calloc(profile->n_objects ?: 1, sizeof(*s.objects));
-	if (!s.objects)
-		return -ENOMEM;
-	r = run_passes(&s);
+	s.recent = calloc(N_RECENT, sizeof(*s.recent));
+	r = s.objects && s.recent ? run_passes(&s) : -ENOMEM;
 	if (r >= 0 && max_code_bytes > 0)
 		r = take_fingerprints(&s, max_code_bytes);
 	for (uint32_t i = 0; i < profile->n_objects && r >= 0; i++)
 		r = add_functions(&s, i);
-	unmark_all(&s);
-	for (size_t i = 0; i < profile->n_objects; i++)
-		free(s.objects[i].unknown);
-	free(s.objects);
+	done(&s);
 	return r < 0 ? r : 0;
 }
