@@ -52,9 +52,23 @@ static int find_new_frame(struct pairing *p, struct location at, const struct pl
 	return 0;
 }
 
-/* Sets *@ret_changed, too. The number of the frame; or -errno. */
+/* Where another function continues, not begins. Recursion is not known for one. */
+static bool is_return(const struct places *places, const struct place *to,
+		      const struct view_stream_node *node)
+{
+	return to->file && to->function && to->function->start != node->to.offset &&
+	       place_find(places, node->from).function != to->function;
+}
+
+/*
+ * @target_of: NULL, or the branch whose target this is. In changed code what follows a call may be
+ * another line, but the call is the same: so a return belongs to the line of its call, in all code,
+ * because what counts as changed must not change the pairs.
+ *
+ * Sets *@ret_changed, too. The number of the frame; or -errno.
+ */
 static int64_t number_place(struct pairing *p, enum side side, struct location at,
-			    bool *ret_changed)
+			    const struct view_stream_node *target_of, bool *ret_changed)
 {
 	struct mapped_address mapped;
 	struct stream_frame frame;
@@ -64,6 +78,11 @@ static int64_t number_place(struct pairing *p, enum side side, struct location a
 	if (r < 0)
 		return r;
 	place = place_find(&p->places[side], at);
+	*ret_changed = mapped.kind == MAPPED_NONE && mapped.function;
+	if (target_of && is_return(&p->places[side], &place, target_of)) {
+		at.offset--;
+		place = place_find(&p->places[side], at);
+	}
 	frame = (struct stream_frame){
 		.object = mapped.identity,
 		.function = (uintptr_t)mapped.function,
@@ -72,7 +91,6 @@ static int64_t number_place(struct pairing *p, enum side side, struct location a
 		      place.function ? at.offset - place.function->start :
 				       at.offset,
 	};
-	*ret_changed = mapped.kind == MAPPED_NONE && mapped.function;
 	if (side == SIDE_OLD)
 		r = find_new_frame(p, at, &place, &frame);
 	return r < 0 ? r : stream_tree_number(p->streams->tree, &frame);
@@ -101,12 +119,12 @@ static int number_branches(struct pairing *p, enum side side, const struct view_
 	for (size_t i = 0; i < view->n_nodes; i++) {
 		const struct view_stream_node *node = &view->nodes[i];
 		struct stream_branch *branch = &branches[i];
-		int64_t to = number_place(p, side, node->to, &branch->to_changed), from;
+		int64_t to = number_place(p, side, node->to, node, &branch->to_changed), from;
 		int r;
 
 		if (to < 0)
 			return (int)to;
-		from = number_place(p, side, node->from, &branch->from_changed);
+		from = number_place(p, side, node->from, NULL, &branch->from_changed);
 		if (from < 0)
 			return (int)from;
 		r = is_run_changed(p, side, view, node);

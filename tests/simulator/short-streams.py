@@ -16,7 +16,7 @@ from versions import (NEW_DIV, OLD_DIV, branchctl, check, check_whole, compared,
                       recorded, run, run_case, simulator, skip)
 
 N_HOTTEST = 5
-MOST_HITS, MOST_PAIRED = 50, 40  # percent: what the hottest have; what is paired of the old
+MOST_HITS, MOST_PAIRED = 50, 85  # percent: what the hottest have; what is paired of the old
 
 # Edits of the old and of the new, how often it turns, and a function that changes.
 CHANGES = {
