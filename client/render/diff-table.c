@@ -183,11 +183,27 @@ static int write_shares(const struct diff *diff, struct table *table, int leave)
 	return r;
 }
 
-/* Of the numbers of a block, those after its share. */ static size_t count_averages(
-	const struct diff *diff, int leave)
+/* Whether the averages of both sides are of the same code. */
+static bool are_averages_alike(const struct diff_block *row)
+{
+	return !row->changed && row->average[SIDE_OLD] > 0 && row->average[SIDE_NEW] > 0;
+}
+
+static bool has_average_change(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->n_shown; i++)
+		if (are_averages_alike(&diff->blocks->rows[i]))
+			return true;
+	return false;
+}
+
+/* Of the numbers of a block, those after its share. */
+static size_t count_averages(const struct diff *diff, int leave)
 {
 	if (!diff->blocks->by_cycles)
 		return 0;
+	if (!has_average_change(diff))
+		return 2;
 	return leave < LEAVE_PER_CALL ? 4 : leave < LEAVE_TOTAL_OFF ? 3 : 2;
 }
 
@@ -216,7 +232,7 @@ static int set_averages(struct table *table, size_t column, const struct diff_bl
 
 	if (r >= 0)
 		r = set_average(table, column + 1, average[SIDE_NEW]);
-	if (r < 0 || row->changed || average[SIDE_OLD] <= 0 || average[SIDE_NEW] <= 0)
+	if (r < 0 || !are_averages_alike(row))
 		return r;
 	if (leave < LEAVE_TOTAL_OFF)
 		r = table_printf(table, column + 2, "%+.1f", average[SIDE_NEW] - average[SIDE_OLD]);
