@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "common/util/fault.h"
+#include "daemon/retention/settings.h"
 #include "daemon/sampler/settings.h"
-#include "daemon/store/settings.h"
 
 struct config {
 	struct sampler_settings sampling;

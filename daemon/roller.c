@@ -6,15 +6,17 @@
 #include <time.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
 #include "daemon/log.h"
 
 #define IDLE_US  5000000 /* between looks for windows that have aged */
+#define MAX_WAIT 9u      /* after failures the time doubles up to this number of times */
 #define PAUSE_US 50000   /* after a step */
 
 struct roller {
 	struct store *store;
 	sd_event_source *timer;
-	bool failed; /* the last step; logged once */
+	unsigned int n_failed; /* steps in a row; the first one is logged */
 };
 
 static int on_time(sd_event_source *source, uint64_t now_us, void *userdata)
@@ -24,11 +26,12 @@ static int on_time(sd_event_source *source, uint64_t now_us, void *userdata)
 	int r;
 
 	r = store_roll(roller->store, &fault);
-	if (r < 0 && !roller->failed)
+	if (r < 0 && roller->n_failed == 0)
 		log_warning(LOG_ID_DATABASE, "windows that have aged cannot be merged: %s",
 			    fault.text);
-	roller->failed = r < 0;
-	r = sd_event_source_set_time_relative(source, r > 0 ? PAUSE_US : IDLE_US);
+	roller->n_failed = r < 0 ? MIN(roller->n_failed + 1, MAX_WAIT) : 0;
+	r = sd_event_source_set_time_relative(
+		source, r > 0 ? PAUSE_US : (uint64_t)IDLE_US << roller->n_failed);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 

@@ -2,7 +2,7 @@
 /* The tiers of windows, as the configuration has them: "10s:1h 1min:1d". */
 #pragma once
 
-#include "daemon/store/settings.h"
+#include "daemon/retention/settings.h"
 
 /* 0; -EINVAL or -ERANGE with *@ret unchanged. */
 int tiers_value_parse(const char *text, struct store_tiers *ret);

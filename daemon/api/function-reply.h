@@ -10,7 +10,7 @@
 
 #include "common/util/macro.h"
 #include "daemon/api/reply-text.h"
-#include "daemon/store/function-sum.h"
+#include "daemon/rows/function-sum.h"
 
 struct function_reply {
 	struct function_sum *sum;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/util/macro.h"
-#include "daemon/store/file.h"
+#include "daemon/database/file.h"
 
 static const char *const sql[N_STORE_STATEMENTS] = {
 	[LAST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id DESC LIMIT 1",

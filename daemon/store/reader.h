@@ -11,7 +11,7 @@
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
-#include "daemon/store/batch.h"
+#include "daemon/rows/batch.h"
 #include "daemon/store/store.h"
 
 struct store_reader;

@@ -19,10 +19,10 @@
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
-#include "daemon/store/batch.h"
-#include "daemon/store/code.h"
-#include "daemon/store/function-sum.h"
-#include "daemon/store/settings.h"
+#include "daemon/retention/settings.h"
+#include "daemon/rows/batch.h"
+#include "daemon/rows/code.h"
+#include "daemon/rows/function-sum.h"
 #include "daemon/window/window.h"
 
 struct store;

@@ -178,6 +178,18 @@ static uint64_t later(void)
 	return clock_us(CLOCK_BOOTTIME) + passed_us;
 }
 
+static void merge_aged(struct store *store)
+{
+	const struct store_settings settings = {
+		.tiers = { .rows = { { 10000000, 20000000 }, { 60000000, 3600000000 } }, .n = 2 },
+	};
+	struct fault fault;
+
+	store_set_settings(store, &settings);
+	for (int i = 0; i < N_WINDOWS; i++)
+		store_roll(store, &fault);
+}
+
 /* What the daemon does with it, hours of it: at last windows can be added. */
 static void use(const char *path, uint64_t *state)
 {
@@ -197,6 +209,7 @@ static void use(const char *path, uint64_t *state)
 		r = store_add(store, &window, p, &id, &fault);
 	}
 	TEMP_STORE_CHECK(r == 0, "the last window could not be added: %s", fault.text);
+	merge_aged(store);
 	read_all(store);
 	store_free(store);
 }

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 
 #include "common/util/cleanup.h"
-#include "daemon/store/schema.h"
+#include "daemon/database/schema.h"
 #include "daemon/store/store.h"
 #include "tests/support/seeded-store.h"
 

@@ -19,7 +19,7 @@
 
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
-#include "daemon/store/schema.h"
+#include "daemon/database/schema.h"
 #include "tests/support/seeded-store.h"
 
 #define N_OLD_WINDOWS 5

@@ -406,6 +406,31 @@ static void test_killed_at_any_statement(void **state)
 	assert_true(n > 5);
 }
 
+/* As a damaged database has them. */
+static void test_times_of_any_size(void **state)
+{
+	static const char *const damages[] = {
+		"UPDATE window SET start_us = 9223372036854775807 - id WHERE id % 3 = 0",
+		"UPDATE window SET length_us = 9223372036854775807 WHERE id % 3 = 0",
+		"UPDATE window SET start_us = -9223372036854775807 WHERE id % 3 = 0",
+		"UPDATE window SET start_us = -9223372036854775807",
+		"UPDATE window SET start_us = 9223372036854775807",
+	};
+	const struct temp_store *stored = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		struct store *store = open_store(stored->path);
+		sqlite3 *db;
+
+		fill(store);
+		db = temp_store_connect(stored->path);
+		assert_int_equal(sqlite3_exec(db, damages[i], NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(db);
+		roll_all(store);
+		store_free(store);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_the_oldest_go_at_the_end_of_their_time),
 		cmocka_unit_test(test_held_windows_stay),
 		cmocka_unit_test(test_without_tiers_nothing_is_merged),
+		cmocka_unit_test_setup_teardown(test_times_of_any_size, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_killed_at_any_statement, set_up, tear_down),
 	};
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Windows of several lengths: those that have aged are merged into longer ones, and the longest go
+ * at the end of their time.
+ *
+ * Time is divided into slots of the next tier's length. Once all of a slot is older than a tier
+ * keeps its windows, those in it are merged, two at a time: neighbours of one source. So nothing
+ * has to be remembered of what is merged already. The sum has the id of its first window and the
+ * exact counts of all; it refers to what its windows referred to, and to few new rows: of a place
+ * whose function only one of them knew, for instance.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "daemon/database/database.h"
+#include "daemon/retention/reduce.h"
+#include "daemon/retention/settings.h"
+#include "daemon/retention/share.h"
+#include "daemon/retention/trim.h"
+#include "daemon/rows/read.h"
+#include "daemon/rows/write.h"
+
+#define N_STORE_TIERING 6
+
+/* Borrowed. */
+struct store_tiering_modules {
+	struct store_share *share;
+	struct store_read *read;
+	struct store_write *write;
+	struct store_reduce *reduce;
+	struct store_trim *trim;
+};
+
+struct store_tiering {
+	struct database *database;
+	struct store_tiering_modules modules;
+	struct statement *statements[N_STORE_TIERING];
+	int64_t passed[STORE_MAX_TIERS]; /* up to this window there is nothing to merge */
+};
+
+/* What a step has changed. */
+struct store_tiering_step {
+	uint64_t n_merged, n_removed; /* windows that are gone */
+	uint64_t length_us;           /* of the sum */
+};
+
+/* 0 or -errno. */
+int store_tiering_init(struct store_tiering *tiering, struct database *database,
+		       const struct store_tiering_modules *modules);
+/* To be called where a transaction was rolled back, and for other tiers. */
+void store_tiering_forget(struct store_tiering *tiering);
+
+/* One step, in a transaction of the caller: 1: there may be more to do; 0; or -errno. */
+int store_tiering_work(struct store_tiering *tiering, const struct store_tiers *tiers,
+		       struct store_tiering_step *ret);

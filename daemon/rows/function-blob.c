@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/rows/function-blob.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/compare.h"
+
+struct bytes {
+	uint8_t *data;
+	size_t n, cap;
+	bool failed;
+};
+
+static void put(struct bytes *bytes, uint64_t number)
+{
+	if (ARRAY_RESERVE(&bytes->data, &bytes->cap, bytes->n + 10) < 0) {
+		bytes->failed = true;
+		return;
+	}
+	for (; number >= 0x80; number >>= 7)
+		bytes->data[bytes->n++] = (uint8_t)(number | 0x80);
+	bytes->data[bytes->n++] = (uint8_t)number;
+}
+
+/* What a row has an id for, and which row it is. */
+struct ranked {
+	int64_t id, object;
+	size_t index;
+};
+
+static bool is_same(const struct ranked *a, const struct ranked *b)
+{
+	return a->id == b->id && (a->id != 0 || a->object == b->object);
+}
+
+static int compare_ranked(const void *p, const void *q)
+{
+	const struct ranked *a = p, *b = q;
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->id, b->id));
+	RETURN_UNLESS_EQUAL(COMPARE(a->object, b->object));
+	return COMPARE(a->index, b->index);
+}
+
+static int64_t id_of(const struct interned *rows, uint32_t i)
+{
+	return i == PROFILE_NONE ? 0 : rows[i].id;
+}
+
+static void put_function(struct bytes *bytes, const struct function_count *row, uint64_t step,
+			 bool named, int64_t object)
+{
+	const struct function_tally *t = &row->tally;
+	bool has_runs = t->calls > 0 || t->runs > 0;
+
+	put(bytes, 2 * step + has_runs);
+	if (!named)
+		put(bytes, (uint64_t)object);
+	put(bytes, t->self);
+	put(bytes, t->total);
+	if (!has_runs)
+		return;
+	put(bytes, t->calls);
+	put(bytes, t->runs);
+	put(bytes, t->timed_runs);
+	put(bytes, t->cycles);
+}
+
+struct writing {
+	const struct function_counts *counts;
+	const struct interned *processes, *objects, *names;
+	struct ranked *order;   /* room for all processes, and then for all rows */
+	struct bytes all, rows; /* rows: of a process, while they are written */
+};
+
+/* Some rows, in the order of their ids; those of one function, or of one object and none, as one.
+ */
+static void put_rows(struct writing *w, struct bytes *bytes, size_t first, size_t n)
+{
+	const struct function_count *rows = &w->counts->rows[first];
+	struct ranked *order = w->order + w->counts->n_processes;
+	int64_t before = 0;
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = (struct ranked){ id_of(w->names, rows[i].function),
+					    id_of(w->objects, rows[i].at.object), i };
+	if (n > 0)
+		qsort(order, n, sizeof(*order), compare_ranked);
+	for (size_t i = 0, next; i < n; i = next) {
+		struct function_count row = rows[order[i].index];
+
+		for (next = i + 1; next < n && is_same(&order[i], &order[next]); next++)
+			function_tally_add(&row.tally, &rows[order[next].index].tally);
+		put_function(bytes, &row, (uint64_t)(order[i].id - before), order[i].id != 0,
+			     order[i].object);
+		before = order[i].id;
+	}
+}
+
+static void put_sized(struct writing *w, size_t first, size_t n)
+{
+	struct bytes *rows = &w->rows;
+
+	rows->n = 0;
+	put_rows(w, rows, first, n);
+	put(&w->all, rows->n);
+	if (ARRAY_RESERVE(&w->all.data, &w->all.cap, w->all.n + rows->n) < 0)
+		w->all.failed = true;
+	else if (rows->n > 0)
+		memcpy(w->all.data + w->all.n, rows->data, rows->n);
+	w->all.n += w->all.failed ? 0 : rows->n;
+	w->all.failed |= rows->failed;
+}
+
+static void put_process(struct writing *w, const struct process_tally *process, uint64_t step)
+{
+	put(&w->all, step);
+	put(&w->all, process->samples);
+	put(&w->all, process->weight);
+	put(&w->all, process->taken);
+	put(&w->all, process->cycles);
+	put(&w->all, process->runs);
+	put(&w->all, process->hits);
+	put_sized(w, process->first, process->n);
+}
+
+static void put_all(struct writing *w)
+{
+	const struct function_counts *counts = w->counts;
+	int64_t before = 0;
+
+	put_sized(w, 0, counts->n_rows);
+	for (size_t i = 0; i < counts->n_processes; i++)
+		w->order[i] =
+			(struct ranked){ id_of(w->processes, counts->processes[i].process), 0, i };
+	qsort(w->order, counts->n_processes, sizeof(*w->order), compare_ranked);
+	for (size_t i = 0; i < counts->n_processes; i++) {
+		put_process(w, &counts->processes[w->order[i].index],
+			    (uint64_t)(w->order[i].id - before));
+		before = w->order[i].id;
+	}
+}
+
+int function_blob_write(uint8_t **ret, size_t *ret_n, const struct function_counts *counts,
+			const struct interned *processes, const struct interned *objects,
+			const struct interned *names)
+{
+	struct writing w = {
+		.counts = counts,
+		.processes = processes,
+		.objects = objects,
+		.names = names,
+		.order = calloc(counts->n_processes + counts->n_rows + 1, sizeof(*w.order)),
+	};
+	bool ordered = w.order;
+
+	if (ordered)
+		put_all(&w);
+	free(w.order);
+	free(w.rows.data);
+	if (!ordered || w.all.failed) {
+		free(w.all.data);
+		return -ENOMEM;
+	}
+	*ret = w.all.data;
+	*ret_n = w.all.n;
+	return 0;
+}

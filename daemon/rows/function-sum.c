@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/rows/function-sum.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/profile/redact.h"
+#include "common/profile/unite.h"
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+int function_sum_new(struct function_sum **ret)
+{
+	_cleanup_(function_sum_freep) struct function_sum *sum = calloc(1, sizeof(*sum));
+	int r;
+
+	if (!sum)
+		return -ENOMEM;
+	r = profile_new(&sum->names);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(sum);
+	return 0;
+}
+
+struct function_sum *function_sum_free(struct function_sum *sum)
+{
+	if (!sum)
+		return NULL;
+	profile_free(sum->names);
+	id_map_done(&sum->executables);
+	id_map_done(&sum->processes);
+	id_map_done(&sum->row_numbers);
+	free(sum->direct);
+	free(sum->rows);
+	free(sum->objects);
+	free(sum);
+	return NULL;
+}
+
+static int64_t find_key(const struct function_sum *sum, struct id_key key)
+{
+	const struct id_value *found = id_map_find(&sum->row_numbers, key);
+
+	return found ? found->id : -ENOENT;
+}
+
+/* The last number differs for ids of the database and indices of profiles. */
+static struct id_key stored_key(int64_t function, int64_t object)
+{
+	return (struct id_key){ function, function == 0 ? object : 0, 0 };
+}
+
+static int64_t add_row(struct function_sum *sum, struct id_key key, struct location at)
+{
+	if (ARRAY_RESERVE(&sum->rows, &sum->cap_rows, sum->n_rows + 1) < 0 ||
+	    id_map_put(&sum->row_numbers, key, (struct id_value){ (int64_t)sum->n_rows, 0 }) < 0)
+		return -ENOMEM;
+	sum->rows[sum->n_rows] = (struct function_sum_row){ .at = at };
+	return (int64_t)sum->n_rows++;
+}
+
+/* Most functions are found here, and each in every window. */
+#define MAX_DIRECT (1 << 20)
+
+static int put_direct(struct function_sum *sum, int64_t function, int64_t row)
+{
+	size_t n = MAX((size_t)function + 1, 2 * sum->n_direct);
+	uint32_t *direct = sum->direct;
+
+	if ((size_t)function >= sum->n_direct) {
+		direct = reallocarray(sum->direct, n, sizeof(*direct));
+		if (!direct)
+			return -ENOMEM;
+		memset(direct + sum->n_direct, 0, (n - sum->n_direct) * sizeof(*direct));
+		sum->direct = direct;
+		sum->n_direct = n;
+	}
+	direct[function] = (uint32_t)row + 1;
+	return 0;
+}
+
+int64_t function_sum_find(const struct function_sum *sum, int64_t function, int64_t object)
+{
+	if (function > 0 && (size_t)function < sum->n_direct && sum->direct[function] > 0)
+		return (int64_t)sum->direct[function] - 1;
+	return find_key(sum, stored_key(function, object));
+}
+
+int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
+			     struct location at)
+{
+	int64_t row = add_row(sum, stored_key(function, object), at);
+
+	if (row >= 0 && function > 0 && function < MAX_DIRECT && put_direct(sum, function, row) < 0)
+		return -ENOMEM;
+	return row;
+}
+
+/* (*@ret)[i] is the index of object i among the names. */
+static int add_names(struct function_sum *sum, const struct profile *profile, uint32_t **ret)
+{
+	uint32_t *objects = calloc(profile->n_objects + 1, sizeof(*objects));
+	int64_t r = objects ? 0 : -ENOMEM;
+
+	*ret = objects;
+	for (size_t i = 0; r >= 0 && i < profile->n_objects; i++) {
+		r = profile_add_object(sum->names, &profile->objects[i]);
+		objects[i] = (uint32_t)r;
+	}
+	for (size_t i = 0; r >= 0 && i < profile->n_functions; i++) {
+		struct profile_function function = profile->functions[i];
+
+		if (function.object != PROFILE_NONE)
+			function.object = objects[function.object];
+		r = profile_add_function(sum->names, &function);
+	}
+	return (int)MIN(r, (int64_t)0);
+}
+
+static int add_count(struct function_sum *sum, const struct profile *profile,
+		     const struct function_count *count, const uint32_t *objects)
+{
+	struct id_key key = { count->function,
+			      count->function == PROFILE_NONE ? count->at.object : 0,
+			      (int64_t)sum->n_profiles };
+	int64_t row = find_key(sum, key);
+	struct location at = count->at;
+
+	at.offset = count->function == PROFILE_NONE ? UINT64_MAX :
+						      profile->functions[count->function].start;
+	if (at.object != PROFILE_NONE)
+		at.object = objects[at.object];
+	if (row == -ENOENT)
+		row = add_row(sum, key, at);
+	if (row < 0)
+		return (int)row;
+	function_tally_add(&sum->rows[row].tally, &count->tally);
+	return 0;
+}
+
+static void add_counters(struct profile_counters *to, const struct profile_counters *counters)
+{
+#define X(name, what) to->name += counters->name;
+	PROFILE_COUNTERS(X)
+#undef X
+}
+
+static int add_counts(struct function_sum *sum, const struct profile *profile,
+		      const uint32_t *objects)
+{
+	struct function_counts counts;
+	int r = function_counts_init(&counts, profile);
+
+	for (size_t i = 0; r == 0 && i < counts.n_rows; i++)
+		r = add_count(sum, profile, &counts.rows[i], objects);
+	function_counts_done(&counts);
+	return r;
+}
+
+int function_sum_add_executable(struct function_sum *sum, const char *executable)
+{
+	struct profile_process process = { .pid = -1, .uid = UINT32_MAX };
+	struct id_key key = { 0 };
+	int r = 0;
+
+	process.executable = profile_string(sum->names, executable, &r);
+	key.a = (int64_t)(uintptr_t)process.executable;
+	if (r < 0 || !executable || id_map_find(&sum->executables, key))
+		return r;
+	if (profile_add_process(sum->names, &process) < 0)
+		return -ENOMEM;
+	return id_map_put(&sum->executables, key, (struct id_value){ 0 });
+}
+
+int function_sum_add_profile(struct function_sum *sum, const struct profile *profile)
+{
+	_cleanup_free_ uint32_t *objects = NULL;
+	int r;
+
+	sum->n_profiles++;
+	r = add_names(sum, profile, &objects);
+	if (r == 0)
+		r = add_counts(sum, profile, objects);
+	for (size_t i = 0; r == 0 && i < profile->n_processes; i++)
+		r = function_sum_add_executable(sum, profile->processes[i].executable);
+	if (r == 0)
+		r = profile_add_info(sum->names, &profile->info, sum->n_added == 0);
+	if (r < 0)
+		return r;
+	sum->n_added++;
+	sum->part_samples += profile->counters.samples;
+	add_counters(&sum->names->counters, &profile->counters);
+	return 0;
+}
+
+void function_sum_begin_part(struct function_sum *sum)
+{
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		sum->rows[i].self += sum->rows[i].tally.self;
+		sum->rows[i].tally = (struct function_tally){ 0 };
+	}
+	sum->part_samples = 0;
+}
+
+/* Each row is a stack of one frame, so that its object and function are kept. */
+static int add_stacks(struct function_sum *sum)
+{
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		struct profile_stack stack = {
+			.parent = PROFILE_NONE,
+			.process = PROFILE_NONE,
+			.frame = sum->rows[i].at,
+			.samples = sum->rows[i].self,
+		};
+
+		if (profile_add_stack(sum->names, &stack) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int function_sum_finish(struct function_sum *sum, bool hide_addresses)
+{
+	int r = add_stacks(sum);
+
+	if (r == 0)
+		r = profile_unite(sum->names);
+	if (r == 0)
+		r = profile_finalize_objects(sum->names, &sum->objects);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		struct location *at = &sum->rows[i].at;
+
+		if (at->object != PROFILE_NONE)
+			at->object = sum->objects[at->object];
+		if (hide_addresses && at->offset != UINT64_MAX)
+			at->offset = profile_redact_offset(sum->names, *at);
+	}
+	return hide_addresses ? profile_redact(&sum->names) : 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What windows counted of each function, added up: the counts of one part of their time, and over
+ * all parts the samples and the names. The caller takes each part's counts before the next begins.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/function-counts.h"
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+#include "daemon/database/id-map.h"
+
+/* A function, or the parts of an object outside of functions. */
+struct function_sum_row {
+	struct location at; /* in terms of the names' objects; the offset is that of a function, or
+			       UINT64_MAX */
+	uint64_t self;      /* of all parts */
+	struct function_tally tally; /* of this part */
+};
+
+struct function_sum {
+	struct profile *names; /* objects, functions, executables, counters; not finalized yet */
+	struct id_map executables; /* the names' strings that are among these */
+	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
+	struct id_map row_numbers; /* to numbers of rows, by the database's ids or a profile's
+				      indices; but */
+	uint32_t *direct; /* of the database's functions of low ids, to their numbers plus 1; 0:
+			     none yet */
+	size_t n_direct;
+	struct function_sum_row *rows;
+	size_t n_rows, cap_rows;
+	uint64_t part_samples;
+	size_t n_added, n_profiles;
+	uint32_t *objects; /* once it is finished: what objects of the names are now */
+};
+
+/* 0 or -ENOMEM. */
+int function_sum_new(struct function_sum **ret);
+struct function_sum *function_sum_free(struct function_sum *sum);
+DEFINE_CLEANUP(struct function_sum *, function_sum_free);
+
+/*
+ * The number of the row of that function of the database, or for function 0 of that object; -ENOENT
+ * where it is to be added by the next, whose @at is in terms of sum->names, as above. Or -ENOMEM.
+ */
+int64_t function_sum_find(const struct function_sum *sum, int64_t function, int64_t object);
+int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
+			     struct location at);
+
+/*
+ * A process that was counted ran @executable, which may be NULL: names->processes has each once, as
+ * processes of pid -1, to tell programs from libraries. 0 or -ENOMEM.
+ */
+int function_sum_add_executable(struct function_sum *sum, const char *executable);
+
+/* Adds all of a finalized profile. 0 or -ENOMEM. */
+int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);
+
+/* What is added next belongs to another part: the tallies of all rows are 0 again. */
+void function_sum_begin_part(struct function_sum *sum);
+
+/* The sum is whole; @hide_addresses as profile_redact() does. 0 or -ENOMEM. */
+int function_sum_finish(struct function_sum *sum, bool hide_addresses);

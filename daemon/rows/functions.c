@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/rows/functions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "daemon/rows/function-blob.h"
+
+enum {
+	ADD_COUNTS,
+	READ_COUNTS,
+	READ_PROCESS,
+	N_STATEMENTS,
+};
+
+static const char *const sql[N_STATEMENTS] = {
+	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts) VALUES (?, ?)",
+	[READ_COUNTS] = "SELECT counts FROM function_counts WHERE window = ?",
+	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text, p.restricted "
+			 "FROM process p "
+			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
+			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 "
+			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 WHERE p.id = ?",
+};
+
+_Static_assert(N_STATEMENTS == N_STORE_FUNCTIONS, "store-functions.h has another number");
+
+int store_functions_init(struct store_functions *functions, struct database *database)
+{
+	functions->database = database;
+	return database_prepare(database, sql, N_STATEMENTS, functions->statements);
+}
+
+int store_functions_write(struct store_functions *functions, int64_t id,
+			  const struct profile *profile, const struct interned *processes,
+			  const struct interned *objects, const struct interned *names)
+{
+	struct statement *add = functions->statements[ADD_COUNTS];
+	_cleanup_free_ uint8_t *blob = NULL;
+	struct function_counts counts;
+	size_t n = 0;
+	int r = function_counts_init(&counts, profile);
+
+	if (r >= 0)
+		r = function_blob_write(&blob, &n, &counts, processes, objects, names);
+	if (r >= 0) {
+		statement_bind_int(add, 1, id);
+		statement_bind_blob(add, 2, blob, n);
+		r = statement_run(add);
+	}
+	function_counts_done(&counts);
+	return r;
+}
+
+/* What is added when all of a window could be read. */
+struct found {
+	size_t row; /* of the sum */
+	struct function_tally tally;
+};
+
+struct reading {
+	struct store_functions *functions;
+	struct store_read *read;
+	const struct profile_filter *filter;
+	struct function_sum *sum;
+	int64_t window;
+	const uint8_t *data; /* all that is left */
+	size_t n;
+	bool damaged;
+	struct found *found;
+	size_t n_found, cap_found;
+	struct process_tally counted; /* of the processes that match, if they are chosen */
+};
+
+static void reading_done(struct reading *reading)
+{
+	free(reading->found);
+}
+
+static uint64_t take(struct reading *reading)
+{
+	uint64_t number = 0;
+
+	for (unsigned int shift = 0; reading->n > 0 && shift < 64; shift += 7) {
+		uint8_t byte = *reading->data++;
+
+		reading->n--;
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return number;
+	}
+	reading->damaged = true;
+	return 0;
+}
+
+/* Whether a process matches, and then its executable is counted: 1 or 0, or -errno. */
+static int look_at_process(struct reading *reading, int64_t id)
+{
+	struct statement *row = reading->functions->statements[READ_PROCESS];
+	struct profile_process process;
+	int r, q, found;
+
+	statement_bind_int(row, 1, id);
+	r = statement_step(row);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return database_damaged(reading->functions->database,
+					"process %" PRId64 " is referred to and not there", id);
+	process = (struct profile_process){
+		.pid = (int32_t)statement_int(row, 0),
+		.uid = statement_is_null(row, 1) ? UINT32_MAX : (uint32_t)statement_int(row, 1),
+		.comm = statement_text(row, 2) ?: "",
+		.unit = statement_text(row, 3),
+		.restricted = statement_int(row, 5) != 0,
+	};
+	found = profile_process_matches(&process, reading->filter);
+	r = found ? function_sum_add_executable(reading->sum, statement_text(row, 4)) : 0;
+	q = statement_reset(row);
+	return r < 0 || q < 0 ? MIN(r, q) : found;
+}
+
+/* Processes that are remembered; beyond, they are read again. */
+#define MAX_PROCESSES (1 << 16)
+
+/* 1 or 0, or -errno. Most processes are in many windows, and looked at once. */
+static int matches(struct reading *reading, int64_t id)
+{
+	struct id_map *processes = &reading->sum->processes;
+	const struct id_value *remembered = id_map_find(processes, (struct id_key){ id, 0, 0 });
+	int r, found;
+
+	if (id == 0)
+		return 0;
+	if (remembered)
+		return (int)remembered->id;
+	found = look_at_process(reading, id);
+	if (found < 0)
+		return found;
+	if (processes->n >= MAX_PROCESSES)
+		id_map_clear(processes);
+	r = id_map_put(processes, (struct id_key){ id, 0, 0 }, (struct id_value){ found, 0 });
+	return r < 0 ? r : found;
+}
+
+/* A function seen for the first time; it is named at once, for the database may change until it is
+ * sent. */
+static int64_t add_row(struct reading *reading, int64_t function, int64_t object)
+{
+	struct store_lookup *lookup = &reading->read->lookup;
+	struct location at = { .offset = UINT64_MAX };
+	int r;
+
+	r = function != 0 ? store_lookup_function(lookup, function, &at) :
+			    store_lookup_object(lookup, object, &at.object);
+	return r < 0 ? r : function_sum_add_row(reading->sum, function, object, at);
+}
+
+static int read_function(struct reading *reading, int64_t *id)
+{
+	uint64_t step = take(reading);
+	struct function_tally tally = { 0 };
+	int64_t object = 0, row;
+
+	*id = (int64_t)((uint64_t)*id + step / 2);
+	if (*id == 0)
+		object = (int64_t)take(reading);
+	tally.self = take(reading);
+	tally.total = take(reading);
+	if (step % 2 != 0) {
+		tally.calls = take(reading);
+		tally.runs = take(reading);
+		tally.timed_runs = take(reading);
+		tally.cycles = take(reading);
+	}
+	if (reading->damaged)
+		return 0;
+	row = function_sum_find(reading->sum, *id, object);
+	if (row == -ENOENT)
+		row = add_row(reading, *id, object);
+	if (row < 0 ||
+	    ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0)
+		return row < 0 ? (int)row : -ENOMEM;
+	reading->found[reading->n_found++] = (struct found){ (size_t)row, tally };
+	return 0;
+}
+
+static void add_process(struct reading *reading, const struct process_tally *tally)
+{
+	struct process_tally *counted = &reading->counted;
+
+	counted->samples += tally->samples;
+	counted->weight += tally->weight;
+	counted->taken += tally->taken;
+	counted->cycles += tally->cycles;
+	counted->runs += tally->runs;
+	counted->hits += tally->hits;
+}
+
+static void add_found(const struct reading *reading)
+{
+	struct profile_counters *counters = &reading->sum->names->counters;
+	const struct process_tally *counted = &reading->counted;
+
+	for (size_t i = 0; i < reading->n_found; i++)
+		function_tally_add(&reading->sum->rows[reading->found[i].row].tally,
+				   &reading->found[i].tally);
+	counters->samples += counted->samples;
+	counters->weight += counted->weight;
+	counters->rows_counted += counted->taken;
+	counters->cycles += counted->cycles;
+	counters->runs_counted += counted->runs;
+	counters->streams += counted->hits;
+}
+
+/* Its size and its rows, which are passed over unless they are wanted. */
+static int read_rows(struct reading *reading, bool wanted)
+{
+	uint64_t n = take(reading);
+	size_t rest = reading->n - n;
+	int64_t function = 0;
+	int r = 0;
+
+	reading->damaged |= n > reading->n;
+	if (!wanted && !reading->damaged) {
+		reading->data += n;
+		reading->n = rest;
+	}
+	while (r >= 0 && wanted && !reading->damaged && reading->n > rest)
+		r = read_function(reading, &function);
+	reading->damaged |= wanted && reading->n < rest;
+	return r;
+}
+
+static int read_process(struct reading *reading, int64_t *id)
+{
+	struct process_tally tally;
+	int wanted;
+
+	*id = (int64_t)((uint64_t)*id + take(reading));
+	tally = (struct process_tally){ .samples = take(reading) };
+	tally.weight = take(reading);
+	tally.taken = take(reading);
+	tally.cycles = take(reading);
+	tally.runs = take(reading);
+	tally.hits = take(reading);
+	wanted = reading->damaged ? 0 : matches(reading, *id);
+	if (wanted < 0)
+		return wanted;
+	if (!profile_filter_is_by_process(reading->filter))
+		return read_rows(reading, false);
+	if (wanted)
+		add_process(reading, &tally);
+	return read_rows(reading, wanted);
+}
+
+/* Of all processes together, or of those that match; executables are theirs either way. */
+static int read_sections(struct reading *reading)
+{
+	int64_t process = 0;
+	int r = read_rows(reading, !profile_filter_is_by_process(reading->filter));
+
+	while (r >= 0 && reading->n > 0 && !reading->damaged)
+		r = read_process(reading, &process);
+	return r;
+}
+
+/* With a filter, what is counted by process is added process by process. */
+static void drop_counted(struct profile_counters *counters, const struct profile_counters *before)
+{
+	counters->samples = before->samples;
+	counters->weight = before->weight;
+	counters->rows_counted = before->rows_counted;
+	counters->cycles = before->cycles;
+	counters->runs_counted = before->runs_counted;
+	counters->streams = before->streams;
+}
+
+static int read_counts(struct reading *reading)
+{
+	struct statement *row = reading->functions->statements[READ_COUNTS];
+	int r, q;
+
+	statement_bind_int(row, 1, reading->window);
+	r = statement_step(row);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		reading->data = statement_blob(row, 0, &reading->n);
+	reading->damaged = r == 0;
+	if (r > 0)
+		r = read_sections(reading);
+	q = statement_reset(row);
+	if (r >= 0 && reading->damaged)
+		return database_damaged(reading->functions->database,
+					"the counts of functions of window %" PRId64,
+					reading->window);
+	return MIN(r, q);
+}
+
+/*
+ * Windows of a query whose counts are taken from their rows, at most: each has places of its own in
+ * the sum. Where more are damaged, that is an error.
+ */
+#define MAX_RECOUNTED 64
+
+/* If a window's counts are damaged or missing: the same from its rows, which takes longer. */
+static int recount(struct reading *reading, struct window *window)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL, *part = NULL;
+	bool found = false;
+	const struct store_batch batch = { .windows = window, .found = &found, .n = 1 };
+	struct fault forgotten;
+	size_t n;
+	int r;
+
+	database_explain(reading->functions->database, -EBADMSG, &forgotten);
+	r = store_read_windows(reading->read, &batch, &n, &profile);
+	if (r < 0 || !found)
+		return r;
+	if (reading->sum->n_profiles >= MAX_RECOUNTED)
+		return database_damaged(reading->functions->database,
+					"the counts of functions of more than %d windows",
+					MAX_RECOUNTED);
+	r = profile_filter(&part, profile, reading->filter);
+	if (r == 0)
+		r = function_sum_add_profile(reading->sum, part);
+	return r < 0 ? r : 1;
+}
+
+int store_functions_read(struct store_functions *functions, struct store_read *read,
+			 struct window *window, const struct profile_filter *filter,
+			 struct function_sum *sum)
+{
+	_cleanup_(reading_done) struct reading reading = {
+		.functions = functions,
+		.read = read,
+		.filter = filter,
+		.sum = sum,
+		.window = window->id,
+	};
+	struct profile_counters before = sum->names->counters;
+	int r;
+
+	store_lookup_begin(&read->lookup, sum->names);
+	r = read_counts(&reading);
+	store_lookup_end(&read->lookup);
+	if (r == -EBADMSG)
+		return recount(&reading, window);
+	if (r >= 0)
+		r = store_read_head(read, window, sum->names, sum->n_added == 0);
+	if (r <= 0)
+		return r;
+	sum->n_added++;
+	if (profile_filter_is_by_process(filter))
+		drop_counted(&sum->names->counters, &before);
+	add_found(&reading);
+	sum->part_samples += sum->names->counters.samples - before.samples;
+	return 1;
+}

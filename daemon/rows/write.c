@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/rows/write.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
+#include "common/util/compare.h"
+
+enum {
+	ADD_WINDOW,
+	ADD_PROCESS_COUNT,
+	ADD_OUTER_FUNCTION,
+	N_STATEMENTS,
+};
+
+static const char *const sql[N_STATEMENTS] = {
+	[ADD_WINDOW] = "INSERT INTO window (id, start_us, length_us, samples, lost, source, "
+		       "first_ns, last_ns, horizon, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[ADD_PROCESS_COUNT] = "INSERT INTO process_count (window, process, samples) "
+			      "VALUES (?, ?, ?)",
+	[ADD_OUTER_FUNCTION] = "INSERT INTO outer_function (window, function) VALUES (?, ?)",
+};
+
+_Static_assert(N_STATEMENTS == N_STORE_WRITE, "write.h has another number");
+
+/* The tables that most of a window is in. */
+enum { STACK_COUNTS, STREAM_COUNTS, BRANCH_COUNTS, BLOCK_COUNTS };
+
+static const struct {
+	const char *sql[2];
+	size_t n_columns;
+} counts[N_STORE_COUNTS] = {
+	[STACK_COUNTS] = {
+		BULK_SQL("INSERT INTO stack_count (window, process, caller, place, samples, "
+			 "stitched, weight, pruned)", "(?, ?, ?, ?, ?, ?, ?, ?)"),
+		8,
+	},
+	[STREAM_COUNTS] = {
+		BULK_SQL("INSERT INTO stream_count (window, process, stream, hits, pruned, cycles)",
+			 "(?, ?, ?, ?, ?, ?)"),
+		6,
+	},
+	[BRANCH_COUNTS] = {
+		BULK_SQL("INSERT INTO branch_count (window, process, origin, target, taken, "
+			 "mispredicted, predicted, aborted, cycles, cycles_rows, kind)",
+			 "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+		11,
+	},
+	[BLOCK_COUNTS] = {
+		BULK_SQL("INSERT INTO block_count (window, process, first, last, runs, cycles, "
+			 "cycles_rows)", "(?, ?, ?, ?, ?, ?, ?)"),
+		7,
+	},
+};
+
+/* The key of a row of counts behind its window, and which row of the profile it is. */
+struct keyed {
+	int64_t process, a, b;
+	size_t index;
+};
+
+/* A window being written: what the profile's rows are in the database. */
+struct writing {
+	struct store_write *write;
+	const struct profile *profile;
+	int64_t window;
+	struct interned *objects, *processes, *functions, *stacks, *streams;
+	bool *led_to;       /* by function: a place lies directly in it */
+	bool *inner;        /* of each stack or stream: there is a deeper one */
+	struct keyed *rows; /* of the table being written */
+	size_t n_rows;
+};
+
+static void writing_done(struct writing *writing)
+{
+	free(writing->objects);
+	free(writing->processes);
+	free(writing->functions);
+	free(writing->stacks);
+	free(writing->streams);
+	free(writing->led_to);
+	free(writing->inner);
+	free(writing->rows);
+}
+
+int store_write_init(struct store_write *write, struct database *database,
+		     const struct store_write_modules *modules)
+{
+	int r;
+
+	*write = (struct store_write){ .database = database, .modules = *modules };
+	r = database_prepare(database, sql, N_STATEMENTS, write->statements);
+	for (size_t i = 0; r >= 0 && i < N_STORE_COUNTS; i++)
+		r = bulk_init(&write->counts[i], database, counts[i].sql, counts[i].n_columns);
+	return r;
+}
+
+static int writing_init(struct writing *writing)
+{
+	const struct profile *p = writing->profile;
+	size_t n_nodes = MAX(p->n_stacks, p->n_streams);
+	size_t n_rows = MAX(p->n_processes, n_nodes);
+
+	n_rows = MAX(n_rows, p->n_branches);
+	n_rows = MAX(n_rows, p->n_blocks);
+	if (ARRAY_ALLOCATE_ZEROED(&writing->objects, p->n_objects) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->processes, p->n_processes) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->functions, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->stacks, p->n_stacks) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->streams, p->n_streams) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->led_to, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->inner, n_nodes) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&writing->rows, n_rows) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static struct interned object_row(const struct writing *writing, uint32_t i)
+{
+	return i == PROFILE_NONE ? INTERNED_NONE : writing->objects[i];
+}
+
+static int64_t process_id(const struct writing *writing, uint32_t i)
+{
+	return i == PROFILE_NONE ? 0 : writing->processes[i].id;
+}
+
+static int intern_short_tables(struct writing *writing)
+{
+	struct store_intern *intern = writing->write->modules.intern;
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < p->n_objects; i++)
+		r = store_intern_object(intern, &p->objects[i], &writing->objects[i]);
+	for (size_t i = 0; r >= 0 && i < p->n_processes; i++)
+		r = store_intern_process(intern, &p->processes[i], &writing->processes[i]);
+	for (size_t i = 0; r >= 0 && i < p->n_functions; i++)
+		r = store_intern_function(intern, object_row(writing, p->functions[i].object),
+					  &p->functions[i], &writing->functions[i]);
+	return r;
+}
+
+static int intern_place(struct writing *writing, struct location location, struct interned *ret)
+{
+	const struct profile *p = writing->profile;
+	const struct profile_function *function = profile_find_function(p, location);
+	struct interned row = INTERNED_NONE;
+
+	if (function) {
+		writing->led_to[function - p->functions] = true;
+		row = writing->functions[function - p->functions];
+	}
+	return store_intern_place(writing->write->modules.intern,
+				  object_row(writing, location.object), location.offset, row, ret);
+}
+
+static int compare_keyed(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
+	RETURN_UNLESS_EQUAL(COMPARE(a->a, b->a));
+	return COMPARE(a->b, b->b);
+}
+
+static void add_row(struct writing *writing, int64_t process, int64_t a, int64_t b, size_t index)
+{
+	writing->rows[writing->n_rows++] = (struct keyed){ process, a, b, index };
+}
+
+static void sort_rows(struct writing *writing)
+{
+	qsort(writing->rows, writing->n_rows, sizeof(*writing->rows), compare_keyed);
+}
+
+static int write_window(struct writing *writing, const struct window *window, int64_t horizon)
+{
+	struct statement *add = writing->write->statements[ADD_WINDOW];
+	const struct profile_info *info = &writing->profile->info;
+	struct interned source;
+	int r;
+
+	r = store_intern_source(writing->write->modules.intern, info, &source);
+	if (r < 0)
+		return r;
+	STATEMENT_BIND(add, writing->window, window->start_us, window->length_us, window->samples,
+		       window->lost, source.id, info->start_ns, info->end_ns, horizon);
+	statement_bind_text(add, 10, window->mode);
+	return statement_run(add);
+}
+
+static int write_processes(struct writing *writing)
+{
+	struct statement *add = writing->write->statements[ADD_PROCESS_COUNT];
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	writing->n_rows = 0;
+	for (size_t i = 0; i < p->n_processes; i++)
+		add_row(writing, writing->processes[i].id, 0, 0, i);
+	sort_rows(writing);
+	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
+		const struct keyed *row = &writing->rows[i];
+
+		STATEMENT_BIND(add, writing->window, row->process,
+			       p->processes[row->index].samples);
+		r = statement_run(add);
+	}
+	return r;
+}
+
+/* A node above others needs a row only if samples were taken in it. */
+static int list_stack(struct writing *writing, size_t i)
+{
+	const struct profile_stack *stack = &writing->profile->stacks[i];
+	struct interned parent = INTERNED_NONE, place;
+	int r;
+
+	if (stack->parent != PROFILE_NONE)
+		parent = writing->stacks[stack->parent];
+	r = intern_place(writing, stack->frame, &place);
+	if (r < 0)
+		return r;
+	if (!writing->inner[i] || stack->samples || stack->stitched || stack->weight)
+		add_row(writing, process_id(writing, stack->process), parent.id, place.id, i);
+	return writing->inner[i] ? store_intern_stack(writing->write->modules.intern, parent, place,
+						      &writing->stacks[i]) :
+				   0;
+}
+
+static int list_stacks(struct writing *writing)
+{
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		if (p->stacks[i].parent != PROFILE_NONE)
+			writing->inner[p->stacks[i].parent] = true;
+	writing->n_rows = 0;
+	for (size_t i = 0; r >= 0 && i < p->n_stacks; i++)
+		r = list_stack(writing, i);
+	sort_rows(writing);
+	return r;
+}
+
+static int write_stacks(struct writing *writing)
+{
+	struct bulk *counted = &writing->write->counts[STACK_COUNTS];
+	int r;
+
+	r = list_stacks(writing);
+	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
+		const struct keyed *row = &writing->rows[i];
+		const struct profile_stack *stack = &writing->profile->stacks[row->index];
+
+		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, stack->samples,
+			     stack->stitched, stack->weight, stack->pruned);
+	}
+	return r < 0 ? r : bulk_flush(counted);
+}
+
+static int intern_stream(struct writing *writing, size_t i)
+{
+	const struct profile_stream *stream = &writing->profile->streams[i];
+	struct interned parent = INTERNED_NONE, from, to;
+	int r;
+
+	if (stream->parent != PROFILE_NONE) {
+		parent = writing->streams[stream->parent];
+		writing->inner[stream->parent] = true;
+	}
+	r = intern_place(writing, stream->from, &from);
+	if (r >= 0)
+		r = intern_place(writing, stream->to, &to);
+	if (r < 0)
+		return r;
+	return store_intern_stream(writing->write->modules.intern, parent, from, to,
+				   &writing->streams[i]);
+}
+
+static int list_streams(struct writing *writing)
+{
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	memset(writing->inner, 0, p->n_streams * sizeof(*writing->inner));
+	for (size_t i = 0; r >= 0 && i < p->n_streams; i++)
+		r = intern_stream(writing, i);
+	writing->n_rows = 0;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct profile_stream *stream = &p->streams[i];
+
+		if (!writing->inner[i] || stream->hits || stream->pruned || stream->cycles)
+			add_row(writing, process_id(writing, stream->process),
+				writing->streams[i].id, 0, i);
+	}
+	sort_rows(writing);
+	return r;
+}
+
+static int write_streams(struct writing *writing)
+{
+	struct bulk *counted = &writing->write->counts[STREAM_COUNTS];
+	int r;
+
+	r = list_streams(writing);
+	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
+		const struct keyed *row = &writing->rows[i];
+		const struct profile_stream *stream = &writing->profile->streams[row->index];
+
+		r = BULK_ADD(counted, writing->window, row->process, row->a, stream->hits,
+			     stream->pruned, stream->cycles);
+	}
+	return r < 0 ? r : bulk_flush(counted);
+}
+
+static int list_branches(struct writing *writing)
+{
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	writing->n_rows = 0;
+	for (size_t i = 0; r >= 0 && i < p->n_branches; i++) {
+		struct interned from, to;
+
+		r = intern_place(writing, p->branches[i].from, &from);
+		if (r >= 0)
+			r = intern_place(writing, p->branches[i].to, &to);
+		if (r >= 0)
+			add_row(writing, process_id(writing, p->branches[i].process), from.id,
+				to.id, i);
+	}
+	sort_rows(writing);
+	return r;
+}
+
+static int write_branches(struct writing *writing)
+{
+	struct bulk *counted = &writing->write->counts[BRANCH_COUNTS];
+	int r;
+
+	r = list_branches(writing);
+	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
+		const struct keyed *row = &writing->rows[i];
+		const struct profile_branch *branch = &writing->profile->branches[row->index];
+
+		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, branch->taken,
+			     branch->mispredicted, branch->predicted, branch->aborted,
+			     branch->cycles, branch->cycles_rows, branch->kind);
+	}
+	return r < 0 ? r : bulk_flush(counted);
+}
+
+static int list_blocks(struct writing *writing)
+{
+	const struct profile *p = writing->profile;
+	int r = 0;
+
+	writing->n_rows = 0;
+	for (size_t i = 0; r >= 0 && i < p->n_blocks; i++) {
+		const struct profile_block *block = &p->blocks[i];
+		struct interned first, last;
+
+		r = intern_place(writing, (struct location){ block->object, block->start }, &first);
+		if (r >= 0)
+			r = intern_place(writing, (struct location){ block->object, block->end },
+					 &last);
+		if (r >= 0)
+			add_row(writing, process_id(writing, block->process), first.id, last.id, i);
+	}
+	sort_rows(writing);
+	return r;
+}
+
+static int write_blocks(struct writing *writing)
+{
+	struct bulk *counted = &writing->write->counts[BLOCK_COUNTS];
+	int r;
+
+	r = list_blocks(writing);
+	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
+		const struct keyed *row = &writing->rows[i];
+		const struct profile_block *block = &writing->profile->blocks[row->index];
+
+		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, block->runs,
+			     block->cycles, block->cycles_rows);
+	}
+	return r < 0 ? r : bulk_flush(counted);
+}
+
+static int write_outer_functions(struct writing *writing)
+{
+	struct statement *add = writing->write->statements[ADD_OUTER_FUNCTION];
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < writing->profile->n_functions; i++) {
+		if (writing->led_to[i])
+			continue;
+		STATEMENT_BIND(add, writing->window, writing->functions[i].id);
+		r = statement_run(add);
+	}
+	return r;
+}
+
+/* All but the row of the window, and the code. */
+static int write_tables(struct writing *writing)
+{
+	const struct store_write_modules *modules = &writing->write->modules;
+	int r;
+
+	for (size_t i = 0; i < N_STORE_COUNTS; i++)
+		bulk_forget(&writing->write->counts[i]);
+	r = store_counters_write(modules->counters, writing->window, &writing->profile->counters);
+	if (r >= 0)
+		r = intern_short_tables(writing);
+	if (r >= 0)
+		r = write_processes(writing);
+	if (r >= 0)
+		r = write_stacks(writing);
+	if (r >= 0)
+		r = write_streams(writing);
+	if (r >= 0)
+		r = write_branches(writing);
+	if (r >= 0)
+		r = write_blocks(writing);
+	if (r >= 0)
+		r = write_outer_functions(writing);
+	if (r >= 0)
+		r = store_functions_write(modules->functions, writing->window, writing->profile,
+					  writing->processes, writing->objects, writing->functions);
+	return r < 0 ? r : store_intern_finish(modules->intern);
+}
+
+int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
+		       const struct window *window, const struct profile *profile)
+{
+	_cleanup_(writing_done) struct writing writing = {
+		.write = write,
+		.profile = profile,
+		.window = id,
+	};
+	int r;
+
+	r = store_intern_begin(write->modules.intern, id, horizon);
+	if (r >= 0)
+		r = writing_init(&writing);
+	if (r >= 0)
+		r = write_window(&writing, window, horizon);
+	if (r >= 0)
+		r = write_tables(&writing);
+	return r < 0 ? r : store_code_keep(write->modules.code, profile, writing.functions);
+}
+
+/* The counts of a window whose row is there. */
+static int write_counts(struct store_write *write, int64_t id, const struct profile *profile)
+{
+	_cleanup_(writing_done) struct writing writing = {
+		.write = write,
+		.profile = profile,
+		.window = id,
+	};
+	int r = writing_init(&writing);
+
+	return r < 0 ? r : write_tables(&writing);
+}
+
+int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
+		      const struct profile *profile)
+{
+	int r = store_intern_begin_again(write->modules.intern, id, horizon);
+
+	return r < 0 ? r : write_counts(write, id, profile);
+}
+
+int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
+		    const struct profile *profile)
+{
+	int r = store_intern_begin_sum(write->modules.intern, newest, horizon);
+
+	return r < 0 ? r : write_counts(write, id, profile);
+}
