@@ -29,7 +29,10 @@ static void write_origin(FILE *f, const struct profile_source *source)
 	if (source->processes)
 		fprintf(f, " of all %" PRIu64, source->profile->counters.samples);
 	fputs(" samples of ", f);
-	text_write(f, info->event ?: "an unnamed event");
+	/* of windows merged, the name is left out where they differ */
+	text_write(f, info->event           ? info->event :
+		      source->windows.n > 1 ? "several events" :
+					      "an unnamed event");
 	if (source->is_recording && info->end_ns > info->start_ns)
 		write_length(f, info->end_ns - info->start_ns);
 	fputc('\n', f);
