@@ -89,8 +89,14 @@ class Group:
         return int(words[0]) / 1e9 if len(words) == 1 else int(words[words.index("usage_usec") + 1]) / 1e6
 
     def remove(self):
+        """Helpers may need a moment to end, and must not be left behind."""
+        until = time.monotonic() + 10
         with open(self.path + "/cgroup.procs", encoding="ascii") as f:
-            while f.read():  # helpers that are about to end
+            while left := f.read().split():
+                if time.monotonic() > until:
+                    print("cost.py: did not end, and are killed:", *left, file=sys.stderr)
+                    for pid in left:
+                        os.kill(int(pid), signal.SIGKILL)
                 time.sleep(0.1)
                 f.seek(0)
         os.rmdir(self.path)
