@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/database/checkpoint.h"
 
+#include <time.h>
+
 #include "common/util/thread.h"
 
 int store_checkpoint_init(struct store_checkpoint *checkpoint, const char *path,
@@ -61,6 +63,20 @@ void store_checkpoint_start(struct store_checkpoint *checkpoint)
 	checkpoint->has_thread = thread_start(&checkpoint->thread, run, checkpoint) >= 0;
 	if (!checkpoint->has_thread) /* tried again after the next window */
 		checkpoint->running = false;
+}
+
+void store_checkpoint_wait(struct store_checkpoint *checkpoint, unsigned int ms)
+{
+	struct timespec until;
+
+	if (!checkpoint->has_thread)
+		return;
+	clock_gettime(CLOCK_REALTIME, &until); /* which the next call takes */
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	if (pthread_timedjoin_np(checkpoint->thread, NULL, &until) == 0)
+		checkpoint->has_thread = false;
 }
 
 bool store_checkpoint_is_complete(const struct store_checkpoint *checkpoint)

@@ -30,6 +30,9 @@ void store_checkpoint_done(struct store_checkpoint *checkpoint);
 /* Begins one, unless one is running: then another is due later. */
 void store_checkpoint_start(struct store_checkpoint *checkpoint);
 
+/* Waits for the one that is running, if any, and at most @ms milliseconds. */
+void store_checkpoint_wait(struct store_checkpoint *checkpoint, unsigned int ms);
+
 /* Whether nothing has been left to copy since the last start. A reader of older windows keeps some
  * of the log from being copied. */
 bool store_checkpoint_is_complete(const struct store_checkpoint *checkpoint);
