@@ -18,9 +18,12 @@ static int check_terminal(const struct options *options, struct fault *fault)
 
 int command_export(const struct options *options, struct fault *fault)
 {
-	const struct export_format *format = options->export_format;
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	_cleanup_(output_file_done) struct output_file file = OUTPUT_FILE_INIT;
+	struct export_settings settings = {
+		.format = options->export_format,
+		.lines = options->top.inlined,
+	};
 	int r;
 
 	r = check_terminal(options, fault);
@@ -28,11 +31,12 @@ int command_export(const struct options *options, struct fault *fault)
 		r = profile_source_open(&source, &options->source, fault);
 	if (r < 0)
 		return r;
-	r = export_check(format, source, fault);
+	settings.source = source;
+	r = export_check(settings.format, source, fault);
 	if (r >= 0)
 		r = output_file_open(&file, options->output_path, fault);
 	if (r >= 0)
-		r = export_write(format, source, options->top.inlined, file.f, fault);
+		r = export_write(&settings, file.f, fault);
 	if (r >= 0)
 		r = output_file_finish(&file, fault);
 	if (r < 0)

@@ -17,4 +17,5 @@ int command_annotate(const struct options *options, struct fault *fault);
 int command_dump(const struct options *options, struct fault *fault);
 int command_run(const struct options *options, struct fault *fault);
 int command_export(const struct options *options, struct fault *fault);
+int command_flame(const struct options *options, struct fault *fault);
 int command_history(const struct options *options, struct fault *fault);

@@ -184,6 +184,9 @@ static int check_window(struct command_line *parse)
 		return check_find_change(parse, &ref);
 	if (options->command == COMMAND_DIFF)
 		return check_diff(parse);
+	if (options->command == COMMAND_FLAME && options->new_window)
+		return window_ref_parse(&ref, options->new_window, options->source.now_us,
+					parse->fault);
 	if (options->command == COMMAND_ANNOTATE)
 		return check_annotate(parse);
 	if (options->command == COMMAND_HISTORY)

@@ -47,6 +47,27 @@ static int parse_export(struct options *options, const char *format, struct faul
 	return options->export_format ? 0 : options_wrong(fault, "--format", format, formats);
 }
 
+/* The formats that are pictures. */
+static int parse_flame(struct options *options, const char *format, struct fault *fault)
+{
+	bool is_svg = format && strcmp(format, "svg") == 0;
+
+	if (format && !is_svg && strcmp(format, "html") != 0)
+		return options_wrong(fault, "--format", format, "html or svg");
+	if (is_svg && options->new_window)
+		return fault_set(fault, -EINVAL, "flame --diff has only the format html");
+	if (options->new_window && !options->source.window)
+		return fault_set(fault, -EINVAL,
+				 "flame --diff needs a WINDOW to compare with, as in branchctl "
+				 "flame yesterday --diff today");
+	if (options->open && options->output_path && strcmp(options->output_path, "-") == 0)
+		return fault_set(fault, -EINVAL, "flame --open needs a file, not -o -");
+	options->export_format = export_find_format(is_svg ? "svg" : "html");
+	if (!options->output_path)
+		options->output_path = is_svg ? "flame.svg" : "flame.html";
+	return 0;
+}
+
 int options_parse_format(struct options *options, const char *format, struct fault *fault)
 {
 	switch (options->command) {
@@ -54,6 +75,8 @@ int options_parse_format(struct options *options, const char *format, struct fau
 		return parse_dump(options, format, fault);
 	case COMMAND_EXPORT:
 		return parse_export(options, format, fault);
+	case COMMAND_FLAME:
+		return parse_flame(options, format, fault);
 	default:
 		return 0;
 	}

@@ -188,6 +188,12 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_OUTPUT:
 		options->output_path = argument;
 		return 0;
+	case KEY_DIFF:
+		options->new_window = argument;
+		return 0;
+	case KEY_OPEN:
+		options->open = true;
+		return 0;
 	case KEY_SOURCE:
 		options->with_source = true;
 		return 0;
@@ -369,7 +375,7 @@ static void take_operands(struct command_line *parse)
 	if (options->command == COMMAND_HISTORY && has_symbol(parse))
 		options->source.filter.symbol = get_operand(parse, first++);
 	options->source.window = get_operand(parse, first);
-	options->new_window = get_operand(parse, first + 1);
+	options->new_window = get_operand(parse, first + 1) ?: options->new_window;
 }
 
 /* "help top" is top --help. */

@@ -12,8 +12,9 @@
 #define DUMP    (1u << COMMAND_DUMP)
 #define WINDOWS (1u << COMMAND_WINDOWS)
 #define DIFF    (1u << COMMAND_DIFF)
-#define DATA    (TOP | DIFF | DUMP | EXPORT)
+#define DATA    (TOP | DIFF | DUMP | EXPORT | FLAME)
 #define EXPORT  (1u << COMMAND_EXPORT)
+#define FLAME   (1u << COMMAND_FLAME)
 #define CODE    (1u << COMMAND_ANNOTATE)
 #define HISTORY (1u << COMMAND_HISTORY)
 #define RUN     (1u << COMMAND_RUN)
@@ -22,7 +23,7 @@
 	(ALL & ~(RUN | WINDOWS | 1u << COMMAND_STATUS)) /* one span of time, instead of a WINDOW \
 							 */
 #define QUERY  (ALL & ~RUN)
-#define TABLES (ALL & ~EXPORT) /* those whose output is for people, too */
+#define TABLES (ALL & ~(EXPORT | FLAME)) /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -83,6 +84,13 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_OUTPUT, "FILE", EXPORT,
 	  "write this file, whole or not at all. Default: stdout." },
 
+	{ NULL, 0, NULL, FLAME, "What to write:" },
+	{ "diff", KEY_DIFF, "WINDOW", FLAME, "show what differs in this WINDOW from the first" },
+	{ "format", KEY_FORMAT, "FORMAT", FLAME, "html, or svg for documents. Default: html." },
+	{ "", KEY_OUTPUT, "FILE", FLAME,
+	  "write this file, - for stdout. Default: flame.html, or\nflame.svg." },
+	{ "open", KEY_OPEN, NULL, FLAME, "show the file with xdg-open" },
+
 	{ NULL, 0, NULL, WINDOWS | SPAN, "Which windows:" },
 	{ "since", KEY_SINCE, "TIME", WINDOWS | SPAN, "only windows that end after TIME" },
 	{ "until", KEY_UNTIL, "TIME", WINDOWS | SPAN, "only windows that start before TIME" },
@@ -111,7 +119,7 @@ const struct option_spec option_specs[] = {
 	  "look for separate debug files in DIR first" },
 	{ "kallsyms", KEY_KALLSYMS, "FILE", DATA | CODE,
 	  "the kernel's symbols: a copy of /proc/kallsyms" },
-	{ "no-stitch", KEY_NO_STITCH, NULL, TOP | DUMP | EXPORT,
+	{ "no-stitch", KEY_NO_STITCH, NULL, TOP | DUMP | EXPORT | FLAME,
 	  "take stacks only from the records of each sample" },
 	{ "inline", KEY_INLINE, NULL, DATA, "show inlined calls and source lines (slow)" },
 
@@ -162,6 +170,8 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			      "at most a SYMBOL and one WINDOW", NULL },
 	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
 			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
+	[COMMAND_FLAME] = { "flame", "flame [WINDOW] [--diff WINDOW] [-o FILE]",
+			    "Draws a flame graph for a browser", 0, 1, "one WINDOW", NULL },
 };
 
 const char *option_name(const struct option_spec *spec)

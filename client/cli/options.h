@@ -54,7 +54,9 @@ struct options {
 	/* dump */
 	bool samples, branches;
 
-	/* export */
+	/* export and flame; of a flame graph with --diff source.window and new_window are the sides
+	 */
 	const struct export_format *export_format;
-	const char *output_path; /* NULL: stdout */
+	const char *output_path; /* export: NULL for stdout; flame: "-" for stdout */
+	bool open;
 };

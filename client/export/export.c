@@ -18,6 +18,8 @@ const struct export_format export_formats[] = {
 	{ "perf-script", "text of perf script, a stack for all of its samples", false, false,
 	  perf_script_write },
 	{ "callgrind", "KCachegrind, callgrind_annotate", false, false, callgrind_write },
+	{ "html", "a flame graph for a browser, as branchctl flame", false, false, html_write },
+	{ "svg", "a flame graph as an image", false, false, svg_write },
 };
 
 const size_t n_export_formats = ARRAY_SIZE(export_formats);
@@ -48,10 +50,10 @@ int export_check(const struct export_format *format, const struct profile_source
 }
 
 /* Source lines of all frames and functions are read at once. */
-static int load_lines(const struct export_input *input)
+static int load_lines(const struct profile_source *source)
 {
 	_cleanup_(line_loader_done) struct line_loader loader = {};
-	const struct profile *shown = input->source->shown;
+	const struct profile *shown = source->shown;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < shown->n_stacks; i++) {
@@ -61,24 +63,30 @@ static int load_lines(const struct export_input *input)
 		if (r >= 0)
 			r = line_loader_add(&loader, view_function_start(shown, at));
 	}
-	return r < 0 ? r : line_loader_run(&loader, shown, input->source->symbolizer);
+	return r < 0 ? r : line_loader_run(&loader, shown, source->symbolizer);
 }
 
-int export_write(const struct export_format *format, const struct profile_source *source,
-		 bool lines, FILE *f, struct fault *fault)
+int export_write(const struct export_settings *settings, FILE *f, struct fault *fault)
 {
-	const struct export_input input = {
+	const struct profile_source *source = settings->source, *older = settings->older;
+	struct export_input input = {
 		.source = source,
-		.places = { source->shown, source->symbolizer, lines },
+		.places = { source->shown, source->symbolizer, settings->lines },
+		.older = older,
 		.fault = fault,
 	};
 	int r = 0;
 
 	fault->text[0] = '\0';
-	if (lines)
-		r = load_lines(&input);
+	if (older)
+		input.older_places =
+			(struct places){ older->shown, older->symbolizer, settings->lines };
+	if (settings->lines)
+		r = load_lines(source);
+	if (r >= 0 && settings->lines && older)
+		r = load_lines(older);
 	if (r >= 0)
-		r = format->write(&input, f);
+		r = settings->format->write(&input, f);
 	if (r < 0 && fault->text[0] == '\0')
 		fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	return r;

@@ -28,7 +28,13 @@ const struct export_format *export_find_format(const char *name);
 int export_check(const struct export_format *format, const struct profile_source *source,
 		 struct fault *fault);
 
-/* Writes what the source shows; @lines: with source lines. -errno and @fault; errors of @f are left
- * to the caller. */
-int export_write(const struct export_format *format, const struct profile_source *source,
-		 bool lines, FILE *f, struct fault *fault);
+struct export_settings {
+	const struct export_format *format;
+	const struct profile_source *source;
+	const struct profile_source *older; /* of a format with differences; NULL: none */
+	bool lines;                         /* with source lines */
+};
+
+/* Writes what the source shows, or how it differs from the older one. -errno and @fault; errors of
+ * @f are left to the caller. */
+int export_write(const struct export_settings *settings, FILE *f, struct fault *fault);

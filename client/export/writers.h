@@ -14,7 +14,9 @@
 
 struct export_input {
 	const struct profile_source *source;
-	struct places places; /* of source->shown */
+	struct places places;               /* of source->shown */
+	const struct profile_source *older; /* NULL: no difference */
+	struct places older_places;
 	struct fault *fault;
 };
 
@@ -24,3 +26,5 @@ int speedscope_write(const struct export_input *input, FILE *f);
 int firefox_write(const struct export_input *input, FILE *f);
 int perf_script_write(const struct export_input *input, FILE *f);
 int callgrind_write(const struct export_input *input, FILE *f);
+int html_write(const struct export_input *input, FILE *f);
+int svg_write(const struct export_input *input, FILE *f);

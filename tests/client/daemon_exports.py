@@ -17,7 +17,7 @@ def check_exports(socket, windows, folder):
     """Two closed windows in each format: the samples are those of top, and busy is among them."""
     reference = f"{windows[-2]['id']}..{windows[-1]['id']}"
     samples = document(socket, "top", reference)["totals"]["samples"]
-    for name in "folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind":
+    for name in "folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind", "html", "svg":
         file = os.path.join(folder, name)
         status, out, err = run("--socket", socket, "export", "--format", name, reference, "-o", file)
         check(status == 0 and not out and not err, name, status, err)

@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+from html import parser as html_parser
+from xml.etree import ElementTree
 
 import perfdata
 from harness import branchctl, check, finish, one_line, recordings_folder, run
@@ -17,7 +19,9 @@ from harness import branchctl, check, finish, one_line, recordings_folder, run
 HOSTILE = [b'<script>alert("1")</script>', b"]]>--></style>&amp;'`${x}", b"a;b;c", b"\\", b"\x1b]0;x\x07\x7f", b"\xff\xfe\x80",
            b"\xed\xa0\x80\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc0\xaf\xe0\x80\xaf", b"\xe2\x80\xa8\xe2\x80\xa9", b"\xc2\x85\xc2",
            b"\xc3\xa9\xf0\x9f\x94\xa5", b"x" * 4096, b"(1)", b"fn=(2)", b"12", b"%s%n", b"__proto__"]
-FORMATS = ["folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind"]
+FORMATS = ["folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind", "html", "svg"]
+SVG_TAGS = ["svg", "title", "style", "defs", "pattern", "path", "rect", "g", "text"]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def expected(path):
@@ -71,6 +75,39 @@ def firefox(file):
             func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
             names[thread["stringArray"][thread["funcTable"]["name"][func]]] += n
     return names
+
+
+def html(file):
+    """The page's data; nothing else in it may be a script, or a tag that a name has made."""
+    names, tags = collections.Counter(), collections.Counter()
+    parser = html_parser.HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: tags.update([tag])
+    parser.feed(text_of(file))
+    check(tags["script"] == 2 and tags["body"] == 1 and tags["details"] == 1 and not tags.keys() & {"img", "svg", "i", "b"},
+          file, tags)
+    (side,) = json.loads(re.search(r'id="data">(.*?)</script>', text_of(file), re.S)[1])["sides"]
+    for i, (parent, frame, process, n) in enumerate(side["rows"]):
+        check(parent is None or parent < i, file, "a caller comes later")
+        check(process is None or len(side["processes"][process]) == 3, file, "a process")
+        names[side["frames"][frame][0]] += n
+    return names
+
+
+def svg(file, *recording):
+    """Whole XML; the lowest frames are the roots of top --tree, but for those below 0.1 %."""
+    document = json.loads(run("top", *recording, "--by", "stack", "--tree", "--json", "-n", "0")[1])
+    samples = document["totals"]["samples"]
+    wanted = [row["total"] for row in document["rows"] if row["depth"] == 0 and 1000 * row["total"] >= samples]
+    root = ElementTree.parse(file).getroot()
+    frames = [group for group in root.iter(SVG + "g")]
+    check({element.tag for element in root.iter()} <= {SVG + tag for tag in SVG_TAGS}, file, "tags")
+    lowest = max(float(group.find(SVG + "rect").get("y")) for group in frames)
+    seen = [int(re.search(r": (\d+) samples", group.find(SVG + "title").text)[1]) for group in frames
+            if float(group.find(SVG + "rect").get("y")) == lowest]
+    check(seen == wanted, file, "samples of the lowest frames", seen, wanted)
+
+
+READERS = [("folded", folded), ("speedscope", speedscope), ("firefox", firefox), ("html", html)]
 
 
 def check_script(file, weight, samples):
@@ -135,12 +172,13 @@ def check_labels(path, file, samples, weight):
 def check_recording(path, folder):
     names, samples, weight = expected(path)
     missing = set()
-    for name, read in ("folded", folded), ("speedscope", speedscope), ("firefox", firefox):
+    for name, read in READERS:
         seen = read(export(path, name, folder))
         check(seen.total() == samples, path, name, seen.total(), samples)
         wanted = {key.replace(";", ":") if name == "folded" else key: n for key, n in names.items()}
         check(all(seen[key] == n for key, n in wanted.items()), path, name, "of a function")
     check_script(export(path, "perf-script", folder), weight, samples)
+    svg(export(path, "svg", folder), path)
     missing.add(check_callgrind(export(path, "callgrind", folder), samples))
     missing.add(check_pprof(export(path, "pprof", folder), names, samples))
     check_labels(path, os.path.join(folder, "pprof"), samples, weight)
@@ -177,13 +215,14 @@ def check_hostile(folder):
         if check(status == 0, name, status, err) and name != "pprof":
             bad = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text_of(file))
             check(not bad, name, "control characters", bad)
-            check(name == "callgrind" or "\\x0a\\x09" in text_of(file).replace("\\u005c", "\\") and
+            check(name in ("callgrind", "svg") or "\\x0a\\x09" in text_of(file).replace("\\u005c", "\\") and
                   "\\xed\\xa0\\x80 1" in text_of(file).replace("\\u005c", "\\"), name, "the name of the process")
-    for name, read in ("folded", folded), ("speedscope", speedscope), ("firefox", firefox):
+    for name, read in READERS:
         seen = read(os.path.join(folder, name))
         names = {key.replace(";", ":") if name == "folded" else key: n for key, n in wanted.items()}
         check(all(seen[key] == n for key, n in names.items()), name, "hostile", seen)
         check(seen.total() == len(HOSTILE) + 1, name, seen.total())
+    svg(os.path.join(folder, "svg"), path, kallsyms)
     check_script(os.path.join(folder, "perf-script"), 1000 * (len(HOSTILE) + 1), 0)
     check_callgrind(os.path.join(folder, "callgrind"), len(HOSTILE) + 1)
     functions = re.findall(r"^fn=\(\d+\) (.*)$", text_of(os.path.join(folder, "callgrind")), re.M)

@@ -101,6 +101,21 @@ WRONG_USAGE = [
     ["export", "--format", "folded", "-o"],
     ["export", "--format", "folded", "10:99"],
     ["export", "--format", "text", "./a.data"],
+    ["export", "--format", "html", "--diff", "./a.data", "./b.data"],
+    ["export", "--format", "html", "--open", "./a.data"],
+    ["flame", "./a.data", "./b.data"],
+    ["flame", "--diff", "./a.data"],
+    ["flame", "./a.data", "--diff"],
+    ["flame", "./a.data", "--diff", "10:99"],
+    ["flame", "./a.data", "--diff", "./b.data", "--format", "svg"],
+    ["flame", "./a.data", "--format", "png"],
+    ["flame", "./a.data", "--open", "-o", "-"],
+    ["flame", "./a.data", "--json"],
+    ["flame", "./a.data", "-n", "5"],
+    ["flame", "./a.data", "--by", "process"],
+    ["flame", "./a.data", "--since", "10:00"],
+    ["flame", "--until", "9:00", "--since", "10:00"],
+    ["flame", "--event", "a", "--event", "b", "./a.data"],
     ["top", "-o", "file"],
     ["dump", "--format", "folded", "./a.data"],
     ["annotate", "main", "@0", "@-1"],
@@ -160,6 +175,10 @@ FAILURES = [
     ["export", "--format", "folded", "42"],
     ["export", "--format", "folded", "10:00..10:10"],
     ["export", "--format", "folded", "./not-there.data"],
+    ["flame", "42", "-o", "-"],
+    ["flame", "./not-there.data", "-o", "-"],
+    ["flame", "/dev/null", "-o", "-"],
+    ["flame", "./not-there.data", "--diff", "/dev/null", "-o", "-"],
     ["export", "--format", "folded", "/dev/null"],
     ["top", "./not-there.data"],
     ["dump", "--samples", "./not-there.data"],
@@ -187,7 +206,8 @@ def check_places_of_options():
 
 def check_help():
     for arguments in ["--help"], ["-h"], ["top", "--help"], ["--help", "dump"], ["--version"], \
-            ["help"], ["help", "top"], ["-V"], ["history", "--help"], ["status", "--help"], ["windows", "-h"], ["diff", "--help"], ["export", "--help"]:
+            ["help"], ["help", "top"], ["-V"], ["history", "--help"], ["status", "--help"], ["windows", "-h"], \
+            ["diff", "--help"], ["export", "--help"], ["flame", "--help"]:
         status, out, err = run("--socket", SOCKET, *arguments)
         check(status == 0 and out and not err, arguments, status, err)
         check(all(len(line) <= 80 for line in out.splitlines()), arguments, "is too wide")

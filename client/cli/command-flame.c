@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/cli/commands.h"
+#include "client/export/export.h"
+#include "client/export/output-file.h"
+#include "client/render/problems.h"
+#include "client/source/profile-source.h"
+#include "client/term/text.h"
+
+struct sides {
+	struct profile_source *older, *shown; /* older: NULL without --diff */
+};
+
+static void sides_done(struct sides *sides)
+{
+	profile_source_free(sides->older);
+	profile_source_free(sides->shown);
+}
+
+static int open_side(struct profile_source **ret, const char *window, const struct options *options,
+		     struct fault *fault)
+{
+	struct profile_source_settings settings = options->source;
+	int r;
+
+	settings.window = window;
+	r = profile_source_open(ret, &settings, fault);
+	return r < 0 ? r : export_check(options->export_format, *ret, fault);
+}
+
+static int open_sides(struct sides *sides, const struct options *options, struct fault *fault)
+{
+	int r;
+
+	if (!options->new_window)
+		return open_side(&sides->shown, options->source.window, options, fault);
+	r = open_side(&sides->older, options->source.window, options, fault);
+	return r < 0 ? r : open_side(&sides->shown, options->new_window, options, fault);
+}
+
+static int write_picture(const struct sides *sides, const struct options *options,
+			 struct fault *fault)
+{
+	_cleanup_(output_file_done) struct output_file file = OUTPUT_FILE_INIT;
+	const struct export_settings settings = {
+		.format = options->export_format,
+		.source = sides->shown,
+		.older = sides->older,
+		.lines = options->top.inlined,
+	};
+	bool is_stdout = strcmp(options->output_path, "-") == 0;
+	int r;
+
+	r = output_file_open(&file, is_stdout ? NULL : options->output_path, fault);
+	if (r >= 0)
+		r = export_write(&settings, file.f, fault);
+	if (r >= 0)
+		r = output_file_finish(&file, fault);
+	if (r >= 0 && !is_stdout && !options->open)
+		text_say(stderr, "wrote %s", options->output_path);
+	return r;
+}
+
+static int open_picture(const char *path, struct fault *fault)
+{
+	execlp("xdg-open", "xdg-open", path, NULL);
+	return fault_set(fault, -errno, "wrote %s, but cannot run xdg-open: %s", path,
+			 strerror(errno));
+}
+
+int command_flame(const struct options *options, struct fault *fault)
+{
+	_cleanup_(sides_done) struct sides sides = {};
+	int r = open_sides(&sides, options, fault);
+
+	if (r >= 0)
+		r = write_picture(&sides, options, fault);
+	if (r < 0)
+		return r;
+	if (sides.older)
+		profile_source_say(sides.older, stderr);
+	profile_source_say(sides.shown, stderr);
+	problems_say_source(sides.shown, stderr);
+	return options->open ? open_picture(options->output_path, fault) : 0;
+}
