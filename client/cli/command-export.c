@@ -22,6 +22,7 @@ int command_export(const struct options *options, struct fault *fault)
 	_cleanup_(output_file_done) struct output_file file = OUTPUT_FILE_INIT;
 	struct export_settings settings = {
 		.format = options->export_format,
+		.object = options->source.filter.object,
 		.lines = options->top.inlined,
 	};
 	int r;

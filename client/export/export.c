@@ -18,6 +18,9 @@ const struct export_format export_formats[] = {
 	{ "perf-script", "text of perf script, a stack for all of its samples", false, false,
 	  perf_script_write },
 	{ "callgrind", "KCachegrind, callgrind_annotate", false, false, callgrind_write },
+	{ "bolt", "perf2bolt -pa", true, false, bolt_write },
+	{ "llvm-profgen", "llvm-profgen --unsymbolized-profile", true, false, llvm_profgen_write },
+	{ "autofdo", "create_llvm_prof, create_gcov", true, false, autofdo_write },
 	{ "html", "a flame graph for a browser, as branchctl flame", false, false, html_write },
 	{ "svg", "a flame graph as an image", false, false, svg_write },
 };
@@ -37,6 +40,9 @@ int export_check(const struct export_format *format, const struct profile_source
 {
 	const struct profile *shown = source->shown;
 
+	if (format->needs_branches && shown->n_branches == 0 && source->profile->n_branches > 0)
+		return fault_set(fault, -ENODATA, "%s: no branch records match all filters",
+				 source->name);
 	if (format->needs_branches && shown->n_branches == 0)
 		return fault_set(
 			fault, -ENODATA,
@@ -73,6 +79,7 @@ int export_write(const struct export_settings *settings, FILE *f, struct fault *
 		.source = source,
 		.places = { source->shown, source->symbolizer, settings->lines },
 		.older = older,
+		.object = settings->object,
 		.fault = fault,
 	};
 	int r = 0;

@@ -32,7 +32,8 @@ struct export_settings {
 	const struct export_format *format;
 	const struct profile_source *source;
 	const struct profile_source *older; /* of a format with differences; NULL: none */
-	bool lines;                         /* with source lines */
+	const char *object; /* as in a filter: the file, of formats that are about one; NULL: any */
+	bool lines;         /* with source lines */
 };
 
 /* Writes what the source shows, or how it differs from the older one. -errno and @fault; errors of

@@ -17,6 +17,7 @@ struct export_input {
 	struct places places;               /* of source->shown */
 	const struct profile_source *older; /* NULL: no difference */
 	struct places older_places;
+	const char *object; /* the file that is asked for; NULL: any */
 	struct fault *fault;
 };
 
@@ -28,3 +29,6 @@ int perf_script_write(const struct export_input *input, FILE *f);
 int callgrind_write(const struct export_input *input, FILE *f);
 int html_write(const struct export_input *input, FILE *f);
 int svg_write(const struct export_input *input, FILE *f);
+int bolt_write(const struct export_input *input, FILE *f);
+int llvm_profgen_write(const struct export_input *input, FILE *f);
+int autofdo_write(const struct export_input *input, FILE *f);

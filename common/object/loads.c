@@ -6,6 +6,8 @@
 /* Programs linked below this address are position-independent. */
 #define LOWEST_FIXED 0x10000
 
+#define PAGE_BYTES 4096 /* the smallest there is, which linkers align code to */
+
 /* Segments may share bytes of the file (data that follows code in one page): code wins. */
 bool loads_address(const struct loads *loads, uint64_t offset, uint64_t *ret)
 {
@@ -54,6 +56,16 @@ void loads_fixed_range(const struct loads *loads, uint64_t *ret_low, uint64_t *r
 	}
 	*ret_low = low < LOWEST_FIXED || low > high ? 0 : low;
 	*ret_high = *ret_low ? high : 0;
+}
+
+bool loads_code_start(const struct loads *loads, uint64_t *ret)
+{
+	for (size_t i = 0; i < loads->n; i++)
+		if (loads->rows[i].executable) {
+			*ret = loads->rows[i].address & ~(uint64_t)(PAGE_BYTES - 1);
+			return true;
+		}
+	return false;
 }
 
 bool loads_have_code(const struct loads *loads)

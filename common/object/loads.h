@@ -34,5 +34,9 @@ const struct load *loads_find(const struct loads *loads, uint64_t address);
  */
 void loads_fixed_range(const struct loads *loads, uint64_t *ret_low, uint64_t *ret_high);
 
+/* The address of the first segment with code, rounded down to a page as the kernel maps it. False:
+ * there is none. */
+bool loads_code_start(const struct loads *loads, uint64_t *ret);
+
 /* True if a segment is executable; a file of debug information has none. */
 bool loads_have_code(const struct loads *loads);

@@ -466,6 +466,14 @@ int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *ob
 	return r;
 }
 
+int symbolizer_code_start(struct symbolizer *s, const struct profile_object *object, uint64_t *ret)
+{
+	struct cached_object *c;
+	int r = object_cache_get(s->cache, object, &c);
+
+	return r < 0 ? r : c->file && loads_code_start(loads_of(c), ret);
+}
+
 void symbolizer_for_each_problem(const struct symbolizer *s, symbolizer_problem_handler handler,
 				 void *userdata)
 {

@@ -115,6 +115,10 @@ int symbolizer_data(struct symbolizer *symbolizer, const struct profile_object *
 int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_object *object,
 			   uint64_t *ret_low, uint64_t *ret_high);
 
+/* As loads_code_start(): 1; 0 without a file or code; -ENOMEM. */
+int symbolizer_code_start(struct symbolizer *symbolizer, const struct profile_object *object,
+			  uint64_t *ret);
+
 /* Closes the file of @object; it is opened again on demand. */
 void symbolizer_close_code(struct symbolizer *symbolizer, const struct profile_object *object);
 
