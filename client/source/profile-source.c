@@ -269,6 +269,21 @@ static char *format_windows(const struct windows *windows, uint64_t now)
 	return NULL;
 }
 
+/* Notes which of the windows that @ref names by number are parts of others by now. */
+static void note_merged(struct profile_source *source, const struct window_ref *ref,
+			const struct loading *loading)
+{
+	const struct window_bound *bounds[] = { &ref->first, &ref->last };
+	const struct window_info *ends[] = { &loading->rows[0], &loading->rows[loading->n - 1] };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++)
+		if (window_ref_is_merged(bounds[i], ends[i]))
+			source->merged[i] = (struct profile_source_merged){
+				.id = bounds[i]->number,
+				.into = ends[i]->id,
+			};
+}
+
 static int load_windows(struct profile_source *source,
 			const struct profile_source_settings *settings,
 			const struct window_ref *ref, struct fault *fault)
@@ -288,6 +303,7 @@ static int load_windows(struct profile_source *source,
 	loading.connection = connection;
 	loading.rows = &windows.rows[first];
 	loading.n_parts = MIN(loading.n, settings->n_parts);
+	note_merged(source, ref, &loading);
 	r = settings->by_function ? load_functions(source, &loading, fault) : -EOPNOTSUPP;
 	if (r == -EOPNOTSUPP)
 		r = load_profiles(source, &loading, fault);
@@ -413,6 +429,12 @@ void profile_source_say(const struct profile_source *source, FILE *f)
 	if (source->others)
 		text_say(f, "counting %s; also recorded, see --event: %s",
 			 shown->info.event ?: "the first event", source->others);
+	for (size_t i = 0; i < ARRAY_SIZE(source->merged); i++)
+		if (source->merged[i].into != 0)
+			text_say(f,
+				 "window %" PRIu64 " was merged into window %" PRId64
+				 " as it aged: all of that is counted",
+				 source->merged[i].id, source->merged[i].into);
 	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
 		text_say(f, "nothing matches the filters");
 }

@@ -42,16 +42,23 @@ struct profile_source_part {
 	uint64_t samples; /* in the whole part: 100 percent */
 };
 
+/* A window that was named, and the one that it was merged into as it aged; 0: none. */
+struct profile_source_merged {
+	uint64_t id;
+	int64_t into;
+};
+
 struct profile_source {
 	char *name; /* the path of a recording, or a description of the windows */
 	bool is_recording;
-	struct windows windows;      /* the daemon's windows in it */
-	struct profile *profile;     /* unfiltered */
-	struct profile *processes;   /* by the filters of processes; NULL: all */
-	struct profile *part;        /* of it, by object and symbol; NULL: all */
-	const struct profile *all;   /* one of the first two: 100 percent */
-	const struct profile *shown; /* one of the three; finalized */
-	bool filtered;               /* there is a filter */
+	struct windows windows;                 /* the daemon's windows in it */
+	struct profile_source_merged merged[2]; /* at the ends of what was named */
+	struct profile *profile;                /* unfiltered */
+	struct profile *processes;              /* by the filters of processes; NULL: all */
+	struct profile *part;                   /* of it, by object and symbol; NULL: all */
+	const struct profile *all;              /* one of the first two: 100 percent */
+	const struct profile *shown;            /* one of the three; finalized */
+	bool filtered;                          /* there is a filter */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events that are not counted, to say, or NULL */
@@ -87,5 +94,8 @@ int profile_source_replace(struct profile_source *source, struct profile *profil
 /* Filters the profile anew. After -ENOMEM nothing is shown. */
 int profile_source_filter(struct profile_source *source, const struct profile_filter *filter);
 
-/* Notes to the user, one line each: damage, other events, filters without a match. */
+/*
+ * Notes to the user, one line each: damage, other events, windows that were merged, filters without
+ * a match.
+ */
 void profile_source_say(const struct profile_source *source, FILE *f);

@@ -2,6 +2,9 @@
 /*
  * A range goes from the first window that overlaps the time from its start on to the last that
  * overlaps the time before its end: 10:00..10:10 is sixty windows of ten seconds, not sixty-one.
+ *
+ * The daemon counts ids up by one, and merges windows that have aged into the first of them. So an
+ * id that is missing between two windows is part of the one before.
  */
 #include "client/source/window-ref.h"
 
@@ -273,6 +276,19 @@ static size_t find_id(const struct windows *windows, uint64_t id)
 	return i;
 }
 
+/* The same of the window with that id, or of the one that it was merged into; false: none. */
+static bool find_holder(const struct windows *windows, uint64_t id, size_t *ret)
+{
+	size_t at = find_id(windows, id);
+
+	if (at == windows_n_closed(windows))
+		return false;
+	if ((uint64_t)windows->rows[at].id != id && at == 0)
+		return false;
+	*ret = (uint64_t)windows->rows[at].id == id ? at : at - 1;
+	return true;
+}
+
 /* The number of windows that end at @us or before. */
 static size_t find_time(const struct windows *windows, uint64_t us)
 {
@@ -304,16 +320,14 @@ static bool find_recent(const struct windows *windows, uint64_t back, size_t *re
 	return true;
 }
 
-/* An id must be one of a window; a time only limits the range. */
+/* An id must be one of a window, or of a part of one; a time only limits the range. */
 static bool bound_exists(const struct windows *windows, const struct window_bound *bound)
 {
 	size_t at;
 
 	switch (bound->kind) {
 	case BOUND_ID:
-		at = find_id(windows, bound->number);
-		return at < windows_n_closed(windows) &&
-		       (uint64_t)windows->rows[at].id == bound->number;
+		return find_holder(windows, bound->number, &at);
 	case BOUND_RECENT:
 		return find_recent(windows, bound->number, &at);
 	case BOUND_NAME:
@@ -329,8 +343,7 @@ static bool find_one(const struct window_ref *ref, const struct windows *windows
 
 	switch (bound->kind) {
 	case BOUND_ID:
-		*ret = find_id(windows, bound->number);
-		return bound_exists(windows, bound);
+		return find_holder(windows, bound->number, ret);
 	case BOUND_RECENT:
 		return find_recent(windows, bound->number, ret);
 	default:
@@ -342,12 +355,13 @@ static bool find_one(const struct window_ref *ref, const struct windows *windows
 static size_t find_begin(const struct window_ref *ref, const struct windows *windows)
 {
 	const struct window_bound *bound = &ref->first;
-	size_t n_closed = windows_n_closed(windows);
+	size_t n_closed = windows_n_closed(windows), at = 0;
 	uint64_t us;
 
 	switch (bound->kind) {
 	case BOUND_ID:
-		return find_id(windows, bound->number);
+		find_holder(windows, bound->number, &at); /* it exists */
+		return at;
 	case BOUND_RECENT:
 		return n_closed - (size_t)bound->number;
 	case BOUND_TIME:
@@ -445,4 +459,9 @@ int window_ref_resolve(const struct window_ref *ref, const struct windows *windo
 	if (first->kind == BOUND_NAME)
 		return not_found(ref, windows, fault, "no window is named");
 	return not_found(ref, windows, fault, "no window");
+}
+
+bool window_ref_is_merged(const struct window_bound *bound, const struct window_info *window)
+{
+	return bound->kind == BOUND_ID && !window->open && (uint64_t)window->id < bound->number;
 }

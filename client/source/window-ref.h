@@ -56,11 +56,18 @@ void window_ref_of_span(struct window_ref *ret, uint64_t since_us, uint64_t unti
 bool window_ref_is_likely(const char *word);
 
 /*
- * Selects *@ret_n of @windows, at least 1, from number *@ret_first on. -ENOENT and @fault, which
- * says what windows exist, if none match.
+ * Selects *@ret_n of @windows, at least 1, from number *@ret_first on. In place of a window that
+ * was merged into another it selects that. -ENOENT and @fault, which says what windows exist, if
+ * none match.
  */
 int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
 		       size_t *ret_first, size_t *ret_n, struct fault *fault);
+
+/*
+ * Whether @window stands in for the one whose id @bound is: of a reference, @first and the first
+ * window that it selects, or @last and the last.
+ */
+bool window_ref_is_merged(const struct window_bound *bound, const struct window_info *window);
 
 /*
  * Limits on the windows that match: those that overlap [*@ret_since, *@ret_until), in microseconds,

@@ -117,12 +117,25 @@ def check_times():
 
 def check_merged():
     """Windows that were merged as they aged."""
-    start = mock_daemon.now_us() - 1300 * mock_daemon.SECOND
-    coarse = [mock_daemon.window(5 + i, start + i * 600 * mock_daemon.SECOND, length_us=600 * mock_daemon.SECOND)
-              for i in range(2)]
+    start = mock_daemon.now_us() - 1900 * mock_daemon.SECOND
+    coarse = [mock_daemon.window(5 + i * 60, start + i * 600 * mock_daemon.SECOND, length_us=600 * mock_daemon.SECOND)
+              for i in range(3)]
     with mock_daemon.Daemon(coarse) as daemon:
         out = ask(daemon, "top", "..")[1]
-        check("windows 5 to 6" in out and "the longest of 10 min" in out, out)
+        check("windows 5 to 125" in out and "the longest of 10 min" in out, out)
+        for word, found, said in (("42", [5], ["window 42 was merged into window 5 as"]),
+                                  ("6..124", [5, 65], ["window 6 was merged into window 5 as",
+                                                       "window 124 was merged into window 65 as"]),
+                                  ("5..66", [5, 65], ["window 66 was merged into window 65 as"]),
+                                  ("65", [65], []), ("5..", [5, 65, 125], [])):
+            check(ids(daemon, word) == found, word, ids(daemon, word))
+            status, _, err = ask(daemon, "top", word)
+            lines = err.splitlines()
+            check(status == 0 and len(lines) == len(said), word, status, err)
+            check(all(part in line for part, line in zip(said, lines)), word, err)
+        for word in "4", "126", "42..126":
+            status, out, err = ask(daemon, "top", word)
+            check(status == 1 and not out and "ids 5 to 125" in err, word, status, err)
 
 
 def check_references(daemon):

@@ -23,7 +23,7 @@
 #define NOW ((1795170605ull) * SECOND)
 
 /*
- * Windows of a minute: 11 to 20 from 10:00 on; then the daemon was not running; 31 to 35 from 10:25
+ * Windows of a minute: 11 to 20 from 10:00 on; then the daemon was not running; 21 to 25 from 10:25
  * on, the last of which closed at 10:30; one is open since then.
  */
 static void make_windows(struct windows *ret, bool open)
@@ -36,8 +36,8 @@ static void make_windows(struct windows *ret, bool open)
 		window.start_us = ten + (uint64_t)(window.id - 11) * MINUTE;
 		assert_int_equal(windows_add(ret, &window), 0);
 	}
-	for (window.id = 31; window.id <= 35; window.id++) {
-		window.start_us = ten + (uint64_t)(window.id - 6) * MINUTE;
+	for (window.id = 21; window.id <= 25; window.id++) {
+		window.start_us = ten + (uint64_t)(window.id + 4) * MINUTE;
 		assert_int_equal(windows_add(ret, &window), 0);
 	}
 	window = (struct window_info){
@@ -73,13 +73,13 @@ static void test_window_refs_mean_windows(void **state)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ NULL, "31-0" }, /* ends at 10:26, within five minutes */
+		{ NULL, "21-0" }, /* ends at 10:26, within five minutes */
 		{ "11", "11-11" },
-		{ "35", "35-35" },
+		{ "25", "25-25" },
 		{ "@0", "0-0" },
 		{ "@-0", "0-0" },
-		{ "@-1", "35-35" },
-		{ "@-5", "31-31" },
+		{ "@-1", "25-25" },
+		{ "@-5", "21-21" },
 		{ "@-6", "20-20" },
 		{ "@-15", "11-11" },
 		{ "10:00", "11-11" },
@@ -89,12 +89,12 @@ static void test_window_refs_mean_windows(void **state)
 		{ "10:30", "0-0" },
 		{ "now", "0-0" },
 		{ "-5s", "0-0" },
-		{ "-6s", "35-0" },
-		{ "-1min", "35-0" },
-		{ "2 min ago", "34-0" },
+		{ "-6s", "25-0" },
+		{ "-1min", "25-0" },
+		{ "2 min ago", "24-0" },
 		{ "-30min", "11-0" },
 		{ "@1795170245", "" },        /* 10:24:05 */
-		{ "@1795170305.5", "31-31" }, /* 10:25:05 */
+		{ "@1795170305.5", "21-21" }, /* 10:25:05 */
 		{ "10:00:59.5", "11-11" },
 		{ "2026-11-20", "11-0" },
 		{ "today", "11-0" },
@@ -116,22 +116,22 @@ static void test_window_refs_mean_windows(void **state)
 		{ "yesterday-23:00..0:01", "" }, /* of today */
 		{ "..", "11-0" },
 		{ "..10:02", "11-12" },
-		{ "10:12..10:26", "31-31" },
-		{ "10:12..", "31-0" },
+		{ "10:12..10:26", "21-21" },
+		{ "10:12..", "21-0" },
 		{ "-30min..-29min", "11-12" },
-		{ "-2min..", "34-0" },
-		{ "-2min..now", "34-0" },
+		{ "-2min..", "24-0" },
+		{ "-2min..now", "24-0" },
 		{ "12..14", "12-14" },
-		{ "19..32", "19-32" },
-		{ "34..", "34-0" },
+		{ "19..22", "19-22" },
+		{ "24..", "24-0" },
 		{ "..12", "11-12" },
-		{ "@-3..@-1", "33-35" },
-		{ "@-1..@0", "35-0" },
+		{ "@-3..@-1", "23-25" },
+		{ "@-1..@0", "25-0" },
 		{ "@0..", "0-0" },
 		{ "..@-14", "11-12" },
 		{ "12..10:04", "12-14" },
-		{ "10:03..@-1", "14-35" },
-		{ "10:26..33", "32-33" },
+		{ "10:03..@-1", "14-25" },
+		{ "10:26..23", "22-23" },
 	};
 	struct fault fault;
 
@@ -143,28 +143,75 @@ static void test_window_refs_mean_windows(void **state)
 static void test_a_fault_says_what_windows_exist(void **state)
 {
 	static const char *const texts[] = {
-		"10",         "21",        "36",     "0",          "@-16",      "9:59:59",
+		"10",         "26",        "27",     "0",          "@-16",      "9:59:59",
 		"10:10",      "10:24:59",  "10:31",  "23:00",      "yesterday", "+1h",
-		"deploy",     "10..12",    "12..21", "deploy..",   "..deploy",  "10:10..10:20",
-		"9:00..9:30", "@-99..@-1", "36..",   "2026-11-19", "..21",      "10:31..10:40",
+		"deploy",     "10..12",    "12..26", "deploy..",   "..deploy",  "10:10..10:20",
+		"9:00..9:30", "@-99..@-1", "26..",   "2026-11-19", "..26",      "10:31..10:40",
 	};
 	struct fault fault;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		assert_string_equal(resolve(texts[i], true, &fault), "");
 		assert_non_null(strstr(fault.text, texts[i]));
-		assert_non_null(strstr(fault.text, "15, ids 11 to 35, from 10:00:00 to 10:30:00"));
+		assert_non_null(strstr(fault.text, "15, ids 11 to 25, from 10:00:00 to 10:30:00"));
 	}
+}
+
+/* Windows of minutes: 1 to 3 are one of three, 4 to 9 one of six; 11 is the last. */
+static const char *resolve_merged(const char *text)
+{
+	static const uint64_t ids[] = { 1, 4, 10, 11 };
+	_cleanup_(windows_done) struct windows windows = {};
+	static char found[64];
+	struct window_ref ref;
+	struct fault fault;
+	size_t first, n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		const struct window_info window = {
+			.id = (int64_t)ids[i],
+			.start_us = NOW - 20 * MINUTE + ids[i] * MINUTE,
+			.length_us = (i < 2 ? ids[i + 1] - ids[i] : 1) * MINUTE,
+		};
+
+		assert_int_equal(windows_add(&windows, &window), 0);
+	}
+	assert_int_equal(window_ref_parse(&ref, text, NOW, &fault), 0);
+	if (window_ref_resolve(&ref, &windows, &first, &n, &fault) < 0)
+		return "";
+	snprintf(found, sizeof(found), "%d%s-%d%s", (int)windows.rows[first].id,
+		 window_ref_is_merged(&ref.first, &windows.rows[first]) ? "*" : "",
+		 (int)windows.rows[first + n - 1].id,
+		 window_ref_is_merged(&ref.last, &windows.rows[first + n - 1]) ? "*" : "");
+	return found;
+}
+
+/* With an asterisk where it stands in for the window that was named. */
+static void test_a_merged_window_is_the_one_that_holds_it(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "1", "1-1" },       { "2", "1*-1" },   { "3", "1*-1" },     { "4", "4-4" },
+		{ "9", "4*-4" },      { "10", "10-10" }, { "2..3", "1*-1*" }, { "2..7", "1*-4*" },
+		{ "9..10", "4*-10" }, { "..5", "1-4*" }, { "3..", "1*-11" },  { "5..@-1", "4*-11" },
+		{ "0", "" },          { "12", "" },      { "5..12", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (strcmp(resolve_merged(cases[i].text), cases[i].want) != 0)
+			fail_msg("'%s' is not %s but %s", cases[i].text, cases[i].want,
+				 resolve_merged(cases[i].text));
 }
 
 static void test_without_an_open_window(void **state)
 {
 	struct fault fault;
 
-	assert_string_equal(resolve("@-1", false, &fault), "35-35");
-	assert_string_equal(resolve(NULL, false, &fault), "31-35");
-	assert_string_equal(resolve("..", false, &fault), "11-35");
-	assert_string_equal(resolve("34..", false, &fault), "34-35");
+	assert_string_equal(resolve("@-1", false, &fault), "25-25");
+	assert_string_equal(resolve(NULL, false, &fault), "21-25");
+	assert_string_equal(resolve("..", false, &fault), "11-25");
+	assert_string_equal(resolve("24..", false, &fault), "24-25");
 	assert_string_equal(resolve("@0", false, &fault), "");
 	assert_string_equal(resolve("now", false, &fault), "");
 	assert_string_equal(resolve("@-1..@0", false, &fault), "");
@@ -339,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window_refs_mean_windows),
 		cmocka_unit_test(test_a_fault_says_what_windows_exist),
+		cmocka_unit_test(test_a_merged_window_is_the_one_that_holds_it),
 		cmocka_unit_test(test_without_an_open_window),
 		cmocka_unit_test(test_without_any_window),
 		cmocka_unit_test(test_paths_are_recordings),
