@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""speedscope.app's own importer reads what branchctl exports: its table has the figures of branchctl top.
+
+npm installs it once, below ~/.cache/branchd/npm."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../client"))
+# pylint: disable=wrong-import-position
+import perfdata
+from chromium import Chromium
+from harness import SKIPPED, check, finish, run
+
+VERSION = "1.25.0"
+KERNEL = 0xffffffff81000000
+NAMES = ["parse", "read_line", "hash<int, char>::find(int)", "insert", "main"]
+CACHE = os.path.expanduser("~/.cache/branchd/npm")
+
+
+def skip(*why):
+    print(*why)
+    sys.exit(SKIPPED)
+
+
+def install():
+    """The page of speedscope."""
+    pages = CACHE + "/node_modules/speedscope/dist/release/index.html"
+    if not os.path.exists(pages):
+        if not shutil.which("npm"):
+            skip("npm is not installed")
+        os.makedirs(CACHE, exist_ok=True)
+        done = subprocess.run(["npm", "install", "--no-save", "--prefix", CACHE, "speedscope@" + VERSION],
+                              capture_output=True, text=True, check=False, timeout=120)
+        if done.returncode != 0 or not os.path.exists(pages):
+            skip("npm cannot install speedscope:", done.stderr[-500:])
+    return pages
+
+
+def recording(folder):
+    """Functions whose self samples differ all: parse has most."""
+    with open(folder + "/kallsyms", "w", encoding="ascii") as opened:
+        opened.write("%x T _text\n" % KERNEL)
+        for i, name in enumerate(NAMES, 1):
+            opened.write("%x t %s\n" % (KERNEL + 64 * i, name))
+    records = []
+    for i in range(1, 1001):
+        leaf = next(n for n, below in enumerate((40, 65, 80, 91, 100)) if i % 100 < below)
+        chain = [KERNEL + 64 * (leaf + 1) + 1, KERNEL + 64 * 5 + 1] if leaf < 4 else [KERNEL + 64 * 5 + 1]
+        records.append(perfdata.sample(1000 * i, chain[0], chain=chain, misc=perfdata.KERNEL))
+    perfdata.write(folder + "/work.data", [perfdata.kernel(KERNEL, 0x100000, KERNEL), perfdata.comm(b"work"), *records])
+    return [folder + "/work.data", "--kallsyms=" + folder + "/kallsyms"]
+
+
+def wait_for(browser, script, what):
+    for _ in range(300):
+        value = browser.run(script)
+        if value:
+            return value
+        time.sleep(0.1)
+    raise TimeoutError(what)
+
+
+def table(page, file, folder):
+    """Total and self by function, as the importer's table has them."""
+    browser = Chromium(folder)
+    try:
+        browser.open(page)
+        wait_for(browser, 'return document.querySelector("input[type=file]") !== null', "the page")
+        root = browser.call("DOM.getDocument")["root"]["nodeId"]
+        field = browser.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
+        browser.call("DOM.setFileInputFiles", nodeId=field, files=[file])
+        wait_for(browser, 'return document.body.innerText.includes("Sandwich")', "the file")
+        browser.run('for (const kind of ["keydown", "keypress"])'
+                    'window.dispatchEvent(new KeyboardEvent(kind, {key: "3", bubbles: true}))')
+        text = wait_for(browser, 'const text = document.body.innerText; return text.includes("Symbol Name") && text',
+                        "the table")
+    finally:
+        browser.close()
+    rows = re.findall(r"([\d,]+) \([\d.]+%\)\s+([\d,]+) \([\d.]+%\)\s+(\S[^\n]*)", text)
+    return {name: tuple(int(number.replace(",", "")) for number in (total, self)) for total, self, name in rows}
+
+
+if not shutil.which(Chromium.program):
+    skip(Chromium.program, "is not installed")
+where = install()
+with tempfile.TemporaryDirectory() as place:
+    source = recording(place)
+    wanted = {row["symbol"]: (row["total"], row["self"])
+              for row in json.loads(run("top", *source, "--json", "-n", "0")[1])["rows"]}
+    check(len(wanted) == len(NAMES), wanted)
+    for name in "folded", "speedscope", "pprof":
+        output = os.path.join(place, name)
+        status, _, err = run("export", "--format", name, *source, "-o", output)
+        check(status == 0, name, err)
+        seen = table(where, output, tempfile.mkdtemp(dir=place))
+        check(all(seen.get(key) == row for key, row in wanted.items()), name, seen, wanted)
+        print(name, seen)
+finish()
