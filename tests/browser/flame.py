@@ -130,7 +130,7 @@ def check_search(browser, file, kallsyms):
 def check_page(browser, what):
     ready = browser.run("return document.body.dataset.ready")
     check(ready == "true", browser.program, what, "is not ready")
-    check(not browser.errors, browser.program, what, browser.errors)
+    check(not browser.errors, browser.program, what, str(browser.errors)[:2000])
     taken = browser.run("return [typeof window.taken, document.scripts.length, "
                         'document.querySelectorAll("img, b, svg").length - document.querySelectorAll("#about b").length]')
     check(taken == ["undefined", 2, 0], browser.program, what, "took names for markup", taken)
@@ -146,6 +146,19 @@ def check_difference(browser):
     press(browser, "Escape")
     text = about(browser)[1]
     check("old: " in text and "new: " in text, browser.program, text)
+
+
+def check_deep(browser, folder, kallsyms):
+    """A stack of 8,000 calls: it is searched, and the page scrolls from its start to its end."""
+    chain = [KERNEL + 64 * (i % 600 + 1) + 1 for i in range(8000)]
+    perfdata.write(folder + "/deep.data", [perfdata.kernel(KERNEL, 0x100000, KERNEL), perfdata.comm(b"deep"),
+                                           perfdata.sample(1, chain[0], chain=chain, misc=perfdata.KERNEL)])
+    run("flame", folder + "/deep.data", kallsyms, "-o", folder + "/deep.html")
+    browser.open(folder + "/deep.html")
+    check_page(browser, "deep.html")
+    check(search(browser, "f0") == "100.00 % matched", browser.program, "deep", search(browser, "f0"))
+    tall, seen = browser.run('const box = document.getElementById("graph"); return [box.scrollHeight, box.clientHeight]')
+    check(tall == 8001 * 18 and seen < 800, browser.program, "deep", tall, seen)
 
 
 def check_all_widths(browser, totals):
@@ -214,6 +227,7 @@ def check_browser(kind, folder, kallsyms):
         if kind is Chromium:  # it lets a test see the page's variables
             check_all_widths(browser, totals)
             check_schemes(browser, folder)
+        check_deep(browser, folder, kallsyms)
         browser.open(folder + "/diff.html")
         check_page(browser, "diff.html")
         check_difference(browser)

@@ -104,12 +104,18 @@ const callees = (node, wide) => {
 };
 
 /* The samples below the outermost nodes that match. */
-const count_matches = (node, matches, side) => {
+const count_matches = (root, matches, side) => {
+	const rest = [root]; /* no recursion: stacks may be thousands of calls deep */
 	let sum = 0;
-	if (matches(node))
-		return node.total[side];
-	for (const child of node.children.values())
-		sum += count_matches(child, matches, side);
+	while (rest.length > 0) {
+		const node = rest.pop();
+		if (matches(node)) {
+			sum += node.total[side];
+			continue;
+		}
+		for (const child of node.children.values())
+			rest.push(child);
+	}
 	return sum;
 };
 
