@@ -155,6 +155,19 @@ static int parse_window(const char *text, void *ret)
 	return r ?: *(uint64_t *)ret < 1000000 || *(uint64_t *)ret > 3600000000 ? -ERANGE : 0;
 }
 
+static int parse_retention(const char *text, void *ret)
+{
+	int r;
+
+	if (strcmp(text, "infinity") == 0)
+		return (*(uint64_t *)ret = 0), 0;
+	r = config_value_span_us(text, ret);
+	return r ?:
+		       *(uint64_t *)ret < 1000000 || *(uint64_t *)ret > TIERS_VALUE_MAX_US ?
+		       -ERANGE :
+		       0;
+}
+
 static int parse_windows(const char *text, void *ret)
 {
 	return tiers_value_parse(text, ret);
@@ -196,6 +209,8 @@ static const struct key {
 	{ "Symbols", "RemoteFilesystems", parse_bool, MEMBER(remote_file_systems), "yes or no" },
 	{ "Store", "MaxUse", parse_use, MEMBER(max_use_bytes),
 	  "a size of 1M or more, or \"infinity\"" },
+	{ "Store", "MaxRetention", parse_retention, MEMBER(max_retention_us),
+	  "a time of 1s or more, or \"infinity\"" },
 	{ "Store", "WindowSec", parse_window, MEMBER(window_sec_us), "a time from 1s to 1h" },
 	{ "Store", "Windows", parse_windows, MEMBER(tiers),
 	  "one to eight of LENGTH:TIME, such as 10s:1h 1min:1d, each longer than the one before" },

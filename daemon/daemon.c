@@ -226,7 +226,8 @@ static void on_sampling_changed(void *userdata)
 static struct store_settings store_settings_of(const struct config *config)
 {
 	return (struct store_settings){ .max_bytes = config->max_use_bytes,
-					.tiers = config->tiers };
+					.tiers = config->tiers,
+					.max_retention_us = config->max_retention_us };
 }
 
 static int open_store(struct store **ret, const struct daemon *daemon, struct fault *fault)

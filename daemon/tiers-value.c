@@ -9,7 +9,6 @@
 
 #define MIN_LENGTH_US 1000000ULL
 #define MAX_LENGTH_US (24 * 3600000000ULL)
-#define MAX_KEEP_US   (100 * 366 * 86400000000ULL)
 
 /* "LENGTH:TIME" */
 static int parse_tier(char *word, struct store_tier *ret)
@@ -26,7 +25,7 @@ static int parse_tier(char *word, struct store_tier *ret)
 	if (r < 0)
 		return r;
 	if (ret->length_us < MIN_LENGTH_US || ret->length_us > MAX_LENGTH_US ||
-	    ret->keep_us < ret->length_us || ret->keep_us > MAX_KEEP_US)
+	    ret->keep_us < ret->length_us || ret->keep_us > TIERS_VALUE_MAX_US)
 		return -ERANGE;
 	return 0;
 }

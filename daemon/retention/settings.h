@@ -26,7 +26,8 @@ struct store_settings {
 	 * sixteenth larger, and the log beside it some MiB. 0: no limit.
 	 */
 	uint64_t max_bytes;
-	struct store_tiers tiers; /* of store_roll() */
+	struct store_tiers tiers;  /* of store_roll() */
+	uint64_t max_retention_us; /* it also removes older windows, of any tier. 0: no limit */
 };
 
 /*

@@ -207,6 +207,16 @@ static int merge(struct store_tiering *tiering, const struct pair *pair,
 	return r < 0 ? r : 1;
 }
 
+/* For how long windows are kept, in any tier; 0: no limit. */
+static uint64_t keep_us(const struct store_settings *settings)
+{
+	const struct store_tiers *tiers = &settings->tiers;
+	uint64_t max_us = settings->max_retention_us;
+	uint64_t last_us = tiers->n > 0 ? tiers->rows[tiers->n - 1].keep_us : 0;
+
+	return max_us == 0 || last_us == 0 ? MAX(max_us, last_us) : MIN(max_us, last_us);
+}
+
 /* Removes the oldest window if its time is over: 1; 0; or -errno. */
 static int remove_old(struct store_tiering *tiering, int64_t until_us,
 		      struct store_tiering_step *ret)
@@ -221,9 +231,10 @@ static int remove_old(struct store_tiering *tiering, int64_t until_us,
 	return r < 0 ? r : 1;
 }
 
-int store_tiering_work(struct store_tiering *tiering, const struct store_tiers *tiers,
+int store_tiering_work(struct store_tiering *tiering, const struct store_settings *settings,
 		       struct store_tiering_step *ret)
 {
+	const struct store_tiers *tiers = &settings->tiers;
 	int64_t now_us = 0;
 	int r = ask(tiering, NOW, &now_us, 1);
 
@@ -240,5 +251,7 @@ int store_tiering_work(struct store_tiering *tiering, const struct store_tiers *
 		if (r != 0)
 			return MIN(r, 1);
 	}
-	return remove_old(tiering, now_us - (int64_t)tiers->rows[tiers->n - 1].keep_us, ret);
+	if (keep_us(settings) == 0)
+		return 0;
+	return remove_old(tiering, now_us - (int64_t)keep_us(settings), ret);
 }

@@ -52,5 +52,5 @@ int store_tiering_init(struct store_tiering *tiering, struct database *database,
 void store_tiering_forget(struct store_tiering *tiering);
 
 /* One step, in a transaction of the caller: 1: there may be more to do; 0; or -errno. */
-int store_tiering_work(struct store_tiering *tiering, const struct store_tiers *tiers,
+int store_tiering_work(struct store_tiering *tiering, const struct store_settings *settings,
 		       struct store_tiering_step *ret);

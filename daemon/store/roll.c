@@ -25,7 +25,7 @@ static int work(struct store *store, struct store_tiering_step *ret, struct faul
 
 	r = database_begin_writing(store->database);
 	if (r >= 0)
-		r = store_tiering_work(&store->tiering, &store->settings.tiers, ret);
+		r = store_tiering_work(&store->tiering, &store->settings, ret);
 	committed = r < 0 ? r : database_commit(store->database);
 	if (committed >= 0)
 		return r;
@@ -48,8 +48,8 @@ int store_roll(struct store *store, struct fault *fault)
 	struct store_tiering_step step = { 0 };
 	int r, healed;
 
-	if (!store->database || store->settings.tiers.n == 0 || store->n_holders > 0 ||
-	    is_log_long(store))
+	if (!store->database || store->n_holders > 0 || is_log_long(store) ||
+	    (store->settings.tiers.n == 0 && store->settings.max_retention_us == 0))
 		return 0;
 	r = work(store, &step, fault);
 	healed = store_heal(store, r, fault);

@@ -139,7 +139,8 @@ static void every_key(void **state)
 	    "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nCPUs=0-3,8\nPeriod="
 	    "1000003\nUserStacks=tables\n"
 	    "BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
-	    "Users=root 4000\nPids= 17 4711 \n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n");
+	    "Users=root 4000\nPids= 17 4711 \n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n"
+	    "MaxRetention=30d\n");
 	assert_int_equal(load(&place), 0);
 	assert_string_equal(place.warnings, "");
 	assert_int_equal(place.config.sampling.mode, SAMPLER_SOFTWARE);
@@ -157,6 +158,7 @@ static void every_key(void **state)
 	assert_int_equal(place.config.max_stacks, 5000);
 	assert_int_equal(place.config.max_branches, 6000);
 	assert_int_equal(place.config.max_use_bytes, 2LL << 30);
+	assert_int_equal(place.config.max_retention_us, 30 * 86400000000ULL);
 	assert_int_equal(place.config.window_us, 90000000);
 	place_done(&place);
 }
@@ -362,6 +364,10 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Store]\nMaxUse=1..5G",
 		"[Store]\nMaxUse=.",
 		"[Store]\nMaxUse=5GG",
+		"[Store]\nMaxRetention=0",
+		"[Store]\nMaxRetention=500ms",
+		"[Store]\nMaxRetention=101y",
+		"[Store]\nMaxRetention=99999w",
 		"[Store]\nWindowSec=10 parsecs",
 		"[Store]\nWindowSec=10ms",
 		"[Store]\nWindowSec=2h",

@@ -322,6 +322,28 @@ static void test_the_oldest_go_at_the_end_of_their_time(void **state)
 	assert_all(store, 30, N);
 }
 
+/* With tiers, of which the last one keeps windows for longer, and without. */
+static void test_none_is_older_than_the_retention(void **state)
+{
+	for (size_t n_tiers = 0; n_tiers <= 3; n_tiers += 3) {
+		struct store_settings few = settings;
+		_cleanup_(store_freep) struct store *store = open_store(":memory:");
+		struct listed listed;
+
+		few.max_retention_us = 305 * SECOND;
+		few.tiers.n = n_tiers;
+		store_set_settings(store, &few);
+		fill(store);
+		roll_all(store);
+		listed = list(store);
+		/* what ends before 605 s is gone, and nothing else */
+		assert_int_equal(listed.rows[0].start_us, 600 * SECOND);
+		assert_int_equal(listed.rows[0].length_us, (n_tiers > 0 ? 60 : 10) * SECOND);
+		assert_true(temp_store_status(store).n_removed > 0);
+		assert_all(store, 60, N);
+	}
+}
+
 /* Who has listed windows finds them, however long it takes. */
 static void test_held_windows_stay(void **state)
 {
@@ -441,6 +463,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test(test_only_neighbours_that_are_alike),
 		cmocka_unit_test(test_the_oldest_go_at_the_end_of_their_time),
+		cmocka_unit_test(test_none_is_older_than_the_retention),
 		cmocka_unit_test(test_held_windows_stay),
 		cmocka_unit_test(test_without_tiers_nothing_is_merged),
 		cmocka_unit_test_setup_teardown(test_times_of_any_size, set_up, tear_down),
