@@ -85,11 +85,34 @@ static int check_events(struct command_line *parse, const struct window_ref *ref
 			 "give paths that contain a '/' or end in .data");
 }
 
-static int check_diff(struct command_line *parse)
+/* What has an effect on a recording alone, or on windows alone. */
+static int check_source(const struct command_line *parse, bool is_recording)
+{
+	const struct profile_source_settings *source = &parse->options.source;
+	const char *option = source->event            ? "--event" :
+			     source->force            ? "--force" :
+			     source->symbols.symfs    ? "--symfs" :
+			     source->symbols.kallsyms ? "--kallsyms" :
+			     source->no_stitch        ? "--no-stitch" :
+							NULL;
+
+	if (option && !is_recording)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s is for a recording: give a path that contains a '/' or ends "
+				 "in .data, or leave it out",
+				 option);
+	option = source->filter.unit ? "--unit" : source->filter.uid >= 0 ? "--uid" : NULL;
+	if (option && is_recording)
+		return fault_set(parse->fault, -EINVAL,
+				 "%s is for windows of the daemon: a recording has no units and "
+				 "users; leave it out",
+				 option);
+	return 0;
+}
+
+static int check_diff(struct command_line *parse, const struct window_ref *other)
 {
 	struct options *options = &parse->options;
-	struct window_ref ref;
-	int r;
 
 	for (size_t i = 0; i < options->n_views; i++)
 		if (options->views[i] == VIEW_STACK || options->views[i] == VIEW_BRANCH ||
@@ -99,8 +122,7 @@ static int check_diff(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the directories of the "
 				 "old and the new sources");
-	r = window_ref_parse(&ref, options->new_window, options->source.now_us, parse->fault);
-	return r < 0 ? r : check_events(parse, &ref);
+	return check_events(parse, other);
 }
 
 static int check_annotate(struct command_line *parse)
@@ -165,13 +187,31 @@ static int check_find_change(const struct command_line *parse, const struct wind
 	return 0;
 }
 
+/* Of the second WINDOW of diff and flame, if there is one. */
+static int parse_other(struct command_line *parse, struct window_ref *ret)
+{
+	const struct options *options = &parse->options;
+
+	if (!options->new_window)
+		return 0;
+	return window_ref_parse(ret, options->new_window, options->source.now_us, parse->fault);
+}
+
 static int check_window(struct command_line *parse)
 {
 	struct options *options = &parse->options;
-	struct window_ref ref;
+	struct window_ref ref, other;
 	int r;
 
 	r = window_ref_parse(&ref, options->source.window, options->source.now_us, parse->fault);
+	if (r < 0)
+		return r;
+	other = ref;
+	r = parse_other(parse, &other);
+	if (r < 0)
+		return r;
+	r = check_source(parse,
+			 ref.kind == WINDOW_REF_RECORDING || other.kind == WINDOW_REF_RECORDING);
 	if (r < 0)
 		return r;
 	r = check_samples(parse, &ref);
@@ -183,10 +223,7 @@ static int check_window(struct command_line *parse)
 	if (options->find_change)
 		return check_find_change(parse, &ref);
 	if (options->command == COMMAND_DIFF)
-		return check_diff(parse);
-	if (options->command == COMMAND_FLAME && options->new_window)
-		return window_ref_parse(&ref, options->new_window, options->source.now_us,
-					parse->fault);
+		return check_diff(parse, &other);
 	if (options->command == COMMAND_ANNOTATE)
 		return check_annotate(parse);
 	if (options->command == COMMAND_HISTORY)

@@ -52,8 +52,7 @@ static int apply_filter(struct command_line *parse, int key, const char *argumen
 	case KEY_PID:
 		return options_parse_id("--pid", argument, INT32_MAX, &filter->pid, parse->fault);
 	case KEY_UID:
-		return options_parse_id("--uid", argument, UINT32_MAX - 1, &filter->uid,
-					parse->fault);
+		return options_parse_user("--uid", argument, &filter->uid, parse->fault);
 	case KEY_COMM:
 		filter->comm = argument;
 		return 0;
@@ -95,11 +94,11 @@ static int apply_reading(struct command_line *parse, int key, const char *argume
 		source->force = true;
 		return 0;
 	case KEY_SYMFS:
-		source->symbols.symfs = argument;
-		return 0;
+		return options_parse_directory("--symfs", argument, &source->symbols.symfs,
+					       parse->fault);
 	case KEY_DEBUG_DIR:
-		source->symbols.debug_dir = argument;
-		return 0;
+		return options_parse_directory("--debug-dir", argument, &source->symbols.debug_dir,
+					       parse->fault);
 	case KEY_KALLSYMS:
 		source->symbols.kallsyms = argument;
 		return 0;
@@ -143,11 +142,10 @@ static int apply_diff(struct command_line *parse, int key, const char *argument)
 		return options_parse_percent("--percent-limit", argument, &options->percent_limit,
 					     parse->fault);
 	case KEY_BEFORE:
-		options->before = argument;
-		return 0;
+		return options_parse_directory("--before", argument, &options->before,
+					       parse->fault);
 	case KEY_AFTER:
-		options->after = argument;
-		return 0;
+		return options_parse_directory("--after", argument, &options->after, parse->fault);
 	case KEY_CHANGED_FUNC:
 		return add_changed(parse, argument);
 	}

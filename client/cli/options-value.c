@@ -2,8 +2,10 @@
 #include "client/cli/options-value.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "client/source/time-spec.h"
 #include "client/view/stream-tree.h"
@@ -37,6 +39,31 @@ int options_parse_id(const char *option, const char *argument, uint64_t max, int
 	if (r < 0)
 		return r;
 	*ret = (int64_t)n;
+	return 0;
+}
+
+int options_parse_user(const char *option, const char *argument, int64_t *ret, struct fault *fault)
+{
+	const struct passwd *user;
+
+	if (*argument >= '0' && *argument <= '9')
+		return options_parse_id(option, argument, UINT32_MAX - 1, ret, fault);
+	user = getpwnam(argument);
+	if (!user)
+		return options_wrong(fault, option, argument,
+				     "a user of this machine or the number of any");
+	*ret = user->pw_uid;
+	return 0;
+}
+
+int options_parse_directory(const char *option, const char *argument, const char **ret,
+			    struct fault *fault)
+{
+	struct stat st;
+
+	if (stat(argument, &st) < 0 || !S_ISDIR(st.st_mode))
+		return options_wrong(fault, option, argument, "a directory that exists");
+	*ret = argument;
 	return 0;
 }
 

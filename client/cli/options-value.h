@@ -21,6 +21,11 @@ int options_parse_number(const char *option, const char *argument, uint64_t max,
 /* The same for a variable whose negative values mean none. */
 int options_parse_id(const char *option, const char *argument, uint64_t max, int64_t *ret,
 		     struct fault *fault);
+/* The number or the name of a user. */
+int options_parse_user(const char *option, const char *argument, int64_t *ret, struct fault *fault);
+/* *@ret is @argument, which must be a directory. */
+int options_parse_directory(const char *option, const char *argument, const char **ret,
+			    struct fault *fault);
 int options_parse_percent(const char *option, const char *argument, double *ret,
 			  struct fault *fault);
 /* @late: the later one of a time that occurs twice. */
