@@ -155,6 +155,30 @@ static int parse_window(const char *text, void *ret)
 	return r ?: *(uint64_t *)ret < 1000000 || *(uint64_t *)ret > 3600000000 ? -ERANGE : 0;
 }
 
+/* "10%", or a size. */
+static int parse_free(const char *text, void *ret)
+{
+	struct store_keep_free keep = { 0 };
+	size_t n = strlen(text);
+	uint64_t percent = 0;
+	char digits[8];
+	int r;
+
+	if (text[n - 1] == '%') {
+		if ((size_t)snprintf(digits, sizeof(digits), "%.*s", (int)n - 1, text) >=
+		    sizeof(digits))
+			return -ERANGE;
+		r = config_value_count(digits, &percent);
+		keep.percent = (uint32_t)percent;
+	} else {
+		r = strcmp(text, "infinity") == 0 ? -ERANGE : config_value_bytes(text, &keep.bytes);
+	}
+	if (r < 0 || percent > 99)
+		return r < 0 ? r : -ERANGE;
+	*(struct store_keep_free *)ret = keep;
+	return 0;
+}
+
 static int parse_retention(const char *text, void *ret)
 {
 	int r;
@@ -209,6 +233,8 @@ static const struct key {
 	{ "Symbols", "RemoteFilesystems", parse_bool, MEMBER(remote_file_systems), "yes or no" },
 	{ "Store", "MaxUse", parse_use, MEMBER(max_use_bytes),
 	  "a size of 1M or more, or \"infinity\"" },
+	{ "Store", "KeepFree", parse_free, MEMBER(keep_free),
+	  "a size such as 2G, or a share of the file system such as 10%" },
 	{ "Store", "MaxRetention", parse_retention, MEMBER(max_retention_us),
 	  "a time of 1s or more, or \"infinity\"" },
 	{ "Store", "WindowSec", parse_window, MEMBER(window_sec_us), "a time from 1s to 1h" },

@@ -18,7 +18,8 @@ struct config {
 	uint64_t max_stacks, max_branches; /* per window; 0: the builder's defaults */
 	uint64_t max_use_bytes;            /* 0: no limit */
 	uint64_t window_sec_us;            /* 0: the length of the first tier */
-	uint64_t max_retention_us;         /* 0: no limit */
+	struct store_keep_free keep_free;
+	uint64_t max_retention_us; /* 0: no limit */
 	struct store_tiers tiers;
 	uint64_t window_us;       /* which of both it is */
 	bool remote_file_systems; /* also names programs on network file systems and FUSE */

@@ -226,6 +226,7 @@ static void on_sampling_changed(void *userdata)
 static struct store_settings store_settings_of(const struct config *config)
 {
 	return (struct store_settings){ .max_bytes = config->max_use_bytes,
+					.keep_free = config->keep_free,
 					.tiers = config->tiers,
 					.max_retention_us = config->max_retention_us };
 }

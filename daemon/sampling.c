@@ -385,7 +385,6 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	if (!sampling->probe.is_counted)
 		status->frequency = sampling->config.sampling.frequency;
 	status->window_us = sampling->config.window_us;
-	status->max_bytes = sampling->config.max_use_bytes;
 	if (sampling->collector) {
 		collector_get_counts(sampling->collector, &status->samples);
 		collector_get_stack_counts(sampling->collector, &status->stacks);

@@ -131,7 +131,7 @@ static json_t *store_json(const struct status *s)
 	const struct store_status *store = &s->store;
 
 	return json_pack("{sI sI sI sI sI sI sI so so so}", "bytes", I(store->n_bytes), "max_bytes",
-			 I(s->max_bytes), "window_us", I(s->window_us), "windows",
+			 I(store->max_bytes), "window_us", I(s->window_us), "windows",
 			 I(store->n_windows), "waiting", I(s->archive.waiting), "removed",
 			 I(store->n_removed), "given_up", I(s->archive.given_up), "first_us",
 			 time_json(store->first_us), "last_us", time_json(store->last_us),

@@ -53,7 +53,7 @@ struct status {
 	struct table_cache_counts tables;
 	struct archive_status archive;
 	struct store_status store;
-	uint64_t max_bytes, window_us;
+	uint64_t window_us;
 	struct server_counts server;
 	struct status_helper opener, parser, events;
 	struct status_naming naming;

@@ -18,6 +18,12 @@ struct store_tiers {
 	size_t n; /* 0: windows stay as they are */
 };
 
+/* Of the file system of the database: the larger of both. */
+struct store_keep_free {
+	uint64_t bytes;
+	uint32_t percent;
+};
+
 struct store_settings {
 	/*
 	 * Bytes in use in the database. Near the limit, users who have more than a fair share lose
@@ -26,6 +32,8 @@ struct store_settings {
 	 * sixteenth larger, and the log beside it some MiB. 0: no limit.
 	 */
 	uint64_t max_bytes;
+	/* The limit is lower where the file system would have less free space: see room.h. */
+	struct store_keep_free keep_free;
 	struct store_tiers tiers;  /* of store_roll() */
 	uint64_t max_retention_us; /* it also removes older windows, of any tier. 0: no limit */
 };

@@ -64,6 +64,7 @@ struct store {
 	unsigned int n_holders; /* see store_hold() */
 	struct store_code code;
 	struct store_functions functions;
+	uint64_t max_bytes; /* of the database, when a window was last added; 0: no limit */
 	uint64_t n_windows, n_removed;
 	uint64_t longest_us; /* no window is longer */
 	int64_t last_id;     /* of a window, in this database or one before */

@@ -12,6 +12,7 @@
 #include "common/profile/limit.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
+#include "daemon/retention/room.h"
 #include "daemon/store/open.h"
 
 /*
@@ -147,10 +148,16 @@ static int next_window(struct store *store, int64_t *ret_id, int64_t *ret_horizo
 	return 0;
 }
 
+static uint64_t limit_of(const struct store *store)
+{
+	return store_is_file(store) ? store_room_measure(&store->settings, store->path) :
+				      store->settings.max_bytes;
+}
+
 /* The rows of each long table that who is over their share may have in a new window. */
 static uint64_t budget_of(const struct store *store)
 {
-	return MAX(store->settings.max_bytes / (MIN_WINDOWS * ROW_BYTES), (uint64_t)MIN_BUDGET);
+	return MAX(store->max_bytes / (MIN_WINDOWS * ROW_BYTES), (uint64_t)MIN_BUDGET);
 }
 
 static uint64_t max_rows(uint32_t uid, void *userdata)
@@ -169,7 +176,7 @@ static int limit(struct store *store, const struct profile *p, struct profile **
 	int r;
 
 	*ret = NULL;
-	if (store->settings.max_bytes == 0 || !store->trim.crowded ||
+	if (store->max_bytes == 0 || !store->trim.crowded ||
 	    p->n_stacks + p->n_streams + p->n_branches + p->n_blocks <= budget_of(store))
 		return 0;
 	r = profile_merge(&copy, &p, 1);
@@ -208,14 +215,15 @@ static int add_in_transaction(struct store *store, const struct window *window,
 	int r;
 
 	*ret_n_removed = 0;
+	store->max_bytes = limit_of(store);
 	r = database_begin_writing(store->database);
 	if (r >= 0)
 		r = next_window(store, ret_id, &horizon);
 	if (r >= 0)
 		r = write_window(store, *ret_id, horizon, window, profile);
 	store->trim.floor = MAX(budget_of(store) / 32, (uint64_t)MIN_FLOOR);
-	if (r >= 0 && store->settings.max_bytes > 0)
-		r = store_trim(&store->trim, store->settings.max_bytes, *ret_id, ret_n_removed);
+	if (r >= 0 && store->max_bytes > 0)
+		r = store_trim(&store->trim, store->max_bytes, *ret_id, ret_n_removed);
 	if (r >= 0)
 		r = database_commit(store->database);
 	return r;
@@ -426,6 +434,7 @@ void store_get_status(struct store *store, struct store_status *ret)
 	store_heal(store, r, &fault);
 	*ret = (struct store_status){
 		.n_bytes = file_bytes(store, "") + file_bytes(store, "-wal"),
+		.max_bytes = limit_of(store),
 		.n_windows = store->n_windows,
 		.n_removed = store->n_removed,
 		.first_us = (uint64_t)first_us,

@@ -140,7 +140,7 @@ static void every_key(void **state)
 	    "1000003\nUserStacks=tables\n"
 	    "BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
 	    "Users=root 4000\nPids= 17 4711 \n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n"
-	    "MaxRetention=30d\n");
+	    "MaxRetention=30d\nKeepFree=1.5G\n");
 	assert_int_equal(load(&place), 0);
 	assert_string_equal(place.warnings, "");
 	assert_int_equal(place.config.sampling.mode, SAMPLER_SOFTWARE);
@@ -158,6 +158,12 @@ static void every_key(void **state)
 	assert_int_equal(place.config.max_stacks, 5000);
 	assert_int_equal(place.config.max_branches, 6000);
 	assert_int_equal(place.config.max_use_bytes, 2LL << 30);
+	assert_int_equal(place.config.keep_free.bytes, 3LL << 29);
+	assert_int_equal(place.config.keep_free.percent, 0);
+	put(&place, "a/x.conf.d/a.conf", "[Store]\nKeepFree=15%\n");
+	assert_int_equal(load(&place), 0);
+	assert_int_equal(place.config.keep_free.bytes, 0);
+	assert_int_equal(place.config.keep_free.percent, 15);
 	assert_int_equal(place.config.max_retention_us, 30 * 86400000000ULL);
 	assert_int_equal(place.config.window_us, 90000000);
 	place_done(&place);
@@ -364,6 +370,14 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Store]\nMaxUse=1..5G",
 		"[Store]\nMaxUse=.",
 		"[Store]\nMaxUse=5GG",
+		"[Store]\nKeepFree=%",
+		"[Store]\nKeepFree=100%",
+		"[Store]\nKeepFree=-1%",
+		"[Store]\nKeepFree=1.5%",
+		"[Store]\nKeepFree=4294967297%",
+		"[Store]\nKeepFree=99999999999999999999%",
+		"[Store]\nKeepFree=infinity",
+		"[Store]\nKeepFree=much",
 		"[Store]\nMaxRetention=0",
 		"[Store]\nMaxRetention=500ms",
 		"[Store]\nMaxRetention=101y",

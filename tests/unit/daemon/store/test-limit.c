@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/util/cleanup.h"
+#include "daemon/retention/room.h"
 #include "daemon/store/store.h"
 #include "tests/support/random-profile.h"
 #include "tests/support/temp-store.h"
@@ -230,6 +231,59 @@ static void test_a_lower_limit_is_reached_step_by_step(void **state)
 	temp_store_check(stored->path);
 }
 
+static void test_the_limit_leaves_space_free(void **state)
+{
+	static const struct {
+		struct store_settings settings;
+		struct store_room room;
+		uint64_t want;
+	} cases[] = {
+		{ { .max_bytes = 5 << 20 }, { 1 << 30, 0, 9 << 20 }, 5 << 20 },
+		{ { .max_bytes = 0 }, { 1 << 30, 0, 9 << 20 }, 0 },
+		{ { .keep_free.bytes = 20 << 20 }, { 1 << 30, 30 << 20, 9 << 20 }, 19 << 20 },
+		/* whether the database has the space, or gave it back */
+		{ { .keep_free.bytes = 20 << 20 }, { 1 << 30, 15 << 20, 9 << 20 }, 4 << 20 },
+		{ { .keep_free.bytes = 20 << 20 }, { 1 << 30, 20 << 20, 4 << 20 }, 4 << 20 },
+		{ { .max_bytes = 5 << 20, .keep_free.bytes = 20 << 20 },
+		  { 1 << 30, 30 << 20, 9 << 20 },
+		  5 << 20 },
+		{ { .max_bytes = 5 << 20, .keep_free.bytes = 20 << 20 },
+		  { 1 << 30, 15 << 20, 9 << 20 },
+		  4 << 20 },
+		{ { .keep_free.percent = 10 }, { 1000 << 20, 120 << 20, 10 << 20 }, 30 << 20 },
+		{ { .keep_free = { 110 << 20, 10 } },
+		  { 1000 << 20, 120 << 20, 10 << 20 },
+		  20 << 20 },
+		{ { .keep_free.bytes = UINT64_MAX }, { 1 << 30, 1 << 30, 9 << 20 }, 1 << 20 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(store_room_limit(&cases[i].settings, &cases[i].room),
+				 cases[i].want);
+}
+
+/* On a file system of which nothing is to be used: the database is as small as it may be. */
+static void test_windows_go_where_space_is_to_be_free(void **state)
+{
+	const struct store_settings settings = { .keep_free.percent = 100 };
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	uint64_t n = 0;
+
+	while (n < 150)
+		add_window(store, ++n);
+	assert_int_equal(temp_store_status(store).max_bytes, 0);
+	assert_int_equal(temp_store_status(store).n_removed, 0);
+	store_set_settings(store, &settings);
+	assert_int_equal(temp_store_status(store).max_bytes, STORE_ROOM_MIN_BYTES);
+	while (n < 300)
+		add_window(store, ++n);
+	assert_newest_are_there(store, n);
+	store_free(store);
+	assert_true(temp_store_file_bytes(stored->path) <= MAX_BYTES + MAX_BYTES / 8);
+	temp_store_check(stored->path);
+}
+
 static void test_the_newest_window_stays_whatever_the_limit(void **state)
 {
 	struct temp_store *stored = *state;
@@ -301,6 +355,8 @@ int main(void)
 		TEST(test_what_is_in_use_stays),
 		TEST(test_a_window_like_the_last_costs_its_counts),
 		TEST(test_a_lower_limit_is_reached_step_by_step),
+		cmocka_unit_test(test_the_limit_leaves_space_free),
+		TEST(test_windows_go_where_space_is_to_be_free),
 		TEST(test_the_newest_window_stays_whatever_the_limit),
 		TEST(test_ids_as_large_as_they_can_be),
 		TEST(test_ids_below_zero),
