@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/render/problems.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,33 +10,58 @@
 #include "client/term/elide.h"
 #include "client/term/text.h"
 #include "client/view/place.h"
+#include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
+
+/* An object without symbols; several objects of the profile may have its path. */
+struct problem {
+	const char *path, *why;
+	uint64_t samples;
+};
 
 struct problems {
 	const struct profile *profile;
 	uint64_t *samples; /* by object of the leaf; 0 once counted */
 	uint64_t n_samples;
-	size_t n;
-	const char *path, *why; /* of the last problem */
-	bool differ;            /* not all for the same reason */
+	struct problem *rows;
+	size_t n, cap;
+	bool differ; /* not all for the same reason */
+	int r;       /* -ENOMEM */
 };
 
-/* Several objects of the profile may have this path. */
+static void problems_done(struct problems *problems)
+{
+	free(problems->samples);
+	free(problems->rows);
+}
+
 static void count_problem(const char *path, const char *why, void *userdata)
 {
 	struct problems *problems = userdata;
 	const struct profile *profile = problems->profile;
+	struct problem *row;
 
-	problems->n++;
-	problems->differ |= problems->why && strcmp(problems->why, why) != 0;
-	problems->path = path;
-	problems->why = why;
+	if (ARRAY_RESERVE(&problems->rows, &problems->cap, problems->n + 1) < 0) {
+		problems->r = -ENOMEM;
+		return;
+	}
+	problems->differ |= problems->n > 0 && strcmp(problems->rows[0].why, why) != 0;
+	row = &problems->rows[problems->n++];
+	*row = (struct problem){ path, why, 0 };
 	for (size_t i = 0; profile && i < profile->n_objects; i++)
 		if (strcmp(profile->objects[i].path, path) == 0) {
-			problems->n_samples += problems->samples[i];
+			row->samples += problems->samples[i];
 			problems->samples[i] = 0;
 		}
+	problems->n_samples += row->samples;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const struct problem *x = a, *y = b;
+
+	return x->samples > y->samples ? -1 : x->samples < y->samples;
 }
 
 /* False when out of memory. */
@@ -51,7 +77,8 @@ static bool count_samples(struct problems *problems)
 	return problems->samples;
 }
 
-#define MAX_WORD 40
+#define MAX_WORD  40
+#define MAX_NAMES 3
 
 static bool is_build_id(const char *word, size_t n)
 {
@@ -76,43 +103,77 @@ static void write_reason(FILE *f, const char *why)
 	}
 }
 
-static void write_share(FILE *f, const struct problems *problems)
+static void write_share(FILE *f, const struct problems *problems, uint64_t samples,
+			const char *unit)
 {
 	if (problems->profile)
-		fprintf(f, " (%.1f %% of the samples)",
-			percent_of(problems->n_samples, problems->profile->counters.samples));
+		fprintf(f, " (%.1f %%%s)", percent_of(samples, problems->profile->counters.samples),
+			unit);
+}
+
+static void write_name(FILE *f, const struct problem *problem)
+{
+	struct profile_object object = { .path = problem->path };
+
+	text_write(f, place_object_name(&object));
+}
+
+/* Those that matter most. */
+static void write_names(FILE *f, const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->n && i < MAX_NAMES; i++) {
+		fputs(i > 0 ? ", " : ": ", f);
+		write_name(f, &problems->rows[i]);
+		write_share(f, problems, problems->rows[i].samples, "");
+	}
+	if (problems->n > MAX_NAMES)
+		fputs(", ...", f);
+}
+
+/* What helps against symbols that were taken out of a file. */
+static const char *remedy(const char *why)
+{
+	const char *end = strstr(why, " has no symbols");
+
+	return end && strcmp(end, " has no symbols") == 0 ?
+		       "; install its debug symbols, or give their folder by --debug-dir" :
+		       "";
 }
 
 static void write_problems(FILE *f, const struct problems *problems)
 {
-	struct profile_object last = { .path = problems->path };
+	const struct problem *first = &problems->rows[0];
 
 	fputs("branchctl: ", f);
 	if (problems->n == 1)
-		text_write(f, place_object_name(&last));
+		write_name(f, first);
 	else
 		fprintf(f, "%zu objects", problems->n);
 	fputs(" without symbols", f);
-	write_share(f, problems);
+	write_share(f, problems, problems->n_samples, " of the samples");
+	if (problems->n > 1)
+		write_names(f, problems);
 	if (problems->differ) {
 		fputs("; branchctl dump shows why", f);
 	} else {
-		fputs(": ", f);
-		write_reason(f, problems->why);
+		fputs(problems->n > 1 ? "; " : ": ", f);
+		write_reason(f, first->why);
+		fputs(remedy(first->why), f);
 	}
 	fputc('\n', f);
 }
 
 void problems_say(const struct symbolizer *symbolizer, const struct profile *profile, FILE *f)
 {
-	struct problems problems = { .profile = profile };
+	_cleanup_(problems_done) struct problems problems = { .profile = profile };
 
 	if (profile && !count_samples(&problems))
 		return;
 	symbolizer_for_each_problem(symbolizer, count_problem, &problems);
-	if (problems.n > 0)
-		write_problems(f, &problems);
-	free(problems.samples);
+	if (problems.n == 0 || problems.r < 0)
+		return;
+	qsort(problems.rows, problems.n, sizeof(*problems.rows), compare_samples);
+	write_problems(f, &problems);
 }
 
 void problems_say_source(const struct profile_source *source, FILE *f)

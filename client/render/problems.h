@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reports objects without symbols in one line: the reason for a single object, the number of
- * several.
+ * Reports objects without symbols in one line: the names of the hottest, and the reason if it is the
+ * same for all.
  */
 #pragma once
 

@@ -47,7 +47,7 @@ def check_symbols(folder):
                samples + [perfdata.sample(9, 0x800100)])
     for arguments in ["top", path], ["dump", "--samples", path]:
         err = run(*arguments)[2]
-        check(one_line(err) and "2 objects" in err, arguments, err)
+        check(one_line(err) and "2 objects without symbols" in err and ": there" in err, arguments, err)
 
 
 def check_functions_of_one_name(folder):
