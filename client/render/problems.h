@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reports objects without symbols in one line: the names of the hottest, and the reason if it is the
- * same for all.
+ * Reports objects without symbols in one line: the names of the hottest, and the reason if all
+ * have the same.
  */
 #pragma once
 
