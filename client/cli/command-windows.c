@@ -59,6 +59,31 @@ static int add_window(struct table *table, const struct window_info *window)
 	return r < 0 ? r : table_set(table, 5, window->mode);
 }
 
+/* Windows follow each other within milliseconds: what is longer is time without the daemon. */
+#define MIN_GAP_US 1000000
+
+static int add_gap(struct table *table, const struct window_info *before,
+		   const struct window_info *after)
+{
+	uint64_t end_us = before->start_us + before->length_us;
+	const char *const words[] = { "-", "-", "not sampled" };
+	char start[TIME_SPEC_TEXT_MAX];
+	int r;
+
+	if (after->start_us < end_us || after->start_us - end_us < MIN_GAP_US)
+		return 0;
+	r = table_add_row(table);
+	if (r >= 0)
+		r = table_set(table, 0, "-");
+	if (r >= 0)
+		r = table_set(table, 1, time_spec_format(start, end_us, 0));
+	if (r >= 0)
+		r = table_printf(table, 2, "%.1f s", (double)(after->start_us - end_us) / 1e6);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(words); i++)
+		r = table_set(table, 3 + i, words[i]);
+	return r;
+}
+
 static int write_table(const struct windows *windows, struct output *output)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
@@ -72,8 +97,12 @@ static int write_table(const struct windows *windows, struct output *output)
 	if (r < 0)
 		return r;
 	r = add_columns(table);
-	for (size_t i = 0; r >= 0 && i < windows->n; i++)
-		r = add_window(table, &windows->rows[i]);
+	for (size_t i = 0; r >= 0 && i < windows->n; i++) {
+		if (i > 0)
+			r = add_gap(table, &windows->rows[i - 1], &windows->rows[i]);
+		if (r >= 0)
+			r = add_window(table, &windows->rows[i]);
+	}
 	return r < 0 ? r : table_print(table);
 }
 

@@ -216,6 +216,18 @@ def check_reader_gone(daemon):
     check(done.stdout.startswith(b" ID") and not done.stderr, done)
 
 
+def check_gap():
+    """Time in which no daemon ran has a row of its own, and none in JSON."""
+    rows = mock_daemon.recent()
+    with mock_daemon.Daemon(rows[:10] + rows[16:]) as daemon:
+        status, out, err = ask(daemon, "windows")
+        gaps = [line.split() for line in out.splitlines() if "not sampled" in line]
+        check(status == 0 and not err and len(gaps) == 1, status, err, gaps)
+        check(gaps and gaps[0][0] == "-" and gaps[0][3:] == ["60.0", "s", "-", "-", "not", "sampled"], gaps)
+        check(out.splitlines().index(next(line for line in out.splitlines() if "not sampled" in line)) == 11, out)
+        check(len(document(daemon, "windows")["windows"]) == len(rows) - 6, "windows in JSON")
+
+
 def check_empty():
     with mock_daemon.Daemon([]) as daemon:
         status, out, _ = ask(daemon, "windows")
@@ -248,6 +260,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_loss_while_following(shared)
 check_status_of_branch_records()
 check_status_of_nothing()
+check_gap()
 check_empty()
 check_large()
 finish()
