@@ -447,7 +447,7 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 		at = add_rows(ctx, s, at, c);
 	s->sample.n_stack = 0;
 #if BPF_SAMPLE_N_REGISTERS
-	if (user_stack == BPF_USER_COPY && event == BPF_EVENT_ANY)
+	if (user_stack == BPF_USER_COPY)
 		add_copy(ctx, s, at, in_kernel);
 #endif
 	write_sample(ctx, s, at, c);

@@ -236,6 +236,29 @@ static bool is_late(struct rows *rows)
 	return clock_us(CLOCK_PROCESS_CPUTIME_ID) - rows->start_us > rows->may_us;
 }
 
+/* Marks the rules from @start on, a function's, if it may replace its return address. */
+static int mark_replacing(struct rows *rows, uint64_t start)
+{
+	size_t first = rows->n;
+	bool replaces = false;
+	int r = 0;
+
+	while (first > 0 && rows->starts[first - 1] >= start) {
+		first--;
+		replaces |= rows->rules[rows->ids[first] % UNWIND_FUNCTION].ra == UNWIND_SAVED_HELD;
+	}
+	for (size_t i = first; replaces && i < rows->n && r >= 0; i++) {
+		struct unwind_rule rule = rows->rules[rows->ids[i] % UNWIND_FUNCTION];
+		uint16_t id;
+
+		rule.replaces = 1;
+		r = find_rule(rows, &rule, &id);
+		if (r >= 0)
+			rows->ids[i] = id | (rows->ids[i] & UNWIND_FUNCTION);
+	}
+	return r;
+}
+
 static int add_first(struct rows *rows, const struct span *span)
 {
 	const struct unwind_rule rule = { .cfa = UNWIND_CFA_END };
@@ -269,7 +292,7 @@ static int add_span(struct rows *rows, const struct span *span)
 		end = end > span->address + at ? end - span->address : at + 1;
 		at = MIN(end, size);
 	}
-	return r;
+	return r < 0 ? r : mark_replacing(rows, span->start);
 }
 
 static int compare_sections(const void *a, const void *b)

@@ -82,9 +82,10 @@ enum cpu_mode {
 enum sample_unwound {
 	SAMPLE_NOT_UNWOUND, /* it is the kernel's, or there is none */
 	SAMPLE_UNWOUND_WHOLE,
-	SAMPLE_UNWOUND_COPY, /* the next return address lies behind the stack bytes */
-	SAMPLE_UNWOUND_PART, /* it lies in them from @n_unwound on, or nowhere */
-	SAMPLE_UNWOUND_LATE, /* samples of the task that were taken later came before this one */
+	SAMPLE_UNWOUND_SHORT, /* of the rest of the stack nothing is known */
+	SAMPLE_UNWOUND_COPY,  /* the next return address lies behind a whole copy of stack bytes */
+	SAMPLE_UNWOUND_PART,  /* it lies in them from @n_unwound on, or nowhere */
+	SAMPLE_UNWOUND_LATE,  /* samples of the task that were taken later came before this one */
 };
 
 struct sample {

@@ -52,7 +52,7 @@ struct function_starts {
 	} * mappings;
 	size_t n_mappings, cap_mappings;
 	bool knows_mappings; /* @mappings is complete */
-	bool jumps_out;      /* a function that leaves others was called */
+	bool jumps_out;      /* a function that leaves others was called, or calls were left */
 };
 
 int function_starts_new(struct function_starts **ret, int32_t pid, uint32_t serial,
@@ -395,6 +395,11 @@ bool function_starts_has_mark(const struct function_starts *e, uint64_t address,
 bool function_starts_jump_out(const struct function_starts *e)
 {
 	return e->jumps_out || e->n_out >= PROGRAM_IS_KNOWN;
+}
+
+void function_starts_note_left(struct function_starts *e)
+{
+	e->jumps_out = true;
 }
 
 static size_t pair_slot(uint64_t from, uint64_t jump_target)

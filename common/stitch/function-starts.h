@@ -62,6 +62,9 @@ enum function_kind function_starts_kind(const struct function_starts *e, uint64_
 /* Whether functions of the process jump out of others, as far as is known. */
 bool function_starts_jump_out(const struct function_starts *e);
 
+/* Notes that calls of the process were left. */
+void function_starts_note_left(struct function_starts *e);
+
 /* Whether a function with an exact range is at @address. */
 bool function_starts_is_exact(const struct function_starts *e, uint64_t address);
 

@@ -62,11 +62,15 @@ static size_t count_found(const struct sample *s, const struct stitched *stitche
 
 struct live_calls live_calls_find(const struct sample *sample, const struct stitched *stitched)
 {
-	size_t end = stitched->n_callers, n_left = 0;
+	struct live_calls live = { .end = stitched->n_callers };
+	size_t n_left = 0;
 
-	if (!pass_chain(sample, stitched, &end, &n_left))
+	if (!pass_chain(sample, stitched, &live.end, &n_left))
 		return (struct live_calls){};
-	if (sample->unwound == SAMPLE_UNWOUND_COPY)
-		return (struct live_calls){ end, n_left == 0 ? end : 0 };
-	return (struct live_calls){ end, count_found(sample, stitched, end) };
+	live.any_left = n_left > 0;
+	if (sample->unwound == SAMPLE_UNWOUND_PART)
+		live.n = count_found(sample, stitched, live.end);
+	else if (sample->unwound == SAMPLE_UNWOUND_COPY && !live.any_left && !stitched->jumps_out)
+		live.n = live.end;
+	return live;
 }

@@ -94,9 +94,11 @@ static int add_unwound(struct stack *stack, struct stitch *stitch, const struct 
 	if (!stitch || s->unwound == SAMPLE_UNWOUND_LATE)
 		return 0;
 	r = stitch_add(stitch, event, user < s->n_callchain ? s->callchain[user] : 0, &stitched);
-	if (r < 0 || s->unwound == SAMPLE_UNWOUND_WHOLE)
+	if (r < 0)
 		return r;
 	live = live_calls_find(s, &stitched);
+	if (live.any_left)
+		stitch_note_left(stitch, event->pid);
 	if (reserve(stack, live.n) < 0)
 		return -ENOMEM;
 	for (size_t i = 1; i <= live.n; i++) {

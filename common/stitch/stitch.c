@@ -362,10 +362,20 @@ int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, st
 		forget_returned(task);
 	if (sample->unwound != SAMPLE_UNWOUND_WHOLE)
 		count_stitch_result(&stitch->counters, (enum stitch_result)r);
+	ret->jumps_out = function_starts_jump_out(task->starts);
 	stitch->no_marker = 0;
 	if (!ret->marker)
 		ret->marker = &stitch->no_marker;
 	return 0;
+}
+
+void stitch_note_left(struct stitch *stitch, int32_t pid)
+{
+	struct program *program;
+
+	HASH_FIND(hh, stitch->programs, &pid, sizeof(pid), program);
+	if (program)
+		function_starts_note_left(program->starts);
 }
 
 static void forget_task(struct stitch *stitch, int32_t tid)

@@ -49,6 +49,9 @@ DEFINE_CLEANUP(struct stitch *, stitch_free);
  * samples of a task come in order of time. 0 or -ENOMEM. */
 int stitch_add(struct stitch *stitch, const struct event *event, uint64_t ip, struct stitched *ret);
 
+/* Notes that process @pid has left calls without returning. */
+void stitch_note_left(struct stitch *stitch, int32_t pid);
+
 /*
  * Applies events that invalidate the stacks of tasks: exec, fork, exit, changed code, lost samples.
  */

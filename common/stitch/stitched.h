@@ -25,6 +25,7 @@ struct stitched {
 	struct stitched_call *callers; /* the outermost first; the last one called the leaf */
 	size_t n_callers;
 	size_t n_stitched; /* of @callers, the outermost ones, which are from earlier snapshots */
+	bool jumps_out;    /* the process leaves calls without returning, as far as is known */
 	uint64_t *marker;  /* for the user: what the marks belong to; 0 until set */
 };
 

@@ -64,11 +64,17 @@ struct unwind_rule {
 	/* enum unwind_saved of the frame pointer, the return address, and rbx, by which the dynamic
 	 * linker finds its frame when it binds a function */
 	uint8_t fp, ra, bx;
-	uint8_t unused[3];
+	/*
+	 * Not 0: the code is of a function that ends by a jump to a return address in a register,
+	 * as libgcc's _Unwind_Resume(). Shortly before it copies the return address of the frame
+	 * that it jumps to into its own.
+	 */
+	uint8_t replaces;
+	uint8_t unused[2];
 	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
 };
 
-#define UNWIND_TABLE_FORMAT 3 /* another number, whenever tables or what they mean change */
+#define UNWIND_TABLE_FORMAT 4 /* another number, whenever tables or what they mean change */
 
 #define UNWIND_MAX_RULES 0x8000u
 #define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */

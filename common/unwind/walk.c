@@ -178,6 +178,22 @@ static enum unwind_end find_return(const struct walk *walk, uint64_t cfa, uint64
 	}
 }
 
+/*
+ * Whether the return address of a frame has been replaced by that of the frame to which it will
+ * jump: that one lies further out once more, where the calls that the jump leaves begin.
+ */
+static bool is_replaced(const struct walk *walk, const struct frame *caller)
+{
+	uint64_t address = caller->sp, word;
+
+	if (!walk->rule->replaces || walk->rule->ra != UNWIND_SAVED_CFA)
+		return false;
+	for (; read_word(walk, address, &word); address += WORD)
+		if (word == caller->ip)
+			return true;
+	return false;
+}
+
 /* The caller of a frame with a rule. */
 static enum unwind_end step_by_rule(const struct walk *walk, struct frame *caller)
 {
@@ -202,6 +218,8 @@ static enum unwind_end step_by_rule(const struct walk *walk, struct frame *calle
 	caller->ip = without_authentication(walk, ra);
 	caller->sp = cfa;
 	caller->exact = interrupted;
+	if (end == UNWIND_COMPLETE && is_replaced(walk, caller))
+		return UNWIND_NO_RETURN;
 	return end;
 }
 

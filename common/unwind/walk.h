@@ -58,12 +58,13 @@ struct unwind_frame {
 
 /* Why a walk ended. */
 enum unwind_end {
-	UNWIND_COMPLETE,  /* at the start of the thread */
-	UNWIND_NO_TABLE,  /* at code without a table, and without a sound frame pointer */
-	UNWIND_STACK,     /* more stack bytes are needed than there are */
-	UNWIND_NO_RETURN, /* what should be a return address is none: no code, or no call before */
-	UNWIND_FRAME,     /* the caller's frame would lie wrong */
-	UNWIND_DEPTH,     /* there is room for no more frames */
+	UNWIND_COMPLETE, /* at the start of the thread */
+	UNWIND_NO_TABLE, /* at code without a table, and without a sound frame pointer */
+	UNWIND_STACK,    /* more stack bytes are needed than there are */
+	/* what should be a return address is none: no code, no call before, or replaced */
+	UNWIND_NO_RETURN,
+	UNWIND_FRAME, /* the caller's frame would lie wrong */
+	UNWIND_DEPTH, /* there is room for no more frames */
 	UNWIND_END_N,
 };
 

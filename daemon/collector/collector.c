@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bpf/sample.h"
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
 #include "common/util/cleanup.h"
@@ -81,8 +82,7 @@ static void add_quality(struct collector *c, struct profile_counters *counters)
 	struct live_unwinder_counts stacks;
 
 	live_unwinder_get_counts(c->unwinder, &stacks);
-	window_quality_take(&c->quality, &stacks, sampler_probe(c->sampler)->since_switch,
-			    counters);
+	window_quality_take(&c->quality, &stacks, counters);
 }
 
 /*
@@ -196,6 +196,14 @@ static int count_sample(struct collector *c, const struct event *event)
 	return live_unwinder_add(c->unwinder, c->processes, context, &e);
 }
 
+/* Whether its stack is as deep as the records only, and the kernel empties them at task switches.
+ */
+static bool is_since_switch(const struct collector *c, const struct sample *s)
+{
+	return s->call_stack && sampler_probe(c->sampler)->since_switch &&
+	       s->unwound != SAMPLE_UNWOUND_WHOLE && s->unwound != SAMPLE_UNWOUND_LATE;
+}
+
 /* The stack of the sample is known, as far as it will be. */
 static int add_sample(struct process_context *context, const struct event *event, void *userdata)
 {
@@ -204,6 +212,7 @@ static int add_sample(struct process_context *context, const struct event *event
 
 	if (!e.sample.user_registers)
 		c->quality.n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
+	c->quality.n_since_switch += is_since_switch(c, &e.sample);
 	return builder_add_of(c->builder, c->processes, context, &e);
 }
 
@@ -337,6 +346,7 @@ static int collector_init(struct collector *c)
 	};
 	const struct live_unwinder_settings unwinder = {
 		.exchange = c->settings.tables,
+		.max_stack = BPF_SAMPLE_MAX_STACK,
 		.handler = add_sample,
 		.userdata = c,
 	};

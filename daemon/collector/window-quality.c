@@ -65,7 +65,7 @@ static void take_stacks(struct window_quality *quality, const struct live_unwind
 }
 
 void window_quality_take(struct window_quality *quality, const struct live_unwinder_counts *stacks,
-			 bool since_switch, struct profile_counters *ret)
+			 struct profile_counters *ret)
 {
 	ret->lost_samples += quality->losses.samples;
 	ret->skipped += quality->losses.skipped;
@@ -73,9 +73,8 @@ void window_quality_take(struct window_quality *quality, const struct live_unwin
 	ret->out_of_order += quality->losses.out_of_order;
 	ret->stacks_truncated += quality->n_truncated;
 	ret->stacks_depth_limit += quality->n_depth_limit;
-	if (since_switch)
-		ret->stacks_since_switch += ret->samples_call_stack;
+	ret->stacks_since_switch += quality->n_since_switch;
 	take_stacks(quality, stacks, ret);
 	quality->losses = (struct window_losses){};
-	quality->n_truncated = quality->n_depth_limit = 0;
+	quality->n_truncated = quality->n_depth_limit = quality->n_since_switch = 0;
 }

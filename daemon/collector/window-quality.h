@@ -24,6 +24,7 @@ struct window_quality {
 	struct window_losses losses;    /* of the open window */
 	uint64_t n_truncated;           /* its call chains truncated at an invalid frame pointer */
 	uint64_t n_depth_limit;         /* ... and at the depth limit */
+	uint64_t n_since_switch;        /* its stacks of records that a task switch has emptied */
 	struct live_unwinder_counts unwound; /* the stacks that are in windows */
 };
 
@@ -37,7 +38,7 @@ void window_quality_add_losses(struct window_quality *quality, const struct samp
 
 /*
  * The window closes: its counters go to @ret, and the next window begins. @stacks: the unwinder's
- * counts. @since_switch: the kernel empties the branch records at task switches.
+ * counts.
  */
 void window_quality_take(struct window_quality *quality, const struct live_unwinder_counts *stacks,
-			 bool since_switch, struct profile_counters *ret);
+			 struct profile_counters *ret);

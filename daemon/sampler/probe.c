@@ -322,9 +322,8 @@ static void describe_records(struct probing *p)
 	what->since_switch = calls && !p->machine->keeps_call_stacks;
 	if (what->since_switch)
 		snprintf(what->note, sizeof(what->note),
-			 "call stacks reach back to the last context switch of the task only: "
-			 "before "
-			 "Linux 6.15 the kernel does not save call-stack records");
+			 "call-stack records reach back to the last context switch of the task "
+			 "only: before Linux 6.15 the kernel does not save them");
 	else if (p->lbr->lacks)
 		snprintf(what->note, sizeof(what->note), "%s", p->lbr->lacks);
 }

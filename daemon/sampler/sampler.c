@@ -128,19 +128,11 @@ static int check_namespace(struct fault *fault)
 			 "host, for example with --pid=host");
 }
 
-/* With branch records of calls as well, those have the stacks. */
-static bool uses_tables(enum sampler_user_stacks wanted, enum sampler_mode mode)
-{
-	if (wanted == SAMPLER_USER_AUTO)
-		return mode == SAMPLER_SOFTWARE || mode == SAMPLER_BRANCH;
-	return wanted == SAMPLER_USER_TABLES;
-}
-
-static enum bpf_user_stack user_stack(enum sampler_user_stacks wanted, enum sampler_mode mode)
+static enum bpf_user_stack user_stack(enum sampler_user_stacks wanted)
 {
 	if (wanted == SAMPLER_USER_NONE)
 		return BPF_USER_NONE;
-	if (BPF_SAMPLE_N_REGISTERS > 0 && uses_tables(wanted, mode))
+	if (BPF_SAMPLE_N_REGISTERS > 0 && wanted != SAMPLER_USER_FRAME_POINTERS)
 		return BPF_USER_COPY;
 	return BPF_USER_FRAME_POINTERS;
 }
@@ -153,7 +145,7 @@ static int load_program(struct sampler *s, struct fault *fault)
 	struct program_settings settings = {
 		.period_ns = probe->ticks_when_idle ? any->attr.sample_period : 0,
 		.kernel = s->settings.kernel,
-		.user = user_stack(s->settings.user_stacks, probe->what.mode),
+		.user = user_stack(s->settings.user_stacks),
 		.lbr = probe->lbr,
 		.depth = probe->what.depth,
 		.leave_kernel = probe->leave_kernel,

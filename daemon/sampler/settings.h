@@ -23,9 +23,9 @@ const char *sampler_mode_name(enum sampler_mode mode);
 /* The mode with this name, or -EINVAL. */
 int sampler_mode_parse(const char *name);
 
-/* How the stacks of user space are found, where branch records do not have them. */
+/* How the stacks of user space are found. */
 enum sampler_user_stacks {
-	SAMPLER_USER_AUTO,   /* by tables, in the modes software and branch */
+	SAMPLER_USER_AUTO,   /* by tables, if the kernel loads the program that copies stacks */
 	SAMPLER_USER_TABLES, /* by frame pointers where branchd has no rules for the machine */
 	SAMPLER_USER_FRAME_POINTERS,
 	SAMPLER_USER_NONE,

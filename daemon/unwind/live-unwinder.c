@@ -33,6 +33,7 @@ struct walk {
 	const struct process_context *context;
 	const struct mapping *mapping; /* the last one, or NULL */
 	bool coming;                   /* a table that it needs */
+	bool unknown;                  /* whether code that it needs has a table */
 };
 
 int live_unwinder_new(struct live_unwinder **ret, const struct live_unwinder_settings *settings)
@@ -80,6 +81,7 @@ static bool locate(uint64_t address, struct unwind_code *ret, void *userdata)
 	object = w->mapping->object;
 	state = object_tables_find(u->tables, object, &table);
 	w->coming |= state == OBJECT_TABLE_COMING;
+	w->unknown |= state == OBJECT_TABLE_COMING || state == OBJECT_TABLE_UNKNOWN;
 	ret->by_fp = state == OBJECT_TABLE_NONE;
 	if (table && table->machine == u->machine)
 		ret->rule = object_tables_find_rule(u->tables, object, table,
@@ -111,7 +113,7 @@ static uint32_t put_frames(struct live_unwinder *u, uint32_t at, const struct un
 /* In the kernel the stack may be gone: the process is about to end, or to run another program. */
 static bool has_user_code(const struct sample *s)
 {
-	return s->user_registers && (s->n_user_stack > 0 || !address_is_kernel(s->ip));
+	return s->n_user_stack > 0 || !address_is_kernel(s->ip);
 }
 
 static bool fill_input(struct walk *walk, const struct sample *s, struct unwind_input *ret)
@@ -160,8 +162,25 @@ static void count(const struct walk *w, const struct unwind_result *result)
 				 result->end == UNWIND_NO_TABLE);
 }
 
-/* How far it came. The rest of a stack may be known from branch records. */
-static void set_unwound(struct sample *s, const struct unwind_input *input,
+/*
+ * The rest of a stack may be known from branch records, but not where a table is missing that may
+ * exist, or contradicts the stack: there nothing tells the calls that were left.
+ */
+static enum sample_unwound how_far(const struct walk *w, const struct sample *s,
+				   const struct unwind_result *result)
+{
+	bool is_whole_copy = s->n_user_stack >= w->unwinder->settings.max_stack;
+
+	if (result->end == UNWIND_COMPLETE && result->by_table)
+		return SAMPLE_UNWOUND_WHOLE;
+	if (result->end == UNWIND_STACK)
+		return is_whole_copy ? SAMPLE_UNWOUND_COPY : SAMPLE_UNWOUND_SHORT;
+	if (w->unknown || (result->end != UNWIND_DEPTH && result->by_table))
+		return SAMPLE_UNWOUND_SHORT;
+	return SAMPLE_UNWOUND_PART;
+}
+
+static void set_unwound(const struct walk *w, struct sample *s, const struct unwind_input *input,
 			const struct unwind_result *result)
 {
 	uint64_t n = result->sp - input->stack_address;
@@ -169,12 +188,18 @@ static void set_unwound(struct sample *s, const struct unwind_input *input,
 	if (s->unwound == SAMPLE_UNWOUND_LATE)
 		return;
 	s->n_unwound = (uint32_t)MIN(n, s->n_user_stack);
-	if (result->end == UNWIND_COMPLETE && result->by_table)
-		s->unwound = SAMPLE_UNWOUND_WHOLE;
-	else if (result->end == UNWIND_STACK)
-		s->unwound = SAMPLE_UNWOUND_COPY;
-	else
-		s->unwound = SAMPLE_UNWOUND_PART;
+	s->unwound = how_far(w, s, result);
+}
+
+/* Puts the frames behind the kernel's part of the call chain. */
+static void put_stack(struct live_unwinder *u, struct sample *s, const struct unwind_frame *frames,
+		      size_t n)
+{
+	s->n_callchain = kernel_part(s);
+	if (s->n_callchain > 0)
+		memcpy(u->callchain, s->callchain, s->n_callchain * sizeof(*s->callchain));
+	s->n_callchain = put_frames(u, s->n_callchain, frames, n);
+	s->callchain = u->callchain;
 }
 
 /* Walks the stack and hands the sample over: 1; or 0 if a table is coming and @may_wait. */
@@ -187,19 +212,18 @@ static int walk(struct live_unwinder *u, const struct processes *processes,
 	struct unwind_input input;
 	struct event unwound = *event;
 	struct sample *s = &unwound.sample;
+	bool has_registers = fill_input(&w, s, &input);
 	int r;
 
-	if (has_user_code(s) && fill_input(&w, s, &input)) {
+	if (has_registers && has_user_code(s)) {
 		unwind_walk(&input, frames, MAX_FRAMES, &result);
 		if (w.coming && may_wait)
 			return 0;
 		count(&w, &result);
-		set_unwound(s, &input, &result);
-		s->n_callchain = kernel_part(s);
-		if (s->n_callchain > 0)
-			memcpy(u->callchain, s->callchain, s->n_callchain * sizeof(*s->callchain));
-		s->n_callchain = put_frames(u, s->n_callchain, frames, result.n_frames);
-		s->callchain = u->callchain;
+		set_unwound(&w, s, &input, &result);
+		put_stack(u, s, frames, result.n_frames);
+	} else if (has_registers) {
+		s->unwound = SAMPLE_UNWOUND_SHORT;
 	}
 	r = u->settings.handler(context, &unwound, u->settings.userdata);
 	return r < 0 ? r : 1;

@@ -32,6 +32,7 @@ typedef int (*live_unwinder_handler)(struct process_context *context, const stru
 
 struct live_unwinder_settings {
 	struct table_exchange *exchange; /* borrowed */
+	uint32_t max_stack;              /* the bytes of a stack that are copied at most */
 	live_unwinder_handler handler;
 	void *userdata;
 };

@@ -7,7 +7,7 @@ import unittest
 
 import guest
 
-MODULES = ["verifier", "branches", "compare_perf", "injected", "stacks", "unwound", "losses", "events", "permissions"]
+MODULES = ["verifier", "branches", "compare_perf", "injected", "stacks", "unwound", "verified", "losses", "events", "permissions"]
 
 if not os.path.exists("/dev/simpmu"):
     print("skipped: there is no simulated PMU here")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Call stacks deeper than the registers: a chain of 43 calls without frame pointers, of which the 32 rows show a
-part at a time, comes to be right to main in the daemon's windows.
+Call stacks deeper than the registers, from the rows alone: a chain of 43 calls without frame pointers, of which the
+32 rows show a part at a time, comes to be right to main in the daemon's windows.
 """
 
 import os
@@ -52,7 +52,7 @@ class Stacks(unittest.TestCase):
         self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
         os.sched_setaffinity(0, [1])
         with Program(0, DEEP) as program:
-            with Daemon(f"Mode=stack\nFrequency=999\nPids={program.pid}") as daemon:
+            with Daemon(f"Mode=stack\nUserStacks=none\nFrequency=999\nPids={program.pid}") as daemon:
                 counts = wait_for(lambda: self.enough(daemon), "whole stacks of more than the rows")
         print("   ", dict(counts), flush=True)
         self.assertEqual(counts["deep, to main, stitched"], counts["deep, to main"])

@@ -238,6 +238,8 @@ static void what_a_longjmp_left_is_dropped(void **state)
 	/* but are not believed where the stack cannot be seen */
 	assert_callers(&t, 3, .unwound = SAMPLE_UNWOUND_COPY, .n_found = 3,
 		       .n_words = 3 * FRAME_WORDS);
+	assert_callers(&t, 2, .unwound = SAMPLE_UNWOUND_COPY, .n_found = 2,
+		       .n_words = 2 * FRAME_WORDS);
 	end(&t);
 }
 
@@ -302,6 +304,21 @@ static void a_stack_goes_on_behind_its_copy(void **state)
 	end(&t);
 }
 
+/* A stack that cannot be read any more, or code whose table is not there yet. */
+static void records_alone_complete_no_stack(void **state)
+{
+	struct task t;
+
+	begin(&t);
+	call_all(&t, 1, 10);
+	assert_callers(&t, 0, .unwound = SAMPLE_UNWOUND_SHORT);
+	assert_callers(&t, 3, .unwound = SAMPLE_UNWOUND_SHORT, .n_found = 3);
+	/* but are remembered */
+	call_all(&t, 11, 20);
+	assert_callers(&t, 20, .unwound = SAMPLE_UNWOUND_PART);
+	end(&t);
+}
+
 /* Unwinding has found a caller that made no call: a signal handler's, for example. */
 static void a_chain_without_records_stays_alone(void **state)
 {
@@ -343,6 +360,7 @@ int main(void)
 		cmocka_unit_test(what_an_exception_left_is_dropped),
 		cmocka_unit_test(calls_on_another_stack_are_dropped),
 		cmocka_unit_test(a_stack_goes_on_behind_its_copy),
+		cmocka_unit_test(records_alone_complete_no_stack),
 		cmocka_unit_test(a_chain_without_records_stays_alone),
 		cmocka_unit_test(a_late_sample_stays_as_it_is),
 	};

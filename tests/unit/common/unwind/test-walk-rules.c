@@ -127,6 +127,29 @@ static void test_a_return_address_in_a_register(void **state)
 	assert_walk(&s, UNWIND_NO_RETURN, 0x1000);
 }
 
+/* By the return address of the frame that it jumps to, which lies further out, too. */
+static void test_a_frame_that_was_replaced(void **state)
+{
+	static const struct unwind_rule rules[MAX_RULES] = {
+		[1] = { SP_PLUS(16), .replaces = 1 },
+		[2] = { SP_PLUS(16) },
+		[3] = { .cfa = UNWIND_CFA_END },
+	};
+	struct scene s = make(rules);
+
+	s.stack[1] = 0x2010;
+	s.stack[3] = 0x2020;
+	s.stack[5] = 0x3010;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2010, 0x2020, 0x3010);
+	s.stack[1] = 0x2020;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_NO_RETURN, 0x1000);
+	s.stack[3] = 0x3020;
+	walk(&s, 0x1000);
+	assert_walk(&s, UNWIND_COMPLETE, 0x1000, 0x2020, 0x3020);
+}
+
 static void test_a_jump(void **state)
 {
 	static const struct unwind_rule rules[MAX_RULES] = {
@@ -296,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_a_frame_in_memory),
 		cmocka_unit_test(test_registers_that_were_popped),
 		cmocka_unit_test(test_a_return_address_in_a_register),
+		cmocka_unit_test(test_a_frame_that_was_replaced),
 		cmocka_unit_test(test_a_jump),
 		cmocka_unit_test(test_frames_by_other_registers),
 		cmocka_unit_test(test_a_signal_handler),

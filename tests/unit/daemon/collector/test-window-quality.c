@@ -22,14 +22,14 @@ static void test_each_loss_is_in_one_window(void **state)
 	lost.lost_records = 5;
 	lost.out_of_order = 4;
 	window_quality_add_losses(&quality, &lost, UINT64_MAX);
-	window_quality_take(&quality, &no_stacks, false, &first);
+	window_quality_take(&quality, &no_stacks, &first);
 	assert_int_equal(first.lost_samples, 6);
 	assert_int_equal(first.skipped, 7);
 	assert_int_equal(first.lost_records, 5);
 	assert_int_equal(first.out_of_order, 4);
 	lost.ring_full++;
 	window_quality_add_losses(&quality, &lost, UINT64_MAX);
-	window_quality_take(&quality, &no_stacks, false, &second);
+	window_quality_take(&quality, &no_stacks, &second);
 	assert_int_equal(second.lost_samples, 1);
 	assert_int_equal(second.skipped, 0);
 }
@@ -42,10 +42,10 @@ static void test_a_window_that_has_ended_gets_its_share(void **state)
 	struct profile_counters first = {}, second = {};
 
 	window_quality_add_losses(&quality, &lost, clock_ns(CLOCK_MONOTONIC) / 2);
-	window_quality_take(&quality, &no_stacks, false, &first);
+	window_quality_take(&quality, &no_stacks, &first);
 	assert_in_range(first.lost_samples, 400, 500);
 	window_quality_add_losses(&quality, &lost, UINT64_MAX);
-	window_quality_take(&quality, &no_stacks, false, &second);
+	window_quality_take(&quality, &no_stacks, &second);
 	assert_int_equal(first.lost_samples + second.lost_samples, 1000);
 }
 
@@ -63,7 +63,7 @@ static void test_stacks_go_to_the_window_in_which_they_ended(void **state)
 	struct window_quality quality = { .n_truncated = 8, .n_depth_limit = 1 };
 	struct profile_counters first = {}, second = {};
 
-	window_quality_take(&quality, &stacks, false, &first);
+	window_quality_take(&quality, &stacks, &first);
 	assert_int_equal(first.stacks_unwound, 120);
 	assert_int_equal(first.stacks_complete, 100);
 	assert_int_equal(first.stacks_no_table, 6);
@@ -74,7 +74,7 @@ static void test_stacks_go_to_the_window_in_which_they_ended(void **state)
 	assert_int_equal(first.stacks_by_pointer, 9);
 	assert_int_equal(first.stacks_truncated, 8);
 	stacks.ended[UNWIND_NO_TABLE] += 11;
-	window_quality_take(&quality, &stacks, false, &second);
+	window_quality_take(&quality, &stacks, &second);
 	assert_int_equal(second.stacks_unwound, 11);
 	assert_int_equal(second.stacks_no_table, 11);
 	assert_int_equal(second.stacks_complete, 0);
@@ -82,12 +82,14 @@ static void test_stacks_go_to_the_window_in_which_they_ended(void **state)
 	assert_int_equal(second.stacks_truncated, 0);
 }
 
-static void test_where_switches_empty_the_records_all_begin_there(void **state)
+static void test_stacks_since_a_switch_are_those_of_one_window(void **state)
 {
-	struct profile_counters counters = { .samples_call_stack = 5 };
-	struct window_quality quality = {};
+	struct profile_counters counters = {};
+	struct window_quality quality = { .n_since_switch = 5 };
 
-	window_quality_take(&quality, &no_stacks, true, &counters);
+	window_quality_take(&quality, &no_stacks, &counters);
+	assert_int_equal(counters.stacks_since_switch, 5);
+	window_quality_take(&quality, &no_stacks, &counters);
 	assert_int_equal(counters.stacks_since_switch, 5);
 }
 
@@ -97,7 +99,7 @@ int main(void)
 		cmocka_unit_test(test_each_loss_is_in_one_window),
 		cmocka_unit_test(test_a_window_that_has_ended_gets_its_share),
 		cmocka_unit_test(test_stacks_go_to_the_window_in_which_they_ended),
-		cmocka_unit_test(test_where_switches_empty_the_records_all_begin_there),
+		cmocka_unit_test(test_stacks_since_a_switch_are_those_of_one_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@
 #define LEAF    0x1000U
 #define MIDDLE  0x2000U
 #define OUTER   0x3000U
+#define LARGE   0x4000U
 #define STACK   0x7ffc00001000UL
 #define KERNEL  0xffffffff81000000UL
 #define PID     5
@@ -117,6 +118,7 @@ static void scene_init(struct scene *scene)
 	assert_int_equal(live_unwinder_new(&scene->unwinder,
 					   &(struct live_unwinder_settings){
 						   .exchange = scene->exchange,
+						   .max_stack = BPF_SAMPLE_MAX_STACK,
 						   .handler = on_sample,
 						   .userdata = scene,
 					   }),
@@ -180,15 +182,16 @@ static void update(struct scene *scene)
 	assert_int_equal(live_unwinder_update(scene->unwinder, scene->processes), 0);
 }
 
-/* LEAF has 16 bytes of stack, MIDDLE 32, and OUTER has no caller. */
+/* LEAF has 16 bytes of stack, MIDDLE 32, LARGE more than is copied, and OUTER has no caller. */
 static struct unwind_table make_table(void)
 {
-	static const uint32_t starts[] = { LEAF, MIDDLE, OUTER, OUTER + 0x1000 };
-	static const uint16_t rule_ids[] = { 0, 1, 2, 3 };
+	static const uint32_t starts[] = { LEAF, MIDDLE, OUTER, LARGE, LARGE + 0x1000 };
+	static const uint16_t rule_ids[] = { 0, 1, 2, 3, 4 };
 	static const struct unwind_rule rules[] = {
 		{ SP_PLUS(16) },
 		{ SP_PLUS(32) },
 		{ .cfa = UNWIND_CFA_END },
+		{ SP_PLUS(BPF_SAMPLE_MAX_STACK) },
 		{ .cfa = UNWIND_CFA_NONE },
 	};
 	const struct unwind_table table = { .machine = user_registers_own_machine(),
@@ -460,6 +463,7 @@ static void a_sample_waits_with_its_branch_records(void **state)
 /* The copy ends, or there is code without a table. */
 static void a_stack_may_go_on_behind_the_call_chain(void **state)
 {
+	static uint64_t stack[BPF_SAMPLE_MAX_STACK / sizeof(uint64_t)];
 	struct scene scene;
 
 	scene_init(&scene);
@@ -471,17 +475,65 @@ static void a_stack_may_go_on_behind_the_call_chain(void **state)
 	scene.taken.event.sample.n_user_stack -= 8; /* of MIDDLE */
 	assert_int_equal(add(&scene), 0);
 	assert_given(&scene, 1, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, CODE + MIDDLE + 5);
-	assert_int_equal(scene.given[1].unwound, SAMPLE_UNWOUND_COPY);
-	assert_int_equal(scene.given[1].n_unwound, 16); /* LEAF has as much */
+	assert_int_equal(scene.given[1].unwound, SAMPLE_UNWOUND_SHORT); /* there was no room */
+	memcpy(stack, scene.taken.stack, sizeof(scene.taken.stack));
+	stack[1] = CODE + LARGE + 5;
+	scene.taken.event.sample.user_stack = (const uint8_t *)stack;
+	scene.taken.event.sample.n_user_stack = sizeof(stack);
+	assert_int_equal(add(&scene), 0);
+	assert_given(&scene, 2, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, CODE + LARGE + 5);
+	assert_int_equal(scene.given[2].unwound, SAMPLE_UNWOUND_COPY);
+	assert_int_equal(scene.given[2].n_unwound, 16); /* LEAF has as much */
 
 	take(&scene, 1, LIBRARY);
 	assert_int_equal(add(&scene), 0);
 	answer(&scene, 8, false);
 	update(&scene);
 	assert_int_equal(add(&scene), 0);
-	assert_given(&scene, 3, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, LIBRARY + MIDDLE + 5);
-	assert_int_equal(scene.given[3].unwound, SAMPLE_UNWOUND_PART);
-	assert_int_equal(scene.given[3].n_unwound, 16);
+	assert_given(&scene, 4, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, LIBRARY + MIDDLE + 5);
+	assert_int_equal(scene.given[4].unwound, SAMPLE_UNWOUND_PART);
+	assert_int_equal(scene.given[4].n_unwound, 16);
+	scene_done(&scene);
+}
+
+/* No branch record tells it: the table is not there yet, it cannot be right, or the stack is gone.
+ */
+static void the_rest_of_a_stack_may_be_unknown(void **state)
+{
+	struct wanted_table wanted;
+	struct scene scene;
+
+	scene_init(&scene);
+	take(&scene, 1, CODE);
+	assert_int_equal(add(&scene), 0);
+	answer(&scene, 7, true);
+	update(&scene);
+
+	take_in_kernel(&scene, 2);
+	scene.taken.event.sample.n_user_stack = 0;
+	assert_int_equal(add(&scene), 0);
+	assert_given(&scene, 1, 2, PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 0x100);
+	assert_int_equal(scene.given[1].unwound, SAMPLE_UNWOUND_SHORT);
+
+	take(&scene, 1, CODE);
+	scene.taken.stack[1] = 1;
+	assert_int_equal(add(&scene), 0);
+	assert_given(&scene, 2, 1, PERF_CONTEXT_USER, CODE + LEAF + 3);
+	assert_int_equal(scene.given[2].unwound, SAMPLE_UNWOUND_SHORT);
+
+	take(&scene, 1, LIBRARY);
+	assert_int_equal(add(&scene), 0);
+	for (size_t i = 0; i < 100 && scene.n_given == 3; i++) { /* it cannot be had for long */
+		if (table_exchange_take_wanted(scene.exchange, &wanted))
+			table_exchange_put_built(
+				scene.exchange,
+				&(struct built_table){ .id = wanted.id, .later = true });
+		update(&scene);
+	}
+	assert_int_equal(scene.given[3].unwound, SAMPLE_UNWOUND_LATE);
+	assert_int_equal(add(&scene), 0);
+	assert_given(&scene, 4, 1, PERF_CONTEXT_USER, CODE + LEAF + 3, LIBRARY + MIDDLE + 5);
+	assert_int_equal(scene.given[4].unwound, SAMPLE_UNWOUND_SHORT);
 	scene_done(&scene);
 }
 
@@ -554,6 +606,7 @@ int main(void)
 		cmocka_unit_test(others_keep_the_call_chain_that_they_have),
 		cmocka_unit_test(a_sample_waits_with_its_branch_records),
 		cmocka_unit_test(a_stack_may_go_on_behind_the_call_chain),
+		cmocka_unit_test(the_rest_of_a_stack_may_be_unknown),
 		cmocka_unit_test(a_call_chain_of_any_length),
 		cmocka_unit_test(errors_of_the_handler_come_back),
 		cmocka_unit_test(what_was_sampled_is_of_the_program_before_an_exec),
