@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "common/util/fault.h"
+#include "common/util/standard-streams.h"
 #include "daemon/daemon.h"
 #include "daemon/directories.h"
 #include "daemon/launcher/capabilities.h"
@@ -116,6 +117,8 @@ int main(int argc, char **argv)
 	struct fault fault = {};
 	int r;
 
+	if (standard_streams_fill() < 0)
+		return STATUS_FAILED;
 	r = parse_options(argc, argv, &arguments);
 	if (r <= 0)
 		return r < 0 ? STATUS_USAGE : EXIT_SUCCESS;

@@ -8,6 +8,7 @@
 #include "client/cli/options-parse.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
+#include "common/util/standard-streams.h"
 
 enum exit_status {
 	STATUS_DONE = 0,
@@ -43,6 +44,8 @@ int main(int argc, char **argv)
 	struct options options;
 	int r;
 
+	if (standard_streams_fill() < 0)
+		return STATUS_FAILED;
 	/* For UTF-8 and its widths. The format of numbers stays that of scripts. */
 	setlocale(LC_CTYPE, "");
 

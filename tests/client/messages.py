@@ -50,6 +50,20 @@ def check_symbols(folder):
         check(one_line(err) and "2 objects without symbols" in err and ": there" in err, arguments, err)
 
 
+def check_closed_streams(folder):
+    """Without a standard stream, too, each file that is opened is what it should be."""
+    path = os.path.join(folder, "closed.data")
+    perfdata.write(path, [perfdata.mapping(b"/bin/true")] + [perfdata.sample(time) for time in range(1, 9)])
+    whole = run("top", path)
+    for closed in "<&-", "2>&-", "<&- 2>&-":
+        done = subprocess.run(["sh", "-c", 'exec "$@" ' + closed, "sh", branchctl, "top", path], capture_output=True,
+                              check=False)
+        check(done.returncode == 0 and done.stdout.decode() == whole[1], closed, done)
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", branchctl, "top", path], capture_output=True, check=False)
+    check(done.returncode == 1 and done.stderr.decode() == whole[2] +
+          "branchctl: cannot write the output: Bad file descriptor\n", done)
+
+
 def check_functions_of_one_name(folder):
     """Their starts distinguish them."""
     source, program = os.path.join(folder, "a.c"), os.path.join(folder, "a.out")
@@ -159,4 +173,5 @@ with tempfile.TemporaryDirectory() as place:
     check_chains(place)
     check_functions_of_one_name(place)
     check_reader_leaves(place)
+    check_closed_streams(place)
 finish()
