@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Unwind tables of call frame information that is written by hand: AArch64 code that signs its
- * return addresses, as GCC describes it.
+ * return addresses, as GCC describes it, and x86-64 code that replaces its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,14 +86,13 @@ static void put_function(struct image *image, bool eh, uint32_t start, uint32_t 
 		put_entry(image, 0, wide, sizeof(wide), instructions, n);
 }
 
-static void finish(struct image *image, bool eh, struct unwind_table *ret)
+static void finish(struct image *image, bool eh, uint16_t machine, struct unwind_table *ret)
 {
 	struct elf_image *elf;
 
 	if (eh)
 		put_word(image, 0);
-	elf_head_init(&image->head, EM_AARCH64, 2 * CODE, eh ? ".eh_frame" : ".debug_frame",
-		      image->n);
+	elf_head_init(&image->head, machine, 2 * CODE, eh ? ".eh_frame" : ".debug_frame", image->n);
 	image->head.sections[1].sh_addr = SECTION;
 	if (!eh)
 		image->head.sections[1].sh_flags = 0;
@@ -152,7 +151,7 @@ static void check(bool eh)
 	put_function(&image, eh, CODE, 0x40, whole, sizeof(whole));
 	put_function(&image, eh, CODE + 0x100, 0x40, apart, sizeof(apart));
 	put_function(&image, eh, CODE + 0x200, 0x100, operand, sizeof(operand));
-	finish(&image, eh, &table);
+	finish(&image, eh, EM_AARCH64, &table);
 	assert_rule(&table, 0, 0, 0, 0);
 	assert_rule(&table, 4, 0, 0, 0);
 	assert_rule(&table, 8, 32, -24, -32);
@@ -176,11 +175,54 @@ static void signed_return_addresses_in_debug_frame(void **state)
 	check(false);
 }
 
+static bool may_replace(const struct unwind_table *table, uint32_t offset)
+{
+	const struct unwind_rule *rule = unwind_table_find(table, CODE + offset);
+
+	assert_non_null(rule);
+	assert_int_equal(rule->ra, UNWIND_SAVED_CFA);
+	return rule->replaces;
+}
+
+/* As libgcc's unwinder: push; ...; pop %rcx; jmp *%rcx. */
+static void a_function_that_jumps_to_a_handler(void **state)
+{
+	static const uint8_t head[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_udata4 };
+	static const uint8_t cfa[] = { DW_CFA_def_cfa, UNWIND_X86_SP, 8,
+				       DW_CFA_offset | UNWIND_X86_RA, 1 };
+	static const uint8_t jumps[] = {
+		DW_CFA_advance_loc | 4, CFA(16), DW_CFA_advance_loc | 32, CFA(0), DW_CFA_register,
+		UNWIND_X86_RA,          2
+	};
+	static const uint8_t returns[] = { DW_CFA_advance_loc | 4, CFA(16) };
+	const struct unwind_rule *last;
+	struct unwind_table table;
+	struct image image = {};
+
+	put_entry(&image, 0, head, sizeof(head), cfa, sizeof(cfa));
+	put_function(&image, true, CODE, 0x40, returns, sizeof(returns));
+	put_function(&image, true, CODE + 0x40, 0x40, jumps, sizeof(jumps));
+	put_function(&image, true, CODE + 0x80, 0x40, returns, sizeof(returns));
+	finish(&image, true, EM_X86_64, &table);
+	assert_false(may_replace(&table, 0));
+	assert_false(may_replace(&table, 0x3f));
+	assert_true(may_replace(&table, 0x40));
+	assert_true(may_replace(&table, 0x63));
+	last = unwind_table_find(&table, CODE + 0x64);
+	assert_non_null(last);
+	assert_int_equal(last->ra, UNWIND_SAVED_HELD);
+	assert_int_equal(last->ra_offset, 2);
+	assert_false(may_replace(&table, 0x80));
+	assert_false(may_replace(&table, 0xbf));
+	unwind_table_done(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signed_return_addresses),
 		cmocka_unit_test(signed_return_addresses_in_debug_frame),
+		cmocka_unit_test(a_function_that_jumps_to_a_handler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
