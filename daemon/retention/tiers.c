@@ -251,7 +251,7 @@ int store_tiering_work(struct store_tiering *tiering, const struct store_setting
 		if (r != 0)
 			return MIN(r, 1);
 	}
-	if (keep_us(settings) == 0)
-		return 0;
-	return remove_old(tiering, now_us - (int64_t)keep_us(settings), ret);
+	r = keep_us(settings) > 0 ? remove_old(tiering, now_us - (int64_t)keep_us(settings), ret) :
+				    0;
+	return r != 0 ? r : store_trim_idle(tiering->modules.trim);
 }

@@ -20,6 +20,13 @@
 #define STEP_ROWS    "1023" /* looked at in a step, less one */
 #define VACUUM_PAGES "256"
 
+/* While there is room, a round is for this number of windows that have gone: it looks at all rows.
+ */
+#define ROUND_WINDOWS 360
+
+/* Pages that are free are kept for the next windows, up to half of what is in use, and these. */
+#define MIN_FREE_BYTES (4u << 20)
+
 /* The part of the limit by which the file may be larger. */
 #define SLACK 16
 
@@ -180,15 +187,18 @@ static int sweep_step(struct store_trim *trim)
 	return trim->step < N_INTERNED_KINDS;
 }
 
-static int sweep(struct store_trim *trim)
+/* Begins a round where @n_windows have gone since the last one. 1: there may be more to do in it.
+ */
+static int sweep(struct store_trim *trim, uint64_t n_windows)
 {
 	int64_t oldest, horizon;
 	int r = 1;
 
 	if (trim->step == N_INTERNED_KINDS) {
 		r = find_oldest(trim, &oldest, &horizon);
-		if (r <= 0 || horizon <= trim->horizon) /* a round would find nothing */
-			return r;
+		if (r <= 0 || horizon <= trim->horizon || /* a round would find nothing */
+		    (uint64_t)horizon - (uint64_t)trim->horizon < n_windows)
+			return MIN(r, 0);
 		trim->horizon = horizon;
 		trim->step = 0;
 		trim->below = INT64_MAX;
@@ -276,7 +286,7 @@ int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest, uint
 
 	r = ask_size(trim, &size);
 	if (r >= 0 && size.used_bytes > max_bytes - slack) {
-		r = sweep(trim);
+		r = sweep(trim, 1);
 		if (r >= 0)
 			r = ask_size(trim, &size);
 		if (r >= 0)
@@ -295,4 +305,23 @@ int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest, uint
 		return r;
 	*ret_n_removed = n_removed;
 	return 0;
+}
+
+int store_trim_idle(struct store_trim *trim)
+{
+	struct size before, after;
+	int r;
+
+	r = sweep(trim, ROUND_WINDOWS);
+	if (r == 0)
+		r = ask_size(trim, &before);
+	if (r != 0)
+		return r;
+	if (before.bytes - before.used_bytes <=
+	    MAX(before.used_bytes / 2, (uint64_t)MIN_FREE_BYTES))
+		return 0;
+	r = statement_run(trim->statements[VACUUM]);
+	if (r >= 0)
+		r = ask_size(trim, &after);
+	return r < 0 ? r : after.bytes < before.bytes;
 }

@@ -47,6 +47,12 @@ int store_trim_init(struct store_trim *trim, struct database *database,
 /* In the transaction that wrote window @newest; *@ret_n_removed others went. 0 or -errno. */
 int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest,
 	       uint64_t *ret_n_removed);
+/*
+ * For windows that have gone by age: some ms of removing what they referred to, and then of giving
+ * free pages back to the file system, where there are many. In a transaction of the caller. 1:
+ * there is more to do; 0; or -errno.
+ */
+int store_trim_idle(struct store_trim *trim);
 /* To be called where the transaction was rolled back. */
 void store_trim_forget(struct store_trim *trim);
 

@@ -75,8 +75,9 @@ int store_add(struct store *store, const struct window *window, const struct pro
 
 /*
  * Merges two windows into one of the next tier, or removes one that is older than the last tier or
- * the settings keep: some ms of work. The age of windows is measured from the last ones added. 1:
- * there may be more to do; 0: nothing now; -errno and @fault.
+ * the settings keep, or then some of what only such windows referred to: some ms of work. The age
+ * of windows is measured from the last ones added. 1: there may be more to do; 0: nothing now;
+ * -errno and @fault.
  */
 int store_roll(struct store *store, struct fault *fault);
 

@@ -122,6 +122,45 @@ static int64_t count(sqlite3 *db, const char *table)
 	return temp_store_number(db, sql);
 }
 
+/* Without a limit of size: they were the only ones that had their functions. */
+static void test_what_windows_had_that_go_by_age(void **state)
+{
+	const struct store_settings settings = { .max_retention_us = 1000 * 1000000ULL };
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	uint64_t n_bytes, n_windows;
+	struct fault fault;
+	sqlite3 *db;
+	int r;
+
+	for (uint64_t i = 1; i <= 800; i++)
+		add_window(store, i);
+	store_free(store);
+	n_bytes = temp_store_file_bytes(stored->path);
+	/* it ends where the log is long, which closing empties */
+	for (int i = 0; i < 12; i++) {
+		store = temp_store_open(stored->path, 0);
+		store_set_settings(store, &settings);
+		while ((r = store_roll(store, &fault)) > 0)
+			;
+		assert_int_equal(r, 0);
+		store_free(store);
+	}
+	store = temp_store_open(stored->path, 0);
+	add_window(store, 801);
+	n_windows = temp_store_status(store).n_windows;
+	assert_in_range(n_windows, 100, 200);
+	for (uint64_t i = 801 - n_windows + 1; i <= 801; i++)
+		assert_is_there(store, i);
+	store_free(store);
+	temp_store_check(stored->path);
+	db = temp_store_connect(stored->path);
+	assert_true(count(db, "function") < (int64_t)n_windows * 50 * 2);
+	assert_true(count(db, "process") < (int64_t)n_windows * 50 * 2);
+	sqlite3_close(db);
+	assert_true(temp_store_file_bytes(stored->path) < n_bytes / 4 * 3);
+}
+
 /* Of what is there once for each window there is at most what some 150 windows have. */
 static void test_what_nothing_refers_to_goes(void **state)
 {
@@ -351,6 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_oldest_windows_go),
 		TEST(test_what_nothing_refers_to_goes),
+		TEST(test_what_windows_had_that_go_by_age),
 		TEST(test_nothing_refers_to_what_is_gone),
 		TEST(test_what_is_in_use_stays),
 		TEST(test_a_window_like_the_last_costs_its_counts),
