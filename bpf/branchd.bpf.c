@@ -58,6 +58,7 @@ struct scratch {
 	__u64 words[WORDS_MASK + ROW_WORDS];
 	__u8 more[BYTES_MASK];
 	__u64 n_kept; /* in memory, so that the verifier does not track its values */
+	volatile __u64 forgotten;
 	bpf_user_pt_regs_t registers;
 };
 
@@ -126,6 +127,14 @@ struct mm_struct___since_6_18 {
 
 /* In assembly, so that the compiler does not remove a mask that the verifier needs. */
 #define MASK(x, mask) asm volatile("%0 &= %1" : "+r"(x) : "i"(mask))
+
+/* The same number, of which the verifier knows nothing any more: to it, ways that differed in that
+ * alone are one, and it need not follow each of them on. */
+static __always_inline __u64 forget(struct scratch *s, __u64 value)
+{
+	s->forgotten = value;
+	return s->forgotten;
+}
 
 /*
  * Counts periods without a run of the program: the kernel ran another BPF program or a map's system
@@ -444,7 +453,7 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	at = add_user(ctx, s, at, in_kernel, event);
 	s->sample.n_callchain = at;
 	if (take_rows)
-		at = add_rows(ctx, s, at, c);
+		at = forget(s, add_rows(ctx, s, forget(s, at), c));
 	s->sample.n_stack = 0;
 #if BPF_SAMPLE_N_REGISTERS
 	if (user_stack == BPF_USER_COPY)
