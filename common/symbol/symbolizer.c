@@ -101,9 +101,8 @@ int symbolizer_find(struct symbolizer *s, const struct profile_object *object, u
 {
 	const struct symbol_cache_range *range;
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
 	if (r < 0)
 		return r;
 	range = symbol_cache_find(&c->symbol_cache, offset);
@@ -138,9 +137,8 @@ int symbolizer_function(struct symbolizer *s, const struct profile_object *objec
 {
 	const struct unwind_rule *rule;
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
 	if (r >= 0)
 		r = read_unwind(s, c);
 	if (r < 0)
@@ -161,9 +159,8 @@ int symbolizer_address(struct symbolizer *s, const struct profile_object *object
 		       uint64_t *ret)
 {
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
 	return loads_address(loads_of(c), offset, ret) ? 1 : 0;
@@ -173,9 +170,8 @@ int symbolizer_offset(struct symbolizer *s, const struct profile_object *object,
 		      uint64_t *ret)
 {
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
 	return loads_offset(loads_of(c), address, ret) ? 1 : 0;
@@ -229,9 +225,8 @@ int symbolizer_lines(struct symbolizer *s, const struct profile_object *object, 
 {
 	const struct source_frame *frames;
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !c->file)
 		return r;
 	r = line_cache_find(&c->line_cache, offset, &frames);
@@ -274,9 +269,8 @@ int symbolizer_code(struct symbolizer *s, const struct profile_object *object, u
 		    void *ret, size_t n, uint16_t *ret_machine)
 {
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
-	r = object_cache_get(s->cache, object, &c);
 	if (r < 0 || !has_code(c))
 		return r;
 	*ret_machine = parser_file_identity(c->file)->machine;
@@ -457,10 +451,9 @@ int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *ob
 			   uint64_t *ret_low, uint64_t *ret_high)
 {
 	struct cached_object *c;
-	int r;
+	int r = object_cache_get(s->cache, object, &c);
 
 	*ret_low = *ret_high = 0;
-	r = object_cache_get(s->cache, object, &c);
 	if (r >= 0 && c->file)
 		loads_fixed_range(loads_of(c), ret_low, ret_high);
 	return r;
