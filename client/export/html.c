@@ -181,10 +181,10 @@ static const char tools[] =
 static void write_tools(const struct export_input *input, FILE *f)
 {
 	fputs(tools, f);
-	fputs(input->older ? "Red and ▲: grew. Blue and ▼: shrank. Pale: within noise. " :
-			     "Kernel: blue. ",
+	fputs(input->older ? "Red and ▲: grew. Blue and ▼: shrank. Pale: within noise. Hatched" :
+			     "Blue and hatched",
 	      f);
-	fputs("Hatched: kernel. In brackets: intervals of 95 %.</p>\n", f);
+	fputs(": kernel. In brackets: intervals of 95 %.</p>\n", f);
 }
 
 static void write_plain_row(const struct export_input *input, const struct share *row, FILE *f)

@@ -73,7 +73,7 @@ def press(browser, *keys):
 
 
 def samples(text):
-    found = re.search(r"([\d,]+) samples?,", text)
+    found = re.search(r"([\d,]+) samples?\b", text)
     return int(found[1].replace(",", "")) if found else None
 
 

@@ -133,6 +133,8 @@ const plural = n => n.toLocaleString("en") + (n === 1 ? " sample" : " samples");
 
 const describe_side = (node, root, side) => {
 	const all = root.total[side];
+	if (node === root)
+		return plural(all);
 	return plural(node.total[side]) + ", " + percent(node.total[side] / all) + " (" +
 		interval(node.total[side], all) + "), " + percent(node.self[side] / all) + " in itself";
 };
