@@ -2,6 +2,7 @@
 #include "client/cli/options-check.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "client/cli/options-format.h"
@@ -42,7 +43,6 @@ static int check_branches(struct command_line *parse)
 	const char *option = options->top.mispredicted ? "--mispredicted" :
 			     options->top.branch_kinds ? "--branch-kind" :
 			     options->top.level        ? "--level" :
-			     parse->sort               ? "--sort" :
 							 NULL;
 
 	if (option && !is_by_branch(options))
@@ -50,10 +50,30 @@ static int check_branches(struct command_line *parse)
 				 "%s works only with --by branch or --by branch-site", option);
 	if (options->top.mispredicted)
 		options->order = TOP_ORDER_MISPREDICTED;
-	if (parse->sort && top_order_parse(&options->order, options->top.by, parse->sort) < 0)
-		return options_wrong(parse->fault, "--sort", parse->sort,
-				     "from, to, count, mispredicted or cycles");
 	return 0;
+}
+
+static int check_sort(struct command_line *parse)
+{
+	struct options *options = &parse->options;
+	enum view_by by = options->top.by;
+	char words[128] = "one of";
+
+	if (!parse->sort || top_order_parse(&options->order, by, parse->sort) >= 0)
+		return 0;
+	if (!top_order_word(by, 0))
+		return fault_set(parse->fault, -EINVAL,
+				 "--sort works only with --by function, line, object, stream, "
+				 "branch, branch-site or block");
+	for (size_t i = 0, n = top_n_orders(by); i < n; i++) {
+		const char *word = top_order_word(by, i);
+		size_t length = strlen(words);
+
+		if (word)
+			snprintf(words + length, sizeof(words) - length, "%s %s", i > 0 ? "," : "",
+				 word);
+	}
+	return options_wrong(parse->fault, "--sort", parse->sort, words);
 }
 
 static int refuse_view(struct command_line *parse, const char *name)
@@ -293,6 +313,8 @@ int options_check(struct command_line *parse)
 	    (options->n_views == 0 || options->command != COMMAND_DIFF))
 		return refuse_view(parse, parse->by);
 	r = check_branches(parse);
+	if (r >= 0)
+		r = check_sort(parse);
 	if (r < 0)
 		return r;
 	if (options->top.tree && options->top.by != VIEW_STACK)

@@ -52,7 +52,8 @@ const struct option_spec option_specs[] = {
 	{ "level", KEY_LEVEL, "LEVEL", TOP,
 	  "with --by branch: those to code of the user or the kernel" },
 	{ "sort", KEY_SORT, "KEY", TOP,
-	  "with --by branch: from, to, count, mispredicted or cycles" },
+	  "of functions, lines, objects: self or total; of branches:\ncount, mispredicted, cycles, "
+	  "from or to; of streams: hits\nor average; of blocks: cycles, runs or average" },
 	{ "once", KEY_ONCE, NULL, TOP,
 	  "write a table on a terminal, too, instead of the live view" },
 
@@ -182,11 +183,19 @@ const char *option_name(const struct option_spec *spec)
 	return spec->key == KEY_ROWS ? "n" : "o";
 }
 
+/* @left, and the lines of @help in a column beside it. */
+static void print_option(const char *left, const char *help)
+{
+	for (const char *end; help; left = "", help = end ? end + 1 : NULL) {
+		end = strchr(help, '\n');
+		printf("  %-18s %.*s\n", left, end ? (int)(end - help) : -1, help);
+	}
+}
+
 static void print_options(unsigned int mask)
 {
 	for (size_t i = 0; i < n_option_specs; i++) {
 		const struct option_spec *spec = &option_specs[i];
-		const char *rest = strchr(spec->help, '\n');
 		const char short_form[] = { '-', (char)spec->key, ',', ' ', '\0' };
 		char left[64];
 
@@ -200,9 +209,7 @@ static void print_options(unsigned int mask)
 			 *spec->name && spec->key < 128 ? short_form : "", *spec->name ? "--" : "-",
 			 option_name(spec), spec->argument && *spec->argument != '[' ? " " : "",
 			 spec->argument ?: "");
-		printf("  %-18s %.*s\n", left, rest ? (int)(rest - spec->help) : -1, spec->help);
-		if (rest)
-			printf("  %-18s %s\n", "", rest + 1);
+		print_option(left, spec->help);
 	}
 }
 

@@ -157,10 +157,10 @@ struct order {
 	const char *word; /* of --sort, or NULL */
 };
 
-#define ORDERS_OF_SHARES               \
-	{ "self", share_compare },     \
-	{                              \
-		"total", compare_total \
+#define ORDERS_OF_SHARES                                                   \
+	{ .name = "self", .compare = share_compare, .word = "self" },      \
+	{                                                                  \
+		.name = "total", .compare = compare_total, .word = "total" \
 	}
 
 #define ORDERS_OF_BRANCHES                                                                       \
@@ -184,12 +184,17 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_STACK] = { { "samples", compare_samples },
 			 [VIEW_TREE_CALLER] = { "callers", NULL },
 			 [VIEW_TREE_CALLEE] = { "callees", NULL } },
-	[VIEW_STREAM] = { { "hits", compare_hits }, { "average cycles", compare_stream_cycles } },
+	[VIEW_STREAM] = { { .name = "hits", .compare = compare_hits, .word = "hits" },
+			  { .name = "average cycles",
+			    .compare = compare_stream_cycles,
+			    .word = "average" } },
 	[VIEW_BRANCH] = { ORDERS_OF_BRANCHES },
 	[VIEW_BRANCH_SITE] = { ORDERS_OF_BRANCHES },
-	[VIEW_BLOCK] = { { "cycles", compare_cycles },
-			 { "runs", compare_runs },
-			 { "average cycles", compare_average } },
+	[VIEW_BLOCK] = { { .name = "cycles", .compare = compare_cycles, .word = "cycles" },
+			 { .name = "runs", .compare = compare_runs, .word = "runs" },
+			 { .name = "average cycles",
+			   .compare = compare_average,
+			   .word = "average" } },
 };
 
 size_t top_n_orders(enum view_by by)
@@ -204,6 +209,11 @@ size_t top_n_orders(enum view_by by)
 const char *top_order_name(enum view_by by, size_t order)
 {
 	return orders[by][order].name;
+}
+
+const char *top_order_word(enum view_by by, size_t order)
+{
+	return order < MAX_ORDERS ? orders[by][order].word : NULL;
 }
 
 int top_order_parse(size_t *ret, enum view_by by, const char *word)

@@ -11,6 +11,8 @@
 /* The number of a view's orders; number 0 is the default. */
 size_t top_n_orders(enum view_by by);
 const char *top_order_name(enum view_by by, size_t order);
+/* What --sort calls it; NULL: nothing, or there is no such order. */
+const char *top_order_word(enum view_by by, size_t order);
 /* The order of the view by @by that --sort calls @word; -EINVAL. */
 int top_order_parse(size_t *ret, enum view_by by, const char *word);
 /* Of branches: by the lower bound of the mispredicted share. */

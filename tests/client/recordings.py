@@ -190,6 +190,19 @@ def check_depths(path, name, by_stream):
             check(depth == "full" or len(row["frames"]) <= depth, name, "--depth", depth, row["frames"])
 
 
+def check_orders(path, name):
+    """--sort: the same rows, the largest of that number first."""
+    for by, key, value in (("function", "total", lambda row: row["total"]), ("object", "self", lambda row: row["self"]),
+                           ("block", "runs", lambda row: row["count"]),
+                           ("block", "average", lambda row: row["average_cycles"] or 0),
+                           ("branch", "mispredicted", lambda row: row["mispredicted"])):
+        rows = [json.loads(run("top", path, "--by", by, "--json", "-n", "0", *sort)[1])["rows"]
+                for sort in ([], ["--sort", key])]
+        values = [value(row) for row in rows[1]]
+        check(values == sorted(values, reverse=True), name, by, key, values[:9])
+        check(sorted(map(json.dumps, rows[0])) == sorted(map(json.dumps, rows[1])), name, by, key, "has other rows")
+
+
 def check_table(path, name, by, n_rows):
     """The table has as many rows, and says how many it left out."""
     status, out, _ = run("top", path, "--by", by)
@@ -257,6 +270,7 @@ def check_recording(path, name):
         check_table(path, name, by, len(document["rows"]))
     check_trees(path, name, documents["function"])
     check_depths(path, name, documents["stream"])
+    check_orders(path, name)
     check_dump(path, name, documents["function"]["totals"])
     check_filters(path, name, documents["process"])
 
