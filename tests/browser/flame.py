@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import shutil
 import sys
 import tempfile
 import time
@@ -16,7 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import perfdata
 from chromium import Chromium
 from firefox import Firefox
-from harness import SKIPPED, branchctl, check, finish, run
+from harness import check, finish, run
+from start import start
 
 KERNEL = 0xffffffff81000000
 HOSTILE = ["</script><script>window.taken=1</script>", '<img src=x onerror="window.taken=1">', "]]><!--",
@@ -214,12 +214,12 @@ def page_data(path):
 
 
 def check_browser(kind, folder, kallsyms):
-    browser = kind(folder)
+    browser = start(kind, folder)
     try:
         totals = expected(folder + "/new.data", kallsyms)
-        start = time.monotonic()
+        begun = time.monotonic()
         browser.open(folder + "/flame.html")
-        print(f"{kind.program}: {len(totals)} frames in {time.monotonic() - start:.2f} s")
+        print(f"{kind.program}: {len(totals)} frames in {time.monotonic() - begun:.2f} s")
         check_page(browser, "flame.html")
         check_walk(browser, totals)
         check_zoom(browser, totals)
@@ -238,9 +238,6 @@ def check_browser(kind, folder, kallsyms):
 
 
 wanted = {"chromium": Chromium, "firefox": Firefox}[sys.argv[2]]
-if not shutil.which(wanted.program):
-    print(wanted.program, "is not installed")
-    sys.exit(SKIPPED)
 with tempfile.TemporaryDirectory() as place:
     symbols = "--kallsyms=" + place + "/kallsyms"
     write_pages(place, symbols)

@@ -16,17 +16,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 # pylint: disable=wrong-import-position
 import perfdata
 from chromium import Chromium
-from harness import SKIPPED, check, finish, run
+from harness import check, finish, run
+from start import skip, start
 
 VERSION = "1.25.0"
 KERNEL = 0xffffffff81000000
 NAMES = ["parse", "read_line", "hash<int, char>::find(int)", "insert", "main"]
 CACHE = os.path.expanduser("~/.cache/branchd/npm")
-
-
-def skip(*why):
-    print(*why)
-    sys.exit(SKIPPED)
 
 
 def install():
@@ -36,8 +32,11 @@ def install():
         if not shutil.which("npm"):
             skip("npm is not installed")
         os.makedirs(CACHE, exist_ok=True)
-        done = subprocess.run(["npm", "install", "--no-save", "--prefix", CACHE, "speedscope@" + VERSION],
-                              capture_output=True, text=True, check=False, timeout=120)
+        try:
+            done = subprocess.run(["npm", "install", "--no-save", "--prefix", CACHE, "speedscope@" + VERSION],
+                                  capture_output=True, text=True, check=False, timeout=120)
+        except subprocess.TimeoutExpired as error:
+            skip(error)
         if done.returncode != 0 or not os.path.exists(pages):
             skip("npm cannot install speedscope:", done.stderr[-500:])
     return pages
@@ -69,7 +68,7 @@ def wait_for(browser, script, what):
 
 def table(page, file, folder):
     """Total and self by function, as the importer's table has them."""
-    browser = Chromium(folder)
+    browser = start(Chromium, folder)
     try:
         browser.open(page)
         wait_for(browser, 'return document.querySelector("input[type=file]") !== null', "the page")
@@ -79,16 +78,15 @@ def table(page, file, folder):
         wait_for(browser, 'return document.body.innerText.includes("Sandwich")', "the file")
         browser.run('for (const kind of ["keydown", "keypress"])'
                     'window.dispatchEvent(new KeyboardEvent(kind, {key: "3", bubbles: true}))')
-        text = wait_for(browser, 'const text = document.body.innerText; return text.includes("Symbol Name") && text',
-                        "the table")
+        words = json.dumps(["Symbol Name", *(name.split("(")[0] for name in NAMES)])
+        text = wait_for(browser, f"const text = document.body.innerText; return {words}.every(word => "
+                        "text.includes(word)) && text", "the table")
     finally:
         browser.close()
     rows = re.findall(r"([\d,]+) \([\d.]+%\)\s+([\d,]+) \([\d.]+%\)\s+(\S[^\n]*)", text)
     return {name: tuple(int(number.replace(",", "")) for number in (total, self)) for total, self, name in rows}
 
 
-if not shutil.which(Chromium.program):
-    skip(Chromium.program, "is not installed")
 where = install()
 with tempfile.TemporaryDirectory() as place:
     source = recording(place)
