@@ -21,7 +21,7 @@ from start import skip, start
 
 VERSION = "1.25.0"
 KERNEL = 0xffffffff81000000
-NAMES = ["parse", "read_line", "hash<int, char>::find(int)", "insert", "main"]
+NAMES = ["parse", "read_line", "hash<int>::find(int)", "insert", "main"]
 CACHE = os.path.expanduser("~/.cache/branchd/npm")
 
 
