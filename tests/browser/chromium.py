@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 
@@ -20,7 +21,7 @@ class Chromium:
              "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
              "--user-data-dir=" + folder + "/chromium"],
             pass_fds=(ours[0], theirs[1]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+            stderr=subprocess.DEVNULL, start_new_session=True)
         os.close(ours[0])
         os.close(theirs[1])
         self.to, self.of = os.fdopen(ours[1], "wb"), os.fdopen(theirs[0], "rb")
@@ -82,5 +83,5 @@ class Chromium:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def close(self):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -24,7 +25,7 @@ class Firefox:
         self.process = subprocess.Popen(
             [shutil.which(self.program), "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile],
             env=dict(os.environ, HOME=folder, MOZ_HEADLESS_WIDTH="1200", MOZ_HEADLESS_HEIGHT="800"),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.stream = self.connect(profile + "/MarionetteActivePort")
         self.number, self.path = 0, ""
         self.receive()  # who it is
@@ -82,5 +83,5 @@ class Firefox:
         self.call("WebDriver:SetWindowRect", width=width, height=height)
 
     def close(self):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
