@@ -15,6 +15,7 @@ walk frame pointers then, which every build can. Needs root.
 With STACKS=1 the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame
 pointers (pointers), and perf record --call-graph dwarf,8192 (dwarf).
 """
+import contextlib
 import json
 import os
 import shutil
@@ -96,7 +97,8 @@ class Group:
                 if time.monotonic() > until:
                     print("cost.py: did not end, and are killed:", *left, file=sys.stderr)
                     for pid in left:
-                        os.kill(int(pid), signal.SIGKILL)
+                        with contextlib.suppress(ProcessLookupError):  # it has ended after all
+                            os.kill(int(pid), signal.SIGKILL)
                 time.sleep(0.1)
                 f.seek(0)
         os.rmdir(self.path)
