@@ -3,6 +3,10 @@
  * A node of a tree weighs what it and all nodes below it counted. The heaviest nodes are kept; of
  * equal ones the first. So no node is kept without its parent, which weighs as much and comes
  * first.
+ *
+ * Samples of pruned stacks keep their function: they are counted below the nearest caller that is
+ * kept, once for each function; where these rows are too many, the rarest of them without callers;
+ * and where these are, too, at the address 0. So callers that are kept have all of their samples.
  */
 #include "common/profile/limit.h"
 
@@ -14,9 +18,20 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
+/* A user may have an eighth of his stacks for pruned ones below a caller, and one for those without
+ * callers. */
+#define SPARE 8
+
 struct user {
 	uint32_t uid;
-	uint64_t max_rows, n_rows; /* of the table in work */
+	uint64_t limit;            /* as the caller said */
+	uint64_t max_rows, n_rows; /* of the rows in work */
+};
+
+/* Samples of a pruned stack. */
+struct rest {
+	struct profile_stack stack; /* its parent is in the new order */
+	uint32_t function;          /* or PROFILE_NONE */
 };
 
 struct ranked {
@@ -34,7 +49,8 @@ struct limiting {
 	bool *kept;
 	uint32_t *map; /* of a tree: where a node is now, or its nearest ancestor; or none */
 	struct ranked *ranked;
-	struct profile_stack *rest; /* by process, as user_of: stacks pruned down to the root */
+	struct rest *rest;
+	size_t n_rest;
 	bool pruned;
 };
 
@@ -98,47 +114,52 @@ static int limiting_init(struct limiting *l)
 	if (ARRAY_ALLOCATE(&l->users, p->n_processes + 1) < 0 ||
 	    ARRAY_ALLOCATE(&l->user_of, p->n_processes + 1) < 0 ||
 	    ARRAY_ALLOCATE(&l->weights, n_rows) < 0 || ARRAY_ALLOCATE(&l->kept, n_rows) < 0 ||
-	    ARRAY_ALLOCATE(&l->map, n_rows) < 0 || ARRAY_ALLOCATE(&l->ranked, n_rows) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&l->rest, p->n_processes + 1) < 0)
+	    ARRAY_ALLOCATE(&l->map, n_rows) < 0 || ARRAY_ALLOCATE(&l->ranked, n_rows) < 0)
 		return -ENOMEM;
 	list_users(l);
 	return 0;
 }
 
-static uint32_t slot_of(const struct limiting *l, uint32_t process)
-{
-	return process == PROFILE_NONE ? (uint32_t)l->p->n_processes : process;
-}
-
 static struct user *user_of(const struct limiting *l, uint32_t process)
 {
-	return &l->users[l->user_of[slot_of(l, process)]];
+	return &l->users[l->user_of[process == PROFILE_NONE ? l->p->n_processes : process]];
 }
 
-/* Chooses which of @n rows are kept, by their weights. @size bytes from one to the next, each
- * begins with its process. False: all are. */
-static bool choose(struct limiting *l, const uint32_t *processes, size_t n, size_t size)
+/*
+ * Counts how many of @n rows each user has. Each row begins with its process; from one to the next
+ * are @size numbers. Whether anybody has more than he may.
+ */
+static bool has_too_many(struct limiting *l, const uint32_t *processes, size_t n, size_t size)
 {
-	size_t n_ranked = 0;
 	bool over = false;
-	uint64_t n_kept = 0;
 
 	for (size_t u = 0; u < l->n_users; u++)
 		l->users[u].n_rows = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct user *user = user_of(l, processes[i * size]);
 
-		l->kept[i] = true;
 		over |= ++user->n_rows > user->max_rows;
 	}
-	for (size_t i = 0; over && i < n; i++) {
+	return over;
+}
+
+/* Chooses which rows are kept, by their weights. False: all are. */
+static bool choose(struct limiting *l, const uint32_t *processes, size_t n, size_t size)
+{
+	bool over = has_too_many(l, processes, n, size);
+	size_t n_ranked = 0;
+	uint64_t n_kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
 		const struct user *user = user_of(l, processes[i * size]);
 
+		l->kept[i] = true;
 		if (user->n_rows > user->max_rows)
 			l->ranked[n_ranked++] =
 				(struct ranked){ (uint32_t)(user - l->users), i, l->weights[i] };
 	}
-	qsort(l->ranked, n_ranked, sizeof(*l->ranked), compare_ranked);
+	if (n_ranked > 0)
+		qsort(l->ranked, n_ranked, sizeof(*l->ranked), compare_ranked);
 	for (size_t i = 0; i < n_ranked; i++) {
 		n_kept = i > 0 && l->ranked[i - 1].user == l->ranked[i].user ? n_kept + 1 : 1;
 		l->kept[l->ranked[i].row] = n_kept <= l->users[l->ranked[i].user].max_rows;
@@ -156,28 +177,104 @@ _Static_assert(sizeof(struct profile_stream) % sizeof(uint32_t) == 0, "stream");
 _Static_assert(sizeof(struct profile_branch) % sizeof(uint32_t) == 0, "branch");
 _Static_assert(sizeof(struct profile_block) % sizeof(uint32_t) == 0, "block");
 
-static void add_stack(struct profile_stack *to, const struct profile_stack *stack)
+enum rest_level {
+	BELOW_CALLER, /* the nearest one that is kept */
+	WITHOUT_CALLERS,
+	AT_ADDRESS_0,
+	N_REST_LEVELS,
+};
+
+static int compare_rest(const void *p, const void *q)
 {
-	to->samples += stack->samples;
-	to->stitched += stack->stitched;
-	to->weight += stack->weight;
-	to->pruned += stack->samples;
+	const struct rest *a = p, *b = q;
+
+	RETURN_UNLESS_EQUAL(COMPARE(a->stack.process, b->stack.process));
+	RETURN_UNLESS_EQUAL(COMPARE(a->stack.parent, b->stack.parent));
+	RETURN_UNLESS_EQUAL(COMPARE(a->stack.frame.object, b->stack.frame.object));
+	RETURN_UNLESS_EQUAL(COMPARE(a->function, b->function));
+	RETURN_UNLESS_EQUAL(COMPARE(b->stack.samples, a->stack.samples));
+	return COMPARE(a->stack.frame.offset, b->stack.frame.offset);
 }
 
-/* The samples at the address 0 of their process. */
-static int add_rest(struct limiting *l)
+static bool is_same_function(const struct rest *a, const struct rest *b)
 {
-	for (size_t i = 0; i <= l->p->n_processes; i++) {
-		struct profile_stack *rest = &l->rest[i];
+	return a->stack.process == b->stack.process && a->stack.parent == b->stack.parent &&
+	       a->stack.frame.object == b->stack.frame.object && a->function == b->function;
+}
 
-		rest->parent = PROFILE_NONE;
-		rest->process = i == l->p->n_processes ? PROFILE_NONE : (uint32_t)i;
-		rest->frame = (struct location){ PROFILE_NONE, 0 };
-		if ((rest->samples || rest->stitched || rest->weight) &&
-		    profile_add_stack(l->p, rest) < 0)
+/* One row for each function, with its most frequent address. */
+static void unite_rest(struct limiting *l)
+{
+	size_t n = 0;
+
+	if (l->n_rest > 0)
+		qsort(l->rest, l->n_rest, sizeof(*l->rest), compare_rest);
+	for (size_t i = 0; i < l->n_rest; i++) {
+		const struct rest *row = &l->rest[i];
+
+		if (n == 0 || !is_same_function(&l->rest[n - 1], row)) {
+			l->rest[n++] = *row;
+			continue;
+		}
+		l->rest[n - 1].stack.samples += row->stack.samples;
+		l->rest[n - 1].stack.stitched += row->stack.stitched;
+		l->rest[n - 1].stack.weight += row->stack.weight;
+		l->rest[n - 1].stack.pruned += row->stack.pruned;
+	}
+	l->n_rest = n;
+}
+
+static void move_rest(struct limiting *l, enum rest_level level)
+{
+	for (size_t i = 0; i < l->n_rest; i++) {
+		struct rest *row = &l->rest[i];
+
+		if (level >= WITHOUT_CALLERS)
+			row->stack.parent = PROFILE_NONE;
+		if (level < AT_ADDRESS_0)
+			continue;
+		row->stack.frame = (struct location){ PROFILE_NONE, 0 };
+		row->function = PROFILE_NONE;
+	}
+}
+
+/* Adds as many rows as there may be on this level; the others are left. */
+static int add_rest(struct limiting *l, enum rest_level level)
+{
+	size_t n = 0;
+
+	move_rest(l, level);
+	unite_rest(l);
+	for (size_t u = 0; u < l->n_users; u++)
+		l->users[u].max_rows =
+			level == AT_ADDRESS_0 ? UINT64_MAX : l->users[u].limit / SPARE;
+	for (size_t i = 0; i < l->n_rest; i++)
+		l->weights[i] = l->rest[i].stack.samples;
+	if (l->n_rest > 0)
+		choose(l, &l->rest->stack.process, l->n_rest, sizeof(*l->rest) / sizeof(uint32_t));
+	for (size_t i = 0; i < l->n_rest; i++) {
+		if (!l->kept[i])
+			l->rest[n++] = l->rest[i];
+		else if (profile_add_stack(l->p, &l->rest[i].stack) < 0)
 			return -ENOMEM;
 	}
+	l->n_rest = n;
 	return 0;
+}
+
+/* Those without samples are callers, of others that are pruned, too. */
+static void note_rest(struct limiting *l, const struct profile_stack *stack)
+{
+	const struct profile_function *function;
+	struct rest *row = &l->rest[l->n_rest];
+
+	if (!stack->samples && !stack->stitched && !stack->weight)
+		return;
+	function = profile_find_function(l->p, stack->frame);
+	*row = (struct rest){ .stack = *stack };
+	row->function = function ? (uint32_t)(function - l->p->functions) : PROFILE_NONE;
+	row->stack.pruned = stack->samples;
+	l->n_rest++;
 }
 
 static void weigh_stacks(struct limiting *l)
@@ -196,10 +293,17 @@ static int limit_stacks(struct limiting *l)
 	struct profile *p = l->p;
 	uint64_t error = 0;
 	size_t n = 0;
+	int r = 0;
 
 	weigh_stacks(l);
-	if (p->n_stacks == 0 || !choose(l, PROCESSES(p->stacks, p->n_stacks)))
+	if (p->n_stacks == 0 || !has_too_many(l, PROCESSES(p->stacks, p->n_stacks)))
 		return 0;
+	for (size_t u = 0; u < l->n_users; u++)
+		if (l->users[u].n_rows > l->users[u].limit)
+			l->users[u].max_rows -= l->users[u].limit / SPARE * 2;
+	choose(l, PROCESSES(p->stacks, p->n_stacks));
+	if (ARRAY_ALLOCATE(&l->rest, p->n_stacks) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		struct profile_stack stack = p->stacks[i];
 
@@ -210,16 +314,16 @@ static int limit_stacks(struct limiting *l)
 			l->map[i] = (uint32_t)n++;
 			continue;
 		}
-		add_stack(stack.parent == PROFILE_NONE ? &l->rest[slot_of(l, stack.process)] :
-							 &p->stacks[stack.parent],
-			  &stack);
+		note_rest(l, &stack);
 		l->map[i] = stack.parent;
 		p->counters.stacks_pruned += stack.samples - stack.pruned;
 		error = MAX(error, l->weights[i]);
 	}
 	p->n_stacks = n;
 	p->counters.stacks_error += error;
-	return add_rest(l);
+	for (enum rest_level level = BELOW_CALLER; r >= 0 && level < N_REST_LEVELS; level++)
+		r = add_rest(l, level);
+	return r;
 }
 
 static void weigh_streams(struct limiting *l)
@@ -327,8 +431,10 @@ int profile_limit(struct profile *profile, profile_limit_handler handler, void *
 	if (r < 0)
 		return r;
 	for (size_t u = 0; u < l.n_users; u++)
-		l.users[u].max_rows = handler(l.users[u].uid, userdata);
+		l.users[u].limit = l.users[u].max_rows = handler(l.users[u].uid, userdata);
 	r = limit_stacks(&l);
+	for (size_t u = 0; u < l.n_users; u++)
+		l.users[u].max_rows = l.users[u].limit;
 	limit_streams(&l);
 	limit_branches(&l);
 	limit_blocks(&l);

@@ -14,15 +14,23 @@
 typedef uint64_t (*profile_limit_handler)(uint32_t uid, void *userdata);
 
 /*
- * Prunes the rarest rows of each user who has more stacks, streams, branches or blocks than
- * @handler says, so that this many are left.
+ * Prunes the rarest rows of each user who has more stacks, streams, branches or blocks in the
+ * finalized @profile than @handler says, so that this many are left.
  *
- * A stack or a stream is pruned with all below it, and its samples count for its parent, as pruned
- * ones. Samples of stacks pruned down to the root count at the address 0 of their process. Streams
- * pruned down to the root count as streams_limit, pruned branches as rows_limit, and pruned runs as
- * runs_limit.
+ * A stack is pruned with all below it. Its samples lose callers, and their address becomes the most
+ * frequent one of those pruned in the function; what is too rare for that counts at the address 0
+ * of its process. A stream is pruned with all below it, too, and its hits count for its parent.
+ * Both are counted as pruned. Streams pruned down to the root count as streams_limit, pruned
+ * branches as rows_limit, and pruned runs as runs_limit.
  *
  * 1: then the profile is not finalized any more; 0: nothing was pruned; or -ENOMEM, with the
  * profile as it was or some of it pruned.
  */
 int profile_limit(struct profile *profile, profile_limit_handler handler, void *userdata);
+
+/*
+ * Prunes the rarest rows of the finalized @profile so that at most @max are left in all long tables
+ * together, or few more: users with few rows keep them, the others get equal parts. As
+ * profile_limit().
+ */
+int profile_limit_all(struct profile *profile, uint64_t max);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/profile/limit.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
@@ -13,7 +14,7 @@
 #define MAX_SEEN 1000
 
 /* Two windows with more rows than this stay as they are: to merge them takes too long. */
-#define MAX_ROWS 6000
+#define MAX_ROWS (1u << 17)
 
 /* The part of a slot that may lie between two windows. */
 #define MAX_GAP 8
@@ -184,6 +185,15 @@ static int replace(struct store_tiering *tiering, const struct window *windows,
 	return r;
 }
 
+/* Rare rows go: what they counted stays in the sums, see limit.h. 0 or -ENOMEM. */
+static int limit_sum(struct profile *sum)
+{
+	bool has_branches = sum->n_streams + sum->n_branches + sum->n_blocks > 0;
+	int r = profile_limit_all(sum, has_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+
+	return r > 0 ? profile_finalize(sum) : r;
+}
+
 static int merge(struct store_tiering *tiering, const struct pair *pair,
 		 struct store_tiering_step *ret)
 {
@@ -199,7 +209,9 @@ static int merge(struct store_tiering *tiering, const struct pair *pair,
 	r = store_read_windows(tiering->modules.read, &batch, &n, &sum);
 	if (r < 0)
 		return r;
-	r = replace(tiering, windows, sum);
+	r = limit_sum(sum);
+	if (r >= 0)
+		r = replace(tiering, windows, sum);
 	ret->n_merged = 1;
 	ret->length_us = MAX(windows[0].start_us + windows[0].length_us,
 			     windows[1].start_us + windows[1].length_us) -

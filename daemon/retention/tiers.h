@@ -6,8 +6,9 @@
  * Time is divided into slots of the next tier's length. Once all of a slot is older than a tier
  * keeps its windows, those in it are merged, two at a time: neighbours of one source. So nothing
  * has to be remembered of what is merged already. The sum has the id of its first window and the
- * exact counts of all; it refers to what its windows referred to, and to few new rows: of a place
- * whose function only one of them knew, for instance.
+ * exact counts of all; where that are many, the rarest rows are pruned, whose counts stay in the
+ * sums. It refers to what its windows referred to, and to few new rows: of a place whose function
+ * only one of them knew, for instance.
  */
 #pragma once
 
@@ -22,6 +23,12 @@
 #include "daemon/rows/write.h"
 
 #define N_STORE_TIERING 6
+
+/*
+ * The rows of stacks that a sum keeps, and as many of streams, branches and blocks together. Hours
+ * of 90 days, and what leads to them, are 4,600 sums; a row takes some 25 bytes.
+ */
+#define STORE_SUM_ROWS 2000
 
 /* Borrowed. */
 struct store_tiering_modules {

@@ -65,6 +65,7 @@ static struct profile *make_two_users(uint32_t n)
 	at = PROFILE_NONE;
 	for (uint32_t i = 0; i < 20; i++)
 		at = add_stack(p, light, at, i, 2);
+	assert_int_equal(profile_finalize(p), 0);
 	return p;
 }
 
@@ -83,16 +84,16 @@ static void test_only_who_has_too_much_is_pruned(void **state)
 		n_light += !is_heavy;
 		if (!is_heavy)
 			assert_true(stack->samples == 2 && stack->pruned == 0);
-		else if (stack->frame.offset == 9)
-			assert_true(stack->samples == 91 && stack->pruned == 90 &&
-				    stack->weight == 91 * 7);
+		else if (stack->frame.offset == 8)
+			assert_true(stack->samples == 92 && stack->pruned == 92 &&
+				    stack->weight == 92 * 7 && stack->parent != PROFILE_NONE);
 		else
 			assert_true(stack->samples == 1 && stack->pruned == 0);
 	}
-	assert_int_equal(n_heavy, 10);
+	assert_int_equal(n_heavy, 9);
 	assert_int_equal(n_light, 20);
-	assert_int_equal(p->counters.stacks_pruned, 90);
-	assert_int_equal(p->counters.stacks_error, 90);
+	assert_int_equal(p->counters.stacks_pruned, 92);
+	assert_int_equal(p->counters.stacks_error, 92);
 	assert_int_equal(p->counters.samples, 140);
 }
 
@@ -102,29 +103,76 @@ static void test_who_keeps_within_the_limit_keeps_all(void **state)
 	_cleanup_(profile_freep) struct profile *same = make_two_users(10);
 
 	assert_int_equal(profile_limit(p, ten_of_heavy, NULL), 0);
-	assert_int_equal(profile_finalize(p), 0);
-	assert_int_equal(profile_finalize(same), 0);
 	assert_true(profile_equal(p, same));
 }
 
-/* The rare ones of many that have nothing in common. */
-static void test_samples_of_pruned_roots_stay_with_their_process(void **state)
+/* The rare ones of many, each in a function of its own: a few keep it. */
+static void test_rare_functions_are_counted_at_the_address_0(void **state)
 {
 	_cleanup_(profile_freep) struct profile *p = NULL;
-	uint32_t process;
+	const struct profile_object object = { .kind = OBJECT_FILE, .path = "/x" };
+	uint32_t process, file, at;
 
 	assert_int_equal(profile_new(&p), 0);
 	process = add_process(p, 1, HEAVY);
-	for (uint32_t i = 0; i < 50; i++)
-		add_stack(p, process, PROFILE_NONE, 1000 + i, 1 + i);
+	file = (uint32_t)profile_add_object(p, &object);
+	for (uint32_t i = 0; i < 50; i++) {
+		const struct profile_function f = { file, 1000 + i, 1, "f", 0 };
+
+		assert_true(profile_add_function(p, &f) >= 0);
+		at = add_stack(p, process, PROFILE_NONE, 1000 + i, 1 + i);
+		p->stacks[at].frame.object = file;
+	}
+	assert_int_equal(profile_finalize(p), 0);
 	assert_int_equal(profile_limit(p, ten_of_heavy, NULL), 1);
 	assert_int_equal(profile_finalize(p), 0);
+	/* 1042 to 1049, one below its caller, which is none, and one without callers; the rest */
 	assert_int_equal(p->n_stacks, 11);
-	assert_int_equal(p->stacks[0].frame.offset, 0);
-	assert_int_equal(p->stacks[0].samples, 40 * 41 / 2);
-	assert_int_equal(p->stacks[0].pruned, 40 * 41 / 2);
-	assert_int_equal(p->stacks[1].frame.offset, 1040);
-	assert_int_equal(p->counters.stacks_error, 40);
+	assert_int_equal(p->stacks[0].frame.offset, 1040);
+	assert_int_equal(p->stacks[1].frame.offset, 1041);
+	assert_int_equal(p->stacks[1].samples, 42);
+	assert_int_equal(p->stacks[1].pruned, 42);
+	assert_int_equal(p->stacks[10].frame.object, PROFILE_NONE);
+	assert_int_equal(p->stacks[10].samples, 40 * 41 / 2);
+	assert_int_equal(p->stacks[10].pruned, 40 * 41 / 2);
+	assert_int_equal(p->counters.stacks_error, 42);
+}
+
+/* Callers that are kept have all of their samples, and functions keep theirs. */
+static void test_pruned_samples_keep_their_function_and_callers(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	const struct profile_object object = { .kind = OBJECT_FILE, .path = "/x" };
+	uint64_t max = 40, n_f = 0, n_g = 0;
+	uint32_t process, file, root, at;
+
+	assert_int_equal(profile_new(&p), 0);
+	process = add_process(p, 1, HEAVY);
+	file = (uint32_t)profile_add_object(p, &object);
+	assert_true(profile_add_function(
+			    p, &(struct profile_function){ file, 1000, 500, "f", 0 }) >= 0);
+	assert_true(profile_add_function(
+			    p, &(struct profile_function){ file, 2000, 500, "g", 0 }) >= 0);
+	root = add_stack(p, process, PROFILE_NONE, 5, 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		at = add_stack(p, process, root, i % 2 ? 1000 + i : 2000 + i, 3);
+		p->stacks[at].frame.object = file;
+	}
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(profile_limit_all(p, max), 1);
+	assert_int_equal(profile_finalize(p), 0);
+	assert_true(p->n_stacks > 20 && p->n_stacks <= max);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+
+		if (!stack->samples)
+			continue;
+		assert_true(stack->parent != PROFILE_NONE);
+		n_f += stack->frame.offset < 2000 ? stack->samples : 0;
+		n_g += stack->frame.offset >= 2000 ? stack->samples : 0;
+	}
+	assert_int_equal(n_f, 300);
+	assert_int_equal(n_g, 300);
 }
 
 /* All that limiting must leave as it is. */
@@ -231,12 +279,34 @@ static void test_sums_stay_whatever_is_pruned(void **state)
 	}
 }
 
+static void test_a_whole_profile_is_limited(void **state)
+{
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
+		uint64_t max = seed * 3, zeros = 0;
+		size_t n = p->n_stacks + p->n_streams + p->n_branches + p->n_blocks;
+		struct sums before = sum_up(p), after;
+
+		assert_int_equal(profile_limit_all(p, max), n > max);
+		after = sum_up(p);
+		assert_int_equal(after.samples, before.samples);
+		assert_int_equal(profile_finalize(p), 0);
+		for (size_t i = 0; i < p->n_stacks; i++)
+			zeros += p->stacks[i].frame.object == PROFILE_NONE &&
+				 p->stacks[i].frame.offset == 0;
+		assert_true(p->n_stacks + p->n_streams + p->n_branches + p->n_blocks <=
+			    max + zeros);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_who_has_too_much_is_pruned),
 		cmocka_unit_test(test_who_keeps_within_the_limit_keeps_all),
-		cmocka_unit_test(test_samples_of_pruned_roots_stay_with_their_process),
+		cmocka_unit_test(test_rare_functions_are_counted_at_the_address_0),
+		cmocka_unit_test(test_pruned_samples_keep_their_function_and_callers),
+		cmocka_unit_test(test_a_whole_profile_is_limited),
 		cmocka_unit_test(test_sums_stay_whatever_is_pruned),
 	};
 
