@@ -44,6 +44,16 @@ static void parse_by(struct command_line *parse, const char *argument)
 		options->top.by = options->views[0];
 }
 
+static int check_list(struct command_line *parse, const char *option, const char *list)
+{
+	if (*list != '\0' && strlen(list) <= FILTER_LIST_MAX)
+		return 0;
+	return fault_set(parse->fault, -EINVAL,
+			 "%s takes names, with commas between them: at most %d "
+			 "bytes",
+			 option, FILTER_LIST_MAX);
+}
+
 static int apply_filter(struct command_line *parse, int key, const char *argument)
 {
 	struct profile_filter *filter = &parse->options.source.filter;
@@ -55,10 +65,10 @@ static int apply_filter(struct command_line *parse, int key, const char *argumen
 		return options_parse_user("--uid", argument, &filter->uid, parse->fault);
 	case KEY_COMM:
 		filter->comm = argument;
-		return 0;
+		return check_list(parse, "--comm", argument);
 	case KEY_UNIT:
 		filter->unit = argument;
-		return 0;
+		return check_list(parse, "--unit", argument);
 	case KEY_OBJECT:
 		filter->object = argument;
 		return 0;

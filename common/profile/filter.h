@@ -4,13 +4,19 @@
 
 #include "common/profile/profile.h"
 
-/* NULL or -1: no condition. All conditions must hold. */
+/* The most bytes of a condition that is a list of patterns. */
+#define FILTER_LIST_MAX 1024
+
+/*
+ * NULL or -1: no condition. All conditions must hold. A list has shell patterns (fnmatch) between
+ * commas, of which one must match, in at most FILTER_LIST_MAX bytes.
+ */
 struct profile_filter {
 	int64_t pid;
 	int64_t uid;
 	bool visible;       /* to their user: not those that are restricted */
-	const char *comm;   /* exactly */
-	const char *unit;   /* exactly, or without ".service" */
+	const char *comm;   /* the whole name, or a list */
+	const char *unit;   /* a list, also without ".service" */
 	const char *object; /* see profile_object_matches() */
 	const char *symbol; /* see profile_symbol_matches() */
 };

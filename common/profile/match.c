@@ -9,18 +9,58 @@
  */
 #include "common/profile/filter.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#define SUFFIX ".service"
+
+/* The pattern at *@list, up to a comma, in @piece, and *@list behind it. False: at the end. */
+static bool next_pattern(const char **list, char *piece)
+{
+	size_t n = strcspn(*list, ",");
+
+	if (**list == '\0' || n > FILTER_LIST_MAX)
+		return false;
+	memcpy(piece, *list, n);
+	piece[n] = '\0';
+	*list += n + ((*list)[n] == ',');
+	return true;
+}
+
+/* Names may have backslashes, and brackets, that are meant as they are. */
+static bool pattern_matches(const char *pattern, const char *name)
+{
+	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+}
+
+static bool comm_matches(const char *comm, const char *wanted)
+{
+	char pattern[FILTER_LIST_MAX + 1];
+
+	if (strcmp(comm, wanted) == 0) /* with a comma in it */
+		return true;
+	while (next_pattern(&wanted, pattern))
+		if (pattern_matches(pattern, comm))
+			return true;
+	return false;
+}
+
 static bool unit_matches(const char *unit, const char *wanted)
 {
-	static const char suffix[] = ".service";
-	size_t n = strlen(wanted);
+	char pattern[FILTER_LIST_MAX + sizeof(SUFFIX)];
 
-	if (!unit || strncmp(unit, wanted, n) != 0)
+	if (!unit)
 		return false;
-	return unit[n] == '\0' || strcmp(unit + n, suffix) == 0;
+	while (next_pattern(&wanted, pattern)) {
+		if (pattern_matches(pattern, unit))
+			return true;
+		strcat(pattern, SUFFIX);
+		if (pattern_matches(pattern, unit))
+			return true;
+	}
+	return false;
 }
 
 bool profile_process_matches(const struct profile_process *process, const struct profile_filter *f)
@@ -31,7 +71,7 @@ bool profile_process_matches(const struct profile_process *process, const struct
 		return false;
 	if (f->visible && process->restricted)
 		return false;
-	if (f->comm && strcmp(process->comm, f->comm) != 0)
+	if (f->comm && !comm_matches(process->comm, f->comm))
 		return false;
 	return !f->unit || unit_matches(process->unit, f->unit);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/profile/json-text.h"
 #include "common/util/macro.h"
@@ -47,6 +48,10 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters) - !functions))
 		return 0;
 	wrong = check_range(q, functions);
+	if (comm && strlen(comm) > FILTER_LIST_MAX)
+		wrong = "comm";
+	if (unit && strlen(unit) > FILTER_LIST_MAX)
+		wrong = "unit";
 	if (wrong) {
 		call_invalid_parameter(call, wrong);
 		return 0;

@@ -239,6 +239,17 @@ def check_filters(path, name, by_process):
         check(f": {processes[pid]} of all {by_process['totals']['samples']} samples" in head, name, "pid", pid, head)
         n = run("dump", "--samples", path, "--pid", pid)[1].count(f" {pid}/")
         check(n == processes[pid], name, "samples of pid", pid, n)
+    comms = {}
+    for row in by_process["rows"]:
+        if row["comm"] and not set(row["comm"]) & set(",*?[]"):
+            comms[row["comm"]] = comms.get(row["comm"], 0) + row["self"]
+    some = sorted(comms)[:2]
+    start = some[0][:2] if some else "x"
+    for pattern, expected in ((",".join(some), sum(comms[comm] for comm in some)),
+                              (f"none,{start}*", sum(n for comm, n in comms.items() if comm.startswith(start)))):
+        if some:
+            document = json.loads(run("top", path, "--json", "--comm", pattern)[1])
+            check(document["totals"]["samples"] == expected, name, "--comm", pattern, expected, document["totals"])
     status, out, err = run("top", path, "--comm", "no such process")
     check(status == 0 and "filters" in err, name, status, out, err)
 

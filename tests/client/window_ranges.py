@@ -30,6 +30,9 @@ def check_ranges(path, shape):
             functions = asked(path, *windows, *options, "--by", "function")
             for what in "functions", "old", "new", "old_totals", "new_totals":
                 check(whole[what] == functions[what], shape, windows, options, what, "differ")
+            if "--unit" in options:
+                patterns = asked(path, *windows, "--unit", "none,some-serv?ce-[1]*")
+                check(patterns["functions"] == functions["functions"], shape, windows, "a list of patterns")
             if "nobody" in options:
                 check(not functions["functions"], "of nobody there is something")
             if not options:

@@ -127,6 +127,11 @@ static void test_a_process_is_kept_with_all_it_has(void **state)
 		{ .pid = -1, .uid = -1, .comm = "first" },
 		{ .pid = -1, .uid = -1, .unit = "web" },
 		{ .pid = -1, .uid = -1, .unit = "web.service" },
+		{ .pid = -1, .uid = -1, .comm = "none,f*t" },
+		{ .pid = -1, .uid = -1, .comm = "[ef]?rst,x" },
+		{ .pid = -1, .uid = -1, .unit = "db*,w?b" },
+		{ .pid = -1, .uid = -1, .unit = "none,web" },
+		{ .pid = -1, .uid = -1, .unit = "*.service" },
 		{ .pid = 10, .uid = 1000, .comm = "first", .unit = "web", .object = "app" },
 	};
 	_cleanup_(profile_freep) struct profile *p = new_fixture();
@@ -145,6 +150,8 @@ static void test_conditions_that_hold_nowhere_give_nothing(void **state)
 		{ .pid = -1, .uid = UINT32_MAX }, /* unknown is nobody's */
 		{ .pid = -1, .uid = -1, .comm = "firs" },
 		{ .pid = -1, .uid = -1, .unit = "we" },
+		{ .pid = -1, .uid = -1, .comm = "firs,*x,,irst" },
+		{ .pid = -1, .uid = -1, .unit = "?eb*x,we,web.servic" },
 		{ .pid = 11, .uid = -1, .unit = "web" },
 		{ .pid = -1, .uid = -1, .object = "ap" },
 		{ .pid = -1, .uid = -1, .symbol = "wor" },
