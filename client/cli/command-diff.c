@@ -285,6 +285,15 @@ static int write_json(const struct events *events, FILE *f)
 	return r;
 }
 
+static bool has_match(const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		for (int side = 0; side < N_SIDES; side++)
+			if (profile_source_has_match(events->of[i].sides.of[side]))
+				return true;
+	return false;
+}
+
 int command_diff(const struct options *options, struct fault *fault)
 {
 	_cleanup_(events_done) struct events events = {};
@@ -302,5 +311,7 @@ int command_diff(const struct options *options, struct fault *fault)
 	r = options->json ? write_json(&events, output.f) : write_tables(&events, options, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s", strerror(-r)) : 0;
+	if (r < 0)
+		return fault_set(fault, r, "%s", strerror(-r));
+	return has_match(&events) ? 0 : COMMAND_FOUND_NOTHING;
 }

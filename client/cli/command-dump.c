@@ -63,7 +63,9 @@ static int dump_profile(const struct options *options, struct fault *fault)
 		r = 0; /* not a fault of the recording; output_close() reports it */
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
+	return profile_source_has_match(source) ? 0 : COMMAND_FOUND_NOTHING;
 }
 
 int command_dump(const struct options *options, struct fault *fault)

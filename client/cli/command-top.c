@@ -101,6 +101,14 @@ static int write_tops(const struct tops *tops, bool json, struct output *output)
 	return r;
 }
 
+static bool has_match(const struct tops *tops)
+{
+	for (size_t i = 0; i < tops->n; i++)
+		if (profile_source_has_match(tops->sources[i]))
+			return true;
+	return false;
+}
+
 int command_top(const struct options *options, struct fault *fault)
 {
 	_cleanup_(tops_done) struct tops tops = {};
@@ -117,5 +125,7 @@ int command_top(const struct options *options, struct fault *fault)
 	r = write_tops(&tops, options->json, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
-	return r < 0 ? fault_set(fault, r, "%s: %s", tops.sources[0]->name, strerror(-r)) : 0;
+	if (r < 0)
+		return fault_set(fault, r, "%s: %s", tops.sources[0]->name, strerror(-r));
+	return has_match(&tops) ? 0 : COMMAND_FOUND_NOTHING;
 }

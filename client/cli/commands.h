@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The commands of branchctl, one per file. Each writes its result to stdout. On failure it returns
- * -errno and the fault to print, else 0; run the exit status of what it ran.
+ * -errno and the fault to print, else the exit status: 0, COMMAND_FOUND_NOTHING, and for run that
+ * of what it ran.
  */
 #pragma once
 
 #include "client/cli/options.h"
 #include "common/util/fault.h"
+
+/* A result was written, but the filters left nothing for it, as stderr says. */
+#define COMMAND_FOUND_NOTHING 1
 
 int command_status(const struct options *options, struct fault *fault);
 int command_windows(const struct options *options, struct fault *fault);

@@ -57,5 +57,5 @@ int main(int argc, char **argv)
 	r = commands[options.command](&options, &fault);
 	if (r < 0)
 		return complain(&fault, STATUS_FAILED);
-	return options.command == COMMAND_RUN ? r : STATUS_DONE;
+	return r;
 }

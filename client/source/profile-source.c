@@ -10,6 +10,7 @@
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
 #include "client/source/function-ranges.h"
+#include "client/source/no-match.h"
 #include "client/source/window-list.h"
 #include "client/term/progress.h"
 #include "client/term/text.h"
@@ -419,6 +420,13 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 	return 0;
 }
 
+bool profile_source_has_match(const struct profile_source *source)
+{
+	const struct profile *shown = source->shown;
+
+	return !source->filtered || shown->counters.samples > 0 || shown->n_branches > 0;
+}
+
 void profile_source_say(const struct profile_source *source, FILE *f)
 {
 	const struct profile *shown = source->shown;
@@ -435,6 +443,6 @@ void profile_source_say(const struct profile_source *source, FILE *f)
 				 "window %" PRIu64 " was merged into window %" PRId64
 				 " as it aged: all of that is counted",
 				 source->merged[i].id, source->merged[i].into);
-	if (source->filtered && shown->counters.samples == 0 && shown->n_branches == 0)
-		text_say(f, "nothing matches the filters");
+	if (!profile_source_has_match(source))
+		no_match_say(source->name, source->profile, f);
 }

@@ -94,6 +94,9 @@ int profile_source_replace(struct profile_source *source, struct profile *profil
 /* Filters the profile anew. After -ENOMEM nothing is shown. */
 int profile_source_filter(struct profile_source *source, const struct profile_filter *filter);
 
+/* Whether the filters leave something. */
+bool profile_source_has_match(const struct profile_source *source);
+
 /*
  * Notes to the user, one line each: damage, other events, windows that were merged, filters without
  * a match.

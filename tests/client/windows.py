@@ -168,10 +168,15 @@ def check_views(daemon):
 
 def check_filters(daemon):
     for option, value, want in (("--pid", 4711, 75), ("--comm", "other", 25), ("--uid", 1000, 75),
-                                ("--unit", "demo", 75), ("--pid", 1, 0)):
+                                ("--unit", "demo", 75)):
         top = document(daemon, "top", "101", option, value)
         check(top["totals"]["samples"] == want, option, value, top["totals"]["samples"])
         check(daemon.calls[-1]["parameters"].get(option[2:]) == value, daemon.calls[-1])
+    for command in ("top", "101"), ("diff", "101", "102"), ("dump", "101"):
+        status, out, err = ask(daemon, *command, "--pid", 1, "--json")
+        check(status == 1 and json.loads(out), command, "of no process", status, out)
+        check("nothing matches the filters" in err, command, "of no process", err)
+    check(ask(daemon, "dump", "101", "--comm", "other", "--json")[0] == 0, "of a process")
     top = document(daemon, "top", "101", "--symbol", "work")
     check(sum(row["self"] for row in top["rows"]) == 75, "--symbol", top["rows"])
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Filters that nothing matches, and what there is instead. */
+#pragma once
+
+#include <stdio.h>
+
+#include "common/profile/profile.h"
+
+/* Says in one line that of the source @name nothing is left, with the names of the processes that
+ * have most samples in @all; NULL if that is not known. */
+void no_match_say(const char *name, const struct profile *all, FILE *f);
