@@ -13,6 +13,7 @@
 
 #include "client/export/call-tree.h"
 #include "client/export/clean-text.h"
+#include "client/export/origin.h"
 #include "client/export/writers.h"
 #include "client/view/share.h"
 #include "common/util/cleanup.h"
@@ -145,6 +146,15 @@ static void write_name(const struct export_input *input, FILE *f)
 	clean_text_html(f, input->source->name);
 }
 
+static void write_what(const struct profile_source *source, FILE *f)
+{
+	double seconds = (double)origin_length_ns(source) / 1e9;
+
+	fprintf(f, "%" PRIu64 " samples of ", source->shown->counters.samples);
+	clean_text_html(f, origin_event(source));
+	fprintf(f, " in %.*f s", seconds < 10 ? 3 : 1, seconds);
+}
+
 static void write_head(const struct export_input *input, FILE *f)
 {
 	fprintf(f,
@@ -156,15 +166,21 @@ static void write_head(const struct export_input *input, FILE *f)
 	write_name(input, f);
 	fprintf(f, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>", page_style);
 	write_name(input, f);
-	fputs("</h1>\n", f);
+	fputs("</h1>\n<p id=\"what\">", f);
+	if (input->older) {
+		write_what(input->older, f);
+		fputs(" → ", f);
+	}
+	write_what(input->source, f);
+	fputs("</p>\n", f);
 }
 
 static const char tools[] =
 	"<div class=\"tools\" data-script hidden>\n"
 	"<input id=\"search\" type=\"search\" placeholder=\"Search functions (/)\" "
 	"aria-label=\"Search functions\">\n<span id=\"found\" role=\"status\"></span>\n"
-	"<label>On top <select id=\"by\"><option value=\"none\">nothing</option>"
-	"<option value=\"process\">processes</option><option value=\"unit\">units</option>"
+	"<label>Group by <select id=\"by\"><option value=\"none\">nothing</option>"
+	"<option value=\"process\">process</option><option value=\"unit\">unit</option>"
 	"</select></label>\n"
 	"<label data-script=\"diff\" hidden>Widths <select id=\"wide\"><option value=\"1\">new"
 	"</option><option value=\"0\">old</option></select></label>\n"
@@ -181,10 +197,12 @@ static const char tools[] =
 static void write_tools(const struct export_input *input, FILE *f)
 {
 	fputs(tools, f);
-	fputs(input->older ? "Red and ▲: grew. Blue and ▼: shrank. Pale: within noise. Hatched" :
-			     "Blue and hatched",
+	fputs("Click or Enter: zoom. Arrows: move. Esc: show all. /: search.<br>", f);
+	fputs(input->older ? "Red and ▲: grew. Blue and ▼: shrank. Pale: within noise. Hatched: "
+			     "kernel." :
+			     "Orange: user code. Blue and hatched: kernel. Grey: unknown.",
 	      f);
-	fputs(": kernel. In brackets: intervals of 95 %.</p>\n", f);
+	fputs(" In brackets: the 95 % interval of the share.</p>\n", f);
 }
 
 static void write_plain_row(const struct export_input *input, const struct share *row, FILE *f)
@@ -194,7 +212,7 @@ static void write_plain_row(const struct export_input *input, const struct share
 
 	fprintf(f,
 		"<tr><td class=\"n\">%.2f %%</td><td class=\"n\">%.2f %%</td><td "
-		"class=\"n\">%" PRIu64 "</td><td>",
+		"class=\"n wide\">%" PRIu64 "</td><td>",
 		100 * (double)row->self / all, 100 * (double)row->total / all, row->self);
 	if (row->key.object != PROFILE_NONE)
 		object = &input->source->shown->objects[row->key.object];
@@ -211,9 +229,14 @@ static int write_plain(const struct export_input *input, FILE *f)
 
 	if (r < 0)
 		return r;
-	fputs("<details id=\"plain\" open><summary>The hottest "
-	      "functions</summary>\n<table>\n<thead>"
-	      "<tr><th class=\"n\">Self</th><th class=\"n\">Total</th><th class=\"n\">Samples</th>"
+	fputs("<details id=\"plain\" open><summary>The hottest functions", f);
+	if (input->older) {
+		fputs(" of ", f);
+		clean_text_html(f, input->source->name);
+	}
+	fputs("</summary>\n<table>\n<thead>"
+	      "<tr><th class=\"n\">Self</th><th class=\"n\">Total</th><th class=\"n "
+	      "wide\">Samples</th>"
 	      "<th>Object</th><th>Function</th></tr></thead>\n<tbody>\n",
 	      f);
 	for (size_t i = 0; i < functions->n_rows && i < N_PLAIN; i++)

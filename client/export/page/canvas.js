@@ -82,11 +82,16 @@ const hatch = (pen, x, y, width) => {
 
 const draw_label = (pen, text, x, y, width) => {
 	const room = width - 6, wide = pen.measureText(text).width;
-	const letters = wide <= room ? text.length : Math.floor(text.length * room / wide) - 1;
+	let letters = wide <= room ? text.length : Math.floor(text.length * room / wide) - 1, cut = text;
 	if (letters < 2)
 		return;
+	for (; letters < text.length; letters--) { /* the first letters may be the widest */
+		cut = text.slice(0, letters) + "…";
+		if (letters <= 2 || pen.measureText(cut).width <= room)
+			break;
+	}
 	pen.fillStyle = dark.matches ? "#fff" : "#111";
-	pen.fillText(letters < text.length ? text.slice(0, letters) + "…" : text, x + 3, y + 13);
+	pen.fillText(cut, x + 3, y + 13);
 };
 
 const draw_place = (pen, place, y, view) => {

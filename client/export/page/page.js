@@ -3,7 +3,7 @@
 const $ = id => document.getElementById(id);
 const box = $("graph"), canvas = $("canvas"), tip = $("tip"), about = $("about");
 const view = { root: null, top: null, focus: null, icicle: false, wide: NEW, matches: () => false,
-	places: [], levels: 0 };
+	places: [], levels: 0, width: 0, height: 0 };
 
 const say = (element, node) => {
 	const name = document.createElement("b");
@@ -15,8 +15,10 @@ const say = (element, node) => {
 
 /* After a change of what is shown: everything is laid out anew. */
 const show = () => {
-	lay_out(view, box.clientWidth);
+	view.width = box.clientWidth;
+	lay_out(view, view.width);
 	$("space").style.height = view.levels * ROW + "px";
+	view.height = box.clientHeight;
 	draw(canvas, box, view);
 	say(about, view.focus);
 };
@@ -145,7 +147,11 @@ $("wide").addEventListener("change", choose_side);
 $("all").addEventListener("click", () => zoom(view.root));
 $("flip").addEventListener("click", flip);
 dark.addEventListener("change", show);
-addEventListener("resize", show);
+/* A scrollbar of the page changes the width, too. In a frame of its own: show() changes the height. */
+new ResizeObserver(() => requestAnimationFrame(() => {
+	if (box.clientWidth !== view.width || box.clientHeight !== view.height)
+		show();
+})).observe(box);
 
 for (const part of document.querySelectorAll("[data-script]"))
 	part.hidden = part.dataset.script === "diff" && !is_diff;

@@ -135,22 +135,24 @@ const describe_side = (node, root, side) => {
 	const all = root.total[side];
 	if (node === root)
 		return plural(all);
-	return plural(node.total[side]) + ", " + percent(node.total[side] / all) + " (" +
-		interval(node.total[side], all) + "), " + percent(node.self[side] / all) + " in itself";
+	return "total " + plural(node.total[side]) + ", " + percent(node.total[side] / all) + " (" +
+		interval(node.total[side], all) + "); self " + percent(node.self[side] / all);
 };
 
 /* What is said of a node below its name, in lines. */
 const describe = (node, root) => {
 	const lines = [], [old_share, new_share] =
 		[OLD, NEW].map(side => node.total[side] / root.total[side]);
-	const where = [node.object, node.kind === KIND.KERNEL ? "kernel" : "", node.line].filter(Boolean);
+	const is_module = node.kind === KIND.KERNEL && node.object !== "[kernel]";
+	const where = [node.object, is_module ? "kernel" : "", node.line].filter(Boolean);
 	if (where.length > 0)
 		lines.push(where.join(", "));
 	if (!is_diff)
 		return [...lines, describe_side(node, root, NEW)];
 	lines.push("old: " + describe_side(node, root, OLD), "new: " + describe_side(node, root, NEW));
 	if (node !== root)
-		lines.push((new_share < old_share ? "−" : "+") + percent(Math.abs(new_share - old_share)) +
+		lines.push((new_share < old_share ? "−" : "+") +
+			(100 * Math.abs(new_share - old_share)).toFixed(2) + " points" +
 			(node.moved ? "" : ", within noise"));
 	return lines;
 };
