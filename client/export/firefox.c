@@ -28,6 +28,9 @@ struct writing {
 	uint32_t *frames;  /* of the frames there, plus 1; 0: none yet */
 	uint32_t *used;    /* the frames there */
 	size_t n_used;
+	uint32_t *resources; /* of the objects there, plus 1; 0: none yet */
+	uint32_t *objects;   /* the objects there */
+	size_t n_objects;
 	FILE *f;
 };
 
@@ -38,6 +41,8 @@ static void writing_done(struct writing *w)
 	free(w->numbers);
 	free(w->frames);
 	free(w->used);
+	free(w->resources);
+	free(w->objects);
 }
 
 static enum category category_of(const struct call_tree_frame *frame)
@@ -77,6 +82,7 @@ static int order_rows(struct writing *w)
 
 static int init(struct writing *w, const struct export_input *input, FILE *f)
 {
+	size_t n_objects = input->source->shown->n_objects;
 	int r;
 
 	*w = (struct writing){ .input = input, .f = f };
@@ -85,17 +91,46 @@ static int init(struct writing *w, const struct export_input *input, FILE *f)
 		r = order_rows(w);
 	if (r >= 0 && (ARRAY_ALLOCATE(&w->numbers, w->tree->n_rows) < 0 ||
 		       ARRAY_ALLOCATE_ZEROED(&w->frames, w->tree->n_frames) < 0 ||
-		       ARRAY_ALLOCATE(&w->used, w->tree->n_frames) < 0))
+		       ARRAY_ALLOCATE(&w->used, w->tree->n_frames) < 0 ||
+		       ARRAY_ALLOCATE_ZEROED(&w->resources, n_objects) < 0 ||
+		       ARRAY_ALLOCATE(&w->objects, n_objects) < 0))
 		r = -ENOMEM;
 	return r;
 }
 
-/* Numbers the frames that the @n rows use. */
-static void use_frames(struct writing *w, const uint32_t *rows, size_t n)
+/* The place of @frame's object in the arrays of objects; there is one. */
+static size_t object_of(const struct writing *w, uint32_t frame)
+{
+	return (size_t)(w->tree->frames[frame].object - w->input->source->shown->objects);
+}
+
+static void use_object(struct writing *w, uint32_t frame)
+{
+	size_t object;
+
+	if (!w->tree->frames[frame].object)
+		return;
+	object = object_of(w, frame);
+	if (w->resources[object] > 0)
+		return;
+	w->objects[w->n_objects++] = (uint32_t)object;
+	w->resources[object] = (uint32_t)w->n_objects;
+}
+
+static void forget_last_thread(struct writing *w)
 {
 	for (size_t i = 0; i < w->n_used; i++)
 		w->frames[w->used[i]] = 0;
+	for (size_t i = 0; i < w->n_objects; i++)
+		w->resources[w->objects[i]] = 0;
 	w->n_used = 0;
+	w->n_objects = 0;
+}
+
+/* Numbers the frames that the @n rows use, and their objects. */
+static void use_frames(struct writing *w, const uint32_t *rows, size_t n)
+{
+	forget_last_thread(w);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t frame = w->tree->rows[rows[i]].frame;
 
@@ -104,6 +139,7 @@ static void use_frames(struct writing *w, const uint32_t *rows, size_t n)
 			continue;
 		w->used[w->n_used++] = frame;
 		w->frames[frame] = (uint32_t)w->n_used;
+		use_object(w, frame);
 	}
 }
 
@@ -177,17 +213,24 @@ static void put_name(const struct writing *w, const uint32_t *used, size_t i)
 	clean_text_json(w->f, w->tree->frames[used[i]].name);
 }
 
-static void put_file(const struct writing *w, const uint32_t *used, size_t i)
+static void put_resource(const struct writing *w, const uint32_t *used, size_t i)
 {
-	const struct profile_object *object = w->tree->frames[used[i]].object;
-
-	clean_text_json(w->f, place_object_name(object));
+	if (w->tree->frames[used[i]].object)
+		fprintf(w->f, "%" PRIu32, w->resources[object_of(w, used[i])] - 1);
+	else
+		fputs("-1", w->f);
 }
 
-/* Names of frames come first in the array of strings, then those of their objects. */
-static void put_file_number(const struct writing *w, const uint32_t *used, size_t i)
+/* Names of frames come first in the array of strings, then those of objects. */
+static void put_object_number(const struct writing *w, const uint32_t *objects, size_t i)
 {
 	fprintf(w->f, "%zu", w->n_used + i);
+}
+
+/* A library. */
+static void put_one(const struct writing *w, const uint32_t *objects, size_t i)
+{
+	putc('1', w->f);
 }
 
 static void write_samples(const struct writing *w, const uint32_t *rows, size_t n)
@@ -239,24 +282,31 @@ static void write_tables(const struct writing *w, const uint32_t *rows, size_t n
 	write_column(w, "name", w->used, w->n_used, put_number);
 	write_column(w, "isJS", w->used, w->n_used, put_false);
 	write_column(w, "relevantForJS", w->used, w->n_used, put_false);
-	write_column(w, "resource", w->used, w->n_used, put_minus_one);
-	write_column(w, "fileName", w->used, w->n_used, put_file_number);
+	write_column(w, "resource", w->used, w->n_used, put_resource);
+	write_column(w, "fileName", w->used, w->n_used, put_null);
 	write_column(w, "lineNumber", w->used, w->n_used, put_null);
 	write_column(w, "columnNumber", w->used, w->n_used, put_null);
-	fprintf(w->f, "\"length\":%zu},\n", w->n_used);
+	fprintf(w->f, "\"length\":%zu},\n\"resourceTable\":{", w->n_used);
+	write_column(w, "lib", w->objects, w->n_objects, put_null);
+	write_column(w, "name", w->objects, w->n_objects, put_object_number);
+	write_column(w, "host", w->objects, w->n_objects, put_null);
+	write_column(w, "type", w->objects, w->n_objects, put_one);
+	fprintf(w->f, "\"length\":%zu},\n", w->n_objects);
 }
 
 static void write_strings(const struct writing *w)
 {
+	const struct profile_object *objects = w->input->source->shown->objects;
+
 	fputs("\"stringArray\":[", w->f);
 	for (size_t i = 0; i < w->n_used; i++) {
 		if (i > 0)
 			putc(',', w->f);
 		put_name(w, w->used, i);
 	}
-	for (size_t i = 0; i < w->n_used; i++) {
+	for (size_t i = 0; i < w->n_objects; i++) {
 		putc(',', w->f);
-		put_file(w, w->used, i);
+		clean_text_json(w->f, place_object_name(&objects[w->objects[i]]));
 	}
 	fputs("]}", w->f);
 }
@@ -283,7 +333,6 @@ static void write_thread(struct writing *w, const uint32_t *rows, size_t n)
 		number);
 	fputs("\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
 	      "\"category\":[],\"length\":0},\n"
-	      "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\n"
 	      "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
 	      "\"length\":0},\n",
 	      w->f);

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""speedscope.app's own importer reads what branchctl exports: its table has the figures of branchctl top.
-
-npm installs it once, below ~/.cache/branchd/npm."""
+"""speedscope.app's own importer reads what branchctl exports: its table has the figures of branchctl top."""
 
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,29 +13,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import perfdata
 from chromium import Chromium
 from harness import check, finish, run
-from start import skip, start
+from npm import install
+from start import start
 
-VERSION = "1.25.0"
 KERNEL = 0xffffffff81000000
 NAMES = ["parse", "read_line", "hash<int>::find(int)", "insert", "main"]
-CACHE = os.path.expanduser("~/.cache/branchd/npm")
-
-
-def install():
-    """The page of speedscope."""
-    pages = CACHE + "/node_modules/speedscope/dist/release/index.html"
-    if not os.path.exists(pages):
-        if not shutil.which("npm"):
-            skip("npm is not installed")
-        os.makedirs(CACHE, exist_ok=True)
-        try:
-            done = subprocess.run(["npm", "install", "--no-save", "--prefix", CACHE, "speedscope@" + VERSION],
-                                  capture_output=True, text=True, check=False, timeout=120)
-        except subprocess.TimeoutExpired as error:
-            skip(error)
-        if done.returncode != 0 or not os.path.exists(pages):
-            skip("npm cannot install speedscope:", done.stderr[-500:])
-    return pages
 
 
 def recording(folder):
@@ -87,7 +65,7 @@ def table(page, file, folder):
     return {name: tuple(int(number.replace(",", "")) for number in (total, self)) for total, self, name in rows}
 
 
-where = install()
+where = install("speedscope@1.25.0", "dist/release/index.html")
 with tempfile.TemporaryDirectory() as place:
     source = recording(place)
     wanted = {row["symbol"]: (row["total"], row["self"])
