@@ -194,9 +194,13 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 		parse->format = argument;
 		return 0;
 	case KEY_OUTPUT:
+		if (!argument[0])
+			return fault_set(parse->fault, -EINVAL, "-o needs the path of a file");
 		options->output_path = argument;
 		return 0;
 	case KEY_DIFF:
+		if (options->new_window)
+			return fault_set(parse->fault, -EINVAL, "give --diff once");
 		options->new_window = argument;
 		return 0;
 	case KEY_OPEN:
