@@ -13,25 +13,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import perfdata
 from chromium import Chromium
 from harness import check, finish, run
+from hot_functions import mapping, sample, write_names
 from npm import install
 from start import start
 
-KERNEL = 0xffffffff81000000
 NAMES = ["parse", "read_line", "hash<int>::find(int)", "insert", "main"]
 
 
 def recording(folder):
-    """Functions whose self samples differ all: parse has most."""
-    with open(folder + "/kallsyms", "w", encoding="ascii") as opened:
-        opened.write("%x T _text\n" % KERNEL)
-        for i, name in enumerate(NAMES, 1):
-            opened.write("%x t %s\n" % (KERNEL + 64 * i, name))
-    records = []
-    for i in range(1, 1001):
-        leaf = next(n for n, below in enumerate((40, 65, 80, 91, 100)) if i % 100 < below)
-        chain = [KERNEL + 64 * (leaf + 1) + 1, KERNEL + 64 * 5 + 1] if leaf < 4 else [KERNEL + 64 * 5 + 1]
-        records.append(perfdata.sample(1000 * i, chain[0], chain=chain, misc=perfdata.KERNEL))
-    perfdata.write(folder + "/work.data", [perfdata.kernel(KERNEL, 0x100000, KERNEL), perfdata.comm(b"work"), *records])
+    write_names(folder + "/kallsyms", NAMES)
+    perfdata.write(folder + "/work.data", [mapping(), perfdata.comm(b"work"), *map(sample, range(1, 1001))])
     return [folder + "/work.data", "--kallsyms=" + folder + "/kallsyms"]
 
 
