@@ -5,6 +5,7 @@ What `./quickstart run` shows, checked: the daemon samples a program whose funct
 CPU's clock, in a control group of its own where this machine lets one be made.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import tempfile
 import time
 
 from real_daemon import closed_windows, document, start, stop, wait_for_window_after
-from harness import check, finish
+from harness import check, finish, run
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
 SECONDS = 5  # of each phase
@@ -73,10 +74,17 @@ def check_process(socket, pid, unit):
         check({row["pid"] for row in members} == {pid}, members)
 
 
+def samples_of(socket, window, pid):
+    """0 where the window has nothing of the process, of which the exit status tells."""
+    status, out, err = run("--socket", socket, "top", window, "--pid", pid, "--json")
+    samples = json.loads(out)["totals"]["samples"]
+    check(status == (0 if samples else 1), window, status, samples, err)
+    return samples
+
+
 def check_diff(socket, pid):
     """Of windows in the first phase and in the second, which are half of its CPU time each: what got dearer is named."""
-    counts = {window["id"]: document(socket, "top", window["id"], "--pid", pid)["totals"]["samples"]
-              for window in closed_windows(socket)}
+    counts = {window["id"]: samples_of(socket, window["id"], pid) for window in closed_windows(socket)}
     whole, before, old, new = sum(counts.values()), 0, [], []
     for number, samples in counts.items():
         if samples and before + samples <= 0.47 * whole:

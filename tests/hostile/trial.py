@@ -6,6 +6,7 @@ while in peace, begins the attack, looks again, and checks: memory, answers, los
 """
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -256,7 +257,7 @@ class Trial:
         done = subprocess.run([self.branchctl, "--socket", self.socket, "top", *map(str, arguments), "--json"],
                               capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, check=False,
                               **as_user(uid))
-        if done.returncode and b"no window" not in done.stderr:
+        if done.returncode and not re.search(b"no window|nothing matches", done.stderr):
             raise OSError(done.stderr.decode(errors="replace").strip())
         return json.loads(done.stdout or b"{}")
 
