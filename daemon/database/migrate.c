@@ -19,8 +19,12 @@ static const char from_version_5[] =
 #include "daemon/database/migrate-5.sql.inc"
 	;
 
+static const char from_version_6[] =
+#include "daemon/database/migrate-6.sql.inc"
+	;
+
 /* Each leads from its version to the next one. */
-static const char *const steps[] = { from_version_4, from_version_5 };
+static const char *const steps[] = { from_version_4, from_version_5, from_version_6 };
 
 _Static_assert(OLDEST + ARRAY_SIZE(steps) == STORE_VERSION, "a step is missing");
 

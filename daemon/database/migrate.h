@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Databases of earlier versions. A user's windows outlive an upgrade: a database of one of
- * the two versions before this one is converted in place when it is opened.
+ * the versions from 4 on is converted in place, version by version, when it is opened.
  */
 #pragma once
 

@@ -28,7 +28,7 @@
 -- oldest window left are not in use any more.
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 6; -- other tables, or columns of another meaning, have another version
+PRAGMA user_version = 7; -- other tables, or columns of another meaning, have another version
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -262,6 +262,16 @@ CREATE TABLE window_first (
 	stack INTEGER NOT NULL,
 	stream INTEGER NOT NULL
 ) STRICT;
+
+-- Names that users gave to windows: to all from "first" to "last". As long as it is here, these are neither merged nor
+-- removed.
+CREATE TABLE mark (
+	name TEXT PRIMARY KEY,
+	first INTEGER NOT NULL REFERENCES window,
+	last INTEGER NOT NULL REFERENCES window,
+	made_us INTEGER NOT NULL,    -- microseconds since 1970, UTC
+	uid INTEGER NOT NULL         -- of the user who made it
+) STRICT, WITHOUT ROWID;
 
 -- The rows of id 0 are never removed.
 INSERT INTO string VALUES (0, '', 0x7fffffffffffffff);
