@@ -177,7 +177,7 @@ static void test_the_log_goes_with_the_database(void **state)
 
 	make_database(stored->path);
 	db = temp_store_connect(stored->path);
-	temp_store_run(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 7;"
+	temp_store_run(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 99;"
 			   "DELETE FROM window WHERE id > 3");
 	/* it has these open, and nothing of it is in the database yet */
 	store = temp_store_open(stored->path, 0);
@@ -186,7 +186,7 @@ static void test_the_log_goes_with_the_database(void **state)
 	store_free(store);
 	renamed = temp_store_connect(status.moved_to);
 	assert_int_equal(temp_store_number(renamed, "SELECT count(*) FROM window"), 3);
-	assert_int_equal(temp_store_number(renamed, "PRAGMA user_version"), 7);
+	assert_int_equal(temp_store_number(renamed, "PRAGMA user_version"), 99);
 	sqlite3_close(renamed);
 	sqlite3_close(db);
 	temp_store_check(stored->path);
