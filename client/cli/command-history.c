@@ -9,30 +9,30 @@
 #include "client/render/history-text.h"
 #include "client/term/output.h"
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
 
 #define DEFAULT_POINTS 24
 
 /* "work, unit nginx.service" */
 static char *format_name(const struct profile_filter *filter)
 {
+	const struct {
+		const char *what, *value;
+	} words[] = {
+		{ "", filter->symbol },         { "object ", filter->object },
+		{ "unit ", filter->unit },      { "container ", filter->container },
+		{ "processes ", filter->comm }, { "without ", filter->exclude_comm },
+		{ "pid ", filter->pid },        { "uid ", filter->uid },
+	};
 	char *text = NULL;
 	size_t n_bytes;
 	FILE *f = open_memstream(&text, &n_bytes);
 
 	if (!f)
 		return NULL;
-	if (filter->symbol)
-		fprintf(f, ", %s", filter->symbol);
-	if (filter->object)
-		fprintf(f, ", object %s", filter->object);
-	if (filter->unit)
-		fprintf(f, ", unit %s", filter->unit);
-	if (filter->comm)
-		fprintf(f, ", processes %s", filter->comm);
-	if (filter->pid >= 0)
-		fprintf(f, ", pid %lld", (long long)filter->pid);
-	if (filter->uid >= 0)
-		fprintf(f, ", uid %lld", (long long)filter->uid);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i].value)
+			fprintf(f, ", %s%s", words[i].what, words[i].value);
 	if (fclose(f) != 0) {
 		free(text);
 		return NULL;

@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		return finish_help(&fault);
 	r = commands[options.command](&options, &fault);
+	options_done(&options);
 	if (r < 0)
 		return complain(&fault, STATUS_FAILED);
 	return r;

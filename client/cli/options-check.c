@@ -121,11 +121,14 @@ static int check_source(const struct command_line *parse, bool is_recording)
 				 "%s is for a recording: give a path that contains a '/' or ends "
 				 "in .data, or leave it out",
 				 option);
-	option = source->filter.unit ? "--unit" : source->filter.uid >= 0 ? "--uid" : NULL;
+	option = source->filter.unit      ? "--unit" :
+		 source->filter.uid       ? "--uid" :
+		 source->filter.container ? "--container" :
+					    NULL;
 	if (option && is_recording)
 		return fault_set(parse->fault, -EINVAL,
-				 "%s is for windows of the daemon: a recording has no units and "
-				 "users; leave it out",
+				 "%s is for windows of the daemon: a recording has no units, users "
+				 "and containers; leave it out",
 				 option);
 	return 0;
 }

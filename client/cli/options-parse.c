@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "client/cli/options-check.h"
+#include "client/cli/options-filter.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/rpc/connection.h"
@@ -42,41 +43,6 @@ static void parse_by(struct command_line *parse, const char *argument)
 	options->n_views = options_parse_views(argument, options->views);
 	if (options->n_views > 0)
 		options->top.by = options->views[0];
-}
-
-static int check_list(struct command_line *parse, const char *option, const char *list)
-{
-	if (*list != '\0' && strlen(list) <= FILTER_LIST_MAX)
-		return 0;
-	return fault_set(parse->fault, -EINVAL,
-			 "%s takes names, with commas between them: at most %d "
-			 "bytes",
-			 option, FILTER_LIST_MAX);
-}
-
-static int apply_filter(struct command_line *parse, int key, const char *argument)
-{
-	struct profile_filter *filter = &parse->options.source.filter;
-
-	switch (key) {
-	case KEY_PID:
-		return options_parse_id("--pid", argument, INT32_MAX, &filter->pid, parse->fault);
-	case KEY_UID:
-		return options_parse_user("--uid", argument, &filter->uid, parse->fault);
-	case KEY_COMM:
-		filter->comm = argument;
-		return check_list(parse, "--comm", argument);
-	case KEY_UNIT:
-		filter->unit = argument;
-		return check_list(parse, "--unit", argument);
-	case KEY_OBJECT:
-		filter->object = argument;
-		return 0;
-	case KEY_SYMBOL:
-		filter->symbol = argument;
-		return 0;
-	}
-	return -ENOENT;
 }
 
 static int add_event(struct command_line *parse, const char *name)
@@ -260,7 +226,7 @@ static int apply(struct command_line *parse, int key, const char *argument)
 	if (parse->commands & ~commands)
 		parse->refused = option_name(spec);
 	parse->commands &= commands;
-	r = apply_filter(parse, key, argument);
+	r = options_filter_apply(&parse->options, key, argument, parse->fault);
 	if (r == -ENOENT)
 		r = apply_reading(parse, key, argument);
 	if (r == -ENOENT)
@@ -310,6 +276,10 @@ static int refuse(struct command_line *parse, int key, char *const *argv)
 		return fault_set(parse->fault, -EINVAL, "%s needs an argument; see --help", word);
 	if (optopt > 255)
 		return fault_set(parse->fault, -EINVAL, "%s takes no argument; see --help", word);
+	if (strncmp(word, "--tid", 5) == 0)
+		return fault_set(parse->fault, -EINVAL,
+				 "--tid: threads are not told apart, their samples are counted for "
+				 "the process; give --pid");
 	if (optopt != 0)
 		return fault_set(parse->fault, -EINVAL,
 				 "unknown option -%c; --help lists the options", optopt);
@@ -447,10 +417,16 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 	int r;
 
 	r = read_options(&parse, argc, argv);
-	if (r < 0)
-		return r;
-	r = read_operands(&parse);
+	if (r >= 0)
+		r = read_operands(&parse);
 	if (r > 0)
 		*ret = parse.options;
+	else
+		options_done(&parse.options);
 	return r;
+}
+
+void options_done(struct options *options)
+{
+	options_filter_done(options);
 }

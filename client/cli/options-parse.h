@@ -9,7 +9,10 @@
 #include "common/util/fault.h"
 
 /*
- * Reads the command line. 1 and *@ret; 0 after writing help or version to stdout; -EINVAL and
+ * Reads the command line. 1 and *@ret, for options_done(); 0 after writing help or version to
+ * stdout; -EINVAL and
  * @fault for wrong usage.
  */
 int options_parse(struct options *ret, int argc, char **argv, struct fault *fault);
+
+void options_done(struct options *options);

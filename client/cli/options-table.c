@@ -100,10 +100,15 @@ const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, HISTORY, "What to show:" },
 	{ "", KEY_ROWS, "N", HISTORY, "at most N points of time; 0: 200. Default: 24." },
 
-	{ NULL, 0, NULL, DATA | CODE | HISTORY, "Filters:" },
+	{ NULL, 0, NULL, DATA | CODE | HISTORY,
+	  "Filters (each a list such as a,b; names may be patterns such as 'sql*'):" },
 	{ "pid", KEY_PID, "PID", DATA | CODE | HISTORY, "only this process" },
 	{ "comm", KEY_COMM, "NAME", DATA | CODE | HISTORY, "only processes with this name" },
+	{ "exclude-comm", KEY_EXCLUDE_COMM, "NAME", DATA | CODE | HISTORY,
+	  "no processes with this name" },
 	{ "unit", KEY_UNIT, "UNIT", DATA | CODE | HISTORY, "only processes of this systemd unit" },
+	{ "container", KEY_CONTAINER, "ID", DATA | CODE | HISTORY,
+	  "only this container, or this pod: the begin of its id" },
 	{ "uid", KEY_UID, "UID", DATA | CODE | HISTORY,
 	  "only processes of this user (a name or a number)" },
 	{ "object", KEY_OBJECT, "PATH", DATA | CODE | HISTORY,
@@ -183,9 +188,13 @@ const char *option_name(const struct option_spec *spec)
 	return spec->key == KEY_ROWS ? "n" : "o";
 }
 
-/* @left, and the lines of @help in a column beside it. */
+/* @left, and the lines of @help in a column beside it, or below what is wider. */
 static void print_option(const char *left, const char *help)
 {
+	if (strlen(left) > 18) {
+		printf("  %s\n", left);
+		left = "";
+	}
 	for (const char *end; help; left = "", help = end ? end + 1 : NULL) {
 		end = strchr(help, '\n');
 		printf("  %-18s %.*s\n", left, end ? (int)(end - help) : -1, help);

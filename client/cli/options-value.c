@@ -2,7 +2,6 @@
 #include "client/cli/options-value.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,32 +26,6 @@ int options_parse_number(const char *option, const char *argument, uint64_t max,
 	if (*argument < '0' || *argument > '9' || *end != '\0' || errno != 0 || n > max)
 		return options_wrong(fault, option, argument, "a number");
 	*ret = n;
-	return 0;
-}
-
-int options_parse_id(const char *option, const char *argument, uint64_t max, int64_t *ret,
-		     struct fault *fault)
-{
-	uint64_t n;
-	int r = options_parse_number(option, argument, max, &n, fault);
-
-	if (r < 0)
-		return r;
-	*ret = (int64_t)n;
-	return 0;
-}
-
-int options_parse_user(const char *option, const char *argument, int64_t *ret, struct fault *fault)
-{
-	const struct passwd *user;
-
-	if (*argument >= '0' && *argument <= '9')
-		return options_parse_id(option, argument, UINT32_MAX - 1, ret, fault);
-	user = getpwnam(argument);
-	if (!user)
-		return options_wrong(fault, option, argument,
-				     "a user of this machine or the number of any");
-	*ret = user->pw_uid;
 	return 0;
 }
 

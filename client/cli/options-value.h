@@ -18,11 +18,6 @@ int options_wrong(struct fault *fault, const char *option, const char *argument,
 
 int options_parse_number(const char *option, const char *argument, uint64_t max, uint64_t *ret,
 			 struct fault *fault);
-/* The same for a variable whose negative values mean none. */
-int options_parse_id(const char *option, const char *argument, uint64_t max, int64_t *ret,
-		     struct fault *fault);
-/* The number or the name of a user. */
-int options_parse_user(const char *option, const char *argument, int64_t *ret, struct fault *fault);
 /* *@ret is @argument, which must be a directory. */
 int options_parse_directory(const char *option, const char *argument, const char **ret,
 			    struct fault *fault);

@@ -15,13 +15,15 @@
 #define OPTIONS_DEFAULT_ROWS 20
 #define OPTIONS_MAX_CHANGED  64
 #define OPTIONS_MAX_EVENTS   16
+#define OPTIONS_N_FILTERS    8
 
-/* All strings are the command line's. */
+/* All strings are the command line's, but for @lists. */
 struct options {
 	enum command_id command;
 	struct profile_source_settings source; /* without parts; its event is events[0] */
 	const char *events[OPTIONS_MAX_EVENTS];
 	size_t n_events;
+	char *lists[OPTIONS_N_FILTERS]; /* those of source.filter */
 	struct output_settings output;
 	bool json;
 

@@ -47,7 +47,7 @@ static bool is_wanted(const struct gathering *gathering, const struct profile_ob
 {
 	const char *wanted = gathering->input->object;
 
-	return object->kind == OBJECT_FILE && (!wanted || profile_object_matches(object, wanted));
+	return object->kind == OBJECT_FILE && (!wanted || profile_object_is_in(object, wanted));
 }
 
 /* The only file that is wanted, or -EINVAL; with the words for who has to choose. */

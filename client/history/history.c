@@ -61,12 +61,12 @@ static bool is_wanted(const struct counting *counting, const struct functions *f
 
 	if (filter->object &&
 	    (place->object == PROFILE_NONE ||
-	     !profile_object_matches(&profile->objects[place->object], filter->object)))
+	     !profile_object_is_in(&profile->objects[place->object], filter->object)))
 		return false;
 	if (!filter->symbol)
 		return true;
 	return place->function != PROFILE_NONE &&
-	       profile_symbol_matches(profile->functions[place->function].name, filter->symbol);
+	       profile_symbol_is_in(profile->functions[place->function].name, filter->symbol);
 }
 
 static void count_places(struct history_point *point, const struct counting *counting,

@@ -2,12 +2,12 @@
 #include "client/live/filter.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/patterns.h"
 #include "common/util/macro.h"
 
 /* Copies the word at *@text to *@to, without quotes, and moves both behind it. NULL at the end. */
@@ -28,16 +28,13 @@ static char *take_word(const char **text, char **to)
 	return word;
 }
 
-static int parse_number(int64_t *ret, const char *name, const char *value, struct fault *fault)
+static int set_numbers(const char **ret, const char *name, const char *value, int64_t max,
+		       struct fault *fault)
 {
-	char *end;
-
-	errno = 0;
-	*ret = strtoll(value, &end, 10);
-	if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0)
-		return 0;
-	*ret = -1;
-	return fault_set(fault, -EINVAL, "%s=%s: give a number", name, value);
+	if (!patterns_are_numbers(value, max))
+		return fault_set(fault, -EINVAL, "%s=%s: give a number", name, value);
+	*ret = value;
+	return 0;
 }
 
 /* 1 if there is no filter @name. */
@@ -48,10 +45,9 @@ static int set(struct profile_filter *filter, const char *name, const char *valu
 		const char *name;
 		const char **value;
 	} texts[] = {
-		{ "comm", &filter->comm },
-		{ "unit", &filter->unit },
-		{ "object", &filter->object },
-		{ "symbol", &filter->symbol },
+		{ "comm", &filter->comm },     { "exclude-comm", &filter->exclude_comm },
+		{ "unit", &filter->unit },     { "container", &filter->container },
+		{ "object", &filter->object }, { "symbol", &filter->symbol },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -60,9 +56,9 @@ static int set(struct profile_filter *filter, const char *name, const char *valu
 			return 0;
 		}
 	if (strcmp(name, "pid") == 0)
-		return parse_number(&filter->pid, name, value, fault);
+		return set_numbers(&filter->pid, name, value, INT32_MAX, fault);
 	if (strcmp(name, "uid") == 0)
-		return parse_number(&filter->uid, name, value, fault);
+		return set_numbers(&filter->uid, name, value, UINT32_MAX - 1, fault);
 	return 1;
 }
 
@@ -114,23 +110,17 @@ static void append(char ret[LIVE_FILTER_MAX], const char *name, const char *valu
 
 void live_filter_format(char ret[LIVE_FILTER_MAX], const struct profile_filter *filter)
 {
-	char number[32];
+	const struct {
+		const char *name, *value;
+	} texts[] = {
+		{ "pid", filter->pid },       { "uid", filter->uid },
+		{ "comm", filter->comm },     { "exclude-comm", filter->exclude_comm },
+		{ "unit", filter->unit },     { "container", filter->container },
+		{ "object", filter->object }, { "symbol", filter->symbol },
+	};
 
 	ret[0] = '\0';
-	if (filter->pid >= 0) {
-		snprintf(number, sizeof(number), "%" PRId64, filter->pid);
-		append(ret, "pid", number);
-	}
-	if (filter->uid >= 0) {
-		snprintf(number, sizeof(number), "%" PRId64, filter->uid);
-		append(ret, "uid", number);
-	}
-	if (filter->comm)
-		append(ret, "comm", filter->comm);
-	if (filter->unit)
-		append(ret, "unit", filter->unit);
-	if (filter->object)
-		append(ret, "object", filter->object);
-	if (filter->symbol)
-		append(ret, "symbol", filter->symbol);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].value)
+			append(ret, texts[i].name, texts[i].value);
 }

@@ -204,10 +204,11 @@ static json_t *json_change(const struct history *history)
 int history_write_json(const struct history *history, const struct profile_filter *filter, FILE *f)
 {
 	json_t *points = json_array();
-	json_t *object = json_pack("{s:s?, s:s?, s:s?, s:s?, s:o, s:o, s:o}", "symbol",
+	json_t *object = json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:o, s:o, s:o}", "symbol",
 				   filter->symbol, "object", filter->object, "unit", filter->unit,
-				   "comm", filter->comm, "sum", json_point(history, &history->sum),
-				   "change", json_change(history), "points", points);
+				   "container", filter->container, "comm", filter->comm, "sum",
+				   json_point(history, &history->sum), "change",
+				   json_change(history), "points", points);
 
 	for (size_t i = 0; object && i < history->n_points; i++)
 		json_array_append_new(points, json_point(history, &history->points[i]));

@@ -330,10 +330,10 @@ static bool process_wanted(const struct profile_filter *filter,
 static bool leaf_wanted(const struct profile_filter *filter, const struct frame *leaf)
 {
 	if (filter->object &&
-	    (!leaf->object || !profile_object_matches(&leaf->object->what, filter->object)))
+	    (!leaf->object || !profile_object_is_in(&leaf->object->what, filter->object)))
 		return false;
 	return !filter->symbol ||
-	       (leaf->symbol.name && profile_symbol_matches(leaf->symbol.name, filter->symbol));
+	       (leaf->symbol.name && profile_symbol_is_in(leaf->symbol.name, filter->symbol));
 }
 
 static int write_sample(struct script_dump *samples, const struct event *event, FILE *f)

@@ -247,6 +247,15 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 	return r < 0 ? fail_unreadable(fault, "invalid code") : r;
 }
 
+/* One number is what older daemons understand, too. */
+static void set_numbers(json_t *parameters, const char *one, const char *several, const char *list)
+{
+	if (strchr(list, ','))
+		json_object_set_new(parameters, several, json_string(list));
+	else
+		json_object_set_new(parameters, one, json_integer(strtoll(list, NULL, 10)));
+}
+
 static json_t *pack_request(const struct daemon_api_request *request)
 {
 	const struct profile_filter *filter = request->filter;
@@ -255,14 +264,18 @@ static json_t *pack_request(const struct daemon_api_request *request)
 
 	if (!filter)
 		return parameters;
-	if (filter->pid >= 0)
-		json_object_set_new(parameters, "pid", json_integer(filter->pid));
-	if (filter->uid >= 0)
-		json_object_set_new(parameters, "uid", json_integer(filter->uid));
+	if (filter->pid)
+		set_numbers(parameters, "pid", "pids", filter->pid);
+	if (filter->uid)
+		set_numbers(parameters, "uid", "uids", filter->uid);
 	if (filter->comm)
 		json_object_set_new(parameters, "comm", json_string(filter->comm));
+	if (filter->exclude_comm)
+		json_object_set_new(parameters, "exclude_comm", json_string(filter->exclude_comm));
 	if (filter->unit)
 		json_object_set_new(parameters, "unit", json_string(filter->unit));
+	if (filter->container)
+		json_object_set_new(parameters, "container", json_string(filter->container));
 	return parameters;
 }
 

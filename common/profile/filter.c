@@ -50,7 +50,7 @@ static void select_functions(struct selection *s)
 			continue;
 		if (f->object == PROFILE_NONE && s->filter->object)
 			continue;
-		s->functions[i] = profile_symbol_matches(f->name, s->filter->symbol);
+		s->functions[i] = profile_symbol_is_in(f->name, s->filter->symbol);
 	}
 
 	/* locations in objects without matching functions need no search */
@@ -74,7 +74,7 @@ static int select_short_tables(struct selection *s)
 		s->processes[i] = profile_process_matches(&p->processes[i], s->filter);
 	for (size_t i = 0; i < p->n_objects; i++)
 		s->objects[i] = !s->filter->object ||
-				profile_object_matches(&p->objects[i], s->filter->object);
+				profile_object_is_in(&p->objects[i], s->filter->object);
 	if (s->filter->symbol)
 		select_functions(s);
 	return 0;
@@ -343,8 +343,8 @@ static int copy_part(struct selection *s)
 
 bool profile_filter_is_by_process(const struct profile_filter *filter)
 {
-	return filter->pid >= 0 || filter->uid >= 0 || filter->visible || filter->comm ||
-	       filter->unit;
+	return filter->pid || filter->uid || filter->visible || filter->comm ||
+	       filter->exclude_comm || filter->unit || filter->container;
 }
 
 int profile_filter(struct profile **ret, const struct profile *profile,

@@ -4,31 +4,29 @@
 
 #include "common/profile/profile.h"
 
-/* The most bytes of a condition that is a list of patterns. */
-#define FILTER_LIST_MAX 1024
-
 /*
- * NULL or -1: no condition. All conditions must hold. A list has shell patterns (fnmatch) between
- * commas, of which one must match, in at most FILTER_LIST_MAX bytes.
+ * NULL: no condition. All conditions must hold. A list has numbers, names or shell patterns between
+ * commas, of which one must match; see patterns.h.
  */
 struct profile_filter {
-	int64_t pid;
-	int64_t uid;
-	bool visible;       /* to their user: not those that are restricted */
-	const char *comm;   /* the whole name, or a list */
-	const char *unit;   /* a list, also without ".service" */
-	const char *object; /* see profile_object_matches() */
-	const char *symbol; /* see profile_symbol_matches() */
+	const char *pid;                 /* a list */
+	const char *uid;                 /* a list; unknown is nobody's */
+	bool visible;                    /* to their user: not those that are restricted */
+	const char *comm, *exclude_comm; /* the whole name, or a list */
+	const char *unit;                /* a list, also without ".service"; of a path any part */
+	const char *container;           /* see container_is_in() */
+	const char *object;              /* see profile_object_is_in() */
+	const char *symbol;              /* see profile_symbol_is_in() */
 };
 
-#define PROFILE_FILTER_INIT ((struct profile_filter){ .pid = -1, .uid = -1 })
+#define PROFILE_FILTER_INIT ((struct profile_filter){})
 
 /*
  * *@ret is a new finalized profile with the rows of the finalized @profile that match @filter. 0 or
  * -ENOMEM.
  *
- * pid, uid, visible, comm and unit keep all rows of the matching processes. Rows of no process
- * match only if no such condition is set.
+ * pid, uid, visible, comm, exclude_comm, unit and container keep all rows of the matching
+ * processes. Rows of no process match only if no such condition is set.
  *
  * object and symbol keep the rows with a location in a matching function of a matching object: the
  * leaf of a stack, the target of a stream's newest branch, either end of a branch, the start or the
@@ -59,9 +57,15 @@ bool profile_process_matches(const struct profile_process *process,
  */
 bool profile_object_matches(const struct profile_object *object, const char *wanted);
 
+/* True if @object matches so one of @list, or its path or the last component a pattern in it. */
+bool profile_object_is_in(const struct profile_object *object, const char *list);
+
 /*
  * True if @wanted is the demangled @name. It may leave out, in this order: the parameters with all
  * that follows, the return type (which templates have), the template arguments. So "ns::f<long>"
  * and "ns::f" match "int ns::f<long>(char)".
  */
 bool profile_symbol_matches(const char *name, const char *wanted);
+
+/* True if @name matches so one of @list, or a pattern in it, with parameters or without. */
+bool profile_symbol_is_in(const char *name, const char *list);

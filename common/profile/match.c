@@ -9,71 +9,71 @@
  */
 #include "common/profile/filter.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/profile/container.h"
+#include "common/profile/patterns.h"
+
 #define SUFFIX ".service"
 
-/* The pattern at *@list, up to a comma, in @piece, and *@list behind it. False: at the end. */
-static bool next_pattern(const char **list, char *piece)
+static bool is_named(const char *pattern, const void *name)
 {
-	size_t n = strcspn(*list, ",");
-
-	if (**list == '\0' || n > FILTER_LIST_MAX)
-		return false;
-	memcpy(piece, *list, n);
-	piece[n] = '\0';
-	*list += n + ((*list)[n] == ',');
-	return true;
+	return pattern_matches(pattern, name);
 }
 
-/* Names may have backslashes, and brackets, that are meant as they are. */
-static bool pattern_matches(const char *pattern, const char *name)
+/* The whole name, which may have commas; or a list. */
+static bool comm_is_in(const char *comm, const char *list)
 {
-	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+	return strcmp(comm, list) == 0 || patterns_any(list, is_named, comm);
 }
 
-static bool comm_matches(const char *comm, const char *wanted)
+static bool is_unit(const char *pattern, const void *unit)
 {
-	char pattern[FILTER_LIST_MAX + 1];
+	char service[PATTERNS_MAX + sizeof(SUFFIX)];
 
-	if (strcmp(comm, wanted) == 0) /* with a comma in it */
+	snprintf(service, sizeof(service), "%s" SUFFIX, pattern);
+	return pattern_matches(pattern, unit) || pattern_matches(service, unit);
+}
+
+/* A path of control groups is of each of the units in it. */
+static bool unit_is_in(const char *unit, const char *list)
+{
+	char part[256];
+	size_t n;
+
+	if (patterns_any(list, is_unit, unit))
 		return true;
-	while (next_pattern(&wanted, pattern))
-		if (pattern_matches(pattern, comm))
-			return true;
-	return false;
-}
-
-static bool unit_matches(const char *unit, const char *wanted)
-{
-	char pattern[FILTER_LIST_MAX + sizeof(SUFFIX)];
-
-	if (!unit)
-		return false;
-	while (next_pattern(&wanted, pattern)) {
-		if (pattern_matches(pattern, unit))
-			return true;
-		strcat(pattern, SUFFIX);
-		if (pattern_matches(pattern, unit))
+	for (; *unit == '/'; unit += n) {
+		n = strcspn(++unit, "/");
+		snprintf(part, sizeof(part), "%.*s", (int)n, unit);
+		if (patterns_any(list, is_unit, part))
 			return true;
 	}
 	return false;
 }
 
+static bool has_user(const struct profile_process *process, const char *list)
+{
+	return process->uid != UINT32_MAX && patterns_have_number(list, process->uid);
+}
+
 bool profile_process_matches(const struct profile_process *process, const struct profile_filter *f)
 {
-	if (f->pid >= 0 && process->pid != f->pid)
+	if (f->pid && !patterns_have_number(f->pid, process->pid))
 		return false;
-	if (f->uid >= 0 && (process->uid == UINT32_MAX || process->uid != f->uid))
+	if (f->uid && !has_user(process, f->uid))
 		return false;
 	if (f->visible && process->restricted)
 		return false;
-	if (f->comm && !comm_matches(process->comm, f->comm))
+	if (f->comm && !comm_is_in(process->comm, f->comm))
 		return false;
-	return !f->unit || unit_matches(process->unit, f->unit);
+	if (f->exclude_comm && comm_is_in(process->comm, f->exclude_comm))
+		return false;
+	if (f->container && !container_is_in(process->unit, f->container))
+		return false;
+	return !f->unit || (process->unit && unit_is_in(process->unit, f->unit));
 }
 
 static bool equal_part(const char *text, size_t n, const char *wanted)
@@ -111,6 +111,20 @@ bool profile_object_matches(const struct profile_object *object, const char *wan
 	n -= n_deleted;
 	return equal_part(path, n, wanted) ||
 	       (last <= path + n && equal_part(last, (size_t)(path + n - last), wanted));
+}
+
+static bool is_object(const char *wanted, const void *userdata)
+{
+	const struct profile_object *object = userdata;
+	const char *slash = strrchr(object->path, '/');
+
+	return profile_object_matches(object, wanted) || pattern_matches(wanted, object->path) ||
+	       (slash && pattern_matches(wanted, slash + 1));
+}
+
+bool profile_object_is_in(const struct profile_object *object, const char *list)
+{
+	return profile_object_matches(object, list) || patterns_any(list, is_object, object);
 }
 
 /* The parts of a demangled name: offsets into it. */
@@ -283,4 +297,26 @@ bool profile_symbol_matches(const char *name, const char *wanted)
 	return part_matches(name, 0, n, wanted) || part_matches(name, 0, parts.end, wanted) ||
 	       part_matches(name, parts.start, n, wanted) ||
 	       part_matches(name, parts.start, parts.end, wanted);
+}
+
+/* A pattern is for the name without parameters, or with them. */
+static bool is_symbol(const char *wanted, const void *userdata)
+{
+	const char *name = userdata;
+	struct parts parts;
+	char proper[PATTERNS_MAX];
+
+	if (profile_symbol_matches(name, wanted) || pattern_matches(wanted, name))
+		return true;
+	if (!strpbrk(wanted, "*?["))
+		return false;
+	parts = take_apart(name);
+	snprintf(proper, sizeof(proper), "%.*s", (int)(parts.end - parts.start),
+		 name + parts.start);
+	return pattern_matches(wanted, proper);
+}
+
+bool profile_symbol_is_in(const char *name, const char *list)
+{
+	return profile_symbol_matches(name, list) || patterns_any(list, is_symbol, name);
 }

@@ -2,21 +2,90 @@
 #include "daemon/api/query-request.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/profile/json-text.h"
+#include "common/profile/patterns.h"
 #include "common/util/macro.h"
 #include "daemon/varlink/parameters.h"
 
+/* The conditions as they were sent. */
+struct conditions {
+	int64_t pid, uid; /* -1: not given */
+	const char *pids, *uids, *comm, *exclude_comm, *unit, *container;
+};
+
 /* Decodes @text into *@bytes, which the filter's *@ret is then; 0 or -ENOMEM. */
-static int set_filter_text(const char **ret, char **bytes, const char *text)
+static int set_text(const char **ret, char **bytes, const char *text)
 {
 	if (!text)
 		return 0;
 	*ret = *bytes = json_text_bytes(text);
 	return *bytes ? 0 : -ENOMEM;
+}
+
+static int set_number(const char **ret, char **bytes, int64_t number)
+{
+	if (asprintf(bytes, "%" PRId64, number) < 0) {
+		*bytes = NULL;
+		return -ENOMEM;
+	}
+	*ret = *bytes;
+	return 0;
+}
+
+static int set_numbers(const char **ret, char **bytes, int64_t number, const char *list)
+{
+	return number >= 0 ? set_number(ret, bytes, number) : set_text(ret, bytes, list);
+}
+
+static int set_filter(struct query_request *q, const struct conditions *c)
+{
+	struct profile_filter *filter = &q->filter;
+	int r = set_numbers(&filter->pid, &q->texts[0], c->pid, c->pids);
+
+	if (r >= 0)
+		r = set_numbers(&filter->uid, &q->texts[1], c->uid, c->uids);
+	if (r >= 0)
+		r = set_text(&filter->comm, &q->texts[2], c->comm);
+	if (r >= 0)
+		r = set_text(&filter->exclude_comm, &q->texts[3], c->exclude_comm);
+	if (r >= 0)
+		r = set_text(&filter->unit, &q->texts[4], c->unit);
+	return r < 0 ? r : set_text(&filter->container, &q->texts[5], c->container);
+}
+
+static bool is_too_long(const char *list)
+{
+	return list && strlen(list) > PATTERNS_MAX;
+}
+
+/* The name of what is wrong, or NULL. */
+static const char *check_lists(const struct conditions *c)
+{
+	if (c->pids && (c->pid >= 0 || !patterns_are_numbers(c->pids, INT32_MAX)))
+		return "pids";
+	if (c->uids && (c->uid >= 0 || !patterns_are_numbers(c->uids, UINT32_MAX)))
+		return "uids";
+	return is_too_long(c->comm)         ? "comm" :
+	       is_too_long(c->exclude_comm) ? "exclude_comm" :
+	       is_too_long(c->unit)         ? "unit" :
+	       is_too_long(c->container)    ? "container" :
+					      NULL;
+}
+
+/* Who is not privileged may ask for their own processes alone, and needs not. */
+static bool is_denied(const struct call *call, const struct conditions *c)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "%" PRIu32, (uint32_t)call_uid(call));
+	return !call_is_privileged(call) && ((c->uid >= 0 && c->uid != call_uid(call)) ||
+					     (c->uids && strcmp(c->uids, own) != 0));
 }
 
 /* The name of what is wrong, or NULL. */
@@ -31,13 +100,17 @@ static const char *check_range(const struct query_request *q, bool functions)
 
 int query_request_read(struct query_request *q, struct call *call, bool functions)
 {
-	const char *comm = NULL, *unit = NULL, *wrong;
+	struct conditions c = { .pid = -1, .uid = -1 };
+	const char *wrong;
 	const struct parameter parameters[] = {
-		{ "first", NULL, &q->first },    { "last", NULL, &q->last },
-		{ "pid", NULL, &q->filter.pid }, { "uid", NULL, &q->filter.uid },
-		{ "comm", &comm, NULL },         { "unit", &unit, NULL },
+		{ "first", NULL, &q->first },   { "last", NULL, &q->last },
+		{ "pid", NULL, &c.pid },        { "uid", NULL, &c.uid },
+		{ "pids", &c.pids, NULL },      { "uids", &c.uids, NULL },
+		{ "comm", &c.comm, NULL },      { "exclude_comm", &c.exclude_comm, NULL },
+		{ "unit", &c.unit, NULL },      { "container", &c.container, NULL },
 		{ "parts", NULL, &q->n_parts },
 	};
+	int r;
 
 	*q = (struct query_request){
 		.first = -1,
@@ -47,33 +120,28 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 	};
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters) - !functions))
 		return 0;
-	wrong = check_range(q, functions);
-	if (comm && strlen(comm) > FILTER_LIST_MAX)
-		wrong = "comm";
-	if (unit && strlen(unit) > FILTER_LIST_MAX)
-		wrong = "unit";
+	wrong = check_range(q, functions) ?: check_lists(&c);
 	if (wrong) {
 		call_invalid_parameter(call, wrong);
 		return 0;
 	}
-	if (!call_is_privileged(call) && q->filter.uid >= 0 && q->filter.uid != call_uid(call)) {
+	if (is_denied(call, &c)) {
 		call_error(call, "org.varlink.service.PermissionDenied", NULL);
 		return 0;
 	}
-	if (set_filter_text(&q->filter.comm, &q->comm, comm) < 0 ||
-	    set_filter_text(&q->filter.unit, &q->unit, unit) < 0)
-		return -ENOMEM;
 	q->first = MAX(q->first, 0);
 	q->last = q->last < 0 ? q->first : q->last;
 	if (!call_is_privileged(call)) {
-		q->filter.uid = call_uid(call);
+		c.uid = call_uid(call);
+		c.uids = NULL;
 		q->filter.visible = true;
 	}
-	return 1;
+	r = set_filter(q, &c);
+	return r < 0 ? r : 1;
 }
 
 void query_request_done(struct query_request *request)
 {
-	free(request->comm);
-	free(request->unit);
+	for (size_t i = 0; i < QUERY_N_TEXTS; i++)
+		free(request->texts[i]);
 }

@@ -8,12 +8,13 @@
 #include "daemon/varlink/call.h"
 
 #define QUERY_MAX_PARTS 24
+#define QUERY_N_TEXTS   6
 
 struct query_request {
 	int64_t first, last;          /* ids; 0: the open window */
 	int64_t n_parts;              /* of GetFunctions, else 0 */
-	struct profile_filter filter; /* its strings are these: */
-	char *comm, *unit;
+	struct profile_filter filter; /* its strings are @texts */
+	char *texts[QUERY_N_TEXTS];
 };
 
 /* 1; 0 if the call was answered, by an error; -errno. In any case query_request_done() is due. */

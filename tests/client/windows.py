@@ -172,6 +172,12 @@ def check_filters(daemon):
         top = document(daemon, "top", "101", option, value)
         check(top["totals"]["samples"] == want, option, value, top["totals"]["samples"])
         check(daemon.calls[-1]["parameters"].get(option[2:]) == value, daemon.calls[-1])
+    for options, name, value in ((["--pid", "1,2", "-p", "3"], "pids", "1,2,3"), (["--uid", "root,7"], "uids", "0,7"),
+                                 (["--comm", "a*", "--comm", "b"], "comm", "a*,b"),
+                                 (["--exclude-comm", "x"], "exclude_comm", "x"),
+                                 (["--container", "3f4a"], "container", "3f4a")):
+        ask(daemon, "top", "@-1", *options)
+        check(daemon.calls[-1]["parameters"].get(name) == value, options, daemon.calls[-1])
     for command in ("top", "101"), ("diff", "101", "102"), ("dump", "101"):
         status, out, err = ask(daemon, *command, "--pid", 1, "--json")
         check(status == 1 and json.loads(out), command, "of no process", status, out)

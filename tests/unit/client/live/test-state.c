@@ -169,8 +169,8 @@ static void test_filters_are_read(void **unused)
 					   "pid=12 uid=0  comm=\"a b\" unit=c object=d symbol=e=f",
 					   &fault),
 			 0);
-	assert_int_equal(filter.profile.pid, 12);
-	assert_int_equal(filter.profile.uid, 0);
+	assert_string_equal(filter.profile.pid, "12");
+	assert_string_equal(filter.profile.uid, "0");
 	assert_string_equal(filter.profile.comm, "a b");
 	assert_string_equal(filter.profile.unit, "c");
 	assert_string_equal(filter.profile.object, "d");
@@ -180,7 +180,7 @@ static void test_filters_are_read(void **unused)
 	assert_int_equal(live_filter_parse(&filter, " two words x=y comm=z ", &fault), 0);
 	assert_string_equal(filter.words, "two words x=y");
 	assert_string_equal(filter.profile.comm, "z");
-	assert_int_equal(filter.profile.pid, -1);
+	assert_null(filter.profile.pid);
 
 	assert_int_equal(live_filter_parse(&filter, "\"unclosed comm=x", &fault), 0);
 	assert_string_equal(filter.words, "unclosed comm=x");
@@ -198,7 +198,7 @@ static void test_filters_that_are_wrong(void **unused)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		assert_int_equal(live_filter_parse(&filter, texts[i], &fault), -EINVAL);
-		assert_int_equal(filter.profile.pid, -1);
+		assert_null(filter.profile.pid);
 		assert_null(filter.profile.comm);
 	}
 	memset(long_text, 'x', sizeof(long_text) - 1);
@@ -215,8 +215,8 @@ static void test_options_become_a_filter_to_type(void **unused)
 
 	live_filter_format(text, &options);
 	assert_string_equal(text, "");
-	options.pid = 12;
-	options.uid = 0;
+	options.pid = "12";
+	options.uid = "0";
 	options.comm = "a b";
 	options.symbol = "ns::f";
 	live_filter_format(text, &options);

@@ -9,7 +9,9 @@
 
 #include <string.h>
 
+#include "common/profile/container.h"
 #include "common/profile/filter.h"
+#include "common/profile/patterns.h"
 #include "common/util/cleanup.h"
 #include "tests/support/random-profile.h"
 
@@ -122,17 +124,21 @@ static void check_first(const struct profile *part)
 static void test_a_process_is_kept_with_all_it_has(void **state)
 {
 	const struct profile_filter filters[] = {
-		{ .pid = 10, .uid = -1 },
-		{ .pid = -1, .uid = 1000 },
-		{ .pid = -1, .uid = -1, .comm = "first" },
-		{ .pid = -1, .uid = -1, .unit = "web" },
-		{ .pid = -1, .uid = -1, .unit = "web.service" },
-		{ .pid = -1, .uid = -1, .comm = "none,f*t" },
-		{ .pid = -1, .uid = -1, .comm = "[ef]?rst,x" },
-		{ .pid = -1, .uid = -1, .unit = "db*,w?b" },
-		{ .pid = -1, .uid = -1, .unit = "none,web" },
-		{ .pid = -1, .uid = -1, .unit = "*.service" },
-		{ .pid = 10, .uid = 1000, .comm = "first", .unit = "web", .object = "app" },
+		{ .pid = "10" },
+		{ .pid = "9,10" },
+		{ .uid = "0,1000" },
+		{ .exclude_comm = "x,sec*" },
+		{ .unit = "web", .exclude_comm = "second" },
+		{ .uid = "1000" },
+		{ .comm = "first" },
+		{ .unit = "web" },
+		{ .unit = "web.service" },
+		{ .comm = "none,f*t" },
+		{ .comm = "[ef]?rst,x" },
+		{ .unit = "db*,w?b" },
+		{ .unit = "none,web" },
+		{ .unit = "*.service" },
+		{ .pid = "10", .uid = "1000", .comm = "first", .unit = "web", .object = "app" },
 	};
 	_cleanup_(profile_freep) struct profile *p = new_fixture();
 
@@ -146,16 +152,22 @@ static void test_a_process_is_kept_with_all_it_has(void **state)
 static void test_conditions_that_hold_nowhere_give_nothing(void **state)
 {
 	const struct profile_filter filters[] = {
-		{ .pid = 1, .uid = -1 },
-		{ .pid = -1, .uid = UINT32_MAX }, /* unknown is nobody's */
-		{ .pid = -1, .uid = -1, .comm = "firs" },
-		{ .pid = -1, .uid = -1, .unit = "we" },
-		{ .pid = -1, .uid = -1, .comm = "firs,*x,,irst" },
-		{ .pid = -1, .uid = -1, .unit = "?eb*x,we,web.servic" },
-		{ .pid = 11, .uid = -1, .unit = "web" },
-		{ .pid = -1, .uid = -1, .object = "ap" },
-		{ .pid = -1, .uid = -1, .symbol = "wor" },
-		{ .pid = -1, .uid = -1, .object = "[kernel]", .symbol = "main" },
+		{ .pid = "1" },
+		{ .pid = "1,12,100" },
+		{ .uid = "0,999" },
+		{ .exclude_comm = "*" },
+		{ .container = "*" },
+		{ .object = "ap,libc*" },
+		{ .symbol = "mai,*x*" },
+		{ .uid = "4294967295" }, /* unknown is nobody's */
+		{ .comm = "firs" },
+		{ .unit = "we" },
+		{ .comm = "firs,*x,,irst" },
+		{ .unit = "?eb*x,we,web.servic" },
+		{ .pid = "11", .unit = "web" },
+		{ .object = "ap" },
+		{ .symbol = "wor" },
+		{ .object = "[kernel]", .symbol = "main" },
 	};
 	_cleanup_(profile_freep) struct profile *p = new_fixture();
 
@@ -218,6 +230,160 @@ static void test_an_object_drops_processes_that_are_not_in_it(void **state)
 	assert_int_equal(part->n_blocks, 0);
 }
 
+static void test_places_are_lists(void **state)
+{
+	static const struct {
+		struct profile_filter filter;
+		uint64_t samples;
+	} cases[] = {
+		{ { .object = "app" }, 6 },
+		{ { .object = "x,a*p" }, 6 },
+		{ { .object = "[kernel],libc.so.6" }, 7 },
+		{ { .object = "/usr/*,[kernel]" }, 13 },
+		{ { .symbol = "main" }, 2 },
+		{ { .symbol = "main,ns::work" }, 6 },
+		{ { .symbol = "x,ns::*" }, 4 },
+		{ { .symbol = "ns::work<int>(int),main" }, 6 },
+		{ { .symbol = "m?in", .object = "a*" }, 2 },
+	};
+	_cleanup_(profile_freep) struct profile *p = new_fixture();
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(profile_freep) struct profile *part = filtered(p, cases[i].filter);
+
+		assert_int_equal(part->counters.samples, cases[i].samples);
+	}
+}
+
+static bool collect(const char *pattern, const void *userdata)
+{
+	strcat(strcat((char *)userdata, pattern), "|");
+	return false;
+}
+
+static void test_lists_are_split(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "a", "a|" },
+		{ "a,b*", "a|b*|" },
+		{ "f(int, long),g", "f(int, long)|g|" },
+		{ "m<a, b>,n", "m<a, b>|n|" },
+		{ "operator,,x", "operator,|x|" },
+		{ "operator<,x", "operator<|x|" },
+		{ "a(b,c", "a(b|c|" },
+		{ "->x,y", "->x|y|" },
+		{ "[a,b],c", "[a,b]|c|" },
+		{ ",", "|" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char got[100] = "";
+
+		assert_false(patterns_any(cases[i][0], collect, got));
+		assert_string_equal(got, cases[i][1]);
+	}
+}
+
+static void test_numbers_of_lists(void **state)
+{
+	static const char *const wrong[] = { "",
+					     ",",
+					     "1,",
+					     ",1",
+					     "1,,2",
+					     "-1",
+					     "+1",
+					     " 1",
+					     "1, 2",
+					     "x",
+					     "1000",
+					     "0x1",
+					     "99999999999999999999" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(patterns_are_numbers(wrong[i], 999));
+	assert_true(patterns_are_numbers("0,999,5", 999));
+	assert_true(patterns_have_number("0,999,5", 5));
+	assert_true(patterns_have_number("5", 5));
+	assert_false(patterns_have_number("0,999,5", 99));
+	assert_false(patterns_have_number("50,15", 5));
+}
+
+#define ID  "3f4a9c0b12de3f4a9c0b12de3f4a9c0b12de3f4a9c0b12de3f4a9c0b12de3f4a"
+#define POD "1b4f6a70-2c3d-4e5f-8a9b-0c1d2e3f4a5b"
+
+static void test_containers_of_control_groups(void **state)
+{
+	static const struct {
+		const char *group, *engine, *pod;
+	} cases[] = {
+		{ "docker-" ID ".scope", "docker", NULL },
+		{ "/docker/" ID, "docker", NULL },
+		{ "/docker/" ID "/init.scope", "docker", NULL },
+		{ "/system.slice/docker-" ID ".scope/x", "docker", NULL },
+		{ "libpod-" ID ".scope", "podman", NULL },
+		{ "/libpod_parent/libpod-" ID, "podman", NULL },
+		{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID
+		  ".scope/container",
+		  "podman", NULL },
+		{ "nerdctl-" ID ".scope", "containerd", NULL },
+		{ "/default/" ID, "containerd", NULL },
+		{ "/kubepods.slice/kubepods-burstable.slice/"
+		  "kubepods-burstable-pod1b4f6a70_2c3d_4e5f_8a9b_0c1d2e3f4a5b.slice/"
+		  "cri-containerd-" ID ".scope",
+		  "containerd", POD },
+		{ "/kubepods.slice/kubepods-pod1b4f6a70_2c3d_4e5f_8a9b_0c1d2e3f4a5b.slice/"
+		  "crio-" ID ".scope",
+		  "cri-o", POD },
+		{ "/kubepods/besteffort/pod" POD "/" ID, "kubernetes", POD },
+		{ NULL, NULL, NULL },
+		{ "", NULL, NULL },
+		{ "docker.service", NULL, NULL },
+		{ "docker-proxy.scope", NULL, NULL },
+		{ "docker-3f4a.scope", NULL, NULL },
+		{ "docker-" ID "x.scope", NULL, NULL },
+		{ "libpod-conmon-" ID ".scope", NULL, NULL },
+		{ "/kubepods/besteffort/pod" POD, NULL, NULL },
+		{ "/podman/3f4a", NULL, NULL },
+		{ "//", NULL, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct container found = {};
+
+		assert_int_equal(container_find(&found, cases[i].group), cases[i].engine != NULL);
+		if (!cases[i].engine)
+			continue;
+		assert_string_equal(found.engine, cases[i].engine);
+		assert_int_equal(found.n_id, 64);
+		assert_memory_equal(found.id, ID, 64);
+		assert_int_equal(found.pod != NULL, cases[i].pod != NULL);
+		assert_true(container_is_in(cases[i].group, "x,3f4a"));
+		assert_true(container_is_in(cases[i].group, ID));
+		assert_true(container_is_in(cases[i].group, "*"));
+		assert_false(container_is_in(cases[i].group, "3f4"));
+		assert_false(container_is_in(cases[i].group, "9c0b"));
+		assert_int_equal(container_is_in(cases[i].group, POD), cases[i].pod != NULL);
+	}
+}
+
+/* A path of control groups is what each of its parts is. */
+static void test_units_of_paths(void **state)
+{
+	struct profile_process process = { .comm = "x",
+					   .unit = "/user.slice/user@1000.service/libpod-" ID
+						   ".scope" };
+
+	assert_true(
+		profile_process_matches(&process, &(struct profile_filter){ .unit = "user@1000" }));
+	assert_true(
+		profile_process_matches(&process, &(struct profile_filter){ .unit = "libpod-*" }));
+	assert_true(profile_process_matches(&process,
+					    &(struct profile_filter){ .container = "3f4a9" }));
+	assert_false(profile_process_matches(&process, &(struct profile_filter){ .unit = "user" }));
+}
+
 /* Parts by process are disjoint and together the whole. */
 static void test_the_parts_of_all_processes_add_up(void **state)
 {
@@ -226,7 +392,7 @@ static void test_the_parts_of_all_processes_add_up(void **state)
 		uint64_t taken = 0, runs = 0, samples = 0;
 
 		for (int64_t pid = 0; pid <= 1; pid++) {
-			struct profile_filter filter = { .pid = pid, .uid = -1 };
+			struct profile_filter filter = { .pid = pid == 0 ? "0" : "1" };
 			_cleanup_(profile_freep) struct profile *part = filtered(p, filter);
 
 			samples += part->counters.samples;
@@ -390,6 +556,11 @@ int main(void)
 		cmocka_unit_test(test_conditions_that_hold_nowhere_give_nothing),
 		cmocka_unit_test(test_a_symbol_keeps_its_leaves_with_their_callers),
 		cmocka_unit_test(test_an_object_drops_processes_that_are_not_in_it),
+		cmocka_unit_test(test_places_are_lists),
+		cmocka_unit_test(test_lists_are_split),
+		cmocka_unit_test(test_numbers_of_lists),
+		cmocka_unit_test(test_containers_of_control_groups),
+		cmocka_unit_test(test_units_of_paths),
 		cmocka_unit_test(test_the_parts_of_all_processes_add_up),
 		cmocka_unit_test(test_object_names),
 		cmocka_unit_test(test_symbol_names),

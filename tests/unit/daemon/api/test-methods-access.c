@@ -110,6 +110,8 @@ static void others_see_their_own_processes_only(void **state)
 	profile_free(profile);
 	assert_error(&caller, "GetProfile", "{\"first\":1,\"uid\":0}",
 		     "{\"error\":\"org.varlink.service.PermissionDenied\"}");
+	assert_error(&caller, "GetProfile", "{\"first\":1,\"uids\":\"12345,0\"}",
+		     "{\"error\":\"org.varlink.service.PermissionDenied\"}");
 	reply = call(&caller, "GetStatus", "{}");
 	assert_true(
 		json_is_false(json_object_get(json_object_get(reply, "parameters"), "privileged")));

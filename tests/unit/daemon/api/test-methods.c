@@ -313,11 +313,21 @@ static void profiles_are_filtered(void **state)
 	service_init(&service);
 	caller = connect_caller(&service);
 	add_window(&service, 1, false, 0);
-	filter.pid = 1;
+	filter.pid = "1";
 	assert_profile(&caller, "{\"first\":1,\"pid\":1}", "1", filtered(sum_of(1, 1), &filter));
 	filter = PROFILE_FILTER_INIT;
-	filter.uid = 1;
+	filter.uid = "1";
 	assert_profile(&caller, "{\"first\":1,\"uid\":1}", "1", filtered(sum_of(1, 1), &filter));
+	filter = PROFILE_FILTER_INIT;
+	filter.uid = "1,2";
+	filter.pid = "0,1,7";
+	assert_profile(&caller, "{\"first\":1,\"uids\":\"1,2\",\"pids\":\"0,1,7\"}", "1",
+		       filtered(sum_of(1, 1), &filter));
+	filter = PROFILE_FILTER_INIT;
+	filter.exclude_comm = "a*";
+	filter.container = "3f4a";
+	assert_profile(&caller, "{\"first\":1,\"exclude_comm\":\"a*\",\"container\":\"3f4a\"}", "1",
+		       filtered(sum_of(1, 1), &filter));
 	filter = PROFILE_FILTER_INIT;
 	filter.comm = "caf\xc3\xa9";
 	filter.unit = "x";

@@ -115,7 +115,7 @@ static void add_window(struct store *store, uint64_t i, uint32_t n_heavy)
 	assert_int_equal(id, i);
 }
 
-static const struct profile_filter light = { .pid = -1, .uid = LIGHT };
+static const struct profile_filter light = { .uid = "1001" }; /* LIGHT */
 
 /* The rows of the light user are those that were added, and all sums are what they were. */
 static void assert_window(struct store *store, uint64_t i, uint32_t n_heavy)
