@@ -22,7 +22,8 @@ static bool is_live(const struct options *options)
 	const char *term = getenv("TERM");
 	const struct profile_source_settings *source = &options->source;
 	bool wanted = !options->once && !options->json && !options->top.verbose &&
-		      !source->window && !source->since_us && !source->until_us;
+		      !options->top.owner && !source->window && !source->since_us &&
+		      !source->until_us;
 
 	return wanted && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
 	       strcmp(term, "dumb") != 0;

@@ -10,6 +10,7 @@
 #include "client/cli/options-value.h"
 #include "client/history/history.h"
 #include "client/source/window-ref.h"
+#include "client/view/share.h"
 #include "client/view/top-order.h"
 
 /* Only recordings contain samples. */
@@ -82,10 +83,41 @@ static int refuse_view(struct command_line *parse, const char *name)
 		return options_wrong(
 			parse->fault, "diff --by", name,
 			"one or more of function, stream, block, line, object, process, unit, "
-			"separated by commas");
+			"comm, container, separated by commas");
 	return options_wrong(parse->fault, "--by", name,
 			     "one of function, stack, stream, branch, branch-site, block, line, "
-			     "object, process, unit");
+			     "object, process, unit, comm, container");
+}
+
+/* "--by function --by process", in either order: rows say whose they are. */
+static int check_owner(struct command_line *parse)
+{
+	struct options *options = &parse->options;
+	enum view_by owner, by = options->top.by;
+
+	if (!parse->owner)
+		return 0;
+	if (options->command == COMMAND_DIFF)
+		return fault_set(parse->fault, -EINVAL,
+				 "diff takes one --by: separate kinds by commas, as in --by %s,%s",
+				 parse->by, parse->owner);
+	if (view_parse(&owner, parse->owner) < 0)
+		return refuse_view(parse, parse->owner);
+	if (view_is_owner(by) && !view_is_owner(owner)) {
+		options->top.by = owner;
+		owner = by;
+	}
+	by = options->top.by;
+	if (parse->n_by > 0 || !view_is_owner(owner) || (by != VIEW_FUNCTION && by != VIEW_OBJECT))
+		return fault_set(parse->fault, -EINVAL,
+				 "two --by are function or object, and one of process, comm, unit, "
+				 "container");
+	if (options->top.inlined)
+		return fault_set(parse->fault, -EINVAL,
+				 "--inline works only with one --by: leave out --by %s",
+				 view_name(owner));
+	options->top.owner = owner;
+	return 0;
 }
 
 /* Several events come one after the other, each from the same window. */
@@ -315,7 +347,9 @@ int options_check(struct command_line *parse)
 	if (parse->by && options->n_views != 1 &&
 	    (options->n_views == 0 || options->command != COMMAND_DIFF))
 		return refuse_view(parse, parse->by);
-	r = check_branches(parse);
+	r = check_owner(parse);
+	if (r >= 0)
+		r = check_branches(parse);
 	if (r >= 0)
 		r = check_sort(parse);
 	if (r < 0)

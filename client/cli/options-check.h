@@ -14,6 +14,8 @@ struct command_line {
 	unsigned int commands; /* those that take all options so far */
 	const char *refused;   /* the option that a command did not take */
 	const char *by;        /* the argument of --by; none of options.views: it is invalid */
+	const char *owner;     /* the argument of a second --by */
+	int n_by;              /* how many more there are */
 	const char *sort;      /* the argument of --sort; the view decides whether it is valid */
 	const char *format;    /* that of --format; the command decides whether it is valid */
 	bool help, version;

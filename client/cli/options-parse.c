@@ -38,6 +38,11 @@ static void parse_by(struct command_line *parse, const char *argument)
 {
 	struct options *options = &parse->options;
 
+	if (options->by_given && !parse->owner) {
+		parse->owner = argument;
+		return;
+	}
+	parse->n_by += options->by_given;
 	options->by_given = true;
 	parse->by = argument;
 	options->n_views = options_parse_views(argument, options->views);

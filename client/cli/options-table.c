@@ -28,11 +28,13 @@
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
 	{ "by", KEY_BY, "WHAT", TOP,
-	  "function, stack, stream, branch, branch-site, block, line,\nobject, process, unit. "
-	  "Default: function." },
+	  "function, stack, stream, branch, branch-site, block, line,\nobject, process, unit, "
+	  "comm, "
+	  "container. Default: function.\nTwice, as in --by function --by process: rows of each." },
 	{ "by", KEY_BY, "WHAT", DIFF,
-	  "with diff: function, stream, block, line, object, process,\nunit, or several, separated "
-	  "by commas. Default: the\nlargest of functions, streams and blocks, on one page." },
+	  "with diff: function, stream, block, line, object, process,\nunit, comm, container, or "
+	  "several, separated by commas.\nDefault: the largest of functions, streams and blocks, "
+	  "on\none page." },
 	{ "", KEY_ROWS, "N", TOP | DIFF,
 	  "show the N hottest rows; 0 shows all. Default: 20, fewer on\na page of several kinds." },
 	{ NULL, 0, NULL, RUN, "What to show:" },

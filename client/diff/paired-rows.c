@@ -116,8 +116,10 @@ static int make_common(struct paired_rows *paired, struct share_key *ret, enum s
 	case VIEW_PROCESS:
 		return common_process(paired, ret, side, profile, key->process);
 	case VIEW_UNIT:
+	case VIEW_COMM:
+	case VIEW_CONTAINER:
 		ret->object = PROFILE_NONE;
-		ret->unit = key->unit;
+		ret->group = key->group;
 		return 0;
 	default:
 		return 0;

@@ -234,7 +234,7 @@ static int compare_rows(const void *p, const void *q)
 	RETURN_UNLESS_EQUAL(COMPARE(y, x));
 	r = compare_strings(left->symbol, right->symbol);
 	r = r ?: compare_strings(left->file, right->file);
-	r = r ?: compare_strings(left->unit, right->unit);
+	r = r ?: compare_strings(left->group, right->group);
 	r = r ?: COMPARE(left->line, right->line);
 	r = r ?: COMPARE(left->object, right->object);
 	return r ?: COMPARE(left->start, right->start);

@@ -155,6 +155,10 @@ static void write_views(FILE *f, const struct live_page *page)
 
 		if (by == VIEW_BRANCH && state->by == VIEW_BRANCH_SITE)
 			by = VIEW_BRANCH_SITE; /* in its place: there is no room for both */
+		if (by == VIEW_PROCESS && state->by == VIEW_COMM)
+			by = VIEW_COMM;
+		if (by == VIEW_UNIT && state->by == VIEW_CONTAINER)
+			by = VIEW_CONTAINER;
 		is_this = by == state->by;
 		fprintf(f, "%s%s%s", is_this ? REVERSE "[" : " ", view_name(by),
 			is_this ? "]" NORMAL : " ");
@@ -265,7 +269,7 @@ static void write_foot(FILE *f, const struct live_page *page)
 static const char help[] =
 	BOLD "What is shown" NORMAL "\n"
 	     "  f function  s stack   t stream  b branch  k block  i branch-site\n"
-	     "  p process   o object  l line    u unit\n"
+	     "  p process   o object  l line    u unit    c comm   C container\n"
 	     "  < >         change the order of the rows; of stacks: trees by caller, by callee\n"
 	     "  /           filter; Enter applies it, Escape cancels, Control-U clears the line\n"
 	     "                pid=4711 comm=nginx unit=ssh uid=0 object=libc.so.6 symbol=main\n"

@@ -7,9 +7,10 @@
 #include "client/view/top-order.h"
 
 static const char letters[N_VIEWS] = {
-	[VIEW_FUNCTION] = 'f', [VIEW_STACK] = 's',       [VIEW_STREAM] = 't', [VIEW_BRANCH] = 'b',
-	[VIEW_BLOCK] = 'k',    [VIEW_PROCESS] = 'p',     [VIEW_OBJECT] = 'o', [VIEW_LINE] = 'l',
-	[VIEW_UNIT] = 'u',     [VIEW_BRANCH_SITE] = 'i',
+	[VIEW_FUNCTION] = 'f',    [VIEW_STACK] = 's', [VIEW_STREAM] = 't',
+	[VIEW_BRANCH] = 'b',      [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
+	[VIEW_OBJECT] = 'o',      [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
+	[VIEW_BRANCH_SITE] = 'i', [VIEW_COMM] = 'c',  [VIEW_CONTAINER] = 'C',
 };
 
 void live_state_clamp(struct live_state *state, size_t n_page, size_t n_lines)

@@ -12,9 +12,9 @@
 #include "common/util/cleanup.h"
 
 static const char *const rows_names[N_VIEWS] = {
-	[VIEW_FUNCTION] = "functions", [VIEW_LINE] = "lines", [VIEW_OBJECT] = "objects",
-	[VIEW_PROCESS] = "processes",  [VIEW_UNIT] = "units", [VIEW_BLOCK] = "blocks",
-	[VIEW_STREAM] = "streams",
+	[VIEW_FUNCTION] = "functions",   [VIEW_LINE] = "lines",   [VIEW_OBJECT] = "objects",
+	[VIEW_PROCESS] = "processes",    [VIEW_UNIT] = "units",   [VIEW_COMM] = "names",
+	[VIEW_CONTAINER] = "containers", [VIEW_BLOCK] = "blocks", [VIEW_STREAM] = "streams",
 };
 
 const char *diff_rows_name(enum view_by by)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "client/render/json.h"
+#include "common/profile/container.h"
+#include "common/util/macro.h"
 
 #define UNKNOWN "[unknown]"
 
@@ -70,10 +72,45 @@ static int set_process(struct table *table, size_t column, const struct profile 
 	return r < 0 ? r : table_set(table, column + 3, process->unit ?: "-");
 }
 
-static int set_unit(struct table *table, size_t column, const struct profile *profile,
-		    const struct share_key *key)
+static int set_group(struct table *table, size_t column, const struct profile *profile,
+		     const struct share_key *key)
 {
-	return table_set(table, column, key->unit ?: "-");
+	return table_set(table, column, key->group ?: "-");
+}
+
+/* The parts of "ENGINE/ID" or "ENGINE/ID/POD". */
+struct container_text {
+	const char *engine, *id, *pod;
+	size_t n_engine, n_id;
+};
+
+static struct container_text split_container(const char *text)
+{
+	struct container_text parts = { .engine = text };
+
+	if (!text)
+		return parts;
+	parts.n_engine = strcspn(text, "/");
+	parts.id = text + parts.n_engine + 1;
+	parts.n_id = strcspn(parts.id, "/");
+	if (parts.id[parts.n_id] == '/')
+		parts.pod = parts.id + parts.n_id + 1;
+	return parts;
+}
+
+static int set_container(struct table *table, size_t column, const struct profile *profile,
+			 const struct share_key *key)
+{
+	struct container_text parts = split_container(key->group);
+	int r;
+
+	if (!key->group)
+		return table_set(table, column, "-");
+	r = table_printf(table, column, "%.*s", (int)MIN(parts.n_id, (size_t)CONTAINER_SHORT_ID),
+			 parts.id);
+	if (r >= 0)
+		r = table_printf(table, column + 1, "%.*s", (int)parts.n_engine, parts.engine);
+	return r < 0 ? r : table_set(table, column + 2, parts.pod ?: "-");
 }
 
 /* Adds the object to the names in @row. */
@@ -130,7 +167,22 @@ static json_t *json_process(const struct places *places, const struct share_key 
 
 static json_t *json_unit(const struct places *places, const struct share_key *key)
 {
-	return json_pack("{s:o}", "unit", json_text(key->unit));
+	return json_pack("{s:o}", "unit", json_text(key->group));
+}
+
+static json_t *json_comm(const struct places *places, const struct share_key *key)
+{
+	return json_pack("{s:o}", "comm", json_text(key->group));
+}
+
+static json_t *json_container(const struct places *places, const struct share_key *key)
+{
+	struct container_text parts = split_container(key->group);
+
+	if (!key->group)
+		return json_pack("{s:n, s:n, s:n}", "container", "engine", "pod");
+	return json_pack("{s:s%, s:s%, s:s?}", "container", parts.id, parts.n_id, "engine",
+			 parts.engine, parts.n_engine, "pod", parts.pod);
 }
 
 static const struct kind {
@@ -156,12 +208,46 @@ static const struct kind {
 			   set_process,
 			   json_process,
 			   false },
-	[VIEW_UNIT] = { { { "UNIT", TABLE_ELIDE_NAME } }, set_unit, json_unit, false },
+	[VIEW_UNIT] = { { { "UNIT", TABLE_ELIDE_NAME } }, set_group, json_unit, false },
+	[VIEW_COMM] = { { { "COMM", TABLE_ELIDE_NAME } }, set_group, json_comm, false },
+	[VIEW_CONTAINER] = { { { "CONTAINER", 0 }, { "ENGINE", 0 }, { "POD", TABLE_ELIDE_NAME } },
+			     set_container,
+			     json_container,
+			     false },
 };
 
 bool share_has_total(enum view_by by)
 {
 	return kinds[by].has_total;
+}
+
+int share_owner_add_column(struct table *table, enum view_by owner)
+{
+	static const char *const names[N_VIEWS] = {
+		[VIEW_PROCESS] = "PROCESS",
+		[VIEW_COMM] = "COMM",
+		[VIEW_UNIT] = "UNIT",
+		[VIEW_CONTAINER] = "CONTAINER",
+	};
+
+	return table_add_column(table, names[owner], TABLE_ELIDE_NAME);
+}
+
+int share_owner_set(struct table *table, size_t column, const struct profile *profile,
+		    enum view_by owner, const struct share_key *key)
+{
+	const struct profile_process *process = process_of(profile, key);
+	struct container_text parts;
+
+	if (owner == VIEW_PROCESS)
+		return process ? table_printf(table, column, "%s %" PRId32, process->comm,
+					      process->pid) :
+				 table_set(table, column, UNKNOWN);
+	if (owner != VIEW_CONTAINER || !key->group)
+		return table_set(table, column, key->group ?: "-");
+	parts = split_container(key->group);
+	return table_printf(table, column, "%.*s", (int)MIN(parts.n_id, (size_t)CONTAINER_SHORT_ID),
+			    parts.id);
 }
 
 int share_name_add_columns(struct table *table, enum view_by by)
@@ -201,7 +287,11 @@ char *share_name_format(const struct profile *profile, enum view_by by, const st
 	case VIEW_PROCESS:
 		return strdup(process ? process->comm : UNKNOWN);
 	case VIEW_UNIT:
-		return strdup(key->unit ?: "no unit");
+		return strdup(key->group ?: "no unit");
+	case VIEW_COMM:
+		return strdup(key->group ?: UNKNOWN);
+	case VIEW_CONTAINER:
+		return strdup(key->group ?: "no container");
 	default:
 		return strdup(place_object_name(object_of(profile, key)));
 	}

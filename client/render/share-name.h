@@ -22,6 +22,11 @@ int share_name_add_columns(struct table *table, enum view_by by);
 int share_name_set(struct table *table, size_t column, const struct profile *profile,
 		   enum view_by by, const struct share_key *key);
 
+/* The same for one column that says whose a row is: see view_owned_shares(). */
+int share_owner_add_column(struct table *table, enum view_by owner);
+int share_owner_set(struct table *table, size_t column, const struct profile *profile,
+		    enum view_by owner, const struct share_key *key);
+
 /* A new object with the names, or NULL. */
 json_t *share_name_json(const struct places *places, enum view_by by, const struct share_key *key);
 

@@ -38,6 +38,8 @@ static json_t *share_row(const struct top *top, size_t i)
 	uint64_t samples = top->source->all->counters.samples;
 	json_t *row = share_name_json(&top->places, top->by, &share->key);
 
+	if (top->owner)
+		json_object_update_new(row, share_name_json(&top->places, top->owner, &share->key));
 	json_object_set_new(row, "self", json_count(share->self));
 	json_object_set_new(row, "total", json_count(share->total));
 	json_object_set_new(row, "self_percent", json_share(share->self, samples));
@@ -189,6 +191,8 @@ int top_write_json(const struct top *top, FILE *f)
 	if (r < 0)
 		return r;
 	fprintf(f, ", \"by\": \"%s\"", view_name(top->by));
+	if (top->owner)
+		fprintf(f, ", \"owner\": \"%s\"", view_name(top->owner));
 	if (top->tree)
 		fprintf(f, ", \"tree\": \"%s\"", view_tree_name(top->tree_first));
 	fputs(", \"totals\": ", f);

@@ -73,6 +73,8 @@ static int add_share_columns(const struct top *top, struct table *table)
 		r = table_add_column(table, "TOTAL", TABLE_RIGHT);
 	if (r >= 0)
 		r = table_add_column(table, "SAMPLES", TABLE_RIGHT);
+	if (r >= 0 && top->owner)
+		r = share_owner_add_column(table, top->owner);
 	return r < 0 ? r : share_name_add_columns(table, top->by);
 }
 
@@ -88,6 +90,8 @@ static int fill_share(const struct top *top, struct table *table, size_t i)
 		r = set_percent(table, column++, share->total, samples);
 	if (r >= 0)
 		r = set_count(table, column++, share->self);
+	if (r >= 0 && top->owner)
+		r = share_owner_set(table, column++, top->source->shown, top->owner, &share->key);
 	return r < 0 ? r : share_name_set(table, column, top->source->shown, top->by, &share->key);
 }
 

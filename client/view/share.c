@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client/view/line-loader.h"
+#include "common/profile/container.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
@@ -34,6 +35,7 @@ struct grouping {
 	struct share_range *ranges;
 	uint32_t *groups;
 	size_t n_groups, cap_groups;
+	char container[CONTAINER_TEXT_MAX]; /* of the key that is looked up */
 };
 
 static void grouping_done(struct grouping *grouping)
@@ -82,25 +84,6 @@ static int grouping_count(struct grouping *grouping, struct shares **ret)
 	return 0;
 }
 
-/* The row of a node, in views where a node has one row. */
-typedef struct share_key (*key_function)(const struct profile *profile,
-					 const struct profile_stack *stack);
-
-static int view_by_key(struct shares **ret, const struct profile *profile, key_function key_of)
-{
-	_cleanup_(grouping_done) struct grouping grouping;
-	int r;
-
-	r = grouping_init(&grouping, profile);
-	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
-		struct share_key key = key_of(profile, &profile->stacks[i]);
-
-		grouping.ranges[i] = (struct share_range){ (uint32_t)grouping.n_groups, 1 };
-		r = grouping_add(&grouping, &key);
-	}
-	return r < 0 ? r : grouping_count(&grouping, ret);
-}
-
 /* The key of the function at @at. */
 static struct share_key key_of_function(const struct profile *profile, struct location at)
 {
@@ -114,50 +97,91 @@ static struct share_key key_of_function(const struct profile *profile, struct lo
 	return key;
 }
 
-static struct share_key key_by_function(const struct profile *profile,
-					const struct profile_stack *stack)
+static const struct profile_process *process_of(const struct grouping *grouping,
+						const struct profile_stack *stack)
 {
-	return key_of_function(profile, profile_place_frame(profile, stack->frame));
+	return stack->process == PROFILE_NONE ? NULL :
+						&grouping->profile->processes[stack->process];
 }
 
-static struct share_key key_by_object(const struct profile *profile,
-				      const struct profile_stack *stack)
+static const char *find_container(struct grouping *grouping, const struct profile_process *process)
 {
-	return (struct share_key){ .object = stack->frame.object };
+	struct container container;
+
+	if (!process || !container_find(&container, process->unit))
+		return NULL;
+	return container_format(grouping->container, &container);
 }
 
-static struct share_key key_by_process(const struct profile *profile,
-				       const struct profile_stack *stack)
+/* The part of a row's key that says whose it is. */
+static void add_owner(struct share_key *key, struct grouping *grouping, enum view_by by,
+		      const struct profile_stack *stack)
 {
-	return (struct share_key){ .process = stack->process };
+	const struct profile_process *process = process_of(grouping, stack);
+
+	switch (by) {
+	case VIEW_PROCESS:
+		key->process = stack->process;
+		return;
+	case VIEW_COMM:
+		key->group = process ? process->comm : NULL;
+		return;
+	case VIEW_UNIT:
+		key->group = process ? process->unit : NULL;
+		return;
+	case VIEW_CONTAINER:
+		key->group = find_container(grouping, process);
+		return;
+	default:
+		return;
+	}
 }
 
-static struct share_key key_by_unit(const struct profile *profile,
-				    const struct profile_stack *stack)
+/* The row of a node, in views where a node has one row. */
+static struct share_key key_of(struct grouping *grouping, struct share_views views,
+			       const struct profile_stack *stack)
 {
-	if (stack->process == PROFILE_NONE)
-		return (struct share_key){ .unit = NULL };
-	return (struct share_key){ .unit = profile->processes[stack->process].unit };
+	const struct profile *profile = grouping->profile;
+	struct share_key key = {};
+
+	if (views.by == VIEW_FUNCTION)
+		key = key_of_function(profile, profile_place_frame(profile, stack->frame));
+	else if (views.by == VIEW_OBJECT)
+		key.object = stack->frame.object;
+	else
+		add_owner(&key, grouping, views.by, stack);
+	add_owner(&key, grouping, views.owner, stack);
+	return key;
+}
+
+int view_owned_shares(struct shares **ret, struct share_views views, const struct profile *profile)
+{
+	_cleanup_(grouping_done) struct grouping grouping;
+	int r;
+
+	r = grouping_init(&grouping, profile);
+	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
+		struct share_key key = key_of(&grouping, views, &profile->stacks[i]);
+
+		grouping.ranges[i] = (struct share_range){ (uint32_t)grouping.n_groups, 1 };
+		r = grouping_add(&grouping, &key);
+	}
+	return r < 0 ? r : grouping_count(&grouping, ret);
+}
+
+bool view_is_owner(enum view_by by)
+{
+	return by == VIEW_PROCESS || by == VIEW_COMM || by == VIEW_UNIT || by == VIEW_CONTAINER;
+}
+
+static int view_by_key(struct shares **ret, const struct profile *profile, enum view_by by)
+{
+	return view_owned_shares(ret, (struct share_views){ by, VIEW_NO_OWNER }, profile);
 }
 
 int view_functions(struct shares **ret, const struct profile *profile)
 {
-	return view_by_key(ret, profile, key_by_function);
-}
-
-int view_objects(struct shares **ret, const struct profile *profile)
-{
-	return view_by_key(ret, profile, key_by_object);
-}
-
-int view_processes(struct shares **ret, const struct profile *profile)
-{
-	return view_by_key(ret, profile, key_by_process);
-}
-
-int view_units(struct shares **ret, const struct profile *profile)
-{
-	return view_by_key(ret, profile, key_by_unit);
+	return view_by_key(ret, profile, VIEW_FUNCTION);
 }
 
 /* Adds the rows of the location @at, the innermost first. */
@@ -300,11 +324,7 @@ int view_shares(struct shares **ret, enum view_by by, const struct profile *prof
 				 view_functions(ret, profile);
 	case VIEW_LINE:
 		return view_lines(ret, profile, symbolizer, inlined);
-	case VIEW_OBJECT:
-		return view_objects(ret, profile);
-	case VIEW_PROCESS:
-		return view_processes(ret, profile);
 	default:
-		return view_units(ret, profile);
+		return view_by_key(ret, profile, by);
 	}
 }

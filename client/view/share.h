@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The views whose rows are shares of the samples: by function, line, object, process, unit.
+ * The views whose rows are shares of the samples: by function, line, object, process, unit, comm,
+ * container.
  *
  * A frame without function or line counts for its object's row without symbol or file. With inlined
  * calls these are rows of their own, by name and object, and the innermost one takes the sample.
@@ -8,6 +9,8 @@
  * that were inlined there.
  */
 #pragma once
+
+#include <stdbool.h>
 
 #include "client/view/shares.h"
 #include "client/view/view.h"
@@ -24,6 +27,15 @@ int view_functions_inlined(struct shares **ret, const struct profile *profile,
 			   struct symbolizer *symbolizer);
 int view_lines(struct shares **ret, const struct profile *profile, struct symbolizer *symbolizer,
 	       bool inlined);
-int view_objects(struct shares **ret, const struct profile *profile);
-int view_processes(struct shares **ret, const struct profile *profile);
-int view_units(struct shares **ret, const struct profile *profile);
+
+/* By a function or an object, and by whose it is. */
+#define VIEW_NO_OWNER VIEW_FUNCTION
+struct share_views {
+	enum view_by by;
+	enum view_by owner; /* VIEW_NO_OWNER, or see view_is_owner() */
+};
+
+/* Whether that view's rows are processes, or groups of them. */
+bool view_is_owner(enum view_by by);
+
+int view_owned_shares(struct shares **ret, struct share_views views, const struct profile *profile);

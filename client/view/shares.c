@@ -67,13 +67,13 @@ static int own_key(struct shares *shares, struct share_key *ret, const struct sh
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->symbol = key->symbol;
-	ret->unit = key->unit;
+	ret->group = key->group;
 	ret->file = key->file;
 	ret->start = key->start;
 	ret->line = key->line;
 	ret->object = key->object;
 	ret->process = key->process;
-	if (intern(shares, &ret->symbol) < 0 || intern(shares, &ret->unit) < 0 ||
+	if (intern(shares, &ret->symbol) < 0 || intern(shares, &ret->group) < 0 ||
 	    intern(shares, &ret->file) < 0)
 		return -ENOMEM;
 	return 0;
@@ -160,7 +160,7 @@ static int compare_keys(const struct share_key *a, const struct share_key *b)
 	if (r == 0)
 		r = compare_names(a->file, b->file);
 	if (r == 0)
-		r = compare_names(a->unit, b->unit);
+		r = compare_names(a->group, b->group);
 	if (r == 0)
 		r = COMPARE(a->line, b->line);
 	if (r == 0)

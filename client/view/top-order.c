@@ -181,6 +181,8 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_OBJECT] = { ORDERS_OF_SHARES },
 	[VIEW_PROCESS] = { { "self", share_compare } },
 	[VIEW_UNIT] = { { "self", share_compare } },
+	[VIEW_COMM] = { { "self", share_compare } },
+	[VIEW_CONTAINER] = { { "self", share_compare } },
 	[VIEW_STACK] = { { "samples", compare_samples },
 			 [VIEW_TREE_CALLER] = { "callers", NULL },
 			 [VIEW_TREE_CALLEE] = { "callees", NULL } },
@@ -291,8 +293,8 @@ static bool process_has(const struct top *top, uint32_t index, const char *text)
 
 static bool share_has(const struct top *top, const struct share_key *key, const char *text)
 {
-	if (top->by == VIEW_UNIT)
-		return has(key->unit, text);
+	if (top->by == VIEW_UNIT || top->by == VIEW_COMM || top->by == VIEW_CONTAINER)
+		return has(key->group, text);
 	if (top->by == VIEW_PROCESS)
 		return process_has(top, key->process, text);
 	return has(key->symbol, text) || has(key->file, text) || object_has(top, key->object, text);

@@ -131,8 +131,11 @@ static int view(struct top *top, const struct top_settings *settings)
 		top->block_cycles = view_block_cycles(top->source->all);
 		return view_blocks(&top->blocks, &top->n_rows, profile);
 	default:
-		r = view_shares(&top->shares, top->by, profile, top->source->symbolizer,
-				settings->inlined);
+		r = top->owner ? view_owned_shares(&top->shares,
+						   (struct share_views){ top->by, top->owner },
+						   profile) :
+				 view_shares(&top->shares, top->by, profile,
+					     top->source->symbolizer, settings->inlined);
 		if (r >= 0)
 			top->n_rows = top->shares->n_rows;
 		return r;
@@ -191,6 +194,7 @@ int top_new(struct top **ret, const struct profile_source *source,
 	if (!top)
 		return -ENOMEM;
 	top->by = settings->by;
+	top->owner = settings->owner;
 	top->source = source;
 	top->places = (struct places){
 		.profile = source->shown,

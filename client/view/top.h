@@ -22,6 +22,7 @@ enum top_level { TOP_LEVEL_ANY, TOP_LEVEL_USER, TOP_LEVEL_KERNEL };
 
 struct top_settings {
 	enum view_by by;
+	enum view_by owner;        /* of functions and objects: a row for each owner; see share.h */
 	enum view_tree_first tree; /* of stacks */
 	size_t n_rows;             /* 0: all */
 	bool every_frame;          /* of stacks: recursion is not folded */
@@ -35,7 +36,7 @@ struct top_settings {
 };
 
 struct top {
-	enum view_by by;
+	enum view_by by, owner;
 	const struct profile_source *source;
 	struct places places;
 	uint64_t block_cycles; /* of all blocks of the source */

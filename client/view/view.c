@@ -17,6 +17,8 @@ static const char *const names[N_VIEWS] = {
 	[VIEW_OBJECT] = "object",
 	[VIEW_PROCESS] = "process",
 	[VIEW_UNIT] = "unit",
+	[VIEW_COMM] = "comm",
+	[VIEW_CONTAINER] = "container",
 };
 
 const char *view_name(enum view_by by)

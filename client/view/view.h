@@ -19,6 +19,8 @@ enum view_by {
 	VIEW_OBJECT,
 	VIEW_PROCESS,
 	VIEW_UNIT,
+	VIEW_COMM,
+	VIEW_CONTAINER,
 	N_VIEWS,
 };
 

@@ -97,16 +97,42 @@ bool container_find(struct container *ret, const char *group)
 	return found.id;
 }
 
+const char *container_choose(const char *unit, const char *path)
+{
+	struct container by_unit = {}, by_path;
+
+	if (!container_find(&by_path, path))
+		return unit;
+	return container_find(&by_unit, unit) && (by_unit.pod || !by_path.pod) ? unit : path;
+}
+
 /* The systemd driver writes the uid of a pod with '_' for '-'. */
+static void copy_pod(char ret[N_POD_UID + 1], const struct container *container)
+{
+	for (size_t i = 0; i < N_POD_UID; i++)
+		ret[i] = container->pod[i] == '_' ? '-' : container->pod[i];
+	ret[N_POD_UID] = '\0';
+}
+
+char *container_format(char buffer[CONTAINER_TEXT_MAX], const struct container *container)
+{
+	char uid[N_POD_UID + 1] = "";
+
+	if (container->pod)
+		copy_pod(uid, container);
+	snprintf(buffer, CONTAINER_TEXT_MAX, "%s/%.*s%s%s", container->engine,
+		 (int)MIN(container->n_id, (size_t)128), container->id, container->pod ? "/" : "",
+		 uid);
+	return buffer;
+}
+
 static bool is_pod(const struct container *container, const char *pattern)
 {
 	char uid[N_POD_UID + 1];
 
 	if (!container->pod)
 		return false;
-	for (size_t i = 0; i < N_POD_UID; i++)
-		uid[i] = container->pod[i] == '_' ? '-' : container->pod[i];
-	uid[N_POD_UID] = '\0';
+	copy_pod(uid, container);
 	return pattern_matches(pattern, uid);
 }
 

@@ -28,6 +28,14 @@ struct container {
  */
 bool container_find(struct container *ret, const char *group);
 
+/* @path, the control group, if it alone tells the container or the pod of @unit; else @unit. */
+const char *container_choose(const char *unit, const char *path);
+
+#define CONTAINER_TEXT_MAX 256
+
+/* "ENGINE/ID" or "ENGINE/ID/POD" in @buffer, which it returns; an id that is too long is cut. */
+char *container_format(char buffer[CONTAINER_TEXT_MAX], const struct container *container);
+
 /*
  * Whether one of the names in @list, see patterns.h, stands for the container of @group: its id or
  * the begin of it, from four digits on; the uid of its pod; or a shell pattern for either.

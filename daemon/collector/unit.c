@@ -17,6 +17,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "common/profile/container.h"
 #include "common/util/cleanup.h"
 
 #define MAX_KEPT    4096
@@ -113,6 +114,11 @@ static int look_up(int32_t pid, char **ret_name, char **ret_path)
 			return -ENOMEM;
 	} else if (r < 0 && r != -ENODATA) {
 		return 0;
+	} else if (name && container_choose(name, path) != name) {
+		free(name);
+		name = strdup(path);
+		if (!name)
+			return -ENOMEM;
 	}
 	*ret_name = TAKE_PTR(name);
 	*ret_path = TAKE_PTR(path);

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 SKIPPED = 77
-VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line", "object", "process", "unit"]
+VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line", "object", "process", "unit", "comm",
+         "container"]
 
 branchctl = os.path.abspath(sys.argv[1])
 _failures = 0

@@ -37,7 +37,7 @@ def profile(samples):
     stacks = [[None, 0, 0, "0x1010", 0, 0, 0, 0], [None, 1, 0, "0x1210", second, 0, second, 0],
               [0, 0, 0, "0x1110", first, 0, first, 0]]
     names = [("main", 0x1000), ("work", 0x1100), ("idle_\u017eofie", 0x1200)]
-    processes = [(4711, "demo", "demo.service", 1000, first), (4712, "other", None, 0, second)]
+    processes = [(4711, "demo", "demo.service", 1000, first), (4712, "other", "/docker/3f4a9c0b12de" + "ab" * 26, 0, second)]
     empty = {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"], "rows": []}
     return {
         "profile": 5,

@@ -8,7 +8,7 @@ import time
 import mock_daemon
 from harness import VIEWS, branchctl, check, finish, one_line, run
 
-SHARE_SUMS = ["function", "line", "object", "process", "unit"]
+SHARE_SUMS = ["function", "line", "object", "process", "unit", "comm", "container"]
 
 
 def ask(daemon, *arguments):
@@ -166,6 +166,27 @@ def check_views(daemon):
     check("branchctl status" in ask(daemon, "top", "101", "--by", "branch")[1], "why no branches")
 
 
+def check_owners(daemon):
+    """Two keys: rows say whose they are."""
+    container = "3f4a9c0b12de" + "ab" * 26
+    for owner, want in (("process", ("demo 4711", "other 4712")), ("comm", ("demo", "other")),
+                        ("unit", ("demo.service", f"/docker/{container}")), ("container", ("-", container[:12]))):
+        for first, second in ("function", owner), (owner, "function"):
+            status, out, err = ask(daemon, "top", "101", "--by", first, "--by", second, "-n", "0")
+            check(status == 0 and not err, first, second, status, err)
+            rows = [line.split() for line in out.splitlines() if "%" in line]
+            check([(row[0], row[-1]) for row in rows] == [("75.00%", "work"), ("25.00%", "idle_\u017eofie"), ("0.00%", "main")],
+                  owner, out)
+            for row, name in zip(rows, (want[0], want[1], want[0])):
+                check(name in " ".join(row), owner, name, row)
+        rows = document(daemon, "top", "101", "--by", "function", "--by", owner)
+        check((rows["by"], rows["owner"]) == ("function", owner), rows["by"])
+        check([(row["symbol"], row["self"]) for row in rows["rows"]] == [("work", 75), ("idle_\u017eofie", 25), ("main", 0)], rows)
+    row = document(daemon, "top", "101", "--by", "container")["rows"][1]
+    check((row["container"], row["engine"], row["pod"], row["self"]) == (container, "docker", None, 25), row)
+    check("docker" in ask(daemon, "top", "101", "--by", "container")[1], "no engine")
+
+
 def check_filters(daemon):
     for option, value, want in (("--pid", 4711, 75), ("--comm", "other", 25), ("--uid", 1000, 75),
                                 ("--unit", "demo", 75)):
@@ -261,6 +282,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_windows(shared)
     check_references(shared)
     check_views(shared)
+    check_owners(shared)
     check_filters(shared)
     check_dump(shared)
     check_reader_gone(shared)

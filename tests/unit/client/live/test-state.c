@@ -33,7 +33,7 @@ static void test_letters_choose_views(void **unused)
 		[VIEW_FUNCTION] = 'f',    [VIEW_STACK] = 's', [VIEW_STREAM] = 't',
 		[VIEW_BRANCH] = 'b',      [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
 		[VIEW_OBJECT] = 'o',      [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
-		[VIEW_BRANCH_SITE] = 'i',
+		[VIEW_BRANCH_SITE] = 'i', [VIEW_COMM] = 'c',  [VIEW_CONTAINER] = 'C',
 	};
 	struct live_state state = { .scroll = 5 };
 

@@ -223,7 +223,7 @@ static void test_objects_add_up_what_lies_in_them(void **state)
 	const struct demo *demo = *state;
 	_cleanup_(shares_freep) struct shares *shares = NULL;
 
-	assert_int_equal(view_objects(&shares, demo->profile), 0);
+	assert_int_equal(view_shares(&shares, VIEW_OBJECT, demo->profile, NULL, false), 0);
 	assert_int_equal(shares->n_rows, 3);
 	assert_string_equal(demo->profile->objects[shares->rows[0].key.object].path, LIBRARY);
 	assert_share(&shares->rows[0], NULL, 12, 12);
@@ -237,16 +237,16 @@ static void test_processes_and_units_have_all_their_samples(void **state)
 	_cleanup_(shares_freep) struct shares *processes = NULL;
 	_cleanup_(shares_freep) struct shares *units = NULL;
 
-	assert_int_equal(view_processes(&processes, demo->profile), 0);
+	assert_int_equal(view_shares(&processes, VIEW_PROCESS, demo->profile, NULL, false), 0);
 	assert_int_equal(processes->n_rows, 2);
 	assert_share(&processes->rows[0], NULL, 9, 9);
 	assert_share(&processes->rows[1], NULL, 6, 6);
 	assert_int_equal(demo->profile->processes[processes->rows[0].key.process].pid, 4711);
 
-	assert_int_equal(view_units(&units, demo->profile), 0);
+	assert_int_equal(view_shares(&units, VIEW_UNIT, demo->profile, NULL, false), 0);
 	assert_int_equal(units->n_rows, 2);
-	assert_string_equal(units->rows[0].key.unit, "demo.service");
-	assert_null(units->rows[1].key.unit);
+	assert_string_equal(units->rows[0].key.group, "demo.service");
+	assert_null(units->rows[1].key.group);
 	assert_share(&units->rows[1], NULL, 6, 6);
 }
 

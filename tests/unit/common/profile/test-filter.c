@@ -368,6 +368,18 @@ static void test_containers_of_control_groups(void **state)
 	}
 }
 
+static void test_the_container_is_kept(void **state)
+{
+	static const char docker[] = "docker-" ID ".scope", user[] = "user@1000.service",
+			  rootless[] = "/user.slice/user@1000.service/libpod-" ID ".scope",
+			  pod[] = "/kubepods.slice/kubepods-pod" POD ".slice/crio-" ID ".scope";
+
+	assert_ptr_equal(container_choose(docker, "/system.slice/docker-" ID ".scope"), docker);
+	assert_ptr_equal(container_choose(user, "/user.slice/user@1000.service"), user);
+	assert_ptr_equal(container_choose(user, rootless), rootless);
+	assert_ptr_equal(container_choose("crio-" ID ".scope", pod), pod);
+}
+
 /* A path of control groups is what each of its parts is. */
 static void test_units_of_paths(void **state)
 {
@@ -560,6 +572,7 @@ int main(void)
 		cmocka_unit_test(test_lists_are_split),
 		cmocka_unit_test(test_numbers_of_lists),
 		cmocka_unit_test(test_containers_of_control_groups),
+		cmocka_unit_test(test_the_container_is_kept),
 		cmocka_unit_test(test_units_of_paths),
 		cmocka_unit_test(test_the_parts_of_all_processes_add_up),
 		cmocka_unit_test(test_object_names),
