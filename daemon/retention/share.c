@@ -23,7 +23,8 @@ static const char *const sql[N_STATEMENTS] = {
 	[READ_ROWS] = "SELECT uid, rows FROM user_rows WHERE window = ?",
 	[REMOVE_ROWS] = "DELETE FROM user_rows WHERE window = ?",
 	[FIND_WINDOW] = "SELECT window FROM user_rows WHERE window >= ? AND window < ? AND "
-			"uid = ? AND rows > ? ORDER BY window LIMIT 1",
+			"uid = ? AND rows > ? AND NOT EXISTS (SELECT 1 FROM mark "
+			"WHERE window BETWEEN first AND last) ORDER BY window LIMIT 1",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_SHARE, "share.h has another number");

@@ -49,7 +49,8 @@ int store_share_is_over(struct store_share *share, int64_t uid);
 
 /*
  * The user with the most rows of all who are over the share and have more than @floor rows in a
- * window before @newest, and the oldest such window: 1, or 0 if there is none; or -errno.
+ * window before @newest that has no mark, and the oldest such window: 1, or 0 if there is none; or
+ * -errno.
  */
 int store_share_find(struct store_share *share, uint64_t floor, int64_t newest, int64_t *ret_uid,
 		     int64_t *ret_window);

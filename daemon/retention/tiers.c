@@ -34,7 +34,8 @@ static const char *const sql[N_STATEMENTS] = {
 	[NOW] = "SELECT min(e) FROM (SELECT start_us + length_us AS e FROM window "
 		"ORDER BY id DESC LIMIT 30)",
 	[NEWEST] = "SELECT id FROM window ORDER BY id DESC LIMIT 1",
-	[OLDEST] = "SELECT id, start_us + length_us FROM window ORDER BY id LIMIT 1",
+	[OLDEST] = "SELECT id, start_us + length_us FROM window w WHERE NOT EXISTS (SELECT 1 "
+		   "FROM mark WHERE w.id BETWEEN first AND last) ORDER BY id LIMIT 1",
 	[NEXT_WINDOWS] = "SELECT id, start_us, start_us + length_us, source, mode FROM window "
 			 "WHERE id > ? ORDER BY id LIMIT ?",
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
@@ -78,6 +79,7 @@ struct pair {
 /* A window that is looked at, and the one before it. */
 struct candidate {
 	int64_t id, start_us, end_us, slot, source;
+	bool marked;
 	char mode[32];
 };
 
@@ -92,8 +94,8 @@ static bool are_alike(const struct candidate *a, const struct candidate *b, int6
 {
 	int64_t gap_us = slot_us / MAX_GAP;
 
-	return a->id > 0 && has_times(a) && has_times(b) && a->slot == b->slot &&
-	       a->source == b->source && b->start_us >= a->end_us - gap_us &&
+	return a->id > 0 && !a->marked && !b->marked && has_times(a) && has_times(b) &&
+	       a->slot == b->slot && a->source == b->source && b->start_us >= a->end_us - gap_us &&
 	       b->start_us <= a->end_us + gap_us && strcmp(a->mode, b->mode) == 0;
 }
 
@@ -127,6 +129,7 @@ static int find_pair(struct store_tiering *tiering, int64_t slot_us, int64_t unt
 			.end_us = statement_int(row, 2),
 			.slot = statement_int(row, 1) / slot_us,
 			.source = statement_int(row, 3),
+			.marked = store_marks_have(tiering->modules.marks, statement_int(row, 0)),
 		};
 		const char *mode = statement_text(row, 4) ?: "";
 
@@ -229,7 +232,7 @@ static uint64_t keep_us(const struct store_settings *settings)
 	return max_us == 0 || last_us == 0 ? MAX(max_us, last_us) : MIN(max_us, last_us);
 }
 
-/* Removes the oldest window if its time is over: 1; 0; or -errno. */
+/* Removes the oldest window without a mark if its time is over: 1; 0; or -errno. */
 static int remove_old(struct store_tiering *tiering, int64_t until_us,
 		      struct store_tiering_step *ret)
 {

@@ -4,17 +4,18 @@
  * at the end of their time.
  *
  * Time is divided into slots of the next tier's length. Once all of a slot is older than a tier
- * keeps its windows, those in it are merged, two at a time: neighbours of one source. So nothing
- * has to be remembered of what is merged already. The sum has the id of its first window and the
- * exact counts of all; where that are many, the rarest rows are pruned, whose counts stay in the
- * sums. It refers to what its windows referred to, and to few new rows: of a place whose function
- * only one of them knew, for instance.
+ * keeps its windows, those in it are merged, two at a time: neighbours of one source, and without a
+ * mark. So nothing has to be remembered of what is merged already. The sum has the id of its first
+ * window and the exact counts of all; where that are many, the rarest rows are pruned, whose counts
+ * stay in the sums. It refers to what its windows referred to, and to few new rows: of a place
+ * whose function only one of them knew, for instance.
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "daemon/database/database.h"
+#include "daemon/retention/marks.h"
 #include "daemon/retention/reduce.h"
 #include "daemon/retention/settings.h"
 #include "daemon/retention/share.h"
@@ -32,6 +33,7 @@
 
 /* Borrowed. */
 struct store_tiering_modules {
+	const struct store_marks *marks;
 	struct store_share *share;
 	struct store_read *read;
 	struct store_write *write;

@@ -35,6 +35,7 @@ enum {
 	N_FREE_PAGES,
 	PAGE_BYTES,
 	OLDEST_WINDOW,
+	OLDEST_UNMARKED,
 	VACUUM,
 	SWEEP_CODE,
 	REMOVE_FIRST,
@@ -47,6 +48,8 @@ static const char *const sql[N_STATEMENTS] = {
 	[N_FREE_PAGES] = "PRAGMA freelist_count",
 	[PAGE_BYTES] = "PRAGMA page_size",
 	[OLDEST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id LIMIT 1",
+	[OLDEST_UNMARKED] = "SELECT id, horizon FROM window w WHERE NOT EXISTS (SELECT 1 FROM mark "
+			    "WHERE w.id BETWEEN first AND last) ORDER BY id LIMIT 1",
 	[VACUUM] = "PRAGMA incremental_vacuum(" VACUUM_PAGES ")",
 	[SWEEP_CODE] = "DELETE FROM code WHERE function >= ? AND function < ? AND "
 		       "(SELECT seen FROM function f WHERE f.id = code.function) < ?",
@@ -141,9 +144,10 @@ static int ask_size(struct store_trim *trim, struct size *ret)
 	return r;
 }
 
-static int find_oldest(struct store_trim *trim, int64_t *ret_id, int64_t *ret_horizon)
+/* 1; 0: there is none; or -errno. */
+static int find_oldest(struct store_trim *trim, int which, int64_t *ret_id, int64_t *ret_horizon)
 {
-	struct statement *row = trim->statements[OLDEST_WINDOW];
+	struct statement *row = trim->statements[which];
 	int r;
 
 	r = statement_step(row);
@@ -195,7 +199,7 @@ static int sweep(struct store_trim *trim, uint64_t n_windows)
 	int r = 1;
 
 	if (trim->step == N_INTERNED_KINDS) {
-		r = find_oldest(trim, &oldest, &horizon);
+		r = find_oldest(trim, OLDEST_WINDOW, &oldest, &horizon);
 		if (r <= 0 || horizon <= trim->horizon || /* a round would find nothing */
 		    (uint64_t)horizon - (uint64_t)trim->horizon < n_windows)
 			return MIN(r, 0);
@@ -267,7 +271,7 @@ static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t ne
 
 	while (r >= 0 && size->used_bytes > max_bytes &&
 	       *n_removed < (size->used_bytes > trim->used_bytes ? MAX_SMALL : MAX_WINDOWS)) {
-		r = find_oldest(trim, &oldest, &horizon);
+		r = find_oldest(trim, OLDEST_UNMARKED, &oldest, &horizon);
 		if (r <= 0 || oldest == newest)
 			break;
 		r = store_trim_remove(trim, oldest);

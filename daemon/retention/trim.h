@@ -2,7 +2,8 @@
 /*
  * Keeping the database within its limit: users who have more than a fair share lose the rarest of
  * their rows; where nobody has, the oldest windows go; and with both what no window left refers to.
- * A bounded piece of work each time. The newest window stays, whatever its size.
+ * A bounded piece of work each time. The newest window and marked
+ * ones stay, whatever their size.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "daemon/retention/reduce.h"
 #include "daemon/retention/share.h"
 
-#define N_STORE_TRIM 8
+#define N_STORE_TRIM 9
 
 /* Borrowed. */
 struct store_trim_modules {

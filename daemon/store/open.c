@@ -80,6 +80,7 @@ static int prepare(struct store *store)
 		.reduce = &store->reduce,
 	};
 	const struct store_tiering_modules tiering = {
+		.marks = &store->marks,
 		.share = &store->share,
 		.read = &store->read,
 		.write = &store->write,
@@ -110,6 +111,8 @@ static int prepare(struct store *store)
 		r = store_reduce_init(&store->reduce, database, &reduce);
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database, &trim);
+	if (r >= 0)
+		r = store_marks_init(&store->marks, database);
 	if (r >= 0)
 		r = store_tiering_init(&store->tiering, database, &tiering);
 	return r < 0 ? r : survey(store);

@@ -19,6 +19,7 @@
 #include "daemon/database/counters.h"
 #include "daemon/database/database.h"
 #include "daemon/database/intern.h"
+#include "daemon/retention/marks.h"
 #include "daemon/retention/reclaim.h"
 #include "daemon/retention/reduce.h"
 #include "daemon/retention/settings.h"
@@ -61,6 +62,7 @@ struct store {
 	struct store_reduce reduce;
 	struct store_trim trim;
 	struct store_tiering tiering;
+	struct store_marks marks;
 	unsigned int n_holders; /* see store_hold() */
 	struct store_code code;
 	struct store_functions functions;
