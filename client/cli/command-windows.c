@@ -10,8 +10,9 @@
 #include "client/rpc/daemon-api.h"
 #include "client/source/time-spec.h"
 #include "client/term/output.h"
+#include "common/profile/json-text.h"
 
-static int add_columns(struct table *table)
+static int add_columns(struct table *table, bool marks)
 {
 	static const struct {
 		const char *name;
@@ -24,7 +25,7 @@ static int add_columns(struct table *table)
 
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(columns); i++)
 		r = table_add_column(table, columns[i].name, columns[i].flags);
-	return r;
+	return r >= 0 && marks ? table_add_column(table, "MARKS", 0) : r;
 }
 
 /* The daemon counts the open window only when somebody reads it. */
@@ -33,6 +34,30 @@ static int set_count(struct table *table, size_t column, const struct window_inf
 {
 	return window->open ? table_set(table, column, "-") :
 			      table_printf(table, column, "%" PRIu64, n);
+}
+
+/* The names of the marks of a window, with commas between them. */
+static void format_marks(const struct windows *windows, const struct window_info *window, char *ret,
+			 size_t n)
+{
+	size_t length = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < windows->n_marks && length < n; i++)
+		if (windows_is_marked(&windows->marks[i], window))
+			length += (size_t)snprintf(ret + length, n - length, "%s%s",
+						   length > 0 ? "," : "", windows->marks[i].name);
+}
+
+static int add_marks(struct table *table, const struct windows *windows,
+		     const struct window_info *window)
+{
+	char names[WINDOWS_MAX_MARKS * (WINDOWS_MARK_NAME_MAX + 1)];
+
+	if (windows->n_marks == 0)
+		return 0;
+	format_marks(windows, window, names, sizeof(names));
+	return table_set(table, 6, names);
 }
 
 static int add_window(struct table *table, const struct window_info *window)
@@ -96,14 +121,28 @@ static int write_table(const struct windows *windows, struct output *output)
 	r = table_new(&table, output->f, output->width, output->colors);
 	if (r < 0)
 		return r;
-	r = add_columns(table);
+	r = add_columns(table, windows->n_marks > 0);
 	for (size_t i = 0; r >= 0 && i < windows->n; i++) {
 		if (i > 0)
 			r = add_gap(table, &windows->rows[i - 1], &windows->rows[i]);
 		if (r >= 0)
 			r = add_window(table, &windows->rows[i]);
+		if (r >= 0)
+			r = add_marks(table, windows, &windows->rows[i]);
 	}
 	return r < 0 ? r : table_print(table);
+}
+
+/* A window with the names of its marks. */
+static json_t *json_marked(const struct windows *windows, const struct window_info *window)
+{
+	json_t *object = json_window(window), *names = json_array();
+
+	for (size_t i = 0; i < windows->n_marks; i++)
+		if (windows_is_marked(&windows->marks[i], window))
+			json_array_append_new(names, json_text(windows->marks[i].name));
+	json_object_set_new(object, "marks", names);
+	return object;
 }
 
 static int write_json(const struct windows *windows, FILE *f)
@@ -112,7 +151,7 @@ static int write_json(const struct windows *windows, FILE *f)
 	json_t *object = json_pack("{s:O}", "windows", list);
 
 	for (size_t i = 0; i < windows->n; i++)
-		json_array_append_new(list, json_window(&windows->rows[i]));
+		json_array_append_new(list, json_marked(windows, &windows->rows[i]));
 	if (object)
 		json_dumpf(object, f, JSON_TIME_PRECISION);
 	fputc('\n', f);

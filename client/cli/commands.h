@@ -23,3 +23,4 @@ int command_run(const struct options *options, struct fault *fault);
 int command_export(const struct options *options, struct fault *fault);
 int command_flame(const struct options *options, struct fault *fault);
 int command_history(const struct options *options, struct fault *fault);
+int command_mark(const struct options *options, struct fault *fault);

@@ -216,6 +216,52 @@ static int check_history(const struct command_line *parse, const struct window_r
 	return 0;
 }
 
+/* A name must not be anything else that a WINDOW may be. */
+static int check_mark_name(const struct command_line *parse, const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	struct window_ref ref;
+	struct fault fault;
+	bool valid = window_ref_parse(&ref, name, parse->options.source.now_us, &fault) >= 0 &&
+		     ref.kind == WINDOW_REF_WINDOW && ref.first.kind == BOUND_NAME;
+	size_t n = strspn(name, letters);
+
+	if (valid && n > 0 && strlen(name) <= WINDOWS_MARK_NAME_MAX &&
+	    name[n + strspn(name + n, "0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz")] == '\0')
+		return 0;
+	return fault_set(parse->fault, -EINVAL,
+			 "'%s' cannot be the name of windows: give at most %d letters, digits, "
+			 "'.', '-' and '_', beginning with a letter, that are no time",
+			 name, WINDOWS_MARK_NAME_MAX);
+}
+
+static int check_mark(const struct command_line *parse, const struct window_ref *ref)
+{
+	const struct options *options = &parse->options;
+	const struct profile_source_settings *source = &options->source;
+	bool has_window = source->window || source->since_us > 0 || source->until_us > 0;
+
+	if (options->list_marks && (options->mark || has_window || options->delete_mark))
+		return fault_set(parse->fault, -EINVAL, "mark --list takes nothing else");
+	if (options->list_marks)
+		return 0;
+	if (!options->mark)
+		return fault_set(
+			parse->fault, -EINVAL,
+			"mark needs a NAME, as in branchctl mark before-deploy; or --list");
+	if (options->delete_mark)
+		return has_window ?
+			       fault_set(parse->fault, -EINVAL, "mark --delete takes only a NAME") :
+			       0;
+	if (ref->kind == WINDOW_REF_RECORDING)
+		return fault_set(parse->fault, -EINVAL,
+				 "mark names windows of the daemon: a recording has a name, "
+				 "'%s'",
+				 source->window);
+	return check_mark_name(parse, options->mark);
+}
+
 /* What a comparison of two windows has, and a search in one span of time has not. */
 static int check_find_change(const struct command_line *parse, const struct window_ref *ref)
 {
@@ -283,6 +329,8 @@ static int check_window(struct command_line *parse)
 		return check_annotate(parse);
 	if (options->command == COMMAND_HISTORY)
 		return check_history(parse, &ref);
+	if (options->command == COMMAND_MARK)
+		return check_mark(parse, &ref);
 	if (options->command == COMMAND_DUMP && !options->samples &&
 	    (options->top.inlined || options->branches))
 		return fault_set(parse->fault, -EINVAL, "dump takes %s only with --samples",

@@ -195,6 +195,12 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_UNTIL:
 		return options_parse_time("--until", argument, options->source.now_us, true,
 					  &options->source.until_us, parse->fault);
+	case KEY_LIST:
+		options->list_marks = true;
+		return 0;
+	case KEY_DELETE:
+		options->delete_mark = true;
+		return 0;
 	case KEY_FOLLOW:
 		options->follow = true;
 		return 0;
@@ -361,6 +367,8 @@ static void take_operands(struct command_line *parse)
 		options->symbol = get_operand(parse, first++);
 	if (options->command == COMMAND_HISTORY && has_symbol(parse))
 		options->source.filter.symbol = get_operand(parse, first++);
+	if (options->command == COMMAND_MARK)
+		options->mark = get_operand(parse, first++);
 	options->source.window = get_operand(parse, first);
 	options->new_window = get_operand(parse, first + 1) ?: options->new_window;
 }

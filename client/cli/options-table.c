@@ -17,6 +17,7 @@
 #define FLAME   (1u << COMMAND_FLAME)
 #define CODE    (1u << COMMAND_ANNOTATE)
 #define HISTORY (1u << COMMAND_HISTORY)
+#define MARK    (1u << COMMAND_MARK)
 #define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
 #define SPAN                                                                                     \
@@ -93,6 +94,10 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_OUTPUT, "FILE", FLAME,
 	  "write this file, - for stdout. Default: flame.html, or\nflame.svg." },
 	{ "open", KEY_OPEN, NULL, FLAME, "show the file with xdg-open" },
+
+	{ NULL, 0, NULL, MARK, "Instead of naming windows:" },
+	{ "list", KEY_LIST, NULL, MARK, "list the marks" },
+	{ "delete", KEY_DELETE, NULL, MARK, "remove the mark NAME; its windows may go then" },
 
 	{ NULL, 0, NULL, WINDOWS | SPAN, "Which windows:" },
 	{ "since", KEY_SINCE, "TIME", WINDOWS | SPAN, "only windows that end after TIME" },
@@ -177,6 +182,9 @@ const struct command_spec command_specs[N_COMMANDS] = {
 	[COMMAND_HISTORY] = { "history", "history [SYMBOL] [WINDOW] [--unit U]",
 			      "Shows a share over time, and changes", 0, 2,
 			      "at most a SYMBOL and one WINDOW", NULL },
+	[COMMAND_MARK] = { "mark", "mark NAME [WINDOW] | --list | --delete NAME",
+			   "Names windows and keeps them", 0, 2, "a NAME and one WINDOW",
+			   "mark before-deploy -10min" },
 	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
 			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
 	[COMMAND_FLAME] = { "flame", "flame [WINDOW] [--diff WINDOW] [-o FILE]",
@@ -231,6 +239,7 @@ static void print_window_refs(void)
 	     "  @0, @-1            the open window, the last closed one\n"
 	     "  -5min, 10:00, yesterday, '2026-11-20 10:00'\n"
 	     "                     the windows of the last five minutes, that minute, that day\n"
+	     "  NAME               the windows that branchctl mark NAME named\n"
 	     "  A..B               all windows from A to B; either may be left out\n"
 	     "  FILE               a recording of perf record: a word that contains a '/' or\n"
 	     "                     ends in .data");

@@ -45,6 +45,8 @@ enum option_key {
 	KEY_UID,
 	KEY_OBJECT,
 	KEY_SYMBOL,
+	KEY_LIST,
+	KEY_DELETE,
 	KEY_FORCE,
 	KEY_EVENT,
 	KEY_SYMFS,

@@ -51,6 +51,10 @@ struct options {
 	const char *symbol;
 	bool with_source;
 
+	/* mark */
+	const char *mark; /* its name; NULL: list them */
+	bool list_marks, delete_mark;
+
 	char *const *argv; /* run: the command; NULL: not given */
 
 	/* dump */

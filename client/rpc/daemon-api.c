@@ -25,6 +25,12 @@ static int fail_unreadable(struct fault *fault, const char *what)
 		what);
 }
 
+/* Of a member that is missing "?". */
+static const char *string_of(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name)) ?: "?";
+}
+
 static bool is_error(const struct answer *answer, const char *name)
 {
 	const char *prefix = "io.branchd.";
@@ -66,6 +72,16 @@ static int explain(const struct answer *answer, int r, struct fault *fault)
 		return fault_set(fault, -EBADMSG, "%s",
 				 json_string_value(json_object_get(parameters, "message")) ?:
 					 "the daemon's database is damaged");
+	if (is_error(answer, "MarkExists"))
+		return fault_set(fault, -EEXIST,
+				 "there is a mark '%s' already; branchctl mark --delete %s "
+				 "removes it",
+				 string_of(parameters, "name"), string_of(parameters, "name"));
+	if (is_error(answer, "TooManyMarked"))
+		return fault_set(fault, -EMLINK,
+				 "the daemon does not keep more: %s; branchctl mark --list shows "
+				 "what can be deleted",
+				 string_of(parameters, "message"));
 	if (is_error(answer, "TooLarge"))
 		return fault_set(fault, -EMSGSIZE,
 				 "the profile is larger than the daemon may send: ask for fewer "
@@ -136,6 +152,62 @@ static int read_windows(const char *text, size_t n_bytes, struct windows *ret, s
 	return 0;
 }
 
+static int read_mark(struct window_mark *ret, json_t *json)
+{
+	json_int_t first, last, n_windows, samples, lost, since_us, until_us, made_us, uid;
+	const char *name;
+
+	if (json_unpack(json, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", &name,
+			"first", &first, "last", &last, "windows", &n_windows, "since_us",
+			&since_us, "until_us", &until_us, "samples", &samples, "lost", &lost,
+			"made_us", &made_us, "uid", &uid) < 0 ||
+	    n_windows < 0 || since_us < 0 || until_us < 0 || samples < 0 || lost < 0 ||
+	    made_us < 0 || uid < 0)
+		return -EINVAL;
+	*ret = (struct window_mark){
+		.first = first,
+		.last = last,
+		.n_windows = (uint64_t)n_windows,
+		.samples = (uint64_t)samples,
+		.lost = (uint64_t)lost,
+		.since_us = (uint64_t)since_us,
+		.until_us = (uint64_t)until_us,
+		.made_us = (uint64_t)made_us,
+		.uid = (uint32_t)uid,
+	};
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	return 0;
+}
+
+static int add_mark(struct windows *ret, json_t *json, struct fault *fault)
+{
+	struct window_mark mark;
+
+	if (read_mark(&mark, json) < 0)
+		return fail_unreadable(fault, "invalid mark");
+	if (windows_add_mark(ret, &mark) < 0)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* The member "marks", which older daemons do not have. */
+static int take_marks(const struct answer *answer, struct windows *ret, struct fault *fault)
+{
+	_cleanup_json_ json_t *list = NULL;
+	const char *text;
+	size_t n_bytes, i;
+	json_t *each;
+	int r = 0;
+
+	if (json_member_find(answer->text, answer->n_bytes, "marks", &text, &n_bytes) <= 0)
+		return 0;
+	list = json_loadb(text, n_bytes, 0, NULL);
+	json_array_foreach(list, i, each)
+		if (r >= 0)
+			r = add_mark(ret, each, fault);
+	return r;
+}
+
 /* The member "windows" of the answer. */
 static int take_windows(const struct answer *answer, struct windows *ret, struct fault *fault)
 {
@@ -168,7 +240,63 @@ int daemon_api_list_windows(struct connection *connection, uint64_t since_us, ui
 
 	r = connection_call(connection, "io.branchd.ListWindows",
 			    pack_span(since_us, until_us, n_newest), &answer, fault);
-	return r < 0 ? explain(&answer, r, fault) : take_windows(&answer, ret, fault);
+	if (r < 0)
+		return explain(&answer, r, fault);
+	r = take_marks(&answer, ret, fault);
+	return r < 0 ? r : take_windows(&answer, ret, fault);
+}
+
+/* What the daemon says of marks; one that is too old knows none. */
+static int explain_mark(const struct answer *answer, int r, struct fault *fault)
+{
+	if (r == -EREMOTEIO && strcmp(answer->error, "org.varlink.service.MethodNotFound") == 0)
+		return fault_set(fault, -EOPNOTSUPP,
+				 "the daemon that runs knows no marks yet: restart branchd");
+	if (is_denied(answer))
+		return fault_set(fault, -EACCES,
+				 "only root and the group branchd name windows, as these take "
+				 "room from the windows of all");
+	return explain(answer, r, fault);
+}
+
+int daemon_api_list_marks(struct connection *connection, struct windows *ret, struct fault *fault)
+{
+	struct answer answer;
+	int r;
+
+	r = connection_call(connection, "io.branchd.ListMarks", json_object(), &answer, fault);
+	return r < 0 ? explain_mark(&answer, r, fault) : take_marks(&answer, ret, fault);
+}
+
+int daemon_api_add_mark(struct connection *connection, const struct window_mark *mark,
+			struct windows *ret, struct fault *fault)
+{
+	_cleanup_json_ json_t *json = NULL;
+	struct answer answer;
+	int r;
+
+	r = connection_call(connection, "io.branchd.AddMark",
+			    json_pack("{s:s, s:I, s:I}", "name", mark->name, "first",
+				      (json_int_t)mark->first, "last", (json_int_t)mark->last),
+			    &answer, fault);
+	if (r < 0)
+		return explain_mark(&answer, r, fault);
+	r = parse(&answer, &json, fault);
+	return r < 0 ? r : add_mark(ret, json_object_get(json, "mark"), fault);
+}
+
+int daemon_api_delete_mark(struct connection *connection, const char *name, struct fault *fault)
+{
+	struct answer answer;
+	int r;
+
+	r = connection_call(connection, "io.branchd.DeleteMark", json_pack("{s:s}", "name", name),
+			    &answer, fault);
+	if (r >= 0)
+		return 0;
+	if (r == -EREMOTEIO && is_error(&answer, "NoSuchMark"))
+		return fault_set(fault, -ENOENT, "no mark is named '%s'", name);
+	return explain_mark(&answer, r, fault);
 }
 
 int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,

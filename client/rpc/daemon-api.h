@@ -19,8 +19,8 @@
 int daemon_api_get_status(struct connection *connection, json_t **ret, struct fault *fault);
 
 /*
- * Adds to @ret the windows that overlap [@since_us, @until_us) (0 and UINT64_MAX: no bound); of
- * them only the @n_newest newest (0: all).
+ * Adds to @ret all marks, and the windows that overlap [@since_us, @until_us) (0 and UINT64_MAX: no
+ * bound); of them only the @n_newest newest (0: all).
  */
 int daemon_api_list_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
 			    uint64_t n_newest, struct windows *ret, struct fault *fault);
@@ -33,6 +33,14 @@ int daemon_api_list_windows(struct connection *connection, uint64_t since_us, ui
 typedef int (*daemon_api_handler)(const struct windows *windows, void *userdata);
 int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
 			      daemon_api_handler handler, void *userdata, struct fault *fault);
+
+/* Adds all marks to @ret. */
+int daemon_api_list_marks(struct connection *connection, struct windows *ret, struct fault *fault);
+/* Names the windows from @first to @last, and adds that mark to @ret. */
+int daemon_api_add_mark(struct connection *connection, const struct window_mark *mark,
+			struct windows *ret, struct fault *fault);
+/* -ENOENT: there is no such mark. */
+int daemon_api_delete_mark(struct connection *connection, const char *name, struct fault *fault);
 
 /* Room for code: @n bytes at @bytes. */
 struct daemon_api_code {

@@ -11,6 +11,7 @@
 void windows_done(struct windows *windows)
 {
 	free(windows->rows);
+	free(windows->marks);
 	*windows = (struct windows){};
 }
 
@@ -33,6 +34,31 @@ int windows_add(struct windows *windows, const struct window_info *window)
 	windows->rows[at] = *window;
 	windows->n++;
 	return 0;
+}
+
+int windows_add_mark(struct windows *windows, const struct window_mark *mark)
+{
+	if (windows->n_marks == WINDOWS_MAX_MARKS)
+		return 0;
+	if (!windows->marks)
+		windows->marks = calloc(WINDOWS_MAX_MARKS, sizeof(*windows->marks));
+	if (!windows->marks)
+		return -ENOMEM;
+	windows->marks[windows->n_marks++] = *mark;
+	return 0;
+}
+
+const struct window_mark *windows_find_mark(const struct windows *windows, const char *name)
+{
+	for (size_t i = 0; i < windows->n_marks; i++)
+		if (strcmp(windows->marks[i].name, name) == 0)
+			return &windows->marks[i];
+	return NULL;
+}
+
+bool windows_is_marked(const struct window_mark *mark, const struct window_info *window)
+{
+	return !window->open && mark->first <= window->id && window->id <= mark->last;
 }
 
 size_t windows_n_closed(const struct windows *windows)

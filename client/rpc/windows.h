@@ -16,16 +16,38 @@ struct window_info {
 	char mode[32];
 };
 
-/* Oldest first; the open window is the last. */
+#define WINDOWS_MARK_NAME_MAX 64 /* bytes */
+#define WINDOWS_MAX_MARKS     64
+
+/* The name of all windows from the first to the last. */
+struct window_mark {
+	char name[WINDOWS_MARK_NAME_MAX + 1];
+	int64_t first, last;
+	uint64_t n_windows, samples, lost;
+	uint64_t since_us, until_us; /* of its windows */
+	uint64_t made_us;
+	uint32_t uid; /* who made it */
+};
+
+/* Oldest first; the open window is the last. Of the marks, which are all there are, windows may be
+ * missing. */
 struct windows {
 	struct window_info *rows;
 	size_t n, cap;
+	struct window_mark *marks; /* by name */
+	size_t n_marks;
 };
 
 void windows_done(struct windows *windows);
 
 /* Keeps the list sorted, in any order of calls. -ENOMEM. */
 int windows_add(struct windows *windows, const struct window_info *window);
+
+/* Copies a mark; of more than WINDOWS_MAX_MARKS the last are left out. -ENOMEM. */
+int windows_add_mark(struct windows *windows, const struct window_mark *mark);
+/* NULL: there is none. */
+const struct window_mark *windows_find_mark(const struct windows *windows, const char *name);
+bool windows_is_marked(const struct window_mark *mark, const struct window_info *window);
 
 /* At most one window more is open. */
 size_t windows_n_closed(const struct windows *windows);

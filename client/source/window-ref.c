@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/source/mark-ref.h"
 #include "common/util/cleanup.h"
 
 #define US        1000000ull
@@ -87,6 +88,7 @@ static int parse_bound(struct window_bound *ret, const char *text, uint64_t now_
 			"'2026-11-20 10:00'",
 			text);
 	ret->kind = BOUND_NAME;
+	snprintf(ret->name, sizeof(ret->name), "%s", text);
 	return 0;
 }
 
@@ -283,7 +285,8 @@ static bool find_holder(const struct windows *windows, uint64_t id, size_t *ret)
 
 	if (at == windows_n_closed(windows))
 		return false;
-	if ((uint64_t)windows->rows[at].id != id && at == 0)
+	if ((uint64_t)windows->rows[at].id != id &&
+	    (at == 0 || mark_ref_is_before_removed(windows, at - 1)))
 		return false;
 	*ret = (uint64_t)windows->rows[at].id == id ? at : at - 1;
 	return true;
@@ -323,7 +326,7 @@ static bool find_recent(const struct windows *windows, uint64_t back, size_t *re
 /* An id must be one of a window, or of a part of one; a time only limits the range. */
 static bool bound_exists(const struct windows *windows, const struct window_bound *bound)
 {
-	size_t at;
+	size_t at, n;
 
 	switch (bound->kind) {
 	case BOUND_ID:
@@ -331,7 +334,7 @@ static bool bound_exists(const struct windows *windows, const struct window_boun
 	case BOUND_RECENT:
 		return find_recent(windows, bound->number, &at);
 	case BOUND_NAME:
-		return false;
+		return mark_ref_find(windows, bound->name, &at, &n);
 	default:
 		return true;
 	}
@@ -355,7 +358,7 @@ static bool find_one(const struct window_ref *ref, const struct windows *windows
 static size_t find_begin(const struct window_ref *ref, const struct windows *windows)
 {
 	const struct window_bound *bound = &ref->first;
-	size_t n_closed = windows_n_closed(windows), at = 0;
+	size_t n_closed = windows_n_closed(windows), at = 0, n = 0;
 	uint64_t us;
 
 	switch (bound->kind) {
@@ -367,6 +370,9 @@ static size_t find_begin(const struct window_ref *ref, const struct windows *win
 	case BOUND_TIME:
 		us = time_spec_us(&bound->time, false);
 		return us <= ref->now_us ? find_time(windows, us) : windows->n;
+	case BOUND_NAME:
+		mark_ref_find(windows, bound->name, &at, &n); /* it exists */
+		return at;
 	default:
 		return 0;
 	}
@@ -376,7 +382,7 @@ static size_t find_begin(const struct window_ref *ref, const struct windows *win
 static size_t find_end(const struct window_ref *ref, const struct windows *windows)
 {
 	const struct window_bound *bound = &ref->last;
-	size_t n_closed = windows_n_closed(windows);
+	size_t n_closed = windows_n_closed(windows), at = 0, n = 0;
 
 	switch (bound->kind) {
 	case BOUND_ID:
@@ -385,6 +391,9 @@ static size_t find_end(const struct window_ref *ref, const struct windows *windo
 		return n_closed - (size_t)bound->number + 1;
 	case BOUND_TIME:
 		return find_start(windows, range_end_us(&bound->time));
+	case BOUND_NAME:
+		mark_ref_find(windows, bound->name, &at, &n); /* it exists */
+		return at + n;
 	default:
 		return windows->n;
 	}
@@ -393,8 +402,12 @@ static size_t find_end(const struct window_ref *ref, const struct windows *windo
 static int resolve_range(const struct window_ref *ref, const struct windows *windows,
 			 size_t *ret_first, size_t *ret_n, struct fault *fault)
 {
+	const struct window_bound *const bounds[] = { &ref->first, &ref->last };
 	size_t begin, end;
 
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++)
+		if (bounds[i]->kind == BOUND_NAME && !windows_find_mark(windows, bounds[i]->name))
+			return mark_ref_not_found(windows, bounds[i]->name, fault);
 	if (!bound_exists(windows, &ref->first) || !bound_exists(windows, &ref->last))
 		return not_found(ref, windows, fault, "no window at one end of");
 	begin = find_begin(ref, windows);
@@ -452,12 +465,14 @@ int window_ref_resolve(const struct window_ref *ref, const struct windows *windo
 		return resolve_range(ref, windows, ret_first, ret_n, fault);
 	if (first->kind == BOUND_TIME)
 		return resolve_time(ref, windows, ret_first, ret_n, fault);
+	if (first->kind == BOUND_NAME)
+		return mark_ref_find(windows, first->name, ret_first, ret_n) ?
+			       0 :
+			       mark_ref_not_found(windows, first->name, fault);
 	if (find_one(ref, windows, ret_first)) {
 		*ret_n = 1;
 		return 0;
 	}
-	if (first->kind == BOUND_NAME)
-		return not_found(ref, windows, fault, "no window is named");
 	return not_found(ref, windows, fault, "no window");
 }
 

@@ -25,6 +25,7 @@ struct window_bound {
 	enum window_bound_kind kind;
 	uint64_t number;
 	struct time_spec time;
+	char name[WINDOWS_MARK_NAME_MAX + 1]; /* of a mark; of a longer word, its beginning */
 };
 
 enum window_ref_kind {
@@ -57,8 +58,8 @@ bool window_ref_is_likely(const char *word);
 
 /*
  * Selects *@ret_n of @windows, at least 1, from number *@ret_first on. In place of a window that
- * was merged into another it selects that. -ENOENT and @fault, which says what windows exist, if
- * none match.
+ * was merged into another it selects that. -ENOENT and @fault, which says what windows or marks
+ * exist, if none match.
  */
 int window_ref_resolve(const struct window_ref *ref, const struct windows *windows,
 		       size_t *ret_first, size_t *ret_n, struct fault *fault);

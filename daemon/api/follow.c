@@ -7,6 +7,7 @@
 
 #include "common/util/clock.h"
 #include "daemon/api/error-reply.h"
+#include "daemon/api/mark-reply.h"
 #include "daemon/api/reply-text.h"
 #include "daemon/api/window-json.h"
 #include "daemon/varlink/parameters.h"
@@ -64,9 +65,12 @@ static int add_follower(struct followers *followers, struct call *call, int64_t 
 	return 0;
 }
 
-static int reply_list(struct call *call, const struct window_list *list, bool continues)
+/* The windows, and the marks unless @store is NULL. */
+static int reply_list(struct call *call, const struct window_list *list, struct store *store,
+		      bool continues)
 {
 	struct reply_text text;
+	struct fault fault;
 	char *bytes = NULL;
 	size_t n;
 	int r, finished;
@@ -76,6 +80,10 @@ static int reply_list(struct call *call, const struct window_list *list, bool co
 		return r;
 	fputc('{', text.f);
 	r = window_list_write_json(list, text.f);
+	if (r >= 0 && store) {
+		fputc(',', text.f);
+		r = mark_reply_write_list(store, text.f, &fault);
+	}
 	fputc('}', text.f);
 	finished = reply_text_finish(&text, &bytes, &n);
 	reply_text_done(&text);
@@ -139,7 +147,7 @@ int followers_add(struct followers *followers, struct call *call)
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters)))
 		return 0;
 	r = list_windows(&list, followers->archive, &range, &fault);
-	r = r ?: reply_list(call, &list, more);
+	r = r ?: reply_list(call, &list, archive_get_store(followers->archive), more);
 	if (r == 0 && more)
 		r = add_follower(followers, call, range.until_us);
 	if (r == -EMSGSIZE || r == -ENOBUFS || r == -EBADMSG) {
@@ -155,7 +163,7 @@ static void report(struct follower *f, const struct window *window)
 	bool over = f->until_us >= 0 && window->start_us >= (uint64_t)f->until_us;
 	struct window_list list = { .rows = (struct window *)window, .n = over ? 0 : 1 };
 	struct call *call = f->call;
-	int r = reply_list(call, &list, !over);
+	int r = reply_list(call, &list, NULL, !over);
 
 	if (r == 0 && !over)
 		return;

@@ -6,6 +6,7 @@
 
 #include "daemon/api/code-reply.h"
 #include "daemon/api/follow.h"
+#include "daemon/api/mark-reply.h"
 #include "daemon/api/query-queue.h"
 #include "daemon/varlink/parameters.h"
 #include "daemon/varlink/turns.h"
@@ -52,6 +53,29 @@ static int get_code(struct call *call, json_t *parameters, void *userdata)
 	return code_reply(call, archive_get_store(methods->settings.archive));
 }
 
+static int list_marks(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	if (!parameters_read(call, NULL, 0))
+		return 0;
+	return mark_reply_list(call, archive_get_store(methods->settings.archive));
+}
+
+static int add_mark(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return mark_reply_add(call, archive_get_store(methods->settings.archive));
+}
+
+static int delete_mark(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return mark_reply_delete(call, archive_get_store(methods->settings.archive));
+}
+
 static int get_profile(struct call *call, json_t *parameters, void *userdata)
 {
 	struct methods *methods = userdata;
@@ -69,7 +93,8 @@ static int get_functions(struct call *call, json_t *parameters, void *userdata)
 static const struct server_method table[] = {
 	{ "io.branchd.GetStatus", get_status },   { "io.branchd.ListWindows", list_windows },
 	{ "io.branchd.GetProfile", get_profile }, { "io.branchd.GetFunctions", get_functions },
-	{ "io.branchd.GetCode", get_code },
+	{ "io.branchd.GetCode", get_code },       { "io.branchd.ListMarks", list_marks },
+	{ "io.branchd.AddMark", add_mark },       { "io.branchd.DeleteMark", delete_mark },
 };
 
 static void on_closed(const struct window *window, void *userdata)

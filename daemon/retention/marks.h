@@ -56,7 +56,7 @@ bool store_mark_name_is_valid(const char *name);
 const struct store_mark *store_marks_find(const struct store_marks *marks, const char *name);
 bool store_marks_have(const struct store_marks *marks, int64_t window);
 
-/* What a mark of these windows holds, or would. 0 or -errno. */
+/* What a mark holds, or would hold. 0 or -errno. */
 int store_marks_measure(struct store_marks *marks, const struct store_mark *mark,
 			struct store_marked *ret);
 

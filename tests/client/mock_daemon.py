@@ -84,7 +84,7 @@ class Daemon:
     """Serves until it is closed. What it was called for is in .calls."""
 
     def __init__(self, windows, path=None):
-        self.windows = windows
+        self.windows, self.marks = windows, []
         self.calls, self.followers, self.connections = [], [], []
         self.folder = None if path else tempfile.mkdtemp()
         self.path = path or os.path.join(self.folder, "io.branchd")
@@ -167,7 +167,9 @@ class Daemon:
             if call.get("more"):
                 self.followers.append(connection)
                 return {"parameters": {"windows": self.list(parameters)}, "continues": True}
-            return {"parameters": {"windows": self.list(parameters)}}
+            return {"parameters": {"windows": self.list(parameters), "marks": self.marks}}
+        if name.endswith("Mark") or name == "ListMarks":
+            return self._mark(name, parameters)
         return self._profile(parameters)
 
     def list(self, parameters):
@@ -175,6 +177,23 @@ class Daemon:
         found = [w for w in self.windows
                  if w["start_us"] < until and w["start_us"] + w["length_us"] > since]
         return found[-parameters["latest"]:] if "latest" in parameters else found
+
+    def _mark(self, name, parameters):
+        if name == "ListMarks":
+            return {"parameters": {"marks": self.marks, "max_marks": 64}}
+        found = [m for m in self.marks if m["name"] == parameters["name"]]
+        if name == "DeleteMark" and found:
+            self.marks.remove(found[0])
+            return {"parameters": {}}
+        if name == "DeleteMark" or found:
+            return {"error": "io.branchd." + ("MarkExists" if found else "NoSuchMark"),
+                    "parameters": {"name": parameters["name"]}}
+        part = [w for w in self.windows if parameters["first"] <= w["id"] <= parameters["last"]]
+        made = dict(parameters, windows=len(part), since_us=part[0]["start_us"],
+                    until_us=part[-1]["start_us"] + LENGTH, samples=sum(w["samples"] for w in part),
+                    lost=0, made_us=now_us(), uid=0)
+        self.marks = sorted(self.marks + [made], key=lambda m: m["name"])
+        return {"parameters": {"mark": made}}
 
     def _profile(self, parameters):
         order = [w["id"] for w in self.windows]

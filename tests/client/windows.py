@@ -146,7 +146,7 @@ def check_references(daemon):
     check(ids(daemon, "105..107") == [105, 106, 107], "105..107")
     check(ids(daemon, "..102") == [101, 102], "..102")
     check(ids(daemon, "139..") == [139, 140, None], "139..")
-    for word in "99", "@-99", "deploy", "2020-01-01", "2020-01-01..2020-01-02", "10..20":
+    for word in "99", "@-99", "2020-01-01", "2020-01-01..2020-01-02", "10..20":
         status, out, err = ask(daemon, "top", word)
         check(status == 1 and not out and one_line(err), word, status, err)
         check(word in err and "40, ids 101 to 140" in err, word, err)
@@ -260,6 +260,49 @@ def check_gap():
         check(len(document(daemon, "windows")["windows"]) == len(rows) - 6, "windows in JSON")
 
 
+def check_refusals_of_marks(daemon):
+    for arguments, status, words in (
+            (["before"], 1, "there is a mark 'before' already"), (["now..", "-5min"], 2, "cannot be the name"),
+            (["yesterday"], 2, "no time"), (["a/b"], 2, "cannot be the name"), (["7up"], 2, "letter"),
+            (["new", "@0"], 1, "@-1"), (["new", "x.data"], 2, "recording"), (["new", "999"], 1, "ids 101 to 140"),
+            (["new", "a", "b"], 2, "NAME"), ([], 2, "--list"), (["--list", "x"], 2, "nothing else"),
+            (["--delete"], 2, "NAME"), (["--delete", "x", "1"], 2, "only a NAME"),
+            (["--delete", "deploy"], 1, "there are before, one")):
+        code, out, err = ask(daemon, "mark", *arguments)
+        check(code == status and not out and one_line(err) and words in err, arguments, code, out, err)
+
+
+def check_marks():
+    """A name stands for its windows wherever a window does."""
+    with mock_daemon.Daemon(mock_daemon.recent()) as daemon:
+        check(ask(daemon, "mark", "--list") == (0, "no marks\n", ""), "a list of none")
+        status, out, err = ask(daemon, "top", "before")
+        check(status == 1 and "branchctl mark NAME makes one" in err, status, err)
+        status, out, err = ask(daemon, "mark", "before", "111..113")
+        check(status == 0 and out.startswith("before: 3 windows from ") and "300 samples" in out, status, out, err)
+        check(ask(daemon, "mark", "one", "@-1")[0] == 0, "the last closed one")
+        check_refusals_of_marks(daemon)
+        check(ids(daemon, "before") == [111, 112, 113], "a name")
+        check(ids(daemon, "before..115") == [111, 112, 113, 114, 115], "a range from a name")
+        check(ids(daemon, "one") == [140], "another name")
+        status, out, err = ask(daemon, "diff", "before", "@-1", "--by", "object")
+        check(status == 0, status, err)
+        status, out, err = ask(daemon, "top", "deploy")
+        check(status == 1 and "there are before, one;" in err, status, err)
+        marks = document(daemon, "mark", "--list")["marks"]
+        check([(m["name"], m["first"], m["last"], m["windows"]) for m in marks] ==
+              [("before", 111, 113, 3), ("one", 140, 140, 1)], marks)
+        windows = document(daemon, "windows")["windows"]
+        check([w["id"] for w in windows if w["marks"] == ["before"]] == [111, 112, 113], windows)
+        lines = ask(daemon, "windows")[1].splitlines()
+        check("MARKS" in lines[0] and sum(line.endswith("before") for line in lines) == 3, lines)
+        check(ask(daemon, "mark", "--delete", "before")[0] == 0, "deleted")
+        status, out, err = ask(daemon, "top", "before")
+        check(status == 1 and "there is one;" in err, status, err)
+        status, out, err = ask(daemon, "mark", "recent")
+        check(status == 0 and "recent: 30 windows" in out, "the last five minutes without the open one", out, err)
+
+
 def check_empty():
     with mock_daemon.Daemon([]) as daemon:
         status, out, _ = ask(daemon, "windows")
@@ -294,6 +337,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
 check_status_of_branch_records()
 check_status_of_nothing()
 check_gap()
+check_marks()
 check_empty()
 check_large()
 finish()

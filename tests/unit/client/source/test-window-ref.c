@@ -143,10 +143,10 @@ static void test_window_refs_mean_windows(void **state)
 static void test_a_fault_says_what_windows_exist(void **state)
 {
 	static const char *const texts[] = {
-		"10",         "26",        "27",     "0",          "@-16",      "9:59:59",
-		"10:10",      "10:24:59",  "10:31",  "23:00",      "yesterday", "+1h",
-		"deploy",     "10..12",    "12..26", "deploy..",   "..deploy",  "10:10..10:20",
-		"9:00..9:30", "@-99..@-1", "26..",   "2026-11-19", "..26",      "10:31..10:40",
+		"10",         "26",       "27",           "0",          "@-16",      "9:59:59",
+		"10:10",      "10:24:59", "10:31",        "23:00",      "yesterday", "+1h",
+		"10..12",     "12..26",   "10:10..10:20", "9:00..9:30", "@-99..@-1", "26..",
+		"2026-11-19", "..26",     "10:31..10:40",
 	};
 	struct fault fault;
 
@@ -155,6 +155,85 @@ static void test_a_fault_says_what_windows_exist(void **state)
 		assert_non_null(strstr(fault.text, texts[i]));
 		assert_non_null(strstr(fault.text, "15, ids 11 to 25, from 10:00:00 to 10:30:00"));
 	}
+}
+
+static void add_mark(struct windows *windows, const char *name, int64_t first, int64_t last)
+{
+	struct window_mark mark = { .first = first, .last = last };
+
+	snprintf(mark.name, sizeof(mark.name), "%s", name);
+	assert_int_equal(windows_add_mark(windows, &mark), 0);
+}
+
+static void test_names_are_those_of_marks(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t first, n;
+	} cases[] = {
+		{ "before", 1, 3 },     { "before..", 1, 15 },      { "..before", 0, 4 },
+		{ "after", 14, 1 },     { "before..after", 1, 14 }, { "before..@-1", 1, 14 },
+		{ "12..before", 1, 3 }, { "10:20..after", 10, 5 },
+	};
+	_cleanup_(windows_done) struct windows windows = {};
+	struct window_ref ref;
+	struct fault fault;
+	size_t first, n;
+
+	make_windows(&windows, true);
+	add_mark(&windows, "after", 25, 25);
+	add_mark(&windows, "before", 12, 14);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(window_ref_parse(&ref, cases[i].text, NOW, &fault), 0);
+		assert_int_equal(window_ref_resolve(&ref, &windows, &first, &n, &fault), 0);
+		assert_int_equal(first, cases[i].first);
+		assert_int_equal(n, cases[i].n);
+	}
+}
+
+static void test_a_fault_names_the_marks_that_exist(void **state)
+{
+	static const char *const texts[] = { "deploy", "deploy..", "..deploy", "Before" };
+	_cleanup_(windows_done) struct windows windows = {};
+	struct window_ref ref;
+	struct fault fault;
+	size_t first, n;
+
+	make_windows(&windows, true);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_string_equal(resolve(texts[i], true, &fault), "");
+		assert_non_null(strstr(fault.text, "there are no marks; branchctl mark NAME"));
+	}
+	add_mark(&windows, "after", 25, 25);
+	add_mark(&windows, "before", 12, 14);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_int_equal(window_ref_parse(&ref, texts[i], NOW, &fault), 0);
+		assert_int_equal(window_ref_resolve(&ref, &windows, &first, &n, &fault), -ENOENT);
+		assert_non_null(strstr(fault.text, "there are after, before;"));
+	}
+}
+
+/* Behind a marked window ids are of windows that are gone, unless it was merged of several. */
+static void test_what_was_removed_behind_a_mark_is_not_part_of_it(void **state)
+{
+	static const struct window_info rows[] = {
+		{ .id = 1, .start_us = NOW - 60 * MINUTE, .length_us = 3 * MINUTE },
+		{ .id = 4, .start_us = NOW - 57 * MINUTE, .length_us = MINUTE },
+		{ .id = 50, .start_us = NOW - 10 * MINUTE, .length_us = MINUTE },
+	};
+	_cleanup_(windows_done) struct windows windows = {};
+	struct window_ref ref;
+	struct fault fault;
+	size_t first, n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(windows_add(&windows, &rows[i]), 0);
+	add_mark(&windows, "before", 1, 4);
+	assert_int_equal(window_ref_parse(&ref, "2", NOW, &fault), 0);
+	assert_int_equal(window_ref_resolve(&ref, &windows, &first, &n, &fault), 0);
+	assert_int_equal(first, 0);
+	assert_int_equal(window_ref_parse(&ref, "20", NOW, &fault), 0);
+	assert_int_equal(window_ref_resolve(&ref, &windows, &first, &n, &fault), -ENOENT);
 }
 
 /* Windows of minutes: 1 to 3 are one of three, 4 to 9 one of six; 11 is the last. */
@@ -219,8 +298,8 @@ static void test_without_an_open_window(void **state)
 
 static void test_without_any_window(void **state)
 {
-	static const char *const texts[] = { NULL, "1",    "@0", "@-1",     "10:00",
-					     "..", "1..2", "..", "10:00..", "name" };
+	static const char *const texts[] = { NULL, "1",    "@0", "@-1",    "10:00",
+					     "..", "1..2", "..", "10:00.." };
 	struct windows windows = {};
 	struct window_ref ref;
 	struct fault fault;
@@ -386,6 +465,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window_refs_mean_windows),
 		cmocka_unit_test(test_a_fault_says_what_windows_exist),
+		cmocka_unit_test(test_names_are_those_of_marks),
+		cmocka_unit_test(test_a_fault_names_the_marks_that_exist),
+		cmocka_unit_test(test_what_was_removed_behind_a_mark_is_not_part_of_it),
 		cmocka_unit_test(test_a_merged_window_is_the_one_that_holds_it),
 		cmocka_unit_test(test_without_an_open_window),
 		cmocka_unit_test(test_without_any_window),

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/source/mark-ref.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "common/util/macro.h"
+
+#define GAP_US 1000000 /* windows that follow each other are closer */
+
+bool mark_ref_find(const struct windows *windows, const char *name, size_t *ret_first,
+		   size_t *ret_n)
+{
+	const struct window_mark *mark = windows_find_mark(windows, name);
+	size_t first = windows->n, end = 0;
+
+	for (size_t i = 0; mark && i < windows->n; i++)
+		if (windows_is_marked(mark, &windows->rows[i])) {
+			first = MIN(first, i);
+			end = i + 1;
+		}
+	if (end <= first)
+		return false;
+	*ret_first = first;
+	*ret_n = end - first;
+	return true;
+}
+
+bool mark_ref_is_before_removed(const struct windows *windows, size_t at)
+{
+	const struct window_info *window = &windows->rows[at];
+
+	for (size_t i = 0; i < windows->n_marks; i++)
+		if (windows_is_marked(&windows->marks[i], window))
+			return windows->rows[at + 1].start_us > windows_end_us(window) + GAP_US;
+	return false;
+}
+
+/* "there are before, incident-7" */
+static void describe_marks(const struct windows *windows, struct fault *ret)
+{
+	char names[300] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < windows->n_marks && length < sizeof(names); i++)
+		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+					   i > 0 ? ", " : "", windows->marks[i].name);
+	if (length >= sizeof(names))
+		snprintf(names + sizeof(names) - 4, 4, "...");
+	if (windows->n_marks == 0)
+		fault_set(ret, 0, "there are no marks; branchctl mark NAME makes one");
+	else
+		fault_set(ret, 0, "there %s %s; branchctl mark --list says more",
+			  windows->n_marks == 1 ? "is" : "are", names);
+}
+
+int mark_ref_not_found(const struct windows *windows, const char *name, struct fault *fault)
+{
+	struct fault list;
+
+	describe_marks(windows, &list);
+	return fault_set(fault, -ENOENT, "no mark is named '%s': %s", name, list.text);
+}
