@@ -283,7 +283,7 @@ static void shrink_tables(struct profile *p)
 #undef SHRINK
 }
 
-int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects)
+int profile_finalize_maps(struct profile *profile, struct profile_maps *ret)
 {
 	_cleanup_(finalize_done) struct finalize s = { .p = profile };
 
@@ -302,12 +302,20 @@ int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects)
 	replace_tables(profile, &s.draft);
 	shrink_tables(profile);
 	profile->finalized = true;
-	if (ret_objects)
-		*ret_objects = TAKE_PTR(s.object_map);
+	if (ret) {
+		ret->objects = TAKE_PTR(s.object_map);
+		ret->processes = TAKE_PTR(s.process_map);
+	}
 	return 0;
+}
+
+void profile_maps_done(struct profile_maps *maps)
+{
+	free(maps->objects);
+	free(maps->processes);
 }
 
 int profile_finalize(struct profile *profile)
 {
-	return profile->finalized ? 0 : profile_finalize_objects(profile, NULL);
+	return profile->finalized ? 0 : profile_finalize_maps(profile, NULL);
 }

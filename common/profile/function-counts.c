@@ -17,6 +17,7 @@
 struct counting {
 	struct function_counts *counts;
 	const struct profile *p;
+	bool by_object;
 	size_t cap;
 	uint32_t *functions; /* of each stack's frame */
 	uint32_t *active;    /* of functions, then objects: occurrences on the current path */
@@ -105,7 +106,7 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 	struct location at = profile_place_frame(c->p, stack->frame);
 	struct function_tally tally = { .self = stack->samples };
 
-	c->functions[node] = function_at(c->p, at);
+	c->functions[node] = c->by_object ? PROFILE_NONE : function_at(c->p, at);
 	if ((*active_of(c, node, at))++ == 0)
 		tally.total = walk->below[node];
 	if (tally.self > 0 || tally.total > 0)
@@ -166,7 +167,7 @@ static struct process_tally *tally_of(const struct counting *c, uint32_t process
 }
 
 /* The rows are complete and sorted by process. */
-static void count_processes(const struct counting *c)
+static void find_processes(const struct counting *c)
 {
 	const struct function_counts *counts = c->counts;
 	const struct profile *p = c->p;
@@ -178,6 +179,12 @@ static void count_processes(const struct counting *c)
 		tally_of(c, counts->rows[i].process)->first = i;
 		tally_of(c, counts->rows[i].process)->n++;
 	}
+}
+
+static void count_processes(const struct counting *c)
+{
+	const struct profile *p = c->p;
+
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		tally_of(c, p->stacks[i].process)->samples += p->stacks[i].samples;
 		tally_of(c, p->stacks[i].process)->weight += p->stacks[i].weight;
@@ -192,9 +199,13 @@ static void count_processes(const struct counting *c)
 		tally_of(c, p->streams[i].process)->hits += p->streams[i].hits;
 }
 
-int function_counts_init(struct function_counts *counts, const struct profile *profile)
+static int count(struct function_counts *counts, const struct profile *profile, bool by_object)
 {
-	_cleanup_(counting_done) struct counting c = { .counts = counts, .p = profile };
+	_cleanup_(counting_done) struct counting c = {
+		.counts = counts,
+		.p = profile,
+		.by_object = by_object,
+	};
 
 	assert(profile->finalized);
 
@@ -204,13 +215,27 @@ int function_counts_init(struct function_counts *counts, const struct profile *p
 	c.active = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*c.active));
 	if (!counts->processes || !c.functions || !c.active || count_stacks(&c) < 0)
 		return -ENOMEM;
-	count_branches(&c);
-	count_blocks(&c);
+	if (!by_object) {
+		count_branches(&c);
+		count_blocks(&c);
+	}
 	if (c.failed)
 		return -ENOMEM;
 	add_up(counts);
-	count_processes(&c);
+	find_processes(&c);
+	if (!by_object)
+		count_processes(&c);
 	return 0;
+}
+
+int function_counts_init(struct function_counts *counts, const struct profile *profile)
+{
+	return count(counts, profile, false);
+}
+
+int function_counts_init_objects(struct function_counts *counts, const struct profile *profile)
+{
+	return count(counts, profile, true);
 }
 
 void function_counts_done(struct function_counts *counts)

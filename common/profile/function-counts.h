@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The counts of a profile per process and function, as the view by function shows them. The table
- * is small and easy to add up, so that it serves to compare hours of windows. It has no paths.
+ * The counts of a profile per process and function, as the view by function shows them, or by
+ * object. The table is small and easy to add up, so that it serves to compare hours of windows. It
+ * has no paths.
  */
 #pragma once
 
@@ -44,6 +45,9 @@ struct function_counts {
 
 /* Counts the finalized @profile. 0 or -ENOMEM; call function_counts_done() in either case. */
 int function_counts_init(struct function_counts *counts, const struct profile *profile);
+/* The same by object: no row has a function, or anything but self and total; no process has sums.
+ */
+int function_counts_init_objects(struct function_counts *counts, const struct profile *profile);
 void function_counts_done(struct function_counts *counts);
 
 static inline void function_tally_add(struct function_tally *to, const struct function_tally *tally)

@@ -279,11 +279,17 @@ int64_t profile_add_block(struct profile *profile, const struct profile_block *b
  */
 int profile_finalize(struct profile *profile);
 
+/* New indices: object i becomes objects[i], PROFILE_NONE if it was dropped. */
+struct profile_maps {
+	uint32_t *objects, *processes;
+};
+
 /*
- * Finalizes a profile that is not finalized, and returns the new indices of its objects: object i
- * becomes (*@ret_objects)[i], PROFILE_NONE if it was dropped. The caller frees the array.
+ * Finalizes a profile that is not finalized, and fills @ret, which is then the caller's to be done
+ * with.
  */
-int profile_finalize_objects(struct profile *profile, uint32_t **ret_objects);
+int profile_finalize_maps(struct profile *profile, struct profile_maps *ret);
+void profile_maps_done(struct profile_maps *maps);
 
 /* True if both are one object by their keys, see above. */
 bool profile_same_object(const struct profile_object *a, const struct profile_object *b);

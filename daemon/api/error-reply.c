@@ -56,6 +56,8 @@ void error_reply(struct call *call, int r, const struct fault *fault)
 {
 	if (r == -E2BIG || r == -ETIME)
 		call_error(call, "io.branchd.TooExpensive", NULL);
+	else if (r == -ENODATA)
+		call_error(call, "io.branchd.NotCounted", NULL);
 	else if (r == -EMSGSIZE || r == -ENOBUFS)
 		call_error(call, "io.branchd.TooLarge",
 			   json_pack("{sI}", "max_bytes", (json_int_t)REPLY_MAX_BYTES));

@@ -9,7 +9,7 @@
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
 
-int function_reply_new(struct function_reply **ret)
+int function_reply_new(struct function_reply **ret, enum function_sum_kind by)
 {
 	_cleanup_(function_reply_freep) struct function_reply *reply = calloc(1, sizeof(*reply));
 	int r;
@@ -21,6 +21,7 @@ int function_reply_new(struct function_reply **ret)
 		r = reply_text_open(&reply->text, REPLY_MAX_BYTES);
 	if (r < 0)
 		return r;
+	reply->sum->by = by;
 	fputs("{\"parts\":[", reply->text.f);
 	*ret = TAKE_PTR(reply);
 	return 0;
@@ -67,7 +68,7 @@ int function_reply_end_part(struct function_reply *reply)
 	fprintf(f, "%s{\"samples\":%" PRIu64 ",\"rows\":[", reply->n_parts > 0 ? "," : "",
 		sum->part_samples);
 	for (size_t i = 0; i < sum->n_rows; i++) {
-		if (is_empty(&sum->rows[i].tally))
+		if (sum->rows[i].kind != sum->by || is_empty(&sum->rows[i].tally))
 			continue;
 		write_row(f, is_first, i, &sum->rows[i].tally);
 		is_first = false;
@@ -80,8 +81,12 @@ int function_reply_end_part(struct function_reply *reply)
 	return ferror(f) ? -ENOMEM : 0;
 }
 
-static void write_place(const struct location *at, FILE *f)
+static void write_place(const struct function_sum *sum, size_t row, FILE *f)
 {
+	static const struct location none = { PROFILE_NONE, UINT64_MAX };
+	/* others are not asked for; they keep the numbers of the rows */
+	const struct location *at = sum->rows[row].kind == sum->by ? &sum->rows[row].at : &none;
+
 	if (at->object == PROFILE_NONE)
 		fputs("[null,", f);
 	else
@@ -100,7 +105,7 @@ int function_reply_write_json(struct function_reply *reply)
 	fputs("],\"places\":[", f);
 	for (size_t i = 0; i < sum->n_rows; i++) {
 		fputs(i > 0 ? "," : "", f);
-		write_place(&sum->rows[i].at, f);
+		write_place(sum, i, f);
 	}
 	fputs("],\"profile\":", f);
 	return profile_json_write(sum->names, f);

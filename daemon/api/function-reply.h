@@ -19,7 +19,7 @@ struct function_reply {
 };
 
 /* 0 or -ENOMEM. */
-int function_reply_new(struct function_reply **ret);
+int function_reply_new(struct function_reply **ret, enum function_sum_kind by);
 struct function_reply *function_reply_free(struct function_reply *reply);
 DEFINE_CLEANUP(struct function_reply *, function_reply_free);
 

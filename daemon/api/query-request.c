@@ -98,17 +98,33 @@ static const char *check_range(const struct query_request *q, bool functions)
 	return q->last > 0 && (q->first == 0 || q->last < q->first) ? "last" : NULL;
 }
 
+static bool parse_by(enum function_sum_kind *ret, const char *text)
+{
+	static const char *const names[N_SUM_KINDS] = {
+		[SUM_FUNCTION] = "function",
+		[SUM_OBJECT] = "object",
+		[SUM_PROCESS] = "process",
+	};
+
+	for (int i = 0; i < N_SUM_KINDS; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*ret = (enum function_sum_kind)i;
+			return true;
+		}
+	return false;
+}
+
 int query_request_read(struct query_request *q, struct call *call, bool functions)
 {
 	struct conditions c = { .pid = -1, .uid = -1 };
-	const char *wrong;
+	const char *by = NULL, *wrong;
 	const struct parameter parameters[] = {
 		{ "first", NULL, &q->first },   { "last", NULL, &q->last },
 		{ "pid", NULL, &c.pid },        { "uid", NULL, &c.uid },
 		{ "pids", &c.pids, NULL },      { "uids", &c.uids, NULL },
 		{ "comm", &c.comm, NULL },      { "exclude_comm", &c.exclude_comm, NULL },
 		{ "unit", &c.unit, NULL },      { "container", &c.container, NULL },
-		{ "parts", NULL, &q->n_parts },
+		{ "parts", NULL, &q->n_parts }, { "by", &by, NULL },
 	};
 	int r;
 
@@ -118,9 +134,11 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		.n_parts = functions,
 		.filter = PROFILE_FILTER_INIT,
 	};
-	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters) - !functions))
+	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters) - (functions ? 0 : 2)))
 		return 0;
 	wrong = check_range(q, functions) ?: check_lists(&c);
+	if (by && !parse_by(&q->by, by))
+		wrong = "by";
 	if (wrong) {
 		call_invalid_parameter(call, wrong);
 		return 0;

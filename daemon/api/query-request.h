@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "common/profile/filter.h"
+#include "daemon/rows/function-sum.h"
 #include "daemon/varlink/call.h"
 
 #define QUERY_MAX_PARTS 24
@@ -13,6 +14,7 @@
 struct query_request {
 	int64_t first, last;          /* ids; 0: the open window */
 	int64_t n_parts;              /* of GetFunctions, else 0 */
+	enum function_sum_kind by;    /* likewise */
 	struct profile_filter filter; /* its strings are @texts */
 	char *texts[QUERY_N_TEXTS];
 };

@@ -57,7 +57,7 @@ int query_new(struct query **ret, struct archive *archive, struct call *call, bo
 		return -ENOMEM;
 	r = query_request_read(&q->request, call, functions);
 	if (r > 0 && functions)
-		r = function_reply_new(&q->functions) ?: 1;
+		r = function_reply_new(&q->functions, q->request.by) ?: 1;
 	if (r <= 0)
 		return r;
 	q->archive = archive;
@@ -97,6 +97,9 @@ static int check_limits(const struct query *q)
 
 	for (size_t i = 0; i < q->n_parts; i++)
 		n += n_bytes(q->parts[i]);
+	if (q->functions)
+		n += q->functions->sum->n_rows * (sizeof(*q->functions->sum->rows) +
+						  sizeof(*q->functions->sum->names->processes));
 	if (n > max_bytes)
 		return -E2BIG;
 	return q->cpu_ns / 1000000 > max_ms ? -ETIME : 0;

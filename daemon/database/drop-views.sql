@@ -7,6 +7,8 @@ DROP VIEW IF EXISTS stream_branches;
 DROP VIEW IF EXISTS stack_frames;
 DROP VIEW IF EXISTS top_blocks;
 DROP VIEW IF EXISTS top_branches;
+DROP VIEW IF EXISTS function_totals;
+DROP VIEW IF EXISTS function_samples;
 DROP VIEW IF EXISTS top_functions;
 DROP VIEW IF EXISTS top_processes;
 DROP VIEW IF EXISTS places;

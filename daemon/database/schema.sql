@@ -246,6 +246,13 @@ CREATE TABLE function_counts (
 	counts BLOB NOT NULL
 ) STRICT;
 
+-- The same by object: samples in each object, and samples with it in their stack. The form is that of function_counts with
+-- functions of id 0 alone, and the six numbers of a process are 0. Windows of version 6 and before have no row here.
+CREATE TABLE object_counts (
+	window INTEGER PRIMARY KEY REFERENCES window,
+	counts BLOB NOT NULL
+) STRICT;
+
 -- What each user has in a window, so that who has more than a fair share loses rows of their own first when the
 -- database is full: the rows of their processes, with the callers of stacks and the newer branches of streams.
 CREATE TABLE user_rows (

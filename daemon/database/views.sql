@@ -50,6 +50,58 @@ FROM stack_count c
 	JOIN object o ON o.id = l.object
 GROUP BY c.window, l.function, l.object;
 
+-- Where the samples were taken, and when, by which process: one row per window, process and function. Conditions on any
+-- column but "self" are looked at before the samples are, so that a day takes a moment. It has no samples of no process.
+CREATE VIEW function_samples AS
+SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch', 'localtime') AS start_local,
+	datetime(w.start_us / 1000000, 'unixepoch') AS start_utc, w.length_us / 1e6 AS seconds,
+	p.pid, m.text AS comm, nullif(u.text, '') AS unit, p.uid,
+	nullif(f.name, '') AS function, nullif(o.path, '') AS object, sum(c.samples) AS self
+FROM window w
+	CROSS JOIN process_count k ON k.window = w.id
+	CROSS JOIN process p ON p.id = k.process
+	CROSS JOIN string m ON m.id = p.comm
+	CROSS JOIN string u ON u.id = p.unit
+	CROSS JOIN stack_count c ON c.window = w.id AND c.process = k.process
+	CROSS JOIN place l ON l.id = c.place
+	CROSS JOIN function f ON f.id = l.function
+	CROSS JOIN object o ON o.id = l.object
+GROUP BY w.id, p.id, f.id, o.id, datetime(w.start_us / 1000000, 'unixepoch', 'localtime'),
+	datetime(w.start_us / 1000000, 'unixepoch'), p.pid, m.text, nullif(u.text, ''), p.uid,
+	nullif(f.name, ''), nullif(o.path, '');
+
+-- The same with callers: "total" counts the samples with the function anywhere in their stack, once each. It takes some
+-- microseconds a stack, so choose a process or few windows. Functions that are negative objects stand for the parts of
+-- objects outside of functions.
+CREATE VIEW function_totals AS
+SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch', 'localtime') AS start_local,
+	datetime(w.start_us / 1000000, 'unixepoch') AS start_utc, w.length_us / 1e6 AS seconds,
+	p.pid, m.text AS comm, nullif(u.text, '') AS unit, p.uid,
+	nullif(f.name, '') AS function, nullif(o.path, '') AS object,
+	sum(iif(j.value = iif(l.function > 0, l.function, -l.object), c.samples, 0)) AS self,
+	sum(c.samples) AS total
+FROM window w
+	CROSS JOIN process_count k ON k.window = w.id
+	CROSS JOIN process p ON p.id = k.process
+	CROSS JOIN string m ON m.id = p.comm
+	CROSS JOIN string u ON u.id = p.unit
+	CROSS JOIN stack_count c ON c.window = w.id AND c.process = k.process
+	CROSS JOIN place l ON l.id = c.place
+	CROSS JOIN json_each((
+		WITH RECURSIVE frame (place, caller) AS (
+			VALUES (c.place, c.caller)
+			UNION ALL
+			SELECT s.place, s.parent FROM frame JOIN stack s ON s.id = frame.caller
+			WHERE frame.caller > 0
+		)
+		SELECT json_group_array(DISTINCT iif(q.function > 0, q.function, -q.object))
+		FROM frame JOIN place q ON q.id = frame.place)) j
+	CROSS JOIN function f ON f.id = max(j.value, 0)
+	CROSS JOIN object o ON o.id = iif(j.value > 0, f.object, -j.value)
+GROUP BY w.id, p.id, j.value, datetime(w.start_us / 1000000, 'unixepoch', 'localtime'),
+	datetime(w.start_us / 1000000, 'unixepoch'), p.pid, m.text, nullif(u.text, ''), p.uid,
+	nullif(f.name, ''), nullif(o.path, '');
+
 CREATE VIEW top_branches AS
 SELECT c.window, c.process, a.function AS origin_function, a.object AS origin_object,
 	a.offset AS origin_offset, b.function AS target_function, b.object AS target_object,

@@ -21,6 +21,7 @@ enum {
 	REMOVE_BLOCKS,
 	REMOVE_OUTER_FUNCTIONS,
 	REMOVE_FUNCTION_COUNTS,
+	REMOVE_OBJECT_COUNTS,
 	N_STATEMENTS,
 };
 
@@ -34,6 +35,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[REMOVE_BLOCKS] = "DELETE FROM block_count WHERE window = ?",
 	[REMOVE_OUTER_FUNCTIONS] = "DELETE FROM outer_function WHERE window = ?",
 	[REMOVE_FUNCTION_COUNTS] = "DELETE FROM function_counts WHERE window = ?",
+	[REMOVE_OBJECT_COUNTS] = "DELETE FROM object_counts WHERE window = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_REDUCE, "reduce.h has another number");

@@ -34,7 +34,6 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	id_map_done(&sum->row_numbers);
 	free(sum->direct);
 	free(sum->rows);
-	free(sum->objects);
 	free(sum);
 	return NULL;
 }
@@ -52,12 +51,13 @@ static struct id_key stored_key(int64_t function, int64_t object)
 	return (struct id_key){ function, function == 0 ? object : 0, 0 };
 }
 
-static int64_t add_row(struct function_sum *sum, struct id_key key, struct location at)
+static int64_t add_row(struct function_sum *sum, enum function_sum_kind kind, struct id_key key,
+		       struct location at)
 {
 	if (ARRAY_RESERVE(&sum->rows, &sum->cap_rows, sum->n_rows + 1) < 0 ||
 	    id_map_put(&sum->row_numbers, key, (struct id_value){ (int64_t)sum->n_rows, 0 }) < 0)
 		return -ENOMEM;
-	sum->rows[sum->n_rows] = (struct function_sum_row){ .at = at };
+	sum->rows[sum->n_rows] = (struct function_sum_row){ .kind = kind, .at = at };
 	return (int64_t)sum->n_rows++;
 }
 
@@ -91,11 +91,29 @@ int64_t function_sum_find(const struct function_sum *sum, int64_t function, int6
 int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
 			     struct location at)
 {
-	int64_t row = add_row(sum, stored_key(function, object), at);
+	int64_t row = add_row(sum, SUM_FUNCTION, stored_key(function, object), at);
 
 	if (row >= 0 && function > 0 && function < MAX_DIRECT && put_direct(sum, function, row) < 0)
 		return -ENOMEM;
 	return row;
+}
+
+/* Functions have 0 and more as the last number, see stored_key(). */
+static struct id_key other_key(enum function_sum_kind kind, int64_t id, size_t profile)
+{
+	return (struct id_key){ id, (int64_t)profile, -(int64_t)kind };
+}
+
+int64_t function_sum_find_other(const struct function_sum *sum, enum function_sum_kind kind,
+				int64_t id)
+{
+	return find_key(sum, other_key(kind, id, 0));
+}
+
+int64_t function_sum_add_other(struct function_sum *sum, enum function_sum_kind kind, int64_t id,
+			       uint32_t index)
+{
+	return add_row(sum, kind, other_key(kind, id, 0), (struct location){ index, UINT64_MAX });
 }
 
 /* (*@ret)[i] is the index of object i among the names. */
@@ -133,7 +151,7 @@ static int add_count(struct function_sum *sum, const struct profile *profile,
 	if (at.object != PROFILE_NONE)
 		at.object = objects[at.object];
 	if (row == -ENOENT)
-		row = add_row(sum, key, at);
+		row = add_row(sum, SUM_FUNCTION, key, at);
 	if (row < 0)
 		return (int)row;
 	function_tally_add(&sum->rows[row].tally, &count->tally);
@@ -147,6 +165,56 @@ static void add_counters(struct profile_counters *to, const struct profile_count
 #undef X
 }
 
+/* Of an object or a process of the profile, whose index among the names is @index. */
+static int add_other(struct function_sum *sum, enum function_sum_kind kind, uint32_t of_profile,
+		     uint32_t index, const struct function_tally *tally)
+{
+	struct id_key key = other_key(kind, of_profile, sum->n_profiles);
+	int64_t row = find_key(sum, key);
+
+	if (row == -ENOENT)
+		row = add_row(sum, kind, key, (struct location){ index, UINT64_MAX });
+	if (row < 0)
+		return (int)row;
+	function_tally_add(&sum->rows[row].tally, tally);
+	return 0;
+}
+
+static int add_objects(struct function_sum *sum, const struct profile *profile,
+		       const uint32_t *objects)
+{
+	struct function_counts counts;
+	int r = function_counts_init_objects(&counts, profile);
+
+	for (size_t i = 0; r == 0 && i < counts.n_rows; i++) {
+		uint32_t object = counts.rows[i].at.object;
+
+		r = add_other(sum, SUM_OBJECT, object,
+			      object == PROFILE_NONE ? PROFILE_NONE : objects[object],
+			      &counts.rows[i].tally);
+	}
+	function_counts_done(&counts);
+	return r;
+}
+
+/* The names have the samples of processes once they are finished. */
+static int add_process(struct function_sum *sum, const struct profile *profile,
+		       const struct process_tally *counts)
+{
+	struct function_tally tally = { .self = counts->samples, .total = counts->samples };
+	struct profile_process process;
+	int64_t index = PROFILE_NONE;
+
+	if (counts->process != PROFILE_NONE) {
+		process = profile->processes[counts->process];
+		process.samples = 0;
+		index = profile_add_process(sum->names, &process);
+	}
+	if (index < 0)
+		return (int)index;
+	return add_other(sum, SUM_PROCESS, counts->process, (uint32_t)index, &tally);
+}
+
 static int add_counts(struct function_sum *sum, const struct profile *profile,
 		      const uint32_t *objects)
 {
@@ -155,7 +223,11 @@ static int add_counts(struct function_sum *sum, const struct profile *profile,
 
 	for (size_t i = 0; r == 0 && i < counts.n_rows; i++)
 		r = add_count(sum, profile, &counts.rows[i], objects);
+	for (size_t i = 0; r == 0 && sum->by == SUM_PROCESS && i < counts.n_processes; i++)
+		r = add_process(sum, profile, &counts.processes[i]);
 	function_counts_done(&counts);
+	if (r == 0 && sum->by == SUM_OBJECT)
+		r = add_objects(sum, profile, objects);
 	return r;
 }
 
@@ -183,7 +255,7 @@ int function_sum_add_profile(struct function_sum *sum, const struct profile *pro
 	r = add_names(sum, profile, &objects);
 	if (r == 0)
 		r = add_counts(sum, profile, objects);
-	for (size_t i = 0; r == 0 && i < profile->n_processes; i++)
+	for (size_t i = 0; r == 0 && sum->by != SUM_PROCESS && i < profile->n_processes; i++)
 		r = function_sum_add_executable(sum, profile->processes[i].executable);
 	if (r == 0)
 		r = profile_add_info(sum->names, &profile->info, sum->n_added == 0);
@@ -204,7 +276,7 @@ void function_sum_begin_part(struct function_sum *sum)
 	sum->part_samples = 0;
 }
 
-/* Each row is a stack of one frame, so that its object and function are kept. */
+/* Each function is a stack of one frame, so that its object and function are kept. */
 static int add_stacks(struct function_sum *sum)
 {
 	for (size_t i = 0; i < sum->n_rows; i++) {
@@ -215,29 +287,49 @@ static int add_stacks(struct function_sum *sum)
 			.samples = sum->rows[i].self,
 		};
 
-		if (profile_add_stack(sum->names, &stack) < 0)
+		if (sum->rows[i].kind == SUM_FUNCTION && profile_add_stack(sum->names, &stack) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int function_sum_finish(struct function_sum *sum, bool hide_addresses)
+static void add_process_samples(struct function_sum *sum)
 {
-	int r = add_stacks(sum);
-
-	if (r == 0)
-		r = profile_unite(sum->names);
-	if (r == 0)
-		r = profile_finalize_objects(sum->names, &sum->objects);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < sum->n_rows; i++) {
-		struct location *at = &sum->rows[i].at;
+		const struct function_sum_row *row = &sum->rows[i];
+
+		if (row->kind == SUM_PROCESS && row->at.object != PROFILE_NONE)
+			sum->names->processes[row->at.object].samples += row->self;
+	}
+}
+
+/* The rows in terms of the finalized names. */
+static void map_rows(struct function_sum *sum, const struct profile_maps *maps, bool hide_addresses)
+{
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		struct function_sum_row *row = &sum->rows[i];
+		struct location *at = &row->at;
 
 		if (at->object != PROFILE_NONE)
-			at->object = sum->objects[at->object];
+			at->object = row->kind == SUM_PROCESS ? maps->processes[at->object] :
+								maps->objects[at->object];
 		if (hide_addresses && at->offset != UINT64_MAX)
 			at->offset = profile_redact_offset(sum->names, *at);
 	}
-	return hide_addresses ? profile_redact(&sum->names) : 0;
+}
+
+int function_sum_finish(struct function_sum *sum, bool hide_addresses)
+{
+	struct profile_maps maps = {};
+	int r = add_stacks(sum);
+
+	add_process_samples(sum);
+	if (r == 0)
+		r = profile_unite(sum->names);
+	if (r == 0)
+		r = profile_finalize_maps(sum->names, &maps);
+	if (r == 0)
+		map_rows(sum, &maps, hide_addresses);
+	profile_maps_done(&maps);
+	return r == 0 && hide_addresses ? profile_redact(&sum->names) : r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What windows counted of each function, added up: the counts of one part of their time, and over
- * all parts the samples and the names. The caller takes each part's counts before the next begins.
+ * What windows counted of each function, object or process, added up: the counts of one part of
+ * their time, and over all parts the samples and the names. The caller takes each part's counts
+ * before the next begins.
  */
 #pragma once
 
@@ -14,16 +15,28 @@
 #include "common/util/macro.h"
 #include "daemon/database/id-map.h"
 
-/* A function, or the parts of an object outside of functions. */
+enum function_sum_kind {
+	SUM_FUNCTION, /* a function, or the parts of an object outside of functions */
+	SUM_OBJECT,
+	SUM_PROCESS,
+	N_SUM_KINDS,
+};
+
 struct function_sum_row {
+	enum function_sum_kind kind;
 	struct location at; /* in terms of the names' objects; the offset is that of a function, or
-			       UINT64_MAX */
+			       UINT64_MAX. Of a process: its index among the names instead of an
+			       object's. */
 	uint64_t self;      /* of all parts */
 	struct function_tally tally; /* of this part */
 };
 
 struct function_sum {
-	struct profile *names; /* objects, functions, executables, counters; not finalized yet */
+	/* What is asked for. There are rows of functions in any case: they name what is compared.
+	 */
+	enum function_sum_kind by;
+	struct profile *names;     /* objects, functions, executables or, by process, processes, and
+				      counters; not finalized yet */
 	struct id_map executables; /* the names' strings that are among these */
 	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
 	struct id_map row_numbers; /* to numbers of rows, by the database's ids or a profile's
@@ -35,7 +48,6 @@ struct function_sum {
 	size_t n_rows, cap_rows;
 	uint64_t part_samples;
 	size_t n_added, n_profiles;
-	uint32_t *objects; /* once it is finished: what objects of the names are now */
 };
 
 /* 0 or -ENOMEM. */
@@ -50,6 +62,12 @@ DEFINE_CLEANUP(struct function_sum *, function_sum_free);
 int64_t function_sum_find(const struct function_sum *sum, int64_t function, int64_t object);
 int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
 			     struct location at);
+
+/* The same of an object or a process of the database. */
+int64_t function_sum_find_other(const struct function_sum *sum, enum function_sum_kind kind,
+				int64_t id);
+int64_t function_sum_add_other(struct function_sum *sum, enum function_sum_kind kind, int64_t id,
+			       uint32_t index);
 
 /*
  * A process that was counted ran @executable, which may be NULL: names->processes has each once, as

@@ -13,15 +13,19 @@
 
 enum {
 	ADD_COUNTS,
+	ADD_OBJECTS,
 	READ_COUNTS,
+	READ_OBJECTS,
 	READ_PROCESS,
 	N_STATEMENTS,
 };
 
 static const char *const sql[N_STATEMENTS] = {
 	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts) VALUES (?, ?)",
+	[ADD_OBJECTS] = "INSERT INTO object_counts (window, counts) VALUES (?, ?)",
 	[READ_COUNTS] = "SELECT counts FROM function_counts WHERE window = ?",
-	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text, p.restricted "
+	[READ_OBJECTS] = "SELECT counts FROM object_counts WHERE window = ?",
+	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text, p.restricted, p.start_ns "
 			 "FROM process p "
 			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 "
@@ -36,23 +40,38 @@ int store_functions_init(struct store_functions *functions, struct database *dat
 	return database_prepare(database, sql, N_STATEMENTS, functions->statements);
 }
 
+static int write_blob(struct statement *add, int64_t id, const struct function_counts *counts,
+		      const struct interned *processes, const struct interned *objects,
+		      const struct interned *names)
+{
+	_cleanup_free_ uint8_t *blob = NULL;
+	size_t n = 0;
+	int r = function_blob_write(&blob, &n, counts, processes, objects, names);
+
+	if (r < 0)
+		return r;
+	statement_bind_int(add, 1, id);
+	statement_bind_blob(add, 2, blob, n);
+	return statement_run(add);
+}
+
 int store_functions_write(struct store_functions *functions, int64_t id,
 			  const struct profile *profile, const struct interned *processes,
 			  const struct interned *objects, const struct interned *names)
 {
-	struct statement *add = functions->statements[ADD_COUNTS];
-	_cleanup_free_ uint8_t *blob = NULL;
 	struct function_counts counts;
-	size_t n = 0;
 	int r = function_counts_init(&counts, profile);
 
 	if (r >= 0)
-		r = function_blob_write(&blob, &n, &counts, processes, objects, names);
-	if (r >= 0) {
-		statement_bind_int(add, 1, id);
-		statement_bind_blob(add, 2, blob, n);
-		r = statement_run(add);
-	}
+		r = write_blob(functions->statements[ADD_COUNTS], id, &counts, processes, objects,
+			       names);
+	function_counts_done(&counts);
+	if (r < 0)
+		return r;
+	r = function_counts_init_objects(&counts, profile);
+	if (r >= 0)
+		r = write_blob(functions->statements[ADD_OBJECTS], id, &counts, processes, objects,
+			       names);
 	function_counts_done(&counts);
 	return r;
 }
@@ -69,6 +88,7 @@ struct reading {
 	const struct profile_filter *filter;
 	struct function_sum *sum;
 	int64_t window;
+	bool objects;        /* what is read is object_counts */
 	const uint8_t *data; /* all that is left */
 	size_t n;
 	bool damaged;
@@ -98,8 +118,20 @@ static uint64_t take(struct reading *reading)
 	return 0;
 }
 
-/* Whether a process matches, and then its executable is counted: 1 or 0, or -errno. */
-static int look_at_process(struct reading *reading, int64_t id)
+/* Among the names: all of the process, or its executable. *@ret is its index, if it has one. */
+static int name_process(struct reading *reading, const struct profile_process *process,
+			int64_t *ret)
+{
+	struct function_sum *sum = reading->sum;
+
+	if (sum->by != SUM_PROCESS)
+		return function_sum_add_executable(sum, process->executable);
+	*ret = profile_add_process(sum->names, process);
+	return (int)MIN(*ret, (int64_t)0);
+}
+
+/* Whether a process matches, and then it is named: 1 or 0, or -errno. */
+static int look_at_process(struct reading *reading, int64_t id, int64_t *ret_index)
 {
 	struct statement *row = reading->functions->statements[READ_PROCESS];
 	struct profile_process process;
@@ -117,10 +149,12 @@ static int look_at_process(struct reading *reading, int64_t id)
 		.uid = statement_is_null(row, 1) ? UINT32_MAX : (uint32_t)statement_int(row, 1),
 		.comm = statement_text(row, 2) ?: "",
 		.unit = statement_text(row, 3),
+		.executable = statement_text(row, 4),
 		.restricted = statement_int(row, 5) != 0,
+		.start_ns = (uint64_t)statement_int(row, 6),
 	};
 	found = profile_process_matches(&process, reading->filter);
-	r = found ? function_sum_add_executable(reading->sum, statement_text(row, 4)) : 0;
+	r = found ? name_process(reading, &process, ret_index) : 0;
 	q = statement_reset(row);
 	return r < 0 || q < 0 ? MIN(r, q) : found;
 }
@@ -128,24 +162,41 @@ static int look_at_process(struct reading *reading, int64_t id)
 /* Processes that are remembered; beyond, they are read again. */
 #define MAX_PROCESSES (1 << 16)
 
-/* 1 or 0, or -errno. Most processes are in many windows, and looked at once. */
-static int matches(struct reading *reading, int64_t id)
+/*
+ * Whether it matches, 1 or 0, or -errno; and *@ret_index, see above. Most processes are in many
+ * windows, and looked at once.
+ */
+static int matches(struct reading *reading, int64_t id, int64_t *ret_index)
 {
 	struct id_map *processes = &reading->sum->processes;
 	const struct id_value *remembered = id_map_find(processes, (struct id_key){ id, 0, 0 });
 	int r, found;
 
+	*ret_index = PROFILE_NONE;
 	if (id == 0)
 		return 0;
-	if (remembered)
+	if (remembered) {
+		*ret_index = remembered->more;
 		return (int)remembered->id;
-	found = look_at_process(reading, id);
+	}
+	found = look_at_process(reading, id, ret_index);
 	if (found < 0)
 		return found;
 	if (processes->n >= MAX_PROCESSES)
 		id_map_clear(processes);
-	r = id_map_put(processes, (struct id_key){ id, 0, 0 }, (struct id_value){ found, 0 });
+	r = id_map_put(processes, (struct id_key){ id, 0, 0 },
+		       (struct id_value){ found, *ret_index });
 	return r < 0 ? r : found;
+}
+
+static int add_to_found(struct reading *reading, int64_t row, const struct function_tally *tally)
+{
+	if (row < 0)
+		return (int)row;
+	if (ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0)
+		return -ENOMEM;
+	reading->found[reading->n_found++] = (struct found){ (size_t)row, *tally };
+	return 0;
 }
 
 /* A function seen for the first time; it is named at once, for the database may change until it is
@@ -161,11 +212,31 @@ static int64_t add_row(struct reading *reading, int64_t function, int64_t object
 	return r < 0 ? r : function_sum_add_row(reading->sum, function, object, at);
 }
 
+/* The row of an object as a whole. */
+static int64_t find_object(struct reading *reading, int64_t object)
+{
+	int64_t row = function_sum_find_other(reading->sum, SUM_OBJECT, object);
+	uint32_t index;
+	int r;
+
+	if (row != -ENOENT)
+		return row;
+	r = store_lookup_object(&reading->read->lookup, object, &index);
+	return r < 0 ? r : function_sum_add_other(reading->sum, SUM_OBJECT, object, index);
+}
+
+static int64_t find_function(struct reading *reading, int64_t function, int64_t object)
+{
+	int64_t row = function_sum_find(reading->sum, function, object);
+
+	return row == -ENOENT ? add_row(reading, function, object) : row;
+}
+
 static int read_function(struct reading *reading, int64_t *id)
 {
 	uint64_t step = take(reading);
 	struct function_tally tally = { 0 };
-	int64_t object = 0, row;
+	int64_t object = 0;
 
 	*id = (int64_t)((uint64_t)*id + step / 2);
 	if (*id == 0)
@@ -178,16 +249,24 @@ static int read_function(struct reading *reading, int64_t *id)
 		tally.timed_runs = take(reading);
 		tally.cycles = take(reading);
 	}
+	reading->damaged |= reading->objects && *id != 0;
 	if (reading->damaged)
 		return 0;
-	row = function_sum_find(reading->sum, *id, object);
+	return add_to_found(reading,
+			    reading->objects ? find_object(reading, object) :
+					       find_function(reading, *id, object),
+			    &tally);
+}
+
+/* The row of a process as a whole, whose index among the names is @index. */
+static int count_process(struct reading *reading, int64_t id, int64_t index, uint64_t samples)
+{
+	int64_t row = function_sum_find_other(reading->sum, SUM_PROCESS, id);
+
 	if (row == -ENOENT)
-		row = add_row(reading, *id, object);
-	if (row < 0 ||
-	    ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0)
-		return row < 0 ? (int)row : -ENOMEM;
-	reading->found[reading->n_found++] = (struct found){ (size_t)row, tally };
-	return 0;
+		row = function_sum_add_other(reading->sum, SUM_PROCESS, id, (uint32_t)index);
+	return add_to_found(reading, row,
+			    &(struct function_tally){ .self = samples, .total = samples });
 }
 
 static void add_process(struct reading *reading, const struct process_tally *tally)
@@ -239,8 +318,10 @@ static int read_rows(struct reading *reading, bool wanted)
 
 static int read_process(struct reading *reading, int64_t *id)
 {
+	bool filtered = profile_filter_is_by_process(reading->filter);
 	struct process_tally tally;
-	int wanted;
+	int64_t index;
+	int wanted, r = 0;
 
 	*id = (int64_t)((uint64_t)*id + take(reading));
 	tally = (struct process_tally){ .samples = take(reading) };
@@ -249,22 +330,27 @@ static int read_process(struct reading *reading, int64_t *id)
 	tally.cycles = take(reading);
 	tally.runs = take(reading);
 	tally.hits = take(reading);
-	wanted = reading->damaged ? 0 : matches(reading, *id);
+	wanted = reading->damaged ? 0 : matches(reading, *id, &index);
 	if (wanted < 0)
 		return wanted;
-	if (!profile_filter_is_by_process(reading->filter))
-		return read_rows(reading, false);
-	if (wanted)
+	if (reading->sum->by == SUM_PROCESS && !reading->damaged && (wanted || !filtered))
+		r = count_process(reading, *id, index, tally.samples);
+	if (r < 0)
+		return r;
+	if (wanted && filtered)
 		add_process(reading, &tally);
-	return read_rows(reading, wanted);
+	return read_rows(reading, wanted && filtered);
 }
 
 /* Of all processes together, or of those that match; executables are theirs either way. */
 static int read_sections(struct reading *reading)
 {
+	bool filtered = profile_filter_is_by_process(reading->filter);
 	int64_t process = 0;
-	int r = read_rows(reading, !profile_filter_is_by_process(reading->filter));
+	int r = read_rows(reading, !filtered);
 
+	if (reading->objects && !filtered)
+		return r; /* the processes were looked at with the functions */
 	while (r >= 0 && reading->n > 0 && !reading->damaged)
 		r = read_process(reading, &process);
 	return r;
@@ -283,13 +369,16 @@ static void drop_counted(struct profile_counters *counters, const struct profile
 
 static int read_counts(struct reading *reading)
 {
-	struct statement *row = reading->functions->statements[READ_COUNTS];
+	struct statement *row =
+		reading->functions->statements[reading->objects ? READ_OBJECTS : READ_COUNTS];
 	int r, q;
 
 	statement_bind_int(row, 1, reading->window);
 	r = statement_step(row);
 	if (r < 0)
 		return r;
+	if (r == 0 && reading->objects)
+		return -ENODATA;
 	if (r > 0)
 		reading->data = statement_blob(row, 0, &reading->n);
 	reading->damaged = r == 0;
@@ -349,6 +438,10 @@ int store_functions_read(struct store_functions *functions, struct store_read *r
 
 	store_lookup_begin(&read->lookup, sum->names);
 	r = read_counts(&reading);
+	if (r >= 0 && sum->by == SUM_OBJECT) {
+		reading.objects = true;
+		r = read_counts(&reading);
+	}
 	store_lookup_end(&read->lookup);
 	if (r == -EBADMSG)
 		return recount(&reading, window);

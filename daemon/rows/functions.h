@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The counts of a window by function. They repeat the rows of the other tables, but take a
- * thousandth of the time to read. See the table function_counts in schema.sql.
+ * The counts of a window by function, object or process. They repeat the rows of the other tables,
+ * but take a thousandth of the time to read. See the tables function_counts and object_counts in
+ * schema.sql.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "daemon/rows/function-sum.h"
 #include "daemon/rows/read.h"
 
-#define N_STORE_FUNCTIONS 3
+#define N_STORE_FUNCTIONS 5
 
 struct store_functions {
 	struct database *database;
@@ -31,7 +32,8 @@ int store_functions_write(struct store_functions *functions, int64_t id,
 /*
  * Fills in @window, found by its id, and adds its counts of the processes that match. If they are
  * damaged or missing they are counted again from its rows. 1; 0 if there is no such window; or
- * -errno. In a transaction of the caller.
+ * -errno; -ENODATA: by object, and the window is of a time before such counts. In a transaction of
+ * the caller.
  */
 int store_functions_read(struct store_functions *functions, struct store_read *read,
 			 struct window *window, const struct profile_filter *filter,

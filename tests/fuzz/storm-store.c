@@ -64,6 +64,7 @@ static const char *const columns[][2] = {
 	{ "block_count", "last" },
 	{ "stack_count", "samples" },
 	{ "function_counts", "counts" },
+	{ "object_counts", "counts" },
 	{ "counter", "name" },
 	{ "counter_count", "value" },
 	{ "user_rows", "rows" },
