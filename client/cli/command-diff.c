@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/options-counts.h"
 #include "client/diff/diff.h"
 #include "client/render/diff-json.h"
 #include "client/render/diff-table.h"
@@ -22,16 +23,6 @@ static const struct {
 	size_t n_rows;
 } reported[N_REPORTED] = { { VIEW_FUNCTION, 5 }, { VIEW_STREAM, 3 }, { VIEW_BLOCK, 4 } };
 
-/* True if counts of functions alone suffice. */
-static bool is_by_function(const struct options *options)
-{
-	const struct profile_filter *filter = &options->source.filter;
-
-	return options->top.by == VIEW_FUNCTION && options->n_views <= 1 &&
-	       (options->by_given || !options->json) && !options->top.inlined && !options->before &&
-	       !filter->object && !filter->symbol;
-}
-
 struct sides {
 	struct profile_source *of[N_SIDES];
 };
@@ -42,7 +33,7 @@ static void sides_done(struct sides *sides)
 		sides->of[side] = profile_source_free(sides->of[side]);
 }
 
-static int open_sides(struct sides *ret, const struct options *options, bool by_function,
+static int open_sides(struct sides *ret, const struct options *options, bool counts,
 		      struct fault *fault)
 {
 	const char *const windows[] = { options->source.window, options->new_window };
@@ -50,7 +41,7 @@ static int open_sides(struct sides *ret, const struct options *options, bool by_
 	int r = 0;
 
 	settings.n_parts = DIFF_PARTS;
-	settings.by_function = by_function;
+	settings.counts = counts && options_counts_suffice(options, &settings.by);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
 		settings.window = windows[side];
 		r = profile_source_open(&ret->of[side], &settings, fault);
@@ -94,8 +85,7 @@ static bool has_more(const struct sides *sides)
 /* Counts of functions come soon, and are often all there is. */
 static int open_needed(struct sides *ret, const struct options *options, struct fault *fault)
 {
-	bool by_function = is_by_function(options);
-	int r = open_sides(ret, options, by_function, fault);
+	int r = open_sides(ret, options, options->by_given || !options->json, fault);
 
 	if (r < 0 || options->by_given || !has_more(ret) ||
 	    ret->of[SIDE_OLD]->windows.n + ret->of[SIDE_NEW]->windows.n > MAX_WINDOWS)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/options-counts.h"
 #include "client/live/live.h"
 #include "client/render/problems.h"
 #include "client/render/top-json.h"
@@ -68,6 +69,7 @@ static int add_top(struct tops *tops, const struct options *options, const char 
 	int r;
 
 	from.event = event;
+	from.counts = options_counts_suffice(options, &from.by);
 	r = profile_source_open(&tops->sources[tops->n], &from, fault);
 	if (r < 0)
 		return r;

@@ -45,7 +45,7 @@ static int view_side(struct comparing *c, enum side side)
 	int r;
 
 	if (source->functions) {
-		r = function_shares_new(counted, source->functions);
+		r = function_shares_new(counted, c->diff->by, source->functions);
 		return r < 0 ? r : paired_rows_add(c->paired, side, source->shown, (*counted)->all);
 	}
 	r = view_shares(shares, c->diff->by, source->shown, source->symbolizer, c->inlined);

@@ -440,19 +440,41 @@ static int find_member(const struct answer *answer, const char *name, const char
 	return 0;
 }
 
+static json_t *pack_functions_request(const struct daemon_api_request *request)
+{
+	static const char *const names[N_FUNCTIONS_BY] = {
+		[FUNCTIONS_BY_OBJECT] = "object",
+		[FUNCTIONS_BY_PROCESS] = "process",
+	};
+	json_t *parameters = pack_request(request);
+
+	json_object_set_new(parameters, "parts", json_integer((json_int_t)request->n_parts));
+	if (names[request->by]) /* a daemon of an earlier version does not know the others */
+		json_object_set_new(parameters, "by", json_string(names[request->by]));
+	return parameters;
+}
+
+/* The daemon lacks the method, that parameter, or counts of windows from before there were any. */
+static bool lacks_functions(const struct answer *answer, const struct daemon_api_request *request)
+{
+	return strcmp(answer->error, "org.varlink.service.MethodNotFound") == 0 ||
+	       is_error(answer, "NotCounted") ||
+	       (request->by != FUNCTIONS_BY_FUNCTION &&
+		strcmp(answer->error, "org.varlink.service.InvalidParameter") == 0);
+}
+
 int daemon_api_get_functions(struct connection *connection,
 			     const struct daemon_api_request *request, struct functions **ret,
 			     struct windows *ret_windows, struct fault *fault)
 {
-	json_t *parameters = pack_request(request);
-	struct functions_texts texts;
+	struct functions_texts texts = { .by = request->by };
 	struct answer answer;
 	struct fault why = {};
 	int r;
 
-	json_object_set_new(parameters, "parts", json_integer((json_int_t)request->n_parts));
-	r = connection_call(connection, "io.branchd.GetFunctions", parameters, &answer, fault);
-	if (r == -EREMOTEIO && strcmp(answer.error, "org.varlink.service.MethodNotFound") == 0)
+	r = connection_call(connection, "io.branchd.GetFunctions", pack_functions_request(request),
+			    &answer, fault);
+	if (r == -EREMOTEIO && lacks_functions(&answer, request))
 		return -EOPNOTSUPP;
 	if (r < 0)
 		return explain(&answer, r, fault);

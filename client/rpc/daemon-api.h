@@ -60,7 +60,9 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 struct daemon_api_request {
 	int64_t first, last;                 /* ids of windows; 0: the open window */
 	const struct profile_filter *filter; /* of processes; NULL: all */
-	size_t n_parts;                      /* of functions alone: parts of the time, 1 to 100 */
+	/* of daemon_api_get_functions() alone: */
+	size_t n_parts; /* of the time, 1 to 24 */
+	enum functions_by by;
 };
 
 /*
@@ -70,7 +72,10 @@ struct daemon_api_request {
 int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
 			   struct profile **ret, struct windows *ret_windows, struct fault *fault);
 
-/* The counts of functions alone. -EOPNOTSUPP, without a fault, if the daemon lacks the method. */
+/*
+ * The counts of functions, objects or processes alone. -EOPNOTSUPP, without a fault, if the daemon
+ * lacks the method or these counts.
+ */
 int daemon_api_get_functions(struct connection *connection,
 			     const struct daemon_api_request *request, struct functions **ret,
 			     struct windows *ret_windows, struct fault *fault);

@@ -23,16 +23,17 @@ struct reading {
 			return _r;     \
 	} while (0)
 
-/* A function of the profile, or the rest of an object. */
+/* A function of the profile, or the rest of an object; by process, that as an object. */
 static int read_location(struct reading *reading, struct location *ret, bool *ret_has_offset)
 {
 	const struct profile *profile = reading->functions->profile;
+	bool by_process = reading->functions->by == FUNCTIONS_BY_PROCESS;
 	uint64_t object = PROFILE_NONE;
 
 	TRY(json_scan_token(&reading->s, '['));
 	if (!json_scan_null(&reading->s)) {
 		TRY(json_scan_count(&reading->s, "object", &object));
-		if (object >= profile->n_objects)
+		if (object >= (by_process ? profile->n_processes : profile->n_objects))
 			return json_scanner_fail(&reading->s, "object", "there is no such object");
 	}
 	ret->object = (uint32_t)object;
@@ -48,14 +49,18 @@ static int read_place(struct reading *reading, struct functions_place *ret)
 	const struct profile *profile = reading->functions->profile;
 	const struct profile_function *function;
 	struct location at = { 0 };
-	bool has_offset;
+	bool has_offset = false;
 
 	TRY(read_location(reading, &at, &has_offset));
+	*ret = (struct functions_place){ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE };
+	if (reading->functions->by == FUNCTIONS_BY_PROCESS) {
+		ret->process = at.object;
+		return 0;
+	}
+	ret->object = at.object;
 	function = has_offset ? profile_find_function(profile, at) : NULL;
-	*ret = (struct functions_place){
-		.object = at.object,
-		.function = function ? (uint32_t)(function - profile->functions) : PROFILE_NONE,
-	};
+	if (function)
+		ret->function = (uint32_t)(function - profile->functions);
 	return 0;
 }
 
@@ -158,6 +163,7 @@ static int read_all(struct reading *reading, const struct functions_texts *texts
 {
 	struct functions *functions = reading->functions;
 
+	functions->by = texts->by;
 	TRY(profile_json_read(&functions->profile, texts->profile, texts->n_profile, fault));
 	scan(reading, texts->places, texts->n_places);
 	TRY(read_places(reading));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon's counts of functions: of many windows, in parts of their time. The daemon keeps them
- * with each window, so that the reply comes soon however many windows it covers.
+ * The daemon's counts of functions, objects or processes: of many windows, in parts of their time.
+ * The daemon keeps them with each window, so that the reply comes soon however many windows it
+ * covers.
  */
 #pragma once
 
@@ -12,9 +13,19 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
-/* A function of the profile, or all of an object that is in none; both PROFILE_NONE: no object. */
+enum functions_by {
+	FUNCTIONS_BY_FUNCTION,
+	FUNCTIONS_BY_OBJECT,
+	FUNCTIONS_BY_PROCESS,
+	N_FUNCTIONS_BY,
+};
+
+/*
+ * Of the profile: a function, or all of an object that is in none; both PROFILE_NONE: no object. By
+ * object: an object. By process: a process, where PROFILE_NONE is that of no process.
+ */
 struct functions_place {
-	uint32_t object, function;
+	uint32_t object, function, process;
 };
 
 /* What a place counted in a part. */
@@ -33,7 +44,8 @@ struct functions_part {
 };
 
 struct functions {
-	struct profile *profile; /* only its objects, functions and counters count */
+	enum functions_by by;
+	struct profile *profile; /* only its objects, functions, processes and counters count */
 	struct functions_place *places;
 	size_t n_places;
 	struct functions_part *parts;
@@ -42,6 +54,7 @@ struct functions {
 
 /* The members of GetFunctions's reply, as texts of JSON. */
 struct functions_texts {
+	enum functions_by by; /* as it was asked for */
 	const char *profile, *places, *parts;
 	size_t n_profile, n_places, n_parts;
 };

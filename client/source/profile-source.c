@@ -181,6 +181,7 @@ static int load_functions(struct profile_source *source, const struct loading *l
 		.last = loading->rows[loading->n - 1].id,
 		.filter = &loading->settings->filter,
 		.n_parts = MAX(loading->n_parts, (size_t)1),
+		.by = loading->settings->by,
 	};
 	struct functions *functions;
 	int r;
@@ -305,7 +306,7 @@ static int load_windows(struct profile_source *source,
 	loading.rows = &windows.rows[first];
 	loading.n_parts = MIN(loading.n, settings->n_parts);
 	note_merged(source, ref, &loading);
-	r = settings->by_function ? load_functions(source, &loading, fault) : -EOPNOTSUPP;
+	r = settings->counts ? load_functions(source, &loading, fault) : -EOPNOTSUPP;
 	if (r == -EOPNOTSUPP)
 		r = load_profiles(source, &loading, fault);
 	if (r < 0)

@@ -25,8 +25,9 @@ struct profile_source_settings {
 
 	/* of the daemon's windows */
 	const char *socket;
-	size_t n_parts;   /* also load them in up to this many parts; 0: no parts */
-	bool by_function; /* profile_source.functions suffice */
+	size_t n_parts; /* also load them in up to this many parts; 0: no parts */
+	bool counts;    /* profile_source.functions suffice: */
+	enum functions_by by;
 
 	/* of a recording */
 	const char *event; /* NULL: the first */

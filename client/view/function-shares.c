@@ -7,10 +7,37 @@
 #include "client/view/share.h"
 #include "common/util/cleanup.h"
 
-static struct share_key key_of(const struct profile *profile, const struct functions_place *place)
+bool function_shares_suffice(enum view_by by, enum functions_by *ret)
+{
+	switch (by) {
+	case VIEW_FUNCTION:
+		*ret = FUNCTIONS_BY_FUNCTION;
+		return true;
+	case VIEW_OBJECT:
+		*ret = FUNCTIONS_BY_OBJECT;
+		return true;
+	case VIEW_PROCESS:
+	case VIEW_UNIT:
+		*ret = FUNCTIONS_BY_PROCESS;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct share_key key_of(const struct profile *profile, enum view_by by,
+			       const struct functions_place *place)
 {
 	const struct profile_function *function;
 
+	if (by == VIEW_PROCESS)
+		return (struct share_key){ .process = place->process };
+	if (by == VIEW_UNIT)
+		return (struct share_key){
+			.unit = place->process == PROFILE_NONE ?
+					NULL :
+					profile->processes[place->process].unit,
+		};
 	if (place->function == PROFILE_NONE)
 		return (struct share_key){ .object = place->object };
 	function = &profile->functions[place->function];
@@ -22,10 +49,11 @@ static struct share_key key_of(const struct profile *profile, const struct funct
 }
 
 /* The row of each place. */
-static int find_rows(struct shares *all, const struct functions *functions, size_t *rows)
+static int find_rows(struct shares *all, enum view_by by, const struct functions *functions,
+		     size_t *rows)
 {
 	for (size_t i = 0; i < functions->n_places; i++) {
-		struct share_key key = key_of(functions->profile, &functions->places[i]);
+		struct share_key key = key_of(functions->profile, by, &functions->places[i]);
 		int64_t row = shares_find(all, &key);
 
 		if (row < 0)
@@ -59,7 +87,7 @@ static void add_part(struct function_shares *shares, const struct functions *fun
 	}
 }
 
-static int fill(struct function_shares *shares, const struct functions *functions)
+static int fill(struct function_shares *shares, enum view_by by, const struct functions *functions)
 {
 	_cleanup_free_ size_t *rows = calloc(functions->n_places + 1, sizeof(*rows));
 	int r;
@@ -68,7 +96,7 @@ static int fill(struct function_shares *shares, const struct functions *function
 		return -ENOMEM;
 	r = shares_new(&shares->all);
 	if (r >= 0)
-		r = find_rows(shares->all, functions, rows);
+		r = find_rows(shares->all, by, functions, rows);
 	if (r < 0)
 		return r;
 	shares->costs = calloc(functions->profile->n_functions + 1, sizeof(*shares->costs));
@@ -81,11 +109,12 @@ static int fill(struct function_shares *shares, const struct functions *function
 	return 0;
 }
 
-int function_shares_new(struct function_shares **ret, const struct functions *functions)
+int function_shares_new(struct function_shares **ret, enum view_by by,
+			const struct functions *functions)
 {
 	_cleanup_(function_shares_freep) struct function_shares *shares =
 		calloc(1, sizeof(*shares));
-	int r = shares ? fill(shares, functions) : -ENOMEM;
+	int r = shares ? fill(shares, by, functions) : -ENOMEM;
 
 	if (r < 0)
 		return r;
@@ -108,4 +137,24 @@ const struct function_shares_count *function_shares_count_of(const struct functi
 							     size_t part, size_t row)
 {
 	return &shares->counts[part * shares->all->n_rows + row];
+}
+
+int function_shares_view(struct shares **ret, enum view_by by, const struct functions *functions)
+{
+	_cleanup_(function_shares_freep) struct function_shares *counted = NULL;
+	struct shares *all;
+	size_t n = 0;
+	int r = function_shares_new(&counted, by, functions);
+
+	if (r < 0)
+		return r;
+	all = counted->all;
+	for (size_t i = 0; i < all->n_rows; i++)
+		if (all->rows[i].self > 0 || all->rows[i].total > 0)
+			all->rows[n++] = all->rows[i];
+	all->n_rows = n;
+	if (n > 0)
+		qsort(all->rows, n, sizeof(*all->rows), share_compare);
+	*ret = TAKE_PTR(counted->all);
+	return 0;
 }

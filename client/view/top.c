@@ -7,6 +7,7 @@
 
 #include "client/term/text.h"
 #include "client/view/branch.h"
+#include "client/view/function-shares.h"
 #include "client/view/line-loader.h"
 #include "client/view/share.h"
 #include "client/view/stack-fold.h"
@@ -131,11 +132,14 @@ static int view(struct top *top, const struct top_settings *settings)
 		top->block_cycles = view_block_cycles(top->source->all);
 		return view_blocks(&top->blocks, &top->n_rows, profile);
 	default:
-		r = top->owner ? view_owned_shares(&top->shares,
-						   (struct share_views){ top->by, top->owner },
-						   profile) :
-				 view_shares(&top->shares, top->by, profile,
-					     top->source->symbolizer, settings->inlined);
+		if (top->source->functions)
+			r = function_shares_view(&top->shares, top->by, top->source->functions);
+		else if (top->owner)
+			r = view_owned_shares(&top->shares,
+					      (struct share_views){ top->by, top->owner }, profile);
+		else
+			r = view_shares(&top->shares, top->by, profile, top->source->symbolizer,
+					settings->inlined);
 		if (r >= 0)
 			top->n_rows = top->shares->n_rows;
 		return r;

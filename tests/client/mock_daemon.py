@@ -170,6 +170,8 @@ class Daemon:
             return {"parameters": {"windows": self.list(parameters), "marks": self.marks}}
         if name.endswith("Mark") or name == "ListMarks":
             return self._mark(name, parameters)
+        if name != "GetProfile":  # as a daemon from before GetFunctions
+            return {"error": "org.varlink.service.MethodNotFound", "parameters": {"method": call["method"]}}
         return self._profile(parameters)
 
     def list(self, parameters):

@@ -62,10 +62,10 @@ static void assert_share(const struct function_shares *shares, const char *symbo
 static void counts_add_up(void **state)
 {
 	struct functions_place places[] = {
-		{ 0, 0 },
-		{ 0, 1 },
-		{ 0, PROFILE_NONE },
-		{ PROFILE_NONE, PROFILE_NONE },
+		{ 0, 0, PROFILE_NONE },
+		{ 0, 1, PROFILE_NONE },
+		{ 0, PROFILE_NONE, PROFILE_NONE },
+		{ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE },
 	};
 	struct functions_row first[] = {
 		{ 0, 4, 9, 2, 7, 7, 70 },
@@ -91,7 +91,7 @@ static void counts_add_up(void **state)
 	_cleanup_(function_shares_freep) struct function_shares *shares = NULL;
 	const struct call_cost *cost;
 
-	assert_int_equal(function_shares_new(&shares, &functions), 0);
+	assert_int_equal(function_shares_new(&shares, VIEW_FUNCTION, &functions), 0);
 	assert_int_equal(shares->all->n_rows, 4);
 	assert_share(shares, "first", 0, (const uint64_t[]){ 10, 15, 4, 9, 6, 6 });
 	assert_share(shares, "second", 0, (const uint64_t[]){ 5, 5, 5, 5, 0, 0 });
@@ -110,7 +110,7 @@ static void nothing_has_no_rows(void **state)
 	const struct functions functions = { .profile = profile };
 	_cleanup_(function_shares_freep) struct function_shares *shares = NULL;
 
-	assert_int_equal(function_shares_new(&shares, &functions), 0);
+	assert_int_equal(function_shares_new(&shares, VIEW_FUNCTION, &functions), 0);
 	assert_int_equal(shares->all->n_rows, 0);
 }
 

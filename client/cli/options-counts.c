@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/cli/options-counts.h"
+
+#include "client/view/function-shares.h"
+
+bool options_counts_suffice(const struct options *options, enum functions_by *ret)
+{
+	const struct profile_filter *filter = &options->source.filter;
+
+	return options->n_views <= 1 && !options->top.inlined && !options->before &&
+	       !filter->object && !filter->symbol && function_shares_suffice(options->top.by, ret);
+}
