@@ -44,7 +44,8 @@ with tempfile.TemporaryDirectory() as place:
                           stdout=subprocess.PIPE) as server:
         assert server.stdout.readline() == b"ready\n"
         print("windows a side: %d, database: %.0f MiB" % (windows, os.path.getsize(database) / 2**20))
-        for arguments in ([], ["--comm", "worker"], ["--pid", "1007"]):
+        for arguments in ([], ["--comm", "worker"], ["--pid", "1007"], ["--by", "object"], ["--by", "process"],
+                          ["--by", "unit"]):
             for _ in range(rounds):
                 print("diff %-16s %.3f s, of the CPU %.3f s of branchctl, %.2f s of the server" %
                       (" ".join(arguments), *ask(server.pid, path, *arguments)), flush=True)
