@@ -124,6 +124,7 @@ static int begin(struct connections *c, uint32_t owner, struct connection **ret,
 		.owner = owner,
 		.starting = true,
 		.generation = ++c->n_generations,
+		.begun_ns = clock_ns(CLOCK_MONOTONIC),
 	};
 	c->counters.n_started++;
 	touch(connection);
@@ -271,15 +272,26 @@ void connections_tell(struct connection *connection, const struct channel_messag
 		connections_close(connection);
 }
 
-bool connections_close_idle(struct connections *c, uint64_t idle_ns)
+void connections_close_old(struct connections *c, uint64_t age_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool any = false;
+
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (now - c->rows[i].begun_ns >= age_ns)
+			connections_close(&c->rows[i]);
+}
+
+uint64_t connections_close_idle(struct connections *c, uint64_t idle_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), next_ns = UINT64_MAX;
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		if (c->rows[i].fd >= 0 && now - c->rows[i].used_ns >= idle_ns)
+		uint64_t unused_ns = now - c->rows[i].used_ns;
+
+		if (c->rows[i].fd >= 0 && unused_ns >= idle_ns)
 			connections_close(&c->rows[i]);
-		any |= c->rows[i].fd >= 0;
+		if (c->rows[i].fd >= 0)
+			next_ns = MIN(next_ns, idle_ns - unused_ns);
 	}
-	return any;
+	return next_ns;
 }

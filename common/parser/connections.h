@@ -36,7 +36,7 @@ struct connection {
 	uint32_t owner;
 	bool starting;       /* its parser has not greeted yet */
 	uint64_t generation; /* of all connections ever made, this one */
-	uint64_t used_ns;
+	uint64_t begun_ns, used_ns;
 	size_t n_files; /* opened in it, ever */
 };
 
@@ -87,5 +87,11 @@ int connections_reject(struct connections *connections, struct connection *conne
 /* Closes a connection whose parser lacks memory, and counts that. */
 void connections_give_up(struct connections *connections, struct connection *connection);
 
-/* Closes those not used for @idle_ns. Whether others are open. */
-bool connections_close_idle(struct connections *connections, uint64_t idle_ns);
+/* Closes those begun @age_ns ago. */
+void connections_close_old(struct connections *connections, uint64_t age_ns);
+
+/*
+ * Closes those not used for @idle_ns. How long it takes until the next of the others is due;
+ * UINT64_MAX if none is open.
+ */
+uint64_t connections_close_idle(struct connections *connections, uint64_t idle_ns);

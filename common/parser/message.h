@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What client and parser say to each other. Each request has one answer of the same type, except
- * that PARSER_LIFELINE and PARSER_CLOSE have none. PARSER_LIFELINE comes first: the parser is
+ * that PARSER_LIFELINE, PARSER_CLOSE and PARSER_REST have none. PARSER_LIFELINE comes first: the parser is
  * killed when the writing end of the pipe is closed. It greets once its sandbox is in place. Before
  * it kills itself it may send PARSER_LAST_WORDS.
  *
@@ -43,6 +43,7 @@ enum message_type {
 	PARSER_DEMANGLE,    /* message_names, text -> text */
 	PARSER_UNWIND,      /* message_unwind -> message_unwind_table, rules, starts, rule ids */
 	PARSER_DATA,        /* message_data, addresses -> message_rows, data, text */
+	PARSER_REST,        /* message_rest: nothing is asked for a while */
 	PARSER_LAST_WORDS,  /* an enum message_reason */
 };
 
@@ -95,6 +96,10 @@ struct message_load {
 struct message_debug {
 	uint32_t file;
 	uint32_t linked;
+};
+
+struct message_rest {
+	uint64_t cpu_us; /* budget of each file from now on */
 };
 
 struct message_resolve {

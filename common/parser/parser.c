@@ -17,7 +17,8 @@
 
 #define DEFAULT_TIMEOUT_US 20000000
 #define DEFAULT_CPU_US     5000000
-#define IDLE_NS            5000000000
+#define IDLE_NS            30000000000
+#define OLD_NS             600000000000
 
 struct parser_file {
 	struct parser *parser;
@@ -60,9 +61,27 @@ void parser_prepare(struct parser *parser, uint32_t owner)
 	connections_prepare(&parser->connections, owner);
 }
 
-bool parser_close_idle(struct parser *parser)
+void parser_rest(struct parser *parser)
 {
-	return connections_close_idle(&parser->connections, IDLE_NS);
+	const struct message_rest m = { .cpu_us = parser->cpu_us };
+	const struct channel_message message = {
+		.type = PARSER_REST,
+		.bytes = &m,
+		.n_bytes = sizeof(m),
+	};
+	struct connections *c = &parser->connections;
+
+	connections_close_old(c, OLD_NS);
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (c->rows[i].fd >= 0 && !c->rows[i].starting)
+			connections_tell(&c->rows[i], &message);
+}
+
+int parser_close_idle(struct parser *parser)
+{
+	uint64_t next_ns = connections_close_idle(&parser->connections, IDLE_NS);
+
+	return next_ns == UINT64_MAX ? -1 : (int)(next_ns / 1000000 + 1);
 }
 
 void parser_close_all(struct parser *parser)

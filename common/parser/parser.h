@@ -46,10 +46,17 @@ DEFINE_CLEANUP(struct parser *, parser_free);
 void parser_prepare(struct parser *parser, uint32_t owner);
 
 /*
- * Closes the connections that were idle for some seconds, so that their processes end. Whether
- * others are open: then it is to be called again in a while.
+ * Nothing is asked for a while: processes give back the memory that they do not need, and files
+ * have their whole budgets again. What was read stays, because starting a process and reading
+ * symbols again costs more than all that a steady load asks for. But no process grows old.
  */
-bool parser_close_idle(struct parser *parser);
+void parser_rest(struct parser *parser);
+
+/*
+ * Closes the connections that were idle for longer than that, so that their processes end. The
+ * milliseconds until it is to be called again, or -1 if none is open.
+ */
+int parser_close_idle(struct parser *parser);
 
 /* Closes all connections. What is asked later begins new ones. */
 void parser_close_all(struct parser *parser);

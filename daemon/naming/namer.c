@@ -26,7 +26,6 @@
 #define FILES_IN_A_ROW 64
 #define PARSER_US      2000000      /* of CPU, for one file */
 #define FULL_MS        50           /* until the next look whether the main thread has taken one */
-#define IDLE_MS        1000         /* until the next look whether parsers are still needed */
 #define TABLES_US      500000       /* for unwind tables, before a window is named */
 #define FILES_US       1000000      /* for the files that wait when a window has come */
 #define MAX_AGE_US     600000000ull /* of an open file, after a window was named */
@@ -257,7 +256,7 @@ static void name_window(struct namer *namer, struct window_profile *window)
 	close_files(namer, &passed);
 	renew_budgets(namer);
 	/* naming took memory that waiting does not need, here and in the parsers */
-	parser_close_all(namer->parser);
+	parser_rest(namer->parser);
 	malloc_trim(0);
 }
 
@@ -266,10 +265,10 @@ static bool has_room(struct namer *namer)
 	return atomic_load(&namer->hurry) || window_queue_has_room(namer->to);
 }
 
-/* While parsers run it looks now and then whether they are still needed. */
+/* Parsers that nobody needs any more end meanwhile. */
 static void wait_for_work(struct namer *namer, bool room, bool tables_wait)
 {
-	int idle_ms = parser_close_idle(namer->parser) ? IDLE_MS : -1;
+	int idle_ms = parser_close_idle(namer->parser);
 	struct pollfd fds[] = {
 		{ .fd = mapped_files_fd(namer->mapped), .events = POLLIN },
 		{ .fd = table_exchange_wanted_fd(namer->tables), .events = POLLIN },

@@ -51,6 +51,12 @@ void files_close(struct files *files, uint32_t number)
 		close_file(file);
 }
 
+void files_renew_budgets(struct files *files, uint64_t cpu_us)
+{
+	for (size_t i = 0; i < files->n; i++)
+		files->rows[i].cpu_us = cpu_us;
+}
+
 static bool has_bytes(const struct elf_image *image, const char *name)
 {
 	size_t section = elf_image_find_name(image, name);

@@ -35,6 +35,9 @@ struct file *files_find(struct files *files, uint32_t number);
 int files_open(struct files *files, const struct message_open *request, int fd, struct file **ret);
 void files_close(struct files *files, uint32_t number);
 
+/* Each file may take @cpu_us from now on. */
+void files_renew_budgets(struct files *files, uint64_t cpu_us);
+
 /*
  * Takes @fd in any case as the debug file of @file. 0; -ESTALE if it does not belong to it; or
  * -ENOMEM.

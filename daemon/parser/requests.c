@@ -2,6 +2,7 @@
 #include "daemon/parser/requests.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,21 +294,39 @@ static int send_answer(struct server *server, struct request *request, int r)
 	return channel_send(server->fd, &message, CHANNEL_NO_DEADLINE);
 }
 
+/* Whether it is a request that has no answer; it is done. */
+static bool is_told(struct server *server, struct request *request)
+{
+	const struct message_file *close;
+	const struct message_rest *rest;
+
+	switch (request->message.type) {
+	case PARSER_CLOSE:
+		close = message_read(&request->reader, 1, sizeof(*close));
+		files_close(&server->files, close ? close->file : 0);
+		return true;
+	case PARSER_REST:
+		rest = message_read(&request->reader, 1, sizeof(*rest));
+		if (rest)
+			files_renew_budgets(&server->files, rest->cpu_us);
+		malloc_trim(0);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int serve_one(struct server *server)
 {
 	const struct message_answer head = {};
 	struct request request = {};
-	const struct message_file *m;
 	int r;
 
 	r = channel_receive(server->fd, MESSAGE_MAX, CHANNEL_NO_DEADLINE, &request.message);
 	if (r < 0)
 		return r;
 	request.reader = (struct message_reader){ request.message.bytes, request.message.n_bytes };
-	if (request.message.type == PARSER_CLOSE) {
-		m = message_read(&request.reader, 1, sizeof(*m));
-		files_close(&server->files, m ? m->file : 0);
-	} else {
+	if (!is_told(server, &request)) {
 		message_write(&request.answer, &head, sizeof(head));
 		r = answer(server, &request);
 		r = send_answer(server, &request, r);

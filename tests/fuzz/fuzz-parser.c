@@ -103,6 +103,7 @@ static void ask_all(int to, const struct shape *shape, int fd)
 	const struct message_data data = { .file = FILE_ID, .n = OFFSETS };
 	const struct message_code code = { .file = FILE_ID, .n = 4096, .offset = shape->step };
 	const struct message_unwind unwind = { .file = FILE_ID, .cpu_us = 1000000 };
+	const struct message_rest rest = { .cpu_us = 1000000 };
 	const struct message_file close = { .file = FILE_ID };
 	struct message_writer writer = {};
 	uint64_t offsets[OFFSETS];
@@ -122,6 +123,8 @@ static void ask_all(int to, const struct shape *shape, int fd)
 	message_write(&writer, &data, sizeof(data));
 	message_write(&writer, offsets, sizeof(offsets));
 	ask(to, PARSER_DATA, &writer, -1);
+	message_write(&writer, &rest, sizeof(rest));
+	ask(to, PARSER_REST, &writer, -1);
 	message_write(&writer, &code, sizeof(code));
 	ask(to, PARSER_CODE, &writer, -1);
 	message_write(&writer, &unwind, sizeof(unwind));

@@ -277,6 +277,33 @@ static void test_a_file_that_takes_too_much_cpu_fails(void **state)
 	parser_free(parser);
 }
 
+/* Whoever asks little at a time may ask for ever. */
+static void test_budgets_are_renewed_when_parsers_rest(void **state)
+{
+	struct parser *parser = make(20000);
+	struct parser_file *file = open_path(parser, OWN);
+	struct parser_lines lines;
+	struct fault why = { .text = "" };
+	int n_before = 0;
+
+	/* how often it may ask without a rest: test_a_file_that_takes_too_much_cpu_fails() */
+	while (!parser_file_lines(file, &(uint64_t){ 0 }, 1, 1, &lines, &why)) {
+		parser_lines_done(&lines);
+		n_before++;
+	}
+	parser_file_free(file);
+	file = open_path(parser, OWN);
+	for (int i = 0; i < 3 * n_before; i++) {
+		if (i % 4 == 0)
+			parser_rest(parser);
+		assert_int_equal(parser_file_lines(file, &(uint64_t){ 0 }, 1, 1, &lines, &why), 0);
+		parser_lines_done(&lines);
+	}
+	assert_int_equal(parser_get_counters(parser)->n_started, 2);
+	parser_file_free(file);
+	parser_free(parser);
+}
+
 static int end_of_parser = -1; /* the test's copy of a connection */
 
 static int connect_and_watch(uint32_t owner, void *userdata)
@@ -342,9 +369,9 @@ static void test_files_of_several_owners_have_several_processes(void **state)
 		parser_table_done(&table);
 		parser_file_free(files[i]);
 	}
-	assert_true(parser_close_idle(parser)); /* they were used just now */
+	assert_true(parser_close_idle(parser) > 0); /* they were used just now */
 	parser_close_all(parser);
-	assert_false(parser_close_idle(parser));
+	assert_int_equal(parser_close_idle(parser), -1);
 	parser_free(parser);
 }
 
@@ -378,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_has_an_unwind_table),
 		cmocka_unit_test(test_too_much_code_is_refused),
 		cmocka_unit_test(test_names_are_demangled),
+		cmocka_unit_test(test_budgets_are_renewed_when_parsers_rest),
 		cmocka_unit_test(test_a_file_that_takes_too_much_cpu_fails),
 		cmocka_unit_test(test_a_parser_that_was_killed_is_replaced),
 		cmocka_unit_test(test_a_process_may_start_early),
