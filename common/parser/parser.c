@@ -63,7 +63,7 @@ void parser_prepare(struct parser *parser, uint32_t owner)
 
 void parser_rest(struct parser *parser)
 {
-	const struct message_rest m = { .cpu_us = parser->cpu_us };
+	struct message_rest m = { .cpu_us = parser->cpu_us };
 	const struct channel_message message = {
 		.type = PARSER_REST,
 		.bytes = &m,

@@ -379,12 +379,6 @@ void object_cache_forget_changed(struct object_cache *cache)
 	}
 }
 
-void object_cache_close(struct cached_object *object)
-{
-	/* NOLINTNEXTLINE: it is the first member of one */
-	drop_symbols((struct cached *)object);
-}
-
 static size_t size_of(const struct cached *c)
 {
 	return sizeof(*c) + symbol_cache_bytes(&c->object.symbol_cache) +

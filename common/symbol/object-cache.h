@@ -72,9 +72,6 @@ const char *object_cache_file_name(const struct cached_object *object);
 int object_cache_fail(struct object_cache *cache, struct cached_object *object, int r,
 		      const struct fault *why);
 
-/* Closes its file; object_cache_get() opens it again. */
-void object_cache_close(struct cached_object *object);
-
 /*
  * Drops symbols until the cache takes at most @max_bytes or none are left: the least recently used
  * first, those of the kernel last. object_cache_get() reads them again.

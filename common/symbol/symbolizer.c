@@ -439,14 +439,6 @@ int symbolizer_data(struct symbolizer *s, const struct profile_object *object,
 	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
 }
 
-void symbolizer_close_code(struct symbolizer *s, const struct profile_object *object)
-{
-	struct cached_object *c = object_cache_find(s->cache, object);
-
-	if (c)
-		object_cache_close(c);
-}
-
 int symbolizer_fixed_range(struct symbolizer *s, const struct profile_object *object,
 			   uint64_t *ret_low, uint64_t *ret_high)
 {

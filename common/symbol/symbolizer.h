@@ -119,9 +119,6 @@ int symbolizer_fixed_range(struct symbolizer *symbolizer, const struct profile_o
 int symbolizer_code_start(struct symbolizer *symbolizer, const struct profile_object *object,
 			  uint64_t *ret);
 
-/* Closes the file of @object; it is opened again on demand. */
-void symbolizer_close_code(struct symbolizer *symbolizer, const struct profile_object *object);
-
 /*
  * Adds the functions of all locations of @profile to it; the caller finalizes it (again)
  * afterwards. 0 or -ENOMEM; an object without symbols is no error. All that was borrowed from the

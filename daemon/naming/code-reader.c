@@ -45,7 +45,6 @@ static int read_one(struct symbolizer *symbols, const struct profile *p,
 	int n = symbolizer_code(symbols, object, function->start, buffer, (size_t)function->size,
 				&machine);
 
-	symbolizer_close_code(symbols, object);
 	if (n <= 0 || (uint64_t)n < function->size)
 		return MIN(n, 0);
 	return window_code_add(code, p, function, machine, buffer, (size_t)n);

@@ -227,7 +227,6 @@ static void set_file(struct file_table *table, struct entry *entry,
 	file->identity = *identity;
 	file->opened = true;
 	keep_open(table, entry, fd);
-	read_id(table, entry);
 }
 
 /* Whether the open file is still as it was. */
@@ -298,10 +297,8 @@ void file_table_see(struct file_table *table, const struct mapped_file *file)
 	entry = entry ? see_again(table, entry) : add(table, &key);
 	if (!entry)
 		return;
-	if (is_unchanged(entry)) {
-		read_id(table, entry);
+	if (is_unchanged(entry))
 		return;
-	}
 	if (entry->failed_us && clock_us(CLOCK_MONOTONIC) < entry->failed_us + RETRY_US)
 		return;
 	open_file(table, entry, file);
@@ -370,7 +367,7 @@ size_t file_table_count_remote(const struct file_table *table)
 void file_table_end_window(struct file_table *table)
 {
 	for (struct entry *e = table->entries; e; e = e->hh.next)
-		e->file.ambiguous = false;
+		e->changed = e->file.ambiguous = false;
 }
 
 void file_table_close_old(struct file_table *table, uint64_t age_us)

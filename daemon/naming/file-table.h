@@ -58,7 +58,10 @@ DEFINE_CLEANUP(struct file_table *, file_table_free);
 /* For file_table_see(): a file whose addresses are not known, for the caller to free; or NULL. */
 struct mapped_file *mapped_file_new(int32_t pid, const struct file_key *key, const char *path);
 
-/* Opens a file that a process has mapped just now, if it is new or has changed. */
+/*
+ * Opens a file that a process has mapped just now, if it is new or has changed. It is not read:
+ * most files are never sampled.
+ */
 void file_table_see(struct file_table *table, const struct mapped_file *file);
 
 /* Reads the build-id of a file that is open, if that was not done yet. */

@@ -48,7 +48,6 @@ struct namer {
 	pthread_t thread;
 	struct table_builder builder;
 	struct budget budget; /* of reading build-ids, until the next window */
-	bool only_open;       /* files, and read them later */
 	_Atomic bool hurry;   /* the daemon ends, or sampling does */
 	_Atomic uint64_t n_lost, deferred, remote, unnamed, malformed, parsers_ended[PARSER_END_N];
 	struct refused refused;
@@ -62,7 +61,7 @@ static int read_id(int fd, const struct file_identity *identity, struct build_id
 	struct fault why;
 	int copy, r;
 
-	if (namer->only_open || !budget_take(&namer->budget, identity, true))
+	if (!budget_take(&namer->budget, identity, true))
 		return -EAGAIN;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	r = copy < 0 ? -EAGAIN : parser_open(namer->parser, copy, identity->uid, &file, &why);
@@ -79,9 +78,7 @@ static void on_step(void *userdata)
 	struct namer *namer = userdata;
 
 	table_builder_run(&namer->builder, TABLES_US, &namer->hurry);
-	namer->only_open = true;
 	open_files(namer, FILES_IN_A_ROW, FILES_US);
-	namer->only_open = false;
 }
 
 static void renew_budgets(struct namer *namer)
@@ -281,17 +278,12 @@ static void wait_for_work(struct namer *namer, bool room, bool tables_wait)
 		poll(fds, room ? 3 : 2, room ? idle_ms : FULL_MS);
 }
 
-/*
- * Samples wait for tables: so they go first, and what else a file is, is read when none waits.
- * Whether tables are left to be built.
- */
+/* Samples wait for tables, so they go first. Whether tables are left to be built. */
 static bool build_tables(struct namer *namer)
 {
 	bool left = table_builder_run(&namer->builder, TABLES_US, &namer->hurry);
 
-	namer->only_open = left;
 	open_files(namer, FILES_IN_A_ROW, FILES_US);
-	namer->only_open = false;
 	return left;
 }
 

@@ -112,9 +112,9 @@ static int name_objects(struct window_symbolizer *s, struct profile *profile)
 		*key = (struct file_key){ object->major, object->minor, object->inode,
 					  object->generation };
 		file = file_table_find(s->files, key);
-		if (!file || !file->opened)
+		if (!file || !(file->was_read || file->is_open))
 			seek_file(s, order[i]);
-		else if (!hurry_up(s))
+		if (!hurry_up(s))
 			file_table_read(s->files, key);
 		set_identity(object, file_table_find(s->files, key));
 	}

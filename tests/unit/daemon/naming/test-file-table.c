@@ -109,15 +109,26 @@ static const struct named_file *see(struct fixture *f, int i)
 	return file_table_find(f->table, &key);
 }
 
+static const struct named_file *see_and_read(struct fixture *f, int i)
+{
+	const struct named_file *file = see(f, i);
+
+	file_table_read(f->table, &file->key);
+	return file;
+}
+
 static void test_a_file_is_read_once(void **state)
 {
 	struct fixture *f = *state;
 	const struct named_file *file = see(f, 0);
 	int fd;
 
-	assert_true(file->opened && file->was_read && file->is_open && !file->ambiguous);
+	assert_true(file->opened && !file->was_read && file->is_open && !file->ambiguous);
+	assert_int_equal(f->n_read, 0);
+	file_table_read(f->table, &file->key);
+	assert_true(file->was_read && !file->ambiguous);
 	assert_int_equal(file->build_id.bytes[0], 'a');
-	see(f, 0);
+	see_and_read(f, 0);
 	assert_int_equal(f->n_read, 1);
 	unlink(f->paths[0]);
 	fd = file_table_open(f->table, &file->key);
@@ -130,18 +141,34 @@ static void test_a_changed_file_is_ambiguous(void **state)
 	struct fixture *f = *state;
 	const struct named_file *file;
 
-	see(f, 0);
+	see_and_read(f, 0);
 	usleep(20000); /* the clock of a file system is coarse */
 	write_file(f, 0, 'a');
-	file = see(f, 0);
+	file = see_and_read(f, 0);
 	assert_int_equal(f->n_read, 2);
 	assert_false(file->ambiguous);
 	usleep(20000);
 	write_file(f, 0, 'z');
-	file = see(f, 0);
+	file = see_and_read(f, 0);
 	assert_true(file->ambiguous);
 	file_table_end_window(f->table);
 	assert_false(file->ambiguous);
+	assert_int_equal(file->build_id.bytes[0], 'z');
+}
+
+/* What it was in the window before was not sampled, or it had been read. */
+static void test_a_file_that_changed_earlier_is_not_ambiguous(void **state)
+{
+	struct fixture *f = *state;
+	const struct named_file *file;
+
+	see(f, 0);
+	usleep(20000);
+	write_file(f, 0, 'z');
+	see(f, 0);
+	file_table_end_window(f->table);
+	file = see_and_read(f, 0);
+	assert_true(file->was_read && !file->ambiguous);
 	assert_int_equal(file->build_id.bytes[0], 'z');
 }
 
@@ -151,7 +178,7 @@ static void test_what_is_not_read_now_is_read_later(void **state)
 	const struct named_file *file;
 
 	f->not_now = true;
-	file = see(f, 0);
+	file = see_and_read(f, 0);
 	assert_true(file->is_open && !file->was_read);
 	f->not_now = false;
 	file_table_read(f->table, &file->key);
@@ -242,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_file_is_read_once),
 		TEST(test_a_changed_file_is_ambiguous),
+		TEST(test_a_file_that_changed_earlier_is_not_ambiguous),
 		TEST(test_what_is_not_read_now_is_read_later),
 		TEST(test_few_stay_open),
 		TEST(test_many_users_leave_half),
