@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What client and parser say to each other. Each request has one answer of the same type, except
- * that PARSER_LIFELINE, PARSER_CLOSE and PARSER_REST have none. PARSER_LIFELINE comes first: the parser is
- * killed when the writing end of the pipe is closed. It greets once its sandbox is in place. Before
- * it kills itself it may send PARSER_LAST_WORDS.
+ * that PARSER_LIFELINE, PARSER_CLOSE and PARSER_REST have none. PARSER_LIFELINE comes first: the
+ * parser is killed when the writing end of the pipe is closed. It greets once its sandbox is in
+ * place. Before it kills itself it may send PARSER_LAST_WORDS.
  *
  * A message is a sequence of parts, each at a multiple of 8 bytes. An answer begins with a struct
  * message_answer; the parts below follow if its result is 0.

@@ -17,7 +17,7 @@
 
 #define DEFAULT_TIMEOUT_US 20000000
 #define DEFAULT_CPU_US     5000000
-#define IDLE_NS            30000000000
+#define IDLE_NS            15000000000
 #define OLD_NS             600000000000
 
 struct parser_file {

@@ -53,7 +53,7 @@ void parser_prepare(struct parser *parser, uint32_t owner);
 void parser_rest(struct parser *parser);
 
 /*
- * Closes the connections that were idle for longer than that, so that their processes end. The
+ * Closes the connections that were idle for fifteen seconds, so that their processes end. The
  * milliseconds until it is to be called again, or -1 if none is open.
  */
 int parser_close_idle(struct parser *parser);
