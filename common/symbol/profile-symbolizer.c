@@ -17,7 +17,10 @@
 #define NAMES_PART  2
 #define RECENT_BITS 15
 #define N_RECENT    (1u << RECENT_BITS)
-#define MAX_PASSES  4 /* a location, and the one after it; each may be unknown at first */
+/* In the first pass, the first offset of each piece of this many bytes is asked for; its function
+ * mostly has the others, too. What is still unknown then is asked for by each offset. */
+#define PIECE_BITS  8
+#define MAX_PASSES  5 /* a location, and the one after it; each may be unknown at first */
 
 /* The state of one object of the profile. */
 struct object_state {
@@ -27,8 +30,9 @@ struct object_state {
 	bool sought, has_none; /* none: no symbols */
 };
 
-/* An unknown offset: the place in the list of its object. */
-struct unknown_place {
+/* Where an offset of the object was found last: the number of a range of its symbol cache, or of
+ * an unknown offset. It is a hint, which may be out of date. */
+struct recent_place {
 	uint32_t object, number;
 };
 
@@ -37,45 +41,69 @@ struct profile_symbolizer {
 	size_t max_bytes;
 	struct profile *profile;
 	struct object_state *objects;
-	size_t names_left[2];         /* bytes of new names; [1] of untrusted objects */
-	struct unknown_place *recent; /* N_RECENT: the last unknown offset with each hash */
-	bool again;                   /* there are unknown offsets: another pass is needed */
+	size_t names_left[2];        /* bytes of new names; [1] of untrusted objects */
+	struct recent_place *recent; /* N_RECENT, by a hash of object and piece */
+	bool is_first;               /* pass */
+	bool again;                  /* there are unknown offsets: another pass is needed */
 };
 
-/* Most locations come several times: an offset that is in the list already is not added again. */
-static int add_unknown(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
+/* Most locations come several times: what is in the list already is not added again. */
+static int add_unknown(struct profile_symbolizer *s, struct recent_place *place, uint32_t object,
+		       uint64_t offset)
 {
 	struct object_state *state = &s->objects[object];
-	struct unknown_place *place =
-		&s->recent[(offset + object) * 0x9e3779b97f4a7c15 >> (64 - RECENT_BITS)];
+	const unsigned int bits = s->is_first ? PIECE_BITS : 0;
 
 	if (place->object == object && place->number < state->n_unknown &&
-	    state->unknown[place->number] == offset)
+	    (state->unknown[place->number] ^ offset) >> bits == 0)
 		return 0;
 	if (ARRAY_RESERVE(&state->unknown, &state->cap_unknown, state->n_unknown + 1) < 0)
 		return -ENOMEM;
-	*place = (struct unknown_place){ object, (uint32_t)state->n_unknown };
+	*place = (struct recent_place){ object, (uint32_t)state->n_unknown };
 	state->unknown[state->n_unknown++] = offset;
 	return 0;
+}
+
+/* Marks the range with the offset: 1 if it is in a function, 0 if in none, -ENOENT without one. */
+static int mark_known(struct cached_object *cached, struct recent_place *place, uint32_t object,
+		      uint64_t offset)
+{
+	struct symbol_cache *symbols = &cached->symbol_cache;
+	int64_t number = place->number;
+
+	if (_unlikely_(place->object != object || !symbol_cache_has(symbols, number, offset))) {
+		number = symbol_cache_find_number(symbols, offset);
+		if (number < 0)
+			return -ENOENT;
+		*place = (struct recent_place){ object, (uint32_t)number };
+	}
+	symbols->ranges[number].marked = true;
+	return symbols->ranges[number].name ? 1 : 0;
 }
 
 /* 1 if the location is in a function or waits for the next pass, else 0. */
 static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
 {
+	struct recent_place *place;
 	struct object_state *state;
-	int r;
+	int r = -ENOENT;
 
 	if (object >= s->profile->n_objects)
 		return 0;
 	state = &s->objects[object];
-	if (!state->sought)
+	if (_unlikely_(!state->sought)) {
 		state->cached = object_cache_find(s->cache, &s->profile->objects[object]);
-	state->sought = true;
-	r = state->cached ? symbol_cache_mark(&state->cached->symbol_cache, offset) : -ENOENT;
+		state->sought = true;
+	}
+	place = &s->recent[((offset >> PIECE_BITS) + ((uint64_t)object << 32)) *
+				   0x9e3779b97f4a7c15 >>
+			   (64 - RECENT_BITS)];
+	if (state->cached)
+		r = mark_known(state->cached, place, object, offset);
 	if (r != -ENOENT || state->has_none)
 		return MAX(r, 0);
 	s->again = true;
-	r = add_unknown(s, object, offset);
+	r = add_unknown(s, place, object, offset);
 	return r < 0 ? r : 1;
 }
 
@@ -87,6 +115,22 @@ static int mark_frame(struct profile_symbolizer *s, struct location frame)
 	return r == 0 ? mark(s, frame.object, frame.offset + 1) : r;
 }
 
+static int mark_streams_and_blocks(struct profile_symbolizer *s)
+{
+	const struct profile *p = s->profile;
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_streams && r >= 0; i++)
+		r = mark(s, p->streams[i].from.object, p->streams[i].from.offset);
+	for (size_t i = 0; i < p->n_streams && r >= 0; i++)
+		r = mark(s, p->streams[i].to.object, p->streams[i].to.offset);
+	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
+		r = mark(s, p->blocks[i].object, p->blocks[i].start);
+	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
+		r = mark(s, p->blocks[i].object, p->blocks[i].end);
+	return r < 0 ? r : 0;
+}
+
 static int mark_all(struct profile_symbolizer *s)
 {
 	const struct profile *p = s->profile;
@@ -94,19 +138,15 @@ static int mark_all(struct profile_symbolizer *s)
 
 	for (size_t i = 0; i < p->n_stacks && r >= 0; i++)
 		r = mark_frame(s, p->stacks[i].frame);
-	for (size_t i = 0; i < p->n_streams && r >= 0; i++)
-		r = mark(s, p->streams[i].from.object, p->streams[i].from.offset);
-	for (size_t i = 0; i < p->n_streams && r >= 0; i++)
-		r = mark(s, p->streams[i].to.object, p->streams[i].to.offset);
 	for (size_t i = 0; i < p->n_branches && r >= 0; i++)
 		r = mark(s, p->branches[i].from.object, p->branches[i].from.offset);
 	for (size_t i = 0; i < p->n_branches && r >= 0; i++)
 		r = mark(s, p->branches[i].to.object, p->branches[i].to.offset);
-	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
-		r = mark(s, p->blocks[i].object, p->blocks[i].start);
-	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
-		r = mark(s, p->blocks[i].object, p->blocks[i].end);
-	return r < 0 ? r : 0;
+	/* Streams and blocks have the locations of branches, mostly: those wait for the next pass.
+	 */
+	if (r < 0 || (s->is_first && s->again))
+		return MIN(r, 0);
+	return mark_streams_and_blocks(s);
 }
 
 static int compare_offsets(const void *a, const void *b)
@@ -167,6 +207,7 @@ static int run_passes(struct profile_symbolizer *s)
 	s->again = true;
 	for (int pass = 0; r >= 0 && s->again && pass < MAX_PASSES; pass++) {
 		s->again = false;
+		s->is_first = pass == 0;
 		r = mark_all(s);
 		for (size_t i = 0; r >= 0 && s->again && i < s->profile->n_objects; i++)
 			r = resolve(s, i);

@@ -89,12 +89,12 @@ int symbol_cache_rename(struct symbol_cache *cache, size_t i, const char *name)
 	return 0;
 }
 
-static struct symbol_cache_range *seek(const struct symbol_cache *cache, uint64_t offset)
+int64_t symbol_cache_find_number(const struct symbol_cache *cache, uint64_t offset)
 {
 	size_t low = 0, n = cache->n_finalized;
 
 	if (n == 0 || offset < cache->ranges[0].first)
-		return NULL;
+		return -ENOENT;
 	/* finds the last range that begins at or before the offset */
 	while (n > 1) {
 		size_t half = n / 2;
@@ -102,23 +102,15 @@ static struct symbol_cache_range *seek(const struct symbol_cache *cache, uint64_
 		low = cache->ranges[low + half].first <= offset ? low + half : low;
 		n -= half;
 	}
-	return offset > cache->ranges[low].last ? NULL : &cache->ranges[low];
+	return offset > cache->ranges[low].last ? -ENOENT : (int64_t)low;
 }
 
 const struct symbol_cache_range *symbol_cache_find(const struct symbol_cache *cache,
 						   uint64_t offset)
 {
-	return seek(cache, offset);
-}
+	int64_t number = symbol_cache_find_number(cache, offset);
 
-int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset)
-{
-	struct symbol_cache_range *range = seek(cache, offset);
-
-	if (!range)
-		return -ENOENT;
-	range->marked = true;
-	return range->name ? 1 : 0;
+	return number < 0 ? NULL : &cache->ranges[number];
 }
 
 void symbol_cache_unmark(struct symbol_cache *cache)

@@ -45,8 +45,17 @@ int symbol_cache_rename(struct symbol_cache *cache, size_t i, const char *name);
 const struct symbol_cache_range *symbol_cache_find(const struct symbol_cache *cache,
 						   uint64_t offset);
 
-/* Marks the range with @offset: 1 if it is in a function, 0 if in none, -ENOENT without a range. */
-int symbol_cache_mark(struct symbol_cache *cache, uint64_t offset);
+/* The same: its number, or -ENOENT. */
+int64_t symbol_cache_find_number(const struct symbol_cache *cache, uint64_t offset);
+
+/* Whether the range of this number, if there is one, has @offset. */
+static inline bool symbol_cache_has(const struct symbol_cache *cache, int64_t number,
+				    uint64_t offset)
+{
+	return (size_t)number < cache->n_finalized && offset >= cache->ranges[number].first &&
+	       offset <= cache->ranges[number].last;
+}
+
 void symbol_cache_unmark(struct symbol_cache *cache);
 
 size_t symbol_cache_bytes(const struct symbol_cache *cache);
