@@ -7,6 +7,7 @@ bool options_counts_suffice(const struct options *options, enum functions_by *re
 {
 	const struct profile_filter *filter = &options->source.filter;
 
-	return options->n_views <= 1 && !options->top.inlined && !options->before &&
+	return options->n_views <= 1 && options->top.owner == VIEW_NO_OWNER &&
+	       !options->top.inlined && !options->before &&
 	       !filter->object && !filter->symbol && function_shares_suffice(options->top.by, ret);
 }
