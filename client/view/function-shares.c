@@ -34,9 +34,9 @@ static struct share_key key_of(const struct profile *profile, enum view_by by,
 		return (struct share_key){ .process = place->process };
 	if (by == VIEW_UNIT)
 		return (struct share_key){
-			.unit = place->process == PROFILE_NONE ?
-					NULL :
-					profile->processes[place->process].unit,
+			.group = place->process == PROFILE_NONE ?
+					 NULL :
+					 profile->processes[place->process].unit,
 		};
 	if (place->function == PROFILE_NONE)
 		return (struct share_key){ .object = place->object };
