@@ -3,8 +3,10 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/complete.h"
 #include "client/cli/options-parse.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
@@ -31,7 +33,7 @@ static int complain(const struct fault *fault, enum exit_status status)
 	return status;
 }
 
-/* A failure if the help or version could not be written. */
+/* A failure if the help, version or candidates could not be written. */
 static int finish_help(struct fault *fault)
 {
 	struct output output = { .f = stdout };
@@ -50,6 +52,10 @@ int main(int argc, char **argv)
 	/* For UTF-8 and its widths. The format of numbers stays that of scripts. */
 	setlocale(LC_CTYPE, "");
 
+	if (argc > 1 && strcmp(argv[1], COMPLETE_COMMAND) == 0) {
+		complete(argc - 2, argv + 2);
+		return finish_help(&fault);
+	}
 	r = options_parse(&options, argc, argv, &fault);
 	if (r < 0)
 		return complain(&fault, STATUS_USAGE);

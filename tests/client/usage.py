@@ -2,6 +2,7 @@
 """The command line itself: what is refused, how, and with which status."""
 
 import os
+import re
 import subprocess
 import tempfile
 
@@ -266,6 +267,30 @@ def check_views():
     check(status == 2 and "takes no --by" in err, err)
 
 
+def check_completion():
+    """Shells offer the options that the help lists, and commands."""
+    commands = set(re.findall(r"^  (\w+) ", run("--help")[1].split("\n\n")[1], re.M))
+    offered = offers("")
+    check(len(commands) > 9 and offered == commands | {"help"}, "commands:", offered, commands)
+    for command in commands:
+        listed = set(re.findall(r"^  (?:-\w, )?(--?[\w-]+)", run(command, "--help")[1].split("\nWINDOW")[0], re.M))
+        check(listed and offers(command, "-") == listed, command, offers(command, "-") ^ listed)
+        check(offers("--no-pager", "help", command[:3]) >= {command}, "help", command)
+    for words, some in ((["top", "--sort", ""], "total"), (["top", "--by", "stream", "--sort", ""], "average"),
+                        (["export", "--format="], "--format=bolt"), (["dump", "--format", ""], "json"),
+                        (["flame", "--format", ""], "svg"), (["top", "--branch-kind", "cond,"], "cond,any_ret"),
+                        (["top", "--uid", "ro"], "root"), (["top", "--since", "y"], "yesterday")):
+        check(some in offers(*words), words, offers(*words))
+    for words in ["zork", ""], ["status", ""], ["top", "@-1", ""], ["top", "-n", ""], ["run", ""], ["top", "--zork="]:
+        check(not offers(*words), words, offers(*words))
+
+
+def offers(*words):
+    status, out, err = run("__complete", *words)
+    check(status == 0 and not err and out.splitlines()[-1][0] == ":", words, status, out, err)
+    return {line.split("\t")[0] for line in out.splitlines()[:-1]}
+
+
 def check_output():
     """What could not be written is a failure, though who reads no further is none."""
     for arguments in ["--help"], ["top", "--help"], ["--version"]:
@@ -302,6 +327,7 @@ check_no_daemon()
 check_places_of_options()
 check_help()
 check_views()
+check_completion()
 check_output()
 check_name_of_a_file()
 finish()
