@@ -208,8 +208,9 @@ static int fail(struct parser_file *file, int r, const struct fault *why)
 
 /*
  * Whether a failed call deserves another try. A process that has other files open as well may lack
- * memory because of them, so the file gets a process of its own. One that was killed may have been
- * killed by the administrator, so it gets one more.
+ * memory because of them, so the file gets a process of its own; so it does where the process has
+ * as many as it can have. One that was killed may have been killed by the administrator, so it gets
+ * one more.
  */
 static bool may_try_again(struct parser_file *file, int r, bool *killed)
 {
@@ -221,10 +222,13 @@ static bool may_try_again(struct parser_file *file, int r, bool *killed)
 		return first;
 	}
 	connection = connections_find(&file->parser->connections, file->owner);
-	if (r != -EOVERFLOW || !connection)
+	if ((r != -EOVERFLOW && r != -EMFILE) || !connection)
 		return false;
 	alone = connection->n_files == 1;
-	connections_give_up(&file->parser->connections, connection);
+	if (r == -EMFILE)
+		connections_close(connection);
+	else
+		connections_give_up(&file->parser->connections, connection);
 	return !alone;
 }
 

@@ -117,11 +117,11 @@ int files_open(struct files *files, const struct message_open *request, int fd, 
 
 	files_close(files, file.number);
 	row = file.number && fd >= 0 ? add_row(files) : NULL;
-	if (!row) {
+	copy = row ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	if (copy < 0) {
 		close(fd);
 		return -EMFILE;
 	}
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	r = request->content == CONTENT_JIT ? read_jit(&file, copy) : read_elf(&file, copy);
 	if (r < 0) {
 		close(fd);

@@ -17,6 +17,7 @@
 
 #include "common/parser/parser.h"
 #include "common/parser/spawn.h"
+#include "common/util/macro.h"
 
 #define OWN "/proc/self/exe"
 
@@ -304,6 +305,29 @@ static void test_budgets_are_renewed_when_parsers_rest(void **state)
 	parser_free(parser);
 }
 
+/* A parser that lives long gets many: root's files are those of all users. */
+static void test_more_files_than_one_parser_keeps(void **state)
+{
+	static struct parser_file *files[1200];
+	struct parser *parser = make(0);
+	struct parser_lines lines;
+	struct fault why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		files[i] = open_path(parser, OWN);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i += 100) {
+		assert_int_equal(parser_file_lines(files[i], &(uint64_t){ 0 }, 1, 1, &lines, &why),
+				 0);
+		parser_lines_done(&lines);
+	}
+	assert_true(parser_get_counters(parser)->n_started <= 16);
+	for (int end = 0; end < PARSER_END_N; end++)
+		assert_int_equal(parser_get_counters(parser)->n_ended[end], 0);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		parser_file_free(files[i]);
+	parser_free(parser);
+}
+
 static int end_of_parser = -1; /* the test's copy of a connection */
 
 static int connect_and_watch(uint32_t owner, void *userdata)
@@ -406,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_too_much_code_is_refused),
 		cmocka_unit_test(test_names_are_demangled),
 		cmocka_unit_test(test_budgets_are_renewed_when_parsers_rest),
+		cmocka_unit_test(test_more_files_than_one_parser_keeps),
 		cmocka_unit_test(test_a_file_that_takes_too_much_cpu_fails),
 		cmocka_unit_test(test_a_parser_that_was_killed_is_replaced),
 		cmocka_unit_test(test_a_process_may_start_early),
