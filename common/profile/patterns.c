@@ -15,15 +15,19 @@ static bool is_operator(const char *list, size_t at)
 	return at >= n && memcmp(list + at - n, word, n) == 0;
 }
 
-/* The length of the first of @list. Without the bracket that closes one, it ends at a comma. */
-static size_t first_length(const char *list)
+/*
+ * The length of the first of @list. Without the bracket that closes one, it ends at a comma, and
+ * *@brackets is false: then brackets mean nothing in the rest of the list. So no list is looked at
+ * more than twice.
+ */
+static size_t first_length(const char *list, bool *brackets)
 {
 	size_t depth = 0, at, comma = SIZE_MAX;
 
 	for (at = 0; list[at]; at++) {
 		char c = list[at];
 
-		if (strchr("([<{", c) && !is_operator(list, at))
+		if (*brackets && strchr("([<{", c) && !is_operator(list, at))
 			depth++;
 		else if (strchr(")]>}", c) && depth > 0)
 			depth--;
@@ -34,6 +38,7 @@ static size_t first_length(const char *list)
 		if (comma == SIZE_MAX)
 			comma = at;
 	}
+	*brackets = depth == 0;
 	return depth > 0 && comma < at ? comma : at;
 }
 
@@ -41,10 +46,11 @@ bool patterns_any(const char *list, bool (*fits)(const char *pattern, const void
 		  const void *userdata)
 {
 	char pattern[PATTERNS_MAX + 1];
+	bool brackets = true;
 	size_t n;
 
 	for (; *list; list += n + (list[n] == ',')) {
-		n = first_length(list);
+		n = first_length(list, &brackets);
 		if (n > PATTERNS_MAX)
 			return false;
 		memcpy(pattern, list, n);
@@ -57,7 +63,8 @@ bool patterns_any(const char *list, bool (*fits)(const char *pattern, const void
 
 bool pattern_matches(const char *pattern, const char *name)
 {
-	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+	return strcmp(pattern, name) == 0 ||
+	       (strpbrk(pattern, "*?[") && fnmatch(pattern, name, FNM_NOESCAPE) == 0);
 }
 
 /* The number at @list, with @ret_next behind it and its comma; -1 if there is none. */

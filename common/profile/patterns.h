@@ -12,7 +12,7 @@
 
 /*
  * True if @fits is true of one of @list, which has no commas in it. A comma within brackets does
- * not end a name: "f(int, long)", nor does that of "operator,".
+ * not end a name: "f(int, long)", nor does that of "operator,". It takes time linear in the list.
  */
 bool patterns_any(const char *list, bool (*fits)(const char *pattern, const void *userdata),
 		  const void *userdata);

@@ -271,6 +271,7 @@ static void test_lists_are_split(void **state)
 		{ "operator,,x", "operator,|x|" },
 		{ "operator<,x", "operator<|x|" },
 		{ "a(b,c", "a(b|c|" },
+		{ "a(b,f(int,long)", "a(b|f(int|long)|" }, /* brackets mean nothing then */
 		{ "->x,y", "->x|y|" },
 		{ "[a,b],c", "[a,b]|c|" },
 		{ ",", "|" },
