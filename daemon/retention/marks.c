@@ -8,6 +8,9 @@
 #include "common/util/macro.h"
 
 enum {
+	FIND_WRONG,
+	REMOVE_WRONG,
+	REMOVE_MORE,
 	LIST,
 	ADD,
 	REMOVE,
@@ -17,7 +20,18 @@ enum {
 	N_STATEMENTS,
 };
 
+/* What store_marks_add() refuses, and what read_mark() could not show. */
+#define IS_WRONG                                                                             \
+	"first < 1 OR last < first OR made_us < 0 OR uid < 0 OR uid > 4294967295 "           \
+	"OR name NOT GLOB '[A-Za-z]*' OR name GLOB '*[^-A-Za-z0-9._]*' OR name GLOB '*..*' " \
+	"OR length(name) > ?1 OR length(name) <> length(CAST(name AS BLOB))"
+
 static const char *const sql[N_STATEMENTS] = {
+	[FIND_WRONG] = "SELECT 1 WHERE EXISTS (SELECT 1 FROM mark WHERE " IS_WRONG ") "
+		       "OR (SELECT count(*) FROM mark) > ?2",
+	[REMOVE_WRONG] = "DELETE FROM mark WHERE " IS_WRONG,
+	[REMOVE_MORE] = "DELETE FROM mark WHERE name > "
+			"(SELECT name FROM mark ORDER BY name LIMIT 1 OFFSET ? - 1)",
 	[LIST] = "SELECT name, first, last, made_us, uid FROM mark ORDER BY name LIMIT ?",
 	[ADD] = "INSERT INTO mark (first, last, made_us, uid, name) VALUES (?, ?, ?, ?, ?)",
 	[REMOVE] = "DELETE FROM mark WHERE name = ?",
@@ -31,16 +45,32 @@ static const char *const sql[N_STATEMENTS] = {
 
 _Static_assert(N_STATEMENTS == N_STORE_MARKS, "marks.h has another number");
 
-int store_marks_init(struct store_marks *marks, struct database *database)
+/*
+ * Marks that no daemon made, in a database that is damaged or was written to by hand, would keep
+ * windows and could be neither listed nor removed.
+ */
+static int remove_wrong(struct store_marks *marks)
 {
-	struct statement *row;
+	struct statement *find = marks->statements[FIND_WRONG];
 	int r;
 
-	*marks = (struct store_marks){ .database = database };
-	r = database_prepare(database, sql, N_STATEMENTS, marks->statements);
-	if (r < 0)
+	STATEMENT_BIND(find, STORE_MARK_NAME_MAX, STORE_MAX_MARKS);
+	r = statement_step(find);
+	if (r <= 0)
 		return r;
-	row = marks->statements[LIST];
+	r = statement_reset(find);
+	STATEMENT_BIND(marks->statements[REMOVE_WRONG], STORE_MARK_NAME_MAX);
+	if (r >= 0)
+		r = statement_run(marks->statements[REMOVE_WRONG]);
+	STATEMENT_BIND(marks->statements[REMOVE_MORE], STORE_MAX_MARKS);
+	return r < 0 ? r : statement_run(marks->statements[REMOVE_MORE]);
+}
+
+static int read_marks(struct store_marks *marks)
+{
+	struct statement *row = marks->statements[LIST];
+	int r;
+
 	STATEMENT_BIND(row, STORE_MAX_MARKS);
 	while ((r = statement_step(row)) > 0) {
 		struct store_mark *mark = &marks->rows[marks->n++];
@@ -54,6 +84,17 @@ int store_marks_init(struct store_marks *marks, struct database *database)
 		snprintf(mark->name, sizeof(mark->name), "%s", statement_text(row, 0) ?: "");
 	}
 	return r;
+}
+
+int store_marks_init(struct store_marks *marks, struct database *database)
+{
+	int r;
+
+	*marks = (struct store_marks){ .database = database };
+	r = database_prepare(database, sql, N_STATEMENTS, marks->statements);
+	if (r >= 0)
+		r = remove_wrong(marks);
+	return r < 0 ? r : read_marks(marks);
 }
 
 bool store_mark_name_is_valid(const char *name)

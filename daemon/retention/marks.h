@@ -14,7 +14,7 @@
 
 #include "daemon/database/database.h"
 
-#define N_STORE_MARKS 6
+#define N_STORE_MARKS 9
 
 #define STORE_MAX_MARKS          64
 #define STORE_MARK_NAME_MAX      64   /* bytes */
@@ -46,7 +46,7 @@ struct store_marks {
 	size_t n;
 };
 
-/* Reads the marks. 0 or -errno. */
+/* Reads the marks, and removes what can be none. 0 or -errno. */
 int store_marks_init(struct store_marks *marks, struct database *database);
 
 /* 1 to 64 letters, digits, '.', '-' and '_'; the first is a letter; no two dots follow each other.

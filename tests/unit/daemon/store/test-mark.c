@@ -207,6 +207,49 @@ static void test_they_are_limited(void **state)
 	store_free(store);
 }
 
+/* They would keep windows for ever: nobody could list or remove them. */
+static void test_what_no_daemon_wrote_is_removed(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	const struct store_mark *marks;
+	sqlite3 *db;
+	size_t n;
+
+	add_many(store, 1, 5);
+	assert_int_equal(try_to_mark(store, "a-._9", 2, 4), 0);
+	assert_int_equal(try_to_mark(store, "b", 5, 5), 0);
+	store_free(store);
+	db = temp_store_connect(stored->path);
+	temp_store_run(db, "INSERT INTO mark VALUES ('', 1, 1 << 62, 0, 0), ('x', 2, 1, 0, 0), "
+			   "('x0', 0, 1, 0, 0), ('x1', 1, 1, -1, 0), ('x2', 1, 1, 0, -1), "
+			   "('x3', 1, 1, 0, 1 << 32), ('x' || char(27), 1, 1, 0, 0), "
+			   "(CAST(x'61ff' AS TEXT), 1, 1, 0, 0), "
+			   "(CAST(x'610062' AS TEXT), 1, 1, 0, 0), ('x..y', 1, 1, 0, 0), "
+			   "('x' || printf('%64s', 'y'), 1, 1, 0, 0), "
+			   "(replace(printf('%65s', 'y'), ' ', 'y'), 1, 1, 0, 0)");
+	sqlite3_close(db);
+	store = temp_store_open(stored->path, 0);
+	marks = store_get_marks(store, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(marks[0].name, "a-._9");
+	assert_string_equal(marks[1].name, "b");
+	store_free(store);
+	db = temp_store_connect(stored->path);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM mark"), 2);
+	temp_store_run(db, "WITH RECURSIVE n (i) AS (VALUES (100) UNION ALL SELECT i + 1 FROM n "
+			   "WHERE i < 199) INSERT INTO mark SELECT 'c' || i, 1, 1, 0, 0 FROM n");
+	sqlite3_close(db);
+	store = temp_store_open(stored->path, 0);
+	marks = store_get_marks(store, &n);
+	assert_int_equal(n, STORE_MAX_MARKS);
+	assert_string_equal(marks[n - 1].name, "c161");
+	store_free(store);
+	db = temp_store_connect(stored->path);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM mark"), STORE_MAX_MARKS);
+	sqlite3_close(db);
+}
+
 static void test_names(void **state)
 {
 	static const char *const valid[] = { "a", "before-deploy", "v1.2_3", "Z9" };
@@ -233,6 +276,7 @@ int main(void)
 		STORE_TEST(test_they_do_not_go_where_there_is_no_room),
 		STORE_TEST(test_they_are_there_after_opening_again),
 		STORE_TEST(test_they_are_limited),
+		STORE_TEST(test_what_no_daemon_wrote_is_removed),
 		cmocka_unit_test(test_names),
 	};
 
