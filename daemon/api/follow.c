@@ -67,10 +67,9 @@ static int add_follower(struct followers *followers, struct call *call, int64_t 
 
 /* The windows, and the marks unless @store is NULL. */
 static int reply_list(struct call *call, const struct window_list *list, struct store *store,
-		      bool continues)
+		      bool continues, struct fault *fault)
 {
 	struct reply_text text;
-	struct fault fault;
 	char *bytes = NULL;
 	size_t n;
 	int r, finished;
@@ -82,7 +81,7 @@ static int reply_list(struct call *call, const struct window_list *list, struct 
 	r = window_list_write_json(list, text.f);
 	if (r >= 0 && store) {
 		fputc(',', text.f);
-		r = mark_reply_write_list(store, text.f, &fault);
+		r = mark_reply_write_list(store, text.f, fault);
 	}
 	fputc('}', text.f);
 	finished = reply_text_finish(&text, &bytes, &n);
@@ -147,7 +146,7 @@ int followers_add(struct followers *followers, struct call *call)
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters)))
 		return 0;
 	r = list_windows(&list, followers->archive, &range, &fault);
-	r = r ?: reply_list(call, &list, archive_get_store(followers->archive), more);
+	r = r ?: reply_list(call, &list, archive_get_store(followers->archive), more, &fault);
 	if (r == 0 && more)
 		r = add_follower(followers, call, range.until_us);
 	if (r == -EMSGSIZE || r == -ENOBUFS || r == -EBADMSG) {
@@ -163,7 +162,7 @@ static void report(struct follower *f, const struct window *window)
 	bool over = f->until_us >= 0 && window->start_us >= (uint64_t)f->until_us;
 	struct window_list list = { .rows = (struct window *)window, .n = over ? 0 : 1 };
 	struct call *call = f->call;
-	int r = reply_list(call, &list, NULL, !over);
+	int r = reply_list(call, &list, NULL, !over, NULL);
 
 	if (r == 0 && !over)
 		return;
