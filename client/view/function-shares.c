@@ -17,7 +17,9 @@ bool function_shares_suffice(enum view_by by, enum functions_by *ret)
 		*ret = FUNCTIONS_BY_OBJECT;
 		return true;
 	case VIEW_PROCESS:
+	case VIEW_COMM:
 	case VIEW_UNIT:
+	case VIEW_CONTAINER:
 		*ret = FUNCTIONS_BY_PROCESS;
 		return true;
 	default:
@@ -26,18 +28,15 @@ bool function_shares_suffice(enum view_by by, enum functions_by *ret)
 }
 
 static struct share_key key_of(const struct profile *profile, enum view_by by,
-			       const struct functions_place *place)
+			       const struct functions_place *place, char buffer[CONTAINER_TEXT_MAX])
 {
 	const struct profile_function *function;
+	struct share_key key = {};
 
-	if (by == VIEW_PROCESS)
-		return (struct share_key){ .process = place->process };
-	if (by == VIEW_UNIT)
-		return (struct share_key){
-			.group = place->process == PROFILE_NONE ?
-					 NULL :
-					 profile->processes[place->process].unit,
-		};
+	if (view_is_owner(by)) {
+		share_key_set_owner(&key, by, profile, place->process, buffer);
+		return key;
+	}
 	if (place->function == PROFILE_NONE)
 		return (struct share_key){ .object = place->object };
 	function = &profile->functions[place->function];
@@ -52,8 +51,11 @@ static struct share_key key_of(const struct profile *profile, enum view_by by,
 static int find_rows(struct shares *all, enum view_by by, const struct functions *functions,
 		     size_t *rows)
 {
+	char buffer[CONTAINER_TEXT_MAX];
+
 	for (size_t i = 0; i < functions->n_places; i++) {
-		struct share_key key = key_of(functions->profile, by, &functions->places[i]);
+		struct share_key key =
+			key_of(functions->profile, by, &functions->places[i], buffer);
 		int64_t row = shares_find(all, &key);
 
 		if (row < 0)

@@ -97,31 +97,26 @@ static struct share_key key_of_function(const struct profile *profile, struct lo
 	return key;
 }
 
-static const struct profile_process *process_of(const struct grouping *grouping,
-						const struct profile_stack *stack)
-{
-	return stack->process == PROFILE_NONE ? NULL :
-						&grouping->profile->processes[stack->process];
-}
-
-static const char *find_container(struct grouping *grouping, const struct profile_process *process)
+/* NULL: of no container. */
+static const char *find_container(char buffer[CONTAINER_TEXT_MAX],
+				  const struct profile_process *process)
 {
 	struct container container;
 
 	if (!process || !container_find(&container, process->unit))
 		return NULL;
-	return container_format(grouping->container, &container);
+	return container_format(buffer, &container);
 }
 
-/* The part of a row's key that says whose it is. */
-static void add_owner(struct share_key *key, struct grouping *grouping, enum view_by by,
-		      const struct profile_stack *stack)
+void share_key_set_owner(struct share_key *key, enum view_by by, const struct profile *profile,
+			 uint32_t number, char buffer[CONTAINER_TEXT_MAX])
 {
-	const struct profile_process *process = process_of(grouping, stack);
+	const struct profile_process *process =
+		number == PROFILE_NONE ? NULL : &profile->processes[number];
 
 	switch (by) {
 	case VIEW_PROCESS:
-		key->process = stack->process;
+		key->process = number;
 		return;
 	case VIEW_COMM:
 		key->group = process ? process->comm : NULL;
@@ -130,11 +125,17 @@ static void add_owner(struct share_key *key, struct grouping *grouping, enum vie
 		key->group = process ? process->unit : NULL;
 		return;
 	case VIEW_CONTAINER:
-		key->group = find_container(grouping, process);
+		key->group = find_container(buffer, process);
 		return;
 	default:
 		return;
 	}
+}
+
+static void add_owner(struct share_key *key, struct grouping *grouping, enum view_by by,
+		      const struct profile_stack *stack)
+{
+	share_key_set_owner(key, by, grouping->profile, stack->process, grouping->container);
 }
 
 /* The row of a node, in views where a node has one row. */

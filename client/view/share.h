@@ -14,6 +14,7 @@
 
 #include "client/view/shares.h"
 #include "client/view/view.h"
+#include "common/profile/container.h"
 #include "common/profile/profile.h"
 #include "common/symbol/symbolizer.h"
 
@@ -37,5 +38,12 @@ struct share_views {
 
 /* Whether that view's rows are processes, or groups of them. */
 bool view_is_owner(enum view_by by);
+
+/*
+ * The part of a row's key that says whose it is: of process @number of the finalized @profile, or
+ * PROFILE_NONE. The name may be in @buffer.
+ */
+void share_key_set_owner(struct share_key *key, enum view_by by, const struct profile *profile,
+			 uint32_t number, char buffer[CONTAINER_TEXT_MAX]);
 
 int view_owned_shares(struct shares **ret, struct share_views views, const struct profile *profile);

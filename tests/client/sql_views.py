@@ -22,6 +22,8 @@ NAMES = {"'nginx'": "'worker'", "'nginx.service'": "'some-service-1.service'", "
                      " (SELECT place FROM stack_count WHERE window = (SELECT max(id) FROM window) AND"
                      " caller > 0)))",
          "date('now', 'localtime')": "'9999'"}
+VIEWS = (("object", "objects"), ("process", "processes"), ("unit", "units"), ("comm", "names"),
+         ("container", "containers"))
 EMPTY = "without symbols"  # the made-up code has all
 
 
@@ -41,12 +43,13 @@ def counted(rows, *keys):
 
 
 def compare(path, db, options, where):
-    """The views by function, object, process and unit."""
+    """The views by function, object, process, comm and unit."""
     expected = {
         "function": ("SELECT function, object, sum(self), sum(total) FROM function_totals",
                      ["symbol", "object", "self", "total"]),
         "object": ("SELECT object, sum(self) FROM function_samples", ["object", "self"]),
         "process": ("SELECT pid, comm, sum(self), sum(self) FROM function_samples", ["pid", "comm", "self", "total"]),
+        "comm": ("SELECT comm, sum(self), sum(self) FROM function_samples", ["comm", "self", "total"]),
         "unit": ("SELECT unit, sum(self), sum(self) FROM function_samples", ["unit", "self", "total"]),
     }
     for by, (sql, members) in expected.items():
@@ -90,9 +93,9 @@ def ask(db):
 
 
 def check_whole_profiles(path):
-    """What the daemon counted by object, process and unit is what whole profiles have, as several views need."""
+    """What the daemon counted by object and process is what whole profiles have, as several views need."""
     for options in [], ["--pid", 1007], ["--unit", "some-service-1.service"]:
-        for by, name in ("object", "objects"), ("process", "processes"), ("unit", "units"):
+        for by, name in VIEWS:
             halves = ["--json", "--all", "1..7", "8..%d" % WINDOWS, *options]
             alone, several = (json.loads(run("--socket", path, "diff", *halves, "--by", views)[1])
                               for views in (by, by + ",line"))

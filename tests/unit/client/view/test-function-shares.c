@@ -104,6 +104,70 @@ static void counts_add_up(void **state)
 	assert_int_equal(cost->cycles, 90);
 }
 
+static const struct share *group_of(const struct shares *all, const char *name)
+{
+	for (size_t i = 0; i < all->n_rows; i++)
+		if (strcmp(all->rows[i].key.group ?: "", name) == 0)
+			return &all->rows[i];
+	fail_msg("no '%s'", name);
+	return NULL;
+}
+
+/* Groups of processes are made here: the daemon counts each process. */
+static void processes_are_grouped(void **state)
+{
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	static const char *const groups[] = { "docker-" ID ".scope",
+					      "/system.slice/docker-" ID ".scope", "web.service",
+					      NULL };
+	static const struct {
+		enum view_by by;
+		const char *name;
+		uint64_t samples;
+	} wanted[] = {
+		{ VIEW_COMM, "one", 3 },
+		{ VIEW_COMM, "two", 28 },
+		{ VIEW_CONTAINER, "docker/" ID, 3 },
+		{ VIEW_CONTAINER, "", 28 },
+		{ VIEW_UNIT, "web.service", 4 },
+		{ VIEW_UNIT, "", 24 },
+	};
+	struct functions_place places[5];
+	struct functions_row rows[5];
+	struct functions_part part = { .samples = 31, .rows = rows, .n_rows = ARRAY_SIZE(rows) };
+	_cleanup_(profile_freep) struct profile *profile = fixture_new();
+	const struct functions functions = {
+		.by = FUNCTIONS_BY_PROCESS,
+		.profile = profile,
+		.places = places,
+		.n_places = ARRAY_SIZE(places),
+		.parts = &part,
+		.n_parts = 1,
+	};
+	enum functions_by by;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(places); i++) {
+		struct profile_process process = {
+			.pid = (int32_t)i + 1,
+			.comm = i < 2 ? "one" : "two",
+			.unit = i < 4 ? groups[i] : NULL,
+		};
+
+		assert_int_equal(profile_add_process(profile, &process), i);
+		places[i] = (struct functions_place){ PROFILE_NONE, PROFILE_NONE, i };
+		rows[i] = (struct functions_row){ .place = i, .self = 1u << i, .total = 1u << i };
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		_cleanup_(shares_freep) struct shares *all = NULL;
+
+		assert_true(function_shares_suffice(wanted[i].by, &by));
+		assert_int_equal(by, FUNCTIONS_BY_PROCESS);
+		assert_int_equal(function_shares_view(&all, wanted[i].by, &functions), 0);
+		assert_int_equal(group_of(all, wanted[i].name)->self, wanted[i].samples);
+		assert_int_equal(group_of(all, wanted[i].name)->total, wanted[i].samples);
+	}
+}
+
 static void nothing_has_no_rows(void **state)
 {
 	_cleanup_(profile_freep) struct profile *profile = make_profile();
@@ -118,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_add_up),
+		cmocka_unit_test(processes_are_grouped),
 		cmocka_unit_test(nothing_has_no_rows),
 	};
 
