@@ -9,6 +9,11 @@
 
 #define MIN_BITS 12
 
+/* What stays in memory from one window to the next: to fault pages in anew costs more than to use
+ * them. */
+#define KEPT_BITS  16
+#define KEPT_BYTES (2ul << 20)
+
 static uint32_t *allocate_slots(unsigned int bits)
 {
 	return pages_new(sizeof(uint32_t) << bits);
@@ -112,8 +117,24 @@ int path_tree_get(struct path_tree *tree, struct path *path, uint64_t from, uint
 
 int path_tree_reset(struct path_tree *tree)
 {
-	size_t max_nodes = tree->max_nodes;
+	size_t n_bytes = tree->max_nodes * sizeof(*tree->nodes);
 
-	path_tree_done(tree);
-	return path_tree_init(tree, max_nodes);
+	if (tree->bits > KEPT_BITS) {
+		uint32_t *slots = allocate_slots(KEPT_BITS);
+
+		if (!slots)
+			return -ENOMEM;
+		pages_free(tree->slots, sizeof(*slots) << tree->bits);
+		tree->slots = slots;
+		tree->bits = KEPT_BITS;
+	} else {
+		memset(tree->slots, 0, sizeof(*tree->slots) << tree->bits);
+	}
+	if (n_bytes > KEPT_BYTES)
+		pages_drop((char *)tree->nodes + KEPT_BYTES, n_bytes - KEPT_BYTES);
+	tree->nodes[PATH_ROOT] = (struct path_node){};
+	tree->n_nodes = 1;
+	tree->n_paths = 0;
+	tree->rarest = 0;
+	return 0;
 }

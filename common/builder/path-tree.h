@@ -57,8 +57,7 @@ struct path_tree {
 /* @max_nodes is at least 2; above PATH_TREE_MAX_NODES it is reduced to that. */
 int path_tree_init(struct path_tree *tree, size_t max_nodes);
 void path_tree_done(struct path_tree *tree);
-/* Empties the tree and frees its memory. 0, or -ENOMEM: then the only valid call is
- * path_tree_done(). */
+/* Empties the tree and frees its memory, but for 2 MiB. 0; or -ENOMEM, and it is as before. */
 int path_tree_reset(struct path_tree *tree);
 
 /* A position in the tree. */

@@ -103,10 +103,14 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
 	const struct profile_stack *stack = &c->p->stacks[node];
-	struct location at = profile_place_frame(c->p, stack->frame);
 	struct function_tally tally = { .self = stack->samples };
+	struct location at = stack->frame;
 
 	c->functions[node] = c->by_object ? PROFILE_NONE : function_at(c->p, at);
+	if (c->functions[node] == PROFILE_NONE && !c->by_object) {
+		at = profile_place_frame(c->p, at);
+		c->functions[node] = function_at(c->p, at);
+	}
 	if ((*active_of(c, node, at))++ == 0)
 		tally.total = walk->below[node];
 	if (tally.self > 0 || tally.total > 0)
@@ -117,7 +121,7 @@ static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
 
-	(*active_of(c, node, profile_place_frame(c->p, c->p->stacks[node].frame)))--;
+	(*active_of(c, node, c->p->stacks[node].frame))--;
 }
 
 static int count_stacks(struct counting *c)

@@ -107,16 +107,25 @@ static void list_users(struct limiting *l)
 static int limiting_init(struct limiting *l)
 {
 	const struct profile *p = l->p;
+
+	if (ARRAY_ALLOCATE(&l->users, p->n_processes + 1) < 0 ||
+	    ARRAY_ALLOCATE(&l->user_of, p->n_processes + 1) < 0)
+		return -ENOMEM;
+	list_users(l);
+	return 0;
+}
+
+/* What choosing among the rows of any table needs. */
+static int make_room(struct limiting *l)
+{
+	const struct profile *p = l->p;
 	size_t n_rows = MAX(p->n_stacks, p->n_streams);
 
 	n_rows = MAX(n_rows, p->n_branches);
 	n_rows = MAX(n_rows, p->n_blocks);
-	if (ARRAY_ALLOCATE(&l->users, p->n_processes + 1) < 0 ||
-	    ARRAY_ALLOCATE(&l->user_of, p->n_processes + 1) < 0 ||
-	    ARRAY_ALLOCATE(&l->weights, n_rows) < 0 || ARRAY_ALLOCATE(&l->kept, n_rows) < 0 ||
+	if (ARRAY_ALLOCATE(&l->weights, n_rows) < 0 || ARRAY_ALLOCATE(&l->kept, n_rows) < 0 ||
 	    ARRAY_ALLOCATE(&l->map, n_rows) < 0 || ARRAY_ALLOCATE(&l->ranked, n_rows) < 0)
 		return -ENOMEM;
-	list_users(l);
 	return 0;
 }
 
@@ -422,6 +431,17 @@ static void limit_blocks(struct limiting *l)
 	p->n_blocks = n;
 }
 
+/* Most profiles have no such table. */
+static bool any_has_too_many(struct limiting *l)
+{
+	const struct profile *p = l->p;
+
+	return (p->n_stacks > 0 && has_too_many(l, PROCESSES(p->stacks, p->n_stacks))) ||
+	       (p->n_streams > 0 && has_too_many(l, PROCESSES(p->streams, p->n_streams))) ||
+	       (p->n_branches > 0 && has_too_many(l, PROCESSES(p->branches, p->n_branches))) ||
+	       (p->n_blocks > 0 && has_too_many(l, PROCESSES(p->blocks, p->n_blocks)));
+}
+
 int profile_limit(struct profile *profile, profile_limit_handler handler, void *userdata)
 {
 	_cleanup_(limiting_done) struct limiting l = { .p = profile };
@@ -432,6 +452,11 @@ int profile_limit(struct profile *profile, profile_limit_handler handler, void *
 		return r;
 	for (size_t u = 0; u < l.n_users; u++)
 		l.users[u].limit = l.users[u].max_rows = handler(l.users[u].uid, userdata);
+	if (!any_has_too_many(&l))
+		return 0;
+	r = make_room(&l);
+	if (r < 0)
+		return r;
 	r = limit_stacks(&l);
 	for (size_t u = 0; u < l.n_users; u++)
 		l.users[u].max_rows = l.users[u].limit;

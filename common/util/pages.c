@@ -21,3 +21,8 @@ void pages_free(void *pages, size_t n_bytes)
 	if (pages)
 		munmap(pages, n_bytes);
 }
+
+void pages_drop(void *part, size_t n_bytes)
+{
+	madvise(part, n_bytes, MADV_DONTNEED);
+}

@@ -13,3 +13,7 @@
  */
 void *pages_new(size_t n_bytes);
 void pages_free(void *pages, size_t n_bytes);
+
+/* Gives the memory of a part back, from a page's start on; it is zeroed when it is touched again.
+ */
+void pages_drop(void *part, size_t n_bytes);

@@ -334,9 +334,16 @@ static int start_thread(struct collector *c)
 	return r;
 }
 
+/* Stitching completes call stacks of branch records, and costs something at each exec. */
+static bool has_call_stacks(const struct sampler_probe *probe)
+{
+	return probe->mode == SAMPLER_STACK || probe->mode == SAMPLER_STACK_BRANCH;
+}
+
 static int collector_init(struct collector *c)
 {
 	struct builder_settings builder = {
+		.no_stitch = !has_call_stacks(sampler_probe(c->sampler)),
 		.duplicate_depth = sampler_probe(c->sampler)->duplicate_depth,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,

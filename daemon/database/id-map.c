@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define MIN_SLOTS 256u
+#include "common/util/macro.h"
+
+#define MIN_SLOTS ((size_t)256)
 
 struct id_slot {
 	struct id_key key;
@@ -41,8 +43,10 @@ static struct id_slot *find_slot(const struct id_map *map, struct id_key key)
 
 static int grow(struct id_map *map)
 {
-	struct id_map larger = { .n = map->n, .n_slots = map->n_slots * 2 ?: MIN_SLOTS };
+	struct id_map larger = { .n = map->n, .n_slots = map->n_slots * 2 };
 
+	if (larger.n_slots == 0)
+		larger.n_slots = MAX(MIN_SLOTS, map->n_next);
 	larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
 	if (!larger.slots)
 		return -ENOMEM;
@@ -62,8 +66,10 @@ void id_map_done(struct id_map *map)
 
 void id_map_clear(struct id_map *map)
 {
+	size_t n_next = map->n < map->n_slots / 8 ? map->n_slots / 2 : map->n_slots;
+
 	free(map->slots);
-	*map = (struct id_map){ 0 };
+	*map = (struct id_map){ .n_next = n_next };
 }
 
 struct id_value *id_map_find(const struct id_map *map, struct id_key key)

@@ -19,6 +19,7 @@ struct id_value {
 struct id_map {
 	struct id_slot *slots;
 	size_t n, n_slots; /* a power of two, at least a third of them free */
+	size_t n_next;     /* it starts with as many slots, by what it had when it was emptied */
 };
 
 void id_map_done(struct id_map *map);
