@@ -107,24 +107,6 @@ struct perf_sample_data {
 	struct perf_branch_stack *br_stack;
 } __attribute__((preserve_access_index));
 
-struct cred {
-	struct {
-		__u32 val;
-	} uid, suid, euid, gid, sgid, egid;
-} __attribute__((preserve_access_index));
-
-typedef struct {
-	unsigned long __mm_flags[1];
-} mm_flags_t;
-
-struct mm_struct___since_6_18 {
-	mm_flags_t flags;
-} __attribute__((preserve_access_index));
-
-#define PF_KTHREAD       0x00200000 /* in the flags of a task */
-#define DUMPABLE_MASK    3          /* in the flags of an mm */
-#define DUMPABLE_BY_USER 1
-
 /* In assembly, so that the compiler does not remove a mask that the verifier needs. */
 #define MASK(x, mask) asm volatile("%0 &= %1" : "+r"(x) : "i"(mask))
 
@@ -197,14 +179,15 @@ static __always_inline void add_hw_idx(void *ctx, struct bpf_sample *s)
 }
 
 /*
- * Adds the user's stack as the kernel finds it by frame pointers. In the call-stack mode the branch
- * records have the callers: then only the address in user space is added, and only in the kernel,
- * where the ip is another one.
+ * Adds the user's stack as the kernel finds it by frame pointers, also of programs of 32 bits, for
+ * which branchd has no tables. In the call-stack mode the branch records have the callers: then
+ * only the address in user space is added, and only in the kernel, where the ip is another one.
  */
 static __always_inline __u64 add_user(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel,
 				      enum bpf_event event)
 {
-	if (event == BPF_EVENT_ANY && user_stack == BPF_USER_FRAME_POINTERS)
+	if (event == BPF_EVENT_ANY &&
+	    (user_stack == BPF_USER_FRAME_POINTERS || s->sample.flags & BPF_SAMPLE_32_BIT))
 		return add_stack(ctx, s, at, BPF_SAMPLE_MAX_FRAMES, BPF_F_USER_STACK,
 				 PERF_CONTEXT_USER);
 	if (event == BPF_EVENT_CALLS && in_kernel)
@@ -326,21 +309,25 @@ static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from,
 	return done & ~7ull;
 }
 
-/* Adds the registers of user code and its stack, behind the word @at. */
-static __always_inline void add_copy(void *ctx, struct scratch *s, __u64 at, _Bool in_kernel)
+/* Reads the registers of user code, and says by the flags whether there are any. */
+static __always_inline void read_registers(void *ctx, struct scratch *s, _Bool in_kernel)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 sp, most = ring_bytes(&rings);
 
-	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD ||
+	    read_user_registers(ctx, task, in_kernel, &s->registers) < 0)
 		return;
+	s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : BPF_SAMPLE_REGISTERS;
+}
+
+/* Adds the registers of user code and its stack, behind the word @at. */
+static __always_inline void add_copy(struct scratch *s, __u64 at)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 sp = USER_SP(&s->registers), most = ring_bytes(&rings);
+
 	MASK(at, WORDS_MASK);
-	if (read_user_registers(ctx, task, in_kernel, &s->registers) < 0)
-		return;
 	put_registers(&s->words[at], &s->registers);
-	sp = USER_SP(&s->registers);
-	s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : 0;
-	s->sample.flags |= BPF_SAMPLE_REGISTERS;
 	at = (at + BPF_SAMPLE_N_REGISTERS) * sizeof(__u64);
 	if (most > BPF_SAMPLE_MAX_STACK)
 		most = BPF_SAMPLE_MAX_STACK;
@@ -385,37 +372,6 @@ static __always_inline _Bool is_wanted(const struct bpf_sample *s)
 	return !some_units || !bpf_map_lookup_elem(&refused, &s->cgroup);
 }
 
-static __always_inline unsigned long read_mm_flags(const struct mm_struct *mm)
-{
-	const struct mm_struct___since_6_18 *newer = (const void *)mm;
-
-	if (bpf_core_field_exists(mm->flags))
-		return BPF_CORE_READ(mm, flags);
-	return BPF_CORE_READ(newer, flags.__mm_flags[0]);
-}
-
-/*
- * Whether the user of @task may look into it, as perf and ptrace have it: real, effective and saved
- * ids are the same, and the process is dumpable. A program that is setuid, setgid, of capabilities
- * or not readable is not.
- */
-static __always_inline __u16 read_restriction(const struct task_struct *task,
-					      const struct cred *cred)
-{
-	__u32 uid = BPF_CORE_READ(cred, euid.val), gid = BPF_CORE_READ(cred, egid.val);
-	const struct mm_struct *mm;
-
-	if (uid != BPF_CORE_READ(cred, uid.val) || uid != BPF_CORE_READ(cred, suid.val) ||
-	    gid != BPF_CORE_READ(cred, gid.val) || gid != BPF_CORE_READ(cred, sgid.val))
-		return BPF_SAMPLE_RESTRICTED;
-	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
-		return 0;
-	mm = BPF_CORE_READ(task, mm);
-	if (!mm)
-		return BPF_SAMPLE_NO_MEMORY;
-	return (read_mm_flags(mm) & DUMPABLE_MASK) == DUMPABLE_BY_USER ? 0 : BPF_SAMPLE_RESTRICTED;
-}
-
 /*
  * Fills in the task, its user and the control group. The credentials are those that others see: the
  * kernel has a task act with other ones for a moment.
@@ -448,6 +404,10 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 		s->sample.flags |= BPF_SAMPLE_CALL_STACK;
 	else if (some_kinds)
 		s->sample.flags |= BPF_SAMPLE_GAPS;
+#if BPF_SAMPLE_N_REGISTERS
+	if (user_stack == BPF_USER_COPY)
+		read_registers(ctx, s, in_kernel);
+#endif
 	if (take_kernel && in_kernel)
 		at = add_stack(ctx, s, at, BPF_SAMPLE_MAX_FRAMES, 0, PERF_CONTEXT_KERNEL);
 	at = add_user(ctx, s, at, in_kernel, event);
@@ -456,8 +416,8 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 		at = forget(s, add_rows(ctx, s, forget(s, at), c));
 	s->sample.n_stack = 0;
 #if BPF_SAMPLE_N_REGISTERS
-	if (user_stack == BPF_USER_COPY)
-		add_copy(ctx, s, at, in_kernel);
+	if (s->sample.flags & BPF_SAMPLE_REGISTERS)
+		add_copy(s, at);
 #endif
 	write_sample(ctx, s, at, c);
 }

@@ -18,7 +18,7 @@
 #define BPF_SAMPLE_RESTRICTED (1u << 4) /* its user may not look into the process */
 #define BPF_SAMPLE_NO_MEMORY  (1u << 5) /* ... or this is not known: the process is ending */
 #define BPF_SAMPLE_REGISTERS  (1u << 6) /* of user code; the bytes of its stack follow them */
-#define BPF_SAMPLE_32_BIT     (1u << 7) /* the registers are of a program of 32 bits */
+#define BPF_SAMPLE_32_BIT     (1u << 7) /* of a program of 32 bits, so without registers */
 
 /* A bit of a branch record's flags that the kernel does not use: the next older ones were left out.
  */
@@ -35,7 +35,9 @@ enum bpf_event {
 enum bpf_user_stack {
 	BPF_USER_NONE,
 	BPF_USER_FRAME_POINTERS, /* the call chain that the kernel finds */
-	BPF_USER_COPY,           /* the registers and the stack's bytes, which branchd unwinds */
+	/* the registers and the stack's bytes, which branchd unwinds; of a program of 32 bits the
+	 * call chain that the kernel finds */
+	BPF_USER_COPY,
 };
 
 /*

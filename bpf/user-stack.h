@@ -12,27 +12,9 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/sample.h"
+#include "bpf/task.h"
 
 /* The fields of kernel structs that are read here. */
-struct thread_struct {
-	unsigned long fsbase; /* x86 */
-	struct {
-		unsigned long tp_value;
-	} uw; /* arm64 */
-} __attribute__((preserve_access_index));
-
-struct mm_struct {
-	unsigned long flags, start_stack;
-} __attribute__((preserve_access_index));
-
-struct task_struct {
-	unsigned int flags;
-	struct mm_struct *mm;
-	const struct cred *real_cred;
-	void *stack;
-	struct thread_struct thread;
-} __attribute__((preserve_access_index));
-
 struct perf_sample_data;
 
 struct bpf_perf_event_data_kern {

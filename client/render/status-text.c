@@ -262,6 +262,8 @@ static void write_samples(const struct status *s)
 	write_losses(s);
 	write_stacks(s);
 	write_incomplete(s);
+	write_count(s, "stacks", "of_32_bit",
+		    "stacks of programs of 32 bits, which are not unwound");
 }
 
 static void write_cost(const struct status *s)

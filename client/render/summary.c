@@ -174,6 +174,7 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 		{ counters->stacks_pruned, "stacks pruned" },
 		{ counters->stacks_truncated, "stacks truncated at an invalid frame pointer" },
 		{ counters->stacks_depth_limit, "stacks truncated at the depth limit" },
+		{ counters->stacks_32_bit, "stacks of programs of 32 bits, not unwound" },
 		{ counters->stacks_since_switch, "stacks that begin at a task switch" },
 		{ counters->unmapped, "samples at an unknown address" },
 		{ counters->snapshots_empty, "samples without records" },

@@ -391,6 +391,7 @@ static int unwind_stack(struct builder *b, const struct processes *processes,
 
 	if (_likely_(!b->settings.unwinder))
 		return 0;
+	c->stacks_32_bit += s->user_is_32_bit;
 	r = unwinder_add(b->settings.unwinder, processes, process_context, s, &b->stack, &result);
 	if (r <= 0)
 		return r;

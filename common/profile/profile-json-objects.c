@@ -212,8 +212,8 @@ static int take_info(struct profile_json_reader *r)
 
 static int take_counters(struct profile_json_reader *r)
 {
-#define X(name, what)                                             \
-	if (r->version >= 5 || json_object_get(r->object, #name)) \
+#define X(name, what)                                                                \
+	if (r->version >= PROFILE_JSON_VERSION || json_object_get(r->object, #name)) \
 		TRY(take_count(r, #name, &r->p->counters.name));
 	PROFILE_COUNTERS(X)
 #undef X

@@ -3,7 +3,7 @@
  * A profile as JSON, without loss in either direction. The daemon sends this form, `branchctl dump`
  * prints it, scripts read it.
  *
- *   {"profile": 5,
+ *   {"profile": 6,
  *    "info": {"mode", "event", "hostname", "os_release", "cpu", "n_cpus", "depth", "start_ns",
  *             "end_ns"},
  *    "counters": {a number for each of PROFILE_COUNTERS},

@@ -171,6 +171,7 @@ struct profile_block {
 	X(stacks_copy_end, "unwound stacks truncated where the copy of the stack ends")          \
 	X(stacks_no_return, "unwound stacks truncated at what is no return address")             \
 	X(stacks_bad_frame, "unwound stacks truncated at a frame that cannot be right")          \
+	X(stacks_32_bit, "stacks of programs of 32 bits, which are not unwound")                 \
 	X(stacks_stitched, "stacks stitched with earlier samples")                               \
 	X(stacks_unaligned, "unaligned stacks: nothing in common with earlier samples")          \
 	X(stacks_ambiguous, "ambiguous stacks: several alignments with earlier samples")         \

@@ -89,14 +89,14 @@ static json_t *stacks_json(const struct status *s, bool privileged)
 {
 	const struct live_unwinder_counts *c = &s->stacks;
 
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI so so}", "complete",
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI sI so so}", "complete",
 			 I(c->ended[UNWIND_COMPLETE]), "no_table", I(c->ended[UNWIND_NO_TABLE]),
 			 "stack_bytes", I(c->ended[UNWIND_STACK]), "no_return_address",
 			 I(c->ended[UNWIND_NO_RETURN]), "invalid_frame", I(c->ended[UNWIND_FRAME]),
 			 "depth_limit", I(c->ended[UNWIND_DEPTH]), "frames_by_pointer",
-			 I(c->n_by_fp), "waited", I(c->n_kept), "tables", I(c->n_tables),
-			 "table_bytes", I(c->table_bytes), "disk", tables_json(&s->tables),
-			 "incomplete", short_stacks_json(s, privileged));
+			 I(c->n_by_fp), "of_32_bit", I(c->n_32_bit), "waited", I(c->n_kept),
+			 "tables", I(c->n_tables), "table_bytes", I(c->table_bytes), "disk",
+			 tables_json(&s->tables), "incomplete", short_stacks_json(s, privileged));
 }
 
 static uint64_t rss_bytes(void)

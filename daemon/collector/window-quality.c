@@ -61,6 +61,7 @@ static void take_stacks(struct window_quality *quality, const struct live_unwind
 	ret->stacks_bad_frame += ended[UNWIND_FRAME];
 	ret->stacks_depth_limit += ended[UNWIND_DEPTH];
 	ret->stacks_by_pointer += now->n_stacks_by_fp - before->n_stacks_by_fp;
+	ret->stacks_32_bit += now->n_32_bit - before->n_32_bit;
 	quality->unwound = *now;
 }
 

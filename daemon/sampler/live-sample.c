@@ -20,7 +20,6 @@ static void take_user_code(struct sample *s, const struct bpf_sample *from, cons
 {
 	s->user_registers = words;
 	s->user_registers_mask = BPF_SAMPLE_REGISTERS_MASK;
-	s->user_is_32_bit = from->flags & BPF_SAMPLE_32_BIT;
 	s->user_stack = (const uint8_t *)(words + BPF_SAMPLE_N_REGISTERS);
 	s->n_user_stack = from->n_stack;
 }
@@ -54,6 +53,7 @@ int live_sample_decode(struct event *event)
 	s->no_memory = from->flags & BPF_SAMPLE_NO_MEMORY;
 	s->n_callchain = from->n_callchain;
 	s->callchain = words;
+	s->user_is_32_bit = from->flags & BPF_SAMPLE_32_BIT;
 	s->has_rows = from->flags & BPF_SAMPLE_HAS_ROWS;
 	s->has_hw_idx = from->flags & BPF_SAMPLE_HAS_HW_IDX;
 	s->call_stack = from->flags & BPF_SAMPLE_CALL_STACK;

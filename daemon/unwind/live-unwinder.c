@@ -225,6 +225,7 @@ static int walk(struct live_unwinder *u, const struct processes *processes,
 	} else if (has_registers) {
 		s->unwound = SAMPLE_UNWOUND_SHORT;
 	}
+	set_count(&u->counts.n_32_bit, u->counts.n_32_bit + s->user_is_32_bit);
 	r = u->settings.handler(context, &unwound, u->settings.userdata);
 	return r < 0 ? r : 1;
 }

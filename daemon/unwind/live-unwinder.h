@@ -22,6 +22,7 @@ struct live_unwinder_counts {
 	uint64_t ended[UNWIND_END_N]; /* stacks of user code, by the reason */
 	uint64_t n_by_fp;             /* frames found by the frame pointer */
 	uint64_t n_stacks_by_fp;      /* stacks with such frames */
+	uint64_t n_32_bit;            /* stacks of programs of 32 bits, which have no tables */
 	uint64_t n_kept;              /* samples that waited for tables */
 	uint64_t n_tables, table_bytes;
 };

@@ -49,7 +49,7 @@ def check_status_of_branch_records():
         "snapshots": 200, "empty": 3, "full": 150, "rows": 5000, "no_branch_stack": 2}
     status["stacks"] = {
         "complete": 995, "no_table": 3, "stack_bytes": 1, "no_return_address": 1,
-        "invalid_frame": 0, "depth_limit": 0, "frames_by_pointer": 12, "waited": 40, "tables": 5,
+        "invalid_frame": 0, "depth_limit": 0, "frames_by_pointer": 12, "of_32_bit": 0, "waited": 40, "tables": 5,
         "table_bytes": 1 << 20, "incomplete": [
             {"path": "/opt/no\x1b[2Jtable", "stacks": 4, "no_table": 3},
             {"path": "/opt/other", "stacks": 1, "no_table": 0}]}
@@ -213,7 +213,7 @@ def check_dump(daemon):
     check(status == 0 and not err and "windows 101 to 102" in out and "150  samples" in out, out, err)
     check("4711" in out and "4712" not in out, "dump --pid has other processes")
     dumped = document(daemon, "dump", "101")
-    check(dumped["profile"] == 5 and dumped["counters"]["samples"] == 100, "dump --json")
+    check(dumped["profile"] == 6 and dumped["counters"]["samples"] == 100, "dump --json")
 
 
 def check_follow(daemon):

@@ -57,7 +57,7 @@ static void test_any_reader_of_json_can_read_it(void **state)
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	assert_non_null(json);
-	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 5);
+	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 6);
 	assert_int_equal(json_array_size(json_object_get(json_object_get(json, "stacks"), "rows")),
 			 p->n_stacks);
 	json_decref(json);
@@ -220,7 +220,7 @@ static void test_tables_in_another_order(void **state)
 static void test_version_3_is_read(void **state)
 {
 	static const char *const missing[][2] = {
-		{ "\"profile\": 5", "\"profile\": 3" },
+		{ "\"profile\": 6", "\"profile\": 3" },
 		{ ", \"restricted\": false", "" },
 		{ ", \"untrusted\": false, \"ctime_ns\": null", "" },
 		{ "\"records_unknown\": 0, ", "" },
@@ -249,9 +249,9 @@ static void test_what_is_wrong_is_named(void **state)
 	static const struct {
 		const char *from, *to, *fault;
 	} cases[] = {
-		{ "{\"profile\": 5,\n", "{", "must come first" },
-		{ "\"profile\": 5", "\"profile\": 6", "this program reads versions 3 to 5" },
-		{ "\"profile\": 5", "\"profile\": 5, \"profile\": 5", "profile: unknown member" },
+		{ "{\"profile\": 6,\n", "{", "must come first" },
+		{ "\"profile\": 6", "\"profile\": 7", "this program reads versions 3 to 6" },
+		{ "\"profile\": 6", "\"profile\": 6, \"profile\": 6", "profile: unknown member" },
 		{ "\"info\"", "\"extra\": 1, \"info\"", "extra: unknown member" },
 		{ "\"info\"", "\"in\\u0066o\"", "unknown member" },
 		{ "\"mode\": null, ", "", "info: mode: is missing" },
@@ -350,8 +350,8 @@ static void test_truncated_text_is_refused(void **state)
 static void test_deep_nesting_is_refused(void **state)
 {
 	const size_t n = 1 << 20;
-	static const char *const starts[] = { "", "{\"profile\": 5, \"info\": {\"mode\": ",
-					      "{\"profile\": 5, \"stacks\": {\"rows\": " };
+	static const char *const starts[] = { "", "{\"profile\": 6, \"info\": {\"mode\": ",
+					      "{\"profile\": 6, \"stacks\": {\"rows\": " };
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		_cleanup_free_ char *text = malloc(n + 128);

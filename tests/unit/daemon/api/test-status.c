@@ -43,6 +43,7 @@ static void test_stacks_have_their_counts(void **state)
 		.n_kept = 8,
 		.n_tables = 9,
 		.table_bytes = 10,
+		.n_32_bit = 11,
 	};
 	json = status_json(status, false);
 	stacks = json_object_get(json, "stacks");
@@ -56,6 +57,7 @@ static void test_stacks_have_their_counts(void **state)
 	assert_int_equal(get(stacks, "waited"), 8);
 	assert_int_equal(get(stacks, "tables"), 9);
 	assert_int_equal(get(stacks, "table_bytes"), 10);
+	assert_int_equal(get(stacks, "of_32_bit"), 11);
 	json_decref(json);
 	free(status);
 }

@@ -59,6 +59,7 @@ static void test_stacks_go_to_the_window_in_which_they_ended(void **state)
 			   [UNWIND_FRAME] = 3,
 			   [UNWIND_DEPTH] = 2 },
 		.n_stacks_by_fp = 9,
+		.n_32_bit = 7,
 	};
 	struct window_quality quality = { .n_truncated = 8, .n_depth_limit = 1 };
 	struct profile_counters first = {}, second = {};
@@ -72,6 +73,7 @@ static void test_stacks_go_to_the_window_in_which_they_ended(void **state)
 	assert_int_equal(first.stacks_bad_frame, 3);
 	assert_int_equal(first.stacks_depth_limit, 2 + 1);
 	assert_int_equal(first.stacks_by_pointer, 9);
+	assert_int_equal(first.stacks_32_bit, 7);
 	assert_int_equal(first.stacks_truncated, 8);
 	stacks.ended[UNWIND_NO_TABLE] += 11;
 	window_quality_take(&quality, &stacks, &second);
@@ -79,6 +81,7 @@ static void test_stacks_go_to_the_window_in_which_they_ended(void **state)
 	assert_int_equal(second.stacks_no_table, 11);
 	assert_int_equal(second.stacks_complete, 0);
 	assert_int_equal(second.stacks_by_pointer, 0);
+	assert_int_equal(second.stacks_32_bit, 0);
 	assert_int_equal(second.stacks_truncated, 0);
 }
 

@@ -16,6 +16,7 @@
 
 static void others_keep_the_call_chain_that_they_have(void **state)
 {
+	struct live_unwinder_counts counts;
 	struct wanted_table wanted;
 	struct live_scene scene;
 
@@ -39,6 +40,8 @@ static void others_keep_the_call_chain_that_they_have(void **state)
 	assert_int_equal(live_scene_add(&scene), 0);
 	assert_given(&scene, 2, 3, PERF_CONTEXT_USER, CODE + LEAF);
 	assert_counts(&scene, 0, 0);
+	live_unwinder_get_counts(scene.unwinder, &counts);
+	assert_int_equal(counts.n_32_bit, 2);
 	assert_false(table_exchange_take_wanted(scene.exchange, &wanted));
 	live_scene_done(&scene);
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is read of a task, and whether its user may look into it. Included by the BPF programs
+ * alone.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/sample.h"
+
+/* The fields of kernel structs that are read here. */
+struct thread_struct {
+	unsigned long fsbase; /* x86 */
+	struct {
+		unsigned long tp_value;
+	} uw; /* arm64 */
+} __attribute__((preserve_access_index));
+
+struct mm_struct {
+	unsigned long flags, start_stack;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	const struct cred *real_cred;
+	void *stack;
+	struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+struct cred {
+	struct {
+		__u32 val;
+	} uid, suid, euid, gid, sgid, egid;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	unsigned long __mm_flags[1];
+} mm_flags_t;
+
+struct mm_struct___since_6_18 {
+	mm_flags_t flags;
+} __attribute__((preserve_access_index));
+
+#define PF_KTHREAD       0x00200000 /* in the flags of a task */
+#define DUMPABLE_MASK    3          /* in the flags of an mm */
+#define DUMPABLE_BY_USER 1
+
+static __always_inline unsigned long read_mm_flags(const struct mm_struct *mm)
+{
+	const struct mm_struct___since_6_18 *newer = (const void *)mm;
+
+	if (bpf_core_field_exists(mm->flags))
+		return BPF_CORE_READ(mm, flags);
+	return BPF_CORE_READ(newer, flags.__mm_flags[0]);
+}
+
+/*
+ * Whether the user of @task may look into it, as perf and ptrace have it: real, effective and saved
+ * ids are the same, and the process is dumpable. A program that is setuid, setgid, of capabilities
+ * or not readable is not.
+ */
+static __always_inline __u16 read_restriction(const struct task_struct *task,
+					      const struct cred *cred)
+{
+	__u32 uid = BPF_CORE_READ(cred, euid.val), gid = BPF_CORE_READ(cred, egid.val);
+	const struct mm_struct *mm;
+
+	if (uid != BPF_CORE_READ(cred, uid.val) || uid != BPF_CORE_READ(cred, suid.val) ||
+	    gid != BPF_CORE_READ(cred, gid.val) || gid != BPF_CORE_READ(cred, sgid.val))
+		return BPF_SAMPLE_RESTRICTED;
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	if (!mm)
+		return BPF_SAMPLE_NO_MEMORY;
+	return (read_mm_flags(mm) & DUMPABLE_MASK) == DUMPABLE_BY_USER ? 0 : BPF_SAMPLE_RESTRICTED;
+}
