@@ -175,9 +175,9 @@ def cpu_seconds(pid):
     return total / os.sysconf("SC_CLK_TCK")
 
 
-def run_for(command, seconds, stop, place):
+def run_for(command, seconds, stop, place, **environment):
     with open(place + "/log", "w", encoding="ascii") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=dict(os.environ, **environment))
     time.sleep(seconds)
     used = cpu_seconds(process.pid)
     process.send_signal(stop)
@@ -250,21 +250,29 @@ def with_perf(place, starts):
     return counts, used, {"perf.data MB": os.path.getsize(data) // 1000000, "CPU s of perf script": round(unwinding, 1)}
 
 
+def find_program(name, place):
+    """The file of a process called so, or an empty string."""
+    if name == "cc1":
+        return subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=False).stdout.strip()
+    return next((path for path in (f"{place}/{name}", f"/usr/bin/{name}") if os.path.exists(path)), "")
+
+
 def with_bpftrace(place, starts):
-    run_for(["bpftrace", "-q", "-o", place + "/stacks", "-e",
-             f"profile:hz:{FREQUENCY} /pid/ {{ @[comm, ustack(raw, 127)] = count(); }}"], SECONDS, signal.SIGINT, place)
+    # the mode of ustack that all versions have and that does not leave out addresses without a symbol
+    text = f"profile:hz:{FREQUENCY} /pid/ {{ @[comm, ustack(perf, 127)] = count(); }}"
+    used = run_for(["bpftrace", "-q", "-o", place + "/stacks", "-e", text], SECONDS, signal.SIGINT, place,
+                   BPFTRACE_MAP_KEYS_MAX="200000")
     counts = collections.defaultdict(collections.Counter)
     with open(place + "/stacks", encoding="utf8", errors="replace") as f:
         text = f.read()
-    for match in re.finditer(r"@\[([^,]+), ?(.*?)\]: (\d+)", text, re.DOTALL):
-        frames = re.findall(r"[0-9a-f]{6,}", match.group(2))
+    for match in re.finditer(r"^@\[([^,]+), ?(.*?)\]: (\d+)$", text, re.DOTALL | re.MULTILINE):
+        frames = re.findall(r"^\s+([0-9a-f]+)\b", match.group(2), re.MULTILINE)
         name = match.group(1)
-        files = [shutil.which(name) or "", place + "/" + name, LIBC] if frames else []
         good = frames and any(starts.may_have(os.path.realpath(path), int(frames[-1], 16))
-                              for path in files if os.path.exists(path))
+                              for path in (find_program(name, place), LIBC) if path)
         if frames:
             counts[name]["complete" if good else "?"] += int(match.group(3))
-    return counts, float("nan"), {}
+    return counts, used, {}
 
 
 def find_libc():
@@ -285,7 +293,7 @@ def show(tool, counts, used, more):
                          or comm == "libuv-worker"), collections.Counter())
         n = sum(found.values())
         total += found
-        ends = ", ".join(f"{count} {place}" for place, count in found.most_common(4) if place != "complete")
+        ends = ", ".join(f"{count} {place}" for place, count in found.most_common(6) if place != "complete")
         print(f"  {name:10}{n:8}{100 * found['complete'] / n if n else float('nan'):9.2f} %   {ends}")
     n = sum(total.values())
     print(f"  {'all':10}{n:8}{100 * total['complete'] / n if n else float('nan'):9.2f} %", flush=True)
