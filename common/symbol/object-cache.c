@@ -2,7 +2,7 @@
 /*
  * A hash table by the keys of objects, see profile.h.
  *
- * Files stay open, at most MAX_OPEN of them; one that was closed is found again on demand.
+ * Files in use stay open, at most MAX_OPEN of them; one that was closed is found again on demand.
  */
 #include "common/symbol/object-cache.h"
 
@@ -20,10 +20,14 @@
 #include "common/symbol/kallsyms.h"
 #include "common/symbol/vdso.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 #include "common/util/fault.h"
 #include "common/util/file-identity.h"
 
 #define MAX_OPEN 200 /* two descriptors each */
+
+/* A file that nobody asks for keeps its file system mounted; one that was removed, its space. */
+#define MAX_AGE_US 600000000
 
 struct cached {
 	struct cached_object object;
@@ -37,6 +41,7 @@ struct cached {
 	bool is_jit;     /* it has the names of a JIT compiler, from a file as it was then: */
 	struct file_identity read_as;
 	uint64_t used;
+	uint64_t used_us; /* to within a call of object_cache_shrink() */
 	uint8_t key[];
 };
 
@@ -46,8 +51,8 @@ struct object_cache {
 	struct kallsyms *kallsyms;
 	struct failures *failures;
 	struct cached *objects;
-	uint64_t n_uses;
-	uint64_t n_malformed; /* lines of files of JIT compilers */
+	uint64_t n_uses, n_uses_before; /* the last call of object_cache_shrink() */
+	uint64_t n_malformed;           /* lines of files of JIT compilers */
 };
 
 static int copy_string(char **ret, const char *s)
@@ -420,11 +425,32 @@ static void seek_missing_again(struct object_cache *cache)
 			c->object.why = NULL;
 }
 
+static bool is_removed(const struct cached *c)
+{
+	struct stat st;
+
+	return fstat(parser_file_fd(c->object.file), &st) < 0 || st.st_nlink == 0;
+}
+
+static void close_unused(struct object_cache *cache)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+
+	for (struct cached *c = cache->objects; c; c = c->hh.next) {
+		if (c->used > cache->n_uses_before)
+			c->used_us = now;
+		else if (c->object.file && (now - c->used_us > MAX_AGE_US || is_removed(c)))
+			drop_symbols(c);
+	}
+	cache->n_uses_before = cache->n_uses;
+}
+
 void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t max)
 {
 	size_t bytes, n = HASH_COUNT(cache->objects);
 
 	seek_missing_again(cache);
+	close_unused(cache);
 	object_cache_drop_symbols(cache, max_bytes);
 	bytes = object_cache_bytes(cache);
 	while (n && (bytes > max_bytes || n > max)) {

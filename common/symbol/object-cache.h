@@ -78,7 +78,10 @@ int object_cache_fail(struct object_cache *cache, struct cached_object *object, 
  */
 void object_cache_drop_symbols(struct object_cache *cache, size_t max_bytes);
 
-/* Drops symbols, then whole objects, until at most @max_bytes and @max objects are left. */
+/*
+ * Drops symbols, then whole objects, until at most @max_bytes and @max objects are left. Closes
+ * files that nobody has asked for since the last call, if they were removed, or for ten minutes.
+ */
 void object_cache_shrink(struct object_cache *cache, size_t max_bytes, size_t max);
 
 /* Calls @handler for each cached object without symbols. */

@@ -122,6 +122,37 @@ static void test_what_is_not_used_is_forgotten(void **state)
 	parser_free(settings.parser);
 }
 
+/* So that their space is free soon. */
+static void test_removed_files_that_are_not_used_are_closed(void **state)
+{
+	const struct parser_settings parser_settings = { .connect = spawn_parser };
+	struct symbolizer_settings settings = {};
+	char path[] = "/tmp/branchd-test-XXXXXX", command[PATH_MAX + 64];
+	struct profile_object object = object_of(program_path());
+	struct profile_object removed = { .kind = OBJECT_FILE, .path = path };
+	struct cached_object *a, *b;
+	struct object_cache *cache;
+
+	close(mkstemp(path));
+	snprintf(command, sizeof(command), "cp %s %s", program_path(), path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(parser_new(&settings.parser, &parser_settings), 0);
+	assert_int_equal(object_cache_new(&cache, &settings), 0);
+	assert_int_equal(object_cache_get(cache, &object, &a), 0);
+	assert_int_equal(object_cache_get(cache, &removed, &b), 0);
+	unlink(path);
+	object_cache_shrink(cache, SIZE_MAX, 10);
+	assert_non_null(b->file); /* it was used just now */
+	assert_int_equal(object_cache_get(cache, &removed, &b), 0);
+	object_cache_shrink(cache, SIZE_MAX, 10);
+	assert_non_null(b->file);
+	object_cache_shrink(cache, SIZE_MAX, 10);
+	assert_null(b->file);
+	assert_non_null(a->file);
+	object_cache_free(cache);
+	parser_free(settings.parser);
+}
+
 static void take_failure(const char *path, const char *why, void *userdata)
 {
 	snprintf(userdata, PATH_MAX, "%s", path);
@@ -411,6 +442,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_functions_by_the_unwind_table),
 		cmocka_unit_test(test_a_table_is_held_once),
 		cmocka_unit_test(test_what_is_not_used_is_forgotten),
+		cmocka_unit_test(test_removed_files_that_are_not_used_are_closed),
 		cmocka_unit_test(test_a_failure_while_asking_names_the_file),
 		cmocka_unit_test(test_untrusted_files_are_kept_apart),
 		cmocka_unit_test(test_the_vdso),
