@@ -150,6 +150,14 @@ int store_intern_begin_sum(struct store_intern *intern, int64_t newest, int64_t 
 	return store_intern_begin(intern, newest, horizon);
 }
 
+int store_intern_begin_renewal(struct store_intern *intern, int64_t newest, int64_t horizon)
+{
+	int r = store_intern_begin_sum(intern, newest, horizon);
+
+	intern->adds_none = true;
+	return r;
+}
+
 void store_intern_note_removed(struct store_intern *intern)
 {
 	intern->removed = true;

@@ -72,6 +72,8 @@ int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_
  * @newest.
  */
 int store_intern_begin_sum(struct store_intern *intern, int64_t newest, int64_t horizon);
+/* The same for a window that gets this horizon, all of whose rows must be there, or -ENOENT. */
+int store_intern_begin_renewal(struct store_intern *intern, int64_t newest, int64_t horizon);
 /* Rows were removed that are below the horizon of all windows to come. */
 void store_intern_note_removed(struct store_intern *intern);
 /* To be called when rows were removed, and those added were not after all. */

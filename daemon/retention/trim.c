@@ -108,6 +108,7 @@ void store_trim_forget(struct store_trim *trim)
 	trim->used_bytes = UINT64_MAX;
 	store_share_forget(trim->modules.share);
 	store_reclaim_forget(trim->modules.reclaim);
+	store_renew_forget(trim->modules.renew);
 }
 
 static int ask(struct store_trim *trim, int which, int64_t *ret)
@@ -199,6 +200,9 @@ static int sweep(struct store_trim *trim, uint64_t n_windows)
 	int r = 1;
 
 	if (trim->step == N_INTERNED_KINDS) {
+		r = store_renew_step(trim->modules.renew, n_windows);
+		if (r != 0)
+			return r;
 		r = find_oldest(trim, OLDEST_WINDOW, &oldest, &horizon);
 		if (r <= 0 || horizon <= trim->horizon || /* a round would find nothing */
 		    (uint64_t)horizon - (uint64_t)trim->horizon < n_windows)

@@ -2,8 +2,7 @@
 /*
  * Keeping the database within its limit: users who have more than a fair share lose the rarest of
  * their rows; where nobody has, the oldest windows go; and with both what no window left refers to.
- * A bounded piece of work each time. The newest window and marked
- * ones stay, whatever their size.
+ * A bounded piece of work each time. The newest window and marked ones stay, whatever their size.
  */
 #pragma once
 
@@ -14,6 +13,7 @@
 #include "daemon/database/intern.h"
 #include "daemon/retention/reclaim.h"
 #include "daemon/retention/reduce.h"
+#include "daemon/retention/renew.h"
 #include "daemon/retention/share.h"
 
 #define N_STORE_TRIM 9
@@ -24,6 +24,7 @@ struct store_trim_modules {
 	struct store_share *share;
 	struct store_reclaim *reclaim;
 	struct store_reduce *reduce;
+	struct store_renew *renew;
 };
 
 struct store_trim {

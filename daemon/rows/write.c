@@ -477,6 +477,17 @@ int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
 	return r < 0 ? r : write_counts(write, id, profile);
 }
 
+int store_write_renewed(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
+			const struct profile *profile)
+{
+	struct interned source;
+	int r = store_intern_begin_renewal(write->modules.intern, newest, horizon);
+
+	if (r >= 0)
+		r = store_intern_source(write->modules.intern, &profile->info, &source);
+	return r < 0 ? r : write_counts(write, id, profile);
+}
+
 int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
 		    const struct profile *profile)
 {

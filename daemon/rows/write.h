@@ -53,6 +53,13 @@ int store_write_again(struct store_write *write, int64_t id, int64_t horizon,
 		      const struct profile *profile);
 
 /*
+ * The same of all counts of the window: what they refer to, and the window itself, was last seen
+ * with the window @newest then, where that is below @horizon now.
+ */
+int store_write_renewed(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
+			const struct profile *profile);
+
+/*
  * The same of a sum of windows of which @id was the first. Rows that it lacks are added, in the
  * time of the window @newest.
  */

@@ -100,6 +100,7 @@ int store_remove_mark(struct store *store, const char *name, struct fault *fault
 	if (r > 0) { /* its windows may be merged, and lose rows */
 		store_tiering_forget(&store->tiering);
 		store_share_forget(&store->share);
+		store_renew_forget(&store->renew);
 	}
 	return r;
 }

@@ -78,6 +78,12 @@ static int prepare(struct store *store)
 		.share = &store->share,
 		.reclaim = &store->reclaim,
 		.reduce = &store->reduce,
+		.renew = &store->renew,
+	};
+	const struct store_renew_modules renew = {
+		.read = &store->read,
+		.write = &store->write,
+		.reduce = &store->reduce,
 	};
 	const struct store_tiering_modules tiering = {
 		.marks = &store->marks,
@@ -109,6 +115,8 @@ static int prepare(struct store *store)
 		r = store_reclaim_init(&store->reclaim, database);
 	if (r >= 0)
 		r = store_reduce_init(&store->reduce, database, &reduce);
+	if (r >= 0)
+		r = store_renew_init(&store->renew, database, &renew);
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database, &trim);
 	if (r >= 0)

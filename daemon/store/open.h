@@ -60,6 +60,7 @@ struct store {
 	struct store_share share;
 	struct store_reclaim reclaim;
 	struct store_reduce reduce;
+	struct store_renew renew;
 	struct store_trim trim;
 	struct store_tiering tiering;
 	struct store_marks marks;

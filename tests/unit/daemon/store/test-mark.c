@@ -144,6 +144,52 @@ static void test_they_do_not_go_where_there_is_no_room(void **state)
 	temp_store_check(stored->path);
 }
 
+/* A window whose processes are in no other. */
+static void add_new_processes(struct store *store, uint64_t i)
+{
+	static char names[64][64];
+	_cleanup_(profile_freep) struct profile *p = random_profile_of_one_user(i % 50);
+	struct window window = temp_store_window(i);
+
+	assert_true(p->n_processes <= ARRAY_SIZE(names));
+	for (size_t k = 0; k < p->n_processes; k++) {
+		snprintf(names[k], sizeof(names[k]), "unit-%d-%d.service", (int)i, (int)k);
+		p->processes[k].unit = names[k];
+		p->processes[k].pid = (int32_t)(i * ARRAY_SIZE(names) + k);
+	}
+	p->finalized = false;
+	assert_int_equal(profile_finalize(p), 0);
+	temp_store_add(store, &window, p);
+}
+
+/* What old marked windows refer to stays, and nothing else that is as old. */
+static void test_an_old_mark_leaves_room(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 2 << 20);
+	int64_t n_windows, n_processes;
+	sqlite3 *db;
+
+	add_many(store, 1, 20);
+	assert_int_equal(try_to_mark(store, "before", FIRST, LAST), 0);
+	for (uint64_t i = 21; i <= 1200; i++) {
+		add_new_processes(store, i);
+		if (i % 500 == 0) { /* what is under way is forgotten */
+			store_free(store);
+			store = temp_store_open(stored->path, 2 << 20);
+		}
+	}
+	assert_marked_are_there(store);
+	store_free(store);
+	temp_store_check(stored->path);
+	db = temp_store_connect(stored->path);
+	n_windows = temp_store_number(db, "SELECT count(*) FROM window");
+	n_processes = temp_store_number(db, "SELECT count(*) FROM process");
+	sqlite3_close(db);
+	assert_true(n_windows > 60); /* 103 without a mark */
+	assert_true(n_processes < 20 * n_windows);
+}
+
 static void test_they_are_there_after_opening_again(void **state)
 {
 	struct temp_store *stored = *state;
@@ -274,6 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(test_they_are_not_merged_and_do_not_go_by_age),
 		STORE_TEST(test_they_do_not_go_where_there_is_no_room),
+		STORE_TEST(test_an_old_mark_leaves_room),
 		STORE_TEST(test_they_are_there_after_opening_again),
 		STORE_TEST(test_they_are_limited),
 		STORE_TEST(test_what_no_daemon_wrote_is_removed),
