@@ -41,7 +41,7 @@ int store_renew_init(struct store_renew *renew, struct database *database,
 
 /*
  * In a transaction of the caller. Writes one window again, if the marked ones are older than all
- * others by more than a quarter of the span of these and more than @n_windows. 1; 0: there is
+ * others by more than @n_windows and more than a quarter of the others' span. 1; 0: there is
  * nothing to do; or -errno.
  */
 int store_renew_step(struct store_renew *renew, uint64_t n_windows);
