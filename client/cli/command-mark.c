@@ -141,11 +141,11 @@ static int choose(struct connection *connection, const struct options *options,
 	n -= windows.rows[first + n - 1].open;
 	if (n == 0)
 		return fault_set(fault, -EAGAIN,
-				 "the open window cannot be named before it ends, after at most "
-				 "an interval of branchd.conf; @-1 is the last that has ended");
+				 "the open window cannot be named before it ends, WindowSec= of "
+				 "branchd.conf after it began; @-1 is the last that has ended");
 	*ret = (struct window_mark){ .first = windows.rows[first].id };
-	for (size_t i = first; i < first + n;
-	     i++) { /* ids differ from time after a clock was set */
+	/* ids differ from time after a clock was set */
+	for (size_t i = first; i < first + n; i++) {
 		ret->first = MIN(ret->first, windows.rows[i].id);
 		ret->last = MAX(ret->last, windows.rows[i].id);
 	}
