@@ -89,18 +89,20 @@ class Group:
             words = f.read().split()
         return int(words[0]) / 1e9 if len(words) == 1 else int(words[words.index("usage_usec") + 1]) / 1e6
 
+    def processes(self):
+        with open(self.path + "/cgroup.procs", encoding="ascii") as f:  # an open one goes on to say the same
+            return f.read().split()
+
     def remove(self):
         """Helpers may need a moment to end, and must not be left behind."""
         until = time.monotonic() + 10
-        with open(self.path + "/cgroup.procs", encoding="ascii") as f:
-            while left := f.read().split():
-                if time.monotonic() > until:
-                    print("cost.py: did not end, and are killed:", *left, file=sys.stderr)
-                    for pid in left:
-                        with contextlib.suppress(ProcessLookupError):  # it has ended after all
-                            os.kill(int(pid), signal.SIGKILL)
-                time.sleep(0.1)
-                f.seek(0)
+        while left := self.processes():
+            if time.monotonic() > until:
+                print("cost.py: did not end, and are killed:", *left, file=sys.stderr)
+                for pid in left:
+                    with contextlib.suppress(ProcessLookupError):  # it has ended after all
+                        os.kill(int(pid), signal.SIGKILL)
+            time.sleep(0.1)
         os.rmdir(self.path)
 
 

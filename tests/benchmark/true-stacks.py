@@ -14,6 +14,7 @@ branchd runs WARM seconds before, 30 unless told, as it always does where it is 
 its tables meanwhile.
 """
 import collections
+import contextlib
 import json
 import os
 import re
@@ -116,7 +117,8 @@ def start_loads(place):
 
 def stop_loads(loads):
     for process in loads:
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
@@ -261,26 +263,21 @@ def with_bpftrace(place, starts):
     # the mode of ustack that all versions have and that does not leave out addresses without a symbol
     text = f"profile:hz:{FREQUENCY} /pid/ {{ @[comm, ustack(perf, 127)] = count(); }}"
     used = run_for(["bpftrace", "-q", "-o", place + "/stacks", "-e", text], SECONDS, signal.SIGINT, place,
-                   BPFTRACE_MAP_KEYS_MAX="200000")
+                   BPFTRACE_MAP_KEYS_MAX="200000", BPFTRACE_CACHE_USER_SYMBOLS="1")
     counts = collections.defaultdict(collections.Counter)
     with open(place + "/stacks", encoding="utf8", errors="replace") as f:
         text = f.read()
     for match in re.finditer(r"^@\[([^,]+), ?(.*?)\]: (\d+)$", text, re.DOTALL | re.MULTILINE):
-        frames = re.findall(r"^\s+([0-9a-f]+)\b", match.group(2), re.MULTILINE)
+        frames = re.findall(r"^\s+([0-9a-f]+) .*\((.*)\)$", match.group(2), re.MULTILINE)
         name = match.group(1)
-        good = frames and any(starts.may_have(os.path.realpath(path), int(frames[-1], 16))
-                              for path in (find_program(name, place), LIBC) if path)
-        if frames:
-            counts[name]["complete" if good else "?"] += int(match.group(3))
+        if not frames:
+            continue
+        address, path = frames[-1]
+        # without a symbol, and of a process that has ended, it does not name the file: it may be the program's start
+        path = path if path.startswith("/") else find_program(name, place)
+        good = path and starts.may_have(os.path.realpath(path), int(address, 16))
+        counts[name]["complete" if good else "?"] += int(match.group(3))
     return counts, used, {}
-
-
-def find_libc():
-    with open("/proc/self/maps", encoding="ascii") as f:
-        return next((line.split()[-1] for line in f if "libc.so" in line or "/libc-" in line), "")
-
-
-LIBC = find_libc()
 
 
 def show(tool, counts, used, more):
