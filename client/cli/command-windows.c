@@ -84,26 +84,23 @@ static int add_window(struct table *table, const struct window_info *window)
 	return r < 0 ? r : table_set(table, 5, window->mode);
 }
 
-/* Windows follow each other within milliseconds: what is longer is time without the daemon. */
-#define MIN_GAP_US 1000000
-
 static int add_gap(struct table *table, const struct window_info *before,
 		   const struct window_info *after)
 {
-	uint64_t end_us = before->start_us + before->length_us;
+	uint64_t gap_us = windows_gap_us(before, after);
 	const char *const words[] = { "-", "-", "not sampled" };
 	char start[TIME_SPEC_TEXT_MAX];
 	int r;
 
-	if (after->start_us < end_us || after->start_us - end_us < MIN_GAP_US)
+	if (gap_us == 0)
 		return 0;
 	r = table_add_row(table);
 	if (r >= 0)
 		r = table_set(table, 0, "-");
 	if (r >= 0)
-		r = table_set(table, 1, time_spec_format(start, end_us, 0));
+		r = table_set(table, 1, time_spec_format(start, windows_end_us(before), 0));
 	if (r >= 0)
-		r = table_printf(table, 2, "%.1f s", (double)(after->start_us - end_us) / 1e6);
+		r = table_printf(table, 2, "%.1f s", (double)gap_us / 1e6);
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(words); i++)
 		r = table_set(table, 3 + i, words[i]);
 	return r;
@@ -136,7 +133,7 @@ static int write_table(const struct windows *windows, struct output *output)
 /* A window with the names of its marks. */
 static json_t *json_marked(const struct windows *windows, const struct window_info *window)
 {
-	json_t *object = json_window(window), *names = json_array();
+	json_t *object = json_window(window, false), *names = json_array();
 
 	for (size_t i = 0; i < windows->n_marks; i++)
 		if (windows_is_marked(&windows->marks[i], window))
@@ -199,7 +196,7 @@ static int on_windows(const struct windows *windows, void *userdata)
 		if (window->open)
 			continue;
 		if (options->json) {
-			json_t *object = json_window(window);
+			json_t *object = json_window(window, false);
 
 			json_dumpf(object, stdout, JSON_TIME_PRECISION);
 			json_decref(object);

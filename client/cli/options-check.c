@@ -363,6 +363,17 @@ static int check_span(const struct options *options, struct fault *fault)
 	return 0;
 }
 
+/* Scripts get all rows, unless they say how many. */
+static void take_all_rows(struct options *options)
+{
+	if (!options->json || (options->command != COMMAND_TOP && options->command != COMMAND_DIFF))
+		return;
+	if (!options->rows_given)
+		options->top.n_rows = 0;
+	if (options->percent_limit < 0)
+		options->percent_limit = 0;
+}
+
 int options_check(struct command_line *parse)
 {
 	const struct options *options = &parse->options;
@@ -415,7 +426,9 @@ int options_check(struct command_line *parse)
 	if (r < 0)
 		return r;
 	r = check_span(options, parse->fault);
-	if (r < 0)
-		return r;
-	return command->max_operands > 0 ? check_window(parse) : 0;
+	if (r >= 0 && command->max_operands > 0)
+		r = check_window(parse);
+	if (r >= 0)
+		take_all_rows(&parse->options);
+	return r;
 }

@@ -37,7 +37,8 @@ const struct option_spec option_specs[] = {
 	  "several, separated by commas.\nDefault: the largest of functions, streams and blocks, "
 	  "on\none page." },
 	{ "", KEY_ROWS, "N", TOP | DIFF,
-	  "show the N hottest rows; 0 shows all. Default: 20, fewer on\na page of several kinds." },
+	  "show the N hottest rows; 0 shows all. Default: 20, fewer on\na page of several kinds; "
+	  "all with --json." },
 	{ NULL, 0, NULL, RUN, "What to show:" },
 	{ "", KEY_ROWS, "N", RUN,
 	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },

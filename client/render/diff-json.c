@@ -131,7 +131,7 @@ static int write_side(const struct diff *diff, FILE *f, enum side side)
 	if (r < 0)
 		return r;
 	fprintf(f, ",\n\"%s_totals\": ", side == SIDE_OLD ? "old" : "new");
-	r = json_write(f, json_totals(&source->all->counters), PRECISION);
+	r = json_write(f, json_totals(source), PRECISION);
 	fputs(",\n", f);
 	return r;
 }

@@ -9,6 +9,7 @@
 #include "client/render/diff-stream-text.h"
 #include "client/render/diff-words.h"
 #include "client/render/share-name.h"
+#include "client/render/summary.h"
 #include "client/render/table.h"
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
@@ -340,6 +341,12 @@ static size_t count_left_out(const struct diff *diff)
 	return diff->n_compared - (diff->streams ? diff->n_rows : diff->n_shown);
 }
 
+static void write_missing(const struct diff *diff, FILE *f)
+{
+	summary_write_missing(f, diff->sides[SIDE_OLD].source, "old: ");
+	summary_write_missing(f, diff->sides[SIDE_NEW].source, "new: ");
+}
+
 /* What is compared is said once, in the first line. */
 static int write_view(const struct diff *diff, bool is_first, struct output *output)
 {
@@ -361,6 +368,8 @@ static int write_view(const struct diff *diff, bool is_first, struct output *out
 		fputs(is_heading ? COLOR_BOLD(output->colors) : "", output->f);
 		write_line(output->f, line, end);
 		fputs(is_heading ? COLOR_RESET(output->colors) : "", output->f);
+		if (is_first && line == words)
+			write_missing(diff, output->f);
 	}
 	if (diff->n_shown > 0)
 		r = diff->streams ? write_streams(diff, output) : write_rows(diff, output);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "client/view/counters.h"
+#include "client/view/missing.h"
 #include "common/util/cleanup.h"
 
 json_t *json_address(uint64_t address)
@@ -45,20 +46,28 @@ json_t *json_place(const struct place *place)
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "object", json_text(path),
 			 "build_id", json_build_id(place->object), "file_offset",
 			 place_has_file_offset(place) ? json_address(place->offset) : json_null(),
-			 "address", json_address(place->address), "symbol",
-			 json_text(function ? function->name : NULL), "symbol_offset",
+			 "address", place->has_address ? json_address(place->address) : json_null(),
+			 "symbol", json_text(function ? function->name : NULL), "symbol_offset",
 			 function ? json_integer((json_int_t)(place->offset - function->start)) :
 				    json_null(),
 			 "line", json_line(place->file, place->line));
 }
 
-json_t *json_window(const struct window_info *window)
+static json_t *json_count_of(uint64_t count, bool known)
 {
-	return json_pack("{s:o, s:b, s:f, s:f, s:I, s:I, s:o}", "id",
+	return known ? json_integer((json_int_t)count) : json_null();
+}
+
+json_t *json_window(const struct window_info *window, bool read)
+{
+	bool known = read || !window->open;
+
+	return json_pack("{s:o, s:b, s:f, s:f, s:o, s:o, s:o}", "id",
 			 window->id > 0 ? json_integer(window->id) : json_null(), "open",
 			 window->open, "start", (double)window->start_us / 1e6, "length",
-			 (double)window->length_us / 1e6, "samples", (json_int_t)window->samples,
-			 "lost", (json_int_t)window->lost, "mode", json_text(window->mode));
+			 (double)window->length_us / 1e6, "samples",
+			 json_count_of(window->samples, known), "lost",
+			 json_count_of(window->lost, known), "mode", json_text(window->mode));
 }
 
 static json_t *json_recording(const struct profile_source *source)
@@ -83,12 +92,14 @@ json_t *json_windows(const struct profile_source *source)
 	if (source->is_recording)
 		json_array_append_new(list, json_recording(source));
 	for (size_t i = 0; i < source->windows.n; i++)
-		json_array_append_new(list, json_window(&source->windows.rows[i]));
+		json_array_append_new(list, json_window(&source->windows.rows[i], true));
 	return list;
 }
 
-json_t *json_totals(const struct profile_counters *counters)
+json_t *json_totals(const struct profile_source *source)
 {
+	const struct profile_counters *counters = &source->all->counters;
+	struct missing missing = missing_of(source);
 	json_t *totals = json_object();
 
 	for (size_t i = 0; i < N_COUNTERS; i++) {
@@ -97,6 +108,11 @@ json_t *json_totals(const struct profile_counters *counters)
 		json_object_set_new(totals, counter.name, json_integer((json_int_t)counter.value));
 	}
 	json_object_set_new(totals, "lost", json_integer((json_int_t)counters_lost(counters)));
+	json_object_set_new(totals, "lost_percent", json_real(missing.lost_percent));
+	json_object_set_new(totals, "sampled", json_real((double)missing.sampled_us / 1e6));
+	json_object_set_new(totals, "not_sampled",
+			    source->is_recording ? json_null() :
+						   json_real((double)missing.gaps_us / 1e6));
 	return totals;
 }
 

@@ -127,7 +127,7 @@ int search_write_json(const struct history_search *search, FILE *f)
 	json_t *list = json_array(), *changes = json_array(), *object;
 
 	for (size_t i = 0; i < windows->n; i++)
-		json_array_append_new(list, json_window(history_window(windows, i)));
+		json_array_append_new(list, json_window(history_window(windows, i), true));
 	for (size_t i = 0; i < search->n_rows; i++)
 		json_array_append_new(changes, json_moved(search, &search->rows[i]));
 	object = json_pack("{s:o, s:I, s:o, s:I}", "windows", list, "samples",

@@ -124,8 +124,9 @@ static json_t *with_object(json_t *row, const struct places *places, const struc
 	return row;
 }
 
-/* The function's start; with inlined calls a row stands for all functions of one name. */
-static json_t *json_start(const struct places *places, const struct share_key *key)
+/* The function's start, its address or its offset in the file; with inlined calls a row stands for
+ * all functions of one name. */
+static json_t *json_start(const struct places *places, const struct share_key *key, bool is_offset)
 {
 	struct location start = { key->object, key->start };
 	struct place place;
@@ -133,13 +134,16 @@ static json_t *json_start(const struct places *places, const struct share_key *k
 	if (!key->symbol || places->lines)
 		return json_null();
 	place = place_find(places, start);
-	return json_address(place.address);
+	if (is_offset)
+		return place_has_file_offset(&place) ? json_address(place.offset) : json_null();
+	return place.has_address ? json_address(place.address) : json_null();
 }
 
 static json_t *json_function(const struct places *places, const struct share_key *key)
 {
-	return with_object(json_pack("{s:o, s:o}", "symbol", json_text(key->symbol), "address",
-				     json_start(places, key)),
+	return with_object(json_pack("{s:o, s:o, s:o}", "symbol", json_text(key->symbol), "address",
+				     json_start(places, key, false), "file_offset",
+				     json_start(places, key, true)),
 			   places, key);
 }
 

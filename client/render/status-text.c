@@ -202,6 +202,8 @@ static void write_losses(const struct status *s)
 				losses[i].what);
 	}
 	fputs(n > 0 ? "\n" : "nothing\n", s->f);
+	if (get(s, "samples", "ring_full") > 0)
+		write_note(s, "a larger RingSize= in branchd.conf loses fewer");
 }
 
 /* Stacks of user code that were unwound, and why others end before the start of their thread. */

@@ -10,6 +10,7 @@
 
 #include "client/term/text.h"
 #include "client/view/counters.h"
+#include "client/view/missing.h"
 #include "common/util/percent.h"
 
 static void write_length(FILE *f, uint64_t ns)
@@ -43,6 +44,23 @@ static void write_origin(FILE *f, const struct profile_source *source)
 	fputs(info->hostname && info->cpu ? ", " : "", f);
 	text_write(f, info->cpu ?: "");
 	fputc('\n', f);
+}
+
+void summary_write_missing(FILE *f, const struct profile_source *source, const char *whose)
+{
+	struct missing missing = missing_of(source);
+
+	if (missing.lost_percent >= MISSING_MIN_PERCENT)
+		fprintf(f,
+			"%s%.1f %% of the samples are missing: %" PRIu64
+			" were lost or not taken%s\n",
+			whose, missing.lost_percent, missing.lost,
+			source->is_recording ? "" : "; branchctl status tells why");
+	if (missing.n_gaps > 0)
+		fprintf(f, "%snot sampled for %.1f s of %.1f s, in %zu gap%s\n", whose,
+			(double)missing.gaps_us / 1e6,
+			(double)(missing.sampled_us + missing.gaps_us) / 1e6, missing.n_gaps,
+			missing.n_gaps == 1 ? "" : "s");
 }
 
 static void write_words(FILE *f, const char *name)
@@ -203,6 +221,7 @@ void summary_write(FILE *f, const struct profile_source *source, enum view_by by
 	const struct profile_counters *counters = &source->all->counters;
 
 	write_origin(f, source);
+	summary_write_missing(f, source, "");
 	if (by == VIEW_BLOCK)
 		write_runs(f, counters);
 	else if (by == VIEW_STREAM)

@@ -9,4 +9,7 @@
 #include "client/source/profile-source.h"
 #include "client/view/view.h"
 
+/* Lines that say what is missing, if that is much. They begin with @whose. */
+void summary_write_missing(FILE *f, const struct profile_source *source, const char *whose);
+
 void summary_write(FILE *f, const struct profile_source *source, enum view_by by);

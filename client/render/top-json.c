@@ -196,7 +196,7 @@ int top_write_json(const struct top *top, FILE *f)
 	if (top->tree)
 		fprintf(f, ", \"tree\": \"%s\"", view_tree_name(top->tree_first));
 	fputs(", \"totals\": ", f);
-	r = json_write(f, json_totals(&top->source->all->counters), PRECISION);
+	r = json_write(f, json_totals(top->source), PRECISION);
 	if (r < 0)
 		return r;
 	fputs(", \"rows\": [", f);

@@ -83,3 +83,14 @@ uint64_t windows_end_us(const struct window_info *window)
 {
 	return window->start_us + window->length_us;
 }
+
+#define MIN_GAP_US 1000000
+
+uint64_t windows_gap_us(const struct window_info *before, const struct window_info *after)
+{
+	uint64_t end_us = windows_end_us(before);
+
+	if (after->start_us < end_us || after->start_us - end_us < MIN_GAP_US)
+		return 0;
+	return after->start_us - end_us;
+}

@@ -54,3 +54,9 @@ size_t windows_n_closed(const struct windows *windows);
 /* The number of lost samples. */
 uint64_t windows_lost(const struct windows *windows);
 uint64_t windows_end_us(const struct window_info *window);
+
+/*
+ * The time without the daemon between two windows; 0: there is none. One window follows the other
+ * within milliseconds, so that less than a second does not count.
+ */
+uint64_t windows_gap_us(const struct window_info *before, const struct window_info *after);

@@ -24,6 +24,7 @@ struct place place_find(const struct places *places, struct location at)
 	const struct profile *profile = places->profile;
 	struct place place = {
 		.address = profile_raw_address(profile, at),
+		.has_address = true,
 		.offset = at.offset,
 	};
 	uint64_t address;
@@ -32,9 +33,12 @@ struct place place_find(const struct places *places, struct location at)
 		return place;
 	place.object = &profile->objects[at.object];
 	place.function = profile_find_function(profile, at);
-	if (places->symbolizer && place.object->kind == OBJECT_FILE &&
-	    symbolizer_address(places->symbolizer, place.object, at.offset, &address) > 0)
-		place.address = address;
+	if (place.object->kind == OBJECT_FILE) {
+		place.has_address =
+			places->symbolizer && symbolizer_address(places->symbolizer, place.object,
+								 at.offset, &address) > 0;
+		place.address = place.has_address ? address : place.address;
+	}
 	find_line(&place, places);
 	return place;
 }

@@ -21,6 +21,7 @@ struct place {
 	const struct profile_object *object;     /* NULL where there is none */
 	const struct profile_function *function; /* NULL where there is none */
 	uint64_t address; /* in the ELF file; without the file its offset, or the raw address */
+	bool has_address; /* no offset */
 	uint64_t offset;  /* in the object */
 	const char *file; /* NULL where unknown or not wanted */
 	uint32_t line;

@@ -11,7 +11,7 @@ from harness import VIEWS, check, finish, one_line, recordings_folder, run
 LOCATION = {"object", "build_id", "file_offset", "address", "symbol", "symbol_offset", "line"}
 SHARE = {"self", "total", "self_percent", "total_percent"}
 KEYS = {
-    "function": SHARE | {"symbol", "address", "object", "build_id"},
+    "function": SHARE | {"symbol", "address", "file_offset", "object", "build_id"},
     "line": SHARE | {"line", "object", "build_id"},
     "object": SHARE | {"object", "build_id"},
     "process": SHARE | {"pid", "comm", "executable", "unit"},
@@ -61,8 +61,13 @@ def in_program(location):
     return location["object"] is not None and "propeller_sample" in location["object"]
 
 
+def address_of(location):
+    """In the file, or where there is none its offset."""
+    return location["address"] or location["file_offset"]
+
+
 def check_published_edges(rows, totals):
-    edges = {(row["from"]["address"], row["to"]["address"]): row["count"] for row in rows}
+    edges = {(address_of(row["from"]), address_of(row["to"])): row["count"] for row in rows}
     twice = 0
     for edge, published in EDGES.items():
         check(0 <= published - edges[edge] <= totals["rows_duplicate"], "edge", edge, edges[edge])
@@ -72,13 +77,13 @@ def check_published_edges(rows, totals):
 
 def check_published_sources(rows, totals):
     mine = [row for row in rows if in_program(row["from"])]
-    check(len({row["from"]["address"] for row in mine}) == SOURCES, "sources")
+    check(len({address_of(row["from"]) for row in mine}) == SOURCES, "sources")
     check(sum_of(mine, "count") == SOURCE_ROWS - totals["rows_duplicate"], "rows of the program")
 
 
 def check_published_block(rows):
     runs = sum_of([row for row in rows if in_program(row["start"]) and
-                   int(row["start"]["address"], 0) <= BLOCK <= int(row["end"]["address"], 0)], "count")
+                   int(address_of(row["start"]), 0) <= BLOCK <= int(address_of(row["end"]), 0)], "count")
     check(runs == BLOCK_RUNS - FALSE_RUNS, "the published block ran", runs)
 
 
@@ -108,7 +113,7 @@ def check_rows(name, by, document):
             return
         for location in locations(row):
             check(set(location) == LOCATION, name, by, location)
-            check(location["address"].startswith("0x"), name, by, location)
+            check(address_of(location).startswith("0x"), name, by, location)
     for member, counter in SUMS.get(by, [("self", "samples")]):
         total = sum_of(rows, member)
         check(total == totals[counter], name, by, member, total, counter, totals[counter])

@@ -2,6 +2,7 @@
 """branchctl with a daemon: status, windows, and top and dump of windows, of a mock one."""
 
 import json
+import re
 import subprocess
 import time
 
@@ -32,7 +33,7 @@ def check_status(daemon):
     for text in ("software, cpu-clock, 99 Hz on each of 2 CPUs", "1010 taken, 1000 written",
                  "10 dropped because the ring was full, 3 skipped", "1.00 % of a CPU, 20.0 MiB", "1.5 us per sample",
                  "30 windows of 10 s", "3.0 MiB of at most 1.0 GiB", "no BTF: do this",
-                 "the processor has no branch records"):
+                 "the processor has no branch records", "RingSize="):
         check(text in out, "status without", text, ":", out)
     check("stacks" not in out, "stacks that were not unwound:", out)
     check(all(len(line) <= 80 for line in out.splitlines()), "status is too wide", out)
@@ -103,6 +104,63 @@ def recent_ids(*arguments):
             found = ids(daemon, *arguments)
             if mock_daemon.now_us() < daemon.windows[-1]["start_us"] + mock_daemon.LENGTH:
                 return found
+
+
+def check_missing():
+    """Gaps and losses are said in the first lines, and in JSON; an open window that nobody read has no counts."""
+    windows = mock_daemon.recent(4)
+    windows[0]["start_us"] -= 60 * mock_daemon.SECOND
+    with Lossy(windows) as daemon:
+        for words in ["top", "101.."], ["diff", "101..103", "104"], ["top", "101..", "--comm", "demo"]:
+            status, out, err = ask(daemon, *words)
+            whose = "old: " if words[0] == "diff" else ""
+            check(status == 0 and not err, words, err)
+            check("\n" + whose + "not sampled for 60.0 s of" in "\n".join(out.splitlines()[:5]), words, out)
+            check(re.search("\n" + whose + r"4\.[89] % of the samples are missing: \d\d were", out), words, out)
+        check("not sampled" not in ask(daemon, "top", "103..")[1], "a gap where there is none")
+        totals = document(daemon, "top", "101..104")["totals"]
+        check(totals["sampled"] == 40 and totals["not_sampled"] == 60 and totals["lost"] == 21, totals)
+        check(abs(totals["lost_percent"] - 100 * 21 / 421) < 1e-6, totals)
+        totals = document(daemon, "diff", "101..103", "104")
+        check((totals["old_totals"]["not_sampled"], totals["new_totals"]["not_sampled"]) == (60, 0), totals["old_totals"])
+        opened = document(daemon, "windows")["windows"][-1]
+        check(opened["open"] and opened["samples"] is None and opened["lost"] is None, opened)
+        read = document(daemon, "top", "@0")["windows"][-1]
+        check(read["samples"] == 7, read)
+
+
+class Lossy(mock_daemon.Daemon):
+    """One of twenty samples is lost."""
+
+    def _profile(self, parameters):
+        reply = super()._profile(parameters)
+        counters = reply["parameters"]["profile"]["counters"]
+        counters["lost_samples"] = counters["samples"] // 19
+        return reply
+
+
+def check_all_rows(daemon):
+    """JSON has all rows, however small, unless -n says how many."""
+    for words in ["top"], ["top", "--by", "stack"], ["diff", "@-1", "@-2", "--by", "function"]:
+        rows = "functions" if words[0] == "diff" else "rows"
+        whole, one = document(daemon, *words), document(daemon, *words, "-n", 1)
+        check(len(whole[rows]) == (2 if "stack" in words else 3) + len(MANY) and len(one[rows]) == 1, words,
+              len(whole[rows]), len(one[rows]))
+
+
+MANY = ["function_%d" % i for i in range(30)]
+
+
+class Many(mock_daemon.Daemon):
+    """With more functions than a table has rows."""
+
+    def _profile(self, parameters):
+        reply = super()._profile(parameters)
+        profile = reply["parameters"]["profile"]
+        for i, name in enumerate(MANY):
+            profile["functions"].append({"object": 0, "start": hex(0x2000 + i * 16), "size": 16, "name": name, "fingerprint": None})
+            profile["stacks"]["rows"].append([None, 0, 0, hex(0x2000 + i * 16), 1, 0, 1, 0])
+        return reply
 
 
 def check_times():
@@ -337,6 +395,9 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
 check_status_of_branch_records()
 check_status_of_nothing()
 check_gap()
+check_missing()
+with Many(mock_daemon.recent()) as shared:
+    check_all_rows(shared)
 check_marks()
 check_empty()
 check_large()

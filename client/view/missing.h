@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is missing in a source: samples that were lost, and time without the daemon. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/source/profile-source.h"
+
+struct missing {
+	uint64_t sampled_us; /* the sum of the windows; of a recording its length */
+	uint64_t gaps_us;    /* between the windows */
+	size_t n_gaps;       /* of a recording, where nobody knows: 0 */
+	uint64_t lost;       /* samples and records, of all processes */
+	double lost_percent; /* of the samples that there would be */
+};
+
+struct missing missing_of(const struct profile_source *source);
+
+/* From here on it is said before the rows, in percent. */
+#define MISSING_MIN_PERCENT 1.0
