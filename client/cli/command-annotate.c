@@ -146,6 +146,8 @@ int command_annotate(const struct options *options, struct fault *fault)
 				   fault);
 	if (r < 0)
 		return explain_symbol(options, r, fault);
+	if (options->symbol)
+		code_span_say_clones(&span, source, stderr);
 	fault->text[0] = '\0';
 	output_open(&output, &options->output);
 	job.source = source;

@@ -180,6 +180,9 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_SOURCE:
 		options->with_source = true;
 		return 0;
+	case KEY_ATT:
+		options->source.symbols.att = true;
+		return 0;
 	case KEY_SAMPLES:
 		options->samples = true;
 		return 0;

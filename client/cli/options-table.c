@@ -77,6 +77,7 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_ROWS, "N", CODE,
 	  "without SYMBOL: show the N hottest functions; 0 shows all.\nDefault: 5." },
 	{ "source", KEY_SOURCE, NULL, CODE, "show source lines between the instructions" },
+	{ "att", KEY_ATT, NULL, CODE, "show instructions of x86 as AT&T does, the source first" },
 
 	{ NULL, 0, NULL, DUMP, "What to write:" },
 	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text or json. Default: text." },
@@ -183,12 +184,12 @@ const struct command_spec command_specs[N_COMMANDS] = {
 	[COMMAND_HISTORY] = { "history", "history [SYMBOL] [WINDOW] [--unit U]",
 			      "Shows a share over time, and changes", 0, 2,
 			      "at most a SYMBOL and one WINDOW", NULL },
-	[COMMAND_MARK] = { "mark", "mark NAME [WINDOW] | --list | --delete NAME",
+	[COMMAND_MARK] = { "mark", "mark [--delete] NAME [WINDOW] | --list",
 			   "Names windows and keeps them", 0, 2, "a NAME and one WINDOW",
 			   "mark before-deploy -10min" },
 	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
 			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
-	[COMMAND_FLAME] = { "flame", "flame [WINDOW] [--diff WINDOW] [-o FILE]",
+	[COMMAND_FLAME] = { "flame", "flame [WINDOW] [--diff WINDOW] [-o F]",
 			    "Draws a flame graph for a browser", 0, 1, "one WINDOW", NULL },
 };
 

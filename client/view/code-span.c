@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/term/text.h"
 #include "client/view/object-name.h"
 #include "client/view/place.h"
+#include "client/view/symbol-name.h"
 #include "common/profile/filter.h"
 #include "common/util/cleanup.h"
 
@@ -34,6 +36,8 @@ static int rank_of(const struct search *search, const struct profile_function *f
 		return 0;
 	if (strcmp(function->name, search->wanted) == 0)
 		return 3;
+	if (symbol_name_is_clone(function->name, search->wanted))
+		return 1;
 	if (!profile_symbol_matches(function->name, search->wanted))
 		return 0;
 	return strstr(function->name, " [clone ") ? 1 : 2;
@@ -89,6 +93,19 @@ static int add_choice(struct choices *choices, const struct profile_source *sour
 	return 0;
 }
 
+/* "work.part.0, work.cold" */
+static void list_names(const struct search *search, char *ret, size_t n_bytes)
+{
+	size_t n = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < MIN(search->n, (size_t)MAX_NAMED) && n < n_bytes; i++)
+		n += (size_t)snprintf(ret + n, n_bytes - n, "%s%s", i > 0 ? ", " : "",
+				      search->found[i]->name);
+	if (search->n > MAX_NAMED && n < n_bytes)
+		snprintf(ret + n, n_bytes - n, " ...");
+}
+
 static int refuse_several(const struct search *search, struct fault *fault)
 {
 	const struct places places = { search->source->all, search->source->symbolizer, false };
@@ -100,6 +117,13 @@ static int refuse_several(const struct search *search, struct fault *fault)
 
 		if (add_choice(&choices, search->source, f->object, place.address) < 0)
 			return fault_set(fault, -ENOMEM, "out of memory");
+	}
+	if (search->rank == 1) {
+		list_names(search, choices.text, sizeof(choices.text));
+		return fault_set(
+			fault, -EINVAL,
+			"'%s' was counted only in %zu copies or parts of it; give one of %s",
+			search->wanted, search->n, choices.text);
 	}
 	return fault_set(fault, -EINVAL, "%zu functions match '%s'; give --object, or one of%s%s",
 			 search->n, search->wanted, choices.text,
@@ -142,6 +166,24 @@ static int find_function(struct code_span *span, const struct profile_source *so
 				 source->name, wanted, object ? " of " : "", object ?: "");
 	take_function(span, search.found[0]);
 	return 0;
+}
+
+void code_span_say_clones(const struct code_span *span, const struct profile_source *source,
+			  FILE *f)
+{
+	const struct profile *p = source->all;
+	struct search clones = { .source = source };
+	char names[384];
+
+	for (size_t i = 0; span->name && i < p->n_functions; i++)
+		if (p->functions[i].object == span->object &&
+		    symbol_name_is_clone(p->functions[i].name, span->name))
+			add_found(&clones, &p->functions[i], 1);
+	if (clones.n == 0)
+		return;
+	list_names(&clones, names, sizeof(names));
+	text_say(f, "%s has copies or parts of its own, which are not in its counts: %s",
+		 span->name, names);
 }
 
 /* The colon before an address, or NULL. */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "client/source/profile-source.h"
 #include "common/profile/ranges.h"
@@ -28,6 +29,11 @@ struct code_span {
  */
 int code_span_find(struct code_span *ret, const struct profile_source *source, const char *wanted,
 		   const char *object, struct fault *fault);
+
+/* Names the clones of the span's function that were counted, too, in a line; nothing if none were.
+ */
+void code_span_say_clones(const struct code_span *span, const struct profile_source *source,
+			  FILE *f);
 
 /* The function of @at in the filtered profile of @source. -ENOENT if there is none, or -ENOMEM. */
 int code_span_of_function(struct code_span *ret, const struct profile_source *source,

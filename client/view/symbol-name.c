@@ -21,3 +21,15 @@ char *symbol_name_strip(const char *name)
 		end = found;
 	return strndup(name, (size_t)(end - name));
 }
+
+bool symbol_name_is_clone(const char *name, const char *function)
+{
+	static const char *const suffixes[] = { ".cold",      ".part.", ".constprop.", ".isra.",
+						".lto_priv.", ".llvm.", ".localalias" };
+	size_t n = strlen(function);
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes) && strncmp(name, function, n) == 0; i++)
+		if (strncmp(name + n, suffixes[i], strlen(suffixes[i])) == 0)
+			return true;
+	return false;
+}

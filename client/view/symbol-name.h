@@ -5,5 +5,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* A heap copy of @name without compiler suffixes, or NULL. */
 char *symbol_name_strip(const char *name);
+
+/*
+ * Whether @name is that of a copy or a part that the compiler made of @function: "work.part.0",
+ * "work.constprop.0.cold".
+ */
+bool symbol_name_is_clone(const char *name, const char *function);

@@ -75,6 +75,14 @@ struct disassembler *disassembler_free(struct disassembler *d)
 	return NULL;
 }
 
+int disassembler_set_att(struct disassembler *d)
+{
+	if (d->is_arm)
+		return 0;
+	return cs_option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT) == CS_ERR_OK ? 0 :
+										     -EOPNOTSUPP;
+}
+
 void disassembler_set_absolute(struct disassembler *d, uint64_t low, uint64_t high)
 {
 	d->low = low;

@@ -28,6 +28,9 @@ DEFINE_CLEANUP(struct disassembler *, disassembler_free);
  */
 void disassembler_set_absolute(struct disassembler *disassembler, uint64_t low, uint64_t high);
 
+/* From now on texts of x86 are as AT&T writes them, with the source first. Default: Intel's. */
+int disassembler_set_att(struct disassembler *disassembler);
+
 /*
  * Decodes the instruction at the start of @n bytes of code, which lie at @address. Its text is
  * valid until the next is decoded. False if @n is 0.

@@ -64,6 +64,7 @@ int parser_disassemble(struct parser *parser, const struct parser_decoding *d,
 {
 	const struct message_disassemble m = {
 		.machine = d->machine,
+		.att = d->att,
 		.n_pieces = (uint32_t)d->n,
 		.cpu_us = parser->cpu_us,
 		.low = d->low,

@@ -148,7 +148,7 @@ struct message_code {
 
 struct message_disassemble {
 	uint16_t machine;
-	uint16_t unused;
+	uint16_t att; /* 1: texts as AT&T writes them; 0: Intel's */
 	uint32_t n_pieces;
 	uint64_t cpu_us;
 	uint64_t low, high;

@@ -158,6 +158,7 @@ void parser_instructions_done(struct parser_instructions *instructions);
 struct parser_decoding {
 	uint32_t owner;
 	uint16_t machine;
+	bool att; /* texts of x86 as AT&T writes them */
 	uint64_t low, high;
 	const struct parser_piece *pieces;
 	size_t n;

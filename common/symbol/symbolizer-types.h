@@ -17,6 +17,7 @@ struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
 	const char *debug_dir; /* searched for debug files before the usual folders, or NULL */
 	const char *home;      /* has perf's cache, .debug, or NULL */
+	bool att;              /* instructions of x86 as AT&T writes them */
 	const char *kallsyms;  /* kernel symbols; NULL: /proc/kallsyms, for this kernel only */
 
 	/*

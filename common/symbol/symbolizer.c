@@ -38,6 +38,7 @@
 struct symbolizer {
 	struct object_cache *cache;
 	size_t max_bytes, max_code_bytes;
+	bool att;
 	struct parser *parser;
 	struct parser *own_parser; /* NULL: it is somebody else's */
 };
@@ -53,6 +54,7 @@ int symbolizer_new(struct symbolizer **ret, const struct symbolizer_settings *se
 		return -ENOMEM;
 	s->max_bytes = settings->max_bytes ?: MAX_BYTES;
 	s->max_code_bytes = settings->max_code_bytes;
+	s->att = settings->att;
 	if (!settings->parser)
 		r = parser_new(&s->own_parser, &own);
 	s->parser = with_parser.parser = settings->parser ?: s->own_parser;
@@ -390,6 +392,7 @@ static int decode_part(struct symbolizer *s, uint32_t owner, const struct disass
 	const struct parser_decoding decoding = {
 		.owner = owner,
 		.machine = code->machine,
+		.att = s->att,
 		.low = code->low,
 		.high = code->high,
 		.pieces = &piece,

@@ -85,6 +85,8 @@ int instructions_write(const struct message_disassemble *request,
 	r = ARRAY_ALLOCATE(&all.starts, (size_t)request->n_pieces + 1);
 	if (!r)
 		r = disassembler_new(&all.disassembler, request->machine);
+	if (!r && request->att)
+		r = disassembler_set_att(all.disassembler);
 	if (!r) {
 		disassembler_set_absolute(all.disassembler, request->low, request->high);
 		r = add_pieces(&all, request, pieces, code, n_code);

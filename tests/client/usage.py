@@ -163,6 +163,8 @@ WRONG_USAGE = [
     ["annotate", "main", "--symbol", "x"],
     ["annotate", "main", "5..3"],
     ["top", "--source"],
+    ["top", "--att"],
+    ["annotate", "main", "--att=yes", "./a.data"],
     ["top", "--depth", "4"],
     ["top", "--by", "stream", "--depth", "0"],
     ["top", "--by", "stream", "--depth", "129"],
@@ -250,6 +252,8 @@ def check_help():
         check(status == 0 and out and not err, arguments, status, err)
         check(all(len(line) <= 80 for line in out.splitlines()), arguments, "is too wide")
     check("--by" in run("top", "--help")[1], "top --help without --by")
+    for line in run("help")[1].split("\n\n")[1].splitlines()[1:]:
+        check(line[40] == " " and line[41].isupper(), "what a command does is not below the others", line)
     check(run("help", "dump")[1] == run("dump", "--help")[1], "help dump is not dump --help")
     check("-p, --pid PID" in run("help")[1], "--help without -p")
     check("--by" not in run("dump", "--help")[1], "dump --help with --by")

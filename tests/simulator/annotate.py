@@ -230,6 +230,16 @@ def check_hottest(branchctl, recording):
             raise Wrong("the text of %s is another one" % name)
 
 
+def check_att(branchctl, recording):
+    """With --att the texts alone are others: registers have a percent sign."""
+    intel, att = (json.loads(output_of(branchctl, "annotate", recording, "-n", "2", "--json", *option).stdout)
+                  for option in ([], ["--att"]))
+    texts = [[i.pop("text") or "" for f in document["functions"] for i in f["instructions"]] for document in (intel, att)]
+    if "%" in "".join(texts[0]) or "%" not in "".join(texts[1]):
+        raise Wrong("--att writes %s" % texts[1])
+    compare("members with --att", att, intel)
+
+
 def check_recording(branchctl, recording, path, max_taken, max_predicted):
     truth = Truth(recording)
     pairs, runs, _ = true_rows(truth, False)
@@ -278,6 +288,7 @@ def main():
                 simulate(simulator, recording, options, program)
                 check_reasons(branchctl, recording)
                 check_hottest(branchctl, recording)
+                check_att(branchctl, recording)
                 said = check_recording(branchctl, recording, path, *limits)
             except Wrong as wrong:
                 n_failed += 1

@@ -133,6 +133,30 @@ static void test_32_bits(void **state)
 	check_all(EM_386, all, ARRAY_SIZE(all));
 }
 
+/* Only the text is another. */
+static void test_att(void **state)
+{
+	static const struct expected all[] = {
+		{ "4801d8", BRANCH_UNKNOWN, "addq %rbx, %rax", 0, NULL },
+		{ "8b8bf0000000", BRANCH_UNKNOWN, "movl 0xf0(%rbx), %ecx", 0, NULL },
+		{ "e8fb0f0000", BRANCH_CALL, "callq 0x402000", 0x402000, "e800000000" },
+		{ "7efe", BRANCH_COND, "jle 0x401000", 0x401000, "7e00" },
+		{ "488b05f90f0000", BRANCH_UNKNOWN, "movq 0xff9(%rip), %rax", 0x402000,
+		  "488b0500000000" },
+		{ "c3", BRANCH_RET, "retq", 0, NULL },
+	};
+	struct disassembler *d;
+
+	assert_int_equal(disassembler_new(&d, EM_X86_64), 0);
+	assert_int_equal(disassembler_set_att(d), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		check(d, &all[i]);
+	disassembler_free(d);
+	assert_int_equal(disassembler_new(&d, EM_AARCH64), 0);
+	assert_int_equal(disassembler_set_att(d), 0); /* which has one syntax */
+	disassembler_free(d);
+}
+
 static void test_data_is_passed_over(void **state)
 {
 	static const uint8_t shadow[] = { 0xf3, 0x48, 0x0f, 0x1e, 0xc8, 0x90 };
@@ -225,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_x86_64),
 		cmocka_unit_test(test_aarch64),
 		cmocka_unit_test(test_32_bits),
+		cmocka_unit_test(test_att),
 		cmocka_unit_test(test_data_is_passed_over),
 		cmocka_unit_test(test_machine_not_known),
 		cmocka_unit_test(test_any_bytes),
