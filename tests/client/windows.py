@@ -164,7 +164,7 @@ def check_clones():
 
 
 class Named(mock_daemon.Daemon):
-    """With functions of these names, each with samples."""
+    """With functions with such names, each with samples."""
 
     def _profile(self, parameters):
         reply = super()._profile(parameters)
