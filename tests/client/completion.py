@@ -88,6 +88,7 @@ def make_home(home):
 
 def command(home):
     env = ["env", "-C", home, "HOME=" + home, "ZDOTDIR=" + home, "XDG_CONFIG_HOME=" + home, "XDG_DATA_HOME=" + home,
+           "HISTFILE=/dev/null",
            "PATH=%s/bin:%s" % (home, os.environ["PATH"])]
     return env + {"bash": ["bash", "--rcfile", os.path.join(home, "rc"), "-i"],
                   "zsh": ["zsh", "-o", "no_global_rcs", "-i"],
@@ -138,7 +139,7 @@ def check_list(terminal):
 if not shutil.which(SHELL) or not shutil.which("tmux"):
     print("skipped: needs %s and tmux" % SHELL)
     sys.exit(SKIPPED)
-with tempfile.TemporaryDirectory() as place, Daemon(mock_daemon.recent()) as daemon:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place, Daemon(mock_daemon.recent()) as daemon:
     make_home(place)
     daemon.marks = [{"name": "before-deploy", "first": 101, "last": 102, "windows": 2, "since_us": 1, "until_us": 2,
                      "samples": 3, "lost": 0, "made_us": 4, "uid": 0}]
