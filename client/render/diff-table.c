@@ -20,19 +20,28 @@ enum {
 	LEAVE_PER_SECOND,
 	LEAVE_PER_CALL,  /* of blocks: the error bound of the difference of averages */
 	LEAVE_TOTAL_OFF, /* of blocks: that difference */
-	LEAVE_ALL = LEAVE_TOTAL_OFF,
+	LEAVE_TOTAL, /* and the error bound of SELF: on narrow terminals alone; on others names are
+			shortened */
 };
+
+#define NARROW 60 /* columns */
+
+static int leave_at_most(const struct output *output)
+{
+	return output->width > 0 && output->width < NARROW ? LEAVE_TOTAL : LEAVE_TOTAL_OFF;
+}
 
 #define N_SHARE_COLUMNS 4 /* OLD, NEW, CHANGE, +/- */
 
 /* The columns with data. */
 struct columns {
-	bool total, total_off, per_second, per_call, changed;
+	bool self_off, total, total_off, per_second, per_call, changed;
 };
 
 static struct columns choose_columns(const struct diff *diff, int leave)
 {
 	struct columns columns = {
+		.self_off = leave < LEAVE_TOTAL,
 		.per_second = leave < LEAVE_PER_SECOND && diff->sides[SIDE_OLD].per_second >= 0 &&
 			      diff->sides[SIDE_NEW].per_second >= 0,
 	};
@@ -43,8 +52,9 @@ static struct columns choose_columns(const struct diff *diff, int leave)
 		if (leave < LEAVE_PER_CALL && ends[SIDE_OLD].per_call > 0 &&
 		    ends[SIDE_NEW].per_call > 0)
 			columns.per_call = true;
-		if (share_has_total(diff->by) && (ends[SIDE_OLD].total != ends[SIDE_OLD].self ||
-						  ends[SIDE_NEW].total != ends[SIDE_NEW].self))
+		if (share_has_total(diff->by) && leave < LEAVE_TOTAL &&
+		    (ends[SIDE_OLD].total != ends[SIDE_OLD].self ||
+		     ends[SIDE_NEW].total != ends[SIDE_NEW].self))
 			columns.total = true;
 		if (diff->shares->rows[i].change != CHANGE_NONE)
 			columns.changed = true;
@@ -67,7 +77,7 @@ static int add_group(struct table *table, const char *name, size_t n)
 
 static int add_columns(const struct diff *diff, struct table *table, const struct columns *columns)
 {
-	int r = add_group(table, columns->total ? "SELF" : NULL, N_SHARE_COLUMNS);
+	int r = add_group(table, columns->total ? "SELF" : NULL, columns->self_off ? 4 : 3);
 
 	if (r >= 0 && columns->total)
 		r = add_group(table, "TOTAL", columns->total_off ? 4 : 3);
@@ -147,11 +157,11 @@ static int fill_row(const struct diff *diff, struct table *table, const struct c
 		    const struct diff_share *row)
 {
 	enum side side = diff_share_side(row);
-	size_t column = N_SHARE_COLUMNS;
+	size_t column = 3;
 	int r = set_noise(table, 0, row, &row->self, row->significant);
 
-	if (r >= 0)
-		r = set_off(table, 3, &row->self);
+	if (r >= 0 && columns->self_off)
+		r = set_off(table, column++, &row->self);
 	if (r >= 0 && columns->total) {
 		r = set_noise(table, column, row, &row->total, row->total_significant);
 		column += 3;
@@ -302,7 +312,7 @@ static int try_rows(const struct diff *diff, struct output *output, int leave)
 				   write_shares(diff, table, leave);
 	if (r < 0)
 		return r;
-	if (leave < LEAVE_ALL && !table_fits(table))
+	if (leave < leave_at_most(output) && !table_fits(table))
 		return 0;
 	r = table_print(table);
 	return r < 0 ? r : 1;
@@ -312,7 +322,7 @@ static int write_rows(const struct diff *diff, struct output *output)
 {
 	int r = 0;
 
-	for (int leave = LEAVE_NOTHING; r == 0 && leave <= LEAVE_ALL; leave++)
+	for (int leave = LEAVE_NOTHING; r == 0 && leave <= leave_at_most(output); leave++)
 		r = try_rows(diff, output, leave);
 	return MIN(r, 0);
 }

@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import mock_daemon
+import terminal_session
 from harness import VIEWS, branchctl, check, finish, one_line, run
 
 SHARE_SUMS = ["function", "line", "object", "process", "unit", "comm", "container"]
@@ -146,6 +147,16 @@ def check_all_rows(daemon):
         whole, one = document(daemon, *words), document(daemon, *words, "-n", 1)
         check(len(whole[rows]) == (2 if "stack" in words else 3) + len(MANY) and len(one[rows]) == 1, words,
               len(whole[rows]), len(one[rows]))
+
+
+def check_narrow(daemon):
+    """On 40 columns a table has its hottest columns and its names."""
+    terminal_session.COLUMNS = 40
+    for words in ["top", "@-1"], ["diff", "@-1", "@-2", "--by", "function"]:
+        text, status = terminal_session.run_on_terminal("--socket", daemon.path, *words, "--no-pager", "--color=never")
+        table = text[text.index(" FUNCTION"):].splitlines()[1:]
+        check(status == 0 and any("work" in line for line in table), words, text)
+        check(all(len(line) <= 40 for line in table), words, "is too wide:", text)
 
 
 def check_clones():
@@ -411,6 +422,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_references(shared)
     check_views(shared)
     check_owners(shared)
+    check_narrow(shared)
     check_filters(shared)
     check_dump(shared)
     check_reader_gone(shared)
