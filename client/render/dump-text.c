@@ -65,7 +65,11 @@ static void write_processes(FILE *f, const struct profile *profile)
 	for (size_t i = 0; i < profile->n_processes; i++) {
 		const struct profile_process *process = &profile->processes[i];
 
-		fprintf(f, "  %12" PRIu64 " %8" PRId32 " ", process->samples, process->pid);
+		fprintf(f, "  %12" PRIu64 " ", process->samples);
+		if (process->n_gone > 0)
+			fprintf(f, "%8s ", "gone");
+		else
+			fprintf(f, "%8" PRId32 " ", process->pid);
 		if (process->uid == UINT32_MAX)
 			fprintf(f, "%10s  ", "-");
 		else
@@ -75,6 +79,8 @@ static void write_processes(FILE *f, const struct profile *profile)
 		text_write(f, process->executable ?: "-");
 		fputs(", ", f);
 		text_write(f, process->unit ?: "-");
+		if (process->n_gone > 0)
+			fprintf(f, ", %" PRIu64 " processes", process->n_gone);
 		fputs(process->restricted ? ", restricted\n" : "\n", f);
 	}
 }

@@ -64,7 +64,10 @@ static int set_process(struct table *table, size_t column, const struct profile 
 
 	if (!process)
 		return table_set(table, column + 1, UNKNOWN);
-	r = table_printf(table, column, "%" PRId32, process->pid);
+	if (process->n_gone > 0)
+		r = table_printf(table, column, "%" PRIu64 " gone", process->n_gone);
+	else
+		r = table_printf(table, column, "%" PRId32, process->pid);
 	if (r >= 0)
 		r = table_set(table, column + 1, process->comm);
 	if (r >= 0)
@@ -162,11 +165,13 @@ static json_t *json_process(const struct places *places, const struct share_key 
 {
 	const struct profile_process *process = process_of(places->profile, key);
 
-	if (!process || process->pid < 0)
-		return json_pack("{s:n, s:n, s:n, s:n}", "pid", "comm", "executable", "unit");
-	return json_pack("{s:i, s:o, s:o, s:o}", "pid", process->pid, "comm",
+	if (!process || (process->pid < 0 && process->n_gone == 0))
+		return json_pack("{s:n, s:n, s:n, s:n, s:i}", "pid", "comm", "executable", "unit",
+				 "gone", 0);
+	return json_pack("{s:o, s:o, s:o, s:o, s:I}", "pid",
+			 process->pid < 0 ? json_null() : json_integer(process->pid), "comm",
 			 json_text(process->comm), "executable", json_text(process->executable),
-			 "unit", json_text(process->unit));
+			 "unit", json_text(process->unit), "gone", (json_int_t)process->n_gone);
 }
 
 static json_t *json_unit(const struct places *places, const struct share_key *key)

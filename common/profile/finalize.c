@@ -69,10 +69,12 @@ static int finalize_processes(struct finalize *s)
 	for (size_t i = 0; i < p->n_processes; i++) {
 		const struct profile_process *from = &p->processes[order[i]];
 
-		if (i > 0 && compare_processes(&order[i - 1], &order[i], p->processes) == 0)
+		if (i > 0 && compare_processes(&order[i - 1], &order[i], p->processes) == 0) {
 			d->processes[d->n_processes - 1].samples += from->samples;
-		else
+			d->processes[d->n_processes - 1].n_gone += from->n_gone;
+		} else {
 			d->processes[d->n_processes++] = *from;
+		}
 		s->process_map[order[i]] = (uint32_t)(d->n_processes - 1);
 	}
 	return 0;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #define PROFILE_JSON_VERSION 6
-/* It had no "restricted", "untrusted" and "ctime_ns"; and counters come and go. */
+/* It had no "restricted", "untrusted", "ctime_ns" and "gone"; and counters come and go. */
 #define PROFILE_JSON_OLDEST  3
 #define N_COLUMNS_MAX        12
 

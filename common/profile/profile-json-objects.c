@@ -234,6 +234,8 @@ static int take_process(struct profile_json_reader *r)
 	TRY(take_known_number(r, "uid", UINT32_MAX, UINT32_MAX, &process.uid));
 	TRY(take_bool(r, "restricted", true, &process.restricted));
 	TRY(take_count(r, "samples", &process.samples));
+	if (r->version >= 6)
+		TRY(take_count(r, "gone", &process.n_gone));
 	TRY(finish_object(r));
 	TRY(profile_add_process(r->p, &process));
 	return 0;

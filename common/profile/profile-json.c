@@ -106,6 +106,7 @@ static void write_processes(struct writer *w, const struct profile *p)
 		write_known(w, ", \"uid\": ", process->uid, UINT32_MAX);
 		write_bool(w, ", \"restricted\": ", process->restricted);
 		write_count(w, ", \"samples\": ", process->samples);
+		write_count(w, ", \"gone\": ", process->n_gone);
 		fputc('}', w->f);
 	}
 	fputc(']', w->f);

@@ -8,7 +8,7 @@
  *             "end_ns"},
  *    "counters": {a number for each of PROFILE_COUNTERS},
  *    "processes": [{"pid", "start_ns", "comm", "executable", "unit", "uid", "restricted",
- *                   "samples"}...],
+ *                   "samples", "gone"}...],
  *    "objects": [{"kind", "path", "build_id", "major", "minor", "inode", "base",
  *                 "untrusted", "ctime_ns"}...],
  *    "functions": [{"object", "start", "size", "name", "fingerprint"}...],
@@ -24,13 +24,13 @@
  *
  * "profile" is the version of the format and comes first; the order of the other members is free.
  * Version 3 had no "restricted", "untrusted" and "ctime_ns". It is read, too: its processes are
- * restricted, because nothing else is known of them; counters it lacks are 0.
- * All members are present; unknown values are null. References between tables are row numbers from
- * 0. The "kind" of an object is "file", "kernel", "module", "vdso" or "memory"; the "kind" of a
- * branch is a number, see branch-kind.h. Offsets, "start", "base" and "fingerprint" are strings
- * "0x..."; "build_id" is a string of hexadecimal digits. "restricted" and "untrusted" are true or
- * false. All other values are numbers. A number of
- * 2^63 or more, which most JSON readers cannot hold, is a string of its decimal digits.
+ * restricted, because nothing else is known of them; counters it lacks are 0. Before version 6
+ * there was no "gone". All members are present; unknown values are null. References between tables
+ * are row numbers from 0. The "kind" of an object is "file", "kernel", "module", "vdso" or
+ * "memory"; the "kind" of a branch is a number, see branch-kind.h. Offsets, "start", "base" and
+ * "fingerprint" are strings "0x..."; "build_id" is a string of hexadecimal digits. "restricted" and
+ * "untrusted" are true or false. All other values are numbers. A number of 2^63 or more, which most
+ * JSON readers cannot hold, is a string of its decimal digits.
  *
  * Names and paths may have any bytes. Those in UTF-8 stay as they are; for others see json-text.h.
  */

@@ -205,7 +205,8 @@ static bool same_process(const struct profile_process *a, const struct profile_p
 {
 	return a->pid == b->pid && a->start_ns == b->start_ns && same_string(a->comm, b->comm) &&
 	       same_string(a->executable, b->executable) && same_string(a->unit, b->unit) &&
-	       a->uid == b->uid && a->restricted == b->restricted && a->samples == b->samples;
+	       a->uid == b->uid && a->restricted == b->restricted && a->samples == b->samples &&
+	       a->n_gone == b->n_gone;
 }
 
 static bool same_function(const struct profile_function *a, const struct profile_function *b)

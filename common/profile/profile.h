@@ -50,9 +50,12 @@ struct profile_object {
 	uint64_t ctime_ns; /* 0: unknown, or not untrusted. Of the memory of a process: its start */
 };
 
-/* A process from one exec (or change of its name) to the next. */
+/*
+ * A process from one exec (or change of its name) to the next; or, where windows were merged with
+ * age, those of one name, executable, unit and user that have gone since.
+ */
 struct profile_process {
-	int32_t pid;            /* -1 for samples of no process */
+	int32_t pid;            /* -1: samples of no process, or processes that have gone */
 	uint64_t start_ns;      /* 0: it started before the profile did */
 	const char *comm;       /* never NULL */
 	const char *executable; /* NULL: unknown */
@@ -60,6 +63,7 @@ struct profile_process {
 	uint32_t uid;           /* the effective user; UINT32_MAX: unknown */
 	bool restricted;        /* ... may not look into it, or that is not known */
 	uint64_t samples;
+	uint64_t n_gone; /* the number of processes that have gone, at most; 0: it is one process */
 };
 
 struct profile_function {
@@ -252,7 +256,7 @@ const char *profile_string(struct profile *profile, const char *s, int *r);
  * The same key may be added several times: profile_finalize() adds the counts up. Keys are
  *   object: build-id, and of an untrusted one device, inode and ctime; without a build-id, kind,
  *     path, device, inode and ctime
- *   process: all fields but samples
+ *   process: all fields but samples and n_gone
  *   function: object and start
  * Where rows with one key differ in other fields, a known value wins over an unknown one, then the
  * smallest value. So the order of adding does not matter.

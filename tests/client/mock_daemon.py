@@ -45,7 +45,7 @@ def profile(samples):
                  "cpu": "a CPU", "n_cpus": 2, "depth": None, "start_ns": 1, "end_ns": 2},
         "counters": dict({name: 0 for name in counters()}, samples=samples, weight=samples),
         "processes": [{"pid": pid, "start_ns": 5, "comm": comm, "executable": "/usr/bin/demo",
-                       "unit": unit, "uid": uid, "restricted": False, "samples": n}
+                       "unit": unit, "uid": uid, "restricted": False, "samples": n, "gone": 0}
                       for pid, comm, unit, uid, n in processes],
         "objects": [{"kind": "file", "path": "/usr/bin/demo", "build_id": "ab" * 20, "major": 0,
                      "minor": 0, "inode": None, "base": None, "untrusted": False,

@@ -14,7 +14,7 @@ KEYS = {
     "function": SHARE | {"symbol", "address", "file_offset", "object", "build_id"},
     "line": SHARE | {"line", "object", "build_id"},
     "object": SHARE | {"object", "build_id"},
-    "process": SHARE | {"pid", "comm", "executable", "unit"},
+    "process": SHARE | {"pid", "comm", "executable", "unit", "gone"},
     "unit": SHARE | {"unit"},
     "comm": SHARE | {"comm"},
     "container": SHARE | {"container", "engine", "pod"},

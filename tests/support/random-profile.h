@@ -101,6 +101,9 @@ static inline void random_short_rows(struct random_rows *rows, uint64_t *state)
 			.restricted = random_below(state, 2),
 			.samples = random_below(state, 100),
 		};
+	for (size_t i = 0; i < N_RANDOM_PROCESSES; i++)
+		if (rows->processes[i].pid < 0)
+			rows->processes[i].n_gone = rows->processes[i].samples % 3;
 	for (size_t i = 0; i < N_RANDOM_FUNCTIONS; i++) {
 		struct location place = random_place(state);
 

@@ -222,6 +222,7 @@ static void test_version_3_is_read(void **state)
 	static const char *const missing[][2] = {
 		{ "\"profile\": 6", "\"profile\": 3" },
 		{ ", \"restricted\": false", "" },
+		{ ", \"gone\": 0", "" },
 		{ ", \"untrusted\": false, \"ctime_ns\": null", "" },
 		{ "\"records_unknown\": 0, ", "" },
 		{ "\"stacks_unwound\": 0, ", "" },
