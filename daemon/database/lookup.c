@@ -191,47 +191,53 @@ int store_lookup_place(struct store_lookup *lookup, int64_t id, struct location 
 	return put_id(&lookup->places, id, ret->object, (int64_t)ret->offset);
 }
 
-/* A stack or a stream; a stack has one place. */
-struct node {
-	int64_t parent, place, target;
-};
-
-static bool find_known_node(const struct store_tree *tree, int64_t id, struct node *ret)
+static int put_node(struct store_tree *tree, const struct store_node *node, bool is_stream)
 {
-	const struct id_value *found = find_id(&tree->nodes, id);
-	const struct id_value *target = id_map_find(&tree->nodes, (struct id_key){ id, 1, 0 });
+	int r = put_id(&tree->nodes, node->id, node->parent, node->place);
 
-	if (found)
-		*ret = (struct node){ found->id, found->more, target ? target->id : 0 };
-	return found;
+	if (r < 0 || !is_stream)
+		return r;
+	return id_map_put(&tree->nodes, (struct id_key){ node->id, 1, 0 },
+			  (struct id_value){ node->target, 0 });
 }
 
-static int find_node(struct store_lookup *lookup, struct store_tree *tree, int64_t id,
-		     struct node *ret)
+static bool find_known_node(const struct store_tree *tree, bool is_stream, struct store_node *node)
+{
+	const struct id_value *found = find_id(&tree->nodes, node->id);
+
+	if (!found)
+		return false;
+	node->parent = found->id;
+	node->place = found->more;
+	if (is_stream)
+		node->target = id_map_find(&tree->nodes, (struct id_key){ node->id, 1, 0 })->id;
+	return true;
+}
+
+/* Fills in the node, found by its id. */
+static int find_node(struct store_lookup *lookup, struct store_tree *tree, struct store_node *node)
 {
 	bool is_stream = tree == &lookup->streams;
 	struct statement *row = lookup->statements[is_stream ? FIND_STREAM : FIND_STACK];
 	const char *what = is_stream ? "stream" : "stack";
 	int r;
 
-	if (find_known_node(tree, id, ret))
+	if (find_known_node(tree, is_stream, node))
 		return 0;
-	r = find_row(lookup, row, what, id);
+	r = find_row(lookup, row, what, node->id);
 	if (r < 0)
 		return r;
-	*ret = (struct node){ statement_int(row, 0), statement_int(row, 1), 0 };
+	node->parent = statement_int(row, 0);
+	node->place = statement_int(row, 1);
 	if (is_stream)
-		ret->target = statement_int(row, 2);
+		node->target = statement_int(row, 2);
 	r = statement_reset(row);
 	if (r < 0)
 		return r;
-	if (ret->parent < 0 || ret->parent >= id) /* else there might be cycles */
-		return database_damaged(lookup->database, "the parent of %s %" PRId64, what, id);
-	r = put_id(&tree->nodes, id, ret->parent, ret->place);
-	if (r < 0 || !is_stream)
-		return r;
-	return id_map_put(&tree->nodes, (struct id_key){ id, 1, 0 },
-			  (struct id_value){ ret->target, 0 });
+	if (node->parent < 0 || node->parent >= node->id) /* else there might be cycles */
+		return database_damaged(lookup->database, "the parent of %s %" PRId64, what,
+					node->id);
+	return put_node(tree, node, is_stream);
 }
 
 /* Lists @id and the nodes above it that the process does not have yet; *@ret is the index of the
@@ -240,7 +246,7 @@ static int list_path(struct store_lookup *lookup, struct store_tree *tree, uint3
 		     int64_t id, uint32_t *ret)
 {
 	const struct id_value *found;
-	struct node node;
+	struct store_node node;
 	int r;
 
 	for (lookup->n_path = 0; id != 0; id = node.parent) {
@@ -249,12 +255,13 @@ static int list_path(struct store_lookup *lookup, struct store_tree *tree, uint3
 			*ret = (uint32_t)found->id;
 			return 0;
 		}
-		r = find_node(lookup, tree, id, &node);
+		node = (struct store_node){ .id = id };
+		r = find_node(lookup, tree, &node);
 		if (r >= 0)
 			r = ARRAY_RESERVE(&lookup->path, &lookup->cap_path, lookup->n_path + 1);
 		if (r < 0)
 			return r;
-		lookup->path[lookup->n_path++] = id;
+		lookup->path[lookup->n_path++] = node;
 	}
 	*ret = PROFILE_NONE;
 	return 0;
@@ -262,7 +269,7 @@ static int list_path(struct store_lookup *lookup, struct store_tree *tree, uint3
 
 /* The index of the node, added to the profile without counts, or -errno. */
 static int64_t add_node(struct store_lookup *lookup, const struct store_tree *tree,
-			const struct node *node, uint32_t parent, uint32_t process)
+			const struct store_node *node, uint32_t parent, uint32_t process)
 {
 	struct profile_stack stack = { .parent = parent, .process = process };
 	struct profile_stream stream = { .parent = parent, .process = process };
@@ -282,20 +289,14 @@ static int64_t add_node(struct store_lookup *lookup, const struct store_tree *tr
 static int add_path(struct store_lookup *lookup, struct store_tree *tree, uint32_t process,
 		    uint32_t *ret)
 {
-	struct node node;
-	int64_t index;
-	int r;
-
 	while (lookup->n_path > 0) {
-		int64_t id = lookup->path[--lookup->n_path];
+		const struct store_node *node = &lookup->path[--lookup->n_path];
+		int64_t index = add_node(lookup, tree, node, *ret, process);
+		int r;
 
-		r = find_node(lookup, tree, id, &node);
-		if (r < 0)
-			return r;
-		index = add_node(lookup, tree, &node, *ret, process);
 		if (index < 0)
 			return (int)index;
-		r = id_map_put(&tree->indices, (struct id_key){ process, id, 0 },
+		r = id_map_put(&tree->indices, (struct id_key){ process, node->id, 0 },
 			       (struct id_value){ index, 0 });
 		if (r < 0)
 			return r;

@@ -14,6 +14,11 @@
 
 #define N_STORE_LOOKUP 5
 
+/* A stack or a stream; a stack has one place. */
+struct store_node {
+	int64_t id, parent, place, target;
+};
+
 /* The nodes of stacks, or of streams, read so far. */
 struct store_tree {
 	struct id_map nodes;   /* (id, 0) to parent and place; of streams (id, 1) to target */
@@ -28,7 +33,7 @@ struct store_lookup {
 	struct id_map functions; /* to where they begin */
 	struct id_map places;    /* to index of the object, and offset */
 	struct store_tree stacks, streams;
-	int64_t *path; /* nodes to be added after their parents */
+	struct store_node *path; /* to be added after their parents */
 	size_t n_path, cap_path;
 };
 
