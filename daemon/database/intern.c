@@ -2,6 +2,7 @@
 #include "daemon/database/intern.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "common/util/macro.h"
 
@@ -121,6 +122,7 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 	intern->window = window;
 	intern->horizon = horizon;
 	intern->adds_none = false;
+	memset(intern->largest, 0, sizeof(intern->largest));
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
 		struct remembered *remembered = &intern->remembered[i];
 
@@ -235,6 +237,15 @@ static void bind_text(struct store_intern *intern, enum interned_kind kind, int 
 	statement_bind_text(intern->add[kind], i, text);
 }
 
+/* Passes @r on. */
+static int note(struct store_intern *intern, enum interned_kind kind, const struct interned *row,
+		int r)
+{
+	if (r >= 0)
+		intern->largest[kind] = MAX(intern->largest[kind], row->id);
+	return r;
+}
+
 static int intern_string(struct store_intern *intern, const char *text, struct interned *ret)
 {
 	if (!text) {
@@ -312,7 +323,8 @@ int store_intern_object(struct store_intern *intern, const struct profile_object
 	statement_bind_blob(intern->add[INTERNED_OBJECT], 7, object->build_id, object->n_build_id);
 	bind_int(intern, INTERNED_OBJECT, 8, object->untrusted);
 	bind_int(intern, INTERNED_OBJECT, 9, (int64_t)object->ctime_ns);
-	return intern_row(intern, INTERNED_OBJECT, INT64_MAX, ret);
+	return note(intern, INTERNED_OBJECT, ret,
+		    intern_row(intern, INTERNED_OBJECT, INT64_MAX, ret));
 }
 
 int store_intern_function(struct store_intern *intern, struct interned object,
@@ -324,7 +336,8 @@ int store_intern_function(struct store_intern *intern, struct interned object,
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		bind_int(intern, INTERNED_FUNCTION, (int)i + 1, numbers[i]);
 	bind_text(intern, INTERNED_FUNCTION, 5, function->name);
-	return intern_row(intern, INTERNED_FUNCTION, object.seen, ret);
+	return note(intern, INTERNED_FUNCTION, ret,
+		    intern_row(intern, INTERNED_FUNCTION, object.seen, ret));
 }
 
 static int add_remembered(struct remembered *remembered, int n_keys, struct id_key key,
@@ -378,13 +391,15 @@ int store_intern_place(struct store_intern *intern, struct interned object, uint
 		       struct interned function, struct interned *ret)
 {
 	struct id_key key = { object.id, (int64_t)offset, function.id };
+	int r;
 
 	if (key.a == 0 && key.b == 0 && key.c == 0) {
 		*ret = INTERNED_NONE;
 		return 0;
 	}
-	return intern_remembered(intern, INTERNED_PLACE, key, MIN(object.seen, function.seen),
-				 object.added || function.added, ret);
+	r = intern_remembered(intern, INTERNED_PLACE, key, MIN(object.seen, function.seen),
+			      object.added || function.added, ret);
+	return note(intern, INTERNED_PLACE, ret, r);
 }
 
 int store_intern_stack(struct store_intern *intern, struct interned parent, struct interned place,
@@ -392,8 +407,9 @@ int store_intern_stack(struct store_intern *intern, struct interned parent, stru
 {
 	struct id_key key = { parent.id, place.id, 0 };
 
-	return intern_remembered(intern, INTERNED_STACK, key, MIN(parent.seen, place.seen),
-				 parent.added || place.added, ret);
+	return note(intern, INTERNED_STACK, ret,
+		    intern_remembered(intern, INTERNED_STACK, key, MIN(parent.seen, place.seen),
+				      parent.added || place.added, ret));
 }
 
 int store_intern_stream(struct store_intern *intern, struct interned parent, struct interned origin,
@@ -402,6 +418,7 @@ int store_intern_stream(struct store_intern *intern, struct interned parent, str
 	struct id_key key = { parent.id, origin.id, target.id };
 	int64_t seen = MIN(origin.seen, target.seen);
 
-	return intern_remembered(intern, INTERNED_STREAM, key, MIN(seen, parent.seen),
-				 parent.added || origin.added || target.added, ret);
+	return note(intern, INTERNED_STREAM, ret,
+		    intern_remembered(intern, INTERNED_STREAM, key, MIN(seen, parent.seen),
+				      parent.added || origin.added || target.added, ret));
 }

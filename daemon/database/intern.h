@@ -53,6 +53,7 @@ struct store_intern {
 	int64_t window, horizon;
 	bool adds_none; /* only finds */
 	bool removed;   /* some of what is remembered, of times before the next window's horizon */
+	int64_t largest[N_INTERNED_KINDS]; /* ids, from objects on */
 };
 
 /* 0 or -errno; in any case store_intern_done() is due. */

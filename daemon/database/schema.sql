@@ -52,10 +52,11 @@ CREATE TABLE source (
 	seen INTEGER NOT NULL
 ) STRICT;
 
--- A process between two execs or changes of its name. Id 0: samples without a process.
+-- A process between two execs or changes of its name. Id 0: samples without a process. In windows that were merged
+-- with age, the processes that have gone since are one of pid -1 for each name, executable, unit and user.
 CREATE TABLE process (
 	id INTEGER PRIMARY KEY,
-	pid INTEGER NOT NULL,        -- -1: no process
+	pid INTEGER NOT NULL,        -- -1: none, or processes that have gone
 	start_ns INTEGER NOT NULL,   -- on the clock of samples; 0: before sampling began
 	comm INTEGER NOT NULL REFERENCES string,
 	executable INTEGER NOT NULL REFERENCES string,
@@ -64,7 +65,7 @@ CREATE TABLE process (
 	seen INTEGER NOT NULL,
 	restricted INTEGER NOT NULL DEFAULT 1 -- 1: its user may not look into it, or that is not known
 ) STRICT;
-CREATE INDEX process_by_pid ON process (pid, start_ns);
+CREATE INDEX process_by_pid ON process (pid, start_ns, comm);
 
 -- A mapped file, the kernel, a module, memory of a JIT. Id 0: none; offsets in it are plain addresses.
 CREATE TABLE object (
@@ -152,7 +153,8 @@ CREATE TABLE window (
 	source INTEGER NOT NULL REFERENCES source,
 	first_ns INTEGER NOT NULL,   -- of the first and the last sample, on their clock
 	last_ns INTEGER NOT NULL,
-	horizon INTEGER NOT NULL     -- see "seen" above; it never falls
+	horizon INTEGER NOT NULL,    -- see "seen" above; it never falls
+	newest INTEGER NOT NULL DEFAULT 0 -- it may refer to rows added with windows up to this one; 0: with itself
 ) STRICT;
 CREATE INDEX window_by_start ON window (start_us, length_us);
 
@@ -167,6 +169,7 @@ CREATE TABLE process_count (
 	window INTEGER NOT NULL REFERENCES window,
 	process INTEGER NOT NULL REFERENCES process,
 	samples INTEGER NOT NULL,
+	gone INTEGER NOT NULL DEFAULT 0, -- how many processes that have gone are counted together here, at most; 0: it is one
 	PRIMARY KEY (window, process)
 ) STRICT, WITHOUT ROWID;
 
@@ -267,7 +270,11 @@ CREATE TABLE window_first (
 	window INTEGER PRIMARY KEY REFERENCES window,
 	place INTEGER NOT NULL,
 	stack INTEGER NOT NULL,
-	stream INTEGER NOT NULL
+	stream INTEGER NOT NULL,
+	process INTEGER NOT NULL DEFAULT 9223372036854775807,
+	string INTEGER NOT NULL DEFAULT 9223372036854775807,
+	object INTEGER NOT NULL DEFAULT 9223372036854775807,
+	function INTEGER NOT NULL DEFAULT 9223372036854775807
 ) STRICT;
 
 -- Names that users gave to windows: to all from "first" to "last". As long as it is here, these are neither merged nor

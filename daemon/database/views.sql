@@ -37,7 +37,7 @@ SELECT l.id AS place, nullif(o.path, '') AS object, printf('0x%x', l.offset) AS 
 FROM place l JOIN object o ON o.id = l.object JOIN function f ON f.id = l.function;
 
 CREATE VIEW top_processes AS
-SELECT c.window, c.samples, p.*
+SELECT c.window, c.samples, c.gone, p.*
 FROM process_count c JOIN processes p ON p.process = c.process;
 
 -- Where the samples were taken: the leaves of the stacks.

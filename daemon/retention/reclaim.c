@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Rows that were added with window A or later, and have "seen" <= B, can be in use only by windows
- * from A on whose horizon is not above B: few. What these windows' counts refer to is marked, and
- * then, from the largest ids down, what the marked stacks and streams refer to. The rest goes.
+ * from A on whose horizon is not above B, and by sums of older windows (tiers.h) that added rows in
+ * that time: few. What these windows' counts refer to is marked, and then, from the largest ids
+ * down, what the marked rows refer to. The rest goes.
+ *
+ * Processes that have gone are for the sums of any time. They stay here, with their strings; the
+ * sweep of trim.h removes them.
  */
 #include "daemon/retention/reclaim.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
-/* Windows that are reclaimed at once, at most. */
+/* Windows that are reclaimed at once, at most; of those merged, fewer, as they have short-lived
+ * processes. */
 #define MAX_WINDOWS 64
+#define MAX_MERGED  16
 
 /* Ids of one kind that are looked at: more are left to the sweep. */
 #define MAX_IDS (1 << 24)
 
-enum kind { PLACE, STACK, STREAM, N_KINDS };
+/* Referrers come before what they refer to. */
+enum kind { STACK, STREAM, PROCESS, PLACE, FUNCTION, OBJECT, STRING, N_KINDS };
 
 enum {
 	ADD_FIRST,
@@ -27,46 +35,73 @@ enum {
 	LAST_ROW,
 	HORIZON,
 	NEXT_WINDOW,
+	NEXT_ID,
 	REFERRERS,
 	READ_STACKS,
 	READ_STREAMS,
 	READ_BRANCHES,
 	READ_BLOCKS,
-	LIST_STACKS,
-	LIST_STREAMS,
-	LIST_PLACES,
-	REMOVE, /* with the next two */
+	READ_PROCESSES,
+	READ_FUNCTIONS,
+	READ_SOURCES,
+	READ_GONE,
+	FIND_STACK,
+	FIND_STREAM,
+	FIND_PLACE,
+	REMOVE_CODE,
+	LIST,                    /* of each kind */
+	REMOVE = LIST + N_KINDS, /* of each kind */
 	N_STATEMENTS = REMOVE + N_KINDS,
 };
 
+#define LAST_ID(table) "ifnull((SELECT max(id) FROM " table "), 0)"
 #define LAST_IDS                                                                           \
-	"ifnull((SELECT max(id) FROM place), 0), ifnull((SELECT max(id) FROM stack), 0), " \
-	"ifnull((SELECT max(id) FROM stream), 0)"
+	LAST_ID("stack")                                                                   \
+	", " LAST_ID("stream") ", " LAST_ID("process") ", " LAST_ID("place") ", " LAST_ID( \
+		"function") ", " LAST_ID("object") ", " LAST_ID("string")
+#define KINDS "stack, stream, process, place, function, object, string"
+
+#define LIST_ROWS(table, columns) \
+	"SELECT id, seen" columns " FROM " table " WHERE id > ? AND id <= ? ORDER BY id DESC"
 
 static const char *const sql[N_STATEMENTS] = {
-	[ADD_FIRST] = "INSERT INTO window_first (window, place, stack, stream) "
-		      "SELECT ?, " LAST_IDS,
+	[ADD_FIRST] = "INSERT INTO window_first (window, " KINDS ") SELECT ?, " LAST_IDS,
 	[LAST_ROW] = "SELECT " LAST_IDS,
-	[FIRST_ROW] = "SELECT place, stack, stream FROM window_first WHERE window >= ? "
+	[FIRST_ROW] = "SELECT " KINDS " FROM window_first WHERE window >= ? "
 		      "ORDER BY window LIMIT 1",
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
 	[NEXT_WINDOW] = "SELECT id FROM window WHERE id > ? AND horizon > ? ORDER BY id LIMIT 1",
-	/* no window follows at once upon a sum of windows (tiers.h), which may refer to newer rows
-	 */
-	[REFERRERS] = "SELECT id FROM window w WHERE (id >= ? OR NOT EXISTS "
-		      "(SELECT 1 FROM window n WHERE n.id = w.id + 1)) AND id < ?",
+	[NEXT_ID] = "SELECT id FROM window WHERE id > ? ORDER BY id LIMIT 1",
+	[REFERRERS] = "SELECT id FROM window WHERE (id >= ?1 OR newest >= ?1) AND id < ?2",
 	[READ_STACKS] = "SELECT caller, place FROM stack_count WHERE window = ?",
 	[READ_STREAMS] = "SELECT stream FROM stream_count WHERE window = ?",
 	[READ_BRANCHES] = "SELECT origin, target FROM branch_count WHERE window = ?",
 	[READ_BLOCKS] = "SELECT first, last FROM block_count WHERE window = ?",
-	[LIST_STACKS] = "SELECT id, seen, parent, place FROM stack WHERE id > ? AND id <= ? "
-			"ORDER BY id DESC",
-	[LIST_STREAMS] = "SELECT id, seen, parent, origin, target FROM stream "
-			 "WHERE id > ? AND id <= ? ORDER BY id DESC",
-	[LIST_PLACES] = "SELECT id, seen FROM place WHERE id > ? AND id <= ? ORDER BY id DESC",
-	[REMOVE + PLACE] = "DELETE FROM place WHERE id >= ? AND id <= ?",
+	[READ_PROCESSES] = "SELECT process FROM process_count WHERE window = ?",
+	[READ_FUNCTIONS] = "SELECT function FROM outer_function WHERE window = ?",
+	[READ_SOURCES] = "SELECT mode, event, hostname, os_release, cpu FROM source",
+	[READ_GONE] = "SELECT comm, executable, unit FROM process WHERE pid = -1",
+	[FIND_STACK] = "SELECT parent, place FROM stack WHERE id = ?",
+	[FIND_STREAM] = "SELECT parent, origin, target FROM stream WHERE id = ?",
+	[FIND_PLACE] = "SELECT object, function FROM place WHERE id = ?",
+	[REMOVE_CODE] = "DELETE FROM code WHERE function >= ? AND function <= ?",
+	[LIST + STACK] = LIST_ROWS("stack", ", parent, place"),
+	[LIST + STREAM] = LIST_ROWS("stream", ", parent, origin, target"),
+	[LIST + PROCESS] = LIST_ROWS("process", ", comm, executable, unit, pid"),
+	[LIST + PLACE] = LIST_ROWS("place", ", object, function"),
+	[LIST + FUNCTION] = LIST_ROWS("function", ", object"),
+	[LIST + OBJECT] = LIST_ROWS("object", ""),
+	[LIST + STRING] = LIST_ROWS("string", ""),
 	[REMOVE + STACK] = "DELETE FROM stack WHERE id >= ? AND id <= ?",
 	[REMOVE + STREAM] = "DELETE FROM stream WHERE id >= ? AND id <= ?",
+	[REMOVE + PROCESS] = "DELETE FROM process WHERE id >= ? AND id <= ?",
+	[REMOVE + PLACE] = "DELETE FROM place WHERE id >= ? AND id <= ?",
+	[REMOVE + FUNCTION] = "DELETE FROM function WHERE id >= ? AND id <= ?",
+	/* what refers to it may be newer than the lists */
+	[REMOVE + OBJECT] = "DELETE FROM object WHERE id >= ? AND id <= ? AND NOT EXISTS "
+			    "(SELECT 1 FROM place p WHERE p.object = object.id) AND NOT EXISTS "
+			    "(SELECT 1 FROM function f WHERE f.object = object.id)",
+	[REMOVE + STRING] = "DELETE FROM string WHERE id >= ? AND id <= ?",
 };
 
 /* Ids behind @after up to @last, and which are in use. */
@@ -90,17 +125,10 @@ static void reclaiming_done(struct reclaiming *r)
 int store_reclaim_init(struct store_reclaim *reclaim, struct database *database)
 {
 	*reclaim = (struct store_reclaim){ .database = database };
-	store_reclaim_forget(reclaim);
 	return database_prepare(database, sql, N_STATEMENTS, reclaim->statements);
 }
 
 _Static_assert(N_STATEMENTS == N_STORE_RECLAIM, "reclaim.h has another number");
-
-void store_reclaim_forget(struct store_reclaim *reclaim)
-{
-	reclaim->from = INT64_MAX;
-	reclaim->to = 0;
-}
 
 int store_reclaim_begin_window(struct store_reclaim *reclaim, int64_t window)
 {
@@ -108,10 +136,11 @@ int store_reclaim_begin_window(struct store_reclaim *reclaim, int64_t window)
 	return statement_run(reclaim->statements[ADD_FIRST]);
 }
 
-void store_reclaim_note(struct store_reclaim *reclaim, int64_t window)
+void store_reclaim_note(struct store_reclaim_range *range, int64_t window)
 {
-	reclaim->from = MIN(reclaim->from, window);
-	reclaim->to = MAX(reclaim->to, window);
+	if (range->to == 0 || window < range->from)
+		range->from = window;
+	range->to = MAX(range->to, window);
 }
 
 static bool is_marked(const struct marks *marks, int64_t id)
@@ -160,6 +189,9 @@ static int find_ids(struct reclaiming *reclaiming)
 	for (size_t i = 0; r > 0 && i < N_KINDS; i++) {
 		struct marks *marks = &reclaiming->marks[i];
 
+		if (first[i] ==
+		    INT64_MAX) /* of windows of version 6 not known: none is looked at */
+			first[i] = last[i] = INT64_MAX - 1;
 		marks->after = first[i];
 		marks->last = MAX(first[i], last[i]); /* the largest may have gone meanwhile */
 		if (first[i] < 0 || marks->last == INT64_MAX || marks->last - first[i] > MAX_IDS)
@@ -171,34 +203,117 @@ static int find_ids(struct reclaiming *reclaiming)
 	return r;
 }
 
-/* Marks what the counts of a window refer to in two columns, or in one. */
-static int mark_counts(struct reclaiming *reclaiming, int which, int64_t window,
-		       struct marks *first, struct marks *second)
+/* The columns of one row of a statement that seeks @id. 0 or -errno; of one that is not there, 0s.
+ */
+static int find(struct reclaiming *reclaiming, int which, int64_t id, int64_t *ret, int n)
+{
+	struct statement *row = reclaiming->reclaim->statements[which];
+	int r;
+
+	memset(ret, 0, (size_t)n * sizeof(*ret));
+	STATEMENT_BIND(row, id);
+	r = ask(row, ret, n);
+	return MIN(r, 0);
+}
+
+/* Marks a place; what one that is newer than the lists refers to, at once. */
+static int mark_place(struct reclaiming *reclaiming, int64_t id)
+{
+	int64_t place[2];
+	int r;
+
+	if (id <= reclaiming->marks[PLACE].last) {
+		mark(&reclaiming->marks[PLACE], id);
+		return 0;
+	}
+	r = find(reclaiming, FIND_PLACE, id, place, 2);
+	mark(&reclaiming->marks[FUNCTION], place[1]);
+	return r;
+}
+
+/* Marks a stack or a stream; the same of newer ones, up to one in the lists. */
+static int mark_node(struct reclaiming *reclaiming, enum kind kind, int64_t id)
+{
+	int64_t node[3];
+	int r = 0;
+
+	while (r >= 0 && id > reclaiming->marks[kind].last) {
+		if (kind == STACK)
+			r = find(reclaiming, FIND_STACK, id, node, 2);
+		else
+			r = find(reclaiming, FIND_STREAM, id, node, 3);
+		if (r >= 0)
+			r = mark_place(reclaiming, node[1]);
+		if (r >= 0 && kind == STREAM)
+			r = mark_place(reclaiming, node[2]);
+		if (r >= 0 && node[0] >= id)
+			r = database_damaged(reclaiming->reclaim->database,
+					     "a path is its own parent");
+		id = node[0];
+	}
+	mark(&reclaiming->marks[kind], id);
+	return r;
+}
+
+static int mark_one(struct reclaiming *reclaiming, enum kind kind, int64_t id)
+{
+	if (kind == STACK || kind == STREAM)
+		return mark_node(reclaiming, kind, id);
+	if (kind == PLACE)
+		return mark_place(reclaiming, id);
+	mark(&reclaiming->marks[kind], id);
+	return 0;
+}
+
+/* Marks what the counts of a window refer to in one column, or two: then the second are places. */
+static int mark_counts(struct reclaiming *reclaiming, int which, int64_t window, enum kind kind,
+		       bool with_place)
 {
 	struct statement *row = reclaiming->reclaim->statements[which];
 	int r;
 
 	STATEMENT_BIND(row, window);
 	while ((r = statement_step(row)) > 0) {
-		mark(first, statement_int(row, 0));
-		if (second)
-			mark(second, statement_int(row, 1));
+		int64_t place = with_place ? statement_int(row, 1) : 0;
+
+		r = mark_one(reclaiming, kind, statement_int(row, 0));
+		if (r >= 0)
+			r = mark_place(reclaiming, place);
+		if (r < 0) {
+			statement_reset(row);
+			return r;
+		}
 	}
 	return r;
 }
 
 static int mark_window(struct reclaiming *reclaiming, int64_t window)
 {
-	struct marks *marks = reclaiming->marks;
 	int r;
 
-	r = mark_counts(reclaiming, READ_STACKS, window, &marks[STACK], &marks[PLACE]);
+	r = mark_counts(reclaiming, READ_STACKS, window, STACK, true);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_STREAMS, window, &marks[STREAM], NULL);
+		r = mark_counts(reclaiming, READ_STREAMS, window, STREAM, false);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_BRANCHES, window, &marks[PLACE], &marks[PLACE]);
+		r = mark_counts(reclaiming, READ_BRANCHES, window, PLACE, true);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_BLOCKS, window, &marks[PLACE], &marks[PLACE]);
+		r = mark_counts(reclaiming, READ_BLOCKS, window, PLACE, true);
+	if (r >= 0)
+		r = mark_counts(reclaiming, READ_PROCESSES, window, PROCESS, false);
+	if (r >= 0)
+		r = mark_counts(reclaiming, READ_FUNCTIONS, window, FUNCTION, false);
+	return r;
+}
+
+/* The strings of all rows that are not in the lists. */
+static int mark_strings(struct reclaiming *reclaiming, int which, int n)
+{
+	struct statement *row = reclaiming->reclaim->statements[which];
+	int r;
+
+	while ((r = statement_step(row)) > 0)
+		for (int i = 0; i < n; i++)
+			mark(&reclaiming->marks[STRING], statement_int(row, i));
 	return r;
 }
 
@@ -218,11 +333,23 @@ static int mark_windows(struct reclaiming *reclaiming)
 	return r;
 }
 
-/* From the largest id down: a row in use uses its parent, which has a smaller one, and its
- * @n_places places. Newer windows may use what was seen since. */
-static int mark_used(struct reclaiming *reclaiming, int which, enum kind kind, int n_places)
+/* What each kind refers to, in columns behind "seen". */
+static const struct {
+	enum kind kinds[3];
+	int n;
+} references[N_KINDS] = {
+	[STACK] = { { STACK, PLACE }, 2 },
+	[STREAM] = { { STREAM, PLACE, PLACE }, 3 },
+	[PROCESS] = { { STRING, STRING, STRING }, 3 },
+	[PLACE] = { { OBJECT, FUNCTION }, 2 },
+	[FUNCTION] = { { OBJECT }, 1 },
+};
+
+/* From the largest id down: what a row in use refers to has a smaller id, or is of a kind that
+ * follows. Newer windows may use what was seen since. */
+static int mark_used(struct reclaiming *reclaiming, enum kind kind)
 {
-	struct statement *row = reclaiming->reclaim->statements[which];
+	struct statement *row = reclaiming->reclaim->statements[LIST + (int)kind];
 	struct marks *marks = &reclaiming->marks[kind];
 	int r;
 
@@ -230,20 +357,31 @@ static int mark_used(struct reclaiming *reclaiming, int which, enum kind kind, i
 	while ((r = statement_step(row)) > 0) {
 		int64_t id = statement_int(row, 0);
 
-		if (statement_int(row, 1) > reclaiming->to)
+		if (statement_int(row, 1) > reclaiming->to ||
+		    (kind == PROCESS && statement_int(row, 5) == -1))
 			mark(marks, id);
-		if (!is_marked(marks, id) || kind == PLACE)
-			continue;
-		mark(marks, statement_int(row, 2));
-		for (int i = 0; i < n_places; i++)
-			mark(&reclaiming->marks[PLACE], statement_int(row, 3 + i));
+		for (int i = 0; i < references[kind].n && is_marked(marks, id); i++)
+			mark(&reclaiming->marks[references[kind].kinds[i]],
+			     statement_int(row, 2 + i));
 	}
 	return r;
 }
 
+static int remove_ids(struct reclaiming *reclaiming, enum kind kind, int64_t first, int64_t last)
+{
+	struct statement *const *statements = reclaiming->reclaim->statements;
+	int r = 0;
+
+	if (kind == FUNCTION) {
+		STATEMENT_BIND(statements[REMOVE_CODE], first, last);
+		r = statement_run(statements[REMOVE_CODE]);
+	}
+	STATEMENT_BIND(statements[REMOVE + (int)kind], first, last);
+	return r < 0 ? r : statement_run(statements[REMOVE + (int)kind]);
+}
+
 static int remove_unused(struct reclaiming *reclaiming, enum kind kind)
 {
-	struct statement *remove = reclaiming->reclaim->statements[REMOVE + (int)kind];
 	const struct marks *marks = &reclaiming->marks[kind];
 	int r = 0;
 
@@ -252,10 +390,8 @@ static int remove_unused(struct reclaiming *reclaiming, enum kind kind)
 
 		while (id <= marks->last && !is_marked(marks, id))
 			id++;
-		if (id == first)
-			continue;
-		STATEMENT_BIND(remove, first, id - 1);
-		r = statement_run(remove);
+		if (id > first)
+			r = remove_ids(reclaiming, kind, first, id - 1);
 	}
 	return r;
 }
@@ -269,19 +405,39 @@ static int run(struct reclaiming *reclaiming)
 		return r;
 	r = mark_windows(reclaiming);
 	if (r >= 0)
-		r = mark_used(reclaiming, LIST_STACKS, STACK, 1);
+		r = mark_strings(reclaiming, READ_SOURCES, 5);
 	if (r >= 0)
-		r = mark_used(reclaiming, LIST_STREAMS, STREAM, 2);
-	if (r >= 0)
-		r = mark_used(reclaiming, LIST_PLACES, PLACE, 0);
-	if (r >= 0)
-		r = remove_unused(reclaiming, STACK);
-	if (r >= 0)
-		r = remove_unused(reclaiming, STREAM);
-	return r < 0 ? r : remove_unused(reclaiming, PLACE);
+		r = mark_strings(reclaiming, READ_GONE, 3);
+	for (enum kind kind = 0; r >= 0 && kind < N_KINDS; kind++)
+		r = mark_used(reclaiming, kind);
+	for (enum kind kind = 0; r >= 0 && kind < N_KINDS; kind++)
+		r = remove_unused(reclaiming, kind);
+	return r;
 }
 
-int store_reclaim_run(struct store_reclaim *reclaim, int64_t newest, bool all)
+/* 1; 0 where the window is not there; or -errno. */
+static int find_end(struct reclaiming *reclaiming, int64_t newest)
+{
+	struct store_reclaim *reclaim = reclaiming->reclaim;
+	int r;
+
+	STATEMENT_BIND(reclaim->statements[NEXT_WINDOW], reclaiming->to, reclaiming->to);
+	r = ask(reclaim->statements[NEXT_WINDOW], &reclaiming->end, 1);
+	if (r == 0)
+		reclaiming->end = newest + 1;
+	return MIN(r, 0);
+}
+
+/* The windows up to @to are done. */
+static void pass(struct store_reclaim_range *range, int64_t to)
+{
+	range->from = to + 1;
+	if (range->from > range->to)
+		*range = (struct store_reclaim_range){ 0 };
+}
+
+int store_reclaim_run(struct store_reclaim *reclaim, struct store_reclaim_range *range,
+		      int64_t newest, bool all)
 {
 	_cleanup_(reclaiming_done) struct reclaiming reclaiming = { .reclaim = reclaim };
 	int64_t horizon = 0;
@@ -289,23 +445,41 @@ int store_reclaim_run(struct store_reclaim *reclaim, int64_t newest, bool all)
 
 	STATEMENT_BIND(reclaim->statements[HORIZON], newest);
 	r = ask(reclaim->statements[HORIZON], &horizon, 1);
-	if (r <= 0)
+	if (r <= 0 || range->to == 0)
 		return r;
-	reclaiming.from = reclaim->from;
-	reclaiming.to = MIN(reclaim->to, all ? newest - 1 : horizon - 1);
+	reclaiming.from = range->from;
+	reclaiming.to = MIN(range->to, all ? newest - 1 : horizon - 1);
 	if (reclaiming.from > reclaiming.to)
 		return 0;
 	reclaiming.to = MIN(reclaiming.to, reclaiming.from + MAX_WINDOWS - 1);
-	STATEMENT_BIND(reclaim->statements[NEXT_WINDOW], reclaiming.to, reclaiming.to);
-	r = ask(reclaim->statements[NEXT_WINDOW], &reclaiming.end, 1);
-	if (r == 0)
-		reclaiming.end = newest + 1;
+	r = find_end(&reclaiming, newest);
 	if (r >= 0)
 		r = run(&reclaiming);
+	if (r >= 0)
+		pass(range, reclaiming.to);
+	return r;
+}
+
+int store_reclaim_merged(struct store_reclaim *reclaim, struct store_reclaim_range *range)
+{
+	_cleanup_(reclaiming_done) struct reclaiming reclaiming = { .reclaim = reclaim };
+	int r;
+
+	if (range->to == 0)
+		return 0;
+	reclaiming.from = range->from;
+	/* to where a sum ends: the next part begins with a window that is there */
+	STATEMENT_BIND(reclaim->statements[NEXT_ID], range->from + MAX_MERGED - 1);
+	r = ask(reclaim->statements[NEXT_ID], &reclaiming.to, 1);
+	if (r <= 0)
+		return r;
+	reclaiming.to--;
+	r = find_end(&reclaiming, INT64_MAX - 1);
+	if (r < 0 || reclaiming.end > range->to)
+		return r;
+	r = run(&reclaiming);
 	if (r < 0)
 		return r;
-	reclaim->from = reclaiming.to + 1;
-	if (reclaim->from > reclaim->to)
-		store_reclaim_forget(reclaim);
-	return 0;
+	pass(range, reclaiming.to);
+	return 1;
 }

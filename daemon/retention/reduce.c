@@ -124,7 +124,7 @@ static int rewrite(struct store_reduce *reduce, const struct choice *choice,
 		r = store_share_remove(modules->share, choice->window);
 	if (r >= 0)
 		r = store_share_add(modules->share, choice->window, profile);
-	store_reclaim_note(modules->reclaim, choice->window);
+	store_reclaim_note(&reduce->pruned, choice->window);
 	return r;
 }
 

@@ -21,13 +21,13 @@ struct store_reduce_modules {
 	struct store_share *share;
 	struct store_read *read;
 	struct store_write *write;
-	struct store_reclaim *reclaim;
 };
 
 struct store_reduce {
 	struct database *database;
 	struct store_reduce_modules modules;
 	struct statement *statements[N_STORE_REDUCE];
+	struct store_reclaim_range pruned; /* what these windows had is to be reclaimed */
 };
 
 /* Each in a transaction of the caller. 0 or -errno. */

@@ -2,6 +2,7 @@
 /* What a store is told, and the rule by which it heals. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,3 +50,6 @@ struct store_settings {
 
 /* In microseconds. */
 typedef uint64_t (*store_clock)(void);
+
+/* Whether a process has this number now. */
+typedef bool (*store_alive_handler)(int32_t pid);

@@ -26,6 +26,8 @@ enum {
 	NEXT_WINDOWS,
 	HORIZON,
 	UPDATE_WINDOW,
+	FIND_NEWEST,
+	SET_NEWEST,
 	N_STATEMENTS,
 };
 
@@ -41,6 +43,10 @@ static const char *const sql[N_STATEMENTS] = {
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
 	[UPDATE_WINDOW] = "UPDATE window SET start_us = ?, length_us = ?, samples = ?, lost = ?, "
 			  "first_ns = ?, last_ns = ? WHERE id = ?",
+	/* the window with which the last row came that the sum refers to */
+	[FIND_NEWEST] = "SELECT ifnull(max(window), 0) FROM window_first WHERE object < ? OR "
+			"function < ? OR place < ? OR stack < ? OR stream < ?",
+	[SET_NEWEST] = "UPDATE window SET newest = ? WHERE id = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_TIERING, "tiers.h has another number");
@@ -55,6 +61,7 @@ int store_tiering_init(struct store_tiering *tiering, struct database *database,
 void store_tiering_forget(struct store_tiering *tiering)
 {
 	memset(tiering->passed, 0, sizeof(tiering->passed));
+	memset(tiering->merged, 0, sizeof(tiering->merged));
 }
 
 /* The first @n columns of the only row: 1, 0 if there is none, or -errno. */
@@ -153,6 +160,23 @@ static int find_pair(struct store_tiering *tiering, int64_t slot_us, int64_t unt
 	return n == MAX_SEEN ? 2 : 0;
 }
 
+/* Notes up to which window the rows came that the sum refers to. */
+static int note_newest(struct store_tiering *tiering, int64_t id)
+{
+	const int64_t *largest = tiering->modules.intern->largest;
+	int64_t newest = 0;
+	int r;
+
+	STATEMENT_BIND(tiering->statements[FIND_NEWEST], largest[INTERNED_OBJECT],
+		       largest[INTERNED_FUNCTION], largest[INTERNED_PLACE], largest[INTERNED_STACK],
+		       largest[INTERNED_STREAM]);
+	r = ask(tiering, FIND_NEWEST, &newest, 1);
+	if (r < 0)
+		return r;
+	STATEMENT_BIND(tiering->statements[SET_NEWEST], newest, id);
+	return statement_run(tiering->statements[SET_NEWEST]);
+}
+
 /* The sum replaces the first window; the second goes. */
 static int replace(struct store_tiering *tiering, const struct window *windows,
 		   const struct profile *sum)
@@ -183,6 +207,8 @@ static int replace(struct store_tiering *tiering, const struct window *windows,
 	if (r >= 0)
 		r = store_write_sum(modules->write, a->id, newest, horizon, sum);
 	if (r >= 0)
+		r = note_newest(tiering, a->id);
+	if (r >= 0)
 		r = store_share_add(modules->share, a->id, sum);
 	store_share_return(modules->share, a->id);
 	return r;
@@ -197,24 +223,34 @@ static int limit_sum(struct profile *sum)
 	return r > 0 ? profile_finalize(sum) : r;
 }
 
-static int merge(struct store_tiering *tiering, const struct pair *pair,
+/* Of two windows of the tier @i. */
+static int merge(struct store_tiering *tiering, size_t i, const struct pair *pair,
 		 struct store_tiering_step *ret)
 {
 	_cleanup_(profile_freep) struct profile *sum = NULL;
 	struct window windows[2] = { { .id = pair->first }, { .id = pair->second } };
 	bool found[2] = { false, false };
 	const struct store_batch batch = {
-		.windows = windows, .found = found, .n = 2, .max_rows = SIZE_MAX
+		.windows = windows,
+		.found = found,
+		.n = 2,
+		.max_rows = SIZE_MAX,
+		.is_gone = store_gone_ask,
+		.userdata = tiering->modules.gone,
 	};
 	size_t n;
 	int r;
 
-	r = store_read_windows(tiering->modules.read, &batch, &n, &sum);
+	r = store_gone_begin(tiering->modules.gone, pair->second);
+	if (r >= 0)
+		r = store_read_windows(tiering->modules.read, &batch, &n, &sum);
 	if (r < 0)
 		return r;
 	r = limit_sum(sum);
 	if (r >= 0)
 		r = replace(tiering, windows, sum);
+	store_reclaim_note(&tiering->merged[i], pair->first);
+	store_reclaim_note(&tiering->merged[i], pair->second);
 	ret->n_merged = 1;
 	ret->length_us = MAX(windows[0].start_us + windows[0].length_us,
 			     windows[1].start_us + windows[1].length_us) -
@@ -246,6 +282,18 @@ static int remove_old(struct store_tiering *tiering, int64_t until_us,
 	return r < 0 ? r : 1;
 }
 
+/* What merged windows had: 1 after some of it was removed; 0; or -errno. */
+static int reclaim(struct store_tiering *tiering)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < STORE_MAX_TIERS; i++)
+		r = store_reclaim_merged(tiering->modules.reclaim, &tiering->merged[i]);
+	if (r > 0)
+		store_intern_note_removed(tiering->modules.intern);
+	return r;
+}
+
 int store_tiering_work(struct store_tiering *tiering, const struct store_settings *settings,
 		       struct store_tiering_step *ret)
 {
@@ -262,10 +310,13 @@ int store_tiering_work(struct store_tiering *tiering, const struct store_setting
 		r = find_pair(tiering, (int64_t)tiers->rows[i + 1].length_us,
 			      now_us - (int64_t)tiers->rows[i].keep_us, &tiering->passed[i], &pair);
 		if (r == 1)
-			return merge(tiering, &pair, ret);
+			return merge(tiering, i, &pair, ret);
 		if (r != 0)
 			return MIN(r, 1);
 	}
+	r = reclaim(tiering);
+	if (r != 0)
+		return r;
 	r = keep_us(settings) > 0 ? remove_old(tiering, now_us - (int64_t)keep_us(settings), ret) :
 				    0;
 	return r != 0 ? r : store_trim_idle(tiering->modules.trim);

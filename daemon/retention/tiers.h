@@ -7,15 +7,19 @@
  * keeps its windows, those in it are merged, two at a time: neighbours of one source, and without a
  * mark. So nothing has to be remembered of what is merged already. The sum has the id of its first
  * window and the exact counts of all; where that are many, the rarest rows are pruned, whose counts
- * stay in the sums. It refers to what its windows referred to, and to few new rows: of a place
- * whose function only one of them knew, for instance.
+ * stay in the sums. Processes that have gone become one for each name. It refers to what its
+ * windows referred to, and to few new rows: of a place whose function only one of them knew, for
+ * instance. What is not referred to any more is reclaimed once all windows around have been merged,
+ * too.
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "daemon/database/database.h"
+#include "daemon/retention/gone.h"
 #include "daemon/retention/marks.h"
+#include "daemon/retention/reclaim.h"
 #include "daemon/retention/reduce.h"
 #include "daemon/retention/settings.h"
 #include "daemon/retention/share.h"
@@ -23,7 +27,7 @@
 #include "daemon/rows/read.h"
 #include "daemon/rows/write.h"
 
-#define N_STORE_TIERING 6
+#define N_STORE_TIERING 8
 
 /*
  * The rows of stacks that a sum keeps, and as many of streams, branches and blocks together. Hours
@@ -34,6 +38,9 @@
 /* Borrowed. */
 struct store_tiering_modules {
 	const struct store_marks *marks;
+	struct store_intern *intern;
+	struct store_reclaim *reclaim;
+	struct store_gone *gone;
 	struct store_share *share;
 	struct store_read *read;
 	struct store_write *write;
@@ -46,6 +53,8 @@ struct store_tiering {
 	struct store_tiering_modules modules;
 	struct statement *statements[N_STORE_TIERING];
 	int64_t passed[STORE_MAX_TIERS]; /* up to this window there is nothing to merge */
+	/* by the tier that they were in: what these had is to be reclaimed */
+	struct store_reclaim_range merged[STORE_MAX_TIERS];
 };
 
 /* What a step has changed. */

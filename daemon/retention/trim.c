@@ -107,8 +107,8 @@ void store_trim_forget(struct store_trim *trim)
 	trim->step = N_INTERNED_KINDS;
 	trim->used_bytes = UINT64_MAX;
 	store_share_forget(trim->modules.share);
-	store_reclaim_forget(trim->modules.reclaim);
 	store_renew_forget(trim->modules.renew);
+	trim->modules.reduce->pruned = (struct store_reclaim_range){ 0 };
 }
 
 static int ask(struct store_trim *trim, int which, int64_t *ret)
@@ -234,7 +234,7 @@ static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct siz
 {
 	int r;
 
-	r = store_reclaim_run(trim->modules.reclaim, newest, all);
+	r = store_reclaim_run(trim->modules.reclaim, &trim->modules.reduce->pruned, newest, all);
 	if (all)
 		store_intern_forget(trim->modules.intern);
 	else

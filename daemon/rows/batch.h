@@ -4,8 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/window/window.h"
+
+/* Of a row of the table process: 1, 0 or -errno. */
+typedef int (*store_gone_handler)(int64_t process, int32_t pid, void *userdata);
 
 struct store_batch {
 	struct window *windows; /* their ids are read, the rest of those found is filled in */
@@ -13,4 +17,7 @@ struct store_batch {
 	size_t n;
 	/* No more windows are read after this number of rows of counts, but at least one is. */
 	size_t max_rows;
+	/* Which processes are to be read as ones that have gone; NULL: none. */
+	store_gone_handler is_gone;
+	void *userdata;
 };

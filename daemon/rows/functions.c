@@ -17,6 +17,7 @@ enum {
 	READ_COUNTS,
 	READ_OBJECTS,
 	READ_PROCESS,
+	READ_GONE,
 	N_STATEMENTS,
 };
 
@@ -30,6 +31,7 @@ static const char *const sql[N_STATEMENTS] = {
 			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 "
 			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 WHERE p.id = ?",
+	[READ_GONE] = "SELECT gone FROM process_count WHERE window = ? AND process = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_FUNCTIONS, "store-functions.h has another number");
@@ -80,6 +82,7 @@ int store_functions_write(struct store_functions *functions, int64_t id,
 struct found {
 	size_t row; /* of the sum */
 	struct function_tally tally;
+	uint64_t n_gone; /* of a process */
 };
 
 struct reading {
@@ -195,7 +198,7 @@ static int add_to_found(struct reading *reading, int64_t row, const struct funct
 		return (int)row;
 	if (ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0)
 		return -ENOMEM;
-	reading->found[reading->n_found++] = (struct found){ (size_t)row, *tally };
+	reading->found[reading->n_found++] = (struct found){ (size_t)row, *tally, 0 };
 	return 0;
 }
 
@@ -258,15 +261,33 @@ static int read_function(struct reading *reading, int64_t *id)
 			    &tally);
 }
 
+/* How many processes that have gone a row of the window stands for. 0 or -errno. */
+static int read_gone(struct reading *reading, int64_t id, uint64_t *ret)
+{
+	struct statement *row = reading->functions->statements[READ_GONE];
+	int r;
+
+	STATEMENT_BIND(row, reading->window, id);
+	r = statement_step(row);
+	if (r <= 0)
+		return r;
+	*ret = (uint64_t)statement_int(row, 0);
+	return statement_reset(row);
+}
+
 /* The row of a process as a whole, whose index among the names is @index. */
 static int count_process(struct reading *reading, int64_t id, int64_t index, uint64_t samples)
 {
 	int64_t row = function_sum_find_other(reading->sum, SUM_PROCESS, id);
+	int r;
 
 	if (row == -ENOENT)
 		row = function_sum_add_other(reading->sum, SUM_PROCESS, id, (uint32_t)index);
-	return add_to_found(reading, row,
-			    &(struct function_tally){ .self = samples, .total = samples });
+	r = add_to_found(reading, row,
+			 &(struct function_tally){ .self = samples, .total = samples });
+	if (r < 0 || index == PROFILE_NONE || reading->sum->names->processes[index].pid >= 0)
+		return r;
+	return read_gone(reading, id, &reading->found[reading->n_found - 1].n_gone);
 }
 
 static void add_process(struct reading *reading, const struct process_tally *tally)
@@ -286,9 +307,14 @@ static void add_found(const struct reading *reading)
 	struct profile_counters *counters = &reading->sum->names->counters;
 	const struct process_tally *counted = &reading->counted;
 
-	for (size_t i = 0; i < reading->n_found; i++)
-		function_tally_add(&reading->sum->rows[reading->found[i].row].tally,
-				   &reading->found[i].tally);
+	for (size_t i = 0; i < reading->n_found; i++) {
+		const struct found *found = &reading->found[i];
+		struct function_sum_row *row = &reading->sum->rows[found->row];
+
+		function_tally_add(&row->tally, &found->tally);
+		if (found->n_gone > 0)
+			reading->sum->names->processes[row->at.object].n_gone += found->n_gone;
+	}
 	counters->samples += counted->samples;
 	counters->weight += counted->weight;
 	counters->rows_counted += counted->taken;

@@ -15,7 +15,7 @@
 #include "daemon/rows/function-sum.h"
 #include "daemon/rows/read.h"
 
-#define N_STORE_FUNCTIONS 5
+#define N_STORE_FUNCTIONS 6
 
 struct store_functions {
 	struct database *database;

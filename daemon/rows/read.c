@@ -43,7 +43,7 @@ static const char *const sql[N_STATEMENTS] = {
 		      "LEFT JOIN string o ON o.id = s.os_release AND o.id > 0 "
 		      "LEFT JOIN string c ON c.id = s.cpu AND c.id > 0 WHERE w.id = ?",
 	[READ_PROCESSES] = "SELECT c.process, c.samples, p.pid, p.start_ns, p.uid, m.text, e.text, "
-			   "u.text, p.restricted FROM process_count c "
+			   "u.text, p.restricted, c.gone FROM process_count c "
 			   "LEFT JOIN process p ON p.id = c.process "
 			   "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			   "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
@@ -64,6 +64,7 @@ _Static_assert(N_STATEMENTS == N_STORE_READ, "read.h has another number");
 /* Windows being read, one after the other, into one profile. */
 struct reading {
 	struct store_read *read;
+	const struct store_batch *batch;
 	struct profile *profile;
 	int64_t window;
 	size_t n_windows; /* before it */
@@ -169,6 +170,21 @@ static int read_info(struct reading *reading)
 	return MIN(r, statement_reset(row));
 }
 
+/* What has gone has no number any more. 0 or -errno. */
+static int look_whether_gone(const struct reading *reading, int64_t id,
+			     struct profile_process *process)
+{
+	const struct store_batch *batch = reading->batch;
+	int r = batch->is_gone ? batch->is_gone(id, process->pid, batch->userdata) : 0;
+
+	if (r <= 0)
+		return r;
+	process->pid = -1;
+	process->start_ns = 0;
+	process->n_gone = 1;
+	return 0;
+}
+
 static int read_process(struct reading *reading, struct statement *row)
 {
 	struct profile_process process = {
@@ -180,18 +196,24 @@ static int read_process(struct reading *reading, struct statement *row)
 		.comm = statement_text(row, 5),
 		.executable = statement_text(row, 6),
 		.unit = statement_text(row, 7),
+		.n_gone = (uint64_t)statement_int(row, 9),
 	};
 	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
 	const struct id_value *found =
 		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
+	int r;
 
 	if (found) {
 		reading->profile->processes[found->id].samples += process.samples;
+		reading->profile->processes[found->id].n_gone += process.n_gone;
 		return 0;
 	}
 	if (statement_is_null(row, 2) || pid < -1 || pid > INT32_MAX)
 		return database_damaged(reading->read->database, "process %" PRId64 " is invalid",
 					id);
+	r = look_whether_gone(reading, id, &process);
+	if (r < 0)
+		return r;
 	index = profile_add_process(reading->profile, &process);
 	if (index < 0)
 		return (int)index;
@@ -393,7 +415,7 @@ static int read_window(struct reading *reading, int64_t id, struct window *ret)
 int store_read_windows(struct store_read *read, const struct store_batch *batch, size_t *ret_n,
 		       struct profile **ret)
 {
-	_cleanup_(reading_done) struct reading reading = { .read = read };
+	_cleanup_(reading_done) struct reading reading = { .read = read, .batch = batch };
 	size_t i = 0;
 	int r;
 

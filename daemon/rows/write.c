@@ -20,8 +20,8 @@ enum {
 static const char *const sql[N_STATEMENTS] = {
 	[ADD_WINDOW] = "INSERT INTO window (id, start_us, length_us, samples, lost, source, "
 		       "first_ns, last_ns, horizon, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[ADD_PROCESS_COUNT] = "INSERT INTO process_count (window, process, samples) "
-			      "VALUES (?, ?, ?)",
+	[ADD_PROCESS_COUNT] = "INSERT INTO process_count (window, process, samples, gone) "
+			      "VALUES (?, ?, ?, ?)",
 	[ADD_OUTER_FUNCTION] = "INSERT INTO outer_function (window, function) VALUES (?, ?)",
 };
 
@@ -207,8 +207,8 @@ static int write_processes(struct writing *writing)
 	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
 		const struct keyed *row = &writing->rows[i];
 
-		STATEMENT_BIND(add, writing->window, row->process,
-			       p->processes[row->index].samples);
+		STATEMENT_BIND(add, writing->window, row->process, p->processes[row->index].samples,
+			       p->processes[row->index].n_gone);
 		r = statement_run(add);
 	}
 	return r;

@@ -71,7 +71,6 @@ static int prepare(struct store *store)
 		.share = &store->share,
 		.read = &store->read,
 		.write = &store->write,
-		.reclaim = &store->reclaim,
 	};
 	const struct store_trim_modules trim = {
 		.intern = &store->intern,
@@ -87,11 +86,14 @@ static int prepare(struct store *store)
 	};
 	const struct store_tiering_modules tiering = {
 		.marks = &store->marks,
+		.intern = &store->intern,
+		.reclaim = &store->reclaim,
 		.share = &store->share,
 		.read = &store->read,
 		.write = &store->write,
 		.reduce = &store->reduce,
 		.trim = &store->trim,
+		.gone = &store->gone,
 	};
 	struct database *database = store->database;
 	int r;
@@ -121,6 +123,8 @@ static int prepare(struct store *store)
 		r = store_trim_init(&store->trim, database, &trim);
 	if (r >= 0)
 		r = store_marks_init(&store->marks, database);
+	if (r >= 0)
+		r = store_gone_init(&store->gone, database);
 	if (r >= 0)
 		r = store_tiering_init(&store->tiering, database, &tiering);
 	return r < 0 ? r : survey(store);

@@ -19,6 +19,7 @@
 #include "daemon/database/counters.h"
 #include "daemon/database/database.h"
 #include "daemon/database/intern.h"
+#include "daemon/retention/gone.h"
 #include "daemon/retention/marks.h"
 #include "daemon/retention/reclaim.h"
 #include "daemon/retention/reduce.h"
@@ -62,6 +63,7 @@ struct store {
 	struct store_reduce reduce;
 	struct store_renew renew;
 	struct store_trim trim;
+	struct store_gone gone;
 	struct store_tiering tiering;
 	struct store_marks marks;
 	unsigned int n_holders; /* see store_hold() */

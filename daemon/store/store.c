@@ -87,6 +87,11 @@ void store_set_clock(struct store *store, store_clock clock)
 	store->clock = clock;
 }
 
+void store_set_alive(struct store *store, store_alive_handler is_alive)
+{
+	store->gone.is_alive = is_alive;
+}
+
 /* 0 where there is none. */
 static uint64_t file_bytes(const struct store *store, const char *part)
 {

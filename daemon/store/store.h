@@ -137,3 +137,6 @@ void store_heal_at_once(struct store *store);
 
 /* The clock by which an hour is measured. Default: CLOCK_BOOTTIME. */
 void store_set_clock(struct store *store, store_clock clock);
+
+/* What says which processes there still are when windows are merged. Default: the system. */
+void store_set_alive(struct store *store, store_alive_handler is_alive);

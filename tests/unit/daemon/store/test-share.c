@@ -263,6 +263,11 @@ static void roll_down_to(struct store *store, uint64_t n_windows)
  * those that are older than 1120 s, whole minutes are merged: 18, of which the first has five. */
 #define N_MERGED (18 + 160 - 107)
 
+static bool is_alive(int32_t pid)
+{
+	return true;
+}
+
 /* Windows are merged and pruned by turns, and what they referred to is reclaimed. */
 static void test_merged_windows_are_pruned_as_others_are(void **state)
 {
@@ -278,6 +283,7 @@ static void test_merged_windows_are_pruned_as_others_are(void **state)
 	struct fault fault;
 
 	store_set_settings(store, &settings);
+	store_set_alive(store, is_alive);
 	for (uint64_t i = 1; i <= 160; i++) {
 		add_window(store, i, 150);
 		for (int k = 0; k < 3; k++)

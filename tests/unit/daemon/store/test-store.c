@@ -104,7 +104,9 @@ static void test_many_are_read_as_their_sum(void **state)
 	struct profile *profiles[N_MANY], *sum, *read;
 	struct window windows[N_MANY];
 	bool found[N_MANY];
-	const struct store_batch batch = { windows, found, N_MANY, SIZE_MAX };
+	const struct store_batch batch = {
+		.windows = windows, .found = found, .n = N_MANY, .max_rows = SIZE_MAX
+	};
 	struct fault fault;
 	size_t n = 0, n_read;
 
@@ -144,7 +146,9 @@ static void test_no_more_are_read_than_rows_allow(void **state)
 		windows[i].id = temp_store_add(store, &window, p);
 	for (size_t max_rows = 0; max_rows < 2; max_rows++) {
 		_cleanup_(profile_freep) struct profile *read = NULL;
-		const struct store_batch batch = { windows, found, 3, max_rows };
+		const struct store_batch batch = {
+			.windows = windows, .found = found, .n = 3, .max_rows = max_rows
+		};
 		size_t n = 0;
 
 		assert_int_equal(store_read_many(store, &batch, &n, &read, &fault), 0);
