@@ -209,6 +209,7 @@ int store_share_remove(struct store_share *share, int64_t window)
 	struct statement *row = share->statements[READ_ROWS];
 	int r;
 
+	share->n_changes++;
 	r = refresh(share);
 	if (r < 0)
 		return r;

@@ -26,8 +26,9 @@ struct store_share {
 	struct statement *statements[N_STORE_SHARE];
 	struct store_user *users; /* sorted by uid */
 	size_t n_users, cap_users;
-	uint64_t n_rows; /* of all users */
-	bool stale;      /* what is above is to be read again */
+	uint64_t n_rows;    /* of all users */
+	bool stale;         /* what is above is to be read again */
+	uint64_t n_changes; /* of windows that were there: pruned, merged or removed */
 };
 
 /* 0 or -errno; in any case store_share_done() is due. */

@@ -6,15 +6,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/profile/limit.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
 /* Windows that are looked at in a step, at most. */
 #define MAX_SEEN 1000
 
-/* Two windows with more rows than this stay as they are: to merge them takes too long. */
-#define MAX_ROWS (1u << 17)
+/* Windows with more rows than this together are not merged at once, but two; and two with more than
+ * the second not at all. */
+#define MAX_ROWS      (1u << 17)
+#define MAX_PAIR_ROWS (1u << 19)
 
 /* The part of a slot that may lie between two windows. */
 #define MAX_GAP 8
@@ -78,11 +79,6 @@ static int ask(struct store_tiering *tiering, int which, int64_t *ret, int n)
 	return r < 0 ? r : 1;
 }
 
-/* Two neighbours to be merged. */
-struct pair {
-	int64_t first, second;
-};
-
 /* A window that is looked at, and the one before it. */
 struct candidate {
 	int64_t id, start_us, end_us, slot, source;
@@ -106,56 +102,88 @@ static bool are_alike(const struct candidate *a, const struct candidate *b, int6
 	       b->start_us <= a->end_us + gap_us && strcmp(a->mode, b->mode) == 0;
 }
 
-/* What two windows have in rows: whether merging them is a small piece of work; or -errno. */
-static int is_small(struct store_tiering *tiering, const struct pair *pair)
+/* The rows of a window, or more than can be merged where that is not known; or -errno. */
+static int64_t count_rows(struct store_tiering *tiering, int64_t id)
 {
-	uint64_t first, second;
-	int r;
+	uint64_t n;
+	int r = store_share_count(tiering->modules.share, id, &n);
 
-	r = store_share_count(tiering->modules.share, pair->first, &first);
-	if (r > 0)
-		r = store_share_count(tiering->modules.share, pair->second, &second);
-	return r <= 0 ? r : first + second <= MAX_ROWS;
+	return r < 0 ? r : r > 0 ? (int64_t)MIN(n, MAX_PAIR_ROWS + 1ull) : MAX_PAIR_ROWS + 1;
 }
 
-/* Looks for the next pair among the windows of slots that end before @until_us. 1; 0: there is
+static struct candidate read_candidate(struct store_tiering *tiering, struct statement *row,
+				       int64_t slot_us)
+{
+	struct candidate window = {
+		.id = statement_int(row, 0),
+		.start_us = statement_int(row, 1),
+		.end_us = statement_int(row, 2),
+		.slot = statement_int(row, 1) / slot_us,
+		.source = statement_int(row, 3),
+		.marked = store_marks_have(tiering->modules.marks, statement_int(row, 0)),
+	};
+	const char *mode = statement_text(row, 4) ?: "";
+
+	memcpy(window.mode, mode, strnlen(mode, sizeof(window.mode) - 1));
+	return window;
+}
+
+/* The windows from @first on are looked at again. */
+static void begin_run(struct store_merge *merge, const struct candidate *first, int64_t n_rows)
+{
+	merge->windows[0] = (struct window){ .id = first->id };
+	merge->n = 1;
+	merge->n_rows = (uint64_t)n_rows;
+}
+
+/* Whether @window, which has @n_rows, was added to the run of those before it. */
+static bool extend_run(struct store_merge *merge, const struct candidate *before,
+		       const struct candidate *window, int64_t n_rows, int64_t slot_us)
+{
+	uint64_t max_rows = merge->n == 1 ? MAX_PAIR_ROWS : MAX_ROWS;
+
+	if (merge->n == 0 || merge->n == STORE_MAX_MERGED || !are_alike(before, window, slot_us) ||
+	    merge->n_rows + (uint64_t)n_rows > max_rows)
+		return false;
+	merge->windows[merge->n++] = (struct window){ .id = window->id };
+	merge->n_rows += (uint64_t)n_rows;
+	return true;
+}
+
+/* Looks for the next run among the windows of slots that end before @until_us. 1; 0: there is
  * none; 2: none among those that were looked at; -errno. */
-static int find_pair(struct store_tiering *tiering, int64_t slot_us, int64_t until_us,
-		     int64_t *passed, struct pair *ret)
+static int find_run(struct store_tiering *tiering, int64_t slot_us, int64_t until_us,
+		    struct store_merge *merge)
 {
 	struct statement *row = tiering->statements[NEXT_WINDOWS];
+	int64_t *passed = &tiering->passed[merge->tier], n = 0, n_rows = 0;
 	struct candidate before = { 0 };
-	int64_t n = 0;
-	int r, q = 0;
+	int r;
 
+	merge->n = 0;
 	STATEMENT_BIND(row, *passed, MAX_SEEN);
 	while ((r = statement_step(row)) > 0) {
-		struct candidate window = {
-			.id = statement_int(row, 0),
-			.start_us = statement_int(row, 1),
-			.end_us = statement_int(row, 2),
-			.slot = statement_int(row, 1) / slot_us,
-			.source = statement_int(row, 3),
-			.marked = store_marks_have(tiering->modules.marks, statement_int(row, 0)),
-		};
-		const char *mode = statement_text(row, 4) ?: "";
+		struct candidate window = read_candidate(tiering, row, slot_us);
 
-		memcpy(window.mode, mode, strnlen(mode, sizeof(window.mode) - 1));
 		n++;
 		if (window.slot >= until_us / slot_us)
 			break;
-		*ret = (struct pair){ before.id, window.id };
-		q = are_alike(&before, &window, slot_us) ? is_small(tiering, ret) : 0;
-		if (q != 0)
+		n_rows = count_rows(tiering, window.id);
+		if (n_rows < 0)
 			break;
-		*passed = before.id > 0 ? before.id : *passed;
+		if (!extend_run(merge, &before, &window, n_rows, slot_us)) {
+			if (merge->n > 1)
+				break;
+			*passed = before.id > 0 ? before.id : *passed;
+			begin_run(merge, &window, n_rows);
+		}
 		before = window;
 	}
 	if (r > 0)
 		r = statement_reset(row);
-	if (r < 0 || q < 0)
-		return MIN(r, q);
-	if (q > 0)
+	if (r < 0 || n_rows < 0)
+		return (int)MIN((int64_t)r, n_rows);
+	if (merge->n > 1)
 		return 1;
 	return n == MAX_SEEN ? 2 : 0;
 }
@@ -177,85 +205,72 @@ static int note_newest(struct store_tiering *tiering, int64_t id)
 	return statement_run(tiering->statements[SET_NEWEST]);
 }
 
-/* The sum replaces the first window; the second goes. */
-static int replace(struct store_tiering *tiering, const struct window *windows,
-		   const struct profile *sum)
+/* The span and the counts of the sum of @merge, which has the id of the first. */
+static struct window add_up(const struct store_merge *merge)
 {
-	const struct window *a = &windows[0], *b = &windows[1];
+	struct window sum = merge->windows[0];
+	uint64_t end_us = sum.start_us + sum.length_us;
+
+	for (size_t i = 1; i < merge->n; i++) {
+		const struct window *window = &merge->windows[i];
+
+		sum.start_us = MIN(sum.start_us, window->start_us);
+		end_us = MAX(end_us, window->start_us + window->length_us);
+		sum.samples += window->samples;
+		sum.lost += window->lost;
+	}
+	sum.length_us = end_us - sum.start_us;
+	return sum;
+}
+
+static int write_sum(struct store_tiering *tiering, const struct window *window,
+		     const struct profile *sum)
+{
 	const struct store_tiering_modules *modules = &tiering->modules;
 	struct statement *update = tiering->statements[UPDATE_WINDOW];
-	uint64_t start = MIN(a->start_us, b->start_us);
-	uint64_t end = MAX(a->start_us + a->length_us, b->start_us + b->length_us);
 	int64_t horizon = 0, newest = 0;
 	int r;
 
-	STATEMENT_BIND(tiering->statements[HORIZON], a->id);
+	STATEMENT_BIND(tiering->statements[HORIZON], window->id);
 	r = ask(tiering, HORIZON, &horizon, 1);
 	if (r >= 0)
 		r = ask(tiering, NEWEST, &newest, 1);
-	if (r >= 0)
-		r = store_trim_remove(modules->trim, b->id);
-	if (r >= 0)
-		r = store_reduce_clear(modules->reduce, a->id);
-	if (r >= 0)
-		r = store_share_remove(modules->share, a->id);
-	STATEMENT_BIND(update, (int64_t)start, (int64_t)(end - start),
-		       (int64_t)(a->samples + b->samples), (int64_t)(a->lost + b->lost),
-		       (int64_t)sum->info.start_ns, (int64_t)sum->info.end_ns, a->id);
+	STATEMENT_BIND(update, (int64_t)window->start_us, (int64_t)window->length_us,
+		       (int64_t)window->samples, (int64_t)window->lost, (int64_t)sum->info.start_ns,
+		       (int64_t)sum->info.end_ns, window->id);
 	if (r >= 0)
 		r = statement_run(update);
 	if (r >= 0)
-		r = store_write_sum(modules->write, a->id, newest, horizon, sum);
+		r = store_write_sum(modules->write, window->id, newest, horizon, sum);
 	if (r >= 0)
-		r = note_newest(tiering, a->id);
+		r = note_newest(tiering, window->id);
 	if (r >= 0)
-		r = store_share_add(modules->share, a->id, sum);
-	store_share_return(modules->share, a->id);
+		r = store_share_add(modules->share, window->id, sum);
+	store_share_return(modules->share, window->id);
 	return r;
 }
 
-/* Rare rows go: what they counted stays in the sums, see limit.h. 0 or -ENOMEM. */
-static int limit_sum(struct profile *sum)
+/* The sum replaces the first window; the others go. */
+int store_tiering_replace(struct store_tiering *tiering, const struct store_merge *merge,
+			  struct store_tiering_step *ret)
 {
-	bool has_branches = sum->n_streams + sum->n_branches + sum->n_blocks > 0;
-	int r = profile_limit_all(sum, has_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+	const struct store_tiering_modules *modules = &tiering->modules;
+	const struct window window = add_up(merge);
+	int r = 0;
 
-	return r > 0 ? profile_finalize(sum) : r;
-}
-
-/* Of two windows of the tier @i. */
-static int merge(struct store_tiering *tiering, size_t i, const struct pair *pair,
-		 struct store_tiering_step *ret)
-{
-	_cleanup_(profile_freep) struct profile *sum = NULL;
-	struct window windows[2] = { { .id = pair->first }, { .id = pair->second } };
-	bool found[2] = { false, false };
-	const struct store_batch batch = {
-		.windows = windows,
-		.found = found,
-		.n = 2,
-		.max_rows = SIZE_MAX,
-		.is_gone = store_gone_ask,
-		.userdata = tiering->modules.gone,
-	};
-	size_t n;
-	int r;
-
-	r = store_gone_begin(tiering->modules.gone, pair->second);
+	for (size_t i = 1; r >= 0 && i < merge->n; i++)
+		r = store_trim_remove(modules->trim, merge->windows[i].id);
 	if (r >= 0)
-		r = store_read_windows(tiering->modules.read, &batch, &n, &sum);
-	if (r < 0)
-		return r;
-	r = limit_sum(sum);
+		r = store_reduce_clear(modules->reduce, window.id);
 	if (r >= 0)
-		r = replace(tiering, windows, sum);
-	store_reclaim_note(&tiering->merged[i], pair->first);
-	store_reclaim_note(&tiering->merged[i], pair->second);
-	ret->n_merged = 1;
-	ret->length_us = MAX(windows[0].start_us + windows[0].length_us,
-			     windows[1].start_us + windows[1].length_us) -
-			 MIN(windows[0].start_us, windows[1].start_us);
-	return r < 0 ? r : 1;
+		r = store_share_remove(modules->share, window.id);
+	if (r >= 0)
+		r = write_sum(tiering, &window, merge->sum);
+	for (size_t i = 0; i < merge->n; i++)
+		store_reclaim_note(&tiering->merged[merge->tier], merge->windows[i].id);
+	*ret = (struct store_tiering_step){ .n_merged = merge->n - 1,
+					    .length_us = window.length_us };
+	return r;
 }
 
 /* For how long windows are kept, in any tier; 0: no limit. */
@@ -294,26 +309,42 @@ static int reclaim(struct store_tiering *tiering)
 	return r;
 }
 
-int store_tiering_work(struct store_tiering *tiering, const struct store_settings *settings,
-		       struct store_tiering_step *ret)
+/* When the newest windows end: 1; 0 if there are none, or it cannot be; or -errno. */
+static int find_now(struct store_tiering *tiering, int64_t *ret)
+{
+	int r = ask(tiering, NOW, ret, 1);
+
+	return r <= 0 ? r : *ret >= 0 && *ret < INT64_MAX / 2;
+}
+
+int store_tiering_find(struct store_tiering *tiering, const struct store_settings *settings,
+		       struct store_merge *ret)
 {
 	const struct store_tiers *tiers = &settings->tiers;
 	int64_t now_us = 0;
-	int r = ask(tiering, NOW, &now_us, 1);
+	int r = find_now(tiering, &now_us);
+
+	if (r <= 0)
+		return r;
+	for (size_t i = 0; i + 1 < tiers->n; i++) {
+		ret->tier = i;
+		r = find_run(tiering, (int64_t)tiers->rows[i + 1].length_us,
+			     now_us - (int64_t)tiers->rows[i].keep_us, ret);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+int store_tiering_clean(struct store_tiering *tiering, const struct store_settings *settings,
+			struct store_tiering_step *ret)
+{
+	int64_t now_us = 0;
+	int r = find_now(tiering, &now_us);
 
 	*ret = (struct store_tiering_step){ 0 };
-	if (r <= 0 || now_us < 0 || now_us >= INT64_MAX / 2)
-		return MIN(r, 0);
-	for (size_t i = 0; i + 1 < tiers->n; i++) {
-		struct pair pair;
-
-		r = find_pair(tiering, (int64_t)tiers->rows[i + 1].length_us,
-			      now_us - (int64_t)tiers->rows[i].keep_us, &tiering->passed[i], &pair);
-		if (r == 1)
-			return merge(tiering, i, &pair, ret);
-		if (r != 0)
-			return MIN(r, 1);
-	}
+	if (r <= 0)
+		return r;
 	r = reclaim(tiering);
 	if (r != 0)
 		return r;

@@ -4,10 +4,10 @@
  * at the end of their time.
  *
  * Time is divided into slots of the next tier's length. Once all of a slot is older than a tier
- * keeps its windows, those in it are merged, two at a time: neighbours of one source, and without a
- * mark. So nothing has to be remembered of what is merged already. The sum has the id of its first
- * window and the exact counts of all; where that are many, the rarest rows are pruned, whose counts
- * stay in the sums. Processes that have gone become one for each name. It refers to what its
+ * keeps its windows, those in it are merged, a few at a time: neighbours of one source, and without
+ * a mark. So nothing has to be remembered of what is merged already. The sum has the id of its
+ * first window and the exact counts of all; where that are many, the rarest rows are pruned, whose
+ * counts stay in the sums. Processes that have gone become one for each name. It refers to what its
  * windows referred to, and to few new rows: of a place whose function only one of them knew, for
  * instance. What is not referred to any more is reclaimed once all windows around have been merged,
  * too.
@@ -19,6 +19,7 @@
 #include "daemon/database/database.h"
 #include "daemon/retention/gone.h"
 #include "daemon/retention/marks.h"
+#include "daemon/retention/merge.h"
 #include "daemon/retention/reclaim.h"
 #include "daemon/retention/reduce.h"
 #include "daemon/retention/settings.h"
@@ -28,12 +29,6 @@
 #include "daemon/rows/write.h"
 
 #define N_STORE_TIERING 8
-
-/*
- * The rows of stacks that a sum keeps, and as many of streams, branches and blocks together. Hours
- * of 90 days, and what leads to them, are 4,600 sums; a row takes some 25 bytes.
- */
-#define STORE_SUM_ROWS 2000
 
 /* Borrowed. */
 struct store_tiering_modules {
@@ -69,6 +64,16 @@ int store_tiering_init(struct store_tiering *tiering, struct database *database,
 /* To be called where a transaction was rolled back, and for other tiers. */
 void store_tiering_forget(struct store_tiering *tiering);
 
-/* One step, in a transaction of the caller: 1: there may be more to do; 0; or -errno. */
-int store_tiering_work(struct store_tiering *tiering, const struct store_settings *settings,
-		       struct store_tiering_step *ret);
+/*
+ * A step, each part in a transaction of the caller. First, which windows are due: 1, and *@ret has
+ * their ids and rows; 0: none; 2: none yet, there are more to look at; or -errno.
+ */
+int store_tiering_find(struct store_tiering *tiering, const struct store_settings *settings,
+		       struct store_merge *ret);
+/* The sum takes their place. 0 or -errno. */
+int store_tiering_replace(struct store_tiering *tiering, const struct store_merge *merge,
+			  struct store_tiering_step *ret);
+/* Where none are due: what is not needed any more goes. 1: there may be more to do; 0; or -errno.
+ */
+int store_tiering_clean(struct store_tiering *tiering, const struct store_settings *settings,
+			struct store_tiering_step *ret);

@@ -151,6 +151,7 @@ static int open_database(struct store *store, struct fault *fault)
 		store->device = st.st_dev;
 		store->inode = st.st_ino;
 	}
+	store->n_opened++;
 	r = prepare(store);
 	if (r < 0)
 		database_explain(store->database, r, fault);

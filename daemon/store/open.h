@@ -67,6 +67,7 @@ struct store {
 	struct store_tiering tiering;
 	struct store_marks marks;
 	unsigned int n_holders; /* see store_hold() */
+	uint64_t n_opened;      /* databases opened */
 	struct store_code code;
 	struct store_functions functions;
 	uint64_t max_bytes; /* of the database, when a window was last added; 0: no limit */

@@ -11,6 +11,7 @@ struct store_reader {
 	struct database *database;
 	struct store_counters counters;
 	struct store_read read;
+	struct store_gone gone;
 };
 
 struct store_reader *store_reader_free(struct store_reader *reader)
@@ -43,8 +44,11 @@ int store_reader_new(struct store_reader **ret, struct store *store, struct faul
 	r = store_counters_init(&reader->counters, reader->database);
 	if (r >= 0)
 		r = store_read_init(&reader->read, reader->database, &reader->counters);
+	if (r >= 0)
+		r = store_gone_init(&reader->gone, reader->database);
 	if (r < 0)
 		return database_explain(reader->database, r, fault);
+	reader->gone.is_alive = store->gone.is_alive;
 	*ret = TAKE_PTR(reader);
 	return 1;
 }
@@ -57,6 +61,17 @@ int store_reader_read_many(struct store_reader *reader, const struct store_batch
 	r = database_begin_reading(reader->database);
 	if (r >= 0)
 		r = store_read_windows(&reader->read, batch, ret_n, ret);
+	database_roll_back(reader->database); /* nothing was written */
+	return r < 0 ? database_explain(reader->database, r, fault) : 0;
+}
+
+int store_reader_merge(struct store_reader *reader, struct store_merge *merge, struct fault *fault)
+{
+	int r;
+
+	r = database_begin_reading(reader->database);
+	if (r >= 0)
+		r = store_merge_make(merge, &reader->read, &reader->gone);
 	database_roll_back(reader->database); /* nothing was written */
 	return r < 0 ? database_explain(reader->database, r, fault) : 0;
 }

@@ -74,12 +74,23 @@ int store_add(struct store *store, const struct window *window, const struct pro
 	      int64_t *ret_id, struct fault *fault);
 
 /*
- * Merges two windows into one of the next tier, or removes one that is older than the last tier or
- * the settings keep, or then some of what only such windows referred to: some ms of work. The age
- * of windows is measured from the last ones added. 1: there may be more to do; 0: nothing now;
- * -errno and @fault.
+ * Merges some windows into one of the next tier, or removes one that is older than the last tier or
+ * the settings keep, or then some of what only such windows referred to. The age of windows is
+ * measured from the last ones added. 1: there may be more to do; 0: nothing now; -errno and @fault.
  */
 int store_roll(struct store *store, struct fault *fault);
+
+/*
+ * The same in pieces of some ms: windows of many rows take longer to add up. The first answers 2
+ * for them, and *@ret; the second may be called in any thread while the store goes on. The last
+ * answers 2 while the windows are held; it can be called again.
+ */
+struct store_rolling;
+int store_roll_begin(struct store *store, struct store_rolling **ret, struct fault *fault);
+int store_rolling_work(struct store_rolling *rolling);
+int store_roll_end(struct store *store, struct store_rolling *rolling, struct fault *fault);
+struct store_rolling *store_rolling_free(struct store_rolling *rolling);
+DEFINE_CLEANUP(struct store_rolling *, store_rolling_free);
 
 /* Between these windows are not merged: for who has listed them and will read them. */
 void store_hold(struct store *store);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/retention/merge.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/profile/limit.h"
+
+void store_merge_done(struct store_merge *merge)
+{
+	merge->sum = profile_free(merge->sum);
+}
+
+/* Rare rows go: what they counted stays in the sums, see limit.h. 0 or -ENOMEM. */
+static int limit_sum(struct profile *sum)
+{
+	bool has_branches = sum->n_streams + sum->n_branches + sum->n_blocks > 0;
+	int r = profile_limit_all(sum, has_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+
+	return r > 0 ? profile_finalize(sum) : r;
+}
+
+int store_merge_make(struct store_merge *merge, struct store_read *read, struct store_gone *gone)
+{
+	bool found[STORE_MAX_MERGED] = { false };
+	const struct store_batch batch = {
+		.windows = merge->windows,
+		.found = found,
+		.n = merge->n,
+		.max_rows = SIZE_MAX,
+		.is_gone = store_gone_ask,
+		.userdata = gone,
+	};
+	size_t n;
+	int r;
+
+	r = store_gone_begin(gone, merge->windows[merge->n - 1].id);
+	if (r >= 0)
+		r = store_read_windows(read, &batch, &n, &merge->sum);
+	for (size_t i = 0; r >= 0 && i < merge->n; i++)
+		if (!found[i])
+			r = -ENOENT;
+	return r < 0 ? r : limit_sum(merge->sum);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Neighbouring windows that become one, and their sum: what takes long of merging. It only reads,
+ * by any connection.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/profile/profile.h"
+#include "daemon/retention/gone.h"
+#include "daemon/rows/read.h"
+#include "daemon/window/window.h"
+
+#define STORE_MAX_MERGED 16
+
+/*
+ * The rows of stacks that a sum keeps, and as many of streams, branches and blocks together. Hours
+ * of 90 days, and what leads to them, are 4,600 sums; a row takes some 25 bytes.
+ */
+#define STORE_SUM_ROWS 2000
+
+struct store_merge {
+	size_t tier;                             /* that the windows are in */
+	struct window windows[STORE_MAX_MERGED]; /* their ids; the rest once there is a sum */
+	size_t n;
+	uint64_t n_rows;     /* of all of them */
+	struct profile *sum; /* pruned and finalized; NULL: not yet */
+};
+
+void store_merge_done(struct store_merge *merge);
+
+/* Makes the sum, in a transaction of the caller. 0 or -errno; -ENOENT: a window is not there. */
+int store_merge_make(struct store_merge *merge, struct store_read *read, struct store_gone *gone);
