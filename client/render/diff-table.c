@@ -225,8 +225,8 @@ static int add_block_columns(const struct diff *diff, struct table *table, int l
 	if (r >= 0)
 		r = add_group(table, "AVERAGE", count_averages(diff, leave));
 	table_begin_group(table, NULL);
-	if (r >= 0)
-		r = table_add_column(table, "OBJECT", TABLE_ELIDE_NAME);
+	if (r >= 0 && !table_is_narrow(table))
+		r = table_add_column(table, "OBJECT", TABLE_ELIDE_NAME | TABLE_YIELD);
 	return r < 0 ? r : table_add_column(table, "BLOCK", TABLE_ELIDE_NAME);
 }
 
@@ -281,11 +281,11 @@ static int fill_block(const struct diff *diff, struct table *table, const struct
 
 	if (r >= 0 && diff->blocks->by_cycles)
 		r = set_averages(table, N_SHARE_COLUMNS, row, leave);
-	if (r >= 0)
-		r = table_set(table, column, place_object_name(object));
+	if (r >= 0 && !table_is_narrow(table))
+		r = table_set(table, column++, place_object_name(object));
 	if (r >= 0 && !row->significant)
 		r = table_dim_row(table);
-	return r < 0 ? r : table_set(table, column + 1, text);
+	return r < 0 ? r : table_set(table, column, text);
 }
 
 static int write_blocks(const struct diff *diff, struct table *table, int leave)

@@ -201,11 +201,13 @@ static const struct kind {
 	json_t *(*json)(const struct places *places, const struct share_key *key);
 	bool has_total;
 } kinds[N_VIEWS] = {
-	[VIEW_FUNCTION] = { { { "OBJECT", TABLE_ELIDE_NAME }, { "FUNCTION", TABLE_ELIDE_NAME } },
+	[VIEW_FUNCTION] = { { { "OBJECT", TABLE_ELIDE_NAME | TABLE_YIELD },
+			      { "FUNCTION", TABLE_ELIDE_NAME } },
 			    set_function,
 			    json_function,
 			    true },
-	[VIEW_LINE] = { { { "OBJECT", TABLE_ELIDE_NAME }, { "LINE", TABLE_ELIDE_PATH } },
+	[VIEW_LINE] = { { { "OBJECT", TABLE_ELIDE_NAME | TABLE_YIELD },
+			  { "LINE", TABLE_ELIDE_PATH } },
 			set_line,
 			json_source_line,
 			true },

@@ -19,7 +19,8 @@
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
-#define INDENT "    "
+#define INDENT  "    "
+#define UNKNOWN "[unknown]"
 
 /* " ×41", " ×38..41", or "" for a single frame. */
 static void format_turns(char *ret, size_t n, const struct view_stack_turns *turns)
@@ -38,6 +39,7 @@ static void format_turns(char *ret, size_t n, const struct view_stack_turns *tur
 struct frame_style {
 	bool is_function;  /* the whole function: without offset */
 	bool verbose;      /* with its size, and the whole path */
+	bool addressed;    /* the address stands before it: names are not made of addresses */
 	const char *turns; /* or "" */
 	size_t n_before;   /* columns */
 };
@@ -50,7 +52,10 @@ static char *format_name(const struct place *place, const struct frame_style *st
 	_cleanup_free_ char *text = NULL;
 	char *whole;
 
-	text = style->is_function && function ? strdup(function->name) : place_format(place);
+	if (function ? style->is_function : style->addressed)
+		text = strdup(function ? function->name : UNKNOWN);
+	else
+		text = place_format(place);
 	if (!text || !style->verbose || !function)
 		return TAKE_PTR(text);
 	return asprintf(&whole, "%s/0x%" PRIx64, text, function->size) < 0 ? NULL : whole;
@@ -114,6 +119,7 @@ static int write_frame(const struct stack_text *text, struct output *output,
 	const struct frame_style style = {
 		.is_function = frame->is_leaf || frame->turns->most > 1,
 		.verbose = text->verbose,
+		.addressed = true,
 		.turns = turns,
 		.n_before = (size_t)n,
 	};
@@ -154,12 +160,12 @@ static void write_share(struct output *output, const struct view_stacks *stacks,
  * string, or NULL. */
 static char *format_group(const struct place *place, size_t room)
 {
-	const char *name = place->function ? place->function->name : "[unknown]";
+	const char *name = place->function ? place->function->name : UNKNOWN;
 	const char *object = place_object_name(place->object);
 	char *text;
 
 	if (strlen(name) + strlen(object) + strlen(" ()") > room)
-		return elide_name(name, room);
+		return elide_name(place->function ? name : object, room);
 	return asprintf(&text, "%s (%s)", name, object) < 0 ? NULL : text;
 }
 

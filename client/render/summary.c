@@ -27,8 +27,8 @@ static void write_origin(FILE *f, const struct profile_source *source)
 
 	text_write(f, source->name);
 	fprintf(f, ": %" PRIu64, source->all->counters.samples);
-	if (source->processes)
-		fprintf(f, " of all %" PRIu64, source->profile->counters.samples);
+	if (source->by_process)
+		fprintf(f, " of all %" PRIu64, profile_source_machine_samples(source));
 	fputs(" samples of ", f);
 	/* of windows merged, the name is left out where they differ */
 	text_write(f, info->event           ? info->event :

@@ -13,7 +13,9 @@
 
 #define TABLE_MAX_COLUMNS 16
 #define MIN_WIDTH         8
-#define FAIR_WIDTH        12 /* of a readable name */
+#define FAIR_WIDTH        18 /* of a readable name, */
+#define FAIR_YIELD        10 /* and of one that yields to others */
+#define NARROW            100
 
 struct column {
 	unsigned int flags;
@@ -65,6 +67,11 @@ struct table *table_free(struct table *table)
 size_t table_width(const struct table *table)
 {
 	return table->width;
+}
+
+bool table_is_narrow(const struct table *table)
+{
+	return table->width > 0 && table->width < NARROW;
 }
 
 int table_add_column(struct table *table, const char *name, unsigned int flags)
@@ -160,6 +167,12 @@ static bool may_shrink(const struct column *column)
 	return column->flags & (TABLE_ELIDE_NAME | TABLE_ELIDE_PATH);
 }
 
+/* One that yields counts as this much wider than it is. */
+static size_t rank_width(const struct column *column)
+{
+	return column->width + (column->flags & TABLE_YIELD ? FAIR_WIDTH - FAIR_YIELD : 0);
+}
+
 /*
  * Shrinks the widest column that may shrink until all fit. So narrow columns keep their width, and
  * wide ones become equally wide.
@@ -177,7 +190,7 @@ static void share_out_width(struct table *table)
 			struct column *column = &table->columns[i];
 
 			if (may_shrink(column) && column->width > column->least &&
-			    (!widest || column->width >= widest->width))
+			    (!widest || rank_width(column) >= rank_width(widest)))
 				widest = column;
 		}
 		if (!widest)
@@ -222,8 +235,9 @@ bool table_fits(struct table *table)
 	for (size_t i = 0; i < table->n_columns; i++) {
 		const struct column *column = &table->columns[i];
 
-		size_t fair = MAX(column->least, (size_t)FAIR_WIDTH);
+		size_t fair = column->flags & TABLE_YIELD ? FAIR_YIELD : FAIR_WIDTH;
 
+		fair = MAX(column->least, fair);
 		sum += may_shrink(column) ? MIN(column->width, fair) : column->width;
 	}
 	return sum <= table->width;

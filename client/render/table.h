@@ -16,6 +16,7 @@ enum table_flags {
 	TABLE_RIGHT = 1 << 0,      /* align right, for numbers */
 	TABLE_ELIDE_NAME = 1 << 1, /* on a narrow terminal shorten by elide_name() ... */
 	TABLE_ELIDE_PATH = 1 << 2, /* ... or by elide_path() */
+	TABLE_YIELD = 1 << 3,      /* is shortened before the others are */
 };
 
 /* @width is that of the terminal; 0: unlimited. -ENOMEM. */
@@ -25,6 +26,9 @@ DEFINE_CLEANUP(struct table *, table_free);
 
 /* That of the terminal, or 0. */
 size_t table_width(const struct table *table);
+
+/* Whether the terminal has no room for the objects of what has names. */
+bool table_is_narrow(const struct table *table);
 
 /* Before the first row. 0 or -ENOMEM. */
 int table_add_column(struct table *table, const char *name, unsigned int flags);

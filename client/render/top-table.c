@@ -123,8 +123,6 @@ static const struct column mispredicted_pair_columns[] = {
 	{ NULL, 0 },
 };
 
-#define OBJECT_WIDTH 100 /* of a terminal that has room for OBJECT */
-
 static const struct column branch_columns[] = {
 	{ "TAKEN", TABLE_RIGHT },
 	{ "COUNT", TABLE_RIGHT },
@@ -183,13 +181,6 @@ static int set_function(struct table *table, size_t column, const struct top *to
 				set_place(table, column + 1, top, at);
 }
 
-static bool has_objects(const struct table *table)
-{
-	size_t width = table_width(table);
-
-	return width == 0 || width >= OBJECT_WIDTH;
-}
-
 /* "a.out", or "a.out -> libc.so.6". */
 static int set_objects(struct table *table, size_t column, const struct top *top,
 		       const struct profile_branch *branch)
@@ -231,7 +222,7 @@ static int fill_pair(const struct top *top, struct table *table, size_t i)
 		r = set_function(table, column, top, branch->from);
 	if (r >= 0)
 		r = set_function(table, column + 2, top, branch->to);
-	if (r < 0 || !has_objects(table))
+	if (r < 0 || table_is_narrow(table))
 		return r;
 	return set_objects(table, column + 4, top, branch);
 }
@@ -299,7 +290,7 @@ static int fill_block(const struct top *top, struct table *table, size_t i)
 		r = set_count(table, column++, block->runs);
 	if (r >= 0)
 		r = set_range(table, column++, top, block);
-	return r < 0 || !has_objects(table) ? r : set_object(table, column, top, block->object);
+	return r < 0 || table_is_narrow(table) ? r : set_object(table, column, top, block->object);
 }
 
 static const struct column *columns_of(const struct top *top)
@@ -319,7 +310,7 @@ static int add_columns(const struct top *top, struct table *table)
 	if (top->shares)
 		return add_share_columns(top, table);
 	for (; r >= 0 && columns->name; columns++)
-		if (columns[1].name || top->by == VIEW_BRANCH_SITE || has_objects(table))
+		if (columns[1].name || top->by == VIEW_BRANCH_SITE || !table_is_narrow(table))
 			r = table_add_column(table, columns->name, columns->flags);
 	return r;
 }
@@ -357,7 +348,8 @@ static int write_stacks(const struct top *top, struct output *output)
 		.places = &top->places,
 		.stacks = top->stacks,
 		.samples = samples,
-		.machine = top->source->processes ? top->source->profile->counters.samples : 0,
+		.machine =
+			top->source->by_process ? profile_source_machine_samples(top->source) : 0,
 		.verbose = top->verbose,
 	};
 	int r = 0;

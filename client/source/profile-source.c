@@ -335,7 +335,7 @@ static int filter_parts(struct profile_source *source, const struct profile_filt
 static void show_functions(struct profile_source *source, const struct profile_filter *filter)
 {
 	source->all = source->shown = source->profile;
-	source->filtered = profile_filter_is_by_process(filter);
+	source->by_process = source->filtered = profile_filter_is_by_process(filter);
 }
 
 /* First by process, which defines 100 percent; then by object and symbol. */
@@ -348,7 +348,8 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
 	processes.object = processes.symbol = NULL;
 	places.object = filter->object;
 	places.symbol = filter->symbol;
-	if (profile_filter_is_by_process(filter))
+	source->by_process = profile_filter_is_by_process(filter);
+	if (source->by_process)
 		r = profile_filter(&source->processes, source->profile, &processes);
 	if (r < 0)
 		return r;
@@ -419,6 +420,16 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	*ret = TAKE_PTR(source);
 	return 0;
+}
+
+/* Of windows the daemon sends what matches; but it says how many samples a window has. */
+uint64_t profile_source_machine_samples(const struct profile_source *source)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < source->windows.n; i++)
+		n += source->windows.rows[i].samples;
+	return MAX(n, source->profile->counters.samples);
 }
 
 bool profile_source_has_match(const struct profile_source *source)

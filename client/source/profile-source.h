@@ -54,12 +54,13 @@ struct profile_source {
 	bool is_recording;
 	struct windows windows;                 /* the daemon's windows in it */
 	struct profile_source_merged merged[2]; /* at the ends of what was named */
-	struct profile *profile;                /* unfiltered */
-	struct profile *processes;              /* by the filters of processes; NULL: all */
-	struct profile *part;                   /* of it, by object and symbol; NULL: all */
-	const struct profile *all;              /* one of the first two: 100 percent */
-	const struct profile *shown;            /* one of the three; finalized */
-	bool filtered;                          /* there is a filter */
+	struct profile *profile;     /* of windows by the filters of processes, else unfiltered */
+	struct profile *processes;   /* by the filters of processes; NULL: all */
+	struct profile *part;        /* of it, by object and symbol; NULL: all */
+	const struct profile *all;   /* one of the first two: 100 percent */
+	const struct profile *shown; /* one of the three; finalized */
+	bool filtered;               /* there is a filter, */
+	bool by_process;             /* and one of processes */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events that are not counted, to say, or NULL */
@@ -94,6 +95,9 @@ int profile_source_replace(struct profile_source *source, struct profile *profil
 
 /* Filters the profile anew. After -ENOMEM nothing is shown. */
 int profile_source_filter(struct profile_source *source, const struct profile_filter *filter);
+
+/* The samples of all processes, whatever the filters. */
+uint64_t profile_source_machine_samples(const struct profile_source *source);
 
 /* Whether the filters leave something. */
 bool profile_source_has_match(const struct profile_source *source);

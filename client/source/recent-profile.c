@@ -232,7 +232,7 @@ static int fetch(struct recent_profile *recent, uint64_t now_us, struct profile 
 		return fault_set(fault, -ENOMEM, "out of memory");
 	if (recent->closed)
 		both[n++] = recent->closed;
-	if (open)
+	if (open && open->info.mode) /* else nothing was counted in it yet */
 		both[n++] = open;
 	if (n == 0)
 		return fault_set(fault, -ENODATA, "no window in the last five minutes");

@@ -108,11 +108,30 @@ int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profi
 
 size_t view_pair_functions(struct profile_branch *rows, size_t n, const struct profile *profile)
 {
+	struct location at = { 0 }, start = { 0 };
+
 	for (size_t i = 0; i < n; i++) {
-		rows[i].from = view_function_start(profile, rows[i].from);
+		/* the branches of an instruction are neighbours */
+		if (i == 0 || view_compare_locations(rows[i].from, at) != 0) {
+			at = rows[i].from;
+			start = view_function_start(profile, at);
+		}
+		rows[i].from = start;
 		rows[i].to = view_function_start(profile, rows[i].to);
 	}
 	return sum_branches(rows, n);
+}
+
+int view_branch_pairs(struct profile_branch **ret, size_t *ret_n, const struct profile *profile)
+{
+	struct profile_branch *rows =
+		copy_rows(profile->branches, profile->n_branches, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	*ret = rows;
+	*ret_n = view_pair_functions(rows, profile->n_branches, profile);
+	return 0;
 }
 
 int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile *profile)

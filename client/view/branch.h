@@ -24,5 +24,8 @@ int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile 
  */
 size_t view_pair_functions(struct profile_branch *rows, size_t n, const struct profile *profile);
 
+/* The same of all branches of the profile, as view_branches() returns them. */
+int view_branch_pairs(struct profile_branch **ret, size_t *ret_n, const struct profile *profile);
+
 /* The cycles of all blocks of @profile. */
 uint64_t view_block_cycles(const struct profile *profile);

@@ -40,7 +40,10 @@ static int view_wanted_branches(struct top *top)
 	size_t n = 0;
 	int r;
 
-	r = view_branches(&top->branches, &top->n_rows, top->source->shown);
+	/* what is asked of single branches is asked before they are pairs */
+	r = top->by == VIEW_BRANCH_SITE || top->mispredicted || top->kinds != 0 ?
+		    view_branches(&top->branches, &top->n_rows, top->source->shown) :
+		    view_branch_pairs(&top->branches, &top->n_rows, top->source->shown);
 	if (r >= 0)
 		r = branch_class_new(&top->class, top->source->shown, top->source->symbolizer);
 	if (r >= 0 && top->kinds != 0)
@@ -68,7 +71,8 @@ static int view_some_branches(struct top *top, const struct top_settings *settin
 		top->n_taken = top->source->all->counters.rows_counted;
 		return 0;
 	}
-	top->n_rows = view_pair_functions(top->branches, top->n_rows, top->source->shown);
+	if (top->mispredicted || top->kinds != 0)
+		top->n_rows = view_pair_functions(top->branches, top->n_rows, top->source->shown);
 	for (size_t i = 0; i < top->n_rows; i++)
 		top->n_taken += top->branches[i].taken;
 	return 0;
