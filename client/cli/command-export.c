@@ -25,11 +25,13 @@ int command_export(const struct options *options, struct fault *fault)
 		.object = options->source.filter.object,
 		.lines = options->top.inlined,
 	};
+	struct profile_source_settings from = options->source;
 	int r;
 
+	from.tables = export_tables(options->export_format);
 	r = check_terminal(options, fault);
 	if (r >= 0)
-		r = profile_source_open(&source, &options->source, fault);
+		r = profile_source_open(&source, &from, fault);
 	if (r < 0)
 		return r;
 	settings.source = source;

@@ -27,6 +27,7 @@ static int open_side(struct profile_source **ret, const char *window, const stru
 	int r;
 
 	settings.window = window;
+	settings.tables = export_tables(options->export_format);
 	r = profile_source_open(ret, &settings, fault);
 	return r < 0 ? r : export_check(options->export_format, *ret, fault);
 }

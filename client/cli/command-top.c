@@ -70,6 +70,7 @@ static int add_top(struct tops *tops, const struct options *options, const char 
 
 	from.event = event;
 	from.counts = options_counts_suffice(options, &from.by);
+	from.tables = options_top_tables(options);
 	r = profile_source_open(&tops->sources[tops->n], &from, fault);
 	if (r < 0)
 		return r;

@@ -5,6 +5,10 @@
 #include <stdbool.h>
 
 #include "client/cli/options.h"
+#include "common/profile/tables.h"
 
 /* True if such counts are all that the options ask for, and *@ret is by what they are counted. */
 bool options_counts_suffice(const struct options *options, enum functions_by *ret);
+
+/* Else the tables of a profile that top needs, see tables.h; 0: all. */
+unsigned int options_top_tables(const struct options *options);

@@ -6,6 +6,7 @@
 
 #include "client/view/line-loader.h"
 #include "client/view/view.h"
+#include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
@@ -33,6 +34,13 @@ const struct export_format *export_find_format(const char *name)
 		if (strcmp(export_formats[i].name, name) == 0)
 			return &export_formats[i];
 	return NULL;
+}
+
+unsigned int export_tables(const struct export_format *format)
+{
+	return format->needs_branches ?
+		       PROFILE_TABLE(PROFILE_BRANCHES) | PROFILE_TABLE(PROFILE_BLOCKS) :
+		       PROFILE_TABLE(PROFILE_STACKS);
 }
 
 int export_check(const struct export_format *format, const struct profile_source *source,

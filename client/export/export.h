@@ -24,6 +24,9 @@ extern const size_t n_export_formats;
 /* NULL: there is none with that name. */
 const struct export_format *export_find_format(const char *name);
 
+/* The tables of a profile that it needs, see tables.h. */
+unsigned int export_tables(const struct export_format *format);
+
 /* -ENODATA and @fault if the source has not what the format needs. */
 int export_check(const struct export_format *format, const struct profile_source *source,
 		 struct fault *fault);

@@ -149,8 +149,9 @@ static void write_name(const struct export_input *input, FILE *f)
 static void write_what(const struct profile_source *source, FILE *f)
 {
 	double seconds = (double)origin_length_ns(source) / 1e9;
+	uint64_t n = source->shown->counters.samples;
 
-	fprintf(f, "%" PRIu64 " samples of ", source->shown->counters.samples);
+	fprintf(f, "%" PRIu64 " sample%s of ", n, n == 1 ? "" : "s");
 	clean_text_html(f, origin_event(source));
 	fprintf(f, " in %.*f s", seconds < 10 ? 3 : 1, seconds);
 }

@@ -56,6 +56,11 @@ static void fit(char *name, double width)
 	name[at] = '\0';
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static int write_row(const struct drawing *drawing, const struct view_tree_row *row, double x,
 		     FILE *f)
 {
@@ -68,8 +73,8 @@ static int write_row(const struct drawing *drawing, const struct view_tree_row *
 		return -ENOMEM;
 	fputs("<g><title>", f);
 	clean_text_html(f, name);
-	fprintf(f, ": %" PRIu64 " samples, %.2f %%; %" PRIu64 " in itself</title>", row->total,
-		100 * width / WIDTH, row->self);
+	fprintf(f, ": %" PRIu64 " sample%s, %.2f %%; %" PRIu64 " in itself</title>", row->total,
+		plural(row->total), 100 * width / WIDTH, row->self);
 	fprintf(f, "<rect class=\"%s\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>",
 		is_kernel ? "kernel" : "user", x, y, MAX(width - 0.5, NARROWEST), ROW - 1);
 	if (is_kernel)
@@ -107,6 +112,7 @@ static int write_rows(struct drawing *drawing, FILE *f)
 static void write_head(const struct drawing *drawing, FILE *f)
 {
 	uint32_t height = TOP + drawing->n_levels * ROW + 4;
+	uint64_t n_samples = drawing->input->source->shown->counters.samples;
 
 	fprintf(f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" "
@@ -121,8 +127,9 @@ static void write_head(const struct drawing *drawing, FILE *f)
 	      f);
 	clean_text_html(f, drawing->input->source->name);
 	fprintf(f,
-		": %" PRIu64 " samples; hatched: kernel; frames below 0.1 %% are left out</text>\n",
-		drawing->input->source->shown->counters.samples);
+		": %" PRIu64
+		" sample%s; hatched: kernel; frames below 0.1 %% are left out</text>\n",
+		n_samples, plural(n_samples));
 }
 
 /* The levels of what is drawn. 0 or -ENOMEM. */

@@ -178,6 +178,7 @@ void problems_say(const struct symbolizer *symbolizer, const struct profile *pro
 
 void problems_say_source(const struct profile_source *source, FILE *f)
 {
-	if (source->is_recording)
+	/* of nothing, nothing is said */
+	if (source->is_recording && profile_source_has_match(source))
 		problems_say(source->symbolizer, source->all, f);
 }

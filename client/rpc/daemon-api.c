@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/rpc/json-member.h"
+#include "client/rpc/reply-error.h"
 #include "common/profile/profile-json.h"
 #include "common/util/cleanup.h"
 
@@ -17,89 +18,12 @@ static void drop_json(json_t **json)
 
 #define _cleanup_json_ _cleanup_(drop_json)
 
-static int fail_unreadable(struct fault *fault, const char *what)
-{
-	return fault_set(
-		fault, -EBADMSG,
-		"cannot read the daemon's reply: %s; if branchd has another version, restart it",
-		what);
-}
-
-/* Of a member that is missing "?". */
-static const char *string_of(const json_t *object, const char *name)
-{
-	return json_string_value(json_object_get(object, name)) ?: "?";
-}
-
-static bool is_error(const struct answer *answer, const char *name)
-{
-	const char *prefix = "io.branchd.";
-	size_t n = strlen(prefix);
-
-	return strncmp(answer->error, prefix, n) == 0 && strcmp(answer->error + n, name) == 0;
-}
-
-static bool is_denied(const struct answer *answer)
-{
-	return strcmp(answer->error, "org.varlink.service.PermissionDenied") == 0;
-}
-
-/* The daemon's errors in words. Other errors keep the text of the connection. */
-static int explain(const struct answer *answer, int r, struct fault *fault)
-{
-	_cleanup_json_ json_t *parameters = NULL;
-	const char *reason;
-
-	if (r != -EREMOTEIO)
-		return r;
-	parameters = json_loadb(answer->text, answer->n_bytes, 0, NULL);
-	if (is_error(answer, "NoSuchWindow"))
-		return fault_set(fault, -ENOENT,
-				 "the daemon has just removed one of the windows; branchctl "
-				 "windows lists the others");
-	if (is_error(answer, "NotSampling")) {
-		reason = json_string_value(json_object_get(parameters, "reason"));
-		return fault_set(fault, -EAGAIN,
-				 "no window is open because branchd is not sampling: %s",
-				 reason && *reason ? reason : "branchctl status says why");
-	}
-	if (is_denied(answer))
-		return fault_set(
-			fault, -EACCES,
-			"only root and the group branchd see the processes of other users: join "
-			"the group (usermod -aG branchd USER, then log in again)");
-	if (is_error(answer, "DatabaseDamaged"))
-		return fault_set(fault, -EBADMSG, "%s",
-				 json_string_value(json_object_get(parameters, "message")) ?:
-					 "the daemon's database is damaged");
-	if (is_error(answer, "MarkExists"))
-		return fault_set(fault, -EEXIST,
-				 "there is a mark '%s' already; branchctl mark --delete %s "
-				 "removes it",
-				 string_of(parameters, "name"), string_of(parameters, "name"));
-	if (is_error(answer, "TooManyMarked"))
-		return fault_set(fault, -EMLINK,
-				 "the daemon does not keep more: %s; branchctl mark --list shows "
-				 "what can be deleted",
-				 string_of(parameters, "message"));
-	if (is_error(answer, "TooLarge"))
-		return fault_set(fault, -EMSGSIZE,
-				 "the profile is larger than the daemon may send: ask for fewer "
-				 "windows, or filter with --pid, --comm or --unit");
-	if (is_error(answer, "TooExpensive"))
-		return fault_set(fault, -E2BIG,
-				 "the query takes more memory or time than the daemon grants: ask "
-				 "for fewer windows, or join the group branchd, which is granted "
-				 "more");
-	return r;
-}
-
 static int parse(const struct answer *answer, json_t **ret, struct fault *fault)
 {
 	json_error_t error;
 
 	*ret = json_loadb(answer->text, answer->n_bytes, 0, &error);
-	return *ret ? 0 : fail_unreadable(fault, error.text);
+	return *ret ? 0 : reply_error_unreadable(fault, error.text);
 }
 
 int daemon_api_get_status(struct connection *connection, json_t **ret, struct fault *fault)
@@ -107,7 +31,7 @@ int daemon_api_get_status(struct connection *connection, json_t **ret, struct fa
 	struct answer answer;
 	int r = connection_call(connection, "io.branchd.GetStatus", json_object(), &answer, fault);
 
-	return r < 0 ? explain(&answer, r, fault) : parse(&answer, ret, fault);
+	return r < 0 ? reply_error_explain(&answer, r, fault) : parse(&answer, ret, fault);
 }
 
 static int read_window(struct window_info *ret, json_t *json)
@@ -142,10 +66,10 @@ static int read_windows(const char *text, size_t n_bytes, struct windows *ret, s
 	size_t i;
 
 	if (!json_is_array(list))
-		return fail_unreadable(fault, "invalid windows");
+		return reply_error_unreadable(fault, "invalid windows");
 	json_array_foreach(list, i, each) {
 		if (read_window(&window, each) < 0)
-			return fail_unreadable(fault, "invalid window");
+			return reply_error_unreadable(fault, "invalid window");
 		if (windows_add(ret, &window) < 0)
 			return fault_set(fault, -ENOMEM, "out of memory");
 	}
@@ -184,7 +108,7 @@ static int add_mark(struct windows *ret, json_t *json, struct fault *fault)
 	struct window_mark mark;
 
 	if (read_mark(&mark, json) < 0)
-		return fail_unreadable(fault, "invalid mark");
+		return reply_error_unreadable(fault, "invalid mark");
 	if (windows_add_mark(ret, &mark) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	return 0;
@@ -215,7 +139,7 @@ static int take_windows(const struct answer *answer, struct windows *ret, struct
 	size_t n_bytes;
 
 	if (json_member_find(answer->text, answer->n_bytes, "windows", &text, &n_bytes) <= 0)
-		return fail_unreadable(fault, "no windows");
+		return reply_error_unreadable(fault, "no windows");
 	return read_windows(text, n_bytes, ret, fault);
 }
 
@@ -241,22 +165,9 @@ int daemon_api_list_windows(struct connection *connection, uint64_t since_us, ui
 	r = connection_call(connection, "io.branchd.ListWindows",
 			    pack_span(since_us, until_us, n_newest), &answer, fault);
 	if (r < 0)
-		return explain(&answer, r, fault);
+		return reply_error_explain(&answer, r, fault);
 	r = take_marks(&answer, ret, fault);
 	return r < 0 ? r : take_windows(&answer, ret, fault);
-}
-
-/* What the daemon says of marks; one that is too old knows none. */
-static int explain_mark(const struct answer *answer, int r, struct fault *fault)
-{
-	if (r == -EREMOTEIO && strcmp(answer->error, "org.varlink.service.MethodNotFound") == 0)
-		return fault_set(fault, -EOPNOTSUPP,
-				 "the daemon that runs knows no marks yet: restart branchd");
-	if (is_denied(answer))
-		return fault_set(fault, -EACCES,
-				 "only root and the group branchd name windows, as these take "
-				 "room from the windows of all");
-	return explain(answer, r, fault);
 }
 
 int daemon_api_list_marks(struct connection *connection, struct windows *ret, struct fault *fault)
@@ -265,7 +176,8 @@ int daemon_api_list_marks(struct connection *connection, struct windows *ret, st
 	int r;
 
 	r = connection_call(connection, "io.branchd.ListMarks", json_object(), &answer, fault);
-	return r < 0 ? explain_mark(&answer, r, fault) : take_marks(&answer, ret, fault);
+	return r < 0 ? reply_error_explain_mark(&answer, r, fault) :
+		       take_marks(&answer, ret, fault);
 }
 
 int daemon_api_add_mark(struct connection *connection, const struct window_mark *mark,
@@ -280,7 +192,7 @@ int daemon_api_add_mark(struct connection *connection, const struct window_mark 
 				      (json_int_t)mark->first, "last", (json_int_t)mark->last),
 			    &answer, fault);
 	if (r < 0)
-		return explain_mark(&answer, r, fault);
+		return reply_error_explain_mark(&answer, r, fault);
 	r = parse(&answer, &json, fault);
 	return r < 0 ? r : add_mark(ret, json_object_get(json, "mark"), fault);
 }
@@ -294,9 +206,9 @@ int daemon_api_delete_mark(struct connection *connection, const char *name, stru
 			    &answer, fault);
 	if (r >= 0)
 		return 0;
-	if (r == -EREMOTEIO && is_error(&answer, "NoSuchMark"))
+	if (r == -EREMOTEIO && reply_error_is(&answer, "NoSuchMark"))
 		return fault_set(fault, -ENOENT, "no mark is named '%s'", name);
-	return explain_mark(&answer, r, fault);
+	return reply_error_explain_mark(&answer, r, fault);
 }
 
 int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
@@ -311,7 +223,7 @@ int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, 
 		_cleanup_(windows_done) struct windows windows = {};
 
 		if (r < 0)
-			return explain(&answer, r, fault);
+			return reply_error_explain(&answer, r, fault);
 		r = take_windows(&answer, &windows, fault);
 		if (r < 0)
 			return r;
@@ -364,15 +276,16 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 		return 0;
 	r = connection_call(connection, "io.branchd.GetCode", pack_code_request(object, start),
 			    &answer, fault);
-	if (r == -EREMOTEIO && (is_error(&answer, "NoSuchCode") || is_denied(&answer)))
+	if (r == -EREMOTEIO &&
+	    (reply_error_is(&answer, "NoSuchCode") || reply_error_is_denied(&answer)))
 		return 0;
 	if (r < 0)
-		return explain(&answer, r, fault);
+		return reply_error_explain(&answer, r, fault);
 	r = parse(&answer, &json, fault);
 	if (r < 0)
 		return r;
 	r = read_code(json, ret);
-	return r < 0 ? fail_unreadable(fault, "invalid code") : r;
+	return r < 0 ? reply_error_unreadable(fault, "invalid code") : r;
 }
 
 /* One number is what older daemons understand, too. */
@@ -407,6 +320,26 @@ static json_t *pack_request(const struct daemon_api_request *request)
 	return parameters;
 }
 
+/* A daemon of an earlier version always sends all tables. */
+static int call_get_profile(struct connection *connection, const struct daemon_api_request *request,
+			    struct answer *answer, struct fault *fault)
+{
+	json_t *parameters = pack_request(request);
+	char tables[PROFILE_TABLES_TEXT_MAX];
+	int r;
+
+	if (request->tables == 0)
+		return connection_call(connection, "io.branchd.GetProfile", parameters, answer,
+				       fault);
+	profile_tables_format(tables, request->tables);
+	json_object_set_new(parameters, "tables", json_string(tables));
+	r = connection_call(connection, "io.branchd.GetProfile", parameters, answer, fault);
+	if (r != -EREMOTEIO || !reply_error_is_refused(answer))
+		return r;
+	return connection_call(connection, "io.branchd.GetProfile", pack_request(request), answer,
+			       fault);
+}
+
 int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
 			   struct profile **ret, struct windows *ret_windows, struct fault *fault)
 {
@@ -416,19 +349,18 @@ int daemon_api_get_profile(struct connection *connection, const struct daemon_ap
 	size_t n_bytes;
 	int r;
 
-	r = connection_call(connection, "io.branchd.GetProfile", pack_request(request), &answer,
-			    fault);
+	r = call_get_profile(connection, request, &answer, fault);
 	if (r < 0)
-		return explain(&answer, r, fault);
+		return reply_error_explain(&answer, r, fault);
 	if (json_member_find(answer.text, answer.n_bytes, "profile", &text, &n_bytes) <= 0)
-		return fail_unreadable(fault, "no profile");
+		return reply_error_unreadable(fault, "no profile");
 	r = take_windows(&answer, ret_windows, fault);
 	if (r < 0)
 		return r;
 	r = profile_json_read(ret, text, n_bytes, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
-	return r < 0 ? fail_unreadable(fault, why.text) : 0;
+	return r < 0 ? reply_error_unreadable(fault, why.text) : 0;
 }
 
 /* The member must exist. */
@@ -436,7 +368,7 @@ static int find_member(const struct answer *answer, const char *name, const char
 		       size_t *ret_n, struct fault *fault)
 {
 	if (json_member_find(answer->text, answer->n_bytes, name, ret, ret_n) <= 0)
-		return fail_unreadable(fault, name);
+		return reply_error_unreadable(fault, name);
 	return 0;
 }
 
@@ -458,9 +390,8 @@ static json_t *pack_functions_request(const struct daemon_api_request *request)
 static bool lacks_functions(const struct answer *answer, const struct daemon_api_request *request)
 {
 	return strcmp(answer->error, "org.varlink.service.MethodNotFound") == 0 ||
-	       is_error(answer, "NotCounted") ||
-	       (request->by != FUNCTIONS_BY_FUNCTION &&
-		strcmp(answer->error, "org.varlink.service.InvalidParameter") == 0);
+	       reply_error_is(answer, "NotCounted") ||
+	       (request->by != FUNCTIONS_BY_FUNCTION && reply_error_is_refused(answer));
 }
 
 int daemon_api_get_functions(struct connection *connection,
@@ -477,7 +408,7 @@ int daemon_api_get_functions(struct connection *connection,
 	if (r == -EREMOTEIO && lacks_functions(&answer, request))
 		return -EOPNOTSUPP;
 	if (r < 0)
-		return explain(&answer, r, fault);
+		return reply_error_explain(&answer, r, fault);
 	r = find_member(&answer, "profile", &texts.profile, &texts.n_profile, fault);
 	if (r < 0)
 		return r;
@@ -493,5 +424,5 @@ int daemon_api_get_functions(struct connection *connection,
 	r = functions_read(ret, &texts, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
-	return r < 0 ? fail_unreadable(fault, why.text) : 0;
+	return r < 0 ? reply_error_unreadable(fault, why.text) : 0;
 }

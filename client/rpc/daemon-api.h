@@ -13,6 +13,7 @@
 #include "client/rpc/windows.h"
 #include "common/profile/filter.h"
 #include "common/profile/profile.h"
+#include "common/profile/tables.h"
 #include "common/util/fault.h"
 
 /* The whole reply, an object; the caller frees it with json_decref(). */
@@ -60,6 +61,7 @@ int daemon_api_get_code(struct connection *connection, const struct profile_obje
 struct daemon_api_request {
 	int64_t first, last;                 /* ids of windows; 0: the open window */
 	const struct profile_filter *filter; /* of processes; NULL: all */
+	unsigned int tables; /* of a profile, that suffice: see tables.h; 0: all are needed */
 	/* of daemon_api_get_functions() alone: */
 	size_t n_parts; /* of the time, 1 to 24 */
 	enum functions_by by;

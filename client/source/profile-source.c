@@ -128,6 +128,7 @@ static int load_part(struct profile_source *source, const struct loading *loadin
 		.first = loading->rows[first].id,
 		.last = loading->rows[end - 1].id,
 		.filter = &loading->settings->filter,
+		.tables = loading->settings->tables,
 	};
 	struct profile_source_part *part = &source->parts[source->n_parts];
 	int r;
@@ -210,6 +211,7 @@ static int load_profiles(struct profile_source *source, const struct loading *lo
 		.first = loading->rows[0].id,
 		.last = loading->rows[loading->n - 1].id,
 		.filter = &loading->settings->filter,
+		.tables = loading->settings->tables,
 	};
 
 	if (loading->n_parts > 1)

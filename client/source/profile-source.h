@@ -28,6 +28,7 @@ struct profile_source_settings {
 	size_t n_parts; /* also load them in up to this many parts; 0: no parts */
 	bool counts;    /* profile_source.functions suffice: */
 	enum functions_by by;
+	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
 
 	/* of a recording */
 	const char *event; /* NULL: the first */

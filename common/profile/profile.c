@@ -285,6 +285,14 @@ static uint32_t find_start(const struct profile *profile, struct location locati
 	return low == 0 ? PROFILE_NONE : (uint32_t)(low - 1);
 }
 
+size_t profile_bytes(const struct profile *p)
+{
+	return p->n_objects * sizeof(*p->objects) + p->n_processes * sizeof(*p->processes) +
+	       p->n_functions * sizeof(*p->functions) + p->n_stacks * sizeof(*p->stacks) +
+	       p->n_streams * sizeof(*p->streams) + p->n_branches * sizeof(*p->branches) +
+	       p->n_blocks * sizeof(*p->blocks);
+}
+
 const struct profile_function *profile_find_function(const struct profile *profile,
 						     struct location location)
 {

@@ -312,6 +312,9 @@ int profile_merge(struct profile **ret, const struct profile *const *profiles, s
  */
 int profile_add_info(struct profile *profile, const struct profile_info *info, bool is_first);
 
+/* Of memory that its rows take. */
+size_t profile_bytes(const struct profile *profile);
+
 /* True if two finalized profiles are the same to the last count, info included. */
 bool profile_equal(const struct profile *a, const struct profile *b);
 

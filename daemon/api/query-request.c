@@ -117,8 +117,9 @@ static bool parse_by(enum function_sum_kind *ret, const char *text)
 int query_request_read(struct query_request *q, struct call *call, bool functions)
 {
 	struct conditions c = { .pid = -1, .uid = -1 };
-	const char *by = NULL, *wrong;
+	const char *by = NULL, *tables = NULL, *wrong;
 	const struct parameter parameters[] = {
+		{ "tables", &tables, NULL }, /* of GetProfile; and the last two of GetFunctions */
 		{ "first", NULL, &q->first },   { "last", NULL, &q->last },
 		{ "pid", NULL, &c.pid },        { "uid", NULL, &c.uid },
 		{ "pids", &c.pids, NULL },      { "uids", &c.uids, NULL },
@@ -132,13 +133,17 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		.first = -1,
 		.last = -1,
 		.n_parts = functions,
+		.tables = PROFILE_ALL_TABLES,
 		.filter = PROFILE_FILTER_INIT,
 	};
-	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters) - (functions ? 0 : 2)))
+	if (!parameters_read(call, parameters + functions,
+			     ARRAY_SIZE(parameters) - (functions ? 1 : 2)))
 		return 0;
 	wrong = check_range(q, functions) ?: check_lists(&c);
 	if (by && !parse_by(&q->by, by))
 		wrong = "by";
+	if (tables && !profile_tables_parse(&q->tables, tables))
+		wrong = "tables";
 	if (wrong) {
 		call_invalid_parameter(call, wrong);
 		return 0;
@@ -153,6 +158,7 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		c.uid = call_uid(call);
 		c.uids = NULL;
 		q->filter.visible = true;
+		q->tables = PROFILE_ALL_TABLES; /* from which it is counted what they may see */
 	}
 	r = set_filter(q, &c);
 	return r < 0 ? r : 1;

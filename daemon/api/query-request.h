@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "common/profile/filter.h"
+#include "common/profile/tables.h"
 #include "daemon/rows/function-sum.h"
 #include "daemon/varlink/call.h"
 
@@ -15,6 +16,7 @@ struct query_request {
 	int64_t first, last;          /* ids; 0: the open window */
 	int64_t n_parts;              /* of GetFunctions, else 0 */
 	enum function_sum_kind by;    /* likewise */
+	unsigned int tables;          /* of GetProfile, see tables.h */
 	struct profile_filter filter; /* its strings are @texts */
 	char *texts[QUERY_N_TEXTS];
 };

@@ -36,6 +36,7 @@ struct query *query_free(struct query *query)
 	if (!query)
 		return NULL;
 	drop_parts(query);
+	window_sum_free(query->sum);
 	window_list_done(&query->windows);
 	function_reply_free(query->functions);
 	store_reader_free(query->reader);
@@ -80,14 +81,6 @@ static size_t n_rows(const struct profile *p)
 	return p->n_functions + p->n_stacks + p->n_streams + p->n_branches + p->n_blocks;
 }
 
-static size_t n_bytes(const struct profile *p)
-{
-	return p->n_objects * sizeof(*p->objects) + p->n_processes * sizeof(*p->processes) +
-	       p->n_functions * sizeof(*p->functions) + p->n_stacks * sizeof(*p->stacks) +
-	       p->n_streams * sizeof(*p->streams) + p->n_branches * sizeof(*p->branches) +
-	       p->n_blocks * sizeof(*p->blocks);
-}
-
 /* 0; -E2BIG or -ETIME where it has taken more than it may. */
 static int check_limits(const struct query *q)
 {
@@ -96,7 +89,9 @@ static int check_limits(const struct query *q)
 	uint64_t max_ms = q->privileged ? limits->max_cpu_ms : limits->max_user_cpu_ms;
 
 	for (size_t i = 0; i < q->n_parts; i++)
-		n += n_bytes(q->parts[i]);
+		n += profile_bytes(q->parts[i]);
+	if (q->sum)
+		n += window_sum_bytes(q->sum);
 	if (q->functions)
 		n += q->functions->sum->n_rows * (sizeof(*q->functions->sum->rows) +
 						  sizeof(*q->functions->sum->names->processes));
@@ -113,6 +108,8 @@ static int do_or_leave(struct query *q, int (*step)(struct query *q))
 
 	for (size_t i = 0; i < q->n_parts; i++)
 		n += n_rows(q->parts[i]);
+	if (q->sum)
+		n += window_sum_n_rows(q->sum);
 	q->step = step;
 	if (n > q->limits->rows_at_once)
 		return 1;
@@ -127,15 +124,32 @@ int query_do_step(struct query *query)
 	return step(query);
 }
 
-/* Its first part is the filtered copy of @profile. */
+/* The next part is a copy of what matches of @profile. */
 static int add_filtered(struct query *q, const struct profile *profile)
 {
 	struct profile *part;
 	int r = profile_filter(&part, profile, &q->request.filter);
 
-	if (r == 0)
-		q->parts[q->n_parts++] = part;
-	return r;
+	if (r < 0)
+		return r;
+	profile_drop_tables(part, ~q->request.tables);
+	q->parts[q->n_parts++] = part;
+	return 0;
+}
+
+/* The next part is the sum of the stored windows. */
+static int add_sum(struct query *q)
+{
+	_cleanup_(profile_freep) struct profile *sum = NULL;
+	int r = window_sum_take(q->sum, &sum);
+
+	q->sum = window_sum_free(q->sum);
+	if (r < 0)
+		return r;
+	if (profile_filter_is_by_process(&q->request.filter))
+		return add_filtered(q, sum); /* what is counted is what matches */
+	q->parts[q->n_parts++] = TAKE_PTR(sum);
+	return 0;
 }
 
 static int add_up(struct query *q)
@@ -171,23 +185,40 @@ static bool has_window(const struct query *q, int64_t id)
 	return false;
 }
 
+/* Adds *@n windows of the batch, at least one; of what does not match nothing is kept. */
+static int read_windows(struct query *q, struct store_reader *reader,
+			const struct store_batch *batch, size_t *n)
+{
+	struct store *store = archive_get_store(q->archive);
+	int r = q->sum ? 0 : window_sum_new(&q->sum, q->request.tables);
+
+	if (r < 0)
+		return r;
+	r = reader ? store_reader_sum(reader, batch, q->sum, n, &q->fault) :
+		     store_read_sum(store, batch, q->sum, n, &q->fault);
+	return r == 0 && profile_filter_is_by_process(&q->request.filter) ? add_sum(q) : r;
+}
+
 /* The most usual: one window, for which the list need not be read. 1, or 0 if it is missing;
  * -errno. */
 static int read_one(struct query *q)
 {
-	struct store *store = archive_get_store(q->archive);
-	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct window window = { .id = q->request.first };
+	bool found = true;
+	const struct store_batch batch = { .windows = &window, .found = &found, .n = 1 };
+	size_t n;
 	int r;
 
-	r = q->functions ? store_read_functions(store, &window, &q->request.filter,
-						q->functions->sum, &q->fault) :
-			   store_read(store, window.id, &profile, &window, &q->fault);
-	if (r <= 0)
-		return r;
+	if (q->functions) {
+		r = store_read_functions(archive_get_store(q->archive), &window, &q->request.filter,
+					 q->functions->sum, &q->fault);
+		found = r > 0;
+	} else {
+		r = read_windows(q, NULL, &batch, &n);
+	}
+	if (r < 0 || !found)
+		return MIN(r, 0);
 	r = window_list_add(&q->windows, &window);
-	if (r == 0 && profile)
-		r = add_filtered(q, profile);
 	q->n_stored = q->n_read = q->n_seen = q->windows.n;
 	return r < 0 ? r : 1;
 }
@@ -276,7 +307,6 @@ static void take_found(struct query *q, const bool *found, size_t n)
  * one. */
 static int read_batch(struct query *q, struct store_reader *reader)
 {
-	_cleanup_(profile_freep) struct profile *profile = NULL;
 	size_t n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
 	bool found[QUERY_BATCH];
 	const struct store_batch batch = { .windows = &q->windows.rows[q->n_read],
@@ -285,13 +315,10 @@ static int read_batch(struct query *q, struct store_reader *reader)
 					   .max_rows = BATCH_ROWS };
 	int r;
 
-	r = reader ?
-		    store_reader_read_many(reader, &batch, &n, &profile, &q->fault) :
-		    store_read_many(archive_get_store(q->archive), &batch, &n, &profile, &q->fault);
-	if (r < 0)
-		return r;
-	take_found(q, found, n);
-	return add_filtered(q, profile);
+	r = read_windows(q, reader, &batch, &n);
+	if (r == 0)
+		take_found(q, found, n);
+	return r;
 }
 
 /* The step that reads large windows. */
@@ -358,6 +385,9 @@ static int finish_sum(struct query *q)
 
 	if (q->functions)
 		return finish_functions(q);
+	r = q->sum ? add_sum(q) : 0;
+	if (r < 0)
+		return r;
 	if (q->n_parts == 0) {
 		r = profile_new(&q->parts[0]);
 		if (r == 0)

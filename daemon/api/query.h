@@ -33,7 +33,8 @@ struct query {
 	struct window_list windows;             /* all that the reply is of */
 	size_t n_stored;                        /* the stored ones among them, which come first */
 	size_t n_read;                          /* of the stored ones */
-	struct profile *parts[QUERY_BATCH + 1]; /* the first is the sum so far */
+	struct window_sum *sum;                 /* of stored windows, where all matches */
+	struct profile *parts[QUERY_BATCH + 1]; /* what matches; the first is the sum so far */
 	size_t n_parts;
 
 	/* of GetFunctions, else NULL; the profiles of the open window are parts */

@@ -72,6 +72,11 @@ void id_map_clear(struct id_map *map)
 	*map = (struct id_map){ .n_next = n_next };
 }
 
+size_t id_map_bytes(const struct id_map *map)
+{
+	return map->n_slots * sizeof(*map->slots);
+}
+
 struct id_value *id_map_find(const struct id_map *map, struct id_key key)
 {
 	struct id_slot *slot;

@@ -26,6 +26,9 @@ void id_map_done(struct id_map *map);
 /* Forgets all, and gives the memory back. */
 void id_map_clear(struct id_map *map);
 
+/* Of memory. */
+size_t id_map_bytes(const struct id_map *map);
+
 /* The value, to be read or changed until the next id_map_put(); NULL where there is none. */
 struct id_value *id_map_find(const struct id_map *map, struct id_key key);
 /* Adds or replaces. 0 or -ENOMEM. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows of counts come with numbers of places, stacks and streams; each number is looked up once a
- * window. The rows come in another order than the profile's: finalizing
- * sorts them.
+ * Rows of counts come with numbers of places, stacks and streams; each number is looked up once,
+ * and each row that several windows count is one. The rows come in another order than the
+ * profile's: finalizing sorts them.
  */
 #include "daemon/rows/read.h"
 
@@ -61,23 +61,16 @@ static const char *const sql[N_STATEMENTS] = {
 
 _Static_assert(N_STATEMENTS == N_STORE_READ, "read.h has another number");
 
-/* Windows being read, one after the other, into one profile. */
+/* Windows being read, one after the other, into one sum. */
 struct reading {
 	struct store_read *read;
 	const struct store_batch *batch;
+	struct window_sum *sum; /* NULL: only a head is read, into */
 	struct profile *profile;
 	int64_t window;
 	size_t n_windows; /* before it */
 	size_t n_rows;
-	struct id_map processes; /* ids to indices */
 };
-
-static void reading_done(struct reading *reading)
-{
-	store_lookup_end(&reading->read->lookup);
-	profile_free(reading->profile);
-	id_map_done(&reading->processes);
-}
 
 int store_read_init(struct store_read *read, struct database *database,
 		    struct store_counters *counters)
@@ -198,9 +191,9 @@ static int read_process(struct reading *reading, struct statement *row)
 		.unit = statement_text(row, 7),
 		.n_gone = (uint64_t)statement_int(row, 9),
 	};
+	struct id_map *processes = &reading->sum->processes;
 	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
-	const struct id_value *found =
-		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
+	const struct id_value *found = id_map_find(processes, (struct id_key){ id, 0, 0 });
 	int r;
 
 	if (found) {
@@ -217,8 +210,7 @@ static int read_process(struct reading *reading, struct statement *row)
 	index = profile_add_process(reading->profile, &process);
 	if (index < 0)
 		return (int)index;
-	return id_map_put(&reading->processes, (struct id_key){ id, 0, 0 },
-			  (struct id_value){ index, 0 });
+	return id_map_put(processes, (struct id_key){ id, 0, 0 }, (struct id_value){ index, 0 });
 }
 
 /* Calls @read_row for each row of the statement. */
@@ -243,7 +235,7 @@ static int read_rows(struct reading *reading, int which,
 static int find_process(const struct reading *reading, int64_t id, uint32_t *ret)
 {
 	const struct id_value *found =
-		id_map_find(&reading->processes, (struct id_key){ id, 0, 0 });
+		id_map_find(&reading->sum->processes, (struct id_key){ id, 0, 0 });
 
 	if (id != 0 && !found)
 		return database_damaged(reading->read->database,
@@ -253,7 +245,29 @@ static int find_process(const struct reading *reading, int64_t id, uint32_t *ret
 	return 0;
 }
 
+/* The first three numbers of a row: a process, and of what it is. */
+static struct id_key key_of(struct statement *row)
+{
+	return (struct id_key){ statement_int(row, 0), statement_int(row, 1),
+				statement_int(row, 2) };
+}
+
 /* It may be there already, as the caller of another: finalizing merges them. */
+static int add_stack(struct reading *reading, struct id_key key, struct profile_stack *stack)
+{
+	struct store_lookup *lookup = &reading->sum->lookup;
+	int r = find_process(reading, key.a, &stack->process);
+
+	if (r < 0)
+		return r;
+	r = store_lookup_stack(lookup, stack->process, key.b, &stack->parent);
+	if (r >= 0)
+		r = store_lookup_place(lookup, key.c, &stack->frame);
+	return r < 0 ? r :
+		       window_sum_put(reading->sum, PROFILE_STACKS, key,
+				      profile_add_stack(reading->profile, stack));
+}
+
 static int read_stack(struct reading *reading, struct statement *row)
 {
 	struct profile_stack stack = {
@@ -262,17 +276,18 @@ static int read_stack(struct reading *reading, struct statement *row)
 		.weight = (uint64_t)statement_int(row, 5),
 		.pruned = (uint64_t)statement_int(row, 6),
 	};
-	int r;
+	struct id_key key = key_of(row);
+	int64_t index = window_sum_find(reading->sum, PROFILE_STACKS, key);
+	struct profile_stack *sum;
 
-	r = find_process(reading, statement_int(row, 0), &stack.process);
-	if (r >= 0)
-		r = store_lookup_stack(&reading->read->lookup, stack.process, statement_int(row, 1),
-				       &stack.parent);
-	if (r >= 0)
-		r = store_lookup_place(&reading->read->lookup, statement_int(row, 2), &stack.frame);
-	if (r < 0)
-		return r;
-	return (int)MIN(profile_add_stack(reading->profile, &stack), (int64_t)0);
+	if (index < 0)
+		return add_stack(reading, key, &stack);
+	sum = &reading->profile->stacks[index];
+	sum->samples += stack.samples;
+	sum->stitched += stack.stitched;
+	sum->weight += stack.weight;
+	sum->pruned += stack.pruned;
+	return 0;
 }
 
 static int read_stream(struct reading *reading, struct statement *row)
@@ -282,9 +297,9 @@ static int read_stream(struct reading *reading, struct statement *row)
 	int r;
 
 	r = find_process(reading, statement_int(row, 0), &process);
-	if (r >= 0)
-		r = store_lookup_stream(&reading->read->lookup, process, statement_int(row, 1),
-					&index);
+	if (r < 0)
+		return r;
+	r = store_lookup_stream(&reading->sum->lookup, process, statement_int(row, 1), &index);
 	if (r < 0)
 		return r;
 	stream = &reading->profile->streams[index];
@@ -292,6 +307,21 @@ static int read_stream(struct reading *reading, struct statement *row)
 	stream->pruned += (uint64_t)statement_int(row, 3);
 	stream->cycles += (uint64_t)statement_int(row, 4);
 	return 0;
+}
+
+static int add_branch(struct reading *reading, struct id_key key, struct profile_branch *branch)
+{
+	struct store_lookup *lookup = &reading->sum->lookup;
+	int r = find_process(reading, key.a, &branch->process);
+
+	if (r < 0)
+		return r;
+	r = store_lookup_place(lookup, key.b, &branch->from);
+	if (r >= 0)
+		r = store_lookup_place(lookup, key.c, &branch->to);
+	return r < 0 ? r :
+		       window_sum_put(reading->sum, PROFILE_BRANCHES, key,
+				      profile_add_branch(reading->profile, branch));
 }
 
 static int read_branch(struct reading *reading, struct statement *row)
@@ -305,20 +335,49 @@ static int read_branch(struct reading *reading, struct statement *row)
 		.cycles_rows = (uint64_t)statement_int(row, 8),
 		.kind = (enum branch_kind)statement_int(row, 9),
 	};
-	int r;
+	struct id_key key = key_of(row);
+	int64_t index = window_sum_find(reading->sum, PROFILE_BRANCHES, key);
+	struct profile_branch *sum;
 
 	if ((uint64_t)statement_int(row, 9) >= N_BRANCH_KINDS)
 		return database_damaged(reading->read->database,
 					"window %" PRId64 " has a branch of unknown kind",
 					reading->window);
-	r = find_process(reading, statement_int(row, 0), &branch.process);
-	if (r >= 0)
-		r = store_lookup_place(&reading->read->lookup, statement_int(row, 1), &branch.from);
-	if (r >= 0)
-		r = store_lookup_place(&reading->read->lookup, statement_int(row, 2), &branch.to);
+	if (index < 0)
+		return add_branch(reading, key, &branch);
+	sum = &reading->profile->branches[index];
+	sum->kind = branch_kind_merge(sum->kind, branch.kind);
+	sum->taken += branch.taken;
+	sum->mispredicted += branch.mispredicted;
+	sum->predicted += branch.predicted;
+	sum->aborted += branch.aborted;
+	sum->cycles += branch.cycles;
+	sum->cycles_rows += branch.cycles_rows;
+	return 0;
+}
+
+static int add_block(struct reading *reading, struct id_key key, struct profile_block *block)
+{
+	struct store_lookup *lookup = &reading->sum->lookup;
+	struct location first, last;
+	int r = find_process(reading, key.a, &block->process);
+
 	if (r < 0)
 		return r;
-	return (int)MIN(profile_add_branch(reading->profile, &branch), (int64_t)0);
+	r = store_lookup_place(lookup, key.b, &first);
+	if (r >= 0)
+		r = store_lookup_place(lookup, key.c, &last);
+	if (r < 0)
+		return r;
+	if (first.object != last.object)
+		return database_damaged(reading->read->database,
+					"window %" PRId64 " has a block across two objects",
+					reading->window);
+	block->object = first.object;
+	block->start = first.offset;
+	block->end = last.offset;
+	return window_sum_put(reading->sum, PROFILE_BLOCKS, key,
+			      profile_add_block(reading->profile, block));
 }
 
 static int read_block(struct reading *reading, struct statement *row)
@@ -328,47 +387,41 @@ static int read_block(struct reading *reading, struct statement *row)
 		.cycles = (uint64_t)statement_int(row, 4),
 		.cycles_rows = (uint64_t)statement_int(row, 5),
 	};
-	struct location first, last;
-	int r;
+	struct id_key key = key_of(row);
+	int64_t index = window_sum_find(reading->sum, PROFILE_BLOCKS, key);
+	struct profile_block *sum;
 
-	r = find_process(reading, statement_int(row, 0), &block.process);
-	if (r >= 0)
-		r = store_lookup_place(&reading->read->lookup, statement_int(row, 1), &first);
-	if (r >= 0)
-		r = store_lookup_place(&reading->read->lookup, statement_int(row, 2), &last);
-	if (r < 0)
-		return r;
-	if (first.object != last.object)
-		return database_damaged(reading->read->database,
-					"window %" PRId64 " has a block across two objects",
-					reading->window);
-	block.object = first.object;
-	block.start = first.offset;
-	block.end = last.offset;
-	return (int)MIN(profile_add_block(reading->profile, &block), (int64_t)0);
+	if (index < 0)
+		return add_block(reading, key, &block);
+	sum = &reading->profile->blocks[index];
+	sum->runs += block.runs;
+	sum->cycles += block.cycles;
+	sum->cycles_rows += block.cycles_rows;
+	return 0;
 }
 
 static int read_outer_function(struct reading *reading, struct statement *row)
 {
-	return store_lookup_function(&reading->read->lookup, statement_int(row, 0), NULL);
+	return store_lookup_function(&reading->sum->lookup, statement_int(row, 0), NULL);
 }
 
 static int read_tables(struct reading *reading)
 {
-	int r;
+	static const struct {
+		int statement;
+		int (*read_row)(struct reading *reading, struct statement *row);
+	} tables[N_PROFILE_TABLES] = {
+		[PROFILE_STACKS] = { READ_STACKS, read_stack },
+		[PROFILE_STREAMS] = { READ_STREAMS, read_stream },
+		[PROFILE_BRANCHES] = { READ_BRANCHES, read_branch },
+		[PROFILE_BLOCKS] = { READ_BLOCKS, read_block },
+	};
+	int r = read_rows(reading, READ_PROCESSES, read_process);
 
-	r = read_rows(reading, READ_PROCESSES, read_process);
-	if (r >= 0)
-		r = read_rows(reading, READ_STACKS, read_stack);
-	if (r >= 0)
-		r = read_rows(reading, READ_STREAMS, read_stream);
-	if (r >= 0)
-		r = read_rows(reading, READ_BRANCHES, read_branch);
-	if (r >= 0)
-		r = read_rows(reading, READ_BLOCKS, read_block);
-	if (r >= 0)
-		r = read_rows(reading, READ_OUTER_FUNCTIONS, read_outer_function);
-	return r;
+	for (size_t i = 0; r >= 0 && i < N_PROFILE_TABLES; i++)
+		if (reading->sum->tables & PROFILE_TABLE(i))
+			r = read_rows(reading, tables[i].statement, tables[i].read_row);
+	return r < 0 ? r : read_rows(reading, READ_OUTER_FUNCTIONS, read_outer_function);
 }
 
 /* Reads all but the tables of many rows. 1, or 0 if there is no such window; or -errno. */
@@ -412,26 +465,35 @@ static int read_window(struct reading *reading, int64_t id, struct window *ret)
 	return r < 0 ? r : 1;
 }
 
-int store_read_windows(struct store_read *read, const struct store_batch *batch, size_t *ret_n,
-		       struct profile **ret)
+int store_read_add(struct store_read *read, uint64_t number, const struct store_batch *batch,
+		   struct window_sum *sum, size_t *ret_n)
 {
-	_cleanup_(reading_done) struct reading reading = { .read = read, .batch = batch };
+	struct reading reading = { .read = read,
+				   .batch = batch,
+				   .sum = sum,
+				   .profile = sum->profile,
+				   .n_windows = sum->n_windows };
 	size_t i = 0;
-	int r;
+	int r = 0;
 
-	r = profile_new(&reading.profile);
-	if (r < 0)
-		return r;
-	store_lookup_begin(&read->lookup, reading.profile);
+	window_sum_use(sum, number, &read->lookup);
 	for (; r >= 0 && i < batch->n && (i == 0 || reading.n_rows < batch->max_rows); i++) {
 		r = read_window(&reading, batch->windows[i].id, &batch->windows[i]);
 		batch->found[i] = r > 0;
 	}
-	if (r >= 0)
-		r = profile_finalize(reading.profile);
-	if (r < 0)
-		return r;
+	sum->n_windows = reading.n_windows;
 	*ret_n = i;
-	*ret = TAKE_PTR(reading.profile);
-	return 0;
+	return MIN(r, 0);
+}
+
+int store_read_windows(struct store_read *read, const struct store_batch *batch, size_t *ret_n,
+		       struct profile **ret)
+{
+	_cleanup_(window_sum_freep) struct window_sum *sum = NULL;
+	int r;
+
+	r = window_sum_new(&sum, PROFILE_ALL_TABLES);
+	if (r >= 0)
+		r = store_read_add(read, 0, batch, sum, ret_n);
+	return r < 0 ? r : window_sum_take(sum, ret);
 }

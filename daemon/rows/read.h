@@ -14,6 +14,7 @@
 #include "daemon/database/database.h"
 #include "daemon/database/lookup.h"
 #include "daemon/rows/batch.h"
+#include "daemon/rows/window-sum.h"
 #include "daemon/window/window.h"
 
 #define N_STORE_READ 9
@@ -42,6 +43,13 @@ int store_read_list(struct store_read *read, uint64_t since_us, uint64_t until_u
  */
 int store_read_head(struct store_read *read, struct window *window, struct profile *profile,
 		    bool is_first);
+
+/*
+ * Adds the first *@ret_n windows of the batch, at least one, to @sum, which is void if that fails.
+ * @number distinguishes databases. 0 or -errno. In a transaction of the caller.
+ */
+int store_read_add(struct store_read *read, uint64_t number, const struct store_batch *batch,
+		   struct window_sum *sum, size_t *ret_n);
 
 /*
  * *@ret is the sum of the profiles, finalized, of the first *@ret_n windows of the batch: of at

@@ -9,6 +9,7 @@
 
 struct store_reader {
 	struct database *database;
+	uint64_t number; /* of the store's databases */
 	struct store_counters counters;
 	struct store_read read;
 	struct store_gone gone;
@@ -41,6 +42,7 @@ int store_reader_new(struct store_reader **ret, struct store *store, struct faul
 	if (r < 0)
 		return r;
 	database_keep_log(reader->database);
+	reader->number = store->n_opened;
 	r = store_counters_init(&reader->counters, reader->database);
 	if (r >= 0)
 		r = store_read_init(&reader->read, reader->database, &reader->counters);
@@ -53,14 +55,14 @@ int store_reader_new(struct store_reader **ret, struct store *store, struct faul
 	return 1;
 }
 
-int store_reader_read_many(struct store_reader *reader, const struct store_batch *batch,
-			   size_t *ret_n, struct profile **ret, struct fault *fault)
+int store_reader_sum(struct store_reader *reader, const struct store_batch *batch,
+		     struct window_sum *sum, size_t *ret_n, struct fault *fault)
 {
 	int r;
 
 	r = database_begin_reading(reader->database);
 	if (r >= 0)
-		r = store_read_windows(&reader->read, batch, ret_n, ret);
+		r = store_read_add(&reader->read, reader->number, batch, sum, ret_n);
 	database_roll_back(reader->database); /* nothing was written */
 	return r < 0 ? database_explain(reader->database, r, fault) : 0;
 }

@@ -23,8 +23,8 @@ int store_reader_new(struct store_reader **ret, struct store *store, struct faul
 struct store_reader *store_reader_free(struct store_reader *reader);
 DEFINE_CLEANUP(struct store_reader *, store_reader_free);
 
-/* In any thread, but only one at a time: as store_read_many(); and the sum of windows that are to
- * be merged. */
-int store_reader_read_many(struct store_reader *reader, const struct store_batch *batch,
-			   size_t *ret_n, struct profile **ret, struct fault *fault);
+/* In any thread, but only one at a time: as store_read_sum(); and the sum of windows that are to be
+ * merged. */
+int store_reader_sum(struct store_reader *reader, const struct store_batch *batch,
+		     struct window_sum *sum, size_t *ret_n, struct fault *fault);
 int store_reader_merge(struct store_reader *reader, struct store_merge *merge, struct fault *fault);

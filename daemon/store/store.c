@@ -334,30 +334,45 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 	return MIN(r, 0);
 }
 
-static int read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
-		     struct profile **ret, struct fault *fault)
+static int read_sum(struct store *store, const struct store_batch *batch, struct window_sum *sum,
+		    size_t *ret_n, struct fault *fault)
 {
-	int r;
+	int r = store_want_database(store, fault);
 
-	r = store_want_database(store, fault);
 	if (r < 0)
 		return r;
 	r = database_begin_reading(store->database);
 	if (r >= 0)
-		r = store_read_windows(&store->read, batch, ret_n, ret);
+		r = store_read_add(&store->read, store->n_opened, batch, sum, ret_n);
 	database_roll_back(store->database); /* nothing was written */
 	return r < 0 ? database_explain(store->database, r, fault) : 0;
+}
+
+int store_read_sum(struct store *store, const struct store_batch *batch, struct window_sum *sum,
+		   size_t *ret_n, struct fault *fault)
+{
+	bool is_first = sum->n_windows == 0;
+	int r = read_sum(store, batch, sum, ret_n, fault);
+	int healed = store_heal(store, r, fault);
+
+	if (healed <= 0 || !is_first)
+		return healed < 0 ? healed : r;
+	r = window_sum_clear(sum);
+	return r < 0 ? fault_set(fault, r, "out of memory") :
+		       read_sum(store, batch, sum, ret_n, fault);
 }
 
 int store_read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
 		    struct profile **ret, struct fault *fault)
 {
-	int r = read_many(store, batch, ret_n, ret, fault);
-	int healed = store_heal(store, r, fault);
+	_cleanup_(window_sum_freep) struct window_sum *sum = NULL;
+	int r = window_sum_new(&sum, PROFILE_ALL_TABLES);
 
-	if (healed <= 0)
-		return healed < 0 ? healed : r;
-	return read_many(store, batch, ret_n, ret, fault);
+	if (r == 0)
+		r = store_read_sum(store, batch, sum, ret_n, fault);
+	else
+		fault_set(fault, r, "out of memory");
+	return r < 0 ? r : window_sum_take(sum, ret);
 }
 
 bool store_has_large(struct store *store, const struct store_batch *batch, uint64_t max_rows)

@@ -23,6 +23,7 @@
 #include "daemon/rows/batch.h"
 #include "daemon/rows/code.h"
 #include "daemon/rows/function-sum.h"
+#include "daemon/rows/window-sum.h"
 #include "daemon/window/window.h"
 
 struct store;
@@ -117,6 +118,13 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
  */
 int store_read_many(struct store *store, const struct store_batch *batch, size_t *ret_n,
 		    struct profile **ret, struct fault *fault);
+
+/*
+ * Adds the first *@ret_n windows of the batch, at least one, to @sum. 0, or -errno and @fault, upon
+ * which the sum is void.
+ */
+int store_read_sum(struct store *store, const struct store_batch *batch, struct window_sum *sum,
+		   size_t *ret_n, struct fault *fault);
 
 /*
  * Whether any of the first windows of the batch, as many as would be read at once, has more than

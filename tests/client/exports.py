@@ -102,7 +102,7 @@ def svg(file, *recording):
     frames = [group for group in root.iter(SVG + "g")]
     check({element.tag for element in root.iter()} <= {SVG + tag for tag in SVG_TAGS}, file, "tags")
     lowest = max(float(group.find(SVG + "rect").get("y")) for group in frames)
-    seen = [int(re.search(r": (\d+) samples", group.find(SVG + "title").text)[1]) for group in frames
+    seen = [int(re.search(r": (\d+) samples?", group.find(SVG + "title").text)[1]) for group in frames
             if float(group.find(SVG + "rect").get("y")) == lowest]
     check(seen == wanted, file, "samples of the lowest frames", seen, wanted)
 

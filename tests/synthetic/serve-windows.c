@@ -6,6 +6,10 @@
  *
  *     serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS
  *     serve-windows SOCKET DATABASE change:AT:SEED WINDOWS
+ *     serve-windows SOCKET DATABASE day WINDOWS
+ *
+ * day: windows of a busy machine as they are left after a day: the last 360 as they were, those
+ * before of a minute, with as many rows as the sums of retention keep.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,13 +20,17 @@
 
 #include <sys/resource.h>
 
+#include "common/profile/limit.h"
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
+#include "daemon/retention/tiers.h"
 #include "daemon/varlink/server.h"
 #include "tests/synthetic/change.h"
 #include "tests/synthetic/window.h"
 
 #define WINDOW_US 10000000ULL
+#define MINUTE_US 60000000ULL
+#define N_SHORT   360 /* of an hour */
 
 struct service {
 	sd_event *event;
@@ -41,16 +49,23 @@ static void check(int r, const char *what)
 
 static const struct synthetic_shape *find_shape(const char *name)
 {
-	if (strcmp(name, synthetic_busy.name) == 0)
+	if (strcmp(name, synthetic_busy.name) == 0 || strcmp(name, "day") == 0)
 		return &synthetic_busy;
 	return strcmp(name, synthetic_renamed.name) == 0 ? &synthetic_renamed : &synthetic_idle;
 }
 
 /* Of the kind that the command line names. */
-static struct profile *make_profile(const char *kind, uint32_t window)
+static struct profile *make_profile(const char *kind, uint32_t window, bool is_sum)
 {
 	struct synthetic_change change;
+	struct profile *p;
 
+	if (is_sum) {
+		p = synthetic_profile(&synthetic_busy, window);
+		check(profile_limit_all(p, 2 * STORE_SUM_ROWS), "limit");
+		check(profile_finalize(p), "limit");
+		return p;
+	}
 	if (sscanf(kind, "change:%" SCNu32 ":%" SCNu64, &change.at, &change.seed) == 2)
 		return synthetic_change_profile(&change, window);
 	return synthetic_profile(find_shape(kind), window);
@@ -58,20 +73,24 @@ static struct profile *make_profile(const char *kind, uint32_t window)
 
 static void fill(struct store *store, const char *kind, uint32_t n)
 {
-	uint64_t start_us = ((uint64_t)time(NULL) - n * 10) * 1000000;
+	uint32_t n_sums = strcmp(kind, "day") == 0 && n > N_SHORT ? n - N_SHORT : 0;
+	uint64_t start_us =
+		(uint64_t)time(NULL) * 1000000 - n_sums * MINUTE_US - (n - n_sums) * WINDOW_US;
 	struct store_status status;
 
 	store_get_status(store, &status);
 	for (uint32_t i = 0; status.n_windows == 0 && i < n; i++) {
-		_cleanup_(profile_freep) struct profile *profile = make_profile(kind, i);
-		struct window window = { .start_us = start_us + i * WINDOW_US,
-					 .length_us = WINDOW_US,
+		_cleanup_(profile_freep) struct profile *profile =
+			make_profile(kind, i, i < n_sums);
+		struct window window = { .start_us = start_us,
+					 .length_us = i < n_sums ? MINUTE_US : WINDOW_US,
 					 .samples = profile->counters.samples,
 					 .mode = "stack+branch" };
 		struct fault fault;
 		int64_t id;
 
 		check(store_add(store, &window, profile, &id, &fault), fault.text);
+		start_us += window.length_us;
 	}
 }
 
@@ -125,7 +144,7 @@ int main(int argc, char **argv)
 
 	if (argc != 5) {
 		fprintf(stderr,
-			"usage: serve-windows SOCKET DATABASE idle|busy|renamed|change:AT:SEED "
+			"usage: serve-windows SOCKET DATABASE idle|busy|renamed|day|change:AT:SEED "
 			"WINDOWS\n");
 		return 2;
 	}

@@ -134,6 +134,68 @@ static void test_many_are_read_as_their_sum(void **state)
 		profile_free(profiles[--n]);
 }
 
+/* The rows of a profile with these tables alone, and what they count. */
+static void check_rows(const struct profile *p, const struct profile *all, unsigned int tables)
+{
+	uint64_t samples = 0, taken = 0;
+
+	assert_int_equal(p->n_stacks, tables & PROFILE_TABLE(PROFILE_STACKS) ? all->n_stacks : 0);
+	assert_int_equal(p->n_streams,
+			 tables & PROFILE_TABLE(PROFILE_STREAMS) ? all->n_streams : 0);
+	assert_int_equal(p->n_branches,
+			 tables & PROFILE_TABLE(PROFILE_BRANCHES) ? all->n_branches : 0);
+	assert_int_equal(p->n_blocks, tables & PROFILE_TABLE(PROFILE_BLOCKS) ? all->n_blocks : 0);
+	for (size_t i = 0; i < p->n_stacks; i++)
+		samples += p->stacks[i].samples - all->stacks[i].samples;
+	for (size_t i = 0; i < p->n_branches; i++)
+		taken += p->branches[i].taken - all->branches[i].taken;
+	assert_int_equal(samples, 0);
+	assert_int_equal(taken, 0);
+	assert_memory_equal(&p->counters, &all->counters, sizeof(p->counters));
+}
+
+/* Some windows at a time, of which some tables are wanted. */
+static void test_a_sum_has_the_wanted_tables(void **state)
+{
+	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
+	struct profile *profiles[N_MANY], *all;
+	struct window windows[N_MANY];
+	bool found[N_MANY];
+	struct fault fault;
+
+	for (uint64_t i = 0; i < N_MANY; i++) {
+		struct window window = temp_store_window(i);
+
+		profiles[i] = random_profile(i % 6, 0);
+		windows[i].id = temp_store_add(store, &window, profiles[i]);
+	}
+	assert_int_equal(profile_merge(&all, (const struct profile *const *)profiles, N_MANY), 0);
+	for (unsigned int tables = 1; tables <= PROFILE_ALL_TABLES; tables++) {
+		_cleanup_(window_sum_freep) struct window_sum *sum = NULL;
+		_cleanup_(profile_freep) struct profile *read = NULL;
+
+		assert_int_equal(window_sum_new(&sum, tables), 0);
+		for (size_t at = 0, n; at < N_MANY; at += n) {
+			const struct store_batch batch = {
+				.windows = windows + at,
+				.found = found,
+				.n = MIN((size_t)7, N_MANY - at),
+				.max_rows = SIZE_MAX,
+			};
+
+			assert_int_equal(store_read_sum(store, &batch, sum, &n, &fault), 0);
+		}
+		assert_true(window_sum_bytes(sum) > 0);
+		assert_int_equal(window_sum_take(sum, &read), 0);
+		check_rows(read, all, tables);
+		if (tables == PROFILE_ALL_TABLES)
+			assert_true(profile_equal(read, all));
+	}
+	profile_free(all);
+	for (size_t i = 0; i < N_MANY; i++)
+		profile_free(profiles[i]);
+}
+
 static void test_no_more_are_read_than_rows_allow(void **state)
 {
 	_cleanup_(store_freep) struct store *store = temp_store_open(":memory:", 0);
@@ -331,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_they_come_back_after_opening_again, set_up,
 						tear_down),
 		cmocka_unit_test(test_many_are_read_as_their_sum),
+		cmocka_unit_test(test_a_sum_has_the_wanted_tables),
 		cmocka_unit_test(test_no_more_are_read_than_rows_allow),
 		cmocka_unit_test(test_an_empty_profile_comes_back),
 		cmocka_unit_test(test_the_largest_numbers_come_back),
