@@ -176,8 +176,8 @@ def check_sections(name, document, functions):
 
 
 def streams_compared(old, new, *options):
-    return json.loads(run(branchctl, "diff", old, new, "--json", "-n", 0, "--by", "stream", "--depth", "full",
-                          *options))
+    return json.loads(run(branchctl, "diff", old, new, "--json", "--percent-limit", 0.5, "--by", "stream",
+                          "--depth", "full", *options))
 
 
 def untouched(document):
