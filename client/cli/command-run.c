@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/cli/commands.h"
 #include "client/launch/launch.h"
+#include "client/launch/service.h"
 #include "client/render/problems.h"
 #include "client/render/summary.h"
 #include "client/render/top-table.h"
@@ -14,6 +16,7 @@
 #include "client/view/top.h"
 
 #define DEFAULT_ROWS 10
+#define FEW_SAMPLES  200
 
 static int write_view(const struct profile_source *source, const struct options *options,
 		      enum view_by by, const char *title, struct output *output)
@@ -36,16 +39,42 @@ static int write_view(const struct profile_source *source, const struct options 
 	return r;
 }
 
+/* Who sampled, and how often. */
+static void write_origin(FILE *f, const struct service *service)
+{
+	if (!service)
+		fprintf(f, "sampled by branchctl at %d Hz, user code alone\n", RECORDER_FREQUENCY);
+	else if (service->frequency > 0)
+		fprintf(f, "sampled by branchd at %" PRIu64 " Hz\n", service->frequency);
+	else
+		fprintf(f, "sampled by branchd, one in %" PRIu64 "\n", service->period);
+}
+
+/* What there is too little of, and how to get more. */
+static void write_few(FILE *f, const struct service *service, uint64_t n)
+{
+	if (n == 0 && !service)
+		fputs("no samples: it used hardly any CPU time in user code\n", f);
+	else if (n == 0)
+		fputs("no samples: it used hardly any CPU time\n", f);
+	if (n < FEW_SAMPLES && service && service->frequency < RECORDER_FREQUENCY)
+		fprintf(f,
+			"few samples; branchctl run --self takes %d per second of CPU time, in "
+			"user "
+			"code\n",
+			RECORDER_FREQUENCY);
+}
+
 static int write_report(const struct profile_source *source, const struct options *options,
-			struct output *output)
+			const struct service *service, struct output *output)
 {
 	int r;
 
+	write_origin(output->f, service);
 	summary_write(output->f, source, VIEW_FUNCTION);
-	if (source->all->counters.samples == 0) {
-		fputs("no samples: it used hardly any CPU time in user code\n", output->f);
+	write_few(output->f, service, source->all->counters.samples);
+	if (source->all->counters.samples == 0)
 		return 0;
-	}
 	r = write_view(source, options, VIEW_FUNCTION, "Functions", output);
 	if (r >= 0)
 		r = write_view(source, options, VIEW_STACK, "Stacks", output);
@@ -54,42 +83,70 @@ static int write_report(const struct profile_source *source, const struct option
 	return r;
 }
 
-static int report(const char *path, const struct options *options, struct fault *fault)
+static int open_recording(struct profile_source **ret, const struct options *options,
+			  struct launch *launch, struct fault *fault)
+{
+	struct profile_source_settings settings = options->source;
+	int r = recorder_finish(launch->recorder, &settings.window, fault);
+
+	if (r < 0)
+		return r;
+	if (launch->limited)
+		text_say(stderr, "the recording has reached its limit of 1 GiB; %s goes on without",
+			 options->argv[0]);
+	return profile_source_open(ret, &settings, fault);
+}
+
+/* @service: NULL: it was recorded. */
+static int report(const struct options *options, const struct service *service,
+		  struct launch *launch, struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
-	struct profile_source_settings settings = options->source;
 	struct output output;
 	int r;
 
-	settings.window = path;
-	r = profile_source_open(&source, &settings, fault);
+	r = service ? service_fetch(&source, service, &options->source, launch, fault) :
+		      open_recording(&source, options, launch, fault);
 	if (r < 0)
 		return r;
 	free(source->name);
 	source->name = strdup(options->argv[0]);
 	if (!source->name)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	profile_source_say(source, stderr);
+	if (!service)
+		profile_source_say(source, stderr);
 	problems_say_source(source, stderr);
 	output_open(&output, &options->output);
-	r = write_report(source, options, &output);
+	r = write_report(source, options, service, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
 }
 
+/* Whether the daemon is to sample. */
+static bool ask(struct service *ret, const struct options *options)
+{
+	struct fault why;
+
+	if (options->self)
+		return false;
+	if (service_ask(ret, options->source.socket, &why))
+		return true;
+	if (*why.text)
+		text_say(stderr, "%s; branchctl samples by itself", why.text);
+	return false;
+}
+
 int command_run(const struct options *options, struct fault *fault)
 {
 	struct launch launch = { .pid = -1 };
-	const char *path;
+	struct service service;
+	bool by_daemon = ask(&service, options);
 	int r;
 
-	r = launch_run(&launch, options->argv, &path, fault);
-	if (r >= 0 && launch.limited)
-		text_say(stderr, "the recording has reached its limit of 1 GiB; %s goes on without",
-			 options->argv[0]);
+	r = launch_run(&launch, options->argv, by_daemon, fault);
 	if (r >= 0)
-		r = report(path, options, fault);
+		r = report(options, by_daemon ? &service : NULL, &launch, fault);
 	if (r >= 0)
 		r = launch_wait(&launch);
 	launch_done(&launch);

@@ -192,6 +192,9 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_ONCE:
 		options->once = true;
 		return 0;
+	case KEY_SELF:
+		options->self = true;
+		return 0;
 	case KEY_SINCE:
 		return options_parse_time("--since", argument, options->source.now_us, false,
 					  &options->source.since_us, parse->fault);

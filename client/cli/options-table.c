@@ -23,8 +23,7 @@
 #define SPAN                                                                                     \
 	(ALL & ~(RUN | WINDOWS | 1u << COMMAND_STATUS)) /* one span of time, instead of a WINDOW \
 							 */
-#define QUERY  (ALL & ~RUN)
-#define TABLES (ALL & ~(EXPORT | FLAME)) /* those whose output is for people, too */
+#define TABLES (ALL & ~(EXPORT | FLAME))                /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -42,6 +41,8 @@ const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, RUN, "What to show:" },
 	{ "", KEY_ROWS, "N", RUN,
 	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },
+	{ "self", KEY_SELF, NULL, RUN,
+	  "sample without the daemon: user code alone, but more often" },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
 	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
 	{ "verbose", KEY_VERBOSE, NULL, TOP,
@@ -140,7 +141,7 @@ const struct option_spec option_specs[] = {
 	{ "inline", KEY_INLINE, NULL, DATA, "show inlined calls and source lines (slow)" },
 
 	{ NULL, 0, NULL, ALL, "General:" },
-	{ "socket", KEY_SOCKET, "PATH", QUERY,
+	{ "socket", KEY_SOCKET, "PATH", ALL,
 	  "the daemon's socket.\nDefault: " CONNECTION_DEFAULT_PATH "." },
 	{ "json", KEY_JSON, NULL, TABLES & ~RUN, "write JSON for scripts" },
 	{ "no-pager", KEY_NO_PAGER, NULL, TABLES, "write to the terminal directly" },

@@ -55,7 +55,9 @@ struct options {
 	const char *mark; /* its name; NULL: list them */
 	bool list_marks, delete_mark;
 
-	char *const *argv; /* run: the command; NULL: not given */
+	/* run */
+	char *const *argv; /* the command; NULL: not given */
+	bool self;         /* without the daemon */
 
 	/* dump */
 	bool samples, branches;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 
 #define N_OWN_FDS 2 /* signals, the end of the command */
 
@@ -59,26 +60,49 @@ static void close_pipe(int ends[2])
 			close(ends[i]);
 }
 
-static int start_command(struct launch *launch, struct start *start, char *const *argv,
-			 struct fault *fault)
+static int follow_family(struct launch *launch, char *const *argv,
+			 const struct family_moment *forked, struct fault *fault)
 {
+	int r = family_new(&launch->family, launch->pid, forked);
+
+	if (r < 0)
+		return fault_set(fault, r, "cannot follow the processes of %s: %s", argv[0],
+				 strerror(-r));
+	return 0;
+}
+
+static int start_command(struct launch *launch, struct start *start, char *const *argv,
+			 bool by_daemon, struct fault *fault)
+{
+	struct family_moment forked;
 	int r;
 
 	if (pipe2(start->go, O_CLOEXEC) < 0 || pipe2(start->error, O_CLOEXEC) < 0)
 		return fault_set(fault, -errno, "%s: %s", argv[0], strerror(errno));
+	launch->began_us = clock_us(CLOCK_REALTIME);
+	forked.earliest_ns = clock_ns(CLOCK_MONOTONIC);
 	launch->pid = fork();
 	if (launch->pid < 0)
 		return fault_set(fault, -errno, "%s: %s", argv[0], strerror(errno));
 	if (launch->pid == 0)
 		execute(start, argv);
-	r = recorder_new(&launch->recorder, launch->pid, fault);
+	forked.latest_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!by_daemon)
+		r = recorder_new(&launch->recorder, launch->pid, fault);
+	else
+		r = follow_family(launch, argv, &forked, fault);
 	if (r < 0)
 		return r;
 	r = let_go(start);
 	return r < 0 ? fault_set(fault, r, "cannot run %s: %s", argv[0], strerror(-r)) : 0;
 }
 
-/* 1 when the recording is to end. */
+static int take_forks(struct launch *launch, struct fault *fault)
+{
+	return family_update(launch->family) < 0 ? fault_set(fault, -ENOMEM, "out of memory") : 0;
+}
+
+/* 1 when the observation is to end. */
 static int take_events(struct launch *launch, struct pollfd *fds, struct fault *fault)
 {
 	struct signalfd_siginfo signal;
@@ -90,6 +114,8 @@ static int take_events(struct launch *launch, struct pollfd *fds, struct fault *
 	}
 	if (fds[1].revents)
 		return 1;
+	if (launch->family)
+		return take_forks(launch, fault);
 	r = recorder_drain(launch->recorder, fault);
 	launch->limited = r == -EFBIG;
 	return launch->limited ? 1 : r;
@@ -97,7 +123,9 @@ static int take_events(struct launch *launch, struct pollfd *fds, struct fault *
 
 static int follow(struct launch *launch, int signals, int ended, struct fault *fault)
 {
-	size_t n = recorder_n_fds(launch->recorder) + N_OWN_FDS;
+	const struct rings *rings =
+		launch->family ? family_rings(launch->family) : recorder_rings(launch->recorder);
+	size_t n = rings->n + N_OWN_FDS;
 	_cleanup_free_ struct pollfd *fds = calloc(n, sizeof(*fds));
 	int r = 0;
 
@@ -106,9 +134,11 @@ static int follow(struct launch *launch, int signals, int ended, struct fault *f
 	fds[0] = (struct pollfd){ signals, POLLIN, 0 };
 	fds[1] = (struct pollfd){ ended, POLLIN, 0 };
 	for (size_t i = N_OWN_FDS; i < n; i++)
-		fds[i] = (struct pollfd){ recorder_fd(launch->recorder, i - N_OWN_FDS), POLLIN, 0 };
+		fds[i] = (struct pollfd){ rings->rows[i - N_OWN_FDS].fd, POLLIN, 0 };
 	while (r == 0) {
-		if (poll(fds, n, -1) < 0 && errno != EINTR)
+		int wait_ms = launch->family ? family_wait_ms(launch->family) : -1;
+
+		if (poll(fds, n, wait_ms) < 0 && errno != EINTR)
 			return fault_set(fault, -errno, "poll: %s", strerror(errno));
 		r = take_events(launch, fds, fault);
 		for (size_t i = N_OWN_FDS; i < n; i++)
@@ -118,23 +148,21 @@ static int follow(struct launch *launch, int signals, int ended, struct fault *f
 	return r;
 }
 
-static int record(struct launch *launch, int signals, char *const *argv, struct start *start,
-		  struct fault *fault)
+static int observe(struct launch *launch, int signals, char *const *argv, struct fault *fault)
 {
 	int ended, r;
 
-	r = start_command(launch, start, argv, fault);
-	if (r < 0)
-		return r;
 	ended = (int)syscall(SYS_pidfd_open, launch->pid, 0);
 	if (ended < 0)
 		return fault_set(fault, -errno, "%s: %s", argv[0], strerror(errno));
 	r = follow(launch, signals, ended, fault);
 	close(ended);
+	if (r >= 0 && launch->family)
+		r = take_forks(launch, fault);
 	return r;
 }
 
-int launch_run(struct launch *launch, char *const *argv, const char **ret_path, struct fault *fault)
+int launch_run(struct launch *launch, char *const *argv, bool by_daemon, struct fault *fault)
 {
 	struct start start = { .go = { -1, -1 }, .error = { -1, -1 } };
 	sigset_t ours;
@@ -146,13 +174,15 @@ int launch_run(struct launch *launch, char *const *argv, const char **ret_path, 
 	sigprocmask(SIG_BLOCK, &ours, &start.mask);
 	signals = signalfd(-1, &ours, SFD_CLOEXEC);
 	r = signals < 0 ? fault_set(fault, -errno, "signalfd: %s", strerror(errno)) :
-			  record(launch, signals, argv, &start, fault);
+			  start_command(launch, &start, argv, by_daemon, fault);
+	if (r >= 0)
+		r = observe(launch, signals, argv, fault);
 	close_pipe(start.go);
 	close_pipe(start.error);
 	if (signals >= 0)
 		close(signals);
 	sigprocmask(SIG_SETMASK, &start.mask, NULL);
-	return r < 0 ? r : recorder_finish(launch->recorder, ret_path, fault);
+	return r < 0 ? r : 0;
 }
 
 int launch_wait(struct launch *launch)
@@ -169,4 +199,5 @@ void launch_done(struct launch *launch)
 {
 	launch_wait(launch);
 	launch->recorder = recorder_free(launch->recorder);
+	launch->family = family_free(launch->family);
 }

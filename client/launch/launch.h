@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a command and records it until it ends, or until SIGINT or SIGTERM, which the command gets
- * as well. */
+/*
+ * Runs a command until it ends, or until SIGINT or SIGTERM, which the command gets as well.
+ * Meanwhile it is recorded; or, if the daemon samples it, its processes are noted.
+ */
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+#include "client/launch/family.h"
 #include "client/launch/recorder.h"
 #include "common/util/fault.h"
 
 struct launch {
-	struct recorder *recorder;
-	pid_t pid;    /* of the command; -1 once it was waited for */
+	struct family *family;     /* NULL: it is recorded */
+	struct recorder *recorder; /* NULL: it is not */
+	pid_t pid;                 /* of the command; -1 once it was waited for */
+	uint64_t began_us;         /* CLOCK_REALTIME */
 	bool limited; /* the recording reached its limit; the command went on without */
 };
 
-/* Returns when the recording has ended, *@ret_path. -errno and @fault, also if there is no such
- * command. */
-int launch_run(struct launch *launch, char *const *argv, const char **ret_path,
-	       struct fault *fault);
+/*
+ * Returns when the command has ended, or was interrupted. @by_daemon: it is not recorded. -errno
+ * and
+ * @fault, also if there is no such command.
+ */
+int launch_run(struct launch *launch, char *const *argv, bool by_daemon, struct fault *fault);
 
-/* Waits for the command. Its exit status as shells have it: 128 and the signal that ended it. */
+/*
+ * Waits for the command. Its exit status as shells have it: 128 and the signal that ended it.
+ */
 int launch_wait(struct launch *launch);
 
 /* Waits for the command, too. */

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Events that children inherit have to be bound to a CPU to share a ring, so there is one for each
- * CPU.
- */
 #include "client/launch/recorder.h"
 
 #include <errno.h>
@@ -12,18 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/record/perf-file.h"
 #include "common/util/cleanup.h"
 
 #define RING_PAGES  128 /* what an unprivileged user may lock for each CPU */
-#define FREQUENCY   997 /* a prime: not in step with what the program does */
 #define STACK_BYTES 8192
 #define MAX_BYTES   (1ull << 30)
-#define MAX_CPUS    4096
 
 #if defined(__x86_64__)
 #define USER_REGISTERS 0xff0fffull /* all but the segments of data */
@@ -33,16 +25,9 @@
 #define USER_REGISTERS 0ull
 #endif
 
-struct cpu_ring {
-	int fd;
-	struct perf_event_mmap_page *page; /* NULL: not mapped */
-};
-
 struct recorder {
 	struct perf_event_attr attr;
-	struct cpu_ring *rings;
-	uint64_t *ids;
-	size_t n, n_ring_bytes;
+	struct rings rings;
 	int file;
 	uint64_t n_bytes; /* of the file */
 	char path[32];
@@ -57,7 +42,7 @@ static void fill_attr(struct perf_event_attr *attr, enum kind kind)
 		.type = kind == KIND_CLOCK ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE,
 		.config = kind == KIND_CLOCK ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_HW_CPU_CYCLES,
 		.freq = 1,
-		.sample_freq = FREQUENCY,
+		.sample_freq = RECORDER_FREQUENCY,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN,
@@ -86,65 +71,21 @@ static void fill_attr(struct perf_event_attr *attr, enum kind kind)
 	}
 }
 
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* The first kind that the machine has. */
 static int choose_kind(struct recorder *recorder, pid_t pid)
 {
+	uint32_t n_ring_bytes = RING_PAGES * (uint32_t)sysconf(_SC_PAGESIZE);
 	int fd = -ENOENT;
 
 	for (int kind = 0; fd < 0 && fd != -EACCES && fd != -EPERM && kind < N_KINDS; kind++) {
 		fill_attr(&recorder->attr, (enum kind)kind);
-		recorder->attr.wakeup_watermark = (uint32_t)(recorder->n_ring_bytes / 4);
-		fd = open_event(&recorder->attr, pid, -1);
+		recorder->attr.wakeup_watermark = n_ring_bytes / 4;
+		fd = rings_open_event(&recorder->attr, pid, -1);
 	}
 	if (fd < 0)
 		return fd;
 	close(fd);
 	return 0;
-}
-
-static int map_ring(struct recorder *recorder, int fd)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct cpu_ring *ring = &recorder->rings[recorder->n];
-	void *mapped = mmap(NULL, recorder->n_ring_bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    fd, 0);
-
-	if (mapped == MAP_FAILED || ioctl(fd, PERF_EVENT_IOC_ID, &recorder->ids[recorder->n]) < 0) {
-		int r = -errno;
-
-		if (mapped != MAP_FAILED)
-			munmap(mapped, recorder->n_ring_bytes + page);
-		close(fd);
-		return r;
-	}
-	*ring = (struct cpu_ring){ fd, mapped };
-	recorder->n++;
-	return 0;
-}
-
-static int open_rings(struct recorder *recorder, pid_t pid)
-{
-	long n_cpus = MIN(sysconf(_SC_NPROCESSORS_CONF), (long)MAX_CPUS);
-	int r = 0;
-
-	recorder->rings = calloc((size_t)MAX(n_cpus, 1L), sizeof(*recorder->rings));
-	recorder->ids = calloc((size_t)MAX(n_cpus, 1L), sizeof(*recorder->ids));
-	if (!recorder->rings || !recorder->ids)
-		return -ENOMEM;
-	for (int cpu = 0; r >= 0 && cpu < n_cpus; cpu++) {
-		int fd = open_event(&recorder->attr, pid, cpu);
-
-		if (fd != -ENODEV) /* a CPU that is off */
-			r = fd < 0 ? fd : map_ring(recorder, fd);
-	}
-	return r < 0 ? r : recorder->n > 0 ? 0 : -ENODEV;
 }
 
 static int write_all(struct recorder *recorder, const void *data, size_t n)
@@ -176,7 +117,7 @@ static int write_head(struct recorder *recorder)
 
 	header.attrs = (struct perf_file_section){ sizeof(header), header.attr_bytes };
 	ids.offset = header.attrs.offset + header.attrs.n_bytes;
-	ids.n_bytes = recorder->n * sizeof(*recorder->ids);
+	ids.n_bytes = recorder->rings.n * sizeof(*recorder->rings.ids);
 	header.data.offset = ids.offset + ids.n_bytes;
 	header.data.n_bytes = recorder->n_bytes > 0 ? recorder->n_bytes - header.data.offset : 0;
 	r = write_all(recorder, &header, sizeof(header));
@@ -184,7 +125,7 @@ static int write_head(struct recorder *recorder)
 		r = write_all(recorder, &recorder->attr, sizeof(recorder->attr));
 	if (r >= 0)
 		r = write_all(recorder, &ids, sizeof(ids));
-	return r < 0 ? r : write_all(recorder, recorder->ids, ids.n_bytes);
+	return r < 0 ? r : write_all(recorder, recorder->rings.ids, ids.n_bytes);
 }
 
 static int open_file(struct recorder *recorder, struct fault *fault)
@@ -221,10 +162,9 @@ int recorder_new(struct recorder **ret, pid_t pid, struct fault *fault)
 	if (!recorder)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	recorder->file = -1;
-	recorder->n_ring_bytes = RING_PAGES * (size_t)sysconf(_SC_PAGESIZE);
 	r = choose_kind(recorder, pid);
 	if (r >= 0)
-		r = open_rings(recorder, pid);
+		r = rings_open(&recorder->rings, &recorder->attr, pid, RING_PAGES);
 	if (r < 0)
 		return refuse(r, fault);
 	r = open_file(recorder, fault);
@@ -236,54 +176,30 @@ int recorder_new(struct recorder **ret, pid_t pid, struct fault *fault)
 
 struct recorder *recorder_free(struct recorder *recorder)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
 	if (!recorder)
 		return NULL;
-	for (size_t i = 0; i < recorder->n; i++) {
-		munmap(recorder->rings[i].page, recorder->n_ring_bytes + page);
-		close(recorder->rings[i].fd);
-	}
+	rings_done(&recorder->rings);
 	if (recorder->file >= 0)
 		close(recorder->file);
-	free(recorder->rings);
-	free(recorder->ids);
 	free(recorder);
 	return NULL;
 }
 
-size_t recorder_n_fds(const struct recorder *recorder)
+const struct rings *recorder_rings(const struct recorder *recorder)
 {
-	return recorder->n;
+	return &recorder->rings;
 }
 
-int recorder_fd(const struct recorder *recorder, size_t i)
+static int write_records(const void *bytes, size_t n, void *userdata)
 {
-	return recorder->rings[i].fd;
-}
-
-static int drain_ring(struct recorder *recorder, struct cpu_ring *ring)
-{
-	const char *data = (const char *)ring->page + sysconf(_SC_PAGESIZE);
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->page->data_tail;
-	size_t at = tail % recorder->n_ring_bytes, n = head - tail;
-	size_t n_first = MIN(n, recorder->n_ring_bytes - at);
-	int r = write_all(recorder, data + at, n_first);
-
-	if (r >= 0)
-		r = write_all(recorder, data, n - n_first);
-	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
-	return r;
+	return write_all(userdata, bytes, n);
 }
 
 int recorder_drain(struct recorder *recorder, struct fault *fault)
 {
 	const struct perf_event_header round = { RECORD_FINISHED_ROUND, 0, sizeof(round) };
-	int r = 0;
+	int r = rings_drain(&recorder->rings, write_records, recorder);
 
-	for (size_t i = 0; r >= 0 && i < recorder->n; i++)
-		r = drain_ring(recorder, &recorder->rings[i]);
 	if (r >= 0)
 		r = write_all(recorder, &round, sizeof(round));
 	if (r < 0)
@@ -295,8 +211,8 @@ int recorder_finish(struct recorder *recorder, const char **ret, struct fault *f
 {
 	int r;
 
-	for (size_t i = 0; i < recorder->n; i++)
-		ioctl(recorder->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < recorder->rings.n; i++)
+		ioctl(recorder->rings.rows[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	r = recorder_drain(recorder, fault);
 	if (r < 0 && r != -EFBIG)
 		return r;

@@ -6,11 +6,13 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <sys/types.h>
 
+#include "client/launch/rings.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+
+#define RECORDER_FREQUENCY 997 /* a prime: not in step with what the program does */
 
 struct recorder;
 
@@ -23,9 +25,8 @@ int recorder_new(struct recorder **ret, pid_t pid, struct fault *fault);
 struct recorder *recorder_free(struct recorder *recorder);
 DEFINE_CLEANUP(struct recorder *, recorder_free);
 
-/* The descriptors to poll: readable when there is something to write. */
-size_t recorder_n_fds(const struct recorder *recorder);
-int recorder_fd(const struct recorder *recorder, size_t i);
+/* To poll: readable when there is something to write. */
+const struct rings *recorder_rings(const struct recorder *recorder);
 
 /* Writes what is there. -EFBIG once the file has reached its limit; another -errno and @fault. */
 int recorder_drain(struct recorder *recorder, struct fault *fault);

@@ -344,7 +344,7 @@ static int copy_part(struct selection *s)
 bool profile_filter_is_by_process(const struct profile_filter *filter)
 {
 	return filter->pid || filter->uid || filter->visible || filter->comm ||
-	       filter->exclude_comm || filter->unit || filter->container;
+	       filter->exclude_comm || filter->unit || filter->container || filter->chosen;
 }
 
 int profile_filter(struct profile **ret, const struct profile *profile,

@@ -15,8 +15,11 @@ struct profile_filter {
 	const char *comm, *exclude_comm; /* the whole name, or a list */
 	const char *unit;                /* a list, also without ".service"; of a path any part */
 	const char *container;           /* see container_is_in() */
-	const char *object;              /* see profile_object_is_in() */
-	const char *symbol;              /* see profile_symbol_is_in() */
+	/* The processes for which it returns true. Not sent to the daemon. */
+	bool (*chosen)(const struct profile_process *process, void *chosen_of);
+	void *chosen_of;
+	const char *object; /* see profile_object_is_in() */
+	const char *symbol; /* see profile_symbol_is_in() */
 };
 
 #define PROFILE_FILTER_INIT ((struct profile_filter){})
@@ -25,7 +28,7 @@ struct profile_filter {
  * *@ret is a new finalized profile with the rows of the finalized @profile that match @filter. 0 or
  * -ENOMEM.
  *
- * pid, uid, visible, comm, exclude_comm, unit and container keep all rows of the matching
+ * pid, uid, visible, comm, exclude_comm, unit, container and chosen keep all rows of the matching
  * processes. Rows of no process match only if no such condition is set.
  *
  * object and symbol keep the rows with a location in a matching function of a matching object: the

@@ -71,6 +71,8 @@ bool profile_process_matches(const struct profile_process *process, const struct
 		return false;
 	if (f->exclude_comm && comm_is_in(process->comm, f->exclude_comm))
 		return false;
+	if (f->chosen && !f->chosen(process, f->chosen_of))
+		return false;
 	if (f->container && !container_is_in(process->unit, f->container))
 		return false;
 	return !f->unit || (process->unit && unit_is_in(process->unit, f->unit));

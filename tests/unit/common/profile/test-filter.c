@@ -121,8 +121,14 @@ static void check_first(const struct profile *part)
 	assert_int_equal(part->counters.lost_samples, 9);
 }
 
+static bool is_chosen(const struct profile_process *process, void *userdata)
+{
+	return process->pid == *(const int32_t *)userdata;
+}
+
 static void test_a_process_is_kept_with_all_it_has(void **state)
 {
+	int32_t first = 10;
 	const struct profile_filter filters[] = {
 		{ .pid = "10" },
 		{ .pid = "9,10" },
@@ -139,6 +145,8 @@ static void test_a_process_is_kept_with_all_it_has(void **state)
 		{ .unit = "none,web" },
 		{ .unit = "*.service" },
 		{ .pid = "10", .uid = "1000", .comm = "first", .unit = "web", .object = "app" },
+		{ .chosen = is_chosen, .chosen_of = &first },
+		{ .pid = "10,11", .chosen = is_chosen, .chosen_of = &first },
 	};
 	_cleanup_(profile_freep) struct profile *p = new_fixture();
 

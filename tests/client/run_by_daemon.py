@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchctl run with the real branchd: programs that end well, fail, fork, are killed, and are interrupted."""
+
+import ctypes
+import errno
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+from harness import branchctl, check, finish, run
+from real_daemon import start, stop, wait_for_windows
+
+branchd = os.path.abspath(sys.argv[2])
+SPIN = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+LIMIT = 120  # seconds, for busy machines
+NOBODY = 65534
+
+
+def n_samples(out):
+    found = re.search(r"^\S+: (\d+) samples of", out, re.MULTILINE)
+    return int(found[1]) if found else -1
+
+
+def check_report(out, what, by="sampled by branchd at 997 Hz"):
+    for part in by, "samples of", "Functions", "FUNCTION", "Stacks", "TOTAL":
+        check(part in out, what, "lacks", part, out)
+
+
+def check_statuses(socket):
+    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", "echo before; " + SPIN)
+    check(status == 0 and out.startswith("before\nsampled by branchd at 997 Hz\nsh: "), status, out, err)
+    check_report(out, "a loop")
+    check(n_samples(out) > 20, "samples of a loop:", out)
+    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN + "; exit 7")
+    check(status == 7, "status of a failure", status, err)
+    check_report(out, "a failure")
+    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN + "; kill -9 $$")
+    check(status == 128 + signal.SIGKILL, "status of what was killed", status, err)
+    check_report(out, "what was killed")
+    status, out, err = run("run", "--socket", socket, "--", "true")
+    check(status == 0 and "few samples; branchctl run --self" not in out, "true", status, out, err)
+    status, out, err = run("run", "--socket", socket, "--self", "--", "sh", "-c", SPIN)
+    check(status == 0, "--self", status, err)
+    check_report(out, "--self", "sampled by branchctl at 997 Hz, user code alone")
+
+
+def check_kernel(socket):
+    status, out, err = run("run", "-n", "0", "--socket", socket, "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1M",
+                           "count=3000")
+    check(status == 0 and "[kernel" in out, "no code of the kernel:", status, out, err)
+
+
+def check_children(socket):
+    """Many short ones, while another program is busy that is not of the command."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        status, out, err = run("run", "--socket", socket, "--", "sh", "-c", "for i in $(seq 400); do /bin/true; done")
+        other.kill()
+    check(status == 0, "many children", status, err)
+    check_report(out, "many children")
+    check(n_samples(out) > 20 and "python" not in out, "samples of many children:", out)
+    work = "n = 0\nfor i in range(3000000): n += i"
+    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable,
+                           work)
+    check(status == 3 and "python" in out, "samples of the child:", status, out, err)
+
+
+def check_interrupted(socket):
+    with subprocess.Popen([branchctl, "run", "--socket", socket, "--", "sh", "-c", "echo begins; while :; do :; done"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        check(process.stdout.readline() == b"begins\n", "it does not begin")
+        time.sleep(0.5)  # of work; less would do
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LIMIT)
+    check(process.returncode == 128 + signal.SIGINT, "status after an interrupt", process.returncode, err)
+    check_report(out.decode(), "an interrupt")
+
+
+def forbid_perf_events():
+    """From here on, as where kernel.perf_event_paranoid is 3: a filter of system calls (seccomp(2))."""
+    number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | errno.EACCES), (0x06, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):  # no new privileges; the filter
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def check_unprivileged(socket, folder):
+    """They see their own processes, short ones only where perf events are permitted."""
+    os.chmod(folder, 0o755)
+    os.chmod(socket, 0o666)
+    for prepare, permitted in (None, True), (forbid_perf_events, False):
+        done = subprocess.run([branchctl, "run", "--socket", socket, "--", "sh", "-c",
+                               f"sh -c 'sleep 0.1; {SPIN}' & wait"], user=NOBODY, group=NOBODY, extra_groups=[],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False, cwd="/",
+                              preexec_fn=prepare)
+        out, err = done.stdout.decode(), done.stderr.decode()
+        check(done.returncode == 0, "unprivileged:", permitted, done.returncode, err)
+        check_report(out, "unprivileged")
+        check(n_samples(out) > 20, "unprivileged, the child:", permitted, out)
+        check(("milliseconds are missing" in err) != permitted, "unprivileged:", permitted, err)
+
+
+def check_stopped(socket, daemon):
+    """The daemon ends while the command runs: one line says what is lost."""
+    with subprocess.Popen([branchctl, "run", "--socket", socket, "--", "sh", "-c", "echo begins; read x; exit 5"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        check(process.stdout.readline() == b"begins\n", "it does not begin")
+        stop(daemon)
+        out, err = process.communicate(b"\n", timeout=LIMIT)
+    check(process.returncode == 1 and not out and err.count(b"\n") == 1 and b"lost" in err, process.returncode, out, err)
+    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN)
+    check(status == 0 and "branchd is not running" in err and "by itself" in err, status, err)
+    check_report(out, "without the daemon", "sampled by branchctl at 997 Hz, user code alone")
+
+
+with tempfile.TemporaryDirectory() as state:
+    process, path = start(branchd, state)
+    wait_for_windows(path, 1)
+    check_statuses(path)
+    check_kernel(path)
+    check_children(path)
+    check_interrupted(path)
+    check_unprivileged(path, state)
+    check_stopped(path, process)
+finish()
