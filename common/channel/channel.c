@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "common/util/clock.h"
@@ -58,11 +59,11 @@ static int wait_for(const struct transfer *t, short events)
 	return r > 0 ? 0 : -ETIMEDOUT;
 }
 
-static int send_all(struct transfer *t)
+/* Sends header and bytes by one call where they fit: so the receiver wakes up once. */
+static int send_all(struct transfer *t, struct iovec *parts, size_t n_parts)
 {
-	while (t->n_bytes > 0) {
-		struct iovec part = { .iov_base = t->bytes, .iov_len = t->n_bytes };
-		struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+	while (n_parts > 0) {
+		struct msghdr m = { .msg_iov = parts, .msg_iovlen = n_parts };
 		union control control = {};
 		ssize_t n;
 
@@ -88,8 +89,12 @@ static int send_all(struct transfer *t)
 			continue;
 		}
 		t->n_fds = 0;
-		t->bytes += n;
-		t->n_bytes -= (size_t)n;
+		for (; n_parts > 0 && (size_t)n >= parts->iov_len; parts++, n_parts--)
+			n -= (ssize_t)parts->iov_len;
+		if (n_parts > 0) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= (size_t)n;
+		}
 	}
 	return 0;
 }
@@ -131,7 +136,9 @@ static int receive_all(struct transfer *t)
 			.msg_control = control.bytes,
 			.msg_controllen = sizeof(control.bytes),
 		};
-		ssize_t n = recvmsg(t->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		/* one call waits and receives, unless the socket does not block */
+		int wait = t->deadline_ns == CHANNEL_NO_DEADLINE ? 0 : MSG_DONTWAIT;
+		ssize_t n = recvmsg(t->fd, &m, wait | MSG_CMSG_CLOEXEC);
 		int r;
 
 		if (n < 0) {
@@ -160,24 +167,20 @@ int channel_send(int fd, const struct channel_message *message, uint64_t deadlin
 		.n_fds = message->n_fds,
 		.n_bytes = (uint32_t)message->n_bytes,
 	};
+	struct iovec parts[] = {
+		{ .iov_base = &header, .iov_len = sizeof(header) },
+		{ .iov_base = message->bytes, .iov_len = message->n_bytes },
+	};
 	struct transfer t = {
 		.fd = fd,
 		.deadline_ns = deadline_ns,
-		.bytes = (char *)&header,
-		.n_bytes = sizeof(header),
 		.fds = (int *)message->fds,
 		.n_fds = message->n_fds,
 	};
-	int r;
 
 	if (message->n_bytes > UINT32_MAX)
 		return -EMSGSIZE;
-	r = send_all(&t);
-	if (r < 0)
-		return r;
-	t.bytes = message->bytes;
-	t.n_bytes = message->n_bytes;
-	return send_all(&t);
+	return send_all(&t, parts, ARRAY_SIZE(parts));
 }
 
 static int receive(int fd, size_t max_bytes, uint64_t deadline_ns, struct channel_message *ret)
