@@ -22,6 +22,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 #include "common/util/printable.h"
+#include "common/util/sort.h"
 
 #define NO_OUTER     UINT32_MAX
 #define MAX_NESTING  8
@@ -272,7 +273,7 @@ int symbol_table_finalize(struct symbol_table *t)
 	drop_index(t);
 	if (!t->n)
 		return 0;
-	qsort(t->entries, t->n, sizeof(*t->entries), compare_entries);
+	sort_nearly(t->entries, t->n, sizeof(*t->entries), compare_entries);
 	drop_aliases(t);
 	give_sizes(t);
 	drop_labels_in_functions(t);

@@ -23,6 +23,7 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
+#include "common/util/sort.h"
 
 #define PROC_KALLSYMS "/proc/kallsyms"
 #define MAX_BYTES     (256UL << 20)
@@ -257,7 +258,7 @@ static int load(struct kallsyms *k, struct fault *why)
 	if (r < 0)
 		return fault_set(why, r, "%s: %s", k->path ?: PROC_KALLSYMS, strerror(-r));
 	if (k->n_symbols)
-		qsort(k->symbols, k->n_symbols, sizeof(*k->symbols), compare_symbols);
+		sort_nearly(k->symbols, k->n_symbols, sizeof(*k->symbols), compare_symbols);
 	return check_symbols(k, why);
 }
 
@@ -359,26 +360,41 @@ static int add_symbol(struct maker *maker, const char *name, const struct kernel
 				});
 }
 
-/* From the last to the first, so that the end of each is known. */
-static int add_symbols(struct maker *maker, const struct kallsyms *k)
+/* Adds those from number @i to @last, which have one address, and end at @end. */
+static int add_group(struct maker *maker, const struct kallsyms *k, size_t i, size_t last,
+		     uint64_t end)
 {
-	uint64_t end = 0, start = UINT64_MAX;
 	int r = 0;
 
-	for (size_t i = k->n_symbols; i-- > 0 && !r;) {
+	for (; i <= last && !r; i++) {
 		const struct kernel_symbol *symbol = &k->symbols[i];
 
-		if (!is_of(k, symbol, maker->module))
-			continue;
-		if (start == UINT64_MAX)
-			end = (symbol->address | (PAGE - 1)) + 1;
-		else if (symbol->address != start)
-			end = start;
-		start = symbol->address;
-		if (is_code(symbol->type) && symbol->address)
+		if (is_code(symbol->type) && symbol->address && is_of(k, symbol, maker->module))
 			r = add_symbol(maker, k->text + symbol->name, symbol, end);
 	}
 	return r;
+}
+
+/* In their order, so that the table need not be sorted. */
+static int add_symbols(struct maker *maker, const struct kallsyms *k)
+{
+	size_t first = SIZE_MAX, last = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < k->n_symbols && !r; i++) {
+		if (!is_of(k, &k->symbols[i], maker->module))
+			continue;
+		if (first == SIZE_MAX) {
+			first = i;
+		} else if (k->symbols[i].address != k->symbols[first].address) {
+			r = add_group(maker, k, first, last, k->symbols[i].address);
+			first = i;
+		}
+		last = i;
+	}
+	if (r < 0 || first == SIZE_MAX)
+		return r;
+	return add_group(maker, k, first, last, (k->symbols[last].address | (PAGE - 1)) + 1);
 }
 
 /* Packing copies the names. */
