@@ -11,7 +11,7 @@ int store_checkpoint_init(struct store_checkpoint *checkpoint, const char *path,
 	int64_t n_tables;
 	int r;
 
-	*checkpoint = (struct store_checkpoint){};
+	*checkpoint = (struct store_checkpoint){ .mutex = PTHREAD_MUTEX_INITIALIZER };
 	r = database_open(&checkpoint->database, path, fault);
 	if (r < 0)
 		return r;
@@ -40,28 +40,63 @@ void store_checkpoint_done(struct store_checkpoint *checkpoint)
 	checkpoint->database = database_free(checkpoint->database);
 }
 
+/* The next task, or false: then the thread has ended. */
+static bool take(struct store_checkpoint *checkpoint, enum store_checkpoint_task *ret)
+{
+	bool found = true;
+
+	pthread_mutex_lock(&checkpoint->mutex);
+	if (checkpoint->wanted[STORE_CHECKPOINT_SYNC])
+		*ret = STORE_CHECKPOINT_SYNC;
+	else if (checkpoint->wanted[STORE_CHECKPOINT_COPY])
+		*ret = STORE_CHECKPOINT_COPY;
+	else
+		checkpoint->running = found = false;
+	if (found) {
+		checkpoint->wanted[*ret] = false;
+		/* unless more is written meanwhile */
+		checkpoint->complete = *ret == STORE_CHECKPOINT_COPY;
+	}
+	pthread_mutex_unlock(&checkpoint->mutex);
+	return found;
+}
+
 static void *run(void *userdata)
 {
 	struct store_checkpoint *checkpoint = userdata;
+	enum store_checkpoint_task task;
+	bool complete;
 
 	pthread_setname_np(pthread_self(), "checkpoint");
-	checkpoint->complete = database_checkpoint(checkpoint->database) > 0;
-	checkpoint->running = false;
+	while (take(checkpoint, &task)) {
+		database_sync_log(checkpoint->database); /* where it fails, so does copying */
+		if (task == STORE_CHECKPOINT_SYNC)
+			continue;
+		complete = database_checkpoint(checkpoint->database) > 0;
+		pthread_mutex_lock(&checkpoint->mutex);
+		checkpoint->complete = checkpoint->complete && complete;
+		pthread_mutex_unlock(&checkpoint->mutex);
+	}
 	return NULL;
 }
 
-void store_checkpoint_start(struct store_checkpoint *checkpoint)
+void store_checkpoint_start(struct store_checkpoint *checkpoint, enum store_checkpoint_task task)
 {
+	bool running;
+
 	if (!checkpoint->database)
 		return;
-	checkpoint->again = checkpoint->running;
-	if (checkpoint->running)
-		return;
-	join(checkpoint);
+	pthread_mutex_lock(&checkpoint->mutex);
+	running = checkpoint->running;
+	checkpoint->wanted[task] = true;
 	checkpoint->complete = false;
 	checkpoint->running = true;
+	pthread_mutex_unlock(&checkpoint->mutex);
+	if (running)
+		return;
+	join(checkpoint);
 	checkpoint->has_thread = thread_start(&checkpoint->thread, run, checkpoint) >= 0;
-	if (!checkpoint->has_thread) /* tried again after the next window */
+	if (!checkpoint->has_thread) /* done with the next window's */
 		checkpoint->running = false;
 }
 
@@ -79,7 +114,14 @@ void store_checkpoint_wait(struct store_checkpoint *checkpoint, unsigned int ms)
 		checkpoint->has_thread = false;
 }
 
-bool store_checkpoint_is_complete(const struct store_checkpoint *checkpoint)
+bool store_checkpoint_is_complete(struct store_checkpoint *checkpoint)
 {
-	return !checkpoint->running && checkpoint->complete && !checkpoint->again;
+	bool complete;
+
+	if (!checkpoint->database)
+		return false;
+	pthread_mutex_lock(&checkpoint->mutex);
+	complete = !checkpoint->running && checkpoint->complete;
+	pthread_mutex_unlock(&checkpoint->mutex);
+	return complete;
 }

@@ -234,6 +234,18 @@ int database_checkpoint(struct database *database)
 	return code == SQLITE_BUSY ? 0 : errno_of(database->db, code);
 }
 
+int database_sync_log(struct database *database)
+{
+	sqlite3_file *log = NULL;
+	int code;
+
+	code = sqlite3_file_control(database->db, NULL, SQLITE_FCNTL_JOURNAL_POINTER, &log);
+	if (code != SQLITE_OK || !log || !log->pMethods)
+		return 0; /* a database in memory has none */
+	code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+	return code == SQLITE_OK ? 0 : -EIO;
+}
+
 void database_keep_log(struct database *database)
 {
 	sqlite3_db_config(database->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

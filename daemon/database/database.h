@@ -49,6 +49,11 @@ void database_roll_back(struct database *database);
  * itself.
  */
 int database_checkpoint(struct database *database);
+/*
+ * Waits until the disk has the log, so that a power failure does not take what was committed. 0 or
+ * -EIO.
+ */
+int database_sync_log(struct database *database);
 /* Closing it, even last of all, leaves the log as it is. */
 void database_keep_log(struct database *database);
 /* Of the log, as of the last commit of this connection. */

@@ -17,8 +17,10 @@ static int finish(struct store *store, int r, struct fault *fault)
 	struct fault why;
 	int committed = r <= 0 ? r : database_commit(store->database);
 
-	if (committed >= 0 && r > 0)
+	if (committed >= 0 && r > 0) {
+		store_checkpoint_start(&store->checkpoint, STORE_CHECKPOINT_SYNC);
 		return r;
+	}
 	database_roll_back(store->database);
 	if (committed == 0)
 		return 0;

@@ -74,7 +74,7 @@ static int note(struct store *store, const struct store_tiering_step *step, int 
 	store->n_removed += step->n_removed;
 	store->longest_us = MAX(store->longest_us, step->length_us);
 	if (store_is_file(store) && database_log_pages(store->database) >= STORE_LOG_PAGES)
-		store_checkpoint_start(&store->checkpoint);
+		store_checkpoint_start(&store->checkpoint, STORE_CHECKPOINT_COPY);
 	return r;
 }
 

@@ -116,7 +116,7 @@ static int check_log(struct store *store, struct fault *fault)
 	for (int i = 0; i < 2; i++) {
 		if (store_checkpoint_is_complete(&store->checkpoint))
 			return 0; /* the window overwrites the log from its start */
-		store_checkpoint_start(&store->checkpoint);
+		store_checkpoint_start(&store->checkpoint, STORE_CHECKPOINT_COPY);
 		store_checkpoint_wait(&store->checkpoint, MAX_LOG_WAIT_MS);
 	}
 	if (store_checkpoint_is_complete(&store->checkpoint))
@@ -252,8 +252,10 @@ static int add(struct store *store, const struct window *window, const struct pr
 	store->n_removed += n_removed;
 	store->longest_us = MAX(store->longest_us, window->length_us);
 	store->last_id = *ret_id = id;
-	if (database_log_pages(store->database) >= STORE_LOG_PAGES)
-		store_checkpoint_start(&store->checkpoint);
+	store_checkpoint_start(&store->checkpoint,
+			       database_log_pages(store->database) >= STORE_LOG_PAGES ?
+				       STORE_CHECKPOINT_COPY :
+				       STORE_CHECKPOINT_SYNC);
 	return 0;
 }
 

@@ -6,8 +6,9 @@
  * windows refer to them. The schema (schema.sql) is a documented interface that users may query. A
  * database of the version before is converted when it is opened.
  *
- * A window that was added outlives the process. If the machine crashes, the last windows may be
- * gone, but each window is there as a whole or not at all.
+ * A window that was added outlives the process, and a thread has the disk write it at once. If the
+ * machine fails, each window is there as a whole or not at all, and only one whose write had not
+ * ended is gone.
  */
 #pragma once
 
