@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,8 @@ static int open_named(struct output_file *file)
 	struct stat st;
 	bool exists = stat(file->name, &st) == 0;
 
+	if (!exists && errno != ENOENT)
+		return -errno;
 	if (exists && !S_ISREG(st.st_mode)) {
 		file->fd = open(file->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return file->fd >= 0 ? 0 : -errno;
@@ -63,17 +66,26 @@ static int open_named(struct output_file *file)
 	return open_temporary(file, exists ? &st : NULL);
 }
 
-/* Remembers the first error: stdio says only that there was one. */
+/*
+ * Remembers the first error: stdio says only that there was one. A full disk or a limit may first
+ * take a part, and refuse only the rest.
+ */
 static ssize_t write_out(void *cookie, const char *data, size_t n)
 {
 	struct output_file *file = cookie;
-	ssize_t n_written = file->r < 0 ? -1 : write(file->fd, data, n);
+	size_t at = 0;
 
-	if (n_written >= 0)
-		return n_written;
-	if (file->r >= 0)
-		file->r = -errno;
-	return 0;
+	while (at < n && file->r >= 0) {
+		ssize_t n_written = write(file->fd, data + at, n - at);
+
+		if (n_written > 0)
+			at += (size_t)n_written;
+		else if (n_written == 0)
+			file->r = -EIO;
+		else if (errno != EINTR)
+			file->r = -errno;
+	}
+	return file->r < 0 ? 0 : (ssize_t)n;
 }
 
 int output_file_open(struct output_file *ret, const char *name, struct fault *fault)
@@ -83,6 +95,7 @@ int output_file_open(struct output_file *ret, const char *name, struct fault *fa
 
 	*file = OUTPUT_FILE_INIT;
 	file->name = name ?: "stdout";
+	signal(SIGXFSZ, SIG_IGN); /* a limit of sizes is an error as any other: nothing is left */
 	if (name)
 		r = open_named(file);
 	else if ((file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
