@@ -3,6 +3,7 @@
 
 Whether it can sample does not matter here: that it cannot is a state, in which it serves all the same.
 """
+import contextlib
 import ctypes
 import json
 import os
@@ -192,8 +193,9 @@ class Service(unittest.TestCase):
         tasks = f"/proc/{daemon.pid}/task"
         collectors = []
         for tid in os.listdir(tasks):
-            with open(f"{tasks}/{tid}/comm", encoding="utf-8") as f:
-                collectors += [int(tid)] if f.read() == "collector\n" else []
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # another that ends
+                with open(f"{tasks}/{tid}/comm", encoding="utf-8") as f:
+                    collectors += [int(tid)] if f.read() == "collector\n" else []
         ptrace = ctypes.CDLL(None, use_errno=True).ptrace
         ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
         if not collectors or ptrace(PTRACE_ATTACH, collectors[0], None, None) < 0:
