@@ -18,7 +18,7 @@ static int finish(struct store *store, int r, struct fault *fault)
 	int committed = r <= 0 ? r : database_commit(store->database);
 
 	if (committed >= 0 && r > 0) {
-		store_checkpoint_start(&store->checkpoint, STORE_CHECKPOINT_SYNC);
+		store_secure_log(store);
 		return r;
 	}
 	database_roll_back(store->database);

@@ -102,6 +102,10 @@ void store_close_database(struct store *store);
  */
 void store_close_removed(struct store *store);
 
+/* After a transaction that a power failure must not take; a long log is also copied. Returns at
+ * once. */
+void store_secure_log(struct store *store);
+
 /* When a database may be moved: each takes an hour, and some hours may be taken in advance. */
 uint64_t store_due_us(const struct store *store);
 

@@ -252,10 +252,7 @@ static int add(struct store *store, const struct window *window, const struct pr
 	store->n_removed += n_removed;
 	store->longest_us = MAX(store->longest_us, window->length_us);
 	store->last_id = *ret_id = id;
-	store_checkpoint_start(&store->checkpoint,
-			       database_log_pages(store->database) >= STORE_LOG_PAGES ?
-				       STORE_CHECKPOINT_COPY :
-				       STORE_CHECKPOINT_SYNC);
+	store_secure_log(store);
 	return 0;
 }
 

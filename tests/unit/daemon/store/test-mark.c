@@ -13,6 +13,7 @@
 
 #include "common/util/cleanup.h"
 #include "daemon/store/mark.h"
+#include "tests/support/rolled-store.h"
 #include "tests/support/seeded-store.h"
 
 #define SECOND 1000000ULL
@@ -60,17 +61,6 @@ static void add_many(struct store *store, uint64_t from, uint64_t to)
 		add_one(store, i);
 }
 
-static void roll_all(struct store *store)
-{
-	struct fault fault = { 0 };
-	int r;
-
-	do
-		r = store_roll(store, &fault);
-	while (r > 0);
-	TEMP_STORE_CHECK(r == 0, "%s", fault.text);
-}
-
 static void assert_marked_are_there(struct store *store)
 {
 	for (int64_t id = FIRST; id <= LAST; id++) {
@@ -103,7 +93,7 @@ static void test_they_are_not_merged_and_do_not_go_by_age(void **state)
 	add_many(store, 1, 20);
 	assert_int_equal(try_to_mark(store, "before", FIRST, LAST), 0);
 	add_many(store, 21, N);
-	roll_all(store);
+	temp_store_roll_all(store);
 	assert_marked_are_there(store);
 	assert_false(has_window(store, 10)); /* gone by age */
 	assert_false(has_window(store, 14));
@@ -113,11 +103,11 @@ static void test_they_are_not_merged_and_do_not_go_by_age(void **state)
 
 	store = temp_store_open(stored->path, 0);
 	store_set_settings(store, &aging);
-	roll_all(store);
+	temp_store_roll_all(store);
 	assert_marked_are_there(store);
 	assert_int_equal(store_remove_mark(store, "after", &fault), 0);
 	assert_int_equal(store_remove_mark(store, "before", &fault), 1);
-	roll_all(store);
+	temp_store_roll_all(store);
 	for (int64_t id = FIRST; id <= LAST; id++)
 		assert_false(has_window(store, id));
 	store_free(store);

@@ -18,6 +18,7 @@
 #include "daemon/store/store.h"
 #include "tests/support/profile-totals.h"
 #include "tests/support/random-profile.h"
+#include "tests/support/rolled-store.h"
 #include "tests/support/temp-store.h"
 
 #define SECOND 1000000ULL
@@ -110,12 +111,6 @@ static int roll(struct store *store)
 
 	TEMP_STORE_CHECK(r >= 0, "%s", fault.text);
 	return r;
-}
-
-static void roll_all(struct store *store)
-{
-	while (roll(store) > 0)
-		;
 }
 
 static int on_window(const struct window *window, void *userdata)
@@ -244,7 +239,7 @@ static void test_windows_become_longer_with_age(void **state)
 	struct listed listed;
 
 	fill(store);
-	roll_all(store);
+	temp_store_roll_all(store);
 	listed = list(store);
 	assert_int_equal(count_of_length(&listed, 120), 2);
 	assert_int_equal(count_of_length(&listed, 60), 9);
@@ -271,7 +266,7 @@ static void test_sums_are_exact_while_windows_are_added(void **state)
 		temp_store_check(stored->path);
 		store = open_store(stored->path);
 	}
-	roll_all(store);
+	temp_store_roll_all(store);
 	assert_all(store, 0, N);
 }
 
@@ -289,7 +284,7 @@ static void test_shares_are_those_of_the_sum(void **state)
 	sqlite3 *db;
 
 	fill(store);
-	roll_all(store);
+	temp_store_roll_all(store);
 	window = list(store).rows[0];
 	sum = temp_store_read(store, window.id);
 	store = store_free(store);
@@ -316,7 +311,7 @@ static void test_only_neighbours_that_are_alike(void **state)
 	for (uint64_t i = 0; i < N; i++)
 		if (i < 6 || i > 11)
 			add(store, i, i == 3 ? 2 : 1);
-	roll_all(store);
+	temp_store_roll_all(store);
 	listed = list(store);
 	assert_int_equal(listed.rows[0].length_us, 30 * SECOND);
 	assert_int_equal(listed.rows[1].length_us, 10 * SECOND);
@@ -334,7 +329,7 @@ static void test_the_oldest_go_at_the_end_of_their_time(void **state)
 	few.tiers.rows[2].keep_us = 600 * SECOND;
 	store_set_settings(store, &few);
 	fill(store);
-	roll_all(store);
+	temp_store_roll_all(store);
 	listed = list(store);
 	assert_int_equal(listed.rows[0].start_us,
 			 300 * SECOND); /* what ends before 310 s is gone */
@@ -354,7 +349,7 @@ static void test_none_is_older_than_the_retention(void **state)
 		few.tiers.n = n_tiers;
 		store_set_settings(store, &few);
 		fill(store);
-		roll_all(store);
+		temp_store_roll_all(store);
 		listed = list(store);
 		/* what ends before 605 s is gone, and nothing else */
 		assert_int_equal(listed.rows[0].start_us, 600 * SECOND);
@@ -377,7 +372,7 @@ static void test_held_windows_stay(void **state)
 	assert_int_equal(roll(store), 0);
 	assert_int_equal(list(store).n, N);
 	store_release(store);
-	roll_all(store);
+	temp_store_roll_all(store);
 	assert_true(list(store).n < N);
 }
 
@@ -468,7 +463,7 @@ static void test_times_of_any_size(void **state)
 		db = temp_store_connect(stored->path);
 		assert_int_equal(sqlite3_exec(db, damages[i], NULL, NULL, NULL), SQLITE_OK);
 		sqlite3_close(db);
-		roll_all(store);
+		temp_store_roll_all(store);
 		store_free(store);
 	}
 }
