@@ -11,9 +11,9 @@
 #include "client/rpc/daemon-api.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
-#include "client/view/annotation.h"
+#include "client/top/annotation.h"
+#include "client/top/share.h"
 #include "client/view/code-span.h"
-#include "client/view/share.h"
 
 #define DEFAULT_FUNCTIONS 5
 

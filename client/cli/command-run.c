@@ -13,7 +13,7 @@
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 
 #define DEFAULT_ROWS 10
 #define FEW_SAMPLES  200

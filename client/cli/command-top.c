@@ -12,8 +12,8 @@
 #include "client/render/top-table.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
-#include "client/view/top-order.h"
-#include "client/view/top.h"
+#include "client/top/top-order.h"
+#include "client/top/top.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 

@@ -9,8 +9,8 @@
 #include "client/rpc/daemon-api.h"
 #include "client/source/profile-source.h"
 #include "client/source/time-spec.h"
-#include "client/view/function-shares.h"
-#include "client/view/top.h"
+#include "client/top/function-shares.h"
+#include "client/top/top.h"
 #include "common/util/clock.h"
 
 static void add_process(struct completion *completion, const struct profile *profile,

@@ -13,7 +13,7 @@
 #include "client/cli/options-table.h"
 #include "client/export/export.h"
 #include "client/rpc/connection.h"
-#include "client/view/top-order.h"
+#include "client/top/top-order.h"
 #include "client/view/view.h"
 #include "common/profile/branch-kind.h"
 #include "common/util/macro.h"

@@ -10,8 +10,8 @@
 #include "client/cli/options-value.h"
 #include "client/history/history.h"
 #include "client/source/window-ref.h"
-#include "client/view/share.h"
-#include "client/view/top-order.h"
+#include "client/top/share.h"
+#include "client/top/top-order.h"
 
 /* Only recordings contain samples. */
 static int check_samples(const struct command_line *parse, const struct window_ref *ref)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/cli/options-counts.h"
 
-#include "client/view/function-shares.h"
-#include "client/view/share.h"
+#include "client/top/function-shares.h"
+#include "client/top/share.h"
 
 bool options_counts_suffice(const struct options *options, enum functions_by *ret)
 {

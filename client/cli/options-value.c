@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "client/source/time-spec.h"
-#include "client/view/stream-tree.h"
+#include "client/stream/stream-tree.h"
 #include "common/profile/branch-kind.h"
 
 int options_wrong(struct fault *fault, const char *option, const char *argument, const char *want)

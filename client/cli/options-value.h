@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/view/top.h"
-#include "client/view/tree.h"
+#include "client/stack/tree.h"
+#include "client/top/top.h"
 #include "client/view/view.h"
 #include "common/util/fault.h"
 

@@ -10,7 +10,7 @@
 #include "client/export/export.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 
 #define OPTIONS_DEFAULT_ROWS 20
 #define OPTIONS_MAX_CHANGED  64

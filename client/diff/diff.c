@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/diff/line-stream.h"
-#include "client/view/line-loader.h"
+#include "client/stream/line-loader.h"
 
 /* Percent, of blocks and streams. */
 #define DEFAULT_LIMIT 0.5

@@ -7,7 +7,7 @@
 
 #include "client/diff/parts.h"
 #include "client/diff/stream-noise.h"
-#include "client/view/line-loader.h"
+#include "client/stream/line-loader.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 

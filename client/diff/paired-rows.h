@@ -12,7 +12,7 @@
 
 #include "client/diff/line-map.h"
 #include "client/diff/object-match.h"
-#include "client/view/shares.h"
+#include "client/top/shares.h"
 #include "client/view/view.h"
 
 /* Samples of a row in one part of time, or in all of it. */

@@ -12,9 +12,9 @@
 
 #include "client/diff/paired-rows.h"
 #include "client/diff/parts.h"
-#include "client/view/call-cost.h"
-#include "client/view/function-shares.h"
-#include "client/view/share.h"
+#include "client/top/call-cost.h"
+#include "client/top/function-shares.h"
+#include "client/top/share.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 

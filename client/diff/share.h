@@ -10,7 +10,7 @@
 
 #include "client/diff/comparison.h"
 #include "client/stats/significance.h"
-#include "client/view/shares.h"
+#include "client/top/shares.h"
 #include "client/view/view.h"
 
 /* A row as it is on one side. */

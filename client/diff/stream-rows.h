@@ -7,7 +7,7 @@
 
 #include "client/diff/change-detector.h"
 #include "client/stats/significance.h"
-#include "client/view/stream-tree.h"
+#include "client/stream/stream-tree.h"
 
 enum diff_stream_section {
 	DIFF_STREAM_MATCHED,

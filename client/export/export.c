@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "client/view/line-loader.h"
+#include "client/stream/line-loader.h"
 #include "client/view/view.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"

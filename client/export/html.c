@@ -15,7 +15,7 @@
 #include "client/export/clean-text.h"
 #include "client/export/origin.h"
 #include "client/export/writers.h"
-#include "client/view/share.h"
+#include "client/top/share.h"
 #include "common/util/cleanup.h"
 
 #include "client/export/page.inc"

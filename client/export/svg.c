@@ -10,7 +10,7 @@
 
 #include "client/export/clean-text.h"
 #include "client/export/writers.h"
-#include "client/view/tree.h"
+#include "client/stack/tree.h"
 #include "client/view/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"

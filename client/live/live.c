@@ -11,8 +11,8 @@
 #include "client/source/profile-source.h"
 #include "client/term/color.h"
 #include "client/term/screen.h"
-#include "client/view/top-order.h"
-#include "client/view/top.h"
+#include "client/top/top-order.h"
+#include "client/top/top.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "client/term/color.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 #include "common/profile/filter.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/fault.h"

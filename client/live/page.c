@@ -17,8 +17,8 @@
 #include "client/source/time-spec.h"
 #include "client/term/color.h"
 #include "client/term/text.h"
+#include "client/top/top-order.h"
 #include "client/view/counters.h"
-#include "client/view/top-order.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 

@@ -8,7 +8,7 @@
 
 #include "client/live/state.h"
 #include "client/source/profile-source.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 
 struct live_page {
 	const struct live_state *state;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/term/screen.h"
-#include "client/view/top-order.h"
+#include "client/top/top-order.h"
 
 static const char letters[N_VIEWS] = {
 	[VIEW_FUNCTION] = 'f',    [VIEW_STACK] = 's', [VIEW_STREAM] = 't',

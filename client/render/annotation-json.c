@@ -2,7 +2,7 @@
 #include "client/render/annotation-json.h"
 
 #include "client/render/json.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 #include "common/util/percent.h"
 
 #define PRECISION JSON_REAL_PRECISION(9)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "client/view/annotation.h"
+#include "client/top/annotation.h"
 
 /* One piece. @with_source: with the source line of each instruction. 0 or -ENOMEM. */
 int annotation_write_json(const struct annotation *annotation, FILE *f, bool with_source);

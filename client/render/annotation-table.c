@@ -15,7 +15,7 @@
 #include "client/render/source-text.h"
 #include "client/term/elide.h"
 #include "client/term/text.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "client/term/output.h"
-#include "client/view/annotation.h"
+#include "client/top/annotation.h"
 
 /* @with_source: with source lines between the instructions. 0 or -ENOMEM. */
 int annotation_write_table(const struct annotation *annotation, struct output *output,

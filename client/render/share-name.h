@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "client/render/table.h"
+#include "client/top/shares.h"
 #include "client/view/place.h"
-#include "client/view/shares.h"
 #include "client/view/view.h"
 
 /* True for views whose totals differ from self: where one row can call another. */

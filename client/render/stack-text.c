@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/stack/stack-group.h"
 #include "client/term/color.h"
 #include "client/term/elide.h"
 #include "client/term/text.h"
-#include "client/view/stack-group.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 

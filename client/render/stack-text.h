@@ -2,10 +2,10 @@
 /* Call stacks for people: one by one, or as a tree. */
 #pragma once
 
+#include "client/stack/stack.h"
+#include "client/stack/tree.h"
 #include "client/term/output.h"
 #include "client/view/place.h"
-#include "client/view/stack.h"
-#include "client/view/tree.h"
 
 struct stack_text {
 	const struct places *places;

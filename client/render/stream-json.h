@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
+#include "client/stream/stream-tree.h"
 #include "client/view/place.h"
-#include "client/view/stream-tree.h"
 
 /*
  * {"frames", "loops"}: the places of the path that ends in @node, newest first, for each branch its

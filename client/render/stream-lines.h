@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "client/stream/stream-tree.h"
 #include "client/term/output.h"
 #include "client/view/place.h"
-#include "client/view/stream-tree.h"
 
 #define STREAM_LINES_NOTE 32
 

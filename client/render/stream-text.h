@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
+#include "client/stream/stream.h"
 #include "client/term/output.h"
 #include "client/view/place.h"
-#include "client/view/stream.h"
 
 /*
  * "main demo.c:12 -> read_line demo.c:40"; without lines "main+0x12 -> read_line+0x0". The second

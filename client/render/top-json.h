@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "client/view/top.h"
+#include "client/top/top.h"
 
 /*
  * One object and a newline, written row by row without a copy in memory. 0 or -ENOMEM; ferror(f)

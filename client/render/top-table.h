@@ -3,7 +3,7 @@
 #pragma once
 
 #include "client/term/output.h"
-#include "client/view/top.h"
+#include "client/top/top.h"
 
 /* The rows with their headings; or the reason why there are none. 0 or -ENOMEM. */
 int top_write_rows(const struct top *top, struct output *output);

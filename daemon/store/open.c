@@ -24,8 +24,8 @@ bool store_is_file(const struct store *store)
 
 void store_secure_log(struct store *store)
 {
-	bool is_long = store_is_file(store) &&
-		       database_log_pages(store->database) >= STORE_LOG_PAGES;
+	bool is_long =
+		store_is_file(store) && database_log_pages(store->database) >= STORE_LOG_PAGES;
 
 	store_checkpoint_start(&store->checkpoint,
 			       is_long ? STORE_CHECKPOINT_COPY : STORE_CHECKPOINT_SYNC);

@@ -11,7 +11,7 @@ static inline void temp_store_roll_all(struct store *store)
 	struct fault fault = { 0 };
 	int r;
 
-	for (int n_idle = 0; n_idle < 2; n_idle = r > 0 ? 0 : n_idle + 1) {
+	for (int n_idle = 0; n_idle<2; n_idle = r> 0 ? 0 : n_idle + 1) {
 		r = store_roll(store, &fault);
 		TEMP_STORE_CHECK(r >= 0, "%s", fault.text);
 		if (r == 0)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/render/diff-words.h"
+#include "client/render/diff/words.h"
 #include "tests/support/profile-fixture.h"
 #include "tests/support/source-fixture.h"
 

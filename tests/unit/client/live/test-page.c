@@ -10,7 +10,7 @@
 
 #include "client/live/page.h"
 #include "client/live/state.h"
-#include "client/view/top-order.h"
+#include "client/top/top-order.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "client/live/filter.h"
 #include "client/live/state.h"
 #include "client/term/screen.h"
-#include "client/view/top-order.h"
+#include "client/top/top-order.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
+#include "client/stack/stack.h"
+#include "client/top/share.h"
+#include "client/top/shares.h"
 #include "client/view/branch.h"
 #include "client/view/place.h"
-#include "client/view/share.h"
-#include "client/view/shares.h"
-#include "client/view/stack.h"
 #include "client/view/view.h"
 #include "common/profile/profile.h"
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/diff/words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/render/diff/line-text.h"
+#include "client/render/diff/stream-text.h"
+#include "client/render/share-name.h"
+#include "common/util/cleanup.h"
+
+static const char *const rows_names[N_VIEWS] = {
+	[VIEW_FUNCTION] = "functions",   [VIEW_LINE] = "lines",   [VIEW_OBJECT] = "objects",
+	[VIEW_PROCESS] = "processes",    [VIEW_UNIT] = "units",   [VIEW_COMM] = "names",
+	[VIEW_CONTAINER] = "containers", [VIEW_BLOCK] = "blocks", [VIEW_STREAM] = "streams",
+};
+
+const char *diff_rows_name(enum view_by by)
+{
+	return rows_names[by];
+}
+
+static void write_side(FILE *f, const struct diff *diff, enum side which)
+{
+	const struct diff_side *side = &diff->sides[which];
+
+	fprintf(f, "%s (%" PRIu64 " samples", side->source->name,
+		side->source->all->counters.samples);
+	if (!diff->same_event)
+		fprintf(f, " of %s", side->source->all->info.event);
+	if (side->seconds >= 1)
+		fprintf(f, " in %.1f s", side->seconds);
+	else if (side->seconds > 0)
+		fprintf(f, " in %.1f ms", 1e3 * side->seconds);
+	fputc(')', f);
+}
+
+static void write_most(FILE *f, const char *name, const struct significance *noise)
+{
+	fprintf(f, "%s: from %.2f %% to %.2f %%, %+.2f points (95 %%: %+.2f to %+.2f)\n", name,
+		100 * noise->shares[SIDE_OLD], 100 * noise->shares[SIDE_NEW],
+		100 * noise->difference, 100 * noise->interval.low, 100 * noise->interval.high);
+}
+
+static void write_nothing(FILE *f, enum view_by by, size_t n_compared)
+{
+	fprintf(f, "no significant change in %zu %s\n", n_compared, rows_names[by]);
+}
+
+static void write_significant(FILE *f, enum view_by by, size_t n_significant, size_t n_compared)
+{
+	fprintf(f, "significant change in %zu of %zu %s", n_significant, n_compared,
+		rows_names[by]);
+}
+
+/* The end of the line: what changed most, unless the rows right below are to say that. */
+static void write_largest(FILE *f, const struct diff *diff, const char *name,
+			  const struct significance *noise)
+{
+	if (diff->brief) {
+		fputc('\n', f);
+		return;
+	}
+	fprintf(f, "; the largest: %s", diff->streams ? "the path to " : "");
+	write_most(f, name, noise);
+}
+
+/* 0 or -ENOMEM. */
+static int write_shares(FILE *f, const struct diff *diff)
+{
+	const struct diff_shares *shares = diff->shares;
+	const struct diff_share *first = shares->rows;
+	_cleanup_free_ char *name = NULL;
+	enum side side;
+
+	if (shares->n_rows == 0 || (!first->significant && !first->total_significant)) {
+		write_nothing(f, diff->by, shares->n_compared);
+		return 0;
+	}
+	side = diff_share_side(first);
+	name = share_name_format(diff->sides[side].source->shown, diff->by, &first->ends[side].key);
+	if (!name)
+		return -ENOMEM;
+	if (first->significant)
+		write_significant(f, diff->by, shares->n_significant, shares->n_compared);
+	else
+		fprintf(f, "significant change only in what %s call", rows_names[diff->by]);
+	write_largest(f, diff, name, first->significant ? &first->self : &first->total);
+	return 0;
+}
+
+static int write_blocks(FILE *f, const struct diff *diff)
+{
+	const struct diff_blocks *blocks = diff->blocks;
+	const struct diff_block *first = blocks->rows;
+	_cleanup_free_ char *name = NULL;
+	enum side side;
+
+	if (blocks->n_significant == 0) {
+		write_nothing(f, diff->by, blocks->n_compared);
+		return 0;
+	}
+	side = diff_block_side(first);
+	name = place_format_block(&diff->sides[side].places, &first->ends[side].block);
+	if (!name)
+		return -ENOMEM;
+	write_significant(f, diff->by, blocks->n_significant, blocks->n_compared);
+	write_largest(f, diff, name, &first->share);
+	return 0;
+}
+
+static int write_streams(FILE *f, const struct diff *diff)
+{
+	const struct diff_stream *most = diff_streams_most(diff->streams);
+	_cleanup_free_ char *name = NULL;
+
+	if (!most) {
+		write_nothing(f, diff->by, diff->streams->n_compared);
+		return 0;
+	}
+	name = diff->streams->tree ? diff_line_stream_format(diff, most) :
+				     diff_stream_format(diff, most);
+	if (!name)
+		return -ENOMEM;
+	write_significant(f, diff->by, diff->streams->n_significant, diff->streams->n_compared);
+	write_largest(f, diff, name, &most->share);
+	return 0;
+}
+
+/* The whole that the shares of that side refer to. */
+static uint64_t count_all(const struct diff *diff, enum side side)
+{
+	const struct profile_counters *counters = &diff->sides[side].source->all->counters;
+
+	if (diff->streams)
+		return counters->streams;
+	return diff->blocks ? counters->runs_counted : counters->samples;
+}
+
+/* Says so, too. */
+static bool is_empty(FILE *f, const struct diff *diff)
+{
+	const char *what = diff->streams ? "branch paths" : diff->blocks ? "runs" : "samples";
+	bool has_old = count_all(diff, SIDE_OLD) > 0, has_new = count_all(diff, SIDE_NEW) > 0;
+
+	if (has_old && has_new)
+		return false;
+	if (!has_old && !has_new)
+		fprintf(f, "nothing to compare: neither side has %s\n", what);
+	else
+		fprintf(f, "nothing to compare: %s has no %s\n",
+			diff->sides[has_old ? SIDE_NEW : SIDE_OLD].source->name, what);
+	return true;
+}
+
+static int write_rows(FILE *f, const struct diff *diff)
+{
+	if (is_empty(f, diff))
+		return 0;
+	if (diff->streams)
+		return write_streams(f, diff);
+	return diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
+}
+
+char *diff_format_words(const struct diff *diff)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f = open_memstream(&text, &n_bytes);
+	int r;
+
+	if (!f)
+		return NULL;
+	write_side(f, diff, SIDE_OLD);
+	fputs(", then ", f);
+	write_side(f, diff, SIDE_NEW);
+	fputs(diff->same_event ? "\n" : ": different events\n", f);
+	r = write_rows(f, diff);
+	if (fclose(f) == 0 && r == 0)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Brings the stacks together that end in the same function, so that a reader finds the function
+ * first, then the ways to it.
+ */
+#pragma once
+
+#include "client/stack/stack.h"
+
+/*
+ * Sorts the first @n rows by their leaf function, that with most samples first; those of one
+ * function stay in their order. Code without symbols is one function of its object. The groups
+ * count all rows, also those past @n. 0 or -ENOMEM.
+ */
+int view_stacks_group(struct view_stacks *stacks, const struct profile *profile, size_t n);
+
+/* Whether row @i begins a group: it has another leaf function than the row before. */
+bool view_stacks_begins_group(const struct view_stacks *stacks, size_t i);
