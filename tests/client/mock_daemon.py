@@ -64,7 +64,7 @@ def profile(samples):
 
 
 STATUS = {
-    "version": "0.1.0", "hostname": "here", "started_us": 0, "now_us": 0, "privileged": True,
+    "version": "1.0.0", "hostname": "here", "started_us": 0, "now_us": 0, "privileged": True,
     "sampling": {"running": True, "mode": "software", "event": "cpu-clock", "frequency": 99,
                  "n_cpus": 2, "depth": 0, "reason": "the processor has no branch records"},
     "samples": {"taken": 1010, "written": 1000, "ring_full": 10, "skipped": 3, "throttled": 0,
