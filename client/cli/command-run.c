@@ -18,6 +18,10 @@
 #define DEFAULT_ROWS 10
 #define FEW_SAMPLES  200
 
+/* As shells, env(1) and timeout(1) have them. */
+#define STATUS_NOT_EXECUTABLE 126
+#define STATUS_NOT_FOUND      127
+
 static int write_view(const struct profile_source *source, const struct options *options,
 		      enum view_by by, const char *title, struct output *output)
 {
@@ -51,29 +55,35 @@ static void write_origin(FILE *f, const struct service *service)
 }
 
 /* What there is too little of, and how to get more. */
-static void write_few(FILE *f, const struct service *service, uint64_t n)
+static void write_few(FILE *f, const struct service *service, const struct launch *launch,
+		      uint64_t n)
 {
-	if (n == 0 && !service)
-		fputs("no samples: it used hardly any CPU time in user code\n", f);
-	else if (n == 0)
-		fputs("no samples: it used hardly any CPU time\n", f);
-	if (n < FEW_SAMPLES && service && service->frequency < RECORDER_FREQUENCY)
+	bool more = service && service->frequency < RECORDER_FREQUENCY;
+
+	if (n == 0)
+		fprintf(f, "no samples: it used %.3f s of CPU time%s\n",
+			(double)(service ? launch->cpu_us : launch->user_us) / 1e6,
+			service ? "" : " in user code");
+	if (n < FEW_SAMPLES && more)
 		fprintf(f,
-			"few samples; branchctl run --self takes %d per second of CPU time, in "
+			"few samples; branchctl run --self takes %d per second of CPU time, of "
 			"user "
 			"code\n",
 			RECORDER_FREQUENCY);
 }
 
 static int write_report(const struct profile_source *source, const struct options *options,
-			const struct service *service, struct output *output)
+			const struct service *service, const struct launch *launch,
+			struct output *output)
 {
+	uint64_t n = source->all->counters.samples;
 	int r;
 
 	write_origin(output->f, service);
-	summary_write(output->f, source, VIEW_FUNCTION);
-	write_few(output->f, service, source->all->counters.samples);
-	if (source->all->counters.samples == 0)
+	if (n > 0)
+		summary_write_own(output->f, source, VIEW_FUNCTION);
+	write_few(output->f, service, launch, n);
+	if (n == 0)
 		return 0;
 	r = write_view(source, options, VIEW_FUNCTION, "Functions", output);
 	if (r >= 0)
@@ -97,6 +107,19 @@ static int open_recording(struct profile_source **ret, const struct options *opt
 	return profile_source_open(ret, &settings, fault);
 }
 
+/* Of a recording that has far fewer samples than the CPU time of the command makes. */
+static void say_missing(const struct profile_source *source, const struct launch *launch)
+{
+	uint64_t n = source->all->counters.samples;
+	uint64_t n_missing = service_n_missing(RECORDER_FREQUENCY, launch->user_us, n);
+
+	if (n_missing > 0 && !launch->limited)
+		text_say(stderr,
+			 "%" PRIu64 " samples are expected of %.1f s in user code, the recording "
+			 "has %" PRIu64 ": perf events end where a program changes its user",
+			 n + n_missing, (double)launch->user_us / 1e6, n);
+}
+
 /* @service: NULL: it was recorded. */
 static int report(const struct options *options, const struct service *service,
 		  struct launch *launch, struct fault *fault)
@@ -113,11 +136,13 @@ static int report(const struct options *options, const struct service *service,
 	source->name = strdup(options->argv[0]);
 	if (!source->name)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	if (!service)
+	if (!service) {
 		profile_source_say(source, stderr);
+		say_missing(source, launch);
+	}
 	problems_say_source(source, stderr);
 	output_open(&output, &options->output);
-	r = write_report(source, options, service, &output);
+	r = write_report(source, options, service, launch, &output);
 	if (output_close(&output, fault) < 0)
 		return -EIO;
 	return r < 0 ? fault_set(fault, r, "%s: %s", source->name, strerror(-r)) : 0;
@@ -149,6 +174,10 @@ int command_run(const struct options *options, struct fault *fault)
 		r = report(options, by_daemon ? &service : NULL, &launch, fault);
 	if (r >= 0)
 		r = launch_wait(&launch);
+	if (launch.refused < 0) {
+		text_say(stderr, "%s", fault->text);
+		r = launch.refused == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	}
 	launch_done(&launch);
 	return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The child waits for a byte before it executes the command, because its events have to be open by
- * then. */
+/* The child waits for a byte before it executes the command, so that its events are open by then.
+ */
 #include "client/launch/launch.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -93,13 +94,22 @@ static int start_command(struct launch *launch, struct start *start, char *const
 		r = follow_family(launch, argv, &forked, fault);
 	if (r < 0)
 		return r;
-	r = let_go(start);
+	launch->refused = r = let_go(start);
 	return r < 0 ? fault_set(fault, r, "cannot run %s: %s", argv[0], strerror(-r)) : 0;
 }
 
 static int take_forks(struct launch *launch, struct fault *fault)
 {
 	return family_update(launch->family) < 0 ? fault_set(fault, -ENOMEM, "out of memory") : 0;
+}
+
+/* A terminal has sent it to the command as well, unless that left our process group. */
+static void forward(const struct launch *launch, const struct signalfd_siginfo *signal)
+{
+	if (signal->ssi_code == SI_KERNEL && getpgid(launch->pid) == getpgrp())
+		return;
+	kill(launch->pid, (int)signal->ssi_signo);
+	kill(launch->pid, SIGCONT); /* it may be stopped */
 }
 
 /* 1 when the observation is to end. */
@@ -109,7 +119,7 @@ static int take_events(struct launch *launch, struct pollfd *fds, struct fault *
 	int r;
 
 	if (fds[0].revents && read(fds[0].fd, &signal, sizeof(signal)) == sizeof(signal)) {
-		kill(launch->pid, (int)signal.ssi_signo);
+		forward(launch, &signal);
 		return 1;
 	}
 	if (fds[1].revents)
@@ -148,6 +158,26 @@ static int follow(struct launch *launch, int signals, int ended, struct fault *f
 	return r;
 }
 
+static uint64_t time_us(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+/* What it has used of the CPU, whether it has ended or goes on. */
+static void take_usage(struct launch *launch)
+{
+	struct rusage usage;
+	clockid_t clock;
+
+	launch->ended = wait4(launch->pid, &launch->status, WNOHANG, &usage) == launch->pid;
+	if (launch->ended) {
+		launch->user_us = time_us(&usage.ru_utime);
+		launch->cpu_us = launch->user_us + time_us(&usage.ru_stime);
+	} else if (clock_getcpuclockid(launch->pid, &clock) == 0) {
+		launch->cpu_us = clock_us(clock);
+	}
+}
+
 static int observe(struct launch *launch, int signals, char *const *argv, struct fault *fault)
 {
 	int ended, r;
@@ -159,6 +189,7 @@ static int observe(struct launch *launch, int signals, char *const *argv, struct
 	close(ended);
 	if (r >= 0 && launch->family)
 		r = take_forks(launch, fault);
+	take_usage(launch);
 	return r;
 }
 
@@ -187,12 +218,10 @@ int launch_run(struct launch *launch, char *const *argv, bool by_daemon, struct 
 
 int launch_wait(struct launch *launch)
 {
-	int status = 0;
-
-	while (launch->pid > 0 && waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	launch->pid = -1;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	while (launch->pid > 0 && !launch->ended)
+		launch->ended = waitpid(launch->pid, &launch->status, 0) >= 0 || errno != EINTR;
+	return WIFSIGNALED(launch->status) ? 128 + WTERMSIG(launch->status) :
+					     WEXITSTATUS(launch->status);
 }
 
 void launch_done(struct launch *launch)

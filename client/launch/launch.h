@@ -16,15 +16,19 @@
 struct launch {
 	struct family *family;     /* NULL: it is recorded */
 	struct recorder *recorder; /* NULL: it is not */
-	pid_t pid;                 /* of the command; -1 once it was waited for */
+	pid_t pid;                 /* of the command; -1: it was not started */
 	uint64_t began_us;         /* CLOCK_REALTIME */
+	/* CPU time that it used: with its children that it waited for, if it has ended */
+	uint64_t cpu_us, user_us;
+	int status;   /* of it, as wait(2) has it, once it has */
+	bool ended;   /* and was waited for */
 	bool limited; /* the recording reached its limit; the command went on without */
+	int refused;  /* why it could not be executed: -errno */
 };
 
 /*
  * Returns when the command has ended, or was interrupted. @by_daemon: it is not recorded. -errno
- * and
- * @fault, also if there is no such command.
+ * and @fault, also if there is no such command.
  */
 int launch_run(struct launch *launch, char *const *argv, bool by_daemon, struct fault *fault);
 

@@ -3,7 +3,8 @@
  * The daemon hands over its open window as it was up to 100 ms ago, and older where it is behind
  * with names: then closed windows wait for them, or the call takes some 700 ms, for so long it
  * waits for its own threads. So a small call is repeated until it is fast, and then there is a wait
- * before the profile is asked for.
+ * before the profile is asked for. If that has far fewer samples than the CPU time of the command
+ * makes, the rest may still be on its way, and it is asked for again.
  */
 #include "client/launch/service.h"
 
@@ -23,12 +24,14 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 
-#define QUIET_US   200000
-#define SLOW_US    600000
-#define MAX_TRIES  3
-#define SAY_US     2000000  /* what is waited for */
-#define MAX_US     60000000 /* of waiting */
-#define TIMEOUT_MS 10000    /* of a daemon that hangs, before the command begins */
+#define QUIET_US     200000
+#define SLOW_US      600000
+#define MAX_TRIES    3
+#define MIN_EXPECTED 20       /* samples: of fewer, chance may leave half */
+#define SAY_US       2000000  /* what is waited for */
+#define MAX_US       60000000 /* of waiting */
+#define REST_US      10000000 /* of waiting for samples that are expected */
+#define TIMEOUT_MS   10000    /* of a daemon that hangs, before the command begins */
 
 static int get_status(const char *socket, json_t **ret, struct fault *fault)
 {
@@ -200,10 +203,47 @@ static bool has_gone(const struct profile *profile)
 	return false;
 }
 
+uint64_t service_n_missing(uint64_t frequency, uint64_t cpu_us, uint64_t n)
+{
+	uint64_t n_expected = (uint64_t)((double)frequency * (double)cpu_us / 1e6);
+
+	return n_expected >= MIN_EXPECTED && n < n_expected / 2 ? n_expected - n : 0;
+}
+
+static uint64_t n_missing(const struct service *service, const struct launch *launch,
+			  const struct profile_source *source)
+{
+	return service_n_missing(service->frequency, launch->cpu_us, source->all->counters.samples);
+}
+
+/* Opens the source again while samples that are expected have not come. */
+static int wait_for_samples(struct profile_source **source, const struct service *service,
+			    const struct profile_source_settings *settings,
+			    const struct launch *launch, struct fault *fault)
+{
+	uint64_t began_us = clock_us(CLOCK_MONOTONIC);
+	bool said = false;
+	int r = 0;
+
+	while (r >= 0 && n_missing(service, launch, *source) > 0 && !has_gone((*source)->profile)) {
+		uint64_t passed_us = clock_us(CLOCK_MONOTONIC) - began_us;
+
+		if (passed_us >= REST_US)
+			break;
+		if (!said && passed_us >= SAY_US) {
+			text_say(stderr, "waiting for branchd, which has few samples of it yet");
+			said = true;
+		}
+		*source = profile_source_free(*source);
+		r = open_source(source, settings, launch, fault);
+	}
+	return r;
+}
+
 static void say_missing(const struct service *service, const struct profile_source *source,
 			const struct profile_source_settings *settings, const struct launch *launch)
 {
-	uint64_t n_lost = family_n_lost(launch->family);
+	uint64_t n_lost = family_n_lost(launch->family), n = n_missing(service, launch, source);
 	json_t *status = NULL;
 	struct fault fault;
 
@@ -220,6 +260,15 @@ static void say_missing(const struct service *service, const struct profile_sour
 	if (has_gone(source->profile))
 		text_say(stderr, "branchd has merged its older windows: processes that ended in "
 				 "them are missing; see Windows= in branchd.conf(5)");
+	if (n > 0)
+		text_say(stderr,
+			 "%" PRIu64 " samples are expected of its CPU time of %.1f s, branchd has "
+			 "%" PRIu64 "; %s",
+			 n + source->all->counters.samples, (double)launch->cpu_us / 1e6,
+			 source->all->counters.samples,
+			 geteuid() == 0 ? "branchctl status tells what was lost" :
+					  "it shows no processes of other users, setuid programs "
+					  "included");
 }
 
 int service_fetch(struct profile_source **ret, const struct service *service,
@@ -232,6 +281,8 @@ int service_fetch(struct profile_source **ret, const struct service *service,
 
 	if (r >= 0)
 		r = open_source(&source, settings, launch, &why);
+	if (r >= 0)
+		r = wait_for_samples(&source, service, settings, launch, &why);
 	if (r < 0)
 		return fault_set(fault, r, "what branchd sampled of it is lost here: %s", why.text);
 	say_missing(service, source, settings, launch);

@@ -24,6 +24,12 @@ struct service {
 bool service_ask(struct service *ret, const char *socket, struct fault *why);
 
 /*
+ * How many samples are missing if a process that used the CPU for @cpu_us has @n of them at
+ * @frequency; 0: as many came as can be expected, or nobody can tell.
+ */
+uint64_t service_n_missing(uint64_t frequency, uint64_t cpu_us, uint64_t n);
+
+/*
  * *@ret is what the daemon has sampled of the processes of @launch. @settings have the socket, and
  * must outlive *@ret, as @launch must. Says on stderr what is missing. -errno and @fault.
  */

@@ -24,12 +24,13 @@ static void write_length(FILE *f, uint64_t ns)
 static void write_origin(FILE *f, const struct profile_source *source)
 {
 	const struct profile_info *info = &source->all->info;
+	uint64_t n = source->all->counters.samples;
 
 	text_write(f, source->name);
-	fprintf(f, ": %" PRIu64, source->all->counters.samples);
+	fprintf(f, ": %" PRIu64, n);
 	if (source->by_process)
-		fprintf(f, " of all %" PRIu64, profile_source_machine_samples(source));
-	fputs(" samples of ", f);
+		fprintf(f, " of all %" PRIu64, n = profile_source_machine_samples(source));
+	fprintf(f, " sample%s of ", text_plural(n));
 	/* of windows merged, the name is left out where they differ */
 	text_write(f, info->event           ? info->event :
 		      source->windows.n > 1 ? "several events" :
@@ -60,7 +61,7 @@ void summary_write_missing(FILE *f, const struct profile_source *source, const c
 		fprintf(f, "%snot sampled for %.1f s of %.1f s, in %zu gap%s\n", whose,
 			(double)missing.gaps_us / 1e6,
 			(double)(missing.sampled_us + missing.gaps_us) / 1e6, missing.n_gaps,
-			missing.n_gaps == 1 ? "" : "s");
+			text_plural(missing.n_gaps));
 }
 
 static void write_words(FILE *f, const char *name)
@@ -90,8 +91,8 @@ static void write_rows(FILE *f, const struct profile_counters *counters)
 {
 	if (counters->rows == 0)
 		return;
-	fprintf(f, "%" PRIu64 " branch records, %.1f %% counted", counters->rows,
-		percent_of(counters->rows_counted, counters->rows));
+	fprintf(f, "%" PRIu64 " branch record%s, %.1f %% counted", counters->rows,
+		text_plural(counters->rows), percent_of(counters->rows_counted, counters->rows));
 	write_skipped(f, counters, "rows_");
 	fputc('\n', f);
 }
@@ -100,8 +101,8 @@ static void write_runs(FILE *f, const struct profile_counters *counters)
 {
 	if (counters->runs == 0)
 		return;
-	fprintf(f, "%" PRIu64 " runs, %.1f %% counted", counters->runs,
-		percent_of(counters->runs_counted, counters->runs));
+	fprintf(f, "%" PRIu64 " run%s, %.1f %% counted", counters->runs,
+		text_plural(counters->runs), percent_of(counters->runs_counted, counters->runs));
 	write_skipped(f, counters, "runs_");
 	fputc('\n', f);
 }
@@ -113,12 +114,13 @@ static void write_streams(FILE *f, const struct profile_counters *counters)
 
 	if (all == 0)
 		return;
-	fprintf(f, "%" PRIu64 " branch paths, %.1f %% kept", all,
+	fprintf(f, "%" PRIu64 " branch path%s, %.1f %% kept", all, text_plural(all),
 		percent_of(counters->streams, all));
 	if (counters->streams_pruned > 0)
 		fprintf(f, ", %.1f %% in part", percent_of(counters->streams_pruned, all));
 	if (counters->streams_error > 0)
-		fprintf(f, ", each to within %" PRIu64 " samples", counters->streams_error);
+		fprintf(f, ", each to within %" PRIu64 " sample%s", counters->streams_error,
+			text_plural(counters->streams_error));
 	fputc('\n', f);
 }
 
@@ -139,7 +141,8 @@ static void write_stitching(FILE *f, const struct profile_counters *counters)
 		    counters->stacks_inconsistent ==
 	    0)
 		return;
-	fprintf(f, "%" PRIu64 " stacks stitched with earlier samples", counters->stacks_stitched);
+	fprintf(f, "%" PRIu64 " stack%s stitched with earlier samples", counters->stacks_stitched,
+		text_plural(counters->stacks_stitched));
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		if (refused[i].value == 0)
 			continue;
@@ -166,8 +169,9 @@ static void write_unwinding(FILE *f, const struct profile_source *source)
 
 	if (counters->stacks_unwound == 0)
 		return;
-	fprintf(f, "%s%" PRIu64 " stacks unwound, %.1f %% to the start of the thread",
+	fprintf(f, "%s%" PRIu64 " stack%s unwound, %.1f %% to the start of the thread",
 		source->filtered ? "of all: " : "", counters->stacks_unwound,
+		text_plural(counters->stacks_unwound),
 		percent_of(counters->stacks_complete, counters->stacks_unwound));
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (others[i].value == 0)
@@ -184,39 +188,47 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 	const struct profile_counters *counters = &source->all->counters;
 	const struct {
 		uint64_t value;
-		const char *what;
+		const char *noun, *what;
 	} troubles[] = {
-		{ counters->samples_other_event, "samples of other events" },
-		{ counters->samples_guest, "samples of virtual machines" },
-		{ counters->samples_limit, "samples past the limit" },
-		{ counters->stacks_pruned, "stacks pruned" },
-		{ counters->stacks_truncated, "stacks truncated at an invalid frame pointer" },
-		{ counters->stacks_depth_limit, "stacks truncated at the depth limit" },
-		{ counters->stacks_32_bit, "stacks of programs of 32 bits, not unwound" },
-		{ counters->stacks_since_switch, "stacks that begin at a task switch" },
-		{ counters->unmapped, "samples at an unknown address" },
-		{ counters->snapshots_empty, "samples without records" },
-		{ counters->lost_records, "records lost" },
-		{ counters->records_unknown, "records of an unknown kind" },
-		{ counters->lost_samples, "samples lost" },
-		{ counters->skipped, "samples not taken" },
-		{ counters->throttled, "times throttled" },
-		{ counters->out_of_order, "records out of order" },
+		{ counters->samples_other_event, "sample", "of other events" },
+		{ counters->samples_guest, "sample", "of virtual machines" },
+		{ counters->samples_limit, "sample", "past the limit" },
+		{ counters->stacks_pruned, "stack", "pruned" },
+		{ counters->stacks_truncated, "stack", "truncated at an invalid frame pointer" },
+		{ counters->stacks_depth_limit, "stack", "truncated at the depth limit" },
+		{ counters->stacks_32_bit, "stack", "of programs of 32 bits, not unwound" },
+		{ counters->stacks_since_switch, "stack", "begun at a task switch" },
+		{ counters->unmapped, "sample", "at an unknown address" },
+		{ counters->snapshots_empty, "sample", "without records" },
+		{ counters->lost_records, "record", "lost" },
+		{ counters->records_unknown, "record", "of an unknown kind" },
+		{ counters->lost_samples, "sample", "lost" },
+		{ counters->skipped, "sample", "not taken" },
+		{ counters->throttled, "time", "throttled" },
+		{ counters->out_of_order, "record", "out of order" },
 	};
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
 		if (troubles[i].value > 0)
-			fprintf(f, "%s%" PRIu64 " %s",
+			fprintf(f, "%s%" PRIu64 " %s%s %s",
 				n++ > 0          ? ", " :
 				source->filtered ? "of all: " :
 						   "",
-				troubles[i].value, troubles[i].what);
+				troubles[i].value, troubles[i].noun, text_plural(troubles[i].value),
+				troubles[i].what);
 	if (n > 0)
 		fputc('\n', f);
 }
 
-void summary_write(FILE *f, const struct profile_source *source, enum view_by by)
+static void write_stacks(FILE *f, const struct profile_source *source)
+{
+	write_stitching(f, &source->all->counters);
+	write_unwinding(f, source);
+	write_troubles(f, source);
+}
+
+void summary_write_own(FILE *f, const struct profile_source *source, enum view_by by)
 {
 	const struct profile_counters *counters = &source->all->counters;
 
@@ -228,14 +240,25 @@ void summary_write(FILE *f, const struct profile_source *source, enum view_by by
 		write_streams(f, counters);
 	else
 		write_rows(f, counters);
-	write_stitching(f, counters);
-	write_unwinding(f, source);
-	write_troubles(f, source);
-	if (source->part)
+	if (source->filtered)
+		return;
+	write_stacks(f, source);
+}
+
+void summary_write(FILE *f, const struct profile_source *source, enum view_by by)
+{
+	const struct profile_counters *counters = &source->all->counters;
+	const struct profile_counters *part = source->part ? &source->part->counters : NULL;
+
+	summary_write_own(f, source, by);
+	if (source->filtered)
+		write_stacks(f, source);
+	if (part)
 		fprintf(f,
-			"shown: %" PRIu64 " samples (%.1f %%), %" PRIu64 " branch records, %" PRIu64
-			" runs\n",
-			source->part->counters.samples,
-			percent_of(source->part->counters.samples, counters->samples),
-			source->part->counters.rows_counted, source->part->counters.runs_counted);
+			"shown: %" PRIu64 " sample%s (%.1f %%), %" PRIu64
+			" branch record%s, %" PRIu64 " run%s\n",
+			part->samples, text_plural(part->samples),
+			percent_of(part->samples, counters->samples), part->rows_counted,
+			text_plural(part->rows_counted), part->runs_counted,
+			text_plural(part->runs_counted));
 }

@@ -12,4 +12,7 @@
 /* Lines that say what is missing, if that is much. They begin with @whose. */
 void summary_write_missing(FILE *f, const struct profile_source *source, const char *whose);
 
+/* The same, but nothing of what is counted of all processes together. */
+void summary_write_own(FILE *f, const struct profile_source *source, enum view_by by);
+
 void summary_write(FILE *f, const struct profile_source *source, enum view_by by);

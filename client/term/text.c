@@ -54,6 +54,11 @@ static int write_clean(FILE *f, const char *text)
 	return n;
 }
 
+const char *text_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 void text_write(FILE *f, const char *text)
 {
 	write_clean(f, text);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "common/util/macro.h"
@@ -12,5 +13,7 @@
 void text_write(FILE *f, const char *text);
 /* Pads with blanks to @width bytes. */
 void text_write_padded(FILE *f, const char *text, int width);
+/* What the word for @n of something ends in: "s", or nothing. */
+const char *text_plural(uint64_t n);
 /* A message to the user in one line: "branchctl: ", the text, a newline. */
 void text_say(FILE *f, const char *format, ...) _printf_(2, 3);

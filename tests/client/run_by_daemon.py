@@ -4,44 +4,32 @@
 import ctypes
 import errno
 import os
-import re
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 
+from commands import LIMIT, NOBODY, SPIN, check_interrupted, check_not_run, check_other_user, check_report, \
+    n_samples
 from harness import branchctl, check, finish, run
 from real_daemon import start, stop, wait_for_windows
 
 branchd = os.path.abspath(sys.argv[2])
-SPIN = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
-LIMIT = 120  # seconds, for busy machines
-NOBODY = 65534
-
-
-def n_samples(out):
-    found = re.search(r"^\S+: (\d+) samples of", out, re.MULTILINE)
-    return int(found[1]) if found else -1
-
-
-def check_report(out, what, by="sampled by branchd at 997 Hz"):
-    for part in by, "samples of", "Functions", "FUNCTION", "Stacks", "TOTAL":
-        check(part in out, what, "lacks", part, out)
+BY_DAEMON = "sampled by branchd at 997 Hz"
 
 
 def check_statuses(socket):
     status, out, err = run("run", "--socket", socket, "--", "sh", "-c", "echo before; " + SPIN)
     check(status == 0 and out.startswith("before\nsampled by branchd at 997 Hz\nsh: "), status, out, err)
-    check_report(out, "a loop")
+    check_report(out, "a loop", BY_DAEMON)
     check(n_samples(out) > 20, "samples of a loop:", out)
     status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN + "; exit 7")
     check(status == 7, "status of a failure", status, err)
-    check_report(out, "a failure")
+    check_report(out, "a failure", BY_DAEMON)
     status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN + "; kill -9 $$")
     check(status == 128 + signal.SIGKILL, "status of what was killed", status, err)
-    check_report(out, "what was killed")
+    check_report(out, "what was killed", BY_DAEMON)
     status, out, err = run("run", "--socket", socket, "--", "true")
     check(status == 0 and "few samples; branchctl run --self" not in out, "true", status, out, err)
     status, out, err = run("run", "--socket", socket, "--self", "--", "sh", "-c", SPIN)
@@ -61,23 +49,12 @@ def check_children(socket):
         status, out, err = run("run", "--socket", socket, "--", "sh", "-c", "for i in $(seq 400); do /bin/true; done")
         other.kill()
     check(status == 0, "many children", status, err)
-    check_report(out, "many children")
+    check_report(out, "many children", BY_DAEMON)
     check(n_samples(out) > 20 and "python" not in out, "samples of many children:", out)
     work = "n = 0\nfor i in range(3000000): n += i"
     status, out, err = run("run", "--socket", socket, "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable,
                            work)
     check(status == 3 and "python" in out, "samples of the child:", status, out, err)
-
-
-def check_interrupted(socket):
-    with subprocess.Popen([branchctl, "run", "--socket", socket, "--", "sh", "-c", "echo begins; while :; do :; done"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        check(process.stdout.readline() == b"begins\n", "it does not begin")
-        time.sleep(0.5)  # of work; less would do
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=LIMIT)
-    check(process.returncode == 128 + signal.SIGINT, "status after an interrupt", process.returncode, err)
-    check_report(out.decode(), "an interrupt")
 
 
 def forbid_perf_events():
@@ -102,9 +79,10 @@ def check_unprivileged(socket, folder):
                               preexec_fn=prepare)
         out, err = done.stdout.decode(), done.stderr.decode()
         check(done.returncode == 0, "unprivileged:", permitted, done.returncode, err)
-        check_report(out, "unprivileged")
+        check_report(out, "unprivileged", BY_DAEMON)
         check(n_samples(out) > 20, "unprivileged, the child:", permitted, out)
         check(("milliseconds are missing" in err) != permitted, "unprivileged:", permitted, err)
+    check_other_user("--socket", socket)
 
 
 def check_stopped(socket, daemon):
@@ -126,7 +104,8 @@ with tempfile.TemporaryDirectory() as state:
     check_statuses(path)
     check_kernel(path)
     check_children(path)
-    check_interrupted(path)
+    check_interrupted(BY_DAEMON, "--socket", path)
+    check_not_run(state, "--socket", path)
     check_unprivileged(path, state)
     check_stopped(path, process)
 finish()
