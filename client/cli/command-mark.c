@@ -15,6 +15,7 @@
 #include "client/source/time-spec.h"
 #include "client/source/window-list.h"
 #include "client/term/output.h"
+#include "client/term/text.h"
 #include "common/profile/json-text.h"
 
 static json_t *json_mark(const struct window_mark *mark)
@@ -158,10 +159,11 @@ static int write_mark(const struct window_mark *mark, bool json)
 
 	if (json)
 		return write_json(json_mark(mark), stdout);
-	printf("%s: %" PRIu64 " window%s from %s to %s, %" PRIu64 " samples\n", mark->name,
-	       mark->n_windows, mark->n_windows == 1 ? "" : "s",
+	printf("%s: %" PRIu64 " window%s from %s to %s, %" PRIu64 " sample%s\n", mark->name,
+	       mark->n_windows, text_plural(mark->n_windows),
 	       time_spec_format(since, mark->since_us, 0),
-	       time_spec_format(until, mark->until_us, 0), mark->samples);
+	       time_spec_format(until, mark->until_us, 0), mark->samples,
+	       text_plural(mark->samples));
 	return 0;
 }
 

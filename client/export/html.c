@@ -19,6 +19,7 @@
 #include "common/util/cleanup.h"
 
 #include "client/export/page.inc"
+#include "client/term/text.h"
 
 #define N_PLAIN 100 /* rows of the table */
 
@@ -151,7 +152,7 @@ static void write_what(const struct profile_source *source, FILE *f)
 	double seconds = (double)origin_length_ns(source) / 1e9;
 	uint64_t n = source->shown->counters.samples;
 
-	fprintf(f, "%" PRIu64 " sample%s of ", n, n == 1 ? "" : "s");
+	fprintf(f, "%" PRIu64 " sample%s of ", n, text_plural(n));
 	clean_text_html(f, origin_event(source));
 	fprintf(f, " in %.*f s", seconds < 10 ? 3 : 1, seconds);
 }

@@ -11,6 +11,7 @@
 #include "client/export/clean-text.h"
 #include "client/export/writers.h"
 #include "client/stack/tree.h"
+#include "client/term/text.h"
 #include "client/view/view.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -56,11 +57,6 @@ static void fit(char *name, double width)
 	name[at] = '\0';
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static int write_row(const struct drawing *drawing, const struct view_tree_row *row, double x,
 		     FILE *f)
 {
@@ -74,7 +70,7 @@ static int write_row(const struct drawing *drawing, const struct view_tree_row *
 	fputs("<g><title>", f);
 	clean_text_html(f, name);
 	fprintf(f, ": %" PRIu64 " sample%s, %.2f %%; %" PRIu64 " in itself</title>", row->total,
-		plural(row->total), 100 * width / WIDTH, row->self);
+		text_plural(row->total), 100 * width / WIDTH, row->self);
 	fprintf(f, "<rect class=\"%s\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>",
 		is_kernel ? "kernel" : "user", x, y, MAX(width - 0.5, NARROWEST), ROW - 1);
 	if (is_kernel)
@@ -129,7 +125,7 @@ static void write_head(const struct drawing *drawing, FILE *f)
 	fprintf(f,
 		": %" PRIu64
 		" sample%s; hatched: kernel; frames below 0.1 %% are left out</text>\n",
-		n_samples, plural(n_samples));
+		n_samples, text_plural(n_samples));
 }
 
 /* The levels of what is drawn. 0 or -ENOMEM. */

@@ -130,14 +130,16 @@ static void write_totals(FILE *f, const struct live_page *page)
 		return;
 	}
 	counters = &source->all->counters;
-	fprintf(f, "%" PRIu64 " samples, %" PRIu64 " lost", counters->samples,
-		windows_lost(&source->windows));
+	fprintf(f, "%" PRIu64 " sample%s, %" PRIu64 " lost", counters->samples,
+		text_plural(counters->samples), windows_lost(&source->windows));
 	if (counters->unmapped > 0)
 		fprintf(f, ", %" PRIu64 " unmapped", counters->unmapped);
 	if (counters->throttled > 0)
-		fprintf(f, ", throttled %" PRIu64 " times", counters->throttled);
+		fprintf(f, ", throttled %" PRIu64 " time%s", counters->throttled,
+			text_plural(counters->throttled));
 	if (counters->rows > 0)
-		fprintf(f, "; %" PRIu64 " branch records, %.1f %% counted", counters->rows,
+		fprintf(f, "; %" PRIu64 " branch record%s, %.1f %% counted", counters->rows,
+			text_plural(counters->rows),
 			percent_of(counters->rows_counted, counters->rows));
 	fputc('\n', f);
 }

@@ -373,7 +373,7 @@ static int write_head(const struct page *page)
 	int r, n;
 
 	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " sample%s (%.2f%%)", a->samples,
-		     a->samples == 1 ? "" : "s", percent_of(a->samples, a->all_samples));
+		     text_plural(a->samples), percent_of(a->samples, a->all_samples));
 	r = write_name(page);
 	fputs("in ", page->f);
 	if (r >= 0)
@@ -381,7 +381,8 @@ static int write_head(const struct page *page)
 	fprintf(page->f, "%s\n", samples);
 	if (a->max_coverage == 0)
 		return r;
-	fprintf(page->f, "100 %% of COVER are %" PRIu64 " runs", a->max_coverage);
+	fprintf(page->f, "100 %% of COVER are %" PRIu64 " run%s", a->max_coverage,
+		text_plural(a->max_coverage));
 	if (ipc > 0)
 		fprintf(page->f, "; average IPC %.2f", ipc);
 	if (a->origin != CODE_NONE)

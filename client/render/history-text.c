@@ -84,8 +84,8 @@ static void write_heading(const struct history *history, const char *name, uint6
 	const struct history_point *sum = &history->sum;
 
 	text_write(f, name);
-	fprintf(f, ": %.2f %% of %" PRIu64 " samples", percent(sum->self, sum->samples),
-		sum->samples);
+	fprintf(f, ": %.2f %% of %" PRIu64 " sample%s", percent(sum->self, sum->samples),
+		sum->samples, text_plural(sum->samples));
 	if (history->has_total)
 		fprintf(f, ", %.2f %% with its callees", percent(sum->total, sum->samples));
 	fprintf(f, ", %s to %s\n", time_spec_format(start, sum->start_us, now_us),

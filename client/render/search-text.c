@@ -8,6 +8,7 @@
 #include "client/render/json.h"
 #include "client/render/table.h"
 #include "client/source/time-spec.h"
+#include "client/term/text.h"
 
 static const struct window_info *window_of(const struct history_search *search,
 					   const struct history_moved *row)
@@ -22,9 +23,10 @@ static void write_heading(const struct history_search *search, uint64_t now_us, 
 	const struct window_info *last = history_window(windows, windows->n - 1);
 	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
 
-	fprintf(f, "windows %" PRId64 " to %" PRId64 ", %s to %s: %" PRIu64 " samples\n", first->id,
-		last->id, time_spec_format(start, first->start_us, now_us),
-		time_spec_format(end, windows_end_us(last), now_us), search->samples);
+	fprintf(f, "windows %" PRId64 " to %" PRId64 ", %s to %s: %" PRIu64 " sample%s\n",
+		first->id, last->id, time_spec_format(start, first->start_us, now_us),
+		time_spec_format(end, windows_end_us(last), now_us), search->samples,
+		text_plural(search->samples));
 	if (search->n_rows == 0)
 		fputs("no function changed by more than noise\n", f);
 	else

@@ -138,11 +138,6 @@ static size_t count_frames(const struct view_stacks *stacks, const struct view_s
 	return n;
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void write_share(struct output *output, const struct view_stacks *stacks,
 			const struct view_stack *stack, uint64_t samples)
 {
@@ -150,7 +145,7 @@ static void write_share(struct output *output, const struct view_stacks *stacks,
 	size_t n = count_frames(stacks, stack); /* a pruned stack had more frames */
 
 	fprintf(output->f, "%s%.2f%%  %" PRIu64 " sample%s", COLOR_BOLD(output->colors),
-		percent_of(stack->samples, samples), stack->samples, plural(stack->samples));
+		percent_of(stack->samples, samples), stack->samples, text_plural(stack->samples));
 	if (stack->stitched > 0)
 		fprintf(output->f, ", %.1f of %zu frames stitched", MIN(stitched, (double)n), n);
 	fprintf(output->f, "%s\n", COLOR_RESET(output->colors));
@@ -181,11 +176,12 @@ static int write_group(const struct stack_text *text, struct output *output,
 
 	if (text->machine > 0)
 		snprintf(machine, sizeof(machine), "; machine %" PRIu64, text->machine);
-	n_numbers = (size_t)snprintf(
-		numbers, sizeof(numbers),
-		": leaf %" PRIu64 " of %" PRIu64 " samples, %.1f %%, %zu stack%s%s", group->samples,
-		text->samples, percent_of(group->samples, text->samples), group->n_stacks,
-		plural(group->n_stacks), machine);
+	n_numbers = (size_t)snprintf(numbers, sizeof(numbers),
+				     ": leaf %" PRIu64 " of %" PRIu64
+				     " sample%s, %.1f %%, %zu stack%s%s",
+				     group->samples, text->samples, text_plural(text->samples),
+				     percent_of(group->samples, text->samples), group->n_stacks,
+				     text_plural(group->n_stacks), machine);
 	name = format_group(&place, output->width == 0        ? SIZE_MAX :
 				    output->width > n_numbers ? output->width - n_numbers :
 								1);

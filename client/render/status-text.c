@@ -111,20 +111,21 @@ static void write_head(const struct status *s)
 }
 
 static void write_count(const struct status *s, const char *part, const char *name,
-			const char *what)
+			const char *noun, const char *what)
 {
 	uint64_t n = get(s, part, name);
 
 	if (n == 0)
 		return;
 	begin(s, "");
-	fprintf(s->f, "%" PRIu64 " %s\n", n, what);
+	fprintf(s->f, "%" PRIu64 " %s%s%s\n", n, noun, text_plural(n), what);
 }
 
 static void write_rate(const struct status *s)
 {
 	uint64_t frequency = get(s, "sampling", "frequency");
 	uint64_t period = get(s, "sampling", "period");
+	uint64_t n_cpus = get(s, "sampling", "n_cpus");
 
 	if (frequency > 0)
 		fprintf(s->f, ", %" PRIu64 " Hz", frequency);
@@ -132,7 +133,7 @@ static void write_rate(const struct status *s)
 		fputs(", each one", s->f);
 	else
 		fprintf(s->f, ", one in %" PRIu64, period);
-	fprintf(s->f, " on each of %" PRIu64 " CPUs\n", get(s, "sampling", "n_cpus"));
+	fprintf(s->f, " on each of %" PRIu64 " CPU%s\n", n_cpus, text_plural(n_cpus));
 }
 
 /* The kind of branch records, and their number in a snapshot. */
@@ -158,7 +159,7 @@ static void write_records(const struct status *s)
 		(double)get(s, "snapshots", "rows") / (double)n,
 		100 * (double)get(s, "snapshots", "empty") / (double)n,
 		100 * (double)get(s, "snapshots", "full") / (double)n);
-	write_count(s, "snapshots", "no_branch_stack", "samples came without branch records");
+	write_count(s, "snapshots", "no_branch_stack", "sample", " came without branch records");
 }
 
 static void write_sampling(const struct status *s)
@@ -260,12 +261,12 @@ static void write_samples(const struct status *s)
 	begin(s, "samples");
 	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", get(s, "samples", "taken"),
 		get(s, "samples", "written"));
-	write_count(s, "samples", "filtered", "left out: of other processes, users or units");
+	write_count(s, "samples", "filtered", "sample",
+		    " left out: of other processes, users or units");
 	write_losses(s);
 	write_stacks(s);
 	write_incomplete(s);
-	write_count(s, "stacks", "of_32_bit",
-		    "stacks of programs of 32 bits, which are not unwound");
+	write_count(s, "stacks", "of_32_bit", "stack", " of programs of 32 bits, not unwound");
 }
 
 static void write_cost(const struct status *s)
@@ -292,10 +293,11 @@ static void write_cost(const struct status *s)
 static void write_store(const struct status *s)
 {
 	uint64_t first = get(s, "store", "first_us"), last = get(s, "store", "last_us");
+	uint64_t n = get(s, "store", "windows");
 	const char *set_aside = get_text(s, "store", "set_aside");
 
 	begin(s, "store");
-	fprintf(s->f, "%" PRIu64 " windows of ", get(s, "store", "windows"));
+	fprintf(s->f, "%" PRIu64 " window%s of ", n, text_plural(n));
 	write_duration(s, get(s, "store", "window_us"));
 	if (first > 0) {
 		fputs(", ", s->f);
@@ -311,9 +313,9 @@ static void write_store(const struct status *s)
 		write_bytes(s, get(s, "store", "max_bytes"));
 	}
 	fputc('\n', s->f);
-	write_count(s, "store", "waiting", "windows wait to be written");
-	write_count(s, "store", "removed", "windows removed to free space");
-	write_count(s, "store", "given_up", "windows lost: the database could not be written");
+	write_count(s, "store", "waiting", "window", " not written yet");
+	write_count(s, "store", "removed", "window", " removed to free space");
+	write_count(s, "store", "given_up", "window", " lost: the database could not be written");
 	if (*set_aside) {
 		begin(s, "");
 		fputs("an unusable database was moved to ", s->f);
@@ -324,15 +326,17 @@ static void write_store(const struct status *s)
 
 static void write_server(const struct status *s)
 {
+	uint64_t n_calls = get(s, "server", "calls");
+
 	begin(s, "clients");
-	fprintf(s->f,
-		"%" PRIu64 " connected; %" PRIu64 " calls so far, %" PRIu64 " of them in error\n",
-		get(s, "server", "open"), get(s, "server", "calls"), get(s, "server", "errors"));
-	write_count(s, "server", "refused_connections", "connections refused: too many");
-	write_count(s, "server", "refused_replies", "replies refused: too large");
-	write_count(s, "server", "too_long", "connections closed: call too long");
-	write_count(s, "server", "not_understood", "connections closed: invalid call");
-	write_count(s, "server", "stalled", "connections closed: timed out");
+	fprintf(s->f, "%" PRIu64 " connected; %" PRIu64 " call%s so far, %" PRIu64 " in error\n",
+		get(s, "server", "open"), n_calls, text_plural(n_calls),
+		get(s, "server", "errors"));
+	write_count(s, "server", "refused_connections", "connection", " refused: too many");
+	write_count(s, "server", "refused_replies", "answer", " refused: too large");
+	write_count(s, "server", "too_long", "connection", " closed: call too long");
+	write_count(s, "server", "not_understood", "connection", " closed: invalid call");
+	write_count(s, "server", "stalled", "connection", " closed: timed out");
 }
 
 /* Of the others "naming" says why they failed. */
@@ -431,11 +435,12 @@ static void write_problems(const struct status *s)
 {
 	const json_t *problems = find(s, NULL, "problems");
 	size_t n = json_array_size(problems);
+	uint64_t n_unnamed = get(s, NULL, "unnamed_objects");
 
-	if (get(s, NULL, "unnamed_objects") > 0) {
+	if (n_unnamed > 0) {
 		begin(s, "symbols");
-		fprintf(s->f, "%" PRIu64 " objects without symbols\n",
-			get(s, NULL, "unnamed_objects"));
+		fprintf(s->f, "%" PRIu64 " object%s without symbols\n", n_unnamed,
+			text_plural(n_unnamed));
 	}
 	for (size_t i = 0; i < n; i++) {
 		begin(s, i == 0 ? "problems" : "");

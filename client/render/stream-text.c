@@ -138,7 +138,7 @@ int stream_text_write(const struct places *places, struct output *output,
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = write_step(places, output, steps, i);
 	if (r >= 0 && stream->pruned > 0)
-		fprintf(output->f, "    ... %" PRIu64 " hits by longer, pruned paths\n",
-			stream->pruned);
+		fprintf(output->f, "    ... %" PRIu64 " hit%s by longer, pruned paths\n",
+			stream->pruned, text_plural(stream->pruned));
 	return r;
 }

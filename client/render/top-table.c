@@ -14,6 +14,7 @@
 #include "client/render/table.h"
 #include "client/stats/interval.h"
 #include "client/term/color.h"
+#include "client/term/text.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
@@ -372,7 +373,7 @@ static void write_stream_head(const struct top *top, struct output *output,
 		COLOR_RESET(output->colors));
 	if (stream->n_continuations > 0)
 		fprintf(output->f, ", %" PRIu32 " continuation%s", stream->n_continuations,
-			stream->n_continuations == 1 ? "" : "s");
+			text_plural(stream->n_continuations));
 	fputc('\n', output->f);
 }
 

@@ -26,6 +26,7 @@ struct missing missing_of(const struct profile_source *source)
 		missing.sampled_us = (info->end_ns - info->start_ns) / 1000;
 	else
 		add_windows(&missing, &source->windows);
-	missing.lost_percent = percent_of(missing.lost, missing.lost + profile->counters.samples);
+	missing.lost_percent =
+		percent_of(missing.lost, missing.lost + profile_source_machine_samples(source));
 	return missing;
 }

@@ -9,6 +9,7 @@
 #include "client/render/diff/line-text.h"
 #include "client/render/diff/stream-text.h"
 #include "client/render/share-name.h"
+#include "client/term/text.h"
 #include "common/util/cleanup.h"
 
 static const char *const rows_names[N_VIEWS] = {
@@ -25,9 +26,9 @@ const char *diff_rows_name(enum view_by by)
 static void write_side(FILE *f, const struct diff *diff, enum side which)
 {
 	const struct diff_side *side = &diff->sides[which];
+	uint64_t n = side->source->all->counters.samples;
 
-	fprintf(f, "%s (%" PRIu64 " samples", side->source->name,
-		side->source->all->counters.samples);
+	fprintf(f, "%s (%" PRIu64 " sample%s", side->source->name, n, text_plural(n));
 	if (!diff->same_event)
 		fprintf(f, " of %s", side->source->all->info.event);
 	if (side->seconds >= 1)
