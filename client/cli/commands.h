@@ -10,7 +10,9 @@
 #include "common/util/fault.h"
 
 /* A result was written, but the filters left nothing for it, as stderr says. */
-#define COMMAND_FOUND_NOTHING 1
+#define COMMAND_FOUND_NOTHING  1
+/* The same of verify: the database is damaged, or not all of it could be read. */
+#define COMMAND_FOUND_PROBLEMS 1
 
 int command_status(const struct options *options, struct fault *fault);
 int command_windows(const struct options *options, struct fault *fault);
@@ -24,3 +26,5 @@ int command_export(const struct options *options, struct fault *fault);
 int command_flame(const struct options *options, struct fault *fault);
 int command_history(const struct options *options, struct fault *fault);
 int command_mark(const struct options *options, struct fault *fault);
+int command_vacuum(const struct options *options, struct fault *fault);
+int command_verify(const struct options *options, struct fault *fault);

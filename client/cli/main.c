@@ -24,7 +24,8 @@ static int (*const commands[N_COMMANDS])(const struct options *, struct fault *)
 	[COMMAND_DUMP] = command_dump,       [COMMAND_ANNOTATE] = command_annotate,
 	[COMMAND_RUN] = command_run,         [COMMAND_EXPORT] = command_export,
 	[COMMAND_HISTORY] = command_history, [COMMAND_FLAME] = command_flame,
-	[COMMAND_MARK] = command_mark,
+	[COMMAND_MARK] = command_mark,       [COMMAND_VACUUM] = command_vacuum,
+	[COMMAND_VERIFY] = command_verify,
 };
 
 static int complain(const struct fault *fault, enum exit_status status)

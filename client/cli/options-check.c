@@ -388,6 +388,11 @@ int options_check(struct command_line *parse)
 		return fault_set(
 			parse->fault, -EINVAL,
 			"run needs -- and a command behind it, as in branchctl run -- make");
+	if (options->command == COMMAND_VACUUM && n == 0 && options->max_bytes == 0 &&
+	    options->keep_us == 0)
+		return fault_set(
+			parse->fault, -EINVAL,
+			"vacuum needs --size or --time, as in branchctl vacuum --size 500M");
 	if (n > 0 && command->max_operands == 0)
 		return fault_set(parse->fault, -EINVAL, "%s takes no '%s'; see branchctl %s --help",
 				 command->name, parse->operands[1], command->name);

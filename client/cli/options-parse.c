@@ -207,6 +207,10 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_DELETE:
 		options->delete_mark = true;
 		return 0;
+	case KEY_SIZE:
+		return options_parse_bytes("--size", argument, &options->max_bytes, parse->fault);
+	case KEY_TIME:
+		return options_parse_span("--time", argument, &options->keep_us, parse->fault);
 	case KEY_FOLLOW:
 		options->follow = true;
 		return 0;

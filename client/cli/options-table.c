@@ -20,10 +20,14 @@
 #define MARK    (1u << COMMAND_MARK)
 #define RUN     (1u << COMMAND_RUN)
 #define ALL     OPTIONS_ALL_COMMANDS
-#define SPAN                                                                                     \
-	(ALL & ~(RUN | WINDOWS | 1u << COMMAND_STATUS)) /* one span of time, instead of a WINDOW \
-							 */
-#define TABLES (ALL & ~(EXPORT | FLAME))                /* those whose output is for people, too */
+#define VACUUM  (1u << COMMAND_VACUUM)
+#define VERIFY  (1u << COMMAND_VERIFY)
+#define SPAN                                                                     \
+	(ALL & ~(RUN | WINDOWS | VACUUM | VERIFY |                               \
+		 1u << COMMAND_STATUS)) /* one span of time, instead of a WINDOW \
+					 */
+#define TABLES \
+	(ALL & ~(EXPORT | FLAME | VACUUM | VERIFY)) /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -102,6 +106,12 @@ const struct option_spec option_specs[] = {
 	{ "list", KEY_LIST, NULL, MARK, "list the marks" },
 	{ "delete", KEY_DELETE, NULL, MARK, "remove the mark NAME; its windows may go then" },
 
+	{ NULL, 0, NULL, VACUUM, "What goes (at least one is given):" },
+	{ "size", KEY_SIZE, "BYTES", VACUUM,
+	  "the oldest windows, until the database has no more in use;\nwith K, M, G or T of 1024" },
+	{ "time", KEY_TIME, "SPAN", VACUUM,
+	  "windows that ended longer before the newest, as in 2weeks" },
+
 	{ NULL, 0, NULL, WINDOWS | SPAN, "Which windows:" },
 	{ "since", KEY_SINCE, "TIME", WINDOWS | SPAN, "only windows that end after TIME" },
 	{ "until", KEY_UNTIL, "TIME", WINDOWS | SPAN, "only windows that start before TIME" },
@@ -143,7 +153,7 @@ const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, ALL, "General:" },
 	{ "socket", KEY_SOCKET, "PATH", ALL,
 	  "the daemon's socket.\nDefault: " CONNECTION_DEFAULT_PATH "." },
-	{ "json", KEY_JSON, NULL, TABLES & ~RUN, "write JSON for scripts" },
+	{ "json", KEY_JSON, NULL, (TABLES & ~RUN) | VACUUM | VERIFY, "write JSON for scripts" },
 	{ "no-pager", KEY_NO_PAGER, NULL, TABLES, "write to the terminal directly" },
 	{ "color", KEY_COLOR, "WHEN", TABLES, "auto, always or never. Default: auto." },
 	{ "help", KEY_HELP, NULL, ALL, "print help and exit; after a command, its own help" },
@@ -188,6 +198,10 @@ const struct command_spec command_specs[N_COMMANDS] = {
 	[COMMAND_MARK] = { "mark", "mark [--delete] NAME [WINDOW] | --list",
 			   "Names windows and keeps them", 0, 2, "a NAME and one WINDOW",
 			   "mark before-deploy -10min" },
+	[COMMAND_VACUUM] = { "vacuum", "vacuum --size BYTES | --time SPAN",
+			     "Removes old windows at once", 0, 0, NULL, NULL },
+	[COMMAND_VERIFY] = { "verify", "verify", "Looks for damage in the database", 0, 0, NULL,
+			     NULL },
 	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
 			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
 	[COMMAND_FLAME] = { "flame", "flame [WINDOW] [--diff WINDOW] [-o F]",

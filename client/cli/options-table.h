@@ -49,6 +49,8 @@ enum option_key {
 	KEY_SYMBOL,
 	KEY_LIST,
 	KEY_DELETE,
+	KEY_SIZE,
+	KEY_TIME,
 	KEY_FORCE,
 	KEY_EVENT,
 	KEY_SYMFS,

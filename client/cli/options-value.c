@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/source/time-span.h"
 #include "client/source/time-spec.h"
 #include "client/stream/stream-tree.h"
 #include "common/profile/branch-kind.h"
@@ -48,6 +49,34 @@ int options_parse_percent(const char *option, const char *argument, double *ret,
 	*ret = strtod(argument, &end);
 	if (end == argument || *end != '\0' || !(*ret >= 0 && *ret <= 100))
 		return options_wrong(fault, option, argument, "a number from 0 to 100");
+	return 0;
+}
+
+int options_parse_bytes(const char *option, const char *argument, uint64_t *ret,
+			struct fault *fault)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double value = strtod(argument, &end);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+
+	for (int i = 0; unit && i <= unit - units; i++)
+		value *= 1024;
+	end += unit != NULL;
+	if (*argument < '0' || *argument > '9' || (*end && strcmp(end, "B") != 0) ||
+	    !(value >= 1 && value < 0x1p62))
+		return options_wrong(fault, option, argument, "bytes such as 500M or 2G");
+	*ret = (uint64_t)value;
+	return 0;
+}
+
+int options_parse_span(const char *option, const char *argument, uint64_t *ret, struct fault *fault)
+{
+	const char *end = argument;
+
+	if (!time_span_take(&end, ret) || *end || *ret == 0 || *ret > INT64_MAX)
+		return options_wrong(fault, option, argument,
+				     "a length of time such as 2h, 10days or '1week 2days'");
 	return 0;
 }
 

@@ -23,6 +23,11 @@ int options_parse_directory(const char *option, const char *argument, const char
 			    struct fault *fault);
 int options_parse_percent(const char *option, const char *argument, double *ret,
 			  struct fault *fault);
+/* Neither is ever 0. */
+int options_parse_bytes(const char *option, const char *argument, uint64_t *ret,
+			struct fault *fault);
+int options_parse_span(const char *option, const char *argument, uint64_t *ret,
+		       struct fault *fault);
 /* @late: the later one of a time that occurs twice. */
 int options_parse_time(const char *option, const char *argument, uint64_t now_us, bool late,
 		       uint64_t *ret, struct fault *fault);

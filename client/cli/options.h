@@ -55,6 +55,9 @@ struct options {
 	const char *mark; /* its name; NULL: list them */
 	bool list_marks, delete_mark;
 
+	/* vacuum; 0: not given */
+	uint64_t max_bytes, keep_us;
+
 	/* run */
 	char *const *argv; /* the command; NULL: not given */
 	bool self;         /* without the daemon */

@@ -8,6 +8,7 @@
 #include "daemon/api/follow.h"
 #include "daemon/api/mark-reply.h"
 #include "daemon/api/query-queue.h"
+#include "daemon/api/upkeep.h"
 #include "daemon/varlink/parameters.h"
 #include "daemon/varlink/turns.h"
 
@@ -20,6 +21,7 @@ struct methods {
 	struct turns *turns;
 	struct query_queue *queries;
 	struct followers *followers;
+	struct upkeep *upkeep;
 };
 
 static int get_status(struct call *call, json_t *parameters, void *userdata)
@@ -76,6 +78,20 @@ static int delete_mark(struct call *call, json_t *parameters, void *userdata)
 	return mark_reply_delete(call, archive_get_store(methods->settings.archive));
 }
 
+static int vacuum(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return upkeep_vacuum(methods->upkeep, call);
+}
+
+static int verify(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return upkeep_verify(methods->upkeep, call);
+}
+
 static int get_profile(struct call *call, json_t *parameters, void *userdata)
 {
 	struct methods *methods = userdata;
@@ -95,6 +111,7 @@ static const struct server_method table[] = {
 	{ "io.branchd.GetProfile", get_profile }, { "io.branchd.GetFunctions", get_functions },
 	{ "io.branchd.GetCode", get_code },       { "io.branchd.ListMarks", list_marks },
 	{ "io.branchd.AddMark", add_mark },       { "io.branchd.DeleteMark", delete_mark },
+	{ "io.branchd.Vacuum", vacuum },          { "io.branchd.Verify", verify },
 };
 
 static void on_closed(const struct window *window, void *userdata)
@@ -130,6 +147,9 @@ int methods_new(struct methods **ret, const struct methods_settings *settings)
 							    .cut = settings->cut,
 							    .userdata = settings->userdata });
 	r = r ?: followers_new(&methods->followers, settings->archive);
+	r = r     ?:
+		    upkeep_new(&methods->upkeep, settings->event,
+			       archive_get_store(settings->archive));
 	if (r < 0)
 		return r;
 	archive_listen(settings->archive, &(struct archive_listener){ .closed = on_closed,
@@ -146,6 +166,7 @@ struct methods *methods_free(struct methods *methods)
 	archive_listen(methods->settings.archive, &(struct archive_listener){});
 	query_queue_free(methods->queries);
 	followers_free(methods->followers);
+	upkeep_free(methods->upkeep);
 	turns_free(methods->turns);
 	free(methods);
 	return NULL;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct database {
 	char error[256]; /* what the first error was about, or "" */
 	bool damaged;
 	unsigned int n_log_pages;
+	atomic_bool stopped;
 };
 
 static int errno_of(sqlite3 *db, int code)
@@ -54,6 +56,8 @@ static int errno_of(sqlite3 *db, int code)
 		return -ENOMEM;
 	case SQLITE_READONLY:
 		return -EROFS;
+	case SQLITE_INTERRUPT:
+		return -EINTR;
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
 		return -EACCES;
@@ -143,6 +147,29 @@ int database_open(struct database **ret, const char *path, struct fault *fault)
 	sqlite3_wal_hook(d->db, on_commit, d);
 	*ret = TAKE_PTR(d);
 	return 0;
+}
+
+#define STOP_STEPS 10000 /* of SQLite's machine between looks */
+
+bool database_is_stopped(const struct database *database)
+{
+	return atomic_load(&database->stopped);
+}
+
+static int on_steps(void *userdata)
+{
+	return database_is_stopped(userdata);
+}
+
+void database_allow_stop(struct database *database)
+{
+	sqlite3_progress_handler(database->db, STOP_STEPS, on_steps, database);
+}
+
+void database_stop(struct database *database)
+{
+	atomic_store(&database->stopped, true);
+	sqlite3_interrupt(database->db); /* checks of the whole file are one step */
 }
 
 int database_tolerate_views(struct database *database, bool tolerate)

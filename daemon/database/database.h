@@ -33,6 +33,14 @@ DEFINE_CLEANUP(struct database *, database_free);
  */
 int database_tolerate_views(struct database *database, bool tolerate);
 
+/*
+ * For long statements: they end with -EINTR once the other function was called, in any thread, as
+ * do long ones after that.
+ */
+void database_allow_stop(struct database *database);
+void database_stop(struct database *database);
+bool database_is_stopped(const struct database *database);
+
 /* Runs SQL and ignores its rows; or reads the first column of the first row into *@ret. */
 int database_run(struct database *database, const char *sql);
 int database_ask(struct database *database, const char *sql, int64_t *ret);

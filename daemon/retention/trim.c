@@ -124,12 +124,7 @@ static int ask(struct store_trim *trim, int which, int64_t *ret)
 	return statement_reset(row);
 }
 
-/* Of the file, and what of it is in use. */
-struct size {
-	uint64_t bytes, used_bytes;
-};
-
-static int ask_size(struct store_trim *trim, struct size *ret)
+int store_trim_measure(struct store_trim *trim, struct store_trim_size *ret)
 {
 	int64_t n_pages, n_free, page_bytes;
 	int r;
@@ -140,8 +135,8 @@ static int ask_size(struct store_trim *trim, struct size *ret)
 	if (r >= 0)
 		r = ask(trim, PAGE_BYTES, &page_bytes);
 	if (r >= 0)
-		*ret = (struct size){ (uint64_t)(n_pages * page_bytes),
-				      (uint64_t)((n_pages - n_free) * page_bytes) };
+		*ret = (struct store_trim_size){ (uint64_t)(n_pages * page_bytes),
+						 (uint64_t)((n_pages - n_free) * page_bytes) };
 	return r;
 }
 
@@ -230,7 +225,7 @@ int store_trim_remove(struct store_trim *trim, int64_t id)
 	return r;
 }
 
-static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct size *size)
+static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct store_trim_size *size)
 {
 	int r;
 
@@ -239,14 +234,15 @@ static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct siz
 		store_intern_forget(trim->modules.intern);
 	else
 		store_intern_note_removed(trim->modules.intern);
-	return r < 0 ? r : ask_size(trim, size);
+	return r < 0 ? r : store_trim_measure(trim, size);
 }
 
 /*
  * Prunes what users have who are over their share, until no more than @low bytes are in use. 1:
  * there is more to prune; 0; or -errno.
  */
-static int prune(struct store_trim *trim, uint64_t low, int64_t newest, struct size *size)
+static int prune(struct store_trim *trim, uint64_t low, int64_t newest,
+		 struct store_trim_size *size)
 {
 	uint64_t n_rows = 0;
 	int r = 1, q;
@@ -255,7 +251,7 @@ static int prune(struct store_trim *trim, uint64_t low, int64_t newest, struct s
 		if (i == MAX_PRUNED || n_rows >= MAX_ROWS)
 			break;
 		r = store_reduce_next(trim->modules.reduce, trim->floor, newest, &n_rows);
-		q = r < 0 ? r : ask_size(trim, size);
+		q = r < 0 ? r : store_trim_measure(trim, size);
 		if (q < 0)
 			return q;
 	}
@@ -268,7 +264,7 @@ static int prune(struct store_trim *trim, uint64_t low, int64_t newest, struct s
 /* Removes whole windows until no more than @max_bytes are in use: few, but as many as it takes to
  * make up for the newest. */
 static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t newest,
-			 struct size *size, uint64_t *n_removed)
+			 struct store_trim_size *size, uint64_t *n_removed)
 {
 	int64_t oldest, horizon;
 	int r = 0;
@@ -281,7 +277,7 @@ static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t ne
 		r = store_trim_remove(trim, oldest);
 		++*n_removed;
 		if (r >= 0)
-			r = ask_size(trim, size);
+			r = store_trim_measure(trim, size);
 	}
 	return r;
 }
@@ -289,14 +285,14 @@ static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t ne
 int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest, uint64_t *ret_n_removed)
 {
 	uint64_t n_removed = 0, slack = max_bytes / SLACK;
-	struct size size = { 0, 0 };
+	struct store_trim_size size = { 0, 0 };
 	int r;
 
-	r = ask_size(trim, &size);
+	r = store_trim_measure(trim, &size);
 	if (r >= 0 && size.used_bytes > max_bytes - slack) {
 		r = sweep(trim, 1);
 		if (r >= 0)
-			r = ask_size(trim, &size);
+			r = store_trim_measure(trim, &size);
 		if (r >= 0)
 			r = prune(trim, max_bytes - slack, newest, &size);
 		/* what is left to prune may take some windows more */
@@ -315,14 +311,24 @@ int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest, uint
 	return 0;
 }
 
+int store_trim_sweep(struct store_trim *trim)
+{
+	return sweep(trim, 1);
+}
+
+int store_trim_shrink(struct store_trim *trim)
+{
+	return statement_run(trim->statements[VACUUM]);
+}
+
 int store_trim_idle(struct store_trim *trim)
 {
-	struct size before, after;
+	struct store_trim_size before, after;
 	int r;
 
 	r = sweep(trim, ROUND_WINDOWS);
 	if (r == 0)
-		r = ask_size(trim, &before);
+		r = store_trim_measure(trim, &before);
 	if (r != 0)
 		return r;
 	if (before.bytes - before.used_bytes <=
@@ -330,6 +336,6 @@ int store_trim_idle(struct store_trim *trim)
 		return 0;
 	r = statement_run(trim->statements[VACUUM]);
 	if (r >= 0)
-		r = ask_size(trim, &after);
+		r = store_trim_measure(trim, &after);
 	return r < 0 ? r : after.bytes < before.bytes;
 }

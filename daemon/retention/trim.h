@@ -55,6 +55,17 @@ int store_trim(struct store_trim *trim, uint64_t max_bytes, int64_t newest,
  * there is more to do; 0; or -errno.
  */
 int store_trim_idle(struct store_trim *trim);
+
+/* For whoever wants the room now, in transactions of the caller: some ms each. */
+struct store_trim_size {
+	uint64_t bytes, used_bytes; /* of the file, and what of it is in use */
+};
+int store_trim_measure(struct store_trim *trim, struct store_trim_size *ret);
+/* Removes what no window left refers to. 1: there is more to do; 0; or -errno. */
+int store_trim_sweep(struct store_trim *trim);
+/* Gives free pages back to the file system. 0 or -errno. */
+int store_trim_shrink(struct store_trim *trim);
+
 /* To be called where the transaction was rolled back. */
 void store_trim_forget(struct store_trim *trim);
 

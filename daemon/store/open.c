@@ -131,6 +131,8 @@ static int prepare(struct store *store)
 	if (r >= 0)
 		r = store_trim_init(&store->trim, database, &trim);
 	if (r >= 0)
+		r = store_vacuuming_init(&store->vacuuming, database, &store->trim);
+	if (r >= 0)
 		r = store_marks_init(&store->marks, database);
 	if (r >= 0)
 		r = store_gone_init(&store->gone, database);

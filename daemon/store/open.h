@@ -27,6 +27,7 @@
 #include "daemon/retention/share.h"
 #include "daemon/retention/tiers.h"
 #include "daemon/retention/trim.h"
+#include "daemon/retention/vacuum.h"
 #include "daemon/rows/code.h"
 #include "daemon/rows/functions.h"
 #include "daemon/rows/read.h"
@@ -63,6 +64,7 @@ struct store {
 	struct store_reduce reduce;
 	struct store_renew renew;
 	struct store_trim trim;
+	struct store_vacuuming vacuuming;
 	struct store_gone gone;
 	struct store_tiering tiering;
 	struct store_marks marks;

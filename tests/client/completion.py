@@ -33,6 +33,7 @@ CASES = [
     ("{socket} diff 101..13\t9 @-\t", ["diff", "101..139", "@-1"]),
     ("{socket} top bef\t", ["top", "before-deploy"]),
     ("{socket} mark --delete bef\t", ["mark", "--delete", "before-deploy"]),
+    ("vac\t--si\t", ["vacuum", "--size"]),
     ("{socket} top -p 58\t", ["top", "-p", "5815"]),
     ("{socket} top --pid 5815,47\t", ["top", "--pid", "5815,4711"]),
     ("{socket} top -u de\t", ["top", "-u", "demo.service"]),

@@ -129,6 +129,8 @@ def check_streams(path):
 def check_changing(path):
     ask(path, "diff", "--find-change", "..")
     ask(path, "history", "function_3", "..")
+    ask(path, "verify")
+    ask(path, "vacuum", "--time", "150s")
 
 
 def check_recording(folder):
