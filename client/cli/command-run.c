@@ -77,14 +77,14 @@ static int write_report(const struct profile_source *source, const struct option
 			struct output *output)
 {
 	uint64_t n = source->all->counters.samples;
-	int r;
+	int r = 0;
 
 	write_origin(output->f, service);
 	if (n > 0)
-		summary_write_own(output->f, source, VIEW_FUNCTION);
+		r = summary_write_own(output, source, VIEW_FUNCTION);
 	write_few(output->f, service, launch, n);
-	if (n == 0)
-		return 0;
+	if (n == 0 || r < 0)
+		return r;
 	r = write_view(source, options, VIEW_FUNCTION, "Functions", output);
 	if (r >= 0)
 		r = write_view(source, options, VIEW_STACK, "Stacks", output);

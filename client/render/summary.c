@@ -5,12 +5,17 @@
  */
 #include "client/render/summary.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/term/text.h"
+#include "client/term/wrap.h"
 #include "client/view/counters.h"
 #include "client/view/missing.h"
+#include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
 static void write_length(FILE *f, uint64_t ns)
@@ -228,7 +233,7 @@ static void write_stacks(FILE *f, const struct profile_source *source)
 	write_troubles(f, source);
 }
 
-void summary_write_own(FILE *f, const struct profile_source *source, enum view_by by)
+static void write_own(FILE *f, const struct profile_source *source, enum view_by by)
 {
 	const struct profile_counters *counters = &source->all->counters;
 
@@ -240,25 +245,49 @@ void summary_write_own(FILE *f, const struct profile_source *source, enum view_b
 		write_streams(f, counters);
 	else
 		write_rows(f, counters);
-	if (source->filtered)
-		return;
-	write_stacks(f, source);
+	if (!source->filtered)
+		write_stacks(f, source);
 }
 
-void summary_write(FILE *f, const struct profile_source *source, enum view_by by)
+static void write_part(FILE *f, const struct profile_source *source)
 {
-	const struct profile_counters *counters = &source->all->counters;
-	const struct profile_counters *part = source->part ? &source->part->counters : NULL;
+	const struct profile_counters *part = &source->part->counters;
 
-	summary_write_own(f, source, by);
-	if (source->filtered)
+	fprintf(f,
+		"shown: %" PRIu64 " sample%s (%.1f %%), %" PRIu64 " branch record%s, %" PRIu64
+		" run%s\n",
+		part->samples, text_plural(part->samples),
+		percent_of(part->samples, source->all->counters.samples), part->rows_counted,
+		text_plural(part->rows_counted), part->runs_counted,
+		text_plural(part->runs_counted));
+}
+
+static int write_wrapped(struct output *output, const struct profile_source *source,
+			 enum view_by by, bool others)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return -ENOMEM;
+	write_own(f, source, by);
+	if (others && source->filtered)
 		write_stacks(f, source);
-	if (part)
-		fprintf(f,
-			"shown: %" PRIu64 " sample%s (%.1f %%), %" PRIu64
-			" branch record%s, %" PRIu64 " run%s\n",
-			part->samples, text_plural(part->samples),
-			percent_of(part->samples, counters->samples), part->rows_counted,
-			text_plural(part->rows_counted), part->runs_counted,
-			text_plural(part->runs_counted));
+	if (others && source->part)
+		write_part(f, source);
+	if (fclose(f) != 0)
+		return -ENOMEM;
+	wrap_write(output->f, text, output->width);
+	return 0;
+}
+
+int summary_write_own(struct output *output, const struct profile_source *source, enum view_by by)
+{
+	return write_wrapped(output, source, by, false);
+}
+
+int summary_write(struct output *output, const struct profile_source *source, enum view_by by)
+{
+	return write_wrapped(output, source, by, true);
 }

@@ -450,9 +450,10 @@ int top_write_table(const struct top *top, struct output *output)
 	int r;
 
 	fputs(COLOR_DIM(output->colors), output->f);
-	summary_write(output->f, top->source, top->by);
+	r = summary_write(output, top->source, top->by);
 	fputs(COLOR_RESET(output->colors), output->f);
-	r = top_write_rows(top, output);
+	if (r >= 0)
+		r = top_write_rows(top, output);
 	if (r < 0)
 		return r;
 	if (top_n_omitted(top) > 0)

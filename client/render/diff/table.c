@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/render/diff/line-text.h"
@@ -12,6 +13,7 @@
 #include "client/render/summary.h"
 #include "client/render/table.h"
 #include "client/term/text.h"
+#include "client/term/wrap.h"
 #include "common/util/cleanup.h"
 
 /* What is left out on a narrow terminal. */
@@ -327,12 +329,22 @@ static int write_rows(const struct diff *diff, struct output *output)
 	return MIN(r, 0);
 }
 
-static void write_line(FILE *f, const char *text, const char *end)
+/* Names in it may have any bytes. */
+static int write_line(struct output *output, const char *text, const char *end)
 {
 	_cleanup_free_ char *line = strndup(text, (size_t)(end - text));
+	_cleanup_free_ char *clean = NULL;
+	size_t n;
+	FILE *f = open_memstream(&clean, &n);
 
+	if (!f)
+		return -ENOMEM;
 	text_write(f, line ?: "");
 	fputc('\n', f);
+	if (fclose(f) != 0)
+		return -ENOMEM;
+	wrap_write(output->f, clean, output->width);
+	return 0;
 }
 
 static int write_streams(const struct diff *diff, struct output *output)
@@ -371,17 +383,17 @@ static int write_view(const struct diff *diff, bool is_first, struct output *out
 		fputc('\n', output->f);
 		line = strchr(words, '\n') + 1;
 	}
-	for (; (end = strchr(line, '\n')); line = end + 1) {
+	for (; r >= 0 && (end = strchr(line, '\n')); line = end + 1) {
 		/* the name of a part of the page */
 		bool is_heading = diff->brief && end[1] == '\0';
 
 		fputs(is_heading ? COLOR_BOLD(output->colors) : "", output->f);
-		write_line(output->f, line, end);
+		r = write_line(output, line, end);
 		fputs(is_heading ? COLOR_RESET(output->colors) : "", output->f);
 		if (is_first && line == words)
 			write_missing(diff, output->f);
 	}
-	if (diff->n_shown > 0)
+	if (r >= 0 && diff->n_shown > 0)
 		r = diff->streams ? write_streams(diff, output) : write_rows(diff, output);
 	if (r >= 0 && n_left > 0 && diff->streams)
 		fprintf(output->f, "\n%s... %zu more of less than %g %%, --all shows them%s\n",
