@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/cli/commands.h"
 #include "client/export/export.h"
 #include "client/export/output-file.h"
 #include "client/render/problems.h"
 #include "client/source/profile-source.h"
+#include "client/term/desktop.h"
 #include "client/term/text.h"
 
 struct sides {
@@ -29,7 +28,9 @@ static int open_side(struct profile_source **ret, const char *window, const stru
 	settings.window = window;
 	settings.tables = export_tables(options->export_format);
 	r = profile_source_open(ret, &settings, fault);
-	return r < 0 ? r : export_check(options->export_format, *ret, fault);
+	if (r >= 0)
+		r = export_check(options->export_format, *ret, fault);
+	return r < 0 ? r : export_check_output(options->output_path, *ret, fault);
 }
 
 static int open_sides(struct sides *sides, const struct options *options, struct fault *fault)
@@ -65,13 +66,6 @@ static int write_picture(const struct sides *sides, const struct options *option
 	return r;
 }
 
-static int open_picture(const char *path, struct fault *fault)
-{
-	execlp("xdg-open", "xdg-open", path, NULL);
-	return fault_set(fault, -errno, "wrote %s, but cannot run xdg-open: %s", path,
-			 strerror(errno));
-}
-
 int command_flame(const struct options *options, struct fault *fault)
 {
 	_cleanup_(sides_done) struct sides sides = {};
@@ -85,5 +79,5 @@ int command_flame(const struct options *options, struct fault *fault)
 		profile_source_say(sides.older, stderr);
 	profile_source_say(sides.shown, stderr);
 	problems_say_source(sides.shown, stderr);
-	return options->open ? open_picture(options->output_path, fault) : 0;
+	return options->open ? desktop_show(options->output_path, fault) : 0;
 }
