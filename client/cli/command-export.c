@@ -37,6 +37,8 @@ int command_export(const struct options *options, struct fault *fault)
 	settings.source = source;
 	r = export_check(settings.format, source, fault);
 	if (r >= 0)
+		r = export_check_output(options->output_path, source, fault);
+	if (r >= 0)
 		r = output_file_open(&file, options->output_path, fault);
 	if (r >= 0)
 		r = export_write(&settings, file.f, fault);

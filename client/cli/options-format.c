@@ -43,6 +43,8 @@ static int parse_export(struct options *options, const char *format, struct faul
 		return fault_set(fault, -ENOMEM, "out of memory");
 	if (!format)
 		return fault_set(fault, -EINVAL, "export needs --format and one of %s", formats);
+	if (options->output_path && strcmp(options->output_path, "-") == 0)
+		options->output_path = NULL;
 	options->export_format = export_find_format(format);
 	return options->export_format ? 0 : options_wrong(fault, "--format", format, formats);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "client/stream/line-loader.h"
 #include "client/view/view.h"
@@ -61,6 +62,18 @@ int export_check(const struct export_format *format, const struct profile_source
 		return fault_set(fault, -ENODATA, "%s: no samples%s: nothing to export",
 				 source->name, source->filtered ? " that match all filters" : "");
 	return 0;
+}
+
+int export_check_output(const char *path, const struct profile_source *source, struct fault *fault)
+{
+	struct stat output, input;
+
+	if (!path || !source->is_recording || stat(path, &output) < 0 ||
+	    stat(source->name, &input) < 0)
+		return 0;
+	if (output.st_dev != input.st_dev || output.st_ino != input.st_ino)
+		return 0;
+	return fault_set(fault, -EINVAL, "-o %s is the recording itself: give another file", path);
 }
 
 /* Source lines of all frames and functions are read at once. */

@@ -31,6 +31,9 @@ unsigned int export_tables(const struct export_format *format);
 int export_check(const struct export_format *format, const struct profile_source *source,
 		 struct fault *fault);
 
+/* -EINVAL and @fault if @path, NULL for none, is the recording that is read. */
+int export_check_output(const char *path, const struct profile_source *source, struct fault *fault);
+
 struct export_settings {
 	const struct export_format *format;
 	const struct profile_source *source;
