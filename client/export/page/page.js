@@ -99,8 +99,9 @@ const show_tip = event => {
 	say(tip, node);
 	const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 4);
 	tip.style.left = Math.max(0, left) + "px";
-	tip.style.top = (event.clientY + tip.offsetHeight + 24 > innerHeight ?
-		event.clientY - tip.offsetHeight - 8 : event.clientY + 16) + "px";
+	const top = event.clientY + tip.offsetHeight + 24 > innerHeight ?
+		event.clientY - tip.offsetHeight - 8 : event.clientY + 16;
+	tip.style.top = Math.max(0, top) + "px";
 };
 
 const flip = () => {
