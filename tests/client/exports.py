@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import perfdata
 from harness import branchctl, check, finish, one_line, recordings_folder, run
+from stackcollapse import Stacks
 
 HOSTILE = [b'<script>alert("1")</script>', b"]]>--></style>&amp;'`${x}", b"a;b;c", b"\\", b"\x1b]0;x\x07\x7f", b"\xff\xfe\x80",
            b"\xed\xa0\x80\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc0\xaf\xe0\x80\xaf", b"\xe2\x80\xa8\xe2\x80\xa9", b"\xc2\x85\xc2",
@@ -31,7 +32,7 @@ def expected(path):
     for row in document["rows"]:
         if row["symbol"]:
             names[row["symbol"]] += row["self"]
-    return +names, document["totals"]["samples"], document["totals"]["weight"]
+    return +names, document["totals"]["samples"], document["totals"]["weight"] or document["totals"]["samples"]
 
 
 def export(path, name, folder):
@@ -110,18 +111,39 @@ def svg(file, *recording):
 READERS = [("folded", folded), ("speedscope", speedscope), ("firefox", firefox), ("html", html)]
 
 
-def check_script(file, weight, samples):
-    """A header has the period before the event, as stackcollapse expects it."""
-    periods = re.findall(r"^\S.*?\s+\d+/\d+ +\d+\.\d+: +(\d+) \S.*: $", text_of(file), re.M)
-    check(sum(map(int, periods)) == (weight or samples), file, "periods")
+def tell(path, name, acceptor, seen, top):
+    """Figures for the documentation."""
+    print(f"{os.path.basename(os.path.dirname(path))}, {name}: {acceptor} {seen}, top {top}")
 
 
-def check_callgrind(file, samples):
+def check_script(file, weight):
+    """As stackcollapse reads it, by the period of each stack."""
+    stacks = Stacks(text_of(file))
+    check(not stacks.strange, file, "lines that are no perf script", stacks.strange[:3])
+    check(stacks.weights.total() == weight, file, "periods", stacks.weights.total(), weight)
+    return stacks
+
+
+def check_perf(path, ours):
+    """perf script's own text of the recording, read in the same way: the same periods of each process."""
+    if not shutil.which("perf"):
+        return "perf script"
+    text = subprocess.run(["perf", "script", "--ns", "-F", "comm,pid,tid,time,period,event,ip,sym,symoff,dso", "-i", path],
+                          capture_output=True, check=True).stdout.decode(errors="replace")
+    theirs = Stacks(text)
+    check(not theirs.strange and theirs.pids == ours.pids, path, "periods by process", theirs.pids, ours.pids)
+    tell(path, "perf-script", f"perf script's periods, {len(theirs.pids)} pids,", theirs.weights.total(),
+         ours.weights.total())
+    return None
+
+
+def check_callgrind(path, file, samples):
     if not shutil.which("callgrind_annotate"):
         return "callgrind_annotate"
     out = subprocess.run(["callgrind_annotate", file], capture_output=True, text=True, check=True).stdout
     total = re.search(r"^\s*([\d,]+).*PROGRAM TOTALS", out, re.M)
-    check(total and int(total[1].replace(",", "")) == samples, file, "total of callgrind_annotate")
+    if check(total and int(total[1].replace(",", "")) == samples, file, "total of callgrind_annotate"):
+        tell(path, "callgrind", "callgrind_annotate", total[1], samples)
     return None
 
 
@@ -160,8 +182,9 @@ def check_labels(path, file, samples, weight):
             rows.append((last, int(counts[2])))
         if pid:
             pids[int(pid[1])] += last
-    check(sum(row[0] for row in rows) == samples, file, "samples of pprof -raw")
-    check(sum(row[1] for row in rows) == (weight or samples), file, "weights of pprof -raw")
+    sums = [sum(column) for column in zip(*rows)]
+    check(sums == [samples, weight], file, "samples and weights of pprof -raw", sums)
+    tell(path, "pprof", "pprof -raw", sums, [samples, weight])
     wanted = collections.Counter()
     for row in json.loads(run("top", path, "--by", "process", "--json", "-n", "0")[1])["rows"]:
         if row["pid"] and row["pid"] > 0:
@@ -175,11 +198,12 @@ def check_recording(path, folder):
     for name, read in READERS:
         seen = read(export(path, name, folder))
         check(seen.total() == samples, path, name, seen.total(), samples)
+        tell(path, name, "own reader", seen.total(), samples)
         wanted = {key.replace(";", ":") if name == "folded" else key: n for key, n in names.items()}
         check(all(seen[key] == n for key, n in wanted.items()), path, name, "of a function")
-    check_script(export(path, "perf-script", folder), weight, samples)
+    missing.add(check_perf(path, check_script(export(path, "perf-script", folder), weight)))
     svg(export(path, "svg", folder), path)
-    missing.add(check_callgrind(export(path, "callgrind", folder), samples))
+    missing.add(check_callgrind(path, export(path, "callgrind", folder), samples))
     missing.add(check_pprof(export(path, "pprof", folder), names, samples))
     check_labels(path, os.path.join(folder, "pprof"), samples, weight)
     return missing - {None}
@@ -223,8 +247,8 @@ def check_hostile(folder):
         check(all(seen[key] == n for key, n in names.items()), name, "hostile", seen)
         check(seen.total() == len(HOSTILE) + 1, name, seen.total())
     svg(os.path.join(folder, "svg"), path, kallsyms)
-    check_script(os.path.join(folder, "perf-script"), 1000 * (len(HOSTILE) + 1), 0)
-    check_callgrind(os.path.join(folder, "callgrind"), len(HOSTILE) + 1)
+    check_script(os.path.join(folder, "perf-script"), 1000 * (len(HOSTILE) + 1))
+    check_callgrind(path, os.path.join(folder, "callgrind"), len(HOSTILE) + 1)
     functions = re.findall(r"^fn=\(\d+\) (.*)$", text_of(os.path.join(folder, "callgrind")), re.M)
     check(wanted.total() == len(functions) - 1 and not wanted - collections.Counter(functions), "callgrind", functions)
     check_pprof(os.path.join(folder, "pprof"), wanted, len(HOSTILE) + 1)

@@ -2,6 +2,7 @@
 """branchctl export for BOLT, llvm-profgen and AutoFDO, end to end: each tool takes the profile of a simulated run, and the
 program that is made with it takes fewer branches than before, in another run and with the same result."""
 
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ TOOLS = [LLVM + "clang", LLVM + "perf2bolt", LLVM + "llvm-bolt", LLVM + "llvm-pr
 FLAGS = ["-O2", "-gdwarf-4", "-fdebug-info-for-profiling", "-fno-inline-functions"]
 KINDS = {"fixed": ["-no-pie"], "pie": ["-fPIE", "-pie"]}
 TRAINED, TRIED = "5", "4"  # rounds
+N_FUNCTIONS, N_BRANCHES = 5, 20  # layout.c has at least
 source, simulator = os.path.abspath(sys.argv[3]), os.path.abspath(sys.argv[2])
 
 
@@ -41,15 +43,57 @@ def simulate(data, program, rounds):
         return int(re.search(r"^taken\t(\d+)", opened.read(), re.M)[1]), out
 
 
+def lines_of(file, pattern):
+    with open(file, encoding="utf-8") as opened:
+        return re.findall(pattern, opened.read(), re.M)
+
+
+def enough(name, n, least):
+    """The entries of a profile, before it is used: an empty one is no fault of the tool that takes it."""
+    if not check(n >= least, "the profile", name, "has", n, "entries, not", least, "or more"):
+        finish()
+    return n
+
+
+def branch_rows(folder, program):
+    return json.loads(run("top", folder + "/perf.data", "--object", program, "--by", "branch-site", "--json", "-n",
+                          "0")[1])["rows"]
+
+
 def export(name, folder, program):
+    """The file, which has the branches of top: their number, and how often they were taken."""
     file = os.path.join(folder, name)
     status, out, err = run("export", "--format", name, folder + "/perf.data", "--object", program, "-o", file)
     check(status == 0 and out == "", name, status, err)
+    branches = lines_of(file, r"^B \S+ \S+ (\d+)" if name == "bolt" else r"->.*:(\d+)$")
+    enough(name, len(branches), N_BRANCHES)
+    rows = [row for row in branch_rows(folder, program)
+            if name == "bolt" or row["from"]["object"] == row["to"]["object"]]  # the others know no code of others
+    seen, wanted = (len(branches), sum(map(int, branches))), (len(rows), sum(row["count"] for row in rows))
+    check(seen == wanted, name, "has other branches than top", seen, wanted)
+    print(name, "branches, taken:", seen, "top:", wanted)
     return file
+
+
+def check_heads(file, folder, program):
+    """A text profile has a line `name:samples:head` for each function; head is how often it was called."""
+    seen = {name: int(head) for name, head in lines_of(file, r"^(\w[^:\n]*):\d+:(\d+)$")}
+    enough(file, len(seen), N_FUNCTIONS)
+    calls = dict.fromkeys(seen, 0)
+    for row in branch_rows(folder, program):
+        if row["to"]["symbol_offset"] == 0 and row["to"]["symbol"] in calls:
+            calls[row["to"]["symbol"]] += row["count"]
+    for name in "step", "rare_work", "next":
+        check(seen[name] == calls[name] > 100, file, name, "is called", seen[name], "top:", calls[name])
+    print(os.path.basename(file), "calls:", seen, "top:", calls)
 
 
 def with_bolt(folder, program, _):
     out = call(LLVM + "perf2bolt", "-pa", "-p", export("bolt", folder, program), "-o", folder + "/fdata", program)
+    read, wrote = re.search(r"read (\d+) aggregated", out), re.search(r"wrote (\d+) objects", out)
+    check(read and int(read[1]) == len(lines_of(folder + "/bolt", r"^[BF] ")), "perf2bolt reads", read and read[1])
+    enough("fdata", int(wrote[1]) if wrote else 0, N_FUNCTIONS)
+    print("perf2bolt:", read and read[0], wrote and wrote[0])
     wrong = re.search(r"traces mismatching.*\(([\d.]+)%\)", out), re.search(r"Out of range.*\(([\d.]+)%\)", out)
     check(all(found and float(found[1]) < 0.5 for found in wrong), "perf2bolt", out)
     call(LLVM + "llvm-bolt", program, "-o", program + "-bolt", "-data=" + folder + "/fdata", "-reorder-blocks=ext-tsp",
@@ -60,12 +104,14 @@ def with_bolt(folder, program, _):
 def with_profgen(folder, program, kind):
     call(LLVM + "llvm-profgen", "--unsymbolized-profile=" + export("llvm-profgen", folder, program),
          "--binary=" + program, "--output=" + folder + "/prof", "--format=text")
+    check_heads(folder + "/prof", folder, program)
     return compile_with(program + "-profgen", kind, "-fprofile-sample-use=" + folder + "/prof")
 
 
 def with_autofdo(folder, program, kind):
     call("create_llvm_prof", "--profiler=text", "--profile=" + export("autofdo", folder, program), "--binary=" + program,
          "--out=" + folder + "/afdo", "--format=text")
+    check_heads(folder + "/afdo", folder, program)
     return compile_with(program + "-autofdo", kind, "-fprofile-sample-use=" + folder + "/afdo")
 
 
@@ -74,6 +120,8 @@ def with_own(folder, program, kind):
     compile_with(program + "-counts", kind, "-fprofile-instr-generate")
     call(program + "-counts", TRAINED, LLVM_PROFILE_FILE=folder + "/raw")
     call(LLVM + "llvm-profdata", "merge", "-o", folder + "/own", folder + "/raw")
+    counted = re.search(r"Total functions: (\d+)", call(LLVM + "llvm-profdata", "show", folder + "/own"))
+    enough("own", int(counted[1]) if counted else 0, N_FUNCTIONS)
     return compile_with(program + "-own", kind, "-fprofile-instr-use=" + folder + "/own")
 
 
