@@ -26,6 +26,7 @@ struct sampling {
 	struct config config;
 	struct collector *collector; /* NULL: nothing is sampled */
 	struct namer *namer;         /* of its windows */
+	struct handover kallsyms;    /* from the one to the other */
 	struct sampler_probe probe;
 	sd_event_source *on_collected, *on_retry;
 	struct fault why_not; /* of the last attempt */
@@ -84,6 +85,7 @@ static void stop(struct sampling *s)
 		log_once(s, LOG_ID_NOT_STORED, fault.text);
 	s->namer = namer_free(s->namer);
 	s->collector = collector_free(s->collector);
+	handover_done(&s->kallsyms);
 	archive_set_open(s->archive, 0, NULL);
 }
 
@@ -128,9 +130,12 @@ static int on_parser_wanted(uint32_t owner, void *userdata)
 static int on_kallsyms_wanted(void *userdata)
 {
 	_cleanup_(events_client_freep) struct events_client *events = NULL;
-	const struct sampling *s = userdata;
-	int r = s->helpers ? events_client_new(&events, s->helpers) : -ENOENT;
+	struct sampling *s = userdata;
+	int r = handover_take(&s->kallsyms);
 
+	if (r >= 0)
+		return r;
+	r = s->helpers ? events_client_new(&events, s->helpers) : -ENOENT;
 	return r < 0 ? r : events_client_open_kallsyms(events);
 }
 
@@ -162,6 +167,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 	}
 	settings.tables = namer_tables(s->namer);
 	sampler_announce_files(sampler, namer_files(s->namer));
+	sampler_share_kallsyms(sampler, &s->kallsyms);
 	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
 	if (r < 0) {
 		s->namer = namer_free(s->namer);

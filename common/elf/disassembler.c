@@ -244,11 +244,6 @@ static void arm_target(const struct disassembler *d, struct instruction *i)
 
 static void describe(struct disassembler *d, struct instruction *i)
 {
-	const cs_insn *insn = d->insn;
-
-	snprintf(d->text, sizeof(d->text), "%s%s%s", insn->mnemonic, insn->op_str[0] ? " " : "",
-		 insn->op_str);
-	i->text = d->text;
 	i->kind = d->is_arm ? arm_kind(d) : x86_kind(d);
 	if (d->is_arm)
 		arm_target(d, i);
@@ -256,21 +251,19 @@ static void describe(struct disassembler *d, struct instruction *i)
 		x86_target(d, i);
 }
 
-static void describe_data(struct disassembler *d, const uint8_t *code, struct instruction *i)
+static void write_data(struct disassembler *d, const struct instruction *i)
 {
 	size_t n = 0;
 	uint32_t word;
 
-	i->is_data = true;
-	i->text = d->text;
 	if (d->is_arm && i->size == sizeof(word)) {
-		memcpy(&word, code, sizeof(word));
+		memcpy(&word, i->fixed, sizeof(word));
 		snprintf(d->text, sizeof(d->text), ".word 0x%08x", word);
 		return;
 	}
 	for (size_t k = 0; k < i->size; k++)
 		n += (size_t)snprintf(d->text + n, sizeof(d->text) - n, "%s0x%02x",
-				      k == 0 ? ".byte " : ", ", code[k]);
+				      k == 0 ? ".byte " : ", ", i->fixed[k]);
 }
 
 /*
@@ -292,8 +285,8 @@ static size_t unknown_size(const struct disassembler *d, const uint8_t *code, si
 	return k + 3;
 }
 
-bool disassembler_decode(struct disassembler *d, const uint8_t *code, size_t n, uint64_t address,
-			 struct instruction *ret)
+bool disassembler_read(struct disassembler *d, const uint8_t *code, size_t n, uint64_t address,
+		       struct instruction *ret)
 {
 	const uint8_t *at = code;
 	uint64_t next = address;
@@ -307,9 +300,22 @@ bool disassembler_decode(struct disassembler *d, const uint8_t *code, size_t n, 
 	*ret = (struct instruction){ .address = address };
 	ret->size = decoded ? d->insn->size : unknown_size(d, code, n);
 	memcpy(ret->fixed, code, ret->size);
+	ret->is_data = !decoded;
 	if (decoded)
 		describe(d, ret);
+	return true;
+}
+
+bool disassembler_decode(struct disassembler *d, const uint8_t *code, size_t n, uint64_t address,
+			 struct instruction *ret)
+{
+	if (!disassembler_read(d, code, n, address, ret))
+		return false;
+	if (ret->is_data)
+		write_data(d, ret);
 	else
-		describe_data(d, code, ret);
+		snprintf(d->text, sizeof(d->text), "%s%s%s", d->insn->mnemonic,
+			 d->insn->op_str[0] ? " " : "", d->insn->op_str);
+	ret->text = d->text;
 	return true;
 }

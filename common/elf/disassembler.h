@@ -37,3 +37,7 @@ int disassembler_set_att(struct disassembler *disassembler);
  */
 bool disassembler_decode(struct disassembler *disassembler, const uint8_t *code, size_t n,
 			 uint64_t address, struct instruction *ret);
+
+/* The same without a text, for who reads much: instruction.text is NULL. */
+bool disassembler_read(struct disassembler *disassembler, const uint8_t *code, size_t n,
+		       uint64_t address, struct instruction *ret);

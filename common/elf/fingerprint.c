@@ -49,8 +49,8 @@ size_t fingerprint_add(struct fingerprint *fingerprint, const uint8_t *code, siz
 
 	/* the last instruction may be incomplete */
 	while (n - at >= (is_last ? 1 : INSTRUCTION_MAX) &&
-	       disassembler_decode(fingerprint->disassembler, code + at, n - at,
-				   fingerprint->address + fingerprint->n_done, &instruction)) {
+	       disassembler_read(fingerprint->disassembler, code + at, n - at,
+				 fingerprint->address + fingerprint->n_done, &instruction)) {
 		fingerprint->hash = hash_instruction(fingerprint->hash, &instruction,
 						     fingerprint->address, fingerprint->size);
 		fingerprint->n_done += instruction.size;

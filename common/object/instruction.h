@@ -13,7 +13,7 @@
 struct instruction {
 	uint64_t address;
 	size_t size;
-	const char *text;      /* "jne 0x1234"; borrowed from what decoded it */
+	const char *text; /* "jne 0x1234"; borrowed from what decoded it. NULL: not asked for */
 	enum branch_kind kind; /* BRANCH_UNKNOWN: no branch */
 	bool has_target;       /* a direct branch, or an address relative to the instruction */
 	uint64_t target;

@@ -431,8 +431,9 @@ int kallsyms_read_object(struct kallsyms *k, const struct profile_object *object
 		r = load(k, why);
 	if (r < 0)
 		return r;
-	/* a module may have been loaded since */
+	/* a module may have been loaded since; also since a copy was made that was opened */
 	if (!find_reference(k, object, module, &reference)) {
+		fresh = fresh && !k->open;
 		r = fresh ? 0 : load(k, why);
 		if (r < 0)
 			return r;

@@ -20,7 +20,8 @@ typedef int (*kallsyms_opener)(void *userdata);
 /*
  * @path may be NULL for /proc/kallsyms, which is used for objects of the running kernel only. The
  * file is opened now, because the kernel shows addresses by the rights at that time, and read when
- * needed; or, without @path, by @open each time it is needed, if that is not NULL. 0 or -ENOMEM. A
+ * needed; or, without @path, by @open each time it is needed, if that is not NULL; a copy that is
+ * not the newest is as good at first. 0 or -ENOMEM. A
  * failure to open it is reported when it is needed.
  */
 int kallsyms_new(struct kallsyms **ret, const char *path, kallsyms_opener open, void *userdata);

@@ -8,10 +8,12 @@
 #include "daemon/sampler/running-kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/object/build-id.h"
 #include "common/util/array.h"
@@ -41,9 +43,9 @@ struct running_kernel {
 	struct places modules;         /* reported, in order of their addresses */
 };
 
-static FILE *open_stream(int fd)
+static FILE *open_stream(int fd, const char *mode)
 {
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *f = fd < 0 ? NULL : fdopen(fd, mode);
 
 	if (fd >= 0 && !f)
 		close(fd);
@@ -59,8 +61,8 @@ int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules
 		cleanup_close(&modules_fd);
 		return -ENOMEM;
 	}
-	kernel->kallsyms = open_stream(kallsyms_fd);
-	kernel->modules_file = open_stream(modules_fd);
+	kernel->kallsyms = open_stream(kallsyms_fd, "r");
+	kernel->modules_file = open_stream(modules_fd, "r");
 	*ret = kernel;
 	return 0;
 }
@@ -111,21 +113,23 @@ static bool is_generated(const char *module)
 /* "ffffffff81000000 T _text" or "... t name\t[module]". */
 static int take_symbol(struct kernel_text *text, char *line)
 {
-	char *at, *name, *module;
+	char *at = strchr(line, ' '), *name, *module;
 	uint64_t address;
 
-	address = strtoull(line, &at, 16);
-	if (address == 0 || strlen(at) < sizeof(" T "))
+	if (!at || strlen(at) < sizeof(" T "))
 		return 0;
 	name = at + sizeof(" T ") - 1;
-	name[strcspn(name, "\n")] = '\0';
 	module = strchr(name, '\t');
+	if (!module && name[0] != '_')
+		return 0; /* as most */
+	address = strtoull(line, NULL, 16);
+	if (address == 0)
+		return 0;
+	name[strcspn(name, "\n")] = '\0';
 	if (module) {
 		*module++ = '\0';
 		return is_generated(module) ? add_place(&text->functions, address, 0, name) : 0;
 	}
-	if (name[0] != '_')
-		return 0;
 	if (strcmp(name, "_text") == 0)
 		text->reference = address;
 	else if (strcmp(name, "_stext") == 0)
@@ -135,14 +139,45 @@ static int take_symbol(struct kernel_text *text, char *line)
 	return 0;
 }
 
-static int read_kallsyms(struct kernel_text *text, FILE *f)
+static int read_kallsyms(struct kernel_text *text, FILE *f, FILE *copy)
 {
 	_cleanup_free_ char *line = NULL;
 	size_t n_line = 0;
+	ssize_t n;
 	int r = 0;
 
-	while (f && r >= 0 && getline(&line, &n_line, f) > 0)
+	while (r >= 0 && (n = getline(&line, &n_line, f)) > 0) {
+		if (copy)
+			fwrite(line, 1, (size_t)n, copy);
 		r = take_symbol(text, line);
+	}
+	return r;
+}
+
+static FILE *open_copy(void)
+{
+	return open_stream(memfd_create("kallsyms", MFD_CLOEXEC), "w");
+}
+
+/* If all of it was written. */
+static void leave_copy(FILE *copy, struct handover *ret)
+{
+	int fd = fflush(copy) == 0 && !ferror(copy) ? fcntl(fileno(copy), F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (fd >= 0)
+		handover_put(ret, fd);
+}
+
+static int read_and_copy(struct kernel_text *text, FILE *f, struct handover *ret_copy)
+{
+	FILE *copy = ret_copy ? open_copy() : NULL;
+	int r;
+
+	rewind(f);
+	r = read_kallsyms(text, f, copy);
+	if (copy && r >= 0)
+		leave_copy(copy, ret_copy);
+	cleanup_fclose(&copy);
 	return r;
 }
 
@@ -270,15 +305,14 @@ int running_kernel_report_modules(struct running_kernel *kernel, proc_scan_handl
 	return running_kernel_read_modules(kernel, kernel->modules_file, handler, userdata);
 }
 
-int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata)
+int running_kernel_report(struct running_kernel *kernel, struct handover *copy,
+			  proc_scan_handler handler, void *userdata)
 {
 	struct kernel_text text = { 0 };
-	int r;
+	int r = 0;
 
 	if (kernel->kallsyms)
-		rewind(kernel->kallsyms);
-	r = read_kallsyms(&text, kernel->kallsyms);
-
+		r = read_and_copy(&text, kernel->kallsyms, copy);
 	if (r >= 0)
 		r = report_kernel(&text, handler, userdata);
 	if (r >= 0)

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "common/util/handover.h"
 #include "common/util/macro.h"
 #include "daemon/sampler/proc-scan.h"
 
@@ -27,8 +28,12 @@ DEFINE_CLEANUP(struct running_kernel *, running_kernel_free);
 
 /* These three end at the first negative answer of @handler, and return it. 0 or -ENOMEM. */
 
-/* Reports all. */
-int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata);
+/*
+ * Reports all. The kernel takes long to write /proc/kallsyms: @copy gets a copy of it in memory, if
+ * there is any; it may be NULL.
+ */
+int running_kernel_report(struct running_kernel *kernel, struct handover *copy,
+			  proc_scan_handler handler, void *userdata);
 /* Reports modules that are new or have moved, and all modules at higher addresses again. */
 int running_kernel_report_modules(struct running_kernel *kernel, proc_scan_handler handler,
 				  void *userdata);

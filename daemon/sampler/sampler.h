@@ -9,6 +9,7 @@
 
 #include "common/record/event.h"
 #include "common/util/fault.h"
+#include "common/util/handover.h"
 #include "common/util/macro.h"
 #include "daemon/helpers/helpers.h"
 #include "daemon/sampler/mapped-files.h"
@@ -29,6 +30,10 @@ DEFINE_CLEANUP(struct sampler *, sampler_free);
 
 /* Announces mapped files to @files, which outlives the sampler. Before the first drain. */
 void sampler_announce_files(struct sampler *sampler, struct mapped_files *files);
+
+/* Leaves what it reads of /proc/kallsyms, once, in @copy, which outlives it. Before the first
+ * drain. */
+void sampler_share_kallsyms(struct sampler *sampler, struct handover *copy);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 

@@ -9,8 +9,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/util/cleanup.h"
 #include "daemon/sampler/running-kernel.h"
@@ -115,9 +118,76 @@ static void test_an_error_is_passed_on(void **state)
 	assert_int_equal(running_kernel_read_modules(kernel, f, refuse, NULL), -EIO);
 }
 
+#define KALLSYMS                                 \
+	"0000000000001000 A __per_cpu_start\n"   \
+	"ffffffff81000000 T _text\n"             \
+	"ffffffff81000000 T _stext\n"            \
+	"ffffffff81000040 t do_one\n"            \
+	"ffffffff81400000 T _etext\n"            \
+	"nonsense\n"                             \
+	"ffffffffc0010040 t late\t[zz_late]\n"   \
+	"ffffffffc0020000 t bpf_prog_b\t[bpf]\n" \
+	"ffffffffc0010000 t bpf_prog_a\t[bpf]\n" \
+	"ffffffffc0030000 t ftrace_trampoline\t[__builtin__ftrace]"
+
+static int on_reported(const struct event *event, void *userdata)
+{
+	char *told = userdata;
+	size_t n = strlen(told);
+
+	if (event->kind == EVENT_MAPPING)
+		return on_event(event, userdata);
+	assert_int_equal(event->kind, EVENT_KSYMBOL);
+	snprintf(told + n, 256 - n, "%s at %llx, %u;", event->ksymbol.name,
+		 (unsigned long long)event->ksymbol.address, event->ksymbol.n_bytes);
+	return 0;
+}
+
+static int open_text(const char *text)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+static void test_what_kallsyms_has_and_its_copy(void **state)
+{
+	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
+	struct handover copy = { 0 };
+	char told[256] = "", again[256] = "", copied[1024] = "";
+	int fd;
+
+	assert_int_equal(running_kernel_new(&kernel, open_text(KALLSYMS), -1), 0);
+	assert_int_equal(handover_take(&copy), -ENOENT);
+	assert_int_equal(running_kernel_report(kernel, &copy, on_reported, told), 0);
+	assert_string_equal(told, "[kernel.kallsyms] at ffffffff81000000, 4194304;"
+				  "bpf_prog_a at ffffffffc0010000, 65536;"
+				  "bpf_prog_b at ffffffffc0020000, 65536;"
+				  "ftrace_trampoline at ffffffffc0030000, 65536;");
+	assert_int_equal(running_kernel_report(kernel, NULL, on_reported, again), 0);
+	assert_string_equal(again, told);
+	fd = handover_take(&copy);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, copied, sizeof(copied), 0), strlen(KALLSYMS));
+	assert_string_equal(copied, KALLSYMS);
+	close(fd);
+	assert_int_equal(handover_take(&copy), -ENOENT);
+
+	/* one that nobody takes is closed by the next, and at the end */
+	fd = open_text("");
+	handover_put(&copy, fd);
+	handover_put(&copy, open_text(""));
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	handover_done(&copy);
+	assert_int_equal(handover_take(&copy), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_kallsyms_has_and_its_copy),
 		cmocka_unit_test(test_only_what_is_new_is_told),
 		cmocka_unit_test(test_what_is_behind_a_new_one_is_told_again),
 		cmocka_unit_test(test_another_in_its_place_is_told),
