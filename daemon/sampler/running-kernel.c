@@ -120,7 +120,8 @@ static int take_symbol(struct kernel_text *text, char *line)
 		return 0;
 	name = at + sizeof(" T ") - 1;
 	module = strchr(name, '\t');
-	if (!module && name[0] != '_')
+	if (!module && strncmp(name, "_text", 5) != 0 && strncmp(name, "_stext", 6) != 0 &&
+	    strncmp(name, "_etext", 6) != 0)
 		return 0; /* as most */
 	address = strtoull(line, NULL, 16);
 	if (address == 0)
