@@ -16,6 +16,7 @@
 #define SHARES   1024
 #define RECENT   1024 /* files put lately */
 #define AGAIN_US 100000
+#define TELL_OF  32 /* at least */
 
 struct recent {
 	uint64_t inode, generation;
@@ -29,6 +30,7 @@ struct mapped_files {
 	uint32_t first, n;
 	uint16_t shares[SHARES];      /* how many wait, by the number of their process */
 	struct recent recent[RECENT]; /* by their inode; of the collector */
+	uint32_t n_untold;            /* likewise */
 	int fd;
 	_Atomic uint64_t n_dropped;
 };
@@ -89,19 +91,15 @@ static struct mapped_file *copy(int32_t pid, const struct mapping_event *m)
 static bool append(struct mapped_files *files, struct mapped_file *file)
 {
 	uint16_t *share = share_of(files, file->pid);
-	bool room, first;
-	uint64_t one = 1;
+	bool room;
 
 	pthread_mutex_lock(&files->lock);
-	first = files->n == 0;
 	room = files->n < MAPPED_FILES_MAX && *share < MAPPED_FILES_PER_PROCESS;
 	if (room) {
 		files->waiting[(files->first + files->n++) % MAPPED_FILES_MAX] = file;
 		++*share;
 	}
 	pthread_mutex_unlock(&files->lock);
-	if (room && first)
-		(void)!write(files->fd, &one, sizeof(one));
 	return room;
 }
 
@@ -126,10 +124,23 @@ void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapp
 	    mapping->n_build_id > 0 || mapping->path[0] != '/' || is_recent(files, mapping))
 		return;
 	file = copy(pid, mapping);
-	if (file && append(files, file))
-		return;
-	free(file);
-	atomic_fetch_add_explicit(&files->n_dropped, 1, memory_order_relaxed);
+	if (file && append(files, file)) {
+		files->n_untold++;
+	} else {
+		free(file);
+		atomic_fetch_add_explicit(&files->n_dropped, 1, memory_order_relaxed);
+	}
+	if (files->n_untold >= TELL_OF)
+		mapped_files_tell(files);
+}
+
+void mapped_files_tell(struct mapped_files *files)
+{
+	uint64_t one = 1;
+
+	if (files->n_untold > 0)
+		(void)!write(files->fd, &one, sizeof(one));
+	files->n_untold = 0;
 }
 
 static struct mapped_file **place(struct mapped_files *files, uint32_t i)

@@ -33,8 +33,12 @@ int mapped_files_new(struct mapped_files **ret);
 struct mapped_files *mapped_files_free(struct mapped_files *files);
 DEFINE_CLEANUP(struct mapped_files *, mapped_files_free);
 
-/* Puts the mapping of a file; ignores everything else. The collector alone calls it. */
+/* Puts the mapping of a file; ignores everything else. The collector alone calls it, and the next.
+ */
 void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapping_event *mapping);
+
+/* Wakes the namer, if any were put since. Many that are put in a row wake it now and then. */
+void mapped_files_tell(struct mapped_files *files);
 
 /* The one that waits longest, for the caller to free; NULL: none waits. */
 struct mapped_file *mapped_files_take(struct mapped_files *files);
@@ -43,7 +47,7 @@ struct mapped_file *mapped_files_take(struct mapped_files *files);
 struct mapped_file *mapped_files_take_file(struct mapped_files *files, uint32_t major,
 					   uint32_t minor, uint64_t inode, uint64_t generation);
 
-/* An eventfd: readable while one waits. */
+/* An eventfd: readable while one waits that was told of. */
 int mapped_files_fd(const struct mapped_files *files);
 
 /* The number of those dropped so far. */

@@ -18,6 +18,12 @@ static bool is_vdso(const struct mapping_event *mapping)
 	return strcmp(mapping->path, "[vdso]") == 0 && mapping->address >> 32 != 0;
 }
 
+void mappings_tell(const struct mappings *mappings)
+{
+	if (mappings->files)
+		mapped_files_tell(mappings->files);
+}
+
 void mappings_note(const struct mappings *mappings, int32_t pid, struct mapping_event *mapping)
 {
 	if (is_vdso(mapping)) {

@@ -18,3 +18,6 @@ void mappings_init(struct mappings *mappings);
 
 /* Completes @mapping of process @pid, and announces it. */
 void mappings_note(const struct mappings *mappings, int32_t pid, struct mapping_event *mapping);
+
+/* Wakes the namer for those that were announced since. */
+void mappings_tell(const struct mappings *mappings);

@@ -384,6 +384,7 @@ static int deliver_records(struct sampler *s, sampler_handler handler, void *use
 		record_copies_release(&s->copies, w.chunk);
 	}
 	atomic_store_explicit(&s->tally.out_of_order, order_n_late(s->order), memory_order_relaxed);
+	mappings_tell(&s->mappings);
 	return r;
 }
 

@@ -51,6 +51,8 @@ static void test_what_was_put_is_taken(void **state)
 	assert_false(is_readable(files));
 	put(files, 5, 1);
 	put(files, 6, 1); /* the same file, a moment later */
+	assert_false(is_readable(files));
+	mapped_files_tell(files);
 	assert_true(is_readable(files));
 	file = mapped_files_take(files);
 	assert_non_null(file);
@@ -63,6 +65,12 @@ static void test_what_was_put_is_taken(void **state)
 	free(file);
 	assert_int_equal(take_all(files), 0);
 	assert_false(is_readable(files));
+	mapped_files_tell(files);
+	assert_false(is_readable(files));
+	for (uint64_t i = 2; i < 40; i++) /* many tell of themselves */
+		put(files, 5, i);
+	assert_true(is_readable(files));
+	assert_int_equal(take_all(files), 38);
 	assert_int_equal(mapped_files_dropped(files), 0);
 }
 
