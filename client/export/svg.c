@@ -46,15 +46,36 @@ static char *name_of(const struct drawing *drawing, const struct view_tree_row *
 	return name ? clean_text(name) : NULL;
 }
 
-/* Cuts @name to as many characters as fit into @width. */
-static void fit(char *name, double width)
+/* Cuts @name if it has more than @room characters, of which the last is left for a sign. */
+static bool cut(char *name, size_t room)
 {
-	size_t room = (size_t)(width / LETTER), at = 0;
+	size_t n = 0;
+	char *end = name; /* of all but the last that fits */
 
-	for (; name[at]; at++)
-		if ((name[at] & 0xc0) != 0x80 && room-- == 0)
-			break;
-	name[at] = '\0';
+	for (char *at = name; *at; at++) {
+		if ((*at & 0xc0) == 0x80)
+			continue;
+		if (++n == room)
+			end = at;
+		if (n > room) {
+			*end = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+/* In a viewport of its own, so that a name of wide letters ends with its frame. */
+static void write_label(char *name, double x, uint32_t y, double width, FILE *f)
+{
+	bool is_cut = cut(name, (size_t)(width / LETTER) - 1);
+
+	fprintf(f,
+		"<svg x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\">"
+		"<text x=\"3\" y=\"13\">",
+		x, y, width - 0.5, ROW - 1);
+	clean_text_html(f, name);
+	fputs(is_cut ? "…</text></svg>" : "</text></svg>", f);
 }
 
 static int write_row(const struct drawing *drawing, const struct view_tree_row *row, double x,
@@ -78,12 +99,8 @@ static int write_row(const struct drawing *drawing, const struct view_tree_row *
 			"<rect fill=\"url(#hatch)\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" "
 			"height=\"%d\"/>",
 			x, y, MAX(width - 0.5, NARROWEST), ROW - 1);
-	if (width > 3 * LETTER) {
-		fit(name, width - LETTER);
-		fprintf(f, "<text x=\"%.2f\" y=\"%u\">", x + 3, y + 13);
-		clean_text_html(f, name);
-		fputs("</text>", f);
-	}
+	if (width > 4 * LETTER)
+		write_label(name, x, y, width, f);
 	fputs("</g>\n", f);
 	return 0;
 }

@@ -97,7 +97,8 @@ const show_tip = event => {
 	if (!node)
 		return;
 	say(tip, node);
-	const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 4);
+	const left = Math.min(event.clientX + 12,
+		document.documentElement.clientWidth - tip.offsetWidth - 4);
 	tip.style.left = Math.max(0, left) + "px";
 	const top = event.clientY + tip.offsetHeight + 24 > innerHeight ?
 		event.clientY - tip.offsetHeight - 8 : event.clientY + 16;
