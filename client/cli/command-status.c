@@ -25,8 +25,10 @@ int command_status(const struct options *options, struct fault *fault)
 		json_dumpf(status, output.f, 0);
 		fputc('\n', output.f);
 	} else {
-		status_write_text(status, &output);
+		r = status_write_text(status, &output);
 	}
 	json_decref(status);
-	return output_close(&output, fault);
+	if (output_close(&output, fault) < 0)
+		return -EIO;
+	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
 }

@@ -18,8 +18,12 @@ static int add_columns(struct table *table, bool marks)
 		const char *name;
 		unsigned int flags;
 	} columns[] = {
-		{ "ID", TABLE_RIGHT },      { "START", 0 },          { "LENGTH", TABLE_RIGHT },
-		{ "SAMPLES", TABLE_RIGHT }, { "LOST", TABLE_RIGHT }, { "MODE", 0 },
+		{ "ID", TABLE_RIGHT },
+		{ "START", 0 },
+		{ "LENGTH", TABLE_RIGHT | TABLE_SPARE },
+		{ "SAMPLES", TABLE_RIGHT },
+		{ "LOST", TABLE_RIGHT | TABLE_SPARE },
+		{ "MODE", TABLE_SPARE },
 	};
 	int r = 0;
 

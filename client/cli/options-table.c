@@ -190,7 +190,7 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			       "at most a SYMBOL and one WINDOW", NULL },
 	[COMMAND_DUMP] = { "dump", "dump [WINDOW] [--format F] [--samples]",
 			   "Writes everything that was counted", 0, 1, "one WINDOW", NULL },
-	[COMMAND_RUN] = { "run", "run [-n N] -- COMMAND [ARGUMENT...]", "Profiles one command", 0,
+	[COMMAND_RUN] = { "run", "run [OPTION...] -- COMMAND [ARG...]", "Profiles one command", 0,
 			  0, NULL, NULL },
 	[COMMAND_HISTORY] = { "history", "history [SYMBOL] [WINDOW] [--unit U]",
 			      "Shows a share over time, and changes", 0, 2,
@@ -273,8 +273,8 @@ static void print_formats(void)
 void options_print_help(enum command_id command)
 {
 	if (command < N_COMMANDS) {
-		printf("branchctl %s [OPTION...]\n%s\n", command_specs[command].usage,
-		       command_specs[command].help);
+		printf("branchctl %s%s\n%s\n", command_specs[command].usage,
+		       command == COMMAND_RUN ? "" : " [OPTION...]", command_specs[command].help);
 		print_options(1u << command);
 		if (command == COMMAND_EXPORT)
 			print_formats();

@@ -48,7 +48,7 @@ static int add_columns(struct table *table)
 		{ "OLD", TABLE_RIGHT },
 		{ "NEW", TABLE_RIGHT },
 		{ "CHANGE", TABLE_RIGHT },
-		{ "OBJECT", TABLE_ELIDE_PATH },
+		{ "OBJECT", TABLE_ELIDE_PATH | TABLE_SPARE },
 		{ "FUNCTION", TABLE_ELIDE_NAME },
 	};
 	int r = 0;

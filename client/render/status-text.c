@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/render/status-text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "client/source/time-spec.h"
 #include "client/term/color.h"
 #include "client/term/text.h"
+#include "client/term/wrap.h"
+#include "common/util/cleanup.h"
 #include "common/util/macro.h"
+
+#define INDENT 10 /* of what is said of a word */
 
 struct status {
 	const json_t *json;
@@ -45,7 +51,7 @@ static bool is_true(const struct status *s, const char *part, const char *name)
 
 static void begin(const struct status *s, const char *word)
 {
-	fprintf(s->f, "%s%-10s%s", COLOR_BOLD(s->colors), word, COLOR_RESET(s->colors));
+	fprintf(s->f, "%s%-*s%s", COLOR_BOLD(s->colors), INDENT, word, COLOR_RESET(s->colors));
 }
 
 /* A line of its own, unless the text is empty. */
@@ -449,10 +455,15 @@ static void write_problems(const struct status *s)
 	}
 }
 
-void status_write_text(const json_t *status, struct output *output)
+int status_write_text(const json_t *status, struct output *output)
 {
-	struct status s = { .json = status, .f = output->f, .colors = output->colors };
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	struct status s = { .json = status, .colors = output->colors };
 
+	s.f = open_memstream(&text, &n);
+	if (!s.f)
+		return -ENOMEM;
 	s.now_us = get(&s, NULL, "now_us");
 	write_head(&s);
 	write_sampling(&s);
@@ -463,4 +474,8 @@ void status_write_text(const json_t *status, struct output *output)
 	write_helpers(&s);
 	write_naming(&s);
 	write_problems(&s);
+	if (fclose(s.f) != 0)
+		return -ENOMEM;
+	wrap_write(output->f, text, output->width, INDENT);
+	return 0;
 }

@@ -9,5 +9,5 @@
 #include "client/term/output.h"
 
 /* @status is the daemon's reply. Members that it does not have, from an older daemon say, are left
- * out. */
-void status_write_text(const json_t *status, struct output *output);
+ * out. 0 or -ENOMEM. */
+int status_write_text(const json_t *status, struct output *output);

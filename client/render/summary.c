@@ -278,7 +278,7 @@ static int write_wrapped(struct output *output, const struct profile_source *sou
 		write_part(f, source);
 	if (fclose(f) != 0)
 		return -ENOMEM;
-	wrap_write(output->f, text, output->width);
+	wrap_write(output->f, text, output->width, 2);
 	return 0;
 }
 

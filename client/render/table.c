@@ -15,6 +15,7 @@
 #define MIN_WIDTH         8
 #define FAIR_WIDTH        18 /* of a readable name, */
 #define FAIR_YIELD        10 /* and of one that yields to others */
+#define READABLE          10 /* less of a name says nothing */
 #define NARROW            100
 
 struct column {
@@ -22,6 +23,7 @@ struct column {
 	size_t width; /* of its widest cell */
 	size_t least; /* it may be shortened to that */
 	const char *group;
+	bool left_out;
 };
 
 struct table {
@@ -173,23 +175,58 @@ static size_t rank_width(const struct column *column)
 	return column->width + (column->flags & TABLE_YIELD ? FAIR_WIDTH - FAIR_YIELD : 0);
 }
 
+/* The columns as they are, names as short as they may be, and the blanks between. */
+static size_t least_width(const struct table *table)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+		size_t least = MAX(column->least, (size_t)READABLE);
+
+		if (!column->left_out)
+			sum += 1 + (may_shrink(column) ? MIN(column->width, least) : column->width);
+	}
+	return sum - 1;
+}
+
+static int leave_out(struct table *table)
+{
+	int r = 0;
+
+	for (size_t i = table->n_columns; r >= 0 && i-- > 0;) {
+		struct column *column = &table->columns[i];
+		struct libscols_column *its = scols_table_get_column(table->scols, i);
+
+		if (least_width(table) <= table->width)
+			return 0;
+		if (!(column->flags & TABLE_SPARE))
+			continue;
+		column->left_out = true;
+		r = scols_column_set_flags(its, scols_column_get_flags(its) | SCOLS_FL_HIDDEN);
+	}
+	return r;
+}
+
 /*
  * Shrinks the widest column that may shrink until all fit. So narrow columns keep their width, and
  * wide ones become equally wide.
  */
 static void share_out_width(struct table *table)
 {
-	size_t sum = table->n_columns - 1; /* the blanks between */
+	size_t sum = 0;
 
 	for (size_t i = 0; i < table->n_columns; i++)
-		sum += table->columns[i].width;
+		if (!table->columns[i].left_out)
+			sum += table->columns[i].width + (sum > 0 ? 1 : 0);
 	for (; sum > table->width; sum--) {
 		struct column *widest = NULL;
 
 		for (size_t i = 0; i < table->n_columns; i++) {
 			struct column *column = &table->columns[i];
 
-			if (may_shrink(column) && column->width > column->least &&
+			if (may_shrink(column) && !column->left_out &&
+			    column->width > column->least &&
 			    (!widest || rank_width(column) >= rank_width(widest)))
 				widest = column;
 		}
@@ -214,9 +251,10 @@ static int fit_cell(const struct column *column, struct libscols_cell *cell)
 static int fit(struct table *table)
 {
 	size_t n_rows = scols_table_get_nlines(table->scols);
-	int r = 0;
+	int r;
 
 	measure(table);
+	r = leave_out(table);
 	share_out_width(table);
 	for (size_t i = 0; r >= 0 && i < n_rows; i++)
 		for (size_t k = 0; r >= 0 && k < table->n_columns; k++)

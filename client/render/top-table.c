@@ -73,7 +73,7 @@ static int add_share_columns(const struct top *top, struct table *table)
 	if (r >= 0 && share_has_total(top->by))
 		r = table_add_column(table, "TOTAL", TABLE_RIGHT);
 	if (r >= 0)
-		r = table_add_column(table, "SAMPLES", TABLE_RIGHT);
+		r = table_add_column(table, "SAMPLES", TABLE_RIGHT | TABLE_SPARE);
 	if (r >= 0 && top->owner)
 		r = share_owner_add_column(table, top->owner);
 	return r < 0 ? r : share_name_add_columns(table, top->by);
@@ -99,9 +99,9 @@ static int fill_share(const struct top *top, struct table *table, size_t i)
 /* OBJECT is last, as a narrow terminal has no room for it. */
 static const struct column pair_columns[] = {
 	{ "SHARE", TABLE_RIGHT },
-	{ "COUNT", TABLE_RIGHT },
-	{ "MISPRED", TABLE_RIGHT },
-	{ "CYCLES", TABLE_RIGHT },
+	{ "COUNT", TABLE_RIGHT | TABLE_SPARE },
+	{ "MISPRED", TABLE_RIGHT | TABLE_SPARE },
+	{ "CYCLES", TABLE_RIGHT | TABLE_SPARE },
 	{ "", 0 },
 	{ "FROM", TABLE_ELIDE_NAME },
 	{ "", 0 },
@@ -112,10 +112,10 @@ static const struct column pair_columns[] = {
 
 static const struct column mispredicted_pair_columns[] = {
 	{ "SHARE", TABLE_RIGHT },
-	{ "COUNT", TABLE_RIGHT },
-	{ "MISPRED", TABLE_RIGHT },
-	{ "SURELY", TABLE_RIGHT },
-	{ "CYCLES", TABLE_RIGHT },
+	{ "COUNT", TABLE_RIGHT | TABLE_SPARE },
+	{ "MISPRED", TABLE_RIGHT | TABLE_SPARE },
+	{ "SURELY", TABLE_RIGHT | TABLE_SPARE },
+	{ "CYCLES", TABLE_RIGHT | TABLE_SPARE },
 	{ "", 0 },
 	{ "FROM", TABLE_ELIDE_NAME },
 	{ "", 0 },
@@ -126,19 +126,25 @@ static const struct column mispredicted_pair_columns[] = {
 
 static const struct column branch_columns[] = {
 	{ "TAKEN", TABLE_RIGHT },
-	{ "COUNT", TABLE_RIGHT },
-	{ "MISPRED", TABLE_RIGHT },
-	{ "CYCLES", TABLE_RIGHT },
-	{ "KIND", 0 },
+	{ "COUNT", TABLE_RIGHT | TABLE_SPARE },
+	{ "MISPRED", TABLE_RIGHT | TABLE_SPARE },
+	{ "CYCLES", TABLE_RIGHT | TABLE_SPARE },
+	{ "KIND", TABLE_SPARE },
 	{ "FROM", TABLE_ELIDE_NAME },
 	{ "TO", TABLE_ELIDE_NAME },
 	{ NULL, 0 },
 };
 
 static const struct column mispredicted_columns[] = {
-	{ "TAKEN", TABLE_RIGHT },     { "COUNT", TABLE_RIGHT },   { "MISPRED", TABLE_RIGHT },
-	{ "SURELY", TABLE_RIGHT },    { "CYCLES", TABLE_RIGHT },  { "KIND", 0 },
-	{ "FROM", TABLE_ELIDE_NAME }, { "TO", TABLE_ELIDE_NAME }, { NULL, 0 },
+	{ "TAKEN", TABLE_RIGHT },
+	{ "COUNT", TABLE_RIGHT | TABLE_SPARE },
+	{ "MISPRED", TABLE_RIGHT | TABLE_SPARE },
+	{ "SURELY", TABLE_RIGHT | TABLE_SPARE },
+	{ "CYCLES", TABLE_RIGHT | TABLE_SPARE },
+	{ "KIND", TABLE_SPARE },
+	{ "FROM", TABLE_ELIDE_NAME },
+	{ "TO", TABLE_ELIDE_NAME },
+	{ NULL, 0 },
 };
 
 /* Not all hardware says whether a branch was predicted. */
@@ -243,9 +249,9 @@ static int fill_branch(const struct top *top, struct table *table, size_t i)
 
 static const struct column block_columns[] = {
 	{ "CYCLES", TABLE_RIGHT },
-	{ "SAMPLED", TABLE_RIGHT },
-	{ "AVERAGE", TABLE_RIGHT },
-	{ "RUNS", TABLE_RIGHT },
+	{ "SAMPLED", TABLE_RIGHT | TABLE_SPARE },
+	{ "AVERAGE", TABLE_RIGHT | TABLE_SPARE },
+	{ "RUNS", TABLE_RIGHT | TABLE_SPARE },
 	{ "BLOCK", TABLE_ELIDE_NAME },
 	{ "OBJECT", TABLE_ELIDE_NAME },
 	{ NULL, 0 },
@@ -254,7 +260,7 @@ static const struct column block_columns[] = {
 /* Without cycles. */
 static const struct column untimed_columns[] = {
 	{ "SHARE", TABLE_RIGHT },
-	{ "RUNS", TABLE_RIGHT },
+	{ "RUNS", TABLE_RIGHT | TABLE_SPARE },
 	{ "BLOCK", TABLE_ELIDE_NAME },
 	{ "OBJECT", TABLE_ELIDE_NAME },
 	{ NULL, 0 },

@@ -3,15 +3,16 @@
 
 #include <string.h>
 
-#define INDENT "  "
-
-/* Of UTF-8, whose characters are taken as one column wide. */
+/* Of UTF-8, whose characters are taken as one column wide; sequences for colours have none. */
 static size_t count_columns(const char *text, size_t n)
 {
 	size_t columns = 0;
 
 	for (size_t i = 0; i < n; i++)
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (text[i] == '\033')
+			i += strcspn(text + i, "m");
+		else
+			columns += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return columns;
 }
 
@@ -27,7 +28,7 @@ static size_t word_length(const char *text, size_t n)
 	return length;
 }
 
-static void write_line(FILE *f, const char *line, size_t n, size_t width)
+static void write_line(FILE *f, const char *line, size_t n, size_t width, size_t indent)
 {
 	size_t column = 0;
 
@@ -37,8 +38,8 @@ static void write_line(FILE *f, const char *line, size_t n, size_t width)
 		if (column > 0 && width > 0 && column + columns > width) {
 			size_t n_blanks = strspn(line, " ");
 
-			fputs("\n" INDENT, f);
-			column = strlen(INDENT) - n_blanks;
+			fprintf(f, "\n%*s", (int)indent, "");
+			column = indent - n_blanks;
 			fwrite(line + n_blanks, 1, length - n_blanks, f);
 		} else {
 			fwrite(line, 1, length, f);
@@ -49,12 +50,12 @@ static void write_line(FILE *f, const char *line, size_t n, size_t width)
 	}
 }
 
-void wrap_write(FILE *f, const char *text, size_t width)
+void wrap_write(FILE *f, const char *text, size_t width, size_t indent)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 
-		write_line(f, text, n, width);
+		write_line(f, text, n, width, indent);
 		text += n;
 		if (*text == '\n')
 			fputc(*text++, f);

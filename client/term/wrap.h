@@ -8,5 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes the lines of @text, each of at most @width columns if its words permit; 0: unlimited. */
-void wrap_write(FILE *f, const char *text, size_t width);
+/*
+ * Writes the lines of @text, each of at most @width columns if its words permit; 0: unlimited. It
+ * may have colours. What goes on is indented by @indent.
+ */
+void wrap_write(FILE *f, const char *text, size_t width, size_t indent);

@@ -32,7 +32,7 @@ static int rank_of(const struct search *search, const struct profile_function *f
 	const struct profile_object *objects = search->source->all->objects;
 
 	if (function->object == PROFILE_NONE ||
-	    (search->object && !profile_object_matches(&objects[function->object], search->object)))
+	    (search->object && !profile_object_is_in(&objects[function->object], search->object)))
 		return 0;
 	if (strcmp(function->name, search->wanted) == 0)
 		return 3;

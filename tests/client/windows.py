@@ -68,7 +68,7 @@ def check_status_of_branch_records():
                      "stack+branch, cycles, one in 1000003 on each of 4 CPUs",
                      "Intel LBR, 32 records deep: any,u\n", "back to a switch\n",
                      "25.0 records per snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",
-                     "2 samples came without", "7 left out: of other processes, users or units"):
+                     "2 samples came without", "7 samples left out: of other processes, users or units"):
             check(text in out, "status without", text, ":", out)
 
 

@@ -89,7 +89,7 @@ static int add_columns(const struct diff *diff, struct table *table, const struc
 	if (r >= 0 && columns->per_call)
 		r = table_add_column(table, "PER CALL", TABLE_RIGHT);
 	if (r >= 0 && columns->changed)
-		r = table_add_column(table, "CHANGED", 0);
+		r = table_add_column(table, "CHANGED", TABLE_SPARE);
 	return r < 0 ? r : share_name_add_columns(table, diff->by);
 }
 
@@ -343,7 +343,7 @@ static int write_line(struct output *output, const char *text, const char *end)
 	fputc('\n', f);
 	if (fclose(f) != 0)
 		return -ENOMEM;
-	wrap_write(output->f, clean, output->width);
+	wrap_write(output->f, clean, output->width, 2);
 	return 0;
 }
 

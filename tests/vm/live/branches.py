@@ -12,6 +12,7 @@ from collections import Counter
 from guest import Daemon, Disassembly, Program, built, dump_samples, wait_for
 
 PATTERN = built("tests/vm/vm-pattern")
+DIV = built("tests/simulator/programs/simulated-div")
 POINTS = 2      # by how much shares may be off
 SAMPLES = 500   # of each, with which that is far from a matter of chance: each snapshot has all edges
 
@@ -94,3 +95,28 @@ class Branches(unittest.TestCase):
             self.assertLessEqual(start, end)
             self.assertEqual(self.function_of[start], self.function_of[end])
         self.assertEqual({row[:2] for rows in snapshots for row in rows}, set(self.edges))
+
+
+class Data(unittest.TestCase):
+    """Of a running program, the variables that its instructions use relative to rip are named as objdump names them."""
+
+    def test_named(self):
+        named = {}
+        for at, text in Disassembly(DIV).instructions:
+            variable = re.search(r"\(%rip\).*# [0-9a-f]+ <(\w+)>", text)
+            if variable:
+                named[at] = variable[1]
+        with Program(0, DIV, "4000000000") as program, Daemon(f"Frequency=499\nPids={program.pid}") as daemon:
+            wait_for(lambda: any(row["pid"] == program.pid and row["self"] >= SAMPLES for row in
+                                 daemon.ask("top", daemon.all_windows(), "--by", "process")["rows"]), "samples")
+            seen = {}
+            for function in "main", "compute_flag":
+                document = daemon.ask("annotate", function, daemon.all_windows(), "--object", DIV)
+                for instruction in document["instructions"]:
+                    if instruction["coverage"] and instruction["data"]:
+                        seen[int(instruction["at"]["address"], 16)] = instruction["data"]["symbol"]
+        print(f"    data of {len(seen)} instructions: {sorted(set(seen.values()))}", flush=True)
+        self.assertLessEqual({"flag", "result"}, set(seen.values()))
+        for at, name in seen.items():
+            if at in named:
+                self.assertEqual(name, named[at], hex(at))

@@ -24,7 +24,7 @@ static char *render(json_t *status)
 	assert_non_null(status);
 	output.f = open_memstream(&text, &n);
 	assert_non_null(output.f);
-	status_write_text(status, &output);
+	assert_int_equal(status_write_text(status, &output), 0);
 	fclose(output.f);
 	json_decref(status);
 	return text;

@@ -18,7 +18,7 @@ static void expect(const char *text, size_t width, const char *expected)
 	FILE *f = open_memstream(&got, &n);
 
 	assert_non_null(f);
-	wrap_write(f, text, width);
+	wrap_write(f, text, width, 2);
 	assert_int_equal(fclose(f), 0);
 	assert_string_equal(got, expected);
 	free(got);
@@ -59,12 +59,19 @@ static void test_utf8(void **state)
 	(void)state;
 }
 
+static void test_colors(void **state)
+{
+	expect("\033[1mone\033[0m two\n", 7, "\033[1mone\033[0m two\n");
+	expect("\033[1mone\033[0m two\n", 6, "\033[1mone\033[0m\n  two\n");
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_lines), cmocka_unit_test(test_long_lines),
 		cmocka_unit_test(test_long_word),   cmocka_unit_test(test_unlimited),
-		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_utf8),        cmocka_unit_test(test_colors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
