@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/render/diff/line-text.h"
 #include "client/render/diff/stream-text.h"
@@ -45,15 +46,27 @@ static void write_most(FILE *f, const char *name, const struct significance *noi
 		100 * noise->difference, 100 * noise->interval.low, 100 * noise->interval.high);
 }
 
+/* "1 process", "2 processes" */
+static void write_number(FILE *f, enum view_by by, size_t n)
+{
+	const char *many = rows_names[by];
+	size_t n_end = by == VIEW_PROCESS ? strlen("es") : strlen("s");
+	size_t length = strlen(many) - (n == 1 ? n_end : 0);
+
+	fprintf(f, "%zu %.*s", n, (int)length, many);
+}
+
 static void write_nothing(FILE *f, enum view_by by, size_t n_compared)
 {
-	fprintf(f, "no significant change in %zu %s\n", n_compared, rows_names[by]);
+	fputs("no significant change in ", f);
+	write_number(f, by, n_compared);
+	fputc('\n', f);
 }
 
 static void write_significant(FILE *f, enum view_by by, size_t n_significant, size_t n_compared)
 {
-	fprintf(f, "significant change in %zu of %zu %s", n_significant, n_compared,
-		rows_names[by]);
+	fprintf(f, "significant change in %zu of ", n_significant);
+	write_number(f, by, n_compared);
 }
 
 /* The end of the line: what changed most, unless the rows right below are to say that. */

@@ -333,6 +333,20 @@ static void test_words(void **state)
 	expect_words(both, "\nnothing to compare: neither side has runs\n");
 }
 
+static void test_words_of_one(void **state)
+{
+	struct both *both = *state;
+	char *words;
+
+	add(both, SIDE_OLD, PROFILE_NONE, "a", 1000);
+	add(both, SIDE_NEW, PROFILE_NONE, "a", 1000);
+	make(both);
+	words = diff_format_words(both->diff);
+	assert_non_null(words);
+	assert_non_null(strstr(words, "\nno significant change in 1 function\n"));
+	free(words);
+}
+
 static void test_events(void **state)
 {
 	static const struct {
@@ -384,6 +398,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_parts_of_a_range_measure_the_noise, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_words_of_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 	};
 
