@@ -272,6 +272,8 @@ def check_files(path, folder):
     check(status == 1 and text_of(file) == "old", "an export without samples", status, err)
     status = run("export", "--format", "folded", path, "-o", file)[0]
     check(status == 0 and text_of(file) != "old", "a file is not replaced", status)
+    plain, named = (run("export", "--format", "folded", path, *words) for words in ([], ["-o", "-"]))
+    check(plain[1] == named[1] == text_of(file) and not os.path.exists("-"), "-o - is standard output")
     check(not glob.glob(folder + "/*.??????"), "a temporary file is left", os.listdir(folder))
 
 
