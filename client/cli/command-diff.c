@@ -37,6 +37,7 @@ static int open_sides(struct sides *ret, const struct options *options, bool cou
 		      struct fault *fault)
 {
 	const char *const windows[] = { options->source.window, options->new_window };
+	const char *const sockets[] = { options->source.socket, options->new_socket };
 	struct profile_source_settings settings = options->source;
 	int r = 0;
 
@@ -44,6 +45,7 @@ static int open_sides(struct sides *ret, const struct options *options, bool cou
 	settings.counts = counts && options_counts_suffice(options, &settings.by);
 	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
 		settings.window = windows[side];
+		settings.socket = sockets[side];
 		r = profile_source_open(&ret->of[side], &settings, fault);
 	}
 	return r;

@@ -19,13 +19,14 @@ static void sides_done(struct sides *sides)
 	profile_source_free(sides->shown);
 }
 
-static int open_side(struct profile_source **ret, const char *window, const struct options *options,
-		     struct fault *fault)
+static int open_side(struct profile_source **ret, const char *window, const char *socket,
+		     const struct options *options, struct fault *fault)
 {
 	struct profile_source_settings settings = options->source;
 	int r;
 
 	settings.window = window;
+	settings.socket = socket;
 	settings.tables = export_tables(options->export_format);
 	r = profile_source_open(ret, &settings, fault);
 	if (r >= 0)
@@ -35,12 +36,15 @@ static int open_side(struct profile_source **ret, const char *window, const stru
 
 static int open_sides(struct sides *sides, const struct options *options, struct fault *fault)
 {
+	const struct profile_source_settings *source = &options->source;
 	int r;
 
 	if (!options->new_window)
-		return open_side(&sides->shown, options->source.window, options, fault);
-	r = open_side(&sides->older, options->source.window, options, fault);
-	return r < 0 ? r : open_side(&sides->shown, options->new_window, options, fault);
+		return open_side(&sides->shown, source->window, source->socket, options, fault);
+	r = open_side(&sides->older, source->window, source->socket, options, fault);
+	if (r < 0)
+		return r;
+	return open_side(&sides->shown, options->new_window, options->new_socket, options, fault);
 }
 
 static int write_picture(const struct sides *sides, const struct options *options,

@@ -71,6 +71,8 @@ static void take_argument(struct line *line, int key, const char *argument)
 {
 	if (key == KEY_SOCKET)
 		line->socket = argument;
+	if (key == KEY_HOST)
+		line->socket = ""; /* asking another machine would take too long */
 	if (key == KEY_BY)
 		(void)view_parse(&line->by, argument);
 }

@@ -8,6 +8,8 @@
 #include "client/cli/commands.h"
 #include "client/cli/complete.h"
 #include "client/cli/options-parse.h"
+#include "client/rpc/bridge.h"
+#include "client/rpc/connection.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
 #include "common/util/standard-streams.h"
@@ -56,6 +58,10 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], COMPLETE_COMMAND) == 0) {
 		complete(argc - 2, argv + 2);
 		return finish_help(&fault);
+	}
+	if (argc > 1 && strcmp(argv[1], BRIDGE_COMMAND) == 0) {
+		r = bridge_run(argc > 2 ? argv[2] : CONNECTION_DEFAULT_PATH, &fault);
+		return r < 0 ? complain(&fault, STATUS_FAILED) : STATUS_DONE;
 	}
 	r = options_parse(&options, argc, argv, &fault);
 	if (r < 0)

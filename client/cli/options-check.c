@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/cli/options-format.h"
+#include "client/cli/options-host.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/history/history.h"
@@ -315,6 +316,9 @@ static int check_window(struct command_line *parse)
 			 ref.kind == WINDOW_REF_RECORDING || other.kind == WINDOW_REF_RECORDING);
 	if (r < 0)
 		return r;
+	r = options_host_check(options, &ref, &other, parse->fault);
+	if (r < 0)
+		return r;
 	r = check_samples(parse, &ref);
 	if (r < 0)
 		return r;
@@ -433,6 +437,8 @@ int options_check(struct command_line *parse)
 	r = check_span(options, parse->fault);
 	if (r >= 0 && command->max_operands > 0)
 		r = check_window(parse);
+	if (r >= 0)
+		r = options_host_set_sockets(&parse->options, parse->fault);
 	if (r >= 0)
 		take_all_rows(&parse->options);
 	return r;

@@ -14,6 +14,7 @@
 
 #include "client/cli/options-check.h"
 #include "client/cli/options-filter.h"
+#include "client/cli/options-host.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
 #include "client/rpc/connection.h"
@@ -217,6 +218,8 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_SOCKET:
 		options->source.socket = argument;
 		return 0;
+	case KEY_HOST:
+		return options_host_add(options, argument, parse->fault);
 	case KEY_JSON:
 		options->json = true;
 		return 0;
@@ -258,7 +261,7 @@ static int apply(struct command_line *parse, int key, const char *argument)
 }
 
 /* The rest of a word "-5min" is the argument of an option "-5". */
-static const char short_options[] = "-:n:o:p:u:hV0::1::2::3::4::5::6::7::8::9::";
+static const char short_options[] = "-:n:o:p:u:H:hV0::1::2::3::4::5::6::7::8::9::";
 
 #define MAX_OPTIONS 128
 
@@ -452,4 +455,5 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 void options_done(struct options *options)
 {
 	options_filter_done(options);
+	options_host_done(options);
 }

@@ -153,6 +153,9 @@ const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, ALL, "General:" },
 	{ "socket", KEY_SOCKET, "PATH", ALL,
 	  "the daemon's socket.\nDefault: " CONNECTION_DEFAULT_PATH "." },
+	{ "", KEY_HOST, "HOST", ALL & ~RUN,
+	  "ask the daemon of [USER@]HOST by ssh. Twice, before each\nWINDOW, to compare two "
+	  "machines; . is this one." },
 	{ "json", KEY_JSON, NULL, (TABLES & ~RUN) | VACUUM | VERIFY, "write JSON for scripts" },
 	{ "no-pager", KEY_NO_PAGER, NULL, TABLES, "write to the terminal directly" },
 	{ "color", KEY_COLOR, "WHEN", TABLES, "auto, always or never. Default: auto." },
@@ -212,7 +215,7 @@ const char *option_name(const struct option_spec *spec)
 {
 	if (*spec->name)
 		return spec->name;
-	return spec->key == KEY_ROWS ? "n" : "o";
+	return spec->key == KEY_ROWS ? "n" : spec->key == KEY_HOST ? "H" : "o";
 }
 
 /* @left, and the lines of @help in a column beside it, or below what is wider. */

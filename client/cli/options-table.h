@@ -12,6 +12,7 @@ enum option_key {
 	KEY_ROWS = 'n',
 	KEY_OUTPUT = 'o',
 	KEY_HELP = 'h',
+	KEY_HOST = 'H',
 	KEY_PID = 'p',
 	KEY_UNIT = 'u',
 	KEY_VERSION = 'V',

@@ -16,14 +16,18 @@
 #define OPTIONS_MAX_CHANGED  64
 #define OPTIONS_MAX_EVENTS   16
 #define OPTIONS_N_FILTERS    8
+#define OPTIONS_MAX_HOSTS    2
 
-/* All strings are the command line's, but for @lists. */
+/* All strings are the command line's, but for @lists and @addresses. */
 struct options {
 	enum command_id command;
 	struct profile_source_settings source; /* without parts; its event is events[0] */
 	const char *events[OPTIONS_MAX_EVENTS];
 	size_t n_events;
-	char *lists[OPTIONS_N_FILTERS]; /* those of source.filter */
+	char *lists[OPTIONS_N_FILTERS];       /* those of source.filter */
+	const char *hosts[OPTIONS_MAX_HOSTS]; /* of -H; see options-host.h */
+	size_t n_hosts;
+	char *addresses[OPTIONS_MAX_HOSTS]; /* those of the sockets */
 	struct output_settings output;
 	bool json;
 
@@ -38,6 +42,7 @@ struct options {
 
 	/* diff */
 	const char *new_window; /* source.window is the old one */
+	const char *new_socket; /* its daemon's, as source.socket is that of source.window */
 	const char *before, *after;
 	const char *changed[OPTIONS_MAX_CHANGED];
 	size_t n_changed;

@@ -12,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "client/rpc/json-member.h"
+#include "client/rpc/ssh.h"
+#include "client/rpc/unix-socket.h"
 #include "common/protocol/framing.h"
 #include "common/util/cleanup.h"
+#include "common/util/clock.h"
 
 #define MAX_REPLY_BYTES (1UL << 30)
 #define TIMEOUT_MS      30000
@@ -26,60 +28,30 @@
 struct connection {
 	int fd;
 	int timeout_ms;
-	const char *path;
+	const char *name; /* for messages: the path of the socket, or the host */
+	struct ssh *ssh;  /* NULL: this machine's socket */
 	struct framing framing;
 };
 
-static int set_address(struct sockaddr_un *ret, const char *path, struct fault *fault)
-{
-	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= sizeof(ret->sun_path))
-		return fault_set(fault, -ENAMETOOLONG,
-				 "%s: the path of the socket is longer than %zu characters", path,
-				 sizeof(ret->sun_path) - 1);
-	strcpy(ret->sun_path, path);
-	return 0;
-}
-
-static int explain(const char *path, int error, struct fault *fault)
-{
-	if (error == ENOENT || error == ECONNREFUSED)
-		return fault_set(
-			fault, -error,
-			"the daemon is not running (%s: %s): start it with systemctl start "
-			"branchd, or give the path of a recording",
-			path, strerror(error));
-	if (error == EACCES || error == EPERM)
-		return fault_set(fault, -error,
-				 "%s: %s: join the group branchd (usermod -aG branchd USER, then "
-				 "log in again), or run branchctl as root",
-				 path, strerror(error));
-	if (error == EAGAIN)
-		return fault_set(fault, -error,
-				 "%s: the daemon is busy with other clients; try again", path);
-	return fault_set(fault, -error, "%s: %s", path, strerror(error));
-}
-
-int connection_open(struct connection **ret, const char *path, struct fault *fault)
+int connection_open(struct connection **ret, const char *address, struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *c = calloc(1, sizeof(*c));
-	struct sockaddr_un address;
 	int r;
 
 	if (!c)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	framing_init(&c->framing, MAX_REPLY_BYTES);
-	c->path = path;
+	c->name = address;
 	c->timeout_ms = TIMEOUT_MS;
 	c->fd = -1;
-	r = set_address(&address, path, fault);
+	if (ssh_is_address(address)) {
+		r = ssh_start(&c->ssh, &c->fd, address, fault);
+		c->name = r < 0 ? address : ssh_host(c->ssh);
+	} else {
+		r = unix_socket_connect(&c->fd, address, fault);
+	}
 	if (r < 0)
 		return r;
-	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->fd < 0)
-		return explain(path, errno, fault);
-	if (connect(c->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		return explain(path, errno, fault);
 	*ret = TAKE_PTR(c);
 	return 0;
 }
@@ -90,9 +62,15 @@ struct connection *connection_free(struct connection *c)
 		return NULL;
 	if (c->fd >= 0)
 		close(c->fd);
+	ssh_free(c->ssh);
 	framing_done(&c->framing);
 	free(c);
 	return NULL;
+}
+
+const char *connection_host(const struct connection *c)
+{
+	return c->ssh ? c->name : NULL;
 }
 
 void connection_interrupt(struct connection *c)
@@ -107,28 +85,62 @@ void connection_set_timeout(struct connection *c, int ms)
 
 static int fail_closed(const struct connection *c, struct fault *fault)
 {
+	if (c->ssh)
+		return ssh_explain(c->ssh, fault);
 	return fault_set(fault, -ECONNRESET,
 			 "%s: the daemon closed the connection; see journalctl -u branchd",
-			 c->path);
+			 c->name);
+}
+
+static int time_out(const struct connection *c, int timeout_ms, struct fault *fault)
+{
+	if (c->ssh)
+		return fault_set(fault, -ETIMEDOUT,
+				 "%s: timed out: no answer in %d s; see whether ssh %s branchctl "
+				 "status answers",
+				 c->name, timeout_ms / 1000, c->name);
+	return fault_set(fault, -ETIMEDOUT,
+			 "%s: timed out: no answer from the daemon in %d s; see journalctl -u "
+			 "branchd",
+			 c->name, timeout_ms / 1000);
+}
+
+/* Waits for any of @events, at most until @end_us of CLOCK_MONOTONIC. -errno; 0: time is up. */
+static int poll_until(const struct connection *c, short events, uint64_t end_us)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = c->fd, .events = events },
+			{ .fd = c->ssh ? ssh_errors_fd(c->ssh) : -1, .events = POLLIN },
+		};
+		uint64_t now_us = clock_us(CLOCK_MONOTONIC);
+		int left_ms = end_us == UINT64_MAX ? -1 :
+			      now_us < end_us      ? (int)((end_us - now_us + 999) / 1000) :
+						     0;
+		int r = poll(fds, ARRAY_SIZE(fds), left_ms);
+
+		if (r < 0)
+			return -errno;
+		if (r == 0 || fds[0].revents)
+			return r;
+		ssh_read_errors(c->ssh);
+		if (!(fds[1].revents & POLLIN)) /* it has closed it: then it is about to end */
+			poll(NULL, 0, 1);
+	}
 }
 
 /* Waits for any of @events, at most @timeout_ms (-1: no limit). */
 static int wait_for(const struct connection *c, short events, int timeout_ms, struct fault *fault)
 {
-	struct pollfd pollfd = { .fd = c->fd, .events = events };
-	int r = poll(&pollfd, 1, timeout_ms);
+	uint64_t now_us = clock_us(CLOCK_MONOTONIC);
+	int r = poll_until(c, events,
+			   timeout_ms < 0 ? UINT64_MAX : now_us + (uint64_t)timeout_ms * 1000);
 
-	if (r > 0)
+	if (r > 0 || (r == -EINTR && timeout_ms >= 0))
 		return 0;
 	if (r == 0)
-		return fault_set(
-			fault, -ETIMEDOUT,
-			"%s: timed out: no answer from the daemon in %d s; see journalctl -u "
-			"branchd",
-			c->path, timeout_ms / 1000);
-	return errno == EINTR && timeout_ms >= 0 ?
-		       0 :
-		       fault_set(fault, -errno, "%s: %s", c->path, strerror(errno));
+		return time_out(c, timeout_ms, fault);
+	return fault_set(fault, r, "%s: %s", c->name, strerror(-r));
 }
 
 static int send_all(const struct connection *c, const char *bytes, size_t n, struct fault *fault)
@@ -161,7 +173,7 @@ static int receive(struct connection *c, int timeout_ms, struct fault *fault)
 	if (r == -EMSGSIZE)
 		return fault_set(fault, r,
 				 "%s: the reply is larger than %lu MiB: ask for fewer windows",
-				 c->path, MAX_REPLY_BYTES >> 20);
+				 c->name, MAX_REPLY_BYTES >> 20);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	while ((n = recv(c->fd, room, n_room, 0)) < 0) {
@@ -188,7 +200,7 @@ static int receive_message(struct connection *c, int timeout_ms, char **ret, siz
 		if (r < 0)
 			return r;
 	}
-	return r < 0 ? fault_set(fault, r, "%s: the reply is too long", c->path) : 0;
+	return r < 0 ? fault_set(fault, r, "%s: the reply is too long", c->name) : 0;
 }
 
 static bool is_word(const char *text, size_t n, const char *word)
@@ -212,7 +224,7 @@ static int set_error(const struct connection *c, const char *error, size_t n_err
 	snprintf(ret->error, sizeof(ret->error), "%.*s", (int)MIN(n_error - 2, (size_t)1000),
 		 error + 1);
 	replace_unprintable(ret->error);
-	fault_set(fault, 0, "%s: the daemon answered %s%s%.*s", c->path, ret->error,
+	fault_set(fault, 0, "%s: the daemon answered %s%s%.*s", c->name, ret->error,
 		  has_parameters ? " " : "",
 		  has_parameters ? (int)MIN(ret->n_bytes, (size_t)200) : 0, ret->text);
 	replace_unprintable(fault->text);
@@ -221,7 +233,7 @@ static int set_error(const struct connection *c, const char *error, size_t n_err
 
 static int fail_not_varlink(const struct connection *c, struct fault *fault)
 {
-	return fault_set(fault, -EBADMSG, "%s: the server on this socket is not branchd", c->path);
+	return fault_set(fault, -EBADMSG, "%s: the server on this socket is not branchd", c->name);
 }
 
 static int read_reply(const struct connection *c, const char *text, size_t n, struct answer *ret,

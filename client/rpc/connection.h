@@ -13,15 +13,22 @@
 
 #include <jansson.h>
 
+#include "client/rpc/unix-socket.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
-#define CONNECTION_DEFAULT_PATH "/run/branchd/io.branchd"
+#define CONNECTION_DEFAULT_PATH UNIX_SOCKET_DEFAULT_PATH
 
 struct connection;
 
-/* Borrows @path. -errno and @fault, which says how to start the daemon or how to get access. */
-int connection_open(struct connection **ret, const char *path, struct fault *fault);
+/*
+ * Borrows @address: the path of the daemon's socket, or a socket of another machine as in ssh.h.
+ * -errno and @fault, which says how to start the daemon or how to get access; of another machine
+ * the first call does.
+ */
+int connection_open(struct connection **ret, const char *address, struct fault *fault);
+/* The other machine, as it was named; NULL: this one. Valid as long as the connection. */
+const char *connection_host(const struct connection *connection);
 struct connection *connection_free(struct connection *connection);
 DEFINE_CLEANUP(struct connection *, connection_free);
 

@@ -273,6 +273,17 @@ static char *format_windows(const struct windows *windows, uint64_t now)
 	return NULL;
 }
 
+/* The windows, and where they are if that is another machine. NULL: out of memory. */
+static char *name_windows(const struct windows *windows, uint64_t now_us, const char *host)
+{
+	_cleanup_free_ char *text = format_windows(windows, now_us);
+	char *name;
+
+	if (!text || !host)
+		return TAKE_PTR(text);
+	return asprintf(&name, "%s, %s", host, text) < 0 ? NULL : name;
+}
+
 /* Notes which of the windows that @ref names by number are parts of others by now. */
 static void note_merged(struct profile_source *source, const struct window_ref *ref,
 			const struct loading *loading)
@@ -313,7 +324,8 @@ static int load_windows(struct profile_source *source,
 		r = load_profiles(source, &loading, fault);
 	if (r < 0)
 		return r;
-	source->name = format_windows(&source->windows, settings->now_us);
+	source->name =
+		name_windows(&source->windows, settings->now_us, connection_host(connection));
 	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
 }
 
