@@ -212,6 +212,14 @@ static const char *last_line(char *text)
 	return line;
 }
 
+/* What branchctl there says begins as what it says here. */
+static const char *skip_name(const char *line)
+{
+	static const char name[] = "branchctl: ";
+
+	return strncmp(line, name, strlen(name)) == 0 ? line + strlen(name) : line;
+}
+
 void ssh_read_errors(struct ssh *ssh)
 {
 	ssize_t n;
@@ -266,7 +274,7 @@ int ssh_explain(struct ssh *ssh, struct fault *fault)
 			"%s: the branchctl there is too old for -H (%s): install this version",
 			ssh->host, line);
 	if (*line)
-		return fault_set(fault, -ECONNRESET, "%s: %s", ssh->host, line);
+		return fault_set(fault, -ECONNRESET, "%s: %s", ssh->host, skip_name(line));
 	return fault_set(fault, -ECONNRESET,
 			 "%s: the daemon closed the connection; see journalctl -u branchd there",
 			 ssh->host);

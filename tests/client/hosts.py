@@ -70,7 +70,7 @@ def check_failures(host, daemon):
     fails("ssh failed: ssh: Could not resolve", "nowhere.invalid", "status")
     fails("Connection refused", "closed", "top")
     fails("Permission denied", "stranger", "windows")
-    fails("the daemon is not running", host.name, "--socket", daemon.path + "'s none", "status")
+    fails(": near: the daemon is not running", host.name, "--socket", daemon.path + "'s none", "status")
     fails("cannot start ssh", host.name, "status", PATH="/nonexistent")
     host.install("echo 'unknown option --stdio-bridge' >&2; exit 2")
     fails("too old for -H", host.name, "status")
