@@ -9,6 +9,7 @@
 #include "client/render/stream-lines.h"
 #include "client/render/stream-text.h"
 #include "client/term/color.h"
+#include "client/term/text.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -117,7 +118,8 @@ static int write_stream(const struct diff *diff, struct output *output,
 		write_head(output->f, output, row);
 		r = write_lines(lines, first, last, n_lines, output);
 		if (r >= 0 && n_lines < lines[first].n)
-			fprintf(output->f, INDENT "... %zu more lines\n", lines[first].n - n_lines);
+			fprintf(output->f, INDENT "... %zu more line%s\n", lines[first].n - n_lines,
+				text_plural(lines[first].n - n_lines));
 	}
 	for (int side = 0; side < N_SIDES; side++)
 		stream_lines_done(&lines[side]);

@@ -120,6 +120,10 @@ static void test_of_several_one_has_to_be_named(void **state)
 	refuse(f, "twice", NULL, "2 functions match 'twice'");
 	refuse(f, "twice", NULL, "a:0x400, b.so:0x800");
 	expect(f, "twice", "b.so", "/lib/b.so", 0x800);
+	expect(f, "twice", "b*", "/lib/b.so", 0x800);
+	expect(f, "twice", "/bin/?", "/bin/a", 0x400);
+	refuse(f, "twice", "c*", "of c*");
+	refuse(f, "twice", "*", "2 functions match 'twice'");
 	expect(f, "a:0x400", NULL, "/bin/a", 0x400);
 	refuse(f, "f", NULL, "a:0x600, a:0x700");
 	expect(f, "f(long)", NULL, "/bin/a", 0x700);
