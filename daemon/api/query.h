@@ -7,47 +7,12 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "common/util/macro.h"
-#include "daemon/api/function-reply.h"
 #include "daemon/api/query-limits.h"
-#include "daemon/api/query-request.h"
-#include "daemon/api/window-json.h"
+#include "daemon/api/query-state.h"
 #include "daemon/archive/archive.h"
-#include "daemon/store/reader.h"
 #include "daemon/varlink/call.h"
-
-#define QUERY_BATCH 64 /* windows read at once, and such sums kept before they are added up */
-
-struct query {
-	struct archive *archive;
-	struct call *call; /* NULL: it was answered, or the caller has gone */
-	bool privileged;   /* the caller is */
-	struct query_request request;
-	const struct query_limits *limits; /* without zeros */
-	uint64_t cpu_ns;                   /* used so far, as its owner counts */
-
-	bool began;                             /* the windows are chosen */
-	bool holds;                             /* the store, see store_hold() */
-	struct window_list windows;             /* all that the reply is of */
-	size_t n_stored;                        /* the stored ones among them, which come first */
-	size_t n_read;                          /* of the stored ones */
-	struct window_sum *sum;                 /* of stored windows, where all matches */
-	struct profile *parts[QUERY_BATCH + 1]; /* what matches; the first is the sum so far */
-	size_t n_parts;
-
-	/* of GetFunctions, else NULL; the profiles of the open window are parts */
-	struct function_reply *functions;
-	size_t n_chosen; /* windows */
-	size_t n_seen;   /* chosen windows that were read, or found to be removed */
-
-	struct fault fault;          /* why the store could not be read */
-	struct store_reader *reader; /* for large windows; NULL: none was met yet */
-	char *bytes;                 /* of the reply, once it is written */
-	size_t n_bytes;
-	int (*step)(struct query *query); /* what is to be done in a thread; NULL: nothing */
-};
 
 /* 1; 0 if the call was answered, by an error; -errno. The call is borrowed until its last reply:
  * whoever keeps the query listens to its going. */

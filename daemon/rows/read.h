@@ -14,16 +14,18 @@
 #include "daemon/database/database.h"
 #include "daemon/database/lookup.h"
 #include "daemon/rows/batch.h"
+#include "daemon/rows/window-rows.h"
 #include "daemon/rows/window-sum.h"
 #include "daemon/window/window.h"
 
-#define N_STORE_READ 9
+#define N_STORE_READ 3
 
 struct store_read {
 	struct database *database;
 	struct store_lookup lookup;
 	struct store_counters *counters;
 	struct statement *statements[N_STORE_READ];
+	struct window_rows rows;
 };
 
 /* 0 or -errno. */

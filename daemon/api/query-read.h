@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a query reads: it chooses the windows, takes the open one, and adds up the stored ones. */
+#pragma once
+
+#include "daemon/api/query-state.h"
+
+/*
+ * In one moment, takes a copy of the open window and notes which stored ones are wanted. 1; 0 if
+ * the query was answered by an error; -errno.
+ */
+int query_begin(struct query *q);
+
+/* Reads some of the stored windows that are left. 0; 1: they are left to a step; -errno. */
+int query_read(struct query *q);
+
+/* The next part is the sum of the stored windows read so far. 0 or -errno. */
+int query_take_sum(struct query *q);
+/* All parts become one. 0 or -errno. */
+int query_add_up(struct query *q);
+void query_drop_parts(struct query *q);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Rows of counts come with numbers of places, stacks and streams; each number is looked up once,
+ * and each row that several windows count is one. The rows come in another order than the
+ * profile's: finalizing sorts them.
+ */
+#include "daemon/rows/window-rows.h"
+
+#include <inttypes.h>
+
+#include "daemon/database/id-map.h"
+#include "daemon/database/lookup.h"
+
+enum {
+	READ_PROCESSES,
+	READ_STACKS,
+	READ_STREAMS,
+	READ_BRANCHES,
+	READ_BLOCKS,
+	READ_OUTER_FUNCTIONS,
+	N_STATEMENTS,
+};
+
+static const char *const sql[N_STATEMENTS] = {
+	[READ_PROCESSES] = "SELECT c.process, c.samples, p.pid, p.start_ns, p.uid, m.text, e.text, "
+			   "u.text, p.restricted, c.gone FROM process_count c "
+			   "LEFT JOIN process p ON p.id = c.process "
+			   "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
+			   "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
+			   "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 WHERE c.window = ?",
+	[READ_STACKS] = "SELECT process, caller, place, samples, stitched, weight, pruned "
+			"FROM stack_count WHERE window = ?",
+	[READ_STREAMS] = "SELECT process, stream, hits, pruned, cycles FROM stream_count "
+			 "WHERE window = ?",
+	[READ_BRANCHES] = "SELECT process, origin, target, taken, mispredicted, predicted, "
+			  "aborted, cycles, cycles_rows, kind FROM branch_count WHERE window = ?",
+	[READ_BLOCKS] = "SELECT process, first, last, runs, cycles, cycles_rows FROM block_count "
+			"WHERE window = ?",
+	[READ_OUTER_FUNCTIONS] = "SELECT function FROM outer_function WHERE window = ?",
+};
+
+_Static_assert(N_STATEMENTS == N_WINDOW_ROWS, "window-rows.h has another number");
+
+int window_rows_init(struct window_rows *rows, struct database *database)
+{
+	return database_prepare(database, sql, N_STATEMENTS, rows->statements);
+}
+
+/* What has gone has no number any more. 0 or -errno. */
+static int look_whether_gone(const struct window_reading *reading, int64_t id,
+			     struct profile_process *process)
+{
+	const struct store_batch *batch = reading->batch;
+	int r = batch->is_gone ? batch->is_gone(id, process->pid, batch->userdata) : 0;
+
+	if (r <= 0)
+		return r;
+	process->pid = -1;
+	process->start_ns = 0;
+	process->n_gone = 1;
+	return 0;
+}
+
+static int read_process(struct window_reading *reading, struct statement *row)
+{
+	struct profile_process process = {
+		.samples = (uint64_t)statement_int(row, 1),
+		.pid = (int32_t)statement_int(row, 2),
+		.start_ns = (uint64_t)statement_int(row, 3),
+		.uid = statement_is_null(row, 4) ? UINT32_MAX : (uint32_t)statement_int(row, 4),
+		.restricted = statement_int(row, 8) != 0,
+		.comm = statement_text(row, 5),
+		.executable = statement_text(row, 6),
+		.unit = statement_text(row, 7),
+		.n_gone = (uint64_t)statement_int(row, 9),
+	};
+	struct id_map *processes = &reading->sum->processes;
+	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
+	const struct id_value *found = id_map_find(processes, (struct id_key){ id, 0, 0 });
+	int r;
+
+	if (found) {
+		reading->profile->processes[found->id].samples += process.samples;
+		reading->profile->processes[found->id].n_gone += process.n_gone;
+		return 0;
+	}
+	if (statement_is_null(row, 2) || pid < -1 || pid > INT32_MAX)
+		return database_damaged(reading->database, "process %" PRId64 " is invalid", id);
+	r = look_whether_gone(reading, id, &process);
+	if (r < 0)
+		return r;
+	index = profile_add_process(reading->profile, &process);
+	if (index < 0)
+		return (int)index;
+	return id_map_put(processes, (struct id_key){ id, 0, 0 }, (struct id_value){ index, 0 });
+}
+
+/* Calls @read_row for each row of the statement. */
+static int read_rows(struct window_reading *reading, int which,
+		     int (*read_row)(struct window_reading *reading, struct statement *row))
+{
+	struct statement *row = reading->rows->statements[which];
+	int r;
+
+	statement_bind_int(row, 1, reading->window);
+	while ((r = statement_step(row)) > 0) {
+		r = read_row(reading, row);
+		reading->n_rows++;
+		if (r < 0) {
+			statement_reset(row);
+			return r;
+		}
+	}
+	return r;
+}
+
+static int find_process(const struct window_reading *reading, int64_t id, uint32_t *ret)
+{
+	const struct id_value *found =
+		id_map_find(&reading->sum->processes, (struct id_key){ id, 0, 0 });
+
+	if (id != 0 && !found)
+		return database_damaged(reading->database,
+					"window %" PRId64 " does not count process %" PRId64,
+					reading->window, id);
+	*ret = id == 0 ? PROFILE_NONE : (uint32_t)found->id;
+	return 0;
+}
+
+/* The first three numbers of a row: a process, and of what it is. */
+static struct id_key key_of(struct statement *row)
+{
+	return (struct id_key){ statement_int(row, 0), statement_int(row, 1),
+				statement_int(row, 2) };
+}
+
+/* It may be there already, as the caller of another: finalizing merges them. */
+static int add_stack(struct window_reading *reading, struct id_key key, struct profile_stack *stack)
+{
+	struct store_lookup *lookup = &reading->sum->lookup;
+	int r = find_process(reading, key.a, &stack->process);
+
+	if (r < 0)
+		return r;
+	r = store_lookup_stack(lookup, stack->process, key.b, &stack->parent);
+	if (r >= 0)
+		r = store_lookup_place(lookup, key.c, &stack->frame);
+	return r < 0 ? r :
+		       window_sum_put(reading->sum, PROFILE_STACKS, key,
+				      profile_add_stack(reading->profile, stack));
+}
+
+static int read_stack(struct window_reading *reading, struct statement *row)
+{
+	struct profile_stack stack = {
+		.samples = (uint64_t)statement_int(row, 3),
+		.stitched = (uint64_t)statement_int(row, 4),
+		.weight = (uint64_t)statement_int(row, 5),
+		.pruned = (uint64_t)statement_int(row, 6),
+	};
+	struct id_key key = key_of(row);
+	int64_t index = window_sum_find(reading->sum, PROFILE_STACKS, key);
+	struct profile_stack *sum;
+
+	if (index < 0)
+		return add_stack(reading, key, &stack);
+	sum = &reading->profile->stacks[index];
+	sum->samples += stack.samples;
+	sum->stitched += stack.stitched;
+	sum->weight += stack.weight;
+	sum->pruned += stack.pruned;
+	return 0;
+}
+
+static int read_stream(struct window_reading *reading, struct statement *row)
+{
+	struct profile_stream *stream;
+	uint32_t process = PROFILE_NONE, index;
+	int r;
+
+	r = find_process(reading, statement_int(row, 0), &process);
+	if (r < 0)
+		return r;
+	r = store_lookup_stream(&reading->sum->lookup, process, statement_int(row, 1), &index);
+	if (r < 0)
+		return r;
+	stream = &reading->profile->streams[index];
+	stream->hits += (uint64_t)statement_int(row, 2);
+	stream->pruned += (uint64_t)statement_int(row, 3);
+	stream->cycles += (uint64_t)statement_int(row, 4);
+	return 0;
+}
+
+static int add_branch(struct window_reading *reading, struct id_key key,
+		      struct profile_branch *branch)
+{
+	struct store_lookup *lookup = &reading->sum->lookup;
+	int r = find_process(reading, key.a, &branch->process);
+
+	if (r < 0)
+		return r;
+	r = store_lookup_place(lookup, key.b, &branch->from);
+	if (r >= 0)
+		r = store_lookup_place(lookup, key.c, &branch->to);
+	return r < 0 ? r :
+		       window_sum_put(reading->sum, PROFILE_BRANCHES, key,
+				      profile_add_branch(reading->profile, branch));
+}
+
+static int read_branch(struct window_reading *reading, struct statement *row)
+{
+	struct profile_branch branch = {
+		.taken = (uint64_t)statement_int(row, 3),
+		.mispredicted = (uint64_t)statement_int(row, 4),
+		.predicted = (uint64_t)statement_int(row, 5),
+		.aborted = (uint64_t)statement_int(row, 6),
+		.cycles = (uint64_t)statement_int(row, 7),
+		.cycles_rows = (uint64_t)statement_int(row, 8),
+		.kind = (enum branch_kind)statement_int(row, 9),
+	};
+	struct id_key key = key_of(row);
+	int64_t index = window_sum_find(reading->sum, PROFILE_BRANCHES, key);
+	struct profile_branch *sum;
+
+	if ((uint64_t)statement_int(row, 9) >= N_BRANCH_KINDS)
+		return database_damaged(reading->database,
+					"window %" PRId64 " has a branch of unknown kind",
+					reading->window);
+	if (index < 0)
+		return add_branch(reading, key, &branch);
+	sum = &reading->profile->branches[index];
+	sum->kind = branch_kind_merge(sum->kind, branch.kind);
+	sum->taken += branch.taken;
+	sum->mispredicted += branch.mispredicted;
+	sum->predicted += branch.predicted;
+	sum->aborted += branch.aborted;
+	sum->cycles += branch.cycles;
+	sum->cycles_rows += branch.cycles_rows;
+	return 0;
+}
+
+static int add_block(struct window_reading *reading, struct id_key key, struct profile_block *block)
+{
+	struct store_lookup *lookup = &reading->sum->lookup;
+	struct location first, last;
+	int r = find_process(reading, key.a, &block->process);
+
+	if (r < 0)
+		return r;
+	r = store_lookup_place(lookup, key.b, &first);
+	if (r >= 0)
+		r = store_lookup_place(lookup, key.c, &last);
+	if (r < 0)
+		return r;
+	if (first.object != last.object)
+		return database_damaged(reading->database,
+					"window %" PRId64 " has a block across two objects",
+					reading->window);
+	block->object = first.object;
+	block->start = first.offset;
+	block->end = last.offset;
+	return window_sum_put(reading->sum, PROFILE_BLOCKS, key,
+			      profile_add_block(reading->profile, block));
+}
+
+static int read_block(struct window_reading *reading, struct statement *row)
+{
+	struct profile_block block = {
+		.runs = (uint64_t)statement_int(row, 3),
+		.cycles = (uint64_t)statement_int(row, 4),
+		.cycles_rows = (uint64_t)statement_int(row, 5),
+	};
+	struct id_key key = key_of(row);
+	int64_t index = window_sum_find(reading->sum, PROFILE_BLOCKS, key);
+	struct profile_block *sum;
+
+	if (index < 0)
+		return add_block(reading, key, &block);
+	sum = &reading->profile->blocks[index];
+	sum->runs += block.runs;
+	sum->cycles += block.cycles;
+	sum->cycles_rows += block.cycles_rows;
+	return 0;
+}
+
+static int read_outer_function(struct window_reading *reading, struct statement *row)
+{
+	return store_lookup_function(&reading->sum->lookup, statement_int(row, 0), NULL);
+}
+
+int window_rows_read(struct window_reading *reading)
+{
+	static const struct {
+		int statement;
+		int (*read_row)(struct window_reading *reading, struct statement *row);
+	} tables[N_PROFILE_TABLES] = {
+		[PROFILE_STACKS] = { READ_STACKS, read_stack },
+		[PROFILE_STREAMS] = { READ_STREAMS, read_stream },
+		[PROFILE_BRANCHES] = { READ_BRANCHES, read_branch },
+		[PROFILE_BLOCKS] = { READ_BLOCKS, read_block },
+	};
+	int r = read_rows(reading, READ_PROCESSES, read_process);
+
+	for (size_t i = 0; r >= 0 && i < N_PROFILE_TABLES; i++)
+		if (reading->sum->tables & PROFILE_TABLE(i))
+			r = read_rows(reading, tables[i].statement, tables[i].read_row);
+	return r < 0 ? r : read_rows(reading, READ_OUTER_FUNCTIONS, read_outer_function);
+}
