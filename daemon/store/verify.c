@@ -24,6 +24,7 @@ struct store_verify *store_verify_free(struct store_verify *verify)
 {
 	if (!verify)
 		return NULL;
+	window_check_done(&verify->windows);
 	database_free(verify->database);
 	free(verify);
 	return NULL;

@@ -58,6 +58,7 @@ static uint64_t n_left; /* writes until power fails; 0: it never does */
 static int error;       /* of the one write that then fails; SQLITE_OK: power does */
 static bool failed;     /* power has */
 static uint64_t n_lost, n_torn;
+static uint64_t n_reads_left, n_reads_refused;
 
 static void resize(struct disk_file *file, size_t n)
 {
@@ -182,6 +183,14 @@ static int on_close(sqlite3_file *file)
 
 static int on_read(sqlite3_file *file, void *data, int n, sqlite3_int64 offset)
 {
+	bool refused;
+
+	pthread_mutex_lock(&mutex);
+	refused = n_reads_left > 0 && --n_reads_left == 0;
+	n_reads_refused += refused;
+	pthread_mutex_unlock(&mutex);
+	if (refused)
+		return SQLITE_IOERR_READ;
 	return real_of(file)->pMethods->xRead(real_of(file), data, n, offset);
 }
 
@@ -368,6 +377,23 @@ void faulty_disk_refuse(uint64_t n_writes, int code)
 	n_left = n_writes;
 	error = code;
 	pthread_mutex_unlock(&mutex);
+}
+
+void faulty_disk_refuse_read(uint64_t n_reads)
+{
+	pthread_mutex_lock(&mutex);
+	n_reads_left = n_reads;
+	pthread_mutex_unlock(&mutex);
+}
+
+uint64_t faulty_disk_count_refused_reads(void)
+{
+	uint64_t ret;
+
+	pthread_mutex_lock(&mutex);
+	ret = n_reads_refused;
+	pthread_mutex_unlock(&mutex);
+	return ret;
 }
 
 bool faulty_disk_has_refused(void)

@@ -35,5 +35,9 @@ void faulty_disk_end(void);
 void faulty_disk_refuse(uint64_t n_writes, int code);
 bool faulty_disk_has_refused(void);
 
+/* Read number @n_reads from now fails, and no other; 0: none does. How many have failed. */
+void faulty_disk_refuse_read(uint64_t n_reads);
+uint64_t faulty_disk_count_refused_reads(void);
+
 /* How many writes were lost in all, as a whole or in part, and how many of them in part. */
 uint64_t faulty_disk_count_lost(uint64_t *ret_torn);

@@ -72,6 +72,20 @@ static void test_a_clock_that_jumps(void **state)
 	assert_int_equal(s.end_ns, 56 * NS + NS / 2);
 }
 
+/* The clock of samples stood still while the machine was suspended: the window ends, no later one
+ * is as long as the time asleep. */
+static void test_a_suspended_machine(void **state)
+{
+	struct window_clock s = begin();
+	const uint64_t asleep = 8 * 3600 * S;
+
+	assert_true(window_clock_follow(&s, 51 * NS, 1004 * S + S / 2 + asleep));
+	window_clock_start(&s, 10 * S, 51 * NS, 1004 * S + S / 2 + asleep);
+	assert_int_equal(s.start_us, 1004 * S + S / 2 + asleep);
+	assert_int_equal(s.end_us, 1010 * S + asleep);
+	assert_int_equal(s.end_ns, 56 * NS + NS / 2);
+}
+
 /* Before 1970 plus the time since boot: the even clock is ahead. */
 static void test_a_wall_clock_behind_the_even_one(void **state)
 {
@@ -92,6 +106,7 @@ int main(void)
 		cmocka_unit_test(test_begun_on_a_boundary),
 		cmocka_unit_test(test_a_slewed_clock_is_followed),
 		cmocka_unit_test(test_a_clock_that_jumps),
+		cmocka_unit_test(test_a_suspended_machine),
 		cmocka_unit_test(test_a_wall_clock_behind_the_even_one),
 	};
 

@@ -292,12 +292,50 @@ static void test_writes_that_are_refused(void **state)
 	assert_true(n_refused > N_REFUSED / 8 && n_ended > n_refused);
 }
 
+/* A window that cannot be read now can be later: that is no damage, and nothing is renamed. */
+static void test_reads_that_are_refused(void **state)
+{
+	struct subject subject = { .settings = &as_written };
+	uint64_t n_failed = 0;
+	struct store *store;
+
+	temp_store_init(&subject.stored);
+	faulty_disk_begin(0);
+	store = try_to_open(&subject);
+	for (uint64_t i = 0; i < N_PROFILES; i++)
+		add_in_the_end(store, i);
+	for (int i = 0; i < N_REFUSED; i++) {
+		int64_t id = 1 + random_below(&random_state, N_PROFILES);
+		_cleanup_(profile_freep) struct profile *p = NULL;
+		struct fault fault = { 0 };
+		int r;
+
+		store_free(store); /* and what it remembers of the file */
+		store = try_to_open(&subject);
+		faulty_disk_refuse_read(1 + random_below(&random_state, 60));
+		r = store_read(store, id, &p, NULL, &fault);
+		TEMP_STORE_CHECK(r == 1 || (r < 0 && r != -EBADMSG && *fault.text), "%d: %s", r,
+				 fault.text);
+		faulty_disk_refuse_read(0);
+		n_failed += r < 0;
+		assert_int_equal(store_count_moved(store), 0);
+	}
+	check_rows(store, N_PROFILES);
+	store_free(store);
+	faulty_disk_end();
+	temp_store_check(subject.stored.path);
+	temp_store_done(&subject.stored);
+	print_message("%u reads of windows failed once\n", (unsigned int)n_failed);
+	assert_true(n_failed > N_REFUSED / 8 && n_failed <= faulty_disk_count_refused_reads());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_windows_as_written),
 		cmocka_unit_test(test_windows_merged),
 		cmocka_unit_test(test_writes_that_are_refused),
+		cmocka_unit_test(test_reads_that_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, make_profiles, free_profiles);
