@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/idle.h"
 #include "bpf/sample.h"
 #include "bpf/user-stack.h"
 
@@ -60,6 +61,7 @@ struct scratch {
 	__u64 n_kept; /* in memory, so that the verifier does not track its values */
 	volatile __u64 forgotten;
 	bpf_user_pt_regs_t registers;
+	__u64 idle_task, n_idled; /* at the last run: see count_idling() */
 };
 
 /* One entry per CPU: the loader sets the number. A per-CPU array has no entries of this size. */
@@ -122,22 +124,26 @@ static __always_inline __u64 forget(struct scratch *s, __u64 value)
  * Counts periods without a run of the program: the kernel ran another BPF program or a map's system
  * call, held interrupts off, or had stopped the event; or a hypervisor had the CPU. After a late
  * run the next one is on time, so the number of periods is rounded. Only times count in which the
- * CPU was not seen idle: a timer that sleeps with its CPU loses nothing.
+ * CPU was not idle: a timer that sleeps with its CPU loses nothing. Where the timer wakes the CPU,
+ * the program sees the idle task; where it does not, as in some virtual machines, a run is late
+ * after the CPU has idled.
  */
-static __always_inline void count_periods(struct bpf_counters *c, _Bool idle)
+static __always_inline void count_periods(struct bpf_counters *c, struct scratch *s, _Bool idle)
 {
-	__u64 now = bpf_ktime_get_ns(), n;
+	__u64 now = bpf_ktime_get_ns(), idled = count_idling(&s->idle_task), n;
+	_Bool has_idled = idled != s->n_idled;
 
 	c->ran_ns = now;
+	s->n_idled = idled;
 	if (idle) {
 		c->due_ns = 0;
 		return;
 	}
-	if (c->due_ns == 0) {
+	n = (now - c->due_ns + period_ns / 2) / period_ns;
+	if (c->due_ns == 0 || (has_idled && n > 1)) {
 		c->due_ns = now;
 		return;
 	}
-	n = (now - c->due_ns + period_ns / 2) / period_ns;
 	c->due_ns += n * period_ns;
 	c->skipped += (__s64)n - 1;
 }
@@ -433,7 +439,7 @@ static __always_inline int run(struct bpf_perf_event_data *ctx, enum bpf_event e
 		return 0;
 	c->weight[event] += ctx->sample_period;
 	if (period_ns) {
-		count_periods(c, task == 0);
+		count_periods(c, s, task == 0);
 		if (task == 0)
 			return 0;
 	}

@@ -24,8 +24,14 @@ struct mm_struct {
 	unsigned long flags, start_stack;
 } __attribute__((preserve_access_index));
 
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
+	struct sched_entity se;
+	unsigned long nivcsw;
 	struct mm_struct *mm;
 	const struct cred *real_cred;
 	void *stack;

@@ -13,7 +13,7 @@
 #include "daemon/sampler/cpu-list.h"
 
 #define FOLLOW_NS 1000000000ull /* between two looks for CPUs that came or went */
-#define DEAD_NS   2000000000ull /* a clock without a tick for this time is dead */
+#define DEAD_NS   2000000000ull /* a clock without a tick for this time may be dead */
 #define PHASE_NS  500000000ull  /* so that the shortest window holds both phases of each CPU */
 
 /* Written by the thread that follows, read by any. */
@@ -226,18 +226,21 @@ void cpus_stop(struct cpus *cpus)
 }
 
 /*
- * Whether the sampling event still counts: it does not after its CPU went and came back. The clock
- * ticks even on an idle CPU; for a PMU's event the kernel reports the time it was enabled.
+ * Whether the sampling event still counts: it does not after its CPU went and came back. The kernel
+ * reports the time it was enabled, which costs an interrupt of that CPU; the clock has ticked of
+ * late, unless its CPU sleeps.
  */
 static bool is_alive(struct cpus *c, uint32_t cpu, uint64_t now, struct cpu_events_times *sum)
 {
+	struct cpu_events_times unused = { 0 };
 	uint64_t ran_ns;
 
 	if (by_pmu(c))
 		return cpu_events_add_times(c->events[cpu], sum);
 	ran_ns = __atomic_load_n(&program_counters(c->settings.program, cpu)->ran_ns,
 				 __ATOMIC_RELAXED);
-	return ran_ns == 0 || now <= ran_ns + DEAD_NS;
+	return ran_ns == 0 || now <= ran_ns + DEAD_NS ||
+	       cpu_events_add_times(c->events[cpu], &unused);
 }
 
 static int follow_cpu(struct cpus *c, uint32_t cpu, bool online, uint64_t now,
