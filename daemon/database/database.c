@@ -377,6 +377,18 @@ int statement_step(struct statement *statement)
 	return r;
 }
 
+int statement_first(struct statement *statement, int64_t *ret, int n)
+{
+	int r = statement_step(statement);
+
+	if (r <= 0)
+		return r;
+	for (int i = 0; i < n; i++)
+		ret[i] = statement_int(statement, i);
+	r = statement_reset(statement);
+	return r < 0 ? r : 1;
+}
+
 int statement_run(struct statement *statement)
 {
 	int r;

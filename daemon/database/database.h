@@ -97,6 +97,8 @@ void statement_bind_ints(struct statement *statement, const int64_t *values, siz
 int statement_step(struct statement *statement);
 /* Leaves the rest of the rows; 0, or the errno of reading a column. */
 int statement_reset(struct statement *statement);
+/* The first @n columns of the first row. 1; 0: there is none; or -errno. */
+int statement_first(struct statement *statement, int64_t *ret, int n);
 /* Steps through. 0 or -errno. */
 int statement_run(struct statement *statement);
 

@@ -48,7 +48,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[N_FREE_PAGES] = "PRAGMA freelist_count",
 	[PAGE_BYTES] = "PRAGMA page_size",
 	[OLDEST_WINDOW] = "SELECT id, horizon FROM window ORDER BY id LIMIT 1",
-	[OLDEST_UNMARKED] = "SELECT id, horizon FROM window w WHERE NOT EXISTS (SELECT 1 FROM mark "
+	[OLDEST_UNMARKED] = "SELECT id FROM window w WHERE NOT EXISTS (SELECT 1 FROM mark "
 			    "WHERE w.id BETWEEN first AND last) ORDER BY id LIMIT 1",
 	[VACUUM] = "PRAGMA incremental_vacuum(" VACUUM_PAGES ")",
 	[SWEEP_CODE] = "DELETE FROM code WHERE function >= ? AND function < ? AND "
@@ -140,21 +140,6 @@ int store_trim_measure(struct store_trim *trim, struct store_trim_size *ret)
 	return r;
 }
 
-/* 1; 0: there is none; or -errno. */
-static int find_oldest(struct store_trim *trim, int which, int64_t *ret_id, int64_t *ret_horizon)
-{
-	struct statement *row = trim->statements[which];
-	int r;
-
-	r = statement_step(row);
-	if (r <= 0)
-		return r;
-	*ret_id = statement_int(row, 0);
-	*ret_horizon = statement_int(row, 1);
-	r = statement_reset(row);
-	return r < 0 ? r : 1;
-}
-
 /* 1: there may be more to do in this round. */
 static int sweep_step(struct store_trim *trim)
 {
@@ -191,14 +176,15 @@ static int sweep_step(struct store_trim *trim)
  */
 static int sweep(struct store_trim *trim, uint64_t n_windows)
 {
-	int64_t oldest, horizon;
+	int64_t oldest[2] = { 0 }, horizon; /* its id, and its horizon */
 	int r = 1;
 
 	if (trim->step == N_INTERNED_KINDS) {
 		r = store_renew_step(trim->modules.renew, n_windows);
 		if (r != 0)
 			return r;
-		r = find_oldest(trim, OLDEST_WINDOW, &oldest, &horizon);
+		r = statement_first(trim->statements[OLDEST_WINDOW], oldest, 2);
+		horizon = oldest[1];
 		if (r <= 0 || horizon <= trim->horizon || /* a round would find nothing */
 		    (uint64_t)horizon - (uint64_t)trim->horizon < n_windows)
 			return MIN(r, 0);
@@ -266,12 +252,12 @@ static int prune(struct store_trim *trim, uint64_t low, int64_t newest,
 static int remove_oldest(struct store_trim *trim, uint64_t max_bytes, int64_t newest,
 			 struct store_trim_size *size, uint64_t *n_removed)
 {
-	int64_t oldest, horizon;
+	int64_t oldest;
 	int r = 0;
 
 	while (r >= 0 && size->used_bytes > max_bytes &&
 	       *n_removed < (size->used_bytes > trim->used_bytes ? MAX_SMALL : MAX_WINDOWS)) {
-		r = find_oldest(trim, OLDEST_UNMARKED, &oldest, &horizon);
+		r = statement_first(trim->statements[OLDEST_UNMARKED], &oldest, 1);
 		if (r <= 0 || oldest == newest)
 			break;
 		r = store_trim_remove(trim, oldest);

@@ -35,15 +35,12 @@ struct end {
 /* 1; 0: there is none; or -errno. */
 static int find(struct store_vacuuming *vacuuming, int which, struct end *ret)
 {
-	struct statement *row = vacuuming->statements[which];
-	int r;
+	int64_t row[2];
+	int r = statement_first(vacuuming->statements[which], row, 2);
 
-	r = statement_step(row);
-	if (r <= 0)
-		return r;
-	*ret = (struct end){ statement_int(row, 0), statement_int(row, 1) };
-	r = statement_reset(row);
-	return r < 0 ? r : 1;
+	if (r > 0)
+		*ret = (struct end){ row[0], row[1] };
+	return r;
 }
 
 static bool is_old(const struct store_vacuum *vacuum, const struct end *newest,

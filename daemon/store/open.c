@@ -269,3 +269,19 @@ int store_want_database(struct store *store, struct fault *fault)
 	healed = store_heal(store, r, fault);
 	return healed == 0 ? r : MIN(healed, 0);
 }
+
+int store_open_own(struct store *store, struct database **ret, struct fault *fault)
+{
+	int r;
+
+	if (!store_is_file(store))
+		return 0;
+	store_close_removed(store);
+	r = store_want_database(store, fault);
+	if (r >= 0)
+		r = database_open(ret, store->path, fault);
+	if (r < 0)
+		return r;
+	database_keep_log(*ret);
+	return 1;
+}

@@ -99,6 +99,12 @@ int store_want_database(struct store *store, struct fault *fault);
 void store_close_database(struct store *store);
 
 /*
+ * Opens a connection of its own to the database, for another thread, which leaves the log alone.
+ * 1; 0: it is in memory; or -errno and @fault.
+ */
+int store_open_own(struct store *store, struct database **ret, struct fault *fault);
+
+/*
  * Closes a database that somebody has removed or replaced: writes to it would be lost. Its lock is
  * closed, too, as it may be removed with it.
  */

@@ -29,19 +29,12 @@ int store_reader_new(struct store_reader **ret, struct store *store, struct faul
 	_cleanup_(store_reader_freep) struct store_reader *reader = NULL;
 	int r;
 
-	if (!store_is_file(store))
-		return 0;
-	store_close_removed(store);
-	r = store_want_database(store, fault);
-	if (r < 0)
-		return r;
 	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", store->path);
-	r = database_open(&reader->database, store->path, fault);
-	if (r < 0)
+	r = store_open_own(store, &reader->database, fault);
+	if (r <= 0)
 		return r;
-	database_keep_log(reader->database);
 	reader->number = store->n_opened;
 	r = store_counters_init(&reader->counters, reader->database);
 	if (r >= 0)

@@ -35,19 +35,12 @@ int store_verify_new(struct store_verify **ret, struct store *store, struct faul
 	_cleanup_(store_verify_freep) struct store_verify *verify = NULL;
 	int r;
 
-	if (!store_is_file(store))
-		return 0;
-	store_close_removed(store);
-	r = store_want_database(store, fault);
-	if (r < 0)
-		return r;
 	verify = calloc(1, sizeof(*verify));
 	if (!verify)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", store->path);
-	r = database_open(&verify->database, store->path, fault);
-	if (r < 0)
+	r = store_open_own(store, &verify->database, fault);
+	if (r <= 0)
 		return r;
-	database_keep_log(verify->database);
 	database_allow_stop(verify->database);
 	*ret = TAKE_PTR(verify);
 	return 1;

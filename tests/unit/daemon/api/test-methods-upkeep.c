@@ -26,20 +26,28 @@ static int get_peer(struct peer *ret, int fd, gid_t group)
 	return 0;
 }
 
-static void begin(struct service *service, struct temp_store *stored)
+/* A service of a few windows, and somebody who calls it. */
+struct scene {
+	struct temp_store stored;
+	struct service service;
+	struct caller caller;
+};
+
+static void begin(struct scene *scene)
 {
 	privileged = true;
-	temp_store_init(stored);
-	service_init_at(service, stored->path, &(struct query_limits){}, get_peer);
+	temp_store_init(&scene->stored);
+	service_init_at(&scene->service, scene->stored.path, &(struct query_limits){}, get_peer);
 	for (uint64_t i = 0; i < N; i++)
-		add_window(service, i + 1, false, i);
+		add_window(&scene->service, i + 1, false, i);
+	scene->caller = connect_caller(&scene->service);
 }
 
-static void end(struct service *service, struct temp_store *stored, struct caller *caller)
+static void end(struct scene *scene)
 {
-	caller_done(caller);
-	service_done(service);
-	temp_store_done(stored);
+	caller_done(&scene->caller);
+	service_done(&scene->service);
+	temp_store_done(&scene->stored);
 }
 
 static json_int_t number_of(const json_t *reply, const char *name)
@@ -49,84 +57,77 @@ static json_int_t number_of(const json_t *reply, const char *name)
 
 static void test_vacuum(void **state)
 {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller;
+	struct scene scene;
 	json_t *reply;
 	char ids[64];
 
-	begin(&service, &stored);
-	caller = connect_caller(&service);
-	reply = call(&caller, "Vacuum", "{\"keep_us\":20000000}");
+	begin(&scene);
+	reply = call(&scene.caller, "Vacuum", "{\"keep_us\":20000000}");
 	assert_int_equal(number_of(reply, "windows"), 3);
 	assert_true(number_of(reply, "bytes") > 0);
 	assert_non_null(json_object_get(json_object_get(reply, "parameters"), "freed_bytes"));
 	json_decref(reply);
-	reply = call(&caller, "Vacuum", "{\"max_bytes\":1}");
+	reply = call(&scene.caller, "Vacuum", "{\"max_bytes\":1}");
 	assert_int_equal(number_of(reply, "windows"), 2);
 	assert_true(number_of(reply, "freed_bytes") > 0);
 	json_decref(reply);
-	reply = call(&caller, "ListWindows", "{}");
+	reply = call(&scene.caller, "ListWindows", "{}");
 	format_ids(reply, ids, sizeof(ids));
 	assert_string_equal(ids, "6");
 	json_decref(reply);
-	end(&service, &stored, &caller);
+	end(&scene);
 }
 
 static void test_what_is_refused(void **state)
 {
 	static const char denied[] = "{\"error\":\"org.varlink.service.PermissionDenied\"}";
-	struct temp_store stored;
-	struct service service;
-	struct caller caller, other;
+	struct scene scene;
+	struct caller other;
 
-	begin(&service, &stored);
-	caller = connect_caller(&service);
-	assert_error(&caller, "Vacuum", "{}", REFUSED("max_bytes"));
-	assert_error(&caller, "Vacuum", "{\"max_bytes\":0}", REFUSED("max_bytes"));
-	assert_error(&caller, "Vacuum", "{\"max_bytes\":5,\"keep_us\":0}", REFUSED("keep_us"));
-	assert_error(&caller, "Vacuum", "{\"max_bytes\":-1}", REFUSED("max_bytes"));
-	assert_error(&caller, "Verify", "{\"fast\":1}", REFUSED("fast"));
+	begin(&scene);
+	assert_error(&scene.caller, "Vacuum", "{}", REFUSED("max_bytes"));
+	assert_error(&scene.caller, "Vacuum", "{\"max_bytes\":0}", REFUSED("max_bytes"));
+	assert_error(&scene.caller, "Vacuum", "{\"max_bytes\":5,\"keep_us\":0}",
+		     REFUSED("keep_us"));
+	assert_error(&scene.caller, "Vacuum", "{\"max_bytes\":-1}", REFUSED("max_bytes"));
+	assert_error(&scene.caller, "Verify", "{\"fast\":1}", REFUSED("fast"));
 	privileged = false;
-	other = connect_caller(&service);
+	other = connect_caller(&scene.service);
 	assert_error(&other, "Vacuum", "{\"max_bytes\":1}", denied);
 	assert_error(&other, "Verify", "{}", denied);
 	caller_done(&other);
-	end(&service, &stored, &caller);
+	end(&scene);
 }
 
 static void test_one_at_a_time(void **state)
 {
 	static const char busy[] = "{\"error\":\"io.branchd.Busy\"}";
-	struct temp_store stored;
-	struct service service;
-	struct caller caller, other;
+	struct scene scene;
+	struct caller other;
 
-	begin(&service, &stored);
-	caller = connect_caller(&service);
-	other = connect_caller(&service);
-	caller_say(&caller, "{\"method\":\"io.branchd.Vacuum\",\"parameters\":{\"max_bytes\":1}}");
-	assert_true(sd_event_run(service.event, 1000000) > 0);
+	begin(&scene);
+	other = connect_caller(&scene.service);
+	caller_say(&scene.caller,
+		   "{\"method\":\"io.branchd.Vacuum\",\"parameters\":{\"max_bytes\":1}}");
+	assert_true(sd_event_run(scene.service.event, 1000000) > 0);
 	assert_error(&other, "Vacuum", "{\"max_bytes\":1}", busy);
 	json_decref(call(&other, "ListMarks", "{}")); /* others are answered meanwhile */
-	caller_done(&caller);                         /* it goes, and so it ends */
-	caller_run(service.event, 100000);
+	caller_done(&scene.caller);                   /* it goes, and so it ends */
+	caller_run(scene.service.event, 100000);
 	json_decref(call(&other, "Vacuum", "{\"max_bytes\":1}"));
-	end(&service, &stored, &other);
+	scene.caller = other;
+	end(&scene);
 }
 
 /* Those of the random windows, whose totals are random, too. */
 static void test_verify(void **state)
 {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller;
+	struct scene scene;
 	const json_t *problems;
 	json_t *reply;
 
-	begin(&service, &stored);
-	caller = connect_caller(&service);
-	reply = call(&caller, "Verify", "{}");
+	begin(&scene);
+	reply = call(&scene.caller, "Verify", "{}");
 	problems = json_object_get(json_object_get(reply, "parameters"), "problems");
 	assert_int_equal(number_of(reply, "windows"), N);
 	assert_true(number_of(reply, "bytes") > 4096);
@@ -136,27 +137,26 @@ static void test_verify(void **state)
 		json_string_value(json_object_get(json_array_get(problems, 0), "where")),
 		"window 1");
 	json_decref(reply);
-	end(&service, &stored, &caller);
+	end(&scene);
 }
 
 /* The caller, or the daemon, goes while it is under way. */
 static void test_who_verifies_goes(void **state)
 {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller, other;
+	struct scene scene;
+	struct caller other;
 
-	begin(&service, &stored);
-	caller = connect_caller(&service);
-	other = connect_caller(&service);
-	caller_say(&caller, "{\"method\":\"io.branchd.Verify\"}");
-	assert_true(sd_event_run(service.event, 1000000) > 0);
-	caller_done(&caller);
-	caller_run(service.event, 500000);
+	begin(&scene);
+	other = connect_caller(&scene.service);
+	caller_say(&scene.caller, "{\"method\":\"io.branchd.Verify\"}");
+	assert_true(sd_event_run(scene.service.event, 1000000) > 0);
+	caller_done(&scene.caller);
+	caller_run(scene.service.event, 500000);
 	json_decref(call(&other, "ListMarks", "{}"));
 	caller_say(&other, "{\"method\":\"io.branchd.Verify\"}");
-	assert_true(sd_event_run(service.event, 1000000) > 0);
-	end(&service, &stored, &other);
+	assert_true(sd_event_run(scene.service.event, 1000000) > 0);
+	scene.caller = other;
+	end(&scene);
 }
 
 static void test_there_is_no_file(void **state)
