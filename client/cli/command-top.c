@@ -22,9 +22,9 @@ static bool is_live(const struct options *options)
 {
 	const char *term = getenv("TERM");
 	const struct profile_source_settings *source = &options->source;
-	bool wanted = !options->once && !options->json && !options->top.verbose &&
-		      !options->top.owner && !source->window && !source->since_us &&
-		      !source->until_us;
+	bool wanted = !options->once && !options->json && !options->host_list &&
+		      !options->top.verbose && !options->top.owner && !source->window &&
+		      !source->since_us && !source->until_us;
 
 	return wanted && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
 	       strcmp(term, "dumb") != 0;
@@ -121,6 +121,8 @@ int command_top(const struct options *options, struct fault *fault)
 
 	if (is_live(options))
 		return run_live(options, fault);
+	if (options->host_list)
+		return command_top_hosts(options, fault);
 	for (size_t i = 0; r >= 0 && i < MAX(options->n_events, (size_t)1); i++)
 		r = add_top(&tops, options, options->events[i], fault);
 	if (r < 0)

@@ -11,12 +11,15 @@
 
 /* A result was written, but the filters left nothing for it, as stderr says. */
 #define COMMAND_FOUND_NOTHING  1
+/* A result was written, but some hosts did not answer, as stderr says. */
+#define COMMAND_MISSED_HOSTS   1
 /* The same of verify: the database is damaged, or not all of it could be read. */
 #define COMMAND_FOUND_PROBLEMS 1
 
 int command_status(const struct options *options, struct fault *fault);
 int command_windows(const struct options *options, struct fault *fault);
 int command_top(const struct options *options, struct fault *fault);
+int command_top_hosts(const struct options *options, struct fault *fault); /* of top */
 int command_diff(const struct options *options, struct fault *fault);
 int command_find_change(const struct options *options, struct fault *fault); /* of diff */
 int command_annotate(const struct options *options, struct fault *fault);

@@ -71,7 +71,7 @@ static void take_argument(struct line *line, int key, const char *argument)
 {
 	if (key == KEY_SOCKET)
 		line->socket = argument;
-	if (key == KEY_HOST)
+	if (key == KEY_HOST || key == KEY_HOST_LIST)
 		line->socket = ""; /* asking another machine would take too long */
 	if (key == KEY_BY)
 		(void)view_parse(&line->by, argument);

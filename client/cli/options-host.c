@@ -32,6 +32,14 @@ int options_host_check(const struct options *options, const struct window_ref *r
 	bool first = ref->kind == WINDOW_REF_RECORDING,
 	     second = other->kind == WINDOW_REF_RECORDING;
 
+	if (options->host_list && first)
+		return fault_set(
+			fault, -EINVAL,
+			"--host-list is for windows of daemons: leave it out for a recording");
+	if (options->host_list && options->n_hosts > 0)
+		return fault_set(fault, -EINVAL, "give either -H or --host-list");
+	if (options->host_timeout_us > 0 && !options->host_list)
+		return fault_set(fault, -EINVAL, "--host-timeout works only with --host-list");
 	if (options->n_hosts > 0 && first && second)
 		return fault_set(
 			fault, -EINVAL,
@@ -64,6 +72,9 @@ int options_host_set_sockets(struct options *options, struct fault *fault)
 	const char *path = options->source.socket;
 	int r = 0;
 
+	if (options->host_list && *path != '/')
+		return options_wrong(fault, "--socket", path,
+				     "with --host-list an absolute path on each host");
 	if (options->n_hosts > 1 && !options->new_window)
 		return refuse_second(fault);
 	if (options->n_hosts > 0)

@@ -220,6 +220,12 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 		return 0;
 	case KEY_HOST:
 		return options_host_add(options, argument, parse->fault);
+	case KEY_HOST_LIST:
+		options->host_list = argument;
+		return 0;
+	case KEY_HOST_TIMEOUT:
+		return options_parse_span("--host-timeout", argument, &options->host_timeout_us,
+					  parse->fault);
 	case KEY_JSON:
 		options->json = true;
 		return 0;

@@ -156,6 +156,10 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_HOST, "HOST", ALL & ~RUN,
 	  "ask the daemon of [USER@]HOST by ssh. Twice, before each\nWINDOW, to compare two "
 	  "machines; . is this one." },
+	{ "host-list", KEY_HOST_LIST, "FILE", TOP,
+	  "ask the hosts that FILE lists, one a line, all at once, and\nadd up what they counted" },
+	{ "host-timeout", KEY_HOST_TIMEOUT, "SPAN", TOP,
+	  "leave out hosts that take longer. Default: 30s." },
 	{ "json", KEY_JSON, NULL, (TABLES & ~RUN) | VACUUM | VERIFY, "write JSON for scripts" },
 	{ "no-pager", KEY_NO_PAGER, NULL, TABLES, "write to the terminal directly" },
 	{ "color", KEY_COLOR, "WHEN", TABLES, "auto, always or never. Default: auto." },

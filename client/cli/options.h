@@ -28,6 +28,8 @@ struct options {
 	const char *hosts[OPTIONS_MAX_HOSTS]; /* of -H; see options-host.h */
 	size_t n_hosts;
 	char *addresses[OPTIONS_MAX_HOSTS]; /* those of the sockets */
+	const char *host_list;              /* top: the path of a list of hosts */
+	uint64_t host_timeout_us;           /* 0: not given */
 	struct output_settings output;
 	bool json;
 

@@ -70,6 +70,18 @@ json_t *json_window(const struct window_info *window, bool read)
 			 json_count_of(window->lost, known), "mode", json_text(window->mode));
 }
 
+/* Windows of one of many hosts. */
+static void add_windows(json_t *list, const struct windows *windows, const char *host)
+{
+	for (size_t i = 0; i < windows->n; i++) {
+		json_t *window = json_window(&windows->rows[i], true);
+
+		if (host)
+			json_object_set_new(window, "host", json_text(host));
+		json_array_append_new(list, window);
+	}
+}
+
 static json_t *json_recording(const struct profile_source *source)
 {
 	const struct profile *profile = source->all;
@@ -91,8 +103,9 @@ json_t *json_windows(const struct profile_source *source)
 
 	if (source->is_recording)
 		json_array_append_new(list, json_recording(source));
-	for (size_t i = 0; i < source->windows.n; i++)
-		json_array_append_new(list, json_window(&source->windows.rows[i], true));
+	add_windows(list, &source->windows, NULL);
+	for (size_t i = 0; i < source->n_hosts; i++)
+		add_windows(list, &source->hosts[i].windows, source->hosts[i].name);
 	return list;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/render/top-json.h"
 
+#include "client/render/hosts.h"
 #include "client/render/json.h"
 #include "client/render/share-name.h"
 #include "client/render/stream-json.h"
@@ -195,6 +196,12 @@ int top_write_json(const struct top *top, FILE *f)
 		fprintf(f, ", \"owner\": \"%s\"", view_name(top->owner));
 	if (top->tree)
 		fprintf(f, ", \"tree\": \"%s\"", view_tree_name(top->tree_first));
+	if (top->source->n_hosts > 0) {
+		fputs(", \"hosts\": ", f);
+		r = json_write(f, json_hosts(top->source), PRECISION);
+		if (r < 0)
+			return r;
+	}
 	fputs(", \"totals\": ", f);
 	r = json_write(f, json_totals(top->source), PRECISION);
 	if (r < 0)

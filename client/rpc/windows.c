@@ -70,6 +70,15 @@ size_t windows_n_closed(const struct windows *windows)
 	return n;
 }
 
+uint64_t windows_samples(const struct windows *windows)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < windows->n; i++)
+		samples += windows->rows[i].samples;
+	return samples;
+}
+
 uint64_t windows_lost(const struct windows *windows)
 {
 	uint64_t lost = 0;

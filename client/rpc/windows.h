@@ -51,6 +51,7 @@ bool windows_is_marked(const struct window_mark *mark, const struct window_info 
 
 /* At most one window more is open. */
 size_t windows_n_closed(const struct windows *windows);
+uint64_t windows_samples(const struct windows *windows);
 /* The number of lost samples. */
 uint64_t windows_lost(const struct windows *windows);
 uint64_t windows_end_us(const struct window_info *window);

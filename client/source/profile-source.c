@@ -53,6 +53,11 @@ struct profile_source *profile_source_free(struct profile_source *source)
 		profile_free(source->profile);
 	functions_free(source->functions);
 	windows_done(&source->windows);
+	for (size_t i = 0; i < source->n_hosts; i++) {
+		windows_done(&source->hosts[i].windows);
+		free(source->hosts[i].name);
+	}
+	free(source->hosts);
 	symbolizer_free(source->symbolizer);
 	free(source->others);
 	free(source->name);
@@ -312,6 +317,8 @@ static int load_windows(struct profile_source *source,
 	r = connection_open(&connection, settings->socket, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);
+	if (settings->timeout_ms > 0)
+		connection_set_timeout(connection, settings->timeout_ms);
 	r = window_list_find(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);
@@ -439,11 +446,20 @@ int profile_source_open(struct profile_source **ret, const struct profile_source
 /* Of windows the daemon sends what matches; but it says how many samples a window has. */
 uint64_t profile_source_machine_samples(const struct profile_source *source)
 {
-	uint64_t n = 0;
+	uint64_t n = windows_samples(&source->windows);
 
-	for (size_t i = 0; i < source->windows.n; i++)
-		n += source->windows.rows[i].samples;
+	for (size_t i = 0; i < source->n_hosts; i++)
+		n += windows_samples(&source->hosts[i].windows);
 	return MAX(n, source->profile->counters.samples);
+}
+
+size_t profile_source_n_answered(const struct profile_source *source)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < source->n_hosts; i++)
+		n += source->hosts[i].answered;
+	return n;
 }
 
 bool profile_source_has_match(const struct profile_source *source)

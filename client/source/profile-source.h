@@ -29,6 +29,7 @@ struct profile_source_settings {
 	bool counts;    /* profile_source.functions suffice: */
 	enum functions_by by;
 	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
+	int timeout_ms;      /* see connection_set_timeout(); 0: the default */
 
 	/* of a recording */
 	const char *event; /* NULL: the first */
@@ -50,6 +51,15 @@ struct profile_source_merged {
 	int64_t into;
 };
 
+/* One of many hosts that were asked; see many-hosts.h. */
+struct profile_source_host {
+	char *name; /* as it was named */
+	bool answered;
+	struct fault fault; /* of one that did not */
+	uint64_t took_us;
+	struct windows windows;
+};
+
 struct profile_source {
 	char *name; /* the path of a recording, or a description of the windows */
 	bool is_recording;
@@ -69,6 +79,10 @@ struct profile_source {
 	/* The same in consecutive parts of about equal length: see settings.n_parts. */
 	struct profile_source_part *parts;
 	size_t n_parts;
+
+	/* Of many hosts all of them; then @windows is empty. */
+	struct profile_source_host *hosts;
+	size_t n_hosts;
 
 	/* NULL, or the only counts: then @shown has objects, functions and counters only. */
 	struct functions *functions;
@@ -99,6 +113,9 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
 
 /* The samples of all processes, whatever the filters. */
 uint64_t profile_source_machine_samples(const struct profile_source *source);
+
+/* The number of hosts that answered. */
+size_t profile_source_n_answered(const struct profile_source *source);
 
 /* Whether the filters leave something. */
 bool profile_source_has_match(const struct profile_source *source);

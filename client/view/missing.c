@@ -26,6 +26,8 @@ struct missing missing_of(const struct profile_source *source)
 		missing.sampled_us = (info->end_ns - info->start_ns) / 1000;
 	else
 		add_windows(&missing, &source->windows);
+	for (size_t i = 0; i < source->n_hosts; i++)
+		add_windows(&missing, &source->hosts[i].windows);
 	missing.lost_percent =
 		percent_of(missing.lost, missing.lost + profile_source_machine_samples(source));
 	return missing;
