@@ -8,10 +8,12 @@
 #include "client/cli/commands.h"
 #include "client/cli/complete.h"
 #include "client/cli/options-parse.h"
+#include "client/download/downloads.h"
 #include "client/rpc/bridge.h"
 #include "client/rpc/connection.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
+#include "common/util/cleanup.h"
 #include "common/util/standard-streams.h"
 
 enum exit_status {
@@ -44,6 +46,20 @@ static int finish_help(struct fault *fault)
 	return output_close(&output, fault) < 0 ? complain(fault, STATUS_FAILED) : STATUS_DONE;
 }
 
+static int run_command(struct options *options, struct fault *fault)
+{
+	_cleanup_(downloads_freep) struct downloads *downloads = NULL;
+	int r = downloads_new(&downloads);
+
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	if (downloads) {
+		options->source.symbols.fetch = downloads_fetch;
+		options->source.symbols.userdata = downloads;
+	}
+	return commands[options->command](options, fault);
+}
+
 int main(int argc, char **argv)
 {
 	struct fault fault = {};
@@ -68,7 +84,7 @@ int main(int argc, char **argv)
 		return complain(&fault, STATUS_USAGE);
 	if (r == 0)
 		return finish_help(&fault);
-	r = commands[options.command](&options, &fault);
+	r = run_command(&options, &fault);
 	options_done(&options);
 	if (r < 0)
 		return complain(&fault, STATUS_FAILED);

@@ -136,7 +136,8 @@ static const char *remedy(const char *why)
 	const char *end = strstr(why, " has no symbols");
 
 	return end && strcmp(end, " has no symbols") == 0 ?
-		       "; install its debug symbols, or give their folder by --debug-dir" :
+		       "; install its debug symbols, give their folder by --debug-dir, or a "
+		       "debuginfod server by DEBUGINFOD_URLS" :
 		       "";
 }
 

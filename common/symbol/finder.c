@@ -27,6 +27,9 @@
 #define USUAL_DEBUG_DIR "/usr/lib/debug"
 #define DELETED         " (deleted)"
 
+/* Stands for the uid of a file that was fetched: its parser reads no other files. */
+#define OWNER_FETCHED (UINT32_MAX - 1)
+
 /* Looks at the file before it opens it, because opening a device has effects. */
 static int open_regular(const char *path, struct stat *ret_stat)
 {
@@ -349,10 +352,75 @@ static int add_by_build_id(const struct symbolizer_settings *settings, struct pa
 	return r;
 }
 
-/* Adds the debug file of @file, which is at @path, if it needs one. 0 or -errno and @why. */
-static int add_debug(const struct symbolizer_settings *settings, struct parser_file *file,
+static int fetch(const struct symbolizer_settings *settings, const uint8_t *build_id, size_t n,
+		 const char *path, bool is_debug)
+{
+	const struct symbolizer_wanted wanted = {
+		.build_id = build_id,
+		.n_build_id = n,
+		.path = path,
+		.is_debug = is_debug,
+	};
+
+	return settings->fetch ? settings->fetch(&wanted, settings->userdata) : -ENOENT;
+}
+
+/* The object itself. */
+static int fetch_object(const struct symbolizer_settings *settings,
+			const struct profile_object *object, struct parser_file **ret,
+			char **ret_path)
+{
+	struct candidate candidate = {
+		.path = object->path,
+		.st.st_uid = OWNER_FETCHED,
+		.is_copy = true,
+	};
+	_cleanup_free_ char *path = strdup(object->path);
+	struct fault ignored;
+	int fd, r;
+
+	if (!path)
+		return -ENOMEM;
+	fd = fetch(settings, object->build_id, object->n_build_id, object->path, false);
+	if (fd < 0)
+		return -ENOENT;
+	r = try_fd(settings, fd, &candidate, object, ret, &ignored);
+	if (!r)
+		*ret_path = TAKE_PTR(path);
+	return r;
+}
+
+/*
+ * Replaces *@file by the same one with its debug file, in the parser of fetched files. As it was if
+ * there is no such file, or not the right one: -ENOENT, or -ENOMEM.
+ */
+static int fetch_debug(const struct symbolizer_settings *settings, struct parser_file **file,
+		       const char *path)
+{
+	const struct build_id *id = &parser_file_identity(*file)->build_id;
+	_cleanup_(parser_file_freep) struct parser_file *again = NULL;
+	_cleanup_close_ int debug = fetch(settings, id->bytes, id->n, path, true);
+	int fd = debug >= 0 ? fcntl(parser_file_fd(*file), F_DUPFD_CLOEXEC, 0) : -1;
+	struct fault ignored;
+	int r;
+
+	if (fd < 0)
+		return -ENOENT;
+	r = parser_open(settings->parser, fd, OWNER_FETCHED, &again, &ignored);
+	if (!r)
+		r = parser_file_add_debug(again, fcntl(debug, F_DUPFD_CLOEXEC, 0), false, &ignored);
+	if (r < 0)
+		return r == -ENOMEM ? r : -ENOENT;
+	parser_file_free(*file);
+	*file = TAKE_PTR(again);
+	return 0;
+}
+
+/* Adds the debug file of *@inout, which is at @path, if it needs one. 0 or -errno and @why. */
+static int add_debug(const struct symbolizer_settings *settings, struct parser_file **inout,
 		     const char *path, struct fault *why)
 {
+	struct parser_file *file = *inout;
 	const struct parser_identity *identity = parser_file_identity(file);
 	struct fault fault = { .text = "" };
 	int r = -ENOENT;
@@ -363,6 +431,8 @@ static int add_debug(const struct symbolizer_settings *settings, struct parser_f
 		r = add_by_build_id(settings, file, &fault);
 	if (r == -ENOENT && !settings->only_open)
 		r = add_linked(settings, file, path, &fault);
+	if (r == -ENOENT && identity->build_id.n)
+		r = fetch_debug(settings, inout, path);
 	if (r == -EREMOTEIO)
 		failures_add(settings->failures, parser_file_fd(file), fault.text);
 	if (r == -ENOENT || !r || r == -ENOMEM)
@@ -383,10 +453,12 @@ int finder_open_object(const struct symbolizer_settings *settings,
 		r = try_own_path(settings, object, &file, &path, why);
 	if (r < 0 && !is_final(r) && r != -EAGAIN && object->n_build_id) {
 		by_id = try_build_ids(settings, object, &file, &path);
+		if (by_id == -ENOENT)
+			by_id = fetch_object(settings, object, &file, &path);
 		r = !by_id || by_id == -ENOMEM ? by_id : r;
 	}
 	if (!r)
-		r = add_debug(settings, file, path, why);
+		r = add_debug(settings, &file, path, why);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(file);

@@ -13,6 +13,14 @@ struct parser;
 
 struct failures;
 
+/* A file that is not on this machine. */
+struct symbolizer_wanted {
+	const uint8_t *build_id;
+	size_t n_build_id;
+	const char *path; /* of the object, to name it */
+	bool is_debug;    /* its separate debug file, and not itself */
+};
+
 struct symbolizer_settings {
 	const char *symfs;     /* prefix of all object paths, or NULL */
 	const char *debug_dir; /* searched for debug files before the usual folders, or NULL */
@@ -38,6 +46,11 @@ struct symbolizer_settings {
 	 * or -errno. NULL: the process opens it by itself.
 	 */
 	int (*open_kallsyms)(void *userdata);
+	/*
+	 * Gets a file from another machine: a descriptor or -errno. The file may be anything; it is
+	 * read by a parser for such files alone. NULL: files of this machine alone.
+	 */
+	int (*fetch)(const struct symbolizer_wanted *wanted, void *userdata);
 	void *userdata;
 	bool only_open; /* search no path that a profile or a file names */
 
