@@ -30,4 +30,5 @@ int command_flame(const struct options *options, struct fault *fault);
 int command_history(const struct options *options, struct fault *fault);
 int command_mark(const struct options *options, struct fault *fault);
 int command_vacuum(const struct options *options, struct fault *fault);
+int command_metrics(const struct options *options, struct fault *fault);
 int command_verify(const struct options *options, struct fault *fault);

@@ -183,11 +183,14 @@ static void add_formats(const struct line *line, struct completion *completion)
 {
 	static const char *const of_dump[] = { "text", "json", NULL };
 	static const char *const of_flame[] = { "html", "svg", NULL };
+	static const char *const of_metrics[] = { "openmetrics", "prometheus", NULL };
 
 	if (line->command == COMMAND_DUMP)
 		add_words(completion, of_dump);
 	else if (line->command == COMMAND_FLAME)
 		add_words(completion, of_flame);
+	else if (line->command == COMMAND_METRICS)
+		add_words(completion, of_metrics);
 	else
 		for (size_t i = 0; i < n_export_formats; i++)
 			completion_add(completion, export_formats[i].name, export_formats[i].what);
@@ -279,6 +282,7 @@ static const char *add_word_argument(const struct line *line, int key,
 		return ":directories";
 	case KEY_OUTPUT:
 	case KEY_KALLSYMS:
+	case KEY_HOST_LIST:
 	case KEY_SOCKET:
 		return ":files";
 	}

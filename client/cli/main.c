@@ -29,7 +29,7 @@ static int (*const commands[N_COMMANDS])(const struct options *, struct fault *)
 	[COMMAND_RUN] = command_run,         [COMMAND_EXPORT] = command_export,
 	[COMMAND_HISTORY] = command_history, [COMMAND_FLAME] = command_flame,
 	[COMMAND_MARK] = command_mark,       [COMMAND_VACUUM] = command_vacuum,
-	[COMMAND_VERIFY] = command_verify,
+	[COMMAND_VERIFY] = command_verify,   [COMMAND_METRICS] = command_metrics,
 };
 
 static int complain(const struct fault *fault, enum exit_status status)

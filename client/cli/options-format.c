@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/cli/options-value.h"
+#include "client/metrics/metrics.h"
 #include "common/util/cleanup.h"
 
 static int parse_dump(struct options *options, const char *format, struct fault *fault)
@@ -70,6 +71,23 @@ static int parse_flame(struct options *options, const char *format, struct fault
 	return 0;
 }
 
+static int parse_metrics(struct options *options, const char *format, struct fault *fault)
+{
+	if (options->top.n_rows > METRICS_MAX_FUNCTIONS ||
+	    (options->rows_given && options->top.n_rows == 0))
+		return fault_set(fault, -EINVAL, "metrics -n: give 1 to %d functions",
+				 METRICS_MAX_FUNCTIONS);
+	if (options->output_path && strcmp(options->output_path, "-") == 0)
+		options->output_path = NULL;
+	if (!format || strcmp(format, "openmetrics") == 0)
+		options->metrics_format = METRICS_OPENMETRICS;
+	else if (strcmp(format, "prometheus") == 0)
+		options->metrics_format = METRICS_PROMETHEUS;
+	else
+		return options_wrong(fault, "--format", format, "openmetrics or prometheus");
+	return 0;
+}
+
 int options_parse_format(struct options *options, const char *format, struct fault *fault)
 {
 	switch (options->command) {
@@ -79,6 +97,8 @@ int options_parse_format(struct options *options, const char *format, struct fau
 		return parse_export(options, format, fault);
 	case COMMAND_FLAME:
 		return parse_flame(options, format, fault);
+	case COMMAND_METRICS:
+		return parse_metrics(options, format, fault);
 	default:
 		return 0;
 	}

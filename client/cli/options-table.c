@@ -22,12 +22,14 @@
 #define ALL     OPTIONS_ALL_COMMANDS
 #define VACUUM  (1u << COMMAND_VACUUM)
 #define VERIFY  (1u << COMMAND_VERIFY)
+#define METRICS (1u << COMMAND_METRICS)
 #define SPAN                                                                     \
-	(ALL & ~(RUN | WINDOWS | VACUUM | VERIFY |                               \
+	(ALL & ~(RUN | WINDOWS | VACUUM | VERIFY | METRICS |                     \
 		 1u << COMMAND_STATUS)) /* one span of time, instead of a WINDOW \
 					 */
-#define TABLES \
-	(ALL & ~(EXPORT | FLAME | VACUUM | VERIFY)) /* those whose output is for people, too */
+#define TABLES                                      \
+	(ALL & ~(EXPORT | FLAME | VACUUM | VERIFY | \
+		 METRICS)) /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
 	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
@@ -101,6 +103,13 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_OUTPUT, "FILE", FLAME,
 	  "write this file, - for stdout. Default: flame.html, or\nflame.svg." },
 	{ "open", KEY_OPEN, NULL, FLAME, "show the file with xdg-open" },
+
+	{ NULL, 0, NULL, METRICS, "What to write:" },
+	{ "", KEY_ROWS, "N", METRICS, "the shares of the N hottest functions. Default: 10." },
+	{ "format", KEY_FORMAT, "FORMAT", METRICS,
+	  "openmetrics; or prometheus, which node_exporter reads.\nDefault: openmetrics." },
+	{ "", KEY_OUTPUT, "FILE", METRICS,
+	  "write this file, whole or not at all. Default: stdout." },
 
 	{ NULL, 0, NULL, MARK, "Instead of naming windows:" },
 	{ "list", KEY_LIST, NULL, MARK, "list the marks" },
@@ -209,6 +218,8 @@ const struct command_spec command_specs[N_COMMANDS] = {
 			     "Removes old windows at once", 0, 0, NULL, NULL },
 	[COMMAND_VERIFY] = { "verify", "verify", "Looks for damage in the database", 0, 0, NULL,
 			     NULL },
+	[COMMAND_METRICS] = { "metrics", "metrics [--format F] [-n N] [-o FILE]",
+			      "Writes counters for Prometheus", 0, 0, NULL, NULL },
 	[COMMAND_EXPORT] = { "export", "export --format F [WINDOW] [-o FILE]",
 			     "Writes a file for another tool", 0, 1, "one WINDOW", NULL },
 	[COMMAND_FLAME] = { "flame", "flame [WINDOW] [--diff WINDOW] [-o F]",

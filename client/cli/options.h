@@ -8,6 +8,7 @@
 
 #include "client/cli/command-id.h"
 #include "client/export/export.h"
+#include "client/metrics/labels.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/top/top.h"
@@ -61,6 +62,8 @@ struct options {
 	/* mark */
 	const char *mark; /* its name; NULL: list them */
 	bool list_marks, delete_mark;
+
+	enum metrics_format metrics_format; /* metrics */
 
 	/* vacuum; 0: not given */
 	uint64_t max_bytes, keep_us;
