@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/stack/code-unit.h"
 #include "client/stack/stack-group.h"
 #include "client/term/color.h"
 #include "client/term/elide.h"
@@ -84,8 +85,10 @@ static int write_name(struct output *output, const struct place *place,
 	return 0;
 }
 
-static int n_digits(uint64_t address)
+/* A whole object has no address. */
+static int n_digits(const struct places *places, struct location at)
 {
+	uint64_t address = code_unit_is_object(at) ? 0 : place_find(places, at).address;
 	int n = 1;
 
 	while (address >>= 4)
@@ -97,10 +100,10 @@ static int n_digits(uint64_t address)
 static int count_digits(const struct places *places, const struct view_stacks *stacks,
 			const struct view_stack *stack)
 {
-	int n = n_digits(place_find(places, stack->leaf).address);
+	int n = n_digits(places, stack->leaf);
 
 	for (uint32_t i = stack->caller; i != PROFILE_NONE; i = stacks->callers[i].parent)
-		n = MAX(n, n_digits(place_find(places, stacks->callers[i].frame).address));
+		n = MAX(n, n_digits(places, stacks->callers[i].frame));
 	return n;
 }
 
@@ -114,7 +117,9 @@ static int write_frame(const struct stack_text *text, struct output *output,
 		       const struct frame *frame, int n_address)
 {
 	struct place place = place_find(text->places, frame->at);
-	int n = fprintf(output->f, INDENT "%*" PRIx64 " ", n_address, place.address);
+	int n = code_unit_is_object(frame->at) ?
+			fprintf(output->f, INDENT "%*s ", n_address, "") :
+			fprintf(output->f, INDENT "%*" PRIx64 " ", n_address, place.address);
 	char turns[32];
 	const struct frame_style style = {
 		.is_function = frame->is_leaf || frame->turns->most > 1,

@@ -7,10 +7,12 @@
 #pragma once
 
 #include "client/stack/stack.h"
+#include "common/symbol/symbolizer.h"
 
 /*
  * *@ret has the rows of @stacks, which is of @profile, with recursion folded, hottest first. A
- * caller that stands for several frames is its whole function. 0 or -ENOMEM.
+ * leaf, and a caller that stands for several frames, is its whole function; code without a symbol
+ * is what code_unit_find() says, with @symbolizer. 0 or -ENOMEM.
  */
 int view_stacks_fold(struct view_stacks **ret, const struct view_stacks *stacks,
-		     const struct profile *profile);
+		     const struct profile *profile, struct symbolizer *symbolizer);

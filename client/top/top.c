@@ -78,12 +78,12 @@ static int view_some_branches(struct top *top, const struct top_settings *settin
 	return 0;
 }
 
-static int view_folded_stacks(struct view_stacks **ret, const struct profile *profile)
+static int view_folded_stacks(struct view_stacks **ret, const struct places *places)
 {
 	_cleanup_(view_stacks_freep) struct view_stacks *stacks = NULL;
-	int r = view_stacks(&stacks, profile);
+	int r = view_stacks(&stacks, places->profile);
 
-	return r < 0 ? r : view_stacks_fold(ret, stacks, profile);
+	return r < 0 ? r : view_stacks_fold(ret, stacks, places->profile, places->symbolizer);
 }
 
 static int view_some_stacks(struct top *top, const struct top_settings *settings)
@@ -99,7 +99,7 @@ static int view_some_stacks(struct top *top, const struct top_settings *settings
 		return r;
 	}
 	r = settings->every_frame ? view_stacks(&top->stacks, profile) :
-				    view_folded_stacks(&top->stacks, profile);
+				    view_folded_stacks(&top->stacks, &top->places);
 	if (r >= 0)
 		top->n_rows = top->stacks->n_rows;
 	return r;

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "client/stack/code-unit.h"
+#include "client/stack/stack-fold.h"
 #include "client/stack/stack-group.h"
 #include "tests/support/profile-fixture.h"
 
@@ -89,9 +91,27 @@ static void test_groups_count_what_is_not_shown(void **state)
 	assert_row(stacks, 2, 4, 9); /* stays where it was */
 }
 
+/* Without call frame information, code without symbols is its object. */
+static void test_unnamed_code_is_one_frame(void **state)
+{
+	_cleanup_(view_stacks_freep) struct view_stacks *stacks = NULL, *folded = NULL;
+	size_t n = 0;
+
+	assert_int_equal(view_stacks(&stacks, *state), 0);
+	assert_int_equal(view_stacks_fold(&folded, stacks, *state, NULL), 0);
+	assert_int_equal(folded->n_rows, 4); /* and the recursion of work */
+	for (size_t i = 0; i < folded->n_rows; i++)
+		if (code_unit_is_object(folded->rows[i].leaf)) {
+			assert_int_equal(folded->rows[i].samples, 6);
+			n++;
+		}
+	assert_int_equal(n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unnamed_code_is_one_frame),
 		cmocka_unit_test(test_functions_come_by_their_sums),
 		cmocka_unit_test(test_groups_count_what_is_not_shown),
 	};
