@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread drains the sampler a few times a second, or when a ring fills up. Events come in order
- * of time. A window is closed at the first event after its end; if there is none, as soon as
- * everything written before its end has come.
+ * The thread drains the sampler a few times a second, once if little happens, or when a ring fills
+ * up. Events come in order of time. A window is closed at the first event after its end; if there
+ * is none, as soon as everything written before its end has come.
  */
 #include "daemon/collector/collector.h"
 
@@ -31,7 +31,9 @@
 /* Most streams are seen once in a window, and would take more space than all other counts. */
 #define RARE_STREAMS 1
 
-#define DRAIN_MS 250
+#define DRAIN_MS      250
+#define IDLE_DRAIN_MS 1000
+#define FEW_EVENTS    25 /* in a drain; with at most as many, the next drain may come later */
 
 struct collector {
 	struct collector_settings settings;
@@ -45,6 +47,8 @@ struct collector {
 	struct window_quality quality;
 	uint64_t drained_ns;  /* when the last drain began */
 	uint64_t complete_ns; /* everything written before has come */
+	uint32_t n_events;    /* of the last drains */
+	int wait_ms;
 	int wake_fd;
 	_Atomic bool stop, part_requested;
 	_Atomic uint64_t turned_us; /* when the last turn began; CLOCK_MONOTONIC */
@@ -221,6 +225,7 @@ static int on_event(const struct event *event, void *userdata)
 	struct collector *c = userdata;
 	int r = close_until(c, event->time_ns);
 
+	c->n_events++;
 	if (r < 0)
 		return r;
 	switch (event->kind) {
@@ -280,6 +285,8 @@ static int turn(struct collector *c)
 	return r;
 }
 
+/* The less happens, the rarer the drains: an idle CPU is not to be woken for them. A ring that
+ * fills up ends any wait. */
 static void wait_for_work(struct collector *c)
 {
 	struct pollfd fds[] = {
@@ -288,7 +295,9 @@ static void wait_for_work(struct collector *c)
 	};
 	uint64_t n;
 
-	poll(fds, ARRAY_SIZE(fds), DRAIN_MS);
+	c->wait_ms = c->n_events > FEW_EVENTS ? DRAIN_MS : MIN(2 * c->wait_ms, IDLE_DRAIN_MS);
+	c->n_events = 0;
+	poll(fds, ARRAY_SIZE(fds), c->wait_ms);
 	if (fds[1].revents)
 		(void)!read(c->wake_fd, &n, sizeof(n));
 }
@@ -298,6 +307,7 @@ static int collect(struct collector *c)
 {
 	int r = 0;
 
+	c->wait_ms = DRAIN_MS;
 	window_clock_start(&c->clock, c->settings.window_us, clock_ns(CLOCK_MONOTONIC),
 			   clock_us(CLOCK_REALTIME));
 	while (r >= 0 && !atomic_load(&c->stop)) {
