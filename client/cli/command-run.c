@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/run-reports.h"
 #include "client/launch/launch.h"
 #include "client/launch/service.h"
 #include "client/render/problems.h"
@@ -164,11 +165,16 @@ static bool ask(struct service *ret, const struct options *options)
 
 int command_run(const struct options *options, struct fault *fault)
 {
+	_cleanup_(run_reports_freep) struct run_reports *reports = NULL;
 	struct launch launch = { .pid = -1 };
 	struct service service;
 	bool by_daemon = ask(&service, options);
 	int r;
 
+	r = run_reports_new(&reports, options, by_daemon, fault);
+	if (r < 0)
+		return r;
+	launch.reports = run_reports_launch(reports);
 	r = launch_run(&launch, options->argv, by_daemon, fault);
 	if (r >= 0)
 		r = report(options, by_daemon ? &service : NULL, &launch, fault);

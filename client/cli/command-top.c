@@ -7,6 +7,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/options-counts.h"
 #include "client/live/live.h"
+#include "client/periodic/periodic.h"
 #include "client/render/problems.h"
 #include "client/render/top-json.h"
 #include "client/render/top-table.h"
@@ -23,8 +24,8 @@ static bool is_live(const struct options *options)
 	const char *term = getenv("TERM");
 	const struct profile_source_settings *source = &options->source;
 	bool wanted = !options->once && !options->json && !options->host_list &&
-		      !options->top.verbose && !options->top.owner && !source->window &&
-		      !source->since_us && !source->until_us;
+		      options->every_us == 0 && !options->top.verbose && !options->top.owner &&
+		      !source->window && !source->since_us && !source->until_us;
 
 	return wanted && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
 	       strcmp(term, "dumb") != 0;
@@ -42,6 +43,26 @@ static int run_live(const struct options *options, struct fault *fault)
 	};
 
 	return live_run(&settings, fault);
+}
+
+static int run_periodic(const struct options *options, struct fault *fault)
+{
+	const struct periodic_settings settings = {
+		.socket = options->source.socket,
+		.is_local = options->n_hosts == 0,
+		.symbols = options->source.symbols,
+		.every_us = options->every_us,
+		.report = {
+			.filter = options->source.filter,
+			.top = options->top,
+			.order = options->order,
+			.percent_limit = options->percent_limit,
+			.json = options->json,
+			.output = options->output,
+		},
+	};
+
+	return periodic_run(&settings, fault);
 }
 
 /* What is shown of each event. */
@@ -82,6 +103,9 @@ static int add_top(struct tops *tops, const struct options *options, const char 
 		return fault_set(fault, r, "%s: %s", source->name, strerror(-r));
 	if (options->order > 0)
 		top_sort(tops->of[tops->n], options->order);
+	if (options->percent_limit > 0)
+		top_limit(tops->of[tops->n], options->percent_limit,
+			  options->order == TOP_ORDER_TOTAL);
 	profile_source_say(source, stderr);
 	if (tops->n == 0) /* the objects are the same */
 		problems_say_source(source, stderr);
@@ -123,6 +147,8 @@ int command_top(const struct options *options, struct fault *fault)
 		return run_live(options, fault);
 	if (options->host_list)
 		return command_top_hosts(options, fault);
+	if (options->every_us > 0)
+		return run_periodic(options, fault);
 	for (size_t i = 0; r >= 0 && i < MAX(options->n_events, (size_t)1); i++)
 		r = add_top(&tops, options, options->events[i], fault);
 	if (r < 0)

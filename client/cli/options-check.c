@@ -14,6 +14,8 @@
 #include "client/top/share.h"
 #include "client/top/top-order.h"
 
+#define MIN_EVERY_US 100000
+
 /* Only recordings contain samples. */
 static int check_samples(const struct command_line *parse, const struct window_ref *ref)
 {
@@ -350,6 +352,41 @@ static bool has_streams(const struct options *options)
 	return options->command == COMMAND_DIFF && !options->by_given && options->json;
 }
 
+/* Reports of what comes. */
+static int check_every(const struct options *options, struct fault *fault)
+{
+	const struct profile_source_settings *source = &options->source;
+
+	if (options->every_us == 0)
+		return 0;
+	if (options->every_us < MIN_EVERY_US)
+		return fault_set(fault, -EINVAL, "--every takes at least 100ms");
+	if (options->once)
+		return fault_set(fault, -EINVAL, "give either --once or --every");
+	if (source->window || source->since_us > 0 || source->until_us > 0)
+		return fault_set(fault, -EINVAL,
+				 "--every reports what is sampled from now on: leave out %s",
+				 source->window               ?:
+					 source->since_us > 0 ? "--since" :
+								"--until");
+	return 0;
+}
+
+static int check_limit(const struct options *options, struct fault *fault)
+{
+	enum view_by by = options->top.by;
+
+	if (options->command != COMMAND_TOP || options->percent_limit < 0 ||
+	    (by == VIEW_STACK && !options->top.tree))
+		return 0;
+	if (by == VIEW_STACK || by == VIEW_STREAM || by == VIEW_BLOCK || by == VIEW_BRANCH ||
+	    by == VIEW_BRANCH_SITE)
+		return fault_set(fault, -EINVAL,
+				 "--percent-limit works only with --by function, line, object, "
+				 "process, unit, comm, container, and stack without --tree");
+	return 0;
+}
+
 static int check_span(const struct options *options, struct fault *fault)
 {
 	const struct profile_source_settings *source = &options->source;
@@ -434,7 +471,11 @@ int options_check(struct command_line *parse)
 	r = options_parse_format(&parse->options, parse->format, parse->fault);
 	if (r < 0)
 		return r;
-	r = check_span(options, parse->fault);
+	r = check_every(options, parse->fault);
+	if (r >= 0)
+		r = check_limit(options, parse->fault);
+	if (r >= 0)
+		r = check_span(options, parse->fault);
 	if (r >= 0 && command->max_operands > 0)
 		r = check_window(parse);
 	if (r >= 0)

@@ -22,6 +22,8 @@
 #include "common/util/clock.h"
 #include "common/util/macro.h"
 
+#define DEFAULT_EVERY_US 5000000
+
 static int parse_rows(struct command_line *parse, const char *argument)
 {
 	uint64_t n;
@@ -32,6 +34,22 @@ static int parse_rows(struct command_line *parse, const char *argument)
 	parse->options.top.n_rows = (size_t)n;
 	parse->options.rows_given = true;
 	return 0;
+}
+
+/* As in systemd.time(7) a number alone is of seconds. */
+static int parse_every(struct command_line *parse, const char *argument)
+{
+	uint64_t *every_us = &parse->options.every_us;
+	char seconds[32];
+
+	*every_us = DEFAULT_EVERY_US;
+	if (!argument)
+		return 0;
+	if (*argument && argument[strspn(argument, "0123456789.")] == '\0') {
+		snprintf(seconds, sizeof(seconds), "%ss", argument);
+		argument = seconds;
+	}
+	return options_parse_span("--every", argument, every_us, parse->fault);
 }
 
 /* The valid arguments depend on the command. */
@@ -193,6 +211,8 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 	case KEY_ONCE:
 		options->once = true;
 		return 0;
+	case KEY_EVERY:
+		return parse_every(parse, argument);
 	case KEY_SELF:
 		options->self = true;
 		return 0;

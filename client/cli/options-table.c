@@ -67,6 +67,11 @@ const struct option_spec option_specs[] = {
 	  "from or to; of streams: hits\nor average; of blocks: cycles, runs or average" },
 	{ "once", KEY_ONCE, NULL, TOP,
 	  "write a table on a terminal, too, instead of the live view" },
+	{ "every", KEY_EVERY, "[=SPAN]", TOP | RUN,
+	  "report what was sampled, again and again. Default: 5s." },
+	{ "percent-limit", KEY_PERCENT_LIMIT, "P", TOP,
+	  "hide functions, objects and the like with less than P %,\nand the stacks that end in "
+	  "them" },
 
 	{ "percent-limit", KEY_PERCENT_LIMIT, "P", DIFF,
 	  "hide rows with less than P % on both sides" },

@@ -25,6 +25,7 @@ enum option_key {
 	KEY_LEVEL,
 	KEY_SORT,
 	KEY_ONCE,
+	KEY_EVERY,
 	KEY_SELF,
 	KEY_ALL,
 	KEY_FIND_CHANGE,

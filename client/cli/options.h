@@ -41,7 +41,8 @@ struct options {
 	bool by_given;
 	bool rows_given;
 	bool once;
-	size_t order; /* of the rows, see top-order.h */
+	uint64_t every_us; /* top and run; 0: one report */
+	size_t order;      /* of the rows, see top-order.h */
 
 	/* diff */
 	const char *new_window; /* source.window is the old one */
@@ -49,7 +50,7 @@ struct options {
 	const char *before, *after;
 	const char *changed[OPTIONS_MAX_CHANGED];
 	size_t n_changed;
-	double percent_limit; /* negative: not given */
+	double percent_limit; /* of top, too; negative: not given */
 	bool all;
 	bool find_change;            /* source.window is all there is */
 	enum view_by views[N_VIEWS]; /* those of --by, top.by first */

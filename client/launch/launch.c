@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -131,8 +132,35 @@ static int take_events(struct launch *launch, struct pollfd *fds, struct fault *
 	return launch->limited ? 1 : r;
 }
 
+/* The time until the next report, and at most until the family is to be looked at. */
+static int wait_ms(const struct launch *launch, uint64_t report_us)
+{
+	int family_ms = launch->family ? family_wait_ms(launch->family) : -1;
+	uint64_t now_us = clock_us(CLOCK_MONOTONIC), ms;
+
+	if (launch->reports.every_us == 0)
+		return family_ms;
+	ms = report_us > now_us ? (report_us - now_us + 999) / 1000 : 0;
+	return family_ms < 0 || ms < (uint64_t)family_ms ? (int)MIN(ms, (uint64_t)INT_MAX) :
+							   family_ms;
+}
+
+/* Reports if it is time, and sets when it is next. */
+static int report(struct launch *launch, uint64_t *next_us, struct fault *fault)
+{
+	const struct launch_reports *reports = &launch->reports;
+	int r;
+
+	if (reports->every_us == 0 || clock_us(CLOCK_MONOTONIC) < *next_us)
+		return 0;
+	r = reports->write(launch, reports->userdata, fault);
+	*next_us = MAX(*next_us, clock_us(CLOCK_MONOTONIC)) + reports->every_us;
+	return r;
+}
+
 static int follow(struct launch *launch, int signals, int ended, struct fault *fault)
 {
+	uint64_t report_us = clock_us(CLOCK_MONOTONIC) + launch->reports.every_us;
 	const struct rings *rings =
 		launch->family ? family_rings(launch->family) : recorder_rings(launch->recorder);
 	size_t n = rings->n + N_OWN_FDS;
@@ -146,11 +174,11 @@ static int follow(struct launch *launch, int signals, int ended, struct fault *f
 	for (size_t i = N_OWN_FDS; i < n; i++)
 		fds[i] = (struct pollfd){ rings->rows[i - N_OWN_FDS].fd, POLLIN, 0 };
 	while (r == 0) {
-		int wait_ms = launch->family ? family_wait_ms(launch->family) : -1;
-
-		if (poll(fds, n, wait_ms) < 0 && errno != EINTR)
+		if (poll(fds, n, wait_ms(launch, report_us)) < 0 && errno != EINTR)
 			return fault_set(fault, -errno, "poll: %s", strerror(errno));
 		r = take_events(launch, fds, fault);
+		if (r == 0)
+			r = report(launch, &report_us, fault);
 		for (size_t i = N_OWN_FDS; i < n; i++)
 			if (fds[i].revents & POLLHUP)
 				fds[i].fd = -1; /* its task has ended */

@@ -13,7 +13,18 @@
 #include "client/launch/recorder.h"
 #include "common/util/fault.h"
 
+struct launch;
+
+/* Called again and again while the command runs. -errno and @fault end the observation. */
+struct launch_reports {
+	uint64_t every_us; /* 0: never */
+	int (*write)(struct launch *launch, void *userdata, struct fault *fault);
+	void *userdata;
+};
+
+/* All but @reports is set by launch_run(). */
 struct launch {
+	struct launch_reports reports;
 	struct family *family;     /* NULL: it is recorded */
 	struct recorder *recorder; /* NULL: it is not */
 	pid_t pid;                 /* of the command; -1: it was not started */

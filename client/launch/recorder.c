@@ -104,7 +104,7 @@ static int write_all(struct recorder *recorder, const void *data, size_t n)
 	return 0;
 }
 
-/* Once before the records, and again when their number is known. */
+/* Before the records, and again with their number. */
 static int write_head(struct recorder *recorder)
 {
 	struct perf_file_header header = {
@@ -207,20 +207,32 @@ int recorder_drain(struct recorder *recorder, struct fault *fault)
 	return recorder->n_bytes < MAX_BYTES ? 0 : -EFBIG;
 }
 
+/* Until now. */
+static int write_number(struct recorder *recorder, struct fault *fault)
+{
+	uint64_t n_bytes = recorder->n_bytes;
+	int r = lseek(recorder->file, 0, SEEK_SET) < 0 ? -errno : write_head(recorder);
+
+	recorder->n_bytes = n_bytes;
+	if (r >= 0 && lseek(recorder->file, 0, SEEK_END) < 0)
+		r = -errno;
+	return r < 0 ? fault_set(fault, r, "cannot write the recording: %s", strerror(-r)) : 0;
+}
+
+int recorder_pause(struct recorder *recorder, const char **ret, struct fault *fault)
+{
+	int r = recorder_drain(recorder, fault);
+
+	if (r >= 0 || r == -EFBIG)
+		r = write_number(recorder, fault);
+	if (r >= 0)
+		*ret = recorder->path;
+	return r;
+}
+
 int recorder_finish(struct recorder *recorder, const char **ret, struct fault *fault)
 {
-	int r;
-
 	for (size_t i = 0; i < recorder->rings.n; i++)
 		ioctl(recorder->rings.rows[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	r = recorder_drain(recorder, fault);
-	if (r < 0 && r != -EFBIG)
-		return r;
-	if (lseek(recorder->file, 0, SEEK_SET) < 0)
-		return fault_set(fault, -errno, "cannot write the recording: %s", strerror(errno));
-	r = write_head(recorder);
-	if (r < 0)
-		return fault_set(fault, r, "cannot write the recording: %s", strerror(-r));
-	*ret = recorder->path;
-	return 0;
+	return recorder_pause(recorder, ret, fault);
 }

@@ -31,5 +31,9 @@ const struct rings *recorder_rings(const struct recorder *recorder);
 /* Writes what is there. -EFBIG once the file has reached its limit; another -errno and @fault. */
 int recorder_drain(struct recorder *recorder, struct fault *fault);
 
+/* *@ret is the path of what has been recorded until now, as recorder_finish() has it. It goes on.
+ */
+int recorder_pause(struct recorder *recorder, const char **ret, struct fault *fault);
+
 /* Ends the recording. *@ret is the file's path, which is valid as long as the recorder. */
 int recorder_finish(struct recorder *recorder, const char **ret, struct fault *fault);

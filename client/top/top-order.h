@@ -15,6 +15,8 @@ const char *top_order_name(enum view_by by, size_t order);
 const char *top_order_word(enum view_by by, size_t order);
 /* The order of the view by @by that --sort calls @word; -EINVAL. */
 int top_order_parse(size_t *ret, enum view_by by, const char *word);
+/* Of functions, objects and the like: by what they and their callees take. */
+#define TOP_ORDER_TOTAL        1
 /* Of branches: by the lower bound of the mispredicted share. */
 #define TOP_ORDER_MISPREDICTED 3
 void top_sort(struct top *top, size_t order);

@@ -226,6 +226,33 @@ int top_new(struct top **ret, const struct profile_source *source,
 	return 0;
 }
 
+/* Of a row, in percent. */
+static double share_of(const struct top *top, size_t i, bool by_total)
+{
+	const struct share *share;
+
+	uint64_t all = top->source->all->counters.samples;
+	const struct view_stack *stack;
+
+	if (top->shares) {
+		share = &top->shares->rows[i];
+		return percent_of(by_total ? share->total : share->self, all);
+	}
+	stack = &top->stacks->rows[i];
+	return percent_of(stack->group.n_stacks > 0 ? stack->group.samples : stack->samples, all);
+}
+
+void top_limit(struct top *top, double percent, bool by_total)
+{
+	size_t n = 0;
+
+	if (!top->shares && !top->stacks)
+		return;
+	while (n < top->n_shown && share_of(top, n, by_total) >= percent)
+		n++;
+	top->n_shown = n;
+}
+
 struct top *top_free(struct top *top)
 {
 	if (!top)

@@ -68,6 +68,13 @@ int top_new(struct top **ret, const struct profile_source *source,
 struct top *top_free(struct top *top);
 DEFINE_CLEANUP(struct top *, top_free);
 
+/*
+ * Shows only rows with at least @percent of the samples: of functions, objects and the like what
+ * they are sorted by, their total if @by_total, else their self samples; of stacks those of the
+ * function in which they end. Other views stay as they are.
+ */
+void top_limit(struct top *top, double percent, bool by_total);
+
 /* Writes what the user should know beside the result, a line each. */
 void top_say(const struct top *top, FILE *f);
 

@@ -140,7 +140,7 @@ static void clamp(uint64_t *count)
 }
 
 /* Children follow their parents in the table. */
-static void settle_stacks(struct profile *p)
+static void clamp_stacks(struct profile *p)
 {
 	for (size_t i = p->n_stacks; i-- > 0;) {
 		struct profile_stack *row = &p->stacks[i];
@@ -157,7 +157,7 @@ static void settle_stacks(struct profile *p)
 	}
 }
 
-static void settle_streams(struct profile *p)
+static void clamp_streams(struct profile *p)
 {
 	for (size_t i = p->n_streams; i-- > 0;) {
 		struct profile_stream *row = &p->streams[i];
@@ -172,7 +172,7 @@ static void settle_streams(struct profile *p)
 	}
 }
 
-static void settle_rows(struct profile *p)
+static void clamp_rows(struct profile *p)
 {
 	for (size_t i = 0; i < p->n_processes; i++)
 		clamp(&p->processes[i].samples);
@@ -229,9 +229,9 @@ int profile_subtract(struct profile **ret, const struct profile *whole, const st
 	if (r < 0)
 		return r;
 	subtract_counters(&rest->counters, whole, part);
-	settle_stacks(rest);
-	settle_streams(rest);
-	settle_rows(rest);
+	clamp_stacks(rest);
+	clamp_streams(rest);
+	clamp_rows(rest);
 	r = profile_drop_empty(rest);
 	if (r >= 0)
 		r = profile_finalize(rest);
