@@ -361,8 +361,9 @@ static int check_every(const struct options *options, struct fault *fault)
 		return 0;
 	if (options->every_us < MIN_EVERY_US)
 		return fault_set(fault, -EINVAL, "--every takes at least 100ms");
-	if (options->once)
-		return fault_set(fault, -EINVAL, "give either --once or --every");
+	if (options->once || options->host_list)
+		return fault_set(fault, -EINVAL, "give either %s or --every",
+				 options->once ? "--once" : "--host-list");
 	if (source->window || source->since_us > 0 || source->until_us > 0)
 		return fault_set(fault, -EINVAL,
 				 "--every reports what is sampled from now on: leave out %s",

@@ -295,6 +295,9 @@ static void print_formats(void)
 
 void options_print_help(enum command_id command)
 {
+	static char room[16384]; /* for all of it: stdio keeps the errno of the last write alone */
+
+	setvbuf(stdout, room, _IOFBF, sizeof(room));
 	if (command < N_COMMANDS) {
 		printf("branchctl %s%s\n%s\n", command_specs[command].usage,
 		       command == COMMAND_RUN ? "" : " [OPTION...]", command_specs[command].help);

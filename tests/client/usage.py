@@ -67,6 +67,7 @@ WRONG_USAGE = [
     ["top", "--every=soon"],
     ["top", "--every="],
     ["top", "--every", "--once"],
+    ["top", "--every", "--host-list", "/dev/null"],
     ["top", "--every", "@-1"],
     ["top", "--every", "./a.data"],
     ["top", "--every", "--since", "-1h"],
