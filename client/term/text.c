@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/util/cleanup.h"
 
@@ -68,6 +69,22 @@ void text_write_padded(FILE *f, const char *text, int width)
 {
 	for (int n = write_clean(f, text); n < width; n++)
 		putc(' ', f);
+}
+
+char *text_of(int (*write)(FILE *f, const void *what), const void *what)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f = open_memstream(&text, &n_bytes);
+	int r;
+
+	if (!f)
+		return NULL;
+	r = write(f, what);
+	if (fclose(f) == 0 && r >= 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 void text_say(FILE *f, const char *format, ...)

@@ -178,22 +178,18 @@ static int write_rows(FILE *f, const struct diff *diff)
 	return diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
 }
 
-char *diff_format_words(const struct diff *diff)
+static int write_words(FILE *f, const void *what)
 {
-	char *text = NULL;
-	size_t n_bytes;
-	FILE *f = open_memstream(&text, &n_bytes);
-	int r;
+	const struct diff *diff = what;
 
-	if (!f)
-		return NULL;
 	write_side(f, diff, SIDE_OLD);
 	fputs(", then ", f);
 	write_side(f, diff, SIDE_NEW);
 	fputs(diff->same_event ? "\n" : ": different events\n", f);
-	r = write_rows(f, diff);
-	if (fclose(f) == 0 && r == 0)
-		return text;
-	free(text);
-	return NULL;
+	return write_rows(f, diff);
+}
+
+char *diff_format_words(const struct diff *diff)
+{
+	return text_of(write_words, diff);
 }
