@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/render/annotation-head.h"
 #include "client/render/source-text.h"
 #include "client/term/elide.h"
 #include "client/term/text.h"
@@ -19,14 +20,15 @@
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
-#define HOT_PERCENT  75
-#define DIM_PERCENT  1
-#define MIN_SHARE    0.05 /* percent; smaller ones would show as 0.0 and are left out */
-#define MIN_TEXT     12   /* columns */
-#define MIN_DATA     8    /* with its mark */
-#define TEXT_COLUMNS 32   /* enough for most instructions, */
-#define NOTE_COLUMNS 26   /* ENTERED, TAKEN and PREDICTED */
-#define TAB_COLUMNS  8
+#define HOT_PERCENT   75
+#define DIM_PERCENT   1
+#define MIN_SHARE     0.05 /* percent; smaller ones would show as 0.0 and are left out */
+#define MIN_TEXT      12   /* columns */
+#define READABLE_TEXT 20   /* of instructions without notes */
+#define MIN_DATA      8    /* with its mark */
+#define TEXT_COLUMNS  32   /* enough for most instructions, */
+#define NOTE_COLUMNS  26   /* ENTERED, TAKEN and PREDICTED */
+#define TAB_COLUMNS   8
 
 #define MAX_TEXT_COLUMNS 56 /* and for those that name data */
 
@@ -41,9 +43,10 @@ struct page {
 	bool colors;
 	struct arrows arrows;
 	int address_digits;
-	size_t text_columns;        /* of an instruction, so that notes are aligned */
-	struct source_text *source; /* NULL: without source lines */
-	const char *file;           /* of the line shown last */
+	bool no_notes, no_cycles, no_address; /* left out, where there is no room */
+	size_t text_columns;                  /* of an instruction, so that notes are aligned */
+	struct source_text *source;           /* NULL: without source lines */
+	const char *file;                     /* of the line shown last */
 	uint32_t line;
 };
 
@@ -64,6 +67,11 @@ static uint64_t address_of(const struct page *page, uint64_t offset)
 static double coverage_percent(const struct page *page, const struct annotation_line *line)
 {
 	return line->range ? percent_of(line->range->coverage, page->annotation->max_coverage) : 0;
+}
+
+static bool has_cycles(const struct page *page)
+{
+	return page->annotation->has_cycles && !page->no_cycles;
 }
 
 static size_t columns_of(const char *text)
@@ -90,12 +98,14 @@ static int write_numbers(const struct page *page, const struct annotation_line *
 		n += fprintf(page->f, " %6.2f%%", coverage_percent(page, line));
 	else if (a->max_coverage > 0)
 		n += fprintf(page->f, " %7s", "-");
-	if (a->has_cycles && line->timed_runs > 0)
+	if (has_cycles(page) && line->timed_runs > 0)
 		n += fprintf(page->f, " %6.1f %5.2f",
 			     (double)line->cycles / (double)line->timed_runs,
 			     annotation_line_ipc(line));
-	else if (a->has_cycles)
+	else if (has_cycles(page))
 		n += fprintf(page->f, " %12s", "");
+	if (page->no_address)
+		return n + fprintf(page->f, "  ");
 	return n + fprintf(page->f, "  %*" PRIx64 "  ", page->address_digits,
 			   address_of(page, line->offset));
 }
@@ -264,12 +274,13 @@ static const char *color_of(const struct page *page, const struct annotation_lin
 static int write_line(const struct page *page, const struct annotation_line *line)
 {
 	const char *color = color_of(page, line);
-	char note[96];
+	char note[96] = "";
 	size_t taken, room = 0;
 	int r;
 
 	fputs(color, page->f);
-	format_note(note, sizeof(note), line);
+	if (!page->no_notes)
+		format_note(note, sizeof(note), line);
 	taken = (size_t)write_numbers(page, line) + strlen(note);
 	if (page->width > 0)
 		room = page->width > taken + MIN_TEXT ? page->width - taken : MIN_TEXT;
@@ -337,97 +348,45 @@ static void write_source(struct page *page, const struct annotation_line *line)
 	fprintf(page->f, "%s\n", COLOR_RESET(page->colors));
 }
 
-/* Shortens @text so that it fits beside @taken columns. */
-static int write_fitting(const struct page *page, const char *text, size_t taken,
-			 char *(*fit)(const char *text, size_t room))
-{
-	size_t room = page->width > taken ? page->width - taken : SIZE_MAX;
-	_cleanup_free_ char *fitting = fit(text, room);
-
-	if (!fitting)
-		return -ENOMEM;
-	text_write(page->f, fitting);
-	return 0;
-}
-
-static int write_name(const struct page *page)
-{
-	const struct annotation *a = page->annotation;
-	int r = 0;
-
-	fputs(COLOR_BOLD(page->colors), page->f);
-	if (a->span->name)
-		r = write_fitting(page, a->span->name, 0, elide_name);
-	else
-		fprintf(page->f, "0x%" PRIx64, address_of(page, a->span->start));
-	fprintf(page->f, "%s\n", COLOR_RESET(page->colors));
-	return r;
-}
-
-static int write_head(const struct page *page)
-{
-	const struct annotation *a = page->annotation;
-	const struct profile_object *object = &a->source->all->objects[a->span->object];
-	double ipc = annotation_ipc(a);
-	char samples[80];
-	int r, n;
-
-	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " sample%s (%.2f%%)", a->samples,
-		     text_plural(a->samples), percent_of(a->samples, a->all_samples));
-	r = write_name(page);
-	fputs("in ", page->f);
-	if (r >= 0)
-		r = write_fitting(page, object->path, (size_t)n + strlen("in "), elide_path);
-	fprintf(page->f, "%s\n", samples);
-	if (a->max_coverage == 0)
-		return r;
-	fprintf(page->f, "100 %% of COVER are %" PRIu64 " run%s", a->max_coverage,
-		text_plural(a->max_coverage));
-	if (ipc > 0)
-		fprintf(page->f, "; average IPC %.2f", ipc);
-	if (a->origin != CODE_NONE)
-		fprintf(page->f, "; %.0f %% of the instructions ran",
-			percent_of(a->n_ran, a->n_lines));
-	fputc('\n', page->f);
-	return r;
-}
-
-static void write_limitations(const struct page *page)
-{
-	const struct annotation *a = page->annotation;
-
-	if (a->origin == CODE_NONE)
-		fprintf(page->f, "%s; addresses only\n",
-			*a->why_no_code.text ? a->why_no_code.text : "binary not found");
-	if (a->origin == CODE_DAEMON)
-		fputs("binary not found; the code is branchd's copy\n", page->f);
-	if (a->truncated)
-		fputs("truncated: the rest of the code is missing or too long\n", page->f);
-	if (a->max_coverage == 0)
-		fputs("no branch records; execution counts unknown\n", page->f);
-}
-
 static void write_headings(const struct page *page)
 {
 	const struct annotation *a = page->annotation;
 	const char *text = a->origin == CODE_NONE ? "" : "INSTRUCTION";
-	bool branches = a->max_coverage > 0;
+	bool branches = a->max_coverage > 0, notes = branches && !page->no_notes;
 
-	fprintf(page->f, "%s%7s%s%s  %*s  %-*s%s%s\n", COLOR_BOLD(page->colors), "SELF",
-		branches ? "   COVER" : "", a->has_cycles ? " CYCLES   IPC" : "",
-		page->address_digits, "ADDR", branches ? (int)page->text_columns : 0, text,
-		branches ? " ENTERED   TAKEN PREDICTED" : "", COLOR_RESET(page->colors));
+	fprintf(page->f, "%s%7s%s%s  ", COLOR_BOLD(page->colors), "SELF",
+		branches ? "   COVER" : "", has_cycles(page) ? " CYCLES   IPC" : "");
+	if (!page->no_address)
+		fprintf(page->f, "%*s  ", page->address_digits, "ADDR");
+	fprintf(page->f, "%-*s%s%s\n", notes ? (int)page->text_columns : 0, text,
+		notes ? " ENTERED   TAKEN PREDICTED" : "", COLOR_RESET(page->colors));
 }
 
 /* The columns before an instruction. */
 static size_t number_columns(const struct page *page)
 {
 	const struct annotation *a = page->annotation;
-	size_t n = strlen("100.00%") + strlen("    ") + (size_t)page->address_digits;
+	size_t n = strlen("100.00%") + strlen("  ");
 
+	if (!page->no_address)
+		n += strlen("  ") + (size_t)page->address_digits;
 	if (a->max_coverage > 0)
 		n += strlen(" 100.00%");
-	return a->has_cycles ? n + strlen(" CYCLES   IPC") : n;
+	return has_cycles(page) ? n + strlen(" CYCLES   IPC") : n;
+}
+
+/* A narrow terminal has no room for all columns beside instructions that can be read. */
+static void choose_columns(struct page *page)
+{
+	bool has_code = page->annotation->origin != CODE_NONE;
+	size_t width = page->width ?: SIZE_MAX;
+
+	if (page->annotation->max_coverage == 0)
+		page->no_notes = true;
+	else
+		page->no_notes = number_columns(page) + MIN_TEXT + NOTE_COLUMNS > width;
+	page->no_cycles = number_columns(page) + READABLE_TEXT > width;
+	page->no_address = has_code && number_columns(page) + READABLE_TEXT > width;
 }
 
 /* Those of the longest instruction with notes, within limits. */
@@ -481,14 +440,14 @@ int annotation_write_table(const struct annotation *annotation, struct output *o
 	page.address_digits = MAX(
 		4,
 		count_digits(address_of(&page, annotation->span->start + annotation->span->size)));
+	choose_columns(&page);
 	page.text_columns = choose_text_columns(&page);
 	if (with_source) {
 		r = source_text_new(&source) ?: annotation_load_lines(annotation);
 		page.source = source;
 	}
 	if (r >= 0)
-		r = write_head(&page);
-	write_limitations(&page);
+		r = annotation_write_head(annotation, output);
 	write_headings(&page);
 	for (size_t i = 0; r >= 0 && i < annotation->n_lines; i++) {
 		write_source(&page, &annotation->lines[i]);

@@ -3,23 +3,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <string.h>
 
 #include "client/render/json.h"
+#include "client/render/spark.h"
 #include "client/render/table.h"
 #include "client/source/time-spec.h"
 #include "client/stats/interval.h"
 #include "client/term/text.h"
 
 #define BAR_WIDTH 30
-
-static const char *const sparks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-
-static bool is_utf8(void)
-{
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
 
 static double percent(uint64_t n, uint64_t all)
 {
@@ -49,14 +42,14 @@ static void write_sparkline(const struct history *history, FILE *f)
 {
 	double largest = largest_percent(history);
 
-	if (!is_utf8() || largest <= 0)
+	if (largest <= 0)
 		return;
 	fputs("  ", f);
 	for (size_t i = 0; i < history->n_points; i++) {
 		const struct history_point *point = &history->points[i];
-		double share = percent(shown(history, point), point->samples) / largest;
+		double share = percent(shown(history, point), point->samples);
 
-		fputs(point->samples == 0 ? " " : sparks[MIN((size_t)(share * 8), (size_t)7)], f);
+		spark_write(f, point->samples == 0 ? -1 : share, largest);
 	}
 	fputc('\n', f);
 }
@@ -96,7 +89,7 @@ static void write_heading(const struct history *history, const char *name, uint6
 
 static int set_bar(struct table *table, size_t column, double part)
 {
-	const char *brick = is_utf8() ? "█" : "#";
+	const char *brick = spark_is_utf8() ? "█" : "#";
 	char text[BAR_WIDTH * 3 + 1] = "";
 
 	for (size_t i = 0; (double)i + 0.5 < part * BAR_WIDTH && i < BAR_WIDTH; i++)

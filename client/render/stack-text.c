@@ -22,6 +22,7 @@
 
 #define INDENT  "    "
 #define UNKNOWN "[unknown]"
+#define NARROW  60 /* columns: a tree's names need those of the number of samples */
 
 /* " ×41", " ×38..41", or "" for a single frame. */
 static void format_turns(char *ret, size_t n, const struct view_stack_turns *turns)
@@ -247,7 +248,7 @@ struct tree_text {
 	const struct marks *marks;
 	struct output *output;
 	bool has_self;
-	int n_samples;  /* columns of a number of samples */
+	int n_samples;  /* columns of a number of samples; 0: there is no room for them */
 	size_t n_marks; /* at most in a line */
 };
 
@@ -289,7 +290,9 @@ static int write_numbers(const struct tree_text *text, const struct view_tree_ro
 	fputs(COLOR_RESET(colors), f);
 	if (text->has_self)
 		n += fprintf(f, " %6.2f%%", percent_of(row->self, samples));
-	return n + fprintf(f, " %*" PRIu64 " ", text->n_samples, row->total);
+	if (text->n_samples > 0)
+		n += fprintf(f, " %*" PRIu64, text->n_samples, row->total);
+	return n + fprintf(f, " ");
 }
 
 static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
@@ -308,6 +311,13 @@ static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
 	return write_name(text->output, &place, &style);
 }
 
+static int count_sample_columns(uint64_t samples, size_t width)
+{
+	if (width > 0 && width < NARROW)
+		return 0;
+	return MAX(snprintf(NULL, 0, "%" PRIu64, samples), (int)strlen("SAMPLES"));
+}
+
 int stack_text_write_tree(const struct stack_text_tree *what, struct output *output)
 {
 	struct tree_text text = {
@@ -316,14 +326,15 @@ int stack_text_write_tree(const struct stack_text_tree *what, struct output *out
 		.marks = choose_marks(),
 		.output = output,
 		.has_self = what->order == VIEW_TREE_CALLER,
-		.n_samples =
-			MAX(snprintf(NULL, 0, "%" PRIu64, what->samples), (int)strlen("SAMPLES")),
+		.n_samples = count_sample_columns(what->samples, output->width),
 		.n_marks = output->width > 0 ? output->width / 3 / MARK_COLUMNS : SIZE_MAX,
 	};
 	int r = 0;
 
-	fprintf(output->f, "  TOTAL%s %*s FUNCTION\n", text.has_self ? "    SELF" : "",
-		text.n_samples, "SAMPLES");
+	fprintf(output->f, "  TOTAL%s", text.has_self ? "    SELF" : "");
+	if (text.n_samples > 0)
+		fprintf(output->f, " %*s", text.n_samples, "SAMPLES");
+	fputs(" FUNCTION\n", output->f);
 	for (size_t i = what->first; r >= 0 && i < what->first + what->n; i++)
 		r = write_row(&text, i, what->samples);
 	return r;
