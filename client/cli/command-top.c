@@ -35,6 +35,9 @@ static int run_live(const struct options *options, struct fault *fault)
 {
 	const struct live_settings settings = {
 		.socket = options->source.socket,
+		.host = options->n_hosts > 0 && strcmp(options->hosts[0], ".") != 0 ?
+				options->hosts[0] :
+				NULL,
 		.symbols = options->source.symbols,
 		.filter = options->source.filter,
 		.top = options->top,

@@ -177,7 +177,8 @@ int history_new(struct history **ret, const struct history_settings *settings, s
 {
 	const struct profile_filter *filter = &settings->source.filter;
 	_cleanup_(history_freep) struct history *history = calloc(1, sizeof(*history));
-	_cleanup_(connection_freep) struct connection *connection = NULL;
+	_cleanup_(connection_freep) struct connection *opened = NULL;
+	struct connection *connection = settings->source.connection;
 	struct counting counting = { .settings = settings,
 				     .by_place = filter->symbol || filter->object };
 	int r;
@@ -185,9 +186,10 @@ int history_new(struct history **ret, const struct history_settings *settings, s
 	if (!history)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	history->has_total = filter->symbol;
-	r = connection_open(&connection, settings->source.socket, fault);
+	r = connection ? 0 : connection_open(&opened, settings->source.socket, fault);
 	if (r < 0)
 		return r;
+	connection = connection ?: opened;
 	counting.connection = connection;
 	r = history_windows_find(&history->windows, connection, &settings->source, fault);
 	if (r < 0)

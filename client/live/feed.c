@@ -12,47 +12,35 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/source/recent-profile.h"
 #include "common/util/clock.h"
 
-#define INTERVAL_NS 1000000000ull
-
-struct result {
-	int r; /* 1: a profile and its windows; 0: nothing; -errno: a fault */
-	struct profile *profile;
-	struct windows windows;
-	struct fault fault;
-};
+#define SECOND_NS 1000000000ull
 
 struct live_feed {
-	struct recent_profile *recent;
+	struct live_fetch *fetch;
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of all that follows */
 	pthread_cond_t wake;
 	bool started, paused, stopped;
 	int fd;
-	struct result result;
+	struct live_request request;
+	uint64_t n_requests, n_fetched; /* the numbers of the newest ones */
+	struct live_result result;
 };
 
-static void result_done(struct result *result)
-{
-	profile_free(result->profile);
-	windows_done(&result->windows);
-	*result = (struct result){};
-}
-
-/* Waits until it is time to fetch again; false: to end. */
+/* Waits until it is time to fetch again, or until there is another request; false: to end. */
 static bool wait_until(struct live_feed *feed, uint64_t until_ns)
 {
 	const struct timespec until = {
-		.tv_sec = (time_t)(until_ns / 1000000000),
-		.tv_nsec = (long)(until_ns % 1000000000),
+		.tv_sec = (time_t)(until_ns / SECOND_NS),
+		.tv_nsec = (long)(until_ns % SECOND_NS),
 	};
 	bool stopped;
 	int r = 0;
 
 	pthread_mutex_lock(&feed->mutex);
-	while (!feed->stopped && (feed->paused || r != ETIMEDOUT))
+	while (!feed->stopped && feed->n_requests == feed->n_fetched &&
+	       (feed->paused || r != ETIMEDOUT))
 		r = feed->paused ? pthread_cond_wait(&feed->wake, &feed->mutex) :
 				   pthread_cond_timedwait(&feed->wake, &feed->mutex, &until);
 	stopped = feed->stopped;
@@ -60,28 +48,59 @@ static bool wait_until(struct live_feed *feed, uint64_t until_ns)
 	return !stopped;
 }
 
-static void hand_over(struct live_feed *feed, struct result *result)
+static void take_request(struct live_feed *feed, struct live_request *ret, uint64_t *ret_number)
 {
 	pthread_mutex_lock(&feed->mutex);
-	result_done(&feed->result);
+	*ret = feed->request;
+	*ret_number = feed->n_fetched = feed->n_requests;
+	pthread_mutex_unlock(&feed->mutex);
+}
+
+static void hand_over(struct live_feed *feed, struct live_result *result)
+{
+	pthread_mutex_lock(&feed->mutex);
+	live_result_done(&feed->result);
 	feed->result = *result;
 	pthread_mutex_unlock(&feed->mutex);
 	eventfd_write(feed->fd, 1);
 }
 
+/*
+ * The last five minutes: each second. What takes the daemon longer, less often: at most a tenth of
+ * the time is spent on it. A failure is tried again in a second.
+ */
+static uint64_t interval_of(const struct live_request *request, const struct live_result *result,
+			    uint64_t taken_ns)
+{
+	uint64_t most = 10 * taken_ns, least = SECOND_NS;
+
+	if (result->r < 0)
+		return SECOND_NS;
+	if (result->is_fixed)
+		return 3600 * SECOND_NS;
+	if (request->kind == LIVE_CODE)
+		least = 5 * SECOND_NS;
+	if (request->span[0] || request->kind == LIVE_HISTORY)
+		least = 10 * SECOND_NS;
+	return request->kind == LIVE_ROWS && !request->span[0] ? SECOND_NS : MAX(most, least);
+}
+
 static void *run(void *userdata)
 {
 	struct live_feed *feed = userdata;
-	uint64_t next_ns;
+	struct live_request request;
+	uint64_t began_ns, next_ns;
 
 	do {
-		struct result result = {};
+		struct live_result result;
+		uint64_t number;
 
-		next_ns = clock_ns(CLOCK_MONOTONIC) + INTERVAL_NS;
-		result.r = recent_profile_fetch(feed->recent, clock_us(CLOCK_REALTIME),
-						&result.profile, &result.windows, &result.fault);
-		if (result.r >= 0)
-			result.r = 1;
+		take_request(feed, &request, &number);
+		began_ns = clock_ns(CLOCK_MONOTONIC);
+		live_fetch_get(feed->fetch, &request, &result);
+		result.request = number;
+		next_ns = began_ns +
+			  interval_of(&request, &result, clock_ns(CLOCK_MONOTONIC) - began_ns);
 		hand_over(feed, &result);
 	} while (wait_until(feed, next_ns));
 	return NULL;
@@ -111,7 +130,9 @@ static int start_thread(struct live_feed *feed)
 	return -r;
 }
 
-int live_feed_start(struct live_feed **ret, const char *socket, struct fault *fault)
+int live_feed_start(struct live_feed **ret, const char *socket,
+		    const struct symbolizer_settings *symbols, const struct live_request *request,
+		    struct fault *fault)
 {
 	_cleanup_(live_feed_stopp) struct live_feed *feed = calloc(1, sizeof(*feed));
 	int r;
@@ -123,7 +144,9 @@ int live_feed_start(struct live_feed **ret, const char *socket, struct fault *fa
 	feed->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (feed->fd < 0)
 		return fault_set(fault, -errno, "eventfd: %s", strerror(errno));
-	r = recent_profile_open(&feed->recent, socket, fault);
+	feed->request = *request;
+	feed->n_requests = 1;
+	r = live_fetch_open(&feed->fetch, socket, symbols, fault);
 	if (r < 0)
 		return r;
 	r = start_thread(feed);
@@ -142,11 +165,11 @@ struct live_feed *live_feed_stop(struct live_feed *feed)
 		feed->stopped = true;
 		pthread_cond_signal(&feed->wake);
 		pthread_mutex_unlock(&feed->mutex);
-		recent_profile_interrupt(feed->recent);
+		live_fetch_interrupt(feed->fetch);
 		pthread_join(feed->thread, NULL);
 	}
-	recent_profile_free(feed->recent);
-	result_done(&feed->result);
+	live_fetch_free(feed->fetch);
+	live_result_done(&feed->result);
 	if (feed->fd >= 0)
 		close(feed->fd);
 	pthread_cond_destroy(&feed->wake);
@@ -160,25 +183,27 @@ int live_feed_fd(const struct live_feed *feed)
 	return feed->fd;
 }
 
-int live_feed_take(struct live_feed *feed, struct profile **ret, struct windows *ret_windows,
-		   struct fault *fault)
+uint64_t live_feed_ask(struct live_feed *feed, const struct live_request *request)
 {
-	struct result result;
+	uint64_t number;
+
+	pthread_mutex_lock(&feed->mutex);
+	feed->request = *request;
+	number = ++feed->n_requests;
+	pthread_cond_signal(&feed->wake);
+	pthread_mutex_unlock(&feed->mutex);
+	return number;
+}
+
+void live_feed_take(struct live_feed *feed, struct live_result *ret)
+{
 	eventfd_t n;
 
 	eventfd_read(feed->fd, &n);
 	pthread_mutex_lock(&feed->mutex);
-	result = feed->result;
-	feed->result = (struct result){};
+	*ret = feed->result;
+	feed->result = (struct live_result){};
 	pthread_mutex_unlock(&feed->mutex);
-	if (result.r > 0) {
-		*ret = result.profile;
-		*ret_windows = result.windows;
-	} else {
-		*fault = result.fault;
-		windows_done(&result.windows);
-	}
-	return result.r;
 }
 
 void live_feed_pause(struct live_feed *feed, bool paused)

@@ -7,106 +7,105 @@
 
 #include "client/live/feed.h"
 #include "client/live/page.h"
+#include "client/live/picture.h"
 #include "client/live/state.h"
-#include "client/source/profile-source.h"
 #include "client/term/color.h"
 #include "client/term/screen.h"
-#include "client/top/top-order.h"
-#include "client/top/top.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 
-#define WAIT_MS   60000
-#define TREE_ROWS 200 /* the hottest ones; nobody scrolls further */
+#define WAIT_MS    60000
+#define NOTE_TAKES 5 /* results, so seconds, that a note stays without a key */
 
 struct live {
-	struct live_settings settings; /* .top follows @state */
+	const struct live_settings *settings;
 	struct live_state state;
-	struct live_filter filter;
+	struct live_request asked;
+	uint64_t n_asked; /* the number of that request */
 	struct live_feed *feed;
-	struct profile_source *source;
-	struct top *top; /* NULL: nothing yet */
+	struct live_picture *picture;
 	struct screen *screen;
 	struct fault filter_fault, daemon_fault;
+	bool served;          /* else the daemon has yet to send what the screen shows */
+	unsigned int n_takes; /* since the note was new */
 };
 
-static int make_rows(struct live *live)
+/* Makes what the screen shows now, and asks the daemon for it if that is something else. */
+static int refresh(struct live *live)
 {
-	const struct live_state *state = &live->state;
-	struct top_settings *top = &live->settings.top;
-	size_t order = state->orders[state->by];
+	struct live_request request;
 
-	live->top = top_free(live->top);
-	if (!live->source->shown)
-		return 0;
-	top->by = state->by;
-	top->tree = state->by == VIEW_STACK ? (enum view_tree_first)order : VIEW_TREE_NONE;
-	top->n_rows = top->tree && !live->filter.words[0] ? TREE_ROWS : 0;
-	if (top_new(&live->top, live->source, top) < 0)
-		return -ENOMEM;
-	if (order > 0)
-		top_sort(live->top, order);
-	return live->filter.words[0] ? top_search(live->top, live->filter.words) : 0;
+	live_request_init(&request, &live->state);
+	if (memcmp(&request, &live->asked, sizeof(request)) != 0) {
+		live->asked = request;
+		live->n_asked = live_feed_ask(live->feed, &request);
+		live->daemon_fault.text[0] = '\0';
+	}
+	return live_picture_make(live->picture, &live->state, &live->served, &live->filter_fault);
 }
 
-static int filter_again(struct live *live)
+static void age_note(struct live *live)
 {
-	int r;
-
-	live->filter_fault.text[0] = '\0';
-	live->top = top_free(live->top);
-	live_filter_parse(&live->filter, live->state.filter, &live->filter_fault);
-	if (!live->source->profile)
-		return 0;
-	r = profile_source_filter(live->source, &live->filter.profile);
-	return r < 0 ? r : make_rows(live);
+	if (live->state.note[0] && ++live->n_takes >= NOTE_TAKES)
+		live->state.note[0] = '\0';
 }
 
-/* If a fetch fails, the last rows stay, with the fault below them. */
+/* If a fetch fails, the last picture stays, with the fault below it. */
 static int take(struct live *live)
 {
-	struct windows windows = {};
-	struct profile *profile;
-	int r = live_feed_take(live->feed, &profile, &windows, &live->daemon_fault);
+	struct live_result result;
+	bool failed = live->daemon_fault.text[0];
+	int r = 0;
 
-	if (r <= 0)
-		return 0;
-	live->daemon_fault.text[0] = '\0';
-	if (live->state.paused) { /* fetched before the pause */
-		profile_free(profile);
-		windows_done(&windows);
-		return 0;
+	live_feed_take(live->feed, &result);
+	age_note(live);
+	if (result.r < 0 && result.request == live->n_asked)
+		live->daemon_fault = result.fault;
+	if (result.r > 0 && result.request == live->n_asked) {
+		live->daemon_fault.text[0] = '\0';
+		if (failed && !live->state.note[0])
+			live_state_say(&live->state, "connected again");
+		r = live_picture_take(live->picture, &live->asked, &result, live->state.paused);
+		r = r < 0 ? r : refresh(live);
 	}
-	live->top = top_free(live->top);
-	r = profile_source_replace(live->source, profile, &windows, &live->filter.profile);
-	return r < 0 ? r : make_rows(live);
+	live_result_done(&result);
+	return r;
 }
 
 static struct live_page page_of(struct live *live)
 {
+	size_t n_columns = screen_columns(live->screen);
+	bool colors = color_wanted(live->settings->color, true);
+
 	return (struct live_page){
 		.state = &live->state,
-		.source = live->source,
-		.top = live->top,
+		.source = live_picture_source(live->picture),
+		.host = live->settings->host,
+		.top = live_picture_top(live->picture),
+		.body = live_picture_text(live->picture, &live->state, n_columns, colors),
 		.error = live->daemon_fault.text[0] ? live->daemon_fault.text :
 						      live->filter_fault.text,
+		.waiting = !live->served,
 		.now_us = clock_us(CLOCK_REALTIME),
 		.n_rows = screen_rows(live->screen),
-		.n_columns = screen_columns(live->screen),
-		.colors = color_wanted(live->settings.color, true),
+		.n_columns = n_columns,
+		.colors = colors,
 	};
 }
 
 static int draw(struct live *live)
 {
 	struct live_page page = page_of(live);
+	struct live_cursor *cursor = &live_screen_of(&live->state)->cursor;
 	_cleanup_free_ char *text = NULL;
 
-	live_state_clamp(&live->state, live_page_room(&page), live_page_n_lines(&page));
+	if (!live->state.help && live->served)
+		live_cursor_clamp(cursor, live_page_room(&page), live_page_n_lines(&page));
+	live_picture_hold(live->picture, &live->state);
 	text = live_page_format(&page);
 	if (!text)
 		return -ENOMEM;
-	screen_show(live->screen, text, live->state.typing);
+	screen_show(live->screen, text, live->state.prompt != LIVE_PROMPT_NONE);
 	return 0;
 }
 
@@ -114,26 +113,28 @@ static int take_step(struct live *live, enum live_step step)
 {
 	int r = 0;
 
-	if (step == LIVE_VIEW)
-		r = make_rows(live);
-	else if (step == LIVE_FILTER)
-		r = filter_again(live);
-	else if (step == LIVE_PAUSE)
+	if (step != LIVE_TAKE)
+		live->n_takes = 0;
+	if (step == LIVE_OPEN)
+		live_picture_open(live->picture, &live->state);
+	if (step == LIVE_PAUSE)
 		live_feed_pause(live->feed, live->state.paused);
-	else if (step == LIVE_TAKE)
+	if (step == LIVE_TAKE)
 		r = take(live);
-	return r < 0 || step == LIVE_NOTHING ? r : draw(live);
+	else if (step != LIVE_DRAW)
+		r = refresh(live);
+	return r < 0 ? r : draw(live);
 }
 
 static int run(struct live *live)
 {
-	enum live_step step = LIVE_DRAW;
-	int r, key;
+	enum live_step step = LIVE_VIEW;
+	int r;
 
 	while ((r = take_step(live, step)) >= 0) {
 		struct live_page page = page_of(live);
+		int key = screen_read_key(live->screen, live_feed_fd(live->feed), WAIT_MS);
 
-		key = screen_read_key(live->screen, live_feed_fd(live->feed), WAIT_MS);
 		step = live_state_press(&live->state, key, live_page_room(&page),
 					live_page_n_lines(&page));
 		if (step == LIVE_END)
@@ -144,35 +145,36 @@ static int run(struct live *live)
 
 static int open_all(struct live *live, struct fault *fault)
 {
-	bool colors = color_wanted(live->settings.color, true);
+	const struct live_settings *settings = live->settings;
+	struct live_screen *screen = live_screen_of(&live->state);
 	int r;
 
-	r = live_feed_start(&live->feed, live->settings.socket, fault);
+	live_filter_format(screen->filter, &settings->filter);
+	screen->by = settings->top.by;
+	live->state.orders[VIEW_STACK] = settings->top.tree;
+	if (settings->order > 0)
+		live->state.orders[screen->by] = settings->order;
+	live_request_init(&live->asked, &live->state);
+	live->n_asked = 1;
+	r = live_feed_start(&live->feed, settings->socket, &settings->symbols, &live->asked, fault);
 	if (r < 0)
 		return r;
-	r = profile_source_new(&live->source, &live->settings.symbols);
+	r = live_picture_new(&live->picture, &settings->symbols, &settings->top);
 	if (r < 0)
 		return fault_set(fault, r, "%s", strerror(-r));
-	live_filter_format(live->state.filter, &live->settings.filter);
-	live_filter_parse(&live->filter, live->state.filter, &live->filter_fault);
-	live->state.by = live->settings.top.by;
-	live->state.orders[VIEW_STACK] = live->settings.top.tree;
-	if (live->settings.order > 0)
-		live->state.orders[live->state.by] = live->settings.order;
-	return screen_open(&live->screen, colors, fault);
+	return screen_open(&live->screen, color_wanted(settings->color, true), fault);
 }
 
 static void live_done(struct live *live)
 {
 	screen_close(live->screen);
-	top_free(live->top);
-	profile_source_free(live->source);
+	live_picture_free(live->picture);
 	live_feed_stop(live->feed);
 }
 
 int live_run(const struct live_settings *settings, struct fault *fault)
 {
-	_cleanup_(live_done) struct live live = { .settings = *settings };
+	_cleanup_(live_done) struct live live = { .settings = settings };
 	int r;
 
 	r = open_all(&live, fault);

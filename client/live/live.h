@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `branchctl top` on a terminal: the last five minutes of this machine, updated every second. */
+/* `branchctl top` on a terminal: what is hot now, updated every second. */
 #pragma once
 
 #include "client/term/color.h"
@@ -11,6 +11,7 @@
 /* The view at the start. The strings are borrowed. */
 struct live_settings {
 	const char *socket;
+	const char *host; /* where that is; NULL: here */
 	struct symbolizer_settings symbols;
 	struct profile_filter filter;
 	struct top_settings top;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/live/state.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "client/live/input.h"
 #include "client/term/screen.h"
 #include "client/top/top-order.h"
+
+#define TAB             '\t'
+#define LIVE_FIRST_CALL 2 /* below the title and the headings; see calls.h */
 
 static const char letters[N_VIEWS] = {
 	[VIEW_FUNCTION] = 'f',    [VIEW_STACK] = 's', [VIEW_STREAM] = 't',
@@ -13,120 +19,232 @@ static const char letters[N_VIEWS] = {
 	[VIEW_BRANCH_SITE] = 'i', [VIEW_COMM] = 'c',  [VIEW_CONTAINER] = 'C',
 };
 
-void live_state_clamp(struct live_state *state, size_t n_page, size_t n_lines)
+/* Those that + and - choose, from the last five minutes on. */
+static const char *const spans[] = { "", "-15min", "-1h", "-6h", "-1d" };
+
+void live_state_say(struct live_state *state, const char *format, ...)
 {
-	state->scroll = MIN(state->scroll, n_lines > n_page ? n_lines - n_page : 0);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(state->note, sizeof(state->note), format, ap);
+	va_end(ap);
 }
 
-/* Writes @c in UTF-8; the number of bytes, at most 4. */
-static size_t encode_utf8(char *to, unsigned int c)
+/* A screen on top, which is like the shown one. */
+static struct live_screen *push(struct live_state *state)
 {
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
+	if (state->depth + 1 == LIVE_MAX_DEPTH) /* forgets the oldest but the first */
+		memmove(&state->screens[1], &state->screens[2],
+			(LIVE_MAX_DEPTH - 2) * sizeof(*state->screens));
+	else
+		state->depth++;
+	state->screens[state->depth] = state->screens[state->depth - 1];
+	live_screen_of(state)->cursor = (struct live_cursor){};
+	return live_screen_of(state);
+}
+
+void live_state_open(struct live_state *state, enum live_kind kind,
+		     const struct live_subject *subject)
+{
+	struct live_screen *screen = push(state);
+
+	screen->kind = kind;
+	screen->subject = *subject;
+	screen->cursor.line = kind == LIVE_CALLS ? LIVE_FIRST_CALL : 0;
+}
+
+void live_state_narrow(struct live_state *state, const char *filter)
+{
+	const char *before = live_screen_of(state)->filter;
+	struct live_screen *screen;
+
+	if (strlen(before) + 1 + strlen(filter) >= LIVE_FILTER_MAX) {
+		live_state_say(state, "the filter would be too long");
+		return;
 	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
+	screen = push(state);
+	screen->by = VIEW_FUNCTION;
+	if (screen->filter[0])
+		strcat(screen->filter, " ");
+	strcat(screen->filter, filter);
 }
 
-static void type_character(char *input, unsigned int c)
+static enum live_step end_prompt(struct live_state *state)
 {
-	size_t n = strlen(input);
+	enum live_prompt prompt = state->prompt;
 
-	if (n + 4 < LIVE_FILTER_MAX)
-		input[n + encode_utf8(input + n, c)] = '\0';
+	state->prompt = LIVE_PROMPT_NONE;
+	live_screen_of(state)->cursor = (struct live_cursor){};
+	if (prompt == LIVE_PROMPT_FILTER) {
+		memcpy(live_screen_of(state)->filter, state->input, LIVE_FILTER_MAX);
+		return LIVE_FILTER;
+	}
+	if (strlen(state->input) >= sizeof(state->span)) {
+		live_state_say(state, "the span is too long");
+		return LIVE_DRAW;
+	}
+	strcpy(state->span, state->input);
+	return LIVE_CHANGE;
 }
-
-static void delete_last(char *input)
-{
-	size_t n = strlen(input);
-
-	while (n > 0 && ((unsigned char)input[--n] & 0xc0) == 0x80)
-		;
-	input[n] = '\0';
-}
-
-#define CONTROL_U 0x15
 
 static enum live_step press_typing(struct live_state *state, int key)
 {
-	if (key == SCREEN_ENTER) {
-		state->typing = false;
-		state->scroll = 0;
-		memcpy(state->filter, state->input, sizeof(state->filter));
-		return LIVE_FILTER;
-	}
+	if (key == SCREEN_ENTER)
+		return end_prompt(state);
 	if (key == SCREEN_ESCAPE)
-		state->typing = false;
-	else if (key == SCREEN_BACKSPACE)
-		delete_last(state->input);
-	else if (key == CONTROL_U)
-		state->input[0] = '\0';
-	else if (key >= ' ' && key < SCREEN_UP)
-		type_character(state->input, (unsigned int)key);
+		state->prompt = LIVE_PROMPT_NONE;
+	else
+		live_input_press(state->input, sizeof(state->input), key);
 	return LIVE_DRAW;
 }
 
-static bool scroll(struct live_state *state, int key, size_t n_page, size_t n_lines)
+static enum live_step press_help(struct live_state *state, int key, size_t n_page, size_t n_lines)
 {
-	switch (key) {
-	case SCREEN_UP:
-		state->scroll -= state->scroll > 0;
-		break;
-	case SCREEN_DOWN:
-		state->scroll++;
-		break;
-	case SCREEN_PAGE_UP:
-		state->scroll -= MIN(state->scroll, n_page);
-		break;
-	case SCREEN_PAGE_DOWN:
-		state->scroll += n_page;
-		break;
-	case SCREEN_HOME:
-		state->scroll = 0;
-		break;
-	case SCREEN_END:
-		state->scroll = n_lines;
-		break;
-	default:
-		return false;
+	struct live_cursor *cursor = &state->help_cursor;
+	size_t most = n_lines > n_page ? n_lines - n_page : 0;
+
+	if (key == 'q')
+		return LIVE_END;
+	if (live_cursor_press(cursor, key, n_page, n_lines)) /* no line is marked: it scrolls */
+		cursor->scroll = cursor->line = MIN(cursor->line, most);
+	else
+		state->help = false;
+	return LIVE_DRAW;
+}
+
+static enum live_step begin_prompt(struct live_state *state, enum live_prompt prompt,
+				   const char *text)
+{
+	state->prompt = prompt;
+	snprintf(state->input, sizeof(state->input), "%s", text);
+	return LIVE_DRAW;
+}
+
+static enum live_step choose_span(struct live_state *state, bool longer)
+{
+	size_t n = sizeof(spans) / sizeof(spans[0]), i = 0;
+
+	while (i < n && strcmp(spans[i], state->span) != 0)
+		i++;
+	if (i == n) /* one that was typed */
+		i = longer ? 0 : 1;
+	if (longer ? i + 1 == n : i == 0) {
+		live_state_say(state, "there is no %s span here; T types one",
+			       longer ? "longer" : "shorter");
+		return LIVE_DRAW;
 	}
-	live_state_clamp(state, n_page, n_lines);
-	return true;
+	strcpy(state->span, spans[longer ? i + 1 : i - 1]);
+	return LIVE_CHANGE;
+}
+
+static enum live_step go_back(struct live_state *state)
+{
+	if (state->depth == 0) {
+		live_state_say(state, "nothing to go back to; q quits");
+		return LIVE_DRAW;
+	}
+	state->depth--;
+	return LIVE_CHANGE;
+}
+
+static enum live_step say_nothing(struct live_state *state, int key)
+{
+	const char *here = live_screen_of(state)->kind == LIVE_ROWS ?
+				   "; h shows the keys" :
+				   " here; Escape goes back, h shows the keys";
+
+	if (key > ' ' && key < 0x7f)
+		live_state_say(state, "%c does nothing%s", key, here);
+	else
+		live_state_say(state, "that key does nothing%s", here);
+	return LIVE_DRAW;
 }
 
 static enum live_step choose_order(struct live_state *state, bool forward)
 {
-	size_t n = top_n_orders(state->by);
+	struct live_screen *screen = live_screen_of(state);
+	size_t n = top_n_orders(screen->by);
 
-	state->orders[state->by] = (state->orders[state->by] + (forward ? 1 : n - 1)) % n;
-	state->scroll = 0;
+	if (n < 2) {
+		live_state_say(state, "%ss have one order only", view_name(screen->by));
+		return LIVE_DRAW;
+	}
+	state->orders[screen->by] = (state->orders[screen->by] + (forward ? 1 : n - 1)) % n;
+	screen->cursor = (struct live_cursor){};
 	return LIVE_VIEW;
 }
 
 static enum live_step choose_view(struct live_state *state, int key)
 {
+	struct live_screen *screen = live_screen_of(state);
+
 	for (int by = 0; by < N_VIEWS; by++)
 		if (key == letters[by]) {
-			state->by = (enum view_by)by;
-			state->scroll = 0;
+			if (screen->by != (enum view_by)by)
+				screen->cursor = (struct live_cursor){};
+			screen->by = (enum view_by)by;
 			return LIVE_VIEW;
 		}
-	return LIVE_NOTHING;
+	return say_nothing(state, key);
+}
+
+static enum live_step open(struct live_state *state, enum live_kind kind)
+{
+	state->opens = kind;
+	return LIVE_OPEN;
+}
+
+static enum live_step press_rows(struct live_state *state, int key)
+{
+	switch (key) {
+	case '/':
+		return begin_prompt(state, LIVE_PROMPT_FILTER, live_screen_of(state)->filter);
+	case '<':
+	case '>':
+		return choose_order(state, key == '>');
+	case SCREEN_ENTER:
+		return open(state, LIVE_CALLS);
+	case 'a':
+		return open(state, LIVE_CODE);
+	case 'H':
+		return open(state, LIVE_HISTORY);
+	}
+	return choose_view(state, key);
+}
+
+/* Another screen of the same subject. */
+static enum live_step turn_to(struct live_state *state, enum live_kind kind)
+{
+	struct live_screen *screen = live_screen_of(state);
+
+	if (screen->kind != kind)
+		screen->cursor = (struct live_cursor){};
+	screen->kind = kind;
+	return LIVE_CHANGE;
+}
+
+static enum live_step press_subject(struct live_state *state, int key)
+{
+	enum live_kind kind = live_screen_of(state)->kind;
+
+	switch (key) {
+	case TAB:
+	case SCREEN_RIGHT:
+		return turn_to(state, kind + 1 == N_LIVE_KINDS ? LIVE_CALLS : kind + 1);
+	case SCREEN_LEFT:
+		return turn_to(state, kind == LIVE_CALLS ? N_LIVE_KINDS - 1 : kind - 1);
+	case 'e':
+		return turn_to(state, LIVE_CALLS);
+	case 'a':
+		return turn_to(state, LIVE_CODE);
+	case 'H':
+		return turn_to(state, LIVE_HISTORY);
+	case SCREEN_ENTER:
+		if (kind == LIVE_CALLS)
+			return open(state, LIVE_CALLS);
+	}
+	return say_nothing(state, key);
 }
 
 enum live_step live_state_press(struct live_state *state, int key, size_t n_page, size_t n_lines)
@@ -137,13 +255,12 @@ enum live_step live_state_press(struct live_state *state, int key, size_t n_page
 		return LIVE_TAKE;
 	if (key == SCREEN_RESIZED)
 		return LIVE_DRAW;
-	if (state->typing)
+	state->note[0] = '\0';
+	if (state->prompt)
 		return press_typing(state, key);
-	if (state->help && key != 'q') {
-		state->help = false;
-		return LIVE_DRAW;
-	}
-	if (scroll(state, key, n_page, n_lines))
+	if (state->help)
+		return press_help(state, key, n_page, n_lines);
+	if (live_cursor_press(&live_screen_of(state)->cursor, key, n_page, n_lines))
 		return LIVE_DRAW;
 	switch (key) {
 	case 'q':
@@ -151,17 +268,19 @@ enum live_step live_state_press(struct live_state *state, int key, size_t n_page
 	case 'h':
 	case '?':
 		state->help = true;
+		state->help_cursor = (struct live_cursor){};
 		return LIVE_DRAW;
-	case '/':
-		state->typing = true;
-		memcpy(state->input, state->filter, sizeof(state->input));
-		return LIVE_DRAW;
-	case '<':
-	case '>':
-		return choose_order(state, key == '>');
 	case ' ':
 		state->paused = !state->paused;
 		return LIVE_PAUSE;
+	case 'T':
+		return begin_prompt(state, LIVE_PROMPT_SPAN, state->span);
+	case '+':
+	case '-':
+		return choose_span(state, key == '+');
+	case SCREEN_ESCAPE:
+		return go_back(state);
 	}
-	return choose_view(state, key);
+	return live_screen_of(state)->kind == LIVE_ROWS ? press_rows(state, key) :
+							  press_subject(state, key);
 }

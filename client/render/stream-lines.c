@@ -118,6 +118,24 @@ size_t stream_lines_count(const struct stream_tree *tree, uint32_t node)
 	return n_lines;
 }
 
+struct location stream_lines_at(const struct stream_tree *tree, uint32_t node, size_t i)
+{
+	uint32_t path[STREAM_DEPTH_MAX];
+	size_t n = stream_tree_path(tree, node, path);
+	struct location at = { PROFILE_NONE, 0 };
+
+	for (size_t k = 0; k < n; k++) {
+		const struct stream_tree_node *here = stream_tree_node(tree, path[k]);
+
+		if (is_repeated(tree, here))
+			continue;
+		at = here->ends[SIDE_OLD].at;
+		if (i-- == 0)
+			break;
+	}
+	return at;
+}
+
 bool stream_lines_equal(const struct stream_lines *a, const struct stream_lines *b)
 {
 	if (a->n != b->n)

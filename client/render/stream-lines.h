@@ -31,6 +31,9 @@ void stream_lines_done(struct stream_lines *lines);
 /* The number of lines. */
 size_t stream_lines_count(const struct stream_tree *tree, uint32_t node);
 
+/* Where line @i of them is; the last one for all numbers beyond. */
+struct location stream_lines_at(const struct stream_tree *tree, uint32_t node, size_t i);
+
 /* True if both say the same. */
 bool stream_lines_equal(const struct stream_lines *a, const struct stream_lines *b);
 

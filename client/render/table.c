@@ -144,9 +144,21 @@ static struct libscols_cell *find_cell(struct table *table, size_t row, size_t c
 	return scols_line_get_cell(scols_table_get_line(table->scols, row), column);
 }
 
+/* Of what may be shortened the bytes count, as elide.h has them. */
+static size_t width_of(const struct column *column, const char *text)
+{
+	size_t n = 0;
+
+	if (column->flags & (TABLE_ELIDE_NAME | TABLE_ELIDE_PATH))
+		return strlen(text);
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
 static void measure_cell(struct column *column, const char *text)
 {
-	column->width = MAX(column->width, strlen(text));
+	column->width = MAX(column->width, width_of(column, text));
 	if (column->flags & TABLE_ELIDE_NAME)
 		column->least = MAX(column->least, elide_name_least(text));
 }

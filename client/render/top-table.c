@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/render/share-name.h"
+#include "client/render/spark.h"
 #include "client/render/stack-text.h"
 #include "client/render/stream-lines.h"
 #include "client/render/stream-text.h"
@@ -15,8 +16,12 @@
 #include "client/stats/interval.h"
 #include "client/term/color.h"
 #include "client/term/text.h"
+#include "client/top/share-identity.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
+
+#define TREND_COLUMNS        24 /* as many as the daemon counts parts */
+#define NARROW_TREND_COLUMNS 8
 
 struct column {
 	const char *name;
@@ -72,11 +77,28 @@ static int add_share_columns(const struct top *top, struct table *table)
 
 	if (r >= 0 && share_has_total(top->by))
 		r = table_add_column(table, "TOTAL", TABLE_RIGHT);
+	if (r >= 0 && top->trends)
+		r = table_add_column(table, "TREND", TABLE_SPARE);
 	if (r >= 0)
 		r = table_add_column(table, "SAMPLES", TABLE_RIGHT | TABLE_SPARE);
 	if (r >= 0 && top->owner)
 		r = share_owner_add_column(table, top->owner);
 	return r < 0 ? r : share_name_add_columns(table, top->by);
+}
+
+/* As wide as the terminal permits. */
+static int set_trend(struct table *table, size_t column, const struct top *top,
+		     const struct share *share)
+{
+	const struct profile *profile = top->source->shown;
+	const double *points =
+		trends_find(top->trends, share_identity(profile, top->by, &share->key));
+	char text[TREND_COLUMNS * SPARK_BYTES + 1] = "";
+
+	if (points)
+		spark_format(text, table_is_narrow(table) ? NARROW_TREND_COLUMNS : TREND_COLUMNS,
+			     points, top->trends->n_points);
+	return table_set(table, column, text);
 }
 
 static int fill_share(const struct top *top, struct table *table, size_t i)
@@ -89,6 +111,8 @@ static int fill_share(const struct top *top, struct table *table, size_t i)
 	r = set_percent(table, column++, share->self, samples);
 	if (r >= 0 && share_has_total(top->by))
 		r = set_percent(table, column++, share->total, samples);
+	if (r >= 0 && top->trends)
+		r = set_trend(table, column++, top, share);
 	if (r >= 0)
 		r = set_count(table, column++, share->self);
 	if (r >= 0 && top->owner)

@@ -308,17 +308,19 @@ static int load_windows(struct profile_source *source,
 			const struct profile_source_settings *settings,
 			const struct window_ref *ref, struct fault *fault)
 {
-	_cleanup_(connection_freep) struct connection *connection = NULL;
+	_cleanup_(connection_freep) struct connection *opened = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
+	struct connection *connection = settings->connection;
 	struct loading loading = { .settings = settings };
 	size_t first = 0;
 	int r;
 
-	r = connection_open(&connection, settings->socket, fault);
+	r = connection ? 0 : connection_open(&opened, settings->socket, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);
-	if (settings->timeout_ms > 0)
-		connection_set_timeout(connection, settings->timeout_ms);
+	if (opened && settings->timeout_ms > 0)
+		connection_set_timeout(opened, settings->timeout_ms);
+	connection = connection ?: opened;
 	r = window_list_find(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)
 		return suggest_file(ref, r, fault);

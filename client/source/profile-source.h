@@ -25,8 +25,9 @@ struct profile_source_settings {
 
 	/* of the daemon's windows */
 	const char *socket;
-	size_t n_parts; /* also load them in up to this many parts; 0: no parts */
-	bool counts;    /* profile_source.functions suffice: */
+	struct connection *connection; /* borrowed, instead of a new one to @socket; or NULL */
+	size_t n_parts;                /* also load them in up to this many parts; 0: no parts */
+	bool counts;                   /* profile_source.functions suffice: */
 	enum functions_by by;
 	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
 	int timeout_ms;      /* see connection_set_timeout(); 0: the default */

@@ -52,7 +52,7 @@ static int connect_again(struct recent_profile *recent, struct fault *fault)
 	return 0;
 }
 
-static void disconnect(struct recent_profile *recent)
+void recent_profile_disconnect(struct recent_profile *recent)
 {
 	struct connection *connection;
 
@@ -242,18 +242,25 @@ static int fetch(struct recent_profile *recent, uint64_t now_us, struct profile 
 	return 0;
 }
 
+int recent_profile_connect(struct recent_profile *recent, struct connection **ret,
+			   struct fault *fault)
+{
+	int r = recent->connection ? 0 : connect_again(recent, fault);
+
+	*ret = recent->connection;
+	return r;
+}
+
 int recent_profile_fetch(struct recent_profile *recent, uint64_t now_us, struct profile **ret,
 			 struct windows *ret_windows, struct fault *fault)
 {
-	int r;
+	struct connection *connection;
+	int r = recent_profile_connect(recent, &connection, fault);
 
-	if (!recent->connection) {
-		r = connect_again(recent, fault);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	r = fetch(recent, now_us, ret, ret_windows, fault);
 	if (r < 0 && r != -ENODATA)
-		disconnect(recent);
+		recent_profile_disconnect(recent);
 	return r;
 }

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "client/rpc/connection.h"
 #include "client/rpc/windows.h"
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
@@ -16,6 +17,12 @@ struct recent_profile;
 
 /* Connects. -errno and @fault. Borrows @socket. */
 int recent_profile_open(struct recent_profile **ret, const char *socket, struct fault *fault);
+/* Borrows its connection, for other calls between fetches: it connects if it must. -errno and
+ * @fault. */
+int recent_profile_connect(struct recent_profile *recent, struct connection **ret,
+			   struct fault *fault);
+/* After a failure of those: the connection is of no more use. */
+void recent_profile_disconnect(struct recent_profile *recent);
 /* From another thread: makes a waiting recent_profile_fetch() and all later ones fail. */
 void recent_profile_interrupt(struct recent_profile *recent);
 struct recent_profile *recent_profile_free(struct recent_profile *recent);

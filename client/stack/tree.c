@@ -59,7 +59,19 @@ static int64_t find_row(struct view_tree *tree, struct tree_merge *merge,
 	return number;
 }
 
-static int merge_callers(struct view_tree *tree, const struct profile *profile)
+static bool is_in_focus(const struct profile *profile, struct location at,
+			const struct view_tree_focus *focus)
+{
+	struct location frame = profile_place_frame(profile, at);
+	const struct profile_function *function = profile_find_function(profile, frame);
+
+	if (function)
+		return focus->functions[function - profile->functions];
+	return frame.object != PROFILE_NONE && focus->objects[frame.object];
+}
+
+static int merge_callers(struct view_tree *tree, const struct profile *profile,
+			 const struct view_tree_focus *focus)
 {
 	_cleanup_(tree_merge_done) struct tree_merge merge = {};
 	_cleanup_free_ uint32_t *rows = calloc(profile->n_stacks + 1, sizeof(*rows));
@@ -70,8 +82,12 @@ static int merge_callers(struct view_tree *tree, const struct profile *profile)
 		const struct profile_stack *stack = &profile->stacks[i];
 		uint32_t parent =
 			stack->parent == PROFILE_NONE ? PROFILE_NONE : rows[stack->parent];
-		int64_t row = find_row(tree, &merge, profile, stack->frame, parent);
+		int64_t row;
 
+		rows[i] = PROFILE_NONE;
+		if (focus && parent == PROFILE_NONE && !is_in_focus(profile, stack->frame, focus))
+			continue;
+		row = find_row(tree, &merge, profile, stack->frame, parent);
 		if (row < 0)
 			return (int)row;
 		rows[i] = (uint32_t)row;
@@ -80,14 +96,30 @@ static int merge_callers(struct view_tree *tree, const struct profile *profile)
 	return 0;
 }
 
-static int merge_callees(struct view_tree *tree, const struct profile *profile)
+/* The frame to begin with, of the stack @at: its leaf, or the oldest one in focus, if any. */
+static uint32_t first_frame(const struct profile *profile, uint32_t at,
+			    const struct view_tree_focus *focus)
+{
+	uint32_t found = focus ? PROFILE_NONE : at;
+
+	for (; focus && at != PROFILE_NONE; at = profile->stacks[at].parent)
+		if (is_in_focus(profile, profile->stacks[at].frame, focus))
+			found = at;
+	return found;
+}
+
+static int merge_callees(struct view_tree *tree, const struct profile *profile,
+			 const struct view_tree_focus *focus)
 {
 	_cleanup_(tree_merge_done) struct tree_merge merge = {};
 
 	for (size_t i = 0; i < profile->n_stacks; i++) {
-		uint32_t at = (uint32_t)i, parent = PROFILE_NONE;
+		uint32_t at, parent = PROFILE_NONE;
 
 		if (profile->stacks[i].samples == 0)
+			continue;
+		at = first_frame(profile, (uint32_t)i, focus);
+		if (at == PROFILE_NONE)
 			continue;
 		for (; at != PROFILE_NONE; at = profile->stacks[at].parent) {
 			int64_t row =
@@ -244,15 +276,16 @@ static int choose(struct view_tree *tree, size_t n)
 	return r < 0 ? r : mark_rows(tree);
 }
 
-int view_tree(struct view_tree **ret, const struct profile *profile, enum view_tree_first first,
-	      size_t n)
+int view_tree_about(struct view_tree **ret, const struct profile *profile,
+		    enum view_tree_first first, size_t n, const struct view_tree_focus *focus)
 {
 	_cleanup_(view_tree_freep) struct view_tree *tree = calloc(1, sizeof(*tree));
 	int r;
 
 	if (!tree)
 		return -ENOMEM;
-	r = first == VIEW_TREE_CALLER ? merge_callers(tree, profile) : merge_callees(tree, profile);
+	r = first == VIEW_TREE_CALLER ? merge_callers(tree, profile, focus) :
+					merge_callees(tree, profile, focus);
 	if (r < 0)
 		return r;
 	add_up(tree);
@@ -261,6 +294,12 @@ int view_tree(struct view_tree **ret, const struct profile *profile, enum view_t
 		return r;
 	*ret = TAKE_PTR(tree);
 	return 0;
+}
+
+int view_tree(struct view_tree **ret, const struct profile *profile, enum view_tree_first first,
+	      size_t n)
+{
+	return view_tree_about(ret, profile, first, n, NULL);
 }
 
 /* All rows below a wanted row become wanted, then all rows above. */

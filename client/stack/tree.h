@@ -42,6 +42,18 @@ int view_tree_parse(enum view_tree_first *ret, const char *name);
 /* The @n hottest rows of the finalized @profile; 0: all. 0 or -ENOMEM. */
 int view_tree(struct view_tree **ret, const struct profile *profile, enum view_tree_first first,
 	      size_t n);
+
+/* The code that a tree is about: by function of a profile, and by object its code in none. */
+struct view_tree_focus {
+	const bool *functions, *objects;
+};
+
+/*
+ * The same of that code, which is the root: what it calls, callers first; or its callers, callees
+ * first. A stack that has it more than once counts from the oldest one on.
+ */
+int view_tree_about(struct view_tree **ret, const struct profile *profile,
+		    enum view_tree_first first, size_t n, const struct view_tree_focus *focus);
 struct view_tree *view_tree_free(struct view_tree *tree);
 DEFINE_CLEANUP(struct view_tree *, view_tree_free);
 

@@ -14,6 +14,7 @@
 #include "client/stream/line-stream.h"
 #include "client/stream/stream.h"
 #include "client/top/shares.h"
+#include "client/top/trends.h"
 #include "client/view/branch-class.h"
 #include "client/view/place.h"
 #include "client/view/view.h"
@@ -45,6 +46,7 @@ struct top {
 
 	/* one of them, by the view */
 	struct shares *shares;
+	const struct trends *trends; /* of them, for a column; borrowed, or NULL */
 	struct view_stacks *stacks;
 	bool verbose;
 	struct view_tree *tree;          /* of stacks, instead */

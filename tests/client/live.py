@@ -80,7 +80,7 @@ def check_refresh(terminal, daemon):
 
 def check_help(terminal):
     terminal.press("h")
-    terminal.shows("What is shown", "Any key leaves")
+    terminal.shows("by function, stack, stream", "Any other key leaves")
     check(all(len(line) <= 80 for line in terminal.text().splitlines()), "help is too wide")
     terminal.press("x")
     terminal.shows("[function]")
@@ -163,7 +163,7 @@ def time_of_keys():
         terminal.shows("no data yet")
         started = time.monotonic()
         terminal.press("b", "h")
-        terminal.shows("What is shown")
+        terminal.shows("by function, stack, stream")
         terminal.press("x", "q")
         terminal.shows("ended with 0")
         return time.monotonic() - started

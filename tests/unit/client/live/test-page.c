@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
 #define N_FUNCTIONS 40
@@ -116,9 +117,9 @@ static int teardown(void **state)
 static void make_top(struct demo *demo)
 {
 	demo->top = top_free(demo->top);
-	demo->settings.by = demo->state.by;
+	demo->settings.by = demo->state.screens[0].by;
 	assert_int_equal(top_new(&demo->top, demo->source, &demo->settings), 0);
-	top_sort(demo->top, demo->state.orders[demo->state.by]);
+	top_sort(demo->top, demo->state.orders[demo->settings.by]);
 	demo->page.top = demo->top;
 }
 
@@ -179,7 +180,7 @@ static void test_the_page_scrolls(void **state)
 	const char *text;
 
 	make_top(demo);
-	demo->state.scroll = 22;
+	demo->state.screens[0].cursor.scroll = 22;
 	text = draw(demo);
 	assert_null(strstr(text, "function_18"));
 	assert_non_null(strstr(text, "function_17"));
@@ -194,12 +195,13 @@ static void test_stacks_scroll_line_by_line(void **state)
 {
 	struct demo *demo = *state;
 
-	demo->state.by = VIEW_STACK;
+	demo->state.screens[0].by = VIEW_STACK;
 	make_top(demo);
 	assert_int_equal(live_page_n_lines(&demo->page), 4 * N_FUNCTIONS);
-	demo->state.scroll = 2; /* past the blank line and the numbers of the first */
+	demo->state.screens[0].cursor.scroll =
+		2; /* past the blank line and the numbers of the first */
 	assert_non_null(strstr(draw(demo), "by samples\n    2800 function_39"));
-	demo->state.scroll = 4 * N_FUNCTIONS - 20;
+	demo->state.screens[0].cursor.scroll = 4 * N_FUNCTIONS - 20;
 	assert_non_null(strstr(draw(demo), "0.12%  1 sample\n    100 function_00"));
 	assert_non_null(strstr(demo->text, "141-160 of 160"));
 }
@@ -210,7 +212,7 @@ static void test_the_page_has_any_size(void **state)
 
 	demo->page.colors = true;
 	for (int by = 0; by < N_VIEWS; by++) {
-		demo->state.by = (enum view_by)by;
+		demo->state.screens[0].by = (enum view_by)by;
 		make_top(demo);
 		for (size_t rows = 1; rows <= 60; rows += 7)
 			for (size_t columns = 1; columns <= 250; columns += 31) {
@@ -296,9 +298,80 @@ static void test_a_page_without_data(void **state)
 	demo->page.error = "the daemon has gone";
 	assert_non_null(strstr(draw(demo), "no data yet"));
 	assert_non_null(strstr(demo->text, "the daemon has gone"));
-	demo->state.help = true;
-	assert_non_null(strstr(draw(demo), "Control-U"));
 	profile_source_free(empty);
+}
+
+/* Of lines that are no longer than the screen is wide; and no screen is too low to scroll to the
+ * end. */
+static void test_help_fits(void **state)
+{
+	static const size_t widths[] = { 40, 80, 200 };
+	struct demo *demo = *state;
+
+	demo->state.help = true;
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		const char *line;
+
+		demo->page.n_columns = widths[i];
+		demo->page.n_rows = 100;
+		demo->state.help_cursor.scroll = 0;
+		for (line = draw(demo); line; line = strchr(line, '\n')) {
+			line += *line == '\n';
+			assert_true(strcspn(line, "\n") <= widths[i]);
+		}
+		assert_non_null(strstr(demo->text, "Control-U"));
+		demo->page.n_rows = 5;
+		demo->state.help_cursor.scroll =
+			live_page_n_lines(&demo->page) - live_page_room(&demo->page);
+		assert_non_null(strstr(draw(demo), "height"));
+		assert_non_null(strstr(demo->text, "Any other key leaves"));
+	}
+}
+
+static void test_the_cursor_is_marked(void **state)
+{
+	struct demo *demo = *state;
+	_cleanup_free_ char *text = NULL;
+
+	make_top(demo);
+	demo->state.screens[0].cursor = (struct live_cursor){ .line = 3, .scroll = 2 };
+	text = live_page_format(&demo->page);
+	assert_non_null(strstr(text, "\033[7m"));
+	assert_memory_equal(strstr(strstr(strstr(text, "FUNCTION"), "\033[7m"), "function_"),
+			    "function_36", 11);
+	assert_int_equal(count(strstr(text, "FUNCTION"), "\033[7m"), 1);
+}
+
+static void test_the_foot_says_what_a_key_did(void **state)
+{
+	struct demo *demo = *state;
+
+	make_top(demo);
+	live_state_say(&demo->state, "x does nothing");
+	demo->page.error = "the daemon has gone";
+	assert_non_null(strstr(draw(demo), "x does nothing"));
+	assert_null(strstr(demo->text, "gone"));
+	demo->state.note[0] = '\0';
+	assert_non_null(strstr(draw(demo), "gone"));
+}
+
+/* Five lines, and which rows these are is one of them. */
+static void test_a_low_screen(void **state)
+{
+	struct demo *demo = *state;
+
+	make_top(demo);
+	demo->page.n_rows = 5;
+	demo->page.n_columns = 40;
+	assert_non_null(strstr(draw(demo), "[function]"));
+	assert_int_equal(count(demo->text, "function_"), 2);
+	assert_int_equal(count(demo->text, "\n"), 4);
+	assert_non_null(strstr(demo->text, "q quit"));
+	live_state_open(&demo->state, LIVE_CALLS,
+			&(struct live_subject){ "work", "/bin/demo", 16 });
+	demo->page.body = "a\nb\nc\nd\n";
+	assert_non_null(strstr(draw(demo), "[calls] work (demo)\na\n"));
+	assert_int_equal(count(demo->text, "\n"), 4);
 }
 
 static void test_names_cannot_move_the_cursor(void **state)
@@ -306,7 +379,7 @@ static void test_names_cannot_move_the_cursor(void **state)
 	struct demo *demo = *state;
 
 	make_top(demo);
-	strcpy(demo->state.filter, "a\r\nb");
+	strcpy(demo->state.screens[0].filter, "a\r\nb");
 	demo->page.error = "x\x1b[2Jy";
 	assert_non_null(strstr(draw(demo), "a\\x0d\\x0ab"));
 	assert_non_null(strstr(demo->text, "x\\x1b[2Jy"));
@@ -323,6 +396,10 @@ int main(void)
 						teardown),
 		cmocka_unit_test(test_branches_and_blocks_are_ordered),
 		cmocka_unit_test_setup_teardown(test_a_page_without_data, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_help_fits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_cursor_is_marked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_foot_says_what_a_key_did, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_low_screen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_cannot_move_the_cursor, setup, teardown),
 	};
 

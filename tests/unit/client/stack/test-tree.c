@@ -156,6 +156,49 @@ static void test_callees_first(void **state)
 		    " 20.00%       3    main (demo)\n");
 }
 
+/* Of code of the functions called @name, or of none if that is NULL. */
+static void assert_tree_about(enum view_tree_first first, const char *name, const char *expected)
+{
+	struct profile *p = make_profile();
+	bool functions[8] = {}, objects[] = { !name };
+	const struct view_tree_focus focus = { functions, objects };
+	struct view_tree *tree = NULL;
+	char *text;
+
+	assert_true(p->n_functions <= 8 && p->n_objects == 1);
+	for (size_t i = 0; i < p->n_functions; i++)
+		functions[i] = name && strcmp(p->functions[i].name, name) == 0;
+	assert_int_equal(view_tree_about(&tree, p, first, 0, &focus), 0);
+	text = format(p, tree, first, 0);
+	assert_string_equal(text, expected);
+	free(text);
+	view_tree_free(tree);
+	profile_free(p);
+}
+
+static void test_a_tree_about_a_function(void **state)
+{
+	assert_tree_about(VIEW_TREE_CALLER, "b",
+			  "  TOTAL    SELF SAMPLES FUNCTION\n"
+			  " 46.67%  20.00%       7 b (demo)\n"
+			  " 26.67%  26.67%       4 b (demo)\n");
+	assert_tree_about(VIEW_TREE_CALLEE, "b",
+			  "  TOTAL SAMPLES FUNCTION\n"
+			  " 46.67%       7 b (demo)\n"
+			  " 46.67%       7 a (demo)\n"
+			  " 46.67%       7 main (demo)\n");
+	assert_tree_about(VIEW_TREE_CALLER, "a",
+			  "  TOTAL    SELF SAMPLES FUNCTION\n"
+			  " 80.00%  33.33%      12 a (demo)\n"
+			  " 46.67%  20.00%       7 b (demo)\n"
+			  " 26.67%  26.67%       4 b (demo)\n");
+	assert_tree_about(VIEW_TREE_CALLEE, "c",
+			  "  TOTAL SAMPLES FUNCTION\n"
+			  " 20.00%       3 c (demo)\n"
+			  " 20.00%       3 main (demo)\n");
+	assert_tree_about(VIEW_TREE_CALLEE, NULL, "  TOTAL SAMPLES FUNCTION\n");
+}
+
 static void test_the_hottest_rows_are_a_tree(void **state)
 {
 	assert_tree(VIEW_TREE_CALLER, 3, 3,
@@ -261,6 +304,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_callers_first),
 		cmocka_unit_test(test_callees_first),
+		cmocka_unit_test(test_a_tree_about_a_function),
 		cmocka_unit_test(test_the_hottest_rows_are_a_tree),
 		cmocka_unit_test(test_rows_are_kept_with_their_paths),
 		cmocka_unit_test(test_what_is_deep_fits_the_terminal),
