@@ -33,7 +33,7 @@ static bool is_live(const struct options *options)
 
 static int run_live(const struct options *options, struct fault *fault)
 {
-	const struct live_settings settings = {
+	struct live_settings settings = {
 		.socket = options->source.socket,
 		.host = options->n_hosts > 0 && strcmp(options->hosts[0], ".") != 0 ?
 				options->hosts[0] :
@@ -45,6 +45,7 @@ static int run_live(const struct options *options, struct fault *fault)
 		.color = options->output.color,
 	};
 
+	settings.symbols.fetch = NULL; /* keys would wait for it, and it writes to the terminal */
 	return live_run(&settings, fault);
 }
 
