@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A batch: the rows of some windows of one day, as the text that ClickHouse reads (TabSeparated), a
+ * part for each table. What was counted in a window makes the same rows each time.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "client/rpc/windows.h"
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+
+enum batch_table {
+	BATCH_NAMES,
+	BATCH_FUNCTIONS,
+	BATCH_STACKS,
+	BATCH_BRANCHES,
+	BATCH_BLOCKS,
+	BATCH_STREAMS,
+	BATCH_WINDOWS, /* last: what it has was sent whole */
+	N_BATCH_TABLES,
+};
+
+/* As in schema.sql, without "_rows". */
+const char *batch_table_name(enum batch_table table);
+
+struct batch {
+	char *texts[N_BATCH_TABLES];
+	size_t sizes[N_BATCH_TABLES];
+	FILE *files[N_BATCH_TABLES]; /* memory streams, until batch_finish() */
+	uint64_t n_windows;
+	uint64_t first_us, last_us; /* the starts of the first and the last one */
+	uint64_t end_us;            /* of the last one */
+};
+
+int batch_new(struct batch **ret);
+struct batch *batch_free(struct batch *batch);
+DEFINE_CLEANUP(struct batch *, batch_free);
+
+/* The day in UTC, since 1970. */
+uint64_t batch_day(uint64_t us);
+
+/* Adds the counts of a window, which is of the day of those before it. -ENOMEM. */
+int batch_add(struct batch *batch, const char *host, const struct window_info *window,
+	      const struct profile *profile);
+
+/* The bytes so far. */
+size_t batch_bytes(const struct batch *batch);
+
+/* Completes the texts. -ENOMEM. */
+int batch_finish(struct batch *batch);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One ClickHouse server, asked over HTTP. Certificates are checked. */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/util/fault.h"
+#include "common/util/macro.h"
+
+struct clickhouse;
+
+struct clickhouse_settings {
+	const char *url;      /* http:// or https:// */
+	const char *user;     /* NULL: the server's default */
+	const char *password; /* NULL: none */
+	const char *ca_file;  /* NULL: those of the system */
+	long timeout_s;
+};
+
+struct clickhouse_query {
+	const char *text;
+	const char *id;   /* no two run at once with one id; NULL: any */
+	const char *body; /* what follows the text */
+	size_t n_body;
+};
+
+/* Copies the settings. -errno and @fault. */
+int clickhouse_new(struct clickhouse **ret, const struct clickhouse_settings *settings,
+		   struct fault *fault);
+struct clickhouse *clickhouse_free(struct clickhouse *clickhouse);
+DEFINE_CLEANUP(struct clickhouse *, clickhouse_free);
+
+/*
+ * *@ret_text, unless NULL, is the answer, valid until the next query. -ECONNREFUSED and @fault:
+ * there was no answer, and the server may have done it or not. -EREMOTEIO and @fault: it refused.
+ */
+int clickhouse_ask(struct clickhouse *clickhouse, const struct clickhouse_query *query,
+		   const char **ret_text, struct fault *fault);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ship/follower.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/rpc/connection.h"
+#include "client/rpc/daemon-api.h"
+#include "common/util/cleanup.h"
+#include "common/util/clock.h"
+
+#define MAX_BATCH_BYTES (8 << 20)
+#define SLACK_US        100000 /* of the ends of windows that follow each other */
+#define FIRST_WAIT_US   1000000
+#define LONGEST_WAIT_US 60000000
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool stopped;
+static struct connection *waiting; /* for windows; under the mutex */
+
+struct following {
+	const struct follower_settings *settings;
+	struct connection *connection; /* for profiles */
+	struct batch *batch;           /* NULL: none is begun */
+	struct spool_mark mark;        /* the last window that was seen */
+	bool failed;                   /* to ask for a profile */
+};
+
+void follower_stop(void)
+{
+	stopped = true;
+	pthread_mutex_lock(&mutex);
+	if (waiting)
+		connection_interrupt(waiting);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void set_waiting(struct connection *connection)
+{
+	pthread_mutex_lock(&mutex);
+	waiting = connection;
+	pthread_mutex_unlock(&mutex);
+}
+
+static void flush(struct following *f)
+{
+	_cleanup_(batch_freep) struct batch *batch = TAKE_PTR(f->batch);
+	struct fault fault = {};
+	int r;
+
+	if (!batch)
+		return;
+	r = batch_finish(batch);
+	if (r >= 0)
+		r = spool_put(f->settings->spool, batch, &f->mark, &fault);
+	else
+		spool_count_dropped(f->settings->spool, batch->n_windows);
+	if (r < 0)
+		f->settings->complain(&fault);
+}
+
+/*
+ * Whether it has not been sent. Windows that were merged as they aged have a part of what was sent;
+ * a daemon that begins a new database begins with the first id.
+ */
+static bool is_new(const struct spool_mark *mark, const struct window_info *window)
+{
+	if (window->open)
+		return false;
+	if (window->start_us + SLACK_US < mark->start_us + mark->length_us &&
+	    windows_end_us(window) > mark->start_us + SLACK_US)
+		return false;
+	return window->start_us > mark->start_us || window->id > mark->id;
+}
+
+/* -ENOENT: the window has gone. */
+static int add_window(struct following *f, const struct window_info *window, struct fault *fault)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_(windows_done) struct windows windows = {};
+	const struct daemon_api_request request = { .first = window->id, .last = window->id };
+	int r;
+
+	r = daemon_api_get_profile(f->connection, &request, &profile, &windows, fault);
+	if (r < 0)
+		return r;
+	if (f->batch && batch_day(f->batch->first_us) != batch_day(window->start_us))
+		flush(f);
+	r = f->batch ? 0 : batch_new(&f->batch);
+	r = r < 0 ? r : batch_add(f->batch, f->settings->host, window, profile);
+	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
+static bool is_full(const struct following *f)
+{
+	const struct batch *batch = f->batch;
+
+	return batch && (batch->end_us - batch->first_us >= f->settings->batch_us ||
+			 batch_bytes(batch) >= MAX_BATCH_BYTES);
+}
+
+static int on_windows(const struct windows *windows, void *userdata)
+{
+	struct following *f = userdata;
+	struct fault fault = {};
+
+	for (size_t i = 0; i < windows->n && !stopped; i++) {
+		const struct window_info *window = &windows->rows[i];
+		int r;
+
+		if (!is_new(&f->mark, window))
+			continue;
+		r = add_window(f, window, &fault);
+		if (r < 0 && r != -ENOENT) {
+			f->settings->complain(&fault);
+			f->failed = true;
+			return r;
+		}
+		if (r == -ENOENT)
+			spool_count_dropped(f->settings->spool, 1);
+		f->mark = (struct spool_mark){ window->id, window->start_us, window->length_us };
+		if (is_full(f))
+			flush(f);
+	}
+	return stopped ? -EINTR : 0;
+}
+
+/* Until the connection ends. */
+static void follow(struct following *f, struct fault *fault)
+{
+	_cleanup_(connection_freep) struct connection *windows = NULL;
+	uint64_t since_us = f->mark.start_us + f->mark.length_us;
+	int r;
+
+	r = connection_open(&windows, f->settings->socket, fault);
+	r = r < 0 ? r : connection_open(&f->connection, f->settings->socket, fault);
+	set_waiting(windows);
+	if (r >= 0 && !stopped)
+		daemon_api_follow_windows(windows, since_us, UINT64_MAX, on_windows, f, fault);
+	set_waiting(NULL);
+	f->connection = connection_free(f->connection);
+}
+
+void follower_run(const struct follower_settings *settings)
+{
+	struct following f = { .settings = settings, .mark = spool_mark(settings->spool) };
+	uint64_t wait_us = FIRST_WAIT_US;
+
+	if (f.mark.start_us == 0) /* the first start: what is to come */
+		f.mark.start_us = clock_us(CLOCK_REALTIME);
+	while (!stopped) {
+		struct fault fault = {};
+		uint64_t start_us = clock_us(CLOCK_MONOTONIC);
+
+		f.failed = false;
+		follow(&f, &fault);
+		if (stopped)
+			break;
+		if (!f.failed)
+			settings->complain(&fault);
+		if (clock_us(CLOCK_MONOTONIC) - start_us > LONGEST_WAIT_US)
+			wait_us = FIRST_WAIT_US;
+		if (!spool_sleep(settings->spool, clock_us(CLOCK_MONOTONIC) + wait_us))
+			break;
+		wait_us = MIN(2 * wait_us, (uint64_t)LONGEST_WAIT_US);
+	}
+	batch_free(f.batch); /* the windows are asked for again */
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Follows the daemon: asks for each window when it has closed, and puts batches into the spool. If
+ * the daemon is away it waits for it. It reads from the socket like any client: however slow it
+ * is, sampling does not notice.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "ship/spool.h"
+
+struct follower_settings {
+	const char *socket, *host;
+	struct spool *spool;
+	uint64_t batch_us; /* of windows in a batch */
+	void (*complain)(const struct fault *fault);
+};
+
+/* Until follower_stop(). */
+void follower_run(const struct follower_settings *settings);
+
+/* From another thread. */
+void follower_stop(void);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* branchd-ship: sends the windows of branchd to ClickHouse. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "client/rpc/unix-socket.h"
+#include "common/util/cleanup.h"
+#include "common/util/standard-streams.h"
+#include "common/util/thread.h"
+#include "ship/config.h"
+#include "ship/follower.h"
+#include "ship/sender.h"
+#include "ship/status.h"
+
+#define CONFIG     "/etc/branchd/ship.conf"
+#define SPOOL      "/var/lib/branchd-ship"
+#define STATUS     "/run/branchd-ship/status"
+#define TIMEOUT_S  60
+#define CREDENTIAL "ship.password"
+
+enum exit_status {
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+};
+
+static const char usage[] =
+	"Usage: branchd-ship [OPTION...]\n"
+	"Sends the windows that branchd closes to ClickHouse.\n"
+	"\n"
+	"      --config FILE   the configuration (" CONFIG ")\n"
+	"      --socket PATH   the daemon's socket (" UNIX_SOCKET_DEFAULT_PATH ")\n"
+	"      --spool DIR     keep what is not sent yet in DIR (" SPOOL ")\n"
+	"      --status-file FILE  (" STATUS ")\n"
+	"      --status        show what was sent, what waits, and what was dropped\n"
+	"      --json          the same for scripts\n"
+	"      --help          show this text\n"
+	"      --version       show the version\n"
+	"\n"
+	"See branchd-ship(8).\n";
+
+struct arguments {
+	const char *config, *socket, *spool, *status;
+	bool show, json;
+};
+
+/* What the threads have. */
+struct service {
+	struct arguments arguments;
+	struct config config;
+	char *password;
+	struct spool *spool;
+	struct clickhouse *clickhouse;
+	sigset_t signals;
+};
+
+static void service_done(struct service *service)
+{
+	config_done(&service->config);
+	free(service->password);
+	spool_free(service->spool);
+	clickhouse_free(service->clickhouse);
+}
+
+/* systemd reads the priority from the line, and hides what repeats itself from nobody. */
+static void complain(const struct fault *fault)
+{
+	static char last[sizeof(fault->text)];
+
+	if (strcmp(last, fault->text) == 0)
+		return;
+	strcpy(last, fault->text);
+	fprintf(stderr, "branchd-ship: %s\n", fault->text);
+}
+
+/* 1: go on; 0: done; -1: wrong usage. */
+static int parse_options(int argc, char **argv, struct arguments *ret)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "spool", required_argument, NULL, 'd' },
+		{ "status-file", required_argument, NULL, 'f' },
+		{ "status", no_argument, NULL, 't' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (option) {
+		case 'c':
+			ret->config = optarg;
+			break;
+		case 's':
+			ret->socket = optarg;
+			break;
+		case 'd':
+			ret->spool = optarg;
+			break;
+		case 'f':
+			ret->status = optarg;
+			break;
+		case 't':
+			ret->show = true;
+			break;
+		case 'j':
+			ret->json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case 'v':
+			puts("branchd-ship " BRANCHD_VERSION);
+			return 0;
+		default:
+			return -1;
+		}
+	}
+	if (optind < argc || (ret->json && !ret->show)) {
+		fprintf(stderr, "branchd-ship: %s; see --help\n",
+			optind < argc ? "it takes options only" : "--json goes with --status");
+		return -1;
+	}
+	return 1;
+}
+
+/* PasswordFile=, or the credential that the unit has. */
+static int read_password(struct service *service, struct fault *fault)
+{
+	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
+	_cleanup_free_ char *path = NULL;
+
+	if (service->config.password_file)
+		return config_read_secret(&service->password, service->config.password_file, fault);
+	if (!credentials || asprintf(&path, "%s/" CREDENTIAL, credentials) < 0) {
+		path = NULL;
+		return 0;
+	}
+	return access(path, F_OK) < 0 ? 0 : config_read_secret(&service->password, path, fault);
+}
+
+static int open_service(struct service *service, struct fault *fault)
+{
+	struct clickhouse_settings server = { .timeout_s = TIMEOUT_S };
+	int r = config_load(&service->config, service->arguments.config, fault);
+
+	r = r < 0 ? r : read_password(service, fault);
+	r = r < 0 ? r :
+		    spool_open(&service->spool, service->arguments.spool,
+			       service->config.max_spool_bytes, fault);
+	if (r < 0)
+		return r;
+	server.url = service->config.url;
+	server.user = service->config.user;
+	server.password = service->password;
+	server.ca_file = service->config.ca_file;
+	return clickhouse_new(&service->clickhouse, &server, fault);
+}
+
+static void report(const struct sender_totals *totals, void *userdata)
+{
+	const struct service *service = userdata;
+	struct spool_totals spool = spool_totals(service->spool);
+
+	(void)status_write(service->arguments.status, &spool, totals);
+	if (totals->fault.text[0])
+		complain(&totals->fault);
+}
+
+static void *run_sender(void *userdata)
+{
+	struct service *service = userdata;
+	const struct sender_settings settings = {
+		.spool = service->spool,
+		.clickhouse = service->clickhouse,
+		.database = service->config.database,
+		.host = service->config.host,
+		.report = report,
+		.userdata = service,
+	};
+
+	sender_run(&settings);
+	return NULL;
+}
+
+static void *run_signals(void *userdata)
+{
+	struct service *service = userdata;
+	int number;
+
+	sigwait(&service->signals, &number);
+	follower_stop();
+	spool_stop(service->spool);
+	return NULL;
+}
+
+static int run(struct service *service, struct fault *fault)
+{
+	const struct follower_settings settings = {
+		.socket = service->arguments.socket,
+		.host = service->config.host,
+		.spool = service->spool,
+		.batch_us = service->config.batch_us,
+		.complain = complain,
+	};
+	pthread_t sender, signals;
+	int r;
+
+	sigemptyset(&service->signals);
+	sigaddset(&service->signals, SIGTERM);
+	sigaddset(&service->signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &service->signals, NULL);
+	r = thread_start(&signals, run_signals, service);
+	r = r < 0 ? r : thread_start(&sender, run_sender, service);
+	if (r < 0)
+		return fault_set(fault, r, "cannot start a thread: %s", strerror(-r));
+	follower_run(&settings);
+	pthread_join(sender, NULL);
+	pthread_join(signals, NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(service_done) struct service service = {
+		.arguments = { CONFIG, UNIX_SOCKET_DEFAULT_PATH, SPOOL, STATUS, false, false },
+	};
+	struct fault fault = {};
+	int r;
+
+	if (standard_streams_fill() < 0)
+		return STATUS_FAILED;
+	r = parse_options(argc, argv, &service.arguments);
+	if (r <= 0)
+		return r < 0 ? STATUS_USAGE : 0;
+	if (service.arguments.show) {
+		r = status_print(service.arguments.status, service.arguments.json, &fault);
+	} else {
+		r = open_service(&service, &fault);
+		r = r < 0 ? r : run(&service, &fault);
+	}
+	if (r < 0)
+		fprintf(stderr, "branchd-ship: %s\n", fault.text);
+	return r < 0 ? STATUS_FAILED : 0;
+}

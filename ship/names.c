@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The hash is FNV-1a of 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#include "ship/names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ship/text.h"
+
+#define FNV_OFFSET 0xcbf29ce484222325
+#define FNV_PRIME  0x100000001b3
+
+struct names {
+	const struct profile *profile;
+	uint64_t *objects; /* hashes */
+	bool *used;        /* functions; behind them objects as a whole; last, no object */
+};
+
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * FNV_PRIME;
+	return hash;
+}
+
+static uint64_t add_number(uint64_t hash, uint64_t number)
+{
+	uint8_t bytes[8];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(number >> (8 * i));
+	return add_bytes(hash, bytes, sizeof(bytes));
+}
+
+static uint64_t hash_object(const struct profile_object *object)
+{
+	if (object->n_build_id > 0)
+		return add_bytes(FNV_OFFSET, object->build_id, object->n_build_id);
+	return add_bytes(FNV_OFFSET, object->path, strlen(object->path) + 1);
+}
+
+int names_new(struct names **ret, const struct profile *profile)
+{
+	_cleanup_(names_freep) struct names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	names->profile = profile;
+	names->objects = calloc(profile->n_objects + 1, sizeof(*names->objects));
+	names->used = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*names->used));
+	if (!names->objects || !names->used)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->n_objects; i++)
+		names->objects[i] = hash_object(&profile->objects[i]);
+	*ret = TAKE_PTR(names);
+	return 0;
+}
+
+struct names *names_free(struct names *names)
+{
+	if (!names)
+		return NULL;
+	free(names->objects);
+	free(names->used);
+	free(names);
+	return NULL;
+}
+
+/* Of all of an object, where no function is known, apart from a function at its start. */
+static uint64_t id_of(const struct names *names, uint32_t object,
+		      const struct profile_function *function)
+{
+	uint64_t hash = names->objects[object];
+
+	return function ? add_number(hash, function->start) : add_bytes(hash, "object", 6);
+}
+
+struct name_place names_find(struct names *names, struct location at)
+{
+	const struct profile *profile = names->profile;
+	const struct profile_function *function;
+
+	if (at.object == PROFILE_NONE) {
+		names->used[profile->n_functions + profile->n_objects] = true;
+		return (struct name_place){ 0, at.offset };
+	}
+	function = profile_find_function(profile, at);
+	names->used[function ? (size_t)(function - profile->functions) :
+			       profile->n_functions + at.object] = true;
+	return (struct name_place){ id_of(names, at.object, function),
+				    at.offset - (function ? function->start : 0) };
+}
+
+static void write_name(const struct names *names, uint64_t day, uint32_t at,
+		       const struct profile_function *function, FILE *f)
+{
+	const struct profile_object *object = &names->profile->objects[at];
+
+	text_put_day(f, day);
+	fprintf(f, "\t%" PRIu64 "\t", id_of(names, at, function));
+	text_put_hex(f, object->build_id, object->n_build_id);
+	fputc('\t', f);
+	text_put(f, object->path);
+	fputc('\t', f);
+	text_put(f, function ? function->name : NULL);
+	fprintf(f, "\t%" PRIu64 "\t%" PRIu64 "\n", function ? function->start : 0,
+		function ? function->size : 0);
+}
+
+void names_write(const struct names *names, uint64_t day, FILE *f)
+{
+	const struct profile *profile = names->profile;
+
+	for (size_t i = 0; i < profile->n_functions; i++)
+		if (names->used[i])
+			write_name(names, day, profile->functions[i].object, &profile->functions[i],
+				   f);
+	for (size_t i = 0; i < profile->n_objects; i++)
+		if (names->used[profile->n_functions + i])
+			write_name(names, day, (uint32_t)i, NULL, f);
+	if (names->used[profile->n_functions + profile->n_objects]) {
+		text_put_day(f, day);
+		fputs("\t0\t\t\t\t0\t0\n", f);
+	}
+}

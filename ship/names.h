@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Places in code as an id, which is the same on all hosts, and an offset. */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/profile/profile.h"
+#include "common/util/macro.h"
+
+struct names;
+
+struct name_place {
+	uint64_t id, offset;
+};
+
+/* Borrows the finalized @profile. -ENOMEM. */
+int names_new(struct names **ret, const struct profile *profile);
+struct names *names_free(struct names *names);
+DEFINE_CLEANUP(struct names *, names_free);
+
+struct name_place names_find(struct names *names, struct location at);
+
+/* Rows of the table "names": those that names_find() gave. */
+void names_write(const struct names *names, uint64_t day, FILE *f);

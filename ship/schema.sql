@@ -1,0 +1,158 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+--
+-- The tables that branchd-ship fills, in ClickHouse 18.16 or later. On each server:
+--
+--     clickhouse-client --multiquery < /usr/share/branchd/ship-schema.sql
+--
+-- With several servers, each host sends to one of them (Url= of ship.conf); ship-cluster.sql then makes one table of all.
+--
+-- A batch may come twice: the network failed before the answer came. branchd-ship asks first whether the server has
+-- it; and each table has a key for each row, so that a second copy replaces the first one. Merges do that in time,
+-- FINAL does it at once. The views without "_rows" read with FINAL: ask these.
+--
+-- All counts of a window are in rows that have its host, day and start ("window"); "n" numbers the rows of a window.
+-- "day" is the day in UTC on which the window starts. A place in code is an "id" of the table "names", and an offset
+-- from there.
+
+CREATE DATABASE IF NOT EXISTS branchd;
+
+-- A span of time of one host. "samples" and "lost" are of all processes.
+CREATE TABLE IF NOT EXISTS branchd.windows_rows (
+    host String,
+    day Date,
+    window UInt64,         -- its start in microseconds since 1970
+    n UInt32,              -- 0
+    time DateTime,         -- its start, UTC
+    id UInt64,             -- its number on that host, for branchctl -H HOST
+    length_us UInt64,
+    mode String,
+    event String,
+    cpu String,
+    samples UInt64,
+    lost UInt64
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+
+-- Functions, by the unit that ran them.
+CREATE TABLE IF NOT EXISTS branchd.functions_rows (
+    host String,
+    day Date,
+    window UInt64,
+    n UInt32,
+    time DateTime,
+    unit String,           -- '' if none is known
+    build_id String,       -- hexadecimal; '' if none is known
+    object String,         -- its path; '' outside of all objects
+    symbol String,         -- '' if it has none
+    self UInt64,           -- samples in it
+    total UInt64           -- samples in it, or in what it called
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+
+-- Call stacks. Places of callers are those of their calls.
+CREATE TABLE IF NOT EXISTS branchd.stacks_rows (
+    host String,
+    day Date,
+    window UInt64,
+    n UInt32,
+    time DateTime,
+    unit String,
+    comm String,
+    ids Array(UInt64),     -- functions, the innermost first
+    offsets Array(UInt64), -- in these functions
+    samples UInt64,
+    weight UInt64          -- the sum of the periods of these samples
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+
+-- Branches from one instruction to another.
+CREATE TABLE IF NOT EXISTS branchd.branches_rows (
+    host String,
+    day Date,
+    window UInt64,
+    n UInt32,
+    time DateTime,
+    unit String,
+    from_id UInt64,
+    from_offset UInt64,
+    to_id UInt64,
+    to_offset UInt64,
+    taken UInt64,
+    mispredicted UInt64,
+    predicted UInt64,      -- the rest of taken: not known
+    aborted UInt64,
+    cycles UInt64,
+    cycles_rows UInt64     -- branch records with a number of cycles
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+
+-- Basic blocks.
+CREATE TABLE IF NOT EXISTS branchd.blocks_rows (
+    host String,
+    day Date,
+    window UInt64,
+    n UInt32,
+    time DateTime,
+    unit String,
+    id UInt64,
+    start_offset UInt64,
+    bytes UInt64,          -- from its first byte to the first byte of its last instruction, a branch
+    runs UInt64,
+    cycles UInt64,
+    cycles_rows UInt64
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+
+-- Streams: the branches that led to samples, the newest first.
+CREATE TABLE IF NOT EXISTS branchd.streams_rows (
+    host String,
+    day Date,
+    window UInt64,
+    n UInt32,
+    time DateTime,
+    unit String,
+    from_ids Array(UInt64),
+    from_offsets Array(UInt64),
+    to_ids Array(UInt64),
+    to_offsets Array(UInt64),
+    hits UInt64
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+
+-- What ids mean. An id is a hash of the build-id (or else of the path) and the start, so that it is the same on all hosts
+-- and days. Each batch has the names of its windows.
+CREATE TABLE IF NOT EXISTS branchd.names_rows (
+    day Date,
+    id UInt64,
+    build_id String,
+    object String,
+    symbol String,         -- '' if no function is known there: all of the object
+    start UInt64,          -- of the function in its object
+    size UInt64
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY id;
+
+-- Each row once.
+CREATE VIEW IF NOT EXISTS branchd.windows AS SELECT * FROM branchd.windows_rows FINAL;
+CREATE VIEW IF NOT EXISTS branchd.functions AS SELECT * FROM branchd.functions_rows FINAL;
+CREATE VIEW IF NOT EXISTS branchd.stacks AS SELECT * FROM branchd.stacks_rows FINAL;
+CREATE VIEW IF NOT EXISTS branchd.branches AS SELECT * FROM branchd.branches_rows FINAL;
+CREATE VIEW IF NOT EXISTS branchd.blocks AS SELECT * FROM branchd.blocks_rows FINAL;
+CREATE VIEW IF NOT EXISTS branchd.streams AS SELECT * FROM branchd.streams_rows FINAL;
+CREATE VIEW IF NOT EXISTS branchd.names AS SELECT * FROM branchd.names_rows FINAL;
+
+-- Sums of functions for each minute, hour and day: add up self and total, also of rows with one key. They count what is
+-- inserted. branchd-ship inserts a batch again only when the server does not have it; if a server dies between writing
+-- a batch and these sums, they lack it. Then make them anew from the table "functions".
+CREATE MATERIALIZED VIEW IF NOT EXISTS branchd.functions_minute
+ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (minute, host, unit, build_id, object, symbol, day)
+AS SELECT day, toStartOfMinute(time) AS minute, host, unit, build_id, object, symbol, sum(self) AS self, sum(total) AS total
+FROM branchd.functions_rows GROUP BY day, minute, host, unit, build_id, object, symbol;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS branchd.functions_hour
+ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (hour, host, unit, build_id, object, symbol, day)
+AS SELECT day, toStartOfHour(time) AS hour, host, unit, build_id, object, symbol, sum(self) AS self, sum(total) AS total
+FROM branchd.functions_rows GROUP BY day, hour, host, unit, build_id, object, symbol;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS branchd.functions_day
+ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (host, unit, build_id, object, symbol, day)
+AS SELECT day, host, unit, build_id, object, symbol, sum(self) AS self, sum(total) AS total
+FROM branchd.functions_rows GROUP BY day, host, unit, build_id, object, symbol;
+
+-- Retention. Servers since 19.6 forget by themselves:
+--     ALTER TABLE branchd.stacks_rows MODIFY TTL day + INTERVAL 30 DAY;
+-- and so for each table above. Older ones are told so, once a day:
+--     ALTER TABLE branchd.stacks_rows DROP PARTITION '2026-11-20';

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""branchd-ship and two real ClickHouse servers: each window counts once, whatever fails meanwhile.
+
+    ship.py BRANCHCTL BRANCHD-SHIP SCHEMA CLUSTER"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import clickhouse
+import mock_daemon
+from harness import check, finish
+
+SHIP, SCHEMA, CLUSTER = [os.path.abspath(word) for word in sys.argv[2:5]]
+
+
+def wait_for(what, condition, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return check(False, "waited in vain for", what)
+
+
+class Host:
+    """A host's daemon and its branchd-ship."""
+
+    def __init__(self, folder, name, port, extra=""):
+        self.name, self.folder = name, os.path.join(folder, name)
+        self.quoted = name.replace("'", "\\'")
+        self.spool, self.status_file = self.folder + "/spool", self.folder + "/status"
+        os.makedirs(self.spool)
+        self.configure(port, extra)
+        # the start of this day, so that no window is at the end of one
+        start = (mock_daemon.now_us() // (86400 * mock_daemon.SECOND)) * 86400 * mock_daemon.SECOND
+        self.next, self.start_us = 101, start
+        self.daemon = mock_daemon.Daemon([mock_daemon.window(0, start, 7, True)], self.folder + "/socket")
+        self.closed, self.process = [], None
+        with open(self.spool + "/state", "w", encoding="utf-8") as file:
+            file.write(f"100 {start - mock_daemon.LENGTH} {mock_daemon.LENGTH} 0\n")
+
+    def configure(self, port, extra=""):
+        with open(self.folder + "/ship.conf", "w", encoding="utf-8") as file:
+            file.write(f"[Ship]\nUrl=http://127.0.0.1:{port}/\nHost={self.name}\nBatchSec=25\n{extra}\n")
+
+    def start(self, **environment):
+        self.process = subprocess.Popen(
+            [SHIP, "--config", self.folder + "/ship.conf", "--socket", self.daemon.path, "--spool", self.spool,
+             "--status-file", self.status_file], env=dict(os.environ, **environment), stderr=subprocess.PIPE, text=True)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        _, err = self.process.communicate(timeout=60)
+        check(self.process.returncode == (0 if number == signal.SIGTERM else -number), self.process.returncode, err)
+        return err
+
+    def close_windows(self, n, samples=100):
+        wait_for("a follower", lambda: self.daemon.followers)
+        for _ in range(n):
+            window = mock_daemon.window(self.next, self.start_us, samples)
+            self.next += 1
+            self.start_us += mock_daemon.LENGTH
+            self.closed.append(window)
+            self.daemon.closed(window)
+
+    def status(self):
+        done = subprocess.run([SHIP, "--status", "--json", "--status-file", self.status_file], capture_output=True, text=True,
+                              check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def batched(self):
+        """Windows that are in whole batches of three."""
+        return self.closed[:len(self.closed) // 3 * 3]
+
+    def functions(self):
+        """What the windows count, by name."""
+        counts = {}
+        for window in self.batched():
+            profile = mock_daemon.profile(window["samples"])
+            for row in profile["stacks"]["rows"]:
+                name = [f["name"] for f in profile["functions"] if int(f["start"], 16) <= int(row[3], 16) < int(f["start"], 16) + 256]
+                counts[name[0]] = counts.get(name[0], 0) + row[4]
+        return sorted((name, n) for name, n in counts.items() if n)
+
+
+def check_counts(server, host, what):
+    """The tables, their sums, and the sums by minute, hour and day are those of the host's own windows."""
+    where = f"WHERE host = '{host.quoted}'"
+    want = [(w["start_us"], w["id"], w["samples"], w["lost"]) for w in host.batched()]
+    got = server.rows(f"SELECT window, id, samples, lost FROM branchd.windows {where} ORDER BY window")
+    check(got == want, what, "windows", got, want)
+    for table in "functions", "functions_minute", "functions_hour", "functions_day":
+        got = server.rows(f"SELECT symbol, sum(self) FROM branchd.{table} {where} GROUP BY symbol HAVING sum(self) > 0 "
+                          "ORDER BY symbol")
+        check(sorted(got) == host.functions(), what, table, got, host.functions())
+    got = server.rows(f"SELECT sum(samples), sum(weight) FROM branchd.stacks {where}")
+    total = sum(w["samples"] for w in host.batched())
+    check(got == [(total, total)], what, "stacks", got, total)
+    got = server.rows("SELECT DISTINCT symbol FROM branchd.stacks ARRAY JOIN ids AS id ANY INNER JOIN "
+                      "(SELECT id, symbol FROM branchd.names) USING id " + where + " ORDER BY symbol")
+    check([row[0] for row in got] == ["idle_\u017eofie", "main", "work"], what, "names", got)
+
+
+def wait_for_all(server, host):
+    n = len(host.batched())
+    wait_for(f"{n} windows of {host.name}", lambda: server.rows(
+        f"SELECT uniqExact(window) FROM branchd.windows_rows WHERE host = '{host.quoted}'") == [(n,)])
+    wait_for("an empty spool", lambda: host.status().get("waiting_batches") == 0)
+
+
+def check_shards(servers, hosts):
+    for host, server in zip(hosts, servers):
+        host.start()
+        host.close_windows(9)
+        wait_for_all(server, host)
+        check_counts(server, host, "first")
+        status = host.status()
+        check(status["sent_windows"] == 9 and status["dropped_windows"] == 0 and status["last_failure"] is None, status)
+    for server in servers:
+        got = server.rows("SELECT host, count(), sum(samples) FROM branchd.all_windows FINAL GROUP BY host ORDER BY host")
+        check(got == [(h.name, 9, 900) for h in hosts], "both shards", got)
+        got = server.rows("SELECT sum(self) FROM branchd.all_functions_day")
+        check(got == [(sum(n for h in hosts for _, n in h.functions()),)], "both shards by day", got)
+
+
+def check_killed_server(server, host):
+    """The server is killed while windows close; the batches wait on disk, and come when it is back."""
+    server.kill()
+    host.close_windows(9, 200)
+    wait_for("batches that wait", lambda: host.status().get("waiting_batches") == 3)
+    status = host.status()
+    check(status["last_failure"] and status["failures"] >= 1, status)
+    check(len([name for name in os.listdir(host.spool) if name.endswith(".batch")]) == 3, os.listdir(host.spool))
+    host.stop(signal.SIGKILL)
+    host.start()
+    server.start()
+    wait_for_all(server, host)
+    check_counts(server, host, "after the server was killed, and branchd-ship")
+
+
+def check_lost_answers(server, host, proxy):
+    """Inserts that are done, but whose answer is lost, are not done again."""
+    host.stop()
+    host.configure(proxy.port)
+    host.start()
+    proxy.lose = 4
+    host.daemon.followers.clear()
+    host.close_windows(6, 300)
+    wait_for_all(server, host)
+    check(proxy.lost == 4, "lost", proxy.lost)
+    check_counts(server, host, "after answers were lost")
+    raw = server.rows(f"SELECT count() FROM branchd.functions_rows WHERE host = '{host.quoted}'")
+    once = server.rows(f"SELECT count() FROM branchd.functions WHERE host = '{host.quoted}'")
+    check(raw == once, "rows that came twice", raw, once)
+    # and if branchd-ship dies before it knows
+    proxy.lose = 1000
+    host.close_windows(3, 400)
+    wait_for("a lost answer", lambda: proxy.lose < 1000)
+    host.stop(signal.SIGKILL)
+    proxy.lose = 0
+    host.start()
+    wait_for_all(server, host)
+    check_counts(server, host, "after answers were lost and branchd-ship was killed")
+
+
+def check_twice(server, host):
+    """A second copy of rows, which only another program could send, does not count in the views that read each row once."""
+    server.ask(f"INSERT INTO branchd.stacks_rows SELECT * FROM branchd.stacks_rows WHERE host = '{host.quoted}'")
+    server.ask(f"INSERT INTO branchd.windows_rows SELECT * FROM branchd.windows_rows WHERE host = '{host.quoted}'")
+    check_counts(server, host, "after copies")
+
+
+def check_restarted_daemon(server, host):
+    """A daemon that begins a new database counts from 1; windows that were merged are no new ones."""
+    host.daemon.followers.clear()
+    for connection in host.daemon.connections:
+        connection.close() if connection.fileno() < 0 else connection.shutdown(2)
+    host.next = 1
+    host.close_windows(3)
+    wait_for_all(server, host)
+    check_counts(server, host, "after a new database")
+
+
+def check_limits(folder, port):
+    """Without a server the spool keeps what fits, and says what it dropped; following goes on."""
+    host = Host(folder, "full", port, "MaxSpool=1M")
+    many = mock_daemon.profile
+
+    def large(samples):
+        profile = many(samples)
+        profile["functions"] = [{"object": 0, "start": hex(4096 + 16 * i), "size": 16, "fingerprint": None,
+                                 "name": f"{'long' * 20} {i}"} for i in range(400)]
+        profile["stacks"]["rows"] = [[None, 0, 0, hex(4096 + 16 * i), 5, 0, 5, 0] for i in range(400)]
+        return profile
+
+    mock_daemon.profile = large
+    host.start()
+    host.close_windows(12)
+    wait_for("dropped windows", lambda: host.status().get("dropped_windows", 0) >= 3)
+    wait_for("the last one", lambda: os.path.exists(host.spool + "/state") and
+             open(host.spool + "/state", encoding="utf-8").read().startswith("112 "))
+    size = sum(os.path.getsize(os.path.join(host.spool, name)) for name in os.listdir(host.spool))
+    check(size < (1 << 20) + 4096, "the spool has", size)
+    done = subprocess.run([SHIP, "--status", "--status-file", host.status_file], capture_output=True, text=True, check=False)
+    check(done.returncode == 0 and "dropped: " in done.stdout and "failing: " in done.stdout, done.stdout, done.stderr)
+    host.stop()
+    mock_daemon.profile = many
+    host.daemon.close()
+
+
+def check_password(folder, proxy):
+    """From a file, or from a credential of systemd; it is in no command line and no message."""
+    path = os.path.join(folder, "ship.password")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("se'cret\n")
+    for name, extra, environment in (("file", f"User=ship\nPasswordFile={path}", {}),
+                                     ("credential", "User=ship", {"CREDENTIALS_DIRECTORY": folder})):
+        host = Host(folder, name, proxy.port, extra)
+        proxy.requests.clear()
+        host.start(**environment)
+        host.close_windows(3)
+        wait_for("requests", lambda: len(proxy.requests) > 2)
+        check(all(request[1:] == ("ship", "se'cret") for request in proxy.requests), proxy.requests)
+        check("se'cret" not in host.stop(), "a message has the password")
+        host.daemon.close()
+
+
+def check_usage(folder):
+    path = os.path.join(folder, "wrong.conf")
+    for text, want in (("[Ship]\nUrl=ftp://x/", ":2: Url=ftp://x/ is invalid"), ("[Ship]\nUrls=x", ":2: unknown key"),
+                       ("[Ships]\nUrl=x", "unknown section"), ("", "names no server"),
+                       ("[Ship]\nUrl=http://x/\nMaxSpool=1", ":3: MaxSpool=1 is invalid"),
+                       ("[Ship]\nUrl=http://x/\nDatabase=a;b", ":3: Database="),
+                       ("[Ship]\nUrl=http://x/\nPasswordFile=/nonexistent", "cannot read the password")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        done = subprocess.run([SHIP, "--config", path, "--spool", folder], capture_output=True, text=True, timeout=60, check=False)
+        check(done.returncode == 1 and done.stderr.count("\n") == 1 and want in done.stderr, text, done.returncode, done.stderr)
+    for arguments in ["--zork"], ["word"], ["--json"]:
+        done = subprocess.run([SHIP, *arguments], capture_output=True, text=True, timeout=60, check=False)
+        check(done.returncode == 2, arguments, done.returncode, done.stderr)
+
+
+clickhouse.skip_without()
+with tempfile.TemporaryDirectory() as place:
+    shards = [clickhouse.Server(place, "shard1"), clickhouse.Server(place, "shard2")]
+    for shard in shards:
+        shard.configure(shards)
+        shard.start()
+        shard.run_file(SCHEMA)
+        shard.run_file(CLUSTER)
+    try:
+        machines = [Host(place, "a'one", shards[0].http), Host(place, "two", shards[1].http)]
+        check_shards(shards, machines)
+        check_killed_server(shards[0], machines[0])
+        answers = clickhouse.Proxy(shards[1])
+        check_lost_answers(shards[1], machines[1], answers)
+        check_twice(shards[1], machines[1])
+        check_restarted_daemon(shards[1], machines[1])
+        for machine in machines:
+            machine.stop()
+            machine.daemon.close()
+        check_limits(place, clickhouse.free_port())
+        check_password(place, answers)
+        check_usage(place)
+    finally:
+        for shard in shards:
+            shard.kill()
+finish()
