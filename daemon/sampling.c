@@ -15,6 +15,7 @@
 
 #define MAX_QUEUED 8
 #define RETRY_US   60000000
+#define QUIET_US   3600000000ull /* between two messages about full rings */
 
 struct sampling {
 	sd_event *event;
@@ -31,6 +32,8 @@ struct sampling {
 	sd_event_source *on_collected, *on_retry;
 	struct fault why_not; /* of the last attempt */
 	char logged[512];     /* the last error, so that it is not logged again and again */
+	uint64_t ring_full;   /* samples, when full rings were logged last */
+	uint64_t ring_full_us;
 };
 
 /* Logs an error, but not twice in a row. */
@@ -40,6 +43,25 @@ static void log_once(struct sampling *s, const char *id, const char *text)
 		return;
 	snprintf(s->logged, sizeof(s->logged), "%s", text);
 	log_error(id, "%s", text);
+}
+
+/* Once an hour, while samples are lost so. */
+static void log_full_rings(struct sampling *s)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	struct sampler_counts counts;
+
+	if (!s->collector || (s->ring_full > 0 && now - s->ring_full_us < QUIET_US))
+		return;
+	collector_get_counts(s->collector, &counts);
+	if (counts.ring_full <= s->ring_full)
+		return;
+	log_warning(LOG_ID_RINGS_FULL,
+		    "%llu samples lost since sampling began, because a CPU's ring was full: "
+		    "a larger RingSize= in branchd.conf loses fewer",
+		    (unsigned long long)counts.ring_full);
+	s->ring_full = counts.ring_full;
+	s->ring_full_us = now;
 }
 
 static void hand_over(struct sampling *s, struct window_profile *collected)
@@ -54,6 +76,8 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 		return;
 	else
 		s->logged[0] = '\0';
+	if (closed)
+		log_full_rings(s);
 	s->changed(s->userdata);
 }
 
@@ -227,6 +251,7 @@ static void try_to_start(struct sampling *s)
 {
 	if (start(s) == 0) {
 		s->why_not.text[0] = s->logged[0] = '\0';
+		s->ring_full = 0;
 		archive_set_open(s->archive, clock_us(CLOCK_REALTIME),
 				 sampler_mode_name(s->probe.mode));
 		log_start(s);

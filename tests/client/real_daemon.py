@@ -10,12 +10,12 @@ import time
 from harness import SKIPPED, check, run
 
 
-def start(branchd, folder):
+def start(branchd, folder, sampling=""):
     """The daemon and its socket, once it samples; or skips the test where it may not."""
     config = os.path.join(folder, "branchd.conf")
     socket = os.path.join(folder, "io.branchd")
     with open(config, "w", encoding="ascii") as file:
-        file.write("[Sampling]\nFrequency=997\n[Store]\nWindowSec=2s\n")
+        file.write(f"[Sampling]\nFrequency=997\n{sampling}\n[Store]\nWindowSec=2s\n")
     daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket",
                                socket], stderr=subprocess.PIPE)
     for _ in range(3000):
@@ -31,9 +31,11 @@ def start(branchd, folder):
 
 
 def stop(daemon):
+    """What it has said."""
     daemon.terminate()
-    daemon.communicate()
+    said = daemon.communicate()[1].decode()
     check(daemon.returncode == 0, "branchd ended with", daemon.returncode)
+    return said
 
 
 def document(socket, *arguments):

@@ -2,12 +2,13 @@
 """branchctl with the real branchd, which samples this machine while a program of known name is busy."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from real_daemon import document, start, stop, wait_for_windows
+from real_daemon import document, start, stop, wait_for_window_after, wait_for_windows
 from harness import VIEWS, check, finish, one_line, run
 
 branchd = os.path.abspath(sys.argv[2])
@@ -41,6 +42,26 @@ def check_commands(socket, pid):
     check(status == 0 and "sampling" in out, status, err)
 
 
+def check_full_rings():
+    """Small rings, and a daemon that stands still while they fill: status and the journal name the remedy."""
+    with tempfile.TemporaryDirectory() as folder:
+        daemon, socket = start(branchd, folder, "RingSize=4K")
+        with subprocess.Popen(["sh", "-c", BUSY]) as busy:
+            while document(socket, "status")["samples"]["ring_full"] == 0:
+                daemon.send_signal(signal.SIGSTOP)
+                time.sleep(1)
+                daemon.send_signal(signal.SIGCONT)
+                time.sleep(0.5)
+            busy.kill()
+        wait_for_window_after(socket, time.time())
+        _, out, _ = run("--socket", socket, "status")
+        said = stop(daemon)
+    check("the ring was full" in out and "a larger RingSize= in branchd.conf" in out, "status:", out)
+    lines = [line for line in said.splitlines() if "ring was full" in line]
+    check(len(lines) == 1 and "RingSize=" in lines[0], "the journal:", said)
+
+
+check_full_rings()
 with tempfile.TemporaryDirectory() as state:
     process, path = start(branchd, state)
     with subprocess.Popen(["sh", "-c", BUSY]) as busy:
