@@ -93,6 +93,8 @@ static void write_limitations(const struct head *head)
 		write_wrapped(head, why);
 	if (a->origin == CODE_DAEMON)
 		write_wrapped(head, "binary not found; the code is branchd's copy");
+	if (a->origin == CODE_KERNEL)
+		write_wrapped(head, "the code is the running kernel's, as it is in memory now");
 	if (a->truncated)
 		write_wrapped(head, "truncated: the rest of the code is missing or too long");
 	if (a->max_coverage == 0)

@@ -11,6 +11,7 @@ static const char *const origins[] = {
 	[CODE_NONE] = NULL,
 	[CODE_FILE] = "file",
 	[CODE_DAEMON] = "daemon",
+	[CODE_KERNEL] = "kernel",
 };
 
 struct page {

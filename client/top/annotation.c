@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/stream/line-loader.h"
+#include "client/top/kernel-code.h"
 #include "client/view/branch.h"
 #include "common/parser/parser.h"
 #include "common/util/array.h"
@@ -105,6 +106,30 @@ static uint64_t wanted_bytes(const struct code_span *span)
 	return span->ranges[span->n_ranges - 1].end - span->start + 1;
 }
 
+/*
+ * The code of a kernel's function, if it is the running kernel: its symbols must be. They are
+ * compared by build-id where it has one.
+ */
+static int read_kernel_code(struct annotation *a, const struct profile_object *object, void *ret,
+			    size_t n, uint16_t *ret_machine)
+{
+	const struct location start = { a->span->object, a->span->start };
+	struct symbol symbol;
+	int r;
+
+	if ((object->kind != OBJECT_KERNEL && object->kind != OBJECT_MODULE) || !a->span->name)
+		return 0;
+	r = symbolizer_find(a->source->symbolizer, object, start.offset, &symbol);
+	if (r <= 0 || strcmp(symbol.name, a->span->name) != 0)
+		return r < 0 ? r : 0;
+	a->origin = CODE_KERNEL;
+	r = kernel_code_read(NULL, a->span->name, profile_raw_address(a->source->all, start), ret,
+			     n, ret_machine);
+	if (r == -EACCES)
+		fault_set(&a->why_no_code, r, "code of the kernel is shown to root");
+	return MAX(r, 0);
+}
+
 static int read_code(struct annotation *a, annotation_code_source kept, void *userdata)
 {
 	const struct profile_object *object = &a->source->all->objects[a->span->object];
@@ -117,6 +142,8 @@ static int read_code(struct annotation *a, annotation_code_source kept, void *us
 		return -ENOMEM;
 	a->origin = CODE_FILE;
 	r = symbolizer_code(a->source->symbolizer, object, a->span->start, code, n, &machine);
+	if (r == 0)
+		r = read_kernel_code(a, object, code, n, &machine);
 	if (r == 0 && kept) {
 		a->origin = CODE_DAEMON;
 		r = kept(object, a->span->start, code, n, &machine, userdata);

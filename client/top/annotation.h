@@ -20,6 +20,7 @@ enum code_origin {
 	CODE_NONE,   /* none: lines are ranges, and sampled addresses outside of ranges */
 	CODE_FILE,   /* the object's own file */
 	CODE_DAEMON, /* the daemon's copy */
+	CODE_KERNEL, /* the kernel's memory */
 };
 
 /* An instruction; without code, a range or a single address. */

@@ -7,8 +7,8 @@ import unittest
 
 import guest
 
-MODULES = ["verifier", "branches", "compare_perf", "injected", "stacks", "unwound", "bits_32", "verified", "losses", "events",
-           "permissions"]
+MODULES = ["verifier", "branches", "kernel_code", "compare_perf", "injected", "stacks", "unwound", "bits_32", "verified",
+           "losses", "events", "permissions"]
 
 if not os.path.exists("/dev/simpmu"):
     print("skipped: there is no simulated PMU here")
