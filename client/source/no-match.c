@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "client/source/no-match.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +64,11 @@ void no_match_say(const char *name, const struct profile *all, FILE *f)
 			 "%s: nothing matches the filters; branchctl top --by process shows what "
 			 "there is",
 			 name);
+}
+
+void no_match_say_place(const char *name, bool by_symbol, FILE *f)
+{
+	text_say(f, "%s: nothing matches the filters; branchctl top %s lists the %s there are",
+		 name, by_symbol ? "-n 0" : "--by object -n 0",
+		 by_symbol ? "functions" : "objects");
 }

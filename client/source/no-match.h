@@ -2,6 +2,7 @@
 /* Filters that nothing matches, and what there is instead. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "common/profile/profile.h"
@@ -9,3 +10,6 @@
 /* Says in one line that of the source @name nothing is left, with the names of the processes that
  * have most samples in @all; NULL if that is not known. */
 void no_match_say(const char *name, const struct profile *all, FILE *f);
+
+/* The same where the filters select no processes, but an object or, if @by_symbol, a function. */
+void no_match_say_place(const char *name, bool by_symbol, FILE *f);

@@ -73,6 +73,7 @@ struct profile_source {
 	const struct profile *shown; /* one of the three; finalized */
 	bool filtered;               /* there is a filter, */
 	bool by_process;             /* and one of processes */
+	bool by_symbol;              /* and one of functions */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events that are not counted, to say, or NULL */

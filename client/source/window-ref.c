@@ -129,7 +129,10 @@ static int check_order(const struct window_ref *ref, struct fault *fault)
 		wrong = first->number < last->number;
 	else if (first->kind == BOUND_TIME)
 		wrong = time_spec_us(&first->time, false) >= range_end_us(&last->time);
-	return wrong ? fault_set(fault, -EINVAL, "'%s' ends before it begins", ref->text) : 0;
+	return wrong ? fault_set(fault, -EINVAL,
+				 "'%s' ends before it begins: give the earlier end first",
+				 ref->text) :
+		       0;
 }
 
 static int parse_range(struct window_ref *ret, const char *dots, struct fault *fault)
@@ -185,7 +188,7 @@ void window_ref_of_span(struct window_ref *ret, uint64_t since_us, uint64_t unti
 {
 	*ret = (struct window_ref){
 		.kind = WINDOW_REF_RANGE,
-		.text = "--since, --until",
+		.text = "--since ... --until",
 		.now_us = now_us,
 		.first = bound_at(since_us),
 		.last = bound_at(until_us),

@@ -32,7 +32,9 @@ static int check_magic(const struct mapped_file *file, struct fault *fault)
 			fault, -EBADMSG,
 			"offset 0: recorded on a big-endian machine, which cannot be read");
 	}
-	return fault_set(fault, -EBADMSG, "offset 0: not a recording of perf's (no PERFILE2)");
+	return fault_set(fault, -EBADMSG,
+			 "offset 0: not a recording of perf's (no PERFILE2); give a file that perf "
+			 "record wrote");
 }
 
 static int check_data(struct header *h, const struct mapped_file *file,
