@@ -98,7 +98,7 @@ CREATE TABLE IF NOT EXISTS branchd.blocks_rows (
     cycles_rows UInt64
 ) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
 
--- Streams: the branches that led to samples, the newest first.
+-- Streams: the branches that led to samples, the oldest first.
 CREATE TABLE IF NOT EXISTS branchd.streams_rows (
     host String,
     day Date,

@@ -7,6 +7,7 @@ import http.server
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 import threading
@@ -89,7 +90,8 @@ class Server:
 class Proxy:
     """Passes requests on. Of the next .lose inserts the answer does not come back, and those behind wait."""
 
-    def __init__(self, server):
+    def __init__(self, server, certificate=None):
+        """@certificate: the paths of one and of its key, for https."""
         proxy = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -122,5 +124,9 @@ class Proxy:
 
         self.server, self.lose, self.lost, self.requests = server, 0, 0, []
         self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.listener.socket = context.wrap_socket(self.listener.socket, server_side=True)
         self.port = self.listener.server_port
         threading.Thread(target=self.listener.serve_forever, daemon=True).start()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """branchd-ship and two real ClickHouse servers: each window counts once, whatever fails meanwhile.
 
-    ship.py BRANCHCTL BRANCHD-SHIP SCHEMA CLUSTER"""
+    ship.py BRANCHCTL BRANCHD-SHIP SCHEMA CLUSTER SERVE-WINDOWS"""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,9 +14,16 @@ import time
 
 import clickhouse
 import mock_daemon
-from harness import check, finish
+from harness import check, finish, run
 
-SHIP, SCHEMA, CLUSTER = [os.path.abspath(word) for word in sys.argv[2:5]]
+SHIP, SCHEMA, CLUSTER, SERVE = [os.path.abspath(word) for word in sys.argv[2:6]]
+
+
+def with_streams(samples):
+    """A path of two branches, from work() to main() and within work()."""
+    profile = plain(samples)
+    profile["streams"]["rows"] = [[None, 0, 0, "0x1120", 0, "0x1010", 0, 0, 9], [0, 0, 0, "0x1130", 0, "0x1108", samples, 0, 5]]
+    return profile
 
 
 def wait_for(what, condition, seconds=60):
@@ -101,6 +109,8 @@ def check_counts(server, host, what):
     got = server.rows(f"SELECT sum(samples), sum(weight) FROM branchd.stacks {where}")
     total = sum(w["samples"] for w in host.batched())
     check(got == [(total, total)], what, "stacks", got, total)
+    got = server.rows(f"SELECT sum(hits), any(from_offsets), any(to_offsets) FROM branchd.streams {where}")
+    check(got == [(total, "[48,32]", "[8,16]")], what, "streams", got, total)
     got = server.rows("SELECT DISTINCT symbol FROM branchd.stacks ARRAY JOIN ids AS id ANY INNER JOIN "
                       "(SELECT id, symbol FROM branchd.names) USING id " + where + " ORDER BY symbol")
     check([row[0] for row in got] == ["idle_\u017eofie", "main", "work"], what, "names", got)
@@ -230,6 +240,66 @@ def check_password(folder, proxy):
         host.daemon.close()
 
 
+def check_real_store(folder, server):
+    """Windows with branch records, from the daemon's own store: all sums are those of branchctl dump."""
+    path = os.path.join(folder, "real")
+    os.makedirs(path + "/spool")
+    with open(path + "/spool/state", "w", encoding="utf-8") as file:
+        file.write("0 1 0 0\n")
+    with open(path + "/ship.conf", "w", encoding="utf-8") as file:
+        file.write(f"[Ship]\nUrl=http://127.0.0.1:{server.http}/\nHost=real\nBatchSec=15\n")
+    with subprocess.Popen([SERVE, path + "/socket", path + "/database", "busy", "4"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as daemon:
+        daemon.stdout.readline()
+        _, out, _ = run("--socket", path + "/socket", "dump", "1..4", "--format", "json")
+        dump = json.loads(out)
+        with subprocess.Popen([SHIP, "--config", path + "/ship.conf", "--socket", path + "/socket", "--spool", path + "/spool",
+                               "--status-file", path + "/status"]) as process:
+            wait_for("4 windows", lambda: server.rows("SELECT count() FROM branchd.windows WHERE host = 'real'") == [(4,)])
+            process.terminate()
+        daemon.stdin.close()
+    for table, columns in (("stacks", ["samples", "weight"]), ("branches", ["taken", "mispredicted", "predicted", "cycles"]),
+                           ("blocks", ["runs", "cycles", "cycles_rows"]), ("streams", ["hits"])):
+        rows = dump[table]["rows"]
+        want = tuple(sum(int(row[dump[table]["columns"].index(column)]) for row in rows) for column in columns)
+        got = server.rows(f"SELECT {', '.join(f'sum({c})' for c in columns)} FROM branchd.{table} WHERE host = 'real'")
+        check(got == [want] and (sum(want) > 0 or table == "streams"), table, got, want)
+    want = {}
+    for row in dump["stacks"]["rows"]:
+        unit = dump["processes"][row[dump["stacks"]["columns"].index("process")]]["unit"] or ""
+        want[unit] = want.get(unit, 0) + row[dump["stacks"]["columns"].index("samples")]
+    got = server.rows("SELECT unit, sum(self) FROM branchd.functions WHERE host = 'real' GROUP BY unit HAVING sum(self) > 0")
+    check(dict(got) == {unit: n for unit, n in want.items() if n}, "by unit", got, want)
+    got = server.rows("SELECT count() FROM branchd.branches WHERE host = 'real' AND from_id NOT IN (SELECT id FROM branchd.names)")
+    check(got == [(0,)], "branches without names", got)
+
+
+def check_tls(folder, server):
+    """https with a certificate of an authority of one's own; without CAFile= nothing is sent."""
+    key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    proxy = clickhouse.Proxy(server, (certificate, key))
+    host = Host(folder, "tls", proxy.port)
+    for extra in "", f"CAFile={certificate}":
+        host.configure(proxy.port, extra)
+        with open(host.folder + "/ship.conf", encoding="utf-8") as file:
+            text = file.read()
+        with open(host.folder + "/ship.conf", "w", encoding="utf-8") as file:
+            file.write(text.replace("http:", "https:"))
+        host.start()
+        if not extra:
+            host.close_windows(3)
+            wait_for("a failure", lambda: "certificate" in (host.status().get("last_failure") or ""))
+            check(not proxy.requests, "sent without a known certificate", proxy.requests)
+        else:
+            wait_for_all(server, host)
+            check_counts(server, host, "over TLS")
+        host.stop()
+        host.daemon.followers.clear()
+    host.daemon.close()
+
+
 def check_usage(folder):
     path = os.path.join(folder, "wrong.conf")
     for text, want in (("[Ship]\nUrl=ftp://x/", ":2: Url=ftp://x/ is invalid"), ("[Ship]\nUrls=x", ":2: unknown key"),
@@ -247,6 +317,7 @@ def check_usage(folder):
 
 
 clickhouse.skip_without()
+plain, mock_daemon.profile = mock_daemon.profile, with_streams
 with tempfile.TemporaryDirectory() as place:
     shards = [clickhouse.Server(place, "shard1"), clickhouse.Server(place, "shard2")]
     for shard in shards:
@@ -267,6 +338,9 @@ with tempfile.TemporaryDirectory() as place:
             machine.daemon.close()
         check_limits(place, clickhouse.free_port())
         check_password(place, answers)
+        check_real_store(place, shards[0])
+        if shutil.which("openssl"):
+            check_tls(place, shards[0])
         check_usage(place)
     finally:
         for shard in shards:
