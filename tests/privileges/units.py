@@ -4,12 +4,12 @@ import os
 import re
 import unittest
 
-from table import TOP, mask_of, read_table
+from table import CLIENTS, TOP, mask_of, read_table
 
 
 def read_unit(process):
     """{key: [value]} of a service."""
-    name = "branchd" if process == "branchd" else process + "@"
+    name = process if process in CLIENTS | {"branchd"} else process + "@"
     with open(os.path.join(TOP, "systemd", name + ".service.in"), encoding="ascii") as file:
         keys = {}
         for key, value in re.findall(r"^(\w+)=(.*)$", file.read(), re.M):
@@ -25,7 +25,7 @@ def filter_text(lines):
 
 class Units(unittest.TestCase):
     def setUp(self):
-        self.table = {name: row for name, row in read_table().items() if name != "branchd-launch"}
+        self.table = {name: row for name, row in read_table(clients=True).items() if name != "branchd-launch"}
 
     def test_all_processes_are_in_the_table(self):
         units = {name.split(".")[0].rstrip("@") for name in os.listdir(os.path.join(TOP, "systemd"))
@@ -49,7 +49,7 @@ class Units(unittest.TestCase):
 
     def test_sockets_are_for_branchd_alone(self):
         for process in self.table:
-            if process == "branchd":
+            if process in CLIENTS | {"branchd"}:
                 continue
             with open(os.path.join(TOP, "systemd", process + ".socket"), encoding="ascii") as file:
                 text = file.read()
