@@ -14,6 +14,7 @@
 #define INDENT "    "
 #define MARK   "| "
 #define GAP    "  "
+#define NARROW 60 /* columns: notes are brief, and no column */
 
 void stream_lines_done(struct stream_lines *lines)
 {
@@ -155,11 +156,36 @@ size_t stream_lines_width(const struct stream_lines *lines)
 	return lines->name_width + strlen(GAP) + lines->place_width + lines->note_width;
 }
 
+/* " (2..12 times)" as " x2..12". */
+static void shorten_note(char ret[STREAM_LINES_NOTE], const char *note)
+{
+	const char *turns = strstr(note, " ("), *end = strstr(note, " times)");
+
+	if (turns && end)
+		snprintf(ret, STREAM_LINES_NOTE, " x%.*s%s", (int)(end - turns - 2), turns + 2,
+			 end + strlen(" times)"));
+	else
+		snprintf(ret, STREAM_LINES_NOTE, "%s", note);
+}
+
+/* The note of the line, and the columns for it. */
+static size_t choose_note(char ret[STREAM_LINES_NOTE], const struct stream_lines *lines, size_t i,
+			  bool narrow)
+{
+	if (narrow)
+		shorten_note(ret, lines->rows[i].note);
+	else
+		snprintf(ret, STREAM_LINES_NOTE, "%s", lines->rows[i].note);
+	return narrow ? strlen(ret) : lines->note_width;
+}
+
 int stream_lines_write(const struct stream_lines *lines, size_t i, FILE *f, size_t width, bool pad)
 {
 	const struct stream_line *line = &lines->rows[i];
 	const char *mark = line->in_loop ? MARK : "";
-	size_t n_note = strlen(line->note), n_fixed = strlen(GAP) + lines->note_width;
+	char note[STREAM_LINES_NOTE];
+	size_t n_fixed = strlen(GAP) + choose_note(note, lines, i, width < NARROW && !pad);
+	size_t n_note = strlen(note);
 	size_t room = width > n_fixed ? width - n_fixed : 1;
 	size_t n_spare = room > lines->name_width ? room - lines->name_width : 0;
 	size_t n_most = MAX(room / 2, n_spare);
@@ -178,11 +204,11 @@ int stream_lines_write(const struct stream_lines *lines, size_t i, FILE *f, size
 	}
 	text_write_padded(f, name, (int)n_left);
 	fputs(GAP, f);
-	if (n_note > 0 || pad)
+	if (pad || (n_note > 0 && width >= NARROW))
 		text_write_padded(f, place, (int)n_place);
 	else
 		text_write(f, place);
-	fputs(line->note, f);
+	fputs(note, f);
 	if (pad)
 		fprintf(f, "%*s", (int)(width - n_name - strlen(GAP) - n_place - n_note), "");
 	return 0;

@@ -23,6 +23,8 @@
 #define TREND_COLUMNS        24 /* as many as the daemon counts parts */
 #define NARROW_TREND_COLUMNS 8
 
+#define NARROW_STREAM 60 /* columns: fewer have no room for all words above a stream */
+
 struct column {
 	const char *name;
 	unsigned int flags;
@@ -401,7 +403,9 @@ static void write_stream_head(const struct top *top, struct output *output,
 	fprintf(output->f, "hits: %.2f%% (%" PRIu64 ")%s",
 		percent_of(stream->hits, top->source->all->counters.samples), stream->hits,
 		COLOR_RESET(output->colors));
-	if (stream->n_continuations > 0)
+	if (stream->n_continuations > 0 && output->width > 0 && output->width < NARROW_STREAM)
+		fprintf(output->f, ", +%" PRIu32, stream->n_continuations);
+	else if (stream->n_continuations > 0)
 		fprintf(output->f, ", %" PRIu32 " continuation%s", stream->n_continuations,
 			text_plural(stream->n_continuations));
 	fputc('\n', output->f);
