@@ -121,6 +121,10 @@ static int annotate(struct job *job)
 	struct location at;
 	int r;
 
+	if (!job->request->subject.symbol[0])
+		return fault_set(&result->fault, -ENOENT,
+				 "code without symbols: branchctl annotate OBJECT:0xADDRESS shows "
+				 "its instructions");
 	if (!function)
 		return fault_set(&result->fault, -ENOENT, "no samples of it in this span");
 	at = (struct location){ function->object, function->start };

@@ -17,6 +17,7 @@
 #define NORMAL  "\033[0m"
 #define BOLD    "\033[1m"
 
+#define NARROW        60 /* columns: no room for the number of windows */
 #define LOW_SCREEN    10 /* fewer rows: one line says which screen it is */
 #define LOWEST_SCREEN 4  /* and here there is no room for that */
 #define MINUTES_FROM  600
@@ -58,12 +59,14 @@ static void write_span(FILE *f, const struct live_page *page)
 	}
 	end_us = windows_end_us(&windows->rows[windows->n - 1]);
 	write_length(f, (end_us - windows->rows[0].start_us) / 1000000);
-	fprintf(f, " to %s: ", time_spec_format(end, end_us, page->now_us));
+	fprintf(f, " to %s", time_spec_format(end, end_us, page->now_us));
+	if (page->n_columns < NARROW)
+		return;
 	if (n_closed > 0)
-		fprintf(f, "%zu window%s%s", n_closed, n_closed > 1 ? "s" : "",
+		fprintf(f, ": %zu window%s%s", n_closed, n_closed > 1 ? "s" : "",
 			n_closed < windows->n ? " + the open one" : "");
 	else
-		fputs("the open window", f);
+		fputs(": the open window", f);
 }
 
 static void write_title(FILE *f, const struct live_page *page)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/live/foot.h"
 #include "client/live/head.h"
 #include "client/live/help.h"
 #include "client/live/line.h"
@@ -23,8 +24,7 @@
 #define NORMAL  "\033[0m"
 #define BOLD    "\033[1m"
 
-#define FOOT_LINES  1
-#define NARROW_FOOT 64 /* the foot needs as many columns */
+#define POSITION_MAX 80
 
 static const struct live_screen *screen_of(const struct live_page *page)
 {
@@ -60,7 +60,7 @@ size_t live_page_n_lines(const struct live_page *page)
 
 size_t live_page_room(const struct live_page *page)
 {
-	size_t taken = FOOT_LINES;
+	size_t taken = live_foot_lines(page);
 
 	if (!page->state->help)
 		taken += live_head_lines(page) + (has_headings(page) ? 1 : 0);
@@ -171,46 +171,25 @@ static int write_body(FILE *f, const struct live_page *page)
 	return 0;
 }
 
-static void write_keys(FILE *f, const struct live_page *page)
-{
-	const char *first = is_of_rows(page) ? "h help  / filter  < > order  space pause  q quit" :
-					       "h help  Escape back  Tab next  T span  q quit";
-
-	fputs(page->n_columns < NARROW_FOOT ? "h help  q quit" : first, f);
-	if (page->waiting)
-		fputs("  asking branchd ...", f);
-}
-
-static void write_position(FILE *f, const struct live_page *page)
+/* "  1-19 of 41", unless all lines are on the screen. */
+static void format_position(char ret[POSITION_MAX], const struct live_page *page)
 {
 	size_t n_lines = live_page_n_lines(page), room = live_page_room(page);
 	size_t scroll = page->state->help ? page->state->help_cursor.scroll :
 					    screen_of(page)->cursor.scroll;
 
+	ret[0] = '\0';
 	if (n_lines > room)
-		fprintf(f, "  %zu-%zu of %zu", scroll + 1, MIN(scroll + room, n_lines), n_lines);
+		snprintf(ret, POSITION_MAX, "  %zu-%zu of %zu", scroll + 1,
+			 MIN(scroll + room, n_lines), n_lines);
 }
 
 static void write_foot(FILE *f, const struct live_page *page)
 {
-	const struct live_state *state = page->state;
+	char position[POSITION_MAX];
 
-	if (state->prompt) {
-		fputs(state->prompt == LIVE_PROMPT_FILTER ? "filter: " : "span: ", f);
-		text_write(f, state->input);
-		return;
-	}
-	if (state->note[0]) {
-		text_write(f, state->note);
-		return;
-	}
-	if (page->error[0]) {
-		fputs(page->colors ? "\033[31m" : BOLD, f);
-		text_write(f, page->error);
-		return;
-	}
-	write_keys(f, page);
-	write_position(f, page);
+	format_position(position, page);
+	live_foot_write(f, page, position);
 }
 
 static int write_help(FILE *f, const void *width)
@@ -229,8 +208,7 @@ static int write_help_page(FILE *f, const struct live_page *page)
 		return -ENOMEM;
 	for (size_t n = write_lines(f, page, text, &lines); n < lines.n; n++)
 		fputc('\n', f);
-	fputs("Any other key leaves", f);
-	write_position(f, page);
+	write_foot(f, page);
 	return 0;
 }
 

@@ -18,8 +18,10 @@
 struct live_picture {
 	struct top_settings settings;
 	struct profile_source *recent; /* of the last five minutes */
-	struct live_result given;      /* the rest: of spans, instructions, a history, trends */
+	struct live_result given;      /* the rest: of spans, instructions, a history */
 	struct live_request of_given;
+	struct trends *trends; /* of rows, which outlast other screens */
+	struct live_request of_trends;
 	const struct profile_source *source; /* one of both, for rows and calls */
 	struct live_filter filter;
 	char filtered[LIVE_FILTER_MAX]; /* the text of the filter that @recent has */
@@ -62,6 +64,7 @@ struct live_picture *live_picture_free(struct live_picture *picture)
 		return NULL;
 	drop_made(picture);
 	live_result_done(&picture->given);
+	trends_free(picture->trends);
 	profile_source_free(picture->recent);
 	free(picture);
 	return NULL;
@@ -88,6 +91,11 @@ int live_picture_take(struct live_picture *picture, const struct live_request *r
 	picture->source = picture->recent;
 	if (result->profile)
 		r = take_recent(picture, result, paused);
+	if (request->kind == LIVE_ROWS) {
+		trends_free(picture->trends);
+		picture->trends = TAKE_PTR(result->trends);
+		picture->of_trends = *request;
+	}
 	live_result_done(&picture->given);
 	picture->given = *result;
 	picture->of_given = *request;
@@ -95,13 +103,18 @@ int live_picture_take(struct live_picture *picture, const struct live_request *r
 	return r;
 }
 
-/* Whether what was given last is what the screen asks for. */
-static bool is_given(const struct live_picture *picture, const struct live_state *state)
+/* Whether that is what the screen asks for. */
+static bool is_asked(const struct live_request *request, const struct live_state *state)
 {
 	struct live_request wanted;
 
 	live_request_init(&wanted, state);
-	return memcmp(&wanted, &picture->of_given, sizeof(wanted)) == 0;
+	return memcmp(&wanted, request, sizeof(wanted)) == 0;
+}
+
+static bool is_given(const struct live_picture *picture, const struct live_state *state)
+{
+	return is_asked(&picture->of_given, state);
 }
 
 static int filter_again(struct live_picture *picture, const char *text, struct fault *fault)
@@ -130,8 +143,8 @@ static int make_rows(struct live_picture *picture, const struct live_state *stat
 	top->n_rows = top->tree && !words[0] ? TREE_ROWS : 0;
 	if (top_new(&picture->top, picture->source, top) < 0)
 		return -ENOMEM;
-	if (picture->top->shares && is_given(picture, state))
-		picture->top->trends = picture->given.trends;
+	if (picture->top->shares && is_asked(&picture->of_trends, state))
+		picture->top->trends = picture->trends;
 	if (order > 0)
 		top_sort(picture->top, order);
 	return words[0] ? top_search(picture->top, words) : 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/render/json.h"
@@ -11,6 +12,8 @@
 #include "client/source/time-spec.h"
 #include "client/stats/interval.h"
 #include "client/term/text.h"
+#include "client/term/wrap.h"
+#include "common/util/cleanup.h"
 
 #define BAR_WIDTH 30
 
@@ -71,12 +74,22 @@ static void write_change(const struct history *history, uint64_t now_us, FILE *f
 		100 * test->difference, 100 * test->interval.low, 100 * test->interval.high);
 }
 
-static void write_heading(const struct history *history, const char *name, uint64_t now_us, FILE *f)
+/* What the lines above the table are made of. */
+struct heading {
+	const struct history *history;
+	const char *name;
+	uint64_t now_us;
+};
+
+static int write_heading(FILE *f, const void *what)
 {
+	const struct heading *heading = what;
+	const struct history *history = heading->history;
+	uint64_t now_us = heading->now_us;
 	char start[TIME_SPEC_TEXT_MAX], end[TIME_SPEC_TEXT_MAX];
 	const struct history_point *sum = &history->sum;
 
-	text_write(f, name);
+	text_write(f, heading->name);
 	fprintf(f, ": %.2f %% of %" PRIu64 " sample%s", percent(sum->self, sum->samples),
 		sum->samples, text_plural(sum->samples));
 	if (history->has_total)
@@ -85,6 +98,7 @@ static void write_heading(const struct history *history, const char *name, uint6
 		time_spec_format(end, sum->end_us, now_us));
 	write_change(history, now_us, f);
 	write_sparkline(history, f);
+	return 0;
 }
 
 static int set_bar(struct table *table, size_t column, double part)
@@ -138,7 +152,9 @@ static int add_point(struct table *table, const struct history *history, size_t 
 int history_write_table(const struct history *history, const char *name, uint64_t now_us,
 			struct output *output)
 {
+	const struct heading heading = { history, name, now_us };
 	_cleanup_(table_freep) struct table *table = NULL;
+	_cleanup_free_ char *text = NULL;
 	int r = table_new(&table, output->f, output->width, output->colors);
 
 	if (r >= 0)
@@ -147,7 +163,10 @@ int history_write_table(const struct history *history, const char *name, uint64_
 		r = add_point(table, history, i, now_us);
 	if (r < 0)
 		return r;
-	write_heading(history, name, now_us, output->f);
+	text = text_of(write_heading, &heading);
+	if (!text)
+		return -ENOMEM;
+	wrap_write(output->f, text, output->width, 2);
 	fputc('\n', output->f);
 	return table_print(table);
 }

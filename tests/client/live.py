@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """branchctl top, live, on a terminal: tmux is the terminal, a mock daemon the daemon."""
 
+import os
+import re
 import shutil
 import sys
 import time
@@ -8,6 +10,9 @@ import time
 import mock_daemon
 from harness import SKIPPED, branchctl, check, finish, run
 from tmux import Terminal
+
+
+manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../man/branchctl.1.scd")
 
 
 def live(daemon, *arguments, **environment):
@@ -109,8 +114,154 @@ def check_daemon_goes_and_comes(terminal, daemon):
     daemon.vanish()
     terminal.shows("the daemon is not running", "work")
     with mock_daemon.Daemon(windows, path):
+        terminal.shows("connected again")
         terminal.shows("q quit")
         terminal.shows_not("the daemon is not running")
+
+
+def marked(terminal):
+    """The line at the cursor, which is in reverse: not the name of a view in it."""
+    lines = [line for line in terminal.text("-e").splitlines() if line.startswith("\033[7m")]
+    return lines[-1] if lines else ""
+
+
+def check_marked(terminal, text):
+    terminal.waits(lambda _: text in marked(terminal), "not at the cursor:", text)
+
+
+def check_cursor(terminal):
+    terminal.press("f", "Home")
+    check_marked(terminal, "work")
+    terminal.press("Down")
+    check_marked(terminal, "idle")
+    terminal.press("Down", "Down", "NPage", "End")
+    check_marked(terminal, "main")
+    terminal.press("PPage")
+    check_marked(terminal, "work")
+    terminal.press("C-n", "C-n", "C-p")
+    check_marked(terminal, "idle")
+    terminal.press(">")  # another order begins at its first row
+    check_marked(terminal, "work")
+    terminal.press("<", "G")
+    check_marked(terminal, "main")
+    terminal.press("g")
+    check_marked(terminal, "work")
+
+
+def check_functions(terminal):
+    """From a function to its calls, its instructions and its history, and back."""
+    terminal.press("Enter")
+    terminal.shows("[calls]", "work (demo)", "Callers", "Callees", "main (demo)")
+    check_marked(terminal, "work")
+    terminal.press("Enter")
+    terminal.shows("this is the function itself")
+    terminal.press("Down", "Enter")
+    terminal.waits(lambda shown: "main (demo)" in shown.splitlines()[1], "not of main")
+    terminal.shows("work (demo)")
+    terminal.press("f")
+    terminal.shows("f does nothing here")
+    terminal.press("Tab")
+    terminal.shows("[instructions]")
+    terminal.press("Escape")
+    terminal.waits(lambda shown: "work (demo)" in shown.splitlines()[1], "not back at work")
+    terminal.press("a")
+    terminal.shows("[instructions]", "in /usr/bin/demo: ", "no branch records")
+    terminal.press("Right")
+    terminal.shows("[history]", "work: ", "START")
+    terminal.press("Left", "Left")
+    terminal.shows("[calls]", "Callers")
+    terminal.press("Escape")
+    terminal.shows("[function]", "idle_")
+    terminal.press("Escape")
+    terminal.shows("nothing to go back to")
+    terminal.press("x")
+    terminal.shows("x does nothing")
+    terminal.press("H")
+    terminal.shows("[history]", "START")
+    terminal.press("Escape")
+    terminal.shows("[function]")
+
+
+def check_narrowing(terminal):
+    terminal.press("p", "Home", "Enter")
+    terminal.shows("filter: pid=4711", "[function]")
+    terminal.shows_not("idle_")
+    terminal.press("Escape")
+    terminal.shows("[process]", "other")
+    terminal.shows_not("filter:")
+    terminal.press("a")
+    terminal.shows("that is of functions")
+    terminal.press("l", "Enter")
+    terminal.shows("no function in this row")
+    terminal.press("f")
+
+
+def check_spans(terminal):
+    terminal.press("+")
+    terminal.shows("-15min: ", "FUNCTION", "work")
+    terminal.shows_not("asking branchd")
+    terminal.press("s")
+    terminal.shows("-15min: ", "main+0x10 (demo)")
+    terminal.press("f", "T")
+    terminal.type("nonsense of a span")
+    terminal.press("Enter")
+    terminal.shows("nonsense of a span", "not a ")
+    terminal.press("T", "C-u", "Enter")
+    terminal.shows_not("nonsense")
+    terminal.shows("work", "q quit")
+
+
+def check_windows_close(daemon):
+    """The cursor follows idle when work is overtaken; the trend gets longer."""
+    with live(daemon) as terminal:
+        terminal.shows("TREND", "work", "\u2588")
+        terminal.press("Down")
+        check_marked(terminal, "idle")
+        before = terminal.text()
+        daemon.closed(mock_daemon.window(900, mock_daemon.now_us() // mock_daemon.LENGTH * mock_daemon.LENGTH, 5000))
+        terminal.waits(lambda shown: shown != before and "4 windows" in shown, "no window closed")
+        check_marked(terminal, "idle")
+        terminal.press("q")
+
+
+def check_no_utf8(daemon):
+    """In a C locale all is ASCII, on 40, 80 and 200 columns, and no line is longer."""
+    for columns in 40, 80, 200:
+        command = ["env", "LC_ALL=C", branchctl, "--socket", daemon.path, "top", "--color=never"]
+        with Terminal(command, columns=columns) as terminal:
+            terminal.shows("work", "q quit", "TREND" if columns > 40 else "SELF")
+            for keys in ["Enter"], ["a"], ["H"], ["Escape", "s"], ["h"]:
+                terminal.press(*keys)
+                terminal.shows_not("asking")
+                text = terminal.text()
+                check(all(len(line) <= columns for line in text.splitlines()), columns, keys, text)
+                check(text.isascii(), columns, keys, "is not ASCII:", text)
+            terminal.press("x", "q")
+            terminal.shows("ended with 0")
+
+
+def check_low(daemon):
+    with live(daemon, rows=5) as terminal:
+        terminal.shows("[function]", "work", "q quit")
+        terminal.press("Down", "Enter")
+        terminal.shows("[calls] idle")
+        terminal.press("q")
+        terminal.shows("ended with 0")
+
+
+def check_manual():
+    """All keys of the help are in the manual's table."""
+    with open(manual, encoding="utf-8") as file:
+        table = file.read().split("[[ *Key*")[1].split("\n\n")[0]
+    keys = re.findall(r"\*([^*]+)\*", table)
+    with live(shared, columns=200, rows=60) as terminal:
+        terminal.press("h")
+        terminal.shows("Any other key leaves", "Control-U")
+        for line in terminal.text().splitlines():
+            named = line[2:21].strip() if line.startswith("  ") else ""
+            for key in re.split(r", | (?!up|down)", named):
+                if key not in ("SELF", "TOTAL", "TREND", "Control-U", ""):
+                    check(key in keys, "not in the manual:", key)
 
 
 def check_quit(terminal):
@@ -182,11 +333,20 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_options(shared)
     check_once(shared)
     check_no_terminal(shared)
+    check_low(shared)
+    check_manual()
 check_slow_daemon()
-shared = mock_daemon.Daemon(mock_daemon.recent(2))  # neither is five minutes old before this ends
+with mock_daemon.Daemon(mock_daemon.recent(3), counts=True) as counting:
+    check_windows_close(counting)
+    check_no_utf8(counting)
+shared = mock_daemon.Daemon(mock_daemon.recent(2), counts=True)  # neither is five minutes old before this ends
 with live(shared) as screen:
     check_views(screen)
     check_filter(screen)
+    check_cursor(screen)
+    check_functions(screen)
+    check_narrowing(screen)
+    check_spans(screen)
     check_refresh(screen, shared)
     check_help(screen)
     check_sizes(screen)

@@ -83,8 +83,8 @@ STATUS = {
 class Daemon:
     """Serves until it is closed. What it was called for is in .calls."""
 
-    def __init__(self, windows, path=None):
-        self.windows, self.marks = windows, []
+    def __init__(self, windows, path=None, counts=False):
+        self.windows, self.marks, self.counts = windows, [], counts
         self.calls, self.followers, self.connections = [], [], []
         self.folder = None if path else tempfile.mkdtemp()
         self.path = path or os.path.join(self.folder, "io.branchd")
@@ -170,6 +170,8 @@ class Daemon:
             return {"parameters": {"windows": self.list(parameters), "marks": self.marks}}
         if name.endswith("Mark") or name == "ListMarks":
             return self._mark(name, parameters)
+        if name == "GetFunctions" and self.counts:
+            return self._functions(parameters)
         if name != "GetProfile":  # as a daemon from before GetFunctions
             return {"error": "org.varlink.service.MethodNotFound", "parameters": {"method": call["method"]}}
         return self._profile(parameters)
@@ -197,15 +199,42 @@ class Daemon:
         self.marks = sorted(self.marks + [made], key=lambda m: m["name"])
         return {"parameters": {"mark": made}}
 
-    def _profile(self, parameters):
+    def _named(self, parameters):
+        """The windows of a call; none if one of them does not exist."""
         order = [w["id"] for w in self.windows]
         first = parameters.get("first", 0)
         last = parameters.get("last", first)
         if first not in order or last not in order:
+            return []
+        return self.windows[order.index(first):order.index(last) + 1]
+
+    def _profile(self, parameters):
+        part = self._named(parameters)
+        if not part:
             return {"error": "io.branchd.NoSuchWindow", "parameters": {}}
-        part = self.windows[order.index(first):order.index(last) + 1]
         samples = sum(w["samples"] for w in part)
         return {"parameters": {"windows": part, "profile": profile(samples)}}
+
+    def _functions(self, parameters):
+        """Those of profile(), in parts; of the half with odd numbers work() has twice as much."""
+        part, n = self._named(parameters), parameters.get("parts", 1)
+        if not part:
+            return {"error": "io.branchd.NoSuchWindow", "parameters": {}}
+        counted = profile(sum(w["samples"] for w in part))
+        if parameters.get("by") == "process":
+            places = [[i, None] for i in range(len(counted["processes"]))]
+        elif parameters.get("by") == "object":
+            places = [[0, None]]
+        else:
+            places = [[0, "0x1000"], [0, "0x1100"], [0, "0x1200"]]
+        parts = []
+        for i in range(n):
+            samples = sum(w["samples"] for w in part[i * len(part) // n:(i + 1) * len(part) // n])
+            work = samples * 3 // 4 if i % 2 else samples * 3 // 8
+            rows = {1: [[0, samples, samples]], 2: [[0, work, work], [1, samples - work, samples - work]],
+                    3: [[0, 0, work], [1, work, work], [2, samples - work, samples - work]]}[len(places)]
+            parts.append({"samples": samples, "rows": [row + [0] * 4 for row in rows]})
+        return {"parameters": {"windows": part, "profile": counted, "places": places, "parts": parts}}
 
 
 def recent(n=40, samples=100):
