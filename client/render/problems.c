@@ -130,15 +130,18 @@ static void write_names(FILE *f, const struct problems *problems)
 		fputs(", ...", f);
 }
 
-/* What helps against symbols that were taken out of a file. */
+/* What helps: there is no file, it is another one, or its symbols were taken out of it. */
 static const char *remedy(const char *why)
 {
 	const char *end = strstr(why, " has no symbols");
 
-	return end && strcmp(end, " has no symbols") == 0 ?
-		       "; install its debug symbols, give their folder by --debug-dir, or a "
-		       "debuginfod server by DEBUGINFOD_URLS" :
-		       "";
+	if (end && strcmp(end, " has no symbols") == 0)
+		return "; install its debug symbols, give their folder by --debug-dir, or a "
+		       "debuginfod server by DEBUGINFOD_URLS";
+	if (strncmp(why, "not found", strlen("not found")) == 0 || strstr(why, " has build-id "))
+		return "; give the root of a copy by --symfs, or a debuginfod server by "
+		       "DEBUGINFOD_URLS";
+	return "";
 }
 
 static void write_problems(FILE *f, const struct problems *problems)
@@ -155,7 +158,9 @@ static void write_problems(FILE *f, const struct problems *problems)
 	if (problems->n > 1)
 		write_names(f, problems);
 	if (problems->differ) {
-		fputs("; branchctl dump shows why", f);
+		fputs("; install debug symbols, give --debug-dir, --symfs or DEBUGINFOD_URLS; "
+		      "branchctl dump shows the reason of each",
+		      f);
 	} else {
 		fputs(problems->n > 1 ? "; " : ": ", f);
 		write_reason(f, first->why);

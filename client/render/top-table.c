@@ -13,6 +13,7 @@
 #include "client/render/stream-text.h"
 #include "client/render/summary.h"
 #include "client/render/table.h"
+#include "client/render/unnamed.h"
 #include "client/stats/interval.h"
 #include "client/term/color.h"
 #include "client/term/text.h"
@@ -485,6 +486,8 @@ int top_write_table(const struct top *top, struct output *output)
 
 	fputs(COLOR_DIM(output->colors), output->f);
 	r = summary_write(output, top->source, top->by);
+	if (r >= 0)
+		r = unnamed_write(top, output);
 	fputs(COLOR_RESET(output->colors), output->f);
 	if (r >= 0)
 		r = top_write_rows(top, output);

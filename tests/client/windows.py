@@ -186,6 +186,26 @@ class Named(mock_daemon.Daemon):
         return reply
 
 
+class Unnamed(mock_daemon.Daemon):
+    """Without the symbol of work(), where three of four samples are."""
+
+    def _profile(self, parameters):
+        reply = super()._profile(parameters)
+        functions = reply["parameters"]["profile"]["functions"]
+        functions[:] = [function for function in functions if function["name"] != "work"]
+        return reply
+
+
+def check_unnamed():
+    """Much code without symbols: of which objects, and what to do; not if there is little."""
+    line = "75.0 % of the samples are in functions without a name: demo 75.0 %; install their debug symbols and restart branchd"
+    for server, said in (Unnamed, True), (mock_daemon.Daemon, False):
+        with server(mock_daemon.recent(2)) as daemon:
+            status, out, err = ask(daemon, "top", "@-1")
+            check(status == 0 and not err and (line in out) == said, status, out, err)
+            check("without a name" not in ask(daemon, "top", "@-1", "--by", "process")[1], "by process")
+
+
 MANY = ["function_%d" % i for i in range(30)]
 
 
@@ -435,6 +455,7 @@ check_status_of_branch_records()
 check_status_of_nothing()
 check_gap()
 check_clones()
+check_unnamed()
 check_missing()
 with Many(mock_daemon.recent()) as shared:
     check_all_rows(shared)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client/render/unnamed.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/term/text.h"
+#include "client/term/wrap.h"
+#include "client/view/place.h"
+#include "common/util/cleanup.h"
+#include "common/util/percent.h"
+
+#define MIN_PERCENT 10.0
+#define MAX_NAMES   3
+
+static const struct profile_object *file_of(const struct top *top, const struct share *row)
+{
+	const struct profile *profile = top->source->shown;
+
+	if (row->key.symbol || row->key.object == PROFILE_NONE || row->self == 0 ||
+	    profile->objects[row->key.object].kind != OBJECT_FILE)
+		return NULL;
+	return &profile->objects[row->key.object];
+}
+
+/* The rows are in the order of their samples, hottest first. */
+static void write_names(FILE *f, const struct top *top, uint64_t samples)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < top->n_rows && n < MAX_NAMES; i++) {
+		const struct share *row = &top->shares->rows[i];
+		const struct profile_object *object = file_of(top, row);
+
+		if (!object)
+			continue;
+		fputs(n++ > 0 ? ", " : "", f);
+		text_write(f, place_object_name(object));
+		fprintf(f, " %.1f %%", percent_of(row->self, samples));
+	}
+}
+
+static uint64_t count(const struct top *top)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < top->n_rows; i++)
+		if (file_of(top, &top->shares->rows[i]))
+			n += top->shares->rows[i].self;
+	return n;
+}
+
+int unnamed_write(const struct top *top, struct output *output)
+{
+	const uint64_t samples = top->source->shown->counters.samples;
+	_cleanup_free_ char *text = NULL;
+	double percent;
+	size_t n_bytes;
+	FILE *f;
+
+	if (top->source->is_recording || top->by != VIEW_FUNCTION || top->owner || !top->shares)
+		return 0;
+	percent = percent_of(count(top), samples);
+	if (percent < MIN_PERCENT)
+		return 0;
+	f = open_memstream(&text, &n_bytes);
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, "%.1f %% of the samples are in functions without a name: ", percent);
+	write_names(f, top, samples);
+	fputs("; install their debug symbols and restart branchd, to name them from then on\n", f);
+	if (fclose(f) != 0)
+		return -ENOMEM;
+	wrap_write(output->f, text, output->width, 2);
+	return 0;
+}
