@@ -31,6 +31,7 @@
 #define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
 #define REMOVED        "the database was removed or replaced while open: a new one is in use"
 #define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
+#define UNOPENED       "%s; branchd keeps windows in memory, and tries to open it with new ones"
 
 struct daemon {
 	sd_event *event;
@@ -50,7 +51,7 @@ struct daemon {
 	struct server *server;
 	struct watchdog *watchdog; /* NULL before daemon_run() */
 	uint64_t logged_moved;     /* databases that were renamed */
-	bool logged_removed, logged_converted, logged_damaged;
+	bool logged_removed, logged_converted, logged_damaged, logged_unopened;
 	sd_event_source *on_reload;
 };
 
@@ -164,6 +165,8 @@ static void on_get_status(struct status *status, void *userdata)
 	if (status->store.removed)
 		status_add_problem(status, REMOVED);
 	status_add_problem(status, status->store.damage);
+	if (*status->store.unopened && !*status->archive.fault)
+		status_add_problem(status, status->store.unopened);
 	if (!*status->store.moved_to)
 		return;
 	snprintf(text, sizeof(text), RENAMED, status->store.why_moved, status->store.moved_to);
@@ -202,6 +205,11 @@ static void check_database(struct daemon *daemon)
 	if (*status->damage && !daemon->logged_damaged)
 		log_warning(LOG_ID_DATABASE, "%s", status->damage);
 	daemon->logged_damaged = *status->damage;
+	if (*status->unopened && !daemon->logged_unopened)
+		log_warning(LOG_ID_DATABASE, UNOPENED, status->unopened);
+	if (!*status->unopened && daemon->logged_unopened)
+		log_info(LOG_ID_DATABASE, "the database is open now");
+	daemon->logged_unopened = *status->unopened;
 	if (status->converted > 0 && !daemon->logged_converted) {
 		log_info(LOG_ID_DATABASE, "the database was converted from version %" PRId64,
 			 status->converted);
@@ -235,7 +243,8 @@ static int open_store(struct store **ret, const struct daemon *daemon, struct fa
 {
 	const struct store_settings settings = store_settings_of(&daemon->config);
 
-	return store_open(ret, daemon->database, &settings, fault);
+	/* what cannot be opened yet, check_database() reports */
+	return store_open_later(ret, daemon->database, &settings, fault);
 }
 
 /* Applies the new configuration. An invalid one changes nothing. */
@@ -483,7 +492,7 @@ int daemon_run(struct daemon *daemon, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r, "cannot feed the watchdog: %s", strerror(-r));
 	sd_notify(0, "READY=1");
-	notify_status(daemon);
+	on_sampling_changed(daemon);
 	r = sd_event_loop(daemon->event);
 	sd_notify(0, "STOPPING=1\nSTATUS=Storing the last window.");
 	return r < 0 ? fault_set(fault, r, "the event loop failed: %s", strerror(-r)) : r;

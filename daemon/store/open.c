@@ -170,6 +170,8 @@ static int open_database(struct store *store, struct fault *fault)
 		r = store_checkpoint_init(&store->checkpoint, store->path, fault);
 	if (r < 0)
 		store_close_database(store);
+	else
+		store->unopened = 0;
 	return r;
 }
 
@@ -259,7 +261,7 @@ int store_heal(struct store *store, int r, struct fault *fault)
 	return 1;
 }
 
-int store_want_database(struct store *store, struct fault *fault)
+static int want(struct store *store, struct fault *fault)
 {
 	int r, healed;
 
@@ -268,6 +270,26 @@ int store_want_database(struct store *store, struct fault *fault)
 	r = open_database(store, fault);
 	healed = store_heal(store, r, fault);
 	return healed == 0 ? r : MIN(healed, 0);
+}
+
+int store_want_database(struct store *store, struct fault *fault)
+{
+	if (!store->unopened)
+		return want(store, fault);
+	/* converting one may take long, and end in a full disk each time */
+	*fault = store->why_unopened;
+	return store->unopened;
+}
+
+int store_try_database(struct store *store, struct fault *fault)
+{
+	int r = want(store, fault);
+
+	if (r < 0 && store->unopened) {
+		store->unopened = r;
+		store->why_unopened = *fault;
+	}
+	return r;
 }
 
 int store_open_own(struct store *store, struct database **ret, struct fault *fault)

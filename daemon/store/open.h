@@ -76,9 +76,11 @@ struct store {
 	uint64_t n_windows, n_removed;
 	uint64_t longest_us; /* no window is longer */
 	int64_t last_id;     /* of a window, in this database or one before */
-	int64_t converted;   /* the version that the database had; 0: this one */
-	uint64_t n_moved;    /* databases moved */
-	uint64_t spent_us;   /* when all that were moved are as good as forgotten */
+	int unopened;        /* -errno: since the start no database could be opened, 0: one was */
+	struct fault why_unopened;
+	int64_t converted; /* the version that the database had; 0: this one */
+	uint64_t n_moved;  /* databases moved */
+	uint64_t spent_us; /* when all that were moved are as good as forgotten */
 	char moved_to[PATH_MAX], why_moved[sizeof(((struct fault *)0)->text)];
 	char damage[sizeof(
 		((struct fault *)0)->text)]; /* of the one in use, and what comes; or "" */
@@ -96,6 +98,9 @@ int store_ask(struct store *store, int which, int64_t *ret);
  * @fault.
  */
 int store_want_database(struct store *store, struct fault *fault);
+
+/* The same for who writes: only he tries again what failed at the start. */
+int store_try_database(struct store *store, struct fault *fault);
 void store_close_database(struct store *store);
 
 /*

@@ -11,7 +11,6 @@
 
 #include "common/profile/limit.h"
 #include "common/util/cleanup.h"
-#include "common/util/clock.h"
 #include "daemon/retention/room.h"
 #include "daemon/store/open.h"
 
@@ -36,32 +35,6 @@
 /* The log may be at least this large, whatever the limit of the database. */
 #define MIN_LOG_BYTES   (64u << 20)
 #define MAX_LOG_WAIT_MS 250 /* for a checkpoint */
-
-static uint64_t boot_time_us(void)
-{
-	return clock_us(CLOCK_BOOTTIME);
-}
-
-int store_open(struct store **ret, const char *path, const struct store_settings *settings,
-	       struct fault *fault)
-{
-	_cleanup_(store_freep) struct store *store = calloc(1, sizeof(*store));
-	int r;
-
-	if (!store)
-		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
-	store->lock_fd = -1;
-	store->clock = boot_time_us;
-	store_set_settings(store, settings);
-	store->path = strdup(path);
-	if (!store->path)
-		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
-	r = store_want_database(store, fault);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(store);
-	return 0;
-}
 
 struct store *store_free(struct store *store)
 {
@@ -262,7 +235,7 @@ int store_add(struct store *store, const struct window *window, const struct pro
 	int r, healed;
 
 	store_close_removed(store);
-	r = store_want_database(store, fault);
+	r = store_try_database(store, fault);
 	if (r >= 0)
 		r = check_log(store, fault);
 	if (r < 0)
@@ -310,7 +283,7 @@ static int list(struct store *store, uint64_t since_us, uint64_t until_us, struc
 
 	r = store_want_database(store, fault);
 	if (r < 0)
-		return r;
+		return store->unopened ? 0 : r; /* then no window was stored yet */
 	r = store_read_list(&store->read, since_us, until_us, store->longest_us, ret, ret_n);
 	return r < 0 ? database_explain(store->database, r, fault) : 0;
 }
@@ -465,6 +438,8 @@ void store_get_status(struct store *store, struct store_status *ret)
 	memcpy(ret->moved_to, store->moved_to, sizeof(ret->moved_to));
 	memcpy(ret->why_moved, store->why_moved, sizeof(ret->why_moved));
 	memcpy(ret->damage, store->damage, sizeof(ret->damage));
+	if (store->unopened)
+		memcpy(ret->unopened, store->why_unopened.text, sizeof(ret->unopened));
 }
 
 uint64_t store_count_moved(const struct store *store)

@@ -39,7 +39,8 @@ struct store_status {
 	uint64_t n_moved;    /* databases that could not be used, and were renamed */
 	char moved_to[4096]; /* the new name of the last of them, or "" */
 	char why_moved[512];
-	char damage[512]; /* what is wrong with the one in use, and until when; or "" */
+	char damage[512];   /* what is wrong with the one in use, and until when; or "" */
+	char unopened[512]; /* why none could be opened since the start, or "" */
 };
 
 /*
@@ -49,6 +50,13 @@ struct store_status {
  */
 int store_open(struct store **ret, const char *path, const struct store_settings *settings,
 	       struct fault *fault);
+/*
+ * As store_open(), but a database that cannot be opened now, as its disk is full or may not be
+ * written to, is tried again with each store_add(): then 0 all the same. Until it is open the store
+ * has no windows, and the status says why.
+ */
+int store_open_later(struct store **ret, const char *path, const struct store_settings *settings,
+		     struct fault *fault);
 struct store *store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free);
 

@@ -125,6 +125,7 @@ class Service(unittest.TestCase):
         started = time.monotonic()
         while self.call("GetStatus")["parameters"]["store"]["waiting"] < 2:
             self.assertLess(time.monotonic(), started + PATIENCE)
+            self.forget_notified()
             time.sleep(0.1)
         window = self.call("GetProfile", {"first": 0, "last": 0})["parameters"]["windows"][0]
         self.assertGreater(window["length_us"], 1100000)  # longer than one of them
@@ -266,6 +267,26 @@ class Service(unittest.TestCase):
         self.assertEqual(len(self.problems()), 1)
         self.assertIn("a new one was begun", self.problems()[0])
         self.assertTrue(self.call("GetStatus")["parameters"]["store"]["set_aside"])
+
+    def test_a_database_that_cannot_be_opened_is_opened_later(self):
+        database = self.place + "/state/branchd.db"
+        os.makedirs(database)
+        daemon = self.start("--socket", self.path)
+        self.assertEqual(self.problems(), [database + ": cannot be opened: Is a directory"])
+        self.assertEqual(self.call("GetStatus")["parameters"]["store"]["windows"], 0)
+        os.rmdir(database)
+        if self.call("GetStatus")["parameters"]["sampling"]["running"]:
+            deadline = time.monotonic() + PATIENCE
+            while not os.path.exists(database) and time.monotonic() < deadline:
+                self.forget_notified()
+                time.sleep(0.1)
+            self.assertTrue(os.path.exists(database))
+            while self.problems() and time.monotonic() < deadline:
+                self.forget_notified()
+                time.sleep(0.1)
+            self.assertEqual(self.problems(), [])
+        log = self.stop_and_read(daemon)
+        self.assertEqual(log.count("tries to open it with new ones"), 1)
 
     def test_help_and_version(self):
         for option, text in ("--help", "--state-directory"), ("--version", "branchd "):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A file system that becomes read-only, as one does after errors of its disk: windows that are
- * there can be read, those that come are refused, and nothing is renamed. It is mounted in a
- * namespace of this program's own; 77, skipped, where none is allowed.
+ * there can be read, those that come are refused, and nothing is renamed. Where it, or a full one,
+ * keeps the database from being opened, that is done later. It is mounted in a namespace of this
+ * program's own; 77, skipped, where none is allowed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/mount.h>
 
+#include "daemon/store/mark.h"
 #include "tests/support/seeded-store.h"
 
 #define SKIPPED 77
@@ -48,6 +50,97 @@ static void test_it_cannot_be_opened_then(void **state)
 	store_free(store);
 }
 
+static int on_window(const struct window *window, void *userdata)
+{
+	++*(size_t *)userdata;
+	return 0;
+}
+
+static size_t count_windows(struct store *store)
+{
+	struct fault fault;
+	size_t n = 0;
+
+	assert_int_equal(store_for_each(store, 0, UINT64_MAX, on_window, &n, &fault), 0);
+	return n;
+}
+
+/* What a daemon does that starts then. */
+static void test_it_is_opened_later_by_who_adds_a_window(void **state)
+{
+	struct store_settings settings = { 0 };
+	struct profile *profile = NULL;
+	struct store *store = NULL;
+	struct fault fault = { 0 };
+
+	make_read_only(true);
+	assert_int_equal(store_open_later(&store, stored.path, &settings, &fault), 0);
+	assert_non_null(strstr(temp_store_status(store).unopened, stored.path));
+	assert_int_equal(count_windows(store), 0);
+	fault.text[0] = '\0';
+	assert_int_equal(store_read(store, 1, &profile, NULL, &fault), -EROFS);
+	assert_non_null(strstr(fault.text, stored.path));
+	assert_int_equal(try_to_add(store, 8, &fault), -EROFS);
+	assert_int_equal(store_remove_mark(store, "nothing", &fault), -EROFS);
+	assert_int_equal(store_roll(store, &fault), 0);
+	make_read_only(false);
+	assert_int_equal(store_read(store, 1, &profile, NULL, &fault), -EROFS);
+	assert_true(add_seed(store, 8) > N_WINDOWS);
+	assert_string_equal(temp_store_status(store).unopened, "");
+	assert_true(count_windows(store) > N_WINDOWS);
+	assert_all_are_there(store);
+	assert_int_equal(temp_store_status(store).n_moved, 0);
+	store_free(store);
+	temp_store_check(stored.path);
+}
+
+static void test_one_that_is_in_use_is_not_waited_for(void **state)
+{
+	struct store_settings settings = { 0 };
+	struct store *first = temp_store_open(stored.path, 0), *second = NULL;
+	struct fault fault = { 0 };
+
+	assert_int_equal(store_open_later(&second, stored.path, &settings, &fault), -EBUSY);
+	assert_null(second);
+	store_free(first);
+}
+
+static void fill(char filler[300])
+{
+	static const char block[4096];
+	FILE *f;
+
+	snprintf(filler, 300, "%s/filler", stored.folder);
+	f = fopen(filler, "w");
+	assert_non_null(f);
+	setbuf(f, NULL);
+	for (size_t n = sizeof(block); n > 0; n = n > 1 ? 1 : 0)
+		while (fwrite(block, 1, n, f) == n)
+			;
+	fclose(f);
+}
+
+static void test_one_for_which_there_is_no_space_is_made_later(void **state)
+{
+	struct store_settings settings = { 0 };
+	struct store *store = NULL;
+	struct fault fault = { 0 };
+	char filler[300], path[300];
+
+	snprintf(path, sizeof(path), "%s/other.db", stored.folder);
+	fill(filler);
+	assert_int_equal(store_open_later(&store, path, &settings, &fault), 0);
+	assert_non_null(strstr(temp_store_status(store).unopened, "no space left"));
+	assert_int_equal(count_windows(store), 0);
+	assert_int_equal(try_to_add(store, 1, &fault), -ENOSPC);
+	assert_int_equal(unlink(filler), 0);
+	assert_true(add_seed(store, 1) > 0);
+	assert_string_equal(temp_store_status(store).unopened, "");
+	assert_int_equal(count_windows(store), 1);
+	store_free(store);
+	temp_store_check(path);
+}
+
 /* While files are open for writing, no file system is remounted by hand; a full one refuses, too.
  */
 static void test_what_is_there_can_be_read_while_nothing_can_be_written(void **state)
@@ -55,15 +148,9 @@ static void test_what_is_there_can_be_read_while_nothing_can_be_written(void **s
 	struct store *store = temp_store_open(stored.path, 0);
 	char filler[300];
 	struct fault fault;
-	FILE *f;
 	int r = 0;
 
-	snprintf(filler, sizeof(filler), "%s/filler", stored.folder);
-	f = fopen(filler, "w");
-	assert_non_null(f);
-	while (r == 0)
-		r = putc('x', f) == EOF || fflush(f) == EOF ? 1 : 0;
-	fclose(f);
+	fill(filler);
 	for (uint64_t i = 1; r >= 0 && i < 1000; i++)
 		r = try_to_add(store, i, &fault);
 	assert_int_equal(r, -ENOSPC);
@@ -80,6 +167,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_cannot_be_opened_then),
+		cmocka_unit_test(test_it_is_opened_later_by_who_adds_a_window),
+		cmocka_unit_test(test_one_that_is_in_use_is_not_waited_for),
+		cmocka_unit_test(test_one_for_which_there_is_no_space_is_made_later),
 		cmocka_unit_test(test_what_is_there_can_be_read_while_nothing_can_be_written),
 	};
 	int r;
