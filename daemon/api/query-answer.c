@@ -6,7 +6,7 @@
 #include "common/profile/profile-json.h"
 #include "common/profile/redact.h"
 #include "common/profile/unite.h"
-#include "daemon/api/query-read.h"
+#include "daemon/api/query-parts.h"
 #include "daemon/api/reply-text.h"
 
 /* The open window is the last of the last part. */

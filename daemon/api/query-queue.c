@@ -17,6 +17,7 @@
 #include "daemon/api/error-reply.h"
 #include "daemon/api/job.h"
 #include "daemon/api/query.h"
+#include "daemon/api/slot-sums.h"
 
 #define FRESH_US    100000 /* a part of the open window is new enough for so long */
 #define PATIENCE_US 700000 /* with the collector and the namer */
@@ -39,7 +40,9 @@ struct query_queue {
 	struct query_queue_settings settings;
 	struct entry *first; /* in the order of admission */
 	sd_event_source *on_impatient;
-	uint64_t part_us; /* when the last part came; CLOCK_MONOTONIC */
+	struct slot_sums slots;
+	sd_event_source *on_expiry; /* of sums that nobody asks for */
+	uint64_t part_us;           /* when the last part came; CLOCK_MONOTONIC */
 };
 
 static uint64_t cpu_ns(void)
@@ -57,6 +60,17 @@ static void free_entry(struct entry *e)
 	turns_leave(e->queue->settings.turns, &e->turn);
 	query_free(e->query);
 	free(e);
+}
+
+static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct query_queue *queue = userdata;
+
+	slot_sums_expire(&queue->slots, clock_us(CLOCK_MONOTONIC));
+	if (!queue->slots.first)
+		return 0;
+	sd_event_source_set_time(source, queue->slots.first->used_us + SLOT_SUMS_KEEP_US);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 /* Whether one more of this user may be active. */
@@ -134,6 +148,11 @@ static void end(struct entry *e, int r)
 		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL, &q->fault);
 	}
 	free_entry(e);
+	if (queue->slots.first) {
+		sd_event_source_set_time(queue->on_expiry,
+					 clock_us(CLOCK_MONOTONIC) + SLOT_SUMS_KEEP_US);
+		sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_ONESHOT);
+	}
 	admit(queue);
 }
 
@@ -208,6 +227,11 @@ int query_queue_new(struct query_queue **ret, const struct query_queue_settings 
 			      queue);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(queue->on_impatient, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time(event, &queue->on_expiry, CLOCK_MONOTONIC, 0, 0, on_expiry,
+				      queue);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_OFF);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(queue);
@@ -227,6 +251,8 @@ struct query_queue *query_queue_free(struct query_queue *queue)
 		free_entry(e);
 	}
 	sd_event_source_disable_unref(queue->on_impatient);
+	sd_event_source_disable_unref(queue->on_expiry);
+	slot_sums_done(&queue->slots);
 	sd_event_unref(queue->settings.event);
 	free(queue);
 	return NULL;
@@ -255,6 +281,7 @@ int query_queue_add(struct query_queue *queue, struct call *call, bool functions
 	if (r <= 0)
 		return r;
 	e->queue = queue;
+	e->query->slots = &queue->slots;
 	e->turn = (struct turn){ .uid = call_uid(call), .run = on_turn };
 	e->job = (struct job){ .work = on_work, .done = on_job_done, .userdata = e };
 	call_on_gone(call, on_gone, e);

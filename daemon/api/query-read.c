@@ -7,58 +7,10 @@
 #include "common/profile/filter.h"
 #include "common/util/clock.h"
 #include "daemon/api/error-reply.h"
+#include "daemon/api/query-parts.h"
+#include "daemon/api/query-slots.h"
 
 #define BATCH_ROWS 50000 /* of counts, after which no more windows are read at once */
-
-void query_drop_parts(struct query *q)
-{
-	for (size_t i = 0; i < q->n_parts; i++)
-		profile_free(q->parts[i]);
-	q->n_parts = 0;
-}
-
-/* The next part is a copy of what matches of @profile. */
-static int add_filtered(struct query *q, const struct profile *profile)
-{
-	struct profile *part;
-	int r = profile_filter(&part, profile, &q->request.filter);
-
-	if (r < 0)
-		return r;
-	profile_drop_tables(part, ~q->request.tables);
-	q->parts[q->n_parts++] = part;
-	return 0;
-}
-
-/* The next part is the sum of the stored windows. */
-int query_take_sum(struct query *q)
-{
-	_cleanup_(profile_freep) struct profile *sum = NULL;
-	int r = window_sum_take(q->sum, &sum);
-
-	q->sum = window_sum_free(q->sum);
-	if (r < 0)
-		return r;
-	if (profile_filter_is_by_process(&q->request.filter))
-		return add_filtered(q, sum); /* what is counted is what matches */
-	q->parts[q->n_parts++] = TAKE_PTR(sum);
-	return 0;
-}
-
-int query_add_up(struct query *q)
-{
-	struct profile *sum;
-	int r;
-
-	if (q->n_parts == 1)
-		return 0;
-	r = profile_merge(&sum, (const struct profile *const *)q->parts, q->n_parts);
-	if (r < 0)
-		return r;
-	query_drop_parts(q);
-	q->parts[q->n_parts++] = sum;
-	return 0;
-}
 
 /* For store_for_each(): stored windows from the first to the last. */
 static int on_stored(const struct window *window, void *userdata)
@@ -173,10 +125,10 @@ int query_begin(struct query *q)
 	r = window_list_add(&q->windows, &window);
 	q->n_chosen = q->windows.n;
 	if (r == 0 && profile)
-		r = add_filtered(q, profile);
+		r = query_add_filtered(q, profile);
 	waiting = archive_get_waiting(archive, &unused);
 	if (r == 0 && waiting)
-		r = add_filtered(q, waiting);
+		r = query_add_filtered(q, waiting);
 	return r < 0 ? r : 1;
 }
 
@@ -196,11 +148,20 @@ static void take_found(struct query *q, const bool *found, size_t n)
 	q->n_read += n_found;
 }
 
+static size_t count_found(const bool *found, size_t n)
+{
+	size_t n_found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_found += found[i];
+	return n_found;
+}
+
 /* Reads some more windows: many small ones cost little more than one. With the reader, if there is
  * one. */
 static int read_batch(struct query *q, struct store_reader *reader)
 {
-	size_t n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
+	size_t n = q->n_next;
 	bool found[QUERY_BATCH];
 	const struct store_batch batch = { .windows = &q->windows.rows[q->n_read],
 					   .found = found,
@@ -209,9 +170,11 @@ static int read_batch(struct query *q, struct store_reader *reader)
 	int r;
 
 	r = read_windows(q, reader, &batch, &n);
-	if (r == 0)
-		take_found(q, found, n);
-	return r;
+	if (r < 0)
+		return r;
+	query_slots_note_read(q, n, count_found(found, n));
+	take_found(q, found, n);
+	return 0;
 }
 
 /* The step that reads large windows. */
@@ -223,8 +186,11 @@ static int read_beside(struct query *q)
 /* 0; 1: the next windows are left to a step; -errno. */
 static int read_next(struct query *q)
 {
-	if (!has_large(q, &q->windows.rows[q->n_read],
-		       MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH)))
+	int r = query_slots_next(q, &q->n_next);
+
+	if (r != 0)
+		return r < 0 ? r : q->step != NULL;
+	if (!has_large(q, &q->windows.rows[q->n_read], q->n_next))
 		return read_batch(q, NULL);
 	q->step = read_beside;
 	return 1;

@@ -12,9 +12,3 @@ int query_begin(struct query *q);
 
 /* Reads some of the stored windows that are left. 0; 1: they are left to a step; -errno. */
 int query_read(struct query *q);
-
-/* The next part is the sum of the stored windows read so far. 0 or -errno. */
-int query_take_sum(struct query *q);
-/* All parts become one. 0 or -errno. */
-int query_add_up(struct query *q);
-void query_drop_parts(struct query *q);

@@ -8,6 +8,7 @@
 #include "daemon/api/function-reply.h"
 #include "daemon/api/query-limits.h"
 #include "daemon/api/query-request.h"
+#include "daemon/api/slot-sums.h"
 #include "daemon/api/window-json.h"
 #include "daemon/archive/archive.h"
 #include "daemon/store/reader.h"
@@ -28,9 +29,21 @@ struct query {
 	struct window_list windows;             /* all that the reply is of */
 	size_t n_stored;                        /* the stored ones among them, which come first */
 	size_t n_read;                          /* of the stored ones */
+	size_t n_next;                          /* of the next ones that are read together */
 	struct window_sum *sum;                 /* of stored windows, where all matches */
 	struct profile *parts[QUERY_BATCH + 1]; /* what matches; the first is the sum so far */
+	bool is_borrowed[QUERY_BATCH + 1];      /* the part is one of a pinned sum */
 	size_t n_parts;
+
+	/* see query-slots.h */
+	struct slot_sums *slots;  /* borrowed; NULL: none are kept */
+	struct slot_sum **pinned; /* those in use */
+	size_t n_pinned, cap_pinned;
+	struct slot_key slot_key; /* of the slot that is read */
+	size_t slot_left;         /* windows that it has still */
+	bool in_slot;             /* its windows are read, into a sum of their own */
+	bool slot_changed;        /* some have gone meanwhile */
+	struct profile *made;     /* the sum of a slot; NULL: none waits */
 
 	/* of GetFunctions, else NULL; the profiles of the open window are parts */
 	struct function_reply *functions;

@@ -14,7 +14,9 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/api/query-answer.h"
+#include "daemon/api/query-parts.h"
 #include "daemon/api/query-read.h"
+#include "daemon/api/query-slots.h"
 #include "daemon/api/reply-text.h"
 
 #define TURN_US 20000 /* about so long a query works in one turn */
@@ -24,6 +26,7 @@ struct query *query_free(struct query *query)
 	if (!query)
 		return NULL;
 	query_drop_parts(query);
+	query_slots_done(query);
 	window_sum_free(query->sum);
 	window_list_done(&query->windows);
 	function_reply_free(query->functions);
@@ -122,6 +125,12 @@ static int reply(struct query *q)
 	return r;
 }
 
+/* What was made of windows counts as read once it is taken. */
+static bool has_unread(const struct query *q)
+{
+	return q->n_read < q->n_stored || q->made;
+}
+
 /* Reads until @until_us: 1, or -errno. */
 static int read_some(struct query *q, uint64_t until_us)
 {
@@ -132,7 +141,7 @@ static int read_some(struct query *q, uint64_t until_us)
 			return do_or_leave(q, query_add_up);
 		r = query_read(q);
 		r = r ?: check_limits(q);
-	} while (r == 0 && q->n_read < q->n_stored && clock_us(CLOCK_MONOTONIC) < until_us);
+	} while (r == 0 && has_unread(q) && clock_us(CLOCK_MONOTONIC) < until_us);
 	return r < 0 ? r : 1;
 }
 
@@ -155,10 +164,9 @@ int query_work(struct query *q)
 	r = check_limits(q);
 	if (r < 0)
 		return r;
-	if (q->n_read < q->n_stored) {
+	if (has_unread(q)) {
 		r = read_some(q, until_us);
-		if (r < 0 || q->step || q->n_read < q->n_stored ||
-		    clock_us(CLOCK_MONOTONIC) >= until_us)
+		if (r < 0 || q->step || has_unread(q) || clock_us(CLOCK_MONOTONIC) >= until_us)
 			return r;
 	}
 	if (!q->bytes) {

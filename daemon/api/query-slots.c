@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A slot is taken as a whole where windows before it and behind it are chosen, too: so its sum is
+ * of use for queries that begin and end elsewhere. Edges are read as they are, or as shorter slots.
+ */
+#include "daemon/api/query-slots.h"
+
+#include <errno.h>
+
+#include "common/profile/limit.h"
+#include "common/profile/tables.h"
+#include "common/util/array.h"
+#include "common/util/clock.h"
+#include "daemon/api/query-parts.h"
+#include "daemon/retention/merge.h"
+
+#define MINUTE_US 60000000ULL
+
+/* A slot is this part of the query's time at most: its sum keeps no more rows than a window. */
+#define MIN_SLOTS 20
+
+static const uint64_t lengths_us[] = { 60 * MINUTE_US, 10 * MINUTE_US, MINUTE_US };
+
+static bool has_slots(const struct query *q)
+{
+	return q->slots && q->privileged && !q->functions &&
+	       !profile_filter_is_by_process(&q->request.filter);
+}
+
+/* Whether the slot of that length begins with window @first: then how many it has, or 0. */
+static size_t count_windows(const struct query *q, size_t first, uint64_t slot_us)
+{
+	const struct window *rows = q->windows.rows;
+	size_t at = first;
+	uint64_t slot = rows[first].start_us / slot_us;
+
+	if (first == 0 || rows[first - 1].start_us / slot_us == slot)
+		return 0;
+	while (at < q->n_stored && rows[at].start_us / slot_us == slot)
+		at++;
+	return at < q->n_stored ? at - first : 0;
+}
+
+/* The windows of the longest slot that begins with number @first; 0: there is none. */
+static size_t find_slot(const struct query *q, size_t first)
+{
+	const struct window *rows = q->windows.rows, *last = &rows[q->n_stored - 1];
+	uint64_t end_us = last->start_us + last->length_us;
+	size_t n = 0;
+
+	if (end_us < rows[0].start_us)
+		return 0;
+	for (size_t i = 0; n < 2 && i < ARRAY_SIZE(lengths_us); i++)
+		if (lengths_us[i] <= (end_us - rows[0].start_us) / MIN_SLOTS)
+			n = count_windows(q, first, lengths_us[i]);
+	return n < 2 ? 0 : n;
+}
+
+/* The sum is a part that is not the query's own. 0 or -ENOMEM. */
+static int borrow(struct query *q, struct slot_sum *sum)
+{
+	if (ARRAY_RESERVE(&q->pinned, &q->cap_pinned, q->n_pinned + 1) < 0) {
+		slot_sums_release(q->slots, sum);
+		return -ENOMEM;
+	}
+	q->pinned[q->n_pinned++] = sum;
+	q->is_borrowed[q->n_parts] = true;
+	q->parts[q->n_parts++] = sum->profile;
+	return 0;
+}
+
+/* Rows as retention leaves them: of stacks, and of the others together. */
+static int limit(struct profile *sum, unsigned int tables)
+{
+	bool has_both = (tables & PROFILE_TABLE(PROFILE_STACKS)) &&
+			sum->n_streams + sum->n_branches + sum->n_blocks > 0;
+	int r = profile_limit_all(sum, has_both ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+
+	return r > 0 ? profile_finalize(sum) : r;
+}
+
+/* The step that ends a slot. */
+static int make_sum(struct query *q)
+{
+	int r = window_sum_take(q->sum, &q->made);
+
+	q->sum = window_sum_free(q->sum);
+	return r < 0 ? r : limit(q->made, q->request.tables);
+}
+
+/* The next windows that no slot begins with. */
+static size_t count_edge(const struct query *q)
+{
+	size_t n = 1;
+
+	while (n < QUERY_BATCH && q->n_read + n < q->n_stored && find_slot(q, q->n_read + n) == 0)
+		n++;
+	return n;
+}
+
+static int leave(struct query *q, int (*step)(struct query *q))
+{
+	q->step = step;
+	return 1;
+}
+
+void query_slots_take_made(struct query *q)
+{
+	struct slot_sum *sum;
+
+	if (!q->made)
+		return;
+	sum = q->slot_changed ?
+		      NULL :
+		      slot_sums_add(q->slots, &q->slot_key, q->made, clock_us(CLOCK_MONOTONIC));
+	if (!sum || borrow(q, sum) < 0)
+		q->parts[q->n_parts++] = q->made;
+	q->made = NULL;
+}
+
+int query_slots_next(struct query *q, size_t *ret_n)
+{
+	struct slot_sum *sum;
+
+	*ret_n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
+	if (!has_slots(q))
+		return 0;
+	if (q->made) {
+		query_slots_take_made(q);
+		return 1;
+	}
+	if (q->in_slot && q->slot_left == 0) {
+		q->in_slot = false;
+		return q->sum ? leave(q, make_sum) : 1;
+	}
+	if (!q->in_slot) {
+		q->slot_left = find_slot(q, q->n_read);
+		if (q->slot_left == 0) {
+			*ret_n = count_edge(q);
+			return 0;
+		}
+		if (q->sum)
+			return leave(q, query_take_sum);
+		slot_key_make(&q->slot_key, &q->windows.rows[q->n_read], q->slot_left,
+			      q->request.tables);
+		sum = slot_sums_find(q->slots, &q->slot_key, clock_us(CLOCK_MONOTONIC));
+		if (sum) {
+			q->n_read += q->slot_left;
+			return borrow(q, sum) ?: 1;
+		}
+		q->in_slot = true;
+		q->slot_changed = false;
+	}
+	*ret_n = MIN(q->slot_left, (size_t)QUERY_BATCH);
+	return 0;
+}
+
+void query_slots_note_read(struct query *q, size_t n, size_t n_found)
+{
+	if (!q->in_slot)
+		return;
+	q->slot_left -= n;
+	q->slot_changed |= n_found < n;
+}
+
+void query_slots_done(struct query *q)
+{
+	profile_free(q->made);
+	for (size_t i = 0; i < q->n_pinned; i++)
+		slot_sums_release(q->slots, q->pinned[i]);
+	free(q->pinned);
+}

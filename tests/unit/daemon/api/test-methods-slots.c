@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Profiles of a long time, of which the sums of minutes are kept for the next query. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/profile/tables.h"
+#include "tests/support/methods-service.h"
+#include "tests/support/temp-store.h"
+
+#define N_WINDOWS 126 /* 21 minutes */
+
+struct trial {
+	struct temp_store stored;
+	struct service service;
+	struct caller caller;
+};
+
+static void begin(struct trial *t, const struct query_limits *limits)
+{
+	temp_store_init(&t->stored);
+	service_init_at(&t->service, t->stored.path, limits, NULL);
+	t->caller = connect_caller(&t->service);
+	for (uint64_t i = 0; i < N_WINDOWS; i++)
+		add_window(&t->service, i + 1, false, i);
+}
+
+static int set_up(void **state)
+{
+	struct trial *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	*state = t;
+	begin(t, &(struct query_limits){});
+	return 0;
+}
+
+/* All that may be done in a thread is. */
+static int set_up_threads(void **state)
+{
+	struct trial *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	*state = t;
+	begin(t, &(struct query_limits){ .rows_at_once = 1 });
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct trial *t = *state;
+
+	caller_done(&t->caller);
+	service_done(&t->service);
+	temp_store_done(&t->stored);
+	free(t);
+	return 0;
+}
+
+static void run_sql(const struct trial *t, const char *sql)
+{
+	sqlite3 *db = temp_store_connect(t->stored.path);
+
+	temp_store_run(db, sql);
+	sqlite3_close(db);
+}
+
+static struct profile *ask(struct trial *t, uint64_t first, uint64_t last, const char *tables,
+			   size_t n_windows)
+{
+	struct profile *profile = NULL;
+	struct fault fault = {};
+	json_t *reply, *parameters;
+	char text[100], *json;
+
+	snprintf(text, sizeof(text), "{\"first\":%d,\"last\":%d,\"tables\":\"%s\"}", (int)first,
+		 (int)last, tables);
+	reply = call(&t->caller, "GetProfile", text);
+	parameters = json_object_get(reply, "parameters");
+	assert_int_equal(json_array_size(json_object_get(parameters, "windows")), n_windows);
+	json = json_dumps(json_object_get(parameters, "profile"), 0);
+	assert_non_null(json);
+	if (profile_json_read(&profile, json, strlen(json), &fault) < 0)
+		fail_msg("%s", fault.text);
+	free(json);
+	json_decref(reply);
+	return profile;
+}
+
+/* What the windows @first to @last are together, without window @but. */
+static struct profile *add_up(uint64_t first, uint64_t last, uint64_t but, unsigned int tables)
+{
+	struct profile *parts[N_WINDOWS], *sum = NULL;
+	size_t n = 0;
+
+	for (uint64_t i = first; i <= last; i++) {
+		if (i == but)
+			continue;
+		parts[n] = random_profile(i, 0);
+		profile_drop_tables(parts[n], ~tables);
+		assert_int_equal(profile_finalize(parts[n++]), 0);
+	}
+	assert_int_equal(profile_merge(&sum, (const struct profile *const *)parts, n), 0);
+	while (n > 0)
+		profile_free(parts[--n]);
+	return sum;
+}
+
+static void assert_sum(struct trial *t, uint64_t first, uint64_t last, uint64_t but)
+{
+	struct profile *expected = add_up(first, last, but, PROFILE_ALL_TABLES);
+	struct profile *sum =
+		ask(t, first, last, "stacks,streams,branches,blocks", last - first + 1 - (but > 0));
+
+	assert_true(profile_equal(sum, expected));
+	profile_free(sum);
+	profile_free(expected);
+}
+
+static void sums_are_those_of_the_windows(void **state)
+{
+	struct trial *t = *state;
+
+	assert_sum(t, 1, 126, 0);
+	assert_sum(t, 1, 126, 0);
+	assert_sum(t, 5, 125, 0);
+	assert_sum(t, 3, 126, 0);
+}
+
+static void tables_have_sums_of_their_own(void **state)
+{
+	struct trial *t = *state;
+	unsigned int tables = PROFILE_TABLE(PROFILE_STACKS);
+	struct profile *expected = add_up(1, 126, 0, tables), *sum;
+
+	for (int i = 0; i < 2; i++) {
+		sum = ask(t, 1, 126, "stacks", 126);
+		assert_int_equal(sum->n_stacks, expected->n_stacks);
+		assert_int_equal(sum->counters.samples, expected->counters.samples);
+		assert_int_equal(sum->n_branches + sum->n_blocks + sum->n_streams, 0);
+		profile_free(sum);
+		assert_sum(t, 1, 126, 0);
+	}
+	profile_free(expected);
+}
+
+#define REMOVE_COUNTS(window)                                  \
+	"DELETE FROM stack_count WHERE window = " window "; "  \
+	"DELETE FROM stream_count WHERE window = " window "; " \
+	"DELETE FROM branch_count WHERE window = " window "; " \
+	"DELETE FROM block_count WHERE window = " window
+
+static void sums_are_kept_while_their_windows_are_there(void **state)
+{
+	struct trial *t = *state;
+
+	assert_sum(t, 1, 126, 0);
+	/* who reads the windows would miss these */
+	run_sql(t, REMOVE_COUNTS("77"));
+	assert_sum(t, 2, 125, 0);
+	run_sql(t, "DELETE FROM window WHERE id = 77");
+	assert_sum(t, 1, 126, 77);
+}
+
+/* What single processes counted is not taken from sums, which are pruned. */
+static void processes_are_read_from_windows(void **state)
+{
+	const char *filtered = "{\"first\":1,\"last\":126,\"comm\":\"*\"}";
+	struct trial *t = *state;
+	json_t *before, *after;
+
+	assert_sum(t, 1, 126, 0);
+	before = call(&t->caller, "GetProfile", filtered);
+	run_sql(t, REMOVE_COUNTS("77"));
+	after = call(&t->caller, "GetProfile", filtered);
+	assert_false(json_equal(before, after));
+	json_decref(before);
+	json_decref(after);
+}
+
+#define TEST(name, set_up) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sums_are_those_of_the_windows, set_up),
+		TEST(sums_are_those_of_the_windows, set_up_threads),
+		TEST(tables_have_sums_of_their_own, set_up),
+		TEST(sums_are_kept_while_their_windows_are_there, set_up),
+		TEST(sums_are_kept_while_their_windows_are_there, set_up_threads),
+		TEST(processes_are_read_from_windows, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
