@@ -16,6 +16,7 @@ struct writing {
 	struct batch *batch;
 	const char *host;
 	const struct window_info *window;
+	int64_t last_id;
 	const struct profile *profile;
 	struct names *names;
 	uint32_t n; /* of the next row */
@@ -93,7 +94,8 @@ static void put_place(struct writing *w, struct location at, FILE *f)
 static void write_window(struct writing *w, FILE *f)
 {
 	begin_row(w, f);
-	fprintf(f, "\t%" PRId64 "\t%" PRIu64 "\t", w->window->id, w->window->length_us);
+	fprintf(f, "\t%" PRId64 "\t%" PRId64 "\t%" PRIu64 "\t", w->window->id, w->last_id,
+		w->window->length_us);
 	text_put(f, w->window->mode);
 	fputc('\t', f);
 	text_put(f, w->profile->info.event);
@@ -240,13 +242,14 @@ static void note_window(struct batch *batch, const struct window_info *window)
 }
 
 int batch_add(struct batch *batch, const char *host, const struct window_info *window,
-	      const struct profile *profile)
+	      int64_t last_id, const struct profile *profile)
 {
 	_cleanup_(names_freep) struct names *names = NULL;
 	struct writing w = {
 		.batch = batch,
 		.host = host,
 		.window = window,
+		.last_id = last_id,
 		.profile = profile,
 	};
 	int r = names_new(&names, profile);

@@ -43,9 +43,12 @@ DEFINE_CLEANUP(struct batch *, batch_free);
 /* The day in UTC, since 1970. */
 uint64_t batch_day(uint64_t us);
 
-/* Adds the counts of a window, which is of the day of those before it. -ENOMEM. */
+/*
+ * Adds the counts of a window, or of several as one: @window has the id of the first, @last_id is
+ * that of the last. It is of the day of those before it. -ENOMEM.
+ */
 int batch_add(struct batch *batch, const char *host, const struct window_info *window,
-	      const struct profile *profile);
+	      int64_t last_id, const struct profile *profile);
 
 /* The bytes so far. */
 size_t batch_bytes(const struct batch *batch);

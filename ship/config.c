@@ -89,6 +89,8 @@ static int set(struct config *config, const char *key, const char *value)
 		return set_host(&config->host, value);
 	if (strcmp(key, "BatchSec") == 0)
 		return set_span(&config->batch_us, value);
+	if (strcmp(key, "SumSec") == 0)
+		return set_span(&config->sum_us, value);
 	if (strcmp(key, "MaxSpool") == 0)
 		return set_bytes(&config->max_spool_bytes, value);
 	return -ENOENT;
@@ -133,7 +135,9 @@ static int set_defaults(struct config *config)
 int config_load(struct config *ret, const char *path, struct fault *fault)
 {
 	struct loading loading = {
-		.config = { .batch_us = 60000000, .max_spool_bytes = 256 << 20 },
+		.config = { .sum_us = 60000000,
+			    .batch_us = 60000000,
+			    .max_spool_bytes = 256 << 20 },
 		.fault = fault,
 	};
 	int r = config_file_read(path, on_line, &loading, fault);

@@ -8,7 +8,7 @@
 
 struct config {
 	char *url, *database, *user, *password_file, *ca_file, *host; /* NULL: not given */
-	uint64_t batch_us, max_spool_bytes;
+	uint64_t sum_us, batch_us, max_spool_bytes;
 };
 
 /*

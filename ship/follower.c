@@ -25,8 +25,11 @@ struct following {
 	const struct follower_settings *settings;
 	struct connection *connection; /* for profiles */
 	struct batch *batch;           /* NULL: none is begun */
-	struct spool_mark mark;        /* the last window that was seen */
-	bool failed;                   /* to ask for a profile */
+	struct spool_mark mark;        /* the last window in a batch */
+	struct spool_mark seen;        /* the last one of @sum, or the same */
+	struct window_info sum; /* of windows that follow each other; its id is the first's */
+	size_t n_sum;
+	bool failed; /* to ask for a profile */
 };
 
 void follower_stop(void)
@@ -76,21 +79,21 @@ static bool is_new(const struct spool_mark *mark, const struct window_info *wind
 	return window->start_us > mark->start_us || window->id > mark->id;
 }
 
-/* -ENOENT: the window has gone. */
-static int add_window(struct following *f, const struct window_info *window, struct fault *fault)
+/* -ENOENT: a window of the sum has gone. */
+static int add_sum(struct following *f, struct fault *fault)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
-	const struct daemon_api_request request = { .first = window->id, .last = window->id };
+	const struct daemon_api_request request = { .first = f->sum.id, .last = f->seen.id };
 	int r;
 
 	r = daemon_api_get_profile(f->connection, &request, &profile, &windows, fault);
 	if (r < 0)
 		return r;
-	if (f->batch && batch_day(f->batch->first_us) != batch_day(window->start_us))
+	if (f->batch && batch_day(f->batch->first_us) != batch_day(f->sum.start_us))
 		flush(f);
 	r = f->batch ? 0 : batch_new(&f->batch);
-	r = r < 0 ? r : batch_add(f->batch, f->settings->host, window, profile);
+	r = r < 0 ? r : batch_add(f->batch, f->settings->host, &f->sum, f->seen.id, profile);
 	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
 }
 
@@ -102,30 +105,75 @@ static bool is_full(const struct following *f)
 			 batch_bytes(batch) >= MAX_BATCH_BYTES);
 }
 
+/* The sum goes into the batch. */
+static int close_sum(struct following *f)
+{
+	struct fault fault = {};
+	int r = f->n_sum > 0 ? add_sum(f, &fault) : 0;
+
+	if (r < 0 && r != -ENOENT) {
+		f->settings->complain(&fault);
+		f->failed = true;
+		return r;
+	}
+	if (r == -ENOENT)
+		spool_count_dropped(f->settings->spool, f->n_sum);
+	f->n_sum = 0;
+	f->mark = f->seen;
+	if (is_full(f))
+		flush(f);
+	return 0;
+}
+
+/* Whether the window and those of the sum are a span of ids and of time, of one day. */
+static bool continues_sum(const struct following *f, const struct window_info *window)
+{
+	return window->id > f->seen.id && window->start_us > f->seen.start_us &&
+	       windows_end_us(window) - f->sum.start_us <= f->settings->sum_us + SLACK_US &&
+	       batch_day(window->start_us) == batch_day(f->sum.start_us);
+}
+
+static void add_to_sum(struct following *f, const struct window_info *window)
+{
+	struct window_info *sum = &f->sum;
+
+	if (f->n_sum++ == 0) {
+		*sum = *window;
+	} else {
+		sum->length_us = windows_end_us(window) - sum->start_us;
+		sum->samples += window->samples;
+		sum->lost += window->lost;
+		if (strcmp(sum->mode, window->mode) != 0)
+			strcpy(sum->mode, "mixed");
+	}
+	f->seen = (struct spool_mark){ window->id, window->start_us, window->length_us };
+}
+
+/* The last window of a sum ends so near to its end that no other would fit. */
+static bool is_sum_whole(const struct following *f)
+{
+	return f->sum.length_us + f->seen.length_us > f->settings->sum_us + SLACK_US;
+}
+
 static int on_windows(const struct windows *windows, void *userdata)
 {
 	struct following *f = userdata;
-	struct fault fault = {};
+	int r = 0;
 
-	for (size_t i = 0; i < windows->n && !stopped; i++) {
+	for (size_t i = 0; r >= 0 && i < windows->n && !stopped; i++) {
 		const struct window_info *window = &windows->rows[i];
-		int r;
 
-		if (!is_new(&f->mark, window))
+		if (!is_new(&f->seen, window))
 			continue;
-		r = add_window(f, window, &fault);
-		if (r < 0 && r != -ENOENT) {
-			f->settings->complain(&fault);
-			f->failed = true;
-			return r;
-		}
-		if (r == -ENOENT)
-			spool_count_dropped(f->settings->spool, 1);
-		f->mark = (struct spool_mark){ window->id, window->start_us, window->length_us };
-		if (is_full(f))
-			flush(f);
+		if (f->n_sum > 0 && !continues_sum(f, window))
+			r = close_sum(f);
+		if (r < 0)
+			break;
+		add_to_sum(f, window);
+		if (is_sum_whole(f))
+			r = close_sum(f);
 	}
-	return stopped ? -EINTR : 0;
+	return r < 0 ? r : stopped ? -EINTR : 0;
 }
 
 /* Until the connection ends. */
@@ -135,6 +183,8 @@ static void follow(struct following *f, struct fault *fault)
 	uint64_t since_us = f->mark.start_us + f->mark.length_us;
 	int r;
 
+	f->seen = f->mark; /* what was summed is asked for again */
+	f->n_sum = 0;
 	r = connection_open(&windows, f->settings->socket, fault);
 	r = r < 0 ? r : connection_open(&f->connection, f->settings->socket, fault);
 	set_waiting(windows);

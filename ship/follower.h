@@ -13,6 +13,7 @@
 struct follower_settings {
 	const char *socket, *host;
 	struct spool *spool;
+	uint64_t sum_us;   /* windows of that span are one; 0: each is its own */
 	uint64_t batch_us; /* of windows in a batch */
 	void (*complain)(const struct fault *fault);
 };

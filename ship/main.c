@@ -207,6 +207,7 @@ static int run(struct service *service, struct fault *fault)
 		.socket = service->arguments.socket,
 		.host = service->config.host,
 		.spool = service->spool,
+		.sum_us = service->config.sum_us,
 		.batch_us = service->config.batch_us,
 		.complain = complain,
 	};

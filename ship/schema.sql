@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS branchd.windows_rows (
     window UInt64,         -- its start in microseconds since 1970
     n UInt32,              -- 0
     time DateTime,         -- its start, UTC
-    id UInt64,             -- its number on that host, for branchctl -H HOST
+    id UInt64,             -- its number on that host; of a sum of several (SumSec= of ship.conf) that of the first,
+    last_id UInt64,        -- and of the last one: for branchctl -H HOST top ID..LAST
     length_us UInt64,
     mode String,
     event String,

@@ -54,7 +54,7 @@ class Host:
 
     def configure(self, port, extra=""):
         with open(self.folder + "/ship.conf", "w", encoding="utf-8") as file:
-            file.write(f"[Ship]\nUrl=http://127.0.0.1:{port}/\nHost={self.name}\nBatchSec=25\n{extra}\n")
+            file.write(f"[Ship]\nUrl=http://127.0.0.1:{port}/\nHost={self.name}\nBatchSec=25\nSumSec=0\n{extra}\n")
 
     def start(self, **environment):
         self.process = subprocess.Popen(
@@ -247,7 +247,7 @@ def check_real_store(folder, server):
     with open(path + "/spool/state", "w", encoding="utf-8") as file:
         file.write("0 1 0 0\n")
     with open(path + "/ship.conf", "w", encoding="utf-8") as file:
-        file.write(f"[Ship]\nUrl=http://127.0.0.1:{server.http}/\nHost=real\nBatchSec=15\n")
+        file.write(f"[Ship]\nUrl=http://127.0.0.1:{server.http}/\nHost=real\nBatchSec=15\nSumSec=20\n")
     with subprocess.Popen([SERVE, path + "/socket", path + "/database", "busy", "4"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as daemon:
         daemon.stdout.readline()
@@ -255,7 +255,7 @@ def check_real_store(folder, server):
         dump = json.loads(out)
         with subprocess.Popen([SHIP, "--config", path + "/ship.conf", "--socket", path + "/socket", "--spool", path + "/spool",
                                "--status-file", path + "/status"]) as process:
-            wait_for("4 windows", lambda: server.rows("SELECT count() FROM branchd.windows WHERE host = 'real'") == [(4,)])
+            wait_for("4 windows", lambda: server.rows("SELECT sum(last_id - id + 1) FROM branchd.windows WHERE host = 'real'") == [(4,)])
             process.terminate()
         daemon.stdin.close()
     for table, columns in (("stacks", ["samples", "weight"]), ("branches", ["taken", "mispredicted", "predicted", "cycles"]),
@@ -264,6 +264,9 @@ def check_real_store(folder, server):
         want = tuple(sum(int(row[dump[table]["columns"].index(column)]) for row in rows) for column in columns)
         got = server.rows(f"SELECT {', '.join(f'sum({c})' for c in columns)} FROM branchd.{table} WHERE host = 'real'")
         check(got == [want] and (sum(want) > 0 or table == "streams"), table, got, want)
+    got = server.rows("SELECT id, last_id, length_us, samples FROM branchd.windows WHERE host = 'real' ORDER BY id")
+    check([row[:3] for row in got] == [(1, 2, 20000000), (3, 4, 20000000)], "sums of windows", got)
+    check(sum(row[3] for row in got) == dump["counters"]["samples"], "samples", got)
     want = {}
     for row in dump["stacks"]["rows"]:
         unit = dump["processes"][row[dump["stacks"]["columns"].index("process")]]["unit"] or ""
