@@ -12,7 +12,8 @@
 
 #define N_PARTS 24 /* as many as the daemon makes */
 
-/* The counts of each place in each part: place p's begin at counts[p * n_parts]. */
+/* The counts of each place in each part: place p's begin at counts[p * n_parts]. Those of one
+ * function are all in one of them. */
 struct matrix {
 	const struct functions *functions;
 	uint64_t *counts;
@@ -40,10 +41,64 @@ struct history_search *history_search_free(struct history_search *search)
 	return NULL;
 }
 
+static const char *symbol_of(const struct functions *functions, size_t place)
+{
+	uint32_t function = functions->places[place].function;
+
+	return function == PROFILE_NONE ? NULL : functions->profile->functions[function].name;
+}
+
+static const char *object_of(const struct functions *functions, size_t place)
+{
+	uint32_t object = functions->places[place].object;
+
+	return object == PROFILE_NONE ? NULL : functions->profile->objects[object].path;
+}
+
+/* A place by its names. */
+struct named {
+	const char *symbol, *object;
+	size_t place;
+};
+
+static int compare_names(const void *p, const void *q)
+{
+	const struct named *a = p, *b = q;
+	int r = strcmp(a->symbol ?: "", b->symbol ?: "");
+
+	return r ?: strcmp(a->object ?: "", b->object ?: "");
+}
+
+/*
+ * Places of one name and object are one function, which another build has moved, or a copy of the
+ * program without symbols. Of each place the first in the order of names that stands for it. NULL:
+ * out of memory.
+ */
+static size_t *find_firsts(const struct functions *functions)
+{
+	_cleanup_free_ struct named *named = calloc(functions->n_places + 1, sizeof(*named));
+	_cleanup_free_ size_t *firsts = calloc(functions->n_places + 1, sizeof(*firsts));
+
+	if (!named || !firsts)
+		return NULL;
+	for (size_t i = 0; i < functions->n_places; i++)
+		named[i] = (struct named){ symbol_of(functions, i), object_of(functions, i), i };
+	qsort(named, functions->n_places, sizeof(*named), compare_names);
+	for (size_t i = 0, first = 0; i < functions->n_places; i++) {
+		if (compare_names(&named[i], &named[first]) != 0)
+			first = i;
+		firsts[named[i].place] = named[first].place;
+	}
+	return TAKE_PTR(firsts);
+}
+
 static int matrix_make(struct matrix *ret, const struct functions *functions)
 {
+	_cleanup_free_ size_t *firsts = find_firsts(functions);
 	size_t n_parts = MIN(functions->n_parts, (size_t)N_PARTS);
 
+	if (!firsts)
+		return -ENOMEM;
 	*ret = (struct matrix){ .functions = functions, .n_parts = n_parts };
 	ret->counts = calloc(functions->n_places * n_parts + 1, sizeof(*ret->counts));
 	if (!ret->counts)
@@ -53,7 +108,8 @@ static int matrix_make(struct matrix *ret, const struct functions *functions)
 
 		ret->samples[i] = part->samples;
 		for (size_t j = 0; j < part->n_rows; j++)
-			ret->counts[part->rows[j].place * n_parts + i] += part->rows[j].self;
+			ret->counts[firsts[part->rows[j].place] * n_parts + i] +=
+				part->rows[j].self;
 	}
 	return 0;
 }
@@ -70,20 +126,6 @@ static struct history_series series_of(const struct matrix *matrix, size_t place
 		.samples = matrix->samples,
 		.n = matrix->n_parts,
 	};
-}
-
-static const char *symbol_of(const struct functions *functions, size_t place)
-{
-	uint32_t function = functions->places[place].function;
-
-	return function == PROFILE_NONE ? NULL : functions->profile->functions[function].name;
-}
-
-static const char *object_of(const struct functions *functions, size_t place)
-{
-	uint32_t object = functions->places[place].object;
-
-	return object == PROFILE_NONE ? NULL : functions->profile->objects[object].path;
 }
 
 static bool is_same(const char *a, const char *b)

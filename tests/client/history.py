@@ -62,6 +62,8 @@ def check_change(path):
     """Function 0 takes 10 % of the samples, and 13 % from window 91 on."""
     found = asked(path, "diff", "..", "--find-change")
     check(len(found["windows"]) == CHANGING and found["samples"] == CHANGING * 6000, found["samples"])
+    names = [(row["symbol"], row["object"]) for row in found["changes"]]
+    check(len(set(names)) == len(names), "a function has two rows:", names)
     row = found["changes"][0]
     check(row["symbol"] == "function_0" and 89 <= row["window"] <= 93, row)
     check(row["interval"][0] < 3 < row["interval"][1] and row["object"] == "/usr/bin/steady", row)
