@@ -312,7 +312,8 @@ static int get(struct job *job)
 /* After these errors the daemon still answers. */
 static bool is_answer(int r)
 {
-	return r == -ENOENT || r == -ENODATA || r == -EINVAL || r == -EREMOTEIO;
+	return r == -ENOENT || r == -ENODATA || r == -EINVAL || r == -EREMOTEIO ||
+	       r == -EOPNOTSUPP;
 }
 
 void live_fetch_get(struct live_fetch *fetch, const struct live_request *request,
@@ -328,6 +329,7 @@ void live_fetch_get(struct live_fetch *fetch, const struct live_request *request
 	}
 	if (!ret->fault.text[0])
 		fault_set(&ret->fault, ret->r, "%s", strerror(-ret->r));
-	if (!is_answer(ret->r))
+	ret->is_lost = !is_answer(ret->r);
+	if (ret->is_lost)
 		recent_profile_disconnect(fetch->recent);
 }

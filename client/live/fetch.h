@@ -33,6 +33,7 @@ void live_request_init(struct live_request *ret, const struct live_state *state)
 /* Members are NULL where the request does not give them. */
 struct live_result {
 	int r;                   /* 1; 0: nothing; -errno and @fault */
+	bool is_lost;            /* so was the connection */
 	uint64_t request;        /* the number of its request */
 	struct profile *profile; /* of the last five minutes, */
 	struct windows windows;  /* and its windows; or: */

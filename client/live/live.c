@@ -27,6 +27,7 @@ struct live {
 	struct screen *screen;
 	struct fault filter_fault, daemon_fault;
 	bool served;          /* else the daemon has yet to send what the screen shows */
+	bool is_lost;         /* the connection */
 	unsigned int n_takes; /* since the note was new */
 };
 
@@ -54,17 +55,18 @@ static void age_note(struct live *live)
 static int take(struct live *live)
 {
 	struct live_result result;
-	bool failed = live->daemon_fault.text[0];
 	int r = 0;
 
 	live_feed_take(live->feed, &result);
 	age_note(live);
+	live->is_lost |= result.is_lost;
 	if (result.r < 0 && result.request == live->n_asked)
 		live->daemon_fault = result.fault;
 	if (result.r > 0 && result.request == live->n_asked) {
 		live->daemon_fault.text[0] = '\0';
-		if (failed && !live->state.note[0])
+		if (live->is_lost && !live->state.note[0])
 			live_state_say(&live->state, "connected again");
+		live->is_lost = false;
 		r = live_picture_take(live->picture, &live->asked, &result, live->state.paused);
 		r = r < 0 ? r : refresh(live);
 	}
