@@ -312,8 +312,7 @@ static int get(struct job *job)
 /* After these errors the daemon still answers. */
 static bool is_answer(int r)
 {
-	return r == -ENOENT || r == -ENODATA || r == -EINVAL || r == -EREMOTEIO ||
-	       r == -EOPNOTSUPP;
+	return r == -ENOENT || r == -ENODATA || r == -EINVAL || r == -EREMOTEIO || r == -EOPNOTSUPP;
 }
 
 void live_fetch_get(struct live_fetch *fetch, const struct live_request *request,
