@@ -62,7 +62,8 @@ class Server:
         child = os.posix_spawn(branchctl, [branchctl, "--socket", self.socket, *command], os.environ,
                                file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
         _, status, usage = os.wait4(child, 0)
-        assert status == 0, (command, status)
+        if status != 0:  # the client waits 30 s
+            print(" ".join(command), "failed: the next figures are of what follows", flush=True)
         return time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
