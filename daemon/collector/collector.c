@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread drains the sampler a few times a second, once if little happens, or when a ring fills
- * up. Events come in order of time. A window is closed at the first event after its end; if there
- * is none, as soon as everything written before its end has come.
+ * The thread drains the sampler up to four times a second, or when a ring fills up. Events come in
+ * order of time. A window is closed at the first event after its end, or once all before has come.
  */
 #include "daemon/collector/collector.h"
 
@@ -285,8 +284,7 @@ static int turn(struct collector *c)
 	return r;
 }
 
-/* The less happens, the rarer the drains: an idle CPU is not to be woken for them. A ring that
- * fills up ends any wait. */
+/* An idle CPU is not to be woken for drains. A ring that fills up ends any wait. */
 static void wait_for_work(struct collector *c)
 {
 	struct pollfd fds[] = {
