@@ -252,7 +252,7 @@ int batch_add(struct batch *batch, const char *host, const struct window_info *w
 		.last_id = last_id,
 		.profile = profile,
 	};
-	int r = names_new(&names, profile);
+	int r = names_new(&names, profile, host);
 
 	w.names = names;
 	r = r < 0 ? r : write_functions(&w, batch->files[BATCH_FUNCTIONS]);

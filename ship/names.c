@@ -13,6 +13,10 @@
 #define FNV_OFFSET 0xcbf29ce484222325
 #define FNV_PRIME  0x100000001b3
 
+/* The bit of an id that tells objects of one host from all others: no build-id that somebody chose
+ * makes an id of a file of root. */
+#define HERE_ONLY (UINT64_C(1) << 63)
+
 struct names {
 	const struct profile *profile;
 	uint64_t *objects; /* hashes */
@@ -35,14 +39,27 @@ static uint64_t add_number(uint64_t hash, uint64_t number)
 	return add_bytes(hash, bytes, sizeof(bytes));
 }
 
-static uint64_t hash_object(const struct profile_object *object)
+/* Its build-id tells it from all other objects of all hosts. */
+static bool is_global(const struct profile_object *object)
 {
-	if (object->n_build_id > 0)
-		return add_bytes(FNV_OFFSET, object->build_id, object->n_build_id);
-	return add_bytes(FNV_OFFSET, object->path, strlen(object->path) + 1);
+	return object->n_build_id > 0 && !object->untrusted;
 }
 
-int names_new(struct names **ret, const struct profile *profile)
+static uint64_t hash_object(const struct profile_object *object, const char *host)
+{
+	uint64_t hash = add_bytes(FNV_OFFSET, object->build_id, object->n_build_id);
+
+	if (is_global(object))
+		return hash;
+	hash = add_bytes(hash, host, strlen(host) + 1);
+	hash = add_bytes(hash, object->path, strlen(object->path) + 1);
+	hash = add_number(hash, object->major);
+	hash = add_number(hash, object->minor);
+	hash = add_number(hash, object->inode);
+	return add_number(hash, object->ctime_ns);
+}
+
+int names_new(struct names **ret, const struct profile *profile, const char *host)
 {
 	_cleanup_(names_freep) struct names *names = calloc(1, sizeof(*names));
 
@@ -54,7 +71,7 @@ int names_new(struct names **ret, const struct profile *profile)
 	if (!names->objects || !names->used)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->n_objects; i++)
-		names->objects[i] = hash_object(&profile->objects[i]);
+		names->objects[i] = hash_object(&profile->objects[i], host);
 	*ret = TAKE_PTR(names);
 	return 0;
 }
@@ -75,7 +92,9 @@ static uint64_t id_of(const struct names *names, uint32_t object,
 {
 	uint64_t hash = names->objects[object];
 
-	return function ? add_number(hash, function->start) : add_bytes(hash, "object", 6);
+	hash = function ? add_number(hash, function->start) : add_bytes(hash, "object", 6);
+	hash &= ~HERE_ONLY;
+	return is_global(&names->profile->objects[object]) ? hash : hash | HERE_ONLY;
 }
 
 struct name_place names_find(struct names *names, struct location at)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Places in code as an id, which is the same on all hosts, and an offset. */
+/*
+ * Places in code as an id and an offset. The id is the same on all hosts; but those in objects
+ * without a build-id, or whose build-id is the choice of somebody but root, are of @host alone.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +18,7 @@ struct name_place {
 };
 
 /* Borrows the finalized @profile. -ENOMEM. */
-int names_new(struct names **ret, const struct profile *profile);
+int names_new(struct names **ret, const struct profile *profile, const char *host);
 struct names *names_free(struct names *names);
 DEFINE_CLEANUP(struct names *, names_free);
 

@@ -114,8 +114,9 @@ CREATE TABLE IF NOT EXISTS branchd.streams_rows (
     hits UInt64
 ) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
 
--- What ids mean. An id is a hash of the build-id (or else of the path) and the start, so that it is the same on all hosts
--- and days. Each batch has the names of its windows.
+-- What ids mean. An id is a hash of the build-id and the start, so that it is the same on all hosts and days. Ids in objects
+-- without a build-id, or which somebody but root may write, are of one host and one file. Each batch has the names of its
+-- windows.
 CREATE TABLE IF NOT EXISTS branchd.names_rows (
     day Date,
     id UInt64,

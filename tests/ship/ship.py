@@ -196,6 +196,35 @@ def check_restarted_daemon(server, host):
     check_counts(server, host, "after a new database")
 
 
+def check_untrusted(folder, server):
+    """A file of root and one of somebody else with the same build-id: both keep the names of their functions."""
+    def two_objects(samples):
+        profile = plain(samples)
+        profile["objects"].append(dict(profile["objects"][0], path="/home/user/demo", major=8, minor=1, inode=77, untrusted=True,
+                                       ctime_ns=123456789))
+        profile["functions"] += [dict(row, object=1, name="false_" + row["name"]) for row in profile["functions"]]
+        profile["stacks"]["rows"].append([None, 0, 1, "0x1110", 5, 0, 5, 0])
+        profile["counters"].update(samples=samples + 5, weight=samples + 5)
+        profile["processes"][0]["samples"] += 5
+        return profile
+
+    usual, mock_daemon.profile = mock_daemon.profile, two_objects
+    hosts = [Host(folder, name, server.http) for name in ("untrusted1", "untrusted2")]
+    for host in hosts:
+        host.start()
+        host.close_windows(3)
+        wait_for_all(server, host)
+        host.stop()
+        host.daemon.close()
+    mock_daemon.profile = usual
+    got = server.rows("SELECT uniqExact(id), countIf(object = '/home/user/demo') FROM branchd.names FINAL WHERE symbol = 'false_work'")
+    check(got == [(2, 2)], "an id for each host", got)
+    for host in hosts:
+        got = server.rows("SELECT symbol, count() FROM branchd.stacks ARRAY JOIN ids AS id ANY INNER JOIN "
+                          f"(SELECT id, symbol FROM branchd.names) USING id WHERE host = '{host.name}' GROUP BY symbol ORDER BY symbol")
+        check(dict(got).keys() == {"false_work", "idle_\u017eofie", "main", "work"}, "names of two files", got)
+
+
 def check_limits(folder, port):
     """Without a server the spool keeps what fits, and says what it dropped; following goes on."""
     host = Host(folder, "full", port, "MaxSpool=1M")
@@ -339,6 +368,7 @@ with tempfile.TemporaryDirectory() as place:
         for machine in machines:
             machine.stop()
             machine.daemon.close()
+        check_untrusted(place, shards[0])
         check_limits(place, clickhouse.free_port())
         check_password(place, answers)
         check_real_store(place, shards[0])
