@@ -69,8 +69,10 @@ static int set_up(struct clickhouse *c, const struct clickhouse_settings *settin
 	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, 10L);
 	curl_easy_setopt(c->curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
-	if (settings->ca_file)
+	if (settings->ca_file) { /* and no other one */
 		curl_easy_setopt(c->curl, CURLOPT_CAINFO, settings->ca_file);
+		curl_easy_setopt(c->curl, CURLOPT_CAPATH, NULL);
+	}
 	return 0;
 }
 
