@@ -116,13 +116,14 @@ static char *format_url(struct clickhouse *c, const struct clickhouse_query *que
 	return url;
 }
 
-/* The first line of the answer. */
+/* The first line of the answer; once more, as a character may have been cut. */
 static int refuse(struct clickhouse *c, long status, struct fault *fault)
 {
 	c->answer[strcspn(c->answer, "\n")] = '\0';
 	printable_make(c->answer);
-	return fault_set(fault, -EREMOTEIO, "%s: the server answered %ld: %.300s", c->url, status,
-			 c->answer);
+	fault_set(fault, 0, "%s: the server answered %ld: %.300s", c->url, status, c->answer);
+	printable_make(fault->text);
+	return -EREMOTEIO;
 }
 
 int clickhouse_ask(struct clickhouse *c, const struct clickhouse_query *query,
@@ -145,7 +146,8 @@ int clickhouse_ask(struct clickhouse *c, const struct clickhouse_query *query,
 	if (code != CURLE_OK)
 		return fault_set(fault, -ECONNREFUSED, "%s: %s", c->url, curl_easy_strerror(code));
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (status != 200)
+	/* an insert has no answer: an error may come after the head, or from another program */
+	if (status != 200 || (query->body && c->n_answer > 0))
 		return refuse(c, status, fault);
 	if (ret_text)
 		*ret_text = c->answer;

@@ -40,6 +40,8 @@ static int set_url(char **member, const char *value)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "https://", 8) == 0;
 
+	if (strchr(value, '@'))
+		return -EKEYREJECTED;
 	return known && !strpbrk(value, "?# ") ? set_text(member, value) : -EINVAL;
 }
 
@@ -72,7 +74,7 @@ static int set_bytes(uint64_t *member, const char *value)
 	return r ?: *member < 1 << 20 ? -ERANGE : 0;
 }
 
-/* -ENOENT: there is no such key. */
+/* -ENOENT: there is no such key. -EKEYREJECTED: there is a password where all can see it. */
 static int set(struct config *config, const char *key, const char *value)
 {
 	if (strcmp(key, "Url") == 0)
@@ -112,6 +114,11 @@ static int on_line(const char *path, unsigned int line, const char *section, con
 				 "%s:%u: unknown key %.64s=; see ship.conf(5)", path, line, key);
 	if (r == -ENOMEM)
 		return fault_set(loading->fault, r, "out of memory");
+	if (r == -EKEYREJECTED)
+		return fault_set(loading->fault, -EINVAL,
+				 "%s:%u: %s= has an '@': give User=, and PasswordFile= or the "
+				 "credential ship.password; see ship.conf(5)",
+				 path, line, key);
 	return r < 0 ? fault_set(loading->fault, -EINVAL,
 				 "%s:%u: %s=%.128s is invalid; see ship.conf(5)", path, line, key,
 				 value) :

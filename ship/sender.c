@@ -99,7 +99,12 @@ static int is_there(const struct sending *s, const struct batch *batch, enum bat
 	fclose(f);
 	r = clickhouse_ask(s->settings->clickhouse, &(struct clickhouse_query){ .text = text },
 			   &answer, fault);
-	return r < 0 ? r : strtoull(answer, NULL, 10) > 0;
+	if (r < 0)
+		return r;
+	if (answer[strspn(answer, "0123456789")] != '\n')
+		return fault_set(fault, -EREMOTEIO,
+				 "the server answered no number: is it ClickHouse?");
+	return strtoull(answer, NULL, 10) > 0;
 }
 
 static int send_table(const struct sending *s, const struct batch *batch, enum batch_table table,

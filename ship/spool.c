@@ -243,9 +243,9 @@ static int put(struct spool *spool, const struct batch *batch)
 	char name[SPOOL_NAME_MAX];
 	int r;
 
-	make_room(spool, bytes);
 	if (bytes > spool->max_bytes)
 		return -ENOSPC;
+	make_room(spool, bytes);
 	snprintf(name, sizeof(name), NAME, batch->first_us, batch->last_us, batch->end_us,
 		 batch->n_windows);
 	r = write_file(spool, name, write_batch, batch);

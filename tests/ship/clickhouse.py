@@ -88,7 +88,8 @@ class Server:
 
 
 class Proxy:
-    """Passes requests on. Of the next .lose inserts the answer does not come back, and those behind wait."""
+    """Passes requests on. Of the next .lose inserts the answer does not come back, and those behind wait. With .says inserts
+    are not passed on, and that is the answer to them."""
 
     def __init__(self, server, certificate=None):
         """@certificate: the paths of one and of its key, for https."""
@@ -99,6 +100,9 @@ class Proxy:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                if proxy.says and "INSERT" in self.path:
+                    self.answer(200, proxy.says)
+                    return
                 back = http.client.HTTPConnection("127.0.0.1", proxy.server.http, timeout=30)
                 try:
                     back.request("POST", self.path, body)
@@ -113,8 +117,11 @@ class Proxy:
                     proxy.lost += 1
                     self.close_connection = True
                     return
+                self.answer(answer.status, text)
+
+            def answer(self, status, text):
                 with contextlib.suppress(OSError):  # the client may have been killed
-                    self.send_response(answer.status)
+                    self.send_response(status)
                     self.send_header("Content-Length", str(len(text)))
                     self.end_headers()
                     self.wfile.write(text)
@@ -122,7 +129,7 @@ class Proxy:
             def log_message(self, format, *arguments):
                 pass
 
-        self.server, self.lose, self.lost, self.requests = server, 0, 0, []
+        self.server, self.lose, self.lost, self.says, self.requests = server, 0, 0, b"", []
         self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

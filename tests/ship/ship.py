@@ -178,6 +178,17 @@ def check_lost_answers(server, host, proxy):
     check_counts(server, host, "after answers were lost and branchd-ship was killed")
 
 
+def check_other_answers(server, host, proxy):
+    """Text in answer to an insert is a failure, though its head says 200; what is cut of it is still UTF-8."""
+    del host.daemon.followers[:-1]  # of what was killed
+    proxy.says = "<html>".encode() + "\u017e".encode() * 400
+    host.close_windows(3, 450)
+    wait_for("a failure", lambda: "answered 200: <html>\u017e" in (host.status().get("last_failure") or ""))
+    proxy.says = b""
+    wait_for_all(server, host)
+    check_counts(server, host, "after answers of another program")
+
+
 def check_twice(server, host):
     """A second copy of rows, which only another program could send, does not count in the views that read each row once."""
     server.ask(f"INSERT INTO branchd.stacks_rows SELECT * FROM branchd.stacks_rows WHERE host = '{host.quoted}'")
@@ -250,6 +261,26 @@ def check_limits(folder, port):
     host.stop()
     mock_daemon.profile = many
     host.daemon.close()
+
+
+def check_too_large(folder, port):
+    """A batch that is larger than the spool may be is dropped by itself: those that wait stay."""
+    def sized(samples):
+        profile = plain(samples)
+        profile["functions"][1]["name"] = "long" * (samples * 100)
+        return profile
+
+    usual, mock_daemon.profile = mock_daemon.profile, sized
+    host = Host(folder, "large", port, "MaxSpool=1M")
+    host.start()
+    host.close_windows(3)
+    wait_for("a batch", lambda: host.status().get("waiting_batches") == 1)
+    host.close_windows(3, 4000)
+    wait_for("dropped windows", lambda: host.status().get("dropped_windows") == 3)
+    check(host.status()["waiting_batches"] == 1, host.status())
+    check("windows are dropped" in host.stop(), "it says so")
+    host.daemon.close()
+    mock_daemon.profile = usual
 
 
 def check_password(folder, proxy):
@@ -338,11 +369,12 @@ def check_usage(folder):
                        ("[Ships]\nUrl=x", "unknown section"), ("", "names no server"),
                        ("[Ship]\nUrl=http://x/\nMaxSpool=1", ":3: MaxSpool=1 is invalid"),
                        ("[Ship]\nUrl=http://x/\nDatabase=a;b", ":3: Database="),
+                       ("[Ship]\nUrl=http://user:secret@x/", ":2: Url= has an '@': give User=, and PasswordFile="),
                        ("[Ship]\nUrl=http://x/\nPasswordFile=/nonexistent", "cannot read the password")):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
         done = subprocess.run([SHIP, "--config", path, "--spool", folder], capture_output=True, text=True, timeout=60, check=False)
-        check(done.returncode == 1 and done.stderr.count("\n") == 1 and want in done.stderr, text, done.returncode, done.stderr)
+        check(done.returncode == 1 and done.stderr.count("\n") == 1 and want in done.stderr and "secret" not in done.stderr, text, done.returncode, done.stderr)
     for arguments in ["--zork"], ["word"], ["--json"]:
         done = subprocess.run([SHIP, *arguments], capture_output=True, text=True, timeout=60, check=False)
         check(done.returncode == 2, arguments, done.returncode, done.stderr)
@@ -363,6 +395,7 @@ with tempfile.TemporaryDirectory() as place:
         check_killed_server(shards[0], machines[0])
         answers = clickhouse.Proxy(shards[1])
         check_lost_answers(shards[1], machines[1], answers)
+        check_other_answers(shards[1], machines[1], answers)
         check_twice(shards[1], machines[1])
         check_restarted_daemon(shards[1], machines[1])
         for machine in machines:
@@ -370,6 +403,7 @@ with tempfile.TemporaryDirectory() as place:
             machine.daemon.close()
         check_untrusted(place, shards[0])
         check_limits(place, clickhouse.free_port())
+        check_too_large(place, clickhouse.free_port())
         check_password(place, answers)
         check_real_store(place, shards[0])
         if shutil.which("openssl"):
