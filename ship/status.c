@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -83,6 +84,11 @@ int status_print(const char *path, bool json, struct fault *fault)
 	json_error_t error;
 	_cleanup_(drop_json) json_t *status = json_load_file(path, 0, &error);
 
+	if (!status && access(path, R_OK) < 0 && errno == EACCES)
+		return fault_set(fault, -EACCES,
+				 "%s: only root and the group branchd may read it: join the group "
+				 "(usermod -aG branchd USER, then log in again)",
+				 path);
 	if (!json_is_object(status))
 		return fault_set(fault, -ENOENT,
 				 "%s: no status: is branchd-ship running? systemctl start "
