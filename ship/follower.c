@@ -2,6 +2,7 @@
 #include "ship/follower.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,10 +17,12 @@
 #define SLACK_US        100000 /* of the ends of windows that follow each other */
 #define FIRST_WAIT_US   1000000
 #define LONGEST_WAIT_US 60000000
+#define TIMEOUT_MS      300000 /* more than the daemon takes for a profile */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool stopped;
-static struct connection *waiting; /* for windows; under the mutex */
+/* For windows, and for a profile; under the mutex. */
+static struct connection *waiting, *asking;
 
 struct following {
 	const struct follower_settings *settings;
@@ -29,7 +32,9 @@ struct following {
 	struct spool_mark seen;        /* the last one of @sum, or the same */
 	struct window_info sum; /* of windows that follow each other; its id is the first's */
 	size_t n_sum;
-	bool failed; /* to ask for a profile */
+	uint64_t alone_us; /* windows that start before are asked for one by one */
+	bool failed;       /* to ask for a profile */
+	bool soon;         /* that was no failure of the daemon */
 };
 
 void follower_stop(void)
@@ -38,14 +43,35 @@ void follower_stop(void)
 	pthread_mutex_lock(&mutex);
 	if (waiting)
 		connection_interrupt(waiting);
+	if (asking)
+		connection_interrupt(asking);
 	pthread_mutex_unlock(&mutex);
 }
 
-static void set_waiting(struct connection *connection)
+static void set_connection(struct connection **which, struct connection *connection)
 {
 	pthread_mutex_lock(&mutex);
-	waiting = connection;
+	*which = connection;
 	pthread_mutex_unlock(&mutex);
+}
+
+static void close_asking(struct following *f)
+{
+	set_connection(&asking, NULL);
+	f->connection = connection_free(f->connection);
+}
+
+static int open_asking(struct following *f, struct fault *fault)
+{
+	int r;
+
+	close_asking(f);
+	r = connection_open(&f->connection, f->settings->socket, fault);
+	if (r < 0)
+		return r;
+	connection_set_timeout(f->connection, TIMEOUT_MS);
+	set_connection(&asking, f->connection);
+	return 0;
 }
 
 static void flush(struct following *f)
@@ -105,17 +131,59 @@ static bool is_full(const struct following *f)
 			 batch_bytes(batch) >= MAX_BATCH_BYTES);
 }
 
+/* It may be of some windows alone: too large, too expensive, without an answer in time, damaged. */
+static bool is_of_windows(int r)
+{
+	return r == -EMSGSIZE || r == -E2BIG || r == -ETIMEDOUT || r == -EBADMSG || r == -EREMOTEIO;
+}
+
+/* Whether the window was asked for by itself, as those of its sum could not be had. */
+static bool is_alone(const struct following *f)
+{
+	return f->n_sum == 1 && f->sum.start_us < f->alone_us;
+}
+
+static void drop_window(struct following *f, const struct fault *cause)
+{
+	struct fault fault = {};
+
+	fault_set(&fault, 0, "window %" PRId64 " is dropped: %.400s", f->sum.id, cause->text);
+	f->settings->complain(&fault);
+	spool_count_dropped(f->settings->spool, 1);
+	f->n_sum = 0;
+	f->mark = f->seen;
+}
+
+/* After a failure: the windows of the sum are asked for one by one, and one that fails alone is
+ * dropped. 0: go on; else from a new connection. */
+static int give_up(struct following *f, int r, struct fault *fault)
+{
+	f->failed = true;
+	f->soon = is_of_windows(r);
+	if (f->soon && !is_alone(f)) {
+		f->alone_us = windows_end_us(&f->sum);
+		return r;
+	}
+	if (f->soon && !stopped) {
+		drop_window(f, fault);
+		if (r == -ETIMEDOUT) /* does it answer at all? */
+			return r;
+		r = open_asking(f, fault);
+		f->failed = r < 0;
+	}
+	if (r < 0)
+		f->settings->complain(fault);
+	return r;
+}
+
 /* The sum goes into the batch. */
 static int close_sum(struct following *f)
 {
 	struct fault fault = {};
 	int r = f->n_sum > 0 ? add_sum(f, &fault) : 0;
 
-	if (r < 0 && r != -ENOENT) {
-		f->settings->complain(&fault);
-		f->failed = true;
-		return r;
-	}
+	if (r < 0 && r != -ENOENT)
+		return give_up(f, r, &fault);
 	if (r == -ENOENT)
 		spool_count_dropped(f->settings->spool, f->n_sum);
 	f->n_sum = 0;
@@ -128,7 +196,8 @@ static int close_sum(struct following *f)
 /* Whether the window and those of the sum are a span of ids and of time, of one day. */
 static bool continues_sum(const struct following *f, const struct window_info *window)
 {
-	return window->id > f->seen.id && window->start_us > f->seen.start_us &&
+	return f->sum.start_us >= f->alone_us && window->id > f->seen.id &&
+	       window->start_us > f->seen.start_us &&
 	       windows_end_us(window) - f->sum.start_us <= f->settings->sum_us + SLACK_US &&
 	       batch_day(window->start_us) == batch_day(f->sum.start_us);
 }
@@ -152,7 +221,7 @@ static void add_to_sum(struct following *f, const struct window_info *window)
 /* The last window of a sum ends so near to its end that no other would fit. */
 static bool is_sum_whole(const struct following *f)
 {
-	return f->sum.length_us + f->seen.length_us > f->settings->sum_us + SLACK_US;
+	return is_alone(f) || f->sum.length_us + f->seen.length_us > f->settings->sum_us + SLACK_US;
 }
 
 static int on_windows(const struct windows *windows, void *userdata)
@@ -186,12 +255,12 @@ static void follow(struct following *f, struct fault *fault)
 	f->seen = f->mark; /* what was summed is asked for again */
 	f->n_sum = 0;
 	r = connection_open(&windows, f->settings->socket, fault);
-	r = r < 0 ? r : connection_open(&f->connection, f->settings->socket, fault);
-	set_waiting(windows);
+	r = r < 0 ? r : open_asking(f, fault);
+	set_connection(&waiting, windows);
 	if (r >= 0 && !stopped)
 		daemon_api_follow_windows(windows, since_us, UINT64_MAX, on_windows, f, fault);
-	set_waiting(NULL);
-	f->connection = connection_free(f->connection);
+	set_connection(&waiting, NULL);
+	close_asking(f);
 }
 
 void follower_run(const struct follower_settings *settings)
@@ -205,13 +274,13 @@ void follower_run(const struct follower_settings *settings)
 		struct fault fault = {};
 		uint64_t start_us = clock_us(CLOCK_MONOTONIC);
 
-		f.failed = false;
+		f.failed = f.soon = false;
 		follow(&f, &fault);
 		if (stopped)
 			break;
 		if (!f.failed)
 			settings->complain(&fault);
-		if (clock_us(CLOCK_MONOTONIC) - start_us > LONGEST_WAIT_US)
+		if (f.soon || clock_us(CLOCK_MONOTONIC) - start_us > LONGEST_WAIT_US)
 			wait_us = FIRST_WAIT_US;
 		if (!spool_sleep(settings->spool, clock_us(CLOCK_MONOTONIC) + wait_us))
 			break;

@@ -178,6 +178,30 @@ def check_lost_answers(server, host, proxy):
     check_counts(server, host, "after answers were lost and branchd-ship was killed")
 
 
+def check_bad_window(folder, server):
+    """Of a sum with a window that cannot be answered the others are sent, one by one; that one is dropped, and named once."""
+    host = Host(folder, "bad", server.http, "SumSec=30")
+    answer = host.daemon._profile
+
+    def fail(parameters):
+        if parameters["first"] <= 105 <= parameters["last"]:
+            return {"error": "io.branchd.TooLarge", "parameters": {"max_bytes": 1}}
+        return answer(parameters)
+
+    host.daemon._profile = fail
+    for _ in range(9):
+        host.daemon.closed(mock_daemon.window(host.next, host.start_us))
+        host.next += 1
+        host.start_us += mock_daemon.LENGTH
+    host.start()
+    query = "SELECT id, last_id FROM branchd.windows WHERE host = 'bad' ORDER BY id"
+    wait_for("sums", lambda: server.rows(query) == [(101, 103), (104, 104), (106, 106), (107, 109)])
+    wait_for("a dropped window", lambda: host.status().get("dropped_windows") == 1)
+    err = host.stop()
+    check(err.count("\n") == 1 and "window 105 is dropped: the profile is larger than" in err, err)
+    host.daemon.close()
+
+
 def check_other_answers(server, host, proxy):
     """Text in answer to an insert is a failure, though its head says 200; what is cut of it is still UTF-8."""
     del host.daemon.followers[:-1]  # of what was killed
@@ -401,6 +425,7 @@ with tempfile.TemporaryDirectory() as place:
         for machine in machines:
             machine.stop()
             machine.daemon.close()
+        check_bad_window(place, shards[0])
         check_untrusted(place, shards[0])
         check_limits(place, clickhouse.free_port())
         check_too_large(place, clickhouse.free_port())
