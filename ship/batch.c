@@ -233,7 +233,7 @@ static void write_tables(struct writing *w)
 
 static void note_window(struct batch *batch, const struct window_info *window)
 {
-	if (batch->n_windows++ == 0)
+	if (batch->end_us == 0)
 		batch->first_us = batch->last_us = window->start_us;
 	/* the clock may be put back */
 	batch->first_us = MIN(batch->first_us, window->start_us);

@@ -31,9 +31,9 @@ struct batch {
 	char *texts[N_BATCH_TABLES];
 	size_t sizes[N_BATCH_TABLES];
 	FILE *files[N_BATCH_TABLES]; /* memory streams, until batch_finish() */
-	uint64_t n_windows;
-	uint64_t first_us, last_us; /* the starts of the first and the last one */
-	uint64_t end_us;            /* of the last one */
+	uint64_t n_windows;          /* those of sums, too; its owner counts them */
+	uint64_t first_us, last_us;  /* the starts of the first and the last one */
+	uint64_t end_us;             /* of the last one */
 };
 
 int batch_new(struct batch **ret);

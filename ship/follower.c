@@ -74,6 +74,12 @@ static int open_asking(struct following *f, struct fault *fault)
 	return 0;
 }
 
+static void drop_batch(struct following *f, const struct batch *batch, struct fault *fault)
+{
+	fault_set(fault, 0, "out of memory; %" PRIu64 " windows are dropped", batch->n_windows);
+	spool_count_dropped(f->settings->spool, batch->n_windows);
+}
+
 static void flush(struct following *f)
 {
 	_cleanup_(batch_freep) struct batch *batch = TAKE_PTR(f->batch);
@@ -84,11 +90,10 @@ static void flush(struct following *f)
 		return;
 	r = batch_finish(batch);
 	if (r >= 0)
-		r = spool_put(f->settings->spool, batch, &f->mark, &fault);
+		(void)spool_put(f->settings->spool, batch, &f->mark, &fault);
 	else
-		spool_count_dropped(f->settings->spool, batch->n_windows);
-	if (r < 0)
-		f->settings->complain(&fault);
+		drop_batch(f, batch, &fault);
+	f->settings->complain(FOLLOWER_SPOOL, &fault);
 }
 
 /*
@@ -120,7 +125,11 @@ static int add_sum(struct following *f, struct fault *fault)
 		flush(f);
 	r = f->batch ? 0 : batch_new(&f->batch);
 	r = r < 0 ? r : batch_add(f->batch, f->settings->host, &f->sum, f->seen.id, profile);
-	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	f->batch->n_windows += f->n_sum;
+	f->settings->complain(FOLLOWER_DAEMON, &(struct fault){});
+	return 0;
 }
 
 static bool is_full(const struct following *f)
@@ -148,7 +157,7 @@ static void drop_window(struct following *f, const struct fault *cause)
 	struct fault fault = {};
 
 	fault_set(&fault, 0, "window %" PRId64 " is dropped: %.400s", f->sum.id, cause->text);
-	f->settings->complain(&fault);
+	f->settings->complain(FOLLOWER_WINDOW, &fault);
 	spool_count_dropped(f->settings->spool, 1);
 	f->n_sum = 0;
 	f->mark = f->seen;
@@ -172,7 +181,7 @@ static int give_up(struct following *f, int r, struct fault *fault)
 		f->failed = r < 0;
 	}
 	if (r < 0)
-		f->settings->complain(fault);
+		f->settings->complain(FOLLOWER_DAEMON, fault);
 	return r;
 }
 
@@ -279,7 +288,7 @@ void follower_run(const struct follower_settings *settings)
 		if (stopped)
 			break;
 		if (!f.failed)
-			settings->complain(&fault);
+			settings->complain(FOLLOWER_DAEMON, &fault);
 		if (f.soon || clock_us(CLOCK_MONOTONIC) - start_us > LONGEST_WAIT_US)
 			wait_us = FIRST_WAIT_US;
 		if (!spool_sleep(settings->spool, clock_us(CLOCK_MONOTONIC) + wait_us))

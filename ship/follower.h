@@ -10,12 +10,20 @@
 
 #include "ship/spool.h"
 
+enum follower_topic {
+	FOLLOWER_DAEMON, /* it does not answer */
+	FOLLOWER_SPOOL,  /* what it answered cannot be kept */
+	FOLLOWER_WINDOW, /* one was dropped */
+	N_FOLLOWER_TOPICS,
+};
+
 struct follower_settings {
 	const char *socket, *host;
 	struct spool *spool;
 	uint64_t sum_us;   /* windows of that span are one; 0: each is its own */
 	uint64_t batch_us; /* of windows in a batch */
-	void (*complain)(const struct fault *fault);
+	/* An empty @fault: that works. */
+	void (*complain)(enum follower_topic topic, const struct fault *fault);
 };
 
 /* Until follower_stop(). */

@@ -66,15 +66,33 @@ static void service_done(struct service *service)
 	clickhouse_free(service->clickhouse);
 }
 
-/* systemd reads the priority from the line, and hides what repeats itself from nobody. */
-static void complain(const struct fault *fault)
-{
-	static char last[sizeof(fault->text)];
+/* What was said last; two failures each have their own, and do not take turns. */
+struct said {
+	const char *works; /* what to say when it works again */
+	struct fault last;
+};
 
-	if (strcmp(last, fault->text) == 0)
-		return;
-	strcpy(last, fault->text);
-	fprintf(stderr, "branchd-ship: %s\n", fault->text);
+static struct said said_of_topics[N_FOLLOWER_TOPICS] = {
+	[FOLLOWER_DAEMON] = { .works = "the daemon answers again" },
+	[FOLLOWER_SPOOL] = { .works = "batches are kept again" },
+};
+static struct said said_of_server = { .works = "the server takes batches again" };
+static pthread_mutex_t said_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* A line when what fails changes. Without a text, it works. */
+static void say(struct said *said, const struct fault *fault)
+{
+	pthread_mutex_lock(&said_mutex);
+	if (strcmp(said->last.text, fault->text) != 0) {
+		fprintf(stderr, "branchd-ship: %s\n", fault->text[0] ? fault->text : said->works);
+		said->last = *fault;
+	}
+	pthread_mutex_unlock(&said_mutex);
+}
+
+static void complain(enum follower_topic topic, const struct fault *fault)
+{
+	say(&said_of_topics[topic], fault);
 }
 
 /* 1: go on; 0: done; -1: wrong usage. */
@@ -170,8 +188,7 @@ static void report(const struct sender_totals *totals, void *userdata)
 	struct spool_totals spool = spool_totals(service->spool);
 
 	(void)status_write(service->arguments.status, &spool, totals);
-	if (totals->fault.text[0])
-		complain(&totals->fault);
+	say(&said_of_server, &totals->fault);
 }
 
 static void *run_sender(void *userdata)

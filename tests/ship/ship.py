@@ -340,6 +340,7 @@ def check_real_store(folder, server):
         with subprocess.Popen([SHIP, "--config", path + "/ship.conf", "--socket", path + "/socket", "--spool", path + "/spool",
                                "--status-file", path + "/status"]) as process:
             wait_for("4 windows", lambda: server.rows("SELECT sum(last_id - id + 1) FROM branchd.windows WHERE host = 'real'") == [(4,)])
+            wait_for("windows, not sums", lambda: '"sent_windows": 4,' in open(path + "/status", encoding="utf-8").read())
             process.terminate()
         daemon.stdin.close()
     for table, columns in (("stacks", ["samples", "weight"]), ("branches", ["taken", "mispredicted", "predicted", "cycles"]),
@@ -423,8 +424,9 @@ with tempfile.TemporaryDirectory() as place:
         check_twice(shards[1], machines[1])
         check_restarted_daemon(shards[1], machines[1])
         for machine in machines:
-            machine.stop()
+            said = machine.stop()
             machine.daemon.close()
+        check(said.count("the daemon answers again\n") == 1 and said.count("the server takes batches again\n") == 1, said)
         check_bad_window(place, shards[0])
         check_untrusted(place, shards[0])
         check_limits(place, clickhouse.free_port())
