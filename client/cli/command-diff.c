@@ -208,6 +208,35 @@ static void events_done(struct events *events)
 	}
 }
 
+/* Windows of one daemon that are on both sides: what moved looks smaller than it is. */
+static size_t count_common(const struct sides *sides)
+{
+	const struct windows *old = &sides->of[SIDE_OLD]->windows;
+	const struct windows *new = &sides->of[SIDE_NEW]->windows;
+	size_t n = 0;
+
+	for (size_t i = 0, j = 0; i < old->n && j < new->n;) {
+		const struct window_info *a = &old->rows[i], *b = &new->rows[j];
+
+		n += a->start_us == b->start_us && a->id == b->id;
+		i += a->start_us <= b->start_us;
+		j += b->start_us <= a->start_us;
+	}
+	return n;
+}
+
+static void say_common(const struct sides *sides, const struct options *options, FILE *f)
+{
+	size_t n =
+		strcmp(options->source.socket, options->new_socket) == 0 ? count_common(sides) : 0;
+
+	if (n > 0)
+		text_say(f,
+			 "%zu window%s %s on both sides; spans that end are written as in "
+			 "-20min..-10min",
+			 n, text_plural(n), n == 1 ? "is" : "are");
+}
+
 static void say(const struct compared *event, const struct options *options, bool is_first, FILE *f)
 {
 	for (int side = 0; side < N_SIDES; side++) {
@@ -220,8 +249,10 @@ static void say(const struct compared *event, const struct options *options, boo
 			 "functions only, of more than %d windows; --by stream,block shows the "
 			 "others",
 			 MAX_WINDOWS);
-	if (is_first)
-		say_unknown_functions(event->comparison, options, f);
+	if (!is_first)
+		return;
+	say_common(&event->sides, options, f);
+	say_unknown_functions(event->comparison, options, f);
 }
 
 /* @name: NULL: the first. */

@@ -366,7 +366,8 @@ static int check_every(const struct options *options, struct fault *fault)
 				 options->once ? "--once" : "--host-list");
 	if (source->window || source->since_us > 0 || source->until_us > 0)
 		return fault_set(fault, -EINVAL,
-				 "--every reports what is sampled from now on: leave out %s",
+				 "--every reports what is sampled from now on: leave out %s (a "
+				 "span follows '=', as in --every=10s)",
 				 source->window               ?:
 					 source->since_us > 0 ? "--since" :
 								"--until");

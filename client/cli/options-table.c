@@ -272,10 +272,11 @@ static void print_options(unsigned int mask)
 	}
 }
 
-static void print_window_refs(void)
+static void print_window_refs(enum command_id command)
 {
-	puts("\nWINDOW is one of the following. Default: the last five minutes.\n"
-	     "  42                 the window with that id\n"
+	printf("\nWINDOW is one of the following. Default: %s.\n",
+	       command == COMMAND_HISTORY ? "the last day" : "the last five minutes");
+	puts("  42                 the window with that id\n"
 	     "  @0, @-1            the open window, the last closed one\n"
 	     "  -5min, 10:00, yesterday, '2026-11-20 10:00'\n"
 	     "                     the windows of the last five minutes, that minute, that day\n"
@@ -305,7 +306,7 @@ void options_print_help(enum command_id command)
 		if (command == COMMAND_EXPORT)
 			print_formats();
 		if (command_specs[command].max_operands > 0)
-			print_window_refs();
+			print_window_refs(command);
 		return;
 	}
 	puts("branchctl COMMAND [OPTION...]\n"
@@ -314,6 +315,6 @@ void options_print_help(enum command_id command)
 	for (int i = 0; i < N_COMMANDS; i++)
 		printf("  %-38s %s\n", command_specs[i].usage, command_specs[i].help);
 	print_options(ALL);
-	print_window_refs();
+	print_window_refs(command);
 	puts("\nMore in branchctl(1).");
 }

@@ -58,30 +58,36 @@ int run_reports_new(struct run_reports **ret, const struct options *options, boo
 static int take_recorded(struct run_reports *reports, struct launch *launch, struct profile **ret,
 			 struct fault *fault)
 {
-	_cleanup_(profile_freep) struct profile *before = TAKE_PTR(reports->before);
+	_cleanup_(profile_freep) struct profile *now = NULL;
 	struct profile_source_settings settings = reports->options->source;
 	int r = recorder_pause(launch->recorder, &settings.window, fault);
 
 	if (r < 0)
 		return r;
+	settings.symbols.fetch = NULL; /* the recording would wait for downloads */
 	reports->source = profile_source_free(reports->source);
 	r = profile_source_open(&reports->source, &settings, fault);
 	if (r < 0)
 		return r;
-	if (profile_merge(&reports->before, (const struct profile *[]){ reports->source->profile },
-			  1) < 0)
+	if (profile_merge(&now, (const struct profile *[]){ reports->source->profile }, 1) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	r = before ? profile_subtract(ret, reports->before, before) :
-		     profile_merge(ret, (const struct profile *[]){ reports->before }, 1);
-	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+	r = reports->before ? profile_subtract(ret, now, reports->before) :
+			      profile_merge(ret, (const struct profile *[]){ now }, 1);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	profile_free(reports->before);
+	reports->before = TAKE_PTR(now);
+	return 0;
 }
 
 static int take_sampled(struct run_reports *reports, struct profile **ret, struct fault *fault)
 {
+	struct symbolizer_settings symbols = reports->options->source.symbols;
 	int r = 0;
 
+	symbols.fetch = NULL;
 	if (!reports->source)
-		r = profile_source_new(&reports->source, &reports->options->source.symbols);
+		r = profile_source_new(&reports->source, &symbols);
 	return r < 0 ? fault_set(fault, r, "out of memory") :
 		       periods_next(reports->periods, ret, fault);
 }

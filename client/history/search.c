@@ -16,6 +16,7 @@
  * function are all in one of them. */
 struct matrix {
 	const struct functions *functions;
+	size_t *firsts; /* of each place, the one that has the counts of its function */
 	uint64_t *counts;
 	uint64_t samples[N_PARTS];
 	size_t n_parts;
@@ -94,12 +95,12 @@ static size_t *find_firsts(const struct functions *functions)
 
 static int matrix_make(struct matrix *ret, const struct functions *functions)
 {
-	_cleanup_free_ size_t *firsts = find_firsts(functions);
 	size_t n_parts = MIN(functions->n_parts, (size_t)N_PARTS);
 
-	if (!firsts)
-		return -ENOMEM;
 	*ret = (struct matrix){ .functions = functions, .n_parts = n_parts };
+	ret->firsts = find_firsts(functions);
+	if (!ret->firsts)
+		return -ENOMEM;
 	ret->counts = calloc(functions->n_places * n_parts + 1, sizeof(*ret->counts));
 	if (!ret->counts)
 		return -ENOMEM;
@@ -108,7 +109,7 @@ static int matrix_make(struct matrix *ret, const struct functions *functions)
 
 		ret->samples[i] = part->samples;
 		for (size_t j = 0; j < part->n_rows; j++)
-			ret->counts[firsts[part->rows[j].place] * n_parts + i] +=
+			ret->counts[ret->firsts[part->rows[j].place] * n_parts + i] +=
 				part->rows[j].self;
 	}
 	return 0;
@@ -116,6 +117,7 @@ static int matrix_make(struct matrix *ret, const struct functions *functions)
 
 static void matrix_done(struct matrix *matrix)
 {
+	free(matrix->firsts);
 	free(matrix->counts);
 }
 
@@ -210,7 +212,7 @@ static int compare_candidates(const void *p, const void *q)
 /* The changes that are larger than noise, as one of many tests, the largest first. */
 static int find_candidates(struct candidate *ret, size_t *ret_n, const struct matrix *matrix)
 {
-	size_t n_places = matrix->functions->n_places, n = 0;
+	size_t n_places = matrix->functions->n_places, n_tests = 0, n = 0;
 	_cleanup_free_ double *p_values = calloc(n_places + 1, sizeof(*p_values));
 	double limit;
 	int r;
@@ -219,17 +221,20 @@ static int find_candidates(struct candidate *ret, size_t *ret_n, const struct ma
 		return -ENOMEM;
 	for (size_t i = 0; i < n_places; i++) {
 		struct history_series series = series_of(matrix, i);
+		struct candidate *candidate = &ret[n_tests];
 
-		ret[i].place = i;
-		history_change_find(&ret[i].change, &series);
-		p_values[i] = ret[i].change.at > 0 ?
-				      ret[i].change.test.p_value * (double)(series.n - 1) :
-				      1;
+		if (matrix->firsts[i] != i)
+			continue;
+		candidate->place = i;
+		history_change_find(&candidate->change, &series);
+		p_values[n_tests++] = candidate->change.at > 0 ? candidate->change.test.p_value *
+									 (double)(series.n - 1) :
+								 1;
 	}
-	r = significance_control(p_values, n_places, &limit);
+	r = significance_control(p_values, n_tests, &limit);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n_places; i++)
+	for (size_t i = 0; i < n_tests; i++)
 		if (p_values[i] <= limit)
 			ret[n++] = ret[i];
 	qsort(ret, n, sizeof(*ret), compare_candidates);

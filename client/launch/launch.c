@@ -19,7 +19,8 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 
-#define N_OWN_FDS 2 /* signals, the end of the command */
+#define MIN_PAUSES 5 /* a report takes at most this part of the time */
+#define N_OWN_FDS  2 /* signals, the end of the command */
 
 struct start {
 	int go[2];    /* to the child: a byte, or nothing if it must not go on */
@@ -149,12 +150,14 @@ static int wait_ms(const struct launch *launch, uint64_t report_us)
 static int report(struct launch *launch, uint64_t *next_us, struct fault *fault)
 {
 	const struct launch_reports *reports = &launch->reports;
+	uint64_t began_us = clock_us(CLOCK_MONOTONIC), took_us;
 	int r;
 
-	if (reports->every_us == 0 || clock_us(CLOCK_MONOTONIC) < *next_us)
+	if (reports->every_us == 0 || began_us < *next_us)
 		return 0;
 	r = reports->write(launch, reports->userdata, fault);
-	*next_us = MAX(*next_us, clock_us(CLOCK_MONOTONIC)) + reports->every_us;
+	took_us = clock_us(CLOCK_MONOTONIC) - began_us;
+	*next_us = MAX(*next_us + reports->every_us, began_us + took_us * MIN_PAUSES);
 	return r;
 }
 

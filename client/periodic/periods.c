@@ -30,10 +30,12 @@ struct begun {
 struct periods {
 	const char *socket;
 	struct connection *connection; /* NULL: not connected */
-	uint64_t from_us;              /* no window that starts before is wanted */
-	int64_t last_id;               /* of the closed windows that have come */
+	uint64_t from_us;              /* when the first period began */
+	int64_t last_id;               /* of the closed windows that have come; 0: none has */
+	uint64_t last_end_us;          /* of that window */
 	struct begun begun[MAX_BEGUN]; /* the last one may still be open */
 	size_t n_begun;
+	uint64_t n_missed;
 };
 
 /* What one call takes from the daemon. */
@@ -41,7 +43,9 @@ struct taken {
 	struct begun open;   /* the open window */
 	struct profile *sum; /* of what is new; NULL: nothing */
 	int64_t last_id;
+	uint64_t last_start_us, last_end_us;
 	bool has[MAX_BEGUN]; /* windows that were begun are in the sum */
+	uint64_t n_missed;
 };
 
 static void taken_done(struct taken *taken)
@@ -136,30 +140,57 @@ static int add_closed(struct periods *periods, struct taken *taken,
 	int r;
 
 	taken->last_id = window->id;
+	taken->last_start_us = window->start_us;
+	taken->last_end_us = windows_end_us(window);
 	r = daemon_api_get_profile(periods->connection, &request, &profile, &windows, fault);
+	if (r == -ENOENT) /* it was removed after it was listed */
+		taken->n_missed++;
 	if (r < 0)
-		return r == -ENOENT ? 0 : r; /* it was removed after it was listed */
+		return r == -ENOENT ? 0 : r;
 	note(periods, taken, window->start_us);
 	return add(taken, profile) < 0 ? fault_set(fault, -ENOMEM, "out of memory") : 0;
 }
 
-static bool is_new(const struct periods *periods, const struct taken *taken,
+/*
+ * Numbers grow, but a database that takes the place of another begins anew. A window that was
+ * merged has the number of its first one: if that has come, the rest cannot be told from it. What
+ * had ended before the first period is of no interest, if it comes late.
+ */
+static bool is_new(const struct periods *periods, struct taken *taken,
 		   const struct window_info *window)
 {
 	uint64_t open_us = taken->open.start_us;
 
-	return !window->open && window->id > periods->last_id &&
-	       window->start_us >= periods->from_us && (open_us == 0 || window->start_us < open_us);
+	if (window->open || (open_us > 0 && window->start_us >= open_us))
+		return false;
+	if (taken->last_id == 0)
+		return windows_end_us(window) > periods->from_us;
+	if (window->id > taken->last_id || window->start_us >= taken->last_end_us)
+		return true;
+	if (windows_end_us(window) > taken->last_end_us) {
+		taken->last_end_us = windows_end_us(window);
+		taken->n_missed++;
+	}
+	return false;
+}
+
+/* Where the clock was set back, windows begin before those that were begun. */
+static uint64_t since(const struct periods *periods, const struct taken *taken)
+{
+	uint64_t us = periods->last_end_us ?: periods->from_us;
+
+	for (size_t i = 0; i < periods->n_begun; i++)
+		us = MIN(us, periods->begun[i].start_us);
+	return taken->open.start_us > 0 ? MIN(us, taken->open.start_us) : us;
 }
 
 static int take_closed(struct periods *periods, struct taken *taken, struct fault *fault)
 {
 	_cleanup_(windows_done) struct windows windows = {};
-	uint64_t since_us = periods->n_begun > 0 ? periods->begun[0].start_us : periods->from_us;
 	int r;
 
-	r = daemon_api_list_windows(periods->connection, since_us, UINT64_MAX, 0, &windows, fault);
-	taken->last_id = periods->last_id;
+	r = daemon_api_list_windows(periods->connection, since(periods, taken), UINT64_MAX, 0,
+				    &windows, fault);
 	for (size_t i = 0; r >= 0 && i < windows.n; i++)
 		if (is_new(periods, taken, &windows.rows[i]))
 			r = add_closed(periods, taken, &windows.rows[i], fault);
@@ -195,16 +226,20 @@ static int leave_out_begun(const struct periods *periods, struct taken *taken)
 	return r;
 }
 
-/* Windows that were begun stay until they come as closed ones. */
+/*
+ * Windows that were begun stay until they come as closed ones. They come in their order: one that
+ * has been overtaken never does, because the daemon was killed or gave it up.
+ */
 static void go_on(struct periods *periods, struct taken *taken)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < periods->n_begun; i++) {
-		bool is_over = taken->has[i] ||
-			       (i == 0 && periods->n_begun == MAX_BEGUN); /* it never came */
+		bool is_overtaken = periods->begun[i].start_us < taken->last_start_us ||
+				    (i == 0 && periods->n_begun == MAX_BEGUN);
 
-		if (is_over)
+		taken->n_missed += is_overtaken && !taken->has[i];
+		if (is_overtaken || taken->has[i])
 			profile_free(periods->begun[i].profile);
 		else
 			periods->begun[n++] = periods->begun[i];
@@ -213,6 +248,8 @@ static void go_on(struct periods *periods, struct taken *taken)
 		periods->begun[n++] = taken->open;
 	periods->n_begun = n;
 	periods->last_id = taken->last_id;
+	periods->last_end_us = taken->last_end_us;
+	periods->n_missed += taken->n_missed;
 	taken->open = (struct begun){};
 }
 
@@ -231,7 +268,10 @@ static int take(struct periods *periods, struct taken *taken, struct fault *faul
 
 int periods_next(struct periods *periods, struct profile **ret, struct fault *fault)
 {
-	_cleanup_(taken_done) struct taken taken = {};
+	_cleanup_(taken_done) struct taken taken = {
+		.last_id = periods->last_id,
+		.last_end_us = periods->last_end_us,
+	};
 	int r = take(periods, &taken, fault);
 
 	if (r < 0)
@@ -248,6 +288,11 @@ int periods_next(struct periods *periods, struct profile **ret, struct fault *fa
 bool periods_is_behind(const struct periods *periods)
 {
 	return periods->n_begun > 1;
+}
+
+uint64_t periods_n_missed(const struct periods *periods)
+{
+	return periods->n_missed;
 }
 
 int periods_open(struct periods **ret, const char *socket, struct fault *fault)

@@ -25,5 +25,11 @@ DEFINE_CLEANUP(struct periods *, periods_free);
  */
 int periods_next(struct periods *periods, struct profile **ret, struct fault *fault);
 
+/*
+ * How many windows were lost, removed, or merged with ones that had come, before they could come:
+ * their samples, or some of them, are in no period.
+ */
+uint64_t periods_n_missed(const struct periods *periods);
+
 /* Whether a window that was open has ended, and has not come yet. */
 bool periods_is_behind(const struct periods *periods);

@@ -63,7 +63,7 @@ static void write_change(const struct history *history, uint64_t now_us, FILE *f
 	char when[TIME_SPEC_TEXT_MAX];
 
 	if (history->change.at == 0) {
-		fputs("  No change is larger than noise.\n", f);
+		fputs("  No change that lasts is larger than noise.\n", f);
 		return;
 	}
 	time_spec_format(when, history->points[history->change.at].start_us, now_us);

@@ -226,6 +226,34 @@ static void take_neighbours(struct code_span *span, const struct profile_range *
 	span->size = ranges[last].end + MAX_GAP - ranges[first].start + 1;
 }
 
+static bool has_samples(const struct profile *p, uint32_t object,
+			const struct symbolizer_function *range)
+{
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+
+		if (stack->frame.object == object && stack->samples > 0 &&
+		    stack->frame.offset >= range->start && stack->frame.offset < range->end)
+			return true;
+	}
+	return false;
+}
+
+/* A function without a name, as call frame information has it, if there are samples in it. */
+static int take_unnamed(struct code_span *span, const struct profile_source *source,
+			struct location at)
+{
+	const struct profile *p = source->all;
+	struct symbolizer_function range;
+	int r = symbolizer_function(source->symbolizer, &p->objects[at.object], at.offset, &range);
+
+	if (r <= 0 || !has_samples(p, at.object, &range))
+		return MIN(r, 0);
+	span->start = range.start;
+	span->size = range.end - range.start;
+	return 1;
+}
+
 /* 1 if the object has counts there; 0; or -ENOMEM. */
 static int find_in_object(struct code_span *span, const struct profile_source *source,
 			  uint32_t object, uint64_t address)
@@ -244,7 +272,7 @@ static int find_in_object(struct code_span *span, const struct profile_source *s
 	if (profile_ranges(&ranges, &n, p, object) < 0)
 		return -ENOMEM;
 	take_neighbours(span, ranges, n, at.offset);
-	return span->size > 0;
+	return span->size > 0 ? 1 : take_unnamed(span, source, at);
 }
 
 static int find_address_in_object(struct code_span *span, const struct profile_source *source,

@@ -25,7 +25,8 @@ struct code_span {
  * Finds the span @wanted in the filtered profile of @source. @wanted is a function's name in
  * @object (NULL: in any), see profile_symbol_matches(); or "OBJECT:0xADDRESS" with an address of
  * the ELF file, see profile_object_matches(). An address outside of functions stands for the code
- * around it that ran without a gap. -errno and @fault; also where @wanted is ambiguous.
+ * around it that ran without a gap; without branch records, for the function without a name that
+ * call frame information tells of. -errno and @fault; also where @wanted is ambiguous.
  */
 int code_span_find(struct code_span *ret, const struct profile_source *source, const char *wanted,
 		   const char *object, struct fault *fault);

@@ -54,12 +54,29 @@ static bool has_same_owner(const struct profile_process *a, const struct profile
 	       is_same_text(a->executable, b->executable) && is_same_text(a->unit, b->unit);
 }
 
+/* The first of @whole with that number or a larger one: processes are sorted by it. */
+static size_t first_process(const struct profile *whole, int32_t pid)
+{
+	size_t low = 0, high = whole->n_processes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (whole->processes[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static const struct profile_process *find_process(const struct profile *whole,
 						  const struct profile_process *process)
 {
 	const struct profile_process *likely = NULL;
 
-	for (size_t i = 0; i < whole->n_processes; i++) {
+	for (size_t i = first_process(whole, process->pid);
+	     i < whole->n_processes && whole->processes[i].pid == process->pid; i++) {
 		const struct profile_process *other = &whole->processes[i];
 
 		if (!is_same_process(process, other))

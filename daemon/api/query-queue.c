@@ -62,15 +62,21 @@ static void free_entry(struct entry *e)
 	free(e);
 }
 
+/* Until the next look for sums that have not been used for long. */
+static int watch_expiry(struct query_queue *queue)
+{
+	uint64_t now_us = clock_us(CLOCK_MONOTONIC);
+
+	slot_sums_expire(&queue->slots, now_us);
+	if (!queue->slots.first)
+		return sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_OFF);
+	sd_event_source_set_time(queue->on_expiry, now_us + SLOT_SUMS_KEEP_US / 10);
+	return sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_ONESHOT);
+}
+
 static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct query_queue *queue = userdata;
-
-	slot_sums_expire(&queue->slots, clock_us(CLOCK_MONOTONIC));
-	if (!queue->slots.first)
-		return 0;
-	sd_event_source_set_time(source, queue->slots.first->used_us + SLOT_SUMS_KEEP_US);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return watch_expiry(userdata);
 }
 
 /* Whether one more of this user may be active. */
@@ -148,11 +154,7 @@ static void end(struct entry *e, int r)
 		error_reply(TAKE_PTR(q->call), r < 0 ? r : -EINVAL, &q->fault);
 	}
 	free_entry(e);
-	if (queue->slots.first) {
-		sd_event_source_set_time(queue->on_expiry,
-					 clock_us(CLOCK_MONOTONIC) + SLOT_SUMS_KEEP_US);
-		sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_ONESHOT);
-	}
+	watch_expiry(queue);
 	admit(queue);
 }
 

@@ -56,17 +56,27 @@ static size_t find_slot(const struct query *q, size_t first)
 	return n < 2 ? 0 : n;
 }
 
-/* The sum is a part that is not the query's own. 0 or -ENOMEM. */
-static int borrow(struct query *q, struct slot_sum *sum)
+static int reserve_pin(struct query *q)
 {
-	if (ARRAY_RESERVE(&q->pinned, &q->cap_pinned, q->n_pinned + 1) < 0) {
-		slot_sums_release(q->slots, sum);
-		return -ENOMEM;
-	}
+	return ARRAY_RESERVE(&q->pinned, &q->cap_pinned, q->n_pinned + 1);
+}
+
+/* Sums may go once no part is one of them. */
+static void release_pins(struct query *q)
+{
+	for (size_t i = 0; i < q->n_parts; i++)
+		if (q->is_borrowed[i])
+			return;
+	while (q->n_pinned > 0)
+		slot_sums_release(q->slots, q->pinned[--q->n_pinned]);
+}
+
+/* The sum is a part that is not the query's own. There is room for its pin. */
+static void borrow(struct query *q, struct slot_sum *sum)
+{
 	q->pinned[q->n_pinned++] = sum;
 	q->is_borrowed[q->n_parts] = true;
 	q->parts[q->n_parts++] = sum->profile;
-	return 0;
 }
 
 /* Rows as retention leaves them: of stacks, and of the others together. */
@@ -106,14 +116,15 @@ static int leave(struct query *q, int (*step)(struct query *q))
 
 void query_slots_take_made(struct query *q)
 {
-	struct slot_sum *sum;
+	struct slot_sum *sum = NULL;
 
 	if (!q->made)
 		return;
-	sum = q->slot_changed ?
-		      NULL :
-		      slot_sums_add(q->slots, &q->slot_key, q->made, clock_us(CLOCK_MONOTONIC));
-	if (!sum || borrow(q, sum) < 0)
+	if (!q->slot_changed && reserve_pin(q) >= 0)
+		sum = slot_sums_add(q->slots, &q->slot_key, q->made, clock_us(CLOCK_MONOTONIC));
+	if (sum)
+		borrow(q, sum);
+	else
 		q->parts[q->n_parts++] = q->made;
 	q->made = NULL;
 }
@@ -125,6 +136,7 @@ int query_slots_next(struct query *q, size_t *ret_n)
 	*ret_n = MIN(q->n_stored - q->n_read, (size_t)QUERY_BATCH);
 	if (!has_slots(q))
 		return 0;
+	release_pins(q);
 	if (q->made) {
 		query_slots_take_made(q);
 		return 1;
@@ -143,10 +155,13 @@ int query_slots_next(struct query *q, size_t *ret_n)
 			return leave(q, query_take_sum);
 		slot_key_make(&q->slot_key, &q->windows.rows[q->n_read], q->slot_left,
 			      q->request.tables);
+		if (reserve_pin(q) < 0)
+			return -ENOMEM;
 		sum = slot_sums_find(q->slots, &q->slot_key, clock_us(CLOCK_MONOTONIC));
 		if (sum) {
 			q->n_read += q->slot_left;
-			return borrow(q, sum) ?: 1;
+			borrow(q, sum);
+			return 1;
 		}
 		q->in_slot = true;
 		q->slot_changed = false;

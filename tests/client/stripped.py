@@ -28,6 +28,17 @@ def build(folder, name, *removed):
     return path, {line.split()[2]: int(line.split()[0], 16) for line in symbols.splitlines() if len(line.split()) == 3}
 
 
+def annotate(data, path, symbols):
+    """The instructions of one(), by any address in it: the samples at each; nothing without the table."""
+    status, out, err = run("annotate", f"{os.path.basename(path)}:{symbols['one'] + 1:#x}", data)
+    if os.path.basename(path) == "plain":
+        check(status == 1 and "no counts at" in err, status, out, err)
+        return
+    check(status == 0, status, out, err)
+    check(f"{symbols['one']:x}" in out and " mul" not in out and "lea" in out, "the code of one():", out)
+    check(f"{symbols['two']:x}" not in out, "code of two():", out)
+
+
 def rows(folder, path, symbols):
     """Of 12 samples at four instructions of one(), and 3 in two(), the numbers of the rows and their first lines."""
     data = os.path.join(folder, "perf.data")
@@ -36,6 +47,7 @@ def rows(folder, path, symbols):
     perfdata.write(data, [perfdata.mapping(path.encode()), *samples])
     status, out, err = run("top", data, "--by", "stack")
     check(status == 0, status, out, err)
+    annotate(data, path, symbols)
     return re.findall(r"% +(\d+) samples\n +(.*)\n", out)
 
 

@@ -53,6 +53,14 @@ def check_page(path, shape):
         check(("--by stream,block" in said) == (shape == "busy" and not few), shape, windows, said)
 
 
+def check_overlap(path):
+    """It is said if windows are on both sides."""
+    for old, new, line in ("3..6", "5..9", "2 windows are on both sides"), ("3", "3", "1 window is on both sides"), \
+            ("3..4", "5", None):
+        status, _, said = run("--socket", path, "diff", old, new)
+        check(status == 0 and ("on both sides" in said) == bool(line) and (line or "") in said, old, new, said)
+
+
 def check_renamed(rows, windows):
     """The program has another path and build-id in the new half: its functions show that it is the same."""
     new = "/opt/alpha" if windows[1] == "4" else "/srv/beta"
@@ -85,6 +93,7 @@ for kind in "idle", "busy", "renamed":
             check(server.stdout.readline() == b"ready\n", "no server")
             check_ranges(socket, kind)
             check_page(socket, kind)
+            check_overlap(socket)
             if kind == "renamed":
                 damage(os.path.join(place, "windows.db"))
                 check_ranges(socket, kind)
