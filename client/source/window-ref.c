@@ -402,6 +402,18 @@ static size_t find_end(const struct window_ref *ref, const struct windows *windo
 	}
 }
 
+/* What is no mark may have been meant as a time, or as a program. */
+static int no_such_mark(const struct windows *windows, const char *name, struct fault *fault)
+{
+	bool is_time = *name >= '0' && *name <= '9';
+	struct fault mark;
+
+	mark_ref_not_found(windows, name, &mark);
+	return fault_set(fault, -ENOENT, "%s; %s%s", mark.text,
+			 is_time ? "the time until now is -" : "a program is selected by --comm ",
+			 name);
+}
+
 static int resolve_range(const struct window_ref *ref, const struct windows *windows,
 			 size_t *ret_first, size_t *ret_n, struct fault *fault)
 {
@@ -410,7 +422,7 @@ static int resolve_range(const struct window_ref *ref, const struct windows *win
 
 	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++)
 		if (bounds[i]->kind == BOUND_NAME && !windows_find_mark(windows, bounds[i]->name))
-			return mark_ref_not_found(windows, bounds[i]->name, fault);
+			return no_such_mark(windows, bounds[i]->name, fault);
 	if (!bound_exists(windows, &ref->first) || !bound_exists(windows, &ref->last))
 		return not_found(ref, windows, fault, "no window at one end of");
 	begin = find_begin(ref, windows);
@@ -471,7 +483,7 @@ int window_ref_resolve(const struct window_ref *ref, const struct windows *windo
 	if (first->kind == BOUND_NAME)
 		return mark_ref_find(windows, first->name, ret_first, ret_n) ?
 			       0 :
-			       mark_ref_not_found(windows, first->name, fault);
+			       no_such_mark(windows, first->name, fault);
 	if (find_one(ref, windows, ret_first)) {
 		*ret_n = 1;
 		return 0;

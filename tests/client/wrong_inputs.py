@@ -18,6 +18,8 @@ WRONG = [
     ("top 4711", 1, "no window '4711': " + THERE, LISTS),
     ("top @-9", 1, "no window '@-9': " + THERE, LISTS),
     ("top 4711..4712", 1, "no window at one end of '4711..4712'", LISTS),
+    ("top nosuchmark", 1, "--comm nosuchmark", ""),
+    ("top 5min", 1, "the time until now is -5min", "branchctl mark NAME makes one"),
     ("top nosuchmark", 1, "no mark is named 'nosuchmark'", "branchctl mark NAME makes one"),
     ("top here", 1, "no window has the name 'here'", "for the file write ./here"),
     ("top tomorrow", 1, "no window yet at 'tomorrow'", LISTS),
