@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file's name has the starts of the first and the last window, the last one's end, and the number
- * of windows, so that the order of names is the order of windows.
+ * A file's name has the starts of the first and the last window, the last one's end, the number of
+ * windows, and the mark, so that the order of names is the order of windows. The mark is in the
+ * state, too; where that was not written any more, the names know better.
  */
 #include "ship/spool.h"
 
@@ -18,13 +19,18 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 
-#define NAME  "%020" PRIu64 "-%020" PRIu64 "-%020" PRIu64 "-%" PRIu64 ".batch"
-#define SCAN  "%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-%" SCNu64 ".batch"
-#define STATE "state"
+#define NAME                                                                            \
+	"%020" PRIu64 "-%020" PRIu64 "-%020" PRIu64 "-%" PRIu64 "-%" PRId64 "-%" PRIu64 \
+	"-%" PRIu64 ".batch"
+#define SCAN          "%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-%" SCNd64 "-%" SCNu64 "-%" SCNu64
+#define N_SCANNED     7
+#define N_SCANNED_OLD 4 /* without a mark */
+#define STATE         "state"
 
 struct entry {
 	char name[SPOOL_NAME_MAX];
 	uint64_t bytes, n_windows, start_us;
+	struct spool_mark mark; /* start_us 0: unknown */
 	bool is_old;
 };
 
@@ -68,6 +74,15 @@ static int finish_file(FILE *f)
 	return fclose(f) != 0 && r >= 0 ? -errno : r;
 }
 
+/* What was renamed stays so, if the file system can tell. */
+static void sync_directory(const struct spool *spool)
+{
+	_cleanup_close_ int fd = open(spool->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)fsync(fd);
+}
+
 /* Writes it whole or not at all. */
 static int write_file(const struct spool *spool, const char *name,
 		      void (*write)(FILE *, const void *), const void *what)
@@ -87,6 +102,8 @@ static int write_file(const struct spool *spool, const char *name,
 		r = -errno;
 	if (r < 0)
 		unlink(temporary);
+	else
+		sync_directory(spool);
 	return r;
 }
 
@@ -108,14 +125,34 @@ static void write_batch(FILE *f, const void *what)
 	}
 }
 
+/* A batch whose mark is later than the state's was the last one that was written. A new database
+ * begins with the first id, and a clock may be put back: then the state is right. */
+static int find_mark(struct spool *spool)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < spool->n; i++) {
+		const struct spool_mark *mark = &spool->entries[i].mark;
+
+		if (mark->start_us <= spool->mark.start_us || mark->id <= spool->mark.id)
+			continue;
+		spool->mark = *mark;
+		found = true;
+	}
+	return found ? write_file(spool, STATE, write_state, spool) : 0;
+}
+
 static int add_entry(struct spool *spool, const char *name, uint64_t bytes, bool is_old)
 {
 	struct entry entry = { .bytes = bytes, .is_old = is_old };
 	uint64_t last_us, end_us;
-	int r;
+	int n, r;
 
-	if (strlen(name) >= sizeof(entry.name) ||
-	    sscanf(name, SCAN, &entry.start_us, &last_us, &end_us, &entry.n_windows) != 4)
+	if (strlen(name) >= sizeof(entry.name))
+		return 0;
+	n = sscanf(name, SCAN, &entry.start_us, &last_us, &end_us, &entry.n_windows, &entry.mark.id,
+		   &entry.mark.start_us, &entry.mark.length_us);
+	if (n != N_SCANNED && n != N_SCANNED_OLD)
 		return 0;
 	strcpy(entry.name, name);
 	r = ARRAY_RESERVE(&spool->entries, &spool->cap, spool->n + 1);
@@ -168,6 +205,9 @@ int spool_open(struct spool **ret, const char *directory, uint64_t max_bytes, st
 		return fault_set(fault, r, "%s: %s: it is made by the unit, or by mkdir", directory,
 				 strerror(-r));
 	read_state(spool);
+	r = find_mark(spool);
+	if (r < 0)
+		return fault_set(fault, r, "%s: cannot write: %s", directory, strerror(-r));
 	*ret = TAKE_PTR(spool);
 	return 0;
 }
@@ -237,17 +277,31 @@ static void make_room(struct spool *spool, uint64_t bytes)
 	}
 }
 
-static int put(struct spool *spool, const struct batch *batch)
+static struct entry *find_entry(struct spool *spool, const char *name)
+{
+	for (size_t i = 0; i < spool->n; i++)
+		if (strcmp(spool->entries[i].name, name) == 0)
+			return &spool->entries[i];
+	return NULL;
+}
+
+static int put(struct spool *spool, const struct batch *batch, const struct spool_mark *mark)
 {
 	uint64_t bytes = batch_bytes(batch);
 	char name[SPOOL_NAME_MAX];
+	struct entry *same;
 	int r;
 
 	if (bytes > spool->max_bytes)
 		return -ENOSPC;
-	make_room(spool, bytes);
 	snprintf(name, sizeof(name), NAME, batch->first_us, batch->last_us, batch->end_us,
-		 batch->n_windows);
+		 batch->n_windows, mark->id, mark->start_us, mark->length_us);
+	same = find_entry(spool, name);
+	if (same) { /* the same windows: some of it may have been sent */
+		same->is_old = true;
+		return 0;
+	}
+	make_room(spool, bytes);
 	r = write_file(spool, name, write_batch, batch);
 	return r < 0 ? r : add_entry(spool, name, bytes, false);
 }
@@ -258,7 +312,7 @@ int spool_put(struct spool *spool, const struct batch *batch, const struct spool
 	int r;
 
 	pthread_mutex_lock(&spool->mutex);
-	r = put(spool, batch);
+	r = put(spool, batch, mark);
 	if (r < 0)
 		spool->dropped += batch->n_windows;
 	spool->mark = *mark;
@@ -291,6 +345,7 @@ static int read_batch(const struct spool *spool, const struct entry *entry, stru
 	_cleanup_(batch_freep) struct batch *batch = calloc(1, sizeof(*batch));
 	_cleanup_free_ char *path = path_of(spool, entry->name);
 	_cleanup_fclose_ FILE *f = path ? fopen(path, "re") : NULL;
+	struct spool_mark mark;
 	int r;
 
 	if (!batch || !path)
@@ -298,7 +353,7 @@ static int read_batch(const struct spool *spool, const struct entry *entry, stru
 	if (!f)
 		return -errno;
 	sscanf(entry->name, SCAN, &batch->first_us, &batch->last_us, &batch->end_us,
-	       &batch->n_windows);
+	       &batch->n_windows, &mark.id, &mark.start_us, &mark.length_us);
 	r = read_tables(batch, f);
 	*ret = r < 0 ? NULL : TAKE_PTR(batch);
 	return r;
@@ -353,11 +408,10 @@ void spool_remove(struct spool *spool, const char *name)
 
 bool spool_has(struct spool *spool, const char *name)
 {
-	bool found = false;
+	bool found;
 
 	pthread_mutex_lock(&spool->mutex);
-	for (size_t i = 0; i < spool->n && !found; i++)
-		found = strcmp(spool->entries[i].name, name) == 0;
+	found = find_entry(spool, name) != NULL;
 	pthread_mutex_unlock(&spool->mutex);
 	return found;
 }

@@ -14,7 +14,7 @@
 #include "common/util/macro.h"
 #include "ship/batch.h"
 
-#define SPOOL_NAME_MAX 128
+#define SPOOL_NAME_MAX 192
 
 struct spool;
 
@@ -49,11 +49,10 @@ void spool_count_dropped(struct spool *spool, uint64_t n_windows);
 int spool_put(struct spool *spool, const struct batch *batch, const struct spool_mark *mark,
 	      struct fault *fault);
 
-/* Whether it was there when the spool was opened: it may have been sent before. */
 struct spool_batch {
 	struct batch *batch;
 	char name[SPOOL_NAME_MAX];
-	bool is_old;
+	bool is_old; /* it was there before: it may have been sent */
 };
 
 /* The oldest batch; waits for one at most until @end_us of CLOCK_MONOTONIC, or until

@@ -153,6 +153,34 @@ def check_killed_server(server, host):
     check_counts(server, host, "after the server was killed, and branchd-ship")
 
 
+def check_lost_state(server, host):
+    """branchd-ship dies before the state is written; the state may even be of another database. No window counts twice."""
+    for number in None, 10 ** 6:
+        host.stop()
+        with open(host.spool + "/state", encoding="utf-8") as file:
+            state = file.read()
+        host.daemon.followers.clear()
+        server.kill()
+        host.start()
+        host.close_windows(6, 250)
+        wait_for("batches that wait", lambda: host.status().get("waiting_batches") == 2)
+        host.stop(signal.SIGKILL)
+        with open(host.spool + "/state", "w", encoding="utf-8") as file:
+            file.write(state if number is None else f"{number} {state.split(' ', 1)[1]}")
+        host.daemon.calls.clear()
+        host.start()
+        wait_for("a follower", lambda: any(call.get("more") for call in host.daemon.calls))
+        if number:  # they are asked for again
+            wait_for("profiles", lambda: sum(call["method"].endswith("GetProfile") for call in host.daemon.calls) == 6)
+            wait_for("the state", lambda: open(host.spool + "/state", encoding="utf-8").read().startswith(f"{host.next - 1} "))
+        server.start()
+        wait_for_all(server, host)
+        check_counts(server, host, "after a lost state")
+        check(number or not any(call["method"].endswith("GetProfile") for call in host.daemon.calls), "asked again")
+        check(host.status()["dropped_windows"] == 0, host.status())
+        host.daemon.followers.clear()
+
+
 def check_lost_answers(server, host, proxy):
     """Inserts that are done, but whose answer is lost, are not done again."""
     host.stop()
@@ -418,6 +446,7 @@ with tempfile.TemporaryDirectory() as place:
         machines = [Host(place, "a'one", shards[0].http), Host(place, "two", shards[1].http)]
         check_shards(shards, machines)
         check_killed_server(shards[0], machines[0])
+        check_lost_state(shards[0], machines[0])
         answers = clickhouse.Proxy(shards[1])
         check_lost_answers(shards[1], machines[1], answers)
         check_other_answers(shards[1], machines[1], answers)
