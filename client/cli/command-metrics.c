@@ -10,6 +10,7 @@
 #include "client/rpc/daemon-api.h"
 
 #define DEFAULT_FUNCTIONS 10
+#define STATUS_TIMEOUT_MS 10000 /* a daemon that hangs is down before the service times out */
 
 struct state {
 	json_t *status;
@@ -29,6 +30,8 @@ static int ask_status(struct state *state, const char *socket, struct fault *fau
 	_cleanup_(connection_freep) struct connection *connection = NULL;
 	int r = connection_open(&connection, socket, fault);
 
+	if (r >= 0 && !connection_host(connection))
+		connection_set_timeout(connection, STATUS_TIMEOUT_MS);
 	return r < 0 ? r : daemon_api_get_status(connection, &state->status, fault);
 }
 

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import socket
 import tempfile
 
 import mock_daemon
@@ -105,8 +106,21 @@ def check_file():
         check(status == 2 and not out and one_line(err), arguments, status, out, err)
 
 
+def check_hung():
+    """A daemon that takes the call and never answers."""
+    path = os.path.join(place, "hung.prom")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(place + "/hung")
+        listener.listen()
+        status, out, err = run("--socket", place + "/hung", "metrics", "--format", "prometheus", "-o", path)
+    check(status == 1 and not out and one_line(err) and "no answer from the daemon in 10 s" in err, status, out, err)
+    with open(path, encoding="utf-8") as file:
+        check(parse(file.read(), False) == {("branchd_up", None): 0}, "the file with a daemon that hangs")
+
+
 with tempfile.TemporaryDirectory() as place, mock_daemon.Daemon(mock_daemon.recent()) as daemon:
     check_values()
     check_bounded()
     check_file()
+    check_hung()
 finish()
