@@ -11,17 +11,9 @@
 
 #include <errno.h>
 
-#include "tests/support/methods-service.h"
-#include "tests/support/temp-store.h"
+#include "tests/support/scene.h"
 
-struct trial {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller;
-	uint64_t n; /* windows */
-};
-
-static int add_closed(struct trial *t)
+static int add_closed(struct scene *t)
 {
 	struct window_profile closed = {
 		.window = { .start_us = START_US + t->n * LENGTH_US,
@@ -34,25 +26,14 @@ static int add_closed(struct trial *t)
 	return archive_add(t->service.archive, &closed, &fault);
 }
 
-static void run_sql(const struct trial *t, const char *sql)
-{
-	sqlite3 *db = temp_store_connect(t->stored.path);
-
-	temp_store_run(db, sql);
-	sqlite3_close(db);
-}
-
 static int set_up(void **state)
 {
-	struct trial *t = calloc(1, sizeof(*t));
+	struct scene *t;
 
-	assert_non_null(t);
-	*state = t;
-	temp_store_init(&t->stored);
-	service_init_at(&t->service, t->stored.path, &(struct query_limits){}, NULL);
-	t->caller = connect_caller(&t->service);
+	scene_set_up(state, &(struct scene_settings){});
+	t = *state;
 	for (int i = 0; i < STORE_MAX_MOVED; i++) {
-		run_sql(t, "DROP TABLE stack_count");
+		scene_run_sql(t, "DROP TABLE stack_count");
 		assert_int_equal(add_closed(t), 0);
 	}
 	assert_int_equal(add_closed(t), 0);
@@ -60,18 +41,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	struct trial *t = *state;
-
-	caller_done(&t->caller);
-	service_done(&t->service);
-	temp_store_done(&t->stored);
-	free(t);
-	return 0;
-}
-
-static void assert_damaged(struct trial *t, const char *method, const char *parameters)
+static void assert_damaged(struct scene *t, const char *method, const char *parameters)
 {
 	struct store_status status = temp_store_status(archive_get_store(t->service.archive));
 	json_t *reply = call(&t->caller, method, parameters);
@@ -90,33 +60,33 @@ static void assert_damaged(struct trial *t, const char *method, const char *para
 
 static void stored_windows_say_what_is_wrong(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 
-	run_sql(t, "DROP TABLE stack_count; DROP TABLE function_counts");
+	scene_run_sql(t, "DROP TABLE stack_count; DROP TABLE function_counts");
 	assert_damaged(t, "GetProfile", "{\"first\":3}");
 	assert_damaged(t, "GetProfile", "{\"first\":3,\"last\":4}");
 	assert_damaged(t, "GetProfile", "{\"first\":3,\"last\":0}");
 	assert_damaged(t, "GetFunctions", "{\"first\":3}");
 	assert_damaged(t, "GetFunctions", "{\"first\":3,\"last\":4}");
-	run_sql(t, "DROP TABLE window");
+	scene_run_sql(t, "DROP TABLE window");
 	assert_damaged(t, "ListWindows", "{}");
 }
 
 static void code_says_what_is_wrong(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 
-	run_sql(t, "DROP TABLE code");
+	scene_run_sql(t, "DROP TABLE code");
 	assert_damaged(t, "GetCode", "{\"build_id\":\"1234\",\"start\":0}");
 }
 
 /* With the windows that wait to be stored. */
 static void the_open_window_can_be_had(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 	struct profile *profile, *expected;
 
-	run_sql(t, "DROP TABLE stack_count; DROP TABLE window");
+	scene_run_sql(t, "DROP TABLE stack_count; DROP TABLE window");
 	assert_damaged(t, "ListWindows", "{}");
 	assert_int_equal(add_closed(t), -EBADMSG);
 	expected = random_profile(t->n, 0);
@@ -127,7 +97,7 @@ static void the_open_window_can_be_had(void **state)
 	profile_free(expected);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scene_tear_down)
 
 int main(void)
 {

@@ -10,53 +10,18 @@
 
 #include <errno.h>
 
-#include "tests/support/methods-service.h"
-#include "tests/support/temp-store.h"
+#include "tests/support/scene.h"
 
 #define N_WINDOWS 10
 
-struct trial {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller;
-};
-
 static int set_up(void **state)
 {
-	const struct query_limits limits = { .rows_at_once = 1 };
-	struct trial *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	*state = t;
-	temp_store_init(&t->stored);
-	service_init_at(&t->service, t->stored.path, &limits, NULL);
-	t->caller = connect_caller(&t->service);
-	for (uint64_t i = 0; i < N_WINDOWS; i++)
-		add_window(&t->service, i + 1, false, i);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct trial *t = *state;
-
-	caller_done(&t->caller);
-	service_done(&t->service);
-	temp_store_done(&t->stored);
-	free(t);
-	return 0;
-}
-
-static void run_sql(const struct trial *t, const char *sql)
-{
-	sqlite3 *db = temp_store_connect(t->stored.path);
-
-	temp_store_run(db, sql);
-	sqlite3_close(db);
+	return scene_set_up(state, &(struct scene_settings){ .limits.rows_at_once = 1,
+							     .n_windows = N_WINDOWS });
 }
 
 /* The windows @first to @last, of the seeds of the same numbers. */
-static void assert_sum(struct trial *t, uint64_t first, uint64_t last, const char *ids)
+static void assert_sum(struct scene *t, uint64_t first, uint64_t last, const char *ids)
 {
 	struct profile *parts[N_WINDOWS], *sum = NULL, *profile;
 	char parameters[100];
@@ -79,7 +44,7 @@ static void assert_sum(struct trial *t, uint64_t first, uint64_t last, const cha
 
 static void profiles_are_what_was_stored(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 
 	assert_sum(t, 4, 4, "4");
 	assert_sum(t, 3, 6, "3,4,5,6");
@@ -87,12 +52,12 @@ static void profiles_are_what_was_stored(void **state)
 	assert_error(&t->caller, "GetProfile", "{\"first\":0,\"last\":0}",
 		     "{\"error\":\"io.branchd.NotSampling\"}");
 	/* how large the windows of an earlier version are is not known */
-	run_sql(t, "DELETE FROM user_rows");
+	scene_run_sql(t, "DELETE FROM user_rows");
 	assert_sum(t, 3, 6, "3,4,5,6");
 	assert_sum(t, 4, 4, "4");
 }
 
-static void assert_fails(struct trial *t, const char *parameters, const char *error)
+static void assert_fails(struct scene *t, const char *parameters, const char *error)
 {
 	json_t *reply = call(&t->caller, "GetProfile", parameters);
 
@@ -102,7 +67,7 @@ static void assert_fails(struct trial *t, const char *parameters, const char *er
 
 static void windows_that_are_not_there(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 
 	assert_fails(t, "{\"first\":11}", "io.branchd.NoSuchWindow");
 	assert_fails(t, "{\"first\":3,\"last\":11}", "io.branchd.NoSuchWindow");
@@ -111,10 +76,10 @@ static void windows_that_are_not_there(void **state)
 /* The thread finds it, the store begins another database. */
 static void damage_is_found(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 	struct store *store = archive_get_store(t->service.archive);
 
-	run_sql(t, "DELETE FROM place");
+	scene_run_sql(t, "DELETE FROM place");
 	assert_fails(t, "{\"first\":3,\"last\":6}", "io.branchd.DatabaseDamaged");
 	assert_int_equal(temp_store_status(store).n_moved, 1);
 	assert_fails(t, "{\"first\":3,\"last\":6}", "io.branchd.NoSuchWindow");
@@ -122,7 +87,7 @@ static void damage_is_found(void **state)
 	assert_sum(t, 11, 11, "11");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scene_tear_down)
 
 int main(void)
 {

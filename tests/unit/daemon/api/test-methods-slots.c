@@ -9,67 +9,23 @@
 #include <cmocka.h>
 
 #include "common/profile/tables.h"
-#include "tests/support/methods-service.h"
-#include "tests/support/temp-store.h"
+#include "tests/support/scene.h"
 
 #define N_WINDOWS 126 /* 21 minutes */
 
-struct trial {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller;
-};
-
-static void begin(struct trial *t, const struct query_limits *limits)
-{
-	temp_store_init(&t->stored);
-	service_init_at(&t->service, t->stored.path, limits, NULL);
-	t->caller = connect_caller(&t->service);
-	for (uint64_t i = 0; i < N_WINDOWS; i++)
-		add_window(&t->service, i + 1, false, i);
-}
-
 static int set_up(void **state)
 {
-	struct trial *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	*state = t;
-	begin(t, &(struct query_limits){});
-	return 0;
+	return scene_set_up(state, &(struct scene_settings){ .n_windows = N_WINDOWS });
 }
 
 /* All that may be done in a thread is. */
 static int set_up_threads(void **state)
 {
-	struct trial *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	*state = t;
-	begin(t, &(struct query_limits){ .rows_at_once = 1 });
-	return 0;
+	return scene_set_up(state, &(struct scene_settings){ .limits.rows_at_once = 1,
+							     .n_windows = N_WINDOWS });
 }
 
-static int tear_down(void **state)
-{
-	struct trial *t = *state;
-
-	caller_done(&t->caller);
-	service_done(&t->service);
-	temp_store_done(&t->stored);
-	free(t);
-	return 0;
-}
-
-static void run_sql(const struct trial *t, const char *sql)
-{
-	sqlite3 *db = temp_store_connect(t->stored.path);
-
-	temp_store_run(db, sql);
-	sqlite3_close(db);
-}
-
-static struct profile *ask(struct trial *t, uint64_t first, uint64_t last, const char *tables,
+static struct profile *ask(struct scene *t, uint64_t first, uint64_t last, const char *tables,
 			   size_t n_windows)
 {
 	struct profile *profile = NULL;
@@ -110,7 +66,7 @@ static struct profile *add_up(uint64_t first, uint64_t last, uint64_t but, unsig
 	return sum;
 }
 
-static void assert_sum(struct trial *t, uint64_t first, uint64_t last, uint64_t but)
+static void assert_sum(struct scene *t, uint64_t first, uint64_t last, uint64_t but)
 {
 	struct profile *expected = add_up(first, last, but, PROFILE_ALL_TABLES);
 	struct profile *sum =
@@ -123,7 +79,7 @@ static void assert_sum(struct trial *t, uint64_t first, uint64_t last, uint64_t 
 
 static void sums_are_those_of_the_windows(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 
 	assert_sum(t, 1, 126, 0);
 	assert_sum(t, 1, 126, 0);
@@ -133,7 +89,7 @@ static void sums_are_those_of_the_windows(void **state)
 
 static void tables_have_sums_of_their_own(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 	unsigned int tables = PROFILE_TABLE(PROFILE_STACKS);
 	struct profile *expected = add_up(1, 126, 0, tables), *sum;
 
@@ -156,13 +112,13 @@ static void tables_have_sums_of_their_own(void **state)
 
 static void sums_are_kept_while_their_windows_are_there(void **state)
 {
-	struct trial *t = *state;
+	struct scene *t = *state;
 
 	assert_sum(t, 1, 126, 0);
 	/* who reads the windows would miss these */
-	run_sql(t, REMOVE_COUNTS("77"));
+	scene_run_sql(t, REMOVE_COUNTS("77"));
 	assert_sum(t, 2, 125, 0);
-	run_sql(t, "DELETE FROM window WHERE id = 77");
+	scene_run_sql(t, "DELETE FROM window WHERE id = 77");
 	assert_sum(t, 1, 126, 77);
 }
 
@@ -170,19 +126,19 @@ static void sums_are_kept_while_their_windows_are_there(void **state)
 static void processes_are_read_from_windows(void **state)
 {
 	const char *filtered = "{\"first\":1,\"last\":126,\"comm\":\"*\"}";
-	struct trial *t = *state;
+	struct scene *t = *state;
 	json_t *before, *after;
 
 	assert_sum(t, 1, 126, 0);
 	before = call(&t->caller, "GetProfile", filtered);
-	run_sql(t, REMOVE_COUNTS("77"));
+	scene_run_sql(t, REMOVE_COUNTS("77"));
 	after = call(&t->caller, "GetProfile", filtered);
 	assert_false(json_equal(before, after));
 	json_decref(before);
 	json_decref(after);
 }
 
-#define TEST(name, set_up) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name, set_up) cmocka_unit_test_setup_teardown(name, set_up, scene_tear_down)
 
 int main(void)
 {

@@ -9,8 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/varlink/peer.h"
-#include "tests/support/methods-service.h"
-#include "tests/support/temp-store.h"
+#include "tests/support/scene.h"
 
 #define N 6
 
@@ -26,28 +25,10 @@ static int get_peer(struct peer *ret, int fd, gid_t group)
 	return 0;
 }
 
-/* A service of a few windows, and somebody who calls it. */
-struct scene {
-	struct temp_store stored;
-	struct service service;
-	struct caller caller;
-};
-
 static void begin(struct scene *scene)
 {
 	privileged = true;
-	temp_store_init(&scene->stored);
-	service_init_at(&scene->service, scene->stored.path, &(struct query_limits){}, get_peer);
-	for (uint64_t i = 0; i < N; i++)
-		add_window(&scene->service, i + 1, false, i);
-	scene->caller = connect_caller(&scene->service);
-}
-
-static void end(struct scene *scene)
-{
-	caller_done(&scene->caller);
-	service_done(&scene->service);
-	temp_store_done(&scene->stored);
+	scene_begin(scene, &(struct scene_settings){ .get_peer = get_peer, .n_windows = N });
 }
 
 static json_int_t number_of(const json_t *reply, const char *name)
@@ -75,7 +56,7 @@ static void test_vacuum(void **state)
 	format_ids(reply, ids, sizeof(ids));
 	assert_string_equal(ids, "6");
 	json_decref(reply);
-	end(&scene);
+	scene_end(&scene);
 }
 
 static void test_what_is_refused(void **state)
@@ -96,7 +77,7 @@ static void test_what_is_refused(void **state)
 	assert_error(&other, "Vacuum", "{\"max_bytes\":1}", denied);
 	assert_error(&other, "Verify", "{}", denied);
 	caller_done(&other);
-	end(&scene);
+	scene_end(&scene);
 }
 
 static void test_one_at_a_time(void **state)
@@ -116,7 +97,7 @@ static void test_one_at_a_time(void **state)
 	caller_run(scene.service.event, 100000);
 	json_decref(call(&other, "Vacuum", "{\"max_bytes\":1}"));
 	scene.caller = other;
-	end(&scene);
+	scene_end(&scene);
 }
 
 /* Those of the random windows, whose totals are random, too. */
@@ -137,7 +118,7 @@ static void test_verify(void **state)
 		json_string_value(json_object_get(json_array_get(problems, 0), "where")),
 		"window 1");
 	json_decref(reply);
-	end(&scene);
+	scene_end(&scene);
 }
 
 /* The caller, or the daemon, goes while it is under way. */
@@ -156,7 +137,7 @@ static void test_who_verifies_goes(void **state)
 	caller_say(&other, "{\"method\":\"io.branchd.Verify\"}");
 	assert_true(sd_event_run(scene.service.event, 1000000) > 0);
 	scene.caller = other;
-	end(&scene);
+	scene_end(&scene);
 }
 
 static void test_there_is_no_file(void **state)
