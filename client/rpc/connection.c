@@ -78,6 +78,11 @@ void connection_interrupt(struct connection *c)
 	shutdown(c->fd, SHUT_RDWR);
 }
 
+void connection_set_max_reply(struct connection *c, size_t n_bytes)
+{
+	c->framing.max_bytes = n_bytes;
+}
+
 void connection_set_timeout(struct connection *c, int ms)
 {
 	c->timeout_ms = ms;
@@ -162,6 +167,13 @@ static int send_all(const struct connection *c, const char *bytes, size_t n, str
 	return r;
 }
 
+static int fail_too_large(const struct connection *c, struct fault *fault)
+{
+	return fault_set(fault, -EMSGSIZE,
+			 "%s: the reply is larger than %zu MiB: ask for fewer windows", c->name,
+			 c->framing.max_bytes >> 20);
+}
+
 static int receive(struct connection *c, int timeout_ms, struct fault *fault)
 {
 	char *room;
@@ -171,9 +183,7 @@ static int receive(struct connection *c, int timeout_ms, struct fault *fault)
 
 	r = framing_reserve(&c->framing, &room, &n_room);
 	if (r == -EMSGSIZE)
-		return fault_set(fault, r,
-				 "%s: the reply is larger than %lu MiB: ask for fewer windows",
-				 c->name, MAX_REPLY_BYTES >> 20);
+		return fail_too_large(c, fault);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	while ((n = recv(c->fd, room, n_room, 0)) < 0) {
@@ -200,7 +210,7 @@ static int receive_message(struct connection *c, int timeout_ms, char **ret, siz
 		if (r < 0)
 			return r;
 	}
-	return r < 0 ? fault_set(fault, r, "%s: the reply is too long", c->name) : 0;
+	return r < 0 ? fail_too_large(c, fault) : 0;
 }
 
 static bool is_word(const char *text, size_t n, const char *word)

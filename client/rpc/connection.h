@@ -58,5 +58,8 @@ int connection_next(struct connection *connection, struct answer *ret, struct fa
 /* From another thread: makes a waiting call fail as if the daemon had closed the connection. */
 void connection_interrupt(struct connection *connection);
 
+/* The longest reply that is read. Default: 1 GiB. */
+void connection_set_max_reply(struct connection *connection, size_t n_bytes);
+
 /* The longest wait for data from the daemon. Default: 30000. */
 void connection_set_timeout(struct connection *connection, int ms);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,7 +96,8 @@ _Noreturn static void run(const char *host, const char *command, int socket, int
 {
 	if (dup2(socket, STDIN_FILENO) >= 0 && dup2(socket, STDOUT_FILENO) >= 0 &&
 	    dup2(errors, STDERR_FILENO) >= 0) {
-		signal(SIGINT, SIG_DFL); /* a pager may have them ignored */
+		prctl(PR_SET_PDEATHSIG, SIGTERM); /* also where Ctrl-C does not reach it */
+		signal(SIGINT, SIG_DFL);          /* a pager may have them ignored */
 		signal(SIGPIPE, SIG_DFL);
 		execlp("ssh", "ssh", "-xT", "--", host, command, (char *)NULL);
 		dprintf(STDERR_FILENO, "%s\n", strerror(errno));

@@ -8,6 +8,9 @@
 #include "client/rpc/ssh.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
+
+#define HOST_MAX_BYTES 512 /* a user, and a name of the DNS */
 
 void host_list_done(struct host_list *list)
 {
@@ -43,7 +46,7 @@ static int add(struct host_list *list, const char *name, struct fault *fault, co
 {
 	int r;
 
-	if (!ssh_is_host(name))
+	if (!ssh_is_host(name) || strlen(name) > HOST_MAX_BYTES)
 		return fault_set(fault, -EINVAL, "%s:%zu: '%.200s': give [USER@]HOST, one a line",
 				 path, line, name);
 	if (is_listed(list, name))
@@ -62,17 +65,39 @@ static int add(struct host_list *list, const char *name, struct fault *fault, co
 	return 0;
 }
 
-int host_list_read(struct host_list *ret, const char *path, struct fault *fault)
+/* The text of the file, which the caller frees. */
+static int read_file(char **ret, const char *path, struct fault *fault)
 {
-	_cleanup_(host_list_done) struct host_list list = {};
 	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	_cleanup_free_ char *line = NULL;
-	size_t n_line = 0, number = 0;
-	int r = 0;
+	_cleanup_free_ char *text = malloc(HOST_LIST_MAX_BYTES + 2);
+	size_t n;
 
 	if (!f)
 		return fault_set(fault, -errno, "%s: %s", path, strerror(errno));
-	while (r >= 0 && getline(&line, &n_line, f) >= 0) {
+	if (!text)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	n = fread(text, 1, HOST_LIST_MAX_BYTES + 1, f);
+	if (ferror(f))
+		return fault_set(fault, -EIO, "%s: cannot be read: is it a file?", path);
+	if (n > HOST_LIST_MAX_BYTES)
+		return fault_set(fault, -EFBIG, "%s: larger than %d MiB: is it a list of hosts?",
+				 path, HOST_LIST_MAX_BYTES >> 20);
+	if (memchr(text, '\0', n))
+		return fault_set(fault, -EINVAL, "%s: not a text: write one host a line", path);
+	text[n] = '\0';
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+int host_list_read(struct host_list *ret, const char *path, struct fault *fault)
+{
+	_cleanup_(host_list_done) struct host_list list = {};
+	_cleanup_free_ char *text = NULL;
+	char *rest, *line;
+	size_t number = 0;
+	int r = read_file(&text, path, fault);
+
+	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));) {
 		const char *name = trim(line);
 
 		number++;
@@ -81,8 +106,6 @@ int host_list_read(struct host_list *ret, const char *path, struct fault *fault)
 	}
 	if (r < 0)
 		return r;
-	if (ferror(f))
-		return fault_set(fault, -EIO, "%s: cannot be read: is it a file?", path);
 	if (list.n == 0)
 		return fault_set(fault, -EINVAL, "%s: no host in it: write one a line", path);
 	*ret = list;

@@ -6,7 +6,8 @@
 
 #include "common/util/fault.h"
 
-#define HOST_LIST_MAX 10000
+#define HOST_LIST_MAX       10000
+#define HOST_LIST_MAX_BYTES (4 << 20)
 
 struct host_list {
 	char **names; /* as ssh takes them; "." is this machine */

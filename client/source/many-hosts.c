@@ -21,7 +21,9 @@
 #include "common/util/clock.h"
 
 #define MAX_CHILDREN 16 /* at once */
-#define MAX_PENDING  16 /* profiles that wait to be merged */
+#define MAX_READ     65536
+#define MAX_PENDING  16                  /* profiles that wait to be merged */
+#define MAX_ANSWER   ((size_t)256 << 20) /* bytes, of a host */
 
 /* A host that is asked just now. */
 struct child {
@@ -68,6 +70,7 @@ _Noreturn static void run_child(const struct many_hosts_settings *settings, cons
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (strcmp(name, ".") != 0)
 		source.socket = address = ssh_format_address(name, source.socket);
+	source.max_reply = MAX_ANSWER;
 	source.timeout_ms = (int)MIN(settings->timeout_us / 1000, (uint64_t)INT32_MAX);
 	_exit(host_answer_write(&source, fd) < 0 ? 1 : 0);
 }
@@ -125,8 +128,8 @@ static int take_answer(struct asking *asking, struct child *child)
 	return asking->n_pending == MAX_PENDING ? merge_pending(asking) : 0;
 }
 
-/* Takes what it answered, if that came in time. */
-static int finish(struct asking *asking, struct child *child, bool in_time)
+/* Takes what it answered; @end says how that ended: 0, -ETIMEDOUT, -EMSGSIZE. */
+static int finish(struct asking *asking, struct child *child, int end)
 {
 	struct profile_source_host *host = child->host;
 	int r = 0;
@@ -136,34 +139,38 @@ static int finish(struct asking *asking, struct child *child, bool in_time)
 	waitpid(child->pid, NULL, 0);
 	close(child->fd);
 	child->host = NULL;
-	if (in_time)
+	if (end == 0)
 		r = take_answer(
 			asking,
 			&(struct child){ .host = host, .bytes = child->bytes, .n = child->n });
+	else if (end == -EMSGSIZE)
+		fault_set(&host->fault, end,
+			  "%s: the answer is larger than %zu MiB: ask for fewer windows, or filter "
+			  "with --pid, --comm or --unit",
+			  host->name, MAX_ANSWER >> 20);
 	else
-		fault_set(&host->fault, -ETIMEDOUT,
+		fault_set(&host->fault, end,
 			  "%s: timed out: no whole answer in %.3g s, see --host-timeout",
 			  host->name, (double)asking->settings->timeout_us / 1e6);
 	free(child->bytes);
 	return r;
 }
 
-/* What has come of the answer. */
+/* Some of the answer: no host keeps the others from being read. */
 static int receive(struct asking *asking, struct child *child)
 {
+	int r = ARRAY_RESERVE(&child->bytes, &child->cap, child->n + MAX_READ);
 	ssize_t n;
-	int r;
 
-	do {
-		r = ARRAY_RESERVE(&child->bytes, &child->cap, child->n + 65536);
-		if (r < 0)
-			return r;
-		n = read(child->fd, child->bytes + child->n, 65536);
-		child->n += (size_t)MAX(n, (ssize_t)0);
-	} while (n > 0);
+	if (r < 0)
+		return r;
+	n = read(child->fd, child->bytes + child->n, MAX_READ);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	return finish(asking, child, true);
+	if (n <= 0)
+		return finish(asking, child, 0);
+	child->n += (size_t)n;
+	return child->n > MAX_ANSWER ? finish(asking, child, -EMSGSIZE) : 0;
 }
 
 static int start_some(struct asking *asking, size_t *ret_n)
@@ -208,7 +215,7 @@ static int wait_for_some(struct asking *asking)
 		if (child->host && fds[i].revents)
 			r = receive(asking, child);
 		if (r >= 0 && child->host && now_us >= child->end_us)
-			r = finish(asking, child, false);
+			r = finish(asking, child, -ETIMEDOUT);
 	}
 	return r;
 }

@@ -320,6 +320,8 @@ static int load_windows(struct profile_source *source,
 		return suggest_file(ref, r, fault);
 	if (opened && settings->timeout_ms > 0)
 		connection_set_timeout(opened, settings->timeout_ms);
+	if (opened && settings->max_reply > 0)
+		connection_set_max_reply(opened, settings->max_reply);
 	connection = connection ?: opened;
 	r = window_list_find(connection, ref, &windows, &first, &loading.n, fault);
 	if (r < 0)

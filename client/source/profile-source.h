@@ -31,6 +31,7 @@ struct profile_source_settings {
 	enum functions_by by;
 	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
 	int timeout_ms;      /* see connection_set_timeout(); 0: the default */
+	size_t max_reply;    /* see connection_set_max_reply(); 0: the default */
 
 	/* of a recording */
 	const char *event; /* NULL: the first */

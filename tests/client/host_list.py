@@ -3,7 +3,10 @@
 
 import json
 import os
+import signal
+import subprocess
 import tempfile
+import time
 
 import ssh_hosts
 from harness import branchctl, check, finish, one_line, run
@@ -69,6 +72,46 @@ def check_silent():
     check(status == 1 and not out and one_line(err) and "none of 2 hosts answered: closed: " in err, status, out, err)
 
 
+def asked(host):
+    """The ssh processes that ask it."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+                words = file.read().split("\0")
+        except OSError:
+            continue
+        if words[0].endswith("ssh") and place + "/ssh_config" in words and host in words:
+            found.append(pid)
+    return found
+
+
+def wait_for(what, condition):
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    check(False, "waited in vain for", what)
+
+
+def check_interrupted():
+    """Ctrl-C ends the ssh processes, too."""
+    with subprocess.Popen([branchctl, "top", "110", "--host-list", write_list("near", "silent"), "--host-timeout", "1h"],
+                          env=dict(os.environ, PATH=client.path), stdout=subprocess.DEVNULL) as process:
+        wait_for("ssh", lambda: asked("silent"))
+        process.send_signal(signal.SIGINT)
+    check(process.returncode == -signal.SIGINT, process.returncode)
+    wait_for("the end of ssh", lambda: not asked("silent"))
+
+
+def check_flood():
+    """A host that answers without end is one that failed; the other is shown."""
+    silent_host.install("tr '\\0' a < /dev/zero")
+    status, out, err = top("110", "--json", "--host-list", write_list("near", "silent"), "--host-timeout", "5min")
+    check(status == 1 and one_line(err) and "silent: the reply is larger than 256 MiB" in err, status, err)
+    check([host["answered"] for host in json.loads(out)["hosts"]] == [True, False], out)
+
+
 def check_this_machine(daemon):
     status, out, err = top("110", "--json", "--host-list", write_list("."), "--socket", daemon.path)
     _, own, _ = run("--socket", daemon.path, "top", "110", "--json")
@@ -86,7 +129,8 @@ def check_many():
 
 def check_usage():
     for lines, want in ((["a", "a"], ":2: a is listed twice"), (["-oProxyCommand=x"], ":1: "), (["# none"], "no host in it"),
-                        (["a b"], ":1: ")):
+                        (["a b"], ":1: "), (["a", "b" * 600], ":2: "), (["#" * (5 << 20)], "larger than 4 MiB"),
+                        (["a\0b"], "not a text")):
         status, out, err = top("--host-list", write_list(*lines))
         check(status == 1 and not out and one_line(err) and want in err, lines, status, out, err)
     status, out, err = top("--host-list", os.path.join(place, "none"))
@@ -108,6 +152,8 @@ with tempfile.TemporaryDirectory() as place, Daemon(recent(samples=100)) as firs
     check_sum(["near", "far"], [first, second])
     check_filter(["near", "far"])
     check_silent()
+    check_interrupted()
+    check_flood()
     check_this_machine(first)
     check_many()
     check_usage()
