@@ -102,6 +102,8 @@ def check_interrupted():
         process.send_signal(signal.SIGINT)
     check(process.returncode == -signal.SIGINT, process.returncode)
     wait_for("the end of ssh", lambda: not asked("silent"))
+    for pid in asked("silent"):
+        os.kill(int(pid), signal.SIGKILL)
 
 
 def check_flood():
