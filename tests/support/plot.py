@@ -45,7 +45,7 @@ def write(path, title, times, panels, unit=(60, "min"), marks=()):
         lines += mark(name, at / times[-1], i, height - GAP)
     for tenth in range(0, 11, 2):
         seconds = times[-1] * tenth / 10
-        lines.append(f'<text x="{LEFT + WIDTH * tenth / 10:.0f}" y="{height - GAP + 16}" text-anchor="middle">{seconds / unit[0]:.3g} {unit[1]}</text>')
+        lines.append(f'<text x="{LEFT + WIDTH * tenth / 10 - 20:.0f}" y="{height - GAP + 16}">{seconds / unit[0]:.3g} {unit[1]}</text>')
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + LEFT + 30}" height="{height}" '
                    'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
