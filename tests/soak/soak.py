@@ -27,7 +27,7 @@ WATCHDOG = 20  # seconds; the daemon pings about twice as often
 MAX_GAP = WATCHDOG
 MAX_ANSWER = 5
 MAX_GROWTH = 0.1  # of the second half, or:
-MAX_GROWTH_BYTES, MAX_GROWTH_FILES = 16 << 20, 20
+MAX_GROWTH_BYTES, MAX_GROWTH_FILES = 16 << 20, 40  # with files of programs that run, which come and go
 BINS = 12
 COLUMNS = ("seconds", "pss_branchd", "pss_helpers", "rss", "descriptors", "processes", "watchdog_gap", "slowest_answer",
            "taken", "lost", "restarts")
