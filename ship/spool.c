@@ -22,7 +22,10 @@
 #define NAME                                                                            \
 	"%020" PRIu64 "-%020" PRIu64 "-%020" PRIu64 "-%" PRIu64 "-%" PRId64 "-%" PRIu64 \
 	"-%" PRIu64 ".batch"
-#define SCAN          "%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-%" SCNd64 "-%" SCNu64 "-%" SCNu64
+
+#define SCAN_MARK "%" SCNu64 "-%" SCNd64 "-%" SCNu64 "-%" SCNu64
+#define SCAN      "%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-" SCAN_MARK
+
 #define N_SCANNED     7
 #define N_SCANNED_OLD 4 /* without a mark */
 #define STATE         "state"
