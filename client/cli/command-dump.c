@@ -9,7 +9,7 @@
 #include "client/render/script-dump.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 
 static int dump_samples(const struct options *options, struct fault *fault)
 {

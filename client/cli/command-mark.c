@@ -16,7 +16,7 @@
 #include "client/source/window-list.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 
 static json_t *json_mark(const struct window_mark *mark)
 {

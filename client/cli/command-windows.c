@@ -10,7 +10,7 @@
 #include "client/rpc/daemon-api.h"
 #include "client/source/time-spec.h"
 #include "client/term/output.h"
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 
 static int add_columns(struct table *table, bool marks)
 {

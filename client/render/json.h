@@ -10,7 +10,7 @@
 
 #include "client/source/profile-source.h"
 #include "client/view/place.h"
-#include "common/profile/json-text.h" /* strings */
+#include "common/json/json-text.h" /* strings */
 
 json_t *json_address(uint64_t address);
 json_t *json_build_id(const struct profile_object *object);

@@ -8,7 +8,7 @@
 
 #include "client/rpc/json-member.h"
 #include "client/rpc/reply-error.h"
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 
 static void drop_json(json_t **json)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/json-scanner.h"
-#include "common/profile/profile-json.h"
+#include "common/json/json-scanner.h"
+#include "common/json/profile-json.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 
 struct head {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 #include "daemon/api/reply-text.h"
 
 struct bounds {

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/profile/json-number.h"
-#include "common/profile/profile-json.h"
+#include "common/json/json-number.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 
 int function_reply_new(struct function_reply **ret, enum function_sum_kind by)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 #include "common/util/clock.h"
 #include "common/util/macro.h"
 #include "daemon/api/error-reply.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/profile/redact.h"
 #include "common/profile/unite.h"
 #include "daemon/api/query-parts.h"

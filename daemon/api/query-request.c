@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 #include "common/profile/patterns.h"
 #include "common/util/macro.h"
 #include "daemon/varlink/parameters.h"

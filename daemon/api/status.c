@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/api/error-reply.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 #include "common/util/array.h"
 
 int window_list_add(struct window_list *list, const struct window *window)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
 #include "tests/support/random-profile.h"

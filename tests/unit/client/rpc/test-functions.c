@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 #include "tests/support/profile-fixture.h"
 

@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 #include "daemon/database/schema.h"
 #include "tests/support/seeded-store.h"

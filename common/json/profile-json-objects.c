@@ -3,14 +3,14 @@
  * Reads the parts of a profile's JSON that are objects with named members, one object at a time, by
  * jansson. Members are read by name; an object with more members than were read is refused.
  */
-#include "common/profile/profile-json-reader.h"
+#include "common/json/profile-json-reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/json-text.h"
-#include "common/profile/profile-json-columns.h"
+#include "common/json/json-text.h"
+#include "common/json/profile-json-columns.h"
 #include "common/util/cleanup.h"
 
 static void decref(json_t **json)

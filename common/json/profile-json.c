@@ -3,16 +3,16 @@
  * Writes a profile as JSON. Strings go through jansson one by one. The numbers of the long tables,
  * nearly all of the text, are formatted here, a row at a time.
  */
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/profile/json-number.h"
-#include "common/profile/json-text.h"
-#include "common/profile/profile-json-columns.h"
+#include "common/json/json-number.h"
+#include "common/json/json-text.h"
+#include "common/json/profile-json-columns.h"
 
 #define VALUE_MAX 24 /* characters of a value in a row, and its comma */
 

@@ -4,13 +4,13 @@
  * the whole text is in memory. A table may refer to rows of a later table, so references are
  * checked at the end.
  */
-#include "common/profile/profile-json.h"
+#include "common/json/profile-json.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "common/profile/profile-json-columns.h"
-#include "common/profile/profile-json-reader.h"
+#include "common/json/profile-json-columns.h"
+#include "common/json/profile-json-reader.h"
 
 #define STRING_OF(x) #x
 #define STRING(x)    STRING_OF(x)

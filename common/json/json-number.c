@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/profile/json-number.h"
+#include "common/json/json-number.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/profile/json-scanner.h"
+#include "common/json/json-scanner.h"
 
 #include <errno.h>
 #include <limits.h>

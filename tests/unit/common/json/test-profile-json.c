@@ -11,8 +11,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "common/profile/json-text.h"
-#include "common/profile/profile-json.h"
+#include "common/json/json-text.h"
+#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 #include "tests/support/random-profile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "common/profile/json-text.h"
+#include "common/json/json-text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* The two parts of profile_json_read() share this header; no other file includes it. */
 #pragma once
 
-#include "common/profile/json-scanner.h"
+#include "common/json/json-scanner.h"
 #include "common/profile/profile.h"
 
 struct profile_json_reader {
