@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import tempfile
 
 from harness import VIEWS, check, finish, one_line, recordings_folder, run
@@ -212,6 +213,8 @@ def check_orders(path, name):
 
 def check_table(path, name, by, n_rows):
     """The table has as many rows, and says how many it left out."""
+    if by == "stack":
+        n_rows = check_stack_table(path, name, n_rows)
     status, out, _ = run("top", path, "--by", by)
     check(status == 0 and out.startswith(path + ": "), name, by)
     left_out = [line for line in out.splitlines() if line.endswith("-n 0 shows all")]
@@ -219,6 +222,16 @@ def check_table(path, name, by, n_rows):
     check("\033" not in out, name, by, "colours into a pipe")
     colored = run("top", path, "--by", by, "--color=always")[1]
     check("\033" in colored, name, by, "no colours")
+
+
+def check_stack_table(path, name, n_stacks):
+    """Where no symbol is known, the table shows stacks by functions: fewer of them, and no sample less."""
+    out = run("top", path, "--by", "stack", "-n", "0")[1]
+    rows = [int(n) for n in re.findall(r"^ *[0-9.]+%  ([0-9]+) samples?\b", out, re.MULTILINE)]
+    of = int(re.search(r": (?:[0-9]+ of all )?([0-9]+) samples", out).group(1))
+    check(0 < len(rows) <= n_stacks, name, "stacks in the table", len(rows), "of", n_stacks)
+    check(sum(rows) == of, name, "samples of the stacks in the table", sum(rows), "of", of)
+    return len(rows)
 
 
 def check_dump(path, name, totals):
