@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """branchd for hours on a machine that never rests:
 
-    soak.py SECONDS RESULTS BRANCHD BRANCHCTL PROGRAM...
+    soak.py SECONDS PACE RESULTS BRANCHD BRANCHCTL PROGRAM...
+
+PACE, a whole number, is how much of what goes on is done at a time: at 3 an hour has the forks, compilers, hostile files,
+kills and clients of three.
 
 Every few seconds it writes a line to RESULTS.tsv: memory, descriptors, the longest gap between two pings of the
 watchdog, the slowest answer. At the end it draws RESULTS.svg, and fails unless all of them were flat in the second half.
 """
+import collections
 import os
 import socket
 import statistics
@@ -75,9 +79,9 @@ class Caller(threading.Thread):
 
 
 class Soak(Trial):
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, pace):
         super().__init__(*arguments, config="MaxUse=64M\n")
-        self.restarts = 0
+        self.pace, self.restarts = pace, 0
         self.environment["NOTIFY_SOCKET"] = os.path.join(self.place, "notify")
         self.environment["WATCHDOG_USEC"] = str(WATCHDOG * 1000000)
         self.watchdog = Watchdog(self.environment["NOTIFY_SOCKET"])
@@ -125,8 +129,10 @@ class Soak(Trial):
         self.watchdog.start()
         self.victim("victim", VICTIM)
         began, caller = time.monotonic(), Caller(self)
-        threads = [caller, churn.Forks(self, 2), churn.Compiler(self, 3), churn.HostileFiles(self, 20),
-                   churn.Killer(self, 12), churn.Clients(self, 0.7)]
+        threads = [caller, churn.Killer(self, 12 / self.pace)]
+        for _ in range(self.pace):
+            threads += [churn.Forks(self, 2), churn.Compiler(self, 3), churn.HostileFiles(self, 20),
+                        churn.Clients(self, 0.7)]
         for thread in threads:
             thread.start()
         killed = False
@@ -147,8 +153,11 @@ class Soak(Trial):
         for thread in threads:
             thread.join(60)
         self.check(self.restarts == 1, "branchd ended", self.restarts, "times, and was killed once")
+        turns = collections.Counter()
         for thread in threads[1:]:
+            turns[type(thread).__name__] += thread.turns
             self.check(thread.turns > 0, type(thread).__name__, "did nothing")
+        self.note("turns: " + ", ".join(f"{name} {n}" for name, n in turns.items()))
 
     def check_flat(self):
         half = self.lines[len(self.lines) // 2:]
@@ -169,7 +178,7 @@ class Soak(Trial):
     def draw(self, path):
         def curve(column, unit=1):
             return [line[column] / unit for line in self.lines]
-        plot.write(path, f"branchd under churn, {self.seconds / 3600:.3g} hours", curve("seconds"), [
+        plot.write(path, f"branchd under churn, {self.seconds / 3600:.3g} hours at pace {self.pace}", curve("seconds"), [
             ("Memory (PSS), MiB", [("branchd", curve("pss_branchd", 1 << 20)),
                                    ("helpers", curve("pss_helpers", 1 << 20))]),
             ("Open descriptors", [("all processes", curve("descriptors"))]),
@@ -186,13 +195,14 @@ def medians(values):
 
 
 def main():
-    seconds, results, branchd, branchctl, *programs = sys.argv[1:]
+    seconds, pace, results, branchd, branchctl, *programs = sys.argv[1:]
     if os.geteuid():
         print("skipped: only root can run programs of several users")
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         results = folder + "/soak" if results == "-" else results
-        soak = Soak(branchd, branchctl, {os.path.basename(p): os.path.abspath(p) for p in programs}, float(seconds))
+        soak = Soak(branchd, branchctl, {os.path.basename(p): os.path.abspath(p) for p in programs}, float(seconds),
+                    pace=int(pace))
         try:
             if not soak.start_daemon():
                 print("skipped: branchd does not sample here")
