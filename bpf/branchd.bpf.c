@@ -22,7 +22,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Settings, constant once loaded: the verifier removes the code that they disable. */
-const volatile __u64 period_ns = 0; /* of a clock that also ticks in the idle task; else 0 */
+const volatile _Bool by_clock = 0; /* that also ticks in the idle task */
 const volatile __u8 user_stack = BPF_USER_FRAME_POINTERS;
 const volatile _Bool take_kernel = 1;
 const volatile _Bool take_cgroup = 1;
@@ -128,23 +128,24 @@ static __always_inline __u64 forget(struct scratch *s, __u64 value)
  * the program sees the idle task; where it does not, as in some virtual machines, a run is late
  * after the CPU has idled.
  */
-static __always_inline void count_periods(struct bpf_counters *c, struct scratch *s, _Bool idle)
+static __always_inline void count_periods(struct bpf_counters *c, struct scratch *s, __u64 now,
+					  _Bool idle)
 {
-	__u64 now = bpf_ktime_get_ns(), idled = count_idling(&s->idle_task), n;
+	__u64 idled = count_idling(&s->idle_task), period = c->period_ns, n;
 	_Bool has_idled = idled != s->n_idled;
 
 	c->ran_ns = now;
 	s->n_idled = idled;
-	if (idle) {
+	if (idle || period == 0) {
 		c->due_ns = 0;
 		return;
 	}
-	n = (now - c->due_ns + period_ns / 2) / period_ns;
+	n = (now - c->due_ns + period / 2) / period;
 	if (c->due_ns == 0 || (has_idled && n > 1)) {
 		c->due_ns = now;
 		return;
 	}
-	c->due_ns += n * period_ns;
+	c->due_ns += n * period;
 	c->skipped += (__s64)n - 1;
 }
 
@@ -428,26 +429,32 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	write_sample(ctx, s, at, c);
 }
 
+static __always_inline void take_if_wanted(struct bpf_perf_event_data *ctx, struct scratch *s,
+					   struct bpf_counters *c, enum bpf_event event, __u64 task)
+{
+	identify(&s->sample, task);
+	if (is_wanted(&s->sample))
+		take(ctx, s, c, event);
+	else
+		c->filtered++;
+}
+
 static __always_inline int run(struct bpf_perf_event_data *ctx, enum bpf_event event)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 task = bpf_get_current_pid_tgid();
+	__u64 task = bpf_get_current_pid_tgid(), start = bpf_ktime_get_ns();
 	struct bpf_counters *c = bpf_map_lookup_elem(&counters, &cpu);
 	struct scratch *s = bpf_map_lookup_elem(&scratch, &cpu);
 
 	if (!c || !s) /* for the verifier */
 		return 0;
 	c->weight[event] += ctx->sample_period;
-	if (period_ns) {
-		count_periods(c, s, task == 0);
-		if (task == 0)
-			return 0;
-	}
-	identify(&s->sample, task);
-	if (is_wanted(&s->sample))
-		take(ctx, s, c, event);
-	else
-		c->filtered++;
+	if (by_clock)
+		count_periods(c, s, start, task == 0);
+	if (!by_clock || task != 0)
+		take_if_wanted(ctx, s, c, event, task);
+	c->runs++;
+	c->run_ns += bpf_ktime_get_ns() - start;
 	return 0;
 }
 

@@ -100,4 +100,7 @@ struct bpf_counters {
 	__u64 rows_kernel;          /* branch records of the kernel, left out of the samples */
 	__u64 no_branch_stack;      /* samples for which the kernel had no branch stack */
 	__u64 weight[BPF_N_EVENTS]; /* the sum of the periods of all runs, per event */
+	__u64 runs;                 /* all of them, also those of a clock in the idle task */
+	__u64 run_ns;               /* how long they took, by their own clock */
+	__u64 period_ns;            /* of the clock; branchd alone writes it, and due_ns with it */
 } __attribute__((aligned(64)));

@@ -19,6 +19,7 @@
 #define FILE_NAME   "branchd.conf"
 #define SUFFIX      ".conf"
 #define DEFAULT_HZ  99
+#define DEFAULT_PPM 2000 /* of each CPU */
 #define MAX_CPUS    8192 /* that Linux can have */
 #define DEFAULT_USE (1ULL << 30)
 
@@ -148,6 +149,20 @@ static int parse_use(const char *text, void *ret)
 	return r ?: *(uint64_t *)ret > 0 && *(uint64_t *)ret < 1 << 20 ? -ERANGE : 0;
 }
 
+static int parse_budget(const char *text, void *ret)
+{
+	double percent;
+	int r;
+
+	if (strcmp(text, "infinity") == 0)
+		return (*(uint64_t *)ret = 0), 0;
+	r = config_value_percent(text, &percent);
+	if (r < 0 || percent < 0.01 || percent > 100)
+		return r < 0 ? r : -ERANGE;
+	*(uint64_t *)ret = (uint64_t)(percent * 10000 + 0.5);
+	return 0;
+}
+
 static int parse_window(const char *text, void *ret)
 {
 	int r = config_value_span_us(text, ret);
@@ -230,6 +245,8 @@ static const struct key {
 	  "a number from 1000 to 64000000" },
 	{ "Sampling", "MaxBranches", parse_limit, MEMBER(max_branches),
 	  "a number from 1000 to 64000000" },
+	{ "Sampling", "CpuBudget", parse_budget, MEMBER(cpu_budget_ppm),
+	  "a share of each CPU from 0.01% to 100%, or \"infinity\"" },
 	{ "Symbols", "RemoteFilesystems", parse_bool, MEMBER(remote_file_systems), "yes or no" },
 	{ "Store", "MaxUse", parse_use, MEMBER(max_use_bytes),
 	  "a size of 1M or more, or \"infinity\"" },
@@ -247,6 +264,7 @@ void config_init(struct config *config)
 {
 	*config = (struct config){
 		.sampling = { .mode = SAMPLER_AUTO, .frequency = DEFAULT_HZ, .kernel = true },
+		.cpu_budget_ppm = DEFAULT_PPM,
 		.max_use_bytes = DEFAULT_USE,
 		.tiers = default_tiers,
 		.window_us = default_tiers.rows[0].length_us,

@@ -17,6 +17,7 @@
 #define LOG_ID_TABLES        "57c1e0d9a64b4f3b8e2f90b71d3ca685"
 #define LOG_ID_STUCK         "6a0e91c47db34f2c8d15b7f39c2e508d"
 #define LOG_ID_RINGS_FULL    "e93b5d0a71c64f28b0f7a4d2c86e1f95"
+#define LOG_ID_BUDGET        "0d7c52b86ef14a93a2c9e8f4613b70d5"
 
 /* Chooses between the journal and stderr. */
 void log_open(void);

@@ -9,13 +9,15 @@
 #include <time.h>
 
 #include "common/util/clock.h"
+#include "daemon/budget/cpu-budget.h"
 #include "daemon/events/client.h"
 #include "daemon/log.h"
 #include "daemon/naming/namer.h"
 
 #define MAX_QUEUED 8
 #define RETRY_US   60000000
-#define QUIET_US   3600000000ull /* between two messages about full rings */
+#define QUIET_US   3600000000ull /* between two messages about full rings, or the budget */
+#define LEAST_HZ   19            /* the lowest rate that the budget leaves */
 
 struct sampling {
 	sd_event *event;
@@ -34,6 +36,8 @@ struct sampling {
 	char logged[512];     /* the last error, so that it is not logged again and again */
 	uint64_t ring_full;   /* samples, when full rings were logged last */
 	uint64_t ring_full_us;
+	struct cpu_budget budget;
+	uint64_t budget_us; /* when it was logged last that it limits the rate; 0: never */
 };
 
 /* Logs an error, but not twice in a row. */
@@ -64,6 +68,56 @@ static void log_full_rings(struct sampling *s)
 	s->ring_full_us = now;
 }
 
+/* The lowest rate is in proportion for events that have no frequency. */
+static void init_budget(struct sampling *s)
+{
+	uint64_t frequency = s->config.sampling.frequency;
+
+	s->budget = (struct cpu_budget){
+		.limit = (double)s->config.cpu_budget_ppm / 1e6,
+		.max_scale = MAX(1, (double)frequency / LEAST_HZ),
+	};
+	s->budget_us = 0;
+}
+
+/* Once an hour, while it does. */
+static void log_budget(struct sampling *s)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	char what[160];
+
+	if (s->budget.scale <= 1 || (s->budget_us > 0 && now - s->budget_us < QUIET_US))
+		return;
+	s->budget_us = now;
+	sampling_describe(s, what, sizeof(what));
+	log_write(
+		LOG_NOTICE, LOG_ID_BUDGET, NULL,
+		"sampling %s, at %.0f %% of that rate now: more would take over CpuBudget=%g%% of "
+		"each CPU, or the kernel throttled it",
+		what, 100 / s->budget.scale, (double)s->config.cpu_budget_ppm / 1e4);
+}
+
+/*
+ * A window has closed: the next ones may be sampled at another rate. Naming and queries are apart,
+ * in threads of their own.
+ */
+static void apply_budget(struct sampling *s)
+{
+	struct cpu_cost cost = { .at_ns = clock_ns(CLOCK_MONOTONIC) };
+	struct sampler_counts counts;
+
+	if (!s->collector || cost.at_ns - s->budget.last.at_ns < s->config.window_us * 500)
+		return; /* several windows at once: their cost comes together */
+	collector_get_counts(s->collector, &counts);
+	cost.used_ns = counts.bpf_ns + collector_get_cpu_ns(s->collector) +
+		       clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	cost.throttled = counts.throttled;
+	cost.n_cpus = counts.n_cpus;
+	cpu_budget_update(&s->budget, &cost);
+	collector_slow(s->collector, s->budget.one_in);
+	log_budget(s);
+}
+
 static void hand_over(struct sampling *s, struct window_profile *collected)
 {
 	bool closed = !collected->window.open;
@@ -76,8 +130,10 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 		return;
 	else
 		s->logged[0] = '\0';
-	if (closed)
+	if (closed) {
 		log_full_rings(s);
+		apply_budget(s);
+	}
 	s->changed(s->userdata);
 }
 
@@ -252,6 +308,7 @@ static void try_to_start(struct sampling *s)
 	if (start(s) == 0) {
 		s->why_not.text[0] = s->logged[0] = '\0';
 		s->ring_full = 0;
+		init_budget(s);
 		archive_set_open(s->archive, clock_us(CLOCK_REALTIME),
 				 sampler_mode_name(s->probe.mode));
 		log_start(s);
@@ -325,6 +382,7 @@ void sampling_begin(struct sampling *sampling, const struct config *config)
 	bool same = is_same(&sampling->config, config);
 
 	sampling->config = *config;
+	sampling->budget.limit = (double)config->cpu_budget_ppm / 1e6;
 	if (sampling->collector && same)
 		return;
 	stop(sampling);
@@ -416,6 +474,9 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	if (!sampling->probe.is_counted)
 		status->frequency = sampling->config.sampling.frequency;
 	status->window_us = sampling->config.window_us;
+	status->scale = sampling->budget.scale;
+	status->share = sampling->budget.share;
+	status->budget = sampling->budget.limit;
 	if (sampling->collector) {
 		collector_get_counts(sampling->collector, &status->samples);
 		collector_get_stack_counts(sampling->collector, &status->stacks);

@@ -15,6 +15,7 @@
 #include "client/top/call-cost.h"
 #include "client/top/function-shares.h"
 #include "client/top/share.h"
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -149,6 +150,7 @@ static struct significance_counts counts_of(const struct comparing *c, enum side
 		.all = c->part_samples[side],
 		.n_parts = n_parts,
 		.stride = sizeof(*count) / sizeof(count->self),
+		.unit = profile_sample_unit(&c->with->sources[side]->all->counters),
 	};
 
 	if (n_parts > 0) {

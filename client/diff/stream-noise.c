@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -63,7 +64,11 @@ static struct significance_counts sure_counts(const struct diff_stream *row,
 	}
 	if (get_share(sure[side], totals[side]) < get_share(sure[!side], totals[!side]))
 		sure[side] += MIN(source->all->counters.streams_error, totals[side] - sure[side]);
-	counts = (struct significance_counts){ .count = sure[side], .total = totals[side] };
+	counts = (struct significance_counts){
+		.count = sure[side],
+		.total = totals[side],
+		.unit = profile_sample_unit(&source->all->counters),
+	};
 	diff_parts_get(parts, side, number, &counts);
 	return counts;
 }

@@ -110,7 +110,7 @@ const struct family families[] = {
 	{ "branchd_bpf_seconds",
 	  COUNTER,
 	  "seconds",
-	  "Time of the BPF program; 0 unless kernel.bpf_stats_enabled is set",
+	  "Time of the BPF program",
 	  1e9,
 	  NULL,
 	  { { "cost.bpf_ns", NULL } } },

@@ -275,25 +275,45 @@ static void write_samples(const struct status *s)
 	write_count(s, "stacks", "of_32_bit", "stack", " of programs of 32 bits, not unwound");
 }
 
+/* What sampling takes of each CPU, and at which rate that is. */
+static void write_budget(const struct status *s)
+{
+	double share = json_number_value(find(s, "cost", "sampling_percent"));
+	double budget = json_number_value(find(s, "cost", "budget_percent"));
+	double rate = json_number_value(find(s, "cost", "rate_percent"));
+
+	begin(s, "cost");
+	if (share > 0)
+		fprintf(s->f, "sampling: %.2g %% of each CPU of late", share);
+	else
+		fputs("sampling: not known before the third window", s->f);
+	if (budget > 0)
+		fprintf(s->f, ", CpuBudget= is %g %%", budget);
+	fputc('\n', s->f);
+	if (rate <= 0 || rate >= 100)
+		return;
+	begin(s, "");
+	fprintf(s->f, "one sample in %.3g is taken, and counts as that many, to hold that budget\n",
+		100 / rate);
+}
+
 static void write_cost(const struct status *s)
 {
 	uint64_t started = get(s, NULL, "started_us");
 	double elapsed_us = s->now_us > started ? (double)(s->now_us - started) : 1;
 	uint64_t runs = get(s, "cost", "bpf_runs"), bpf_ns = get(s, "cost", "bpf_ns");
 
-	begin(s, "cost");
+	write_budget(s);
+	begin(s, "");
 	fprintf(s->f, "branchd: %.2f %% of a CPU, ",
 		100 * (double)get(s, "cost", "cpu_us") / elapsed_us);
 	write_bytes(s, get(s, "cost", "rss_bytes"));
 	fputs(" of memory, without its helpers\n", s->f);
-	if (runs > 0) {
-		begin(s, "");
-		fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us per sample\n",
-			(double)bpf_ns / 10 / elapsed_us, (double)bpf_ns / 1e3 / (double)runs);
-	} else {
-		write_note(s, "BPF program: not measured; enable with sysctl "
-			      "kernel.bpf_stats_enabled=1");
-	}
+	if (runs == 0)
+		return;
+	begin(s, "");
+	fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us per sample\n",
+		(double)bpf_ns / 10 / elapsed_us, (double)bpf_ns / 1e3 / (double)runs);
 }
 
 static void write_store(const struct status *s)

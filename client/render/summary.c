@@ -196,6 +196,7 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 		const char *noun, *what;
 	} troubles[] = {
 		{ counters->samples_other_event, "sample", "of other events" },
+		{ counters->samples_estimated, "sample", "estimated, as CpuBudget= left them out" },
 		{ counters->samples_guest, "sample", "of virtual machines" },
 		{ counters->samples_limit, "sample", "past the limit" },
 		{ counters->stacks_pruned, "stack", "pruned" },

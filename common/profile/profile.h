@@ -146,6 +146,7 @@ struct profile_block {
  */
 #define PROFILE_COUNTERS(X)                                                                      \
 	X(samples, "samples counted in the tables")                                              \
+	X(samples_estimated, "samples for which others stand, to hold CpuBudget=")               \
 	X(weight, "sum of the periods of the samples counted")                                   \
 	X(rows, "branch records read")                                                           \
 	X(rows_counted, "branch records counted as branches")                                    \

@@ -12,6 +12,7 @@
 
 #include "common/profile/append.h"
 #include "common/profile/drop-empty.h"
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 
 static bool is_same_text(const char *a, const char *b)
@@ -90,40 +91,9 @@ static const struct profile_process *find_process(const struct profile *whole,
 
 static void negate_counts(struct profile *p)
 {
-	for (size_t i = 0; i < p->n_processes; i++)
-		p->processes[i].samples = -p->processes[i].samples;
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		struct profile_stack *row = &p->stacks[i];
-
-		row->samples = -row->samples;
-		row->stitched = -row->stitched;
-		row->weight = -row->weight;
-		row->pruned = -row->pruned;
-	}
-	for (size_t i = 0; i < p->n_streams; i++) {
-		struct profile_stream *row = &p->streams[i];
-
-		row->hits = -row->hits;
-		row->pruned = -row->pruned;
-		row->cycles = -row->cycles;
-	}
-	for (size_t i = 0; i < p->n_branches; i++) {
-		struct profile_branch *row = &p->branches[i];
-
-		row->taken = -row->taken;
-		row->mispredicted = -row->mispredicted;
-		row->predicted = -row->predicted;
-		row->aborted = -row->aborted;
-		row->cycles = -row->cycles;
-		row->cycles_rows = -row->cycles_rows;
-	}
-	for (size_t i = 0; i < p->n_blocks; i++) {
-		struct profile_block *row = &p->blocks[i];
-
-		row->runs = -row->runs;
-		row->cycles = -row->cycles;
-		row->cycles_rows = -row->cycles_rows;
-	}
+	profile_scale_rows(p, UINT64_MAX);
+	for (size_t i = 0; i < p->n_stacks; i++)
+		p->stacks[i].weight = -p->stacks[i].weight;
 }
 
 /* A copy of @part by the names that @whole knows, with negative counts. */

@@ -2,6 +2,9 @@
 #include "common/util/thread.h"
 
 #include <signal.h>
+#include <time.h>
+
+#include "common/util/clock.h"
 
 int thread_start(pthread_t *ret, void *(*run)(void *userdata), void *userdata)
 {
@@ -13,4 +16,11 @@ int thread_start(pthread_t *ret, void *(*run)(void *userdata), void *userdata)
 	r = -pthread_create(ret, NULL, run, userdata);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
+}
+
+uint64_t thread_cpu_ns(pthread_t thread)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(thread, &clock) == 0 ? clock_ns(clock) : 0;
 }

@@ -109,16 +109,25 @@ static uint64_t rss_bytes(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static json_t *cost_json(const struct sampler_counts *c)
+/* null where there is none. */
+static json_t *percent_json(double share)
 {
+	return share > 0 ? json_real(100 * share) : json_null();
+}
+
+static json_t *cost_json(const struct status *s)
+{
+	const struct sampler_counts *c = &s->samples;
 	struct rusage usage = {};
 	uint64_t cpu_us;
 
 	getrusage(RUSAGE_SELF, &usage);
 	cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 		 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	return json_pack("{sI sI sI sI}", "bpf_ns", I(c->bpf_ns), "bpf_runs", I(c->bpf_runs),
-			 "cpu_us", I(cpu_us), "rss_bytes", I(rss_bytes()));
+	return json_pack("{sI sI sI sI so so sf}", "bpf_ns", I(c->bpf_ns), "bpf_runs",
+			 I(c->bpf_runs), "cpu_us", I(cpu_us), "rss_bytes", I(rss_bytes()),
+			 "budget_percent", percent_json(s->budget), "sampling_percent",
+			 percent_json(s->share), "rate_percent", 100 / MAX(s->scale, 1));
 }
 
 static json_t *time_json(uint64_t us)
@@ -204,7 +213,7 @@ json_t *status_json(const struct status *status, bool privileged)
 		I(clock_us(CLOCK_REALTIME)), "privileged", privileged, "sampling",
 		sampling_json(status), "samples", samples_json(&status->samples), "snapshots",
 		snapshots_json(&status->samples), "stacks", stacks_json(status, privileged), "cost",
-		cost_json(&status->samples), "store", store_json(status), "server",
+		cost_json(status), "store", store_json(status), "server",
 		server_json(&status->server), "helpers", helpers_json(status), "naming",
 		naming_json(&status->naming, privileged), "unnamed_objects",
 		I(status->unnamed_objects), "problems", problems_json(status));

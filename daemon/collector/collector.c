@@ -17,6 +17,7 @@
 #include "bpf/sample.h"
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/thread.h"
@@ -50,6 +51,8 @@ struct collector {
 	int wait_ms;
 	int wake_fd;
 	_Atomic bool stop, part_requested;
+	uint32_t one_in; /* samples of the open window; see collector_slow() */
+	_Atomic uint32_t next_one_in;
 	_Atomic uint64_t turned_us; /* when the last turn began; CLOCK_MONOTONIC */
 	bool running;               /* the thread must be joined */
 	pthread_t thread;
@@ -114,11 +117,18 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	counters = &profile->counters;
 	add_losses(c, end_ns);
 	add_quality(c, counters);
+	profile_scale_samples(profile, c->one_in);
 	w.window.samples = counters->samples;
 	w.window.lost = counters->lost_samples + counters->skipped + counters->samples_limit;
 	strncpy(w.window.mode, profile->info.mode, sizeof(w.window.mode) - 1);
 	w.profile = TAKE_PTR(profile);
 	return window_queue_put(c->queue, &w);
+}
+
+static int slow(struct collector *c)
+{
+	c->one_in = atomic_load(&c->next_one_in);
+	return sampler_slow(c->sampler, c->one_in);
 }
 
 /* Closes the windows that end at @ns or before. */
@@ -132,6 +142,8 @@ static int close_until(struct collector *c, uint64_t ns)
 	while (r >= 0 && ns >= c->clock.end_ns) {
 		r = hand_over(c, c->clock.end_us, c->clock.end_ns, false);
 		window_clock_next(&c->clock);
+		if (r >= 0)
+			r = slow(c);
 	}
 	return r;
 }
@@ -399,6 +411,7 @@ int collector_start(struct collector **ret, struct sampler *sampler,
 	pthread_mutex_init(&c->lock, NULL);
 	c->wake_fd = -1;
 	c->turned_us = clock_us(CLOCK_MONOTONIC);
+	c->one_in = c->next_one_in = 1;
 	c->sampler = sampler;
 	c->settings = *settings;
 	r = collector_init(c);
@@ -476,6 +489,16 @@ void collector_request_part(struct collector *collector)
 {
 	atomic_store(&collector->part_requested, true);
 	wake(collector);
+}
+
+void collector_slow(struct collector *collector, uint32_t n)
+{
+	atomic_store(&collector->next_one_in, n);
+}
+
+uint64_t collector_get_cpu_ns(const struct collector *collector)
+{
+	return thread_cpu_ns(collector->thread);
 }
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)

@@ -53,6 +53,15 @@ int collector_get_result(struct collector *collector, struct fault *fault);
  */
 void collector_request_part(struct collector *collector);
 
+/*
+ * From the next window on only one sample in @n is taken, and counts as @n. At least 1; a window is
+ * counted as if all of it were at one rate, but the change comes some tenths of a second late.
+ */
+void collector_slow(struct collector *collector, uint32_t n);
+
+/* CPU time that the thread has used. */
+uint64_t collector_get_cpu_ns(const struct collector *collector);
+
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret);
 void collector_get_stack_counts(const struct collector *collector,
 				struct live_unwinder_counts *ret);

@@ -63,6 +63,16 @@ static int read_number(const char **text, double *ret)
 	return 0;
 }
 
+int config_value_percent(const char *text, double *ret)
+{
+	int r = read_number(&text, ret);
+
+	if (r < 0)
+		return r;
+	text += strspn(text, " \t");
+	return strcmp(text, "%") == 0 ? 0 : -EINVAL;
+}
+
 /* Reads NUMBER UNIT and moves *@text behind it and the space that follows. */
 static int read_quantity(const char **text, const struct unit *units, size_t n_units, double *ret)
 {

@@ -10,6 +10,9 @@ int config_value_bool(const char *text, bool *ret);
 
 int config_value_count(const char *text, uint64_t *ret);
 
+/* "0.2%", or "0.2 %" */
+int config_value_percent(const char *text, double *ret);
+
 /* Bytes, with K, M, G, T of 1024; "infinity" is 0. */
 int config_value_bytes(const char *text, uint64_t *ret);
 

@@ -88,7 +88,7 @@ static void configure_task_filter(struct branchd_bpf *s, const struct events_pro
 
 static void configure(struct branchd_bpf *s, const struct events_program *program, uint32_t n_cpus)
 {
-	s->rodata->period_ns = program->period_ns;
+	s->rodata->by_clock = program->by_clock;
 	s->rodata->take_kernel = program->kernel;
 	s->rodata->user_stack = program->user;
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;

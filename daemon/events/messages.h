@@ -51,7 +51,6 @@ struct events_open {
 
 /* What the BPF programs shall take. */
 struct events_program {
-	uint64_t period_ns; /* of a clock that also ticks in the idle task; 0: of no such clock */
 	uint32_t n_pids, n_uids; /* 0: all */
 	uint32_t pids[BPF_MAX_WANTED], uids[BPF_MAX_WANTED];
 	uint32_t depth;     /* branch records that the hardware keeps; 0: not known */
@@ -62,7 +61,8 @@ struct events_program {
 	uint8_t some_kinds; /* ... of some kinds only */
 	uint8_t leave_wrong_path, leave_kernel;
 	uint8_t some_units; /* control groups may be refused later */
-	uint32_t unused;    /* 0 */
+	uint8_t by_clock;   /* it also ticks in the idle task: counters.period_ns says how often */
+	uint8_t unused[3];  /* 0 */
 };
 
 enum events_loaded {

@@ -12,10 +12,12 @@
 
 /* An event that samples, by a PMU or the clock. */
 struct sampling_event {
-	int fd; /* -1: not used */
-	struct perf_event_attr attr;
-	uint64_t weight;     /* bpf_counters.weight when it was opened */
-	uint64_t enabled_ns; /* at the last cpu_events_add_times() */
+	int fd;                      /* -1: not used */
+	struct perf_event_attr attr; /* as it was opened */
+	uint64_t period;             /* now */
+	uint64_t count, weight;      /* its count and bpf_counters.weight when this period began */
+	uint64_t missed;             /* periods without a run, before this period */
+	uint64_t enabled_ns;         /* at the last cpu_events_add_times() */
 };
 
 struct cpu_events {
@@ -121,6 +123,7 @@ static int open_sampling(struct cpu_events *e, enum bpf_event event,
 	se->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	se->fd = program_open_event(e->program, &se->attr, e->cpu);
 	se->weight = program_counters(e->program, e->cpu)->weight[event];
+	se->period = se->attr.sample_period;
 	r = se->fd < 0 ? se->fd : redirect(e, se->fd);
 	if (r >= 0 && ioctl(se->fd, PERF_EVENT_IOC_SET_BPF, program_fd(e->program, event)) < 0)
 		r = -errno;
@@ -233,6 +236,7 @@ int cpu_events_start(struct cpu_events *events, enum bpf_event event)
 
 	cpu_events_stop(events);
 	counters->due_ns = counters->ran_ns = 0;
+	counters->period_ns = events->sampling[event].period;
 	if (!takes_turns(events))
 		return enable(events, event);
 	wiper = open_wiper(events, event);
@@ -248,23 +252,65 @@ void cpu_events_stop(struct cpu_events *events)
 	events->active = -1;
 }
 
+static uint64_t read_weight(const struct cpu_events *e, enum bpf_event event)
+{
+	return __atomic_load_n(&program_counters(e->program, e->cpu)->weight[event],
+			       __ATOMIC_RELAXED);
+}
+
 /*
- * Reads the count before the weight, so that a run in between makes the difference smaller. A
- * remainder below one period is not due yet.
+ * The periods without a run. The count is read before the weight, so that a run in between makes
+ * the difference smaller. A remainder below one period is not due yet.
  */
+static uint64_t count_missed(const struct sampling_event *se, uint64_t count, uint64_t weight)
+{
+	count -= se->count;
+	weight -= se->weight;
+	return se->missed + (count > weight ? (count - weight) / se->period : 0);
+}
+
+/* By the clock there is no count: the BPF program counts periods itself. */
+static int set_period(struct cpu_events *e, enum bpf_event event, uint32_t scale)
+{
+	struct sampling_event *se = &e->sampling[event];
+	uint64_t period = se->attr.sample_period, weight;
+	struct reading reading;
+
+	if (scale > 1) /* odd, so that it runs in step with few things */
+		period = (period * scale) | 1;
+	if (se->fd < 0 || period == se->period)
+		return 0;
+	if (read_event(se->fd, &reading)) {
+		weight = read_weight(e, event);
+		se->missed = count_missed(se, reading.count, weight);
+		se->count = reading.count;
+		se->weight = weight;
+	}
+	se->period = period;
+	return ioctl(se->fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
+}
+
+int cpu_events_slow(struct cpu_events *events, uint32_t scale)
+{
+	int active = events->active, r = 0;
+
+	cpu_events_stop(events); /* the BPF program counts by the old period no more */
+	for (enum bpf_event event = 0; event < BPF_N_EVENTS && r >= 0; event++)
+		r = set_period(events, event, scale);
+	if (active >= 0)
+		r = MIN(r, cpu_events_start(events, (enum bpf_event)active));
+	return r == -ENODEV ? 0 : r; /* the CPU has gone */
+}
+
 static bool add_times(const struct cpu_events *e, struct sampling_event *se, enum bpf_event event,
 		      struct cpu_events_times *sum)
 {
-	const struct bpf_counters *counters = program_counters(e->program, e->cpu);
 	struct reading reading;
-	uint64_t weight;
 	bool alive;
 
 	if (!read_event(se->fd, &reading))
 		return true;
-	weight = __atomic_load_n(&counters->weight[event], __ATOMIC_RELAXED) - se->weight;
-	if (reading.count > weight)
-		sum->missed += (reading.count - weight) / se->attr.sample_period;
+	sum->missed += count_missed(se, reading.count, read_weight(e, event));
 	sum->enabled_ns += reading.enabled_ns;
 	sum->running_ns += reading.running_ns;
 	alive = e->active != (int)event || reading.enabled_ns != se->enabled_ns;

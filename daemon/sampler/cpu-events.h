@@ -55,6 +55,9 @@ int cpu_events_start(struct cpu_events *events, enum bpf_event event);
 /* Once it has returned, the BPF program does not run on the CPU any more. */
 void cpu_events_stop(struct cpu_events *events);
 
+/* Takes a sample after @scale times the period that the events were opened with. 0 or -errno. */
+int cpu_events_slow(struct cpu_events *events, uint32_t scale);
+
 /* Adds the times of a PMU's events. False if the sampling event has died because the CPU went off
  * line. */
 bool cpu_events_add_times(struct cpu_events *events, struct cpu_events_times *sum);

@@ -28,6 +28,7 @@ struct cpus {
 	uint32_t n;
 	int epoll_fd;
 	uint64_t followed_ns, phase_ns;
+	uint32_t scale;                 /* of the periods, see cpus_slow() */
 	unsigned int phase;             /* the number of phases that have ended */
 	struct cpu_events_times closed; /* of events closed since */
 	struct shared_times shared;
@@ -70,6 +71,8 @@ static int open_cpu(struct cpus *c, uint32_t cpu, struct fault *fault)
 		settings.sampling[i] = e->used && is_sampled(c, cpu) ? &attrs[i] : NULL;
 	}
 	r = cpu_events_open(&events, &settings, fault);
+	if (r >= 0)
+		r = cpu_events_slow(events, c->scale);
 	if (r < 0)
 		return r;
 	if (epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, ring_fd(cpu_events_ring(events)), &watch) < 0)
@@ -120,6 +123,7 @@ int cpus_open(struct cpus **ret, const struct cpus_settings *settings, struct fa
 	if (!c)
 		return -ENOMEM;
 	c->settings = *settings;
+	c->scale = 1;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll_fd < 0)
 		return probe_explain(-errno, "cannot wait for the rings", fault);
@@ -283,6 +287,19 @@ int cpus_follow(struct cpus *cpus)
 	if (r < 0 || !has_phases(cpus) || now - cpus->phase_ns < PHASE_NS)
 		return r;
 	return next_phase(cpus);
+}
+
+int cpus_slow(struct cpus *cpus, uint32_t scale)
+{
+	int r = 0;
+
+	if (scale == cpus->scale)
+		return 0;
+	cpus->scale = scale;
+	for (uint32_t cpu = 0; cpu < cpus->n && r >= 0; cpu++)
+		if (cpus->events[cpu])
+			r = cpu_events_slow(cpus->events[cpu], scale);
+	return r;
 }
 
 int cpus_drain(struct cpus *cpus)

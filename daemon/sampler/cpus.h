@@ -52,6 +52,9 @@ void cpus_stop(struct cpus *cpus);
  * cpus_start() on. 0 or -errno. */
 int cpus_follow(struct cpus *cpus);
 
+/* See sampler_slow(). */
+int cpus_slow(struct cpus *cpus, uint32_t scale);
+
 /* Hands all records in the rings to the handler. Ends at its first negative answer, and returns it.
  */
 int cpus_drain(struct cpus *cpus);

@@ -25,7 +25,7 @@ static struct events_program describe(const struct program_settings *settings)
 	const struct lbr *lbr = settings->lbr;
 	const struct task_filter *only = settings->only;
 	struct events_program p = {
-		.period_ns = settings->period_ns,
+		.by_clock = settings->by_clock,
 		.kernel = settings->kernel,
 		.user = (uint8_t)settings->user,
 		.n_pids = only->pids.n,
@@ -156,4 +156,10 @@ void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint6
 	*ret_ns = *ret_runs = 0;
 	for (enum bpf_event e = 0; e < BPF_N_EVENTS; e++)
 		add_run_time(program_fd(program, e), ret_ns, ret_runs);
+	if (*ret_runs > 0)
+		return;
+	for (uint32_t cpu = 0; cpu < program->n_cpus; cpu++) {
+		*ret_ns += __atomic_load_n(&program->counters[cpu].run_ns, __ATOMIC_RELAXED);
+		*ret_runs += __atomic_load_n(&program->counters[cpu].runs, __ATOMIC_RELAXED);
+	}
 }

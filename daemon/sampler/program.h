@@ -17,8 +17,8 @@
 struct program;
 
 struct program_settings {
-	uint64_t period_ns; /* of a clock that also ticks in the idle task; 0: of no such clock */
-	bool kernel;        /* take stacks of the kernel */
+	bool by_clock; /* it also ticks in the idle task: counters.period_ns says how often */
+	bool kernel;   /* take stacks of the kernel */
 	enum bpf_user_stack user;
 	const struct lbr *lbr;          /* the kind of the branch records to read; NULL: none */
 	uint32_t depth;                 /* the number of records it keeps; 0: not known */
@@ -56,5 +56,6 @@ uint32_t program_n_cpus(const struct program *program);
 /* The counters of @cpu; the programs change them meanwhile. */
 struct bpf_counters *program_counters(const struct program *program, uint32_t cpu);
 
-/* Run time and number of runs of the programs; 0 unless kernel.bpf_stats_enabled. */
+/* Run time and number of runs of the programs: the kernel's if kernel.bpf_stats_enabled, else the
+ * programs' own, which leave out how they are called. */
 void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint64_t *ret_runs);

@@ -144,7 +144,7 @@ static int load_program(struct sampler *s, struct fault *fault)
 	const struct probe_result *probe = &s->probe;
 	const struct probe_event *any = &probe->events[BPF_EVENT_ANY];
 	struct program_settings settings = {
-		.period_ns = probe->ticks_when_idle ? any->attr.sample_period : 0,
+		.by_clock = probe->ticks_when_idle,
 		.kernel = s->settings.kernel,
 		.user = user_stack(s->settings.user_stacks),
 		.lbr = probe->lbr,
@@ -425,6 +425,11 @@ int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userd
 	if (r >= 0)
 		r = order_finish(sampler->order);
 	return r < 0 ? r : deliver_records(sampler, handler, userdata);
+}
+
+int sampler_slow(struct sampler *sampler, uint32_t scale)
+{
+	return cpus_slow(sampler->cpus, scale);
 }
 
 void sampler_refuse(struct sampler *sampler, uint64_t cgroup)

@@ -55,6 +55,12 @@ int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userda
  */
 void sampler_refuse(struct sampler *sampler, uint64_t cgroup);
 
+/*
+ * From now on a sample is taken only after @scale times the period that was asked for; 1: as asked
+ * for. CPUs that come later have it, too. Called by the thread that drains. 0 or -errno.
+ */
+int sampler_slow(struct sampler *sampler, uint32_t scale);
+
 /* Ends sampling, and hands over all remaining events. */
 int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata);
 

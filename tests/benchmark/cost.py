@@ -132,7 +132,7 @@ def command(tool, frequency, place):
         config = os.path.join(place, "branchd.conf")
         with open(config, "w", encoding="ascii") as f:
             stacks = "frame-pointers" if tool == "pointers" or OLD else "auto"
-            f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\n" +
+            f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\nCpuBudget=infinity\n" +
                     (f"UserStacks={stacks}\n" if tool != "old" else "") + f"[Store]\nWindowSec={WINDOW}\n")
         return [OLD[0] if tool == "old" else BRANCHD, "--config", config, "--state-directory", place + "/state",
                 "--socket", place + "/socket"]

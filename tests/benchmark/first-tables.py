@@ -75,7 +75,7 @@ def watch(place, begin):
 def run(place):
     config = place + "/branchd.conf"
     with open(config, "w", encoding="ascii") as f:
-        f.write("[Sampling]\nMode=software\nUserStacks=tables\n")
+        f.write("[Sampling]\nMode=software\nUserStacks=tables\nCpuBudget=infinity\n")
     begin = time.monotonic()
     daemon = subprocess.Popen([BRANCHD, "--config", config, "--state-directory", place + "/state",
                                "--socket", place + "/socket"], stderr=subprocess.DEVNULL)

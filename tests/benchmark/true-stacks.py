@@ -190,7 +190,8 @@ def run_for(command, seconds, stop, place, **environment):
 def with_branchd(place, starts):
     config, socket = place + "/branchd.conf", place + "/socket"
     with open(config, "w", encoding="ascii") as f:
-        f.write(f"[Sampling]\nMode=software\nFrequency={FREQUENCY}\nUserStacks={USER_STACKS}\n[Store]\nWindowSec={WINDOW}\n")
+        f.write(f"[Sampling]\nMode=software\nFrequency={FREQUENCY}\nCpuBudget=infinity\n"
+                f"UserStacks={USER_STACKS}\n[Store]\nWindowSec={WINDOW}\n")
     with open(place + "/log", "w", encoding="ascii") as log:
         process = subprocess.Popen([BRANCHD, "--config", config, "--state-directory", place + "/state", "--socket",
                                     socket], stdout=log, stderr=log)

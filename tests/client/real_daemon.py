@@ -15,7 +15,7 @@ def start(branchd, folder, sampling=""):
     config = os.path.join(folder, "branchd.conf")
     socket = os.path.join(folder, "io.branchd")
     with open(config, "w", encoding="ascii") as file:
-        file.write(f"[Sampling]\nFrequency=997\n{sampling}\n[Store]\nWindowSec=2s\n")
+        file.write(f"[Sampling]\nFrequency=997\nCpuBudget=infinity\n{sampling}\n[Store]\nWindowSec=2s\n")
     daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket",
                                socket], stderr=subprocess.PIPE)
     for _ in range(3000):

@@ -53,6 +53,7 @@ class Host:
         make_key(os.path.join(self.folder, "host"))
         write(os.path.join(self.folder, "config"), f"""
 Port {self.port}
+MaxStartups 100
 ListenAddress 127.0.0.1
 HostKey {self.folder}/host
 PidFile none

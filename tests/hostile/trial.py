@@ -166,7 +166,8 @@ class Trial:
             self.environment["BRANCHD_LIBEXEC"] = self.folder_of_helpers(parser)
         self.config = os.path.join(self.place, "branchd.conf")
         with open(self.config, "w", encoding="ascii") as file:
-            file.write(f"[Sampling]\nMode=software\nFrequency={FREQUENCY}\n[Store]\nWindowSec={WINDOW}s\n{config}")
+            file.write(f"[Sampling]\nMode=software\nFrequency={FREQUENCY}\nCpuBudget=infinity\n"
+                       f"[Store]\nWindowSec={WINDOW}s\n{config}")
 
     # Files
 

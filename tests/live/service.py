@@ -49,7 +49,7 @@ def running(branchd, name, window_seconds):
     path, config = os.path.join(place, "socket"), os.path.join(place, "branchd.conf")
     os.chmod(place, 0o755)
     with open(config, "w", encoding="ascii") as file:
-        file.write(f"[Sampling]\nMode=software\nFrequency=99\n[Store]\nWindowSec={window_seconds}s\n")
+        file.write(f"[Sampling]\nMode=software\nFrequency=99\nCpuBudget=infinity\n[Store]\nWindowSec={window_seconds}s\n")
     with subprocess.Popen([branchd, "--config", config, "--state-directory", place + "/state",
                            "--socket", path]) as process:
         try:

@@ -28,10 +28,7 @@ static const struct {
 	struct program_settings settings;
 } programs[] = {
 	{ "by the clock",
-	  { .period_ns = 1000000,
-	    .kernel = true,
-	    .user = BPF_USER_FRAME_POINTERS,
-	    .only = &nobody } },
+	  { .by_clock = true, .kernel = true, .user = BPF_USER_FRAME_POINTERS, .only = &nobody } },
 	{ "by cycles", { .kernel = true, .user = BPF_USER_FRAME_POINTERS, .only = &nobody } },
 	{ "rows",
 	  { .kernel = true,
@@ -48,7 +45,7 @@ static const struct {
 	{ "stacks to be unwound", { .kernel = true, .user = BPF_USER_COPY, .only = &nobody } },
 	{ "no stacks", { .only = &nobody } },
 	{ "everything",
-	  { .period_ns = 1000000,
+	  { .by_clock = true,
 	    .kernel = true,
 	    .user = BPF_USER_COPY,
 	    .lbr = &everything,

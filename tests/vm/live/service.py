@@ -72,7 +72,7 @@ class Installed(unittest.TestCase):
 
     def configure(self, window):
         """One unit alone, and no kernel, of whose part in all an emulator has its own idea."""
-        drop_in(DROP_INS + "/guest.conf", f"[Sampling]\nFrequency=499\nKernel=no\nUnits=phases.service\n"
+        drop_in(DROP_INS + "/guest.conf", f"[Sampling]\nFrequency=499\nCpuBudget=infinity\nKernel=no\nUnits=phases.service\n"
               f"[Store]\nWindowSec={window}s\n"
               "[Symbols]\nRemoteFilesystems=yes\n")  # the programs lie on 9p
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The budget of sampling, with the real daemon: cpu_budget.py BRANCHCTL BRANCHD TWO-PHASES.
+
+A rate that takes many times the budget is lowered, from window to window. What was counted at all rates adds up
+to what the program ran, and its functions keep their shares.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from real_daemon import document, start, stop, wait_for_window_after, wait_until
+from harness import check, finish, run
+
+BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
+FREQUENCY, SECONDS = 3989, 15  # the latter of each phase, of the CPU's time
+EXPECTED = {"red": 62.5, "blue": 37.5}
+POINTS = 6  # the second phase has few samples
+OFF = 0.1   # of the program's time
+
+
+def cpu_seconds(usage):
+    return usage.ru_utime + usage.ru_stime
+
+
+def check_program(socket, pid, seconds):
+    top = document(socket, "top", "1..", "--pid", pid, "-n", "0")
+    samples, all_samples = top["totals"]["samples"], document(socket, "top", "1..")["totals"]
+    print(f"{samples} samples of {seconds:.1f} s; of all {all_samples['samples']}, "
+          f"{all_samples['samples_estimated']} are estimated")
+    check(all_samples["samples_estimated"] > all_samples["samples"] / 3, "few are estimated", all_samples)
+    lost = all_samples["lost_samples"] + all_samples["skipped"]
+    check(abs(samples / (FREQUENCY * seconds) - 1) < OFF + lost / all_samples["samples"], samples, "samples of",
+          seconds, "s;", lost, "lost")
+    own = {row["symbol"]: row["self"] for row in top["rows"] if row["symbol"] in EXPECTED}
+    for name, percent in EXPECTED.items():
+        share = 100 * own.get(name, 0) / sum(own.values())
+        check(abs(share - percent) < POINTS, name, share, "is not", percent)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\nCpuBudget=0.5%")
+    try:
+        with subprocess.Popen([TWO_PHASES, str(SECONDS)]) as program:
+            wait_until(address, lambda _: document(address, "status")["cost"]["rate_percent"] < 50
+                       or program.poll() is not None)
+            cost = document(address, "status")["cost"]
+            check(cost["rate_percent"] < 50 and cost["budget_percent"] == 0.5, cost)
+            out = run("--socket", address, "status")[1]
+            check("is taken, and counts as that many" in out, "status says nothing of it", out)
+            _, _, used = os.wait4(program.pid, 0)
+            program.returncode = 0
+        wait_for_window_after(address, time.time())
+        check_program(address, program.pid, cpu_seconds(used))
+        out = run("--socket", address, "top", "1..")[1]
+        check("estimated, as CpuBudget= left them out" in out, "top says nothing of the budget:", out[:300])
+    finally:
+        log = stop(daemon)
+    check("CpuBudget=0.5%" in log, "the log says nothing of the budget:", log)
+finish()

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "common/util/macro.h"
+#include "daemon/budget/cpu-budget.h"
+
+#define WINDOW_NS 10000000000ull
+#define N_CPUS    4
+#define LIMIT     0.002
+#define BEFORE    40 /* windows */
+
+/* A machine: what sampling costs on it, in shares of each CPU. */
+struct machine {
+	double fixed, by_rate; /* the latter with every sample taken */
+	struct cpu_cost used;
+	struct cpu_budget budget;
+	double shares; /* of all windows since reset */
+	double taken;  /* samples, of those due, likewise */
+};
+
+static void begin(struct machine *m, double fixed, double by_rate)
+{
+	*m = (struct machine){
+		.fixed = fixed,
+		.by_rate = by_rate,
+		.used.n_cpus = N_CPUS,
+		.budget = { .limit = LIMIT, .max_scale = 100 },
+	};
+	cpu_budget_update(&m->budget, &m->used);
+	assert_int_equal(m->budget.one_in, 1);
+}
+
+/* @n windows, and the averages over them. Costs vary from window to window by @noise of them. */
+static void run(struct machine *m, unsigned int n, double noise)
+{
+	m->shares = m->taken = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		double share = m->fixed + m->by_rate / m->budget.one_in;
+
+		share *= 1 + (i % 2 ? noise : -noise);
+		m->shares += share / n;
+		m->taken += 1.0 / m->budget.one_in / n;
+		m->used.at_ns += WINDOW_NS;
+		m->used.used_ns += (uint64_t)(share * (double)WINDOW_NS * N_CPUS);
+		cpu_budget_update(&m->budget, &m->used);
+		assert_true(m->budget.one_in >= 1);
+		assert_true(m->budget.one_in <= m->budget.max_scale + 1);
+	}
+}
+
+static void assert_holds(const struct machine *m)
+{
+	assert_true(m->shares <= 1.05 * LIMIT);
+	assert_true(m->shares >= 0.8 * LIMIT);
+	assert_true(fabs(m->budget.share - m->shares) < 0.25 * LIMIT);
+}
+
+static void test_cheap(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0005, 0.001);
+	run(&m, BEFORE, 0.2);
+	assert_true(m.taken > 0.999);
+}
+
+/* From a load that is a little too dear to one that is fifty times so. */
+static void test_dear(void **state)
+{
+	for (double by_rate = 0.0021; by_rate < 0.1; by_rate *= 1.3) {
+		struct machine m;
+
+		begin(&m, 0.0003, by_rate);
+		run(&m, BEFORE, 0);
+		run(&m, 60, 0);
+		assert_holds(&m);
+		run(&m, 60, 0.1);
+		assert_holds(&m);
+	}
+}
+
+static void test_changing_load(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0001, 0.0002);
+	run(&m, BEFORE, 0);
+	assert_true(m.taken > 0.999);
+	for (int i = 0; i < 3; i++) {
+		m.fixed = 0.0006;
+		m.by_rate = 0.02;
+		run(&m, 8, 0); /* quickly down */
+		run(&m, 20, 0);
+		assert_holds(&m);
+		m.fixed = 0.0001;
+		m.by_rate = 0.0002;
+		run(&m, BEFORE, 0); /* slowly up */
+		run(&m, 5, 0);
+		assert_true(m.taken > 0.999);
+	}
+}
+
+static void test_lowest_rate(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.01, 0.01);
+	run(&m, BEFORE, 0);
+	run(&m, 10, 0);
+	assert_true(m.budget.scale == m.budget.max_scale);
+	assert_true(fabs(m.taken - 0.01) < 0.0001);
+}
+
+static void test_no_limit(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0001, 0.02);
+	run(&m, BEFORE, 0);
+	assert_true(m.budget.one_in > 1);
+	m.budget.limit = 0; /* the configuration was changed */
+	run(&m, 2, 0);
+	assert_int_equal(m.budget.one_in, 1);
+	assert_true(m.budget.share > 0);
+}
+
+static void test_throttled(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0001, 0.0002);
+	run(&m, 5, 0);
+	m.used.throttled = 3;
+	run(&m, 1, 0);
+	assert_int_equal(m.budget.one_in, 2);
+	run(&m, 4, 0);
+	assert_int_equal(m.budget.one_in, 2);
+	run(&m, 10, 0);
+	assert_int_equal(m.budget.one_in, 1);
+}
+
+/* Clocks that stand, counters that shrink, CPUs that have all gone. */
+static void test_no_sense(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0001, 0.02);
+	run(&m, 3, 0);
+	cpu_budget_update(&m.budget, &m.used);
+	m.used.n_cpus = 0;
+	m.used.at_ns++;
+	cpu_budget_update(&m.budget, &m.used);
+	m.used = (struct cpu_cost){ .n_cpus = N_CPUS };
+	cpu_budget_update(&m.budget, &m.used);
+	m.used.at_ns = WINDOW_NS;
+	cpu_budget_update(&m.budget, &m.used);
+	assert_true(m.budget.one_in >= 1 && isfinite(m.budget.share));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cheap),         cmocka_unit_test(test_dear),
+		cmocka_unit_test(test_changing_load), cmocka_unit_test(test_lowest_rate),
+		cmocka_unit_test(test_no_limit),      cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_no_sense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
