@@ -47,6 +47,9 @@ int history_count(struct functions **ret, struct connection *connection,
 		.last = history_window(windows, part->end - 1)->id,
 		.filter = filter,
 		.n_parts = part->n_parts,
+		.since_us = part->times ? part->times->start_us : 0,
+		.until_us = part->times ? part->times->end_us : 0,
+		.symbol = part->symbol,
 	};
 	_cleanup_(windows_done) struct windows counted = {};
 	int r = daemon_api_get_functions(connection, &request, ret, &counted, fault);

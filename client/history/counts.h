@@ -9,6 +9,7 @@
 #include "client/rpc/windows.h"
 #include "client/source/profile-source.h"
 #include "common/util/fault.h"
+#include "common/util/time-part.h"
 
 /* @n windows, at least 1, from @all.rows[@first] on. */
 struct history_windows {
@@ -32,9 +33,12 @@ static inline const struct window_info *history_window(const struct history_wind
 	return &windows->all.rows[windows->first + i];
 }
 
-/* The windows from number @first on, before @end, in @n_parts parts. */
+/* The windows from number @first on, before @end, in @n_parts parts: of about as many windows each,
+ * or of @times as GetFunctions has them. */
 struct history_part {
 	size_t first, end, n_parts;
+	const struct time_parts *times; /* NULL: of windows */
+	const char *symbol;             /* as in struct daemon_api_request */
 };
 
 /* @filter: of processes; NULL: all. -errno and @fault. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The daemon keeps the counts of functions with each window, so each point is one cheap call. */
+/* The daemon keeps the counts of functions with each window, so all points are one cheap call. */
 #include "client/history/history.h"
 
 #include <errno.h>
@@ -10,10 +10,11 @@
 #include "common/profile/filter.h"
 #include "common/util/cleanup.h"
 
-/* How to count: the request of each point, and which places of its reply. */
+/* How to count: what is asked for, and which places of the reply. */
 struct counting {
 	const struct history_settings *settings;
 	struct connection *connection;
+	struct time_parts times;
 	bool by_place;
 };
 
@@ -27,27 +28,28 @@ struct history *history_free(struct history *history)
 	return NULL;
 }
 
-/* Points of equal length that cover all windows; a window is of the point that has its middle. */
-static int make_points(struct history *history, size_t n_wanted)
+/* Points of equal length that cover all windows. */
+static int make_points(struct history *history, struct time_parts *ret, size_t n_wanted)
 {
 	size_t n = MIN(n_wanted, history->windows.n);
 	uint64_t start = history_window(&history->windows, 0)->start_us;
 	uint64_t end = windows_end_us(history_window(&history->windows, history->windows.n - 1));
 	double length = (double)(end - start) / (double)n;
+	size_t at = 0;
 
 	history->points = calloc(n, sizeof(*history->points));
 	if (!history->points)
 		return -ENOMEM;
 	history->n_points = n;
+	*ret = (struct time_parts){ start, end, n };
 	for (size_t i = 0; i < n; i++) {
 		history->points[i].start_us = start + (uint64_t)((double)i * length);
 		history->points[i].end_us = start + (uint64_t)((double)(i + 1) * length);
 	}
 	for (size_t i = 0; i < history->windows.n; i++) {
 		const struct window_info *window = history_window(&history->windows, i);
-		double middle = (double)(window->start_us - start) + (double)window->length_us / 2;
-		size_t at = length > 0 ? MIN((size_t)(middle / length), n - 1) : 0;
 
+		at = MAX(at, time_part_of(ret, window->start_us, window->length_us));
 		history->points[at].n_windows++;
 	}
 	return 0;
@@ -70,73 +72,84 @@ static bool is_wanted(const struct counting *counting, const struct functions *f
 }
 
 static void count_places(struct history_point *point, const struct counting *counting,
-			 const struct functions *functions)
+			 const struct functions *functions, const struct functions_part *part)
 {
-	for (size_t i = 0; i < functions->n_parts; i++) {
-		const struct functions_part *part = &functions->parts[i];
+	point->samples = part->samples;
+	for (size_t i = 0; i < part->n_rows; i++) {
+		const struct functions_row *row = &part->rows[i];
 
-		point->samples += part->samples;
-		for (size_t j = 0; j < part->n_rows; j++) {
-			const struct functions_row *row = &part->rows[j];
-
-			if (!is_wanted(counting, functions, &functions->places[row->place]))
-				continue;
-			point->self += row->self;
-			point->total += row->total;
-		}
+		if (!is_wanted(counting, functions, &functions->places[row->place]))
+			continue;
+		point->self += row->self;
+		point->total += row->total;
 	}
 	/* what calls another function of that name is counted with it */
 	point->total = MIN(point->total, point->samples);
 }
 
-static uint64_t samples_of(const struct functions *functions)
+/*
+ * The functions that suffice. Patterns are for the client to match, and where an object is chosen
+ * all of its functions count: it may have several paths, of which the daemon keeps one at last.
+ */
+static const char *suffices(const struct counting *counting)
 {
-	uint64_t samples = 0;
+	const struct profile_filter *filter = &counting->settings->source.filter;
 
-	for (size_t i = 0; i < functions->n_parts; i++)
-		samples += functions->parts[i].samples;
-	return samples;
+	if (!counting->by_place)
+		return "";
+	return filter->object || strpbrk(filter->symbol, "*?[,") ? NULL : filter->symbol;
 }
 
-/* Its windows begin with number @first. */
-static int count_point(struct history_point *point, const struct counting *counting, size_t first,
-		       const struct history_windows *windows, struct fault *fault)
+/* Each of the parts is a point. */
+static int count(struct functions **ret, const struct counting *counting,
+		 const struct history *history, bool all_processes, struct fault *fault)
 {
-	const struct history_part part = { first, first + point->n_windows, 1 };
-	_cleanup_(functions_freep) struct functions *functions = NULL;
-	_cleanup_(functions_freep) struct functions *all = NULL;
-	int r = history_count(&functions, counting->connection, windows, &part,
-			      &counting->settings->source.filter, fault);
+	const struct profile_filter *filter = &counting->settings->source.filter;
+	const struct history_part span = {
+		.end = history->windows.n,
+		.n_parts = history->n_points,
+		.times = &counting->times,
+		.symbol = suffices(counting),
+	};
+	int r = history_count(ret, counting->connection, &history->windows, &span,
+			      all_processes ? NULL : filter, fault);
 
-	if (r < 0)
-		return r;
-	if (counting->by_place) {
-		count_places(point, counting, functions);
-		return 0;
-	}
-	point->self = samples_of(functions);
-	r = history_count(&all, counting->connection, windows, &part, NULL, fault);
-	if (r >= 0)
-		point->samples = samples_of(all);
+	if (r >= 0 && (*ret)->n_parts != history->n_points)
+		return fault_set(fault, -EBADMSG, "branchd sent another number of parts");
 	return r;
 }
 
 static int count_points(struct history *history, const struct counting *counting,
 			struct fault *fault)
 {
-	struct history_point *sum = &history->sum;
-	size_t at = 0;
-	int r = 0;
+	_cleanup_(functions_freep) struct functions *functions = NULL;
+	_cleanup_(functions_freep) struct functions *all = NULL;
+	int r = count(&functions, counting, history, false, fault);
 
+	if (r >= 0 && !counting->by_place)
+		r = count(&all, counting, history, true, fault);
 	for (size_t i = 0; r >= 0 && i < history->n_points; i++) {
 		struct history_point *point = &history->points[i];
 
-		if (point->n_windows == 0)
-			continue;
-		r = count_point(point, counting, at, &history->windows, fault);
-		at += point->n_windows;
+		if (counting->by_place) {
+			count_places(point, counting, functions, &functions->parts[i]);
+		} else {
+			point->self = functions->parts[i].samples;
+			point->samples = all->parts[i].samples;
+		}
 		if (!history->has_total)
 			point->total = 0;
+	}
+	return r;
+}
+
+static void add_up(struct history *history)
+{
+	struct history_point *sum = &history->sum;
+
+	for (size_t i = 0; i < history->n_points; i++) {
+		const struct history_point *point = &history->points[i];
+
 		sum->n_windows += point->n_windows;
 		sum->samples += point->samples;
 		sum->self += point->self;
@@ -144,7 +157,6 @@ static int count_points(struct history *history, const struct counting *counting
 	}
 	sum->start_us = history->points[0].start_us;
 	sum->end_us = history->points[history->n_points - 1].end_us;
-	return r;
 }
 
 /* Points without windows are no part of the series. */
@@ -194,12 +206,13 @@ int history_new(struct history **ret, const struct history_settings *settings, s
 	r = history_windows_find(&history->windows, connection, &settings->source, fault);
 	if (r < 0)
 		return r;
-	r = make_points(history, settings->n_points);
+	r = make_points(history, &counting.times, settings->n_points);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	r = count_points(history, &counting, fault);
 	if (r < 0)
 		return r;
+	add_up(history);
 	r = find_change(history);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");

@@ -184,7 +184,11 @@ static int locate(struct history_moved *row, const struct searching *searching,
 		size_t end = part_begin(&span, MIN(at + 1, span.n_parts));
 		int r;
 
-		span = (struct history_part){ first, end, MIN(end - first, (size_t)N_PARTS) };
+		span = (struct history_part){
+			.first = first,
+			.end = end,
+			.n_parts = MIN(end - first, (size_t)N_PARTS),
+		};
 		r = read_series(&series, searching, row, &span, fault);
 		if (r < 0)
 			return r;
@@ -288,7 +292,8 @@ static int search_windows(const struct searching *searching, size_t max_rows, st
 	struct history_windows *windows = &searching->search->windows;
 	_cleanup_(functions_freep) struct functions *functions = NULL;
 	_cleanup_(matrix_done) struct matrix matrix = {};
-	struct history_part span = { 0, windows->n, MIN(windows->n, (size_t)N_PARTS) };
+	struct history_part span = { .end = windows->n,
+				     .n_parts = MIN(windows->n, (size_t)N_PARTS) };
 	int r;
 
 	if (windows->n < 2)

@@ -383,6 +383,14 @@ static json_t *pack_functions_request(const struct daemon_api_request *request)
 	json_object_set_new(parameters, "parts", json_integer((json_int_t)request->n_parts));
 	if (names[request->by]) /* a daemon of an earlier version does not know the others */
 		json_object_set_new(parameters, "by", json_string(names[request->by]));
+	if (request->symbol)
+		json_object_set_new(parameters, "symbol", json_string(request->symbol));
+	if (request->until_us > 0) {
+		json_object_set_new(parameters, "since_us",
+				    json_integer((json_int_t)request->since_us));
+		json_object_set_new(parameters, "until_us",
+				    json_integer((json_int_t)request->until_us));
+	}
 	return parameters;
 }
 
@@ -391,7 +399,9 @@ static bool lacks_functions(const struct answer *answer, const struct daemon_api
 {
 	return strcmp(answer->error, "org.varlink.service.MethodNotFound") == 0 ||
 	       reply_error_is(answer, "NotCounted") ||
-	       (request->by != FUNCTIONS_BY_FUNCTION && reply_error_is_refused(answer));
+	       ((request->by != FUNCTIONS_BY_FUNCTION || request->symbol ||
+		 request->until_us > 0) &&
+		reply_error_is_refused(answer));
 }
 
 int daemon_api_get_functions(struct connection *connection,

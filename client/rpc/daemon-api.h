@@ -63,8 +63,12 @@ struct daemon_api_request {
 	const struct profile_filter *filter; /* of processes; NULL: all */
 	unsigned int tables; /* of a profile, that suffice: see tables.h; 0: all are needed */
 	/* of daemon_api_get_functions() alone: */
-	size_t n_parts; /* of the time, 1 to 24 */
+	size_t n_parts; /* 1 to 200, of about as many windows each or, if @until_us is not 0, of
+			   time */
+	uint64_t since_us, until_us;
 	enum functions_by by;
+	const char *symbol; /* of functions that suffice, as profile_symbol_matches() has it; "":
+			       none are needed; NULL: all are */
 };
 
 /*
@@ -76,7 +80,7 @@ int daemon_api_get_profile(struct connection *connection, const struct daemon_ap
 
 /*
  * The counts of functions, objects or processes alone. -EOPNOTSUPP, without a fault, if the daemon
- * lacks the method or these counts.
+ * lacks the method, these counts or parts of time.
  */
 int daemon_api_get_functions(struct connection *connection,
 			     const struct daemon_api_request *request, struct functions **ret,

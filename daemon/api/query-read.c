@@ -6,6 +6,7 @@
 
 #include "common/profile/filter.h"
 #include "common/util/clock.h"
+#include "common/util/time-part.h"
 #include "daemon/api/error-reply.h"
 #include "daemon/api/query-parts.h"
 #include "daemon/api/query-slots.h"
@@ -87,7 +88,8 @@ static int choose_stored(struct query *q)
 	struct window only = { .id = q->request.first };
 	int r;
 
-	if (q->request.first == q->request.last && !has_large(q, &only, 1))
+	if (q->request.first == q->request.last && q->request.until_us == 0 &&
+	    !has_large(q, &only, 1))
 		return read_one(q);
 	store_hold(store);
 	q->holds = true;
@@ -196,10 +198,18 @@ static int read_next(struct query *q)
 	return 1;
 }
 
-/* The number of chosen windows after which the next part begins. */
-static size_t end_of_part(const struct query *q)
+/* Whether the next window belongs to a later part: of the time, or of as many windows. */
+static bool ends_part(const struct query *q)
 {
-	return (q->functions->n_parts + 1) * q->n_chosen / (size_t)q->request.n_parts;
+	const struct window *next = &q->windows.rows[q->n_read];
+	const struct time_parts times = { (uint64_t)q->request.since_us,
+					  (uint64_t)q->request.until_us,
+					  (size_t)q->request.n_parts };
+	size_t part = q->functions->n_parts;
+
+	if (q->request.until_us > 0)
+		return part < time_part_of(&times, next->start_us, next->length_us);
+	return q->n_seen > 0 && q->n_seen >= (part + 1) * q->n_chosen / times.n;
 }
 
 static int read_functions(struct query *q)
@@ -209,7 +219,7 @@ static int read_functions(struct query *q)
 	bool found;
 	int r;
 
-	while (q->n_seen > 0 && q->n_seen >= end_of_part(q)) {
+	while (ends_part(q)) {
 		r = function_reply_end_part(q->functions);
 		if (r < 0)
 			return r;

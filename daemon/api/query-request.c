@@ -16,7 +16,7 @@
 /* The conditions as they were sent. */
 struct conditions {
 	int64_t pid, uid; /* -1: not given */
-	const char *pids, *uids, *comm, *exclude_comm, *unit, *container;
+	const char *pids, *uids, *comm, *exclude_comm, *unit, *container, *symbol;
 };
 
 /* Decodes @text into *@bytes, which the filter's *@ret is then; 0 or -ENOMEM. */
@@ -56,6 +56,8 @@ static int set_filter(struct query_request *q, const struct conditions *c)
 		r = set_text(&filter->exclude_comm, &q->texts[3], c->exclude_comm);
 	if (r >= 0)
 		r = set_text(&filter->unit, &q->texts[4], c->unit);
+	if (r >= 0)
+		r = set_text(&q->symbol, &q->texts[6], c->symbol);
 	return r < 0 ? r : set_text(&filter->container, &q->texts[5], c->container);
 }
 
@@ -75,6 +77,7 @@ static const char *check_lists(const struct conditions *c)
 	       is_too_long(c->exclude_comm) ? "exclude_comm" :
 	       is_too_long(c->unit)         ? "unit" :
 	       is_too_long(c->container)    ? "container" :
+	       is_too_long(c->symbol)       ? "symbol" :
 					      NULL;
 }
 
@@ -93,6 +96,8 @@ static const char *check_range(const struct query_request *q, bool functions)
 {
 	if (functions && (q->n_parts < 1 || q->n_parts > QUERY_MAX_PARTS))
 		return "parts";
+	if (q->until_us < q->since_us || (q->until_us > 0 && q->since_us == 0))
+		return "until_us";
 	if (q->first < 0)
 		return q->last < 0 ? NULL : "first";
 	return q->last > 0 && (q->first == 0 || q->last < q->first) ? "last" : NULL;
@@ -119,13 +124,22 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 	struct conditions c = { .pid = -1, .uid = -1 };
 	const char *by = NULL, *tables = NULL, *wrong;
 	const struct parameter parameters[] = {
-		{ "tables", &tables, NULL }, /* of GetProfile; and the last two of GetFunctions */
-		{ "first", NULL, &q->first },   { "last", NULL, &q->last },
-		{ "pid", NULL, &c.pid },        { "uid", NULL, &c.uid },
-		{ "pids", &c.pids, NULL },      { "uids", &c.uids, NULL },
-		{ "comm", &c.comm, NULL },      { "exclude_comm", &c.exclude_comm, NULL },
-		{ "unit", &c.unit, NULL },      { "container", &c.container, NULL },
-		{ "parts", NULL, &q->n_parts }, { "by", &by, NULL },
+		{ "tables", &tables, NULL }, /* of GetProfile; and the last five of GetFunctions */
+		{ "first", NULL, &q->first },
+		{ "last", NULL, &q->last },
+		{ "pid", NULL, &c.pid },
+		{ "uid", NULL, &c.uid },
+		{ "pids", &c.pids, NULL },
+		{ "uids", &c.uids, NULL },
+		{ "comm", &c.comm, NULL },
+		{ "exclude_comm", &c.exclude_comm, NULL },
+		{ "unit", &c.unit, NULL },
+		{ "container", &c.container, NULL },
+		{ "parts", NULL, &q->n_parts },
+		{ "by", &by, NULL },
+		{ "symbol", &c.symbol, NULL },
+		{ "since_us", NULL, &q->since_us },
+		{ "until_us", NULL, &q->until_us },
 	};
 	int r;
 
@@ -137,11 +151,13 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		.filter = PROFILE_FILTER_INIT,
 	};
 	if (!parameters_read(call, parameters + functions,
-			     ARRAY_SIZE(parameters) - (functions ? 1 : 2)))
+			     ARRAY_SIZE(parameters) - (functions ? 1 : 5)))
 		return 0;
 	wrong = check_range(q, functions) ?: check_lists(&c);
 	if (by && !parse_by(&q->by, by))
 		wrong = "by";
+	if (c.symbol && q->by != SUM_FUNCTION)
+		wrong = "symbol";
 	if (tables && !profile_tables_parse(&q->tables, tables))
 		wrong = "tables";
 	if (wrong) {

@@ -9,13 +9,15 @@
 #include "daemon/rows/function-sum.h"
 #include "daemon/varlink/call.h"
 
-#define QUERY_MAX_PARTS 24
-#define QUERY_N_TEXTS   6
+#define QUERY_MAX_PARTS 200
+#define QUERY_N_TEXTS   7
 
 struct query_request {
 	int64_t first, last;          /* ids; 0: the open window */
 	int64_t n_parts;              /* of GetFunctions, else 0 */
 	enum function_sum_kind by;    /* likewise */
+	const char *symbol;           /* likewise: of the only functions; NULL: all */
+	int64_t since_us, until_us;   /* likewise: the parts are of this time; 0: not given */
 	unsigned int tables;          /* of GetProfile, see tables.h */
 	struct profile_filter filter; /* its strings are @texts */
 	char *texts[QUERY_N_TEXTS];

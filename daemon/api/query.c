@@ -56,6 +56,8 @@ int query_new(struct query **ret, struct archive *archive, struct call *call, bo
 	q->call = call;
 	q->privileged = call_is_privileged(call);
 	q->limits = limits;
+	if (functions)
+		q->functions->sum->symbol = q->request.symbol;
 	if (functions && !q->privileged)
 		q->functions->text.max = REPLY_MAX_USER_BYTES;
 	*ret = TAKE_PTR(q);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/filter.h"
 #include "common/profile/redact.h"
 #include "common/profile/unite.h"
 #include "common/util/array.h"
@@ -61,6 +62,18 @@ static int64_t add_row(struct function_sum *sum, enum function_sum_kind kind, st
 	return (int64_t)sum->n_rows++;
 }
 
+/* Of a function, or without a @name of no function. */
+static int64_t add_function_row(struct function_sum *sum, struct id_key key, struct location at,
+				const char *name)
+{
+	static const struct location nowhere = { PROFILE_NONE, UINT64_MAX };
+	const char *wanted = sum->symbol;
+
+	if (wanted && (!name || *wanted == '\0' || !profile_symbol_matches(name, wanted)))
+		return add_row(sum, SUM_LEFT_OUT, key, nowhere);
+	return add_row(sum, SUM_FUNCTION, key, at);
+}
+
 /* Most functions are found here, and each in every window. */
 #define MAX_DIRECT (1 << 20)
 
@@ -89,9 +102,9 @@ int64_t function_sum_find(const struct function_sum *sum, int64_t function, int6
 }
 
 int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
-			     struct location at)
+			     struct location at, const char *name)
 {
-	int64_t row = add_row(sum, SUM_FUNCTION, stored_key(function, object), at);
+	int64_t row = add_function_row(sum, stored_key(function, object), at, name);
 
 	if (row >= 0 && function > 0 && function < MAX_DIRECT && put_direct(sum, function, row) < 0)
 		return -ENOMEM;
@@ -145,13 +158,14 @@ static int add_count(struct function_sum *sum, const struct profile *profile,
 			      (int64_t)sum->n_profiles };
 	int64_t row = find_key(sum, key);
 	struct location at = count->at;
+	const struct profile_function *function =
+		count->function == PROFILE_NONE ? NULL : &profile->functions[count->function];
 
-	at.offset = count->function == PROFILE_NONE ? UINT64_MAX :
-						      profile->functions[count->function].start;
+	at.offset = function ? function->start : UINT64_MAX;
 	if (at.object != PROFILE_NONE)
 		at.object = objects[at.object];
 	if (row == -ENOENT)
-		row = add_row(sum, SUM_FUNCTION, key, at);
+		row = add_function_row(sum, key, at, function ? function->name : NULL);
 	if (row < 0)
 		return (int)row;
 	function_tally_add(&sum->rows[row].tally, &count->tally);

@@ -20,6 +20,7 @@ enum function_sum_kind {
 	SUM_OBJECT,
 	SUM_PROCESS,
 	N_SUM_KINDS,
+	SUM_LEFT_OUT = N_SUM_KINDS, /* a function that nobody asked for */
 };
 
 struct function_sum_row {
@@ -35,6 +36,8 @@ struct function_sum {
 	/* What is asked for. There are rows of functions in any case: they name what is compared.
 	 */
 	enum function_sum_kind by;
+	const char *symbol;        /* by function, if only those of such a name count: see
+				      profile_symbol_matches(), "" is no function's; borrowed; or NULL */
 	struct profile *names;     /* objects, functions, executables or, by process, processes, and
 				      counters; not finalized yet */
 	struct id_map executables; /* the names' strings that are among these */
@@ -58,10 +61,11 @@ DEFINE_CLEANUP(struct function_sum *, function_sum_free);
 /*
  * The number of the row of that function of the database, or for function 0 of that object; -ENOENT
  * where it is to be added by the next, whose @at is in terms of sum->names, as above. Or -ENOMEM.
+ * @name is NULL for function 0.
  */
 int64_t function_sum_find(const struct function_sum *sum, int64_t function, int64_t object);
 int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t object,
-			     struct location at);
+			     struct location at, const char *name);
 
 /* The same of an object or a process of the database. */
 int64_t function_sum_find_other(const struct function_sum *sum, enum function_sum_kind kind,

@@ -196,6 +196,8 @@ static int add_to_found(struct reading *reading, int64_t row, const struct funct
 {
 	if (row < 0)
 		return (int)row;
+	if (reading->sum->rows[row].kind == SUM_LEFT_OUT)
+		return 0;
 	if (ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0)
 		return -ENOMEM;
 	reading->found[reading->n_found++] = (struct found){ (size_t)row, *tally, 0 };
@@ -208,11 +210,18 @@ static int64_t add_row(struct reading *reading, int64_t function, int64_t object
 {
 	struct store_lookup *lookup = &reading->read->lookup;
 	struct location at = { .offset = UINT64_MAX };
+	const struct profile *names = reading->sum->names;
+	const char *name = NULL;
 	int r;
 
 	r = function != 0 ? store_lookup_function(lookup, function, &at) :
 			    store_lookup_object(lookup, object, &at.object);
-	return r < 0 ? r : function_sum_add_row(reading->sum, function, object, at);
+	if (r < 0)
+		return r;
+	if (function != 0)
+		name = names->functions[names->n_functions - 1]
+			       .name; /* it was not looked up before */
+	return function_sum_add_row(reading->sum, function, object, at, name);
 }
 
 /* The row of an object as a whole. */
@@ -342,6 +351,12 @@ static int read_rows(struct reading *reading, bool wanted)
 	return r;
 }
 
+/* The samples of all are asked for alone. */
+static bool wants_no_function(const struct function_sum *sum)
+{
+	return sum->symbol && *sum->symbol == '\0';
+}
+
 static int read_process(struct reading *reading, int64_t *id)
 {
 	bool filtered = profile_filter_is_by_process(reading->filter);
@@ -365,7 +380,7 @@ static int read_process(struct reading *reading, int64_t *id)
 		return r;
 	if (wanted && filtered)
 		add_process(reading, &tally);
-	return read_rows(reading, wanted && filtered);
+	return read_rows(reading, wanted && filtered && !wants_no_function(reading->sum));
 }
 
 /* Of all processes together, or of those that match; executables are theirs either way. */
@@ -373,10 +388,11 @@ static int read_sections(struct reading *reading)
 {
 	bool filtered = profile_filter_is_by_process(reading->filter);
 	int64_t process = 0;
-	int r = read_rows(reading, !filtered);
+	int r = read_rows(reading, !filtered && !wants_no_function(reading->sum));
 
-	if (reading->objects && !filtered)
-		return r; /* the processes were looked at with the functions */
+	if (!filtered && (reading->objects || reading->sum->symbol))
+		return r; /* the processes were looked at with the functions, or nobody asked for
+			     them */
 	while (r >= 0 && reading->n > 0 && !reading->damaged)
 		r = read_process(reading, &process);
 	return r;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/profile/filter.h"
 #include "common/profile/function-counts.h"
 #include "tests/support/methods-service.h"
 
@@ -65,8 +66,9 @@ static uint32_t translate(const struct profile *from, const struct profile *to, 
 	return PROFILE_NONE;
 }
 
-/* By the functions that the window's own profile has. */
-static void add_profile(struct names *names, const struct profile *to, const struct profile *p)
+/* By the functions that the window's own profile has: all, or those of a name. */
+static void add_profile(struct names *names, const struct profile *to, const struct profile *p,
+			const char *symbol)
 {
 	struct function_counts counts;
 
@@ -78,6 +80,9 @@ static void add_profile(struct names *names, const struct profile *to, const str
 					 UINT64_MAX :
 					 p->functions[count->function].start;
 
+		if (symbol && (start == UINT64_MAX ||
+			       !profile_symbol_matches(p->functions[count->function].name, symbol)))
+			continue;
 		add_named(names, translate(p, to, count->at.object), start,
 			  &(struct named){ .self = t->self,
 					   .total = t->total,
@@ -131,7 +136,7 @@ static void assert_part(struct caller *caller, const json_t *reply, const struct
 		snprintf(text, sizeof(text), "{\"first\":%d%s}", ids[i], filter);
 		snprintf(list, sizeof(list), "%d", ids[i]);
 		window = get_profile(caller, text, list);
-		add_profile(a, p, window);
+		add_profile(a, p, window, NULL);
 		samples += window->counters.samples;
 	}
 	add_part(b, reply, part);
@@ -184,12 +189,120 @@ static void functions_are_those_of_the_profiles(void **state)
 	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":0}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
 		     "\"parameters\":{\"parameter\":\"parts\"}}");
-	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":25}",
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":201}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
 		     "\"parameters\":{\"parameter\":\"parts\"}}");
 	assert_error(&caller, "GetProfile", "{\"first\":1,\"parts\":2}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
 		     "\"parameters\":{\"parameter\":\"parts\"}}");
+	caller_done(&caller);
+	service_done(&service);
+}
+
+/* Six windows in eight parts of the time from the second to the fifth. */
+static void parts_are_of_time(void **state)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct service service;
+	struct caller caller;
+	json_t *answer, *reply;
+	char text[160];
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < 6; i++)
+		add_window(&service, i + 1, false, i);
+	snprintf(text, sizeof(text),
+		 "{\"first\":1,\"last\":6,\"parts\":8,\"since_us\":%llu,\"until_us\":%llu}",
+		 (unsigned long long)(START_US + LENGTH_US),
+		 (unsigned long long)(START_US + 5 * LENGTH_US));
+	answer = call(&caller, "GetFunctions", text);
+	reply = json_object_get(answer, "parameters");
+	assert_non_null(reply);
+	names = read_names(reply);
+	assert_int_equal(json_array_size(json_object_get(reply, "parts")), 8);
+	assert_part(&caller, reply, names, 0, "", (const int[]){ 1, -1 });
+	assert_part(&caller, reply, names, 1, "", (const int[]){ 2, -1 });
+	assert_part(&caller, reply, names, 2, "", (const int[]){ -1 });
+	assert_part(&caller, reply, names, 3, "", (const int[]){ 3, -1 });
+	assert_part(&caller, reply, names, 5, "", (const int[]){ 4, -1 });
+	assert_part(&caller, reply, names, 7, "", (const int[]){ 5, 6, -1 });
+	json_decref(answer);
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"since_us\":2,\"until_us\":1}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"until_us\"}}");
+	caller_done(&caller);
+	service_done(&service);
+}
+
+/* Without the function at the end of all addresses, which a reply has as one of no function. */
+static void drop_last(struct names *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (names->rows[i].start != UINT64_MAX)
+			names->rows[n++] = names->rows[i];
+	names->n = n;
+}
+
+/* With @symbol, of windows 1 to 3, the rows are those that the windows have of that name. */
+static void assert_symbol(struct caller *caller, const struct profile *all, const char *symbol)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct names *a = calloc(2, sizeof(*a)), *b = a + 1;
+	json_t *answer, *reply;
+	char text[160], list[16];
+
+	assert_non_null(a);
+	snprintf(text, sizeof(text), "{\"first\":1,\"last\":3,\"symbol\":\"%s\"}", symbol);
+	answer = call(caller, "GetFunctions", text);
+	reply = json_object_get(answer, "parameters");
+	assert_non_null(reply);
+	names = read_names(reply);
+	assert_int_equal(names->counters.samples, all->counters.samples);
+	assert_true(names->n_functions < all->n_functions);
+	assert_int_equal(names->n_functions > 0, *symbol != '\0');
+	for (int id = 1; id <= 3; id++) {
+		_cleanup_(profile_freep) struct profile *window = NULL;
+
+		snprintf(text, sizeof(text), "{\"first\":%d}", id);
+		snprintf(list, sizeof(list), "%d", id);
+		window = get_profile(caller, text, list);
+		add_profile(a, names, window, symbol);
+	}
+	add_part(b, reply, 0);
+	drop_last(b);
+	qsort(a->rows, a->n, sizeof(*a->rows), compare_named);
+	qsort(b->rows, b->n, sizeof(*b->rows), compare_named);
+	assert_int_equal(a->n > 0, *symbol != '\0');
+	assert_int_equal(a->n, b->n);
+	assert_memory_equal(a->rows, b->rows, a->n * sizeof(*a->rows));
+	json_decref(answer);
+	free(a);
+}
+
+static void rows_are_of_functions_by_name(void **state)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct service service;
+	struct caller caller;
+	json_t *answer;
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < 3; i++)
+		add_window(&service, i + 1, false, i);
+	answer = call(&caller, "GetFunctions", "{\"first\":1,\"last\":3}");
+	names = read_names(json_object_get(answer, "parameters"));
+	assert_true(names->n_functions > 1);
+	assert_symbol(&caller, names, names->functions[0].name);
+	assert_symbol(&caller, names, names->functions[names->n_functions - 1].name);
+	assert_symbol(&caller, names, "");
+	json_decref(answer);
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"symbol\":\"f\",\"by\":\"object\"}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"symbol\"}}");
 	caller_done(&caller);
 	service_done(&service);
 }
@@ -225,6 +338,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_those_of_the_profiles),
+		cmocka_unit_test(parts_are_of_time),
+		cmocka_unit_test(rows_are_of_functions_by_name),
 		cmocka_unit_test(functions_of_some_processes),
 	};
 
