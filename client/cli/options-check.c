@@ -229,6 +229,12 @@ static int check_mark_name(const struct command_line *parse, const char *name)
 		     ref.kind == WINDOW_REF_WINDOW && ref.first.kind == BOUND_NAME;
 	size_t n = strspn(name, letters);
 
+	if (strcmp(name, "list") == 0 || strcmp(name, "delete") == 0)
+		return fault_set(parse->fault, -EINVAL,
+				 "'%s' cannot be the name of windows, as it is an option: see "
+				 "branchctl mark "
+				 "--%s",
+				 name, name);
 	if (valid && n > 0 && strlen(name) <= WINDOWS_MARK_NAME_MAX &&
 	    name[n + strspn(name + n, "0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz")] == '\0')

@@ -32,7 +32,7 @@
 		 METRICS)) /* those whose output is for people, too */
 
 const struct option_spec option_specs[] = {
-	{ NULL, 0, NULL, TOP | DIFF, "What to show:" },
+	{ NULL, 0, NULL, TOP | DIFF, "What top and diff show:" },
 	{ "by", KEY_BY, "WHAT", TOP,
 	  "function, stack, stream, branch, branch-site, block, line,\nobject, process, unit, "
 	  "comm, "
@@ -44,11 +44,6 @@ const struct option_spec option_specs[] = {
 	{ "", KEY_ROWS, "N", TOP | DIFF,
 	  "show the N hottest rows; 0 shows all. Default: 20, fewer on\na page of several kinds; "
 	  "all with --json." },
-	{ NULL, 0, NULL, RUN, "What to show:" },
-	{ "", KEY_ROWS, "N", RUN,
-	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },
-	{ "self", KEY_SELF, NULL, RUN,
-	  "sample without the daemon: user code alone, but more often" },
 	{ "tree", KEY_TREE, "[=ORDER]", TOP,
 	  "with --by stack: show one tree, caller or callee first.\nDefault: caller." },
 	{ "verbose", KEY_VERBOSE, NULL, TOP,
@@ -67,7 +62,7 @@ const struct option_spec option_specs[] = {
 	  "from or to; of streams: hits\nor average; of blocks: cycles, runs or average" },
 	{ "once", KEY_ONCE, NULL, TOP,
 	  "write a table on a terminal, too, instead of the live view" },
-	{ "every", KEY_EVERY, "[=SPAN]", TOP | RUN,
+	{ "every", KEY_EVERY, "[=SPAN]", TOP,
 	  "report what was sampled, again and again. Default: 5s." },
 	{ "percent-limit", KEY_PERCENT_LIMIT, "P", TOP,
 	  "hide functions, objects and the like with less than P %,\nand the stacks that end in "
@@ -79,48 +74,56 @@ const struct option_spec option_specs[] = {
 	{ "find-change", KEY_FIND_CHANGE, NULL, DIFF,
 	  "with one WINDOW, or --since: show which functions changed\nin it, and when" },
 
-	{ NULL, 0, NULL, DIFF, "What changed:" },
+	{ NULL, 0, NULL, DIFF, "What counts as changed in diff:" },
 	{ "before", KEY_BEFORE, "DIR", DIFF, "the directory of the old sources" },
 	{ "after", KEY_AFTER, "DIR", DIFF, "the directory of the new sources" },
 	{ "changed-func", KEY_CHANGED_FUNC, "NAME", DIFF,
 	  "treat this function as changed; may be repeated" },
 
-	{ NULL, 0, NULL, CODE, "What to show:" },
+	{ NULL, 0, NULL, RUN, "What run reports:" },
+	{ "", KEY_ROWS, "N", RUN,
+	  "show the N hottest rows of each kind; 0 shows all.\nDefault: 10." },
+	{ "self", KEY_SELF, NULL, RUN,
+	  "sample without the daemon: user code alone, but more often" },
+	{ "every", KEY_EVERY, "[=SPAN]", RUN,
+	  "report what was sampled meanwhile, too. Default: 5s." },
+
+	{ NULL, 0, NULL, CODE, "What annotate shows:" },
 	{ "", KEY_ROWS, "N", CODE,
 	  "without SYMBOL: show the N hottest functions; 0 shows all.\nDefault: 5." },
 	{ "source", KEY_SOURCE, NULL, CODE, "show source lines between the instructions" },
 	{ "att", KEY_ATT, NULL, CODE, "show instructions of x86 as AT&T does, the source first" },
 
-	{ NULL, 0, NULL, DUMP, "What to write:" },
+	{ NULL, 0, NULL, DUMP, "What dump writes:" },
 	{ "format", KEY_FORMAT, "FORMAT", DUMP, "text or json. Default: text." },
 	{ "samples", KEY_SAMPLES, NULL, DUMP,
 	  "write each sample with its stack, as perf script does" },
 	{ "branches", KEY_BRANCHES, NULL, DUMP, "with --samples: write branch records, too" },
 
-	{ NULL, 0, NULL, EXPORT, "What to write:" },
+	{ NULL, 0, NULL, EXPORT, "What export writes:" },
 	{ "format", KEY_FORMAT, "FORMAT", EXPORT, "the format, see below" },
 	{ "", KEY_OUTPUT, "FILE", EXPORT,
 	  "write this file, whole or not at all. Default: stdout." },
 
-	{ NULL, 0, NULL, FLAME, "What to write:" },
+	{ NULL, 0, NULL, FLAME, "What flame writes:" },
 	{ "diff", KEY_DIFF, "WINDOW", FLAME, "show what differs in this WINDOW from the first" },
 	{ "format", KEY_FORMAT, "FORMAT", FLAME, "html, or svg for documents. Default: html." },
 	{ "", KEY_OUTPUT, "FILE", FLAME,
 	  "write this file, - for stdout. Default: flame.html, or\nflame.svg." },
 	{ "open", KEY_OPEN, NULL, FLAME, "show the file with xdg-open" },
 
-	{ NULL, 0, NULL, METRICS, "What to write:" },
+	{ NULL, 0, NULL, METRICS, "What metrics writes:" },
 	{ "", KEY_ROWS, "N", METRICS, "the shares of the N hottest functions. Default: 10." },
 	{ "format", KEY_FORMAT, "FORMAT", METRICS,
 	  "openmetrics; or prometheus, which node_exporter reads.\nDefault: openmetrics." },
 	{ "", KEY_OUTPUT, "FILE", METRICS,
 	  "write this file, whole or not at all. Default: stdout." },
 
-	{ NULL, 0, NULL, MARK, "Instead of naming windows:" },
+	{ NULL, 0, NULL, MARK, "What mark does instead of naming windows:" },
 	{ "list", KEY_LIST, NULL, MARK, "list the marks" },
 	{ "delete", KEY_DELETE, NULL, MARK, "remove the mark NAME; its windows may go then" },
 
-	{ NULL, 0, NULL, VACUUM, "What goes (at least one is given):" },
+	{ NULL, 0, NULL, VACUUM, "What vacuum removes (at least one is given):" },
 	{ "size", KEY_SIZE, "BYTES", VACUUM,
 	  "the oldest windows, until the database has no more in use;\nwith K, M, G or T of 1024" },
 	{ "time", KEY_TIME, "SPAN", VACUUM,
@@ -131,7 +134,7 @@ const struct option_spec option_specs[] = {
 	{ "until", KEY_UNTIL, "TIME", WINDOWS | SPAN, "only windows that start before TIME" },
 	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "continue with each window that closes" },
 
-	{ NULL, 0, NULL, HISTORY, "What to show:" },
+	{ NULL, 0, NULL, HISTORY, "What history shows:" },
 	{ "", KEY_ROWS, "N", HISTORY, "at most N points of time; 0: 200. Default: 24." },
 
 	{ NULL, 0, NULL, DATA | CODE | HISTORY,

@@ -62,6 +62,8 @@ WRONG = [
     ("windows --since yesterday --until 2020-01-01", 2, "--until must be later than --since", ""),
     ("mark", 2, "mark needs a NAME", "as in branchctl mark before-deploy"),
     ("mark yesterday", 2, "'yesterday' cannot be the name of windows", "give at most 64 letters, digits"),
+    ("mark list", 2, "'list' cannot be the name of windows", "branchctl mark --list"),
+    ("mark delete good", 2, "'delete' cannot be the name of windows", "branchctl mark --delete"),
     ("mark good 4711", 1, "no window '4711'", LISTS),
     ("mark good @0", 1, "the open window cannot be named", "@-1 is the last that has ended"),
     ("mark --delete none", 1, "no mark is named 'none'", "branchctl mark NAME makes one"),
