@@ -26,13 +26,24 @@ bool mark_ref_find(const struct windows *windows, const char *name, size_t *ret_
 	return true;
 }
 
+/* A window with a mark is as it was written: it stands for one id. */
 bool mark_ref_is_before_removed(const struct windows *windows, size_t at)
 {
-	const struct window_info *window = &windows->rows[at];
+	const struct window_info *window = &windows->rows[at], *next = window + 1;
 
+	if (next->start_us <= windows_end_us(window) + GAP_US || next->id == window->id + 1)
+		return false;
 	for (size_t i = 0; i < windows->n_marks; i++)
 		if (windows_is_marked(&windows->marks[i], window))
-			return windows->rows[at + 1].start_us > windows_end_us(window) + GAP_US;
+			return true;
+	return false;
+}
+
+bool mark_ref_is_removed(const struct windows *windows, uint64_t us)
+{
+	for (size_t i = 0; i + 1 < windows->n; i++)
+		if (windows_end_us(&windows->rows[i]) <= us && us < windows->rows[i + 1].start_us)
+			return mark_ref_is_before_removed(windows, i);
 	return false;
 }
 

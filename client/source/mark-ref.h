@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "client/rpc/windows.h"
 #include "common/util/fault.h"
@@ -20,3 +21,6 @@ int mark_ref_not_found(const struct windows *windows, const char *name, struct f
  * windows outlive those behind them. Else such ids were merged into this window.
  */
 bool mark_ref_is_before_removed(const struct windows *windows, size_t at);
+
+/* Whether no window is listed at @us, microseconds since 1970, because it was removed. */
+bool mark_ref_is_removed(const struct windows *windows, uint64_t us);

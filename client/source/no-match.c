@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/source/similar-names.h"
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
 
@@ -66,9 +67,27 @@ void no_match_say(const char *name, const struct profile *all, FILE *f)
 			 name);
 }
 
-void no_match_say_place(const char *name, bool by_symbol, FILE *f)
+void no_match_say_place(const char *name, const char *symbol, const struct profile *all, FILE *f)
 {
-	text_say(f, "%s: nothing matches the filters; branchctl top %s lists the %s there are",
-		 name, by_symbol ? "-n 0" : "--by object -n 0",
-		 by_symbol ? "functions" : "objects");
+	_cleanup_free_ char *names = symbol ? similar_names_format(all, symbol) : NULL;
+
+	if (names)
+		text_say(f,
+			 "%s: nothing matches the filters; --symbol '*%s*' matches similar names: "
+			 "%s",
+			 name, symbol, names);
+	else
+		text_say(f,
+			 "%s: nothing matches the filters; branchctl top %s lists the %s there are",
+			 name, symbol ? "-n 0" : "--by object -n 0",
+			 symbol ? "functions" : "objects");
+}
+
+void no_match_say_similar(const char *symbol, const struct profile *all, FILE *f)
+{
+	_cleanup_free_ char *names = similar_names_format(all, symbol);
+
+	if (names)
+		text_say(f, "similar names are hotter, --symbol '*%s*' matches them, too: %s",
+			 symbol, names);
 }

@@ -11,5 +11,10 @@
  * have most samples in @all; NULL if that is not known. */
 void no_match_say(const char *name, const struct profile *all, FILE *f);
 
-/* The same where the filters select no processes, but an object or, if @by_symbol, a function. */
-void no_match_say_place(const char *name, bool by_symbol, FILE *f);
+/* The same where the filters select no processes, but an object or the function @symbol of @all;
+ * NULL: an object alone. */
+void no_match_say_place(const char *name, const char *symbol, const struct profile *all, FILE *f);
+
+/* Where @symbol has few samples of @all: in one line the functions that have more and its name in
+ * theirs, if any. */
+void no_match_say_similar(const char *symbol, const struct profile *all, FILE *f);

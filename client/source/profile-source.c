@@ -374,7 +374,7 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
 	places.object = filter->object;
 	places.symbol = filter->symbol;
 	source->by_process = profile_filter_is_by_process(filter);
-	source->by_symbol = filter->symbol != NULL;
+	source->symbol = filter->symbol;
 	if (source->by_process)
 		r = profile_filter(&source->processes, source->profile, &processes);
 	if (r < 0)
@@ -490,10 +490,10 @@ void profile_source_say(const struct profile_source *source, FILE *f)
 				 "window %" PRIu64 " was merged into window %" PRId64
 				 " as it aged: all of that is counted",
 				 source->merged[i].id, source->merged[i].into);
-	if (profile_source_has_match(source))
-		return;
-	if (!source->by_process && source->part)
-		no_match_say_place(source->name, source->by_symbol, f);
-	else
+	if (profile_source_has_match(source) && source->symbol)
+		no_match_say_similar(source->symbol, source->all, f);
+	else if (!profile_source_has_match(source) && !source->by_process && source->part)
+		no_match_say_place(source->name, source->symbol, source->all, f);
+	else if (!profile_source_has_match(source))
 		no_match_say(source->name, source->profile, f);
 }

@@ -74,7 +74,7 @@ struct profile_source {
 	const struct profile *shown; /* one of the three; finalized */
 	bool filtered;               /* there is a filter, */
 	bool by_process;             /* and one of processes */
-	bool by_symbol;              /* and one of functions */
+	const char *symbol;          /* that of functions; borrowed; or NULL */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events that are not counted, to say, or NULL */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/source/similar-names.h"
 #include "client/term/text.h"
 #include "client/view/object-name.h"
 #include "client/view/place.h"
@@ -146,6 +147,21 @@ static bool has_object(const struct profile *profile, const char *name)
 	return false;
 }
 
+static int refuse_none(const struct search *search, struct fault *fault)
+{
+	_cleanup_free_ char *names =
+		search->object ? NULL : similar_names_format(search->source->all, search->wanted);
+
+	if (names)
+		return fault_set(fault, -ENOENT, "%s: no counts for a function '%s'; similar: %s",
+				 search->source->name, search->wanted, names);
+	return fault_set(
+		fault, -ENOENT,
+		"%s: no counts for a function '%s'%s%s; branchctl top -n 0 lists the functions",
+		search->source->name, search->wanted, search->object ? " of " : "",
+		search->object ?: "");
+}
+
 static int find_function(struct code_span *span, const struct profile_source *source,
 			 const char *wanted, const char *object, struct fault *fault)
 {
@@ -160,10 +176,7 @@ static int find_function(struct code_span *span, const struct profile_source *so
 				 "hottest functions",
 				 source->name, wanted, wanted);
 	if (search.n == 0)
-		return fault_set(fault, -ENOENT,
-				 "%s: no counts for a function '%s'%s%s; branchctl top -n 0 lists "
-				 "the functions",
-				 source->name, wanted, object ? " of " : "", object ?: "");
+		return refuse_none(&search, fault);
 	take_function(span, search.found[0]);
 	return 0;
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Functions whose name has what a user asked for in it, but is another: of memcpy most samples may
+ * be in __memcpy_avx_unaligned_erms.
+ */
+#pragma once
+
+#include "common/profile/profile.h"
+
+/*
+ * "__memcpy_avx_unaligned_erms (12.1 %)": those with most samples of @profile, if @wanted, a single
+ * name without a pattern, has no more samples than they. A heap string; NULL if there are none.
+ */
+char *similar_names_format(const struct profile *profile, const char *wanted);
