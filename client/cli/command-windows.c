@@ -8,6 +8,7 @@
 #include "client/render/table.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
+#include "client/source/mark-ref.h"
 #include "client/source/time-spec.h"
 #include "client/term/output.h"
 #include "common/json/json-text.h"
@@ -88,11 +89,13 @@ static int add_window(struct table *table, const struct window_info *window)
 	return r < 0 ? r : table_set(table, 5, window->mode);
 }
 
-static int add_gap(struct table *table, const struct window_info *before,
-		   const struct window_info *after)
+/* Before window @at: in which no daemon ran, or whose windows were removed, all but marked ones. */
+static int add_gap(struct table *table, const struct windows *windows, size_t at)
 {
-	uint64_t gap_us = windows_gap_us(before, after);
-	const char *const words[] = { "-", "-", "not sampled" };
+	const struct window_info *before = &windows->rows[at - 1];
+	uint64_t gap_us = windows_gap_us(before, &windows->rows[at]);
+	bool removed = mark_ref_is_before_removed(windows, at - 1);
+	const char *const words[] = { "-", "-", removed ? "removed" : "not sampled" };
 	char start[TIME_SPEC_TEXT_MAX];
 	int r;
 
@@ -125,7 +128,7 @@ static int write_table(const struct windows *windows, struct output *output)
 	r = add_columns(table, windows->n_marks > 0);
 	for (size_t i = 0; r >= 0 && i < windows->n; i++) {
 		if (i > 0)
-			r = add_gap(table, &windows->rows[i - 1], &windows->rows[i]);
+			r = add_gap(table, windows, i);
 		if (r >= 0)
 			r = add_window(table, &windows->rows[i]);
 		if (r >= 0)

@@ -9,6 +9,7 @@
 #include "client/render/json.h"
 #include "client/render/spark.h"
 #include "client/render/table.h"
+#include "client/source/mark-ref.h"
 #include "client/source/time-spec.h"
 #include "client/stats/interval.h"
 #include "client/term/text.h"
@@ -124,6 +125,14 @@ static int add_columns(struct table *table, bool has_total)
 	return r < 0 ? r : table_add_column(table, "", 0);
 }
 
+/* Of a point without samples. */
+static const char *name_gap(const struct history *history, const struct history_point *point)
+{
+	uint64_t middle_us = point->start_us + (point->end_us - point->start_us) / 2;
+
+	return mark_ref_is_removed(&history->windows.all, middle_us) ? "removed" : "-";
+}
+
 static int add_point(struct table *table, const struct history *history, size_t i, uint64_t now_us)
 {
 	const struct history_point *point = &history->points[i];
@@ -136,7 +145,7 @@ static int add_point(struct table *table, const struct history *history, size_t 
 	if (r >= 0)
 		r = table_set(table, column++, time_spec_format(start, point->start_us, now_us));
 	if (r >= 0 && point->samples == 0)
-		return table_set(table, column, "-");
+		return table_set(table, column, name_gap(history, point));
 	if (r >= 0)
 		r = table_printf(table, column++, "%" PRIu64, point->samples);
 	if (r >= 0)
