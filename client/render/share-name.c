@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/render/json.h"
+#include "common/object/build-id.h"
 #include "common/profile/container.h"
 #include "common/util/macro.h"
 
@@ -28,10 +29,56 @@ static const struct profile_process *process_of(const struct profile *profile,
 	return key->process == PROFILE_NONE ? NULL : &profile->processes[key->process];
 }
 
+static bool is_alike(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->n_build_id == b->n_build_id &&
+	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
+}
+
+/* Whether files of other folders have that name, and whether other builds have that path. */
+static void find_others(const struct profile *profile, const struct profile_object *object,
+			bool *ret_folders, bool *ret_builds)
+{
+	const char *name = place_object_name(object);
+
+	*ret_folders = *ret_builds = false;
+	for (size_t i = 0; i < profile->n_objects; i++) {
+		const struct profile_object *other = &profile->objects[i];
+
+		if (other == object || other->kind != OBJECT_FILE ||
+		    strcmp(place_object_name(other), name) != 0)
+			continue;
+		if (strcmp(other->path, object->path) != 0)
+			*ret_folders = true;
+		else if (!is_alike(other, object))
+			*ret_builds = true;
+	}
+}
+
+/* The name; the path, or the name and the begin of the build-id, where others have that name, too.
+ */
+static int set_file(struct table *table, size_t column, const struct profile *profile,
+		    const struct share_key *key, bool with_build)
+{
+	const struct profile_object *object = object_of(profile, key);
+	char hex[BUILD_ID_HEX_SIZE];
+	bool folders = false, builds = false;
+	const char *name = place_object_name(object);
+
+	if (object && object->kind == OBJECT_FILE)
+		find_others(profile, object, &folders, &builds);
+	if (folders)
+		name = object->path;
+	if (!builds || !with_build || object->n_build_id == 0)
+		return table_set(table, column, name);
+	return table_printf(table, column, "%s %.8s", name,
+			    build_id_format(hex, object->build_id, object->n_build_id));
+}
+
 static int set_function(struct table *table, size_t column, const struct profile *profile,
 			const struct share_key *key)
 {
-	int r = table_set(table, column, place_object_name(object_of(profile, key)));
+	int r = set_file(table, column, profile, key, false);
 
 	return r < 0 ? r : table_set(table, column + 1, key->symbol ?: UNKNOWN);
 }
@@ -39,7 +86,7 @@ static int set_function(struct table *table, size_t column, const struct profile
 static int set_line(struct table *table, size_t column, const struct profile *profile,
 		    const struct share_key *key)
 {
-	int r = table_set(table, column, place_object_name(object_of(profile, key)));
+	int r = set_file(table, column, profile, key, false);
 
 	if (r < 0)
 		return r;
@@ -273,10 +320,20 @@ int share_name_add_columns(struct table *table, enum view_by by)
 	return r;
 }
 
+int share_name_set_paired(struct table *table, size_t column, const struct profile *profile,
+			  enum view_by by, const struct share_key *key)
+{
+	return kinds[by].set(table, column, profile, key);
+}
+
 int share_name_set(struct table *table, size_t column, const struct profile *profile,
 		   enum view_by by, const struct share_key *key)
 {
-	return kinds[by].set(table, column, profile, key);
+	int r = share_name_set_paired(table, column, profile, by, key);
+
+	return r >= 0 && (by == VIEW_FUNCTION || by == VIEW_LINE) ?
+		       set_file(table, column, profile, key, true) :
+		       r;
 }
 
 json_t *share_name_json(const struct places *places, enum view_by by, const struct share_key *key)

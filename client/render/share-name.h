@@ -22,6 +22,10 @@ int share_name_add_columns(struct table *table, enum view_by by);
 int share_name_set(struct table *table, size_t column, const struct profile *profile,
 		   enum view_by by, const struct share_key *key);
 
+/* The same of a row that stands for all builds of its file. */
+int share_name_set_paired(struct table *table, size_t column, const struct profile *profile,
+			  enum view_by by, const struct share_key *key);
+
 /* The same for one column that says whose a row is: see view_owned_shares(). */
 int share_owner_add_column(struct table *table, enum view_by owner);
 int share_owner_set(struct table *table, size_t column, const struct profile *profile,

@@ -103,7 +103,8 @@ static int set_share(struct table *table, size_t column, bool there, double shar
 static int set_difference(struct table *table, size_t column, const struct significance *noise,
 			  bool significant)
 {
-	int r = table_printf(table, column, "%+.2f", 100 * noise->difference);
+	int r = table_printf(table, column, "%s%+.2f", significant ? "*" : "",
+			     100 * noise->difference);
 
 	if (r >= 0 && significant)
 		r = table_set_color(table, column, noise->difference > 0 ? "red" : "green");
@@ -179,8 +180,8 @@ static int fill_row(const struct diff *diff, struct table *table, const struct c
 	if (r >= 0 && !row->significant && !row->total_significant)
 		r = table_dim_row(table);
 	return r < 0 ? r :
-		       share_name_set(table, column, diff->sides[side].source->shown, diff->by,
-				      &row->ends[side].key);
+		       share_name_set_paired(table, column, diff->sides[side].source->shown,
+					     diff->by, &row->ends[side].key);
 }
 
 static int write_shares(const struct diff *diff, struct table *table, int leave)
