@@ -302,6 +302,7 @@ static int write_row(const struct tree_text *text, size_t i, uint64_t samples)
 	int n_before = write_numbers(text, row, samples), n_marks = write_marks(text, i);
 	const struct frame_style style = {
 		.is_function = true,
+		.addressed = code_unit_is_object(row->frame),
 		.turns = "",
 		.n_before = (size_t)(n_before + n_marks),
 	};

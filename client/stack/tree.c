@@ -44,12 +44,22 @@ struct view_tree *view_tree_free(struct view_tree *tree)
 	return NULL;
 }
 
+/* What a tree is made of. */
+struct making {
+	const struct profile *profile;
+	const struct code_units *units;      /* frames are these; NULL: functions and locations */
+	const struct view_tree_focus *focus; /* NULL: all code */
+	struct tree_merge merge;
+};
+
 /* The row of the location @at below @parent, which may be new; or -ENOMEM. */
-static int64_t find_row(struct view_tree *tree, struct tree_merge *merge,
-			const struct profile *profile, struct location at, uint32_t parent)
+static int64_t find_row(struct view_tree *tree, struct making *making, struct location at,
+			uint32_t parent)
 {
-	struct location frame = view_function_start(profile, profile_place_frame(profile, at));
-	int64_t number = tree_merge_find(merge, parent, frame, frame);
+	struct location placed = profile_place_frame(making->profile, at);
+	struct location frame = making->units ? code_unit_find(making->units, placed) :
+						view_function_start(making->profile, placed);
+	int64_t number = tree_merge_find(&making->merge, parent, frame, frame);
 
 	if (number < 0 || (size_t)number < tree->n_rows)
 		return number;
@@ -70,10 +80,10 @@ static bool is_in_focus(const struct profile *profile, struct location at,
 	return frame.object != PROFILE_NONE && focus->objects[frame.object];
 }
 
-static int merge_callers(struct view_tree *tree, const struct profile *profile,
-			 const struct view_tree_focus *focus)
+static int merge_callers(struct view_tree *tree, struct making *making)
 {
-	_cleanup_(tree_merge_done) struct tree_merge merge = {};
+	const struct profile *profile = making->profile;
+	const struct view_tree_focus *focus = making->focus;
 	_cleanup_free_ uint32_t *rows = calloc(profile->n_stacks + 1, sizeof(*rows));
 
 	if (!rows)
@@ -87,7 +97,7 @@ static int merge_callers(struct view_tree *tree, const struct profile *profile,
 		rows[i] = PROFILE_NONE;
 		if (focus && parent == PROFILE_NONE && !is_in_focus(profile, stack->frame, focus))
 			continue;
-		row = find_row(tree, &merge, profile, stack->frame, parent);
+		row = find_row(tree, making, stack->frame, parent);
 		if (row < 0)
 			return (int)row;
 		rows[i] = (uint32_t)row;
@@ -108,22 +118,20 @@ static uint32_t first_frame(const struct profile *profile, uint32_t at,
 	return found;
 }
 
-static int merge_callees(struct view_tree *tree, const struct profile *profile,
-			 const struct view_tree_focus *focus)
+static int merge_callees(struct view_tree *tree, struct making *making)
 {
-	_cleanup_(tree_merge_done) struct tree_merge merge = {};
+	const struct profile *profile = making->profile;
 
 	for (size_t i = 0; i < profile->n_stacks; i++) {
 		uint32_t at, parent = PROFILE_NONE;
 
 		if (profile->stacks[i].samples == 0)
 			continue;
-		at = first_frame(profile, (uint32_t)i, focus);
+		at = first_frame(profile, (uint32_t)i, making->focus);
 		if (at == PROFILE_NONE)
 			continue;
 		for (; at != PROFILE_NONE; at = profile->stacks[at].parent) {
-			int64_t row =
-				find_row(tree, &merge, profile, profile->stacks[at].frame, parent);
+			int64_t row = find_row(tree, making, profile->stacks[at].frame, parent);
 
 			if (row < 0)
 				return (int)row;
@@ -276,16 +284,15 @@ static int choose(struct view_tree *tree, size_t n)
 	return r < 0 ? r : mark_rows(tree);
 }
 
-int view_tree_about(struct view_tree **ret, const struct profile *profile,
-		    enum view_tree_first first, size_t n, const struct view_tree_focus *focus)
+static int make(struct view_tree **ret, struct making *making, enum view_tree_first first, size_t n)
 {
 	_cleanup_(view_tree_freep) struct view_tree *tree = calloc(1, sizeof(*tree));
 	int r;
 
 	if (!tree)
 		return -ENOMEM;
-	r = first == VIEW_TREE_CALLER ? merge_callers(tree, profile, focus) :
-					merge_callees(tree, profile, focus);
+	r = first == VIEW_TREE_CALLER ? merge_callers(tree, making) : merge_callees(tree, making);
+	tree_merge_done(&making->merge);
 	if (r < 0)
 		return r;
 	add_up(tree);
@@ -296,10 +303,26 @@ int view_tree_about(struct view_tree **ret, const struct profile *profile,
 	return 0;
 }
 
+int view_tree_about(struct view_tree **ret, const struct profile *profile,
+		    enum view_tree_first first, size_t n, const struct view_tree_focus *focus)
+{
+	struct making making = { .profile = profile, .focus = focus };
+
+	return make(ret, &making, first, n);
+}
+
 int view_tree(struct view_tree **ret, const struct profile *profile, enum view_tree_first first,
 	      size_t n)
 {
 	return view_tree_about(ret, profile, first, n, NULL);
+}
+
+int view_tree_by_unit(struct view_tree **ret, const struct code_units *units,
+		      enum view_tree_first first, size_t n)
+{
+	struct making making = { .profile = units->profile, .units = units };
+
+	return make(ret, &making, first, n);
 }
 
 /* All rows below a wanted row become wanted, then all rows above. */

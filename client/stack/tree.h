@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/stack/code-unit.h"
 #include "common/profile/profile.h"
 
 /* The roots; also the numbers of the stack view's orders in top-order.h. */
@@ -20,7 +21,7 @@ enum view_tree_first {
 };
 
 struct view_tree_row {
-	struct location frame; /* the start of its function, or the location */
+	struct location frame; /* the start of its function or unit, or the location */
 	uint32_t parent;       /* less than its own number, or PROFILE_NONE */
 	uint32_t depth;        /* 0: a root */
 	uint64_t total;        /* samples of the path from the root to this row, and below */
@@ -42,6 +43,10 @@ int view_tree_parse(enum view_tree_first *ret, const char *name);
 /* The @n hottest rows of the finalized @profile; 0: all. 0 or -ENOMEM. */
 int view_tree(struct view_tree **ret, const struct profile *profile, enum view_tree_first first,
 	      size_t n);
+
+/* The same with a row for each piece of code without a symbol, instead of one for each location. */
+int view_tree_by_unit(struct view_tree **ret, const struct code_units *units,
+		      enum view_tree_first first, size_t n);
 
 /* The code that a tree is about: by function of a profile, and by object its code in none. */
 struct view_tree_focus {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "client/stack/code-unit.h"
 #include "client/stack/stack-fold.h"
 #include "client/stack/stack-group.h"
 #include "client/stream/line-loader.h"
@@ -86,18 +87,31 @@ static int view_folded_stacks(struct view_stacks **ret, const struct places *pla
 	return r < 0 ? r : view_stacks_fold(ret, stacks, places->profile, places->symbolizer);
 }
 
+static int view_some_tree(struct top *top, const struct top_settings *settings)
+{
+	const struct profile *profile = top->source->shown;
+	_cleanup_(code_units_done) struct code_units units = {};
+	int r;
+
+	if (settings->every_frame) {
+		r = view_tree(&top->tree, profile, settings->tree, settings->n_rows);
+	} else {
+		r = code_units_init(&units, profile, top->places.symbolizer);
+		if (r >= 0)
+			r = view_tree_by_unit(&top->tree, &units, settings->tree, settings->n_rows);
+	}
+	top->n_rows = r < 0 ? 0 : top->tree->n_rows;
+	return r;
+}
+
 static int view_some_stacks(struct top *top, const struct top_settings *settings)
 {
 	const struct profile *profile = top->source->shown;
 	int r;
 
 	top->tree_first = settings->tree;
-	if (settings->tree) {
-		r = view_tree(&top->tree, profile, settings->tree, settings->n_rows);
-		if (r >= 0)
-			top->n_rows = top->tree->n_rows;
-		return r;
-	}
+	if (settings->tree)
+		return view_some_tree(top, settings);
 	r = settings->every_frame ? view_stacks(&top->stacks, profile) :
 				    view_folded_stacks(&top->stacks, &top->places);
 	if (r >= 0)

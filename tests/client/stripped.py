@@ -39,6 +39,18 @@ def annotate(data, path, symbols):
     check(f"{symbols['two']:x}" not in out, "code of two():", out)
 
 
+def check_tree(data, stacks):
+    """Each order of the tree has a line for each of the stacks, all of which have one frame, with its object."""
+    for order in "caller", "callee":
+        status, out, err = run("top", data, "--by", "stack", f"--tree={order}")
+        lines = out[out.index("FUNCTION\n"):].splitlines()[1:]
+        check(status == 0 and len(lines) == len(stacks), order, "has other rows than", stacks, ":", out, err)
+        for line, (samples, name) in zip(lines, stacks):
+            check(samples in line.split(), samples, line)
+            unit = name.split(" ")[0]  # the address of a function, or [unknown] for all of the object
+            check(unit in line and line.endswith(name.split(" ")[-1]), name, line)
+
+
 def rows(folder, path, symbols):
     """Of 12 samples at four instructions of one(), and 3 in two(), the numbers of the rows and their first lines."""
     data = os.path.join(folder, "perf.data")
@@ -48,6 +60,7 @@ def rows(folder, path, symbols):
     status, out, err = run("top", data, "--by", "stack")
     check(status == 0, status, out, err)
     annotate(data, path, symbols)
+    check_tree(data, re.findall(r"% +(\d+) samples\n +(.*)\n", out))
     return re.findall(r"% +(\d+) samples\n +(.*)\n", out)
 
 
