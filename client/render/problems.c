@@ -9,6 +9,7 @@
 
 #include "client/term/elide.h"
 #include "client/term/text.h"
+#include "client/view/object-name.h"
 #include "client/view/place.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -131,11 +132,14 @@ static void write_names(FILE *f, const struct problems *problems)
 }
 
 /* What helps: there is no file, it is another one, or its symbols were taken out of it. */
-static const char *remedy(const char *why)
+static const char *remedy(const char *path, const char *why)
 {
 	const char *end = strstr(why, " has no symbols");
+	bool is_bare = end && strcmp(end, " has no symbols") == 0;
 
-	if (end && strcmp(end, " has no symbols") == 0)
+	if (is_bare && !object_name_is_packaged(path))
+		return "; build it with symbols, or keep the unstripped file below --debug-dir";
+	if (is_bare)
 		return "; install its debug symbols, give their folder by --debug-dir, or a "
 		       "debuginfod server by DEBUGINFOD_URLS";
 	if (strncmp(why, "not found", strlen("not found")) == 0 || strstr(why, " has build-id "))
@@ -164,7 +168,7 @@ static void write_problems(FILE *f, const struct problems *problems)
 	} else {
 		fputs(problems->n > 1 ? "; " : ": ", f);
 		write_reason(f, first->why);
-		fputs(remedy(first->why), f);
+		fputs(remedy(first->path, first->why), f);
 	}
 	fputc('\n', f);
 }

@@ -8,6 +8,7 @@
 
 #include "client/term/text.h"
 #include "client/term/wrap.h"
+#include "client/view/object-name.h"
 #include "client/view/place.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
@@ -52,6 +53,27 @@ static uint64_t count(const struct top *top)
 	return n;
 }
 
+/* By the files that write_names() names. */
+static const char *remedy(const struct top *top)
+{
+	bool packaged = false, own = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < top->n_rows && n < MAX_NAMES; i++) {
+		const struct profile_object *object = file_of(top, &top->shares->rows[i]);
+
+		n += object != NULL;
+		packaged |= object && object_name_is_packaged(object->path);
+		own |= object && !object_name_is_packaged(object->path);
+	}
+	if (packaged && own)
+		return "; build your own with symbols, install the debug symbols of packages, and "
+		       "restart branchd\n";
+	if (own)
+		return "; build them with symbols: do not strip the files\n";
+	return "; install their debug symbols and restart branchd, to name them from then on\n";
+}
+
 int unnamed_write(const struct top *top, struct output *output)
 {
 	const uint64_t samples = top->source->shown->counters.samples;
@@ -70,7 +92,7 @@ int unnamed_write(const struct top *top, struct output *output)
 		return -ENOMEM;
 	fprintf(f, "%.1f %% of the samples are in functions without a name: ", percent);
 	write_names(f, top, samples);
-	fputs("; install their debug symbols and restart branchd, to name them from then on\n", f);
+	fputs(remedy(top), f);
 	if (fclose(f) != 0)
 		return -ENOMEM;
 	wrap_write(output->f, text, output->width, 2);

@@ -6,6 +6,7 @@
 
 #include "client/view/place.h"
 #include "common/profile/filter.h"
+#include "common/util/macro.h"
 
 static bool is_unique(const struct profile *profile, const char *name)
 {
@@ -26,4 +27,17 @@ char *object_name_format(const struct profile *profile, uint32_t object)
 	if (is_unique(profile, place_object_name(o)))
 		return strdup(place_object_name(o));
 	return strdup(is_unique(profile, o->path) || !is_unique(profile, id) ? o->path : id);
+}
+
+bool object_name_is_packaged(const char *path)
+{
+	static const char *const folders[] = { "/usr/", "/bin/",   "/sbin/",
+					       "/lib/", "/lib64/", "/lib32/" };
+
+	if (strncmp(path, "/usr/local/", strlen("/usr/local/")) == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return false;
 }

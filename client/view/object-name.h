@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/profile/profile.h"
 
 /*
@@ -11,3 +13,8 @@
  * none is, the path. A heap string, or NULL.
  */
 char *object_name_format(const struct profile *profile, uint32_t object);
+
+/* Whether a file of that path is one that packages install: below /usr but not /usr/local, or in
+ * one of the folders that were moved there. Of others nobody has debug symbols but who built them.
+ */
+bool object_name_is_packaged(const char *path);
