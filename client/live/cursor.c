@@ -59,6 +59,16 @@ bool live_cursor_press(struct live_cursor *cursor, int key, size_t n_page, size_
 		return false;
 	}
 	cursor->identity = 0;
+	cursor->placed = true;
 	live_cursor_clamp(cursor, n_page, n_lines);
 	return true;
+}
+
+void live_cursor_place(struct live_cursor *cursor, size_t line, size_t n_page)
+{
+	if (cursor->placed)
+		return;
+	cursor->placed = true;
+	cursor->line = line;
+	cursor->scroll = line < n_page ? 0 : line - n_page / 2;
 }

@@ -177,6 +177,14 @@ static int count(struct job *job, const struct counted *wanted, size_t n_parts,
 					&ignored);
 }
 
+/* What the daemon counts is that of all code: only functions stay what they are in some of it. */
+static bool has_trends(const struct job *job)
+{
+	const struct profile_filter *filter = &job->filter.profile;
+
+	return job->request->by == VIEW_FUNCTION || (!filter->object && !filter->symbol);
+}
+
 /* Without them, rows have no trend: an older daemon does not count. */
 static int get_trends(struct job *job)
 {
@@ -187,7 +195,7 @@ static int get_trends(struct job *job)
 	enum functions_by by;
 	int r = 0;
 
-	if (n < 2 || !function_shares_suffice(wanted.by, &by))
+	if (n < 2 || !has_trends(job) || !function_shares_suffice(wanted.by, &by))
 		return 0;
 	wanted.first = windows->rows[0].id;
 	wanted.last = windows->rows[n - 1].id;

@@ -69,6 +69,13 @@ static void add_word(struct live_filter *filter, const char *word)
 	snprintf(filter->words + n, sizeof(filter->words) - n, "%s%s", n > 0 ? " " : "", word);
 }
 
+/* Whether a filter could have that name; symbols such as "operator==" are searched. */
+static bool is_name(const char *word, size_t n)
+{
+	return n > 0 && strspn(word, "abcdefghijklmnopqrstuvwxyz-_") >= n &&
+	       strncmp(word, "operator", 8) != 0;
+}
+
 static int apply(struct live_filter *filter, char *word, struct fault *fault)
 {
 	char *equals = strchr(word, '=');
@@ -79,6 +86,12 @@ static int apply(struct live_filter *filter, char *word, struct fault *fault)
 		r = set(&filter->profile, word, equals + 1, fault);
 		*equals = '=';
 	}
+	if (r > 0 && equals && is_name(word, (size_t)(equals - word)))
+		return fault_set(
+			fault, -EINVAL,
+			"there is no filter %.*s=; there are pid, uid, comm, exclude-comm, unit, "
+			"container, object, symbol",
+			(int)(equals - word), word);
 	if (r > 0)
 		add_word(filter, word);
 	return r < 0 ? r : 0;

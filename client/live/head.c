@@ -49,6 +49,10 @@ static void write_span(FILE *f, const struct live_page *page)
 		text_write(f, page->state->span[0] ? page->state->span : "the last day");
 		return;
 	}
+	if (page->waiting && windows->n > 0) { /* these are of what was shown before */
+		text_write(f, page->state->span[0] ? page->state->span : "the last five minutes");
+		return;
+	}
 	if (page->state->span[0]) {
 		text_write(f, page->state->span);
 		fputs(": ", f);

@@ -186,6 +186,30 @@ static struct location place_of(const struct top *top, size_t row, size_t within
 	return steps[at < n ? at : n - 1].from;
 }
 
+/* The hottest code of a source line: that it leads to the line's function. */
+static struct location location_of_line(const struct top *top, const struct share_key *key)
+{
+	const struct profile *profile = top->source->shown;
+	struct places places = top->places;
+	struct location found = { .object = PROFILE_NONE };
+	uint64_t most = 0;
+
+	places.lines = true;
+	for (size_t i = 0; key->file && i < profile->n_stacks; i++) {
+		const struct profile_stack *stack = &profile->stacks[i];
+		struct place place;
+
+		if (stack->frame.object != key->object || stack->samples <= most)
+			continue;
+		place = place_find(&places, stack->frame);
+		if (!place.file || place.line != key->line || strcmp(place.file, key->file) != 0)
+			continue;
+		most = stack->samples;
+		found = stack->frame;
+	}
+	return found;
+}
+
 static struct location location_of(const struct top *top, size_t row, size_t within)
 {
 	const struct share_key *key;
@@ -203,6 +227,8 @@ static struct location location_of(const struct top *top, size_t row, size_t wit
 		return top->branches[row].from;
 	case VIEW_BLOCK:
 		return (struct location){ top->blocks[row].object, top->blocks[row].start };
+	case VIEW_LINE:
+		return location_of_line(top, &top->shares->rows[row].key);
 	default:
 		key = &top->shares->rows[row].key;
 		return (struct location){ key->symbol ? key->object : PROFILE_NONE, key->start };

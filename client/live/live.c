@@ -100,7 +100,10 @@ static int draw(struct live *live)
 	struct live_page page = page_of(live);
 	struct live_cursor *cursor = &live_screen_of(&live->state)->cursor;
 	_cleanup_free_ char *text = NULL;
+	size_t line;
 
+	if (live->served && live_picture_hottest(live->picture, &live->state, &line) >= 0)
+		live_cursor_place(cursor, line, live_page_room(&page));
 	if (!live->state.help && live->served)
 		live_cursor_clamp(cursor, live_page_room(&page), live_page_n_lines(&page));
 	live_picture_hold(live->picture, &live->state);

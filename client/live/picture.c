@@ -269,6 +269,27 @@ const char *live_picture_text(struct live_picture *picture, const struct live_st
 	return picture->text;
 }
 
+/* Below the text's head is one line for each instruction. */
+int live_picture_hottest(const struct live_picture *picture, const struct live_state *state,
+			 size_t *ret)
+{
+	const struct annotation *annotation = picture->given.annotation;
+	size_t n_lines = 0, hottest = 0;
+
+	if (state->screens[state->depth].kind != LIVE_CODE || !picture->text || !annotation)
+		return -ENOENT;
+	for (const char *text = picture->text; *text; text++)
+		n_lines += *text == '\n';
+	for (size_t i = 0; i < annotation->n_lines; i++)
+		if (annotation->lines[i].samples > annotation->lines[hottest].samples)
+			hottest = i;
+	if (annotation->n_lines == 0 || annotation->lines[hottest].samples == 0 ||
+	    n_lines < annotation->n_lines)
+		return -ENOENT;
+	*ret = n_lines - annotation->n_lines + hottest;
+	return 0;
+}
+
 static void open_call(const struct live_picture *picture, struct live_state *state)
 {
 	struct live_screen *screen = live_screen_of(state);
@@ -294,7 +315,11 @@ void live_picture_open(const struct live_picture *picture, struct live_state *st
 	}
 	switch (live_line_lead(picture->top, screen->cursor.line, &subject, filter)) {
 	case LIVE_LEAD_FUNCTION:
-		live_state_open(state, state->opens, &subject);
+		live_state_open(state,
+				screen->by == VIEW_LINE && state->opens == LIVE_CALLS ?
+					LIVE_CODE :
+					state->opens,
+				&subject);
 		return;
 	case LIVE_LEAD_FILTER:
 		if (state->opens == LIVE_CALLS)
@@ -304,6 +329,8 @@ void live_picture_open(const struct live_picture *picture, struct live_state *st
 				       "that is of functions: Enter shows those of this row");
 		return;
 	case LIVE_LEAD_NONE:
-		live_state_say(state, "there is no function in this row to go to");
+		live_state_say(state, screen->by == VIEW_LINE ?
+					      "the function of this line is not known" :
+					      "there is no function in this row to go to");
 	}
 }

@@ -46,5 +46,9 @@ const struct profile_source *live_picture_source(const struct live_picture *pict
 const char *live_picture_text(struct live_picture *picture, const struct live_state *state,
 			      size_t width, bool colors);
 
+/* The line of the hottest instruction, where the text has some that were sampled; else -ENOENT. */
+int live_picture_hottest(const struct live_picture *picture, const struct live_state *state,
+			 size_t *ret);
+
 /* Puts on top what the line at the cursor leads to; or says that it leads nowhere. */
 void live_picture_open(const struct live_picture *picture, struct live_state *state);

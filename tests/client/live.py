@@ -59,6 +59,10 @@ def check_filter(terminal):
     terminal.press("Enter")
     terminal.shows("give a number")
     terminal.press("/", "C-u")
+    terminal.type("com=demo")
+    terminal.press("Enter")
+    terminal.shows("there is no filter com=; there are pid, uid, comm,")
+    terminal.press("/", "C-u")
     terminal.type("WOR")
     terminal.press("Enter")
     terminal.shows_not("idle")
@@ -192,7 +196,7 @@ def check_narrowing(terminal):
     terminal.press("a")
     terminal.shows("that is of functions")
     terminal.press("l", "Enter")
-    terminal.shows("no function in this row")
+    terminal.shows("the function of this line is not known")
     terminal.press("f")
 
 

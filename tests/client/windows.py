@@ -189,10 +189,13 @@ class Named(mock_daemon.Daemon):
 class Unnamed(mock_daemon.Daemon):
     """Without the symbol of work(), where three of four samples are."""
 
+    program = "/usr/bin/demo"
+
     def _profile(self, parameters):
         reply = super()._profile(parameters)
         functions = reply["parameters"]["profile"]["functions"]
         functions[:] = [function for function in functions if function["name"] != "work"]
+        reply["parameters"]["profile"]["objects"][0]["path"] = self.program
         return reply
 
 
@@ -204,6 +207,10 @@ def check_unnamed():
             status, out, err = ask(daemon, "top", "@-1")
             check(status == 0 and not err and (line in out) == said, status, out, err)
             check("without a name" not in ask(daemon, "top", "@-1", "--by", "process")[1], "by process")
+    with Unnamed(mock_daemon.recent(2)) as daemon:
+        daemon.program = "/opt/demo"
+        out = ask(daemon, "top", "@-1")[1]
+        check("demo 75.0 %; build them with symbols" in out and "install" not in out, "of one's own:", out)
 
 
 MANY = ["function_%d" % i for i in range(30)]

@@ -64,7 +64,7 @@ static void test_few_lines_or_none(void **unused)
 
 static void test_other_keys_move_nothing(void **unused)
 {
-	struct live_cursor cursor = { 3, 1, 7 };
+	struct live_cursor cursor = { .line = 3, .scroll = 1, .identity = 7 };
 
 	assert_false(live_cursor_press(&cursor, 'x', 10, 25));
 	assert_int_equal(cursor.line, 3);
@@ -87,6 +87,21 @@ static void test_the_line_is_on_the_screen(void **unused)
 	assert_int_equal(cursor.scroll, 0);
 }
 
+static void test_a_text_says_where_it_begins_once(void **state)
+{
+	struct live_cursor cursor = {};
+
+	live_cursor_place(&cursor, 30, 10);
+	assert_int_equal(cursor.line, 30);
+	assert_int_equal(cursor.scroll, 25);
+	live_cursor_place(&cursor, 5, 10);
+	assert_int_equal(cursor.line, 30);
+	cursor = (struct live_cursor){};
+	assert_true(live_cursor_press(&cursor, SCREEN_DOWN, 10, 50));
+	live_cursor_place(&cursor, 30, 10);
+	assert_int_equal(cursor.line, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +109,7 @@ int main(void)
 		cmocka_unit_test(test_few_lines_or_none),
 		cmocka_unit_test(test_other_keys_move_nothing),
 		cmocka_unit_test(test_the_line_is_on_the_screen),
+		cmocka_unit_test(test_a_text_says_where_it_begins_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,8 +282,8 @@ static void test_filters_are_read(void **unused)
 	assert_string_equal(filter.profile.symbol, "e=f");
 	assert_string_equal(filter.words, "");
 
-	assert_int_equal(live_filter_parse(&filter, " two words x=y comm=z ", &fault), 0);
-	assert_string_equal(filter.words, "two words x=y");
+	assert_int_equal(live_filter_parse(&filter, " two words operator=x comm=z ", &fault), 0);
+	assert_string_equal(filter.words, "two words operator=x");
 	assert_string_equal(filter.profile.comm, "z");
 	assert_null(filter.profile.pid);
 
@@ -295,7 +295,12 @@ static void test_filters_are_read(void **unused)
 
 static void test_filters_that_are_wrong(void **unused)
 {
-	static const char *const texts[] = { "pid=x", "pid=", "uid=-1", "comm=a pid=1x",
+	static const char *const texts[] = { "pid=x",
+					     "pid=",
+					     "uid=-1",
+					     "comm=a pid=1x",
+					     "foo=1",
+					     "comm=a com=b",
 					     "pid=99999999999999999999" };
 	struct live_filter filter;
 	struct fault fault;

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Names that are not what was meant, and names that several things have: what is said of them."""
+
+import re
+
+import mock_daemon
+from harness import check, finish, one_line, run
+
+LIBC = "__memcpy_avx_unaligned_erms"
+
+
+class Changed(mock_daemon.Daemon):
+    """Its profiles are changed by a function of the profile and of the first window."""
+
+    def __init__(self, change):
+        super().__init__(mock_daemon.recent(4))
+        self.change = change
+
+    def _profile(self, parameters):
+        reply = super()._profile(parameters)
+        self.change(reply["parameters"]["profile"], reply["parameters"]["windows"][0]["id"])
+        return reply
+
+
+def ask(daemon, *arguments):
+    return run("--socket", daemon.path, *arguments)
+
+
+def call_work(name):
+    def change(profile, _):
+        profile["functions"][1]["name"] = name
+    return change
+
+
+def check_similar_names():
+    with Changed(call_work(LIBC)) as daemon:
+        status, out, err = ask(daemon, "top", "@-1", "--symbol", "memcpy")
+        check(status == 1 and one_line(err) and f"--symbol '*memcpy*' matches similar names: {LIBC} (75.0 %)" in err, out, err)
+        status, out, err = ask(daemon, "top", "@-1", "--symbol", "*memcpy*")
+        check(status == 0 and not err and LIBC in out, status, out, err)
+        status, out, err = ask(daemon, "annotate", "memcpy", "@-1")
+        check(status == 1 and one_line(err) and f"similar: {LIBC} (75.0 %)" in err, status, out, err)
+    with Changed(call_work("idle_loop")) as daemon:  # with three times the samples of idle_z...
+        daemon.change = lambda profile, _: [function.update(name=name) for function, name in
+                                            zip(profile["functions"], ("main", "__idle_avx", "idle"))]
+        status, out, err = ask(daemon, "top", "@-1", "--symbol", "idle")
+        check(status == 0 and one_line(err) and "'*idle*'" in err and "__idle_avx (75.0 %)" in err, status, out, err)
+        status, out, err = ask(daemon, "top", "@-1", "--symbol", "__idle_avx")
+        check(status == 0 and not err, "a hint where most was found:", err)
+
+
+def add_file(path, build_id):
+    """All of idle() is in another file, as a function of the name work."""
+    def change(profile, _):
+        profile["objects"].append(dict(profile["objects"][0], path=path, build_id=build_id))
+        profile["functions"][2].update(object=1, name="work")
+        profile["stacks"]["rows"][1][2] = 1
+    return change
+
+
+def check_shared_names():
+    with Changed(add_file("/opt/new/demo", "cd" * 20)) as daemon:
+        for words in ["top", "@-1"], ["diff", "@-2", "@-1", "--by", "function"]:
+            out = ask(daemon, *words)[1]
+            check(re.search("/usr/bin/demo +work", out) and re.search("/opt/new/demo +work", out), words, out)
+    with Changed(add_file("/usr/bin/demo", "cd" * 20)) as daemon:
+        out = ask(daemon, "top", "@-1")[1]
+        check(re.search("demo abababab +work", out) and re.search("demo cdcdcdcd +work", out), out)
+        out = ask(daemon, "diff", "@-2", "@-1", "--by", "function")[1]
+        check(re.search(r" demo +work", out) and "abababab" not in out, "one row is of both builds", out)
+
+
+def move_work(profile, window):
+    """From 25 of 100 samples to 75 of them, from window 103 on."""
+    rows = profile["stacks"]["rows"]
+    if window < 103:
+        rows[1][4], rows[2][4] = rows[2][4], rows[1][4]
+
+
+def check_marks_of_significance():
+    with Changed(move_work) as daemon:
+        status, out, err = ask(daemon, "diff", "102", "103", "--by", "function")
+        check(status == 0 and re.search(r"\*\+50\.00 .* work", out) and re.search(r"\*-50\.00 .* idle", out), out, err)
+        check(re.search(r" \+0\.00 +[0-9.]+ .*\*\+50\.00 .* main", out), "main, of which its total alone moved:", out)
+        out = ask(daemon, "diff", "103", "104", "--by", "function")[1]
+        check("*" not in out, "nothing moved:", out)
+
+
+def check_removed():
+    """Behind a mark windows were removed; where ids go on, the daemon did not run."""
+    rows = mock_daemon.recent()
+    for first, word in (rows[16]["id"], "removed"), (rows[10]["id"], "not sampled"):
+        kept = rows[:10] + [dict(window, id=first + i) for i, window in enumerate(rows[16:-1])] + rows[-1:]
+        with mock_daemon.Daemon(kept, counts=True) as daemon:
+            check(ask(daemon, "mark", "old", "101..110")[0] == 0, "no mark")
+            out = ask(daemon, "windows")[1]
+            check(sum(word in line for line in out.splitlines()) == 1, word, out)
+            out = ask(daemon, "history", "work", "..", "-n", "40")[1]
+            check(("removed" in out) == (word == "removed"), word, out)
+
+
+check_similar_names()
+check_shared_names()
+check_marks_of_significance()
+check_removed()
+finish()
