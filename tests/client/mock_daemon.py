@@ -216,6 +216,15 @@ class Daemon:
         samples = sum(w["samples"] for w in part)
         return {"parameters": {"windows": part, "profile": profile(samples)}}
 
+    @staticmethod
+    def _part(windows, i, n, parameters):
+        """Part @i of @n: of as many windows each, or of as long a time each if the span of all is given."""
+        if not parameters.get("until_us"):
+            return windows[i * len(windows) // n:(i + 1) * len(windows) // n]
+        since, until = parameters.get("since_us", 0), parameters["until_us"]
+        middles = [w["start_us"] + w["length_us"] / 2 for w in windows]
+        return [w for w, middle in zip(windows, middles) if min(int((middle - since) * n / (until - since)), n - 1) == i]
+
     def _functions(self, parameters):
         """Those of profile(), in parts; of the half with odd numbers work() has twice as much."""
         part, n = self._named(parameters), parameters.get("parts", 1)
@@ -230,7 +239,7 @@ class Daemon:
             places = [[0, "0x1000"], [0, "0x1100"], [0, "0x1200"]]
         parts = []
         for i in range(n):
-            samples = sum(w["samples"] for w in part[i * len(part) // n:(i + 1) * len(part) // n])
+            samples = sum(w["samples"] for w in self._part(part, i, n, parameters))
             work = samples * 3 // 4 if i % 2 else samples * 3 // 8
             rows = {1: [[0, samples, samples]], 2: [[0, work, work], [1, samples - work, samples - work]],
                     3: [[0, 0, work], [1, work, work], [2, samples - work, samples - work]]}[len(places)]
