@@ -3,6 +3,7 @@
  * them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,3 +17,27 @@
 int function_blob_write(uint8_t **ret, size_t *ret_n, const struct function_counts *counts,
 			const struct interned *processes, const struct interned *objects,
 			const struct interned *names);
+
+/* What is left of such bytes. */
+struct function_bytes {
+	const uint8_t *data;
+	size_t n;
+	bool damaged; /* a number was cut off */
+};
+
+/* The next number; 0 where there is none. */
+static inline uint64_t function_bytes_take(struct function_bytes *bytes)
+{
+	uint64_t number = 0;
+
+	for (unsigned int shift = 0; bytes->n > 0 && shift < 64; shift += 7) {
+		uint8_t byte = *bytes->data++;
+
+		bytes->n--;
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return number;
+	}
+	bytes->damaged = true;
+	return 0;
+}

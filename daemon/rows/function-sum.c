@@ -32,6 +32,9 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	profile_free(sum->names);
 	id_map_done(&sum->executables);
 	id_map_done(&sum->processes);
+	id_set_done(&sum->seen);
+	id_set_done(&sum->seen_executables);
+	free(sum->fresh);
 	id_map_done(&sum->row_numbers);
 	free(sum->direct);
 	free(sum->rows);

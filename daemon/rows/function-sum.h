@@ -14,6 +14,7 @@
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
 #include "daemon/database/id-map.h"
+#include "daemon/database/id-set.h"
 
 enum function_sum_kind {
 	SUM_FUNCTION, /* a function, or the parts of an object outside of functions */
@@ -42,6 +43,10 @@ struct function_sum {
 				      counters; not finalized yet */
 	struct id_map executables; /* the names' strings that are among these */
 	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
+	struct id_set seen;        /* processes of the database whose executables are named */
+	struct id_set seen_executables; /* strings of the database */
+	int64_t *fresh;                 /* processes of the window that is read, not seen before */
+	size_t n_fresh, cap_fresh;
 	struct id_map row_numbers; /* to numbers of rows, by the database's ids or a profile's
 				      indices; but */
 	uint32_t *direct; /* of the database's functions of low ids, to their numbers plus 1; 0:

@@ -38,8 +38,10 @@ _Static_assert(N_STATEMENTS == N_STORE_FUNCTIONS, "store-functions.h has another
 
 int store_functions_init(struct store_functions *functions, struct database *database)
 {
+	int r = store_executables_init(&functions->executables, database);
+
 	functions->database = database;
-	return database_prepare(database, sql, N_STATEMENTS, functions->statements);
+	return r < 0 ? r : database_prepare(database, sql, N_STATEMENTS, functions->statements);
 }
 
 static int write_blob(struct statement *add, int64_t id, const struct function_counts *counts,
@@ -91,10 +93,8 @@ struct reading {
 	const struct profile_filter *filter;
 	struct function_sum *sum;
 	int64_t window;
-	bool objects;        /* what is read is object_counts */
-	const uint8_t *data; /* all that is left */
-	size_t n;
-	bool damaged;
+	bool objects;                /* what is read is object_counts */
+	struct function_bytes bytes; /* all that is left */
 	struct found *found;
 	size_t n_found, cap_found;
 	struct process_tally counted; /* of the processes that match, if they are chosen */
@@ -107,18 +107,7 @@ static void reading_done(struct reading *reading)
 
 static uint64_t take(struct reading *reading)
 {
-	uint64_t number = 0;
-
-	for (unsigned int shift = 0; reading->n > 0 && shift < 64; shift += 7) {
-		uint8_t byte = *reading->data++;
-
-		reading->n--;
-		number |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return number;
-	}
-	reading->damaged = true;
-	return 0;
+	return function_bytes_take(&reading->bytes);
 }
 
 /* Among the names: all of the process, or its executable. *@ret is its index, if it has one. */
@@ -261,8 +250,8 @@ static int read_function(struct reading *reading, int64_t *id)
 		tally.timed_runs = take(reading);
 		tally.cycles = take(reading);
 	}
-	reading->damaged |= reading->objects && *id != 0;
-	if (reading->damaged)
+	reading->bytes.damaged |= reading->objects && *id != 0;
+	if (reading->bytes.damaged)
 		return 0;
 	return add_to_found(reading,
 			    reading->objects ? find_object(reading, object) :
@@ -336,18 +325,18 @@ static void add_found(const struct reading *reading)
 static int read_rows(struct reading *reading, bool wanted)
 {
 	uint64_t n = take(reading);
-	size_t rest = reading->n - n;
+	size_t rest = reading->bytes.n - n;
 	int64_t function = 0;
 	int r = 0;
 
-	reading->damaged |= n > reading->n;
-	if (!wanted && !reading->damaged) {
-		reading->data += n;
-		reading->n = rest;
+	reading->bytes.damaged |= n > reading->bytes.n;
+	if (!wanted && !reading->bytes.damaged) {
+		reading->bytes.data += n;
+		reading->bytes.n = rest;
 	}
-	while (r >= 0 && wanted && !reading->damaged && reading->n > rest)
+	while (r >= 0 && wanted && !reading->bytes.damaged && reading->bytes.n > rest)
 		r = read_function(reading, &function);
-	reading->damaged |= wanted && reading->n < rest;
+	reading->bytes.damaged |= wanted && reading->bytes.n < rest;
 	return r;
 }
 
@@ -371,10 +360,16 @@ static int read_process(struct reading *reading, int64_t *id)
 	tally.cycles = take(reading);
 	tally.runs = take(reading);
 	tally.hits = take(reading);
-	wanted = reading->damaged ? 0 : matches(reading, *id, &index);
+	if (reading->bytes.damaged)
+		return 0;
+	if (!filtered && reading->sum->by != SUM_PROCESS) {
+		r = store_executables_note(reading->sum, *id);
+		return r < 0 ? r : read_rows(reading, false);
+	}
+	wanted = matches(reading, *id, &index);
 	if (wanted < 0)
 		return wanted;
-	if (reading->sum->by == SUM_PROCESS && !reading->damaged && (wanted || !filtered))
+	if (reading->sum->by == SUM_PROCESS && (wanted || !filtered))
 		r = count_process(reading, *id, index, tally.samples);
 	if (r < 0)
 		return r;
@@ -393,9 +388,12 @@ static int read_sections(struct reading *reading)
 	if (!filtered && (reading->objects || reading->sum->symbol))
 		return r; /* the processes were looked at with the functions, or nobody asked for
 			     them */
-	while (r >= 0 && reading->n > 0 && !reading->damaged)
+	reading->sum->n_fresh = 0;
+	while (r >= 0 && reading->bytes.n > 0 && !reading->bytes.damaged)
 		r = read_process(reading, &process);
-	return r;
+	if (r < 0 || reading->bytes.damaged)
+		return r;
+	return store_executables_end(&reading->functions->executables, reading->sum);
 }
 
 /* With a filter, what is counted by process is added process by process. */
@@ -422,12 +420,12 @@ static int read_counts(struct reading *reading)
 	if (r == 0 && reading->objects)
 		return -ENODATA;
 	if (r > 0)
-		reading->data = statement_blob(row, 0, &reading->n);
-	reading->damaged = r == 0;
+		reading->bytes.data = statement_blob(row, 0, &reading->bytes.n);
+	reading->bytes.damaged = r == 0;
 	if (r > 0)
 		r = read_sections(reading);
 	q = statement_reset(row);
-	if (r >= 0 && reading->damaged)
+	if (r >= 0 && reading->bytes.damaged)
 		return database_damaged(reading->functions->database,
 					"the counts of functions of window %" PRId64,
 					reading->window);

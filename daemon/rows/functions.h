@@ -12,6 +12,7 @@
 #include "common/profile/profile.h"
 #include "daemon/database/database.h"
 #include "daemon/database/intern.h"
+#include "daemon/rows/executables.h"
 #include "daemon/rows/function-sum.h"
 #include "daemon/rows/read.h"
 
@@ -20,6 +21,7 @@
 struct store_functions {
 	struct database *database;
 	struct statement *statements[N_STORE_FUNCTIONS];
+	struct store_executables executables;
 };
 
 int store_functions_init(struct store_functions *functions, struct database *database);

@@ -307,6 +307,54 @@ static void rows_are_of_functions_by_name(void **state)
 	service_done(&service);
 }
 
+static bool has_executable(const struct profile *names, const char *executable)
+{
+	for (size_t i = 0; i < names->n_processes; i++)
+		if (names->processes[i].executable &&
+		    strcmp(names->processes[i].executable, executable) == 0)
+			return true;
+	return false;
+}
+
+static void executables_are_named_once(void **state)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct service service;
+	struct caller caller;
+	size_t n = 0;
+	json_t *answer;
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < 4; i++)
+		add_window(&service, i + 1, false, i);
+	answer = call(&caller, "GetFunctions", "{\"first\":1,\"last\":4}");
+	names = read_names(json_object_get(answer, "parameters"));
+	for (int id = 1; id <= 4; id++) {
+		_cleanup_(profile_freep) struct profile *window = NULL;
+		char text[32], list[16];
+
+		snprintf(text, sizeof(text), "{\"first\":%d}", id);
+		snprintf(list, sizeof(list), "%d", id);
+		window = get_profile(&caller, text, list);
+		for (size_t i = 0; i < window->n_processes; i++)
+			if (window->processes[i].executable) {
+				assert_true(has_executable(names, window->processes[i].executable));
+				n++;
+			}
+	}
+	assert_true(n > names->n_processes);
+	for (size_t i = 0; i < names->n_processes; i++) {
+		assert_int_equal(names->processes[i].pid, -1);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(names->processes[i].executable,
+						names->processes[j].executable);
+	}
+	json_decref(answer);
+	caller_done(&caller);
+	service_done(&service);
+}
+
 static void functions_of_some_processes(void **state)
 {
 	struct service service;
@@ -340,6 +388,7 @@ int main(void)
 		cmocka_unit_test(functions_are_those_of_the_profiles),
 		cmocka_unit_test(parts_are_of_time),
 		cmocka_unit_test(rows_are_of_functions_by_name),
+		cmocka_unit_test(executables_are_named_once),
 		cmocka_unit_test(functions_of_some_processes),
 	};
 
