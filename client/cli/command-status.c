@@ -3,9 +3,31 @@
 
 #include "client/cli/commands.h"
 #include "client/render/status-text.h"
+#include "client/render/unnamed.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
+#include "client/source/window-list.h"
 #include "client/term/output.h"
+
+/* What the last closed window has without names; an older daemon does not count that. */
+static int write_unnamed(struct connection *connection, struct output *output)
+{
+	_cleanup_(functions_freep) struct functions *functions = NULL;
+	_cleanup_(windows_done) struct windows windows = {};
+	_cleanup_(windows_done) struct windows counted = {};
+	struct daemon_api_request request = { .n_parts = 1 };
+	struct window_ref ref;
+	struct fault ignored;
+	size_t first, n;
+
+	if (window_ref_parse(&ref, "@-1", 0, &ignored) < 0 ||
+	    window_list_find(connection, &ref, &windows, &first, &n, &ignored) < 0)
+		return 0;
+	request.first = request.last = windows.rows[first].id;
+	if (daemon_api_get_functions(connection, &request, &functions, &counted, &ignored) < 0)
+		return 0;
+	return unnamed_write_objects(functions, output);
+}
 
 int command_status(const struct options *options, struct fault *fault)
 {
@@ -26,6 +48,8 @@ int command_status(const struct options *options, struct fault *fault)
 		fputc('\n', output.f);
 	} else {
 		r = status_write_text(status, &output);
+		if (r >= 0 && json_integer_value(json_object_get(status, "unnamed_objects")) > 0)
+			r = write_unnamed(connection, &output);
 	}
 	json_decref(status);
 	if (output_close(&output, fault) < 0)

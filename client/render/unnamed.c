@@ -16,6 +16,8 @@
 #define MIN_PERCENT 10.0
 #define MAX_NAMES   3
 
+#define STATUS_INDENT 10
+
 static const struct profile_object *file_of(const struct top *top, const struct share *row)
 {
 	const struct profile *profile = top->source->shown;
@@ -96,5 +98,54 @@ int unnamed_write(const struct top *top, struct output *output)
 	if (fclose(f) != 0)
 		return -ENOMEM;
 	wrap_write(output->f, text, output->width, 2);
+	return 0;
+}
+
+/* The file without a function that has most samples below @limit; NULL: none. */
+static const struct profile_object *find_next(const struct functions *counted, uint64_t limit,
+					      uint64_t *ret)
+{
+	const struct functions_part *part = &counted->parts[0];
+	const struct profile_object *found = NULL;
+
+	*ret = 0;
+	for (size_t i = 0; i < part->n_rows; i++) {
+		const struct functions_place *place = &counted->places[part->rows[i].place];
+		uint64_t self = part->rows[i].self;
+
+		if (place->function != PROFILE_NONE || place->object == PROFILE_NONE ||
+		    counted->profile->objects[place->object].kind != OBJECT_FILE || self <= *ret ||
+		    self >= limit)
+			continue;
+		*ret = self;
+		found = &counted->profile->objects[place->object];
+	}
+	return found;
+}
+
+int unnamed_write_objects(const struct functions *counted, struct output *output)
+{
+	_cleanup_free_ char *text = NULL;
+	const struct profile_object *object;
+	uint64_t samples = UINT64_MAX;
+	size_t n_bytes, n = 0;
+	FILE *f;
+
+	if (counted->n_parts == 0 || !find_next(counted, samples, &samples))
+		return 0;
+	f = open_memstream(&text, &n_bytes);
+	if (!f)
+		return -ENOMEM;
+	fputs("unnamed   in the last window ", f);
+	for (samples = UINT64_MAX;
+	     n < MAX_NAMES && (object = find_next(counted, samples, &samples));) {
+		fputs(n++ > 0 ? ", " : "", f);
+		text_write(f, place_object_name(object));
+		fprintf(f, " %.1f %%", percent_of(samples, counted->parts[0].samples));
+	}
+	fputs("\n          all are rows [unknown] of branchctl top -n 0\n", f);
+	if (fclose(f) != 0)
+		return -ENOMEM;
+	wrap_write(output->f, text, output->width, STATUS_INDENT);
 	return 0;
 }

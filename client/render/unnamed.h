@@ -2,6 +2,7 @@
 /* What to do about windows with much code that has no symbols. */
 #pragma once
 
+#include "client/rpc/functions.h"
 #include "client/term/output.h"
 #include "client/top/top.h"
 
@@ -10,3 +11,9 @@
  * nothing of a recording, whose objects render/problems.h explains. 0 or -ENOMEM.
  */
 int unnamed_write(const struct top *top, struct output *output);
+
+/*
+ * For `branchctl status`: a line with the objects that have most samples in code without a symbol,
+ * of what the daemon @counted by function; nothing if there are none. 0 or -ENOMEM.
+ */
+int unnamed_write_objects(const struct functions *counted, struct output *output);
