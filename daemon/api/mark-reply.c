@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/api/mark-reply.h"
 
+#include <string.h>
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -99,6 +101,17 @@ static void reply_failure(struct call *call, int r, const char *name, const stru
 		error_reply(call, r, fault);
 }
 
+/* Clients read these as times, so that nobody could use such a mark. */
+static bool is_name(const char *name)
+{
+	static const char *const times[] = { "now", "today", "yesterday", "tomorrow" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		if (strcmp(name, times[i]) == 0)
+			return false;
+	return store_mark_name_is_valid(name);
+}
+
 int mark_reply_add(struct call *call, struct store *store)
 {
 	struct store_mark mark = { .first = -1, .last = -1, .uid = call_uid(call) };
@@ -115,10 +128,10 @@ int mark_reply_add(struct call *call, struct store *store)
 	if (!parameters_read(call, parameters, ARRAY_SIZE(parameters)) || !is_allowed(call))
 		return 0;
 	mark.last = mark.last < 0 ? mark.first : mark.last;
-	if (!store_mark_name_is_valid(name) || mark.first <= 0 || mark.last < mark.first) {
-		call_invalid_parameter(call, !store_mark_name_is_valid(name) ? "name" :
-					     mark.first <= 0                 ? "first" :
-									       "last");
+	if (!is_name(name) || mark.first <= 0 || mark.last < mark.first) {
+		call_invalid_parameter(call, !is_name(name)  ? "name" :
+					     mark.first <= 0 ? "first" :
+							       "last");
 		return 0;
 	}
 	snprintf(mark.name, sizeof(mark.name), "%s", name);

@@ -93,6 +93,7 @@ static void test_what_is_refused(void **state)
 	caller = connect_caller(&service);
 	assert_error(&caller, "AddMark", "{\"first\":1}", INVALID("name"));
 	assert_error(&caller, "AddMark", "{\"name\":\"a b\",\"first\":1}", INVALID("name"));
+	assert_error(&caller, "AddMark", "{\"name\":\"now\",\"first\":1}", INVALID("name"));
 	assert_error(&caller, "AddMark", "{\"name\":\"a\"}", INVALID("first"));
 	assert_error(&caller, "AddMark", "{\"name\":\"a\",\"first\":0}", INVALID("first"));
 	assert_error(&caller, "AddMark", "{\"name\":\"a\",\"first\":3,\"last\":2}",
