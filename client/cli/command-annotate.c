@@ -9,6 +9,7 @@
 #include "client/render/problems.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
+#include "client/source/mark-ref.h"
 #include "client/source/profile-source.h"
 #include "client/term/output.h"
 #include "client/top/annotation.h"
@@ -121,9 +122,10 @@ static int explain_symbol(const struct options *options, int error, struct fault
 {
 	const char *symbol = options->symbol;
 
-	if (error >= 0 || error == -ENOMEM || !symbol || options->source.window ||
-	    access(symbol, F_OK) < 0)
+	if (error >= 0 || error == -ENOMEM || !symbol || options->source.window)
 		return error;
+	if (access(symbol, F_OK) < 0)
+		return mark_ref_explain(options->source.socket, "annotate", symbol, error, fault);
 	return fault_set(fault, error, "no function '%s' was found; for the file write ./%s",
 			 symbol, symbol);
 }

@@ -7,6 +7,7 @@
 #include "client/cli/commands.h"
 #include "client/history/history.h"
 #include "client/render/history-text.h"
+#include "client/source/mark-ref.h"
 #include "client/term/output.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
@@ -55,6 +56,20 @@ static int write_history(const struct history *history, const struct options *op
 	return history_write_table(history, name, options->source.now_us, output);
 }
 
+static int explain_nothing(const struct history *history, const struct options *options,
+			   struct fault *fault)
+{
+	const struct profile_source_settings *source = &options->source;
+
+	fault_set(fault, -ENOENT,
+		  "nothing matches in %zu windows with %llu samples; branchctl top lists what "
+		  "there is",
+		  history->windows.n, (unsigned long long)history->sum.samples);
+	if (!source->filter.symbol)
+		return -ENOENT;
+	return mark_ref_explain(source->socket, "history", source->filter.symbol, -ENOENT, fault);
+}
+
 int command_history(const struct options *options, struct fault *fault)
 {
 	_cleanup_(history_freep) struct history *history = NULL;
@@ -70,10 +85,7 @@ int command_history(const struct options *options, struct fault *fault)
 	if (r < 0)
 		return r;
 	if (history->sum.self == 0 && history->sum.total == 0)
-		return fault_set(fault, -ENOENT,
-				 "nothing matches in %zu windows with %llu samples; branchctl top "
-				 "lists what there is",
-				 history->windows.n, (unsigned long long)history->sum.samples);
+		return explain_nothing(history, options, fault);
 	output_open(&output, &options->output);
 	r = write_history(history, options, &output);
 	if (output_close(&output, fault) < 0)

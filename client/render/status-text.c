@@ -190,10 +190,10 @@ static void write_losses(const struct status *s)
 	static const struct {
 		const char *name, *what;
 	} losses[] = {
-		{ "ring_full", "dropped because the ring was full" },
+		{ "ring_full", "lost because the ring was full" },
 		{ "skipped", "skipped by the kernel" },
 		{ "undecodable", "undecodable" },
-		{ "no_ring", "dropped while a CPU came or went" },
+		{ "no_ring", "lost while a CPU came or went" },
 		{ "lost_records", "task records lost" },
 		{ "out_of_order", "records out of order" },
 		{ "throttled", "times throttled" },

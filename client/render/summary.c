@@ -59,7 +59,7 @@ void summary_write_missing(FILE *f, const struct profile_source *source, const c
 	if (missing.lost_percent >= MISSING_MIN_PERCENT)
 		fprintf(f,
 			"%s%.1f %% of the samples are missing: %" PRIu64
-			" were lost or not taken%s\n",
+			" were lost or skipped%s\n",
 			whose, missing.lost_percent, missing.lost,
 			source->is_recording ? "" : "; branchctl status tells why");
 	if (missing.n_gaps > 0)
@@ -209,7 +209,7 @@ static void write_troubles(FILE *f, const struct profile_source *source)
 		{ counters->lost_records, "record", "lost" },
 		{ counters->records_unknown, "record", "of an unknown kind" },
 		{ counters->lost_samples, "sample", "lost" },
-		{ counters->skipped, "sample", "not taken" },
+		{ counters->skipped, "sample", "skipped" },
 		{ counters->throttled, "time", "throttled" },
 		{ counters->out_of_order, "record", "out of order" },
 	};

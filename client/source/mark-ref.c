@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "client/rpc/connection.h"
+#include "client/rpc/daemon-api.h"
+#include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
 #define GAP_US 1000000 /* windows that follow each other are closer */
@@ -71,4 +74,21 @@ int mark_ref_not_found(const struct windows *windows, const char *name, struct f
 
 	describe_marks(windows, &list);
 	return fault_set(fault, -ENOENT, "no mark is named '%s': %s", name, list.text);
+}
+
+int mark_ref_explain(const char *socket, const char *command, const char *word, int error,
+		     struct fault *fault)
+{
+	_cleanup_(connection_freep) struct connection *connection = NULL;
+	_cleanup_(windows_done) struct windows windows = {};
+	struct fault ignored;
+
+	if (connection_open(&connection, socket, &ignored) < 0 ||
+	    daemon_api_list_marks(connection, &windows, &ignored) < 0 ||
+	    !windows_find_mark(&windows, word))
+		return error;
+	return fault_set(fault, -ENOENT,
+			 "'%s' is a mark, and no function was found: give a function before it, "
+			 "as in branchctl %s main %s",
+			 word, command, word);
 }

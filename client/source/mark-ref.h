@@ -24,3 +24,10 @@ bool mark_ref_is_before_removed(const struct windows *windows, size_t at);
 
 /* Whether no window is listed at @us, microseconds since 1970, because it was removed. */
 bool mark_ref_is_removed(const struct windows *windows, uint64_t us);
+
+/*
+ * For a @word that no function has as its name: -ENOENT and @fault if it is a mark of the daemon at
+ * @socket, with what to write instead, as of branchctl's @command. Else @error, @fault untouched.
+ */
+int mark_ref_explain(const char *socket, const char *command, const char *word, int error,
+		     struct fault *fault);

@@ -99,6 +99,36 @@ def check_removed():
             check(("removed" in out) == (word == "removed"), word, out)
 
 
+def check_words_for_windows():
+    """A mark where a function is wanted."""
+    with mock_daemon.Daemon(mock_daemon.recent(4), counts=True) as daemon:
+        check(ask(daemon, "mark", "old", "101..102")[0] == 0, "no mark")
+        for command in "annotate", "history":
+            status, out, err = ask(daemon, command, "old")
+            check(status == 1 and not out and one_line(err) and f"branchctl {command} main old" in err, status, out, err)
+            check("is a mark" not in ask(daemon, command, "older")[2], "a word that is no mark")
+
+
+def check_unnamed_objects():
+    """Status names the objects that have most samples without a function, if there are such."""
+    daemon = mock_daemon.Daemon(mock_daemon.recent(4), counts=True)
+    functions = daemon._functions
+
+    def unnamed(parameters):
+        reply = functions(parameters)
+        reply["parameters"]["places"][1][1] = None
+        return reply
+    daemon._functions = unnamed
+    with daemon:
+        status, out, err = ask(daemon, "status")
+        check(status == 0 and not err and "unnamed   in the last window demo 37.0 %\n" in out, out, err)
+        check("rows [unknown] of branchctl top -n 0" in out, out)
+    with mock_daemon.Daemon(mock_daemon.recent(4), counts=True) as daemon:
+        check("unnamed" not in ask(daemon, "status")[1], "no code without a function")
+
+
+check_words_for_windows()
+check_unnamed_objects()
 check_similar_names()
 check_shared_names()
 check_marks_of_significance()
