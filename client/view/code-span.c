@@ -21,6 +21,7 @@
 struct search {
 	const struct profile_source *source;
 	const char *wanted, *object;
+	const bool *objects; /* those that @object, if any, selects */
 	const struct profile_function *found[MAX_NAMED];
 	size_t n;
 	int rank; /* of those found */
@@ -30,10 +31,8 @@ struct search {
  * match. */
 static int rank_of(const struct search *search, const struct profile_function *function)
 {
-	const struct profile_object *objects = search->source->all->objects;
-
 	if (function->object == PROFILE_NONE ||
-	    (search->object && !profile_object_is_in(&objects[function->object], search->object)))
+	    (search->object && !search->objects[function->object]))
 		return 0;
 	if (strcmp(function->name, search->wanted) == 0)
 		return 3;
@@ -165,8 +164,13 @@ static int refuse_none(const struct search *search, struct fault *fault)
 static int find_function(struct code_span *span, const struct profile_source *source,
 			 const char *wanted, const char *object, struct fault *fault)
 {
-	struct search search = { .source = source, .wanted = wanted, .object = object };
+	_cleanup_free_ bool *objects = calloc(source->all->n_objects + 1, sizeof(*objects));
+	struct search search = {
+		.source = source, .wanted = wanted, .object = object, .objects = objects
+	};
 
+	if (!objects || (object && profile_select_objects(source->all, object, objects) < 0))
+		return fault_set(fault, -ENOMEM, "out of memory");
 	search_functions(&search);
 	if (search.n > 1)
 		return refuse_several(&search, fault);

@@ -72,9 +72,10 @@ static int select_short_tables(struct selection *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_processes; i++)
 		s->processes[i] = profile_process_matches(&p->processes[i], s->filter);
-	for (size_t i = 0; i < p->n_objects; i++)
-		s->objects[i] = !s->filter->object ||
-				profile_object_is_in(&p->objects[i], s->filter->object);
+	if (!s->filter->object)
+		memset(s->objects, 1, p->n_objects * sizeof(*s->objects));
+	else if (profile_select_objects(p, s->filter->object, s->objects) < 0)
+		return -ENOMEM;
 	if (s->filter->symbol)
 		select_functions(s);
 	return 0;

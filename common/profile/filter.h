@@ -64,6 +64,13 @@ bool profile_object_matches(const struct profile_object *object, const char *wan
 bool profile_object_is_in(const struct profile_object *object, const char *list);
 
 /*
+ * Sets @ret[i] for each object i of the finalized @profile: whether it is in @list. Files with one
+ * build-id are one object, under one of their paths: if none is in the list, it is the program of a
+ * process whose executable is. Programs have a main(), or are an executable. 0 or -ENOMEM.
+ */
+int profile_select_objects(const struct profile *profile, const char *list, bool *ret);
+
+/*
  * True if @wanted is the demangled @name. It may leave out, in this order: the parameters with all
  * that follows, the return type (which templates have), the template arguments. So "ns::f<long>"
  * and "ns::f" match "int ns::f<long>(char)".

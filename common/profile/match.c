@@ -9,12 +9,15 @@
  */
 #include "common/profile/filter.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "common/profile/container.h"
 #include "common/profile/patterns.h"
+#include "common/util/cleanup.h"
 
 #define SUFFIX ".service"
 
@@ -321,4 +324,62 @@ static bool is_symbol(const char *wanted, const void *userdata)
 bool profile_symbol_is_in(const char *name, const char *list)
 {
 	return profile_symbol_matches(name, list) || patterns_any(list, is_symbol, name);
+}
+
+static bool is_listed(const char *path, const char *list)
+{
+	const struct profile_object object = { .kind = OBJECT_FILE, .path = path };
+
+	return profile_object_is_in(&object, list);
+}
+
+static bool is_executable(const struct profile *p, const struct profile_object *object)
+{
+	for (size_t i = 0; i < p->n_processes; i++)
+		if (p->processes[i].executable &&
+		    strcmp(p->processes[i].executable, object->path) == 0)
+			return true;
+	return false;
+}
+
+/* Which objects are programs. */
+static void find_programs(const struct profile *p, bool *ret)
+{
+	for (size_t i = 0; i < p->n_objects; i++)
+		ret[i] = p->objects[i].kind == OBJECT_FILE && is_executable(p, &p->objects[i]);
+	for (size_t i = 0; i < p->n_functions; i++)
+		if (p->functions[i].object != PROFILE_NONE &&
+		    strcmp(p->functions[i].name, "main") == 0)
+			ret[p->functions[i].object] = true;
+}
+
+static int select_programs(const struct profile *p, const char *list, bool *ret)
+{
+	_cleanup_free_ bool *runs = calloc(p->n_processes + 1, sizeof(*runs));
+	_cleanup_free_ bool *programs = calloc(p->n_objects + 1, sizeof(*programs));
+
+	if (!runs || !programs)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_processes; i++)
+		runs[i] = p->processes[i].executable && is_listed(p->processes[i].executable, list);
+	find_programs(p, programs);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+
+		if (stack->process != PROFILE_NONE && runs[stack->process] &&
+		    stack->frame.object != PROFILE_NONE && programs[stack->frame.object])
+			ret[stack->frame.object] = true;
+	}
+	return 0;
+}
+
+int profile_select_objects(const struct profile *profile, const char *list, bool *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < profile->n_objects; i++) {
+		ret[i] = profile_object_is_in(&profile->objects[i], list);
+		found |= ret[i];
+	}
+	return found ? 0 : select_programs(profile, list, ret);
 }

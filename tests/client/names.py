@@ -127,6 +127,20 @@ def check_unnamed_objects():
         check("unnamed" not in ask(daemon, "status")[1], "no code without a function")
 
 
+def check_second_path():
+    """A program that is under two paths is found by both, though its object has one."""
+    def rename(profile, _):
+        profile["processes"][1]["executable"] = "/opt/copy"
+    with Changed(rename) as daemon:
+        for path in "/usr/bin/demo", "/opt/copy", "copy", "cop*":
+            status, out, err = ask(daemon, "top", "@-1", "--object", path)
+            check(status == 0 and not err and "work" in out and "idle" in out, path, status, out, err)
+            status, out, err = ask(daemon, "annotate", "work", "@-1", "--object", path)
+            check(status == 0 and "work" in out, path, status, out, err)
+        check(ask(daemon, "top", "@-1", "--object", "cop")[0] == 1, "a path of nothing is found")
+
+
+check_second_path()
 check_words_for_windows()
 check_unnamed_objects()
 check_similar_names()

@@ -116,8 +116,8 @@ TREE_ROW = r"^ *\d+\.\d\d% +\d+\.\d\d% +\d+ ([ │├└─.]*)\S.* \(\S+\)$"
 
 
 SHARE = r"(\d+\.\d\d%|-) +"
-DIFF = r"^ *" + SHARE + SHARE + r"[+-]\d+\.\d\d +\d+\.\d\d .*\S$"
-DIFF_BLOCK = r"^ *" + SHARE + SHARE + r"([+-]\d+\.\d\d +\d+\.\d\d|changed|new) .*\S(:\d+(\.\.(\S+:)?\d+)?|\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
+DIFF = r"^ *" + SHARE + SHARE + r"\*?[+-]\d+\.\d\d +\d+\.\d\d .*\S$"
+DIFF_BLOCK = r"^ *" + SHARE + SHARE + r"(\*?[+-]\d+\.\d\d +\d+\.\d\d|changed|new) .*\S(:\d+(\.\.(\S+:)?\d+)?|\+0x[0-9a-f]+\.\.\+0x[0-9a-f]+)$"
 
 
 def check_diff(folder, command, columns, row):
