@@ -138,7 +138,8 @@ static const char *remedy(const char *path, const char *why)
 	bool is_bare = end && strcmp(end, " has no symbols") == 0;
 
 	if (is_bare && !object_name_is_packaged(path))
-		return "; build it with symbols, or keep the unstripped file below --debug-dir";
+		return "; build it with symbols, give the folder of the unstripped file by "
+		       "--debug-dir, or a debuginfod server by DEBUGINFOD_URLS";
 	if (is_bare)
 		return "; install its debug symbols, give their folder by --debug-dir, or a "
 		       "debuginfod server by DEBUGINFOD_URLS";
