@@ -8,7 +8,7 @@
 
 #define MAX_ID (INT64_MAX / 2) /* no row has a larger one: they are counted up */
 
-#define MAX_REMEMBERED 32768u /* of each kind; some 3 MiB */
+#define MAX_REMEMBERED 65536u /* of each kind, in each of two generations; 6 to 12 MiB each */
 
 /* The parameters of find and add are the same, in the same order; add has one more, "seen". */
 static const char *const find_sql[N_INTERNED_KINDS] = {
@@ -101,8 +101,10 @@ int store_intern_init(struct store_intern *intern, struct database *database)
 
 void store_intern_done(struct store_intern *intern)
 {
-	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++)
+	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++) {
 		id_map_done(&intern->remembered[i].ids);
+		id_map_done(&intern->remembered[i].older);
+	}
 }
 
 void store_intern_forget(struct store_intern *intern)
@@ -110,8 +112,21 @@ void store_intern_forget(struct store_intern *intern)
 	intern->removed = false;
 	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++) {
 		id_map_clear(&intern->remembered[i].ids);
+		id_map_clear(&intern->remembered[i].older);
 		bulk_forget(&intern->remembered[i].added);
 	}
+}
+
+/* Drops what was not asked for since the last time. */
+static void age(struct remembered *remembered)
+{
+	struct id_map ids = remembered->ids;
+
+	if (ids.n <= MAX_REMEMBERED)
+		return;
+	id_map_clear(&remembered->older);
+	remembered->ids = (struct id_map){ .n_next = ids.n_slots };
+	remembered->older = ids;
 }
 
 int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
@@ -126,8 +141,7 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
 		struct remembered *remembered = &intern->remembered[i];
 
-		if (remembered->ids.n > MAX_REMEMBERED)
-			id_map_clear(&remembered->ids);
+		age(remembered);
 		r = database_ask(intern->database, remembered_kinds[i].last_id, &last_id);
 		if (r >= 0 && (last_id < 0 || last_id > MAX_ID))
 			r = database_damaged(intern->database, "an id is invalid");
@@ -355,6 +369,22 @@ static int add_remembered(struct remembered *remembered, int n_keys, struct id_k
 	return bulk_add_row(&remembered->added, values);
 }
 
+/* What is remembered of @key, and not of a time before the horizon; else a row of id 0. */
+static int recall(struct store_intern *intern, struct remembered *remembered, struct id_key key,
+		  struct interned *ret)
+{
+	const struct id_value *found = id_map_find(&remembered->ids, key);
+	bool is_older = !found;
+
+	*ret = (struct interned){ 0 };
+	if (!found)
+		found = id_map_find(&remembered->older, key);
+	if (!found || found->more < intern->horizon)
+		return 0;
+	*ret = (struct interned){ found->id, found->more, false };
+	return is_older ? id_map_put(&remembered->ids, key, *found) : 0;
+}
+
 /*
  * Of a row whose key is numbers: remembered, found or added. It is not sought in the database if
  * something that it refers to was added there just now, as @added says; and what was added itself
@@ -365,13 +395,10 @@ static int intern_remembered(struct store_intern *intern, enum interned_kind kin
 {
 	struct remembered *remembered = &intern->remembered[kind - INTERNED_PLACE];
 	const int n_keys = remembered_kinds[kind - INTERNED_PLACE].n_keys;
-	const struct id_value *found = id_map_find(&remembered->ids, key);
-	int r = 0;
+	int r = recall(intern, remembered, key, ret);
 
-	if (found && found->more >= intern->horizon) {
-		*ret = (struct interned){ found->id, found->more, false };
-		return 0;
-	}
+	if (r < 0 || ret->id > 0)
+		return r;
 	ret->seen = MIN(seen, intern->window);
 	if (!added) {
 		statement_bind_ints(intern->find[kind], (const int64_t[]){ key.a, key.b, key.c },

@@ -41,7 +41,7 @@ struct interned {
 
 /* Of one kind: what is remembered, and the rows that wait to be added. */
 struct remembered {
-	struct id_map ids;
+	struct id_map ids, older; /* the generation before: what is asked for moves to "ids" */
 	struct bulk added;
 	int64_t next_id;
 };

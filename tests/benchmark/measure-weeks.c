@@ -9,7 +9,7 @@
  * Windows begin as long as they end up or one tier shorter, as the sum that so long a window is,
  * with as many rows as a sum keeps: as hours up to a week before the end, as windows of 10 min up
  * to the last day, as minutes up to the last FINE_HOURS, and only these as windows of 10 s. With as
- * many hours as the days have, all do.
+ * many hours as the days have, all do. Both may be fractions.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -258,8 +258,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	weeks.machine.with_branches = strcmp(argv[2], "branches") == 0;
-	end = strtoull(argv[3], NULL, 10) * DAY;
-	fine = strtoull(argv[4], NULL, 10) * HOUR;
+	end = (uint64_t)(strtod(argv[3], NULL) * (double)DAY) / MINUTE * MINUTE;
+	fine = (uint64_t)(strtod(argv[4], NULL) * (double)HOUR) / MINUTE * MINUTE;
 	unlink(argv[1]);
 	check(store_open(&weeks.store, argv[1], &settings, &fault));
 	store_set_alive(weeks.store, large_machine_has);

@@ -386,6 +386,39 @@ static void test_functions_are_those_of_the_window(void **state)
 	}
 }
 
+#define N_PLACES 70000u /* more than the store remembers of a generation */
+
+/* What is remembered ages with each window: half of the places are those of the window before, and
+ * at the end the first ones come again. */
+static void test_more_places_than_are_remembered_come_back(void **state)
+{
+	struct temp_store *stored = *state;
+	_cleanup_(store_freep) struct store *store = temp_store_open(stored->path, 0);
+	sqlite3 *db;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		_cleanup_(profile_freep) struct profile *p = new_profile();
+
+		for (uint32_t k = 0; k < N_PLACES; k++) {
+			const struct profile_stack stack = {
+				.parent = PROFILE_NONE,
+				.process = PROFILE_NONE,
+				.frame = { PROFILE_NONE, 1 + i % 4 * (N_PLACES / 2) + k },
+				.samples = 1 + i,
+			};
+
+			assert_true(profile_add_stack(p, &stack) >= 0);
+		}
+		assert_comes_back(store, p);
+	}
+	store = store_free(store);
+	db = temp_store_connect(stored->path);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM place WHERE id > 0"),
+			 N_PLACES / 2 * 5);
+	sqlite3_close(db);
+	temp_store_check(stored->path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +434,8 @@ int main(void)
 		cmocka_unit_test(test_text_of_any_bytes_comes_back),
 		cmocka_unit_test(test_a_deep_stack_comes_back),
 		cmocka_unit_test(test_functions_are_those_of_the_window),
+		cmocka_unit_test_setup_teardown(test_more_places_than_are_remembered_come_back,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
