@@ -403,7 +403,8 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 
 	c->taken++;
 	s->sample.ip = PT_REGS_IP(&ctx->regs);
-	s->sample.period = ctx->sample_period;
+	/* of a clock the kernel goes on to tell the period that it was opened with */
+	s->sample.period = by_clock ? c->period_ns : ctx->sample_period;
 	s->sample.hw_idx = 0;
 	s->sample.n_rows = 0;
 	s->sample.n_zero = s->sample.n_wrong_path = 0;

@@ -19,7 +19,6 @@
 #define FILE_NAME   "branchd.conf"
 #define SUFFIX      ".conf"
 #define DEFAULT_HZ  99
-#define DEFAULT_PPM 2000 /* of each CPU */
 #define MAX_CPUS    8192 /* that Linux can have */
 #define DEFAULT_USE (1ULL << 30)
 
@@ -264,7 +263,6 @@ void config_init(struct config *config)
 {
 	*config = (struct config){
 		.sampling = { .mode = SAMPLER_AUTO, .frequency = DEFAULT_HZ, .kernel = true },
-		.cpu_budget_ppm = DEFAULT_PPM,
 		.max_use_bytes = DEFAULT_USE,
 		.tiers = default_tiers,
 		.window_us = default_tiers.rows[0].length_us,

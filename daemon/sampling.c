@@ -9,15 +9,15 @@
 #include <time.h>
 
 #include "common/util/clock.h"
-#include "daemon/budget/cpu-budget.h"
 #include "daemon/events/client.h"
 #include "daemon/log.h"
 #include "daemon/naming/namer.h"
 
-#define MAX_QUEUED 8
-#define RETRY_US   60000000
-#define QUIET_US   3600000000ull /* between two messages about full rings, or the budget */
-#define LEAST_HZ   19            /* the lowest rate that the budget leaves */
+#define MAX_QUEUED   8
+#define RETRY_US     60000000
+#define QUIET_US     3600000000ull /* between two messages about full rings, or the budget */
+#define LEAST_HZ     19            /* the lowest rate that the budget leaves */
+#define LEAST_PERIOD 1000          /* of an event that the budget makes rarer */
 
 struct sampling {
 	sd_event *event;
@@ -36,7 +36,6 @@ struct sampling {
 	char logged[512];     /* the last error, so that it is not logged again and again */
 	uint64_t ring_full;   /* samples, when full rings were logged last */
 	uint64_t ring_full_us;
-	struct cpu_budget budget;
 	uint64_t budget_us; /* when it was logged last that it limits the rate; 0: never */
 };
 
@@ -68,25 +67,32 @@ static void log_full_rings(struct sampling *s)
 	s->ring_full_us = now;
 }
 
-/* The lowest rate is in proportion for events that have no frequency. */
-static void init_budget(struct sampling *s)
+static double budget_of(const struct config *config)
 {
-	uint64_t frequency = s->config.sampling.frequency;
+	return (double)config->cpu_budget_ppm / 1e6;
+}
 
-	s->budget = (struct cpu_budget){
-		.limit = (double)s->config.cpu_budget_ppm / 1e6,
-		.max_scale = MAX(1, (double)frequency / LEAST_HZ),
-	};
-	s->budget_us = 0;
+/* Rare events are not to be left out, nor has a period that was asked for a lowest rate. */
+static double max_scale(const struct sampling *s)
+{
+	double scale = (double)s->config.sampling.frequency / LEAST_HZ;
+
+	if (s->probe.is_counted && s->probe.period < LEAST_PERIOD)
+		return 1;
+	return MAX(scale, 1);
 }
 
 /* Once an hour, while it does. */
 static void log_budget(struct sampling *s)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	struct own_cost_report cost;
 	char what[160];
 
-	if (s->budget.scale <= 1 || (s->budget_us > 0 && now - s->budget_us < QUIET_US))
+	if (!s->collector || (s->budget_us > 0 && now - s->budget_us < QUIET_US))
+		return;
+	collector_get_cost(s->collector, &cost);
+	if (cost.scale <= 1)
 		return;
 	s->budget_us = now;
 	sampling_describe(s, what, sizeof(what));
@@ -94,28 +100,7 @@ static void log_budget(struct sampling *s)
 		LOG_NOTICE, LOG_ID_BUDGET, NULL,
 		"sampling %s, at %.0f %% of that rate now: more would take over CpuBudget=%g%% of "
 		"each CPU, or the kernel throttled it",
-		what, 100 / s->budget.scale, (double)s->config.cpu_budget_ppm / 1e4);
-}
-
-/*
- * A window has closed: the next ones may be sampled at another rate. Naming and queries are apart,
- * in threads of their own.
- */
-static void apply_budget(struct sampling *s)
-{
-	struct cpu_cost cost = { .at_ns = clock_ns(CLOCK_MONOTONIC) };
-	struct sampler_counts counts;
-
-	if (!s->collector || cost.at_ns - s->budget.last.at_ns < s->config.window_us * 500)
-		return; /* several windows at once: their cost comes together */
-	collector_get_counts(s->collector, &counts);
-	cost.used_ns = counts.bpf_ns + collector_get_cpu_ns(s->collector) +
-		       clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	cost.throttled = counts.throttled;
-	cost.n_cpus = counts.n_cpus;
-	cpu_budget_update(&s->budget, &cost);
-	collector_slow(s->collector, s->budget.one_in);
-	log_budget(s);
+		what, 100 / cost.scale, (double)s->config.cpu_budget_ppm / 1e4);
 }
 
 static void hand_over(struct sampling *s, struct window_profile *collected)
@@ -132,7 +117,7 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 		s->logged[0] = '\0';
 	if (closed) {
 		log_full_rings(s);
-		apply_budget(s);
+		log_budget(s);
 	}
 	s->changed(s->userdata);
 }
@@ -228,6 +213,8 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		.max_rows = s->config.max_branches,
 		.max_frames = s->config.max_stacks,
 		.units = s->config.sampling.only.units,
+		.budget = budget_of(&s->config),
+		.max_scale = max_scale(s),
 	};
 	const struct namer_settings naming = {
 		.opener = { .connect = on_connect,
@@ -308,7 +295,7 @@ static void try_to_start(struct sampling *s)
 	if (start(s) == 0) {
 		s->why_not.text[0] = s->logged[0] = '\0';
 		s->ring_full = 0;
-		init_budget(s);
+		s->budget_us = 0;
 		archive_set_open(s->archive, clock_us(CLOCK_REALTIME),
 				 sampler_mode_name(s->probe.mode));
 		log_start(s);
@@ -382,9 +369,10 @@ void sampling_begin(struct sampling *sampling, const struct config *config)
 	bool same = is_same(&sampling->config, config);
 
 	sampling->config = *config;
-	sampling->budget.limit = (double)config->cpu_budget_ppm / 1e6;
-	if (sampling->collector && same)
+	if (sampling->collector && same) {
+		collector_set_budget(sampling->collector, budget_of(config));
 		return;
+	}
 	stop(sampling);
 	sampling->logged[0] = '\0'; /* the user has changed something, and expects an answer */
 	try_to_start(sampling);
@@ -469,15 +457,18 @@ static void get_naming(struct namer *namer, struct status *status)
 
 void sampling_get_status(const struct sampling *sampling, struct status *status)
 {
+	struct own_cost_report cost;
+
 	status->running = sampling->collector != NULL;
 	status->probe = sampling->probe;
 	if (!sampling->probe.is_counted)
 		status->frequency = sampling->config.sampling.frequency;
 	status->window_us = sampling->config.window_us;
-	status->scale = sampling->budget.scale;
-	status->share = sampling->budget.share;
-	status->budget = sampling->budget.limit;
+	status->budget = budget_of(&sampling->config);
 	if (sampling->collector) {
+		collector_get_cost(sampling->collector, &cost);
+		status->scale = cost.scale;
+		status->share = cost.share;
 		collector_get_counts(sampling->collector, &status->samples);
 		collector_get_stack_counts(sampling->collector, &status->stacks);
 		status->n_short =

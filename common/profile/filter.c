@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 
 /* The rows of the profile @p that are kept, and their indices in @part. */
@@ -325,14 +326,6 @@ static int copy_info(struct selection *s)
 	return r;
 }
 
-/* Which of the samples kept were estimated is not known: as many as of all. */
-static void share_estimated(struct profile_counters *part, const struct profile_counters *all)
-{
-	double share = all->samples > 0 ? (double)part->samples / (double)all->samples : 0;
-
-	part->samples_estimated = (uint64_t)((double)all->samples_estimated * share);
-}
-
 /* The order matters: each step uses the results of the steps before it. */
 static int copy_part(struct selection *s)
 {
@@ -347,7 +340,7 @@ static int copy_part(struct selection *s)
 		if (r < 0)
 			return r;
 	}
-	share_estimated(&s->part->counters, &s->p->counters);
+	profile_share_estimated(&s->part->counters, &s->p->counters);
 	return profile_finalize(s->part);
 }
 

@@ -146,7 +146,8 @@ struct profile_block {
  */
 #define PROFILE_COUNTERS(X)                                                                      \
 	X(samples, "samples counted in the tables")                                              \
-	X(samples_estimated, "samples for which others stand, to hold CpuBudget=")               \
+	X(samples_estimated, "samples not taken, estimated from others, to hold CpuBudget=")     \
+	X(samples_variance, "what estimating adds to the variance of the samples counted")       \
 	X(weight, "sum of the periods of the samples counted")                                   \
 	X(rows, "branch records read")                                                           \
 	X(rows_counted, "branch records counted as branches")                                    \

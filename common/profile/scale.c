@@ -52,16 +52,18 @@ void profile_scale_rows(struct profile *profile, uint64_t factor)
 	scale_branches(profile, factor);
 }
 
-/* Those that count no samples of the tables, nor what came with them. */
+/* Those that count no samples, nor what came with them. */
 static bool is_counted_once(size_t offset)
 {
 	static const size_t once[] = {
-#define COUNTER(name) offsetof(struct profile_counters, name)
-		COUNTER(weight),        COUNTER(samples_other_event), COUNTER(samples_guest),
-		COUNTER(samples_limit), COUNTER(samples_estimated),   COUNTER(tasks_evicted),
-		COUNTER(lost_records),  COUNTER(lost_samples),        COUNTER(skipped),
-		COUNTER(throttled),     COUNTER(records_unknown),     COUNTER(out_of_order),
-#undef COUNTER
+		offsetof(struct profile_counters, weight),
+		offsetof(struct profile_counters, samples_estimated),
+		offsetof(struct profile_counters, samples_variance),
+		offsetof(struct profile_counters, tasks_evicted),
+		offsetof(struct profile_counters, lost_records),
+		offsetof(struct profile_counters, throttled),
+		offsetof(struct profile_counters, records_unknown),
+		offsetof(struct profile_counters, out_of_order),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
@@ -84,13 +86,21 @@ void profile_scale_samples(struct profile *profile, uint64_t n)
 	PROFILE_COUNTERS(X)
 #undef X
 	counters->samples_estimated += counters->samples - taken;
+	/* each of the samples taken has the variance n² instead of the n of n samples */
+	counters->samples_variance += (counters->samples - taken) * n;
 }
 
 double profile_sample_unit(const struct profile_counters *counters)
 {
-	uint64_t estimated = counters->samples_estimated;
+	double samples = (double)counters->samples;
 
-	if (estimated == 0 || estimated >= counters->samples)
-		return 1;
-	return (double)counters->samples / (double)(counters->samples - estimated);
+	return samples > 0 ? (samples + (double)counters->samples_variance) / samples : 1;
+}
+
+void profile_share_estimated(struct profile_counters *part, const struct profile_counters *all)
+{
+	double share = all->samples > 0 ? (double)part->samples / (double)all->samples : 0;
+
+	part->samples_estimated = (uint64_t)((double)all->samples_estimated * share);
+	part->samples_variance = (uint64_t)((double)all->samples_variance * share);
 }

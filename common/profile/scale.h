@@ -12,12 +12,16 @@ void profile_scale_rows(struct profile *profile, uint64_t factor);
 
 /*
  * Of each @n samples that were due one alone was taken: counts it as @n, with its branch records,
- * so that the profile compares with others and adds up with them. The weights are the periods that
- * were waited for, and stay. What was lost is counted as before. The added samples are in
- * counters.samples_estimated.
+ * so that the profile compares with others and adds up with them. So do lost ones. The weights are
+ * the periods that were waited for, and stay. counters.samples_estimated has the samples added, and
+ * samples_variance what that adds to the variance of the sum.
  */
 void profile_scale_samples(struct profile *profile, uint64_t n);
 
-/* How many of the samples counted stand for one that was taken, on average: the variance of a count
- * is larger by that. At least 1. */
+/* By how much the variance of a count of samples is larger than that of as many that were all
+ * taken: at least 1. */
 double profile_sample_unit(const struct profile_counters *counters);
+
+/* Of the samples of @part, which are among @all, as large a share is taken to be estimated as of
+ * all: which they are is not known. */
+void profile_share_estimated(struct profile_counters *part, const struct profile_counters *all);

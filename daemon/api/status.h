@@ -46,7 +46,7 @@ struct status {
 	struct sampler_probe probe;
 	char why_not[512];  /* nothing is sampled */
 	uint64_t frequency; /* 0: a period was set instead */
-	double scale;       /* samples due for one taken, on average; 1: as configured */
+	double scale;       /* samples due for each one taken, on average; 1: as configured */
 	double share;       /* of each CPU, that sampling takes of late; 0: not known */
 	double budget;      /* that it may take; 0: no limit */
 	struct sampler_counts samples;

@@ -4,16 +4,46 @@
 #include "common/util/macro.h"
 
 #define AIM        0.95 /* of the budget */
+#define SAMPLES    0.5  /* of the budget, that samples may take whatever the rest takes */
+#define HEAVIER    4    /* a sample to be counted, than another event: its stack is unwound */
 #define LEAST      0.9  /* of the scale: what is nearer to it is noise */
 #define MAX_SLOWER 2.0  /* times the scale, from one window to the next */
 #define MAX_FASTER 1.25
 #define HOLD       6 /* windows */
 #define SMOOTHING  6 /* windows */
 
-/* The scale at which a window that took @share would have held the budget. */
-static void move_scale(struct cpu_budget *b, double share)
+/* Shares of each CPU: of what follows the rate, and of the rest. */
+struct shares {
+	double samples, rest;
+};
+
+static struct shares measure(const struct cpu_cost *from, const struct cpu_cost *to)
 {
-	double wanted = b->one_in * share / (AIM * b->limit);
+	double elapsed = (double)(to->at_ns - from->at_ns) * to->n_cpus;
+	double counting = (double)(to->counting_ns - from->counting_ns) / elapsed;
+	double samples = HEAVIER * (double)(to->n_samples - from->n_samples);
+	double events = samples + (double)(to->n_others - from->n_others);
+	double of_samples = events > 0 ? counting * samples / events : 0;
+
+	return (struct shares){
+		.samples = (double)(to->program_ns - from->program_ns) / elapsed + of_samples,
+		.rest = (double)(to->rest_ns - from->rest_ns) / elapsed + counting - of_samples,
+	};
+}
+
+/* Whether the time between both can be measured. */
+static bool is_later(const struct cpu_cost *last, const struct cpu_cost *now)
+{
+	return now->at_ns > last->at_ns && now->n_cpus > 0 && now->program_ns >= last->program_ns &&
+	       now->counting_ns >= last->counting_ns && now->rest_ns >= last->rest_ns &&
+	       now->n_samples >= last->n_samples && now->n_others >= last->n_others;
+}
+
+/* Towards the scale at which a window of that cost would have held the budget. */
+static void move_scale(struct cpu_budget *b, const struct shares *cost)
+{
+	double left = MAX(AIM * b->limit - cost->rest, SAMPLES * b->limit);
+	double wanted = b->one_in * cost->samples / left;
 
 	if (wanted > b->scale)
 		b->scale = MIN(wanted, b->scale * MAX_SLOWER);
@@ -35,6 +65,7 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 {
 	struct cpu_cost last = budget->last;
 	bool throttled = now->throttled > last.throttled;
+	struct shares cost;
 	double share;
 
 	budget->last = *now;
@@ -42,10 +73,10 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 		budget->scale = budget->one_in = 1;
 		return;
 	}
-	if (now->at_ns <= last.at_ns || now->n_cpus == 0 || now->used_ns < last.used_ns)
+	if (!is_later(&last, now))
 		return;
-	share = (double)(now->used_ns - last.used_ns) /
-		((double)(now->at_ns - last.at_ns) * now->n_cpus);
+	cost = measure(&last, now);
+	share = cost.samples + cost.rest;
 	budget->share += budget->share > 0 ? (share - budget->share) / SMOOTHING : share;
 	if (budget->limit <= 0) {
 		budget->scale = budget->one_in = 1;
@@ -55,7 +86,7 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 	if (throttled)
 		budget->scale *= MAX_SLOWER;
 	else
-		move_scale(budget, share);
+		move_scale(budget, &cost);
 	budget->scale = MIN(budget->scale, budget->max_scale);
 	budget->scale = MAX(budget->scale, 1);
 	choose_one_in(budget);

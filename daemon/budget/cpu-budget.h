@@ -2,8 +2,9 @@
 /*
  * What sampling may cost: a share of the time of each CPU. The cost is measured window by window;
  * where it exceeds the budget, samples are taken less often, and more often again when there is
- * room. Of the cost a part depends on the rate, and the rest on what runs: so the rate moves in
- * steps towards what would hold the budget if all of the cost did.
+ * room. Only a part of the cost follows the rate. The rest depends on what runs: processes to be
+ * followed, windows to be stored. Samples have what it leaves of the budget, but at least a half of
+ * it: else somebody who starts many processes could have others sampled hardly at all.
  *
  * A window takes one sample in a whole number, so that each counts as that many. Rates between come
  * from windows of both neighbours in turn, by the error that has added up (sigma-delta modulation).
@@ -15,9 +16,12 @@
 
 /* What has been used so far. */
 struct cpu_cost {
-	uint64_t at_ns;     /* when (CLOCK_MONOTONIC) */
-	uint64_t used_ns;   /* CPU time, of all CPUs together */
-	uint64_t throttled; /* times that the kernel stopped an event for its cost */
+	uint64_t at_ns; /* when (CLOCK_MONOTONIC) */
+	/* CPU time, of all CPUs together: of the BPF program, for samples and for all events, and
+	 * of what does not follow the rate */
+	uint64_t program_ns, counting_ns, rest_ns;
+	uint64_t n_samples, n_others; /* the events */
+	uint64_t throttled;           /* times that the kernel stopped an event for its cost */
 	uint32_t n_cpus;
 };
 

@@ -51,8 +51,8 @@ struct collector {
 	int wait_ms;
 	int wake_fd;
 	_Atomic bool stop, part_requested;
-	uint32_t one_in; /* samples of the open window; see collector_slow() */
-	_Atomic uint32_t next_one_in;
+	struct own_cost cost;
+	uint32_t one_in;            /* samples due for each one taken in the open window */
 	_Atomic uint64_t turned_us; /* when the last turn began; CLOCK_MONOTONIC */
 	bool running;               /* the thread must be joined */
 	pthread_t thread;
@@ -125,9 +125,13 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	return window_queue_put(c->queue, &w);
 }
 
-static int slow(struct collector *c)
+/* Samples that come in the tenths of a second until this is noticed count as those after it. */
+static int choose_rate(struct collector *c)
 {
-	c->one_in = atomic_load(&c->next_one_in);
+	struct sampler_counts counts;
+
+	sampler_get_counts(c->sampler, &counts);
+	c->one_in = own_cost_end_window(&c->cost, &counts);
 	return sampler_slow(c->sampler, c->one_in);
 }
 
@@ -143,7 +147,7 @@ static int close_until(struct collector *c, uint64_t ns)
 		r = hand_over(c, c->clock.end_us, c->clock.end_ns, false);
 		window_clock_next(&c->clock);
 		if (r >= 0)
-			r = slow(c);
+			r = choose_rate(c);
 	}
 	return r;
 }
@@ -237,6 +241,7 @@ static int on_event(const struct event *event, void *userdata)
 	int r = close_until(c, event->time_ns);
 
 	c->n_events++;
+	*(event->kind == EVENT_SAMPLE ? &c->cost.n_samples : &c->cost.n_others) += 1;
 	if (r < 0)
 		return r;
 	switch (event->kind) {
@@ -411,7 +416,8 @@ int collector_start(struct collector **ret, struct sampler *sampler,
 	pthread_mutex_init(&c->lock, NULL);
 	c->wake_fd = -1;
 	c->turned_us = clock_us(CLOCK_MONOTONIC);
-	c->one_in = c->next_one_in = 1;
+	c->one_in = 1;
+	own_cost_init(&c->cost, settings->budget, settings->max_scale);
 	c->sampler = sampler;
 	c->settings = *settings;
 	r = collector_init(c);
@@ -491,14 +497,14 @@ void collector_request_part(struct collector *collector)
 	wake(collector);
 }
 
-void collector_slow(struct collector *collector, uint32_t n)
+void collector_set_budget(struct collector *collector, double limit)
 {
-	atomic_store(&collector->next_one_in, n);
+	atomic_store(&collector->cost.limit, limit);
 }
 
-uint64_t collector_get_cpu_ns(const struct collector *collector)
+void collector_get_cost(const struct collector *collector, struct own_cost_report *ret)
 {
-	return thread_cpu_ns(collector->thread);
+	own_cost_get(&collector->cost, ret);
 }
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)

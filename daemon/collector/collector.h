@@ -11,6 +11,7 @@
 #include "common/profile/profile.h"
 #include "common/util/fault.h"
 #include "common/util/macro.h"
+#include "daemon/collector/own-cost.h"
 #include "daemon/sampler/sampler.h"
 #include "daemon/unwind/live-unwinder.h"
 #include "daemon/window/window-queue.h"
@@ -24,9 +25,15 @@ struct collector_settings {
 	size_t max_rows, max_frames;   /* limits of a window's tables; 0: the builder's defaults */
 	struct unit_list units;        /* count these units only; empty: all */
 	struct table_exchange *tables; /* for stacks of user code; borrowed; NULL: none are built */
+	/*
+	 * The share of each CPU that sampling may take; 0: no limit. To hold it one sample in
+	 * several is taken, at most one in @max_scale, and counts as that many.
+	 */
+	double budget, max_scale;
 };
 
-/* Starts the thread. Takes over @sampler, in any case. -errno and @fault. */
+/* Starts the thread; called by the one that will store the windows. Takes over @sampler, in any
+ * case. -errno and @fault. */
 int collector_start(struct collector **ret, struct sampler *sampler,
 		    const struct collector_settings *settings, struct fault *fault);
 
@@ -53,14 +60,9 @@ int collector_get_result(struct collector *collector, struct fault *fault);
  */
 void collector_request_part(struct collector *collector);
 
-/*
- * From the next window on only one sample in @n is taken, and counts as @n. At least 1; a window is
- * counted as if all of it were at one rate, but the change comes some tenths of a second late.
- */
-void collector_slow(struct collector *collector, uint32_t n);
-
-/* CPU time that the thread has used. */
-uint64_t collector_get_cpu_ns(const struct collector *collector);
+/* Changes the budget; see own-cost.h. */
+void collector_set_budget(struct collector *collector, double limit);
+void collector_get_cost(const struct collector *collector, struct own_cost_report *ret);
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret);
 void collector_get_stack_counts(const struct collector *collector,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/scale.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "daemon/rows/function-blob.h"
@@ -397,8 +398,19 @@ static int read_sections(struct reading *reading)
 }
 
 /* With a filter, what is counted by process is added process by process. */
-static void drop_counted(struct profile_counters *counters, const struct profile_counters *before)
+static void drop_counted(struct profile_counters *counters, const struct profile_counters *before,
+			 uint64_t n_found)
 {
+	const struct profile_counters window = {
+		.samples = counters->samples - before->samples,
+		.samples_estimated = counters->samples_estimated - before->samples_estimated,
+		.samples_variance = counters->samples_variance - before->samples_variance,
+	};
+	struct profile_counters found = { .samples = n_found };
+
+	profile_share_estimated(&found, &window);
+	counters->samples_estimated = before->samples_estimated + found.samples_estimated;
+	counters->samples_variance = before->samples_variance + found.samples_variance;
 	counters->samples = before->samples;
 	counters->weight = before->weight;
 	counters->rows_counted = before->rows_counted;
@@ -491,7 +503,7 @@ int store_functions_read(struct store_functions *functions, struct store_read *r
 		return r;
 	sum->n_added++;
 	if (profile_filter_is_by_process(filter))
-		drop_counted(&sum->names->counters, &before);
+		drop_counted(&sum->names->counters, &before, reading.counted.samples);
 	add_found(&reading);
 	sum->part_samples += sum->names->counters.samples - before.samples;
 	return 1;

@@ -292,14 +292,18 @@ static int set_period(struct cpu_events *e, enum bpf_event event, uint32_t scale
 
 int cpu_events_slow(struct cpu_events *events, uint32_t scale)
 {
+	struct bpf_counters *counters = program_counters(events->program, events->cpu);
+	uint64_t ran_ns = counters->ran_ns;
 	int active = events->active, r = 0;
 
 	cpu_events_stop(events); /* the BPF program counts by the old period no more */
 	for (enum bpf_event event = 0; event < BPF_N_EVENTS && r >= 0; event++)
 		r = set_period(events, event, scale);
 	if (active >= 0)
-		r = MIN(r, cpu_events_start(events, (enum bpf_event)active));
-	return r == -ENODEV ? 0 : r; /* the CPU has gone */
+		r = r < 0 ? r : cpu_events_start(events, (enum bpf_event)active);
+	if (counters->ran_ns == 0)
+		counters->ran_ns = ran_ns; /* a CPU that has died is found by that */
+	return r == -ENODEV ? 0 : r;       /* the CPU has gone */
 }
 
 static bool add_times(const struct cpu_events *e, struct sampling_event *se, enum bpf_event event,

@@ -55,7 +55,8 @@ int cpu_events_start(struct cpu_events *events, enum bpf_event event);
 /* Once it has returned, the BPF program does not run on the CPU any more. */
 void cpu_events_stop(struct cpu_events *events);
 
-/* Takes a sample after @scale times the period that the events were opened with. 0 or -errno. */
+/* Takes a sample after @scale times the period that the events were opened with. 0, 1 as
+ * cpu_events_start(), or -errno. */
 int cpu_events_slow(struct cpu_events *events, uint32_t scale);
 
 /* Adds the times of a PMU's events. False if the sampling event has died because the CPU went off

@@ -289,6 +289,14 @@ int cpus_follow(struct cpus *cpus)
 	return next_phase(cpus);
 }
 
+static int slow_cpu(struct cpus *c, uint32_t cpu)
+{
+	int r = cpu_events_slow(c->events[cpu], c->scale);
+
+	atomic_fetch_add(&c->shared.phases_missed, r > 0);
+	return r;
+}
+
 int cpus_slow(struct cpus *cpus, uint32_t scale)
 {
 	int r = 0;
@@ -298,7 +306,7 @@ int cpus_slow(struct cpus *cpus, uint32_t scale)
 	cpus->scale = scale;
 	for (uint32_t cpu = 0; cpu < cpus->n && r >= 0; cpu++)
 		if (cpus->events[cpu])
-			r = cpu_events_slow(cpus->events[cpu], scale);
+			r = slow_cpu(cpus, cpu);
 	return r;
 }
 

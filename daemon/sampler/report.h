@@ -57,6 +57,7 @@ struct sampler_counts {
 	uint64_t running_ns;      /* how long they did */
 	uint64_t openers_hung;    /* in the scan of /proc */
 	uint64_t phases_missed;   /* phases of call stacks in which a CPU stayed with branches */
+	uint64_t run_ns;          /* run time of the BPF programs by their own clock, always */
 	uint64_t bpf_ns;          /* run time of the BPF programs, see program_get_run_time() */
 	uint64_t bpf_runs;        /* their runs */
 	uint32_t n_cpus;          /* CPUs sampled */

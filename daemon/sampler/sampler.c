@@ -452,6 +452,7 @@ static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
 	sum->rows += read_counter(&b->rows);
 	sum->rows_kernel += read_counter(&b->rows_kernel);
 	sum->no_branch_stack += read_counter(&b->no_branch_stack);
+	sum->run_ns += read_counter(&b->run_ns);
 }
 
 /* Samples due and not taken: the BPF programs count those by the clock, the kernel those of a PMU.

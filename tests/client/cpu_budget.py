@@ -34,6 +34,8 @@ def check_program(socket, pid, seconds):
     lost = all_samples["lost_samples"] + all_samples["skipped"]
     check(abs(samples / (FREQUENCY * seconds) - 1) < OFF + lost / all_samples["samples"], samples, "samples of",
           seconds, "s;", lost, "lost")
+    weight = top["totals"]["weight"] / 1e9  # by the clock: what each sample stands for, in seconds
+    check(abs(weight / seconds - 1) < OFF + lost / all_samples["samples"], "the periods add up to", weight, "s")
     own = {row["symbol"]: row["self"] for row in top["rows"] if row["symbol"] in EXPECTED}
     for name, percent in EXPECTED.items():
         share = 100 * own.get(name, 0) / sum(own.values())

@@ -30,8 +30,10 @@ static void test_as_a_sum(void **state)
 				 one->counters.samples_estimated + 2 * samples);
 		assert_int_equal(scaled->counters.rows, 3 * one->counters.rows);
 		assert_int_equal(scaled->counters.runs_long, 3 * one->counters.runs_long);
-		assert_int_equal(scaled->counters.lost_samples, one->counters.lost_samples);
-		assert_int_equal(scaled->counters.skipped, one->counters.skipped);
+		assert_int_equal(scaled->counters.lost_samples, 3 * one->counters.lost_samples);
+		assert_int_equal(scaled->counters.skipped, 3 * one->counters.skipped);
+		assert_int_equal(scaled->counters.lost_records, one->counters.lost_records);
+		assert_int_equal(scaled->counters.throttled, one->counters.throttled);
 		assert_int_equal(scaled->counters.weight, one->counters.weight);
 		for (size_t i = 0; i < sum->n_stacks; i++)
 			sum->stacks[i].weight = scaled->stacks[i].weight;
@@ -55,15 +57,21 @@ static void test_by_one(void **state)
 
 static void test_unit(void **state)
 {
-	struct profile_counters counters = { .samples = 100 };
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	struct profile_counters counters = { .samples = 100 }, part = { .samples = 10 };
 
 	assert_true(profile_sample_unit(&counters) == 1);
-	counters.samples_estimated = 75;
-	assert_true(profile_sample_unit(&counters) == 4);
-	counters.samples_estimated = 100; /* nothing was taken: no sense */
-	assert_true(profile_sample_unit(&counters) == 1);
-	counters = (struct profile_counters){ 0 };
-	assert_true(profile_sample_unit(&counters) == 1);
+	assert_true(profile_sample_unit(&(struct profile_counters){ 0 }) == 1);
+	assert_int_equal(profile_new(&p), 0);
+	p->counters.samples = 100;
+	profile_scale_samples(p, 4);
+	assert_true(profile_sample_unit(&p->counters) == 4);
+	/* half of the samples were all taken: their variance is 400 + 4 * 400 */
+	p->counters.samples += 400;
+	assert_true(profile_sample_unit(&p->counters) == 2.5);
+	profile_share_estimated(&part, &p->counters);
+	assert_int_equal(part.samples_estimated, 3);
+	assert_true(profile_sample_unit(&part) == 2.5);
 }
 
 int main(void)

@@ -37,18 +37,37 @@ static void begin(struct machine *m, double fixed, double by_rate)
 	assert_int_equal(m->budget.one_in, 1);
 }
 
+static uint64_t cpu_ns(double share)
+{
+	return (uint64_t)(share * (double)WINDOW_NS * N_CPUS);
+}
+
+/* A window's cost: of samples half in the kernel, and of the rest half in the thread that counts.
+ */
+static void add_cost(struct machine *m, double noise)
+{
+	double samples = m->by_rate / m->budget.one_in * noise, rest = m->fixed * noise;
+	uint64_t n = 1200000 / m->budget.one_in;
+
+	m->used.at_ns += WINDOW_NS;
+	m->used.program_ns += cpu_ns(samples / 2);
+	m->used.counting_ns += cpu_ns(samples / 2 + rest / 2);
+	m->used.rest_ns += cpu_ns(rest / 2);
+	m->used.n_samples += n;
+	/* one takes a quarter of what a sample takes */
+	m->used.n_others += samples > 0 ? (uint64_t)((double)n * 4 * rest / samples) : 0;
+}
+
 /* @n windows, and the averages over them. Costs vary from window to window by @noise of them. */
 static void run(struct machine *m, unsigned int n, double noise)
 {
 	m->shares = m->taken = 0;
 	for (unsigned int i = 0; i < n; i++) {
-		double share = m->fixed + m->by_rate / m->budget.one_in;
+		double now = 1 + (i % 2 ? noise : -noise);
 
-		share *= 1 + (i % 2 ? noise : -noise);
-		m->shares += share / n;
+		m->shares += (m->fixed + m->by_rate / m->budget.one_in) * now / n;
 		m->taken += 1.0 / m->budget.one_in / n;
-		m->used.at_ns += WINDOW_NS;
-		m->used.used_ns += (uint64_t)(share * (double)WINDOW_NS * N_CPUS);
+		add_cost(m, now);
 		cpu_budget_update(&m->budget, &m->used);
 		assert_true(m->budget.one_in >= 1);
 		assert_true(m->budget.one_in <= m->budget.max_scale + 1);
@@ -111,11 +130,27 @@ static void test_lowest_rate(void **state)
 {
 	struct machine m;
 
-	begin(&m, 0.01, 0.01);
+	begin(&m, 0.001, 1);
 	run(&m, BEFORE, 0);
 	run(&m, 10, 0);
 	assert_true(m.budget.scale == m.budget.max_scale);
 	assert_true(fabs(m.taken - 0.01) < 0.0001);
+}
+
+/* Processes that start and end all the time take more than the budget: samples have a half of it.
+ */
+static void test_what_samples_have_left(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.02, 0.0009);
+	run(&m, BEFORE, 0);
+	run(&m, 20, 0.1);
+	assert_true(m.taken > 0.95);
+	begin(&m, 0.02, 0.004);
+	run(&m, BEFORE, 0);
+	run(&m, 60, 0);
+	assert_true(m.taken > 0.2 && m.taken < 0.3);
 }
 
 static void test_no_limit(void **state)
@@ -170,7 +205,7 @@ int main(void)
 		cmocka_unit_test(test_cheap),         cmocka_unit_test(test_dear),
 		cmocka_unit_test(test_changing_load), cmocka_unit_test(test_lowest_rate),
 		cmocka_unit_test(test_no_limit),      cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_no_sense),
+		cmocka_unit_test(test_no_sense),      cmocka_unit_test(test_what_samples_have_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/collector/own-cost.h"
+
+#include <pthread.h>
+
+#include "common/util/clock.h"
+
+void own_cost_init(struct own_cost *cost, double limit, double max_scale)
+{
+	*cost = (struct own_cost){ .budget.max_scale = max_scale };
+	if (pthread_getcpuclockid(pthread_self(), &cost->storing) != 0)
+		cost->storing = CLOCK_PROCESS_CPUTIME_ID;
+	atomic_init(&cost->limit, limit);
+	atomic_init(&cost->share, 0);
+	atomic_init(&cost->scale, 1);
+}
+
+uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts *counts)
+{
+	const struct cpu_cost now = {
+		.at_ns = clock_ns(CLOCK_MONOTONIC),
+		.program_ns = counts->run_ns,
+		.counting_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.rest_ns = clock_ns(cost->storing),
+		.n_samples = cost->n_samples,
+		.n_others = cost->n_others,
+		.throttled = counts->throttled,
+		.n_cpus = counts->n_cpus,
+	};
+
+	cost->budget.limit = atomic_load(&cost->limit);
+	cpu_budget_update(&cost->budget, &now);
+	atomic_store(&cost->share, cost->budget.share);
+	atomic_store(&cost->scale, cost->budget.scale);
+	return cost->budget.one_in;
+}
+
+void own_cost_get(const struct own_cost *cost, struct own_cost_report *ret)
+{
+	*ret = (struct own_cost_report){
+		.share = atomic_load(&cost->share),
+		.scale = atomic_load(&cost->scale),
+	};
+}
