@@ -22,14 +22,24 @@ bool live_subject_set(struct live_subject *ret, const struct profile *profile, s
 		return false;
 	function = profile_find_function(profile, at);
 	ret->start = function ? function->start : 0;
+	ret->n_build_id = profile->objects[at.object].n_build_id;
+	memcpy(ret->build_id, profile->objects[at.object].build_id, ret->n_build_id);
 	return copy(ret->object, profile->objects[at.object].path) &&
 	       copy(ret->symbol, function ? function->name : "");
+}
+
+/* Of one path, too, there may be several builds. */
+static bool is_of_build(const struct live_subject *subject, const struct profile_object *object)
+{
+	return subject->n_build_id == 0 || object->n_build_id == 0 ||
+	       (subject->n_build_id == object->n_build_id &&
+		memcmp(subject->build_id, object->build_id, object->n_build_id) == 0);
 }
 
 bool live_subject_is(const struct live_subject *subject, const struct profile_object *object,
 		     const struct profile_function *function)
 {
-	if (strcmp(subject->object, object->path) != 0)
+	if (strcmp(subject->object, object->path) != 0 || !is_of_build(subject, object))
 		return false;
 	if (!function)
 		return subject->symbol[0] == '\0';

@@ -13,6 +13,7 @@ struct live_subject {
 	char symbol[LIVE_NAME_MAX]; /* "": the code of the object that is in no function */
 	char object[LIVE_NAME_MAX]; /* the path */
 	uint64_t start;             /* tells functions of one name and object from each other */
+	uint8_t build_id[PROFILE_BUILD_ID_MAX], n_build_id; /* 0: not known yet */
 };
 
 /* Of the code at @at. False if that is in no object, or its names are too long. */

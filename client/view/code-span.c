@@ -367,13 +367,28 @@ int code_span_find(struct code_span *ret, const struct profile_source *source, c
 	return 0;
 }
 
+/* The number in the whole profile of an object of the shown one; PROFILE_NONE if it has none. */
+static uint32_t object_of_all(const struct profile_source *source, uint32_t shown)
+{
+	const struct profile_object *object = &source->shown->objects[shown];
+
+	if (source->shown == source->all)
+		return shown;
+	for (size_t i = 0; i < source->all->n_objects; i++)
+		if (profile_same_object(&source->all->objects[i], object))
+			return (uint32_t)i;
+	return PROFILE_NONE;
+}
+
 int code_span_of_function(struct code_span *ret, const struct profile_source *source,
 			  struct location at)
 {
-	const struct profile_function *function = profile_find_function(source->all, at);
+	const struct profile_function *function;
 	struct code_span span = {};
 	int r;
 
+	at.object = object_of_all(source, at.object);
+	function = profile_find_function(source->all, at);
 	if (!function)
 		return -ENOENT;
 	take_function(&span, function);

@@ -36,7 +36,8 @@ int code_span_find(struct code_span *ret, const struct profile_source *source, c
 void code_span_say_clones(const struct code_span *span, const struct profile_source *source,
 			  FILE *f);
 
-/* The function of @at in the filtered profile of @source. -ENOENT if there is none, or -ENOMEM. */
+/* The function of @at, which is of the shown profile of @source. -ENOENT if there is none, or
+ * -ENOMEM. */
 int code_span_of_function(struct code_span *ret, const struct profile_source *source,
 			  struct location at);
 void code_span_done(struct code_span *span);

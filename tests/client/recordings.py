@@ -294,6 +294,20 @@ def check_kernel_code(path, name):
               name, "annotate lacks", instruction["at"])
 
 
+def check_annotate_objects(path, name, by_function):
+    """The hottest function of an object alone."""
+    objects = {}
+    for row in by_function["rows"]:
+        if row["symbol"] and row["self"] and row["object"] and not set(row["object"]) & set("*?[],"):
+            objects.setdefault(row["object"], 0)
+            objects[row["object"]] = max(objects[row["object"]], row["self"])
+    for each, most in sorted(objects.items())[:4]:
+        status, out, err = run("annotate", path, "--object", each, "-n", "1", "--json")
+        if check(status == 0, name, "annotate --object", each, err):
+            function = json.loads(out)["functions"][0]["function"]
+            check(function["start"]["object"] == each and function["samples"] == most, name, each, most, function)
+
+
 def check_recording(path, name):
     documents = {by: check_view(path, name, by) for by in VIEWS}
     if not all(documents.values()):
@@ -305,6 +319,7 @@ def check_recording(path, name):
     check_orders(path, name)
     check_dump(path, name, documents["function"]["totals"])
     check_filters(path, name, documents["process"])
+    check_annotate_objects(path, name, documents["function"])
 
 
 def check_format(path, name):

@@ -367,8 +367,9 @@ static void test_a_low_screen(void **state)
 	assert_int_equal(count(demo->text, "function_"), 2);
 	assert_int_equal(count(demo->text, "\n"), 4);
 	assert_non_null(strstr(demo->text, "q quit"));
-	live_state_open(&demo->state, LIVE_CALLS,
-			&(struct live_subject){ "work", "/bin/demo", 16 });
+	live_state_open(
+		&demo->state, LIVE_CALLS,
+		&(struct live_subject){ .symbol = "work", .object = "/bin/demo", .start = 16 });
 	demo->page.body = "a\nb\nc\nd\n";
 	assert_non_null(strstr(draw(demo), "[calls] work (demo)\na\n"));
 	assert_int_equal(count(demo->text, "\n"), 4);

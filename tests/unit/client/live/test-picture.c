@@ -310,8 +310,9 @@ static void test_another_span_is_asked_for(void **state)
 	view->state.span[0] = '\0';
 	make(view);
 	assert_true(view->served);
-	live_state_open(&view->state, LIVE_HISTORY,
-			&(struct live_subject){ "hot", "/usr/bin/demo", HOT });
+	live_state_open(
+		&view->state, LIVE_HISTORY,
+		&(struct live_subject){ .symbol = "hot", .object = "/usr/bin/demo", .start = HOT });
 	make(view);
 	assert_false(view->served);
 	assert_null(live_picture_text(view->picture, &view->state, 80, false));

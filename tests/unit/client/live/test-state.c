@@ -85,7 +85,9 @@ static void test_keys_that_do_nothing_say_so(void **unused)
 
 static void test_screens_are_a_stack(void **unused)
 {
-	const struct live_subject subject = { "work", "/usr/bin/demo", 16 };
+	const struct live_subject subject = { .symbol = "work",
+					      .object = "/usr/bin/demo",
+					      .start = 16 };
 	struct live_state state = {};
 
 	press(&state, "p");
@@ -117,7 +119,7 @@ static void test_screens_are_a_stack(void **unused)
 /* A hundred times deeper and deeper: the way back ends where it began. */
 static void test_the_stack_is_limited(void **unused)
 {
-	struct live_subject subject = { "", "/usr/bin/demo", 0 };
+	struct live_subject subject = { .object = "/usr/bin/demo" };
 	struct live_state state = {};
 
 	live_screen_of(&state)->cursor.line = 3;
