@@ -3,9 +3,10 @@
 
     budget.py BRANCHD BRANCHCTL [PROCESSES [CONFIG-LINE...]]
 
-As root; 200 processes. CONFIG-LINEs go to the section [Sampling]; default: Frequency=4999, CpuBudget=0.2%. Prints, for each
-ten seconds, what sampling took of each CPU as seen from outside (the daemon's main and counting threads, in /proc, and
-the BPF program by the kernel's clock), and the rate; at the end the averages of each phase's last half.
+As root; 200 processes; STEP=SECONDS, 10. CONFIG-LINEs go to the section [Sampling]; default: Frequency=4999,
+CpuBudget=0.2%. Prints, for each step, what sampling took of each CPU as seen from outside (the daemon's main and
+counting threads, in /proc, and the BPF program by the kernel's clock), and the rate; at the end the averages of each
+phase's last half.
 """
 
 import json
@@ -19,7 +20,7 @@ branchd, branchctl = sys.argv[1:3]
 processes = int(sys.argv[3]) if len(sys.argv) > 3 else 200
 lines = sys.argv[4:] or ["Frequency=4999", "CpuBudget=0.2%"]
 PHASES = (("idle", 0, 6), ("busy", processes, 15), ("idle again", 0, 12))  # in steps
-STEP = 10  # seconds
+STEP = float(os.environ.get("STEP", "10"))  # seconds
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
@@ -55,7 +56,7 @@ def run_phase(daemon, socket, name, n, steps):
         for i in range(steps):
             share, rate = step(daemon, socket, STEP)
             shares.append(share)
-            print(f"{name:10} {(i + 1) * STEP:4} s {share:8.3f} % of each CPU, at {rate:6.2f} % of the rate", flush=True)
+            print(f"{name:10} {(i + 1) * STEP:4.0f} s {share:8.3f} % of each CPU, at {rate:6.2f} % of the rate", flush=True)
     finally:
         for child in load:
             child.kill()
