@@ -56,7 +56,8 @@ def run_phase(daemon, socket, name, n, steps):
         for i in range(steps):
             share, rate = step(daemon, socket, STEP)
             shares.append(share)
-            print(f"{name:10} {(i + 1) * STEP:4.0f} s {share:8.3f} % of each CPU, at {rate:6.2f} % of the rate", flush=True)
+            print(f"{name:10} {(i + 1) * STEP:4.0f} s {share:8.3f} % of each CPU, at {rate:6.2f} % of the rate",
+                  flush=True)
     finally:
         for child in load:
             child.kill()
