@@ -395,6 +395,17 @@ static __always_inline void identify(struct bpf_sample *s, __u64 id)
 	s->cgroup = take_cgroup ? bpf_get_current_cgroup_id() : 0;
 }
 
+/* Of a clock the kernel goes on to tell the period that it was opened with. */
+static __always_inline __u64 read_period(const struct bpf_perf_event_data *ctx,
+					 const struct bpf_counters *c)
+{
+	__u64 period = ctx->sample_period;
+
+	/* else the compiler chooses between addresses, which the verifier takes of no context */
+	asm volatile("" : "+r"(period));
+	return by_clock ? c->period_ns : period;
+}
+
 static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch *s,
 				 struct bpf_counters *c, enum bpf_event event)
 {
@@ -403,8 +414,7 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 
 	c->taken++;
 	s->sample.ip = PT_REGS_IP(&ctx->regs);
-	/* of a clock the kernel goes on to tell the period that it was opened with */
-	s->sample.period = by_clock ? c->period_ns : ctx->sample_period;
+	s->sample.period = read_period(ctx, c);
 	s->sample.hw_idx = 0;
 	s->sample.n_rows = 0;
 	s->sample.n_zero = s->sample.n_wrong_path = 0;
