@@ -14,7 +14,8 @@
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
-#define INDENT 10 /* of what is said of a word */
+#define INDENT   10  /* of what is said of a word */
+#define EXCEEDED 1.2 /* times a budget: it is not held */
 
 struct status {
 	const json_t *json;
@@ -293,8 +294,9 @@ static void write_budget(const struct status *s)
 	if (rate <= 0 || rate >= 100)
 		return;
 	begin(s, "");
-	fprintf(s->f, "one sample in %.3g is taken, and counts as that many, to hold that budget\n",
-		100 / rate);
+	fprintf(s->f, "one sample in %.3g is taken, and counts as that many%s\n", 100 / rate,
+		share > EXCEEDED * budget ? "; the rest of the cost is that of what runs" :
+					    ", to hold that budget");
 }
 
 static void write_cost(const struct status *s)
