@@ -144,12 +144,14 @@ int command_annotate(const struct options *options, struct fault *fault)
 	profile_source_say(source, stderr); /* it may be why nothing is found */
 	problems_say_source(source, stderr);
 	if (options->symbol)
-		r = code_span_find(&span, source, options->symbol, options->source.filter.object,
-				   fault);
+		r = code_span_find(&span, source, &options->source, options->symbol,
+				   options->source.filter.object, fault);
 	if (r < 0)
 		return explain_symbol(options, r, fault);
-	if (options->symbol)
+	if (options->symbol) {
+		code_span_say_builds(&span, stderr);
 		code_span_say_clones(&span, source, stderr);
+	}
 	fault->text[0] = '\0';
 	output_open(&output, &options->output);
 	job.source = source;

@@ -237,6 +237,52 @@ static void say_common(const struct sides *sides, const struct options *options,
 			 n, text_plural(n), n == 1 ? "is" : "are");
 }
 
+static bool is_same_build(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->n_build_id == b->n_build_id &&
+	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
+}
+
+/* Whether the old side has another build of object @number of the new side, and not that one. */
+static bool is_rebuilt(const struct comparison *comparison, uint32_t number)
+{
+	const struct profile *old = comparison->sources[SIDE_OLD]->shown;
+	const struct profile *new = comparison->sources[SIDE_NEW]->shown;
+	bool rebuilt = false;
+
+	for (size_t i = 0; i < old->n_objects; i++) {
+		if (comparison->numbers[SIDE_OLD][i] != comparison->numbers[SIDE_NEW][number])
+			continue;
+		if (is_same_build(&old->objects[i], &new->objects[number]))
+			return false;
+		rebuilt = true;
+	}
+	return rebuilt;
+}
+
+/* Lines that moved are other rows: they look as if they had come and gone. */
+static void say_moved_lines(const struct diff *diff, const struct comparison *comparison, FILE *f)
+{
+	for (size_t i = 0; i < diff->n_shown; i++) {
+		const struct diff_share_end *end = &diff->shares->rows[i].ends[SIDE_NEW];
+
+		if (!end->there || !end->key.file || !is_rebuilt(comparison, end->key.object))
+			continue;
+		text_say(f,
+			 "%s was rebuilt in between, and lines match by their numbers: give "
+			 "--before and --after, or see --by function",
+			 comparison->sources[SIDE_NEW]->shown->objects[end->key.object].path);
+		return;
+	}
+}
+
+static void say_moved(const struct compared *event, const struct options *options, FILE *f)
+{
+	for (size_t i = 0; i < event->views.n && !options->before; i++)
+		if (event->views.diffs[i]->by == VIEW_LINE)
+			say_moved_lines(event->views.diffs[i], event->comparison, f);
+}
+
 static void say(const struct compared *event, const struct options *options, bool is_first, FILE *f)
 {
 	for (int side = 0; side < N_SIDES; side++) {
@@ -252,6 +298,7 @@ static void say(const struct compared *event, const struct options *options, boo
 	if (!is_first)
 		return;
 	say_common(&event->sides, options, f);
+	say_moved(event, options, f);
 	say_unknown_functions(event->comparison, options, f);
 }
 

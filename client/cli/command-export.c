@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/cli/commands.h"
 #include "client/export/export.h"
 #include "client/export/output-file.h"
 #include "client/render/problems.h"
+#include "client/render/summary.h"
 #include "client/source/profile-source.h"
+#include "client/term/text.h"
 
 static int check_terminal(const struct options *options, struct fault *fault)
 {
@@ -14,6 +18,19 @@ static int check_terminal(const struct options *options, struct fault *fault)
 		return 0;
 	return fault_set(fault, -EINVAL, "%s is not for a terminal: give -o FILE",
 			 options->export_format->name);
+}
+
+/* For who watches: in scripts success is silent. */
+static void say_written(const struct options *options, const struct profile_source *source)
+{
+	uint64_t n = source->shown->counters.samples;
+	struct stat st;
+
+	if (!options->output_path || !isatty(STDERR_FILENO) ||
+	    stat(options->output_path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	text_say(stderr, "wrote %s: %s of %" PRIu64 " sample%s, %jd bytes", options->output_path,
+		 options->export_format->name, n, text_plural(n), (intmax_t)st.st_size);
 }
 
 int command_export(const struct options *options, struct fault *fault)
@@ -46,7 +63,9 @@ int command_export(const struct options *options, struct fault *fault)
 		r = output_file_finish(&file, fault);
 	if (r < 0)
 		return r;
+	say_written(options, source);
 	profile_source_say(source, stderr);
+	summary_say_missing(source, stderr);
 	problems_say_source(source, stderr);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "client/export/export.h"
 #include "client/export/output-file.h"
 #include "client/render/problems.h"
+#include "client/render/summary.h"
 #include "client/source/profile-source.h"
 #include "client/term/desktop.h"
 #include "client/term/text.h"
@@ -82,6 +83,7 @@ int command_flame(const struct options *options, struct fault *fault)
 	if (sides.older)
 		profile_source_say(sides.older, stderr);
 	profile_source_say(sides.shown, stderr);
+	summary_say_missing(sides.shown, stderr);
 	problems_say_source(sides.shown, stderr);
 	return options->open ? desktop_show(options->output_path, fault) : 0;
 }

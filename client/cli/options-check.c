@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/cli/options-every.h"
 #include "client/cli/options-format.h"
 #include "client/cli/options-host.h"
 #include "client/cli/options-table.h"
@@ -13,8 +14,6 @@
 #include "client/source/window-ref.h"
 #include "client/top/share.h"
 #include "client/top/top-order.h"
-
-#define MIN_EVERY_US 100000
 
 /* Only recordings contain samples. */
 static int check_samples(const struct command_line *parse, const struct window_ref *ref)
@@ -86,10 +85,10 @@ static int refuse_view(struct command_line *parse, const char *name)
 		return options_wrong(
 			parse->fault, "diff --by", name,
 			"one or more of function, stream, block, line, object, process, unit, "
-			"comm, container, separated by commas");
+			"comm, container, user, separated by commas");
 	return options_wrong(parse->fault, "--by", name,
 			     "one of function, stack, stream, branch, branch-site, block, line, "
-			     "object, process, unit, comm, container");
+			     "object, process, unit, comm, container, user");
 }
 
 /* "--by function --by process", in either order: rows say whose they are. */
@@ -114,7 +113,7 @@ static int check_owner(struct command_line *parse)
 	if (parse->n_by > 0 || !view_is_owner(owner) || (by != VIEW_FUNCTION && by != VIEW_OBJECT))
 		return fault_set(parse->fault, -EINVAL,
 				 "two --by are function or object, and one of process, comm, unit, "
-				 "container");
+				 "container, user");
 	if (options->top.inlined)
 		return fault_set(parse->fault, -EINVAL,
 				 "--inline works only with one --by: leave out --by %s",
@@ -358,28 +357,6 @@ static bool has_streams(const struct options *options)
 	return options->command == COMMAND_DIFF && !options->by_given && options->json;
 }
 
-/* Reports of what comes. */
-static int check_every(const struct options *options, struct fault *fault)
-{
-	const struct profile_source_settings *source = &options->source;
-
-	if (options->every_us == 0)
-		return 0;
-	if (options->every_us < MIN_EVERY_US)
-		return fault_set(fault, -EINVAL, "--every takes at least 100ms");
-	if (options->once || options->host_list)
-		return fault_set(fault, -EINVAL, "give either %s or --every",
-				 options->once ? "--once" : "--host-list");
-	if (source->window || source->since_us > 0 || source->until_us > 0)
-		return fault_set(fault, -EINVAL,
-				 "--every reports what is sampled from now on: leave out %s (a "
-				 "span follows '=', as in --every=10s)",
-				 source->window               ?:
-					 source->since_us > 0 ? "--since" :
-								"--until");
-	return 0;
-}
-
 static int check_limit(const struct options *options, struct fault *fault)
 {
 	enum view_by by = options->top.by;
@@ -391,7 +368,7 @@ static int check_limit(const struct options *options, struct fault *fault)
 	    by == VIEW_BRANCH_SITE)
 		return fault_set(fault, -EINVAL,
 				 "--percent-limit works only with --by function, line, object, "
-				 "process, unit, comm, container, and stack without --tree");
+				 "process, unit, comm, container, user, and stack without --tree");
 	return 0;
 }
 
@@ -433,6 +410,9 @@ int options_check(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
 				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
 				 parse->refused, command->name);
+	if (n > 0 && options->every_us > 0 &&
+	    options_check_every_word(parse->operands[1], parse->fault) < 0)
+		return -EINVAL;
 	if (options->command == COMMAND_RUN && (n > 0 || !options->argv))
 		return fault_set(
 			parse->fault, -EINVAL,
@@ -479,7 +459,7 @@ int options_check(struct command_line *parse)
 	r = options_parse_format(&parse->options, parse->format, parse->fault);
 	if (r < 0)
 		return r;
-	r = check_every(options, parse->fault);
+	r = options_check_every(options, parse->fault);
 	if (r >= 0)
 		r = check_limit(options, parse->fault);
 	if (r >= 0)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "client/cli/options-check.h"
+#include "client/cli/options-every.h"
 #include "client/cli/options-filter.h"
 #include "client/cli/options-host.h"
 #include "client/cli/options-table.h"
@@ -21,8 +22,6 @@
 #include "client/source/window-ref.h"
 #include "common/util/clock.h"
 #include "common/util/macro.h"
-
-#define DEFAULT_EVERY_US 5000000
 
 static int parse_rows(struct command_line *parse, const char *argument)
 {
@@ -34,22 +33,6 @@ static int parse_rows(struct command_line *parse, const char *argument)
 	parse->options.top.n_rows = (size_t)n;
 	parse->options.rows_given = true;
 	return 0;
-}
-
-/* As in systemd.time(7) a number alone is of seconds. */
-static int parse_every(struct command_line *parse, const char *argument)
-{
-	uint64_t *every_us = &parse->options.every_us;
-	char seconds[32];
-
-	*every_us = DEFAULT_EVERY_US;
-	if (!argument)
-		return 0;
-	if (*argument && argument[strspn(argument, "0123456789.")] == '\0') {
-		snprintf(seconds, sizeof(seconds), "%ss", argument);
-		argument = seconds;
-	}
-	return options_parse_span("--every", argument, every_us, parse->fault);
 }
 
 /* The valid arguments depend on the command. */
@@ -212,7 +195,7 @@ static int apply_output(struct command_line *parse, int key, const char *argumen
 		options->once = true;
 		return 0;
 	case KEY_EVERY:
-		return parse_every(parse, argument);
+		return options_parse_every(argument, &options->every_us, parse->fault);
 	case KEY_SELF:
 		options->self = true;
 		return 0;

@@ -36,11 +36,14 @@ const struct option_spec option_specs[] = {
 	{ "by", KEY_BY, "WHAT", TOP,
 	  "function, stack, stream, branch, branch-site, block, line,\nobject, process, unit, "
 	  "comm, "
-	  "container. Default: function.\nTwice, as in --by function --by process: rows of each." },
+	  "container, user.\nDefault: function. Twice, as in --by function --by process:\nrows of "
+	  "each." },
 	{ "by", KEY_BY, "WHAT", DIFF,
-	  "with diff: function, stream, block, line, object, process,\nunit, comm, container, or "
-	  "several, separated by commas.\nDefault: the largest of functions, streams and blocks, "
-	  "on\none page." },
+	  "with diff: function, stream, block, line, object, process,\nunit, comm, container, "
+	  "user, "
+	  "or several, separated by\ncommas. Default: the largest of functions, streams "
+	  "and\nblocks, "
+	  "on one page." },
 	{ "", KEY_ROWS, "N", TOP | DIFF,
 	  "show the N hottest rows; 0 shows all. Default: 20, fewer on\na page of several kinds; "
 	  "all with --json." },

@@ -113,10 +113,28 @@ const struct function_match *function_matches_find(const struct function_matches
 	return row;
 }
 
+/* Whether row @i is of another build than one that has a match: that side has both builds. */
+static bool is_of_other_build(const struct function_match *rows, size_t n, size_t i)
+{
+	const struct profile_function *function = rows[i].function;
+
+	if (!is_free(&rows[i]))
+		return false;
+	for (size_t k = 0; k < n; k++)
+		if (rows[k].other && rows[k].function->object != function->object &&
+		    !is_same_size(rows[k].function, function))
+			return true;
+	return false;
+}
+
 bool function_matches_changed(const struct function_matches *matches)
 {
 	for (size_t i = 0; i < matches->n[SIDE_OLD]; i++)
 		if (matches->rows[SIDE_OLD][i].changed)
 			return true;
+	for (int side = 0; side < N_SIDES; side++)
+		for (size_t i = 0; i < matches->n[side]; i++)
+			if (is_of_other_build(matches->rows[side], matches->n[side], i))
+				return true;
 	return false;
 }

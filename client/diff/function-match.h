@@ -40,5 +40,6 @@ const struct function_match *function_matches_find(const struct function_matches
 						   enum side side,
 						   const struct profile_function *function);
 
-/* True if any function of the old side matches one with different code. */
+/* True if any function of the old side matches one with different code, or if one side has, beside
+ * the function that matches, that of another build with different code. */
 bool function_matches_changed(const struct function_matches *matches);

@@ -205,6 +205,26 @@ static int add_programs(struct object_match *match, struct identities *identitie
 	return r;
 }
 
+/* Functions that say nothing, as every program has them: what surrounds main(), and stubs. */
+static bool is_in_each_program(const char *name)
+{
+	static const char *const names[] = { "main",
+					     "_start",
+					     "_init",
+					     "_fini",
+					     "frame_dummy",
+					     "register_tm_clones",
+					     "deregister_tm_clones",
+					     "__do_global_dtors_aux",
+					     "__libc_csu_init" };
+	const char *at = strrchr(name, '@');
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return at && strcmp(at, "@plt") == 0;
+}
+
 static int add_function(struct strings *strings, struct identity *identity, const char *name)
 {
 	if (ARRAY_RESERVE(&identity->functions, &identity->cap_functions,
@@ -237,7 +257,7 @@ static int add_functions(struct object_match *match, struct identities *identiti
 						    NULL :
 						    &identities->rows[of_object[function->object]];
 
-		if (identity && identity->is_program)
+		if (identity && identity->is_program && !is_in_each_program(function->name))
 			r = add_function(match->strings, identity, function->name);
 	}
 	for (size_t i = 0; i < identities->n; i++) {

@@ -6,8 +6,8 @@
  * The objects of one path and kind have one *object identity*, whatever was there at what time.
  * Identities of two profiles match by, in this order: their path; a common build-id; the last
  * component of the path; that component without a version ("libdemo-1.2.so" and "libdemo.so.1");
- * and for the remaining programs by the names of their functions. Each is matched once; among
- * several candidates the one with most samples.
+ * and for the remaining programs by the names of their functions, of which main() is none. Each is
+ * matched once; among several candidates the one with most samples.
  */
 #pragma once
 

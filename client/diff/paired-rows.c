@@ -118,6 +118,7 @@ static int make_common(struct paired_rows *paired, struct share_key *ret, enum s
 	case VIEW_UNIT:
 	case VIEW_COMM:
 	case VIEW_CONTAINER:
+	case VIEW_USER:
 		ret->object = PROFILE_NONE;
 		ret->group = key->group;
 		return 0;

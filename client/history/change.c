@@ -71,7 +71,7 @@ void history_change_find(struct history_change *ret, const struct history_series
 {
 	size_t at = find_split(series);
 
-	*ret = (struct history_change){};
+	*ret = (struct history_change){ .split = at };
 	if (at == 0)
 		return;
 	significance_test(&ret->test, (struct significance_counts[N_SIDES]){

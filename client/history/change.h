@@ -23,7 +23,8 @@ struct history_series {
 };
 
 struct history_change {
-	size_t at; /* the first point after the change; 0: none is larger than noise */
+	size_t at;    /* the first point after the change; 0: none is larger than noise */
+	size_t split; /* the same of the most different halves, noise or not; 0: they are alike */
 	struct significance test; /* of the points before (old) against the others (new) */
 };
 

@@ -10,7 +10,8 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-#define N_PARTS 24 /* as many as the daemon makes */
+#define N_PARTS        24 /* as many as the daemon makes */
+#define N_WITHIN_NOISE 3  /* rows where nothing changed by more */
 
 /* The counts of each place in each part: place p's begin at counts[p * n_parts]. Those of one
  * function are all in one of them. */
@@ -213,8 +214,10 @@ static int compare_candidates(const void *p, const void *q)
 	return COMPARE(y, x) ?: COMPARE(a->place, b->place);
 }
 
-/* The changes that are larger than noise, as one of many tests, the largest first. */
-static int find_candidates(struct candidate *ret, size_t *ret_n, const struct matrix *matrix)
+/* The changes that are larger than noise, as one of many tests, or with @within_noise all; the
+ * largest first. */
+static int find_candidates(struct candidate *ret, size_t *ret_n, const struct matrix *matrix,
+			   bool within_noise)
 {
 	size_t n_places = matrix->functions->n_places, n_tests = 0, n = 0;
 	_cleanup_free_ double *p_values = calloc(n_places + 1, sizeof(*p_values));
@@ -238,8 +241,11 @@ static int find_candidates(struct candidate *ret, size_t *ret_n, const struct ma
 	r = significance_control(p_values, n_tests, &limit);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n_tests; i++)
+	for (size_t i = 0; i < n_tests && !within_noise; i++)
 		if (p_values[i] <= limit)
+			ret[n++] = ret[i];
+	for (size_t i = 0; i < n_tests && within_noise; i++)
+		if (ret[i].change.split > 0 && ret[i].change.test.has_enough_data)
 			ret[n++] = ret[i];
 	qsort(ret, n, sizeof(*ret), compare_candidates);
 	*ret_n = n;
@@ -263,7 +269,7 @@ static int add_row(const struct searching *searching, const struct functions *fu
 	if (copy(&row->symbol, symbol_of(functions, candidate->place)) < 0 ||
 	    copy(&row->object, object_of(functions, candidate->place)) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	return locate(row, searching, *span, candidate->change.at, fault);
+	return locate(row, searching, *span, candidate->change.split, fault);
 }
 
 static int add_rows(const struct searching *searching, const struct matrix *matrix,
@@ -273,10 +279,15 @@ static int add_rows(const struct searching *searching, const struct matrix *matr
 	_cleanup_free_ struct candidate *candidates =
 		calloc(matrix->functions->n_places + 1, sizeof(*candidates));
 	size_t n = 0;
-	int r = candidates ? find_candidates(candidates, &n, matrix) : -ENOMEM;
+	int r = candidates ? find_candidates(candidates, &n, matrix, false) : -ENOMEM;
 
+	search->within_noise = r >= 0 && n == 0;
+	if (search->within_noise)
+		r = find_candidates(candidates, &n, matrix, true);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
+	if (search->within_noise)
+		n = MIN(n, (size_t)N_WITHIN_NOISE);
 	search->n_left_out = n - MIN(n, max_rows);
 	n -= search->n_left_out;
 	search->rows = calloc(n + 1, sizeof(*search->rows));

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +28,11 @@ struct history_search {
 	struct history_moved *rows; /* the largest difference first */
 	size_t n_rows;
 	size_t n_left_out; /* rows beyond the limit */
+	bool within_noise; /* nothing changed by more: the rows are the largest differences */
 };
 
-/* At most @max_rows. -ENOENT and @fault if there are too few windows; -errno and @fault. */
+/* At most @max_rows; within noise few. -ENOENT and @fault if there are too few windows; -errno and
+ * @fault. */
 int history_search_new(struct history_search **ret, const struct profile_source_settings *settings,
 		       size_t max_rows, struct fault *fault);
 struct history_search *history_search_free(struct history_search *search);

@@ -9,6 +9,7 @@
 #include "client/term/text.h"
 #include "client/top/top-order.h"
 #include "client/view/counters.h"
+#include "client/view/missing.h"
 #include "client/view/object-name.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
@@ -99,14 +100,18 @@ static void write_totals(FILE *f, const struct live_page *page)
 {
 	const struct profile_source *source = page->source;
 	const struct profile_counters *counters;
+	struct missing missing;
 
 	if (!page->top) {
 		fputc('\n', f);
 		return;
 	}
 	counters = &source->all->counters;
+	missing = missing_of(source);
 	fprintf(f, "%" PRIu64 " sample%s, %" PRIu64 " lost", counters->samples,
 		text_plural(counters->samples), windows_lost(&source->windows));
+	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
+		fprintf(f, ", %.0f %% estimated", missing.estimated_percent);
 	if (counters->unmapped > 0)
 		fprintf(f, ", %" PRIu64 " unmapped", counters->unmapped);
 	if (counters->throttled > 0)
@@ -126,7 +131,7 @@ static enum view_by in_place_of(enum view_by by, enum view_by shown)
 		return shown;
 	if (by == VIEW_PROCESS && shown == VIEW_COMM)
 		return shown;
-	return by == VIEW_UNIT && shown == VIEW_CONTAINER ? shown : by;
+	return by == VIEW_UNIT && (shown == VIEW_CONTAINER || shown == VIEW_USER) ? shown : by;
 }
 
 /* As many of the views as there is room for, and the shown one. */

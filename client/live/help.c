@@ -21,14 +21,14 @@ static const struct {
 	{ "f s t", "by function, stack, stream" },
 	{ "b i k", "by branch, branch-site, block" },
 	{ "p o l", "by process, object, line" },
-	{ "u c C", "by unit, comm, container" },
+	{ "u c C U", "by unit, comm, container, user" },
 	{ "< >", "another order of the rows; of stacks: trees" },
 	{ "/",
 	  "filter: pid=4711 comm=nginx unit=ssh uid=0 object=libc.so.6 symbol=main select samples "
 	  "(quote a value that has blanks); other words select rows by name" },
 	{ "Enter",
-	  "of a function: its callers and callees; of a process, an object, a unit, a comm "
-	  "or a container: its functions" },
+	  "of a function: its callers and callees; of a process, an object, a unit, a comm, "
+	  "a container or a user: its functions" },
 	{ "a H", "the function's instructions, its history" },
 	{ "Functions", NULL },
 	{ "Tab Left Right", "calls, instructions, history: the next, the one before" },

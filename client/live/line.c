@@ -278,6 +278,8 @@ static enum live_lead lead_to_filter(const struct top *top, const struct share_k
 		return filter_by(ret, "unit", key->group);
 	case VIEW_CONTAINER:
 		return filter_by(ret, "container", key->group);
+	case VIEW_USER:
+		return filter_by(ret, "uid", key->group);
 	case VIEW_OBJECT:
 		return key->object == PROFILE_NONE ?
 			       LIVE_LEAD_NONE :

@@ -17,6 +17,7 @@ static const char letters[N_VIEWS] = {
 	[VIEW_BRANCH] = 'b',      [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
 	[VIEW_OBJECT] = 'o',      [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
 	[VIEW_BRANCH_SITE] = 'i', [VIEW_COMM] = 'c',  [VIEW_CONTAINER] = 'C',
+	[VIEW_USER] = 'U',
 };
 
 /* Those that + and - choose, from the last five minutes on. */

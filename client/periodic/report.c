@@ -13,6 +13,7 @@
 #include "client/term/text.h"
 #include "client/top/top-order.h"
 #include "client/view/counters.h"
+#include "client/view/missing.h"
 #include "common/util/cleanup.h"
 
 /* Times of the same day have no date. */
@@ -21,6 +22,7 @@ static void write_head(struct output *output, const struct profile_source *sourc
 {
 	uint64_t n = source->all->counters.samples, all = profile_source_machine_samples(source);
 	uint64_t lost = counters_lost(&source->profile->counters);
+	struct missing missing = missing_of(source);
 	char from[TIME_SPEC_TEXT_MAX], until[TIME_SPEC_TEXT_MAX];
 
 	fprintf(output->f, "%s%s to %s%s: %" PRIu64, COLOR_BOLD(output->colors),
@@ -29,7 +31,10 @@ static void write_head(struct output *output, const struct profile_source *sourc
 		n);
 	if (source->by_process)
 		fprintf(output->f, " of all %" PRIu64, all);
-	fprintf(output->f, " sample%s, %" PRIu64 " missing\n", text_plural(all), lost);
+	fprintf(output->f, " sample%s, %" PRIu64 " missing", text_plural(all), lost);
+	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
+		fprintf(output->f, ", %.0f %% estimated", missing.estimated_percent);
+	fputc('\n', output->f);
 }
 
 static int write_text(const struct top *top, struct report_span span,

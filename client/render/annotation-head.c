@@ -10,6 +10,7 @@
 #include "client/term/elide.h"
 #include "client/term/text.h"
 #include "client/term/wrap.h"
+#include "client/view/builds.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
@@ -59,11 +60,14 @@ static int write_head(const struct head *head)
 	const struct annotation *a = head->annotation;
 	const struct profile_object *object = &a->source->all->objects[a->span->object];
 	double ipc = annotation_ipc(a);
-	char samples[80], runs[160];
+	char samples[80], runs[160], build[BUILD_ID_HEX_SIZE] = "";
 	int r, n;
 
-	n = snprintf(samples, sizeof(samples), ": %" PRIu64 " sample%s (%.2f%%)", a->samples,
-		     text_plural(a->samples), percent_of(a->samples, a->all_samples));
+	if (object->n_build_id > 0 && builds_are_several(a->source->all, a->span->object))
+		build_format(build, object);
+	n = snprintf(samples, sizeof(samples), "%s%s: %" PRIu64 " sample%s (%.2f%%)",
+		     *build ? " " : "", build, a->samples, text_plural(a->samples),
+		     percent_of(a->samples, a->all_samples));
 	r = write_name(head);
 	fputs("in ", head->f);
 	if (r >= 0)

@@ -126,6 +126,9 @@ json_t *json_totals(const struct profile_source *source)
 	json_object_set_new(totals, "not_sampled",
 			    source->is_recording ? json_null() :
 						   json_real((double)missing.gaps_us / 1e6));
+	json_object_set_new(totals, "removed",
+			    source->is_recording ? json_null() :
+						   json_real((double)missing.removed_us / 1e6));
 	return totals;
 }
 

@@ -27,8 +27,11 @@ static void write_heading(const struct history_search *search, uint64_t now_us, 
 		first->id, last->id, time_spec_format(start, first->start_us, now_us),
 		time_spec_format(end, windows_end_us(last), now_us), search->samples,
 		text_plural(search->samples));
-	if (search->n_rows == 0)
-		fputs("no function changed by more than noise\n", f);
+	if (search->within_noise)
+		fprintf(f, "no function changed by more than noise%s\n",
+			search->n_rows > 0 ?
+				"; the largest differences, of all functions and times:" :
+				"");
 	else
 		fprintf(f,
 			"the largest change is in window %" PRId64 "; branchctl diff %" PRId64
@@ -48,6 +51,7 @@ static int add_columns(struct table *table)
 		{ "OLD", TABLE_RIGHT },
 		{ "NEW", TABLE_RIGHT },
 		{ "CHANGE", TABLE_RIGHT },
+		{ "+/-", TABLE_RIGHT },
 		{ "OBJECT", TABLE_ELIDE_PATH | TABLE_SPARE },
 		{ "FUNCTION", TABLE_ELIDE_NAME },
 	};
@@ -82,11 +86,15 @@ static int add_row(struct table *table, const struct history_search *search,
 		r = table_printf(table, 2, "%.2f%%", 100 * row->test.shares[SIDE_NEW]);
 	if (r >= 0)
 		r = table_printf(table, 3, "%+.2f", 100 * row->test.difference);
-	if (r >= 0)
+	if (r >= 0 && !search->within_noise)
 		r = table_set_color(table, 3, row->test.difference > 0 ? "red" : "green");
 	if (r >= 0)
-		r = table_set(table, 4, base_name(row->object));
-	return r < 0 ? r : table_set(table, 5, row->symbol ?: "[unknown]");
+		r = table_printf(table, 4, "%.2f", 100 * significance_margin(&row->test));
+	if (r >= 0)
+		r = table_set(table, 5, base_name(row->object));
+	if (r >= 0)
+		r = table_set(table, 6, row->symbol ?: "[unknown]");
+	return r < 0 || !search->within_noise ? r : table_dim_row(table);
 }
 
 int search_write_table(const struct history_search *search, uint64_t now_us, struct output *output)
@@ -126,14 +134,15 @@ static json_t *json_moved(const struct history_search *search, const struct hist
 int search_write_json(const struct history_search *search, FILE *f)
 {
 	const struct history_windows *windows = &search->windows;
-	json_t *list = json_array(), *changes = json_array(), *object;
+	json_t *list = json_array(), *changes = json_array(), *within_noise = json_array(), *object;
 
 	for (size_t i = 0; i < windows->n; i++)
 		json_array_append_new(list, json_window(history_window(windows, i), true));
 	for (size_t i = 0; i < search->n_rows; i++)
-		json_array_append_new(changes, json_moved(search, &search->rows[i]));
-	object = json_pack("{s:o, s:I, s:o, s:I}", "windows", list, "samples",
+		json_array_append_new(search->within_noise ? within_noise : changes,
+				      json_moved(search, &search->rows[i]));
+	object = json_pack("{s:o, s:I, s:o, s:I, s:o}", "windows", list, "samples",
 			   (json_int_t)search->samples, "changes", changes, "changes_omitted",
-			   (json_int_t)search->n_left_out);
+			   (json_int_t)search->n_left_out, "within_noise", within_noise);
 	return json_write(f, object, JSON_TIME_PRECISION);
 }

@@ -3,11 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/render/json.h"
-#include "common/object/build-id.h"
+#include "client/view/builds.h"
+#include "client/view/user-name.h"
 #include "common/profile/container.h"
+#include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
 #define UNKNOWN "[unknown]"
@@ -29,12 +32,6 @@ static const struct profile_process *process_of(const struct profile *profile,
 	return key->process == PROFILE_NONE ? NULL : &profile->processes[key->process];
 }
 
-static bool is_alike(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->n_build_id == b->n_build_id &&
-	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
-}
-
 /* Whether files of other folders have that name, and whether other builds have that path. */
 static void find_others(const struct profile *profile, const struct profile_object *object,
 			bool *ret_folders, bool *ret_builds)
@@ -50,7 +47,7 @@ static void find_others(const struct profile *profile, const struct profile_obje
 			continue;
 		if (strcmp(other->path, object->path) != 0)
 			*ret_folders = true;
-		else if (!is_alike(other, object))
+		else if (builds_differ(other, object))
 			*ret_builds = true;
 	}
 }
@@ -71,8 +68,7 @@ static int set_file(struct table *table, size_t column, const struct profile *pr
 		name = object->path;
 	if (!builds || !with_build || object->n_build_id == 0)
 		return table_set(table, column, name);
-	return table_printf(table, column, "%s %.8s", name,
-			    build_id_format(hex, object->build_id, object->n_build_id));
+	return table_printf(table, column, "%s %s", name, build_format(hex, object));
 }
 
 static int set_function(struct table *table, size_t column, const struct profile *profile,
@@ -163,6 +159,15 @@ static int set_container(struct table *table, size_t column, const struct profil
 	return r < 0 ? r : table_set(table, column + 2, parts.pod ?: "-");
 }
 
+static int set_user(struct table *table, size_t column, const struct profile *profile,
+		    const struct share_key *key)
+{
+	_cleanup_free_ char *name = key->group ? user_name_find(key->group) : NULL;
+	int r = table_set(table, column, name ?: key->group ?: "-");
+
+	return r < 0 ? r : table_set(table, column + 1, key->group ?: "-");
+}
+
 /* Adds the object to the names in @row. */
 static json_t *with_object(json_t *row, const struct places *places, const struct share_key *key)
 {
@@ -241,6 +246,14 @@ static json_t *json_container(const struct places *places, const struct share_ke
 			 parts.engine, parts.n_engine, "pod", parts.pod);
 }
 
+static json_t *json_user(const struct places *places, const struct share_key *key)
+{
+	_cleanup_free_ char *name = key->group ? user_name_find(key->group) : NULL;
+
+	return json_pack("{s:o, s:o}", "user", json_text(name), "uid",
+			 key->group ? json_integer(strtoll(key->group, NULL, 10)) : json_null());
+}
+
 static const struct kind {
 	struct column columns[4];
 	int (*set)(struct table *table, size_t column, const struct profile *profile,
@@ -274,6 +287,10 @@ static const struct kind {
 			     set_container,
 			     json_container,
 			     false },
+	[VIEW_USER] = { { { "USER", TABLE_ELIDE_NAME }, { "UID", TABLE_RIGHT | TABLE_SPARE } },
+			set_user,
+			json_user,
+			false },
 };
 
 bool share_has_total(enum view_by by)
@@ -284,10 +301,8 @@ bool share_has_total(enum view_by by)
 int share_owner_add_column(struct table *table, enum view_by owner)
 {
 	static const char *const names[N_VIEWS] = {
-		[VIEW_PROCESS] = "PROCESS",
-		[VIEW_COMM] = "COMM",
-		[VIEW_UNIT] = "UNIT",
-		[VIEW_CONTAINER] = "CONTAINER",
+		[VIEW_PROCESS] = "PROCESS",     [VIEW_COMM] = "COMM", [VIEW_UNIT] = "UNIT",
+		[VIEW_CONTAINER] = "CONTAINER", [VIEW_USER] = "USER",
 	};
 
 	return table_add_column(table, names[owner], TABLE_ELIDE_NAME);
@@ -297,6 +312,8 @@ int share_owner_set(struct table *table, size_t column, const struct profile *pr
 		    enum view_by owner, const struct share_key *key)
 {
 	const struct profile_process *process = process_of(profile, key);
+	_cleanup_free_ char *user =
+		owner == VIEW_USER && key->group ? user_name_find(key->group) : NULL;
 	struct container_text parts;
 
 	if (owner == VIEW_PROCESS)
@@ -304,7 +321,7 @@ int share_owner_set(struct table *table, size_t column, const struct profile *pr
 					      process->pid) :
 				 table_set(table, column, UNKNOWN);
 	if (owner != VIEW_CONTAINER || !key->group)
-		return table_set(table, column, key->group ?: "-");
+		return table_set(table, column, user ?: key->group ?: "-");
 	parts = split_container(key->group);
 	return table_printf(table, column, "%.*s", (int)MIN(parts.n_id, (size_t)CONTAINER_SHORT_ID),
 			    parts.id);
@@ -362,6 +379,9 @@ char *share_name_format(const struct profile *profile, enum view_by by, const st
 		return strdup(key->group ?: UNKNOWN);
 	case VIEW_CONTAINER:
 		return strdup(key->group ?: "no container");
+	case VIEW_USER:
+		text = key->group ? user_name_find(key->group) : NULL;
+		return text ?: strdup(key->group ?: UNKNOWN);
 	default:
 		return strdup(place_object_name(object_of(profile, key)));
 	}

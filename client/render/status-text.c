@@ -276,7 +276,7 @@ static void write_samples(const struct status *s)
 	write_count(s, "stacks", "of_32_bit", "stack", " of programs of 32 bits, not unwound");
 }
 
-/* What sampling takes of each CPU, and at which rate that is. */
+/* What sampling takes, and at which rate that is. */
 static void write_budget(const struct status *s)
 {
 	double share = json_number_value(find(s, "cost", "sampling_percent"));
@@ -285,7 +285,7 @@ static void write_budget(const struct status *s)
 
 	begin(s, "cost");
 	if (share > 0)
-		fprintf(s->f, "sampling: %.2g %% of each CPU of late", share);
+		fprintf(s->f, "sampling: %.2f %% of each CPU in the last windows", share);
 	else
 		fputs("sampling: not known before the third window", s->f);
 	if (budget > 0)
@@ -303,19 +303,21 @@ static void write_cost(const struct status *s)
 {
 	uint64_t started = get(s, NULL, "started_us");
 	double elapsed_us = s->now_us > started ? (double)(s->now_us - started) : 1;
+	double all_us = elapsed_us * (double)MAX(get(s, "sampling", "n_cpus"), (uint64_t)1);
 	uint64_t runs = get(s, "cost", "bpf_runs"), bpf_ns = get(s, "cost", "bpf_ns");
 
 	write_budget(s);
 	begin(s, "");
-	fprintf(s->f, "branchd: %.2f %% of a CPU, ",
-		100 * (double)get(s, "cost", "cpu_us") / elapsed_us);
+	fprintf(s->f, "branchd: %.2f %% of each CPU since it started, ",
+		100 * (double)get(s, "cost", "cpu_us") / all_us);
 	write_bytes(s, get(s, "cost", "rss_bytes"));
-	fputs(" of memory, without its helpers\n", s->f);
+	fputs(" of memory\n", s->f);
+	write_note(s, "its helpers are not included");
 	if (runs == 0)
 		return;
 	begin(s, "");
-	fprintf(s->f, "BPF program: %.2f %% of a CPU, %.1f us per sample\n",
-		(double)bpf_ns / 10 / elapsed_us, (double)bpf_ns / 1e3 / (double)runs);
+	fprintf(s->f, "BPF program: %.2f %% of each CPU since then, %.1f us per sample\n",
+		(double)bpf_ns / 10 / all_us, (double)bpf_ns / 1e3 / (double)runs);
 }
 
 static void write_store(const struct status *s)

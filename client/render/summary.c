@@ -62,11 +62,33 @@ void summary_write_missing(FILE *f, const struct profile_source *source, const c
 			" were lost or skipped%s\n",
 			whose, missing.lost_percent, missing.lost,
 			source->is_recording ? "" : "; branchctl status tells why");
+	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
+		fprintf(f, "%s%.0f %% of the samples are estimated, as CpuBudget= left them out\n",
+			whose, missing.estimated_percent);
 	if (missing.n_gaps > 0)
 		fprintf(f, "%snot sampled for %.1f s of %.1f s, in %zu gap%s\n", whose,
 			(double)missing.gaps_us / 1e6,
 			(double)(missing.sampled_us + missing.gaps_us) / 1e6, missing.n_gaps,
 			text_plural(missing.n_gaps));
+	if (missing.n_removed > 0)
+		fprintf(f, "%sthe windows of %.1f s in between were removed to free space\n", whose,
+			(double)missing.removed_us / 1e6);
+}
+
+static int write_missing(FILE *f, const void *source)
+{
+	summary_write_missing(f, source, "");
+	return 0;
+}
+
+void summary_say_missing(const struct profile_source *source, FILE *f)
+{
+	_cleanup_free_ char *text = text_of(write_missing, source);
+
+	for (char *line = text, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		text_say(f, "%s", line);
+	}
 }
 
 static void write_words(FILE *f, const char *name)
@@ -191,12 +213,14 @@ static void write_unwinding(FILE *f, const struct profile_source *source)
 static void write_troubles(FILE *f, const struct profile_source *source)
 {
 	const struct profile_counters *counters = &source->all->counters;
+	bool is_said = missing_of(source).estimated_percent >= MISSING_MIN_PERCENT;
 	const struct {
 		uint64_t value;
 		const char *noun, *what;
 	} troubles[] = {
 		{ counters->samples_other_event, "sample", "of other events" },
-		{ counters->samples_estimated, "sample", "estimated, as CpuBudget= left them out" },
+		{ is_said ? 0 : counters->samples_estimated, "sample",
+		  "estimated, as CpuBudget= left them out" },
 		{ counters->samples_guest, "sample", "of virtual machines" },
 		{ counters->samples_limit, "sample", "past the limit" },
 		{ counters->stacks_pruned, "stack", "pruned" },

@@ -6,7 +6,9 @@
 
 #include "client/source/similar-names.h"
 #include "client/term/text.h"
+#include "common/profile/filter.h"
 #include "common/util/cleanup.h"
+#include "common/util/percent.h"
 
 #define N_NAMES 5
 
@@ -67,10 +69,48 @@ void no_match_say(const char *name, const struct profile *all, FILE *f)
 			 name);
 }
 
+/* The samples that have a function of @symbol in their stacks; 0 out of memory, too. */
+static uint64_t count_in_stacks(const struct profile *p, const char *symbol)
+{
+	_cleanup_free_ bool *wanted = calloc(p->n_functions + 1, sizeof(*wanted));
+	_cleanup_free_ bool *inside = calloc(p->n_stacks + 1, sizeof(*inside));
+	uint64_t n = 0;
+
+	for (size_t i = 0; wanted && i < p->n_functions; i++)
+		wanted[i] = profile_symbol_is_in(p->functions[i].name, symbol);
+	for (size_t i = 0; wanted && inside && i < p->n_stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+		const struct profile_function *function =
+			profile_find_function(p, profile_place_frame(p, stack->frame));
+
+		/* a parent comes before its children */
+		inside[i] = (stack->parent != PROFILE_NONE && inside[stack->parent]) ||
+			    (function && wanted[function - p->functions]);
+		n += inside[i] ? stack->samples : 0;
+	}
+	return n;
+}
+
+/* A caller is in stacks, and no sample is in its own code. */
+static bool say_callers(const char *name, const char *symbol, const struct profile *all, FILE *f)
+{
+	uint64_t n = count_in_stacks(all, symbol);
+
+	if (n == 0)
+		return false;
+	text_say(f,
+		 "%s: no sample is in '%s' itself, %.1f %% are in what it calls: branchctl top "
+		 "--sort total has its row, --by stack --tree what it calls",
+		 name, symbol, percent_of(n, all->counters.samples));
+	return true;
+}
+
 void no_match_say_place(const char *name, const char *symbol, const struct profile *all, FILE *f)
 {
 	_cleanup_free_ char *names = symbol ? similar_names_format(all, symbol) : NULL;
 
+	if (symbol && say_callers(name, symbol, all, f))
+		return;
 	if (names)
 		text_say(f,
 			 "%s: nothing matches the filters; --symbol '*%s*' matches similar names: "

@@ -10,6 +10,7 @@
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
 #include "client/source/function-ranges.h"
+#include "client/source/mark-ref.h"
 #include "client/source/no-match.h"
 #include "client/source/window-list.h"
 #include "client/term/progress.h"
@@ -304,6 +305,20 @@ static void note_merged(struct profile_source *source, const struct window_ref *
 			};
 }
 
+/* Windows that were marked outlive those behind them. */
+static void note_removed(struct profile_source *source, const struct windows *windows, size_t first,
+			 size_t n)
+{
+	for (size_t i = first; i + 1 < first + n; i++) {
+		uint64_t gap_us = windows_gap_us(&windows->rows[i], &windows->rows[i + 1]);
+
+		if (gap_us == 0 || !mark_ref_is_before_removed(windows, i))
+			continue;
+		source->removed_us += gap_us;
+		source->n_removed++;
+	}
+}
+
 static int load_windows(struct profile_source *source,
 			const struct profile_source_settings *settings,
 			const struct window_ref *ref, struct fault *fault)
@@ -330,6 +345,7 @@ static int load_windows(struct profile_source *source,
 	loading.rows = &windows.rows[first];
 	loading.n_parts = MIN(loading.n, settings->n_parts);
 	note_merged(source, ref, &loading);
+	note_removed(source, &windows, first, loading.n);
 	r = settings->counts ? load_functions(source, &loading, fault) : -EOPNOTSUPP;
 	if (r == -EOPNOTSUPP)
 		r = load_profiles(source, &loading, fault);

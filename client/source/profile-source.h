@@ -67,6 +67,8 @@ struct profile_source {
 	bool is_recording;
 	struct windows windows;                 /* the daemon's windows in it */
 	struct profile_source_merged merged[2]; /* at the ends of what was named */
+	uint64_t removed_us;                    /* between its windows, of windows since removed, */
+	size_t n_removed;                       /* in that many gaps */
 	struct profile *profile;     /* of windows by the filters of processes, else unfiltered */
 	struct profile *processes;   /* by the filters of processes; NULL: all */
 	struct profile *part;        /* of it, by object and symbol; NULL: all */

@@ -257,9 +257,10 @@ static void describe(const struct window_ref *ref, const struct windows *windows
 		return;
 	}
 	fault_set(ret, 0,
-		  "there are %zu, ids %" PRId64 " to %" PRId64 ", from %s to %s; "
+		  "there are %zu, ids %" PRId64 " to %" PRId64 ", from %s to %s%s; "
 		  "branchctl windows lists them",
-		  n, first->id, last->id, start, end);
+		  n, first->id, last->id, start, end,
+		  first->id > 1 ? " (older ones were removed)" : "");
 }
 
 static int not_found(const struct window_ref *ref, const struct windows *windows,

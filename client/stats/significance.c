@@ -163,6 +163,11 @@ void significance_test(struct significance *ret, const struct significance_count
 	ret->has_enough_data = n_independent >= MIN_SAMPLES;
 }
 
+double significance_margin(const struct significance *of)
+{
+	return fmax(of->interval.high - of->difference, of->difference - of->interval.low);
+}
+
 static int compare_p_values(const void *p, const void *q)
 {
 	double a = *(const double *)p, b = *(const double *)q;

@@ -46,6 +46,9 @@ struct significance {
 	bool has_enough_data; /* else no difference could exceed noise */
 };
 
+/* The larger half of the interval of the difference: its error bound. */
+double significance_margin(const struct significance *of);
+
 void significance_test(struct significance *ret, const struct significance_counts counts[N_SIDES]);
 
 /*

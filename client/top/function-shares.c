@@ -20,6 +20,7 @@ bool function_shares_suffice(enum view_by by, enum functions_by *ret)
 	case VIEW_COMM:
 	case VIEW_UNIT:
 	case VIEW_CONTAINER:
+	case VIEW_USER:
 		*ret = FUNCTIONS_BY_PROCESS;
 		return true;
 	default:

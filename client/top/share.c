@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client/stream/line-loader.h"
+#include "client/view/user-name.h"
 #include "common/profile/container.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -127,6 +128,9 @@ void share_key_set_owner(struct share_key *key, enum view_by by, const struct pr
 	case VIEW_CONTAINER:
 		key->group = find_container(buffer, process);
 		return;
+	case VIEW_USER:
+		key->group = process ? user_number_format(buffer, process->uid) : NULL;
+		return;
 	default:
 		return;
 	}
@@ -172,7 +176,8 @@ int view_owned_shares(struct shares **ret, struct share_views views, const struc
 
 bool view_is_owner(enum view_by by)
 {
-	return by == VIEW_PROCESS || by == VIEW_COMM || by == VIEW_UNIT || by == VIEW_CONTAINER;
+	return by == VIEW_PROCESS || by == VIEW_COMM || by == VIEW_UNIT || by == VIEW_CONTAINER ||
+	       by == VIEW_USER;
 }
 
 static int view_by_key(struct shares **ret, const struct profile *profile, enum view_by by)

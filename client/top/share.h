@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The views whose rows are shares of the samples: by function, line, object, process, unit, comm,
- * container.
+ * container, user.
  *
  * A frame without function or line counts for its object's row without symbol or file. With inlined
  * calls these are rows of their own, by name and object, and the innermost one takes the sample.

@@ -16,9 +16,10 @@
 /* The name of a row. The view decides which fields are used; the others are zero. */
 struct share_key {
 	const char *symbol; /* NULL: no symbol is known */
-	const char *group;  /* of processes: a unit, a name, a container; NULL: none */
-	const char *file;   /* NULL: no source line is known */
-	uint64_t start;     /* distinguishes functions of one name and object */
+	const char
+		*group; /* of processes: a unit, a name, a container, a user's number; NULL: none */
+	const char *file; /* NULL: no source line is known */
+	uint64_t start;   /* distinguishes functions of one name and object */
 	uint32_t line;
 	uint32_t object;  /* PROFILE_NONE: none */
 	uint32_t process; /* index */

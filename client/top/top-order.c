@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "client/stats/interval.h"
-#include "client/top/shares.h"
+#include "client/top/share.h"
+#include "client/view/user-name.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -183,6 +184,7 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_UNIT] = { { "self", share_compare } },
 	[VIEW_COMM] = { { "self", share_compare } },
 	[VIEW_CONTAINER] = { { "self", share_compare } },
+	[VIEW_USER] = { { "self", share_compare } },
 	[VIEW_STACK] = { { "samples", compare_samples },
 			 [VIEW_TREE_CALLER] = { "callers", NULL },
 			 [VIEW_TREE_CALLEE] = { "callees", NULL } },
@@ -291,12 +293,21 @@ static bool process_has(const struct top *top, uint32_t index, const char *text)
 	       has(process->unit, text);
 }
 
+static bool user_has(const char *number, const char *text)
+{
+	_cleanup_free_ char *name = number ? user_name_find(number) : NULL;
+
+	return has(name, text);
+}
+
 static bool share_has(const struct top *top, const struct share_key *key, const char *text)
 {
-	if (top->by == VIEW_UNIT || top->by == VIEW_COMM || top->by == VIEW_CONTAINER)
-		return has(key->group, text);
 	if (top->by == VIEW_PROCESS)
 		return process_has(top, key->process, text);
+	if (top->by == VIEW_USER && user_has(key->group, text))
+		return true;
+	if (view_is_owner(top->by))
+		return has(key->group, text);
 	return has(key->symbol, text) || has(key->file, text) || object_has(top, key->object, text);
 }
 

@@ -17,12 +17,13 @@
 
 #define MAX_GAP   15 /* bytes: the longest instruction, less one */
 #define MAX_NAMED 4  /* choices listed in a message */
+#define MAX_FOUND FUNCTION_BUILDS_MAX
 
 struct search {
 	const struct profile_source *source;
 	const char *wanted, *object;
 	const bool *objects; /* those that @object, if any, selects */
-	const struct profile_function *found[MAX_NAMED];
+	const struct profile_function *found[MAX_FOUND];
 	size_t n;
 	int rank; /* of those found */
 };
@@ -48,7 +49,7 @@ static void add_found(struct search *search, const struct profile_function *func
 	if (rank > search->rank)
 		search->n = 0;
 	search->rank = rank;
-	if (search->n < MAX_NAMED)
+	if (search->n < MAX_FOUND)
 		search->found[search->n] = function;
 	search->n++;
 }
@@ -161,9 +162,30 @@ static int refuse_none(const struct search *search, struct fault *fault)
 		search->object ?: "");
 }
 
-static int find_function(struct code_span *span, const struct profile_source *source,
-			 const char *wanted, const char *object, struct fault *fault)
+/* Whether what was found is one function, in each build of one file. */
+static bool is_one_function(const struct search *search, const struct function_builds *builds)
 {
+	if (builds->n != search->n)
+		return false;
+	for (size_t i = 0; i < builds->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (builds->functions[i]->object == builds->functions[k]->object)
+				return false;
+	return true;
+}
+
+/* What the user may call @wanted, and where. */
+struct question {
+	const struct profile_source *source;
+	const struct profile_source_settings *settings;
+	const char *wanted, *object;
+};
+
+static int find_function(struct code_span *span, const struct question *question,
+			 struct fault *fault)
+{
+	const struct profile_source *source = question->source;
+	const char *wanted = question->wanted, *object = question->object;
 	_cleanup_free_ bool *objects = calloc(source->all->n_objects + 1, sizeof(*objects));
 	struct search search = {
 		.source = source, .wanted = wanted, .object = object, .objects = objects
@@ -172,7 +194,10 @@ static int find_function(struct code_span *span, const struct profile_source *so
 	if (!objects || (object && profile_select_objects(source->all, object, objects) < 0))
 		return fault_set(fault, -ENOMEM, "out of memory");
 	search_functions(&search);
-	if (search.n > 1)
+	if (search.n > 0 &&
+	    function_builds_find(&span->builds, source, question->settings, search.found[0]) < 0)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	if (search.n > 1 && !is_one_function(&search, &span->builds))
 		return refuse_several(&search, fault);
 	if (search.n == 0 && has_object(source->all, wanted))
 		return fault_set(fault, -ENOENT,
@@ -181,8 +206,17 @@ static int find_function(struct code_span *span, const struct profile_source *so
 				 source->name, wanted, wanted);
 	if (search.n == 0)
 		return refuse_none(&search, fault);
-	take_function(span, search.found[0]);
+	take_function(span, search.n > 1 ? span->builds.functions[0] : search.found[0]);
 	return 0;
+}
+
+void code_span_say_builds(const struct code_span *span, FILE *f)
+{
+	const struct function_builds *builds = &span->builds;
+
+	for (size_t i = 0; i < builds->n; i++)
+		if (builds->functions[i]->object == span->object)
+			function_builds_say(builds, builds->functions[i], f);
 }
 
 void code_span_say_clones(const struct code_span *span, const struct profile_source *source,
@@ -350,15 +384,17 @@ static int find_ranges(struct code_span *span, const struct profile_source *sour
 	return 0;
 }
 
-int code_span_find(struct code_span *ret, const struct profile_source *source, const char *wanted,
+int code_span_find(struct code_span *ret, const struct profile_source *source,
+		   const struct profile_source_settings *settings, const char *wanted,
 		   const char *object, struct fault *fault)
 {
+	const struct question question = { source, settings, wanted, object };
 	struct code_span span = {};
 	const char *colon = find_address(wanted);
 	int r;
 
 	r = colon ? find_address_in_object(&span, source, wanted, colon, fault) :
-		    find_function(&span, source, wanted, object, fault);
+		    find_function(&span, &question, fault);
 	if (r < 0)
 		return r;
 	if (find_ranges(&span, source) < 0)

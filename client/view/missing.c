@@ -2,6 +2,7 @@
 #include "client/view/missing.h"
 
 #include "client/view/counters.h"
+#include "common/util/macro.h"
 #include "common/util/percent.h"
 
 static void add_windows(struct missing *missing, const struct windows *windows)
@@ -28,7 +29,13 @@ struct missing missing_of(const struct profile_source *source)
 		add_windows(&missing, &source->windows);
 	for (size_t i = 0; i < source->n_hosts; i++)
 		add_windows(&missing, &source->hosts[i].windows);
+	missing.removed_us = MIN(source->removed_us, missing.gaps_us);
+	missing.n_removed = MIN(source->n_removed, missing.n_gaps);
+	missing.gaps_us -= missing.removed_us;
+	missing.n_gaps -= missing.n_removed;
 	missing.lost_percent =
 		percent_of(missing.lost, missing.lost + profile_source_machine_samples(source));
+	missing.estimated_percent =
+		percent_of(source->all->counters.samples_estimated, source->all->counters.samples);
 	return missing;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is missing in a source: samples that were lost, and time without the daemon. */
+/* What is missing in a source: samples that were lost or not taken, and time without the daemon. */
 #pragma once
 
 #include <stddef.h>
@@ -11,8 +11,11 @@ struct missing {
 	uint64_t sampled_us; /* the sum of the windows; of a recording its length */
 	uint64_t gaps_us;    /* between the windows */
 	size_t n_gaps;       /* of a recording, where nobody knows: 0 */
-	uint64_t lost;       /* samples and records, of all processes */
-	double lost_percent; /* of the samples that there would be */
+	uint64_t removed_us; /* as well, but there were windows */
+	size_t n_removed;
+	uint64_t lost;            /* samples and records, of all processes */
+	double lost_percent;      /* of the samples that there would be */
+	double estimated_percent; /* of the samples: counted for others, as CpuBudget= demands */
 };
 
 struct missing missing_of(const struct profile_source *source);

@@ -19,6 +19,7 @@ static const char *const names[N_VIEWS] = {
 	[VIEW_UNIT] = "unit",
 	[VIEW_COMM] = "comm",
 	[VIEW_CONTAINER] = "container",
+	[VIEW_USER] = "user",
 };
 
 const char *view_name(enum view_by by)

@@ -21,6 +21,7 @@ enum view_by {
 	VIEW_UNIT,
 	VIEW_COMM,
 	VIEW_CONTAINER,
+	VIEW_USER,
 	N_VIEWS,
 };
 

@@ -86,16 +86,20 @@ static bool equal_part(const char *text, size_t n, const char *wanted)
 	return strlen(wanted) == n && memcmp(text, wanted, n) == 0;
 }
 
-/* The whole build-id, in hexadecimal digits. */
+#define MIN_DIGITS 8 /* of the begin of a build-id, as tables show it */
+
+/* The whole build-id, or the begin of it, in hexadecimal digits. */
 static bool build_id_matches(const struct profile_object *object, const char *wanted)
 {
-	if (object->n_build_id == 0 || strlen(wanted) != 2 * (size_t)object->n_build_id)
+	size_t n = strlen(wanted), n_all = 2 * (size_t)object->n_build_id;
+
+	if (n == 0 || n > n_all || (n < n_all && n < MIN_DIGITS))
 		return false;
-	for (size_t i = 0; i < object->n_build_id; i++) {
+	for (size_t i = 0; 2 * i < n; i++) {
 		char digits[3];
 
 		snprintf(digits, sizeof(digits), "%02x", object->build_id[i]);
-		if (strncasecmp(digits, wanted + 2 * i, 2) != 0)
+		if (strncasecmp(digits, wanted + 2 * i, MIN(n - 2 * i, (size_t)2)) != 0)
 			return false;
 	}
 	return true;

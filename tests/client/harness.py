@@ -7,7 +7,7 @@ import sys
 
 SKIPPED = 77
 VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line", "object", "process", "unit", "comm",
-         "container"]
+         "container", "user"]
 
 branchctl = os.path.abspath(sys.argv[1])
 _failures = 0

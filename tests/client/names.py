@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Names that are not what was meant, and names that several things have: what is said of them."""
 
+import json
+import os
 import re
+import tempfile
 
 import mock_daemon
 from harness import check, finish, one_line, run
@@ -70,6 +73,25 @@ def check_shared_names():
         check(re.search(r" demo +work", out) and "abababab" not in out, "one row is of both builds", out)
 
 
+def check_builds():
+    """Of a function in two builds the newest is shown, and it is said how to have the other."""
+    add = add_file("/usr/bin/demo", "cd" * 20)
+
+    def restart(profile, window):
+        add(profile, window)
+        profile["processes"][1].update(executable="/usr/bin/demo", start_ns=9)
+
+    with Changed(restart) as daemon:
+        status, out, err = ask(daemon, "annotate", "work", "@-1")
+        check(status == 0 and ": 25 samples" in out and one_line(err), status, out, err)
+        check("work is in 2 builds of demo: this is cdcdcdcd (25 samples), the newest; "
+              "--object ID shows abababab (75 samples)" in err, err)
+        status, out, err = ask(daemon, "annotate", "work", "@-1", "--object", "abababab")
+        check(status == 0 and ": 75 samples" in out and "shows cdcdcdcd (25 samples), the newest" in err, status, out, err)
+        top = json.loads(ask(daemon, "top", "@-1", "--object", "cdcdcdcd", "--json")[1])
+        check([row["build_id"] for row in top["rows"]] == ["cd" * 20], "the begin of a build-id", top["rows"])
+
+
 def move_work(profile, window):
     """From 25 of 100 samples to 75 of them, from window 103 on."""
     rows = profile["stacks"]["rows"]
@@ -86,6 +108,42 @@ def check_marks_of_significance():
         check("*" not in out, "nothing moved:", out)
 
 
+def check_within_noise():
+    """Nothing moved by more than noise: the largest difference is said, and what compares better."""
+    def shift(profile, window):
+        rows = profile["stacks"]["rows"]
+        if window == 103:
+            rows[1][4], rows[2][4] = rows[1][4] + 5, rows[2][4] - 5
+
+    with Changed(shift) as daemon:
+        for words in [], ["--by", "function"]:
+            status, out, err = ask(daemon, "diff", "102", "103", *words)
+            check(status == 0 and not err, status, err)
+            check(re.search(r"no significant change in 3 functions; the largest, within noise: work: from 75.00 % to "
+                            r"70.00 %, -5.00 points \(95 %: -\d", out), out)
+            check(out.endswith("--comm NAME or --unit NAME compares shares within a program, which other load does not move\n"),
+                  "no advice:", out)
+        check("--comm NAME" not in ask(daemon, "diff", "102", "103", "--comm", "demo")[1], "advice that was followed")
+        check("--comm NAME" not in ask(daemon, "diff", "103", "104", "--by", "comm")[1], "advice about programs")
+        check("the largest" not in ask(daemon, "diff", "101", "102")[1], "what differs by nothing")
+
+
+def check_estimated():
+    """What the daemon left out, to hold its budget, is said wherever samples are counted, from 1 % on."""
+    def estimate(n):
+        def change(profile, _):
+            profile["counters"]["samples_estimated"] = n
+        return change
+
+    for n in 0, 60:
+        with Changed(estimate(n)) as daemon, tempfile.TemporaryDirectory() as folder:
+            for words in ["top", "@-1"], ["diff", "@-2", "@-1"], ["top", "@-1", "--comm", "demo"], \
+                         ["export", "@-1", "--format", "folded", "-o", os.path.join(folder, "folded")]:
+                status, out, err = ask(daemon, *words)
+                said = "60 % of the samples are estimated, as CpuBudget= left them out" in out + err
+                check(status == 0 and said == (n > 0), n, words, out, err)
+
+
 def check_removed():
     """Behind a mark windows were removed; where ids go on, the daemon did not run."""
     rows = mock_daemon.recent()
@@ -97,6 +155,13 @@ def check_removed():
             check(sum(word in line for line in out.splitlines()) == 1, word, out)
             out = ask(daemon, "history", "work", "..", "-n", "40")[1]
             check(("removed" in out) == (word == "removed"), word, out)
+            for words, whose in (["top", ".."], ""), (["diff", "..", "@-1"], "old: "):
+                out = ask(daemon, *words)[1]
+                said = {"removed": f"\n{whose}the windows of 60.0 s in between were removed to free space\n",
+                        "not sampled": f"\n{whose}not sampled for 60.0 s of"}
+                check(said[word] in out and not any(other in out for key, other in said.items() if key != word), word, out)
+            totals = json.loads(ask(daemon, "top", "..", "--json")[1])["totals"]
+            check((totals["removed"], totals["not_sampled"]) == ((60, 0) if word == "removed" else (0, 60)), word, totals)
 
 
 def check_words_for_windows():
@@ -145,6 +210,9 @@ check_words_for_windows()
 check_unnamed_objects()
 check_similar_names()
 check_shared_names()
+check_builds()
 check_marks_of_significance()
+check_within_noise()
+check_estimated()
 check_removed()
 finish()

@@ -19,6 +19,7 @@ KEYS = {
     "unit": SHARE | {"unit"},
     "comm": SHARE | {"comm"},
     "container": SHARE | {"container", "engine", "pod"},
+    "user": SHARE | {"user", "uid"},
     "stack": {"frames", "samples", "percent", "stitched"},
     "stream": {"frames", "loops", "hits", "percent", "pruned", "cycles", "continuations"},
     "branch": {"from", "to", "count", "percent", "mispredicted", "predicted", "cycles", "cycles_rows",
@@ -118,7 +119,7 @@ def check_rows(name, by, document):
     for member, counter in SUMS.get(by, [("self", "samples")]):
         total = sum_of(rows, member)
         check(total == totals[counter], name, by, member, total, counter, totals[counter])
-    if by in ("function", "line", "object", "process", "unit", "comm", "container"):
+    if by in ("function", "line", "object", "process", "unit", "comm", "container", "user"):
         check(all(r["self"] <= r["total"] <= totals["samples"] for r in rows), name, by, "total")
 
 

@@ -91,7 +91,7 @@ def check_mock(path):
     ask(path, "windows")
     for by in VIEWS:
         ask(path, "top", "--by", by)
-    for by in "process", "comm", "unit", "container":
+    for by in "process", "comm", "unit", "container", "user":
         ask(path, "top", "--by", "function", "--by", by)
         ask(path, "top", "--by", by, "--by", "object", "-n", 1)
     ask(path, "top", "--by", "stack", "--tree", "@-1")

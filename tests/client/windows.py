@@ -2,6 +2,7 @@
 """branchctl with a daemon: status, windows, and top and dump of windows, of a mock one."""
 
 import json
+import pwd
 import re
 import subprocess
 import time
@@ -10,7 +11,7 @@ import mock_daemon
 import terminal_session
 from harness import VIEWS, branchctl, check, finish, one_line, run
 
-SHARE_SUMS = ["function", "line", "object", "process", "unit", "comm", "container"]
+SHARE_SUMS = ["function", "line", "object", "process", "unit", "comm", "container", "user"]
 
 
 def ask(daemon, *arguments):
@@ -32,7 +33,7 @@ def check_status(daemon):
     status, out, err = ask(daemon, "status")
     check(status == 0 and not err, status, err)
     for text in ("software, cpu-clock, 99 Hz on each of 2 CPUs", "1010 taken, 1000 written",
-                 "10 lost because the ring was full, 3 skipped", "1.00 % of a CPU, 20.0 MiB", "1.5 us per sample",
+                 "10 lost because the ring was full, 3 skipped", "0.50 % of each CPU since it started, 20.0 MiB", "BPF program: 0.00 % of each CPU since then", "1.5 us per sample",
                  "30 windows of 10 s", "3.0 MiB of at most 1.0 GiB", "no BTF: do this",
                  "the processor has no branch records", "RingSize="):
         check(text in out, "status without", text, ":", out)
@@ -289,11 +290,19 @@ def check_views(daemon):
     check("branchctl status" in ask(daemon, "top", "101", "--by", "branch")[1], "why no branches")
 
 
+def user_name(uid):
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return None
+
+
 def check_owners(daemon):
     """Two keys: rows say whose they are."""
     container = "3f4a9c0b12de" + "ab" * 26
     for owner, want in (("process", ("demo 4711", "other 4712")), ("comm", ("demo", "other")),
-                        ("unit", ("demo.service", f"/docker/{container}")), ("container", ("-", container[:12]))):
+                        ("unit", ("demo.service", f"/docker/{container}")), ("container", ("-", container[:12])),
+                        ("user", (user_name(1000) or "1000", user_name(0)))):
         for first, second in ("function", owner), (owner, "function"):
             status, out, err = ask(daemon, "top", "101", "--by", first, "--by", second, "-n", "0")
             check(status == 0 and not err, first, second, status, err)
@@ -308,6 +317,8 @@ def check_owners(daemon):
     row = document(daemon, "top", "101", "--by", "container")["rows"][1]
     check((row["container"], row["engine"], row["pod"], row["self"]) == (container, "docker", None, 25), row)
     check("docker" in ask(daemon, "top", "101", "--by", "container")[1], "no engine")
+    check([(row["user"], row["uid"], row["self"]) for row in document(daemon, "top", "101", "--by", "user")["rows"]]
+          == [(user_name(1000), 1000, 75), (user_name(0), 0, 25)], "users")
 
 
 def check_filters(daemon):

@@ -11,7 +11,7 @@ from harness import check, finish, one_line, run
 THERE = "there are 3, ids 101 to 103, from"
 LISTS = "branchctl windows lists them"
 PROCESSES = "nothing matches the filters; there are the processes demo, other"
-WHATS = "give one of function, stack, stream, branch, branch-site, block, line, object, process, unit, comm, container"
+WHATS = "give one of function, stack, stream, branch, branch-site, block, line, object, process, unit, comm, container, user"
 
 # Words of a command, its exit status, and what its line has: what is wrong, what to do. {x} are files and their folder.
 WRONG = [
@@ -72,6 +72,14 @@ WRONG = [
     ("vacuum --time 5", 2, "--time '5'", "give a length of time such as 2h"),
     ("verify 3", 2, "verify takes no '3'", "see branchctl verify --help"),
     ("run", 2, "run needs -- and a command", "as in branchctl run -- make"),
+    ("run --every 3 -- true", 2, "the span of --every follows '='", "write --every=3"),
+    ("top --every 3", 2, "the span of --every follows '='", "write --every=3"),
+    ("top --every 500ms", 2, "the span of --every follows '='", "write --every=500ms"),
+    ("top --every @-1", 2, "from now on", "leave out @-1"),
+    ("top --every=0", 2, "--every '0'", "give a span of at least 100ms, as in --every=3"),
+    ("top @-1 --symbol main", 1, "no sample is in 'main' itself, 75.0 % are in what it calls",
+     "branchctl top --sort total has its row"),
+    ("top --by users", 2, "--by 'users'", WHATS),
     ("status 3", 2, "status takes no '3'", "see branchctl status --help"),
     ("help nonsense", 2, "unknown command 'nonsense'", "branchctl --help lists the commands"),
 ]

@@ -14,6 +14,7 @@
 #include "client/render/table.h"
 #include "client/term/text.h"
 #include "client/term/wrap.h"
+#include "client/top/share.h"
 #include "common/util/cleanup.h"
 
 /* What is left out on a narrow terminal. */
@@ -114,10 +115,7 @@ static int set_difference(struct table *table, size_t column, const struct signi
 /* Its error bound. */
 static int set_off(struct table *table, size_t column, const struct significance *noise)
 {
-	double off = MAX(noise->interval.high - noise->difference,
-			 noise->difference - noise->interval.low);
-
-	return table_printf(table, column, "%.2f", 100 * off);
+	return table_printf(table, column, "%.2f", 100 * significance_margin(noise));
 }
 
 static int set_noise(struct table *table, size_t column, const struct diff_share *row,
@@ -415,6 +413,24 @@ static void write_hint(const struct diff *const *diffs, size_t n, struct output 
 	fprintf(output->f, "%s\n", COLOR_RESET(output->colors));
 }
 
+/* What ran beside it moves the share of a function, too. */
+static bool is_within_noise(const struct diff *diff)
+{
+	const struct diff_share *first = diff->shares ? diff->shares->rows : NULL;
+
+	return first && diff->shares->n_rows > 0 && !first->significant &&
+	       !first->total_significant && diff_is_worth_saying(&first->self) &&
+	       !view_is_owner(diff->by) && !diff->sides[SIDE_NEW].source->by_process;
+}
+
+static int write_advice(struct output *output)
+{
+	static const char advice[] = "--comm NAME or --unit NAME compares shares within a program, "
+				     "which other load does not move";
+
+	return write_line(output, advice, advice + strlen(advice));
+}
+
 int diff_write_table(const struct diff *const *diffs, size_t n, struct output *output)
 {
 	int r = 0;
@@ -423,5 +439,8 @@ int diff_write_table(const struct diff *const *diffs, size_t n, struct output *o
 		r = write_view(diffs[i], i == 0, output);
 	if (r >= 0 && n > 0 && diffs[0]->brief)
 		write_hint(diffs, n, output);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (is_within_noise(diffs[i]))
+			return write_advice(output);
 	return r;
 }

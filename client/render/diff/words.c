@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,15 @@ static const char *const rows_names[N_VIEWS] = {
 	[VIEW_FUNCTION] = "functions",   [VIEW_LINE] = "lines",   [VIEW_OBJECT] = "objects",
 	[VIEW_PROCESS] = "processes",    [VIEW_UNIT] = "units",   [VIEW_COMM] = "names",
 	[VIEW_CONTAINER] = "containers", [VIEW_BLOCK] = "blocks", [VIEW_STREAM] = "streams",
+	[VIEW_USER] = "users",
 };
+
+#define WORTH_SAYING 0.005 /* of the whole: a difference within noise that is named */
+
+bool diff_is_worth_saying(const struct significance *noise)
+{
+	return fabs(noise->difference) >= WORTH_SAYING;
+}
 
 const char *diff_rows_name(enum view_by by)
 {
@@ -60,7 +69,6 @@ static void write_nothing(FILE *f, enum view_by by, size_t n_compared)
 {
 	fputs("no significant change in ", f);
 	write_number(f, by, n_compared);
-	fputc('\n', f);
 }
 
 static void write_significant(FILE *f, enum view_by by, size_t n_significant, size_t n_compared)
@@ -81,6 +89,19 @@ static void write_largest(FILE *f, const struct diff *diff, const char *name,
 	write_most(f, name, noise);
 }
 
+/* The same of rows that are all within noise; @noise has the largest of them. */
+static void write_within_noise(FILE *f, const struct diff *diff, const char *name,
+			       const struct significance *noise)
+{
+	write_nothing(f, diff->by, diff->n_compared);
+	if (diff->brief || !diff_is_worth_saying(noise)) {
+		fputc('\n', f);
+		return;
+	}
+	fputs("; the largest, within noise: ", f);
+	write_most(f, name, noise);
+}
+
 /* 0 or -ENOMEM. */
 static int write_shares(FILE *f, const struct diff *diff)
 {
@@ -89,14 +110,19 @@ static int write_shares(FILE *f, const struct diff *diff)
 	_cleanup_free_ char *name = NULL;
 	enum side side;
 
-	if (shares->n_rows == 0 || (!first->significant && !first->total_significant)) {
+	if (shares->n_rows == 0) {
 		write_nothing(f, diff->by, shares->n_compared);
+		fputc('\n', f);
 		return 0;
 	}
 	side = diff_share_side(first);
 	name = share_name_format(diff->sides[side].source->shown, diff->by, &first->ends[side].key);
 	if (!name)
 		return -ENOMEM;
+	if (!first->significant && !first->total_significant) {
+		write_within_noise(f, diff, name, &first->self);
+		return 0;
+	}
 	if (first->significant)
 		write_significant(f, diff->by, shares->n_significant, shares->n_compared);
 	else
@@ -112,14 +138,19 @@ static int write_blocks(FILE *f, const struct diff *diff)
 	_cleanup_free_ char *name = NULL;
 	enum side side;
 
-	if (blocks->n_significant == 0) {
+	if (blocks->n_rows == 0) {
 		write_nothing(f, diff->by, blocks->n_compared);
+		fputc('\n', f);
 		return 0;
 	}
 	side = diff_block_side(first);
 	name = place_format_block(&diff->sides[side].places, &first->ends[side].block);
 	if (!name)
 		return -ENOMEM;
+	if (blocks->n_significant == 0) {
+		write_within_noise(f, diff, name, &first->share);
+		return 0;
+	}
 	write_significant(f, diff->by, blocks->n_significant, blocks->n_compared);
 	write_largest(f, diff, name, &first->share);
 	return 0;
@@ -132,6 +163,7 @@ static int write_streams(FILE *f, const struct diff *diff)
 
 	if (!most) {
 		write_nothing(f, diff->by, diff->streams->n_compared);
+		fputc('\n', f);
 		return 0;
 	}
 	name = diff->streams->tree ? diff_line_stream_format(diff, most) :

@@ -347,6 +347,18 @@ static void test_words_of_one(void **state)
 	free(words);
 }
 
+static void test_words_of_noise(void **state)
+{
+	struct both *both = *state;
+
+	add(both, SIDE_OLD, PROFILE_NONE, "a", 20);
+	add(both, SIDE_OLD, PROFILE_NONE, "b", 20);
+	add(both, SIDE_NEW, PROFILE_NONE, "a", 24);
+	add(both, SIDE_NEW, PROFILE_NONE, "b", 16);
+	expect_words(both, "\nno significant change in 2 functions; the largest, within noise: a: "
+			   "from 50.00 % to 60.00 %, +10.00 points (95 %: ");
+}
+
 static void test_events(void **state)
 {
 	static const struct {
@@ -399,6 +411,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words_of_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_words_of_noise, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 	};
 

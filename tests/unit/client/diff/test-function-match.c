@@ -98,12 +98,43 @@ static void test_by_size_where_one_has_no_fingerprint(void **state)
 	match("b1", "1b", "10", "10", false);
 }
 
+/* Whether the function was changed: one side has both builds. */
+static void test_two_builds_on_one_side(void **state)
+{
+	static const struct {
+		const char *before, *after;
+		uint32_t objects[2]; /* of the newer side's functions */
+		bool changed;
+	} cases[] = {
+		{ "a", "ab", { 0, 1 }, true },  { "a", "ba", { 1, 0 }, true },
+		{ "a", "ab", { 0, 0 }, false }, { "a", "aa", { 0, 1 }, false },
+		{ "1", "11", { 0, 1 }, false }, { "1", "12", { 0, 1 }, true },
+		{ "", "ab", { 0, 1 }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int newer = 0; newer < N_SIDES; newer++) {
+			struct both both = {};
+
+			add(&both, newer, cases[i].after);
+			add(&both, !newer, cases[i].before);
+			for (size_t k = 0; k < 2; k++)
+				both.functions[newer][k].object = cases[i].objects[k];
+			function_matches_match(&both.matches);
+			if (function_matches_changed(&both.matches) != cases[i].changed)
+				fail_msg("%s and %s", cases[i].before, cases[i].after);
+			function_matches_done(&both.matches);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_fingerprint),
 		cmocka_unit_test(test_those_of_one_fingerprint_are_one),
 		cmocka_unit_test(test_by_size_where_one_has_no_fingerprint),
+		cmocka_unit_test(test_two_builds_on_one_side),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ static void test_letters_choose_views(void **unused)
 		[VIEW_BRANCH] = 'b',      [VIEW_BLOCK] = 'k', [VIEW_PROCESS] = 'p',
 		[VIEW_OBJECT] = 'o',      [VIEW_LINE] = 'l',  [VIEW_UNIT] = 'u',
 		[VIEW_BRANCH_SITE] = 'i', [VIEW_COMM] = 'c',  [VIEW_CONTAINER] = 'C',
+		[VIEW_USER] = 'U',
 	};
 	struct live_state state = {};
 	struct live_screen *screen = live_screen_of(&state);

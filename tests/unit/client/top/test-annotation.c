@@ -84,7 +84,9 @@ static int set_up(void **state)
 	assert_int_equal(profile_source_new(&f->source, &symbols), 0);
 	f->source->profile = make_profile();
 	assert_int_equal(profile_source_filter(f->source, &filter), 0);
-	assert_int_equal(code_span_find(&f->span, f->source, "f", NULL, &fault), 0);
+	assert_int_equal(code_span_find(&f->span, f->source, &(struct profile_source_settings){},
+					"f", NULL, &fault),
+			 0);
 	*state = f;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "client/view/code-span.h"
+#include "common/util/cleanup.h"
 #include "tests/support/profile-fixture.h"
 
 #include <stdio.h>
@@ -76,18 +77,21 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static const struct profile_source_settings settings = {};
+
 static void expect(struct fixture *f, const char *wanted, const char *object, const char *path,
 		   uint64_t start)
 {
 	code_span_done(&f->span);
-	assert_int_equal(code_span_find(&f->span, f->source, wanted, object, &f->fault), 0);
+	assert_int_equal(code_span_find(&f->span, f->source, &settings, wanted, object, &f->fault),
+			 0);
 	assert_string_equal(f->source->all->objects[f->span.object].path, path);
 	assert_int_equal(f->span.start, start);
 }
 
 static void refuse(struct fixture *f, const char *wanted, const char *object, const char *said)
 {
-	assert_true(code_span_find(&f->span, f->source, wanted, object, &f->fault) < 0);
+	assert_true(code_span_find(&f->span, f->source, &settings, wanted, object, &f->fault) < 0);
 	if (!strstr(f->fault.text, said))
 		fail_msg("%s", f->fault.text);
 }
@@ -154,7 +158,6 @@ static void test_objects_of_one_name(void **state)
 	refuse(f, "main", NULL, " /bin/a:0x100");
 	refuse(f, "main", NULL, " only:0x100");
 	refuse(f, "main", NULL, " 0300000000000000000000000000000000000000:0x100");
-	refuse(f, "main", "/old/a", "2 functions match");
 	refuse(f, "a:0x100", NULL, "3 objects match 'a'; give one of");
 	refuse(f, "/old/a:0x100", NULL, "2 objects match '/old/a'");
 	expect(f, "main", "/bin/a", "/bin/a", 0x100);
@@ -164,6 +167,51 @@ static void test_objects_of_one_name(void **state)
 	snprintf(wanted, sizeof(wanted), "%s:0x100", id);
 	expect(f, wanted, NULL, "/old/a", 0x100);
 	assert_int_equal(f->source->all->objects[f->span.object].build_id[0], 3);
+}
+
+static void expect_build(struct fixture *f, uint8_t build_id, const char *said)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	FILE *to = open_memstream(&text, &n);
+
+	assert_non_null(to);
+	code_span_say_builds(&f->span, to);
+	assert_int_equal(fclose(to), 0);
+	assert_int_equal(f->source->all->objects[f->span.object].build_id[0], build_id);
+	if (!strstr(text, said))
+		fail_msg("%s", text);
+}
+
+/* The newest one is that of the process that started last. */
+static void test_of_several_builds_the_newest_is_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct profile *p = fixture_new();
+
+	for (uint8_t i = 0; i < 3; i++) {
+		uint32_t object = fixture_object(p, "/bin/a", (uint8_t)(i + 3));
+		uint32_t process = fixture_process(p, "a", "/bin/a");
+
+		fixture_function(p, object, 0x100, "main");
+		fixture_stack(p, process, PROFILE_NONE, object, 0x100, 10 - i);
+		p->processes[process].start_ns = i == 1 ? 50 : 0;
+	}
+	profile_free(f->source->profile);
+	f->source->profile = fixture_finalized(p);
+	f->source->all = f->source->shown = p;
+	expect(f, "main", NULL, "/bin/a", 0x100);
+	expect_build(f, 4,
+		     "branchctl: main is in 3 builds of a: this is 04000000 (9 samples), the "
+		     "newest; --object ID shows 03000000 (10 samples), 05000000 (8 samples)\n");
+	expect(f, "main", "05000000", "/bin/a", 0x100);
+	expect_build(f, 5,
+		     "this is 05000000 (8 samples); --object ID shows 04000000 (9 samples), the "
+		     "newest, 03000000 (10 samples)\n");
+	for (size_t i = 0; i < p->n_processes; i++)
+		p->processes[i].start_ns = 0;
+	expect(f, "main", NULL, "/bin/a", 0x100);
+	expect_build(f, 3, "this is 03000000 (10 samples); which is newer is not known; --object");
 }
 
 static void test_by_address(void **state)
@@ -202,6 +250,7 @@ int main(void)
 		TEST(test_the_very_name_comes_first_and_clones_last),
 		TEST(test_of_several_one_has_to_be_named),
 		TEST(test_objects_of_one_name),
+		TEST(test_of_several_builds_the_newest_is_taken),
 		TEST(test_by_address),
 		TEST(test_code_without_functions),
 	};

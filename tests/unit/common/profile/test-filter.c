@@ -462,6 +462,12 @@ static void test_object_names(void **state)
 	assert_false(profile_object_matches(&object, "01abc"));
 	assert_false(profile_object_matches(&object, "01abce"));
 	assert_false(profile_object_matches(&object, "01abcdef"));
+	object.n_build_id = 5;
+	assert_true(profile_object_matches(&object, "01abcd00"));
+	assert_true(profile_object_matches(&object, "01ABCD000"));
+	assert_false(profile_object_matches(&object, "01abcd0"));
+	assert_false(profile_object_matches(&object, "01abcd01"));
+	assert_false(profile_object_matches(&object, "01abcd00000"));
 }
 
 static void test_symbol_names(void **state)
