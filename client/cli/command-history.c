@@ -61,6 +61,10 @@ static int explain_nothing(const struct history *history, const struct options *
 {
 	const struct profile_source_settings *source = &options->source;
 
+	if (history->similar)
+		return fault_set(fault, -ENOENT,
+				 "no function is named %s; history '*%s*' counts similar names: %s",
+				 source->filter.symbol, source->filter.symbol, history->similar);
 	fault_set(fault, -ENOENT,
 		  "nothing matches in %zu windows with %llu samples; branchctl top lists what "
 		  "there is",

@@ -49,6 +49,7 @@ int history_count(struct functions **ret, struct connection *connection,
 		.n_parts = part->n_parts,
 		.since_us = part->times ? part->times->start_us : 0,
 		.until_us = part->times ? part->times->end_us : 0,
+		.by = part->by,
 		.symbol = part->symbol,
 	};
 	_cleanup_(windows_done) struct windows counted = {};

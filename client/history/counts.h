@@ -38,7 +38,8 @@ static inline const struct window_info *history_window(const struct history_wind
 struct history_part {
 	size_t first, end, n_parts;
 	const struct time_parts *times; /* NULL: of windows */
-	const char *symbol;             /* as in struct daemon_api_request */
+	enum functions_by by;
+	const char *symbol; /* as in struct daemon_api_request */
 };
 
 /* @filter: of processes; NULL: all. -errno and @fault. */

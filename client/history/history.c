@@ -7,15 +7,21 @@
 #include <string.h>
 
 #include "client/rpc/connection.h"
+#include "client/source/similar-names.h"
 #include "common/profile/filter.h"
 #include "common/util/cleanup.h"
 
-/* How to count: what is asked for, and which places of the reply. */
+#define HOT_SHARE 0.01
+#define FEW_PARTS 48 /* where the counts of all functions travel */
+
+/* How to count: what is asked for, which places of the reply, and in which parts of the points. */
 struct counting {
 	const struct history_settings *settings;
 	struct connection *connection;
 	struct time_parts times;
+	size_t n_each; /* parts of each point */
 	bool by_place;
+	struct history_point *parts; /* what was counted */
 };
 
 struct history *history_free(struct history *history)
@@ -23,36 +29,69 @@ struct history *history_free(struct history *history)
 	if (!history)
 		return NULL;
 	history_windows_done(&history->windows);
+	profile_free(history->names);
 	free(history->points);
+	free(history->similar);
 	free(history);
 	return NULL;
 }
 
-/* Points of equal length that cover all windows. */
-static int make_points(struct history *history, struct time_parts *ret, size_t n_wanted)
+/*
+ * The functions that suffice: those of an object are its own count, and patterns are for the client
+ * to match. NULL: all.
+ */
+static const char *suffices(const struct counting *counting)
 {
-	size_t n = MIN(n_wanted, history->windows.n);
-	uint64_t start = history_window(&history->windows, 0)->start_us;
-	uint64_t end = windows_end_us(history_window(&history->windows, history->windows.n - 1));
-	double length = (double)(end - start) / (double)n;
+	const struct profile_filter *filter = &counting->settings->source.filter;
+
+	if (!filter->symbol)
+		return "";
+	return strpbrk(filter->symbol, "*?[,") ? NULL : filter->symbol;
+}
+
+static uint64_t part_start_us(const struct counting *counting, size_t part)
+{
+	const struct time_parts *times = &counting->times;
+	double length = (double)(times->end_us - times->start_us) / (double)times->n;
+
+	return times->start_us + (uint64_t)((double)part * length);
+}
+
+/* Points of equal length that cover all windows, and parts of equal length of each. */
+static int make_points(struct history *history, struct counting *counting)
+{
+	size_t n = MIN(counting->settings->n_points, history->windows.n);
+	size_t limit = suffices(counting) ? HISTORY_MAX_POINTS : FEW_PARTS;
+	size_t n_parts = MIN(limit, history->windows.n);
+
+	counting->n_each = MAX(n_parts / n, (size_t)1);
+	counting->times = (struct time_parts){
+		.start_us = history_window(&history->windows, 0)->start_us,
+		.end_us = windows_end_us(history_window(&history->windows, history->windows.n - 1)),
+		.n = n * counting->n_each,
+	};
+	history->n_points = n;
+	history->points = calloc(n, sizeof(*history->points));
+	counting->parts = calloc(counting->times.n, sizeof(*counting->parts));
+	if (!history->points || !counting->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		history->points[i].start_us = part_start_us(counting, i * counting->n_each);
+		history->points[i].end_us = part_start_us(counting, (i + 1) * counting->n_each);
+	}
+	return 0;
+}
+
+static void count_windows(const struct history *history, const struct counting *counting)
+{
 	size_t at = 0;
 
-	history->points = calloc(n, sizeof(*history->points));
-	if (!history->points)
-		return -ENOMEM;
-	history->n_points = n;
-	*ret = (struct time_parts){ start, end, n };
-	for (size_t i = 0; i < n; i++) {
-		history->points[i].start_us = start + (uint64_t)((double)i * length);
-		history->points[i].end_us = start + (uint64_t)((double)(i + 1) * length);
-	}
 	for (size_t i = 0; i < history->windows.n; i++) {
 		const struct window_info *window = history_window(&history->windows, i);
 
-		at = MAX(at, time_part_of(ret, window->start_us, window->length_us));
-		history->points[at].n_windows++;
+		at = MAX(at, time_part_of(&counting->times, window->start_us, window->length_us));
+		history->points[at / counting->n_each].n_windows++;
 	}
-	return 0;
 }
 
 static bool is_wanted(const struct counting *counting, const struct functions *functions,
@@ -71,117 +110,167 @@ static bool is_wanted(const struct counting *counting, const struct functions *f
 	       profile_symbol_is_in(profile->functions[place->function].name, filter->symbol);
 }
 
-static void count_places(struct history_point *point, const struct counting *counting,
+static void count_places(struct history_point *ret, const struct counting *counting,
 			 const struct functions *functions, const struct functions_part *part)
 {
-	point->samples = part->samples;
+	ret->samples = part->samples;
 	for (size_t i = 0; i < part->n_rows; i++) {
 		const struct functions_row *row = &part->rows[i];
 
 		if (!is_wanted(counting, functions, &functions->places[row->place]))
 			continue;
-		point->self += row->self;
-		point->total += row->total;
+		ret->self += row->self;
+		ret->total += row->total;
 	}
 	/* what calls another function of that name is counted with it */
-	point->total = MIN(point->total, point->samples);
+	ret->total = MIN(ret->total, ret->samples);
 }
 
-/*
- * The functions that suffice. Patterns are for the client to match, and where an object is chosen
- * all of its functions count: it may have several paths, of which the daemon keeps one at last.
- */
-static const char *suffices(const struct counting *counting)
-{
-	const struct profile_filter *filter = &counting->settings->source.filter;
-
-	if (!counting->by_place)
-		return "";
-	return filter->object || strpbrk(filter->symbol, "*?[,") ? NULL : filter->symbol;
-}
-
-/* Each of the parts is a point. */
 static int count(struct functions **ret, const struct counting *counting,
-		 const struct history *history, bool all_processes, struct fault *fault)
+		 const struct history *history, const struct profile_filter *processes,
+		 struct fault *fault)
 {
 	const struct profile_filter *filter = &counting->settings->source.filter;
 	const struct history_part span = {
 		.end = history->windows.n,
-		.n_parts = history->n_points,
+		.n_parts = counting->times.n,
 		.times = &counting->times,
+		.by = filter->object && !filter->symbol ? FUNCTIONS_BY_OBJECT :
+							  FUNCTIONS_BY_FUNCTION,
 		.symbol = suffices(counting),
 	};
-	int r = history_count(ret, counting->connection, &history->windows, &span,
-			      all_processes ? NULL : filter, fault);
+	int r = history_count(ret, counting->connection, &history->windows, &span, processes,
+			      fault);
 
-	if (r >= 0 && (*ret)->n_parts != history->n_points)
+	if (r >= 0 && (*ret)->n_parts != counting->times.n)
 		return fault_set(fault, -EBADMSG, "branchd sent another number of parts");
 	return r;
 }
 
-static int count_points(struct history *history, const struct counting *counting,
-			struct fault *fault)
+static int count_parts(struct history *history, const struct counting *counting,
+		       struct fault *fault)
 {
 	_cleanup_(functions_freep) struct functions *functions = NULL;
 	_cleanup_(functions_freep) struct functions *all = NULL;
-	int r = count(&functions, counting, history, false, fault);
+	int r = count(&functions, counting, history, &counting->settings->source.filter, fault);
 
 	if (r >= 0 && !counting->by_place)
-		r = count(&all, counting, history, true, fault);
-	for (size_t i = 0; r >= 0 && i < history->n_points; i++) {
-		struct history_point *point = &history->points[i];
+		r = count(&all, counting, history, NULL, fault);
+	for (size_t i = 0; r >= 0 && i < counting->times.n; i++) {
+		struct history_point *part = &counting->parts[i];
 
 		if (counting->by_place) {
-			count_places(point, counting, functions, &functions->parts[i]);
+			count_places(part, counting, functions, &functions->parts[i]);
 		} else {
-			point->self = functions->parts[i].samples;
-			point->samples = all->parts[i].samples;
+			part->self = functions->parts[i].samples;
+			part->samples = all->parts[i].samples;
 		}
 		if (!history->has_total)
-			point->total = 0;
+			part->total = 0;
 	}
-	return r;
+	if (r < 0)
+		return r;
+	history->names = all ? TAKE_PTR(all->profile) : TAKE_PTR(functions->profile);
+	return 0;
 }
 
-static void add_up(struct history *history)
+static void add(struct history_point *sum, const struct history_point *point)
 {
-	struct history_point *sum = &history->sum;
-
-	for (size_t i = 0; i < history->n_points; i++) {
-		const struct history_point *point = &history->points[i];
-
-		sum->n_windows += point->n_windows;
-		sum->samples += point->samples;
-		sum->self += point->self;
-		sum->total += point->total;
-	}
-	sum->start_us = history->points[0].start_us;
-	sum->end_us = history->points[history->n_points - 1].end_us;
+	sum->n_windows += point->n_windows;
+	sum->samples += point->samples;
+	sum->self += point->self;
+	sum->total += point->total;
 }
 
-/* Points without windows are no part of the series. */
-static int find_change(struct history *history)
+static void add_up(struct history *history, const struct counting *counting)
 {
-	_cleanup_free_ uint64_t *counts = calloc(2 * history->n_points, sizeof(*counts));
-	_cleanup_free_ size_t *points = calloc(history->n_points, sizeof(*points));
+	for (size_t i = 0; i < counting->times.n; i++)
+		add(&history->points[i / counting->n_each], &counting->parts[i]);
+	for (size_t i = 0; i < history->n_points; i++)
+		add(&history->sum, &history->points[i]);
+	history->sum.start_us = history->points[0].start_us;
+	history->sum.end_us = history->points[history->n_points - 1].end_us;
+}
+
+/* Parts without samples are not in the series. */
+static int find_change(struct history *history, const struct counting *counting)
+{
+	size_t n = counting->times.n;
+	_cleanup_free_ uint64_t *counts = calloc(2 * n, sizeof(*counts));
+	_cleanup_free_ size_t *parts = calloc(n, sizeof(*parts));
 	struct history_series series = { .counts = counts };
 	bool by_total = history->sum.self == 0;
+	struct history_change change;
 
-	if (!counts || !points)
+	if (!counts || !parts)
 		return -ENOMEM;
-	for (size_t i = 0; i < history->n_points; i++) {
-		const struct history_point *point = &history->points[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct history_point *part = &counting->parts[i];
 
-		if (point->samples == 0)
+		if (part->samples == 0)
 			continue;
-		counts[series.n] = by_total ? point->total : point->self;
-		counts[history->n_points + series.n] = point->samples;
-		points[series.n++] = i;
+		counts[series.n] = by_total ? part->total : part->self;
+		counts[n + series.n] = part->samples;
+		parts[series.n++] = i;
 	}
-	series.samples = counts + history->n_points;
-	history_change_find(&history->change, &series);
-	if (history->change.at > 0)
-		history->change.at = points[history->change.at];
+	series.samples = counts + n;
+	history_change_find(&change, &series);
+	if (change.at > 0)
+		history->change = (struct history_found){
+			.point = parts[change.at] / counting->n_each,
+			.time_us = part_start_us(counting, parts[change.at]),
+			.test = change.test,
+		};
+	return 0;
+}
+
+static bool is_hot(const struct history_point *sum)
+{
+	return sum->self > (uint64_t)((double)sum->samples * HOT_SHARE);
+}
+
+/* It asks for all functions, which are not needed otherwise. No names, no hint. */
+static void find_similar(struct history *history, const struct counting *counting)
+{
+	const struct profile_filter *filter = &counting->settings->source.filter;
+	const struct history_part span = { .end = history->windows.n, .n_parts = 1 };
+	_cleanup_(functions_freep) struct functions *functions = NULL;
+	_cleanup_free_ uint64_t *samples = NULL;
+	struct fault ignored;
+
+	if (!filter->symbol || is_hot(&history->sum) ||
+	    history_count(&functions, counting->connection, &history->windows, &span, filter,
+			  &ignored) < 0)
+		return;
+	samples = calloc(functions->profile->n_functions + 1, sizeof(*samples));
+	if (!samples)
+		return;
+	for (size_t i = 0; functions->n_parts > 0 && i < functions->parts[0].n_rows; i++) {
+		const struct functions_row *row = &functions->parts[0].rows[i];
+		uint32_t function = functions->places[row->place].function;
+
+		if (function != PROFILE_NONE)
+			samples[function] += row->self;
+	}
+	history->similar = similar_names_format_counts(functions->profile, samples, filter->symbol);
+}
+
+/* Of the windows that are found. */
+static int fill(struct history *history, struct counting *counting, struct fault *fault)
+{
+	int r = make_points(history, counting);
+
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	count_windows(history, counting);
+	r = count_parts(history, counting, fault);
+	if (r < 0)
+		return r;
+	add_up(history, counting);
+	r = find_change(history, counting);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	find_similar(history, counting);
 	return 0;
 }
 
@@ -190,32 +279,25 @@ int history_new(struct history **ret, const struct history_settings *settings, s
 	const struct profile_filter *filter = &settings->source.filter;
 	_cleanup_(history_freep) struct history *history = calloc(1, sizeof(*history));
 	_cleanup_(connection_freep) struct connection *opened = NULL;
-	struct connection *connection = settings->source.connection;
 	struct counting counting = { .settings = settings,
+				     .connection = settings->source.connection,
 				     .by_place = filter->symbol || filter->object };
-	int r;
+	int r = 0;
 
 	if (!history)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	history->has_total = filter->symbol;
-	r = connection ? 0 : connection_open(&opened, settings->source.socket, fault);
+	if (!counting.connection)
+		r = connection_open(&opened, settings->source.socket, fault);
 	if (r < 0)
 		return r;
-	connection = connection ?: opened;
-	counting.connection = connection;
-	r = history_windows_find(&history->windows, connection, &settings->source, fault);
+	counting.connection = counting.connection ?: opened;
+	r = history_windows_find(&history->windows, counting.connection, &settings->source, fault);
+	if (r >= 0)
+		r = fill(history, &counting, fault);
+	free(counting.parts);
 	if (r < 0)
 		return r;
-	r = make_points(history, &counting.times, settings->n_points);
-	if (r < 0)
-		return fault_set(fault, r, "out of memory");
-	r = count_points(history, &counting, fault);
-	if (r < 0)
-		return r;
-	add_up(history);
-	r = find_change(history);
-	if (r < 0)
-		return fault_set(fault, r, "out of memory");
 	*ret = TAKE_PTR(history);
 	return 0;
 }

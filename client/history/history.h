@@ -15,7 +15,7 @@
 #include "common/util/fault.h"
 #include "common/util/macro.h"
 
-#define HISTORY_MAX_POINTS 200
+#define HISTORY_MAX_POINTS 200 /* as many parts as the daemon makes */
 
 struct history_settings {
 	/*
@@ -35,13 +35,24 @@ struct history_point {
 	uint64_t self, total; /* of them */
 };
 
+/* The clearest change of self, or of total if self is 0. */
+struct history_found {
+	uint64_t time_us;         /* 0: none is larger than noise */
+	size_t point;             /* that has the time, or begins at it */
+	struct significance test; /* what is before it against the rest */
+};
+
 struct history {
 	struct history_windows windows;
 	struct history_point *points; /* in the order of time */
 	size_t n_points;
-	struct history_point sum;     /* of all points */
-	bool has_total;               /* else the totals are 0: only functions have them */
-	struct history_change change; /* the clearest change of self, or of total if self is 0 */
+	struct history_point sum; /* of all points */
+	bool has_total;           /* else the totals are 0: only functions have them */
+	/* Searched for in parts of the points, so that it hardly depends on how many are shown. */
+	struct history_found change;
+	struct profile *names; /* of what was counted, with its counters */
+	char *similar; /* where a function is not hot: those with its name in theirs that are; or
+			  NULL */
 };
 
 /* -ENOENT and @fault if no window matches, or nothing in them; -errno and @fault. */

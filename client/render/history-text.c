@@ -63,16 +63,30 @@ static void write_change(const struct history *history, uint64_t now_us, FILE *f
 	const struct significance *test = &history->change.test;
 	char when[TIME_SPEC_TEXT_MAX];
 
-	if (history->change.at == 0) {
+	if (history->change.time_us == 0) {
 		fputs("  No change that lasts is larger than noise.\n", f);
 		return;
 	}
-	time_spec_format(when, history->points[history->change.at].start_us, now_us);
+	time_spec_format(when, history->change.time_us, now_us);
 	fprintf(f,
 		"  The clearest change is at %s: from %.2f %% to %.2f %% (%+.2f, between %+.2f and "
 		"%+.2f).\n",
 		when, 100 * test->shares[SIDE_OLD], 100 * test->shares[SIDE_NEW],
 		100 * test->difference, 100 * test->interval.low, 100 * test->interval.high);
+}
+
+static void write_notes(const struct history *history, FILE *f)
+{
+	const struct profile_counters *counters = &history->names->counters;
+
+	if (100 * counters->samples_estimated > counters->samples)
+		fprintf(f, "  %.1f %% of the samples are estimated, as CpuBudget= left them out.\n",
+			percent(counters->samples_estimated, counters->samples));
+	if (!history->similar)
+		return;
+	fputs("  Functions of similar names are hotter: ", f);
+	text_write(f, history->similar);
+	fputs(".\n", f);
 }
 
 /* What the lines above the table are made of. */
@@ -98,6 +112,7 @@ static int write_heading(FILE *f, const void *what)
 	fprintf(f, ", %s to %s\n", time_spec_format(start, sum->start_us, now_us),
 		time_spec_format(end, sum->end_us, now_us));
 	write_change(history, now_us, f);
+	write_notes(history, f);
 	write_sparkline(history, f);
 	return 0;
 }
@@ -152,7 +167,7 @@ static int add_point(struct table *table, const struct history *history, size_t 
 		r = table_printf(table, column++, "%.2f%%", percent(point->self, point->samples));
 	if (r >= 0 && history->has_total)
 		r = table_printf(table, column++, "%.2f%%", percent(point->total, point->samples));
-	if (r >= 0 && i > 0 && i == history->change.at)
+	if (r >= 0 && history->change.time_us > 0 && i == history->change.point)
 		r = table_set_color(table, column - 1,
 				    history->change.test.difference > 0 ? "red" : "green");
 	return r < 0 ? r : set_bar(table, column, largest > 0 ? share / largest : 0);
@@ -213,10 +228,10 @@ static json_t *json_change(const struct history *history)
 {
 	const struct significance *test = &history->change.test;
 
-	if (history->change.at == 0)
+	if (history->change.time_us == 0)
 		return json_null();
 	return json_pack("{s:f, s:f, s:f, s:f, s:o, s:f}", "time",
-			 (double)history->points[history->change.at].start_us / 1e6, "old_percent",
+			 (double)history->change.time_us / 1e6, "old_percent",
 			 100 * test->shares[SIDE_OLD], "new_percent", 100 * test->shares[SIDE_NEW],
 			 "delta_percent", 100 * test->difference, "interval",
 			 json_interval(test->interval), "p_value", test->p_value);

@@ -202,7 +202,8 @@ static size_t least_width(const struct table *table)
 	return sum - 1;
 }
 
-static int leave_out(struct table *table)
+/* Of the columns that have TABLE_SPARE and @yield of TABLE_YIELD. */
+static int leave_out(struct table *table, unsigned int yield)
 {
 	int r = 0;
 
@@ -212,7 +213,7 @@ static int leave_out(struct table *table)
 
 		if (least_width(table) <= table->width)
 			return 0;
-		if (!(column->flags & TABLE_SPARE))
+		if (!(column->flags & TABLE_SPARE) || (column->flags & TABLE_YIELD) != yield)
 			continue;
 		column->left_out = true;
 		r = scols_column_set_flags(its, scols_column_get_flags(its) | SCOLS_FL_HIDDEN);
@@ -266,7 +267,9 @@ static int fit(struct table *table)
 	int r;
 
 	measure(table);
-	r = leave_out(table);
+	r = leave_out(table, 0);
+	if (r >= 0)
+		r = leave_out(table, TABLE_YIELD);
 	share_out_width(table);
 	for (size_t i = 0; r >= 0 && i < n_rows; i++)
 		for (size_t k = 0; r >= 0 && k < table->n_columns; k++)

@@ -17,7 +17,8 @@ enum table_flags {
 	TABLE_ELIDE_NAME = 1 << 1, /* on a narrow terminal shorten by elide_name() ... */
 	TABLE_ELIDE_PATH = 1 << 2, /* ... or by elide_path() */
 	TABLE_YIELD = 1 << 3,      /* is shortened before the others are */
-	TABLE_SPARE = 1 << 4,      /* left out, from the right, where names had no room else */
+	TABLE_SPARE = 1 << 4,      /* left out, from the right, where names had no room else; of
+				      them, those that yield at last */
 };
 
 /* @width is that of the terminal; 0: unlimited. -ENOMEM. */

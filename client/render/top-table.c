@@ -439,6 +439,10 @@ static const char *why_empty(const struct top *top)
 	const struct profile_counters *counters = &top->source->all->counters;
 	bool is_recording = top->source->is_recording;
 
+	if (is_of_branches(top->by) && counters->rows == 0)
+		return is_recording ? "no branch records; record with perf record -b, where the "
+				      "processor supports it" :
+				      "no branch records; branchctl status shows why";
 	if (top->source->filtered)
 		return "nothing matches the filters";
 	if (top->kinds && counters->rows_counted > 0)
@@ -447,10 +451,6 @@ static const char *why_empty(const struct top *top)
 		return "no branch to code of that level";
 	if (top->mispredicted && counters->rows_counted > 0)
 		return "no mispredicted branch";
-	if (is_of_branches(top->by) && counters->rows == 0)
-		return is_recording ? "no branch records; record with perf record -b, where the "
-				      "processor supports it" :
-				      "no branch records; branchctl status shows why";
 	if (is_of_branches(top->by) && counters->rows_call_stack > 0)
 		return "the branch records are call stacks, not branches";
 	if (top->by == VIEW_STREAM && counters->streams_limit > 0)

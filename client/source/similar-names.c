@@ -66,19 +66,30 @@ static void write_names(FILE *f, const struct similar *similar, uint64_t all)
 	}
 }
 
+static bool may_be_part(const char *wanted)
+{
+	return strlen(wanted) >= MIN_BYTES && !strpbrk(wanted, "*?[,");
+}
+
 char *similar_names_format(const struct profile *profile, const char *wanted)
 {
-	_cleanup_free_ uint64_t *samples = NULL;
+	_cleanup_free_ uint64_t *samples = may_be_part(wanted) ? count_samples(profile) : NULL;
+
+	return samples ? similar_names_format_counts(profile, samples, wanted) : NULL;
+}
+
+char *similar_names_format_counts(const struct profile *profile, const uint64_t *samples,
+				  const char *wanted)
+{
 	struct similar similar = {};
 	uint64_t n_matching = 0;
 	char *text = NULL;
 	size_t n_bytes;
 	FILE *f;
 
-	if (strlen(wanted) < MIN_BYTES || strpbrk(wanted, "*?[,"))
+	if (!may_be_part(wanted))
 		return NULL;
-	samples = count_samples(profile);
-	for (size_t i = 0; samples && i < profile->n_functions; i++) {
+	for (size_t i = 0; i < profile->n_functions; i++) {
 		const struct profile_function *function = &profile->functions[i];
 
 		if (profile_symbol_is_in(function->name, wanted))

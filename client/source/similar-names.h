@@ -12,3 +12,7 @@
  * name without a pattern, has no more samples than they. A heap string; NULL if there are none.
  */
 char *similar_names_format(const struct profile *profile, const char *wanted);
+
+/* The same of samples that were counted before: samples[i] of function i of @profile. */
+char *similar_names_format_counts(const struct profile *profile, const uint64_t *samples,
+				  const char *wanted);

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The live view's instructions of a real program: live_instructions.py BRANCHCTL BRANCHD TWO-PHASES.
+
+They are those of the build that runs, also when another file has got its name; the view begins at the hottest one,
+and what it says of an address is what objdump says.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from harness import SKIPPED, branchctl, check, finish
+from real_daemon import document, start, stop
+from tmux import Terminal
+
+BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
+SECONDS = 300  # of a phase; it is ended before
+
+
+def instructions_of(path, symbol):
+    """Address to mnemonic, by objdump."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", path],
+                          check=True, capture_output=True).stdout.decode()
+    return {int(address, 16): name for address, name in re.findall(r"^ +([0-9a-f]+):\t(\S+)", text, re.M)}
+
+
+def shown_line(terminal):
+    """The line at the cursor: its address and mnemonic, or None."""
+    for line in reversed(terminal.text("-e").splitlines()):
+        found = re.search(r"\b([0-9a-f]{3,16}) +([a-z]\w*)\b", line) if line.startswith("\033[7m") else None
+        if found:
+            return int(found[1], 16), found[2]
+    return None
+
+
+def check_instructions(terminal, path, real):
+    """In red(), which is the hottest."""
+    terminal.shows("[instructions]", "in " + path)
+    terminal.waits(lambda _: shown_line(terminal), "no instruction at the cursor")
+    address, name = shown_line(terminal) or (0, "")
+    check(real.get(address) == name, f"{address:x} is", real.get(address), "and shown as", name)
+    terminal.press("Down")
+    terminal.waits(lambda _: shown_line(terminal) != (address, name), "the cursor stays")
+
+
+def check_hottest(socket, path, real):
+    """What the view begins at is among the hottest: it and branchctl ask at different moments."""
+    rows = document(socket, "annotate", "red", "..", "--object", path)["instructions"]
+    rows.sort(key=lambda row: -row["samples"])
+    check(rows and rows[0]["samples"] > 0, "no samples of red")
+    check({row["text"].split()[0] for row in rows[:3]} <= set(real.values()), rows[:3], real)
+
+
+def check_program(socket, folder):
+    path = os.path.join(folder, "spinner")
+    shutil.copy(TWO_PHASES, path)
+    real = instructions_of(path, "red")
+    check(len(real) > 5, "objdump shows no red()")
+    with subprocess.Popen([path, str(SECONDS)], stdout=subprocess.DEVNULL) as program, \
+         Terminal([branchctl, "--socket", socket, "top", "--pid", str(program.pid)], columns=120, rows=40) as terminal:
+        terminal.shows("red", "blue")
+        terminal.press("/", "C-u")
+        terminal.type("symbol=red")
+        terminal.press("Enter")
+        terminal.shows_not("blue")
+        terminal.press("Home", "a")
+        check_instructions(terminal, path, real)
+        check_hottest(socket, path, real)
+        terminal.press("Escape")
+        shutil.copy("/bin/true", path + ".new")
+        os.rename(path + ".new", path)
+        terminal.shows("[function]")
+        terminal.press("a")
+        check_instructions(terminal, path, real)
+        terminal.press("q")
+        terminal.shows("ended with 0")
+        program.kill()
+
+
+if not shutil.which("objdump") or not shutil.which("tmux"):
+    print("skipped: objdump or tmux is not installed")
+    sys.exit(SKIPPED)
+with tempfile.TemporaryDirectory() as state, tempfile.TemporaryDirectory() as copies:
+    os.chmod(copies, 0o755)
+    branchd, path_of_socket = start(BRANCHD, state)
+    check_program(path_of_socket, copies)
+    stop(branchd)
+finish()
