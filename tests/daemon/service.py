@@ -113,7 +113,7 @@ class Service(unittest.TestCase):
         running = self.call("GetStatus")["parameters"]["sampling"]["running"]
         time.sleep(1)
         self.assertEqual(self.stop(daemon), 0)
-        with sqlite3.connect(self.place + "/state/branchd.db") as database:
+        with contextlib.closing(sqlite3.connect(self.place + "/state/branchd.db")) as database:
             n = database.execute("select count(*) from window").fetchone()[0]
         self.assertEqual(n, 1 if running else 0)
 
