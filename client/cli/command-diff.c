@@ -12,6 +12,7 @@
 #include "client/term/color.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
+#include "client/view/builds.h"
 #include "common/util/macro.h"
 
 #define N_REPORTED  3
@@ -237,12 +238,6 @@ static void say_common(const struct sides *sides, const struct options *options,
 			 n, text_plural(n), n == 1 ? "is" : "are");
 }
 
-static bool is_same_build(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->n_build_id == b->n_build_id &&
-	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
-}
-
 /* Whether the old side has another build of object @number of the new side, and not that one. */
 static bool is_rebuilt(const struct comparison *comparison, uint32_t number)
 {
@@ -253,7 +248,7 @@ static bool is_rebuilt(const struct comparison *comparison, uint32_t number)
 	for (size_t i = 0; i < old->n_objects; i++) {
 		if (comparison->numbers[SIDE_OLD][i] != comparison->numbers[SIDE_NEW][number])
 			continue;
-		if (is_same_build(&old->objects[i], &new->objects[number]))
+		if (build_is_same(&old->objects[i], &new->objects[number]))
 			return false;
 		rebuilt = true;
 	}

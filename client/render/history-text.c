@@ -14,6 +14,7 @@
 #include "client/stats/interval.h"
 #include "client/term/text.h"
 #include "client/term/wrap.h"
+#include "client/view/missing.h"
 #include "common/util/cleanup.h"
 
 #define BAR_WIDTH 30
@@ -78,10 +79,11 @@ static void write_change(const struct history *history, uint64_t now_us, FILE *f
 static void write_notes(const struct history *history, FILE *f)
 {
 	const struct profile_counters *counters = &history->names->counters;
+	double estimated = percent(counters->samples_estimated, counters->samples);
 
-	if (100 * counters->samples_estimated > counters->samples)
-		fprintf(f, "  %.1f %% of the samples are estimated, as CpuBudget= left them out.\n",
-			percent(counters->samples_estimated, counters->samples));
+	if (estimated >= MISSING_MIN_PERCENT)
+		fprintf(f, "  %.0f %% of the samples are estimated, as CpuBudget= left them out.\n",
+			estimated);
 	if (!history->similar)
 		return;
 	fputs("  Functions of similar names are hotter: ", f);

@@ -15,11 +15,15 @@
 
 #define N_PARTS 24 /* as many as the daemon makes */
 
+bool build_is_same(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->n_build_id == b->n_build_id &&
+	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0;
+}
+
 bool builds_differ(const struct profile_object *a, const struct profile_object *b)
 {
-	return a->kind == OBJECT_FILE && b->kind == OBJECT_FILE &&
-	       !(a->n_build_id == b->n_build_id &&
-		 memcmp(a->build_id, b->build_id, a->n_build_id) == 0) &&
+	return a->kind == OBJECT_FILE && b->kind == OBJECT_FILE && !build_is_same(a, b) &&
 	       strcmp(a->path, b->path) == 0;
 }
 

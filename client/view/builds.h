@@ -14,6 +14,9 @@
 
 #define BUILD_SHORT_ID 8 /* digits of a build-id that tell builds apart */
 
+/* Whether two objects have one build-id; or none, both of them. */
+bool build_is_same(const struct profile_object *a, const struct profile_object *b);
+
 /* Whether two objects have one path, and different build-ids, of which one may be unknown. */
 bool builds_differ(const struct profile_object *a, const struct profile_object *b);
 

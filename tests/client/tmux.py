@@ -46,6 +46,12 @@ class Terminal:
     def type(self, text):
         subprocess.run([*self.tmux, "send-keys", "-l", "--", text], check=True)
 
+    def answer(self, key, text):
+        """To what @key asks for, instead of what it was."""
+        self.press(key, "C-u")
+        self.type(text)
+        self.press("Enter")
+
     def resize(self, columns, rows):
         subprocess.run([*self.tmux, "resize-window", "-x", str(columns), "-y", str(rows)], check=True)
 
