@@ -21,6 +21,7 @@
 #define SPOOL      "/var/lib/branchd-ship"
 #define STATUS     "/run/branchd-ship/status"
 #define TIMEOUT_S  60
+#define MAX_ANSWER 4096 /* an insert has none but errors */
 #define CREDENTIAL "ship.password"
 
 enum exit_status {
@@ -166,7 +167,7 @@ static int read_password(struct service *service, struct fault *fault)
 
 static int open_service(struct service *service, struct fault *fault)
 {
-	struct clickhouse_settings server = { .timeout_s = TIMEOUT_S };
+	struct clickhouse_settings server = { .timeout_s = TIMEOUT_S, .max_answer = MAX_ANSWER };
 	int r = config_load(&service->config, service->arguments.config, fault);
 
 	r = r < 0 ? r : read_password(service, fault);

@@ -82,8 +82,7 @@ static int end_query(const struct sending *s, const char *id, struct fault *faul
 static int is_there(const struct sending *s, const struct batch *batch, enum batch_table table,
 		    struct fault *fault)
 {
-	const char *answer;
-	char text[2048];
+	char text[2048], *answer;
 	FILE *f = fmemopen(text, sizeof(text), "w");
 	int r;
 

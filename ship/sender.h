@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "client/clickhouse/clickhouse.h"
 #include "common/util/fault.h"
-#include "ship/clickhouse.h"
 #include "ship/spool.h"
 
 struct sender_totals {

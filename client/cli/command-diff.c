@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/options-cluster.h"
 #include "client/cli/options-counts.h"
 #include "client/diff/diff.h"
 #include "client/render/diff/json.h"
@@ -32,6 +33,29 @@ static void sides_done(struct sides *sides)
 {
 	for (int side = 0; side < N_SIDES; side++)
 		sides->of[side] = profile_source_free(sides->of[side]);
+}
+
+/* By hosts, which are independent of each other. */
+static int open_cluster(struct sides *ret, const struct options *options, struct fault *fault)
+{
+	const char *const windows[] = { options->source.window, options->new_window };
+	struct cluster_source_settings settings = {
+		.cluster = options->cluster,
+		.source = options->source,
+		.by = options_cluster_by(options->top.by),
+		.by_host = true,
+	};
+	int r = 0;
+
+	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
+		settings.source.window = windows[side];
+		if (options->n_build_ids == N_SIDES) {
+			settings.cluster.build_id = options->build_ids[side];
+			settings.cluster.without_build_id = options->build_ids[!side];
+		}
+		r = cluster_source_open(&ret->of[side], &settings, fault);
+	}
+	return r;
 }
 
 static int open_sides(struct sides *ret, const struct options *options, bool counts,
@@ -88,7 +112,9 @@ static bool has_more(const struct sides *sides)
 /* Counts of functions come soon, and are often all there is. */
 static int open_needed(struct sides *ret, const struct options *options, struct fault *fault)
 {
-	int r = open_sides(ret, options, options->by_given || !options->json, fault);
+	int r = options->cluster.url ?
+			open_cluster(ret, options, fault) :
+			open_sides(ret, options, options->by_given || !options->json, fault);
 
 	if (r < 0 || options->by_given || !has_more(ret) ||
 	    ret->of[SIDE_OLD]->windows.n + ret->of[SIDE_NEW]->windows.n > MAX_WINDOWS)
@@ -281,7 +307,10 @@ static void say_moved(const struct compared *event, const struct options *option
 static void say(const struct compared *event, const struct options *options, bool is_first, FILE *f)
 {
 	for (int side = 0; side < N_SIDES; side++) {
-		profile_source_say(event->sides.of[side], f);
+		if (options->cluster.url)
+			cluster_source_say(event->sides.of[side], f);
+		else
+			profile_source_say(event->sides.of[side], f);
 		if (is_first) /* the objects of all events are the same */
 			problems_say_source(event->sides.of[side], f);
 	}

@@ -68,8 +68,8 @@ static int explain_nothing(const struct history *history, const struct options *
 	fault_set(fault, -ENOENT,
 		  "nothing matches in %zu windows with %llu samples; branchctl top lists what "
 		  "there is",
-		  history->windows.n, (unsigned long long)history->sum.samples);
-	if (!source->filter.symbol)
+		  history->sum.n_windows, (unsigned long long)history->sum.samples);
+	if (!source->filter.symbol || options->cluster.url)
 		return -ENOENT;
 	return mark_ref_explain(source->socket, "history", source->filter.symbol, -ENOENT, fault);
 }
@@ -78,6 +78,7 @@ int command_history(const struct options *options, struct fault *fault)
 {
 	_cleanup_(history_freep) struct history *history = NULL;
 	struct history_settings settings = { .source = options->source,
+					     .cluster = options->cluster,
 					     .n_points = DEFAULT_POINTS };
 	struct output output;
 	int r;

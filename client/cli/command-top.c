@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/options-cluster.h"
 #include "client/cli/options-counts.h"
 #include "client/live/live.h"
 #include "client/periodic/periodic.h"
@@ -24,8 +25,9 @@ static bool is_live(const struct options *options)
 	const char *term = getenv("TERM");
 	const struct profile_source_settings *source = &options->source;
 	bool wanted = !options->once && !options->json && !options->host_list &&
-		      options->every_us == 0 && !options->top.verbose && !options->top.owner &&
-		      !source->window && !source->since_us && !source->until_us;
+		      !options->cluster.url && options->every_us == 0 && !options->top.verbose &&
+		      !options->top.owner && !source->window && !source->since_us &&
+		      !source->until_us;
 
 	return wanted && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
 	       strcmp(term, "dumb") != 0;
@@ -96,7 +98,15 @@ static int add_top(struct tops *tops, const struct options *options, const char 
 	from.event = event;
 	from.counts = options_counts_suffice(options, &from.by);
 	from.tables = options_top_tables(options);
-	r = profile_source_open(&tops->sources[tops->n], &from, fault);
+	r = options->cluster.url ?
+		    cluster_source_open(&tops->sources[tops->n],
+					&(struct cluster_source_settings){
+						.cluster = options->cluster,
+						.source = from,
+						.by = options_cluster_by(options->top.by),
+					},
+					fault) :
+		    profile_source_open(&tops->sources[tops->n], &from, fault);
 	if (r < 0)
 		return r;
 	source = tops->sources[tops->n];
@@ -110,7 +120,10 @@ static int add_top(struct tops *tops, const struct options *options, const char 
 	if (options->percent_limit > 0)
 		top_limit(tops->of[tops->n], options->percent_limit,
 			  options->order == TOP_ORDER_TOTAL);
-	profile_source_say(source, stderr);
+	if (options->cluster.url)
+		cluster_source_say(source, stderr);
+	else
+		profile_source_say(source, stderr);
 	if (tops->n == 0) /* the objects are the same */
 		problems_say_source(source, stderr);
 	top_say(tops->of[tops->n], stderr);

@@ -27,6 +27,7 @@ struct line {
 	bool help;   /* "help COMMAND" */
 	bool unknown;
 	bool deletes;
+	bool of_cluster;
 	int n_before;                     /* words up to "--", with it; 0: there is none */
 	int n_operands;                   /* after the command */
 	const struct option_spec *wanted; /* whose argument the last word is */
@@ -115,6 +116,7 @@ static void take_word(struct line *line, const char *word, int i)
 		return;
 	}
 	line->deletes |= option->key == KEY_DELETE;
+	line->of_cluster |= option->key == KEY_CLUSTER;
 	if (argument)
 		take_argument(line, option->key, argument);
 	else if (needs_argument(option))
@@ -161,8 +163,9 @@ static void add_words(struct completion *completion, const char *const *words)
 static void add_views(const struct line *line, struct completion *completion)
 {
 	for (int by = 0; by < N_VIEWS; by++)
-		if (line->command != COMMAND_DIFF ||
-		    (by != VIEW_STACK && by != VIEW_BRANCH && by != VIEW_BRANCH_SITE))
+		if ((by != VIEW_HOST || line->of_cluster) &&
+		    (line->command != COMMAND_DIFF || (by != VIEW_STACK && by != VIEW_BRANCH &&
+						       by != VIEW_BRANCH_SITE && by != VIEW_HOST)))
 			completion_add(completion, view_name((enum view_by)by), NULL);
 }
 

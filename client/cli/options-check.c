@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/cli/options-cluster.h"
 #include "client/cli/options-every.h"
 #include "client/cli/options-format.h"
 #include "client/cli/options-host.h"
@@ -434,13 +435,16 @@ int options_check(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL,
 				 "%s takes %s, not %d; quote a time that contains a blank",
 				 command->name, command->operands, n);
-	if (n < command->min_operands && !options->find_change)
+	if (n < options_cluster_min_operands(options, command->min_operands) &&
+	    !options->find_change)
 		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
 				 command->name, command->operands, command->example);
 	if (parse->by && options->n_views != 1 &&
 	    (options->n_views == 0 || options->command != COMMAND_DIFF))
 		return refuse_view(parse, parse->by);
-	r = check_owner(parse);
+	r = options_cluster_check(&parse->options, parse->by, parse->owner != NULL, parse->fault);
+	if (r >= 0)
+		r = check_owner(parse);
 	if (r >= 0)
 		r = check_branches(parse);
 	if (r >= 0)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "client/cli/options-check.h"
+#include "client/cli/options-cluster.h"
 #include "client/cli/options-every.h"
 #include "client/cli/options-filter.h"
 #include "client/cli/options-host.h"
@@ -261,6 +262,8 @@ static int apply(struct command_line *parse, int key, const char *argument)
 	parse->commands &= commands;
 	r = options_filter_apply(&parse->options, key, argument, parse->fault);
 	if (r == -ENOENT)
+		r = options_cluster_apply(&parse->options, key, argument, parse->fault);
+	if (r == -ENOENT)
 		r = apply_reading(parse, key, argument);
 	if (r == -ENOENT)
 		r = apply_diff(parse, key, argument);
@@ -465,4 +468,5 @@ void options_done(struct options *options)
 {
 	options_filter_done(options);
 	options_host_done(options);
+	options_cluster_done(options);
 }

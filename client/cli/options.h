@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "client/cli/command-id.h"
+#include "client/cluster/cluster-source.h"
 #include "client/export/export.h"
 #include "client/metrics/labels.h"
 #include "client/source/profile-source.h"
@@ -18,6 +19,7 @@
 #define OPTIONS_MAX_EVENTS   16
 #define OPTIONS_N_FILTERS    8
 #define OPTIONS_MAX_HOSTS    2
+#define OPTIONS_MAX_BUILDS   2
 
 /* All strings are the command line's, but for @lists and @addresses. */
 struct options {
@@ -28,9 +30,13 @@ struct options {
 	char *lists[OPTIONS_N_FILTERS];       /* those of source.filter */
 	const char *hosts[OPTIONS_MAX_HOSTS]; /* of -H; see options-host.h */
 	size_t n_hosts;
-	char *addresses[OPTIONS_MAX_HOSTS]; /* those of the sockets */
-	const char *host_list;              /* top: the path of a list of hosts */
-	uint64_t host_timeout_us;           /* 0: not given */
+	char *addresses[OPTIONS_MAX_HOSTS];        /* those of the sockets */
+	const char *host_list;                     /* top: the path of a list of hosts */
+	uint64_t host_timeout_us;                  /* 0: not given */
+	struct cluster_settings cluster;           /* of --cluster; without a url there is none */
+	char *cluster_hosts;                       /* that of @cluster */
+	const char *build_ids[OPTIONS_MAX_BUILDS]; /* of diff, one of each side; else one */
+	size_t n_build_ids;
 	struct output_settings output;
 	bool json;
 

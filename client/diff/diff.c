@@ -171,6 +171,8 @@ int diff_new(struct diff **ret, const struct comparison *with, const struct diff
 					 with->sources[SIDE_NEW]->all->info.event);
 	for (int side = 0; side < N_SIDES; side++) {
 		describe_side(diff, (enum side)side, with->sources[side]);
+		diff->sides[side].places.numbered = with->sources[side]->functions &&
+						    with->sources[side]->functions->are_numbered;
 		diff->sides[side].places.lines =
 			settings->inlined || diff->by == VIEW_STREAM || diff->by == VIEW_BLOCK;
 	}

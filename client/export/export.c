@@ -107,8 +107,9 @@ int export_write(const struct export_settings *settings, FILE *f, struct fault *
 
 	fault->text[0] = '\0';
 	if (older)
-		input.older_places =
-			(struct places){ older->shown, older->symbolizer, settings->lines };
+		input.older_places = (struct places){ .profile = older->shown,
+						      .symbolizer = older->symbolizer,
+						      .lines = settings->lines };
 	if (settings->lines)
 		r = load_lines(source);
 	if (r >= 0 && settings->lines && older)

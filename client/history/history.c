@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cluster/cluster-times.h"
 #include "client/rpc/connection.h"
 #include "client/source/similar-names.h"
 #include "common/profile/filter.h"
@@ -19,7 +20,8 @@ struct counting {
 	const struct history_settings *settings;
 	struct connection *connection;
 	struct time_parts times;
-	size_t n_each; /* parts of each point */
+	size_t n_each;                 /* parts of each point */
+	struct cluster_times *cluster; /* instead of the connection; or NULL */
 	bool by_place;
 	struct history_point *parts; /* what was counted */
 };
@@ -139,9 +141,14 @@ static int count(struct functions **ret, const struct counting *counting,
 							  FUNCTIONS_BY_FUNCTION,
 		.symbol = suffices(counting),
 	};
-	int r = history_count(ret, counting->connection, &history->windows, &span, processes,
-			      fault);
+	int r;
 
+	if (counting->cluster)
+		return cluster_times_count(ret, counting->cluster,
+					   counting->by_place ? CLUSTER_BY_FUNCTION :
+								CLUSTER_BY_UNIT,
+					   !processes, fault);
+	r = history_count(ret, counting->connection, &history->windows, &span, processes, fault);
 	if (r >= 0 && (*ret)->n_parts != counting->times.n)
 		return fault_set(fault, -EBADMSG, "branchd sent another number of parts");
 	return r;
@@ -255,46 +262,99 @@ static void find_similar(struct history *history, const struct counting *countin
 	history->similar = similar_names_format_counts(functions->profile, samples, filter->symbol);
 }
 
-/* Of the windows that are found. */
+/* Of the points that are made. */
 static int fill(struct history *history, struct counting *counting, struct fault *fault)
 {
-	int r = make_points(history, counting);
+	int r = count_parts(history, counting, fault);
 
-	if (r < 0)
-		return fault_set(fault, r, "out of memory");
-	count_windows(history, counting);
-	r = count_parts(history, counting, fault);
 	if (r < 0)
 		return r;
 	add_up(history, counting);
 	r = find_change(history, counting);
+	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
+static int fill_of_daemon(struct history *history, struct counting *counting, struct fault *fault)
+{
+	const struct profile_source_settings *source = &counting->settings->source;
+	_cleanup_(connection_freep) struct connection *opened = NULL;
+	int r = 0;
+
+	counting->connection = source->connection;
+	if (!counting->connection)
+		r = connection_open(&opened, source->socket, fault);
+	if (r < 0)
+		return r;
+	counting->connection = counting->connection ?: opened;
+	r = history_windows_find(&history->windows, counting->connection, source, fault);
+	if (r < 0)
+		return r;
+	r = make_points(history, counting);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
+	count_windows(history, counting);
+	r = fill(history, counting, fault);
+	if (r < 0)
+		return r;
 	find_similar(history, counting);
 	return 0;
+}
+
+/* A part is a point: finer ones would be of a finer table, with as many more rows to read. */
+static int make_cluster_points(struct history *history, struct counting *counting)
+{
+	const struct cluster_times *times = counting->cluster;
+	uint64_t start_us = times->question.where.span.start * 1000000;
+	uint64_t part_us = times->question.part_s * 1000000;
+
+	counting->n_each = 1;
+	counting->times = (struct time_parts){
+		.start_us = start_us,
+		.end_us = start_us + times->n * part_us,
+		.n = times->n,
+	};
+	history->n_points = times->n;
+	history->points = calloc(times->n, sizeof(*history->points));
+	counting->parts = calloc(times->n, sizeof(*counting->parts));
+	if (!history->points || !counting->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < times->n; i++)
+		history->points[i] = (struct history_point){ .start_us = start_us + i * part_us,
+							     .end_us = start_us + (i + 1) * part_us,
+							     .n_windows = times->n_windows[i] };
+	return 0;
+}
+
+static int fill_of_cluster(struct history *history, struct counting *counting, struct fault *fault)
+{
+	const struct history_settings *settings = counting->settings;
+	const struct cluster_source_settings cluster = { .cluster = settings->cluster,
+							 .source = settings->source };
+	_cleanup_(cluster_times_done) struct cluster_times times = {};
+	int r = cluster_times_open(&times, &cluster, settings->n_points, fault);
+
+	if (r < 0)
+		return r;
+	counting->cluster = &times;
+	r = make_cluster_points(history, counting);
+	if (r < 0)
+		return fault_set(fault, r, "out of memory");
+	return fill(history, counting, fault);
 }
 
 int history_new(struct history **ret, const struct history_settings *settings, struct fault *fault)
 {
 	const struct profile_filter *filter = &settings->source.filter;
 	_cleanup_(history_freep) struct history *history = calloc(1, sizeof(*history));
-	_cleanup_(connection_freep) struct connection *opened = NULL;
 	struct counting counting = { .settings = settings,
-				     .connection = settings->source.connection,
 				     .by_place = filter->symbol || filter->object };
-	int r = 0;
+	int r;
 
 	if (!history)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	history->has_total = filter->symbol;
-	if (!counting.connection)
-		r = connection_open(&opened, settings->source.socket, fault);
-	if (r < 0)
-		return r;
-	counting.connection = counting.connection ?: opened;
-	r = history_windows_find(&history->windows, counting.connection, &settings->source, fault);
-	if (r >= 0)
-		r = fill(history, &counting, fault);
+	r = settings->cluster.url ? fill_of_cluster(history, &counting, fault) :
+				    fill_of_daemon(history, &counting, fault);
 	free(counting.parts);
 	if (r < 0)
 		return r;

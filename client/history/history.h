@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/cluster/cluster-source.h"
 #include "client/history/change.h"
 #include "client/history/counts.h"
 #include "client/source/profile-source.h"
@@ -24,7 +25,8 @@ struct history_settings {
 	 * samples of the processes are counted, of all of the machine.
 	 */
 	struct profile_source_settings source;
-	size_t n_points; /* at most, 1 to HISTORY_MAX_POINTS */
+	struct cluster_settings cluster; /* instead of @socket, if it has a URL */
+	size_t n_points;                 /* at most, 1 to HISTORY_MAX_POINTS */
 };
 
 /* A point without windows has no samples, because nobody took any. */

@@ -181,7 +181,7 @@ static enum live_step choose_view(struct live_state *state, int key)
 	struct live_screen *screen = live_screen_of(state);
 
 	for (int by = 0; by < N_VIEWS; by++)
-		if (key == letters[by]) {
+		if (letters[by] && key == letters[by]) {
 			if (screen->by != (enum view_by)by)
 				screen->cursor = (struct live_cursor){};
 			screen->by = (enum view_by)by;

@@ -186,7 +186,7 @@ static json_t *json_start(const struct places *places, const struct share_key *k
 	struct location start = { key->object, key->start };
 	struct place place;
 
-	if (!key->symbol || places->lines)
+	if (!key->symbol || places->lines || places->numbered)
 		return json_null();
 	place = place_find(places, start);
 	if (is_offset)
@@ -234,6 +234,11 @@ static json_t *json_unit(const struct places *places, const struct share_key *ke
 static json_t *json_comm(const struct places *places, const struct share_key *key)
 {
 	return json_pack("{s:o}", "comm", json_text(key->group));
+}
+
+static json_t *json_host(const struct places *places, const struct share_key *key)
+{
+	return json_pack("{s:o}", "host", json_text(key->group));
 }
 
 static json_t *json_container(const struct places *places, const struct share_key *key)
@@ -291,6 +296,7 @@ static const struct kind {
 			set_user,
 			json_user,
 			false },
+	[VIEW_HOST] = { { { "HOST", TABLE_ELIDE_NAME } }, set_group, json_host, false },
 };
 
 bool share_has_total(enum view_by by)

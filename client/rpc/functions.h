@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ struct functions_part {
 struct functions {
 	enum functions_by by;
 	struct profile *profile; /* only its objects, functions, processes and counters count */
+	bool are_numbered; /* functions have a number in place of their start, which is not known */
 	struct functions_place *places;
 	size_t n_places;
 	struct functions_part *parts;

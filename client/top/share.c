@@ -131,6 +131,9 @@ void share_key_set_owner(struct share_key *key, enum view_by by, const struct pr
 	case VIEW_USER:
 		key->group = process ? user_number_format(buffer, process->uid) : NULL;
 		return;
+	case VIEW_HOST: /* the processes of a cluster's counts are hosts */
+		key->group = process ? process->comm : NULL;
+		return;
 	default:
 		return;
 	}
@@ -177,7 +180,7 @@ int view_owned_shares(struct shares **ret, struct share_views views, const struc
 bool view_is_owner(enum view_by by)
 {
 	return by == VIEW_PROCESS || by == VIEW_COMM || by == VIEW_UNIT || by == VIEW_CONTAINER ||
-	       by == VIEW_USER;
+	       by == VIEW_USER || by == VIEW_HOST;
 }
 
 static int view_by_key(struct shares **ret, const struct profile *profile, enum view_by by)

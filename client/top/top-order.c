@@ -185,6 +185,7 @@ static const struct order orders[N_VIEWS][MAX_ORDERS] = {
 	[VIEW_COMM] = { { "self", share_compare } },
 	[VIEW_CONTAINER] = { { "self", share_compare } },
 	[VIEW_USER] = { { "self", share_compare } },
+	[VIEW_HOST] = { { "self", share_compare } },
 	[VIEW_STACK] = { { "samples", compare_samples },
 			 [VIEW_TREE_CALLER] = { "callers", NULL },
 			 [VIEW_TREE_CALLEE] = { "callees", NULL } },

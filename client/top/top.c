@@ -222,6 +222,7 @@ int top_new(struct top **ret, const struct profile_source *source,
 		.profile = source->shown,
 		.symbolizer = source->symbolizer,
 		.lines = settings->inlined || top->by == VIEW_STREAM || top->by == VIEW_BLOCK,
+		.numbered = source->functions && source->functions->are_numbered,
 	};
 	r = view(top, settings);
 	if (r < 0)

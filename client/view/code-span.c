@@ -109,7 +109,8 @@ static void list_names(const struct search *search, char *ret, size_t n_bytes)
 
 static int refuse_several(const struct search *search, struct fault *fault)
 {
-	const struct places places = { search->source->all, search->source->symbolizer, false };
+	const struct places places = { .profile = search->source->all,
+				       .symbolizer = search->source->symbolizer };
 	struct choices choices = {};
 
 	for (size_t i = 0; i < MIN(search->n, (size_t)MAX_NAMED); i++) {

@@ -15,6 +15,7 @@ struct places {
 	const struct profile *profile; /* finalized */
 	struct symbolizer *symbolizer; /* NULL: addresses of files are file offsets, no lines */
 	bool lines;                    /* find source lines, too */
+	bool numbered;                 /* functions have numbers, and no start that is known */
 };
 
 struct place {

@@ -20,6 +20,7 @@ static const char *const names[N_VIEWS] = {
 	[VIEW_COMM] = "comm",
 	[VIEW_CONTAINER] = "container",
 	[VIEW_USER] = "user",
+	[VIEW_HOST] = "host",
 };
 
 const char *view_name(enum view_by by)

@@ -22,6 +22,7 @@ enum view_by {
 	VIEW_COMM,
 	VIEW_CONTAINER,
 	VIEW_USER,
+	VIEW_HOST, /* of a cluster alone */
 	N_VIEWS,
 };
 

@@ -73,7 +73,7 @@ class Server:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return answer.read().decode()
         except urllib.error.HTTPError as error:
-            raise RuntimeError(query + ": " + error.read().decode()) from error
+            raise RuntimeError(query[:1000] + ": " + error.read().decode()) from error
 
     def rows(self, query):
         """Numbers are numbers."""

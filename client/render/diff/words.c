@@ -18,7 +18,7 @@ static const char *const rows_names[N_VIEWS] = {
 	[VIEW_FUNCTION] = "functions",   [VIEW_LINE] = "lines",   [VIEW_OBJECT] = "objects",
 	[VIEW_PROCESS] = "processes",    [VIEW_UNIT] = "units",   [VIEW_COMM] = "names",
 	[VIEW_CONTAINER] = "containers", [VIEW_BLOCK] = "blocks", [VIEW_STREAM] = "streams",
-	[VIEW_USER] = "users",
+	[VIEW_USER] = "users",           [VIEW_HOST] = "hosts",
 };
 
 #define WORTH_SAYING 0.005 /* of the whole: a difference within noise that is named */

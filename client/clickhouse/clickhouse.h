@@ -2,6 +2,7 @@
 /* One ClickHouse server, asked over HTTP. Certificates are checked. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/util/fault.h"
@@ -14,13 +15,16 @@ struct clickhouse_settings {
 	const char *user;     /* NULL: the server's default */
 	const char *password; /* NULL: none */
 	const char *ca_file;  /* NULL: those of the system */
-	long timeout_s;
+	bool netrc;           /* user and password are those of ~/.netrc, if it has the host */
+	long timeout_s;       /* of each query */
+	size_t max_answer;    /* bytes */
 };
 
 struct clickhouse_query {
 	const char *text;
-	const char *id;   /* no two run at once with one id; NULL: any */
-	const char *body; /* what follows the text */
+	const char *id;       /* no two run at once with one id; NULL: any */
+	const char *settings; /* of the server, as "name=value&name=value"; or NULL */
+	const char *body;     /* what follows the text */
 	size_t n_body;
 };
 
@@ -31,8 +35,10 @@ struct clickhouse *clickhouse_free(struct clickhouse *clickhouse);
 DEFINE_CLEANUP(struct clickhouse *, clickhouse_free);
 
 /*
- * *@ret_text, unless NULL, is the answer, valid until the next query. -ECONNREFUSED and @fault:
- * there was no answer, and the server may have done it or not. -EREMOTEIO and @fault: it refused.
+ * *@ret_text, unless NULL, is the answer with a NUL behind it, valid until the next query, and the
+ * caller's to write into. -ECONNREFUSED and @fault: there was no answer, and the server may have
+ * done it or not. -EREMOTEIO and @fault: it refused. -EMSGSIZE and @fault: the answer has more than
+ * max_answer bytes.
  */
 int clickhouse_ask(struct clickhouse *clickhouse, const struct clickhouse_query *query,
-		   const char **ret_text, struct fault *fault);
+		   char **ret_text, struct fault *fault);
