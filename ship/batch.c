@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "client/top/share.h"
+#include "common/profile/other.h"
 #include "ship/names.h"
 #include "ship/text.h"
 
@@ -218,13 +219,15 @@ static void write_tables(struct writing *w)
 			write_stack(w, (uint32_t)i, files[BATCH_STACKS]);
 	w->n = 0;
 	for (size_t i = 0; i < profile->n_branches; i++)
-		write_branch(w, &profile->branches[i], files[BATCH_BRANCHES]);
+		if (!other_is_branch(&profile->branches[i]))
+			write_branch(w, &profile->branches[i], files[BATCH_BRANCHES]);
 	w->n = 0;
 	for (size_t i = 0; i < profile->n_blocks; i++)
-		write_block(w, &profile->blocks[i], files[BATCH_BLOCKS]);
+		if (!other_is_block(&profile->blocks[i]))
+			write_block(w, &profile->blocks[i], files[BATCH_BLOCKS]);
 	w->n = 0;
 	for (size_t i = 0; i < profile->n_streams; i++)
-		if (profile->streams[i].hits > 0)
+		if (profile->streams[i].hits > 0 && !other_is_stream(&profile->streams[i]))
 			write_stream(w, (uint32_t)i, files[BATCH_STREAMS]);
 	names_write(w->names, batch_day(w->window->start_us), files[BATCH_NAMES]);
 	w->n = 0;

@@ -66,6 +66,7 @@ int command_export(const struct options *options, struct fault *fault)
 	say_written(options, source);
 	profile_source_say(source, stderr);
 	summary_say_missing(source, stderr);
+	export_say(settings.format, source, stderr);
 	problems_say_source(source, stderr);
 	return 0;
 }

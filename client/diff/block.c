@@ -12,6 +12,7 @@
 
 #include "client/diff/parts.h"
 #include "client/view/branch.h"
+#include "common/profile/other.h"
 #include "common/profile/scale.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -161,7 +162,8 @@ static int add_part(struct matching *m, enum side side, size_t part)
 	r = comparison_map_part(m->with, side, part, &objects);
 	for (size_t i = 0; r >= 0 && i < profile->n_blocks; i++) {
 		m->parts.all[side][part] += heat(m->blocks, &profile->blocks[i]);
-		r = add_part_block(m, side, part, &profile->blocks[i], objects);
+		if (!other_is_block(&profile->blocks[i]))
+			r = add_part_block(m, side, part, &profile->blocks[i], objects);
 	}
 	return r;
 }

@@ -6,6 +6,7 @@
 
 #include "client/view/place.h"
 #include "common/profile/filter.h"
+#include "common/profile/other.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
@@ -33,11 +34,12 @@ static int count_rows(const struct profile *profile, uint64_t **ret)
 	if (ARRAY_ALLOCATE_ZEROED(ret, profile->n_objects) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->n_blocks; i++)
-		(*ret)[profile->blocks[i].object] += profile->blocks[i].runs;
+		if (!other_is_block(&profile->blocks[i]))
+			(*ret)[profile->blocks[i].object] += profile->blocks[i].runs;
 	for (size_t i = 0; i < profile->n_branches; i++) {
 		const struct profile_branch *branch = &profile->branches[i];
 
-		if (branch->from.object != PROFILE_NONE)
+		if (branch->from.object != PROFILE_NONE && !other_is_branch(branch))
 			(*ret)[branch->from.object] += branch->taken;
 	}
 	return 0;
@@ -123,9 +125,12 @@ static int gather_branches(const struct gathering *gathering, struct code_counts
 	for (size_t i = 0; i < profile->n_branches; i++) {
 		const struct profile_branch *branch = &profile->branches[i];
 		struct code_branch *row = &rows[counts->n_branches];
-		bool from = convert(gathering, branch->from, &row->from);
-		bool to = convert(gathering, branch->to, &row->to);
+		bool from, to;
 
+		if (other_is_branch(branch))
+			continue;
+		from = convert(gathering, branch->from, &row->from);
+		to = convert(gathering, branch->to, &row->to);
 		row->taken = branch->taken;
 		row->mispredicted = branch->mispredicted;
 		counts->n_branches += from || to;
@@ -157,6 +162,8 @@ static int gather_runs(const struct gathering *gathering, struct code_counts *co
 		const struct location end = { block->object, block->end };
 		struct code_run *row = &rows[counts->n_runs];
 
+		if (other_is_block(block))
+			continue;
 		row->runs = block->runs;
 		counts->n_runs += convert(gathering, start, &row->start) &&
 				  convert(gathering, end, &row->end);

@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 
 #include "client/stream/line-loader.h"
+#include "client/term/text.h"
 #include "client/view/view.h"
+#include "common/profile/other.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
+#include "common/util/percent.h"
 
 const struct export_format export_formats[] = {
 	{ "folded", "a line per stack: FlameGraph, speedscope, Pyroscope", false, false,
@@ -62,6 +65,20 @@ int export_check(const struct export_format *format, const struct profile_source
 		return fault_set(fault, -ENODATA, "%s: no samples%s: nothing to export",
 				 source->name, source->filtered ? " that match all filters" : "");
 	return 0;
+}
+
+void export_say(const struct export_format *format, const struct profile_source *source, FILE *f)
+{
+	const struct other_sums others = other_sum_up(source->shown);
+	const struct profile_counters *counters = &source->shown->counters;
+
+	if (!format->needs_branches || others.taken + others.runs == 0)
+		return;
+	text_say(f,
+		 "%.1f %% of the branches and %.1f %% of the runs are left out: too rare to be "
+		 "kept one by one",
+		 percent_of(others.taken, counters->rows_counted),
+		 percent_of(others.runs, counters->runs_counted));
 }
 
 int export_check_output(const char *path, const struct profile_source *source, struct fault *fault)

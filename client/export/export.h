@@ -34,6 +34,9 @@ int export_check(const struct export_format *format, const struct profile_source
 /* -EINVAL and @fault if @path, NULL for none, is the recording that is read. */
 int export_check_output(const char *path, const struct profile_source *source, struct fault *fault);
 
+/* A line for the user where rare branches or runs are missing in what was written. */
+void export_say(const struct export_format *format, const struct profile_source *source, FILE *f);
+
 struct export_settings {
 	const struct export_format *format;
 	const struct profile_source *source;

@@ -13,6 +13,7 @@
 #include "client/term/text.h"
 #include "client/view/counters.h"
 #include "client/view/place.h"
+#include "common/profile/other.h"
 #include "common/util/cleanup.h"
 
 static const char *const kinds[N_OBJECT_KINDS] = {
@@ -156,6 +157,26 @@ static int write_place(FILE *f, const struct places *places, struct location at)
 	return 0;
 }
 
+/* A row that stands for others has no place. */
+static void write_others(FILE *f, const struct profile *profile, uint32_t object)
+{
+	fputs("others", f);
+	if (object == PROFILE_NONE)
+		return;
+	fputs(" (", f);
+	text_write(f, place_object_name(&profile->objects[object]));
+	fputc(')', f);
+}
+
+static int write_ends(FILE *f, const struct places *places, struct location from,
+		      struct location to)
+{
+	int r = write_place(f, places, from);
+
+	fputs(" -> ", f);
+	return r < 0 ? r : write_place(f, places, to);
+}
+
 static int32_t pid_of(const struct profile *profile, uint32_t process)
 {
 	return process == PROFILE_NONE ? -1 : profile->processes[process].pid;
@@ -178,13 +199,21 @@ static int write_branches(FILE *f, const struct places *places)
 			branch->taken, branch->mispredicted, branch->predicted, branch->aborted,
 			branch->cycles, branch->cycles_rows, branch_kind_name(branch->kind) ?: "-",
 			pid_of(profile, branch->process));
-		r = write_place(f, places, branch->from);
-		fputs(" -> ", f);
-		if (r >= 0)
-			r = write_place(f, places, branch->to);
+		if (other_is_branch(branch))
+			write_others(f, profile, branch->from.object);
+		else
+			r = write_ends(f, places, branch->from, branch->to);
 		fputc('\n', f);
 	}
 	return r;
+}
+
+static int write_span(FILE *f, const struct places *places, const struct profile_block *block)
+{
+	int r = write_place(f, places, (struct location){ block->object, block->start });
+
+	fputs(" .. ", f);
+	return r < 0 ? r : write_place(f, places, (struct location){ block->object, block->end });
 }
 
 static int write_blocks(FILE *f, const struct places *places)
@@ -201,10 +230,10 @@ static int write_blocks(FILE *f, const struct places *places)
 		fprintf(f, "  %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %8" PRId32 "  ",
 			block->runs, block->cycles, block->cycles_rows,
 			pid_of(profile, block->process));
-		r = write_place(f, places, (struct location){ block->object, block->start });
-		fputs(" .. ", f);
-		if (r >= 0)
-			r = write_place(f, places, (struct location){ block->object, block->end });
+		if (other_is_block(block))
+			write_others(f, profile, block->object);
+		else
+			r = write_span(f, places, block);
 		fputc('\n', f);
 	}
 	return r;
@@ -233,10 +262,10 @@ static int write_streams(FILE *f, const struct places *places)
 		write_node(f, i, stream->parent);
 		fprintf(f, "%12" PRIu64 " %8" PRIu64 " %12" PRIu64 " %8" PRId32 "  ", stream->hits,
 			stream->pruned, stream->cycles, pid_of(profile, stream->process));
-		r = write_place(f, places, stream->from);
-		fputs(" -> ", f);
-		if (r >= 0)
-			r = write_place(f, places, stream->to);
+		if (other_is_stream(stream))
+			write_others(f, profile, stream->from.object);
+		else
+			r = write_ends(f, places, stream->from, stream->to);
 		fputc('\n', f);
 	}
 	return r;

@@ -7,6 +7,7 @@
 
 #include "client/view/counters.h"
 #include "client/view/missing.h"
+#include "common/profile/other.h"
 #include "common/util/cleanup.h"
 
 json_t *json_address(uint64_t address)
@@ -112,6 +113,7 @@ json_t *json_windows(const struct profile_source *source)
 json_t *json_totals(const struct profile_source *source)
 {
 	const struct profile_counters *counters = &source->all->counters;
+	const struct other_sums others = other_sum_up(source->all);
 	struct missing missing = missing_of(source);
 	json_t *totals = json_object();
 
@@ -120,6 +122,9 @@ json_t *json_totals(const struct profile_source *source)
 
 		json_object_set_new(totals, counter.name, json_integer((json_int_t)counter.value));
 	}
+	json_object_set_new(totals, "rows_others", json_integer((json_int_t)others.taken));
+	json_object_set_new(totals, "runs_others", json_integer((json_int_t)others.runs));
+	json_object_set_new(totals, "streams_others", json_integer((json_int_t)others.hits));
 	json_object_set_new(totals, "lost", json_integer((json_int_t)counters_lost(counters)));
 	json_object_set_new(totals, "lost_percent", json_real(missing.lost_percent));
 	json_object_set_new(totals, "sampled", json_real((double)missing.sampled_us / 1e6));

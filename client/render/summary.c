@@ -15,6 +15,7 @@
 #include "client/term/wrap.h"
 #include "client/view/counters.h"
 #include "client/view/missing.h"
+#include "common/profile/other.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
@@ -114,28 +115,41 @@ static void write_skipped(FILE *f, const struct profile_counters *counters, cons
 	}
 }
 
-static void write_rows(FILE *f, const struct profile_counters *counters)
+/* The part of what was counted that is not in any row of a table: see other.h. */
+static void write_others(FILE *f, uint64_t others, uint64_t counted)
+{
+	if (others > 0)
+		fprintf(f, ", %.1f %% of that as others: rare, and only kept by process and object",
+			percent_of(others, counted));
+}
+
+static void write_rows(FILE *f, const struct profile_counters *counters,
+		       const struct other_sums *others)
 {
 	if (counters->rows == 0)
 		return;
 	fprintf(f, "%" PRIu64 " branch record%s, %.1f %% counted", counters->rows,
 		text_plural(counters->rows), percent_of(counters->rows_counted, counters->rows));
+	write_others(f, others->taken, counters->rows_counted);
 	write_skipped(f, counters, "rows_");
 	fputc('\n', f);
 }
 
-static void write_runs(FILE *f, const struct profile_counters *counters)
+static void write_runs(FILE *f, const struct profile_counters *counters,
+		       const struct other_sums *others)
 {
 	if (counters->runs == 0)
 		return;
 	fprintf(f, "%" PRIu64 " run%s, %.1f %% counted", counters->runs,
 		text_plural(counters->runs), percent_of(counters->runs_counted, counters->runs));
+	write_others(f, others->runs, counters->runs_counted);
 	write_skipped(f, counters, "runs_");
 	fputc('\n', f);
 }
 
 /* The share of the samples that have a path, and the error bound of a path's samples. */
-static void write_streams(FILE *f, const struct profile_counters *counters)
+static void write_streams(FILE *f, const struct profile_counters *counters,
+			  const struct other_sums *others)
 {
 	uint64_t all = counters->streams + counters->streams_invalid + counters->streams_limit;
 
@@ -143,6 +157,7 @@ static void write_streams(FILE *f, const struct profile_counters *counters)
 		return;
 	fprintf(f, "%" PRIu64 " branch path%s, %.1f %% kept", all, text_plural(all),
 		percent_of(counters->streams, all));
+	write_others(f, others->hits, counters->streams);
 	if (counters->streams_pruned > 0)
 		fprintf(f, ", %.1f %% in part", percent_of(counters->streams_pruned, all));
 	if (counters->streams_error > 0)
@@ -261,15 +276,16 @@ static void write_stacks(FILE *f, const struct profile_source *source)
 static void write_own(FILE *f, const struct profile_source *source, enum view_by by)
 {
 	const struct profile_counters *counters = &source->all->counters;
+	const struct other_sums others = other_sum_up(source->all);
 
 	write_origin(f, source);
 	summary_write_missing(f, source, "");
 	if (by == VIEW_BLOCK)
-		write_runs(f, counters);
+		write_runs(f, counters, &others);
 	else if (by == VIEW_STREAM)
-		write_streams(f, counters);
+		write_streams(f, counters, &others);
 	else
-		write_rows(f, counters);
+		write_rows(f, counters, &others);
 	if (!source->filtered)
 		write_stacks(f, source);
 }

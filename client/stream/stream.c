@@ -8,6 +8,7 @@
 
 #include "client/view/tree-merge.h"
 #include "client/view/view.h"
+#include "common/profile/other.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -39,8 +40,11 @@ static int merge_trees(struct view_streams *streams, const struct profile *profi
 		const struct profile_stream *stream = &profile->streams[i];
 		uint32_t parent =
 			stream->parent == PROFILE_NONE ? PROFILE_NONE : merged[stream->parent];
-		int64_t number = find_node(streams, &merge, stream, parent);
+		int64_t number;
 
+		if (other_is_stream(stream)) /* it is none, and has nothing below it */
+			continue;
+		number = find_node(streams, &merge, stream, parent);
 		if (number < 0)
 			return (int)number;
 		merged[i] = (uint32_t)number;

@@ -13,6 +13,7 @@
 #include "client/top/function-shares.h"
 #include "client/top/share.h"
 #include "client/view/branch.h"
+#include "common/profile/other.h"
 #include "common/util/percent.h"
 
 /* 1, 0, or -ENOMEM. */
@@ -76,6 +77,8 @@ static int view_some_branches(struct top *top, const struct top_settings *settin
 		top->n_rows = view_pair_functions(top->branches, top->n_rows, top->source->shown);
 	for (size_t i = 0; i < top->n_rows; i++)
 		top->n_taken += top->branches[i].taken;
+	if (!top->mispredicted && top->kinds == 0 && !top->level)
+		top->n_taken += other_sum_up(top->source->shown).taken;
 	return 0;
 }
 

@@ -5,9 +5,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/view/view.h"
+#include "common/profile/other.h"
+#include "common/util/array.h"
 #include "common/util/compare.h"
 
 static int compare_branch_places(const void *p, const void *q)
@@ -48,15 +49,6 @@ static int compare_blocks(const void *p, const void *q)
 	return compare_block_places(p, q);
 }
 
-static void *copy_rows(const void *rows, size_t n, size_t size)
-{
-	void *copy = malloc(n > 0 ? n * size : 1);
-
-	if (copy && n > 0)
-		memcpy(copy, rows, n * size);
-	return copy;
-}
-
 static void add_branch(struct profile_branch *to, const struct profile_branch *branch)
 {
 	to->kind = branch_kind_merge(to->kind, branch->kind);
@@ -73,6 +65,27 @@ static void add_block(struct profile_block *to, const struct profile_block *bloc
 	to->runs += block->runs;
 	to->cycles += block->cycles;
 	to->cycles_rows += block->cycles_rows;
+}
+
+/* Those that stand for others are none to show: see other.h. */
+static size_t copy_branches(struct profile_branch *rows, const struct profile *profile)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->n_branches; i++)
+		if (!other_is_branch(&profile->branches[i]))
+			rows[n++] = profile->branches[i];
+	return n;
+}
+
+static size_t copy_blocks(struct profile_block *rows, const struct profile *profile)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->n_blocks; i++)
+		if (!other_is_block(&profile->blocks[i]))
+			rows[n++] = profile->blocks[i];
+	return n;
 }
 
 /* Adds up those with equal ends; the number of rows that are left. */
@@ -96,13 +109,12 @@ static size_t sum_branches(struct profile_branch *rows, size_t n_rows)
 
 int view_branches(struct profile_branch **ret, size_t *ret_n, const struct profile *profile)
 {
-	struct profile_branch *rows =
-		copy_rows(profile->branches, profile->n_branches, sizeof(*rows));
+	struct profile_branch *rows;
 
-	if (!rows)
+	if (ARRAY_ALLOCATE(&rows, profile->n_branches) < 0)
 		return -ENOMEM;
 	*ret = rows;
-	*ret_n = sum_branches(rows, profile->n_branches);
+	*ret_n = sum_branches(rows, copy_branches(rows, profile));
 	return 0;
 }
 
@@ -124,25 +136,25 @@ size_t view_pair_functions(struct profile_branch *rows, size_t n, const struct p
 
 int view_branch_pairs(struct profile_branch **ret, size_t *ret_n, const struct profile *profile)
 {
-	struct profile_branch *rows =
-		copy_rows(profile->branches, profile->n_branches, sizeof(*rows));
+	struct profile_branch *rows;
 
-	if (!rows)
+	if (ARRAY_ALLOCATE(&rows, profile->n_branches) < 0)
 		return -ENOMEM;
 	*ret = rows;
-	*ret_n = view_pair_functions(rows, profile->n_branches, profile);
+	*ret_n = view_pair_functions(rows, copy_branches(rows, profile), profile);
 	return 0;
 }
 
 int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile *profile)
 {
-	struct profile_block *rows = copy_rows(profile->blocks, profile->n_blocks, sizeof(*rows));
-	size_t n = 0;
+	struct profile_block *rows;
+	size_t n = 0, n_rows;
 
-	if (!rows)
+	if (ARRAY_ALLOCATE(&rows, profile->n_blocks) < 0)
 		return -ENOMEM;
-	qsort(rows, profile->n_blocks, sizeof(*rows), compare_block_places);
-	for (size_t i = 0; i < profile->n_blocks; i++)
+	n_rows = copy_blocks(rows, profile);
+	qsort(rows, n_rows, sizeof(*rows), compare_block_places);
+	for (size_t i = 0; i < n_rows; i++)
 		if (n > 0 && compare_block_places(&rows[n - 1], &rows[i]) == 0)
 			add_block(&rows[n - 1], &rows[i]);
 		else {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/other.h"
 #include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 
@@ -217,9 +218,19 @@ static int copy_stacks(struct selection *s)
 	return r;
 }
 
+/* A row that stands for others has no symbol. */
+static bool keeps_other(const struct selection *s, uint32_t process, uint32_t object)
+{
+	if (!keeps_process(s, process) || s->filter->symbol)
+		return false;
+	return !s->filter->object || (object != PROFILE_NONE && s->objects[object]);
+}
+
 /* A stream matches by its root, the newest branch: it led to the sampled location. */
 static bool keeps_stream(const struct selection *s, const struct profile_stream *stream)
 {
+	if (other_is_stream(stream))
+		return keeps_other(s, stream->process, stream->from.object);
 	if (stream->parent != PROFILE_NONE)
 		return s->stream_map[stream->parent] != PROFILE_NONE;
 	return keeps_process(s, stream->process) && (!s->by_place || keeps_place(s, stream->to));
@@ -257,15 +268,21 @@ static int copy_streams(struct selection *s)
 	return r;
 }
 
+static bool keeps_branch(const struct selection *s, const struct profile_branch *branch)
+{
+	if (other_is_branch(branch))
+		return keeps_other(s, branch->process, branch->from.object);
+	return keeps_process(s, branch->process) &&
+	       (!s->by_place || keeps_place(s, branch->from) || keeps_place(s, branch->to));
+}
+
 static int copy_branches(struct selection *s)
 {
 	for (size_t i = 0; i < s->p->n_branches; i++) {
 		struct profile_branch row = s->p->branches[i];
 		int64_t r;
 
-		if (!keeps_process(s, row.process))
-			continue;
-		if (s->by_place && !keeps_place(s, row.from) && !keeps_place(s, row.to))
+		if (!keeps_branch(s, &row))
 			continue;
 		r = map_process(s, row.process);
 		if (r < 0)
@@ -282,6 +299,8 @@ static int copy_branches(struct selection *s)
 
 static bool keeps_block(const struct selection *s, const struct profile_block *block)
 {
+	if (other_is_block(block))
+		return keeps_other(s, block->process, block->object);
 	return keeps_process(s, block->process) &&
 	       (!s->by_place || keeps_place(s, (struct location){ block->object, block->start }) ||
 		keeps_place(s, (struct location){ block->object, block->end }));

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/profile/other.h"
 #include "common/profile/stack-walk.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -160,7 +161,7 @@ static void count_blocks(struct counting *c)
 			.timed_runs = block->cycles_rows,
 		};
 
-		if (function != PROFILE_NONE)
+		if (function != PROFILE_NONE && !other_is_block(block))
 			add(c, block->process, function, start, &tally);
 	}
 }

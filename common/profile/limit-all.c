@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/profile/limit.h"
+#include "common/profile/tables.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -30,18 +31,18 @@ static uint32_t uid_of(const struct profile *p, uint32_t process)
 	return process == PROFILE_NONE ? UINT32_MAX : p->processes[process].uid;
 }
 
-static size_t list_rows(const struct profile *p, uint64_t *keys)
+#define LIST(table, rows)                                               \
+	for (size_t i = 0; tables >> (table)&1 && i < p->n_##rows; i++) \
+		keys[n++] = KEY(table, uid_of(p, p->rows[i].process));
+
+static size_t list_rows(const struct profile *p, unsigned int tables, uint64_t *keys)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n_stacks; i++)
-		keys[n++] = KEY(0, uid_of(p, p->stacks[i].process));
-	for (size_t i = 0; i < p->n_streams; i++)
-		keys[n++] = KEY(1, uid_of(p, p->streams[i].process));
-	for (size_t i = 0; i < p->n_branches; i++)
-		keys[n++] = KEY(2, uid_of(p, p->branches[i].process));
-	for (size_t i = 0; i < p->n_blocks; i++)
-		keys[n++] = KEY(3, uid_of(p, p->blocks[i].process));
+	LIST(PROFILE_STACKS, stacks)
+	LIST(PROFILE_STREAMS, streams)
+	LIST(PROFILE_BRANCHES, branches)
+	LIST(PROFILE_BLOCKS, blocks)
 	return n;
 }
 
@@ -92,19 +93,20 @@ static uint64_t get_floor(uint32_t uid, void *userdata)
 	return portions->floor;
 }
 
-int profile_limit_all(struct profile *profile, uint64_t max)
+int profile_limit_all(struct profile *profile, unsigned int tables, uint64_t max)
 {
 	const struct profile *p = profile;
-	size_t n = p->n_stacks + p->n_streams + p->n_branches + p->n_blocks;
 	_cleanup_free_ uint64_t *keys = NULL;
 	struct portions portions;
+	size_t n;
 
+	if (ARRAY_ALLOCATE(&keys, p->n_stacks + p->n_streams + p->n_branches + p->n_blocks) < 0)
+		return -ENOMEM;
+	n = list_rows(p, tables, keys);
 	if (n <= max)
 		return 0;
-	if (ARRAY_ALLOCATE(&keys, n) < 0)
-		return -ENOMEM;
 	portions = (struct portions){ .rows = keys };
-	count_rows(&portions, list_rows(p, keys));
+	count_rows(&portions, n);
 	find_floor(&portions, max);
-	return profile_limit(profile, get_floor, &portions);
+	return profile_limit_tables(profile, tables, get_floor, &portions);
 }

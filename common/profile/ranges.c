@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/profile/other.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -130,7 +131,8 @@ static int collect(struct boundaries *boundaries, const struct profile *p, uint3
 		if (p->blocks[i].object == object && is_sound(&p->blocks[i]))
 			add_block(boundaries, &p->blocks[i]);
 	for (size_t i = 0; i < p->n_branches; i++)
-		add_branch(boundaries, &p->branches[i], object);
+		if (!other_is_branch(&p->branches[i]))
+			add_branch(boundaries, &p->branches[i], object);
 	merge_equal(boundaries);
 	return 0;
 }

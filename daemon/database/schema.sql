@@ -28,7 +28,7 @@
 -- oldest window left are not in use any more.
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 7; -- other tables, or columns of another meaning, have another version
+PRAGMA user_version = 8; -- other tables, or columns of another meaning, have another version
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -187,6 +187,10 @@ CREATE TABLE stack_count (
 	PRIMARY KEY (window, process, caller, place)
 ) STRICT, WITHOUT ROWID;
 
+-- Windows of busy machines keep the heaviest streams, branches and blocks. What the rare ones of a process and an object
+-- counted is one row, at no place that code can have: of streams and branches, an origin at offset 0 of the object and the
+-- target of id 0; of blocks, one that ends at offset 0 and begins at offset 1.
+
 -- The samples of exactly this stream, without those of streams that go further back.
 CREATE TABLE stream_count (
 	window INTEGER NOT NULL REFERENCES window,
@@ -233,12 +237,15 @@ CREATE TABLE outer_function (
 	PRIMARY KEY (window, function)
 ) STRICT, WITHOUT ROWID;
 
--- The counts of the tables above by function, in few bytes, so that hours are compared at once: first over all
--- processes, then for each process in the order of their ids. All are LEB128 numbers: 7 bits a byte, lowest first,
--- with the eighth bit set in all bytes of a number but the last.
+-- The counts of the tables above by function, in few bytes, so that hours are compared at once. All are LEB128 numbers:
+-- 7 bits a byte, lowest first, with the eighth bit set in all bytes of a number but the last.
 --
--- A process: its id minus the id before; samples; their weight; branches taken; their cycles; runs of blocks; hits of
--- streams. Then, and at the beginning for all processes: the number of bytes of the functions that follow.
+-- "counts" begins with the functions over all processes. Then come the processes in the order of their ids, each with its
+-- id minus the id before, and samples. "processes" is a frame of zstd; unpacked it has for each of them: the weight of the samples; branches
+-- taken; their cycles; runs of blocks; hits of streams; functions. Before functions comes their number of bytes.
+--
+-- In windows of version 7 and before "processes" is NULL, and what belongs there follows in "counts" upon the samples of
+-- each process.
 --
 -- A function: twice the difference to the id before, plus 1 if the last four numbers follow; samples in it; samples
 -- with it in their stack; [calls: branches to its first byte from elsewhere; runs of blocks that start in it; the
@@ -246,14 +253,16 @@ CREATE TABLE outer_function (
 -- object's id comes before the samples.
 CREATE TABLE function_counts (
 	window INTEGER PRIMARY KEY REFERENCES window,
-	counts BLOB NOT NULL
+	counts BLOB NOT NULL,
+	processes BLOB
 ) STRICT;
 
 -- The same by object: samples in each object, and samples with it in their stack. The form is that of function_counts with
--- functions of id 0 alone, and the six numbers of a process are 0. Windows of version 6 and before have no row here.
+-- functions of id 0 alone, and the numbers of a process are 0. Windows of version 6 and before have no row here.
 CREATE TABLE object_counts (
 	window INTEGER PRIMARY KEY REFERENCES window,
-	counts BLOB NOT NULL
+	counts BLOB NOT NULL,
+	processes BLOB
 ) STRICT;
 
 -- What each user has in a window, so that who has more than a fair share loses rows of their own first when the

@@ -102,6 +102,8 @@ GROUP BY w.id, p.id, j.value, datetime(w.start_us / 1000000, 'unixepoch', 'local
 	datetime(w.start_us / 1000000, 'unixepoch'), p.pid, m.text, nullif(u.text, ''), p.uid,
 	nullif(f.name, ''), nullif(o.path, '');
 
+-- A row without a target, and below a block from 0x1 to 0x0, stands for the rare ones of its object: see stream_count in
+-- schema.sql.
 CREATE VIEW top_branches AS
 SELECT c.window, c.process, a.function AS origin_function, a.object AS origin_object,
 	a.offset AS origin_offset, b.function AS target_function, b.object AS target_object,

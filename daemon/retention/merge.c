@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/profile/limit.h"
+#include "common/profile/tables.h"
 
 void store_merge_done(struct store_merge *merge)
 {
@@ -16,7 +17,8 @@ void store_merge_done(struct store_merge *merge)
 static int limit_sum(struct profile *sum)
 {
 	bool has_branches = sum->n_streams + sum->n_branches + sum->n_blocks > 0;
-	int r = profile_limit_all(sum, has_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+	int r = profile_limit_all(sum, PROFILE_ALL_TABLES,
+				  has_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
 
 	return r > 0 ? profile_finalize(sum) : r;
 }

@@ -8,6 +8,7 @@
 
 #include "common/util/array.h"
 #include "common/util/compare.h"
+#include "daemon/rows/packed.h"
 
 struct bytes {
 	uint8_t *data;
@@ -72,9 +73,9 @@ static void put_function(struct bytes *bytes, const struct function_count *row, 
 
 struct writing {
 	const struct function_counts *counts;
-	const struct interned *processes, *objects, *names;
-	struct ranked *order;   /* room for all processes, and then for all rows */
-	struct bytes all, rows; /* rows: of a process, while they are written */
+	const struct interned *processes_of, *objects, *names;
+	struct ranked *order;              /* room for all processes, and then for all rows */
+	struct bytes all, processes, rows; /* rows: of a process, while they are written */
 };
 
 /* Some rows, in the order of their ids; those of one function, or of one object and none, as one.
@@ -101,31 +102,31 @@ static void put_rows(struct writing *w, struct bytes *bytes, size_t first, size_
 	}
 }
 
-static void put_sized(struct writing *w, size_t first, size_t n)
+static void put_sized(struct writing *w, struct bytes *to, size_t first, size_t n)
 {
 	struct bytes *rows = &w->rows;
 
 	rows->n = 0;
 	put_rows(w, rows, first, n);
-	put(&w->all, rows->n);
-	if (ARRAY_RESERVE(&w->all.data, &w->all.cap, w->all.n + rows->n) < 0)
-		w->all.failed = true;
+	put(to, rows->n);
+	if (ARRAY_RESERVE(&to->data, &to->cap, to->n + rows->n) < 0)
+		to->failed = true;
 	else if (rows->n > 0)
-		memcpy(w->all.data + w->all.n, rows->data, rows->n);
-	w->all.n += w->all.failed ? 0 : rows->n;
-	w->all.failed |= rows->failed;
+		memcpy(to->data + to->n, rows->data, rows->n);
+	to->n += to->failed ? 0 : rows->n;
+	to->failed |= rows->failed;
 }
 
 static void put_process(struct writing *w, const struct process_tally *process, uint64_t step)
 {
 	put(&w->all, step);
 	put(&w->all, process->samples);
-	put(&w->all, process->weight);
-	put(&w->all, process->taken);
-	put(&w->all, process->cycles);
-	put(&w->all, process->runs);
-	put(&w->all, process->hits);
-	put_sized(w, process->first, process->n);
+	put(&w->processes, process->weight);
+	put(&w->processes, process->taken);
+	put(&w->processes, process->cycles);
+	put(&w->processes, process->runs);
+	put(&w->processes, process->hits);
+	put_sized(w, &w->processes, process->first, process->n);
 }
 
 static void put_all(struct writing *w)
@@ -133,10 +134,10 @@ static void put_all(struct writing *w)
 	const struct function_counts *counts = w->counts;
 	int64_t before = 0;
 
-	put_sized(w, 0, counts->n_rows);
+	put_sized(w, &w->all, 0, counts->n_rows);
 	for (size_t i = 0; i < counts->n_processes; i++)
-		w->order[i] =
-			(struct ranked){ id_of(w->processes, counts->processes[i].process), 0, i };
+		w->order[i] = (struct ranked){ id_of(w->processes_of, counts->processes[i].process),
+					       0, i };
 	qsort(w->order, counts->n_processes, sizeof(*w->order), compare_ranked);
 	for (size_t i = 0; i < counts->n_processes; i++) {
 		put_process(w, &counts->processes[w->order[i].index],
@@ -145,28 +146,36 @@ static void put_all(struct writing *w)
 	}
 }
 
-int function_blob_write(uint8_t **ret, size_t *ret_n, const struct function_counts *counts,
+int function_blob_write(struct function_blob *ret, const struct function_counts *counts,
 			const struct interned *processes, const struct interned *objects,
 			const struct interned *names)
 {
 	struct writing w = {
 		.counts = counts,
-		.processes = processes,
+		.processes_of = processes,
 		.objects = objects,
 		.names = names,
 		.order = calloc(counts->n_processes + counts->n_rows + 1, sizeof(*w.order)),
 	};
-	bool ordered = w.order;
+	int r = w.order ? 0 : -ENOMEM;
 
-	if (ordered)
+	if (r == 0)
 		put_all(&w);
+	if (r == 0 && !w.all.failed && !w.processes.failed)
+		r = packed_write(w.processes.data, w.processes.n, &ret->processes,
+				 &ret->n_processes);
+	else
+		r = -ENOMEM;
+	ret->counts = w.all.data;
+	ret->n_counts = w.all.n;
 	free(w.order);
+	free(w.processes.data);
 	free(w.rows.data);
-	if (!ordered || w.all.failed) {
-		free(w.all.data);
-		return -ENOMEM;
-	}
-	*ret = w.all.data;
-	*ret_n = w.all.n;
-	return 0;
+	return r;
+}
+
+void function_blob_done(struct function_blob *blob)
+{
+	free(blob->counts);
+	free(blob->processes);
 }

@@ -10,13 +10,20 @@
 #include "common/profile/function-counts.h"
 #include "daemon/database/intern.h"
 
+/* Both columns. */
+struct function_blob {
+	uint8_t *counts, *processes;
+	size_t n_counts, n_processes; /* bytes */
+};
+
 /*
- * *@ret, for the caller to free, is @counts of a profile as *@ret_n bytes; the others are what the
- * rows of that profile are in the database. 0 or -ENOMEM.
+ * Makes *@ret of @counts of a profile; the others are what the rows of that profile are in the
+ * database. 0 or -ENOMEM; call function_blob_done() in either case.
  */
-int function_blob_write(uint8_t **ret, size_t *ret_n, const struct function_counts *counts,
+int function_blob_write(struct function_blob *ret, const struct function_counts *counts,
 			const struct interned *processes, const struct interned *objects,
 			const struct interned *names);
+void function_blob_done(struct function_blob *blob);
 
 /* What is left of such bytes. */
 struct function_bytes {

@@ -37,8 +37,9 @@ struct function_sum {
 	/* What is asked for. There are rows of functions in any case: they name what is compared.
 	 */
 	enum function_sum_kind by;
-	const char *symbol;        /* by function, if only those of such a name count: see
-				      profile_symbol_matches(), "" is no function's; borrowed; or NULL */
+	const char *symbol; /* by function, if only those of such a name count: see
+			       profile_symbol_matches(), "" is no function's; borrowed; or NULL */
+	bool whole;         /* all that the windows have is read, also what the filter needs not */
 	struct profile *names;     /* objects, functions, executables or, by process, processes, and
 				      counters; not finalized yet */
 	struct id_map executables; /* the names' strings that are among these */

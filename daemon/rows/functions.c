@@ -11,6 +11,7 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "daemon/rows/function-blob.h"
+#include "daemon/rows/packed.h"
 
 enum {
 	ADD_COUNTS,
@@ -23,10 +24,10 @@ enum {
 };
 
 static const char *const sql[N_STATEMENTS] = {
-	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts) VALUES (?, ?)",
-	[ADD_OBJECTS] = "INSERT INTO object_counts (window, counts) VALUES (?, ?)",
-	[READ_COUNTS] = "SELECT counts FROM function_counts WHERE window = ?",
-	[READ_OBJECTS] = "SELECT counts FROM object_counts WHERE window = ?",
+	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts, processes) VALUES (?, ?, ?)",
+	[ADD_OBJECTS] = "INSERT INTO object_counts (window, counts, processes) VALUES (?, ?, ?)",
+	[READ_COUNTS] = "SELECT counts, processes FROM function_counts WHERE window = ?",
+	[READ_OBJECTS] = "SELECT counts, processes FROM object_counts WHERE window = ?",
 	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text, p.restricted, p.start_ns "
 			 "FROM process p "
 			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
@@ -49,14 +50,14 @@ static int write_blob(struct statement *add, int64_t id, const struct function_c
 		      const struct interned *processes, const struct interned *objects,
 		      const struct interned *names)
 {
-	_cleanup_free_ uint8_t *blob = NULL;
-	size_t n = 0;
-	int r = function_blob_write(&blob, &n, counts, processes, objects, names);
+	_cleanup_(function_blob_done) struct function_blob blob = {};
+	int r = function_blob_write(&blob, counts, processes, objects, names);
 
 	if (r < 0)
 		return r;
 	statement_bind_int(add, 1, id);
-	statement_bind_blob(add, 2, blob, n);
+	statement_bind_blob(add, 2, blob.counts, blob.n_counts);
+	statement_bind_blob(add, 3, blob.processes, blob.n_processes);
 	return statement_run(add);
 }
 
@@ -95,7 +96,11 @@ struct reading {
 	struct function_sum *sum;
 	int64_t window;
 	bool objects;                /* what is read is object_counts */
-	struct function_bytes bytes; /* all that is left */
+	struct function_bytes first; /* what is left of the first column; ... */
+	struct function_bytes more;  /* ... of the second, unpacked */
+	struct function_bytes
+		*processes; /* the second, before version 8 the first; NULL: not needed */
+	uint8_t *unpacked;
 	struct found *found;
 	size_t n_found, cap_found;
 	struct process_tally counted; /* of the processes that match, if they are chosen */
@@ -103,12 +108,8 @@ struct reading {
 
 static void reading_done(struct reading *reading)
 {
+	free(reading->unpacked);
 	free(reading->found);
-}
-
-static uint64_t take(struct reading *reading)
-{
-	return function_bytes_take(&reading->bytes);
 }
 
 /* Among the names: all of the process, or its executable. *@ret is its index, if it has one. */
@@ -234,25 +235,25 @@ static int64_t find_function(struct reading *reading, int64_t function, int64_t 
 	return row == -ENOENT ? add_row(reading, function, object) : row;
 }
 
-static int read_function(struct reading *reading, int64_t *id)
+static int read_function(struct reading *reading, struct function_bytes *bytes, int64_t *id)
 {
-	uint64_t step = take(reading);
+	uint64_t step = function_bytes_take(bytes);
 	struct function_tally tally = { 0 };
 	int64_t object = 0;
 
 	*id = (int64_t)((uint64_t)*id + step / 2);
 	if (*id == 0)
-		object = (int64_t)take(reading);
-	tally.self = take(reading);
-	tally.total = take(reading);
+		object = (int64_t)function_bytes_take(bytes);
+	tally.self = function_bytes_take(bytes);
+	tally.total = function_bytes_take(bytes);
 	if (step % 2 != 0) {
-		tally.calls = take(reading);
-		tally.runs = take(reading);
-		tally.timed_runs = take(reading);
-		tally.cycles = take(reading);
+		tally.calls = function_bytes_take(bytes);
+		tally.runs = function_bytes_take(bytes);
+		tally.timed_runs = function_bytes_take(bytes);
+		tally.cycles = function_bytes_take(bytes);
 	}
-	reading->bytes.damaged |= reading->objects && *id != 0;
-	if (reading->bytes.damaged)
+	bytes->damaged |= reading->objects && *id != 0;
+	if (bytes->damaged)
 		return 0;
 	return add_to_found(reading,
 			    reading->objects ? find_object(reading, object) :
@@ -323,21 +324,21 @@ static void add_found(const struct reading *reading)
 }
 
 /* Its size and its rows, which are passed over unless they are wanted. */
-static int read_rows(struct reading *reading, bool wanted)
+static int read_rows(struct reading *reading, struct function_bytes *bytes, bool wanted)
 {
-	uint64_t n = take(reading);
-	size_t rest = reading->bytes.n - n;
+	uint64_t n = function_bytes_take(bytes);
+	size_t rest = bytes->n - n;
 	int64_t function = 0;
 	int r = 0;
 
-	reading->bytes.damaged |= n > reading->bytes.n;
-	if (!wanted && !reading->bytes.damaged) {
-		reading->bytes.data += n;
-		reading->bytes.n = rest;
+	bytes->damaged |= n > bytes->n;
+	if (!wanted && !bytes->damaged) {
+		bytes->data += n;
+		bytes->n = rest;
 	}
-	while (r >= 0 && wanted && !reading->bytes.damaged && reading->bytes.n > rest)
-		r = read_function(reading, &function);
-	reading->bytes.damaged |= wanted && reading->bytes.n < rest;
+	while (r >= 0 && wanted && !bytes->damaged && bytes->n > rest)
+		r = read_function(reading, bytes, &function);
+	bytes->damaged |= wanted && bytes->n < rest;
 	return r;
 }
 
@@ -347,36 +348,51 @@ static bool wants_no_function(const struct function_sum *sum)
 	return sum->symbol && *sum->symbol == '\0';
 }
 
+/* What the second column has of a process: its functions if they are wanted. */
+static int read_more(struct reading *reading, struct process_tally *tally, bool wanted)
+{
+	struct function_bytes *bytes = reading->processes;
+
+	if (!bytes)
+		return 0;
+	tally->weight = function_bytes_take(bytes);
+	tally->taken = function_bytes_take(bytes);
+	tally->cycles = function_bytes_take(bytes);
+	tally->runs = function_bytes_take(bytes);
+	tally->hits = function_bytes_take(bytes);
+	return read_rows(reading, bytes, wanted);
+}
+
 static int read_process(struct reading *reading, int64_t *id)
 {
 	bool filtered = profile_filter_is_by_process(reading->filter);
-	struct process_tally tally;
-	int64_t index;
-	int wanted, r = 0;
+	struct process_tally tally = { 0 };
+	int64_t index = PROFILE_NONE;
+	int wanted = 0, r = 0;
 
-	*id = (int64_t)((uint64_t)*id + take(reading));
-	tally = (struct process_tally){ .samples = take(reading) };
-	tally.weight = take(reading);
-	tally.taken = take(reading);
-	tally.cycles = take(reading);
-	tally.runs = take(reading);
-	tally.hits = take(reading);
-	if (reading->bytes.damaged)
+	*id = (int64_t)((uint64_t)*id + function_bytes_take(&reading->first));
+	tally.samples = function_bytes_take(&reading->first);
+	if (reading->first.damaged)
 		return 0;
-	if (!filtered && reading->sum->by != SUM_PROCESS) {
+	if (filtered || reading->sum->by == SUM_PROCESS)
+		wanted = matches(reading, *id, &index);
+	else
 		r = store_executables_note(reading->sum, *id);
-		return r < 0 ? r : read_rows(reading, false);
-	}
-	wanted = matches(reading, *id, &index);
-	if (wanted < 0)
-		return wanted;
+	if (wanted < 0 || r < 0)
+		return MIN(wanted, r);
 	if (reading->sum->by == SUM_PROCESS && (wanted || !filtered))
 		r = count_process(reading, *id, index, tally.samples);
-	if (r < 0)
-		return r;
-	if (wanted && filtered)
+	if (r >= 0)
+		r = read_more(reading, &tally,
+			      wanted && filtered && !wants_no_function(reading->sum));
+	if (r >= 0 && wanted && filtered)
 		add_process(reading, &tally);
-	return read_rows(reading, wanted && filtered && !wants_no_function(reading->sum));
+	return r;
+}
+
+static bool is_damaged(const struct reading *reading)
+{
+	return reading->first.damaged || (reading->processes && reading->processes->damaged);
 }
 
 /* Of all processes together, or of those that match; executables are theirs either way. */
@@ -384,15 +400,15 @@ static int read_sections(struct reading *reading)
 {
 	bool filtered = profile_filter_is_by_process(reading->filter);
 	int64_t process = 0;
-	int r = read_rows(reading, !filtered && !wants_no_function(reading->sum));
+	int r = read_rows(reading, &reading->first, !filtered && !wants_no_function(reading->sum));
 
 	if (!filtered && (reading->objects || reading->sum->symbol))
 		return r; /* the processes were looked at with the functions, or nobody asked for
 			     them */
 	reading->sum->n_fresh = 0;
-	while (r >= 0 && reading->bytes.n > 0 && !reading->bytes.damaged)
+	while (r >= 0 && reading->first.n > 0 && !is_damaged(reading))
 		r = read_process(reading, &process);
-	if (r < 0 || reading->bytes.damaged)
+	if (r < 0 || is_damaged(reading))
 		return r;
 	return store_executables_end(&reading->functions->executables, reading->sum);
 }
@@ -419,6 +435,27 @@ static void drop_counted(struct profile_counters *counters, const struct profile
 	counters->streams = before->streams;
 }
 
+/* The second column is read only where something of it is needed. */
+static int open_processes(struct reading *reading, struct statement *row)
+{
+	const void *data;
+	size_t n;
+	int r;
+
+	free(TAKE_PTR(reading->unpacked));
+	reading->processes = statement_is_null(row, 1) ? &reading->first : NULL;
+	if (reading->processes ||
+	    (!profile_filter_is_by_process(reading->filter) && !reading->sum->whole))
+		return 0;
+	data = statement_blob(row, 1, &n);
+	reading->more = (struct function_bytes){ 0 };
+	r = packed_read(data, n, &reading->unpacked, &reading->more.n);
+	reading->more.data = reading->unpacked;
+	reading->more.damaged = r == -EBADMSG;
+	reading->processes = &reading->more;
+	return r == -EBADMSG ? 0 : r;
+}
+
 static int read_counts(struct reading *reading)
 {
 	struct statement *row =
@@ -432,12 +469,14 @@ static int read_counts(struct reading *reading)
 	if (r == 0 && reading->objects)
 		return -ENODATA;
 	if (r > 0)
-		reading->bytes.data = statement_blob(row, 0, &reading->bytes.n);
-	reading->bytes.damaged = r == 0;
+		reading->first.data = statement_blob(row, 0, &reading->first.n);
+	reading->first.damaged = r == 0;
 	if (r > 0)
+		r = open_processes(reading, row);
+	if (r >= 0 && !reading->first.damaged)
 		r = read_sections(reading);
 	q = statement_reset(row);
-	if (r >= 0 && reading->bytes.damaged)
+	if (r >= 0 && is_damaged(reading))
 		return database_damaged(reading->functions->database,
 					"the counts of functions of window %" PRId64,
 					reading->window);

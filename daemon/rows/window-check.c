@@ -122,6 +122,7 @@ static int check_counts(struct checked *checked, enum function_sum_kind by, uint
 	if (r < 0)
 		return r;
 	(*sum)->by = by;
+	(*sum)->whole = true;
 	r = store_functions_read(checked->check->functions, checked->check->read, &checked->window,
 				 &filter, *sum);
 	if (r > 0 && (*sum)->n_profiles == 0) {

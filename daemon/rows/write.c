@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/other.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-#include "common/util/compare.h"
+#include "daemon/rows/row-order.h"
 
 enum {
 	ADD_WINDOW,
@@ -57,22 +58,15 @@ static const struct {
 	},
 };
 
-/* The key of a row of counts behind its window, and which row of the profile it is. */
-struct keyed {
-	int64_t process, a, b;
-	size_t index;
-};
-
 /* A window being written: what the profile's rows are in the database. */
 struct writing {
 	struct store_write *write;
 	const struct profile *profile;
 	int64_t window;
 	struct interned *objects, *processes, *functions, *stacks, *streams;
-	bool *led_to;       /* by function: a place lies directly in it */
-	bool *inner;        /* of each stack or stream: there is a deeper one */
-	struct keyed *rows; /* of the table being written */
-	size_t n_rows;
+	bool *led_to;           /* by function: a place lies directly in it */
+	bool *inner;            /* of each stack or stream: there is a deeper one */
+	struct row_order order; /* of the table being written */
 };
 
 static void writing_done(struct writing *writing)
@@ -84,7 +78,7 @@ static void writing_done(struct writing *writing)
 	free(writing->streams);
 	free(writing->led_to);
 	free(writing->inner);
-	free(writing->rows);
+	free(writing->order.rows);
 }
 
 int store_write_init(struct store_write *write, struct database *database,
@@ -114,7 +108,7 @@ static int writing_init(struct writing *writing)
 	    ARRAY_ALLOCATE_ZEROED(&writing->streams, p->n_streams) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&writing->led_to, p->n_functions) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&writing->inner, n_nodes) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&writing->rows, n_rows) < 0)
+	    ARRAY_ALLOCATE_ZEROED(&writing->order.rows, n_rows) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -145,6 +139,14 @@ static int intern_short_tables(struct writing *writing)
 	return r;
 }
 
+static int intern_address(struct writing *writing, struct location location,
+			  struct interned function, struct interned *ret)
+{
+	return store_intern_place(writing->write->modules.intern,
+				  object_row(writing, location.object), location.offset, function,
+				  ret);
+}
+
 static int intern_place(struct writing *writing, struct location location, struct interned *ret)
 {
 	const struct profile *p = writing->profile;
@@ -155,27 +157,19 @@ static int intern_place(struct writing *writing, struct location location, struc
 		writing->led_to[function - p->functions] = true;
 		row = writing->functions[function - p->functions];
 	}
-	return store_intern_place(writing->write->modules.intern,
-				  object_row(writing, location.object), location.offset, row, ret);
+	return intern_address(writing, location, row, ret);
 }
 
-static int compare_keyed(const void *x, const void *y)
+/* Both ends of a row; those of one that stands for others are in no function. */
+static int intern_ends(struct writing *writing, bool is_other, const struct location ends[2],
+		       struct interned ret[2])
 {
-	const struct keyed *a = x, *b = y;
+	int r = 0;
 
-	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
-	RETURN_UNLESS_EQUAL(COMPARE(a->a, b->a));
-	return COMPARE(a->b, b->b);
-}
-
-static void add_row(struct writing *writing, int64_t process, int64_t a, int64_t b, size_t index)
-{
-	writing->rows[writing->n_rows++] = (struct keyed){ process, a, b, index };
-}
-
-static void sort_rows(struct writing *writing)
-{
-	qsort(writing->rows, writing->n_rows, sizeof(*writing->rows), compare_keyed);
+	for (size_t i = 0; r >= 0 && i < 2; i++)
+		r = is_other ? intern_address(writing, ends[i], INTERNED_NONE, &ret[i]) :
+			       intern_place(writing, ends[i], &ret[i]);
+	return r;
 }
 
 static int write_window(struct writing *writing, const struct window *window, int64_t horizon)
@@ -200,12 +194,12 @@ static int write_processes(struct writing *writing)
 	const struct profile *p = writing->profile;
 	int r = 0;
 
-	writing->n_rows = 0;
+	writing->order.n = 0;
 	for (size_t i = 0; i < p->n_processes; i++)
-		add_row(writing, writing->processes[i].id, 0, 0, i);
-	sort_rows(writing);
-	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
-		const struct keyed *row = &writing->rows[i];
+		row_order_add(&writing->order, writing->processes[i].id, 0, 0, i);
+	row_order_sort(&writing->order);
+	for (size_t i = 0; r >= 0 && i < writing->order.n; i++) {
+		const struct row_order_key *row = &writing->order.rows[i];
 
 		STATEMENT_BIND(add, writing->window, row->process, p->processes[row->index].samples,
 			       p->processes[row->index].n_gone);
@@ -227,7 +221,8 @@ static int list_stack(struct writing *writing, size_t i)
 	if (r < 0)
 		return r;
 	if (!writing->inner[i] || stack->samples || stack->stitched || stack->weight)
-		add_row(writing, process_id(writing, stack->process), parent.id, place.id, i);
+		row_order_add(&writing->order, process_id(writing, stack->process), parent.id,
+			      place.id, i);
 	return writing->inner[i] ? store_intern_stack(writing->write->modules.intern, parent, place,
 						      &writing->stacks[i]) :
 				   0;
@@ -241,10 +236,10 @@ static int list_stacks(struct writing *writing)
 	for (size_t i = 0; i < p->n_stacks; i++)
 		if (p->stacks[i].parent != PROFILE_NONE)
 			writing->inner[p->stacks[i].parent] = true;
-	writing->n_rows = 0;
+	writing->order.n = 0;
 	for (size_t i = 0; r >= 0 && i < p->n_stacks; i++)
 		r = list_stack(writing, i);
-	sort_rows(writing);
+	row_order_sort(&writing->order);
 	return r;
 }
 
@@ -254,8 +249,8 @@ static int write_stacks(struct writing *writing)
 	int r;
 
 	r = list_stacks(writing);
-	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
-		const struct keyed *row = &writing->rows[i];
+	for (size_t i = 0; r >= 0 && i < writing->order.n; i++) {
+		const struct row_order_key *row = &writing->order.rows[i];
 		const struct profile_stack *stack = &writing->profile->stacks[row->index];
 
 		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, stack->samples,
@@ -267,19 +262,18 @@ static int write_stacks(struct writing *writing)
 static int intern_stream(struct writing *writing, size_t i)
 {
 	const struct profile_stream *stream = &writing->profile->streams[i];
-	struct interned parent = INTERNED_NONE, from, to;
+	struct interned parent = INTERNED_NONE, ends[2];
 	int r;
 
 	if (stream->parent != PROFILE_NONE) {
 		parent = writing->streams[stream->parent];
 		writing->inner[stream->parent] = true;
 	}
-	r = intern_place(writing, stream->from, &from);
-	if (r >= 0)
-		r = intern_place(writing, stream->to, &to);
+	r = intern_ends(writing, other_is_stream(stream),
+			(const struct location[2]){ stream->from, stream->to }, ends);
 	if (r < 0)
 		return r;
-	return store_intern_stream(writing->write->modules.intern, parent, from, to,
+	return store_intern_stream(writing->write->modules.intern, parent, ends[0], ends[1],
 				   &writing->streams[i]);
 }
 
@@ -291,15 +285,15 @@ static int list_streams(struct writing *writing)
 	memset(writing->inner, 0, p->n_streams * sizeof(*writing->inner));
 	for (size_t i = 0; r >= 0 && i < p->n_streams; i++)
 		r = intern_stream(writing, i);
-	writing->n_rows = 0;
+	writing->order.n = 0;
 	for (size_t i = 0; i < p->n_streams; i++) {
 		const struct profile_stream *stream = &p->streams[i];
 
 		if (!writing->inner[i] || stream->hits || stream->pruned || stream->cycles)
-			add_row(writing, process_id(writing, stream->process),
-				writing->streams[i].id, 0, i);
+			row_order_add(&writing->order, process_id(writing, stream->process),
+				      writing->streams[i].id, 0, i);
 	}
-	sort_rows(writing);
+	row_order_sort(&writing->order);
 	return r;
 }
 
@@ -309,8 +303,8 @@ static int write_streams(struct writing *writing)
 	int r;
 
 	r = list_streams(writing);
-	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
-		const struct keyed *row = &writing->rows[i];
+	for (size_t i = 0; r >= 0 && i < writing->order.n; i++) {
+		const struct row_order_key *row = &writing->order.rows[i];
 		const struct profile_stream *stream = &writing->profile->streams[row->index];
 
 		r = BULK_ADD(counted, writing->window, row->process, row->a, stream->hits,
@@ -324,18 +318,18 @@ static int list_branches(struct writing *writing)
 	const struct profile *p = writing->profile;
 	int r = 0;
 
-	writing->n_rows = 0;
+	writing->order.n = 0;
 	for (size_t i = 0; r >= 0 && i < p->n_branches; i++) {
-		struct interned from, to;
+		const struct profile_branch *branch = &p->branches[i];
+		struct interned ends[2];
 
-		r = intern_place(writing, p->branches[i].from, &from);
+		r = intern_ends(writing, other_is_branch(branch),
+				(const struct location[2]){ branch->from, branch->to }, ends);
 		if (r >= 0)
-			r = intern_place(writing, p->branches[i].to, &to);
-		if (r >= 0)
-			add_row(writing, process_id(writing, p->branches[i].process), from.id,
-				to.id, i);
+			row_order_add(&writing->order, process_id(writing, branch->process),
+				      ends[0].id, ends[1].id, i);
 	}
-	sort_rows(writing);
+	row_order_sort(&writing->order);
 	return r;
 }
 
@@ -345,8 +339,8 @@ static int write_branches(struct writing *writing)
 	int r;
 
 	r = list_branches(writing);
-	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
-		const struct keyed *row = &writing->rows[i];
+	for (size_t i = 0; r >= 0 && i < writing->order.n; i++) {
+		const struct row_order_key *row = &writing->order.rows[i];
 		const struct profile_branch *branch = &writing->profile->branches[row->index];
 
 		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, branch->taken,
@@ -361,19 +355,19 @@ static int list_blocks(struct writing *writing)
 	const struct profile *p = writing->profile;
 	int r = 0;
 
-	writing->n_rows = 0;
+	writing->order.n = 0;
 	for (size_t i = 0; r >= 0 && i < p->n_blocks; i++) {
 		const struct profile_block *block = &p->blocks[i];
-		struct interned first, last;
+		const struct location at[2] = { { block->object, block->start },
+						{ block->object, block->end } };
+		struct interned ends[2];
 
-		r = intern_place(writing, (struct location){ block->object, block->start }, &first);
+		r = intern_ends(writing, other_is_block(block), at, ends);
 		if (r >= 0)
-			r = intern_place(writing, (struct location){ block->object, block->end },
-					 &last);
-		if (r >= 0)
-			add_row(writing, process_id(writing, block->process), first.id, last.id, i);
+			row_order_add(&writing->order, process_id(writing, block->process),
+				      ends[0].id, ends[1].id, i);
 	}
-	sort_rows(writing);
+	row_order_sort(&writing->order);
 	return r;
 }
 
@@ -383,8 +377,8 @@ static int write_blocks(struct writing *writing)
 	int r;
 
 	r = list_blocks(writing);
-	for (size_t i = 0; r >= 0 && i < writing->n_rows; i++) {
-		const struct keyed *row = &writing->rows[i];
+	for (size_t i = 0; r >= 0 && i < writing->order.n; i++) {
+		const struct row_order_key *row = &writing->order.rows[i];
 		const struct profile_block *block = &writing->profile->blocks[row->index];
 
 		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, block->runs,

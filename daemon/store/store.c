@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/profile/limit.h"
+#include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "daemon/retention/room.h"
 #include "daemon/store/open.h"
@@ -146,23 +147,44 @@ static uint64_t max_rows(uint32_t uid, void *userdata)
 	return store_share_is_over(&store->share, id) > 0 ? budget_of(store) : UINT64_MAX;
 }
 
-/* Where there is not much room left, and somebody has more than a share: a copy of the window with
- * fewer of their rows; else *@ret is NULL. 0 or -ENOMEM. */
+/* Where there is not much room left, somebody may have more than a share. */
+static bool may_be_over_share(const struct store *store, const struct profile *p)
+{
+	return store->max_bytes > 0 && store->trim.crowded &&
+	       p->n_stacks + p->n_streams + p->n_branches + p->n_blocks > budget_of(store);
+}
+
+/* 1 if rows of the profile were pruned; 0; or -ENOMEM. */
+static int limit_rows(struct store *store, struct profile *p)
+{
+	const unsigned int tables = PROFILE_ALL_TABLES & ~PROFILE_TABLE(PROFILE_STACKS);
+	int pruned = profile_limit_all(p, tables, STORE_WINDOW_ROWS), r = MIN(pruned, 0);
+
+	if (pruned > 0)
+		r = profile_finalize(p);
+	if (r < 0 || !may_be_over_share(store, p))
+		return r < 0 ? r : pruned;
+	r = profile_limit(p, max_rows, store);
+	if (r > 0)
+		r = profile_finalize(p) ?: 1;
+	return r != 0 ? r : pruned;
+}
+
+/* A copy of the window without its rarest rows, or those of who has more than a share; NULL: it has
+ * none too many. 0 or -ENOMEM. */
 static int limit(struct store *store, const struct profile *p, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *copy = NULL;
 	int r;
 
 	*ret = NULL;
-	if (store->max_bytes == 0 || !store->trim.crowded ||
-	    p->n_stacks + p->n_streams + p->n_branches + p->n_blocks <= budget_of(store))
+	if (p->n_streams + p->n_branches + p->n_blocks <= STORE_WINDOW_ROWS &&
+	    !may_be_over_share(store, p))
 		return 0;
 	r = profile_merge(&copy, &p, 1);
 	if (r < 0)
 		return r;
-	r = profile_limit(copy, max_rows, store);
-	if (r > 0)
-		r = profile_finalize(copy) ?: 1;
+	r = limit_rows(store, copy);
 	if (r > 0)
 		*ret = TAKE_PTR(copy);
 	return MIN(r, 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/profile/limit.h"
+#include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "daemon/retention/merge.h"
 #include "tests/support/random.h"
@@ -207,7 +208,8 @@ static struct profile *limit(struct large_machine *machine, struct profile *p)
 	_cleanup_(profile_freep) struct profile *whole = p;
 	struct profile *copy;
 
-	check(profile_limit_all(p, machine->with_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS));
+	check(profile_limit_all(p, PROFILE_ALL_TABLES,
+				machine->with_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS));
 	check(profile_finalize(p));
 	check(profile_merge(&copy, (const struct profile *const[]){ whole }, 1));
 	return copy;

@@ -203,7 +203,9 @@ static void print_tiers(const char *path)
 						   "sum(ncell) FROM dbstat WHERE name = '%s')"),
 					  counts[i], counts[i], counts[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(blobs); i++)
-		print(db, sqlite3_mprintf(OF_TABLE("sum(length(counts))"), blobs[i], blobs[i]));
+		print(db, sqlite3_mprintf(OF_TABLE("sum(length(counts) + "
+						   "ifnull(length(processes), 0))"),
+					  blobs[i], blobs[i]));
 	print(db, sqlite3_mprintf("SELECT name || ':', round(sum(pgsize) / 1048576.0, 1) || "
 				  "' MiB,', sum(ncell) FROM dbstat GROUP BY name "
 				  "ORDER BY sum(pgsize) DESC LIMIT 12"));

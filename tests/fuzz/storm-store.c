@@ -65,6 +65,8 @@ static const char *const columns[][2] = {
 	{ "stack_count", "samples" },
 	{ "function_counts", "counts" },
 	{ "object_counts", "counts" },
+	{ "function_counts", "processes" },
+	{ "object_counts", "processes" },
 	{ "counter", "name" },
 	{ "counter_count", "value" },
 	{ "user_rows", "rows" },

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "common/profile/limit.h"
+#include "common/profile/other.h"
+#include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "tests/support/random-profile.h"
 
@@ -159,7 +161,7 @@ static void test_pruned_samples_keep_their_function_and_callers(void **state)
 		p->stacks[at].frame.object = file;
 	}
 	assert_int_equal(profile_finalize(p), 0);
-	assert_int_equal(profile_limit_all(p, max), 1);
+	assert_int_equal(profile_limit_all(p, PROFILE_ALL_TABLES, max), 1);
 	assert_int_equal(profile_finalize(p), 0);
 	assert_true(p->n_stacks > 20 && p->n_stacks <= max);
 	for (size_t i = 0; i < p->n_stacks; i++) {
@@ -287,7 +289,7 @@ static void test_a_whole_profile_is_limited(void **state)
 		size_t n = p->n_stacks + p->n_streams + p->n_branches + p->n_blocks;
 		struct sums before = sum_up(p), after;
 
-		assert_int_equal(profile_limit_all(p, max), n > max);
+		assert_int_equal(profile_limit_all(p, PROFILE_ALL_TABLES, max), n > max);
 		after = sum_up(p);
 		assert_int_equal(after.samples, before.samples);
 		assert_int_equal(profile_finalize(p), 0);
@@ -296,6 +298,108 @@ static void test_a_whole_profile_is_limited(void **state)
 				 p->stacks[i].frame.offset == 0;
 		assert_true(p->n_stacks + p->n_streams + p->n_branches + p->n_blocks <=
 			    max + zeros);
+	}
+}
+
+#define BUT_STACKS (PROFILE_ALL_TABLES & ~PROFILE_TABLE(PROFILE_STACKS))
+#define N_PAIRS    ((N_RANDOM_PROCESSES + 1) * (N_RANDOM_OBJECTS + 1))
+
+/* By process and object: what branches, runs and newest branches of streams counted. */
+struct pair_sums {
+	uint64_t taken[N_PAIRS], branch_cycles[N_PAIRS], runs[N_PAIRS], hits[N_PAIRS];
+};
+
+static size_t pair_of(const struct profile *p, uint32_t process, uint32_t object)
+{
+	return MIN((size_t)process, p->n_processes) * (N_RANDOM_OBJECTS + 1) +
+	       MIN((size_t)object, p->n_objects);
+}
+
+static struct pair_sums sum_up_pairs(const struct profile *p)
+{
+	struct pair_sums sums = { 0 };
+
+	for (size_t i = 0; i < p->n_branches; i++) {
+		const struct profile_branch *b = &p->branches[i];
+
+		sums.taken[pair_of(p, b->process, b->from.object)] += b->taken;
+		sums.branch_cycles[pair_of(p, b->process, b->from.object)] += b->cycles;
+	}
+	for (size_t i = 0; i < p->n_blocks; i++)
+		sums.runs[pair_of(p, p->blocks[i].process, p->blocks[i].object)] +=
+			p->blocks[i].runs;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct profile_stream *root = &p->streams[i];
+
+		while (root->parent != PROFILE_NONE)
+			root = &p->streams[root->parent];
+		sums.hits[pair_of(p, root->process, root->from.object)] += p->streams[i].hits;
+	}
+	return sums;
+}
+
+static uint64_t few_of_user_0(uint32_t uid, void *userdata)
+{
+	return uid == 0 ? *(uint64_t *)userdata : UINT64_MAX;
+}
+
+/* Where half of the rows are enough for one of each process and object. */
+static void test_sums_by_process_and_object_stay(void **state)
+{
+	size_t n_others = 0;
+
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
+		struct profile_counters c = p->counters;
+		struct pair_sums before = sum_up_pairs(p), after;
+		uint64_t max = 16 + seed % 16;
+		struct other_sums others;
+
+		assert_true(profile_limit_tables(p, BUT_STACKS, few_of_user_0, &max) >= 0);
+		after = sum_up_pairs(p);
+		others = other_sum_up(p);
+		n_others += others.taken > 0 && others.runs > 0 && others.hits > 0;
+		if (p->counters.rows_limit == c.rows_limit && p->counters.cycles == c.cycles) {
+			assert_memory_equal(after.taken, before.taken, sizeof(after.taken));
+			assert_memory_equal(after.branch_cycles, before.branch_cycles,
+					    sizeof(after.branch_cycles));
+		}
+		if (p->counters.runs_limit == c.runs_limit)
+			assert_memory_equal(after.runs, before.runs, sizeof(after.runs));
+		if (p->counters.streams_limit == c.streams_limit)
+			assert_memory_equal(after.hits, before.hits, sizeof(after.hits));
+		assert_int_equal(profile_finalize(p), 0);
+		assert_int_equal(profile_limit_tables(p, BUT_STACKS, few_of_user_0, &max), 0);
+	}
+	assert_true(n_others > 20);
+}
+
+/* What is limited again goes to the same rows. */
+static void test_rows_for_others_are_added_to(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	uint64_t max = 10;
+	uint32_t process, file;
+
+	assert_int_equal(profile_new(&p), 0);
+	process = add_process(p, 1, HEAVY);
+	file = (uint32_t)profile_add_object(
+		p, &(struct profile_object){ .kind = OBJECT_FILE, .path = "/x" });
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(profile_add_branch(p, &(struct profile_branch){ .process = process,
+									    .from = { file, 1 + i },
+									    .to = { file, 1000 },
+									    .taken = 1 + i }) >= 0);
+	assert_int_equal(profile_finalize(p), 0);
+	for (; max > 1; max /= 2) {
+		assert_int_equal(profile_limit_all(p, PROFILE_TABLE(PROFILE_BRANCHES), max), 1);
+		assert_int_equal(profile_finalize(p), 0);
+		assert_int_equal(p->n_branches, max);
+		/* the first by its location; the others are the heaviest */
+		assert_true(other_is_branch(&p->branches[0]));
+		assert_int_equal(p->branches[0].taken, (101 - max) * (102 - max) / 2);
+		assert_int_equal(p->branches[1].taken, 102 - max);
+		assert_int_equal(sum_of_taken(p), 5050);
 	}
 }
 
@@ -308,6 +412,8 @@ int main(void)
 		cmocka_unit_test(test_pruned_samples_keep_their_function_and_callers),
 		cmocka_unit_test(test_a_whole_profile_is_limited),
 		cmocka_unit_test(test_sums_stay_whatever_is_pruned),
+		cmocka_unit_test(test_sums_by_process_and_object_stay),
+		cmocka_unit_test(test_rows_for_others_are_added_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,9 @@ static void test_each_damage_is_found(void **state)
 		  "a branch of unknown kind" },
 		{ "UPDATE function_counts SET counts = x'ffffff' WHERE window = 6", "window 6",
 		  "its counts by function are damaged" },
+		{ "UPDATE function_counts SET processes = substr(processes, 1, 20) WHERE window = "
+		  "6",
+		  "window 6", "its counts by function are damaged or missing" },
 		{ "DELETE FROM function_counts WHERE window = 6", "window 6",
 		  "its counts by function are damaged or missing" },
 		{ "UPDATE object_counts SET counts = x'00' WHERE window = 7", "window 7",
