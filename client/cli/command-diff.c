@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "client/cli/commands.h"
@@ -13,7 +14,6 @@
 #include "client/term/color.h"
 #include "client/term/output.h"
 #include "client/term/text.h"
-#include "client/view/builds.h"
 #include "common/util/macro.h"
 
 #define N_REPORTED  3
@@ -252,33 +252,30 @@ static size_t count_common(const struct sides *sides)
 	return n;
 }
 
+/* Whether all but the last window of the old side end before the new side begins. */
+static bool meet_in_window(const struct sides *sides)
+{
+	const struct windows *old = &sides->of[SIDE_OLD]->windows;
+	const struct windows *new = &sides->of[SIDE_NEW]->windows;
+
+	return old->n > 1 && new->n > 1 && old->rows[old->n - 1].id == new->rows[0].id;
+}
+
 static void say_common(const struct sides *sides, const struct options *options, FILE *f)
 {
 	size_t n =
 		strcmp(options->source.socket, options->new_socket) == 0 ? count_common(sides) : 0;
 
-	if (n > 0)
+	if (n == 1 && meet_in_window(sides))
+		text_say(f,
+			 "window %" PRId64 " is on both sides, because one ends and the other "
+			 "begins within it",
+			 sides->of[SIDE_NEW]->windows.rows[0].id);
+	else if (n > 0)
 		text_say(f,
 			 "%zu window%s %s on both sides; spans that end are written as in "
 			 "-20min..-10min",
 			 n, text_plural(n), n == 1 ? "is" : "are");
-}
-
-/* Whether the old side has another build of object @number of the new side, and not that one. */
-static bool is_rebuilt(const struct comparison *comparison, uint32_t number)
-{
-	const struct profile *old = comparison->sources[SIDE_OLD]->shown;
-	const struct profile *new = comparison->sources[SIDE_NEW]->shown;
-	bool rebuilt = false;
-
-	for (size_t i = 0; i < old->n_objects; i++) {
-		if (comparison->numbers[SIDE_OLD][i] != comparison->numbers[SIDE_NEW][number])
-			continue;
-		if (build_is_same(&old->objects[i], &new->objects[number]))
-			return false;
-		rebuilt = true;
-	}
-	return rebuilt;
 }
 
 /* Lines that moved are other rows: they look as if they had come and gone. */
@@ -287,7 +284,8 @@ static void say_moved_lines(const struct diff *diff, const struct comparison *co
 	for (size_t i = 0; i < diff->n_shown; i++) {
 		const struct diff_share_end *end = &diff->shares->rows[i].ends[SIDE_NEW];
 
-		if (!end->there || !end->key.file || !is_rebuilt(comparison, end->key.object))
+		if (!end->there || !end->key.file ||
+		    !comparison_is_rebuilt(comparison, end->key.object))
 			continue;
 		text_say(f,
 			 "%s was rebuilt in between, and lines match by their numbers: give "

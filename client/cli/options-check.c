@@ -140,6 +140,28 @@ static int check_events(struct command_line *parse, const struct window_ref *ref
 			 "give paths that contain a '/' or end in .data");
 }
 
+/* A recording has none of what tells them apart. */
+static bool is_of_windows(enum view_by by)
+{
+	return by == VIEW_UNIT || by == VIEW_CONTAINER || by == VIEW_USER;
+}
+
+static int check_recorded_views(const struct command_line *parse)
+{
+	const struct options *options = &parse->options;
+	enum view_by refused =
+		is_of_windows(options->top.owner) ? options->top.owner : options->top.by;
+
+	for (size_t i = 0; i < options->n_views && !is_of_windows(refused); i++)
+		refused = options->views[i];
+	if (!is_of_windows(refused))
+		return 0;
+	return fault_set(parse->fault, -EINVAL,
+			 "--by %s is for windows of the daemon: a recording has no units, users "
+			 "and containers; give another, such as --by process",
+			 view_name(refused));
+}
+
 /* What has an effect on a recording alone, or on windows alone. */
 static int check_source(const struct command_line *parse, bool is_recording)
 {
@@ -165,7 +187,7 @@ static int check_source(const struct command_line *parse, bool is_recording)
 				 "%s is for windows of the daemon: a recording has no units, users "
 				 "and containers; leave it out",
 				 option);
-	return 0;
+	return is_recording ? check_recorded_views(parse) : 0;
 }
 
 static int check_diff(struct command_line *parse, const struct window_ref *other)

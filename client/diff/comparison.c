@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/view/builds.h"
 #include "common/util/cleanup.h"
 
 struct comparison *comparison_free(struct comparison *comparison)
@@ -102,4 +103,20 @@ int comparison_map_part(const struct comparison *comparison, enum side side, siz
 	}
 	*ret = map;
 	return 0;
+}
+
+bool comparison_is_rebuilt(const struct comparison *comparison, uint32_t number)
+{
+	const struct profile *old = comparison->sources[SIDE_OLD]->shown;
+	const struct profile *new = comparison->sources[SIDE_NEW]->shown;
+	bool rebuilt = false;
+
+	for (size_t i = 0; i < old->n_objects; i++) {
+		if (comparison->numbers[SIDE_OLD][i] != comparison->numbers[SIDE_NEW][number])
+			continue;
+		if (build_is_same(&old->objects[i], &new->objects[number]))
+			return false;
+		rebuilt = true;
+	}
+	return rebuilt;
 }

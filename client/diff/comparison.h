@@ -38,3 +38,6 @@ DEFINE_CLEANUP(struct comparison *, comparison_free);
  */
 int comparison_map_part(const struct comparison *comparison, enum side side, size_t part,
 			uint32_t **ret);
+
+/* Whether the old side has another build of object @number of the new side, and not that one. */
+bool comparison_is_rebuilt(const struct comparison *comparison, uint32_t number);

@@ -8,6 +8,7 @@ import sys
 SKIPPED = 77
 VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line", "object", "process", "unit", "comm",
          "container", "user"]
+RECORDED_VIEWS = [by for by in VIEWS if by not in ("unit", "container", "user")]
 
 branchctl = os.path.abspath(sys.argv[1])
 _failures = 0

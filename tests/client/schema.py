@@ -16,7 +16,7 @@ import tempfile
 
 import mock_daemon
 import perfdata
-from harness import SKIPPED, VIEWS, check, finish, run
+from harness import RECORDED_VIEWS, SKIPPED, VIEWS, check, finish, run
 
 try:
     import jsonschema
@@ -136,7 +136,7 @@ def check_changing(path):
 def check_recording(folder):
     path = os.path.join(folder, "work.data")
     perfdata.write(path, [perfdata.comm(b"work"), perfdata.mapping(b"/no/such/program"), perfdata.sample(1), perfdata.sample(2)])
-    for by in VIEWS:
+    for by in RECORDED_VIEWS:
         ask("/nonexistent", "top", "--by", by, path)
     ask("/nonexistent", "top", path, "--event", "cpu-clock", "--event", "cpu-clock")
     ask("/nonexistent", "diff", path, path, "--event", "cpu-clock", "--event", "cpu-clock")

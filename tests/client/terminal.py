@@ -6,13 +6,13 @@ import os
 import re
 
 from terminal_session import COLUMNS, run_on_terminal
-from harness import VIEWS, check, finish, recordings_folder
+from harness import RECORDED_VIEWS, check, finish, recordings_folder
 
 SEQUENCE = re.compile(r"\033\[[0-9;]*m")
 
 
 def check_width(path):
-    for by in VIEWS:
+    for by in RECORDED_VIEWS:
         text, status = run_on_terminal("top", path, "--by", by, "-n", "5", "--no-pager")
         table = [line for line in SEQUENCE.sub("", text).splitlines() if not path in line]
         check(status == 0 and len(table) > 1, by, status, text)

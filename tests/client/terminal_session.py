@@ -25,8 +25,8 @@ def read_all(descriptor):
         data += part
 
 
-def run_on_terminal(*arguments, **environment):
-    """What the terminal got, and the exit status."""
+def run_on_terminal(*arguments, stderr=subprocess.DEVNULL, **environment):
+    """What the terminal got, and the exit status. @stderr: STDOUT for the terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm", PAGER="sed s/^/paged:/")
@@ -34,7 +34,7 @@ def run_on_terminal(*arguments, **environment):
     env.update(environment)
     env = {name: value for name, value in env.items() if value is not None}
     with subprocess.Popen([branchctl, *arguments], stdin=theirs, stdout=theirs,
-                          stderr=subprocess.DEVNULL, env=env) as process:
+                          stderr=stderr, env=env) as process:
         os.close(theirs)
         text = read_all(ours)
     os.close(ours)

@@ -239,6 +239,20 @@ def check_times():
     check(len(recent_ids("-60s..-30s")) in (3, 4), "-60s..-30s")
 
 
+def check_minutes():
+    """Two spans that meet: a window is on one side, but the one within which they meet is on both, which is said."""
+    with mock_daemon.Daemon(mock_daemon.recent()) as daemon:
+        status, out, err = ask(daemon, "diff", "-2min..-1min", "-1min", "--json")
+        if not check(status == 0, status, err):
+            return
+        old, new = ([w["id"] for w in json.loads(out)[side]] for side in ("old", "new"))
+        check(len(old) in (6, 7) and len(new) in (7, 8, 9), old, new)
+        common = [window for window in old if window in new]
+        check(common in ([], [old[-1]]) and new[-1] in (None, 140), old, new)
+        check(err == "".join(f"branchctl: window {window} is on both sides, because one ends and the other begins within "
+                             "it\n" for window in common), old, new, err)
+
+
 def check_merged():
     """Windows that were merged as they aged."""
     start = mock_daemon.now_us() - 1900 * mock_daemon.SECOND
@@ -454,6 +468,7 @@ def check_large():
 
 
 check_times()
+check_minutes()
 with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_status(shared)
     check_windows(shared)

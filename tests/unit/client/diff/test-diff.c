@@ -103,6 +103,31 @@ static const struct diff_share *find(const struct both *both, const char *name)
 	return NULL;
 }
 
+static void test_an_object_of_another_build_is_rebuilt(void **state)
+{
+	struct both *both = *state;
+
+	add(both, SIDE_OLD, PROFILE_NONE, "main", 100);
+	add(both, SIDE_NEW, PROFILE_NONE, "main", 100);
+	make(both);
+	assert_true(comparison_is_rebuilt(both->comparison, both->objects[SIDE_NEW]));
+}
+
+static void test_an_object_of_one_of_the_old_builds_is_not_rebuilt(void **state)
+{
+	struct both *both = *state;
+	uint32_t same;
+
+	add(both, SIDE_OLD, PROFILE_NONE, "main", 100);
+	same = fixture_object(both->sources[SIDE_OLD].profile, programs[SIDE_OLD], SIDE_NEW + 1);
+	fixture_function(both->sources[SIDE_OLD].profile, same, 0x9000, "main");
+	fixture_stack(both->sources[SIDE_OLD].profile, both->processes[SIDE_OLD], PROFILE_NONE,
+		      same, 0x9004, 100);
+	add(both, SIDE_NEW, PROFILE_NONE, "main", 100);
+	make(both);
+	assert_false(comparison_is_rebuilt(both->comparison, both->objects[SIDE_NEW]));
+}
+
 static void test_functions_match_by_name(void **state)
 {
 	struct both *both = *state;
@@ -399,6 +424,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_functions_match_by_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_object_of_another_build_is_rebuilt, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_an_object_of_one_of_the_old_builds_is_not_rebuilt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_largest_change_comes_first_and_noise_last,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_totals_may_be_significant_alone, setup,
