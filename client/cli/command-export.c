@@ -51,6 +51,10 @@ int command_export(const struct options *options, struct fault *fault)
 		r = profile_source_open(&source, &from, fault);
 	if (r < 0)
 		return r;
+	if (!profile_source_has_match(source)) {
+		profile_source_say(source, stderr);
+		return COMMAND_FOUND_NOTHING;
+	}
 	settings.source = source;
 	r = export_check(settings.format, source, fault);
 	if (r >= 0)

@@ -20,6 +20,7 @@ static void sides_done(struct sides *sides)
 	profile_source_free(sides->shown);
 }
 
+/* Positive: nothing matches the filters, which was said. */
 static int open_side(struct profile_source **ret, const char *window, const char *socket,
 		     const struct options *options, struct fault *fault)
 {
@@ -30,6 +31,10 @@ static int open_side(struct profile_source **ret, const char *window, const char
 	settings.socket = socket;
 	settings.tables = export_tables(options->export_format);
 	r = profile_source_open(ret, &settings, fault);
+	if (r >= 0 && !profile_source_has_match(*ret)) {
+		profile_source_say(*ret, stderr);
+		return COMMAND_FOUND_NOTHING;
+	}
 	if (r >= 0)
 		r = export_check(options->export_format, *ret, fault);
 	return r < 0 ? r : export_check_output(options->output_path, *ret, fault);
@@ -43,7 +48,7 @@ static int open_sides(struct sides *sides, const struct options *options, struct
 	if (!options->new_window)
 		return open_side(&sides->shown, source->window, source->socket, options, fault);
 	r = open_side(&sides->older, source->window, source->socket, options, fault);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	return open_side(&sides->shown, options->new_window, options->new_socket, options, fault);
 }
@@ -76,9 +81,9 @@ int command_flame(const struct options *options, struct fault *fault)
 	_cleanup_(sides_done) struct sides sides = {};
 	int r = open_sides(&sides, options, fault);
 
-	if (r >= 0)
+	if (r == 0)
 		r = write_picture(&sides, options, fault);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	if (sides.older)
 		profile_source_say(sides.older, stderr);

@@ -445,6 +445,7 @@ int options_parse(struct options *ret, int argc, char **argv, struct fault *faul
 				.socket = CONNECTION_DEFAULT_PATH,
 				.symbols.home = getenv("HOME"),
 				.now_us = clock_us(CLOCK_REALTIME),
+				.names_there = true,
 			},
 			.top.n_rows = OPTIONS_DEFAULT_ROWS,
 			.percent_limit = -1,

@@ -62,8 +62,8 @@ int export_check(const struct export_format *format, const struct profile_source
 			"see branchctl status",
 			source->name, format->name);
 	if (!format->needs_branches && shown->counters.samples == 0)
-		return fault_set(fault, -ENODATA, "%s: no samples%s: nothing to export",
-				 source->name, source->filtered ? " that match all filters" : "");
+		return fault_set(fault, -ENODATA, "%s: no samples: nothing to export",
+				 source->name);
 	return 0;
 }
 

@@ -155,6 +155,7 @@ static int open_source(struct profile_source **ret, const struct profile_source_
 	int r = 0;
 
 	from.since_us = launch->began_us;
+	from.names_there = false;
 	from.filter = (struct profile_filter){
 		.pid = family_write_pids(launch->family, pids, sizeof(pids)) ? pids : NULL,
 		.chosen = family_has,

@@ -28,20 +28,47 @@ static const struct profile_object *file_of(const struct top *top, const struct 
 	return &profile->objects[row->key.object];
 }
 
-/* The rows are in the order of their samples, hottest first. */
-static void write_names(FILE *f, const struct top *top, uint64_t samples)
+/* The files that are named: those with most samples, whatever the rows are sorted by. */
+struct named {
+	const struct share *rows[MAX_NAMES];
+	size_t n;
+};
+
+static bool is_named(const struct named *named, const struct share *row)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < named->n; i++)
+		if (named->rows[i] == row)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < top->n_rows && n < MAX_NAMES; i++) {
-		const struct share *row = &top->shares->rows[i];
-		const struct profile_object *object = file_of(top, row);
+static struct named find_named(const struct top *top)
+{
+	struct named named = {};
 
-		if (!object)
-			continue;
-		fputs(n++ > 0 ? ", " : "", f);
-		text_write(f, place_object_name(object));
-		fprintf(f, " %.1f %%", percent_of(row->self, samples));
+	for (const struct share *most = NULL; named.n < MAX_NAMES; most = NULL) {
+		for (size_t i = 0; i < top->n_rows; i++) {
+			const struct share *row = &top->shares->rows[i];
+
+			if (file_of(top, row) && (!most || row->self > most->self) &&
+			    !is_named(&named, row))
+				most = row;
+		}
+		if (!most)
+			break;
+		named.rows[named.n++] = most;
+	}
+	return named;
+}
+
+static void write_names(FILE *f, const struct top *top, const struct named *named)
+{
+	for (size_t i = 0; i < named->n; i++) {
+		const struct share *row = named->rows[i];
+
+		fputs(i > 0 ? ", " : "", f);
+		text_write(f, place_object_name(file_of(top, row)));
+		fprintf(f, " %.1f %%", percent_of(row->self, top->source->shown->counters.samples));
 	}
 }
 
@@ -55,18 +82,15 @@ static uint64_t count(const struct top *top)
 	return n;
 }
 
-/* By the files that write_names() names. */
-static const char *remedy(const struct top *top)
+static const char *remedy(const struct top *top, const struct named *named)
 {
 	bool packaged = false, own = false;
-	size_t n = 0;
 
-	for (size_t i = 0; i < top->n_rows && n < MAX_NAMES; i++) {
-		const struct profile_object *object = file_of(top, &top->shares->rows[i]);
+	for (size_t i = 0; i < named->n; i++) {
+		bool is_packaged = object_name_is_packaged(file_of(top, named->rows[i])->path);
 
-		n += object != NULL;
-		packaged |= object && object_name_is_packaged(object->path);
-		own |= object && !object_name_is_packaged(object->path);
+		packaged |= is_packaged;
+		own |= !is_packaged;
 	}
 	if (packaged && own)
 		return "; build your own with symbols, install the debug symbols of packages, and "
@@ -78,23 +102,24 @@ static const char *remedy(const struct top *top)
 
 int unnamed_write(const struct top *top, struct output *output)
 {
-	const uint64_t samples = top->source->shown->counters.samples;
 	_cleanup_free_ char *text = NULL;
+	struct named named;
 	double percent;
 	size_t n_bytes;
 	FILE *f;
 
 	if (top->source->is_recording || top->by != VIEW_FUNCTION || top->owner || !top->shares)
 		return 0;
-	percent = percent_of(count(top), samples);
+	percent = percent_of(count(top), top->source->shown->counters.samples);
 	if (percent < MIN_PERCENT)
 		return 0;
 	f = open_memstream(&text, &n_bytes);
 	if (!f)
 		return -ENOMEM;
 	fprintf(f, "%.1f %% of the samples are in functions without a name: ", percent);
-	write_names(f, top, samples);
-	fputs(remedy(top), f);
+	named = find_named(top);
+	write_names(f, top, &named);
+	fputs(remedy(top, &named), f);
 	if (fclose(f) != 0)
 		return -ENOMEM;
 	wrap_write(output->f, text, output->width, 2);

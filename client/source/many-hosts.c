@@ -71,6 +71,7 @@ _Noreturn static void run_child(const struct many_hosts_settings *settings, cons
 	if (strcmp(name, ".") != 0)
 		source.socket = address = ssh_format_address(name, source.socket);
 	source.max_reply = MAX_ANSWER;
+	source.names_there = false; /* of each host */
 	source.timeout_ms = (int)MIN(settings->timeout_us / 1000, (uint64_t)INT32_MAX);
 	_exit(host_answer_write(&source, fd) < 0 ? 1 : 0);
 }

@@ -6,67 +6,107 @@
 
 #include "client/source/similar-names.h"
 #include "client/term/text.h"
-#include "common/profile/filter.h"
+#include "common/profile/container.h"
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
 #include "common/util/percent.h"
 
 #define N_NAMES 5
 
-static bool is_listed(const char *const *names, size_t n, const char *name)
+typedef char name_text[CONTAINER_TEXT_MAX];
+
+/* What a filter of processes is about. @format: false if the process has none. */
+struct kind {
+	const char *plural, *none;
+	bool (*format)(name_text ret, const struct profile_process *process);
+};
+
+static bool format_comm(name_text ret, const struct profile_process *process)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(names[i], name) == 0)
+	snprintf(ret, sizeof(name_text), "%s", process->comm ?: "");
+	return ret[0] != '\0';
+}
+
+static bool format_unit(name_text ret, const struct profile_process *process)
+{
+	snprintf(ret, sizeof(name_text), "%s", process->unit ?: "");
+	return ret[0] != '\0';
+}
+
+static bool format_container(name_text ret, const struct profile_process *process)
+{
+	struct container container;
+
+	if (!container_find(&container, process->unit))
+		return false;
+	snprintf(ret, sizeof(name_text), "%.*s",
+		 (int)MIN(container.n_id, (size_t)CONTAINER_SHORT_ID), container.id);
+	return true;
+}
+
+static const struct kind *find_kind(const struct profile_filter *filter)
+{
+	static const struct kind processes = { "processes", "no process is known", format_comm },
+				 units = { "units", "no process is in a unit", format_unit },
+				 containers = { "containers", "no process is in a container",
+						format_container };
+
+	return filter->container ? &containers : filter->unit ? &units : &processes;
+}
+
+struct names {
+	const struct kind *kind;
+	name_text of[N_NAMES + 1]; /* the last one only shows that there are more */
+	size_t n;
+};
+
+static bool is_listed(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strcmp(names->of[i], name) == 0)
 			return true;
 	return false;
 }
 
-/* The name with most samples in one process of those that are not listed yet, or NULL. */
-static const char *find_next(const struct profile *p, const char *const *names, size_t n)
+/* Adds the name with most samples in one process of those that are not listed yet. */
+static bool add_next(struct names *names, const struct profile *p)
 {
-	const struct profile_process *most = NULL;
+	uint64_t most = 0;
+	name_text name;
 
 	for (size_t i = 0; i < p->n_processes; i++) {
 		const struct profile_process *process = &p->processes[i];
 
-		if (process->samples > 0 && process->comm && process->comm[0] != '\0' &&
-		    (!most || process->samples > most->samples) &&
-		    !is_listed(names, n, process->comm))
-			most = process;
+		if (process->samples <= most || !names->kind->format(name, process) ||
+		    is_listed(names, name))
+			continue;
+		most = process->samples;
+		memcpy(names->of[names->n], name, sizeof(name));
 	}
-	return most ? most->comm : NULL;
+	names->n += most > 0;
+	return most > 0;
 }
 
-/* The caller frees the text; NULL: no process is known. */
-static char *name_processes(const struct profile *p)
+void no_match_say(const char *name, const struct profile *all, const struct profile_filter *filter,
+		  FILE *f)
 {
-	const char *names[N_NAMES] = { NULL };
-	char *text = NULL;
-	size_t n = 0, n_bytes;
-	FILE *f;
+	struct names names = { .kind = find_kind(filter) };
+	char list[N_NAMES * sizeof(name_text) + 16] = "";
+	size_t n = 0;
 
-	while (n < N_NAMES && (names[n] = find_next(p, names, n)))
-		n++;
-	f = n > 0 ? open_memstream(&text, &n_bytes) : NULL;
-	if (!f)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		fprintf(f, "%s%s", i > 0 ? ", " : "", names[i]);
-	fputs(find_next(p, names, n) ? ", ..." : "", f);
-	return fclose(f) == 0 ? text : NULL;
-}
-
-void no_match_say(const char *name, const struct profile *all, FILE *f)
-{
-	_cleanup_free_ char *names = all ? name_processes(all) : NULL;
-
-	if (names)
-		text_say(f, "%s: nothing matches the filters; there are the processes %s", name,
-			 names);
+	while (names.n <= N_NAMES && add_next(&names, all))
+		;
+	for (size_t i = 0; i < MIN(names.n, (size_t)N_NAMES); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i > 0 ? ", " : "",
+				      names.of[i]);
+	if (n > 0)
+		text_say(f, "%s: nothing matches the filters; there are the %s %s%s", name,
+			 names.kind->plural, list, names.n > N_NAMES ? ", ..." : "");
 	else
 		text_say(f,
-			 "%s: nothing matches the filters; branchctl top --by process shows what "
-			 "there is",
-			 name);
+			 "%s: nothing matches the filters, %s; branchctl top --by process shows "
+			 "what there is",
+			 name, names.kind->none);
 }
 
 /* The samples that have a function of @symbol in their stacks; 0 out of memory, too. */

@@ -5,11 +5,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "common/profile/filter.h"
 #include "common/profile/profile.h"
 
-/* Says in one line that of the source @name nothing is left, with the names of the processes that
- * have most samples in @all; NULL if that is not known. */
-void no_match_say(const char *name, const struct profile *all, FILE *f);
+/*
+ * Says in one line that @filter, which selects processes, leaves nothing of the source @name; and
+ * which processes have most samples in @all, or which units or containers if it selects those.
+ */
+void no_match_say(const char *name, const struct profile *all, const struct profile_filter *filter,
+		  FILE *f);
 
 /* The same where the filters select no processes, but an object or the function @symbol of @all;
  * NULL: an object alone. */

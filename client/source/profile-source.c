@@ -53,6 +53,7 @@ struct profile_source *profile_source_free(struct profile_source *source)
 	if (!source->functions)
 		profile_free(source->profile);
 	functions_free(source->functions);
+	functions_free(source->there);
 	windows_done(&source->windows);
 	for (size_t i = 0; i < source->n_hosts; i++) {
 		windows_done(&source->hosts[i].windows);
@@ -319,6 +320,24 @@ static void note_removed(struct profile_source *source, const struct windows *wi
 	}
 }
 
+/* The daemon has left out the processes that do not match: asks for what there is, to name it. */
+static void load_there(struct profile_source *source, const struct loading *loading)
+{
+	const struct daemon_api_request request = {
+		.first = loading->rows[0].id,
+		.last = loading->rows[loading->n - 1].id,
+		.n_parts = 1,
+		.by = FUNCTIONS_BY_PROCESS,
+	};
+	_cleanup_(windows_done) struct windows windows = {};
+	struct fault ignored;
+
+	if (loading->settings->names_there && source->profile->counters.samples == 0 &&
+	    profile_filter_is_by_process(&loading->settings->filter))
+		daemon_api_get_functions(loading->connection, &request, &source->there, &windows,
+					 &ignored);
+}
+
 static int load_windows(struct profile_source *source,
 			const struct profile_source_settings *settings,
 			const struct window_ref *ref, struct fault *fault)
@@ -351,6 +370,7 @@ static int load_windows(struct profile_source *source,
 		r = load_profiles(source, &loading, fault);
 	if (r < 0)
 		return r;
+	load_there(source, &loading);
 	source->name =
 		name_windows(&source->windows, settings->now_us, connection_host(connection));
 	return source->name ? 0 : fault_set(fault, -ENOMEM, "out of memory");
@@ -376,6 +396,7 @@ static int filter_parts(struct profile_source *source, const struct profile_filt
 static void show_functions(struct profile_source *source, const struct profile_filter *filter)
 {
 	source->all = source->shown = source->profile;
+	source->filter = *filter;
 	source->by_process = source->filtered = profile_filter_is_by_process(filter);
 }
 
@@ -390,7 +411,7 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
 	places.object = filter->object;
 	places.symbol = filter->symbol;
 	source->by_process = profile_filter_is_by_process(filter);
-	source->symbol = filter->symbol;
+	source->filter = *filter;
 	if (source->by_process)
 		r = profile_filter(&source->processes, source->profile, &processes);
 	if (r < 0)
@@ -490,6 +511,21 @@ bool profile_source_has_match(const struct profile_source *source)
 	return !source->filtered || shown->counters.samples > 0 || shown->n_branches > 0;
 }
 
+static void say_match(const struct profile_source *source, FILE *f)
+{
+	const char *symbol = source->filter.symbol;
+
+	if (profile_source_has_match(source) && symbol)
+		no_match_say_similar(symbol, source->all, f);
+	else if (profile_source_has_match(source))
+		return;
+	else if (source->part && source->all->counters.samples > 0)
+		no_match_say_place(source->name, symbol, source->all, f);
+	else
+		no_match_say(source->name, source->there ? source->there->profile : source->profile,
+			     &source->filter, f);
+}
+
 void profile_source_say(const struct profile_source *source, FILE *f)
 {
 	const struct profile *shown = source->shown;
@@ -506,10 +542,5 @@ void profile_source_say(const struct profile_source *source, FILE *f)
 				 "window %" PRIu64 " was merged into window %" PRId64
 				 " as it aged: all of that is counted",
 				 source->merged[i].id, source->merged[i].into);
-	if (profile_source_has_match(source) && source->symbol)
-		no_match_say_similar(source->symbol, source->all, f);
-	else if (!profile_source_has_match(source) && !source->by_process && source->part)
-		no_match_say_place(source->name, source->symbol, source->all, f);
-	else if (!profile_source_has_match(source))
-		no_match_say(source->name, source->profile, f);
+	say_match(source, f);
 }

@@ -32,6 +32,7 @@ struct profile_source_settings {
 	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
 	int timeout_ms;      /* see connection_set_timeout(); 0: the default */
 	size_t max_reply;    /* see connection_set_max_reply(); 0: the default */
+	bool names_there;    /* profile_source_say() names what there is where nothing matches */
 
 	/* of a recording */
 	const char *event; /* NULL: the first */
@@ -69,14 +70,15 @@ struct profile_source {
 	struct profile_source_merged merged[2]; /* at the ends of what was named */
 	uint64_t removed_us;                    /* between its windows, of windows since removed, */
 	size_t n_removed;                       /* in that many gaps */
-	struct profile *profile;     /* of windows by the filters of processes, else unfiltered */
-	struct profile *processes;   /* by the filters of processes; NULL: all */
-	struct profile *part;        /* of it, by object and symbol; NULL: all */
-	const struct profile *all;   /* one of the first two: 100 percent */
-	const struct profile *shown; /* one of the three; finalized */
-	bool filtered;               /* there is a filter, */
-	bool by_process;             /* and one of processes */
-	const char *symbol;          /* that of functions; borrowed; or NULL */
+	struct profile *profile;      /* of windows by the filters of processes, else unfiltered */
+	struct profile *processes;    /* by the filters of processes; NULL: all */
+	struct profile *part;         /* of it, by object and symbol; NULL: all */
+	const struct profile *all;    /* one of the first two: 100 percent */
+	const struct profile *shown;  /* one of the three; finalized */
+	bool filtered;                /* there is a filter, */
+	bool by_process;              /* and one of processes */
+	struct profile_filter filter; /* its strings are borrowed */
+	struct functions *there;      /* where it leaves nothing: all processes; or NULL */
 	struct symbolizer *symbolizer;
 	struct recording_damage damage;
 	char *others; /* names of events that are not counted, to say, or NULL */

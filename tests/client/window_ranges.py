@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import check, finish, run
+from harness import check, finish, one_line, run
 
 WINDOWS = 16
 OLD, NEW = "1..%d" % (WINDOWS // 2), "%d..%d" % (WINDOWS // 2 + 1, WINDOWS)
@@ -61,6 +61,20 @@ def check_overlap(path):
         check(status == 0 and ("on both sides" in said) == bool(line) and (line or "") in said, old, new, said)
 
 
+def check_no_match(path):
+    """The daemon leaves out the processes that a filter does not match; yet it is said which there are."""
+    rows = json.loads(run("--socket", path, "top", "3..5", "--by", "process", "--json")[1])["rows"]
+    name, units = max(rows, key=lambda row: row["self"])["comm"], {row["unit"] for row in rows} - {None}
+    for words in ["top", "3..5"], ["top", "3..5", "--by", "stack"], ["dump", "3"], ["export", "--format", "folded", "3"]:
+        status, _, said = run("--socket", path, *words, "--comm", "nobody")
+        check(status == 1 and one_line(said) and "nothing matches the filters; there are the processes " + name in said,
+              words, status, said)
+    status, _, said = run("--socket", path, "top", "3", "--unit", "no.service")
+    check(status == 1 and one_line(said) and ("there are the units " if units else "no process is in a unit") in said, units, said)
+    status, _, said = run("--socket", path, "top", "3", "--container", "01234567")
+    check(status == 1 and one_line(said) and "no process is in a container" in said, status, said)
+
+
 def check_renamed(rows, windows):
     """The program has another path and build-id in the new half: its functions show that it is the same."""
     new = "/opt/alpha" if windows[1] == "4" else "/srv/beta"
@@ -94,6 +108,7 @@ for kind in "idle", "busy", "renamed":
             check_ranges(socket, kind)
             check_page(socket, kind)
             check_overlap(socket)
+            check_no_match(socket)
             if kind == "renamed":
                 damage(os.path.join(place, "windows.db"))
                 check_ranges(socket, kind)

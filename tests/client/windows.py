@@ -200,6 +200,19 @@ class Unnamed(mock_daemon.Daemon):
         return reply
 
 
+class UnnamedCaller(Unnamed):
+    """Code without symbols that calls work() and has few samples itself."""
+
+    def _profile(self, parameters):
+        reply = super()._profile(parameters)
+        profile = reply["parameters"]["profile"]
+        profile["objects"].append(dict(profile["objects"][0], path="/usr/lib/libcaller.so", build_id="cd" * 20))
+        for row, object_number, moved in (0, 1, 5), (2, 0, -5):
+            stack = profile["stacks"]["rows"][row]
+            profile["stacks"]["rows"][row] = [*stack[:2], object_number, stack[3], stack[4] + moved, 0, stack[6] + moved, 0]
+        return reply
+
+
 def check_unnamed():
     """Much code without symbols: of which objects, and what to do; not if there is little."""
     line = "75.0 % of the samples are in functions without a name: demo 75.0 %; install their debug symbols and restart branchd"
@@ -212,6 +225,10 @@ def check_unnamed():
         daemon.program = "/opt/demo"
         out = ask(daemon, "top", "@-1")[1]
         check("demo 75.0 %; build them with symbols" in out and "install" not in out, "of one's own:", out)
+    with UnnamedCaller(mock_daemon.recent(2)) as daemon:
+        for order in "self", "total":
+            out = ask(daemon, "top", "@-1", "--sort", order)[1]
+            check("demo 70.0 %, libcaller.so 5.0 %; install" in out, "--sort", order, out)
 
 
 MANY = ["function_%d" % i for i in range(30)]
