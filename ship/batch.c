@@ -5,8 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "client/export/gzip.h"
 #include "client/top/share.h"
 #include "common/profile/other.h"
+#include "common/util/cleanup.h"
+#include "ship/fold.h"
 #include "ship/names.h"
 #include "ship/text.h"
 
@@ -15,7 +18,7 @@
 /* One window and its rows so far. */
 struct writing {
 	struct batch *batch;
-	const char *host;
+	const struct batch_sender *sender;
 	const struct window_info *window;
 	int64_t last_id;
 	const struct profile *profile;
@@ -71,7 +74,7 @@ uint64_t batch_day(uint64_t us)
 /* The columns that all tables but "names" begin with. */
 static void begin_row(struct writing *w, FILE *f)
 {
-	text_put(f, w->host);
+	text_put(f, w->sender->host);
 	fputc('\t', f);
 	text_put_day(f, batch_day(w->window->start_us));
 	fprintf(f, "\t%" PRIu64 "\t%" PRIu32 "\t%" PRIu64, w->window->start_us, w->n++,
@@ -171,18 +174,22 @@ static void write_branch(struct writing *w, const struct profile_branch *branch,
 	put_place(w, branch->from, f);
 	put_place(w, branch->to, f);
 	fprintf(f,
-		"\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+		"\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+		"\t%d\n",
 		branch->taken, branch->mispredicted, branch->predicted, branch->aborted,
-		branch->cycles, branch->cycles_rows);
+		branch->cycles, branch->cycles_rows, other_is_branch(branch));
 }
 
 static void write_block(struct writing *w, const struct profile_block *block, FILE *f)
 {
+	bool is_other = other_is_block(block);
+
 	begin_row(w, f);
 	put_unit(w, block->process, f);
-	put_place(w, (struct location){ block->object, block->start }, f);
-	fprintf(f, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
-		block->end - block->start, block->runs, block->cycles, block->cycles_rows);
+	put_place(w, (struct location){ block->object, is_other ? 0 : block->start }, f);
+	fprintf(f, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n",
+		is_other ? 0 : block->end - block->start, block->runs, block->cycles,
+		block->cycles_rows, is_other);
 }
 
 static void put_stream(struct writing *w, uint32_t node, bool to, bool offsets, FILE *f)
@@ -205,10 +212,21 @@ static void write_stream(struct writing *w, uint32_t node, FILE *f)
 	put_unit(w, w->profile->streams[node].process, f);
 	for (int i = 0; i < 4; i++)
 		put_stream(w, node, i / 2, i % 2, f);
-	fprintf(f, "\t%" PRIu64 "\n", w->profile->streams[node].hits);
+	fprintf(f, "\t%" PRIu64 "\t%d\n", w->profile->streams[node].hits,
+		other_is_stream(&w->profile->streams[node]));
 }
 
-static void write_tables(struct writing *w)
+/* Hits in no row: of any unit and any place. */
+static void write_lost_streams(struct writing *w, FILE *f)
+{
+	if (w->profile->counters.streams_limit == 0)
+		return;
+	begin_row(w, f);
+	put_unit(w, PROFILE_NONE, f);
+	fprintf(f, "\t[0]\t[0]\t[0]\t[0]\t%" PRIu64 "\t1\n", w->profile->counters.streams_limit);
+}
+
+static int write_long_tables(struct writing *w)
 {
 	const struct profile *profile = w->profile;
 	FILE *const *files = w->batch->files;
@@ -219,19 +237,39 @@ static void write_tables(struct writing *w)
 			write_stack(w, (uint32_t)i, files[BATCH_STACKS]);
 	w->n = 0;
 	for (size_t i = 0; i < profile->n_branches; i++)
-		if (!other_is_branch(&profile->branches[i]))
-			write_branch(w, &profile->branches[i], files[BATCH_BRANCHES]);
+		write_branch(w, &profile->branches[i], files[BATCH_BRANCHES]);
 	w->n = 0;
 	for (size_t i = 0; i < profile->n_blocks; i++)
-		if (!other_is_block(&profile->blocks[i]))
-			write_block(w, &profile->blocks[i], files[BATCH_BLOCKS]);
+		write_block(w, &profile->blocks[i], files[BATCH_BLOCKS]);
 	w->n = 0;
 	for (size_t i = 0; i < profile->n_streams; i++)
-		if (profile->streams[i].hits > 0 && !other_is_stream(&profile->streams[i]))
+		if (profile->streams[i].hits > 0)
 			write_stream(w, (uint32_t)i, files[BATCH_STREAMS]);
-	names_write(w->names, batch_day(w->window->start_us), files[BATCH_NAMES]);
+	write_lost_streams(w, files[BATCH_STREAMS]);
+	return names_write(w->names, w->sender->seen, w->window->start_us, files[BATCH_NAMES]);
+}
+
+/* All functions of the whole profile, and what is left of it when it is folded. */
+static int write_tables(struct writing *w, struct profile **profile)
+{
+	FILE *const *files = w->batch->files;
+	_cleanup_(names_freep) struct names *names = NULL;
+	int r;
+
+	w->profile = *profile;
+	r = write_functions(w, files[BATCH_FUNCTIONS]);
+	r = r < 0 ? r : fold_profile(profile);
+	r = r < 0 ? r : names_new(&names, *profile, w->sender->host);
+	if (r < 0)
+		return r;
+	w->profile = *profile;
+	w->names = names;
+	r = write_long_tables(w);
+	if (r < 0)
+		return r;
 	w->n = 0;
 	write_window(w, files[BATCH_WINDOWS]);
+	return 0;
 }
 
 static void note_window(struct batch *batch, const struct window_info *window)
@@ -244,24 +282,19 @@ static void note_window(struct batch *batch, const struct window_info *window)
 	batch->end_us = windows_end_us(window);
 }
 
-int batch_add(struct batch *batch, const char *host, const struct window_info *window,
-	      int64_t last_id, const struct profile *profile)
+int batch_add(struct batch *batch, const struct batch_sender *sender,
+	      const struct window_info *window, int64_t last_id, struct profile **profile)
 {
-	_cleanup_(names_freep) struct names *names = NULL;
 	struct writing w = {
 		.batch = batch,
-		.host = host,
+		.sender = sender,
 		.window = window,
 		.last_id = last_id,
-		.profile = profile,
 	};
-	int r = names_new(&names, profile, host);
+	int r = write_tables(&w, profile);
 
-	w.names = names;
-	r = r < 0 ? r : write_functions(&w, batch->files[BATCH_FUNCTIONS]);
 	if (r < 0)
 		return r;
-	write_tables(&w);
 	note_window(batch, window);
 	for (int i = 0; i < N_BATCH_TABLES; i++)
 		if (fflush(batch->files[i]) != 0)
@@ -278,6 +311,30 @@ size_t batch_bytes(const struct batch *batch)
 	return n;
 }
 
+static int compress_text(struct batch *batch, int table)
+{
+	_cleanup_(gzip_freep) struct gzip *gzip = NULL;
+	char *compressed = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&compressed, &size);
+	int r = f ? gzip_new(&gzip, f, GZIP_SMALL) : -ENOMEM;
+
+	if (r >= 0) {
+		gzip_write(gzip, batch->texts[table], batch->sizes[table]);
+		gzip_finish(gzip);
+	}
+	if (f && fclose(f) != 0)
+		r = -ENOMEM;
+	if (r < 0) {
+		free(compressed);
+		return r;
+	}
+	free(batch->texts[table]);
+	batch->texts[table] = compressed;
+	batch->sizes[table] = size;
+	return 0;
+}
+
 int batch_finish(struct batch *batch)
 {
 	int r = 0;
@@ -285,5 +342,8 @@ int batch_finish(struct batch *batch)
 	for (int i = 0; i < N_BATCH_TABLES; i++)
 		if (batch->files[i] && fclose(TAKE_PTR(batch->files[i])) != 0)
 			r = -ENOMEM;
+	for (int i = 0; r >= 0 && i < N_BATCH_TABLES; i++)
+		if (batch->sizes[i] > 0)
+			r = compress_text(batch, i);
 	return r;
 }

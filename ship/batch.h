@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A batch: the rows of some windows of one day, as the text that ClickHouse reads (TabSeparated), a
- * part for each table. What was counted in a window makes the same rows each time.
+ * part for each table. What was counted in a window makes the same rows each time. A whole batch is
+ * compressed (gzip).
  */
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "client/rpc/windows.h"
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
+#include "ship/names.h"
 
 enum batch_table {
 	BATCH_NAMES,
@@ -36,6 +38,12 @@ struct batch {
 	uint64_t end_us;             /* of the last one */
 };
 
+/* Whose windows they are. */
+struct batch_sender {
+	const char *host;
+	struct names_seen *seen; /* the names in its batches */
+};
+
 int batch_new(struct batch **ret);
 struct batch *batch_free(struct batch *batch);
 DEFINE_CLEANUP(struct batch *, batch_free);
@@ -45,13 +53,13 @@ uint64_t batch_day(uint64_t us);
 
 /*
  * Adds the counts of a window, or of several as one: @window has the id of the first, @last_id is
- * that of the last. It is of the day of those before it. -ENOMEM.
+ * that of the last. It is of the day of those before it. *@profile is folded, see fold.h. -ENOMEM.
  */
-int batch_add(struct batch *batch, const char *host, const struct window_info *window,
-	      int64_t last_id, const struct profile *profile);
+int batch_add(struct batch *batch, const struct batch_sender *sender,
+	      const struct window_info *window, int64_t last_id, struct profile **profile);
 
 /* The bytes so far. */
 size_t batch_bytes(const struct batch *batch);
 
-/* Completes the texts. -ENOMEM. */
+/* Completes and compresses the texts. -ENOMEM. */
 int batch_finish(struct batch *batch);

@@ -142,8 +142,8 @@ static int set_defaults(struct config *config)
 int config_load(struct config *ret, const char *path, struct fault *fault)
 {
 	struct loading loading = {
-		.config = { .sum_us = 60000000,
-			    .batch_us = 60000000,
+		.config = { .sum_us = 600000000,
+			    .batch_us = 600000000,
 			    .max_spool_bytes = 256 << 20 },
 		.fault = fault,
 	};

@@ -18,7 +18,8 @@ enum follower_topic {
 };
 
 struct follower_settings {
-	const char *socket, *host;
+	const char *socket;
+	struct batch_sender sender;
 	struct spool *spool;
 	uint64_t sum_us;   /* windows of that span are one; 0: each is its own */
 	uint64_t batch_us; /* of windows in a batch */

@@ -54,6 +54,7 @@ struct service {
 	struct arguments arguments;
 	struct config config;
 	char *password;
+	struct names_seen *seen;
 	struct spool *spool;
 	struct clickhouse *clickhouse;
 	sigset_t signals;
@@ -63,6 +64,7 @@ static void service_done(struct service *service)
 {
 	config_done(&service->config);
 	free(service->password);
+	names_seen_free(service->seen);
 	spool_free(service->spool);
 	clickhouse_free(service->clickhouse);
 }
@@ -176,6 +178,8 @@ static int open_service(struct service *service, struct fault *fault)
 			       service->config.max_spool_bytes, fault);
 	if (r < 0)
 		return r;
+	if (names_seen_new(&service->seen) < 0)
+		return fault_set(fault, -ENOMEM, "out of memory");
 	server.url = service->config.url;
 	server.user = service->config.user;
 	server.password = service->password;
@@ -223,7 +227,7 @@ static int run(struct service *service, struct fault *fault)
 {
 	const struct follower_settings settings = {
 		.socket = service->arguments.socket,
-		.host = service->config.host,
+		.sender = { service->config.host, service->seen },
 		.spool = service->spool,
 		.sum_us = service->config.sum_us,
 		.batch_us = service->config.batch_us,

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include "ship/text.h"
 
 #define FNV_OFFSET 0xcbf29ce484222325
@@ -16,6 +19,18 @@
 /* The bit of an id that tells objects of one host from all others: no build-id that somebody chose
  * makes an id of a file of root. */
 #define HERE_ONLY (UINT64_C(1) << 63)
+
+#define HOUR_US UINT64_C(3600000000)
+
+struct seen_id {
+	uint64_t id;
+	UT_hash_handle hh;
+};
+
+struct names_seen {
+	struct seen_id *ids;
+	uint64_t hour; /* since 1970 */
+};
 
 struct names {
 	const struct profile *profile;
@@ -113,35 +128,104 @@ struct name_place names_find(struct names *names, struct location at)
 				    at.offset - (function ? function->start : 0) };
 }
 
-static void write_name(const struct names *names, uint64_t day, uint32_t at,
-		       const struct profile_function *function, FILE *f)
+int names_seen_new(struct names_seen **ret)
 {
-	const struct profile_object *object = &names->profile->objects[at];
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
 
-	text_put_day(f, day);
-	fprintf(f, "\t%" PRIu64 "\t", id_of(names, at, function));
-	text_put_hex(f, object->build_id, object->n_build_id);
+static void forget(struct names_seen *seen)
+{
+	struct seen_id *id, *next;
+
+	HASH_ITER(hh, seen->ids, id, next) {
+		HASH_DEL(seen->ids, id);
+		free(id);
+	}
+}
+
+struct names_seen *names_seen_free(struct names_seen *seen)
+{
+	if (!seen)
+		return NULL;
+	forget(seen);
+	free(seen);
+	return NULL;
+}
+
+/* 1: it was not there; 0; or -ENOMEM. */
+static int add_seen(struct names_seen *seen, uint64_t id)
+{
+	struct seen_id *entry;
+
+	HASH_FIND(hh, seen->ids, &id, sizeof(id), entry);
+	if (entry)
+		return 0;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return -ENOMEM;
+	entry->id = id;
+	HASH_ADD(hh, seen->ids, id, sizeof(id), entry);
+	if (entry->hh.tbl)
+		return 1;
+	free(entry);
+	return -ENOMEM;
+}
+
+struct name {
+	uint64_t id;
+	const struct profile_object *object;     /* NULL: none */
+	const struct profile_function *function; /* NULL: all of the object */
+};
+
+static int write_name(struct names_seen *seen, const struct name *name, FILE *f)
+{
+	const struct profile_object *object = name->object;
+	const struct profile_function *function = name->function;
+	int r = add_seen(seen, name->id);
+
+	if (r <= 0)
+		return r;
+	text_put_day(f, seen->hour / 24);
+	fprintf(f, "\t%" PRIu64 "\t", name->id);
+	if (object)
+		text_put_hex(f, object->build_id, object->n_build_id);
 	fputc('\t', f);
-	text_put(f, object->path);
+	text_put(f, object ? object->path : NULL);
 	fputc('\t', f);
 	text_put(f, function ? function->name : NULL);
 	fprintf(f, "\t%" PRIu64 "\t%" PRIu64 "\n", function ? function->start : 0,
 		function ? function->size : 0);
+	return 0;
 }
 
-void names_write(const struct names *names, uint64_t day, FILE *f)
+/* The used one with that number: see struct names. */
+static struct name name_of(const struct names *names, size_t at)
 {
 	const struct profile *profile = names->profile;
+	const struct profile_function *function =
+		at < profile->n_functions ? &profile->functions[at] : NULL;
+	size_t object = function ? function->object : at - profile->n_functions;
 
-	for (size_t i = 0; i < profile->n_functions; i++)
+	if (object == profile->n_objects)
+		return (struct name){};
+	return (struct name){ id_of(names, (uint32_t)object, function), &profile->objects[object],
+			      function };
+}
+
+int names_write(const struct names *names, struct names_seen *seen, uint64_t start_us, FILE *f)
+{
+	size_t n = names->profile->n_functions + names->profile->n_objects + 1;
+	int r = 0;
+
+	if (seen->hour != start_us / HOUR_US)
+		forget(seen);
+	seen->hour = start_us / HOUR_US;
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		const struct name name = name_of(names, i);
+
 		if (names->used[i])
-			write_name(names, day, profile->functions[i].object, &profile->functions[i],
-				   f);
-	for (size_t i = 0; i < profile->n_objects; i++)
-		if (names->used[profile->n_functions + i])
-			write_name(names, day, (uint32_t)i, NULL, f);
-	if (names->used[profile->n_functions + profile->n_objects]) {
-		text_put_day(f, day);
-		fputs("\t0\t\t\t\t0\t0\n", f);
+			r = write_name(seen, &name, f);
 	}
+	return r;
 }

@@ -24,5 +24,18 @@ DEFINE_CLEANUP(struct names *, names_free);
 
 struct name_place names_find(struct names *names, struct location at);
 
-/* Rows of the table "names": those that names_find() gave. */
-void names_write(const struct names *names, uint64_t day, FILE *f);
+/*
+ * The ids whose names were written, from the start of an hour on: after that they are written
+ * again, because a batch may have been dropped.
+ */
+struct names_seen;
+
+int names_seen_new(struct names_seen **ret);
+struct names_seen *names_seen_free(struct names_seen *seen);
+DEFINE_CLEANUP(struct names_seen *, names_seen_free);
+
+/*
+ * Rows of the table "names" for a window that starts at @start_us: those that names_find() gave and
+ * @seen has not. -ENOMEM.
+ */
+int names_write(const struct names *names, struct names_seen *seen, uint64_t start_us, FILE *f);

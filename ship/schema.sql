@@ -13,6 +13,11 @@
 -- All counts of a window are in rows that have its host, day and start ("window"); "n" numbers the rows of a window.
 -- "day" is the day in UTC on which the window starts. A place in code is an "id" of the table "names", and an offset
 -- from there.
+--
+-- A window is a sum of ten minutes (SumSec= of ship.conf), and its processes of one unit and name are one. It has all of its functions, but
+-- rare stacks, branches, blocks and streams only as rows in which "other" is 1, or as rows of their callers: all sums
+-- are those of the host. Tables are sorted by what a row is, and then by time, so that the rows of a host's day that differ in their
+-- counts alone are neighbours: they take some ten bytes each.
 
 CREATE DATABASE IF NOT EXISTS branchd;
 
@@ -46,7 +51,7 @@ CREATE TABLE IF NOT EXISTS branchd.functions_rows (
     symbol String,         -- '' if it has none
     self UInt64,           -- samples in it
     total UInt64           -- samples in it, or in what it called
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, object, symbol, build_id, window, n);
 
 -- Call stacks. Places of callers are those of their calls.
 CREATE TABLE IF NOT EXISTS branchd.stacks_rows (
@@ -61,7 +66,7 @@ CREATE TABLE IF NOT EXISTS branchd.stacks_rows (
     offsets Array(UInt64), -- in these functions
     samples UInt64,
     weight UInt64          -- the sum of the periods of these samples
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, comm, ids, offsets, window, n);
 
 -- Branches from one instruction to another.
 CREATE TABLE IF NOT EXISTS branchd.branches_rows (
@@ -80,8 +85,9 @@ CREATE TABLE IF NOT EXISTS branchd.branches_rows (
     predicted UInt64,      -- the rest of taken: not known
     aborted UInt64,
     cycles UInt64,
-    cycles_rows UInt64     -- branch records with a number of cycles
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+    cycles_rows UInt64,    -- branch records with a number of cycles
+    other UInt8            -- 1: all branches that are too rare for a row; ids are 0
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, from_id, from_offset, to_id, to_offset, window, n);
 
 -- Basic blocks.
 CREATE TABLE IF NOT EXISTS branchd.blocks_rows (
@@ -96,8 +102,9 @@ CREATE TABLE IF NOT EXISTS branchd.blocks_rows (
     bytes UInt64,          -- from its first byte to the first byte of its last instruction, a branch
     runs UInt64,
     cycles UInt64,
-    cycles_rows UInt64
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+    cycles_rows UInt64,
+    other UInt8            -- 1: all blocks that are too rare for a row; id is 0
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, id, start_offset, bytes, window, n);
 
 -- Streams: the branches that led to samples, the oldest first.
 CREATE TABLE IF NOT EXISTS branchd.streams_rows (
@@ -111,12 +118,12 @@ CREATE TABLE IF NOT EXISTS branchd.streams_rows (
     from_offsets Array(UInt64),
     to_ids Array(UInt64),
     to_offsets Array(UInt64),
-    hits UInt64
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+    hits UInt64,
+    other UInt8            -- 1: all streams that are too rare for a row
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, from_ids, from_offsets, window, n);
 
 -- What ids mean. An id is a hash of the build-id and the start, so that it is the same on all hosts and days. Ids in objects
--- without a build-id, or which somebody but root may write, are of one host and one file. Each batch has the names of its
--- windows.
+-- without a build-id, or which somebody but root may write, are of one host and one file. A host sends a name once an hour.
 CREATE TABLE IF NOT EXISTS branchd.names_rows (
     day Date,
     id UInt64,
@@ -140,7 +147,7 @@ CREATE VIEW IF NOT EXISTS branchd.names AS SELECT * FROM branchd.names_rows FINA
 -- inserted. branchd-ship inserts a batch again only when the server does not have it; if a server dies between writing
 -- a batch and these sums, they lack it. Then make them anew from the table "functions".
 CREATE MATERIALIZED VIEW IF NOT EXISTS branchd.functions_minute
-ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (minute, host, unit, build_id, object, symbol, day)
+ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (toStartOfHour(minute), host, unit, object, symbol, build_id, minute, day)
 AS SELECT day, toStartOfMinute(time) AS minute, host, unit, build_id, object, symbol, sum(self) AS self, sum(total) AS total
 FROM branchd.functions_rows GROUP BY day, minute, host, unit, build_id, object, symbol;
 

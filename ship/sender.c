@@ -106,6 +106,12 @@ static int is_there(const struct sending *s, const struct batch *batch, enum bat
 	return strtoull(answer, NULL, 10) > 0;
 }
 
+/* A batch of an earlier version may wait in the spool as it was. */
+static bool is_gzip(const struct batch *batch, enum batch_table table)
+{
+	return batch->sizes[table] > 2 && memcmp(batch->texts[table], "\x1f\x8b", 2) == 0;
+}
+
 static int send_table(const struct sending *s, const struct batch *batch, enum batch_table table,
 		      bool unsure, struct fault *fault)
 {
@@ -127,6 +133,7 @@ static int send_table(const struct sending *s, const struct batch *batch, enum b
 				      .id = id,
 				      .body = batch->texts[table],
 				      .n_body = batch->sizes[table],
+				      .is_gzip = is_gzip(batch, table),
 			      },
 			      NULL, fault);
 }

@@ -32,6 +32,7 @@ static struct library {
 struct clickhouse {
 	CURL *curl;
 	struct curl_slist *headers;
+	struct curl_slist gzip_header; /* before the others; never freed */
 	char *url;
 	char *answer; /* ends with a NUL */
 	size_t n_answer, cap_answer, max_answer;
@@ -105,6 +106,8 @@ static int add_header(struct clickhouse *c, const char *name, const char *value)
 	return 0;
 }
 
+static char gzip_header[] = "Content-Encoding: gzip";
+
 static int set_up(struct clickhouse *c, const struct clickhouse_settings *settings)
 {
 	int r = add_header(c, "X-ClickHouse-User", settings->user);
@@ -119,7 +122,7 @@ static int set_up(struct clickhouse *c, const struct clickhouse_settings *settin
 		return -ENOMEM;
 	library.setopt(c->curl, CURLOPT_NETRC,
 		       (long)(settings->netrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED));
-	library.setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
+	c->gzip_header = (struct curl_slist){ gzip_header, c->headers };
 	library.setopt(c->curl, CURLOPT_WRITEFUNCTION, on_answer);
 	library.setopt(c->curl, CURLOPT_WRITEDATA, c);
 	library.setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
@@ -225,6 +228,9 @@ int clickhouse_ask(struct clickhouse *c, const struct clickhouse_query *query, c
 	c->answer[0] = '\0';
 	c->is_cut = false;
 	library.setopt(c->curl, CURLOPT_URL, url);
+	/* libcurl itself sends again what got no answer on a connection that was used before */
+	library.setopt(c->curl, CURLOPT_FRESH_CONNECT, (long)(query->body != NULL));
+	library.setopt(c->curl, CURLOPT_HTTPHEADER, query->is_gzip ? &c->gzip_header : c->headers);
 	library.setopt(c->curl, CURLOPT_POSTFIELDS, body);
 	library.setopt(c->curl, CURLOPT_POSTFIELDSIZE_LARGE,
 		       (curl_off_t)(query->body ? query->n_body : strlen(body)));

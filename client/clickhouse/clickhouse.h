@@ -26,6 +26,7 @@ struct clickhouse_query {
 	const char *settings; /* of the server, as "name=value&name=value"; or NULL */
 	const char *body;     /* what follows the text */
 	size_t n_body;
+	bool is_gzip; /* the body */
 };
 
 /* Copies the settings. -errno and @fault. */

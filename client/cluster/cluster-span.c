@@ -6,7 +6,8 @@
 #include "client/source/window-ref.h"
 #include "common/util/macro.h"
 
-#define US 1000000
+#define US        1000000
+#define RECENT_US (3600 * (uint64_t)US)
 
 static const uint64_t seconds[N_CLUSTER_GRAINS] = { 60, 3600, 86400 };
 
@@ -45,13 +46,15 @@ int cluster_span_of(struct cluster_time *ret, const struct profile_source_settin
 	    (ref.kind != WINDOW_REF_RECENT && (!is_time(&ref.first) || !is_time(&ref.last))))
 		return refuse(&ref, fault);
 	window_ref_span(&ref, &since_us, &until_us, &n_newest);
+	if (ref.kind == WINDOW_REF_RECENT) /* sums of ten minutes come late */
+		since_us = settings->now_us - RECENT_US;
 	until_us = MIN(until_us, settings->now_us + 60 * (uint64_t)US); /* clocks differ */
 	ret->start = since_us / US / 60 * 60;
 	ret->end = (until_us + 60 * (uint64_t)US - 1) / US / 60 * 60;
 	if (ret->start < ret->end)
 		return 0;
 	return fault_set(fault, -ENOENT, "nothing was sent yet of '%s': it is in the future",
-			 ref.text ?: "the last five minutes");
+			 ref.text ?: "the last hour");
 }
 
 void cluster_span_split(struct cluster_piece ret[N_CLUSTER_GRAINS], struct cluster_time span,

@@ -17,12 +17,14 @@ struct gzip {
 	unsigned char out[1 << 16];
 };
 
-int gzip_new(struct gzip **ret, FILE *f)
+int gzip_new(struct gzip **ret, FILE *f, enum gzip_aim aim)
 {
 	_cleanup_free_ struct gzip *gzip = calloc(1, sizeof(*gzip));
 
-	if (!gzip || deflateInit2(&gzip->stream, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS,
-				  MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+	int level = aim == GZIP_FAST ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
+
+	if (!gzip || deflateInit2(&gzip->stream, level, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
+				  Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	gzip->f = f;
 	*ret = TAKE_PTR(gzip);

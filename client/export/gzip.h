@@ -9,8 +9,13 @@
 
 struct gzip;
 
+enum gzip_aim {
+	GZIP_FAST,
+	GZIP_SMALL,
+};
+
 /* Borrows @f. -ENOMEM. */
-int gzip_new(struct gzip **ret, FILE *f);
+int gzip_new(struct gzip **ret, FILE *f, enum gzip_aim aim);
 struct gzip *gzip_free(struct gzip *gzip);
 DEFINE_CLEANUP(struct gzip *, gzip_free);
 

@@ -42,7 +42,7 @@ static int init(struct writing *w, const struct export_input *input, FILE *f)
 		.input = input,
 		.has_weight = input->source->shown->counters.weight > 0,
 	};
-	if (string_table_new(&w->strings) < 0 || gzip_new(&w->gzip, f) < 0 ||
+	if (string_table_new(&w->strings) < 0 || gzip_new(&w->gzip, f, GZIP_FAST) < 0 ||
 	    ARRAY_ALLOCATE(&w->ids, input->source->shown->n_stacks) < 0)
 		return -ENOMEM;
 	return pprof_places_init(&w->places, input, w->strings, w->gzip);

@@ -67,10 +67,10 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def ask(self, query):
+    def ask(self, query, seconds=30):
         request = urllib.request.Request(f"http://127.0.0.1:{self.http}/", data=query.encode())
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=seconds) as answer:
                 return answer.read().decode()
         except urllib.error.HTTPError as error:
             raise RuntimeError(query[:1000] + ": " + error.read().decode()) from error
@@ -105,7 +105,8 @@ class Proxy:
                     return
                 back = http.client.HTTPConnection("127.0.0.1", proxy.server.http, timeout=30)
                 try:
-                    back.request("POST", self.path, body)
+                    encoding = self.headers["Content-Encoding"]
+                    back.request("POST", self.path, body, {"Content-Encoding": encoding} if encoding else {})
                     answer = back.getresponse()
                     text = answer.read()
                 except OSError:

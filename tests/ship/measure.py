@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What branchd-ship costs and what it sends: made-up windows of some kind, from the daemon's store to a ClickHouse server.
 
-    measure.py BRANCHCTL BRANCHD-SHIP SCHEMA SERVE-WINDOWS KIND WINDOWS [SUMSEC]"""
+    measure.py BRANCHCTL BRANCHD-SHIP SCHEMA SERVE-WINDOWS KIND WINDOWS [SUMSEC]
+
+WINDOWS are of 10 s, a multiple of SUMSEC."""
 
 import os
 import subprocess
@@ -12,7 +14,7 @@ import time
 import clickhouse
 
 SHIP, SCHEMA, SERVE = [os.path.abspath(word) for word in sys.argv[2:5]]
-KIND, WINDOWS, SUM = sys.argv[5], int(sys.argv[6]), sys.argv[7] if len(sys.argv) > 7 else "60"
+KIND, WINDOWS, SUM = sys.argv[5], int(sys.argv[6]), int(sys.argv[7]) if len(sys.argv) > 7 else 600
 
 clickhouse.skip_without()
 with tempfile.TemporaryDirectory() as place:
@@ -24,13 +26,13 @@ with tempfile.TemporaryDirectory() as place:
     with open(place + "/spool/state", "w", encoding="utf-8") as file:
         file.write("0 1 0 0\n")
     with open(place + "/ship.conf", "w", encoding="utf-8") as file:
-        file.write(f"[Ship]\nUrl=http://127.0.0.1:{server.http}/\nHost=measured\nSumSec={SUM}\n")
+        file.write(f"[Ship]\nUrl=http://127.0.0.1:{server.http}/\nHost=measured\nSumSec={SUM}\nBatchSec={SUM}\n")
     with subprocess.Popen([SERVE, place + "/socket", place + "/database", KIND, str(WINDOWS)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as daemon:
         daemon.stdout.readline()
         with subprocess.Popen([SHIP, "--config", place + "/ship.conf", "--socket", place + "/socket", "--spool", place + "/spool",
                                "--status-file", place + "/status"]) as process:
-            while server.rows("SELECT sum(last_id - id + 1) FROM branchd.windows")[0][0] < WINDOWS // 6 * 6:
+            while server.rows("SELECT sum(last_id - id + 1) FROM branchd.windows")[0][0] < WINDOWS - max(SUM // 10, 1):
                 time.sleep(0.2)
             with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
                 peak = [line.split()[1] for line in file if line.startswith("VmHWM")][0]

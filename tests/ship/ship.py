@@ -296,8 +296,8 @@ def check_limits(folder, port):
     def large(samples):
         profile = many(samples)
         profile["functions"] = [{"object": 0, "start": hex(4096 + 16 * i), "size": 16, "fingerprint": None,
-                                 "name": f"{'long' * 20} {i}"} for i in range(400)]
-        profile["stacks"]["rows"] = [[None, 0, 0, hex(4096 + 16 * i), 5, 0, 5, 0] for i in range(400)]
+                                 "name": os.urandom(40).hex()} for i in range(3000)]  # nothing that compresses
+        profile["stacks"]["rows"] = [[None, 0, 0, hex(4096 + 16 * i), 5, 0, 5, 0] for i in range(3000)]
         return profile
 
     mock_daemon.profile = large
@@ -319,7 +319,7 @@ def check_too_large(folder, port):
     """A batch that is larger than the spool may be is dropped by itself: those that wait stay."""
     def sized(samples):
         profile = plain(samples)
-        profile["functions"][1]["name"] = "long" * (samples * 100)
+        profile["functions"][1]["name"] = os.urandom(samples * 150).hex()
         return profile
 
     usual, mock_daemon.profile = mock_daemon.profile, sized
