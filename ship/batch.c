@@ -9,6 +9,7 @@
 #include "client/top/share.h"
 #include "common/profile/other.h"
 #include "common/util/cleanup.h"
+#include "ship/as-pprof.h"
 #include "ship/fold.h"
 #include "ship/names.h"
 #include "ship/text.h"
@@ -32,7 +33,7 @@ const char *batch_table_name(enum batch_table table)
 		[BATCH_NAMES] = "names",     [BATCH_FUNCTIONS] = "functions",
 		[BATCH_STACKS] = "stacks",   [BATCH_BRANCHES] = "branches",
 		[BATCH_BLOCKS] = "blocks",   [BATCH_STREAMS] = "streams",
-		[BATCH_WINDOWS] = "windows",
+		[BATCH_WINDOWS] = "windows", [BATCH_PPROF] = "pprof",
 	};
 
 	return names[table];
@@ -272,6 +273,15 @@ static int write_tables(struct writing *w, struct profile **profile)
 	return 0;
 }
 
+static int write_pprof(struct writing *w, struct profile **profile)
+{
+	int r = fold_processes(profile);
+
+	return r < 0 ? r :
+		       as_pprof_write(*profile, w->window, w->sender->host,
+				      w->batch->files[BATCH_PPROF]);
+}
+
 static void note_window(struct batch *batch, const struct window_info *window)
 {
 	if (batch->end_us == 0)
@@ -291,7 +301,7 @@ int batch_add(struct batch *batch, const struct batch_sender *sender,
 		.window = window,
 		.last_id = last_id,
 	};
-	int r = write_tables(&w, profile);
+	int r = sender->as_pprof ? write_pprof(&w, profile) : write_tables(&w, profile);
 
 	if (r < 0)
 		return r;
@@ -343,7 +353,7 @@ int batch_finish(struct batch *batch)
 		if (batch->files[i] && fclose(TAKE_PTR(batch->files[i])) != 0)
 			r = -ENOMEM;
 	for (int i = 0; r >= 0 && i < N_BATCH_TABLES; i++)
-		if (batch->sizes[i] > 0)
+		if (batch->sizes[i] > 0 && i != BATCH_PPROF)
 			r = compress_text(batch, i);
 	return r;
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ enum batch_table {
 	BATCH_BRANCHES,
 	BATCH_BLOCKS,
 	BATCH_STREAMS,
-	BATCH_WINDOWS, /* last: what it has was sent whole */
+	BATCH_WINDOWS, /* last of these: what it has was sent whole */
+	BATCH_PPROF,   /* no table: instead of all others, see batch_sender.as_pprof */
 	N_BATCH_TABLES,
 };
 
@@ -42,6 +44,7 @@ struct batch {
 struct batch_sender {
 	const char *host;
 	struct names_seen *seen; /* the names in its batches */
+	bool as_pprof; /* a batch has one window, or several as one, and is a profile of pprof */
 };
 
 int batch_new(struct batch **ret);

@@ -2,12 +2,14 @@
 /* The configuration of branchd-ship: ship.conf, in systemd's syntax. See ship.conf(5). */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/util/fault.h"
 
 struct config {
 	char *url, *database, *user, *password_file, *ca_file, *host; /* NULL: not given */
+	bool as_pprof;
 	uint64_t sum_us, batch_us, max_spool_bytes;
 };
 

@@ -11,7 +11,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-static int unite_processes(struct profile **profile)
+int fold_processes(struct profile **profile)
 {
 	const struct profile *parts[] = { *profile };
 	struct profile *united;
@@ -109,7 +109,7 @@ static int prune_trees(struct profile *p)
 
 int fold_profile(struct profile **profile)
 {
-	int r = unite_processes(profile);
+	int r = fold_processes(profile);
 
 	r = r < 0 ? r : prune_runs(*profile);
 	return r < 0 ? r : prune_trees(*profile);

@@ -14,5 +14,7 @@
 #define FOLD_MAX_ROWS    600
 #define FOLD_MAX_STREAMS 100
 
-/* Replaces the finalized *@profile. -ENOMEM. */
+/* Both replace the finalized *@profile. -ENOMEM. */
+int fold_processes(struct profile **profile);
+/* Processes, then rows. */
 int fold_profile(struct profile **profile);

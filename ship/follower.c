@@ -10,6 +10,7 @@
 
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"
+#include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 
@@ -115,7 +116,11 @@ static int add_sum(struct following *f, struct fault *fault)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(windows_done) struct windows windows = {};
-	const struct daemon_api_request request = { .first = f->sum.id, .last = f->seen.id };
+	const struct daemon_api_request request = {
+		.first = f->sum.id,
+		.last = f->seen.id,
+		.tables = f->settings->sender.as_pprof ? PROFILE_TABLE(PROFILE_STACKS) : 0,
+	};
 	int r;
 
 	r = daemon_api_get_profile(f->connection, &request, &profile, &windows, fault);
@@ -136,7 +141,8 @@ static bool is_full(const struct following *f)
 {
 	const struct batch *batch = f->batch;
 
-	return batch && (batch->end_us - batch->first_us >= f->settings->batch_us ||
+	return batch && (f->settings->sender.as_pprof ||
+			 batch->end_us - batch->first_us >= f->settings->batch_us ||
 			 batch_bytes(batch) >= MAX_BATCH_BYTES);
 }
 

@@ -31,7 +31,7 @@ enum exit_status {
 
 static const char usage[] =
 	"Usage: branchd-ship [OPTION...]\n"
-	"Sends the windows that branchd closes to ClickHouse.\n"
+	"Sends the windows that branchd closes to ClickHouse or Pyroscope.\n"
 	"\n"
 	"      --config FILE   the configuration (" CONFIG ")\n"
 	"      --socket PATH   the daemon's socket (" UNIX_SOCKET_DEFAULT_PATH ")\n"
@@ -183,6 +183,7 @@ static int open_service(struct service *service, struct fault *fault)
 	server.url = service->config.url;
 	server.user = service->config.user;
 	server.password = service->password;
+	server.basic = service->config.as_pprof;
 	server.ca_file = service->config.ca_file;
 	return clickhouse_new(&service->clickhouse, &server, fault);
 }
@@ -227,7 +228,7 @@ static int run(struct service *service, struct fault *fault)
 {
 	const struct follower_settings settings = {
 		.socket = service->arguments.socket,
-		.sender = { service->config.host, service->seen },
+		.sender = { service->config.host, service->seen, service->config.as_pprof },
 		.spool = service->spool,
 		.sum_us = service->config.sum_us,
 		.batch_us = service->config.batch_us,

@@ -7,6 +7,7 @@
  */
 #include "ship/sender.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -138,6 +139,35 @@ static int send_table(const struct sending *s, const struct batch *batch, enum b
 			      NULL, fault);
 }
 
+/* A character of a label's value; others have a meaning in the name or in the URL. */
+static void put_label(FILE *f, const char *text)
+{
+	for (; *text; text++)
+		fputc(isalnum((unsigned char)*text) || strchr("-._", *text) ? *text : '_', f);
+}
+
+/* There is no way to ask whether it is there. */
+static int send_pprof(const struct sending *s, const struct batch *batch, struct fault *fault)
+{
+	char parameters[512];
+	FILE *f = fmemopen(parameters, sizeof(parameters), "w");
+
+	if (!f)
+		return fault_set(fault, -ENOMEM, "out of memory");
+	fputs("name=branchd%7Bhost%3D", f);
+	put_label(f, s->settings->host);
+	fprintf(f, "%%7D&format=pprof&from=%" PRIu64 "&until=%" PRIu64, batch->first_us / SECOND_US,
+		batch->end_us / SECOND_US);
+	fclose(f);
+	return clickhouse_ask(s->settings->clickhouse,
+			      &(struct clickhouse_query){
+				      .settings = parameters,
+				      .body = batch->texts[BATCH_PPROF],
+				      .n_body = batch->sizes[BATCH_PPROF],
+			      },
+			      NULL, fault);
+}
+
 /* All tables that lack it. */
 static int send_batch(struct sending *s, const struct batch *batch, struct progress *progress,
 		      struct fault *fault)
@@ -147,7 +177,8 @@ static int send_batch(struct sending *s, const struct batch *batch, struct progr
 	for (enum batch_table table = 0; table < N_BATCH_TABLES; table++) {
 		if (progress->sent[table] || batch->sizes[table] == 0)
 			continue;
-		r = send_table(s, batch, table, progress->unsure, fault);
+		r = table == BATCH_PPROF ? send_pprof(s, batch, fault) :
+					   send_table(s, batch, table, progress->unsure, fault);
 		if (r < 0) {
 			progress->unsure = true;
 			return r;

@@ -331,8 +331,11 @@ int spool_put(struct spool *spool, const struct batch *batch, const struct spool
 static int read_tables(struct batch *batch, FILE *f)
 {
 	for (int i = 0; i < N_BATCH_TABLES; i++) {
-		if (fscanf(f, "%zu", &batch->sizes[i]) != 1 || fgetc(f) != '\n' ||
-		    batch->sizes[i] > UINT32_MAX)
+		int n = fscanf(f, "%zu", &batch->sizes[i]);
+
+		if (i == BATCH_PPROF && n == EOF) /* of an earlier version */
+			continue;
+		if (n != 1 || fgetc(f) != '\n' || batch->sizes[i] > UINT32_MAX)
 			return -EBADMSG;
 		batch->texts[i] = malloc(batch->sizes[i] + 1);
 		if (!batch->texts[i])

@@ -110,9 +110,10 @@ static char gzip_header[] = "Content-Encoding: gzip";
 
 static int set_up(struct clickhouse *c, const struct clickhouse_settings *settings)
 {
-	int r = add_header(c, "X-ClickHouse-User", settings->user);
+	int r = settings->basic ? 0 : add_header(c, "X-ClickHouse-User", settings->user);
 
-	r = r < 0 ? r : add_header(c, "X-ClickHouse-Key", settings->password);
+	if (r >= 0 && !settings->basic)
+		r = add_header(c, "X-ClickHouse-Key", settings->password);
 	/* no question whether to go on: it costs a second with servers that do not answer it */
 	r = r < 0 ? r : add_header(c, "Expect", "");
 	c->url = strdup(settings->url);
@@ -123,6 +124,10 @@ static int set_up(struct clickhouse *c, const struct clickhouse_settings *settin
 	library.setopt(c->curl, CURLOPT_NETRC,
 		       (long)(settings->netrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED));
 	c->gzip_header = (struct curl_slist){ gzip_header, c->headers };
+	if (settings->basic) {
+		library.setopt(c->curl, CURLOPT_USERNAME, settings->user);
+		library.setopt(c->curl, CURLOPT_PASSWORD, settings->password);
+	}
 	library.setopt(c->curl, CURLOPT_WRITEFUNCTION, on_answer);
 	library.setopt(c->curl, CURLOPT_WRITEDATA, c);
 	library.setopt(c->curl, CURLOPT_NOSIGNAL, 1L);

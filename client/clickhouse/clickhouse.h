@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One ClickHouse server, asked over HTTP. Certificates are checked. */
+/* One ClickHouse server, or another one that takes bodies, asked over HTTP. Certificates are
+ * checked. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +15,7 @@ struct clickhouse_settings {
 	const char *url;      /* http:// or https:// */
 	const char *user;     /* NULL: the server's default */
 	const char *password; /* NULL: none */
+	bool basic;           /* they go as HTTP's own, to another server that takes bodies */
 	const char *ca_file;  /* NULL: those of the system */
 	bool netrc;           /* user and password are those of ~/.netrc, if it has the host */
 	long timeout_s;       /* of each query */
@@ -21,7 +23,7 @@ struct clickhouse_settings {
 };
 
 struct clickhouse_query {
-	const char *text;
+	const char *text;     /* NULL: only @settings and @body */
 	const char *id;       /* no two run at once with one id; NULL: any */
 	const char *settings; /* of the server, as "name=value&name=value"; or NULL */
 	const char *body;     /* what follows the text */
