@@ -59,17 +59,47 @@ static uint64_t part_start_us(const struct counting *counting, size_t part)
 	return times->start_us + (uint64_t)((double)part * length);
 }
 
+static int compare_lengths(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* As many points that no window of usual length leaves one empty; 0: out of memory. */
+static size_t count_points(const struct history *history, uint64_t span_us, size_t n_wanted)
+{
+	size_t n = history->windows.n;
+	_cleanup_free_ uint64_t *lengths = calloc(n, sizeof(*lengths));
+	uint64_t median_us;
+
+	if (!lengths)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		lengths[i] = history_window(&history->windows, i)->length_us;
+	qsort(lengths, n, sizeof(*lengths), compare_lengths);
+	median_us = lengths[n / 2];
+	if (median_us > 0)
+		n = MIN(n, (size_t)(span_us / median_us));
+	n = MAX(n, (size_t)1);
+	return MIN(n_wanted, n);
+}
+
 /* Points of equal length that cover all windows, and parts of equal length of each. */
 static int make_points(struct history *history, struct counting *counting)
 {
-	size_t n = MIN(counting->settings->n_points, history->windows.n);
+	uint64_t start_us = history_window(&history->windows, 0)->start_us;
+	uint64_t end_us = windows_end_us(history_window(&history->windows, history->windows.n - 1));
+	size_t n = count_points(history, end_us - start_us, counting->settings->n_points);
 	size_t limit = suffices(counting) ? HISTORY_MAX_POINTS : FEW_PARTS;
 	size_t n_parts = MIN(limit, history->windows.n);
 
+	if (n == 0)
+		return -ENOMEM;
 	counting->n_each = MAX(n_parts / n, (size_t)1);
 	counting->times = (struct time_parts){
-		.start_us = history_window(&history->windows, 0)->start_us,
-		.end_us = windows_end_us(history_window(&history->windows, history->windows.n - 1)),
+		.start_us = start_us,
+		.end_us = end_us,
 		.n = n * counting->n_each,
 	};
 	history->n_points = n;

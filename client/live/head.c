@@ -23,6 +23,7 @@
 #define LOWEST_SCREEN 4  /* and here there is no room for that */
 #define MINUTES_FROM  600
 #define HOURS_FROM    7200
+#define MIN_GAP_US    1000000
 
 static const struct live_screen *screen_of(const struct live_page *page)
 {
@@ -110,6 +111,11 @@ static void write_totals(FILE *f, const struct live_page *page)
 	missing = missing_of(source);
 	fprintf(f, "%" PRIu64 " sample%s, %" PRIu64 " lost", counters->samples,
 		text_plural(counters->samples), windows_lost(&source->windows));
+	if (missing.gaps_us >= MIN_GAP_US) {
+		fputs(", ", f);
+		write_length(f, missing.gaps_us / 1000000);
+		fputs(" not sampled", f);
+	}
 	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
 		fprintf(f, ", %.0f %% estimated", missing.estimated_percent);
 	if (counters->unmapped > 0)
@@ -124,36 +130,55 @@ static void write_totals(FILE *f, const struct live_page *page)
 	fputc('\n', f);
 }
 
-/* In its place: there is no room for all. */
-static enum view_by in_place_of(enum view_by by, enum view_by shown)
+/* The view that has @by's place among the main ones while it is shown. */
+static enum view_by main_view(enum view_by by)
 {
-	if (by == VIEW_BRANCH && shown == VIEW_BRANCH_SITE)
-		return shown;
-	if (by == VIEW_PROCESS && shown == VIEW_COMM)
-		return shown;
-	return by == VIEW_UNIT && (shown == VIEW_CONTAINER || shown == VIEW_USER) ? shown : by;
+	switch (by) {
+	case VIEW_BRANCH_SITE:
+		return VIEW_BRANCH;
+	case VIEW_COMM:
+		return VIEW_PROCESS;
+	case VIEW_CONTAINER:
+	case VIEW_USER:
+		return VIEW_UNIT;
+	default:
+		return by;
+	}
 }
 
-/* As many of the views as there is room for, and the shown one. */
+static size_t name_columns(enum view_by by)
+{
+	return strlen(view_name(by)) + strlen("[]");
+}
+
+/* All views if there is room for them; else of the main ones as many as there is, and the shown
+ * one. */
 static void write_views(FILE *f, const struct live_page *page)
 {
-	static const enum view_by views[] = { VIEW_FUNCTION, VIEW_STACK, VIEW_STREAM,
-					      VIEW_BRANCH,   VIEW_BLOCK, VIEW_PROCESS,
-					      VIEW_OBJECT,   VIEW_LINE,  VIEW_UNIT };
+	static const enum view_by views[] = { VIEW_FUNCTION, VIEW_STACK,       VIEW_STREAM,
+					      VIEW_BRANCH,   VIEW_BRANCH_SITE, VIEW_BLOCK,
+					      VIEW_PROCESS,  VIEW_COMM,        VIEW_OBJECT,
+					      VIEW_LINE,     VIEW_UNIT,        VIEW_CONTAINER,
+					      VIEW_USER };
 	enum view_by shown = screen_of(page)->by;
 	const char *order = top_order_name(shown, page->state->orders[shown]);
-	size_t taken = strlen(view_name(shown)) + strlen("[] by ") + strlen(order);
+	size_t taken = name_columns(shown) + strlen(" by ") + strlen(order), all = taken;
 
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		all += views[i] == shown ? 0 : name_columns(views[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
-		enum view_by by = in_place_of(views[i], shown);
-		size_t n = strlen(view_name(by)) + strlen("[]");
+		enum view_by by = views[i];
 
 		if (by == shown) {
 			fprintf(f, REVERSE "[%s]" NORMAL, view_name(by));
-		} else if (taken + n <= page->n_columns) {
-			fprintf(f, " %s ", view_name(by));
-			taken += n;
+			continue;
 		}
+		if (all > page->n_columns && (by != main_view(by) || by == main_view(shown)))
+			continue;
+		if (taken + name_columns(by) > page->n_columns)
+			continue;
+		fprintf(f, " %s ", view_name(by));
+		taken += name_columns(by);
 	}
 	fprintf(f, " by %s\n", order);
 }

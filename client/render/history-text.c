@@ -17,7 +17,7 @@
 #include "client/view/missing.h"
 #include "common/util/cleanup.h"
 
-#define BAR_WIDTH 30
+#define MAX_BAR 30
 
 static double percent(uint64_t n, uint64_t all)
 {
@@ -119,12 +119,28 @@ static int write_heading(FILE *f, const void *what)
 	return 0;
 }
 
-static int set_bar(struct table *table, size_t column, double part)
+/* What the other columns leave; all of it where lines have any length. */
+static size_t bar_width(const struct history *history, const struct output *output, uint64_t now_us)
+{
+	char text[TIME_SPEC_TEXT_MAX];
+	size_t taken = 0,
+	       others = strlen(" SAMPLES 100.00% ") + history->has_total * strlen("100.00% ");
+
+	for (size_t i = 0; i < history->n_points; i++) {
+		time_spec_format(text, history->points[i].start_us, now_us);
+		taken = MAX(taken, strlen(text) + others);
+	}
+	if (output->width == 0 || output->width >= taken + MAX_BAR)
+		return MAX_BAR;
+	return output->width > taken ? output->width - taken : 0;
+}
+
+static int set_bar(struct table *table, size_t column, double part, size_t width)
 {
 	const char *brick = spark_is_utf8() ? "█" : "#";
-	char text[BAR_WIDTH * 3 + 1] = "";
+	char text[MAX_BAR * 3 + 1] = "";
 
-	for (size_t i = 0; (double)i + 0.5 < part * BAR_WIDTH && i < BAR_WIDTH; i++)
+	for (size_t i = 0; (double)i + 0.5 < part * (double)width && i < width; i++)
 		strcat(text, brick);
 	return table_set(table, column, text);
 }
@@ -150,7 +166,14 @@ static const char *name_gap(const struct history *history, const struct history_
 	return mark_ref_is_removed(&history->windows.all, middle_us) ? "removed" : "-";
 }
 
-static int add_point(struct table *table, const struct history *history, size_t i, uint64_t now_us)
+/* How points are written. */
+struct row_format {
+	uint64_t now_us;
+	size_t bar_width;
+};
+
+static int add_point(struct table *table, const struct history *history, size_t i,
+		     const struct row_format *format)
 {
 	const struct history_point *point = &history->points[i];
 	double share = percent(shown(history, point), point->samples);
@@ -160,7 +183,8 @@ static int add_point(struct table *table, const struct history *history, size_t 
 	int r = table_add_row(table);
 
 	if (r >= 0)
-		r = table_set(table, column++, time_spec_format(start, point->start_us, now_us));
+		r = table_set(table, column++,
+			      time_spec_format(start, point->start_us, format->now_us));
 	if (r >= 0 && point->samples == 0)
 		return table_set(table, column, name_gap(history, point));
 	if (r >= 0)
@@ -172,13 +196,15 @@ static int add_point(struct table *table, const struct history *history, size_t 
 	if (r >= 0 && history->change.time_us > 0 && i == history->change.point)
 		r = table_set_color(table, column - 1,
 				    history->change.test.difference > 0 ? "red" : "green");
-	return r < 0 ? r : set_bar(table, column, largest > 0 ? share / largest : 0);
+	return r < 0 ? r :
+		       set_bar(table, column, largest > 0 ? share / largest : 0, format->bar_width);
 }
 
 int history_write_table(const struct history *history, const char *name, uint64_t now_us,
 			struct output *output)
 {
 	const struct heading heading = { history, name, now_us };
+	const struct row_format format = { now_us, bar_width(history, output, now_us) };
 	_cleanup_(table_freep) struct table *table = NULL;
 	_cleanup_free_ char *text = NULL;
 	int r = table_new(&table, output->f, output->width, output->colors);
@@ -186,7 +212,7 @@ int history_write_table(const struct history *history, const char *name, uint64_
 	if (r >= 0)
 		r = add_columns(table, history->has_total);
 	for (size_t i = 0; r >= 0 && i < history->n_points; i++)
-		r = add_point(table, history, i, now_us);
+		r = add_point(table, history, i, &format);
 	if (r < 0)
 		return r;
 	text = text_of(write_heading, &heading);

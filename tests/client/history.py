@@ -3,11 +3,14 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
+import mock_daemon
 from harness import check, finish, one_line, run
+from terminal_session import run_on_terminal
 
 WINDOWS = 16
 CHANGING = 120
@@ -38,6 +41,29 @@ def check_function(path):
         few = asked(path, "history", symbol, "..", "-n", "3", *filters)
         check(few["sum"]["self"] == shown["sum"]["self"] and len(few["points"]) == 3, few)
         check(sum(point["windows"] for point in few["points"]) == WINDOWS, few)
+
+
+def check_short_window():
+    """A short window, as of a daemon that was just started, leaves no point without samples."""
+    windows = mock_daemon.recent(6)
+    windows[0]["start_us"] += 7 * mock_daemon.SECOND
+    windows[0]["length_us"] -= 7 * mock_daemon.SECOND
+    with mock_daemon.Daemon(windows, counts=True) as daemon:
+        points = asked(daemon.path, "history", "work", "..")["points"]
+        check(len(points) == 5 and sum(point["windows"] for point in points) == 6, points)
+        check(all(point["samples"] for point in points), "a point is empty", points)
+
+
+def check_bars(path):
+    """On a narrow terminal bars are shorter, and keep their proportions."""
+    symbol = asked(path, "top", "1")["rows"][0]["symbol"]
+    for columns in 40, 80:
+        text, status = run_on_terminal("--socket", path, "history", symbol, "..", "--no-pager", columns=columns)
+        points = [point["self"] / point["samples"] for point in asked(path, "history", symbol, "..")["points"]]
+        bars = [line.count("\u2588") for line in text.splitlines() if re.match(r"\d\d:\d\d", line)]
+        check(status == 0 and len(bars) == len(points) and all(len(line) <= columns for line in text.splitlines()), text)
+        check(all(abs(bar - max(bars) * point / max(points)) <= 0.6 for bar, point in zip(bars, points)), columns, bars, points)
+        check(max(bars) >= 6, columns, bars)
 
 
 def check_processes(path):
@@ -104,7 +130,8 @@ def served(kind, n_windows, *checks):
             server.stdout.read()
 
 
-served("idle", WINDOWS, check_function, check_processes, check_text)
+check_short_window()
+served("idle", WINDOWS, check_function, check_processes, check_text, check_bars)
 served("change:90:1", CHANGING, check_change, check_similar)
 served("change:0:1", CHANGING, check_steady)
 finish()

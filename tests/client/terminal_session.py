@@ -25,10 +25,10 @@ def read_all(descriptor):
         data += part
 
 
-def run_on_terminal(*arguments, stderr=subprocess.DEVNULL, **environment):
+def run_on_terminal(*arguments, stderr=subprocess.DEVNULL, columns=COLUMNS, **environment):
     """What the terminal got, and the exit status. @stderr: STDOUT for the terminal."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
     env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm", PAGER="sed s/^/paged:/")
     env.pop("NO_COLOR", None)
     env.update(environment)

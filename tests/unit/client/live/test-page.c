@@ -174,6 +174,36 @@ static void test_the_page_describes_its_data(void **state)
 	assert_non_null(strstr(draw(demo), "paused"));
 }
 
+static void test_what_is_missing_is_in_the_head(void **state)
+{
+	struct demo *demo = *state;
+	struct windows *windows = &demo->source->windows;
+
+	make_top(demo);
+	demo->source->profile->counters.samples_estimated = 205;
+	assert_non_null(strstr(draw(demo), "820 samples, 5 lost, 25 % estimated\n"));
+	demo->source->profile->counters.samples_estimated = 4; /* of 820 */
+	assert_non_null(strstr(draw(demo), "820 samples, 5 lost\n"));
+	windows->rows[1].start_us += 18000000;
+	assert_non_null(strstr(draw(demo), "820 samples, 5 lost, 18 s not sampled\n"));
+}
+
+static void test_the_head_names_the_views_there_is_room_for(void **state)
+{
+	struct demo *demo = *state;
+
+	make_top(demo);
+	assert_non_null(strstr(draw(demo), "[function] stack  stream  branch  block  process  "
+					   "object  line  unit  by self\n"));
+	demo->state.screens[0].by = VIEW_USER;
+	make_top(demo);
+	assert_non_null(strstr(draw(demo), " object  line [user] by self\n"));
+	demo->page.n_columns = 130;
+	assert_non_null(strstr(draw(demo), " function  stack  stream  branch  branch-site  block  "
+					   "process  comm  object  line  unit  container [user] by "
+					   "self\n"));
+}
+
 static void test_the_page_scrolls(void **state)
 {
 	struct demo *demo = *state;
@@ -390,6 +420,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_page_describes_its_data, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_missing_is_in_the_head, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_the_head_names_the_views_there_is_room_for,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_page_scrolls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks_scroll_line_by_line, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_page_has_any_size, setup, teardown),
