@@ -170,24 +170,39 @@ static char *format_group(const struct place *place, size_t room)
 	return asprintf(&text, "%s (%s)", name, object) < 0 ? NULL : text;
 }
 
+#define MIN_GROUP_NAME 12 /* columns; shorter numbers make room for it */
+
+/* ": leaf 154 of 2465 samples, 6.2 %, 3 stacks; machine 2501", or in few columns ": 6.2 %, 3
+ * stacks" */
+static size_t format_numbers(char *ret, size_t n, const struct stack_text *text,
+			     const struct view_stack_group *group, size_t width)
+{
+	double percent = percent_of(group->samples, text->samples);
+	char machine[40] = "";
+	size_t length;
+
+	if (text->machine > 0)
+		snprintf(machine, sizeof(machine), "; machine %" PRIu64, text->machine);
+	length = (size_t)snprintf(
+		ret, n, ": leaf %" PRIu64 " of %" PRIu64 " sample%s, %.1f %%, %zu stack%s%s",
+		group->samples, text->samples, text_plural(text->samples), percent, group->n_stacks,
+		text_plural(group->n_stacks), machine);
+	if (width > 0 && width < length + MIN_GROUP_NAME)
+		length = (size_t)snprintf(ret, n, ": %.1f %%, %zu stack%s", percent,
+					  group->n_stacks, text_plural(group->n_stacks));
+	return length;
+}
+
 /* "sort (libc.so.6): leaf 154 of 2465 samples, 6.2 %, 3 stacks; machine 2501" */
 static int write_group(const struct stack_text *text, struct output *output,
 		       const struct view_stack *stack)
 {
-	const struct view_stack_group *group = &stack->group;
 	struct place place = place_find(text->places, stack->leaf);
-	char numbers[160], machine[40] = "";
 	_cleanup_free_ char *name = NULL;
-	size_t n_numbers;
+	char numbers[160];
+	size_t n_numbers =
+		format_numbers(numbers, sizeof(numbers), text, &stack->group, output->width);
 
-	if (text->machine > 0)
-		snprintf(machine, sizeof(machine), "; machine %" PRIu64, text->machine);
-	n_numbers = (size_t)snprintf(numbers, sizeof(numbers),
-				     ": leaf %" PRIu64 " of %" PRIu64
-				     " sample%s, %.1f %%, %zu stack%s%s",
-				     group->samples, text->samples, text_plural(text->samples),
-				     percent_of(group->samples, text->samples), group->n_stacks,
-				     text_plural(group->n_stacks), machine);
 	name = format_group(&place, output->width == 0        ? SIZE_MAX :
 				    output->width > n_numbers ? output->width - n_numbers :
 								1);

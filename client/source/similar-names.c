@@ -78,14 +78,37 @@ char *similar_names_format(const struct profile *profile, const char *wanted)
 	return samples ? similar_names_format_counts(profile, samples, wanted) : NULL;
 }
 
+static char *format(const struct similar *similar, uint64_t all)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *f;
+
+	if (similar->n == 0)
+		return NULL;
+	f = open_memstream(&text, &n_bytes);
+	if (!f)
+		return NULL;
+	write_names(f, similar, all);
+	return fclose(f) == 0 ? text : NULL;
+}
+
+char *similar_names_format_matching(const struct profile *profile, const char *pattern)
+{
+	_cleanup_free_ uint64_t *samples = count_samples(profile);
+	struct similar similar = {};
+
+	for (size_t i = 0; samples && i < profile->n_functions; i++)
+		if (samples[i] > 0 && profile_symbol_is_in(profile->functions[i].name, pattern))
+			add(&similar, &profile->functions[i], samples[i]);
+	return format(&similar, profile->counters.samples);
+}
+
 char *similar_names_format_counts(const struct profile *profile, const uint64_t *samples,
 				  const char *wanted)
 {
 	struct similar similar = {};
 	uint64_t n_matching = 0;
-	char *text = NULL;
-	size_t n_bytes;
-	FILE *f;
 
 	if (!may_be_part(wanted))
 		return NULL;
@@ -97,11 +120,5 @@ char *similar_names_format_counts(const struct profile *profile, const uint64_t 
 		else if (samples[i] > 0 && strcasestr(function->name, wanted))
 			add(&similar, function, samples[i]);
 	}
-	if (similar.n == 0 || similar.all < n_matching)
-		return NULL;
-	f = open_memstream(&text, &n_bytes);
-	if (!f)
-		return NULL;
-	write_names(f, &similar, profile->counters.samples);
-	return fclose(f) == 0 ? text : NULL;
+	return similar.all < n_matching ? NULL : format(&similar, profile->counters.samples);
 }

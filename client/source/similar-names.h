@@ -16,3 +16,6 @@ char *similar_names_format(const struct profile *profile, const char *wanted);
 /* The same of samples that were counted before: samples[i] of function i of @profile. */
 char *similar_names_format_counts(const struct profile *profile, const uint64_t *samples,
 				  const char *wanted);
+
+/* The same of the functions with most samples that @pattern matches, see profile_symbol_is_in(). */
+char *similar_names_format_matching(const struct profile *profile, const char *pattern);

@@ -127,6 +127,9 @@ static int read_kernel_code(struct annotation *a, const struct profile_object *o
 			     n, ret_machine);
 	if (r == -EACCES)
 		fault_set(&a->why_no_code, r, "code of the kernel is shown to root");
+	else if (r <= 0)
+		fault_set(&a->why_no_code, r,
+			  "binary not found, nor is the function in /proc/kcore");
 	return MAX(r, 0);
 }
 

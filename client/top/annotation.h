@@ -47,7 +47,7 @@ struct annotation {
 	const struct code_span *span;
 	struct places places;
 	enum code_origin origin;
-	struct fault why_no_code; /* "": the binary was not found, or there is code */
+	struct fault why_no_code; /* of CODE_NONE; "": the binary was not found */
 	bool truncated;           /* the end of the code is missing */
 
 	struct annotation_line *lines;

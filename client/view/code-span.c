@@ -148,11 +148,23 @@ static bool has_object(const struct profile *profile, const char *name)
 	return false;
 }
 
+static bool is_pattern(const char *name)
+{
+	return strpbrk(name, "*?[") != NULL;
+}
+
 static int refuse_none(const struct search *search, struct fault *fault)
 {
+	const struct profile *all = search->source->all;
 	_cleanup_free_ char *names =
-		search->object ? NULL : similar_names_format(search->source->all, search->wanted);
+		search->object             ? NULL :
+		is_pattern(search->wanted) ? similar_names_format_matching(all, search->wanted) :
+					     similar_names_format(all, search->wanted);
 
+	if (names && is_pattern(search->wanted))
+		return fault_set(fault, -ENOENT,
+				 "%s: '%s' is a pattern: give one function, such as %s",
+				 search->source->name, search->wanted, names);
 	if (names)
 		return fault_set(fault, -ENOENT, "%s: no counts for a function '%s'; similar: %s",
 				 search->source->name, search->wanted, names);

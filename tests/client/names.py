@@ -43,6 +43,11 @@ def check_similar_names():
         check(status == 0 and not err and LIBC in out, status, out, err)
         status, out, err = ask(daemon, "annotate", "memcpy", "@-1")
         check(status == 1 and one_line(err) and f"similar: {LIBC} (75.0 %)" in err, status, out, err)
+        status, out, err = ask(daemon, "annotate", "*memcpy*", "@-1")
+        check(status == 1 and one_line(err) and f"'*memcpy*' is a pattern: give one function, such as {LIBC} (75.0 %)" in err,
+              status, out, err)
+        status, out, err = ask(daemon, "annotate", "no_such_*", "@-1")
+        check(status == 1 and one_line(err) and "no counts for a function 'no_such_*'" in err, status, out, err)
     with Changed(call_work("idle_loop")) as daemon:  # with three times the samples of idle_z...
         daemon.change = lambda profile, _: [function.update(name=name) for function, name in
                                             zip(profile["functions"], ("main", "__idle_avx", "idle"))]

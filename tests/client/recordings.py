@@ -284,7 +284,7 @@ def check_kernel_code(path, name):
         symbols.flush()
         annotate = ["annotate", "hot", path, "--kallsyms", symbols.name]
         status, out, err = run(*annotate)
-        check(status == 0 and "binary not found; addresses only" in out, name, err, out)
+        check(status == 0 and "binary not found, nor is the function in /proc/kcore; addresses only" in out, name, err, out)
         document = json.loads(run(*annotate, "--json")[1])
     check(document["function"]["code"] is None and document["ranges"], name, "annotate", document["function"])
     for instruction in document["instructions"]:

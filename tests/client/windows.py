@@ -152,12 +152,17 @@ def check_all_rows(daemon):
 
 def check_narrow(daemon):
     """On 40 columns a table has its hottest columns and its names."""
-    terminal_session.COLUMNS = 40
+    def on_40_columns(*words):
+        return terminal_session.run_on_terminal("--socket", daemon.path, *words, "--no-pager", "--color=never", columns=40)
+
     for words in ["top", "@-1"], ["diff", "@-1", "@-2", "--by", "function"]:
-        text, status = terminal_session.run_on_terminal("--socket", daemon.path, *words, "--no-pager", "--color=never")
+        text, status = on_40_columns(*words)
         table = text[text.index(" FUNCTION"):].splitlines()[1:]
         check(status == 0 and any("work" in line for line in table), words, text)
         check(all(len(line) <= 40 for line in table), words, "is too wide:", text)
+    text, status = on_40_columns("top", "@-1", "--by", "stack")
+    check(status == 0 and all(len(line) <= 40 for line in text.splitlines()), "stacks are too wide:", text)
+    check("\nwork (demo): 75.0 %, 1 stack\n" in text, "the numbers of a group:", text)
 
 
 def check_clones():
