@@ -76,6 +76,8 @@ static uint64_t interval_of(const struct live_request *request, const struct liv
 
 	if (result->r < 0)
 		return SECOND_NS;
+	if (result->is_first)
+		return 0;
 	if (result->is_fixed)
 		return 3600 * SECOND_NS;
 	if (request->kind == LIVE_CODE)

@@ -28,6 +28,7 @@ struct live_fetch {
 	const char *socket;
 	const struct symbolizer_settings *symbols;
 	struct recent_profile *recent;
+	bool began; /* it was asked for once */
 	struct counted counted;
 };
 
@@ -186,9 +187,8 @@ static bool has_trends(const struct job *job)
 }
 
 /* Without them, rows have no trend: an older daemon does not count. */
-static int get_trends(struct job *job)
+static int get_trends(struct job *job, const struct windows *windows)
 {
-	const struct windows *windows = &job->result->windows;
 	const struct counted *counted = &job->fetch->counted;
 	struct counted wanted = { .by = job->request->by };
 	size_t n = windows_n_closed(windows);
@@ -215,7 +215,7 @@ static int get_recent(struct job *job)
 		return r;
 	if (job->request->kind == LIVE_CODE)
 		return annotate_recent(job);
-	return job->request->kind == LIVE_ROWS ? get_trends(job) : 0;
+	return job->request->kind == LIVE_ROWS ? get_trends(job, &result->windows) : 0;
 }
 
 /* Whether no window can be added to the span. */
@@ -242,15 +242,22 @@ static unsigned int tables_of(const struct job *job)
 	return PROFILE_TABLE(PROFILE_STACKS);
 }
 
+static bool counts_suffice(const struct job *job, enum functions_by *ret)
+{
+	const struct profile_filter *filter = &job->filter.profile;
+
+	return job->request->kind == LIVE_ROWS && !filter->object && !filter->symbol &&
+	       function_shares_suffice(job->request->by, ret);
+}
+
 static int get_span(struct job *job, const struct window_ref *ref)
 {
 	const struct live_request *request = job->request;
 	struct live_result *result = job->result;
-	const struct profile_filter *filter = &job->filter.profile;
 	struct profile_source_settings settings = {
-		.window = request->span,
+		.window = request->span[0] ? request->span : NULL,
 		.now_us = ref->now_us,
-		.filter = *filter,
+		.filter = job->filter.profile,
 		.symbols = *job->fetch->symbols,
 		.socket = job->fetch->socket,
 		.connection = job->connection,
@@ -258,9 +265,8 @@ static int get_span(struct job *job, const struct window_ref *ref)
 	};
 	int r;
 
-	settings.counts = request->kind == LIVE_ROWS && !filter->object && !filter->symbol &&
-			  function_shares_suffice(request->by, &settings.by);
-	settings.n_parts = settings.counts ? N_PARTS : 0;
+	settings.counts = counts_suffice(job, &settings.by);
+	settings.n_parts = settings.counts && request->span[0] ? N_PARTS : 0;
 	r = profile_source_open(&result->source, &settings, &result->fault);
 	if (r < 0)
 		return r;
@@ -269,6 +275,24 @@ static int get_span(struct job *job, const struct window_ref *ref)
 	if (result->source->functions && result->source->functions->n_parts > 1)
 		return trends_new(&result->trends, request->by, result->source->functions);
 	return 0;
+}
+
+/* The rows, while the windows themselves are yet to be fetched. False: they have to be. */
+static bool get_first(struct job *job, const struct window_ref *ref)
+{
+	struct live_result *result = job->result;
+	enum functions_by by;
+	bool is_first = !job->fetch->began;
+
+	job->fetch->began = true;
+	if (!is_first || !counts_suffice(job, &by))
+		return false;
+	if (get_span(job, ref) < 0 || get_trends(job, &result->source->windows) < 0) {
+		live_result_done(result);
+		return false;
+	}
+	result->is_first = true;
+	return true;
 }
 
 /* Of the last day, unless a span was chosen. */
@@ -314,7 +338,9 @@ static int get(struct job *job)
 	job->result->is_fixed = ref.kind != WINDOW_REF_RECENT && is_over(&ref, ref.now_us);
 	if (job->request->kind == LIVE_HISTORY)
 		return get_history(job);
-	return ref.kind == WINDOW_REF_RECENT ? get_recent(job) : get_span(job, &ref);
+	if (ref.kind != WINDOW_REF_RECENT)
+		return get_span(job, &ref);
+	return get_first(job, &ref) ? 0 : get_recent(job);
 }
 
 /* After these errors the daemon still answers. */

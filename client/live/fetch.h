@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a screen shows, from the daemon: one request after the other, each of which waits. The last
- * five minutes come as one profile, which serves all screens but the history; of other spans each
- * view asks for what it needs.
+ * five minutes come as one profile, which serves all screens but the history; before that, once,
+ * the counts that the first screen needs, which come at once. Of other spans each view asks for
+ * what it needs.
  */
 #pragma once
 
@@ -39,6 +40,7 @@ struct live_result {
 	struct windows windows;  /* and its windows; or: */
 	struct profile_source *source;
 	bool is_fixed;         /* the span is over: the same comes every time */
+	bool is_first;         /* of the last five minutes as well: their profile is yet to come */
 	struct trends *trends; /* of the rows */
 	struct code_span span; /* of @source */
 	struct annotation *annotation;

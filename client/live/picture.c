@@ -18,7 +18,7 @@
 struct live_picture {
 	struct top_settings settings;
 	struct profile_source *recent; /* of the last five minutes */
-	struct live_result given;      /* the rest: of spans, instructions, a history */
+	struct live_result given;      /* the rest: of spans, what comes first, a text */
 	struct live_request of_given;
 	struct trends *trends; /* of rows, which outlast other screens */
 	struct live_request of_trends;
@@ -185,16 +185,16 @@ int live_picture_make(struct live_picture *picture, struct live_state *state, bo
 		      struct fault *fault)
 {
 	const struct live_screen *screen = live_screen_of(state);
-	bool given = is_given(picture, state);
+	bool given = is_given(picture, state), by_given;
 	int r = filter_again(picture, screen->filter, fault);
 
 	drop_made(picture);
 	*ret_served = given;
 	if (r < 0 || (screen->kind != LIVE_ROWS && screen->kind != LIVE_CALLS))
 		return r;
-	*ret_served =
-		state->span[0] ? given && picture->given.source : picture->recent->shown != NULL;
-	picture->source = state->span[0] && *ret_served ? picture->given.source : picture->recent;
+	by_given = state->span[0] || !picture->recent->shown;
+	*ret_served = !by_given || (given && picture->given.source);
+	picture->source = by_given && *ret_served ? picture->given.source : picture->recent;
 	if (!*ret_served)
 		return 0;
 	if (screen->kind == LIVE_ROWS)

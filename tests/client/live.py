@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 
 import mock_daemon
@@ -323,6 +324,33 @@ def check_slow_daemon():
     check(any(time_of_keys() < 8 for _ in range(3)), "keys are slow")
 
 
+class Late(mock_daemon.Daemon):
+    """Answers with counts at once, which are others than those of the profile, and with the profile when it may."""
+
+    def __init__(self):
+        self.may = threading.Event()
+        super().__init__(mock_daemon.recent(3), counts=True)
+
+    def _profile(self, parameters):
+        self.may.wait()
+        return super()._profile(parameters)
+
+
+def check_first_rows():
+    """The first rows do not wait for whole windows; what needs those says so."""
+    with Late() as daemon, live(daemon) as terminal:
+        terminal.shows("[function]", "307 samples", "37.46%", "work")
+        terminal.press("Down")
+        terminal.press("s")
+        terminal.shows("[stack]", "asking branchd")
+        terminal.press("f")
+        terminal.shows("37.46%")
+        daemon.may.set()
+        terminal.shows("75.", "work")
+        terminal.press("s")
+        terminal.shows("[stack]", "main+0x10 (demo)")
+
+
 if not shutil.which("tmux"):
     print("skipped: tmux is not installed")
     sys.exit(SKIPPED)
@@ -334,6 +362,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_low(shared)
     check_manual()
 check_slow_daemon()
+check_first_rows()
 with mock_daemon.Daemon(mock_daemon.recent(3), counts=True) as counting:
     check_windows_close(counting)
     check_no_utf8(counting)

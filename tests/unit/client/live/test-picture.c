@@ -97,6 +97,23 @@ static void take(struct view *view, uint64_t hot, uint64_t warm)
 	make(view);
 }
 
+/* The counts that come before the profile, which is yet to come. */
+static void take_first(struct view *view, uint64_t hot, uint64_t warm)
+{
+	const struct profile_filter filter = PROFILE_FILTER_INIT;
+	struct live_result result = { .r = 1, .is_first = true };
+	struct windows windows = {};
+	struct live_request request;
+
+	assert_int_equal(profile_source_new(&result.source, &symbols), 0);
+	assert_int_equal(
+		profile_source_replace(result.source, make_profile(hot, warm), &windows, &filter),
+		0);
+	live_request_init(&request, &view->state);
+	assert_int_equal(live_picture_take(view->picture, &request, &result, false), 0);
+	make(view);
+}
+
 static int setup(void **state)
 {
 	struct view *view = calloc(1, sizeof(*view));
@@ -130,6 +147,25 @@ static void put(struct view *view, size_t line)
 {
 	*cursor_of(view) = (struct live_cursor){ .line = line };
 	live_picture_hold(view->picture, &view->state);
+}
+
+static void test_counts_serve_until_the_profile_comes(void **state)
+{
+	struct view *view = *state;
+
+	make(view);
+	assert_false(view->served);
+	take_first(view, 70, 30);
+	assert_true(view->served);
+	assert_non_null(live_picture_top(view->picture));
+	view->state.screens[0].by = VIEW_STACK; /* which the counts do not have */
+	make(view);
+	assert_false(view->served);
+	take(view, 70, 30);
+	assert_true(view->served);
+	view->state.screens[0].by = VIEW_FUNCTION;
+	make(view);
+	assert_true(view->served);
 }
 
 static void test_the_cursor_follows_its_row(void **state)
@@ -321,6 +357,8 @@ static void test_another_span_is_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_counts_serve_until_the_profile_comes, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_the_cursor_follows_its_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_on_the_first_row_it_stays_there, setup,
 						teardown),
