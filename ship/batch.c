@@ -78,8 +78,8 @@ static void begin_row(struct writing *w, FILE *f)
 	text_put(f, w->sender->host);
 	fputc('\t', f);
 	text_put_day(f, batch_day(w->window->start_us));
-	fprintf(f, "\t%" PRIu64 "\t%" PRIu32 "\t%" PRIu64, w->window->start_us, w->n++,
-		w->window->start_us / 1000000);
+	fprintf(f, "\t%" PRIu64 "\t%" PRId64 "\t%" PRIu32 "\t%" PRIu64, w->window->start_us,
+		w->window->id, w->n++, w->window->start_us / 1000000);
 }
 
 static void put_unit(const struct writing *w, uint32_t process, FILE *f)
@@ -99,8 +99,7 @@ static void put_place(struct writing *w, struct location at, FILE *f)
 static void write_window(struct writing *w, FILE *f)
 {
 	begin_row(w, f);
-	fprintf(f, "\t%" PRId64 "\t%" PRId64 "\t%" PRIu64 "\t", w->window->id, w->last_id,
-		w->window->length_us);
+	fprintf(f, "\t%" PRId64 "\t%" PRIu64 "\t", w->last_id, w->window->length_us);
 	text_put(f, w->window->mode);
 	fputc('\t', f);
 	text_put(f, w->profile->info.event);
@@ -282,7 +281,7 @@ static int write_pprof(struct writing *w, struct profile **profile)
 				      w->batch->files[BATCH_PPROF]);
 }
 
-static void note_window(struct batch *batch, const struct window_info *window)
+static void note_window(struct batch *batch, const struct window_info *window, int64_t last_id)
 {
 	if (batch->end_us == 0)
 		batch->first_us = batch->last_us = window->start_us;
@@ -290,6 +289,8 @@ static void note_window(struct batch *batch, const struct window_info *window)
 	batch->first_us = MIN(batch->first_us, window->start_us);
 	batch->last_us = MAX(batch->last_us, window->start_us);
 	batch->end_us = windows_end_us(window);
+	batch->last_id = last_id;
+	batch->first_id = batch->first_id ?: window->id;
 }
 
 int batch_add(struct batch *batch, const struct batch_sender *sender,
@@ -305,7 +306,7 @@ int batch_add(struct batch *batch, const struct batch_sender *sender,
 
 	if (r < 0)
 		return r;
-	note_window(batch, window);
+	note_window(batch, window, last_id);
 	for (int i = 0; i < N_BATCH_TABLES; i++)
 		if (fflush(batch->files[i]) != 0)
 			return -ENOMEM;

@@ -38,6 +38,7 @@ struct batch {
 	uint64_t n_windows;          /* those of sums, too; its owner counts them */
 	uint64_t first_us, last_us;  /* the starts of the first and the last one */
 	uint64_t end_us;             /* of the last one */
+	int64_t first_id, last_id;   /* of these windows, and of none before */
 };
 
 /* Whose windows they are. */

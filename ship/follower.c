@@ -13,12 +13,14 @@
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
+#include "common/util/compare.h"
 
 #define MAX_BATCH_BYTES (8 << 20)
 #define SLACK_US        100000 /* of the ends of windows that follow each other */
 #define FIRST_WAIT_US   1000000
 #define LONGEST_WAIT_US 60000000
-#define TIMEOUT_MS      300000 /* more than the daemon takes for a profile */
+#define PUT_BACK_US     86400000000 /* the clock, while nobody follows: windows before are not seen */
+#define TIMEOUT_MS      300000      /* more than the daemon takes for a profile */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool stopped;
@@ -34,8 +36,9 @@ struct following {
 	struct window_info sum; /* of windows that follow each other; its id is the first's */
 	size_t n_sum;
 	uint64_t alone_us; /* windows that start before are asked for one by one */
-	bool failed;       /* to ask for a profile */
-	bool soon;         /* that was no failure of the daemon */
+	bool is_known_database, is_other_database; /* see note_database() */
+	bool failed;                               /* to ask for a profile */
+	bool soon;                                 /* that was no failure of the daemon */
 };
 
 void follower_stop(void)
@@ -98,17 +101,18 @@ static void flush(struct following *f)
 }
 
 /*
- * Whether it has not been sent. Windows that were merged as they aged have a part of what was sent;
- * a daemon that begins a new database begins with the first id.
+ * Whether it has not been sent. Ids grow, also when the clock is put back; windows that were merged
+ * as they aged have the id of the first. A new database begins with the first id.
  */
-static bool is_new(const struct spool_mark *mark, const struct window_info *window)
+static bool is_new(const struct following *f, const struct window_info *window)
 {
+	const struct spool_mark *mark = &f->seen;
+
 	if (window->open)
 		return false;
-	if (window->start_us + SLACK_US < mark->start_us + mark->length_us &&
-	    windows_end_us(window) > mark->start_us + SLACK_US)
-		return false;
-	return window->start_us > mark->start_us || window->id > mark->id;
+	return window->id > mark->id ||
+	       (f->is_other_database && window->start_us > mark->start_us &&
+		window->start_us + SLACK_US >= mark->start_us + mark->length_us);
 }
 
 /* -ENOENT: a window of the sum has gone. */
@@ -239,24 +243,54 @@ static bool is_sum_whole(const struct following *f)
 	return is_alone(f) || f->sum.length_us + f->seen.length_us > f->settings->sum_us + SLACK_US;
 }
 
+static int add_window(struct following *f, const struct window_info *window)
+{
+	int r = 0;
+
+	if (!is_new(f, window))
+		return 0;
+	if (f->n_sum > 0 && !continues_sum(f, window))
+		r = close_sum(f);
+	if (r < 0)
+		return r;
+	add_to_sum(f, window);
+	return is_sum_whole(f) ? close_sum(f) : 0;
+}
+
+static int compare_ids(const void *p, const void *q)
+{
+	const struct window_info *a = p, *b = q;
+
+	return COMPARE(a->id, b->id);
+}
+
+/* What there is already: none is as new as the last one that was sent if another database was begun
+ * since. */
+static void note_database(struct following *f, const struct window_info *rows, size_t n)
+{
+	if (f->is_known_database)
+		return;
+	f->is_known_database = true;
+	f->is_other_database = n == 0 || rows[n - 1].id < f->mark.id;
+}
+
+/* They come by their starts; by their ids a clock that was put back does not matter. */
 static int on_windows(const struct windows *windows, void *userdata)
 {
 	struct following *f = userdata;
+	_cleanup_free_ struct window_info *rows = NULL;
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < windows->n && !stopped; i++) {
-		const struct window_info *window = &windows->rows[i];
-
-		if (!is_new(&f->seen, window))
-			continue;
-		if (f->n_sum > 0 && !continues_sum(f, window))
-			r = close_sum(f);
-		if (r < 0)
-			break;
-		add_to_sum(f, window);
-		if (is_sum_whole(f))
-			r = close_sum(f);
+	if (windows->n > 0) {
+		rows = calloc(windows->n, sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+		memcpy(rows, windows->rows, windows->n * sizeof(*rows));
+		qsort(rows, windows->n, sizeof(*rows), compare_ids);
 	}
+	note_database(f, rows, windows->n);
+	for (size_t i = 0; r >= 0 && i < windows->n && !stopped; i++)
+		r = add_window(f, &rows[i]);
 	return r < 0 ? r : stopped ? -EINTR : 0;
 }
 
@@ -264,11 +298,12 @@ static int on_windows(const struct windows *windows, void *userdata)
 static void follow(struct following *f, struct fault *fault)
 {
 	_cleanup_(connection_freep) struct connection *windows = NULL;
-	uint64_t since_us = f->mark.start_us + f->mark.length_us;
+	uint64_t since_us = f->mark.start_us - MIN(f->mark.start_us, (uint64_t)PUT_BACK_US);
 	int r;
 
 	f->seen = f->mark; /* what was summed is asked for again */
 	f->n_sum = 0;
+	f->is_known_database = false;
 	r = connection_open(&windows, f->settings->socket, fault);
 	r = r < 0 ? r : open_asking(f, fault);
 	set_connection(&waiting, windows);

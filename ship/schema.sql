@@ -10,9 +10,9 @@
 -- it; and each table has a key for each row, so that a second copy replaces the first one. Merges do that in time,
 -- FINAL does it at once. The views without "_rows" read with FINAL: ask these.
 --
--- All counts of a window are in rows that have its host, day and start ("window"); "n" numbers the rows of a window.
--- "day" is the day in UTC on which the window starts. A place in code is an "id" of the table "names", and an offset
--- from there.
+-- All counts of a window are in rows that have its host, day, start ("window") and number ("id": clocks may be put back); "n" numbers
+-- the rows of a window. "day" is the day in UTC on which the window starts. A place in code is an "id" of the table "names"
+-- ("from_id", "function_id", ...), and an offset from there.
 --
 -- A window is a sum of ten minutes (SumSec= of ship.conf), and its processes of one unit and name are one. It has all of its functions, but
 -- rare stacks, branches, blocks and streams only as rows in which "other" is 1, or as rows of their callers: all sums
@@ -26,23 +26,24 @@ CREATE TABLE IF NOT EXISTS branchd.windows_rows (
     host String,
     day Date,
     window UInt64,         -- its start in microseconds since 1970
+    id UInt64,             -- its number on that host; of a sum of several (SumSec= of ship.conf) that of the first,
     n UInt32,              -- 0
     time DateTime,         -- its start, UTC
-    id UInt64,             -- its number on that host; of a sum of several (SumSec= of ship.conf) that of the first,
-    last_id UInt64,        -- and of the last one: for branchctl -H HOST top ID..LAST
+    last_id UInt64,        -- ... and of the last one: for branchctl -H HOST top ID..LAST
     length_us UInt64,
     mode String,
     event String,
     cpu String,
     samples UInt64,
     lost UInt64
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, window, id, n);
 
 -- Functions, by the unit that ran them.
 CREATE TABLE IF NOT EXISTS branchd.functions_rows (
     host String,
     day Date,
     window UInt64,
+    id UInt64,
     n UInt32,
     time DateTime,
     unit String,           -- '' if none is known
@@ -51,13 +52,14 @@ CREATE TABLE IF NOT EXISTS branchd.functions_rows (
     symbol String,         -- '' if it has none
     self UInt64,           -- samples in it
     total UInt64           -- samples in it, or in what it called
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, object, symbol, build_id, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, object, symbol, build_id, window, id, n);
 
 -- Call stacks. Places of callers are those of their calls.
 CREATE TABLE IF NOT EXISTS branchd.stacks_rows (
     host String,
     day Date,
     window UInt64,
+    id UInt64,
     n UInt32,
     time DateTime,
     unit String,
@@ -66,13 +68,14 @@ CREATE TABLE IF NOT EXISTS branchd.stacks_rows (
     offsets Array(UInt64), -- in these functions
     samples UInt64,
     weight UInt64          -- the sum of the periods of these samples
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, comm, ids, offsets, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, comm, ids, offsets, window, id, n);
 
 -- Branches from one instruction to another.
 CREATE TABLE IF NOT EXISTS branchd.branches_rows (
     host String,
     day Date,
     window UInt64,
+    id UInt64,
     n UInt32,
     time DateTime,
     unit String,
@@ -87,30 +90,32 @@ CREATE TABLE IF NOT EXISTS branchd.branches_rows (
     cycles UInt64,
     cycles_rows UInt64,    -- branch records with a number of cycles
     other UInt8            -- 1: all branches that are too rare for a row; ids are 0
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, from_id, from_offset, to_id, to_offset, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, from_id, from_offset, to_id, to_offset, window, id, n);
 
 -- Basic blocks.
 CREATE TABLE IF NOT EXISTS branchd.blocks_rows (
     host String,
     day Date,
     window UInt64,
+    id UInt64,
     n UInt32,
     time DateTime,
     unit String,
-    id UInt64,
+    function_id UInt64,
     start_offset UInt64,
     bytes UInt64,          -- from its first byte to the first byte of its last instruction, a branch
     runs UInt64,
     cycles UInt64,
     cycles_rows UInt64,
     other UInt8            -- 1: all blocks that are too rare for a row; id is 0
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, id, start_offset, bytes, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, function_id, start_offset, bytes, window, id, n);
 
 -- Streams: the branches that led to samples, the oldest first.
 CREATE TABLE IF NOT EXISTS branchd.streams_rows (
     host String,
     day Date,
     window UInt64,
+    id UInt64,
     n UInt32,
     time DateTime,
     unit String,
@@ -120,7 +125,7 @@ CREATE TABLE IF NOT EXISTS branchd.streams_rows (
     to_offsets Array(UInt64),
     hits UInt64,
     other UInt8            -- 1: all streams that are too rare for a row
-) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, from_ids, from_offsets, window, n);
+) ENGINE = ReplacingMergeTree() PARTITION BY day ORDER BY (host, unit, from_ids, from_offsets, window, id, n);
 
 -- What ids mean. An id is a hash of the build-id and the start, so that it is the same on all hosts and days. Ids in objects
 -- without a build-id, or which somebody but root may write, are of one host and one file. A host sends a name once an hour.

@@ -33,8 +33,7 @@ struct progress {
 	bool unsure; /* of the first table that is not sent */
 };
 
-/* Half of it is chance. */
-static uint64_t wait_us(unsigned int n_failures)
+uint64_t sender_wait_us(unsigned int n_failures)
 {
 	uint64_t us = LONGEST_WAIT, chance = 0;
 
@@ -60,8 +59,8 @@ static void put_string(FILE *f, const char *text)
 static void put_id(const struct sending *s, const struct batch *batch, enum batch_table table,
 		   char *ret, size_t n)
 {
-	snprintf(ret, n, "branchd-%.128s-%s-%" PRIu64 "-%" PRIu64, s->settings->host,
-		 batch_table_name(table), batch->first_us, batch->last_us);
+	snprintf(ret, n, "branchd-%.128s-%s-%" PRIu64 "-%" PRIu64 "-%" PRId64, s->settings->host,
+		 batch_table_name(table), batch->first_us, batch->last_us, batch->last_id);
 }
 
 static int end_query(const struct sending *s, const char *id, struct fault *fault)
@@ -94,8 +93,9 @@ static int is_there(const struct sending *s, const struct batch *batch, enum bat
 	put_string(f, s->settings->host);
 	fprintf(f,
 		" AND window BETWEEN %" PRIu64 " AND %" PRIu64 " AND day = toDate(%" PRIu64
-		") FORMAT TabSeparated",
-		batch->first_us, batch->last_us, batch_day(batch->first_us));
+		") AND id BETWEEN %" PRId64 " AND %" PRId64 " FORMAT TabSeparated",
+		batch->first_us, batch->last_us, batch_day(batch->first_us), batch->first_id,
+		batch->last_id);
 	fclose(f);
 	r = clickhouse_ask(s->settings->clickhouse, &(struct clickhouse_query){ .text = text },
 			   &answer, fault);
@@ -208,7 +208,7 @@ static bool try_batch(struct sending *s, const struct spool_batch *taken)
 		s->totals.failures++;
 		s->totals.fault = fault;
 		report(s);
-		if (!spool_sleep(spool, clock_us(CLOCK_MONOTONIC) + wait_us(n)))
+		if (!spool_sleep(spool, clock_us(CLOCK_MONOTONIC) + sender_wait_us(n)))
 			return false;
 		if (!spool_has(spool, taken->name)) {
 			report(s);

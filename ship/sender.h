@@ -27,4 +27,7 @@ struct sender_settings {
 	void *userdata;
 };
 
+/* How long to wait after that many failures before: half of it is chance. */
+uint64_t sender_wait_us(unsigned int n_failures);
+
 void sender_run(const struct sender_settings *settings);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A file's name has the starts of the first and the last window, the last one's end, the number of
- * windows, and the mark, so that the order of names is the order of windows. The mark is in the
- * state, too; where that was not written any more, the names know better.
+ * windows, the mark, and the id of the first window, so that the order of names is the order of
+ * windows. The mark is in the state, too; where that was not written any more, the names know
+ * better.
  */
 #include "ship/spool.h"
 
@@ -21,12 +22,12 @@
 
 #define NAME                                                                            \
 	"%020" PRIu64 "-%020" PRIu64 "-%020" PRIu64 "-%" PRIu64 "-%" PRId64 "-%" PRIu64 \
-	"-%" PRIu64 ".batch"
+	"-%" PRIu64 "-%" PRId64 ".batch"
 
-#define SCAN_MARK "%" SCNu64 "-%" SCNd64 "-%" SCNu64 "-%" SCNu64
+#define SCAN_MARK "%" SCNu64 "-%" SCNd64 "-%" SCNu64 "-%" SCNu64 "-%" SCNd64
 #define SCAN      "%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-" SCAN_MARK
 
-#define N_SCANNED     7
+#define N_SCANNED     8
 #define N_SCANNED_OLD 4 /* without a mark */
 #define STATE         "state"
 
@@ -149,13 +150,14 @@ static int add_entry(struct spool *spool, const char *name, uint64_t bytes, bool
 {
 	struct entry entry = { .bytes = bytes, .is_old = is_old };
 	uint64_t last_us, end_us;
+	int64_t first_id;
 	int n, r;
 
 	if (strlen(name) >= sizeof(entry.name))
 		return 0;
 	n = sscanf(name, SCAN, &entry.start_us, &last_us, &end_us, &entry.n_windows, &entry.mark.id,
-		   &entry.mark.start_us, &entry.mark.length_us);
-	if (n != N_SCANNED && n != N_SCANNED_OLD)
+		   &entry.mark.start_us, &entry.mark.length_us, &first_id);
+	if (n < N_SCANNED_OLD || (n > N_SCANNED_OLD && n < N_SCANNED - 1))
 		return 0;
 	strcpy(entry.name, name);
 	r = ARRAY_RESERVE(&spool->entries, &spool->cap, spool->n + 1);
@@ -298,7 +300,7 @@ static int put(struct spool *spool, const struct batch *batch, const struct spoo
 	if (bytes > spool->max_bytes)
 		return -ENOSPC;
 	snprintf(name, sizeof(name), NAME, batch->first_us, batch->last_us, batch->end_us,
-		 batch->n_windows, mark->id, mark->start_us, mark->length_us);
+		 batch->n_windows, mark->id, mark->start_us, mark->length_us, batch->first_id);
 	same = find_entry(spool, name);
 	if (same) { /* the same windows: some of it may have been sent */
 		same->is_old = true;
@@ -359,7 +361,8 @@ static int read_batch(const struct spool *spool, const struct entry *entry, stru
 	if (!f)
 		return -errno;
 	sscanf(entry->name, SCAN, &batch->first_us, &batch->last_us, &batch->end_us,
-	       &batch->n_windows, &mark.id, &mark.start_us, &mark.length_us);
+	       &batch->n_windows, &batch->last_id, &mark.start_us, &mark.length_us,
+	       &batch->first_id);
 	r = read_tables(batch, f);
 	*ret = r < 0 ? NULL : TAKE_PTR(batch);
 	return r;

@@ -35,9 +35,9 @@ class Fleet:
             functions, windows = texts[self.server_of(host)]
             day = time.strftime("%Y-%m-%d", time.gmtime(start))
             for n, row in enumerate(rows):
-                functions.append(tsv((host, day, start * SECOND, n, start, row.unit, row.build_id, row.object, row.symbol, row.self,
+                functions.append(tsv((host, day, start * SECOND, 1, n, start, row.unit, row.build_id, row.object, row.symbol, row.self,
                                       row.total)))
-            windows.append(tsv((host, day, start * SECOND, 0, start, 1, 1, 60 * SECOND, "stack", "cycles", "a CPU",
+            windows.append(tsv((host, day, start * SECOND, 1, 0, start, 1, 60 * SECOND, "stack", "cycles", "a CPU",
                                 sum(row.self for row in rows), 1)))
         for server, (functions, windows) in texts.items():
             server.ask("INSERT INTO branchd.functions_rows FORMAT TabSeparated\n" + "".join(functions))

@@ -181,6 +181,7 @@ def check_twice(server, host):
 def check_restarted_daemon(server, host):
     """A daemon that begins a new database counts from 1; windows that were merged are no new ones."""
     host.daemon.followers.clear()
+    host.daemon.windows[:-1] = []
     for connection in host.daemon.connections:
         connection.close() if connection.fileno() < 0 else connection.shutdown(2)
     host.next = 1
