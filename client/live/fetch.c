@@ -15,6 +15,7 @@
 
 #define N_PARTS  24 /* of trends: the most that the daemon counts */
 #define N_POINTS 24 /* of a history */
+#define N_FIRSTS 2  /* answers before whole windows */
 
 /* What the daemon counted of the closed windows: it is asked once for each. */
 struct counted {
@@ -28,7 +29,7 @@ struct live_fetch {
 	const char *socket;
 	const struct symbolizer_settings *symbols;
 	struct recent_profile *recent;
-	bool began; /* it was asked for once */
+	unsigned int n_firsts; /* answers that came before it */
 	struct counted counted;
 };
 
@@ -277,17 +278,19 @@ static int get_span(struct job *job, const struct window_ref *ref)
 	return 0;
 }
 
-/* The rows, while the windows themselves are yet to be fetched. False: they have to be. */
+/*
+ * The rows, while the windows themselves are yet to be fetched: first alone, then with their
+ * trends, which take longer. False: the windows have to be.
+ */
 static bool get_first(struct job *job, const struct window_ref *ref)
 {
 	struct live_result *result = job->result;
+	unsigned int n = job->fetch->n_firsts++;
 	enum functions_by by;
-	bool is_first = !job->fetch->began;
 
-	job->fetch->began = true;
-	if (!is_first || !counts_suffice(job, &by))
+	if (n >= N_FIRSTS || !counts_suffice(job, &by))
 		return false;
-	if (get_span(job, ref) < 0 || get_trends(job, &result->source->windows) < 0) {
+	if (get_span(job, ref) < 0 || (n > 0 && get_trends(job, &result->source->windows) < 0)) {
 		live_result_done(result);
 		return false;
 	}

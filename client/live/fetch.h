@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a screen shows, from the daemon: one request after the other, each of which waits. The last
- * five minutes come as one profile, which serves all screens but the history; before that, once,
- * the counts that the first screen needs, which come at once. Of other spans each view asks for
- * what it needs.
+ * five minutes come as one profile, which serves all screens but the history; before that
+ * come the counts that the first screen needs, which are soon there. Of other spans each view asks
+ * for what it needs.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How long branchctl takes from its start to its end, and the live view to its first screen, beside a daemon that has a
+"""How long branchctl takes from its start to its end, and the live view to its first rows, beside a daemon that has a
 day of made-up windows and goes on with those of this machine: on a terminal of 80 columns, in a pipe, and as cron runs
 it, with next to no environment and its output into a file.
 
@@ -23,7 +23,7 @@ import time
 branchctl, branchd, serve = sys.argv[1:]
 ROUNDS = int(os.environ.get("ROUNDS", "40"))
 WINDOWS = 1740
-KEYS = b"quit"  # in the last line of the live view
+ROWS = b"FUNCTION"  # above the rows of the live view
 WAIT = float(os.environ.get("WAIT", "45"))  # seconds: the first windows of its own, and names
 
 
@@ -39,7 +39,7 @@ def read_all(descriptor):
 
 
 def on_terminal(command):
-    """A view that stays open has started when its first screen is there: its last line is the one with the keys."""
+    """A view that stays open has started when its first rows are there."""
     start = time.monotonic()
     child, terminal = pty.fork()
     if child == 0:
@@ -47,7 +47,7 @@ def on_terminal(command):
         os.execve(command[0], command, dict(os.environ, TERM="xterm-256color", PAGER="cat"))
     if command[-1] == "top":
         screen = b""
-        while KEYS not in screen:
+        while ROWS not in screen:
             screen += os.read(terminal, 65536)
         took = time.monotonic() - start
         os.write(terminal, b"q")
