@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The newer one of two builds is seen last. If both are seen last, it is the one that came later;
- * else the one that the newest process runs.
+ * else the one that the newest process runs, unless the machine was started again in between, since
+ * processes count their start from there.
  */
 #include "client/view/builds.h"
 
@@ -13,7 +14,8 @@
 #include "common/util/compare.h"
 #include "common/util/macro.h"
 
-#define N_PARTS 24 /* as many as the daemon makes */
+#define N_PARTS        24       /* as many as the daemon makes */
+#define MAX_CLOCK_DIFF 30000000 /* us: of corrections of the wall clock */
 
 bool build_is_same(const struct profile_object *a, const struct profile_object *b)
 {
@@ -33,6 +35,19 @@ bool builds_are_several(const struct profile *profile, uint32_t object)
 		if (builds_differ(&profile->objects[i], &profile->objects[object]))
 			return true;
 	return false;
+}
+
+/* The clock of the profile's times goes on while the machine runs, and with it all windows. */
+static bool is_one_boot(const struct profile_source *source)
+{
+	const struct profile_info *info = &source->all->info;
+	const struct windows *windows = &source->windows;
+	uint64_t by_wall_us, by_boot_us = (info->end_ns - info->start_ns) / 1000;
+
+	if (windows->n < 2)
+		return true;
+	by_wall_us = windows_end_us(&windows->rows[windows->n - 1]) - windows->rows[0].start_us;
+	return MAX(by_wall_us, by_boot_us) - MIN(by_wall_us, by_boot_us) <= MAX_CLOCK_DIFF;
 }
 
 static void find_starts(struct build_age *ages, const struct profile *profile)
@@ -99,7 +114,8 @@ int builds_find_ages(struct build_age **ret, const struct profile_source *source
 
 	if (!ages)
 		return -ENOMEM;
-	find_starts(ages, source->all);
+	if (is_one_boot(source))
+		find_starts(ages, source->all);
 	of_parts.counts = true;
 	of_parts.by = FUNCTIONS_BY_OBJECT;
 	of_parts.n_parts = N_PARTS;

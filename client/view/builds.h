@@ -26,7 +26,7 @@ bool builds_are_several(const struct profile *profile, uint32_t object);
 /* When an object was seen; all zeroes where that is not known. */
 struct build_age {
 	size_t first, last;  /* the part of the windows' time, from 1 on */
-	uint64_t started_ns; /* of the newest process that ran it */
+	uint64_t started_ns; /* of the newest process that ran it; 0 also: of several boots */
 };
 
 /*

@@ -93,6 +93,14 @@ def check_builds():
               "--object ID shows abababab (75 samples)" in err, err)
         status, out, err = ask(daemon, "annotate", "work", "@-1", "--object", "abababab")
         check(status == 0 and ": 75 samples" in out and "shows cdcdcdcd (25 samples), the newest" in err, status, out, err)
+        for length, known in (40, True), (5000, False):
+            def boot(profile, window, length=length):
+                restart(profile, window)
+                profile["info"].update(start_ns=10**12, end_ns=10**12 + length * 10**9)
+            daemon.change = boot
+            err = ask(daemon, "annotate", "work", "101..104")[2]
+            check(one_line(err) and ("which is newer is not known" in err) != known, "windows of", length, "s since boot:", err)
+        daemon.change = restart
         top = json.loads(ask(daemon, "top", "@-1", "--object", "cdcdcdcd", "--json")[1])
         check([row["build_id"] for row in top["rows"]] == ["cd" * 20], "the begin of a build-id", top["rows"])
 
