@@ -44,8 +44,9 @@ struct symbol_table {
 	size_t n, cap;
 
 	/* of a finalized table */
-	uint64_t *starts, *sizes;
-	uint32_t *outer;
+	uint64_t *starts;
+	uint32_t *sizes;
+	uint32_t *outer; /* NULL if no symbol is inside of another */
 	symbol_demangler demangler;
 	char **names;      /* demangled, on demand */
 	uint32_t *buckets; /* the first symbol of each; one more for the end */
@@ -190,14 +191,17 @@ static void drop_aliases(struct symbol_table *t)
 	t->n = n;
 }
 
-/* Local labels, for example of loops in assembler, do not end a function of unknown size. */
+/*
+ * Local labels, for example of loops in assembler, do not end a function of unknown size. None is
+ * larger than 4 GiB.
+ */
 static void give_sizes(struct symbol_table *t)
 {
 	uint64_t next = UINT64_MAX, next_function = UINT64_MAX;
 
 	for (size_t i = t->n; i-- > 0;) {
 		struct symbol_entry *e = &t->entries[i];
-		uint64_t room = e->limit - e->start;
+		uint64_t room = MIN(e->limit - e->start, (uint64_t)UINT32_MAX);
 
 		if (!e->size)
 			e->size = (e->label ? next : next_function) - e->start;
@@ -229,6 +233,7 @@ static void drop_labels_in_functions(struct symbol_table *t)
 static void nest(struct symbol_table *t)
 {
 	uint32_t open[MAX_NESTING];
+	bool nested = false;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -237,12 +242,22 @@ static void nest(struct symbol_table *t)
 		while (n && t->entries[open[n - 1]].start + t->entries[open[n - 1]].size <= start)
 			n--;
 		t->starts[i] = start;
-		t->sizes[i] = t->entries[i].size;
+		t->sizes[i] = (uint32_t)t->entries[i].size;
 		t->outer[i] = n ? open[n - 1] : NO_OUTER;
+		nested |= n > 0;
 		if (n == MAX_NESTING)
 			memmove(open, open + 1, --n * sizeof(open[0]));
 		open[n++] = (uint32_t)i;
 	}
+	if (!nested) {
+		free(t->outer);
+		t->outer = NULL;
+	}
+}
+
+static uint32_t outer_of(const struct symbol_table *t, size_t i)
+{
+	return t->outer ? t->outer[i] : NO_OUTER;
 }
 
 static uint64_t bucket_of(const struct symbol_table *t, uint64_t offset)
@@ -354,7 +369,8 @@ size_t symbol_table_bytes(const struct symbol_table *t)
 {
 	return sizeof(*t) + t->cap * sizeof(*t->entries) + t->block_bytes +
 	       (t->packed ? t->n * sizeof(*t->packed) : 0) +
-	       t->n_finalized * (sizeof(*t->starts) + sizeof(*t->sizes) + sizeof(*t->outer)) +
+	       t->n_finalized * (sizeof(*t->starts) + sizeof(*t->sizes)) +
+	       (t->outer ? t->n_finalized * sizeof(*t->outer) : 0) +
 	       t->n_buckets * sizeof(*t->buckets);
 }
 
@@ -363,9 +379,9 @@ static size_t find_outwards(const struct symbol_table *t, uint64_t offset, size_
 	for (int depth = 0; depth <= MAX_NESTING; depth++) {
 		if (offset - t->starts[i] < t->sizes[i])
 			return i;
-		if (t->outer[i] == NO_OUTER)
+		if (outer_of(t, i) == NO_OUTER)
 			break;
-		i = t->outer[i];
+		i = outer_of(t, i);
 	}
 	return SYMBOL_TABLE_NONE;
 }
@@ -416,7 +432,7 @@ void symbol_table_get_range(const struct symbol_table *t, uint64_t offset, size_
 	*first = offset;
 	*last = next < t->n_finalized ? t->starts[next] - 1 : UINT64_MAX;
 	if (i == SYMBOL_TABLE_NONE) {
-		if (at != SYMBOL_TABLE_NONE && t->outer[at] == NO_OUTER)
+		if (at != SYMBOL_TABLE_NONE && outer_of(t, at) == NO_OUTER)
 			*first = t->starts[at] + t->sizes[at];
 		return;
 	}

@@ -2,7 +2,6 @@
 #include "daemon/parser/requests.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 #include "daemon/parser/data.h"
 #include "daemon/parser/files.h"
 #include "daemon/parser/functions.h"
+#include "daemon/parser/idle-memory.h"
 #include "daemon/parser/instructions.h"
 #include "daemon/parser/source-lines.h"
 #include "daemon/parser/unwind.h"
@@ -309,7 +309,7 @@ static bool is_told(struct server *server, struct request *request)
 		rest = message_read(&request->reader, 1, sizeof(*rest));
 		if (rest)
 			files_renew_budgets(&server->files, rest->cpu_us);
-		malloc_trim(0);
+		idle_memory_release();
 		return true;
 	default:
 		return false;
