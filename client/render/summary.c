@@ -294,13 +294,14 @@ static void write_part(FILE *f, const struct profile_source *source)
 {
 	const struct profile_counters *part = &source->part->counters;
 
-	fprintf(f,
-		"shown: %" PRIu64 " sample%s (%.1f %%), %" PRIu64 " branch record%s, %" PRIu64
-		" run%s\n",
-		part->samples, text_plural(part->samples),
-		percent_of(part->samples, source->all->counters.samples), part->rows_counted,
-		text_plural(part->rows_counted), part->runs_counted,
-		text_plural(part->runs_counted));
+	fprintf(f, "shown: %" PRIu64 " sample%s (%.1f %%)", part->samples,
+		text_plural(part->samples),
+		percent_of(part->samples, source->all->counters.samples));
+	if (source->all->counters.rows > 0)
+		fprintf(f, ", %" PRIu64 " branch record%s, %" PRIu64 " run%s", part->rows_counted,
+			text_plural(part->rows_counted), part->runs_counted,
+			text_plural(part->runs_counted));
+	fputc('\n', f);
 }
 
 static int write_wrapped(struct output *output, const struct profile_source *source,

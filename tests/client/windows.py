@@ -376,6 +376,8 @@ def check_filters(daemon):
     check(ask(daemon, "dump", "101", "--comm", "other", "--json")[0] == 0, "of a process")
     top = document(daemon, "top", "101", "--symbol", "work")
     check(sum(row["self"] for row in top["rows"]) == 75, "--symbol", top["rows"])
+    out = ask(daemon, "top", "101", "--symbol", "work")[1]
+    check("\nshown: 75 samples (75.0 %)\n" in out and "branch record" not in out, "of windows without branch records:", out)
 
 
 def check_dump(daemon):
