@@ -20,3 +20,5 @@ CREATE TABLE IF NOT EXISTS branchd.all_functions_hour AS branchd.functions_hour
     ENGINE = Distributed(branchd, branchd, functions_hour);
 CREATE TABLE IF NOT EXISTS branchd.all_functions_day AS branchd.functions_day
     ENGINE = Distributed(branchd, branchd, functions_day);
+CREATE TABLE IF NOT EXISTS branchd.all_code_hour AS branchd.code_hour ENGINE = Distributed(branchd, branchd, code_hour);
+CREATE TABLE IF NOT EXISTS branchd.all_code_day AS branchd.code_day ENGINE = Distributed(branchd, branchd, code_day);

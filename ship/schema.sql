@@ -166,6 +166,18 @@ ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (host, unit, 
 AS SELECT day, host, unit, build_id, object, symbol, sum(self) AS self, sum(total) AS total
 FROM branchd.functions_rows GROUP BY day, host, unit, build_id, object, symbol;
 
+-- The same of all units, for hours and days: the tables that questions about many hosts read. "function" stands for object and symbol.
+CREATE MATERIALIZED VIEW IF NOT EXISTS branchd.code_hour
+ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (hour, host, function, build_id, day)
+AS SELECT day, toStartOfHour(time) AS hour, host, cityHash64(object, symbol) AS function, build_id, object, symbol,
+    sum(self) AS self, sum(total) AS total
+FROM branchd.functions_rows GROUP BY day, hour, host, build_id, object, symbol;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS branchd.code_day
+ENGINE = SummingMergeTree((self, total)) PARTITION BY day ORDER BY (host, function, build_id, day)
+AS SELECT day, host, cityHash64(object, symbol) AS function, build_id, object, symbol, sum(self) AS self, sum(total) AS total
+FROM branchd.functions_rows GROUP BY day, host, build_id, object, symbol;
+
 -- Retention. Servers since 19.6 forget by themselves:
 --     ALTER TABLE branchd.stacks_rows MODIFY TTL day + INTERVAL 30 DAY;
 -- and so for each table above. Older ones are told so, once a day:

@@ -10,23 +10,37 @@
 #include "common/profile/filter.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
-/* The cells of a row. */
+/* The cells of a row of names. */
+enum name_cell {
+	NAME_KEY,
+	NAME_FIRST,  /* object, unit or host */
+	NAME_SECOND, /* symbol, or nothing */
+	NAME_BUILD,
+};
+
+/* The cells of a row of counts. */
 enum cell {
 	CELL_PART,
-	CELL_FIRST,  /* object, unit or host */
-	CELL_SECOND, /* symbol, or nothing */
-	CELL_BUILD,
+	CELL_KEY,
 	CELL_SELF,
 	CELL_TOTAL,
+};
+
+/* What a key means. */
+struct name {
+	uint64_t key;
+	uint32_t place; /* PROFILE_NONE: not wanted */
 };
 
 struct reading {
 	const struct cluster_counts_settings *settings;
 	struct functions *functions;
 	size_t cap_places;
-	char *names[2]; /* of the last place; borrowed from the answer */
-	bool is_wanted; /* that place */
+	struct name *names; /* by key */
+	size_t n_names, cap_names;
+	const char *path; /* of the last object; borrowed from the answer */
 	uint32_t object;
 };
 
@@ -67,21 +81,23 @@ static void note_build(struct reading *reading, const char *hex)
 		object->n_build_id = 0;
 }
 
+/* Names of one object follow each other. */
 static int find_object(struct reading *reading, char *const *cells)
 {
-	struct profile_object object = { .kind = kind_of(cells[CELL_FIRST]),
-					 .path = cells[CELL_FIRST] };
+	struct profile_object object = { .kind = kind_of(cells[NAME_FIRST]),
+					 .path = cells[NAME_FIRST] };
 	int64_t at;
 
-	if (reading->names[0] && strcmp(reading->names[0], cells[CELL_FIRST]) == 0) {
+	if (reading->path && strcmp(reading->path, cells[NAME_FIRST]) == 0) {
 		if (reading->object != PROFILE_NONE)
-			note_build(reading, cells[CELL_BUILD]);
+			note_build(reading, cells[NAME_BUILD]);
 		return 0;
 	}
+	reading->path = cells[NAME_FIRST];
 	reading->object = PROFILE_NONE;
-	if (!*cells[CELL_FIRST])
+	if (!*cells[NAME_FIRST])
 		return 0;
-	set_build_id(&object, cells[CELL_BUILD]);
+	set_build_id(&object, cells[NAME_BUILD]);
 	at = profile_add_object(reading->functions->profile, &object);
 	if (at < 0)
 		return (int)at;
@@ -136,30 +152,69 @@ static bool is_wanted(const struct reading *reading, const struct functions_plac
 		profile_symbol_is_in(profile->functions[place->function].name, settings->symbol));
 }
 
-/* The place of the row is that of the row before, or a new one. */
-static int find_place(struct reading *reading, char *const *cells)
+static int make_place(struct reading *reading, struct functions_place *place, char *const *cells)
+{
+	int r;
+
+	*place = (struct functions_place){ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE };
+	if (reading->settings->question->by != CLUSTER_BY_FUNCTION)
+		return set_owner(reading, place, cells[NAME_FIRST]);
+	r = find_object(reading, cells);
+	return r < 0 ? r : set_function(reading, place, cells[NAME_SECOND]);
+}
+
+static int add_name(struct reading *reading, char *const *cells)
 {
 	struct functions *functions = reading->functions;
-	struct functions_place place = { PROFILE_NONE, PROFILE_NONE, PROFILE_NONE };
-	bool by_function = reading->settings->question->by == CLUSTER_BY_FUNCTION;
-	int r = by_function ? find_object(reading, cells) : 0;
+	struct name name = { .place = PROFILE_NONE };
+	struct functions_place place;
+	int r;
 
-	if (r < 0 || (reading->names[0] && strcmp(reading->names[0], cells[CELL_FIRST]) == 0 &&
-		      strcmp(reading->names[1], cells[CELL_SECOND]) == 0))
-		return r;
-	reading->names[0] = cells[CELL_FIRST];
-	reading->names[1] = cells[CELL_SECOND];
-	r = by_function ? set_function(reading, &place, cells[CELL_SECOND]) :
-			  set_owner(reading, &place, cells[CELL_FIRST]);
-	if (r < 0)
-		return r;
-	reading->is_wanted = is_wanted(reading, &place);
-	if (!reading->is_wanted)
-		return 0;
-	r = ARRAY_RESERVE(&functions->places, &reading->cap_places, functions->n_places + 1);
+	if (tsv_number(cells[NAME_KEY], &name.key) < 0)
+		return -EBADMSG;
+	r = make_place(reading, &place, cells);
+	if (r >= 0 && is_wanted(reading, &place)) {
+		name.place = (uint32_t)functions->n_places;
+		r = ARRAY_RESERVE(&functions->places, &reading->cap_places,
+				  functions->n_places + 1);
+		if (r >= 0)
+			functions->places[functions->n_places++] = place;
+	}
+	r = r < 0 ? r : ARRAY_RESERVE(&reading->names, &reading->cap_names, reading->n_names + 1);
 	if (r >= 0)
-		functions->places[functions->n_places++] = place;
+		reading->names[reading->n_names++] = name;
 	return r;
+}
+
+static int compare_names(const void *p, const void *q)
+{
+	const struct name *a = p, *b = q;
+
+	return COMPARE(a->key, b->key);
+}
+
+static int read_names(struct reading *reading, struct tsv *rows)
+{
+	char *cells[CLUSTER_NAMES_CELLS];
+	int more, r = 0;
+
+	while (r >= 0 && (more = tsv_next(rows, cells, CLUSTER_NAMES_CELLS)) > 0)
+		r = add_name(reading, cells);
+	if (r < 0 || more < 0)
+		return r < 0 ? r : more;
+	if (reading->n_names > 0)
+		qsort(reading->names, reading->n_names, sizeof(*reading->names), compare_names);
+	return 0;
+}
+
+/* NULL: one that came in between. */
+static const struct name *find_name(const struct reading *reading, uint64_t key)
+{
+	const struct name name = { .key = key };
+
+	return reading->n_names > 0 ? bsearch(&name, reading->names, reading->n_names, sizeof(name),
+					      compare_names) :
+				      NULL;
 }
 
 /* -ENOENT: a host none of whose windows is there as a whole. */
@@ -184,20 +239,25 @@ static int add_row(struct reading *reading, char *const *cells)
 	struct functions *functions = reading->functions;
 	struct functions_row row = {};
 	struct functions_part *part;
+	const struct name *name;
 	int64_t at = find_part(reading, cells[CELL_PART]);
+	uint64_t key;
 	int r;
 
 	if (at < 0)
 		return at == -ENOENT ? 0 : (int)at;
-	if (tsv_number(cells[CELL_SELF], &row.self) < 0 ||
+	if (tsv_number(cells[CELL_KEY], &key) < 0 || tsv_number(cells[CELL_SELF], &row.self) < 0 ||
 	    tsv_number(cells[CELL_TOTAL], &row.total) < 0)
 		return -EBADMSG;
+	name = find_name(reading, key);
+	if (!name)
+		return 0;
 	part = &functions->parts[at];
 	part->samples += row.self;
-	if (!reading->is_wanted)
+	if (name->place == PROFILE_NONE)
 		return 0;
 	functions->profile->counters.samples += row.self;
-	row.place = functions->n_places - 1;
+	row.place = name->place;
 	r = ARRAY_RESERVE(&part->rows, &part->cap_rows, part->n_rows + 1);
 	if (r >= 0)
 		part->rows[part->n_rows++] = row;
@@ -209,10 +269,8 @@ static int read_rows(struct reading *reading, struct tsv *rows)
 	char *cells[CLUSTER_COUNTS_CELLS];
 	int more, r = 0;
 
-	while (r >= 0 && (more = tsv_next(rows, cells, CLUSTER_COUNTS_CELLS)) > 0) {
-		r = find_place(reading, cells);
-		r = r < 0 ? r : add_row(reading, cells);
-	}
+	while (r >= 0 && (more = tsv_next(rows, cells, CLUSTER_COUNTS_CELLS)) > 0)
+		r = add_row(reading, cells);
 	return r < 0 ? r : more;
 }
 
@@ -230,25 +288,41 @@ static int prepare(struct functions *functions, const struct cluster_counts_sett
 	return functions->parts ? profile_new(&functions->profile) : -ENOMEM;
 }
 
+typedef int (*read_answer)(struct reading *reading, struct tsv *rows);
+
+/* Frees @sql. */
+static int ask(struct reading *reading, struct cluster *cluster, char *sql, read_answer read,
+	       struct fault *fault)
+{
+	struct tsv rows;
+	int r = sql ? cluster_ask(cluster, sql, &rows, fault) :
+		      fault_set(fault, -ENOMEM, "out of memory");
+
+	free(sql);
+	if (r < 0)
+		return r;
+	r = read(reading, &rows);
+	if (r == -EBADMSG)
+		return cluster_refuse_answer(cluster, fault);
+	return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
 int cluster_counts_load(struct functions **ret, struct cluster *cluster,
 			const struct cluster_counts_settings *settings, struct fault *fault)
 {
 	_cleanup_(functions_freep) struct functions *functions = calloc(1, sizeof(*functions));
-	_cleanup_free_ char *sql = cluster_sql_counts(settings->question);
 	struct reading reading = { .settings = settings, .functions = functions };
-	struct tsv rows;
 	int r;
 
-	if (!functions || !sql || prepare(functions, settings) < 0)
+	if (!functions || prepare(functions, settings) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	r = cluster_ask(cluster, sql, &rows, fault);
+	r = ask(&reading, cluster, cluster_sql_names(settings->question), read_names, fault);
+	if (r >= 0)
+		r = ask(&reading, cluster, cluster_sql_counts(settings->question), read_rows,
+			fault);
+	free(reading.names);
 	if (r < 0)
 		return r;
-	r = read_rows(&reading, &rows);
-	if (r == -EBADMSG)
-		return cluster_refuse_answer(cluster, fault);
-	if (r < 0)
-		return fault_set(fault, r, "out of memory");
 	*ret = TAKE_PTR(functions);
 	return 0;
 }

@@ -13,16 +13,22 @@
 
 #define DAY_S 86400
 
+#define HASH "cityHash64(object, symbol)" /* "function" of the tables of all units */
+
 static const struct {
-	const char *table, *column;
+	const char *by_unit;      /* the table of functions by unit */
+	const char *of_all_units; /* a smaller one */
+	const char *function;     /* of the latter */
+	const char *column;
 	const char *seconds; /* of the column, since 1970 */
 	const char *of_window;
 } grains[N_CLUSTER_GRAINS] = {
-	[CLUSTER_MINUTE] = { "functions_minute", "minute", "toUInt32(minute)",
-			     "toDateTime(intDiv(window, 60000000) * 60)" },
-	[CLUSTER_HOUR] = { "functions_hour", "hour", "toUInt32(hour)",
+	[CLUSTER_MINUTE] = { "functions_minute", "functions_minute", HASH, "minute",
+			     "toUInt32(minute)", "toDateTime(intDiv(window, 60000000) * 60)" },
+	[CLUSTER_HOUR] = { "functions_hour", "code_hour", "function", "hour", "toUInt32(hour)",
 			   "toDateTime(intDiv(window, 3600000000) * 3600)" },
-	[CLUSTER_DAY] = { "functions_day", "day", "(toUInt32(day) * 86400)", "day" },
+	[CLUSTER_DAY] = { "functions_day", "code_day", "function", "day", "(toUInt32(day) * 86400)",
+			  "day" },
 };
 
 static void put_string(FILE *f, const char *text)
@@ -102,7 +108,7 @@ static void put_builds(FILE *f, const struct cluster_where *where,
 		if (!lists[i])
 			continue;
 		fprintf(f, " AND (host, %s) %sIN (SELECT host, %s FROM branchd.%s WHERE ", column,
-			i > 0 ? "NOT " : "", grains[grain].column, grains[grain].table);
+			i > 0 ? "NOT " : "", grains[grain].column, grains[grain].of_all_units);
 		put_times(f, piece, grains[grain].seconds);
 		fputs(" AND ", f);
 		put_build_ids(f, lists[i]);
@@ -126,27 +132,53 @@ static void put_part(FILE *f, const struct cluster_question *question, const cha
 		fputs("''", f);
 }
 
-static void put_sums(FILE *f, const struct cluster_question *question,
+/* What stands for the names of a row. */
+static const char *key_of(const struct cluster_question *question, enum cluster_grain grain)
+{
+	if (question->by == CLUSTER_BY_UNIT)
+		return "cityHash64(unit)";
+	if (question->by == CLUSTER_BY_HOST)
+		return "cityHash64(host)";
+	return question->where.units ? HASH : grains[grain].function;
+}
+
+static void put_rows(FILE *f, const struct cluster_question *question,
 		     const struct cluster_piece *piece, enum cluster_grain grain)
 {
-	static const char *const keys[] = {
-		[CLUSTER_BY_FUNCTION] = "object AS a, symbol AS b",
-		[CLUSTER_BY_UNIT] = "unit AS a, '' AS b",
-		[CLUSTER_BY_HOST] = "host AS a, '' AS b",
-	};
 	const struct cluster_where *where = &question->where;
+	bool by_unit = where->units || question->by == CLUSTER_BY_UNIT;
 
-	fputs("SELECT ", f);
-	put_part(f, question, grains[grain].seconds);
-	fprintf(f,
-		" AS part, %s, min(build_id) AS least, max(build_id) AS most, sum(self) AS s, "
-		"sum(total) AS t FROM branchd.%s%s WHERE ",
-		keys[question->by], prefix(where), grains[grain].table);
+	fprintf(f, " FROM branchd.%s%s WHERE ", prefix(where),
+		by_unit ? grains[grain].by_unit : grains[grain].of_all_units);
 	put_times(f, piece, grains[grain].seconds);
 	put_names(f, "host", where->hosts);
 	put_names(f, "unit", where->units);
 	put_builds(f, where, piece, grain, grains[grain].column);
-	fputs(" GROUP BY part, a, b", f);
+}
+
+static void put_sums(FILE *f, const struct cluster_question *question,
+		     const struct cluster_piece *piece, enum cluster_grain grain)
+{
+	fputs("SELECT ", f);
+	put_part(f, question, grains[grain].seconds);
+	fprintf(f, " AS part, %s AS k, sum(self) AS s, sum(total) AS t", key_of(question, grain));
+	put_rows(f, question, piece, grain);
+	fputs(" GROUP BY part, k", f);
+}
+
+static void put_row_names(FILE *f, const struct cluster_question *question,
+			  const struct cluster_piece *piece, enum cluster_grain grain)
+{
+	static const char *const names[] = {
+		[CLUSTER_BY_FUNCTION] = "any(object) AS a, any(symbol) AS b",
+		[CLUSTER_BY_UNIT] = "any(unit) AS a, '' AS b",
+		[CLUSTER_BY_HOST] = "any(host) AS a, '' AS b",
+	};
+
+	fprintf(f, "SELECT %s AS k, %s, min(build_id) AS least, max(build_id) AS most",
+		key_of(question, grain), names[question->by]);
+	put_rows(f, question, piece, grain);
+	fputs(" GROUP BY k", f);
 }
 
 typedef void (*put_piece)(FILE *f, const struct cluster_question *question,
@@ -177,6 +209,27 @@ static char *finish(FILE *f, char **text)
 	return NULL;
 }
 
+/* The rows of a single grain are sums already. */
+static void put_all_sums(FILE *f, const struct cluster_question *question)
+{
+	struct cluster_piece pieces[N_CLUSTER_GRAINS];
+	int n = 0, grain = 0;
+
+	cluster_span_split(pieces, question->where.span, question->where.coarsest);
+	for (int i = 0; i < N_CLUSTER_GRAINS; i++)
+		if (!is_empty(&pieces[i])) {
+			n++;
+			grain = i;
+		}
+	if (n == 1) {
+		put_sums(f, question, &pieces[grain], (enum cluster_grain)grain);
+		return;
+	}
+	fputs("SELECT part, k, sum(s), sum(t)", f);
+	put_pieces(f, question, put_sums);
+	fputs(" GROUP BY part, k", f);
+}
+
 char *cluster_sql_counts(const struct cluster_question *question)
 {
 	char *text = NULL;
@@ -185,11 +238,22 @@ char *cluster_sql_counts(const struct cluster_question *question)
 
 	if (!f)
 		return NULL;
-	fputs("SELECT part, a, b, if(min(least) = max(most), min(least), '') AS build, sum(s), "
-	      "sum(t)",
-	      f);
-	put_pieces(f, question, put_sums);
-	fputs(" GROUP BY part, a, b ORDER BY a, b, part FORMAT TabSeparated", f);
+	put_all_sums(f, question);
+	fputs(" ORDER BY k, part FORMAT TabSeparated", f);
+	return finish(f, &text);
+}
+
+char *cluster_sql_names(const struct cluster_question *question)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	fputs("SELECT k, any(a) AS c, any(b) AS d, if(min(least) = max(most), min(least), '')", f);
+	put_pieces(f, question, put_row_names);
+	fputs(" GROUP BY k ORDER BY c, d FORMAT TabSeparated", f);
 	return finish(f, &text);
 }
 

@@ -43,12 +43,18 @@ struct cluster_question {
 };
 
 /*
- * Rows of the part (nothing, a host, a number), two names (object and symbol; a unit, or a host,
- * and nothing), the build-id of all of that, if it is one, and the samples in it and below it. By
- * the names, then by the part. Heap; NULL: out of memory.
+ * What has been counted: rows of the part (nothing, a host, a number), the key of the names, and
+ * the samples in it and below it. Heap; NULL: out of memory.
  */
 char *cluster_sql_counts(const struct cluster_question *question);
-#define CLUSTER_COUNTS_CELLS 6
+#define CLUSTER_COUNTS_CELLS 4
+
+/*
+ * The names: rows of the key, two names (object and symbol; a unit, or a host, and nothing), and
+ * the build-id of all of that, if it is one. By the names.
+ */
+char *cluster_sql_names(const struct cluster_question *question);
+#define CLUSTER_NAMES_CELLS 4
 
 /*
  * Rows of each host, by name: windows, samples, lost, microseconds sampled, start and end, the
