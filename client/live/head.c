@@ -18,7 +18,7 @@
 #define NORMAL  "\033[0m"
 #define BOLD    "\033[1m"
 
-#define NARROW        60 /* columns: no room for the number of windows */
+#define NARROW        60 /* columns: no room for the number of windows, or two spans */
 #define LOW_SCREEN    10 /* fewer rows: one line says which screen it is */
 #define LOWEST_SCREEN 4  /* and here there is no room for that */
 #define MINUTES_FROM  600
@@ -57,6 +57,8 @@ static void write_span(FILE *f, const struct live_page *page)
 	}
 	if (page->state->span[0]) {
 		text_write(f, page->state->span);
+		if (page->n_columns < NARROW)
+			return;
 		fputs(": ", f);
 	}
 	if (windows->n == 0) {

@@ -170,6 +170,10 @@ static void test_the_page_describes_its_data(void **state)
 	assert_int_equal(count(text, "function_"), 19);
 	demo->page.n_columns = 60;
 	assert_non_null(strstr(draw(demo), "function_39(...)")); /* shortened */
+	strcpy(demo->state.span, "-2h");
+	assert_non_null(strstr(draw(demo), "cpu-clock, -2h: 15 s to 00:00:16: 1 window"));
+	demo->page.n_columns = 40;
+	assert_non_null(strstr(draw(demo), "cpu-clock, -2h\n"));
 	demo->state.paused = true;
 	assert_non_null(strstr(draw(demo), "paused"));
 }
