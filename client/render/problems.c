@@ -24,6 +24,7 @@ struct problem {
 struct problems {
 	const struct profile *profile;
 	uint64_t *samples; /* by object of the leaf; 0 once counted */
+	bool *counted;     /* by object: whether there are any counts */
 	uint64_t n_samples;
 	struct problem *rows;
 	size_t n, cap;
@@ -34,7 +35,19 @@ struct problems {
 static void problems_done(struct problems *problems)
 {
 	free(problems->samples);
+	free(problems->counted);
 	free(problems->rows);
+}
+
+/* Whether the filters left something of the object with @path. */
+static bool is_counted(const struct problems *problems, const char *path)
+{
+	const struct profile *profile = problems->profile;
+
+	for (size_t i = 0; profile && i < profile->n_objects; i++)
+		if (problems->counted[i] && strcmp(profile->objects[i].path, path) == 0)
+			return true;
+	return !profile;
 }
 
 static void count_problem(const char *path, const char *why, void *userdata)
@@ -43,6 +56,8 @@ static void count_problem(const char *path, const char *why, void *userdata)
 	const struct profile *profile = problems->profile;
 	struct problem *row;
 
+	if (!is_counted(problems, path))
+		return;
 	if (ARRAY_RESERVE(&problems->rows, &problems->cap, problems->n + 1) < 0) {
 		problems->r = -ENOMEM;
 		return;
@@ -65,17 +80,30 @@ static int compare_samples(const void *a, const void *b)
 	return x->samples > y->samples ? -1 : x->samples < y->samples;
 }
 
+static void count(struct problems *problems, struct location at, uint64_t samples)
+{
+	if (at.object == PROFILE_NONE)
+		return;
+	problems->samples[at.object] += samples;
+	problems->counted[at.object] = true;
+}
+
 /* False when out of memory. */
 static bool count_samples(struct problems *problems)
 {
 	const struct profile *profile = problems->profile;
 
 	problems->samples = calloc(profile->n_objects + 1, sizeof(*problems->samples));
-	for (size_t i = 0; problems->samples && i < profile->n_stacks; i++)
-		if (profile->stacks[i].frame.object != PROFILE_NONE)
-			problems->samples[profile->stacks[i].frame.object] +=
-				profile->stacks[i].samples;
-	return problems->samples;
+	problems->counted = calloc(profile->n_objects + 1, sizeof(*problems->counted));
+	if (!problems->samples || !problems->counted)
+		return false;
+	for (size_t i = 0; i < profile->n_stacks; i++)
+		count(problems, profile->stacks[i].frame, profile->stacks[i].samples);
+	for (size_t i = 0; i < profile->n_branches; i++) {
+		count(problems, profile->branches[i].from, 0);
+		count(problems, profile->branches[i].to, 0);
+	}
+	return true;
 }
 
 #define MAX_WORD  40

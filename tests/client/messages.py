@@ -48,6 +48,11 @@ def check_symbols(folder):
     for arguments in ["top", path], ["dump", "--samples", path]:
         err = run(*arguments)[2]
         check(one_line(err) and "2 objects without symbols" in err and ": there" in err, arguments, err)
+    perfdata.write(path, [perfdata.mapping(b"/not/there"), perfdata.mapping(b"/nor/other", start=0x800000), perfdata.comm(b"one", 1),
+                          perfdata.sample(2), perfdata.comm(b"two", 3), perfdata.sample(4, 0x800100)])
+    for name, said in ("one", "there without"), ("two", "other without"), ("*", "2 objects without"):
+        status, _, err = run("top", path, "--comm", name)
+        check(status == 0 and one_line(err) and said in err, name, status, err)
 
 
 def check_closed_streams(folder):

@@ -38,8 +38,8 @@ def mapping(path, build_id=None, start=BASE, time=0):
                   where + which + struct.pack("<II", 5, 0) + padded(path) + trailer(time))
 
 
-def comm(name):
-    return record(COMM, USER, struct.pack("<II", PID, PID) + padded(name) + trailer(0))
+def comm(name, time=0):
+    return record(COMM, USER, struct.pack("<II", PID, PID) + padded(name) + trailer(time))
 
 
 def kernel(start, length, reference):
