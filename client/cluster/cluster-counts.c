@@ -60,10 +60,11 @@ static enum object_kind kind_of(const char *path)
 /* Hexadecimal digits; of something else, none. */
 static void set_build_id(struct profile_object *object, const char *hex)
 {
+	size_t n = strspn(hex, "0123456789abcdef");
 	unsigned int byte;
 
 	object->n_build_id = 0;
-	if (strlen(hex) > 2 * sizeof(object->build_id) || strspn(hex, "0123456789abcdef") % 2)
+	if (hex[n] || n % 2 || n > 2 * sizeof(object->build_id))
 		return;
 	for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
 		object->build_id[object->n_build_id++] = (uint8_t)byte;

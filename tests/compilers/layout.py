@@ -145,8 +145,8 @@ def check_refused(folder):
     program = folder + "/layout-pie"
     for arguments, words in (
             (["--format", "bolt"], "choose one by --object"),
-            (["--format", "autofdo", "--object", "no-such-file"], "no branch records match all filters"),
-            (["--format", "llvm-profgen", "--comm", "nobody"], "no branch records match all filters")):
+            (["--format", "autofdo", "--object", "no-such-file"], "nothing matches the filters"),
+            (["--format", "llvm-profgen", "--comm", "nobody"], "there are the processes layout-pie")):
         status, out, err = run("export", folder + "/perf.data", *arguments)
         check(status == 1 and out == "" and one_line(err) and words in err, arguments, status, err)
     shutil.copy(folder + "/layout-fixed", program)

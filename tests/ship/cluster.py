@@ -207,11 +207,11 @@ class Strange(http.server.BaseHTTPRequestHandler):
     """A server that answers something else."""
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        query = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.send_response(200)
         self.end_headers()
         try:
-            for part in self.server.answer():
+            for part in self.server.answer(query):
                 self.wfile.write(part)
         except OSError:
             pass
@@ -220,22 +220,40 @@ class Strange(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def check_build_ids(server):
+    """What is none ends no client, however long it is and whatever follows it."""
+    for build, next_key in (("A", "41" * 20000), ("A", "41" * 19 + "d0" + "42" * 60), ("ab 1a", "2"), ("41" * 21, "2"), ("abc", "2"),
+                            (OLD, "2")):
+        def answer(query, build=build, next_key=next_key):
+            if query.startswith("EXISTS"):
+                return [b"0\n"]
+            if query.startswith("SELECT host"):
+                return [b"h\t1\t10\t0\t1000000\t1\t2\tcycles\tcycles\tdefault\tdefault\n"]
+            if "least" in query:
+                return [f"1\t/bin/x\tf\t{build}\n{next_key}\t/bin/x\tg\t\n".encode()]
+            return [b"\t1\t10\t10\n"]
+        server.answer = answer
+        status, out, err = ask(server, "top", "--json")
+        check(status == 0 and json.loads(out)["rows"] is not None or status == 1 and one_line(err), build, status, out, err)
+
+
 def check_strange():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Strange)
     server.daemon_threads = True
     server.http = server.server_port
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
-    def endless():
+    def endless(_):
         while True:
             yield b"1\n" * 500000
-    for answer, want in ((lambda: [b"<html>hello\n"], "is that ClickHouse"), (lambda: [b""], "is that ClickHouse"),
-                         (lambda: [b"1\n"], "is that ClickHouse"), (endless, "MiB: ask for a shorter span"),
-                         (lambda: [b"1"], "is that ClickHouse"), (lambda: [b"\x1b]0;title\x07\n"], "is that ClickHouse")):
+    for answer, want in ((lambda _: [b"<html>hello\n"], "is that ClickHouse"), (lambda _: [b""], "is that ClickHouse"),
+                         (lambda _: [b"1\n"], "is that ClickHouse"), (endless, "MiB: ask for a shorter span"),
+                         (lambda _: [b"1"], "is that ClickHouse"), (lambda _: [b"\x1b]0;title\x07\n"], "is that ClickHouse")):
         server.answer = answer
         for command in (["top"], ["diff", "-2h..-1h", "-1h"], ["history", "main"]):
             status, out, err = ask(server, *command)
             check(status == 1 and not out and one_line(err) and want in err and "\x1b" not in err, command, status, out, err)
+    check_build_ids(server)
     server.shutdown()
 
 
