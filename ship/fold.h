@@ -11,7 +11,7 @@
 #include "common/profile/profile.h"
 
 /* Rows of a table. A stream has some ten times as much to send as a branch. */
-#define FOLD_MAX_ROWS    600
+#define FOLD_MAX_ROWS    500
 #define FOLD_MAX_STREAMS 100
 
 /* Both replace the finalized *@profile. -ENOMEM. */
