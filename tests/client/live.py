@@ -213,7 +213,7 @@ def check_spans(terminal):
 def check_windows_close(daemon):
     """The cursor follows idle when work is overtaken; the trend gets longer."""
     with live(daemon) as terminal:
-        terminal.shows("TREND", "work", "\u2588")
+        terminal.shows("TREND", "75.", "work", "\u2588")  # of the windows: the counts before have another order
         terminal.press("Down")
         check_marked(terminal, "idle")
         before = terminal.text()
