@@ -44,18 +44,6 @@ uint64_t sender_wait_us(unsigned int n_failures)
 	return us / 2 + chance % (us / 2);
 }
 
-/* A quoted string. */
-static void put_string(FILE *f, const char *text)
-{
-	fputc('\'', f);
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			fputc('\\', f);
-		fputc(*text, f);
-	}
-	fputc('\'', f);
-}
-
 static void put_id(const struct sending *s, const struct batch *batch, enum batch_table table,
 		   char *ret, size_t n)
 {
@@ -71,7 +59,7 @@ static int end_query(const struct sending *s, const char *id, struct fault *faul
 	if (!f)
 		return fault_set(fault, -ENOMEM, "out of memory");
 	fputs("KILL QUERY WHERE query_id = ", f);
-	put_string(f, id);
+	clickhouse_put_string(f, id);
 	fputs(" SYNC", f);
 	fclose(f);
 	return clickhouse_ask(s->settings->clickhouse, &(struct clickhouse_query){ .text = text },
@@ -90,7 +78,7 @@ static int is_there(const struct sending *s, const struct batch *batch, enum bat
 		return fault_set(fault, -ENOMEM, "out of memory");
 	fprintf(f, "SELECT count() FROM %s.%s_rows WHERE host = ", s->settings->database,
 		batch_table_name(table));
-	put_string(f, s->settings->host);
+	clickhouse_put_string(f, s->settings->host);
 	fprintf(f,
 		" AND window BETWEEN %" PRIu64 " AND %" PRIu64 " AND day = toDate(%" PRIu64
 		") AND id BETWEEN %" PRId64 " AND %" PRId64 " FORMAT TabSeparated",
@@ -105,12 +93,6 @@ static int is_there(const struct sending *s, const struct batch *batch, enum bat
 		return fault_set(fault, -EREMOTEIO,
 				 "the server answered no number: is it ClickHouse?");
 	return strtoull(answer, NULL, 10) > 0;
-}
-
-/* A batch of an earlier version may wait in the spool as it was. */
-static bool is_gzip(const struct batch *batch, enum batch_table table)
-{
-	return batch->sizes[table] > 2 && memcmp(batch->texts[table], "\x1f\x8b", 2) == 0;
 }
 
 static int send_table(const struct sending *s, const struct batch *batch, enum batch_table table,
@@ -134,7 +116,7 @@ static int send_table(const struct sending *s, const struct batch *batch, enum b
 				      .id = id,
 				      .body = batch->texts[table],
 				      .n_body = batch->sizes[table],
-				      .is_gzip = is_gzip(batch, table),
+				      .is_gzip = true,
 			      },
 			      NULL, fault);
 }

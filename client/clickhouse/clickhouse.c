@@ -219,6 +219,17 @@ static int refuse(struct clickhouse *c, long status, struct fault *fault)
 	return -EREMOTEIO;
 }
 
+void clickhouse_put_string(FILE *f, const char *text)
+{
+	fputc('\'', f);
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', f);
+		fputc(*text, f);
+	}
+	fputc('\'', f);
+}
+
 int clickhouse_ask(struct clickhouse *c, const struct clickhouse_query *query, char **ret_text,
 		   struct fault *fault)
 {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "common/util/fault.h"
 #include "common/util/macro.h"
@@ -36,6 +37,9 @@ int clickhouse_new(struct clickhouse **ret, const struct clickhouse_settings *se
 		   struct fault *fault);
 struct clickhouse *clickhouse_free(struct clickhouse *clickhouse);
 DEFINE_CLEANUP(struct clickhouse *, clickhouse_free);
+
+/* Writes a quoted string of SQL. */
+void clickhouse_put_string(FILE *f, const char *text);
 
 /*
  * *@ret_text, unless NULL, is the answer with a NUL behind it, valid until the next query, and the

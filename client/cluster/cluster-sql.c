@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/clickhouse/clickhouse.h"
+
 #define DAY_S 86400
 
 #define HASH "cityHash64(object, symbol)" /* "function" of the tables of all units */
@@ -31,17 +33,6 @@ static const struct {
 			  "day" },
 };
 
-static void put_string(FILE *f, const char *text)
-{
-	fputc('\'', f);
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			fputc('\\', f);
-		fputc(*text, f);
-	}
-	fputc('\'', f);
-}
-
 static void put_names(FILE *f, const char *column, const struct cluster_names *names)
 {
 	if (!names)
@@ -49,7 +40,7 @@ static void put_names(FILE *f, const char *column, const struct cluster_names *n
 	fprintf(f, " AND %s IN (", column);
 	for (size_t i = 0; i < names->n; i++) {
 		fputs(i > 0 ? ", " : "", f);
-		put_string(f, names->names[i]);
+		clickhouse_put_string(f, names->names[i]);
 	}
 	fputc(')', f);
 }
@@ -243,7 +234,9 @@ char *cluster_sql_counts(const struct cluster_question *question)
 	return finish(f, &text);
 }
 
-char *cluster_sql_names(const struct cluster_question *question)
+/* The rows of all pieces, united: @head has the columns of the sum, @tail its groups and order. */
+static char *unite(const struct cluster_question *question, const char *head, put_piece put,
+		   const char *tail)
 {
 	char *text = NULL;
 	size_t n;
@@ -251,10 +244,18 @@ char *cluster_sql_names(const struct cluster_question *question)
 
 	if (!f)
 		return NULL;
-	fputs("SELECT k, any(a) AS c, any(b) AS d, if(min(least) = max(most), min(least), '')", f);
-	put_pieces(f, question, put_row_names);
-	fputs(" GROUP BY k ORDER BY c, d FORMAT TabSeparated", f);
+	fputs(head, f);
+	put_pieces(f, question, put);
+	fprintf(f, "%s FORMAT TabSeparated", tail);
 	return finish(f, &text);
+}
+
+char *cluster_sql_names(const struct cluster_question *question)
+{
+	return unite(
+		question,
+		"SELECT k, any(a) AS c, any(b) AS d, if(min(least) = max(most), min(least), '')",
+		put_row_names, " GROUP BY k ORDER BY c, d");
 }
 
 static void put_windows(FILE *f, const struct cluster_where *where,
@@ -281,18 +282,11 @@ static void put_hosts(FILE *f, const struct cluster_question *question,
 char *cluster_sql_hosts(const struct cluster_where *where)
 {
 	const struct cluster_question question = { .where = *where };
-	char *text = NULL;
-	size_t n;
-	FILE *f = open_memstream(&text, &n);
 
-	if (!f)
-		return NULL;
-	fputs("SELECT host, sum(n), sum(a), sum(b), sum(c), min(d), max(e), min(g), max(h), "
-	      "min(i), max(j)",
-	      f);
-	put_pieces(f, &question, put_hosts);
-	fputs(" GROUP BY host ORDER BY host FORMAT TabSeparated", f);
-	return finish(f, &text);
+	return unite(&question,
+		     "SELECT host, sum(n), sum(a), sum(b), sum(c), min(d), max(e), min(g), max(h), "
+		     "min(i), max(j)",
+		     put_hosts, " GROUP BY host ORDER BY host");
 }
 
 static void put_window_parts(FILE *f, const struct cluster_question *question,
@@ -307,16 +301,8 @@ static void put_window_parts(FILE *f, const struct cluster_question *question,
 
 char *cluster_sql_windows(const struct cluster_question *question)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *f = open_memstream(&text, &n);
-
-	if (!f)
-		return NULL;
-	fputs("SELECT part, sum(n)", f);
-	put_pieces(f, question, put_window_parts);
-	fputs(" GROUP BY part ORDER BY part FORMAT TabSeparated", f);
-	return finish(f, &text);
+	return unite(question, "SELECT part, sum(n)", put_window_parts,
+		     " GROUP BY part ORDER BY part");
 }
 
 static char *format_names(const struct cluster_where *where, const char *column, const char *table)
