@@ -198,7 +198,12 @@ static void put_stream(struct writing *w, uint32_t node, bool to, bool offsets, 
 
 	for (; node != PROFILE_NONE; node = w->profile->streams[node].parent) {
 		const struct profile_stream *stream = &w->profile->streams[node];
-		struct name_place place = names_find(w->names, to ? stream->to : stream->from);
+		struct location at = to ? stream->to : stream->from;
+		struct name_place place;
+
+		if (other_is_stream(stream))
+			at = (struct location){ PROFILE_NONE, 0 };
+		place = names_find(w->names, at);
 
 		fprintf(f, "%s%" PRIu64, separator, offsets ? place.offset : place.id);
 		separator = ",";

@@ -52,10 +52,12 @@ static void prune_branches(struct profile *p, struct ranked *ranked)
 		ranked[i] = (struct ranked){ p->branches[i].taken, i };
 	if (p->n_branches > 0)
 		qsort(ranked, p->n_branches, sizeof(*ranked), compare);
-	for (size_t i = FOLD_MAX_ROWS; i < p->n_branches; i++) {
+	for (size_t i = 0; i < p->n_branches; i++) {
 		struct profile_branch *branch = &p->branches[ranked[i].row];
 		const struct profile_branch other = other_branch(branch->process, PROFILE_NONE);
 
+		if (i < FOLD_MAX_ROWS && !other_is_branch(branch))
+			continue;
 		branch->from = other.from;
 		branch->to = other.to;
 	}
@@ -67,10 +69,12 @@ static void prune_blocks(struct profile *p, struct ranked *ranked)
 		ranked[i] = (struct ranked){ p->blocks[i].runs, i };
 	if (p->n_blocks > 0)
 		qsort(ranked, p->n_blocks, sizeof(*ranked), compare);
-	for (size_t i = FOLD_MAX_ROWS; i < p->n_blocks; i++) {
+	for (size_t i = 0; i < p->n_blocks; i++) {
 		struct profile_block *block = &p->blocks[ranked[i].row];
 		const struct profile_block other = other_block(block->process, PROFILE_NONE);
 
+		if (i < FOLD_MAX_ROWS && !other_is_block(block))
+			continue;
 		block->object = other.object;
 		block->start = other.start;
 		block->end = other.end;

@@ -14,6 +14,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/compare.h"
+#include "ship/names.h"
 
 #define MAX_BATCH_BYTES (8 << 20)
 #define SLACK_US        100000 /* of the ends of windows that follow each other */
@@ -94,9 +95,11 @@ static void flush(struct following *f)
 		return;
 	r = batch_finish(batch);
 	if (r >= 0)
-		(void)spool_put(f->settings->spool, batch, &f->mark, &fault);
+		r = spool_put(f->settings->spool, batch, &f->mark, &fault);
 	else
 		drop_batch(f, batch, &fault);
+	if (r < 0 && f->settings->sender.seen)
+		names_seen_forget(f->settings->sender.seen);
 	f->settings->complain(FOLLOWER_SPOOL, &fault);
 }
 
@@ -264,14 +267,18 @@ static int compare_ids(const void *p, const void *q)
 	return COMPARE(a->id, b->id);
 }
 
-/* What there is already: none is as new as the last one that was sent if another database was begun
- * since. */
+/*
+ * What there is already: none is as new as the last one that was sent if another database was begun
+ * since. A batch is of one database, so that its ids grow.
+ */
 static void note_database(struct following *f, const struct window_info *rows, size_t n)
 {
 	if (f->is_known_database)
 		return;
 	f->is_known_database = true;
 	f->is_other_database = n == 0 || rows[n - 1].id < f->mark.id;
+	if (f->is_other_database)
+		flush(f);
 }
 
 /* They come by their starts; by their ids a clock that was put back does not matter. */

@@ -134,7 +134,7 @@ int names_seen_new(struct names_seen **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-static void forget(struct names_seen *seen)
+void names_seen_forget(struct names_seen *seen)
 {
 	struct seen_id *id, *next;
 
@@ -148,7 +148,7 @@ struct names_seen *names_seen_free(struct names_seen *seen)
 {
 	if (!seen)
 		return NULL;
-	forget(seen);
+	names_seen_forget(seen);
 	free(seen);
 	return NULL;
 }
@@ -219,7 +219,7 @@ int names_write(const struct names *names, struct names_seen *seen, uint64_t sta
 	int r = 0;
 
 	if (seen->hour != start_us / HOUR_US)
-		forget(seen);
+		names_seen_forget(seen);
 	seen->hour = start_us / HOUR_US;
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		const struct name name = name_of(names, i);

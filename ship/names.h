@@ -33,6 +33,8 @@ struct names_seen;
 int names_seen_new(struct names_seen **ret);
 struct names_seen *names_seen_free(struct names_seen *seen);
 DEFINE_CLEANUP(struct names_seen *, names_seen_free);
+/* Those of a batch that was not kept: all are written again. */
+void names_seen_forget(struct names_seen *seen);
 
 /*
  * Rows of the table "names" for a window that starts at @start_us: those that names_find() gave and

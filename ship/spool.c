@@ -27,14 +27,13 @@
 #define SCAN_MARK "%" SCNu64 "-%" SCNd64 "-%" SCNu64 "-%" SCNu64 "-%" SCNd64
 #define SCAN      "%" SCNu64 "-%" SCNu64 "-%" SCNu64 "-" SCAN_MARK
 
-#define N_SCANNED     8
-#define N_SCANNED_OLD 4 /* without a mark */
-#define STATE         "state"
+#define N_SCANNED 8
+#define STATE     "state"
 
 struct entry {
 	char name[SPOOL_NAME_MAX];
 	uint64_t bytes, n_windows, start_us;
-	struct spool_mark mark; /* start_us 0: unknown */
+	struct spool_mark mark;
 	bool is_old;
 };
 
@@ -157,7 +156,7 @@ static int add_entry(struct spool *spool, const char *name, uint64_t bytes, bool
 		return 0;
 	n = sscanf(name, SCAN, &entry.start_us, &last_us, &end_us, &entry.n_windows, &entry.mark.id,
 		   &entry.mark.start_us, &entry.mark.length_us, &first_id);
-	if (n < N_SCANNED_OLD || (n > N_SCANNED_OLD && n < N_SCANNED - 1))
+	if (n < N_SCANNED)
 		return 0;
 	strcpy(entry.name, name);
 	r = ARRAY_RESERVE(&spool->entries, &spool->cap, spool->n + 1);

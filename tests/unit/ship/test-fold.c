@@ -94,12 +94,38 @@ static void test_few_rows_are_not_pruned(void **state)
 	profile_free(p);
 }
 
+/* A heavy one of the daemon, which has an object, is one of its unit. */
+static void test_rows_other_have_no_place(void **state)
+{
+	struct profile *p = synthetic_profile(&synthetic_busy, 3);
+	struct sums before, after;
+
+	p->branches[0].from = (struct location){ 0, 0 };
+	p->branches[0].to = (struct location){ PROFILE_NONE, 0 };
+	p->branches[0].taken += 1 << 20;
+	p->blocks[0].start = 1;
+	p->blocks[0].end = 0;
+	before = sum_up(p);
+	assert_int_equal(fold_profile(&p), 0);
+	after = sum_up(p);
+	assert_memory_equal(&before, &after, sizeof(before));
+	for (size_t i = 0; i < p->n_branches; i++) {
+		if (other_is_branch(&p->branches[i]))
+			assert_int_equal(p->branches[i].from.object, PROFILE_NONE);
+	}
+	for (size_t i = 0; i < p->n_blocks; i++)
+		if (other_is_block(&p->blocks[i]))
+			assert_int_equal(p->blocks[i].object, PROFILE_NONE);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums_stay),
 		cmocka_unit_test(test_the_most_frequent_rows_stay),
 		cmocka_unit_test(test_few_rows_are_not_pruned),
+		cmocka_unit_test(test_rows_other_have_no_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
