@@ -255,19 +255,18 @@ static int write_long_tables(struct writing *w)
 }
 
 /* All functions of the whole profile, and what is left of it when it is folded. */
-static int write_tables(struct writing *w, struct profile **profile)
+static int write_tables(struct writing *w, struct profile *profile)
 {
 	FILE *const *files = w->batch->files;
 	_cleanup_(names_freep) struct names *names = NULL;
 	int r;
 
-	w->profile = *profile;
+	w->profile = profile;
 	r = write_functions(w, files[BATCH_FUNCTIONS]);
 	r = r < 0 ? r : fold_profile(profile);
-	r = r < 0 ? r : names_new(&names, *profile, w->sender->host);
+	r = r < 0 ? r : names_new(&names, profile, w->sender->host);
 	if (r < 0)
 		return r;
-	w->profile = *profile;
 	w->names = names;
 	r = write_long_tables(w);
 	if (r < 0)
@@ -277,12 +276,12 @@ static int write_tables(struct writing *w, struct profile **profile)
 	return 0;
 }
 
-static int write_pprof(struct writing *w, struct profile **profile)
+static int write_pprof(struct writing *w, struct profile *profile)
 {
 	int r = fold_processes(profile);
 
 	return r < 0 ? r :
-		       as_pprof_write(*profile, w->window, w->sender->host,
+		       as_pprof_write(profile, w->window, w->sender->host,
 				      w->batch->files[BATCH_PPROF]);
 }
 
@@ -299,7 +298,7 @@ static void note_window(struct batch *batch, const struct window_info *window, i
 }
 
 int batch_add(struct batch *batch, const struct batch_sender *sender,
-	      const struct window_info *window, int64_t last_id, struct profile **profile)
+	      const struct window_info *window, int64_t last_id, struct profile *profile)
 {
 	struct writing w = {
 		.batch = batch,

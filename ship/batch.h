@@ -57,10 +57,10 @@ uint64_t batch_day(uint64_t us);
 
 /*
  * Adds the counts of a window, or of several as one: @window has the id of the first, @last_id is
- * that of the last. It is of the day of those before it. *@profile is folded, see fold.h. -ENOMEM.
+ * that of the last. It is of the day of those before it. @profile is folded, see fold.h. -ENOMEM.
  */
 int batch_add(struct batch *batch, const struct batch_sender *sender,
-	      const struct window_info *window, int64_t last_id, struct profile **profile);
+	      const struct window_info *window, int64_t last_id, struct profile *profile);
 
 /* The bytes so far. */
 size_t batch_bytes(const struct batch *batch);

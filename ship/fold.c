@@ -1,35 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What has the same fields is one when it is merged: processes, and rows "other". */
+/* Rows with the same fields are one when a profile is finalized: processes, and rows "other". */
 #include "ship/fold.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/profile/add-counts.h"
 #include "common/profile/limit.h"
 #include "common/profile/other.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
-int fold_processes(struct profile **profile)
+int fold_processes(struct profile *p)
 {
-	const struct profile *parts[] = { *profile };
-	struct profile *united;
-	int r;
-
-	for (size_t i = 0; i < (*profile)->n_processes; i++) {
-		struct profile_process *process = &(*profile)->processes[i];
+	for (size_t i = 0; i < p->n_processes; i++) {
+		struct profile_process *process = &p->processes[i];
 
 		*process = (struct profile_process){
 			.pid = -1, .comm = process->comm, .unit = process->unit, .uid = UINT32_MAX
 		};
 	}
-	r = profile_merge(&united, parts, 1);
-	if (r < 0)
-		return r;
-	profile_free(*profile);
-	*profile = united;
-	return 0;
+	p->finalized = false;
+	return profile_finalize(p);
 }
 
 struct ranked {
@@ -44,6 +37,28 @@ static int compare(const void *p, const void *q)
 
 	RETURN_UNLESS_EQUAL(COMPARE(b->weight, a->weight));
 	return COMPARE(a->row, b->row);
+}
+
+/* Rows follow each other by process: those "other" of one are added up at once. */
+static void unite_other_branches(struct profile *p)
+{
+	struct profile_branch *other = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_branches; i++) {
+		struct profile_branch row = p->branches[i];
+		bool is_other = other_is_branch(&row);
+
+		if (is_other && other && other->process == row.process) {
+			add_counts_of_branch(other, &row);
+			continue;
+		}
+		p->branches[n] = row;
+		if (is_other)
+			other = &p->branches[n];
+		n++;
+	}
+	p->n_branches = n;
 }
 
 static void prune_branches(struct profile *p, struct ranked *ranked)
@@ -61,6 +76,28 @@ static void prune_branches(struct profile *p, struct ranked *ranked)
 		branch->from = other.from;
 		branch->to = other.to;
 	}
+	unite_other_branches(p);
+}
+
+static void unite_other_blocks(struct profile *p)
+{
+	struct profile_block *other = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		struct profile_block row = p->blocks[i];
+		bool is_other = other_is_block(&row);
+
+		if (is_other && other && other->process == row.process) {
+			add_counts_of_block(other, &row);
+			continue;
+		}
+		p->blocks[n] = row;
+		if (is_other)
+			other = &p->blocks[n];
+		n++;
+	}
+	p->n_blocks = n;
 }
 
 static void prune_blocks(struct profile *p, struct ranked *ranked)
@@ -79,6 +116,7 @@ static void prune_blocks(struct profile *p, struct ranked *ranked)
 		block->start = other.start;
 		block->end = other.end;
 	}
+	unite_other_blocks(p);
 }
 
 static int prune_runs(struct profile *p)
@@ -111,10 +149,10 @@ static int prune_trees(struct profile *p)
 	return r > 0 ? profile_finalize(p) : r;
 }
 
-int fold_profile(struct profile **profile)
+int fold_profile(struct profile *p)
 {
-	int r = fold_processes(profile);
+	int r = fold_processes(p);
 
-	r = r < 0 ? r : prune_runs(*profile);
-	return r < 0 ? r : prune_trees(*profile);
+	r = r < 0 ? r : prune_runs(p);
+	return r < 0 ? r : prune_trees(p);
 }

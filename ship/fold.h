@@ -14,7 +14,7 @@
 #define FOLD_MAX_ROWS    500
 #define FOLD_MAX_STREAMS 100
 
-/* Both replace the finalized *@profile. -ENOMEM. */
-int fold_processes(struct profile **profile);
+/* Both change the finalized @profile in place and finalize it again. -ENOMEM. */
+int fold_processes(struct profile *profile);
 /* Processes, then rows. */
-int fold_profile(struct profile **profile);
+int fold_profile(struct profile *profile);

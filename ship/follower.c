@@ -136,7 +136,7 @@ static int add_sum(struct following *f, struct fault *fault)
 	if (f->batch && batch_day(f->batch->first_us) != batch_day(f->sum.start_us))
 		flush(f);
 	r = f->batch ? 0 : batch_new(&f->batch);
-	r = r < 0 ? r : batch_add(f->batch, &f->settings->sender, &f->sum, f->seen.id, &profile);
+	r = r < 0 ? r : batch_add(f->batch, &f->settings->sender, &f->sum, f->seen.id, profile);
 	if (r < 0)
 		return fault_set(fault, r, "out of memory");
 	f->batch->n_windows += f->n_sum;

@@ -2,6 +2,7 @@
 /* branchd-ship: sends the windows of branchd to ClickHouse. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,13 @@
 #include "ship/sender.h"
 #include "ship/status.h"
 
-#define CONFIG     "/etc/branchd/ship.conf"
-#define SPOOL      "/var/lib/branchd-ship"
-#define STATUS     "/run/branchd-ship/status"
-#define TIMEOUT_S  60
-#define MAX_ANSWER 4096 /* an insert has none but errors */
-#define CREDENTIAL "ship.password"
+#define CONFIG         "/etc/branchd/ship.conf"
+#define SPOOL          "/var/lib/branchd-ship"
+#define STATUS         "/run/branchd-ship/status"
+#define TIMEOUT_S      60
+#define MAX_ANSWER     4096 /* an insert has none but errors */
+#define CREDENTIAL     "ship.password"
+#define MMAP_THRESHOLD (64 << 10)
 
 enum exit_status {
 	STATUS_FAILED = 1,
@@ -264,6 +266,8 @@ int main(int argc, char **argv)
 	r = parse_options(argc, argv, &service.arguments);
 	if (r <= 0)
 		return r < 0 ? STATUS_USAGE : 0;
+	/* a profile's tables come and go: they must not fragment the heap */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	if (service.arguments.show) {
 		r = status_print(service.arguments.status, service.arguments.json, &fault);
 	} else {

@@ -78,6 +78,12 @@ void connection_interrupt(struct connection *c)
 	shutdown(c->fd, SHUT_RDWR);
 }
 
+void connection_drop_answer(struct connection *c)
+{
+	if (!framing_holds_bytes(&c->framing))
+		framing_done(&c->framing);
+}
+
 void connection_set_max_reply(struct connection *c, size_t n_bytes)
 {
 	c->framing.max_bytes = n_bytes;

@@ -55,6 +55,9 @@ int connection_call_more(struct connection *connection, const char *method, json
 /* Waits for the next of several answers, without a timeout. -EINTR on a signal. */
 int connection_next(struct connection *connection, struct answer *ret, struct fault *fault);
 
+/* Frees the memory of an answer that was read, which the next call would do. */
+void connection_drop_answer(struct connection *connection);
+
 /* From another thread: makes a waiting call fail as if the daemon had closed the connection. */
 void connection_interrupt(struct connection *connection);
 

@@ -340,6 +340,20 @@ static int call_get_profile(struct connection *connection, const struct daemon_a
 			       fault);
 }
 
+/* Without the text and what finalizing takes in memory at once. */
+static int read_profile(struct connection *connection, const char *text, size_t n_bytes,
+			struct profile **ret, struct fault *why)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	int r = profile_json_parse(&profile, text, n_bytes, why);
+
+	connection_drop_answer(connection);
+	r = r < 0 ? r : profile_finalize(profile);
+	if (r >= 0)
+		*ret = TAKE_PTR(profile);
+	return r;
+}
+
 int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
 			   struct profile **ret, struct windows *ret_windows, struct fault *fault)
 {
@@ -357,7 +371,7 @@ int daemon_api_get_profile(struct connection *connection, const struct daemon_ap
 	r = take_windows(&answer, ret_windows, fault);
 	if (r < 0)
 		return r;
-	r = profile_json_read(ret, text, n_bytes, &why);
+	r = read_profile(connection, text, n_bytes, ret, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
 	return r < 0 ? reply_error_unreadable(fault, why.text) : 0;

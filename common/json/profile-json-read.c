@@ -308,7 +308,7 @@ static int check_indices(struct profile_json_reader *r)
 	return 0;
 }
 
-int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault)
+int profile_json_parse(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct profile_json_reader r = {
@@ -320,6 +320,15 @@ int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, st
 	TRY(read_version(&r));
 	TRY(read_sections(&r));
 	TRY(check_indices(&r));
+	*ret = TAKE_PTR(profile);
+	return 0;
+}
+
+int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+
+	TRY(profile_json_parse(&profile, text, n_bytes, fault));
 	TRY(profile_finalize(profile));
 	*ret = TAKE_PTR(profile);
 	return 0;

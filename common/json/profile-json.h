@@ -53,3 +53,5 @@ int profile_json_write(const struct profile *profile, FILE *f);
  * parent, a count below zero.
  */
 int profile_json_read(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault);
+/* The same, but the profile is not finalized yet: the text may be freed before. */
+int profile_json_parse(struct profile **ret, const char *text, size_t n_bytes, struct fault *fault);

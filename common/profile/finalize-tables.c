@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/profile/add-counts.h"
 #include "common/util/cleanup.h"
 
 /* A table whose rows form a tree: each row begins with the index of its parent. */
@@ -280,13 +281,7 @@ void finalize_apply_branches(struct finalize *s, struct profile *p)
 			p->branches[n++] = row;
 			continue;
 		}
-		last->kind = branch_kind_merge(last->kind, row.kind);
-		last->taken += row.taken;
-		last->mispredicted += row.mispredicted;
-		last->predicted += row.predicted;
-		last->aborted += row.aborted;
-		last->cycles += row.cycles;
-		last->cycles_rows += row.cycles_rows;
+		add_counts_of_branch(last, &row);
 	}
 	p->n_branches = n;
 }
@@ -307,9 +302,7 @@ void finalize_apply_blocks(struct finalize *s, struct profile *p)
 			p->blocks[n++] = row;
 			continue;
 		}
-		last->runs += row.runs;
-		last->cycles += row.cycles;
-		last->cycles_rows += row.cycles_rows;
+		add_counts_of_block(last, &row);
 	}
 	p->n_blocks = n;
 }

@@ -91,7 +91,7 @@ static void make_batch(const struct fleet *fleet, uint32_t number)
 	print_truth(profile, window.start_us);
 	window.samples = profile->counters.samples;
 	check(batch_new(&batch), "batch");
-	check(batch_add(batch, &fleet->sender, &window, last, &profile), "batch");
+	check(batch_add(batch, &fleet->sender, &window, last, profile), "batch");
 	batch->n_windows = fleet->n_windows;
 	check(batch_finish(batch), "batch");
 	check(spool_put(fleet->spool, batch, &mark, &fault), fault.text);

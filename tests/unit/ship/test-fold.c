@@ -52,7 +52,7 @@ static void test_sums_stay(void **state)
 	struct sums before = sum_up(p), after;
 	size_t n_units = 10, n_other = 0;
 
-	assert_int_equal(fold_profile(&p), 0);
+	assert_int_equal(fold_profile(p), 0);
 	after = sum_up(p);
 	assert_memory_equal(&before, &after, sizeof(before));
 	assert_int_equal(p->n_processes, n_units);
@@ -71,9 +71,9 @@ static void test_the_most_frequent_rows_stay(void **state)
 	size_t n = 0;
 	uint64_t least;
 
-	assert_int_equal(fold_processes(&p), 0);
+	assert_int_equal(fold_processes(p), 0);
 	assert_int_equal(profile_merge(&folded, (const struct profile *[]){ p }, 1), 0);
-	assert_int_equal(fold_profile(&folded), 0);
+	assert_int_equal(fold_profile(folded), 0);
 	least = least_taken(folded);
 	for (size_t i = 0; i < p->n_branches; i++)
 		n += p->branches[i].taken > least;
@@ -86,9 +86,9 @@ static void test_few_rows_are_not_pruned(void **state)
 {
 	struct profile *p = synthetic_profile(&synthetic_idle, 0), *again;
 
-	assert_int_equal(fold_processes(&p), 0);
+	assert_int_equal(fold_processes(p), 0);
 	assert_int_equal(profile_merge(&again, (const struct profile *[]){ p }, 1), 0);
-	assert_int_equal(fold_profile(&again), 0);
+	assert_int_equal(fold_profile(again), 0);
 	assert_true(profile_equal(p, again));
 	profile_free(again);
 	profile_free(p);
@@ -106,7 +106,7 @@ static void test_rows_other_have_no_place(void **state)
 	p->blocks[0].start = 1;
 	p->blocks[0].end = 0;
 	before = sum_up(p);
-	assert_int_equal(fold_profile(&p), 0);
+	assert_int_equal(fold_profile(p), 0);
 	after = sum_up(p);
 	assert_memory_equal(&before, &after, sizeof(before));
 	for (size_t i = 0; i < p->n_branches; i++) {
