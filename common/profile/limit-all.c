@@ -10,20 +10,28 @@
 #include "common/util/compare.h"
 #include "common/util/macro.h"
 
-/* A row: its table, and whose it is. */
-#define KEY(table, uid) ((uint64_t)(table) << 32 | (uid))
+/* The rows of a table that a user has, or some of them. */
+struct portion {
+	uint64_t key; /* the table, and whose they are */
+	uint64_t n;
+};
 
 struct portions {
-	uint64_t *rows; /* how many each user has in each table that he has rows in */
-	size_t n;
+	struct portion *rows;
+	size_t n, cap;
 	uint64_t floor; /* the most that may be left of each */
 };
 
-static int compare_keys(const void *p, const void *q)
+static void portions_done(struct portions *portions)
 {
-	const uint64_t *a = p, *b = q;
+	free(portions->rows);
+}
 
-	return COMPARE(*a, *b);
+static int compare_portions(const void *p, const void *q)
+{
+	const struct portion *a = p, *b = q;
+
+	return COMPARE(a->key, b->key);
 }
 
 static uint32_t uid_of(const struct profile *p, uint32_t process)
@@ -31,33 +39,50 @@ static uint32_t uid_of(const struct profile *p, uint32_t process)
 	return process == PROFILE_NONE ? UINT32_MAX : p->processes[process].uid;
 }
 
-#define LIST(table, rows)                                               \
-	for (size_t i = 0; tables >> (table)&1 && i < p->n_##rows; i++) \
-		keys[n++] = KEY(table, uid_of(p, p->rows[i].process));
-
-static size_t list_rows(const struct profile *p, unsigned int tables, uint64_t *keys)
+/* One more row: neighbours are of one user, as a rule. */
+static int add_row(struct portions *portions, enum profile_table table, uint32_t uid)
 {
-	size_t n = 0;
+	uint64_t key = (uint64_t)table << 32 | uid;
+	struct portion *last = portions->n > 0 ? &portions->rows[portions->n - 1] : NULL;
+
+	if (last && last->key == key) {
+		last->n++;
+		return 0;
+	}
+	if (ARRAY_RESERVE(&portions->rows, &portions->cap, portions->n + 1) < 0)
+		return -ENOMEM;
+	portions->rows[portions->n++] = (struct portion){ key, 1 };
+	return 0;
+}
+
+#define LIST(table, rows)                                                         \
+	for (size_t i = 0; r == 0 && tables >> (table)&1 && i < p->n_##rows; i++) \
+		r = add_row(portions, table, uid_of(p, p->rows[i].process));
+
+static int list_rows(const struct profile *p, unsigned int tables, struct portions *portions)
+{
+	int r = 0;
 
 	LIST(PROFILE_STACKS, stacks)
 	LIST(PROFILE_STREAMS, streams)
 	LIST(PROFILE_BRANCHES, branches)
 	LIST(PROFILE_BLOCKS, blocks)
-	return n;
+	return r;
 }
 
-/* Equal keys are counted, in the place of the keys. */
-static void count_rows(struct portions *portions, size_t n_keys)
+/* Those of one key become one. */
+static void add_up(struct portions *portions)
 {
-	uint64_t *keys = portions->rows;
+	struct portion *rows = portions->rows;
 	size_t n = 0;
 
-	qsort(keys, n_keys, sizeof(*keys), compare_keys);
-	for (size_t i = 0, end; i < n_keys; i = end) {
-		for (end = i + 1; end < n_keys && keys[end] == keys[i];)
-			end++;
-		keys[n++] = end - i;
-	}
+	if (portions->n > 0)
+		qsort(rows, portions->n, sizeof(*rows), compare_portions);
+	for (size_t i = 0; i < portions->n; i++)
+		if (n > 0 && rows[n - 1].key == rows[i].key)
+			rows[n - 1].n += rows[i].n;
+		else
+			rows[n++] = rows[i];
 	portions->n = n;
 }
 
@@ -66,7 +91,7 @@ static uint64_t sum_up(const struct portions *portions, uint64_t floor)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < portions->n; i++)
-		sum += MIN(portions->rows[i], floor);
+		sum += MIN(portions->rows[i].n, floor);
 	return sum;
 }
 
@@ -95,18 +120,14 @@ static uint64_t get_floor(uint32_t uid, void *userdata)
 
 int profile_limit_all(struct profile *profile, unsigned int tables, uint64_t max)
 {
-	const struct profile *p = profile;
-	_cleanup_free_ uint64_t *keys = NULL;
-	struct portions portions;
-	size_t n;
+	_cleanup_(portions_done) struct portions portions = {};
+	int r = list_rows(profile, tables, &portions);
 
-	if (ARRAY_ALLOCATE(&keys, p->n_stacks + p->n_streams + p->n_branches + p->n_blocks) < 0)
-		return -ENOMEM;
-	n = list_rows(p, tables, keys);
-	if (n <= max)
+	if (r < 0)
+		return r;
+	add_up(&portions);
+	if (sum_up(&portions, UINT64_MAX) <= max)
 		return 0;
-	portions = (struct portions){ .rows = keys };
-	count_rows(&portions, n);
 	find_floor(&portions, max);
 	return profile_limit_tables(profile, tables, get_floor, &portions);
 }

@@ -168,7 +168,8 @@ static int read_batch(struct query *q, struct store_reader *reader)
 	const struct store_batch batch = { .windows = &q->windows.rows[q->n_read],
 					   .found = found,
 					   .n = n,
-					   .max_rows = BATCH_ROWS };
+					   .max_rows = BATCH_ROWS,
+					   .merged_to = query_slots_last(q) };
 	int r;
 
 	r = read_windows(q, reader, &batch, &n);

@@ -171,6 +171,11 @@ int query_slots_next(struct query *q, size_t *ret_n)
 	return 0;
 }
 
+int64_t query_slots_last(const struct query *q)
+{
+	return q->in_slot ? q->windows.rows[q->n_read + q->slot_left - 1].id : 0;
+}
+
 void query_slots_note_read(struct query *q, size_t n, size_t n_found)
 {
 	if (!q->in_slot)

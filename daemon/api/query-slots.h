@@ -2,8 +2,8 @@
 /*
  * The sums of hours, tens of minutes or minutes in a query of a long time: those that are kept are
  * taken, the others are made, for this query and the next. So a day is some thirty sums instead of
- * thousands of windows. A sum is pruned as the one that retention will make of the same windows;
- * what is pruned stays in the counters.
+ * thousands of windows. A sum is as the one that retention will make of the same windows: processes
+ * that have exited are one for each name, and it is pruned; what is pruned stays in the counters.
  *
  * Queries of all processes alone: what one of them counted is not to be pruned for others.
  */
@@ -18,6 +18,9 @@
  * no windows are to be read now, and if there is a step it comes first; -errno.
  */
 int query_slots_next(struct query *q, size_t *ret_n);
+
+/* The last window of the slot that is read, by its id; 0: none is. */
+int64_t query_slots_last(const struct query *q);
 
 /* @n of the next windows were read, of which @n_found were there. */
 void query_slots_note_read(struct query *q, size_t n, size_t n_found);

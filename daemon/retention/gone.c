@@ -52,6 +52,15 @@ int store_gone_begin(struct store_gone *gone, int64_t last)
 	return r < 0 ? r : 0;
 }
 
+int store_gone_prepare(struct store_gone *gone, struct store_batch *batch)
+{
+	if (batch->merged_to == 0)
+		return 0;
+	batch->is_gone = store_gone_ask;
+	batch->userdata = gone;
+	return store_gone_begin(gone, batch->merged_to);
+}
+
 int store_gone_ask(int64_t process, int32_t pid, void *userdata)
 {
 	struct store_gone *gone = userdata;

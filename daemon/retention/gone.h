@@ -15,6 +15,7 @@
 
 #include "daemon/database/database.h"
 #include "daemon/retention/settings.h"
+#include "daemon/rows/batch.h"
 
 #define N_STORE_GONE 2
 
@@ -30,6 +31,9 @@ int store_gone_init(struct store_gone *gone, struct database *database);
 
 /* The windows up to @last are to be merged. 0 or -errno. */
 int store_gone_begin(struct store_gone *gone, int64_t last);
+
+/* Sets is_gone of the batch by its merged_to, in a transaction of the caller. 0 or -errno. */
+int store_gone_prepare(struct store_gone *gone, struct store_batch *batch);
 
 /* Of the row @process of the table process, with @pid: 1 if it has gone, 0, or -errno. */
 int store_gone_ask(int64_t process, int32_t pid, void *gone);

@@ -26,18 +26,17 @@ static int limit_sum(struct profile *sum)
 int store_merge_make(struct store_merge *merge, struct store_read *read, struct store_gone *gone)
 {
 	bool found[STORE_MAX_MERGED] = { false };
-	const struct store_batch batch = {
+	struct store_batch batch = {
 		.windows = merge->windows,
 		.found = found,
 		.n = merge->n,
 		.max_rows = SIZE_MAX,
-		.is_gone = store_gone_ask,
-		.userdata = gone,
+		.merged_to = merge->windows[merge->n - 1].id,
 	};
 	size_t n;
 	int r;
 
-	r = store_gone_begin(gone, merge->windows[merge->n - 1].id);
+	r = store_gone_prepare(gone, &batch);
 	if (r >= 0)
 		r = store_read_windows(read, &batch, &n, &merge->sum);
 	for (size_t i = 0; r >= 0 && i < merge->n; i++)

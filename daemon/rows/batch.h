@@ -17,7 +17,11 @@ struct store_batch {
 	size_t n;
 	/* No more windows are read after this number of rows of counts, but at least one is. */
 	size_t max_rows;
-	/* Which processes are to be read as ones that have gone; NULL: none. */
+	/* Not 0: as where windows up to this one are merged, processes that have gone by then are
+	 * one for each name, executable, unit and user. */
+	int64_t merged_to;
+	/* Which processes are read so; NULL: none. Whoever opens the database sets both by
+	 * merged_to. */
 	store_gone_handler is_gone;
 	void *userdata;
 };

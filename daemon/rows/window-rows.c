@@ -13,6 +13,7 @@
 
 enum {
 	READ_PROCESSES,
+	FIND_PROCESS,
 	READ_STACKS,
 	READ_STREAMS,
 	READ_BRANCHES,
@@ -22,12 +23,12 @@ enum {
 };
 
 static const char *const sql[N_STATEMENTS] = {
-	[READ_PROCESSES] = "SELECT c.process, c.samples, p.pid, p.start_ns, p.uid, m.text, e.text, "
-			   "u.text, p.restricted, c.gone FROM process_count c "
-			   "LEFT JOIN process p ON p.id = c.process "
-			   "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
-			   "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
-			   "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 WHERE c.window = ?",
+	[READ_PROCESSES] = "SELECT process, samples, gone FROM process_count WHERE window = ?",
+	[FIND_PROCESS] = "SELECT p.pid, p.start_ns, p.uid, m.text, e.text, u.text, p.restricted, "
+			 "p.comm, p.executable, p.unit FROM process p "
+			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
+			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
+			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 WHERE p.id = ?",
 	[READ_STACKS] = "SELECT process, caller, place, samples, stitched, weight, pruned "
 			"FROM stack_count WHERE window = ?",
 	[READ_STREAMS] = "SELECT process, stream, hits, pruned, cycles FROM stream_count "
@@ -61,38 +62,94 @@ static int look_whether_gone(const struct window_reading *reading, int64_t id,
 	return 0;
 }
 
+/* Of a process that has gone, from the row that was found: where all of its name, executable, unit
+ * and user are. False for ids that no such database has. */
+static bool key_of_gone(struct statement *row, const struct profile_process *process,
+			struct id_key *ret)
+{
+	int64_t unit = statement_int(row, 9);
+
+	*ret = (struct id_key){ statement_int(row, 7), statement_int(row, 8),
+				(int64_t)((uint64_t)unit << 33 | (uint64_t)process->uid << 1 |
+					  process->restricted) };
+	return process->pid == -1 && process->start_ns == 0 && unit >= 0 && unit < 1 << 30;
+}
+
+static void add_to_process(const struct window_reading *reading, int64_t index, uint64_t samples,
+			   uint64_t n_gone)
+{
+	reading->profile->processes[index].samples += samples;
+	reading->profile->processes[index].n_gone += n_gone;
+}
+
+/* *@ret is its index: a new one, or that of others that have gone. */
+static int add_process(const struct window_reading *reading, struct statement *row,
+		       const struct profile_process *process, int64_t *ret)
+{
+	struct id_map *gone = &reading->sum->gone;
+	struct id_key key;
+	bool shared = key_of_gone(row, process, &key);
+	const struct id_value *found = shared ? id_map_find(gone, key) : NULL;
+
+	if (found) {
+		*ret = found->id;
+		add_to_process(reading, *ret, process->samples, process->n_gone);
+		return 0;
+	}
+	*ret = profile_add_process(reading->profile, process);
+	if (*ret < 0)
+		return (int)*ret;
+	return shared ? id_map_put(gone, key, (struct id_value){ *ret, 0 }) : 0;
+}
+
+/* The process of an id that was not met yet; @process has its counts. */
+static int name_process(const struct window_reading *reading, int64_t id,
+			struct profile_process *process, int64_t *ret)
+{
+	struct statement *row = reading->rows->statements[FIND_PROCESS];
+	int64_t pid;
+	int r;
+
+	statement_bind_int(row, 1, id);
+	r = statement_step(row);
+	if (r < 0)
+		return r;
+	pid = r > 0 ? statement_int(row, 0) : INT64_MIN;
+	if (pid < -1 || pid > INT32_MAX) {
+		statement_reset(row);
+		return database_damaged(reading->database, "process %" PRId64 " is invalid", id);
+	}
+	process->pid = (int32_t)pid;
+	process->start_ns = (uint64_t)statement_int(row, 1);
+	process->uid = statement_is_null(row, 2) ? UINT32_MAX : (uint32_t)statement_int(row, 2);
+	process->comm = statement_text(row, 3);
+	process->executable = statement_text(row, 4);
+	process->unit = statement_text(row, 5);
+	process->restricted = statement_int(row, 6) != 0;
+	r = look_whether_gone(reading, id, process);
+	if (r >= 0)
+		r = add_process(reading, row, process, ret);
+	return MIN(r, statement_reset(row));
+}
+
 static int read_process(struct window_reading *reading, struct statement *row)
 {
 	struct profile_process process = {
 		.samples = (uint64_t)statement_int(row, 1),
-		.pid = (int32_t)statement_int(row, 2),
-		.start_ns = (uint64_t)statement_int(row, 3),
-		.uid = statement_is_null(row, 4) ? UINT32_MAX : (uint32_t)statement_int(row, 4),
-		.restricted = statement_int(row, 8) != 0,
-		.comm = statement_text(row, 5),
-		.executable = statement_text(row, 6),
-		.unit = statement_text(row, 7),
-		.n_gone = (uint64_t)statement_int(row, 9),
+		.n_gone = (uint64_t)statement_int(row, 2),
 	};
 	struct id_map *processes = &reading->sum->processes;
-	int64_t id = statement_int(row, 0), pid = statement_int(row, 2), index;
-	const struct id_value *found = id_map_find(processes, (struct id_key){ id, 0, 0 });
+	struct id_key id = { statement_int(row, 0), 0, 0 };
+	const struct id_value *found = id_map_find(processes, id);
+	int64_t index = -1;
 	int r;
 
 	if (found) {
-		reading->profile->processes[found->id].samples += process.samples;
-		reading->profile->processes[found->id].n_gone += process.n_gone;
+		add_to_process(reading, found->id, process.samples, process.n_gone);
 		return 0;
 	}
-	if (statement_is_null(row, 2) || pid < -1 || pid > INT32_MAX)
-		return database_damaged(reading->database, "process %" PRId64 " is invalid", id);
-	r = look_whether_gone(reading, id, &process);
-	if (r < 0)
-		return r;
-	index = profile_add_process(reading->profile, &process);
-	if (index < 0)
-		return (int)index;
-	return id_map_put(processes, (struct id_key){ id, 0, 0 }, (struct id_value){ index, 0 });
+	r = name_process(reading, id.a, &process, &index);
+	return r < 0 ? r : id_map_put(processes, id, (struct id_value){ index, 0 });
 }
 
 /* Calls @read_row for each row of the statement. */
@@ -114,35 +171,43 @@ static int read_rows(struct window_reading *reading, int which,
 	return r;
 }
 
-static int find_process(const struct window_reading *reading, int64_t id, uint32_t *ret)
+/* Of a row: the rows of a process follow each other. */
+static int find_process(struct window_reading *reading, struct statement *row, uint32_t *ret)
 {
-	const struct id_value *found =
-		id_map_find(&reading->sum->processes, (struct id_key){ id, 0, 0 });
+	int64_t id = statement_int(row, 0);
+	const struct id_value *found;
 
-	if (id != 0 && !found)
+	if (id == 0 || id == reading->process) {
+		*ret = id == 0 ? PROFILE_NONE : reading->process_index;
+		return 0;
+	}
+	found = id_map_find(&reading->sum->processes, (struct id_key){ id, 0, 0 });
+	if (!found)
 		return database_damaged(reading->database,
 					"window %" PRId64 " does not count process %" PRId64,
 					reading->window, id);
-	*ret = id == 0 ? PROFILE_NONE : (uint32_t)found->id;
+	reading->process = id;
+	reading->process_index = *ret = (uint32_t)found->id;
 	return 0;
 }
 
-/* The first three numbers of a row: a process, and of what it is. */
-static struct id_key key_of(struct statement *row)
+/* The index of a row's process, and the ids of what it is of. */
+static int find_key(struct window_reading *reading, struct statement *row, struct id_key *ret)
 {
-	return (struct id_key){ statement_int(row, 0), statement_int(row, 1),
-				statement_int(row, 2) };
+	uint32_t process = PROFILE_NONE;
+	int r = find_process(reading, row, &process);
+
+	if (r >= 0)
+		*ret = (struct id_key){ process, statement_int(row, 1), statement_int(row, 2) };
+	return r;
 }
 
 /* It may be there already, as the caller of another: finalizing merges them. */
 static int add_stack(struct window_reading *reading, struct id_key key, struct profile_stack *stack)
 {
 	struct store_lookup *lookup = &reading->sum->lookup;
-	int r = find_process(reading, key.a, &stack->process);
+	int r = store_lookup_stack(lookup, stack->process, key.b, &stack->parent);
 
-	if (r < 0)
-		return r;
-	r = store_lookup_stack(lookup, stack->process, key.b, &stack->parent);
 	if (r >= 0)
 		r = store_lookup_place(lookup, key.c, &stack->frame);
 	return r < 0 ? r :
@@ -158,10 +223,15 @@ static int read_stack(struct window_reading *reading, struct statement *row)
 		.weight = (uint64_t)statement_int(row, 5),
 		.pruned = (uint64_t)statement_int(row, 6),
 	};
-	struct id_key key = key_of(row);
-	int64_t index = window_sum_find(reading->sum, PROFILE_STACKS, key);
 	struct profile_stack *sum;
+	struct id_key key;
+	int64_t index;
+	int r = find_key(reading, row, &key);
 
+	if (r < 0)
+		return r;
+	stack.process = (uint32_t)key.a;
+	index = window_sum_find(reading->sum, PROFILE_STACKS, key);
 	if (index < 0)
 		return add_stack(reading, key, &stack);
 	sum = &reading->profile->stacks[index];
@@ -178,7 +248,7 @@ static int read_stream(struct window_reading *reading, struct statement *row)
 	uint32_t process = PROFILE_NONE, index;
 	int r;
 
-	r = find_process(reading, statement_int(row, 0), &process);
+	r = find_process(reading, row, &process);
 	if (r < 0)
 		return r;
 	r = store_lookup_stream(&reading->sum->lookup, process, statement_int(row, 1), &index);
@@ -195,11 +265,8 @@ static int add_branch(struct window_reading *reading, struct id_key key,
 		      struct profile_branch *branch)
 {
 	struct store_lookup *lookup = &reading->sum->lookup;
-	int r = find_process(reading, key.a, &branch->process);
+	int r = store_lookup_place(lookup, key.b, &branch->from);
 
-	if (r < 0)
-		return r;
-	r = store_lookup_place(lookup, key.b, &branch->from);
 	if (r >= 0)
 		r = store_lookup_place(lookup, key.c, &branch->to);
 	return r < 0 ? r :
@@ -218,14 +285,19 @@ static int read_branch(struct window_reading *reading, struct statement *row)
 		.cycles_rows = (uint64_t)statement_int(row, 8),
 		.kind = (enum branch_kind)statement_int(row, 9),
 	};
-	struct id_key key = key_of(row);
-	int64_t index = window_sum_find(reading->sum, PROFILE_BRANCHES, key);
 	struct profile_branch *sum;
+	struct id_key key;
+	int64_t index;
+	int r = find_key(reading, row, &key);
 
+	if (r < 0)
+		return r;
 	if ((uint64_t)statement_int(row, 9) >= N_BRANCH_KINDS)
 		return database_damaged(reading->database,
 					"window %" PRId64 " has a branch of unknown kind",
 					reading->window);
+	branch.process = (uint32_t)key.a;
+	index = window_sum_find(reading->sum, PROFILE_BRANCHES, key);
 	if (index < 0)
 		return add_branch(reading, key, &branch);
 	sum = &reading->profile->branches[index];
@@ -243,11 +315,8 @@ static int add_block(struct window_reading *reading, struct id_key key, struct p
 {
 	struct store_lookup *lookup = &reading->sum->lookup;
 	struct location first, last;
-	int r = find_process(reading, key.a, &block->process);
+	int r = store_lookup_place(lookup, key.b, &first);
 
-	if (r < 0)
-		return r;
-	r = store_lookup_place(lookup, key.b, &first);
 	if (r >= 0)
 		r = store_lookup_place(lookup, key.c, &last);
 	if (r < 0)
@@ -270,10 +339,15 @@ static int read_block(struct window_reading *reading, struct statement *row)
 		.cycles = (uint64_t)statement_int(row, 4),
 		.cycles_rows = (uint64_t)statement_int(row, 5),
 	};
-	struct id_key key = key_of(row);
-	int64_t index = window_sum_find(reading->sum, PROFILE_BLOCKS, key);
 	struct profile_block *sum;
+	struct id_key key;
+	int64_t index;
+	int r = find_key(reading, row, &key);
 
+	if (r < 0)
+		return r;
+	block.process = (uint32_t)key.a;
+	index = window_sum_find(reading->sum, PROFILE_BLOCKS, key);
 	if (index < 0)
 		return add_block(reading, key, &block);
 	sum = &reading->profile->blocks[index];

@@ -10,7 +10,7 @@
 #include "daemon/rows/batch.h"
 #include "daemon/rows/window-sum.h"
 
-#define N_WINDOW_ROWS 6
+#define N_WINDOW_ROWS 7
 
 struct window_rows {
 	struct statement *statements[N_WINDOW_ROWS];
@@ -27,6 +27,8 @@ struct window_reading {
 	struct window_sum *sum; /* NULL: only a head is read, into */
 	struct profile *profile;
 	int64_t window;
+	int64_t process; /* the last one that was found, by its id and its index; 0: none */
+	uint32_t process_index;
 	size_t n_windows; /* before it */
 	size_t n_rows;
 };

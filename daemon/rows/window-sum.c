@@ -38,6 +38,7 @@ static void forget_ids(struct window_sum *sum)
 {
 	store_lookup_end(&sum->lookup);
 	id_map_clear(&sum->processes);
+	id_map_clear(&sum->gone);
 	for (size_t i = 0; i < N_PROFILE_TABLES; i++)
 		forget_rows(&sum->rows[i]);
 }
@@ -122,10 +123,11 @@ size_t window_sum_n_rows(const struct window_sum *sum)
 size_t window_sum_bytes(const struct window_sum *sum)
 {
 	const struct store_lookup *lookup = &sum->lookup;
-	size_t n = id_map_bytes(&sum->processes) + id_map_bytes(&lookup->objects) +
-		   id_map_bytes(&lookup->functions) + id_map_bytes(&lookup->places) +
-		   id_map_bytes(&lookup->stacks.nodes) + id_map_bytes(&lookup->stacks.indices) +
-		   id_map_bytes(&lookup->streams.nodes) + id_map_bytes(&lookup->streams.indices);
+	size_t n = id_map_bytes(&sum->processes) + id_map_bytes(&sum->gone) +
+		   id_map_bytes(&lookup->objects) + id_map_bytes(&lookup->functions) +
+		   id_map_bytes(&lookup->places) + id_map_bytes(&lookup->stacks.nodes) +
+		   id_map_bytes(&lookup->stacks.indices) + id_map_bytes(&lookup->streams.nodes) +
+		   id_map_bytes(&lookup->streams.indices);
 
 	for (size_t i = 0; i < N_PROFILE_TABLES; i++)
 		n += id_map_bytes(&sum->rows[i].numbers) +

@@ -35,6 +35,7 @@ struct window_sum {
 	uint64_t database;
 	struct store_lookup lookup;
 	struct id_map processes; /* to indices */
+	struct id_map gone;      /* those that have gone, by their names: to indices */
 	struct window_sum_rows rows[N_PROFILE_TABLES];
 };
 

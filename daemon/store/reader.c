@@ -51,11 +51,14 @@ int store_reader_new(struct store_reader **ret, struct store *store, struct faul
 int store_reader_sum(struct store_reader *reader, const struct store_batch *batch,
 		     struct window_sum *sum, size_t *ret_n, struct fault *fault)
 {
+	struct store_batch own = *batch;
 	int r;
 
 	r = database_begin_reading(reader->database);
 	if (r >= 0)
-		r = store_read_add(&reader->read, reader->number, batch, sum, ret_n);
+		r = store_gone_prepare(&reader->gone, &own);
+	if (r >= 0)
+		r = store_read_add(&reader->read, reader->number, &own, sum, ret_n);
 	database_roll_back(reader->database); /* nothing was written */
 	return r < 0 ? database_explain(reader->database, r, fault) : 0;
 }

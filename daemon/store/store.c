@@ -331,13 +331,16 @@ int store_for_each(struct store *store, uint64_t since_us, uint64_t until_us, st
 static int read_sum(struct store *store, const struct store_batch *batch, struct window_sum *sum,
 		    size_t *ret_n, struct fault *fault)
 {
+	struct store_batch own = *batch;
 	int r = store_want_database(store, fault);
 
 	if (r < 0)
 		return r;
 	r = database_begin_reading(store->database);
 	if (r >= 0)
-		r = store_read_add(&store->read, store->n_opened, batch, sum, ret_n);
+		r = store_gone_prepare(&store->gone, &own);
+	if (r >= 0)
+		r = store_read_add(&store->read, store->n_opened, &own, sum, ret_n);
 	database_roll_back(store->database); /* nothing was written */
 	return r < 0 ? database_explain(store->database, r, fault) : 0;
 }
