@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A slot is taken as a whole where windows before it and behind it are chosen, too: so its sum is
- * of use for queries that begin and end elsewhere. Edges are read as they are, or as shorter slots.
+ * A slot is taken as a whole where windows before it and behind it are chosen, too, or where the
+ * chosen ones begin or end with it: so its sum is of use for queries that begin and end elsewhere.
+ * Edges are read as they are, or as shorter slots.
  */
 #include "daemon/api/query-slots.h"
 
@@ -16,10 +17,15 @@
 
 #define MINUTE_US 60000000ULL
 
-/* A slot is this part of the query's time at most: its sum keeps no more rows than a window. */
-#define MIN_SLOTS 20
-
-static const uint64_t lengths_us[] = { 60 * MINUTE_US, 10 * MINUTE_US, MINUTE_US };
+/* The slots of a query that is as long as that, or longer: few windows of a large machine take as
+ * long to add up as many. A sum keeps no more rows than a window. */
+static const struct {
+	uint64_t length_us, least_us;
+} lengths[] = {
+	{ 60 * MINUTE_US, 1200 * MINUTE_US },
+	{ 10 * MINUTE_US, 30 * MINUTE_US },
+	{ MINUTE_US, 20 * MINUTE_US },
+};
 
 static bool has_slots(const struct query *q)
 {
@@ -30,15 +36,17 @@ static bool has_slots(const struct query *q)
 /* Whether the slot of that length begins with window @first: then how many it has, or 0. */
 static size_t count_windows(const struct query *q, size_t first, uint64_t slot_us)
 {
-	const struct window *rows = q->windows.rows;
-	size_t at = first;
+	const struct window *rows = q->windows.rows, *last = &rows[q->n_stored - 1];
 	uint64_t slot = rows[first].start_us / slot_us;
+	size_t at = first;
 
-	if (first == 0 || rows[first - 1].start_us / slot_us == slot)
+	if (first == 0 ? rows[0].start_us % slot_us != 0 :
+			 rows[first - 1].start_us / slot_us == slot)
 		return 0;
 	while (at < q->n_stored && rows[at].start_us / slot_us == slot)
 		at++;
-	return at < q->n_stored ? at - first : 0;
+	return at < q->n_stored || (last->start_us + last->length_us) % slot_us == 0 ? at - first :
+										       0;
 }
 
 /* The windows of the longest slot that begins with number @first; 0: there is none. */
@@ -50,9 +58,9 @@ static size_t find_slot(const struct query *q, size_t first)
 
 	if (end_us < rows[0].start_us)
 		return 0;
-	for (size_t i = 0; n < 2 && i < ARRAY_SIZE(lengths_us); i++)
-		if (lengths_us[i] <= (end_us - rows[0].start_us) / MIN_SLOTS)
-			n = count_windows(q, first, lengths_us[i]);
+	for (size_t i = 0; n < 2 && i < ARRAY_SIZE(lengths); i++)
+		if (end_us - rows[0].start_us >= lengths[i].least_us)
+			n = count_windows(q, first, lengths[i].length_us);
 	return n < 2 ? 0 : n;
 }
 

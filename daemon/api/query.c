@@ -127,10 +127,10 @@ static int reply(struct query *q)
 	return r;
 }
 
-/* What was made of windows counts as read once it is taken. */
+/* What was made of windows counts as read once it is taken; a slot, once it is made. */
 static bool has_unread(const struct query *q)
 {
-	return q->n_read < q->n_stored || q->made;
+	return q->n_read < q->n_stored || q->in_slot || q->made;
 }
 
 /* Reads until @until_us: 1, or -errno. */

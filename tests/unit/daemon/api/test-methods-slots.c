@@ -122,6 +122,17 @@ static void sums_are_kept_while_their_windows_are_there(void **state)
 	assert_sum(t, 1, 126, 77);
 }
 
+/* Windows 5 to 124 are twenty whole minutes. */
+static void whole_minutes_at_the_ends_are_kept(void **state)
+{
+	struct scene *t = *state;
+
+	assert_sum(t, 5, 124, 0);
+	scene_run_sql(t, REMOVE_COUNTS("5"));
+	scene_run_sql(t, REMOVE_COUNTS("124"));
+	assert_sum(t, 5, 124, 0);
+}
+
 /* What single processes counted is not taken from sums, which are pruned. */
 static void processes_are_read_from_windows(void **state)
 {
@@ -146,6 +157,7 @@ int main(void)
 		TEST(sums_are_those_of_the_windows, set_up),
 		TEST(sums_are_those_of_the_windows, set_up_threads),
 		TEST(tables_have_sums_of_their_own, set_up),
+		TEST(whole_minutes_at_the_ends_are_kept, set_up),
 		TEST(sums_are_kept_while_their_windows_are_there, set_up),
 		TEST(sums_are_kept_while_their_windows_are_there, set_up_threads),
 		TEST(processes_are_read_from_windows, set_up),
