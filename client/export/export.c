@@ -18,6 +18,7 @@ const struct export_format export_formats[] = {
 	{ "folded", "a line per stack: FlameGraph, speedscope, Pyroscope", false, false,
 	  stack_lines_write },
 	{ "pprof", "gzipped: pprof, Pyroscope, Parca, Grafana", false, true, pprof_write },
+	{ "otlp", "OpenTelemetry profiles: collectors, Pyroscope", false, true, otlp_write },
 	{ "speedscope", "JSON: speedscope.app", false, false, speedscope_write },
 	{ "firefox", "JSON: profiler.firefox.com", false, false, firefox_write },
 	{ "perf-script", "text of perf script, a stack for all of its samples", false, false,

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/export/gzip.h"
 #include "client/export/origin.h"
+#include "client/export/place-tables.h"
 #include "client/export/pprof-fields.h"
-#include "client/export/pprof-places.h"
+#include "common/object/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
@@ -18,7 +20,7 @@ struct writing {
 	const struct export_input *input;
 	struct string_table *strings;
 	struct gzip *gzip;
-	struct pprof_places places;
+	struct place_tables places;
 	uint32_t *ids; /* of the locations of stacks */
 	struct protobuf sample, packed, label, field;
 	bool has_weight;
@@ -26,7 +28,7 @@ struct writing {
 
 static void writing_done(struct writing *w)
 {
-	pprof_places_done(&w->places);
+	place_tables_done(&w->places);
 	string_table_free(w->strings);
 	gzip_free(w->gzip);
 	free(w->ids);
@@ -35,6 +37,43 @@ static void writing_done(struct writing *w)
 	protobuf_done(&w->label);
 	protobuf_done(&w->field);
 }
+
+static int put_row(const struct protobuf *field, void *userdata)
+{
+	struct writing *w = userdata;
+
+	gzip_write(w->gzip, field->bytes, field->n);
+	return 0;
+}
+
+static int add_to_mapping(struct protobuf *mapping, const struct profile_object *object,
+			  bool has_functions, void *userdata)
+{
+	struct writing *w = userdata;
+	char build_id[BUILD_ID_HEX_SIZE];
+	bool has_lines = has_functions && w->input->places.lines;
+	int64_t number;
+
+	build_id_format(build_id, object->build_id, object->n_build_id);
+	number = string_table_find(w->strings, build_id);
+	if (number < 0)
+		return (int)number;
+	protobuf_number(mapping, PPROF_MAPPING_BUILD_ID, (uint64_t)number);
+	protobuf_number(mapping, PPROF_MAPPING_HAS_FUNCTIONS, has_functions);
+	protobuf_number(mapping, PPROF_MAPPING_HAS_FILENAMES, has_lines);
+	protobuf_number(mapping, PPROF_MAPPING_HAS_LINE_NUMBERS, has_lines);
+	protobuf_number(mapping, PPROF_MAPPING_HAS_INLINE_FRAMES, has_lines);
+	return 0;
+}
+
+static const struct place_tables_format format = {
+	.mappings = PPROF_MAPPING,
+	.locations = PPROF_LOCATION,
+	.functions = PPROF_FUNCTION,
+	.has_ids = true,
+	.add_to_mapping = add_to_mapping,
+	.put = put_row,
+};
 
 static int init(struct writing *w, const struct export_input *input, FILE *f)
 {
@@ -45,7 +84,10 @@ static int init(struct writing *w, const struct export_input *input, FILE *f)
 	if (string_table_new(&w->strings) < 0 || gzip_new(&w->gzip, f, GZIP_FAST) < 0 ||
 	    ARRAY_ALLOCATE(&w->ids, input->source->shown->n_stacks) < 0)
 		return -ENOMEM;
-	return pprof_places_init(&w->places, input, w->strings, w->gzip);
+	w->places = (struct place_tables){
+		.format = &format, .userdata = w, .input = input, .strings = w->strings
+	};
+	return place_tables_init(&w->places);
 }
 
 /* Writes w->field. */
@@ -144,7 +186,7 @@ static int write_samples(struct writing *w)
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < shown->n_stacks; i++) {
-		int64_t id = pprof_places_find(&w->places, shown->stacks[i].frame);
+		int64_t id = place_tables_find(&w->places, shown->stacks[i].frame);
 
 		if (id < 0)
 			return (int)id;
@@ -178,7 +220,7 @@ int pprof_write(const struct export_input *input, FILE *f)
 	if (r >= 0)
 		r = write_samples(&writing);
 	if (r >= 0)
-		r = pprof_places_write(&writing.places);
+		r = place_tables_write(&writing.places);
 	if (r >= 0)
 		r = write_strings(&writing);
 	if (r >= 0)

@@ -22,6 +22,7 @@ struct export_input {
 };
 
 int stack_lines_write(const struct export_input *input, FILE *f);
+int otlp_write(const struct export_input *input, FILE *f);
 int pprof_write(const struct export_input *input, FILE *f);
 int speedscope_write(const struct export_input *input, FILE *f);
 int firefox_write(const struct export_input *input, FILE *f);

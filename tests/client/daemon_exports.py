@@ -19,7 +19,7 @@ def check_exports(socket, windows, folder):
     reference = f"{windows[-2]['id']}..{windows[-1]['id']}"
     totals = document(socket, "top", reference)["totals"]
     samples = totals["samples"]
-    for name in "folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind", "html", "svg":
+    for name in "folded", "pprof", "otlp", "speedscope", "firefox", "perf-script", "callgrind", "html", "svg":
         file = os.path.join(folder, name)
         status, out, err = run("--socket", socket, "export", "--format", name, reference, "-o", file)
         check(status == 0 and not out and not err, name, status, err)

@@ -13,6 +13,7 @@ import tempfile
 from html import parser as html_parser
 from xml.etree import ElementTree
 
+import otlp
 import perfdata
 from harness import branchctl, check, finish, one_line, recordings_folder, run
 from stackcollapse import Stacks
@@ -21,7 +22,8 @@ from terminal_session import run_on_terminal
 HOSTILE = [b'<script>alert("1")</script>', b"]]>--></style>&amp;'`${x}", b"a;b;c", b"\\", b"\x1b]0;x\x07\x7f", b"\xff\xfe\x80",
            b"\xed\xa0\x80\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc0\xaf\xe0\x80\xaf", b"\xe2\x80\xa8\xe2\x80\xa9", b"\xc2\x85\xc2",
            b"\xc3\xa9\xf0\x9f\x94\xa5", b"x" * 4096, b"(1)", b"fn=(2)", b"12", b"%s%n", b"__proto__"]
-FORMATS = ["folded", "pprof", "speedscope", "firefox", "perf-script", "callgrind", "html", "svg"]
+BINARY = ["pprof", "otlp"]
+FORMATS = ["folded", "pprof", "otlp", "speedscope", "firefox", "perf-script", "callgrind", "html", "svg"]
 SVG_TAGS = ["svg", "title", "style", "defs", "pattern", "path", "rect", "g", "text"]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -193,6 +195,31 @@ def check_labels(path, file, samples, weight):
     check(pids == +wanted, file, "pids of pprof -raw", pids, wanted)
 
 
+def check_otlp(path, file, names):
+    """Functions, processes and sums are those of top."""
+    if not OTLP:
+        return "protoc, or Google's module for Python"
+    with open(file, "rb") as opened:
+        request = otlp.Request(OTLP, opened.read(), file)
+    totals = json.loads(run("top", *path, "--json", "-n", "1")[1])["totals"]
+    wanted = [totals["samples"]] + [totals["weight"]] * bool(totals["weight"])
+    sums = [request.by_function(profile).total() for profile in request.profiles]
+    check(sums == wanted and request.types()[0] == ("samples", "count"), file, sums, wanted, request.types())
+    functions = request.by_function(request.profiles[0])
+    check(all(functions[name] == n for name, n in names.items()), file, "otlp, of a function", functions, names)
+    pids = collections.Counter()
+    for row in json.loads(run("top", *path, "--by", "process", "--json", "-n", "0")[1])["rows"]:
+        if row["pid"] is not None and row["pid"] >= 0:
+            pids[row["pid"]] += row["self"]
+    seen = request.by_attribute(request.profiles[0], "process.pid")
+    check(all(seen[pid] == n for pid, n in pids.items()), file, "otlp, of a process", seen, pids)
+    check(request.scope == request.resource["service.name"] == "branchd", file, request.resource)
+    check(len({profile.profile_id for profile in request.profiles}) == len(request.profiles) and
+          all(len(profile.profile_id) == 16 for profile in request.profiles), file, "identifiers of profiles")
+    tell(path[0], "otlp", "protoc's reader", sums, wanted)
+    return None
+
+
 def check_recording(path, folder):
     names, samples, weight = expected(path)
     missing = set()
@@ -207,6 +234,7 @@ def check_recording(path, folder):
     missing.add(check_callgrind(path, export(path, "callgrind", folder), samples))
     missing.add(check_pprof(export(path, "pprof", folder), names, samples))
     check_labels(path, os.path.join(folder, "pprof"), samples, weight)
+    missing.add(check_otlp([path], export(path, "otlp", folder), names))
     return missing - {None}
 
 
@@ -237,7 +265,7 @@ def check_hostile(folder):
     for name in FORMATS:
         file = os.path.join(folder, name)
         status, _, err = run("export", "--format", name, path, kallsyms, "-o", file)
-        if check(status == 0, name, status, err) and name != "pprof":
+        if check(status == 0, name, status, err) and name not in BINARY:
             bad = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text_of(file))
             check(not bad, name, "control characters", bad)
             check(name in ("callgrind", "svg") or "\\x0a\\x09" in text_of(file).replace("\\u005c", "\\") and
@@ -253,6 +281,7 @@ def check_hostile(folder):
     functions = re.findall(r"^fn=\(\d+\) (.*)$", text_of(os.path.join(folder, "callgrind")), re.M)
     check(wanted.total() == len(functions) - 1 and not wanted - collections.Counter(functions), "callgrind", functions)
     check_pprof(os.path.join(folder, "pprof"), wanted, len(HOSTILE) + 1)
+    check_otlp([path, kallsyms], os.path.join(folder, "otlp"), wanted)
 
 
 def check_files(path, folder):
@@ -286,6 +315,7 @@ def check_said(path, file):
     check("wrote" not in run("export", "--format", "folded", path, "-o", file)[2], "it is said in a script")
 
 
+OTLP = otlp.compile_messages()
 paths = sorted(glob.glob(recordings_folder() + "/*/perf.data"))
 check(paths, "no recordings")
 lacking = set()

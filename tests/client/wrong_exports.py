@@ -10,7 +10,7 @@ import perfdata
 from harness import check, finish, one_line, run
 
 BRANCH_FORMATS = ["bolt", "llvm-profgen", "autofdo"]
-GIVE = "give folded, pprof, speedscope, firefox, perf-script, callgrind, bolt, llvm-profgen, autofdo, html, svg"
+GIVE = "give folded, pprof, otlp, speedscope, firefox, perf-script, callgrind, bolt, llvm-profgen, autofdo, html, svg"
 
 # Words of a command, its exit status, and what its line has. {x} are files, sockets and their folder.
 WRONG = [
