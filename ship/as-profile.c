@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ship/as-pprof.h"
+#include "ship/as-profile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,17 +11,22 @@
 static int fill(struct profile_source *source, struct profile *profile,
 		const struct window_info *window, const char *host)
 {
+	int r = 0;
+
+	profile->info.hostname = profile_string(profile, host, &r);
 	source->profile = profile;
 	source->all = source->shown = profile;
 	source->name = strdup(host);
-	return source->name ? windows_add(&source->windows, window) : -ENOMEM;
+	if (r < 0 || !source->name)
+		return -ENOMEM;
+	return windows_add(&source->windows, window);
 }
 
-int as_pprof_write(struct profile *profile, const struct window_info *window, const char *host,
-		   FILE *f)
+int as_profile_write(struct profile *profile, const struct window_info *window, const char *host,
+		     enum format format, FILE *f)
 {
 	const struct symbolizer_settings symbols = {};
-	struct export_settings settings = { .format = export_find_format("pprof") };
+	struct export_settings settings = { .format = export_find_format(format_name(format)) };
 	struct profile_source *source;
 	struct fault fault;
 	int r;

@@ -9,7 +9,7 @@
 #include "client/top/share.h"
 #include "common/profile/other.h"
 #include "common/util/cleanup.h"
-#include "ship/as-pprof.h"
+#include "ship/as-profile.h"
 #include "ship/fold.h"
 #include "ship/names.h"
 #include "ship/text.h"
@@ -34,6 +34,7 @@ const char *batch_table_name(enum batch_table table)
 		[BATCH_STACKS] = "stacks",   [BATCH_BRANCHES] = "branches",
 		[BATCH_BLOCKS] = "blocks",   [BATCH_STREAMS] = "streams",
 		[BATCH_WINDOWS] = "windows", [BATCH_PPROF] = "pprof",
+		[BATCH_OTLP] = "otlp",
 	};
 
 	return names[table];
@@ -276,13 +277,15 @@ static int write_tables(struct writing *w, struct profile *profile)
 	return 0;
 }
 
-static int write_pprof(struct writing *w, struct profile *profile)
+static int write_profile(struct writing *w, struct profile *profile)
 {
+	enum format format = w->sender->format;
+	enum batch_table table = format == FORMAT_OTLP ? BATCH_OTLP : BATCH_PPROF;
 	int r = fold_processes(profile);
 
 	return r < 0 ? r :
-		       as_pprof_write(profile, w->window, w->sender->host,
-				      w->batch->files[BATCH_PPROF]);
+		       as_profile_write(profile, w->window, w->sender->host, format,
+					w->batch->files[table]);
 }
 
 static void note_window(struct batch *batch, const struct window_info *window, int64_t last_id)
@@ -306,7 +309,8 @@ int batch_add(struct batch *batch, const struct batch_sender *sender,
 		.window = window,
 		.last_id = last_id,
 	};
-	int r = sender->as_pprof ? write_pprof(&w, profile) : write_tables(&w, profile);
+	int r = format_is_profile(sender->format) ? write_profile(&w, profile) :
+						    write_tables(&w, profile);
 
 	if (r < 0)
 		return r;

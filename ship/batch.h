@@ -14,6 +14,7 @@
 #include "client/rpc/windows.h"
 #include "common/profile/profile.h"
 #include "common/util/macro.h"
+#include "ship/format.h"
 #include "ship/names.h"
 
 enum batch_table {
@@ -24,7 +25,8 @@ enum batch_table {
 	BATCH_BLOCKS,
 	BATCH_STREAMS,
 	BATCH_WINDOWS, /* last of these: what it has was sent whole */
-	BATCH_PPROF,   /* no table: instead of all others, see batch_sender.as_pprof */
+	BATCH_PPROF,   /* no table: instead of all others, see format.h */
+	BATCH_OTLP,    /* the same */
 	N_BATCH_TABLES,
 };
 
@@ -45,7 +47,7 @@ struct batch {
 struct batch_sender {
 	const char *host;
 	struct names_seen *seen; /* the names in its batches */
-	bool as_pprof; /* a batch has one window, or several as one, and is a profile of pprof */
+	enum format format;
 };
 
 int batch_new(struct batch **ret);

@@ -74,19 +74,13 @@ static int set_bytes(uint64_t *member, const char *value)
 	return r ?: *member < 1 << 20 ? -ERANGE : 0;
 }
 
-static int set_format(bool *as_pprof, const char *value)
-{
-	*as_pprof = strcmp(value, "pprof") == 0;
-	return *as_pprof || strcmp(value, "clickhouse") == 0 ? 0 : -EINVAL;
-}
-
 /* -ENOENT: there is no such key. -EKEYREJECTED: there is a password where all can see it. */
 static int set(struct config *config, const char *key, const char *value)
 {
 	if (strcmp(key, "Url") == 0)
 		return set_url(&config->url, value);
 	if (strcmp(key, "Format") == 0)
-		return set_format(&config->as_pprof, value);
+		return format_find(&config->format, value);
 	if (strcmp(key, "Database") == 0)
 		return set_database(&config->database, value);
 	if (strcmp(key, "User") == 0)

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 #include "common/util/fault.h"
+#include "ship/format.h"
 
 struct config {
 	char *url, *database, *user, *password_file, *ca_file, *host; /* NULL: not given */
-	bool as_pprof;
+	enum format format;
 	uint64_t sum_us, batch_us, max_spool_bytes;
 };
 

@@ -126,7 +126,9 @@ static int add_sum(struct following *f, struct fault *fault)
 	const struct daemon_api_request request = {
 		.first = f->sum.id,
 		.last = f->seen.id,
-		.tables = f->settings->sender.as_pprof ? PROFILE_TABLE(PROFILE_STACKS) : 0,
+		.tables = format_is_profile(f->settings->sender.format) ?
+				  PROFILE_TABLE(PROFILE_STACKS) :
+				  0,
 	};
 	int r;
 
@@ -148,7 +150,7 @@ static bool is_full(const struct following *f)
 {
 	const struct batch *batch = f->batch;
 
-	return batch && (f->settings->sender.as_pprof ||
+	return batch && (format_is_profile(f->settings->sender.format) ||
 			 batch->end_us - batch->first_us >= f->settings->batch_us ||
 			 batch_bytes(batch) >= MAX_BATCH_BYTES);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* branchd-ship: sends the windows of branchd to ClickHouse. */
+/* branchd-ship: sends the windows of branchd to another server. */
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -33,7 +33,7 @@ enum exit_status {
 
 static const char usage[] =
 	"Usage: branchd-ship [OPTION...]\n"
-	"Sends the windows that branchd closes to ClickHouse or Pyroscope.\n"
+	"Sends the windows that branchd closes to ClickHouse, to Pyroscope or by OTLP.\n"
 	"\n"
 	"      --config FILE   the configuration (" CONFIG ")\n"
 	"      --socket PATH   the daemon's socket (" UNIX_SOCKET_DEFAULT_PATH ")\n"
@@ -185,7 +185,9 @@ static int open_service(struct service *service, struct fault *fault)
 	server.url = service->config.url;
 	server.user = service->config.user;
 	server.password = service->password;
-	server.basic = service->config.as_pprof;
+	server.basic = format_is_profile(service->config.format);
+	if (service->config.format == FORMAT_OTLP)
+		server.content_type = "application/x-protobuf";
 	server.ca_file = service->config.ca_file;
 	return clickhouse_new(&service->clickhouse, &server, fault);
 }
@@ -230,7 +232,7 @@ static int run(struct service *service, struct fault *fault)
 {
 	const struct follower_settings settings = {
 		.socket = service->arguments.socket,
-		.sender = { service->config.host, service->seen, service->config.as_pprof },
+		.sender = { service->config.host, service->seen, service->config.format },
 		.spool = service->spool,
 		.sum_us = service->config.sum_us,
 		.batch_us = service->config.batch_us,

@@ -16,6 +16,7 @@
 #include <sys/random.h>
 
 #include "common/util/clock.h"
+#include "ship/otlp-answer.h"
 
 #define SECOND_US    1000000
 #define FIRST_WAIT   SECOND_US
@@ -150,17 +151,55 @@ static int send_pprof(const struct sending *s, const struct batch *batch, struct
 			      NULL, fault);
 }
 
+/* What was rejected is dropped: it would be rejected again. Then @fault says so. */
+static int send_otlp(const struct sending *s, const struct batch *batch, struct fault *fault)
+{
+	uint64_t n_rejected;
+	char *answer;
+	int r = clickhouse_ask(s->settings->clickhouse,
+			       &(struct clickhouse_query){
+				       .body = batch->texts[BATCH_OTLP],
+				       .n_body = batch->sizes[BATCH_OTLP],
+				       .is_gzip = true,
+			       },
+			       &answer, fault);
+
+	if (r < 0)
+		return r;
+	n_rejected = otlp_answer_rejected(answer, strlen(answer));
+	if (n_rejected == 0)
+		return 0;
+	spool_count_dropped(s->settings->spool, batch->n_windows);
+	fault_set(fault, 0,
+		  "the server rejected %" PRIu64 " profiles; %" PRIu64 " windows are dropped",
+		  n_rejected, batch->n_windows);
+	return 0;
+}
+
+static int send_part(const struct sending *s, const struct batch *batch, enum batch_table table,
+		     bool unsure, struct fault *fault)
+{
+	switch (table) {
+	case BATCH_PPROF:
+		return send_pprof(s, batch, fault);
+	case BATCH_OTLP:
+		return send_otlp(s, batch, fault);
+	default:
+		return send_table(s, batch, table, unsure, fault);
+	}
+}
+
 /* All tables that lack it. */
 static int send_batch(struct sending *s, const struct batch *batch, struct progress *progress,
 		      struct fault *fault)
 {
 	int r;
 
+	*fault = (struct fault){};
 	for (enum batch_table table = 0; table < N_BATCH_TABLES; table++) {
 		if (progress->sent[table] || batch->sizes[table] == 0)
 			continue;
-		r = table == BATCH_PPROF ? send_pprof(s, batch, fault) :
-					   send_table(s, batch, table, progress->unsure, fault);
+		r = send_part(s, batch, table, progress->unsure, fault);
 		if (r < 0) {
 			progress->unsure = true;
 			return r;
@@ -170,7 +209,7 @@ static int send_batch(struct sending *s, const struct batch *batch, struct progr
 	}
 	s->totals.sent_windows += batch->n_windows;
 	s->totals.last_end_us = batch->end_us;
-	s->totals.fault = (struct fault){};
+	s->totals.fault = *fault;
 	return 0;
 }
 

@@ -334,7 +334,7 @@ static int read_tables(struct batch *batch, FILE *f)
 	for (int i = 0; i < N_BATCH_TABLES; i++) {
 		int n = fscanf(f, "%zu", &batch->sizes[i]);
 
-		if (i == BATCH_PPROF && n == EOF) /* of an earlier version */
+		if (i >= BATCH_PPROF && n == EOF) /* of an earlier version */
 			continue;
 		if (n != 1 || fgetc(f) != '\n' || batch->sizes[i] > UINT32_MAX)
 			return -EBADMSG;

@@ -36,7 +36,7 @@ struct clickhouse {
 	char *url;
 	char *answer; /* ends with a NUL */
 	size_t n_answer, cap_answer, max_answer;
-	bool is_cut;
+	bool is_cut, has_answers;
 };
 
 static int load_library(struct fault *fault)
@@ -116,6 +116,8 @@ static int set_up(struct clickhouse *c, const struct clickhouse_settings *settin
 		r = add_header(c, "X-ClickHouse-Key", settings->password);
 	/* no question whether to go on: it costs a second with servers that do not answer it */
 	r = r < 0 ? r : add_header(c, "Expect", "");
+	r = r < 0 ? r : add_header(c, "Content-Type", settings->content_type);
+	c->has_answers = settings->content_type != NULL;
 	c->url = strdup(settings->url);
 	c->max_answer = settings->max_answer;
 	c->curl = library.init();
@@ -255,7 +257,7 @@ int clickhouse_ask(struct clickhouse *c, const struct clickhouse_query *query, c
 		return fault_set(fault, -ECONNREFUSED, "%s: %s", c->url, library.strerror(code));
 	library.getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	/* an insert has no answer: an error may come after the head, or from another program */
-	if (status != 200 || (query->body && c->n_answer > 0))
+	if (status != 200 || (query->body && c->n_answer > 0 && !c->has_answers))
 		return refuse(c, status, fault);
 	if (c->is_cut)
 		return fault_set(fault, -EMSGSIZE, "%s: the answer has more than %zu bytes", c->url,

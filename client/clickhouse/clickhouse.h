@@ -13,14 +13,15 @@
 struct clickhouse;
 
 struct clickhouse_settings {
-	const char *url;      /* http:// or https:// */
-	const char *user;     /* NULL: the server's default */
-	const char *password; /* NULL: none */
-	bool basic;           /* they go as HTTP's own, to another server that takes bodies */
-	const char *ca_file;  /* NULL: those of the system */
-	bool netrc;           /* user and password are those of ~/.netrc, if it has the host */
-	long timeout_s;       /* of each query */
-	size_t max_answer;    /* bytes */
+	const char *url;          /* http:// or https:// */
+	const char *user;         /* NULL: the server's default */
+	const char *password;     /* NULL: none */
+	bool basic;               /* they go as HTTP's own, to another server that takes bodies */
+	const char *content_type; /* of bodies, which then have an answer; NULL: none */
+	const char *ca_file;      /* NULL: those of the system */
+	bool netrc;               /* user and password are those of ~/.netrc, if it has the host */
+	long timeout_s;           /* of each query */
+	size_t max_answer;        /* bytes */
 };
 
 struct clickhouse_query {

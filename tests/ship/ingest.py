@@ -6,44 +6,18 @@
 import base64
 import glob
 import gzip
-import http.server
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-import threading
 import urllib.parse
 
 import clickhouse  # noqa: F401: finds the folder of the next ones
 import mock_daemon
+from acceptor import Acceptor
 from harness import check, finish
 from ship_host import Host, wait_for
-
-
-class Acceptor:
-    """Answers .status, and keeps what it was sent while that is 200."""
-
-    def __init__(self):
-        acceptor = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if acceptor.status == 200:
-                    acceptor.profiles.append((self.path, dict(self.headers), body))
-                else:
-                    acceptor.refused += 1
-                self.send_response(acceptor.status)
-                self.end_headers()
-
-            def log_message(self, format, *arguments):
-                pass
-
-        self.status, self.profiles, self.refused = 200, [], 0
-        self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.listener.server_port
-        threading.Thread(target=self.listener.serve_forever, daemon=True).start()
 
 
 def configure(host, acceptor, extra=""):
