@@ -17,14 +17,19 @@
 
 #define MINUTE_US 60000000ULL
 
-/* The slots of a query that is as long as that, or longer: few windows of a large machine take as
- * long to add up as many. A sum keeps no more rows than a window. */
+/*
+ * The slots of a query that is as long as that, or longer, and how many windows they have at least.
+ * Few windows of a large machine take as long to add up as many; but where windows are minutes
+ * already, sums of ten would be many. A sum keeps no more rows than a window.
+ */
 static const struct {
 	uint64_t length_us, least_us;
+	size_t n_least;
 } lengths[] = {
-	{ 60 * MINUTE_US, 1200 * MINUTE_US },
-	{ 10 * MINUTE_US, 30 * MINUTE_US },
-	{ MINUTE_US, 20 * MINUTE_US },
+	{ 60 * MINUTE_US, 1200 * MINUTE_US, 2 },
+	{ 10 * MINUTE_US, 200 * MINUTE_US, 2 },
+	{ 10 * MINUTE_US, 30 * MINUTE_US, 20 },
+	{ MINUTE_US, 20 * MINUTE_US, 2 },
 };
 
 static bool has_slots(const struct query *q)
@@ -54,14 +59,19 @@ static size_t find_slot(const struct query *q, size_t first)
 {
 	const struct window *rows = q->windows.rows, *last = &rows[q->n_stored - 1];
 	uint64_t end_us = last->start_us + last->length_us;
-	size_t n = 0;
 
 	if (end_us < rows[0].start_us)
 		return 0;
-	for (size_t i = 0; n < 2 && i < ARRAY_SIZE(lengths); i++)
-		if (end_us - rows[0].start_us >= lengths[i].least_us)
-			n = count_windows(q, first, lengths[i].length_us);
-	return n < 2 ? 0 : n;
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		size_t n;
+
+		if (end_us - rows[0].start_us < lengths[i].least_us)
+			continue;
+		n = count_windows(q, first, lengths[i].length_us);
+		if (n >= lengths[i].n_least)
+			return n;
+	}
+	return 0;
 }
 
 static int reserve_pin(struct query *q)
