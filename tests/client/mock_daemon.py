@@ -112,6 +112,13 @@ class Daemon:
             except OSError:  # it was the client that left
                 pass
 
+    def begin_database(self):
+        """As one that is started again without the windows that it had."""
+        self.followers.clear()
+        self.windows[:-1] = []
+        for connection in self.connections:
+            connection.close() if connection.fileno() < 0 else connection.shutdown(socket.SHUT_RDWR)
+
     def close(self):
         self.vanish()
         os.unlink(self.path)

@@ -3,82 +3,18 @@
 
     faults.py BRANCHCTL BRANCHD-SHIP SCHEMA"""
 
-import contextlib
 import os
 import signal
-import socket
 import sys
 import tempfile
-import threading
 
 import clickhouse
 import mock_daemon
 from harness import check, finish
+from network import Network, check_windows, wait_for_all
 from ship_host import Host, wait_for
 
 SCHEMA = os.path.abspath(sys.argv[3])
-
-
-class Network:
-    """Passes bytes to the server and back. While it is cut, it takes them and passes none; when it is mended, connections from before
-    are gone. With .lose_answers bytes to the server still pass."""
-
-    def __init__(self, server_port, port=0):
-        self.server, self.is_cut, self.lose_answers, self.swallowed = server_port, False, False, 0
-        self.pairs, self.lock = [], threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", port))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            client, _ = self.listener.accept()
-            server = socket.create_connection(("127.0.0.1", self.server))
-            with self.lock:
-                self.pairs.append((client, server))
-            for source, target, is_answer in ((client, server, False), (server, client, True)):
-                threading.Thread(target=self.copy, args=[source, target, is_answer], daemon=True).start()
-
-    def copy(self, source, target, is_answer):
-        try:
-            while data := source.recv(65536):
-                if self.is_cut or (is_answer and self.lose_answers):
-                    self.swallowed += len(data)
-                else:
-                    target.sendall(data)
-            if not self.is_cut:
-                target.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
-
-    def mend(self):
-        self.is_cut = self.lose_answers = False
-        with self.lock:
-            for pair in self.pairs:
-                for end in pair:
-                    with contextlib.suppress(OSError):  # it may have ended
-                        end.shutdown(socket.SHUT_RDWR)
-            self.pairs.clear()
-
-
-def check_windows(server, host, what):
-    """Each window once, in the tables and in their sums."""
-    where = f"WHERE host = '{host.quoted}'"
-    want = sorted((w["start_us"], w["id"], w["samples"]) for w in host.batched())
-    got = server.rows(f"SELECT window, id, samples FROM branchd.windows {where} ORDER BY window, id")
-    check(got == want, what, got, want)
-    for table in "functions", "functions_minute", "functions_hour", "functions_day":
-        got = server.rows(f"SELECT symbol, sum(self) FROM branchd.{table} {where} GROUP BY symbol HAVING sum(self) > 0 ORDER BY symbol")
-        check(sorted(got) == host.functions(), what, table, got, host.functions())
-    for table in "functions", "stacks":
-        raw, once = [server.rows(f"SELECT count() FROM branchd.{name} {where}") for name in (table + "_rows", table)]
-        check(raw == once, what, "rows that came twice", raw, once)
-
-
-def wait_for_all(server, host):
-    n = len(host.batched())
-    wait_for(f"{n} windows of {host.name}", lambda: server.rows(f"SELECT count() FROM branchd.windows WHERE host = '{host.quoted}'") == [(n,)])
-    wait_for("an empty spool", lambda: host.status().get("waiting_batches") == 0)
 
 
 def check_cut(folder, server):
@@ -98,6 +34,29 @@ def check_cut(folder, server):
         wait_for_all(server, host)
         check_windows(server, host, how)
     check(host.status()["dropped_windows"] == 0, host.status())
+    host.stop()
+    host.daemon.close()
+
+
+def check_new_database(folder, server):
+    """A daemon begins a new database, whose ids are lower, while a batch is incomplete: that batch is sent without windows of the new
+    one. So the server, which has it, is asked for the right ids when the answer is lost."""
+    network = Network(server.http)
+    host = Host(folder, "database", network.port)
+    host.start()
+    host.close_windows(3)
+    wait_for_all(server, host)
+    host.close_windows(2, 300)
+    wait_for("both to be asked for", lambda: sum(call["method"].endswith(".GetProfile") for call in host.daemon.calls) == 5)
+    network.lose_answers = True
+    host.daemon.begin_database()
+    host.next = 1
+    host.batched = lambda: host.closed
+    host.close_windows(3, 200)
+    wait_for("bytes that are lost", lambda: network.swallowed)
+    network.mend()
+    wait_for_all(server, host)
+    check_windows(server, host, "a new database")
     host.stop()
     host.daemon.close()
 
@@ -157,6 +116,7 @@ with tempfile.TemporaryDirectory() as place:
     only.run_file(SCHEMA)
     try:
         check_cut(place, only)
+        check_new_database(place, only)
         check_clock(place, only)
         check_many(place, only)
     finally:

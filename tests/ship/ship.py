@@ -180,10 +180,7 @@ def check_twice(server, host):
 
 def check_restarted_daemon(server, host):
     """A daemon that begins a new database counts from 1; windows that were merged are no new ones."""
-    host.daemon.followers.clear()
-    host.daemon.windows[:-1] = []
-    for connection in host.daemon.connections:
-        connection.close() if connection.fileno() < 0 else connection.shutdown(2)
+    host.daemon.begin_database()
     host.next = 1
     host.close_windows(3)
     wait_for_all(server, host)
