@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The hash is FNV-1a of 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 #include "ship/names.h"
 
 #include <errno.h>
@@ -11,10 +10,8 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "common/util/fnv.h"
 #include "ship/text.h"
-
-#define FNV_OFFSET 0xcbf29ce484222325
-#define FNV_PRIME  0x100000001b3
 
 /* The bit of an id that tells objects of one host from all others: no build-id that somebody chose
  * makes an id of a file of root. */
@@ -38,22 +35,6 @@ struct names {
 	bool *used;        /* functions; behind them objects as a whole; last, no object */
 };
 
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * FNV_PRIME;
-	return hash;
-}
-
-static uint64_t add_number(uint64_t hash, uint64_t number)
-{
-	uint8_t bytes[8];
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(number >> (8 * i));
-	return add_bytes(hash, bytes, sizeof(bytes));
-}
-
 /* Its build-id tells it from all other objects of all hosts. */
 static bool is_global(const struct profile_object *object)
 {
@@ -62,16 +43,16 @@ static bool is_global(const struct profile_object *object)
 
 static uint64_t hash_object(const struct profile_object *object, const char *host)
 {
-	uint64_t hash = add_bytes(FNV_OFFSET, object->build_id, object->n_build_id);
+	uint64_t hash = fnv_add(FNV_BASIS, object->build_id, object->n_build_id);
 
 	if (is_global(object))
 		return hash;
-	hash = add_bytes(hash, host, strlen(host) + 1);
-	hash = add_bytes(hash, object->path, strlen(object->path) + 1);
-	hash = add_number(hash, object->major);
-	hash = add_number(hash, object->minor);
-	hash = add_number(hash, object->inode);
-	return add_number(hash, object->ctime_ns);
+	hash = fnv_add_text(hash, host);
+	hash = fnv_add_text(hash, object->path);
+	hash = fnv_add_number(hash, object->major);
+	hash = fnv_add_number(hash, object->minor);
+	hash = fnv_add_number(hash, object->inode);
+	return fnv_add_number(hash, object->ctime_ns);
 }
 
 int names_new(struct names **ret, const struct profile *profile, const char *host)
@@ -107,7 +88,7 @@ static uint64_t id_of(const struct names *names, uint32_t object,
 {
 	uint64_t hash = names->objects[object];
 
-	hash = function ? add_number(hash, function->start) : add_bytes(hash, "object", 6);
+	hash = function ? fnv_add_number(hash, function->start) : fnv_add(hash, "object", 6);
 	hash &= ~HERE_ONLY;
 	return is_global(&names->profile->objects[object]) ? hash : hash | HERE_ONLY;
 }

@@ -8,6 +8,7 @@
 #include "client/render/stack-text.h"
 #include "client/render/stream-lines.h"
 #include "client/top/share-identity.h"
+#include "common/util/fnv.h"
 
 bool live_line_has_paths(const struct top *top)
 {
@@ -110,7 +111,7 @@ static uint64_t identify(const struct top *top, size_t row)
 {
 	const struct profile *profile = top->source->shown;
 	const struct profile_block *block;
-	uint64_t hash = IDENTITY_START;
+	uint64_t hash = FNV_BASIS;
 
 	if (top->tree)
 		return live_line_identity_of_path(hash, top->tree, row, profile);
@@ -127,7 +128,7 @@ static uint64_t identify(const struct top *top, size_t row)
 		block = &top->blocks[row];
 		hash = identity_add_location(hash, profile,
 					     (struct location){ block->object, block->start });
-		return identity_add_bytes(hash, &block->end, sizeof(block->end));
+		return fnv_add(hash, &block->end, sizeof(block->end));
 	default:
 		return share_identity(profile, top->by, &top->shares->rows[row].key);
 	}
@@ -141,7 +142,7 @@ uint64_t live_line_identity(const struct top *top, size_t line)
 	if (!top || !find_row(top, line, &row, &within))
 		return 1;
 	hash = identify(top, row);
-	hash = within ? identity_add_bytes(hash, &within, sizeof(within)) : hash;
+	hash = within ? fnv_add(hash, &within, sizeof(within)) : hash;
 	return hash ?: 1;
 }
 
@@ -154,7 +155,7 @@ size_t live_line_find(const struct top *top, uint64_t identity)
 		size_t n = live_line_count_of(top, row);
 
 		for (size_t i = 0; i < n; i++, line++)
-			if ((i ? identity_add_bytes(hash, &i, sizeof(i)) : hash) == identity)
+			if ((i ? fnv_add(hash, &i, sizeof(i)) : hash) == identity)
 				return line;
 	}
 	return SIZE_MAX;

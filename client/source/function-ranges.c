@@ -4,16 +4,7 @@
 #include <string.h>
 
 #include "common/symbol/symbolizer.h"
-
-/* FNV-1a. */
-static uint64_t hash(const char *name, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (uint8_t)name[i]) * 0x100000001b3ull;
-	return h;
-}
+#include "common/util/fnv.h"
 
 /* What jumps out of its callers. */
 static const struct {
@@ -61,7 +52,7 @@ static void read_name(const char *name, struct function_range *ret)
 		ret->kind = FUNCTION_STUB;
 	else if (cold && ret->kind == FUNCTION_PLAIN)
 		ret->kind = FUNCTION_APART;
-	ret->name = stub ? 0 : hash(name, n);
+	ret->name = stub ? 0 : fnv_add(FNV_BASIS, name, n);
 }
 
 bool function_ranges_find(void *symbolizer, const struct profile_object *object, uint64_t offset,

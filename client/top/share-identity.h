@@ -5,22 +5,13 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "client/top/shares.h"
 #include "client/view/view.h"
 #include "common/profile/profile.h"
 
-/*
- * FNV-1a (Fowler, Noll, Vo): a number for what was hashed to @hash and then @n bytes, or a string,
- * which may be NULL.
- */
-#define IDENTITY_START 0xcbf29ce484222325ull
-uint64_t identity_add_bytes(uint64_t hash, const void *bytes, size_t n);
-uint64_t identity_add_string(uint64_t hash, const char *string);
-
-/* Of code: the object's path, and the offset. */
+/* Adds to @hash (fnv.h) a place in code: the object's path, and the offset. */
 uint64_t identity_add_location(uint64_t hash, const struct profile *profile, struct location at);
 
 /* Of a row of the view @by. */

@@ -7,26 +7,16 @@
 
 #include <stdbool.h>
 
-#define FNV_BASIS 0xcbf29ce484222325ull
-#define FNV_PRIME 0x100000001b3ull
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ p[i]) * FNV_PRIME;
-	return hash;
-}
+#include "common/util/fnv.h"
 
 static uint64_t hash_instruction(uint64_t hash, const struct instruction *instruction,
 				 uint64_t start, uint64_t n)
 {
 	uint64_t distance = instruction->target - start;
 
-	hash = hash_bytes(hash, instruction->fixed, instruction->size);
+	hash = fnv_add(hash, instruction->fixed, instruction->size);
 	if (instruction->kind != BRANCH_UNKNOWN && instruction->has_target && distance < n)
-		hash = hash_bytes(hash, &distance, sizeof(distance));
+		hash = fnv_add(hash, &distance, sizeof(distance));
 	return hash;
 }
 
@@ -37,7 +27,7 @@ void fingerprint_start(struct fingerprint *ret, struct disassembler *disassemble
 		.disassembler = disassembler,
 		.address = address,
 		.size = size,
-		.hash = hash_bytes(FNV_BASIS, &size, sizeof(size)),
+		.hash = fnv_add(FNV_BASIS, &size, sizeof(size)),
 	};
 }
 

@@ -6,27 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util/fnv.h"
 #include "common/util/macro.h"
-
-/* FNV-1a, over numbers. */
-static uint64_t add_to_hash(uint64_t hash, uint64_t number)
-{
-	for (int i = 0; i < 64; i += 8)
-		hash = (hash ^ (number >> i & 0xff)) * 0x100000001b3ULL;
-	return hash;
-}
 
 void slot_key_make(struct slot_key *ret, const struct window *windows, size_t n,
 		   unsigned int tables)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = FNV_BASIS;
 
 	for (size_t i = 0; i < n; i++) {
-		hash = add_to_hash(hash, (uint64_t)windows[i].id);
-		hash = add_to_hash(hash, windows[i].start_us);
-		hash = add_to_hash(hash, windows[i].length_us);
-		hash = add_to_hash(hash, windows[i].samples);
-		hash = add_to_hash(hash, windows[i].lost);
+		hash = fnv_add_number(hash, (uint64_t)windows[i].id);
+		hash = fnv_add_number(hash, windows[i].start_us);
+		hash = fnv_add_number(hash, windows[i].length_us);
+		hash = fnv_add_number(hash, windows[i].samples);
+		hash = fnv_add_number(hash, windows[i].lost);
 	}
 	*ret = (struct slot_key){ n > 0 ? windows[0].id : 0, n, hash, tables };
 }
