@@ -130,7 +130,8 @@ static void write_function(struct writing *w, const struct share *share, FILE *f
 static int write_functions(struct writing *w, FILE *f)
 {
 	_cleanup_(shares_freep) struct shares *shares = NULL;
-	int r = view_owned_shares(&shares, (struct share_views){ VIEW_FUNCTION, VIEW_UNIT },
+	int r = view_owned_shares(&shares,
+				  (struct share_views){ .by = VIEW_FUNCTION, .owner = VIEW_UNIT },
 				  w->profile);
 
 	for (size_t i = 0; r >= 0 && i < shares->n_rows; i++)

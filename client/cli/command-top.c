@@ -7,6 +7,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/options-cluster.h"
 #include "client/cli/options-counts.h"
+#include "client/cli/options-view.h"
 #include "client/live/live.h"
 #include "client/periodic/periodic.h"
 #include "client/render/problems.h"
@@ -26,8 +27,8 @@ static bool is_live(const struct options *options)
 	const struct profile_source_settings *source = &options->source;
 	bool wanted = !options->once && !options->json && !options->host_list &&
 		      !options->cluster.url && options->every_us == 0 && !options->top.verbose &&
-		      !options->top.owner && !source->window && !source->since_us &&
-		      !source->until_us;
+		      !options->top.owner && !options_are_of_mispredictions(options) &&
+		      !source->window && !source->since_us && !source->until_us;
 
 	return wanted && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
 	       strcmp(term, "dumb") != 0;

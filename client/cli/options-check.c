@@ -11,10 +11,9 @@
 #include "client/cli/options-host.h"
 #include "client/cli/options-table.h"
 #include "client/cli/options-value.h"
+#include "client/cli/options-view.h"
 #include "client/history/history.h"
 #include "client/source/window-ref.h"
-#include "client/top/share.h"
-#include "client/top/top-order.h"
 
 /* Only recordings contain samples. */
 static int check_samples(const struct command_line *parse, const struct window_ref *ref)
@@ -35,94 +34,6 @@ static int check_samples(const struct command_line *parse, const struct window_r
 	return 0;
 }
 
-static bool is_by_branch(const struct options *options)
-{
-	return options->top.by == VIEW_BRANCH || options->top.by == VIEW_BRANCH_SITE;
-}
-
-/* Options of the views by branch. */
-static int check_branches(struct command_line *parse)
-{
-	struct options *options = &parse->options;
-	const char *option = options->top.mispredicted ? "--mispredicted" :
-			     options->top.branch_kinds ? "--branch-kind" :
-			     options->top.level        ? "--level" :
-							 NULL;
-
-	if (option && !is_by_branch(options))
-		return fault_set(parse->fault, -EINVAL,
-				 "%s works only with --by branch or --by branch-site", option);
-	if (options->top.mispredicted)
-		options->order = TOP_ORDER_MISPREDICTED;
-	return 0;
-}
-
-static int check_sort(struct command_line *parse)
-{
-	struct options *options = &parse->options;
-	enum view_by by = options->top.by;
-	char words[128] = "one of";
-
-	if (!parse->sort || top_order_parse(&options->order, by, parse->sort) >= 0)
-		return 0;
-	if (!top_order_word(by, 0))
-		return fault_set(parse->fault, -EINVAL,
-				 "--sort works only with --by function, line, object, stream, "
-				 "branch, branch-site or block");
-	for (size_t i = 0, n = top_n_orders(by); i < n; i++) {
-		const char *word = top_order_word(by, i);
-		size_t length = strlen(words);
-
-		if (word)
-			snprintf(words + length, sizeof(words) - length, "%s %s", i > 0 ? "," : "",
-				 word);
-	}
-	return options_wrong(parse->fault, "--sort", parse->sort, words);
-}
-
-static int refuse_view(struct command_line *parse, const char *name)
-{
-	if (parse->options.command == COMMAND_DIFF)
-		return options_wrong(
-			parse->fault, "diff --by", name,
-			"one or more of function, stream, block, line, object, process, unit, "
-			"comm, container, user, separated by commas");
-	return options_wrong(parse->fault, "--by", name,
-			     "one of function, stack, stream, branch, branch-site, block, line, "
-			     "object, process, unit, comm, container, user");
-}
-
-/* "--by function --by process", in either order: rows say whose they are. */
-static int check_owner(struct command_line *parse)
-{
-	struct options *options = &parse->options;
-	enum view_by owner, by = options->top.by;
-
-	if (!parse->owner)
-		return 0;
-	if (options->command == COMMAND_DIFF)
-		return fault_set(parse->fault, -EINVAL,
-				 "diff takes one --by: separate kinds by commas, as in --by %s,%s",
-				 parse->by, parse->owner);
-	if (view_parse(&owner, parse->owner) < 0)
-		return refuse_view(parse, parse->owner);
-	if (view_is_owner(by) && !view_is_owner(owner)) {
-		options->top.by = owner;
-		owner = by;
-	}
-	by = options->top.by;
-	if (parse->n_by > 0 || !view_is_owner(owner) || (by != VIEW_FUNCTION && by != VIEW_OBJECT))
-		return fault_set(parse->fault, -EINVAL,
-				 "two --by are function or object, and one of process, comm, unit, "
-				 "container, user");
-	if (options->top.inlined)
-		return fault_set(parse->fault, -EINVAL,
-				 "--inline works only with one --by: leave out --by %s",
-				 view_name(owner));
-	options->top.owner = owner;
-	return 0;
-}
-
 /* Several events come one after the other, each from the same window. */
 static int check_events(struct command_line *parse, const struct window_ref *ref)
 {
@@ -138,28 +49,6 @@ static int check_events(struct command_line *parse, const struct window_ref *ref
 	return fault_set(parse->fault, -EINVAL,
 			 "several --event need recordings, because windows have one event: "
 			 "give paths that contain a '/' or end in .data");
-}
-
-/* A recording has none of what tells them apart. */
-static bool is_of_windows(enum view_by by)
-{
-	return by == VIEW_UNIT || by == VIEW_CONTAINER || by == VIEW_USER;
-}
-
-static int check_recorded_views(const struct command_line *parse)
-{
-	const struct options *options = &parse->options;
-	enum view_by refused =
-		is_of_windows(options->top.owner) ? options->top.owner : options->top.by;
-
-	for (size_t i = 0; i < options->n_views && !is_of_windows(refused); i++)
-		refused = options->views[i];
-	if (!is_of_windows(refused))
-		return 0;
-	return fault_set(parse->fault, -EINVAL,
-			 "--by %s is for windows of the daemon: a recording has no units, users "
-			 "and containers; give another, such as --by process",
-			 view_name(refused));
 }
 
 /* What has an effect on a recording alone, or on windows alone. */
@@ -187,7 +76,7 @@ static int check_source(const struct command_line *parse, bool is_recording)
 				 "%s is for windows of the daemon: a recording has no units, users "
 				 "and containers; leave it out",
 				 option);
-	return is_recording ? check_recorded_views(parse) : 0;
+	return is_recording ? options_check_recorded_views(parse) : 0;
 }
 
 static int check_diff(struct command_line *parse, const struct window_ref *other)
@@ -197,7 +86,7 @@ static int check_diff(struct command_line *parse, const struct window_ref *other
 	for (size_t i = 0; i < options->n_views; i++)
 		if (options->views[i] == VIEW_STACK || options->views[i] == VIEW_BRANCH ||
 		    options->views[i] == VIEW_BRANCH_SITE)
-			return refuse_view(parse, parse->by);
+			return options_refuse_view(parse, parse->by);
 	if (!options->before != !options->after)
 		return fault_set(parse->fault, -EINVAL,
 				 "diff takes --before and --after together: the directories of the "
@@ -372,29 +261,6 @@ static int check_window(struct command_line *parse)
 	return 0;
 }
 
-static bool has_streams(const struct options *options)
-{
-	for (size_t i = 0; i < options->n_views; i++)
-		if (options->views[i] == VIEW_STREAM)
-			return true;
-	return options->command == COMMAND_DIFF && !options->by_given && options->json;
-}
-
-static int check_limit(const struct options *options, struct fault *fault)
-{
-	enum view_by by = options->top.by;
-
-	if (options->command != COMMAND_TOP || options->percent_limit < 0 ||
-	    (by == VIEW_STACK && !options->top.tree))
-		return 0;
-	if (by == VIEW_STACK || by == VIEW_STREAM || by == VIEW_BLOCK || by == VIEW_BRANCH ||
-	    by == VIEW_BRANCH_SITE)
-		return fault_set(fault, -EINVAL,
-				 "--percent-limit works only with --by function, line, object, "
-				 "process, unit, comm, container, user, and stack without --tree");
-	return 0;
-}
-
 static int check_span(const struct options *options, struct fault *fault)
 {
 	const struct profile_source_settings *source = &options->source;
@@ -423,16 +289,11 @@ static void take_all_rows(struct options *options)
 		options->percent_limit = 0;
 }
 
-int options_check(struct command_line *parse)
+static int check_operands(const struct command_line *parse, const struct command_spec *command)
 {
 	const struct options *options = &parse->options;
-	const struct command_spec *command = &command_specs[options->command];
-	int n = parse->n_operands - 1, r;
+	int n = parse->n_operands - 1;
 
-	if (!(parse->commands & 1u << options->command))
-		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
-				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
-				 parse->refused, command->name);
 	if (n > 0 && options->every_us > 0 &&
 	    options_check_every_word(parse->operands[1], parse->fault) < 0)
 		return -EINVAL;
@@ -461,33 +322,34 @@ int options_check(struct command_line *parse)
 	    !options->find_change)
 		return fault_set(parse->fault, -EINVAL, "%s needs %s, as in branchctl %s",
 				 command->name, command->operands, command->example);
-	if (parse->by && options->n_views != 1 &&
-	    (options->n_views == 0 || options->command != COMMAND_DIFF))
-		return refuse_view(parse, parse->by);
-	r = options_cluster_check(&parse->options, parse->by, parse->owner != NULL, parse->fault);
-	if (r >= 0)
-		r = check_owner(parse);
-	if (r >= 0)
-		r = check_branches(parse);
-	if (r >= 0)
-		r = check_sort(parse);
+	return 0;
+}
+
+int options_check(struct command_line *parse)
+{
+	const struct options *options = &parse->options;
+	const struct command_spec *command = &command_specs[options->command];
+	int r;
+
+	if (!(parse->commands & 1u << options->command))
+		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
+				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
+				 parse->refused, command->name);
+	r = check_operands(parse, command);
 	if (r < 0)
 		return r;
-	if (options->top.tree && options->top.by != VIEW_STACK)
-		return fault_set(parse->fault, -EINVAL, "--tree works only with --by stack");
-	if (options->top.verbose &&
-	    (options->top.by != VIEW_STACK || options->top.tree || options->json))
-		return fault_set(parse->fault, -EINVAL,
-				 "--verbose works only with --by stack, and without --tree or "
-				 "--json");
-	if (options->top.depth && !has_streams(options))
-		return fault_set(parse->fault, -EINVAL, "--depth works only with --by stream");
+	if (parse->by && options->n_views != 1 &&
+	    (options->n_views == 0 || options->command != COMMAND_DIFF))
+		return options_refuse_view(parse, parse->by);
+	r = options_cluster_check(&parse->options, parse->by, parse->owner != NULL, parse->fault);
+	if (r >= 0)
+		r = options_check_view(parse);
+	if (r < 0)
+		return r;
 	r = options_parse_format(&parse->options, parse->format, parse->fault);
 	if (r < 0)
 		return r;
 	r = options_check_every(options, parse->fault);
-	if (r >= 0)
-		r = check_limit(options, parse->fault);
 	if (r >= 0)
 		r = check_span(options, parse->fault);
 	if (r >= 0 && command->max_operands > 0)

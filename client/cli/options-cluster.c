@@ -114,15 +114,16 @@ static int check_others(const struct options *options, struct fault *fault)
 			     options->n_hosts > 0                                 ? "-H" :
 			     options->host_list                                   ? "--host-list" :
 			     options->every_us > 0                                ? "--every" :
-			     options->find_change ? "--find-change" :
-			     options->before      ? "--before" :
-			     options->top.inlined ? "--inline" :
-			     filter->pid          ? "--pid" :
-			     filter->uid          ? "--uid" :
-			     filter->comm         ? "--comm" :
-			     filter->exclude_comm ? "--exclude-comm" :
-			     filter->container    ? "--container" :
-						    NULL;
+			     options->find_change      ? "--find-change" :
+			     options->before           ? "--before" :
+			     options->top.inlined      ? "--inline" :
+			     options->top.mispredicted ? "--mispredicted" :
+			     filter->pid               ? "--pid" :
+			     filter->uid               ? "--uid" :
+			     filter->comm              ? "--comm" :
+			     filter->exclude_comm      ? "--exclude-comm" :
+			     filter->container         ? "--container" :
+							 NULL;
 
 	if (option)
 		return fault_set(fault, -EINVAL, "--cluster takes no %s", option);

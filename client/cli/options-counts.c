@@ -9,8 +9,8 @@ bool options_counts_suffice(const struct options *options, enum functions_by *re
 	const struct profile_filter *filter = &options->source.filter;
 
 	return options->n_views <= 1 && options->top.owner == VIEW_NO_OWNER &&
-	       !options->top.inlined && !options->before && !filter->object && !filter->symbol &&
-	       function_shares_suffice(options->top.by, ret);
+	       !options->top.inlined && !options->top.mispredicted && !options->before &&
+	       !filter->object && !filter->symbol && function_shares_suffice(options->top.by, ret);
 }
 
 unsigned int options_top_tables(const struct options *options)
@@ -22,6 +22,8 @@ unsigned int options_top_tables(const struct options *options)
 	/* what is counted of the rows that are left is shown, too */
 	if (profile_filter_is_by_process(filter) || filter->object || filter->symbol)
 		return 0;
+	if (options->top.mispredicted)
+		tables |= PROFILE_TABLE(PROFILE_BRANCHES);
 	switch (options->top.by) {
 	case VIEW_STREAM:
 		return tables | PROFILE_TABLE(PROFILE_STREAMS);

@@ -57,7 +57,8 @@ const struct option_spec option_specs[] = {
 	  "with --by branch: cond, jmp, ind_jmp, call, ind_call, ret,\nany_call, any_ret, or "
 	  "several, separated by commas" },
 	{ "mispredicted", KEY_MISPREDICTED, NULL, TOP,
-	  "with --by branch: mispredicted ones, most certain first" },
+	  "with --by branch: mispredicted ones, most certain first; by\nfunctions, units and the "
+	  "like: whose they are" },
 	{ "level", KEY_LEVEL, "LEVEL", TOP,
 	  "with --by branch: those to code of the user or the kernel" },
 	{ "sort", KEY_SORT, "KEY", TOP,

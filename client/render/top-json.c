@@ -33,6 +33,15 @@ static json_t *json_average(uint64_t sum, uint64_t n)
 	return n > 0 ? json_real((double)sum / (double)n) : json_null();
 }
 
+static void set_predictions(json_t *row, const struct share *share)
+{
+	json_object_set_new(row, "predicted", json_count(share->predicted));
+	json_object_set_new(row, "mispredicted", json_count(share->mispredicted));
+	json_object_set_new(
+		row, "mispredicted_percent",
+		json_share(share->mispredicted, share->mispredicted + share->predicted));
+}
+
 static json_t *share_row(const struct top *top, size_t i)
 {
 	const struct share *share = &top->shares->rows[i];
@@ -45,6 +54,8 @@ static json_t *share_row(const struct top *top, size_t i)
 	json_object_set_new(row, "total", json_count(share->total));
 	json_object_set_new(row, "self_percent", json_share(share->self, samples));
 	json_object_set_new(row, "total_percent", json_share(share->total, samples));
+	if (top->mispredicted)
+		set_predictions(row, share);
 	return row;
 }
 

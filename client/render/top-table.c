@@ -6,23 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/render/share-name.h"
-#include "client/render/spark.h"
+#include "client/render/share-rows.h"
 #include "client/render/stack-text.h"
 #include "client/render/stream-lines.h"
 #include "client/render/stream-text.h"
 #include "client/render/summary.h"
+#include "client/render/table-cells.h"
 #include "client/render/table.h"
 #include "client/render/unnamed.h"
 #include "client/stats/interval.h"
 #include "client/term/color.h"
 #include "client/term/text.h"
-#include "client/top/share-identity.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
-
-#define TREND_COLUMNS        24 /* as many as the daemon counts parts */
-#define NARROW_TREND_COLUMNS 8
 
 #define NARROW_STREAM 60 /* columns: fewer have no room for all words above a stream */
 
@@ -30,31 +26,6 @@ struct column {
 	const char *name;
 	unsigned int flags;
 };
-
-static int set_percent(struct table *table, size_t column, uint64_t part, uint64_t all)
-{
-	double percent = percent_of(part, all);
-	int r = table_printf(table, column, "%.2f%%", percent);
-
-	if (r >= 0 && percent >= COLOR_HOT_PERCENT)
-		r = table_set_color(table, column, "red");
-	else if (r >= 0 && percent >= COLOR_WARM_PERCENT)
-		r = table_set_color(table, column, "green");
-	return r;
-}
-
-static int set_count(struct table *table, size_t column, uint64_t count)
-{
-	return table_printf(table, column, "%" PRIu64, count);
-}
-
-/* The mean, or a dash. */
-static int set_average(struct table *table, size_t column, uint64_t sum, uint64_t n)
-{
-	if (n == 0)
-		return table_set(table, column, "-");
-	return table_printf(table, column, "%.1f", (double)sum / (double)n);
-}
 
 static int set_place(struct table *table, size_t column, const struct top *top, struct location at)
 {
@@ -72,55 +43,6 @@ static const struct profile_object *object_at(const struct top *top, uint32_t ob
 static int set_object(struct table *table, size_t column, const struct top *top, uint32_t object)
 {
 	return table_set(table, column, place_object_name(object_at(top, object)));
-}
-
-static int add_share_columns(const struct top *top, struct table *table)
-{
-	int r = table_add_column(table, "SELF", TABLE_RIGHT);
-
-	if (r >= 0 && share_has_total(top->by))
-		r = table_add_column(table, "TOTAL", TABLE_RIGHT);
-	if (r >= 0 && top->trends)
-		r = table_add_column(table, "TREND", TABLE_SPARE);
-	if (r >= 0)
-		r = table_add_column(table, "SAMPLES", TABLE_RIGHT | TABLE_SPARE);
-	if (r >= 0 && top->owner)
-		r = share_owner_add_column(table, top->owner);
-	return r < 0 ? r : share_name_add_columns(table, top->by);
-}
-
-/* As wide as the terminal permits. */
-static int set_trend(struct table *table, size_t column, const struct top *top,
-		     const struct share *share)
-{
-	const struct profile *profile = top->source->shown;
-	const double *points =
-		trends_find(top->trends, share_identity(profile, top->by, &share->key));
-	char text[TREND_COLUMNS * SPARK_BYTES + 1] = "";
-
-	if (points)
-		spark_format(text, table_is_narrow(table) ? NARROW_TREND_COLUMNS : TREND_COLUMNS,
-			     points, top->trends->n_points);
-	return table_set(table, column, text);
-}
-
-static int fill_share(const struct top *top, struct table *table, size_t i)
-{
-	const struct share *share = &top->shares->rows[i];
-	uint64_t samples = top->source->all->counters.samples;
-	size_t column = 0;
-	int r;
-
-	r = set_percent(table, column++, share->self, samples);
-	if (r >= 0 && share_has_total(top->by))
-		r = set_percent(table, column++, share->total, samples);
-	if (r >= 0 && top->trends)
-		r = set_trend(table, column++, top, share);
-	if (r >= 0)
-		r = set_count(table, column++, share->self);
-	if (r >= 0 && top->owner)
-		r = share_owner_set(table, column++, top->source->shown, top->owner, &share->key);
-	return r < 0 ? r : share_name_set(table, column, top->source->shown, top->by, &share->key);
 }
 
 /* OBJECT is last, as a narrow terminal has no room for it. */
@@ -234,15 +156,15 @@ static int fill_counts(const struct top *top, struct table *table,
 	size_t column = 3;
 	int r;
 
-	r = set_percent(table, 0, branch->taken, top->n_taken);
+	r = cell_set_percent(table, 0, branch->taken, top->n_taken);
 	if (r >= 0)
-		r = set_count(table, 1, branch->taken);
+		r = cell_set_count(table, 1, branch->taken);
 	if (r >= 0)
 		r = set_mispredicted(table, 2, branch);
 	if (r >= 0 && top->mispredicted)
 		r = set_surely(table, column++, branch);
 	if (r >= 0)
-		r = set_average(table, column++, branch->cycles, branch->cycles_rows);
+		r = cell_set_average(table, column++, branch->cycles, branch->cycles_rows);
 	return r < 0 ? r : (int)column;
 }
 
@@ -303,11 +225,11 @@ static int set_range(struct table *table, size_t column, const struct top *top,
 
 static int fill_timed(const struct top *top, struct table *table, const struct profile_block *block)
 {
-	int r = set_percent(table, 0, block->cycles, top->block_cycles);
+	int r = cell_set_percent(table, 0, block->cycles, top->block_cycles);
 
 	if (r >= 0)
-		r = set_count(table, 1, block->cycles);
-	return r < 0 ? r : set_average(table, 2, block->cycles, block->cycles_rows);
+		r = cell_set_count(table, 1, block->cycles);
+	return r < 0 ? r : cell_set_average(table, 2, block->cycles, block->cycles_rows);
 }
 
 static int fill_block(const struct top *top, struct table *table, size_t i)
@@ -319,9 +241,10 @@ static int fill_block(const struct top *top, struct table *table, size_t i)
 	if (top->block_cycles > 0)
 		r = fill_timed(top, table, block);
 	else
-		r = set_percent(table, 0, block->runs, top->source->all->counters.runs_counted);
+		r = cell_set_percent(table, 0, block->runs,
+				     top->source->all->counters.runs_counted);
 	if (r >= 0)
-		r = set_count(table, column++, block->runs);
+		r = cell_set_count(table, column++, block->runs);
 	if (r >= 0)
 		r = set_range(table, column++, top, block);
 	return r < 0 || table_is_narrow(table) ? r : set_object(table, column, top, block->object);
@@ -342,7 +265,7 @@ static int add_columns(const struct top *top, struct table *table)
 	int r = 0;
 
 	if (top->shares)
-		return add_share_columns(top, table);
+		return share_rows_add_columns(top, table);
 	for (; r >= 0 && columns->name; columns++)
 		if (columns[1].name || top->by == VIEW_BRANCH_SITE || !table_is_narrow(table))
 			r = table_add_column(table, columns->name, columns->flags);
@@ -428,9 +351,12 @@ static int write_streams(const struct top *top, struct output *output)
 	return r;
 }
 
-static bool is_of_branches(enum view_by by)
+static bool is_of_branches(const struct top *top)
 {
-	return by == VIEW_BRANCH || by == VIEW_BRANCH_SITE || by == VIEW_BLOCK || by == VIEW_STREAM;
+	enum view_by by = top->by;
+
+	return top->mispredicted || by == VIEW_BRANCH || by == VIEW_BRANCH_SITE ||
+	       by == VIEW_BLOCK || by == VIEW_STREAM;
 }
 
 /* The reason why there are no rows. */
@@ -439,7 +365,7 @@ static const char *why_empty(const struct top *top)
 	const struct profile_counters *counters = &top->source->all->counters;
 	bool is_recording = top->source->is_recording;
 
-	if (is_of_branches(top->by) && counters->rows == 0)
+	if (is_of_branches(top) && counters->rows == 0)
 		return is_recording ? "no branch records; record with perf record -b, where the "
 				      "processor supports it" :
 				      "no branch records; branchctl status shows why";
@@ -451,7 +377,7 @@ static const char *why_empty(const struct top *top)
 		return "no branch to code of that level";
 	if (top->mispredicted && counters->rows_counted > 0)
 		return "no mispredicted branch";
-	if (is_of_branches(top->by) && counters->rows_call_stack > 0)
+	if (is_of_branches(top) && counters->rows_call_stack > 0)
 		return "the branch records are call stacks, not branches";
 	if (top->by == VIEW_STREAM && counters->streams_limit > 0)
 		return "no branch path has a thousandth of the samples";
@@ -476,7 +402,7 @@ int top_write_rows(const struct top *top, struct output *output)
 	case VIEW_BLOCK:
 		return write_rows(top, output, fill_block);
 	default:
-		return write_rows(top, output, fill_share);
+		return write_rows(top, output, share_rows_fill);
 	}
 }
 

@@ -108,7 +108,8 @@ int unnamed_write(const struct top *top, struct output *output)
 	size_t n_bytes;
 	FILE *f;
 
-	if (top->source->is_recording || top->by != VIEW_FUNCTION || top->owner || !top->shares)
+	if (top->source->is_recording || top->by != VIEW_FUNCTION || top->owner || !top->shares ||
+	    top->mispredicted)
 		return 0;
 	percent = percent_of(count(top), top->source->shown->counters.samples);
 	if (percent < MIN_PERCENT)

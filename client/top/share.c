@@ -12,8 +12,10 @@
 #include "client/stream/line-loader.h"
 #include "client/view/user-name.h"
 #include "common/profile/container.h"
+#include "common/profile/other.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "common/util/compare.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -139,27 +141,95 @@ void share_key_set_owner(struct share_key *key, enum view_by by, const struct pr
 	}
 }
 
-static void add_owner(struct share_key *key, struct grouping *grouping, enum view_by by,
-		      const struct profile_stack *stack)
-{
-	share_key_set_owner(key, by, grouping->profile, stack->process, grouping->container);
-}
+/* What was counted at a location in a process. */
+struct counted_at {
+	uint32_t process;
+	struct location at;
+};
 
-/* The row of a node, in views where a node has one row. */
+/* The row of it, in views where a location has one row. */
 static struct share_key key_of(struct grouping *grouping, struct share_views views,
-			       const struct profile_stack *stack)
+			       struct counted_at counted)
 {
 	const struct profile *profile = grouping->profile;
 	struct share_key key = {};
 
 	if (views.by == VIEW_FUNCTION)
-		key = key_of_function(profile, profile_place_frame(profile, stack->frame));
+		key = key_of_function(profile, profile_place_frame(profile, counted.at));
 	else if (views.by == VIEW_OBJECT)
-		key.object = stack->frame.object;
+		key.object = counted.at.object;
 	else
-		add_owner(&key, grouping, views.by, stack);
-	add_owner(&key, grouping, views.owner, stack);
+		share_key_set_owner(&key, views.by, profile, counted.process, grouping->container);
+	share_key_set_owner(&key, views.owner, profile, counted.process, grouping->container);
 	return key;
+}
+
+static int add_stacks(struct grouping *grouping, struct share_views views)
+{
+	const struct profile *profile = grouping->profile;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
+		const struct profile_stack *stack = &profile->stacks[i];
+		struct share_key key = key_of(grouping, views,
+					      (struct counted_at){ stack->process, stack->frame });
+
+		grouping->ranges[i] = (struct share_range){ (uint32_t)grouping->n_groups, 1 };
+		r = grouping_add(grouping, &key);
+	}
+	return r;
+}
+
+/* The function of a row that stands for others is not known, see other.h. */
+static struct share_key key_of_branch(struct grouping *grouping, struct share_views views,
+				      const struct profile_branch *branch)
+{
+	struct share_key key =
+		key_of(grouping, views, (struct counted_at){ branch->process, branch->from });
+
+	if (other_is_branch(branch)) {
+		key.symbol = NULL;
+		key.start = 0;
+	}
+	return key;
+}
+
+static int add_predictions(struct grouping *grouping, struct share_views views)
+{
+	const struct profile *profile = grouping->profile;
+
+	for (size_t i = 0; i < profile->n_branches; i++) {
+		const struct profile_branch *branch = &profile->branches[i];
+		struct share_key key = key_of_branch(grouping, views, branch);
+		int64_t row = shares_find(grouping->shares, &key);
+
+		if (row < 0)
+			return (int)row;
+		grouping->shares->rows[row].predicted += branch->predicted;
+		grouping->shares->rows[row].mispredicted += branch->mispredicted;
+	}
+	return 0;
+}
+
+static int compare_mispredicted(const void *p, const void *q)
+{
+	const struct share *a = p, *b = q;
+
+	return a->mispredicted != b->mispredicted ? COMPARE(b->mispredicted, a->mispredicted) :
+						    share_compare(p, q);
+}
+
+/* The rows with mispredictions, most first. */
+static void keep_mispredicted(struct shares *shares)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < shares->n_rows; i++)
+		if (shares->rows[i].mispredicted > 0)
+			shares->rows[n++] = shares->rows[i];
+	shares->n_rows = n;
+	if (n > 0)
+		qsort(shares->rows, n, sizeof(*shares->rows), compare_mispredicted);
 }
 
 int view_owned_shares(struct shares **ret, struct share_views views, const struct profile *profile)
@@ -168,13 +238,15 @@ int view_owned_shares(struct shares **ret, struct share_views views, const struc
 	int r;
 
 	r = grouping_init(&grouping, profile);
-	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
-		struct share_key key = key_of(&grouping, views, &profile->stacks[i]);
-
-		grouping.ranges[i] = (struct share_range){ (uint32_t)grouping.n_groups, 1 };
-		r = grouping_add(&grouping, &key);
-	}
-	return r < 0 ? r : grouping_count(&grouping, ret);
+	if (r >= 0)
+		r = add_stacks(&grouping, views);
+	if (r >= 0 && views.predictions)
+		r = add_predictions(&grouping, views);
+	if (r >= 0)
+		r = grouping_count(&grouping, ret);
+	if (r >= 0 && views.predictions)
+		keep_mispredicted(*ret);
+	return r;
 }
 
 bool view_is_owner(enum view_by by)
@@ -185,7 +257,8 @@ bool view_is_owner(enum view_by by)
 
 static int view_by_key(struct shares **ret, const struct profile *profile, enum view_by by)
 {
-	return view_owned_shares(ret, (struct share_views){ by, VIEW_NO_OWNER }, profile);
+	return view_owned_shares(ret, (struct share_views){ .by = by, .owner = VIEW_NO_OWNER },
+				 profile);
 }
 
 int view_functions(struct shares **ret, const struct profile *profile)

@@ -34,6 +34,7 @@ int view_lines(struct shares **ret, const struct profile *profile, struct symbol
 struct share_views {
 	enum view_by by;
 	enum view_by owner; /* VIEW_NO_OWNER, or see view_is_owner() */
+	bool predictions;   /* only rows with mispredicted branches, those with most first */
 };
 
 /* Whether that view's rows are processes, or groups of them. */

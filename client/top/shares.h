@@ -29,6 +29,7 @@ struct share {
 	struct share_key key;
 	uint64_t self;
 	uint64_t total;
+	uint64_t predicted, mispredicted; /* of the branches that start in it, if wanted; else 0 */
 };
 
 struct shares {

@@ -155,15 +155,21 @@ static int view(struct top *top, const struct top_settings *settings)
 	default:
 		if (top->source->functions)
 			r = function_shares_view(&top->shares, top->by, top->source->functions);
-		else if (top->owner)
-			r = view_owned_shares(&top->shares,
-					      (struct share_views){ top->by, top->owner }, profile);
+		else if (top->owner || settings->mispredicted)
+			r = view_owned_shares(
+				&top->shares,
+				(struct share_views){ top->by, top->owner, settings->mispredicted },
+				profile);
 		else
 			r = view_shares(&top->shares, top->by, profile, top->source->symbolizer,
 					settings->inlined);
-		if (r >= 0)
-			top->n_rows = top->shares->n_rows;
-		return r;
+		if (r < 0)
+			return r;
+		top->n_rows = top->shares->n_rows;
+		top->mispredicted = settings->mispredicted;
+		for (size_t i = 0; i < top->source->all->n_branches; i++)
+			top->n_mispredicted += top->source->all->branches[i].mispredicted;
+		return 0;
 	}
 }
 
@@ -247,13 +253,14 @@ int top_new(struct top **ret, const struct profile_source *source,
 /* Of a row, in percent. */
 static double share_of(const struct top *top, size_t i, bool by_total)
 {
-	const struct share *share;
-
 	uint64_t all = top->source->all->counters.samples;
 	const struct view_stack *stack;
+	const struct share *share;
 
 	if (top->shares) {
 		share = &top->shares->rows[i];
+		if (top->mispredicted)
+			return percent_of(share->mispredicted, top->n_mispredicted);
 		return percent_of(by_total ? share->total : share->self, all);
 	}
 	stack = &top->stacks->rows[i];

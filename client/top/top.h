@@ -31,7 +31,7 @@ struct top_settings {
 	bool verbose;              /* of stacks: sizes of functions, whole paths */
 	uint32_t depth;            /* of streams: see stream-tree.h */
 	uint32_t branch_kinds;     /* of branches: a bit for each enum branch_kind, 0: all */
-	bool mispredicted;         /* of branches: only mispredicted ones */
+	bool mispredicted;         /* of branches: only mispredicted ones; of shares: theirs */
 	enum top_level level;      /* of branches: of the code that they lead to */
 	bool inlined;              /* with inlined calls and source lines */
 };
@@ -58,7 +58,8 @@ struct top {
 
 	uint64_t n_taken;           /* of branches: how often all of them were taken, 100 % */
 	struct branch_class *class; /* of branches */
-	bool mispredicted;          /* only mispredicted ones */
+	bool mispredicted;          /* only mispredicted ones, or shares that have such */
+	uint64_t n_mispredicted;    /* of shares: of all branches, 100 % */
 	uint32_t kinds;             /* only these: a bit for each enum branch_kind; 0: all */
 	enum top_level level;       /* only those that lead there */
 	uint64_t n_unclassified;    /* how often branches of unknown kind were taken */
@@ -72,8 +73,8 @@ DEFINE_CLEANUP(struct top *, top_free);
 
 /*
  * Shows only rows with at least @percent of the samples: of functions, objects and the like what
- * they are sorted by, their total if @by_total, else their self samples; of stacks those of the
- * function in which they end. Other views stay as they are.
+ * they are sorted by, their total if @by_total, else their self samples, or their share of the
+ * mispredictions; of stacks those of the function in which they end. Other views stay as they are.
  */
 void top_limit(struct top *top, double percent, bool by_total);
 

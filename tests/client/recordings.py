@@ -209,6 +209,32 @@ def check_orders(path, name):
         check(sorted(map(json.dumps, rows[0])) == sorted(map(json.dumps, rows[1])), name, by, key, "has other rows")
 
 
+def check_mispredictions(path, name):
+    """--mispredicted by other rows than branches: theirs add up to those of all branches, the most first."""
+    sites = json.loads(run("top", path, "--by", "branch-site", "--json")[1])["rows"]
+    functions = {}
+    for row in filter(lambda row: row["mispredicted"], sites):
+        names = row["from"]["object"], row["from"]["symbol"]
+        functions[names] = functions.get(names, 0) + row["mispredicted"]
+    for by in "function", "object", "process", "comm":
+        status, out, err = run("top", path, "--by", by, "--mispredicted", "--json")
+        check(status == 0, name, by, status, err)
+        rows = json.loads(out)["rows"]
+        values = [row["mispredicted"] for row in rows]
+        check(sum(values) == sum(functions.values()) and 0 not in values, name, by, "mispredictions", sum(values))
+        check(values == sorted(values, reverse=True), name, by, values[:9])
+        check(sum_of(rows, "predicted") <= sum_of(sites, "predicted"), name, by, "predicted")
+        if by == "function":
+            found = {}
+            for row in rows:
+                names = row["object"], row["symbol"]
+                found[names] = found.get(names, 0) + row["mispredicted"]
+            check(found == functions, name, "mispredictions by function", len(found), len(functions))
+        table = run("top", path, "--by", by, "--mispredicted")[1].splitlines()
+        head = [line.split()[:3] for line in table if line.split()[:1] == ["SHARE"]]
+        check(head == [["SHARE", "COUNT", "MISPRED"]] if rows else not head, name, by, head)
+
+
 def check_table(path, name, by, n_rows):
     """The table has as many rows, and says how many it left out."""
     if by == "stack":
@@ -315,6 +341,7 @@ def check_recording(path, name):
     check_trees(path, name, documents["function"])
     check_depths(path, name, documents["stream"])
     check_orders(path, name)
+    check_mispredictions(path, name)
     check_dump(path, name, documents["function"]["totals"])
     check_filters(path, name, documents["process"])
     check_annotate_objects(path, name, documents["function"])

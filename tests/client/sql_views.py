@@ -71,6 +71,12 @@ def compare_others(path, db):
     rows = report["rows"]
     check(rows and sums == (len(rows), sum(row["count"] for row in rows), sum(row["mispredicted"] for row in rows)),
           "branches:", sums)
+    for by, member in ("unit", "unit"), ("comm", "comm"), ("process", "pid"):
+        report = top(path, "3..%d" % WINDOWS, "--by", by, "--mispredicted")
+        found = db.execute("SELECT %s, sum(mispredicted), sum(predicted) FROM top_branches JOIN processes USING (process)"
+                           " WHERE window >= 3 GROUP BY 1 HAVING sum(mispredicted) > 0" % member).fetchall()
+        want = counted(([row[member], row["mispredicted"], row["predicted"]] for row in report["rows"]), 0, 0)
+        check(want and counted(found, 0, 0) == want, "mispredictions by", by)
     report = top(path, "3..%d" % WINDOWS, "--by", "block")
     sums = db.execute("SELECT count(*), sum(runs) FROM (SELECT sum(runs) AS runs FROM top_blocks WHERE window >= 3"
                       " GROUP BY object, first_offset, last_offset)").fetchone()
