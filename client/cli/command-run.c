@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cli/commands.h"
 #include "client/cli/run-reports.h"
+#include "client/export/output-file.h"
 #include "client/launch/launch.h"
 #include "client/launch/service.h"
 #include "client/render/problems.h"
@@ -163,7 +165,7 @@ static bool ask(struct service *ret, const struct options *options)
 	return false;
 }
 
-int command_run(const struct options *options, struct fault *fault)
+static int run_reported(const struct options *options, struct fault *fault)
 {
 	_cleanup_(run_reports_freep) struct run_reports *reports = NULL;
 	struct launch launch = { .pid = -1 };
@@ -185,5 +187,29 @@ int command_run(const struct options *options, struct fault *fault)
 		r = launch.refused == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	}
 	launch_done(&launch);
+	return r;
+}
+
+/* Into the file of -o; else where the command does not write its output, unless that is a terminal.
+ */
+int command_run(const struct options *options, struct fault *fault)
+{
+	_cleanup_(output_file_done) struct output_file file = OUTPUT_FILE_INIT;
+	struct options own = *options;
+	int r;
+
+	if (!own.output_path) {
+		own.output.to = isatty(STDOUT_FILENO) ? NULL : stderr;
+		return run_reported(&own, fault);
+	}
+	if (strcmp(own.output_path, "-") == 0)
+		return run_reported(&own, fault);
+	r = output_file_open(&file, own.output_path, fault);
+	if (r < 0)
+		return r;
+	own.output.to = file.f;
+	r = run_reported(&own, fault);
+	if (r >= 0 && output_file_finish(&file, fault) < 0)
+		return -EIO;
 	return r;
 }

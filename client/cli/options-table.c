@@ -91,6 +91,8 @@ const struct option_spec option_specs[] = {
 	  "sample without the daemon: user code alone, but more often" },
 	{ "every", KEY_EVERY, "[=SPAN]", RUN,
 	  "report what was sampled meanwhile, too. Default: 5s." },
+	{ "", KEY_OUTPUT, "FILE", RUN,
+	  "write the report to FILE. Default: stdout if it is a\nterminal, else stderr." },
 
 	{ NULL, 0, NULL, CODE, "What annotate shows:" },
 	{ "", KEY_ROWS, "N", CODE,

@@ -214,8 +214,11 @@ static int compare_candidates(const void *p, const void *q)
 	return COMPARE(y, x) ?: COMPARE(a->place, b->place);
 }
 
-/* The changes that are larger than noise, as one of many tests, or with @within_noise all; the
- * largest first. */
+/*
+ * The changes that are larger than noise, as one of many tests, or with @within_noise all; the
+ * largest first. Functions with so few samples that no test could show a change are none of the
+ * tests: where a thousand of them ran, those that matter would need much larger changes.
+ */
 static int find_candidates(struct candidate *ret, size_t *ret_n, const struct matrix *matrix,
 			   bool within_noise)
 {
@@ -234,6 +237,8 @@ static int find_candidates(struct candidate *ret, size_t *ret_n, const struct ma
 			continue;
 		candidate->place = i;
 		history_change_find(&candidate->change, &series);
+		if (!candidate->change.test.has_enough_data)
+			continue;
 		p_values[n_tests++] = candidate->change.at > 0 ? candidate->change.test.p_value *
 									 (double)(series.n - 1) :
 								 1;
@@ -245,7 +250,7 @@ static int find_candidates(struct candidate *ret, size_t *ret_n, const struct ma
 		if (p_values[i] <= limit)
 			ret[n++] = ret[i];
 	for (size_t i = 0; i < n_tests && within_noise; i++)
-		if (ret[i].change.split > 0 && ret[i].change.test.has_enough_data)
+		if (ret[i].change.split > 0)
 			ret[n++] = ret[i];
 	qsort(ret, n, sizeof(*ret), compare_candidates);
 	*ret_n = n;

@@ -21,11 +21,11 @@ static struct winsize terminal_size(void)
 
 void output_open(struct output *ret, const struct output_settings *settings)
 {
-	bool is_terminal = isatty(STDOUT_FILENO);
+	bool is_terminal = !settings->to && isatty(STDOUT_FILENO);
 	struct winsize size = terminal_size();
 
 	*ret = (struct output){
-		.f = stdout,
+		.f = settings->to ?: stdout,
 		.width = is_terminal ? size.ws_col : 0,
 		.colors = color_wanted(settings->color, is_terminal),
 	};

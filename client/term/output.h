@@ -11,6 +11,7 @@
 #include "common/util/fault.h"
 
 struct output_settings {
+	FILE *to; /* NULL: stdout. Else it is no terminal, and remains the caller's */
 	bool no_pager;
 	enum color_mode color;
 };

@@ -29,7 +29,7 @@ def check_report(out, what, by):
 
 def interrupt(script, number, *options):
     """Sends the signal to a run of @script, which has to begin with `echo begins`: status, stdout, stderr."""
-    with subprocess.Popen([branchctl, "run", *options, "--", "sh", "-c", script], stdin=subprocess.DEVNULL,
+    with subprocess.Popen([branchctl, "run", "-o", "-", *options, "--", "sh", "-c", script], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         check(process.stdout.readline() == b"begins\n", "it does not begin")
         time.sleep(0.5)  # of work; less would do
@@ -56,7 +56,7 @@ def check_other_user(*options):
         os.chmod(shell, 0o4755)
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             return
-        done = subprocess.run([branchctl, "run", *options, "--", shell, "-p", "-c", SPIN], user=NOBODY, group=NOBODY,
+        done = subprocess.run([branchctl, "run", "-o", "-", *options, "--", shell, "-p", "-c", SPIN], user=NOBODY, group=NOBODY,
                               extra_groups=[], stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT,
                               check=False, cwd="/")
     out, err = done.stdout.decode(), done.stderr.decode()
@@ -67,7 +67,7 @@ def check_other_user(*options):
 def check_not_run(folder, *options):
     """Commands that cannot be executed: one line, and the status that shells have for it."""
     for command, wanted in ("/not/there", 127), ("not-there-either", 127), ("", 127), (folder, 126):
-        done = subprocess.run([branchctl, "run", *options, "--", command], stdin=subprocess.DEVNULL,
+        done = subprocess.run([branchctl, "run", "-o", "-", *options, "--", command], stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=LIMIT, check=False)
         err = done.stderr.decode()
         check(done.returncode == wanted and not done.stdout and err.count("\n") == 1 and command in err, command,

@@ -109,6 +109,13 @@ def check_change(path):
     check(max(each["time"] for each in changes) - min(each["time"] for each in changes) <= 20, changes)
 
 
+def check_crowded(path):
+    """Thousands of functions with three samples each do not hide the one that changed."""
+    found = asked(path, "diff", "..", "--find-change")
+    check([row["symbol"] for row in found["changes"]] == ["function_0"], "among rare functions:", found["changes"])
+    check(found["changes"] and 8 <= found["changes"][0]["window"] <= 10, found["changes"])
+
+
 def check_steady(path):
     found = asked(path, "diff", "..", "--find-change")
     check(not found["changes"] and 1 <= len(found["within_noise"]) <= 3, "a change in steady windows", found["changes"])
@@ -133,5 +140,6 @@ def served(kind, n_windows, *checks):
 check_short_window()
 served("idle", WINDOWS, check_function, check_processes, check_text, check_bars)
 served("change:90:1", CHANGING, check_change, check_similar)
+served("crowded-change:8:1", 16, check_crowded)
 served("change:0:1", CHANGING, check_steady)
 finish()

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 from commands import LIMIT, SPIN, check_interrupted, check_not_run, check_other_user, check_report
 from harness import SKIPPED, branchctl, check, finish, one_line, run
@@ -17,7 +18,7 @@ BY_ITSELF = "sampled by branchctl at 997 Hz, user code alone\n"
 
 
 def check_statuses():
-    status, out, err = run("run", "--self", "--", "sh", "-c", "echo before; " + SPIN)
+    status, out, err = run("run", "-o", "-", "--self", "--", "sh", "-c", "echo before; " + SPIN)
     if "perf events" in err:
         print("skipped:", err)
         sys.exit(SKIPPED)
@@ -25,21 +26,36 @@ def check_statuses():
     check_report(out, "a loop", BY_ITSELF)
     rows = out.split("Functions")[1].split("Stacks")[0].splitlines()
     check(sum("%" in row for row in rows) > 3, "functions:", rows)
-    few = run("run", "--self", "-n", "1", "--", "sh", "-c", SPIN)[1].split("Functions")[1].split("Stacks")[0]
+    few = run("run", "-o", "-", "--self", "-n", "1", "--", "sh", "-c", SPIN)[1].split("Functions")[1].split("Stacks")[0]
     check(few.count("%") == 2 and "more" in few, "-n 1 shows", few)
-    status, out, err = run("run", "--self", "--", "sh", "-c", SPIN + "; exit 7")
+    status, out, err = run("run", "-o", "-", "--self", "--", "sh", "-c", SPIN + "; exit 7")
     check(status == 7, "status of a failure", status, err)
     check_report(out, "a failure", BY_ITSELF)
-    status, out, err = run("run", "--self", "--", "sh", "-c", SPIN + "; kill -9 $$")
+    status, out, err = run("run", "-o", "-", "--self", "--", "sh", "-c", SPIN + "; kill -9 $$")
     check(status == 128 + signal.SIGKILL, "status of what was killed", status, err)
     check_report(out, "what was killed", BY_ITSELF)
-    status, out, err = run("run", "--self", "--", "sleep", "0.01")
+    status, out, err = run("run", "-o", "-", "--self", "--", "sleep", "0.01")
     check(status == 0 and ("s of CPU time" in out or "Functions" in out), "what needs no CPU time", status, out, err)
+
+
+def check_places():
+    """The report is not among what the command writes into a pipe, and -o says where it is."""
+    status, out, err = run("run", "--self", "--", "sh", "-c", "echo before; " + SPIN)
+    check(status == 0 and out == "before\n", "output of the command:", status, out)
+    check_report(err, "on standard error", BY_ITSELF)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report")
+        status, out, err = run("run", "--self", "-o", path, "--", "sh", "-c", "echo before; " + SPIN + "; exit 3")
+        check(status == 3 and out == "before\n" and "Functions" not in err, "with -o:", status, out, err)
+        with open(path, encoding="utf-8") as file:
+            check_report(file.read(), "a file", BY_ITSELF)
+        status, out, err = run("run", "--self", "-o", os.path.join(folder, "none", "report"), "--", "echo", "before")
+        check(status == 1 and not out and one_line(err), "a folder that is not there:", status, out, err)
 
 
 def check_children():
     work = "n = 0\nfor i in range(3000000): n += i"
-    status, out, err = run("run", "--self", "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable, work)
+    status, out, err = run("run", "-o", "-", "--self", "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable, work)
     check(status == 3 and "python" in out, "samples of the child:", status, out, err)
 
 
@@ -48,7 +64,7 @@ def check_refused():
             ["run", "--by", "stack", "--", "ls"]:
         status, out, err = run(*arguments)
         check(status == 2 and not out and one_line(err), arguments, status, out, err)
-    status, out, err = run("run", "--self", "--", "true", TMPDIR="/not/there")
+    status, out, err = run("run", "-o", "-", "--self", "--", "true", TMPDIR="/not/there")
     check(status == 1 and not out and one_line(err) and "TMPDIR" in err, status, out, err)
 
 
@@ -57,7 +73,7 @@ def check_unprivileged():
         allowed = int(file.read()) <= 2
     if os.geteuid() != 0:
         return
-    done = subprocess.run([branchctl, "run", "--self", "--", "sh", "-c", SPIN], user=65534, group=65534,
+    done = subprocess.run([branchctl, "run", "-o", "-", "--self", "--", "sh", "-c", SPIN], user=65534, group=65534,
                           extra_groups=[], stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False, cwd="/")
     if allowed:
         check(done.returncode == 0, "unprivileged:", done.returncode, done.stderr)
@@ -68,6 +84,7 @@ def check_unprivileged():
 
 
 check_statuses()
+check_places()
 check_children()
 check_interrupted(BY_ITSELF, "--self")
 check_not_run(os.getcwd(), "--self")

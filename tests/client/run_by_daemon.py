@@ -20,25 +20,25 @@ BY_DAEMON = "sampled by branchd at 997 Hz"
 
 
 def check_statuses(socket):
-    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", "echo before; " + SPIN)
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", "echo before; " + SPIN)
     check(status == 0 and out.startswith("before\nsampled by branchd at 997 Hz\nsh: "), status, out, err)
     check_report(out, "a loop", BY_DAEMON)
     check(n_samples(out) > 20, "samples of a loop:", out)
-    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN + "; exit 7")
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", SPIN + "; exit 7")
     check(status == 7, "status of a failure", status, err)
     check_report(out, "a failure", BY_DAEMON)
-    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN + "; kill -9 $$")
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", SPIN + "; kill -9 $$")
     check(status == 128 + signal.SIGKILL, "status of what was killed", status, err)
     check_report(out, "what was killed", BY_DAEMON)
-    status, out, err = run("run", "--socket", socket, "--", "true")
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", "true")
     check(status == 0 and "few samples; branchctl run --self" not in out, "true", status, out, err)
-    status, out, err = run("run", "--socket", socket, "--self", "--", "sh", "-c", SPIN)
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--self", "--", "sh", "-c", SPIN)
     check(status == 0, "--self", status, err)
     check_report(out, "--self", "sampled by branchctl at 997 Hz, user code alone")
 
 
 def check_kernel(socket):
-    status, out, err = run("run", "-n", "0", "--socket", socket, "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1M",
+    status, out, err = run("run", "-o", "-", "-n", "0", "--socket", socket, "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1M",
                            "count=3000")
     check(status == 0 and "[kernel" in out, "no code of the kernel:", status, out, err)
 
@@ -46,13 +46,13 @@ def check_kernel(socket):
 def check_children(socket):
     """Many short ones, while another program is busy that is not of the command."""
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
-        status, out, err = run("run", "--socket", socket, "--", "sh", "-c", "for i in $(seq 400); do /bin/true; done")
+        status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", "for i in $(seq 400); do /bin/true; done")
         other.kill()
     check(status == 0, "many children", status, err)
     check_report(out, "many children", BY_DAEMON)
     check(n_samples(out) > 20 and "python" not in out, "samples of many children:", out)
     work = "n = 0\nfor i in range(3000000): n += i"
-    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable,
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable,
                            work)
     check(status == 3 and "python" in out, "samples of the child:", status, out, err)
 
@@ -73,7 +73,7 @@ def check_unprivileged(socket, folder):
     os.chmod(folder, 0o755)
     os.chmod(socket, 0o666)
     for prepare, permitted in (None, True), (forbid_perf_events, False):
-        done = subprocess.run([branchctl, "run", "--socket", socket, "--", "sh", "-c",
+        done = subprocess.run([branchctl, "run", "-o", "-", "--socket", socket, "--", "sh", "-c",
                                f"sh -c 'sleep 0.1; {SPIN}' & wait"], user=NOBODY, group=NOBODY, extra_groups=[],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False, cwd="/",
                               preexec_fn=prepare)
@@ -87,13 +87,13 @@ def check_unprivileged(socket, folder):
 
 def check_stopped(socket, daemon):
     """The daemon ends while the command runs: one line says what is lost."""
-    with subprocess.Popen([branchctl, "run", "--socket", socket, "--", "sh", "-c", "echo begins; read x; exit 5"],
+    with subprocess.Popen([branchctl, "run", "-o", "-", "--socket", socket, "--", "sh", "-c", "echo begins; read x; exit 5"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         check(process.stdout.readline() == b"begins\n", "it does not begin")
         stop(daemon)
         out, err = process.communicate(b"\n", timeout=LIMIT)
     check(process.returncode == 1 and not out and err.count(b"\n") == 1 and b"lost" in err, process.returncode, out, err)
-    status, out, err = run("run", "--socket", socket, "--", "sh", "-c", SPIN)
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", SPIN)
     check(status == 0 and "branchd is not running" in err and "by itself" in err, status, err)
     check_report(out, "without the daemon", "sampled by branchctl at 997 Hz, user code alone")
 

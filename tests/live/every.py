@@ -91,7 +91,7 @@ def check_process(failures, path):
 
 def check_run(failures, path):
     for options in [], ["--self"]:
-        command = [BRANCHCTL, "--socket", path, "run", "--every=800ms", "-n", "0", *options, "--", TWO_PHASES, "4"]
+        command = [BRANCHCTL, "--socket", path, "run", "-o", "-", "--every=800ms", "-n", "0", *options, "--", TWO_PHASES, "4"]
         output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         reports = re.findall(r" to [-0-9: ]+: (\d+)", output.stdout)
         check(failures, output.returncode == 0 and reports, *command, output.stdout, output.stderr)

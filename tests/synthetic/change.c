@@ -28,26 +28,36 @@ static void add_names(struct profile *p)
 					   .comm = "steady",
 					   .executable = object.path,
 					   .uid = 1000,
-					   .samples = SYNTHETIC_CHANGE_SAMPLES };
+					   .samples = p->counters.samples };
 
 	object.build_id[0] = 1;
 	check(profile_add_object(p, &object));
 	check(profile_add_process(p, &process));
-	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
-		char name[32];
-		struct profile_function function = { .start = 0x1000 + i * FUNCTION_BYTES,
-						     .size = FUNCTION_BYTES,
-						     .name = name };
+}
 
-		snprintf(name, sizeof(name), "function_%u", i);
-		check(profile_add_function(p, &function));
-	}
+static void add_function(struct profile *p, uint32_t number, uint64_t samples)
+{
+	struct profile_function function = { .start = 0x1000 + number * FUNCTION_BYTES,
+					     .size = FUNCTION_BYTES };
+	struct profile_stack stack = {
+		.parent = PROFILE_NONE,
+		.frame = { 0, function.start },
+		.samples = samples,
+		.weight = samples,
+	};
+	char name[32];
+
+	snprintf(name, sizeof(name), "function_%u", number);
+	function.name = name;
+	check(profile_add_function(p, &function));
+	check(profile_add_stack(p, &stack));
 }
 
 struct profile *synthetic_change_profile(const struct synthetic_change *change, uint32_t window)
 {
 	uint64_t state = (change->seed * 1000003 + window + 1) * 0x9e3779b97f4a7c15ull;
 	uint32_t share = change->at > 0 && window >= change->at ? AFTER : BEFORE;
+	uint32_t n_rare = change->crowded ? SYNTHETIC_CHANGE_RARE : 0;
 	uint64_t samples[N_FUNCTIONS] = { 0 };
 	struct profile *p = NULL;
 	int r;
@@ -60,18 +70,12 @@ struct profile *synthetic_change_profile(const struct synthetic_change *change, 
 	p->info.mode = profile_string(p, "software", &r);
 	p->info.event = profile_string(p, "cpu-clock", &r);
 	p->info.hostname = profile_string(p, "a-machine", &r);
-	p->counters.samples = SYNTHETIC_CHANGE_SAMPLES;
+	p->counters.samples = SYNTHETIC_CHANGE_SAMPLES + n_rare * RUN;
 	add_names(p);
-	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
-		struct profile_stack stack = {
-			.parent = PROFILE_NONE,
-			.frame = { 0, 0x1000 + i * FUNCTION_BYTES },
-			.samples = samples[i],
-			.weight = samples[i],
-		};
-
-		check(profile_add_stack(p, &stack));
-	}
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+		add_function(p, i, samples[i]);
+	for (uint32_t i = 0; i < n_rare; i++)
+		add_function(p, N_FUNCTIONS + window * n_rare + i, RUN);
 	check(profile_finalize(p));
 	return p;
 }

@@ -5,7 +5,7 @@
  * does.
  *
  *     serve-windows SOCKET DATABASE idle|busy|renamed WINDOWS
- *     serve-windows SOCKET DATABASE change:AT:SEED WINDOWS
+ *     serve-windows SOCKET DATABASE [crowded-]change:AT:SEED WINDOWS
  *     serve-windows SOCKET DATABASE day WINDOWS
  *
  * day: windows of a busy machine as they are left after a day: the last 360 as they were, those
@@ -67,7 +67,9 @@ static struct profile *make_profile(const char *kind, uint32_t window, bool is_s
 		check(profile_finalize(p), "limit");
 		return p;
 	}
-	if (sscanf(kind, "change:%" SCNu32 ":%" SCNu64, &change.at, &change.seed) == 2)
+	change.crowded = strncmp(kind, "crowded-", 8) == 0;
+	if (sscanf(kind + (change.crowded ? 8 : 0), "change:%" SCNu32 ":%" SCNu64, &change.at,
+		   &change.seed) == 2)
 		return synthetic_change_profile(&change, window);
 	return synthetic_profile(find_shape(kind), window);
 }
@@ -144,9 +146,9 @@ int main(int argc, char **argv)
 	struct fault fault;
 
 	if (argc != 5) {
-		fprintf(stderr,
-			"usage: serve-windows SOCKET DATABASE idle|busy|renamed|day|change:AT:SEED "
-			"WINDOWS\n");
+		fprintf(stderr, "usage: serve-windows SOCKET DATABASE "
+				"idle|busy|renamed|day|[crowded-]change:AT:SEED "
+				"WINDOWS\n");
 		return 2;
 	}
 	check(store_open(&store, argv[2], &settings, &fault), fault.text);
