@@ -107,7 +107,7 @@ const struct option_spec option_specs[] = {
 	{ "branches", KEY_BRANCHES, NULL, DUMP, "with --samples: write branch records, too" },
 
 	{ NULL, 0, NULL, EXPORT, "What export writes:" },
-	{ "format", KEY_FORMAT, "FORMAT", EXPORT, "the format, see below" },
+	{ "format", KEY_FORMAT, "FORMAT", EXPORT, "the format: the list at the end of this help" },
 	{ "", KEY_OUTPUT, "FILE", EXPORT,
 	  "write this file, whole or not at all. Default: stdout." },
 

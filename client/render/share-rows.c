@@ -18,9 +18,9 @@ static int add_prediction_columns(const struct top *top, struct table *table)
 	int r = table_add_column(table, "SHARE", TABLE_RIGHT);
 
 	if (r >= 0)
-		r = table_add_column(table, "COUNT", TABLE_RIGHT | TABLE_SPARE);
+		r = table_add_column(table, "MISPREDICTED", TABLE_RIGHT | TABLE_SPARE);
 	if (r >= 0)
-		r = table_add_column(table, "MISPRED", TABLE_RIGHT);
+		r = table_add_column(table, "RATE", TABLE_RIGHT);
 	if (r >= 0 && top->owner)
 		r = share_owner_add_column(table, top->owner);
 	return r < 0 ? r : share_name_add_columns(table, top->by);

@@ -420,7 +420,8 @@ int top_write_table(const struct top *top, struct output *output)
 	if (r < 0)
 		return r;
 	if (top_n_omitted(top) > 0)
-		fprintf(output->f, "%s... %zu more, -n 0 shows all%s\n", COLOR_DIM(output->colors),
-			top_n_omitted(top), COLOR_RESET(output->colors));
+		fprintf(output->f, "%s... %zu more%s, -n 0 shows all%s\n",
+			COLOR_DIM(output->colors), top_n_omitted(top), top->tree ? " lines" : "",
+			COLOR_RESET(output->colors));
 	return 0;
 }

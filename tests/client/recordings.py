@@ -232,7 +232,7 @@ def check_mispredictions(path, name):
             check(found == functions, name, "mispredictions by function", len(found), len(functions))
         table = run("top", path, "--by", by, "--mispredicted")[1].splitlines()
         head = [line.split()[:3] for line in table if line.split()[:1] == ["SHARE"]]
-        check(head == [["SHARE", "COUNT", "MISPRED"]] if rows else not head, name, by, head)
+        check(head == [["SHARE", "MISPREDICTED", "RATE"]] if rows else not head, name, by, head)
 
 
 def check_table(path, name, by, n_rows):
