@@ -50,7 +50,9 @@ void live_request_init(struct live_request *ret, const struct live_state *state)
 void live_result_done(struct live_result *result)
 {
 	annotation_free(result->annotation);
-	code_span_done(&result->span);
+	if (result->span)
+		code_span_done(result->span);
+	free(result->span);
 	history_free(result->history);
 	trends_free(result->trends);
 	profile_source_free(result->source);
@@ -130,9 +132,10 @@ static int annotate(struct job *job)
 	if (!function)
 		return fault_set(&result->fault, -ENOENT, "no samples of it in this span");
 	at = (struct location){ function->object, function->start };
-	r = code_span_of_function(&result->span, result->source, at);
+	result->span = calloc(1, sizeof(*result->span));
+	r = result->span ? code_span_of_function(result->span, result->source, at) : -ENOMEM;
 	if (r >= 0)
-		r = annotation_new(&result->annotation, result->source, &result->span,
+		r = annotation_new(&result->annotation, result->source, result->span,
 				   get_stored_code, job);
 	return r < 0 ? fault_set(&result->fault, r, "%s", strerror(-r)) : 0;
 }

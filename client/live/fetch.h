@@ -42,7 +42,8 @@ struct live_result {
 	bool is_fixed;         /* the span is over: the same comes every time */
 	bool is_first;         /* of the last five minutes as well: their profile is yet to come */
 	struct trends *trends; /* of the rows */
-	struct code_span span; /* of @source */
+	struct code_span
+		*span; /* of @source; the annotation refers to it, wherever the result is */
 	struct annotation *annotation;
 	struct history *history;
 	struct fault fault;

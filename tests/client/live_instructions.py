@@ -36,9 +36,10 @@ def shown_line(terminal):
     return None
 
 
-def check_instructions(terminal, path, real):
-    """In red(), which is the hottest."""
-    terminal.shows("[instructions]", "in " + path)
+def check_instructions(terminal, paths, real):
+    """In red(), which is the hottest; its file runs from two paths, and is one, by one of them."""
+    terminal.waits(lambda text: "[instructions]" in text and any("\nred\nin " + path in text for path in paths),
+                   "no instructions of red() in one of", paths)
     terminal.waits(lambda _: shown_line(terminal), "no instruction at the cursor")
     address, name = shown_line(terminal) or (0, "")
     check(real.get(address) == name, f"{address:x} is", real.get(address), "and shown as", name)
@@ -55,27 +56,30 @@ def check_hottest(socket, path, address):
 
 
 def check_program(socket, folder):
-    path = os.path.join(folder, "spinner")
-    shutil.copy(TWO_PHASES, path)
+    path, twin = (os.path.join(folder, name) for name in ("spinner", "twin"))
+    for each in path, twin:
+        shutil.copy(TWO_PHASES, each)
     real = instructions_of(path, "red")
     check(len(real) > 5, "objdump shows no red()")
-    with subprocess.Popen([path, str(SECONDS)], stdout=subprocess.DEVNULL) as program, \
+    with subprocess.Popen([twin, str(SECONDS)], stdout=subprocess.DEVNULL) as other, \
+         subprocess.Popen([path, str(SECONDS)], stdout=subprocess.DEVNULL) as program, \
          Terminal([branchctl, "--socket", socket, "top", "--pid", str(program.pid)], columns=120, rows=40) as terminal:
         terminal.shows("red", "blue")
         terminal.answer("/", "symbol=red")
         terminal.shows_not("blue")
         terminal.press("Home", "a")
-        address = check_instructions(terminal, path, real)
+        address = check_instructions(terminal, (path, twin), real)
         check_hottest(socket, path, address)
         terminal.press("Escape")
         shutil.copy("/bin/true", path + ".new")
         os.rename(path + ".new", path)
         terminal.shows("[function]")
         terminal.press("a")
-        check_instructions(terminal, path, real)
+        check_instructions(terminal, (path, twin), real)
         terminal.press("q")
         terminal.shows("ended with 0")
         program.kill()
+        other.kill()
 
 
 if not shutil.which("objdump") or not shutil.which("tmux"):
