@@ -37,15 +37,17 @@ def shown_line(terminal):
 
 
 def check_instructions(terminal, paths, real):
-    """In red(), which is the hottest; its file runs from two paths, and is one, by one of them."""
-    terminal.waits(lambda text: "[instructions]" in text and any("\nred\nin " + path in text for path in paths),
+    """In red(), which is the hottest; its file runs from two paths, and is one, by one of them: which?"""
+    found = []
+    terminal.waits(lambda text: "[instructions]" in text and
+                   found.extend(path for path in paths if "\nred\nin " + path in text) or found,
                    "no instructions of red() in one of", paths)
     terminal.waits(lambda _: shown_line(terminal), "no instruction at the cursor")
     address, name = shown_line(terminal) or (0, "")
     check(real.get(address) == name, f"{address:x} is", real.get(address), "and shown as", name)
     terminal.press("Down")
     terminal.waits(lambda _: shown_line(terminal) != (address, name), "the cursor stays")
-    return address
+    return address, (found or paths)[0]
 
 
 def check_hottest(socket, path, address):
@@ -68,8 +70,8 @@ def check_program(socket, folder):
         terminal.answer("/", "symbol=red")
         terminal.shows_not("blue")
         terminal.press("Home", "a")
-        address = check_instructions(terminal, (path, twin), real)
-        check_hottest(socket, path, address)
+        address, shown = check_instructions(terminal, (path, twin), real)
+        check_hottest(socket, shown, address)
         terminal.press("Escape")
         shutil.copy("/bin/true", path + ".new")
         os.rename(path + ".new", path)
