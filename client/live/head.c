@@ -111,7 +111,7 @@ static void write_totals(FILE *f, const struct live_page *page)
 	}
 	counters = &source->all->counters;
 	missing = missing_of(source);
-	fprintf(f, "%" PRIu64 " sample%s, %" PRIu64 " lost", counters->samples,
+	fprintf(f, "%" PRIu64 " sample%s, %" PRIu64 " missing", counters->samples,
 		text_plural(counters->samples), windows_lost(&source->windows));
 	if (missing.gaps_us >= MIN_GAP_US) {
 		fputs(", ", f);

@@ -21,7 +21,8 @@ struct live {
 	const struct live_settings *settings;
 	struct live_state state;
 	struct live_request asked;
-	uint64_t n_asked; /* the number of that request */
+	uint64_t n_asked;         /* the number of that request */
+	char span[LIVE_SPAN_MAX]; /* the last one that branchd has answered */
 	struct live_feed *feed;
 	struct live_picture *picture;
 	struct screen *screen;
@@ -51,6 +52,26 @@ static void age_note(struct live *live)
 		live->state.note[0] = '\0';
 }
 
+/* A span that is none, or has no windows, is refused: the one before stays. */
+static bool is_refused(const struct live *live, const struct live_result *result)
+{
+	return result->r < 0 && !result->is_lost && live->asked.kind == LIVE_ROWS &&
+	       strcmp(live->asked.span, live->span) != 0 &&
+	       strcmp(live->asked.span, live->state.span) == 0;
+}
+
+static int refuse_span(struct live *live, const struct live_result *result)
+{
+	if (result->r == -EINVAL)
+		live_state_say(&live->state, "%s", result->fault.text);
+	else
+		live_state_say(&live->state,
+			       "no windows in %.24s; T takes -2h, 10:00..10:15, a mark",
+			       live->asked.span);
+	strcpy(live->state.span, live->span);
+	return refresh(live);
+}
+
 /* If a fetch fails, the last picture stays, with the fault below it. */
 static int take(struct live *live)
 {
@@ -60,10 +81,13 @@ static int take(struct live *live)
 	live_feed_take(live->feed, &result);
 	age_note(live);
 	live->is_lost |= result.is_lost;
-	if (result.r < 0 && result.request == live->n_asked)
+	if (result.request == live->n_asked && is_refused(live, &result))
+		r = refuse_span(live, &result);
+	else if (result.r < 0 && result.request == live->n_asked)
 		live->daemon_fault = result.fault;
 	if (result.r > 0 && result.request == live->n_asked) {
 		live->daemon_fault.text[0] = '\0';
+		strcpy(live->span, live->asked.span);
 		if (live->is_lost && !live->state.note[0])
 			live_state_say(&live->state, "connected again");
 		live->is_lost = false;

@@ -201,7 +201,7 @@ static void write_losses(const struct status *s)
 	};
 	size_t n = 0;
 
-	begin(s, "lost");
+	begin(s, "missing");
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
 		uint64_t value = get(s, "samples", losses[i].name);
 

@@ -13,6 +13,7 @@
 #include "client/render/share-name.h"
 #include "client/term/text.h"
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
 
 static const char *const rows_names[N_VIEWS] = {
 	[VIEW_FUNCTION] = "functions",   [VIEW_LINE] = "lines",   [VIEW_OBJECT] = "objects",
@@ -21,6 +22,7 @@ static const char *const rows_names[N_VIEWS] = {
 	[VIEW_USER] = "users",           [VIEW_HOST] = "hosts",
 };
 
+#define FEW_SAMPLES  100   /* of a side: a change of ten points may be noise */
 #define WORTH_SAYING 0.005 /* of the whole: a difference within noise that is named */
 
 bool diff_is_worth_saying(const struct significance *noise)
@@ -210,15 +212,34 @@ static int write_rows(FILE *f, const struct diff *diff)
 	return diff->blocks ? write_blocks(f, diff) : write_shares(f, diff);
 }
 
+/* A single short window may have so few that nothing can be said of it. */
+static void write_few(FILE *f, const struct diff *diff)
+{
+	uint64_t old = count_all(diff, SIDE_OLD), new = count_all(diff, SIDE_NEW);
+
+	if (!diff->shares || diff->sides[SIDE_OLD].source->is_recording ||
+	    diff->sides[SIDE_NEW].source->is_recording || old == 0 || new == 0 ||
+	    MIN(old, new) >= FEW_SAMPLES)
+		return;
+	fprintf(f,
+		"few samples, %" PRIu64 " and %" PRIu64
+		": only large changes can be told; spans such as 10:00..10:10 have more\n",
+		old, new);
+}
+
 static int write_words(FILE *f, const void *what)
 {
 	const struct diff *diff = what;
+	int r;
 
 	write_side(f, diff, SIDE_OLD);
 	fputs(", then ", f);
 	write_side(f, diff, SIDE_NEW);
 	fputs(diff->same_event ? "\n" : ": different events\n", f);
-	return write_rows(f, diff);
+	r = write_rows(f, diff);
+	if (r >= 0)
+		write_few(f, diff);
+	return r;
 }
 
 char *diff_format_words(const struct diff *diff)
