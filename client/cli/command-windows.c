@@ -180,8 +180,8 @@ static int list(struct connection *connection, const struct options *options, st
 	struct output output;
 	int r;
 
-	r = daemon_api_list_windows(connection, options->source.since_us, until_us(options), 0,
-				    &windows, fault);
+	r = daemon_api_list_windows(connection, options->source.since_us, until_us(options),
+				    options->rows_given ? options->top.n_rows : 0, &windows, fault);
 	if (r < 0)
 		return r;
 	output_open(&output, &options->output);

@@ -289,6 +289,15 @@ static void take_all_rows(struct options *options)
 		options->percent_limit = 0;
 }
 
+static int check_follow(const struct options *options, struct fault *fault)
+{
+	if (options->command != COMMAND_WINDOWS || !options->follow || !options->rows_given)
+		return 0;
+	return fault_set(fault, -EINVAL,
+			 "windows takes -n without --follow, which goes on with all; --since "
+			 "TIME says where it begins");
+}
+
 static int check_operands(const struct command_line *parse, const struct command_spec *command)
 {
 	const struct options *options = &parse->options;
@@ -335,7 +344,9 @@ int options_check(struct command_line *parse)
 		return fault_set(parse->fault, -EINVAL, "%s takes no %s%s; see branchctl %s --help",
 				 command->name, strlen(parse->refused) > 1 ? "--" : "-",
 				 parse->refused, command->name);
-	r = check_operands(parse, command);
+	r = check_follow(options, parse->fault);
+	if (r >= 0)
+		r = check_operands(parse, command);
 	if (r < 0)
 		return r;
 	if (parse->by && options->n_views != 1 &&

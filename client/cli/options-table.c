@@ -139,6 +139,7 @@ const struct option_spec option_specs[] = {
 	{ "since", KEY_SINCE, "TIME", WINDOWS | SPAN, "only windows that end after TIME" },
 	{ "until", KEY_UNTIL, "TIME", WINDOWS | SPAN, "only windows that start before TIME" },
 	{ "follow", KEY_FOLLOW, NULL, WINDOWS, "continue with each window that closes" },
+	{ "", KEY_ROWS, "N", WINDOWS, "only the last N windows; 0 shows all. Default: all." },
 
 	{ NULL, 0, NULL, HISTORY, "What history shows:" },
 	{ "", KEY_ROWS, "N", HISTORY, "at most N points of time; 0: 200. Default: 24." },

@@ -104,6 +104,7 @@ WRONG_USAGE = [
     ["dump", "--since", "-5min", "--samples"],
     ["diff", "--since", "-5min", "@-1", "@-2"],
     ["diff", "--since", "-5min"],
+    ["windows", "-n", "3", "--follow"],
     ["diff", "--find-change", "@-1", "@-2"],
     ["diff", "--find-change", "./a.data"],
     ["diff", "--find-change", "--by", "stream"],

@@ -95,6 +95,8 @@ def check_windows(daemon):
     listed = document(daemon, "windows")["windows"]
     check(len(listed) == 41 and listed[0]["id"] == 101 and listed[-1]["id"] is None, listed[0])
     check(listed[0]["start"] == daemon.windows[0]["start_us"] / 1e6, "times are not exact")
+    check(document(daemon, "windows", "-n", "2")["windows"] == listed[-2:], "the last two")
+    check(document(daemon, "windows", "-n", "0")["windows"] == listed, "all")
     some = document(daemon, "windows", "--since", "-60s", "--until", "-30s")["windows"]
     check(3 <= len(some) <= 4, len(some), "windows of 30 seconds")
 
