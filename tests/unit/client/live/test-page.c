@@ -163,7 +163,7 @@ static void test_the_page_describes_its_data(void **state)
 	text = draw(demo);
 	assert_non_null(strstr(text, "software of cpu-clock"));
 	assert_non_null(strstr(text, "15 s to 00:00:16: 1 window + the open one"));
-	assert_non_null(strstr(text, "820 samples, 5 lost"));
+	assert_non_null(strstr(text, "820 samples, 5 missing"));
 	assert_non_null(strstr(text, "[function]"));
 	assert_non_null(strstr(text, "by self"));
 	assert_non_null(strstr(text, "1-19 of 41"));
@@ -185,11 +185,11 @@ static void test_what_is_missing_is_in_the_head(void **state)
 
 	make_top(demo);
 	demo->source->profile->counters.samples_estimated = 205;
-	assert_non_null(strstr(draw(demo), "820 samples, 5 lost, 25 % estimated\n"));
+	assert_non_null(strstr(draw(demo), "820 samples, 5 missing, 25 % estimated\n"));
 	demo->source->profile->counters.samples_estimated = 4; /* of 820 */
-	assert_non_null(strstr(draw(demo), "820 samples, 5 lost\n"));
+	assert_non_null(strstr(draw(demo), "820 samples, 5 missing\n"));
 	windows->rows[1].start_us += 18000000;
-	assert_non_null(strstr(draw(demo), "820 samples, 5 lost, 18 s not sampled\n"));
+	assert_non_null(strstr(draw(demo), "820 samples, 5 missing, 18 s not sampled\n"));
 }
 
 static void test_the_head_names_the_views_there_is_room_for(void **state)
