@@ -152,6 +152,14 @@ def check_all_rows(daemon):
               len(whole[rows]), len(one[rows]))
 
 
+def check_few():
+    """Where a side has few samples, diff says that little can be told."""
+    for samples, few in (26, True), (100, False):
+        with mock_daemon.Daemon(mock_daemon.recent(samples=samples)) as daemon:
+            status, out, err = ask(daemon, "diff", "101", "102", "--by", "function")
+            check(status == 0 and ("few samples, 26 and 26: only large changes" in out) == few, samples, out, err)
+
+
 def check_narrow(daemon):
     """On 40 columns a table has its hottest columns and its names."""
     def on_40_columns(*words):
@@ -519,6 +527,7 @@ check_missing()
 with Many(mock_daemon.recent()) as shared:
     check_all_rows(shared)
 check_marks()
+check_few()
 check_empty()
 check_large()
 finish()
