@@ -62,7 +62,7 @@ static bool is_refused(const struct live *live, const struct live_result *result
 
 static int refuse_span(struct live *live, const struct live_result *result)
 {
-	if (result->r == -EINVAL)
+	if (result->r != -ENOENT)
 		live_state_say(&live->state, "%s", result->fault.text);
 	else
 		live_state_say(&live->state,
