@@ -190,7 +190,7 @@ def check_tree(screen, first):
             must(mark not in "│└" or not above or above[column:column + 1] in ("├", "│", " "),
                  "a line comes from nowhere:", line)
         above = marks
-    must(lines[head + 61].endswith("more, -n 0 shows all"), "--tree ends with", lines[head + 61])
+    must(lines[head + 61].endswith("more lines, -n 0 shows all"), "--tree ends with", lines[head + 61])
 
 
 def check_colors(folder, command):
