@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/profile/add-counts.h"
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/profile/other.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"

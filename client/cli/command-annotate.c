@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "client/cli/commands.h"
-#include "client/render/annotation-json.h"
-#include "client/render/annotation-table.h"
+#include "client/render/annotation/json.h"
+#include "client/render/annotation/table.h"
 #include "client/render/problems.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"

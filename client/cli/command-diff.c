@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "client/cli/commands.h"
-#include "client/cli/options-cluster.h"
-#include "client/cli/options-counts.h"
+#include "client/cli/options/cluster.h"
+#include "client/cli/options/counts.h"
 #include "client/diff/diff.h"
 #include "client/render/diff/json.h"
 #include "client/render/diff/table.h"

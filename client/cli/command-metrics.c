@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/cli/commands.h"
-#include "client/cli/options-counts.h"
+#include "client/cli/options/counts.h"
 #include "client/export/output-file.h"
 #include "client/metrics/metrics.h"
 #include "client/rpc/daemon-api.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/cli/commands.h"
-#include "client/cli/options-counts.h"
+#include "client/cli/options/counts.h"
 #include "client/render/hosts.h"
 #include "client/render/top-json.h"
 #include "client/render/top-table.h"

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "client/cli/commands.h"
-#include "client/cli/options-cluster.h"
-#include "client/cli/options-counts.h"
-#include "client/cli/options-view.h"
+#include "client/cli/options/cluster.h"
+#include "client/cli/options/counts.h"
+#include "client/cli/options/view.h"
 #include "client/live/live.h"
 #include "client/periodic/periodic.h"
 #include "client/render/problems.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "client/cli/options.h"
+#include "client/cli/options/options.h"
 #include "common/util/fault.h"
 
 /* A result was written, but the filters left nothing for it, as stderr says. */

@@ -10,7 +10,7 @@
 
 #include "client/cli/complete-values.h"
 #include "client/cli/completion.h"
-#include "client/cli/options-table.h"
+#include "client/cli/options/table.h"
 #include "client/export/export.h"
 #include "client/rpc/connection.h"
 #include "client/top/top-order.h"

@@ -7,7 +7,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/complete.h"
-#include "client/cli/options-parse.h"
+#include "client/cli/options/parse.h"
 #include "client/download/downloads.h"
 #include "client/rpc/bridge.h"
 #include "client/rpc/connection.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "client/cli/options.h"
+#include "client/cli/options/options.h"
 #include "client/launch/launch.h"
 #include "common/util/fault.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/live/line.h"
-#include "client/render/annotation-table.h"
+#include "client/render/annotation/table.h"
 #include "client/render/history-text.h"
 #include "client/term/text.h"
 #include "client/top/top-order.h"

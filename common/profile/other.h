@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Rows that stand for others: the branches, runs and streams of a process and an object that were
- * too rare to be kept one by one, see limit.h. Their locations are none that code can have, and
- * nothing may look them up. So sums stay exact, and what was pruned from one row is at most what
- * the row "other" of its process and object has.
+ * too rare to be kept one by one, see limit/limit.h. Their locations are none that code can have,
+ * and nothing may look them up. So sums stay exact, and what was pruned from one row is at most
+ * what the row "other" of its process and object has.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/profile/tables.h"
 #include "common/util/array.h"
 #include "common/util/clock.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/limit-names.h"
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
+#include "common/profile/limit/names.h"
 
 /* Windows may wait to be stored until they are more than this, and span more than this. A damaged
  * database is moved out of the way within an hour. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/profile/tables.h"
 
 void store_merge_done(struct store_merge *merge)

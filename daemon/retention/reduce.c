@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/util/cleanup.h"
 
 /* A window is pruned if a user has this number of times the rows that may be left of each of the

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "daemon/retention/room.h"

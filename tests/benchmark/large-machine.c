@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "daemon/retention/merge.h"

@@ -20,7 +20,7 @@
 
 #include <sys/resource.h>
 
-#include "common/profile/limit.h"
+#include "common/profile/limit/limit.h"
 #include "common/profile/tables.h"
 #include "common/util/cleanup.h"
 #include "daemon/api/methods.h"
