@@ -166,7 +166,24 @@ static bool ask(struct service *ret, const struct options *options)
 	return false;
 }
 
-static int run_reported(const struct options *options, struct fault *fault)
+/* The result of reporting, @r, or -EIO. Without the last of several reports the earlier ones stay.
+ */
+static int complete(struct output_file *file, const struct options *options, int r,
+		    struct fault *fault)
+{
+	struct fault ignored;
+
+	if (r >= 0 || file->r < 0)
+		return output_file_finish(file, fault) < 0 ? -EIO : r;
+	if (options->every_us > 0 && file->n_written > 0)
+		output_file_finish(file, &ignored);
+	return r;
+}
+
+/* @file: where @options lead, NULL: to a stream. A command that goes on is waited for after that.
+ */
+static int run_reported(const struct options *options, struct output_file *file,
+			struct fault *fault)
 {
 	_cleanup_(run_reports_freep) struct run_reports *reports = NULL;
 	struct launch launch = { .pid = -1 };
@@ -181,6 +198,8 @@ static int run_reported(const struct options *options, struct fault *fault)
 	r = launch_run(&launch, options->argv, by_daemon, fault);
 	if (r >= 0)
 		r = report(options, by_daemon ? &service : NULL, &launch, fault);
+	if (file && launch.refused == 0)
+		r = complete(file, options, r, fault);
 	if (r >= 0)
 		r = launch_wait(&launch);
 	if (launch.refused < 0) {
@@ -201,16 +220,13 @@ int command_run(const struct options *options, struct fault *fault)
 
 	if (!own.output_path) {
 		own.output.to = isatty(STDOUT_FILENO) ? NULL : stderr;
-		return run_reported(&own, fault);
+		return run_reported(&own, NULL, fault);
 	}
 	if (strcmp(own.output_path, "-") == 0)
-		return run_reported(&own, fault);
+		return run_reported(&own, NULL, fault);
 	r = output_file_open(&file, own.output_path, fault);
 	if (r < 0)
 		return r;
 	own.output.to = file.f;
-	r = run_reported(&own, fault);
-	if (r >= 0 && output_file_finish(&file, fault) < 0)
-		return -EIO;
-	return r;
+	return run_reported(&own, &file, fault);
 }

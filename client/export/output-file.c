@@ -85,7 +85,25 @@ static ssize_t write_out(void *cookie, const char *data, size_t n)
 		else if (errno != EINTR)
 			file->r = -errno;
 	}
+	file->n_written += at;
 	return file->r < 0 ? 0 : (ssize_t)n;
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * A limit of sizes is an error as any other. A handler ends with execve(2), so that a command that
+ * is started has what branchctl was started with.
+ */
+static void outlive_limit_of_size(void)
+{
+	struct sigaction now, handler = { .sa_handler = do_nothing, .sa_flags = SA_RESTART };
+
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &handler, NULL);
 }
 
 int output_file_open(struct output_file *ret, const char *name, struct fault *fault)
@@ -95,7 +113,7 @@ int output_file_open(struct output_file *ret, const char *name, struct fault *fa
 
 	*file = OUTPUT_FILE_INIT;
 	file->name = name ?: "stdout";
-	signal(SIGXFSZ, SIG_IGN); /* a limit of sizes is an error as any other: nothing is left */
+	outlive_limit_of_size();
 	if (name)
 		r = open_named(file);
 	else if ((file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)

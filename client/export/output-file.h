@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "common/util/fault.h"
@@ -12,7 +13,8 @@
 
 struct output_file {
 	FILE *f;
-	int fd, r;        /* of @f; the first error of a write, -errno */
+	int fd, r; /* of @f; the first error of a write, -errno */
+	uint64_t n_written;
 	const char *name; /* for messages */
 	char *path;       /* to rename to; NULL: written directly */
 	char *temporary;

@@ -224,15 +224,25 @@ static int observe(struct launch *launch, int signals, char *const *argv, struct
 	return r;
 }
 
+/* Those that end a command, but for what whoever started branchctl wants ignored. */
+static void take_signals(sigset_t *ret)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction now;
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(ret, signals[i]);
+}
+
 int launch_run(struct launch *launch, char *const *argv, bool by_daemon, struct fault *fault)
 {
 	struct start start = { .go = { -1, -1 }, .error = { -1, -1 } };
 	sigset_t ours;
 	int signals, r;
 
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
+	take_signals(&ours);
 	sigprocmask(SIG_BLOCK, &ours, &start.mask);
 	signals = signalfd(-1, &ours, SFD_CLOEXEC);
 	r = signals < 0 ? fault_set(fault, -errno, "signalfd: %s", strerror(errno)) :

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs a command until it ends, or until SIGINT or SIGTERM, which the command gets as well.
- * Meanwhile it is recorded; or, if the daemon samples it, its processes are noted.
+ * Runs a command until it ends, or until SIGINT, SIGTERM or SIGHUP, which the command gets as
+ * well. Meanwhile it is recorded; or, if the daemon samples it, its processes are noted.
  */
 #pragma once
 

@@ -49,7 +49,8 @@ static int write_text(const struct top *top, struct report_span span,
 	write_head(&output, top->source, span);
 	r = top_write_rows(top, &output);
 	if (r >= 0 && top_n_omitted(top) > 0)
-		fprintf(output.f, "... %zu more\n", top_n_omitted(top));
+		fprintf(output.f, "... %zu more%s\n", top_n_omitted(top),
+			top->tree ? " lines" : "");
 	fputc('\n', output.f);
 	if (output_close(&output, fault) < 0)
 		return -EIO;

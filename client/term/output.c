@@ -6,11 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static struct winsize terminal_size(void)
+static struct winsize terminal_size(int fd)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 }, real;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &real) < 0)
+	if (ioctl(fd, TIOCGWINSZ, &real) < 0)
 		return size;
 	if (real.ws_col > 0)
 		size.ws_col = real.ws_col;
@@ -21,15 +21,17 @@ static struct winsize terminal_size(void)
 
 void output_open(struct output *ret, const struct output_settings *settings)
 {
-	bool is_terminal = !settings->to && isatty(STDOUT_FILENO);
-	struct winsize size = terminal_size();
+	FILE *to = settings->to ?: stdout;
+	bool is_terminal = fileno(to) >= 0 && isatty(fileno(to)); /* some streams have no file */
+	struct winsize size = terminal_size(fileno(to));
 
 	*ret = (struct output){
-		.f = settings->to ?: stdout,
+		.f = to,
 		.width = is_terminal ? size.ws_col : 0,
 		.colors = color_wanted(settings->color, is_terminal),
 	};
-	if (is_terminal && !settings->no_pager && pager_open(&ret->pager, size.ws_row - 1u) >= 0)
+	if (is_terminal && !settings->to && !settings->no_pager &&
+	    pager_open(&ret->pager, size.ws_row - 1u) >= 0)
 		ret->f = pager_file(ret->pager);
 }
 

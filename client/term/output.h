@@ -11,7 +11,7 @@
 #include "common/util/fault.h"
 
 struct output_settings {
-	FILE *to; /* NULL: stdout. Else it is no terminal, and remains the caller's */
+	FILE *to; /* NULL: stdout. Else there is no pager, and it remains the caller's */
 	bool no_pager;
 	enum color_mode color;
 };

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import branchctl, check
+from harness import branchctl, check, one_line, run
 
 SPIN = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
 LIMIT = 120  # seconds, for busy machines
@@ -39,12 +39,48 @@ def interrupt(script, number, *options):
 
 
 def check_interrupted(by, *options):
-    for number in signal.SIGINT, signal.SIGTERM:
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         status, out, err = interrupt("echo begins; while :; do :; done", number, *options)
         check(status == 128 + number, "status after an interrupt", number, status, err)
         check_report(out, "an interrupt", by)
     status, out, err = interrupt("echo begins; kill -STOP $$", signal.SIGTERM, *options)
     check(status == 128 + signal.SIGTERM, "status of what was stopped", status, out, err)
+
+
+def ignored_signals(*options):
+    """The set of a command that is run so."""
+    out = run("run", *options, "--", "grep", "SigIgn", "/proc/self/status")[1]
+    return out.splitlines()[:1]
+
+
+def check_file(*options):
+    """-o FILE: whole or as it was, and what is run does not notice it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report")
+
+        def report():
+            check(os.listdir(folder) == ["report"], "beside the report:", os.listdir(folder))
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+
+        check(ignored_signals(*options, "-o", path) == ignored_signals(*options, "-o", "-"),
+              "signals that the command ignores with -o", ignored_signals(*options, "-o", path))
+        before = report()
+        check("sampled by" in before, "a file:", before)
+        for command, wanted in ("/not/there", 127), (folder, 126):
+            status = run("run", *options, "-o", path, "--", command)[0]
+            check(status == wanted and report() == before, "not executed:", status, report())
+        with subprocess.Popen([branchctl, "run", *options, "-o", path, "--", "sh", "-c", "echo begins; while :; do :; done"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            check(process.stdout.readline() == b"begins\n", "it does not begin")
+            process.send_signal(signal.SIGHUP)
+            process.communicate(timeout=LIMIT)
+        check(process.returncode == 128 + signal.SIGHUP and report() != before, "after SIGHUP:", process.returncode)
+        nohup = ["nohup", branchctl, "run", *options, "-o", path, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; exit 5"]
+        done = subprocess.run(nohup, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
+        check(done.returncode == 5, "under nohup:", done.returncode, done.stderr)
+    status, _, err = run("run", *options, "-o", "/dev/full", "--", "sh", "-c", SPIN + "; exit 3")
+    check(status == 1 and one_line(err.splitlines(True)[-1]) and "/dev/full: cannot write" in err, "a full disk:", status, err)
 
 
 def check_other_user(*options):

@@ -17,7 +17,7 @@ import otlp
 import perfdata
 from harness import branchctl, check, finish, one_line, recordings_folder, run
 from stackcollapse import Stacks
-from terminal_session import run_on_terminal
+from terminal_session import TERMINAL, run_on_terminal
 
 HOSTILE = [b'<script>alert("1")</script>', b"]]>--></style>&amp;'`${x}", b"a;b;c", b"\\", b"\x1b]0;x\x07\x7f", b"\xff\xfe\x80",
            b"\xed\xa0\x80\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc0\xaf\xe0\x80\xaf", b"\xe2\x80\xa8\xe2\x80\xa9", b"\xc2\x85\xc2",
@@ -310,7 +310,7 @@ def check_files(path, folder):
 def check_said(path, file):
     """On a terminal what was written is said; in scripts success is silent."""
     n = json.loads(run("top", path, "--json", "-n", "1")[1])["totals"]["samples"]
-    text, status = run_on_terminal("export", "--format", "folded", path, "-o", file, stderr=subprocess.STDOUT)
+    text, status = run_on_terminal("export", "--format", "folded", path, "-o", file, stderr=TERMINAL)
     check(status == 0 and f"branchctl: wrote {file}: folded of {n} samples, {os.path.getsize(file)} bytes\n" in text, status, text)
     check("wrote" not in run("export", "--format", "folded", path, "-o", file)[2], "it is said in a script")
 

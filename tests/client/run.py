@@ -5,15 +5,18 @@ Also as an unprivileged user.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 
-from commands import LIMIT, SPIN, check_interrupted, check_not_run, check_other_user, check_report
+from commands import LIMIT, SPIN, check_file, check_interrupted, check_not_run, check_other_user, check_report
 from harness import SKIPPED, branchctl, check, finish, one_line, run
+from terminal_session import TERMINAL, run_on_terminal
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+SEQUENCE = re.compile(r"\033\[[0-9;]*m")
 BY_ITSELF = "sampled by branchctl at 997 Hz, user code alone\n"
 
 
@@ -53,6 +56,16 @@ def check_places():
         check(status == 1 and not out and one_line(err), "a folder that is not there:", status, out, err)
 
 
+def check_terminal():
+    """On standard error, which is a terminal, as on standard output; but no pager waits for a key."""
+    for columns in 40, 100:
+        text, status = run_on_terminal("run", "--self", "--", "sh", "-c", SPIN, stdout=subprocess.DEVNULL, stderr=TERMINAL,
+                                       columns=columns)
+        rows = [line for line in SEQUENCE.sub("", text).splitlines() if "%" in line]
+        check(status == 0 and rows and SEQUENCE.search(text) and "paged:" not in text, "on a terminal:", status, text)
+        check(max(map(len, rows)) <= columns, "too wide for", columns, rows)
+
+
 def check_children():
     work = "n = 0\nfor i in range(3000000): n += i"
     status, out, err = run("run", "-o", "-", "--self", "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable, work)
@@ -85,8 +98,10 @@ def check_unprivileged():
 
 check_statuses()
 check_places()
+check_terminal()
 check_children()
 check_interrupted(BY_ITSELF, "--self")
+check_file("--self")
 check_not_run(os.getcwd(), "--self")
 check_refused()
 check_unprivileged()

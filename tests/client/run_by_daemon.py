@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-from commands import LIMIT, NOBODY, SPIN, check_interrupted, check_not_run, check_other_user, check_report, \
-    n_samples
+from commands import LIMIT, NOBODY, SPIN, check_file, check_interrupted, check_not_run, check_other_user, \
+    check_report, n_samples
 from harness import branchctl, check, finish, run
 from real_daemon import start, stop, wait_for_windows
 
@@ -105,6 +105,7 @@ with tempfile.TemporaryDirectory() as state:
     check_kernel(path)
     check_children(path)
     check_interrupted(BY_DAEMON, "--socket", path)
+    check_file("--socket", path)
     check_not_run(state, "--socket", path)
     check_unprivileged(path, state)
     check_stopped(path, process)

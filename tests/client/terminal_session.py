@@ -11,6 +11,7 @@ import termios
 from harness import branchctl
 
 ROWS, COLUMNS = 24, 80
+TERMINAL = object()
 
 
 def read_all(descriptor):
@@ -25,16 +26,16 @@ def read_all(descriptor):
         data += part
 
 
-def run_on_terminal(*arguments, stderr=subprocess.DEVNULL, columns=COLUMNS, **environment):
-    """What the terminal got, and the exit status. @stderr: STDOUT for the terminal."""
+def run_on_terminal(*arguments, stdout=TERMINAL, stderr=subprocess.DEVNULL, columns=COLUMNS, **environment):
+    """What the terminal got, and the exit status."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
     env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm", PAGER="sed s/^/paged:/")
     env.pop("NO_COLOR", None)
     env.update(environment)
     env = {name: value for name, value in env.items() if value is not None}
-    with subprocess.Popen([branchctl, *arguments], stdin=theirs, stdout=theirs,
-                          stderr=stderr, env=env) as process:
+    with subprocess.Popen([branchctl, *arguments], stdin=theirs, stdout=theirs if stdout is TERMINAL else stdout,
+                          stderr=theirs if stderr is TERMINAL else stderr, env=env) as process:
         os.close(theirs)
         text = read_all(ours)
     os.close(ours)
