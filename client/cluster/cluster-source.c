@@ -31,7 +31,7 @@ static bool host_is_in(const char *name, const char *list)
 
 static bool unit_is_in(const char *name, const char *list)
 {
-	const struct profile_process process = { .unit = name };
+	const struct profile_process process = { .unit = *name ? name : NULL };
 
 	return profile_process_matches(&process, &(struct profile_filter){ .unit = list });
 }

@@ -254,6 +254,12 @@ static bool counts_suffice(const struct job *job, enum functions_by *ret)
 	       function_shares_suffice(job->request->by, ret);
 }
 
+/* After these errors the daemon still answers. */
+static bool is_answer(int r)
+{
+	return r == -ENOENT || r == -ENODATA || r == -EINVAL || r == -EREMOTEIO || r == -EOPNOTSUPP;
+}
+
 static int get_span(struct job *job, const struct window_ref *ref)
 {
 	const struct live_request *request = job->request;
@@ -272,6 +278,7 @@ static int get_span(struct job *job, const struct window_ref *ref)
 	settings.counts = counts_suffice(job, &settings.by);
 	settings.n_parts = settings.counts && request->span[0] ? N_PARTS : 0;
 	r = profile_source_open(&result->source, &settings, &result->fault);
+	result->is_no_span = r < 0 && is_answer(r);
 	if (r < 0)
 		return r;
 	if (request->kind == LIVE_CODE)
@@ -315,44 +322,50 @@ static int get_history(struct job *job)
 		},
 		.n_points = N_POINTS,
 	};
+	int r;
 
 	settings.source.filter.object = request->subject.object;
 	settings.source.filter.symbol = request->subject.symbol[0] ? request->subject.symbol : NULL;
 	history_default_span(&settings.source);
-	return history_new(&job->result->history, &settings, &job->result->fault);
+	r = history_new(&job->result->history, &settings, &job->result->fault);
+	job->result->is_no_span = r < 0 && is_answer(r);
+	return r;
+}
+
+static int parse_span(struct window_ref *ret, const char *span, struct fault *fault)
+{
+	int r = window_ref_parse(ret, span[0] ? span : NULL, clock_us(CLOCK_REALTIME), fault);
+
+	if (r >= 0 && ret->kind == WINDOW_REF_RECORDING)
+		return fault_set(fault, -EINVAL, "'%s' is a file: see branchctl top %s", span,
+				 span);
+	return r;
 }
 
 static int get(struct job *job)
 {
-	struct fault *fault = &job->result->fault;
+	struct live_result *result = job->result;
+	struct fault *fault = &result->fault;
 	struct window_ref ref;
 	int r;
 
 	r = live_filter_parse(&job->filter, job->request->filter, fault);
-	if (r < 0) /* the viewer says so; it filters nothing */
-		fault->text[0] = '\0';
+	if (r < 0)
+		return r;
 	r = recent_profile_connect(job->fetch->recent, &job->connection, fault);
+	result->is_lost = r < 0;
 	if (r < 0)
 		return r;
-	r = window_ref_parse(&ref, job->request->span[0] ? job->request->span : NULL,
-			     clock_us(CLOCK_REALTIME), fault);
+	r = parse_span(&ref, job->request->span, fault);
+	result->is_no_span = r < 0;
 	if (r < 0)
 		return r;
-	if (ref.kind == WINDOW_REF_RECORDING)
-		return fault_set(fault, -EINVAL, "'%s' is a file: see branchctl top %s",
-				 job->request->span, job->request->span);
-	job->result->is_fixed = ref.kind != WINDOW_REF_RECENT && is_over(&ref, ref.now_us);
+	result->is_fixed = ref.kind != WINDOW_REF_RECENT && is_over(&ref, ref.now_us);
 	if (job->request->kind == LIVE_HISTORY)
 		return get_history(job);
 	if (ref.kind != WINDOW_REF_RECENT)
 		return get_span(job, &ref);
 	return get_first(job, &ref) ? 0 : get_recent(job);
-}
-
-/* After these errors the daemon still answers. */
-static bool is_answer(int r)
-{
-	return r == -ENOENT || r == -ENODATA || r == -EINVAL || r == -EREMOTEIO || r == -EOPNOTSUPP;
 }
 
 void live_fetch_get(struct live_fetch *fetch, const struct live_request *request,
@@ -368,7 +381,7 @@ void live_fetch_get(struct live_fetch *fetch, const struct live_request *request
 	}
 	if (!ret->fault.text[0])
 		fault_set(&ret->fault, ret->r, "%s", strerror(-ret->r));
-	ret->is_lost = !is_answer(ret->r);
+	ret->is_lost |= !is_answer(ret->r);
 	if (ret->is_lost)
 		recent_profile_disconnect(fetch->recent);
 }

@@ -35,6 +35,7 @@ void live_request_init(struct live_request *ret, const struct live_state *state)
 struct live_result {
 	int r;                   /* 1; 0: nothing; -errno and @fault */
 	bool is_lost;            /* so was the connection */
+	bool is_no_span;         /* the span is none, or has no windows */
 	uint64_t request;        /* the number of its request */
 	struct profile *profile; /* of the last five minutes, */
 	struct windows windows;  /* and its windows; or: */

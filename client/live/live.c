@@ -22,11 +22,11 @@ struct live {
 	struct live_state state;
 	struct live_request asked;
 	uint64_t n_asked;         /* the number of that request */
-	char span[LIVE_SPAN_MAX]; /* the last one that branchd has answered */
+	char span[LIVE_SPAN_MAX]; /* the last one that was not refused */
 	struct live_feed *feed;
 	struct live_picture *picture;
 	struct screen *screen;
-	struct fault filter_fault, daemon_fault;
+	struct fault fault; /* of the daemon */
 	bool served;          /* else the daemon has yet to send what the screen shows */
 	bool is_lost;         /* the connection */
 	unsigned int n_takes; /* since the note was new */
@@ -41,9 +41,9 @@ static int refresh(struct live *live)
 	if (memcmp(&request, &live->asked, sizeof(request)) != 0) {
 		live->asked = request;
 		live->n_asked = live_feed_ask(live->feed, &request);
-		live->daemon_fault.text[0] = '\0';
+		live->fault.text[0] = '\0';
 	}
-	return live_picture_make(live->picture, &live->state, &live->served, &live->filter_fault);
+	return live_picture_make(live->picture, &live->state, &live->served);
 }
 
 static void age_note(struct live *live)
@@ -52,27 +52,44 @@ static void age_note(struct live *live)
 		live->state.note[0] = '\0';
 }
 
-/* A span that is none, or has no windows, is refused: the one before stays. */
+/* A span that was typed, and is none or has no windows, is refused: the one before stays. */
 static bool is_refused(const struct live *live, const struct live_result *result)
 {
-	return result->r < 0 && !result->is_lost && live->asked.kind == LIVE_ROWS &&
-	       strcmp(live->asked.span, live->span) != 0 &&
-	       strcmp(live->asked.span, live->state.span) == 0;
+	return result->is_no_span && !live_span_is_offered(live->asked.span) &&
+	       strcmp(live->asked.span, live->span) != 0;
 }
 
 static int refuse_span(struct live *live, const struct live_result *result)
 {
-	if (result->r != -ENOENT)
-		live_state_say(&live->state, "%s", result->fault.text);
-	else
-		live_state_say(&live->state,
-			       "no windows in %.24s; T takes -2h, 10:00..10:15, a mark",
-			       live->asked.span);
+	live_state_say(&live->state, "%s", result->fault.text);
 	strcpy(live->state.span, live->span);
 	return refresh(live);
 }
 
-/* If a fetch fails, the last picture stays, with the fault below it. */
+/* The last picture stays, with the fault below it. */
+static int take_failure(struct live *live, const struct live_result *result)
+{
+	if (is_refused(live, result))
+		return refuse_span(live, result);
+	live->fault = result->fault;
+	if (!result->is_lost)
+		strcpy(live->span, live->asked.span);
+	return 0;
+}
+
+static int take_success(struct live *live, struct live_result *result)
+{
+	int r;
+
+	live->fault.text[0] = '\0';
+	strcpy(live->span, live->asked.span);
+	if (live->is_lost && !live->state.note[0])
+		live_state_say(&live->state, "connected again");
+	live->is_lost = false;
+	r = live_picture_take(live->picture, &live->asked, result, live->state.paused);
+	return r < 0 ? r : refresh(live);
+}
+
 static int take(struct live *live)
 {
 	struct live_result result;
@@ -81,19 +98,8 @@ static int take(struct live *live)
 	live_feed_take(live->feed, &result);
 	age_note(live);
 	live->is_lost |= result.is_lost;
-	if (result.request == live->n_asked && is_refused(live, &result))
-		r = refuse_span(live, &result);
-	else if (result.r < 0 && result.request == live->n_asked)
-		live->daemon_fault = result.fault;
-	if (result.r > 0 && result.request == live->n_asked) {
-		live->daemon_fault.text[0] = '\0';
-		strcpy(live->span, live->asked.span);
-		if (live->is_lost && !live->state.note[0])
-			live_state_say(&live->state, "connected again");
-		live->is_lost = false;
-		r = live_picture_take(live->picture, &live->asked, &result, live->state.paused);
-		r = r < 0 ? r : refresh(live);
-	}
+	if (result.request == live->n_asked && result.r != 0)
+		r = result.r < 0 ? take_failure(live, &result) : take_success(live, &result);
 	live_result_done(&result);
 	return r;
 }
@@ -109,8 +115,7 @@ static struct live_page page_of(struct live *live)
 		.host = live->settings->host,
 		.top = live_picture_top(live->picture),
 		.body = live_picture_text(live->picture, &live->state, n_columns, colors),
-		.error = live->daemon_fault.text[0] ? live->daemon_fault.text :
-						      live->filter_fault.text,
+		.error = live->fault.text,
 		.waiting = !live->served,
 		.now_us = clock_us(CLOCK_REALTIME),
 		.n_rows = screen_rows(live->screen),
@@ -179,6 +184,9 @@ static int open_all(struct live *live, struct fault *fault)
 	int r;
 
 	live_filter_format(screen->filter, &settings->filter);
+	r = live_filter_parse(&(struct live_filter){}, screen->filter, fault);
+	if (r < 0)
+		return r;
 	screen->by = settings->top.by;
 	live->state.orders[VIEW_STACK] = settings->top.tree;
 	if (settings->order > 0)

@@ -117,13 +117,14 @@ static bool is_given(const struct live_picture *picture, const struct live_state
 	return is_asked(&picture->of_given, state);
 }
 
-static int filter_again(struct live_picture *picture, const char *text, struct fault *fault)
+static int filter_again(struct live_picture *picture, const char *text)
 {
+	struct fault ignored; /* of what the state refuses */
+
 	if (strcmp(picture->filtered, text) == 0)
 		return 0;
 	strcpy(picture->filtered, text);
-	fault->text[0] = '\0';
-	live_filter_parse(&picture->filter, text, fault);
+	live_filter_parse(&picture->filter, text, &ignored);
 	return picture->recent->profile ?
 		       profile_source_filter(picture->recent, &picture->filter.profile) :
 		       0;
@@ -181,12 +182,11 @@ void live_picture_hold(const struct live_picture *picture, struct live_state *st
 		cursor->identity = live_calls_identity(picture->calls, cursor->line);
 }
 
-int live_picture_make(struct live_picture *picture, struct live_state *state, bool *ret_served,
-		      struct fault *fault)
+int live_picture_make(struct live_picture *picture, struct live_state *state, bool *ret_served)
 {
 	const struct live_screen *screen = live_screen_of(state);
 	bool given = is_given(picture, state), by_given;
-	int r = filter_again(picture, screen->filter, fault);
+	int r = filter_again(picture, screen->filter);
 
 	drop_made(picture);
 	*ret_served = given;

@@ -14,7 +14,6 @@
 #include "client/live/state.h"
 #include "client/source/profile-source.h"
 #include "client/top/top.h"
-#include "common/util/fault.h"
 #include "common/util/macro.h"
 
 struct live_picture;
@@ -31,11 +30,9 @@ int live_picture_take(struct live_picture *picture, const struct live_request *r
 
 /*
  * Makes what the screen of @state shows, and moves its cursor to where what it follows is now.
- * False in *@ret_served: that has to come from the daemon. @fault, not a failure: the filter is
- * wrong.
+ * False in *@ret_served: that has to come from the daemon.
  */
-int live_picture_make(struct live_picture *picture, struct live_state *state, bool *ret_served,
-		      struct fault *fault);
+int live_picture_make(struct live_picture *picture, struct live_state *state, bool *ret_served);
 
 /* The cursor follows what is at it now. */
 void live_picture_hold(const struct live_picture *picture, struct live_state *state);

@@ -71,16 +71,28 @@ void live_state_narrow(struct live_state *state, const char *filter)
 	strcat(screen->filter, filter);
 }
 
+/* What is no filter leaves the one before. */
+static enum live_step set_filter(struct live_state *state)
+{
+	struct live_filter parsed;
+	struct fault fault;
+
+	if (live_filter_parse(&parsed, state->input, &fault) < 0) {
+		live_state_say(state, "%s", fault.text);
+		return LIVE_DRAW;
+	}
+	memcpy(live_screen_of(state)->filter, state->input, LIVE_FILTER_MAX);
+	return LIVE_FILTER;
+}
+
 static enum live_step end_prompt(struct live_state *state)
 {
 	enum live_prompt prompt = state->prompt;
 
 	state->prompt = LIVE_PROMPT_NONE;
 	live_screen_of(state)->cursor = (struct live_cursor){};
-	if (prompt == LIVE_PROMPT_FILTER) {
-		memcpy(live_screen_of(state)->filter, state->input, LIVE_FILTER_MAX);
-		return LIVE_FILTER;
-	}
+	if (prompt == LIVE_PROMPT_FILTER)
+		return set_filter(state);
 	if (strlen(state->input) >= sizeof(state->span)) {
 		live_state_say(state, "the span is too long");
 		return LIVE_DRAW;
@@ -122,15 +134,28 @@ static enum live_step begin_prompt(struct live_state *state, enum live_prompt pr
 	return LIVE_DRAW;
 }
 
+/* Its place among them, or their number. */
+static size_t find_span(const char *span)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(spans) && strcmp(spans[i], span) != 0)
+		i++;
+	return i;
+}
+
+bool live_span_is_offered(const char *span)
+{
+	return find_span(span) < ARRAY_SIZE(spans);
+}
+
 static enum live_step choose_span(struct live_state *state, bool longer)
 {
-	size_t n = sizeof(spans) / sizeof(spans[0]), i = 0;
+	size_t i = find_span(state->span);
 
-	while (i < n && strcmp(spans[i], state->span) != 0)
-		i++;
-	if (i == n) /* one that was typed */
+	if (i == ARRAY_SIZE(spans))
 		i = longer ? 0 : 1;
-	if (longer ? i + 1 == n : i == 0) {
+	if (longer ? i + 1 == ARRAY_SIZE(spans) : i == 0) {
 		live_state_say(state, "there is no %s span here; T types one",
 			       longer ? "longer" : "shorter");
 		return LIVE_DRAW;

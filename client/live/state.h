@@ -15,7 +15,7 @@
 
 #define LIVE_MAX_DEPTH 16
 #define LIVE_SPAN_MAX  128
-#define LIVE_NOTE_MAX  160
+#define LIVE_NOTE_MAX  512
 
 enum live_kind {
 	LIVE_ROWS,    /* those of a view */
@@ -72,5 +72,8 @@ enum live_step live_state_press(struct live_state *state, int key, size_t n_page
 void live_state_open(struct live_state *state, enum live_kind kind,
 		     const struct live_subject *subject);
 void live_state_narrow(struct live_state *state, const char *filter);
+
+/* Whether + and - choose it; else it was typed. */
+bool live_span_is_offered(const char *span);
 
 void live_state_say(struct live_state *state, const char *format, ...) _printf_(2, 3);

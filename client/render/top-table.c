@@ -369,6 +369,8 @@ static const char *why_empty(const struct top *top)
 		return is_recording ? "no branch records; record with perf record -b, where the "
 				      "processor supports it" :
 				      "no branch records; branchctl status shows why";
+	if (top->searched && counters->samples > 0)
+		return "no row has the words that the filter searches for";
 	if (top->source->filtered)
 		return "nothing matches the filters";
 	if (top->kinds && counters->rows_counted > 0)

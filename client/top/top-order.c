@@ -401,6 +401,7 @@ int top_search(struct top *top, const char *text)
 {
 	int r = 0;
 
+	top->searched = true;
 	if (top->tree)
 		r = search_tree(top, text);
 	else

@@ -43,6 +43,7 @@ struct top {
 	uint64_t block_cycles; /* of all blocks of the source */
 	size_t n_rows;
 	size_t first, n_shown; /* the rows that are shown */
+	bool searched;         /* only rows with the words of top_search() are left */
 
 	/* one of them, by the view */
 	struct shares *shares;

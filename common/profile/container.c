@@ -148,9 +148,7 @@ static bool is_container(const char *pattern, const void *userdata)
 	return pattern_matches(pattern, id) || is_pod(container, pattern);
 }
 
-bool container_is_in(const char *group, const char *list)
+bool container_is_in(const struct container *container, const char *list)
 {
-	struct container container;
-
-	return container_find(&container, group) && patterns_any(list, is_container, &container);
+	return patterns_any(list, is_container, container);
 }

@@ -37,7 +37,7 @@ const char *container_choose(const char *unit, const char *path);
 char *container_format(char buffer[CONTAINER_TEXT_MAX], const struct container *container);
 
 /*
- * Whether one of the names in @list, see patterns.h, stands for the container of @group: its id or
- * the begin of it, from four digits on; the uid of its pod; or a shell pattern for either.
+ * Whether one of the names in @list, see patterns.h, stands for the container: its id or the begin
+ * of it, from four digits on; the uid of its pod; or a shell pattern for either.
  */
-bool container_is_in(const char *group, const char *list);
+bool container_is_in(const struct container *container, const char *list);

@@ -62,6 +62,25 @@ static bool has_user(const struct profile_process *process, const char *list)
 	return process->uid != UINT32_MAX && patterns_have_number(list, process->uid);
 }
 
+static bool is_none(const char *pattern, const void *unused)
+{
+	(void)unused;
+	return strcmp(pattern, "-") == 0;
+}
+
+static bool is_in_unit(const struct profile_process *process, const char *list)
+{
+	return process->unit ? unit_is_in(process->unit, list) : patterns_any(list, is_none, NULL);
+}
+
+static bool is_in_container(const struct profile_process *process, const char *list)
+{
+	struct container container;
+
+	return container_find(&container, process->unit) ? container_is_in(&container, list) :
+							   patterns_any(list, is_none, NULL);
+}
+
 bool profile_process_matches(const struct profile_process *process, const struct profile_filter *f)
 {
 	if (f->pid && !patterns_have_number(f->pid, process->pid))
@@ -76,9 +95,9 @@ bool profile_process_matches(const struct profile_process *process, const struct
 		return false;
 	if (f->chosen && !f->chosen(process, f->chosen_of))
 		return false;
-	if (f->container && !container_is_in(process->unit, f->container))
+	if (f->container && !is_in_container(process, f->container))
 		return false;
-	return !f->unit || (process->unit && unit_is_in(process->unit, f->unit));
+	return !f->unit || is_in_unit(process, f->unit);
 }
 
 static bool equal_part(const char *text, size_t n, const char *wanted)

@@ -56,9 +56,12 @@ def check_filter(terminal):
     terminal.shows_not("work")
     terminal.shows("100.00%", "idle_\u017eofie")
     terminal.answer("/", "pid=x")
-    terminal.shows("give a number")
+    terminal.shows("give a number", "filter: comm=other")
     terminal.answer("/", "com=demo")
-    terminal.shows("there is no filter com=; there are pid, uid, comm,")
+    terminal.shows("there is no filter com=; there are pid, uid, comm,", "filter: comm=other", "idle_")
+    terminal.shows_not("work")
+    terminal.answer("/", "nobody")
+    terminal.shows("filter: nobody", "no row has the words")
     terminal.answer("/", "WOR")
     terminal.shows_not("idle")
     terminal.shows("work")
@@ -112,6 +115,12 @@ def check_daemon_goes_and_comes(terminal, daemon):
     path, windows = daemon.path, daemon.windows
     daemon.vanish()
     terminal.shows("the daemon is not running", "work")
+    os.unlink(path)
+    terminal.press("+")
+    terminal.shows("-15min", "the daemon is not running")
+    terminal.answer("T", "yesterday")
+    terminal.shows("yesterday", "the daemon is not running")
+    terminal.press("T", "C-u", "Enter")
     with mock_daemon.Daemon(windows, path):
         terminal.shows("connected again")
         terminal.shows("q quit")
@@ -206,10 +215,39 @@ def check_spans(terminal):
     terminal.press("Enter")
     terminal.shows("nonsense of a span", "not a ", "-15min: ", "work")
     terminal.answer("T", "unmarked")
-    terminal.shows("no windows in unmarked; T takes -2h", "-15min: ", "work")
+    terminal.shows("no mark is named 'unmarked'", "-15min: ", "work")
+    for key, kind, text in ("Enter", "calls", "Callers"), ("a", "instructions", "no branch records"), ("H", "history", "START"):
+        terminal.press(key)
+        terminal.shows(f"[{kind}]", text)
+        terminal.answer("T", "@-99")
+        terminal.shows(f"[{kind}]", text, "there are", "-15min")
+        terminal.answer("T", "@-x")
+        terminal.shows(f"[{kind}]", text, "'@-x' is not a window", "-15min")
+    terminal.press("Escape")
+    terminal.shows("[function]", "-15min: ")
     terminal.press("T", "C-u", "Enter")
     terminal.shows_not("nonsense")
     terminal.shows("work", "q quit")
+
+
+def check_old_windows():
+    """Nothing was sampled in the last five minutes: a longer span is some keys away, and one can go back."""
+    now = mock_daemon.now_us()
+    old = [mock_daemon.window(5, now - 8 * 3600 * mock_daemon.SECOND)]
+    with mock_daemon.Daemon(old) as daemon, live(daemon) as terminal:
+        terminal.shows("no window in the last five minutes", "no data yet")
+        terminal.press("+", "+")
+        terminal.shows("-1h: ", "no window at")
+        terminal.press("+", "+")
+        terminal.shows("-1d: ", "work")
+        terminal.press("-")
+        terminal.shows("-6h: ", "no window at")
+        terminal.answer("T", "@-x")
+        terminal.shows("'@-x' is not a window", "-6h: ")
+        terminal.press("T", "C-u", "Enter")
+        terminal.shows("no window in the last five minutes")
+        terminal.press("q")
+        terminal.shows("ended with 0")
 
 
 def check_windows_close(daemon):
@@ -365,6 +403,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_manual()
 check_slow_daemon()
 check_first_rows()
+check_old_windows()
 with mock_daemon.Daemon(mock_daemon.recent(3), counts=True) as counting:
     check_windows_close(counting)
     check_no_utf8(counting)

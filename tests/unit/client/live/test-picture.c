@@ -24,7 +24,6 @@ static const struct top_settings settings;
 struct view {
 	struct live_picture *picture;
 	struct live_state state;
-	struct fault fault;
 	bool served;
 };
 
@@ -83,7 +82,7 @@ static struct profile *make_profile(uint64_t hot, uint64_t warm)
 static void make(struct view *view)
 {
 	assert_int_equal(
-		live_picture_make(view->picture, &view->state, &view->served, &view->fault), 0);
+		live_picture_make(view->picture, &view->state, &view->served), 0);
 }
 
 static void take(struct view *view, uint64_t hot, uint64_t warm)

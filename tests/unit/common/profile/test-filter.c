@@ -144,6 +144,8 @@ static void test_a_process_is_kept_with_all_it_has(void **state)
 		{ .unit = "db*,w?b" },
 		{ .unit = "none,web" },
 		{ .unit = "*.service" },
+		{ .unit = "web", .container = "-" },
+		{ .pid = "10", .unit = "-,web" },
 		{ .pid = "10", .uid = "1000", .comm = "first", .unit = "web", .object = "app" },
 		{ .chosen = is_chosen, .chosen_of = &first },
 		{ .pid = "10,11", .chosen = is_chosen, .chosen_of = &first },
@@ -155,6 +157,18 @@ static void test_a_process_is_kept_with_all_it_has(void **state)
 
 		check_first(part);
 	}
+}
+
+static void test_a_dash_is_what_has_no_unit(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = new_fixture();
+	_cleanup_(profile_freep) struct profile *all =
+		filtered(p, (struct profile_filter){ .pid = "11" });
+	_cleanup_(profile_freep) struct profile *part =
+		filtered(p, (struct profile_filter){ .pid = "11", .unit = "web,-" });
+
+	assert_int_not_equal(part->counters.samples, 0);
+	assert_int_equal(part->counters.samples, all->counters.samples);
 }
 
 static void test_conditions_that_hold_nowhere_give_nothing(void **state)
@@ -173,6 +187,8 @@ static void test_conditions_that_hold_nowhere_give_nothing(void **state)
 		{ .comm = "firs,*x,,irst" },
 		{ .unit = "?eb*x,we,web.servic" },
 		{ .pid = "11", .unit = "web" },
+		{ .pid = "10", .unit = "-" },
+		{ .pid = "11", .unit = "*" },
 		{ .object = "ap" },
 		{ .symbol = "wor" },
 		{ .object = "[kernel]", .symbol = "main" },
@@ -368,12 +384,12 @@ static void test_containers_of_control_groups(void **state)
 		assert_int_equal(found.n_id, 64);
 		assert_memory_equal(found.id, ID, 64);
 		assert_int_equal(found.pod != NULL, cases[i].pod != NULL);
-		assert_true(container_is_in(cases[i].group, "x,3f4a"));
-		assert_true(container_is_in(cases[i].group, ID));
-		assert_true(container_is_in(cases[i].group, "*"));
-		assert_false(container_is_in(cases[i].group, "3f4"));
-		assert_false(container_is_in(cases[i].group, "9c0b"));
-		assert_int_equal(container_is_in(cases[i].group, POD), cases[i].pod != NULL);
+		assert_true(container_is_in(&found, "x,3f4a"));
+		assert_true(container_is_in(&found, ID));
+		assert_true(container_is_in(&found, "*"));
+		assert_false(container_is_in(&found, "3f4"));
+		assert_false(container_is_in(&found, "9c0b"));
+		assert_int_equal(container_is_in(&found, POD), cases[i].pod != NULL);
 	}
 }
 
@@ -580,6 +596,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_asked_for_gives_the_whole),
 		cmocka_unit_test(test_a_process_is_kept_with_all_it_has),
+		cmocka_unit_test(test_a_dash_is_what_has_no_unit),
 		cmocka_unit_test(test_conditions_that_hold_nowhere_give_nothing),
 		cmocka_unit_test(test_a_symbol_keeps_its_leaves_with_their_callers),
 		cmocka_unit_test(test_an_object_drops_processes_that_are_not_in_it),
