@@ -2,7 +2,6 @@
 /*
  * branchd: profiles the whole machine, always, and stores the counts.
  */
-#include <getopt.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,8 @@
 #include <sys/resource.h>
 
 #include "common/util/fault.h"
+#include "common/util/macro.h"
+#include "common/util/service-options.h"
 #include "common/util/standard-streams.h"
 #include "daemon/daemon.h"
 #include "daemon/directories.h"
@@ -17,11 +18,6 @@
 #include "daemon/log.h"
 
 #define MMAP_THRESHOLD (128 << 10)
-
-enum exit_status {
-	STATUS_FAILED = 1,
-	STATUS_USAGE = 2,
-};
 
 static const char usage[] =
 	"Usage: branchd [OPTION...]\n"
@@ -41,48 +37,19 @@ struct arguments {
 	const char *helpers; /* NULL: started by the launcher */
 };
 
-/* 1: go on; 0: done; -1: wrong usage. */
-static int parse_options(int argc, char **argv, struct arguments *ret)
+/* As service_options_read(). */
+static int read_options(int argc, char **argv, struct arguments *ret)
 {
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "state-directory", required_argument, NULL, 'd' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "helpers", required_argument, NULL, 'l' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{},
+	const struct service_option table[] = {
+		{ "config", &ret->settings.config, NULL },
+		{ "state-directory", &ret->settings.state_directory, NULL },
+		{ "socket", &ret->settings.socket, NULL },
+		{ "helpers", &ret->helpers, NULL },
 	};
-	int option;
+	const struct service_options options = { "branchd", BRANCHD_VERSION, usage, table,
+						 ARRAY_SIZE(table) };
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (option) {
-		case 'c':
-			ret->settings.config = optarg;
-			break;
-		case 'd':
-			ret->settings.state_directory = optarg;
-			break;
-		case 's':
-			ret->settings.socket = optarg;
-			break;
-		case 'l':
-			ret->helpers = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		case 'v':
-			puts("branchd " BRANCHD_VERSION);
-			return 0;
-		default:
-			return -1; /* getopt has reported it */
-		}
-	}
-	if (optind == argc)
-		return 1;
-	fprintf(stderr, "branchd: unexpected argument: %s\n", argv[optind]);
-	return -1;
+	return service_options_read(&options, argc, argv);
 }
 
 static int run(struct arguments *arguments, struct fault *fault)
@@ -118,10 +85,10 @@ int main(int argc, char **argv)
 	int r;
 
 	if (standard_streams_fill() < 0)
-		return STATUS_FAILED;
-	r = parse_options(argc, argv, &arguments);
+		return SERVICE_FAILED;
+	r = read_options(argc, argv, &arguments);
 	if (r <= 0)
-		return r < 0 ? STATUS_USAGE : EXIT_SUCCESS;
+		return r < 0 ? SERVICE_USAGE : EXIT_SUCCESS;
 	log_open();
 	/* the rings are locked memory; later there is no right to raise the limit */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
@@ -132,5 +99,5 @@ int main(int argc, char **argv)
 	r = run(&arguments, &fault);
 	if (r < 0)
 		log_error(NULL, "%s", fault.text);
-	return r < 0 ? STATUS_FAILED : EXIT_SUCCESS;
+	return r < 0 ? SERVICE_FAILED : EXIT_SUCCESS;
 }

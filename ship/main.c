@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* branchd-ship: sends the windows of branchd to another server. */
 #include <errno.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,8 @@
 
 #include "client/rpc/unix-socket.h"
 #include "common/util/cleanup.h"
+#include "common/util/macro.h"
+#include "common/util/service-options.h"
 #include "common/util/standard-streams.h"
 #include "common/util/thread.h"
 #include "ship/config.h"
@@ -25,11 +26,6 @@
 #define MAX_ANSWER     4096 /* an insert has none but errors */
 #define CREDENTIAL     "ship.password"
 #define MMAP_THRESHOLD (64 << 10)
-
-enum exit_status {
-	STATUS_FAILED = 1,
-	STATUS_USAGE = 2,
-};
 
 static const char usage[] =
 	"Usage: branchd-ship [OPTION...]\n"
@@ -100,58 +96,22 @@ static void complain(enum follower_topic topic, const struct fault *fault)
 	say(&said_of_topics[topic], fault);
 }
 
-/* 1: go on; 0: done; -1: wrong usage. */
-static int parse_options(int argc, char **argv, struct arguments *ret)
+/* As service_options_read(). */
+static int read_options(int argc, char **argv, struct arguments *ret)
 {
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "spool", required_argument, NULL, 'd' },
-		{ "status-file", required_argument, NULL, 'f' },
-		{ "status", no_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{},
+	const struct service_option table[] = {
+		{ "config", &ret->config, NULL }, { "socket", &ret->socket, NULL },
+		{ "spool", &ret->spool, NULL },   { "status-file", &ret->status, NULL },
+		{ "status", NULL, &ret->show },   { "json", NULL, &ret->json },
 	};
-	int option;
+	const struct service_options options = { "branchd-ship", BRANCHD_VERSION, usage, table,
+						 ARRAY_SIZE(table) };
+	int r = service_options_read(&options, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (option) {
-		case 'c':
-			ret->config = optarg;
-			break;
-		case 's':
-			ret->socket = optarg;
-			break;
-		case 'd':
-			ret->spool = optarg;
-			break;
-		case 'f':
-			ret->status = optarg;
-			break;
-		case 't':
-			ret->show = true;
-			break;
-		case 'j':
-			ret->json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		case 'v':
-			puts("branchd-ship " BRANCHD_VERSION);
-			return 0;
-		default:
-			return -1;
-		}
-	}
-	if (optind < argc || (ret->json && !ret->show)) {
-		fprintf(stderr, "branchd-ship: %s; see --help\n",
-			optind < argc ? "it takes options only" : "--json goes with --status");
-		return -1;
-	}
-	return 1;
+	if (r <= 0 || !ret->json || ret->show)
+		return r;
+	fprintf(stderr, "branchd-ship: --json goes with --status\n");
+	return -1;
 }
 
 /* PasswordFile=, or the credential that the unit has. */
@@ -264,10 +224,10 @@ int main(int argc, char **argv)
 	int r;
 
 	if (standard_streams_fill() < 0)
-		return STATUS_FAILED;
-	r = parse_options(argc, argv, &service.arguments);
+		return SERVICE_FAILED;
+	r = read_options(argc, argv, &service.arguments);
 	if (r <= 0)
-		return r < 0 ? STATUS_USAGE : 0;
+		return r < 0 ? SERVICE_USAGE : 0;
 	/* a profile's tables come and go: they must not fragment the heap */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	if (service.arguments.show) {
@@ -278,5 +238,5 @@ int main(int argc, char **argv)
 	}
 	if (r < 0)
 		fprintf(stderr, "branchd-ship: %s\n", fault.text);
-	return r < 0 ? STATUS_FAILED : 0;
+	return r < 0 ? SERVICE_FAILED : 0;
 }

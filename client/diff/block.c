@@ -12,6 +12,7 @@
 
 #include "client/diff/parts.h"
 #include "client/view/branch.h"
+#include "common/profile/add-counts.h"
 #include "common/profile/other.h"
 #include "common/profile/scale.h"
 #include "common/util/array.h"
@@ -97,13 +98,6 @@ static int64_t find_row(struct matching *m, enum side side, const struct profile
 	return entry ? (int64_t)entry->row : (int64_t)m->blocks->n_rows;
 }
 
-static void add_up(struct profile_block *to, const struct profile_block *block)
-{
-	to->runs += block->runs;
-	to->cycles += block->cycles;
-	to->cycles_rows += block->cycles_rows;
-}
-
 static int add_block(struct matching *m, enum side side, const struct profile_block *block)
 {
 	struct diff_block_end *end;
@@ -116,7 +110,7 @@ static int add_block(struct matching *m, enum side side, const struct profile_bl
 		return -ENOMEM;
 	end = &m->blocks->rows[row].ends[side];
 	if (end->there)
-		add_up(&end->block, block);
+		add_counts_of_block(&end->block, block);
 	else
 		*end = (struct diff_block_end){ true, *block, (size_t)row };
 	return 0;

@@ -10,6 +10,7 @@
 
 #include "client/export/clean-text.h"
 #include "client/export/otlp-fields.h"
+#include "client/export/string-field.h"
 #include "common/util/cleanup.h"
 
 #define FIRST_KEY 'A'
@@ -65,15 +66,12 @@ static int write_row(const char *text, struct string_table *strings, struct prot
 {
 	struct protobuf row = {}, value = {};
 	int key = text[0] - FIRST_KEY;
-	int64_t number = string_table_find(strings, keys[key].key);
 
-	if (number < 0)
-		return (int)number;
 	if (keys[key].is_number)
 		protobuf_number_of_oneof(&value, OTLP_ANY_VALUE_INT, strtoull(text + 1, NULL, 10));
 	else
 		protobuf_bytes(&value, OTLP_ANY_VALUE_STRING, text + 1, strlen(text + 1));
-	protobuf_number(&row, OTLP_KEY_VALUE_KEY, (uint64_t)number);
+	string_field(&row, OTLP_KEY_VALUE_KEY, strings, keys[key].key);
 	protobuf_message(&row, OTLP_KEY_VALUE_VALUE, &value);
 	protobuf_message(dictionary, OTLP_ATTRIBUTE_TABLE, &row);
 	protobuf_done(&value);

@@ -50,11 +50,6 @@ enum otlp_profile_field {
 	OTLP_PROFILE_ID,
 };
 
-enum otlp_value_type_field {
-	OTLP_VALUE_TYPE_TYPE = 1,
-	OTLP_VALUE_TYPE_UNIT,
-};
-
 enum otlp_sample_field {
 	OTLP_SAMPLE_STACK = 1,
 	OTLP_SAMPLE_ATTRIBUTES,

@@ -14,6 +14,7 @@
 #include "client/export/otlp-attributes.h"
 #include "client/export/otlp-fields.h"
 #include "client/export/place-tables.h"
+#include "client/export/string-field.h"
 #include "common/object/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -164,25 +165,6 @@ static int write_stacks(struct writing *w)
 	return w->dictionary.r;
 }
 
-/* The number of a string; when memory runs out, w->profile fails. */
-static uint64_t number_of(struct writing *w, const char *s)
-{
-	int64_t number = string_table_find(w->strings, s);
-
-	if (number < 0)
-		w->profile.r = -ENOMEM;
-	return (uint64_t)MAX(number, (int64_t)0);
-}
-
-static void add_value_type(struct writing *w, unsigned int field, const char *type,
-			   const char *unit)
-{
-	protobuf_clear(&w->packed);
-	protobuf_number(&w->packed, OTLP_VALUE_TYPE_TYPE, number_of(w, type));
-	protobuf_number(&w->packed, OTLP_VALUE_TYPE_UNIT, number_of(w, unit));
-	protobuf_message(&w->profile, field, &w->packed);
-}
-
 /* The same for the same windows of a host, so that a copy can be told. */
 static void add_id(struct writing *w, enum value value)
 {
@@ -203,13 +185,14 @@ static void write_head(struct writing *w, enum value value)
 	const struct profile_counters *counters = &source->shown->counters;
 
 	if (value == VALUE_SAMPLES)
-		add_value_type(w, OTLP_PROFILE_SAMPLE_TYPE, "samples", "count");
+		string_field_value_type(&w->profile, OTLP_PROFILE_SAMPLE_TYPE, w->strings,
+					"samples", "count");
 	else
-		add_value_type(w, OTLP_PROFILE_SAMPLE_TYPE, origin_event(source),
-			       origin_unit(source));
+		string_field_value_type(&w->profile, OTLP_PROFILE_SAMPLE_TYPE, w->strings,
+					origin_event(source), origin_unit(source));
 	if (counters->weight > 0) {
-		add_value_type(w, OTLP_PROFILE_PERIOD_TYPE, origin_event(source),
-			       origin_unit(source));
+		string_field_value_type(&w->profile, OTLP_PROFILE_PERIOD_TYPE, w->strings,
+					origin_event(source), origin_unit(source));
 		protobuf_number(&w->profile, OTLP_PROFILE_PERIOD,
 				counters->weight / counters->samples);
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "client/export/string-field.h"
 #include "common/util/array.h"
 
 #define PAGE          4096ull
@@ -118,14 +119,6 @@ static void put_id(const struct place_tables *tables, struct protobuf *message, 
 		protobuf_number(message, PLACE_ID, id);
 }
 
-static int put_string(struct place_tables *tables, unsigned int field, const char *s)
-{
-	int64_t number = string_table_find(tables->strings, s);
-
-	protobuf_number(&tables->message, field, (uint64_t)MAX(number, (int64_t)0));
-	return number < 0 ? (int)number : 0;
-}
-
 static void choose_addresses(struct place_tables *tables)
 {
 	const struct profile *shown = tables->input->source->shown;
@@ -160,10 +153,10 @@ static int write_mapping(struct place_tables *tables, size_t i)
 	if (object->kind == OBJECT_FILE)
 		protobuf_number(message, field_of(tables, PLACE_MAPPING_FILE_OFFSET),
 				start - mapping->shift);
-	r = put_string(tables, field_of(tables, PLACE_MAPPING_FILENAME), object->path);
-	if (r >= 0)
-		r = tables->format->add_to_mapping(message, object, mapping->has_functions,
-						   tables->userdata);
+	string_field(message, field_of(tables, PLACE_MAPPING_FILENAME), tables->strings,
+		     object->path);
+	r = tables->format->add_to_mapping(message, object, mapping->has_functions,
+					   tables->userdata);
 	return r < 0 ? r : put(tables, tables->format->mappings, message);
 }
 

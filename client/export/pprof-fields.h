@@ -17,11 +17,6 @@ enum pprof_profile_field {
 	PPROF_DEFAULT_SAMPLE_TYPE,
 };
 
-enum pprof_value_type_field {
-	PPROF_VALUE_TYPE_TYPE = 1,
-	PPROF_VALUE_TYPE_UNIT,
-};
-
 enum pprof_sample_field {
 	PPROF_SAMPLE_LOCATION_ID = 1,
 	PPROF_SAMPLE_VALUE,

@@ -12,6 +12,7 @@
 #include "client/export/origin.h"
 #include "client/export/place-tables.h"
 #include "client/export/pprof-fields.h"
+#include "client/export/string-field.h"
 #include "common/object/build-id.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -52,18 +53,14 @@ static int add_to_mapping(struct protobuf *mapping, const struct profile_object 
 	struct writing *w = userdata;
 	char build_id[BUILD_ID_HEX_SIZE];
 	bool has_lines = has_functions && w->input->places.lines;
-	int64_t number;
 
 	build_id_format(build_id, object->build_id, object->n_build_id);
-	number = string_table_find(w->strings, build_id);
-	if (number < 0)
-		return (int)number;
-	protobuf_number(mapping, PPROF_MAPPING_BUILD_ID, (uint64_t)number);
+	string_field(mapping, PPROF_MAPPING_BUILD_ID, w->strings, build_id);
 	protobuf_number(mapping, PPROF_MAPPING_HAS_FUNCTIONS, has_functions);
 	protobuf_number(mapping, PPROF_MAPPING_HAS_FILENAMES, has_lines);
 	protobuf_number(mapping, PPROF_MAPPING_HAS_LINE_NUMBERS, has_lines);
 	protobuf_number(mapping, PPROF_MAPPING_HAS_INLINE_FRAMES, has_lines);
-	return 0;
+	return mapping->r;
 }
 
 static const struct place_tables_format format = {
@@ -99,49 +96,32 @@ static int flush(struct writing *w)
 	return w->field.r;
 }
 
-/* The number of a string; when memory runs out, w->field fails. */
-static uint64_t number_of(struct writing *w, const char *s)
-{
-	int64_t number = string_table_find(w->strings, s);
-
-	if (number < 0)
-		w->field.r = -ENOMEM;
-	return (uint64_t)MAX(number, (int64_t)0);
-}
-
-static void add_value_type(struct writing *w, unsigned int field, const char *type,
-			   const char *unit)
-{
-	protobuf_clear(&w->packed);
-	protobuf_number(&w->packed, PPROF_VALUE_TYPE_TYPE, number_of(w, type));
-	protobuf_number(&w->packed, PPROF_VALUE_TYPE_UNIT, number_of(w, unit));
-	protobuf_message(&w->field, field, &w->packed);
-}
-
 static int write_head(struct writing *w)
 {
 	const struct profile_source *source = w->input->source;
 	const struct profile_counters *counters = &source->shown->counters;
 
-	add_value_type(w, PPROF_SAMPLE_TYPE, "samples", "count");
+	string_field_value_type(&w->field, PPROF_SAMPLE_TYPE, w->strings, "samples", "count");
 	if (w->has_weight) {
-		add_value_type(w, PPROF_SAMPLE_TYPE, origin_event(source), origin_unit(source));
-		add_value_type(w, PPROF_PERIOD_TYPE, origin_event(source), origin_unit(source));
+		string_field_value_type(&w->field, PPROF_SAMPLE_TYPE, w->strings,
+					origin_event(source), origin_unit(source));
+		string_field_value_type(&w->field, PPROF_PERIOD_TYPE, w->strings,
+					origin_event(source), origin_unit(source));
 		protobuf_number(&w->field, PPROF_PERIOD, counters->weight / counters->samples);
 	}
 	if (!source->is_recording) /* its clock does not count from 1970 on */
 		protobuf_number(&w->field, PPROF_TIME_NANOS, origin_start_ns(source));
 	protobuf_number(&w->field, PPROF_DURATION_NANOS, origin_length_ns(source));
-	protobuf_number(&w->field, PPROF_COMMENT, number_of(w, source->name));
-	protobuf_number(&w->field, PPROF_DEFAULT_SAMPLE_TYPE, number_of(w, "samples"));
+	string_field(&w->field, PPROF_COMMENT, w->strings, source->name);
+	string_field(&w->field, PPROF_DEFAULT_SAMPLE_TYPE, w->strings, "samples");
 	return flush(w);
 }
 
 static void add_text_label(struct writing *w, const char *key, const char *text)
 {
 	protobuf_clear(&w->label);
-	protobuf_number(&w->label, PPROF_LABEL_KEY, number_of(w, key));
-	protobuf_number(&w->label, PPROF_LABEL_STR, number_of(w, text));
+	string_field(&w->label, PPROF_LABEL_KEY, w->strings, key);
+	string_field(&w->label, PPROF_LABEL_STR, w->strings, text);
 	protobuf_message(&w->sample, PPROF_SAMPLE_LABEL, &w->label);
 }
 
@@ -149,7 +129,7 @@ static void add_labels(struct writing *w, const struct profile_process *process)
 {
 	if (process->pid >= 0) {
 		protobuf_clear(&w->label);
-		protobuf_number(&w->label, PPROF_LABEL_KEY, number_of(w, "pid"));
+		string_field(&w->label, PPROF_LABEL_KEY, w->strings, "pid");
 		protobuf_number(&w->label, PPROF_LABEL_NUM, (uint64_t)process->pid);
 		protobuf_message(&w->sample, PPROF_SAMPLE_LABEL, &w->label);
 	}

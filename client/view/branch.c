@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "client/view/view.h"
+#include "common/profile/add-counts.h"
 #include "common/profile/other.h"
 #include "common/util/array.h"
 #include "common/util/compare.h"
@@ -49,24 +50,6 @@ static int compare_blocks(const void *p, const void *q)
 	return compare_block_places(p, q);
 }
 
-static void add_branch(struct profile_branch *to, const struct profile_branch *branch)
-{
-	to->kind = branch_kind_merge(to->kind, branch->kind);
-	to->taken += branch->taken;
-	to->mispredicted += branch->mispredicted;
-	to->predicted += branch->predicted;
-	to->aborted += branch->aborted;
-	to->cycles += branch->cycles;
-	to->cycles_rows += branch->cycles_rows;
-}
-
-static void add_block(struct profile_block *to, const struct profile_block *block)
-{
-	to->runs += block->runs;
-	to->cycles += block->cycles;
-	to->cycles_rows += block->cycles_rows;
-}
-
 /* Those that stand for others are none to show: see other.h. */
 static size_t copy_branches(struct profile_branch *rows, const struct profile *profile)
 {
@@ -97,7 +80,7 @@ static size_t sum_branches(struct profile_branch *rows, size_t n_rows)
 		qsort(rows, n_rows, sizeof(*rows), compare_branch_places);
 	for (size_t i = 0; i < n_rows; i++)
 		if (n > 0 && compare_branch_places(&rows[n - 1], &rows[i]) == 0)
-			add_branch(&rows[n - 1], &rows[i]);
+			add_counts_of_branch(&rows[n - 1], &rows[i]);
 		else {
 			rows[n] = rows[i];
 			rows[n++].process = PROFILE_NONE;
@@ -156,7 +139,7 @@ int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile 
 	qsort(rows, n_rows, sizeof(*rows), compare_block_places);
 	for (size_t i = 0; i < n_rows; i++)
 		if (n > 0 && compare_block_places(&rows[n - 1], &rows[i]) == 0)
-			add_block(&rows[n - 1], &rows[i]);
+			add_counts_of_block(&rows[n - 1], &rows[i]);
 		else {
 			rows[n] = rows[i];
 			rows[n++].process = PROFILE_NONE;

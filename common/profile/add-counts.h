@@ -4,6 +4,22 @@
 
 #include "common/profile/profile.h"
 
+static inline void add_counts_of_stack(struct profile_stack *sum, const struct profile_stack *row)
+{
+	sum->samples += row->samples;
+	sum->stitched += row->stitched;
+	sum->weight += row->weight;
+	sum->pruned += row->pruned;
+}
+
+static inline void add_counts_of_stream(struct profile_stream *sum,
+					const struct profile_stream *row)
+{
+	sum->hits += row->hits;
+	sum->pruned += row->pruned;
+	sum->cycles += row->cycles;
+}
+
 static inline void add_counts_of_branch(struct profile_branch *sum,
 					const struct profile_branch *row)
 {

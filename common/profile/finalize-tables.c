@@ -230,10 +230,7 @@ void finalize_apply_stacks(struct finalize *s, struct profile *p)
 			p->stacks[n++] = row;
 			continue;
 		}
-		last->samples += row.samples;
-		last->pruned += row.pruned;
-		last->stitched += row.stitched;
-		last->weight += row.weight;
+		add_counts_of_stack(last, &row);
 	}
 	p->n_stacks = n;
 }
@@ -257,9 +254,7 @@ void finalize_apply_streams(struct finalize *s, struct profile *p)
 			p->streams[n++] = row;
 			continue;
 		}
-		last->hits += row.hits;
-		last->pruned += row.pruned;
-		last->cycles += row.cycles;
+		add_counts_of_stream(last, &row);
 	}
 	p->n_streams = n;
 }

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "common/profile/add-counts.h"
 #include "daemon/database/id-map.h"
 #include "daemon/database/lookup.h"
 
@@ -223,7 +224,6 @@ static int read_stack(struct window_reading *reading, struct statement *row)
 		.weight = (uint64_t)statement_int(row, 5),
 		.pruned = (uint64_t)statement_int(row, 6),
 	};
-	struct profile_stack *sum;
 	struct id_key key;
 	int64_t index;
 	int r = find_key(reading, row, &key);
@@ -234,17 +234,17 @@ static int read_stack(struct window_reading *reading, struct statement *row)
 	index = window_sum_find(reading->sum, PROFILE_STACKS, key);
 	if (index < 0)
 		return add_stack(reading, key, &stack);
-	sum = &reading->profile->stacks[index];
-	sum->samples += stack.samples;
-	sum->stitched += stack.stitched;
-	sum->weight += stack.weight;
-	sum->pruned += stack.pruned;
+	add_counts_of_stack(&reading->profile->stacks[index], &stack);
 	return 0;
 }
 
 static int read_stream(struct window_reading *reading, struct statement *row)
 {
-	struct profile_stream *stream;
+	const struct profile_stream stream = {
+		.hits = (uint64_t)statement_int(row, 2),
+		.pruned = (uint64_t)statement_int(row, 3),
+		.cycles = (uint64_t)statement_int(row, 4),
+	};
 	uint32_t process = PROFILE_NONE, index;
 	int r;
 
@@ -254,10 +254,7 @@ static int read_stream(struct window_reading *reading, struct statement *row)
 	r = store_lookup_stream(&reading->sum->lookup, process, statement_int(row, 1), &index);
 	if (r < 0)
 		return r;
-	stream = &reading->profile->streams[index];
-	stream->hits += (uint64_t)statement_int(row, 2);
-	stream->pruned += (uint64_t)statement_int(row, 3);
-	stream->cycles += (uint64_t)statement_int(row, 4);
+	add_counts_of_stream(&reading->profile->streams[index], &stream);
 	return 0;
 }
 
@@ -285,7 +282,6 @@ static int read_branch(struct window_reading *reading, struct statement *row)
 		.cycles_rows = (uint64_t)statement_int(row, 8),
 		.kind = (enum branch_kind)statement_int(row, 9),
 	};
-	struct profile_branch *sum;
 	struct id_key key;
 	int64_t index;
 	int r = find_key(reading, row, &key);
@@ -300,14 +296,7 @@ static int read_branch(struct window_reading *reading, struct statement *row)
 	index = window_sum_find(reading->sum, PROFILE_BRANCHES, key);
 	if (index < 0)
 		return add_branch(reading, key, &branch);
-	sum = &reading->profile->branches[index];
-	sum->kind = branch_kind_merge(sum->kind, branch.kind);
-	sum->taken += branch.taken;
-	sum->mispredicted += branch.mispredicted;
-	sum->predicted += branch.predicted;
-	sum->aborted += branch.aborted;
-	sum->cycles += branch.cycles;
-	sum->cycles_rows += branch.cycles_rows;
+	add_counts_of_branch(&reading->profile->branches[index], &branch);
 	return 0;
 }
 
@@ -339,7 +328,6 @@ static int read_block(struct window_reading *reading, struct statement *row)
 		.cycles = (uint64_t)statement_int(row, 4),
 		.cycles_rows = (uint64_t)statement_int(row, 5),
 	};
-	struct profile_block *sum;
 	struct id_key key;
 	int64_t index;
 	int r = find_key(reading, row, &key);
@@ -350,10 +338,7 @@ static int read_block(struct window_reading *reading, struct statement *row)
 	index = window_sum_find(reading->sum, PROFILE_BLOCKS, key);
 	if (index < 0)
 		return add_block(reading, key, &block);
-	sum = &reading->profile->blocks[index];
-	sum->runs += block.runs;
-	sum->cycles += block.cycles;
-	sum->cycles_rows += block.cycles_rows;
+	add_counts_of_block(&reading->profile->blocks[index], &block);
 	return 0;
 }
 

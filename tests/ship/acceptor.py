@@ -2,13 +2,14 @@
 """A server on loopback that takes whatever is sent to it."""
 
 import http.server
-import threading
+
+from loopback import serve
 
 
 class Acceptor:
     """Answers .status and .answer, and keeps what it was sent while that is 200."""
 
-    def __init__(self):
+    def __init__(self, certificate=None):
         acceptor = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -26,6 +27,4 @@ class Acceptor:
                 pass
 
         self.status, self.answer, self.profiles, self.refused = 200, b"", [], 0
-        self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.listener.server_port
-        threading.Thread(target=self.listener.serve_forever, daemon=True).start()
+        self.port = serve(Handler, certificate)

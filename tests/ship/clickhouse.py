@@ -7,16 +7,15 @@ import http.server
 import os
 import re
 import shutil
-import ssl
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "client"))
 from harness import SKIPPED  # noqa: E402
+from loopback import serve  # noqa: E402
 from ssh_hosts import free_port  # noqa: E402
 
 SERVER = shutil.which("clickhouse-server", path=os.environ.get("PATH", "") + ":/usr/sbin")
@@ -131,10 +130,4 @@ class Proxy:
                 pass
 
         self.server, self.lose, self.lost, self.says, self.requests = server, 0, 0, b"", []
-        self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*certificate)
-            self.listener.socket = context.wrap_socket(self.listener.socket, server_side=True)
-        self.port = self.listener.server_port
-        threading.Thread(target=self.listener.serve_forever, daemon=True).start()
+        self.port = serve(Handler, certificate)

@@ -14,6 +14,7 @@ import tempfile
 import clickhouse
 import mock_daemon
 from harness import check, finish, run
+from loopback import make_certificate
 from ship_host import SHIP, Host, wait_for
 
 SCHEMA, CLUSTER, SERVE = [os.path.abspath(word) for word in sys.argv[3:6]]
@@ -320,9 +321,7 @@ def check_real_store(folder, server):
 
 def check_tls(folder, server):
     """https with a certificate of an authority of one's own; without CAFile= nothing is sent."""
-    key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
-                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    certificate, key = make_certificate(folder)
     proxy = clickhouse.Proxy(server, (certificate, key))
     host = Host(folder, "tls", proxy.port)
     for extra in "", f"CAFile={certificate}":

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/profile/add-counts.h"
 #include "common/profile/limit/internal.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -61,10 +62,7 @@ static void unite_rest(struct limit_work *l)
 			l->rest[n++] = *row;
 			continue;
 		}
-		l->rest[n - 1].stack.samples += row->stack.samples;
-		l->rest[n - 1].stack.stitched += row->stack.stitched;
-		l->rest[n - 1].stack.weight += row->stack.weight;
-		l->rest[n - 1].stack.pruned += row->stack.pruned;
+		add_counts_of_stack(&l->rest[n - 1].stack, &row->stack);
 	}
 	l->n_rest = n;
 }
