@@ -386,17 +386,19 @@ static int find_member(const struct answer *answer, const char *name, const char
 	return 0;
 }
 
-static json_t *pack_functions_request(const struct daemon_api_request *request)
+static json_t *pack_functions_request(const struct daemon_api_request *request,
+				      enum functions_by by)
 {
 	static const char *const names[N_FUNCTIONS_BY] = {
-		[FUNCTIONS_BY_OBJECT] = "object",
-		[FUNCTIONS_BY_PROCESS] = "process",
+		[FUNCTIONS_BY_OBJECT] = "object", [FUNCTIONS_BY_PROCESS] = "process",
+		[FUNCTIONS_BY_COMM] = "comm",     [FUNCTIONS_BY_UNIT] = "unit",
+		[FUNCTIONS_BY_USER] = "user",
 	};
 	json_t *parameters = pack_request(request);
 
 	json_object_set_new(parameters, "parts", json_integer((json_int_t)request->n_parts));
-	if (names[request->by]) /* a daemon of an earlier version does not know the others */
-		json_object_set_new(parameters, "by", json_string(names[request->by]));
+	if (names[by]) /* a daemon of an earlier version does not know the others */
+		json_object_set_new(parameters, "by", json_string(names[by]));
 	if (request->symbol)
 		json_object_set_new(parameters, "symbol", json_string(request->symbol));
 	if (request->until_us > 0) {
@@ -418,6 +420,22 @@ static bool lacks_functions(const struct answer *answer, const struct daemon_api
 		reply_error_is_refused(answer));
 }
 
+/* A daemon of an earlier version counts by process what newer ones add up by owner. */
+static int call_get_functions(struct connection *connection,
+			      const struct daemon_api_request *request, struct answer *answer,
+			      struct fault *fault)
+{
+	int r = connection_call(connection, "io.branchd.GetFunctions",
+				pack_functions_request(request, request->by), answer, fault);
+
+	if (r != -EREMOTEIO || request->by <= FUNCTIONS_BY_PROCESS ||
+	    !reply_error_is_refused(answer))
+		return r;
+	return connection_call(connection, "io.branchd.GetFunctions",
+			       pack_functions_request(request, FUNCTIONS_BY_PROCESS), answer,
+			       fault);
+}
+
 int daemon_api_get_functions(struct connection *connection,
 			     const struct daemon_api_request *request, struct functions **ret,
 			     struct windows *ret_windows, struct fault *fault)
@@ -427,8 +445,7 @@ int daemon_api_get_functions(struct connection *connection,
 	struct fault why = {};
 	int r;
 
-	r = connection_call(connection, "io.branchd.GetFunctions", pack_functions_request(request),
-			    &answer, fault);
+	r = call_get_functions(connection, request, &answer, fault);
 	if (r == -EREMOTEIO && lacks_functions(&answer, request))
 		return -EOPNOTSUPP;
 	if (r < 0)

@@ -27,7 +27,7 @@ struct reading {
 static int read_location(struct reading *reading, struct location *ret, bool *ret_has_offset)
 {
 	const struct profile *profile = reading->functions->profile;
-	bool by_process = reading->functions->by == FUNCTIONS_BY_PROCESS;
+	bool by_process = reading->functions->by >= FUNCTIONS_BY_PROCESS;
 	uint64_t object = PROFILE_NONE;
 
 	TRY(json_scan_token(&reading->s, '['));
@@ -53,7 +53,7 @@ static int read_place(struct reading *reading, struct functions_place *ret)
 
 	TRY(read_location(reading, &at, &has_offset));
 	*ret = (struct functions_place){ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE };
-	if (reading->functions->by == FUNCTIONS_BY_PROCESS) {
+	if (reading->functions->by >= FUNCTIONS_BY_PROCESS) {
 		ret->process = at.object;
 		return 0;
 	}

@@ -18,12 +18,16 @@ enum functions_by {
 	FUNCTIONS_BY_FUNCTION,
 	FUNCTIONS_BY_OBJECT,
 	FUNCTIONS_BY_PROCESS,
+	FUNCTIONS_BY_COMM,
+	FUNCTIONS_BY_UNIT,
+	FUNCTIONS_BY_USER,
 	N_FUNCTIONS_BY,
 };
 
 /*
  * Of the profile: a function, or all of an object that is in none; both PROFILE_NONE: no object. By
- * object: an object. By process: a process, where PROFILE_NONE is that of no process.
+ * object: an object. By process: a process, where PROFILE_NONE is that of no process; by comm, unit
+ * or user what stands for all such processes.
  */
 struct functions_place {
 	uint32_t object, function, process;

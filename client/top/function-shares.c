@@ -17,11 +17,17 @@ bool function_shares_suffice(enum view_by by, enum functions_by *ret)
 		*ret = FUNCTIONS_BY_OBJECT;
 		return true;
 	case VIEW_PROCESS:
-	case VIEW_COMM:
-	case VIEW_UNIT:
-	case VIEW_CONTAINER:
-	case VIEW_USER:
 		*ret = FUNCTIONS_BY_PROCESS;
+		return true;
+	case VIEW_COMM:
+		*ret = FUNCTIONS_BY_COMM;
+		return true;
+	case VIEW_UNIT:
+	case VIEW_CONTAINER: /* is in the name of its unit */
+		*ret = FUNCTIONS_BY_UNIT;
+		return true;
+	case VIEW_USER:
+		*ret = FUNCTIONS_BY_USER;
 		return true;
 	default:
 		return false;

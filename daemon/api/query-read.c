@@ -238,3 +238,13 @@ int query_read(struct query *q)
 {
 	return q->functions ? read_functions(q) : read_next(q);
 }
+
+int query_name(struct query *q, uint64_t until_us)
+{
+	struct store *store = archive_get_store(q->archive);
+	int r = 1;
+
+	while (r > 0 && clock_us(CLOCK_MONOTONIC) < until_us)
+		r = store_name_functions(store, q->functions->sum, &q->fault);
+	return r;
+}

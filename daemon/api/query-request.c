@@ -106,9 +106,8 @@ static const char *check_range(const struct query_request *q, bool functions)
 static bool parse_by(enum function_sum_kind *ret, const char *text)
 {
 	static const char *const names[N_SUM_KINDS] = {
-		[SUM_FUNCTION] = "function",
-		[SUM_OBJECT] = "object",
-		[SUM_PROCESS] = "process",
+		[SUM_FUNCTION] = "function", [SUM_OBJECT] = "object", [SUM_PROCESS] = "process",
+		[SUM_COMM] = "comm",         [SUM_UNIT] = "unit",     [SUM_USER] = "user",
 	};
 
 	for (int i = 0; i < N_SUM_KINDS; i++)

@@ -214,22 +214,55 @@ static int add_objects(struct function_sum *sum, const struct profile *profile,
 	return r;
 }
 
-/* The names have the samples of processes once they are finished. */
+/* What stands for @process in a sum by owners; the names have its samples once they are finished.
+ */
+static struct profile_process owner_of(enum function_sum_kind by,
+				       const struct profile_process *process)
+{
+	struct profile_process owner = { .pid = -1, .comm = "", .uid = UINT32_MAX };
+
+	switch (by) {
+	case SUM_COMM:
+		owner.comm = process->comm;
+		return owner;
+	case SUM_UNIT:
+		owner.unit = process->unit;
+		return owner;
+	case SUM_USER:
+		owner.uid = process->uid;
+		return owner;
+	default:
+		owner = *process;
+		owner.samples = 0;
+		return owner;
+	}
+}
+
 static int add_process(struct function_sum *sum, const struct profile *profile,
 		       const struct process_tally *counts)
 {
 	struct function_tally tally = { .self = counts->samples, .total = counts->samples };
-	struct profile_process process;
+	struct profile_process owner;
 	int64_t index = PROFILE_NONE;
 
 	if (counts->process != PROFILE_NONE) {
-		process = profile->processes[counts->process];
-		process.samples = 0;
-		index = profile_add_process(sum->names, &process);
+		owner = owner_of(sum->by, &profile->processes[counts->process]);
+		index = profile_add_process(sum->names, &owner);
 	}
 	if (index < 0)
 		return (int)index;
-	return add_other(sum, SUM_PROCESS, counts->process, (uint32_t)index, &tally);
+	return add_other(sum, sum->by, counts->process, (uint32_t)index, &tally);
+}
+
+static int add_owners(struct function_sum *sum, const struct profile *profile)
+{
+	struct function_counts counts;
+	int r = function_counts_init(&counts, profile);
+
+	for (size_t i = 0; r == 0 && i < counts.n_processes; i++)
+		r = add_process(sum, profile, &counts.processes[i]);
+	function_counts_done(&counts);
+	return r;
 }
 
 static int add_counts(struct function_sum *sum, const struct profile *profile,
@@ -240,12 +273,20 @@ static int add_counts(struct function_sum *sum, const struct profile *profile,
 
 	for (size_t i = 0; r == 0 && i < counts.n_rows; i++)
 		r = add_count(sum, profile, &counts.rows[i], objects);
-	for (size_t i = 0; r == 0 && sum->by == SUM_PROCESS && i < counts.n_processes; i++)
-		r = add_process(sum, profile, &counts.processes[i]);
 	function_counts_done(&counts);
 	if (r == 0 && sum->by == SUM_OBJECT)
 		r = add_objects(sum, profile, objects);
+	for (size_t i = 0; r == 0 && i < profile->n_processes; i++)
+		r = function_sum_add_executable(sum, profile->processes[i].executable);
 	return r;
+}
+
+static int add_functions(struct function_sum *sum, const struct profile *profile)
+{
+	_cleanup_free_ uint32_t *objects = NULL;
+	int r = add_names(sum, profile, &objects);
+
+	return r < 0 ? r : add_counts(sum, profile, objects);
 }
 
 int function_sum_add_executable(struct function_sum *sum, const char *executable)
@@ -265,15 +306,11 @@ int function_sum_add_executable(struct function_sum *sum, const char *executable
 
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile)
 {
-	_cleanup_free_ uint32_t *objects = NULL;
 	int r;
 
 	sum->n_profiles++;
-	r = add_names(sum, profile, &objects);
-	if (r == 0)
-		r = add_counts(sum, profile, objects);
-	for (size_t i = 0; r == 0 && sum->by != SUM_PROCESS && i < profile->n_processes; i++)
-		r = function_sum_add_executable(sum, profile->processes[i].executable);
+	r = function_sum_is_of_owners(sum->by) ? add_owners(sum, profile) :
+						 add_functions(sum, profile);
 	if (r == 0)
 		r = profile_add_info(sum->names, &profile->info, sum->n_added == 0);
 	if (r < 0)
@@ -315,7 +352,7 @@ static void add_process_samples(struct function_sum *sum)
 	for (size_t i = 0; i < sum->n_rows; i++) {
 		const struct function_sum_row *row = &sum->rows[i];
 
-		if (row->kind == SUM_PROCESS && row->at.object != PROFILE_NONE)
+		if (function_sum_is_of_owners(row->kind) && row->at.object != PROFILE_NONE)
 			sum->names->processes[row->at.object].samples += row->self;
 	}
 }
@@ -328,8 +365,9 @@ static void map_rows(struct function_sum *sum, const struct profile_maps *maps, 
 		struct location *at = &row->at;
 
 		if (at->object != PROFILE_NONE)
-			at->object = row->kind == SUM_PROCESS ? maps->processes[at->object] :
-								maps->objects[at->object];
+			at->object = function_sum_is_of_owners(row->kind) ?
+					     maps->processes[at->object] :
+					     maps->objects[at->object];
 		if (hide_addresses && at->offset != UINT64_MAX)
 			at->offset = profile_redact_offset(sum->names, *at);
 	}

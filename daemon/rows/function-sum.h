@@ -20,30 +20,45 @@ enum function_sum_kind {
 	SUM_FUNCTION, /* a function, or the parts of an object outside of functions */
 	SUM_OBJECT,
 	SUM_PROCESS,
+	SUM_COMM, /* the processes of a name; ... */
+	SUM_UNIT, /* ... of a unit; ... */
+	SUM_USER, /* ... of a user */
 	N_SUM_KINDS,
 	SUM_LEFT_OUT = N_SUM_KINDS, /* a function that nobody asked for */
 };
 
+/* Whether rows are of processes. */
+static inline bool function_sum_is_of_owners(enum function_sum_kind kind)
+{
+	return kind >= SUM_PROCESS && kind < N_SUM_KINDS;
+}
+
+#define OWNER_NONE (-1) /* of samples without a process */
+
 struct function_sum_row {
 	enum function_sum_kind kind;
 	struct location at; /* in terms of the names' objects; the offset is that of a function, or
-			       UINT64_MAX. Of a process: its index among the names instead of an
-			       object's. */
+			       UINT64_MAX. Of processes: an index among the names instead of an
+			       object's, which stands for all of a name, unit or user. */
+	int64_t owner;      /* of a process that is to be named, its id; else 0 or less */
+	bool is_gone;       /* ... and it stands for processes that have gone: ... */
+	uint64_t n_gone;    /* ... how many */
 	uint64_t self;      /* of all parts */
 	struct function_tally tally; /* of this part */
 };
 
 struct function_sum {
-	/* What is asked for. There are rows of functions in any case: they name what is compared.
+	/* What is asked for. By object there are rows of functions, too: they name what is
+	 * compared.
 	 */
 	enum function_sum_kind by;
 	const char *symbol; /* by function, if only those of such a name count: see
 			       profile_symbol_matches(), "" is no function's; borrowed; or NULL */
 	bool whole;         /* all that the windows have is read, also what the filter needs not */
-	struct profile *names;     /* objects, functions, executables or, by process, processes, and
-				      counters; not finalized yet */
+	struct profile *names;     /* objects, functions, executables or, by process and so on, what
+				      stands for processes, and counters; not finalized yet */
 	struct id_map executables; /* the names' strings that are among these */
-	struct id_map processes;   /* of the database, as its reader knows them: do they match? */
+	struct id_map processes;   /* of the database, to their rows: see owners.h */
 	struct id_set seen;        /* processes of the database whose executables are named */
 	struct id_set seen_executables; /* strings of the database */
 	int64_t *fresh;                 /* processes of the window that is read, not seen before */
@@ -55,6 +70,8 @@ struct function_sum {
 	size_t n_direct;
 	struct function_sum_row *rows;
 	size_t n_rows, cap_rows;
+	size_t n_named;    /* rows that were looked at for names */
+	uint64_t database; /* in which these ids are; 0: nothing was read */
 	uint64_t part_samples;
 	size_t n_added, n_profiles;
 };

@@ -18,8 +18,6 @@ enum {
 	ADD_OBJECTS,
 	READ_COUNTS,
 	READ_OBJECTS,
-	READ_PROCESS,
-	READ_GONE,
 	N_STATEMENTS,
 };
 
@@ -28,12 +26,6 @@ static const char *const sql[N_STATEMENTS] = {
 	[ADD_OBJECTS] = "INSERT INTO object_counts (window, counts, processes) VALUES (?, ?, ?)",
 	[READ_COUNTS] = "SELECT counts, processes FROM function_counts WHERE window = ?",
 	[READ_OBJECTS] = "SELECT counts, processes FROM object_counts WHERE window = ?",
-	[READ_PROCESS] = "SELECT p.pid, p.uid, m.text, u.text, e.text, p.restricted, p.start_ns "
-			 "FROM process p "
-			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
-			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 "
-			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 WHERE p.id = ?",
-	[READ_GONE] = "SELECT gone FROM process_count WHERE window = ? AND process = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_FUNCTIONS, "store-functions.h has another number");
@@ -43,6 +35,8 @@ int store_functions_init(struct store_functions *functions, struct database *dat
 	int r = store_executables_init(&functions->executables, database);
 
 	functions->database = database;
+	if (r >= 0)
+		r = store_owners_init(&functions->owners, database);
 	return r < 0 ? r : database_prepare(database, sql, N_STATEMENTS, functions->statements);
 }
 
@@ -86,7 +80,7 @@ int store_functions_write(struct store_functions *functions, int64_t id,
 struct found {
 	size_t row; /* of the sum */
 	struct function_tally tally;
-	uint64_t n_gone; /* of a process */
+	uint64_t n_gone; /* of processes */
 };
 
 struct reading {
@@ -110,77 +104,6 @@ static void reading_done(struct reading *reading)
 {
 	free(reading->unpacked);
 	free(reading->found);
-}
-
-/* Among the names: all of the process, or its executable. *@ret is its index, if it has one. */
-static int name_process(struct reading *reading, const struct profile_process *process,
-			int64_t *ret)
-{
-	struct function_sum *sum = reading->sum;
-
-	if (sum->by != SUM_PROCESS)
-		return function_sum_add_executable(sum, process->executable);
-	*ret = profile_add_process(sum->names, process);
-	return (int)MIN(*ret, (int64_t)0);
-}
-
-/* Whether a process matches, and then it is named: 1 or 0, or -errno. */
-static int look_at_process(struct reading *reading, int64_t id, int64_t *ret_index)
-{
-	struct statement *row = reading->functions->statements[READ_PROCESS];
-	struct profile_process process;
-	int r, q, found;
-
-	statement_bind_int(row, 1, id);
-	r = statement_step(row);
-	if (r < 0)
-		return r;
-	if (r == 0)
-		return database_damaged(reading->functions->database,
-					"process %" PRId64 " is referred to and not there", id);
-	process = (struct profile_process){
-		.pid = (int32_t)statement_int(row, 0),
-		.uid = statement_is_null(row, 1) ? UINT32_MAX : (uint32_t)statement_int(row, 1),
-		.comm = statement_text(row, 2) ?: "",
-		.unit = statement_text(row, 3),
-		.executable = statement_text(row, 4),
-		.restricted = statement_int(row, 5) != 0,
-		.start_ns = (uint64_t)statement_int(row, 6),
-	};
-	found = profile_process_matches(&process, reading->filter);
-	r = found ? name_process(reading, &process, ret_index) : 0;
-	q = statement_reset(row);
-	return r < 0 || q < 0 ? MIN(r, q) : found;
-}
-
-/* Processes that are remembered; beyond, they are read again. */
-#define MAX_PROCESSES (1 << 16)
-
-/*
- * Whether it matches, 1 or 0, or -errno; and *@ret_index, see above. Most processes are in many
- * windows, and looked at once.
- */
-static int matches(struct reading *reading, int64_t id, int64_t *ret_index)
-{
-	struct id_map *processes = &reading->sum->processes;
-	const struct id_value *remembered = id_map_find(processes, (struct id_key){ id, 0, 0 });
-	int r, found;
-
-	*ret_index = PROFILE_NONE;
-	if (id == 0)
-		return 0;
-	if (remembered) {
-		*ret_index = remembered->more;
-		return (int)remembered->id;
-	}
-	found = look_at_process(reading, id, ret_index);
-	if (found < 0)
-		return found;
-	if (processes->n >= MAX_PROCESSES)
-		id_map_clear(processes);
-	r = id_map_put(processes, (struct id_key){ id, 0, 0 },
-		       (struct id_value){ found, *ret_index });
-	return r < 0 ? r : found;
 }
 
 static int add_to_found(struct reading *reading, int64_t row, const struct function_tally *tally)
@@ -261,33 +184,44 @@ static int read_function(struct reading *reading, struct function_bytes *bytes, 
 			    &tally);
 }
 
-/* How many processes that have gone a row of the window stands for. 0 or -errno. */
-static int read_gone(struct reading *reading, int64_t id, uint64_t *ret)
-{
-	struct statement *row = reading->functions->statements[READ_GONE];
-	int r;
+/* A row that is not known yet: see name_fresh(). */
+#define FRESH_ROW SIZE_MAX
 
-	STATEMENT_BIND(row, reading->window, id);
-	r = statement_step(row);
-	if (r <= 0)
-		return r;
-	*ret = (uint64_t)statement_int(row, 0);
-	return statement_reset(row);
+/* The processes are those of @row, negative if that is not known. */
+static int count_process(struct reading *reading, int64_t id, int64_t row, uint64_t samples)
+{
+	struct function_sum *sum = reading->sum;
+
+	if (ARRAY_RESERVE(&reading->found, &reading->cap_found, reading->n_found + 1) < 0 ||
+	    ARRAY_RESERVE(&sum->fresh, &sum->cap_fresh, sum->n_fresh + 1) < 0)
+		return -ENOMEM;
+	if (row < 0)
+		sum->fresh[sum->n_fresh++] = id;
+	reading->found[reading->n_found++] = (struct found){
+		.row = row < 0 ? FRESH_ROW : (size_t)row,
+		.tally = { .self = samples, .total = samples },
+	};
+	return 0;
 }
 
-/* The row of a process as a whole, whose index among the names is @index. */
-static int count_process(struct reading *reading, int64_t id, int64_t index, uint64_t samples)
+/* What was found from number @first on has its rows then. */
+static int name_fresh(struct reading *reading, size_t first)
 {
-	int64_t row = function_sum_find_other(reading->sum, SUM_PROCESS, id);
-	int r;
+	struct store_owners *owners = &reading->functions->owners;
+	const int64_t *fresh = reading->sum->fresh;
+	int64_t n_gone = store_owners_load(owners, reading->sum);
+	size_t next = 0;
 
-	if (row == -ENOENT)
-		row = function_sum_add_other(reading->sum, SUM_PROCESS, id, (uint32_t)index);
-	r = add_to_found(reading, row,
-			 &(struct function_tally){ .self = samples, .total = samples });
-	if (r < 0 || index == PROFILE_NONE || reading->sum->names->processes[index].pid >= 0)
-		return r;
-	return read_gone(reading, id, &reading->found[reading->n_found - 1].n_gone);
+	for (size_t i = first; n_gone >= 0 && i < reading->n_found; i++) {
+		struct found *found = &reading->found[i];
+
+		if (found->row == FRESH_ROW)
+			found->row = (size_t)fresh[next++];
+		n_gone = store_owners_count_gone(owners, reading->sum, (int64_t)found->row,
+						 reading->window);
+		found->n_gone = (uint64_t)n_gone;
+	}
+	return (int)MIN(n_gone, (int64_t)0);
 }
 
 static void add_process(struct reading *reading, const struct process_tally *tally)
@@ -312,8 +246,7 @@ static void add_found(const struct reading *reading)
 		struct function_sum_row *row = &reading->sum->rows[found->row];
 
 		function_tally_add(&row->tally, &found->tally);
-		if (found->n_gone > 0)
-			reading->sum->names->processes[row->at.object].n_gone += found->n_gone;
+		row->n_gone += found->n_gone;
 	}
 	counters->samples += counted->samples;
 	counters->weight += counted->weight;
@@ -363,28 +296,55 @@ static int read_more(struct reading *reading, struct process_tally *tally, bool 
 	return read_rows(reading, bytes, wanted);
 }
 
+/* What is counted by owners takes no functions, unless all is to be read. */
+static bool wants_functions(const struct reading *reading)
+{
+	const struct function_sum *sum = reading->sum;
+
+	return !wants_no_function(sum) && (!function_sum_is_of_owners(sum->by) || sum->whole);
+}
+
+/* Notes a process of all: 1 or -errno. */
+static int note_process(struct reading *reading, int64_t id, uint64_t samples)
+{
+	struct function_sum *sum = reading->sum;
+	int r;
+
+	if (function_sum_is_of_owners(sum->by))
+		r = count_process(reading, id, store_owners_find(sum, id), samples);
+	else
+		r = store_executables_note(sum, id);
+	return r < 0 ? r : 1;
+}
+
+/* Of a process that matches: 1; 0: it does not; -errno. */
+static int match_process(struct reading *reading, int64_t id, uint64_t samples)
+{
+	struct function_sum *sum = reading->sum;
+	int64_t row = 0;
+	int r = store_owners_match(&reading->functions->owners, sum, reading->filter, id, &row);
+
+	if (r <= 0 || !function_sum_is_of_owners(sum->by))
+		return r;
+	r = count_process(reading, id, row, samples);
+	return r < 0 ? r : 1;
+}
+
 static int read_process(struct reading *reading, int64_t *id)
 {
 	bool filtered = profile_filter_is_by_process(reading->filter);
 	struct process_tally tally = { 0 };
-	int64_t index = PROFILE_NONE;
-	int wanted = 0, r = 0;
+	int wanted, r;
 
 	*id = (int64_t)((uint64_t)*id + function_bytes_take(&reading->first));
 	tally.samples = function_bytes_take(&reading->first);
 	if (reading->first.damaged)
 		return 0;
-	if (filtered || reading->sum->by == SUM_PROCESS)
-		wanted = matches(reading, *id, &index);
-	else
-		r = store_executables_note(reading->sum, *id);
-	if (wanted < 0 || r < 0)
-		return MIN(wanted, r);
-	if (reading->sum->by == SUM_PROCESS && (wanted || !filtered))
-		r = count_process(reading, *id, index, tally.samples);
-	if (r >= 0)
-		r = read_more(reading, &tally,
-			      wanted && filtered && !wants_no_function(reading->sum));
+	wanted = filtered ? match_process(reading, *id, tally.samples) :
+			    note_process(reading, *id, tally.samples);
+	if (wanted < 0)
+		return wanted;
+	r = read_more(reading, &tally, wanted && filtered && wants_functions(reading));
 	if (r >= 0 && wanted && filtered)
 		add_process(reading, &tally);
 	return r;
@@ -400,7 +360,8 @@ static int read_sections(struct reading *reading)
 {
 	bool filtered = profile_filter_is_by_process(reading->filter);
 	int64_t process = 0;
-	int r = read_rows(reading, &reading->first, !filtered && !wants_no_function(reading->sum));
+	size_t first = reading->n_found;
+	int r = read_rows(reading, &reading->first, !filtered && wants_functions(reading));
 
 	if (!filtered && (reading->objects || reading->sum->symbol))
 		return r; /* the processes were looked at with the functions, or nobody asked for
@@ -410,6 +371,8 @@ static int read_sections(struct reading *reading)
 		r = read_process(reading, &process);
 	if (r < 0 || is_damaged(reading))
 		return r;
+	if (function_sum_is_of_owners(reading->sum->by))
+		return name_fresh(reading, first);
 	return store_executables_end(&reading->functions->executables, reading->sum);
 }
 

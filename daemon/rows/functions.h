@@ -14,14 +14,16 @@
 #include "daemon/database/intern.h"
 #include "daemon/rows/executables.h"
 #include "daemon/rows/function-sum.h"
+#include "daemon/rows/owners.h"
 #include "daemon/rows/read.h"
 
-#define N_STORE_FUNCTIONS 6
+#define N_STORE_FUNCTIONS 4
 
 struct store_functions {
 	struct database *database;
 	struct statement *statements[N_STORE_FUNCTIONS];
 	struct store_executables executables;
+	struct store_owners owners;
 };
 
 int store_functions_init(struct store_functions *functions, struct database *database);

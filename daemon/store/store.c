@@ -404,29 +404,6 @@ int store_read(struct store *store, int64_t id, struct profile **ret, struct win
 	return 1;
 }
 
-int store_read_functions(struct store *store, struct window *window,
-			 const struct profile_filter *filter, struct function_sum *sum,
-			 struct fault *fault)
-{
-	struct fault why;
-	int r;
-
-	r = store_want_database(store, fault);
-	if (r < 0)
-		return r;
-	r = database_begin_reading(store->database);
-	if (r >= 0)
-		r = store_functions_read(&store->functions, &store->read, window, filter, sum);
-	database_roll_back(store->database); /* nothing was written */
-	if (r >= 0)
-		return r;
-	r = database_explain(store->database, r, fault);
-	why = *fault;
-	if (store_heal(store, r, &why) == 0) /* not tried again: the sum is void */
-		*fault = why;
-	return r;
-}
-
 /* When the first window starts and the last ends. 0, or -errno and @fault. */
 static int find_span(struct store *store, int64_t *ret_first_us, int64_t *ret_last_us,
 		     struct fault *fault)

@@ -150,6 +150,10 @@ int store_read_functions(struct store *store, struct window *window,
 			 const struct profile_filter *filter, struct function_sum *sum,
 			 struct fault *fault);
 
+/* When all windows are read: names some of the rows in a sum by process. 1: there are more; 0;
+ * -errno and @fault. */
+int store_name_functions(struct store *store, struct function_sum *sum, struct fault *fault);
+
 void store_get_status(struct store *store, struct store_status *ret);
 
 /* Of the status, n_moved: with a new database, what failed before may work. */

@@ -122,15 +122,16 @@ static void processes_are_grouped(void **state)
 					      NULL };
 	static const struct {
 		enum view_by by;
+		enum functions_by counted;
 		const char *name;
 		uint64_t samples;
 	} wanted[] = {
-		{ VIEW_COMM, "one", 3 },
-		{ VIEW_COMM, "two", 28 },
-		{ VIEW_CONTAINER, "docker/" ID, 3 },
-		{ VIEW_CONTAINER, "", 28 },
-		{ VIEW_UNIT, "web.service", 4 },
-		{ VIEW_UNIT, "", 24 },
+		{ VIEW_COMM, FUNCTIONS_BY_COMM, "one", 3 },
+		{ VIEW_COMM, FUNCTIONS_BY_COMM, "two", 28 },
+		{ VIEW_CONTAINER, FUNCTIONS_BY_UNIT, "docker/" ID, 3 },
+		{ VIEW_CONTAINER, FUNCTIONS_BY_UNIT, "", 28 },
+		{ VIEW_UNIT, FUNCTIONS_BY_UNIT, "web.service", 4 },
+		{ VIEW_UNIT, FUNCTIONS_BY_UNIT, "", 24 },
 	};
 	struct functions_place places[5];
 	struct functions_row rows[5];
@@ -161,7 +162,7 @@ static void processes_are_grouped(void **state)
 		_cleanup_(shares_freep) struct shares *all = NULL;
 
 		assert_true(function_shares_suffice(wanted[i].by, &by));
-		assert_int_equal(by, FUNCTIONS_BY_PROCESS);
+		assert_int_equal(by, wanted[i].counted);
 		assert_int_equal(function_shares_view(&all, wanted[i].by, &functions), 0);
 		assert_int_equal(group_of(all, wanted[i].name)->self, wanted[i].samples);
 		assert_int_equal(group_of(all, wanted[i].name)->total, wanted[i].samples);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* GetFunctions by process, comm, unit and user against the profiles of the same windows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/profile/function-counts.h"
+#include "tests/support/methods-service.h"
+
+#define N_WINDOWS 6
+#define MAX_OWNED 200
+
+/* The samples of what the text names. */
+struct owned {
+	char name[200];
+	uint64_t samples;
+};
+
+struct owners {
+	struct owned rows[MAX_OWNED];
+	size_t n;
+};
+
+static void add(struct owners *owners, const char *name, uint64_t samples)
+{
+	size_t i = 0;
+
+	while (i < owners->n && strcmp(owners->rows[i].name, name) != 0)
+		i++;
+	assert_true(i < MAX_OWNED);
+	snprintf(owners->rows[i].name, sizeof(owners->rows[i].name), "%s", name);
+	owners->rows[i].samples += samples;
+	owners->n += i == owners->n;
+}
+
+/* @process may be NULL: samples of none. */
+static void add_process(struct owners *owners, const char *by,
+			const struct profile_process *process, uint64_t samples)
+{
+	char name[200] = "none";
+
+	if (process && strcmp(by, "comm") == 0)
+		snprintf(name, sizeof(name), "name %s", process->comm);
+	else if (process && strcmp(by, "unit") == 0)
+		snprintf(name, sizeof(name), "%s", process->unit ?: "none");
+	else if (process && strcmp(by, "user") == 0)
+		snprintf(name, sizeof(name), "%u", process->uid);
+	else if (process)
+		snprintf(name, sizeof(name), "%d %llu %s %s %s %u", process->pid,
+			 (unsigned long long)process->start_ns, process->comm,
+			 process->executable ?: "-", process->unit ?: "-", process->uid);
+	add(owners, name, samples);
+}
+
+static void add_window_of(struct owners *owners, struct caller *caller, const char *by, int id,
+			  const char *filter)
+{
+	_cleanup_(profile_freep) struct profile *window = NULL;
+	struct function_counts counts;
+	char text[128], list[16];
+
+	snprintf(text, sizeof(text), "{\"first\":%d%s}", id, filter);
+	snprintf(list, sizeof(list), "%d", id);
+	window = get_profile(caller, text, list);
+	assert_int_equal(function_counts_init(&counts, window), 0);
+	for (size_t i = 0; i < counts.n_processes; i++)
+		add_process(owners, by,
+			    counts.processes[i].process == PROFILE_NONE ?
+				    NULL :
+				    &window->processes[counts.processes[i].process],
+			    counts.processes[i].samples);
+	function_counts_done(&counts);
+}
+
+static struct profile *read_names(const json_t *reply)
+{
+	char *text = json_dumps(json_object_get(reply, "profile"), 0);
+	struct profile *profile = NULL;
+	struct fault fault = {};
+
+	assert_non_null(text);
+	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
+		fail_msg("%s", fault.text);
+	free(text);
+	return profile;
+}
+
+static void add_part(struct owners *owners, const json_t *reply, const struct profile *names,
+		     const char *by, size_t part)
+{
+	json_t *places = json_object_get(reply, "places"), *row;
+	json_t *from = json_array_get(json_object_get(reply, "parts"), part);
+	size_t i;
+
+	json_array_foreach(json_object_get(from, "rows"), i, row) {
+		json_int_t place = json_integer_value(json_array_get(row, 0));
+		json_int_t self = json_integer_value(json_array_get(row, 1));
+		const json_t *process = json_array_get(json_array_get(places, (size_t)place), 0);
+
+		assert_non_null(process);
+		add_process(owners, by,
+			    json_is_null(process) ? NULL :
+						    &names->processes[json_integer_value(process)],
+			    (uint64_t)self);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct owned *)a)->name, ((const struct owned *)b)->name);
+}
+
+static size_t drop_empty(struct owners *owners)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < owners->n; i++)
+		if (owners->rows[i].samples > 0)
+			owners->rows[n++] = owners->rows[i];
+	qsort(owners->rows, n, sizeof(*owners->rows), compare);
+	return n;
+}
+
+/* Windows 1 to 3 are the first part; those behind them and the open one the second. */
+static void assert_owners(struct caller *caller, const char *by, const char *filter)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	json_t *answer, *reply;
+	char text[128];
+
+	snprintf(text, sizeof(text), "{\"first\":1,\"last\":0,\"parts\":2,\"by\":\"%s\"%s}", by,
+		 filter);
+	answer = call(caller, "GetFunctions", text);
+	reply = json_object_get(answer, "parameters");
+	assert_non_null(reply);
+	names = read_names(reply);
+	assert_int_equal(names->n_objects, 0);
+	for (int part = 0; part < 2; part++) {
+		struct owners *expected = calloc(2, sizeof(*expected)), *found = expected + 1;
+
+		assert_non_null(expected);
+		for (int id = 1 + 3 * part; id <= 3 + 3 * part; id++)
+			add_window_of(expected, caller, by, id, filter);
+		if (part > 0)
+			add_window_of(expected, caller, by, 0, filter);
+		add_part(found, reply, names, by, (size_t)part);
+		expected->n = drop_empty(expected);
+		found->n = drop_empty(found);
+		assert_true(expected->n > 0);
+		assert_int_equal(found->n, expected->n);
+		for (size_t i = 0; i < found->n; i++) {
+			assert_string_equal(found->rows[i].name, expected->rows[i].name);
+			assert_int_equal(found->rows[i].samples, expected->rows[i].samples);
+		}
+		free(expected);
+	}
+	json_decref(answer);
+}
+
+static void owners_are_those_of_the_profiles(void **state)
+{
+	static const char *const bys[] = { "process", "comm", "unit", "user" };
+	struct service service;
+	struct caller caller;
+
+	service_init(&service);
+	service.part = 60;
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < N_WINDOWS; i++)
+		add_window(&service, i + 1, false, i);
+	archive_set_open(service.archive, START_US + N_WINDOWS * LENGTH_US, "software");
+	json_decref(call(&caller, "GetFunctions", "{\"first\":1,\"last\":0}"));
+	service.part = 0; /* the open window stays as it was then, however long the rest takes */
+	for (size_t i = 0; i < ARRAY_SIZE(bys); i++) {
+		assert_owners(&caller, bys[i], "");
+		assert_owners(&caller, bys[i], ",\"uid\":1");
+	}
+	caller_done(&caller);
+	service_done(&service);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owners_are_those_of_the_profiles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
