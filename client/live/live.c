@@ -26,7 +26,7 @@ struct live {
 	struct live_feed *feed;
 	struct live_picture *picture;
 	struct screen *screen;
-	struct fault fault; /* of the daemon */
+	struct fault fault;   /* of the daemon */
 	bool served;          /* else the daemon has yet to send what the screen shows */
 	bool is_lost;         /* the connection */
 	unsigned int n_takes; /* since the note was new */
