@@ -410,6 +410,7 @@ int profile_source_filter(struct profile_source *source, const struct profile_fi
 	processes.object = processes.symbol = NULL;
 	places.object = filter->object;
 	places.symbol = filter->symbol;
+	places.sources_only = filter->sources_only;
 	source->by_process = profile_filter_is_by_process(filter);
 	source->filter = *filter;
 	if (source->by_process)

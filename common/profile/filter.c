@@ -273,7 +273,8 @@ static bool keeps_branch(const struct selection *s, const struct profile_branch 
 	if (other_is_branch(branch))
 		return keeps_other(s, branch->process, branch->from.object);
 	return keeps_process(s, branch->process) &&
-	       (!s->by_place || keeps_place(s, branch->from) || keeps_place(s, branch->to));
+	       (!s->by_place || keeps_place(s, branch->from) ||
+		(!s->filter->sources_only && keeps_place(s, branch->to)));
 }
 
 static int copy_branches(struct selection *s)

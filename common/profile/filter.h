@@ -20,6 +20,7 @@ struct profile_filter {
 	void *chosen_of;
 	const char *object; /* see profile_object_is_in() */
 	const char *symbol; /* see profile_symbol_is_in() */
+	bool sources_only;  /* of branches their source has to match these, not either end */
 };
 
 #define PROFILE_FILTER_INIT ((struct profile_filter){})

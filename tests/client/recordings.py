@@ -230,6 +230,10 @@ def check_mispredictions(path, name):
                 names = row["object"], row["symbol"]
                 found[names] = found.get(names, 0) + row["mispredicted"]
             check(found == functions, name, "mispredictions by function", len(found), len(functions))
+        if by == "object" and rows:
+            of_one = json.loads(run("top", path, "--by", by, "--mispredicted", "--json", "--object", rows[0]["object"])[1])["rows"]
+            check([(row["object"], row["mispredicted"]) for row in of_one] == [(rows[0]["object"], values[0])], name,
+                  "--object of mispredictions", of_one)
         table = run("top", path, "--by", by, "--mispredicted")[1].splitlines()
         head = [line.split()[:3] for line in table if line.split()[:1] == ["SHARE"]]
         check(head == [["SHARE", "MISPREDICTED", "RATE"]] if rows else not head, name, by, head)

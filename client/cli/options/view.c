@@ -19,9 +19,9 @@ bool options_are_of_mispredictions(const struct options *options)
 	return options->top.mispredicted && !is_by_branch(options);
 }
 
-static int check_mispredictions(const struct command_line *parse)
+static int check_mispredictions(struct command_line *parse)
 {
-	const struct options *options = &parse->options;
+	struct options *options = &parse->options;
 	enum view_by by = options->top.by;
 
 	if (by != VIEW_FUNCTION && by != VIEW_OBJECT && !view_is_owner(by))
@@ -34,6 +34,7 @@ static int check_mispredictions(const struct command_line *parse)
 			parse->fault, -EINVAL,
 			"%s does not go with --mispredicted --by %s: leave out one of them",
 			parse->sort ? "--sort" : "--inline", view_name(by));
+	options->source.filter.sources_only = true;
 	return 0;
 }
 
