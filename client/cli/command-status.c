@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "client/cli/commands.h"
-#include "client/render/status-text.h"
+#include "client/render/status/text.h"
 #include "client/render/unnamed.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/daemon-api.h"

@@ -135,16 +135,28 @@ static json_t *time_json(uint64_t us)
 	return us ? json_integer(I(us)) : json_null();
 }
 
+static json_t *tiers_json(const struct store_tiers *tiers)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; all && i < tiers->n; i++)
+		json_array_append_new(all,
+				      json_pack("{sI sI}", "length_us", I(tiers->rows[i].length_us),
+						"keep_us", I(tiers->rows[i].keep_us)));
+	return all;
+}
+
 static json_t *store_json(const struct status *s)
 {
 	const struct store_status *store = &s->store;
 
-	return json_pack("{sI sI sI sI sI sI sI so so so}", "bytes", I(store->n_bytes), "max_bytes",
-			 I(store->max_bytes), "window_us", I(s->window_us), "windows",
+	return json_pack("{sI sI sI sI sI sI sI so so so so}", "bytes", I(store->n_bytes),
+			 "max_bytes", I(store->max_bytes), "window_us", I(s->window_us), "windows",
 			 I(store->n_windows), "waiting", I(s->archive.waiting), "removed",
 			 I(store->n_removed), "given_up", I(s->archive.given_up), "first_us",
 			 time_json(store->first_us), "last_us", time_json(store->last_us),
-			 "set_aside", json_text(*store->moved_to ? store->moved_to : NULL));
+			 "set_aside", json_text(*store->moved_to ? store->moved_to : NULL), "tiers",
+			 tiers_json(&store->tiers));
 }
 
 static json_t *server_json(const struct server_counts *c)

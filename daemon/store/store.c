@@ -416,6 +416,15 @@ static int find_span(struct store *store, int64_t *ret_first_us, int64_t *ret_la
 	return r < 0 ? database_explain(store->database, r, fault) : 0;
 }
 
+static struct store_tiers tiers_of(const struct store_settings *settings)
+{
+	struct store_tiers tiers = settings->tiers;
+
+	for (size_t i = 0; settings->max_retention_us > 0 && i < tiers.n; i++)
+		tiers.rows[i].keep_us = MIN(tiers.rows[i].keep_us, settings->max_retention_us);
+	return tiers;
+}
+
 void store_get_status(struct store *store, struct store_status *ret)
 {
 	int64_t first_us = 0, last_us = 0;
@@ -429,6 +438,7 @@ void store_get_status(struct store *store, struct store_status *ret)
 	*ret = (struct store_status){
 		.n_bytes = file_bytes(store, "") + file_bytes(store, "-wal"),
 		.max_bytes = limit_of(store),
+		.tiers = tiers_of(&store->settings),
 		.n_windows = store->n_windows,
 		.n_removed = store->n_removed,
 		.first_us = (uint64_t)first_us,

@@ -32,6 +32,7 @@ struct store;
 struct store_status {
 	uint64_t n_bytes;              /* of the files: the database and its write-ahead log */
 	uint64_t max_bytes;            /* by the settings and the free space; 0: no limit */
+	struct store_tiers tiers;      /* of the settings; none is kept longer than those say */
 	uint64_t n_windows, n_removed; /* removed: to make room, since it was opened */
 	uint64_t first_us, last_us;    /* when the oldest starts and the newest ends; 0 if none */
 	bool removed;        /* somebody else removed it while it was open, and another was begun */

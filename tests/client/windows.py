@@ -33,7 +33,7 @@ def check_status(daemon):
     status, out, err = ask(daemon, "status")
     check(status == 0 and not err, status, err)
     for text in ("software, cpu-clock, 99 Hz on each of 2 CPUs", "1010 taken, 1000 written",
-                 "10 lost because the ring was full, 3 skipped", "0.50 % of each CPU since it started, 20.0 MiB", "BPF program: 0.00 % of each CPU since then", "1.5 us per sample",
+                 "10 lost because the ring was full, 1.0 %", "3 skipped by the kernel, 0.3 %", "0.50 % of each CPU since it started, 20.0 MiB", "BPF program: 0.00 % of each CPU since then", "1.5 us per sample",
                  "30 windows of 10 s", "3.0 MiB of at most 1.0 GiB", "no BTF: do this",
                  "the processor has no branch records", "RingSize="):
         check(text in out, "status without", text, ":", out)

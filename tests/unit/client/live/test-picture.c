@@ -81,8 +81,7 @@ static struct profile *make_profile(uint64_t hot, uint64_t warm)
 
 static void make(struct view *view)
 {
-	assert_int_equal(
-		live_picture_make(view->picture, &view->state, &view->served), 0);
+	assert_int_equal(live_picture_make(view->picture, &view->state, &view->served), 0);
 }
 
 static void take(struct view *view, uint64_t hot, uint64_t warm)

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "client/render/status-text.h"
+#include "client/render/status/text.h"
 
 /* The lines of a daemon that reports this besides. */
 static char *render(json_t *status)
@@ -111,6 +111,52 @@ static void test_stacks_that_are_complete_and_others(void **state)
 	free(text);
 }
 
+static void test_the_objects_where_most_stacks_end(void **state)
+{
+	char *text = render(
+		json_pack("{s{si si s[{ss si si}{ss si si}{ss si si}{ss si si}{ss si si}]}}",
+			  "stacks", "complete", 99990, "no_table", 10, "incomplete", "path", "/a",
+			  "stacks", 5, "no_table", 2, "path", "/b", "stacks", 2, "no_table", 0,
+			  "path", "/c", "stacks", 1, "no_table", 0, "path", "/d", "stacks", 1,
+			  "no_table", 0, "path", "/e", "stacks", 1, "no_table", 0));
+
+	assert_non_null(strstr(text, "stacks    100.0 % of 100000 user stacks are complete\n"
+				     "          5 end in /a, 2 without a table\n"
+				     "          2 end in /b\n"
+				     "          1 end in /c\n"
+				     "          others end in 2 more objects: see branchctl status "
+				     "--json\n"));
+	free(text);
+}
+
+static void test_losses_have_their_share(void **state)
+{
+	char *text = render(json_pack("{s{si si si si si}}", "samples", "taken", 990, "written",
+				      980, "ring_full", 10, "skipped", 10, "throttled", 2));
+
+	assert_non_null(strstr(text, "missing   10 lost because the ring was full, 1.0 %\n"
+				     "          10 skipped by the kernel, 1.0 %\n"
+				     "          2 times throttled by the kernel\n"));
+	free(text);
+}
+
+static void test_how_long_windows_are_kept(void **state)
+{
+	const json_int_t s = 1000000;
+	char *text =
+		render(json_pack("{s{s[{sI sI}{sI sI}{sI sI}]}}", "store", "tiers", "length_us",
+				 10 * s, "keep_us", 3600 * s, "length_us", 90 * s, "keep_us",
+				 86400 * s, "length_us", 3600 * s, "keep_us", 200000 * s));
+
+	assert_non_null(strstr(text, "          keeps windows of 10 s for 1 h, of 1 min 30 s for 1 "
+				     "day,\n"
+				     "          of 1 h for 2 days 7 h\n"));
+	free(text);
+	text = render(json_object());
+	assert_null(strstr(text, "keeps"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +164,9 @@ int main(void)
 		cmocka_unit_test(test_one_sentence_for_each_problem),
 		cmocka_unit_test(test_a_failure_is_told_once),
 		cmocka_unit_test(test_stacks_that_are_complete_and_others),
+		cmocka_unit_test(test_the_objects_where_most_stacks_end),
+		cmocka_unit_test(test_losses_have_their_share),
+		cmocka_unit_test(test_how_long_windows_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
