@@ -66,8 +66,9 @@ static int explain_nothing(const struct history *history, const struct options *
 				 "no function is named %s; history '*%s*' counts similar names: %s",
 				 source->filter.symbol, source->filter.symbol, history->similar);
 	fault_set(fault, -ENOENT,
-		  "nothing matches in %zu windows with %llu samples; branchctl top lists what "
-		  "there is",
+		  "%s%s%s in %zu windows with %llu samples; branchctl top -n 0 lists what there is",
+		  source->filter.symbol ? "nothing is named '" : "nothing matches",
+		  source->filter.symbol ?: "", source->filter.symbol ? "'" : "",
 		  history->sum.n_windows, (unsigned long long)history->sum.samples);
 	if (!source->filter.symbol || options->cluster.url)
 		return -ENOENT;

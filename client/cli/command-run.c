@@ -18,8 +18,9 @@
 #include "client/term/text.h"
 #include "client/top/top.h"
 
-#define DEFAULT_ROWS 10
-#define FEW_SAMPLES  200
+#define DEFAULT_ROWS  10
+#define DEFAULT_LINES 30 /* of the tree, which begins with what all have */
+#define FEW_SAMPLES   200
 
 /* As shells, env(1) and timeout(1) have them. */
 #define STATUS_NOT_EXECUTABLE 126
@@ -32,7 +33,9 @@ static int write_view(const struct profile_source *source, const struct options 
 	const struct top_settings settings = {
 		.by = by,
 		.tree = by == VIEW_STACK ? VIEW_TREE_CALLER : VIEW_TREE_NONE,
-		.n_rows = options->rows_given ? options->top.n_rows : DEFAULT_ROWS,
+		.n_rows = options->rows_given ? options->top.n_rows :
+			  by == VIEW_STACK    ? DEFAULT_LINES :
+						DEFAULT_ROWS,
 	};
 	int r = top_new(&top, source, &settings);
 

@@ -171,6 +171,8 @@ int command_top(const struct options *options, struct fault *fault)
 		r = add_top(&tops, options, options->events[i], fault);
 	if (r < 0)
 		return r;
+	if (!options->json && !has_match(&tops))
+		return COMMAND_FOUND_NOTHING; /* a line has said so */
 	output_open(&output, &options->output);
 	r = write_tops(&tops, options->json, &output);
 	if (output_close(&output, fault) < 0)

@@ -20,9 +20,10 @@
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
-#define INDENT  "    "
-#define UNKNOWN "[unknown]"
-#define NARROW  60 /* columns: a tree's names need those of the number of samples */
+#define INDENT   "    "
+#define UNKNOWN  "[unknown]"
+#define NARROW   60 /* columns: a tree's names need those of the number of samples */
+#define MIN_NAME 12 /* columns; without as many for it the object makes room */
 
 /* " ×41", " ×38..41", or "" for a single frame. */
 static void format_turns(char *ret, size_t n, const struct view_stack_turns *turns)
@@ -63,7 +64,7 @@ static char *format_name(const struct place *place, const struct frame_style *st
 	return asprintf(&whole, "%s/0x%" PRIx64, text, function->size) < 0 ? NULL : whole;
 }
 
-/* The name, " (object)" and a newline. */
+/* The name, " (object)" if there is room for it, and a newline. */
 static int write_name(struct output *output, const struct place *place,
 		      const struct frame_style *style)
 {
@@ -71,18 +72,26 @@ static int write_name(struct output *output, const struct place *place,
 							       place_object_name(place->object);
 	size_t n_around = style->n_before + strlen(style->turns) + strlen(" ()") + strlen(object);
 	size_t room = SIZE_MAX;
+	bool has_object = true;
 	_cleanup_free_ char *text = format_name(place, style);
 	_cleanup_free_ char *fitting = NULL;
 
-	if (output->width > 0 && !style->verbose)
+	if (output->width > 0 && !style->verbose) {
+		has_object = n_around + MIN_NAME <= output->width;
+		n_around = has_object ? n_around : style->n_before + strlen(style->turns);
 		room = output->width > n_around ? output->width - n_around : 1;
+	}
 	fitting = text ? elide_name(text, room) : NULL;
 	if (!fitting)
 		return -ENOMEM;
 	text_write(output->f, fitting);
-	fprintf(output->f, "%s (", style->turns);
-	text_write(output->f, object);
-	fputs(")\n", output->f);
+	fputs(style->turns, output->f);
+	if (has_object) {
+		fputs(" (", output->f);
+		text_write(output->f, object);
+		fputc(')', output->f);
+	}
+	fputc('\n', output->f);
 	return 0;
 }
 
@@ -334,6 +343,12 @@ static int count_sample_columns(uint64_t samples, size_t width)
 	return MAX(snprintf(NULL, 0, "%" PRIu64, samples), (int)strlen("SAMPLES"));
 }
 
+/* So that there is room for names. */
+static size_t max_marks(size_t width)
+{
+	return width == 0 ? SIZE_MAX : width < NARROW ? width / 20 : width / 3 / MARK_COLUMNS;
+}
+
 int stack_text_write_tree(const struct stack_text_tree *what, struct output *output)
 {
 	struct tree_text text = {
@@ -343,7 +358,7 @@ int stack_text_write_tree(const struct stack_text_tree *what, struct output *out
 		.output = output,
 		.has_self = what->order == VIEW_TREE_CALLER,
 		.n_samples = count_sample_columns(what->samples, output->width),
-		.n_marks = output->width > 0 ? output->width / 3 / MARK_COLUMNS : SIZE_MAX,
+		.n_marks = max_marks(output->width),
 	};
 	int r = 0;
 

@@ -299,7 +299,7 @@ def check_filters(path, name, by_process):
             document = json.loads(run("top", path, "--json", "--comm", pattern)[1])
             check(document["totals"]["samples"] == expected, name, "--comm", pattern, expected, document["totals"])
     status, out, err = run("top", path, "--comm", "no such process")
-    check(status == 1 and out and "nothing matches the filters" in err, name, status, out, err)
+    check(status == 1 and not out and "nothing matches the filters" in err, name, status, out, err)
     check(not some or any(comm in err for comm in comms), name, "names no process", err)
 
 

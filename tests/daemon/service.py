@@ -170,13 +170,16 @@ class Service(unittest.TestCase):
                          [self.config + ":2: WindowSec=soon: must be a time from 1s to 1h"])
         self.assertEqual(self.call("GetStatus")["parameters"]["store"]["window_us"], 1000000)
 
-        self.configure("[Sampling]\nMode=software\nUnknown=1\n[Store]\nWindowSec=2s\nMaxUse=5M\n")
+        self.configure("[Sampling]\nMode=software\nUnknown=1\n[Store]\nWindowSec=2s\nMaxUse=5M\n"
+                       "Windows=2s:1h 1min:1w\nMaxRetention=1d\n")
         daemon.send_signal(signal.SIGHUP)
         self.wait_for("READY=1")
         status = self.call("GetStatus")["parameters"]
         self.assertEqual(status["problems"], [])
         self.assertEqual(status["store"]["window_us"], 2000000)
         self.assertEqual(status["store"]["max_bytes"], 5 << 20)
+        self.assertEqual(status["store"]["tiers"], [{"length_us": length, "keep_us": keep} for length, keep in
+                                                    ((2000000, 3600000000), (60000000, 86400000000))])
         self.assertEqual(self.stop_and_read(daemon).count("unknown key Unknown= in [Sampling]"), 1)
 
     def stop_and_read(self, daemon):
