@@ -23,7 +23,7 @@ static int add_columns(struct table *table, bool marks)
 		{ "START", 0 },
 		{ "LENGTH", TABLE_RIGHT | TABLE_SPARE },
 		{ "SAMPLES", TABLE_RIGHT },
-		{ "LOST", TABLE_RIGHT | TABLE_SPARE },
+		{ "MISSING", TABLE_RIGHT | TABLE_SPARE },
 		{ "MODE", TABLE_SPARE },
 	};
 	int r = 0;
@@ -224,7 +224,7 @@ static int follow(struct connection *connection, const struct options *options, 
 
 	fault->text[0] = '\0';
 	if (!options->json)
-		printf("%8s  %-19s %10s %10s %8s  %s\n", "ID", "START", "LENGTH", "SAMPLES", "LOST",
+		printf("%8s  %-19s %10s %10s %8s  %s\n", "ID", "START", "LENGTH", "SAMPLES", "MISSING",
 		       "MODE");
 	r = daemon_api_follow_windows(connection, options->source.since_us, until_us(options),
 				      on_windows, (void *)options, fault);

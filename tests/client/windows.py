@@ -89,7 +89,7 @@ def check_windows(daemon):
     status, out, err = ask(daemon, "windows")
     rows = out.splitlines()
     check(status == 0 and not err and len(rows) == 42, status, err, out)
-    check(rows[0].split() == ["ID", "START", "LENGTH", "SAMPLES", "LOST", "MODE"], rows[0])
+    check(rows[0].split() == ["ID", "START", "LENGTH", "SAMPLES", "MISSING", "MODE"], rows[0])
     check(rows[1].split()[0] == "101" and rows[-1].split()[0] == "@0", rows[1], rows[-1])
     check(rows[-1].split()[-3:-1] == ["-", "-"], "the open window is said to have a count", rows[-1])
     listed = document(daemon, "windows")["windows"]
