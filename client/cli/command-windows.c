@@ -224,8 +224,8 @@ static int follow(struct connection *connection, const struct options *options, 
 
 	fault->text[0] = '\0';
 	if (!options->json)
-		printf("%8s  %-19s %10s %10s %8s  %s\n", "ID", "START", "LENGTH", "SAMPLES", "MISSING",
-		       "MODE");
+		printf("%8s  %-19s %10s %10s %8s  %s\n", "ID", "START", "LENGTH", "SAMPLES",
+		       "MISSING", "MODE");
 	r = daemon_api_follow_windows(connection, options->source.since_us, until_us(options),
 				      on_windows, (void *)options, fault);
 	if (r < 0 && !fault->text[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A request of the client and its answer, for the two files that implement parser.h. */
+/* A request of the client and its answer, for the files that implement parser.h. */
 #pragma once
 
 #include "common/parser/connections.h"
