@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/parser/answers.h"
-#include "common/parser/file.h"
+#include "common/parser/parser-file.h"
 
 void parser_table_done(struct parser_table *table)
 {

@@ -3,7 +3,7 @@
  * A file keeps its descriptors, so that it can be opened again in a new process: its parser may
  * have died over another file, or been closed because others were needed more.
  */
-#include "common/parser/file.h"
+#include "common/parser/parser-file.h"
 
 #include <errno.h>
 #include <stdlib.h>
