@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/render/interpreters.h"
 #include "client/render/share-rows.h"
 #include "client/render/stack-text.h"
 #include "client/render/stream-lines.h"
@@ -416,6 +417,8 @@ int top_write_table(const struct top *top, struct output *output)
 	r = summary_write(output, top->source, top->by);
 	if (r >= 0)
 		r = unnamed_write(top, output);
+	if (r >= 0)
+		r = interpreters_write(top, output);
 	fputs(COLOR_RESET(output->colors), output->f);
 	if (r >= 0)
 		r = top_write_rows(top, output);

@@ -202,6 +202,18 @@ class Named(mock_daemon.Daemon):
         return reply
 
 
+def check_interpreters():
+    """Of what runs in an interpreter that can name its programs' functions, how."""
+    for names, language in ((["_PyEval_EvalFrameDefault", "other"], "Python"), (["Builtins_InterpreterEntryTrampoline"], "JavaScript"),
+                            (["work", "other"], None)):
+        with Named(mock_daemon.recent(2)) as daemon:
+            daemon.names = names
+            out = ask(daemon, "top", "@-1")[1]
+            said = f"{100 / len(names):.1f} % of the samples are in the interpreter of {language}: started as "
+            check((said in out) == bool(language) and ("interpreter" in out) == bool(language), names, out)
+            check("interpreter" not in ask(daemon, "top", "@-1", "--by", "object")[1], names, "by object")
+
+
 class Unnamed(mock_daemon.Daemon):
     """Without the symbol of work(), where three of four samples are."""
 
@@ -523,6 +535,7 @@ check_status_of_nothing()
 check_gap()
 check_clones()
 check_unnamed()
+check_interpreters()
 check_missing()
 with Many(mock_daemon.recent()) as shared:
     check_all_rows(shared)
