@@ -209,7 +209,7 @@ def check_interpreters():
         with Named(mock_daemon.recent(2)) as daemon:
             daemon.names = names
             out = ask(daemon, "top", "@-1")[1]
-            said = f"{100 / len(names):.1f} % of the samples are in the interpreter of {language}: started as "
+            said = f"50.0 % of the samples are in the interpreter of {language}: started as "
             check((said in out) == bool(language) and ("interpreter" in out) == bool(language), names, out)
             check("interpreter" not in ask(daemon, "top", "@-1", "--by", "object")[1], names, "by object")
 
