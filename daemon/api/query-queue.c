@@ -68,7 +68,7 @@ static int watch_expiry(struct query_queue *queue)
 	uint64_t now_us = clock_us(CLOCK_MONOTONIC);
 
 	slot_sums_expire(&queue->slots, now_us);
-	if (!queue->slots.first)
+	if (!queue->slots.newest)
 		return sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_OFF);
 	sd_event_source_set_time(queue->on_expiry, now_us + SLOT_SUMS_KEEP_US / 10);
 	return sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_ONESHOT);

@@ -8,6 +8,7 @@
 #include "common/util/clock.h"
 #include "common/util/time-part.h"
 #include "daemon/api/error-reply.h"
+#include "daemon/api/query-counts.h"
 #include "daemon/api/query-parts.h"
 #include "daemon/api/query-slots.h"
 
@@ -199,18 +200,19 @@ static int read_next(struct query *q)
 	return 1;
 }
 
-/* Whether the next window belongs to a later part: of the time, or of as many windows. */
-static bool ends_part(const struct query *q)
+/* Whether the window @at behind the next belongs to a later part: of the time, or of as many
+ * windows. */
+static bool ends_part(const struct query *q, size_t at)
 {
-	const struct window *next = &q->windows.rows[q->n_read];
+	const struct window *window = &q->windows.rows[q->n_read + at];
 	const struct time_parts times = { (uint64_t)q->request.since_us,
 					  (uint64_t)q->request.until_us,
 					  (size_t)q->request.n_parts };
-	size_t part = q->functions->n_parts;
+	size_t part = q->functions->n_parts, n_seen = q->n_seen + at;
 
 	if (q->request.until_us > 0)
-		return part < time_part_of(&times, next->start_us, next->length_us);
-	return q->n_seen > 0 && q->n_seen >= (part + 1) * q->n_chosen / times.n;
+		return part < time_part_of(&times, window->start_us, window->length_us);
+	return n_seen > 0 && n_seen >= (part + 1) * q->n_chosen / times.n;
 }
 
 static int read_functions(struct query *q)
@@ -220,18 +222,21 @@ static int read_functions(struct query *q)
 	bool found;
 	int r;
 
-	while (ends_part(q)) {
+	while (ends_part(q, 0)) {
 		r = function_reply_end_part(q->functions);
 		if (r < 0)
 			return r;
 	}
+	r = query_counts_begin(q, ends_part);
+	if (r != 0)
+		return MIN(r, 0);
 	r = store_read_functions(store, window, &q->request.filter, q->functions->sum, &q->fault);
 	if (r < 0)
 		return r;
 	found = r > 0;
 	take_found(q, &found, 1);
 	q->n_seen++;
-	return 0;
+	return query_counts_note_read(q, found);
 }
 
 int query_read(struct query *q)

@@ -94,7 +94,7 @@ static void borrow(struct query *q, struct slot_sum *sum)
 {
 	q->pinned[q->n_pinned++] = sum;
 	q->is_borrowed[q->n_parts] = true;
-	q->parts[q->n_parts++] = sum->profile;
+	q->parts[q->n_parts++] = slot_sum_profile(sum);
 }
 
 /* Rows as retention leaves them: of stacks, and of the others together. */

@@ -125,6 +125,7 @@ static int rewrite(struct store_reduce *reduce, const struct choice *choice,
 	if (r >= 0)
 		r = store_share_add(modules->share, choice->window, profile);
 	store_reclaim_note(&reduce->pruned, choice->window);
+	reduce->n_pruned++;
 	return r;
 }
 

@@ -28,6 +28,7 @@ struct store_reduce {
 	struct store_reduce_modules modules;
 	struct statement *statements[N_STORE_REDUCE];
 	struct store_reclaim_range pruned; /* what these windows had is to be reclaimed */
+	uint64_t n_pruned;                 /* windows */
 };
 
 /* Each in a transaction of the caller. 0 or -errno. */

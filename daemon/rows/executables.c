@@ -6,6 +6,7 @@
 
 #include "common/util/array.h"
 #include "common/util/macro.h"
+#include "daemon/rows/count-slot.h"
 
 #define MAX_GAP 8 /* of ids that are read for nothing, rather than to begin anew */
 
@@ -40,8 +41,7 @@ int store_executables_note(struct function_sum *sum, int64_t id)
 	return 0;
 }
 
-/* @string is an id in the database; 0: none. */
-static int add_executable(struct store_executables *executables, struct function_sum *sum,
+int store_executables_add(struct store_executables *executables, struct function_sum *sum,
 			  int64_t string)
 {
 	struct statement *row = executables->statements[READ_STRING];
@@ -55,6 +55,8 @@ static int add_executable(struct store_executables *executables, struct function
 		return r; /* as a process without one */
 	r = function_sum_add_executable(sum, statement_text(row, 0));
 	q = statement_reset(row);
+	if (r >= 0 && q >= 0 && sum->recording)
+		r = count_slot_note_executable(sum, string);
 	return r < 0 || q < 0 ? MIN(r, q) : id_set_put(&sum->seen_executables, string);
 }
 
@@ -80,7 +82,7 @@ static int read_run(struct store_executables *executables, struct function_sum *
 			break;
 		if (at == n || id < ids[at])
 			continue;
-		r = add_executable(executables, sum, statement_int(row, 1));
+		r = store_executables_add(executables, sum, statement_int(row, 1));
 		if (r >= 0)
 			r = id_set_put(&sum->seen, id);
 		if (r < 0)

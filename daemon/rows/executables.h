@@ -20,6 +20,10 @@ struct store_executables {
 /* 0 or -errno. */
 int store_executables_init(struct store_executables *executables, struct database *database);
 
+/* Adds @string of the database, 0 for none. 0 or -errno. */
+int store_executables_add(struct store_executables *executables, struct function_sum *sum,
+			  int64_t string);
+
 /* The window that is read has process @id, 0 for none; they ascend. 0 or -ENOMEM. */
 int store_executables_note(struct function_sum *sum, int64_t id);
 /* Adds to the sum what those ran that were noted since sum->n_fresh was 0. 0 or -errno. */

@@ -8,24 +8,8 @@
 
 #include "common/util/array.h"
 #include "common/util/compare.h"
+#include "daemon/rows/byte-writer.h"
 #include "daemon/rows/packed.h"
-
-struct bytes {
-	uint8_t *data;
-	size_t n, cap;
-	bool failed;
-};
-
-static void put(struct bytes *bytes, uint64_t number)
-{
-	if (ARRAY_RESERVE(&bytes->data, &bytes->cap, bytes->n + 10) < 0) {
-		bytes->failed = true;
-		return;
-	}
-	for (; number >= 0x80; number >>= 7)
-		bytes->data[bytes->n++] = (uint8_t)(number | 0x80);
-	bytes->data[bytes->n++] = (uint8_t)number;
-}
 
 /* What a row has an id for, and which row it is. */
 struct ranked {
@@ -52,35 +36,35 @@ static int64_t id_of(const struct interned *rows, uint32_t i)
 	return i == PROFILE_NONE ? 0 : rows[i].id;
 }
 
-static void put_function(struct bytes *bytes, const struct function_count *row, uint64_t step,
+static void put_function(struct byte_writer *bytes, const struct function_count *row, uint64_t step,
 			 bool named, int64_t object)
 {
 	const struct function_tally *t = &row->tally;
 	bool has_runs = t->calls > 0 || t->runs > 0;
 
-	put(bytes, 2 * step + has_runs);
+	byte_writer_put(bytes, 2 * step + has_runs);
 	if (!named)
-		put(bytes, (uint64_t)object);
-	put(bytes, t->self);
-	put(bytes, t->total);
+		byte_writer_put(bytes, (uint64_t)object);
+	byte_writer_put(bytes, t->self);
+	byte_writer_put(bytes, t->total);
 	if (!has_runs)
 		return;
-	put(bytes, t->calls);
-	put(bytes, t->runs);
-	put(bytes, t->timed_runs);
-	put(bytes, t->cycles);
+	byte_writer_put(bytes, t->calls);
+	byte_writer_put(bytes, t->runs);
+	byte_writer_put(bytes, t->timed_runs);
+	byte_writer_put(bytes, t->cycles);
 }
 
 struct writing {
 	const struct function_counts *counts;
 	const struct interned *processes_of, *objects, *names;
-	struct ranked *order;              /* room for all processes, and then for all rows */
-	struct bytes all, processes, rows; /* rows: of a process, while they are written */
+	struct ranked *order;                    /* room for all processes, and then for all rows */
+	struct byte_writer all, processes, rows; /* rows: of a process, while they are written */
 };
 
 /* Some rows, in the order of their ids; those of one function, or of one object and none, as one.
  */
-static void put_rows(struct writing *w, struct bytes *bytes, size_t first, size_t n)
+static void put_rows(struct writing *w, struct byte_writer *bytes, size_t first, size_t n)
 {
 	const struct function_count *rows = &w->counts->rows[first];
 	struct ranked *order = w->order + w->counts->n_processes;
@@ -102,13 +86,13 @@ static void put_rows(struct writing *w, struct bytes *bytes, size_t first, size_
 	}
 }
 
-static void put_sized(struct writing *w, struct bytes *to, size_t first, size_t n)
+static void put_sized(struct writing *w, struct byte_writer *to, size_t first, size_t n)
 {
-	struct bytes *rows = &w->rows;
+	struct byte_writer *rows = &w->rows;
 
 	rows->n = 0;
 	put_rows(w, rows, first, n);
-	put(to, rows->n);
+	byte_writer_put(to, rows->n);
 	if (ARRAY_RESERVE(&to->data, &to->cap, to->n + rows->n) < 0)
 		to->failed = true;
 	else if (rows->n > 0)
@@ -119,13 +103,13 @@ static void put_sized(struct writing *w, struct bytes *to, size_t first, size_t 
 
 static void put_process(struct writing *w, const struct process_tally *process, uint64_t step)
 {
-	put(&w->all, step);
-	put(&w->all, process->samples);
-	put(&w->processes, process->weight);
-	put(&w->processes, process->taken);
-	put(&w->processes, process->cycles);
-	put(&w->processes, process->runs);
-	put(&w->processes, process->hits);
+	byte_writer_put(&w->all, step);
+	byte_writer_put(&w->all, process->samples);
+	byte_writer_put(&w->processes, process->weight);
+	byte_writer_put(&w->processes, process->taken);
+	byte_writer_put(&w->processes, process->cycles);
+	byte_writer_put(&w->processes, process->runs);
+	byte_writer_put(&w->processes, process->hits);
 	put_sized(w, &w->processes, process->first, process->n);
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/profile/filter.h"
 #include "common/profile/redact.h"
+#include "common/profile/scale.h"
 #include "common/profile/unite.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -25,6 +26,19 @@ int function_sum_new(struct function_sum **ret)
 	return 0;
 }
 
+struct function_recording *function_recording_free(struct function_recording *recording)
+{
+	if (!recording)
+		return NULL;
+	free(recording->rows);
+	id_set_done(&recording->seen);
+	id_set_done(&recording->seen_executables);
+	free(recording->executables);
+	profile_free(recording->head);
+	free(recording);
+	return NULL;
+}
+
 struct function_sum *function_sum_free(struct function_sum *sum)
 {
 	if (!sum)
@@ -38,6 +52,7 @@ struct function_sum *function_sum_free(struct function_sum *sum)
 	id_map_done(&sum->row_numbers);
 	free(sum->direct);
 	free(sum->rows);
+	function_recording_free(sum->recording);
 	free(sum);
 	return NULL;
 }
@@ -109,6 +124,8 @@ int64_t function_sum_add_row(struct function_sum *sum, int64_t function, int64_t
 {
 	int64_t row = add_function_row(sum, stored_key(function, object), at, name);
 
+	if (row >= 0)
+		sum->rows[row].id = function != 0 ? function : -object;
 	if (row >= 0 && function > 0 && function < MAX_DIRECT && put_direct(sum, function, row) < 0)
 		return -ENOMEM;
 	return row;
@@ -129,7 +146,12 @@ int64_t function_sum_find_other(const struct function_sum *sum, enum function_su
 int64_t function_sum_add_other(struct function_sum *sum, enum function_sum_kind kind, int64_t id,
 			       uint32_t index)
 {
-	return add_row(sum, kind, other_key(kind, id, 0), (struct location){ index, UINT64_MAX });
+	int64_t row =
+		add_row(sum, kind, other_key(kind, id, 0), (struct location){ index, UINT64_MAX });
+
+	if (row >= 0)
+		sum->rows[row].id = id;
+	return row;
 }
 
 /* (*@ret)[i] is the index of object i among the names. */
@@ -304,6 +326,18 @@ int function_sum_add_executable(struct function_sum *sum, const char *executable
 	return id_map_put(&sum->executables, key, (struct id_value){ 0 });
 }
 
+int function_sum_add_head(struct function_sum *sum, const struct profile *profile)
+{
+	int r = profile_add_info(sum->names, &profile->info, sum->n_added == 0);
+
+	if (r < 0)
+		return r;
+	sum->n_added++;
+	sum->part_samples += profile->counters.samples;
+	add_counters(&sum->names->counters, &profile->counters);
+	return 0;
+}
+
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile)
 {
 	int r;
@@ -311,14 +345,29 @@ int function_sum_add_profile(struct function_sum *sum, const struct profile *pro
 	sum->n_profiles++;
 	r = function_sum_is_of_owners(sum->by) ? add_owners(sum, profile) :
 						 add_functions(sum, profile);
-	if (r == 0)
-		r = profile_add_info(sum->names, &profile->info, sum->n_added == 0);
-	if (r < 0)
-		return r;
-	sum->n_added++;
-	sum->part_samples += profile->counters.samples;
-	add_counters(&sum->names->counters, &profile->counters);
-	return 0;
+	return r < 0 ? r : function_sum_add_head(sum, profile);
+}
+
+void function_sum_drop_counted(struct function_sum *sum, const struct profile_counters *before,
+			       uint64_t n_found)
+{
+	struct profile_counters *counters = &sum->names->counters;
+	const struct profile_counters window = {
+		.samples = counters->samples - before->samples,
+		.samples_estimated = counters->samples_estimated - before->samples_estimated,
+		.samples_variance = counters->samples_variance - before->samples_variance,
+	};
+	struct profile_counters found = { .samples = n_found };
+
+	profile_share_estimated(&found, &window);
+	counters->samples_estimated = before->samples_estimated + found.samples_estimated;
+	counters->samples_variance = before->samples_variance + found.samples_variance;
+	counters->samples = before->samples;
+	counters->weight = before->weight;
+	counters->rows_counted = before->rows_counted;
+	counters->cycles = before->cycles;
+	counters->runs_counted = before->runs_counted;
+	counters->streams = before->streams;
 }
 
 void function_sum_begin_part(struct function_sum *sum)

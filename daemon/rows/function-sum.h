@@ -40,12 +40,35 @@ struct function_sum_row {
 	struct location at; /* in terms of the names' objects; the offset is that of a function, or
 			       UINT64_MAX. Of processes: an index among the names instead of an
 			       object's, which stands for all of a name, unit or user. */
-	int64_t owner;      /* of a process that is to be named, its id; else 0 or less */
-	bool is_gone;       /* ... and it stands for processes that have gone: ... */
-	uint64_t n_gone;    /* ... how many */
-	uint64_t self;      /* of all parts */
+	int64_t id;   /* in the database: of a function; -1 times that of the object of no function;
+			 of an object; of a process, of the string that is its name or unit, or a
+			 user, or OWNER_NONE */
+	bool is_gone; /* ... and it stands for processes that have gone: ... */
+	uint64_t n_gone;             /* ... how many */
+	uint64_t self;               /* of all parts */
 	struct function_tally tally; /* of this part */
 };
+
+struct recorded_row {
+	bool found; /* in one of the windows */
+	struct function_tally tally;
+	uint64_t n_gone;
+};
+
+/* What is noted for a slot, see count-slot.h. */
+struct function_recording {
+	struct recorded_row *rows; /* by the numbers of the sum's rows */
+	size_t n_rows, cap_rows;
+	struct id_set seen, seen_executables; /* those of the sum, which has others meanwhile */
+	int64_t *executables;
+	size_t n_executables, cap_executables;
+	struct profile *head; /* of the windows, without rows */
+	size_t n_windows;
+	int64_t first, last; /* the least and the largest of their ids */
+	size_t n_profiles;   /* that the sum had before */
+};
+
+struct function_recording *function_recording_free(struct function_recording *recording);
 
 struct function_sum {
 	/* What is asked for. By object there are rows of functions, too: they name what is
@@ -74,6 +97,7 @@ struct function_sum {
 	uint64_t database; /* in which these ids are; 0: nothing was read */
 	uint64_t part_samples;
 	size_t n_added, n_profiles;
+	struct function_recording *recording; /* NULL: nothing is noted */
 };
 
 /* 0 or -ENOMEM. */
@@ -102,8 +126,15 @@ int64_t function_sum_add_other(struct function_sum *sum, enum function_sum_kind 
  */
 int function_sum_add_executable(struct function_sum *sum, const char *executable);
 
+/* Adds the counters and the info of a profile. 0 or -ENOMEM. */
+int function_sum_add_head(struct function_sum *sum, const struct profile *profile);
 /* Adds all of a finalized profile. 0 or -ENOMEM. */
 int function_sum_add_profile(struct function_sum *sum, const struct profile *profile);
+
+/* Of the window whose head was added since the counters were @before, @n_found samples match: what
+ * is counted by process is added process by process. */
+void function_sum_drop_counted(struct function_sum *sum, const struct profile_counters *before,
+			       uint64_t n_found);
 
 /* What is added next belongs to another part: the tallies of all rows are 0 again. */
 void function_sum_begin_part(struct function_sum *sum);

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/profile/scale.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
+#include "daemon/rows/count-slot.h"
 #include "daemon/rows/function-blob.h"
+#include "daemon/rows/function-rows.h"
 #include "daemon/rows/packed.h"
 
 enum {
@@ -37,6 +38,9 @@ int store_functions_init(struct store_functions *functions, struct database *dat
 	functions->database = database;
 	if (r >= 0)
 		r = store_owners_init(&functions->owners, database);
+	if (r >= 0)
+		r = store_slots_init(&functions->slots, database, &functions->owners,
+				     &functions->executables);
 	return r < 0 ? r : database_prepare(database, sql, N_STATEMENTS, functions->statements);
 }
 
@@ -118,48 +122,9 @@ static int add_to_found(struct reading *reading, int64_t row, const struct funct
 	return 0;
 }
 
-/* A function seen for the first time; it is named at once, for the database may change until it is
- * sent. */
-static int64_t add_row(struct reading *reading, int64_t function, int64_t object)
-{
-	struct store_lookup *lookup = &reading->read->lookup;
-	struct location at = { .offset = UINT64_MAX };
-	const struct profile *names = reading->sum->names;
-	const char *name = NULL;
-	int r;
-
-	r = function != 0 ? store_lookup_function(lookup, function, &at) :
-			    store_lookup_object(lookup, object, &at.object);
-	if (r < 0)
-		return r;
-	if (function != 0)
-		name = names->functions[names->n_functions - 1]
-			       .name; /* it was not looked up before */
-	return function_sum_add_row(reading->sum, function, object, at, name);
-}
-
-/* The row of an object as a whole. */
-static int64_t find_object(struct reading *reading, int64_t object)
-{
-	int64_t row = function_sum_find_other(reading->sum, SUM_OBJECT, object);
-	uint32_t index;
-	int r;
-
-	if (row != -ENOENT)
-		return row;
-	r = store_lookup_object(&reading->read->lookup, object, &index);
-	return r < 0 ? r : function_sum_add_other(reading->sum, SUM_OBJECT, object, index);
-}
-
-static int64_t find_function(struct reading *reading, int64_t function, int64_t object)
-{
-	int64_t row = function_sum_find(reading->sum, function, object);
-
-	return row == -ENOENT ? add_row(reading, function, object) : row;
-}
-
 static int read_function(struct reading *reading, struct function_bytes *bytes, int64_t *id)
 {
+	struct store_lookup *lookup = &reading->read->lookup;
 	uint64_t step = function_bytes_take(bytes);
 	struct function_tally tally = { 0 };
 	int64_t object = 0;
@@ -179,8 +144,9 @@ static int read_function(struct reading *reading, struct function_bytes *bytes, 
 	if (bytes->damaged)
 		return 0;
 	return add_to_found(reading,
-			    reading->objects ? find_object(reading, object) :
-					       find_function(reading, *id, object),
+			    reading->objects ?
+				    function_rows_find_object(lookup, reading->sum, object) :
+				    function_rows_find(lookup, reading->sum, *id, object),
 			    &tally);
 }
 
@@ -234,6 +200,20 @@ static void add_process(struct reading *reading, const struct process_tally *tal
 	counted->cycles += tally->cycles;
 	counted->runs += tally->runs;
 	counted->hits += tally->hits;
+}
+
+/* For the slot that is made. 0 or -ENOMEM. */
+static int note_found(const struct reading *reading)
+{
+	struct function_sum *sum = reading->sum;
+	int r = sum->recording ? count_slot_reserve(sum) : 0;
+
+	for (size_t i = 0; r == 0 && sum->recording && i < reading->n_found; i++) {
+		const struct found *found = &reading->found[i];
+
+		count_slot_note(sum->recording, found->row, &found->tally, found->n_gone);
+	}
+	return r;
 }
 
 static void add_found(const struct reading *reading)
@@ -376,28 +356,6 @@ static int read_sections(struct reading *reading)
 	return store_executables_end(&reading->functions->executables, reading->sum);
 }
 
-/* With a filter, what is counted by process is added process by process. */
-static void drop_counted(struct profile_counters *counters, const struct profile_counters *before,
-			 uint64_t n_found)
-{
-	const struct profile_counters window = {
-		.samples = counters->samples - before->samples,
-		.samples_estimated = counters->samples_estimated - before->samples_estimated,
-		.samples_variance = counters->samples_variance - before->samples_variance,
-	};
-	struct profile_counters found = { .samples = n_found };
-
-	profile_share_estimated(&found, &window);
-	counters->samples_estimated = before->samples_estimated + found.samples_estimated;
-	counters->samples_variance = before->samples_variance + found.samples_variance;
-	counters->samples = before->samples;
-	counters->weight = before->weight;
-	counters->rows_counted = before->rows_counted;
-	counters->cycles = before->cycles;
-	counters->runs_counted = before->runs_counted;
-	counters->streams = before->streams;
-}
-
 /* The second column is read only where something of it is needed. */
 static int open_processes(struct reading *reading, struct statement *row)
 {
@@ -476,6 +434,28 @@ static int recount(struct reading *reading, struct window *window)
 	return r < 0 ? r : 1;
 }
 
+/* The counters of windows of a slot are added with it. */
+static int read_head(struct reading *reading, struct window *window)
+{
+	struct function_sum *sum = reading->sum;
+	struct function_recording *recording = sum->recording;
+	int r;
+
+	if (!recording) {
+		r = store_read_head(reading->read, window, sum->names, sum->n_added == 0);
+		sum->n_added += r > 0;
+		return r;
+	}
+	r = store_read_head(reading->read, window, recording->head, recording->n_windows == 0);
+	if (r <= 0)
+		return r;
+	recording->first =
+		recording->n_windows > 0 ? MIN(recording->first, window->id) : window->id;
+	recording->last = MAX(recording->last, window->id);
+	recording->n_windows++;
+	return r;
+}
+
 int store_functions_read(struct store_functions *functions, struct store_read *read,
 			 struct window *window, const struct profile_filter *filter,
 			 struct function_sum *sum)
@@ -500,12 +480,13 @@ int store_functions_read(struct store_functions *functions, struct store_read *r
 	if (r == -EBADMSG)
 		return recount(&reading, window);
 	if (r >= 0)
-		r = store_read_head(read, window, sum->names, sum->n_added == 0);
+		r = read_head(&reading, window);
+	if (r > 0)
+		r = note_found(&reading) ?: 1;
 	if (r <= 0)
 		return r;
-	sum->n_added++;
 	if (profile_filter_is_by_process(filter))
-		drop_counted(&sum->names->counters, &before, reading.counted.samples);
+		function_sum_drop_counted(sum, &before, reading.counted.samples);
 	add_found(&reading);
 	sum->part_samples += sum->names->counters.samples - before.samples;
 	return 1;

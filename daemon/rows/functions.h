@@ -16,6 +16,7 @@
 #include "daemon/rows/function-sum.h"
 #include "daemon/rows/owners.h"
 #include "daemon/rows/read.h"
+#include "daemon/rows/slots.h"
 
 #define N_STORE_FUNCTIONS 4
 
@@ -24,6 +25,7 @@ struct store_functions {
 	struct statement *statements[N_STORE_FUNCTIONS];
 	struct store_executables executables;
 	struct store_owners owners;
+	struct store_slots slots;
 };
 
 int store_functions_init(struct store_functions *functions, struct database *database);

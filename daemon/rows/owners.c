@@ -96,15 +96,13 @@ static int64_t add_owner(struct store_owners *owners, struct function_sum *sum, 
 	if (index < 0)
 		return index;
 	row = function_sum_add_other(sum, sum->by, owner, (uint32_t)index);
-	if (row < 0)
-		return row;
-	sum->rows[row].owner = sum->by == SUM_PROCESS ? owner : OWNER_NONE;
-	sum->rows[row].is_gone = is_gone;
+	if (row >= 0)
+		sum->rows[row].is_gone = is_gone && sum->by == SUM_PROCESS;
 	return row;
 }
 
-static int64_t find_or_add(struct store_owners *owners, struct function_sum *sum, int64_t owner,
-			   bool is_gone)
+int64_t store_owners_row(struct store_owners *owners, struct function_sum *sum, int64_t owner,
+			 bool is_gone)
 {
 	int64_t row = function_sum_find_other(sum, sum->by, owner);
 
@@ -144,7 +142,7 @@ static int64_t look_at(struct store_owners *owners, struct function_sum *sum,
 	if (!profile_process_matches(&process, filter))
 		return -1;
 	if (function_sum_is_of_owners(sum->by))
-		return find_or_add(owners, sum, owner_of(sum, row), process.pid < 0);
+		return store_owners_row(owners, sum, owner_of(sum, row), process.pid < 0);
 	return function_sum_add_executable(sum, process.executable);
 }
 
@@ -202,7 +200,8 @@ static int load_run(struct store_owners *owners, struct function_sum *sum, int64
 			break;
 		if (id < ids[at])
 			continue;
-		found = find_or_add(owners, sum, owner_of(sum, row), statement_int(row, 1) < 0);
+		found = store_owners_row(owners, sum, owner_of(sum, row),
+					 statement_int(row, 1) < 0);
 		r = found < 0 ? (int)found : remember(sum, id, found);
 		if (r < 0)
 			break;
@@ -221,7 +220,7 @@ int store_owners_load(struct store_owners *owners, struct function_sum *sum)
 	int r = 0;
 
 	if (sum->n_fresh > 0 && ids[0] == 0) {
-		ids[0] = find_or_add(owners, sum, OWNER_NONE, false);
+		ids[0] = store_owners_row(owners, sum, OWNER_NONE, false);
 		r = (int)MIN(ids[0], (int64_t)0);
 		next = 1;
 	}
@@ -241,9 +240,9 @@ int64_t store_owners_count_gone(struct store_owners *owners, const struct functi
 	int64_t n = 0;
 	int r;
 
-	if (sum->by != SUM_PROCESS || !sum->rows[row].is_gone)
+	if (!sum->rows[row].is_gone)
 		return 0;
-	STATEMENT_BIND(read, window, sum->rows[row].owner);
+	STATEMENT_BIND(read, window, sum->rows[row].id);
 	r = statement_first(read, &n, 1);
 	return r < 0 ? r : n;
 }
@@ -258,16 +257,16 @@ static int name_run(struct store_owners *owners, struct function_sum *sum, size_
 	size_t at = 0;
 	int r, q;
 
-	STATEMENT_BIND(row, rows[0].owner, rows[n - 1].owner);
+	STATEMENT_BIND(row, rows[0].id, rows[n - 1].id);
 	while ((r = statement_step(row)) > 0) {
 		struct profile_process process = process_of(row);
 		int64_t id = statement_int(row, 0);
 
-		while (at < n && rows[at].owner < id)
+		while (at < n && rows[at].id < id)
 			at++;
 		if (at == n)
 			break;
-		if (id < rows[at].owner)
+		if (id < rows[at].id)
 			continue;
 		process.n_gone = rows[at].n_gone;
 		index = profile_add_process(sum->names, &process);
@@ -289,11 +288,11 @@ int store_owners_name(struct store_owners *owners, struct function_sum *sum)
 		return 0;
 	for (size_t i = sum->n_named, next; r >= 0 && i < end; i = next) {
 		next = i + 1;
-		if (rows[i].kind != SUM_PROCESS || rows[i].owner <= 0)
+		if (rows[i].kind != SUM_PROCESS || rows[i].id <= 0)
 			continue;
 		while (next < end && rows[next].kind == SUM_PROCESS &&
-		       rows[next].owner > rows[next - 1].owner &&
-		       rows[next].owner - rows[next - 1].owner <= MAX_GAP)
+		       rows[next].id > rows[next - 1].id &&
+		       rows[next].id - rows[next - 1].id <= MAX_GAP)
 			next++;
 		r = name_run(owners, sum, i, next - i);
 	}

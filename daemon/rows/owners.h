@@ -22,6 +22,11 @@ struct store_owners {
 /* 0 or -errno. */
 int store_owners_init(struct store_owners *owners, struct database *database);
 
+/* The row of @owner, which is as the id of a row, see function-sum.h; it is added if there is none.
+ * Or -errno. */
+int64_t store_owners_row(struct store_owners *owners, struct function_sum *sum, int64_t owner,
+			 bool is_gone);
+
 /* Whether process @id matches, 1 or 0; or -errno. Then *@ret is its row, if there are rows of
  * owners, or its executable is noted. Process 0 is none, which matches nothing. */
 int store_owners_match(struct store_owners *owners, struct function_sum *sum,

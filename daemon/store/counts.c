@@ -2,6 +2,7 @@
 /* The store's counts by function, object, process and so on. */
 #include <errno.h>
 
+#include "common/util/cleanup.h"
 #include "daemon/store/open.h"
 #include "daemon/store/store.h"
 
@@ -46,6 +47,44 @@ int store_read_functions(struct store *store, struct window *window,
 	r = database_begin_reading(store->database);
 	if (r >= 0)
 		r = store_functions_read(&store->functions, &store->read, window, filter, sum);
+	return end(store, r, fault);
+}
+
+int store_end_slot(struct store *store, struct function_sum *sum, struct count_slot **ret,
+		   struct fault *fault)
+{
+	_cleanup_(count_slot_freep) struct count_slot *slot = NULL;
+	int r = count_slot_end(sum, &slot);
+
+	if (r < 0)
+		fault_set(fault, r, "%s: out of memory", store->path);
+	if (r <= 0)
+		return r;
+	r = begin(store, sum, fault);
+	if (r < 0)
+		return r;
+	slot->database = store->n_opened;
+	slot->n_pruned = store->reduce.n_pruned;
+	r = database_begin_reading(store->database);
+	if (r >= 0)
+		r = store_slots_end(&store->functions.slots, slot);
+	r = end(store, r, fault);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(slot);
+	return 1;
+}
+
+int store_add_slot(struct store *store, const struct count_slot *slot, struct function_sum *sum,
+		   struct fault *fault)
+{
+	int r = begin(store, sum, fault);
+
+	if (r < 0 || slot->database != store->n_opened || slot->n_pruned != store->reduce.n_pruned)
+		return MIN(r, 0);
+	r = database_begin_reading(store->database);
+	if (r >= 0)
+		r = store_slots_add(&store->functions.slots, &store->read.lookup, slot, sum);
 	return end(store, r, fault);
 }
 

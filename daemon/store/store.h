@@ -23,6 +23,7 @@
 #include "daemon/retention/settings.h"
 #include "daemon/rows/batch.h"
 #include "daemon/rows/code.h"
+#include "daemon/rows/count-slot.h"
 #include "daemon/rows/function-sum.h"
 #include "daemon/rows/window-sum.h"
 #include "daemon/window/window.h"
@@ -150,6 +151,14 @@ bool store_has_large(struct store *store, const struct store_batch *batch, uint6
 int store_read_functions(struct store *store, struct window *window,
 			 const struct profile_filter *filter, struct function_sum *sum,
 			 struct fault *fault);
+
+/* Ends what count_slot_begin() began: 1 and *@ret; 0: there is none; -errno and @fault. */
+int store_end_slot(struct store *store, struct function_sum *sum, struct count_slot **ret,
+		   struct fault *fault);
+/* Adds what its windows counted: 1; 0: these have changed since; -errno and @fault, upon which the
+ * sum is void. */
+int store_add_slot(struct store *store, const struct count_slot *slot, struct function_sum *sum,
+		   struct fault *fault);
 
 /* When all windows are read: names some of the rows in a sum by process. 1: there are more; 0;
  * -errno and @fault. */

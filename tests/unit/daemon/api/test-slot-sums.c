@@ -97,9 +97,9 @@ static void what_is_in_use_stays(void **state)
 	struct slot_sum *a = slot_sums_add(&sums, &first, new_profile(n_stacks), 0);
 	struct slot_sum *b = slot_sums_add(&sums, &second, new_profile(n_stacks), 0);
 
-	assert_int_equal(a->profile->n_stacks, n_stacks);
+	assert_int_equal(slot_sum_profile(a)->n_stacks, n_stacks);
 	slot_sums_expire(&sums, SLOT_SUMS_KEEP_US);
-	assert_int_equal(b->profile->n_stacks, n_stacks);
+	assert_int_equal(slot_sum_profile(b)->n_stacks, n_stacks);
 	slot_sums_release(&sums, a);
 	slot_sums_release(&sums, b);
 	assert_true(sums.n_bytes <= SLOT_SUMS_MAX_BYTES);
@@ -117,7 +117,7 @@ static void what_nobody_uses_expires(void **state)
 	assert_false(has(&sums, key_of(1, 1), SLOT_SUMS_KEEP_US));
 	assert_true(has(&sums, key_of(2, 1), 10));
 	slot_sums_expire(&sums, SLOT_SUMS_KEEP_US + 10);
-	assert_null(sums.first);
+	assert_null(sums.newest);
 	assert_int_equal(sums.n_bytes, 0);
 }
 
