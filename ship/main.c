@@ -16,14 +16,13 @@
 #include "common/util/thread.h"
 #include "ship/config.h"
 #include "ship/follower.h"
+#include "ship/receiver.h"
 #include "ship/sender.h"
 #include "ship/status.h"
 
 #define CONFIG         "/etc/branchd/ship.conf"
 #define SPOOL          "/var/lib/branchd-ship"
 #define STATUS         "/run/branchd-ship/status"
-#define TIMEOUT_S      60
-#define MAX_ANSWER     4096 /* an insert has none but errors */
 #define CREDENTIAL     "ship.password"
 #define MMAP_THRESHOLD (64 << 10)
 
@@ -54,7 +53,7 @@ struct service {
 	char *password;
 	struct names_seen *seen;
 	struct spool *spool;
-	struct clickhouse *clickhouse;
+	struct receiver *receiver;
 	sigset_t signals;
 };
 
@@ -64,7 +63,7 @@ static void service_done(struct service *service)
 	free(service->password);
 	names_seen_free(service->seen);
 	spool_free(service->spool);
-	clickhouse_free(service->clickhouse);
+	receiver_free(service->receiver);
 }
 
 /* What was said last; two failures each have their own, and do not take turns. */
@@ -131,7 +130,6 @@ static int read_password(struct service *service, struct fault *fault)
 
 static int open_service(struct service *service, struct fault *fault)
 {
-	struct clickhouse_settings server = { .timeout_s = TIMEOUT_S, .max_answer = MAX_ANSWER };
 	int r = config_load(&service->config, service->arguments.config, fault);
 
 	r = r < 0 ? r : read_password(service, fault);
@@ -142,14 +140,17 @@ static int open_service(struct service *service, struct fault *fault)
 		return r;
 	if (names_seen_new(&service->seen) < 0)
 		return fault_set(fault, -ENOMEM, "out of memory");
-	server.url = service->config.url;
-	server.user = service->config.user;
-	server.password = service->password;
-	server.basic = format_is_profile(service->config.format);
-	if (service->config.format == FORMAT_OTLP)
-		server.content_type = "application/x-protobuf";
-	server.ca_file = service->config.ca_file;
-	return clickhouse_new(&service->clickhouse, &server, fault);
+	return receiver_new(&service->receiver,
+			    &(struct receiver_settings){
+				    .format = service->config.format,
+				    .url = service->config.url,
+				    .user = service->config.user,
+				    .password = service->password,
+				    .ca_file = service->config.ca_file,
+				    .host = service->config.host,
+				    .database = service->config.database,
+			    },
+			    fault);
 }
 
 static void report(const struct sender_totals *totals, void *userdata)
@@ -166,9 +167,7 @@ static void *run_sender(void *userdata)
 	struct service *service = userdata;
 	const struct sender_settings settings = {
 		.spool = service->spool,
-		.clickhouse = service->clickhouse,
-		.database = service->config.database,
-		.host = service->config.host,
+		.receiver = service->receiver,
 		.report = report,
 		.userdata = service,
 	};
@@ -230,6 +229,7 @@ int main(int argc, char **argv)
 		return r < 0 ? SERVICE_USAGE : 0;
 	/* a profile's tables come and go: they must not fragment the heap */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	mallopt(M_ARENA_MAX, 1); /* two threads that allocate little at a time */
 	if (service.arguments.show) {
 		r = status_print(service.arguments.status, service.arguments.json, &fault);
 	} else {

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "client/clickhouse/clickhouse.h"
 #include "common/util/fault.h"
+#include "ship/receiver.h"
 #include "ship/spool.h"
 
 struct sender_totals {
@@ -20,8 +20,7 @@ struct sender_totals {
 
 struct sender_settings {
 	struct spool *spool;
-	struct clickhouse *clickhouse;
-	const char *database, *host;
+	struct receiver *receiver;
 	/* in the sender's thread, after each batch, each failure, and some seconds */
 	void (*report)(const struct sender_totals *totals, void *userdata);
 	void *userdata;

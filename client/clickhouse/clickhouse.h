@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One ClickHouse server, or another one that takes bodies, asked over HTTP. Certificates are
- * checked. */
+/* One ClickHouse server, asked over HTTP. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,22 +12,20 @@
 struct clickhouse;
 
 struct clickhouse_settings {
-	const char *url;          /* http:// or https:// */
-	const char *user;         /* NULL: the server's default */
-	const char *password;     /* NULL: none */
-	bool basic;               /* they go as HTTP's own, to another server that takes bodies */
-	const char *content_type; /* of bodies, which then have an answer; NULL: none */
-	const char *ca_file;      /* NULL: those of the system */
-	bool netrc;               /* user and password are those of ~/.netrc, if it has the host */
-	long timeout_s;           /* of each query */
-	size_t max_answer;        /* bytes */
+	const char *url;      /* http:// or https:// */
+	const char *user;     /* NULL: the server's default */
+	const char *password; /* NULL: none */
+	const char *ca_file;  /* NULL: those of the system */
+	bool netrc;           /* user and password are those of ~/.netrc, if it has the host */
+	long timeout_s;       /* of each query */
+	size_t max_answer;    /* bytes */
 };
 
 struct clickhouse_query {
-	const char *text;     /* NULL: only @settings and @body */
+	const char *text;
 	const char *id;       /* no two run at once with one id; NULL: any */
 	const char *settings; /* of the server, as "name=value&name=value"; or NULL */
-	const char *body;     /* what follows the text */
+	const char *body;     /* what follows the text of an insert; NULL: none */
 	size_t n_body;
 	bool is_gzip; /* the body */
 };
@@ -42,11 +39,6 @@ DEFINE_CLEANUP(struct clickhouse *, clickhouse_free);
 /* Writes a quoted string of SQL. */
 void clickhouse_put_string(FILE *f, const char *text);
 
-/*
- * *@ret_text, unless NULL, is the answer with a NUL behind it, valid until the next query, and the
- * caller's to write into. -ECONNREFUSED and @fault: there was no answer, and the server may have
- * done it or not. -EREMOTEIO and @fault: it refused. -EMSGSIZE and @fault: the answer has more than
- * max_answer bytes.
- */
+/* The answer, and errors, as http_post() has them; an insert has no answer. */
 int clickhouse_ask(struct clickhouse *clickhouse, const struct clickhouse_query *query,
 		   char **ret_text, struct fault *fault);

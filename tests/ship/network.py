@@ -16,7 +16,7 @@ class Network:
 
     def __init__(self, server_port, port=0):
         self.server, self.is_cut, self.lose_answers, self.swallowed = server_port, False, False, 0
-        self.pairs, self.lock, self.times = [], threading.Lock(), []
+        self.pairs, self.lock, self.times = set(), threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -25,11 +25,19 @@ class Network:
         while True:
             client, _ = self.listener.accept()
             self.times.append(time.monotonic())
-            server = socket.create_connection(("127.0.0.1", self.server))
+            threading.Thread(target=self.connect, args=[client], daemon=True).start()
+
+    def connect(self, client):
+        """Until both ends have said all."""
+        with client, socket.create_connection(("127.0.0.1", self.server)) as server:
             with self.lock:
-                self.pairs.append((client, server))
-            for source, target, is_answer in ((client, server, False), (server, client, True)):
-                threading.Thread(target=self.copy, args=[source, target, is_answer], daemon=True).start()
+                self.pairs.add((client, server))
+            answers = threading.Thread(target=self.copy, args=[server, client, True], daemon=True)
+            answers.start()
+            self.copy(client, server, False)
+            answers.join()
+            with self.lock:
+                self.pairs.discard((client, server))
 
     def copy(self, source, target, is_answer):
         try:
