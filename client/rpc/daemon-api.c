@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/rpc/json-member.h"
@@ -386,8 +387,7 @@ static int find_member(const struct answer *answer, const char *name, const char
 	return 0;
 }
 
-static json_t *pack_functions_request(const struct daemon_api_request *request,
-				      enum functions_by by)
+static json_t *pack_functions_request(const struct daemon_api_request *request)
 {
 	static const char *const names[N_FUNCTIONS_BY] = {
 		[FUNCTIONS_BY_OBJECT] = "object", [FUNCTIONS_BY_PROCESS] = "process",
@@ -397,8 +397,10 @@ static json_t *pack_functions_request(const struct daemon_api_request *request,
 	json_t *parameters = pack_request(request);
 
 	json_object_set_new(parameters, "parts", json_integer((json_int_t)request->n_parts));
-	if (names[by]) /* a daemon of an earlier version does not know the others */
-		json_object_set_new(parameters, "by", json_string(names[by]));
+	if (names[request->by]) /* a daemon of an earlier version does not know the others */
+		json_object_set_new(parameters, "by", json_string(names[request->by]));
+	if (request->limit > 0)
+		json_object_set_new(parameters, "limit", json_integer((json_int_t)request->limit));
 	if (request->symbol)
 		json_object_set_new(parameters, "symbol", json_string(request->symbol));
 	if (request->until_us > 0) {
@@ -420,20 +422,35 @@ static bool lacks_functions(const struct answer *answer, const struct daemon_api
 		reply_error_is_refused(answer));
 }
 
-/* A daemon of an earlier version counts by process what newer ones add up by owner. */
+/* A daemon of an earlier version counts by process what newer ones add up by owner, and sends all.
+ */
 static int call_get_functions(struct connection *connection,
 			      const struct daemon_api_request *request, struct answer *answer,
 			      struct fault *fault)
 {
+	struct daemon_api_request earlier = *request;
 	int r = connection_call(connection, "io.branchd.GetFunctions",
-				pack_functions_request(request, request->by), answer, fault);
+				pack_functions_request(request), answer, fault);
 
-	if (r != -EREMOTEIO || request->by <= FUNCTIONS_BY_PROCESS ||
-	    !reply_error_is_refused(answer))
+	if (request->by > FUNCTIONS_BY_PROCESS)
+		earlier.by = FUNCTIONS_BY_PROCESS;
+	earlier.limit = 0;
+	if (r != -EREMOTEIO || !reply_error_is_refused(answer) ||
+	    (earlier.by == request->by && request->limit == 0))
 		return r;
 	return connection_call(connection, "io.branchd.GetFunctions",
-			       pack_functions_request(request, FUNCTIONS_BY_PROCESS), answer,
-			       fault);
+			       pack_functions_request(&earlier), answer, fault);
+}
+
+/* Older daemons leave nothing out. */
+static size_t read_left_out(const struct answer *answer)
+{
+	const char *text;
+	size_t n;
+
+	if (json_member_find(answer->text, answer->n_bytes, "left_out", &text, &n) <= 0)
+		return 0;
+	return strtoull(text, NULL, 10);
 }
 
 int daemon_api_get_functions(struct connection *connection,
@@ -443,6 +460,7 @@ int daemon_api_get_functions(struct connection *connection,
 	struct functions_texts texts = { .by = request->by };
 	struct answer answer;
 	struct fault why = {};
+	size_t n_left_out;
 	int r;
 
 	r = call_get_functions(connection, request, &answer, fault);
@@ -462,7 +480,10 @@ int daemon_api_get_functions(struct connection *connection,
 	r = take_windows(&answer, ret_windows, fault);
 	if (r < 0)
 		return r;
+	n_left_out = read_left_out(&answer);
 	r = functions_read(ret, &texts, &why);
+	if (r >= 0)
+		(*ret)->n_left_out = n_left_out;
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
 	return r < 0 ? reply_error_unreadable(fault, why.text) : 0;

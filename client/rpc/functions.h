@@ -54,6 +54,7 @@ struct functions {
 	bool are_numbered; /* functions have a number in place of their start, which is not known */
 	struct functions_place *places;
 	size_t n_places;
+	size_t n_left_out; /* places with fewer samples, see struct daemon_api_request */
 	struct functions_part *parts;
 	size_t n_parts;
 };

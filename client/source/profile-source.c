@@ -190,6 +190,7 @@ static int load_functions(struct profile_source *source, const struct loading *l
 		.filter = &loading->settings->filter,
 		.n_parts = MAX(loading->n_parts, (size_t)1),
 		.by = loading->settings->by,
+		.limit = loading->settings->limit,
 	};
 	struct functions *functions;
 	int r;

@@ -29,6 +29,7 @@ struct profile_source_settings {
 	size_t n_parts;                /* also load them in up to this many parts; 0: no parts */
 	bool counts;                   /* profile_source.functions suffice: */
 	enum functions_by by;
+	size_t limit;        /* in struct daemon_api_request */
 	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
 	int timeout_ms;      /* see connection_set_timeout(); 0: the default */
 	size_t max_reply;    /* see connection_set_max_reply(); 0: the default */

@@ -303,5 +303,9 @@ void top_say(const struct top *top, FILE *f)
 
 size_t top_n_omitted(const struct top *top)
 {
-	return top->n_rows - top->n_shown + (top->tree ? top->tree->n_left_out : 0);
+	size_t n = top->n_rows - top->n_shown;
+
+	if (top->tree)
+		n += top->tree->n_left_out;
+	return top->shares && top->source->functions ? n + top->source->functions->n_left_out : n;
 }

@@ -102,7 +102,7 @@ int function_reply_write_json(struct function_reply *reply)
 	const struct function_sum *sum = reply->sum;
 	FILE *f = reply->text.f;
 
-	fputs("],\"places\":[", f);
+	fprintf(f, "],\"left_out\":%zu,\"places\":[", reply->n_left_out);
 	for (size_t i = 0; i < sum->n_rows; i++) {
 		fputs(i > 0 ? "," : "", f);
 		write_place(sum, i, f);

@@ -16,6 +16,7 @@ struct function_reply {
 	struct function_sum *sum;
 	struct reply_text text; /* so far */
 	size_t n_parts;         /* complete ones */
+	size_t n_left_out;      /* rows, where a number of them was asked for */
 };
 
 /* 0 or -ENOMEM. */

@@ -11,6 +11,7 @@
 #include "daemon/api/query-counts.h"
 #include "daemon/api/query-parts.h"
 #include "daemon/api/query-slots.h"
+#include "daemon/rows/function-cut.h"
 
 #define BATCH_ROWS 50000 /* of counts, after which no more windows are read at once */
 
@@ -244,11 +245,26 @@ int query_read(struct query *q)
 	return q->functions ? read_functions(q) : read_next(q);
 }
 
+/* The rows of stored windows are all there is, where no part is of the open one. */
+static int cut(struct query *q)
+{
+	struct function_reply *functions = q->functions;
+	size_t limit = (size_t)q->request.limit;
+
+	q->request.limit = 0;
+	if (limit == 0 || q->n_parts > 0 || functions->sum->n_profiles > 0)
+		return 0;
+	return function_cut_processes(functions->sum, limit, &functions->n_left_out);
+}
+
 int query_name(struct query *q, uint64_t until_us)
 {
 	struct store *store = archive_get_store(q->archive);
-	int r = 1;
+	int r = cut(q);
 
+	if (r < 0)
+		return r;
+	r = 1;
 	while (r > 0 && clock_us(CLOCK_MONOTONIC) < until_us)
 		r = store_name_functions(store, q->functions->sum, &q->fault);
 	return r;

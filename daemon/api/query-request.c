@@ -96,6 +96,8 @@ static const char *check_range(const struct query_request *q, bool functions)
 {
 	if (functions && (q->n_parts < 1 || q->n_parts > QUERY_MAX_PARTS))
 		return "parts";
+	if (q->limit < 0 || (q->limit > 0 && (q->by != SUM_PROCESS || q->n_parts != 1)))
+		return "limit";
 	if (q->until_us < q->since_us || (q->until_us > 0 && q->since_us == 0))
 		return "until_us";
 	if (q->first < 0)
@@ -123,7 +125,7 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 	struct conditions c = { .pid = -1, .uid = -1 };
 	const char *by = NULL, *tables = NULL, *wrong;
 	const struct parameter parameters[] = {
-		{ "tables", &tables, NULL }, /* of GetProfile; and the last five of GetFunctions */
+		{ "tables", &tables, NULL }, /* of GetProfile; and the last six of GetFunctions */
 		{ "first", NULL, &q->first },
 		{ "last", NULL, &q->last },
 		{ "pid", NULL, &c.pid },
@@ -135,6 +137,7 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		{ "unit", &c.unit, NULL },
 		{ "container", &c.container, NULL },
 		{ "parts", NULL, &q->n_parts },
+		{ "limit", NULL, &q->limit },
 		{ "by", &by, NULL },
 		{ "symbol", &c.symbol, NULL },
 		{ "since_us", NULL, &q->since_us },
@@ -150,11 +153,12 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 		.filter = PROFILE_FILTER_INIT,
 	};
 	if (!parameters_read(call, parameters + functions,
-			     ARRAY_SIZE(parameters) - (functions ? 1 : 5)))
+			     ARRAY_SIZE(parameters) - (functions ? 1 : 6)))
 		return 0;
-	wrong = check_range(q, functions) ?: check_lists(&c);
 	if (by && !parse_by(&q->by, by))
 		wrong = "by";
+	else
+		wrong = check_range(q, functions) ?: check_lists(&c);
 	if (c.symbol && q->by != SUM_FUNCTION)
 		wrong = "symbol";
 	if (tables && !profile_tables_parse(&q->tables, tables))

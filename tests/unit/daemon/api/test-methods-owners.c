@@ -183,10 +183,99 @@ static void owners_are_those_of_the_profiles(void **state)
 	service_done(&service);
 }
 
+static int compare_samples(const void *a, const void *b)
+{
+	const struct owned *x = a, *y = b;
+
+	return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+static void drop_none(struct owners *owners)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < owners->n; i++)
+		if (strcmp(owners->rows[i].name, "none") != 0)
+			owners->rows[n++] = owners->rows[i];
+	owners->n = n;
+}
+
+/* What the processes of windows 1 to 6 counted, most first; *@ret is how many were left out. */
+static struct owners *ask_processes(struct caller *caller, const char *limit, json_int_t *ret)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct owners *owners = calloc(1, sizeof(*owners));
+	json_t *answer, *reply;
+	char text[128];
+
+	assert_non_null(owners);
+	snprintf(text, sizeof(text), "{\"first\":1,\"last\":6,\"by\":\"process\"%s}", limit);
+	answer = call(caller, "GetFunctions", text);
+	reply = json_object_get(answer, "parameters");
+	assert_non_null(reply);
+	names = read_names(reply);
+	add_part(owners, reply, names, "process", 0);
+	drop_none(owners);
+	owners->n = drop_empty(owners);
+	qsort(owners->rows, owners->n, sizeof(*owners->rows), compare_samples);
+	*ret = json_integer_value(json_object_get(reply, "left_out"));
+	json_decref(answer);
+	return owners;
+}
+
+static bool has(const struct owners *owners, const struct owned *row)
+{
+	for (size_t i = 0; i < owners->n; i++)
+		if (strcmp(owners->rows[i].name, row->name) == 0)
+			return owners->rows[i].samples == row->samples;
+	return false;
+}
+
+static void the_processes_with_most_samples(void **state)
+{
+	struct service service;
+	struct caller caller;
+	struct owners *all;
+	json_int_t n_left_out;
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < N_WINDOWS; i++)
+		add_window(&service, i + 1, false, i);
+	all = ask_processes(&caller, "", &n_left_out);
+	assert_int_equal(n_left_out, 0);
+	assert_true(all->n > 4);
+	for (size_t limit = 1; limit <= all->n; limit++) {
+		char text[32];
+		struct owners *some;
+
+		snprintf(text, sizeof(text), ",\"limit\":%zu", limit);
+		some = ask_processes(&caller, text, &n_left_out);
+		assert_true(some->n >= limit);
+		assert_int_equal(some->n + (size_t)n_left_out, all->n);
+		for (size_t i = 0; i < limit; i++)
+			assert_true(has(some, &all->rows[i]));
+		for (size_t i = limit; i < some->n; i++)
+			assert_int_equal(some->rows[i].samples, all->rows[limit - 1].samples);
+		free(some);
+	}
+	free(all);
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"limit\":3}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"limit\"}}");
+	assert_error(&caller, "GetFunctions",
+		     "{\"first\":1,\"limit\":3,\"by\":\"process\",\"parts\":2}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"limit\"}}");
+	caller_done(&caller);
+	service_done(&service);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(owners_are_those_of_the_profiles),
+		cmocka_unit_test(the_processes_with_most_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
