@@ -67,8 +67,8 @@ struct daemon_api_request {
 			   time */
 	uint64_t since_us, until_us;
 	enum functions_by by;
-	size_t limit; /* by process and in one part: the number that suffices, of those with most
-			 samples; 0: all are needed */
+	size_t limit; /* by function, object or process and in one part: the number that suffices,
+			 of those with most samples; 0: all are needed */
 	const char *symbol; /* of functions that suffice, as profile_symbol_matches() has it; "":
 			       none are needed; NULL: all are */
 };

@@ -8,6 +8,15 @@
 #include "common/profile/unite.h"
 #include "daemon/api/query-parts.h"
 #include "daemon/api/reply-text.h"
+#include "daemon/rows/function-cut.h"
+
+/* There is one part, whose rows are written as they are then. */
+static int cut_functions(struct function_reply *functions, size_t limit)
+{
+	int r = function_cut_functions(functions->sum, limit, &functions->n_left_out);
+
+	return r ?: function_reply_end_part(functions);
+}
 
 /* The open window is the last of the last part. */
 static int finish_functions(struct query *q)
@@ -18,6 +27,8 @@ static int finish_functions(struct query *q)
 		r = function_reply_end_part(q->functions);
 	for (size_t i = 0; r == 0 && i < q->n_parts; i++)
 		r = function_sum_add_profile(q->functions->sum, q->parts[i]);
+	if (r == 0 && q->request.limit > 0 && q->privileged)
+		return cut_functions(q->functions, (size_t)q->request.limit);
 	if (r == 0)
 		r = function_reply_end_part(q->functions);
 	return r ?: function_sum_finish(q->functions->sum, !q->privileged);

@@ -251,6 +251,8 @@ static int cut(struct query *q)
 	struct function_reply *functions = q->functions;
 	size_t limit = (size_t)q->request.limit;
 
+	if (functions->sum->by != SUM_PROCESS)
+		return 0;
 	q->request.limit = 0;
 	if (limit == 0 || q->n_parts > 0 || functions->sum->n_profiles > 0)
 		return 0;

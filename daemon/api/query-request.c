@@ -96,7 +96,7 @@ static const char *check_range(const struct query_request *q, bool functions)
 {
 	if (functions && (q->n_parts < 1 || q->n_parts > QUERY_MAX_PARTS))
 		return "parts";
-	if (q->limit < 0 || (q->limit > 0 && (q->by != SUM_PROCESS || q->n_parts != 1)))
+	if (q->limit < 0 || (q->limit > 0 && (q->by > SUM_PROCESS || q->n_parts != 1)))
 		return "limit";
 	if (q->until_us < q->since_us || (q->until_us > 0 && q->since_us == 0))
 		return "until_us";

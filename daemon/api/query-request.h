@@ -17,7 +17,7 @@ struct query_request {
 	int64_t n_parts;              /* of GetFunctions, else 0 */
 	enum function_sum_kind by;    /* likewise */
 	const char *symbol;           /* likewise: of the only functions; NULL: all */
-	int64_t limit;                /* likewise: of the processes; 0: none */
+	int64_t limit;                /* likewise: of rows; 0: none */
 	int64_t since_us, until_us;   /* likewise: the parts are of this time; 0: not given */
 	unsigned int tables;          /* of GetProfile, see tables.h */
 	struct profile_filter filter; /* its strings are @texts */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The processes of a sum that are asked for: those with most samples. Who shows twenty of a hundred
- * thousand need not read the names of the others.
+ * The rows of a sum that are asked for: those with most samples. Who shows twenty of a hundred
+ * thousand processes or of ten thousand functions need not read the names of the others.
  */
 #pragma once
 
@@ -15,3 +15,11 @@
  * number of those with samples that are left out. 0 or -ENOMEM.
  */
 int function_cut_processes(struct function_sum *sum, size_t n, size_t *ret);
+
+/*
+ * Finishes a sum by function or object of one part, as function_sum_finish(), and keeps the @n
+ * functions with most samples likewise; what is of no function stays, and so do functions with a
+ * thousandth of the samples in their stacks, those of code that was made at run time, and all
+ * objects. By object no function stays.
+ */
+int function_cut_functions(struct function_sum *sum, size_t n, size_t *ret);

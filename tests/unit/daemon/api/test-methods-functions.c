@@ -307,6 +307,91 @@ static void rows_are_of_functions_by_name(void **state)
 	service_done(&service);
 }
 
+static int compare_self(const void *p, const void *q)
+{
+	const struct named *a = p, *b = q;
+
+	return (a->self < b->self) - (a->self > b->self);
+}
+
+/* The rows of windows 1 to 3 with samples, most first. */
+static struct names *ask_limited(struct caller *caller, const char *what, size_t *ret_left_out,
+				 size_t *ret_functions)
+{
+	_cleanup_(profile_freep) struct profile *names = NULL;
+	struct names *rows = calloc(1, sizeof(*rows));
+	json_t *answer, *reply;
+	size_t n = 0;
+	char text[96];
+
+	assert_non_null(rows);
+	snprintf(text, sizeof(text), "{\"first\":1,\"last\":3%s}", what);
+	answer = call(caller, "GetFunctions", text);
+	reply = json_object_get(answer, "parameters");
+	assert_non_null(reply);
+	names = read_names(reply);
+	*ret_functions = names->n_functions;
+	*ret_left_out = (size_t)json_integer_value(json_object_get(reply, "left_out"));
+	add_part(rows, reply, 0);
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->rows[i].self > 0 || rows->rows[i].total > 0)
+			rows->rows[n++] = rows->rows[i];
+	rows->n = n;
+	qsort(rows->rows, n, sizeof(*rows->rows), compare_self);
+	json_decref(answer);
+	return rows;
+}
+
+static bool has_row(const struct names *names, const struct named *row)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (compare_named(&names->rows[i], row) == 0)
+			return memcmp(&names->rows[i], row, sizeof(*row)) == 0;
+	return false;
+}
+
+static void the_functions_with_most_samples(void **state)
+{
+	size_t n_left_out, n_functions, n_all;
+	struct names *all, *some;
+	struct service service;
+	struct caller caller;
+	char text[32];
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < 3; i++)
+		add_window(&service, i + 1, false, i);
+	all = ask_limited(&caller, "", &n_left_out, &n_all);
+	assert_int_equal(n_left_out, 0);
+	for (size_t limit = 1, n_found = 0; limit < all->n; limit += 3, n_found = 0) {
+		snprintf(text, sizeof(text), ",\"limit\":%zu", limit);
+		some = ask_limited(&caller, text, &n_left_out, &n_functions);
+		assert_int_equal(some->n + n_left_out, all->n);
+		for (size_t i = 0; i < some->n; i++)
+			assert_true(has_row(all, &some->rows[i]));
+		for (size_t i = 0; i < all->n && n_found < limit; i++) {
+			assert_true(has_row(some, &all->rows[i]));
+			n_found += all->rows[i].start != UINT64_MAX;
+		}
+		free(some);
+	}
+	free(all);
+	/* by object all rows stay */
+	all = ask_limited(&caller, ",\"by\":\"object\"", &n_left_out, &n_functions);
+	assert_int_equal(n_functions, n_all);
+	some = ask_limited(&caller, ",\"by\":\"object\",\"limit\":1", &n_left_out, &n_functions);
+	assert_int_equal(n_left_out, 0);
+	assert_true(n_functions < n_all); /* random ones may reach to the end of an object */
+	assert_int_equal(some->n, all->n);
+	for (size_t i = 0; i < all->n; i++)
+		assert_true(has_row(some, &all->rows[i]));
+	free(some);
+	free(all);
+	caller_done(&caller);
+	service_done(&service);
+}
+
 static bool has_executable(const struct profile *names, const char *executable)
 {
 	for (size_t i = 0; i < names->n_processes; i++)
@@ -388,6 +473,7 @@ int main(void)
 		cmocka_unit_test(functions_are_those_of_the_profiles),
 		cmocka_unit_test(parts_are_of_time),
 		cmocka_unit_test(rows_are_of_functions_by_name),
+		cmocka_unit_test(the_functions_with_most_samples),
 		cmocka_unit_test(executables_are_named_once),
 		cmocka_unit_test(functions_of_some_processes),
 	};

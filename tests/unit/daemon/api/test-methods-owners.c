@@ -260,7 +260,7 @@ static void the_processes_with_most_samples(void **state)
 		free(some);
 	}
 	free(all);
-	assert_error(&caller, "GetFunctions", "{\"first\":1,\"limit\":3}",
+	assert_error(&caller, "GetFunctions", "{\"first\":1,\"limit\":3,\"by\":\"comm\"}",
 		     "{\"error\":\"org.varlink.service.InvalidParameter\","
 		     "\"parameters\":{\"parameter\":\"limit\"}}");
 	assert_error(&caller, "GetFunctions",
