@@ -27,7 +27,7 @@ static int finish_functions(struct query *q)
 		r = function_reply_end_part(q->functions);
 	for (size_t i = 0; r == 0 && i < q->n_parts; i++)
 		r = function_sum_add_profile(q->functions->sum, q->parts[i]);
-	if (r == 0 && q->request.limit > 0 && q->privileged)
+	if (r == 0 && q->request.limit > 0 && q->request.by < SUM_PROCESS && q->privileged)
 		return cut_functions(q->functions, (size_t)q->request.limit);
 	if (r == 0)
 		r = function_reply_end_part(q->functions);

@@ -245,28 +245,26 @@ int query_read(struct query *q)
 	return q->functions ? read_functions(q) : read_next(q);
 }
 
-/* The rows of stored windows are all there is, where no part is of the open one. */
-static int cut(struct query *q)
+bool query_has_cut(const struct query *q)
 {
-	struct function_reply *functions = q->functions;
+	/* the rows of stored windows are all there is, where no part is of the open one */
+	return q->functions && q->functions->sum->by == SUM_PROCESS && q->request.limit > 0 &&
+	       q->n_parts == 0 && q->functions->sum->n_profiles == 0;
+}
+
+int query_cut(struct query *q)
+{
 	size_t limit = (size_t)q->request.limit;
 
-	if (functions->sum->by != SUM_PROCESS)
-		return 0;
 	q->request.limit = 0;
-	if (limit == 0 || q->n_parts > 0 || functions->sum->n_profiles > 0)
-		return 0;
-	return function_cut_processes(functions->sum, limit, &functions->n_left_out);
+	return function_cut_processes(q->functions->sum, limit, &q->functions->n_left_out);
 }
 
 int query_name(struct query *q, uint64_t until_us)
 {
 	struct store *store = archive_get_store(q->archive);
-	int r = cut(q);
+	int r = 1;
 
-	if (r < 0)
-		return r;
-	r = 1;
 	while (r > 0 && clock_us(CLOCK_MONOTONIC) < until_us)
 		r = store_name_functions(store, q->functions->sum, &q->fault);
 	return r;

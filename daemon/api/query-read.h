@@ -13,6 +13,10 @@ int query_begin(struct query *q);
 /* Reads some of the stored windows that are left. 0; 1: they are left to a step; -errno. */
 int query_read(struct query *q);
 
+/* When all are read: whether processes are to be left out, and the step that does so. */
+bool query_has_cut(const struct query *q);
+int query_cut(struct query *q);
+
 /* When all are read: names the rows of GetFunctions, until @until_us. 0; 1: there are more; -errno.
  */
 int query_name(struct query *q, uint64_t until_us);

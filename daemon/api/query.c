@@ -171,6 +171,11 @@ int query_work(struct query *q)
 		if (r < 0 || q->step || has_unread(q) || clock_us(CLOCK_MONOTONIC) >= until_us)
 			return r;
 	}
+	if (!q->bytes && query_has_cut(q)) {
+		r = do_or_leave(q, query_cut);
+		if (r < 0 || q->step)
+			return r;
+	}
 	if (q->functions && !q->bytes) {
 		r = query_name(q, until_us);
 		if (r != 0)

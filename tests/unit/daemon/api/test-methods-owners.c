@@ -164,6 +164,7 @@ static void assert_owners(struct caller *caller, const char *by, const char *fil
 static void owners_are_those_of_the_profiles(void **state)
 {
 	static const char *const bys[] = { "process", "comm", "unit", "user" };
+	json_t *answer, *reply;
 	struct service service;
 	struct caller caller;
 
@@ -179,6 +180,13 @@ static void owners_are_those_of_the_profiles(void **state)
 		assert_owners(&caller, bys[i], "");
 		assert_owners(&caller, bys[i], ",\"uid\":1");
 	}
+	/* with the open window nothing is left out */
+	answer = call(&caller, "GetFunctions",
+		      "{\"first\":1,\"last\":0,\"by\":\"process\",\"limit\":1}");
+	reply = json_object_get(answer, "parameters");
+	assert_int_equal(json_integer_value(json_object_get(reply, "left_out")), 0);
+	assert_true(json_array_size(json_object_get(reply, "places")) > 10);
+	json_decref(answer);
 	caller_done(&caller);
 	service_done(&service);
 }
@@ -231,14 +239,15 @@ static bool has(const struct owners *owners, const struct owned *row)
 	return false;
 }
 
-static void the_processes_with_most_samples(void **state)
+/* What has more than @rows_at_once rows is done in a thread; 0: by default. */
+static void assert_limits(size_t rows_at_once)
 {
 	struct service service;
 	struct caller caller;
 	struct owners *all;
 	json_int_t n_left_out;
 
-	service_init(&service);
+	service_init_with(&service, &(struct query_limits){ .rows_at_once = rows_at_once }, NULL);
 	caller = connect_caller(&service);
 	for (uint64_t i = 0; i < N_WINDOWS; i++)
 		add_window(&service, i + 1, false, i);
@@ -269,6 +278,12 @@ static void the_processes_with_most_samples(void **state)
 		     "\"parameters\":{\"parameter\":\"limit\"}}");
 	caller_done(&caller);
 	service_done(&service);
+}
+
+static void the_processes_with_most_samples(void **state)
+{
+	assert_limits(0);
+	assert_limits(1);
 }
 
 int main(void)
