@@ -90,6 +90,28 @@ def check_bounded():
     mock_daemon.profile = usual
 
 
+def check_processes():
+    """Ten thousand processes of as many names, each in another function, come and go, twice: no series is of a process."""
+    def crowd(samples):
+        profile = usual(samples)
+        profile["processes"] = [dict(profile["processes"][0], pid=first + i, comm=f"crowd{first + i}", samples=5) for i in range(n)]
+        profile["functions"] = [{"object": 0, "start": hex(4096 + 16 * i), "size": 16, "fingerprint": None, "name": f"in_{first + i}"}
+                                for i in range(n)]
+        profile["stacks"]["rows"] = [[None, i, 0, hex(4096 + 16 * i), 5, 0, 5, 0] for i in range(n)]
+        profile["counters"].update(samples=5 * n, weight=5 * n)
+        return profile
+
+    n, first = 10000, 1000
+    before = parse(read(), True)
+    usual, mock_daemon.profile = mock_daemon.profile, crowd
+    for first in 1000, 20000:
+        series = parse(read(), True)
+        fixed = {name for name in series if name[0] != "branchd_function_share_ratio"}
+        check(fixed == {name for name in before if name[0] != "branchd_function_share_ratio"}, "series of processes", fixed ^ before.keys())
+        check(len(series) - len(fixed) == 10 and not any("crowd" in str(labels) for _, labels in series), "series", len(series))
+    mock_daemon.profile = usual
+
+
 def check_file():
     """The file is replaced whole; it says if the daemon is gone."""
     path = os.path.join(place, "branchd.prom")
@@ -121,6 +143,7 @@ def check_hung():
 with tempfile.TemporaryDirectory() as place, mock_daemon.Daemon(mock_daemon.recent()) as daemon:
     check_values()
     check_bounded()
+    check_processes()
     check_file()
     check_hung()
 finish()

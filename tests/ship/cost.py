@@ -2,9 +2,10 @@
 """What branchd-ship costs and what it sends: made-up windows from the daemon's store, in sums, to a ClickHouse server, or as profiles to a
 server that takes all.
 
-    cost.py BRANCHCTL BRANCHD-SHIP SCHEMA SERVE-WINDOWS FORMAT KIND WINDOWS SUMSEC [https]
+    cost.py BRANCHCTL BRANCHD-SHIP SCHEMA SERVE-WINDOWS FORMAT KIND WINDOWS SUMSEC [https|https-system]
 
-FORMAT is clickhouse, pprof or otlp, KIND that of serve-windows. WINDOWS are of 10 s, a multiple of SUMSEC."""
+FORMAT is clickhouse, pprof or otlp, KIND that of serve-windows. WINDOWS are of 10 s, a multiple of SUMSEC. By https-system branchd-ship
+reads the authorities of the system as well as that of the server."""
 
 import os
 import subprocess
@@ -81,8 +82,9 @@ def ship(place, target):
 
 with tempfile.TemporaryDirectory() as folder:
     pair = make_certificate(folder) if sys.argv[9:] else None
-    if pair:  # one more authority than usual
-        subprocess.run(f"cat {AUTHORITIES} {pair[0]} > {folder}/authorities", shell=True, check=True)
+    if pair:
+        system = AUTHORITIES if sys.argv[9] == "https-system" else ""
+        subprocess.run(f"cat {system} {pair[0]} > {folder}/authorities", shell=True, check=True)
     receiver = (Tables if FORM == "clickhouse" else Profiles)(folder, pair)
     os.makedirs(folder + "/spool")
     with open(folder + "/spool/state", "w", encoding="utf-8") as state:
@@ -94,5 +96,5 @@ with tempfile.TemporaryDirectory() as folder:
     usage, kibibytes = ship(folder, receiver)
     receiver.report()
     cpu = usage.ru_utime + usage.ru_stime
-    print(f"{WINDOWS} windows of kind {KIND}, sums of {SUM} s, {FORM}{' by https' if pair else ''}: {cpu / WINDOWS * 1000:.2f} ms of CPU "
+    print(f"{WINDOWS} windows of kind {KIND}, sums of {SUM} s, {FORM}{' by ' + sys.argv[9] if pair else ''}: {cpu / WINDOWS * 1000:.2f} ms of CPU "
           f"time a window, {cpu / WINDOWS / 10 * 100:.3f} % of a CPU at windows of 10 s; at most {kibibytes / 1024:.1f} MiB")
