@@ -273,8 +273,8 @@ static void say_common(const struct sides *sides, const struct options *options,
 			 sides->of[SIDE_NEW]->windows.rows[0].id);
 	else if (n > 0)
 		text_say(f,
-			 "%zu window%s %s on both sides; spans that end are written as in "
-			 "-20min..-10min",
+			 "%zu window%s %s on both sides: a span such as -20min goes on until now, "
+			 "-20min..-10min ends earlier",
 			 n, text_plural(n), n == 1 ? "is" : "are");
 }
 
@@ -302,9 +302,17 @@ static void say_moved(const struct compared *event, const struct options *option
 			say_moved_lines(event->views.diffs[i], event->comparison, f);
 }
 
+static bool has_no_match(const struct sides *sides)
+{
+	return !profile_source_has_match(sides->of[SIDE_OLD]) &&
+	       !profile_source_has_match(sides->of[SIDE_NEW]);
+}
+
 static void say(const struct compared *event, const struct options *options, bool is_first, FILE *f)
 {
 	for (int side = 0; side < N_SIDES; side++) {
+		if (side == SIDE_NEW && has_no_match(&event->sides))
+			break; /* said of the old one */
 		if (options->cluster.url)
 			cluster_source_say(event->sides.of[side], f);
 		else
@@ -380,9 +388,8 @@ static int write_json(const struct events *events, FILE *f)
 static bool has_match(const struct events *events)
 {
 	for (size_t i = 0; i < events->n; i++)
-		for (int side = 0; side < N_SIDES; side++)
-			if (profile_source_has_match(events->of[i].sides.of[side]))
-				return true;
+		if (!has_no_match(&events->of[i].sides))
+			return true;
 	return false;
 }
 
@@ -398,7 +405,8 @@ int command_diff(const struct options *options, struct fault *fault)
 		r = add_event(&events, options, options->events[i], fault);
 	if (r < 0)
 		return r;
-
+	if (!options->json && !has_match(&events))
+		return COMMAND_FOUND_NOTHING; /* a line has said so */
 	output_open(&output, &options->output);
 	r = options->json ? write_json(&events, output.f) : write_tables(&events, options, &output);
 	if (output_close(&output, fault) < 0)

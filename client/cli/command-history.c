@@ -65,11 +65,17 @@ static int explain_nothing(const struct history *history, const struct options *
 		return fault_set(fault, -ENOENT,
 				 "no function is named %s; history '*%s*' counts similar names: %s",
 				 source->filter.symbol, source->filter.symbol, history->similar);
-	fault_set(fault, -ENOENT,
-		  "%s%s%s in %zu windows with %llu samples; branchctl top -n 0 lists what there is",
-		  source->filter.symbol ? "nothing is named '" : "nothing matches",
-		  source->filter.symbol ?: "", source->filter.symbol ? "'" : "",
-		  history->sum.n_windows, (unsigned long long)history->sum.samples);
+	if (source->filter.symbol)
+		fault_set(fault, -ENOENT,
+			  "no function is named '%s' in %zu windows with %llu samples; branchctl "
+			  "top -n 0 lists those there are, --comm selects a program",
+			  source->filter.symbol, history->sum.n_windows,
+			  (unsigned long long)history->sum.samples);
+	else
+		fault_set(fault, -ENOENT,
+			  "nothing matches in %zu windows with %llu samples; branchctl top -n 0 "
+			  "lists what there is",
+			  history->sum.n_windows, (unsigned long long)history->sum.samples);
 	if (!source->filter.symbol || options->cluster.url)
 		return -ENOENT;
 	return mark_ref_explain(source->socket, "history", source->filter.symbol, -ENOENT, fault);

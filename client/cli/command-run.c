@@ -45,7 +45,7 @@ static int write_view(const struct profile_source *source, const struct options 
 		COLOR_RESET(output->colors));
 	r = top_write_rows(top, output);
 	if (r >= 0 && top_n_omitted(top) > 0)
-		fprintf(output->f, "... %zu more%s\n", top_n_omitted(top),
+		fprintf(output->f, "... %zu more%s, -n 0 shows all\n", top_n_omitted(top),
 			top->tree ? " lines" : "");
 	return r;
 }

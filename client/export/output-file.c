@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
+
+#define MAX_NAMES 100 /* that are tried */
 
 static int fail(const struct output_file *file, int r, struct fault *fault)
 {
@@ -29,15 +32,39 @@ static mode_t wanted_mode(const struct stat *old)
 	return 0666 & ~mask;
 }
 
+/* 0: it has no name; else it is to have one. */
+static int open_nameless(struct output_file *file)
+{
+	_cleanup_free_ char *path = strdup(file->path);
+
+	if (!path)
+		return -ENOMEM;
+	file->fd = open(dirname(path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (file->fd < 0)
+		return -errno;
+	return access("/proc/self/fd", X_OK) < 0 ? -errno : 0; /* output_file_finish() needs it */
+}
+
+static int name_temporary(struct output_file *file)
+{
+	if (asprintf(&file->temporary, "%s.XXXXXX", file->path) >= 0)
+		return 0;
+	file->temporary = NULL;
+	return -ENOMEM;
+}
+
 static int open_temporary(struct output_file *file, const struct stat *old)
 {
-	int r;
+	int r = open_nameless(file);
 
-	if (asprintf(&file->temporary, "%s.XXXXXX", file->path) < 0) {
-		file->temporary = NULL;
-		return -ENOMEM;
+	if (r < 0) {
+		if (file->fd >= 0)
+			close(file->fd);
+		r = name_temporary(file);
+		if (r < 0)
+			return r;
+		file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	}
-	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (file->fd < 0) {
 		r = -errno;
 		free(TAKE_PTR(file->temporary));
@@ -46,11 +73,28 @@ static int open_temporary(struct output_file *file, const struct stat *old)
 	return fchmod(file->fd, wanted_mode(old)) < 0 ? -errno : 0;
 }
 
+/* What a link leads to; it need not be there yet. */
+static bool find_old(struct output_file *file, struct stat *ret)
+{
+	int fd;
+
+	if (stat(file->name, ret) == 0)
+		return true;
+	if (errno != ENOENT || lstat(file->name, ret) < 0)
+		return false;
+	fd = open(file->name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd < 0)
+		return false;
+	close(fd);
+	file->is_new = true;
+	return stat(file->name, ret) == 0;
+}
+
 /* A link stays a link: what it leads to is replaced. */
 static int open_named(struct output_file *file)
 {
 	struct stat st;
-	bool exists = stat(file->name, &st) == 0;
+	bool exists = find_old(file, &st);
 
 	if (!exists && errno != ENOENT)
 		return -errno;
@@ -137,10 +181,42 @@ static int close_stream(struct output_file *file)
 	return file->r;
 }
 
+/* A link cannot replace a file, but a rename can. */
+static int name_nameless(struct output_file *file)
+{
+	char self[32];
+	int r = -1;
+
+	if (name_temporary(file) < 0)
+		return -ENOMEM;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+	for (unsigned int i = 0; r < 0 && i < MAX_NAMES; i++) {
+		snprintf(strrchr(file->temporary, '.'), sizeof(".XXXXXX"), ".%06u",
+			 ((unsigned int)getpid() + i) % 1000000);
+		r = linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW);
+		if (r < 0 && errno != EEXIST)
+			break;
+	}
+	r = r < 0 ? -errno : 0;
+	if (r < 0)
+		free(TAKE_PTR(file->temporary));
+	return r;
+}
+
+static int complete(struct output_file *file)
+{
+	int r = fflush(file->f) != 0 && file->r >= 0 ? -errno : file->r;
+
+	if (r >= 0 && file->path && !file->temporary)
+		r = name_nameless(file);
+	return r;
+}
+
 int output_file_finish(struct output_file *file, struct fault *fault)
 {
-	int r = close_stream(file);
+	int named = complete(file), r = close_stream(file);
 
+	r = r < 0 ? r : named;
 	if (r == -EPIPE && !file->path)
 		return 0; /* the reader has enough */
 	if (r >= 0 && file->path && rename(file->temporary, file->path) < 0)
@@ -148,6 +224,7 @@ int output_file_finish(struct output_file *file, struct fault *fault)
 	if (r < 0)
 		return fail(file, r, fault);
 	free(TAKE_PTR(file->temporary));
+	file->is_new = false;
 	return 0;
 }
 
@@ -159,6 +236,8 @@ void output_file_done(struct output_file *file)
 		close(file->fd);
 	if (file->temporary)
 		unlink(file->temporary);
+	if (file->is_new)
+		unlink(file->path);
 	free(file->temporary);
 	free(file->path);
 	*file = OUTPUT_FILE_INIT;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file that is written whole or not at all: it has a temporary name until it is complete. What is
- * no regular file, such as a pipe, is written directly.
+ * A file that is written whole or not at all: it has no name until it is complete, or a temporary
+ * one where the file system has no such files. What is no regular file, such as a pipe, is written
+ * directly.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -17,7 +19,8 @@ struct output_file {
 	uint64_t n_written;
 	const char *name; /* for messages */
 	char *path;       /* to rename to; NULL: written directly */
-	char *temporary;
+	char *temporary;  /* NULL: it has no name until it is complete */
+	bool is_new; /* @path was made for the link that leads to it, and is empty until then */
 };
 
 #define OUTPUT_FILE_INIT ((struct output_file){ .fd = -1 })

@@ -340,6 +340,7 @@ int history_search_new(struct history_search **ret, const struct profile_source_
 	if (r < 0)
 		return r;
 	searching.connection = connection;
+	search->filtered = profile_filter_is_by_process(&settings->filter);
 	r = history_windows_find(&search->windows, connection, settings, fault);
 	if (r >= 0)
 		r = search_windows(&searching, max_rows, fault);

@@ -28,6 +28,7 @@ struct history_search {
 	struct history_moved *rows; /* the largest difference first */
 	size_t n_rows;
 	size_t n_left_out; /* rows beyond the limit */
+	bool filtered;     /* by processes: the shares are of those */
 	bool within_noise; /* nothing changed by more: the rows are the largest differences */
 };
 

@@ -352,12 +352,12 @@ static int get(struct job *job)
 	r = live_filter_parse(&job->filter, job->request->filter, fault);
 	if (r < 0)
 		return r;
-	r = recent_profile_connect(job->fetch->recent, &job->connection, fault);
-	result->is_lost = r < 0;
-	if (r < 0)
-		return r;
 	r = parse_span(&ref, job->request->span, fault);
 	result->is_no_span = r < 0;
+	if (r < 0)
+		return r;
+	r = recent_profile_connect(job->fetch->recent, &job->connection, fault);
+	result->is_lost = r < 0;
 	if (r < 0)
 		return r;
 	result->is_fixed = ref.kind != WINDOW_REF_RECENT && is_over(&ref, ref.now_us);

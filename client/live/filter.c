@@ -10,8 +10,9 @@
 #include "common/profile/patterns.h"
 #include "common/util/macro.h"
 
-/* Copies the word at *@text to *@to, without quotes, and moves both behind it. NULL at the end. */
-static char *take_word(const char **text, char **to)
+/* Copies the word at *@text to *@to, without quotes, and moves both behind it. NULL at the end.
+ * *@ret_open: a quote was not closed. */
+static char *take_word(const char **text, char **to, bool *ret_open)
 {
 	char *word = *to;
 	bool quoted = false;
@@ -25,6 +26,7 @@ static char *take_word(const char **text, char **to)
 		else
 			*(*to)++ = **text;
 	*(*to)++ = '\0';
+	*ret_open = quoted;
 	return word;
 }
 
@@ -100,13 +102,15 @@ static int apply(struct live_filter *filter, char *word, struct fault *fault)
 int live_filter_parse(struct live_filter *ret, const char *text, struct fault *fault)
 {
 	char *to = ret->values, *word;
+	bool is_open = false;
 	int r = 0;
 
 	*ret = (struct live_filter){ .profile = PROFILE_FILTER_INIT };
 	if (strlen(text) + 1 > sizeof(ret->values))
 		return fault_set(fault, -EINVAL, "the filter is too long");
-	while (r >= 0 && (word = take_word(&text, &to)))
-		r = apply(ret, word, fault);
+	while (r >= 0 && (word = take_word(&text, &to, &is_open)))
+		r = is_open ? fault_set(fault, -EINVAL, "a quote is not closed in the filter") :
+			      apply(ret, word, fault);
 	if (r < 0)
 		*ret = (struct live_filter){ .profile = PROFILE_FILTER_INIT };
 	return r;

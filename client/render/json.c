@@ -61,7 +61,7 @@ static json_t *json_count_of(uint64_t count, bool known)
 
 json_t *json_window(const struct window_info *window, bool read)
 {
-	bool known = read || !window->open;
+	bool known = !window->open || (read && window->samples > 0);
 
 	return json_pack("{s:o, s:b, s:f, s:f, s:o, s:o, s:o}", "id",
 			 window->id > 0 ? json_integer(window->id) : json_null(), "open",

@@ -35,10 +35,11 @@ static void write_heading(const struct history_search *search, uint64_t now_us, 
 	else
 		fprintf(f,
 			"the largest change is in window %" PRId64 "; branchctl diff %" PRId64
-			"..%" PRId64 " %" PRId64 "..%" PRId64 " shows all of it\n",
+			"..%" PRId64 " %" PRId64 "..%" PRId64 "%s shows all of it\n",
 			window_of(search, search->rows)->id, first->id,
 			history_window(windows, MAX(search->rows->window, (size_t)1) - 1)->id,
-			window_of(search, search->rows)->id, last->id);
+			window_of(search, search->rows)->id, last->id,
+			search->filtered ? ", with the same filters," : "");
 }
 
 static int add_columns(struct table *table)

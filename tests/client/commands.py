@@ -76,6 +76,23 @@ def check_file(*options):
             process.send_signal(signal.SIGHUP)
             process.communicate(timeout=LIMIT)
         check(process.returncode == 128 + signal.SIGHUP and report() != before, "after SIGHUP:", process.returncode)
+        before = report()
+        stubborn = "trap '' TERM HUP; echo begins; while :; do :; done"
+        with subprocess.Popen([branchctl, "run", *options, "-o", path, "--", "sh", "-c", stubborn], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+            check(process.stdout.readline() == b"begins\n", "it does not begin")
+            process.kill()
+            process.wait()
+            check(report() == before, "killed before the report")
+            os.killpg(process.pid, signal.SIGKILL)
+        link, target = os.path.join(folder, "link"), os.path.join(folder, "target")
+        os.symlink("target", link)
+        run("run", *options, "-o", link, "--", "/not/there")
+        check(os.path.islink(link) and not os.path.exists(target), "a link that leads nowhere, and no command")
+        run("run", *options, "-o", link, "--", "true")
+        check(os.path.islink(link) and os.path.getsize(target) > 0, "a link that leads nowhere yet", os.listdir(folder))
+        os.unlink(link)
+        os.unlink(target)
         nohup = ["nohup", branchctl, "run", *options, "-o", path, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; exit 5"]
         done = subprocess.run(nohup, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
         check(done.returncode == 5, "under nohup:", done.returncode, done.stderr)

@@ -65,7 +65,7 @@ def check_status_of_branch_records():
                      "          0.3 % end at code without an unwind table\n"
                      "          0.1 % end at the end of the stack bytes that were copied\n"
                      "          0.1 % end at an invalid return address\n",
-                     "          1 end in /opt/other\n", "table, 3 without a table\n",
+                     "          1 end in /opt/other\n", "table, 3 of them without a table\n",
                      "stack+branch, cycles, one in 1000003 on each of 4 CPUs",
                      "Intel LBR, 32 records deep: any,u\n", "back to a switch\n",
                      "25.0 records per snapshot; 1.5 % of the snapshots empty, 75.0 % full\n",
@@ -200,6 +200,15 @@ class Named(mock_daemon.Daemon):
                                 for i, name in enumerate(self.names)]
         profile["stacks"]["rows"] = [[None, 0, 0, hex(0x1010 + i * 256), 50, 0, 50, 0] for i in range(len(self.names))]
         return reply
+
+
+def check_open_window():
+    """Of the open window, in which nothing was counted yet, there is no number: 0 would be one."""
+    with mock_daemon.Daemon(mock_daemon.recent(2)) as daemon:
+        for samples, shown in (7, 7), (0, None):
+            daemon.windows[-1].update(samples=samples, lost=0)
+            window = json.loads(ask(daemon, "top", "--json")[1])["windows"][-1]
+            check(window["open"] and window["samples"] == shown, samples, window)
 
 
 def check_interpreters():
@@ -536,6 +545,7 @@ check_gap()
 check_clones()
 check_unnamed()
 check_interpreters()
+check_open_window()
 check_missing()
 with Many(mock_daemon.recent()) as shared:
     check_all_rows(shared)

@@ -100,7 +100,10 @@ static void write_within_noise(FILE *f, const struct diff *diff, const char *nam
 		fputc('\n', f);
 		return;
 	}
-	fputs("; the largest, within noise: ", f);
+	fputs(noise->interval.low > 0 || noise->interval.high < 0 ?
+		      "; the largest, which may be chance among that many: " :
+		      "; the largest, within noise: ",
+	      f);
 	write_most(f, name, noise);
 }
 

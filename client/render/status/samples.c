@@ -146,10 +146,14 @@ static void write_incomplete(const struct status_text *s)
 		json_int_t n_no_table = json_integer_value(json_object_get(object, "no_table"));
 
 		status_begin(s, "");
-		fprintf(s->f, "%" JSON_INTEGER_FORMAT " end in ", n);
+		fprintf(s->f, "%" JSON_INTEGER_FORMAT " %s in ", n,
+			i > 0  ? "end" :
+			n == 1 ? "stack ends" :
+				 "stacks end");
 		text_write(s->f, json_string_value(json_object_get(object, "path")) ?: "");
 		if (n_no_table > 0)
-			fprintf(s->f, ", %" JSON_INTEGER_FORMAT " without a table", n_no_table);
+			fprintf(s->f, ", %" JSON_INTEGER_FORMAT " of them without a table",
+				n_no_table);
 		fputc('\n', s->f);
 	}
 	if (n_all > n_shown) {

@@ -94,7 +94,7 @@ static void write_tiers(const struct status_text *s)
 			fputs(i > 0 ? ",\n" : "", s->f);
 			status_begin(s, "");
 		}
-		fputs(i == 0 ? "keeps windows of " : i % TIERS_A_LINE == 0 ? "of " : ", of ", s->f);
+		fputs(i == 0 ? "windows of " : i % TIERS_A_LINE == 0 ? "of " : ", of ", s->f);
 		status_write_duration(s, value_of(tier, "length_us"));
 		fputs(" for ", s->f);
 		status_write_duration(s, value_of(tier, "keep_us"));
@@ -125,6 +125,8 @@ static void write_store(const struct status_text *s)
 		fputs(" of at most ", s->f);
 		status_write_bytes(s, status_get(s, "store", "max_bytes"));
 	}
+	if (json_array_size(status_find(s, "store", "tiers")) > 0)
+		fputs("; while there is room it keeps", s->f);
 	fputc('\n', s->f);
 	write_tiers(s);
 	status_count(s, "store", "waiting", "window", " not written yet");
