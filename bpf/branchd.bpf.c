@@ -17,6 +17,7 @@
 
 #include "bpf/idle.h"
 #include "bpf/sample.h"
+#include "bpf/ticks.h"
 #include "bpf/user-stack.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -407,7 +408,7 @@ static __always_inline __u64 read_period(const struct bpf_perf_event_data *ctx,
 }
 
 static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch *s,
-				 struct bpf_counters *c, enum bpf_event event)
+				 struct bpf_counters *c, enum bpf_event event, __u64 now)
 {
 	_Bool in_kernel = PT_REGS_IP(&ctx->regs) >> 63;
 	__u64 at = 0;
@@ -418,6 +419,12 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	s->sample.hw_idx = 0;
 	s->sample.n_rows = 0;
 	s->sample.n_zero = s->sample.n_wrong_path = 0;
+	s->sample.space = capture == ~0u ? 0 : read_space();
+	if (!is_captured()) {
+		if (count_tick(ctx, &rings, &s->sample, c, now))
+			return;
+		c->unticked++;
+	}
 	if (event == BPF_EVENT_CALLS)
 		s->sample.flags |= BPF_SAMPLE_CALL_STACK;
 	else if (some_kinds)
@@ -441,11 +448,12 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 }
 
 static __always_inline void take_if_wanted(struct bpf_perf_event_data *ctx, struct scratch *s,
-					   struct bpf_counters *c, enum bpf_event event, __u64 task)
+					   struct bpf_counters *c, enum bpf_event event, __u64 task,
+					   __u64 now)
 {
 	identify(&s->sample, task);
 	if (is_wanted(&s->sample))
-		take(ctx, s, c, event);
+		take(ctx, s, c, event, now);
 	else
 		c->filtered++;
 }
@@ -463,7 +471,7 @@ static __always_inline int run(struct bpf_perf_event_data *ctx, enum bpf_event e
 	if (by_clock)
 		count_periods(c, s, start, task == 0);
 	if (!by_clock || task != 0)
-		take_if_wanted(ctx, s, c, event, task);
+		take_if_wanted(ctx, s, c, event, task, start);
 	c->runs++;
 	c->run_ns += bpf_ktime_get_ns() - start;
 	return 0;

@@ -19,6 +19,7 @@
 #define BPF_SAMPLE_NO_MEMORY  (1u << 5) /* ... or this is not known: the process is ending */
 #define BPF_SAMPLE_REGISTERS  (1u << 6) /* of user code; the bytes of its stack follow them */
 #define BPF_SAMPLE_32_BIT     (1u << 7) /* of a program of 32 bits, so without registers */
+#define BPF_SAMPLE_INTRODUCES (1u << 8) /* no sample: it says whose ticks follow */
 
 /* A bit of a branch record's flags that the kernel does not use: the next older ones were left out.
  */
@@ -75,7 +76,7 @@ struct bpf_sample {
 	__u64 cgroup;  /* id in the unified hierarchy; 0: not known */
 	__u64 hw_idx;  /* physical index of the newest branch record */
 	__u32 n_stack; /* a multiple of 8 */
-	__u32 unused;
+	__u32 space;   /* which of the process's address spaces, if there are ticks; else 0 */
 	__u16 n_callchain;
 	__u16 n_rows;
 	__u16 flags;
@@ -90,6 +91,8 @@ struct bpf_counters {
 	__u64 written;   /* samples written into the ring */
 	__u64 ring_full; /* samples lost because the ring was full */
 	__u64 no_ring;   /* samples lost for another reason: the CPU was coming or going */
+	__u64 ticked;    /* samples counted as ticks, without being written */
+	__u64 unticked;  /* samples captured because the table of ticks had no room for them */
 	__s64 skipped;   /* periods of the clock without a run while the CPU was busy */
 	__u64 due_ns;    /* until when periods are counted; 0: from the next run on */
 	__u64 ran_ns;    /* the last tick of the clock, also in the idle task; 0: none yet */
@@ -103,4 +106,31 @@ struct bpf_counters {
 	__u64 runs;                 /* all of them, also those of a clock in the idle task */
 	__u64 run_ns;               /* how long they took, by their own clock */
 	__u64 period_ns;            /* of the clock; branchd alone writes it, and due_ns with it */
+} __attribute__((aligned(64)));
+
+#define BPF_MAX_TICKS   2048 /* in each half of a CPU's table; a power of two */
+#define BPF_TICK_PROBES 8    /* places in the table at which a tick may be */
+
+/*
+ * Samples of one address of a process that were not captured. The first tick of a process and
+ * address space in a half is preceded by a record with BPF_SAMPLE_INTRODUCES in the ring, and an
+ * entry with ip 0, which counts nothing.
+ */
+struct bpf_tick {
+	__u64 ip;
+	__u32 pid, space;
+	__u64 n;      /* 0: the entry is free */
+	__u64 weight; /* the sum of their periods */
+};
+
+/*
+ * The ticks of one CPU, in a map that the daemon mmap()s. Only that CPU writes into the half in
+ * use; the daemon reads and empties the other one.
+ */
+struct bpf_ticks {
+	/* A time of CLOCK_MONOTONIC, whose lowest bit is the half in use from then on; before, it
+	 * is the other one. branchd alone writes it. */
+	__u64 turn;
+	__u64 n_used[2]; /* entries of each half */
+	struct bpf_tick ticks[2 * BPF_MAX_TICKS];
 } __attribute__((aligned(64)));

@@ -162,6 +162,17 @@ static int parse_budget(const char *text, void *ret)
 	return 0;
 }
 
+static int parse_capture(const char *text, void *ret)
+{
+	double percent;
+	int r = config_value_percent(text, &percent);
+
+	if (r < 0 || percent < 1 || percent > 100)
+		return r < 0 ? r : -ERANGE;
+	*(double *)ret = percent / 100;
+	return 0;
+}
+
 static int parse_window(const char *text, void *ret)
 {
 	int r = config_value_span_us(text, ret);
@@ -238,6 +249,8 @@ static const struct key {
 	{ "Sampling", "Kernel", parse_bool, MEMBER(sampling.kernel), "yes or no" },
 	{ "Sampling", "UserStacks", parse_user_stacks, MEMBER(sampling.user_stacks),
 	  "one of auto, tables, frame-pointers, none" },
+	{ "Sampling", "CaptureShare", parse_capture, MEMBER(sampling.capture_share),
+	  "a share of the samples from 1% to 100%" },
 	{ "Sampling", "RingSize", parse_ring, MEMBER(sampling.ring_pages),
 	  "a size that is a power of two, from a page to 64M" },
 	{ "Sampling", "MaxStacks", parse_limit, MEMBER(max_stacks),
@@ -262,7 +275,10 @@ static const struct key {
 void config_init(struct config *config)
 {
 	*config = (struct config){
-		.sampling = { .mode = SAMPLER_AUTO, .frequency = DEFAULT_HZ, .kernel = true },
+		.sampling = { .mode = SAMPLER_AUTO,
+			      .frequency = DEFAULT_HZ,
+			      .kernel = true,
+			      .capture_share = 1 },
 		.max_use_bytes = DEFAULT_USE,
 		.tiers = default_tiers,
 		.window_us = default_tiers.rows[0].length_us,

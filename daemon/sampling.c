@@ -277,7 +277,7 @@ void sampling_describe(const struct sampling *s, char *ret, size_t n)
 
 static void log_start(const struct sampling *s)
 {
-	char mode[64], event[96], frequency[64], what[160];
+	char mode[64], event[96], frequency[64], what[160], captured[64] = "";
 	const char *fields[] = { mode, event, frequency, NULL };
 	const char *why = s->probe.why_not_better;
 
@@ -286,8 +286,11 @@ static void log_start(const struct sampling *s)
 	snprintf(frequency, sizeof(frequency), "BRANCHD_FREQUENCY=%llu",
 		 (unsigned long long)s->config.sampling.frequency);
 	sampling_describe(s, what, sizeof(what));
-	log_write(LOG_INFO, LOG_ID_SAMPLING, fields, "sampling %s%s%s", what, *why ? ": " : "",
-		  why);
+	if (s->config.sampling.capture_share < 1)
+		snprintf(captured, sizeof(captured), ", the stacks of %g %% of the samples",
+			 100 * s->config.sampling.capture_share);
+	log_write(LOG_INFO, LOG_ID_SAMPLING, fields, "sampling %s%s%s%s", what, captured,
+		  *why ? ": " : "", why);
 }
 
 static void try_to_start(struct sampling *s)
@@ -463,6 +466,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	status->probe = sampling->probe;
 	if (!sampling->probe.is_counted)
 		status->frequency = sampling->config.sampling.frequency;
+	status->capture = sampling->config.sampling.capture_share;
 	status->window_us = sampling->config.window_us;
 	status->budget = budget_of(&sampling->config);
 	if (sampling->collector) {

@@ -120,6 +120,8 @@ static void write_totals(FILE *f, const struct live_page *page)
 	}
 	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
 		fprintf(f, ", %.0f %% estimated", missing.estimated_percent);
+	if (missing_has_estimated_stacks(&missing))
+		fprintf(f, ", %.0f %% captured", missing.captured_percent);
 	if (counters->unmapped > 0)
 		fprintf(f, ", %" PRIu64 " unmapped", counters->unmapped);
 	if (counters->throttled > 0)

@@ -34,6 +34,8 @@ static void write_head(struct output *output, const struct profile_source *sourc
 	fprintf(output->f, " sample%s, %" PRIu64 " missing", text_plural(all), lost);
 	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
 		fprintf(output->f, ", %.0f %% estimated", missing.estimated_percent);
+	if (missing_has_estimated_stacks(&missing))
+		fprintf(output->f, ", %.0f %% captured", missing.captured_percent);
 	fputc('\n', output->f);
 }
 

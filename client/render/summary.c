@@ -66,6 +66,11 @@ void summary_write_missing(FILE *f, const struct profile_source *source, const c
 	if (missing.estimated_percent >= MISSING_MIN_PERCENT)
 		fprintf(f, "%s%.0f %% of the samples are estimated, as CpuBudget= left them out\n",
 			whose, missing.estimated_percent);
+	if (missing_has_estimated_stacks(&missing))
+		fprintf(f,
+			"%s%.0f %% of the samples were captured with their stacks, by "
+			"CaptureShare=; all other stacks are estimated from those\n",
+			whose, missing.captured_percent);
 	if (missing.n_gaps > 0)
 		fprintf(f, "%snot sampled for %.1f s of %.1f s, in %zu gap%s\n", whose,
 			(double)missing.gaps_us / 1e6,

@@ -37,5 +37,7 @@ struct missing missing_of(const struct profile_source *source)
 		percent_of(missing.lost, missing.lost + profile_source_machine_samples(source));
 	missing.estimated_percent =
 		percent_of(source->all->counters.samples_estimated, source->all->counters.samples);
+	missing.captured_percent = 100 - percent_of(source->all->counters.samples_ticked,
+						    source->all->counters.samples);
 	return missing;
 }

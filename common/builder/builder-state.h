@@ -12,6 +12,12 @@
 #include "common/stitch/stack.h"
 #include "common/stitch/stitch.h"
 
+/* Samples without a stack of their own. */
+struct context_ticks {
+	uint32_t context;
+	uint64_t ip, n, weight;
+};
+
 struct builder {
 	struct builder_settings settings;
 	struct branch_counter rows;
@@ -28,7 +34,9 @@ struct builder {
 	/* The process contexts sampled in this window; raw addresses belong to them. */
 	struct process_context **contexts;
 	size_t n_contexts, cap_contexts;
-	size_t n_mappings;       /* of the address spaces of @contexts */
+	size_t n_mappings;           /* of the address spaces of @contexts */
+	struct context_ticks *ticks; /* until the next flush */
+	size_t n_ticks, cap_ticks;
 	struct profile *flushed; /* what was flushed of this window already, or NULL */
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;

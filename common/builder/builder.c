@@ -13,6 +13,7 @@
 #define MAX_ROWS    (256u * 1024)
 #define MAX_FRAMES  (256u * 1024)
 #define MAX_STREAMS (64u * 1024)
+#define MAX_TICKS   (64u * 1024) /* addresses; more, and the window is flushed early */
 
 /* The address spaces of the sampled process contexts may hold this many mappings, 10 MiB. More, and
  * the window is flushed early. */
@@ -66,6 +67,7 @@ struct builder *builder_free(struct builder *builder)
 	builder_state_forget_contexts(builder);
 	profile_free(builder->flushed);
 	free(builder->contexts);
+	free(builder->ticks);
 	branch_thread_free(builder->thread);
 	branch_counter_done(&builder->rows);
 	path_tree_done(&builder->stacks);
@@ -465,6 +467,22 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 	default:
 		return 0;
 	}
+}
+
+int builder_add_ticks(struct builder *builder, const struct processes *processes,
+		      struct process_context *process_context, const struct builder_ticks *ticks)
+{
+	struct builder *b = builder;
+	uint32_t context;
+
+	if (b->n_ticks == MAX_TICKS && flush_early(b, processes) < 0)
+		return -ENOMEM;
+	if (get_context(b, process_context, &context) < 0 ||
+	    ARRAY_RESERVE(&b->ticks, &b->cap_ticks, b->n_ticks + 1) < 0)
+		return -ENOMEM;
+	b->ticks[b->n_ticks++] =
+		(struct context_ticks){ context, ticks->ip, ticks->n, ticks->weight };
+	return 0;
 }
 
 void builder_observe(struct builder *builder, const struct event *event)

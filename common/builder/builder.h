@@ -33,6 +33,17 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 int builder_add_of(struct builder *builder, const struct processes *processes,
 		   struct process_context *process_context, const struct event *event);
 
+/* Samples at one address that have no stack of their own. */
+struct builder_ticks {
+	uint64_t ip, n;
+	uint64_t weight; /* the sum of their periods */
+};
+
+/* Counts @ticks of @process_context; their stacks are to be estimated (common/profile/spread.h). 0
+ * or -ENOMEM, as above. */
+int builder_add_ticks(struct builder *builder, const struct processes *processes,
+		      struct process_context *process_context, const struct builder_ticks *ticks);
+
 /* Takes note of events that invalidate the stacks of tasks. */
 void builder_observe(struct builder *builder, const struct event *event);
 

@@ -12,14 +12,15 @@
 int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint64_t address)
 {
 	struct profile *p = f->profile;
+	uint64_t n = stack->samples + stack->ticks;
 
 	if (flush_locate(f, stack->process, address, &stack->frame) < 0)
 		return -ENOMEM;
 	if (stack->frame.object == PROFILE_NONE)
-		p->counters.unmapped += stack->samples;
-	p->counters.samples += stack->samples;
+		p->counters.unmapped += n;
+	p->counters.samples += n;
 	p->counters.weight += stack->weight;
-	p->processes[stack->process].samples += stack->samples;
+	p->processes[stack->process].samples += n;
 	return profile_add_stack(p, stack);
 }
 

@@ -112,6 +112,26 @@ static int flush_row(const struct record_count *count, void *userdata)
 	return (count->run & RUN_MASK) == RUN_NONE ? 0 : flush_block(f, count, from);
 }
 
+static int flush_ticks(struct flush *f)
+{
+	struct builder *b = f->builder;
+
+	for (size_t i = 0; i < b->n_ticks; i++) {
+		struct profile_stack stack = {
+			.parent = PROFILE_NONE,
+			.process = b->ticks[i].context,
+			.ticks = b->ticks[i].n,
+			.weight = b->ticks[i].weight,
+		};
+
+		if (flush_paths_add_stack(f, &stack, b->ticks[i].ip) < 0)
+			return -ENOMEM;
+		f->profile->counters.samples_ticked += stack.ticks;
+	}
+	b->n_ticks = 0;
+	return 0;
+}
+
 static int flush_rows(struct flush *f)
 {
 	struct profile_counters *c = &f->profile->counters;
@@ -146,6 +166,8 @@ static int flush_all(struct flush *f)
 		r = path_tree_reset(&f->builder->streams);
 	if (r >= 0)
 		r = flush_rows(f);
+	if (r >= 0)
+		r = flush_ticks(f);
 	for (size_t i = 0; i < f->n_objects; i++)
 		f->objects[i]->index = PROFILE_NONE;
 	free(f->objects);

@@ -10,6 +10,7 @@ static inline void add_counts_of_stack(struct profile_stack *sum, const struct p
 	sum->stitched += row->stitched;
 	sum->weight += row->weight;
 	sum->pruned += row->pruned;
+	sum->ticks += row->ticks;
 }
 
 static inline void add_counts_of_stream(struct profile_stream *sum,

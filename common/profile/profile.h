@@ -91,6 +91,7 @@ struct profile_stack {
 	uint64_t stitched; /* the number of their frames that stitching added */
 	uint64_t weight;   /* the sum of their periods */
 	uint64_t pruned;   /* how many of the samples lack frames, because their stack was rare */
+	uint64_t ticks; /* more samples of the leaf, until they are spread (spread.h); not kept */
 };
 
 /*
@@ -148,6 +149,8 @@ struct profile_block {
 	X(samples, "samples counted in the tables")                                              \
 	X(samples_estimated, "samples not taken, estimated from others, to hold CpuBudget=")     \
 	X(samples_variance, "what estimating adds to the variance of the samples counted")       \
+	X(samples_ticked, "samples whose stacks are estimated from others, by CaptureShare=")    \
+	X(stacks_variance, "what estimating stacks adds to the variance of their samples")       \
 	X(weight, "sum of the periods of the samples counted")                                   \
 	X(rows, "branch records read")                                                           \
 	X(rows_counted, "branch records counted as branches")                                    \

@@ -47,6 +47,7 @@ void profile_scale_rows(struct profile *profile, uint64_t factor)
 		row->samples *= factor;
 		row->stitched *= factor;
 		row->pruned *= factor;
+		row->ticks *= factor;
 	}
 	scale_streams(profile, factor);
 	scale_branches(profile, factor);
@@ -59,6 +60,7 @@ static bool is_counted_once(size_t offset)
 		offsetof(struct profile_counters, weight),
 		offsetof(struct profile_counters, samples_estimated),
 		offsetof(struct profile_counters, samples_variance),
+		offsetof(struct profile_counters, stacks_variance),
 		offsetof(struct profile_counters, tasks_evicted),
 		offsetof(struct profile_counters, lost_records),
 		offsetof(struct profile_counters, throttled),
@@ -97,10 +99,20 @@ double profile_sample_unit(const struct profile_counters *counters)
 	return samples > 0 ? (samples + (double)counters->samples_variance) / samples : 1;
 }
 
+double profile_stack_unit(const struct profile_counters *counters)
+{
+	double samples = (double)counters->samples;
+
+	return profile_sample_unit(counters) +
+	       (samples > 0 ? (double)counters->stacks_variance / samples : 0);
+}
+
 void profile_share_estimated(struct profile_counters *part, const struct profile_counters *all)
 {
 	double share = all->samples > 0 ? (double)part->samples / (double)all->samples : 0;
 
 	part->samples_estimated = (uint64_t)((double)all->samples_estimated * share);
 	part->samples_variance = (uint64_t)((double)all->samples_variance * share);
+	part->samples_ticked = (uint64_t)((double)all->samples_ticked * share);
+	part->stacks_variance = (uint64_t)((double)all->stacks_variance * share);
 }

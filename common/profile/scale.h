@@ -22,6 +22,9 @@ void profile_scale_samples(struct profile *profile, uint64_t n);
  * taken: at least 1. */
 double profile_sample_unit(const struct profile_counters *counters);
 
+/* The same of what is known of captured samples alone: stacks, callers, branches, lines. */
+double profile_stack_unit(const struct profile_counters *counters);
+
 /* Of the samples of @part, which are among @all, as large a share is taken to be estimated as of
  * all: which they are is not known. */
 void profile_share_estimated(struct profile_counters *part, const struct profile_counters *all);

@@ -107,6 +107,8 @@ struct sample {
 	uint32_t uid;              /* effective, of its task; UINT32_MAX where unknown */
 	bool restricted;           /* that user may not look into the process; with a known uid */
 	bool no_memory;            /* ... or it is ending, so that this is not known */
+	bool introduces;           /* no sample: it says whose the ticks of @space are */
+	uint32_t space;            /* which address space of the process; 0: not known */
 	/*
 	 * The registers of the user's code when it was interrupted or entered the kernel, and the
 	 * bytes from its stack pointer on: what its call stack is unwound from. See

@@ -37,23 +37,24 @@ static json_t *sampling_json(const struct status *s)
 	const struct sampler_probe *p = &s->probe;
 	bool runs = s->running;
 
-	return json_pack("{sb so so sI sI sI so sI so so so}", "running", runs, "mode",
+	return json_pack("{sb so so sI sI sf sI so sI so so so}", "running", runs, "mode",
 			 json_text(runs ? sampler_mode_name(p->mode) : "none"), "event",
 			 json_text(runs ? p->event : ""), "frequency", I(s->frequency), "period",
-			 I(runs ? p->period : 0), "n_cpus", I(s->samples.n_cpus), "records",
-			 json_text(runs ? p->records : ""), "depth", I(runs ? p->depth : 0),
-			 "filter", json_text(runs ? p->filter : ""), "note",
-			 json_text(runs ? p->note : ""), "reason",
-			 json_text(runs ? p->why_not_better : s->why_not));
+			 I(runs ? p->period : 0), "capture_percent", 100 * s->capture, "n_cpus",
+			 I(s->samples.n_cpus), "records", json_text(runs ? p->records : ""),
+			 "depth", I(runs ? p->depth : 0), "filter",
+			 json_text(runs ? p->filter : ""), "note", json_text(runs ? p->note : ""),
+			 "reason", json_text(runs ? p->why_not_better : s->why_not));
 }
 
 static json_t *samples_json(const struct sampler_counts *c)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI}", "taken", I(c->taken), "filtered",
-			 I(c->filtered), "written", I(c->written), "ring_full", I(c->ring_full),
-			 "no_ring", I(c->no_ring), "undecodable", I(c->undecodable), "skipped",
-			 I(c->skipped), "throttled", I(c->throttled), "lost_records",
-			 I(c->lost_records), "out_of_order", I(c->out_of_order));
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI}", "taken", I(c->taken), "filtered",
+			 I(c->filtered), "written", I(c->written), "ticked", I(c->ticked),
+			 "unticked", I(c->unticked), "ring_full", I(c->ring_full), "no_ring",
+			 I(c->no_ring), "undecodable", I(c->undecodable), "skipped", I(c->skipped),
+			 "throttled", I(c->throttled), "lost_records", I(c->lost_records),
+			 "out_of_order", I(c->out_of_order));
 }
 
 static json_t *snapshots_json(const struct sampler_counts *c)

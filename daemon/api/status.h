@@ -46,6 +46,7 @@ struct status {
 	struct sampler_probe probe;
 	char why_not[512];  /* nothing is sampled */
 	uint64_t frequency; /* 0: a period was set instead */
+	double capture;     /* the share of the samples that is captured with its stacks */
 	double scale;       /* samples due for each one taken, on average; 1: as configured */
 	double share;       /* of each CPU, that sampling takes of late; 0: not known */
 	double budget;      /* that it may take; 0: no limit */

@@ -23,6 +23,7 @@
 #include "common/util/thread.h"
 #include "daemon/collector/live-callchain.h"
 #include "daemon/collector/machine-info.h"
+#include "daemon/collector/tick-counts.h"
 #include "daemon/collector/unit.h"
 #include "daemon/collector/window-clock.h"
 #include "daemon/collector/window-quality.h"
@@ -42,6 +43,7 @@ struct collector {
 	struct builder *builder;
 	struct live_unwinder *unwinder;
 	struct units *units;
+	struct tick_counts *ticks; /* NULL: all samples are captured in full */
 	struct window_queue *queue;
 	struct window_clock clock;
 	struct window_quality quality;
@@ -108,6 +110,8 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	int r;
 
 	r = live_unwinder_flush(c->unwinder, c->processes);
+	if (r >= 0 && c->ticks)
+		r = tick_counts_take(c->ticks, end_ns, !open);
 	if (r >= 0)
 		r = builder_close(c->builder, c->processes, &profile);
 	if (r >= 0)
@@ -123,6 +127,12 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	strncpy(w.window.mode, profile->info.mode, sizeof(w.window.mode) - 1);
 	w.profile = TAKE_PTR(profile);
 	return window_queue_put(c->queue, &w);
+}
+
+static void plan_ticks(const struct collector *c)
+{
+	if (c->ticks)
+		tick_counts_plan(c->ticks, c->clock.end_ns);
 }
 
 /* Samples that come in the tenths of a second until this is noticed count as those after it. */
@@ -146,6 +156,7 @@ static int close_until(struct collector *c, uint64_t ns)
 	while (r >= 0 && ns >= c->clock.end_ns) {
 		r = hand_over(c, c->clock.end_us, c->clock.end_ns, false);
 		window_clock_next(&c->clock);
+		plan_ticks(c);
 		if (r >= 0)
 			r = choose_rate(c);
 	}
@@ -160,6 +171,7 @@ static int restart_clock(struct collector *c)
 	int r = hand_over(c, c->clock.start_us + n_us, UINT64_MAX, false);
 
 	window_clock_start(&c->clock, c->settings.window_us, now_ns, clock_us(CLOCK_REALTIME));
+	plan_ticks(c);
 	return r;
 }
 
@@ -199,18 +211,23 @@ static int count_sample(struct collector *c, const struct event *event)
 {
 	struct process_context *context = processes_find(c->processes, event->pid);
 	struct event e = *event;
+	bool wanted;
 	int r;
 
 	if (!context)
 		return -ENOMEM;
 	r = identify(c, &context, &e.sample);
+	wanted = r >= 0 && is_wanted(c, context);
+	if (r >= 0 && c->ticks)
+		r = tick_counts_note(c->ticks, &e.sample, context, wanted);
 	if (r < 0)
 		return r;
-	if (_unlikely_(!is_wanted(c, context))) {
+	if (_unlikely_(!wanted))
 		sampler_refuse(c->sampler,
-			       units_knows(c->units, context->cgroup) ? context->cgroup : 0);
+			       units_knows(c->units, context->cgroup) ? context->cgroup : 0,
+			       !e.sample.introduces);
+	if (!wanted || e.sample.introduces)
 		return 0;
-	}
 	c->quality.n_depth_limit += live_callchain_is_at_limit(&e.sample);
 	return live_unwinder_add(c->unwinder, c->processes, context, &e);
 }
@@ -280,7 +297,10 @@ static int hand_over_part(struct collector *c)
 		return 0; /* the request stays */
 	atomic_store(&c->part_requested, false);
 	r = drain(c);
-	return r < 0 ? r : hand_over(c, clock_us(CLOCK_REALTIME), UINT64_MAX, true);
+	if (r >= 0)
+		r = hand_over(c, clock_us(CLOCK_REALTIME), UINT64_MAX, true);
+	plan_ticks(c);
+	return r;
 }
 
 static int turn(struct collector *c)
@@ -293,6 +313,8 @@ static int turn(struct collector *c)
 		r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
+	if (r >= 0 && c->ticks)
+		r = tick_counts_relieve(c->ticks, c->clock.end_ns);
 	if (r >= 0 &&
 	    window_clock_follow(&c->clock, clock_ns(CLOCK_MONOTONIC), clock_us(CLOCK_REALTIME)))
 		r = restart_clock(c);
@@ -325,6 +347,7 @@ static int collect(struct collector *c)
 	c->wait_ms = DRAIN_MS;
 	window_clock_start(&c->clock, c->settings.window_us, clock_ns(CLOCK_MONOTONIC),
 			   clock_us(CLOCK_REALTIME));
+	plan_ticks(c);
 	while (r >= 0 && !atomic_load(&c->stop)) {
 		r = turn(c);
 		if (r >= 0)
@@ -365,6 +388,13 @@ static bool has_call_stacks(const struct sampler_probe *probe)
 	return probe->mode == SAMPLER_STACK || probe->mode == SAMPLER_STACK_BRANCH;
 }
 
+static int make_tick_counts(struct collector *c)
+{
+	const struct tick_counts_settings settings = { c->sampler, c->builder, c->processes };
+
+	return sampler_ticks(c->sampler) ? tick_counts_new(&c->ticks, &settings) : 0;
+}
+
 static int collector_init(struct collector *c)
 {
 	struct builder_settings builder = {
@@ -394,6 +424,8 @@ static int collector_init(struct collector *c)
 	}
 	if (r >= 0)
 		r = builder_new(&c->builder, &builder);
+	if (r >= 0)
+		r = make_tick_counts(c);
 	if (r >= 0)
 		r = live_unwinder_new(&c->unwinder, &unwinder);
 	if (r >= 0)
@@ -451,6 +483,7 @@ struct collector *collector_free(struct collector *collector)
 	collector_stop(collector);
 	window_queue_free(collector->queue);
 	live_unwinder_free(collector->unwinder);
+	tick_counts_free(collector->ticks);
 	builder_free(collector->builder);
 	processes_free(collector->processes);
 	units_free(collector->units);

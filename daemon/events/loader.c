@@ -91,11 +91,14 @@ static void configure(struct branchd_bpf *s, const struct events_program *progra
 	s->rodata->by_clock = program->by_clock;
 	s->rodata->take_kernel = program->kernel;
 	s->rodata->user_stack = program->user;
+	s->rodata->capture = program->capture;
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
 	configure_branch_records(s, program);
 	configure_task_filter(s, program);
 	bpf_map__set_max_entries(s->maps.counters, n_cpus);
 	bpf_map__set_max_entries(s->maps.scratch, n_cpus);
+	if (program->capture != UINT32_MAX)
+		bpf_map__set_max_entries(s->maps.ticks, n_cpus);
 }
 
 /* The skeleton closes its own descriptors. */
@@ -105,6 +108,7 @@ static int copy_fds(const struct branchd_bpf *s, int ret_fds[EVENTS_LOADED])
 		[EVENTS_COUNTERS] = bpf_map__fd(s->maps.counters),
 		[EVENTS_RINGS] = bpf_map__fd(s->maps.rings),
 		[EVENTS_REFUSED] = bpf_map__fd(s->maps.refused),
+		[EVENTS_TICKS] = bpf_map__fd(s->maps.ticks),
 		[EVENTS_PROGRAMS + BPF_EVENT_ANY] = bpf_program__fd(s->progs.take_any),
 		[EVENTS_PROGRAMS + BPF_EVENT_CALLS] = bpf_program__fd(s->progs.take_calls),
 	};

@@ -54,6 +54,7 @@ struct events_program {
 	uint32_t n_pids, n_uids; /* 0: all */
 	uint32_t pids[BPF_MAX_WANTED], uids[BPF_MAX_WANTED];
 	uint32_t depth;     /* branch records that the hardware keeps; 0: not known */
+	uint32_t capture;   /* of 2^32 samples, with their stacks; UINT32_MAX: all */
 	uint8_t kernel;     /* stacks */
 	uint8_t user;       /* enum bpf_user_stack */
 	uint8_t rows;       /* branch records */
@@ -69,6 +70,7 @@ enum events_loaded {
 	EVENTS_COUNTERS, /* a map to be mmap()ed: struct bpf_counters per CPU */
 	EVENTS_RINGS,    /* a map; rings vanish from it when its last descriptor is closed */
 	EVENTS_REFUSED,  /* a map */
+	EVENTS_TICKS, /* a map to be mmap()ed: struct bpf_ticks per CPU, if not all is captured */
 	EVENTS_PROGRAMS, /* one descriptor per enum bpf_event */
 	EVENTS_LOADED = EVENTS_PROGRAMS + BPF_N_EVENTS,
 };

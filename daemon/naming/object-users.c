@@ -67,7 +67,7 @@ int object_users_rank(const struct profile *profile, struct object_users *users,
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_stacks; i++)
 		add_use(p, users, p->stacks[i].frame.object, p->stacks[i].process,
-			p->stacks[i].samples);
+			p->stacks[i].samples + p->stacks[i].ticks);
 	for (size_t i = 0; i < p->n_branches; i++) {
 		add_use(p, users, p->branches[i].from.object, p->branches[i].process, 0);
 		add_use(p, users, p->branches[i].to.object, p->branches[i].process, 0);

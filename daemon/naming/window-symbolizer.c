@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/profile/jit-map.h"
+#include "common/profile/spread.h"
 #include "common/symbol/symbolizer.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
@@ -275,7 +276,9 @@ static int name_profile(struct window_symbolizer *s, struct profile *profile)
 	if (r >= 0)
 		r = symbolizer_add_functions(s->symbols, profile);
 	free(TAKE_PTR(s->keys)); /* finalizing changes the numbers of the objects */
-	return r < 0 ? r : profile_finalize(profile);
+	if (r >= 0)
+		r = profile_finalize(profile);
+	return r < 0 ? r : profile_spread_ticks(profile);
 }
 
 int window_symbolizer_run(struct window_symbolizer *symbolizer, struct window_profile *window,

@@ -356,12 +356,16 @@ void function_sum_drop_counted(struct function_sum *sum, const struct profile_co
 		.samples = counters->samples - before->samples,
 		.samples_estimated = counters->samples_estimated - before->samples_estimated,
 		.samples_variance = counters->samples_variance - before->samples_variance,
+		.samples_ticked = counters->samples_ticked - before->samples_ticked,
+		.stacks_variance = counters->stacks_variance - before->stacks_variance,
 	};
 	struct profile_counters found = { .samples = n_found };
 
 	profile_share_estimated(&found, &window);
 	counters->samples_estimated = before->samples_estimated + found.samples_estimated;
 	counters->samples_variance = before->samples_variance + found.samples_variance;
+	counters->samples_ticked = before->samples_ticked + found.samples_ticked;
+	counters->stacks_variance = before->stacks_variance + found.stacks_variance;
 	counters->samples = before->samples;
 	counters->weight = before->weight;
 	counters->rows_counted = before->rows_counted;

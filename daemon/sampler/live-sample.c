@@ -51,6 +51,8 @@ int live_sample_decode(struct event *event)
 	s->uid = from->uid;
 	s->restricted = from->flags & BPF_SAMPLE_RESTRICTED;
 	s->no_memory = from->flags & BPF_SAMPLE_NO_MEMORY;
+	s->introduces = from->flags & BPF_SAMPLE_INTRODUCES;
+	s->space = from->space;
 	s->n_callchain = from->n_callchain;
 	s->callchain = words;
 	s->user_is_32_bit = from->flags & BPF_SAMPLE_32_BIT;

@@ -18,7 +18,14 @@ struct program {
 	int fds[EVENTS_LOADED];
 	struct bpf_counters *counters;
 	uint32_t n_cpus;
+	bool ticks;
 };
+
+/* Of 2^32 samples. */
+static uint32_t captured(double share)
+{
+	return share > 0 && share < 1 ? (uint32_t)(share * UINT32_MAX) : UINT32_MAX;
+}
 
 static struct events_program describe(const struct program_settings *settings)
 {
@@ -28,6 +35,7 @@ static struct events_program describe(const struct program_settings *settings)
 		.by_clock = settings->by_clock,
 		.kernel = settings->kernel,
 		.user = (uint8_t)settings->user,
+		.capture = captured(settings->capture),
 		.n_pids = only->pids.n,
 		.n_uids = only->uids.n,
 		.some_units = only->units.n > 0,
@@ -67,6 +75,7 @@ static int load(struct program *p, const struct program_settings *settings, stru
 		return fault_set(fault, -errno, "cannot map the counters of the BPF program: %s",
 				 strerror(errno));
 	p->counters = counters;
+	p->ticks = program.capture != UINT32_MAX;
 	return 0;
 }
 
@@ -133,6 +142,41 @@ struct bpf_counters *program_counters(const struct program *program, uint32_t cp
 {
 	assert(cpu < program->n_cpus);
 	return &program->counters[cpu];
+}
+
+int program_ticks_fd(const struct program *program)
+{
+	return program->ticks ? program->fds[EVENTS_TICKS] : -1;
+}
+
+/* Another CPU writes the counters meanwhile; each single one is consistent. */
+static uint64_t read_counter(const __u64 *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
+{
+	sum->taken += read_counter(&b->taken);
+	sum->filtered += read_counter(&b->filtered);
+	sum->written += read_counter(&b->written);
+	sum->ring_full += read_counter(&b->ring_full);
+	sum->no_ring += read_counter(&b->no_ring);
+	sum->ticked += read_counter(&b->ticked);
+	sum->unticked += read_counter(&b->unticked);
+	sum->snapshots += read_counter(&b->snapshots);
+	sum->snapshots_empty += read_counter(&b->snapshots_empty);
+	sum->snapshots_full += read_counter(&b->snapshots_full);
+	sum->rows += read_counter(&b->rows);
+	sum->rows_kernel += read_counter(&b->rows_kernel);
+	sum->no_branch_stack += read_counter(&b->no_branch_stack);
+	sum->run_ns += read_counter(&b->run_ns);
+}
+
+void program_add_counts(const struct program *program, struct sampler_counts *sum)
+{
+	for (uint32_t cpu = 0; cpu < program->n_cpus; cpu++)
+		add_cpu(sum, &program->counters[cpu]);
 }
 
 /* bpf() itself takes privileges on most kernels. */

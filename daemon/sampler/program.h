@@ -12,6 +12,7 @@
 #include "common/util/macro.h"
 #include "daemon/events/client.h"
 #include "daemon/sampler/lbr.h"
+#include "daemon/sampler/report.h"
 #include "daemon/sampler/task-filter.h"
 
 struct program;
@@ -20,10 +21,11 @@ struct program_settings {
 	bool by_clock; /* it also ticks in the idle task: counters.period_ns says how often */
 	bool kernel;   /* take stacks of the kernel */
 	enum bpf_user_stack user;
-	const struct lbr *lbr;          /* the kind of the branch records to read; NULL: none */
-	uint32_t depth;                 /* the number of records it keeps; 0: not known */
-	bool leave_kernel;              /* leave out the kernel's branch records */
-	bool some_kinds;                /* the branch filter excludes some kinds of branches */
+	const struct lbr *lbr; /* the kind of the branch records to read; NULL: none */
+	uint32_t depth;        /* the number of records it keeps; 0: not known */
+	bool leave_kernel;     /* leave out the kernel's branch records */
+	bool some_kinds;       /* the branch filter excludes some kinds of branches */
+	double capture;        /* the share of the samples whose stacks are taken; 0: all */
 	const struct task_filter *only; /* borrowed during the call */
 };
 
@@ -55,6 +57,12 @@ uint32_t program_n_cpus(const struct program *program);
 
 /* The counters of @cpu; the programs change them meanwhile. */
 struct bpf_counters *program_counters(const struct program *program, uint32_t cpu);
+
+/* The map of ticks; -1: all samples are captured in full. */
+int program_ticks_fd(const struct program *program);
+
+/* Adds what the programs have counted on all CPUs to @sum. */
+void program_add_counts(const struct program *program, struct sampler_counts *sum);
 
 /* Run time and number of runs of the programs: the kernel's if kernel.bpf_stats_enabled, else the
  * programs' own, which leave out how they are called. */

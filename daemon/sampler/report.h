@@ -26,7 +26,7 @@ struct sampler_probe {
 /*
  * Counters since the start. They account for every sample; the sums are exact once sampling has
  * stopped:
- *   taken = written + ring_full + no_ring;  written = handed over + undecodable
+ *   taken = written + ring_full + no_ring + ticked;  written = handed over + undecodable
  */
 struct sampler_counts {
 	/*
@@ -38,6 +38,8 @@ struct sampler_counts {
 	uint64_t written;     /* samples written into a ring */
 	uint64_t ring_full;   /* samples lost because their ring was full */
 	uint64_t no_ring;     /* samples lost because their CPU was coming or going */
+	uint64_t ticked;      /* samples counted as ticks, without their stacks: see ticks.h */
+	uint64_t unticked;    /* samples captured in full for want of room for another tick */
 	uint64_t undecodable; /* samples written, but not understood */
 	/*
 	 * Samples that were due on a busy CPU and not taken: the kernel skipped the BPF program,

@@ -27,6 +27,7 @@
 #include "daemon/sampler/program.h"
 #include "daemon/sampler/record-copies.h"
 #include "daemon/sampler/running-kernel.h"
+#include "daemon/sampler/ticks.h"
 
 #define RING_PAGES       128
 #define RESCAN_NS        10000000000ull /* at least, between two scans of /proc */
@@ -36,7 +37,7 @@
 
 /* Counted by the thread that drains; any thread reads them. */
 struct tally {
-	_Atomic uint64_t undecodable, throttled, lost, out_of_order, refused;
+	_Atomic uint64_t undecodable, throttled, lost, out_of_order, refused, refused_ticks;
 };
 
 struct sampler {
@@ -46,6 +47,7 @@ struct sampler {
 	struct events_machine kernel_says;
 	struct probe_result probe;
 	struct program *program;
+	struct ticks *ticks; /* NULL: all samples are captured in full */
 	struct cpus *cpus;
 	struct decoder *decoder;
 	struct order *order;
@@ -151,6 +153,7 @@ static int load_program(struct sampler *s, struct fault *fault)
 		.depth = probe->what.depth,
 		.leave_kernel = probe->leave_kernel,
 		.some_kinds = !(any->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY),
+		.capture = s->settings.capture_share,
 		.only = &s->settings.only,
 	};
 
@@ -236,6 +239,8 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 		r = probe_run(&s->probe, settings, &s->machine, open_event, s->events, fault);
 	if (r >= 0)
 		r = load_program(s, fault);
+	if (r >= 0 && program_ticks_fd(s->program) >= 0)
+		r = ticks_new(&s->ticks, program_ticks_fd(s->program), s->kernel_says.n_cpus);
 	if (r >= 0)
 		r = open_decoder(s, fault);
 	return r < 0 ? r : open_cpus(s, fault);
@@ -262,6 +267,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return NULL;
 	cpus_free(sampler->cpus);
+	ticks_free(sampler->ticks);
 	program_free(sampler->program);
 	order_free(sampler->order);
 	record_copies_done(&sampler->copies);
@@ -432,27 +438,21 @@ int sampler_slow(struct sampler *sampler, uint32_t scale)
 	return cpus_slow(sampler->cpus, scale);
 }
 
-void sampler_refuse(struct sampler *sampler, uint64_t cgroup)
+void sampler_refuse(struct sampler *sampler, uint64_t cgroup, bool is_sample)
 {
-	add(&sampler->tally.refused, 1);
+	add(&sampler->tally.refused, is_sample);
 	if (cgroup != 0)
 		program_refuse(sampler->program, cgroup);
 }
 
-static void add_cpu(struct sampler_counts *sum, const struct bpf_counters *b)
+void sampler_refuse_ticks(struct sampler *sampler, uint64_t n)
 {
-	sum->taken += read_counter(&b->taken);
-	sum->filtered += read_counter(&b->filtered);
-	sum->written += read_counter(&b->written);
-	sum->ring_full += read_counter(&b->ring_full);
-	sum->no_ring += read_counter(&b->no_ring);
-	sum->snapshots += read_counter(&b->snapshots);
-	sum->snapshots_empty += read_counter(&b->snapshots_empty);
-	sum->snapshots_full += read_counter(&b->snapshots_full);
-	sum->rows += read_counter(&b->rows);
-	sum->rows_kernel += read_counter(&b->rows_kernel);
-	sum->no_branch_stack += read_counter(&b->no_branch_stack);
-	sum->run_ns += read_counter(&b->run_ns);
+	add(&sampler->tally.refused_ticks, n);
+}
+
+struct ticks *sampler_ticks(const struct sampler *sampler)
+{
+	return sampler->ticks;
 }
 
 /* Samples due and not taken: the BPF programs count those by the clock, the kernel those of a PMU.
@@ -473,17 +473,17 @@ static void count_skipped(const struct sampler *s, struct sampler_counts *sum)
 void sampler_get_counts(const struct sampler *sampler, struct sampler_counts *ret)
 {
 	const struct tally *t = &sampler->tally;
-	uint64_t refused = get(&t->refused);
+	uint64_t refused = get(&t->refused), refused_ticks = get(&t->refused_ticks);
 	struct opener_counts opener = { 0 };
 	struct sampler_counts c = { 0 };
 
 	opener_get_counts(sampler->opener, &opener);
-	for (uint32_t cpu = 0; cpu < program_n_cpus(sampler->program); cpu++)
-		add_cpu(&c, program_counters(sampler->program, cpu));
+	program_add_counts(sampler->program, &c);
 	count_skipped(sampler, &c);
-	c.taken -= refused;
+	c.taken -= refused + refused_ticks;
 	c.written -= refused;
-	c.filtered += refused;
+	c.ticked -= refused_ticks;
+	c.filtered += refused + refused_ticks;
 	c.lost_records = count_lost_records(sampler);
 	c.undecodable = get(&t->undecodable);
 	c.throttled = get(&t->throttled);

@@ -15,6 +15,7 @@
 #include "daemon/sampler/mapped-files.h"
 #include "daemon/sampler/report.h"
 #include "daemon/sampler/settings.h"
+#include "daemon/sampler/ticks.h"
 
 struct sampler;
 
@@ -50,10 +51,16 @@ typedef int (*sampler_handler)(const struct event *event, void *userdata);
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata);
 
 /*
- * Counts the sample just handed over as filtered, because of its unit. Takes no more samples of
- * control group @cgroup; 0 if that also holds processes of other units.
+ * What was handed over is of a unit that is not wanted: counts it as filtered if it was a sample.
+ * Takes no more samples of control group @cgroup; 0 if that also holds processes of other units.
  */
-void sampler_refuse(struct sampler *sampler, uint64_t cgroup);
+void sampler_refuse(struct sampler *sampler, uint64_t cgroup, bool is_sample);
+
+/* Counts @n ticks as filtered, likewise. */
+void sampler_refuse_ticks(struct sampler *sampler, uint64_t n);
+
+/* The samples that are counted without being handed over; NULL: there are none. Borrowed. */
+struct ticks *sampler_ticks(const struct sampler *sampler);
 
 /*
  * From now on a sample is taken only after @scale times the period that was asked for; 1: as asked

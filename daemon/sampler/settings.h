@@ -46,5 +46,6 @@ struct sampler_settings {
 	uint32_t ring_pages;         /* per CPU; a power of two; 0: the default */
 	bool kernel;                 /* sample the kernel, too */
 	enum sampler_user_stacks user_stacks;
+	double capture_share; /* of the samples, that are captured in full; 0: all */
 	struct task_filter only;
 };

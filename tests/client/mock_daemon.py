@@ -65,9 +65,9 @@ def profile(samples):
 
 STATUS = {
     "version": "1.0.0", "hostname": "here", "started_us": 0, "now_us": 0, "privileged": True,
-    "sampling": {"running": True, "mode": "software", "event": "cpu-clock", "frequency": 99,
+    "sampling": {"running": True, "mode": "software", "event": "cpu-clock", "frequency": 99, "capture_percent": 100,
                  "n_cpus": 2, "depth": 0, "reason": "the processor has no branch records"},
-    "samples": {"taken": 1010, "written": 1000, "ring_full": 10, "skipped": 3, "throttled": 0,
+    "samples": {"taken": 1010, "written": 1000, "ticked": 0, "unticked": 0, "ring_full": 10, "skipped": 3, "throttled": 0,
                 "lost_records": 0, "undecodable": 0},
     "cost": {"bpf_ns": 1500000, "bpf_runs": 1000, "cpu_us": 36 * SECOND, "rss_bytes": 20 << 20,
              "budget_percent": 0.2, "sampling_percent": 0.13, "rate_percent": 50.0},

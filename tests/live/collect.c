@@ -3,7 +3,8 @@
  * Samples this machine as the daemon does, with nothing behind the collector: prints each window's
  * counts as it closes, and at the end the totals and what was hot.
  *
- *   collect [-s] [-F hz] [-m pages] [-w window-seconds] [-d seconds] [-n functions]
+ *   collect [-s] [-F hz] [-m pages] [-c capture-share] [-w window-seconds] [-d seconds] [-n
+ * functions]
  *
  * Ends after the seconds given, or when it is interrupted. With -s the kernel counts the runs of
  * BPF programs meanwhile.
@@ -45,13 +46,15 @@ static struct options parse_options(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt(argc, argv, "sF:m:w:d:n:")) != -1) {
+	while ((c = getopt(argc, argv, "sF:m:c:w:d:n:")) != -1) {
 		if (c == 's')
 			o.stats = true;
 		else if (c == 'F')
 			o.sampler.frequency = strtoull(optarg, NULL, 10);
 		else if (c == 'm')
 			o.sampler.ring_pages = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (c == 'c')
+			o.sampler.capture_share = strtod(optarg, NULL);
 		else if (c == 'w')
 			o.collector.window_us = (uint64_t)(1e6 * strtod(optarg, NULL));
 		else if (c == 'd')
@@ -139,6 +142,7 @@ static void print_totals(const struct sampler_counts *c, const struct profile_co
 #define PRINT(name, value) printf("%s=%" PRIu64 "\n", name, (uint64_t)(value))
 	PRINT("taken", c->taken);
 	PRINT("written", c->written);
+	PRINT("ticked", c->ticked);
 	PRINT("ring_full", c->ring_full);
 	PRINT("no_ring", c->no_ring);
 	PRINT("skipped", c->skipped);

@@ -44,6 +44,7 @@ static const struct {
 	    .only = &nobody } },
 	{ "stacks to be unwound", { .kernel = true, .user = BPF_USER_COPY, .only = &nobody } },
 	{ "no stacks", { .only = &nobody } },
+	{ "ticks", { .by_clock = true, .capture = 0.1, .only = &nobody } },
 	{ "everything",
 	  { .by_clock = true,
 	    .kernel = true,
@@ -51,6 +52,7 @@ static const struct {
 	    .lbr = &everything,
 	    .depth = 64,
 	    .leave_kernel = true,
+	    .capture = 0.5,
 	    .only = &somebody } },
 };
 

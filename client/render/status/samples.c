@@ -165,9 +165,20 @@ static void write_incomplete(const struct status_text *s)
 
 static void write_counts(const struct status_text *s)
 {
+	uint64_t taken = status_get(s, "samples", "taken");
+	uint64_t ticked = status_get(s, "samples", "ticked");
+
 	status_begin(s, "samples");
-	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", status_get(s, "samples", "taken"),
+	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", taken,
 		status_get(s, "samples", "written"));
+	if (ticked > 0) {
+		status_begin(s, "");
+		fprintf(s->f, "%.1f %% captured with their stacks, CaptureShare= is %g %%\n",
+			100 * (double)(taken - MIN(ticked, taken)) / (double)taken,
+			json_number_value(status_find(s, "sampling", "capture_percent")));
+		status_count(s, "samples", "unticked", "sample",
+			     " captured for want of room for another address");
+	}
 	status_count(s, "samples", "filtered", "sample",
 		     " left out: of other processes, users or units");
 	write_losses(s);

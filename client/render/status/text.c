@@ -67,6 +67,7 @@ static void write_cost(const struct status_text *s)
 	double elapsed_us = s->now_us > started ? (double)(s->now_us - started) : 1;
 	double all_us = elapsed_us * (double)MAX(status_get(s, "sampling", "n_cpus"), (uint64_t)1);
 	uint64_t runs = status_get(s, "cost", "bpf_runs"), bpf_ns = status_get(s, "cost", "bpf_ns");
+	uint64_t taken = status_get(s, "samples", "taken");
 
 	write_budget(s);
 	status_begin(s, "");
@@ -74,6 +75,11 @@ static void write_cost(const struct status_text *s)
 		100 * (double)status_get(s, "cost", "cpu_us") / all_us);
 	status_write_bytes(s, status_get(s, "cost", "rss_bytes"));
 	fputs(" of memory\n", s->f);
+	if (taken > 0) {
+		status_begin(s, "");
+		fprintf(s->f, "branchd: %.1f us per sample\n",
+			(double)status_get(s, "cost", "cpu_us") / (double)taken);
+	}
 	status_note(s, "its helpers are not included");
 	if (runs == 0)
 		return;

@@ -230,7 +230,8 @@ static bool is_younger(const char *name)
 	static const char *const younger[] = {
 		"records_unknown", "stacks_unwound",    "stacks_complete",  "stacks_no_table",
 		"stacks_copy_end", "stacks_no_return",  "stacks_bad_frame", "stacks_by_pointer",
-		"stacks_32_bit",   "samples_estimated", "samples_variance",
+		"stacks_32_bit",   "samples_estimated", "samples_variance", "samples_ticked",
+		"stacks_variance",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(younger); i++)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Ticks: the samples that the BPF programs count by process and address, where not all are captured
+ * with their stacks. The table of each CPU has two halves: the programs use the one, until a time
+ * that was planned, and then the other, so that ticks belong to windows exactly.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/util/macro.h"
+
+struct ticks;
+
+/* Samples of an address of a process; some address may come several times. */
+struct tick {
+	int32_t pid;
+	uint32_t space; /* as in the samples of the process, and in what introduces its ticks */
+	uint64_t ip;
+	uint64_t n;
+	uint64_t weight; /* the sum of their periods */
+};
+
+/* Maps @fd, the tables of @n_cpus CPUs. 0 or -errno. */
+int ticks_new(struct ticks **ret, int fd, uint32_t n_cpus);
+struct ticks *ticks_free(struct ticks *ticks);
+DEFINE_CLEANUP(struct ticks *, ticks_free);
+
+/* Ticks from @ns (CLOCK_MONOTONIC) on are apart from those that were counted since the last
+ * ticks_take(). */
+void ticks_plan(struct ticks *ticks, uint64_t ns);
+
+/*
+ * Hands over the ticks until the planned time, which has come, or waits a millisecond for programs
+ * that run. Ends at the first negative answer of @handler, and returns it.
+ */
+typedef int (*tick_handler)(const struct tick *tick, void *userdata);
+int ticks_take(struct ticks *ticks, tick_handler handler, void *userdata);
+
+/* Whether the half in use should be taken before the planned time, lest it fills up. */
+bool ticks_are_many(const struct ticks *ticks);
