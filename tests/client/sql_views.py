@@ -89,7 +89,7 @@ def compare_others(path, db):
 def ask(db):
     with open(PAGE, encoding="utf-8") as file:
         questions = re.findall(r"^([^\n]+\?)[^\n]*\n\n```sql\n(.*?)```", file.read(), re.M | re.S)
-    check(len(questions) == 11, len(questions), "questions")
+    check(len(questions) == 12, len(questions), "questions")
     for question, sql in questions:
         for name, other in NAMES.items():
             sql = sql.replace(name, other)
