@@ -73,6 +73,7 @@ def check_file(*options):
         with subprocess.Popen([branchctl, "run", *options, "-o", path, "--", "sh", "-c", "echo begins; while :; do :; done"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             check(process.stdout.readline() == b"begins\n", "it does not begin")
+            time.sleep(0.5)  # of work, so that the report is another
             process.send_signal(signal.SIGHUP)
             process.communicate(timeout=LIMIT)
         check(process.returncode == 128 + signal.SIGHUP and report() != before, "after SIGHUP:", process.returncode)
