@@ -104,6 +104,9 @@ def check_change(path):
     check(row["interval"][0] < 3 < row["interval"][1] and row["object"] == "/usr/bin/steady", row)
     status, out, err = run("--socket", path, "diff", "..", "--find-change", "-n", "1")
     check(status == 0 and not err and "the largest change is in window" in out and "function_0" in out, out, err)
+    check(re.search(r"branchctl diff \d+\.\.\d+ \d+\.\.\d+ shows all of it\n", out), "no hint:", out)
+    out = run("--socket", path, "diff", "..", "--find-change", "-n", "1", "--comm", "*")[1]
+    check(re.search(r"branchctl diff \d+\.\.\d+ \d+\.\.\d+, with the same filters, shows all of it\n", out), "the hint:", out)
     changes = [asked(path, "history", "function_0", "..", "-n", str(n))["change"] for n in (2, 7, 24, CHANGING)]
     check(all(2 < change["delta_percent"] < 4 for change in changes), changes)
     check(max(each["time"] for each in changes) - min(each["time"] for each in changes) <= 20, changes)

@@ -384,6 +384,24 @@ static void test_words_of_noise(void **state)
 			   "from 50.00 % to 60.00 %, +10.00 points (95 %: ");
 }
 
+/* Alone it would be significant; of one of many that is no wonder. */
+static void test_words_of_chance(void **state)
+{
+	struct both *both = *state;
+	char name[16];
+
+	for (int i = 0; i < 60; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		add(both, SIDE_OLD, PROFILE_NONE, name, 15);
+		add(both, SIDE_NEW, PROFILE_NONE, name, 15);
+	}
+	add(both, SIDE_OLD, PROFILE_NONE, "a", 40);
+	add(both, SIDE_NEW, PROFILE_NONE, "a", 80);
+	expect_words(both, "\nno significant change in 61 functions; the largest, which may be "
+			   "chance among that many: a: from 4.26 % to 8.16 %, +3.91 points (95 %: "
+			   "+");
+}
+
 static void test_events(void **state)
 {
 	static const struct {
@@ -441,6 +459,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words_of_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words_of_noise, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_words_of_chance, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 	};
 
