@@ -10,7 +10,7 @@ import time
 
 import mock_daemon
 from harness import SKIPPED, branchctl, check, finish, run
-from tmux import Terminal
+from tmux import Terminal, is_reversed
 
 
 manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../man/branchctl.1.scd")
@@ -133,7 +133,7 @@ def check_daemon_goes_and_comes(terminal, daemon):
 
 def marked(terminal):
     """The line at the cursor, which is in reverse: not the name of a view in it."""
-    lines = [line for line in terminal.text("-e").splitlines() if line.startswith("\033[7m")]
+    lines = [line for line in terminal.text("-e").splitlines() if is_reversed(line)]
     return lines[-1] if lines else ""
 
 

@@ -14,7 +14,7 @@ import tempfile
 
 from harness import SKIPPED, branchctl, check, finish
 from real_daemon import document, start, stop
-from tmux import Terminal
+from tmux import Terminal, is_reversed
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
 SECONDS = 300  # of a phase; it is ended before
@@ -30,7 +30,7 @@ def instructions_of(path, symbol):
 def shown_line(terminal):
     """The line at the cursor: its address and mnemonic, or None."""
     for line in reversed(terminal.text("-e").splitlines()):
-        found = re.search(r"\b([0-9a-f]{3,16}) +([a-z]\w*)\b", line) if line.startswith("\033[7m") else None
+        found = re.search(r"\b([0-9a-f]{3,16}) +([a-z]\w*)\b", line) if is_reversed(line) else None
         if found:
             return int(found[1], 16), found[2]
     return None

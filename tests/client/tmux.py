@@ -2,6 +2,7 @@
 """A screen to look at and keys to press: tmux is the terminal."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,6 +12,11 @@ import time
 from harness import check
 
 WAIT = 180  # seconds, for busy machines
+
+
+def is_reversed(line):
+    """Of a line with its colours, as text("-e") has it: it may first end those of the line before."""
+    return re.match(r"\033\[(0;)?7m", line) is not None
 
 
 class Terminal:
