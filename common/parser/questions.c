@@ -7,6 +7,28 @@
 #include "common/parser/answers.h"
 #include "common/parser/parser-file.h"
 
+/* About @n offsets or addresses, at most MESSAGE_OFFSETS; a head of the message is before them. */
+struct question {
+	uint32_t type;
+	const void *head;
+	size_t n_head;
+	const uint64_t *offsets;
+	size_t n;
+};
+
+/* As parser_file_ask(). */
+static int ask_about(struct parser_file *file, const struct question *question, struct answer *ret,
+		     struct fault *why)
+{
+	_cleanup_(message_writer_done) struct message_writer request = {};
+
+	if (question->n > MESSAGE_OFFSETS)
+		return -EMSGSIZE;
+	message_write(&request, question->head, question->n_head);
+	message_write(&request, question->offsets, question->n * sizeof(*question->offsets));
+	return parser_file_ask(file, question->type, &request, -1, 0, ret, why);
+}
+
 void parser_table_done(struct parser_table *table)
 {
 	free(table->memory);
@@ -22,16 +44,12 @@ int parser_file_resolve(struct parser_file *file, const uint64_t *offsets, size_
 		.n = (uint32_t)n,
 		.max_code_bytes = max_code_bytes,
 	};
-	_cleanup_(message_writer_done) struct message_writer request = {};
+	const struct question question = { PARSER_RESOLVE, &m, sizeof(m), offsets, n };
 	struct answer answer;
 	size_t n_code = 0;
 	int r;
 
-	if (n > MESSAGE_OFFSETS)
-		return -EMSGSIZE;
-	message_write(&request, &m, sizeof(m));
-	message_write(&request, offsets, n * sizeof(*offsets));
-	r = parser_file_ask(file, PARSER_RESOLVE, &request, -1, 0, &answer, why);
+	r = ask_about(file, &question, &answer, why);
 	if (r < 0)
 		return r;
 	r = answers_read_table(&answer.reader, n, ret, &n_code, &file->bytes);
@@ -54,15 +72,11 @@ int parser_file_lines(struct parser_file *file, const uint64_t *offsets, size_t 
 		.n = (uint32_t)n,
 		.max_frames = (uint32_t)MIN(max_frames, (size_t)MESSAGE_FRAMES),
 	};
-	_cleanup_(message_writer_done) struct message_writer request = {};
+	const struct question question = { PARSER_LINES, &m, sizeof(m), offsets, n };
 	struct answer answer;
 	int r;
 
-	if (n > MESSAGE_OFFSETS)
-		return -EMSGSIZE;
-	message_write(&request, &m, sizeof(m));
-	message_write(&request, offsets, n * sizeof(*offsets));
-	r = parser_file_ask(file, PARSER_LINES, &request, -1, 0, &answer, why);
+	r = ask_about(file, &question, &answer, why);
 	if (r < 0)
 		return r;
 	r = answers_read_lines(&answer.reader, n, m.max_frames, ret);
@@ -79,15 +93,11 @@ int parser_file_data(struct parser_file *file, const uint64_t *addresses, size_t
 		     struct parser_data *ret, struct fault *why)
 {
 	const struct message_data m = { .file = file->number, .n = (uint32_t)n };
-	_cleanup_(message_writer_done) struct message_writer request = {};
+	const struct question question = { PARSER_DATA, &m, sizeof(m), addresses, n };
 	struct answer answer;
 	int r;
 
-	if (n > MESSAGE_OFFSETS)
-		return -EMSGSIZE;
-	message_write(&request, &m, sizeof(m));
-	message_write(&request, addresses, n * sizeof(*addresses));
-	r = parser_file_ask(file, PARSER_DATA, &request, -1, 0, &answer, why);
+	r = ask_about(file, &question, &answer, why);
 	if (r < 0)
 		return r;
 	return parser_file_end_answer(file, &answer, answers_read_data(&answer.reader, n, ret),

@@ -154,23 +154,34 @@ static inline void format_ids(const json_t *reply, char *ret, size_t size)
 				      (int)json_integer_value(json_object_get(window, "id")));
 }
 
+/* The profile of the parameters of a reply. */
+static inline struct profile *read_profile(const json_t *parameters)
+{
+	json_t *json = json_object_get(parameters, "profile");
+	struct profile *profile = NULL;
+	struct fault fault = {};
+	char *text;
+
+	assert_non_null(json);
+	text = json_dumps(json, 0);
+	assert_non_null(text);
+	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
+		fail_msg("%s", fault.text);
+	free(text);
+	return profile;
+}
+
 /* The profile of a reply, which is of the windows @ids. */
 static inline struct profile *get_profile(struct caller *caller, const char *parameters,
 					  const char *ids)
 {
-	json_t *reply = call(caller, "GetProfile", parameters), *json;
-	struct profile *profile = NULL;
-	struct fault fault = {};
-	char *text, list[256];
+	json_t *reply = call(caller, "GetProfile", parameters);
+	struct profile *profile;
+	char list[256];
 
 	format_ids(reply, list, sizeof(list));
 	assert_string_equal(list, ids);
-	json = json_object_get(json_object_get(reply, "parameters"), "profile");
-	assert_non_null(json);
-	text = json_dumps(json, 0);
-	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
-		fail_msg("%s", fault.text);
-	free(text);
+	profile = read_profile(json_object_get(reply, "parameters"));
 	json_decref(reply);
 	return profile;
 }

@@ -148,19 +148,6 @@ static void assert_part(struct caller *caller, const json_t *reply, const struct
 	free(a);
 }
 
-static struct profile *read_names(const json_t *reply)
-{
-	char *text = json_dumps(json_object_get(reply, "profile"), 0);
-	struct profile *profile = NULL;
-	struct fault fault = {};
-
-	assert_non_null(text);
-	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
-		fail_msg("%s", fault.text);
-	free(text);
-	return profile;
-}
-
 static void functions_are_those_of_the_profiles(void **state)
 {
 	_cleanup_(profile_freep) struct profile *names = NULL;
@@ -179,7 +166,7 @@ static void functions_are_those_of_the_profiles(void **state)
 	service.part = 0; /* the open window stays as it was then, however long the rest takes */
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
-	names = read_names(reply);
+	names = read_profile(reply);
 	assert_int_equal(json_array_size(json_object_get(reply, "windows")), 7);
 	assert_int_equal(json_array_size(json_object_get(reply, "parts")), 3);
 	assert_part(&caller, reply, names, 0, "", (const int[]){ 1, 2, -1 });
@@ -219,7 +206,7 @@ static void parts_are_of_time(void **state)
 	answer = call(&caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
-	names = read_names(reply);
+	names = read_profile(reply);
 	assert_int_equal(json_array_size(json_object_get(reply, "parts")), 8);
 	assert_part(&caller, reply, names, 0, "", (const int[]){ 1, -1 });
 	assert_part(&caller, reply, names, 1, "", (const int[]){ 2, -1 });
@@ -259,7 +246,7 @@ static void assert_symbol(struct caller *caller, const struct profile *all, cons
 	answer = call(caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
-	names = read_names(reply);
+	names = read_profile(reply);
 	assert_int_equal(names->counters.samples, all->counters.samples);
 	assert_true(names->n_functions < all->n_functions);
 	assert_int_equal(names->n_functions > 0, *symbol != '\0');
@@ -294,7 +281,7 @@ static void rows_are_of_functions_by_name(void **state)
 	for (uint64_t i = 0; i < 3; i++)
 		add_window(&service, i + 1, false, i);
 	answer = call(&caller, "GetFunctions", "{\"first\":1,\"last\":3}");
-	names = read_names(json_object_get(answer, "parameters"));
+	names = read_profile(json_object_get(answer, "parameters"));
 	assert_true(names->n_functions > 1);
 	assert_symbol(&caller, names, names->functions[0].name);
 	assert_symbol(&caller, names, names->functions[names->n_functions - 1].name);
@@ -329,7 +316,7 @@ static struct names *ask_limited(struct caller *caller, const char *what, size_t
 	answer = call(caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
-	names = read_names(reply);
+	names = read_profile(reply);
 	*ret_functions = names->n_functions;
 	*ret_left_out = (size_t)json_integer_value(json_object_get(reply, "left_out"));
 	add_part(rows, reply, 0);
@@ -414,7 +401,7 @@ static void executables_are_named_once(void **state)
 	for (uint64_t i = 0; i < 4; i++)
 		add_window(&service, i + 1, false, i);
 	answer = call(&caller, "GetFunctions", "{\"first\":1,\"last\":4}");
-	names = read_names(json_object_get(answer, "parameters"));
+	names = read_profile(json_object_get(answer, "parameters"));
 	for (int id = 1; id <= 4; id++) {
 		_cleanup_(profile_freep) struct profile *window = NULL;
 		char text[32], list[16];
@@ -459,7 +446,7 @@ static void functions_of_some_processes(void **state)
 		answer = call(&caller, "GetFunctions", text);
 		reply = json_object_get(answer, "parameters");
 		assert_non_null(reply);
-		names = read_names(reply);
+		names = read_profile(reply);
 		assert_part(&caller, reply, names, 0, filter, (const int[]){ 1, 2, 3, -1 });
 		json_decref(answer);
 	}

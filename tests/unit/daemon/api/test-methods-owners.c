@@ -76,19 +76,6 @@ static void add_window_of(struct owners *owners, struct caller *caller, const ch
 	function_counts_done(&counts);
 }
 
-static struct profile *read_names(const json_t *reply)
-{
-	char *text = json_dumps(json_object_get(reply, "profile"), 0);
-	struct profile *profile = NULL;
-	struct fault fault = {};
-
-	assert_non_null(text);
-	if (profile_json_read(&profile, text, strlen(text), &fault) < 0)
-		fail_msg("%s", fault.text);
-	free(text);
-	return profile;
-}
-
 static void add_part(struct owners *owners, const json_t *reply, const struct profile *names,
 		     const char *by, size_t part)
 {
@@ -137,7 +124,7 @@ static void assert_owners(struct caller *caller, const char *by, const char *fil
 	answer = call(caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
-	names = read_names(reply);
+	names = read_profile(reply);
 	assert_int_equal(names->n_objects, 0);
 	for (int part = 0; part < 2; part++) {
 		struct owners *expected = calloc(2, sizeof(*expected)), *found = expected + 1;
@@ -221,7 +208,7 @@ static struct owners *ask_processes(struct caller *caller, const char *limit, js
 	answer = call(caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
-	names = read_names(reply);
+	names = read_profile(reply);
 	add_part(owners, reply, names, "process", 0);
 	drop_none(owners);
 	owners->n = drop_empty(owners);
