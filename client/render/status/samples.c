@@ -158,8 +158,8 @@ static void write_incomplete(const struct status_text *s)
 	}
 	if (n_all > n_shown) {
 		status_begin(s, "");
-		fprintf(s->f, "others end in %zu more objects: see branchctl status --json\n",
-			n_all - n_shown);
+		fprintf(s->f, "others end in %zu more object%s: see branchctl status --json\n",
+			n_all - n_shown, text_plural(n_all - n_shown));
 	}
 }
 
