@@ -200,7 +200,7 @@ def check_history(servers, fleet):
     check((answer["sum"]["self"], answer["sum"]["samples"]) == (want["cron.service",][0], sum(value[0] for value in want.values())),
           answer["sum"], want)
     status, out, err = ask(servers[0], "history", "nothing_of_that_name", span(base, base + DAY))
-    check(status == 1 and one_line(err) and "nothing is named 'nothing_of_that_name' in" in err, status, out, err)
+    check(status == 1 and one_line(err) and "no function is named 'nothing_of_that_name' in" in err, status, out, err)
 
 
 class Strange(http.server.BaseHTTPRequestHandler):
