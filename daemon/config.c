@@ -19,6 +19,7 @@
 #define FILE_NAME   "branchd.conf"
 #define SUFFIX      ".conf"
 #define DEFAULT_HZ  99
+#define DEFAULT_PPM 2000 /* of each CPU */
 #define MAX_CPUS    8192 /* that Linux can have */
 #define DEFAULT_USE (1ULL << 30)
 
@@ -279,6 +280,7 @@ void config_init(struct config *config)
 			      .frequency = DEFAULT_HZ,
 			      .kernel = true,
 			      .capture_share = 1 },
+		.cpu_budget_ppm = DEFAULT_PPM,
 		.max_use_bytes = DEFAULT_USE,
 		.tiers = default_tiers,
 		.window_us = default_tiers.rows[0].length_us,

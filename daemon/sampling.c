@@ -357,7 +357,8 @@ static bool samples_alike(const struct sampler_settings *a, const struct sampler
 	       a->frequency == b->frequency && strcmp(a->cpus, b->cpus) == 0 &&
 	       a->period == b->period && a->branch_filter == b->branch_filter &&
 	       a->ring_pages == b->ring_pages && a->kernel == b->kernel &&
-	       a->user_stacks == b->user_stacks && memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
+	       a->user_stacks == b->user_stacks && a->capture_share == b->capture_share &&
+	       memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
 }
 
 static bool is_same(const struct config *a, const struct config *b)
@@ -473,6 +474,8 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 		collector_get_cost(sampling->collector, &cost);
 		status->scale = cost.scale;
 		status->share = cost.share;
+		status->hour_share = cost.hour.share;
+		status->hour_taken = cost.hour.taken;
 		collector_get_counts(sampling->collector, &status->samples);
 		collector_get_stack_counts(sampling->collector, &status->stacks);
 		status->n_short =

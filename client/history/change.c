@@ -57,6 +57,7 @@ static struct significance_counts counts_of(const struct history_series *series,
 		.stride = 1,
 		.all = series->samples + first,
 		.n_parts = end - first,
+		.unit = series->unit,
 	};
 	struct half half = {};
 

@@ -20,6 +20,7 @@
 struct history_series {
 	const uint64_t *counts, *samples;
 	size_t n;
+	double unit; /* as in struct significance_counts */
 };
 
 struct history_change {

@@ -10,6 +10,7 @@
 #include "client/rpc/connection.h"
 #include "client/source/similar-names.h"
 #include "common/profile/filter.h"
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 
 #define HOT_SHARE 0.01
@@ -251,6 +252,8 @@ static int find_change(struct history *history, const struct counting *counting)
 		parts[series.n++] = i;
 	}
 	series.samples = counts + n;
+	series.unit = by_total ? profile_stack_unit(&history->names->counters) :
+				 profile_sample_unit(&history->names->counters);
 	history_change_find(&change, &series);
 	if (change.at > 0)
 		history->change = (struct history_found){

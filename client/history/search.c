@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/history/change.h"
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 
@@ -128,6 +129,7 @@ static struct history_series series_of(const struct matrix *matrix, size_t place
 		.counts = matrix->counts + place * matrix->n_parts,
 		.samples = matrix->samples,
 		.n = matrix->n_parts,
+		.unit = profile_sample_unit(&matrix->functions->profile->counters),
 	};
 }
 

@@ -49,7 +49,8 @@ struct status {
 	double capture;     /* the share of the samples that is captured with its stacks */
 	double scale;       /* samples due for each one taken, on average; 1: as configured */
 	double share;       /* of each CPU, that sampling takes of late; 0: not known */
-	double budget;      /* that it may take; 0: no limit */
+	double hour_share, hour_taken; /* of the last hour, see struct last_hour_average */
+	double budget;                 /* that it may take; 0: no limit */
 	struct sampler_counts samples;
 	struct live_unwinder_counts stacks;
 	struct short_stacks_object short_stacks[SHORT_STACKS_SHOWN];

@@ -77,6 +77,8 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 		return;
 	cost = measure(&last, now);
 	share = cost.samples + cost.rest;
+	last_hour_add(&budget->hour, now->at_ns, (double)(now->at_ns - last.at_ns) / 1e9,
+		      &(struct last_hour_average){ share, 1.0 / budget->one_in });
 	budget->share += budget->share > 0 ? (share - budget->share) / SMOOTHING : share;
 	if (budget->limit <= 0) {
 		budget->scale = budget->one_in = 1;

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/budget/last-hour.h"
+
 /* What has been used so far. */
 struct cpu_cost {
 	uint64_t at_ns; /* when (CLOCK_MONOTONIC) */
@@ -34,6 +36,7 @@ struct cpu_budget {
 	double share;     /* of each CPU that sampling takes, over some windows; 0: not known yet */
 	double debt;      /* samples that the windows so far took less than they should have */
 	struct cpu_cost last;
+	struct last_hour hour;
 	unsigned int n_held; /* windows for which the rate does not rise: the kernel throttled */
 };
 

@@ -13,6 +13,8 @@ void own_cost_init(struct own_cost *cost, double limit, double max_scale)
 	atomic_init(&cost->limit, limit);
 	atomic_init(&cost->share, 0);
 	atomic_init(&cost->scale, 1);
+	atomic_init(&cost->hour_share, 0);
+	atomic_init(&cost->hour_taken, 0);
 }
 
 uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts *counts)
@@ -27,11 +29,15 @@ uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts 
 		.throttled = counts->throttled,
 		.n_cpus = counts->n_cpus,
 	};
+	struct last_hour_average hour;
 
 	cost->budget.limit = atomic_load(&cost->limit);
 	cpu_budget_update(&cost->budget, &now);
 	atomic_store(&cost->share, cost->budget.share);
 	atomic_store(&cost->scale, cost->budget.scale);
+	hour = last_hour_get(&cost->budget.hour, now.at_ns);
+	atomic_store(&cost->hour_share, hour.share);
+	atomic_store(&cost->hour_taken, hour.taken);
 	return cost->budget.one_in;
 }
 
@@ -40,5 +46,6 @@ void own_cost_get(const struct own_cost *cost, struct own_cost_report *ret)
 	*ret = (struct own_cost_report){
 		.share = atomic_load(&cost->share),
 		.scale = atomic_load(&cost->scale),
+		.hour = { atomic_load(&cost->hour_share), atomic_load(&cost->hour_taken) },
 	};
 }

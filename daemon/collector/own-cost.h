@@ -14,16 +14,18 @@
 
 struct own_cost {
 	struct cpu_budget budget;
-	clockid_t storing;            /* the clock of the thread that stores windows */
-	uint64_t n_samples, n_others; /* events that were handled */
-	_Atomic double limit;         /* share of each CPU; 0: none */
-	_Atomic double share, scale;  /* see struct cpu_budget */
+	clockid_t storing;                     /* the clock of the thread that stores windows */
+	uint64_t n_samples, n_others;          /* events that were handled */
+	_Atomic double limit;                  /* share of each CPU; 0: none */
+	_Atomic double share, scale;           /* see struct cpu_budget */
+	_Atomic double hour_share, hour_taken; /* see struct last_hour_average */
 };
 
 /* What others see of it. */
 struct own_cost_report {
 	double share; /* of each CPU, that sampling takes of late; 0: not known yet */
 	double scale; /* samples due for each one taken, on average; at least 1 */
+	struct last_hour_average hour; /* up to the last window */
 };
 
 /* Called by the thread that stores windows. @max_scale: samples due for each one taken, at most. */

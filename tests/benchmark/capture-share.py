@@ -39,7 +39,7 @@ def wilson(part, n, z=1.959964):
 with tempfile.TemporaryDirectory() as folder:
     config, socket = folder + "/c.conf", folder + "/socket"
     with open(config, "w", encoding="ascii") as f:
-        f.write(f"[Sampling]\nMode=software\nFrequency=997\nCaptureShare={share}\n[Store]\nWindowSec=1s\n")
+        f.write(f"[Sampling]\nMode=software\nFrequency=997\nCpuBudget=infinity\nCaptureShare={share}\n[Store]\nWindowSec=1s\n")
     daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket", socket])
     time.sleep(2)
     with subprocess.Popen([known, str(windows + 6)], stdout=subprocess.PIPE) as program:

@@ -6,12 +6,13 @@ program ran, and the shares of its functions, come from all samples, and their c
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from real_daemon import document, start, stop, wait_for_window_after
+from real_daemon import document, start, stop, wait_for_window_after, wait_until
 from harness import check, finish, run
 
 BRANCHD, TWO_PHASES = (os.path.abspath(path) for path in sys.argv[2:4])
@@ -50,6 +51,20 @@ def check_status(socket):
     check("captured with their stacks, CaptureShare= is 15 %" in out, "status says nothing of it:", out)
 
 
+def check_reload(folder, daemon, socket):
+    """Another share begins at once: no sample of the sampling that then begins is a tick."""
+    config = os.path.join(folder, "branchd.conf")
+    with open(config, encoding="ascii") as file:
+        text = file.read()
+    with open(config, "w", encoding="ascii") as file:
+        file.write(text.replace("CaptureShare=15%", "CaptureShare=100%"))
+    daemon.send_signal(signal.SIGHUP)
+    wait_until(socket, lambda _: document(socket, "status")["sampling"]["capture_percent"] == 100)
+    wait_until(socket, lambda _: document(socket, "status")["samples"]["written"] > 100)
+    samples = document(socket, "status")["samples"]
+    check(samples["ticked"] == 0, "after a reload with CaptureShare=100%:", samples)
+
+
 with tempfile.TemporaryDirectory() as folder:
     daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\nCaptureShare=15%")
     try:
@@ -66,6 +81,7 @@ with tempfile.TemporaryDirectory() as folder:
         check("% of the samples were captured with their stacks" in out, "top says nothing of it:", out[:300])
         status, out, err = run("--socket", address, "verify")
         check(status == 0, "the windows do not add up:", out, err)
+        check_reload(folder, daemon, address)
     finally:
         log = stop(daemon)
     check("the stacks of 15 % of the samples" in log, "the log says nothing of it:", log)

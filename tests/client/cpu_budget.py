@@ -50,7 +50,10 @@ with tempfile.TemporaryDirectory() as folder:
                        or program.poll() is not None)
             cost = document(address, "status")["cost"]
             check(cost["rate_percent"] < 50 and cost["budget_percent"] == 0.5, cost)
+            check(cost["hour_sampling_percent"] > 0, cost)
+            check(cost["rate_percent"] <= cost["hour_rate_percent"] <= 100, cost)  # it began with all samples
             out = run("--socket", address, "status")[1]
+            check("in the last hour: " in out, "status says nothing of the hour", out)
             check("is taken, and counts as that many" in out, "status says nothing of it", out)
             _, _, used = os.wait4(program.pid, 0)
             program.returncode = 0

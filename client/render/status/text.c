@@ -44,6 +44,7 @@ static void write_budget(const struct status_text *s)
 	double share = json_number_value(status_find(s, "cost", "sampling_percent"));
 	double budget = json_number_value(status_find(s, "cost", "budget_percent"));
 	double rate = json_number_value(status_find(s, "cost", "rate_percent"));
+	double hour = json_number_value(status_find(s, "cost", "hour_sampling_percent"));
 
 	status_begin(s, "cost");
 	if (share > 0)
@@ -53,6 +54,12 @@ static void write_budget(const struct status_text *s)
 	if (budget > 0)
 		fprintf(s->f, ", CpuBudget= is %g %%", budget);
 	fputc('\n', s->f);
+	if (hour > 0) {
+		status_begin(s, "");
+		fprintf(s->f,
+			"in the last hour: %.2f %% of each CPU, %.3g %% of samples due taken\n",
+			hour, json_number_value(status_find(s, "cost", "hour_rate_percent")));
+	}
 	if (rate <= 0 || rate >= 100)
 		return;
 	status_begin(s, "");

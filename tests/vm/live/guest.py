@@ -120,7 +120,7 @@ class Daemon:
         os.chown(self.place, uid, uid)
         os.chmod(self.place, 0o755)
         self.socket = self.place + "/socket"
-        write(self.place + "/branchd.conf", f"[Sampling]\n{sampling}\n[Store]\nWindowSec=1h\n"
+        write(self.place + "/branchd.conf", f"[Sampling]\nCpuBudget=infinity\n{sampling}\n[Store]\nWindowSec=1h\n"
               "[Symbols]\nRemoteFilesystems=yes\n")  # the programs lie on 9p
         self.journal = open(self.place + "/journal", "w+", encoding="utf-8")
         self.process = subprocess.Popen(

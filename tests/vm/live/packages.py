@@ -88,7 +88,7 @@ class Packages(unittest.TestCase):
 
     def test_2_use(self):
         os.makedirs("/etc/branchd/branchd.conf.d")
-        write("/etc/branchd/branchd.conf.d/guest.conf", "[Sampling]\nFrequency=499\nKernel=no\n"
+        write("/etc/branchd/branchd.conf.d/guest.conf", "[Sampling]\nFrequency=499\nCpuBudget=infinity\nKernel=no\n"
               "Units=phases.service\n[Store]\nWindowSec=1s\n[Symbols]\nRemoteFilesystems=yes\n")
         with open(CONFIGURATION, "a", encoding="ascii") as file:
             file.write("# of the administrator\n")

@@ -41,7 +41,7 @@ static struct history_series make(struct made *made, uint64_t *state, size_t at,
 		made->samples[i] = N_SAMPLES;
 		made->counts[i] = take(state, shares[i >= at]);
 	}
-	return (struct history_series){ made->counts, made->samples, N_POINTS };
+	return (struct history_series){ made->counts, made->samples, N_POINTS, 1 };
 }
 
 static void test_three_points_more_are_found(void **state)
@@ -84,7 +84,7 @@ static void test_what_comes_and_goes(void **state)
 {
 	uint64_t counts[] = { 0, 0, 0, 0, 0, 0, 0, 500, 500, 500, 500, 500, 500, 500 };
 	uint64_t samples[ARRAY_SIZE(counts)];
-	struct history_series series = { counts, samples, ARRAY_SIZE(counts) };
+	struct history_series series = { counts, samples, ARRAY_SIZE(counts), 1 };
 	struct history_change change;
 
 	for (size_t i = 0; i < series.n; i++)
@@ -105,11 +105,26 @@ static void test_series_without_a_split(void **state)
 	struct history_change change;
 
 	for (size_t n = 0; n <= 3; n++) {
-		history_change_find(&change, &(struct history_series){ counts, samples, n });
+		history_change_find(&change, &(struct history_series){ counts, samples, n, 1 });
 		assert_int_equal(change.at, 0);
-		history_change_find(&change, &(struct history_series){ none, none, n });
+		history_change_find(&change, &(struct history_series){ none, none, n, 1 });
 		assert_int_equal(change.at, 0);
 	}
+}
+
+/* What is a change if each sample was taken is none if each one taken counts as 40. */
+static void test_estimated_samples_say_less(void **state)
+{
+	const uint64_t counts[] = { 360, 360, 440, 440 }, samples[] = { 4000, 4000, 4000, 4000 };
+	struct history_series series = { counts, samples, ARRAY_SIZE(counts), 1 };
+	struct history_change change;
+
+	history_change_find(&change, &series);
+	assert_int_equal(change.at, 2);
+	series.unit = 40;
+	history_change_find(&change, &series);
+	assert_int_equal(change.at, 0);
+	assert_int_equal(change.split, 2);
 }
 
 int main(void)
@@ -119,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_steady_series_have_no_change),
 		cmocka_unit_test(test_what_comes_and_goes),
 		cmocka_unit_test(test_series_without_a_split),
+		cmocka_unit_test(test_estimated_samples_say_less),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
