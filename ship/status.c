@@ -9,13 +9,9 @@
 
 #include <jansson.h>
 
+#include "common/json/json-cleanup.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
-
-static void drop_json(json_t **json)
-{
-	json_decref(*json);
-}
 
 static json_t *seconds(uint64_t us)
 {
@@ -25,7 +21,7 @@ static json_t *seconds(uint64_t us)
 int status_write(const char *path, const struct spool_totals *spool,
 		 const struct sender_totals *sender)
 {
-	_cleanup_(drop_json) json_t *json = json_pack(
+	_cleanup_json_ json_t *json = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "sent_windows",
 		(json_int_t)sender->sent_windows, "sent_bytes", (json_int_t)sender->sent_bytes,
 		"failures", (json_int_t)sender->failures, "waiting_batches",
@@ -82,7 +78,7 @@ static void print_text(const json_t *json)
 int status_print(const char *path, bool json, struct fault *fault)
 {
 	json_error_t error;
-	_cleanup_(drop_json) json_t *status = json_load_file(path, 0, &error);
+	_cleanup_json_ json_t *status = json_load_file(path, 0, &error);
 
 	if (!status && access(path, R_OK) < 0 && errno == EACCES)
 		return fault_set(fault, -EACCES,

@@ -255,23 +255,25 @@ static int fail_not_varlink(const struct connection *c, struct fault *fault)
 static int read_reply(const struct connection *c, const char *text, size_t n, struct answer *ret,
 		      struct fault *fault)
 {
-	const char *error = NULL, *continues = NULL;
-	size_t n_error = 0, n_continues = 0;
+	enum { PARAMETERS, ERROR, CONTINUES };
+	struct json_member members[] = {
+		[PARAMETERS] = { .name = "parameters" },
+		[ERROR] = { .name = "error" },
+		[CONTINUES] = { .name = "continues" },
+	};
+	const struct json_member *parameters = &members[PARAMETERS], *error = &members[ERROR];
+	const struct json_member *continues = &members[CONTINUES];
 
+	if (json_members_find(text, n, members, ARRAY_SIZE(members)) < 0)
+		return fail_not_varlink(c, fault);
 	*ret = (struct answer){ .text = "{}", .n_bytes = 2 };
-	if (json_member_find(text, n, "parameters", &ret->text, &ret->n_bytes) < 0 ||
-	    json_member_find(text, n, "error", &error, &n_error) < 0 ||
-	    json_member_find(text, n, "continues", &continues, &n_continues) < 0)
+	if (parameters->text && !is_word(parameters->text, parameters->n_bytes, "null"))
+		*ret = (struct answer){ .text = parameters->text, .n_bytes = parameters->n_bytes };
+	if (ret->text[0] != '{' || (error->text && (error->text[0] != '"' || error->n_bytes < 2)))
 		return fail_not_varlink(c, fault);
-	if (is_word(ret->text, ret->n_bytes, "null")) {
-		ret->text = "{}";
-		ret->n_bytes = 2;
-	}
-	if (ret->text[0] != '{' || (error && (error[0] != '"' || n_error < 2)))
-		return fail_not_varlink(c, fault);
-	if (error)
-		return set_error(c, error, n_error, ret, fault);
-	ret->continues = continues && is_word(continues, n_continues, "true");
+	if (error->text)
+		return set_error(c, error->text, error->n_bytes, ret, fault);
+	ret->continues = continues->text && is_word(continues->text, continues->n_bytes, "true");
 	return 0;
 }
 

@@ -9,15 +9,10 @@
 
 #include "client/rpc/json-member.h"
 #include "client/rpc/reply-error.h"
+#include "client/rpc/windows-json.h"
+#include "common/json/json-cleanup.h"
 #include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
-
-static void drop_json(json_t **json)
-{
-	json_decref(*json);
-}
-
-#define _cleanup_json_ _cleanup_(drop_json)
 
 static int parse(const struct answer *answer, json_t **ret, struct fault *fault)
 {
@@ -35,113 +30,43 @@ int daemon_api_get_status(struct connection *connection, json_t **ret, struct fa
 	return r < 0 ? reply_error_explain(&answer, r, fault) : parse(&answer, ret, fault);
 }
 
-static int read_window(struct window_info *ret, json_t *json)
-{
-	json_int_t id, start_us, length_us, samples, lost;
-	const char *mode;
-	int open;
+/* Members of answers that are too long to be parsed as a whole. */
+enum { PROFILE, PLACES, PARTS, WINDOWS, MARKS, LEFT_OUT, N_MEMBERS };
 
-	if (json_unpack(json, "{s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "id", &id, "start_us",
-			&start_us, "length_us", &length_us, "samples", &samples, "lost", &lost,
-			"open", &open, "mode", &mode) < 0 ||
-	    id < 0 || start_us < 0 || length_us < 0 || samples < 0 || lost < 0 ||
-	    length_us > INT64_MAX - start_us)
-		return -EINVAL;
-	*ret = (struct window_info){
-		.id = id,
-		.start_us = (uint64_t)start_us,
-		.length_us = (uint64_t)length_us,
-		.samples = (uint64_t)samples,
-		.lost = (uint64_t)lost,
-		.open = open,
-	};
-	snprintf(ret->mode, sizeof(ret->mode), "%s", mode);
+struct members {
+	struct json_member of[N_MEMBERS];
+};
+
+static int find_members(const struct answer *answer, struct members *ret, struct fault *fault)
+{
+	*ret = (struct members){ {
+		[PROFILE] = { .name = "profile" },
+		[PLACES] = { .name = "places" },
+		[PARTS] = { .name = "parts" },
+		[WINDOWS] = { .name = "windows" },
+		[MARKS] = { .name = "marks" },
+		[LEFT_OUT] = { .name = "left_out" },
+	} };
+	if (json_members_find(answer->text, answer->n_bytes, ret->of, N_MEMBERS) < 0)
+		return reply_error_unreadable(fault, "no object");
 	return 0;
 }
 
-static int read_windows(const char *text, size_t n_bytes, struct windows *ret, struct fault *fault)
+/* Those which older daemons do not have. */
+static int take_marks(const struct members *members, struct windows *ret, struct fault *fault)
 {
-	_cleanup_json_ json_t *list = json_loadb(text, n_bytes, 0, NULL);
-	struct window_info window;
-	json_t *each;
-	size_t i;
+	const struct json_member *marks = &members->of[MARKS];
 
-	if (!json_is_array(list))
-		return reply_error_unreadable(fault, "invalid windows");
-	json_array_foreach(list, i, each) {
-		if (read_window(&window, each) < 0)
-			return reply_error_unreadable(fault, "invalid window");
-		if (windows_add(ret, &window) < 0)
-			return fault_set(fault, -ENOMEM, "out of memory");
-	}
-	return 0;
+	return marks->text ? windows_read_marks(ret, marks->text, marks->n_bytes, fault) : 0;
 }
 
-static int read_mark(struct window_mark *ret, json_t *json)
+static int take_windows(const struct members *members, struct windows *ret, struct fault *fault)
 {
-	json_int_t first, last, n_windows, samples, lost, since_us, until_us, made_us, uid;
-	const char *name;
+	const struct json_member *windows = &members->of[WINDOWS];
 
-	if (json_unpack(json, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", &name,
-			"first", &first, "last", &last, "windows", &n_windows, "since_us",
-			&since_us, "until_us", &until_us, "samples", &samples, "lost", &lost,
-			"made_us", &made_us, "uid", &uid) < 0 ||
-	    n_windows < 0 || since_us < 0 || until_us < 0 || samples < 0 || lost < 0 ||
-	    made_us < 0 || uid < 0)
-		return -EINVAL;
-	*ret = (struct window_mark){
-		.first = first,
-		.last = last,
-		.n_windows = (uint64_t)n_windows,
-		.samples = (uint64_t)samples,
-		.lost = (uint64_t)lost,
-		.since_us = (uint64_t)since_us,
-		.until_us = (uint64_t)until_us,
-		.made_us = (uint64_t)made_us,
-		.uid = (uint32_t)uid,
-	};
-	snprintf(ret->name, sizeof(ret->name), "%s", name);
-	return 0;
-}
-
-static int add_mark(struct windows *ret, json_t *json, struct fault *fault)
-{
-	struct window_mark mark;
-
-	if (read_mark(&mark, json) < 0)
-		return reply_error_unreadable(fault, "invalid mark");
-	if (windows_add_mark(ret, &mark) < 0)
-		return fault_set(fault, -ENOMEM, "out of memory");
-	return 0;
-}
-
-/* The member "marks", which older daemons do not have. */
-static int take_marks(const struct answer *answer, struct windows *ret, struct fault *fault)
-{
-	_cleanup_json_ json_t *list = NULL;
-	const char *text;
-	size_t n_bytes, i;
-	json_t *each;
-	int r = 0;
-
-	if (json_member_find(answer->text, answer->n_bytes, "marks", &text, &n_bytes) <= 0)
-		return 0;
-	list = json_loadb(text, n_bytes, 0, NULL);
-	json_array_foreach(list, i, each)
-		if (r >= 0)
-			r = add_mark(ret, each, fault);
-	return r;
-}
-
-/* The member "windows" of the answer. */
-static int take_windows(const struct answer *answer, struct windows *ret, struct fault *fault)
-{
-	const char *text;
-	size_t n_bytes;
-
-	if (json_member_find(answer->text, answer->n_bytes, "windows", &text, &n_bytes) <= 0)
+	if (!windows->text)
 		return reply_error_unreadable(fault, "no windows");
-	return read_windows(text, n_bytes, ret, fault);
+	return windows_read(ret, windows->text, windows->n_bytes, fault);
 }
 
 static json_t *pack_span(uint64_t since_us, uint64_t until_us, uint64_t n_newest)
@@ -160,6 +85,7 @@ static json_t *pack_span(uint64_t since_us, uint64_t until_us, uint64_t n_newest
 int daemon_api_list_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
 			    uint64_t n_newest, struct windows *ret, struct fault *fault)
 {
+	struct members members;
 	struct answer answer;
 	int r;
 
@@ -167,18 +93,23 @@ int daemon_api_list_windows(struct connection *connection, uint64_t since_us, ui
 			    pack_span(since_us, until_us, n_newest), &answer, fault);
 	if (r < 0)
 		return reply_error_explain(&answer, r, fault);
-	r = take_marks(&answer, ret, fault);
-	return r < 0 ? r : take_windows(&answer, ret, fault);
+	r = find_members(&answer, &members, fault);
+	if (r >= 0)
+		r = take_marks(&members, ret, fault);
+	return r < 0 ? r : take_windows(&members, ret, fault);
 }
 
 int daemon_api_list_marks(struct connection *connection, struct windows *ret, struct fault *fault)
 {
+	struct members members;
 	struct answer answer;
 	int r;
 
 	r = connection_call(connection, "io.branchd.ListMarks", json_object(), &answer, fault);
-	return r < 0 ? reply_error_explain_mark(&answer, r, fault) :
-		       take_marks(&answer, ret, fault);
+	if (r < 0)
+		return reply_error_explain_mark(&answer, r, fault);
+	r = find_members(&answer, &members, fault);
+	return r < 0 ? r : take_marks(&members, ret, fault);
 }
 
 int daemon_api_add_mark(struct connection *connection, const struct window_mark *mark,
@@ -195,7 +126,7 @@ int daemon_api_add_mark(struct connection *connection, const struct window_mark 
 	if (r < 0)
 		return reply_error_explain_mark(&answer, r, fault);
 	r = parse(&answer, &json, fault);
-	return r < 0 ? r : add_mark(ret, json_object_get(json, "mark"), fault);
+	return r < 0 ? r : windows_read_mark(ret, json_object_get(json, "mark"), fault);
 }
 
 int daemon_api_delete_mark(struct connection *connection, const char *name, struct fault *fault)
@@ -222,10 +153,13 @@ int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, 
 				 pack_span(since_us, until_us, 0), &answer, fault);
 	for (;;) {
 		_cleanup_(windows_done) struct windows windows = {};
+		struct members members;
 
 		if (r < 0)
 			return reply_error_explain(&answer, r, fault);
-		r = take_windows(&answer, &windows, fault);
+		r = find_members(&answer, &members, fault);
+		if (r >= 0)
+			r = take_windows(&members, &windows, fault);
 		if (r < 0)
 			return r;
 		r = handler(&windows, userdata);
@@ -358,33 +292,28 @@ static int read_profile(struct connection *connection, const char *text, size_t 
 int daemon_api_get_profile(struct connection *connection, const struct daemon_api_request *request,
 			   struct profile **ret, struct windows *ret_windows, struct fault *fault)
 {
+	const struct json_member *profile;
+	struct members members;
 	struct answer answer;
 	struct fault why = {};
-	const char *text;
-	size_t n_bytes;
 	int r;
 
 	r = call_get_profile(connection, request, &answer, fault);
 	if (r < 0)
 		return reply_error_explain(&answer, r, fault);
-	if (json_member_find(answer.text, answer.n_bytes, "profile", &text, &n_bytes) <= 0)
-		return reply_error_unreadable(fault, "no profile");
-	r = take_windows(&answer, ret_windows, fault);
+	r = find_members(&answer, &members, fault);
 	if (r < 0)
 		return r;
-	r = read_profile(connection, text, n_bytes, ret, &why);
+	profile = &members.of[PROFILE];
+	if (!profile->text)
+		return reply_error_unreadable(fault, "no profile");
+	r = take_windows(&members, ret_windows, fault);
+	if (r < 0)
+		return r;
+	r = read_profile(connection, profile->text, profile->n_bytes, ret, &why);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "out of memory");
 	return r < 0 ? reply_error_unreadable(fault, why.text) : 0;
-}
-
-/* The member must exist. */
-static int find_member(const struct answer *answer, const char *name, const char **ret,
-		       size_t *ret_n, struct fault *fault)
-{
-	if (json_member_find(answer->text, answer->n_bytes, name, ret, ret_n) <= 0)
-		return reply_error_unreadable(fault, name);
-	return 0;
 }
 
 static json_t *pack_functions_request(const struct daemon_api_request *request)
@@ -442,25 +371,42 @@ static int call_get_functions(struct connection *connection,
 			       pack_functions_request(&earlier), answer, fault);
 }
 
-/* Older daemons leave nothing out. */
-static size_t read_left_out(const struct answer *answer)
+/* They must exist but for the number of those left out: older daemons leave nothing out. */
+static int take_functions(const struct members *members, enum functions_by by,
+			  struct functions **ret, struct fault *fault)
 {
-	const char *text;
-	size_t n;
+	const struct json_member *profile = &members->of[PROFILE], *places = &members->of[PLACES];
+	const struct json_member *parts = &members->of[PARTS];
+	const struct functions_texts texts = {
+		.by = by,
+		.profile = profile->text,
+		.n_profile = profile->n_bytes,
+		.places = places->text,
+		.n_places = places->n_bytes,
+		.parts = parts->text,
+		.n_parts = parts->n_bytes,
+	};
+	const char *left_out = members->of[LEFT_OUT].text;
+	struct fault why = {};
+	int r;
 
-	if (json_member_find(answer->text, answer->n_bytes, "left_out", &text, &n) <= 0)
-		return 0;
-	return strtoull(text, NULL, 10);
+	if (!profile->text || !places->text || !parts->text)
+		return reply_error_unreadable(fault, "no functions");
+	r = functions_read(ret, &texts, &why);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "out of memory");
+	if (r < 0)
+		return reply_error_unreadable(fault, why.text);
+	(*ret)->n_left_out = left_out ? strtoull(left_out, NULL, 10) : 0;
+	return 0;
 }
 
 int daemon_api_get_functions(struct connection *connection,
 			     const struct daemon_api_request *request, struct functions **ret,
 			     struct windows *ret_windows, struct fault *fault)
 {
-	struct functions_texts texts = { .by = request->by };
+	struct members members;
 	struct answer answer;
-	struct fault why = {};
-	size_t n_left_out;
 	int r;
 
 	r = call_get_functions(connection, request, &answer, fault);
@@ -468,23 +414,8 @@ int daemon_api_get_functions(struct connection *connection,
 		return -EOPNOTSUPP;
 	if (r < 0)
 		return reply_error_explain(&answer, r, fault);
-	r = find_member(&answer, "profile", &texts.profile, &texts.n_profile, fault);
-	if (r < 0)
-		return r;
-	r = find_member(&answer, "places", &texts.places, &texts.n_places, fault);
-	if (r < 0)
-		return r;
-	r = find_member(&answer, "parts", &texts.parts, &texts.n_parts, fault);
-	if (r < 0)
-		return r;
-	r = take_windows(&answer, ret_windows, fault);
-	if (r < 0)
-		return r;
-	n_left_out = read_left_out(&answer);
-	r = functions_read(ret, &texts, &why);
+	r = find_members(&answer, &members, fault);
 	if (r >= 0)
-		(*ret)->n_left_out = n_left_out;
-	if (r == -ENOMEM)
-		return fault_set(fault, r, "out of memory");
-	return r < 0 ? reply_error_unreadable(fault, why.text) : 0;
+		r = take_windows(&members, ret_windows, fault);
+	return r < 0 ? r : take_functions(&members, request->by, ret, fault);
 }

@@ -46,11 +46,16 @@ static bool skip_string(struct span *s)
 /* To the comma or bracket behind the value. */
 static bool skip_value(struct span *s)
 {
+	static const bool matters[256] = {
+		['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true, [','] = true,
+	};
 	size_t depth = 0;
 
 	for (; s->at < s->end; s->at++) {
 		char c = *s->at;
 
+		if (!matters[(unsigned char)c])
+			continue;
 		if (c == '"') {
 			s->at++;
 			if (!skip_string(s))
@@ -88,29 +93,41 @@ static bool take_member(struct span *s, struct span *ret_name, struct span *ret_
 	return ret_value->end > ret_value->at;
 }
 
-int json_member_find(const char *text, size_t n_bytes, const char *name, const char **ret,
-		     size_t *ret_n)
+static void note(struct json_member *members, size_t n, const struct span *name,
+		 const struct span *value)
 {
-	struct span s = { text, text + n_bytes }, member, value;
-	size_t n_name = strlen(name);
-	int found = 0;
+	size_t n_name = (size_t)(name->end - name->at);
 
+	for (size_t i = 0; i < n; i++) {
+		struct json_member *member = &members[i];
+
+		if (member->text || strlen(member->name) != n_name ||
+		    memcmp(member->name, name->at, n_name) != 0)
+			continue;
+		member->text = value->at;
+		member->n_bytes = (size_t)(value->end - value->at);
+	}
+}
+
+int json_members_find(const char *text, size_t n_bytes, struct json_member *members, size_t n)
+{
+	struct span s = { text, text + n_bytes }, name, value;
+
+	for (size_t i = 0; i < n; i++)
+		members[i].text = NULL;
 	if (!take(&s, '{'))
 		return -EINVAL;
-	if (take(&s, '}'))
-		return 0;
+	if (take(&s, '}')) {
+		skip_space(&s);
+		return s.at == s.end ? 0 : -EINVAL;
+	}
 	do {
-		if (!take_member(&s, &member, &value))
+		if (!take_member(&s, &name, &value))
 			return -EINVAL;
-		if (!found && (size_t)(member.end - member.at) == n_name &&
-		    memcmp(member.at, name, n_name) == 0) {
-			found = 1;
-			*ret = value.at;
-			*ret_n = (size_t)(value.end - value.at);
-		}
+		note(members, n, &name, &value);
 	} while (take(&s, ','));
 	if (!take(&s, '}'))
 		return -EINVAL;
 	skip_space(&s);
-	return s.at == s.end ? found : -EINVAL;
+	return s.at == s.end ? 0 : -EINVAL;
 }

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds a member of a JSON object as text, for objects that are too long to be parsed twice. It
+ * Finds members of a JSON object as text, for objects that are too long to be parsed twice. It
  * skips over values without checking them; their parser does.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* 1 and the value of member @name of the object @text; 0 if there is none; -EINVAL. */
-int json_member_find(const char *text, size_t n_bytes, const char *name, const char **ret,
-		     size_t *ret_n);
+struct json_member {
+	const char *name;
+	const char *
+		text; /* its value, @n_bytes long, within that of the object; NULL: there is none */
+	size_t n_bytes;
+};
+
+/* Finds the @n @members of the object @text in one pass; of several of one name the first. 0 or
+ * -EINVAL. */
+int json_members_find(const char *text, size_t n_bytes, struct json_member *members, size_t n);

@@ -6,14 +6,8 @@
 
 #include <jansson.h>
 
+#include "common/json/json-cleanup.h"
 #include "common/util/cleanup.h"
-
-static void drop_json(json_t **json)
-{
-	json_decref(*json);
-}
-
-#define _cleanup_json_ _cleanup_(drop_json)
 
 int reply_error_unreadable(struct fault *fault, const char *what)
 {

@@ -9,14 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json/json-cleanup.h"
 #include "common/json/json-text.h"
 #include "common/json/profile-json-columns.h"
 #include "common/util/cleanup.h"
-
-static void decref(json_t **json)
-{
-	json_decref(*json);
-}
 
 /* The member, which may be null; or NULL and the fault. */
 static json_t *take(struct profile_json_reader *r, const char *name)
@@ -168,7 +164,7 @@ static int finish_object(struct profile_json_reader *r)
 static int read_object(struct profile_json_reader *r,
 		       int (*take_members)(struct profile_json_reader *))
 {
-	_cleanup_(decref) json_t *object = NULL;
+	_cleanup_json_ json_t *object = NULL;
 	int error;
 
 	error = json_scan_object(&r->s, &object);
