@@ -14,7 +14,7 @@
 
 /* Windows with more rows than this together are not merged at once, but two; and two with more than
  * the second not at all. */
-#define MAX_ROWS      (1u << 17)
+#define MAX_ROWS      (1u << 16)
 #define MAX_PAIR_ROWS (1u << 19)
 
 /* The part of a slot that may lie between two windows. */
@@ -223,18 +223,33 @@ static struct window add_up(const struct store_merge *merge)
 	return sum;
 }
 
+/* The horizon of the window, and the newest one: when rows that its sum lacks are added. */
+static int ask_times(struct store_tiering *tiering, int64_t id, int64_t *horizon, int64_t *newest)
+{
+	int r;
+
+	STATEMENT_BIND(tiering->statements[HORIZON], id);
+	r = ask(tiering, HORIZON, horizon, 1);
+	return r < 0 ? r : ask(tiering, NEWEST, newest, 1);
+}
+
+int store_tiering_look_up(struct store_tiering *tiering, const struct store_merge *merge)
+{
+	int64_t horizon = 0, newest = 0;
+	int r = ask_times(tiering, merge->windows[0].id, &horizon, &newest);
+
+	return r < 0 ? r :
+		       store_write_look_up_sum(tiering->modules.write, newest, horizon, merge->sum);
+}
+
 static int write_sum(struct store_tiering *tiering, const struct window *window,
 		     const struct profile *sum)
 {
 	const struct store_tiering_modules *modules = &tiering->modules;
 	struct statement *update = tiering->statements[UPDATE_WINDOW];
 	int64_t horizon = 0, newest = 0;
-	int r;
+	int r = ask_times(tiering, window->id, &horizon, &newest);
 
-	STATEMENT_BIND(tiering->statements[HORIZON], window->id);
-	r = ask(tiering, HORIZON, &horizon, 1);
-	if (r >= 0)
-		r = ask(tiering, NEWEST, &newest, 1);
 	STATEMENT_BIND(update, (int64_t)window->start_us, (int64_t)window->length_us,
 		       (int64_t)window->samples, (int64_t)window->lost, (int64_t)sum->info.start_ns,
 		       (int64_t)sum->info.end_ns, window->id);

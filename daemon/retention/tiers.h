@@ -70,6 +70,8 @@ void store_tiering_forget(struct store_tiering *tiering);
  */
 int store_tiering_find(struct store_tiering *tiering, const struct store_settings *settings,
 		       struct store_merge *ret);
+/* Looks up what a large sum refers to, some ms before it takes their place. 0 or -errno. */
+int store_tiering_look_up(struct store_tiering *tiering, const struct store_merge *merge);
 /* The sum takes their place. 0 or -errno. */
 int store_tiering_replace(struct store_tiering *tiering, const struct store_merge *merge,
 			  struct store_tiering_step *ret);

@@ -489,3 +489,24 @@ int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64
 
 	return r < 0 ? r : write_counts(write, id, profile);
 }
+
+int store_write_look_up_sum(struct store_write *write, int64_t newest, int64_t horizon,
+			    const struct profile *profile)
+{
+	_cleanup_(writing_done) struct writing writing = { .write = write, .profile = profile };
+	int r = store_intern_begin_sum(write->modules.intern, newest, horizon);
+
+	if (r >= 0)
+		r = writing_init(&writing);
+	if (r >= 0)
+		r = intern_short_tables(&writing);
+	if (r >= 0)
+		r = list_stacks(&writing);
+	if (r >= 0)
+		r = list_streams(&writing);
+	if (r >= 0)
+		r = list_branches(&writing);
+	if (r >= 0)
+		r = list_blocks(&writing);
+	return r < 0 ? r : store_intern_finish(write->modules.intern);
+}

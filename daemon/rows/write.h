@@ -61,7 +61,10 @@ int store_write_renewed(struct store_write *write, int64_t id, int64_t newest, i
 
 /*
  * The same of a sum of windows of which @id was the first. Rows that it lacks are added, in the
- * time of the window @newest.
+ * time of the window @newest. Most of them are known already if store_write_look_up_sum() was
+ * called before, in a transaction of its own, which writes no counts.
  */
+int store_write_look_up_sum(struct store_write *write, int64_t newest, int64_t horizon,
+			    const struct profile *profile);
 int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64_t horizon,
 		    const struct profile *profile);

@@ -24,7 +24,8 @@ struct store_rolling {
 	struct store_reader *reader;  /* NULL: the store itself makes the sum */
 	uint64_t n_opened, n_changes; /* of the store, when the windows were chosen */
 	struct fault fault;
-	int result; /* of the work */
+	int result;     /* of the work */
+	bool looked_up; /* what a large sum refers to */
 };
 
 void store_hold(struct store *store)
@@ -165,12 +166,29 @@ static int replace(struct store *store, const struct store_rolling *rolling, str
 	return r < 0 ? r : 1;
 }
 
+/* A piece of its own: after rows were removed, the store knows none of a sum's by heart. */
+static int look_up(struct store *store, struct store_rolling *rolling, struct fault *fault)
+{
+	int r = database_begin_writing(store->database);
+
+	if (r >= 0)
+		r = store_tiering_look_up(&store->tiering, &rolling->merge);
+	rolling->looked_up = true;
+	return note(store, &(struct store_tiering_step){ 0 }, end(store, r, fault), fault);
+}
+
 int store_roll_end(struct store *store, struct store_rolling *rolling, struct fault *fault)
 {
+	int r;
+
 	if (!is_valid(store, rolling))
 		return 1;
 	if (store->n_holders > 0)
 		return 2;
+	if (rolling->result >= 0 && rolling->reader && !rolling->looked_up) {
+		r = look_up(store, rolling, fault);
+		return r < 0 ? r : 2;
+	}
 	if (rolling->result >= 0)
 		return replace(store, rolling, fault);
 	*fault = rolling->fault;
@@ -209,5 +227,6 @@ int store_roll(struct store *store, struct fault *fault)
 	if (r != 2)
 		return r;
 	store_rolling_work(rolling);
-	return store_roll_end(store, rolling, fault);
+	r = store_roll_end(store, rolling, fault);
+	return r == 2 ? store_roll_end(store, rolling, fault) : r;
 }

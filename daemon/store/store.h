@@ -95,7 +95,7 @@ int store_roll(struct store *store, struct fault *fault);
 /*
  * The same in pieces of some ms: windows of many rows take longer to add up. The first answers 2
  * for them, and *@ret; the second may be called in any thread while the store goes on. The last
- * answers 2 while the windows are held; it can be called again.
+ * answers 2 once before it replaces them, and while they are held; it can be called again.
  */
 struct store_rolling;
 int store_roll_begin(struct store *store, struct store_rolling **ret, struct fault *fault);

@@ -106,9 +106,12 @@ static int step(struct weeks *weeks)
 	before = cpu_ms();
 	r = store_rolling_work(rolling);
 	note_piece(&weeks->work, before, r, &fault);
-	before = cpu_ms();
-	r = store_roll_end(weeks->store, rolling, &fault);
-	return note_piece(&weeks->roll, before, r, &fault);
+	do {
+		before = cpu_ms();
+		r = store_roll_end(weeks->store, rolling, &fault);
+		note_piece(&weeks->roll, before, r, &fault);
+	} while (r == 2);
+	return r;
 }
 
 static void roll(struct weeks *weeks)
