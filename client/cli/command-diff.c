@@ -68,6 +68,8 @@ static int open_sides(struct sides *ret, const struct options *options, bool cou
 
 	settings.n_parts = DIFF_PARTS;
 	settings.counts = counts && options_counts_suffice(options, &settings.by);
+	if (settings.by == FUNCTIONS_BY_PROCESS)
+		settings.by = FUNCTIONS_BY_PROGRAM; /* of which rows are */
 	for (int side = 0; r >= 0 && side < N_SIDES; side++) {
 		settings.window = windows[side];
 		settings.socket = sockets[side];

@@ -321,7 +321,7 @@ static json_t *pack_functions_request(const struct daemon_api_request *request)
 	static const char *const names[N_FUNCTIONS_BY] = {
 		[FUNCTIONS_BY_OBJECT] = "object", [FUNCTIONS_BY_PROCESS] = "process",
 		[FUNCTIONS_BY_COMM] = "comm",     [FUNCTIONS_BY_UNIT] = "unit",
-		[FUNCTIONS_BY_USER] = "user",
+		[FUNCTIONS_BY_USER] = "user",     [FUNCTIONS_BY_PROGRAM] = "program",
 	};
 	json_t *parameters = pack_request(request);
 

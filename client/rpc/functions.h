@@ -21,6 +21,8 @@ enum functions_by {
 	FUNCTIONS_BY_COMM,
 	FUNCTIONS_BY_UNIT,
 	FUNCTIONS_BY_USER,
+	FUNCTIONS_BY_PROGRAM, /* of the processes of one name and executable, the hottest stands
+				 for all; those of an open window may be apart */
 	N_FUNCTIONS_BY,
 };
 

@@ -9,7 +9,7 @@
 #include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 
-int function_reply_new(struct function_reply **ret, enum function_sum_kind by)
+int function_reply_new(struct function_reply **ret, enum function_sum_kind by, bool by_program)
 {
 	_cleanup_(function_reply_freep) struct function_reply *reply = calloc(1, sizeof(*reply));
 	int r;
@@ -17,6 +17,8 @@ int function_reply_new(struct function_reply **ret, enum function_sum_kind by)
 	if (!reply)
 		return -ENOMEM;
 	r = function_sum_new(&reply->sum);
+	if (r == 0 && by_program)
+		r = program_sum_new(&reply->programs);
 	if (r == 0)
 		r = reply_text_open(&reply->text, REPLY_MAX_BYTES);
 	if (r < 0)
@@ -32,6 +34,7 @@ struct function_reply *function_reply_free(struct function_reply *reply)
 	if (!reply)
 		return NULL;
 	function_sum_free(reply->sum);
+	program_sum_free(reply->programs);
 	reply_text_done(&reply->text);
 	free(reply);
 	return NULL;
@@ -59,14 +62,18 @@ static void write_row(FILE *f, bool is_first, size_t row, const struct function_
 	fwrite(text, 1, (size_t)(at - text), f);
 }
 
-int function_reply_end_part(struct function_reply *reply)
+static void begin_rows(FILE *f, bool is_first, uint64_t samples)
 {
-	struct function_sum *sum = reply->sum;
+	fprintf(f, "%s{\"samples\":%" PRIu64 ",\"rows\":[", is_first ? "" : ",", samples);
+}
+
+static void write_part(const struct function_reply *reply)
+{
+	const struct function_sum *sum = reply->sum;
 	FILE *f = reply->text.f;
 	bool is_first = true;
 
-	fprintf(f, "%s{\"samples\":%" PRIu64 ",\"rows\":[", reply->n_parts > 0 ? "," : "",
-		sum->part_samples);
+	begin_rows(f, reply->n_parts == 0, sum->part_samples);
 	for (size_t i = 0; i < sum->n_rows; i++) {
 		if (sum->rows[i].kind != sum->by || is_empty(&sum->rows[i].tally))
 			continue;
@@ -74,10 +81,41 @@ int function_reply_end_part(struct function_reply *reply)
 		is_first = false;
 	}
 	fputs("]}", f);
+}
+
+static void write_noted(const struct program_sum *programs, FILE *f)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < programs->n_parts; i++) {
+		const struct program_part *part = &programs->parts[i];
+		size_t first = at;
+
+		begin_rows(f, i == 0, part->samples);
+		for (; at < part->end; at++) {
+			const struct program_count *count = &programs->counts[at];
+
+			write_row(f, at == first, count->row,
+				  &(struct function_tally){ .self = count->samples,
+							    .total = count->samples });
+		}
+		fputs("]}", f);
+	}
+}
+
+int function_reply_end_part(struct function_reply *reply)
+{
+	FILE *f = reply->text.f;
+	int r = 0;
+
+	if (reply->programs)
+		r = program_sum_add_part(reply->programs, reply->sum);
+	else
+		write_part(reply);
 	reply->n_parts++;
-	function_sum_begin_part(sum);
-	if (reply->text.too_long)
-		return -EMSGSIZE;
+	function_sum_begin_part(reply->sum);
+	if (r < 0 || reply->text.too_long)
+		return r ?: -EMSGSIZE;
 	return ferror(f) ? -ENOMEM : 0;
 }
 
@@ -102,6 +140,8 @@ int function_reply_write_json(struct function_reply *reply)
 	const struct function_sum *sum = reply->sum;
 	FILE *f = reply->text.f;
 
+	if (reply->programs)
+		write_noted(reply->programs, f);
 	fprintf(f, "],\"left_out\":%zu,\"places\":[", reply->n_left_out);
 	for (size_t i = 0; i < sum->n_rows; i++) {
 		fputs(i > 0 ? "," : "", f);

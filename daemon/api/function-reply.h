@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The reply of GetFunctions. Each part of the time is written as soon as it is complete, so that
- * only one part's counts are held, whatever the number of windows.
+ * only one part's counts are held, whatever the number of windows; by program, when all are.
  */
 #pragma once
 
@@ -11,16 +11,18 @@
 #include "common/util/macro.h"
 #include "daemon/api/reply-text.h"
 #include "daemon/rows/function-sum.h"
+#include "daemon/rows/programs.h"
 
 struct function_reply {
 	struct function_sum *sum;
-	struct reply_text text; /* so far */
-	size_t n_parts;         /* complete ones */
-	size_t n_left_out;      /* rows, where a number of them was asked for */
+	struct program_sum *programs; /* its parts are written at the end; NULL: at once */
+	struct reply_text text;       /* so far */
+	size_t n_parts;               /* complete ones */
+	size_t n_left_out;            /* rows, where a number of them was asked for */
 };
 
 /* 0 or -ENOMEM. */
-int function_reply_new(struct function_reply **ret, enum function_sum_kind by);
+int function_reply_new(struct function_reply **ret, enum function_sum_kind by, bool by_program);
 struct function_reply *function_reply_free(struct function_reply *reply);
 DEFINE_CLEANUP(struct function_reply *, function_reply_free);
 

@@ -245,11 +245,16 @@ int query_read(struct query *q)
 	return q->functions ? read_functions(q) : read_next(q);
 }
 
+/* The rows are of processes, all of stored windows. */
+static bool has_stored_processes(const struct query *q)
+{
+	return q->functions && q->functions->sum->by == SUM_PROCESS && q->n_parts == 0 &&
+	       q->functions->sum->n_profiles == 0;
+}
+
 bool query_has_cut(const struct query *q)
 {
-	/* the rows of stored windows are all there is, where no part is of the open one */
-	return q->functions && q->functions->sum->by == SUM_PROCESS && q->request.limit > 0 &&
-	       q->n_parts == 0 && q->functions->sum->n_profiles == 0;
+	return has_stored_processes(q) && q->request.limit > 0;
 }
 
 int query_cut(struct query *q)
@@ -258,6 +263,17 @@ int query_cut(struct query *q)
 
 	q->request.limit = 0;
 	return function_cut_processes(q->functions->sum, limit, &q->functions->n_left_out);
+}
+
+int query_find_programs(struct query *q, uint64_t until_us)
+{
+	struct store *store = archive_get_store(q->archive);
+	struct program_sum *programs = q->functions->programs;
+	int r = programs && !programs->is_added_up && has_stored_processes(q);
+
+	while (r > 0 && clock_us(CLOCK_MONOTONIC) < until_us)
+		r = store_find_programs(store, programs, q->functions->sum, &q->fault);
+	return r;
 }
 
 int query_name(struct query *q, uint64_t until_us)

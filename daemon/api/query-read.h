@@ -17,6 +17,10 @@ int query_read(struct query *q);
 bool query_has_cut(const struct query *q);
 int query_cut(struct query *q);
 
+/* When all are read: looks up the programs, where they are asked for, until @until_us. 0; 1: there
+ * are more; -errno. */
+int query_find_programs(struct query *q, uint64_t until_us);
+
 /* When all are read: names the rows of GetFunctions, until @until_us. 0; 1: there are more; -errno.
  */
 int query_name(struct query *q, uint64_t until_us);

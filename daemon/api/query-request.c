@@ -96,7 +96,8 @@ static const char *check_range(const struct query_request *q, bool functions)
 {
 	if (functions && (q->n_parts < 1 || q->n_parts > QUERY_MAX_PARTS))
 		return "parts";
-	if (q->limit < 0 || (q->limit > 0 && (q->by > SUM_PROCESS || q->n_parts != 1)))
+	if (q->limit < 0 ||
+	    (q->limit > 0 && (q->by > SUM_PROCESS || q->by_program || q->n_parts != 1)))
 		return "limit";
 	if (q->until_us < q->since_us || (q->until_us > 0 && q->since_us == 0))
 		return "until_us";
@@ -155,7 +156,8 @@ int query_request_read(struct query_request *q, struct call *call, bool function
 	if (!parameters_read(call, parameters + functions,
 			     ARRAY_SIZE(parameters) - (functions ? 1 : 6)))
 		return 0;
-	if (by && !parse_by(&q->by, by))
+	q->by_program = by && strcmp(by, "program") == 0;
+	if (by && !parse_by(&q->by, q->by_program ? "process" : by))
 		wrong = "by";
 	else
 		wrong = check_range(q, functions) ?: check_lists(&c);

@@ -2,6 +2,7 @@
 /* The parameters of GetProfile and GetFunctions, validated. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/profile/filter.h"
@@ -16,6 +17,7 @@ struct query_request {
 	int64_t first, last;          /* ids; 0: the open window */
 	int64_t n_parts;              /* of GetFunctions, else 0 */
 	enum function_sum_kind by;    /* likewise */
+	bool by_program;              /* likewise: of processes, those of a program together */
 	const char *symbol;           /* likewise: of the only functions; NULL: all */
 	int64_t limit;                /* likewise: of rows; 0: none */
 	int64_t since_us, until_us;   /* likewise: the parts are of this time; 0: not given */

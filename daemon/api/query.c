@@ -49,7 +49,7 @@ int query_new(struct query **ret, struct archive *archive, struct call *call, bo
 		return -ENOMEM;
 	r = query_request_read(&q->request, call, functions);
 	if (r > 0 && functions)
-		r = function_reply_new(&q->functions, q->request.by) ?: 1;
+		r = function_reply_new(&q->functions, q->request.by, q->request.by_program) ?: 1;
 	if (r <= 0)
 		return r;
 	q->archive = archive;
@@ -88,6 +88,8 @@ static int check_limits(const struct query *q)
 	if (q->functions)
 		n += q->functions->sum->n_rows * (sizeof(*q->functions->sum->rows) +
 						  sizeof(*q->functions->sum->names->processes));
+	if (q->functions && q->functions->programs)
+		n += program_sum_bytes(q->functions->programs);
 	if (n > max_bytes)
 		return -E2BIG;
 	return q->cpu_ns / 1000000 > max_ms ? -ETIME : 0;
@@ -177,7 +179,7 @@ int query_work(struct query *q)
 			return r;
 	}
 	if (q->functions && !q->bytes) {
-		r = query_name(q, until_us);
+		r = query_find_programs(q, until_us) ?: query_name(q, until_us);
 		if (r != 0)
 			return r;
 	}

@@ -41,6 +41,8 @@ int store_functions_init(struct store_functions *functions, struct database *dat
 	if (r >= 0)
 		r = store_slots_init(&functions->slots, database, &functions->owners,
 				     &functions->executables);
+	if (r >= 0)
+		r = store_programs_init(&functions->programs, database);
 	return r < 0 ? r : database_prepare(database, sql, N_STATEMENTS, functions->statements);
 }
 

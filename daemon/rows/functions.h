@@ -15,6 +15,7 @@
 #include "daemon/rows/executables.h"
 #include "daemon/rows/function-sum.h"
 #include "daemon/rows/owners.h"
+#include "daemon/rows/programs.h"
 #include "daemon/rows/read.h"
 #include "daemon/rows/slots.h"
 
@@ -26,6 +27,7 @@ struct store_functions {
 	struct store_executables executables;
 	struct store_owners owners;
 	struct store_slots slots;
+	struct store_programs programs;
 };
 
 int store_functions_init(struct store_functions *functions, struct database *database);

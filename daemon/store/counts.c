@@ -102,3 +102,16 @@ int store_name_functions(struct store *store, struct function_sum *sum, struct f
 		r = store_owners_name(&store->functions.owners, sum);
 	return end(store, r, fault);
 }
+
+int store_find_programs(struct store *store, struct program_sum *programs, struct function_sum *sum,
+			struct fault *fault)
+{
+	int r = begin(store, sum, fault);
+
+	if (r < 0)
+		return r;
+	r = database_begin_reading(store->database);
+	if (r >= 0)
+		r = store_programs_find(&store->functions.programs, programs, sum);
+	return end(store, r, fault);
+}

@@ -25,6 +25,7 @@
 #include "daemon/rows/code.h"
 #include "daemon/rows/count-slot.h"
 #include "daemon/rows/function-sum.h"
+#include "daemon/rows/programs.h"
 #include "daemon/rows/window-sum.h"
 #include "daemon/window/window.h"
 
@@ -159,6 +160,11 @@ int store_end_slot(struct store *store, struct function_sum *sum, struct count_s
  * sum is void. */
 int store_add_slot(struct store *store, const struct count_slot *slot, struct function_sum *sum,
 		   struct fault *fault);
+
+/* When all windows are read, and before the next: looks up some of the programs. 1: there are more;
+ * 0; -errno and @fault. */
+int store_find_programs(struct store *store, struct program_sum *programs, struct function_sum *sum,
+			struct fault *fault);
 
 /* When all windows are read: names some of the rows in a sum by process. 1: there are more; 0;
  * -errno and @fault. */

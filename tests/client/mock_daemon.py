@@ -240,7 +240,7 @@ class Daemon:
         if not part:
             return {"error": "io.branchd.NoSuchWindow", "parameters": {}}
         counted = profile(sum(w["samples"] for w in part))
-        if parameters.get("by") in ("process", "comm", "unit", "user"):
+        if parameters.get("by") in ("process", "program", "comm", "unit", "user"):
             places = [[i, None] for i in range(len(counted["processes"]))]
         elif parameters.get("by") == "object":
             places = [[0, None]]

@@ -47,6 +47,7 @@ static void kept_counts_are_those_that_were_read(void **state)
 		"",
 		",\"by\":\"object\"",
 		",\"by\":\"process\"",
+		",\"by\":\"program\"",
 		",\"by\":\"comm\"",
 		",\"by\":\"unit\"",
 		",\"by\":\"user\"",

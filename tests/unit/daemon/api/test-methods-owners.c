@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GetFunctions by process, comm, unit and user against the profiles of the same windows. */
+/* GetFunctions by process, program, comm, unit and user against the profiles of the same windows.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,8 @@ static void add_process(struct owners *owners, const char *by,
 		snprintf(name, sizeof(name), "%s", process->unit ?: "none");
 	else if (process && strcmp(by, "user") == 0)
 		snprintf(name, sizeof(name), "%u", process->uid);
+	else if (process && strcmp(by, "program") == 0)
+		snprintf(name, sizeof(name), "%s %s", process->comm, process->executable ?: "-");
 	else if (process)
 		snprintf(name, sizeof(name), "%d %llu %s %s %s %u", process->pid,
 			 (unsigned long long)process->start_ns, process->comm,
@@ -112,15 +115,16 @@ static size_t drop_empty(struct owners *owners)
 	return n;
 }
 
-/* Windows 1 to 3 are the first part; those behind them and the open one the second. */
-static void assert_owners(struct caller *caller, const char *by, const char *filter)
+/* Windows 1 to 3 are the first part; those behind them the second, and where @last is 0 the open
+ * one. */
+static void assert_owners(struct caller *caller, const char *by, int last, const char *filter)
 {
 	_cleanup_(profile_freep) struct profile *names = NULL;
 	json_t *answer, *reply;
 	char text[128];
 
-	snprintf(text, sizeof(text), "{\"first\":1,\"last\":0,\"parts\":2,\"by\":\"%s\"%s}", by,
-		 filter);
+	snprintf(text, sizeof(text), "{\"first\":1,\"last\":%d,\"parts\":2,\"by\":\"%s\"%s}", last,
+		 by, filter);
 	answer = call(caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
@@ -132,7 +136,7 @@ static void assert_owners(struct caller *caller, const char *by, const char *fil
 		assert_non_null(expected);
 		for (int id = 1 + 3 * part; id <= 3 + 3 * part; id++)
 			add_window_of(expected, caller, by, id, filter);
-		if (part > 0)
+		if (part > 0 && last == 0)
 			add_window_of(expected, caller, by, 0, filter);
 		add_part(found, reply, names, by, (size_t)part);
 		expected->n = drop_empty(expected);
@@ -150,7 +154,7 @@ static void assert_owners(struct caller *caller, const char *by, const char *fil
 
 static void owners_are_those_of_the_profiles(void **state)
 {
-	static const char *const bys[] = { "process", "comm", "unit", "user" };
+	static const char *const bys[] = { "process", "program", "comm", "unit", "user" };
 	json_t *answer, *reply;
 	struct service service;
 	struct caller caller;
@@ -164,8 +168,10 @@ static void owners_are_those_of_the_profiles(void **state)
 	json_decref(call(&caller, "GetFunctions", "{\"first\":1,\"last\":0}"));
 	service.part = 0; /* the open window stays as it was then, however long the rest takes */
 	for (size_t i = 0; i < ARRAY_SIZE(bys); i++) {
-		assert_owners(&caller, bys[i], "");
-		assert_owners(&caller, bys[i], ",\"uid\":1");
+		assert_owners(&caller, bys[i], 0, "");
+		assert_owners(&caller, bys[i], 0, ",\"uid\":1");
+		assert_owners(&caller, bys[i], N_WINDOWS, "");
+		assert_owners(&caller, bys[i], N_WINDOWS, ",\"uid\":1");
 	}
 	/* with the open window nothing is left out */
 	answer = call(&caller, "GetFunctions",
@@ -195,8 +201,10 @@ static void drop_none(struct owners *owners)
 	owners->n = n;
 }
 
-/* What the processes of windows 1 to 6 counted, most first; *@ret is how many were left out. */
-static struct owners *ask_processes(struct caller *caller, const char *limit, json_int_t *ret)
+/* What the processes of windows 1 to 6 counted, most first, by the request's @by and named by
+ * @name_by; *@ret is how many were left out. */
+static struct owners *ask_owners(struct caller *caller, const char *by, const char *name_by,
+				 const char *limit, json_int_t *ret)
 {
 	_cleanup_(profile_freep) struct profile *names = NULL;
 	struct owners *owners = calloc(1, sizeof(*owners));
@@ -204,18 +212,23 @@ static struct owners *ask_processes(struct caller *caller, const char *limit, js
 	char text[128];
 
 	assert_non_null(owners);
-	snprintf(text, sizeof(text), "{\"first\":1,\"last\":6,\"by\":\"process\"%s}", limit);
+	snprintf(text, sizeof(text), "{\"first\":1,\"last\":6,\"by\":\"%s\"%s}", by, limit);
 	answer = call(caller, "GetFunctions", text);
 	reply = json_object_get(answer, "parameters");
 	assert_non_null(reply);
 	names = read_profile(reply);
-	add_part(owners, reply, names, "process", 0);
+	add_part(owners, reply, names, name_by, 0);
 	drop_none(owners);
 	owners->n = drop_empty(owners);
 	qsort(owners->rows, owners->n, sizeof(*owners->rows), compare_samples);
 	*ret = json_integer_value(json_object_get(reply, "left_out"));
 	json_decref(answer);
 	return owners;
+}
+
+static struct owners *ask_processes(struct caller *caller, const char *limit, json_int_t *ret)
+{
+	return ask_owners(caller, "process", "process", limit, ret);
 }
 
 static bool has(const struct owners *owners, const struct owned *row)
@@ -273,11 +286,66 @@ static void the_processes_with_most_samples(void **state)
 	assert_limits(1);
 }
 
+/* Whether the text that names a process, see add_process(), has that name and executable behind the
+ * two numbers. */
+static bool is_of_program(const char *process, const char *program)
+{
+	const char *at = strchr(process, ' ');
+	size_t n = strlen(program);
+
+	at = at ? strchr(at + 1, ' ') : NULL;
+	return at && strncmp(at + 1, program, n) == 0 && at[1 + n] == ' ';
+}
+
+static void programs_have_the_names_of_their_hottest_processes(void **state)
+{
+	struct owners *processes, *programs, *named;
+	struct service service;
+	struct caller caller;
+	size_t n_several = 0;
+	json_int_t unused;
+
+	service_init(&service);
+	caller = connect_caller(&service);
+	for (uint64_t i = 0; i < N_WINDOWS; i++)
+		add_window(&service, i + 1, false, i);
+	processes = ask_processes(&caller, "", &unused);
+	programs = ask_owners(&caller, "program", "program", "", &unused);
+	named = ask_owners(&caller, "program", "process", "", &unused);
+	assert_int_equal(named->n, programs->n);
+	for (size_t i = 0; i < programs->n; i++) {
+		uint64_t samples = 0, most = 0, n = 0, of_named = 0;
+
+		for (size_t k = 0; k < processes->n; k++) {
+			const struct owned *process = &processes->rows[k];
+
+			if (!is_of_program(process->name, programs->rows[i].name))
+				continue;
+			n++;
+			samples += process->samples;
+			most = most > process->samples ? most : process->samples;
+			for (size_t m = 0; m < named->n; m++)
+				if (strcmp(named->rows[m].name, process->name) == 0)
+					of_named = process->samples;
+		}
+		n_several += n > 1;
+		assert_int_equal(samples, programs->rows[i].samples);
+		assert_int_equal(of_named, most);
+	}
+	assert_true(n_several > 0);
+	free(processes);
+	free(programs);
+	free(named);
+	caller_done(&caller);
+	service_done(&service);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(owners_are_those_of_the_profiles),
 		cmocka_unit_test(the_processes_with_most_samples),
+		cmocka_unit_test(programs_have_the_names_of_their_hottest_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
