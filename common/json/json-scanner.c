@@ -18,9 +18,14 @@ int json_scanner_fail(const struct json_scanner *s, const char *member, const ch
 			 member ? ": " : "", member ?: "", what, s->at);
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static void skip_space(struct json_scanner *s)
 {
-	while (s->at < s->n_bytes && memchr(" \t\r\n", s->text[s->at], 4))
+	while (s->at < s->n_bytes && is_space(s->text[s->at]))
 		s->at++;
 }
 
@@ -88,7 +93,7 @@ static void peek_word(const struct json_scanner *s, char *ret, size_t n)
 	for (; s->at + i < s->n_bytes; i++) {
 		char c = s->text[s->at + i];
 
-		if (memchr(" \t\r\n,]}:", c, 8) || c == '\0')
+		if (is_space(c) || c == ',' || c == ']' || c == '}' || c == ':' || c == '\0')
 			break;
 		if (i == n - 1) {
 			i = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Reads the parts of a profile's JSON that are objects with named members, one object at a time, by
- * jansson. Members are read by name; an object with more members than were read is refused.
+ * jansson. Members are read by name; an object with more members than were read is refused. There
+ * are many functions: those that look as profile_json_write() has them are read without jansson.
  */
 #include "common/json/profile-json-reader.h"
 
@@ -175,7 +176,9 @@ static int read_object(struct profile_json_reader *r,
 	return take_members(r);
 }
 
+/* @read_usual may be NULL; it returns 0 where it leaves the object to the other. */
 static int read_objects(struct profile_json_reader *r,
+			int (*read_usual)(struct profile_json_reader *),
 			int (*take_members)(struct profile_json_reader *))
 {
 	int error = json_scan_token(&r->s, '[');
@@ -184,7 +187,8 @@ static int read_objects(struct profile_json_reader *r,
 		error = json_scan_element(&r->s, r->s.row == 0);
 		if (error <= 0)
 			break;
-		error = read_object(r, take_members);
+		error = read_usual ? read_usual(r) : 0;
+		error = error ?: read_object(r, take_members);
 	}
 	r->s.row = SIZE_MAX;
 	return error;
@@ -304,6 +308,71 @@ static int take_profile_object(struct profile_json_reader *r)
 	return 0;
 }
 
+#define PLAIN_NAME_MAX 256
+
+static bool skip_text(struct json_scanner *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (s->n_bytes - s->at < n || memcmp(s->text + s->at, text, n) != 0)
+		return false;
+	s->at += n;
+	return true;
+}
+
+/* Up to the closing quote, which is skipped: characters that stand for themselves. */
+static bool scan_plain(struct json_scanner *s, char ret[PLAIN_NAME_MAX])
+{
+	const char *text = s->text + s->at;
+	size_t left = MIN(s->n_bytes - s->at, (size_t)PLAIN_NAME_MAX), n = 0;
+
+	while (n < left && text[n] >= ' ' && text[n] <= '~' && text[n] != '"' && text[n] != '\\')
+		n++;
+	if (n == left || text[n] != '"')
+		return false;
+	memcpy(ret, text, n);
+	ret[n] = '\0';
+	s->at += n + 1;
+	return true;
+}
+
+static bool scan_function(struct json_scanner *s, struct profile_function *ret,
+			  char name[PLAIN_NAME_MAX])
+{
+	uint64_t object;
+
+	if (json_scan_token(s, '{') < 0 || !skip_text(s, "\"object\": ") ||
+	    json_scan_count(s, "object", &object) < 0 || object >= PROFILE_NONE ||
+	    !skip_text(s, ", \"start\": ") || json_scan_hex(s, "start", &ret->start) < 0 ||
+	    !skip_text(s, ", \"size\": ") || json_scan_count(s, "size", &ret->size) < 0 ||
+	    !skip_text(s, ", \"name\": \"") || !scan_plain(s, name) ||
+	    !skip_text(s, ", \"fingerprint\": "))
+		return false;
+	ret->object = (uint32_t)object;
+	if (!json_scan_null(s) && json_scan_hex(s, "fingerprint", &ret->fingerprint) < 0)
+		return false;
+	return json_scan_token(s, '}') == 0;
+}
+
+/* 1; 0: it does not look as usual, and nothing was read; -errno. */
+static int read_usual_function(struct profile_json_reader *r)
+{
+	struct profile_function function = { 0 };
+	struct json_scanner s = r->s;
+	char name[PLAIN_NAME_MAX];
+	struct fault unused;
+	int error = 0;
+
+	s.fault = &unused;
+	if (!scan_function(&s, &function, name))
+		return 0;
+	r->s.at = s.at;
+	function.name = profile_string(r->p, name, &error);
+	TRY(error);
+	TRY(profile_add_function(r->p, &function));
+	return 1;
+}
+
 static int take_function(struct profile_json_reader *r)
 {
 	struct profile_function function = { 0 };
@@ -330,15 +399,15 @@ int profile_json_read_counters(struct profile_json_reader *r)
 
 int profile_json_read_processes(struct profile_json_reader *r)
 {
-	return read_objects(r, take_process);
+	return read_objects(r, NULL, take_process);
 }
 
 int profile_json_read_objects(struct profile_json_reader *r)
 {
-	return read_objects(r, take_profile_object);
+	return read_objects(r, NULL, take_profile_object);
 }
 
 int profile_json_read_functions(struct profile_json_reader *r)
 {
-	return read_objects(r, take_function);
+	return read_objects(r, read_usual_function, take_function);
 }

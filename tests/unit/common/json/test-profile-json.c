@@ -185,6 +185,10 @@ static void test_order_and_spaces_do_not_matter(void **state)
 		{ "{\"kind\": \"file\", \"path\": \"/a\"",
 		  "{\"path\": \"/\\u0061\", \"kind\": \"file\"" },
 		{ "\"0x13\"", "\"0x0013\"" },
+		{ "\"start\": \"0x10\"", "\"start\":\"0x10\"" },
+		{ "\"name\": \"f\"", "\"name\": \"\\u0066\"" },
+		{ "\"fingerprint\": \"0xfe\"}", "\"fingerprint\": \"0xfe\" }" },
+		{ "\"size\": 8, \"name\": \"f\"", "\"name\": \"f\", \"size\": 8" },
 	};
 	_cleanup_free_ char *plain = altered("", "");
 	_cleanup_(profile_freep) struct profile *want = read_back(plain);
@@ -195,6 +199,39 @@ static void test_order_and_spaces_do_not_matter(void **state)
 
 		assert_true(profile_equal(p, want));
 	}
+}
+
+/* Most are read without jansson, see profile-json-objects.c. */
+static void test_names_of_functions_survive(void **state)
+{
+	static const char *const names[] = { "",     "f(int, char const*)", "a\"b", "a\\",
+					     "a\tb", "caf\xc3\xa9",         "\xff" };
+	_cleanup_(profile_freep) struct profile *p = NULL, *q = NULL;
+	struct profile_object object = { .path = "/a" };
+	struct profile_function function = { .size = 1 };
+	_cleanup_free_ char *text = NULL;
+	char longer[300] = "";
+
+	assert_int_equal(profile_new(&p), 0);
+	assert_int_equal(profile_add_object(p, &object), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names) + sizeof(longer) - 1; i++) {
+		struct profile_stack stack = { .parent = PROFILE_NONE,
+					       .process = PROFILE_NONE,
+					       .samples = 1 };
+
+		if (i >= ARRAY_SIZE(names))
+			longer[i - ARRAY_SIZE(names)] = 'x';
+		function.name = i < ARRAY_SIZE(names) ? names[i] : longer;
+		function.start = stack.frame.offset = i;
+		function.fingerprint = i % 3;
+		assert_true(profile_add_function(p, &function) >= 0);
+		assert_true(profile_add_stack(p, &stack) >= 0);
+	}
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(p->n_functions, ARRAY_SIZE(names) + sizeof(longer) - 1);
+	text = written(p);
+	q = read_back(text);
+	assert_true(profile_equal(p, q));
 }
 
 /* The tables may come in any order: a stack then refers to objects that follow. */
@@ -284,6 +321,11 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "\"start\": \"0x10\"", "\"start\": \"0x\"", "functions row 0: start" },
 		{ "\"start\": \"0x10\"", "\"start\": \"0x11111111111111111\"", "start" },
 		{ "{\"object\": 0", "{\"object\": 1", "functions row 0: refers to" },
+		{ "{\"object\": 0", "{\"object\": 4294967295", "functions row 0: object: null" },
+		{ "\"name\": \"f\"", "\"name\": \"\xff\"", "decode byte 0xff" },
+		{ "\"name\": \"f\"", "\"name\": \"a\tb\"", "control character" },
+		{ "\"0xfe\"}", "\"0xfe\", \"x\": 1}", "functions row 0: unknown member" },
+		{ "\"0xfe\"}", "\"0xfe\", \"name\": \"f\"}", "duplicate" },
 		{ "\"parent\", ", "", "stacks: parent: not the column" },
 		{ "\"pruned\"]", "\"pruned\", \"x\"]", "']' expected" },
 		{ "[0,0,0,\"0x13\",3,0,3,0]", "[1,0,0,\"0x13\",3,0,3,0]",
@@ -383,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_the_largest_numbers_survive),
 		cmocka_unit_test(test_strings_of_any_bytes_survive),
 		cmocka_unit_test(test_order_and_spaces_do_not_matter),
+		cmocka_unit_test(test_names_of_functions_survive),
 		cmocka_unit_test(test_tables_in_another_order),
 		cmocka_unit_test(test_version_3_is_read),
 		cmocka_unit_test(test_what_is_wrong_is_named),
