@@ -3,6 +3,9 @@
  * A slot is taken as a whole where windows before it and behind it are chosen, too, or where the
  * chosen ones begin or end with it: so its sum is of use for queries that begin and end elsewhere.
  * Edges are read as they are, or as shorter slots.
+ *
+ * A part of a day whose windows are minutes already, as a diff asks for to tell what is noise, has
+ * no slots of use for others: it is one by itself.
  */
 #include "daemon/api/query-slots.h"
 
@@ -31,6 +34,10 @@ static const struct {
 	{ 10 * MINUTE_US, 30 * MINUTE_US, 20 },
 	{ MINUTE_US, 20 * MINUTE_US, 2 },
 };
+
+#define IS_PART        (1u << 31) /* beside tables, in a key */
+#define PART_N_LEAST   10         /* windows */
+#define PART_MAX_BYTES (2u << 20) /* of a sum, which has all rows */
 
 static bool has_slots(const struct query *q)
 {
@@ -74,6 +81,25 @@ static size_t find_slot(const struct query *q, size_t first)
 	return 0;
 }
 
+/* Whether the windows are a slot as a whole. */
+static bool is_part(const struct query *q)
+{
+	const struct window *rows = q->windows.rows;
+
+	return q->n_read == 0 && q->n_stored >= PART_N_LEAST && rows[0].length_us >= MINUTE_US &&
+	       rows[q->n_stored - 1].length_us >= MINUTE_US &&
+	       rows[q->n_stored - 1].start_us - rows[0].start_us < lengths[1].least_us;
+}
+
+/* Of the next slot; 0: there is none. */
+static size_t choose_slot(struct query *q)
+{
+	size_t n = find_slot(q, q->n_read);
+
+	q->slot_is_part = n == 0 && is_part(q);
+	return q->slot_is_part ? q->n_stored : n;
+}
+
 static int reserve_pin(struct query *q)
 {
 	return ARRAY_RESERVE(&q->pinned, &q->cap_pinned, q->n_pinned + 1);
@@ -114,7 +140,7 @@ static int make_sum(struct query *q)
 	int r = window_sum_take(q->sum, &q->made);
 
 	q->sum = window_sum_free(q->sum);
-	return r < 0 ? r : limit(q->made, q->request.tables);
+	return r < 0 || q->slot_is_part ? r : limit(q->made, q->request.tables);
 }
 
 /* The next windows that no slot begins with. */
@@ -139,7 +165,8 @@ void query_slots_take_made(struct query *q)
 
 	if (!q->made)
 		return;
-	if (!q->slot_changed && reserve_pin(q) >= 0)
+	if (!q->slot_changed && !(q->slot_is_part && profile_bytes(q->made) > PART_MAX_BYTES) &&
+	    reserve_pin(q) >= 0)
 		sum = slot_sums_add(q->slots, &q->slot_key, q->made, clock_us(CLOCK_MONOTONIC));
 	if (sum)
 		borrow(q, sum);
@@ -165,7 +192,7 @@ int query_slots_next(struct query *q, size_t *ret_n)
 		return q->sum ? leave(q, make_sum) : 1;
 	}
 	if (!q->in_slot) {
-		q->slot_left = find_slot(q, q->n_read);
+		q->slot_left = choose_slot(q);
 		if (q->slot_left == 0) {
 			*ret_n = count_edge(q);
 			return 0;
@@ -173,7 +200,7 @@ int query_slots_next(struct query *q, size_t *ret_n)
 		if (q->sum)
 			return leave(q, query_take_sum);
 		slot_key_make(&q->slot_key, &q->windows.rows[q->n_read], q->slot_left,
-			      q->request.tables);
+			      q->request.tables | (q->slot_is_part ? IS_PART : 0));
 		if (reserve_pin(q) < 0)
 			return -ENOMEM;
 		sum = slot_sums_find(q->slots, &q->slot_key, clock_us(CLOCK_MONOTONIC));
@@ -191,7 +218,8 @@ int query_slots_next(struct query *q, size_t *ret_n)
 
 int64_t query_slots_last(const struct query *q)
 {
-	return q->in_slot ? q->windows.rows[q->n_read + q->slot_left - 1].id : 0;
+	return q->in_slot && !q->slot_is_part ? q->windows.rows[q->n_read + q->slot_left - 1].id :
+						0;
 }
 
 void query_slots_note_read(struct query *q, size_t n, size_t n_found)

@@ -42,6 +42,7 @@ struct query {
 	struct slot_key slot_key; /* of the slot that is read */
 	size_t slot_left;         /* windows that it has still */
 	bool in_slot;             /* its windows are read, into a sum of their own */
+	bool slot_is_part;        /* it is all that the query is of, and keeps all rows */
 	bool slot_changed;        /* some have gone meanwhile */
 	struct profile *made;     /* the sum of a slot; NULL: none waits */
 

@@ -133,6 +133,22 @@ static void whole_minutes_at_the_ends_are_kept(void **state)
 	assert_sum(t, 5, 124, 0);
 }
 
+/* A part of a day, of windows that are minutes, is kept as it was asked for. */
+static void windows_of_minutes_are_kept_together(void **state)
+{
+	struct scene *t = *state;
+
+	scene_run_sql(
+		t, "UPDATE window SET length_us = 60000000, start_us = start_us + id * 50000000");
+	assert_sum(t, 50, 62, 0);
+	scene_run_sql(t, REMOVE_COUNTS("55"));
+	assert_sum(t, 50, 62, 0);
+	scene_run_sql(t, "DELETE FROM window WHERE id = 55");
+	assert_sum(t, 50, 62, 55);
+	assert_sum(t, 50, 62, 55);
+	assert_sum(t, 57, 66, 0);
+}
+
 /* What single processes counted is not taken from sums, which are pruned. */
 static void processes_are_read_from_windows(void **state)
 {
@@ -158,6 +174,8 @@ int main(void)
 		TEST(sums_are_those_of_the_windows, set_up_threads),
 		TEST(tables_have_sums_of_their_own, set_up),
 		TEST(whole_minutes_at_the_ends_are_kept, set_up),
+		TEST(windows_of_minutes_are_kept_together, set_up),
+		TEST(windows_of_minutes_are_kept_together, set_up_threads),
 		TEST(sums_are_kept_while_their_windows_are_there, set_up),
 		TEST(sums_are_kept_while_their_windows_are_there, set_up_threads),
 		TEST(processes_are_read_from_windows, set_up),
