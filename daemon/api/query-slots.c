@@ -129,7 +129,7 @@ static int limit(struct profile *sum, unsigned int tables)
 	bool has_both = (tables & PROFILE_TABLE(PROFILE_STACKS)) &&
 			sum->n_streams + sum->n_branches + sum->n_blocks > 0;
 	int r = profile_limit_all(sum, PROFILE_ALL_TABLES,
-				  has_both ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+				  has_both ? STORE_SUM_ALL_ROWS : STORE_SUM_ROWS);
 
 	return r > 0 ? profile_finalize(sum) : r;
 }

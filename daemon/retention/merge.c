@@ -18,7 +18,7 @@ static int limit_sum(struct profile *sum)
 {
 	bool has_branches = sum->n_streams + sum->n_branches + sum->n_blocks > 0;
 	int r = profile_limit_all(sum, PROFILE_ALL_TABLES,
-				  has_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS);
+				  has_branches ? STORE_SUM_ALL_ROWS : STORE_SUM_ROWS);
 
 	return r > 0 ? profile_finalize(sum) : r;
 }

@@ -16,14 +16,16 @@
 #define STORE_MAX_MERGED 16
 
 /*
- * The rows of stacks that a sum keeps, and as many of streams, branches and blocks together. Hours
- * of 90 days, and what leads to them, are 4,600 sums; a row takes some 25 bytes.
+ * The rows that a sum keeps: of stacks; and of stacks, streams, branches and blocks together where
+ * there are branch records. Hours of 90 days, and what leads to them, are 4,600 sums; a row takes
+ * some 25 bytes.
  */
-#define STORE_SUM_ROWS 2000
+#define STORE_SUM_ROWS     2000
+#define STORE_SUM_ALL_ROWS 2800
 
-/* The rows of streams, branches and blocks together that a new window keeps: some 0.3 MiB, with
+/* The rows of streams, branches and blocks together that a new window keeps: some 0.2 MiB, with
  * their counts by function. 360 windows are kept as they are. */
-#define STORE_WINDOW_ROWS 12000
+#define STORE_WINDOW_ROWS 7000
 
 struct store_merge {
 	size_t tier;                             /* that the windows are in */

@@ -209,7 +209,7 @@ static struct profile *limit(struct large_machine *machine, struct profile *p)
 	struct profile *copy;
 
 	check(profile_limit_all(p, PROFILE_ALL_TABLES,
-				machine->with_branches ? 2 * STORE_SUM_ROWS : STORE_SUM_ROWS));
+				machine->with_branches ? STORE_SUM_ALL_ROWS : STORE_SUM_ROWS));
 	check(profile_finalize(p));
 	check(profile_merge(&copy, (const struct profile *const[]){ whole }, 1));
 	return copy;

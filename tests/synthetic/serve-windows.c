@@ -63,7 +63,7 @@ static struct profile *make_profile(const char *kind, uint32_t window, bool is_s
 
 	if (is_sum) {
 		p = synthetic_profile(&synthetic_busy, window);
-		check(profile_limit_all(p, PROFILE_ALL_TABLES, 2 * STORE_SUM_ROWS), "limit");
+		check(profile_limit_all(p, PROFILE_ALL_TABLES, STORE_SUM_ALL_ROWS), "limit");
 		check(profile_finalize(p), "limit");
 		return p;
 	}

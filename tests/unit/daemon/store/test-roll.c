@@ -195,7 +195,7 @@ static uint64_t assert_sum(struct store *store, const struct window *window)
 	back = temp_store_read(store, window->id);
 	assert_non_null(back);
 	if (n > 1 && sum->n_stacks + sum->n_streams + sum->n_branches + sum->n_blocks >
-			     (size_t)2 * STORE_SUM_ROWS) {
+			     (size_t)STORE_SUM_ALL_ROWS) {
 		assert_same_totals(sum, back);
 		assert_true(back->counters.stacks_pruned > 0);
 		n_pruned++;
