@@ -2,6 +2,7 @@
 #include "daemon/database/database.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -122,7 +123,9 @@ static int on_commit(void *userdata, sqlite3 *db, const char *name, int n_pages)
 	return SQLITE_OK;
 }
 
-int database_open(struct database **ret, const char *path, struct fault *fault)
+/* @name: of the file, or a URI of it, by @flags. */
+static int open_file(struct database **ret, const char *path, const char *name, int flags,
+		     struct fault *fault)
 {
 	_cleanup_(database_freep) struct database *d = calloc(1, sizeof(*d));
 	int code;
@@ -133,9 +136,7 @@ int database_open(struct database **ret, const char *path, struct fault *fault)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
 	/* Nobody asks how much memory it takes, and to know costs a lock at each allocation. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	code = sqlite3_open_v2(path, &d->db,
-			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-			       NULL);
+	code = sqlite3_open_v2(name, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK)
 		return database_explain(d, d->db ? remember(d, code) : -ENOMEM, fault);
 	sqlite3_extended_result_codes(d->db, 1);
@@ -147,6 +148,31 @@ int database_open(struct database **ret, const char *path, struct fault *fault)
 	sqlite3_wal_hook(d->db, on_commit, d);
 	*ret = TAKE_PTR(d);
 	return 0;
+}
+
+int database_open(struct database **ret, const char *path, struct fault *fault)
+{
+	return open_file(ret, path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, fault);
+}
+
+int database_open_to_read(struct database **ret, const char *path, bool has_log,
+			  struct fault *fault)
+{
+	/* each byte of the path may become three */
+	static const size_t n = 3 * PATH_MAX;
+	_cleanup_free_ char *uri =
+		malloc(n + sizeof("file:?immutable=1") + sizeof("readonly_shm=1"));
+	char *end = uri;
+
+	if (!uri)
+		return fault_set(fault, -ENOMEM, "%s: out of memory", path);
+	if (strlen(path) >= PATH_MAX)
+		return fault_set(fault, -ENAMETOOLONG, "%s: the name is too long", path);
+	end = stpcpy(end, "file:");
+	for (const char *c = path; *c; c++)
+		end += sprintf(end, strchr("%?#", *c) ? "%%%02x" : "%c", *c);
+	strcpy(end, has_log ? "?readonly_shm=1" : "?immutable=1");
+	return open_file(ret, path, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, fault);
 }
 
 #define STOP_STEPS 10000 /* of SQLite's machine between looks */

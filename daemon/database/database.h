@@ -24,6 +24,14 @@ struct statement;
 
 /* Makes an empty file if there is none; ":memory:" is no file. */
 int database_open(struct database **ret, const char *path, struct fault *fault);
+
+/*
+ * Where nothing can be written beside it, either. @has_log: the log has transactions, of which what
+ * is in memory is made; else the file is read as it is, without locks: its process has no other
+ * connection to it then, as closing this one ends the locks of that.
+ */
+int database_open_to_read(struct database **ret, const char *path, bool has_log,
+			  struct fault *fault);
 struct database *database_free(struct database *database);
 DEFINE_CLEANUP(struct database *, database_free);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "common/util/cleanup.h"
@@ -123,6 +124,36 @@ int store_file_open(struct database **ret, const char *path, int64_t *ret_conver
 	if (r < 0)
 		return database_explain(database, r, fault);
 	*ret_converted = version == STORE_VERSION ? 0 : version;
+	*ret = TAKE_PTR(database);
+	return 0;
+}
+
+static bool has_log(const char *path)
+{
+	char log[PATH_MAX];
+	struct stat st;
+
+	return (size_t)snprintf(log, sizeof(log), "%s-wal", path) < sizeof(log) &&
+	       stat(log, &st) == 0 && st.st_size > 0;
+}
+
+int store_file_open_to_read(struct database **ret, const char *path, struct fault *fault)
+{
+	_cleanup_(database_freep) struct database *database = NULL;
+	int64_t version = 0;
+	int r;
+
+	r = database_open_to_read(&database, path, has_log(path), fault);
+	if (r >= 0)
+		r = recognise(database, path, &version, fault);
+	if (r < 0)
+		return r;
+	if (version != STORE_VERSION)
+		return fault_set(fault, -EROFS, "%s: version %" PRId64 " cannot be converted", path,
+				 version);
+	r = database_run(database, "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON");
+	if (r < 0)
+		return database_explain(database, r, fault);
 	*ret = TAKE_PTR(database);
 	return 0;
 }

@@ -26,5 +26,11 @@ int store_file_lock(const char *path, struct fault *fault);
 int store_file_open(struct database **ret, const char *path, int64_t *ret_converted,
 		    struct fault *fault);
 
+/*
+ * Opens one that cannot be written, of this version: see database_open_to_read(). 0, or -errno and
+ * @fault.
+ */
+int store_file_open_to_read(struct database **ret, const char *path, struct fault *fault);
+
 /* Renames the closed database and its log; @ret_path is its new path. 0, or -errno and @fault. */
 int store_file_move_away(const char *path, char *ret_path, size_t n_path, struct fault *fault);

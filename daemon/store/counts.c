@@ -9,7 +9,7 @@
 /* The ids of a sum are of one database. */
 static int begin(struct store *store, struct function_sum *sum, struct fault *fault)
 {
-	int r = store_want_database(store, fault);
+	int r = store_want_to_read(store, fault);
 
 	if (r < 0)
 		return r;

@@ -35,7 +35,7 @@ static int finish(struct store *store, int r, struct fault *fault)
 int store_measure_mark(struct store *store, const struct store_mark *mark, struct store_marked *ret,
 		       struct fault *fault)
 {
-	int r = store_want_database(store, fault);
+	int r = store_want_to_read(store, fault);
 
 	if (r < 0)
 		return r;

@@ -141,9 +141,20 @@ static int prepare(struct store *store)
 	return r < 0 ? r : survey(store);
 }
 
-static int open_database(struct store *store, struct fault *fault)
+/* What the path leads to now. */
+static void note_file(struct store *store)
 {
 	struct stat st;
+
+	if (store_is_file(store) && stat(store->path, &st) == 0) {
+		store->device = st.st_dev;
+		store->inode = st.st_ino;
+	}
+	store->n_opened++;
+}
+
+static int open_database(struct store *store, struct fault *fault)
+{
 	int64_t converted;
 	int r;
 
@@ -158,11 +169,7 @@ static int open_database(struct store *store, struct fault *fault)
 		return r;
 	if (converted > 0)
 		store->converted = converted;
-	if (store_is_file(store) && stat(store->path, &st) == 0) {
-		store->device = st.st_dev;
-		store->inode = st.st_ino;
-	}
-	store->n_opened++;
+	note_file(store);
 	r = prepare(store);
 	if (r < 0)
 		database_explain(store->database, r, fault);
@@ -242,7 +249,7 @@ static void describe_damage(struct store *store, struct fault *fault)
 
 int store_heal(struct store *store, int r, struct fault *fault)
 {
-	if (r != -EBADMSG || !store_is_file(store))
+	if (r != -EBADMSG || !store_is_file(store) || store_is_read_only(store))
 		return 0;
 	store_close_removed(store);
 	if (store->lock_fd < 0) { /* it is not the one at the path that is damaged */
@@ -272,6 +279,29 @@ static int want(struct store *store, struct fault *fault)
 	return healed == 0 ? r : MIN(healed, 0);
 }
 
+bool store_is_read_only(const struct store *store)
+{
+	return store->unopened && store->database;
+}
+
+void store_open_to_read(struct store *store)
+{
+	struct fault fault;
+
+	/* it is read without locks, as they may need a file that cannot be written */
+	if (!store_is_file(store) || store->unopened == -EBUSY ||
+	    store_file_open_to_read(&store->database, store->path, &fault) < 0)
+		return;
+	note_file(store);
+	if (prepare(store) < 0)
+		store_close_database(store);
+}
+
+int store_want_to_read(struct store *store, struct fault *fault)
+{
+	return store->database ? 0 : store_want_database(store, fault);
+}
+
 int store_want_database(struct store *store, struct fault *fault)
 {
 	if (!store->unopened)
@@ -281,13 +311,26 @@ int store_want_database(struct store *store, struct fault *fault)
 	return store->unopened;
 }
 
+/* Whether opening it for writing is refused as it was: then it stays open to be read. */
+static bool is_still_refused(const struct store *store)
+{
+	return access(store->path, W_OK) < 0 && errno == -store->unopened;
+}
+
 int store_try_database(struct store *store, struct fault *fault)
 {
-	int r = want(store, fault);
+	int r;
 
+	if (store_is_read_only(store)) {
+		if (is_still_refused(store))
+			return store_want_database(store, fault);
+		store_close_database(store);
+	}
+	r = want(store, fault);
 	if (r < 0 && store->unopened) {
 		store->unopened = r;
 		store->why_unopened = *fault;
+		store_open_to_read(store);
 	}
 	return r;
 }
@@ -299,6 +342,8 @@ int store_open_own(struct store *store, struct database **ret, struct fault *fau
 	if (!store_is_file(store))
 		return 0;
 	store_close_removed(store);
+	if (store_is_read_only(store))
+		return 0;
 	r = store_want_database(store, fault);
 	if (r >= 0)
 		r = database_open(ret, store->path, fault);

@@ -92,6 +92,12 @@ bool store_is_file(const struct store *store);
 /* The first column of the one row of a statement, 0 where there is none. 0 or -errno. */
 int store_ask(struct store *store, int which, int64_t *ret);
 
+/* Whether what is open could not be opened for writing. */
+bool store_is_read_only(const struct store *store);
+
+/* After opening it failed: its windows can be read where it is whole, and of this version. */
+void store_open_to_read(struct store *store);
+
 /*
  * Opens a database, or makes one, where there is none: at first, or after one was renamed or
  * removed and no other could be made. One that is damaged is moved out of the way. 0, or -errno and
@@ -99,13 +105,16 @@ int store_ask(struct store *store, int which, int64_t *ret);
  */
 int store_want_database(struct store *store, struct fault *fault);
 
-/* The same for who writes: only he tries again what failed at the start. */
+/* The same for who reads: one that cannot be written will do. */
+int store_want_to_read(struct store *store, struct fault *fault);
+
+/* The same for who adds windows: only he tries again what failed at the start. */
 int store_try_database(struct store *store, struct fault *fault);
 void store_close_database(struct store *store);
 
 /*
  * Opens a connection of its own to the database, for another thread, which leaves the log alone.
- * 1; 0: it is in memory; or -errno and @fault.
+ * 1; 0: it is in memory, or cannot be written; or -errno and @fault.
  */
 int store_open_own(struct store *store, struct database **ret, struct fault *fault);
 

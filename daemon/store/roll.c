@@ -89,7 +89,8 @@ static bool is_log_long(struct store *store)
 /* Nothing is merged while somebody reads what was listed. */
 static bool may_roll(struct store *store)
 {
-	return store->database && store->n_holders == 0 && !is_log_long(store) &&
+	return store->database && !store->unopened && store->n_holders == 0 &&
+	       !is_log_long(store) &&
 	       (store->settings.tiers.n > 0 || store->settings.max_retention_us > 0);
 }
 

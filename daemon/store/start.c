@@ -53,6 +53,7 @@ static int open_store(struct store **ret, const char *path, const struct store_s
 	if (r < 0) {
 		store->unopened = r;
 		store->why_unopened = *fault;
+		store_open_to_read(store);
 	}
 	*ret = TAKE_PTR(store);
 	return 0;

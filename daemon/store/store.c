@@ -280,7 +280,7 @@ static int find_code(struct store *store, const struct store_function *function,
 {
 	int r;
 
-	r = store_want_database(store, fault);
+	r = store_want_to_read(store, fault);
 	if (r < 0)
 		return r;
 	r = store_code_find(&store->code, function, ret, n, ret_machine);
@@ -303,7 +303,7 @@ static int list(struct store *store, uint64_t since_us, uint64_t until_us, struc
 {
 	int r;
 
-	r = store_want_database(store, fault);
+	r = store_want_to_read(store, fault);
 	if (r < 0)
 		return store->unopened ? 0 : r; /* then no window was stored yet */
 	r = store_read_list(&store->read, since_us, until_us, store->longest_us, ret, ret_n);
@@ -332,7 +332,7 @@ static int read_sum(struct store *store, const struct store_batch *batch, struct
 		    size_t *ret_n, struct fault *fault)
 {
 	struct store_batch own = *batch;
-	int r = store_want_database(store, fault);
+	int r = store_want_to_read(store, fault);
 
 	if (r < 0)
 		return r;
@@ -377,7 +377,7 @@ bool store_has_large(struct store *store, const struct store_batch *batch, uint6
 	struct fault fault;
 	uint64_t n, sum = 0;
 
-	if (store_want_database(store, &fault) < 0)
+	if (store_want_to_read(store, &fault) < 0)
 		return false;
 	for (size_t i = 0; i < batch->n && sum < batch->max_rows; i++, sum += n)
 		if (store_share_count(&store->share, batch->windows[i].id, &n) <= 0 || n > max_rows)

@@ -38,7 +38,8 @@ int store_verify_new(struct store_verify **ret, struct store *store, struct faul
 	verify = calloc(1, sizeof(*verify));
 	if (!verify)
 		return fault_set(fault, -ENOMEM, "%s: out of memory", store->path);
-	r = store_open_own(store, &verify->database, fault);
+	r = store_is_read_only(store) ? store_want_database(store, fault) :
+					store_open_own(store, &verify->database, fault);
 	if (r <= 0)
 		return r;
 	database_allow_stop(verify->database);

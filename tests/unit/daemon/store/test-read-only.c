@@ -2,8 +2,8 @@
 /*
  * A file system that becomes read-only, as one does after errors of its disk: windows that are
  * there can be read, those that come are refused, and nothing is renamed. Where it, or a full one,
- * keeps the database from being opened, that is done later. It is mounted in a namespace of this
- * program's own; 77, skipped, where none is allowed.
+ * keeps the database from being opened for writing, that is done later. It is mounted in a
+ * namespace of this program's own; 77, skipped, where none is allowed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,11 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "daemon/store/mark.h"
+#include "daemon/store/verify.h"
 #include "tests/support/seeded-store.h"
 
 #define SKIPPED 77
@@ -65,31 +68,77 @@ static size_t count_windows(struct store *store)
 	return n;
 }
 
+/* Nothing is written while windows are read; the first answer is why. */
+static void assert_refused(struct store *store)
+{
+	struct store_verify *verify = NULL;
+	struct fault fault = { 0 };
+
+	assert_int_equal(try_to_add(store, 8, &fault), -EROFS);
+	assert_non_null(strstr(fault.text, stored.path));
+	assert_int_equal(store_remove_mark(store, "nothing", &fault), -EROFS);
+	assert_int_equal(store_verify_new(&verify, store, &fault), -EROFS);
+	assert_int_equal(store_roll(store, &fault), 0);
+	assert_non_null(strstr(temp_store_status(store).unopened, stored.path));
+	assert_all_are_there(store);
+}
+
 /* What a daemon does that starts then. */
 static void test_it_is_opened_later_by_who_adds_a_window(void **state)
 {
 	struct store_settings settings = { 0 };
-	struct profile *profile = NULL;
 	struct store *store = NULL;
 	struct fault fault = { 0 };
 
 	make_read_only(true);
 	assert_int_equal(store_open_later(&store, stored.path, &settings, &fault), 0);
 	assert_non_null(strstr(temp_store_status(store).unopened, stored.path));
-	assert_int_equal(count_windows(store), 0);
-	fault.text[0] = '\0';
-	assert_int_equal(store_read(store, 1, &profile, NULL, &fault), -EROFS);
-	assert_non_null(strstr(fault.text, stored.path));
-	assert_int_equal(try_to_add(store, 8, &fault), -EROFS);
-	assert_int_equal(store_remove_mark(store, "nothing", &fault), -EROFS);
-	assert_int_equal(store_roll(store, &fault), 0);
+	assert_all_are_there(store);
+	assert_refused(store);
+	assert_int_equal(temp_store_status(store).n_windows, N_WINDOWS);
 	make_read_only(false);
-	assert_int_equal(store_read(store, 1, &profile, NULL, &fault), -EROFS);
 	assert_true(add_seed(store, 8) > N_WINDOWS);
 	assert_string_equal(temp_store_status(store).unopened, "");
 	assert_true(count_windows(store) > N_WINDOWS);
 	assert_all_are_there(store);
 	assert_int_equal(temp_store_status(store).n_moved, 0);
+	store_free(store);
+	temp_store_check(stored.path);
+}
+
+/* A process that ends without closing the database: its log stays. */
+static void add_and_die(uint64_t seed)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		add_seed(temp_store_open(stored.path, 0), seed);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void test_what_is_in_the_log_alone_can_be_read(void **state)
+{
+	struct store_settings settings = { 0 };
+	struct store *store = NULL;
+	struct fault fault = { 0 };
+	size_t n;
+
+	store = temp_store_open(stored.path, 0);
+	n = count_windows(store);
+	store_free(store);
+	add_and_die(9);
+	make_read_only(true);
+	assert_int_equal(store_open_later(&store, stored.path, &settings, &fault), 0);
+	assert_int_equal(count_windows(store), n + 1);
+	assert_refused(store);
+	make_read_only(false);
+	add_seed(store, 10);
+	assert_int_equal(count_windows(store), n + 2);
 	store_free(store);
 	temp_store_check(stored.path);
 }
@@ -141,6 +190,36 @@ static void test_one_for_which_there_is_no_space_is_made_later(void **state)
 	temp_store_check(path);
 }
 
+/* With a log, which has all that opening it needs, or without one. */
+static void assert_read_while_full(bool has_log)
+{
+	struct store_settings settings = { 0 };
+	struct store *store = NULL;
+	struct fault fault = { 0 };
+	char filler[300];
+
+	if (has_log)
+		add_and_die(11);
+	fill(filler);
+	assert_int_equal(store_open_later(&store, stored.path, &settings, &fault), 0);
+	assert_int_equal(*temp_store_status(store).unopened == 0, has_log);
+	assert_all_are_there(store);
+	assert_int_equal(try_to_add(store, 12, &fault), -ENOSPC);
+	assert_all_are_there(store);
+	assert_int_equal(unlink(filler), 0);
+	assert_true(add_seed(store, 12) > N_WINDOWS);
+	assert_string_equal(temp_store_status(store).unopened, "");
+	assert_all_are_there(store);
+	store_free(store);
+	temp_store_check(stored.path);
+}
+
+static void test_what_is_there_can_be_read_from_a_full_one(void **state)
+{
+	assert_read_while_full(false);
+	assert_read_while_full(true);
+}
+
 /* While files are open for writing, no file system is remounted by hand; a full one refuses, too.
  */
 static void test_what_is_there_can_be_read_while_nothing_can_be_written(void **state)
@@ -168,8 +247,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_cannot_be_opened_then),
 		cmocka_unit_test(test_it_is_opened_later_by_who_adds_a_window),
+		cmocka_unit_test(test_what_is_in_the_log_alone_can_be_read),
 		cmocka_unit_test(test_one_that_is_in_use_is_not_waited_for),
 		cmocka_unit_test(test_one_for_which_there_is_no_space_is_made_later),
+		cmocka_unit_test(test_what_is_there_can_be_read_from_a_full_one),
 		cmocka_unit_test(test_what_is_there_can_be_read_while_nothing_can_be_written),
 	};
 	int r;
