@@ -3,7 +3,8 @@
  * A day of windows of 10 s with branch records, rolled up to minutes, tens of minutes and hours: no
  * stack, stream, branch, block or function of a process has more than the windows of 10 s counted
  * of it. What all of a process and an object lack is in their row "other"; stacks and
- * functions lack what is at the address 0. Totals and frequent rows are exact.
+ * functions lack what is at the address 0. Totals and frequent rows are exact, and so are the
+ * samples by name and by user.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -266,6 +267,71 @@ static void read_functions(struct store *store, const struct window *window)
 	}
 }
 
+/* The store's counts of all programs by name, user or object. */
+static struct function_sum *read_by(struct store *store, const struct window *window,
+				    enum function_sum_kind by)
+{
+	const struct profile_filter filter = { 0 };
+	struct function_sum *sum = NULL;
+	struct window same = *window;
+	struct fault fault;
+
+	assert_int_equal(function_sum_new(&sum), 0);
+	sum->by = by;
+	assert_int_equal(store_read_functions(store, &same, &filter, sum, &fault), 1);
+	return sum;
+}
+
+/* The samples that should be counted of a row: of a program, or all programs of a user. */
+static uint64_t samples_of(const struct function_sum *sum, const struct function_sum_row *row)
+{
+	const struct profile_process *process;
+	uint64_t samples = 0;
+
+	if (row->id == OWNER_NONE)
+		return 0;
+	process = &sum->names->processes[row->at.object];
+	for (int program = 0; program < N_PROGRAMS; program++)
+		if (sum->by == SUM_COMM ? strcmp(process->comm, comms[program]) == 0 :
+					  process->uid == 1000 + (uint32_t)program % 2)
+			samples += exact.samples[program];
+	return samples;
+}
+
+/* By name or user: exactly. */
+static void assert_owners(struct store *store, const struct window *window,
+			  enum function_sum_kind by)
+{
+	_cleanup_(function_sum_freep) struct function_sum *sum = read_by(store, window, by);
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		assert_int_equal(sum->rows[i].tally.self, samples_of(sum, &sum->rows[i]));
+		samples += sum->rows[i].tally.self;
+	}
+	assert_int_equal(samples, exact.totals.samples);
+}
+
+/* Objects have the samples of their stacks: all but those at the address 0. */
+static void assert_objects_of_all(struct store *store, const struct window *window)
+{
+	_cleanup_(function_sum_freep) struct function_sum *sum = read_by(store, window, SUM_OBJECT);
+	uint64_t self[N_OBJECTS] = { 0 };
+
+	for (size_t i = 0; i < sum->n_rows; i++)
+		if (sum->rows[i].kind == SUM_OBJECT && sum->rows[i].at.object != PROFILE_NONE)
+			self[strcmp(sum->names->objects[sum->rows[i].at.object].path,
+				    object_paths[0]) != 0] += sum->rows[i].tally.self;
+	for (int object = 0; object < N_OBJECTS; object++) {
+		uint64_t samples = 0;
+
+		for (int program = 0; program < N_PROGRAMS; program++)
+			for (size_t key = 0; key < N_KEYS; key++)
+				samples += found.rows[STACKS][program][object][key][0];
+		assert_int_equal(self[object], samples);
+	}
+}
+
 static void count_found(struct store *store, const struct window *window)
 {
 	_cleanup_(profile_freep) struct profile *p = temp_store_read(store, window->id);
@@ -348,6 +414,9 @@ static int on_window(const struct window *window, void *userdata)
 	count_found(day->store, window);
 	assert_int_equal(window->samples, exact.totals.samples);
 	assert_totals();
+	assert_owners(day->store, window, SUM_COMM);
+	assert_owners(day->store, window, SUM_USER);
+	assert_objects_of_all(day->store, window);
 	for (int program = 0; program < N_PROGRAMS; program++) {
 		uint64_t missing[N_TABLES][N_COUNTS] = { 0 };
 
