@@ -420,7 +420,7 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	s->sample.n_rows = 0;
 	s->sample.n_zero = s->sample.n_wrong_path = 0;
 	s->sample.space = capture == ~0u ? 0 : read_space();
-	if (!is_captured()) {
+	if (!is_captured(&s->sample, now, &s->forgotten)) {
 		if (count_tick(ctx, &rings, &s->sample, c, now))
 			return;
 		c->unticked++;

@@ -20,6 +20,7 @@
 #define BPF_SAMPLE_REGISTERS  (1u << 6) /* of user code; the bytes of its stack follow them */
 #define BPF_SAMPLE_32_BIT     (1u << 7) /* of a program of 32 bits, so without registers */
 #define BPF_SAMPLE_INTRODUCES (1u << 8) /* no sample: it says whose ticks follow */
+#define BPF_SAMPLE_COLD       (1u << 9) /* captured although no range that is hot holds it */
 
 /* A bit of a branch record's flags that the kernel does not use: the next older ones were left out.
  */
@@ -123,6 +124,19 @@ struct bpf_tick {
 	__u64 weight; /* the sum of their periods */
 };
 
+#define BPF_MAX_HOT     512 /* ranges in each half of a CPU's table, but for one; a power of two */
+#define BPF_COLD_ONE_IN 8   /* of the samples that would be captured if they were hot */
+
+/*
+ * Addresses of a process that are hot. An empty one at address 0 says that the process was ranked:
+ * what is in none of its ranges is cold. Of a process without any range all is hot.
+ */
+struct bpf_hot_range {
+	__u64 start, end; /* the end is exclusive */
+	__u32 pid;        /* 0: of the kernel */
+	__u32 unused;
+};
+
 /*
  * The ticks of one CPU, in a map that the daemon mmap()s. Only that CPU writes into the half in
  * use; the daemon reads and empties the other one.
@@ -132,5 +146,9 @@ struct bpf_ticks {
 	 * is the other one. branchd alone writes it. */
 	__u64 turn;
 	__u64 n_used[2]; /* entries of each half */
+	/* The number of ranges, twice, plus the half in use. branchd alone writes it, and fills the
+	 * other half before, in the order of pid and start. */
+	__u64 hot;
+	struct bpf_hot_range ranges[2 * BPF_MAX_HOT];
 	struct bpf_tick ticks[2 * BPF_MAX_TICKS];
 } __attribute__((aligned(64)));

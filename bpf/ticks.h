@@ -16,6 +16,8 @@
 
 /* How many of 2^32 samples are captured in full; all bits: all of them. */
 const volatile __u32 capture = ~0u;
+/* ... where it is hot; elsewhere fewer. There are ticks, then. */
+const volatile _Bool by_heat = 0;
 
 /* One entry per CPU, if there are ticks: the loader sets the number. */
 struct {
@@ -81,11 +83,53 @@ static __always_inline struct bpf_ticks *find_ticks(__u64 now, __u64 *half)
 	return t;
 }
 
+static __always_inline struct bpf_hot_range *hot_range(struct bpf_ticks *t, __u64 half, __u64 i)
+{
+	__u64 at = i | half * BPF_MAX_HOT;
+
+	asm volatile("%0 &= %1" : "+r"(at) : "i"(2 * BPF_MAX_HOT - 1));
+	return &t->ranges[at];
+}
+
+/* Binary search. Through @cell the verifier forgets which way it went. */
+static __always_inline _Bool is_hot(struct bpf_ticks *t, const struct bpf_sample *s,
+				    volatile __u64 *cell)
+{
+	__u64 hot = *(volatile __u64 *)&t->hot, half = hot & 1, n = hot >> 1, n_before = 0;
+	__u32 pid = s->ip >> 63 ? 0 : s->pid;
+	const struct bpf_hot_range *range;
+
+#pragma unroll
+	for (__u64 step = BPF_MAX_HOT / 2; step > 0; step >>= 1) {
+		range = hot_range(t, half, n_before + step - 1);
+		if (n_before + step <= n &&
+		    (range->pid < pid || (range->pid == pid && range->start <= s->ip)))
+			n_before += step;
+		*cell = n_before;
+		n_before = *cell;
+	}
+	if (n_before == 0)
+		return 1;
+	range = hot_range(t, half, n_before - 1);
+	return range->pid != pid || s->ip < range->end;
+}
+
 /* Whether the sample is one of those that are captured in full: chosen at random, so that no load
  * is in step with it. */
-static __always_inline _Bool is_captured(void)
+static __always_inline _Bool is_captured(struct bpf_sample *s, __u64 now, volatile __u64 *cell)
 {
-	return capture == ~0u || bpf_get_prandom_u32() < capture;
+	struct bpf_ticks *t;
+	__u64 half;
+
+	if (capture == ~0u)
+		return 1;
+	t = by_heat ? find_ticks(now, &half) : NULL;
+	if (!t || is_hot(t, s, cell))
+		return bpf_get_prandom_u32() < capture;
+	if (bpf_get_prandom_u32() >= capture / BPF_COLD_ONE_IN)
+		return 0;
+	s->flags |= BPF_SAMPLE_COLD;
+	return 1;
 }
 
 /* Writes a record that says whose the ticks of this process are. Whether it fitted into the ring.

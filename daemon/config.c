@@ -174,6 +174,13 @@ static int parse_capture(const char *text, void *ret)
 	return 0;
 }
 
+static int parse_hot(const char *text, void *ret)
+{
+	if (strcmp(text, "0") == 0 || strcmp(text, "0%") == 0)
+		return (*(double *)ret = 0), 0;
+	return parse_capture(text, ret);
+}
+
 static int parse_window(const char *text, void *ret)
 {
 	int r = config_value_span_us(text, ret);
@@ -252,6 +259,8 @@ static const struct key {
 	  "one of auto, tables, frame-pointers, none" },
 	{ "Sampling", "CaptureShare", parse_capture, MEMBER(sampling.capture_share),
 	  "a share of the samples from 1% to 100%" },
+	{ "Sampling", "HotShare", parse_hot, MEMBER(sampling.hot_share),
+	  "a share of the samples up to 100%, or 0" },
 	{ "Sampling", "RingSize", parse_ring, MEMBER(sampling.ring_pages),
 	  "a size that is a power of two, from a page to 64M" },
 	{ "Sampling", "MaxStacks", parse_limit, MEMBER(max_stacks),

@@ -107,7 +107,11 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 {
 	bool closed = !collected->window.open;
 	struct fault fault = {};
-	int r = archive_add(s->archive, collected, &fault);
+	int r;
+
+	if (closed && s->collector)
+		collector_rank(s->collector, collected->profile, s->config.sampling.hot_share);
+	r = archive_add(s->archive, collected, &fault);
 
 	if (r < 0)
 		log_once(s, LOG_ID_NOT_STORED, fault.text);
@@ -277,7 +281,7 @@ void sampling_describe(const struct sampling *s, char *ret, size_t n)
 
 static void log_start(const struct sampling *s)
 {
-	char mode[64], event[96], frequency[64], what[160], captured[64] = "";
+	char mode[64], event[96], frequency[64], what[160], captured[96] = "";
 	const char *fields[] = { mode, event, frequency, NULL };
 	const char *why = s->probe.why_not_better;
 
@@ -286,9 +290,10 @@ static void log_start(const struct sampling *s)
 	snprintf(frequency, sizeof(frequency), "BRANCHD_FREQUENCY=%llu",
 		 (unsigned long long)s->config.sampling.frequency);
 	sampling_describe(s, what, sizeof(what));
-	if (s->config.sampling.capture_share < 1)
-		snprintf(captured, sizeof(captured), ", the stacks of %g %% of the samples",
-			 100 * s->config.sampling.capture_share);
+	if (s->config.sampling.capture_share < 1 || s->config.sampling.hot_share > 0)
+		snprintf(captured, sizeof(captured), ", the stacks of %g %% of the samples%s",
+			 100 * s->config.sampling.capture_share,
+			 s->config.sampling.hot_share > 0 ? " of hot functions" : "");
 	log_write(LOG_INFO, LOG_ID_SAMPLING, fields, "sampling %s%s%s%s", what, captured,
 		  *why ? ": " : "", why);
 }
@@ -358,7 +363,7 @@ static bool samples_alike(const struct sampler_settings *a, const struct sampler
 	       a->period == b->period && a->branch_filter == b->branch_filter &&
 	       a->ring_pages == b->ring_pages && a->kernel == b->kernel &&
 	       a->user_stacks == b->user_stacks && a->capture_share == b->capture_share &&
-	       memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
+	       a->hot_share == b->hot_share && memcmp(&a->only, &b->only, sizeof(a->only)) == 0;
 }
 
 static bool is_same(const struct config *a, const struct config *b)
@@ -468,6 +473,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	if (!sampling->probe.is_counted)
 		status->frequency = sampling->config.sampling.frequency;
 	status->capture = sampling->config.sampling.capture_share;
+	status->hot = sampling->config.sampling.hot_share;
 	status->window_us = sampling->config.window_us;
 	status->budget = budget_of(&sampling->config);
 	if (sampling->collector) {

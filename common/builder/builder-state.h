@@ -16,6 +16,7 @@
 struct context_ticks {
 	uint32_t context;
 	uint64_t ip, n, weight;
+	uint64_t surplus; /* of captured samples at @ip */
 };
 
 struct builder {

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "common/builder/builder-state.h"
+#include "common/builder/count-stack.h"
 #include "common/builder/flush.h"
-#include "common/builder/stack-prune.h"
 #include "common/builder/unwinder.h"
+#include "common/profile/spread.h"
 #include "common/util/array.h"
 
 #define MAX_ROWS    (256u * 1024)
@@ -193,112 +194,6 @@ static int count_rows(struct builder *b, uint32_t context, const struct sample *
 	return count_snapshot(b, &snapshot, s->rows_stay);
 }
 
-/* The number of callers, from the outermost on, that still have their nodes. Marks of another tree
- * or context are void. */
-static size_t count_marked(struct builder *b, uint32_t context)
-{
-	const uint64_t marker = (uint64_t)b->n_stack_trees << 32 | (context + 1);
-	struct stitched_call *callers = b->callers.callers;
-	size_t n = b->callers.n_callers;
-
-	if (n > 0 && *b->callers.marker != marker) {
-		for (size_t i = 0; i < n; i++)
-			callers[i].mark.node = 0;
-		*b->callers.marker = marker;
-	}
-	while (n > 0 && callers[n - 1].mark.node == 0)
-		n--;
-	return n;
-}
-
-static size_t stack_depth(const struct builder *b)
-{
-	return b->callers.n_callers + b->stack.n;
-}
-
-/* The location of frame @i, from the outermost on. */
-static uint64_t frame_place(const struct builder *b, size_t i)
-{
-	size_t n = b->callers.n_callers;
-
-	return i < n ? b->callers.callers[i].from : b->stack.frames[b->stack.n - 1 - (i - n)].place;
-}
-
-/* The hash of each frame from @i on depends on no search: all are prefetched at once. */
-static void prefetch_stack(const struct builder *b, const struct path *path, size_t i)
-{
-	uint64_t hash = path->hash;
-
-	for (; i < stack_depth(b); i++) {
-		hash = path_hash(hash, frame_place(b, i), 0);
-		path_tree_prefetch(&b->stacks, hash);
-	}
-}
-
-/* The node of the leaf, found or made from the outermost frame on; PATH_ROOT where there is no
- * stack; -ENOSPC, -ENOMEM. */
-static int64_t find_stack(struct builder *b, uint32_t context)
-{
-	struct stitched_call *callers = b->callers.callers;
-	size_t i = count_marked(b, context), n = stack_depth(b);
-	struct path_tree *tree = &b->stacks;
-	struct path path = path_begin(context);
-	int r;
-
-	if (i > 0) {
-		path.hash = callers[i - 1].mark.hash;
-		path.node = callers[i - 1].mark.node;
-	}
-	prefetch_stack(b, &path, i);
-	for (; i < n; i++) {
-		r = path_tree_get(tree, &path, frame_place(b, i), 0, stack_missed(tree));
-		if (r < 0)
-			return r;
-		if (i < b->callers.n_callers) {
-			callers[i].mark.hash = path.hash;
-			callers[i].mark.node = path.node;
-		}
-	}
-	return path.node;
-}
-
-static int make_room_for_stack(struct builder *b)
-{
-	struct path_tree *tree = &b->stacks;
-
-	if (_likely_(tree->n_nodes + stack_depth(b) <= tree->max_nodes) || b->stacks_are_full)
-		return 0;
-	if (stack_prune_half(tree) < 0)
-		return -ENOMEM;
-	b->n_stack_trees++;
-	b->stacks_are_full = tree->n_nodes > tree->max_nodes / 4 * 3;
-	return 0;
-}
-
-/* Counts the stack. 1 if the leaf is still to be counted with the records: there is no call chain,
- * or the tree of stacks is full. Thus the samples of the function itself stay exact. */
-static int count_stack(struct builder *b, uint32_t context, const struct sample *s)
-{
-	struct path_node *leaf;
-	int64_t node;
-
-	if (make_room_for_stack(b) < 0)
-		return -ENOMEM;
-	node = find_stack(b, context);
-	if (node == PATH_ROOT || node == -ENOSPC) {
-		b->counters.stacks_pruned += node == -ENOSPC;
-		return 1;
-	}
-	if (node < 0)
-		return (int)node;
-	leaf = &b->stacks.nodes[node];
-	leaf->hits++;
-	leaf->amount += s->period;
-	path_node_add_stitched(leaf, (uint32_t)b->stack.n_stitched);
-	b->stacks.n_paths++;
-	return 0;
-}
-
 static void note_time(struct builder *b, uint64_t time_ns)
 {
 	if (time_ns == 0)
@@ -349,8 +244,9 @@ static bool must_flush(struct builder *b, const struct sample *s)
 	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= MAX_ROWS_ADDED - s->n_rows ||
 	    b->stacks.n_paths == PATH_TREE_MAX_PATHS)
 		return true;
-	return b->settings.unbounded && (rows_are_full(b, s->n_rows) ||
-					 b->stacks.n_nodes + stack_depth(b) > b->stacks.max_nodes);
+	return b->settings.unbounded &&
+	       (rows_are_full(b, s->n_rows) ||
+		b->stacks.n_nodes + count_stack_depth(b) > b->stacks.max_nodes);
 }
 
 static int flush_early(struct builder *b, const struct processes *processes)
@@ -403,27 +299,62 @@ static int unwind_stack(struct builder *b, const struct processes *processes,
 	return 0;
 }
 
-static int count_sample(struct builder *b, const struct processes *processes,
-			struct process_context *process_context, const struct event *e)
+/* A tick, or how much captured samples at its address count beyond those that were taken. */
+static int add_ticks(struct builder *b, const struct processes *processes,
+		     struct process_context *process_context, struct context_ticks ticks)
+{
+	if (b->n_ticks == MAX_TICKS && flush_early(b, processes) < 0)
+		return -ENOMEM;
+	if (get_context(b, process_context, &ticks.context) < 0 ||
+	    ARRAY_RESERVE(&b->ticks, &b->cap_ticks, b->n_ticks + 1) < 0)
+		return -ENOMEM;
+	b->ticks[b->n_ticks++] = ticks;
+	return 0;
+}
+
+/* Counts a sample whose stack is known, the first time or once more. 0; 1 if it counts without
+ * callers, then the first time alone; -ENOMEM. */
+static int count_once(struct builder *b, const struct processes *processes,
+		      struct process_context *process_context, const struct event *e, bool first)
 {
 	const struct sample *s = &e->sample;
-	struct profile_counters *c = &b->counters;
 	uint32_t context;
-	int has_leaf;
+	int has_leaf, r;
 
-	if (!process_context || stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
-		return -ENOMEM;
-	if (unwind_stack(b, processes, process_context, s) < 0)
-		return -ENOMEM;
 	if (_unlikely_(must_flush(b, s)) && flush_early(b, processes) < 0)
 		return -ENOMEM;
 	if (get_context(b, process_context, &context) < 0)
 		return -ENOMEM;
 	note_time(b, e->time_ns);
-	c->snapshots_empty += s->has_rows && s->n_rows == 0;
-	c->samples_call_stack += s->call_stack;
-	has_leaf = count_stack(b, context, s);
-	return has_leaf < 0 ? has_leaf : count_rows(b, context, s, has_leaf);
+	b->counters.snapshots_empty += s->has_rows && s->n_rows == 0;
+	b->counters.samples_call_stack += s->call_stack;
+	has_leaf = count_stack(b, context, s, first);
+	r = has_leaf < 0 ? has_leaf : count_rows(b, context, s, has_leaf && first);
+	return r < 0 ? r : has_leaf;
+}
+
+/* One of a cold function counts several times, as the samples of others were as often captured. */
+static int count_sample(struct builder *b, const struct processes *processes,
+			struct process_context *process_context, const struct event *e)
+{
+	struct context_ticks more = { 0 };
+	int r;
+
+	if (!process_context || stack_fill_above(&b->stack, b->stitch, e, &b->callers) < 0)
+		return -ENOMEM;
+	if (unwind_stack(b, processes, process_context, &e->sample) < 0)
+		return -ENOMEM;
+	r = count_once(b, processes, process_context, e, true);
+	if (_likely_(!e->sample.cold) || r < 0)
+		return MIN(r, 0);
+	for (uint32_t i = 1; i < SPREAD_COLD_WEIGHT && r >= 0; i++) {
+		r = count_once(b, processes, process_context, e, false);
+		more.surplus += r == 0;
+	}
+	if (r < 0 || more.surplus == 0)
+		return MIN(r, 0);
+	more.ip = count_stack_leaf(b);
+	return add_ticks(b, processes, process_context, more);
 }
 
 static void skip_sample(struct builder *b, const struct sample *s, uint64_t *reason)
@@ -472,17 +403,11 @@ int builder_add(struct builder *builder, struct processes *processes, const stru
 int builder_add_ticks(struct builder *builder, const struct processes *processes,
 		      struct process_context *process_context, const struct builder_ticks *ticks)
 {
-	struct builder *b = builder;
-	uint32_t context;
+	const struct context_ticks these = { .ip = ticks->ip,
+					     .n = ticks->n,
+					     .weight = ticks->weight };
 
-	if (b->n_ticks == MAX_TICKS && flush_early(b, processes) < 0)
-		return -ENOMEM;
-	if (get_context(b, process_context, &context) < 0 ||
-	    ARRAY_RESERVE(&b->ticks, &b->cap_ticks, b->n_ticks + 1) < 0)
-		return -ENOMEM;
-	b->ticks[b->n_ticks++] =
-		(struct context_ticks){ context, ticks->ip, ticks->n, ticks->weight };
-	return 0;
+	return add_ticks(builder, processes, process_context, these);
 }
 
 void builder_observe(struct builder *builder, const struct event *event)

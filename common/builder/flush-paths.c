@@ -12,7 +12,7 @@
 int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint64_t address)
 {
 	struct profile *p = f->profile;
-	uint64_t n = stack->samples + stack->ticks;
+	uint64_t n = stack->samples + stack->ticks - stack->surplus; /* of others, modulo 2^64 */
 
 	if (flush_locate(f, stack->process, address, &stack->frame) < 0)
 		return -ENOMEM;

@@ -122,6 +122,7 @@ static int flush_ticks(struct flush *f)
 			.process = b->ticks[i].context,
 			.ticks = b->ticks[i].n,
 			.weight = b->ticks[i].weight,
+			.surplus = b->ticks[i].surplus,
 		};
 
 		if (flush_paths_add_stack(f, &stack, b->ticks[i].ip) < 0)

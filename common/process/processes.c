@@ -344,6 +344,13 @@ struct process_context *processes_find(struct processes *processes, int32_t pid)
 	return process ? process->process_context : NULL;
 }
 
+const struct process_context *processes_get(struct processes *processes, int32_t pid)
+{
+	const struct process *process = process_table_find(&processes->table, pid);
+
+	return process ? process->process_context : NULL;
+}
+
 int processes_identify(struct processes *processes, struct process_context **ret,
 		       const struct process_owner *owner)
 {

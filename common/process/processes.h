@@ -47,6 +47,9 @@ int processes_apply(struct processes *processes, const struct event *event);
  * the next processes_apply(). NULL when memory ran out. */
 struct process_context *processes_find(struct processes *processes, int32_t pid);
 
+/* The same; NULL where nothing was reported of it. */
+const struct process_context *processes_get(struct processes *processes, int32_t pid);
+
 /*
  * Sets the owner of the process of *@ret, for this context, and for those that follow it or are
  * forked from it, until it is set again. What was sampled keeps its owner: *@ret may then be

@@ -11,6 +11,7 @@ static inline void add_counts_of_stack(struct profile_stack *sum, const struct p
 	sum->weight += row->weight;
 	sum->pruned += row->pruned;
 	sum->ticks += row->ticks;
+	sum->surplus += row->surplus;
 }
 
 static inline void add_counts_of_stream(struct profile_stream *sum,

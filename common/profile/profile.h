@@ -91,7 +91,9 @@ struct profile_stack {
 	uint64_t stitched; /* the number of their frames that stitching added */
 	uint64_t weight;   /* the sum of their periods */
 	uint64_t pruned;   /* how many of the samples lack frames, because their stack was rare */
-	uint64_t ticks; /* more samples of the leaf, until they are spread (spread.h); not kept */
+	/* Until they are spread (spread.h); not kept: more samples of the leaf, and those of
+	 * @samples that were not taken, as a captured one counts as several. */
+	uint64_t ticks, surplus;
 };
 
 /*

@@ -48,6 +48,7 @@ void profile_scale_rows(struct profile *profile, uint64_t factor)
 		row->stitched *= factor;
 		row->pruned *= factor;
 		row->ticks *= factor;
+		row->surplus *= factor;
 	}
 	scale_streams(profile, factor);
 	scale_branches(profile, factor);

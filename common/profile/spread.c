@@ -21,7 +21,7 @@ struct leaf {
 	uint32_t object;
 };
 
-/* Of a process: samples, and those of them that were captured. */
+/* Of a process: samples, and what those of them that were captured count. */
 struct captured {
 	uint64_t samples, captured;
 };
@@ -68,7 +68,7 @@ static int find_leaves(const struct profile *p, struct leaf **ret, size_t *ret_n
 		const struct profile_stack *stack = &p->stacks[i];
 		const struct profile_function *f;
 
-		if (stack->samples + stack->ticks == 0)
+		if (stack->samples + stack->ticks + stack->surplus == 0)
 			continue;
 		f = profile_find_function(p, stack->frame);
 		leaves[n++] = (struct leaf){
@@ -92,57 +92,94 @@ static void scale_stack(struct profile_stack *row, uint64_t samples)
 	row->samples = samples;
 }
 
-/* Spreads the ticks of a group over its captured samples. Returns the number of the latter. */
-static uint64_t spread_group(struct profile *p, const struct leaf *leaves, size_t n,
-			     uint64_t *ret_samples)
-{
-	uint64_t captured = 0, samples = 0, weight = 0, sum = 0, before = 0, weighed = 0;
+/* Samples of a group that were captured, with the sums of what they count, and of its squares. */
+struct weights {
+	uint64_t sum, squares;
+};
 
+/* Spreads the ticks of a group over its captured samples. Returns the number of its samples. */
+static uint64_t spread_group(struct profile *p, const struct leaf *leaves, size_t n,
+			     struct weights *ret)
+{
+	uint64_t samples = 0, weight = 0, surplus = 0, sum = 0, before = 0, weighed = 0;
+
+	*ret = (struct weights){ 0 };
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_stack *row = &p->stacks[leaves[i].stack];
 
-		captured += row->samples;
+		ret->sum += row->samples;
+		surplus += row->surplus;
 		samples += row->samples + row->ticks;
 		weight += row->weight;
 	}
-	for (size_t i = 0; i < n && captured < samples; i++) {
+	samples -= surplus;
+	ret->squares = ret->sum + surplus * SPREAD_COLD_WEIGHT; /* w² = w + (w - 1) w */
+	for (size_t i = 0; i < n && (ret->sum != samples || surplus > 0); i++) {
 		struct profile_stack *row = &p->stacks[leaves[i].stack];
 
-		if (captured == 0) {
+		if (ret->sum == 0) {
 			row->samples = row->ticks;
 		} else if (row->samples == 0) {
 			row->weight = 0;
 		} else {
 			sum += row->samples;
-			scale_stack(row, grow(samples, sum, captured, &before));
-			row->weight = grow(weight, sum, captured, &weighed);
+			scale_stack(row, grow(samples, sum, ret->sum, &before));
+			row->weight = grow(weight, sum, ret->sum, &weighed);
 		}
-		row->ticks = 0;
+		row->ticks = row->surplus = 0;
 	}
-	*ret_samples = samples;
-	return captured;
+	return samples;
 }
 
-/* What each captured sample stands for adds to the variance of the samples of a stack. */
+/*
+ * What estimating adds to the variance of the samples of stacks of a group: as if those captured
+ * were (sum of w)² / (sum of w²), Kish's effective number, of one weight.
+ */
+static double variance_of(uint64_t samples, const struct weights *captured)
+{
+	double n = (double)samples, sum = (double)captured->sum;
+
+	return MAX(n * (n * (double)captured->squares / (sum * sum) - 1), 0.0);
+}
+
+/* Of groups alike: what estimating adds to the variance of their samples. */
+struct estimated {
+	double variance, samples;
+};
+
+static double excess_of(const struct estimated *groups)
+{
+	return groups->samples > 0 ? groups->variance / groups->samples : 0;
+}
+
+/*
+ * One figure is stated for all stacks and branches: where some functions were captured more rarely,
+ * it is theirs, so that no interval is too narrow; those of the others are wider than need be.
+ */
 static double spread_stacks(struct profile *p, const struct leaf *leaves, size_t n_leaves,
 			    struct captured *processes)
 {
-	double variance = 0;
+	struct estimated groups[2] = { 0 };
 
 	for (size_t i = 0, n; i < n_leaves; i += n) {
 		struct captured *process = &processes[leaves[i].process];
-		uint64_t samples, captured;
+		struct estimated *alike;
+		struct weights captured;
+		uint64_t samples;
 
 		for (n = 1; i + n < n_leaves && same_group(&leaves[i], &leaves[i + n]);)
 			n++;
-		captured = spread_group(p, &leaves[i], n, &samples);
+		samples = spread_group(p, &leaves[i], n, &captured);
 		process->samples += samples;
-		process->captured += captured;
-		if (captured > 0)
-			variance +=
-				(double)samples * (double)(samples - captured) / (double)captured;
+		process->captured += captured.sum;
+		if (captured.sum == 0)
+			continue;
+		alike = &groups[captured.squares > captured.sum];
+		alike->variance += variance_of(samples, &captured);
+		alike->samples += (double)samples;
 	}
-	return variance;
+	return MAX(excess_of(&groups[0]), excess_of(&groups[1])) *
+	       (groups[0].samples + groups[1].samples);
 }
 
 static void scale_branch(struct profile_branch *row, uint64_t taken)
@@ -265,6 +302,14 @@ static void balance_counters(struct profile_counters *c)
 		  c->runs_long + c->runs_limit;
 }
 
+static bool has_surplus(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_stacks; i++)
+		if (p->stacks[i].surplus > 0)
+			return true;
+	return false;
+}
+
 int profile_spread_ticks(struct profile *profile)
 {
 	_cleanup_free_ struct captured *processes = NULL;
@@ -274,7 +319,7 @@ int profile_spread_ticks(struct profile *profile)
 	size_t n;
 	int r;
 
-	if (c->samples_ticked == 0)
+	if (c->samples_ticked == 0 && !has_surplus(profile))
 		return 0;
 	r = find_leaves(profile, &leaves, &n);
 	if (r < 0 || ARRAY_ALLOCATE_ZEROED(&processes, profile->n_processes) < 0)

@@ -5,11 +5,16 @@
  * process stands for as many samples of it as all others. This is the ratio estimate after
  * stratification by function (Cochran, Sampling Techniques, 1977, 5A.9): the samples of each
  * function, object and process stay exact. Branches, blocks and streams stand for the samples of
- * their process.
+ * their process. A captured sample of a cold function has counted
+ * several times, in inverse proportion to its probability. What that is beyond one is its surplus,
+ * which is taken away: no view is biased by the choice.
  */
 #pragma once
 
 #include "common/profile/profile.h"
+
+/* As many samples a captured sample of a cold function counts, of which fewer are captured. */
+#define SPREAD_COLD_WEIGHT 8u
 
 /*
  * Spreads the ticks of a profile that is finalized, and is so afterwards. A function without a

@@ -107,6 +107,7 @@ struct sample {
 	uint32_t uid;              /* effective, of its task; UINT32_MAX where unknown */
 	bool restricted;           /* that user may not look into the process; with a known uid */
 	bool no_memory;            /* ... or it is ending, so that this is not known */
+	bool cold;                 /* fewer like it were captured: see SPREAD_COLD_WEIGHT */
 	bool introduces;           /* no sample: it says whose the ticks of @space are */
 	uint32_t space;            /* which address space of the process; 0: not known */
 	/*

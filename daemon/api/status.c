@@ -37,14 +37,15 @@ static json_t *sampling_json(const struct status *s)
 	const struct sampler_probe *p = &s->probe;
 	bool runs = s->running;
 
-	return json_pack("{sb so so sI sI sf sI so sI so so so}", "running", runs, "mode",
+	return json_pack("{sb so so sI sI sf sf sI so sI so so so}", "running", runs, "mode",
 			 json_text(runs ? sampler_mode_name(p->mode) : "none"), "event",
 			 json_text(runs ? p->event : ""), "frequency", I(s->frequency), "period",
-			 I(runs ? p->period : 0), "capture_percent", 100 * s->capture, "n_cpus",
-			 I(s->samples.n_cpus), "records", json_text(runs ? p->records : ""),
-			 "depth", I(runs ? p->depth : 0), "filter",
-			 json_text(runs ? p->filter : ""), "note", json_text(runs ? p->note : ""),
-			 "reason", json_text(runs ? p->why_not_better : s->why_not));
+			 I(runs ? p->period : 0), "capture_percent", 100 * s->capture,
+			 "hot_percent", 100 * s->hot, "n_cpus", I(s->samples.n_cpus), "records",
+			 json_text(runs ? p->records : ""), "depth", I(runs ? p->depth : 0),
+			 "filter", json_text(runs ? p->filter : ""), "note",
+			 json_text(runs ? p->note : ""), "reason",
+			 json_text(runs ? p->why_not_better : s->why_not));
 }
 
 static json_t *samples_json(const struct sampler_counts *c)

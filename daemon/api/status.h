@@ -46,6 +46,7 @@ struct status {
 	struct sampler_probe probe;
 	char why_not[512];  /* nothing is sampled */
 	uint64_t frequency; /* 0: a period was set instead */
+	double hot;         /* of a process's samples, that make a function hot; 0: all are */
 	double capture;     /* the share of the samples that is captured with its stacks */
 	double scale;       /* samples due for each one taken, on average; 1: as configured */
 	double share;       /* of each CPU, that sampling takes of late; 0: not known */

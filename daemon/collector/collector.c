@@ -5,6 +5,7 @@
  */
 #include "daemon/collector/collector.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,9 +19,11 @@
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
 #include "common/profile/scale.h"
+#include "common/profile/spread.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/thread.h"
+#include "daemon/collector/hot-ranges.h"
 #include "daemon/collector/live-callchain.h"
 #include "daemon/collector/machine-info.h"
 #include "daemon/collector/tick-counts.h"
@@ -28,6 +31,8 @@
 #include "daemon/collector/window-clock.h"
 #include "daemon/collector/window-quality.h"
 #include "daemon/window/window-queue.h"
+
+static_assert(BPF_COLD_ONE_IN == SPREAD_COLD_WEIGHT, "a sample counts as it was chosen");
 
 /* Most streams are seen once in a window, and would take more space than all other counts. */
 #define RARE_STREAMS 1
@@ -44,6 +49,7 @@ struct collector {
 	struct live_unwinder *unwinder;
 	struct units *units;
 	struct tick_counts *ticks; /* NULL: all samples are captured in full */
+	struct hot_ranges hot;
 	struct window_queue *queue;
 	struct window_clock clock;
 	struct window_quality quality;
@@ -207,6 +213,12 @@ static bool is_wanted(const struct collector *c, const struct process_context *c
 	return only->n == 0;
 }
 
+/* As how many samples it counts. */
+static uint32_t weight_of(const struct sample *s)
+{
+	return s->cold ? SPREAD_COLD_WEIGHT : 1;
+}
+
 static int count_sample(struct collector *c, const struct event *event)
 {
 	struct process_context *context = processes_find(c->processes, event->pid);
@@ -228,7 +240,7 @@ static int count_sample(struct collector *c, const struct event *event)
 			       !e.sample.introduces);
 	if (!wanted || e.sample.introduces)
 		return 0;
-	c->quality.n_depth_limit += live_callchain_is_at_limit(&e.sample);
+	c->quality.n_depth_limit += live_callchain_is_at_limit(&e.sample) * weight_of(&e.sample);
 	return live_unwinder_add(c->unwinder, c->processes, context, &e);
 }
 
@@ -247,8 +259,10 @@ static int add_sample(struct process_context *context, const struct event *event
 	struct event e = *event;
 
 	if (!e.sample.user_registers)
-		c->quality.n_truncated += live_callchain_truncate(&e.sample, c->processes, context);
-	c->quality.n_since_switch += is_since_switch(c, &e.sample);
+		c->quality.n_truncated +=
+			live_callchain_truncate(&e.sample, c->processes, context) *
+			weight_of(&e.sample);
+	c->quality.n_since_switch += is_since_switch(c, &e.sample) * weight_of(&e.sample);
 	return builder_add_of(c->builder, c->processes, context, &e);
 }
 
@@ -313,6 +327,7 @@ static int turn(struct collector *c)
 		r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
+	hot_ranges_update(&c->hot, sampler_ticks(c->sampler), c->processes);
 	if (r >= 0 && c->ticks)
 		r = tick_counts_relieve(c->ticks, c->clock.end_ns);
 	if (r >= 0 &&
@@ -487,6 +502,7 @@ struct collector *collector_free(struct collector *collector)
 	builder_free(collector->builder);
 	processes_free(collector->processes);
 	units_free(collector->units);
+	hot_ranges_done(&collector->hot);
 	sampler_free(collector->sampler);
 	if (collector->wake_fd >= 0)
 		close(collector->wake_fd);
@@ -528,6 +544,11 @@ void collector_request_part(struct collector *collector)
 {
 	atomic_store(&collector->part_requested, true);
 	wake(collector);
+}
+
+void collector_rank(struct collector *collector, const struct profile *profile, double share)
+{
+	hot_ranges_rank(&collector->hot, profile, share);
 }
 
 void collector_set_budget(struct collector *collector, double limit)

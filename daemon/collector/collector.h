@@ -60,6 +60,9 @@ int collector_get_result(struct collector *collector, struct fault *fault);
  */
 void collector_request_part(struct collector *collector);
 
+/* See hot_ranges_rank(). */
+void collector_rank(struct collector *collector, const struct profile *profile, double share);
+
 /* Changes the budget; see own-cost.h. */
 void collector_set_budget(struct collector *collector, double limit);
 void collector_get_cost(const struct collector *collector, struct own_cost_report *ret);

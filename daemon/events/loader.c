@@ -92,6 +92,7 @@ static void configure(struct branchd_bpf *s, const struct events_program *progra
 	s->rodata->take_kernel = program->kernel;
 	s->rodata->user_stack = program->user;
 	s->rodata->capture = program->capture;
+	s->rodata->by_heat = program->by_heat;
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
 	configure_branch_records(s, program);
 	configure_task_filter(s, program);

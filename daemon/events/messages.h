@@ -63,7 +63,8 @@ struct events_program {
 	uint8_t leave_wrong_path, leave_kernel;
 	uint8_t some_units; /* control groups may be refused later */
 	uint8_t by_clock;   /* it also ticks in the idle task: counters.period_ns says how often */
-	uint8_t unused[3];  /* 0 */
+	uint8_t by_heat;    /* @capture is of samples that are hot; of others fewer */
+	uint8_t unused[2];  /* 0 */
 };
 
 enum events_loaded {

@@ -51,6 +51,7 @@ int live_sample_decode(struct event *event)
 	s->uid = from->uid;
 	s->restricted = from->flags & BPF_SAMPLE_RESTRICTED;
 	s->no_memory = from->flags & BPF_SAMPLE_NO_MEMORY;
+	s->cold = from->flags & BPF_SAMPLE_COLD;
 	s->introduces = from->flags & BPF_SAMPLE_INTRODUCES;
 	s->space = from->space;
 	s->n_callchain = from->n_callchain;

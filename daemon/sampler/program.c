@@ -21,10 +21,12 @@ struct program {
 	bool ticks;
 };
 
-/* Of 2^32 samples. */
-static uint32_t captured(double share)
+/* Of 2^32 samples. Where some are cold there are ticks, so it is not all of them. */
+static uint32_t captured(double share, bool by_heat)
 {
-	return share > 0 && share < 1 ? (uint32_t)(share * UINT32_MAX) : UINT32_MAX;
+	uint32_t all = by_heat ? UINT32_MAX - 1 : UINT32_MAX;
+
+	return share > 0 && share < 1 ? (uint32_t)(share * UINT32_MAX) : all;
 }
 
 static struct events_program describe(const struct program_settings *settings)
@@ -35,7 +37,8 @@ static struct events_program describe(const struct program_settings *settings)
 		.by_clock = settings->by_clock,
 		.kernel = settings->kernel,
 		.user = (uint8_t)settings->user,
-		.capture = captured(settings->capture),
+		.capture = captured(settings->capture, settings->by_heat),
+		.by_heat = settings->by_heat,
 		.n_pids = only->pids.n,
 		.n_uids = only->uids.n,
 		.some_units = only->units.n > 0,

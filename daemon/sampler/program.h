@@ -26,6 +26,7 @@ struct program_settings {
 	bool leave_kernel;     /* leave out the kernel's branch records */
 	bool some_kinds;       /* the branch filter excludes some kinds of branches */
 	double capture;        /* the share of the samples whose stacks are taken; 0: all */
+	bool by_heat;          /* ... of samples that are hot; see ticks.h */
 	const struct task_filter *only; /* borrowed during the call */
 };
 

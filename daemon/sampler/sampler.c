@@ -154,9 +154,9 @@ static int load_program(struct sampler *s, struct fault *fault)
 		.leave_kernel = probe->leave_kernel,
 		.some_kinds = !(any->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY),
 		.capture = s->settings.capture_share,
+		.by_heat = s->settings.hot_share > 0,
 		.only = &s->settings.only,
 	};
-
 	uint32_t n_cpus = s->kernel_says.n_cpus;
 	int r = program_load(&s->program, s->events, n_cpus, &settings, fault);
 

@@ -47,5 +47,6 @@ struct sampler_settings {
 	bool kernel;                 /* sample the kernel, too */
 	enum sampler_user_stacks user_stacks;
 	double capture_share; /* of the samples, that are captured in full; 0: all */
+	double hot_share;     /* of a process's samples, that make a function hot; 0: all are */
 	struct task_filter only;
 };

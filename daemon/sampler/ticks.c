@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/sampler/ticks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/sample.h"
 #include "common/util/clock.h"
 
 #define RUN_NS 1000000 /* a program that began before the planned time has ended by then */
@@ -18,6 +19,8 @@ struct ticks {
 	uint32_t n_cpus;
 	uint64_t half;      /* in use until the planned time */
 	uint64_t turned_ns; /* when the other one came into use, at the latest; may be ahead */
+	uint64_t hot_half;  /* of the ranges, in use */
+	uint64_t hot_ns;    /* since when */
 };
 
 int ticks_new(struct ticks **ret, int fd, uint32_t n_cpus)
@@ -82,11 +85,12 @@ static int take_half(struct bpf_ticks *cpu, uint64_t half, tick_handler handler,
 	return r;
 }
 
-static void wait_for_programs(const struct ticks *t)
+/* Those that read what was in use until @ns. */
+static void wait_for_programs(uint64_t ns)
 {
 	const struct timespec run = { .tv_nsec = RUN_NS };
 
-	if (clock_ns(CLOCK_MONOTONIC) < t->turned_ns + RUN_NS)
+	if (clock_ns(CLOCK_MONOTONIC) < ns + RUN_NS)
 		nanosleep(&run, NULL);
 }
 
@@ -94,7 +98,7 @@ int ticks_take(struct ticks *ticks, tick_handler handler, void *userdata)
 {
 	int r = 0;
 
-	wait_for_programs(ticks);
+	wait_for_programs(ticks->turned_ns);
 	for (uint32_t i = 0; i < ticks->n_cpus && r >= 0; i++)
 		r = take_half(&ticks->cpus[i], ticks->half, handler, userdata);
 	ticks->half = !ticks->half;
@@ -108,4 +112,20 @@ bool ticks_are_many(const struct ticks *ticks)
 		    BPF_MAX_TICKS / 2)
 			return true;
 	return false;
+}
+
+void ticks_set_hot(struct ticks *ticks, const struct bpf_hot_range *ranges, size_t n)
+{
+	uint64_t half = !ticks->hot_half;
+
+	assert(n <= TICKS_MAX_HOT);
+	wait_for_programs(ticks->hot_ns);
+	for (uint32_t i = 0; i < ticks->n_cpus; i++) {
+		struct bpf_ticks *cpu = &ticks->cpus[i];
+
+		memcpy(&cpu->ranges[half * BPF_MAX_HOT], ranges, n * sizeof(*ranges));
+		__atomic_store_n(&cpu->hot, n << 1 | half, __ATOMIC_RELEASE);
+	}
+	ticks->hot_half = half;
+	ticks->hot_ns = clock_ns(CLOCK_MONOTONIC);
 }

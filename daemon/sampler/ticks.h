@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/sample.h"
 #include "common/util/macro.h"
+
+#define TICKS_MAX_HOT (BPF_MAX_HOT - 1u)
 
 struct ticks;
 
@@ -40,3 +43,9 @@ int ticks_take(struct ticks *ticks, tick_handler handler, void *userdata);
 
 /* Whether the half in use should be taken before the planned time, lest it fills up. */
 bool ticks_are_many(const struct ticks *ticks);
+
+/*
+ * From now on samples in these @n ranges, TICKS_MAX_HOT at most and in the order of pid and start,
+ * are hot; so are those of processes without any range. At first all are.
+ */
+void ticks_set_hot(struct ticks *ticks, const struct bpf_hot_range *ranges, size_t n);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whether what CaptureShare= estimates is within its stated interval of the truth.
+"""Whether what CaptureShare= and HotShare= estimate is within its stated interval of the truth.
 
-    capture-share.py BRANCHD BRANCHCTL KNOWN [WINDOWS [SHARE]]   as root
+    capture-share.py BRANCHD BRANCHCTL KNOWN [WINDOWS [SHARE [HOT]]]   as root
 
 KNOWN is built from this folder's known-stacks.c: its functions have parts of its time that it measures itself by its
 clock and prints. Each window of a second is a run of the experiment. Prints how often the interval of 95 % of a
@@ -23,6 +23,7 @@ import time
 branchd, branchctl, known = (os.path.abspath(path) for path in sys.argv[1:4])
 windows = int(sys.argv[4]) if len(sys.argv) > 4 else 200
 share = sys.argv[5] if len(sys.argv) > 5 else "15%"
+hot = sys.argv[6] if len(sys.argv) > 6 else "0"
 
 
 def ask(socket, *arguments):
@@ -39,7 +40,7 @@ def wilson(part, n, z=1.959964):
 with tempfile.TemporaryDirectory() as folder:
     config, socket = folder + "/c.conf", folder + "/socket"
     with open(config, "w", encoding="ascii") as f:
-        f.write(f"[Sampling]\nMode=software\nFrequency=997\nCpuBudget=infinity\nCaptureShare={share}\n[Store]\nWindowSec=1s\n")
+        f.write(f"[Sampling]\nMode=software\nFrequency=997\nCpuBudget=infinity\nCaptureShare={share}\nHotShare={hot}\n[Store]\nWindowSec=1s\n")
     daemon = subprocess.Popen([branchd, "--config", config, "--state-directory", folder, "--socket", socket])
     time.sleep(2)
     with subprocess.Popen([known, str(windows + 6)], stdout=subprocess.PIPE) as program:

@@ -65,7 +65,8 @@ def profile(samples):
 
 STATUS = {
     "version": "1.0.0", "hostname": "here", "started_us": 0, "now_us": 0, "privileged": True,
-    "sampling": {"running": True, "mode": "software", "event": "cpu-clock", "frequency": 99, "capture_percent": 100,
+    "sampling": {"running": True, "mode": "software", "event": "cpu-clock", "frequency": 99, "hot_percent": 0,
+                 "capture_percent": 100,
                  "n_cpus": 2, "depth": 0, "reason": "the processor has no branch records"},
     "samples": {"taken": 1010, "written": 1000, "ticked": 0, "unticked": 0, "ring_full": 10, "skipped": 3, "throttled": 0,
                 "lost_records": 0, "undecodable": 0},

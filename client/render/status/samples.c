@@ -167,15 +167,19 @@ static void write_counts(const struct status_text *s)
 {
 	uint64_t taken = status_get(s, "samples", "taken");
 	uint64_t ticked = status_get(s, "samples", "ticked");
+	double hot = json_number_value(status_find(s, "sampling", "hot_percent"));
 
 	status_begin(s, "samples");
 	fprintf(s->f, "%" PRIu64 " taken, %" PRIu64 " written\n", taken,
 		status_get(s, "samples", "written"));
 	if (ticked > 0) {
 		status_begin(s, "");
-		fprintf(s->f, "%.1f %% captured with their stacks, CaptureShare= is %g %%\n",
+		fprintf(s->f, "%.1f %% captured with their stacks, CaptureShare= is %g %%",
 			100 * (double)(taken - MIN(ticked, taken)) / (double)taken,
 			json_number_value(status_find(s, "sampling", "capture_percent")));
+		if (hot > 0)
+			fprintf(s->f, " of functions with HotShare= %g %%", hot);
+		fputc('\n', s->f);
 		status_count(s, "samples", "unticked", "sample",
 			     " captured for want of room for another address");
 	}

@@ -37,14 +37,15 @@ static void every_key(void **state)
 	struct config_place place;
 
 	config_place_init(&place);
-	config_place_put(&place, "a/x.conf",
-			 "[Sampling]\nMode=software\nFrequency = 999\nKernel=no\nRingSize=256K\n"
-			 "MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nCPUs=0-3,8\nPeriod="
-			 "1000003\nUserStacks=tables\n"
-			 "BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
-			 "CpuBudget=0.25 %\nCaptureShare=15%\nUsers=root 4000\nPids= 17 4711 "
-			 "\n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n"
-			 "MaxRetention=30d\nKeepFree=1.5G\n");
+	config_place_put(
+		&place, "a/x.conf",
+		"[Sampling]\nMode=software\nFrequency = 999\nKernel=no\nRingSize=256K\n"
+		"MaxStacks=5000\nMaxBranches=6000\nEvent=branches\nCPUs=0-3,8\nPeriod="
+		"1000003\nUserStacks=tables\n"
+		"BranchFilter=any_call,u\nUnits=nginx.service  session-1.scope\n"
+		"CpuBudget=0.25 %\nCaptureShare=15%\nHotShare=10%\nUsers=root 4000\nPids= 17 4711 "
+		"\n\n[Store]\nMaxUse=2G\nWindowSec=1min 30s\n"
+		"MaxRetention=30d\nKeepFree=1.5G\n");
 	assert_int_equal(config_place_load(&place), 0);
 	assert_string_equal(place.warnings, "");
 	assert_int_equal(place.config.sampling.mode, SAMPLER_SOFTWARE);
@@ -61,6 +62,7 @@ static void every_key(void **state)
 	assert_only(&place.config.sampling.only);
 	assert_int_equal(place.config.cpu_budget_ppm, 2500);
 	assert_true(place.config.sampling.capture_share == 0.15);
+	assert_true(place.config.sampling.hot_share == 0.1);
 	assert_int_equal(place.config.max_stacks, 5000);
 	assert_int_equal(place.config.max_branches, 6000);
 	assert_int_equal(place.config.max_use_bytes, 2LL << 30);
@@ -179,6 +181,8 @@ static void bad_values_are_refused_with_file_and_line(void **state)
 		"[Sampling]\nCaptureShare=0%",
 		"[Sampling]\nCaptureShare=101%",
 		"[Sampling]\nCaptureShare=0.15",
+		"[Sampling]\nHotShare=101%",
+		"[Sampling]\nHotShare=1",
 		"[Sampling]\nRingSize=1",
 		"[Sampling]\nRingSize=1T",
 		"[Sampling]\nRingSize=infinity",

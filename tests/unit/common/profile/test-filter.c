@@ -39,8 +39,10 @@ static struct profile *new_fixture(void)
 			.uid = i == 0 ? 1000 : UINT32_MAX,
 			.samples = i == 0 ? 3 : 10,
 		};
-		struct profile_stack main_frame = { PROFILE_NONE, 0, { app, 50 }, 1, 0, 10, 0, 0 };
-		struct profile_stack work_frame = { 0, 0, { app, 150 }, 2, 1, 20, 1, 0 };
+		struct profile_stack main_frame = {
+			PROFILE_NONE, 0, { app, 50 }, 1, 0, 10, 0, 0, 0
+		};
+		struct profile_stack work_frame = { 0, 0, { app, 150 }, 2, 1, 20, 1, 0, 0 };
 		struct profile_stream newest = {
 			PROFILE_NONE, 0, { app, 50 }, { app, 100 }, 1, 1, 9
 		};

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Stacks of hot functions, with the real daemon: hot_share.py BRANCHCTL BRANCHD KNOWN-STACKS.
+
+With HotShare=30% CaptureShare=40% the cold function of a program whose shares are known is captured eight times more
+rarely than the two others. It keeps all its samples, and its stacks their shares.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from real_daemon import closed_windows, document, start, stop, wait_for_window_after, wait_until
+from harness import check, finish, run
+
+BRANCHD, KNOWN = (os.path.abspath(path) for path in sys.argv[2:4])
+FREQUENCY, SECONDS = 1999, 13  # windows have two seconds, and the first does not know what is hot
+POLICY = "HotShare=30%\nCaptureShare=40%"
+POINTS = 4  # four standard deviations of the stacks of 5000 samples of which 40 % are captured
+OFF = 0.05  # of the share of ticks: of 40 and 5 %, of what is cold
+
+
+def run_program():
+    with subprocess.Popen([KNOWN, str(SECONDS)], stdout=subprocess.PIPE) as program:
+        return program.pid, json.loads(program.communicate()[0])
+
+
+def check_shares(socket, pid, truth):
+    top = document(socket, "top", "1..", "--pid", pid, "-n", "0")
+    own = {row["symbol"]: row["self"] for row in top["rows"] if row["symbol"] in truth["functions"]}
+    for name, part in truth["functions"].items():
+        share = 100 * own.get(name, 0) / sum(own.values())
+        check(abs(share - 100 * part) < POINTS, name, share, "is not", 100 * part)
+    stacks = document(socket, "top", "1..", "--pid", pid, "--by", "stack", "-n", "0")
+    check(sum(row["samples"] for row in stacks["rows"]) == top["totals"]["samples"], "stacks do not add up")
+    paths = dict.fromkeys(truth["stacks"], 0)
+    for row in stacks["rows"]:  # those of the first seconds, before there are unwind tables, are short
+        name = "<".join(str(frame["symbol"]) for frame in row["frames"][:2])
+        if name in paths:
+            paths[name] += row["samples"]
+    for name, part in truth["stacks"].items():
+        share = 100 * paths[name] / sum(paths.values())
+        check(abs(share - 100 * part) < POINTS, name, share, "is not", 100 * part)
+
+
+def check_ticks(socket, pid, truth):
+    """Once the program is ranked 5 % of turn() are captured, and 40 % of add() and mix()."""
+    cold = truth["functions"]["turn"]
+    expected = 1 - 0.4 * (1 - cold) - 0.05 * cold
+    counts = []
+    for window in closed_windows(socket):
+        status, out, _ = run("--socket", socket, "top", str(window["id"]), "--pid", str(pid), "--json")
+        if status == 0:
+            totals = json.loads(out)["totals"]
+            counts.append((totals["samples_ticked"], totals["samples"]))
+    counts = counts[2:]
+    ticked = sum(n for n, _ in counts) / sum(n for _, n in counts)
+    print(f"{100 * ticked:.1f} % of {sum(n for _, n in counts)} samples are ticks, {100 * expected:.1f} % were to be")
+    check(abs(ticked - expected) < OFF, ticked, "is not", expected)
+
+
+def check_status(socket):
+    check(document(socket, "status")["sampling"]["hot_percent"] == 30, document(socket, "status")["sampling"])
+    out = run("--socket", socket, "status")[1]
+    check("CaptureShare= is 40 % of functions with HotShare= 30 %" in out, "status says nothing of it:", out)
+
+
+def reload(folder, daemon, socket):
+    config = os.path.join(folder, "branchd.conf")
+    with open(config, encoding="ascii") as file:
+        text = file.read()
+    with open(config, "w", encoding="ascii") as file:
+        file.write(text.replace(POLICY, ""))
+    daemon.send_signal(signal.SIGHUP)
+    wait_until(socket, lambda _: document(socket, "status")["sampling"]["hot_percent"] == 0)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\n{POLICY}")
+    try:
+        known, truth = run_program()
+        wait_for_window_after(address, time.time())
+        check_shares(address, known, truth)
+        check_ticks(address, known, truth)
+        check_status(address)
+        reload(folder, daemon, address)
+        status, out, err = run("--socket", address, "verify")
+        check(status == 0, "the windows do not add up:", out, err)
+    finally:
+        log = stop(daemon)
+    check("the stacks of 40 % of the samples of hot functions" in log, "the log says nothing of it:", log)
+finish()
