@@ -20,7 +20,6 @@
 #include "common/symbol/resolver.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-#include "common/util/compare.h"
 
 #define MAX_BYTES   (256UL << 20)
 #define MAX_OBJECTS 4096
@@ -81,20 +80,18 @@ void symbolizer_prepare(struct symbolizer *s)
 	parser_prepare(s->parser, ROOT);
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-	return COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
-/* Resolves @offset and its neighbourhood: who asks for single offsets asks for more of them. */
+/* Resolves @offset and its neighbourhood, in their order: who asks for single offsets asks for more
+ * of them. */
 static int resolve_around(struct symbolizer *s, struct cached_object *c, uint64_t offset)
 {
 	uint64_t offsets[N_AROUND + 1], first = offset - MIN(offset, N_AROUND / 2UL * STEP_AROUND);
+	size_t place;
 
+	first = MIN(first, UINT64_MAX - N_AROUND * STEP_AROUND);
+	place = (size_t)(offset - first + STEP_AROUND - 1) / STEP_AROUND;
 	for (size_t i = 0; i < N_AROUND; i++)
-		offsets[i] = first + i * STEP_AROUND;
-	offsets[N_AROUND] = offset;
-	qsort(offsets, ARRAY_SIZE(offsets), sizeof(*offsets), compare_offsets);
+		offsets[i + (i >= place)] = first + i * STEP_AROUND;
+	offsets[place] = offset;
 	return resolver_add(s->cache, c, offsets, ARRAY_SIZE(offsets));
 }
 
