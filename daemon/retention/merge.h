@@ -21,11 +21,11 @@
  * some 25 bytes.
  */
 #define STORE_SUM_ROWS     2000
-#define STORE_SUM_ALL_ROWS 2800
+#define STORE_SUM_ALL_ROWS 2200
 
-/* The rows of streams, branches and blocks together that a new window keeps: some 0.2 MiB, with
+/* The rows of streams, branches and blocks together that a new window keeps: some 0.3 MiB, with
  * their counts by function. 360 windows are kept as they are. */
-#define STORE_WINDOW_ROWS 7000
+#define STORE_WINDOW_ROWS 12000
 
 struct store_merge {
 	size_t tier;                             /* that the windows are in */
