@@ -83,6 +83,11 @@ int reply_error_explain(const struct answer *answer, int r, struct fault *fault)
 				 "the query takes more memory or time than the daemon grants: ask "
 				 "for fewer windows, or join the group branchd, which is granted "
 				 "more");
+	if (reply_error_is(answer, "InternalError"))
+		return fault_set(fault, -EIO,
+				 "branchd could not do that: %s; branchctl status and the journal "
+				 "say more",
+				 string_of(parameters, "message"));
 	return r;
 }
 

@@ -196,6 +196,8 @@ class Daemon:
     def _mark(self, name, parameters):
         if name == "ListMarks":
             return {"parameters": {"marks": self.marks, "max_marks": 64}}
+        if parameters["name"] == "unwritable":
+            return {"error": "io.branchd.InternalError", "parameters": {"errno": "EROFS", "message": "Read-only file system"}}
         found = [m for m in self.marks if m["name"] == parameters["name"]]
         if name == "DeleteMark" and found:
             self.marks.remove(found[0])

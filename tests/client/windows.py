@@ -465,6 +465,7 @@ def check_gap():
 
 def check_refusals_of_marks(daemon):
     for arguments, status, words in (
+            (["unwritable"], 1, "branchd could not do that: Read-only file system; branchctl status"),
             (["before"], 1, "there is a mark 'before' already"), (["now..", "-5min"], 2, "cannot be the name"),
             (["yesterday"], 2, "no time"), (["a/b"], 2, "cannot be the name"), (["7up"], 2, "letter"),
             (["new", "@0"], 1, "@-1"), (["new", "x.data"], 2, "recording"), (["new", "999"], 1, "ids 101 to 140"),
