@@ -5,7 +5,6 @@
  */
 #include "daemon/collector/collector.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,20 +18,17 @@
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
 #include "common/profile/scale.h"
-#include "common/profile/spread.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/thread.h"
 #include "daemon/collector/hot-ranges.h"
-#include "daemon/collector/live-callchain.h"
 #include "daemon/collector/machine-info.h"
+#include "daemon/collector/sample-counter.h"
 #include "daemon/collector/tick-counts.h"
 #include "daemon/collector/unit.h"
 #include "daemon/collector/window-clock.h"
 #include "daemon/collector/window-quality.h"
 #include "daemon/window/window-queue.h"
-
-static_assert(BPF_COLD_ONE_IN == SPREAD_COLD_WEIGHT, "a sample counts as it was chosen");
 
 /* Most streams are seen once in a window, and would take more space than all other counts. */
 #define RARE_STREAMS 1
@@ -43,16 +39,10 @@ static_assert(BPF_COLD_ONE_IN == SPREAD_COLD_WEIGHT, "a sample counts as it was 
 
 struct collector {
 	struct collector_settings settings;
-	struct sampler *sampler;
-	struct processes *processes;
-	struct builder *builder;
-	struct live_unwinder *unwinder;
-	struct units *units;
-	struct tick_counts *ticks; /* NULL: all samples are captured in full */
+	struct sample_counter samples;
 	struct hot_ranges hot;
 	struct window_queue *queue;
 	struct window_clock clock;
-	struct window_quality quality;
 	uint64_t drained_ns;  /* when the last drain began */
 	uint64_t complete_ns; /* everything written before has come */
 	uint32_t n_events;    /* of the last drains */
@@ -73,17 +63,17 @@ static void add_losses(struct collector *c, uint64_t end_ns)
 {
 	struct sampler_counts counts;
 
-	sampler_get_counts(c->sampler, &counts);
-	window_quality_add_losses(&c->quality, &counts, end_ns);
+	sampler_get_counts(c->samples.sampler, &counts);
+	window_quality_add_losses(&c->samples.quality, &counts, end_ns);
 }
 
 static int fill_info(const struct collector *c, struct profile *profile)
 {
-	const struct sampler_probe *probe = sampler_probe(c->sampler);
+	const struct sampler_probe *probe = sampler_probe(c->samples.sampler);
 	struct sampler_counts counts;
 	int r = 0;
 
-	sampler_get_counts(c->sampler, &counts);
+	sampler_get_counts(c->samples.sampler, &counts);
 	profile->info.mode = profile_string(profile, sampler_mode_name(probe->mode), &r);
 	profile->info.event = profile_string(profile, probe->event, &r);
 	profile->info.n_cpus = counts.n_cpus;
@@ -95,8 +85,8 @@ static void add_quality(struct collector *c, struct profile_counters *counters)
 {
 	struct live_unwinder_counts stacks;
 
-	live_unwinder_get_counts(c->unwinder, &stacks);
-	window_quality_take(&c->quality, &stacks, counters);
+	live_unwinder_get_counts(c->samples.unwinder, &stacks);
+	window_quality_take(&c->samples.quality, &stacks, counters);
 }
 
 /*
@@ -115,11 +105,11 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	struct profile_counters *counters;
 	int r;
 
-	r = live_unwinder_flush(c->unwinder, c->processes);
-	if (r >= 0 && c->ticks)
-		r = tick_counts_take(c->ticks, end_ns, !open);
+	r = live_unwinder_flush(c->samples.unwinder, c->samples.processes);
+	if (r >= 0 && c->samples.ticks)
+		r = tick_counts_take(c->samples.ticks, end_ns, !open);
 	if (r >= 0)
-		r = builder_close(c->builder, c->processes, &profile);
+		r = builder_close(c->samples.builder, c->samples.processes, &profile);
 	if (r >= 0)
 		r = fill_info(c, profile);
 	if (r < 0)
@@ -137,8 +127,8 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 
 static void plan_ticks(const struct collector *c)
 {
-	if (c->ticks)
-		tick_counts_plan(c->ticks, c->clock.end_ns);
+	if (c->samples.ticks)
+		tick_counts_plan(c->samples.ticks, c->clock.end_ns);
 }
 
 /* Samples that come in the tenths of a second until this is noticed count as those after it. */
@@ -146,9 +136,9 @@ static int choose_rate(struct collector *c)
 {
 	struct sampler_counts counts;
 
-	sampler_get_counts(c->sampler, &counts);
+	sampler_get_counts(c->samples.sampler, &counts);
 	c->one_in = own_cost_end_window(&c->cost, &counts);
-	return sampler_slow(c->sampler, c->one_in);
+	return sampler_slow(c->samples.sampler, c->one_in);
 }
 
 /* Closes the windows that end at @ns or before. */
@@ -181,91 +171,6 @@ static int restart_clock(struct collector *c)
 	return r;
 }
 
-/* Finds user, control group and unit of a process that is sampled first, or that has changed. */
-static int identify(struct collector *c, struct process_context **context, const struct sample *s)
-{
-	const struct process_context *known = *context;
-	struct process_owner owner = {
-		.uid = s->uid,
-		.restricted = s->restricted,
-		.cgroup = s->cgroup,
-		.unit = known->unit,
-	};
-	int r = 0;
-
-	if (s->no_memory) /* unknown counts as restricted */
-		owner.restricted = known->uid != s->uid || known->restricted;
-	if (_likely_(known->uid == owner.uid && known->restricted == owner.restricted &&
-		     known->cgroup == owner.cgroup))
-		return 0;
-	if (known->cgroup != owner.cgroup)
-		r = units_find(c->units, known->pid, owner.cgroup, &owner.unit);
-	return r < 0 ? r : processes_identify(c->processes, context, &owner);
-}
-
-static bool is_wanted(const struct collector *c, const struct process_context *context)
-{
-	const struct unit_list *only = &c->settings.units;
-
-	for (uint32_t k = 0; k < only->n; k++)
-		if (context->unit && strcmp(context->unit, only->names[k]) == 0)
-			return true;
-	return only->n == 0;
-}
-
-/* As how many samples it counts. */
-static uint32_t weight_of(const struct sample *s)
-{
-	return s->cold ? SPREAD_COLD_WEIGHT : 1;
-}
-
-static int count_sample(struct collector *c, const struct event *event)
-{
-	struct process_context *context = processes_find(c->processes, event->pid);
-	struct event e = *event;
-	bool wanted;
-	int r;
-
-	if (!context)
-		return -ENOMEM;
-	r = identify(c, &context, &e.sample);
-	wanted = r >= 0 && is_wanted(c, context);
-	if (r >= 0 && c->ticks)
-		r = tick_counts_note(c->ticks, &e.sample, context, wanted);
-	if (r < 0)
-		return r;
-	if (_unlikely_(!wanted))
-		sampler_refuse(c->sampler,
-			       units_knows(c->units, context->cgroup) ? context->cgroup : 0,
-			       !e.sample.introduces);
-	if (!wanted || e.sample.introduces)
-		return 0;
-	c->quality.n_depth_limit += live_callchain_is_at_limit(&e.sample) * weight_of(&e.sample);
-	return live_unwinder_add(c->unwinder, c->processes, context, &e);
-}
-
-/* Whether its stack is as deep as the records only, and the kernel empties them at task switches.
- */
-static bool is_since_switch(const struct collector *c, const struct sample *s)
-{
-	return s->call_stack && sampler_probe(c->sampler)->since_switch &&
-	       s->unwound != SAMPLE_UNWOUND_WHOLE && s->unwound != SAMPLE_UNWOUND_LATE;
-}
-
-/* The stack of the sample is known, as far as it will be. */
-static int add_sample(struct process_context *context, const struct event *event, void *userdata)
-{
-	struct collector *c = userdata;
-	struct event e = *event;
-
-	if (!e.sample.user_registers)
-		c->quality.n_truncated +=
-			live_callchain_truncate(&e.sample, c->processes, context) *
-			weight_of(&e.sample);
-	c->quality.n_since_switch += is_since_switch(c, &e.sample) * weight_of(&e.sample);
-	return builder_add_of(c->builder, c->processes, context, &e);
-}
-
 static int on_event(const struct event *event, void *userdata)
 {
 	struct collector *c = userdata;
@@ -277,15 +182,15 @@ static int on_event(const struct event *event, void *userdata)
 		return r;
 	switch (event->kind) {
 	case EVENT_SAMPLE:
-		return count_sample(c, event);
+		return sample_counter_add(&c->samples, event);
 	case EVENT_THROTTLE:
-		return builder_add(c->builder, c->processes, event);
+		return builder_add(c->samples.builder, c->samples.processes, event);
 	case EVENT_LOST: /* the sampler counts them, by kind */
-		builder_observe(c->builder, event);
+		builder_observe(c->samples.builder, event);
 		return 0;
 	default:
-		builder_observe(c->builder, event);
-		return processes_apply(c->processes, event);
+		builder_observe(c->samples.builder, event);
+		return processes_apply(c->samples.processes, event);
 	}
 }
 
@@ -296,7 +201,7 @@ static int drain(struct collector *c)
 
 	if (now < c->clock.end_ns)
 		add_losses(c, UINT64_MAX);
-	r = sampler_drain(c->sampler, on_event, c);
+	r = sampler_drain(c->samples.sampler, on_event, c);
 	c->complete_ns = c->drained_ns;
 	c->drained_ns = now;
 	return r;
@@ -322,14 +227,14 @@ static int turn(struct collector *c)
 	int r;
 
 	atomic_store_explicit(&c->turned_us, clock_us(CLOCK_MONOTONIC), memory_order_relaxed);
-	r = live_unwinder_update(c->unwinder, c->processes);
+	r = live_unwinder_update(c->samples.unwinder, c->samples.processes);
 	if (r >= 0)
 		r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
-	hot_ranges_update(&c->hot, sampler_ticks(c->sampler), c->processes);
-	if (r >= 0 && c->ticks)
-		r = tick_counts_relieve(c->ticks, c->clock.end_ns);
+	hot_ranges_update(&c->hot, sampler_ticks(c->samples.sampler), c->samples.processes);
+	if (r >= 0 && c->samples.ticks)
+		r = tick_counts_relieve(c->samples.ticks, c->clock.end_ns);
 	if (r >= 0 &&
 	    window_clock_follow(&c->clock, clock_ns(CLOCK_MONOTONIC), clock_us(CLOCK_REALTIME)))
 		r = restart_clock(c);
@@ -342,7 +247,7 @@ static int turn(struct collector *c)
 static void wait_for_work(struct collector *c)
 {
 	struct pollfd fds[] = {
-		{ .fd = sampler_fd(c->sampler), .events = POLLIN },
+		{ .fd = sampler_fd(c->samples.sampler), .events = POLLIN },
 		{ .fd = c->wake_fd, .events = POLLIN },
 	};
 	uint64_t n;
@@ -369,7 +274,7 @@ static int collect(struct collector *c)
 			wait_for_work(c);
 	}
 	if (r >= 0)
-		r = sampler_finish(c->sampler, on_event, c);
+		r = sampler_finish(c->samples.sampler, on_event, c);
 	return r < 0 ? r : hand_over(c, clock_us(CLOCK_REALTIME), UINT64_MAX, false);
 }
 
@@ -405,46 +310,48 @@ static bool has_call_stacks(const struct sampler_probe *probe)
 
 static int make_tick_counts(struct collector *c)
 {
-	const struct tick_counts_settings settings = { c->sampler, c->builder, c->processes };
+	const struct tick_counts_settings settings = { c->samples.sampler, c->samples.builder,
+						       c->samples.processes };
 
-	return sampler_ticks(c->sampler) ? tick_counts_new(&c->ticks, &settings) : 0;
+	return sampler_ticks(c->samples.sampler) ? tick_counts_new(&c->samples.ticks, &settings) :
+						   0;
 }
 
 static int collector_init(struct collector *c)
 {
 	struct builder_settings builder = {
-		.no_stitch = !has_call_stacks(sampler_probe(c->sampler)),
-		.duplicate_depth = sampler_probe(c->sampler)->duplicate_depth,
+		.no_stitch = !has_call_stacks(sampler_probe(c->samples.sampler)),
+		.duplicate_depth = sampler_probe(c->samples.sampler)->duplicate_depth,
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
 		.rare_streams = RARE_STREAMS,
-		.stitch.depth = sampler_probe(c->sampler)->depth,
-		.stitch.is_wiped = sampler_probe(c->sampler)->since_switch,
+		.stitch.depth = sampler_probe(c->samples.sampler)->depth,
+		.stitch.is_wiped = sampler_probe(c->samples.sampler)->since_switch,
 	};
 	const struct live_unwinder_settings unwinder = {
 		.exchange = c->settings.tables,
 		.max_stack = BPF_SAMPLE_MAX_STACK,
-		.handler = add_sample,
-		.userdata = c,
+		.handler = sample_counter_take_stack,
+		.userdata = &c->samples,
 	};
 	int r;
 
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->wake_fd < 0)
 		return -errno;
-	r = processes_new(&c->processes);
+	r = processes_new(&c->samples.processes);
 	if (r >= 0) {
-		processes_keep_generations(c->processes);
-		processes_limit_memory(c->processes);
+		processes_keep_generations(c->samples.processes);
+		processes_limit_memory(c->samples.processes);
 	}
 	if (r >= 0)
-		r = builder_new(&c->builder, &builder);
+		r = builder_new(&c->samples.builder, &builder);
 	if (r >= 0)
 		r = make_tick_counts(c);
 	if (r >= 0)
-		r = live_unwinder_new(&c->unwinder, &unwinder);
+		r = live_unwinder_new(&c->samples.unwinder, &unwinder);
 	if (r >= 0)
-		r = units_new(&c->units);
+		r = units_new(&c->samples.units);
 	if (r >= 0)
 		r = window_queue_new(&c->queue, c->settings.max_queued);
 	return r < 0 ? r : start_thread(c);
@@ -465,8 +372,9 @@ int collector_start(struct collector **ret, struct sampler *sampler,
 	c->turned_us = clock_us(CLOCK_MONOTONIC);
 	c->one_in = 1;
 	own_cost_init(&c->cost, settings->budget, settings->max_scale);
-	c->sampler = sampler;
+	c->samples.sampler = sampler;
 	c->settings = *settings;
+	c->samples.only = &c->settings.units;
 	r = collector_init(c);
 	if (r < 0)
 		return fault_set(fault, r, "cannot start the collector: %s", strerror(-r));
@@ -497,13 +405,13 @@ struct collector *collector_free(struct collector *collector)
 		return NULL;
 	collector_stop(collector);
 	window_queue_free(collector->queue);
-	live_unwinder_free(collector->unwinder);
-	tick_counts_free(collector->ticks);
-	builder_free(collector->builder);
-	processes_free(collector->processes);
-	units_free(collector->units);
+	live_unwinder_free(collector->samples.unwinder);
+	tick_counts_free(collector->samples.ticks);
+	builder_free(collector->samples.builder);
+	processes_free(collector->samples.processes);
+	units_free(collector->samples.units);
 	hot_ranges_done(&collector->hot);
-	sampler_free(collector->sampler);
+	sampler_free(collector->samples.sampler);
 	if (collector->wake_fd >= 0)
 		close(collector->wake_fd);
 	pthread_mutex_destroy(&collector->lock);
@@ -563,19 +471,19 @@ void collector_get_cost(const struct collector *collector, struct own_cost_repor
 
 void collector_get_counts(const struct collector *collector, struct sampler_counts *ret)
 {
-	sampler_get_counts(collector->sampler, ret);
-	sampler_get_run_time(collector->sampler, ret);
+	sampler_get_counts(collector->samples.sampler, ret);
+	sampler_get_run_time(collector->samples.sampler, ret);
 }
 
 void collector_get_stack_counts(const struct collector *collector, struct live_unwinder_counts *ret)
 {
-	live_unwinder_get_counts(collector->unwinder, ret);
+	live_unwinder_get_counts(collector->samples.unwinder, ret);
 }
 
 size_t collector_get_short_stacks(const struct collector *collector,
 				  struct short_stacks_object ret[static SHORT_STACKS_SHOWN])
 {
-	return live_unwinder_get_short(collector->unwinder, ret);
+	return live_unwinder_get_short(collector->samples.unwinder, ret);
 }
 
 uint64_t collector_get_turn(const struct collector *collector)

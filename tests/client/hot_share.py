@@ -78,6 +78,19 @@ def reload(folder, daemon, socket):
     wait_until(socket, lambda _: document(socket, "status")["sampling"]["hot_percent"] == 0)
 
 
+def check_diff(socket, before):
+    """Windows in which all stacks were captured differ from those @before in nothing, be it functions or their callers."""
+    run_program()
+    wait_for_window_after(socket, time.time())
+    after = [window["id"] for window in closed_windows(socket) if window["id"] > before[-1]["id"]]
+    diff = document(socket, "diff", f"{before[2]['id']}..{before[-1]['id']}", f"{after[0]}..{after[-1]}",
+                    "--comm", "known-stacks", "-n", "0")
+    rows = {row["new"]["symbol"]: row for row in diff["functions"] if row["old"] and row["new"]}
+    for name in "add", "mix", "turn", "first", "second":
+        check(name in rows and rows[name]["new"]["total"] > 1000, name, "is missing:", sorted(rows))
+        check(not rows[name]["significant"] and not rows[name]["total_significant"], name, "differs:", rows[name])
+
+
 with tempfile.TemporaryDirectory() as folder:
     daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\n{POLICY}")
     try:
@@ -86,7 +99,9 @@ with tempfile.TemporaryDirectory() as folder:
         check_shares(address, known, truth)
         check_ticks(address, known, truth)
         check_status(address)
+        windows = closed_windows(address)
         reload(folder, daemon, address)
+        check_diff(address, windows)
         status, out, err = run("--socket", address, "verify")
         check(status == 0, "the windows do not add up:", out, err)
     finally:
