@@ -13,6 +13,7 @@
 #define IDLE_US  5000000 /* between looks for windows that have aged */
 #define MAX_WAIT 9u      /* after failures the time doubles up to this number of times */
 #define PAUSE_US 50000   /* after a step */
+#define LATE_US  2500000 /* at most: it joins another wake-up of the loop */
 
 struct roller {
 	struct store *store;
@@ -34,6 +35,7 @@ static int work(void *userdata)
 static int wait_for_next(struct roller *roller, int r)
 {
 	roller->n_failed = r < 0 ? MIN(roller->n_failed + 1, MAX_WAIT) : 0;
+	sd_event_source_set_time_accuracy(roller->timer, r > 0 ? PAUSE_US : LATE_US);
 	r = sd_event_source_set_time_relative(
 		roller->timer, r > 0 ? PAUSE_US : (uint64_t)IDLE_US << roller->n_failed);
 	return r < 0 ? r : sd_event_source_set_enabled(roller->timer, SD_EVENT_ONESHOT);
@@ -89,8 +91,8 @@ int roller_new(struct roller **ret, sd_event *event, struct store *store)
 		return -ENOMEM;
 	roller->store = store;
 	roller->event = event;
-	r = sd_event_add_time_relative(event, &roller->timer, CLOCK_MONOTONIC, IDLE_US, 0, on_time,
-				       roller);
+	r = sd_event_add_time_relative(event, &roller->timer, CLOCK_MONOTONIC, IDLE_US, LATE_US,
+				       on_time, roller);
 	if (r >= 0)
 		r = sd_event_source_set_priority(roller->timer, SD_EVENT_PRIORITY_IDLE);
 	if (r < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread drains the sampler up to four times a second, or when a ring fills up. Events come in
+ * The thread drains the sampler one to four times a second, or when a ring fills up. Events come in
  * order of time. A window is closed at the first event after its end, or once all before has come.
  */
 #include "daemon/collector/collector.h"
@@ -21,6 +21,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/thread.h"
+#include "daemon/collector/drain-pace.h"
 #include "daemon/collector/hot-ranges.h"
 #include "daemon/collector/machine-info.h"
 #include "daemon/collector/sample-counter.h"
@@ -33,10 +34,6 @@
 /* Most streams are seen once in a window, and would take more space than all other counts. */
 #define RARE_STREAMS 1
 
-#define DRAIN_MS      250
-#define IDLE_DRAIN_MS 1000
-#define FEW_EVENTS    25 /* in a drain; with at most as many, the next drain may come later */
-
 struct collector {
 	struct collector_settings settings;
 	struct sample_counter samples;
@@ -45,8 +42,7 @@ struct collector {
 	struct window_clock clock;
 	uint64_t drained_ns;  /* when the last drain began */
 	uint64_t complete_ns; /* everything written before has come */
-	uint32_t n_events;    /* of the last drains */
-	int wait_ms;
+	struct drain_pace pace;
 	int wake_fd;
 	_Atomic bool stop, part_requested;
 	struct own_cost cost;
@@ -176,7 +172,6 @@ static int on_event(const struct event *event, void *userdata)
 	struct collector *c = userdata;
 	int r = close_until(c, event->time_ns);
 
-	c->n_events++;
 	*(event->kind == EVENT_SAMPLE ? &c->cost.n_samples : &c->cost.n_others) += 1;
 	if (r < 0)
 		return r;
@@ -243,18 +238,22 @@ static int turn(struct collector *c)
 	return r;
 }
 
-/* An idle CPU is not to be woken for drains. A ring that fills up ends any wait. */
+/* A ring that fills up ends any wait. */
 static void wait_for_work(struct collector *c)
 {
+	const struct ticks *ticks = sampler_ticks(c->samples.sampler);
+	const struct drain_pace_view view = {
+		.n_tasks = c->cost.n_others,
+		.n_ticks = ticks ? ticks_count_used(ticks) : 0,
+		.changes_phase = sampler_probe(c->samples.sampler)->mode == SAMPLER_STACK_BRANCH,
+	};
 	struct pollfd fds[] = {
 		{ .fd = sampler_fd(c->samples.sampler), .events = POLLIN },
 		{ .fd = c->wake_fd, .events = POLLIN },
 	};
 	uint64_t n;
 
-	c->wait_ms = c->n_events > FEW_EVENTS ? DRAIN_MS : MIN(2 * c->wait_ms, IDLE_DRAIN_MS);
-	c->n_events = 0;
-	poll(fds, ARRAY_SIZE(fds), c->wait_ms);
+	poll(fds, ARRAY_SIZE(fds), drain_pace_next(&c->pace, &view));
 	if (fds[1].revents)
 		(void)!read(c->wake_fd, &n, sizeof(n));
 }
@@ -264,7 +263,6 @@ static int collect(struct collector *c)
 {
 	int r = 0;
 
-	c->wait_ms = DRAIN_MS;
 	window_clock_start(&c->clock, c->settings.window_us, clock_ns(CLOCK_MONOTONIC),
 			   clock_us(CLOCK_REALTIME));
 	plan_ticks(c);

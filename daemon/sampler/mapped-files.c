@@ -17,6 +17,7 @@
 #define RECENT   1024 /* files put lately */
 #define AGAIN_US 100000
 #define TELL_OF  32 /* at least */
+#define PASSES   3  /* of mapped_files_tell() until it tells of files that are known */
 
 struct recent {
 	uint64_t inode, generation;
@@ -30,7 +31,8 @@ struct mapped_files {
 	uint32_t first, n;
 	uint16_t shares[SHARES];      /* how many wait, by the number of their process */
 	struct recent recent[RECENT]; /* by their inode; of the collector */
-	uint32_t n_untold;            /* likewise */
+	uint32_t n_new, n_known;      /* untold ones; likewise */
+	uint32_t n_passes;            /* since the first of those known */
 	int fd;
 	_Atomic uint64_t n_dropped;
 };
@@ -103,44 +105,64 @@ static bool append(struct mapped_files *files, struct mapped_file *file)
 	return room;
 }
 
-/* Whether this file was put a moment ago; if not, it is now. */
-static bool is_recent(struct mapped_files *files, const struct mapping_event *m)
+/* When a file was put. */
+enum before {
+	BEFORE_NEVER,
+	BEFORE_ONCE,
+	BEFORE_JUST_NOW, /* not to be put again */
+};
+
+static enum before find_before(struct mapped_files *files, const struct mapping_event *m)
 {
 	struct recent *r = &files->recent[m->inode % RECENT];
 	uint64_t now = clock_us(CLOCK_MONOTONIC_COARSE);
 
-	if (r->inode == m->inode && r->generation == m->generation && r->major == m->major &&
-	    r->minor == m->minor && now - r->put_us < AGAIN_US)
-		return true;
-	*r = (struct recent){ m->inode, m->generation, m->major, m->minor, now };
-	return false;
+	if (r->inode != m->inode || r->generation != m->generation || r->major != m->major ||
+	    r->minor != m->minor) {
+		*r = (struct recent){ m->inode, m->generation, m->major, m->minor, now };
+		return BEFORE_NEVER;
+	}
+	if (now - r->put_us < AGAIN_US)
+		return BEFORE_JUST_NOW;
+	r->put_us = now;
+	return BEFORE_ONCE;
+}
+
+static void wake(struct mapped_files *files)
+{
+	uint64_t one = 1;
+
+	(void)!write(files->fd, &one, sizeof(one));
+	files->n_new = files->n_known = files->n_passes = 0;
 }
 
 void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapping_event *mapping)
 {
 	struct mapped_file *file;
+	enum before before;
 
 	if (!mapping->executable || mapping->kernel || mapping->inode == 0 ||
-	    mapping->n_build_id > 0 || mapping->path[0] != '/' || is_recent(files, mapping))
+	    mapping->n_build_id > 0 || mapping->path[0] != '/')
+		return;
+	before = find_before(files, mapping);
+	if (before == BEFORE_JUST_NOW)
 		return;
 	file = copy(pid, mapping);
 	if (file && append(files, file)) {
-		files->n_untold++;
+		*(before == BEFORE_NEVER ? &files->n_new : &files->n_known) += 1;
 	} else {
 		free(file);
 		atomic_fetch_add_explicit(&files->n_dropped, 1, memory_order_relaxed);
 	}
-	if (files->n_untold >= TELL_OF)
-		mapped_files_tell(files);
+	if (files->n_new + files->n_known >= TELL_OF)
+		wake(files);
 }
 
 void mapped_files_tell(struct mapped_files *files)
 {
-	uint64_t one = 1;
-
-	if (files->n_untold > 0)
-		(void)!write(files->fd, &one, sizeof(one));
-	files->n_untold = 0;
+	files->n_passes += files->n_known > 0;
+	if (files->n_new > 0 || files->n_passes >= PASSES)
+		wake(files);
 }
 
 static struct mapped_file **place(struct mapped_files *files, uint32_t i)

@@ -37,7 +37,11 @@ DEFINE_CLEANUP(struct mapped_files *, mapped_files_free);
  */
 void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapping_event *mapping);
 
-/* Wakes the namer, if any were put since. Many that are put in a row wake it now and then. */
+/*
+ * Wakes the namer, if any were put since: at once for a file that was not put before, at the third
+ * call for others, which it has open but for those that have changed. Many that are put in a row
+ * wake it now and then.
+ */
 void mapped_files_tell(struct mapped_files *files);
 
 /* The one that waits longest, for the caller to free; NULL: none waits. */

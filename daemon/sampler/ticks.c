@@ -105,13 +105,21 @@ int ticks_take(struct ticks *ticks, tick_handler handler, void *userdata)
 	return r;
 }
 
+uint64_t ticks_count_used(const struct ticks *ticks)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < ticks->n_cpus; i++) {
+		uint64_t n = __atomic_load_n(&ticks->cpus[i].n_used[ticks->half], __ATOMIC_RELAXED);
+
+		most = MAX(most, n);
+	}
+	return most;
+}
+
 bool ticks_are_many(const struct ticks *ticks)
 {
-	for (uint32_t i = 0; i < ticks->n_cpus; i++)
-		if (__atomic_load_n(&ticks->cpus[i].n_used[ticks->half], __ATOMIC_RELAXED) >
-		    BPF_MAX_TICKS / 2)
-			return true;
-	return false;
+	return ticks_count_used(ticks) > BPF_MAX_TICKS / 2;
 }
 
 void ticks_set_hot(struct ticks *ticks, const struct bpf_hot_range *ranges, size_t n)

@@ -41,6 +41,8 @@ void ticks_plan(struct ticks *ticks, uint64_t ns);
 typedef int (*tick_handler)(const struct tick *tick, void *userdata);
 int ticks_take(struct ticks *ticks, tick_handler handler, void *userdata);
 
+/* Entries of the half in use, of the CPU with the most. */
+uint64_t ticks_count_used(const struct ticks *ticks);
 /* Whether the half in use should be taken before the planned time, lest it fills up. */
 bool ticks_are_many(const struct ticks *ticks);
 

@@ -11,7 +11,7 @@
 #include "common/util/clock.h"
 #include "daemon/watchdog/liveness.h"
 
-#define INTERVAL_US 2500000
+#define INTERVAL_US 5000000
 /* How often it is fed in the time after which systemd kills. */
 #define FEEDINGS    4
 

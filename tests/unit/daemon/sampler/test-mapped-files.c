@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <poll.h>
+#include <unistd.h>
 
 #include "daemon/sampler/mapped-files.h"
 
@@ -74,6 +75,31 @@ static void test_what_was_put_is_taken(void **state)
 	assert_int_equal(mapped_files_dropped(files), 0);
 }
 
+static void test_known_files_wake_nobody_at_once(void **state)
+{
+	_cleanup_(mapped_files_freep) struct mapped_files *files = NULL;
+
+	assert_int_equal(mapped_files_new(&files), 0);
+	put(files, 5, 1);
+	mapped_files_tell(files);
+	assert_true(is_readable(files));
+	assert_int_equal(take_all(files), 1);
+	usleep(150000); /* or longer: now it is put again */
+	put(files, 6, 1);
+	mapped_files_tell(files);
+	mapped_files_tell(files);
+	assert_false(is_readable(files));
+	mapped_files_tell(files);
+	assert_true(is_readable(files));
+	assert_int_equal(take_all(files), 1);
+	usleep(150000);
+	put(files, 7, 1);
+	put(files, 7, 2); /* this one is new */
+	mapped_files_tell(files);
+	assert_true(is_readable(files));
+	assert_int_equal(take_all(files), 2);
+}
+
 static void test_one_is_taken_before_its_turn(void **state)
 {
 	static const uint64_t order[] = { 4, 1, 2, 3, 5 };
@@ -129,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_put_is_taken),
+		cmocka_unit_test(test_known_files_wake_nobody_at_once),
 		cmocka_unit_test(test_one_is_taken_before_its_turn),
 		cmocka_unit_test(test_a_process_gets_its_share),
 		cmocka_unit_test(test_there_is_an_end_to_it),

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/collector/drain-pace.h"
+
+#include "common/util/macro.h"
+
+static bool cannot_wait(const struct drain_pace *pace, const struct drain_pace_view *view)
+{
+	return pace->wait_ms == 0 || view->changes_phase ||
+	       view->n_tasks > pace->n_tasks + DRAIN_PACE_TASKS ||
+	       view->n_ticks > pace->n_ticks + DRAIN_PACE_TICKS;
+}
+
+int drain_pace_next(struct drain_pace *pace, const struct drain_pace_view *view)
+{
+	if (cannot_wait(pace, view))
+		pace->wait_ms = DRAIN_PACE_LEAST_MS;
+	else
+		pace->wait_ms = MIN(2 * pace->wait_ms, DRAIN_PACE_MOST_MS);
+	pace->n_tasks = view->n_tasks;
+	pace->n_ticks = view->n_ticks;
+	return pace->wait_ms;
+}

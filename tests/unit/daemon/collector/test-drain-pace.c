@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "daemon/collector/drain-pace.h"
+
+static void let_it_rest(struct drain_pace *pace, const struct drain_pace_view *view)
+{
+	while (drain_pace_next(pace, view) < DRAIN_PACE_MOST_MS)
+		;
+}
+
+static void waits_become_longer_while_nothing_presses(void **state)
+{
+	const struct drain_pace_view view = { .n_tasks = 1000, .n_ticks = 7 };
+	struct drain_pace pace = {};
+
+	assert_int_equal(drain_pace_next(&pace, &view), 250);
+	assert_int_equal(drain_pace_next(&pace, &view), 500);
+	assert_int_equal(drain_pace_next(&pace, &view), 1000);
+	assert_int_equal(drain_pace_next(&pace, &view), 1000);
+}
+
+static void many_events_of_tasks_make_the_next_drain_come_soon(void **state)
+{
+	struct drain_pace_view view = { .n_tasks = 1000 };
+	struct drain_pace pace = {};
+
+	let_it_rest(&pace, &view);
+	view.n_tasks += DRAIN_PACE_TASKS;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_MOST_MS);
+	view.n_tasks += DRAIN_PACE_TASKS + 1;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
+}
+
+static void ticks_that_fill_their_tables_are_looked_after(void **state)
+{
+	struct drain_pace_view view = { .n_ticks = 1000 };
+	struct drain_pace pace = {};
+
+	let_it_rest(&pace, &view);
+	view.n_ticks += DRAIN_PACE_TICKS + 1;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
+	view.n_ticks = 0; /* a window has ended */
+	assert_int_equal(drain_pace_next(&pace, &view), 2 * DRAIN_PACE_LEAST_MS);
+}
+
+static void phases_do_not_become_longer(void **state)
+{
+	const struct drain_pace_view view = { .changes_phase = true };
+	struct drain_pace pace = {};
+
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_become_longer_while_nothing_presses),
+		cmocka_unit_test(many_events_of_tasks_make_the_next_drain_come_soon),
+		cmocka_unit_test(ticks_that_fill_their_tables_are_looked_after),
+		cmocka_unit_test(phases_do_not_become_longer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
