@@ -64,26 +64,34 @@ static int add_unknown(struct profile_symbolizer *s, struct recent_place *place,
 	return 0;
 }
 
+/* A location of the profile, and how often it was sampled, and once more. */
+struct use {
+	uint32_t object;
+	uint64_t offset, weight;
+};
+
 /* Marks the range with the offset: 1 if it is in a function, 0 if in none, -ENOENT without one. */
-static int mark_known(struct cached_object *cached, struct recent_place *place, uint32_t object,
-		      uint64_t offset)
+static int mark_known(struct cached_object *cached, struct recent_place *place,
+		      const struct use *use)
 {
 	struct symbol_cache *symbols = &cached->symbol_cache;
 	int64_t number = place->number;
 
-	if (_unlikely_(place->object != object || !symbol_cache_has(symbols, number, offset))) {
-		number = symbol_cache_find_number(symbols, offset);
+	if (_unlikely_(place->object != use->object ||
+		       !symbol_cache_has(symbols, number, use->offset))) {
+		number = symbol_cache_find_number(symbols, use->offset);
 		if (number < 0)
 			return -ENOENT;
-		*place = (struct recent_place){ object, (uint32_t)number };
+		*place = (struct recent_place){ use->object, (uint32_t)number };
 	}
-	symbols->ranges[number].marked = true;
+	symbols->ranges[number].weight += use->weight;
 	return symbols->ranges[number].name ? 1 : 0;
 }
 
 /* 1 if the location is in a function or waits for the next pass, else 0. */
-static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
+static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset, uint64_t weight)
 {
+	const struct use use = { object, offset, weight };
 	struct recent_place *place;
 	struct object_state *state;
 	int r = -ENOENT;
@@ -99,7 +107,7 @@ static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
 				   0x9e3779b97f4a7c15 >>
 			   (64 - RECENT_BITS)];
 	if (state->cached)
-		r = mark_known(state->cached, place, object, offset);
+		r = mark_known(state->cached, place, &use);
 	if (r != -ENOENT || state->has_none)
 		return MAX(r, 0);
 	s->again = true;
@@ -108,11 +116,13 @@ static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset)
 }
 
 /* See profile_place_frame(). Finalizing drops a function that is not used in the end. */
-static int mark_frame(struct profile_symbolizer *s, struct location frame)
+static int mark_frame(struct profile_symbolizer *s, const struct profile_stack *stack)
 {
-	int r = mark(s, frame.object, frame.offset);
+	struct location frame = stack->frame;
+	uint64_t weight = stack->samples + 1;
+	int r = mark(s, frame.object, frame.offset, weight);
 
-	return r == 0 ? mark(s, frame.object, frame.offset + 1) : r;
+	return r == 0 ? mark(s, frame.object, frame.offset + 1, weight) : r;
 }
 
 static int mark_streams_and_blocks(struct profile_symbolizer *s)
@@ -121,13 +131,13 @@ static int mark_streams_and_blocks(struct profile_symbolizer *s)
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_streams && r >= 0; i++)
-		r = mark(s, p->streams[i].from.object, p->streams[i].from.offset);
+		r = mark(s, p->streams[i].from.object, p->streams[i].from.offset, 1);
 	for (size_t i = 0; i < p->n_streams && r >= 0; i++)
-		r = mark(s, p->streams[i].to.object, p->streams[i].to.offset);
+		r = mark(s, p->streams[i].to.object, p->streams[i].to.offset, 1);
 	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
-		r = mark(s, p->blocks[i].object, p->blocks[i].start);
+		r = mark(s, p->blocks[i].object, p->blocks[i].start, 1);
 	for (size_t i = 0; i < p->n_blocks && r >= 0; i++)
-		r = mark(s, p->blocks[i].object, p->blocks[i].end);
+		r = mark(s, p->blocks[i].object, p->blocks[i].end, 1);
 	return r < 0 ? r : 0;
 }
 
@@ -137,11 +147,11 @@ static int mark_all(struct profile_symbolizer *s)
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_stacks && r >= 0; i++)
-		r = mark_frame(s, p->stacks[i].frame);
+		r = mark_frame(s, &p->stacks[i]);
 	for (size_t i = 0; i < p->n_branches && r >= 0; i++)
-		r = mark(s, p->branches[i].from.object, p->branches[i].from.offset);
+		r = mark(s, p->branches[i].from.object, p->branches[i].from.offset, 1);
 	for (size_t i = 0; i < p->n_branches && r >= 0; i++)
-		r = mark(s, p->branches[i].to.object, p->branches[i].to.offset);
+		r = mark(s, p->branches[i].to.object, p->branches[i].to.offset, 1);
 	/* Streams and blocks have the locations of branches, mostly: those wait for the next pass.
 	 */
 	if (r < 0 || (s->is_first && s->again))
@@ -200,6 +210,14 @@ static int resolve(struct profile_symbolizer *s, size_t object)
 	return MIN(r, 0);
 }
 
+/* Several objects of the profile may share one of the cache. */
+static void unmark_all(struct profile_symbolizer *s)
+{
+	for (size_t i = 0; i < s->profile->n_objects; i++)
+		if (s->objects[i].cached)
+			symbol_cache_unmark(&s->objects[i].cached->symbol_cache);
+}
+
 static int run_passes(struct profile_symbolizer *s)
 {
 	int r = 0;
@@ -208,6 +226,7 @@ static int run_passes(struct profile_symbolizer *s)
 	for (int pass = 0; r >= 0 && s->again && pass < MAX_PASSES; pass++) {
 		s->again = false;
 		s->is_first = pass == 0;
+		unmark_all(s);
 		r = mark_all(s);
 		for (size_t i = 0; r >= 0 && s->again && i < s->profile->n_objects; i++)
 			r = resolve(s, i);
@@ -230,46 +249,95 @@ static int add_functions(struct profile_symbolizer *s, uint32_t object)
 			.fingerprint = range->fingerprint,
 		};
 
-		if (range->marked && range->name && profile_add_function(s->profile, &function) < 0)
+		if (range->weight > 0 && range->name &&
+		    profile_add_function(s->profile, &function) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static bool lacks_fingerprint(const struct symbol_cache *cache)
+/* A function that lacks its fingerprint. */
+struct missing {
+	uint64_t weight, size;
+};
+
+static int compare_missing(const void *p, const void *q)
 {
-	for (size_t i = 0; i < cache->n; i++)
-		if (cache->ranges[i].marked && cache->ranges[i].name &&
-		    !cache->ranges[i].fingerprinted)
-			return true;
-	return false;
+	const struct missing *a = p, *b = q;
+
+	return COMPARE(b->weight, a->weight);
 }
 
-static int take_fingerprints(struct profile_symbolizer *s, size_t n_left)
+static int list_missing(const struct symbol_cache *cache, struct missing **rows, size_t *n,
+			size_t *cap)
+{
+	for (size_t i = 0; i < cache->n; i++) {
+		const struct symbol_cache_range *range = &cache->ranges[i];
+
+		if (!symbol_cache_lacks_fingerprint(range, 1))
+			continue;
+		if (ARRAY_RESERVE(rows, cap, *n + 1) < 0)
+			return -ENOMEM;
+		(*rows)[(*n)++] = (struct missing){ range->weight, range->size };
+	}
+	return 0;
+}
+
+/* The least weight of the functions, from the heaviest on, that @n_bytes of code have. */
+static uint64_t find_least(struct missing *rows, size_t n, size_t n_bytes)
+{
+	uint64_t n_done = 0;
+	size_t i = 0;
+
+	qsort(rows, n, sizeof(*rows), compare_missing);
+	while (i + 1 < n && (n_done += MIN(rows[i].size, UINT64_MAX - n_done)) < n_bytes)
+		i++;
+	return rows[i].weight;
+}
+
+/* There is no code of the kernel in a file that is known. */
+static struct cached_object *find_with_code(const struct profile_symbolizer *s, size_t object)
+{
+	enum object_kind kind = s->profile->objects[object].kind;
+
+	return kind == OBJECT_KERNEL || kind == OBJECT_MODULE ? NULL : s->objects[object].cached;
+}
+
+/* Of functions with at least the weight, until *@n_left bytes of code were read. */
+static int take_heavy(struct profile_symbolizer *s, uint64_t least, size_t *n_left)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->profile->n_objects && r >= 0 && n_left > 0; i++) {
-		struct cached_object *cached = s->objects[i].cached;
+	for (size_t i = 0; i < s->profile->n_objects && r >= 0 && *n_left > 0; i++) {
+		struct cached_object *cached = find_with_code(s, i);
 
-		if (!cached || !lacks_fingerprint(&cached->symbol_cache))
+		if (!cached || !symbol_cache_lacks_fingerprints(&cached->symbol_cache, least))
 			continue;
-		if (!cached->symbols)
-			r = object_cache_get(s->cache, &s->profile->objects[i], &cached);
+		r = object_cache_get(s->cache, &s->profile->objects[i], &cached);
 		if (r >= 0)
-			r = resolver_take_fingerprints(s->cache, cached, &n_left);
+			r = resolver_take_fingerprints(s->cache, cached, least, n_left);
 		if (object_cache_bytes(s->cache) > s->max_bytes)
 			object_cache_drop_symbols(s->cache, s->max_bytes);
 	}
 	return r;
 }
 
-/* Only after all were added: several objects of the profile may share one of the cache. */
-static void unmark_all(struct profile_symbolizer *s)
+/* Those that are used most come first, of whatever object they are. */
+static int take_fingerprints(struct profile_symbolizer *s, size_t n_left)
 {
-	for (size_t i = 0; i < s->profile->n_objects; i++)
-		if (s->objects[i].cached)
-			symbol_cache_unmark(&s->objects[i].cached->symbol_cache);
+	_cleanup_free_ struct missing *rows = NULL;
+	size_t n = 0, cap = 0;
+	uint64_t least;
+	int r = 0;
+
+	for (size_t i = 0; i < s->profile->n_objects && r >= 0; i++)
+		if (find_with_code(s, i))
+			r = list_missing(&s->objects[i].cached->symbol_cache, &rows, &n, &cap);
+	if (r < 0 || n == 0)
+		return r;
+	least = find_least(rows, n, n_left);
+	r = take_heavy(s, least + 1, &n_left);
+	return r < 0 ? r : take_heavy(s, least, &n_left);
 }
 
 static void done(struct profile_symbolizer *s)

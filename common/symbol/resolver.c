@@ -150,11 +150,6 @@ int resolver_add(struct object_cache *cache, struct cached_object *object, const
 	return r;
 }
 
-static bool is_missing(const struct symbol_cache_range *range)
-{
-	return range->marked && range->name && !range->fingerprinted;
-}
-
 static int compare_rows(const void *p, const void *q)
 {
 	const struct parser_range *a = p, *b = q;
@@ -163,7 +158,8 @@ static int compare_rows(const void *p, const void *q)
 	return COMPARE(a->size, b->size);
 }
 
-static void take_over(struct symbol_cache *symbols, const struct parser_table *table)
+static void take_over(struct symbol_cache *symbols, const struct parser_table *table,
+		      uint64_t least)
 {
 	if (table->n > 1)
 		qsort(table->rows, table->n, sizeof(*table->rows), compare_rows);
@@ -172,7 +168,7 @@ static void take_over(struct symbol_cache *symbols, const struct parser_table *t
 		const struct parser_range key = { .start = range->start, .size = range->size };
 		const struct parser_range *row;
 
-		if (!is_missing(range))
+		if (!symbol_cache_lacks_fingerprint(range, least))
 			continue;
 		row = bsearch(&key, table->rows, table->n, sizeof(key), compare_rows);
 		if (!row || !row->fingerprinted)
@@ -182,15 +178,15 @@ static void take_over(struct symbol_cache *symbols, const struct parser_table *t
 	}
 }
 
-static void give_up(struct symbol_cache *symbols)
+static void give_up(struct symbol_cache *symbols, uint64_t least)
 {
 	for (size_t i = 0; i < symbols->n; i++)
-		if (is_missing(&symbols->ranges[i]))
+		if (symbol_cache_lacks_fingerprint(&symbols->ranges[i], least))
 			symbols->ranges[i].fingerprinted = true;
 }
 
 int resolver_take_fingerprints(struct object_cache *cache, struct cached_object *object,
-			       size_t *n_left)
+			       uint64_t least, size_t *n_left)
 {
 	struct symbol_cache *symbols = &object->symbol_cache;
 	_cleanup_free_ uint64_t *offsets = NULL;
@@ -200,10 +196,10 @@ int resolver_take_fingerprints(struct object_cache *cache, struct cached_object 
 	if (ARRAY_ALLOCATE(&offsets, symbols->n) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < symbols->n; i++)
-		if (is_missing(&symbols->ranges[i]))
+		if (symbol_cache_lacks_fingerprint(&symbols->ranges[i], least))
 			offsets[n++] = symbols->ranges[i].first;
 	if (!object->file)
-		give_up(symbols);
+		give_up(symbols, least);
 	for (size_t i = 0; object->file && r > 0 && *n_left > 0 && i < n; i += MESSAGE_OFFSETS) {
 		size_t n_now = MIN(n - i, (size_t)MESSAGE_OFFSETS), n_code = 0;
 		struct parser_table table = {};
@@ -213,10 +209,10 @@ int resolver_take_fingerprints(struct object_cache *cache, struct cached_object 
 					&why);
 		if (r < 0) {
 			r = end_asking(cache, object, r, &why);
-			give_up(symbols);
+			give_up(symbols, least);
 			continue;
 		}
-		take_over(symbols, &table);
+		take_over(symbols, &table, least);
 		parser_table_done(&table);
 		*n_left -= MIN(*n_left, n_code);
 		r = 1;

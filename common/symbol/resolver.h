@@ -18,8 +18,9 @@ int resolver_add(struct object_cache *cache, struct cached_object *object, const
 		 size_t n);
 
 /*
- * Takes the missing fingerprints of the marked functions of @object, until *@n_left bytes of code
- * were read. A fingerprint that cannot be taken is 0, and is not tried again. 0 or -ENOMEM.
+ * Takes the missing fingerprints of the functions of @object with a weight of @least or more, until
+ * *@n_left bytes of code were read. A fingerprint that cannot be taken is 0, and is not tried
+ * again. 0 or -ENOMEM.
  */
 int resolver_take_fingerprints(struct object_cache *cache, struct cached_object *object,
-			       size_t *n_left);
+			       uint64_t least, size_t *n_left);

@@ -67,7 +67,7 @@ void symbol_cache_finalize(struct symbol_cache *cache)
 		struct symbol_cache_range *range = &cache->ranges[i];
 
 		if (n && range->last <= cache->ranges[n - 1].last) {
-			cache->ranges[n - 1].marked |= range->marked;
+			cache->ranges[n - 1].weight += range->weight;
 			cache->name_bytes -= range->name ? strlen(range->name) + 1 : 0;
 			free(range->name);
 			continue;
@@ -113,10 +113,18 @@ const struct symbol_cache_range *symbol_cache_find(const struct symbol_cache *ca
 	return number < 0 ? NULL : &cache->ranges[number];
 }
 
+bool symbol_cache_lacks_fingerprints(const struct symbol_cache *cache, uint64_t least)
+{
+	for (size_t i = 0; i < cache->n; i++)
+		if (symbol_cache_lacks_fingerprint(&cache->ranges[i], least))
+			return true;
+	return false;
+}
+
 void symbol_cache_unmark(struct symbol_cache *cache)
 {
 	for (size_t i = 0; i < cache->n; i++)
-		cache->ranges[i].marked = false;
+		cache->ranges[i].weight = 0;
 }
 
 size_t symbol_cache_bytes(const struct symbol_cache *cache)

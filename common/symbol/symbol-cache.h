@@ -20,7 +20,7 @@ struct symbol_cache_range {
 	char *name;           /* NULL: in no function */
 	uint64_t fingerprint; /* of the function; 0: none, or not taken */
 	bool fingerprinted;   /* taken, or tried */
-	bool marked;
+	uint64_t weight;      /* of its use in the profile that is symbolized; 0: none */
 };
 
 struct symbol_cache {
@@ -56,6 +56,17 @@ static inline bool symbol_cache_has(const struct symbol_cache *cache, int64_t nu
 	       offset <= cache->ranges[number].last;
 }
 
+/* Whether it is of a function without fingerprint that is used at least so much, which is not 0. */
+static inline bool symbol_cache_lacks_fingerprint(const struct symbol_cache_range *range,
+						  uint64_t least)
+{
+	return range->weight >= least && range->name && !range->fingerprinted;
+}
+
+/* Whether any range does. */
+bool symbol_cache_lacks_fingerprints(const struct symbol_cache *cache, uint64_t least);
+
+/* Nothing is used. */
 void symbol_cache_unmark(struct symbol_cache *cache);
 
 size_t symbol_cache_bytes(const struct symbol_cache *cache);

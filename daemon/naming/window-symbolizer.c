@@ -20,8 +20,8 @@
 #include "daemon/naming/code-reader.h"
 #include "daemon/naming/object-users.h"
 
-#define MAX_SYMBOL_BYTES (10u << 20)  /* kept from one window to the next */
-#define MAX_CODE_BYTES   (256u << 10) /* for one window: a twentieth of a second of the CPU */
+#define MAX_SYMBOL_BYTES (10u << 20) /* kept from one window to the next */
+#define MAX_CODE_BYTES   (32u << 10) /* for one window: 5 ms of the CPU */
 
 /* The time is that of the clock: a parser runs only when nobody else wants the CPU. */
 static const struct budget_limits window_limits = {

@@ -7,7 +7,7 @@ group counts it; with an answer: and what then says which functions were hot, wh
 perf report does; from then on: what it used from the second window on, which is what sampling without end costs. What the BPF program takes is
 the kernel's own figure. Of the daemon all processes count, its helpers too; its memory is their PSS. With
 OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both
-walk frame pointers then, which every build can. Needs root.
+walk frame pointers then, which every build can, unless USER_STACKS=auto says otherwise. Needs root.
 
     SECONDS_EACH=30 ROUNDS=2 cost.py build/daemon/branchd daemon/config.c
     SECONDS_EACH=30 ROUNDS=5 cost.py build/daemon/branchd daemon/config.c base/daemon/branchd
@@ -31,6 +31,7 @@ SECONDS = int(os.environ.get("SECONDS_EACH", "30"))
 ROUNDS = int(os.environ.get("ROUNDS", "2"))
 WINDOW = int(os.environ.get("WINDOW", "10"))
 STACKS = os.environ.get("STACKS")
+USER_STACKS = os.environ.get("USER_STACKS", "frame-pointers" if OLD else "auto")
 DAEMONS = ("branchd", "old", "pointers")
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
@@ -131,7 +132,7 @@ def command(tool, frequency, place):
     if tool in DAEMONS:
         config = os.path.join(place, "branchd.conf")
         with open(config, "w", encoding="ascii") as f:
-            stacks = "frame-pointers" if tool == "pointers" or OLD else "auto"
+            stacks = "frame-pointers" if tool == "pointers" else USER_STACKS
             f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\nCpuBudget=infinity\n" +
                     (f"UserStacks={stacks}\n" if tool != "old" else "") + f"[Store]\nWindowSec={WINDOW}\n")
         return [OLD[0] if tool == "old" else BRANCHD, "--config", config, "--state-directory", place + "/state",
@@ -217,22 +218,30 @@ def show(load):
             for key in ("all", "steady", "resident", "peak", "bpf_ns")), flush=True)
 
 
-def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the load is stopped, whatever ends this
+@contextlib.contextmanager
+def program_statistics():
+    """The kernel counts what BPF programs take; the load is stopped, whatever ends this."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with open(STATS, encoding="ascii") as f:
         before = f.read()
     with open(STATS, "w", encoding="ascii") as f:
         f.write("1")
     try:
-        for name in LOADS:
-            load = start_load(name)
-            try:
-                show(name)
-            finally:
-                stop_load(load)
+        yield
     finally:
         with open(STATS, "w", encoding="ascii") as f:
             f.write(before)
 
 
-main()
+def main():
+    for name in LOADS:
+        load = start_load(name)
+        try:
+            show(name)
+        finally:
+            stop_load(load)
+
+
+if __name__ == "__main__":
+    with program_statistics():
+        main()

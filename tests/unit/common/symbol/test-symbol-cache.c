@@ -61,11 +61,14 @@ static void test_marks_are_of_what_was_found(void **state)
 	add(&cache, 0x10, 0x1f, "a");
 	add(&cache, 0x20, 0x2f, "b");
 	symbol_cache_finalize(&cache);
-	cache.ranges[symbol_cache_find_number(&cache, 0x2a)].marked = true;
-	assert_false(cache.ranges[0].marked);
-	assert_true(cache.ranges[1].marked);
+	cache.ranges[symbol_cache_find_number(&cache, 0x2a)].weight = 7;
+	assert_int_equal(cache.ranges[0].weight, 0);
+	assert_true(symbol_cache_lacks_fingerprints(&cache, 7));
+	assert_false(symbol_cache_lacks_fingerprints(&cache, 8));
+	cache.ranges[1].fingerprinted = true;
+	assert_false(symbol_cache_lacks_fingerprints(&cache, 1));
 	symbol_cache_unmark(&cache);
-	assert_false(cache.ranges[1].marked);
+	assert_int_equal(cache.ranges[1].weight, 0);
 	symbol_cache_done(&cache);
 }
 
@@ -98,10 +101,10 @@ static void test_what_lies_within_another_goes(void **state)
 	bytes = symbol_cache_bytes(&cache);
 	add(&cache, 0x18, 0x1f, "a");
 	add(&cache, 0x10, 0x1f, "a");
-	cache.ranges[1].marked = true;
+	cache.ranges[1].weight = 2;
 	symbol_cache_finalize(&cache);
 	assert_int_equal(cache.n, 1);
-	assert_true(cache.ranges[0].marked);
+	assert_int_equal(cache.ranges[0].weight, 2);
 	assert_int_equal(symbol_cache_bytes(&cache), bytes);
 	symbol_cache_done(&cache);
 }

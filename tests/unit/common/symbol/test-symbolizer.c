@@ -18,13 +18,13 @@
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/elf/file.h"
 #include "common/parser/spawn.h"
 #include "common/symbol/object-cache.h"
 #include "common/symbol/resolver.h"
+#include "common/util/clock.h"
 #include "tests/support/dying-parser.h"
 #include "tests/symbol/symbolized.h"
 
@@ -340,14 +340,18 @@ static void test_a_profile_gets_each_function_once(void **state)
 #define N_FUNCTIONS 1000
 #define N_PLACES    300000
 
-/* 1,000 functions of 16 bytes, in 40 files of one content. */
-static void make_large_files(void)
+/* 1,000 functions of 16 bytes, in 40 files of one content; the objects of the first two. */
+static void make_large_files(struct profile_object objects[2], char paths[2][128])
 {
 	tools_run("cd '%s' && { echo .text; for i in $(seq %d); do echo \".globl f$i; "
 		  ".type f$i,%%function; .p2align 4; f$i: .fill 16,1,0x90; .size f$i,16\"; done; } "
 		  ">large.s && cc -shared -nostdlib -Wl,--build-id=none large.s -o large.0 && "
 		  "for i in $(seq %d); do cp large.0 large.$i; done",
 		  scratch, N_FUNCTIONS, N_FILES);
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], 128, "%s/large.%d", scratch, i);
+		objects[i] = (struct profile_object){ .path = paths[i] };
+	}
 }
 
 /* What two objects with a place at @offset of each are named. */
@@ -374,15 +378,11 @@ static void test_what_was_found_once_stays_known(void **state)
 {
 	const struct symbolizer_settings little = { .max_bytes = 4096, .max_code_bytes = SIZE_MAX };
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(&little);
-	struct profile_object objects[] = { { .path = "large.0" }, { .path = "large.1" } };
+	struct profile_object objects[2];
 	char paths[2][128];
 	uint64_t f7, f8;
 
-	make_large_files();
-	for (int i = 0; i < 2; i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s/large.%d", scratch, i);
-		objects[i].path = paths[i];
-	}
+	make_large_files(objects, paths);
 	f7 = offset_of(paths[0], "f7");
 	f8 = offset_of(paths[0], "f8");
 	check_named(s, objects, f7, "f7");
@@ -392,29 +392,59 @@ static void test_what_was_found_once_stays_known(void **state)
 	check_named(s, objects, f8, NULL);
 }
 
-static double milliseconds_since(const struct timespec *start)
+/* Those with @least samples or more have a fingerprint. */
+static void check_fingerprinted(struct symbolizer *s, struct profile_object *objects,
+				uint64_t least)
 {
-	struct timespec now;
+	static const struct {
+		const char *name;
+		uint64_t samples;
+	} uses[] = { { "f1", 1 }, { "f2", 9 }, { "f3", 5 } };
+	_cleanup_(profile_freep) struct profile *p = make_profile(objects, 2);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - start->tv_sec) * 1e3 +
-	       (double)(now.tv_nsec - start->tv_nsec) / 1e6;
+	for (uint32_t i = 0; i < ARRAY_SIZE(uses); i++)
+		profile_add_stack(
+			p, &(struct profile_stack){
+				   .parent = PROFILE_NONE,
+				   .process = PROFILE_NONE,
+				   .frame = { i % 2, offset_of(objects[0].path, uses[i].name) },
+				   .samples = uses[i].samples });
+	assert_int_equal(symbolizer_add_functions(s, p), 0);
+	assert_int_equal(p->n_functions, 3);
+	for (size_t i = 0; i < 9; i++)
+		if (strcmp(p->functions[i / 3].name, uses[i % 3].name) == 0)
+			assert_int_equal(p->functions[i / 3].fingerprint != 0,
+					 uses[i % 3].samples >= least);
+}
+
+/* One at a time: each has all of the code that may be read. */
+static void test_what_is_used_most_gets_its_fingerprint_first(void **state)
+{
+	const struct symbolizer_settings little = { .max_code_bytes = 16 };
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(&little);
+	struct profile_object objects[2];
+	char paths[2][128];
+
+	make_large_files(objects, paths);
+	check_fingerprinted(s, objects, 9);
+	check_fingerprinted(s, objects, 5);
+	check_fingerprinted(s, objects, 1);
 }
 
 static void test_a_large_profile_is_named_quickly(void **state)
 {
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
 	_cleanup_(profile_freep) struct profile *p = make_profile(NULL, 0);
-	struct timespec start;
+	uint64_t start;
+	struct profile_object objects[2];
+	char paths[2][128];
 	uint64_t first;
-	char path[128];
 
-	make_large_files();
-	snprintf(path, sizeof(path), "%s/large.0", scratch);
-	first = offset_of(path, "f1");
+	make_large_files(objects, paths);
+	first = offset_of(paths[0], "f1");
 	for (uint32_t i = 0; i < N_FILES; i++) {
-		snprintf(path, sizeof(path), "%s/large.%u", scratch, i);
-		profile_add_object(p, &(struct profile_object){ .path = path });
+		snprintf(paths[0], sizeof(paths[0]), "%s/large.%u", scratch, i);
+		profile_add_object(p, &objects[0]);
 	}
 	srand(1);
 	for (size_t i = 0; i < N_PLACES; i++)
@@ -425,14 +455,15 @@ static void test_a_large_profile_is_named_quickly(void **state)
 				   .frame = { (uint32_t)rand() % N_FILES,
 					      first + (uint64_t)rand() % (N_FUNCTIONS * 16) },
 			   });
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	start = clock_us(CLOCK_MONOTONIC);
 	assert_int_equal(symbolizer_add_functions(s, p), 0);
 	fprintf(stderr, "%d places in %d objects of %d functions: %.1f ms\n", N_PLACES, N_FILES,
-		N_FUNCTIONS, milliseconds_since(&start));
+		N_FUNCTIONS, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1e3);
 	assert_true(p->n_functions > N_FILES * N_FUNCTIONS * 99 / 100);
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	start = clock_us(CLOCK_MONOTONIC);
 	assert_int_equal(symbolizer_add_functions(s, p), 0);
-	fprintf(stderr, "once they are open: %.1f ms\n", milliseconds_since(&start));
+	fprintf(stderr, "once they are open: %.1f ms\n",
+		(double)(clock_us(CLOCK_MONOTONIC) - start) / 1e3);
 }
 
 int main(int argc, char **argv)
@@ -450,6 +481,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_hidden_kernel_symbols),
 		cmocka_unit_test(test_a_profile_gets_each_function_once),
 		cmocka_unit_test(test_what_was_found_once_stays_known),
+		cmocka_unit_test(test_what_is_used_most_gets_its_fingerprint_first),
 		cmocka_unit_test(test_a_large_profile_is_named_quickly),
 	};
 	int r = symbolized_begin(argc, argv);
