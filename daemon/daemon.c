@@ -42,8 +42,8 @@ struct daemon {
 	struct config config;
 	struct fault config_fault; /* of the last reload; "": none */
 	uint64_t started_us;
-	struct table_cache *tables; /* NULL: it cannot be used */
-	struct fault tables_fault;  /* why */
+	struct kept_files *tables; /* NULL: it cannot be used */
+	struct fault tables_fault; /* why */
 	struct archive *archive;
 	struct roller *roller;
 	struct sampling *sampling;
@@ -159,7 +159,7 @@ static void on_get_status(struct status *status, void *userdata)
 	status_add_problem(status, daemon->config_fault.text);
 	status_add_problem(status, daemon->tables_fault.text);
 	if (daemon->tables)
-		table_cache_get_counts(daemon->tables, &status->tables);
+		kept_files_get_counts(daemon->tables, &status->tables);
 	add_rotation(status);
 	add_phases(status);
 	if (status->store.removed)
@@ -349,7 +349,7 @@ static int open_server(struct daemon *daemon, const char *path, struct fault *fa
 /* Without its directory tables of all objects are built again after each start. */
 static int open_tables(struct daemon *daemon, const char *state_directory, struct fault *fault)
 {
-	struct table_cache_settings settings = {};
+	struct kept_files_settings settings = {};
 	_cleanup_free_ char *directory = NULL;
 	int r = directories_find_tables(state_directory, &directory);
 
@@ -466,7 +466,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	daemon->server = server_free(daemon->server);
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
-	table_cache_free(daemon->tables);
+	kept_files_free(daemon->tables);
 	roller_free(daemon->roller);
 	archive_free(daemon->archive);
 	sd_event_source_disable_unref(daemon->on_reload);

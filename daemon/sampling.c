@@ -12,6 +12,7 @@
 #include "daemon/events/client.h"
 #include "daemon/log.h"
 #include "daemon/naming/namer.h"
+#include "daemon/sampler/running-kernel.h"
 
 #define MAX_QUEUED   8
 #define RETRY_US     60000000
@@ -22,8 +23,8 @@
 struct sampling {
 	sd_event *event;
 	struct archive *archive;
-	struct helpers *helpers;    /* or NULL */
-	struct table_cache *tables; /* likewise */
+	struct helpers *helpers;   /* or NULL */
+	struct kept_files *tables; /* likewise */
 	void (*changed)(void *userdata);
 	void *userdata;
 	struct config config;
@@ -238,7 +239,8 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 	}
 	settings.tables = namer_tables(s->namer);
 	sampler_announce_files(sampler, namer_files(s->namer));
-	sampler_share_kallsyms(sampler, &s->kallsyms);
+	running_kernel_keep(sampler_kernel(sampler), &s->kallsyms,
+			    s->tables ? kept_files_directory(s->tables) : -1);
 	r = collector_start(&s->collector, sampler, &settings, &s->why_not);
 	if (r < 0) {
 		s->namer = namer_free(s->namer);

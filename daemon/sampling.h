@@ -24,7 +24,7 @@ struct sampling;
 struct sampling_settings {
 	struct archive *archive;
 	struct helpers *helpers;    /* NULL: no file is opened */
-	struct table_cache *tables; /* NULL: unwind tables are not kept */
+	struct kept_files *tables; /* NULL: unwind tables are not kept */
 	/* Called when sampling has begun or ended, or when a window was closed. */
 	void (*changed)(void *userdata);
 	void *userdata;

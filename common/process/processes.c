@@ -22,10 +22,17 @@ static const struct {
 	{ SIZE_MAX, 64 << 10 },
 };
 
+/* Finds what else the kernel has mapped. */
+struct kernel_scan {
+	void (*scan)(void *userdata); /* NULL: it was called */
+	void *userdata;
+};
+
 struct processes {
 	struct process_table table;
 	struct objects *objects;
 	struct address_space *kernel;
+	struct kernel_scan *kernel_scan; /* or NULL */
 	bool limited;
 };
 
@@ -52,6 +59,7 @@ struct processes *processes_free(struct processes *processes)
 		return NULL;
 	process_table_done(&processes->table);
 	address_space_unref(processes->kernel);
+	free(processes->kernel_scan);
 	objects_free(processes->objects);
 	free(processes);
 	return NULL;
@@ -384,11 +392,36 @@ const char *processes_thread_comm(struct processes *processes, int32_t pid, int3
 	return process ? process->process_context->comm : NULL;
 }
 
+int processes_scan_kernel(struct processes *processes, void (*scan)(void *userdata), void *userdata)
+{
+	struct kernel_scan *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct kernel_scan){ scan, userdata };
+	free(processes->kernel_scan);
+	processes->kernel_scan = s;
+	return 0;
+}
+
+static const struct mapping *locate_in_kernel(const struct processes *p, uint64_t address)
+{
+	const struct mapping *found = address_space_find(p->kernel, address);
+	struct kernel_scan *s = p->kernel_scan;
+	void (*scan)(void *userdata) = s ? s->scan : NULL;
+
+	if (_likely_(found || !scan))
+		return found;
+	s->scan = NULL;
+	scan(s->userdata);
+	return address_space_find(p->kernel, address);
+}
+
 const struct mapping *processes_locate(const struct processes *processes,
 				       const struct process_context *process_context,
 				       uint64_t address)
 {
 	if (address_is_kernel(address))
-		return address_space_find(processes->kernel, address);
+		return locate_in_kernel(processes, address);
 	return address_space_find(process_context->space, address);
 }

@@ -80,7 +80,7 @@ static json_t *short_stacks_json(const struct status *s, bool privileged)
 	return all;
 }
 
-static json_t *tables_json(const struct table_cache_counts *c)
+static json_t *tables_json(const struct kept_files_counts *c)
 {
 	return json_pack("{sI sI sI sI sI sI}", "found", I(c->found), "built", I(c->built),
 			 "damaged", I(c->damaged), "not_written", I(c->not_written), "files",

@@ -8,8 +8,27 @@
 #include "bpf/sample.h"
 #include "common/profile/spread.h"
 #include "daemon/collector/live-callchain.h"
+#include "daemon/sampler/running-kernel.h"
 
 static_assert(BPF_COLD_ONE_IN == SPREAD_COLD_WEIGHT, "a sample counts as it was chosen");
+
+static int on_function(const struct event *event, void *userdata)
+{
+	return processes_apply(userdata, event);
+}
+
+/* Without memory they stay unknown. */
+static void scan_kernel(void *userdata)
+{
+	struct sample_counter *c = userdata;
+
+	running_kernel_report_generated(sampler_kernel(c->sampler), on_function, c->processes);
+}
+
+int sample_counter_find_generated(struct sample_counter *counter)
+{
+	return processes_scan_kernel(counter->processes, scan_kernel, counter);
+}
 
 /* Finds user, control group and unit of a process that is sampled first, or that has changed. */
 static int identify(struct sample_counter *c, struct process_context **context,

@@ -24,8 +24,8 @@ struct namer_settings {
 	struct parser_settings parser;
 	int (*open_kallsyms)(void *userdata); /* see symbolizer_settings */
 	void *userdata;
-	size_t max_queued;               /* named windows that may wait for the main thread */
-	struct table_cache *table_cache; /* of unwind tables; borrowed; NULL: none is kept */
+	size_t max_queued;              /* named windows that may wait for the main thread */
+	struct kept_files *table_cache; /* of unwind tables; borrowed; NULL: none is kept */
 };
 
 struct namer_counts {

@@ -24,7 +24,7 @@ struct table_builder {
 	struct file_table *files;
 	struct mapped_files *mapped; /* that were not opened yet */
 	struct table_exchange *exchange;
-	struct table_cache *cache;                       /* NULL: none */
+	struct kept_files *cache;                        /* NULL: none */
 	struct budget budget;                            /* until the next window */
 	struct wanted_table waiting[TABLE_EXCHANGE_MAX]; /* for a parser; all open requests fit */
 	size_t first, n_waiting;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * /proc/kallsyms has the start and end of the kernel's text, and the start of each BPF program and
- * trampoline. Each is reported up to the start of the next one: that is too long, but no
- * code runs in between. Modules come last, in order of their addresses: the size in /proc/modules
- * counts more than follows the text, and the next module corrects the end.
+ * trampoline. Its text is long, but it begins with the kernel's start. If the end is kept from an
+ * earlier start of branchd, the rest is read only once code is sampled that is neither of the
+ * kernel nor of a module. Each is reported up to the start of the next one: that is too long, but
+ * no code runs in between. Modules come last, in order of their addresses: the size in
+ * /proc/modules counts more than follows the text, and the next module corrects the end.
  */
 #include "daemon/sampler/running-kernel.h"
 
@@ -19,8 +21,10 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
+#include "daemon/sampler/kernel-extent.h"
 
 #define MAX_FUNCTION (64u * 1024)
+#define MAX_HEAD     16384 /* lines before the kernel's start: those of its data for each CPU */
 
 /* A module, or a function that the kernel generated. */
 struct place {
@@ -41,6 +45,9 @@ struct kernel_text {
 struct running_kernel {
 	FILE *kallsyms, *modules_file; /* NULL: not available */
 	struct places modules;         /* reported, in order of their addresses */
+	struct handover *copy;         /* or NULL */
+	int directory;                 /* where the kernel's extent is kept, or -1 */
+	bool reads_rest;               /* when generated functions are to be reported */
 };
 
 static FILE *open_stream(int fd, const char *mode)
@@ -61,6 +68,7 @@ int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules
 		cleanup_close(&modules_fd);
 		return -ENOMEM;
 	}
+	kernel->directory = -1;
 	kernel->kallsyms = open_stream(kallsyms_fd, "r");
 	kernel->modules_file = open_stream(modules_fd, "r");
 	*ret = kernel;
@@ -140,6 +148,19 @@ static int take_symbol(struct kernel_text *text, char *line)
 	return 0;
 }
 
+/* Reads until the kernel's start is known. */
+static int read_head(struct kernel_text *text, FILE *f)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t n_line = 0;
+	int r = 0;
+
+	rewind(f);
+	for (int i = 0; r >= 0 && i < MAX_HEAD && !(text->start && text->reference); i++)
+		r = getline(&line, &n_line, f) > 0 ? take_symbol(text, line) : -ENODATA;
+	return r == -ENOMEM ? r : 0;
+}
+
 static int read_kallsyms(struct kernel_text *text, FILE *f, FILE *copy)
 {
 	_cleanup_free_ char *line = NULL;
@@ -182,7 +203,13 @@ static int read_and_copy(struct kernel_text *text, FILE *f, struct handover *ret
 	return r;
 }
 
-static int report_kernel(const struct kernel_text *text, proc_scan_handler handler, void *userdata)
+static uint64_t first_of(const struct kernel_text *text)
+{
+	return text->reference ? MIN(text->reference, text->start) : text->start;
+}
+
+static int report_kernel(const struct kernel_text *text, const struct build_id *id,
+			 proc_scan_handler handler, void *userdata)
 {
 	uint64_t reference = text->reference ? text->reference : text->start;
 	struct event e = {
@@ -190,22 +217,19 @@ static int report_kernel(const struct kernel_text *text, proc_scan_handler handl
 		.cpu = UINT32_MAX,
 		.pid = -1,
 		.mapping = {
-			.address = text->reference ? MIN(text->reference, text->start) : text->start,
+			.address = first_of(text),
 			.file_offset = reference,
 			.path = "[kernel.kallsyms]",
 			.executable = true,
 			.kernel = true,
 		},
 	};
-	struct build_id id = { 0 };
 
 	if (text->start == 0 || text->end <= e.mapping.address)
 		return 0;
 	e.mapping.n_bytes = text->end - e.mapping.address;
-	if (build_id_from_notes_file("/sys/kernel/notes", &id)) {
-		memcpy(e.mapping.build_id, id.bytes, sizeof(e.mapping.build_id));
-		e.mapping.n_build_id = id.n;
-	}
+	memcpy(e.mapping.build_id, id->bytes, sizeof(e.mapping.build_id));
+	e.mapping.n_build_id = id->n;
 	return handler(&e, userdata);
 }
 
@@ -306,20 +330,72 @@ int running_kernel_report_modules(struct running_kernel *kernel, proc_scan_handl
 	return running_kernel_read_modules(kernel, kernel->modules_file, handler, userdata);
 }
 
-int running_kernel_report(struct running_kernel *kernel, struct handover *copy,
-			  proc_scan_handler handler, void *userdata)
+void running_kernel_keep(struct running_kernel *kernel, struct handover *copy, int directory)
+{
+	kernel->copy = copy;
+	kernel->directory = directory;
+}
+
+/* Whether the kernel's text is known by its start, and the extent that was kept. */
+static bool find_kept(const struct running_kernel *kernel, const struct build_id *id,
+		      struct kernel_text *text)
+{
+	uint64_t n_bytes;
+
+	if (text->start == 0 || text->reference == 0 ||
+	    !kernel_extent_read(kernel->directory, id, &n_bytes))
+		return false;
+	text->end = first_of(text) + n_bytes;
+	return true;
+}
+
+static int report_all(struct running_kernel *kernel, const struct build_id *id,
+		      proc_scan_handler handler, void *userdata)
+{
+	struct kernel_text text = { 0 };
+	int r = read_and_copy(&text, kernel->kallsyms, kernel->copy);
+
+	if (r >= 0)
+		r = report_kernel(&text, id, handler, userdata);
+	if (r >= 0)
+		r = report_functions(&text.functions, handler, userdata);
+	if (r >= 0 && text.reference && text.end > first_of(&text))
+		kernel_extent_write(kernel->directory, id, text.end - first_of(&text));
+	free(text.functions.places);
+	return r;
+}
+
+int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata)
+{
+	struct kernel_text head = { 0 };
+	struct build_id id = { 0 };
+	int r = 0;
+
+	build_id_from_notes_file("/sys/kernel/notes", &id);
+	if (kernel->kallsyms)
+		r = read_head(&head, kernel->kallsyms);
+	kernel->reads_rest = r >= 0 && find_kept(kernel, &id, &head);
+	if (kernel->reads_rest)
+		r = report_kernel(&head, &id, handler, userdata);
+	else if (r >= 0 && kernel->kallsyms)
+		r = report_all(kernel, &id, handler, userdata);
+	if (r >= 0)
+		r = running_kernel_report_modules(kernel, handler, userdata);
+	free(head.functions.places);
+	return r < 0 ? r : 0;
+}
+
+int running_kernel_report_generated(struct running_kernel *kernel, proc_scan_handler handler,
+				    void *userdata)
 {
 	struct kernel_text text = { 0 };
 	int r = 0;
 
-	if (kernel->kallsyms)
-		r = read_and_copy(&text, kernel->kallsyms, copy);
-	if (r >= 0)
-		r = report_kernel(&text, handler, userdata);
+	if (kernel->reads_rest)
+		r = read_and_copy(&text, kernel->kallsyms, NULL);
+	kernel->reads_rest = false;
 	if (r >= 0)
 		r = report_functions(&text.functions, handler, userdata);
-	if (r >= 0)
-		r = running_kernel_report_modules(kernel, handler, userdata);
 	free(text.functions.places);
-	return r < 0 ? r : 0;
+	return r;
 }

@@ -26,14 +26,20 @@ int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules
 struct running_kernel *running_kernel_free(struct running_kernel *kernel);
 DEFINE_CLEANUP(struct running_kernel *, running_kernel_free);
 
-/* These three end at the first negative answer of @handler, and return it. 0 or -ENOMEM. */
-
 /*
- * Reports all. The kernel takes long to write /proc/kallsyms: @copy gets a copy of it in memory, if
- * there is any; it may be NULL.
+ * The kernel takes long to write /proc/kallsyms. @copy, if it is not NULL, gets a copy of it in
+ * memory whenever the kernel is reported by it. In @directory, a descriptor or -1, how far the
+ * kernel's text reaches is kept, so that it need not be read at the next start. Both are borrowed.
  */
-int running_kernel_report(struct running_kernel *kernel, struct handover *copy,
-			  proc_scan_handler handler, void *userdata);
+void running_kernel_keep(struct running_kernel *kernel, struct handover *copy, int directory);
+
+/* These four end at the first negative answer of @handler, and return it. 0 or -ENOMEM. */
+
+/* Reports all, or all but what running_kernel_report_generated() is left to report. */
+int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata);
+/* Reports the BPF programs and trampolines, unless that was done already. */
+int running_kernel_report_generated(struct running_kernel *kernel, proc_scan_handler handler,
+				    void *userdata);
 /* Reports modules that are new or have moved, and all modules at higher addresses again. */
 int running_kernel_report_modules(struct running_kernel *kernel, proc_scan_handler handler,
 				  void *userdata);

@@ -55,7 +55,6 @@ struct sampler {
 	struct mappings mappings;
 	struct opener *opener; /* of the scan of /proc */
 	struct running_kernel *kernel;
-	struct handover *kallsyms_copy; /* or NULL */
 	struct tally tally;
 	uint64_t scanned_ns; /* when the last scan of /proc began */
 	uint64_t lost_seen;  /* records of tasks lost by then */
@@ -279,9 +278,9 @@ struct sampler *sampler_free(struct sampler *sampler)
 	return NULL;
 }
 
-void sampler_share_kallsyms(struct sampler *sampler, struct handover *copy)
+struct running_kernel *sampler_kernel(struct sampler *sampler)
 {
-	sampler->kallsyms_copy = copy;
+	return sampler->kernel;
 }
 
 void sampler_announce_files(struct sampler *sampler, struct mapped_files *files)
@@ -340,7 +339,7 @@ static int scan_proc(struct sampler *s, sampler_handler handler, void *userdata)
 	s->scanned_ns = clock_ns(CLOCK_MONOTONIC);
 	s->lost_seen = count_lost_records(s);
 	if (r >= 0 && !s->scanned)
-		r = running_kernel_report(s->kernel, s->kallsyms_copy, on_scanned, &scan);
+		r = running_kernel_report(s->kernel, on_scanned, &scan);
 	s->scanned = true;
 	if (r >= 0)
 		r = proc_scan_run(s->opener, &s->mappings, on_scanned, &scan);

@@ -32,9 +32,8 @@ DEFINE_CLEANUP(struct sampler *, sampler_free);
 /* Announces mapped files to @files, which outlives the sampler. Before the first drain. */
 void sampler_announce_files(struct sampler *sampler, struct mapped_files *files);
 
-/* Leaves what it reads of /proc/kallsyms, once, in @copy, which outlives it. Before the first
- * drain. */
-void sampler_share_kallsyms(struct sampler *sampler, struct handover *copy);
+/* Borrowed from it. The first drain reports it. */
+struct running_kernel *sampler_kernel(struct sampler *sampler);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 

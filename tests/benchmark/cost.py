@@ -12,6 +12,8 @@ walk frame pointers then, which every build can, unless USER_STACKS=auto says ot
     SECONDS_EACH=30 ROUNDS=2 cost.py build/daemon/branchd daemon/config.c
     SECONDS_EACH=30 ROUNDS=5 cost.py build/daemon/branchd daemon/config.c base/daemon/branchd
 
+With LOAD_USER=nobody the load is this user's, and the daemon samples nothing else: for a machine that has other work.
+
 With STACKS=1 the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame
 pointers (pointers), and perf record --call-graph dwarf,8192 (dwarf).
 """
@@ -33,6 +35,7 @@ WINDOW = int(os.environ.get("WINDOW", "10"))
 STACKS = os.environ.get("STACKS")
 USER_STACKS = os.environ.get("USER_STACKS", "frame-pointers" if OLD else "auto")
 DAEMONS = ("branchd", "old", "pointers")
+LOAD_USER = os.environ.get("LOAD_USER")
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 LOADS = {
@@ -48,8 +51,8 @@ LOADS = {
 
 def start_load(name):
     fill = {"branchd": BRANCHD, "source": SOURCE, "top": os.path.dirname(os.path.dirname(SOURCE))}
-    return [subprocess.Popen(["sh", "-c", text.format(**fill)], start_new_session=True,
-                             stderr=subprocess.DEVNULL) for text in LOADS[name]]
+    return [subprocess.Popen(["sh", "-c", text.format(**fill)], start_new_session=True, stderr=subprocess.DEVNULL,
+                             user=LOAD_USER) for text in LOADS[name]]
 
 
 def stop_load(load):
@@ -134,7 +137,8 @@ def command(tool, frequency, place):
         with open(config, "w", encoding="ascii") as f:
             stacks = "frame-pointers" if tool == "pointers" else USER_STACKS
             f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\nCpuBudget=infinity\n" +
-                    (f"UserStacks={stacks}\n" if tool != "old" else "") + f"[Store]\nWindowSec={WINDOW}\n")
+                    (f"UserStacks={stacks}\n" if tool != "old" else "") +
+                    (f"Users={LOAD_USER}\n" if LOAD_USER else "") + f"[Store]\nWindowSec={WINDOW}\n")
         return [OLD[0] if tool == "old" else BRANCHD, "--config", config, "--state-directory", place + "/state",
                 "--socket", place + "/socket"]
     if tool == "dwarf":

@@ -235,9 +235,40 @@ static void test_objects_not_in_use_are_forgotten(void **state)
 	processes_free(p);
 }
 
+struct scan {
+	struct processes *processes;
+	int n;
+};
+
+static void on_scan(void *userdata)
+{
+	struct scan *scan = userdata;
+
+	scan->n++;
+	map_kernel(scan->processes, 0xffffffffc0000000, 0x1000, 0, "[late]");
+}
+
+/* By the first address of the kernel that nobody has mapped, and once. */
+static void test_the_rest_of_the_kernel_is_sought_when_it_is_needed(void **state)
+{
+	struct processes *p = make();
+	struct scan scan = { .processes = p };
+
+	assert_int_equal(processes_scan_kernel(p, on_scan, &scan), 0);
+	map_kernel(p, 0xffffffff81000000, 0x1000, 0, "[kernel.kallsyms]");
+	assert_at(p, 5, 0xffffffff81000010, "[kernel]");
+	assert_at(p, 5, 0x1000, "nothing");
+	assert_int_equal(scan.n, 0);
+	assert_at(p, 5, 0xffffffffc0000010, "[late]");
+	assert_at(p, 5, 0xffffffffd0000000, "nothing");
+	assert_int_equal(scan.n, 1);
+	processes_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_rest_of_the_kernel_is_sought_when_it_is_needed),
 		cmocka_unit_test(test_a_mapping_over_what_was_sampled),
 		cmocka_unit_test(test_data_mapped_over_code),
 		cmocka_unit_test(test_kinds_of_objects_and_their_offsets),

@@ -67,7 +67,7 @@ static void test_tables_on_disk_have_their_counts(void **state)
 	struct status *status = make();
 	json_t *json, *disk;
 
-	status->tables = (struct table_cache_counts){
+	status->tables = (struct kept_files_counts){
 		.found = 1, .built = 2, .damaged = 3, .not_written = 4, .files = 5, .bytes = 6
 	};
 	json = status_json(status, false);

@@ -58,7 +58,7 @@ static void begin(struct fixture *f)
 {
 	const struct parser_settings parser = { .connect = connect_parser };
 	char tables[80];
-	const struct table_cache_settings cache = { .directory = tables };
+	const struct kept_files_settings cache = { .directory = tables };
 	Dl_info info;
 
 	*f = (struct fixture){ .place = "/tmp/test-table-builder-XXXXXX" };
@@ -82,7 +82,7 @@ static void end(struct fixture *f)
 	char command[96];
 
 	file_table_free(f->builder.files);
-	table_cache_free(f->builder.cache);
+	kept_files_free(f->builder.cache);
 	table_exchange_free(f->builder.exchange);
 	mapped_files_free(f->builder.mapped);
 	parser_free(f->parser);
@@ -116,11 +116,11 @@ static struct built_table get(struct fixture *f, const char *path)
 	return built;
 }
 
-static struct table_cache_counts counts_of(const struct fixture *f)
+static struct kept_files_counts counts_of(const struct fixture *f)
 {
-	struct table_cache_counts counts;
+	struct kept_files_counts counts;
 
-	table_cache_get_counts(f->builder.cache, &counts);
+	kept_files_get_counts(f->builder.cache, &counts);
 	return counts;
 }
 

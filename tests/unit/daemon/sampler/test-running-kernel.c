@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/object/build-id.h"
 #include "common/util/cleanup.h"
 #include "daemon/sampler/running-kernel.h"
 
@@ -161,12 +162,14 @@ static void test_what_kallsyms_has_and_its_copy(void **state)
 
 	assert_int_equal(running_kernel_new(&kernel, open_text(KALLSYMS), -1), 0);
 	assert_int_equal(handover_take(&copy), -ENOENT);
-	assert_int_equal(running_kernel_report(kernel, &copy, on_reported, told), 0);
+	running_kernel_keep(kernel, &copy, -1);
+	assert_int_equal(running_kernel_report(kernel, on_reported, told), 0);
 	assert_string_equal(told, "[kernel.kallsyms] at ffffffff81000000, 4194304;"
 				  "bpf_prog_a at ffffffffc0010000, 65536;"
 				  "bpf_prog_b at ffffffffc0020000, 65536;"
 				  "ftrace_trampoline at ffffffffc0030000, 65536;");
-	assert_int_equal(running_kernel_report(kernel, NULL, on_reported, again), 0);
+	running_kernel_keep(kernel, NULL, -1);
+	assert_int_equal(running_kernel_report(kernel, on_reported, again), 0);
 	assert_string_equal(again, told);
 	fd = handover_take(&copy);
 	assert_true(fd >= 0);
@@ -184,10 +187,76 @@ static void test_what_kallsyms_has_and_its_copy(void **state)
 	assert_int_equal(handover_take(&copy), -ENOENT);
 }
 
+/* The same kernel at another address; what is behind the head must not be needed for it. */
+#define MOVED                                  \
+	"0000000000001000 A __per_cpu_start\n" \
+	"ffffffff91000000 T _stext\n"          \
+	"ffffffff91000000 T _text\n"           \
+	"ffffffff91000040 t do_one\n"          \
+	"ffffffffd0010000 t bpf_prog_a\t[bpf]\n"
+
+#define MOVED_KERNEL "[kernel.kallsyms] at ffffffff91000000, 4194304;"
+#define MOVED_REST   "bpf_prog_a at ffffffffd0010000, 65536;"
+
+static void assert_reported(const char *text, int directory, const char *all, const char *rest)
+{
+	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
+	char told[256] = "", later[256] = "", nothing[256] = "";
+
+	assert_int_equal(running_kernel_new(&kernel, open_text(text), -1), 0);
+	running_kernel_keep(kernel, NULL, directory);
+	assert_int_equal(running_kernel_report(kernel, on_reported, told), 0);
+	assert_string_equal(told, all);
+	assert_int_equal(running_kernel_report_generated(kernel, on_reported, later), 0);
+	assert_string_equal(later, rest);
+	assert_int_equal(running_kernel_report_generated(kernel, on_reported, nothing), 0);
+	assert_string_equal(nothing, "");
+}
+
+static void damage(int directory, off_t at)
+{
+	int fd = openat(directory, "kernel-extent", O_RDWR | O_CLOEXEC);
+	char byte;
+
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x40;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	close(fd);
+}
+
+/* A kernel without a build-id, as in some containers, keeps nothing. */
+static void test_what_is_kept_saves_the_reading(void **state)
+{
+	const char *all = "[kernel.kallsyms] at ffffffff81000000, 4194304;"
+			  "bpf_prog_a at ffffffffc0010000, 65536;"
+			  "bpf_prog_b at ffffffffc0020000, 65536;"
+			  "ftrace_trampoline at ffffffffc0030000, 65536;";
+	char place[] = "/tmp/test-running-kernel-XXXXXX";
+	struct build_id id = { 0 };
+	int directory;
+
+	if (!build_id_from_notes_file("/sys/kernel/notes", &id))
+		skip();
+	assert_non_null(mkdtemp(place));
+	directory = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_reported(MOVED, directory, MOVED_REST, ""); /* its end is not known */
+	assert_reported(KALLSYMS, directory, all, "");
+	assert_reported(MOVED, directory, MOVED_KERNEL, MOVED_REST);
+	for (off_t at = 0; at < 44; at += 4) { /* magic, size, build-id, sum */
+		damage(directory, at);
+		assert_reported(KALLSYMS, directory, all, "");
+		assert_reported(MOVED, directory, MOVED_KERNEL, MOVED_REST);
+	}
+	assert_int_equal(unlinkat(directory, "kernel-extent", 0), 0);
+	close(directory);
+	assert_int_equal(rmdir(place), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_kallsyms_has_and_its_copy),
+		cmocka_unit_test(test_what_is_kept_saves_the_reading),
 		cmocka_unit_test(test_only_what_is_new_is_told),
 		cmocka_unit_test(test_what_is_behind_a_new_one_is_told_again),
 		cmocka_unit_test(test_another_in_its_place_is_told),

@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "common/util/macro.h"
+#include "daemon/kept/kept-name.h"
 #include "daemon/unwind/table-cache.h"
 #include "daemon/unwind/table-file.h"
-#include "daemon/unwind/table-name.h"
 
 struct scene {
 	char place[64], directory[80];
-	struct table_cache *cache;
+	struct kept_files *cache;
 };
 
 static const struct unwind_rule rule = { .cfa = UNWIND_CFA_END };
@@ -37,10 +37,10 @@ static const struct unwind_table table = { .machine = EM_X86_64,
 
 static void open_cache(struct scene *s, size_t max_files)
 {
-	const struct table_cache_settings settings = { .directory = s->directory,
-						       .max_files = max_files };
+	const struct kept_files_settings settings = { .directory = s->directory,
+						      .max_files = max_files };
 
-	s->cache = table_cache_free(s->cache);
+	s->cache = kept_files_free(s->cache);
 	assert_int_equal(table_cache_open(&s->cache, &settings), 0);
 }
 
@@ -56,7 +56,7 @@ static void scene_done(struct scene *s)
 {
 	char command[160];
 
-	table_cache_free(s->cache);
+	kept_files_free(s->cache);
 	snprintf(command, sizeof(command), "rm -rf '%s'", s->place);
 	assert_int_equal(system(command), 0);
 }
@@ -104,10 +104,10 @@ static bool has(struct scene *s, uint8_t n)
 
 static void path_of(const struct scene *s, uint8_t n, char ret[static 256])
 {
-	const struct table_name name = { .id = make_id(n), .file = make_file(n) };
-	char text[TABLE_NAME_BYTES];
+	const struct kept_name name = { .id = make_id(n), .file = make_file(n) };
+	char text[KEPT_NAME_BYTES];
 
-	table_name_format(text, &name);
+	kept_name_format(text, &name, "unwind");
 	snprintf(ret, 256, "%s/%s", s->directory, text);
 }
 
@@ -121,17 +121,17 @@ static void age(const struct scene *s, uint8_t n, time_t seconds)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static struct table_cache_counts counts_of(const struct scene *s)
+static struct kept_files_counts counts_of(const struct scene *s)
 {
-	struct table_cache_counts counts;
+	struct kept_files_counts counts;
 
-	table_cache_get_counts(s->cache, &counts);
+	kept_files_get_counts(s->cache, &counts);
 	return counts;
 }
 
 static void test_a_table_is_there_after_a_restart(void **state)
 {
-	struct table_cache_counts counts;
+	struct kept_files_counts counts;
 	struct scene s;
 
 	scene_init(&s, 0);
@@ -241,11 +241,11 @@ static void test_the_table_used_least_recently_goes_first(void **state)
 
 static void test_bytes_have_a_limit(void **state)
 {
-	struct table_cache_settings settings = { .max_bytes = 2 * table_file_bytes(&table) };
+	struct kept_files_settings settings = { .max_bytes = 2 * table_file_bytes(&table) };
 	struct scene s;
 
 	scene_init(&s, 0);
-	s.cache = table_cache_free(s.cache);
+	s.cache = kept_files_free(s.cache);
 	settings.directory = s.directory;
 	assert_int_equal(table_cache_open(&s.cache, &settings), 0);
 	for (uint8_t i = 1; i <= 9; i++)
@@ -253,7 +253,7 @@ static void test_bytes_have_a_limit(void **state)
 	assert_int_equal(counts_of(&s).files, 2);
 	assert_int_equal(counts_of(&s).bytes, settings.max_bytes);
 	assert_true(has(&s, 9));
-	s.cache = table_cache_free(s.cache);
+	s.cache = kept_files_free(s.cache);
 	settings.max_bytes = 10;
 	assert_int_equal(table_cache_open(&s.cache, &settings), 0);
 	put(&s, 1);
@@ -287,8 +287,8 @@ static void test_other_files_are_left_alone(void **state)
 
 static void test_a_directory_that_others_write_to_is_refused(void **state)
 {
-	struct table_cache_settings settings = {};
-	struct table_cache *cache;
+	struct kept_files_settings settings = {};
+	struct kept_files *cache;
 	struct scene s;
 
 	scene_init(&s, 0);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "daemon/unwind/table-name.h"
+#include "daemon/kept/kept-name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-void table_name_format(char ret[static TABLE_NAME_BYTES], const struct table_name *name)
+void kept_name_format(char ret[static KEPT_NAME_BYTES], const struct kept_name *name,
+		      const char *suffix)
 {
 	const struct file_identity *file = &name->file;
 	char hex[BUILD_ID_HEX_SIZE];
 
-	snprintf(ret, TABLE_NAME_BYTES,
-		 "%s-%" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".unwind",
+	snprintf(ret, KEPT_NAME_BYTES,
+		 "%s-%" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".%s",
 		 build_id_format(hex, name->id.bytes, name->id.n), file->major, file->minor,
-		 file->inode, (uint64_t)file->ctime_ns, file->n_bytes);
+		 file->inode, (uint64_t)file->ctime_ns, file->n_bytes, suffix);
 }
 
 static int digit(char c)
@@ -39,11 +40,11 @@ static const char *parse_id(const char *text, struct build_id *ret)
 	return text;
 }
 
-bool table_name_parse(const char *text, struct table_name *ret)
+bool kept_name_parse(const char *text, const char *suffix, struct kept_name *ret)
 {
-	struct table_name name = { .file.trusted = true };
+	struct kept_name name = { .file.trusted = true };
 	const char *rest = parse_id(text, &name.id);
-	char again[TABLE_NAME_BYTES];
+	char again[KEPT_NAME_BYTES];
 	uint64_t ctime_ns;
 
 	if (name.id.n == 0 ||
@@ -52,7 +53,7 @@ bool table_name_parse(const char *text, struct table_name *ret)
 		   &name.file.n_bytes) != 5)
 		return false;
 	name.file.ctime_ns = (int64_t)ctime_ns;
-	table_name_format(again, &name);
+	kept_name_format(again, &name, suffix);
 	if (strcmp(again, text) != 0)
 		return false;
 	*ret = name;
