@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "bpf/branchd.skel.h"
 #include "common/util/cleanup.h"
+#include "daemon/events/kernel-btf.h"
 
 static_assert(sizeof(struct bpf_sample) % sizeof(uint64_t) == 0, "words follow the sample");
 
@@ -42,10 +42,10 @@ static bool is_locked_down(void)
 
 static int explain_load(int r, struct fault *fault)
 {
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+	if (access(KERNEL_BTF, R_OK) < 0)
 		return fault_set(fault, r,
 				 "this kernel has no BTF, which the BPF program needs "
-				 "(/sys/kernel/btf/vmlinux is missing): use a kernel built with "
+				 "(" KERNEL_BTF " is missing): use a kernel built with "
 				 "CONFIG_DEBUG_INFO_BTF=y");
 	if (is_locked_down())
 		return fault_set(
@@ -184,25 +184,4 @@ int loader_refuse(int refused_fd, uint64_t cgroup)
 int loader_count_cpus(void)
 {
 	return libbpf_num_possible_cpus();
-}
-
-static bool has_member(const struct btf *btf, const struct btf_type *type, const char *name)
-{
-	const struct btf_member *members = btf_members(type);
-
-	for (unsigned int i = 0; i < btf_vlen(type); i++)
-		if (strcmp(btf__name_by_offset(btf, members[i].name_off), name) == 0)
-			return true;
-	return false;
-}
-
-bool loader_kernel_has(const char *type, const char *name)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	int32_t id = btf ? btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT) : -ENOENT;
-	bool has = id > 0 && has_member(btf, btf__type_by_id(btf, (uint32_t)id), name);
-
-	btf__free(btf);
-	malloc_trim(0);
-	return has;
 }

@@ -23,6 +23,3 @@ int loader_refuse(int refused_fd, uint64_t cgroup);
 
 /* The number of possible CPUs, or -errno. */
 int loader_count_cpus(void);
-
-/* Whether struct @type of the running kernel has the member @name, by its BTF. */
-bool loader_kernel_has(const char *type, const char *name);

@@ -11,6 +11,7 @@
 #include "common/util/cleanup.h"
 #include "daemon/events/check.h"
 #include "daemon/events/cores.h"
+#include "daemon/events/kernel-btf.h"
 #include "daemon/events/loader.h"
 #include "daemon/events/messages.h"
 
@@ -42,9 +43,10 @@ static int describe(const struct channel_message *request, struct answer *a)
 
 	if (r < 0)
 		return r;
+	/* task_struct has had a member of that name since the type of that name is there */
 	a->machine = (struct events_machine){
 		.n_cpus = (uint32_t)r,
-		.keeps_call_stacks = loader_kernel_has("task_struct", "perf_ctx_data"),
+		.keeps_call_stacks = kernel_btf_has(KERNEL_BTF, "perf_ctx_data"),
 	};
 	add_bytes(a, &a->machine, sizeof(a->machine));
 	return 0;
