@@ -177,6 +177,8 @@ int order_add(struct order *order, const struct waiting *record)
 	if (w.chunk && w.chunk->n_waiting++ == 0)
 		order->n_chunks++;
 	order->records[order->n++] = w;
+	if (order->n_ready > 0) /* they are asked for later */
+		return 0;
 	if (order->n - order->head >= order->max_waiting || order->n_chunks >= MAX_CHUNKS)
 		return relieve(order);
 	return 0;

@@ -31,8 +31,11 @@ int order_new(struct order **ret, size_t max_waiting);
 struct order *order_free(struct order *order);
 DEFINE_CLEANUP(struct order *, order_free);
 
-/* Adds the next record of the file, and its chunk. A record without a time (0) stays next to the
- * one before it. Valid only when order_next() has returned false. 0 or -ENOMEM. */
+/*
+ * Adds the next record of the file, and its chunk. A record without a time (0) stays next to the
+ * one before it. Those that wait are bounded only if it is called when order_next() has returned
+ * false; whoever adds more finishes the round before asking for them. 0 or -ENOMEM.
+ */
 int order_add(struct order *order, const struct waiting *record);
 
 /* A round is finished; there is no more to come. */
