@@ -23,7 +23,7 @@ struct sampling;
 /* All are borrowed. */
 struct sampling_settings {
 	struct archive *archive;
-	struct helpers *helpers;    /* NULL: no file is opened */
+	struct helpers *helpers;   /* NULL: no file is opened */
 	struct kept_files *tables; /* NULL: unwind tables are not kept */
 	/* Called when sampling has begun or ended, or when a window was closed. */
 	void (*changed)(void *userdata);

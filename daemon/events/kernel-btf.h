@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The names of a kernel's types and members, by its BTF. To parse all of it takes ten times as long. */
+/* The names of a kernel's types and members, by its BTF. To parse all of it takes ten times as
+ * long. */
 #pragma once
 
 #include <stdbool.h>
