@@ -27,18 +27,20 @@ static void count_skipped(struct branch_counter *c, const struct branch_record *
 }
 
 /*
- * Puts the valid records into the batch, oldest first, each with the run before it. *@begin is
- * where that run begins, or 0 where this is unknown. A skipped record breaks the chain: the runs
- * before and after it are unknown. With @gaps no run is known.
+ * Puts the valid ones of @n records from @at on into the batch, oldest first, each with the run
+ * before it. *@begin is where that run begins, or 0 where this is unknown. A skipped record breaks
+ * the chain: the runs before and after it are unknown. With gaps no run is known.
  */
-static void put_records(struct branch_counter *c, const struct branch_record *rows, size_t n,
-			bool gaps, uint64_t *begin, struct record_cursor *ret)
+static void put_records(struct branch_counter *c, const struct counted_snapshot *s, size_t at,
+			size_t n, uint64_t *begin, struct record_cursor *ret)
 {
+	const bool gaps = s->gaps;
+	const uint64_t context = run_of_context(s->context, 0);
 	struct record_cursor to = *ret;
-	uint64_t before = *begin, n_runs = 0;
+	uint64_t before = *begin;
 
-	for (size_t i = n; i-- > 0;) {
-		const struct branch_record *row = &rows[i];
+	for (size_t i = at + n; i-- > at;) {
+		const struct branch_record *row = &s->rows[i];
 		const uint64_t flags = row->flags;
 		uint32_t run = RUN_NONE;
 
@@ -50,20 +52,15 @@ static void put_records(struct branch_counter *c, const struct branch_record *ro
 				continue;
 			}
 		}
-		if (_likely_(before != 0)) {
+		if (_likely_(before != 0))
 			run = run_between(before, row->from);
-			n_runs++;
-		}
-		branch_table_put(&to, (struct counted_record){
-					      .from = row->from,
-					      .to = row->to,
-					      .cycles = branch_record_cycles(row),
-					      .run = run_and_kind(run, flags),
-					      .flags = (uint32_t)flags,
-				      });
+		else
+			c->n_runs--;
+		branch_table_put(&to, context | run_and_kind(run, flags), row->from, row->to,
+				 flags);
 		before = row->to;
 	}
-	c->n_runs += n_runs;
+	c->n_runs += (uint64_t)(to.row - ret->row);
 	*begin = before;
 	*ret = to;
 }
@@ -77,16 +74,14 @@ int branch_counter_add(struct branch_counter *counter, const struct counted_snap
 	for (bool leaf = snapshot->has_leaf; left > 0 || leaf; leaf = false) {
 		size_t n = MIN(left, (size_t)MAX_PIECE);
 
-		if (branch_table_begin(&counter->table, snapshot->context, &cursor) < 0)
+		if (branch_table_begin(&counter->table, &cursor) < 0)
 			return -ENOMEM;
 		if (leaf)
-			branch_table_put(&cursor,
-					 (struct counted_record){ .from = snapshot->leaf,
-								  .cycles = snapshot->weight });
+			branch_table_put_sample(&counter->table, &cursor, snapshot->context,
+						snapshot->leaf, snapshot->weight);
 		left -= n;
 		if (n > 0)
-			put_records(counter, snapshot->rows + left, n, snapshot->gaps, &begin,
-				    &cursor);
+			put_records(counter, snapshot, left, n, &begin, &cursor);
 		branch_table_submit(&counter->table, &cursor);
 	}
 	return 0;

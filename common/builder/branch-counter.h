@@ -9,8 +9,9 @@
 #include "common/builder/branch-table.h"
 #include "common/builder/counted-snapshot.h"
 
+/* It shares no cache line with what the owner of a thread that counts uses meanwhile. */
 struct branch_counter {
-	struct branch_table table;
+	_Alignas(128) struct branch_table table;
 	uint64_t n_zero, n_wrong_path; /* skipped records */
 	uint64_t n_runs;               /* between records that were not skipped */
 };

@@ -74,8 +74,7 @@ static int grow_index(struct branch_table *t)
 	t->bits++;
 	for (size_t i = 0; i < t->n_counts; i++) {
 		const struct record_count *c = &t->counts[i];
-		uint64_t h = branch_table_hash(branch_table_hash_context(c->context), c->run,
-					       c->from, c->to);
+		uint64_t h = branch_table_hash(c->run, c->from, c->to);
 		size_t k = place(t, h);
 
 		while (t->index[k])
@@ -94,7 +93,6 @@ static void count_rejected(struct branch_table *t, const struct counted_record *
 
 /* Adds a count, at @k of the index; NULL if the table is full. */
 static __attribute__((noinline)) struct record_count *add_count(struct branch_table *t, size_t k,
-								uint64_t h, uint32_t context,
 								const struct counted_record *row)
 {
 	struct record_count *c = &t->counts[t->n_counts];
@@ -103,35 +101,30 @@ static __attribute__((noinline)) struct record_count *add_count(struct branch_ta
 		count_rejected(t, row);
 		return NULL;
 	}
-	*c = (struct record_count){
-		.from = row->from, .to = row->to, .context = context, .run = row->run
-	};
-	t->index[k] = tag(h) | (uint32_t)t->n_counts++;
+	*c = (struct record_count){ .from = row->from, .to = row->to, .run = row->run };
+	t->index[k] = tag(row->hash) | (uint32_t)t->n_counts++;
 	return c;
 }
 
-static inline bool is_of(const struct record_count *c, uint32_t context,
-			 const struct counted_record *row)
+static inline bool is_of(const struct record_count *c, const struct counted_record *row)
 {
-	return c->from == row->from && c->to == row->to && c->run == row->run &&
-	       c->context == context;
+	return c->from == row->from && c->to == row->to && c->run == row->run;
 }
 
 /* The count of the record, compared by its whole key; NULL if there is none and the table is full.
  * Rarely needed. */
-static __attribute__((noinline)) struct record_count *find_exact(struct branch_table *t, uint64_t h,
-								 uint32_t context,
+static __attribute__((noinline)) struct record_count *find_exact(struct branch_table *t,
 								 const struct counted_record *row)
 {
-	size_t k = place(t, h);
+	size_t k = place(t, row->hash);
 
 	for (; t->index[k]; k = next_place(t, k)) {
 		struct record_count *c = &t->counts[t->index[k] & NUMBER_MASK];
 
-		if (is_of(c, context, row))
+		if (is_of(c, row))
 			return c;
 	}
-	return add_count(t, k, h, context, row);
+	return add_count(t, k, row);
 }
 
 /*
@@ -140,13 +133,14 @@ static __attribute__((noinline)) struct record_count *find_exact(struct branch_t
 static void find_batch(struct branch_table *t, struct record_batch *b)
 {
 	/* The compiler cannot know that these stay the same. */
-	const size_t n = b->n, mask = ((size_t)1 << t->bits) - 1;
+	const size_t mask = ((size_t)1 << t->bits) - 1;
 	const unsigned int shift = 64 - t->bits;
 	struct record_count *counts = t->counts;
 	const uint32_t *index = t->index;
+	struct counted_record *end = b->rows + b->n;
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t h = b->hashes[i];
+	for (struct counted_record *row = b->rows; row < end; row++) {
+		uint64_t h = row->hash;
 		size_t k = h >> shift;
 		uint32_t number;
 
@@ -154,10 +148,10 @@ static void find_batch(struct branch_table *t, struct record_batch *b)
 		while (_unlikely_((number = index[k] ^ tag(h)) > NUMBER_MASK) && index[k])
 			k = (k + 1) & mask;
 		if (_likely_(number <= NUMBER_MASK)) {
-			b->counts[i] = &counts[number];
-			__builtin_prefetch(b->counts[i], 1);
+			row->count = &counts[number];
+			__builtin_prefetch(row->count, 1);
 		} else {
-			b->counts[i] = add_count(t, k, h, b->context, &b->rows[i]);
+			row->count = add_count(t, k, row);
 		}
 	}
 }
@@ -171,28 +165,41 @@ static const branch_times by_flags[16] = {
 	{ 1, 0, 0, 1 }, { 1, 1, 0, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 },
 };
 
-static inline void count(struct record_count *c, const struct counted_record *row)
+static inline struct record_count *find(struct branch_table *t, const struct counted_record *row)
 {
-	c->times += by_flags[row->flags % 16];
-	c->cycles += row->cycles;
-	c->cycles_rows += row->cycles != 0;
+	struct record_count *c = row->count;
+
+	return _likely_(!c || is_of(c, row)) ? c : find_exact(t, row);
+}
+
+static void count_sample(struct branch_table *t, const struct record_batch *b)
+{
+	struct record_count *c = find(t, b->rows);
+
+	if (!c)
+		return;
+	c->times[TIMES_TAKEN]++;
+	c->cycles += b->weight;
 }
 
 static void count_batch(struct branch_table *t, struct record_batch *b)
 {
-	const uint32_t context = b->context;
-	const size_t n = b->n;
+	const struct counted_record *row = b->rows, *end = b->rows + b->n;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct counted_record *row = &b->rows[i];
-		struct record_count *c = b->counts[i];
+	if (b->n > 0 && row->to == 0) {
+		count_sample(t, b);
+		row++;
+	}
+	for (; row < end; row++) {
+		struct record_count *c = find(t, row);
+		uint64_t cycles = branch_record_flags_cycles(row->flags);
 
 		if (_unlikely_(!c))
 			continue;
-		if (_unlikely_(!is_of(c, context, row)))
-			c = find_exact(t, b->hashes[i], context, row);
-		if (_likely_(c != NULL))
-			count(c, row);
+		c->times += by_flags[row->flags % 16];
+		c->cycles += cycles;
+		if (cycles == 0)
+			c->untimed++;
 	}
 	b->n = 0;
 }
@@ -205,7 +212,7 @@ static void advance(struct branch_table *t)
 	t->filling = (t->filling + 1) % 3;
 }
 
-int branch_table_begin(struct branch_table *table, uint32_t context, struct record_cursor *ret)
+int branch_table_begin(struct branch_table *table, struct record_cursor *ret)
 {
 	struct record_batch *batch = &table->batches[table->filling];
 
@@ -213,11 +220,8 @@ int branch_table_begin(struct branch_table *table, uint32_t context, struct reco
 	if (_unlikely_(table->n_counts + 3 * RECORD_BATCH > (size_t)1 << (table->bits - 1)) &&
 	    table->n_counts < table->max_counts && grow_index(table) < 0)
 		return -ENOMEM;
-	batch->context = context;
 	*ret = (struct record_cursor){
 		.row = batch->rows,
-		.hash = batch->hashes,
-		.context_hash = branch_table_hash_context(context),
 		.index = table->index,
 		.shift = 64 - table->bits,
 	};

@@ -44,12 +44,19 @@ static inline uint32_t run_and_kind(uint32_t run, uint64_t flags)
 			     << (RUN_BITS - BRANCH_RECORD_KIND_SHIFT);
 }
 
-/* A valid branch record; or a sample's address in @from and its period in @cycles. */
+/* The context of a record above its run_and_kind(): a part of the key that is compared at once. */
+static inline uint64_t run_of_context(uint32_t context, uint32_t run)
+{
+	return (uint64_t)context << 32 | run;
+}
+
+/* A valid branch record on its way into the table; or a sample's address in @from. */
 struct counted_record {
 	uint64_t from, to;
-	uint64_t cycles;
-	uint32_t run;   /* run_and_kind() */
-	uint32_t flags; /* of the branch record; only the lowest four bits are used */
+	uint64_t run; /* run_of_context() */
+	uint64_t flags;
+	uint64_t hash;
+	struct record_count *count; /* where it is probably counted; NULL: nowhere */
 };
 
 #define RECORD_BATCH 65u /* 64 records and the sample */
@@ -63,19 +70,19 @@ typedef uint32_t branch_times __attribute__((vector_size(16)));
 struct record_count {
 	uint64_t from, to;
 	branch_times times; /* see enum branch_time */
-	uint32_t context;
-	uint32_t run; /* run_and_kind() */
-	uint64_t cycles;
-	uint32_t cycles_rows;
+	uint64_t run;       /* run_of_context() */
+	uint64_t cycles;    /* or the periods of samples */
+	uint32_t untimed;   /* of those taken, how many had no cycles */
 } __attribute__((aligned(64)));
 
-/* Records of one context on their way into the table. */
+static inline uint32_t record_count_context(const struct record_count *count)
+{
+	return (uint32_t)(count->run >> 32);
+}
+
 struct record_batch {
 	struct counted_record rows[RECORD_BATCH];
-	uint64_t hashes[RECORD_BATCH];
-	/* Where each is probably counted; NULL: nowhere. */
-	struct record_count *counts[RECORD_BATCH];
-	uint32_t context;
+	uint64_t weight; /* the period of a sample, which is the first of @rows */
 	size_t n;
 };
 
@@ -104,36 +111,40 @@ void branch_table_done(struct branch_table *table);
  * needs. */
 struct record_cursor {
 	struct counted_record *row;
-	uint64_t *hash;
-	uint64_t context_hash;
 	const uint32_t *index;
 	unsigned int shift;
 };
 
-/* Begins a batch of up to RECORD_BATCH records, all of @context. 0 or -ENOMEM. */
-int branch_table_begin(struct branch_table *table, uint32_t context, struct record_cursor *ret);
+/* Begins a batch of up to RECORD_BATCH records. 0 or -ENOMEM. */
+int branch_table_begin(struct branch_table *table, struct record_cursor *ret);
 
-/* The part of branch_table_hash() that depends on the context. */
-static inline uint64_t branch_table_hash_context(uint32_t context)
-{
-	return ((uint64_t)context << 32) * 0x9e3779b97f4a7c15ull;
-}
-
-static inline uint64_t branch_table_hash(uint64_t context_hash, uint32_t run, uint64_t from,
-					 uint64_t to)
+static inline uint64_t branch_table_hash(uint64_t run, uint64_t from, uint64_t to)
 {
 	return from * 0xbf58476d1ce4e5b9ull + to * 0x94d049bb133111ebull +
-	       run * 0x9e3779b97f4a7c15ull + context_hash;
+	       run * 0x9e3779b97f4a7c15ull;
 }
 
 /* Puts a record into the batch, and prefetches its index entry. */
-static inline void branch_table_put(struct record_cursor *cursor, struct counted_record row)
+static inline void branch_table_put(struct record_cursor *cursor, uint64_t run, uint64_t from,
+				    uint64_t to, uint64_t flags)
 {
-	uint64_t hash = branch_table_hash(cursor->context_hash, row.run, row.from, row.to);
+	uint64_t hash = branch_table_hash(run, from, to);
+	struct counted_record *row = cursor->row++;
 
 	__builtin_prefetch(&cursor->index[hash >> cursor->shift]);
-	*cursor->row++ = row;
-	*cursor->hash++ = hash;
+	row->from = from;
+	row->to = to;
+	row->run = run;
+	row->flags = flags;
+	row->hash = hash;
+}
+
+/* The same for a sample, before all records of its batch. */
+static inline void branch_table_put_sample(struct branch_table *table, struct record_cursor *cursor,
+					   uint32_t context, uint64_t address, uint64_t weight)
+{
+	table->batches[table->filling].weight = weight;
+	branch_table_put(cursor, run_of_context(context, RUN_NONE), address, 0, 0);
 }
 
 /* Hands over the batch; the next two calls count it. */

@@ -21,7 +21,6 @@ struct context_ticks {
 
 struct builder {
 	struct builder_settings settings;
-	struct branch_counter rows;
 	struct branch_thread *thread; /* counts records that stay in memory; or NULL */
 	uint64_t n_rows;              /* records, in this window */
 	struct path_tree stacks, streams;
@@ -41,6 +40,7 @@ struct builder {
 	struct profile *flushed; /* what was flushed of this window already, or NULL */
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;
+	struct branch_counter rows; /* the thread's, while it counts */
 };
 
 /* Waits until all that was added is counted. 0 or -ENOMEM. */

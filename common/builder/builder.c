@@ -32,13 +32,13 @@ static size_t max_rows(const struct builder *b)
 
 int builder_new(struct builder **ret, const struct builder_settings *settings)
 {
-	_cleanup_(builder_freep) struct builder *b = calloc(1, sizeof(*b));
+	_cleanup_(builder_freep) struct builder *b = aligned_alloc(_Alignof(*b), sizeof(*b));
 	size_t slack = 0;
 	int r;
 
 	if (!b)
 		return -ENOMEM;
-	b->settings = *settings;
+	*b = (struct builder){ .settings = *settings };
 	/* Without the thread it works as well, but slower. */
 	if (settings->rows_ahead > 0 &&
 	    branch_thread_new(&b->thread, &b->rows, settings->rows_ahead) >= 0)

@@ -35,7 +35,7 @@ static int flush_leaf(struct flush *f, const struct record_count *count)
 {
 	struct profile_stack stack = {
 		.parent = PROFILE_NONE,
-		.process = count->context,
+		.process = record_count_context(count),
 		.samples = count->times[TIMES_TAKEN],
 		.weight = count->cycles,
 	};
@@ -49,16 +49,16 @@ static int flush_branch(struct flush *f, const struct record_count *count, struc
 			struct location to)
 {
 	struct profile_branch b = {
-		.process = count->context,
+		.process = record_count_context(count),
 		.from = from,
 		.to = to,
-		.kind = (enum branch_kind)(count->run >> RUN_BITS),
+		.kind = (enum branch_kind)((uint32_t)count->run >> RUN_BITS),
 		.taken = count->times[TIMES_TAKEN],
 		.mispredicted = count->times[TIMES_MISPREDICTED],
 		.predicted = count->times[TIMES_PREDICTED],
 		.aborted = count->times[TIMES_ABORTED],
 		.cycles = count->cycles,
-		.cycles_rows = count->cycles_rows,
+		.cycles_rows = count->times[TIMES_TAKEN] - count->untimed,
 	};
 
 	f->profile->counters.rows_counted += count->times[TIMES_TAKEN];
@@ -70,7 +70,7 @@ static int flush_branch(struct flush *f, const struct record_count *count, struc
 static int flush_block(struct flush *f, const struct record_count *count, struct location end)
 {
 	struct profile_counters *c = &f->profile->counters;
-	uint32_t run = count->run & RUN_MASK;
+	uint32_t run = (uint32_t)count->run & RUN_MASK;
 	struct location start;
 	struct profile_block b;
 
@@ -78,7 +78,7 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 		*(run == RUN_LONG ? &c->runs_long : &c->runs_backward) += count->times[TIMES_TAKEN];
 		return 0;
 	}
-	if (flush_locate(f, count->context, count->from - (run - 1), &start) < 0)
+	if (flush_locate(f, record_count_context(count), count->from - (run - 1), &start) < 0)
 		return -ENOMEM;
 	if (start.object != end.object || start.object == PROFILE_NONE ||
 	    end.offset - start.offset != run - 1) {
@@ -87,13 +87,13 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 	}
 	c->runs_counted += count->times[TIMES_TAKEN];
 	b = (struct profile_block){
-		.process = count->context,
+		.process = record_count_context(count),
 		.object = start.object,
 		.start = start.offset,
 		.end = end.offset,
 		.runs = count->times[TIMES_TAKEN],
 		.cycles = count->cycles,
-		.cycles_rows = count->cycles_rows,
+		.cycles_rows = count->times[TIMES_TAKEN] - count->untimed,
 	};
 	return profile_add_block(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
@@ -105,8 +105,8 @@ static int flush_row(const struct record_count *count, void *userdata)
 
 	if (count->to == 0)
 		return flush_leaf(f, count);
-	if (flush_locate(f, count->context, count->from, &from) < 0 ||
-	    flush_locate(f, count->context, count->to, &to) < 0 ||
+	if (flush_locate(f, record_count_context(count), count->from, &from) < 0 ||
+	    flush_locate(f, record_count_context(count), count->to, &to) < 0 ||
 	    flush_branch(f, count, from, to) < 0)
 		return -ENOMEM;
 	return (count->run & RUN_MASK) == RUN_NONE ? 0 : flush_block(f, count, from);

@@ -52,9 +52,14 @@ static inline bool branch_record_equal(const struct branch_record *a, const stru
 }
 
 /* Cycles since the record before; 0 where the hardware does not say. */
+static inline uint64_t branch_record_flags_cycles(uint64_t flags)
+{
+	return flags >> 4 & 0xffff;
+}
+
 static inline uint64_t branch_record_cycles(const struct branch_record *row)
 {
-	return row->flags >> 4 & 0xffff;
+	return branch_record_flags_cycles(row->flags);
 }
 
 /* Addresses of the upper half are the kernel's on all machines we know. */

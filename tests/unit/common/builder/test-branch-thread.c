@@ -16,9 +16,9 @@
 #define N_SNAPSHOTS 20000
 #define MAX_ROWS    40
 #define ROOM        4096 /* distinct rows */
-#define COUNT_BYTES                                                                  \
-	(offsetof(struct record_count, cycles_rows) + sizeof(uint32_t)) /* then room \
-									 */
+#define COUNT_BYTES                                                              \
+	(offsetof(struct record_count, untimed) + sizeof(uint32_t)) /* then room \
+								     */
 #define LONGEST (UINT16_MAX / sizeof(struct branch_record))
 
 struct snapshots {
