@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Both trees hold parents before what is below them. */
+/* Both trees hold parents before what is below them. Of the stacks' tree, memory is given back
+ * while the table, as large as the tree, is made. */
 #include "common/builder/flush-paths.h"
 
 #include <errno.h>
@@ -24,6 +25,8 @@ int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint
 	return profile_add_stack(p, stack);
 }
 
+#define RELEASE_EVERY (32u * 1024) /* nodes of stacks */
+
 /* The index of each node in the profile; on the heap, or NULL. */
 static uint32_t *make_map(const struct path_tree *tree)
 {
@@ -36,12 +39,13 @@ static uint32_t *make_map(const struct path_tree *tree)
 
 int flush_paths_stacks(struct flush *f)
 {
-	const struct path_tree *tree = &f->builder->stacks;
+	struct path_tree *tree = &f->builder->stacks;
 	_cleanup_free_ uint32_t *map = make_map(tree);
 	struct profile_counters *c = &f->profile->counters;
 
 	if (!map)
 		return -ENOMEM;
+	path_tree_release(tree, 0);
 	for (size_t i = 1; i < tree->n_nodes; i++) {
 		const struct path_node *node = &tree->nodes[i];
 		struct profile_stack stack = {
@@ -58,6 +62,8 @@ int flush_paths_stacks(struct flush *f)
 			return -ENOMEM;
 		map[i] = (uint32_t)index;
 		c->stacks_pruned += node->pruned;
+		if (i % RELEASE_EVERY == 0)
+			path_tree_release(tree, i);
 	}
 	c->stacks_error += tree->rarest;
 	return 0;

@@ -115,6 +115,16 @@ int path_tree_get(struct path_tree *tree, struct path *path, uint64_t from, uint
 	return 0;
 }
 
+void path_tree_release(struct path_tree *tree, size_t n)
+{
+	size_t n_bytes = n * sizeof(*tree->nodes) & ~(PAGES_ROUND - 1);
+
+	if (tree->bits > KEPT_BITS)
+		pages_drop(tree->slots, sizeof(*tree->slots) << tree->bits);
+	if (n_bytes > KEPT_BYTES)
+		pages_drop((char *)tree->nodes + KEPT_BYTES, n_bytes - KEPT_BYTES);
+}
+
 int path_tree_reset(struct path_tree *tree)
 {
 	size_t n_bytes = tree->max_nodes * sizeof(*tree->nodes);

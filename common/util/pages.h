@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-#define PAGES_HUGE (2u << 20) /* bytes of a huge page */
+#define PAGES_HUGE  (2u << 20)   /* bytes of a huge page */
+#define PAGES_ROUND (64ul << 10) /* a multiple of the page size of each machine */
 
 /*
  * @n_bytes, zeroed; what is never touched costs nothing. Beyond the first PAGES_HUGE bytes pages

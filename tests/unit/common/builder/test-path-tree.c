@@ -412,6 +412,31 @@ static void stitched_frames_do_not_wrap(void **state)
 	assert_int_equal(node.stitched, UINT32_MAX);
 }
 
+/* A path of many steps, twice in the same tree; the nodes that were read are given back on the way.
+ */
+static void test_a_released_tree_can_be_read_on_and_used_again(void **state)
+{
+	const uint64_t n = 200000;
+	struct path_tree tree;
+
+	assert_int_equal(path_tree_init(&tree, n + 1), 0);
+	for (uint64_t round = 0; round < 2; round++) {
+		struct path path = path_begin(1);
+
+		for (uint64_t i = 1; i <= n; i++)
+			assert_int_equal(path_tree_get(&tree, &path, i + round, 0, 0), 0);
+		assert_int_equal(tree.n_nodes, n + 1);
+		for (uint64_t i = 1; i <= n; i++) {
+			assert_true(tree.nodes[i].from == i + round);
+			if (i % 1000 == 0)
+				path_tree_release(&tree, i);
+		}
+		assert_true(tree.nodes[n / 2].from == 0);
+		assert_int_equal(path_tree_reset(&tree), 0);
+	}
+	path_tree_done(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_a_path_goes_on_by_runs),
 		cmocka_unit_test(test_stacks_that_find_room_are_exact),
 		cmocka_unit_test(test_stacks_in_little_room),
+		cmocka_unit_test(test_a_released_tree_can_be_read_on_and_used_again),
 		cmocka_unit_test(stitched_frames_do_not_wrap),
 	};
 
