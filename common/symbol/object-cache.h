@@ -26,6 +26,7 @@ struct cached_object {
 	struct parser_file *file;     /* NULL for the kernel and modules, or if not found */
 	struct symbol_table *symbols; /* of the kernel and modules */
 	struct symbol_cache symbol_cache;
+	unsigned int n_around; /* how often a neighbourhood was asked for */
 	struct line_cache line_cache;
 	struct unwind_table unwind;
 	bool knows_unwind; /* it was asked for */

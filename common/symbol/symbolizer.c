@@ -25,6 +25,7 @@
 #define MAX_OBJECTS 4096
 
 #define STEP_AROUND 16   /* bytes */
+#define MAX_DOUBLED 4u   /* the step, of an object asked for often */
 #define N_AROUND    512  /* steps */
 #define MAX_OFFSETS 8192 /* whose lines are asked for at once */
 
@@ -81,16 +82,18 @@ void symbolizer_prepare(struct symbolizer *s)
 }
 
 /* Resolves @offset and its neighbourhood, in their order: who asks for single offsets asks for more
- * of them. */
+ * of them. The neighbourhood grows, as each time the parser has to be waited for. */
 static int resolve_around(struct symbolizer *s, struct cached_object *c, uint64_t offset)
 {
-	uint64_t offsets[N_AROUND + 1], first = offset - MIN(offset, N_AROUND / 2UL * STEP_AROUND);
+	const uint64_t step = STEP_AROUND << MIN(c->n_around, MAX_DOUBLED);
+	uint64_t offsets[N_AROUND + 1], first = offset - MIN(offset, N_AROUND / 2UL * step);
 	size_t place;
 
-	first = MIN(first, UINT64_MAX - N_AROUND * STEP_AROUND);
-	place = (size_t)(offset - first + STEP_AROUND - 1) / STEP_AROUND;
+	c->n_around++;
+	first = MIN(first, UINT64_MAX - N_AROUND * step);
+	place = (size_t)((offset - first + step - 1) / step);
 	for (size_t i = 0; i < N_AROUND; i++)
-		offsets[i + (i >= place)] = first + i * STEP_AROUND;
+		offsets[i + (i >= place)] = first + i * step;
 	offsets[place] = offset;
 	return resolver_add(s->cache, c, offsets, ARRAY_SIZE(offsets));
 }
