@@ -38,6 +38,7 @@ struct grouping {
 	struct share_range *ranges;
 	uint32_t *groups;
 	size_t n_groups, cap_groups;
+	uint32_t *function_rows;            /* by function, in their own view: the row + 1 */
 	char container[CONTAINER_TEXT_MAX]; /* of the key that is looked up */
 };
 
@@ -52,19 +53,23 @@ static void grouping_done(struct grouping *grouping)
 	shares_free(grouping->shares);
 	free(grouping->ranges);
 	free(grouping->groups);
+	free(grouping->function_rows);
 }
 
 static int grouping_init(struct grouping *grouping, const struct profile *profile)
 {
 	*grouping = (struct grouping){ .profile = profile };
 	grouping->ranges = calloc(profile->n_stacks + 1, sizeof(*grouping->ranges));
-	return grouping->ranges ? shares_new(&grouping->shares) : -ENOMEM;
+	grouping->function_rows =
+		calloc(profile->n_functions + 1, sizeof(*grouping->function_rows));
+	if (!grouping->ranges || !grouping->function_rows)
+		return -ENOMEM;
+	return shares_new(&grouping->shares);
 }
 
-/* Appends the row @key to the current range. */
-static int grouping_add(struct grouping *grouping, const struct share_key *key)
+/* Appends the row, or returns its error. */
+static int grouping_add_row(struct grouping *grouping, int64_t row)
 {
-	int64_t row = shares_find(grouping->shares, key);
 	int r;
 
 	if (row < 0)
@@ -74,6 +79,12 @@ static int grouping_add(struct grouping *grouping, const struct share_key *key)
 		return r;
 	grouping->groups[grouping->n_groups++] = (uint32_t)row;
 	return 0;
+}
+
+/* Appends the row @key to the current range. */
+static int grouping_add(struct grouping *grouping, const struct share_key *key)
+{
+	return grouping_add_row(grouping, shares_find(grouping->shares, key));
 }
 
 static int grouping_count(struct grouping *grouping, struct shares **ret)
@@ -87,11 +98,19 @@ static int grouping_count(struct grouping *grouping, struct shares **ret)
 	return 0;
 }
 
-/* The key of the function at @at. */
-static struct share_key key_of_function(const struct profile *profile, struct location at)
+/* The function that a frame's location stands for, as profile_place_frame(); or NULL. */
+static const struct profile_function *function_of_frame(const struct profile *profile,
+							struct location frame)
 {
-	const struct profile_function *function = profile_find_function(profile, at);
-	struct share_key key = { .object = at.object };
+	const struct profile_function *function = profile_find_function(profile, frame);
+
+	return function ?: profile_find_function(profile, profile_place_frame(profile, frame));
+}
+
+/* The key of @function, or of what @object has without one. */
+static struct share_key key_of_function(const struct profile_function *function, uint32_t object)
+{
+	struct share_key key = { .object = object };
 
 	if (function) {
 		key.symbol = function->name;
@@ -155,7 +174,7 @@ static struct share_key key_of(struct grouping *grouping, struct share_views vie
 	struct share_key key = {};
 
 	if (views.by == VIEW_FUNCTION)
-		key = key_of_function(profile, profile_place_frame(profile, counted.at));
+		key = key_of_function(function_of_frame(profile, counted.at), counted.at.object);
 	else if (views.by == VIEW_OBJECT)
 		key.object = counted.at.object;
 	else
@@ -164,17 +183,43 @@ static struct share_key key_of(struct grouping *grouping, struct share_views vie
 	return key;
 }
 
+/* The row of a function, without another search for its key. */
+static int64_t find_function_row(struct grouping *grouping, struct location frame)
+{
+	const struct profile *profile = grouping->profile;
+	const struct profile_function *function = function_of_frame(profile, frame);
+	struct share_key key = key_of_function(function, frame.object);
+	uint32_t *known;
+
+	if (!function)
+		return shares_find(grouping->shares, &key);
+	known = &grouping->function_rows[function - profile->functions];
+	if (*known == 0) {
+		int64_t row = shares_find(grouping->shares, &key);
+
+		if (row < 0)
+			return row;
+		*known = (uint32_t)row + 1;
+	}
+	return *known - 1;
+}
+
 static int add_stacks(struct grouping *grouping, struct share_views views)
 {
+	const bool plain = views.by == VIEW_FUNCTION && views.owner == VIEW_NO_OWNER;
 	const struct profile *profile = grouping->profile;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
-		struct share_key key = key_of(grouping, views,
-					      (struct counted_at){ stack->process, stack->frame });
+		struct share_key key;
 
 		grouping->ranges[i] = (struct share_range){ (uint32_t)grouping->n_groups, 1 };
+		if (plain) {
+			r = grouping_add_row(grouping, find_function_row(grouping, stack->frame));
+			continue;
+		}
+		key = key_of(grouping, views, (struct counted_at){ stack->process, stack->frame });
 		r = grouping_add(grouping, &key);
 	}
 	return r;
@@ -283,7 +328,8 @@ static size_t look_up_lines(const struct grouping *grouping, struct location at,
 
 static int add_functions(struct grouping *grouping, struct location at)
 {
-	struct share_key key = key_of_function(grouping->profile, at);
+	struct share_key key =
+		key_of_function(profile_find_function(grouping->profile, at), at.object);
 	struct source_frame frames[MAX_INLINED];
 	size_t n = look_up_lines(grouping, at, frames, MAX_INLINED);
 	int r = 0;
