@@ -36,14 +36,21 @@ static uint64_t frame_place(const struct builder *b, size_t i)
 	return i < n ? b->callers.callers[i].from : b->stack.frames[b->stack.n - 1 - (i - n)].place;
 }
 
-/* The hash of each frame from @i on depends on no search: all are prefetched at once. */
+/* The hash of each frame from @i on depends on no search: their slots are asked for at once, and
+ * then their nodes. */
 static void prefetch_stack(const struct builder *b, const struct path *path, size_t i)
 {
+	const size_t n = count_stack_depth(b);
 	uint64_t hash = path->hash;
 
-	for (; i < count_stack_depth(b); i++) {
-		hash = path_hash(hash, frame_place(b, i), 0);
+	for (size_t k = i; k < n; k++) {
+		hash = path_hash(hash, frame_place(b, k), 0);
 		path_tree_prefetch(&b->stacks, hash);
+	}
+	hash = path->hash;
+	for (size_t k = i; k < n; k++) {
+		hash = path_hash(hash, frame_place(b, k), 0);
+		path_tree_prefetch_node(&b->stacks, hash);
 	}
 }
 
