@@ -21,6 +21,7 @@
 #include "daemon/config.h"
 #include "daemon/directories.h"
 #include "daemon/log.h"
+#include "daemon/naming/kept-symbols.h"
 #include "daemon/roller.h"
 #include "daemon/sampling.h"
 #include "daemon/store/store.h"
@@ -42,8 +43,9 @@ struct daemon {
 	struct config config;
 	struct fault config_fault; /* of the last reload; "": none */
 	uint64_t started_us;
-	struct kept_files *tables; /* NULL: it cannot be used */
-	struct fault tables_fault; /* why */
+	struct kept_files *tables;  /* NULL: it cannot be used */
+	struct kept_files *symbols; /* likewise */
+	struct fault tables_fault;  /* why */
 	struct archive *archive;
 	struct roller *roller;
 	struct sampling *sampling;
@@ -346,8 +348,9 @@ static int open_server(struct daemon *daemon, const char *path, struct fault *fa
 	return server_new(&daemon->server, daemon->event, fd, &settings, fault);
 }
 
-/* Without its directory tables of all objects are built again after each start. */
-static int open_tables(struct daemon *daemon, const char *state_directory, struct fault *fault)
+/* Without its directory tables of all objects are built again after each start, and the kernel's
+ * symbols are read again. */
+static int open_kept(struct daemon *daemon, const char *state_directory, struct fault *fault)
 {
 	struct kept_files_settings settings = {};
 	_cleanup_free_ char *directory = NULL;
@@ -356,6 +359,8 @@ static int open_tables(struct daemon *daemon, const char *state_directory, struc
 	settings.directory = directory;
 	if (r >= 0)
 		r = table_cache_open(&daemon->tables, &settings);
+	if (r >= 0)
+		r = kept_symbols_open(&daemon->symbols, &settings);
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "no memory to start");
 	if (r < 0) {
@@ -378,6 +383,7 @@ static int make_parts(struct daemon *daemon, struct store *store)
 	struct sampling_settings sampling = {
 		.helpers = daemon->helpers,
 		.tables = daemon->tables,
+		.symbols = daemon->symbols,
 		.changed = on_sampling_changed,
 		.userdata = daemon,
 	};
@@ -437,7 +443,7 @@ int daemon_new(struct daemon **ret, sd_event *event, const struct daemon_setting
 	}
 	r = config_load_path(&daemon->config, daemon->config_path, on_config_warning, NULL, fault);
 	r = r ?: directories_find_database(settings->state_directory, &daemon->database, fault);
-	r = r ?: open_tables(daemon, settings->state_directory, fault);
+	r = r ?: open_kept(daemon, settings->state_directory, fault);
 	r = r ?: open_store(&store, daemon, fault);
 	if (r < 0)
 		return r;
@@ -466,6 +472,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	daemon->server = server_free(daemon->server);
 	methods_free(daemon->methods);
 	sampling_free(daemon->sampling);
+	kept_files_free(daemon->symbols);
 	kept_files_free(daemon->tables);
 	roller_free(daemon->roller);
 	archive_free(daemon->archive);

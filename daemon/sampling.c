@@ -23,8 +23,9 @@
 struct sampling {
 	sd_event *event;
 	struct archive *archive;
-	struct helpers *helpers;   /* or NULL */
-	struct kept_files *tables; /* likewise */
+	struct helpers *helpers;    /* or NULL */
+	struct kept_files *tables;  /* likewise */
+	struct kept_files *symbols; /* likewise */
 	void (*changed)(void *userdata);
 	void *userdata;
 	struct config config;
@@ -230,6 +231,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		.userdata = s,
 		.max_queued = MAX_QUEUED,
 		.table_cache = s->tables,
+		.symbols = s->symbols,
 	};
 	int r = namer_new(&s->namer, &naming);
 
@@ -336,6 +338,7 @@ int sampling_new(struct sampling **ret, sd_event *event, const struct sampling_s
 	s->archive = settings->archive;
 	s->helpers = settings->helpers;
 	s->tables = settings->tables;
+	s->symbols = settings->symbols;
 	s->changed = settings->changed;
 	s->userdata = settings->userdata;
 	r = sd_event_add_time(event, &s->on_retry, CLOCK_MONOTONIC, 0, 0, on_retry, s);

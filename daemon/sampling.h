@@ -23,8 +23,9 @@ struct sampling;
 /* All are borrowed. */
 struct sampling_settings {
 	struct archive *archive;
-	struct helpers *helpers;   /* NULL: no file is opened */
-	struct kept_files *tables; /* NULL: unwind tables are not kept */
+	struct helpers *helpers;    /* NULL: no file is opened */
+	struct kept_files *tables;  /* NULL: unwind tables are not kept */
+	struct kept_files *symbols; /* of the kernel; likewise */
 	/* Called when sampling has begun or ended, or when a window was closed. */
 	void (*changed)(void *userdata);
 	void *userdata;

@@ -221,6 +221,22 @@ uint64_t object_cache_malformed(const struct object_cache *cache)
 	return cache->n_malformed;
 }
 
+/* Of the kernel or a module: as they were kept, or else as the kernel has them, to be kept. */
+static int read_kernel(struct object_cache *cache, const struct profile_object *o,
+		       struct symbol_table **ret, struct fault *why)
+{
+	const struct symbol_keeper *keeper = &cache->settings.keeper;
+	bool is_kept = keeper->load && o->n_build_id > 0;
+	int r = is_kept ? keeper->load(o, ret, keeper->userdata) : 0;
+
+	if (r != 0)
+		return MIN(r, 0);
+	r = kallsyms_read_object(cache->kallsyms, o, ret, why);
+	if (r >= 0 && is_kept)
+		keeper->save(o, *ret, keeper->userdata);
+	return r;
+}
+
 /* 0; -ENOMEM; or another negative errno and @why. */
 static int read_object(struct object_cache *cache, const struct profile_object *o, struct cached *c,
 		       struct fault *why)
@@ -228,7 +244,7 @@ static int read_object(struct object_cache *cache, const struct profile_object *
 	switch (o->kind) {
 	case OBJECT_KERNEL:
 	case OBJECT_MODULE:
-		return kallsyms_read_object(cache->kallsyms, o, &c->object.symbols, why);
+		return read_kernel(cache, o, &c->object.symbols, why);
 	case OBJECT_FILE:
 		return finder_open_object(&cache->settings, o, &c->object.file, &c->found_at, why);
 	case OBJECT_VDSO:

@@ -10,8 +10,19 @@
 #include "common/profile/profile.h"
 
 struct parser;
+struct symbol_table;
 
 struct failures;
+
+/* Keeps the symbols of kernels and modules with a build-id from one run of the program to the next.
+ */
+struct symbol_keeper {
+	/* 1 and *@ret; 0 if they are not kept; -ENOMEM. */
+	int (*load)(const struct profile_object *object, struct symbol_table **ret, void *userdata);
+	void (*save)(const struct profile_object *object, const struct symbol_table *table,
+		     void *userdata);
+	void *userdata;
+};
 
 /* A file that is not on this machine. */
 struct symbolizer_wanted {
@@ -56,6 +67,9 @@ struct symbolizer_settings {
 
 	/* Reads the files, borrowed. NULL: one of its own, whose processes it starts itself. */
 	struct parser *parser;
+
+	/* Copied. No load(): nothing is kept. */
+	struct symbol_keeper keeper;
 
 	/* Files that are not tried again. The object cache has its own. */
 	struct failures *failures;

@@ -55,7 +55,7 @@ static void publish_size(struct kept_files *kept)
 	set_count(&kept->counts.bytes, kept->n_bytes);
 }
 
-/* Of the file, or else of another one with that build-id, unless @id is NULL. */
+/* Of the file, or else of another one with that build-id; either may be NULL. */
 static struct entry *find_entry(struct kept_files *kept, const struct build_id *id,
 				const struct file_identity *file)
 {
@@ -64,7 +64,7 @@ static struct entry *find_entry(struct kept_files *kept, const struct build_id *
 	for (size_t i = 0; i < kept->n; i++) {
 		struct entry *entry = &kept->entries[i];
 
-		if (file_identity_equal(&entry->name.file, file))
+		if (file && file_identity_equal(&entry->name.file, file))
 			return entry;
 		if (id && build_id_equal(&entry->name.id, id->bytes, id->n))
 			found = entry;
@@ -297,7 +297,8 @@ static int write_file(const struct kept_files *kept, const struct kept_name *nam
 void kept_files_put(struct kept_files *kept, const struct build_id *id,
 		    const struct file_identity *file, const struct kept_content *content)
 {
-	const struct kept_name name = { .id = *id, .file = *file };
+	const struct kept_name name = { .id = *id,
+					.file = file ? *file : (struct file_identity){} };
 	struct entry *entry;
 	int r = -EFBIG;
 

@@ -56,8 +56,8 @@ typedef int (*kept_files_reader)(const void *bytes, size_t n, const struct build
 				 void *userdata);
 
 /*
- * What is kept about a trusted file. @id: its build-id; NULL: not known. 1 if @reader has read it;
- * 0 if it is not there; -ENOMEM.
+ * What is kept about a trusted file. @id: its build-id; NULL: not known. @file: NULL if there is
+ * none, as for the running kernel. 1 if @reader has read it; 0 if it is not there; -ENOMEM.
  */
 int kept_files_get(struct kept_files *kept, const struct build_id *id,
 		   const struct file_identity *file, kept_files_reader reader, void *userdata);
@@ -73,7 +73,7 @@ struct kept_content {
 	const void *what;
 };
 
-/* Keeps it, if it can, in place of others of the file or with the build-id. */
+/* Keeps it, if it can, in place of others of the file or with the build-id. @file: as above. */
 void kept_files_put(struct kept_files *kept, const struct build_id *id,
 		    const struct file_identity *file, const struct kept_content *content);
 

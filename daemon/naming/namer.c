@@ -18,6 +18,7 @@
 #include "common/util/thread.h"
 #include "daemon/naming/budget.h"
 #include "daemon/naming/file-table.h"
+#include "daemon/naming/kept-symbols.h"
 #include "daemon/naming/refused.h"
 #include "daemon/naming/table-builder.h"
 #include "daemon/naming/window-symbolizer.h"
@@ -110,6 +111,8 @@ static int namer_init(struct namer *namer, const struct namer_settings *settings
 	struct parser_settings parser = settings->parser;
 	int r = opener_new(&namer->opener, &settings->opener);
 
+	if (settings->symbols)
+		naming.keeper = kept_symbols_keeper(settings->symbols);
 	parser.cpu_us = parser.cpu_us ?: PARSER_US; /* its time by the clock depends on the load */
 	renew_budgets(namer);
 	files.opener = namer->opener;

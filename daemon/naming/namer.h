@@ -26,6 +26,7 @@ struct namer_settings {
 	void *userdata;
 	size_t max_queued;              /* named windows that may wait for the main thread */
 	struct kept_files *table_cache; /* of unwind tables; borrowed; NULL: none is kept */
+	struct kept_files *symbols;     /* of the kernel, see kept-symbols.h; likewise */
 };
 
 struct namer_counts {

@@ -227,6 +227,7 @@ int window_symbolizer_new(struct window_symbolizer **ret, struct file_table *fil
 		.open_jit = with->open_jit ? on_jit : NULL,
 		.open_kallsyms = with->open_kallsyms ? on_kallsyms : NULL,
 		.parser = with->parser,
+		.keeper = with->keeper,
 		.userdata = s,
 		.max_bytes = MAX_SYMBOL_BYTES,
 		.max_code_bytes = MAX_CODE_BYTES,

@@ -29,6 +29,7 @@ struct window_symbolizer_settings {
 	/* A descriptor of /proc/kallsyms with addresses, or -errno. NULL: opened here. */
 	int (*open_kallsyms)(void *userdata);
 	void *kallsyms_userdata;
+	struct symbol_keeper keeper; /* see symbolizer_settings */
 	/* As opener_open_jit(). NULL: none. */
 	int (*open_jit)(const struct opener_jit *process, struct file_identity *ret,
 			void *userdata);

@@ -2,27 +2,18 @@
 #include "daemon/unwind/table-file.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/uio.h>
 
-#include "common/checksum/crc.h"
 #include "common/util/macro.h"
+#include "daemon/kept/kept-header.h"
 
-static const char magic[8] = "branchdU";
+static const struct kept_format format = { "branchdU", UNWIND_TABLE_FORMAT };
 
 struct header {
-	char magic[8];
-	char version[20]; /* of branchd: another one may make other tables of the same file */
-	uint32_t format;
-	uint32_t crc; /* of the rest of the header, and of all that follows */
+	struct kept_header head;
 	uint32_t n_rules, n_rows;
-	uint16_t machine;
-	uint8_t n_build_id;
-	uint8_t build_id[PROFILE_BUILD_ID_MAX];
-	uint8_t unused;
+	uint16_t machine, unused;
 };
-
-#define CRC_FROM (offsetof(struct header, crc) + sizeof(uint32_t))
 
 /* The arrays of a table, in the order of the file. */
 struct arrays {
@@ -38,23 +29,6 @@ static size_t measure(struct arrays *arrays, size_t n_rules, size_t n_rows)
 	return sizeof(struct header) + arrays->n_bytes[0] + arrays->n_bytes[1] + arrays->n_bytes[2];
 }
 
-static void fill_header(struct header *ret, const struct build_id *id)
-{
-	*ret = (struct header){ .format = UNWIND_TABLE_FORMAT, .n_build_id = id->n };
-	memcpy(ret->magic, magic, sizeof(ret->magic));
-	strncpy(ret->version, BRANCHD_VERSION, sizeof(ret->version) - 1);
-	memcpy(ret->build_id, id->bytes, sizeof(ret->build_id));
-}
-
-static uint32_t add_up(const struct header *header, const struct arrays *arrays)
-{
-	uint32_t crc = crc_add(0, (const char *)header + CRC_FROM, sizeof(*header) - CRC_FROM);
-
-	for (size_t i = 0; i < ARRAY_SIZE(arrays->start); i++)
-		crc = crc_add(crc, arrays->start[i], arrays->n_bytes[i]);
-	return crc;
-}
-
 size_t table_file_bytes(const struct unwind_table *table)
 {
 	struct arrays arrays;
@@ -66,42 +40,26 @@ int table_file_write(int fd, const struct build_id *id, const struct unwind_tabl
 {
 	struct arrays arrays = { .start = { table->rules, table->starts, table->rule_ids } };
 	size_t n = measure(&arrays, table->n_rules, table->n_rows);
-	struct header header;
+	struct header header = {};
 	struct iovec parts[1 + ARRAY_SIZE(arrays.start)];
-	ssize_t written;
 
 	if (n > TABLE_FILE_MAX_BYTES)
 		return -EFBIG;
-	fill_header(&header, id);
+	kept_header_fill(&header.head, &format, id);
 	header.n_rules = (uint32_t)table->n_rules;
 	header.n_rows = (uint32_t)table->n_rows;
 	header.machine = table->machine;
-	header.crc = add_up(&header, &arrays);
 	parts[0] = (struct iovec){ &header, sizeof(header) };
 	for (size_t i = 0; i < ARRAY_SIZE(arrays.start); i++)
 		parts[1 + i] = (struct iovec){ (void *)arrays.start[i], arrays.n_bytes[i] };
-	written = writev(fd, parts, ARRAY_SIZE(parts));
-	if (written < 0)
-		return -errno;
-	return (size_t)written == n ? 0 : -ENOSPC;
+	return kept_header_write(fd, parts, ARRAY_SIZE(parts));
 }
 
-/* Whether the file has what the header promises, and is what was asked for. */
-static int check_header(const struct header *header, size_t n, const struct build_id *id,
-			struct arrays *arrays)
+/* Whether the file has as much as the header promises. */
+static int find_arrays(const struct header *header, size_t n, struct arrays *arrays)
 {
-	struct header expected;
 	size_t at = sizeof(*header);
 
-	fill_header(&expected, id);
-	if (memcmp(header->magic, expected.magic, sizeof(header->magic)) != 0)
-		return -EBADMSG;
-	if (header->format != expected.format ||
-	    memcmp(header->version, expected.version, sizeof(header->version)) != 0)
-		return -ESTALE;
-	if (header->n_build_id != id->n ||
-	    memcmp(header->build_id, id->bytes, sizeof(header->build_id)) != 0)
-		return -EBADMSG;
 	if (header->n_rules > UNWIND_MAX_RULES ||
 	    measure(arrays, header->n_rules, header->n_rows) != n)
 		return -EBADMSG;
@@ -109,7 +67,7 @@ static int check_header(const struct header *header, size_t n, const struct buil
 		arrays->start[i] = (const char *)header + at;
 		at += arrays->n_bytes[i];
 	}
-	return header->crc == add_up(header, arrays) ? 0 : -EBADMSG;
+	return 0;
 }
 
 int table_file_parse(const void *bytes, size_t n, const struct build_id *id,
@@ -122,7 +80,9 @@ int table_file_parse(const void *bytes, size_t n, const struct build_id *id,
 
 	if (n < sizeof(*header) || n > TABLE_FILE_MAX_BYTES)
 		return -EBADMSG;
-	r = check_header(header, n, id, &arrays);
+	r = kept_header_check(&header->head, n, &format, id);
+	if (r >= 0)
+		r = find_arrays(header, n, &arrays);
 	if (r < 0)
 		return r;
 	table.machine = header->machine;

@@ -11,7 +11,7 @@
 #include "daemon/unwind/table-file.h"
 
 #define CRC_AT   32 /* in the head */
-#define COUNT_AT 36 /* the numbers of rules and rows, and the machine */
+#define COUNT_AT 60 /* the numbers of rules and rows, and the machine */
 #define COUNT_N  10
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
