@@ -404,13 +404,20 @@ int processes_scan_kernel(struct processes *processes, void (*scan)(void *userda
 	return 0;
 }
 
+/* Code of a kernel of 64 bits is in its highest part; other addresses in its half are a user's
+ * data, which was taken for a stack. */
+static bool may_be_code(uint64_t address)
+{
+	return address >> 48 == 0xffff;
+}
+
 static const struct mapping *locate_in_kernel(const struct processes *p, uint64_t address)
 {
 	const struct mapping *found = address_space_find(p->kernel, address);
 	struct kernel_scan *s = p->kernel_scan;
 	void (*scan)(void *userdata) = s ? s->scan : NULL;
 
-	if (_likely_(found || !scan))
+	if (_likely_(found || !scan) || !may_be_code(address))
 		return found;
 	s->scan = NULL;
 	scan(s->userdata);

@@ -258,6 +258,7 @@ static void test_the_rest_of_the_kernel_is_sought_when_it_is_needed(void **state
 	map_kernel(p, 0xffffffff81000000, 0x1000, 0, "[kernel.kallsyms]");
 	assert_at(p, 5, 0xffffffff81000010, "[kernel]");
 	assert_at(p, 5, 0x1000, "nothing");
+	assert_at(p, 5, 0x9090909090909090, "nothing");
 	assert_int_equal(scan.n, 0);
 	assert_at(p, 5, 0xffffffffc0000010, "[late]");
 	assert_at(p, 5, 0xffffffffd0000000, "nothing");

@@ -12,14 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/checksum/crc.h"
 #include "common/util/cleanup.h"
 #include "common/util/macro.h"
 #include "daemon/naming/symbols-file.h"
+#include "tests/support/kept-bytes.h"
 
-#define MAX_BYTES 4096
-#define FORMAT_AT 28 /* in the header */
-#define CRC_AT    32
 #define ROWS_AT   72
 #define ROW_BYTES 16
 
@@ -29,11 +26,6 @@ static const struct symbol_entry entries[] = {
 	{ .start = 0x40, .limit = 0x100, .name = "do_syscall_64", .binding = SYMBOL_GLOBAL },
 	{ .start = 0x200, .size = 0x10, .limit = 0x300, .name = "outer" },
 	{ .start = 0x204, .size = 4, .limit = 0x300, .name = "inner" },
-};
-
-struct bytes {
-	_Alignas(8) uint8_t bytes[MAX_BYTES];
-	size_t n;
 };
 
 static struct symbol_table *make_table(size_t n)
@@ -47,12 +39,12 @@ static struct symbol_table *make_table(size_t n)
 	return table;
 }
 
-static struct bytes write_table(size_t n)
+static struct kept_bytes write_table(size_t n)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *table = make_table(n);
 	int fd = memfd_create("symbols", MFD_CLOEXEC);
 	struct symbols_content content;
-	struct bytes b = {};
+	struct kept_bytes b = {};
 
 	assert_true(fd >= 0);
 	assert_int_equal(symbols_content_make(&content, table), 0);
@@ -64,7 +56,7 @@ static struct bytes write_table(size_t n)
 	return b;
 }
 
-static int parse(const struct bytes *b)
+static int parse(const struct kept_bytes *b)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *table = NULL;
 
@@ -75,7 +67,7 @@ static void test_what_was_written_is_read(void **state)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *table = make_table(ARRAY_SIZE(entries));
 	_cleanup_(symbol_table_freep) struct symbol_table *read = NULL;
-	struct bytes b = write_table(ARRAY_SIZE(entries));
+	struct kept_bytes b = write_table(ARRAY_SIZE(entries));
 
 	assert_int_equal(symbols_file_parse(b.bytes, b.n, &id, &read), 0);
 	assert_int_equal(symbol_table_count(read), ARRAY_SIZE(entries));
@@ -90,7 +82,7 @@ static void test_what_was_written_is_read(void **state)
 static void test_a_table_without_symbols(void **state)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *read = NULL;
-	struct bytes b = write_table(0);
+	struct kept_bytes b = write_table(0);
 
 	assert_int_equal(symbols_file_parse(b.bytes, b.n, &id, &read), 0);
 	assert_int_equal(symbol_table_count(read), 0);
@@ -98,39 +90,23 @@ static void test_a_table_without_symbols(void **state)
 
 static void test_each_missing_byte_is_noticed(void **state)
 {
-	struct bytes b = write_table(ARRAY_SIZE(entries));
-	size_t whole = b.n;
-
-	for (b.n = 0; b.n < whole; b.n++)
-		assert_int_equal(parse(&b), -EBADMSG);
-	b.n = whole + 1;
-	assert_int_equal(parse(&b), -EBADMSG);
+	kept_bytes_test_missing(write_table(ARRAY_SIZE(entries)), parse);
 }
 
 static void test_each_wrong_bit_is_noticed(void **state)
 {
-	struct bytes b = write_table(ARRAY_SIZE(entries));
-
-	for (size_t bit = 0; bit < 8 * b.n; bit++) {
-		b.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_true(parse(&b) < 0);
-		b.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-	assert_int_equal(parse(&b), 0);
+	kept_bytes_test_wrong_bits(write_table(ARRAY_SIZE(entries)), parse);
 }
 
-/* As a file has it that somebody made. */
-static int parse_with_checksum(struct bytes *b)
+static int parse_with_checksum(struct kept_bytes *b)
 {
-	uint32_t crc = crc_add(0, b->bytes + CRC_AT + 4, b->n - CRC_AT - 4);
-
-	memcpy(b->bytes + CRC_AT, &crc, sizeof(crc));
+	kept_bytes_set_checksum(b);
 	return parse(b);
 }
 
 static void test_places_out_of_bounds_are_noticed_behind_a_right_checksum(void **state)
 {
-	struct bytes b = write_table(ARRAY_SIZE(entries)), good = b;
+	struct kept_bytes b = write_table(ARRAY_SIZE(entries)), good = b;
 
 	assert_int_equal(parse_with_checksum(&b), 0);
 	b.bytes[ROWS_AT + ROW_BYTES + 13]++; /* where the name is */
@@ -151,19 +127,13 @@ static void test_places_out_of_bounds_are_noticed_behind_a_right_checksum(void *
 
 static void test_another_version_is_stale(void **state)
 {
-	struct bytes b = write_table(ARRAY_SIZE(entries));
-
-	b.bytes[FORMAT_AT]++;
-	assert_int_equal(parse(&b), -ESTALE);
-	b = write_table(ARRAY_SIZE(entries));
-	b.bytes[8]++; /* the version of branchd */
-	assert_int_equal(parse(&b), -ESTALE);
+	kept_bytes_test_versions(write_table(ARRAY_SIZE(entries)), parse);
 }
 
 static void test_a_table_of_another_object_is_refused(void **state)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *read = NULL;
-	struct bytes b = write_table(ARRAY_SIZE(entries));
+	struct kept_bytes b = write_table(ARRAY_SIZE(entries));
 	struct build_id other = id;
 
 	other.bytes[19] = 1;

@@ -13,15 +13,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/checksum/crc.h"
 #include "common/util/macro.h"
 #include "daemon/unwind/table-file.h"
+#include "tests/support/kept-bytes.h"
 
-#define MAX_BYTES 4096
-#define FORMAT_AT 28 /* in the header */
-#define CRC_AT    32
-#define COUNT_AT  60
-#define BODY_AT   72
+#define COUNT_AT 60
+#define BODY_AT  72
 
 static const struct build_id id = { .bytes = { 0xab, 0xcd, 1 }, .n = 20 };
 static const struct unwind_rule rules[] = {
@@ -39,15 +36,10 @@ static const struct unwind_table table = {
 	.n_rules = ARRAY_SIZE(rules),
 };
 
-struct bytes {
-	_Alignas(8) uint8_t bytes[MAX_BYTES];
-	size_t n;
-};
-
-static struct bytes write_table(const struct unwind_table *what)
+static struct kept_bytes write_table(const struct unwind_table *what)
 {
 	int fd = memfd_create("table", MFD_CLOEXEC);
-	struct bytes b = {};
+	struct kept_bytes b = {};
 
 	assert_true(fd >= 0);
 	assert_int_equal(table_file_write(fd, &id, what), 0);
@@ -57,7 +49,7 @@ static struct bytes write_table(const struct unwind_table *what)
 	return b;
 }
 
-static int parse(const struct bytes *b)
+static int parse(const struct kept_bytes *b)
 {
 	struct unwind_table read;
 	int r = table_file_parse(b->bytes, b->n, &id, &read);
@@ -69,7 +61,7 @@ static int parse(const struct bytes *b)
 
 static void test_what_was_written_is_read(void **state)
 {
-	struct bytes b = write_table(&table);
+	struct kept_bytes b = write_table(&table);
 	struct unwind_table read;
 
 	assert_int_equal(table_file_parse(b.bytes, b.n, &id, &read), 0);
@@ -84,7 +76,7 @@ static void test_what_was_written_is_read(void **state)
 
 static void test_a_table_without_rows(void **state)
 {
-	struct bytes b = write_table(&(struct unwind_table){});
+	struct kept_bytes b = write_table(&(struct unwind_table){});
 	struct unwind_table read;
 
 	assert_int_equal(table_file_parse(b.bytes, b.n, &id, &read), 0);
@@ -94,69 +86,42 @@ static void test_a_table_without_rows(void **state)
 
 static void test_each_missing_byte_is_noticed(void **state)
 {
-	struct bytes b = write_table(&table);
-	size_t whole = b.n;
-
-	for (b.n = 0; b.n < whole; b.n++)
-		assert_int_equal(parse(&b), -EBADMSG);
-	b.n = whole + 1;
-	assert_int_equal(parse(&b), -EBADMSG);
+	kept_bytes_test_missing(write_table(&table), parse);
 }
 
 static void test_each_wrong_bit_is_noticed(void **state)
 {
-	struct bytes b = write_table(&table);
-
-	for (size_t bit = 0; bit < 8 * b.n; bit++) {
-		b.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_true(parse(&b) < 0);
-		b.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-	assert_int_equal(parse(&b), 0);
-}
-
-/* As a file has it that somebody made. */
-static void set_checksum(struct bytes *b)
-{
-	uint32_t crc = crc_add(0, b->bytes + CRC_AT + 4, b->n - CRC_AT - 4);
-
-	memcpy(b->bytes + CRC_AT, &crc, sizeof(crc));
+	kept_bytes_test_wrong_bits(write_table(&table), parse);
 }
 
 static void test_numbers_out_of_bounds_are_noticed_behind_a_right_checksum(void **state)
 {
-	struct bytes b = write_table(&table);
+	struct kept_bytes b = write_table(&table);
 	uint8_t *ids = b.bytes + BODY_AT + sizeof(rules) + sizeof(starts);
 
-	set_checksum(&b);
+	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), 0);
 	ids[2] = 2; /* there are two rules: 0 and 1 */
-	set_checksum(&b);
+	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), -EBADMSG);
 	ids[2] = 1;
 	b.bytes[BODY_AT + offsetof(struct unwind_rule, cfa_register)] = UNWIND_N_REGISTERS;
-	set_checksum(&b);
+	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), -EBADMSG);
 	b = write_table(&table);
 	memset(b.bytes + COUNT_AT, 0xff, 8); /* the numbers of rules and rows */
-	set_checksum(&b);
+	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), -EBADMSG);
 }
 
 static void test_another_version_is_stale(void **state)
 {
-	struct bytes b = write_table(&table);
-
-	b.bytes[FORMAT_AT]++;
-	assert_int_equal(parse(&b), -ESTALE);
-	b = write_table(&table);
-	b.bytes[8]++; /* the version of branchd */
-	assert_int_equal(parse(&b), -ESTALE);
+	kept_bytes_test_versions(write_table(&table), parse);
 }
 
 static void test_a_table_of_another_object_is_refused(void **state)
 {
-	struct bytes b = write_table(&table);
+	struct kept_bytes b = write_table(&table);
 	struct build_id other = id;
 	struct unwind_table read;
 
