@@ -25,7 +25,7 @@
 #define MAX_OBJECTS 4096
 
 #define STEP_AROUND 16   /* bytes */
-#define MAX_DOUBLED 4u   /* the step, of an object asked for often */
+#define MAX_GROWTH  4u   /* the step, of an object asked for often */
 #define N_AROUND    512  /* steps */
 #define MAX_OFFSETS 8192 /* whose lines are asked for at once */
 
@@ -85,7 +85,7 @@ void symbolizer_prepare(struct symbolizer *s)
  * of them. The neighbourhood grows, as each time the parser has to be waited for. */
 static int resolve_around(struct symbolizer *s, struct cached_object *c, uint64_t offset)
 {
-	const uint64_t step = STEP_AROUND << MIN(c->n_around, MAX_DOUBLED);
+	const uint64_t step = STEP_AROUND << MIN(c->n_around, MAX_GROWTH);
 	uint64_t offsets[N_AROUND + 1], first = offset - MIN(offset, N_AROUND / 2UL * step);
 	size_t place;
 
