@@ -320,9 +320,9 @@ static __always_inline __u64 copy_stack(struct scratch *s, __u64 to, __u64 from,
 /* Reads the registers of user code, and says by the flags whether there are any. */
 static __always_inline void read_registers(void *ctx, struct scratch *s, _Bool in_kernel)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 
-	if (BPF_CORE_READ(task, flags) & PF_KTHREAD ||
+	if (TASK_READ(task, flags) & PF_KTHREAD ||
 	    read_user_registers(ctx, task, in_kernel, &s->registers) < 0)
 		return;
 	s->sample.flags |= is_32_bit(&s->registers) ? BPF_SAMPLE_32_BIT : BPF_SAMPLE_REGISTERS;
@@ -331,7 +331,7 @@ static __always_inline void read_registers(void *ctx, struct scratch *s, _Bool i
 /* Adds the registers of user code and its stack, behind the word @at. */
 static __always_inline void add_copy(struct scratch *s, __u64 at)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task = current_task();
 	__u64 sp = USER_SP(&s->registers), most = ring_bytes(&rings);
 
 	MASK(at, WORDS_MASK);
@@ -386,12 +386,12 @@ static __always_inline _Bool is_wanted(const struct bpf_sample *s)
  */
 static __always_inline void identify(struct bpf_sample *s, __u64 id)
 {
-	const struct task_struct *task = (const void *)bpf_get_current_task();
-	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+	const struct task_struct *task = current_task();
+	const struct cred *cred = TASK_READ(task, real_cred);
 
 	s->pid = id >> 32;
 	s->tid = (__u32)id;
-	s->uid = BPF_CORE_READ(cred, euid.val);
+	s->uid = TASK_READ(cred, euid.val);
 	s->flags = read_restriction(task, cred);
 	s->cgroup = take_cgroup ? bpf_get_current_cgroup_id() : 0;
 }

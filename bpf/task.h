@@ -56,13 +56,35 @@ struct mm_struct___since_6_18 {
 #define DUMPABLE_MASK    3          /* in the flags of an mm */
 #define DUMPABLE_BY_USER 1
 
+/* As far as it is looked for in the kernel's BTF. */
+enum bpf_func_id___task {
+	BPF_FUNC_get_current_task_btf___task = 158,
+};
+
+/* Whether the kernel knows what the current task's pointers point to, as since 5.11: then they are
+ * followed by plain loads, else by a call of a helper each. */
+static __always_inline _Bool knows_task(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id___task,
+					  BPF_FUNC_get_current_task_btf___task);
+}
+
+static __always_inline struct task_struct *current_task(void)
+{
+	return knows_task() ? (void *)bpf_get_current_task_btf() : (void *)bpf_get_current_task();
+}
+
+/* BPF_CORE_READ() of what current_task() returned, or of a pointer read from it so. */
+#define TASK_READ(from, ...) \
+	(knows_task() ? ___arrow(from, __VA_ARGS__) : BPF_CORE_READ(from, __VA_ARGS__))
+
 static __always_inline unsigned long read_mm_flags(const struct mm_struct *mm)
 {
 	const struct mm_struct___since_6_18 *newer = (const void *)mm;
 
 	if (bpf_core_field_exists(mm->flags))
-		return BPF_CORE_READ(mm, flags);
-	return BPF_CORE_READ(newer, flags.__mm_flags[0]);
+		return TASK_READ(mm, flags);
+	return TASK_READ(newer, flags.__mm_flags[0]);
 }
 
 /*
@@ -73,15 +95,15 @@ static __always_inline unsigned long read_mm_flags(const struct mm_struct *mm)
 static __always_inline __u16 read_restriction(const struct task_struct *task,
 					      const struct cred *cred)
 {
-	__u32 uid = BPF_CORE_READ(cred, euid.val), gid = BPF_CORE_READ(cred, egid.val);
+	__u32 uid = TASK_READ(cred, euid.val), gid = TASK_READ(cred, egid.val);
 	const struct mm_struct *mm;
 
-	if (uid != BPF_CORE_READ(cred, uid.val) || uid != BPF_CORE_READ(cred, suid.val) ||
-	    gid != BPF_CORE_READ(cred, gid.val) || gid != BPF_CORE_READ(cred, sgid.val))
+	if (uid != TASK_READ(cred, uid.val) || uid != TASK_READ(cred, suid.val) ||
+	    gid != TASK_READ(cred, gid.val) || gid != TASK_READ(cred, sgid.val))
 		return BPF_SAMPLE_RESTRICTED;
-	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+	if (TASK_READ(task, flags) & PF_KTHREAD)
 		return 0;
-	mm = BPF_CORE_READ(task, mm);
+	mm = TASK_READ(task, mm);
 	if (!mm)
 		return BPF_SAMPLE_NO_MEMORY;
 	return (read_mm_flags(mm) & DUMPABLE_MASK) == DUMPABLE_BY_USER ? 0 : BPF_SAMPLE_RESTRICTED;

@@ -163,8 +163,8 @@ static __always_inline __u64 ring_bytes(const void *rings)
  */
 static __always_inline __u64 stack_bytes(const struct task_struct *task, __u64 sp, __u64 most)
 {
-	__u64 first = BPF_CORE_READ(task, mm, start_stack) - sp;
-	__u64 other = BPF_CORE_READ(task, THREAD_POINTER) - sp;
+	__u64 first = TASK_READ(task, mm, start_stack) - sp;
+	__u64 other = TASK_READ(task, THREAD_POINTER) - sp;
 	__u64 n = first < other ? first : other;
 
 	return n < most ? n : most;
