@@ -12,13 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <systemd/sd-login.h>
-
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "common/profile/container.h"
 #include "common/util/cleanup.h"
+#include "daemon/collector/group-lookup.h"
 
 #define MAX_KEPT    4096
 #define ROOT_CGROUP 1
@@ -31,13 +29,17 @@ struct unit {
 
 struct units {
 	struct unit *kept;
-	char *name; /* returned last, if it is not kept */
+	struct group_lookup *groups;
 };
 
 int units_new(struct units **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	_cleanup_(units_freep) struct units *units = calloc(1, sizeof(*units));
+	int r = units ? group_lookup_new(&units->groups) : -ENOMEM;
+
+	if (r >= 0)
+		*ret = TAKE_PTR(units);
+	return r;
 }
 
 static void forget_all(struct units *u)
@@ -56,7 +58,7 @@ struct units *units_free(struct units *units)
 	if (!units)
 		return NULL;
 	forget_all(units);
-	free(units->name);
+	group_lookup_free(units->groups);
 	free(units);
 	return NULL;
 }
@@ -76,60 +78,31 @@ static bool is_group(const char *path, uint64_t cgroup)
 	return false;
 }
 
-/* Takes over @name, in any case. */
-static int keep(struct units *u, uint64_t cgroup, char *name)
+static int keep(struct units *u, uint64_t cgroup, const char *name)
 {
 	struct unit *unit;
 
 	if (HASH_COUNT(u->kept) >= MAX_KEPT)
 		forget_all(u);
 	unit = calloc(1, sizeof(*unit));
-	if (!unit) {
-		free(name);
+	if (!unit)
 		return -ENOMEM;
-	}
 	unit->cgroup = cgroup;
-	unit->name = name;
-	HASH_ADD(hh, u->kept, cgroup, sizeof(unit->cgroup), unit);
+	unit->name = name ? strdup(name) : NULL;
+	if (!name || unit->name)
+		HASH_ADD(hh, u->kept, cgroup, sizeof(unit->cgroup), unit);
 	if (!unit->hh.tbl) {
-		free(name);
+		free(unit->name);
 		free(unit);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Asks the kernel. 1 and both strings, the caller's; 0 if there is no such process; -ENOMEM. */
-static int look_up(int32_t pid, char **ret_name, char **ret_path)
-{
-	_cleanup_free_ char *path = NULL, *name = NULL;
-	int r;
-
-	if (pid <= 0 || sd_pid_get_cgroup(pid, &path) < 0)
-		return 0;
-	r = sd_pid_get_unit(pid, &name);
-	if (r == -ENODATA && strcmp(path, "/") != 0) {
-		name = strdup(path);
-		if (!name)
-			return -ENOMEM;
-	} else if (r < 0 && r != -ENODATA) {
-		return 0;
-	} else if (name && container_choose(name, path) != name) {
-		free(name);
-		name = strdup(path);
-		if (!name)
-			return -ENOMEM;
-	}
-	*ret_name = TAKE_PTR(name);
-	*ret_path = TAKE_PTR(path);
-	return 1;
-}
-
 int units_find(struct units *units, int32_t pid, uint64_t cgroup, const char **ret)
 {
-	_cleanup_free_ char *path = NULL;
+	const struct group *group;
 	struct unit *unit = NULL;
-	char *name;
 	int r;
 
 	HASH_FIND(hh, units->kept, &cgroup, sizeof(cgroup), unit);
@@ -137,17 +110,13 @@ int units_find(struct units *units, int32_t pid, uint64_t cgroup, const char **r
 		*ret = unit->name;
 		return 1;
 	}
-	r = look_up(pid, &name, &path);
+	r = group_lookup_find(units->groups, pid, &group);
 	if (r <= 0)
 		return r;
-	*ret = name;
-	if (cgroup > ROOT_CGROUP && is_group(path, cgroup)) {
-		r = keep(units, cgroup, name);
-		return r < 0 ? r : 1;
-	}
-	free(units->name);
-	units->name = name;
-	return 1;
+	*ret = group->unit;
+	if (cgroup > ROOT_CGROUP && is_group(group->path, cgroup))
+		r = keep(units, cgroup, group->unit);
+	return r < 0 ? r : 1;
 }
 
 bool units_knows(const struct units *units, uint64_t cgroup)

@@ -2,7 +2,7 @@
 /*
  * The systemd unit that a process runs in. A process in no unit has the path of its control group
  * ("/docker/4711") instead, unless that is the root; so has one in a container or pod that its unit
- * does not tell: rootless podman, Kubernetes. libsystemd stays behind this header.
+ * does not tell: rootless podman, Kubernetes.
  *
  * Processes come and go, control groups stay: the unit is remembered by the id of the control group
  * if it is certain that the process was in that group when it was looked up.
