@@ -3,9 +3,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/util/cleanup.h"
 
@@ -55,36 +56,36 @@ bool cpu_list_has(const char *text, uint32_t cpu)
 	return false;
 }
 
-/* The list of CPUs on line: short for any number of CPUs, because it has few gaps. */
-static int read_online(char *ret, size_t n)
+int cpu_list_open_online(void)
 {
-	_cleanup_fclose_ FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
 
-	if (!f)
-		return -errno;
-	return fgets(ret, (int)n, f) ? 0 : -EBADMSG;
+	return fd < 0 ? -errno : fd;
 }
 
-int cpu_list_read_online(bool **ret, uint32_t n)
+/* The list: short for any number of CPUs, because it has few gaps. */
+static int read_online(int fd, char *ret, size_t n)
 {
-	_cleanup_free_ bool *flags = calloc(n ? n : 1, sizeof(*flags));
-	char text[4096];
-	int r;
+	ssize_t n_read = pread(fd, ret, n - 1, 0);
 
-	if (!flags)
-		return -ENOMEM;
-	r = read_online(text, sizeof(text));
-	if (r >= 0)
-		r = cpu_list_parse(flags, n, text);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(flags);
+	if (n_read <= 0)
+		return n_read < 0 ? -errno : -EBADMSG;
+	ret[n_read] = '\0';
 	return 0;
+}
+
+int cpu_list_read_online(int fd, bool *flags, uint32_t n)
+{
+	char text[4096];
+	int r = read_online(fd, text, sizeof(text));
+
+	return r < 0 ? r : cpu_list_parse(flags, n, text);
 }
 
 int cpu_list_first_online(void)
 {
+	_cleanup_close_ int fd = cpu_list_open_online();
 	char text[4096];
 
-	return read_online(text, sizeof(text)) < 0 ? 0 : atoi(text);
+	return fd < 0 || read_online(fd, text, sizeof(text)) < 0 ? 0 : atoi(text);
 }

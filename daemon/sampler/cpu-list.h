@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Flags of @n CPUs, set for those on line; the caller frees *@ret. -errno; -EBADMSG: no list. */
-int cpu_list_read_online(bool **ret, uint32_t n);
+/* A descriptor of the list of CPUs on line, which may be read again and again, or -errno. */
+int cpu_list_open_online(void);
+/* Sets those of @n flags whose CPU is on line, as cpu_list_parse(); or -errno. */
+int cpu_list_read_online(int fd, bool *flags, uint32_t n);
 
 /* Sets those of @n flags that @text names, and clears the others. Skips numbers from @n on. 0 or
  * -EBADMSG. */

@@ -26,7 +26,8 @@ struct cpus {
 	struct cpus_settings settings;
 	struct cpu_events **events; /* by number of the CPU; NULL: off line */
 	uint32_t n;
-	int epoll_fd;
+	int epoll_fd, online_fd;
+	bool *online; /* by number of the CPU, when it was looked last */
 	uint64_t followed_ns, phase_ns;
 	uint32_t scale;                 /* of the periods, see cpus_slow() */
 	unsigned int phase;             /* the number of phases that have ended */
@@ -98,13 +99,14 @@ static int close_cpu(struct cpus *c, uint32_t cpu)
 /* A CPU that goes off line meanwhile is no failure. */
 static int open_online(struct cpus *c, struct fault *fault)
 {
-	_cleanup_free_ bool *online = NULL;
-	int r = cpu_list_read_online(&online, c->n);
+	int r = c->online_fd = cpu_list_open_online();
 
+	if (r >= 0)
+		r = cpu_list_read_online(c->online_fd, c->online, c->n);
 	if (r < 0)
 		return fault_set(fault, r, "cannot read which CPUs are on line: %s", strerror(-r));
 	for (uint32_t cpu = 0; cpu < c->n; cpu++) {
-		r = online[cpu] ? open_cpu(c, cpu, fault) : 0;
+		r = c->online[cpu] ? open_cpu(c, cpu, fault) : 0;
 		if (r < 0 && r != -ENODEV)
 			return r;
 	}
@@ -124,12 +126,14 @@ int cpus_open(struct cpus **ret, const struct cpus_settings *settings, struct fa
 		return -ENOMEM;
 	c->settings = *settings;
 	c->scale = 1;
+	c->online_fd = -1;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll_fd < 0)
 		return probe_explain(-errno, "cannot wait for the rings", fault);
 	c->n = program_n_cpus(settings->program);
 	c->events = calloc(c->n, sizeof(struct cpu_events *));
-	if (!c->events)
+	c->online = calloc(c->n, sizeof(*c->online));
+	if (!c->events || !c->online)
 		return -ENOMEM;
 	r = open_online(c, fault);
 	if (r < 0)
@@ -145,8 +149,11 @@ struct cpus *cpus_free(struct cpus *cpus)
 	for (uint32_t cpu = 0; cpu < cpus->n && cpus->events; cpu++)
 		cpu_events_free(cpus->events[cpu]);
 	free(cpus->events);
+	free(cpus->online);
 	if (cpus->epoll_fd >= 0)
 		close(cpus->epoll_fd);
+	if (cpus->online_fd >= 0)
+		close(cpus->online_fd);
 	free(cpus);
 	return NULL;
 }
@@ -265,16 +272,15 @@ static int follow_cpu(struct cpus *c, uint32_t cpu, bool online, uint64_t now,
 static int follow_all(struct cpus *c, uint64_t now)
 {
 	struct cpu_events_times sum = c->closed;
-	_cleanup_free_ bool *online = NULL;
 	int r = 0;
 
 	if (now - c->followed_ns < FOLLOW_NS)
 		return 0;
 	c->followed_ns = now;
-	if (cpu_list_read_online(&online, c->n) < 0)
+	if (cpu_list_read_online(c->online_fd, c->online, c->n) < 0)
 		return 0;
 	for (uint32_t cpu = 0; cpu < c->n && r >= 0; cpu++)
-		r = follow_cpu(c, cpu, online[cpu], now, &sum);
+		r = follow_cpu(c, cpu, c->online[cpu], now, &sum);
 	update_times(c, &sum);
 	return r;
 }
