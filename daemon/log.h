@@ -18,6 +18,7 @@
 #define LOG_ID_STUCK         "6a0e91c47db34f2c8d15b7f39c2e508d"
 #define LOG_ID_RINGS_FULL    "e93b5d0a71c64f28b0f7a4d2c86e1f95"
 #define LOG_ID_BUDGET        "0d7c52b86ef14a93a2c9e8f4613b70d5"
+#define LOG_ID_THROTTLED     "56693d8fb09d4aabb3172c87f7263ff8"
 
 /* Chooses between the journal and stderr. */
 void log_open(void);

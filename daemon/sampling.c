@@ -12,13 +12,13 @@
 #include "daemon/events/client.h"
 #include "daemon/log.h"
 #include "daemon/naming/namer.h"
+#include "daemon/rate-log.h"
 #include "daemon/sampler/running-kernel.h"
 
 #define MAX_QUEUED   8
 #define RETRY_US     60000000
-#define QUIET_US     3600000000ull /* between two messages about full rings, or the budget */
-#define LEAST_HZ     19            /* the lowest rate that the budget leaves */
-#define LEAST_PERIOD 1000          /* of an event that the budget makes rarer */
+#define LEAST_HZ     19   /* the lowest rate that the budget leaves */
+#define LEAST_PERIOD 1000 /* of an event that the budget makes rarer */
 
 struct sampling {
 	sd_event *event;
@@ -36,9 +36,7 @@ struct sampling {
 	sd_event_source *on_collected, *on_retry;
 	struct fault why_not; /* of the last attempt */
 	char logged[512];     /* the last error, so that it is not logged again and again */
-	uint64_t ring_full;   /* samples, when full rings were logged last */
-	uint64_t ring_full_us;
-	uint64_t budget_us; /* when it was logged last that it limits the rate; 0: never */
+	struct rate_log rates;
 };
 
 /* Logs an error, but not twice in a row. */
@@ -48,25 +46,6 @@ static void log_once(struct sampling *s, const char *id, const char *text)
 		return;
 	snprintf(s->logged, sizeof(s->logged), "%s", text);
 	log_error(id, "%s", text);
-}
-
-/* Once an hour, while samples are lost so. */
-static void log_full_rings(struct sampling *s)
-{
-	uint64_t now = clock_us(CLOCK_MONOTONIC);
-	struct sampler_counts counts;
-
-	if (!s->collector || (s->ring_full > 0 && now - s->ring_full_us < QUIET_US))
-		return;
-	collector_get_counts(s->collector, &counts);
-	if (counts.ring_full <= s->ring_full)
-		return;
-	log_warning(LOG_ID_RINGS_FULL,
-		    "%llu samples lost since sampling began, because a CPU's ring was full: "
-		    "a larger RingSize= in branchd.conf loses fewer",
-		    (unsigned long long)counts.ring_full);
-	s->ring_full = counts.ring_full;
-	s->ring_full_us = now;
 }
 
 static double budget_of(const struct config *config)
@@ -84,25 +63,20 @@ static double max_scale(const struct sampling *s)
 	return MAX(scale, 1);
 }
 
-/* Once an hour, while it does. */
-static void log_budget(struct sampling *s)
+/* Samples that a busy CPU is due in a second; 0: not known. */
+static double busy_hz(const struct sampling *s)
 {
-	uint64_t now = clock_us(CLOCK_MONOTONIC);
-	struct own_cost_report cost;
+	return s->config.sampling.period > 0 ? 0 : (double)s->config.sampling.frequency;
+}
+
+static void log_rates(struct sampling *s)
+{
 	char what[160];
 
-	if (!s->collector || (s->budget_us > 0 && now - s->budget_us < QUIET_US))
+	if (!s->collector)
 		return;
-	collector_get_cost(s->collector, &cost);
-	if (cost.scale <= 1)
-		return;
-	s->budget_us = now;
 	sampling_describe(s, what, sizeof(what));
-	log_write(
-		LOG_NOTICE, LOG_ID_BUDGET, NULL,
-		"sampling %s, at %.0f %% of that rate now: more would take over CpuBudget=%g%% of "
-		"each CPU, or the kernel throttled it",
-		what, 100 / cost.scale, (double)s->config.cpu_budget_ppm / 1e4);
+	rate_log_window(&s->rates, s->collector, what, budget_of(&s->config));
 }
 
 static void hand_over(struct sampling *s, struct window_profile *collected)
@@ -121,10 +95,8 @@ static void hand_over(struct sampling *s, struct window_profile *collected)
 		return;
 	else
 		s->logged[0] = '\0';
-	if (closed) {
-		log_full_rings(s);
-		log_budget(s);
-	}
+	if (closed)
+		log_rates(s);
 	s->changed(s->userdata);
 }
 
@@ -221,6 +193,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		.units = s->config.sampling.only.units,
 		.budget = budget_of(&s->config),
 		.max_scale = max_scale(s),
+		.hz = busy_hz(s),
 	};
 	const struct namer_settings naming = {
 		.opener = { .connect = on_connect,
@@ -306,8 +279,7 @@ static void try_to_start(struct sampling *s)
 {
 	if (start(s) == 0) {
 		s->why_not.text[0] = s->logged[0] = '\0';
-		s->ring_full = 0;
-		s->budget_us = 0;
+		s->rates = (struct rate_log){ 0 };
 		archive_set_open(s->archive, clock_us(CLOCK_REALTIME),
 				 sampler_mode_name(s->probe.mode));
 		log_start(s);

@@ -4,13 +4,15 @@
 #include "common/util/macro.h"
 
 #define AIM        0.95 /* of the budget */
-#define SAMPLES    0.5  /* of the budget, that samples may take whatever the rest takes */
+#define SAMPLES    0.25 /* of the budget, that samples may take whatever the rest takes */
 #define HEAVIER    4    /* a sample to be counted, than another event: its stack is unwound */
 #define LEAST      0.9  /* of the scale: what is nearer to it is noise */
 #define MAX_SLOWER 2.0  /* times the scale, from one window to the next */
 #define MAX_FASTER 1.25
-#define HOLD       6 /* windows */
-#define SMOOTHING  6 /* windows */
+#define HOLD       6    /* windows */
+#define SMOOTHING  6    /* windows */
+#define BUSY       0.25 /* of the CPUs' time: then what samples take is that of busy CPUs */
+#define ASSUMED    8e-6 /* seconds, that a sample takes */
 
 /* Shares of each CPU: of what follows the rate, and of the rest. */
 struct shares {
@@ -34,16 +36,30 @@ static struct shares measure(const struct cpu_cost *from, const struct cpu_cost 
 /* Whether the time between both can be measured. */
 static bool is_later(const struct cpu_cost *last, const struct cpu_cost *now)
 {
-	return now->at_ns > last->at_ns && now->n_cpus > 0 && now->program_ns >= last->program_ns &&
-	       now->counting_ns >= last->counting_ns && now->rest_ns >= last->rest_ns &&
-	       now->n_samples >= last->n_samples && now->n_others >= last->n_others;
+	return last->at_ns > 0 && now->at_ns > last->at_ns && now->n_cpus > 0 &&
+	       now->program_ns >= last->program_ns && now->counting_ns >= last->counting_ns &&
+	       now->rest_ns >= last->rest_ns && now->n_samples >= last->n_samples &&
+	       now->n_others >= last->n_others && now->n_taken >= last->n_taken;
 }
 
-/* Towards the scale at which a window of that cost would have held the budget. */
+/* Learns from a window in which CPUs were busy. */
+static void learn(struct cpu_budget *b, const struct cpu_cost *from, const struct cpu_cost *to,
+		  double samples)
+{
+	double seconds = (double)(to->at_ns - from->at_ns) / 1e9 * to->n_cpus;
+	double due = (double)(to->n_taken - from->n_taken) * b->one_in;
+	double busy = b->hz > 0 ? due / (b->hz * seconds) : 0;
+
+	if (busy >= BUSY)
+		b->busy += (b->one_in * samples / MIN(busy, 1) - b->busy) / 2;
+}
+
+/* Towards the scale at which a window of that cost would have held the budget, also if all CPUs had
+ * been busy. */
 static void move_scale(struct cpu_budget *b, const struct shares *cost)
 {
 	double left = MAX(AIM * b->limit - cost->rest, SAMPLES * b->limit);
-	double wanted = b->one_in * cost->samples / left;
+	double wanted = MAX(b->one_in * cost->samples, b->busy) / left;
 
 	if (wanted > b->scale)
 		b->scale = MIN(wanted, b->scale * MAX_SLOWER);
@@ -61,6 +77,25 @@ static void choose_one_in(struct cpu_budget *b)
 	b->debt = MIN(b->debt, 1); /* of a scale that has changed */
 }
 
+/* Within what is allowed, and one_in after it. */
+static void set_scale(struct cpu_budget *b, double scale)
+{
+	scale = b->limit > 0 ? MIN(scale, b->max_scale) : 1;
+	b->scale = MAX(scale, 1);
+	choose_one_in(b);
+}
+
+void cpu_budget_begin(struct cpu_budget *budget, double limit, double max_scale, double hz)
+{
+	*budget = (struct cpu_budget){
+		.limit = limit,
+		.max_scale = max_scale,
+		.hz = hz,
+		.busy = hz * ASSUMED,
+	};
+	set_scale(budget, limit > 0 ? budget->busy / (AIM * limit) : 1);
+}
+
 void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 {
 	struct cpu_cost last = budget->last;
@@ -69,27 +104,18 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 	double share;
 
 	budget->last = *now;
-	if (budget->scale < 1) { /* what the start took says nothing of what follows */
-		budget->scale = budget->one_in = 1;
-		return;
-	}
-	if (!is_later(&last, now))
+	if (!is_later(&last, now)) /* nor does what the start took say anything of what follows */
 		return;
 	cost = measure(&last, now);
 	share = cost.samples + cost.rest;
 	last_hour_add(&budget->hour, now->at_ns, (double)(now->at_ns - last.at_ns) / 1e9,
 		      &(struct last_hour_average){ share, 1.0 / budget->one_in });
 	budget->share += budget->share > 0 ? (share - budget->share) / SMOOTHING : share;
-	if (budget->limit <= 0) {
-		budget->scale = budget->one_in = 1;
-		return;
-	}
+	learn(budget, &last, now, cost.samples);
 	budget->n_held = throttled ? HOLD : budget->n_held - (budget->n_held > 0);
 	if (throttled)
 		budget->scale *= MAX_SLOWER;
-	else
+	else if (budget->limit > 0)
 		move_scale(budget, &cost);
-	budget->scale = MIN(budget->scale, budget->max_scale);
-	budget->scale = MAX(budget->scale, 1);
-	choose_one_in(budget);
+	set_scale(budget, budget->scale);
 }

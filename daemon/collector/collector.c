@@ -98,6 +98,7 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 			    .open = open },
 	};
 	_cleanup_(profile_freep) struct profile *profile = NULL;
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct profile_counters *counters;
 	int r;
 
@@ -118,7 +119,9 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	w.window.lost = counters->lost_samples + counters->skipped + counters->samples_limit;
 	strncpy(w.window.mode, profile->info.mode, sizeof(w.window.mode) - 1);
 	w.profile = TAKE_PTR(profile);
-	return window_queue_put(c->queue, &w);
+	r = window_queue_put(c->queue, &w);
+	c->cost.closing_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	return r;
 }
 
 static void plan_ticks(const struct collector *c)
@@ -353,6 +356,8 @@ static int collector_init(struct collector *c)
 		r = units_new(&c->samples.units);
 	if (r >= 0)
 		r = window_queue_new(&c->queue, c->settings.max_queued);
+	if (r >= 0)
+		r = sampler_slow(c->samples.sampler, c->one_in);
 	return r < 0 ? r : start_thread(c);
 }
 
@@ -369,8 +374,7 @@ int collector_start(struct collector **ret, struct sampler *sampler,
 	pthread_mutex_init(&c->lock, NULL);
 	c->wake_fd = -1;
 	c->turned_us = clock_us(CLOCK_MONOTONIC);
-	c->one_in = 1;
-	own_cost_init(&c->cost, settings->budget, settings->max_scale);
+	c->one_in = own_cost_init(&c->cost, settings->budget, settings->max_scale, settings->hz);
 	c->samples.sampler = sampler;
 	c->settings = *settings;
 	c->samples.only = &c->settings.units;

@@ -27,9 +27,10 @@ struct collector_settings {
 	struct table_exchange *tables; /* for stacks of user code; borrowed; NULL: none are built */
 	/*
 	 * The share of each CPU that sampling may take; 0: no limit. To hold it one sample in
-	 * several is taken, at most one in @max_scale, and counts as that many.
+	 * several is taken, at most one in @max_scale, and counts as that many. @hz: samples that a
+	 * busy CPU is due in a second; 0: not known.
 	 */
-	double budget, max_scale;
+	double budget, max_scale, hz;
 };
 
 /* Starts the thread; called by the one that will store the windows. Takes over @sampler, in any

@@ -5,16 +5,18 @@
 
 #include "common/util/clock.h"
 
-void own_cost_init(struct own_cost *cost, double limit, double max_scale)
+uint32_t own_cost_init(struct own_cost *cost, double limit, double max_scale, double hz)
 {
-	*cost = (struct own_cost){ .budget.max_scale = max_scale };
+	*cost = (struct own_cost){ 0 };
+	cpu_budget_begin(&cost->budget, limit, max_scale, hz);
 	if (pthread_getcpuclockid(pthread_self(), &cost->storing) != 0)
 		cost->storing = CLOCK_PROCESS_CPUTIME_ID;
 	atomic_init(&cost->limit, limit);
 	atomic_init(&cost->share, 0);
-	atomic_init(&cost->scale, 1);
+	atomic_init(&cost->scale, cost->budget.scale);
 	atomic_init(&cost->hour_share, 0);
 	atomic_init(&cost->hour_taken, 0);
+	return cost->budget.one_in;
 }
 
 uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts *counts)
@@ -22,8 +24,9 @@ uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts 
 	const struct cpu_cost now = {
 		.at_ns = clock_ns(CLOCK_MONOTONIC),
 		.program_ns = counts->run_ns,
-		.counting_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
-		.rest_ns = clock_ns(cost->storing),
+		.counting_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cost->closing_ns,
+		.rest_ns = clock_ns(cost->storing) + cost->closing_ns,
+		.n_taken = counts->taken,
 		.n_samples = cost->n_samples,
 		.n_others = cost->n_others,
 		.throttled = counts->throttled,

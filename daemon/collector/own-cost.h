@@ -16,6 +16,7 @@ struct own_cost {
 	struct cpu_budget budget;
 	clockid_t storing;                     /* the clock of the thread that stores windows */
 	uint64_t n_samples, n_others;          /* events that were handled */
+	uint64_t closing_ns;                   /* CPU time for the ends of windows */
 	_Atomic double limit;                  /* share of each CPU; 0: none */
 	_Atomic double share, scale;           /* see struct cpu_budget */
 	_Atomic double hour_share, hour_taken; /* see struct last_hour_average */
@@ -28,8 +29,11 @@ struct own_cost_report {
 	struct last_hour_average hour; /* up to the last window */
 };
 
-/* Called by the thread that stores windows. @max_scale: samples due for each one taken, at most. */
-void own_cost_init(struct own_cost *cost, double limit, double max_scale);
+/*
+ * Called by the thread that stores windows. @max_scale: samples due for each one taken, at most;
+ * @hz: samples that a busy CPU is due in a second, or 0. Returns the scale of the first window.
+ */
+uint32_t own_cost_init(struct own_cost *cost, double limit, double max_scale, double hz);
 
 /* A window ends. Returns how many samples are due for each one taken in the next. */
 uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts *counts);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The budget of sampling, with the real daemon: cpu_budget.py BRANCHCTL BRANCHD TWO-PHASES.
 
-A rate that takes many times the budget is lowered, from window to window. What was counted at all rates adds up
-to what the program ran, and its functions keep their shares.
+A rate that takes many times the budget is lowered. What was counted at all rates adds up
+to what the program ran, and its functions keep their shares. When the kernel throttles sampling the rate is lowered,
+and branchd says so.
 """
 
 import os
@@ -19,6 +20,7 @@ FREQUENCY, SECONDS = 3989, 15  # the latter of each phase, of the CPU's time
 EXPECTED = {"red": 62.5, "blue": 37.5}
 POINTS = 6  # the second phase has few samples
 OFF = 0.1   # of the program's time
+MAX_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 
 
 def cpu_seconds(usage):
@@ -42,16 +44,47 @@ def check_program(socket, pid, seconds):
         check(abs(share - percent) < POINTS, name, share, "is not", percent)
 
 
+def lower_max_rate(address):
+    """One sample a tick, until one has been throttled; then as before."""
+    with open(MAX_RATE, "r+", encoding="ascii") as file:
+        before = file.read()
+    try:
+        with open(MAX_RATE, "w", encoding="ascii") as file:
+            file.write("100")
+        wait_until(address, lambda _: document(address, "status")["samples"]["throttled"] > 0)
+    finally:
+        with open(MAX_RATE, "w", encoding="ascii") as file:
+            file.write(before)
+
+
+def check_throttled(place):
+    """A budget that is never reached: only the kernel's throttling lowers the rate."""
+    daemon, address = start(BRANCHD, place, f"Mode=software\nFrequency={FREQUENCY}\nCpuBudget=100%")
+    try:
+        with subprocess.Popen([TWO_PHASES, str(SECONDS)]) as program:
+            wait_until(address, lambda closed: len(closed) > 2)
+            check(document(address, "status")["cost"]["rate_percent"] == 100, "the rate is lowered without reason")
+            lower_max_rate(address)
+            wait_until(address, lambda _: document(address, "status")["cost"]["rate_percent"] <= 50)
+            out = run("--socket", address, "status")[1]
+            program.kill()
+        check("throttled by the kernel" in out, "status does not say who throttles", out)
+        check("as the kernel throttles" in out, "status does not say why the rate is lowered", out)
+    finally:
+        said = stop(daemon)
+    check("the kernel throttled sampling" in said, "the log does not say who throttles:", said)
+
+
 with tempfile.TemporaryDirectory() as folder:
     daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\nCpuBudget=0.5%")
     try:
         with subprocess.Popen([TWO_PHASES, str(SECONDS)]) as program:
-            wait_until(address, lambda _: document(address, "status")["cost"]["rate_percent"] < 50
+            wait_until(address, lambda _: document(address, "status")["cost"]["hour_sampling_percent"]
                        or program.poll() is not None)
             cost = document(address, "status")["cost"]
             check(cost["rate_percent"] < 50 and cost["budget_percent"] == 0.5, cost)
             check(cost["hour_sampling_percent"] > 0, cost)
-            check(cost["rate_percent"] <= cost["hour_rate_percent"] <= 100, cost)  # it began with all samples
+            check(0 < cost["hour_rate_percent"] <= 100, cost)
             out = run("--socket", address, "status")[1]
             check("in the last hour: " in out, "status says nothing of the hour", out)
             check("is taken, and counts as that many" in out, "status says nothing of it", out)
@@ -64,4 +97,6 @@ with tempfile.TemporaryDirectory() as folder:
     finally:
         log = stop(daemon)
     check("CpuBudget=0.5%" in log, "the log says nothing of the budget:", log)
+with tempfile.TemporaryDirectory() as folder:
+    check_throttled(folder)
 finish()

@@ -38,6 +38,16 @@ static void write_head(const struct status_text *s)
 			    "you see only your own processes; root and the group branchd see all");
 }
 
+/* Of a rate that was lowered. */
+static const char *why_slower(const struct status_text *s, double share, double budget)
+{
+	if (share > EXCEEDED * budget)
+		return "; the rest of the cost is that of what runs";
+	if (status_get(s, "samples", "throttled") > 0)
+		return ", as the kernel throttles";
+	return ", to hold that budget";
+}
+
 /* What sampling takes, and at which rate that is. */
 static void write_budget(const struct status_text *s)
 {
@@ -64,8 +74,7 @@ static void write_budget(const struct status_text *s)
 		return;
 	status_begin(s, "");
 	fprintf(s->f, "one sample in %.3g is taken, and counts as that many%s\n", 100 / rate,
-		share > EXCEEDED * budget ? "; the rest of the cost is that of what runs" :
-					    ", to hold that budget");
+		why_slower(s, share, budget));
 }
 
 static void write_cost(const struct status_text *s)

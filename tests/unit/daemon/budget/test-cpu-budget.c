@@ -15,10 +15,13 @@
 #define N_CPUS    4
 #define LIMIT     0.002
 #define BEFORE    40 /* windows */
+#define HZ        1000
+#define ASSUMED   0.008 /* of each CPU, before anything is measured: 8 us a sample */
 
 /* A machine: what sampling costs on it, in shares of each CPU. */
 struct machine {
-	double fixed, by_rate; /* the latter with every sample taken */
+	double fixed, by_rate; /* the latter with every sample taken and all CPUs busy */
+	double busy;           /* of the CPUs */
 	struct cpu_cost used;
 	struct cpu_budget budget;
 	double shares; /* of all windows since reset */
@@ -30,11 +33,13 @@ static void begin(struct machine *m, double fixed, double by_rate)
 	*m = (struct machine){
 		.fixed = fixed,
 		.by_rate = by_rate,
-		.used.n_cpus = N_CPUS,
-		.budget = { .limit = LIMIT, .max_scale = 100 },
+		.busy = 1,
+		.used = { .n_cpus = N_CPUS, .at_ns = WINDOW_NS },
 	};
+	cpu_budget_begin(&m->budget, LIMIT, 100, HZ);
 	cpu_budget_update(&m->budget, &m->used);
-	assert_int_equal(m->budget.one_in, 1);
+	assert_true(m->budget.scale > 4 &&
+		    m->budget.scale < 4.5); /* as a sample is assumed to cost */
 }
 
 static uint64_t cpu_ns(double share)
@@ -46,14 +51,15 @@ static uint64_t cpu_ns(double share)
  */
 static void add_cost(struct machine *m, double noise)
 {
-	double samples = m->by_rate / m->budget.one_in * noise, rest = m->fixed * noise;
-	uint64_t n = 1200000 / m->budget.one_in;
+	double samples = m->busy * m->by_rate / m->budget.one_in * noise, rest = m->fixed * noise;
+	uint64_t n = (uint64_t)(m->busy * HZ * N_CPUS * WINDOW_NS / 1e9 / m->budget.one_in);
 
 	m->used.at_ns += WINDOW_NS;
 	m->used.program_ns += cpu_ns(samples / 2);
 	m->used.counting_ns += cpu_ns(samples / 2 + rest / 2);
 	m->used.rest_ns += cpu_ns(rest / 2);
 	m->used.n_samples += n;
+	m->used.n_taken += n;
 	/* one takes a quarter of what a sample takes */
 	m->used.n_others += samples > 0 ? (uint64_t)((double)n * 4 * rest / samples) : 0;
 }
@@ -65,7 +71,7 @@ static void run(struct machine *m, unsigned int n, double noise)
 	for (unsigned int i = 0; i < n; i++) {
 		double now = 1 + (i % 2 ? noise : -noise);
 
-		m->shares += (m->fixed + m->by_rate / m->budget.one_in) * now / n;
+		m->shares += (m->fixed + m->busy * m->by_rate / m->budget.one_in) * now / n;
 		m->taken += 1.0 / m->budget.one_in / n;
 		add_cost(m, now);
 		cpu_budget_update(&m->budget, &m->used);
@@ -87,7 +93,44 @@ static void test_cheap(void **state)
 
 	begin(&m, 0.0005, 0.001);
 	run(&m, BEFORE, 0.2);
+	run(&m, BEFORE, 0.2);
 	assert_true(m.taken > 0.999);
+}
+
+/* CPUs that become busy hold the budget from the first window on; while they idle the rate stays
+ * what it would be if they were not. */
+static void test_busy_at_once(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0002, 0.05);
+	for (int i = 0; i < 3; i++) {
+		m.busy = 0.01;
+		run(&m, BEFORE, 0.1);
+		assert_true(m.shares < 0.2 * LIMIT);
+		m.busy = 1;
+		run(&m, 6, 0.1);
+		assert_true(i == 0 || m.shares <= 1.2 * LIMIT);
+		run(&m, BEFORE, 0.1);
+	}
+	run(&m, BEFORE, 0.1);
+	assert_holds(&m);
+}
+
+/* What is assumed of a sample holds in the first window. */
+static void test_first_window(void **state)
+{
+	struct machine m;
+
+	begin(&m, 0.0001, ASSUMED);
+	run(&m, 1, 0);
+	assert_true(m.shares <= 1.2 * LIMIT);
+	cpu_budget_begin(&m.budget, LIMIT, 100, 0); /* nothing is known of the rate */
+	assert_int_equal(m.budget.one_in, 1);
+	cpu_budget_begin(&m.budget, 0, 100, HZ);
+	assert_int_equal(m.budget.one_in, 1);
+	cpu_budget_begin(&m.budget, LIMIT, 100, 100 * HZ);
+	assert_true(m.budget.scale == m.budget.max_scale);
 }
 
 /* From a load that is a little too dear to one that is fifty times so. */
@@ -111,6 +154,7 @@ static void test_changing_load(void **state)
 
 	begin(&m, 0.0001, 0.0002);
 	run(&m, BEFORE, 0);
+	run(&m, 5, 0);
 	assert_true(m.taken > 0.999);
 	for (int i = 0; i < 3; i++) {
 		m.fixed = 0.0006;
@@ -137,20 +181,21 @@ static void test_lowest_rate(void **state)
 	assert_true(fabs(m.taken - 0.01) < 0.0001);
 }
 
-/* Processes that start and end all the time take more than the budget: samples have a half of it.
+/* Processes that start and end all the time take more than the budget: samples have a quarter of
+ * it.
  */
 static void test_what_samples_have_left(void **state)
 {
 	struct machine m;
 
-	begin(&m, 0.02, 0.0009);
+	begin(&m, 0.02, 0.00045);
 	run(&m, BEFORE, 0);
 	run(&m, 20, 0.1);
 	assert_true(m.taken > 0.95);
 	begin(&m, 0.02, 0.004);
 	run(&m, BEFORE, 0);
 	run(&m, 60, 0);
-	assert_true(m.taken > 0.2 && m.taken < 0.3);
+	assert_true(m.taken > 0.1 && m.taken < 0.15);
 }
 
 static void test_no_limit(void **state)
@@ -171,7 +216,7 @@ static void test_throttled(void **state)
 	struct machine m;
 
 	begin(&m, 0.0001, 0.0002);
-	run(&m, 5, 0);
+	run(&m, BEFORE, 0);
 	m.used.throttled = 3;
 	run(&m, 1, 0);
 	assert_int_equal(m.budget.one_in, 2);
@@ -206,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_changing_load), cmocka_unit_test(test_lowest_rate),
 		cmocka_unit_test(test_no_limit),      cmocka_unit_test(test_throttled),
 		cmocka_unit_test(test_no_sense),      cmocka_unit_test(test_what_samples_have_left),
+		cmocka_unit_test(test_first_window),  cmocka_unit_test(test_busy_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
