@@ -254,7 +254,8 @@ static double get_unit(const struct matching *m, enum side side, const struct di
 	double runs =
 		with_rows > 0 ? fmax(1, (double)counters->runs_counted / (double)with_rows) : 1;
 
-	runs *= profile_stack_unit(counters);
+	runs *= profile_row_unit(counters, row->ends[side].block.runs,
+				 row->ends[side].block.variance);
 	if (!m->blocks->by_cycles)
 		return runs;
 	return runs * fmax(1, fmax(row->average[SIDE_OLD], row->average[SIDE_NEW]));

@@ -221,6 +221,7 @@ static int fill_row(struct pairing *p, const struct stream_tree_row *from, struc
 			.there = from->hits[side] > 0,
 			.node = from->node,
 			.hits = from->hits[side],
+			.variance = from->variance[side],
 			/* a longer stream may have those that are pruned here */
 			.pruned = node->ends[side].through > from->hits[side] ?
 					  node->ends[side].pruned :

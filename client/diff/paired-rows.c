@@ -193,6 +193,8 @@ int paired_rows_add(struct paired_rows *paired, enum side side, const struct pro
 		row->line_changed |= paired->line_changed;
 		add_count(&row->counts[side], shares->rows[i].self, shares->rows[i].total,
 			  profile->counters.samples);
+		row->variances[side].self += shares->rows[i].self_variance;
+		row->variances[side].total += shares->rows[i].total_variance;
 	}
 	return 0;
 }

@@ -145,16 +145,20 @@ static struct significance_counts counts_of(const struct comparing *c, enum side
 	const struct paired_count *count = &c->paired->rows[row].counts[side];
 	size_t n_parts = c->paired->n_parts[side];
 	const struct profile_counters *all = &c->with->sources[side]->all->counters;
-	bool of_captured = is_total || c->diff->by == VIEW_LINE; /* see profile_stack_unit() */
+	const struct paired_variance *variance = &c->paired->rows[row].variances[side];
+	bool of_captured = is_total || c->diff->by == VIEW_LINE; /* see profile_row_unit() */
 	struct significance_counts counts = {
 		.count = is_total ? count->total : count->self,
 		.total = all->samples,
 		.all = c->part_samples[side],
 		.n_parts = n_parts,
 		.stride = sizeof(*count) / sizeof(count->self),
-		.unit = of_captured ? profile_stack_unit(all) : profile_sample_unit(all),
+		.unit = profile_sample_unit(all),
 	};
 
+	if (of_captured)
+		counts.unit = profile_row_unit(all, counts.count,
+					       is_total ? variance->total : variance->self);
 	if (n_parts > 0) {
 		count = &c->paired->parts[side][row * n_parts];
 		counts.parts = is_total ? &count->total : &count->self;

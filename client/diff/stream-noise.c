@@ -67,7 +67,8 @@ static struct significance_counts sure_counts(const struct diff_stream *row,
 	counts = (struct significance_counts){
 		.count = sure[side],
 		.total = totals[side],
-		.unit = profile_stack_unit(&source->all->counters),
+		.unit = profile_row_unit(&source->all->counters, ends[side].hits,
+					 ends[side].variance),
 	};
 	diff_parts_get(parts, side, number, &counts);
 	return counts;

@@ -22,7 +22,7 @@ struct diff_stream_end {
 	bool passed;              /* longer paths of this side lead through its node */
 	uint32_t node;            /* of views[side], or of the tree */
 	uint32_t n_continuations; /* see stream_tree_row */
-	uint64_t hits, pruned;
+	uint64_t hits, pruned, variance;
 	double cycles; /* see view_stream */
 	size_t number; /* its row in the counts of parts */
 };

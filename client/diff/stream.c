@@ -196,6 +196,7 @@ static void add_stream(struct diff_stream *row, enum side side, const struct vie
 			.number = number,
 		};
 	end->hits += stream->hits;
+	end->variance += stream->variance;
 	end->pruned += stream->pruned;
 }
 

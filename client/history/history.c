@@ -154,6 +154,7 @@ static void count_places(struct history_point *ret, const struct counting *count
 			continue;
 		ret->self += row->self;
 		ret->total += row->total;
+		ret->total_variance += row->variance;
 	}
 	/* what calls another function of that name is counted with it */
 	ret->total = MIN(ret->total, ret->samples);
@@ -218,6 +219,7 @@ static void add(struct history_point *sum, const struct history_point *point)
 	sum->samples += point->samples;
 	sum->self += point->self;
 	sum->total += point->total;
+	sum->total_variance += point->total_variance;
 }
 
 static void add_up(struct history *history, const struct counting *counting)
@@ -231,6 +233,15 @@ static void add_up(struct history *history, const struct counting *counting)
 }
 
 /* Parts without samples are not in the series. */
+double history_unit(const struct history *history, const struct history_point *point)
+{
+	const struct profile_counters *counters = &history->names->counters;
+
+	if (history->sum.self > 0)
+		return profile_sample_unit(counters);
+	return profile_row_unit(counters, point->total, point->total_variance);
+}
+
 static int find_change(struct history *history, const struct counting *counting)
 {
 	size_t n = counting->times.n;
@@ -252,8 +263,7 @@ static int find_change(struct history *history, const struct counting *counting)
 		parts[series.n++] = i;
 	}
 	series.samples = counts + n;
-	series.unit = by_total ? profile_stack_unit(&history->names->counters) :
-				 profile_sample_unit(&history->names->counters);
+	series.unit = history_unit(history, &history->sum);
 	history_change_find(&change, &series);
 	if (change.at > 0)
 		history->change = (struct history_found){

@@ -33,8 +33,9 @@ struct history_settings {
 struct history_point {
 	uint64_t start_us, end_us;
 	size_t n_windows;
-	uint64_t samples;     /* 100 percent */
-	uint64_t self, total; /* of them */
+	uint64_t samples;        /* 100 percent */
+	uint64_t self, total;    /* of them */
+	uint64_t total_variance; /* what estimating adds to that of @total */
 };
 
 /* The clearest change of self, or of total if self is 0. */
@@ -59,5 +60,9 @@ struct history {
 
 /* -ENOENT and @fault if no window matches, or nothing in them; -errno and @fault. */
 int history_new(struct history **ret, const struct history_settings *settings, struct fault *fault);
+
+/* Of how many samples one is independent of the others, in the self of the point, or in its total
+ * if the sum has no self. */
+double history_unit(const struct history *history, const struct history_point *point);
 struct history *history_free(struct history *history);
 DEFINE_CLEANUP(struct history *, history_free);

@@ -247,7 +247,8 @@ static json_t *json_point(const struct history *history, const struct history_po
 			    total ? json_real(percent(point->total, point->samples)) : json_null());
 	json_object_set_new(
 		object, "interval",
-		known ? json_interval(interval_of_share(shown(history, point), point->samples)) :
+		known ? json_interval(interval_of_estimate(shown(history, point), point->samples,
+							   history_unit(history, point))) :
 			json_null());
 	return object;
 }

@@ -231,7 +231,7 @@ int stack_text_write(const struct stack_text *text, struct output *output, size_
 	int n_address = count_digits(text->places, stacks, stack), r = 0;
 
 	fputc('\n', output->f);
-	if (stack->group.n_stacks > 0 && (first || view_stacks_begins_group(stacks, i)))
+	if (stacks->grouped && (first || view_stacks_begins_group(stacks, i)))
 		r = write_group(text, output, stack);
 	write_share(output, stacks, stack, text->samples);
 	if (r >= 0)

@@ -6,6 +6,7 @@
 #include "client/render/share-name.h"
 #include "client/render/stream-json.h"
 #include "client/stats/interval.h"
+#include "common/profile/scale.h"
 #include "common/util/percent.h"
 
 /* Enough digits for percentages. */
@@ -42,18 +43,29 @@ static void set_predictions(json_t *row, const struct share *share)
 		json_share(share->mispredicted, share->mispredicted + share->predicted));
 }
 
+/* Only where samples are estimated is @unit, of profile_sample_unit() or the like, above 1. */
+static void set_effect(json_t *row, const char *name, uint64_t count, double unit)
+{
+	if (count > 0 && unit > 1)
+		json_object_set_new(row, name, json_real(unit));
+}
+
 static json_t *share_row(const struct top *top, size_t i)
 {
 	const struct share *share = &top->shares->rows[i];
-	uint64_t samples = top->source->all->counters.samples;
+	const struct profile_counters *all = &top->source->all->counters;
 	json_t *row = share_name_json(&top->places, top->by, &share->key);
 
 	if (top->owner)
 		json_object_update_new(row, share_name_json(&top->places, top->owner, &share->key));
 	json_object_set_new(row, "self", json_count(share->self));
 	json_object_set_new(row, "total", json_count(share->total));
-	json_object_set_new(row, "self_percent", json_share(share->self, samples));
-	json_object_set_new(row, "total_percent", json_share(share->total, samples));
+	json_object_set_new(row, "self_percent", json_share(share->self, all->samples));
+	json_object_set_new(row, "total_percent", json_share(share->total, all->samples));
+	set_effect(row, "self_design_effect", share->self,
+		   profile_row_unit(all, share->self, share->self_variance));
+	set_effect(row, "total_design_effect", share->total,
+		   profile_row_unit(all, share->total, share->total_variance));
 	if (top->mispredicted)
 		set_predictions(row, share);
 	return row;
@@ -62,17 +74,21 @@ static json_t *share_row(const struct top *top, size_t i)
 static json_t *stack_row(const struct top *top, size_t i)
 {
 	const struct view_stack *stack = &top->stacks->rows[i];
-	uint64_t samples = top->source->all->counters.samples;
+	const struct profile_counters *all = &top->source->all->counters;
 	uint32_t caller = stack->caller;
-	json_t *frames = json_array();
+	json_t *frames = json_array(), *row;
 
 	json_array_append_new(frames, json_location(top, stack->leaf));
 	for (; caller != PROFILE_NONE; caller = top->stacks->callers[caller].parent)
 		json_array_append_new(frames,
 				      json_location(top, top->stacks->callers[caller].frame));
-	return json_pack("{s:o, s:o, s:o, s:o}", "frames", frames, "samples",
-			 json_count(stack->samples), "percent", json_share(stack->samples, samples),
-			 "stitched", json_count(stack->stitched));
+	row = json_pack("{s:o, s:o, s:o, s:o}", "frames", frames, "samples",
+			json_count(stack->samples), "percent",
+			json_share(stack->samples, all->samples), "stitched",
+			json_count(stack->stitched));
+	set_effect(row, "design_effect", stack->samples,
+		   profile_stack_unit(all, stack->samples, stack->variance, stack->group.samples));
+	return row;
 }
 
 static json_t *tree_row(const struct top *top, size_t i)
@@ -92,13 +108,15 @@ static json_t *stream_row(const struct top *top, size_t i)
 {
 	const struct view_stream *stream =
 		top->streams ? &top->streams->rows[i] : &top->line_streams->rows[i];
-	uint64_t samples = top->source->all->counters.samples;
+	const struct profile_counters *all = &top->source->all->counters;
 	json_t *row = top->streams ? stream_json(&top->places, top->streams, stream->node) :
 				     stream_json_lines(&top->places, top->line_streams->tree,
 						       SIDE_OLD, stream->node);
 
 	json_object_set_new(row, "hits", json_count(stream->hits));
-	json_object_set_new(row, "percent", json_share(stream->hits, samples));
+	json_object_set_new(row, "percent", json_share(stream->hits, all->samples));
+	set_effect(row, "design_effect", stream->hits,
+		   profile_row_unit(all, stream->hits, stream->variance));
 	json_object_set_new(row, "pruned", json_count(stream->pruned));
 	json_object_set_new(row, "cycles",
 			    stream->cycles > 0 ? json_real(stream->cycles) : json_null());
@@ -139,6 +157,8 @@ static json_t *branch_row(const struct top *top, size_t i)
 		json_object_set_new(row, "kind", json_kind(top, branch));
 	json_object_set_new(row, "count", json_count(branch->taken));
 	json_object_set_new(row, "percent", json_share(branch->taken, top->n_taken));
+	set_effect(row, "design_effect", branch->taken,
+		   profile_row_unit(&top->source->all->counters, branch->taken, branch->variance));
 	json_object_set_new(row, "cycles", json_count(branch->cycles));
 	json_object_set_new(row, "cycles_rows", json_count(branch->cycles_rows));
 	json_object_set_new(row, "predicted", json_count(branch->predicted));
@@ -155,15 +175,18 @@ static json_t *block_row(const struct top *top, size_t i)
 	const struct profile_block *block = &top->blocks[i];
 	struct location start = { block->object, block->start },
 			end = { block->object, block->end };
-	uint64_t all = top->source->all->counters.runs_counted;
-
-	return json_pack(
+	const struct profile_counters *all = &top->source->all->counters;
+	json_t *row = json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start", json_location(top, start),
 		"end", json_location(top, end), "count", json_count(block->runs), "percent",
-		json_share(block->runs, all), "cycles", json_count(block->cycles), "cycles_rows",
-		json_count(block->cycles_rows), "average_cycles",
+		json_share(block->runs, all->runs_counted), "cycles", json_count(block->cycles),
+		"cycles_rows", json_count(block->cycles_rows), "average_cycles",
 		json_average(block->cycles, block->cycles_rows), "cycles_percent",
 		top->block_cycles > 0 ? json_share(block->cycles, top->block_cycles) : json_null());
+
+	set_effect(row, "design_effect", block->runs,
+		   profile_row_unit(all, block->runs, block->variance));
+	return row;
 }
 
 static json_t *make_row(const struct top *top, size_t i)

@@ -87,6 +87,7 @@ static int read_row(struct reading *reading, struct functions_row *ret)
 		&ret->place, &ret->self,       &ret->total,  &ret->calls,
 		&ret->runs,  &ret->timed_runs, &ret->cycles,
 	};
+	int more;
 
 	TRY(json_scan_token(&reading->s, '['));
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
@@ -94,7 +95,13 @@ static int read_row(struct reading *reading, struct functions_row *ret)
 			TRY(json_scan_token(&reading->s, ','));
 		TRY(json_scan_count(&reading->s, "rows", numbers[i]));
 	}
-	TRY(json_scan_token(&reading->s, ']'));
+	more = json_scan_element(&reading->s, false);
+	TRY(more);
+	ret->variance = 0;
+	if (more > 0) {
+		TRY(json_scan_count(&reading->s, "variance", &ret->variance));
+		TRY(json_scan_token(&reading->s, ']'));
+	}
 	if (ret->place >= reading->functions->n_places)
 		return json_scanner_fail(&reading->s, "rows", "there is no such place");
 	return 0;

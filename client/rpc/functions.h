@@ -42,6 +42,7 @@ struct functions_row {
 	uint64_t calls;            /* branches to its start from outside of it */
 	uint64_t runs, timed_runs; /* of blocks that start in it: all, those with cycles */
 	uint64_t cycles;
+	uint64_t variance; /* what estimating adds to that of @total */
 };
 
 struct functions_part {

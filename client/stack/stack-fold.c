@@ -119,6 +119,7 @@ static int add_stack(struct folding *folding, const struct view_stack *stack)
 	row = &folded->rows[number];
 	row->samples += stack->samples;
 	row->stitched += stack->stitched;
+	row->variance += stack->variance;
 	count_turns(&row->turns, folding->runs[0].n);
 	return 0;
 }

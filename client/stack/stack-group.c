@@ -52,7 +52,7 @@ static int compare_rows(const void *p, const void *q)
 	return COMPARE(a->caller, b->caller);
 }
 
-int view_stacks_group(struct view_stacks *stacks, const struct profile *profile, size_t n)
+int view_stacks_add_groups(struct view_stacks *stacks, const struct profile *profile)
 {
 	_cleanup_free_ struct member *members = NULL;
 
@@ -67,7 +67,17 @@ int view_stacks_group(struct view_stacks *stacks, const struct profile *profile,
 				break;
 		add_up(stacks, members + i, end - i);
 	}
+	return 0;
+}
+
+int view_stacks_group(struct view_stacks *stacks, const struct profile *profile, size_t n)
+{
+	int r = view_stacks_add_groups(stacks, profile);
+
+	if (r < 0)
+		return r;
 	qsort(stacks->rows, n, sizeof(*stacks->rows), compare_rows);
+	stacks->grouped = true;
 	return 0;
 }
 
@@ -75,6 +85,6 @@ bool view_stacks_begins_group(const struct view_stacks *stacks, size_t i)
 {
 	const struct view_stack *row = &stacks->rows[i];
 
-	return row->group.n_stacks > 0 &&
+	return stacks->grouped &&
 	       (i == 0 || view_compare_locations(row->group.at, row[-1].group.at) != 0);
 }

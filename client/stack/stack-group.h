@@ -7,10 +7,13 @@
 
 #include "client/stack/stack.h"
 
+/* Gives each row the group of its leaf function: code without symbols is one function of its
+ * object. 0 or -ENOMEM. */
+int view_stacks_add_groups(struct view_stacks *stacks, const struct profile *profile);
+
 /*
  * Sorts the first @n rows by their leaf function, that with most samples first; those of one
- * function stay in their order. Code without symbols is one function of its object. The groups
- * count all rows, also those past @n. 0 or -ENOMEM.
+ * function stay in their order. The groups count all rows, also those past @n. 0 or -ENOMEM.
  */
 int view_stacks_group(struct view_stacks *stacks, const struct profile *profile, size_t n);
 

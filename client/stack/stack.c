@@ -55,6 +55,7 @@ static int add_row(struct view_stacks *stacks, struct tree_merge *merge, struct 
 	}
 	stacks->rows[number].samples += stack->samples;
 	stacks->rows[number].stitched += stack->stitched;
+	stacks->rows[number].variance += stack->variance;
 	return 0;
 }
 

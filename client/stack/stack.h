@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/profile/profile.h"
@@ -20,7 +21,7 @@ struct view_stack_turns {
 struct view_stack_group {
 	struct location at; /* the start of the function; without one, only the object counts */
 	uint64_t samples;
-	size_t n_stacks; /* 0: not grouped */
+	size_t n_stacks; /* 0: not added up */
 };
 
 struct view_stack {
@@ -28,6 +29,7 @@ struct view_stack {
 	uint32_t caller;      /* of view_stacks.callers, or PROFILE_NONE */
 	uint64_t samples;
 	uint64_t stitched;             /* frames from earlier samples, summed over the samples */
+	uint64_t variance;             /* what estimating adds to that of the samples */
 	struct view_stack_turns turns; /* of the leaf */
 	struct view_stack_group group;
 };
@@ -42,6 +44,7 @@ struct view_stacks {
 	struct view_stack *rows;
 	struct view_stack_caller *callers;
 	size_t n_rows, cap_rows, n_callers, cap_callers;
+	bool grouped; /* the rows are in the order of their groups */
 };
 
 /* The rows of the finalized @profile, hottest first. 0 or -ENOMEM. */

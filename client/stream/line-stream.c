@@ -81,6 +81,7 @@ static int make_rows(struct view_line_streams *streams)
 		streams->rows[i] = (struct view_stream){
 			.node = rows[i].node,
 			.hits = rows[i].hits[SIDE_OLD],
+			.variance = rows[i].variance[SIDE_OLD],
 			.pruned = rows[i].pruned[SIDE_OLD],
 			.cycles = rows[i].cycles[SIDE_OLD],
 			.n_continuations = rows[i].n_continuations[SIDE_OLD],

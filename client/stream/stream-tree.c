@@ -110,7 +110,7 @@ static int64_t find_node(struct stream_tree *tree, uint32_t parent, uint32_t fra
 struct visit {
 	enum side side;
 	struct location at;
-	uint64_t hits;
+	uint64_t hits, variance;
 	double cycles;
 	bool changed;
 };
@@ -122,6 +122,7 @@ static void count_visit(struct stream_tree_node *node, const struct visit *visit
 	if (end->through == 0) /* paths come hottest first */
 		end->at = visit->at;
 	end->through += visit->hits;
+	end->variance += visit->variance;
 	end->cycles += visit->cycles * (double)visit->hits;
 	end->changed |= visit->changed;
 }
@@ -164,7 +165,9 @@ static int64_t add_step(struct stream_tree *tree, uint32_t parent,
 static int add_path(struct stream_tree *tree, enum side side, const struct stream_fold *fold,
 		    const struct view_stream *stream)
 {
-	const struct visit visit = { .side = side, .hits = stream->hits };
+	const struct visit visit = { .side = side,
+				     .hits = stream->hits,
+				     .variance = stream->variance };
 	/* streams and their continuations: deeper frames are not needed */
 	size_t depth = tree->depth == STREAM_DEPTH_FORKS ? N_FRAMES : tree->depth;
 	int64_t node = PROFILE_NONE;
@@ -239,12 +242,17 @@ static void count_rows(const struct stream_tree *tree, struct stream_tree_row *r
 			at = tree->nodes[at].parent;
 		for (int side = 0; side < N_SIDES; side++) {
 			uint64_t through = node->ends[side].through;
+			uint64_t variance = node->ends[side].variance;
 
 			rows[at].pruned[side] += node->ends[side].pruned;
-			if (node->in_stream)
+			if (node->in_stream) {
 				rows[at].hits[side] += through;
-			if (node->in_stream && node->parent != PROFILE_NONE)
+				rows[at].variance[side] += variance;
+			}
+			if (node->in_stream && node->parent != PROFILE_NONE) {
 				rows[node->parent].hits[side] -= through;
+				rows[node->parent].variance[side] -= variance;
+			}
 			if (!node->in_stream && node->parent == at && through > 0)
 				rows[at].n_continuations[side]++;
 		}

@@ -31,6 +31,7 @@ struct stream_frame {
 struct stream_tree_end {
 	struct location at;       /* of the frame, in the hottest path */
 	uint64_t through, pruned; /* hits of paths through it; those that end at it, pruned */
+	uint64_t variance;        /* what estimating adds to that of @through */
 	double cycles;            /* of the branch from this frame, summed over @through */
 	bool changed;
 };
@@ -47,7 +48,7 @@ struct stream_tree_node {
 /* A stream: the path to @node, without the hits of longer streams. */
 struct stream_tree_row {
 	uint32_t node;
-	uint64_t hits[N_SIDES], pruned[N_SIDES];
+	uint64_t hits[N_SIDES], pruned[N_SIDES], variance[N_SIDES];
 	double cycles[N_SIDES];            /* the mean of its branches; 0 where unknown */
 	uint32_t n_continuations[N_SIDES]; /* different next frames that are not in streams */
 };

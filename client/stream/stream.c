@@ -50,6 +50,7 @@ static int merge_trees(struct view_streams *streams, const struct profile *profi
 		merged[i] = (uint32_t)number;
 		streams->nodes[number].hits += stream->hits;
 		streams->nodes[number].pruned += stream->pruned;
+		streams->nodes[number].variance += stream->variance;
 		streams->nodes[number].cycles += stream->cycles;
 	}
 	return 0;
@@ -98,6 +99,7 @@ static int make_rows(struct view_streams *streams)
 			streams->rows[streams->n_rows++] =
 				(struct view_stream){ .node = i,
 						      .hits = node->hits,
+						      .variance = node->variance,
 						      .pruned = node->pruned,
 						      .cycles = cycles_of(streams, i) };
 	}

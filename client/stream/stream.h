@@ -13,14 +13,14 @@
 struct view_stream_node {
 	uint32_t parent; /* the next newer branch; less than its own number, or PROFILE_NONE */
 	struct location from, to;
-	uint64_t hits, pruned; /* see profile_stream */
-	uint64_t through;      /* hits of this node and of all below, the older branches */
-	uint64_t cycles;       /* of this branch, in all these hits */
+	uint64_t hits, pruned, variance; /* see profile_stream */
+	uint64_t through; /* hits of this node and of all below, the older branches */
+	uint64_t cycles;  /* of this branch, in all these hits */
 };
 
 struct view_stream {
 	uint32_t node; /* the oldest branch of its path */
-	uint64_t hits;
+	uint64_t hits, variance;
 	uint64_t pruned;          /* hits by longer paths that were pruned */
 	double cycles;            /* the mean of the whole path; 0 where unknown */
 	uint32_t n_continuations; /* of a stream by line: the different next frames */

@@ -85,6 +85,7 @@ static void add_part(struct function_shares *shares, const struct functions *fun
 
 		shares->all->rows[at].self += row->self;
 		shares->all->rows[at].total += row->total;
+		shares->all->rows[at].total_variance += row->variance;
 		counts[at].self += row->self;
 		counts[at].total += row->total;
 		if (function != PROFILE_NONE)

@@ -87,10 +87,10 @@ static int grouping_add(struct grouping *grouping, const struct share_key *key)
 	return grouping_add_row(grouping, shares_find(grouping->shares, key));
 }
 
-static int grouping_count(struct grouping *grouping, struct shares **ret)
+static int grouping_count(struct grouping *grouping, bool exact, struct shares **ret)
 {
 	int r = shares_count(grouping->shares, grouping->profile, grouping->ranges,
-			     grouping->groups);
+			     grouping->groups, exact);
 
 	if (r < 0)
 		return r;
@@ -288,7 +288,7 @@ int view_owned_shares(struct shares **ret, struct share_views views, const struc
 	if (r >= 0 && views.predictions)
 		r = add_predictions(&grouping, views);
 	if (r >= 0)
-		r = grouping_count(&grouping, ret);
+		r = grouping_count(&grouping, true, ret);
 	if (r >= 0 && views.predictions)
 		keep_mispredicted(*ret);
 	return r;
@@ -428,7 +428,7 @@ static int view_by_place(struct shares **ret, const struct profile *profile,
 		r = group_location(&grouping,
 				   profile_place_frame(profile, profile->stacks[i].frame), add,
 				   &grouping.ranges[i]);
-	return r < 0 ? r : grouping_count(&grouping, ret);
+	return r < 0 ? r : grouping_count(&grouping, false, ret);
 }
 
 int view_functions_inlined(struct shares **ret, const struct profile *profile,

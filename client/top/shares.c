@@ -115,6 +115,7 @@ struct counting {
 	struct shares *shares;
 	const struct share_range *ranges;
 	const uint32_t *groups;
+	bool exact;
 	uint32_t *active; /* by row: how often it is on the path from the root */
 };
 
@@ -126,14 +127,22 @@ static void counting_done(struct counting *counting)
 static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
+	const struct profile_stack *stack = &walk->profile->stacks[node];
 
 	for (uint32_t i = 0; i < c->ranges[node].n; i++) {
-		uint32_t row = c->groups[c->ranges[node].first + i];
+		uint32_t number = c->groups[c->ranges[node].first + i];
+		struct share *row = &c->shares->rows[number];
 
 		if (i == 0)
-			c->shares->rows[row].self += walk->profile->stacks[node].samples;
-		if (c->active[row]++ == 0)
-			c->shares->rows[row].total += walk->below[node];
+			row->self += stack->samples;
+		if (i == 0 && !c->exact)
+			row->self_variance += stack->variance;
+		if (c->active[number]++ == 0) {
+			row->total += walk->below[node];
+			row->total_variance += walk->variance_below[node];
+		}
+		if (i == 0 && c->exact)
+			row->total_variance -= stack->variance;
 	}
 }
 
@@ -182,12 +191,13 @@ int share_compare(const void *p, const void *q)
 }
 
 int shares_count(struct shares *shares, const struct profile *profile,
-		 const struct share_range *ranges, const uint32_t *groups)
+		 const struct share_range *ranges, const uint32_t *groups, bool exact)
 {
 	_cleanup_(counting_done) struct counting counting = {
 		.shares = shares,
 		.ranges = ranges,
 		.groups = groups,
+		.exact = exact,
 		.active = calloc(shares->n_rows + 1, sizeof(*counting.active)),
 	};
 	_cleanup_(stack_walk_done) struct stack_walk walk;

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ struct share {
 	struct share_key key;
 	uint64_t self;
 	uint64_t total;
+	/* What estimating adds to the variance of both. Where samples are counted by the row's
+	 * function, it is of those alone that are elsewhere. */
+	uint64_t self_variance, total_variance;
 	uint64_t predicted, mispredicted; /* of the branches that start in it, if wanted; else 0 */
 };
 
@@ -56,7 +60,8 @@ int share_compare(const void *p, const void *q);
 
 /*
  * Counts the stacks of @profile: node i belongs to the rows of ranges[i]. Then sorts by
- * share_compare(), which invalidates row numbers. 0 or -ENOMEM.
+ * share_compare(), which invalidates row numbers. With @exact each row has all samples of the
+ * functions whose samples it has. 0 or -ENOMEM.
  */
 int shares_count(struct shares *shares, const struct profile *profile,
-		 const struct share_range *ranges, const uint32_t *groups);
+		 const struct share_range *ranges, const uint32_t *groups, bool exact);

@@ -240,8 +240,10 @@ int top_new(struct top **ret, const struct profile_source *source,
 	if (settings->n_rows > 0)
 		top->n_shown = MIN(top->n_rows, settings->n_rows);
 	top->verbose = settings->verbose;
-	if (top->stacks && settings->grouped)
-		r = view_stacks_group(top->stacks, source->shown, top->n_shown);
+	if (top->stacks)
+		r = settings->grouped ?
+			    view_stacks_group(top->stacks, source->shown, top->n_shown) :
+			    view_stacks_add_groups(top->stacks, source->shown);
 	if (r >= 0)
 		r = load_shown(top);
 	if (r < 0)
@@ -264,7 +266,7 @@ static double share_of(const struct top *top, size_t i, bool by_total)
 		return percent_of(by_total ? share->total : share->self, all);
 	}
 	stack = &top->stacks->rows[i];
-	return percent_of(stack->group.n_stacks > 0 ? stack->group.samples : stack->samples, all);
+	return percent_of(top->stacks->grouped ? stack->group.samples : stack->samples, all);
 }
 
 void top_limit(struct top *top, double percent, bool by_total)

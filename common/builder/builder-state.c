@@ -11,7 +11,7 @@ int builder_state_wait(struct builder *b)
 void builder_state_forget_contexts(struct builder *b)
 {
 	for (size_t i = 0; i < b->n_contexts; i++) {
-		b->contexts[i]->context = PROFILE_NONE;
+		b->contexts[i]->context = b->contexts[i]->cold_context = PROFILE_NONE;
 		process_context_unref(b->contexts[i]);
 	}
 	b->n_contexts = 0;

@@ -93,6 +93,22 @@ static int get_context(struct builder *b, struct process_context *process_contex
 	return 0;
 }
 
+/* The same for the records of cold samples: they are counted apart, and added up by
+ * profile_finalize().
+ */
+static int get_cold_context(struct builder *b, struct process_context *process_context,
+			    uint32_t *ret)
+{
+	if (process_context->cold_context == PROFILE_NONE) {
+		if (ARRAY_RESERVE(&b->contexts, &b->cap_contexts, b->n_contexts + 1) < 0)
+			return -ENOMEM;
+		b->contexts[b->n_contexts] = process_context_ref(process_context);
+		process_context->cold_context = (uint32_t)b->n_contexts++;
+	}
+	*ret = process_context->cold_context;
+	return 0;
+}
+
 static bool same_branch(const struct branch_record *a, const struct branch_record *b)
 {
 	return a->from == b->from && a->to == b->to;
@@ -329,6 +345,8 @@ static int count_once(struct builder *b, const struct processes *processes,
 	b->counters.snapshots_empty += s->has_rows && s->n_rows == 0;
 	b->counters.samples_call_stack += s->call_stack;
 	has_leaf = count_stack(b, context, s, first);
+	if (_unlikely_(s->cold) && get_cold_context(b, process_context, &context) < 0)
+		return -ENOMEM;
 	r = has_leaf < 0 ? has_leaf : count_rows(b, context, s, has_leaf && first);
 	return r < 0 ? r : has_leaf;
 }

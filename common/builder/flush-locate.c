@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/profile/spread.h"
 #include "common/util/array.h"
 
 /* The object's index in the profile, which it gets the first time. */
@@ -46,4 +47,11 @@ int flush_locate(struct flush *f, uint32_t context, uint64_t address, struct loc
 		return (int)object;
 	*ret = (struct location){ (uint32_t)object, address + m->shift };
 	return 0;
+}
+
+uint64_t flush_surplus(const struct flush *f, uint32_t context, uint64_t n)
+{
+	bool is_cold = f->builder->contexts[context]->cold_context == context;
+
+	return is_cold ? n / SPREAD_COLD_WEIGHT * (SPREAD_COLD_WEIGHT - 1) : 0;
 }

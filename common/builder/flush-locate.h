@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From raw addresses to locations in the objects of a profile. */
+/* From raw addresses to locations in the objects of a profile; and what their counts stand for. */
 #pragma once
 
 #include <stddef.h>
@@ -21,3 +21,6 @@ struct flush {
 
 /* Where @address of the process context number @context lies. 0 or -ENOMEM. */
 int flush_locate(struct flush *f, uint32_t context, uint64_t address, struct location *ret);
+
+/* How much of what branch records of that context counted, @n, was not taken. */
+uint64_t flush_surplus(const struct flush *f, uint32_t context, uint64_t n);

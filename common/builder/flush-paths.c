@@ -87,6 +87,7 @@ static int flush_stream(struct flush *f, uint32_t *map, bool *ended, size_t i)
 		.hits = node->hits,
 		.pruned = node->pruned,
 		.cycles = node->amount,
+		.surplus = flush_surplus(f, node->context, node->hits),
 	};
 	int64_t index;
 
@@ -100,6 +101,7 @@ static int flush_stream(struct flush *f, uint32_t *map, bool *ended, size_t i)
 	f->profile->counters.streams += node->hits;
 	if (ended[i]) {
 		f->profile->streams[stream.parent].hits += node->hits;
+		f->profile->streams[stream.parent].surplus += stream.surplus;
 		map[i] = stream.parent;
 		return 0;
 	}

@@ -59,6 +59,7 @@ static int flush_branch(struct flush *f, const struct record_count *count, struc
 		.aborted = count->times[TIMES_ABORTED],
 		.cycles = count->cycles,
 		.cycles_rows = count->times[TIMES_TAKEN] - count->untimed,
+		.surplus = flush_surplus(f, record_count_context(count), count->times[TIMES_TAKEN]),
 	};
 
 	f->profile->counters.rows_counted += count->times[TIMES_TAKEN];
@@ -94,6 +95,7 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 		.runs = count->times[TIMES_TAKEN],
 		.cycles = count->cycles,
 		.cycles_rows = count->times[TIMES_TAKEN] - count->untimed,
+		.surplus = flush_surplus(f, record_count_context(count), count->times[TIMES_TAKEN]),
 	};
 	return profile_add_block(f->profile, &b) < 0 ? -ENOMEM : 0;
 }

@@ -7,7 +7,7 @@
 #define PROFILE_JSON_VERSION 6
 /* It had no "restricted", "untrusted", "ctime_ns" and "gone"; and counters come and go. */
 #define PROFILE_JSON_OLDEST  3
-#define N_COLUMNS_MAX        12
+#define N_COLUMNS_MAX        13
 
 enum column_type {
 	COLUMN_INDEX,  /* the number of a row, or null */
@@ -15,6 +15,7 @@ enum column_type {
 	COLUMN_COUNT,
 };
 
+/* The last column of each table is written only where samples' stacks are estimated. */
 struct column {
 	const char *name;
 	enum column_type type;
@@ -25,13 +26,15 @@ static const char *const object_kind_names[] = { "file", "kernel", "module", "vd
 static const struct column stack_columns[] = {
 	{ "parent", COLUMN_INDEX },  { "process", COLUMN_INDEX }, { "object", COLUMN_INDEX },
 	{ "offset", COLUMN_OFFSET }, { "samples", COLUMN_COUNT }, { "stitched", COLUMN_COUNT },
-	{ "weight", COLUMN_COUNT },  { "pruned", COLUMN_COUNT },
+	{ "weight", COLUMN_COUNT },  { "pruned", COLUMN_COUNT },  { "variance", COLUMN_COUNT },
 };
 
 static const struct column stream_columns[] = {
-	{ "parent", COLUMN_INDEX }, { "process", COLUMN_INDEX },   { "from_object", COLUMN_INDEX },
-	{ "from", COLUMN_OFFSET },  { "to_object", COLUMN_INDEX }, { "to", COLUMN_OFFSET },
-	{ "hits", COLUMN_COUNT },   { "pruned", COLUMN_COUNT },    { "cycles", COLUMN_COUNT },
+	{ "parent", COLUMN_INDEX },      { "process", COLUMN_INDEX },
+	{ "from_object", COLUMN_INDEX }, { "from", COLUMN_OFFSET },
+	{ "to_object", COLUMN_INDEX },   { "to", COLUMN_OFFSET },
+	{ "hits", COLUMN_COUNT },        { "pruned", COLUMN_COUNT },
+	{ "cycles", COLUMN_COUNT },      { "variance", COLUMN_COUNT },
 };
 
 static const struct column branch_columns[] = {
@@ -41,10 +44,11 @@ static const struct column branch_columns[] = {
 	{ "taken", COLUMN_COUNT },     { "mispredicted", COLUMN_COUNT },
 	{ "predicted", COLUMN_COUNT }, { "aborted", COLUMN_COUNT },
 	{ "cycles", COLUMN_COUNT },    { "cycles_rows", COLUMN_COUNT },
+	{ "variance", COLUMN_COUNT },
 };
 
 static const struct column block_columns[] = {
-	{ "process", COLUMN_INDEX },     { "object", COLUMN_INDEX }, { "start", COLUMN_OFFSET },
-	{ "end", COLUMN_OFFSET },        { "runs", COLUMN_COUNT },   { "cycles", COLUMN_COUNT },
-	{ "cycles_rows", COLUMN_COUNT },
+	{ "process", COLUMN_INDEX },     { "object", COLUMN_INDEX },   { "start", COLUMN_OFFSET },
+	{ "end", COLUMN_OFFSET },        { "runs", COLUMN_COUNT },     { "cycles", COLUMN_COUNT },
+	{ "cycles_rows", COLUMN_COUNT }, { "variance", COLUMN_COUNT },
 };

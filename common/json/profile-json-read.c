@@ -18,11 +18,17 @@
 static int read_columns(struct profile_json_reader *r, const struct column *columns, size_t n)
 {
 	TRY(json_scan_token(&r->s, '['));
+	r->has_variances = true;
 	for (size_t i = 0; i < n; i++) {
 		size_t length = strlen(columns[i].name);
+		int more = json_scan_element(&r->s, i == 0);
 
-		TRY(json_scan_element(&r->s, i == 0) > 0 ? 0 :
-							   fail(r, "columns", "too few of them"));
+		TRY(more);
+		r->has_variances = more > 0;
+		if (more == 0 && i == n - 1)
+			return 0;
+		if (more == 0)
+			return fail(r, "columns", "too few of them");
 		TRY(json_scan_token(&r->s, '"'));
 		if (r->s.n_bytes - r->s.at <= length ||
 		    memcmp(r->s.text + r->s.at, columns[i].name, length) != 0 ||
@@ -46,8 +52,9 @@ static int read_index(struct profile_json_reader *r, const char *name, uint64_t 
 static int read_row(struct profile_json_reader *r, const struct column *columns, size_t n,
 		    uint64_t *ret)
 {
+	ret[n - 1] = 0;
 	TRY(json_scan_token(&r->s, '['));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n - !r->has_variances; i++) {
 		if (i > 0)
 			TRY(json_scan_token(&r->s, ','));
 		if (columns[i].type == COLUMN_INDEX)
@@ -114,6 +121,7 @@ static int add_stack(struct profile_json_reader *r, const uint64_t *values)
 		.stitched = values[5],
 		.weight = values[6],
 		.pruned = values[7],
+		.variance = values[8],
 	};
 
 	if (stack.parent != PROFILE_NONE) {
@@ -136,6 +144,7 @@ static int add_stream(struct profile_json_reader *r, const uint64_t *values)
 		.hits = values[6],
 		.pruned = values[7],
 		.cycles = values[8],
+		.variance = values[9],
 	};
 
 	if (stream.parent != PROFILE_NONE) {
@@ -161,6 +170,7 @@ static int add_branch(struct profile_json_reader *r, const uint64_t *values)
 		.aborted = values[9],
 		.cycles = values[10],
 		.cycles_rows = values[11],
+		.variance = values[12],
 	};
 
 	if (values[5] >= N_BRANCH_KINDS)
@@ -179,6 +189,7 @@ static int add_block(struct profile_json_reader *r, const uint64_t *values)
 		.runs = values[4],
 		.cycles = values[5],
 		.cycles_rows = values[6],
+		.variance = values[7],
 	};
 
 	TRY(profile_add_block(r->p, &block));

@@ -8,8 +8,9 @@
 struct profile_json_reader {
 	struct json_scanner s;
 	struct profile *p;
-	json_t *object; /* being read */
-	size_t n_taken; /* members of it read so far */
+	json_t *object;     /* being read */
+	size_t n_taken;     /* members of it read so far */
+	bool has_variances; /* the table has its last column */
 	uint64_t version;
 };
 

@@ -18,6 +18,7 @@
 
 struct writer {
 	FILE *f;
+	bool has_variances;
 	int error; /* the first one, or 0 */
 };
 
@@ -178,7 +179,7 @@ static void write_columns(struct writer *w, const char *table, const struct colu
 			  size_t n)
 {
 	fprintf(w->f, ",\n\"%s\": {\"columns\": [", table);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n - !w->has_variances; i++)
 		fprintf(w->f, "%s\"%s\"", i == 0 ? "" : ", ", columns[i].name);
 	fputs("], \"rows\": [", w->f);
 }
@@ -189,7 +190,7 @@ static void write_row(struct writer *w, bool first, const struct column *columns
 	char row[N_COLUMNS_MAX * VALUE_MAX + 8], *at = row;
 
 	at = stpcpy(at, first ? "\n[" : ",\n[");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n - !w->has_variances; i++) {
 		if (i > 0)
 			*at++ = ',';
 		at = put_value(at, columns[i].type, values[i]);
@@ -204,8 +205,8 @@ static void write_stacks(struct writer *w, const struct profile *p)
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 		const uint64_t values[ARRAY_SIZE(stack_columns)] = {
-			s->parent,  s->process,  s->frame.object, s->frame.offset,
-			s->samples, s->stitched, s->weight,       s->pruned,
+			s->parent,   s->process, s->frame.object, s->frame.offset, s->samples,
+			s->stitched, s->weight,  s->pruned,       s->variance,
 		};
 
 		write_row(w, i == 0, stack_columns, ARRAY_SIZE(values), values);
@@ -220,7 +221,7 @@ static void write_streams(struct writer *w, const struct profile *p)
 		const struct profile_stream *s = &p->streams[i];
 		const uint64_t values[ARRAY_SIZE(stream_columns)] = {
 			s->parent,    s->process, s->from.object, s->from.offset, s->to.object,
-			s->to.offset, s->hits,    s->pruned,      s->cycles,
+			s->to.offset, s->hits,    s->pruned,      s->cycles,      s->variance,
 		};
 
 		write_row(w, i == 0, stream_columns, ARRAY_SIZE(values), values);
@@ -234,9 +235,9 @@ static void write_branches(struct writer *w, const struct profile *p)
 	for (size_t i = 0; i < p->n_branches; i++) {
 		const struct profile_branch *b = &p->branches[i];
 		const uint64_t values[ARRAY_SIZE(branch_columns)] = {
-			b->process,   b->from.object, b->from.offset, b->to.object,
-			b->to.offset, b->kind,        b->taken,       b->mispredicted,
-			b->predicted, b->aborted,     b->cycles,      b->cycles_rows,
+			b->process, b->from.object, b->from.offset,  b->to.object, b->to.offset,
+			b->kind,    b->taken,       b->mispredicted, b->predicted, b->aborted,
+			b->cycles,  b->cycles_rows, b->variance,
 		};
 
 		write_row(w, i == 0, branch_columns, ARRAY_SIZE(values), values);
@@ -250,7 +251,8 @@ static void write_blocks(struct writer *w, const struct profile *p)
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		const struct profile_block *b = &p->blocks[i];
 		const uint64_t values[ARRAY_SIZE(block_columns)] = {
-			b->process, b->object, b->start, b->end, b->runs, b->cycles, b->cycles_rows,
+			b->process, b->object, b->start,       b->end,
+			b->runs,    b->cycles, b->cycles_rows, b->variance,
 		};
 
 		write_row(w, i == 0, block_columns, ARRAY_SIZE(values), values);
@@ -260,7 +262,7 @@ static void write_blocks(struct writer *w, const struct profile *p)
 
 int profile_json_write(const struct profile *profile, FILE *f)
 {
-	struct writer w = { .f = f };
+	struct writer w = { .f = f, .has_variances = profile->counters.stacks_variance > 0 };
 
 	assert(profile->finalized);
 

@@ -22,6 +22,9 @@
  *    "blocks": {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"],
  *               "rows": ...}}
  *
+ * Where samples' stacks are estimated ("stacks_variance" is not 0), each table has one more column,
+ * "variance": what that adds to the variance of the row's count.
+ *
  * "profile" is the version of the format and comes first; the order of the other members is free.
  * Version 3 had no "restricted", "untrusted" and "ctime_ns". It is read, too: its processes are
  * restricted, because nothing else is known of them; counters it lacks are 0. Before version 6

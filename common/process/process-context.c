@@ -39,7 +39,7 @@ struct process_context *process_context_new(const struct process_context *from, 
 	if (!i)
 		return NULL;
 	i->n_refs = 1;
-	i->context = PROFILE_NONE;
+	i->context = i->cold_context = PROFILE_NONE;
 	i->pid = from->pid;
 	i->start_ns = from->start_ns;
 	i->uid = from->uid;

@@ -21,7 +21,8 @@ struct process_context {
 	struct address_space *space;
 	unsigned int n_refs;
 	/* With one reference nobody keeps addresses of it, and it may change in place. */
-	uint32_t context; /* the number that its holder gave it; or PROFILE_NONE */
+	uint32_t context;      /* the number that its holder gave it; or PROFILE_NONE */
+	uint32_t cold_context; /* ... for the branch records of cold samples */
 };
 
 struct process_context *process_context_ref(struct process_context *process_context);

@@ -11,7 +11,7 @@ static inline void add_counts_of_stack(struct profile_stack *sum, const struct p
 	sum->weight += row->weight;
 	sum->pruned += row->pruned;
 	sum->ticks += row->ticks;
-	sum->surplus += row->surplus;
+	sum->variance += row->variance;
 }
 
 static inline void add_counts_of_stream(struct profile_stream *sum,
@@ -20,6 +20,7 @@ static inline void add_counts_of_stream(struct profile_stream *sum,
 	sum->hits += row->hits;
 	sum->pruned += row->pruned;
 	sum->cycles += row->cycles;
+	sum->variance += row->variance;
 }
 
 static inline void add_counts_of_branch(struct profile_branch *sum,
@@ -32,6 +33,7 @@ static inline void add_counts_of_branch(struct profile_branch *sum,
 	sum->aborted += row->aborted;
 	sum->cycles += row->cycles;
 	sum->cycles_rows += row->cycles_rows;
+	sum->variance += row->variance;
 }
 
 static inline void add_counts_of_block(struct profile_block *sum, const struct profile_block *row)
@@ -39,4 +41,5 @@ static inline void add_counts_of_block(struct profile_block *sum, const struct p
 	sum->runs += row->runs;
 	sum->cycles += row->cycles;
 	sum->cycles_rows += row->cycles_rows;
+	sum->variance += row->variance;
 }

@@ -193,7 +193,7 @@ static int copy_stack(struct selection *s, size_t i)
 		if (s->by_place && row.process != PROFILE_NONE)
 			s->part->processes[process].samples += row.samples;
 	} else {
-		row.samples = row.stitched = row.weight = row.pruned = 0;
+		row.samples = row.stitched = row.weight = row.pruned = row.variance = 0;
 	}
 	row.process = (uint32_t)process;
 	if (row.parent != PROFILE_NONE)

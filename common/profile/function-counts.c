@@ -112,8 +112,11 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 		at = profile_place_frame(c->p, at);
 		c->functions[node] = function_at(c->p, at);
 	}
-	if ((*active_of(c, node, at))++ == 0)
+	tally.variance = -stack->variance; /* modulo 2^64; that of the total is in another row */
+	if ((*active_of(c, node, at))++ == 0) {
 		tally.total = walk->below[node];
+		tally.variance += walk->variance_below[node];
+	}
 	if (tally.self > 0 || tally.total > 0)
 		add(c, stack->process, c->functions[node], at, &tally);
 }

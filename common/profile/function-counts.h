@@ -14,6 +14,7 @@
 struct function_tally {
 	uint64_t self;       /* samples in the function */
 	uint64_t total;      /* samples with the function in their stack, each counted once */
+	uint64_t variance;   /* what estimating adds to that of @total: by those not in @self */
 	uint64_t calls;      /* branches to its first byte from outside of it */
 	uint64_t runs;       /* of the blocks that start in it */
 	uint64_t cycles;     /* of the runs with a number of cycles */
@@ -54,6 +55,7 @@ static inline void function_tally_add(struct function_tally *to, const struct fu
 {
 	to->self += tally->self;
 	to->total += tally->total;
+	to->variance += tally->variance;
 	to->calls += tally->calls;
 	to->runs += tally->runs;
 	to->cycles += tally->cycles;

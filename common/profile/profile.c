@@ -219,14 +219,16 @@ static bool same_stack(const struct profile_stack *a, const struct profile_stack
 {
 	return a->parent == b->parent && a->process == b->process &&
 	       same_location(a->frame, b->frame) && a->samples == b->samples &&
-	       a->pruned == b->pruned && a->stitched == b->stitched && a->weight == b->weight;
+	       a->pruned == b->pruned && a->stitched == b->stitched && a->weight == b->weight &&
+	       a->variance == b->variance;
 }
 
 static bool same_stream(const struct profile_stream *a, const struct profile_stream *b)
 {
 	return a->parent == b->parent && a->process == b->process &&
 	       same_location(a->from, b->from) && same_location(a->to, b->to) &&
-	       a->hits == b->hits && a->pruned == b->pruned && a->cycles == b->cycles;
+	       a->hits == b->hits && a->pruned == b->pruned && a->cycles == b->cycles &&
+	       a->variance == b->variance;
 }
 
 static bool same_branch(const struct profile_branch *a, const struct profile_branch *b)
@@ -235,14 +237,14 @@ static bool same_branch(const struct profile_branch *a, const struct profile_bra
 	       same_location(a->to, b->to) && a->kind == b->kind && a->taken == b->taken &&
 	       a->mispredicted == b->mispredicted && a->predicted == b->predicted &&
 	       a->aborted == b->aborted && a->cycles == b->cycles &&
-	       a->cycles_rows == b->cycles_rows;
+	       a->cycles_rows == b->cycles_rows && a->variance == b->variance;
 }
 
 static bool same_block(const struct profile_block *a, const struct profile_block *b)
 {
 	return a->process == b->process && a->object == b->object && a->start == b->start &&
 	       a->end == b->end && a->runs == b->runs && a->cycles == b->cycles &&
-	       a->cycles_rows == b->cycles_rows;
+	       a->cycles_rows == b->cycles_rows && a->variance == b->variance;
 }
 
 #define SAME_TABLE(a, b, table, same)                                   \

@@ -75,6 +75,15 @@ struct profile_function {
 };
 
 /*
+ * What estimating adds to the variance of the count of a row. Until the profile is spread
+ * (spread.h), how much of that count was not taken: a captured sample may count as several.
+ */
+#define PROFILE_ESTIMATED                   \
+	union {                             \
+		uint64_t variance, surplus; \
+	}
+
+/*
  * A node of the tree of stacks: @frame was called by the frame of @parent. Roots are the outermost
  * frames of a process.
  *
@@ -91,9 +100,8 @@ struct profile_stack {
 	uint64_t stitched; /* the number of their frames that stitching added */
 	uint64_t weight;   /* the sum of their periods */
 	uint64_t pruned;   /* how many of the samples lack frames, because their stack was rare */
-	/* Until they are spread (spread.h); not kept: more samples of the leaf, and those of
-	 * @samples that were not taken, as a captured one counts as several. */
-	uint64_t ticks, surplus;
+	uint64_t ticks;    /* more samples of the leaf, until they are spread (spread.h) */
+	PROFILE_ESTIMATED;
 };
 
 /*
@@ -108,6 +116,7 @@ struct profile_stream {
 	uint64_t hits;   /* samples whose path ends at this node */
 	uint64_t pruned; /* how many of the hits had a longer path, which was rare */
 	uint64_t cycles; /* of this branch, summed over the hits of this node and all below it */
+	PROFILE_ESTIMATED;
 };
 
 struct profile_branch {
@@ -120,6 +129,7 @@ struct profile_branch {
 	uint64_t aborted;      /* those taken that aborted a transaction */
 	uint64_t cycles;       /* since the branch before, summed over @cycles_rows */
 	uint64_t cycles_rows;  /* branch records with a number of cycles */
+	PROFILE_ESTIMATED;
 };
 
 struct profile_block {
@@ -130,6 +140,7 @@ struct profile_block {
 	uint64_t runs;
 	uint64_t cycles;
 	uint64_t cycles_rows;
+	PROFILE_ESTIMATED;
 };
 
 /*

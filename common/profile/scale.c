@@ -13,6 +13,7 @@ static void scale_streams(struct profile *p, uint64_t factor)
 		row->hits *= factor;
 		row->pruned *= factor;
 		row->cycles *= factor;
+		row->surplus *= factor;
 	}
 }
 
@@ -27,6 +28,7 @@ static void scale_branches(struct profile *p, uint64_t factor)
 		row->aborted *= factor;
 		row->cycles *= factor;
 		row->cycles_rows *= factor;
+		row->surplus *= factor;
 	}
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		struct profile_block *row = &p->blocks[i];
@@ -34,6 +36,7 @@ static void scale_branches(struct profile *p, uint64_t factor)
 		row->runs *= factor;
 		row->cycles *= factor;
 		row->cycles_rows *= factor;
+		row->surplus *= factor;
 	}
 }
 
@@ -100,12 +103,27 @@ double profile_sample_unit(const struct profile_counters *counters)
 	return samples > 0 ? (samples + (double)counters->samples_variance) / samples : 1;
 }
 
-double profile_stack_unit(const struct profile_counters *counters)
+double profile_row_unit(const struct profile_counters *counters, uint64_t count, uint64_t variance)
 {
-	double samples = (double)counters->samples;
+	double unit = profile_sample_unit(counters);
 
-	return profile_sample_unit(counters) +
-	       (samples > 0 ? (double)counters->stacks_variance / samples : 0);
+	if (count > 0)
+		return unit + (double)variance / (double)count;
+	return unit + (counters->samples > 0 ?
+			       (double)counters->stacks_variance / (double)counters->samples :
+			       0);
+}
+
+double profile_stack_unit(const struct profile_counters *counters, uint64_t count,
+			  uint64_t variance, uint64_t of_functions)
+{
+	double all = (double)counters->samples, n = (double)count, excess;
+
+	if (count == 0 || count == counters->samples || of_functions == 0)
+		return profile_row_unit(counters, count, variance);
+	excess = (double)variance / n;
+	excess *= MAX(1 - n / (double)of_functions, 0.0) / (1 - n / all);
+	return profile_sample_unit(counters) + excess;
 }
 
 void profile_share_estimated(struct profile_counters *part, const struct profile_counters *all)

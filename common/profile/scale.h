@@ -22,8 +22,15 @@ void profile_scale_samples(struct profile *profile, uint64_t n);
  * taken: at least 1. */
 double profile_sample_unit(const struct profile_counters *counters);
 
-/* The same of what is known of captured samples alone: stacks, callers, branches, lines. */
-double profile_stack_unit(const struct profile_counters *counters);
+/* The same of a row that is known of captured samples alone: a stack, caller, branch, line. It has
+ * @count, and @variance is what estimating adds to that; of 0, as for those captured most rarely.
+ */
+double profile_row_unit(const struct profile_counters *counters, uint64_t count, uint64_t variance);
+
+/* The same of stacks whose samples are all of functions with @of_functions of the samples: these
+ * have been counted, so what estimating adds is only how they are divided. */
+double profile_stack_unit(const struct profile_counters *counters, uint64_t count,
+			  uint64_t variance, uint64_t of_functions);
 
 /* Of the samples of @part, which are among @all, as large a share is taken to be estimated as of
  * all: which they are is not known. */

@@ -26,6 +26,17 @@ struct captured {
 	uint64_t samples, captured;
 };
 
+/* Captured rows with the sum of what they count, and of its squares. */
+struct weights {
+	uint64_t sum, squares;
+};
+
+/* w² = w + (w - 1) w */
+static uint64_t squares_of(uint64_t sum, uint64_t surplus)
+{
+	return sum + surplus * SPREAD_COLD_WEIGHT;
+}
+
 /* @part of @whole, of which there are @n now; rounded to the nearest. */
 static uint64_t share_of(uint64_t n, uint64_t part, uint64_t whole)
 {
@@ -92,94 +103,111 @@ static void scale_stack(struct profile_stack *row, uint64_t samples)
 	row->samples = samples;
 }
 
-/* Samples of a group that were captured, with the sums of what they count, and of its squares. */
-struct weights {
-	uint64_t sum, squares;
+/*
+ * By how much the variance of a sum of captured samples that stands for @samples is larger than
+ * that of as many that were all captured: as if they were (sum of w)² / (sum of w²), Kish's
+ * effective number, of one weight.
+ */
+static double excess_of(uint64_t samples, const struct weights *captured)
+{
+	double sum = (double)captured->sum;
+
+	return MAX((double)samples * (double)captured->squares / (sum * sum) - 1, 0.0);
+}
+
+/* Of groups alike: their samples, and what estimating their stacks adds to the variance. */
+struct estimated {
+	double samples, variance;
 };
 
-/* Spreads the ticks of a group over its captured samples. Returns the number of its samples. */
-static uint64_t spread_group(struct profile *p, const struct leaf *leaves, size_t n,
-			     struct weights *ret)
+struct spreading {
+	struct profile *p;
+	double unit; /* the variance of what counts as one sample that was not estimated */
+	struct captured *processes;
+	struct estimated hot, cold;
+};
+
+/* The captured samples of a group stand for @samples of @weight. */
+static void spread_rows(const struct spreading *s, const struct leaf *leaves, size_t n,
+			const struct weights *captured, uint64_t samples, uint64_t weight)
 {
-	uint64_t samples = 0, weight = 0, surplus = 0, sum = 0, before = 0, weighed = 0;
+	double excess = excess_of(samples, captured) * s->unit;
+	uint64_t sum = 0, before = 0, weighed = 0;
 
-	*ret = (struct weights){ 0 };
 	for (size_t i = 0; i < n; i++) {
-		const struct profile_stack *row = &p->stacks[leaves[i].stack];
+		struct profile_stack *row = &s->p->stacks[leaves[i].stack];
 
-		ret->sum += row->samples;
+		row->ticks = 0;
+		row->variance = 0;
+		if (row->samples == 0) {
+			row->weight = 0;
+			continue;
+		}
+		sum += row->samples;
+		scale_stack(row, grow(samples, sum, captured->sum, &before));
+		row->weight = grow(weight, sum, captured->sum, &weighed);
+		row->variance = (uint64_t)((double)row->samples * excess + 0.5);
+	}
+}
+
+/* Those of a group of which nothing was captured stay at their addresses. */
+static void keep_ticks(const struct spreading *s, const struct leaf *leaves, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct profile_stack *row = &s->p->stacks[leaves[i].stack];
+
+		row->samples = row->ticks;
+		row->ticks = 0;
+	}
+}
+
+/* Spreads the ticks of a group over its captured samples. */
+static void spread_group(struct spreading *s, const struct leaf *leaves, size_t n)
+{
+	struct captured *process = &s->processes[leaves[0].process];
+	uint64_t samples = 0, weight = 0, surplus = 0;
+	struct weights captured = { 0 };
+	struct estimated *alike;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_stack *row = &s->p->stacks[leaves[i].stack];
+
+		captured.sum += row->samples;
 		surplus += row->surplus;
 		samples += row->samples + row->ticks;
 		weight += row->weight;
 	}
 	samples -= surplus;
-	ret->squares = ret->sum + surplus * SPREAD_COLD_WEIGHT; /* w² = w + (w - 1) w */
-	for (size_t i = 0; i < n && (ret->sum != samples || surplus > 0); i++) {
-		struct profile_stack *row = &p->stacks[leaves[i].stack];
-
-		if (ret->sum == 0) {
-			row->samples = row->ticks;
-		} else if (row->samples == 0) {
-			row->weight = 0;
-		} else {
-			sum += row->samples;
-			scale_stack(row, grow(samples, sum, ret->sum, &before));
-			row->weight = grow(weight, sum, ret->sum, &weighed);
-		}
-		row->ticks = row->surplus = 0;
+	captured.squares = squares_of(captured.sum, surplus);
+	process->samples += samples;
+	process->captured += captured.sum;
+	if (captured.sum == 0) {
+		keep_ticks(s, leaves, n);
+		return;
 	}
-	return samples;
+	alike = surplus > 0 ? &s->cold : &s->hot;
+	alike->samples += (double)samples;
+	alike->variance += (double)samples * excess_of(samples, &captured) * s->unit;
+	if (captured.sum != samples || surplus > 0)
+		spread_rows(s, leaves, n, &captured, samples, weight);
 }
 
-/*
- * What estimating adds to the variance of the samples of stacks of a group: as if those captured
- * were (sum of w)² / (sum of w²), Kish's effective number, of one weight.
- */
-static double variance_of(uint64_t samples, const struct weights *captured)
+static double estimated_excess(const struct estimated *alike)
 {
-	double n = (double)samples, sum = (double)captured->sum;
-
-	return MAX(n * (n * (double)captured->squares / (sum * sum) - 1), 0.0);
+	return alike->samples > 0 ? alike->variance / alike->samples : 0;
 }
 
-/* Of groups alike: what estimating adds to the variance of their samples. */
-struct estimated {
-	double variance, samples;
-};
-
-static double excess_of(const struct estimated *groups)
+/* Returns the variance that is stated for a row that was not captured: as of the groups that were
+ * captured most rarely. */
+static double spread_stacks(struct spreading *s, const struct leaf *leaves, size_t n_leaves)
 {
-	return groups->samples > 0 ? groups->variance / groups->samples : 0;
-}
-
-/*
- * One figure is stated for all stacks and branches: where some functions were captured more rarely,
- * it is theirs, so that no interval is too narrow; those of the others are wider than need be.
- */
-static double spread_stacks(struct profile *p, const struct leaf *leaves, size_t n_leaves,
-			    struct captured *processes)
-{
-	struct estimated groups[2] = { 0 };
-
 	for (size_t i = 0, n; i < n_leaves; i += n) {
-		struct captured *process = &processes[leaves[i].process];
-		struct estimated *alike;
-		struct weights captured;
-		uint64_t samples;
-
 		for (n = 1; i + n < n_leaves && same_group(&leaves[i], &leaves[i + n]);)
 			n++;
-		samples = spread_group(p, &leaves[i], n, &captured);
-		process->samples += samples;
-		process->captured += captured.sum;
-		if (captured.sum == 0)
-			continue;
-		alike = &groups[captured.squares > captured.sum];
-		alike->variance += variance_of(samples, &captured);
-		alike->samples += (double)samples;
+		spread_group(s, &leaves[i], n);
 	}
-	return MAX(excess_of(&groups[0]), excess_of(&groups[1])) *
-	       (groups[0].samples + groups[1].samples);
+	return MAX(estimated_excess(&s->hot), estimated_excess(&s->cold)) *
+	       (s->hot.samples + s->cold.samples);
 }
 
 static void scale_branch(struct profile_branch *row, uint64_t taken)
@@ -201,55 +229,120 @@ static void scale_block(struct profile_block *row, uint64_t runs)
 	row->runs = runs;
 }
 
-/* Sums of one process, before and after, so far. */
+/* Of one table: all rows of a process, and what they were spread to so far. */
 struct running {
+	struct weights all;
 	uint64_t sum, before;
 };
 
-static uint64_t spread_row(const struct captured *process, struct running *running, uint64_t n)
+static void add_to_process(struct running *processes, uint32_t process, uint64_t n,
+			   uint64_t surplus)
 {
-	if (process->captured == 0)
-		return n;
-	running->sum += n;
-	return grow(process->samples, running->sum, process->captured, &running->before);
+	struct weights *all = &processes[process].all;
+
+	all->sum += n;
+	all->squares += squares_of(n, surplus);
 }
 
-static int spread_records(struct profile *p, const struct captured *processes)
+/*
+ * Spreads a row that counted @n, and *@estimated beyond those taken, which becomes its variance. As
+ * its share of the process is a ratio, what varies is both the row and the others (Cochran, 6.3):
+ * (1 - share)² the variance of the one, plus share² that of the others.
+ */
+static uint64_t spread_row(const struct spreading *s, uint32_t process, struct running *processes,
+			   uint64_t n, uint64_t *estimated)
 {
-	_cleanup_free_ struct running *branches = NULL, *blocks = NULL, *streams = NULL;
-	struct profile_counters *c = &p->counters;
+	const struct captured *captured = &s->processes[process];
+	struct running *running = &processes[process];
+	const struct weights row = { n, squares_of(n, *estimated) };
+	const struct weights rest = { running->all.sum - row.sum,
+				      running->all.squares - row.squares };
+	double share = (double)n / (double)(running->all.sum ?: 1), excess;
+	uint64_t spread;
 
-	if (ARRAY_ALLOCATE_ZEROED(&branches, p->n_processes) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&blocks, p->n_processes) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&streams, p->n_processes) < 0)
-		return -ENOMEM;
-	c->rows_counted = c->runs_counted = c->streams = c->cycles = 0;
+	*estimated = 0;
+	if (captured->captured == 0 || n == 0)
+		return n;
+	running->sum += n;
+	spread = grow(captured->samples, running->sum, captured->captured, &running->before);
+	excess = (1 - share) * (double)row.squares / (double)row.sum;
+	if (rest.sum > 0)
+		excess += share * (double)rest.squares / (double)rest.sum;
+	excess = excess * (double)captured->samples / (double)captured->captured - 1;
+	*estimated = (uint64_t)(MAX(excess, 0.0) * (double)spread * s->unit + 0.5);
+	return spread;
+}
+
+static void spread_branches(const struct spreading *s, struct running *processes)
+{
+	struct profile *p = s->p;
+
+	p->counters.rows_counted = p->counters.cycles = 0;
+	for (size_t i = 0; i < p->n_branches; i++)
+		add_to_process(processes, p->branches[i].process, p->branches[i].taken,
+			       p->branches[i].surplus);
 	for (size_t i = 0; i < p->n_branches; i++) {
 		struct profile_branch *row = &p->branches[i];
 
-		scale_branch(row, spread_row(&processes[row->process], &branches[row->process],
-					     row->taken));
-		c->rows_counted += row->taken;
-		c->cycles += row->cycles;
+		scale_branch(row,
+			     spread_row(s, row->process, processes, row->taken, &row->variance));
+		p->counters.rows_counted += row->taken;
+		p->counters.cycles += row->cycles;
 	}
+}
+
+static void spread_blocks(const struct spreading *s, struct running *processes)
+{
+	struct profile *p = s->p;
+
+	p->counters.runs_counted = 0;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		add_to_process(processes, p->blocks[i].process, p->blocks[i].runs,
+			       p->blocks[i].surplus);
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		struct profile_block *row = &p->blocks[i];
 
-		scale_block(row,
-			    spread_row(&processes[row->process], &blocks[row->process], row->runs));
-		c->runs_counted += row->runs;
+		scale_block(row, spread_row(s, row->process, processes, row->runs, &row->variance));
+		p->counters.runs_counted += row->runs;
 	}
-	for (size_t i = 0; i < p->n_streams; i++) {
-		const struct captured *process = &processes[p->streams[i].process];
-		struct profile_stream *row = &p->streams[i];
-		uint64_t hits = spread_row(process, &streams[row->process], row->hits);
+}
 
-		c->streams += hits;
+static void spread_streams(const struct spreading *s, struct running *processes)
+{
+	struct profile *p = s->p;
+
+	p->counters.streams = 0;
+	for (size_t i = 0; i < p->n_streams; i++)
+		add_to_process(processes, p->streams[i].process, p->streams[i].hits,
+			       p->streams[i].surplus);
+	for (size_t i = 0; i < p->n_streams; i++) {
+		struct profile_stream *row = &p->streams[i];
+		const struct captured *process = &s->processes[row->process];
+		uint64_t hits = spread_row(s, row->process, processes, row->hits, &row->variance);
+
+		p->counters.streams += hits;
 		if (process->captured == 0)
 			continue;
 		row->pruned = MIN(share_of(row->pruned, process->samples, process->captured), hits);
 		row->cycles = share_of(row->cycles, process->samples, process->captured);
 		row->hits = hits;
+	}
+}
+
+static int spread_records(const struct spreading *s)
+{
+	static void (*const tables[])(const struct spreading *s, struct running *processes) = {
+		spread_branches,
+		spread_blocks,
+		spread_streams,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		_cleanup_free_ struct running *processes = NULL;
+
+		if (ARRAY_ALLOCATE_ZEROED(&processes, s->p->n_processes) < 0)
+			return -ENOMEM;
+		tables[i](s, processes);
 	}
 	return 0;
 }
@@ -315,6 +408,7 @@ int profile_spread_ticks(struct profile *profile)
 	_cleanup_free_ struct captured *processes = NULL;
 	_cleanup_free_ struct leaf *leaves = NULL;
 	struct profile_counters *c = &profile->counters;
+	struct spreading spreading = { .p = profile, .unit = profile_sample_unit(c) };
 	struct captured all = { 0 };
 	size_t n;
 	int r;
@@ -324,15 +418,15 @@ int profile_spread_ticks(struct profile *profile)
 	r = find_leaves(profile, &leaves, &n);
 	if (r < 0 || ARRAY_ALLOCATE_ZEROED(&processes, profile->n_processes) < 0)
 		return -ENOMEM;
-	c->stacks_variance +=
-		(uint64_t)(spread_stacks(profile, leaves, n, processes) * profile_sample_unit(c));
+	spreading.processes = processes;
+	c->stacks_variance += (uint64_t)spread_stacks(&spreading, leaves, n);
 	for (size_t i = 0; i < profile->n_processes; i++) {
 		all.samples += processes[i].samples;
 		all.captured += processes[i].captured;
 	}
 	if (all.captured > 0)
 		scale_counters(c, &all);
-	r = spread_records(profile, processes);
+	r = spread_records(&spreading);
 	balance_counters(c);
 	if (r >= 0)
 		r = profile_drop_empty(profile);

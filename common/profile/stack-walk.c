@@ -15,7 +15,8 @@ int stack_walk_init(struct stack_walk *walk, const struct profile *profile)
 	walk->child = malloc((n + 1) * sizeof(*walk->child));
 	walk->next = malloc((n + 1) * sizeof(*walk->next));
 	walk->below = calloc(n + 1, sizeof(*walk->below));
-	if (!walk->child || !walk->next || !walk->below)
+	walk->variance_below = calloc(n + 1, sizeof(*walk->variance_below));
+	if (!walk->child || !walk->next || !walk->below || !walk->variance_below)
 		return -ENOMEM;
 
 	for (size_t i = 0; i < n; i++)
@@ -27,8 +28,11 @@ int stack_walk_init(struct stack_walk *walk, const struct profile *profile)
 		walk->next[i] = *first;
 		*first = (uint32_t)i;
 		walk->below[i] += profile->stacks[i].samples;
-		if (parent != PROFILE_NONE)
-			walk->below[parent] += walk->below[i];
+		walk->variance_below[i] += profile->stacks[i].variance;
+		if (parent == PROFILE_NONE)
+			continue;
+		walk->below[parent] += walk->below[i];
+		walk->variance_below[parent] += walk->variance_below[i];
 	}
 	return 0;
 }
@@ -38,6 +42,7 @@ void stack_walk_done(struct stack_walk *walk)
 	free(walk->child);
 	free(walk->next);
 	free(walk->below);
+	free(walk->variance_below);
 }
 
 void stack_walk_run(const struct stack_walk *walk, stack_walk_visit enter, stack_walk_visit leave,

@@ -11,8 +11,9 @@
 
 struct stack_walk {
 	const struct profile *profile;
-	uint32_t *child, *next; /* first child; next sibling */
-	uint64_t *below;        /* samples of each node and all nodes below it */
+	uint32_t *child, *next;   /* first child; next sibling */
+	uint64_t *below;          /* samples of each node and all nodes below it; ... */
+	uint64_t *variance_below; /* ... and their variances */
 	uint32_t root;
 };
 

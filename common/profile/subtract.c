@@ -141,6 +141,7 @@ static void clamp_stacks(struct profile *p)
 		clamp(&row->stitched);
 		clamp(&row->weight);
 		clamp(&row->pruned);
+		clamp(&row->variance);
 	}
 }
 
@@ -156,6 +157,7 @@ static void clamp_streams(struct profile *p)
 		clamp(&row->hits);
 		clamp(&row->pruned);
 		clamp(&row->cycles);
+		clamp(&row->variance);
 	}
 }
 
@@ -172,6 +174,7 @@ static void clamp_rows(struct profile *p)
 		clamp(&row->aborted);
 		clamp(&row->cycles);
 		clamp(&row->cycles_rows);
+		clamp(&row->variance);
 	}
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		struct profile_block *row = &p->blocks[i];
@@ -179,6 +182,7 @@ static void clamp_rows(struct profile *p)
 		clamp(&row->runs);
 		clamp(&row->cycles);
 		clamp(&row->cycles_rows);
+		clamp(&row->variance);
 	}
 }
 

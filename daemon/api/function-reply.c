@@ -45,16 +45,17 @@ static bool is_empty(const struct function_tally *tally)
 	return tally->total == 0 && tally->self == 0 && tally->calls == 0 && tally->runs == 0;
 }
 
-/* "[row,self,...]" */
+/* "[row,self,...]"; only few have a variance. */
 static void write_row(FILE *f, bool is_first, size_t row, const struct function_tally *t)
 {
-	const uint64_t numbers[] = { row,     t->self,       t->total, t->calls,
-				     t->runs, t->timed_runs, t->cycles };
+	const uint64_t numbers[] = { row,     t->self,       t->total,  t->calls,
+				     t->runs, t->timed_runs, t->cycles, t->variance };
+	size_t n = ARRAY_SIZE(numbers) - (t->variance == 0);
 	char text[ARRAY_SIZE(numbers) * (JSON_DECIMAL_MAX + 1) + 2], *at = text;
 
 	if (!is_first)
 		*at++ = ',';
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+	for (size_t i = 0; i < n; i++) {
 		*at++ = i > 0 ? ',' : '[';
 		at = json_put_decimal(at, numbers[i]);
 	}

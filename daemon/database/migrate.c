@@ -27,9 +27,13 @@ static const char from_version_7[] =
 #include "daemon/database/migrate-7.sql.inc"
 	;
 
+static const char from_version_8[] =
+#include "daemon/database/migrate-8.sql.inc"
+	;
+
 /* Each leads from its version to the next one. */
-static const char *const steps[] = { from_version_4, from_version_5, from_version_6,
-				     from_version_7 };
+static const char *const steps[] = { from_version_4, from_version_5, from_version_6, from_version_7,
+				     from_version_8 };
 
 _Static_assert(OLDEST + ARRAY_SIZE(steps) == STORE_VERSION, "a step is missing");
 

@@ -5,7 +5,7 @@
 #include "daemon/database/database.h"
 
 #define STORE_APPLICATION_ID 0x62726e64 /* "brnd"; schema.sql has these, too */
-#define STORE_VERSION        8
+#define STORE_VERSION        9
 
 /* Makes the tables and the views of an empty database, in one transaction. 0 or -errno. */
 int store_schema_create(struct database *database);

@@ -28,7 +28,7 @@
 -- oldest window left are not in use any more.
 
 PRAGMA application_id = 0x62726e64; -- "brnd"
-PRAGMA user_version = 8; -- other tables, or columns of another meaning, have another version
+PRAGMA user_version = 9; -- other tables, or columns of another meaning, have another version
 
 -- What windows refer to -------------------------------------------------------------------------------
 
@@ -248,13 +248,15 @@ CREATE TABLE outer_function (
 -- each process.
 --
 -- A function: twice the difference to the id before, plus 1 if the last four numbers follow; samples in it; samples
--- with it in their stack; [calls: branches to its first byte from elsewhere; runs of blocks that start in it; the
+-- with it in their stack; where "variances" is 1, what CaptureShare= adds to the variance of the latter, by samples
+-- in other functions; [calls: branches to its first byte from elsewhere; runs of blocks that start in it; the
 -- number of those runs with cycles; the sum of their cycles]. Id 0 stands for the parts of an object outside of functions: the
 -- object's id comes before the samples.
 CREATE TABLE function_counts (
 	window INTEGER PRIMARY KEY REFERENCES window,
 	counts BLOB NOT NULL,
-	processes BLOB
+	processes BLOB,
+	variances INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- The same by object: samples in each object, and samples with it in their stack. The form is that of function_counts with
@@ -262,8 +264,19 @@ CREATE TABLE function_counts (
 CREATE TABLE object_counts (
 	window INTEGER PRIMARY KEY REFERENCES window,
 	counts BLOB NOT NULL,
-	processes BLOB
+	processes BLOB,
+	variances INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+
+-- What CaptureShare= adds to the variances of the rows of a window, where it does: of those in stack_count ("counted" is 0),
+-- stream_count (1), branch_count (2) or block_count (3), in the order of their keys, numbers as in function_counts. Of
+-- the samples of a stack, the hits of a stream, the branches taken and the runs of a block.
+CREATE TABLE variance (
+	window INTEGER NOT NULL REFERENCES window,
+	counted INTEGER NOT NULL,
+	variances BLOB NOT NULL,
+	PRIMARY KEY (window, counted)
+) STRICT, WITHOUT ROWID;
 
 -- What each user has in a window, so that who has more than a fair share loses rows of their own first when the
 -- database is full: the rows of their processes, with the callers of stacks and the newer branches of streams.

@@ -22,6 +22,7 @@ enum {
 	REMOVE_OUTER_FUNCTIONS,
 	REMOVE_FUNCTION_COUNTS,
 	REMOVE_OBJECT_COUNTS,
+	REMOVE_VARIANCES,
 	N_STATEMENTS,
 };
 
@@ -36,6 +37,7 @@ static const char *const sql[N_STATEMENTS] = {
 	[REMOVE_OUTER_FUNCTIONS] = "DELETE FROM outer_function WHERE window = ?",
 	[REMOVE_FUNCTION_COUNTS] = "DELETE FROM function_counts WHERE window = ?",
 	[REMOVE_OBJECT_COUNTS] = "DELETE FROM object_counts WHERE window = ?",
+	[REMOVE_VARIANCES] = "DELETE FROM variance WHERE window = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_REDUCE, "reduce.h has another number");

@@ -14,7 +14,7 @@
 #include "daemon/rows/read.h"
 #include "daemon/rows/write.h"
 
-#define N_STORE_REDUCE 10
+#define N_STORE_REDUCE 11
 
 /* What windows are pruned with; borrowed. */
 struct store_reduce_modules {

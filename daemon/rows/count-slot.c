@@ -83,7 +83,8 @@ static unsigned int flags_of(const struct function_sum_row *row, const struct re
 	return (row->kind == SUM_OBJECT ? SLOT_IS_OBJECT : 0) |
 	       (t->calls > 0 || t->runs > 0 || t->timed_runs > 0 || t->cycles > 0 ? SLOT_HAS_RUNS :
 										    0) |
-	       (row->is_gone ? SLOT_IS_GONE : 0) | (counted->n_gone > 0 ? SLOT_HAS_GONE : 0);
+	       (t->variance > 0 ? SLOT_HAS_VARIANCE : 0) | (row->is_gone ? SLOT_IS_GONE : 0) |
+	       (counted->n_gone > 0 ? SLOT_HAS_GONE : 0);
 }
 
 static void put_row(struct byte_writer *bytes, int64_t step, unsigned int flags,
@@ -95,6 +96,8 @@ static void put_row(struct byte_writer *bytes, int64_t step, unsigned int flags,
 	byte_writer_put(bytes, flags);
 	byte_writer_put(bytes, t->self);
 	byte_writer_put(bytes, t->total);
+	if (flags & SLOT_HAS_VARIANCE)
+		byte_writer_put(bytes, t->variance);
 	if (flags & SLOT_HAS_RUNS) {
 		byte_writer_put(bytes, t->calls);
 		byte_writer_put(bytes, t->runs);
@@ -162,6 +165,8 @@ bool count_slot_next(const struct count_slot *slot, size_t *at, struct count_slo
 	row->flags = (unsigned int)function_bytes_take(&bytes);
 	row->tally = (struct function_tally){ .self = function_bytes_take(&bytes) };
 	row->tally.total = function_bytes_take(&bytes);
+	if (row->flags & SLOT_HAS_VARIANCE)
+		row->tally.variance = function_bytes_take(&bytes);
 	if (row->flags & SLOT_HAS_RUNS) {
 		row->tally.calls = function_bytes_take(&bytes);
 		row->tally.runs = function_bytes_take(&bytes);

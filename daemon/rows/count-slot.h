@@ -15,7 +15,8 @@
 struct count_slot {
 	/* Rows of LEB128 numbers: as a signed one the difference to the id before; the flags below;
 	 * samples in it; of a function or an object, samples with it in their stack; with
-	 * SLOT_HAS_RUNS four more, as in a tally; with SLOT_HAS_GONE how many have gone. */
+	 * SLOT_HAS_VARIANCE the variance of the latter; with SLOT_HAS_RUNS four more, as in a
+	 * tally; with SLOT_HAS_GONE how many have gone. */
 	uint8_t *rows;
 	size_t n_bytes;
 	int64_t *executables; /* strings of the database; by function and object */
@@ -32,6 +33,7 @@ enum {
 	SLOT_HAS_RUNS = 2,
 	SLOT_IS_GONE = 4, /* the row is of processes that have gone */
 	SLOT_HAS_GONE = 8,
+	SLOT_HAS_VARIANCE = 16,
 };
 
 struct count_slot *count_slot_free(struct count_slot *slot);

@@ -36,17 +36,28 @@ static int64_t id_of(const struct interned *rows, uint32_t i)
 	return i == PROFILE_NONE ? 0 : rows[i].id;
 }
 
-static void put_function(struct byte_writer *bytes, const struct function_count *row, uint64_t step,
-			 bool named, int64_t object)
+struct writing {
+	const struct function_counts *counts;
+	const struct interned *processes_of, *objects, *names;
+	struct ranked *order; /* room for all processes, and then for all rows */
+	bool has_variances;
+	struct byte_writer all, processes, rows; /* rows: of a process, while they are written */
+};
+
+/* @object: of the parts of an object outside of functions; negative: it is a function. */
+static void put_function(const struct writing *w, struct byte_writer *bytes,
+			 const struct function_count *row, uint64_t step, int64_t object)
 {
 	const struct function_tally *t = &row->tally;
 	bool has_runs = t->calls > 0 || t->runs > 0;
 
 	byte_writer_put(bytes, 2 * step + has_runs);
-	if (!named)
+	if (object >= 0)
 		byte_writer_put(bytes, (uint64_t)object);
 	byte_writer_put(bytes, t->self);
 	byte_writer_put(bytes, t->total);
+	if (w->has_variances)
+		byte_writer_put(bytes, t->variance);
 	if (!has_runs)
 		return;
 	byte_writer_put(bytes, t->calls);
@@ -54,13 +65,6 @@ static void put_function(struct byte_writer *bytes, const struct function_count 
 	byte_writer_put(bytes, t->timed_runs);
 	byte_writer_put(bytes, t->cycles);
 }
-
-struct writing {
-	const struct function_counts *counts;
-	const struct interned *processes_of, *objects, *names;
-	struct ranked *order;                    /* room for all processes, and then for all rows */
-	struct byte_writer all, processes, rows; /* rows: of a process, while they are written */
-};
 
 /* Some rows, in the order of their ids; those of one function, or of one object and none, as one.
  */
@@ -80,8 +84,8 @@ static void put_rows(struct writing *w, struct byte_writer *bytes, size_t first,
 
 		for (next = i + 1; next < n && is_same(&order[i], &order[next]); next++)
 			function_tally_add(&row.tally, &rows[order[next].index].tally);
-		put_function(bytes, &row, (uint64_t)(order[i].id - before), order[i].id != 0,
-			     order[i].object);
+		put_function(w, bytes, &row, (uint64_t)(order[i].id - before),
+			     order[i].id != 0 ? -1 : order[i].object);
 		before = order[i].id;
 	}
 }
@@ -130,6 +134,14 @@ static void put_all(struct writing *w)
 	}
 }
 
+static bool have_variances(const struct function_counts *counts)
+{
+	for (size_t i = 0; i < counts->n_rows; i++)
+		if (counts->rows[i].tally.variance > 0)
+			return true;
+	return false;
+}
+
 int function_blob_write(struct function_blob *ret, const struct function_counts *counts,
 			const struct interned *processes, const struct interned *objects,
 			const struct interned *names)
@@ -139,6 +151,7 @@ int function_blob_write(struct function_blob *ret, const struct function_counts 
 		.processes_of = processes,
 		.objects = objects,
 		.names = names,
+		.has_variances = have_variances(counts),
 		.order = calloc(counts->n_processes + counts->n_rows + 1, sizeof(*w.order)),
 	};
 	int r = w.order ? 0 : -ENOMEM;
@@ -152,6 +165,7 @@ int function_blob_write(struct function_blob *ret, const struct function_counts 
 		r = -ENOMEM;
 	ret->counts = w.all.data;
 	ret->n_counts = w.all.n;
+	ret->has_variances = w.has_variances;
 	free(w.order);
 	free(w.processes.data);
 	free(w.rows.data);

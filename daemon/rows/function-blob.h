@@ -14,6 +14,7 @@
 struct function_blob {
 	uint8_t *counts, *processes;
 	size_t n_counts, n_processes; /* bytes */
+	bool has_variances;           /* the totals of functions are followed by theirs */
 };
 
 /*

@@ -23,10 +23,12 @@ enum {
 };
 
 static const char *const sql[N_STATEMENTS] = {
-	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts, processes) VALUES (?, ?, ?)",
-	[ADD_OBJECTS] = "INSERT INTO object_counts (window, counts, processes) VALUES (?, ?, ?)",
-	[READ_COUNTS] = "SELECT counts, processes FROM function_counts WHERE window = ?",
-	[READ_OBJECTS] = "SELECT counts, processes FROM object_counts WHERE window = ?",
+	[ADD_COUNTS] = "INSERT INTO function_counts (window, counts, processes, variances) "
+		       "VALUES (?, ?, ?, ?)",
+	[ADD_OBJECTS] = "INSERT INTO object_counts (window, counts, processes, variances) "
+			"VALUES (?, ?, ?, ?)",
+	[READ_COUNTS] = "SELECT counts, processes, variances FROM function_counts WHERE window = ?",
+	[READ_OBJECTS] = "SELECT counts, processes, variances FROM object_counts WHERE window = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_FUNCTIONS, "store-functions.h has another number");
@@ -58,6 +60,7 @@ static int write_blob(struct statement *add, int64_t id, const struct function_c
 	statement_bind_int(add, 1, id);
 	statement_bind_blob(add, 2, blob.counts, blob.n_counts);
 	statement_bind_blob(add, 3, blob.processes, blob.n_processes);
+	statement_bind_int(add, 4, blob.has_variances);
 	return statement_run(add);
 }
 
@@ -96,6 +99,7 @@ struct reading {
 	struct function_sum *sum;
 	int64_t window;
 	bool objects;                /* what is read is object_counts */
+	bool has_variances;          /* see struct function_blob */
 	struct function_bytes first; /* what is left of the first column; ... */
 	struct function_bytes more;  /* ... of the second, unpacked */
 	struct function_bytes
@@ -136,6 +140,8 @@ static int read_function(struct reading *reading, struct function_bytes *bytes, 
 		object = (int64_t)function_bytes_take(bytes);
 	tally.self = function_bytes_take(bytes);
 	tally.total = function_bytes_take(bytes);
+	if (reading->has_variances)
+		tally.variance = function_bytes_take(bytes);
 	if (step % 2 != 0) {
 		tally.calls = function_bytes_take(bytes);
 		tally.runs = function_bytes_take(bytes);
@@ -393,6 +399,7 @@ static int read_counts(struct reading *reading)
 		return -ENODATA;
 	if (r > 0)
 		reading->first.data = statement_blob(row, 0, &reading->first.n);
+	reading->has_variances = r > 0 && statement_int(row, 2) != 0;
 	reading->first.damaged = r == 0;
 	if (r > 0)
 		r = open_processes(reading, row);

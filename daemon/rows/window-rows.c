@@ -30,14 +30,16 @@ static const char *const sql[N_STATEMENTS] = {
 			 "LEFT JOIN string m ON m.id = p.comm AND m.id > 0 "
 			 "LEFT JOIN string e ON e.id = p.executable AND e.id > 0 "
 			 "LEFT JOIN string u ON u.id = p.unit AND u.id > 0 WHERE p.id = ?",
+	/* in the order of their variances, which is that of their keys */
 	[READ_STACKS] = "SELECT process, caller, place, samples, stitched, weight, pruned "
-			"FROM stack_count WHERE window = ?",
+			"FROM stack_count WHERE window = ? ORDER BY process, caller, place",
 	[READ_STREAMS] = "SELECT process, stream, hits, pruned, cycles FROM stream_count "
-			 "WHERE window = ?",
+			 "WHERE window = ? ORDER BY process, stream",
 	[READ_BRANCHES] = "SELECT process, origin, target, taken, mispredicted, predicted, "
-			  "aborted, cycles, cycles_rows, kind FROM branch_count WHERE window = ?",
+			  "aborted, cycles, cycles_rows, kind FROM branch_count WHERE window = ? "
+			  "ORDER BY process, origin, target",
 	[READ_BLOCKS] = "SELECT process, first, last, runs, cycles, cycles_rows FROM block_count "
-			"WHERE window = ?",
+			"WHERE window = ? ORDER BY process, first, last",
 	[READ_OUTER_FUNCTIONS] = "SELECT function FROM outer_function WHERE window = ?",
 };
 
@@ -45,7 +47,9 @@ _Static_assert(N_STATEMENTS == N_WINDOW_ROWS, "window-rows.h has another number"
 
 int window_rows_init(struct window_rows *rows, struct database *database)
 {
-	return database_prepare(database, sql, N_STATEMENTS, rows->statements);
+	int r = database_prepare(database, sql, N_STATEMENTS, rows->statements);
+
+	return r < 0 ? r : store_variances_init(&rows->variances, database);
 }
 
 /* What has gone has no number any more. 0 or -errno. */
@@ -223,6 +227,7 @@ static int read_stack(struct window_reading *reading, struct statement *row)
 		.stitched = (uint64_t)statement_int(row, 4),
 		.weight = (uint64_t)statement_int(row, 5),
 		.pruned = (uint64_t)statement_int(row, 6),
+		.variance = store_variances_next(&reading->rows->variances),
 	};
 	struct id_key key;
 	int64_t index;
@@ -244,6 +249,7 @@ static int read_stream(struct window_reading *reading, struct statement *row)
 		.hits = (uint64_t)statement_int(row, 2),
 		.pruned = (uint64_t)statement_int(row, 3),
 		.cycles = (uint64_t)statement_int(row, 4),
+		.variance = store_variances_next(&reading->rows->variances),
 	};
 	uint32_t process = PROFILE_NONE, index;
 	int r;
@@ -281,6 +287,7 @@ static int read_branch(struct window_reading *reading, struct statement *row)
 		.cycles = (uint64_t)statement_int(row, 7),
 		.cycles_rows = (uint64_t)statement_int(row, 8),
 		.kind = (enum branch_kind)statement_int(row, 9),
+		.variance = store_variances_next(&reading->rows->variances),
 	};
 	struct id_key key;
 	int64_t index;
@@ -327,6 +334,7 @@ static int read_block(struct window_reading *reading, struct statement *row)
 		.runs = (uint64_t)statement_int(row, 3),
 		.cycles = (uint64_t)statement_int(row, 4),
 		.cycles_rows = (uint64_t)statement_int(row, 5),
+		.variance = store_variances_next(&reading->rows->variances),
 	};
 	struct id_key key;
 	int64_t index;
@@ -347,7 +355,7 @@ static int read_outer_function(struct window_reading *reading, struct statement 
 	return store_lookup_function(&reading->sum->lookup, statement_int(row, 0), NULL);
 }
 
-int window_rows_read(struct window_reading *reading)
+static int read_table(struct window_reading *reading, enum profile_table table)
 {
 	static const struct {
 		int statement;
@@ -358,10 +366,20 @@ int window_rows_read(struct window_reading *reading)
 		[PROFILE_BRANCHES] = { READ_BRANCHES, read_branch },
 		[PROFILE_BLOCKS] = { READ_BLOCKS, read_block },
 	};
+	struct store_variances *variances = &reading->rows->variances;
+	int r = store_variances_begin(variances, reading->window, table);
+
+	if (r >= 0)
+		r = read_rows(reading, tables[table].statement, tables[table].read_row);
+	return store_variances_end(variances, r);
+}
+
+int window_rows_read(struct window_reading *reading)
+{
 	int r = read_rows(reading, READ_PROCESSES, read_process);
 
-	for (size_t i = 0; r >= 0 && i < N_PROFILE_TABLES; i++)
+	for (enum profile_table i = 0; r >= 0 && i < N_PROFILE_TABLES; i++)
 		if (reading->sum->tables & PROFILE_TABLE(i))
-			r = read_rows(reading, tables[i].statement, tables[i].read_row);
+			r = read_table(reading, i);
 	return r < 0 ? r : read_rows(reading, READ_OUTER_FUNCTIONS, read_outer_function);
 }

@@ -8,12 +8,14 @@
 #include "common/profile/profile.h"
 #include "daemon/database/database.h"
 #include "daemon/rows/batch.h"
+#include "daemon/rows/variances.h"
 #include "daemon/rows/window-sum.h"
 
 #define N_WINDOW_ROWS 7
 
 struct window_rows {
 	struct statement *statements[N_WINDOW_ROWS];
+	struct store_variances variances;
 };
 
 /* 0 or -errno. */

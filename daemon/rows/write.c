@@ -28,30 +28,28 @@ static const char *const sql[N_STATEMENTS] = {
 
 _Static_assert(N_STATEMENTS == N_STORE_WRITE, "write.h has another number");
 
-/* The tables that most of a window is in. */
-enum { STACK_COUNTS, STREAM_COUNTS, BRANCH_COUNTS, BLOCK_COUNTS };
-
+/* What most of a window is. */
 static const struct {
 	const char *sql[2];
 	size_t n_columns;
-} counts[N_STORE_COUNTS] = {
-	[STACK_COUNTS] = {
+} counts[N_PROFILE_TABLES] = {
+	[PROFILE_STACKS] = {
 		BULK_SQL("INSERT INTO stack_count (window, process, caller, place, samples, "
 			 "stitched, weight, pruned)", "(?, ?, ?, ?, ?, ?, ?, ?)"),
 		8,
 	},
-	[STREAM_COUNTS] = {
+	[PROFILE_STREAMS] = {
 		BULK_SQL("INSERT INTO stream_count (window, process, stream, hits, pruned, cycles)",
 			 "(?, ?, ?, ?, ?, ?)"),
 		6,
 	},
-	[BRANCH_COUNTS] = {
+	[PROFILE_BRANCHES] = {
 		BULK_SQL("INSERT INTO branch_count (window, process, origin, target, taken, "
 			 "mispredicted, predicted, aborted, cycles, cycles_rows, kind)",
 			 "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
 		11,
 	},
-	[BLOCK_COUNTS] = {
+	[PROFILE_BLOCKS] = {
 		BULK_SQL("INSERT INTO block_count (window, process, first, last, runs, cycles, "
 			 "cycles_rows)", "(?, ?, ?, ?, ?, ?, ?)"),
 		7,
@@ -88,9 +86,9 @@ int store_write_init(struct store_write *write, struct database *database,
 
 	*write = (struct store_write){ .database = database, .modules = *modules };
 	r = database_prepare(database, sql, N_STATEMENTS, write->statements);
-	for (size_t i = 0; r >= 0 && i < N_STORE_COUNTS; i++)
+	for (size_t i = 0; r >= 0 && i < N_PROFILE_TABLES; i++)
 		r = bulk_init(&write->counts[i], database, counts[i].sql, counts[i].n_columns);
-	return r;
+	return r < 0 ? r : store_variances_init(&write->variances, database);
 }
 
 static int writing_init(struct writing *writing)
@@ -243,9 +241,25 @@ static int list_stacks(struct writing *writing)
 	return r;
 }
 
+/* After all rows of a table. */
+static int flush_counts(struct writing *writing, enum profile_table table,
+			const struct variance_column *column)
+{
+	int r = store_variances_write(&writing->write->variances, writing->window, table,
+				      &writing->order, column);
+
+	return r < 0 ? r : bulk_flush(&writing->write->counts[table]);
+}
+
+#define FLUSH_COUNTS(writing, table, name)                                                \
+	flush_counts(writing, table,                                                      \
+		     &(const struct variance_column){                                     \
+			     (writing)->profile->name, sizeof(*(writing)->profile->name), \
+			     offsetof(typeof(*(writing)->profile->name), variance) })
+
 static int write_stacks(struct writing *writing)
 {
-	struct bulk *counted = &writing->write->counts[STACK_COUNTS];
+	struct bulk *counted = &writing->write->counts[PROFILE_STACKS];
 	int r;
 
 	r = list_stacks(writing);
@@ -256,7 +270,7 @@ static int write_stacks(struct writing *writing)
 		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, stack->samples,
 			     stack->stitched, stack->weight, stack->pruned);
 	}
-	return r < 0 ? r : bulk_flush(counted);
+	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_STACKS, stacks);
 }
 
 static int intern_stream(struct writing *writing, size_t i)
@@ -299,7 +313,7 @@ static int list_streams(struct writing *writing)
 
 static int write_streams(struct writing *writing)
 {
-	struct bulk *counted = &writing->write->counts[STREAM_COUNTS];
+	struct bulk *counted = &writing->write->counts[PROFILE_STREAMS];
 	int r;
 
 	r = list_streams(writing);
@@ -310,7 +324,7 @@ static int write_streams(struct writing *writing)
 		r = BULK_ADD(counted, writing->window, row->process, row->a, stream->hits,
 			     stream->pruned, stream->cycles);
 	}
-	return r < 0 ? r : bulk_flush(counted);
+	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_STREAMS, streams);
 }
 
 static int list_branches(struct writing *writing)
@@ -335,7 +349,7 @@ static int list_branches(struct writing *writing)
 
 static int write_branches(struct writing *writing)
 {
-	struct bulk *counted = &writing->write->counts[BRANCH_COUNTS];
+	struct bulk *counted = &writing->write->counts[PROFILE_BRANCHES];
 	int r;
 
 	r = list_branches(writing);
@@ -347,7 +361,7 @@ static int write_branches(struct writing *writing)
 			     branch->mispredicted, branch->predicted, branch->aborted,
 			     branch->cycles, branch->cycles_rows, branch->kind);
 	}
-	return r < 0 ? r : bulk_flush(counted);
+	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_BRANCHES, branches);
 }
 
 static int list_blocks(struct writing *writing)
@@ -373,7 +387,7 @@ static int list_blocks(struct writing *writing)
 
 static int write_blocks(struct writing *writing)
 {
-	struct bulk *counted = &writing->write->counts[BLOCK_COUNTS];
+	struct bulk *counted = &writing->write->counts[PROFILE_BLOCKS];
 	int r;
 
 	r = list_blocks(writing);
@@ -384,7 +398,7 @@ static int write_blocks(struct writing *writing)
 		r = BULK_ADD(counted, writing->window, row->process, row->a, row->b, block->runs,
 			     block->cycles, block->cycles_rows);
 	}
-	return r < 0 ? r : bulk_flush(counted);
+	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_BLOCKS, blocks);
 }
 
 static int write_outer_functions(struct writing *writing)
@@ -407,7 +421,7 @@ static int write_tables(struct writing *writing)
 	const struct store_write_modules *modules = &writing->write->modules;
 	int r;
 
-	for (size_t i = 0; i < N_STORE_COUNTS; i++)
+	for (size_t i = 0; i < N_PROFILE_TABLES; i++)
 		bulk_forget(&writing->write->counts[i]);
 	r = store_counters_write(modules->counters, writing->window, &writing->profile->counters);
 	if (r >= 0)

@@ -14,10 +14,10 @@
 #include "daemon/database/intern.h"
 #include "daemon/rows/code.h"
 #include "daemon/rows/functions.h"
+#include "daemon/rows/variances.h"
 #include "daemon/window/window.h"
 
-#define N_STORE_WRITE  3
-#define N_STORE_COUNTS 4
+#define N_STORE_WRITE 3
 
 /* What a window is written with; borrowed. */
 struct store_write_modules {
@@ -31,7 +31,8 @@ struct store_write {
 	struct database *database;
 	struct store_write_modules modules;
 	struct statement *statements[N_STORE_WRITE];
-	struct bulk counts[N_STORE_COUNTS];
+	struct bulk counts[N_PROFILE_TABLES];
+	struct store_variances variances;
 };
 
 /* 0 or -errno. */

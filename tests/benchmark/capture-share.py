@@ -8,8 +8,8 @@ KNOWN is built from this folder's known-stacks.c: its functions have parts of it
 clock and prints. Each window of a second is a run of the experiment. Prints how often the interval of 95 % of a
 function's and of a stack's share of the program has the truth in it, and by how much fewer samples were captured.
 
-A function's interval is that of all its samples (their own count), a stack's that of those captured: its function's
-share, times the stack's part of the function, with the variances of both. It is Wilson's, as in branchctl diff.
+The intervals are Wilson's of as many independent samples as top's design effects say: of a function all its samples
+count, of a stack those captured.
 """
 
 import json
@@ -57,15 +57,16 @@ with tempfile.TemporaryDirectory() as folder:
         except subprocess.CalledProcessError:
             continue
         own = {row["symbol"]: row["self"] for row in functions["rows"] if row["symbol"] in truth["functions"]}
+        effects = {row["symbol"]: row.get("self_design_effect", 1) for row in functions["rows"]}
         paths = {}
         for row in stacks["rows"]:
             frames = [frame["symbol"] for frame in row["frames"]][:2]
             if frames[0] in truth["functions"] and len(frames) == 2:
-                paths["<".join(frames)] = paths.get("<".join(frames), 0) + row["samples"]
+                path = "<".join(frames)
+                paths[path] = paths.get(path, 0) + row["samples"]
+                effects.setdefault(path, row.get("design_effect", 1))  # the path's hottest row comes first
         if sum(own.values()) > 300:  # the CPU may have been somebody else's
-            totals = functions["totals"]
-            unit = 1 + (totals["samples_variance"] + totals["stacks_variance"]) / totals["samples"]
-            rows.append((own, paths, unit))
+            rows.append((own, paths, effects))
     daemon.terminate()
     daemon.wait()
 
@@ -78,7 +79,7 @@ for what, index in (("functions", 0), ("stacks", 1)):
         for row in rows:
             n = sum(row[0].values())
             measured = row[index].get(name, 0) / n
-            low, high = wilson(measured, n / (row[2] if index else 1))
+            low, high = wilson(measured, n / row[2].get(name, 1))
             inside += low <= part <= high
             off += measured - part
         print(f"    {name}: {100 * part:.2f} %, measured {100 * (part + off / len(rows)):.2f} %, "

@@ -28,19 +28,35 @@ def run_program():
         return program.pid, json.loads(program.communicate()[0])
 
 
+def path_of(row):
+    return "<".join(str(frame["symbol"]) for frame in row["frames"][:2])
+
+
+def check_effects(rows, name_of, member, least):
+    """What is counted is exact, with an effect of 1; stacks of which 40 % or fewer are captured are estimated."""
+    effects = {}
+    for row in rows:
+        effects.setdefault(name_of(row), row.get(member, 1))
+    for name, effect in least.items():
+        right = effects[name] == 1 if effect == 1 else effect < effects[name] < 25
+        check(right, member, "of", name, "is", effects[name])
+
+
 def check_shares(socket, pid, truth):
     top = document(socket, "top", "1..", "--pid", pid, "-n", "0")
     own = {row["symbol"]: row["self"] for row in top["rows"] if row["symbol"] in truth["functions"]}
     for name, part in truth["functions"].items():
         share = 100 * own.get(name, 0) / sum(own.values())
         check(abs(share - 100 * part) < POINTS, name, share, "is not", 100 * part)
+    check_effects(top["rows"], lambda row: row["symbol"], "self_design_effect", dict.fromkeys(truth["functions"], 1))
+    check_effects(top["rows"], lambda row: row["symbol"], "total_design_effect", {"turn": 1, "second": 1.2})
     stacks = document(socket, "top", "1..", "--pid", pid, "--by", "stack", "-n", "0")
+    check_effects(stacks["rows"], path_of, "design_effect", {"add<second": 1.2, "mix<first": 1.2})
     check(sum(row["samples"] for row in stacks["rows"]) == top["totals"]["samples"], "stacks do not add up")
     paths = dict.fromkeys(truth["stacks"], 0)
     for row in stacks["rows"]:  # those of the first seconds, before there are unwind tables, are short
-        name = "<".join(str(frame["symbol"]) for frame in row["frames"][:2])
-        if name in paths:
-            paths[name] += row["samples"]
+        if path_of(row) in paths:
+            paths[path_of(row)] += row["samples"]
     for name, part in truth["stacks"].items():
         share = 100 * paths[name] / sum(paths.values())
         check(abs(share - 100 * part) < POINTS, name, share, "is not", 100 * part)

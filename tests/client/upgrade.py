@@ -64,5 +64,5 @@ with tempfile.TemporaryDirectory() as folder:
         server.stdin.close()
         server.stdout.read()
     with contextlib.closing(sqlite3.connect(database)) as db:
-        check(db.execute("PRAGMA user_version").fetchone() == (8,), "the database is not of version 8")
+        check(db.execute("PRAGMA user_version").fetchone() == (9,), "the database is not of version 9")
 finish()

@@ -67,6 +67,7 @@ static const char *const columns[][2] = {
 	{ "object_counts", "counts" },
 	{ "function_counts", "processes" },
 	{ "object_counts", "processes" },
+	{ "variance", "variances" },
 	{ "counter", "name" },
 	{ "counter_count", "value" },
 	{ "user_rows", "rows" },

@@ -134,6 +134,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.pruned = random_below(state, 2),
 		};
 		rows->stacks[i].frame.offset &= ~7ULL;
+		rows->stacks[i].variance = 7 * rows->stacks[i].samples;
 		rows->streams[i] = (struct profile_stream){
 			.parent = parent,
 			.process = rows->stacks[i].process,
@@ -145,6 +146,7 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 		};
 		rows->streams[i].from.offset &= ~15ULL;
 		rows->streams[i].to.offset &= ~31ULL;
+		rows->streams[i].variance = 5 * rows->streams[i].hits;
 	}
 	for (size_t i = 0; i < N_RANDOM_ROWS; i++) {
 		struct location place = random_place(state);
@@ -167,6 +169,8 @@ static inline void random_long_rows(struct random_rows *rows, uint64_t *state)
 			.runs = random_below(state, 9),
 			.cycles = 7,
 		};
+		rows->branches[i].variance = 6 * rows->branches[i].taken;
+		rows->blocks[i].variance = 4 * rows->blocks[i].runs;
 	}
 }
 

@@ -15,7 +15,7 @@
 #include "common/util/compare.h"
 
 #define MAX_PART 2
-#define N_COUNTS 6
+#define N_COUNTS 7
 
 /* What one row, or all that are pruned of a process and an object, counted. */
 struct other {
@@ -135,7 +135,8 @@ static struct other of_branch(const struct profile_branch *branch)
 	return (struct other){ branch->process,
 			       branch->from.object,
 			       { branch->taken, branch->mispredicted, branch->predicted,
-				 branch->aborted, branch->cycles, branch->cycles_rows } };
+				 branch->aborted, branch->cycles, branch->cycles_rows,
+				 branch->variance } };
 }
 
 static int add_branch(struct profile *p, const struct other *row)
@@ -148,6 +149,7 @@ static int add_branch(struct profile *p, const struct other *row)
 	branch.aborted = row->counts[3];
 	branch.cycles = row->counts[4];
 	branch.cycles_rows = row->counts[5];
+	branch.variance = row->counts[6];
 	return (int)MIN(profile_add_branch(p, &branch), (int64_t)0);
 }
 
@@ -211,7 +213,8 @@ static struct other of_block(const struct profile_block *block)
 {
 	return (struct other){ block->process,
 			       block->object,
-			       { block->runs, block->cycles, block->cycles_rows } };
+			       { block->runs, block->cycles, block->cycles_rows,
+				 block->variance } };
 }
 
 static int add_block(struct profile *p, const struct other *row)
@@ -221,6 +224,7 @@ static int add_block(struct profile *p, const struct other *row)
 	block.runs = row->counts[0];
 	block.cycles = row->counts[1];
 	block.cycles_rows = row->counts[2];
+	block.variance = row->counts[3];
 	return (int)MIN(profile_add_block(p, &block), (int64_t)0);
 }
 
@@ -285,6 +289,7 @@ static int add_stream(struct profile *p, const struct other *row)
 	stream.hits = row->counts[0];
 	stream.pruned = row->counts[1];
 	stream.cycles = row->counts[2];
+	stream.variance = row->counts[3];
 	return (int)MIN(profile_add_stream(p, &stream), (int64_t)0);
 }
 
@@ -340,7 +345,8 @@ static void prune_stream(struct limit_work *l, struct others *others, size_t i, 
 	bool is_root = stream->parent == PROFILE_NONE;
 	struct other row = { stream->process,
 			     object,
-			     { stream->hits, stream->hits, is_root ? stream->cycles : 0 } };
+			     { stream->hits, stream->hits, is_root ? stream->cycles : 0,
+			       stream->variance } };
 
 	l->p->counters.streams_pruned += stream->hits - stream->pruned;
 	if (parent == PROFILE_NONE) {
@@ -349,6 +355,7 @@ static void prune_stream(struct limit_work *l, struct others *others, size_t i, 
 	}
 	l->p->streams[parent].hits += row.counts[0];
 	l->p->streams[parent].pruned += row.counts[1];
+	l->p->streams[parent].variance += row.counts[3];
 }
 
 int limit_streams(struct limit_work *l)

@@ -19,8 +19,8 @@
 #include "tests/support/profile-fixture.h"
 
 #define PLACES "[[0,\"0x1000\"],[0,\"0x1100\"],[0,null],[null,null]]"
-#define PARTS                                                                            \
-	"[{\"samples\":10,\"rows\":[[0,4,9,2,7,7,70],[1,5,5,0,0,0,0],[3,1,1,0,0,0,0]]}," \
+#define PARTS                                                                               \
+	"[{\"samples\":10,\"rows\":[[0,4,9,2,7,7,70],[1,5,5,0,0,0,0,25],[3,1,1,0,0,0,0]]}," \
 	"{\"samples\":20,\"rows\":[[0,6,6,1,3,2,20],[2,14,14,0,0,0,0]]}]"
 
 /* Two functions of one object. */
@@ -60,7 +60,7 @@ static int try_texts(struct functions **ret, const char *profile, const char *pl
 	return functions_read(ret, &texts, fault);
 }
 
-static void assert_row(const struct functions_row *row, const uint64_t numbers[7])
+static void assert_row(const struct functions_row *row, const uint64_t numbers[8])
 {
 	assert_int_equal(row->place, numbers[0]);
 	assert_int_equal(row->self, numbers[1]);
@@ -69,6 +69,7 @@ static void assert_row(const struct functions_row *row, const uint64_t numbers[7
 	assert_int_equal(row->runs, numbers[4]);
 	assert_int_equal(row->timed_runs, numbers[5]);
 	assert_int_equal(row->cycles, numbers[6]);
+	assert_int_equal(row->variance, numbers[7]);
 }
 
 static void rows_are_those_of_the_reply(void **state)
@@ -90,11 +91,12 @@ static void rows_are_those_of_the_reply(void **state)
 	assert_int_equal(functions->n_parts, 2);
 	assert_int_equal(functions->parts[0].samples, 10);
 	assert_int_equal(functions->parts[0].n_rows, 3);
-	assert_row(&functions->parts[0].rows[0], (const uint64_t[]){ 0, 4, 9, 2, 7, 7, 70 });
-	assert_row(&functions->parts[0].rows[2], (const uint64_t[]){ 3, 1, 1, 0, 0, 0, 0 });
+	assert_row(&functions->parts[0].rows[0], (const uint64_t[]){ 0, 4, 9, 2, 7, 7, 70, 0 });
+	assert_row(&functions->parts[0].rows[1], (const uint64_t[]){ 1, 5, 5, 0, 0, 0, 0, 25 });
+	assert_row(&functions->parts[0].rows[2], (const uint64_t[]){ 3, 1, 1, 0, 0, 0, 0, 0 });
 	assert_int_equal(functions->parts[1].samples, 20);
 	assert_int_equal(functions->parts[1].n_rows, 2);
-	assert_row(&functions->parts[1].rows[1], (const uint64_t[]){ 2, 14, 14, 0, 0, 0, 0 });
+	assert_row(&functions->parts[1].rows[1], (const uint64_t[]){ 2, 14, 14, 0, 0, 0, 0, 0 });
 }
 
 static void no_rows_are_no_fault(void **state)
@@ -121,9 +123,9 @@ static void invalid_texts_are_refused(void **state)
 		{ "[] []", "[]" },
 		{ PLACES, "" },
 		{ PLACES, "{}" },
-		{ PLACES, "[{\"rows\":[[4,1,1,0,0,0,0]]}]" },   /* no such place */
-		{ PLACES, "[{\"rows\":[[0,1,1,0,0,0]]}]" },     /* too few numbers */
-		{ PLACES, "[{\"rows\":[[0,1,1,0,0,0,0,0]]}]" }, /* too many */
+		{ PLACES, "[{\"rows\":[[4,1,1,0,0,0,0]]}]" },     /* no such place */
+		{ PLACES, "[{\"rows\":[[0,1,1,0,0,0]]}]" },       /* too few numbers */
+		{ PLACES, "[{\"rows\":[[0,1,1,0,0,0,0,0,0]]}]" }, /* too many */
 		{ PLACES, "[{\"rows\":[[0,-1,1,0,0,0,0]]}]" },
 		{ PLACES, "[{\"rows\":[0,1]}]" },
 		{ PLACES, "[{\"sampled\":1}]" },

@@ -25,6 +25,9 @@ static void test_shares(void **state)
 
 		assert_float_equal(interval.low, cases[i].low, 1e-6);
 		assert_float_equal(interval.high, cases[i].high, 1e-6);
+		interval = interval_of_estimate(2 * cases[i].k, 2 * cases[i].n, 2);
+		assert_float_equal(interval.low, cases[i].low, 1e-6);
+		assert_float_equal(interval.high, cases[i].high, 1e-6);
 	}
 }
 

@@ -68,13 +68,13 @@ static void counts_add_up(void **state)
 		{ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE },
 	};
 	struct functions_row first[] = {
-		{ 0, 4, 9, 2, 7, 7, 70 },
-		{ 1, 5, 5, 0, 0, 0, 0 },
-		{ 3, 1, 1, 0, 0, 0, 0 },
+		{ 0, 4, 9, 2, 7, 7, 70, 25 },
+		{ 1, 5, 5, 0, 0, 0, 0, 0 },
+		{ 3, 1, 1, 0, 0, 0, 0, 0 },
 	};
 	struct functions_row second[] = {
-		{ 0, 6, 6, 1, 3, 2, 20 },
-		{ 2, 14, 14, 0, 0, 0, 0 },
+		{ 0, 6, 6, 1, 3, 2, 20, 2 },
+		{ 2, 14, 14, 0, 0, 0, 0, 0 },
 	};
 	struct functions_part parts[] = {
 		{ .samples = 10, .rows = first, .n_rows = ARRAY_SIZE(first) },
@@ -97,6 +97,9 @@ static void counts_add_up(void **state)
 	assert_share(shares, "second", 0, (const uint64_t[]){ 5, 5, 5, 5, 0, 0 });
 	assert_share(shares, "", 0, (const uint64_t[]){ 14, 14, 0, 0, 14, 14 });
 	assert_share(shares, "", PROFILE_NONE, (const uint64_t[]){ 1, 1, 1, 1, 0, 0 });
+	for (size_t i = 0; i < shares->all->n_rows; i++)
+		assert_int_equal(shares->all->rows[i].total_variance,
+				 shares->all->rows[i].total == 15 ? 27 : 0);
 	cost = &shares->costs[0];
 	assert_int_equal(cost->calls, 3);
 	assert_int_equal(cost->runs, 10);

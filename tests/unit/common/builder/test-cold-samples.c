@@ -90,69 +90,123 @@ static struct profile *run(uint64_t seed)
 	return p;
 }
 
-static double stack_share(const struct profile *p, int function, bool first)
+/* A count, and the intervals of 95 % that are stated for its share of all. */
+struct counted {
+	uint64_t n, all;
+	double unit;
+};
+
+static struct counted count_stack(const struct profile *p, int function, bool first)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, variance = 0, all = 0;
 
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 
-		if (s->parent != PROFILE_NONE && s->frame.offset == start_of(function) &&
-		    p->stacks[s->parent].frame.offset / 0x100 == caller_of(function, first) / 0x100)
-			n += s->samples;
+		all += s->frame.offset == start_of(function) ? s->samples : 0;
+		if (s->parent == PROFILE_NONE || s->frame.offset != start_of(function) ||
+		    p->stacks[s->parent].frame.offset / 0x100 != caller_of(function, first) / 0x100)
+			continue;
+		n += s->samples;
+		variance += s->variance;
 	}
-	return (double)n / (double)p->counters.samples;
+	return (struct counted){ n, p->counters.samples,
+				 profile_stack_unit(&p->counters, n, variance, all) };
 }
 
-static double branch_share(const struct profile *p, int function)
+/* Its samples are ticks, too: nothing is estimated. */
+static struct counted count_function(const struct profile *p, int function)
 {
-	uint64_t n = 0;
+	uint64_t n = count_stack(p, function, false).n + count_stack(p, function, true).n;
 
-	for (size_t i = 0; i < p->n_branches; i++)
-		if (p->branches[i].from.offset == start_of(function) + 0x10)
-			n += p->branches[i].taken;
-	return (double)n / (double)p->counters.rows_counted;
+	return (struct counted){ n, p->counters.samples, profile_sample_unit(&p->counters) };
 }
 
-/* Whether the interval of 95 % (Wilson's, as of branchctl diff) around @share holds @truth. */
-static bool holds(const struct profile *p, double share, double truth)
+static struct counted count_branch(const struct profile *p, int function)
 {
-	double n = (double)p->counters.samples / profile_stack_unit(&p->counters), z = 1.96;
+	const struct profile_branch *b = p->branches;
 
-	return (share - truth) * (share - truth) <= z * z * truth * (1 - truth) / n;
+	while (b->from.offset != start_of(function) + 0x10)
+		b++;
+	return (struct counted){ b->taken, p->counters.rows_counted,
+				 profile_row_unit(&p->counters, b->taken, b->variance) };
 }
 
-enum { COLD_STACK, HOT_STACK, COLD_BRANCH, N_SHARES };
+static struct counted count_stream(const struct profile *p, int function)
+{
+	const struct profile_stream *s = p->streams;
+
+	while (s->from.offset != start_of(function) + 0x10)
+		s++;
+	return (struct counted){ s->hits, p->counters.streams,
+				 profile_row_unit(&p->counters, s->hits, s->variance) };
+}
+
+static double share_of(const struct counted *counted)
+{
+	return (double)counted->n / (double)counted->all;
+}
+
+/* Whether the interval, Wilson's, holds @truth. */
+static bool holds(const struct counted *counted, double truth)
+{
+	double n = (double)counted->all / counted->unit, z = 1.96;
+	double off = share_of(counted) - truth;
+
+	return off * off <= z * z * truth * (1 - truth) / n;
+}
+
+enum {
+	HOT_FUNCTION,
+	COLD_FUNCTION,
+	HOT_STACK,
+	COLD_STACK,
+	HOT_BRANCH,
+	COLD_BRANCH,
+	HOT_STREAM,
+	COLD_STREAM,
+	N_SHARES
+};
+
+static const char *const names[N_SHARES] = { "hot function", "cold function", "hot stack",
+					     "cold stack",   "hot branch",    "cold branch",
+					     "hot stream",   "cold stream" };
 
 static void test_shares_are_within_their_intervals(void **unused)
 {
-	const double truth[N_SHARES] = { (1 - hot_part) * first_parts[COLD],
-					 hot_part * first_parts[HOT], 1 - hot_part };
+	const double hot = hot_part, cold = 1 - hot_part;
+	const double truth[N_SHARES] = {
+		hot, cold, hot * first_parts[HOT], cold * first_parts[COLD], hot, cold, hot, cold
+	};
 	double sum[N_SHARES] = { 0 };
 	int n_within[N_SHARES] = { 0 };
 
 	for (uint64_t seed = 1; seed <= WINDOWS; seed++) {
 		_cleanup_(profile_freep) struct profile *p = run(seed);
-		const double shares[N_SHARES] = { stack_share(p, COLD, true),
-						  stack_share(p, HOT, true),
-						  branch_share(p, COLD) };
+		const struct counted shares[N_SHARES] = {
+			count_function(p, HOT),    count_function(p, COLD),
+			count_stack(p, HOT, true), count_stack(p, COLD, true),
+			count_branch(p, HOT),      count_branch(p, COLD),
+			count_stream(p, HOT),      count_stream(p, COLD),
+		};
 
 		assert_int_equal(p->counters.samples, SAMPLES);
 		assert_int_equal(p->counters.weight, 10 * SAMPLES);
 		assert_int_equal(p->processes[0].samples, SAMPLES);
+		assert_int_equal(p->n_processes, 1);
 		for (int i = 0; i < N_SHARES; i++) {
-			sum[i] += shares[i] / WINDOWS;
-			n_within[i] += holds(p, shares[i], truth[i]);
+			sum[i] += share_of(&shares[i]) / WINDOWS;
+			n_within[i] += holds(&shares[i], truth[i]);
 		}
 	}
 	for (int i = 0; i < N_SHARES; i++) {
-		print_message("share %d: %.4f of %.4f, within its interval in %.1f %%\n", i, sum[i],
-			      truth[i], 100.0 * n_within[i] / WINDOWS);
+		print_message("%s: %.4f of %.4f, within its interval in %.1f %%\n", names[i],
+			      sum[i], truth[i], 100.0 * n_within[i] / WINDOWS);
 		assert_true(sum[i] > truth[i] - 0.006 && sum[i] < truth[i] + 0.006);
-		assert_true(n_within[i] >= 0.92 * WINDOWS);
 	}
-	/* none is stated more precise than it is; nor, of the cold function, as much less */
-	assert_true(n_within[COLD_STACK] <= 0.985 * WINDOWS);
+	/* none is stated more precise than it is, nor less */
+	for (int i = 0; i < N_SHARES; i++)
+		assert_in_range(n_within[i], 0.92 * WINDOWS, 0.98 * WINDOWS);
 }
 
 int main(void)

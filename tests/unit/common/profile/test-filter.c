@@ -39,16 +39,16 @@ static struct profile *new_fixture(void)
 			.uid = i == 0 ? 1000 : UINT32_MAX,
 			.samples = i == 0 ? 3 : 10,
 		};
-		struct profile_stack main_frame = {
-			PROFILE_NONE, 0, { app, 50 }, 1, 0, 10, 0, 0, 0
-		};
-		struct profile_stack work_frame = { 0, 0, { app, 150 }, 2, 1, 20, 1, 0, 0 };
+		struct profile_stack main_frame = { PROFILE_NONE, 0, { app, 50 }, 1,    0,
+						    10,           0, 0,           { 3 } };
+		struct profile_stack work_frame = { 0, 0, { app, 150 }, 2, 1, 20, 1, 0, { 6 } };
 		struct profile_stream newest = {
-			PROFILE_NONE, 0, { app, 50 }, { app, 100 }, 1, 1, 9
+			PROFILE_NONE, 0, { app, 50 }, { app, 100 }, 1, 1, 9, { 0 }
 		};
-		struct profile_stream before = { 0, 0, { app, 40 }, { app, 20 }, 2, 0, 8 };
-		struct profile_branch call = { 0, 0, { app, 50 }, { app, 100 }, 5, 1, 4, 0, 40, 4 };
-		struct profile_block block = { 0, app, 100, 150, 6, 30, 3 };
+		struct profile_stream before = { 0, 0, { app, 40 }, { app, 20 }, 2, 0, 8, { 0 } };
+		struct profile_branch call = { 0, 0,  { app, 50 }, { app, 100 }, 5, 1, 4,
+					       0, 40, 4,           { 0 } };
+		struct profile_block block = { 0, app, 100, 150, 6, 30, 3, { 0 } };
 
 		processes[i] = (uint32_t)profile_add_process(p, &process);
 		main_frame.process = work_frame.process = newest.process = before.process =
@@ -217,8 +217,10 @@ static void test_a_symbol_keeps_its_leaves_with_their_callers(void **state)
 	part = filtered(p, filter);
 	assert_int_equal(part->n_stacks, 4);
 	assert_int_equal(part->stacks[0].samples, 0); /* main, as a caller */
+	assert_int_equal(part->stacks[0].variance, 0);
 	assert_int_equal(part->stacks[0].weight, 0);
 	assert_int_equal(part->stacks[2].samples, 2);
+	assert_int_equal(part->stacks[2].variance, 6);
 	assert_int_equal(part->stacks[2].stitched, 1);
 	assert_int_equal(part->stacks[2].pruned, 1);
 	assert_int_equal(part->n_streams, 4); /* they lead there, from main */

@@ -87,7 +87,10 @@ static void test_a_function_keeps_its_samples(void **state)
 	/* of 45 samples, those of 40 stand for 10 each: each adds 9 to the variance */
 	assert_int_equal(p->counters.stacks_variance, 360);
 	assert_true(profile_sample_unit(&p->counters) == 1);
-	assert_true(profile_stack_unit(&p->counters) == 9);
+	assert_true(profile_row_unit(&p->counters, 0, 0) == 9);
+	for (size_t i = 0; i < p->n_stacks; i++)
+		assert_int_equal(p->stacks[i].variance,
+				 p->stacks[i].samples % 10 == 0 ? 9 * p->stacks[i].samples : 0);
 }
 
 /* Whatever the numbers are, no sample is lost to rounding. */

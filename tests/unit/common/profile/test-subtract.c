@@ -39,9 +39,10 @@ static struct profile *new_names(uint64_t seed)
 		p->processes[i].samples = 0;
 	for (size_t i = 0; i < p->n_stacks; i++)
 		p->stacks[i].samples = p->stacks[i].stitched = p->stacks[i].weight =
-			p->stacks[i].pruned = 0;
+			p->stacks[i].pruned = p->stacks[i].variance = 0;
 	for (size_t i = 0; i < p->n_streams; i++)
-		p->streams[i].hits = p->streams[i].pruned = p->streams[i].cycles = 0;
+		p->streams[i].hits = p->streams[i].pruned = p->streams[i].cycles =
+			p->streams[i].variance = 0;
 	for (size_t i = 0; i < p->n_branches; i++)
 		p->branches[i] = (struct profile_branch){
 			.process = p->branches[i].process,
@@ -50,7 +51,8 @@ static struct profile *new_names(uint64_t seed)
 			.to = p->branches[i].to,
 		};
 	for (size_t i = 0; i < p->n_blocks; i++)
-		p->blocks[i].runs = p->blocks[i].cycles = p->blocks[i].cycles_rows = 0;
+		p->blocks[i].runs = p->blocks[i].cycles = p->blocks[i].cycles_rows =
+			p->blocks[i].variance = 0;
 	memset(&p->counters, 0, sizeof(p->counters));
 	return p;
 }

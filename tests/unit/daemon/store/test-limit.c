@@ -237,8 +237,8 @@ static void test_a_window_like_the_last_costs_its_counts(void **state)
 		store_free(store);
 		n_bytes[i] = temp_store_file_bytes(stored->path);
 	}
-	/* their cycles are 64-bit numbers, which real ones are not */
-	assert_in_range((n_bytes[2] - n_bytes[1]) / 100 / n_rows, 1, 40);
+	/* their cycles are 64-bit numbers, which real ones are not, and they have variances */
+	assert_in_range((n_bytes[2] - n_bytes[1]) / 100 / n_rows, 1, 42);
 }
 
 static void test_a_lower_limit_is_reached_step_by_step(void **state)

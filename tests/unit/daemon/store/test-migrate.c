@@ -2,7 +2,7 @@
 /*
  * Databases of earlier versions. version-4.sql was written by the last store of version 4;
  * version-4-profiles.json has the profiles of its windows, one a line, as that store read them,
- * with the names of today. version-5.sql to version-7.sql are of the last stores of these
+ * with the names of today. version-5.sql to version-8.sql are of the last stores of these
  * versions, with the same windows.
  */
 #include <setjmp.h>
@@ -42,6 +42,10 @@ static const char version_7[] =
 #include "version-7.sql.inc"
 	;
 
+static const char version_8[] =
+#include "version-8.sql.inc"
+	;
+
 static const char old_profiles[] =
 #include "version-4-profiles.json.inc"
 	;
@@ -53,10 +57,9 @@ static const struct old {
 	const char *pruned;        /* what this column of counts is called */
 	unsigned int n_statements; /* that converting it takes, at least */
 } olds[] = {
-	{ 4, version_4, "folded", 20 },
-	{ 5, version_5, "pruned", 10 },
-	{ 6, version_6, "pruned", 10 },
-	{ 7, version_7, "pruned", 5 },
+	{ 4, version_4, "folded", 20 }, { 5, version_5, "pruned", 10 },
+	{ 6, version_6, "pruned", 10 }, { 7, version_7, "pruned", 5 },
+	{ 8, version_8, "pruned", 5 },
 };
 
 static const struct old *old = olds;
@@ -391,8 +394,8 @@ static bool open_and_kill(const char *path, unsigned int n)
 	return WIFSIGNALED(status);
 }
 
-/* A column and names that version 4 has, a column of version 6, a table of version 7 and a
- * column of version 8. */
+/* A column and names that version 4 has, a column of version 6, a table of version 7, a column of
+ * version 8 and a table of version 9. */
 static void assert_all_or_nothing(const char *path, bool converted)
 {
 	assert_int_equal(number_in(path, "SELECT count(*) FROM pragma_table_info('stack_count') "
@@ -404,10 +407,13 @@ static void assert_all_or_nothing(const char *path, bool converted)
 					 "WHERE name = 'restricted'"),
 			 converted || old->version >= 6);
 	assert_int_equal(number_in(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'mark'"),
-			 converted || old->version == 7);
+			 converted || old->version >= 7);
 	assert_int_equal(number_in(path, "SELECT count(*) FROM "
 					 "pragma_table_info('function_counts') "
 					 "WHERE name = 'processes'"),
+			 converted || old->version >= 8);
+	assert_int_equal(number_in(path, "SELECT count(*) FROM sqlite_schema WHERE "
+					 "name = 'variance'"),
 			 converted);
 }
 
@@ -493,8 +499,8 @@ static void test_other_versions_are_moved_away(void **state)
 
 	make_old(stored->path, "PRAGMA user_version = 3");
 	assert_moved_away(stored, "version 3 ", 3);
-	make_old(stored->path, "PRAGMA user_version = 9");
-	assert_moved_away(stored, "version 9 ", 9);
+	make_old(stored->path, "PRAGMA user_version = 10");
+	assert_moved_away(stored, "version 10 ", 10);
 }
 
 int main(void)

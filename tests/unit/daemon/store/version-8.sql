@@ -1,0 +1,1435 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+--
+-- A database of version 8 as .dump of sqlite3 prints it: that of version-7.sql, converted by the last store of version 8.
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA application_id = 0x62726e64;
+PRAGMA user_version = 8;
+PRAGMA journal_mode = WAL;
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE string (
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL,          -- id 0, unknown, differs from an empty string
+	seen INTEGER NOT NULL
+) STRICT;
+INSERT INTO string VALUES(0,'',9223372036854775807);
+INSERT INTO string VALUES(1,'stack+branch',5);
+INSERT INTO string VALUES(2,'cycles',5);
+INSERT INTO string VALUES(3,'till-7',5);
+INSERT INTO string VALUES(4,'6.1.0',5);
+INSERT INTO string VALUES(5,'GenuineIntel 6-85-7',3);
+INSERT INTO string VALUES(6,'kworker/0:1',5);
+INSERT INTO string VALUES(7,'shop-server',5);
+INSERT INTO string VALUES(8,'/usr/bin/shop-server',5);
+INSERT INTO string VALUES(9,'shop.service',5);
+INSERT INTO string VALUES(10,'worker',5);
+INSERT INTO string VALUES(11,'java',5);
+INSERT INTO string VALUES(12,'/opt/java',5);
+INSERT INTO string VALUES(13,'report.service',5);
+INSERT INTO string VALUES(14,'stack',4);
+INSERT INTO string VALUES(15,'cpu-clock',4);
+CREATE TABLE source (
+	id INTEGER PRIMARY KEY,
+	mode INTEGER NOT NULL REFERENCES string,
+	event INTEGER NOT NULL REFERENCES string,
+	hostname INTEGER NOT NULL REFERENCES string,
+	os_release INTEGER NOT NULL REFERENCES string,
+	cpu INTEGER NOT NULL REFERENCES string,
+	n_cpus INTEGER NOT NULL,
+	depth INTEGER NOT NULL, -- branch records that the hardware keeps
+	seen INTEGER NOT NULL
+) STRICT;
+INSERT INTO source VALUES(1,1,2,3,4,5,4,32,3);
+INSERT INTO source VALUES(2,14,15,3,4,5,4,0,3);
+INSERT INTO source VALUES(3,1,2,3,4,0,4,32,5);
+CREATE TABLE process (
+	id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,        -- -1: none, or processes that have gone
+	start_ns INTEGER NOT NULL,   -- on the clock of samples; 0: before sampling began
+	comm INTEGER NOT NULL REFERENCES string,
+	executable INTEGER NOT NULL REFERENCES string,
+	unit INTEGER NOT NULL REFERENCES string, -- the systemd unit
+	uid INTEGER,                 -- the effective user; NULL: unknown
+	seen INTEGER NOT NULL,
+	restricted INTEGER NOT NULL DEFAULT 1 -- 1: its user may not look into it, or that is not known
+) STRICT;
+INSERT INTO process VALUES(0,-1,0,0,0,0,NULL,9223372036854775807,1);
+INSERT INTO process VALUES(1,77,0,6,0,0,0,5,1);
+INSERT INTO process VALUES(2,1200,5000000000,7,8,9,33,5,1);
+INSERT INTO process VALUES(3,1201,6000000000,10,8,9,33,5,1);
+INSERT INTO process VALUES(4,2400,7000000000,11,12,13,NULL,5,1);
+CREATE TABLE object (
+	id INTEGER PRIMARY KEY,
+	kind INTEGER NOT NULL,       -- 0 file, 1 kernel, 2 module, 3 vdso, 4 anonymous memory
+	path TEXT NOT NULL,          -- as mapped; a module's name in brackets
+	build_id BLOB NOT NULL,      -- empty: unknown
+	major INTEGER NOT NULL,
+	minor INTEGER NOT NULL,
+	inode INTEGER NOT NULL,
+	base INTEGER NOT NULL,       -- kernel and modules: the address of offset 0
+	seen INTEGER NOT NULL,
+	untrusted INTEGER NOT NULL DEFAULT 0, -- 1: others than root may write it, and choose its build-id
+	ctime_ns INTEGER NOT NULL DEFAULT 0 -- of an untrusted one: its last change; 0: unknown
+) STRICT;
+INSERT INTO object VALUES(0,0,'',X'',0,0,0,0,9223372036854775807,0,0);
+INSERT INTO object VALUES(1,0,'/usr/bin/shop-server',X'c0ffee0102030405060708090a0b0c0d0e0f1011',8,1,4711,0,5,0,0);
+INSERT INTO object VALUES(2,0,'/usr/lib/x86_64-linux-gnu/libc.so.6',X'',8,1,815,0,5,0,0);
+INSERT INTO object VALUES(3,1,'[kernel]',X'deadbeef',0,0,0,-2130706432,5,0,0);
+INSERT INTO object VALUES(4,2,'[virtio_net]',X'',0,0,0,-1072693248,5,0,0);
+INSERT INTO object VALUES(5,3,'[vdso]',X'',0,0,0,0,5,0,0);
+INSERT INTO object VALUES(6,4,'//anon',X'',0,0,0,0,5,0,0);
+CREATE TABLE function (
+	id INTEGER PRIMARY KEY,
+	object INTEGER NOT NULL REFERENCES object,
+	start INTEGER NOT NULL,      -- offset of its first byte
+	size INTEGER NOT NULL,
+	name TEXT NOT NULL,          -- demangled
+	fingerprint INTEGER NOT NULL, -- of its machine code; 0: none
+	seen INTEGER NOT NULL
+) STRICT;
+INSERT INTO function VALUES(0,0,0,0,'',0,9223372036854775807);
+INSERT INTO function VALUES(1,1,4032,144,'outer',0,5);
+INSERT INTO function VALUES(2,1,4096,64,'main',0,5);
+INSERT INTO function VALUES(3,1,4352,64,'serve(request const&)',4354685564936845354,5);
+INSERT INTO function VALUES(4,1,4608,64,'shop::Basket::add(Item)',-2691343689449507777,5);
+INSERT INTO function VALUES(5,1,4864,64,'price',0,5);
+INSERT INTO function VALUES(6,1,5120,64,'hash',1663341875487337577,5);
+INSERT INTO function VALUES(7,1,5376,64,'parse',-5382687378899015554,5);
+INSERT INTO function VALUES(8,1,5632,64,'memcpy',0,5);
+INSERT INTO function VALUES(9,1,5888,64,'malloc',-1028001813962170200,5);
+INSERT INTO function VALUES(10,2,4096,64,'free',0,5);
+INSERT INTO function VALUES(11,2,4352,64,'read',4354685564936845354,5);
+INSERT INTO function VALUES(12,2,4608,64,'do_syscall_64',-2691343689449507777,5);
+INSERT INTO function VALUES(13,2,4864,64,'entry_SYSCALL_64',0,5);
+INSERT INTO function VALUES(14,3,4096,64,'vfs_read',0,5);
+INSERT INTO function VALUES(15,3,4352,64,'schedule',4354685564936845354,5);
+INSERT INTO function VALUES(16,3,4608,64,'clear_page',-2691343689449507777,5);
+INSERT INTO function VALUES(17,3,4864,64,'start_xmit',0,5);
+INSERT INTO function VALUES(18,3,5120,64,'poll',1663341875487337577,5);
+INSERT INTO function VALUES(19,4,4096,64,'clock_gettime',0,5);
+INSERT INTO function VALUES(20,4,4352,64,'jit_loop',4354685564936845354,5);
+INSERT INTO function VALUES(21,5,4096,64,'café',0,5);
+INSERT INTO function VALUES(22,6,4096,64,'idle',0,5);
+INSERT INTO function VALUES(23,6,4352,64,'unused',4354685564936845354,5);
+CREATE TABLE code (
+	function INTEGER PRIMARY KEY REFERENCES function,
+	machine INTEGER NOT NULL,    -- EM_* of elf.h: 62 x86-64, 183 aarch64
+	bytes BLOB NOT NULL
+) STRICT;
+INSERT INTO code VALUES(2,62,X'10101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010');
+INSERT INTO code VALUES(3,62,X'11111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111');
+INSERT INTO code VALUES(4,62,X'12121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212121212');
+INSERT INTO code VALUES(5,62,X'13131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313131313');
+INSERT INTO code VALUES(6,62,X'14141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414141414');
+INSERT INTO code VALUES(7,62,X'15151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515151515');
+INSERT INTO code VALUES(8,62,X'16161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616');
+INSERT INTO code VALUES(9,62,X'17171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717171717');
+CREATE TABLE place (
+	id INTEGER PRIMARY KEY,
+	object INTEGER NOT NULL REFERENCES object,
+	offset INTEGER NOT NULL,     -- in a file: the file offset
+	function INTEGER NOT NULL REFERENCES function,
+	seen INTEGER NOT NULL
+) STRICT;
+INSERT INTO place VALUES(0,0,0,0,9223372036854775807);
+INSERT INTO place VALUES(1,1,4632,4,5);
+INSERT INTO place VALUES(2,3,4112,14,5);
+INSERT INTO place VALUES(3,5,4104,21,5);
+INSERT INTO place VALUES(4,1,5152,6,5);
+INSERT INTO place VALUES(5,6,4096,22,3);
+INSERT INTO place VALUES(6,1,5632,8,3);
+INSERT INTO place VALUES(7,1,4608,4,5);
+INSERT INTO place VALUES(8,4,4112,19,1);
+INSERT INTO place VALUES(9,6,4128,22,5);
+INSERT INTO place VALUES(10,6,4384,23,3);
+INSERT INTO place VALUES(11,4,4128,19,3);
+INSERT INTO place VALUES(12,1,5648,8,5);
+INSERT INTO place VALUES(13,5,4128,21,5);
+INSERT INTO place VALUES(14,3,4096,14,1);
+INSERT INTO place VALUES(15,6,4104,22,1);
+INSERT INTO place VALUES(16,3,5120,18,5);
+INSERT INTO place VALUES(17,6,4376,23,5);
+INSERT INTO place VALUES(18,1,4112,2,5);
+INSERT INTO place VALUES(19,1,5392,7,3);
+INSERT INTO place VALUES(20,0,140733193388032,0,5);
+INSERT INTO place VALUES(21,0,140733193388064,0,3);
+INSERT INTO place VALUES(22,1,4896,5,5);
+INSERT INTO place VALUES(23,1,5888,9,5);
+INSERT INTO place VALUES(24,1,4352,3,5);
+INSERT INTO place VALUES(25,3,4640,16,5);
+INSERT INTO place VALUES(26,1,4384,3,1);
+INSERT INTO place VALUES(27,4,4368,20,5);
+INSERT INTO place VALUES(28,3,5144,18,3);
+INSERT INTO place VALUES(29,6,4368,23,5);
+INSERT INTO place VALUES(30,1,4624,4,5);
+INSERT INTO place VALUES(31,2,4360,11,5);
+INSERT INTO place VALUES(32,2,4888,13,5);
+INSERT INTO place VALUES(33,1,4616,4,5);
+INSERT INTO place VALUES(34,2,4896,13,1);
+INSERT INTO place VALUES(35,2,4104,10,3);
+INSERT INTO place VALUES(36,2,4112,10,1);
+INSERT INTO place VALUES(37,1,5400,7,5);
+INSERT INTO place VALUES(38,1,4096,2,5);
+INSERT INTO place VALUES(39,2,4096,10,1);
+INSERT INTO place VALUES(40,3,4128,14,5);
+INSERT INTO place VALUES(41,5,4096,21,1);
+INSERT INTO place VALUES(42,1,4120,2,5);
+INSERT INTO place VALUES(43,6,4120,22,5);
+INSERT INTO place VALUES(44,3,4616,16,5);
+INSERT INTO place VALUES(45,5,4120,21,3);
+INSERT INTO place VALUES(46,3,4376,15,5);
+INSERT INTO place VALUES(47,3,4104,14,1);
+INSERT INTO place VALUES(48,0,140733193388048,0,5);
+INSERT INTO place VALUES(49,1,5904,9,5);
+INSERT INTO place VALUES(50,2,4384,11,5);
+INSERT INTO place VALUES(51,3,4352,15,5);
+INSERT INTO place VALUES(52,1,4888,5,5);
+INSERT INTO place VALUES(53,1,5912,9,5);
+INSERT INTO place VALUES(54,1,4128,2,5);
+INSERT INTO place VALUES(55,3,4360,15,5);
+INSERT INTO place VALUES(56,2,4880,13,5);
+INSERT INTO place VALUES(57,2,4640,12,5);
+INSERT INTO place VALUES(58,1,5896,9,5);
+INSERT INTO place VALUES(59,4,4384,20,3);
+INSERT INTO place VALUES(60,6,4112,22,1);
+INSERT INTO place VALUES(61,2,4864,13,5);
+INSERT INTO place VALUES(62,3,4896,17,5);
+INSERT INTO place VALUES(63,1,4864,5,5);
+INSERT INTO place VALUES(64,1,4872,5,5);
+INSERT INTO place VALUES(65,1,5144,6,5);
+INSERT INTO place VALUES(66,1,5656,8,5);
+INSERT INTO place VALUES(67,3,4120,14,5);
+INSERT INTO place VALUES(68,2,4352,11,5);
+INSERT INTO place VALUES(69,2,4632,12,5);
+INSERT INTO place VALUES(70,3,4632,16,5);
+INSERT INTO place VALUES(71,3,4384,15,1);
+INSERT INTO place VALUES(72,4,4120,19,3);
+INSERT INTO place VALUES(73,6,4360,23,5);
+INSERT INTO place VALUES(74,1,4640,4,5);
+INSERT INTO place VALUES(75,2,4376,11,1);
+INSERT INTO place VALUES(76,1,4376,3,5);
+INSERT INTO place VALUES(77,4,4360,20,3);
+INSERT INTO place VALUES(78,3,4608,16,5);
+INSERT INTO place VALUES(79,1,5136,6,5);
+INSERT INTO place VALUES(80,1,5128,6,3);
+INSERT INTO place VALUES(81,1,5384,7,5);
+INSERT INTO place VALUES(82,1,5920,9,5);
+INSERT INTO place VALUES(83,1,5394,7,1);
+INSERT INTO place VALUES(84,3,5136,18,5);
+INSERT INTO place VALUES(85,3,5146,18,1);
+INSERT INTO place VALUES(86,5,4134,21,1);
+INSERT INTO place VALUES(87,6,4117,22,1);
+INSERT INTO place VALUES(88,1,4104,2,3);
+INSERT INTO place VALUES(89,1,5655,8,1);
+INSERT INTO place VALUES(90,1,5907,9,1);
+INSERT INTO place VALUES(91,5,4127,21,1);
+INSERT INTO place VALUES(92,1,4623,4,1);
+INSERT INTO place VALUES(93,1,4911,5,1);
+INSERT INTO place VALUES(94,1,5664,8,5);
+INSERT INTO place VALUES(95,1,5677,8,1);
+INSERT INTO place VALUES(96,1,5926,9,1);
+INSERT INTO place VALUES(97,3,4109,14,1);
+INSERT INTO place VALUES(98,3,4365,15,1);
+INSERT INTO place VALUES(99,3,4631,16,1);
+INSERT INTO place VALUES(100,3,4644,16,1);
+INSERT INTO place VALUES(101,6,4108,22,1);
+INSERT INTO place VALUES(102,2,4101,10,1);
+INSERT INTO place VALUES(103,2,4387,11,1);
+INSERT INTO place VALUES(104,3,4378,15,1);
+INSERT INTO place VALUES(105,3,4371,15,5);
+INSERT INTO place VALUES(106,3,5141,18,1);
+INSERT INTO place VALUES(107,1,5671,8,1);
+INSERT INTO place VALUES(108,2,4646,12,1);
+INSERT INTO place VALUES(109,2,4608,12,3);
+INSERT INTO place VALUES(110,1,4368,3,5);
+INSERT INTO place VALUES(111,2,4368,11,3);
+INSERT INTO place VALUES(112,1,5120,6,5);
+INSERT INTO place VALUES(113,4,4376,20,3);
+INSERT INTO place VALUES(114,5,4112,21,5);
+INSERT INTO place VALUES(115,1,4880,5,3);
+INSERT INTO place VALUES(116,1,5640,8,5);
+INSERT INTO place VALUES(117,6,4352,23,5);
+INSERT INTO place VALUES(118,2,4120,10,5);
+INSERT INTO place VALUES(119,2,4624,12,3);
+INSERT INTO place VALUES(120,3,4872,17,5);
+INSERT INTO place VALUES(121,1,4360,3,3);
+INSERT INTO place VALUES(122,3,5152,18,5);
+INSERT INTO place VALUES(123,4,4104,19,5);
+INSERT INTO place VALUES(124,2,4872,13,3);
+INSERT INTO place VALUES(125,1,4373,3,3);
+INSERT INTO place VALUES(126,1,4878,5,3);
+INSERT INTO place VALUES(127,2,4134,10,3);
+INSERT INTO place VALUES(128,2,4620,12,3);
+INSERT INTO place VALUES(129,2,4616,12,5);
+INSERT INTO place VALUES(130,2,4621,12,3);
+INSERT INTO place VALUES(131,2,4879,13,3);
+INSERT INTO place VALUES(132,3,4907,17,3);
+INSERT INTO place VALUES(133,3,5130,18,3);
+INSERT INTO place VALUES(134,3,5128,18,3);
+INSERT INTO place VALUES(135,4,4096,19,3);
+INSERT INTO place VALUES(136,4,4118,19,3);
+INSERT INTO place VALUES(137,1,4628,4,3);
+INSERT INTO place VALUES(138,1,5140,6,3);
+INSERT INTO place VALUES(139,1,5376,7,5);
+INSERT INTO place VALUES(140,1,5387,7,3);
+INSERT INTO place VALUES(141,1,5638,8,3);
+INSERT INTO place VALUES(142,2,4889,13,3);
+INSERT INTO place VALUES(143,6,4396,23,3);
+INSERT INTO place VALUES(144,1,5390,7,3);
+INSERT INTO place VALUES(145,1,5414,7,3);
+INSERT INTO place VALUES(146,2,4869,13,3);
+INSERT INTO place VALUES(147,3,4624,16,5);
+INSERT INTO place VALUES(148,3,4638,16,3);
+INSERT INTO place VALUES(149,5,4121,21,3);
+INSERT INTO place VALUES(150,5,4132,21,3);
+INSERT INTO place VALUES(151,1,4650,4,3);
+INSERT INTO place VALUES(152,3,4864,17,5);
+INSERT INTO place VALUES(153,1,5408,7,5);
+INSERT INTO place VALUES(154,2,4128,10,5);
+INSERT INTO place VALUES(155,3,4368,15,5);
+INSERT INTO place VALUES(156,3,4880,17,5);
+INSERT INTO place VALUES(157,1,5929,9,5);
+INSERT INTO place VALUES(158,5,4135,21,5);
+INSERT INTO place VALUES(159,1,4129,2,5);
+INSERT INTO place VALUES(160,1,4356,3,5);
+INSERT INTO place VALUES(161,1,4622,4,5);
+INSERT INTO place VALUES(162,1,4868,5,5);
+INSERT INTO place VALUES(163,1,4898,5,5);
+INSERT INTO place VALUES(164,1,5651,8,5);
+INSERT INTO place VALUES(165,2,4894,13,5);
+INSERT INTO place VALUES(166,1,5142,6,5);
+INSERT INTO place VALUES(167,1,5405,7,5);
+INSERT INTO place VALUES(168,1,4881,5,5);
+INSERT INTO place VALUES(169,1,5663,8,5);
+INSERT INTO place VALUES(170,1,5911,9,5);
+INSERT INTO place VALUES(171,2,4125,10,5);
+INSERT INTO place VALUES(172,2,4369,11,5);
+INSERT INTO place VALUES(173,3,4366,15,5);
+INSERT INTO place VALUES(174,3,4630,16,5);
+INSERT INTO place VALUES(175,3,4879,17,5);
+INSERT INTO place VALUES(176,6,4379,23,5);
+INSERT INTO place VALUES(177,1,4359,3,5);
+CREATE TABLE stack (
+	id INTEGER PRIMARY KEY,
+	parent INTEGER NOT NULL REFERENCES stack, -- < id
+	place INTEGER NOT NULL REFERENCES place,
+	seen INTEGER NOT NULL
+) STRICT;
+INSERT INTO stack VALUES(0,0,0,9223372036854775807);
+INSERT INTO stack VALUES(1,0,1,1);
+INSERT INTO stack VALUES(2,0,2,1);
+INSERT INTO stack VALUES(3,0,3,5);
+INSERT INTO stack VALUES(4,0,4,1);
+INSERT INTO stack VALUES(5,0,5,1);
+INSERT INTO stack VALUES(6,0,6,1);
+INSERT INTO stack VALUES(7,1,7,1);
+INSERT INTO stack VALUES(8,2,6,1);
+INSERT INTO stack VALUES(9,3,8,1);
+INSERT INTO stack VALUES(10,4,9,1);
+INSERT INTO stack VALUES(11,5,10,1);
+INSERT INTO stack VALUES(12,6,12,1);
+INSERT INTO stack VALUES(13,6,13,1);
+INSERT INTO stack VALUES(14,7,14,1);
+INSERT INTO stack VALUES(15,7,15,1);
+INSERT INTO stack VALUES(16,8,16,1);
+INSERT INTO stack VALUES(17,8,17,1);
+INSERT INTO stack VALUES(18,9,18,1);
+INSERT INTO stack VALUES(19,10,19,1);
+INSERT INTO stack VALUES(20,11,19,1);
+INSERT INTO stack VALUES(21,12,20,1);
+INSERT INTO stack VALUES(22,18,25,1);
+INSERT INTO stack VALUES(23,19,26,1);
+INSERT INTO stack VALUES(24,20,20,1);
+INSERT INTO stack VALUES(25,0,7,3);
+INSERT INTO stack VALUES(26,0,109,3);
+INSERT INTO stack VALUES(27,0,9,3);
+INSERT INTO stack VALUES(28,0,33,3);
+INSERT INTO stack VALUES(29,0,70,3);
+INSERT INTO stack VALUES(30,0,73,3);
+INSERT INTO stack VALUES(31,25,110,3);
+INSERT INTO stack VALUES(32,26,109,3);
+INSERT INTO stack VALUES(33,27,70,3);
+INSERT INTO stack VALUES(34,28,111,3);
+INSERT INTO stack VALUES(35,29,25,3);
+INSERT INTO stack VALUES(36,30,113,3);
+INSERT INTO stack VALUES(37,31,49,3);
+INSERT INTO stack VALUES(38,32,21,3);
+INSERT INTO stack VALUES(39,33,114,3);
+INSERT INTO stack VALUES(40,34,22,3);
+INSERT INTO stack VALUES(41,35,46,3);
+INSERT INTO stack VALUES(42,36,77,3);
+INSERT INTO stack VALUES(43,37,115,3);
+INSERT INTO stack VALUES(44,38,20,3);
+INSERT INTO stack VALUES(45,39,94,3);
+INSERT INTO stack VALUES(46,0,13,5);
+INSERT INTO stack VALUES(47,0,38,5);
+INSERT INTO stack VALUES(48,0,110,5);
+INSERT INTO stack VALUES(49,0,65,5);
+INSERT INTO stack VALUES(50,0,79,5);
+INSERT INTO stack VALUES(51,46,16,5);
+INSERT INTO stack VALUES(52,47,1,5);
+INSERT INTO stack VALUES(53,3,37,5);
+INSERT INTO stack VALUES(54,48,70,5);
+INSERT INTO stack VALUES(55,49,44,5);
+INSERT INTO stack VALUES(56,50,54,5);
+INSERT INTO stack VALUES(57,51,68,5);
+INSERT INTO stack VALUES(58,52,4,5);
+INSERT INTO stack VALUES(59,52,48,5);
+INSERT INTO stack VALUES(60,53,67,5);
+INSERT INTO stack VALUES(61,54,69,5);
+INSERT INTO stack VALUES(62,55,112,5);
+INSERT INTO stack VALUES(63,56,66,5);
+INSERT INTO stack VALUES(64,61,31,5);
+INSERT INTO stack VALUES(65,62,152,5);
+INSERT INTO stack VALUES(66,63,23,5);
+INSERT INTO stack VALUES(67,64,38,5);
+CREATE TABLE stream (
+	id INTEGER PRIMARY KEY,
+	parent INTEGER NOT NULL REFERENCES stream, -- < id
+	origin INTEGER NOT NULL REFERENCES place,
+	target INTEGER NOT NULL REFERENCES place,
+	seen INTEGER NOT NULL
+) STRICT;
+INSERT INTO stream VALUES(0,0,0,0,9223372036854775807);
+INSERT INTO stream VALUES(1,0,22,31,1);
+INSERT INTO stream VALUES(2,0,32,33,1);
+INSERT INTO stream VALUES(3,0,32,34,1);
+INSERT INTO stream VALUES(4,0,35,36,1);
+INSERT INTO stream VALUES(5,0,37,38,1);
+INSERT INTO stream VALUES(6,1,39,40,1);
+INSERT INTO stream VALUES(7,2,41,42,1);
+INSERT INTO stream VALUES(8,3,43,3,1);
+INSERT INTO stream VALUES(9,4,44,45,1);
+INSERT INTO stream VALUES(10,5,46,47,1);
+INSERT INTO stream VALUES(11,6,48,40,1);
+INSERT INTO stream VALUES(12,7,39,49,1);
+INSERT INTO stream VALUES(13,8,50,48,1);
+INSERT INTO stream VALUES(14,9,20,51,1);
+INSERT INTO stream VALUES(15,10,11,16,1);
+INSERT INTO stream VALUES(16,11,5,52,1);
+INSERT INTO stream VALUES(17,12,53,36,1);
+INSERT INTO stream VALUES(18,13,54,32,1);
+INSERT INTO stream VALUES(19,14,21,33,1);
+INSERT INTO stream VALUES(20,15,36,42,1);
+INSERT INTO stream VALUES(21,16,5,55,1);
+INSERT INTO stream VALUES(22,17,56,7,1);
+INSERT INTO stream VALUES(23,18,57,30,1);
+INSERT INTO stream VALUES(24,19,58,59,1);
+INSERT INTO stream VALUES(25,20,56,60,1);
+INSERT INTO stream VALUES(26,0,17,3,3);
+INSERT INTO stream VALUES(27,0,66,116,3);
+INSERT INTO stream VALUES(28,0,117,33,3);
+INSERT INTO stream VALUES(29,0,63,78,3);
+INSERT INTO stream VALUES(30,0,12,94,3);
+INSERT INTO stream VALUES(31,26,54,117,3);
+INSERT INTO stream VALUES(32,27,114,62,3);
+INSERT INTO stream VALUES(33,28,88,33,3);
+INSERT INTO stream VALUES(34,29,4,66,3);
+INSERT INTO stream VALUES(35,30,38,27,3);
+INSERT INTO stream VALUES(36,31,11,21,3);
+INSERT INTO stream VALUES(37,32,35,9,3);
+INSERT INTO stream VALUES(38,33,79,84,3);
+INSERT INTO stream VALUES(39,34,20,118,3);
+INSERT INTO stream VALUES(40,35,44,84,3);
+INSERT INTO stream VALUES(41,36,81,78,3);
+INSERT INTO stream VALUES(42,37,119,57,3);
+INSERT INTO stream VALUES(43,38,50,84,3);
+INSERT INTO stream VALUES(44,39,20,48,3);
+INSERT INTO stream VALUES(45,40,111,44,3);
+INSERT INTO stream VALUES(46,41,49,56,3);
+INSERT INTO stream VALUES(47,42,112,120,3);
+INSERT INTO stream VALUES(48,43,35,49,3);
+INSERT INTO stream VALUES(49,44,72,50,3);
+INSERT INTO stream VALUES(50,45,117,67,3);
+INSERT INTO stream VALUES(51,0,30,20,5);
+INSERT INTO stream VALUES(52,0,129,51,5);
+INSERT INTO stream VALUES(53,0,38,139,5);
+INSERT INTO stream VALUES(54,0,42,153,5);
+INSERT INTO stream VALUES(55,0,27,120,5);
+INSERT INTO stream VALUES(56,51,154,155,5);
+INSERT INTO stream VALUES(57,52,23,27,5);
+INSERT INTO stream VALUES(58,53,33,122,5);
+INSERT INTO stream VALUES(59,54,62,61,5);
+INSERT INTO stream VALUES(60,55,30,18,5);
+INSERT INTO stream VALUES(61,56,27,117,5);
+INSERT INTO stream VALUES(62,57,3,18,5);
+INSERT INTO stream VALUES(63,58,114,63,5);
+INSERT INTO stream VALUES(64,59,29,82,5);
+INSERT INTO stream VALUES(65,60,22,129,5);
+INSERT INTO stream VALUES(66,61,112,112,5);
+INSERT INTO stream VALUES(67,62,27,84,5);
+INSERT INTO stream VALUES(68,63,156,24,5);
+INSERT INTO stream VALUES(69,64,63,42,5);
+INSERT INTO stream VALUES(70,65,64,32,5);
+INSERT INTO stream VALUES(71,66,50,18,5);
+INSERT INTO stream VALUES(72,67,73,116,5);
+INSERT INTO stream VALUES(73,68,154,18,5);
+INSERT INTO stream VALUES(74,69,117,18,5);
+INSERT INTO stream VALUES(75,70,25,63,5);
+CREATE TABLE counter (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE,
+	meaning TEXT NOT NULL
+) STRICT;
+INSERT INTO counter VALUES(1,'samples','samples counted in the tables');
+INSERT INTO counter VALUES(2,'weight','sum of the periods of the samples counted');
+INSERT INTO counter VALUES(3,'rows','branch records read');
+INSERT INTO counter VALUES(4,'rows_counted','branch records counted as branches');
+INSERT INTO counter VALUES(5,'runs','straight runs between adjacent branch records');
+INSERT INTO counter VALUES(6,'runs_counted','runs counted as blocks');
+INSERT INTO counter VALUES(7,'cycles','cycles of the branch records counted');
+INSERT INTO counter VALUES(8,'snapshots_empty','samples with an empty branch stack');
+INSERT INTO counter VALUES(9,'samples_call_stack','samples whose branch records are a call stack');
+INSERT INTO counter VALUES(10,'stacks_since_switch','stacks that reach back to the last task switch only');
+INSERT INTO counter VALUES(11,'streams','samples whose branch path was counted');
+INSERT INTO counter VALUES(12,'streams_pruned','samples on pruned branch paths, counted at the newer part');
+INSERT INTO counter VALUES(13,'streams_error','upper bound of the samples pruned from one branch path');
+INSERT INTO counter VALUES(14,'streams_invalid','samples without a branch path: the newest branch record is invalid');
+INSERT INTO counter VALUES(15,'streams_limit','samples without a branch path: it was pruned');
+INSERT INTO counter VALUES(16,'unmapped','samples at an address outside of all known objects');
+INSERT INTO counter VALUES(17,'samples_other_event','samples of other events, skipped');
+INSERT INTO counter VALUES(18,'samples_guest','samples in virtual machines, skipped');
+INSERT INTO counter VALUES(19,'samples_limit','samples skipped: a table was full');
+INSERT INTO counter VALUES(20,'stacks_pruned','samples on pruned stacks, counted without some callers');
+INSERT INTO counter VALUES(21,'stacks_error','upper bound of the samples pruned from one stack');
+INSERT INTO counter VALUES(22,'stacks_truncated','stacks truncated at an invalid frame pointer');
+INSERT INTO counter VALUES(23,'stacks_depth_limit','stacks truncated at the depth limit');
+INSERT INTO counter VALUES(24,'stacks_stitched','stacks stitched with earlier samples');
+INSERT INTO counter VALUES(25,'stacks_unaligned','unaligned stacks: nothing in common with earlier samples');
+INSERT INTO counter VALUES(26,'stacks_ambiguous','ambiguous stacks: several alignments with earlier samples');
+INSERT INTO counter VALUES(27,'stacks_inconsistent','inconsistent stacks: truncated at a contradictory call');
+INSERT INTO counter VALUES(28,'tasks_evicted','remembered stacks of tasks, evicted');
+INSERT INTO counter VALUES(29,'rows_skipped_samples','branch records of skipped samples');
+INSERT INTO counter VALUES(30,'rows_zero','branch records with a zero address, skipped');
+INSERT INTO counter VALUES(31,'rows_wrong_path','branch records of a wrong speculation path, skipped');
+INSERT INTO counter VALUES(32,'rows_duplicate','duplicate branch records, skipped');
+INSERT INTO counter VALUES(33,'rows_call_stack','branch records of the call-stack mode (no branches), skipped');
+INSERT INTO counter VALUES(34,'rows_limit','branch records skipped: a table was full');
+INSERT INTO counter VALUES(35,'runs_skipped_samples','runs of skipped samples');
+INSERT INTO counter VALUES(36,'runs_skipped_rows','runs next to a skipped branch record, skipped');
+INSERT INTO counter VALUES(37,'runs_filtered','runs between filtered branches, skipped');
+INSERT INTO counter VALUES(38,'runs_call_stack','runs of the call-stack mode, skipped');
+INSERT INTO counter VALUES(39,'runs_backward','runs that end before they start, skipped');
+INSERT INTO counter VALUES(40,'runs_across','runs across two objects or in none, skipped');
+INSERT INTO counter VALUES(41,'runs_long','runs longer than 1 MiB, skipped');
+INSERT INTO counter VALUES(42,'runs_limit','runs skipped: a table was full');
+INSERT INTO counter VALUES(43,'lost_records','records lost by the kernel: its buffer was full');
+INSERT INTO counter VALUES(44,'lost_samples','samples lost by the kernel');
+INSERT INTO counter VALUES(45,'skipped','samples due but not taken by the kernel');
+INSERT INTO counter VALUES(46,'throttled','times the kernel throttled sampling');
+INSERT INTO counter VALUES(47,'out_of_order','records that came too late to be sorted by time');
+CREATE TABLE window (
+	id INTEGER PRIMARY KEY,
+	start_us INTEGER NOT NULL,   -- microseconds since 1970, UTC
+	length_us INTEGER NOT NULL,
+	samples INTEGER NOT NULL,
+	lost INTEGER NOT NULL,       -- samples missing in it
+	mode TEXT NOT NULL,
+	source INTEGER NOT NULL REFERENCES source,
+	first_ns INTEGER NOT NULL,   -- of the first and the last sample, on their clock
+	last_ns INTEGER NOT NULL,
+	horizon INTEGER NOT NULL,    -- see "seen" above; it never falls
+	newest INTEGER NOT NULL DEFAULT 0 -- it may refer to rows added with windows up to this one; 0: with itself
+) STRICT;
+INSERT INTO "window" VALUES(1,1700000000000000,10000000,1000,0,'stack+branch',1,10000000000,19876543210,0,0);
+INSERT INTO "window" VALUES(2,1700000010000000,10000000,1001,3,'stack+branch',1,20000000000,29876543210,1,0);
+INSERT INTO "window" VALUES(3,1700000020000000,10000000,1002,6,'stack+branch',1,30000000000,39876543210,2,0);
+INSERT INTO "window" VALUES(4,1700000030000000,10000000,1003,9,'stack',2,40000000000,49876543210,3,0);
+INSERT INTO "window" VALUES(5,1700000040000000,10000000,1004,12,'stack+branch',3,50000000000,59876543210,4,0);
+CREATE TABLE counter_count (
+	window INTEGER NOT NULL REFERENCES window,
+	counter INTEGER NOT NULL REFERENCES counter,
+	value INTEGER NOT NULL,      -- never 0
+	PRIMARY KEY (window, counter)
+) STRICT, WITHOUT ROWID;
+INSERT INTO counter_count VALUES(1,1,1000);
+INSERT INTO counter_count VALUES(1,2,1037);
+INSERT INTO counter_count VALUES(1,3,1074);
+INSERT INTO counter_count VALUES(1,4,1111);
+INSERT INTO counter_count VALUES(1,5,1148);
+INSERT INTO counter_count VALUES(1,6,1185);
+INSERT INTO counter_count VALUES(1,7,1222);
+INSERT INTO counter_count VALUES(1,8,1259);
+INSERT INTO counter_count VALUES(1,9,1296);
+INSERT INTO counter_count VALUES(1,10,1333);
+INSERT INTO counter_count VALUES(1,11,1370);
+INSERT INTO counter_count VALUES(1,12,1407);
+INSERT INTO counter_count VALUES(1,13,1444);
+INSERT INTO counter_count VALUES(1,14,1481);
+INSERT INTO counter_count VALUES(1,15,1518);
+INSERT INTO counter_count VALUES(1,16,1555);
+INSERT INTO counter_count VALUES(1,17,1592);
+INSERT INTO counter_count VALUES(1,18,1629);
+INSERT INTO counter_count VALUES(1,19,1666);
+INSERT INTO counter_count VALUES(1,20,1703);
+INSERT INTO counter_count VALUES(1,21,1740);
+INSERT INTO counter_count VALUES(1,22,1777);
+INSERT INTO counter_count VALUES(1,23,1814);
+INSERT INTO counter_count VALUES(1,24,1851);
+INSERT INTO counter_count VALUES(1,25,1888);
+INSERT INTO counter_count VALUES(1,26,1925);
+INSERT INTO counter_count VALUES(1,27,1962);
+INSERT INTO counter_count VALUES(1,28,1999);
+INSERT INTO counter_count VALUES(1,29,2036);
+INSERT INTO counter_count VALUES(1,30,2073);
+INSERT INTO counter_count VALUES(1,31,2110);
+INSERT INTO counter_count VALUES(1,32,2147);
+INSERT INTO counter_count VALUES(1,33,2184);
+INSERT INTO counter_count VALUES(1,34,2221);
+INSERT INTO counter_count VALUES(1,35,2258);
+INSERT INTO counter_count VALUES(1,36,2295);
+INSERT INTO counter_count VALUES(1,37,2332);
+INSERT INTO counter_count VALUES(1,38,2369);
+INSERT INTO counter_count VALUES(1,39,2406);
+INSERT INTO counter_count VALUES(1,40,2443);
+INSERT INTO counter_count VALUES(1,41,2480);
+INSERT INTO counter_count VALUES(1,42,2517);
+INSERT INTO counter_count VALUES(1,43,2554);
+INSERT INTO counter_count VALUES(1,44,2591);
+INSERT INTO counter_count VALUES(1,45,2628);
+INSERT INTO counter_count VALUES(1,46,2665);
+INSERT INTO counter_count VALUES(1,47,2702);
+INSERT INTO counter_count VALUES(2,1,1001);
+INSERT INTO counter_count VALUES(2,2,1038);
+INSERT INTO counter_count VALUES(2,3,1075);
+INSERT INTO counter_count VALUES(2,4,1112);
+INSERT INTO counter_count VALUES(2,5,1149);
+INSERT INTO counter_count VALUES(2,6,1186);
+INSERT INTO counter_count VALUES(2,7,1223);
+INSERT INTO counter_count VALUES(2,8,1260);
+INSERT INTO counter_count VALUES(2,9,1297);
+INSERT INTO counter_count VALUES(2,10,1334);
+INSERT INTO counter_count VALUES(2,11,1371);
+INSERT INTO counter_count VALUES(2,12,1408);
+INSERT INTO counter_count VALUES(2,13,1445);
+INSERT INTO counter_count VALUES(2,14,1482);
+INSERT INTO counter_count VALUES(2,15,1519);
+INSERT INTO counter_count VALUES(2,16,1556);
+INSERT INTO counter_count VALUES(2,17,1593);
+INSERT INTO counter_count VALUES(2,18,1630);
+INSERT INTO counter_count VALUES(2,19,1667);
+INSERT INTO counter_count VALUES(2,20,1704);
+INSERT INTO counter_count VALUES(2,21,1741);
+INSERT INTO counter_count VALUES(2,22,1778);
+INSERT INTO counter_count VALUES(2,23,1815);
+INSERT INTO counter_count VALUES(2,24,1852);
+INSERT INTO counter_count VALUES(2,25,1889);
+INSERT INTO counter_count VALUES(2,26,1926);
+INSERT INTO counter_count VALUES(2,27,1963);
+INSERT INTO counter_count VALUES(2,28,2000);
+INSERT INTO counter_count VALUES(2,29,2037);
+INSERT INTO counter_count VALUES(2,30,2074);
+INSERT INTO counter_count VALUES(2,31,2111);
+INSERT INTO counter_count VALUES(2,32,2148);
+INSERT INTO counter_count VALUES(2,33,2185);
+INSERT INTO counter_count VALUES(2,34,2222);
+INSERT INTO counter_count VALUES(2,35,2259);
+INSERT INTO counter_count VALUES(2,36,2296);
+INSERT INTO counter_count VALUES(2,37,2333);
+INSERT INTO counter_count VALUES(2,38,2370);
+INSERT INTO counter_count VALUES(2,39,2407);
+INSERT INTO counter_count VALUES(2,40,2444);
+INSERT INTO counter_count VALUES(2,41,2481);
+INSERT INTO counter_count VALUES(2,42,2518);
+INSERT INTO counter_count VALUES(2,43,2555);
+INSERT INTO counter_count VALUES(2,44,2592);
+INSERT INTO counter_count VALUES(2,45,2629);
+INSERT INTO counter_count VALUES(2,46,2666);
+INSERT INTO counter_count VALUES(2,47,2703);
+INSERT INTO counter_count VALUES(3,1,1002);
+INSERT INTO counter_count VALUES(3,2,1039);
+INSERT INTO counter_count VALUES(3,3,1076);
+INSERT INTO counter_count VALUES(3,4,1113);
+INSERT INTO counter_count VALUES(3,5,1150);
+INSERT INTO counter_count VALUES(3,6,1187);
+INSERT INTO counter_count VALUES(3,7,1224);
+INSERT INTO counter_count VALUES(3,8,1261);
+INSERT INTO counter_count VALUES(3,9,1298);
+INSERT INTO counter_count VALUES(3,10,1335);
+INSERT INTO counter_count VALUES(3,11,1372);
+INSERT INTO counter_count VALUES(3,12,1409);
+INSERT INTO counter_count VALUES(3,13,1446);
+INSERT INTO counter_count VALUES(3,14,1483);
+INSERT INTO counter_count VALUES(3,15,1520);
+INSERT INTO counter_count VALUES(3,16,1557);
+INSERT INTO counter_count VALUES(3,17,1594);
+INSERT INTO counter_count VALUES(3,18,1631);
+INSERT INTO counter_count VALUES(3,19,1668);
+INSERT INTO counter_count VALUES(3,20,1705);
+INSERT INTO counter_count VALUES(3,21,1742);
+INSERT INTO counter_count VALUES(3,22,1779);
+INSERT INTO counter_count VALUES(3,23,1816);
+INSERT INTO counter_count VALUES(3,24,1853);
+INSERT INTO counter_count VALUES(3,25,1890);
+INSERT INTO counter_count VALUES(3,26,1927);
+INSERT INTO counter_count VALUES(3,27,1964);
+INSERT INTO counter_count VALUES(3,28,2001);
+INSERT INTO counter_count VALUES(3,29,2038);
+INSERT INTO counter_count VALUES(3,30,2075);
+INSERT INTO counter_count VALUES(3,31,2112);
+INSERT INTO counter_count VALUES(3,32,2149);
+INSERT INTO counter_count VALUES(3,33,2186);
+INSERT INTO counter_count VALUES(3,34,2223);
+INSERT INTO counter_count VALUES(3,35,2260);
+INSERT INTO counter_count VALUES(3,36,2297);
+INSERT INTO counter_count VALUES(3,37,2334);
+INSERT INTO counter_count VALUES(3,38,2371);
+INSERT INTO counter_count VALUES(3,39,2408);
+INSERT INTO counter_count VALUES(3,40,2445);
+INSERT INTO counter_count VALUES(3,41,2482);
+INSERT INTO counter_count VALUES(3,42,2519);
+INSERT INTO counter_count VALUES(3,43,2556);
+INSERT INTO counter_count VALUES(3,44,2593);
+INSERT INTO counter_count VALUES(3,45,2630);
+INSERT INTO counter_count VALUES(3,46,2667);
+INSERT INTO counter_count VALUES(3,47,2704);
+INSERT INTO counter_count VALUES(4,1,1003);
+INSERT INTO counter_count VALUES(4,2,1040);
+INSERT INTO counter_count VALUES(4,3,1077);
+INSERT INTO counter_count VALUES(4,4,1114);
+INSERT INTO counter_count VALUES(4,5,1151);
+INSERT INTO counter_count VALUES(4,6,1188);
+INSERT INTO counter_count VALUES(4,7,1225);
+INSERT INTO counter_count VALUES(4,8,1262);
+INSERT INTO counter_count VALUES(4,9,1299);
+INSERT INTO counter_count VALUES(4,10,1336);
+INSERT INTO counter_count VALUES(4,11,1373);
+INSERT INTO counter_count VALUES(4,12,1410);
+INSERT INTO counter_count VALUES(4,13,1447);
+INSERT INTO counter_count VALUES(4,14,1484);
+INSERT INTO counter_count VALUES(4,15,1521);
+INSERT INTO counter_count VALUES(4,16,1558);
+INSERT INTO counter_count VALUES(4,17,1595);
+INSERT INTO counter_count VALUES(4,18,1632);
+INSERT INTO counter_count VALUES(4,19,1669);
+INSERT INTO counter_count VALUES(4,20,1706);
+INSERT INTO counter_count VALUES(4,21,1743);
+INSERT INTO counter_count VALUES(4,22,1780);
+INSERT INTO counter_count VALUES(4,23,1817);
+INSERT INTO counter_count VALUES(4,24,1854);
+INSERT INTO counter_count VALUES(4,25,1891);
+INSERT INTO counter_count VALUES(4,26,1928);
+INSERT INTO counter_count VALUES(4,27,1965);
+INSERT INTO counter_count VALUES(4,28,2002);
+INSERT INTO counter_count VALUES(4,29,2039);
+INSERT INTO counter_count VALUES(4,30,2076);
+INSERT INTO counter_count VALUES(4,31,2113);
+INSERT INTO counter_count VALUES(4,32,2150);
+INSERT INTO counter_count VALUES(4,33,2187);
+INSERT INTO counter_count VALUES(4,34,2224);
+INSERT INTO counter_count VALUES(4,35,2261);
+INSERT INTO counter_count VALUES(4,36,2298);
+INSERT INTO counter_count VALUES(4,37,2335);
+INSERT INTO counter_count VALUES(4,38,2372);
+INSERT INTO counter_count VALUES(4,39,2409);
+INSERT INTO counter_count VALUES(4,40,2446);
+INSERT INTO counter_count VALUES(4,41,2483);
+INSERT INTO counter_count VALUES(4,42,2520);
+INSERT INTO counter_count VALUES(4,43,2557);
+INSERT INTO counter_count VALUES(4,44,2594);
+INSERT INTO counter_count VALUES(4,45,2631);
+INSERT INTO counter_count VALUES(4,46,2668);
+INSERT INTO counter_count VALUES(4,47,2705);
+INSERT INTO counter_count VALUES(5,1,1004);
+INSERT INTO counter_count VALUES(5,2,-9223372036854775803);
+INSERT INTO counter_count VALUES(5,3,1078);
+INSERT INTO counter_count VALUES(5,4,1115);
+INSERT INTO counter_count VALUES(5,5,1152);
+INSERT INTO counter_count VALUES(5,6,1189);
+INSERT INTO counter_count VALUES(5,7,1226);
+INSERT INTO counter_count VALUES(5,8,1263);
+INSERT INTO counter_count VALUES(5,9,1300);
+INSERT INTO counter_count VALUES(5,10,1337);
+INSERT INTO counter_count VALUES(5,11,1374);
+INSERT INTO counter_count VALUES(5,12,1411);
+INSERT INTO counter_count VALUES(5,13,1448);
+INSERT INTO counter_count VALUES(5,14,1485);
+INSERT INTO counter_count VALUES(5,15,1522);
+INSERT INTO counter_count VALUES(5,16,1559);
+INSERT INTO counter_count VALUES(5,17,1596);
+INSERT INTO counter_count VALUES(5,18,1633);
+INSERT INTO counter_count VALUES(5,19,1670);
+INSERT INTO counter_count VALUES(5,21,1744);
+INSERT INTO counter_count VALUES(5,22,1781);
+INSERT INTO counter_count VALUES(5,23,1818);
+INSERT INTO counter_count VALUES(5,24,1855);
+INSERT INTO counter_count VALUES(5,25,1892);
+INSERT INTO counter_count VALUES(5,26,1929);
+INSERT INTO counter_count VALUES(5,27,1966);
+INSERT INTO counter_count VALUES(5,28,2003);
+INSERT INTO counter_count VALUES(5,29,2040);
+INSERT INTO counter_count VALUES(5,30,2077);
+INSERT INTO counter_count VALUES(5,31,2114);
+INSERT INTO counter_count VALUES(5,32,2151);
+INSERT INTO counter_count VALUES(5,33,2188);
+INSERT INTO counter_count VALUES(5,34,2225);
+INSERT INTO counter_count VALUES(5,35,2262);
+INSERT INTO counter_count VALUES(5,36,2299);
+INSERT INTO counter_count VALUES(5,37,2336);
+INSERT INTO counter_count VALUES(5,38,2373);
+INSERT INTO counter_count VALUES(5,39,2410);
+INSERT INTO counter_count VALUES(5,40,2447);
+INSERT INTO counter_count VALUES(5,41,2484);
+INSERT INTO counter_count VALUES(5,42,2521);
+INSERT INTO counter_count VALUES(5,43,2558);
+INSERT INTO counter_count VALUES(5,44,2595);
+INSERT INTO counter_count VALUES(5,45,2632);
+INSERT INTO counter_count VALUES(5,46,2669);
+INSERT INTO counter_count VALUES(5,47,2706);
+CREATE TABLE process_count (
+	window INTEGER NOT NULL REFERENCES window,
+	process INTEGER NOT NULL REFERENCES process,
+	samples INTEGER NOT NULL,
+	gone INTEGER NOT NULL DEFAULT 0, -- how many processes that have gone are counted together here, at most; 0: it is one
+	PRIMARY KEY (window, process)
+) STRICT, WITHOUT ROWID;
+INSERT INTO process_count VALUES(1,1,21,0);
+INSERT INTO process_count VALUES(1,2,1,0);
+INSERT INTO process_count VALUES(1,3,11,0);
+INSERT INTO process_count VALUES(1,4,31,0);
+INSERT INTO process_count VALUES(2,1,22,0);
+INSERT INTO process_count VALUES(2,2,2,0);
+INSERT INTO process_count VALUES(2,3,12,0);
+INSERT INTO process_count VALUES(2,4,32,0);
+INSERT INTO process_count VALUES(3,1,23,0);
+INSERT INTO process_count VALUES(3,2,3,0);
+INSERT INTO process_count VALUES(3,3,13,0);
+INSERT INTO process_count VALUES(3,4,33,0);
+INSERT INTO process_count VALUES(4,1,24,0);
+INSERT INTO process_count VALUES(4,2,4,0);
+INSERT INTO process_count VALUES(4,3,14,0);
+INSERT INTO process_count VALUES(4,4,34,0);
+INSERT INTO process_count VALUES(5,1,25,0);
+INSERT INTO process_count VALUES(5,2,5,0);
+INSERT INTO process_count VALUES(5,3,15,0);
+INSERT INTO process_count VALUES(5,4,35,0);
+CREATE TABLE stack_count (
+	window INTEGER NOT NULL REFERENCES window,
+	process INTEGER NOT NULL REFERENCES process,
+	caller INTEGER NOT NULL REFERENCES stack, -- 0: none
+	place INTEGER NOT NULL REFERENCES place,
+	samples INTEGER NOT NULL,
+	stitched INTEGER NOT NULL,   -- frames stitched from earlier samples, summed over the samples
+	weight INTEGER NOT NULL,     -- the sum of their periods
+	pruned INTEGER NOT NULL,     -- of the samples, those of rare stacks, without some callers
+	PRIMARY KEY (window, process, caller, place)
+) STRICT, WITHOUT ROWID;
+INSERT INTO stack_count VALUES(1,1,2,6,5,5,5000015,3);
+INSERT INTO stack_count VALUES(1,1,7,14,15,3,15000045,7);
+INSERT INTO stack_count VALUES(1,1,8,16,30,2,30000090,0);
+INSERT INTO stack_count VALUES(1,1,8,17,26,6,26000078,13);
+INSERT INTO stack_count VALUES(1,1,9,16,0,0,0,0);
+INSERT INTO stack_count VALUES(1,1,9,18,11,1,11000033,1);
+INSERT INTO stack_count VALUES(1,1,14,1,25,0,25000075,12);
+INSERT INTO stack_count VALUES(1,1,15,22,0,0,0,0);
+INSERT INTO stack_count VALUES(1,1,16,23,24,5,24000072,0);
+INSERT INTO stack_count VALUES(1,1,17,24,24,2,24000072,13);
+INSERT INTO stack_count VALUES(1,1,18,25,25,3,25000075,0);
+INSERT INTO stack_count VALUES(1,1,22,28,1,8,1000003,0);
+INSERT INTO stack_count VALUES(1,2,4,10,17,7,17000051,14);
+INSERT INTO stack_count VALUES(1,2,10,19,5,2,5000015,3);
+INSERT INTO stack_count VALUES(1,2,19,26,18,5,18000054,0);
+INSERT INTO stack_count VALUES(1,2,23,29,2,6,2000006,1);
+INSERT INTO stack_count VALUES(1,3,5,11,0,0,0,0);
+INSERT INTO stack_count VALUES(1,3,11,19,7,1,7000021,2);
+INSERT INTO stack_count VALUES(1,3,20,20,16,8,16000048,0);
+INSERT INTO stack_count VALUES(1,3,24,30,14,2,14000042,12);
+INSERT INTO stack_count VALUES(1,4,13,21,0,0,0,0);
+INSERT INTO stack_count VALUES(1,4,21,27,13,4,13000039,11);
+INSERT INTO stack_count VALUES(2,1,2,6,6,5,6000018,6);
+INSERT INTO stack_count VALUES(2,1,7,14,16,3,16000048,15);
+INSERT INTO stack_count VALUES(2,1,8,16,31,2,31000093,0);
+INSERT INTO stack_count VALUES(2,1,8,17,27,6,27000081,20);
+INSERT INTO stack_count VALUES(2,1,9,16,0,0,0,0);
+INSERT INTO stack_count VALUES(2,1,9,18,12,1,12000036,1);
+INSERT INTO stack_count VALUES(2,1,14,1,26,0,26000078,23);
+INSERT INTO stack_count VALUES(2,1,15,22,0,0,0,0);
+INSERT INTO stack_count VALUES(2,1,16,23,25,5,25000075,0);
+INSERT INTO stack_count VALUES(2,1,17,24,25,2,25000075,23);
+INSERT INTO stack_count VALUES(2,1,18,25,26,3,26000078,0);
+INSERT INTO stack_count VALUES(2,1,22,28,2,8,2000006,0);
+INSERT INTO stack_count VALUES(2,2,4,10,18,7,18000054,11);
+INSERT INTO stack_count VALUES(2,2,10,19,6,2,6000018,5);
+INSERT INTO stack_count VALUES(2,2,19,26,19,5,19000057,0);
+INSERT INTO stack_count VALUES(2,2,23,29,3,6,3000009,2);
+INSERT INTO stack_count VALUES(2,3,5,11,0,0,0,0);
+INSERT INTO stack_count VALUES(2,3,11,19,8,1,8000024,3);
+INSERT INTO stack_count VALUES(2,3,20,20,17,8,17000051,0);
+INSERT INTO stack_count VALUES(2,3,24,30,15,2,15000045,11);
+INSERT INTO stack_count VALUES(2,4,13,21,0,0,0,0);
+INSERT INTO stack_count VALUES(2,4,21,27,14,4,14000042,6);
+INSERT INTO stack_count VALUES(3,1,37,116,0,0,0,0);
+INSERT INTO stack_count VALUES(3,1,43,20,13,8,13000039,3);
+INSERT INTO stack_count VALUES(3,1,44,62,0,0,0,0);
+INSERT INTO stack_count VALUES(3,1,44,117,26,3,26000078,24);
+INSERT INTO stack_count VALUES(3,2,45,31,24,2,24000072,1);
+INSERT INTO stack_count VALUES(3,2,45,88,0,0,0,0);
+INSERT INTO stack_count VALUES(3,4,28,18,29,7,29000087,0);
+INSERT INTO stack_count VALUES(3,4,29,4,0,0,0,0);
+INSERT INTO stack_count VALUES(3,4,29,25,21,3,21000063,19);
+INSERT INTO stack_count VALUES(3,4,30,112,0,0,0,0);
+INSERT INTO stack_count VALUES(3,4,30,113,21,3,21000063,0);
+INSERT INTO stack_count VALUES(3,4,34,22,26,4,26000078,15);
+INSERT INTO stack_count VALUES(3,4,40,54,0,0,0,0);
+INSERT INTO stack_count VALUES(3,4,40,117,6,6,6000018,0);
+INSERT INTO stack_count VALUES(3,4,41,45,0,0,0,0);
+INSERT INTO stack_count VALUES(3,4,41,65,10,7,10000030,9);
+INSERT INTO stack_count VALUES(3,4,42,69,0,0,0,0);
+INSERT INTO stack_count VALUES(3,4,42,84,10,7,10000030,5);
+INSERT INTO stack_count VALUES(4,1,37,116,0,0,0,0);
+INSERT INTO stack_count VALUES(4,1,43,20,14,8,14000042,11);
+INSERT INTO stack_count VALUES(4,1,44,62,0,0,0,0);
+INSERT INTO stack_count VALUES(4,1,44,117,27,3,27000081,26);
+INSERT INTO stack_count VALUES(4,2,45,31,25,2,25000075,13);
+INSERT INTO stack_count VALUES(4,2,45,88,0,0,0,0);
+INSERT INTO stack_count VALUES(4,4,28,18,30,7,30000090,0);
+INSERT INTO stack_count VALUES(4,4,29,4,0,0,0,0);
+INSERT INTO stack_count VALUES(4,4,29,25,22,3,22000066,1);
+INSERT INTO stack_count VALUES(4,4,30,112,0,0,0,0);
+INSERT INTO stack_count VALUES(4,4,30,113,22,3,22000066,0);
+INSERT INTO stack_count VALUES(4,4,34,22,27,4,27000081,7);
+INSERT INTO stack_count VALUES(4,4,40,54,0,0,0,0);
+INSERT INTO stack_count VALUES(4,4,40,117,7,6,7000021,0);
+INSERT INTO stack_count VALUES(4,4,41,45,0,0,0,0);
+INSERT INTO stack_count VALUES(4,4,41,65,11,7,11000033,1);
+INSERT INTO stack_count VALUES(4,4,42,69,0,0,0,0);
+INSERT INTO stack_count VALUES(4,4,42,84,11,7,11000033,1);
+INSERT INTO stack_count VALUES(5,1,46,58,0,0,0,0);
+INSERT INTO stack_count VALUES(5,1,51,68,32,6,32000096,21);
+INSERT INTO stack_count VALUES(5,1,57,31,0,0,0,0);
+INSERT INTO stack_count VALUES(5,1,57,56,15,1,15000045,11);
+INSERT INTO stack_count VALUES(5,2,0,3,10,5,10000030,0);
+INSERT INTO stack_count VALUES(5,2,3,37,28,2,28000084,12);
+INSERT INTO stack_count VALUES(5,2,47,1,25,0,25000075,6);
+INSERT INTO stack_count VALUES(5,2,52,48,34,8,34000102,32);
+INSERT INTO stack_count VALUES(5,2,53,57,0,0,0,0);
+INSERT INTO stack_count VALUES(5,2,58,94,0,0,0,0);
+INSERT INTO stack_count VALUES(5,2,59,54,26,5,1873497444986126336,26);
+INSERT INTO stack_count VALUES(5,2,60,116,28,4,28000084,11);
+INSERT INTO stack_count VALUES(5,2,60,117,0,0,0,0);
+INSERT INTO stack_count VALUES(5,3,0,110,30,8,30000090,0);
+INSERT INTO stack_count VALUES(5,3,48,70,20,6,20000060,15);
+INSERT INTO stack_count VALUES(5,3,55,13,0,0,0,0);
+INSERT INTO stack_count VALUES(5,3,62,152,14,8,14000042,0);
+INSERT INTO stack_count VALUES(5,3,65,22,6,7,6000018,0);
+INSERT INTO stack_count VALUES(5,3,67,82,19,6,19000057,10);
+INSERT INTO stack_count VALUES(5,4,50,43,25,1,25000075,15);
+INSERT INTO stack_count VALUES(5,4,50,54,28,7,28000084,0);
+INSERT INTO stack_count VALUES(5,4,63,23,31,6,31000093,0);
+INSERT INTO stack_count VALUES(5,4,66,2,11,1,11000033,11);
+CREATE TABLE stream_count (
+	window INTEGER NOT NULL REFERENCES window,
+	process INTEGER NOT NULL REFERENCES process,
+	stream INTEGER NOT NULL REFERENCES stream,
+	hits INTEGER NOT NULL,
+	pruned INTEGER NOT NULL,     -- hits of rare streams that went further back
+	cycles INTEGER NOT NULL,     -- of its oldest branch, summed over this stream and those that go further back
+	PRIMARY KEY (window, process, stream)
+) STRICT, WITHOUT ROWID;
+INSERT INTO stream_count VALUES(1,1,1,0,0,107);
+INSERT INTO stream_count VALUES(1,1,2,0,0,4153);
+INSERT INTO stream_count VALUES(1,1,6,0,0,4799);
+INSERT INTO stream_count VALUES(1,1,7,0,0,4311);
+INSERT INTO stream_count VALUES(1,1,11,4,0,1147);
+INSERT INTO stream_count VALUES(1,1,12,0,0,89);
+INSERT INTO stream_count VALUES(1,1,16,1,1,74);
+INSERT INTO stream_count VALUES(1,1,17,4,0,885);
+INSERT INTO stream_count VALUES(1,1,21,8,7,1680);
+INSERT INTO stream_count VALUES(1,1,22,10,10,4780);
+INSERT INTO stream_count VALUES(1,2,3,0,0,3554);
+INSERT INTO stream_count VALUES(1,2,8,12,11,1753);
+INSERT INTO stream_count VALUES(1,2,13,2,1,51);
+INSERT INTO stream_count VALUES(1,2,18,0,0,4257);
+INSERT INTO stream_count VALUES(1,2,23,4,1,3971);
+INSERT INTO stream_count VALUES(1,3,4,0,0,3700);
+INSERT INTO stream_count VALUES(1,3,9,0,0,2375);
+INSERT INTO stream_count VALUES(1,3,14,0,0,2222);
+INSERT INTO stream_count VALUES(1,3,19,0,0,3381);
+INSERT INTO stream_count VALUES(1,3,24,4,1,1330);
+INSERT INTO stream_count VALUES(1,4,5,1,1,3934);
+INSERT INTO stream_count VALUES(1,4,10,0,0,393);
+INSERT INTO stream_count VALUES(1,4,15,12,8,2117);
+INSERT INTO stream_count VALUES(1,4,20,0,0,484);
+INSERT INTO stream_count VALUES(1,4,25,10,10,3075);
+INSERT INTO stream_count VALUES(2,1,1,0,0,107);
+INSERT INTO stream_count VALUES(2,1,2,0,0,4153);
+INSERT INTO stream_count VALUES(2,1,6,0,0,4799);
+INSERT INTO stream_count VALUES(2,1,7,0,0,4311);
+INSERT INTO stream_count VALUES(2,1,11,4,0,1147);
+INSERT INTO stream_count VALUES(2,1,12,0,0,89);
+INSERT INTO stream_count VALUES(2,1,16,1,1,74);
+INSERT INTO stream_count VALUES(2,1,17,4,0,885);
+INSERT INTO stream_count VALUES(2,1,21,8,7,1680);
+INSERT INTO stream_count VALUES(2,1,22,10,10,4780);
+INSERT INTO stream_count VALUES(2,2,3,0,0,3554);
+INSERT INTO stream_count VALUES(2,2,8,12,11,1753);
+INSERT INTO stream_count VALUES(2,2,13,2,1,51);
+INSERT INTO stream_count VALUES(2,2,18,0,0,4257);
+INSERT INTO stream_count VALUES(2,2,23,4,1,3971);
+INSERT INTO stream_count VALUES(2,3,4,0,0,3700);
+INSERT INTO stream_count VALUES(2,3,9,0,0,2375);
+INSERT INTO stream_count VALUES(2,3,14,0,0,2222);
+INSERT INTO stream_count VALUES(2,3,19,0,0,3381);
+INSERT INTO stream_count VALUES(2,3,24,4,1,1330);
+INSERT INTO stream_count VALUES(2,4,5,1,1,3934);
+INSERT INTO stream_count VALUES(2,4,10,0,0,393);
+INSERT INTO stream_count VALUES(2,4,15,12,8,2117);
+INSERT INTO stream_count VALUES(2,4,20,0,0,484);
+INSERT INTO stream_count VALUES(2,4,25,10,10,3075);
+INSERT INTO stream_count VALUES(3,1,26,0,0,83);
+INSERT INTO stream_count VALUES(3,1,31,9,5,2325);
+INSERT INTO stream_count VALUES(3,1,36,0,0,4979);
+INSERT INTO stream_count VALUES(3,1,41,3,3,2807);
+INSERT INTO stream_count VALUES(3,1,46,3,3,2618);
+INSERT INTO stream_count VALUES(3,2,27,2,2,2097);
+INSERT INTO stream_count VALUES(3,2,28,0,0,2818);
+INSERT INTO stream_count VALUES(3,2,32,0,0,2962);
+INSERT INTO stream_count VALUES(3,2,33,0,0,4992);
+INSERT INTO stream_count VALUES(3,2,37,0,0,4622);
+INSERT INTO stream_count VALUES(3,2,38,0,0,3253);
+INSERT INTO stream_count VALUES(3,2,42,0,0,3404);
+INSERT INTO stream_count VALUES(3,2,43,3,0,2933);
+INSERT INTO stream_count VALUES(3,2,47,11,1,1524);
+INSERT INTO stream_count VALUES(3,2,48,12,2,4767);
+INSERT INTO stream_count VALUES(3,4,29,8,7,2463);
+INSERT INTO stream_count VALUES(3,4,30,4,1,1539);
+INSERT INTO stream_count VALUES(3,4,34,11,5,3894);
+INSERT INTO stream_count VALUES(3,4,35,2,1,4246);
+INSERT INTO stream_count VALUES(3,4,39,2,1,1489);
+INSERT INTO stream_count VALUES(3,4,40,7,6,1757);
+INSERT INTO stream_count VALUES(3,4,44,5,3,3258);
+INSERT INTO stream_count VALUES(3,4,45,0,0,4755);
+INSERT INTO stream_count VALUES(3,4,49,7,5,1376);
+INSERT INTO stream_count VALUES(3,4,50,3,3,2600);
+INSERT INTO stream_count VALUES(5,2,51,0,0,2623);
+INSERT INTO stream_count VALUES(5,2,56,9,0,2175);
+INSERT INTO stream_count VALUES(5,2,61,11,6,3034);
+INSERT INTO stream_count VALUES(5,2,66,7,5,2426);
+INSERT INTO stream_count VALUES(5,2,71,2,2,1659);
+INSERT INTO stream_count VALUES(5,3,52,0,0,4975);
+INSERT INTO stream_count VALUES(5,3,57,8,2,4460);
+INSERT INTO stream_count VALUES(5,3,62,0,0,4973);
+INSERT INTO stream_count VALUES(5,3,67,0,0,4272);
+INSERT INTO stream_count VALUES(5,3,72,6,0,1044);
+INSERT INTO stream_count VALUES(5,4,53,0,0,2708);
+INSERT INTO stream_count VALUES(5,4,54,0,0,4050);
+INSERT INTO stream_count VALUES(5,4,55,0,0,4538);
+INSERT INTO stream_count VALUES(5,4,58,0,0,3603);
+INSERT INTO stream_count VALUES(5,4,59,0,0,217);
+INSERT INTO stream_count VALUES(5,4,60,0,0,3616);
+INSERT INTO stream_count VALUES(5,4,63,0,0,3474);
+INSERT INTO stream_count VALUES(5,4,64,8,2,1165);
+INSERT INTO stream_count VALUES(5,4,65,0,0,4138);
+INSERT INTO stream_count VALUES(5,4,68,0,0,2739);
+INSERT INTO stream_count VALUES(5,4,69,0,0,960);
+INSERT INTO stream_count VALUES(5,4,70,0,0,2633);
+INSERT INTO stream_count VALUES(5,4,73,8,8,4179);
+INSERT INTO stream_count VALUES(5,4,74,3,2,2373);
+INSERT INTO stream_count VALUES(5,4,75,2,0,756);
+CREATE TABLE branch_count (
+	window INTEGER NOT NULL REFERENCES window,
+	process INTEGER NOT NULL REFERENCES process,
+	origin INTEGER NOT NULL REFERENCES place, -- the branch instruction
+	target INTEGER NOT NULL REFERENCES place,
+	taken INTEGER NOT NULL,
+	mispredicted INTEGER NOT NULL, -- of those taken; not all hardware reports this or the next
+	predicted INTEGER NOT NULL,
+	aborted INTEGER NOT NULL,
+	cycles INTEGER NOT NULL,     -- since the branch before, summed over the records with cycles:
+	cycles_rows INTEGER NOT NULL,
+	kind INTEGER NOT NULL,       -- from the hardware: 0 unknown, 1 conditional, 2 jump, 3 indirect jump,
+				     -- 4 call, 5 indirect call, 6 return; more in PERF_BR_* of the kernel
+	PRIMARY KEY (window, process, origin, target)
+) STRICT, WITHOUT ROWID;
+INSERT INTO branch_count VALUES(1,1,44,16,232,2,234,1,7890,40,0);
+INSERT INTO branch_count VALUES(1,1,52,61,281,6,119,1,7191,227,1);
+INSERT INTO branch_count VALUES(1,1,62,12,306,5,52,1,8198,115,3);
+INSERT INTO branch_count VALUES(1,2,51,71,380,8,395,1,8781,174,0);
+INSERT INTO branch_count VALUES(1,2,53,67,373,1,190,1,2089,158,4);
+INSERT INTO branch_count VALUES(1,2,63,54,242,5,145,0,2860,83,1);
+INSERT INTO branch_count VALUES(1,2,64,55,432,0,193,0,420,122,5);
+INSERT INTO branch_count VALUES(1,2,65,35,426,3,194,1,7616,184,1);
+INSERT INTO branch_count VALUES(1,2,66,23,49,5,225,1,6943,344,3);
+INSERT INTO branch_count VALUES(1,2,68,7,1,2,167,0,3147,211,0);
+INSERT INTO branch_count VALUES(1,2,69,70,476,4,223,1,572,390,5);
+INSERT INTO branch_count VALUES(1,2,72,21,68,0,270,0,4286,134,5);
+INSERT INTO branch_count VALUES(1,3,4,74,227,7,316,1,7662,45,6);
+INSERT INTO branch_count VALUES(1,3,12,3,272,7,239,1,6795,392,5);
+INSERT INTO branch_count VALUES(1,3,27,48,285,0,26,0,2433,376,1);
+INSERT INTO branch_count VALUES(1,3,30,4,324,1,377,0,8423,341,4);
+INSERT INTO branch_count VALUES(1,3,42,73,436,5,29,0,2170,137,5);
+INSERT INTO branch_count VALUES(1,3,57,30,196,4,344,1,316,394,0);
+INSERT INTO branch_count VALUES(1,3,71,77,6,4,349,0,6157,264,4);
+INSERT INTO branch_count VALUES(1,3,75,76,355,3,199,1,1858,54,1);
+INSERT INTO branch_count VALUES(1,3,78,31,379,4,64,1,6933,16,4);
+INSERT INTO branch_count VALUES(1,4,79,80,123,5,212,1,4326,104,1);
+INSERT INTO branch_count VALUES(1,4,81,7,169,2,113,1,3799,312,1);
+INSERT INTO branch_count VALUES(1,4,82,30,177,3,207,0,5528,290,2);
+INSERT INTO branch_count VALUES(2,1,44,16,233,2,234,1,7890,40,0);
+INSERT INTO branch_count VALUES(2,1,52,61,282,6,119,1,7191,227,1);
+INSERT INTO branch_count VALUES(2,1,62,12,307,5,52,1,8198,115,3);
+INSERT INTO branch_count VALUES(2,2,51,71,381,8,395,1,8781,174,0);
+INSERT INTO branch_count VALUES(2,2,53,67,374,1,190,1,2089,158,4);
+INSERT INTO branch_count VALUES(2,2,63,54,243,5,145,0,2860,83,1);
+INSERT INTO branch_count VALUES(2,2,64,55,433,0,193,0,420,122,5);
+INSERT INTO branch_count VALUES(2,2,65,35,427,3,194,1,7616,184,1);
+INSERT INTO branch_count VALUES(2,2,66,23,50,5,225,1,6943,344,3);
+INSERT INTO branch_count VALUES(2,2,68,7,2,2,167,0,3147,211,0);
+INSERT INTO branch_count VALUES(2,2,69,70,477,4,223,1,572,390,5);
+INSERT INTO branch_count VALUES(2,2,72,21,69,0,270,0,4286,134,5);
+INSERT INTO branch_count VALUES(2,3,4,74,228,7,316,1,7662,45,6);
+INSERT INTO branch_count VALUES(2,3,12,3,273,7,239,1,6795,392,5);
+INSERT INTO branch_count VALUES(2,3,27,48,286,0,26,0,2433,376,1);
+INSERT INTO branch_count VALUES(2,3,30,4,325,1,377,0,8423,341,4);
+INSERT INTO branch_count VALUES(2,3,42,73,437,5,29,0,2170,137,5);
+INSERT INTO branch_count VALUES(2,3,57,30,197,4,344,1,316,394,0);
+INSERT INTO branch_count VALUES(2,3,71,77,7,4,349,0,6157,264,4);
+INSERT INTO branch_count VALUES(2,3,75,76,356,3,199,1,1858,54,1);
+INSERT INTO branch_count VALUES(2,3,78,31,380,4,64,1,6933,16,4);
+INSERT INTO branch_count VALUES(2,4,79,80,124,5,212,1,4326,104,1);
+INSERT INTO branch_count VALUES(2,4,81,7,170,2,113,1,3799,312,1);
+INSERT INTO branch_count VALUES(2,4,82,30,178,3,207,0,5528,290,2);
+INSERT INTO branch_count VALUES(3,1,16,1,220,0,35,0,4833,164,4);
+INSERT INTO branch_count VALUES(3,1,76,79,439,4,56,0,8653,362,1);
+INSERT INTO branch_count VALUES(3,1,78,48,144,6,288,0,5290,300,0);
+INSERT INTO branch_count VALUES(3,1,121,5,217,5,360,1,4908,74,0);
+INSERT INTO branch_count VALUES(3,1,122,56,278,4,2,0,346,137,3);
+INSERT INTO branch_count VALUES(3,2,1,84,219,4,359,1,7524,84,6);
+INSERT INTO branch_count VALUES(3,2,28,43,247,4,140,1,1024,316,2);
+INSERT INTO branch_count VALUES(3,2,51,119,498,5,221,0,5164,25,6);
+INSERT INTO branch_count VALUES(3,2,57,28,183,4,64,0,1264,28,6);
+INSERT INTO branch_count VALUES(3,2,62,21,452,7,218,1,4898,48,6);
+INSERT INTO branch_count VALUES(3,2,115,11,101,0,236,0,4278,89,4);
+INSERT INTO branch_count VALUES(3,2,123,44,349,6,287,0,5913,273,6);
+INSERT INTO branch_count VALUES(3,3,49,111,287,8,188,1,6047,378,4);
+INSERT INTO branch_count VALUES(3,3,53,88,126,5,321,0,3243,76,0);
+INSERT INTO branch_count VALUES(3,3,74,33,494,0,24,0,5744,146,0);
+INSERT INTO branch_count VALUES(3,3,84,70,333,6,320,0,163,302,4);
+INSERT INTO branch_count VALUES(3,3,124,42,137,7,148,1,1459,157,3);
+INSERT INTO branch_count VALUES(3,4,7,57,306,4,99,0,2527,57,1);
+INSERT INTO branch_count VALUES(3,4,9,79,298,7,92,0,1148,278,0);
+INSERT INTO branch_count VALUES(3,4,52,27,286,0,219,1,2130,153,3);
+INSERT INTO branch_count VALUES(3,4,59,111,199,5,184,0,6667,105,5);
+INSERT INTO branch_count VALUES(3,4,64,112,431,5,267,1,2367,174,4);
+INSERT INTO branch_count VALUES(3,4,74,19,154,3,309,1,5854,334,6);
+INSERT INTO branch_count VALUES(3,4,80,64,479,0,302,1,7633,55,4);
+INSERT INTO branch_count VALUES(5,0,43,69,477,6,339,1,719,41,4);
+INSERT INTO branch_count VALUES(5,1,25,29,212,2,320,1,3123,42,4);
+INSERT INTO branch_count VALUES(5,1,50,27,335,0,343,1,7642,291,4);
+INSERT INTO branch_count VALUES(5,1,66,76,98,5,299,1,8950,272,1);
+INSERT INTO branch_count VALUES(5,1,110,49,90,8,171,1,358,145,3);
+INSERT INTO branch_count VALUES(5,1,123,147,301,5,330,1,8969,348,0);
+INSERT INTO branch_count VALUES(5,2,12,12,292,1,83,1,6146,123,5);
+INSERT INTO branch_count VALUES(5,2,20,17,354,3,361,1,1583,153,3);
+INSERT INTO branch_count VALUES(5,2,53,12,204,4,385,1,3734,68,2);
+INSERT INTO branch_count VALUES(5,2,54,110,323,1,139,0,-9223372036854775800,289,0);
+INSERT INTO branch_count VALUES(5,2,81,9,299,7,349,0,3879,71,4);
+INSERT INTO branch_count VALUES(5,3,18,42,272,0,397,0,1277,375,6);
+INSERT INTO branch_count VALUES(5,3,33,49,377,3,31,0,4515,156,1);
+INSERT INTO branch_count VALUES(5,3,42,153,244,0,150,1,6574,262,2);
+INSERT INTO branch_count VALUES(5,3,46,3,66,8,72,0,2992,267,0);
+INSERT INTO branch_count VALUES(5,3,46,123,132,5,225,0,4042,184,6);
+INSERT INTO branch_count VALUES(5,3,112,50,463,4,279,0,357,1,4);
+INSERT INTO branch_count VALUES(5,3,156,29,178,2,209,1,4687,325,3);
+INSERT INTO branch_count VALUES(5,4,4,40,89,6,174,0,1094,103,0);
+INSERT INTO branch_count VALUES(5,4,4,49,448,7,343,1,6550,294,0);
+INSERT INTO branch_count VALUES(5,4,13,55,164,8,269,1,4366,280,4);
+INSERT INTO branch_count VALUES(5,4,50,3,161,3,98,0,1981,265,1);
+INSERT INTO branch_count VALUES(5,4,53,74,215,5,270,0,6680,171,0);
+INSERT INTO branch_count VALUES(5,4,152,4,52,8,6,1,8644,86,2);
+CREATE TABLE block_count (
+	window INTEGER NOT NULL REFERENCES window,
+	process INTEGER NOT NULL REFERENCES process,
+	first INTEGER NOT NULL REFERENCES place,
+	last INTEGER NOT NULL REFERENCES place,
+	runs INTEGER NOT NULL,
+	cycles INTEGER NOT NULL,
+	cycles_rows INTEGER NOT NULL,
+	PRIMARY KEY (window, process, first, last)
+) STRICT, WITHOUT ROWID;
+INSERT INTO block_count VALUES(1,0,66,107,111,4097,24);
+INSERT INTO block_count VALUES(1,0,69,108,133,3903,228);
+INSERT INTO block_count VALUES(1,1,13,86,205,2162,225);
+INSERT INTO block_count VALUES(1,1,60,87,17,392,279);
+INSERT INTO block_count VALUES(1,1,81,83,246,5677,251);
+INSERT INTO block_count VALUES(1,1,84,85,136,424,124);
+INSERT INTO block_count VALUES(1,2,12,89,301,5748,51);
+INSERT INTO block_count VALUES(1,2,38,88,223,5370,66);
+INSERT INTO block_count VALUES(1,2,45,91,287,4349,266);
+INSERT INTO block_count VALUES(1,2,58,90,236,3115,191);
+INSERT INTO block_count VALUES(1,3,5,101,86,4990,39);
+INSERT INTO block_count VALUES(1,3,22,93,38,3992,177);
+INSERT INTO block_count VALUES(1,3,23,96,233,263,90);
+INSERT INTO block_count VALUES(1,3,25,100,42,723,69);
+INSERT INTO block_count VALUES(1,3,33,92,304,4863,0);
+INSERT INTO block_count VALUES(1,3,47,97,300,3489,164);
+INSERT INTO block_count VALUES(1,3,51,98,8,2448,286);
+INSERT INTO block_count VALUES(1,3,78,99,251,208,133);
+INSERT INTO block_count VALUES(1,3,94,95,69,3067,42);
+INSERT INTO block_count VALUES(1,4,39,102,219,6303,212);
+INSERT INTO block_count VALUES(1,4,51,104,332,5376,251);
+INSERT INTO block_count VALUES(1,4,55,105,273,6623,108);
+INSERT INTO block_count VALUES(1,4,75,103,2,3311,197);
+INSERT INTO block_count VALUES(1,4,84,106,202,3387,152);
+INSERT INTO block_count VALUES(2,0,66,107,111,4097,24);
+INSERT INTO block_count VALUES(2,0,69,108,133,3903,228);
+INSERT INTO block_count VALUES(2,1,13,86,205,2162,225);
+INSERT INTO block_count VALUES(2,1,60,87,17,392,279);
+INSERT INTO block_count VALUES(2,1,81,83,246,5677,251);
+INSERT INTO block_count VALUES(2,1,84,85,136,424,124);
+INSERT INTO block_count VALUES(2,2,12,89,301,5748,51);
+INSERT INTO block_count VALUES(2,2,38,88,223,5370,66);
+INSERT INTO block_count VALUES(2,2,45,91,287,4349,266);
+INSERT INTO block_count VALUES(2,2,58,90,236,3115,191);
+INSERT INTO block_count VALUES(2,3,5,101,86,4990,39);
+INSERT INTO block_count VALUES(2,3,22,93,38,3992,177);
+INSERT INTO block_count VALUES(2,3,23,96,233,263,90);
+INSERT INTO block_count VALUES(2,3,25,100,42,723,69);
+INSERT INTO block_count VALUES(2,3,33,92,304,4863,0);
+INSERT INTO block_count VALUES(2,3,47,97,300,3489,164);
+INSERT INTO block_count VALUES(2,3,51,98,8,2448,286);
+INSERT INTO block_count VALUES(2,3,78,99,251,208,133);
+INSERT INTO block_count VALUES(2,3,94,95,69,3067,42);
+INSERT INTO block_count VALUES(2,4,39,102,219,6303,212);
+INSERT INTO block_count VALUES(2,4,51,104,332,5376,251);
+INSERT INTO block_count VALUES(2,4,55,105,273,6623,108);
+INSERT INTO block_count VALUES(2,4,75,103,2,3311,197);
+INSERT INTO block_count VALUES(2,4,84,106,202,3387,152);
+INSERT INTO block_count VALUES(3,0,74,151,384,39,27);
+INSERT INTO block_count VALUES(3,1,16,133,184,2655,12);
+INSERT INTO block_count VALUES(3,1,24,125,325,1561,78);
+INSERT INTO block_count VALUES(3,1,61,131,65,3860,67);
+INSERT INTO block_count VALUES(3,1,62,132,296,3897,18);
+INSERT INTO block_count VALUES(3,1,64,126,84,4958,32);
+INSERT INTO block_count VALUES(3,1,70,25,201,4757,30);
+INSERT INTO block_count VALUES(3,1,109,128,128,6020,144);
+INSERT INTO block_count VALUES(3,1,118,127,168,4950,8);
+INSERT INTO block_count VALUES(3,1,129,130,319,6985,269);
+INSERT INTO block_count VALUES(3,1,134,84,48,3564,272);
+INSERT INTO block_count VALUES(3,1,135,136,257,3782,235);
+INSERT INTO block_count VALUES(3,2,6,141,205,6640,180);
+INSERT INTO block_count VALUES(3,2,10,143,204,1954,190);
+INSERT INTO block_count VALUES(3,2,33,137,277,4598,252);
+INSERT INTO block_count VALUES(3,2,56,142,394,6762,144);
+INSERT INTO block_count VALUES(3,2,79,138,248,3500,176);
+INSERT INTO block_count VALUES(3,2,139,140,244,4032,200);
+INSERT INTO block_count VALUES(3,3,37,145,286,1320,257);
+INSERT INTO block_count VALUES(3,3,61,146,94,757,109);
+INSERT INTO block_count VALUES(3,3,81,144,306,6479,180);
+INSERT INTO block_count VALUES(3,3,147,148,200,6269,88);
+INSERT INTO block_count VALUES(3,4,13,150,153,6006,127);
+INSERT INTO block_count VALUES(3,4,114,149,346,5442,231);
+INSERT INTO block_count VALUES(5,0,24,177,173,6960,224);
+INSERT INTO block_count VALUES(5,1,13,158,67,2374,36);
+INSERT INTO block_count VALUES(5,1,82,157,223,2801,118);
+INSERT INTO block_count VALUES(5,2,7,161,99,1419,148);
+INSERT INTO block_count VALUES(5,2,24,160,119,5265,265);
+INSERT INTO block_count VALUES(5,2,42,159,276,4460,121);
+INSERT INTO block_count VALUES(5,2,51,105,132,195,238);
+INSERT INTO block_count VALUES(5,2,52,163,106,2398,67);
+INSERT INTO block_count VALUES(5,2,56,165,375,1737,284);
+INSERT INTO block_count VALUES(5,2,63,162,171,147,210);
+INSERT INTO block_count VALUES(5,2,116,164,111,3680,208);
+INSERT INTO block_count VALUES(5,3,37,167,18,5120,138);
+INSERT INTO block_count VALUES(5,3,63,64,305,135,57);
+INSERT INTO block_count VALUES(5,3,79,166,348,6176,274);
+INSERT INTO block_count VALUES(5,4,12,169,89,4248,200);
+INSERT INTO block_count VALUES(5,4,23,170,153,5465,65);
+INSERT INTO block_count VALUES(5,4,29,176,41,3941,103);
+INSERT INTO block_count VALUES(5,4,31,172,379,2039,72);
+INSERT INTO block_count VALUES(5,4,51,173,290,158,293);
+INSERT INTO block_count VALUES(5,4,63,168,316,5135,74);
+INSERT INTO block_count VALUES(5,4,78,174,340,4182,63);
+INSERT INTO block_count VALUES(5,4,118,154,228,4211,65);
+INSERT INTO block_count VALUES(5,4,118,171,281,4953,97);
+INSERT INTO block_count VALUES(5,4,120,175,39,5273,105);
+CREATE TABLE outer_function (
+	window INTEGER NOT NULL REFERENCES window,
+	function INTEGER NOT NULL REFERENCES function,
+	PRIMARY KEY (window, function)
+) STRICT, WITHOUT ROWID;
+INSERT INTO outer_function VALUES(1,1);
+INSERT INTO outer_function VALUES(2,1);
+INSERT INTO outer_function VALUES(3,1);
+INSERT INTO outer_function VALUES(4,1);
+INSERT INTO outer_function VALUES(5,1);
+CREATE TABLE function_counts (
+	window INTEGER PRIMARY KEY REFERENCES window,
+	counts BLOB NOT NULL
+, processes BLOB) STRICT;
+INSERT INTO function_counts VALUES(1,X'ae010000102b050b2500df0142fa29022a2c032736aa01b00200ff250300000026b101981f02002a030c3e00f601fb01ad2c03057a00e10375f06403181831d5039902b21a03000000db01d4019f310300000002c501ef19030000008501e401bf1e0300009902000000030f950100ac02a401a11b03000000e5048505ef7003191a00a502ca01a307051f37e801d2029402e31d020025020d0d03002500ec03eb03ef3203003e0067be02862a022d6a0000000000f4010012110000006f188120090000008501e401bf1e01ba01aec9d858b306efb501dc041b4b040b2502181802192807000000f601fb01ad2c02056d0218180900009902000000020f950104191a051f37e80188017ca80302002505002500cd01e101f210030000001197028803021a32012afebd83148f13ea9e029708123c05000000df0142fa290212140300000100000004002a02051903000000ad0233f42c03000031ec01bf01ab18190000009f028a02fd210200190213130125afa7d211b013fbcd02b30a04520000101e090e0e00b00200ff250300000026b101981f04072503000000452afb1703000000e9015a87020b000000ac02a401a11b03000000089e02901303000000a502ca01a3070d0025005627fe26020025010de7ba9906d503d56a840817390000000d090000a90100000008000d05000000db01d4019f310300000002c501ef1909000000dd04e702df5d07000000ca019801bb1a040d0d',NULL);
+INSERT INTO function_counts VALUES(2,X'af010000112e050c2800df0142fa29022c2f032939ac01b00200ff250300000026b101981f02002e030e4400f601fb01ad2c0306800100e10375f06403191932d5039902b21a03000000db01d4019f310300000002c501ef19030000008501e401bf1e0300009a0200000003109c0100ac02a401a11b03000000e5048505ef70031a1c00a502ca01a30705213ae901d2029402e31d020028020e0e03002800ec03eb03ef320300440067be02862a0230710000000000f4010012110000006f188120090000008501e401bf1e01c401ccf6ba5db606efb501dc041b4b040c28021919021a2a07000000f601fb01ad2c0206720219190900009a0200000002109c01041a1c05213ae90188017ca80302002805002800cd01e101f210030000001197028803021b34012e8ad0f7159813ea9e029708123c05000000df0142fa290213160300000200000004002e02061c03000000ad0233f42c03000032ec01bf01ab18190000009f028a02fd2102001c0215150128f8b48913b913fbcd02b30a045200001120090f0f00b00200ff250300000026b101981f04082803000000452afb1703000000e9015a87020b000000ac02a401a11b03000000089e02901303000000a502ca01a3070d0028005627fe26020028010eaabfd606d803d56a840817390000000e090000aa0100000008000e05000000db01d4019f310300000002c501ef1909000000dd04e702df5d07000000ca019801bb1a040e0e',NULL);
+INSERT INTO function_counts VALUES(3,X'ac0100000d27041d1d03000d00c5024e990c03004a00950597029d24031a2d005420de26030a0aaf03f801b001ac1b03000000c406fd04b75c03001800cd01b401f03302000d03000000a80108d62602183803001a00bf039d03cd6503000000a904c002f35804000a03153700910376925603000000a80212b91e030a0a00e8019c02cb30030000008102eb01c61d02151f03001800f303e602b859030018d90100000003203f00cc01be01a20f0000000000800300080900000080031b270127b5b0cc12920adebb019b100f6700000d2707000d00c5024e990c02000d03000d005420de2608000d03000000a80108d62605001a00bf039d03cd65030000004143941e07000000c9011e952503000000a80212b91e03000000e8019c02cb30030000008102eb01c61d070000d901000000021a1a0118c8ecb80b8110f1ea01a40c1c48090000009502fc01f62305000000f801b001ac1b03000000f401c801c01f03001800cd01b401f033061818050000008a039001ea340600180a001802001803000000cc01be01a20f010000e10a908201f606001b0f000000d004b503f73c0d0000005e6df50507000000c80158fd30017bb1acd33ae910a6dd01f303312d041d1d04003d021a20030a0aaf030000000a002008000a02151f040a0a04151f03000000f303e602b859040625',NULL);
+INSERT INTO function_counts VALUES(4,X'3400000e29041e1e02000e02004e021b30020b0b04001902000e04193b02001b06000b02163a040b0b04162102001902001902224300000000000000000129bbb9c613000000001600000e2906000e02000e02000e08000e06001b161b1b01198bf1f50b000000000f1000190619190a00190a0019020019010000000000000001820186ccfe3d000000001e041e1e040040021b22020b0b0a002208000b021621040b0b041621060728',NULL);
+INSERT INTO function_counts VALUES(5,X'a6010000223c0536ae0100940279ec22031e4500a402e903c15f031955006394018b0b0306060082079803873d03007300dc029202a030031c3800128a018028031c4600c8019803f83d03323d00f802b701ca4003000000fd03a201cc4703204200fb0248f70f020013030f0f00f7029c02c90d020b2703000000a6039304e10203143b00d4023fd620030e14002769992902002f070a71004324c612021919030000002967e51e000000dd03cf05ad01000a07000000ad01e001b036012fcdd4b4168c08f2e201a202001a13000000df0176f11504202f040f0f0a002f07002f004324c612019701b7b5cdbb808080801ac00bf6f78080808080808001ed0a1d4f0000223c051a5500940279ec22030000007789029129031955006394018b0b0300000095029502f113041c38031c1c006fd001e01c0b000000f7029c02c90d02001c030000008401ee01c3010c0a420159cb92b82ac40dfcbe019f050e31040013021e4505060600b10239870103001400dc029202a03003000000128a01802804131304001302001308143b020e14015fddada62de90883e501ec10155d041c4607000000bc024a8f2802005f05002a0059c8019821031f2a00990141d92a03000000fd03a201cc4703000000fb0248f70f060b0b03000000a202a5029e0103000000d4023fd62003000000276999290a1919030000002967e51e',NULL);
+CREATE TABLE object_counts (
+	window INTEGER PRIMARY KEY REFERENCES window,
+	counts BLOB NOT NULL
+, processes BLOB) STRICT;
+INSERT INTO object_counts VALUES(1,X'1c0000102b000185019602000347af0100040d320005002500062d810100000000000000000100000000000016000159ba01000347af01000400250005002500061a3201000000000000080001172a0006132a010000000000000c0000101e0001152500060025010000000000000c0000000d0001000d00040d0d',NULL);
+INSERT INTO object_counts VALUES(2,X'1c0000112e00018e01a80200034bb80100040e36000500280006308a010000000000000000010000000000001600015ec40100034bb801000400280005002800061b3401000000000000080001192e0006152e010000000000000c000011200001172800060028010000000000000c0000000e0001000e00040e0e',NULL);
+INSERT INTO object_counts VALUES(3,X'1c00000d270001416c0002185200031f410004151f00050018000620570000000000000000010000000000001000000d270001000d0002001a00061a1a0100000000000014000100180002181800030018000500180006001801000000000000000100000000000014000141470002002000031f290004151f00060625',NULL);
+INSERT INTO object_counts VALUES(4,X'1c00000e2900014472000219560003214500041621000500190006225c0000000000000000010000000000001000000e290001000e0002001b00061b1b01000000000000140001001900021919000300190005001900060019010000000000000001000000000000140001444b000200220003212c0004162100060728',NULL);
+INSERT INTO object_counts VALUES(5,X'1b0000223c0001dd01c50200022f4200032d910100050a71000619190000000000000000010000000000000c00022f2f0003002f0005002f01000000000000110000223c00016b8d010003001c00050a42010000000000000c00013759000200130003223b010000000000000c00013b5f00030b0b00061919',NULL);
+CREATE TABLE user_rows (
+	window INTEGER NOT NULL REFERENCES window,
+	uid INTEGER NOT NULL,        -- -1: unknown, or no process
+	rows INTEGER NOT NULL,
+	PRIMARY KEY (window, uid)
+) STRICT, WITHOUT ROWID;
+INSERT INTO user_rows VALUES(1,-1,22);
+INSERT INTO user_rows VALUES(1,0,36);
+INSERT INTO user_rows VALUES(1,33,55);
+INSERT INTO user_rows VALUES(2,-1,22);
+INSERT INTO user_rows VALUES(2,0,36);
+INSERT INTO user_rows VALUES(2,33,55);
+INSERT INTO user_rows VALUES(3,-1,39);
+INSERT INTO user_rows VALUES(3,0,34);
+INSERT INTO user_rows VALUES(3,33,40);
+INSERT INTO user_rows VALUES(4,-1,19);
+INSERT INTO user_rows VALUES(4,0,13);
+INSERT INTO user_rows VALUES(4,33,8);
+INSERT INTO user_rows VALUES(5,-1,40);
+INSERT INTO user_rows VALUES(5,0,14);
+INSERT INTO user_rows VALUES(5,33,59);
+CREATE TABLE window_first (
+	window INTEGER PRIMARY KEY REFERENCES window,
+	place INTEGER NOT NULL,
+	stack INTEGER NOT NULL,
+	stream INTEGER NOT NULL,
+	process INTEGER NOT NULL DEFAULT 9223372036854775807,
+	string INTEGER NOT NULL DEFAULT 9223372036854775807,
+	object INTEGER NOT NULL DEFAULT 9223372036854775807,
+	function INTEGER NOT NULL DEFAULT 9223372036854775807
+) STRICT;
+INSERT INTO window_first VALUES(1,0,0,0,0,0,0,0);
+INSERT INTO window_first VALUES(2,108,24,25,4,13,6,23);
+INSERT INTO window_first VALUES(3,108,24,25,4,13,6,23);
+INSERT INTO window_first VALUES(4,151,45,50,4,13,6,23);
+INSERT INTO window_first VALUES(5,151,45,50,4,15,6,23);
+CREATE TABLE mark (
+	name TEXT PRIMARY KEY,
+	first INTEGER NOT NULL REFERENCES window,
+	last INTEGER NOT NULL REFERENCES window,
+	made_us INTEGER NOT NULL,    -- microseconds since 1970, UTC
+	uid INTEGER NOT NULL         -- of the user who made it
+) STRICT, WITHOUT ROWID;
+CREATE INDEX string_by_text ON string (text);
+CREATE INDEX process_by_pid ON process (pid, start_ns, comm);
+CREATE INDEX object_by_path ON object (path, build_id);
+CREATE INDEX function_by_start ON function (object, start);
+CREATE INDEX place_by_offset ON place (object, offset, function);
+CREATE INDEX stack_by_parent ON stack (parent, place);
+CREATE INDEX stream_by_parent ON stream (parent, origin, target);
+CREATE INDEX window_by_start ON window (start_us, length_us);
+CREATE VIEW window_summary AS
+SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch') AS start_utc,
+	w.length_us / 1e6 AS seconds, w.samples, w.lost, w.mode,
+	(SELECT count(*) FROM process_count WHERE window = w.id) AS processes,
+	(SELECT count(*) FROM stack_count WHERE window = w.id) AS stacks,
+	(SELECT count(*) FROM stream_count WHERE window = w.id) AS streams,
+	(SELECT count(*) FROM branch_count WHERE window = w.id) AS branches,
+	(SELECT count(*) FROM block_count WHERE window = w.id) AS blocks
+FROM window w;
+CREATE VIEW counters AS
+SELECT c.window, k.name, c.value, k.meaning
+FROM counter_count c JOIN counter k ON k.id = c.counter;
+CREATE VIEW processes AS
+SELECT p.id AS process, p.pid, c.text AS comm, nullif(e.text, '') AS executable,
+	nullif(u.text, '') AS unit, p.uid, p.restricted
+FROM process p
+	JOIN string c ON c.id = p.comm
+	JOIN string e ON e.id = p.executable
+	JOIN string u ON u.id = p.unit;
+CREATE VIEW places AS
+SELECT l.id AS place, nullif(o.path, '') AS object, printf('0x%x', l.offset) AS offset,
+	nullif(f.name, '') AS function,
+	CASE WHEN f.id = 0 THEN NULL ELSE l.offset - f.start END AS into_function
+FROM place l JOIN object o ON o.id = l.object JOIN function f ON f.id = l.function;
+CREATE VIEW top_processes AS
+SELECT c.window, c.samples, c.gone, p.*
+FROM process_count c JOIN processes p ON p.process = c.process;
+CREATE VIEW top_functions AS
+SELECT c.window, nullif(f.name, '') AS function, nullif(o.path, '') AS object,
+	sum(c.samples) AS samples, sum(c.weight) AS weight
+FROM stack_count c
+	JOIN place l ON l.id = c.place
+	JOIN function f ON f.id = l.function
+	JOIN object o ON o.id = l.object
+GROUP BY c.window, l.function, l.object;
+CREATE VIEW function_samples AS
+SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch', 'localtime') AS start_local,
+	datetime(w.start_us / 1000000, 'unixepoch') AS start_utc, w.length_us / 1e6 AS seconds,
+	p.pid, m.text AS comm, nullif(u.text, '') AS unit, p.uid,
+	nullif(f.name, '') AS function, nullif(o.path, '') AS object, sum(c.samples) AS self
+FROM window w
+	CROSS JOIN process_count k ON k.window = w.id
+	CROSS JOIN process p ON p.id = k.process
+	CROSS JOIN string m ON m.id = p.comm
+	CROSS JOIN string u ON u.id = p.unit
+	CROSS JOIN stack_count c ON c.window = w.id AND c.process = k.process
+	CROSS JOIN place l ON l.id = c.place
+	CROSS JOIN function f ON f.id = l.function
+	CROSS JOIN object o ON o.id = l.object
+GROUP BY w.id, p.id, f.id, o.id, datetime(w.start_us / 1000000, 'unixepoch', 'localtime'),
+	datetime(w.start_us / 1000000, 'unixepoch'), p.pid, m.text, nullif(u.text, ''), p.uid,
+	nullif(f.name, ''), nullif(o.path, '');
+CREATE VIEW function_totals AS
+SELECT w.id AS window, datetime(w.start_us / 1000000, 'unixepoch', 'localtime') AS start_local,
+	datetime(w.start_us / 1000000, 'unixepoch') AS start_utc, w.length_us / 1e6 AS seconds,
+	p.pid, m.text AS comm, nullif(u.text, '') AS unit, p.uid,
+	nullif(f.name, '') AS function, nullif(o.path, '') AS object,
+	sum(iif(j.value = iif(l.function > 0, l.function, -l.object), c.samples, 0)) AS self,
+	sum(c.samples) AS total
+FROM window w
+	CROSS JOIN process_count k ON k.window = w.id
+	CROSS JOIN process p ON p.id = k.process
+	CROSS JOIN string m ON m.id = p.comm
+	CROSS JOIN string u ON u.id = p.unit
+	CROSS JOIN stack_count c ON c.window = w.id AND c.process = k.process
+	CROSS JOIN place l ON l.id = c.place
+	CROSS JOIN json_each((
+		WITH RECURSIVE frame (place, caller) AS (
+			VALUES (c.place, c.caller)
+			UNION ALL
+			SELECT s.place, s.parent FROM frame JOIN stack s ON s.id = frame.caller
+			WHERE frame.caller > 0
+		)
+		SELECT json_group_array(DISTINCT iif(q.function > 0, q.function, -q.object))
+		FROM frame JOIN place q ON q.id = frame.place)) j
+	CROSS JOIN function f ON f.id = max(j.value, 0)
+	CROSS JOIN object o ON o.id = iif(j.value > 0, f.object, -j.value)
+GROUP BY w.id, p.id, j.value, datetime(w.start_us / 1000000, 'unixepoch', 'localtime'),
+	datetime(w.start_us / 1000000, 'unixepoch'), p.pid, m.text, nullif(u.text, ''), p.uid,
+	nullif(f.name, ''), nullif(o.path, '');
+CREATE VIEW top_branches AS
+SELECT c.window, c.process, a.function AS origin_function, a.object AS origin_object,
+	a.offset AS origin_offset, b.function AS target_function, b.object AS target_object,
+	b.offset AS target_offset, c.taken, c.mispredicted, c.predicted, c.aborted, c.cycles,
+	c.cycles_rows, c.kind
+FROM branch_count c JOIN places a ON a.place = c.origin JOIN places b ON b.place = c.target;
+CREATE VIEW top_blocks AS
+SELECT c.window, c.process, a.function, a.object, a.offset AS first_offset,
+	b.offset AS last_offset, c.runs, c.cycles, c.cycles_rows
+FROM block_count c JOIN places a ON a.place = c.first JOIN places b ON b.place = c.last;
+CREATE VIEW stack_frames AS
+WITH RECURSIVE up (stack, depth, parent, place) AS (
+	SELECT id, 1, parent, place FROM stack WHERE id > 0
+	UNION ALL
+	SELECT up.stack, up.depth + 1, s.parent, s.place FROM up JOIN stack s ON s.id = up.parent
+	WHERE up.parent > 0
+)
+SELECT up.stack, up.depth, p.object, p.offset, p.function, p.into_function
+FROM up JOIN places p ON p.place = up.place;
+CREATE VIEW stream_branches AS
+WITH RECURSIVE up (stream, above, parent, origin, target) AS (
+	SELECT id, 0, parent, origin, target FROM stream WHERE id > 0
+	UNION ALL
+	SELECT up.stream, up.above + 1, s.parent, s.origin, s.target
+	FROM up JOIN stream s ON s.id = up.parent WHERE up.parent > 0
+)
+SELECT up.stream, max(up.above) OVER (PARTITION BY up.stream) - up.above AS depth,
+	a.object AS origin_object, a.offset AS origin_offset, a.function AS origin_function,
+	b.object AS target_object, b.offset AS target_offset, b.function AS target_function
+FROM up JOIN places a ON a.place = up.origin JOIN places b ON b.place = up.target;
+COMMIT;
