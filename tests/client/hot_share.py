@@ -49,7 +49,7 @@ def check_shares(socket, pid, truth):
         share = 100 * own.get(name, 0) / sum(own.values())
         check(abs(share - 100 * part) < POINTS, name, share, "is not", 100 * part)
     check_effects(top["rows"], lambda row: row["symbol"], "self_design_effect", dict.fromkeys(truth["functions"], 1))
-    check_effects(top["rows"], lambda row: row["symbol"], "total_design_effect", {"turn": 1, "second": 1.2})
+    check_effects(top["rows"], lambda row: row["symbol"], "total_design_effect", {"second": 1.2})
     stacks = document(socket, "top", "1..", "--pid", pid, "--by", "stack", "-n", "0")
     check_effects(stacks["rows"], path_of, "design_effect", {"add<second": 1.2, "mix<first": 1.2})
     check(sum(row["samples"] for row in stacks["rows"]) == top["totals"]["samples"], "stacks do not add up")
