@@ -225,5 +225,7 @@ def main():
         draw(os.environ["PLOT"], table)
 
 
+# A shell's commands in the background ignore it, as would the profilers, which are to end by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with cost.program_statistics():
     main()

@@ -62,20 +62,20 @@ def check_shares(socket, pid, truth):
         check(abs(share - 100 * part) < POINTS, name, share, "is not", 100 * part)
 
 
-def check_ticks(socket, pid, truth):
-    """Once the program is ranked 5 % of turn() are captured, and 40 % of add() and mix()."""
-    cold = truth["functions"]["turn"]
-    expected = 1 - 0.4 * (1 - cold) - 0.05 * cold
-    counts = []
+def check_ticks(socket, pid):
+    """Once the program is ranked 40 % of add() and mix() are captured, and 5 % of turn() and of the kernel's functions,
+    of which a busy machine has more; it may lose some that were captured, in a full ring."""
+    top = document(socket, "top", "1..", "--pid", pid, "-n", "0")
+    hot = sum(row["self"] for row in top["rows"] if row["symbol"] in ("add", "mix")) / top["totals"]["samples"]
+    expected = 1 - 0.4 * hot - 0.05 * (1 - hot)
+    windows = []
     for window in closed_windows(socket):
         status, out, _ = run("--socket", socket, "top", str(window["id"]), "--pid", str(pid), "--json")
         if status == 0:
-            totals = json.loads(out)["totals"]
-            counts.append((totals["samples_ticked"], totals["samples"]))
-    counts = counts[2:]
-    ticked = sum(n for n, _ in counts) / sum(n for _, n in counts)
-    print(f"{100 * ticked:.1f} % of {sum(n for _, n in counts)} samples are ticks, {100 * expected:.1f} % were to be")
-    check(abs(ticked - expected) < OFF, ticked, "is not", expected)
+            windows.append(json.loads(out)["totals"])
+    ticked, samples, lost = (sum(totals[name] for totals in windows[2:]) for name in ("samples_ticked", "samples", "lost"))
+    print(f"{ticked} of {samples} samples are ticks, {100 * expected:.1f} % were to be; {lost} were lost")
+    check(-OFF < ticked / samples - expected < OFF + lost / (samples + lost), ticked / samples, "is not", expected)
 
 
 def check_status(socket):
@@ -113,7 +113,7 @@ with tempfile.TemporaryDirectory() as folder:
         known, truth = run_program()
         wait_for_window_after(address, time.time())
         check_shares(address, known, truth)
-        check_ticks(address, known, truth)
+        check_ticks(address, known)
         check_status(address)
         windows = closed_windows(address)
         reload(folder, daemon, address)
