@@ -2,6 +2,7 @@
 """What the tests of the command line share: running branchctl, counting what went wrong."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -9,6 +10,10 @@ SKIPPED = 77
 VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line", "object", "process", "unit", "comm",
          "container", "user"]
 RECORDED_VIEWS = [by for by in VIEWS if by not in ("unit", "container", "user")]
+
+# What a shell runs in the background ignores it, and so would the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 branchctl = os.path.abspath(sys.argv[1])
 _failures = 0
