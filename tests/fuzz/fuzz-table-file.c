@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "common/checksum/crc.h"
+#include "daemon/kept/kept-header.h"
 #include "daemon/unwind/table-file.h"
 
-#define CRC_AT   32 /* in the head */
-#define COUNT_AT 60 /* the numbers of rules and rows, and the machine */
+#define CRC_AT   offsetof(struct kept_header, crc)
+#define COUNT_AT sizeof(struct kept_header) /* the numbers of rules and rows, and the machine */
 #define COUNT_N  10
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

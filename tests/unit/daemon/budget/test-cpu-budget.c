@@ -97,19 +97,25 @@ static void test_cheap(void **state)
 	assert_true(m.taken > 0.999);
 }
 
-/* CPUs that become busy hold the budget from the first window on; while they idle the rate stays
- * what it would be if they were not. */
+/* CPUs that become busy hold the budget from the first window on, but for the first time, when the
+ * cost of a sample is not known; while they idle the rate stays what it would be if they were not.
+ */
 static void test_busy_at_once(void **state)
 {
 	struct machine m;
 
 	begin(&m, 0.0002, 0.05);
 	for (int i = 0; i < 3; i++) {
+		double before = m.budget.scale;
+
 		m.busy = 0.01;
 		run(&m, BEFORE, 0.1);
 		assert_true(m.shares < 0.2 * LIMIT);
+		assert_true(i == 0 || fabs(m.budget.scale / before - 1) < 0.2);
 		m.busy = 1;
-		run(&m, 6, 0.1);
+		run(&m, 1, 0);
+		assert_true(i == 0 || m.shares <= 1.2 * LIMIT);
+		run(&m, 5, 0.1);
 		assert_true(i == 0 || m.shares <= 1.2 * LIMIT);
 		run(&m, BEFORE, 0.1);
 	}

@@ -49,26 +49,25 @@ static void test_names_are_whole_strings(void **state)
 	assert_false(kernel_btf_has(path, "absent"));
 }
 
+static void assert_has_none(struct btf_header head, size_t n_names)
+{
+	write_file(&head, NAMES, n_names);
+	assert_false(kernel_btf_has(path, "int"));
+}
+
 static void test_a_broken_file_has_none(void **state)
 {
-	struct btf_header head = whole;
+	struct btf_header no_magic = whole, too_long = whole, empty = whole, far = whole;
 
-	write_file(&whole, NAMES, sizeof(NAMES) - 1);
-	assert_false(kernel_btf_has(path, "int"));
-	head.magic = 0;
-	write_file(&head, NAMES, sizeof(NAMES));
-	assert_false(kernel_btf_has(path, "int"));
-	head = whole;
-	head.str_len = UINT32_MAX;
-	write_file(&head, NAMES, sizeof(NAMES));
-	assert_false(kernel_btf_has(path, "int"));
-	head.str_len = 0;
-	write_file(&head, NAMES, sizeof(NAMES));
-	assert_false(kernel_btf_has(path, "int"));
-	head = whole;
-	head.str_off = UINT32_MAX;
-	write_file(&head, NAMES, sizeof(NAMES));
-	assert_false(kernel_btf_has(path, "int"));
+	no_magic.magic = 0;
+	too_long.str_len = UINT32_MAX;
+	empty.str_len = 0;
+	far.str_off = UINT32_MAX;
+	assert_has_none(whole, sizeof(NAMES) - 1);
+	assert_has_none(no_magic, sizeof(NAMES));
+	assert_has_none(too_long, sizeof(NAMES));
+	assert_has_none(empty, sizeof(NAMES));
+	assert_has_none(far, sizeof(NAMES));
 	assert_int_equal(truncate(path, 3), 0);
 	assert_false(kernel_btf_has(path, "int"));
 	assert_false(kernel_btf_has("/nonexistent", "int"));
@@ -76,8 +75,6 @@ static void test_a_broken_file_has_none(void **state)
 
 static void test_the_running_kernel(void **state)
 {
-	if (access(KERNEL_BTF, R_OK) < 0)
-		skip();
 	assert_true(kernel_btf_has(KERNEL_BTF, "task_struct"));
 	assert_false(kernel_btf_has(KERNEL_BTF, "no_such_name_of_a_kernel"));
 }

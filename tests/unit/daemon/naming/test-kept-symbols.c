@@ -104,11 +104,13 @@ static void test_another_kernel_has_its_own(void **state)
 	other.n_build_id = 0;
 	write_kallsyms(&s, "unknown");
 	assert_true(is_named(&s, &other, "unknown"));
+	write_kallsyms(&s, "later");
+	assert_true(is_named(&s, &other, "later"));
 	assert_true(is_named(&s, &kernel, "before"));
 	scene_done(&s);
 }
 
-/* There is none of that name, so it is not loaded either. */
+/* /sys/module has none of that name, so it counts as not loaded. */
 static void test_a_module_that_is_not_loaded_is_not_kept(void **state)
 {
 	struct profile_object module = kernel;

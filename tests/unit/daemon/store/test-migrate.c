@@ -2,8 +2,8 @@
 /*
  * Databases of earlier versions. version-4.sql was written by the last store of version 4;
  * version-4-profiles.json has the profiles of its windows, one a line, as that store read them,
- * with the names of today. version-5.sql to version-8.sql are of the last stores of these
- * versions, with the same windows.
+ * with the names of today. version-5.sql to version-7.sql are of the last stores of these
+ * versions, with the same windows; version 8 added two columns to the last of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static const char version_7[] =
 #include "version-7.sql.inc"
 	;
 
-static const char version_8[] =
-#include "version-8.sql.inc"
+static const char to_version_8[] =
+#include "daemon/database/migrate-7.sql.inc"
 	;
 
 static const char old_profiles[] =
@@ -54,12 +54,13 @@ static const char old_profiles[] =
 static const struct old {
 	int64_t version;
 	const char *database;
+	const char *changes;       /* of it since then */
 	const char *pruned;        /* what this column of counts is called */
 	unsigned int n_statements; /* that converting it takes, at least */
 } olds[] = {
-	{ 4, version_4, "folded", 20 }, { 5, version_5, "pruned", 10 },
-	{ 6, version_6, "pruned", 10 }, { 7, version_7, "pruned", 5 },
-	{ 8, version_8, "pruned", 5 },
+	{ 4, version_4, "", "folded", 20 },          { 5, version_5, "", "pruned", 10 },
+	{ 6, version_6, "", "pruned", 10 },          { 7, version_7, "", "pruned", 5 },
+	{ 8, version_7, to_version_8, "pruned", 5 },
 };
 
 static const struct old *old = olds;
@@ -72,6 +73,7 @@ static void make_old(const char *path, const char *sql)
 	write_file(path, "", 0);
 	db = temp_store_connect(path);
 	temp_store_run(db, old->database);
+	temp_store_run(db, old->changes);
 	temp_store_run(db, sql);
 	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
 	sqlite3_close(db);

@@ -150,7 +150,8 @@ static void test_each_damage_is_found(void **state)
 		  "window 6", "its counts by function are damaged or missing" },
 		{ "DELETE FROM function_counts WHERE window = 6", "window 6",
 		  "its counts by function are damaged or missing" },
-		{ "UPDATE variance SET variances = x'00' WHERE window = 6", "window 6", "" },
+		{ "UPDATE variance SET variances = x'00' WHERE window = 6", "window 6",
+		  "the variances of window 6" },
 		{ "UPDATE object_counts SET counts = x'00' WHERE window = 7", "window 7",
 		  "its counts by object" },
 		{ "UPDATE place SET seen = -5 WHERE id = (SELECT min(origin) FROM stream WHERE id "
