@@ -495,6 +495,81 @@ static void test_what_cannot_be_converted_stays_as_it_was(void **state)
 	assert_moved_away(stored, "no such table: counter", old->version);
 }
 
+static struct profile *profile_without_variances(uint64_t seed)
+{
+	struct profile *p = random_profile(seed, 0);
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		p->stacks[i].variance = 0;
+	for (size_t i = 0; i < p->n_streams; i++)
+		p->streams[i].variance = 0;
+	for (size_t i = 0; i < p->n_branches; i++)
+		p->branches[i].variance = 0;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		p->blocks[i].variance = 0;
+	return p;
+}
+
+static struct function_sum *read_functions(struct store *store, int64_t id)
+{
+	const struct profile_filter all = PROFILE_FILTER_INIT;
+	struct window window = temp_store_window((uint64_t)id);
+	struct function_sum *sum = NULL;
+	struct fault fault;
+
+	window.id = id;
+	assert_int_equal(function_sum_new(&sum), 0);
+	assert_int_equal(store_read_functions(store, &window, &all, sum, &fault), 1);
+	return sum;
+}
+
+/* Where nothing was estimated a window is written as version 8 wrote it. */
+static void test_windows_that_version_8_wrote(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	struct function_sum *sums[N_OLD_WINDOWS];
+	sqlite3 *db;
+
+	for (int64_t id = 1; id <= N_OLD_WINDOWS; id++) {
+		_cleanup_(profile_freep) struct profile *p =
+			profile_without_variances((uint64_t)id);
+		struct window window = temp_store_window((uint64_t)id);
+
+		assert_int_equal(temp_store_add(store, &window, p), id);
+		sums[id - 1] = read_functions(store, id);
+		assert_true(sums[id - 1]->n_rows > 0);
+	}
+	store_free(store);
+	db = temp_store_connect(stored->path);
+	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM variance"), 0);
+	assert_true(temp_store_number(db, "SELECT sum(length(processes)) FROM function_counts"));
+	temp_store_run(db, "ALTER TABLE function_counts DROP COLUMN variances;"
+			   "ALTER TABLE object_counts DROP COLUMN variances;"
+			   "DROP TABLE variance; PRAGMA user_version = 8");
+	sqlite3_close(db);
+	store = temp_store_open(stored->path, 0);
+	assert_int_equal(temp_store_status(store).converted, 8);
+	for (int64_t id = 1; id <= N_OLD_WINDOWS; id++) {
+		_cleanup_(profile_freep) struct profile *p =
+			profile_without_variances((uint64_t)id);
+		_cleanup_(profile_freep) struct profile *back = temp_store_read(store, id);
+		_cleanup_(function_sum_freep) struct function_sum *before = sums[id - 1];
+		_cleanup_(function_sum_freep) struct function_sum *sum = read_functions(store, id);
+
+		assert_true(profile_equal(p, back));
+		assert_int_equal(sum->n_rows, before->n_rows);
+		for (size_t i = 0; i < sum->n_rows; i++) {
+			const struct function_sum_row *a = &sum->rows[i], *b = &before->rows[i];
+
+			assert_true(a->id == b->id && a->self == b->self);
+			assert_memory_equal(&a->tally, &b->tally, sizeof(a->tally));
+		}
+	}
+	store_free(store);
+	temp_store_check(stored->path);
+}
+
 static void test_other_versions_are_moved_away(void **state)
 {
 	struct temp_store *stored = *state;
@@ -522,7 +597,8 @@ int main(void)
 		STORE_TEST(test_other_versions_are_moved_away),
 	};
 
-	int n_failed = 0;
+	const struct CMUnitTest of_version_8[] = { STORE_TEST(test_windows_that_version_8_wrote) };
+	int n_failed = cmocka_run_group_tests(of_version_8, NULL, NULL);
 
 	for (size_t i = 0; i < ARRAY_SIZE(olds); i++) {
 		old = &olds[i];
