@@ -8,8 +8,8 @@ void branch_paths_make(struct branch_paths *b, struct population *population)
 {
 	double sum = 0;
 
-	for (unsigned int i = 0; i < N_PATHS; i++) {
-		struct path *p = &b->paths[i];
+	for (unsigned int i = 0; i < BRANCH_PATHS_N; i++) {
+		struct branch_path *p = &b->paths[i];
 		unsigned int at = 0;
 
 		p->n_steps = 3 + population_below(population, MAX_STEPS - 3);
@@ -19,19 +19,19 @@ void branch_paths_make(struct branch_paths *b, struct population *population)
 			p->end[k] = (uint16_t)at;
 			at += 2 + population_below(population, 6);
 		}
-		p->callee = population_below(population, N_PATHS);
+		p->callee = population_below(population, BRANCH_PATHS_N);
 		p->call_site = population_below(population, p->n_steps);
 		sum += 1.0 / ((i + 1.0) * (i + 1));
 		b->zipf[i] = sum;
 	}
-	for (unsigned int i = 0; i < N_PATHS; i++)
+	for (unsigned int i = 0; i < BRANCH_PATHS_N; i++)
 		b->zipf[i] /= sum;
 }
 
 static unsigned int pick_path(const struct branch_paths *b, struct population *population)
 {
 	double x = (double)(population_random(population) >> 11) / (double)(1ull << 53);
-	unsigned int low = 0, high = N_PATHS - 1;
+	unsigned int low = 0, high = BRANCH_PATHS_N - 1;
 
 	while (low < high) {
 		unsigned int middle = (low + high) / 2;
@@ -53,7 +53,7 @@ struct place {
 static struct place step(const struct branch_paths *b, struct population *population,
 			 struct place p)
 {
-	const struct path *path = &b->paths[p.path];
+	const struct branch_path *path = &b->paths[p.path];
 	unsigned int dice = population_below(population, 64);
 
 	if (p.step == path->call_site && dice < 4)
@@ -66,9 +66,10 @@ static struct place step(const struct branch_paths *b, struct population *popula
 
 static uint64_t offset(const struct branch_paths *b, struct place p, bool end)
 {
-	const struct path *path = &b->paths[p.path];
+	const struct branch_path *path = &b->paths[p.path];
 
-	return (uint64_t)p.path * PATH_BYTES + (end ? path->end[p.step] : path->start[p.step]);
+	return (uint64_t)p.path * BRANCH_PATH_BYTES +
+	       (end ? path->end[p.step] : path->start[p.step]);
 }
 
 uint64_t branch_paths_walk(const struct branch_paths *b, struct population *population,

@@ -19,39 +19,33 @@ import sys
 import tempfile
 import time
 
+from profilers import branchd_command, program_statistics, threads
+
 BRANCHD, BRANCHCTL = (os.path.abspath(path) for path in sys.argv[1:3])
 RATES = [int(rate) for rate in sys.argv[3:]] or [99, 999, 4999, 10000]
 PROCESSES = int(os.environ.get("PROCESSES", "200"))
 STEP = float(os.environ.get("STEP", "10"))  # seconds
 PHASES = (("idle", 0, 6), ("busy", PROCESSES, 12), ("idle again", 0, 6))  # in steps
 OFF = 0.2  # of the budget
-STATS = "/proc/sys/kernel/bpf_stats_enabled"
 THREADS = ("branchd", "collector")
 
 
 class Daemon:
     def __init__(self, rate, place):
         self.rate, self.socket, self.steps = rate, os.path.join(place, "socket"), []
-        config = os.path.join(place, "branchd.conf")
-        with open(config, "w", encoding="ascii") as file:
-            file.write(f"[Sampling]\nMode=software\nFrequency={rate}\n{os.environ.get('CONFIG', '')}\n")
-        self.process = subprocess.Popen([BRANCHD, "--config", config, "--state-directory", place, "--socket", self.socket],
-                                        stderr=subprocess.DEVNULL)
+        lines = ["Mode=software", f"Frequency={rate}", os.environ.get("CONFIG", "")]
+        self.process = subprocess.Popen(branchd_command(BRANCHD, place, lines), stderr=subprocess.DEVNULL)
         self.last = None
 
     def status(self):
         return json.loads(subprocess.check_output([BRANCHCTL, "--socket", self.socket, "status", "--json"]))["cost"]
 
     def thread_seconds(self):
-        """By name; the scheduler's own sums, in nanoseconds."""
+        """Of the two threads."""
         seconds = dict.fromkeys(THREADS, 0)
-        tasks = f"/proc/{self.process.pid}/task"
-        for task in os.listdir(tasks):
-            with open(f"{tasks}/{task}/comm", encoding="ascii") as file:
-                name = file.read().strip()
+        for name, _, ns in threads([self.process.pid]).values():
             if name in seconds:
-                with open(f"{tasks}/{task}/schedstat", encoding="ascii") as file:
-                    seconds[name] += int(file.read().split()[0]) / 1e9
+                seconds[name] += ns / 1e9
         return seconds
 
     def step(self):
@@ -117,12 +111,5 @@ def main():
         return measure(daemons)
 
 
-with open(STATS, "r+", encoding="ascii") as stats:
-    stats_before = stats.read()
-    stats.seek(0)
-    stats.write("1")
-try:
+with program_statistics():
     sys.exit(0 if main() else 1)
-finally:
-    with open(STATS, "w", encoding="ascii") as stats:
-        stats.write(stats_before)

@@ -87,7 +87,7 @@ static double resident_mib(void)
 	return (double)sum / 1024;
 }
 
-static pid_t start_writer(const struct made_machine *machine, enum ring_writer_kind kind)
+static pid_t start_writer(const struct memory_cpus *machine, enum ring_writer_kind kind)
 {
 	pid_t pid = fork();
 
@@ -147,7 +147,7 @@ static struct point next_window(struct collector *collector, double *most)
 /* The first two windows have the start in them. */
 static void measure(enum ring_writer_kind kind, uint32_t n_cpus, unsigned int seconds)
 {
-	const struct made_machine *machine = made_machine_make(n_cpus, RING_PAGES);
+	const struct memory_cpus *machine = memory_cpus_make(n_cpus, RING_PAGES);
 	_cleanup_(collector_freep) struct collector *collector = NULL;
 	_cleanup_(helpers_freep) struct helpers *helpers = NULL;
 	struct point first, last;

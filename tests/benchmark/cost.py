@@ -17,8 +17,6 @@ With LOAD_USER=nobody the load is this user's, and the daemon samples nothing el
 With STACKS=1 the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame
 pointers (pointers), and perf record --call-graph dwarf,8192 (dwarf).
 """
-import contextlib
-import json
 import os
 import shutil
 import signal
@@ -28,6 +26,9 @@ import sys
 import tempfile
 import time
 
+from profilers import (BPFTRACE, Group, bpftrace_command, branchd_command, memory, perf_command, program_cost, program_statistics,
+                       seconds_of)
+
 BRANCHD, SOURCE, *OLD = (os.path.abspath(path) for path in sys.argv[1:4])
 SECONDS = int(os.environ.get("SECONDS_EACH", "30"))
 ROUNDS = int(os.environ.get("ROUNDS", "2"))
@@ -36,7 +37,6 @@ STACKS = os.environ.get("STACKS")
 USER_STACKS = os.environ.get("USER_STACKS", "frame-pointers" if OLD else "auto")
 DAEMONS = ("branchd", "old", "pointers")
 LOAD_USER = os.environ.get("LOAD_USER")
-STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 LOADS = {
     # services that stay: compression, and an interpreter with deep stacks
@@ -61,102 +61,18 @@ def stop_load(load):
         process.wait()
 
 
-def processes(pid):
-    """It and all its descendants."""
-    yield pid
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as f:
-                for child in f.read().split():
-                    yield from processes(int(child))
-    except OSError:
-        pass  # it ended meanwhile
-
-
-class Group:
-    """A control group, which counts the CPU time of all that ever ran in it to the nanosecond; /proc counts ticks."""
-
-    def __init__(self):
-        for folder, self.file in (("/sys/fs/cgroup/cpuacct", "cpuacct.usage"), ("/sys/fs/cgroup", "cpu.stat")):
-            self.path = f"{folder}/branchd-cost-{os.getpid()}"
-            if os.path.exists(f"{folder}/cgroup.procs"):
-                os.mkdir(self.path)
-                return
-        sys.exit("cost.py: there is no control group that counts CPU time: mount cgroup2 at /sys/fs/cgroup")
-
-    def enter(self):
-        with open(self.path + "/cgroup.procs", "w", encoding="ascii") as f:
-            f.write("0")
-
-    def cpu_seconds(self):
-        with open(f"{self.path}/{self.file}", encoding="ascii") as f:
-            words = f.read().split()
-        return int(words[0]) / 1e9 if len(words) == 1 else int(words[words.index("usage_usec") + 1]) / 1e6
-
-    def processes(self):
-        with open(self.path + "/cgroup.procs", encoding="ascii") as f:  # an open one goes on to say the same
-            return f.read().split()
-
-    def remove(self):
-        """Helpers may need a moment to end, and must not be left behind."""
-        until = time.monotonic() + 10
-        while left := self.processes():
-            if time.monotonic() > until:
-                print("cost.py: did not end, and are killed:", *left, file=sys.stderr)
-                for pid in left:
-                    with contextlib.suppress(ProcessLookupError):  # it has ended after all
-                        os.kill(int(pid), signal.SIGKILL)
-            time.sleep(0.1)
-        os.rmdir(self.path)
-
-
-def memory(pid):
-    """Of it and its descendants (PSS), MiB."""
-    total = 0
-    for each in processes(pid):
-        try:
-            with open(f"/proc/{each}/smaps_rollup", encoding="ascii") as f:
-                total += next(int(line.split()[1]) for line in f if line.startswith("Pss:"))
-        except OSError:
-            pass
-    return total / 1024
-
-
-def program_cost(name):
-    """Run time and runs of the BPF program that is called so."""
-    output = subprocess.run(["bpftool", "prog", "show", "--json"], check=True, capture_output=True).stdout
-    for program in json.loads(output):
-        if program.get("name", "").startswith(name):
-            return program.get("run_time_ns", 0), program.get("run_cnt", 0)
-    return 0, 0
-
-
 def command(tool, frequency, place):
     if tool in DAEMONS:
-        config = os.path.join(place, "branchd.conf")
-        with open(config, "w", encoding="ascii") as f:
-            stacks = "frame-pointers" if tool == "pointers" else USER_STACKS
-            f.write(f"[Sampling]\nMode=software\nFrequency={frequency}\nCpuBudget=infinity\n" +
-                    (f"UserStacks={stacks}\n" if tool != "old" else "") +
-                    (f"Users={LOAD_USER}\n" if LOAD_USER else "") + f"[Store]\nWindowSec={WINDOW}\n")
-        return [OLD[0] if tool == "old" else BRANCHD, "--config", config, "--state-directory", place + "/state",
-                "--socket", place + "/socket"]
-    if tool == "dwarf":
-        return ["perf", "record", "-q", "-F", str(frequency), "-a", "--call-graph", "dwarf,8192", "-o",
-                place + "/perf.data"]
-    if tool == "perf":
-        return ["perf", "record", "-q", "-F", str(frequency), "-a", "-g", "-o", place + "/perf.data"]
-    return ["bpftrace", "-q", "-o", place + "/stacks", "-e",
-            f"profile:hz:{frequency} {{ @[kstack, ustack, comm, pid] = count(); }}"]
-
-
-def report(place):
-    """CPU time until perf has named what it recorded."""
-    process = subprocess.Popen(["perf", "report", "--stdio", "-i", place + "/perf.data"],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return usage.ru_utime + usage.ru_stime
+        stacks = "frame-pointers" if tool == "pointers" else USER_STACKS
+        lines = ["Mode=software", f"Frequency={frequency}", "CpuBudget=infinity"]
+        if tool != "old":
+            lines.append(f"UserStacks={stacks}")
+        if LOAD_USER:
+            lines.append(f"Users={LOAD_USER}")
+        return branchd_command(OLD[0] if tool == "old" else BRANCHD, place, lines, [f"WindowSec={WINDOW}"])
+    if tool == "bpftrace":
+        return bpftrace_command(frequency, place)
+    return perf_command(frequency, place, *(("--call-graph", "dwarf,8192") if tool == "dwarf" else ("-g",)))
 
 
 def watch(pid, seconds):
@@ -173,7 +89,7 @@ def measure(tool, frequency):
     group = Group()
     process = subprocess.Popen(command(tool, frequency, place), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, preexec_fn=group.enter,
-                               env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="100000"))
+                               env=BPFTRACE)
     begin = time.monotonic()
     peak = watch(process.pid, 2 * WINDOW)
     early = group.cpu_seconds()
@@ -186,7 +102,7 @@ def measure(tool, frequency):
     process.wait()
     used = group.cpu_seconds()
     group.remove()
-    answer = used + (report(place) if tool == "perf" else 0)
+    answer = used + (seconds_of(["perf", "report", "--stdio", "-i", place + "/perf.data"]) if tool == "perf" else 0)
     shutil.rmtree(place)
     return {
         "all": 100 * used / wall,
@@ -220,21 +136,6 @@ def show(load):
         print(f"new / old  {frequency:6}  " + ", ".join(
             f"{key} {median('branchd', key) / median('old', key):.2f}"
             for key in ("all", "steady", "resident", "peak", "bpf_ns")), flush=True)
-
-
-@contextlib.contextmanager
-def program_statistics():
-    """The kernel counts what BPF programs take; the load is stopped, whatever ends this."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with open(STATS, encoding="ascii") as f:
-        before = f.read()
-    with open(STATS, "w", encoding="ascii") as f:
-        f.write("1")
-    try:
-        yield
-    finally:
-        with open(STATS, "w", encoding="ascii") as f:
-            f.write(before)
 
 
 def main():

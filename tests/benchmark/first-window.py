@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import cost
+from profilers import Group, program_cost, program_statistics, threads
 
 HZ = int(os.environ.get("HZ", "99"))
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
@@ -25,23 +26,16 @@ LATER = int(os.environ.get("LATER", "3"))  # windows
 NAMED_AFTER = 1.5  # seconds
 
 
-def threads(group):
-    """Nanoseconds of CPU, by the name of a thread and whether it is the first of its process."""
+def thread_ns(group):
+    """Nanoseconds of CPU by the name of a thread."""
     result = {}
-    for pid in set(group.processes()):
-        try:
-            for task in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{task}/comm", encoding="utf-8", errors="replace") as file:
-                    name = file.read().strip()
-                with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as file:
-                    result[name] = result.get(name, 0) + int(file.read().split()[0])
-        except OSError:
-            pass  # it ended meanwhile
+    for name, _, ns in threads(set(group.processes())).values():
+        result[name] = result.get(name, 0) + ns
     return result
 
 
 def cpu_ms(group):
-    return 1e3 * group.cpu_seconds(), cost.program_cost("take_any")[0] / 1e6
+    return 1e3 * group.cpu_seconds(), program_cost("take_any")[0] / 1e6
 
 
 def run(tool, place):
@@ -49,13 +43,13 @@ def run(tool, place):
     window = cost.WINDOW
     time.sleep(window - time.time() % window + 0.1)
     begin = time.time() // window * window
-    group = cost.Group()
+    group = Group()
     process = subprocess.Popen(cost.command(tool, HZ, place), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                preexec_fn=group.enter)
     seen, by_thread = [(0, 0)], {}
     for number in range(1, LATER + 2):
         time.sleep(begin + number * window + NAMED_AFTER - time.time())
-        by_thread = by_thread or threads(group)
+        by_thread = by_thread or thread_ns(group)
         seen.append(cpu_ms(group))
     process.send_signal(signal.SIGTERM)
     process.wait()
@@ -85,5 +79,5 @@ def main():
         cost.stop_load(load)
 
 
-with cost.program_statistics():
+with program_statistics():
     main()

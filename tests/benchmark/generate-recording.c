@@ -49,7 +49,8 @@ int main(int argc, char **argv)
 			    PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, 0, argv[3]);
 	if (r >= 0) {
 		branch_paths_make(&g.paths, &g.population);
-		r = population_add(&g.population, argv[2], (uint64_t)N_PATHS * PATH_BYTES);
+		r = population_add(&g.population, argv[2],
+				   (uint64_t)BRANCH_PATHS_N * BRANCH_PATH_BYTES);
 	}
 	if (r >= 0)
 		population_sample(&g.population, strtoull(argv[4], NULL, 0), add_sample_of, &g);

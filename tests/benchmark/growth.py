@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import plot  # noqa: E402
+import curves  # noqa: E402
 
 HEAD = "After days |"
 DAY = 86400
@@ -45,7 +45,7 @@ def read_table(path):
 
 def draw(measurements, path):
     days, rows = read_table(measurements)
-    plot.write(path, "Thirty days of a large machine in one database: measure-weeks", [day * DAY for day in days],
+    curves.write(path, "Thirty days of a large machine in one database: measure-weeks", [day * DAY for day in days],
                [(name, [("size of the database", sizes)]) for name, sizes in rows], unit=(DAY, "d"),
                marks=[(f"from here windows begin as {tier}", (days[-1] - before) * DAY) for tier, before in TIERS])
 

@@ -10,7 +10,7 @@
 #include "tests/benchmark/branch-paths.h"
 
 #define FIRST_PID  5000000 /* above those of processes that exist */
-#define TEXT_BYTES ((uint64_t)N_PATHS * PATH_BYTES)
+#define TEXT_BYTES ((uint64_t)BRANCH_PATHS_N * BRANCH_PATH_BYTES)
 #define DEPTH      32   /* branch records, or callers */
 #define PREPARED   8192 /* samples */
 #define FEW        64   /* ... of stacks that are not rare */
@@ -55,14 +55,14 @@ struct prepared {
 };
 
 struct writer {
-	const struct made_machine *machine;
+	const struct memory_cpus *machine;
 	enum ring_writer_kind kind;
 	struct population population;
 	struct branch_paths paths;
 	struct prepared prepared[PREPARED];
 	/* of ticks: in which half of a CPU's table a process is introduced */
-	bool introduced[MADE_MACHINE_MAX_CPUS][2][N_PROCESSES];
-	uint64_t told[MADE_MACHINE_MAX_CPUS]; /* the reader's position when it was woken */
+	bool introduced[MEMORY_CPUS_MAX][2][N_PROCESSES];
+	uint64_t told[MEMORY_CPUS_MAX]; /* the reader's position when it was woken */
 };
 
 static uint64_t text_of(unsigned int process)
@@ -84,8 +84,8 @@ static void prepare_stack(struct writer *w, struct prepared *p)
 		unsigned int dice = population_below(&w->population, 64);
 		unsigned int site = dice < 60 ? 0 : dice % 4;
 
-		p->words[i] = function * PATH_BYTES + 0x10 + site * 0x30;
-		function = (function * 5 + site * 7 + 1) % N_PATHS;
+		p->words[i] = function * BRANCH_PATH_BYTES + 0x10 + site * 0x30;
+		function = (function * 5 + site * 7 + 1) % BRANCH_PATHS_N;
 	}
 	p->words[0] += population_below(&w->population, 0x20);
 	p->ip = p->words[0];
@@ -276,7 +276,7 @@ static bool must_wake(struct writer *w, uint32_t cpu)
 	return true;
 }
 
-bool ring_writer_run(const struct made_machine *machine, enum ring_writer_kind kind)
+bool ring_writer_run(const struct memory_cpus *machine, enum ring_writer_kind kind)
 {
 	struct writer *w = calloc(1, sizeof(*w));
 	const uint64_t one = 1;

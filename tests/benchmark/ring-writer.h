@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fills the rings and tables of a made machine at full speed, as the kernel and the BPF programs
+ * Fills the rings and tables of memory-cpus.h at full speed, as the kernel and the BPF programs
  * would: samples of the processes of population.h, prepared before, with the time and the process
  * put in as they are written.
  */
 #pragma once
 
-#include "tests/benchmark/made-machine.h"
+#include "tests/benchmark/memory-cpus.h"
 
 enum ring_writer_kind {
 	RING_WRITER_SNAPSHOTS, /* of 32 branch records */
@@ -17,4 +17,4 @@ enum ring_writer_kind {
 };
 
 /* Writes whenever the machine samples, until the process is killed. False if there is no memory. */
-bool ring_writer_run(const struct made_machine *machine, enum ring_writer_kind kind);
+bool ring_writer_run(const struct memory_cpus *machine, enum ring_writer_kind kind);

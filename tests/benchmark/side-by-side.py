@@ -25,13 +25,13 @@ import sys
 import tempfile
 import time
 
-BRANCHCTL = os.path.abspath(sys.argv.pop(2))
-sys.argv.insert(2, os.devnull)  # what cost.py compiles, which is not done here
-import cost  # noqa: E402
+from profilers import (BPFTRACE, Group, bpftrace_command, branchd_command, memory, perf_command, program_cost, program_statistics,
+                       seconds_of)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bars  # noqa: E402
 
+BRANCHD, BRANCHCTL = (os.path.abspath(path) for path in sys.argv[1:3])
 PROCESSES = int(os.environ.get("PROCESSES", "200"))
 RATES = [int(rate) for rate in os.environ.get("RATES", "99 999 4999").split()]
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
@@ -42,7 +42,7 @@ MIB = 1 << 20
 TOOLS = os.environ.get("TOOLS", "branchd budget perf dwarf bpftrace profile").split()
 NAMES = {"branchd": "branchd, no budget", "budget": "branchd, 0.2 %", "perf": "perf record -g",
          "dwarf": "perf, dwarf", "bpftrace": "bpftrace", "profile": "bcc's profile"}
-PROGRAMS = {"branchd": cost.BRANCHD, "budget": cost.BRANCHD, "perf": "perf", "dwarf": "perf", "bpftrace": "bpftrace",
+PROGRAMS = {"branchd": BRANCHD, "budget": BRANCHD, "perf": "perf", "dwarf": "perf", "bpftrace": "bpftrace",
             "profile": "profile-bpfcc"}
 DEEP = "f() { [ $1 -gt 0 ] && f $(($1 - 1)); }; while :; do f 20; done"
 FORKS = "while :; do /bin/true; done"
@@ -64,23 +64,18 @@ def load():
 
 def work():
     """Its CPU time."""
-    process = subprocess.Popen(["nice", "-n", "-5", sys.executable, "-I", "-c", WORK])
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return usage.ru_utime + usage.ru_stime
+    return seconds_of(["nice", "-n", "-5", sys.executable, "-I", "-c", WORK])
 
 
 def command(tool, rate, place):
+    if tool in ("branchd", "budget"):
+        lines = ["Mode=software", f"Frequency={rate}"]
+        return branchd_command(BRANCHD, place, lines if tool == "budget" else [*lines, "CpuBudget=infinity"], ["WindowSec=10"])
     if tool == "profile":
         return ["profile-bpfcc", "-F", str(rate), "-a", "-f", "--stack-storage-size", "100000"]
-    words = cost.command("branchd" if tool == "budget" else tool, rate, place)
-    if tool == "budget":
-        config = os.path.join(place, "branchd.conf")
-        with open(config, encoding="ascii") as file:
-            text = file.read().replace("CpuBudget=infinity\n", "")
-        with open(config, "w", encoding="ascii") as file:
-            file.write(text)
-    return words
+    if tool == "bpftrace":
+        return bpftrace_command(rate, place)
+    return perf_command(rate, place, *(("--call-graph", "dwarf,8192") if tool == "dwarf" else ("-g",)))
 
 
 def written(group):
@@ -92,27 +87,20 @@ def written(group):
     return total
 
 
-def seconds_of(command_line, **options):
-    process = subprocess.Popen(command_line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return usage.ru_utime + usage.ru_stime
-
-
 class Turn:
     """One profiler at one rate."""
 
     def __init__(self, tool, rate):
         self.tool, self.is_daemon = tool, tool in ("branchd", "budget")
-        self.place, self.group = tempfile.mkdtemp(prefix="branchd-side-"), cost.Group()
+        self.place, self.group = tempfile.mkdtemp(prefix="branchd-side-"), Group()
         self.program = "take_any" if self.is_daemon else "do_perf_event" if tool == "profile" else str(rate)
         with open(os.path.join(self.place, "printed"), "wb") as printed:
             self.process = subprocess.Popen(command(tool, rate, self.place), stdout=printed, stderr=subprocess.DEVNULL,
-                                            preexec_fn=self.group.enter, env=dict(os.environ, BPFTRACE_MAP_KEYS_MAX="100000"))
+                                            preexec_fn=self.group.enter, env=BPFTRACE)
 
     def read(self):
         return {"at": time.monotonic(), "cpu": self.group.cpu_seconds(), "written": written(self.group),
-                "bpf": cost.program_cost(self.program)[0] / 1e9}
+                "bpf": program_cost(self.program)[0] / 1e9}
 
     def measure(self):
         time.sleep(WARM_UP)
@@ -123,7 +111,7 @@ class Turn:
             works.append(work())
         after = self.read()
         elapsed = after["at"] - before["at"]
-        return {"memory": cost.memory(self.process.pid), "works": works,
+        return {"memory": memory(self.process.pid), "works": works,
                 "own": 100 * (after["cpu"] - before["cpu"]) / elapsed,
                 "bpf": 100 * (after["bpf"] - before["bpf"]) / elapsed if after["bpf"] else None,
                 "mib_hour": (after["written"] - before["written"]) / MIB / elapsed * 3600}
@@ -227,5 +215,5 @@ def main():
 
 # A shell's commands in the background ignore it, as would the profilers, which are to end by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-with cost.program_statistics():
+with program_statistics():
     main()

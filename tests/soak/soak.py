@@ -23,7 +23,7 @@ for folder in "hostile", "support":
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder))
 
 import churn  # noqa: E402
-import plot  # noqa: E402
+import curves  # noqa: E402
 from trial import Memory, Trial, VICTIM, field, read  # noqa: E402
 
 SKIPPED = 77
@@ -178,7 +178,7 @@ class Soak(Trial):
     def draw(self, path):
         def curve(column, unit=1):
             return [line[column] / unit for line in self.lines]
-        plot.write(path, f"branchd under churn, {self.seconds / 3600:.3g} hours at pace {self.pace}", curve("seconds"), [
+        curves.write(path, f"branchd under churn, {self.seconds / 3600:.3g} hours at pace {self.pace}", curve("seconds"), [
             ("Memory (PSS), MiB", [("branchd", curve("pss_branchd", 1 << 20)),
                                    ("helpers", curve("pss_helpers", 1 << 20))]),
             ("Open descriptors", [("all processes", curve("descriptors"))]),

@@ -3,7 +3,9 @@
 import math
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT, LEFT, TOP, GAP = 720, 130, 70, 60, 55
+from curves import write_svg
+
+WIDTH, HEIGHT, LEFT, TOP, GAP = 720, 130, 90, 60, 55
 COLORS = ("#1f5fa8", "#8fb7dd", "#b5422c", "#e0a091", "#3d7d3a", "#8a5a9e")
 
 
@@ -45,7 +47,4 @@ def write(path, title, groups, names, panels):
     for i, (name, rows) in enumerate(panels):
         lines += panel(name, groups, names, rows, TOP + 20 + i * (HEIGHT + GAP))
     height = TOP + 20 + len(panels) * (HEIGHT + GAP)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + LEFT + 30}" height="{height}" '
-                   'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
-                   f'<text x="{LEFT}" y="18" font-size="15">{escape(title)}</text>\n' + "\n".join(lines) + "\n</svg>\n")
+    write_svg(path, title, (WIDTH + LEFT + 30, height), lines)

@@ -10,6 +10,14 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def write_svg(path, title, size, lines):
+    """@size: width and height."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
+                   'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
+                   f'<text x="{LEFT}" y="20" font-size="15">{escape(title)}</text>\n' + "\n".join(lines) + "\n</svg>\n")
+
+
 def panel(title, times, curves, top):
     """@curves: pairs of a name and as many values as there are @times; None: a value is not known."""
     end = times[-1] or 1
@@ -46,7 +54,4 @@ def write(path, title, times, panels, unit=(60, "min"), marks=()):
     for tenth in range(0, 11, 2):
         seconds = times[-1] * tenth / 10
         lines.append(f'<text x="{LEFT + WIDTH * tenth / 10 - 20:.0f}" y="{height - GAP + 16}">{seconds / unit[0]:.3g} {unit[1]}</text>')
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + LEFT + 30}" height="{height}" '
-                   'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
-                   f'<text x="{LEFT}" y="20" font-size="15">{escape(title)}</text>\n' + "\n".join(lines) + "\n</svg>\n")
+    write_svg(path, title, (WIDTH + LEFT + 30, height), lines)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine with as many CPUs as wanted, for the daemon's own sampler: in place of perf events and
- * BPF programs, memory of their form, which another process fills. So this stands for
+ * As many CPUs as wanted, for the daemon's own sampler: in place of perf events and BPF programs,
+ * memory of their form, which another process fills. So this stands for
  * daemon/sampler/cpus.c and daemon/events/client.c; a program that links it has nothing else of
  * them.
  */
@@ -16,18 +16,18 @@
 
 #include "bpf/sample.h"
 
-#define MADE_MACHINE_MAX_CPUS 256
+#define MEMORY_CPUS_MAX 256
 
-struct made_machine {
+struct memory_cpus {
 	uint32_t n_cpus;
 	size_t ring_bytes;
-	struct perf_event_mmap_page *rings[MADE_MACHINE_MAX_CPUS]; /* their data follow */
-	struct bpf_counters *counters;                             /* of each CPU, as is: */
+	struct perf_event_mmap_page *rings[MEMORY_CPUS_MAX]; /* their data follow */
+	struct bpf_counters *counters;                       /* of each CPU, as is: */
 	struct bpf_ticks *ticks;
 	atomic_bool *is_sampling; /* shared with processes that are forked */
 	int full_fd;              /* an eventfd: a ring has filled up */
-	int ring_fds[MADE_MACHINE_MAX_CPUS], counters_fd, ticks_fd;
+	int ring_fds[MEMORY_CPUS_MAX], counters_fd, ticks_fd;
 };
 
 /* The one machine of this program. NULL if there is no memory for it. */
-const struct made_machine *made_machine_make(uint32_t n_cpus, size_t ring_pages);
+const struct memory_cpus *memory_cpus_make(uint32_t n_cpus, size_t ring_pages);

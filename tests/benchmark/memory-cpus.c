@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/benchmark/made-machine.h"
+#include "tests/benchmark/memory-cpus.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "daemon/events/client.h"
 #include "daemon/sampler/cpus.h"
 
-static struct made_machine machine;
+static struct memory_cpus machine;
 
 /* What the sampler asks of perf events by it, memory has no answer to. */
 int ioctl(int fd, unsigned long request, ...)
@@ -28,20 +28,20 @@ static void *share(size_t n_bytes, int *ret_fd)
 {
 	void *shared;
 
-	*ret_fd = memfd_create("made-machine", MFD_CLOEXEC);
+	*ret_fd = memfd_create("memory-cpus", MFD_CLOEXEC);
 	if (*ret_fd < 0 || ftruncate(*ret_fd, (off_t)n_bytes) < 0)
 		return NULL;
 	shared = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *ret_fd, 0);
 	return shared == MAP_FAILED ? NULL : shared;
 }
 
-const struct made_machine *made_machine_make(uint32_t n_cpus, size_t ring_pages)
+const struct memory_cpus *memory_cpus_make(uint32_t n_cpus, size_t ring_pages)
 {
-	struct made_machine *m = &machine;
+	struct memory_cpus *m = &machine;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int unused;
 
-	if (n_cpus == 0 || n_cpus > MADE_MACHINE_MAX_CPUS)
+	if (n_cpus == 0 || n_cpus > MEMORY_CPUS_MAX)
 		return NULL;
 	m->n_cpus = n_cpus;
 	m->ring_bytes = ring_pages * page;
@@ -117,7 +117,7 @@ int events_client_open_modules(struct events_client *client)
 /* daemon/sampler/cpus.h */
 
 struct cpus {
-	struct ring *rings[MADE_MACHINE_MAX_CPUS];
+	struct ring *rings[MEMORY_CPUS_MAX];
 };
 
 int cpus_open(struct cpus **ret, const struct cpus_settings *settings, struct fault *fault)
