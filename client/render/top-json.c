@@ -5,7 +5,7 @@
 #include "client/render/json.h"
 #include "client/render/share-name.h"
 #include "client/render/stream-json.h"
-#include "client/stats/interval.h"
+#include "client/view/branch.h"
 #include "common/profile/scale.h"
 #include "common/util/percent.h"
 
@@ -148,7 +148,7 @@ static json_t *branch_row(const struct top *top, size_t i)
 {
 	const struct profile_branch *branch = &top->branches[i];
 	uint64_t n_known = branch->mispredicted + branch->predicted;
-	struct interval interval = interval_of_share(branch->mispredicted, n_known);
+	const struct profile_counters *all = &top->source->all->counters;
 
 	json_t *row = json_pack("{s:o, s:o}", "from", json_end(top, branch->from), "to",
 				json_end(top, branch->to));
@@ -158,7 +158,7 @@ static json_t *branch_row(const struct top *top, size_t i)
 	json_object_set_new(row, "count", json_count(branch->taken));
 	json_object_set_new(row, "percent", json_share(branch->taken, top->n_taken));
 	set_effect(row, "design_effect", branch->taken,
-		   profile_row_unit(&top->source->all->counters, branch->taken, branch->variance));
+		   profile_row_unit(all, branch->taken, branch->variance));
 	json_object_set_new(row, "cycles", json_count(branch->cycles));
 	json_object_set_new(row, "cycles_rows", json_count(branch->cycles_rows));
 	json_object_set_new(row, "predicted", json_count(branch->predicted));
@@ -166,7 +166,8 @@ static json_t *branch_row(const struct top *top, size_t i)
 	json_object_set_new(row, "mispredicted_percent",
 			    n_known > 0 ? json_share(branch->mispredicted, n_known) : json_null());
 	json_object_set_new(row, "mispredicted_percent_low",
-			    n_known > 0 ? json_real(100 * interval.low) : json_null());
+			    n_known > 0 ? json_real(100 * view_branch_surely(all, branch)) :
+					  json_null());
 	return row;
 }
 

@@ -15,9 +15,9 @@
 #include "client/render/table-cells.h"
 #include "client/render/table.h"
 #include "client/render/unnamed.h"
-#include "client/stats/interval.h"
 #include "client/term/color.h"
 #include "client/term/text.h"
+#include "client/view/branch.h"
 #include "common/util/cleanup.h"
 #include "common/util/percent.h"
 
@@ -107,15 +107,6 @@ static int set_mispredicted(struct table *table, size_t column, const struct pro
 	return table_printf(table, column, "%.1f%%", percent_of(branch->mispredicted, n_known));
 }
 
-/* The lower confidence bound of the share of mispredictions. */
-static int set_surely(struct table *table, size_t column, const struct profile_branch *branch)
-{
-	struct interval interval =
-		interval_of_share(branch->mispredicted, branch->mispredicted + branch->predicted);
-
-	return table_printf(table, column, "%.1f%%", 100 * interval.low);
-}
-
 static int set_kind(struct table *table, size_t column, const struct top *top,
 		    const struct profile_branch *branch)
 {
@@ -154,6 +145,7 @@ static int set_objects(struct table *table, size_t column, const struct top *top
 static int fill_counts(const struct top *top, struct table *table,
 		       const struct profile_branch *branch)
 {
+	const struct profile_counters *all = &top->source->all->counters;
 	size_t column = 3;
 	int r;
 
@@ -163,7 +155,7 @@ static int fill_counts(const struct top *top, struct table *table,
 	if (r >= 0)
 		r = set_mispredicted(table, 2, branch);
 	if (r >= 0 && top->mispredicted)
-		r = set_surely(table, column++, branch);
+		r = table_printf(table, column++, "%.1f%%", 100 * view_branch_surely(all, branch));
 	if (r >= 0)
 		r = cell_set_average(table, column++, branch->cycles, branch->cycles_rows);
 	return r < 0 ? r : (int)column;

@@ -20,11 +20,6 @@ struct interval interval_wilson(double share, double n, double z)
 	};
 }
 
-struct interval interval_of_share(uint64_t k, uint64_t n)
-{
-	return interval_of_estimate(k, n, 1);
-}
-
 struct interval interval_of_estimate(uint64_t k, uint64_t n, double unit)
 {
 	return interval_wilson(n > 0 ? (double)k / (double)n : 0, (double)n / unit, Z_95);

@@ -15,8 +15,5 @@ struct interval {
  */
 struct interval interval_wilson(double share, double n, double z);
 
-/* The same of @k in @n, at 95 %. */
-struct interval interval_of_share(uint64_t k, uint64_t n);
-
-/* The same where @unit counts are one independent event. */
+/* The same of @k in @n, at 95 %, where @unit counts are one independent event. */
 struct interval interval_of_estimate(uint64_t k, uint64_t n, double unit);

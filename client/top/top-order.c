@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/stats/interval.h"
 #include "client/top/share.h"
+#include "client/view/branch.h"
 #include "client/view/user-name.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -66,11 +66,11 @@ static int compare_mispredicted(const void *p, const void *q)
 }
 
 /* By the lower bound: ten records, however bad, do not come before ten thousand. */
-static int compare_mispredicted_share(const void *p, const void *q)
+static int compare_mispredicted_share(const void *p, const void *q, void *source)
 {
 	const struct profile_branch *a = p, *b = q;
-	double low_a = interval_of_share(a->mispredicted, a->mispredicted + a->predicted).low;
-	double low_b = interval_of_share(b->mispredicted, b->mispredicted + b->predicted).low;
+	const struct profile_counters *all = &((struct profile_source *)source)->all->counters;
+	double low_a = view_branch_surely(all, a), low_b = view_branch_surely(all, b);
 
 	return low_a < low_b ? 1 : low_a > low_b ? -1 : compare_mispredicted(p, q);
 }
@@ -90,8 +90,9 @@ static const char *name_at(const struct profile *profile, struct location at)
 }
 
 /* By the name of the function, unknown ones last; functions of one name by their places. */
-static int compare_ends(const struct profile *profile, struct location a, struct location b)
+static int compare_ends(const struct profile_source *source, struct location a, struct location b)
 {
+	const struct profile *profile = source->shown;
 	const char *name_a = name_at(profile, a), *name_b = name_at(profile, b);
 	int r = COMPARE(*name_a == '\0', *name_b == '\0');
 
@@ -101,18 +102,18 @@ static int compare_ends(const struct profile *profile, struct location a, struct
 				      view_function_start(profile, b));
 }
 
-static int compare_sources(const void *p, const void *q, void *profile)
+static int compare_sources(const void *p, const void *q, void *source)
 {
 	const struct profile_branch *a = p, *b = q;
-	int r = compare_ends(profile, a->from, b->from);
+	int r = compare_ends(source, a->from, b->from);
 
 	return r ? r : compare_taken(p, q);
 }
 
-static int compare_targets(const void *p, const void *q, void *profile)
+static int compare_targets(const void *p, const void *q, void *source)
 {
 	const struct profile_branch *a = p, *b = q;
-	int r = compare_ends(profile, a->to, b->to);
+	int r = compare_ends(source, a->to, b->to);
 
 	return r ? r : compare_taken(p, q);
 }
@@ -154,7 +155,7 @@ static int compare_average(const void *p, const void *q)
 struct order {
 	const char *name;
 	int (*compare)(const void *p, const void *q); /* NULL: the view's own order, or: */
-	int (*compare_names)(const void *p, const void *q, void *profile);
+	int (*compare_with)(const void *p, const void *q, void *source);
 	const char *word; /* of --sort, or NULL */
 };
 
@@ -164,16 +165,17 @@ struct order {
 		.name = "total", .compare = compare_total, .word = "total" \
 	}
 
-#define ORDERS_OF_BRANCHES                                                                       \
-	{ .name = "count", .compare = compare_taken, .word = "count" },                          \
-		{ .name = "mispredictions",                                                      \
-		  .compare = compare_mispredicted,                                               \
-		  .word = "mispredicted" },                                                      \
-		{ .name = "cycles", .compare = compare_branch_cycles, .word = "cycles" },        \
-		[TOP_ORDER_MISPREDICTED] = { "mispredicted share", compare_mispredicted_share }, \
-		{ .name = "source", .compare_names = compare_sources, .word = "from" },          \
-	{                                                                                        \
-		.name = "target", .compare_names = compare_targets, .word = "to"                 \
+#define ORDERS_OF_BRANCHES                                                                 \
+	{ .name = "count", .compare = compare_taken, .word = "count" },                    \
+		{ .name = "mispredictions",                                                \
+		  .compare = compare_mispredicted,                                         \
+		  .word = "mispredicted" },                                                \
+		{ .name = "cycles", .compare = compare_branch_cycles, .word = "cycles" },  \
+		[TOP_ORDER_MISPREDICTED] = { .name = "mispredicted share",                 \
+					     .compare_with = compare_mispredicted_share }, \
+		{ .name = "source", .compare_with = compare_sources, .word = "from" },     \
+	{                                                                                  \
+		.name = "target", .compare_with = compare_targets, .word = "to"            \
 	}
 
 static const struct order orders[N_VIEWS][MAX_ORDERS] = {
@@ -262,8 +264,8 @@ void top_sort(struct top *top, size_t order)
 
 	if (top->n_rows > 1 && by->compare)
 		qsort(rows, top->n_rows, size, by->compare);
-	else if (top->n_rows > 1 && by->compare_names)
-		qsort_r(rows, top->n_rows, size, by->compare_names, (void *)top->source->shown);
+	else if (top->n_rows > 1 && by->compare_with)
+		qsort_r(rows, top->n_rows, size, by->compare_with, (void *)top->source);
 }
 
 static bool has(const char *name, const char *text)

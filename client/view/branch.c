@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "client/stats/interval.h"
 #include "client/view/view.h"
 #include "common/profile/add-counts.h"
 #include "common/profile/other.h"
+#include "common/profile/scale.h"
 #include "common/util/array.h"
 #include "common/util/compare.h"
 
@@ -148,6 +150,14 @@ int view_blocks(struct profile_block **ret, size_t *ret_n, const struct profile 
 	*ret = rows;
 	*ret_n = n;
 	return 0;
+}
+
+double view_branch_surely(const struct profile_counters *counters,
+			  const struct profile_branch *branch)
+{
+	return interval_of_estimate(branch->mispredicted, branch->mispredicted + branch->predicted,
+				    profile_row_unit(counters, branch->taken, branch->variance))
+		.low;
 }
 
 uint64_t view_block_cycles(const struct profile *profile)

@@ -27,5 +27,9 @@ size_t view_pair_functions(struct profile_branch *rows, size_t n, const struct p
 /* The same of all branches of the profile, as view_branches() returns them. */
 int view_branch_pairs(struct profile_branch **ret, size_t *ret_n, const struct profile *profile);
 
+/* The lower end of the interval (interval.h) of the share of mispredictions in those known. */
+double view_branch_surely(const struct profile_counters *counters,
+			  const struct profile_branch *branch);
+
 /* The cycles of all blocks of @profile. */
 uint64_t view_block_cycles(const struct profile *profile);

@@ -301,7 +301,11 @@ static void test_branches_and_blocks_are_ordered(void **state)
 		{ .start = 2, .runs = 2, .cycles = 40, .cycles_rows = 2 },
 		{ .start = 3, .runs = 10 },
 	};
-	struct top top = { .by = VIEW_BRANCH, .branches = branches, .n_rows = 3 };
+	struct profile all = {};
+	struct profile_source source = { .all = &all };
+	struct top top = {
+		.by = VIEW_BRANCH, .source = &source, .branches = branches, .n_rows = 3
+	};
 
 	top_sort(&top, 1);
 	assert_int_equal(branches[0].from.offset, 3);

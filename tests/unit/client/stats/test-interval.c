@@ -21,7 +21,7 @@ static void test_shares(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct interval interval = interval_of_share(cases[i].k, cases[i].n);
+		struct interval interval = interval_of_estimate(cases[i].k, cases[i].n, 1);
 
 		assert_float_equal(interval.low, cases[i].low, 1e-6);
 		assert_float_equal(interval.high, cases[i].high, 1e-6);
@@ -33,7 +33,7 @@ static void test_shares(void **state)
 
 static void test_the_largest_counts(void **state)
 {
-	struct interval interval = interval_of_share(UINT64_MAX / 2, UINT64_MAX);
+	struct interval interval = interval_of_estimate(UINT64_MAX / 2, UINT64_MAX, 1);
 
 	assert_float_equal(interval.low, 0.5, 1e-6);
 	assert_float_equal(interval.high, 0.5, 1e-6);

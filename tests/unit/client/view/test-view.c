@@ -357,6 +357,21 @@ static void test_branches_add_up_by_functions(void **state)
 	assert_int_equal(view_pair_functions(rows, 0, demo->profile), 0);
 }
 
+/* As many mispredictions say less where one that was sampled counts as several. */
+static void test_estimating_lowers_the_bound_of_mispredictions(void **state)
+{
+	const struct profile_branch all = { .taken = 120, .mispredicted = 50, .predicted = 50 };
+	const struct profile_branch some = {
+		.taken = 120, .mispredicted = 50, .predicted = 50, .variance = 120
+	};
+	const struct profile_counters counters = { .samples = 1000 };
+	const struct profile_counters estimated = { .samples = 1000, .samples_variance = 1000 };
+
+	assert_float_equal(view_branch_surely(&counters, &all), 0.4038315, 1e-6);
+	assert_float_equal(view_branch_surely(&counters, &some), 0.3664451, 1e-6);
+	assert_float_equal(view_branch_surely(&estimated, &all), 0.3664451, 1e-6);
+}
+
 static void test_blocks_are_sorted_by_cycles(void **state)
 {
 	const struct demo *demo = *state;
@@ -464,6 +479,7 @@ int main(void)
 		DEMO_TEST(test_stacks_of_processes_are_merged),
 		DEMO_TEST(test_branches_add_up_over_processes),
 		DEMO_TEST(test_branches_add_up_by_functions),
+		DEMO_TEST(test_estimating_lowers_the_bound_of_mispredictions),
 		DEMO_TEST(test_blocks_are_sorted_by_cycles),
 		DEMO_TEST(test_names_of_places),
 		cmocka_unit_test(test_functions_of_one_name_are_distinct),
