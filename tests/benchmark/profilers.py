@@ -99,7 +99,7 @@ def program_cost(name):
 
 
 def branchd_command(branchd, place, sampling, store=()):
-    """With its state and its socket in @place; @sampling and @store: lines of these sections."""
+    """With its state and its socket in @place; @sampling and @store: lines of the two sections."""
     config = os.path.join(place, "branchd.conf")
     with open(config, "w", encoding="utf-8") as file:
         file.write("\n".join(["[Sampling]", *sampling, "[Store]", *store]) + "\n")
