@@ -127,6 +127,7 @@ static int merge_stacks(struct making *making)
 		rows[i] = (uint32_t)row;
 		making->tree->rows[row].samples += stack->samples;
 		making->tree->rows[row].weight += stack->weight;
+		making->tree->rows[row].variance += stack->variance;
 	}
 	return ARRAY_ALLOCATE(&making->tree->path, making->tree->n_rows);
 }

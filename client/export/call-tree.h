@@ -23,6 +23,7 @@ struct call_tree_row {
 	uint32_t parent; /* less than its own number, or PROFILE_NONE */
 	uint32_t frame, process;
 	uint64_t samples, weight; /* of the stacks that end here */
+	uint64_t variance;        /* what estimating adds to that of the samples */
 };
 
 struct call_tree {

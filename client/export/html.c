@@ -6,8 +6,10 @@
  *
  * The JSON has one side, or the old and the new one of a difference. Frames and processes are named
  * by their numbers:
- *   {"sides": [{"processes": [[comm, pid, unit], ...], "frames": [[name, object, line, kind], ...],
+ *   {"sides": [{"unit": counts that are one independent sample,
+ *               "processes": [[comm, pid, unit], ...], "frames": [[name, object, line, kind], ...],
  *               "rows": [[row of the caller, frame, process, samples of its own], ...]}]}
+ * Where a row's samples are estimated, it ends with what that adds to their variance.
  */
 #include <inttypes.h>
 
@@ -16,6 +18,7 @@
 #include "client/export/origin.h"
 #include "client/export/writers.h"
 #include "client/top/share.h"
+#include "common/profile/scale.h"
 #include "common/util/cleanup.h"
 
 #include "client/export/page.inc"
@@ -102,18 +105,21 @@ static void write_rows(const struct call_tree *tree, FILE *f)
 		write_number(row->parent, f);
 		fprintf(f, ",%" PRIu32 ",", row->frame);
 		write_number(row->process, f);
-		fprintf(f, ",%" PRIu64 "]", row->samples);
+		fprintf(f, ",%" PRIu64, row->samples);
+		if (row->variance > 0)
+			fprintf(f, ",%" PRIu64, row->variance);
+		putc(']', f);
 	}
 }
 
-static int write_side(const struct places *places, FILE *f)
+static int write_side(const struct profile_source *source, const struct places *places, FILE *f)
 {
 	_cleanup_(call_tree_freep) struct call_tree *tree = NULL;
 	int r = call_tree_new(&tree, places, CALL_TREE_BY_OBJECT);
 
 	if (r < 0)
 		return r;
-	fputs("{\"processes\":[", f);
+	fprintf(f, "{\"unit\":%.6g,\n\"processes\":[", profile_sample_unit(&source->all->counters));
 	write_processes(places->profile, f);
 	fputs("],\n\"frames\":[", f);
 	write_frames(places, tree, f);
@@ -129,11 +135,11 @@ static int write_data(const struct export_input *input, FILE *f)
 
 	fputs("<script type=\"application/json\" id=\"data\">\n{\"sides\":[", f);
 	if (input->older) {
-		r = write_side(&input->older_places, f);
+		r = write_side(input->older, &input->older_places, f);
 		fputs(",\n", f);
 	}
 	if (r >= 0)
-		r = write_side(&input->places, f);
+		r = write_side(input->source, &input->places, f);
 	fputs("]}\n</script>\n", f);
 	return r;
 }

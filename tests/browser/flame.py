@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """branchctl flame in browsers: no error in the console, the widths of top --tree, zoom, search, a difference, hostile
-names, a narrow window, and what is there without scripts."""
+names, intervals of estimated samples, a narrow window, and what is there without scripts."""
 
 import json
+import math
 import os
 import random
 import re
@@ -12,6 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../client"))
 # pylint: disable=wrong-import-position
+import mock_daemon
 import perfdata
 from chromium import Chromium
 from firefox import Firefox
@@ -179,6 +181,55 @@ def check_moved(browser):
     check("only_here" not in moved, browser.program, "what did not move is marked")
 
 
+class Estimating(mock_daemon.Daemon):
+    """Window 2 has fewer samples in work(). Where @captured is false, every count stands for three samples, and of those
+    of work() a fifth were captured."""
+
+    captured = True
+
+    def _profile(self, parameters):
+        reply = super()._profile(parameters)
+        profile = reply["parameters"]["profile"]
+        n, stacks = profile["counters"]["samples"], profile["stacks"]
+        if parameters["first"] == 2:
+            stacks["rows"][1][4] += 60
+            stacks["rows"][2][4] -= 60
+        if not self.captured:
+            stacks["columns"].append("variance")
+            for row in stacks["rows"]:
+                row.append(4 * row[4] if row[3] == "0x1110" else 0)
+            profile["counters"].update(samples_variance=2 * n, stacks_variance=sum(row[-1] for row in stacks["rows"]))
+        return reply
+
+
+def wilson(share, n):
+    rest = 1 + 1.959964**2 / n
+    middle = (share + 1.959964**2 / (2 * n)) / rest
+    half = 1.959964 / rest * math.sqrt(share * (1 - share) / n + 1.959964**2 / (4 * n * n))
+    return f"({100 * (middle - half):.2f} to {100 * (middle + half):.2f} %)"
+
+
+def check_estimated(browser, folder):
+    """Intervals and differences of samples that are estimated: of 400, 300 are in work(), called by main()."""
+    with Estimating([mock_daemon.window(i, mock_daemon.LENGTH * i, 400) for i in (1, 2)]) as daemon:
+        for captured, expected in (True, {"main": 1, "idle_\u017eofie": 1}), (False, {"main": 3 + 4, "idle_\u017eofie": 3}):
+            daemon.captured = captured
+            run("--socket", daemon.path, "flame", "1", "-o", folder + "/estimated.html")
+            browser.open(folder + "/estimated.html")
+            press(browser, "Escape", "ArrowUp")
+            for name, unit in expected.items():
+                seen, text = about(browser)
+                share = 0.75 if name == "main" else 0.25
+                check(seen == name and wilson(share, 400 / 2 / unit) in text, browser.program, name, unit, seen, text)
+                press(browser, "ArrowRight")
+            run("--socket", daemon.path, "flame", "1", "--diff", "2", "-o", folder + "/estimated.html")
+            browser.open(folder + "/estimated.html")
+            press(browser, "Escape", "ArrowUp")
+            name, text = about(browser)
+            check(name == "main" and "−15.00 points" in text and ("within noise" in text) != captured,
+                  browser.program, captured, name, text)
+
+
 def check_schemes(browser, folder):
     colors = []
     for scheme in "light", "dark":
@@ -242,6 +293,7 @@ def check_browser(kind, folder, kallsyms):
             check_all_widths(browser, totals)
             check_schemes(browser, folder)
         check_deep(browser, folder, kallsyms)
+        check_estimated(browser, folder)
         browser.open(folder + "/diff.html")
         check_page(browser, "diff.html")
         check_difference(browser)

@@ -14,7 +14,7 @@ const zeroes = () => data.sides.map(() => 0);
 
 const new_node = (parent, [name, object, line, kind]) => ({
 	parent, name, object, line, kind,
-	self: zeroes(), total: zeroes(), children: new Map(), moved: false,
+	self: zeroes(), total: zeroes(), variance: zeroes(), children: new Map(), moved: false,
 });
 
 /* For nodes that are no functions. */
@@ -49,9 +49,18 @@ const tail = z => {
 	return factors.reduce((sum, factor) => (sum + factor) * t, 0) * Math.exp(-z * z / 2) / 2;
 };
 
+/*
+ * The samples of a side, as so many independent ones that the node's share varies as much: fewer
+ * where its samples are estimated. A count of 0 varies as the average does (profile_row_unit()).
+ */
+const effective = (node, root, side) => {
+	const { total, variance } = node.total[side] > 0 ? node : root;
+	return root.total[side] / EXCESS / (data.sides[side].unit + variance[side] / total[side]);
+};
+
 /* How likely a difference at least as large is if nothing has moved: a test of two shares. */
 const p_value = (node, root) => {
-	const n = root.total.map(all => all / EXCESS);
+	const n = data.sides.map((_, side) => effective(node, root, side));
 	const shares = node.total.map((count, side) => count / root.total[side]);
 	const both = (node.total[OLD] + node.total[NEW]) / (root.total[OLD] + root.total[NEW]);
 	const variance = both * (1 - both) * (1 / n[OLD] + 1 / n[NEW]);
@@ -73,19 +82,22 @@ const build_tree = by => {
 	const root = new_node(null, named("all")), tree = { root, nodes: [root] };
 	data.sides.forEach((side, number) => {
 		const nodes = [];
-		for (const [parent, frame, process, self] of side.rows) {
+		for (const [parent, frame, process, self, variance = 0] of side.rows) {
 			const above = parent === null ? find_top(tree, by, side, process) : nodes[parent];
 			const node = find_child(tree, above, side.frames[frame]);
 			node.self[number] += self;
+			node.variance[number] += variance;
 			nodes.push(node);
 		}
 	});
 	for (let i = tree.nodes.length - 1; i >= 0; i--) { /* callees come after their callers */
-		const { self, total, parent } = tree.nodes[i];
+		const { self, total, variance, parent } = tree.nodes[i];
 		self.forEach((count, side) => {
 			total[side] += count;
-			if (parent)
+			if (parent) {
 				parent.total[side] += total[side];
+				parent.variance[side] += variance[side];
+			}
 		});
 	}
 	if (is_diff)
@@ -122,8 +134,8 @@ const count_matches = (root, matches, side) => {
 const percent = share => (100 * share).toFixed(2) + " %";
 
 /* Wilson's interval of 95 %. */
-const interval = (count, all) => {
-	const n = all / EXCESS, p = count / all, rest = 1 + Z95 * Z95 / n;
+const interval = (node, root, side) => {
+	const n = effective(node, root, side), p = node.total[side] / root.total[side], rest = 1 + Z95 * Z95 / n;
 	const middle = (p + Z95 * Z95 / (2 * n)) / rest;
 	const half = Z95 / rest * Math.sqrt(p * (1 - p) / n + Z95 * Z95 / (4 * n * n));
 	return (100 * (middle - half)).toFixed(2) + " to " + percent(middle + half);
@@ -136,7 +148,7 @@ const describe_side = (node, root, side) => {
 	if (node === root)
 		return plural(all);
 	return "total " + plural(node.total[side]) + ", " + percent(node.total[side] / all) + " (" +
-		interval(node.total[side], all) + "); self " + percent(node.self[side] / all);
+		interval(node, root, side) + "); self " + percent(node.self[side] / all);
 };
 
 /* What is said of a node below its name, in lines. */
