@@ -25,7 +25,7 @@ int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint
 	return profile_add_stack(p, stack);
 }
 
-#define RELEASE_EVERY (32u * 1024) /* nodes of stacks */
+#define DROP_EVERY (32u * 1024) /* nodes of stacks */
 
 /* The index of each node in the profile; on the heap, or NULL. */
 static uint32_t *make_map(const struct path_tree *tree)
@@ -45,7 +45,7 @@ int flush_paths_stacks(struct flush *f)
 
 	if (!map)
 		return -ENOMEM;
-	path_tree_release(tree, 0);
+	path_tree_drop_index(tree);
 	for (size_t i = 1; i < tree->n_nodes; i++) {
 		const struct path_node *node = &tree->nodes[i];
 		struct profile_stack stack = {
@@ -62,8 +62,8 @@ int flush_paths_stacks(struct flush *f)
 			return -ENOMEM;
 		map[i] = (uint32_t)index;
 		c->stacks_pruned += node->pruned;
-		if (i % RELEASE_EVERY == 0)
-			path_tree_release(tree, i);
+		if (i % DROP_EVERY == 0)
+			path_tree_drop_nodes(tree, i);
 	}
 	c->stacks_error += tree->rarest;
 	return 0;

@@ -14,6 +14,8 @@
 #define KEPT_BITS  16
 #define KEPT_BYTES (2ul << 20)
 
+#define ROUND (64ul << 10) /* a multiple of the page size of each machine */
+
 static uint32_t *allocate_slots(unsigned int bits)
 {
 	return pages_new(sizeof(uint32_t) << bits);
@@ -115,12 +117,16 @@ int path_tree_get(struct path_tree *tree, struct path *path, uint64_t from, uint
 	return 0;
 }
 
-void path_tree_release(struct path_tree *tree, size_t n)
+void path_tree_drop_index(struct path_tree *tree)
 {
-	size_t n_bytes = n * sizeof(*tree->nodes) & ~(PAGES_ROUND - 1);
-
 	if (tree->bits > KEPT_BITS)
 		pages_drop(tree->slots, sizeof(*tree->slots) << tree->bits);
+}
+
+void path_tree_drop_nodes(struct path_tree *tree, size_t n)
+{
+	size_t n_bytes = n * sizeof(*tree->nodes) & ~(ROUND - 1);
+
 	if (n_bytes > KEPT_BYTES)
 		pages_drop((char *)tree->nodes + KEPT_BYTES, n_bytes - KEPT_BYTES);
 }

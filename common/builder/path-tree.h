@@ -59,9 +59,10 @@ int path_tree_init(struct path_tree *tree, size_t max_nodes);
 void path_tree_done(struct path_tree *tree);
 /* Empties the tree and frees its memory, but for 2 MiB. 0; or -ENOMEM, and it is as before. */
 int path_tree_reset(struct path_tree *tree);
-/* Frees, of a large tree, the index and the nodes before @n: until it is reset, only nodes from @n
- * on may be read. */
-void path_tree_release(struct path_tree *tree, size_t n);
+/* Free, of a large tree, the index, and the nodes before @n: until it is reset, nothing is found in
+ * it, and only nodes from @n on may be read. */
+void path_tree_drop_index(struct path_tree *tree);
+void path_tree_drop_nodes(struct path_tree *tree, size_t n);
 
 /* A position in the tree. */
 struct path {

@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-#define PAGES_HUGE  (2u << 20)   /* bytes of a huge page */
-#define PAGES_ROUND (64ul << 10) /* a multiple of the page size of each machine */
+#define PAGES_HUGE (2u << 20) /* bytes of a huge page */
 
 /*
  * @n_bytes, zeroed; what is never touched costs nothing. Beyond the first PAGES_HUGE bytes pages

@@ -426,10 +426,11 @@ static void test_a_released_tree_can_be_read_on_and_used_again(void **state)
 		for (uint64_t i = 1; i <= n; i++)
 			assert_int_equal(path_tree_get(&tree, &path, i + round, 0, 0), 0);
 		assert_int_equal(tree.n_nodes, n + 1);
+		path_tree_drop_index(&tree);
 		for (uint64_t i = 1; i <= n; i++) {
 			assert_true(tree.nodes[i].from == i + round);
 			if (i % 1000 == 0)
-				path_tree_release(&tree, i);
+				path_tree_drop_nodes(&tree, i);
 		}
 		assert_true(tree.nodes[n / 2].from == 0);
 		assert_int_equal(path_tree_reset(&tree), 0);
