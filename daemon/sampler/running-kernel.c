@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * /proc/kallsyms has the start and end of the kernel's text, and the start of each BPF program and
- * trampoline. Its text is long, but it begins with the kernel's start. If the end is kept from an
- * earlier start of branchd, the rest is read only once code is sampled that is neither of the
- * kernel nor of a module. Each is reported up to the start of the next one: that is too long, but
- * no code runs in between. Modules come last, in order of their addresses: the size in
- * /proc/modules counts more than follows the text, and the next module corrects the end.
+ * trampoline. Each is reported up to the start of the next one: that is too long, but no
+ * code runs in between. Modules come last, in order of their addresses: the size in /proc/modules
+ * counts more than follows the text, and the next module corrects the end.
+ *
+ * The file is long, and the kernel's start comes early in it. Where the end is kept from an earlier
+ * start of branchd, the rest is read only once code is sampled that is neither of the kernel nor of
+ * a module.
  */
 #include "daemon/sampler/running-kernel.h"
 
@@ -44,10 +46,11 @@ struct kernel_text {
 
 struct running_kernel {
 	FILE *kallsyms, *modules_file; /* NULL: not available */
-	struct places modules;         /* reported, in order of their addresses */
-	struct handover *copy;         /* or NULL */
-	int directory;                 /* where the kernel's extent is kept, or -1 */
-	bool reads_rest;               /* when generated functions are to be reported */
+	const char *notes;
+	struct places modules; /* reported, in order of their addresses */
+	struct handover *copy; /* or NULL */
+	int directory;         /* where the kernel's extent is kept, or -1 */
+	bool reads_rest;       /* when generated functions are to be reported */
 };
 
 static FILE *open_stream(int fd, const char *mode)
@@ -59,7 +62,8 @@ static FILE *open_stream(int fd, const char *mode)
 	return f;
 }
 
-int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules_fd)
+int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules_fd,
+		       const char *notes)
 {
 	struct running_kernel *kernel = calloc(1, sizeof(*kernel));
 
@@ -68,6 +72,7 @@ int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules
 		cleanup_close(&modules_fd);
 		return -ENOMEM;
 	}
+	kernel->notes = notes;
 	kernel->directory = -1;
 	kernel->kallsyms = open_stream(kallsyms_fd, "r");
 	kernel->modules_file = open_stream(modules_fd, "r");
@@ -371,7 +376,7 @@ int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handl
 	struct build_id id = { 0 };
 	int r = 0;
 
-	build_id_from_notes_file("/sys/kernel/notes", &id);
+	build_id_from_notes_file(kernel->notes, &id);
 	if (kernel->kallsyms)
 		r = read_head(&head, kernel->kallsyms);
 	kernel->reads_rest = r >= 0 && find_kept(kernel, &id, &head);
@@ -389,13 +394,15 @@ int running_kernel_report_generated(struct running_kernel *kernel, proc_scan_han
 				    void *userdata)
 {
 	struct kernel_text text = { 0 };
-	int r = 0;
+	int r;
 
-	if (kernel->reads_rest)
-		r = read_and_copy(&text, kernel->kallsyms, NULL);
+	if (!kernel->reads_rest)
+		return 0;
 	kernel->reads_rest = false;
+	r = read_and_copy(&text, kernel->kallsyms, NULL);
 	if (r >= 0)
 		r = report_functions(&text.functions, handler, userdata);
 	free(text.functions.places);
-	return r;
+	kernel->modules.n = 0; /* all of them: functions may have been put over any */
+	return r < 0 ? r : running_kernel_report_modules(kernel, handler, userdata);
 }

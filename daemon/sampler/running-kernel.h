@@ -20,16 +20,19 @@ struct running_kernel;
 
 /*
  * Takes over the descriptors of /proc/kallsyms and /proc/modules, which show addresses by the
- * rights of whoever opened them; a negative one has none. -ENOMEM
+ * rights of whoever opened them; a negative one has none. @notes: the file with the kernel's
+ * build-id, borrowed. -ENOMEM
  */
-int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules_fd);
+int running_kernel_new(struct running_kernel **ret, int kallsyms_fd, int modules_fd,
+		       const char *notes);
 struct running_kernel *running_kernel_free(struct running_kernel *kernel);
 DEFINE_CLEANUP(struct running_kernel *, running_kernel_free);
 
 /*
  * The kernel takes long to write /proc/kallsyms. @copy, if it is not NULL, gets a copy of it in
- * memory whenever the kernel is reported by it. In @directory, a descriptor or -1, how far the
- * kernel's text reaches is kept, so that it need not be read at the next start. Both are borrowed.
+ * memory when all of the file is read for running_kernel_report(). In @directory, a descriptor or
+ * -1, how far the kernel's text reaches is kept, so that it need not be read at the next start.
+ * Both are borrowed.
  */
 void running_kernel_keep(struct running_kernel *kernel, struct handover *copy, int directory);
 
@@ -37,7 +40,7 @@ void running_kernel_keep(struct running_kernel *kernel, struct handover *copy, i
 
 /* Reports all, or all but what running_kernel_report_generated() is left to report. */
 int running_kernel_report(struct running_kernel *kernel, proc_scan_handler handler, void *userdata);
-/* Reports the BPF programs and trampolines, unless that was done already. */
+/* Reports the BPF programs and trampolines, and all modules again, unless that was done already. */
 int running_kernel_report_generated(struct running_kernel *kernel, proc_scan_handler handler,
 				    void *userdata);
 /* Reports modules that are new or have moved, and all modules at higher addresses again. */

@@ -109,7 +109,7 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 
 	mappings_init(&s->mappings);
 	r = running_kernel_new(&s->kernel, events_client_open_kallsyms(s->events),
-			       events_client_open_modules(s->events));
+			       events_client_open_modules(s->events), "/sys/kernel/notes");
 	if (r >= 0)
 		r = decoder_new(&s->decoder);
 	if (r >= 0)

@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/object/build-id.h"
 #include "common/util/cleanup.h"
 #include "daemon/sampler/running-kernel.h"
 
@@ -51,7 +50,7 @@ static void test_only_what_is_new_is_told(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1, ""), 0);
 	assert_told(kernel, FIRST,
 		    "[zz_early] at ffffffffc0900000, 8192;[zz_late] at ffffffffc0a5d000, 20480;");
 	assert_told(kernel, FIRST, "");
@@ -68,7 +67,7 @@ static void test_what_is_behind_a_new_one_is_told_again(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1, ""), 0);
 	assert_told(kernel,
 		    "zz_a 4096 0 - Live 0xffffffffc0100000\n"
 		    "zz_c 4096 0 - Live 0xffffffffc0300000\n",
@@ -84,7 +83,7 @@ static void test_another_in_its_place_is_told(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1, ""), 0);
 	assert_told(kernel, "zz_a 4096 0 - Live 0xffffffffc0b00000\n",
 		    "[zz_a] at ffffffffc0b00000, 4096;");
 	assert_told(kernel, "zz_b 4096 0 - Live 0xffffffffc0b00000\n",
@@ -100,7 +99,7 @@ static void test_hidden_addresses_are_not_told(void **state)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 
-	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1, ""), 0);
 	assert_told(kernel, "zz_a 4096 0 - Live 0x0000000000000000\nnonsense\n", "");
 }
 
@@ -115,7 +114,7 @@ static void test_an_error_is_passed_on(void **state)
 	_cleanup_fclose_ FILE *f = fmemopen((char *)FIRST, strlen(FIRST), "r");
 
 	assert_non_null(f);
-	assert_int_equal(running_kernel_new(&kernel, -1, -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, -1, -1, ""), 0);
 	assert_int_equal(running_kernel_read_modules(kernel, f, refuse, NULL), -EIO);
 }
 
@@ -160,7 +159,7 @@ static void test_what_kallsyms_has_and_its_copy(void **state)
 	char told[256] = "", again[256] = "", copied[1024] = "";
 	int fd;
 
-	assert_int_equal(running_kernel_new(&kernel, open_text(KALLSYMS), -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, open_text(KALLSYMS), -1, ""), 0);
 	assert_int_equal(handover_take(&copy), -ENOENT);
 	running_kernel_keep(kernel, &copy, -1);
 	assert_int_equal(running_kernel_report(kernel, on_reported, told), 0);
@@ -187,6 +186,14 @@ static void test_what_kallsyms_has_and_its_copy(void **state)
 	assert_int_equal(handover_take(&copy), -ENOENT);
 }
 
+/* The kernel's build-id. */
+static const uint8_t notes[] = { 4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4 };
+
+struct kept_place {
+	char path[48], notes[32];
+	int directory, fd; /* fd: of the notes */
+};
+
 /* The same kernel at another address; what is behind the head must not be needed for it. */
 #define MOVED                                  \
 	"0000000000001000 A __per_cpu_start\n" \
@@ -197,13 +204,21 @@ static void test_what_kallsyms_has_and_its_copy(void **state)
 
 #define MOVED_KERNEL "[kernel.kallsyms] at ffffffff91000000, 4194304;"
 #define MOVED_REST   "bpf_prog_a at ffffffffd0010000, 65536;"
+/* Its code lies in what is reported of bpf_prog_a. */
+#define NEAR         "zz_near 4096 0 - Live 0xffffffffd0012000\n"
+#define NEAR_REPORT  "[zz_near] at ffffffffd0012000, 4096;"
 
-static void assert_reported(const char *text, int directory, const char *all, const char *rest)
+/* In @place, with the modules of @modules or without any. */
+static void assert_reported(const struct kept_place *place, const char *text, const char *modules,
+			    const char *all, const char *rest)
 {
 	_cleanup_(running_kernel_freep) struct running_kernel *kernel = NULL;
 	char told[256] = "", later[256] = "", nothing[256] = "";
+	int directory = place->directory;
 
-	assert_int_equal(running_kernel_new(&kernel, open_text(text), -1), 0);
+	assert_int_equal(running_kernel_new(&kernel, open_text(text),
+					    modules ? open_text(modules) : -1, place->notes),
+			 0);
 	running_kernel_keep(kernel, NULL, directory);
 	assert_int_equal(running_kernel_report(kernel, on_reported, told), 0);
 	assert_string_equal(told, all);
@@ -224,32 +239,57 @@ static void damage(int directory, off_t at)
 	close(fd);
 }
 
-/* A kernel without a build-id, as in some containers, keeps nothing. */
+static void make_place(struct kept_place *place)
+{
+	*place = (struct kept_place){ .path = "/tmp/test-running-kernel-XXXXXX" };
+	assert_non_null(mkdtemp(place->path));
+	place->directory = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	place->fd = memfd_create("notes", MFD_CLOEXEC);
+	assert_int_equal(write(place->fd, notes, sizeof(notes)), sizeof(notes));
+	snprintf(place->notes, sizeof(place->notes), "/proc/self/fd/%d", place->fd);
+}
+
+static void remove_place(struct kept_place *place)
+{
+	close(place->fd);
+	assert_int_equal(unlinkat(place->directory, "kernel-extent", 0), 0);
+	close(place->directory);
+	assert_int_equal(rmdir(place->path), 0);
+}
+
 static void test_what_is_kept_saves_the_reading(void **state)
 {
 	const char *all = "[kernel.kallsyms] at ffffffff81000000, 4194304;"
 			  "bpf_prog_a at ffffffffc0010000, 65536;"
 			  "bpf_prog_b at ffffffffc0020000, 65536;"
 			  "ftrace_trampoline at ffffffffc0030000, 65536;";
-	char place[] = "/tmp/test-running-kernel-XXXXXX";
-	struct build_id id = { 0 };
-	int directory;
+	struct kept_place place;
 
-	if (!build_id_from_notes_file("/sys/kernel/notes", &id))
-		skip();
-	assert_non_null(mkdtemp(place));
-	directory = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_reported(MOVED, directory, MOVED_REST, ""); /* its end is not known */
-	assert_reported(KALLSYMS, directory, all, "");
-	assert_reported(MOVED, directory, MOVED_KERNEL, MOVED_REST);
+	make_place(&place);
+	assert_reported(&place, MOVED, NULL, MOVED_REST, ""); /* its end is not known */
+	assert_reported(&place, KALLSYMS, NULL, all, "");
+	assert_reported(&place, MOVED, NULL, MOVED_KERNEL, MOVED_REST);
 	for (off_t at = 0; at < 44; at += 4) { /* magic, size, build-id, sum */
-		damage(directory, at);
-		assert_reported(KALLSYMS, directory, all, "");
-		assert_reported(MOVED, directory, MOVED_KERNEL, MOVED_REST);
+		damage(place.directory, at);
+		assert_reported(&place, KALLSYMS, NULL, all, "");
+		assert_reported(&place, MOVED, NULL, MOVED_KERNEL, MOVED_REST);
 	}
-	assert_int_equal(unlinkat(directory, "kernel-extent", 0), 0);
-	close(directory);
-	assert_int_equal(rmdir(place), 0);
+	remove_place(&place);
+}
+
+/* A generated function is reported too long, so modules are reported after it. */
+static void test_modules_come_last(void **state)
+{
+	const char *all = "[kernel.kallsyms] at ffffffff81000000, 4194304;"
+			  "bpf_prog_a at ffffffffc0010000, 65536;"
+			  "bpf_prog_b at ffffffffc0020000, 65536;"
+			  "ftrace_trampoline at ffffffffc0030000, 65536;" NEAR_REPORT;
+	struct kept_place place;
+
+	make_place(&place);
+	assert_reported(&place, KALLSYMS, NEAR, all, "");
+	assert_reported(&place, MOVED, NEAR, MOVED_KERNEL NEAR_REPORT, MOVED_REST NEAR_REPORT);
+	remove_place(&place);
 }
 
 int main(void)
@@ -257,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_kallsyms_has_and_its_copy),
 		cmocka_unit_test(test_what_is_kept_saves_the_reading),
+		cmocka_unit_test(test_modules_come_last),
 		cmocka_unit_test(test_only_what_is_new_is_told),
 		cmocka_unit_test(test_what_is_behind_a_new_one_is_told_again),
 		cmocka_unit_test(test_another_in_its_place_is_told),
