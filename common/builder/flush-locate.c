@@ -20,7 +20,7 @@ static int64_t number_object(struct flush *f, const struct mapping *m)
 	if (index < 0)
 		return index;
 	object->index = (uint32_t)index;
-	f->objects[f->n_objects++] = object;
+	f->objects[f->n_objects++] = object_ref(object);
 	if (object->function) {
 		struct profile_function function = { .object = object->index,
 						     .size = m->end - m->start,

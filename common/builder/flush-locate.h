@@ -14,7 +14,7 @@ struct flush {
 	struct builder *builder;
 	const struct processes *processes;
 	struct profile *profile;
-	/* Objects that have an index in the profile, which they lose when the flush ends. */
+	/* References to the objects that have an index in the profile, until the flush ends. */
 	struct object **objects;
 	size_t n_objects, cap_objects;
 };

@@ -171,8 +171,10 @@ static int flush_all(struct flush *f)
 		r = flush_rows(f);
 	if (r >= 0)
 		r = flush_ticks(f);
-	for (size_t i = 0; i < f->n_objects; i++)
+	for (size_t i = 0; i < f->n_objects; i++) {
 		f->objects[i]->index = PROFILE_NONE;
+		object_unref(f->objects[i]);
+	}
 	free(f->objects);
 	return r;
 }

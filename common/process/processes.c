@@ -24,7 +24,7 @@ static const struct {
 
 /* Finds what else the kernel has mapped. */
 struct kernel_scan {
-	void (*scan)(void *userdata); /* NULL: it was called */
+	void (*scan)(void *userdata); /* or NULL */
 	void *userdata;
 };
 
@@ -32,7 +32,7 @@ struct processes {
 	struct process_table table;
 	struct objects *objects;
 	struct address_space *kernel;
-	struct kernel_scan *kernel_scan; /* or NULL */
+	struct kernel_scan kernel_scan;
 	bool limited;
 };
 
@@ -59,7 +59,6 @@ struct processes *processes_free(struct processes *processes)
 		return NULL;
 	process_table_done(&processes->table);
 	address_space_unref(processes->kernel);
-	free(processes->kernel_scan);
 	objects_free(processes->objects);
 	free(processes);
 	return NULL;
@@ -392,16 +391,10 @@ const char *processes_thread_comm(struct processes *processes, int32_t pid, int3
 	return process ? process->process_context->comm : NULL;
 }
 
-int processes_scan_kernel(struct processes *processes, void (*scan)(void *userdata), void *userdata)
+void processes_scan_kernel(struct processes *processes, void (*scan)(void *userdata),
+			   void *userdata)
 {
-	struct kernel_scan *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return -ENOMEM;
-	*s = (struct kernel_scan){ scan, userdata };
-	free(processes->kernel_scan);
-	processes->kernel_scan = s;
-	return 0;
+	processes->kernel_scan = (struct kernel_scan){ scan, userdata };
 }
 
 /* Code of a kernel of 64 bits is in its highest part; other addresses in its half are a user's
@@ -414,13 +407,10 @@ static bool may_be_code(uint64_t address)
 static const struct mapping *locate_in_kernel(const struct processes *p, uint64_t address)
 {
 	const struct mapping *found = address_space_find(p->kernel, address);
-	struct kernel_scan *s = p->kernel_scan;
-	void (*scan)(void *userdata) = s ? s->scan : NULL;
 
-	if (_likely_(found || !scan) || !may_be_code(address))
+	if (_likely_(found || !p->kernel_scan.scan) || !may_be_code(address))
 		return found;
-	s->scan = NULL;
-	scan(s->userdata);
+	p->kernel_scan.scan(p->kernel_scan.userdata);
 	return address_space_find(p->kernel, address);
 }
 

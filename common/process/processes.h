@@ -62,14 +62,15 @@ int processes_identify(struct processes *processes, struct process_context **ret
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid);
 
 /*
- * Has @scan called once, for the first address of the kernel that is in no mapping: it may apply
- * events that map it. 0 or -ENOMEM.
+ * Has @scan called for each address of the kernel that is in no mapping: it may apply events that
+ * map it.
  */
-int processes_scan_kernel(struct processes *processes, void (*scan)(void *userdata),
-			  void *userdata);
+void processes_scan_kernel(struct processes *processes, void (*scan)(void *userdata),
+			   void *userdata);
 
 /*
  * The mapping of @address, in user or kernel space, for @process_context; NULL where there is none.
+ * Valid until the next event is applied, which for an address of the kernel this may do itself.
  */
 const struct mapping *processes_locate(const struct processes *processes,
 				       const struct process_context *process_context,

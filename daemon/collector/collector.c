@@ -344,7 +344,7 @@ static int collector_init(struct collector *c)
 	if (r >= 0) {
 		processes_keep_generations(c->samples.processes);
 		processes_limit_memory(c->samples.processes);
-		r = sample_counter_find_generated(&c->samples);
+		sample_counter_find_generated(&c->samples);
 	}
 	if (r >= 0)
 		r = builder_new(&c->samples.builder, &builder);

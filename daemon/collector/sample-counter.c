@@ -17,7 +17,7 @@ static int on_function(const struct event *event, void *userdata)
 	return processes_apply(userdata, event);
 }
 
-/* Without memory they stay unknown. */
+/* All but the first call are cheap. Without memory they stay unknown. */
 static void scan_kernel(void *userdata)
 {
 	struct sample_counter *c = userdata;
@@ -25,9 +25,9 @@ static void scan_kernel(void *userdata)
 	running_kernel_report_generated(sampler_kernel(c->sampler), on_function, c->processes);
 }
 
-int sample_counter_find_generated(struct sample_counter *counter)
+void sample_counter_find_generated(struct sample_counter *counter)
 {
-	return processes_scan_kernel(counter->processes, scan_kernel, counter);
+	processes_scan_kernel(counter->processes, scan_kernel, counter);
 }
 
 /* Finds user, control group and unit of a process that is sampled first, or that has changed. */

@@ -25,8 +25,8 @@ struct sample_counter {
 	struct window_quality quality;
 };
 
-/* The BPF programs and trampolines are found when one is sampled. 0 or -ENOMEM. */
-int sample_counter_find_generated(struct sample_counter *counter);
+/* The BPF programs and trampolines are found when one is sampled. */
+void sample_counter_find_generated(struct sample_counter *counter);
 
 /* The sample @event. Its stack may come later. 0 or -errno. */
 int sample_counter_add(struct sample_counter *counter, const struct event *event);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/builder/builder-state.h"
@@ -289,6 +290,42 @@ static void test_a_function_that_the_kernel_announced(void **state)
 	window_done(&w);
 }
 
+#define GENERATED 0xffffffffc0000000ull
+
+/* Maps functions, one of them over the first, until unused objects are dropped. */
+static void map_functions(void *userdata)
+{
+	char name[16];
+	struct event e = { .kind = EVENT_KSYMBOL, .ksymbol = { .n_bytes = 0x80, .name = name } };
+
+	for (uint64_t i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), "late_%d", (int)i);
+		e.ksymbol.address = GENERATED + 0x80 * i;
+		assert_int_equal(processes_apply(userdata, &e), 0);
+	}
+}
+
+/* What was located before keeps its object until the window is closed. */
+static void test_functions_found_while_a_window_closes(void **state)
+{
+	static const uint64_t first[] = { GENERATED + 0x10 }, second[] = { GENERATED + 0x90 };
+	struct event e = { .kind = EVENT_KSYMBOL,
+			   .ksymbol = { .address = GENERATED, .n_bytes = 0x80, .name = "early" } };
+	const struct profile *p;
+	struct window w;
+
+	window_open(&w);
+	assert_int_equal(processes_apply(w.processes, &e), 0);
+	add_chain(&w, first, 1);
+	add_chain(&w, second, 1);
+	processes_scan_kernel(w.processes, map_functions, w.processes);
+	p = close_window(&w);
+	assert_int_equal(p->n_functions, 2);
+	assert_string_equal(p->functions[0].name, "early");
+	assert_string_equal(p->functions[1].name, "late_1");
+	window_done(&w);
+}
+
 /* Counts of rows and of streams have 32 bits: before there could be more than that, the tables are
  * emptied. */
 static void test_no_count_overflows(void **state)
@@ -326,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_the_same_address_before_and_after_an_exec),
 		cmocka_unit_test(test_a_window_after_another),
 		cmocka_unit_test(test_a_function_that_the_kernel_announced),
+		cmocka_unit_test(test_functions_found_while_a_window_closes),
 		cmocka_unit_test(test_no_count_overflows),
 	};
 
