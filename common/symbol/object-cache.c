@@ -221,7 +221,7 @@ uint64_t object_cache_malformed(const struct object_cache *cache)
 	return cache->n_malformed;
 }
 
-/* Of the kernel or a module: as they were kept, or else as the kernel has them, to be kept. */
+/* As they were kept, or else as the kernel has them, to be kept. */
 static int read_kernel(struct object_cache *cache, const struct profile_object *o,
 		       struct symbol_table **ret, struct fault *why)
 {
@@ -243,8 +243,9 @@ static int read_object(struct object_cache *cache, const struct profile_object *
 {
 	switch (o->kind) {
 	case OBJECT_KERNEL:
-	case OBJECT_MODULE:
 		return read_kernel(cache, o, &c->object.symbols, why);
+	case OBJECT_MODULE:
+		return kallsyms_read_object(cache->kallsyms, o, &c->object.symbols, why);
 	case OBJECT_FILE:
 		return finder_open_object(&cache->settings, o, &c->object.file, &c->found_at, why);
 	case OBJECT_VDSO:

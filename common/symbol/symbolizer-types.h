@@ -14,8 +14,8 @@ struct symbol_table;
 
 struct failures;
 
-/* Keeps the symbols of kernels and modules with a build-id from one run of the program to the next.
- */
+/* Keeps the symbols of kernels with a build-id, without those of modules, from one run of the
+ * program to the next. */
 struct symbol_keeper {
 	/* 1 and *@ret; 0 if they are not kept; -ENOMEM. */
 	int (*load)(const struct profile_object *object, struct symbol_table **ret, void *userdata);

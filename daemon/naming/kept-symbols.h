@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The symbols of the kernel and its modules, kept on disk from one start of branchd to the next. */
+/* The symbols of the kernel, without its modules, kept on disk between starts of branchd. */
+ */
 #pragma once
 
 #include "common/symbol/symbolizer-types.h"

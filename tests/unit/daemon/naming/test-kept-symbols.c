@@ -58,19 +58,23 @@ static void write_kallsyms(const struct scene *s, const char *name)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* As a new branchd finds it. Whether the function has that name. */
-static bool is_named(const struct scene *s, const struct profile_object *object, const char *name)
+/* Whether the function has that name. */
+static bool is_named_with(const struct scene *s, struct symbol_keeper keeper,
+			  const struct profile_object *object, const char *name)
 {
-	const struct symbolizer_settings settings = {
-		.kallsyms = s->kallsyms,
-		.keeper = kept_symbols_keeper(s->kept),
-	};
+	const struct symbolizer_settings settings = { .kallsyms = s->kallsyms, .keeper = keeper };
 	_cleanup_(symbolizer_freep) struct symbolizer *symbolizer = NULL;
 	struct symbol symbol;
 
 	assert_int_equal(symbolizer_new(&symbolizer, &settings), 0);
 	assert_int_equal(symbolizer_find(symbolizer, object, 0x110, &symbol), 1);
 	return strcmp(symbol.name, name) == 0;
+}
+
+/* As a new branchd finds it. */
+static bool is_named(const struct scene *s, const struct profile_object *object, const char *name)
+{
+	return is_named_with(s, kept_symbols_keeper(s->kept), object, name);
 }
 
 static const struct profile_object kernel = {
@@ -110,9 +114,23 @@ static void test_another_kernel_has_its_own(void **state)
 	scene_done(&s);
 }
 
-/* /sys/module has none of that name, so it counts as not loaded. */
-static void test_a_module_that_is_not_loaded_is_not_kept(void **state)
+static int refuse_load(const struct profile_object *object, struct symbol_table **ret,
+		       void *userdata)
 {
+	fail_msg("%s may be kept", object->path);
+	return 0;
+}
+
+static void refuse_save(const struct profile_object *object, const struct symbol_table *table,
+			void *userdata)
+{
+	fail_msg("%s is kept", object->path);
+}
+
+/* Nor are those of an earlier branchd found, which kept modules that were being loaded. */
+static void test_a_module_is_not_kept(void **state)
+{
+	const struct symbol_keeper refuse = { refuse_load, refuse_save, NULL };
 	struct profile_object module = kernel;
 	struct scene s;
 
@@ -123,6 +141,7 @@ static void test_a_module_that_is_not_loaded_is_not_kept(void **state)
 	assert_true(is_named(&s, &module, "before"));
 	write_kallsyms(&s, "after");
 	assert_true(is_named(&s, &module, "after"));
+	assert_true(is_named_with(&s, refuse, &module, "after"));
 	scene_done(&s);
 }
 
@@ -152,7 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_kernels_symbols_are_read_once),
 		cmocka_unit_test(test_another_kernel_has_its_own),
-		cmocka_unit_test(test_a_module_that_is_not_loaded_is_not_kept),
+		cmocka_unit_test(test_a_module_is_not_kept),
 		cmocka_unit_test(test_damaged_ones_are_read_again),
 	};
 
