@@ -26,7 +26,7 @@ uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts 
 		.program_ns = counts->run_ns,
 		.counting_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cost->closing_ns,
 		.rest_ns = clock_ns(cost->storing) + cost->closing_ns,
-		.n_taken = counts->taken,
+		.n_taken = counts->taken + counts->filtered,
 		.n_samples = cost->n_samples,
 		.n_others = cost->n_others,
 		.throttled = counts->throttled,
