@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The symbols of the kernel, without its modules, kept on disk between starts of branchd. */
- */
 #pragma once
 
 #include "common/symbol/symbolizer-types.h"
