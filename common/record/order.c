@@ -56,6 +56,11 @@ struct order *order_free(struct order *order)
 	return NULL;
 }
 
+bool order_is_full(const struct order *order)
+{
+	return order->n - order->head >= order->max_waiting || order->n_chunks >= MAX_CHUNKS;
+}
+
 uint64_t order_n_late(const struct order *order)
 {
 	return order->n_late;
@@ -179,20 +184,25 @@ int order_add(struct order *order, const struct waiting *record)
 	order->records[order->n++] = w;
 	if (order->n_ready > 0) /* they are asked for later */
 		return 0;
-	if (order->n - order->head >= order->max_waiting || order->n_chunks >= MAX_CHUNKS)
-		return relieve(order);
-	return 0;
+	return order_is_full(order) ? relieve(order) : 0;
 }
 
-int order_finish_round(struct order *order)
+int order_finish_until(struct order *order, uint64_t time_ns)
 {
 	int r = sort(order);
 
 	if (r < 0)
 		return r;
-	order->n_ready = count_until(order, order->round_time);
-	order->round_time = order->max_time;
+	order->n_ready = count_until(order, time_ns);
 	return 0;
+}
+
+int order_finish_round(struct order *order)
+{
+	int r = order_finish_until(order, order->round_time);
+
+	order->round_time = order->max_time;
+	return r;
 }
 
 int order_finish(struct order *order)

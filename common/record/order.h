@@ -38,11 +38,16 @@ DEFINE_CLEANUP(struct order *, order_free);
  */
 int order_add(struct order *order, const struct waiting *record);
 
-/* A round is finished; there is no more to come. */
+/* A round is finished; what comes is later than @time_ns; there is no more to come. 0 or -ENOMEM.
+ */
 int order_finish_round(struct order *order);
+int order_finish_until(struct order *order, uint64_t time_ns);
 int order_finish(struct order *order);
 
 /* The next record that may go out, and its chunk: true and *@ret. */
 bool order_next(struct order *order, struct waiting *ret);
+
+/* Whether as many records wait as may. */
+bool order_is_full(const struct order *order);
 
 uint64_t order_n_late(const struct order *order);

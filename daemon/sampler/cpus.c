@@ -90,7 +90,7 @@ static int close_cpu(struct cpus *c, uint32_t cpu)
 	cpu_events_stop(c->events[cpu]);
 	if (by_pmu(c))
 		cpu_events_add_times(c->events[cpu], &c->closed);
-	r = ring_drain(cpu_events_ring(c->events[cpu]));
+	r = ring_drain(cpu_events_ring(c->events[cpu]), SIZE_MAX);
 	c->events[cpu] = cpu_events_free(c->events[cpu]);
 	atomic_fetch_sub(&c->shared.n_open, is_sampled(c, cpu));
 	return r;
@@ -316,14 +316,9 @@ int cpus_slow(struct cpus *cpus, uint32_t scale)
 	return r;
 }
 
-int cpus_drain(struct cpus *cpus)
+struct ring *cpus_ring(const struct cpus *cpus, uint32_t cpu)
 {
-	int r = 0;
-
-	for (uint32_t cpu = 0; cpu < cpus->n && r >= 0; cpu++)
-		if (cpus->events[cpu])
-			r = ring_drain(cpu_events_ring(cpus->events[cpu]));
-	return r;
+	return cpu < cpus->n && cpus->events[cpu] ? cpu_events_ring(cpus->events[cpu]) : NULL;
 }
 
 uint64_t cpus_phases_missed(const struct cpus *cpus)

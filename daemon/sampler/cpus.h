@@ -55,9 +55,8 @@ int cpus_follow(struct cpus *cpus);
 /* See sampler_slow(). */
 int cpus_slow(struct cpus *cpus, uint32_t scale);
 
-/* Hands all records in the rings to the handler. Ends at its first negative answer, and returns it.
- */
-int cpus_drain(struct cpus *cpus);
+/* The ring of @cpu, borrowed until cpus_follow() is called; NULL: it is off line. */
+struct ring *cpus_ring(const struct cpus *cpus, uint32_t cpu);
 
 /* Any thread may call the functions from here on. */
 

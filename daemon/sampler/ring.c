@@ -102,13 +102,13 @@ static const struct perf_event_header *record_at(const struct ring *ring, uint64
 	return ring->copy;
 }
 
-int ring_drain(struct ring *ring)
+int ring_drain(struct ring *ring, size_t most)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->page->data_tail;
+	uint64_t begin = ring->page->data_tail, tail = begin;
 	int r = 0;
 
-	while (tail != head && r >= 0) {
+	while (tail != head && tail - begin < most && r >= 0) {
 		const struct perf_event_header *record = record_at(ring, tail, head);
 
 		if (!record)
@@ -117,5 +117,5 @@ int ring_drain(struct ring *ring)
 		tail += record->size;
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : tail != head;
 }

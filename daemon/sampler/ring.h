@@ -33,7 +33,8 @@ DEFINE_CLEANUP(struct ring *, ring_free);
 int ring_fd(const struct ring *ring);
 
 /*
- * Hands all records to the handler. Ends at its first negative answer, and returns it. -EBADMSG:
- * the ring is damaged.
+ * Hands records to the handler, until they have @most bytes or more; SIZE_MAX: all. 1: there are
+ * more, 0: there were none but these. Ends at the handler's first negative answer, and returns it.
+ * -EBADMSG: the ring is damaged.
  */
-int ring_drain(struct ring *ring);
+int ring_drain(struct ring *ring, size_t most);

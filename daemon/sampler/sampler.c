@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Each CPU has one ring. The BPF programs write samples into it, the kernel records of tasks, all
- * by one clock. A drain copies the records, so that the rings are empty again at once; the copies
- * then wait until all earlier records have come, and are delivered in order of time.
+ * by one clock.
  */
 #include "daemon/sampler/sampler.h"
 
@@ -13,19 +12,18 @@
 
 #include "bpf/sample.h"
 #include "common/record/decoder.h"
-#include "common/record/order.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/sampler/cpu-events.h"
 #include "daemon/sampler/cpu-list.h"
 #include "daemon/sampler/cpus.h"
+#include "daemon/sampler/drain.h"
 #include "daemon/sampler/live-sample.h"
 #include "daemon/sampler/machine.h"
 #include "daemon/sampler/mappings.h"
 #include "daemon/sampler/probe.h"
 #include "daemon/sampler/proc-scan.h"
 #include "daemon/sampler/program.h"
-#include "daemon/sampler/record-copies.h"
 #include "daemon/sampler/running-kernel.h"
 #include "daemon/sampler/ticks.h"
 
@@ -50,8 +48,7 @@ struct sampler {
 	struct ticks *ticks; /* NULL: all samples are captured in full */
 	struct cpus *cpus;
 	struct decoder *decoder;
-	struct order *order;
-	struct record_copies copies;
+	struct drain *drain;
 	struct mappings mappings;
 	struct opener *opener; /* of the scan of /proc */
 	struct running_kernel *kernel;
@@ -60,6 +57,13 @@ struct sampler {
 	uint64_t lost_seen;  /* records of tasks lost by then */
 	uint64_t modules_ns; /* when the last scan for modules began */
 	bool scanned, started;
+};
+
+/* Records go to the handler as events. */
+struct delivery {
+	struct sampler *sampler;
+	sampler_handler handler;
+	void *userdata;
 };
 
 /* A scan of /proc or of the kernel; the rings are drained between its events. */
@@ -80,22 +84,6 @@ static uint64_t get(const _Atomic uint64_t *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Copies a record out of a ring. */
-static int on_record(const struct perf_event_header *record, void *userdata)
-{
-	struct sampler *s = userdata;
-	struct waiting w = { 0 };
-	int r = record_copies_add(&s->copies, record, &w);
-
-	if (r < 0)
-		return r;
-	decoder_time(s->decoder, w.record, &w.time_ns);
-	r = order_add(s->order, &w);
-	if (r < 0)
-		record_copies_release(&s->copies, w.chunk);
-	return r;
-}
-
 static int open_decoder(struct sampler *s, struct fault *fault)
 {
 	const struct perf_event_attr attr = {
@@ -114,7 +102,7 @@ static int open_decoder(struct sampler *s, struct fault *fault)
 		r = decoder_new(&s->decoder);
 	if (r >= 0)
 		r = decoder_add_source(s->decoder, &attr, NULL, 0, fault);
-	return r < 0 ? r : order_new(&s->order, 0);
+	return r < 0 ? r : drain_new(&s->drain, program_n_cpus(s->program), s->decoder);
 }
 
 /* In another pid namespace the kernel would report other task ids than the BPF programs see. */
@@ -175,8 +163,8 @@ static int open_cpus(struct sampler *s, struct fault *fault)
 		.only = s->settings.cpus,
 		.ring_pages = s->settings.ring_pages,
 		.together = s->machine.keeps_call_stacks,
-		.handler = on_record,
-		.userdata = s,
+		.handler = drain_add,
+		.userdata = s->drain,
 	};
 
 	return cpus_open(&s->cpus, &settings, fault);
@@ -268,8 +256,7 @@ struct sampler *sampler_free(struct sampler *sampler)
 	cpus_free(sampler->cpus);
 	ticks_free(sampler->ticks);
 	program_free(sampler->program);
-	order_free(sampler->order);
-	record_copies_done(&sampler->copies);
+	drain_free(sampler->drain);
 	decoder_free(sampler->decoder);
 	running_kernel_free(sampler->kernel);
 	opener_free(sampler->opener);
@@ -304,7 +291,7 @@ static int on_scanned(const struct event *event, void *userdata)
 	int r = scan->handler(event, scan->userdata);
 
 	if (r >= 0 && ++scan->n_events % DRAIN_EVERY == 0)
-		r = cpus_drain(scan->sampler->cpus);
+		r = drain_copy(scan->sampler->drain, scan->sampler->cpus);
 	return r;
 }
 
@@ -355,9 +342,10 @@ static int scan_modules(struct sampler *s, sampler_handler handler, void *userda
 }
 
 /* Counts a record that cannot be decoded, and goes on. */
-static int deliver_record(struct sampler *s, const struct perf_event_header *record,
-			  sampler_handler handler, void *userdata)
+static int deliver_record(const struct perf_event_header *record, void *userdata)
 {
+	const struct delivery *delivery = userdata;
+	struct sampler *s = delivery->sampler;
 	struct fault fault;
 	struct event e;
 	int r = decoder_decode(s->decoder, record, &e, &fault);
@@ -376,21 +364,13 @@ static int deliver_record(struct sampler *s, const struct perf_event_header *rec
 		add(&s->tally.lost, e.lost.n);
 	if (e.kind == EVENT_THROTTLE)
 		add(&s->tally.throttled, 1);
-	return handler(&e, userdata);
+	return delivery->handler(&e, delivery->userdata);
 }
 
-static int deliver_records(struct sampler *s, sampler_handler handler, void *userdata)
+static void end_delivery(struct sampler *s)
 {
-	struct waiting w;
-	int r = 0;
-
-	while (r >= 0 && order_next(s->order, &w)) {
-		r = deliver_record(s, w.record, handler, userdata);
-		record_copies_release(&s->copies, w.chunk);
-	}
-	atomic_store_explicit(&s->tally.out_of_order, order_n_late(s->order), memory_order_relaxed);
+	atomic_store_explicit(&s->tally.out_of_order, drain_n_late(s->drain), memory_order_relaxed);
 	mappings_tell(&s->mappings);
-	return r;
 }
 
 /* Whether records of tasks were lost since the last scan, so that processes may be wrong. */
@@ -401,6 +381,7 @@ static bool must_rescan(const struct sampler *s, uint64_t now)
 
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata)
 {
+	struct delivery delivery = { .sampler = sampler, .handler = handler, .userdata = userdata };
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int r = 0;
 
@@ -415,21 +396,20 @@ int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userda
 	sampler->started = true;
 	r = cpus_follow(sampler->cpus);
 	if (r >= 0)
-		r = cpus_drain(sampler->cpus);
-	if (r >= 0)
-		r = order_finish_round(sampler->order);
-	return r < 0 ? r : deliver_records(sampler, handler, userdata);
+		r = drain_run(sampler->drain, sampler->cpus, deliver_record, &delivery);
+	end_delivery(sampler);
+	return r;
 }
 
 int sampler_finish(struct sampler *sampler, sampler_handler handler, void *userdata)
 {
+	struct delivery delivery = { .sampler = sampler, .handler = handler, .userdata = userdata };
 	int r;
 
 	cpus_stop(sampler->cpus);
-	r = cpus_drain(sampler->cpus);
-	if (r >= 0)
-		r = order_finish(sampler->order);
-	return r < 0 ? r : deliver_records(sampler, handler, userdata);
+	r = drain_finish(sampler->drain, sampler->cpus, deliver_record, &delivery);
+	end_delivery(sampler);
+	return r;
 }
 
 int sampler_slow(struct sampler *sampler, uint32_t scale)

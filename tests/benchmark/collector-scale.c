@@ -14,6 +14,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@
 #define WINDOW_S   2
 #define SECONDS    8
 #define LOOK_MS    20 /* between two looks at the memory */
+
+#define MMAP_THRESHOLD (128 << 10) /* as the daemon has it */
 
 static const char *const names[RING_WRITER_KINDS] = { "snapshots", "stacks", "rare-stacks",
 						      "ticks" };
@@ -197,6 +200,7 @@ int main(int argc, char **argv)
 	unsigned int seconds = argc > 3 ? (unsigned int)atoi(argv[3]) : SECONDS;
 	bool ok = true;
 
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	printf("| | CPUs | thousands a second of its CPU time | of the clock | %% of a CPU | %% "
 	       "not counted | MiB at most | MiB of rings |\n"
 	       "|---|---|---|---|---|---|---|---|\n");

@@ -167,6 +167,9 @@ void cpus_stop(struct cpus *cpus)
 
 int cpus_follow(struct cpus *cpus)
 {
+	uint64_t unused;
+
+	(void)!read(machine.full_fd, &unused, sizeof(unused));
 	return 0;
 }
 
@@ -175,15 +178,9 @@ int cpus_slow(struct cpus *cpus, uint32_t scale)
 	return 0;
 }
 
-int cpus_drain(struct cpus *cpus)
+struct ring *cpus_ring(const struct cpus *cpus, uint32_t cpu)
 {
-	uint64_t unused;
-	int r = 0;
-
-	(void)!read(machine.full_fd, &unused, sizeof(unused));
-	for (uint32_t cpu = 0; cpu < machine.n_cpus && r >= 0; cpu++)
-		r = ring_drain(cpus->rings[cpu]);
-	return r;
+	return cpu < machine.n_cpus ? cpus->rings[cpu] : NULL;
 }
 
 uint32_t cpus_n_open(const struct cpus *cpus)

@@ -101,7 +101,7 @@ static void test_records_come_whole_and_in_order(void **state)
 	static_assert(4096 % sizeof(struct comm) != 0, "no record would wrap around");
 	for (int i = 0; i < ROUNDS; i++) {
 		rename_times(&n, NAMES);
-		assert_int_equal(ring_drain(ring), 0);
+		assert_int_equal(ring_drain(ring, SIZE_MAX), 0);
 		assert_int_equal(reader.n_seen, n);
 	}
 	ring_free(ring);
@@ -114,12 +114,12 @@ static void test_an_answer_ends_the_drain(void **state)
 	unsigned int n = 0;
 
 	rename_times(&n, 3);
-	assert_int_equal(ring_drain(ring), -EIO);
+	assert_int_equal(ring_drain(ring, SIZE_MAX), -EIO);
 	assert_int_equal(reader.n_seen, 1);
 	reader.answer = 0;
-	assert_int_equal(ring_drain(ring), 0);
+	assert_int_equal(ring_drain(ring, SIZE_MAX), 0);
 	assert_int_equal(reader.n_seen, 3);
-	assert_int_equal(ring_drain(ring), 0);
+	assert_int_equal(ring_drain(ring, SIZE_MAX), 0);
 	ring_free(ring);
 }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/sampler/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/record/order.h"
+#include "common/util/cleanup.h"
+#include "common/util/clock.h"
+#include "daemon/sampler/record-copies.h"
+
+#define LEAST_SLICE 4096u
+#define MOST_SLICES 256      /* in one call, a megabyte each; then others get their turn */
+#define SLACK_NS    1000000u /* allowed from when a record is stamped until it is in its ring */
+
+/* What has been copied of a CPU's ring. */
+struct copied {
+	uint64_t newest_ns; /* the time of its newest record */
+	uint64_t before_ns; /* newest_ns before its last slice */
+	bool has_more;      /* than its last slice */
+};
+
+struct drain {
+	struct decoder *decoder;
+	struct order *order;
+	struct record_copies copies;
+	uint32_t n_cpus;
+	struct copied *copied; /* by number of the CPU */
+	uint64_t added_ns;     /* the time of the newest record added since it was set to 0 */
+};
+
+int drain_new(struct drain **ret, uint32_t n_cpus, struct decoder *decoder)
+{
+	_cleanup_(drain_freep) struct drain *d = calloc(1, sizeof(*d));
+	int r;
+
+	if (!d)
+		return -ENOMEM;
+	d->decoder = decoder;
+	d->n_cpus = n_cpus;
+	d->copied = calloc(n_cpus, sizeof(*d->copied));
+	r = d->copied ? order_new(&d->order, 0) : -ENOMEM;
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(d);
+	return 0;
+}
+
+struct drain *drain_free(struct drain *drain)
+{
+	if (!drain)
+		return NULL;
+	order_free(drain->order);
+	record_copies_done(&drain->copies);
+	free(drain->copied);
+	free(drain);
+	return NULL;
+}
+
+uint64_t drain_n_late(const struct drain *drain)
+{
+	return order_n_late(drain->order);
+}
+
+int drain_add(const struct perf_event_header *record, void *drain)
+{
+	struct drain *d = drain;
+	struct waiting w = { 0 };
+	int r = record_copies_add(&d->copies, record, &w);
+
+	if (r < 0)
+		return r;
+	decoder_time(d->decoder, w.record, &w.time_ns);
+	d->added_ns = MAX(d->added_ns, w.time_ns);
+	r = order_add(d->order, &w);
+	if (r < 0)
+		record_copies_release(&d->copies, w.chunk);
+	return r;
+}
+
+static int copy_ring(struct drain *d, struct ring *ring, struct copied *copied, size_t most)
+{
+	int r;
+
+	d->added_ns = 0;
+	copied->before_ns = copied->newest_ns;
+	r = ring_drain(ring, most);
+	copied->newest_ns = MAX(copied->newest_ns, d->added_ns);
+	copied->has_more = r > 0;
+	return r;
+}
+
+int drain_copy(struct drain *drain, struct cpus *cpus)
+{
+	int r = 0;
+
+	for (uint32_t cpu = 0; cpu < drain->n_cpus && r >= 0; cpu++) {
+		struct ring *ring = cpus_ring(cpus, cpu);
+
+		if (order_is_full(drain->order))
+			return 0;
+		if (ring)
+			r = copy_ring(drain, ring, &drain->copied[cpu], SIZE_MAX);
+	}
+	return r < 0 ? r : 0;
+}
+
+/*
+ * Copies a slice of each ring, but of those of which all of the last slice and some of the one
+ * before are later than *@until_ns, and wait. 1: some have more, and *@until_ns is now the time
+ * before which nothing is left in any.
+ */
+static int copy_slice(struct drain *d, struct cpus *cpus, uint64_t *until_ns)
+{
+	size_t most = MAX(DRAIN_COPIES_BYTES / 2 / d->n_cpus, LEAST_SLICE);
+	uint64_t until = clock_ns(CLOCK_MONOTONIC);
+	bool have_more = false;
+
+	for (uint32_t cpu = 0; cpu < d->n_cpus; cpu++) {
+		struct ring *ring = cpus_ring(cpus, cpu);
+		struct copied *copied = &d->copied[cpu];
+		bool is_ahead = copied->before_ns > *until_ns;
+		int r = ring && !is_ahead ? copy_ring(d, ring, copied, most) : 0;
+
+		if (r < 0)
+			return r;
+		if (!ring)
+			continue;
+		have_more |= copied->has_more;
+		if (is_ahead || copied->has_more)
+			until = MIN(until, copied->newest_ns);
+	}
+	*until_ns = until;
+	return have_more;
+}
+
+static int hand_on(struct drain *d, drain_handler handler, void *userdata)
+{
+	struct waiting w;
+	int r = 0;
+
+	while (r >= 0 && order_next(d->order, &w)) {
+		r = handler(w.record, userdata);
+		record_copies_release(&d->copies, w.chunk);
+	}
+	return r;
+}
+
+int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, void *userdata)
+{
+	uint64_t until_ns = UINT64_MAX;
+	int r = 1;
+
+	for (int i = 0; r > 0 && i < MOST_SLICES; i++) {
+		int k;
+
+		r = copy_slice(drain, cpus, &until_ns);
+		if (r < 0)
+			return r;
+		k = r > 0 ? order_finish_until(drain->order, until_ns - SLACK_NS) :
+			    order_finish_round(drain->order);
+		if (k >= 0)
+			k = hand_on(drain, handler, userdata);
+		if (k < 0)
+			return k;
+	}
+	return 0;
+}
+
+int drain_finish(struct drain *drain, struct cpus *cpus, drain_handler handler, void *userdata)
+{
+	int r = drain_run(drain, cpus, handler, userdata);
+
+	if (r >= 0)
+		r = order_finish(drain->order);
+	return r < 0 ? r : hand_on(drain, handler, userdata);
+}
