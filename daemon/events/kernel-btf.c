@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All names are strings in one section, each with its zero byte; the section begins with an empty
- * one. */
+/* Kernels since 6.16 map their BTF, which saves a copy of it. */
 #include "daemon/events/kernel-btf.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <linux/btf.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
@@ -28,6 +29,49 @@ static bool read_at(int fd, void *ret, size_t n, uint64_t at)
 	return true;
 }
 
+/* Of what has a size. */
+static int read_all(struct kernel_btf *btf, int fd)
+{
+	btf->bytes = mmap(NULL, btf->n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	btf->is_mapped = btf->bytes != MAP_FAILED;
+	if (btf->is_mapped)
+		return 0;
+	btf->bytes = malloc(btf->n_bytes);
+	if (!btf->bytes)
+		return -ENOMEM;
+	return read_at(fd, btf->bytes, btf->n_bytes, 0) ? 0 : -EBADMSG;
+}
+
+int kernel_btf_open(struct kernel_btf *ret, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	int r;
+
+	*ret = (struct kernel_btf){};
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size <= 0 || st.st_size > MAX_BYTES)
+		return -EBADMSG;
+	ret->n_bytes = (size_t)st.st_size;
+	r = read_all(ret, fd);
+	if (r >= 0)
+		r = btf_view_init(&ret->view, ret->bytes, ret->n_bytes);
+	if (r < 0)
+		kernel_btf_done(ret);
+	return r;
+}
+
+void kernel_btf_done(struct kernel_btf *btf)
+{
+	if (btf->is_mapped)
+		munmap(btf->bytes, btf->n_bytes);
+	else
+		free(btf->bytes);
+	*btf = (struct kernel_btf){};
+	malloc_trim(0);
+}
+
 static bool has_string(const char *text, size_t n, const char *name)
 {
 	size_t n_name = strlen(name) + 1;
@@ -40,18 +84,12 @@ static bool has_string(const char *text, size_t n, const char *name)
 
 bool kernel_btf_has(const char *path, const char *name)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct btf_header head;
-	char *text;
+	struct kernel_btf btf;
 	bool has;
 
-	if (fd < 0 || !read_at(fd, &head, sizeof(head), 0) || head.magic != BTF_MAGIC ||
-	    head.str_len == 0 || head.str_len > MAX_BYTES)
+	if (kernel_btf_open(&btf, path) < 0)
 		return false;
-	text = malloc(head.str_len);
-	has = text && read_at(fd, text, head.str_len, (uint64_t)head.hdr_len + head.str_off) &&
-	      has_string(text, head.str_len, name);
-	free(text);
-	malloc_trim(0);
+	has = has_string(btf.view.names, btf.view.n_names, name);
+	kernel_btf_done(&btf);
 	return has;
 }

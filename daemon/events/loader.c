@@ -8,14 +8,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "bpf/branchd.skel.h"
 #include "common/util/cleanup.h"
 #include "daemon/events/kernel-btf.h"
+#include "daemon/events/small-btf.h"
 
 static_assert(sizeof(struct bpf_sample) % sizeof(uint64_t) == 0, "words follow the sample");
 
@@ -96,22 +99,25 @@ static void configure(struct branchd_bpf *s, const struct events_program *progra
 	s->rodata->take_cgroup = access("/proc/self/cgroup", F_OK) == 0;
 	configure_branch_records(s, program);
 	configure_task_filter(s, program);
+	bpf_program__set_autoload(s->progs.take_calls, program->rows);
 	bpf_map__set_max_entries(s->maps.counters, n_cpus);
 	bpf_map__set_max_entries(s->maps.scratch, n_cpus);
 	if (program->capture != UINT32_MAX)
 		bpf_map__set_max_entries(s->maps.ticks, n_cpus);
 }
 
-/* The skeleton closes its own descriptors. */
+/* The skeleton closes its own descriptors. Without branch records no event is of calls. */
 static int copy_fds(const struct branchd_bpf *s, int ret_fds[EVENTS_LOADED])
 {
+	const struct bpf_program *any = s->progs.take_any, *calls = s->progs.take_calls;
 	const int fds[EVENTS_LOADED] = {
 		[EVENTS_COUNTERS] = bpf_map__fd(s->maps.counters),
 		[EVENTS_RINGS] = bpf_map__fd(s->maps.rings),
 		[EVENTS_REFUSED] = bpf_map__fd(s->maps.refused),
 		[EVENTS_TICKS] = bpf_map__fd(s->maps.ticks),
-		[EVENTS_PROGRAMS + BPF_EVENT_ANY] = bpf_program__fd(s->progs.take_any),
-		[EVENTS_PROGRAMS + BPF_EVENT_CALLS] = bpf_program__fd(s->progs.take_calls),
+		[EVENTS_PROGRAMS + BPF_EVENT_ANY] = bpf_program__fd(any),
+		[EVENTS_PROGRAMS + BPF_EVENT_CALLS] =
+			bpf_program__fd(bpf_program__autoload(calls) ? calls : any),
 	};
 
 	for (int i = 0; i < EVENTS_LOADED; i++) {
@@ -125,18 +131,45 @@ static int copy_fds(const struct branchd_bpf *s, int ret_fds[EVENTS_LOADED])
 	return 0;
 }
 
-static int load(const struct events_program *program, int ret_fds[EVENTS_LOADED])
+/* Writes the kernel's types that the programs read to @fd. */
+static int write_types(int fd, const struct branchd_bpf *s)
 {
-	int n_cpus = loader_count_cpus(), r;
+	_cleanup_(kernel_btf_done) struct kernel_btf kernel = {};
+	_cleanup_free_ void *bytes = NULL;
+	struct btf_view wanted;
+	uint32_t n_own = 0;
+	const void *own = btf__raw_data(bpf_object__btf(s->obj), &n_own);
+	size_t n = 0;
+	int r = own ? btf_view_init(&wanted, own, n_own) : -ENOMEM;
+
+	if (r >= 0)
+		r = kernel_btf_open(&kernel, KERNEL_BTF);
+	if (r >= 0)
+		r = small_btf_make(&kernel.view, &wanted, &bytes, &n);
+	if (r >= 0 && write(fd, bytes, n) != (ssize_t)n)
+		r = -EIO;
+	return r;
+}
+
+/* @types_fd: a file that shall hold the types that libbpf is given; -1: it takes the kernel's. */
+static int load(const struct events_program *program, int types_fd, int ret_fds[EVENTS_LOADED])
+{
+	int n_cpus = loader_count_cpus(), r = 0;
 	struct branchd_bpf *s;
+	char path[64];
 
 	if (n_cpus < 0)
 		return n_cpus;
-	s = branchd_bpf__open();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types_fd);
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = types_fd < 0 ? NULL : path);
+	s = branchd_bpf__open_opts(&options);
 	if (!s)
 		return -errno;
 	configure(s, program, (uint32_t)n_cpus);
-	r = branchd_bpf__load(s);
+	if (types_fd >= 0)
+		r = write_types(types_fd, s);
+	if (r >= 0)
+		r = branchd_bpf__load(s);
 	if (r >= 0)
 		r = copy_fds(s, ret_fds);
 	branchd_bpf__destroy(s);
@@ -147,11 +180,15 @@ static int load(const struct events_program *program, int ret_fds[EVENTS_LOADED]
 int loader_load(const struct events_program *program, int ret_fds[EVENTS_LOADED],
 		struct fault *fault)
 {
-	int r;
+	_cleanup_close_ int types_fd = memfd_create("types", MFD_CLOEXEC);
+	int r = -1;
 
-	first_warning[0] = '\0';
 	libbpf_set_print(keep_warning);
-	r = load(program, ret_fds);
+	if (types_fd >= 0)
+		r = load(program, types_fd, ret_fds);
+	first_warning[0] = '\0';
+	if (r < 0)
+		r = load(program, -1, ret_fds);
 	return r < 0 ? explain_load(r, fault) : 0;
 }
 
