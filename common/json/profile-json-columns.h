@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#define PROFILE_JSON_VERSION 6
-/* It had no "restricted", "untrusted", "ctime_ns" and "gone"; and counters come and go. */
+#define PROFILE_JSON_VERSION 7
+/* It had no "restricted", "untrusted", "ctime_ns", "gone", "variance"; and counters come and go. */
 #define PROFILE_JSON_OLDEST  3
 #define N_COLUMNS_MAX        13
 
@@ -15,7 +15,6 @@ enum column_type {
 	COLUMN_COUNT,
 };
 
-/* The last column of each table is written only where samples' stacks are estimated. */
 struct column {
 	const char *name;
 	enum column_type type;
@@ -23,6 +22,7 @@ struct column {
 
 static const char *const object_kind_names[] = { "file", "kernel", "module", "vdso", "memory" };
 
+/* The last column of a table, "variance", is written only where one of its rows has a variance. */
 static const struct column stack_columns[] = {
 	{ "parent", COLUMN_INDEX },  { "process", COLUMN_INDEX }, { "object", COLUMN_INDEX },
 	{ "offset", COLUMN_OFFSET }, { "samples", COLUMN_COUNT }, { "stitched", COLUMN_COUNT },

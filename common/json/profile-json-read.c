@@ -15,28 +15,34 @@
 #define STRING_OF(x) #x
 #define STRING(x)    STRING_OF(x)
 
+static int read_column(struct profile_json_reader *r, const char *name)
+{
+	size_t length = strlen(name);
+
+	TRY(json_scan_token(&r->s, '"'));
+	if (r->s.n_bytes - r->s.at <= length || memcmp(r->s.text + r->s.at, name, length) != 0 ||
+	    r->s.text[r->s.at + length] != '"')
+		return fail(r, name, "not the column expected");
+	r->s.at += length + 1;
+	return 0;
+}
+
+/* The last of @n columns may be missing. */
 static int read_columns(struct profile_json_reader *r, const struct column *columns, size_t n)
 {
-	TRY(json_scan_token(&r->s, '['));
-	r->has_variances = true;
-	for (size_t i = 0; i < n; i++) {
-		size_t length = strlen(columns[i].name);
-		int more = json_scan_element(&r->s, i == 0);
+	size_t n_read = 0;
+	int more = 0;
 
-		TRY(more);
-		r->has_variances = more > 0;
-		if (more == 0 && i == n - 1)
-			return 0;
-		if (more == 0)
-			return fail(r, "columns", "too few of them");
-		TRY(json_scan_token(&r->s, '"'));
-		if (r->s.n_bytes - r->s.at <= length ||
-		    memcmp(r->s.text + r->s.at, columns[i].name, length) != 0 ||
-		    r->s.text[r->s.at + length] != '"')
-			return fail(r, columns[i].name, "not the column expected");
-		r->s.at += length + 1;
-	}
-	return json_scan_token(&r->s, ']');
+	TRY(json_scan_token(&r->s, '['));
+	while (n_read < n && (more = json_scan_element(&r->s, n_read == 0)) > 0)
+		TRY(read_column(r, columns[n_read++].name));
+	TRY(more > 0 ? json_scan_token(&r->s, ']') : more);
+	if (n_read < n - 1)
+		return fail(r, "columns", "too few of them");
+	if (r->n_columns > 0 && r->n_columns != n_read)
+		return fail(r, "columns", "not as many as values in the rows");
+	r->n_columns = n_read;
+	return 0;
 }
 
 static int read_index(struct profile_json_reader *r, const char *name, uint64_t *ret)
@@ -49,20 +55,41 @@ static int read_index(struct profile_json_reader *r, const char *name, uint64_t 
 	return *ret < PROFILE_NONE ? 0 : fail(r, name, "not a row of its table");
 }
 
+static int read_value(struct profile_json_reader *r, const struct column *column, uint64_t *ret)
+{
+	if (column->type == COLUMN_INDEX)
+		return read_index(r, column->name, ret);
+	if (column->type == COLUMN_OFFSET)
+		return json_scan_hex(&r->s, column->name, ret);
+	return json_scan_count(&r->s, column->name, ret);
+}
+
+static bool is_row_end(const struct profile_json_reader *r)
+{
+	struct json_scanner ahead = r->s;
+	struct fault unused;
+
+	ahead.fault = &unused;
+	return json_scan_token(&ahead, ']') == 0;
+}
+
+/* Of a table whose columns follow its rows, the first row says whether it has the last of @n. */
+static bool has_last(struct profile_json_reader *r, size_t n)
+{
+	if (r->n_columns == 0)
+		r->n_columns = is_row_end(r) ? n - 1 : n;
+	return r->n_columns == n;
+}
+
 static int read_row(struct profile_json_reader *r, const struct column *columns, size_t n,
 		    uint64_t *ret)
 {
 	ret[n - 1] = 0;
 	TRY(json_scan_token(&r->s, '['));
-	for (size_t i = 0; i < n - !r->has_variances; i++) {
+	for (size_t i = 0; i < n - 1 || (i < n && has_last(r, n)); i++) {
 		if (i > 0)
 			TRY(json_scan_token(&r->s, ','));
-		if (columns[i].type == COLUMN_INDEX)
-			TRY(read_index(r, columns[i].name, &ret[i]));
-		else if (columns[i].type == COLUMN_OFFSET)
-			TRY(json_scan_hex(&r->s, columns[i].name, &ret[i]));
-		else
-			TRY(json_scan_count(&r->s, columns[i].name, &ret[i]));
+		TRY(read_value(r, &columns[i], &ret[i]));
 	}
 	return json_scan_token(&r->s, ']');
 }
@@ -95,6 +122,7 @@ static int read_table(struct profile_json_reader *r, const struct column *column
 	char name[JSON_NAME_MAX];
 	int more;
 
+	r->n_columns = 0;
 	TRY(json_scan_token(&r->s, '{'));
 	while ((more = json_scan_member(&r->s, !has_columns && !has_rows, name)) > 0) {
 		if (strcmp(name, "columns") == 0 && !has_columns) {

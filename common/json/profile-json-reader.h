@@ -8,9 +8,9 @@
 struct profile_json_reader {
 	struct json_scanner s;
 	struct profile *p;
-	json_t *object;     /* being read */
-	size_t n_taken;     /* members of it read so far */
-	bool has_variances; /* the table has its last column */
+	json_t *object;   /* being read */
+	size_t n_taken;   /* members of it read so far */
+	size_t n_columns; /* of the table being read; 0: neither columns nor a row have said it */
 	uint64_t version;
 };
 

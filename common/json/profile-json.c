@@ -18,8 +18,8 @@
 
 struct writer {
 	FILE *f;
-	bool has_variances;
-	int error; /* the first one, or 0 */
+	size_t n_columns; /* of the table that is being written */
+	int error;        /* the first one, or 0 */
 };
 
 /* Writes @before, for example the name of the member, then the string. */
@@ -175,22 +175,36 @@ static char *put_value(char *at, enum column_type type, uint64_t value)
 	return at;
 }
 
+static bool has_variances(const void *rows, size_t n, size_t row_size, size_t offset)
+{
+	for (const char *row = rows; n > 0; n--, row += row_size)
+		if (*(const uint64_t *)(const void *)(row + offset) > 0)
+			return true;
+	return false;
+}
+
+/* How many columns of a table are written. */
+#define COUNT_COLUMNS(columns, rows, n) \
+	(ARRAY_SIZE(columns) -          \
+	 !has_variances(rows, n, sizeof(*(rows)), offsetof(typeof(*(rows)), variance)))
+
 static void write_columns(struct writer *w, const char *table, const struct column *columns,
 			  size_t n)
 {
+	w->n_columns = n;
 	fprintf(w->f, ",\n\"%s\": {\"columns\": [", table);
-	for (size_t i = 0; i < n - !w->has_variances; i++)
+	for (size_t i = 0; i < n; i++)
 		fprintf(w->f, "%s\"%s\"", i == 0 ? "" : ", ", columns[i].name);
 	fputs("], \"rows\": [", w->f);
 }
 
-static void write_row(struct writer *w, bool first, const struct column *columns, size_t n,
+static void write_row(struct writer *w, bool first, const struct column *columns,
 		      const uint64_t *values)
 {
 	char row[N_COLUMNS_MAX * VALUE_MAX + 8], *at = row;
 
 	at = stpcpy(at, first ? "\n[" : ",\n[");
-	for (size_t i = 0; i < n - !w->has_variances; i++) {
+	for (size_t i = 0; i < w->n_columns; i++) {
 		if (i > 0)
 			*at++ = ',';
 		at = put_value(at, columns[i].type, values[i]);
@@ -201,7 +215,8 @@ static void write_row(struct writer *w, bool first, const struct column *columns
 
 static void write_stacks(struct writer *w, const struct profile *p)
 {
-	write_columns(w, "stacks", stack_columns, ARRAY_SIZE(stack_columns));
+	write_columns(w, "stacks", stack_columns,
+		      COUNT_COLUMNS(stack_columns, p->stacks, p->n_stacks));
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 		const uint64_t values[ARRAY_SIZE(stack_columns)] = {
@@ -209,14 +224,15 @@ static void write_stacks(struct writer *w, const struct profile *p)
 			s->stitched, s->weight,  s->pruned,       s->variance,
 		};
 
-		write_row(w, i == 0, stack_columns, ARRAY_SIZE(values), values);
+		write_row(w, i == 0, stack_columns, values);
 	}
 	fputs("]}", w->f);
 }
 
 static void write_streams(struct writer *w, const struct profile *p)
 {
-	write_columns(w, "streams", stream_columns, ARRAY_SIZE(stream_columns));
+	write_columns(w, "streams", stream_columns,
+		      COUNT_COLUMNS(stream_columns, p->streams, p->n_streams));
 	for (size_t i = 0; i < p->n_streams; i++) {
 		const struct profile_stream *s = &p->streams[i];
 		const uint64_t values[ARRAY_SIZE(stream_columns)] = {
@@ -224,14 +240,15 @@ static void write_streams(struct writer *w, const struct profile *p)
 			s->to.offset, s->hits,    s->pruned,      s->cycles,      s->variance,
 		};
 
-		write_row(w, i == 0, stream_columns, ARRAY_SIZE(values), values);
+		write_row(w, i == 0, stream_columns, values);
 	}
 	fputs("]}", w->f);
 }
 
 static void write_branches(struct writer *w, const struct profile *p)
 {
-	write_columns(w, "branches", branch_columns, ARRAY_SIZE(branch_columns));
+	write_columns(w, "branches", branch_columns,
+		      COUNT_COLUMNS(branch_columns, p->branches, p->n_branches));
 	for (size_t i = 0; i < p->n_branches; i++) {
 		const struct profile_branch *b = &p->branches[i];
 		const uint64_t values[ARRAY_SIZE(branch_columns)] = {
@@ -240,14 +257,15 @@ static void write_branches(struct writer *w, const struct profile *p)
 			b->cycles,  b->cycles_rows, b->variance,
 		};
 
-		write_row(w, i == 0, branch_columns, ARRAY_SIZE(values), values);
+		write_row(w, i == 0, branch_columns, values);
 	}
 	fputs("]}", w->f);
 }
 
 static void write_blocks(struct writer *w, const struct profile *p)
 {
-	write_columns(w, "blocks", block_columns, ARRAY_SIZE(block_columns));
+	write_columns(w, "blocks", block_columns,
+		      COUNT_COLUMNS(block_columns, p->blocks, p->n_blocks));
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		const struct profile_block *b = &p->blocks[i];
 		const uint64_t values[ARRAY_SIZE(block_columns)] = {
@@ -255,14 +273,14 @@ static void write_blocks(struct writer *w, const struct profile *p)
 			b->runs,    b->cycles, b->cycles_rows, b->variance,
 		};
 
-		write_row(w, i == 0, block_columns, ARRAY_SIZE(values), values);
+		write_row(w, i == 0, block_columns, values);
 	}
 	fputs("]}", w->f);
 }
 
 int profile_json_write(const struct profile *profile, FILE *f)
 {
-	struct writer w = { .f = f, .has_variances = profile->counters.stacks_variance > 0 };
+	struct writer w = { .f = f };
 
 	assert(profile->finalized);
 

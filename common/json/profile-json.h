@@ -3,7 +3,7 @@
  * A profile as JSON, without loss in either direction. The daemon sends this form, `branchctl dump`
  * prints it, scripts read it.
  *
- *   {"profile": 6,
+ *   {"profile": 7,
  *    "info": {"mode", "event", "hostname", "os_release", "cpu", "n_cpus", "depth", "start_ns",
  *             "end_ns"},
  *    "counters": {a number for each of PROFILE_COUNTERS},
@@ -22,18 +22,20 @@
  *    "blocks": {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"],
  *               "rows": ...}}
  *
- * Where samples' stacks are estimated ("stacks_variance" is not 0), each table has one more column,
- * "variance": what that adds to the variance of the row's count.
+ * A table whose rows are estimated, because samples or their stacks were left out (CaptureShare=,
+ * HotShare=), has one more column, "variance": what that adds to the variance of a row's "samples",
+ * "hits", "taken" or "runs".
  *
  * "profile" is the version of the format and comes first; the order of the other members is free.
  * Version 3 had no "restricted", "untrusted" and "ctime_ns". It is read, too: its processes are
  * restricted, because nothing else is known of them; counters it lacks are 0. Before version 6
- * there was no "gone". All members are present; unknown values are null. References between tables
- * are row numbers from 0. The "kind" of an object is "file", "kernel", "module", "vdso" or
- * "memory"; the "kind" of a branch is a number, see branch-kind.h. Offsets, "start", "base" and
- * "fingerprint" are strings "0x..."; "build_id" is a string of hexadecimal digits. "restricted" and
- * "untrusted" are true or false. All other values are numbers. A number of 2^63 or more, which most
- * JSON readers cannot hold, is a string of its decimal digits.
+ * there was no "gone", before version 7 no "variance" and no counter of what is estimated. All
+ * members are present; unknown values are null. References between tables are row numbers from 0.
+ * The "kind" of an object is "file", "kernel", "module", "vdso" or "memory"; the "kind" of a branch
+ * is a number, see branch-kind.h. Offsets, "start", "base" and "fingerprint" are strings "0x...";
+ * "build_id" is a string of hexadecimal digits. "restricted" and "untrusted" are true or false. All
+ * other values are numbers. A number of 2^63 or more, which most JSON readers cannot hold, is a
+ * string of its decimal digits.
  *
  * Names and paths may have any bytes. Those in UTF-8 stay as they are; for others see json-text.h.
  */

@@ -40,7 +40,7 @@ def profile(samples):
     processes = [(4711, "demo", "demo.service", 1000, first), (4712, "other", "/docker/3f4a9c0b12de" + "ab" * 26, 0, second)]
     empty = {"columns": ["process", "object", "start", "end", "runs", "cycles", "cycles_rows"], "rows": []}
     return {
-        "profile": 6,
+        "profile": 7,
         "info": {"mode": "software", "event": "cpu-clock", "hostname": "here", "os_release": None,
                  "cpu": "a CPU", "n_cpus": 2, "depth": None, "start_ns": 1, "end_ns": 2},
         "counters": dict({name: 0 for name in counters()}, samples=samples, weight=samples),

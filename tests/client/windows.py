@@ -416,7 +416,7 @@ def check_dump(daemon):
     check(status == 0 and not err and "windows 101 to 102" in out and "150  samples" in out, out, err)
     check("4711" in out and "4712" not in out, "dump --pid has other processes")
     dumped = document(daemon, "dump", "101")
-    check(dumped["profile"] == 6 and dumped["counters"]["samples"] == 100, "dump --json")
+    check(dumped["profile"] == 7 and dumped["counters"]["samples"] == 100, "dump --json")
 
 
 def check_follow(daemon):

@@ -14,29 +14,8 @@
 #include "common/json/json-text.h"
 #include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
+#include "tests/support/profile-text.h"
 #include "tests/support/random-profile.h"
-
-static char *written(const struct profile *p)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	assert_non_null(f);
-	assert_int_equal(profile_json_write(p, f), 0);
-	fclose(f);
-	return text;
-}
-
-static struct profile *read_back(const char *text)
-{
-	struct fault fault = { 0 };
-	struct profile *p = NULL;
-
-	if (profile_json_read(&p, text, strlen(text), &fault) < 0)
-		fail_msg("%s", fault.text);
-	return p;
-}
 
 static void test_what_is_written_is_read_exactly(void **state)
 {
@@ -57,7 +36,7 @@ static void test_any_reader_of_json_can_read_it(void **state)
 	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
 	assert_non_null(json);
-	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 6);
+	assert_int_equal(json_integer_value(json_object_get(json, "profile")), 7);
 	assert_int_equal(json_array_size(json_object_get(json_object_get(json, "stacks"), "rows")),
 			 p->n_stacks);
 	json_decref(json);
@@ -257,7 +236,7 @@ static void test_tables_in_another_order(void **state)
 static void test_version_3_is_read(void **state)
 {
 	static const char *const missing[][2] = {
-		{ "\"profile\": 6", "\"profile\": 3" },
+		{ "\"profile\": 7", "\"profile\": 3" },
 		{ ", \"restricted\": false", "" },
 		{ ", \"gone\": 0", "" },
 		{ ", \"untrusted\": false, \"ctime_ns\": null", "" },
@@ -287,9 +266,9 @@ static void test_what_is_wrong_is_named(void **state)
 	static const struct {
 		const char *from, *to, *fault;
 	} cases[] = {
-		{ "{\"profile\": 6,\n", "{", "must come first" },
-		{ "\"profile\": 6", "\"profile\": 7", "this program reads versions 3 to 6" },
-		{ "\"profile\": 6", "\"profile\": 6, \"profile\": 6", "profile: unknown member" },
+		{ "{\"profile\": 7,\n", "{", "must come first" },
+		{ "\"profile\": 7", "\"profile\": 8", "this program reads versions 3 to 7" },
+		{ "\"profile\": 7", "\"profile\": 7, \"profile\": 7", "profile: unknown member" },
 		{ "\"info\"", "\"extra\": 1, \"info\"", "extra: unknown member" },
 		{ "\"info\"", "\"in\\u0066o\"", "unknown member" },
 		{ "\"mode\": null, ", "", "info: mode: is missing" },
@@ -394,8 +373,8 @@ static void test_truncated_text_is_refused(void **state)
 static void test_deep_nesting_is_refused(void **state)
 {
 	const size_t n = 1 << 20;
-	static const char *const starts[] = { "", "{\"profile\": 6, \"info\": {\"mode\": ",
-					      "{\"profile\": 6, \"stacks\": {\"rows\": " };
+	static const char *const starts[] = { "", "{\"profile\": 7, \"info\": {\"mode\": ",
+					      "{\"profile\": 7, \"stacks\": {\"rows\": " };
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		_cleanup_free_ char *text = malloc(n + 128);
