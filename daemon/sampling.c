@@ -456,6 +456,7 @@ void sampling_get_status(const struct sampling *sampling, struct status *status)
 	if (sampling->collector) {
 		collector_get_cost(sampling->collector, &cost);
 		status->scale = cost.scale;
+		status->throttled = cost.throttled;
 		status->share = cost.share;
 		status->hour_share = cost.hour.share;
 		status->hour_taken = cost.hour.taken;

@@ -126,12 +126,12 @@ static json_t *cost_json(const struct status *s)
 	getrusage(RUSAGE_SELF, &usage);
 	cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 		 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	return json_pack("{sI sI sI sI so so sf so so}", "bpf_ns", I(c->bpf_ns), "bpf_runs",
-			 I(c->bpf_runs), "cpu_us", I(cpu_us), "rss_bytes", I(rss_bytes()),
-			 "budget_percent", percent_json(s->budget), "sampling_percent",
-			 percent_json(s->share), "rate_percent", 100 / MAX(s->scale, 1),
-			 "hour_sampling_percent", percent_json(s->hour_share), "hour_rate_percent",
-			 percent_json(s->hour_taken));
+	return json_pack(
+		"{sI sI sI sI so so sf sb so so}", "bpf_ns", I(c->bpf_ns), "bpf_runs",
+		I(c->bpf_runs), "cpu_us", I(cpu_us), "rss_bytes", I(rss_bytes()), "budget_percent",
+		percent_json(s->budget), "sampling_percent", percent_json(s->share), "rate_percent",
+		100 / MAX(s->scale, 1), "throttled", s->throttled, "hour_sampling_percent",
+		percent_json(s->hour_share), "hour_rate_percent", percent_json(s->hour_taken));
 }
 
 static json_t *time_json(uint64_t us)

@@ -49,6 +49,7 @@ struct status {
 	double hot;         /* of a process's samples, that make a function hot; 0: all are */
 	double capture;     /* the share of the samples that is captured with its stacks */
 	double scale;       /* samples due for each one taken, on average; 1: as configured */
+	bool throttled;     /* the kernel throttled of late, which lowers the rate */
 	double share;       /* of each CPU, that sampling takes of late; 0: not known */
 	double hour_share, hour_taken; /* of the last hour, see struct last_hour_average */
 	double budget;                 /* that it may take; 0: no limit */

@@ -54,17 +54,21 @@ static void learn(struct cpu_budget *b, const struct cpu_cost *from, const struc
 		b->busy += (b->one_in * samples / MIN(busy, 1) - b->busy) / 2;
 }
 
-/* Towards the scale at which a window of that cost would have held the budget, also if all CPUs had
- * been busy. */
-static void move_scale(struct cpu_budget *b, const struct shares *cost)
+/* The scale at which a window of that cost would have held the budget, also if all CPUs had been
+ * busy. */
+static double wanted_scale(const struct cpu_budget *b, const struct shares *cost)
 {
 	double left = MAX(AIM * b->limit - cost->rest, SAMPLES * b->limit);
-	double wanted = MAX(b->one_in * cost->samples, b->busy) / left;
 
-	if (wanted > b->scale)
-		b->scale = MIN(wanted, b->scale * MAX_SLOWER);
-	else if (wanted < b->scale * LEAST && b->n_held == 0)
-		b->scale = MAX(wanted, b->scale / MAX_FASTER);
+	return b->limit > 0 ? MAX(b->one_in * cost->samples, b->busy) / left : 1;
+}
+
+static void move_scale(struct cpu_budget *b)
+{
+	if (b->wanted > b->scale)
+		b->scale = MIN(b->wanted, b->scale * MAX_SLOWER);
+	else if (b->wanted < b->scale * LEAST && b->n_held == 0)
+		b->scale = MAX(b->wanted, b->scale / MAX_FASTER);
 }
 
 static void choose_one_in(struct cpu_budget *b)
@@ -93,7 +97,8 @@ void cpu_budget_begin(struct cpu_budget *budget, double limit, double max_scale,
 		.hz = hz,
 		.busy = hz * ASSUMED,
 	};
-	set_scale(budget, limit > 0 ? budget->busy / (AIM * limit) : 1);
+	budget->wanted = limit > 0 ? budget->busy / (AIM * limit) : 1;
+	set_scale(budget, budget->wanted);
 }
 
 void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
@@ -112,10 +117,11 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 		      &(struct last_hour_average){ share, 1.0 / budget->one_in });
 	budget->share += budget->share > 0 ? (share - budget->share) / SMOOTHING : share;
 	learn(budget, &last, now, cost.samples);
+	budget->wanted = wanted_scale(budget, &cost);
 	budget->n_held = throttled ? HOLD : budget->n_held - (budget->n_held > 0);
 	if (throttled)
 		budget->scale *= MAX_SLOWER;
-	else if (budget->limit > 0)
-		move_scale(budget, &cost);
+	else
+		move_scale(budget);
 	set_scale(budget, budget->scale);
 }

@@ -37,6 +37,7 @@ struct cpu_budget {
 	double max_scale; /* at the lowest rate */
 	double hz;        /* samples that a busy CPU is due in a second; 0: not known */
 	double busy;     /* share of each CPU that samples take if all are busy and all are taken */
+	double wanted;   /* the scale that the limit asks for; more than 1: it lowers the rate */
 	double scale;    /* samples due for each one taken, on average */
 	uint32_t one_in; /* of the next window */
 	double share;    /* of each CPU that sampling takes, over some windows; 0: not known yet */

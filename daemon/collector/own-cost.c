@@ -13,7 +13,9 @@ uint32_t own_cost_init(struct own_cost *cost, double limit, double max_scale, do
 		cost->storing = CLOCK_PROCESS_CPUTIME_ID;
 	atomic_init(&cost->limit, limit);
 	atomic_init(&cost->share, 0);
+	atomic_init(&cost->wanted, cost->budget.wanted);
 	atomic_init(&cost->scale, cost->budget.scale);
+	atomic_init(&cost->throttled, false);
 	atomic_init(&cost->hour_share, 0);
 	atomic_init(&cost->hour_taken, 0);
 	return cost->budget.one_in;
@@ -37,7 +39,9 @@ uint32_t own_cost_end_window(struct own_cost *cost, const struct sampler_counts 
 	cost->budget.limit = atomic_load(&cost->limit);
 	cpu_budget_update(&cost->budget, &now);
 	atomic_store(&cost->share, cost->budget.share);
+	atomic_store(&cost->wanted, cost->budget.wanted);
 	atomic_store(&cost->scale, cost->budget.scale);
+	atomic_store(&cost->throttled, cost->budget.n_held > 0);
 	hour = last_hour_get(&cost->budget.hour, now.at_ns);
 	atomic_store(&cost->hour_share, hour.share);
 	atomic_store(&cost->hour_taken, hour.taken);
@@ -49,6 +53,8 @@ void own_cost_get(const struct own_cost *cost, struct own_cost_report *ret)
 	*ret = (struct own_cost_report){
 		.share = atomic_load(&cost->share),
 		.scale = atomic_load(&cost->scale),
+		.limited = atomic_load(&cost->wanted) > 1,
+		.throttled = atomic_load(&cost->throttled),
 		.hour = { atomic_load(&cost->hour_share), atomic_load(&cost->hour_taken) },
 	};
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,20 +19,24 @@ struct own_cost {
 	uint64_t n_samples, n_others;          /* events that were handled */
 	uint64_t closing_ns;                   /* CPU time for the ends of windows */
 	_Atomic double limit;                  /* share of each CPU; 0: none */
-	_Atomic double share, scale;           /* see struct cpu_budget */
+	_Atomic double share, wanted, scale;   /* see struct cpu_budget */
+	atomic_bool throttled;                 /* or not long ago */
 	_Atomic double hour_share, hour_taken; /* see struct last_hour_average */
 };
 
 /* What others see of it. */
 struct own_cost_report {
-	double share; /* of each CPU, that sampling takes of late; 0: not known yet */
-	double scale; /* samples due for each one taken, on average; at least 1 */
+	double share;   /* of each CPU, that sampling takes of late; 0: not known yet */
+	double scale;   /* samples due for each one taken, on average; at least 1 */
+	bool limited;   /* the budget asks for a lower rate */
+	bool throttled; /* the kernel throttled sampling not long ago, which lowers the rate */
 	struct last_hour_average hour; /* up to the last window */
 };
 
 /*
  * Called by the thread that stores windows. @max_scale: samples due for each one taken, at most;
- * @hz: samples that a busy CPU is due in a second, or 0. Returns the scale of the first window.
+ * @hz: samples that a busy CPU is due in a second, or 0. Returns
+ * how many samples are due for each one taken in the first window.
  */
 uint32_t own_cost_init(struct own_cost *cost, double limit, double max_scale, double hz);
 

@@ -83,6 +83,7 @@ def check_throttled(place, rate):
     finally:
         said = stop(daemon)
     check("the kernel throttled sampling" in said, "the log does not say who throttles:", said)
+    check("CpuBudget=" not in said, "the log says that the budget lowers the rate:", said)
 
 
 with tempfile.TemporaryDirectory() as folder:

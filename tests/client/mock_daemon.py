@@ -71,7 +71,7 @@ STATUS = {
     "samples": {"taken": 1010, "written": 1000, "ticked": 0, "unticked": 0, "ring_full": 10, "skipped": 3, "throttled": 0,
                 "lost_records": 0, "undecodable": 0},
     "cost": {"bpf_ns": 1500000, "bpf_runs": 1000, "cpu_us": 36 * SECOND, "rss_bytes": 20 << 20,
-             "budget_percent": 0.2, "sampling_percent": 0.13, "rate_percent": 50.0,
+             "budget_percent": 0.2, "sampling_percent": 0.13, "rate_percent": 50.0, "throttled": False,
              "hour_sampling_percent": 0.17, "hour_rate_percent": 83.2},
     "store": {"bytes": 3 << 20, "max_bytes": 1 << 30, "window_us": LENGTH, "windows": 30,
               "waiting": 0, "removed": 0, "given_up": 0, "first_us": 0, "last_us": 0,

@@ -42,6 +42,19 @@ def check_status(daemon):
     check(document(daemon, "status")["sampling"]["frequency"] == 99, "status --json")
 
 
+def check_who_lowers_the_rate():
+    """Of a rate of a half, after sampling was throttled: the kernel only as long as that lowers the rate."""
+    for throttled, why in ((False, "counts as that many, to hold that budget"),
+                           (True, "counts as that many, as the kernel throttles")):
+        status = dict(mock_daemon.STATUS, samples=dict(mock_daemon.STATUS["samples"], throttled=3),
+                      cost=dict(mock_daemon.STATUS["cost"], throttled=throttled))
+        daemon = mock_daemon.Daemon([])
+        daemon._answer = lambda call, connection, status=status: {"parameters": status}
+        with daemon:
+            out = ask(daemon, "status")[1]
+            check(why in out, "status without", why, ":", out)
+
+
 def check_status_of_branch_records():
     status = dict(mock_daemon.STATUS, sampling={
         "running": True, "mode": "stack+branch", "event": "cycles", "frequency": 0,
@@ -540,6 +553,7 @@ with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_follow(shared)
 with mock_daemon.Daemon(mock_daemon.recent()) as shared:
     check_loss_while_following(shared)
+check_who_lowers_the_rate()
 check_status_of_branch_records()
 check_status_of_nothing()
 check_gap()

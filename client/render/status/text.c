@@ -43,7 +43,7 @@ static const char *why_slower(const struct status_text *s, double share, double 
 {
 	if (share > EXCEEDED * budget)
 		return "; the rest of the cost is that of what runs";
-	if (status_get(s, "samples", "throttled") > 0)
+	if (status_is_true(s, "cost", "throttled"))
 		return ", as the kernel throttles";
 	return ", to hold that budget";
 }

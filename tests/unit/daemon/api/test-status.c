@@ -82,6 +82,25 @@ static void test_tables_on_disk_have_their_counts(void **state)
 	free(status);
 }
 
+/* Once is not for ever. */
+static void test_who_lowers_the_rate(void **state)
+{
+	struct status *status = make();
+
+	status->samples.throttled = 3;
+	for (int i = 0; i < 2; i++) {
+		json_t *json, *throttled;
+
+		status->throttled = i;
+		json = status_json(status, false);
+		throttled = json_object_get(json_object_get(json, "cost"), "throttled");
+		assert_true(json_is_boolean(throttled));
+		assert_int_equal(json_is_true(throttled), i);
+		json_decref(json);
+	}
+	free(status);
+}
+
 static void test_paths_of_incomplete_stacks_are_for_the_privileged(void **state)
 {
 	struct status *status = make();
@@ -178,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks_have_their_counts),
 		cmocka_unit_test(test_tables_on_disk_have_their_counts),
+		cmocka_unit_test(test_who_lowers_the_rate),
 		cmocka_unit_test(test_paths_of_incomplete_stacks_are_for_the_privileged),
 		cmocka_unit_test(test_naming_has_its_counts),
 		cmocka_unit_test(test_long_paths_are_truncated),

@@ -226,6 +226,7 @@ static void test_throttled(void **state)
 	m.used.throttled = 3;
 	run(&m, 1, 0);
 	assert_int_equal(m.budget.one_in, 2);
+	assert_true(m.budget.wanted <= 1); /* it is not for the limit */
 	run(&m, 4, 0);
 	assert_int_equal(m.budget.one_in, 2);
 	run(&m, 10, 0);
