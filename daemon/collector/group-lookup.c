@@ -107,24 +107,24 @@ static int ask(int32_t pid, struct group *ret)
 	return 1;
 }
 
-/* Keeps @group, which it takes over; NULL: no memory. */
-static const struct group *keep(struct group_lookup *lookup, const char *text, struct group *group)
+/* Keeps what was returned last, if there is memory for it; where it is then. */
+static const struct group *keep(struct group_lookup *lookup, const char *text)
 {
 	size_t n = strlen(text);
 	struct kept *kept = calloc(1, sizeof(*kept) + n + 1);
 
+	if (!kept)
+		return &lookup->last;
 	if (HASH_COUNT(lookup->kept) >= MAX_KEPT)
 		forget_all(lookup);
-	if (!kept)
-		return NULL;
 	memcpy(kept->text, text, n);
 	HASH_ADD_KEYPTR(hh, lookup->kept, kept->text, n, kept);
 	if (!kept->hh.tbl) {
 		free(kept);
-		return NULL;
+		return &lookup->last;
 	}
-	kept->group = *group;
-	*group = (struct group){ 0 };
+	kept->group = lookup->last;
+	lookup->last = (struct group){ 0 };
 	return &kept->group;
 }
 
@@ -148,6 +148,6 @@ int group_lookup_find(struct group_lookup *lookup, int32_t pid, const struct gro
 	*ret = &lookup->last;
 	/* it may have moved meanwhile */
 	if (readable && read_text(pid, after) && strcmp(text, after) == 0)
-		*ret = keep(lookup, text, &lookup->last);
-	return *ret ? 1 : -ENOMEM;
+		*ret = keep(lookup, text);
+	return 1;
 }
