@@ -13,6 +13,7 @@
 #define SMOOTHING  6    /* windows */
 #define BUSY       0.25 /* of the CPUs' time: then what samples take is that of busy CPUs */
 #define ASSUMED    8e-6 /* seconds, that a sample takes */
+#define FORGET     360  /* windows, in which most of what was dearer than that is forgotten */
 
 /* Shares of each CPU: of what follows the rate, and of the rest. */
 struct shares {
@@ -42,7 +43,8 @@ static bool is_later(const struct cpu_cost *last, const struct cpu_cost *now)
 	       now->n_others >= last->n_others && now->n_taken >= last->n_taken;
 }
 
-/* Learns from a window in which CPUs were busy. */
+/* Learns from a window in which CPUs were busy. If they no longer are, samples that were dear once
+ * do not keep the rate low for good. */
 static void learn(struct cpu_budget *b, const struct cpu_cost *from, const struct cpu_cost *to,
 		  double samples)
 {
@@ -52,6 +54,8 @@ static void learn(struct cpu_budget *b, const struct cpu_cost *from, const struc
 
 	if (busy >= BUSY)
 		b->busy += (b->one_in * samples / MIN(busy, 1) - b->busy) / 2;
+	else
+		b->busy -= MAX(b->busy - b->hz * ASSUMED, 0) / FORGET;
 }
 
 /* The scale at which a window of that cost would have held the budget, also if all CPUs had been

@@ -8,7 +8,8 @@
  *
  * A CPU that idles is due no samples by the clock. The rate is one that holds the budget on busy
  * CPUs, also while they idle: a window that begins idle and ends busy would else take many times
- * the budget. What a sample takes on busy CPUs is measured when they are, and assumed before that.
+ * the budget. What a sample takes on busy CPUs is measured when they are, and assumed before that;
+ * while they idle it slowly falls to what is assumed.
  *
  * A window takes one sample in a whole number, so that each counts as that many. Rates between come
  * from windows of both neighbours in turn, by the error that has added up (sigma-delta modulation).

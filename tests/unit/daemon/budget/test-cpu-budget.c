@@ -123,6 +123,27 @@ static void test_busy_at_once(void **state)
 	assert_holds(&m);
 }
 
+/* What was dear once, as somebody may have made it, does not lower the rate for good; what is cheap
+ * is not forgotten. */
+static void test_idle_for_long(void **state)
+{
+	struct machine m;
+	double assumed;
+
+	begin(&m, 0.0002, 0.05);
+	assumed = m.budget.scale;
+	run(&m, BEFORE, 0.1);
+	assert_true(m.budget.scale > 3 * assumed);
+	m.busy = 0.01;
+	run(&m, 3000, 0.1);
+	assert_true(m.budget.scale < 1.3 * assumed);
+	begin(&m, 0.0002, 0.001);
+	run(&m, BEFORE, 0.1);
+	m.busy = 0.01;
+	run(&m, 3000, 0.1);
+	assert_true(m.taken > 0.999);
+}
+
 /* What is assumed of a sample holds in the first window. */
 static void test_first_window(void **state)
 {
@@ -259,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_no_limit),      cmocka_unit_test(test_throttled),
 		cmocka_unit_test(test_no_sense),      cmocka_unit_test(test_what_samples_have_left),
 		cmocka_unit_test(test_first_window),  cmocka_unit_test(test_busy_at_once),
+		cmocka_unit_test(test_idle_for_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
