@@ -74,7 +74,8 @@ struct unwind_rule {
 	int32_t cfa_offset, fp_offset, ra_offset, bx_offset;
 };
 
-#define UNWIND_TABLE_FORMAT 4 /* another number, whenever tables or what they mean change */
+/* Another number, whenever tables, what they mean, or their files change. */
+#define UNWIND_TABLE_FORMAT 5
 
 #define UNWIND_MAX_RULES 0x8000u
 #define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */

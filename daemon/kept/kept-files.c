@@ -19,8 +19,6 @@
 #include "common/util/clock.h"
 #include "daemon/kept/kept-name.h"
 
-#define NEW_FILE "new.part"
-
 struct entry {
 	struct kept_name name;
 	uint64_t n_bytes, used_ns;
@@ -29,6 +27,7 @@ struct entry {
 struct kept_files {
 	int directory;
 	const char *suffix;
+	char new_file[16]; /* what one is called while it is written */
 	size_t max_file_bytes;
 	uint64_t max_bytes;
 	size_t max_files;
@@ -138,8 +137,8 @@ static int read_directory(struct kept_files *kept)
 		return r;
 	}
 	while (r == 0 && (found = readdir(d))) {
-		if (strcmp(found->d_name, NEW_FILE) == 0)
-			unlinkat(kept->directory, NEW_FILE, 0);
+		if (strcmp(found->d_name, kept->new_file) == 0)
+			unlinkat(kept->directory, kept->new_file, 0);
 		if (!kept_name_parse(found->d_name, kept->suffix, &name) ||
 		    fstatat(kept->directory, found->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
@@ -176,6 +175,7 @@ int kept_files_open(struct kept_files **ret, const struct kept_files_settings *s
 	kept->max_bytes = settings->max_bytes ?: KEPT_FILES_MAX_BYTES;
 	kept->max_files = settings->max_files ?: KEPT_FILES_MAX_FILES;
 	kept->suffix = settings->suffix;
+	snprintf(kept->new_file, sizeof(kept->new_file), "%s.part", kept->suffix);
 	kept->max_file_bytes = settings->max_file_bytes;
 	kept->directory = open_directory(settings->directory);
 	if (kept->directory < 0)
@@ -263,23 +263,13 @@ int kept_files_get(struct kept_files *kept, const struct build_id *id,
 	return 0;
 }
 
-bool kept_files_find_id(struct kept_files *kept, const struct file_identity *file,
-			struct build_id *ret)
-{
-	const struct entry *entry = find_entry(kept, NULL, file);
-
-	if (entry)
-		*ret = entry->name.id;
-	return entry;
-}
-
 static int write_file(const struct kept_files *kept, const struct kept_name *name,
 		      const struct kept_content *content)
 {
 	char path[KEPT_NAME_BYTES];
 	int fd, r;
 
-	fd = openat(kept->directory, NEW_FILE,
+	fd = openat(kept->directory, kept->new_file,
 		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -287,10 +277,10 @@ static int write_file(const struct kept_files *kept, const struct kept_name *nam
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
 	kept_name_format(path, name, kept->suffix);
-	if (r == 0 && renameat(kept->directory, NEW_FILE, kept->directory, path) < 0)
+	if (r == 0 && renameat(kept->directory, kept->new_file, kept->directory, path) < 0)
 		r = -errno;
 	if (r < 0)
-		unlinkat(kept->directory, NEW_FILE, 0);
+		unlinkat(kept->directory, kept->new_file, 0);
 	return r;
 }
 
@@ -305,7 +295,7 @@ void kept_files_put(struct kept_files *kept, const struct build_id *id,
 	count_up(&kept->counts.built);
 	while ((entry = find_entry(kept, id, file)))
 		remove_entry(kept, entry);
-	if (content->n_bytes <= kept->max_bytes) {
+	if (content->n_bytes <= MIN(kept->max_file_bytes, kept->max_bytes)) {
 		make_room(kept, content->n_bytes);
 		r = write_file(kept, &name, content);
 	}

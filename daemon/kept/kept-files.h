@@ -29,8 +29,8 @@ struct kept_files;
 
 struct kept_files_settings {
 	const char *directory; /* made if it is missing; nobody else may own it or write to it */
-	const char *suffix;    /* of the files, borrowed */
-	size_t max_file_bytes; /* a larger one is damaged */
+	const char *suffix;    /* of the files, borrowed; at most eight bytes */
+	size_t max_file_bytes; /* a larger one is not written, or damaged */
 	uint64_t max_bytes;    /* 0: KEPT_FILES_MAX_BYTES */
 	size_t max_files;      /* 0: KEPT_FILES_MAX_FILES */
 };
@@ -61,10 +61,6 @@ typedef int (*kept_files_reader)(const void *bytes, size_t n, const struct build
  */
 int kept_files_get(struct kept_files *kept, const struct build_id *id,
 		   const struct file_identity *file, kept_files_reader reader, void *userdata);
-
-/* The build-id of a trusted file about which something is kept. False: nothing is. */
-bool kept_files_find_id(struct kept_files *kept, const struct file_identity *file,
-			struct build_id *ret);
 
 /* What to keep: @write writes its @n_bytes. 0 or -errno. */
 struct kept_content {

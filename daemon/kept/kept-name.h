@@ -2,7 +2,7 @@
 /*
  * The name of a file that is kept: BUILD-ID-MAJOR-MINOR-INODE-CTIME-SIZE.SUFFIX, in hexadecimal
  * digits. So the directory itself says which object it is about, and from which file it was made:
- * the same file, unchanged, needs not be opened to find it, or to know its build-id.
+ * the same file, unchanged, needs not be opened to find it.
  */
 #pragma once
 

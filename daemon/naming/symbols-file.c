@@ -39,7 +39,7 @@ int symbols_content_make(struct symbols_content *ret, const struct symbol_table 
 
 	for (size_t i = 0; i < made.n_rows; i++)
 		made.n_text += strlen(symbol_table_get(table, i).name) + 1;
-	if (symbols_file_bytes(&made) > SYMBOLS_FILE_MAX_BYTES)
+	if (made.n_text > UINT32_MAX)
 		return -EFBIG;
 	made.rows = calloc(made.n_rows ?: 1, sizeof(*made.rows));
 	made.text = at = malloc(made.n_text ?: 1);

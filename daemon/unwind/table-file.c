@@ -39,12 +39,10 @@ size_t table_file_bytes(const struct unwind_table *table)
 int table_file_write(int fd, const struct build_id *id, const struct unwind_table *table)
 {
 	struct arrays arrays = { .start = { table->rules, table->starts, table->rule_ids } };
-	size_t n = measure(&arrays, table->n_rules, table->n_rows);
 	struct header header = {};
 	struct iovec parts[1 + ARRAY_SIZE(arrays.start)];
 
-	if (n > TABLE_FILE_MAX_BYTES)
-		return -EFBIG;
+	measure(&arrays, table->n_rules, table->n_rows);
 	kept_header_fill(&header.head, &format, id);
 	header.n_rules = (uint32_t)table->n_rules;
 	header.n_rows = (uint32_t)table->n_rows;

@@ -17,7 +17,7 @@
 /* The bytes of the file that holds @table. */
 size_t table_file_bytes(const struct unwind_table *table);
 
-/* Writes the table of the object with build-id @id to @fd. 0; -EFBIG if it is too large; -errno. */
+/* Writes the table of the object with build-id @id to @fd. 0 or -errno. */
 int table_file_write(int fd, const struct build_id *id, const struct unwind_table *table);
 
 /*

@@ -130,14 +130,6 @@ static void test_a_table_of_another_object_is_refused(void **state)
 	assert_int_equal(table_file_parse(b.bytes, b.n, &other, &read), -EBADMSG);
 }
 
-static void test_a_table_that_is_too_large_is_not_written(void **state)
-{
-	struct unwind_table large = table;
-
-	large.n_rows = TABLE_FILE_MAX_BYTES / 6;
-	assert_int_equal(table_file_write(-1, &id, &large), -EFBIG);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,7 +140,6 @@ int main(void)
 		cmocka_unit_test(test_numbers_out_of_bounds_are_noticed_behind_a_right_checksum),
 		cmocka_unit_test(test_another_version_is_stale),
 		cmocka_unit_test(test_a_table_of_another_object_is_refused),
-		cmocka_unit_test(test_a_table_that_is_too_large_is_not_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
