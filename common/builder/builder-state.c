@@ -3,8 +3,10 @@
 
 int builder_state_wait(struct builder *b)
 {
-	int r = stream_queue_flush(&b->queue, &b->streams);
+	int r = stack_queue_flush(&b->stack_queue, &b->stacks);
 
+	if (r >= 0)
+		r = stream_queue_flush(&b->queue, &b->streams);
 	return r < 0 || !b->thread ? r : branch_thread_wait(b->thread);
 }
 

@@ -6,6 +6,7 @@
 #include "common/builder/branch-thread.h"
 #include "common/builder/builder-settings.h"
 #include "common/builder/path-tree.h"
+#include "common/builder/stack-queue.h"
 #include "common/builder/stream.h"
 #include "common/process/process-context.h"
 #include "common/profile/profile.h"
@@ -24,6 +25,7 @@ struct builder {
 	struct branch_thread *thread; /* counts records that stay in memory; or NULL */
 	uint64_t n_rows;              /* records, in this window */
 	struct path_tree stacks, streams;
+	struct stack_queue stack_queue;  /* stacks on their way into the tree */
 	struct stream_queue queue;       /* streams on their way into the tree */
 	bool stacks_are_full;            /* nearly all nodes are distinct leaves */
 	struct stitch *stitch;           /* NULL: disabled. It outlives windows, as tasks do. */

@@ -254,15 +254,23 @@ static bool rows_are_full(struct builder *b, size_t n)
 	return table->n_counts + n > MIN(max_rows(b), table->max_counts);
 }
 
+/* The same for the nodes of the current stack. Those that wait are counted only near the end. */
+static bool stacks_are_full(struct builder *b)
+{
+	if (count_stack_may_wait(b))
+		return false;
+	if (stack_queue_flush(&b->stack_queue, &b->stacks) < 0)
+		return true; /* flushing reports the error */
+	return b->stacks.n_nodes + count_stack_depth(b) > b->stacks.max_nodes;
+}
+
 /* Before sample @s is counted; its stack is known. */
 static bool must_flush(struct builder *b, const struct sample *s)
 {
 	if (b->n_mappings > MAX_MAPPINGS || b->n_rows >= MAX_ROWS_ADDED - s->n_rows ||
 	    b->stacks.n_paths == PATH_TREE_MAX_PATHS)
 		return true;
-	return b->settings.unbounded &&
-	       (rows_are_full(b, s->n_rows) ||
-		b->stacks.n_nodes + count_stack_depth(b) > b->stacks.max_nodes);
+	return b->settings.unbounded && (rows_are_full(b, s->n_rows) || stacks_are_full(b));
 }
 
 static int flush_early(struct builder *b, const struct processes *processes)

@@ -36,49 +36,54 @@ static uint64_t frame_place(const struct builder *b, size_t i)
 	return i < n ? b->callers.callers[i].from : b->stack.frames[b->stack.n - 1 - (i - n)].place;
 }
 
-/* The hash of each frame from @i on depends on no search: their slots are asked for at once, and
- * then their nodes. */
-static void prefetch_stack(const struct builder *b, const struct path *path, size_t i)
+/* The hash of each frame from @i up to @n depends on no search: their slots are asked for at once,
+ * and then their nodes. */
+static void prefetch_frames(const struct builder *b, uint64_t below, size_t i, size_t n)
 {
-	const size_t n = count_stack_depth(b);
-	uint64_t hash = path->hash;
+	uint64_t hash = below;
 
 	for (size_t k = i; k < n; k++) {
 		hash = path_hash(hash, frame_place(b, k), 0);
 		path_tree_prefetch(&b->stacks, hash);
 	}
-	hash = path->hash;
+	hash = below;
 	for (size_t k = i; k < n; k++) {
 		hash = path_hash(hash, frame_place(b, k), 0);
 		path_tree_prefetch_node(&b->stacks, hash);
 	}
 }
 
-/* The node of the leaf, found or made from the outermost frame on; PATH_ROOT where there is no
- * stack; -ENOSPC, -ENOMEM. */
-static int64_t find_stack(struct builder *b, uint32_t context)
+/* Goes from frame *@i up to frame @n, to nodes found or made. 0, -ENOSPC or -ENOMEM. */
+static int find_frames(struct builder *b, struct path *path, size_t i, size_t n)
 {
 	struct stitched_call *callers = b->callers.callers;
-	size_t i = count_marked(b, context), n = count_stack_depth(b);
 	struct path_tree *tree = &b->stacks;
-	struct path path = path_begin(context);
-	int r;
 
-	if (i > 0) {
-		path.hash = callers[i - 1].mark.hash;
-		path.node = callers[i - 1].mark.node;
-	}
-	prefetch_stack(b, &path, i);
+	prefetch_frames(b, path->hash, i, n);
 	for (; i < n; i++) {
-		r = path_tree_get(tree, &path, frame_place(b, i), 0, stack_missed(tree));
+		int r = path_tree_get(tree, path, frame_place(b, i), 0, stack_missed(tree));
+
 		if (r < 0)
 			return r;
 		if (i < b->callers.n_callers) {
-			callers[i].mark.hash = path.hash;
-			callers[i].mark.node = path.node;
+			callers[i].mark.hash = path->hash;
+			callers[i].mark.node = path->node;
 		}
 	}
-	return path.node;
+	return 0;
+}
+
+/* The first @n frames, found or made from the outermost on. 0, -ENOSPC or -ENOMEM. */
+static int find_stack(struct builder *b, uint32_t context, size_t n, struct path *ret)
+{
+	size_t i = count_marked(b, context);
+
+	*ret = path_begin(context);
+	if (i > 0) {
+		ret->hash = b->callers.callers[i - 1].mark.hash;
+		ret->node = b->callers.callers[i - 1].mark.node;
+	}
+	return find_frames(b, ret, i, n);
 }
 
 uint64_t count_stack_leaf(const struct builder *b)
@@ -86,11 +91,19 @@ uint64_t count_stack_leaf(const struct builder *b)
 	return frame_place(b, count_stack_depth(b) - 1);
 }
 
+bool count_stack_may_wait(const struct builder *b)
+{
+	return b->stacks.n_nodes + STACK_QUEUE_MAX_NODES + count_stack_depth(b) <=
+	       b->stacks.max_nodes;
+}
+
 static int make_room_for_stack(struct builder *b)
 {
 	struct path_tree *tree = &b->stacks;
 
-	if (_likely_(tree->n_nodes + count_stack_depth(b) <= tree->max_nodes) || b->stacks_are_full)
+	if (stack_queue_flush(&b->stack_queue, tree) < 0)
+		return -ENOMEM;
+	if (tree->n_nodes + count_stack_depth(b) <= tree->max_nodes || b->stacks_are_full)
 		return 0;
 	if (stack_prune_half(tree) < 0)
 		return -ENOMEM;
@@ -99,24 +112,44 @@ static int make_room_for_stack(struct builder *b)
 	return 0;
 }
 
+/* The callers have their nodes; what is above them waits. 0 or -ENOMEM. */
+static int put_stack(struct builder *b, const struct path *callers, uint64_t weight)
+{
+	struct waiting_stack stack = {
+		.callers = *callers,
+		.n_frames = (uint32_t)b->stack.n,
+		.n_stitched = (uint32_t)b->stack.n_stitched,
+		.weight = weight,
+	};
+
+	for (size_t i = 0; i < b->stack.n; i++)
+		stack.frames[i] = b->stack.frames[b->stack.n - 1 - i].place;
+	return stack_queue_put(&b->stack_queue, &b->stacks, &stack);
+}
+
 int count_stack(struct builder *b, uint32_t context, const struct sample *s, bool first)
 {
-	struct path_node *leaf;
-	int64_t node;
+	bool waits = count_stack_may_wait(b);
+	size_t n = count_stack_depth(b);
+	struct path path;
+	int r;
 
-	if (make_room_for_stack(b) < 0)
+	if (_unlikely_(!waits) && make_room_for_stack(b) < 0)
 		return -ENOMEM;
-	node = find_stack(b, context);
-	if (node == PATH_ROOT || node == -ENOSPC) {
-		b->counters.stacks_pruned += node == -ENOSPC;
+	if (n == 0)
+		return 1;
+	waits = waits && b->stack.n > 0 && b->stack.n <= STACK_QUEUE_FRAMES;
+	r = find_stack(b, context, waits ? b->callers.n_callers : n, &path);
+	if (r == -ENOSPC) {
+		b->counters.stacks_pruned++;
 		return 1;
 	}
-	if (node < 0)
-		return (int)node;
-	leaf = &b->stacks.nodes[node];
-	leaf->hits++;
-	leaf->amount += first ? s->period : 0;
-	path_node_add_stitched(leaf, (uint32_t)b->stack.n_stitched);
+	if (r < 0)
+		return r;
 	b->stacks.n_paths++;
+	if (waits)
+		return put_stack(b, &path, first ? s->period : 0);
+	stack_queue_count_leaf(&b->stacks.nodes[path.node], first ? s->period : 0,
+			       (uint32_t)b->stack.n_stitched);
 	return 0;
 }

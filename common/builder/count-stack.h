@@ -10,6 +10,9 @@
  * function itself stay exact. 0, or -ENOMEM. */
 int count_stack(struct builder *b, uint32_t context, const struct sample *s, bool first);
 
+/* Whether the tree has room for it beside those that wait to be counted. */
+bool count_stack_may_wait(const struct builder *b);
+
 /* The number of its frames, and the address of the innermost; there is one. */
 size_t count_stack_depth(const struct builder *b);
 uint64_t count_stack_leaf(const struct builder *b);

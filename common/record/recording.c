@@ -14,8 +14,8 @@
 #include "common/record/user-registers.h"
 
 #define READ_AHEAD_BYTES (8u << 20)
-#define RECORDS_AHEAD    8u  /* whose heads are asked for, if all are as long as this one */
-#define HEAD_BYTES       40u /* with the time */
+#define PREFETCH_AHEAD   (8u << 10)
+#define CACHE_LINE       64u
 
 /* The features follow the records, which are valid without them. */
 static int read_features(struct recording *r, struct fault *fault)
@@ -347,16 +347,14 @@ static int finish(struct recording *r, struct fault *fault)
 	return 0;
 }
 
-/* The place of a record is known from the one before, so that each would wait for memory. Most are
- * of one length. */
-static void prefetch_heads(const char *p, size_t size, uint64_t left)
+/* The place of a record is known from the one before, so that each would wait for memory: the bytes
+ * of those some way ahead are asked for, as many as this one has. */
+static void prefetch_ahead(const char *p, size_t size, uint64_t left)
 {
-	size_t ahead = RECORDS_AHEAD * size;
-
-	if (ahead + HEAD_BYTES > left)
+	if (PREFETCH_AHEAD + size > left)
 		return;
-	__builtin_prefetch(p + ahead);
-	__builtin_prefetch(p + ahead + HEAD_BYTES);
+	for (size_t i = 0; i < size; i += CACHE_LINE)
+		__builtin_prefetch(p + PREFETCH_AHEAD + i);
 }
 
 static int read_record(struct recording *r, struct fault *fault)
@@ -376,7 +374,7 @@ static int read_record(struct recording *r, struct fault *fault)
 		return recording_state_end_at_damage(r, offset, "the file ends within a record",
 						     fault);
 	memcpy(&h, p, sizeof(h));
-	prefetch_heads(p, h.size, left);
+	prefetch_ahead(p, h.size, left);
 	if (h.size < sizeof(h)) {
 		snprintf(what, sizeof(what), "a record of %u bytes", h.size);
 		return recording_state_end_at_damage(r, offset, what, fault);
