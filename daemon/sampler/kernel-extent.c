@@ -2,61 +2,44 @@
 #include "daemon/sampler/kernel-extent.h"
 
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "common/checksum/crc.h"
 #include "common/util/cleanup.h"
+#include "daemon/kept/kept-header.h"
 
 #define NAME      "kernel-extent"
 #define NEW_NAME  "kernel-extent.part"
 #define MAX_BYTES (UINT64_C(1) << 30) /* no kernel is larger */
 
-static const char magic[8] = "branchdX";
+static const struct kept_format format = { "branchdX", 2 };
 
 struct content {
-	char magic[8];
+	struct kept_header head;
+	uint32_t unused;
 	uint64_t n_bytes;
-	uint8_t n_build_id;
-	uint8_t build_id[sizeof(((struct build_id *)NULL)->bytes)];
-	uint8_t unused[3];
-	uint32_t crc; /* of all before */
 };
-
-static void fill(struct content *ret, const struct build_id *id, uint64_t n_bytes)
-{
-	memset(ret, 0, sizeof(*ret));
-	memcpy(ret->magic, magic, sizeof(magic));
-	ret->n_bytes = n_bytes;
-	ret->n_build_id = id->n;
-	memcpy(ret->build_id, id->bytes, sizeof(ret->build_id));
-	ret->crc = crc_add(0, ret, offsetof(struct content, crc));
-}
 
 bool kernel_extent_read(int directory, const struct build_id *id, uint64_t *ret_n_bytes)
 {
 	_cleanup_close_ int fd =
 		openat(directory, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct content read_one, expected;
+	struct content content;
 
 	if (fd < 0 || id->n == 0 ||
-	    pread(fd, &read_one, sizeof(read_one), 0) != (ssize_t)sizeof(read_one))
+	    pread(fd, &content, sizeof(content), 0) != (ssize_t)sizeof(content) ||
+	    kept_header_check(&content.head, sizeof(content), &format, id) < 0 ||
+	    content.n_bytes == 0 || content.n_bytes > MAX_BYTES)
 		return false;
-	fill(&expected, id, read_one.n_bytes);
-	if (memcmp(&read_one, &expected, sizeof(expected)) != 0 || read_one.n_bytes == 0 ||
-	    read_one.n_bytes > MAX_BYTES)
-		return false;
-	*ret_n_bytes = read_one.n_bytes;
+	*ret_n_bytes = content.n_bytes;
 	return true;
 }
 
 void kernel_extent_write(int directory, const struct build_id *id, uint64_t n_bytes)
 {
-	struct content content;
-	bool whole;
-	int fd;
+	struct content content = { .n_bytes = n_bytes };
+	struct iovec part = { &content, sizeof(content) };
+	int fd, r;
 
 	if (id->n == 0)
 		return;
@@ -64,8 +47,8 @@ void kernel_extent_write(int directory, const struct build_id *id, uint64_t n_by
 		    0600);
 	if (fd < 0)
 		return;
-	fill(&content, id, n_bytes);
-	whole = write(fd, &content, sizeof(content)) == (ssize_t)sizeof(content);
-	if (close(fd) < 0 || !whole || renameat(directory, NEW_NAME, directory, NAME) < 0)
+	kept_header_fill(&content.head, &format, id);
+	r = kept_header_write(fd, &part, 1);
+	if (close(fd) < 0 || r < 0 || renameat(directory, NEW_NAME, directory, NAME) < 0)
 		unlinkat(directory, NEW_NAME, 0);
 }
