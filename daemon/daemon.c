@@ -22,6 +22,7 @@
 #include "daemon/directories.h"
 #include "daemon/log.h"
 #include "daemon/naming/kept-symbols.h"
+#include "daemon/pmu-problems.h"
 #include "daemon/roller.h"
 #include "daemon/sampling.h"
 #include "daemon/store/store.h"
@@ -29,10 +30,9 @@
 #include "daemon/varlink/server.h"
 #include "daemon/watchdog/watchdog.h"
 
-#define ROTATION_SHARE 100 /* report events that did not count for 1/100 of their time */
-#define REMOVED        "the database was removed or replaced while open: a new one is in use"
-#define RENAMED        "the database could not be used (%s): renamed to %s, a new one was begun"
-#define UNOPENED       "%s; branchd keeps windows in memory, and tries to open it with new ones"
+#define REMOVED  "the database was removed or replaced while open: a new one is in use"
+#define RENAMED  "the database could not be used (%s): renamed to %s, a new one was begun"
+#define UNOPENED "%s; branchd keeps windows in memory, and tries to open it with new ones"
 
 struct daemon {
 	sd_event *event;
@@ -67,37 +67,6 @@ static void on_cut(void *userdata)
 	struct daemon *daemon = userdata;
 
 	sampling_request_part(daemon->sampling);
-}
-
-/* Reports that the kernel rotates the events of the PMU, because perf or a guest uses it, too. */
-static void add_rotation(struct status *status)
-{
-	const struct sampler_counts *c = &status->samples;
-	char text[256];
-
-	if (c->running_ns >= c->enabled_ns - c->enabled_ns / ROTATION_SHARE)
-		return;
-	snprintf(text, sizeof(text),
-		 "the PMU's events counted for %.1f %% of their time: another user of the PMU, or "
-		 "of "
-		 "branch records with another filter, takes turns with branchd (perf record?)",
-		 100.0 * (double)c->running_ns / (double)c->enabled_ns);
-	status_add_problem(status, text);
-}
-
-/* Reports phases of call stacks that lacked a descriptor or a counter for the event that begins
- * them. */
-static void add_phases(struct status *status)
-{
-	char text[256];
-
-	if (status->samples.phases_missed == 0)
-		return;
-	snprintf(text, sizeof(text),
-		 "%llu times a CPU could not change from branches to call stacks: another event "
-		 "occupies the PMU (perf?), or there are too many open files (raise LimitNOFILE=)",
-		 (unsigned long long)status->samples.phases_missed);
-	status_add_problem(status, text);
 }
 
 static bool on_get_turn(uint64_t *ret_us, void *userdata)
@@ -162,8 +131,9 @@ static void on_get_status(struct status *status, void *userdata)
 	status_add_problem(status, daemon->tables_fault.text);
 	if (daemon->tables)
 		kept_files_get_counts(daemon->tables, &status->tables);
-	add_rotation(status);
-	add_phases(status);
+	if (daemon->symbols)
+		kept_files_get_counts(daemon->symbols, &status->symbols);
+	pmu_problems_add(status);
 	if (status->store.removed)
 		status_add_problem(status, REMOVED);
 	status_add_problem(status, status->store.damage);
@@ -354,18 +324,21 @@ static int open_kept(struct daemon *daemon, const char *state_directory, struct 
 {
 	struct kept_files_settings settings = {};
 	_cleanup_free_ char *directory = NULL;
+	const char *what = "unwind tables and kernel symbols";
 	int r = directories_find_tables(state_directory, &directory);
 
 	settings.directory = directory;
 	if (r >= 0)
 		r = table_cache_open(&daemon->tables, &settings);
-	if (r >= 0)
+	if (r >= 0) {
+		what = "kernel symbols";
 		r = kept_symbols_open(&daemon->symbols, &settings);
+	}
 	if (r == -ENOMEM)
 		return fault_set(fault, r, "no memory to start");
 	if (r < 0) {
-		fault_set(&daemon->tables_fault, r, "unwind tables are not kept in %s: %s",
-			  directory, strerror(-r));
+		fault_set(&daemon->tables_fault, r, "%s are not kept in %s: %s", what, directory,
+			  strerror(-r));
 		log_warning(LOG_ID_TABLES, "%s", daemon->tables_fault.text);
 	}
 	return 0;

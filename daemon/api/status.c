@@ -80,7 +80,7 @@ static json_t *short_stacks_json(const struct status *s, bool privileged)
 	return all;
 }
 
-static json_t *tables_json(const struct kept_files_counts *c)
+static json_t *kept_json(const struct kept_files_counts *c)
 {
 	return json_pack("{sI sI sI sI sI sI}", "found", I(c->found), "built", I(c->built),
 			 "damaged", I(c->damaged), "not_written", I(c->not_written), "files",
@@ -98,7 +98,7 @@ static json_t *stacks_json(const struct status *s, bool privileged)
 			 "depth_limit", I(c->ended[UNWIND_DEPTH]), "frames_by_pointer",
 			 I(c->n_by_fp), "of_32_bit", I(c->n_32_bit), "waited", I(c->n_kept),
 			 "tables", I(c->n_tables), "table_bytes", I(c->table_bytes), "disk",
-			 tables_json(&s->tables), "incomplete", short_stacks_json(s, privileged));
+			 kept_json(&s->tables), "incomplete", short_stacks_json(s, privileged));
 }
 
 static uint64_t rss_bytes(void)
@@ -197,16 +197,18 @@ static json_t *refused_json(const struct status_naming *n, bool privileged)
 	return all;
 }
 
-static json_t *naming_json(const struct status_naming *n, bool privileged)
+static json_t *naming_json(const struct status *s, bool privileged)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI sI so}", "behind", I(n->behind),
-			 "parsers_died", I(n->parsers_died), "parsers_cpu", I(n->parsers_cpu),
-			 "parsers_timeout", I(n->parsers_timeout), "parsers_answer",
-			 I(n->parsers_answer), "openers_timeout", I(n->openers_timeout),
-			 "files_remote", I(n->files_remote), "files_skipped", I(n->files_skipped),
-			 "files_dropped", I(n->files_dropped), "files_deferred",
-			 I(n->files_deferred), "lines_malformed", I(n->lines_malformed), "refused",
-			 refused_json(n, privileged));
+	const struct status_naming *n = &s->naming;
+
+	return json_pack(
+		"{sI sI sI sI sI sI sI sI sI sI sI so so}", "behind", I(n->behind), "parsers_died",
+		I(n->parsers_died), "parsers_cpu", I(n->parsers_cpu), "parsers_timeout",
+		I(n->parsers_timeout), "parsers_answer", I(n->parsers_answer), "openers_timeout",
+		I(n->openers_timeout), "files_remote", I(n->files_remote), "files_skipped",
+		I(n->files_skipped), "files_dropped", I(n->files_dropped), "files_deferred",
+		I(n->files_deferred), "lines_malformed", I(n->lines_malformed), "kernel_symbols",
+		kept_json(&s->symbols), "refused", refused_json(n, privileged));
 }
 
 static json_t *problems_json(const struct status *s)
@@ -231,6 +233,6 @@ json_t *status_json(const struct status *status, bool privileged)
 		snapshots_json(&status->samples), "stacks", stacks_json(status, privileged), "cost",
 		cost_json(status), "store", store_json(status), "server",
 		server_json(&status->server), "helpers", helpers_json(status), "naming",
-		naming_json(&status->naming, privileged), "unnamed_objects",
-		I(status->unnamed_objects), "problems", problems_json(status));
+		naming_json(status, privileged), "unnamed_objects", I(status->unnamed_objects),
+		"problems", problems_json(status));
 }

@@ -57,7 +57,7 @@ struct status {
 	struct live_unwinder_counts stacks;
 	struct short_stacks_object short_stacks[SHORT_STACKS_SHOWN];
 	size_t n_short;
-	struct kept_files_counts tables;
+	struct kept_files_counts tables, symbols;
 	struct archive_status archive;
 	struct store_status store;
 	uint64_t window_us;

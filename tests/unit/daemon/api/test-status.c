@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "common/util/macro.h"
 #include "daemon/api/status.h"
 
 static json_int_t get(const json_t *object, const char *name)
@@ -62,22 +63,29 @@ static void test_stacks_have_their_counts(void **state)
 	free(status);
 }
 
-static void test_tables_on_disk_have_their_counts(void **state)
+static void assert_kept(const json_t *kept, int first)
+{
+	static const char *const names[] = { "found",       "built", "damaged",
+					     "not_written", "files", "bytes" };
+
+	for (int i = 0; i < (int)ARRAY_SIZE(names); i++)
+		assert_int_equal(get(kept, names[i]), first + i);
+}
+
+static void test_what_is_on_disk_has_its_counts(void **state)
 {
 	struct status *status = make();
-	json_t *json, *disk;
+	json_t *json;
 
 	status->tables = (struct kept_files_counts){
 		.found = 1, .built = 2, .damaged = 3, .not_written = 4, .files = 5, .bytes = 6
 	};
+	status->symbols = (struct kept_files_counts){
+		.found = 7, .built = 8, .damaged = 9, .not_written = 10, .files = 11, .bytes = 12
+	};
 	json = status_json(status, false);
-	disk = json_object_get(json_object_get(json, "stacks"), "disk");
-	assert_int_equal(get(disk, "found"), 1);
-	assert_int_equal(get(disk, "built"), 2);
-	assert_int_equal(get(disk, "damaged"), 3);
-	assert_int_equal(get(disk, "not_written"), 4);
-	assert_int_equal(get(disk, "files"), 5);
-	assert_int_equal(get(disk, "bytes"), 6);
+	assert_kept(json_object_get(json_object_get(json, "stacks"), "disk"), 1);
+	assert_kept(json_object_get(json_object_get(json, "naming"), "kernel_symbols"), 7);
 	json_decref(json);
 	free(status);
 }
@@ -196,7 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks_have_their_counts),
-		cmocka_unit_test(test_tables_on_disk_have_their_counts),
+		cmocka_unit_test(test_what_is_on_disk_has_its_counts),
 		cmocka_unit_test(test_who_lowers_the_rate),
 		cmocka_unit_test(test_paths_of_incomplete_stacks_are_for_the_privileged),
 		cmocka_unit_test(test_naming_has_its_counts),
