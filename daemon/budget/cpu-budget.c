@@ -113,7 +113,7 @@ void cpu_budget_update(struct cpu_budget *budget, const struct cpu_cost *now)
 	double share;
 
 	budget->last = *now;
-	if (!is_later(&last, now)) /* nor does what the start took say anything of what follows */
+	if (!is_later(&last, now)) /* the first time: the start says nothing of what follows */
 		return;
 	cost = measure(&last, now);
 	share = cost.samples + cost.rest;

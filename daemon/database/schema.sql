@@ -248,8 +248,8 @@ CREATE TABLE outer_function (
 -- each process.
 --
 -- A function: twice the difference to the id before, plus 1 if the last four numbers follow; samples in it; samples
--- with it in their stack; where "variances" is 1, what CaptureShare= adds to the variance of the latter, by samples
--- in other functions; [calls: branches to its first byte from elsewhere; runs of blocks that start in it; the
+-- with it in their stack; where "variances" is 1, the variance that CaptureShare= adds to the latter number (samples
+-- in the function itself add none); [calls: branches to its first byte from elsewhere; runs of blocks that start in it; the
 -- number of those runs with cycles; the sum of their cycles]. Id 0 stands for the parts of an object outside of functions: the
 -- object's id comes before the samples.
 CREATE TABLE function_counts (

@@ -43,7 +43,7 @@ static int describe(const struct channel_message *request, struct answer *a)
 
 	if (r < 0)
 		return r;
-	/* task_struct has had a member of that name since the type of that name is there */
+	/* the type came with the member of task_struct of that name, so the name alone says it */
 	a->machine = (struct events_machine){
 		.n_cpus = (uint32_t)r,
 		.keeps_call_stacks = kernel_btf_has(KERNEL_BTF, "perf_ctx_data"),

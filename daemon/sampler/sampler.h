@@ -32,7 +32,7 @@ DEFINE_CLEANUP(struct sampler *, sampler_free);
 /* Announces mapped files to @files, which outlives the sampler. Before the first drain. */
 void sampler_announce_files(struct sampler *sampler, struct mapped_files *files);
 
-/* Borrowed from it. The first drain reports it. */
+/* The running kernel, borrowed; the first drain reports its mappings. */
 struct running_kernel *sampler_kernel(struct sampler *sampler);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
