@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A new file gets its name when it is complete, so that none is half there after a kill. None is
- * synchronized with the disk: a crash of the machine may damage it, which its checksum tells.
- */
 #include "daemon/kept/kept-files.h"
 
 #include <dirent.h>
@@ -267,21 +263,9 @@ static int write_file(const struct kept_files *kept, const struct kept_name *nam
 		      const struct kept_content *content)
 {
 	char path[KEPT_NAME_BYTES];
-	int fd, r;
 
-	fd = openat(kept->directory, kept->new_file,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	r = content->write(fd, &name->id, content->what);
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
 	kept_name_format(path, name, kept->suffix);
-	if (r == 0 && renameat(kept->directory, kept->new_file, kept->directory, path) < 0)
-		r = -errno;
-	if (r < 0)
-		unlinkat(kept->directory, kept->new_file, 0);
-	return r;
+	return kept_write(kept->directory, kept->new_file, path, &name->id, content);
 }
 
 void kept_files_put(struct kept_files *kept, const struct build_id *id,

@@ -21,6 +21,7 @@
 #include "common/object/build-id.h"
 #include "common/util/file-identity.h"
 #include "common/util/macro.h"
+#include "daemon/kept/kept-write.h"
 
 #define KEPT_FILES_MAX_BYTES (256ull << 20)
 #define KEPT_FILES_MAX_FILES 4096
@@ -61,13 +62,6 @@ typedef int (*kept_files_reader)(const void *bytes, size_t n, const struct build
  */
 int kept_files_get(struct kept_files *kept, const struct build_id *id,
 		   const struct file_identity *file, kept_files_reader reader, void *userdata);
-
-/* What to keep: @write writes its @n_bytes. 0 or -errno. */
-struct kept_content {
-	size_t n_bytes;
-	int (*write)(int fd, const struct build_id *id, const void *what);
-	const void *what;
-};
 
 /* Keeps it, if it can, in place of others of the file or with the build-id. @file: as above. */
 void kept_files_put(struct kept_files *kept, const struct build_id *id,

@@ -2,14 +2,13 @@
 #include "daemon/sampler/kernel-extent.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "common/util/cleanup.h"
 #include "daemon/kept/kept-header.h"
+#include "daemon/kept/kept-write.h"
 
 #define NAME      "kernel-extent"
-#define NEW_NAME  "kernel-extent.part"
 #define MAX_BYTES (UINT64_C(1) << 30) /* no kernel is larger */
 
 static const struct kept_format format = { "branchdX", 2 };
@@ -35,20 +34,19 @@ bool kernel_extent_read(int directory, const struct build_id *id, uint64_t *ret_
 	return true;
 }
 
+static int write_content(int fd, const struct build_id *id, const void *what)
+{
+	struct content content = { .n_bytes = *(const uint64_t *)what };
+	struct iovec part = { &content, sizeof(content) };
+
+	kept_header_fill(&content.head, &format, id);
+	return kept_header_write(fd, &part, 1);
+}
+
 void kernel_extent_write(int directory, const struct build_id *id, uint64_t n_bytes)
 {
-	struct content content = { .n_bytes = n_bytes };
-	struct iovec part = { &content, sizeof(content) };
-	int fd, r;
+	const struct kept_content content = { sizeof(struct content), write_content, &n_bytes };
 
-	if (id->n == 0)
-		return;
-	fd = openat(directory, NEW_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-	if (fd < 0)
-		return;
-	kept_header_fill(&content.head, &format, id);
-	r = kept_header_write(fd, &part, 1);
-	if (close(fd) < 0 || r < 0 || renameat(directory, NEW_NAME, directory, NAME) < 0)
-		unlinkat(directory, NEW_NAME, 0);
+	if (id->n > 0)
+		kept_write(directory, NAME ".part", NAME, id, &content);
 }
