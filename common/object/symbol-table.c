@@ -229,7 +229,7 @@ static void drop_labels_in_functions(struct symbol_table *t)
 	t->n = n;
 }
 
-/* @open: the entries around the start of entry @i, outermost first. */
+/* @open: the symbols around the start of symbol @i, outermost first. */
 static void nest(struct symbol_table *t)
 {
 	uint32_t open[MAX_NESTING];
@@ -237,12 +237,8 @@ static void nest(struct symbol_table *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
-		uint64_t start = t->entries[i].start;
-
-		while (n && t->entries[open[n - 1]].start + t->entries[open[n - 1]].size <= start)
+		while (n && t->starts[open[n - 1]] + t->sizes[open[n - 1]] <= t->starts[i])
 			n--;
-		t->starts[i] = start;
-		t->sizes[i] = (uint32_t)t->entries[i].size;
 		t->outer[i] = n ? open[n - 1] : NO_OUTER;
 		nested |= n > 0;
 		if (n == MAX_NESTING)
@@ -283,23 +279,21 @@ static int divide(struct symbol_table *t)
 	return 0;
 }
 
-int symbol_table_finalize(struct symbol_table *t)
+static int allocate_index(struct symbol_table *t)
 {
-	drop_index(t);
-	if (!t->n)
-		return 0;
-	sort_nearly(t->entries, t->n, sizeof(*t->entries), compare_entries);
-	drop_aliases(t);
-	give_sizes(t);
-	drop_labels_in_functions(t);
 	t->starts = calloc(t->n, sizeof(*t->starts));
 	t->sizes = calloc(t->n, sizeof(*t->sizes));
 	t->outer = calloc(t->n, sizeof(*t->outer));
 	t->names = calloc(t->n, sizeof(*t->names));
-	if (!t->starts || !t->sizes || !t->outer || !t->names) {
-		drop_index(t);
-		return -ENOMEM;
-	}
+	if (t->starts && t->sizes && t->outer && t->names)
+		return 0;
+	drop_index(t);
+	return -ENOMEM;
+}
+
+/* Of starts and sizes. */
+static int make_index(struct symbol_table *t)
+{
 	nest(t);
 	if (divide(t) < 0) {
 		drop_index(t);
@@ -309,7 +303,25 @@ int symbol_table_finalize(struct symbol_table *t)
 	return 0;
 }
 
-/* The bytes of all names, or more than @max. Many may be parts of one long text. */
+int symbol_table_finalize(struct symbol_table *t)
+{
+	drop_index(t);
+	if (!t->n)
+		return 0;
+	sort_nearly(t->entries, t->n, sizeof(*t->entries), compare_entries);
+	drop_aliases(t);
+	give_sizes(t);
+	drop_labels_in_functions(t);
+	if (allocate_index(t) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++) {
+		t->starts[i] = t->entries[i].start;
+		t->sizes[i] = (uint32_t)t->entries[i].size;
+	}
+	return make_index(t);
+}
+
+/* The bytes of all names, or more than @max: they may be parts of one long text. */
 static size_t count_names(const struct symbol_table *t, size_t max)
 {
 	size_t n = 0;
@@ -319,16 +331,15 @@ static size_t count_names(const struct symbol_table *t, size_t max)
 	return n;
 }
 
-/* The names of @t one after the other; @ret_packed says where. */
-static void copy_names(const struct symbol_table *t, char *text, struct packed *ret_packed)
+/* The names of @t one after the other; @to says where. */
+static void copy_names(const struct symbol_table *t, char *text, struct packed *to)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct symbol_entry *e = &t->entries[i];
 
-		ret_packed[i] =
-			(struct packed){ (uint32_t)at, (uint8_t)e->binding, e->label, e->stub };
+		to[i] = (struct packed){ (uint32_t)at, (uint8_t)e->binding, e->label, e->stub };
 		at = (size_t)(stpcpy(text + at, e->name) - text) + 1;
 	}
 }
@@ -358,6 +369,26 @@ int symbol_table_pack(struct symbol_table *t)
 	if (r < 0)
 		t->n = t->n_finalized = 0;
 	return r;
+}
+
+int symbol_table_fill(struct symbol_table *t, const struct symbol_row *rows, size_t n, char *text,
+		      size_t n_text)
+{
+	int r = symbol_table_take_names(t, text, n_text);
+
+	if (r < 0 || n == 0)
+		return r;
+	t->n = n;
+	t->text = text;
+	t->packed = calloc(n, sizeof(*t->packed));
+	if (!t->packed || allocate_index(t) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		t->starts[i] = rows[i].start;
+		t->sizes[i] = rows[i].size;
+		t->packed[i].name = rows[i].name;
+	}
+	return make_index(t);
 }
 
 size_t symbol_table_count(const struct symbol_table *t)

@@ -63,6 +63,20 @@ int symbol_table_finalize(struct symbol_table *table);
  */
 int symbol_table_pack(struct symbol_table *table);
 
+/* A function whose name is at @name of a text. */
+struct symbol_row {
+	uint64_t start;
+	uint32_t size, name;
+};
+
+/*
+ * Makes a new table, which is to be freed after an error, a finalized and packed one. The @n @rows
+ * ascend by start, each ends below 2^64 and has its name in the @n_text bytes of heap memory that
+ * the table takes in any case. 0 or -ENOMEM.
+ */
+int symbol_table_fill(struct symbol_table *table, const struct symbol_row *rows, size_t n,
+		      char *text, size_t n_text);
+
 size_t symbol_table_count(const struct symbol_table *table);
 
 /* The memory of the table, without the demangled names. */

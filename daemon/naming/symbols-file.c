@@ -18,12 +18,7 @@ struct header {
 	uint32_t n_rows, n_text, unused;
 };
 
-struct symbols_row {
-	uint64_t start;
-	uint32_t size, name; /* where it is in the text */
-};
-
-_Static_assert(sizeof(struct header) % _Alignof(struct symbols_row) == 0, "the rows follow");
+_Static_assert(sizeof(struct header) % _Alignof(struct symbol_row) == 0, "the rows follow");
 
 void symbols_content_done(struct symbols_content *content)
 {
@@ -50,8 +45,8 @@ int symbols_content_make(struct symbols_content *ret, const struct symbol_table 
 	for (size_t i = 0; i < made.n_rows; i++) {
 		const struct symbol_entry e = symbol_table_get(table, i);
 
-		made.rows[i] = (struct symbols_row){ e.start, (uint32_t)e.size,
-						     (uint32_t)(at - made.text) };
+		made.rows[i] = (struct symbol_row){ e.start, (uint32_t)e.size,
+						    (uint32_t)(at - made.text) };
 		at = stpcpy(at, e.name) + 1;
 	}
 	*ret = made;
@@ -85,36 +80,37 @@ static bool find_content(const struct header *header, size_t n, struct symbols_c
 	*ret = (struct symbols_content){ .n_rows = header->n_rows, .n_text = header->n_text };
 	if (symbols_file_bytes(ret) != n)
 		return false;
-	ret->rows = (struct symbols_row *)(header + 1);
+	ret->rows = (struct symbol_row *)(header + 1);
 	ret->text = (char *)(ret->rows + ret->n_rows);
 	return ret->n_text == 0 || ret->text[ret->n_text - 1] == '\0';
 }
 
-static int add_row(struct symbol_table *table, const struct symbols_content *content,
-		   const struct symbols_row *row)
+/* As they were written: by their start, which differs. */
+static bool are_sound(const struct symbols_content *content)
 {
-	if (row->name >= content->n_text || row->size == 0 || row->start > UINT64_MAX - row->size)
-		return -EBADMSG;
-	return symbol_table_add(table, &(struct symbol_entry){
-					       .start = row->start,
-					       .size = row->size,
-					       .limit = row->start + row->size,
-					       .name = content->text + row->name,
-				       });
+	for (size_t i = 0; i < content->n_rows; i++) {
+		const struct symbol_row *row = &content->rows[i];
+
+		if (row->name >= content->n_text || row->size == 0 ||
+		    row->start > UINT64_MAX - row->size ||
+		    (i > 0 && row->start <= content->rows[i - 1].start))
+			return false;
+	}
+	return true;
 }
 
-/* Packing copies the names. */
 static int make_table(const struct symbols_content *content, struct symbol_table **ret)
 {
 	_cleanup_(symbol_table_freep) struct symbol_table *table = NULL;
-	int r = symbol_table_new(&table);
+	char *text = malloc(content->n_text ?: 1);
+	int r = text ? symbol_table_new(&table) : -ENOMEM;
 
-	for (size_t i = 0; r >= 0 && i < content->n_rows; i++)
-		r = add_row(table, content, &content->rows[i]);
-	if (r >= 0)
-		r = symbol_table_finalize(table);
-	if (r >= 0)
-		r = symbol_table_pack(table);
+	if (r < 0) {
+		free(text);
+		return r;
+	}
+	memcpy(text, content->text, content->n_text);
+	r = symbol_table_fill(table, content->rows, content->n_rows, text, content->n_text);
 	if (r >= 0)
 		*ret = TAKE_PTR(table);
 	return r;
@@ -131,5 +127,7 @@ int symbols_file_parse(const void *bytes, size_t n, const struct build_id *id,
 	r = kept_header_check(bytes, n, &format, id);
 	if (r < 0)
 		return r;
-	return find_content(bytes, n, &content) ? make_table(&content, ret) : -EBADMSG;
+	if (!find_content(bytes, n, &content) || !are_sound(&content))
+		return -EBADMSG;
+	return make_table(&content, ret);
 }

@@ -16,7 +16,7 @@
 
 /* A table on its way to a file. */
 struct symbols_content {
-	struct symbols_row *rows;
+	struct symbol_row *rows;
 	size_t n_rows;
 	char *text;
 	size_t n_text;

@@ -118,6 +118,11 @@ static void test_places_out_of_bounds_are_noticed_behind_a_right_checksum(void *
 	memset(b.bytes + ROWS_AT, 0xff, 8); /* it ends behind the last address */
 	assert_int_equal(parse_with_checksum(&b), -EBADMSG);
 	b = good;
+	memset(b.bytes + ROWS_AT + 2 * ROW_BYTES, 0, 8); /* it starts before the one before */
+	assert_int_equal(parse_with_checksum(&b), -EBADMSG);
+	b.bytes[ROWS_AT + 2 * ROW_BYTES] = 0x40; /* it starts where the one before does */
+	assert_int_equal(parse_with_checksum(&b), -EBADMSG);
+	b = good;
 	b.bytes[b.n - 1] = 'x'; /* the last name has no end */
 	assert_int_equal(parse_with_checksum(&b), -EBADMSG);
 	b = good;
