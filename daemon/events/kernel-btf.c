@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +68,6 @@ void kernel_btf_done(struct kernel_btf *btf)
 	else
 		free(btf->bytes);
 	*btf = (struct kernel_btf){};
-	malloc_trim(0);
 }
 
 static bool has_string(const char *text, size_t n, const char *name)
