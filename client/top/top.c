@@ -216,6 +216,14 @@ static int load_shown(struct top *top)
 	return r < 0 ? r : line_loader_run(&loader, top->source->shown, top->places.symbolizer);
 }
 
+static bool are_estimated(const struct view_stacks *stacks)
+{
+	for (size_t i = 0; i < stacks->n_rows; i++)
+		if (stacks->rows[i].variance > 0)
+			return true;
+	return false;
+}
+
 int top_new(struct top **ret, const struct profile_source *source,
 	    const struct top_settings *settings)
 {
@@ -240,10 +248,10 @@ int top_new(struct top **ret, const struct profile_source *source,
 	if (settings->n_rows > 0)
 		top->n_shown = MIN(top->n_rows, settings->n_rows);
 	top->verbose = settings->verbose;
-	if (top->stacks)
-		r = settings->grouped ?
-			    view_stacks_group(top->stacks, source->shown, top->n_shown) :
-			    view_stacks_add_groups(top->stacks, source->shown);
+	if (top->stacks && settings->grouped)
+		r = view_stacks_group(top->stacks, source->shown, top->n_shown);
+	else if (top->stacks && are_estimated(top->stacks))
+		r = view_stacks_add_groups(top->stacks, source->shown);
 	if (r >= 0)
 		r = load_shown(top);
 	if (r < 0)
