@@ -20,17 +20,12 @@ struct paired_count {
 	uint64_t self, total;
 };
 
-/* What estimating adds to the variance of both. */
-struct paired_variance {
-	uint64_t self, total;
-};
-
 struct paired_row {
 	bool is_in[N_SIDES];
 	struct share_key keys[N_SIDES]; /* in that side's profile; of several the hottest one's */
 	struct paired_count hottest[N_SIDES]; /* its samples */
 	struct paired_count counts[N_SIDES];
-	struct paired_variance variances[N_SIDES];
+	struct paired_count variances[N_SIDES]; /* what estimating adds to those of counts */
 	bool line_changed; /* the line differs in the sources of the other side */
 };
 

@@ -145,7 +145,7 @@ static struct significance_counts counts_of(const struct comparing *c, enum side
 	const struct paired_count *count = &c->paired->rows[row].counts[side];
 	size_t n_parts = c->paired->n_parts[side];
 	const struct profile_counters *all = &c->with->sources[side]->all->counters;
-	const struct paired_variance *variance = &c->paired->rows[row].variances[side];
+	const struct paired_count *variance = &c->paired->rows[row].variances[side];
 	bool of_captured = is_total || c->diff->by == VIEW_LINE; /* see profile_row_unit() */
 	struct significance_counts counts = {
 		.count = is_total ? count->total : count->self,

@@ -232,7 +232,6 @@ static void add_up(struct history *history, const struct counting *counting)
 	history->sum.end_us = history->points[history->n_points - 1].end_us;
 }
 
-/* Parts without samples are not in the series. */
 double history_unit(const struct history *history, const struct history_point *point)
 {
 	const struct profile_counters *counters = &history->names->counters;
@@ -242,6 +241,7 @@ double history_unit(const struct history *history, const struct history_point *p
 	return profile_row_unit(counters, point->total, point->total_variance);
 }
 
+/* Parts without samples are not in the series. */
 static int find_change(struct history *history, const struct counting *counting)
 {
 	size_t n = counting->times.n;
