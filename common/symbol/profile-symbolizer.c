@@ -64,7 +64,7 @@ static int add_unknown(struct profile_symbolizer *s, struct recent_place *place,
 	return 0;
 }
 
-/* A location of the profile, and how often it was sampled, and once more. */
+/* A location of the profile. Its weight is its samples, and 1 so that a caller is used, too. */
 struct use {
 	uint32_t object;
 	uint64_t offset, weight;
@@ -119,7 +119,7 @@ static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset, 
 static int mark_frame(struct profile_symbolizer *s, const struct profile_stack *stack)
 {
 	struct location frame = stack->frame;
-	uint64_t weight = stack->samples + 1;
+	uint64_t weight = stack->samples + stack->ticks + 1;
 	int r = mark(s, frame.object, frame.offset, weight);
 
 	return r == 0 ? mark(s, frame.object, frame.offset + 1, weight) : r;

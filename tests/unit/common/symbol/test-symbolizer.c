@@ -392,14 +392,14 @@ static void test_what_was_found_once_stays_known(void **state)
 	check_named(s, objects, f8, NULL);
 }
 
-/* Those with @least samples or more have a fingerprint. */
+/* Those with @least samples and ticks or more have a fingerprint. */
 static void check_fingerprinted(struct symbolizer *s, struct profile_object *objects,
 				uint64_t least)
 {
 	static const struct {
 		const char *name;
-		uint64_t samples;
-	} uses[] = { { "f1", 1 }, { "f2", 9 }, { "f3", 5 } };
+		uint64_t samples, ticks;
+	} uses[] = { { "f1", 1, 0 }, { "f2", 2, 7 }, { "f3", 5, 0 } };
 	_cleanup_(profile_freep) struct profile *p = make_profile(objects, 2);
 	size_t n_found = 0;
 
@@ -409,7 +409,8 @@ static void check_fingerprinted(struct symbolizer *s, struct profile_object *obj
 				   .parent = PROFILE_NONE,
 				   .process = PROFILE_NONE,
 				   .frame = { i % 2, offset_of(objects[0].path, uses[i].name) },
-				   .samples = uses[i].samples });
+				   .samples = uses[i].samples,
+				   .ticks = uses[i].ticks });
 	assert_int_equal(symbolizer_add_functions(s, p), 0);
 	assert_int_equal(p->n_functions, 3);
 	for (size_t i = 0; i < 9; i++) {
@@ -417,7 +418,7 @@ static void check_fingerprinted(struct symbolizer *s, struct profile_object *obj
 			continue;
 		n_found++;
 		assert_int_equal(p->functions[i / 3].fingerprint != 0,
-				 uses[i % 3].samples >= least);
+				 uses[i % 3].samples + uses[i % 3].ticks >= least);
 	}
 	assert_int_equal(n_found, 3);
 }
