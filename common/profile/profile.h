@@ -257,6 +257,7 @@ struct profile {
 	uint32_t *outer; /* per function: the last one before it that ends behind it */
 	struct strings *strings;
 	bool finalized;
+	bool spread; /* profile_spread_ticks() made it: its rows have variances and no surplus */
 };
 
 int profile_new(struct profile **ret);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "common/profile/scale.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "common/util/macro.h"
 
+/*
+ * What is estimated grows as the count does: before the profile is spread it is a part of the
+ * count, and afterwards rows are negated alone (subtract.c), which takes their variances away.
+ */
 static void scale_streams(struct profile *p, uint64_t factor)
 {
 	for (size_t i = 0; i < p->n_streams; i++) {
@@ -83,6 +88,7 @@ void profile_scale_samples(struct profile *profile, uint64_t n)
 	struct profile_counters *counters = &profile->counters;
 	uint64_t taken = counters->samples;
 
+	assert(!profile->spread);
 	if (n == 1)
 		return;
 	profile_scale_rows(profile, n);

@@ -5,6 +5,7 @@
  */
 #include "common/profile/spread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -413,6 +414,8 @@ int profile_spread_ticks(struct profile *profile)
 	size_t n;
 	int r;
 
+	assert(!profile->spread);
+	profile->spread = true;
 	if (c->samples_ticked == 0 && !has_surplus(profile))
 		return 0;
 	r = find_leaves(profile, &leaves, &n);
