@@ -69,6 +69,7 @@ static int grow_index(struct branch_table *t)
 
 	if (!index)
 		return -ENOMEM;
+	pages_touch(index, sizeof(*index) << (t->bits + 1));
 	pages_free(t->index, sizeof(*t->index) << t->bits);
 	t->index = index;
 	t->bits++;

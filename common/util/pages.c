@@ -26,3 +26,10 @@ void pages_drop(void *part, size_t n_bytes)
 {
 	madvise(part, n_bytes, MADV_DONTNEED);
 }
+
+void pages_touch(void *part, size_t n_bytes)
+{
+	if (n_bytes >= PAGES_HUGE)
+		madvise(part, n_bytes, MADV_HUGEPAGE);
+	madvise(part, n_bytes, MADV_POPULATE_WRITE);
+}

@@ -17,3 +17,8 @@ void pages_free(void *pages, size_t n_bytes);
 /* Gives the memory of a part back, from a page's start on; it is zeroed when it is touched again.
  */
 void pages_drop(void *part, size_t n_bytes);
+
+/* Has the kernel provide all of a part at once, as huge pages where it can: for what is written
+ * here and there until all pages are used, each of which would be mapped when it is read, and once
+ * more when it is written. */
+void pages_touch(void *part, size_t n_bytes);
