@@ -187,6 +187,28 @@ int order_add(struct order *order, const struct waiting *record)
 	return order_is_full(order) ? relieve(order) : 0;
 }
 
+size_t order_n_chunks(const struct order *order)
+{
+	return order->n_chunks;
+}
+
+int order_move(struct order *order, order_mover mover, void *userdata)
+{
+	for (size_t i = order->head; i < order->n; i++) {
+		struct waiting *w = &order->records[i], to = { 0 };
+		int r = mover(w->record, &to, userdata);
+
+		if (r < 0)
+			return r;
+		order->n_chunks += to.chunk->n_waiting++ == 0;
+		order->n_chunks -= --w->chunk->n_waiting == 0;
+		chunk_unref(w->chunk);
+		w->record = to.record;
+		w->chunk = to.chunk;
+	}
+	return 0;
+}
+
 int order_finish_until(struct order *order, uint64_t time_ns)
 {
 	int r = sort(order);
@@ -201,7 +223,8 @@ int order_finish_round(struct order *order)
 {
 	int r = order_finish_until(order, order->round_time);
 
-	order->round_time = order->max_time;
+	if (r >= 0)
+		order->round_time = order->max_time;
 	return r;
 }
 

@@ -38,16 +38,26 @@ DEFINE_CLEANUP(struct order *, order_free);
  */
 int order_add(struct order *order, const struct waiting *record);
 
-/* A round is finished; what comes is later than @time_ns; there is no more to come. 0 or -ENOMEM.
- */
-int order_finish_round(struct order *order);
-int order_finish_until(struct order *order, uint64_t time_ns);
-int order_finish(struct order *order);
+/* 0 or -ENOMEM. */
+int order_finish_round(struct order *order);                   /* a round is finished */
+int order_finish_until(struct order *order, uint64_t time_ns); /* what comes is later */
+int order_finish(struct order *order);                         /* no more comes */
 
 /* The next record that may go out, and its chunk: true and *@ret. */
 bool order_next(struct order *order, struct waiting *ret);
 
 /* Whether as many records wait as may. */
 bool order_is_full(const struct order *order);
+
+/* The number of chunks that those that wait hold. */
+size_t order_n_chunks(const struct order *order);
+
+/*
+ * Copies each record that waits, all of which have a chunk, and lets the old one go. @mover gives
+ * the copy and its chunk, with a reference. 0, or the first negative answer of @mover.
+ */
+typedef int (*order_mover)(const struct perf_event_header *record, struct waiting *ret,
+			   void *userdata);
+int order_move(struct order *order, order_mover mover, void *userdata);
 
 uint64_t order_n_late(const struct order *order);

@@ -10,12 +10,12 @@
 #include "daemon/sampler/record-copies.h"
 
 #define LEAST_SLICE 4096u
-#define MOST_SLICES 256      /* in one call, a megabyte each; then others get their turn */
+#define MANY_CHUNKS (4 * DRAIN_COPIES_BYTES / CHUNK_BYTES)
 #define SLACK_NS    1000000u /* allowed from when a record is stamped until it is in its ring */
 
 /* What has been copied of a CPU's ring. */
 struct copied {
-	uint64_t newest_ns; /* the time of its newest record */
+	uint64_t newest_ns; /* the time of its newest record; never less than before_ns */
 	uint64_t before_ns; /* newest_ns before its last slice */
 	bool has_more;      /* than its last slice */
 };
@@ -106,9 +106,9 @@ int drain_copy(struct drain *drain, struct cpus *cpus)
 }
 
 /*
- * Copies a slice of each ring, but of those of which all of the last slice and some of the one
- * before are later than *@until_ns, and wait. 1: some have more, and *@until_ns is now the time
- * before which nothing is left in any.
+ * Copies a slice of each ring, except of those that are ahead: the slice copied last is all later
+ * than *@until_ns, and so is the end of the one before. 1: some rings have more, and nothing older
+ * than *@until_ns is left in any, but for SLACK_NS. 0: all were empty when they were copied last.
  */
 static int copy_slice(struct drain *d, struct cpus *cpus, uint64_t *until_ns)
 {
@@ -146,24 +146,48 @@ static int hand_on(struct drain *d, drain_handler handler, void *userdata)
 	return r;
 }
 
+static int move(const struct perf_event_header *record, struct waiting *ret, void *userdata)
+{
+	struct drain *d = userdata;
+
+	return record_copies_add(&d->copies, record, ret);
+}
+
+/*
+ * A record that waits long holds its whole chunk. So once there are many of them, what waits is
+ * moved together; next when there are twice as many as it needs: *@many.
+ */
+static int pack(struct drain *d, size_t *many)
+{
+	int r;
+
+	if (order_n_chunks(d->order) < *many)
+		return 0;
+	r = order_move(d->order, move, d);
+	*many = MAX(2 * order_n_chunks(d->order), MANY_CHUNKS);
+	return r;
+}
+
 int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, void *userdata)
 {
-	uint64_t until_ns = UINT64_MAX;
-	int r = 1;
+	/* What is written meanwhile is left to the next call: this one ends. */
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + SLACK_NS, until_ns = UINT64_MAX;
+	size_t many = MANY_CHUNKS;
+	int r, k;
 
-	for (int i = 0; r > 0 && i < MOST_SLICES; i++) {
-		int k;
-
+	do {
 		r = copy_slice(drain, cpus, &until_ns);
 		if (r < 0)
 			return r;
-		k = r > 0 ? order_finish_until(drain->order, until_ns - SLACK_NS) :
+		k = r > 0 ? order_finish_until(drain->order, until_ns - MIN(until_ns, SLACK_NS)) :
 			    order_finish_round(drain->order);
 		if (k >= 0)
 			k = hand_on(drain, handler, userdata);
+		if (k >= 0)
+			k = pack(drain, &many);
 		if (k < 0)
 			return k;
-	}
+	} while (r > 0 && until_ns < end_ns);
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "common/util/macro.h"
 #include "daemon/sampler/cpus.h"
 
-#define DRAIN_COPIES_BYTES (2u << 20) /* that wait while rings have more: two slices of each */
+#define DRAIN_COPIES_BYTES (2u << 20) /* about; wait while rings have more: two slices of each */
 
 struct drain;
 
@@ -35,14 +35,14 @@ int drain_add(const struct perf_event_header *record, void *drain);
 
 /*
  * Copies what is in the rings while nothing may be handed on. What exceeds the limits of
- * common/record/order stays in the rings. 0 or -errno.
+ * common/record/order stays in the rings, which lose records once they are full. 0 or -errno.
  */
 int drain_copy(struct drain *drain, struct cpus *cpus);
 
 /*
- * Copies what is in the rings, and hands on what was written before the previous call, or, where
- * rings hold more than a slice, all that is earlier than what is left in them. Ends at the first
- * negative answer of @handler, and returns it, or another -errno.
+ * Copies what is in the rings, and hands on at least what was written before the previous call;
+ * where rings hold more than a slice, also what is earlier than what is left in them. Ends at the
+ * first negative answer of @handler, and returns it, or another -errno.
  */
 int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, void *userdata);
 

@@ -42,9 +42,9 @@ int sampler_fd(const struct sampler *sampler);
 
 /*
  * Drains the rings, and hands events to @handler in order of time. Also follows CPUs that come and
- * go. The first call begins with a scan of /proc. Which ones, drain_run()
- * says. Ends at the first negative answer
- * of @handler, and returns it, or another -errno. Samples have source 0.
+ * go. The first call begins with a scan of /proc. The events are at least those that were written
+ * before the previous call, see drain_run(). Ends at the first negative answer of @handler, and
+ * returns it, or another -errno. Samples have source 0.
  */
 typedef int (*sampler_handler)(const struct event *event, void *userdata);
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata);

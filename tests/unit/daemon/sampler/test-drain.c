@@ -68,6 +68,12 @@ static int on_record(const struct perf_event_header *record, void *userdata)
 	return 0;
 }
 
+/* The handler of the rings, which stay from test to test. */
+static int on_copy(const struct perf_event_header *record, void *userdata)
+{
+	return drain_add(record, drain);
+}
+
 static int set_up(void **state)
 {
 	const struct perf_event_attr attr = {
@@ -77,7 +83,7 @@ static int set_up(void **state)
 		.sample_type = CPU_EVENTS_SAMPLE_TYPE,
 		.sample_id_all = 1,
 	};
-	struct cpus_settings settings = { .ring_pages = RING_PAGES, .handler = drain_add };
+	const struct cpus_settings settings = { .ring_pages = RING_PAGES, .handler = on_copy };
 	struct fault fault;
 
 	machine = machine ?: memory_cpus_make(N_CPUS, RING_PAGES);
@@ -87,8 +93,8 @@ static int set_up(void **state)
 	assert_int_equal(decoder_new(&decoder), 0);
 	assert_int_equal(decoder_add_source(decoder, &attr, NULL, 0, &fault), 0);
 	assert_int_equal(drain_new(&drain, N_CPUS, decoder), 0);
-	settings.userdata = drain;
-	assert_int_equal(cpus_open(&cpus, &settings, &fault), 0);
+	if (!cpus)
+		assert_int_equal(cpus_open(&cpus, &settings, &fault), 0);
 	begin_ns = clock_ns(CLOCK_MONOTONIC) - 10 * NS_PER_S;
 	return 0;
 }
@@ -157,6 +163,73 @@ static void test_rings_of_different_pace(void **state)
 	check_full_rings((const uint64_t[2]){ 5 * NS_PER_MS, NS_PER_MS / 10 });
 }
 
+/* One CPU was busy after the other: each ring is full of another time. */
+static void test_rings_of_different_times(void **state)
+{
+	struct reader reader = { 0 };
+	uint64_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < N_CPUS; cpu++)
+		for (uint64_t i = 0; put(cpu, (cpu * 100 + i / 10) * NS_PER_MS); i++)
+			n++;
+	assert_int_equal(drain_run(drain, cpus, on_record, &reader), 0);
+	assert_int_equal(count_copied(), n * sizeof(struct record));
+	assert_int_equal(drain_finish(drain, cpus, on_record, &reader), 0);
+	assert_int_equal(reader.n_records, n);
+	assert_true(reader.most_bytes <= MOST_BYTES);
+	assert_int_equal(drain_n_late(drain), 0);
+}
+
+/* The last of the first slice is later than all of the next ones, by less than a millisecond. */
+static void test_records_after_a_later_one(void **state)
+{
+	struct reader reader = { 0 };
+	size_t last = DRAIN_COPIES_BYTES / 2 / N_CPUS / sizeof(struct record);
+
+	for (uint64_t i = 0; put(0, i == last ? NS_PER_MS * 9 / 10 : i * 1000); i++)
+		;
+	assert_int_equal(drain_finish(drain, cpus, on_record, &reader), 0);
+	assert_int_equal(drain_n_late(drain), 0);
+}
+
+/* Of a ring that was empty it is known only until when. */
+static void test_an_empty_ring(void **state)
+{
+	struct reader reader = { 0 };
+
+	for (uint64_t i = 0; put(0, (10 + i) * NS_PER_S); i++)
+		; /* from now on */
+	assert_int_equal(drain_run(drain, cpus, on_record, &reader), 0);
+	assert_true(put(1, 11 * NS_PER_S));
+	assert_int_equal(drain_run(drain, cpus, on_record, &reader), 0);
+	assert_int_equal(drain_run(drain, cpus, on_record, &reader), 0);
+	assert_int_equal(drain_n_late(drain), 0);
+}
+
+/* Writes into the ring of CPU 1 once it is empty: it has been copied, and waits. */
+static int write_behind(const struct perf_event_header *record, void *userdata)
+{
+	static bool has_written;
+	const struct perf_event_mmap_page *ring = machine->rings[1];
+
+	if (!has_written && ring->data_tail == ring->data_head)
+		has_written = put(1, 3 * NS_PER_S);
+	return on_record(record, userdata);
+}
+
+/* A ring that waits and was empty may have more by now. */
+static void test_a_ring_that_waits_gets_more(void **state)
+{
+	struct reader reader = { 0 };
+
+	for (uint64_t i = 0; put(0, (i < 40 ? 0 : 4 * NS_PER_S) + i * NS_PER_MS); i++)
+		;
+	for (uint64_t i = 0; i < 20; i++)
+		assert_true(put(1, NS_PER_S + i * NS_PER_MS));
+	assert_int_equal(drain_finish(drain, cpus, write_behind, &reader), 0);
+	assert_int_equal(drain_n_late(drain), 0);
+}
+
 /* What is in a ring is not handed on until the others have been looked at once more. */
 static void test_little_waits_for_a_round(void **state)
 {
@@ -211,6 +284,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_full_rings_go_out_in_slices, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_rings_of_different_pace, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rings_of_different_times, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_records_after_a_later_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_empty_ring, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_ring_that_waits_gets_more, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_little_waits_for_a_round, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_copies_while_nothing_goes_out, set_up,
 						tear_down),
