@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 #include "common/util/cleanup.h"
+#include "daemon/rows/row-ids.h"
 #include "daemon/rows/row-order.h"
-#include "daemon/rows/writing.h"
 
 enum {
 	ADD_WINDOW,
@@ -53,15 +53,15 @@ static const struct {
 };
 
 /* A window being written. */
-struct window_writing {
+struct writing {
 	struct store_write *write;
 	int64_t window; /* its id */
-	struct writing rows;
+	struct row_ids rows;
 };
 
-static void window_writing_done(struct window_writing *writing)
+static void writing_done(struct writing *writing)
 {
-	writing_done(&writing->rows);
+	row_ids_done(&writing->rows);
 }
 
 int store_write_init(struct store_write *write, struct database *database,
@@ -76,8 +76,7 @@ int store_write_init(struct store_write *write, struct database *database,
 	return r < 0 ? r : store_variances_init(&write->variances, database);
 }
 
-static int write_window(struct window_writing *writing, const struct window *window,
-			int64_t horizon)
+static int write_window(struct writing *writing, const struct window *window, int64_t horizon)
 {
 	struct statement *add = writing->write->statements[ADD_WINDOW];
 	const struct profile_info *info = &writing->rows.profile->info;
@@ -93,7 +92,7 @@ static int write_window(struct window_writing *writing, const struct window *win
 	return statement_run(add);
 }
 
-static int write_processes(struct window_writing *writing)
+static int write_processes(struct writing *writing)
 {
 	struct statement *add = writing->write->statements[ADD_PROCESS_COUNT];
 	const struct profile *p = writing->rows.profile;
@@ -114,7 +113,7 @@ static int write_processes(struct window_writing *writing)
 }
 
 /* After all rows of a table. */
-static int flush_counts(struct window_writing *writing, enum profile_table table,
+static int flush_counts(struct writing *writing, enum profile_table table,
 			const struct variance_column *column)
 {
 	int r = store_variances_write(&writing->write->variances, writing->window, table,
@@ -130,12 +129,12 @@ static int flush_counts(struct window_writing *writing, enum profile_table table
 			     sizeof(*(writing)->rows.profile->name), \
 			     offsetof(typeof(*(writing)->rows.profile->name), variance) })
 
-static int write_stacks(struct window_writing *writing)
+static int write_stacks(struct writing *writing)
 {
 	struct bulk *counted = &writing->write->counts[PROFILE_STACKS];
 	int r;
 
-	r = writing_list_stacks(&writing->rows);
+	r = row_ids_list_stacks(&writing->rows);
 	for (size_t i = 0; r >= 0 && i < writing->rows.order.n; i++) {
 		const struct row_order_key *row = &writing->rows.order.rows[i];
 		const struct profile_stack *stack = &writing->rows.profile->stacks[row->index];
@@ -146,12 +145,12 @@ static int write_stacks(struct window_writing *writing)
 	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_STACKS, stacks);
 }
 
-static int write_streams(struct window_writing *writing)
+static int write_streams(struct writing *writing)
 {
 	struct bulk *counted = &writing->write->counts[PROFILE_STREAMS];
 	int r;
 
-	r = writing_list_streams(&writing->rows);
+	r = row_ids_list_streams(&writing->rows);
 	for (size_t i = 0; r >= 0 && i < writing->rows.order.n; i++) {
 		const struct row_order_key *row = &writing->rows.order.rows[i];
 		const struct profile_stream *stream = &writing->rows.profile->streams[row->index];
@@ -162,12 +161,12 @@ static int write_streams(struct window_writing *writing)
 	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_STREAMS, streams);
 }
 
-static int write_branches(struct window_writing *writing)
+static int write_branches(struct writing *writing)
 {
 	struct bulk *counted = &writing->write->counts[PROFILE_BRANCHES];
 	int r;
 
-	r = writing_list_branches(&writing->rows);
+	r = row_ids_list_branches(&writing->rows);
 	for (size_t i = 0; r >= 0 && i < writing->rows.order.n; i++) {
 		const struct row_order_key *row = &writing->rows.order.rows[i];
 		const struct profile_branch *branch = &writing->rows.profile->branches[row->index];
@@ -179,12 +178,12 @@ static int write_branches(struct window_writing *writing)
 	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_BRANCHES, branches);
 }
 
-static int write_blocks(struct window_writing *writing)
+static int write_blocks(struct writing *writing)
 {
 	struct bulk *counted = &writing->write->counts[PROFILE_BLOCKS];
 	int r;
 
-	r = writing_list_blocks(&writing->rows);
+	r = row_ids_list_blocks(&writing->rows);
 	for (size_t i = 0; r >= 0 && i < writing->rows.order.n; i++) {
 		const struct row_order_key *row = &writing->rows.order.rows[i];
 		const struct profile_block *block = &writing->rows.profile->blocks[row->index];
@@ -195,7 +194,7 @@ static int write_blocks(struct window_writing *writing)
 	return r < 0 ? r : FLUSH_COUNTS(writing, PROFILE_BLOCKS, blocks);
 }
 
-static int write_outer_functions(struct window_writing *writing)
+static int write_outer_functions(struct writing *writing)
 {
 	struct statement *add = writing->write->statements[ADD_OUTER_FUNCTION];
 	int r = 0;
@@ -210,7 +209,7 @@ static int write_outer_functions(struct window_writing *writing)
 }
 
 /* All but the row of the window, and the code. */
-static int write_tables(struct window_writing *writing)
+static int write_tables(struct writing *writing)
 {
 	const struct store_write_modules *modules = &writing->write->modules;
 	int r;
@@ -220,7 +219,7 @@ static int write_tables(struct window_writing *writing)
 	r = store_counters_write(modules->counters, writing->window,
 				 &writing->rows.profile->counters);
 	if (r >= 0)
-		r = writing_intern_short_tables(&writing->rows);
+		r = row_ids_intern_short_tables(&writing->rows);
 	if (r >= 0)
 		r = write_processes(writing);
 	if (r >= 0)
@@ -243,7 +242,7 @@ static int write_tables(struct window_writing *writing)
 int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 		       const struct window *window, const struct profile *profile)
 {
-	_cleanup_(window_writing_done) struct window_writing writing = {
+	_cleanup_(writing_done) struct writing writing = {
 		.write = write,
 		.window = id,
 		.rows = { .intern = write->modules.intern, .profile = profile },
@@ -252,7 +251,7 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 
 	r = store_intern_begin(write->modules.intern, id, horizon);
 	if (r >= 0)
-		r = writing_init(&writing.rows);
+		r = row_ids_init(&writing.rows);
 	if (r >= 0)
 		r = write_window(&writing, window, horizon);
 	if (r >= 0)
@@ -263,12 +262,12 @@ int store_write_window(struct store_write *write, int64_t id, int64_t horizon,
 /* The counts of a window whose row is there. */
 static int write_counts(struct store_write *write, int64_t id, const struct profile *profile)
 {
-	_cleanup_(window_writing_done) struct window_writing writing = {
+	_cleanup_(writing_done) struct writing writing = {
 		.write = write,
 		.window = id,
 		.rows = { .intern = write->modules.intern, .profile = profile },
 	};
-	int r = writing_init(&writing.rows);
+	int r = row_ids_init(&writing.rows);
 
 	return r < 0 ? r : write_tables(&writing);
 }
@@ -303,21 +302,21 @@ int store_write_sum(struct store_write *write, int64_t id, int64_t newest, int64
 int store_write_look_up_sum(struct store_write *write, int64_t newest, int64_t horizon,
 			    const struct profile *profile)
 {
-	_cleanup_(writing_done) struct writing rows = { .intern = write->modules.intern,
+	_cleanup_(row_ids_done) struct row_ids rows = { .intern = write->modules.intern,
 							.profile = profile };
 	int r = store_intern_begin_sum(write->modules.intern, newest, horizon);
 
 	if (r >= 0)
-		r = writing_init(&rows);
+		r = row_ids_init(&rows);
 	if (r >= 0)
-		r = writing_intern_short_tables(&rows);
+		r = row_ids_intern_short_tables(&rows);
 	if (r >= 0)
-		r = writing_list_stacks(&rows);
+		r = row_ids_list_stacks(&rows);
 	if (r >= 0)
-		r = writing_list_streams(&rows);
+		r = row_ids_list_streams(&rows);
 	if (r >= 0)
-		r = writing_list_branches(&rows);
+		r = row_ids_list_branches(&rows);
 	if (r >= 0)
-		r = writing_list_blocks(&rows);
+		r = row_ids_list_blocks(&rows);
 	return r < 0 ? r : store_intern_finish(write->modules.intern);
 }

@@ -11,7 +11,7 @@
 #include "daemon/rows/row-order.h"
 
 /* What the rows of a profile are in the database. */
-struct writing {
+struct row_ids {
 	struct store_intern *intern;   /* borrowed */
 	const struct profile *profile; /* borrowed */
 	struct interned *objects, *processes, *functions, *stacks, *streams;
@@ -21,11 +21,11 @@ struct writing {
 };
 
 /* Once the first two are set. 0 or -ENOMEM. */
-int writing_init(struct writing *writing);
-void writing_done(struct writing *writing);
+int row_ids_init(struct row_ids *ids);
+void row_ids_done(struct row_ids *ids);
 
 /* Finds or makes the ids of objects, processes and functions; before all others. */
-int writing_intern_short_tables(struct writing *writing);
+int row_ids_intern_short_tables(struct row_ids *ids);
 
 /*
  * Each finds or makes the ids of one table's places and nodes, and leaves the rows that are to be
@@ -33,7 +33,7 @@ int writing_intern_short_tables(struct writing *writing);
  * that of the stream, of branches and blocks those of both ends. All return 0 or a negative error
  * number.
  */
-int writing_list_stacks(struct writing *writing);
-int writing_list_streams(struct writing *writing);
-int writing_list_branches(struct writing *writing);
-int writing_list_blocks(struct writing *writing);
+int row_ids_list_stacks(struct row_ids *ids);
+int row_ids_list_streams(struct row_ids *ids);
+int row_ids_list_branches(struct row_ids *ids);
+int row_ids_list_blocks(struct row_ids *ids);
