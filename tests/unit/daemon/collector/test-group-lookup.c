@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,17 @@
 #include <unistd.h>
 
 #include "daemon/collector/group-lookup.h"
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+static bool no_memory;
+
+/* The linker has it called instead. */
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_memory ? NULL : __real_calloc(n, size);
+}
 
 static pid_t start_child(void)
 {
@@ -85,12 +97,27 @@ static void a_process_that_has_ended_is_in_no_group(void **state)
 	assert_int_equal(group_lookup_find(lookup, 0, &group), 0);
 }
 
+static void a_group_that_cannot_be_remembered_is_found(void **state)
+{
+	_cleanup_(group_lookup_freep) struct group_lookup *lookup = NULL;
+	const struct group *group;
+	int r;
+
+	assert_int_equal(group_lookup_new(&lookup), 0);
+	no_memory = true;
+	r = group_lookup_find(lookup, getpid(), &group);
+	no_memory = false;
+	assert_int_equal(r, 1);
+	assert_int_equal(group->path[0], '/');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_in_a_group_that_the_kernel_names),
 		cmocka_unit_test(libsystemd_is_asked_once_for_all_processes_of_a_group),
 		cmocka_unit_test(a_process_that_has_ended_is_in_no_group),
+		cmocka_unit_test(a_group_that_cannot_be_remembered_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
