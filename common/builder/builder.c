@@ -32,7 +32,8 @@ static size_t max_rows(const struct builder *b)
 
 int builder_new(struct builder **ret, const struct builder_settings *settings)
 {
-	_cleanup_(builder_freep) struct builder *b = aligned_alloc(_Alignof(*b), sizeof(*b));
+	_cleanup_(builder_freep) struct builder *b =
+		aligned_alloc(_Alignof(struct builder), sizeof(*b));
 	size_t slack = 0;
 	int r;
 
