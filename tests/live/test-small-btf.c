@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/btf.h>
@@ -17,9 +18,8 @@
 #include "daemon/events/kernel-btf.h"
 #include "daemon/events/small-btf.h"
 
-static bool write_types(const struct branchd_bpf *s, const char *path)
+static bool write_types(const struct branchd_bpf *s, int fd)
 {
-	FILE *f = fopen(path, "we");
 	struct kernel_btf kernel;
 	struct btf_view wanted;
 	void *bytes = NULL;
@@ -28,23 +28,26 @@ static bool write_types(const struct branchd_bpf *s, const char *path)
 	size_t n = 0;
 	bool ok;
 
-	if (!f || btf_view_init(&wanted, own, n_own) < 0 ||
-	    kernel_btf_open(&kernel, KERNEL_BTF) < 0)
+	if (btf_view_init(&wanted, own, n_own) < 0 || kernel_btf_open(&kernel, KERNEL_BTF) < 0)
 		return false;
-	ok = small_btf_make(&kernel.view, &wanted, &bytes, &n) == 0 && fwrite(bytes, 1, n, f) == n;
+	ok = small_btf_make(&kernel.view, &wanted, &bytes, &n) == 0 &&
+	     write(fd, bytes, n) == (ssize_t)n;
 	printf("%zu of %zu bytes\n", n, kernel.n_bytes);
 	kernel_btf_done(&kernel);
 	free(bytes);
-	return fclose(f) == 0 && ok;
+	return ok;
 }
 
-/* @path: NULL for all types. */
-static struct branchd_bpf *load(const char *path)
+/* With the few types, which go into @fd; -1: with all. */
+static struct branchd_bpf *load(int fd)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
-	struct branchd_bpf *s = branchd_bpf__open_opts(&options);
+	struct branchd_bpf *s;
+	char path[64];
 
-	if (s && (!path || write_types(s, path)) && branchd_bpf__load(s) == 0)
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = fd < 0 ? NULL : path);
+	s = branchd_bpf__open_opts(&options);
+	if (s && (fd < 0 || write_types(s, fd)) && branchd_bpf__load(s) == 0)
 		return s;
 	branchd_bpf__destroy(s);
 	return NULL;
@@ -70,21 +73,19 @@ static bool is_same(const struct bpf_program *x, const struct bpf_program *y)
 
 int main(void)
 {
-	char path[] = "/tmp/test-small-btf-XXXXXX";
 	struct branchd_bpf *few, *all;
-	int fd;
 	bool ok;
+	int fd;
 
 	if (geteuid() != 0) {
 		puts("skipped: loading BPF programs needs root");
 		return 77;
 	}
-	fd = mkstemp(path);
+	fd = memfd_create("types", MFD_CLOEXEC);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	few = load(path);
-	all = load(NULL);
-	unlink(path);
+	few = load(fd);
+	all = load(-1);
 	close(fd);
 	printf("loaded with few types: %d, with all: %d\n", few != NULL, all != NULL);
 	ok = few && all && is_same(few->progs.take_any, all->progs.take_any) &&
