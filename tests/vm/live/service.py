@@ -153,6 +153,20 @@ class Installed(unittest.TestCase):
         self.assertEqual((shows("Result"), shows("ExecMainStatus")), ("success", "0"))
         self.assertTrue(os.path.exists("/var/lib/branchd/branchd.db"))
 
+    def test_7_what_ran_before_it_is_named(self):
+        """Its mappings come from the opener, which copies them into memory."""
+        done = run("systemd-run", "--unit=phases", built("tests/live/two-phases"), "60")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pid = int(shows("MainPID", "phases.service"))
+        systemctl("start", "branchd.service")
+
+        def names():
+            done = run("branchctl", "top", "-1h..", "--pid", str(pid), "--json")
+            return {row["symbol"] for row in json.loads(done.stdout)["rows"]} if done.returncode == 0 else set()
+
+        wait_for(lambda: {"red", "blue"} & names(), "the names of what ran before")
+        systemctl("stop", "phases.service")
+
     def test_8_without_cap_sys_admin(self):
         """As the unit of the helper says: where the level is 2, and no more."""
         drop_in(EVENTS + "capabilities.conf", f"""[Service]
