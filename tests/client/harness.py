@@ -11,9 +11,11 @@ VIEWS = ["function", "stack", "stream", "branch", "branch-site", "block", "line"
          "container", "user"]
 RECORDED_VIEWS = [by for by in VIEWS if by not in ("unit", "container", "user")]
 
-# What a shell runs in the background ignores it, and so would the commands that tests interrupt.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a shell runs in the background ignores the one, what nohup runs ignores the other, and so would the commands that
+# tests interrupt.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 branchctl = os.path.abspath(sys.argv[1])
 _failures = 0
