@@ -447,7 +447,7 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 	find_sections(&rows);
 	if (r >= 0)
 		r = add_spans(&rows);
-	if (r == -E2BIG || r == -ETIME)
+	if (r == -E2BIG)
 		return -ENODATA;
 	if (r < 0 || rows.n == 0)
 		return r < 0 ? r : -ENODATA;

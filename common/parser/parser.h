@@ -135,7 +135,8 @@ int parser_file_data(struct parser_file *file, const uint64_t *addresses, size_t
 		     struct parser_data *ret, struct fault *why);
 
 /*
- * The unwind table of the file, for unwind_table_done(); without rows if the file has none.
+ * The unwind table of the file, for unwind_table_done(); without rows if the file has none. -ETIME
+ * if reading it took too much CPU time: another try may succeed.
  */
 int parser_file_unwind(struct parser_file *file, struct unwind_table *ret, struct fault *why);
 

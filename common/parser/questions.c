@@ -112,7 +112,7 @@ int parser_file_unwind(struct parser_file *file, struct unwind_table *ret, struc
 	int r;
 
 	message_write(&request, &m, sizeof(m));
-	r = parser_file_ask(file, PARSER_UNWIND, &request, -1, 0, &answer, why);
+	r = parser_file_ask(file, PARSER_UNWIND, &request, -1, -ETIME, &answer, why);
 	if (r < 0)
 		return r;
 	return parser_file_end_answer(file, &answer, answers_read_unwind(&answer.reader, ret), why);

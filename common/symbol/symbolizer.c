@@ -131,6 +131,8 @@ static int read_unwind(struct symbolizer *s, struct cached_object *c)
 	c->knows_unwind = true;
 	r = parser_file_unwind(c->file, &c->unwind, &why);
 	c->has_unwind = r >= 0;
+	if (r == -ETIME)
+		return 0;
 	return r < 0 && r != -ENOMEM ? object_cache_fail(s->cache, c, r, &why) : r;
 }
 

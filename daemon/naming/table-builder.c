@@ -115,6 +115,7 @@ static void build(struct table_builder *b, const struct wanted_table *wanted)
 	r = wanted->is_vdso ? build_vdso(b, &built.table) : build_file(b, &key, &built.table);
 	/* -ENOENT: it may not have been opened yet */
 	built.later = r == -EAGAIN || r == -ECONNREFUSED || r == -ENOMEM || r == -ENOENT;
+	built.slow = r == -ETIME;
 	table_exchange_put_built(b->exchange, &built);
 }
 

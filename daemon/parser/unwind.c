@@ -7,7 +7,7 @@
 #include "common/elf/unwind-rows.h"
 #include "common/util/cleanup.h"
 
-/* Of the file, or its debug file. 0; -ENODATA; or -ENOMEM. */
+/* Of the file, or its debug file. 0, -ENODATA, -ETIME or -ENOMEM. */
 static int read_rows(const struct file *file, int fd, struct unwind_table *ret)
 {
 	_cleanup_(elf_image_freep) struct elf_image *image = NULL;
@@ -18,7 +18,7 @@ static int read_rows(const struct file *file, int fd, struct unwind_table *ret)
 	r = elf_image_open(&image, fcntl(fd, F_DUPFD_CLOEXEC, 0));
 	if (r >= 0)
 		r = unwind_rows_read(image, &file->elf->loads, ret);
-	return r < 0 && r != -ENOMEM ? -ENODATA : r;
+	return r < 0 && r != -ENOMEM && r != -ETIME ? -ENODATA : r;
 }
 
 int unwind_write(struct file *file, struct message_writer *answer)
@@ -30,7 +30,7 @@ int unwind_write(struct file *file, struct message_writer *answer)
 	r = read_rows(file, file->fd, &table);
 	if (r == -ENODATA)
 		r = read_rows(file, file->debug_fd, &table);
-	if (r == -ENOMEM)
+	if (r == -ENOMEM || r == -ETIME)
 		return r;
 	m.n_rules = (uint32_t)table.n_rules;
 	m.n_rows = (uint32_t)table.n_rows;

@@ -5,5 +5,5 @@
 #include "common/parser/message.h"
 #include "daemon/parser/files.h"
 
-/* The unwind table of @file. 0 or -ENOMEM. */
+/* The unwind table of @file. 0, -ETIME or -ENOMEM. */
 int unwind_write(struct file *file, struct message_writer *answer);

@@ -11,6 +11,9 @@
 
 #define SOON_TRIES  8 /* at first a table is asked for in each turn: its file may be opened soon */
 #define LATER_TURNS 8 /* then this many turns lie between two requests */
+#define SLOW_TURNS  8 /* the turns after the first try that took too much CPU time, */
+#define SLOW_TIMES  4 /* what they are multiplied by at each further one, */
+#define SLOW_TRIES  6 /* up to this one: each may take seconds of a CPU */
 #define MAX_ENTRIES 16384 /* objects remembered, with a table or without */
 
 /* Its object has its number: finding it takes no search. */
@@ -23,6 +26,7 @@ struct entry {
 	bool coming;
 	bool later;       /* to be asked for again, after some turns */
 	uint8_t n_laters; /* how often it could not be had, up to SOON_TRIES */
+	uint8_t n_slow;   /* how often it took too much CPU time, up to SLOW_TRIES */
 };
 
 struct object_tables {
@@ -132,9 +136,20 @@ static struct entry *want(struct object_tables *t, struct object *object)
 	return entry;
 }
 
+static bool is_soon(const struct entry *entry)
+{
+	return entry->n_laters < SOON_TRIES && entry->n_slow == 0;
+}
+
 static uint64_t turns_to_wait(const struct entry *entry)
 {
-	return entry->n_laters < SOON_TRIES ? 1 : LATER_TURNS + 1;
+	uint64_t turns = SLOW_TURNS;
+
+	if (entry->n_slow == 0)
+		return is_soon(entry) ? 1 : LATER_TURNS + 1;
+	for (unsigned int i = 1; i < entry->n_slow; i++)
+		turns *= SLOW_TIMES;
+	return turns + 1;
 }
 
 enum object_table object_tables_find(struct object_tables *tables, struct object *object,
@@ -152,7 +167,7 @@ enum object_table object_tables_find(struct object_tables *tables, struct object
 	entry->used = tables->turn;
 	if (entry->coming)
 		return OBJECT_TABLE_COMING;
-	if (entry->later && entry->n_laters < SOON_TRIES) {
+	if (entry->later && is_soon(entry)) {
 		tables->ask_again = true;
 		return OBJECT_TABLE_COMING;
 	}
@@ -191,8 +206,9 @@ static void take(struct object_tables *t, struct built_table *built)
 	if (entry->table.n_rows) /* no rule of it may stay */
 		rule_cache_clear(&t->rules);
 	entry->coming = false;
-	entry->later = built->later;
+	entry->later = built->later || built->slow;
 	entry->n_laters += built->later && entry->n_laters < SOON_TRIES;
+	entry->n_slow += built->slow && entry->n_slow < SLOW_TRIES;
 	entry->answered = t->turn;
 	unwind_table_done(&entry->table);
 	entry->table = built->table;

@@ -24,6 +24,7 @@ struct built_table {
 	uint64_t id;
 	struct unwind_table table; /* without rows if the file has none, or it cannot be read */
 	bool later;                /* there was no time for it now: it may be wanted again */
+	bool slow; /* it took too much CPU time: it may be wanted again much later */
 };
 
 struct table_exchange;

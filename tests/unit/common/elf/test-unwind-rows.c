@@ -13,6 +13,7 @@
 
 #include <dwarf.h>
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 
 #include "common/elf/unwind-rows.h"
@@ -86,9 +87,10 @@ static void put_function(struct image *image, bool eh, uint32_t start, uint32_t 
 		put_entry(image, 0, wide, sizeof(wide), instructions, n);
 }
 
-static void finish(struct image *image, bool eh, uint16_t machine, struct unwind_table *ret)
+static int read_rows(struct image *image, bool eh, uint16_t machine, struct unwind_table *ret)
 {
 	struct elf_image *elf;
+	int r;
 
 	if (eh)
 		put_word(image, 0);
@@ -97,8 +99,14 @@ static void finish(struct image *image, bool eh, uint16_t machine, struct unwind
 	if (!eh)
 		image->head.sections[1].sh_flags = 0;
 	assert_int_equal(elf_image_open_memory(&elf, image, sizeof(*image)), 0);
-	assert_int_equal(unwind_rows_read(elf, &elf->loads, ret), 0);
+	r = unwind_rows_read(elf, &elf->loads, ret);
 	elf_image_free(elf);
+	return r;
+}
+
+static void finish(struct image *image, bool eh, uint16_t machine, struct unwind_table *ret)
+{
+	assert_int_equal(read_rows(image, eh, machine, ret), 0);
 }
 
 /* Where the return address and the frame pointer are at an offset of the code. */
@@ -217,12 +225,29 @@ static void a_function_that_jumps_to_a_handler(void **state)
 	unwind_table_done(&table);
 }
 
+/* Each saved state has room for all registers up to the one that is named. */
+static void too_much_time_is_not_the_same_as_nothing(void **state)
+{
+	static const uint8_t head[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_udata4 };
+	static const uint8_t cfa[] = { DW_CFA_def_cfa, UNWIND_X86_SP, 8 };
+	uint8_t slow[600] = { DW_CFA_register, 0xff, 0xff, 0x03, 2 };
+	struct unwind_table table;
+	struct image image = {};
+
+	for (size_t i = 5; i < sizeof(slow); i++)
+		slow[i] = i % 2 ? DW_CFA_remember_state : DW_CFA_advance_loc | 1;
+	put_entry(&image, 0, head, sizeof(head), cfa, sizeof(cfa));
+	put_function(&image, true, CODE, 0x400, slow, sizeof(slow));
+	assert_int_equal(read_rows(&image, true, EM_X86_64, &table), -ETIME);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signed_return_addresses),
 		cmocka_unit_test(signed_return_addresses_in_debug_frame),
 		cmocka_unit_test(a_function_that_jumps_to_a_handler),
+		cmocka_unit_test(too_much_time_is_not_the_same_as_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,9 @@
 #define ROWS        10
 #define SOON_TRIES  8     /* as in object-tables.c */
 #define LATER_TURNS 8     /* likewise */
+#define SLOW_TURNS  8     /* likewise */
+#define SLOW_TIMES  4     /* likewise */
+#define SLOW_TRIES  6     /* likewise */
 #define MAX_ENTRIES 16384 /* likewise */
 
 struct scene {
@@ -234,6 +237,35 @@ static void what_often_could_not_be_had_is_asked_for_now_and_then(void **state)
 	scene_done(&scene);
 }
 
+static void what_took_too_much_time_is_asked_for_ever_more_rarely(void **state)
+{
+	struct object *object = make_object(OBJECT_FILE, 7);
+	struct wanted_table wanted;
+	uint64_t turns = SLOW_TURNS;
+	struct scene scene;
+
+	scene_init(&scene, 1 << 20);
+	find(&scene, object, true);
+	for (size_t i = 0; i < SLOW_TRIES + 1; i++) {
+		assert_true(is_wanted(&scene, &wanted));
+		table_exchange_put_built(scene.exchange,
+					 &(struct built_table){ .id = wanted.id, .slow = true });
+		object_tables_update(scene.tables);
+		for (size_t j = 0; j < turns; j++) {
+			assert_int_equal(find_none(&scene, object), OBJECT_TABLE_UNKNOWN);
+			assert_false(object_tables_update(scene.tables));
+		}
+		assert_false(is_wanted(&scene, &wanted));
+		object_tables_update(scene.tables);
+		assert_int_equal(find_none(&scene, object), OBJECT_TABLE_COMING);
+		turns *= i + 1 < SLOW_TRIES ? SLOW_TIMES : 1;
+	}
+	answer(&scene, 7, ROWS, false);
+	assert_non_null(find(&scene, object, false));
+	object_unref(object);
+	scene_done(&scene);
+}
+
 static void what_had_no_place_is_asked_for_later(void **state)
 {
 	struct object *object = make_object(OBJECT_FILE, 7);
@@ -408,6 +440,7 @@ int main(void)
 		cmocka_unit_test(a_file_without_a_table_is_not_asked_for_again),
 		cmocka_unit_test(what_there_was_no_time_for_is_asked_for_in_the_next_turns),
 		cmocka_unit_test(what_often_could_not_be_had_is_asked_for_now_and_then),
+		cmocka_unit_test(what_took_too_much_time_is_asked_for_ever_more_rarely),
 		cmocka_unit_test(what_had_no_place_is_asked_for_later),
 		cmocka_unit_test(the_least_used_goes_first),
 		cmocka_unit_test(what_is_no_file_has_no_table),
