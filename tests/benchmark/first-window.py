@@ -4,8 +4,9 @@
 Under the steady load of cost.py a daemon starts twice: with an empty state directory, and again with what it has kept there.
 The CPU time of all its processes (their control group) and of the BPF programs (the kernel's own figure) is read after
 each window has had 1.5 seconds to be named and stored. So the first figure has the start, the next ones only sampling:
-their median is that of a later window. Below it the threads with the most CPU time in the first window. With
-OLD-BRANCHD the builds take turns. Needs root; nothing else should run.
+their median is that of a later window. Beside it the threads with the most CPU time in the first window. With OLD-BRANCHD the
+builds take turns. Prints a table of Markdown. Takes LATER=3 windows and one more (WINDOW=10 seconds), twice, for each of
+ROUNDS=1: a minute and a half. Needs root and BPF; nothing else should run.
 
     HZ=99 ROUNDS=3 first-window.py build-release/daemon/branchd daemon/config.c base/daemon/branchd
 """
@@ -60,14 +61,15 @@ def run(tool, place):
 def show(tool, start, windows, by_thread):
     first, *later = windows
     daemon, program = (statistics.median(window[i] for window in later) for i in (0, 1))
-    print(f"{tool:8}{start:14}{first[0]:9.1f}{first[1]:7.1f}{daemon:11.1f}{program:7.1f}{sum(first) / (daemon + program):10.2f}"
-          "   " + ", ".join(f"{name} {ns / 1e6:.1f}" for name, ns in sorted(by_thread.items(), key=lambda row: -row[1])[:6]),
-          flush=True)
+    names = ", ".join(f"{name} {ns / 1e6:.1f}" for name, ns in sorted(by_thread.items(), key=lambda row: -row[1])[:6])
+    print(f"| {tool} | {start} | {first[0]:.1f} | {first[1]:.1f} | {daemon:.1f} | {program:.1f} | {sum(first) / (daemon + program):.2f} | "
+          f"{names} |", flush=True)
 
 
 def main():
-    print(f"{HZ} Hz, windows of {cost.WINDOW} s, ms of CPU\n"
-          f"{'build':8}{'start':14}{'first':>9}{'BPF':>7}{'later':>11}{'BPF':>7}{'times':>10}   the first by thread")
+    print(f"{HZ} Hz, windows of {cost.WINDOW} s, ms of CPU\n\n"
+          "| build | start | first | its BPF program | later | its BPF program | times | the first by thread |\n"
+          "|---|---|---|---|---|---|---|---|")
     load = cost.start_load("steady")
     try:
         for tool in ("branchd", *(("old",) if cost.OLD else ())) * ROUNDS:

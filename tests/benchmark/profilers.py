@@ -3,7 +3,9 @@
 import contextlib
 import json
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -50,15 +52,24 @@ class Group:
 
     def remove(self):
         """Helpers may need a moment to end, and must not be left behind."""
-        until = time.monotonic() + 10
-        while left := self.processes():
-            if time.monotonic() > until:
-                print("did not end, and are killed:", *left, file=sys.stderr)
-                for pid in left:
-                    with contextlib.suppress(ProcessLookupError):  # it has ended after all
-                        os.kill(int(pid), signal.SIGKILL)
-            time.sleep(0.1)
+        if self.wait_for_end(10):
+            print("did not end, and are killed:", *self.processes(), file=sys.stderr)
+            self.kill()
+            if left := self.wait_for_end(10):
+                sys.exit(f"SIGKILL does not end {left}")
         os.rmdir(self.path)
+
+    def wait_for_end(self, seconds):
+        """What is left then."""
+        until = time.monotonic() + seconds
+        while (left := self.processes()) and time.monotonic() < until:
+            time.sleep(0.1)
+        return left
+
+    def kill(self):
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):  # it has ended after all
+                os.kill(int(pid), signal.SIGKILL)
 
 
 def memory(pid):
@@ -106,20 +117,47 @@ def branchd_command(branchd, place, sampling, store=()):
     return [branchd, "--config", config, "--state-directory", place + "/state", "--socket", place + "/socket"]
 
 
+def branchd_status(place):
+    """What GetStatus of the daemon of that place answers."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(10)
+        s.connect(place + "/socket")
+        s.sendall(b'{"method":"io.branchd.GetStatus"}\0')
+        answer = b""
+        while not answer.endswith(b"\0"):
+            part = s.recv(1 << 16)
+            if not part:
+                raise ConnectionError("branchd has ended")
+            answer += part
+    return json.loads(answer[:-1])["parameters"]
+
+
 def perf_command(rate, place, *how):
-    return ["perf", "record", "-q", "-F", str(rate), "-a", *how, "-o", place + "/perf.data"]
+    return ["perf", "record", "-q", "-F", str(rate), "-e", "cpu-clock", "-a", *how, "-o", place + "/perf.data"]
 
 
 def bpftrace_command(rate, place):
     return ["bpftrace", "-q", "-o", place + "/stacks", "-e", f"profile:hz:{rate} {{ @[kstack, ustack, comm, pid] = count(); }}"]
 
 
-def seconds_of(command):
-    """CPU time of a command, until it ends."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return usage.ru_utime + usage.ru_stime
+def ends(process, seconds):
+    """Whether it does so within that time; it is killed otherwise."""
+    try:
+        process.wait(seconds)
+        return True
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return False
+
+
+def seconds_of(command, limit=None):
+    """CPU time of a command; None if it takes longer than the limit to end, in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not ends(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), limit):
+        return None
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @contextlib.contextmanager

@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Profilers on a busy machine, interleaved in one run: side-by-side.py BRANCHD BRANCHCTL
+"""Profilers on a busy machine, in turns in one run: side-by-side.py BRANCHD BRANCHCTL
 
-PROCESSES=200 processes with calls within calls keep all CPUs busy at the lowest priority, and two more start a program after the other. In each of
-ROUNDS=1, at each of RATES="99 999 4999", the profilers take turns: branchd (with CpuBudget=infinity: every sample in full;
-with its default of 0.2 %: budget); perf record -a -g; perf record -a --call-graph dwarf; bpftrace, which counts the same stacks; bcc's profile.
-What cannot run here is said. Of each, from WARM_UP=12 seconds after its start on, for SECONDS_EACH=20:
+PROCESSES=200 processes with calls within calls keep all CPUs busy at the lowest priority, and two more start a program after the
+other. In each of ROUNDS=1, at each of RATES="99 999 4999", the profilers take turns: branchd (with CpuBudget=infinity: every
+sample in full; with its default of 0.2 %: budget); perf record -a -g; perf record -a --call-graph dwarf; bpftrace, which counts
+the same stacks; bcc's profile. What cannot run here is said. Of each, from WARM_UP=12 seconds after its start on, for
+SECONDS_EACH=15:
 
 - CPU time of its processes, as their control group counts it, and of its BPF program by the kernel's statistics;
-- memory (PSS), and what its processes write to files;
-- the slowdown: a fixed work runs meanwhile, again and again, and as often right after the profiler has ended. The CPU time of the pairs
-  gives the mean and its interval of 95 % (Student's t). It has what interrupts take, which no profiler is charged for.
+- memory (PSS), and what its processes write to files.
 
 CPU time to an answer is all it takes from its start, and then perf report --no-inline (MAX_REPORT=300 MiB: larger recordings have
-none), bpftrace's and profile's printing, branchctl top. Prints a table of Markdown; PLOT=FILE draws it, too.
+none), bpftrace's and profile's printing, branchctl top. What has not printed after MAX_ANSWER=30 seconds is killed, and the table
+says so. What it slows down, slowdown.py measures.
+
+Prints a table of Markdown; PLOT=FILE draws it, too (SVG). Takes some ten minutes: (WARM_UP + SECONDS_EACH) a turn of five profilers
+and three rates, and the answers. Needs root and BPF; nothing else should run. In short:
+
+    PROCESSES=4 RATES=99 WARM_UP=2 SECONDS_EACH=2 PLOT=/tmp/plot.svg side-by-side.py build/daemon/branchd build/client/branchctl
 """
 import contextlib
-import math
 import os
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-from profilers import (BPFTRACE, Group, bpftrace_command, branchd_command, memory, perf_command, program_cost, program_statistics,
-                       seconds_of)
+from profilers import (BPFTRACE, Group, bpftrace_command, branchd_command, ends, memory, perf_command, program_cost,
+                       program_statistics, seconds_of)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bars  # noqa: E402
@@ -36,8 +39,9 @@ PROCESSES = int(os.environ.get("PROCESSES", "200"))
 RATES = [int(rate) for rate in os.environ.get("RATES", "99 999 4999").split()]
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
 WARM_UP = float(os.environ.get("WARM_UP", "12"))
-SECONDS = float(os.environ.get("SECONDS_EACH", "20"))
+SECONDS = float(os.environ.get("SECONDS_EACH", "15"))
 MAX_REPORT = float(os.environ.get("MAX_REPORT", "300"))
+MAX_ANSWER = float(os.environ.get("MAX_ANSWER", "30"))
 MIB = 1 << 20
 TOOLS = os.environ.get("TOOLS", "branchd budget perf dwarf bpftrace profile").split()
 NAMES = {"branchd": "branchd, no budget", "budget": "branchd, 0.2 %", "perf": "perf record -g",
@@ -46,7 +50,6 @@ PROGRAMS = {"branchd": BRANCHD, "budget": BRANCHD, "perf": "perf", "dwarf": "per
             "profile": "profile-bpfcc"}
 DEEP = "f() { [ $1 -gt 0 ] && f $(($1 - 1)); }; while :; do f 20; done"
 FORKS = "while :; do /bin/true; done"
-WORK = "f = lambda n: n if n < 2 else f(n - 1) + f(n - 2)\nf(29)"
 
 
 @contextlib.contextmanager
@@ -60,11 +63,6 @@ def load():
             child.kill()
         for child in children:
             child.wait()
-
-
-def work():
-    """Its CPU time."""
-    return seconds_of(["nice", "-n", "-5", sys.executable, "-I", "-c", WORK])
 
 
 def command(tool, rate, place):
@@ -103,34 +101,37 @@ class Turn:
                 "bpf": program_cost(self.program)[0] / 1e9}
 
     def measure(self):
+        """None if it ends by itself."""
         time.sleep(WARM_UP)
         if self.process.poll() is not None:
             return None
-        before, works = self.read(), []
-        while time.monotonic() - before["at"] < SECONDS:
-            works.append(work())
+        before = self.read()
+        time.sleep(SECONDS)
         after = self.read()
         elapsed = after["at"] - before["at"]
-        return {"memory": memory(self.process.pid), "works": works,
-                "own": 100 * (after["cpu"] - before["cpu"]) / elapsed,
-                "bpf": 100 * (after["bpf"] - before["bpf"]) / elapsed if after["bpf"] else None,
-                "mib_hour": (after["written"] - before["written"]) / MIB / elapsed * 3600}
+        used = {key: 100 * (after[key] - before[key]) / elapsed for key in ("cpu", "bpf")}
+        return None if self.process.poll() is not None else {
+            "memory": memory(self.process.pid), "own": used["cpu"], "bpf": used["bpf"] if after["bpf"] else None,
+            "sum": sum(used.values()), "mib_hour": (after["written"] - before["written"]) / MIB / elapsed * 3600}
 
     def answer(self):
-        """CPU time of the profiler from its start, and of what then shows the hottest."""
-        asked = seconds_of([BRANCHCTL, "--socket", self.place + "/socket", "top", "--once"]) if self.is_daemon else 0
+        """CPU time of the profiler from its start, and of what then shows the hottest; None, and why, if there is no answer."""
+        asked = seconds_of([BRANCHCTL, "--socket", self.place + "/socket", "top", "--once"], MAX_ANSWER) if self.is_daemon else 0
         self.process.send_signal(signal.SIGTERM if self.is_daemon else signal.SIGINT)
-        self.process.wait()
+        if not ends(self.process, MAX_ANSWER):
+            return None, self.killed()
         data = os.path.join(self.place, "perf.data")
         if os.path.exists(data) and os.path.getsize(data) > MAX_REPORT * MIB:
-            return None
+            return None, f"none: more than {MAX_REPORT:.0f} MiB"
         if os.path.exists(data):
-            asked = seconds_of(["perf", "report", "--stdio", "--no-inline", "-i", data])
-        return asked + self.group.cpu_seconds()
+            asked = seconds_of(["perf", "report", "--stdio", "--no-inline", "-i", data], MAX_ANSWER)
+        return (None, self.killed()) if asked is None else (asked + self.group.cpu_seconds(), "")
+
+    def killed(self):
+        return f"over {self.group.cpu_seconds():.2f}: killed after {MAX_ANSWER:.0f} s"
 
     def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
+        self.process.kill()
         self.process.wait()
         self.group.remove()
         shutil.rmtree(self.place)
@@ -141,22 +142,10 @@ def take_turn(tool, rate):
     try:
         row = turn.measure()
         if row:
-            row["answer"] = turn.answer()
+            row["answer"], row["why"] = turn.answer()
     finally:
         turn.end()
-    if row:
-        row["pairs"] = [100 * (busy / work() - 1) for busy in row["works"]]
     return row
-
-
-# of Student's t, two-sided 95 %, by degrees of freedom
-T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09)
-
-
-def interval(values):
-    if len(values) < 2:
-        return float("nan")
-    return T[min(len(values) - 2, len(T) - 1)] * statistics.stdev(values) / math.sqrt(len(values))
 
 
 def mean(rows, key):
@@ -169,15 +158,14 @@ def text(value, form=".2f"):
 
 
 def summarize(rows):
-    pairs = [value for row in rows for value in row["pairs"]]
-    result = {key: mean(rows, key) for key in ("own", "bpf", "answer", "memory", "mib_hour")}
-    return result | {"slowdown": sum(pairs) / len(pairs), "interval": interval(pairs), "pairs": len(pairs)}
+    result = {key: mean(rows, key) for key in ("own", "bpf", "sum", "answer", "memory", "mib_hour")}
+    return result | {"why": max(row["why"] for row in rows)}
 
 
 def draw(path, table):
     tools = [tool for tool in TOOLS if any(tool == key[0] for key in table)]
-    panels = (("own CPU time, % of one CPU", "own"), ("CPU seconds to an answer", "answer"),
-              ("slowdown of a fixed work, %", "slowdown"), ("memory, MiB", "memory"), ("written, MiB an hour", "mib_hour"))
+    panels = (("CPU time of processes and BPF program, % of one CPU", "sum"), ("CPU seconds to an answer", "answer"),
+              ("memory, MiB", "memory"), ("written, MiB an hour", "mib_hour"))
     bars.write(path, f"Profilers beside {PROCESSES} busy processes on {os.cpu_count()} CPUs", [f"{rate} Hz" for rate in RATES],
                [NAMES[tool] for tool in tools],
                [(title, [[table.get((tool, rate), {}).get(key) for rate in RATES] for tool in tools]) for title, key in panels])
@@ -185,11 +173,11 @@ def draw(path, table):
 
 def show(table):
     print(f"\n{WARM_UP:.0f} s to warm up, {SECONDS:.0f} s each, {ROUNDS} rounds; CPU in % of one CPU\n\n"
-          "| Hz | profiler | its processes % | its BPF program % | slowdown % | memory MiB | written MiB an hour | CPU s to an answer |\n"
-          "|---|---|---|---|---|---|---|---|")
+          "| Hz | profiler | its processes % | its BPF program % | memory MiB | written MiB an hour | CPU s to an answer |\n"
+          "|---|---|---|---|---|---|---|")
     for (tool, rate), row in sorted(table.items(), key=lambda item: (item[0][1], TOOLS.index(item[0][0]))):
-        print(f"| {rate} | {NAMES[tool]} | {row['own']:.2f} | {text(row['bpf'])} | {row['slowdown']:.2f} ± {row['interval']:.2f} "
-              f"({row['pairs']} pairs) | {row['memory']:.1f} | {row['mib_hour']:.0f} | {text(row['answer'])} |")
+        print(f"| {rate} | {NAMES[tool]} | {row['own']:.2f} | {text(row['bpf'])} | {row['memory']:.1f} | "
+              f"{row['mib_hour']:.0f} | {row['why'] or text(row['answer'])} |")
 
 
 def main():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How often profilers run while the machine idles: wakeups.py SECONDS BRANCHD [CONFIG-LINE...]
 
-Runs branchd, perf record and bpftrace (those that are installed) one after the other, as root, and prints for each the
-context switches a second of all its processes and threads, their CPU time an hour by the scheduler's sums, and the run time of the BPF
-program, once the first 20 seconds have passed. CONFIG-LINEs go to the section [Sampling].
+Runs branchd, perf record and bpftrace (those that are installed) at 99 Hz, one after the other, and prints for each the context
+switches a second of all its processes and threads, their CPU time an hour by the scheduler's sums, and the run time of the BPF
+program an hour, from BEGIN_AFTER=20 seconds after its start on, as a table of Markdown. CONFIG-LINEs go to the section
+[Sampling]. Takes three times BEGIN_AFTER + SECONDS. Needs root and BPF; nothing else may run.
 """
 import os
 import shutil
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from profilers import bpftrace_command, branchd_command, perf_command, processes, program_cost, program_statistics, threads
+from profilers import bpftrace_command, branchd_command, ends, perf_command, processes, program_cost, program_statistics, threads
 
 BEGIN_AFTER = float(os.environ.get("BEGIN_AFTER", "20"))  # seconds: opening, first names
 
@@ -25,20 +26,20 @@ def measure(name, command, program, seconds):
         after, took = threads(processes(process.pid)), time.monotonic() - began
         program_ns = program_cost(program)[0] - program_ns
         if process.poll() is not None:
-            print(f"{name}: ended with {process.returncode}")
+            print(f"| {name} ended with {process.returncode} |")
             return
         process.terminate()
+        ends(process, 20)
     rows = [(thread, switches - before.get(task, (0, 0, 0))[1], cpu - before.get(task, (0, 0, 0))[2])
             for task, (thread, switches, cpu) in after.items()]
-    print(f"{name}: {sum(row[1] for row in rows) / took:.2f} switches a second, "
-          f"{sum(row[2] for row in rows) / took * 3600 / 1e9:.2f} s of CPU an hour, and {program_ns / took * 3600 / 1e9:.2f} s of its BPF program")
-    for thread, switches, cpu in sorted(rows, key=lambda row: -row[1])[:6]:
-        if switches:
-            print(f"    {thread}: {switches / took:.2f} a second")
+    often = [f"{thread} {switches / took:.2f}" for thread, switches, _ in sorted(rows, key=lambda row: -row[1])[:6] if switches]
+    print(f"| {name} | {sum(row[1] for row in rows) / took:.2f} | {sum(row[2] for row in rows) / took * 3600 / 1e9:.2f} | "
+          f"{program_ns / took * 3600 / 1e9:.2f} | {', '.join(often)} |", flush=True)
 
 
 def main():
     seconds, branchd, lines = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    print("| profiler | switches a second | CPU s an hour | of its BPF program | switches by thread |\n|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/tmp")) as place:
         measure("branchd", branchd_command(branchd, place, lines), "take_any", seconds)
         if shutil.which("perf"):
