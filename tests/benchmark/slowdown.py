@@ -110,7 +110,8 @@ def ratio(works, tools, rate, counts):
         time.sleep(SECONDS)
         after = [work.read() for work in works]
         for profiler in profilers:
-            counts.setdefault((profiler.tool, rate), []).append(profiler.count() / (time.monotonic() - began))
+            took = time.monotonic() - began  # before count(), which takes its time for perf
+            counts.setdefault((profiler.tool, rate), []).append(profiler.count() / took)
     units = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(before, after)]
     return math.log(units[0] / units[1])
 

@@ -18,18 +18,26 @@ from profilers import bpftrace_command, branchd_command, ends, perf_command, pro
 BEGIN_AFTER = float(os.environ.get("BEGIN_AFTER", "20"))  # seconds: opening, first names
 
 
+def watch(process, program, seconds):
+    """Threads and run time of the BPF program before and after, and the time between; None if the profiler ends by itself."""
+    time.sleep(BEGIN_AFTER)
+    before, began, program_ns = threads(processes(process.pid)), time.monotonic(), program_cost(program)[0]
+    time.sleep(seconds)
+    after, took = threads(processes(process.pid)), time.monotonic() - began
+    return (before, after, program_cost(program)[0] - program_ns, took) if process.poll() is None else None
+
+
 def measure(name, command, program, seconds):
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        time.sleep(BEGIN_AFTER)
-        before, began, program_ns = threads(processes(process.pid)), time.monotonic(), program_cost(program)[0]
-        time.sleep(seconds)
-        after, took = threads(processes(process.pid)), time.monotonic() - began
-        program_ns = program_cost(program)[0] - program_ns
-        if process.poll() is not None:
-            print(f"| {name} ended with {process.returncode} |")
-            return
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        watched = watch(process, program, seconds)
+    finally:
         process.terminate()
         ends(process, 20)
+    if not watched:
+        print(f"| {name} ended with {process.returncode} |")
+        return
+    before, after, program_ns, took = watched
     rows = [(thread, switches - before.get(task, (0, 0, 0))[1], cpu - before.get(task, (0, 0, 0))[2])
             for task, (thread, switches, cpu) in after.items()]
     often = [f"{thread} {switches / took:.2f}" for thread, switches, _ in sorted(rows, key=lambda row: -row[1])[:6] if switches]
