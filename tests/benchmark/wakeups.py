@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How often profilers run while the machine idles: wakeups.py SECONDS BRANCHD [CONFIG-LINE...]
 
-Runs branchd, perf record and bpftrace (those that are installed) at 99 Hz, one after the other, and prints for each the context
-switches a second of all its processes and threads, their CPU time an hour by the scheduler's sums, and the run time of the BPF
-program an hour, from BEGIN_AFTER=20 seconds after its start on, as a table of Markdown. CONFIG-LINEs go to the section
-[Sampling]. Takes three times BEGIN_AFTER + SECONDS. Needs root and BPF; nothing else may run.
+Runs branchd, perf record and bpftrace (those that are installed) at 99 Hz, one after the other, and prints for each the
+wake-ups a second (voluntary context switches) of all its processes and threads, their CPU time an hour by the scheduler's
+sums, and the run time of the BPF program an hour, from BEGIN_AFTER=20 seconds after its start on, as a table of Markdown.
+CONFIG-LINEs go to the section [Sampling]. Takes three times BEGIN_AFTER + SECONDS. Needs root and BPF; nothing else may run.
 """
 import os
 import shutil
@@ -38,16 +38,16 @@ def measure(name, command, program, seconds):
         print(f"| {name} ended with {process.returncode} |")
         return
     before, after, program_ns, took = watched
-    rows = [(thread, switches - before.get(task, (0, 0, 0))[1], cpu - before.get(task, (0, 0, 0))[2])
-            for task, (thread, switches, cpu) in after.items()]
-    often = [f"{thread} {switches / took:.2f}" for thread, switches, _ in sorted(rows, key=lambda row: -row[1])[:6] if switches]
+    rows = [(thread, wakeups - before.get(task, (0, 0, 0))[1], cpu - before.get(task, (0, 0, 0))[2])
+            for task, (thread, wakeups, cpu) in after.items()]
+    often = [f"{thread} {wakeups / took:.2f}" for thread, wakeups, _ in sorted(rows, key=lambda row: -row[1])[:6] if wakeups]
     print(f"| {name} | {sum(row[1] for row in rows) / took:.2f} | {sum(row[2] for row in rows) / took * 3600 / 1e9:.2f} | "
           f"{program_ns / took * 3600 / 1e9:.2f} | {', '.join(often)} |", flush=True)
 
 
 def main():
     seconds, branchd, lines = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    print("| profiler | switches a second | CPU s an hour | of its BPF program | switches by thread |\n|---|---|---|---|---|", flush=True)
+    print("| profiler | wake-ups a second | CPU s an hour | of its BPF program | wake-ups by thread |\n|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/tmp")) as place:
         measure("branchd", branchd_command(branchd, place, lines), "take_any", seconds)
         if shutil.which("perf"):
