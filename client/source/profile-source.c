@@ -78,6 +78,8 @@ static int load_recording(struct profile_source *source,
 	struct progress progress;
 	struct load_settings load = {
 		.force = settings->force,
+		.tables = settings->tables,
+		.sum_processes = settings->sum_processes,
 		.no_stitch = settings->no_stitch,
 		.event = settings->event,
 		.unwind = { get_table, source->symbolizer },

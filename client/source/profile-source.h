@@ -22,6 +22,7 @@ struct profile_source_settings {
 	uint64_t since_us, until_us; /* instead of @window; 0: not given */
 	struct profile_filter filter;
 	struct symbolizer_settings symbols;
+	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
 
 	/* of the daemon's windows */
 	const char *socket;
@@ -29,17 +30,17 @@ struct profile_source_settings {
 	size_t n_parts;                /* also load them in up to this many parts; 0: no parts */
 	bool counts;                   /* profile_source.functions suffice: */
 	enum functions_by by;
-	size_t limit;        /* in struct daemon_api_request */
-	unsigned int tables; /* that suffice, see tables.h; 0: all are needed */
-	int timeout_ms;      /* see connection_set_timeout(); 0: the default */
-	size_t max_reply;    /* see connection_set_max_reply(); 0: the default */
-	bool names_there;    /* profile_source_say() names what there is where nothing matches */
+	size_t limit;     /* in struct daemon_api_request */
+	int timeout_ms;   /* see connection_set_timeout(); 0: the default */
+	size_t max_reply; /* see connection_set_max_reply(); 0: the default */
+	bool names_there; /* profile_source_say() names what there is where nothing matches */
 
 	/* of a recording */
 	const char *event; /* NULL: the first */
 	bool no_others;    /* profile_source_say() does not name the other events */
 	bool force;        /* use a damaged one up to the damage */
 	bool no_stitch;
+	bool sum_processes; /* branches and blocks of all processes together suffice */
 };
 
 /* A part of the time of a source. */

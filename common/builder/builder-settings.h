@@ -21,7 +21,11 @@ struct builder_settings {
 	size_t max_streams; /* nodes of the tree of streams, at least 256; 0: 64 Ki */
 	/* Streams of up to this many samples are pruned, whatever their share. */
 	uint32_t rare_streams;
-	bool no_stitch; /* call stacks from each sample's own records only */
+	/* Of the profile, see common/profile/tables.h: what the others would hold is counted, and
+	 * in the counters, but their rows are not made. 0: all. */
+	unsigned int tables;
+	bool sum_processes; /* branches and blocks are of no process, but of all together */
+	bool no_stitch;     /* call stacks from each sample's own records only */
 	/*
 	 * This many records that stay in memory may wait for a thread of their own; 0: no thread.
 	 */

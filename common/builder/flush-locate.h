@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/builder/builder-state.h"
+#include "common/builder/flush-sums.h"
 #include "common/process/processes.h"
 #include "common/profile/profile.h"
 
@@ -17,6 +18,7 @@ struct flush {
 	/* References to the objects that have an index in the profile, until the flush ends. */
 	struct object **objects;
 	size_t n_objects, cap_objects;
+	struct flush_sums branches, blocks; /* of all processes together, where that is asked */
 };
 
 /* Where @address of the process context number @context lies. 0 or -ENOMEM. */

@@ -8,6 +8,7 @@
 
 #include "common/builder/flush-locate.h"
 #include "common/builder/flush-paths.h"
+#include "common/profile/tables.h"
 #include "common/util/macro.h"
 
 static int flush_processes(struct flush *f)
@@ -43,6 +44,13 @@ static int flush_leaf(struct flush *f, const struct record_count *count)
 	return flush_paths_add_stack(f, &stack, count->from) < 0 ? -ENOMEM : 0;
 }
 
+static bool is_wanted(const struct flush *f, enum profile_table table)
+{
+	unsigned int tables = f->builder->settings.tables;
+
+	return tables == 0 || tables & PROFILE_TABLE(table);
+}
+
 _Static_assert(RUN_BITS + 4 <= 32 && N_BRANCH_KINDS == 16, "a kind is what is above the run");
 
 static int flush_branch(struct flush *f, const struct record_count *count, struct location from,
@@ -62,8 +70,10 @@ static int flush_branch(struct flush *f, const struct record_count *count, struc
 		.surplus = flush_surplus(f, record_count_context(count), count->times[TIMES_TAKEN]),
 	};
 
-	f->profile->counters.rows_counted += count->times[TIMES_TAKEN];
-	f->profile->counters.cycles += count->cycles;
+	if (f->builder->settings.sum_processes) {
+		b.process = PROFILE_NONE;
+		return flush_sums_add_branch(&f->branches, f->profile, &b);
+	}
 	return profile_add_branch(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
@@ -87,6 +97,8 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 		return 0;
 	}
 	c->runs_counted += count->times[TIMES_TAKEN];
+	if (!is_wanted(f, PROFILE_BLOCKS))
+		return 0;
 	b = (struct profile_block){
 		.process = record_count_context(count),
 		.object = start.object,
@@ -97,6 +109,10 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 		.cycles_rows = count->times[TIMES_TAKEN] - count->untimed,
 		.surplus = flush_surplus(f, record_count_context(count), count->times[TIMES_TAKEN]),
 	};
+	if (f->builder->settings.sum_processes) {
+		b.process = PROFILE_NONE;
+		return flush_sums_add_block(&f->blocks, f->profile, &b);
+	}
 	return profile_add_block(f->profile, &b) < 0 ? -ENOMEM : 0;
 }
 
@@ -107,9 +123,13 @@ static int flush_row(const struct record_count *count, void *userdata)
 
 	if (count->to == 0)
 		return flush_leaf(f, count);
-	if (flush_locate(f, record_count_context(count), count->from, &from) < 0 ||
-	    flush_locate(f, record_count_context(count), count->to, &to) < 0 ||
-	    flush_branch(f, count, from, to) < 0)
+	f->profile->counters.rows_counted += count->times[TIMES_TAKEN];
+	f->profile->counters.cycles += count->cycles;
+	if (flush_locate(f, record_count_context(count), count->from, &from) < 0)
+		return -ENOMEM;
+	if (is_wanted(f, PROFILE_BRANCHES) &&
+	    (flush_locate(f, record_count_context(count), count->to, &to) < 0 ||
+	     flush_branch(f, count, from, to) < 0))
 		return -ENOMEM;
 	return (count->run & RUN_MASK) == RUN_NONE ? 0 : flush_block(f, count, from);
 }
@@ -171,11 +191,15 @@ static int flush_all(struct flush *f)
 		r = flush_rows(f);
 	if (r >= 0)
 		r = flush_ticks(f);
+	if (f->builder->settings.tables != 0)
+		profile_drop_tables(f->profile, ~f->builder->settings.tables);
 	for (size_t i = 0; i < f->n_objects; i++) {
 		f->objects[i]->index = PROFILE_NONE;
 		object_unref(f->objects[i]);
 	}
 	free(f->objects);
+	flush_sums_done(&f->branches);
+	flush_sums_done(&f->blocks);
 	return r;
 }
 

@@ -161,6 +161,8 @@ static int start_counting(struct loading *l, struct fault *fault)
 		.max_rows = MAX_ROWS,
 		.max_frames = MAX_FRAMES,
 		.rows_ahead = ROWS_AHEAD,
+		.tables = l->settings->tables,
+		.sum_processes = l->settings->sum_processes,
 		.no_stitch = l->settings->no_stitch,
 		.stitch.depth = recording_info(l->recording)->depth,
 		.stitch.is_wiped = recording_is_wiped(l->recording),

@@ -14,6 +14,8 @@
 struct load_settings {
 	bool force;                      /* use what precedes the damage */
 	bool no_stitch;                  /* call stacks from each sample's own records only */
+	unsigned int tables;             /* that the profile has, see tables.h; 0: all */
+	bool sum_processes;              /* branches and blocks are of all processes together */
 	const char *event;               /* the event to count; NULL: the first one that samples */
 	struct unwinder_settings unwind; /* without get_table, no stacks are unwound */
 	void (*progress)(uint64_t done, uint64_t all, void *userdata); /* or NULL */

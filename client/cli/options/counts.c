@@ -36,3 +36,10 @@ unsigned int options_top_tables(const struct options *options)
 		return tables;
 	}
 }
+
+bool options_top_sums_processes(const struct options *options)
+{
+	enum view_by by = options->top.by;
+
+	return by == VIEW_BRANCH || by == VIEW_BRANCH_SITE || by == VIEW_BLOCK;
+}

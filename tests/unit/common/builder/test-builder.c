@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/builder/builder-state.h"
+#include "common/profile/tables.h"
 #include "tests/support/builder-window.h"
 
 static void test_samples_set_aside(void **state)
@@ -141,6 +142,91 @@ static void test_full_tables_lose_nothing_where_memory_is_no_matter(void **state
 	assert_int_equal(w.profile->counters.rows_limit, 0);
 	add_many(&w);
 	assert_true(profile_equal(close_window(&w), expected.profile));
+	window_done(&w);
+	window_done(&expected);
+}
+
+/* The rows of a table that is not wanted are counted all the same, flushed early or not. */
+static void test_tables_that_are_not_wanted(void **state)
+{
+	for (unsigned int tables = 1; tables < PROFILE_ALL_TABLES; tables++) {
+		struct builder_settings settings = { .tables = tables, .unbounded = true };
+		struct window w, expected;
+
+		settings.max_rows = tables % 2 ? 700 : 0;
+		window_open(&expected);
+		add_many(&expected);
+		close_window(&expected);
+		assert_true(expected.profile->n_branches > 0 && expected.profile->n_blocks > 0);
+		assert_true(expected.profile->n_streams > 0);
+		profile_drop_tables(expected.profile, ~tables);
+		window_init(&w, &settings);
+		add_many(&w);
+		assert_true(profile_equal(close_window(&w), expected.profile));
+		window_done(&w);
+		window_done(&expected);
+	}
+}
+
+static void forget_processes(struct profile *p)
+{
+	for (size_t i = 0; i < p->n_branches; i++)
+		p->branches[i].process = PROFILE_NONE;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		p->blocks[i].process = PROFILE_NONE;
+	p->finalized = false;
+	assert_int_equal(profile_finalize(p), 0);
+}
+
+/* Adds to two processes of one program at other addresses, and to one of another program. Many rows
+ * differ in one end alone. */
+static void add_to_processes(struct window *w)
+{
+	struct branch_record rows[ROWS];
+
+	map(w, PID + 1, CODE + 0x1000000, 0x800000, 0, "/bin/x");
+	map(w, PID + 2, CODE, 0x800000, 0, "/bin/y");
+	for (uint64_t k = 0; k < 900; k++) {
+		uint64_t code = CODE + (k % 3 == 1 ? 0x1000000 : 0);
+		struct event e = {
+			.kind = EVENT_SAMPLE,
+			.pid = PID + (int32_t)(k % 3),
+			.sample = { .ip = code, .has_rows = true, .rows = rows, .n_rows = ROWS },
+		};
+
+		for (uint64_t i = 0; i < ROWS; i++) {
+			uint64_t at = 8 * (k / 7 * ROWS + i);
+
+			rows[i] = (struct branch_record){ code + 0x20000 + (k % 2 ? at : 0),
+							  code + 0x10000 + (k % 2 ? 0 : at),
+							  FLAGS(i, 0) };
+		}
+		e.sample.mode = CPU_MODE_USER;
+		add(w, &e);
+	}
+}
+
+static void test_branches_and_blocks_of_all_processes(void **state)
+{
+	struct builder_settings settings = { .sum_processes = true };
+	struct window w, expected;
+	size_t n_branches, n_blocks;
+
+	window_open(&expected);
+	add_to_processes(&expected);
+	close_window(&expected);
+	assert_true(expected.profile->n_branches > 2000);
+	forget_processes(expected.profile);
+	window_init(&w, &settings);
+	add_to_processes(&w);
+	assert_int_equal(builder_close(w.builder, w.processes, &w.profile), 0);
+	n_branches = w.profile->n_branches;
+	n_blocks = w.profile->n_blocks;
+	assert_true(n_branches > 1000 && n_blocks > 1000);
+	assert_int_equal(profile_finalize(w.profile), 0);
+	assert_true(profile_equal(w.profile, expected.profile));
+	assert_int_equal(w.profile->n_branches, n_branches);
+	assert_int_equal(w.profile->n_blocks, n_blocks);
 	window_done(&w);
 	window_done(&expected);
 }
@@ -358,6 +444,8 @@ int main(void)
 		cmocka_unit_test(test_a_full_table_of_rows),
 		cmocka_unit_test(test_a_full_table_of_frames),
 		cmocka_unit_test(test_full_tables_lose_nothing_where_memory_is_no_matter),
+		cmocka_unit_test(test_tables_that_are_not_wanted),
+		cmocka_unit_test(test_branches_and_blocks_of_all_processes),
 		cmocka_unit_test(test_rows_ahead_lose_nothing),
 		cmocka_unit_test(test_replaced_address_spaces_are_let_go),
 		cmocka_unit_test(test_the_same_address_before_and_after_an_exec),
