@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/util/fnv.h"
 #include "common/util/macro.h"
 
 #define MAX_ID (INT64_MAX / 2) /* no row has a larger one: they are counted up */
 
 #define MAX_REMEMBERED 65536u /* of each kind, in each of two generations; 6 to 12 MiB each */
+#define MAX_FUNCTIONS  16384u /* the same; at most 3 MiB */
 
 /* The parameters of find and add are the same, in the same order; add has one more, "seen". */
 static const char *const find_sql[N_INTERNED_KINDS] = {
@@ -48,19 +50,17 @@ static const struct {
 	int n_keys;
 } remembered_kinds[N_REMEMBERED_KINDS] = {
 	{
-		BULK_SQL("INSERT INTO place (id, object, offset, function, seen)",
-			 "(?, ?, ?, ?, ?)"),
+		BULK_SQL("INSERT INTO place (object, offset, function, seen)", "(?, ?, ?, ?)"),
 		"SELECT max(id) FROM place",
 		3,
 	},
 	{
-		BULK_SQL("INSERT INTO stack (id, parent, place, seen)", "(?, ?, ?, ?)"),
+		BULK_SQL("INSERT INTO stack (parent, place, seen)", "(?, ?, ?)"),
 		"SELECT max(id) FROM stack",
 		2,
 	},
 	{
-		BULK_SQL("INSERT INTO stream (id, parent, origin, target, seen)",
-			 "(?, ?, ?, ?, ?)"),
+		BULK_SQL("INSERT INTO stream (parent, origin, target, seen)", "(?, ?, ?, ?)"),
 		"SELECT max(id) FROM stream",
 		3,
 	},
@@ -95,38 +95,25 @@ int store_intern_init(struct store_intern *intern, struct database *database)
 		r = database_prepare(database, renew_sql, N_INTERNED_KINDS, intern->renew);
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++)
 		r = bulk_init(&intern->remembered[i].added, database, remembered_kinds[i].sql,
-			      (size_t)remembered_kinds[i].n_keys + 2);
+			      (size_t)remembered_kinds[i].n_keys + 1);
 	return r;
 }
 
 void store_intern_done(struct store_intern *intern)
 {
-	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++) {
-		id_map_done(&intern->remembered[i].ids);
-		id_map_done(&intern->remembered[i].older);
-	}
+	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++)
+		recent_ids_done(&intern->remembered[i].recent);
+	recent_ids_done(&intern->functions);
 }
 
 void store_intern_forget(struct store_intern *intern)
 {
 	intern->removed = false;
 	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++) {
-		id_map_clear(&intern->remembered[i].ids);
-		id_map_clear(&intern->remembered[i].older);
+		recent_ids_clear(&intern->remembered[i].recent);
 		bulk_forget(&intern->remembered[i].added);
 	}
-}
-
-/* Drops what was not asked for since the last time. */
-static void age(struct remembered *remembered)
-{
-	struct id_map ids = remembered->ids;
-
-	if (ids.n <= MAX_REMEMBERED)
-		return;
-	id_map_clear(&remembered->older);
-	remembered->ids = (struct id_map){ .n_next = ids.n_slots };
-	remembered->older = ids;
+	recent_ids_clear(&intern->functions);
 }
 
 int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
@@ -138,10 +125,11 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 	intern->horizon = horizon;
 	intern->adds_none = false;
 	memset(intern->largest, 0, sizeof(intern->largest));
+	recent_ids_age(&intern->functions, MAX_FUNCTIONS);
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
 		struct remembered *remembered = &intern->remembered[i];
 
-		age(remembered);
+		recent_ids_age(&remembered->recent, MAX_REMEMBERED);
 		r = database_ask(intern->database, remembered_kinds[i].last_id, &last_id);
 		if (r >= 0 && (last_id < 0 || last_id > MAX_ID))
 			r = database_damaged(intern->database, "an id is invalid");
@@ -341,8 +329,39 @@ int store_intern_object(struct store_intern *intern, const struct profile_object
 		    intern_row(intern, INTERNED_OBJECT, INT64_MAX, ret));
 }
 
-int store_intern_function(struct store_intern *intern, struct interned object,
-			  const struct profile_function *function, struct interned *ret)
+/* What is remembered of @key: 1, 0 or -ENOMEM. */
+static int recall(struct store_intern *intern, struct recent_ids *recent, struct id_key key,
+		  struct interned *ret)
+{
+	struct id_value found;
+	int r = recent_ids_find(recent, key, intern->horizon, &found);
+
+	if (r > 0)
+		*ret = (struct interned){ found.id, found.more, false };
+	return r;
+}
+
+static int remember(struct recent_ids *recent, struct id_key key, const struct interned *row)
+{
+	return recent_ids_put(recent, key, (struct id_value){ row->id, row->seen });
+}
+
+/*
+ * All of a function but its object and start is a hash. Who makes two names of one hash gets one
+ * of them for the other, in a file of their own.
+ */
+static struct id_key key_of_function(int64_t object, const struct profile_function *function)
+{
+	uint64_t hash = fnv_add_number(FNV_BASIS, function->size);
+
+	hash = fnv_add_number(hash, function->fingerprint);
+	if (function->name)
+		hash = fnv_add_text(hash, function->name);
+	return (struct id_key){ object, (int64_t)function->start, (int64_t)hash };
+}
+
+static int find_or_add_function(struct store_intern *intern, struct interned object,
+				const struct profile_function *function, struct interned *ret)
 {
 	const int64_t numbers[] = { object.id, function->start, function->size,
 				    function->fingerprint };
@@ -350,39 +369,36 @@ int store_intern_function(struct store_intern *intern, struct interned object,
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		bind_int(intern, INTERNED_FUNCTION, (int)i + 1, numbers[i]);
 	bind_text(intern, INTERNED_FUNCTION, 5, function->name);
-	return note(intern, INTERNED_FUNCTION, ret,
-		    intern_row(intern, INTERNED_FUNCTION, object.seen, ret));
+	return intern_row(intern, INTERNED_FUNCTION, object.seen, ret);
 }
 
+int store_intern_function(struct store_intern *intern, struct interned object,
+			  const struct profile_function *function, struct interned *ret)
+{
+	struct id_key key = key_of_function(object.id, function);
+	int r = recall(intern, &intern->functions, key, ret);
+
+	if (r == 0) {
+		r = find_or_add_function(intern, object, function, ret);
+		if (r >= 0)
+			r = remember(&intern->functions, key, ret);
+	}
+	return note(intern, INTERNED_FUNCTION, ret, r);
+}
+
+/* The table gives its next row the id after the largest: naming it would cost a search for it. */
 static int add_remembered(struct remembered *remembered, int n_keys, struct id_key key,
 			  struct interned *ret)
 {
 	const int64_t keys[] = { key.a, key.b, key.c };
-	int64_t values[2 + ARRAY_SIZE(keys)];
+	int64_t values[1 + ARRAY_SIZE(keys)];
 
 	ret->id = remembered->next_id++;
 	ret->added = true;
-	values[0] = ret->id;
 	for (int i = 0; i < n_keys; i++)
-		values[1 + i] = keys[i];
-	values[1 + n_keys] = ret->seen;
+		values[i] = keys[i];
+	values[n_keys] = ret->seen;
 	return bulk_add_row(&remembered->added, values);
-}
-
-/* What is remembered of @key, and not of a time before the horizon; else a row of id 0. */
-static int recall(struct store_intern *intern, struct remembered *remembered, struct id_key key,
-		  struct interned *ret)
-{
-	const struct id_value *found = id_map_find(&remembered->ids, key);
-	bool is_older = !found;
-
-	*ret = (struct interned){ 0 };
-	if (!found)
-		found = id_map_find(&remembered->older, key);
-	if (!found || found->more < intern->horizon)
-		return 0;
-	*ret = (struct interned){ found->id, found->more, false };
-	return is_older ? id_map_put(&remembered->ids, key, *found) : 0;
 }
 
 /*
@@ -395,10 +411,11 @@ static int intern_remembered(struct store_intern *intern, enum interned_kind kin
 {
 	struct remembered *remembered = &intern->remembered[kind - INTERNED_PLACE];
 	const int n_keys = remembered_kinds[kind - INTERNED_PLACE].n_keys;
-	int r = recall(intern, remembered, key, ret);
+	int r = recall(intern, &remembered->recent, key, ret);
 
-	if (r < 0 || ret->id > 0)
+	if (r != 0)
 		return r;
+	ret->added = false;
 	ret->seen = MIN(seen, intern->window);
 	if (!added) {
 		statement_bind_ints(intern->find[kind], (const int64_t[]){ key.a, key.b, key.c },
@@ -409,9 +426,7 @@ static int intern_remembered(struct store_intern *intern, enum interned_kind kin
 		return -ENOENT;
 	if (r == 0)
 		r = add_remembered(remembered, n_keys, key, ret);
-	if (r < 0)
-		return r;
-	return id_map_put(&remembered->ids, key, (struct id_value){ ret->id, ret->seen });
+	return r < 0 ? r : remember(&remembered->recent, key, ret);
 }
 
 int store_intern_place(struct store_intern *intern, struct interned object, uint64_t offset,

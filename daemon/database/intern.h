@@ -15,7 +15,7 @@
 #include "common/profile/profile.h"
 #include "daemon/database/bulk.h"
 #include "daemon/database/database.h"
-#include "daemon/database/id-map.h"
+#include "daemon/database/recent-ids.h"
 
 enum interned_kind {
 	INTERNED_STRING,
@@ -41,7 +41,7 @@ struct interned {
 
 /* Of one kind: what is remembered, and the rows that wait to be added. */
 struct remembered {
-	struct id_map ids, older; /* the generation before: what is asked for moves to "ids" */
+	struct recent_ids recent;
 	struct bulk added;
 	int64_t next_id;
 };
@@ -50,6 +50,7 @@ struct store_intern {
 	struct database *database;
 	struct statement *find[N_INTERNED_KINDS], *add[INTERNED_PLACE], *renew[N_INTERNED_KINDS];
 	struct remembered remembered[N_REMEMBERED_KINDS];
+	struct recent_ids functions;
 	int64_t window, horizon;
 	bool adds_none; /* only finds */
 	bool removed;   /* some of what is remembered, of times before the next window's horizon */

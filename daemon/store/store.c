@@ -17,8 +17,10 @@
 
 /*
  * The number of windows that "seen" may lag behind (see schema.sql): rows in use are updated once
- * in this number of windows, and rows not in use may be kept for as many longer.
+ * in this number of windows, and rows not in use may be kept for as many longer. Where there is not
+ * much room left, it is a 32nd of the windows, also if these are few.
  */
+#define MIN_LAG 4
 #define MAX_LAG 64
 
 /*
@@ -121,7 +123,7 @@ static int next_window(struct store *store, int64_t *ret_id, int64_t *ret_horizo
 		return database_damaged(store->database, "the id of the last window is invalid");
 	id = MAX(id, store->last_id);
 	lag = MIN((int64_t)store->n_windows / 32, MAX_LAG);
-	lag = MAX(lag, 1);
+	lag = MAX(lag, store->trim.crowded ? 1 : MIN_LAG);
 	*ret_id = id + 1;
 	*ret_horizon = MAX(horizon, *ret_id - lag);
 	return 0;

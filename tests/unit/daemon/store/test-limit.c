@@ -218,6 +218,26 @@ static void test_what_is_in_use_stays(void **state)
 	sqlite3_close(db);
 }
 
+/* Nor is it for each window where these are few. */
+static void test_few_windows_are_not_brought_up_to_date_each_time(void **state)
+{
+	struct temp_store *stored = *state;
+	struct store *store = temp_store_open(stored->path, 0);
+	_cleanup_(profile_freep) struct profile *p = random_profile_of_one_user(4);
+	sqlite3 *db;
+
+	for (uint64_t i = 1; i <= 5; i++) {
+		struct window window = temp_store_window(i);
+
+		assert_int_equal(temp_store_add(store, &window, p), i);
+	}
+	store_free(store);
+	db = temp_store_connect(stored->path);
+	assert_int_equal(temp_store_number(db, "SELECT max(seen) FROM place WHERE id > 0"), 1);
+	sqlite3_close(db);
+	temp_store_check(stored->path);
+}
+
 /* What the keys are is in the database once: a window more is its counts. */
 static void test_a_window_like_the_last_costs_its_counts(void **state)
 {
@@ -387,6 +407,7 @@ int main(void)
 		TEST(test_what_windows_had_that_go_by_age),
 		TEST(test_nothing_refers_to_what_is_gone),
 		TEST(test_what_is_in_use_stays),
+		TEST(test_few_windows_are_not_brought_up_to_date_each_time),
 		TEST(test_a_window_like_the_last_costs_its_counts),
 		TEST(test_a_lower_limit_is_reached_step_by_step),
 		cmocka_unit_test(test_the_limit_leaves_space_free),
