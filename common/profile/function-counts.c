@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Each row of a long table makes a count. Now and then the counts are sorted and equal ones added.
+/*
+ * Each row of a long table makes a count, which is added to the last one of its function if that is
+ * of the same process, as it is in tables that are sorted by process. Now and then the counts are
+ * sorted and equal ones added.
  */
 #include "common/profile/function-counts.h"
 
@@ -22,6 +25,7 @@ struct counting {
 	size_t cap;
 	uint32_t *functions; /* of each stack's frame */
 	uint32_t *active;    /* of functions, then objects: occurrences on the current path */
+	size_t *last;        /* of the same: the last count, unless that was moved since */
 	bool failed;         /* memory ran out */
 };
 
@@ -29,6 +33,7 @@ static void counting_done(struct counting *c)
 {
 	free(c->functions);
 	free(c->active);
+	free(c->last);
 }
 
 static uint32_t function_at(const struct profile *p, struct location at)
@@ -72,32 +77,48 @@ static void add_up(struct function_counts *counts)
 	counts->n_rows = n;
 }
 
+/* Of functions, and then of objects and of none. */
+static size_t slot_of(const struct counting *c, uint32_t function, struct location at)
+{
+	if (function != PROFILE_NONE)
+		return function;
+	return c->p->n_functions + (at.object == PROFILE_NONE ? c->p->n_objects : at.object);
+}
+
 /* Many rows are of few functions: the table grows only if adding up equal keys frees too little. */
-static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
-		const struct function_tally *tally)
+static int make_room(struct counting *c)
 {
 	struct function_counts *counts = c->counts;
 
-	if (counts->n_rows == c->cap) {
-		add_up(counts);
-		if (counts->n_rows >= c->cap / 2 &&
-		    ARRAY_RESERVE(&counts->rows, &c->cap, MAX(2 * c->cap, ROWS_BEFORE_MERGE)) < 0) {
-			c->failed = true;
-			counts->n_rows = 0;
-			return;
-		}
-	}
-	counts->rows[counts->n_rows++] = (struct function_count){ process, function, at, *tally };
+	if (counts->n_rows < c->cap)
+		return 0;
+	add_up(counts);
+	if (counts->n_rows < c->cap / 2)
+		return 0;
+	return ARRAY_RESERVE(&counts->rows, &c->cap, MAX(2 * c->cap, ROWS_BEFORE_MERGE));
 }
 
-static uint32_t *active_of(const struct counting *c, uint32_t node, struct location at)
+static void add(struct counting *c, uint32_t process, uint32_t function, struct location at,
+		const struct function_tally *tally)
 {
-	uint32_t function = c->functions[node];
+	const struct function_count row = { process, function, at, *tally };
+	struct function_counts *counts = c->counts;
+	size_t *last = &c->last[slot_of(c, function, at)];
 
-	if (function != PROFILE_NONE)
-		return &c->active[function];
-	return &c->active[c->p->n_functions +
-			  (at.object == PROFILE_NONE ? c->p->n_objects : at.object)];
+	if (*last < counts->n_rows && compare(&counts->rows[*last], &row) == 0) {
+		struct function_count *same = &counts->rows[*last];
+
+		same->at.offset = MIN(same->at.offset, at.offset);
+		function_tally_add(&same->tally, tally);
+		return;
+	}
+	if (make_room(c) < 0) {
+		c->failed = true;
+		counts->n_rows = 0;
+		return;
+	}
+	*last = counts->n_rows;
+	counts->rows[counts->n_rows++] = row;
 }
 
 static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
@@ -113,7 +134,7 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 		c->functions[node] = function_at(c->p, at);
 	}
 	tally.variance = -stack->variance; /* modulo 2^64; that of the total is in another row */
-	if ((*active_of(c, node, at))++ == 0) {
+	if (c->active[slot_of(c, c->functions[node], at)]++ == 0) {
 		tally.total = walk->below[node];
 		tally.variance += walk->variance_below[node];
 	}
@@ -125,7 +146,7 @@ static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
 
-	(*active_of(c, node, c->p->stacks[node].frame))--;
+	c->active[slot_of(c, c->functions[node], c->p->stacks[node].frame)]--;
 }
 
 static int count_stacks(struct counting *c)
@@ -221,7 +242,8 @@ static int count(struct function_counts *counts, const struct profile *profile, 
 	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));
 	c.functions = calloc(profile->n_stacks + 1, sizeof(*c.functions));
 	c.active = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*c.active));
-	if (!counts->processes || !c.functions || !c.active || count_stacks(&c) < 0)
+	c.last = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*c.last));
+	if (!counts->processes || !c.functions || !c.active || !c.last || count_stacks(&c) < 0)
 		return -ENOMEM;
 	if (!by_object) {
 		count_branches(&c);
