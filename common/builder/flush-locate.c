@@ -32,10 +32,22 @@ static int64_t number_object(struct flush *f, const struct mapping *m)
 	return index;
 }
 
+/* Mostly it is the one found before. Those of the kernel may move while they are searched. */
+static const struct mapping *find_mapping(struct flush *f, uint32_t context, uint64_t address)
+{
+	const struct mapping *m = f->found;
+
+	if (m && f->found_in == context && address - m->start < m->end - m->start)
+		return m;
+	m = processes_locate(f->processes, f->builder->contexts[context], address);
+	f->found = address_is_kernel(address) ? NULL : m;
+	f->found_in = context;
+	return m;
+}
+
 int flush_locate(struct flush *f, uint32_t context, uint64_t address, struct location *ret)
 {
-	const struct mapping *m =
-		processes_locate(f->processes, f->builder->contexts[context], address);
+	const struct mapping *m = find_mapping(f, context, address);
 	int64_t object;
 
 	if (!m) {

@@ -18,6 +18,8 @@ struct flush {
 	/* References to the objects that have an index in the profile, until the flush ends. */
 	struct object **objects;
 	size_t n_objects, cap_objects;
+	const struct mapping *found; /* last, in the process context of this number; or NULL */
+	uint32_t found_in;
 	struct flush_sums branches, blocks; /* of all processes together, where that is asked */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hash tables with open addressing and linear probing, as of branch records: see branch-table.c. */
+/* Hash tables with open addressing and linear probing, and three stages for each row, as of branch
+ * records: see branch-table.c. */
 #include "common/builder/flush-sums.h"
 
 #include <errno.h>
@@ -8,63 +9,44 @@
 
 #include "common/builder/branch-table.h"
 #include "common/profile/add-counts.h"
-#include "common/profile/tables.h"
+#include "common/util/macro.h"
 
 #define MIN_BITS 10
-
-/* The key of a row. */
-struct ends {
-	struct location from, to;
-};
-
-static struct ends branch_ends(const struct profile_branch *b)
-{
-	return (struct ends){ b->from, b->to };
-}
-
-static struct ends block_ends(const struct profile_block *b)
-{
-	return (struct ends){ { b->object, b->start }, { b->object, b->end } };
-}
 
 static bool same_location(struct location a, struct location b)
 {
 	return a.offset == b.offset && a.object == b.object;
 }
 
-/* The slot of the row with these ends, or the free one where it belongs. */
-static uint32_t *find_slot(const struct flush_sums *s, const struct profile *p,
-			   enum profile_table table, const struct ends *ends)
+static uint64_t hash_branch(const struct profile_branch *b)
 {
-	uint64_t objects = (uint64_t)ends->from.object << 32 | ends->to.object;
-	size_t mask = ((size_t)1 << s->bits) - 1;
-	size_t k = branch_table_hash(objects, ends->from.offset, ends->to.offset) >> (64 - s->bits);
-
-	for (; s->slots[k] != 0; k = (k + 1) & mask) {
-		size_t i = s->slots[k] - 1;
-		struct ends other = table == PROFILE_BRANCHES ? branch_ends(&p->branches[i]) :
-								block_ends(&p->blocks[i]);
-
-		if (same_location(ends->from, other.from) && same_location(ends->to, other.to))
-			break;
-	}
-	return &s->slots[k];
+	return branch_table_hash((uint64_t)b->from.object << 32 | b->to.object, b->from.offset,
+				 b->to.offset);
 }
 
-static void index_rows(struct flush_sums *s, const struct profile *p, enum profile_table table,
-		       size_t n_rows)
+static uint64_t hash_block(const struct profile_block *b)
 {
-	for (size_t i = 0; i < n_rows; i++) {
-		struct ends ends = table == PROFILE_BRANCHES ? branch_ends(&p->branches[i]) :
-							       block_ends(&p->blocks[i]);
+	return branch_table_hash(b->object, b->start, b->end);
+}
 
-		*find_slot(s, p, table, &ends) = (uint32_t)i + 1;
-	}
+/* Whether row @i has the ends of @row. */
+static bool is_of(const struct flush_sums *s, const struct profile *p, size_t i,
+		  const struct summed_row *row)
+{
+	if (s->table == PROFILE_BRANCHES)
+		return same_location(p->branches[i].from, row->branch.from) &&
+		       same_location(p->branches[i].to, row->branch.to);
+	return p->blocks[i].start == row->block.start && p->blocks[i].end == row->block.end &&
+	       p->blocks[i].object == row->block.object;
+}
+
+static size_t next_slot(const struct flush_sums *s, size_t k)
+{
+	return (k + 1) & (((size_t)1 << s->bits) - 1);
 }
 
 /* Makes room for one more than @n_rows. */
-static int reserve(struct flush_sums *s, const struct profile *p, enum profile_table table,
-		   size_t n_rows)
+static int reserve(struct flush_sums *s, const struct profile *p, size_t n_rows)
 {
 	unsigned int bits = s->slots ? s->bits + 1 : MIN_BITS;
 	uint32_t *slots;
@@ -77,7 +59,15 @@ static int reserve(struct flush_sums *s, const struct profile *p, enum profile_t
 	free(s->slots);
 	s->slots = slots;
 	s->bits = bits;
-	index_rows(s, p, table, n_rows);
+	for (size_t i = 0; i < n_rows; i++) {
+		uint64_t hash = s->table == PROFILE_BRANCHES ? hash_branch(&p->branches[i]) :
+							       hash_block(&p->blocks[i]);
+		size_t k = hash >> (64 - bits);
+
+		while (slots[k] != 0)
+			k = next_slot(s, k);
+		slots[k] = (uint32_t)i + 1;
+	}
 	return 0;
 }
 
@@ -86,40 +76,92 @@ void flush_sums_done(struct flush_sums *sums)
 	free(sums->slots);
 }
 
-static int note(uint32_t *slot, int64_t index)
+static void prefetch_slot(const struct flush_sums *s, const struct summed_row *row)
 {
-	if (index < 0)
+	if (s->slots)
+		__builtin_prefetch(&s->slots[row->hash >> (64 - s->bits)]);
+}
+
+/* The row where it is probably counted: it may lie in two cache lines. */
+static void prefetch_row(const struct flush_sums *s, const struct profile *p,
+			 const struct summed_row *row)
+{
+	uint32_t slot = s->slots ? s->slots[row->hash >> (64 - s->bits)] : 0;
+	const char *at;
+
+	if (slot == 0)
+		return;
+	at = s->table == PROFILE_BRANCHES ? (const char *)&p->branches[slot - 1] :
+					    (const char *)&p->blocks[slot - 1];
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + 64, 1);
+}
+
+static void add_up(const struct flush_sums *s, struct profile *p, size_t i,
+		   const struct summed_row *row)
+{
+	if (s->table == PROFILE_BRANCHES)
+		add_counts_of_branch(&p->branches[i], &row->branch);
+	else
+		add_counts_of_block(&p->blocks[i], &row->block);
+}
+
+/* Adds it to the row with its ends, or to the table. */
+static int count(struct flush_sums *s, struct profile *p, const struct summed_row *row)
+{
+	size_t n_rows = s->table == PROFILE_BRANCHES ? p->n_branches : p->n_blocks, k;
+	int64_t index;
+
+	if (reserve(s, p, n_rows) < 0)
 		return -ENOMEM;
-	*slot = (uint32_t)index + 1;
-	return 0;
+	k = row->hash >> (64 - s->bits);
+	while (s->slots[k] != 0 && !is_of(s, p, s->slots[k] - 1, row))
+		k = next_slot(s, k);
+	if (s->slots[k] != 0) {
+		add_up(s, p, s->slots[k] - 1, row);
+		return 0;
+	}
+	index = s->table == PROFILE_BRANCHES ? profile_add_branch(p, &row->branch) :
+					       profile_add_block(p, &row->block);
+	s->slots[k] = (uint32_t)index + 1;
+	return index < 0 ? -ENOMEM : 0;
+}
+
+static int put(struct flush_sums *s, struct profile *p, const struct summed_row *row)
+{
+	struct summed_row *place = &s->waiting[s->n % FLUSH_SUMS_AHEAD];
+	int r = s->n < FLUSH_SUMS_AHEAD ? 0 : count(s, p, place);
+
+	if (s->n >= FLUSH_SUMS_AHEAD / 2)
+		prefetch_row(s, p, &s->waiting[(s->n - FLUSH_SUMS_AHEAD / 2) % FLUSH_SUMS_AHEAD]);
+	*place = *row;
+	prefetch_slot(s, place);
+	s->n++;
+	return r;
 }
 
 int flush_sums_add_branch(struct flush_sums *sums, struct profile *profile,
 			  const struct profile_branch *branch)
 {
-	const struct ends ends = branch_ends(branch);
-	uint32_t *slot;
+	struct summed_row row = { .hash = hash_branch(branch), .branch = *branch };
 
-	if (reserve(sums, profile, PROFILE_BRANCHES, profile->n_branches) < 0)
-		return -ENOMEM;
-	slot = find_slot(sums, profile, PROFILE_BRANCHES, &ends);
-	if (*slot == 0)
-		return note(slot, profile_add_branch(profile, branch));
-	add_counts_of_branch(&profile->branches[*slot - 1], branch);
-	return 0;
+	return put(sums, profile, &row);
 }
 
 int flush_sums_add_block(struct flush_sums *sums, struct profile *profile,
 			 const struct profile_block *block)
 {
-	const struct ends ends = block_ends(block);
-	uint32_t *slot;
+	struct summed_row row = { .hash = hash_block(block), .block = *block };
 
-	if (reserve(sums, profile, PROFILE_BLOCKS, profile->n_blocks) < 0)
-		return -ENOMEM;
-	slot = find_slot(sums, profile, PROFILE_BLOCKS, &ends);
-	if (*slot == 0)
-		return note(slot, profile_add_block(profile, block));
-	add_counts_of_block(&profile->blocks[*slot - 1], block);
-	return 0;
+	return put(sums, profile, &row);
+}
+
+int flush_sums_end(struct flush_sums *sums, struct profile *profile)
+{
+	size_t i = sums->n - MIN(sums->n, (size_t)FLUSH_SUMS_AHEAD);
+	int r = 0;
+
+	for (; i < sums->n && r >= 0; i++)
+		r = count(sums, profile, &sums->waiting[i % FLUSH_SUMS_AHEAD]);
+	return r;
 }

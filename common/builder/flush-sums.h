@@ -3,20 +3,41 @@
  * before they are sorted. Where many processes run one program, most of them do. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/profile/profile.h"
+#include "common/profile/tables.h"
 
-/* Finds the rows of a table by their ends. Zeroed it is empty. */
+#define FLUSH_SUMS_AHEAD 16u
+
+/* A row of no process on its way into the table. */
+struct summed_row {
+	uint64_t hash; /* of its ends */
+	union {
+		struct profile_branch branch;
+		struct profile_block block;
+	};
+};
+
+/* Finds the rows of a table by their ends. New rows wait until what they need has been prefetched.
+ */
 struct flush_sums {
+	enum profile_table
+		table;   /* PROFILE_BRANCHES or PROFILE_BLOCKS; all else is zeroed at first */
 	uint32_t *slots; /* 1 << bits of them, at most half of them taken: a row + 1; 0: free */
 	unsigned int bits;
+	struct summed_row waiting[FLUSH_SUMS_AHEAD]; /* a ring */
+	size_t n;                                    /* put into it so far */
 };
 
 void flush_sums_done(struct flush_sums *sums);
 
-/* Add a row, of no process, to the table, all of whose rows came in this way. 0 or -ENOMEM. */
+/* Add a row, of no process, to the table, all of whose rows come in this way. 0 or -ENOMEM. */
 int flush_sums_add_branch(struct flush_sums *sums, struct profile *profile,
 			  const struct profile_branch *branch);
 int flush_sums_add_block(struct flush_sums *sums, struct profile *profile,
 			 const struct profile_block *block);
+
+/* Adds those that wait. 0 or -ENOMEM. */
+int flush_sums_end(struct flush_sums *sums, struct profile *profile);

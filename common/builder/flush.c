@@ -159,6 +159,7 @@ static int flush_rows(struct flush *f)
 {
 	struct profile_counters *c = &f->profile->counters;
 	struct branch_counter *rows = &f->builder->rows;
+	int r;
 
 	branch_table_flush(&rows->table);
 	c->rows_zero += rows->n_zero;
@@ -168,7 +169,10 @@ static int flush_rows(struct flush *f)
 	c->runs_limit += rows->table.full_runs;
 	c->samples_limit += rows->table.full_samples;
 	rows->n_zero = rows->n_wrong_path = rows->n_runs = 0;
-	return branch_table_drain(&rows->table, flush_row, f);
+	r = branch_table_drain(&rows->table, flush_row, f);
+	if (r >= 0)
+		r = flush_sums_end(&f->branches, f->profile);
+	return r < 0 ? r : flush_sums_end(&f->blocks, f->profile);
 }
 
 /*
@@ -233,7 +237,12 @@ static void take_stitch_counters(struct builder *b, struct profile_counters *c)
 int flush_builder(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
-	struct flush flush = { .builder = builder, .processes = processes };
+	struct flush flush = {
+		.builder = builder,
+		.processes = processes,
+		.branches.table = PROFILE_BRANCHES,
+		.blocks.table = PROFILE_BLOCKS,
+	};
 	int r;
 
 	r = builder_state_wait(builder);

@@ -3,13 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "common/util/cleanup.h"
+#include "common/util/thread.h"
 
-#define PAGE_BYTES 4096u /* at least; for rounding down only */
+#define PIECE_BYTES ((size_t)16 << 20) /* a multiple of the page size of each machine */
+#define PAGE_BYTES  4096u              /* at least; for rounding down only */
 
 static int spool(int from, FILE *to)
 {
@@ -71,10 +75,44 @@ int mapped_file_open(struct mapped_file *ret, const char *path, struct fault *fa
 	return map(ret, fileno(copy), path, fault);
 }
 
+/* In pieces, so that who maps or unmaps something else meanwhile does not wait for all of it. */
+static void unmap(const struct mapped_file *file)
+{
+	for (size_t at = 0; at < file->n_bytes; at += PIECE_BYTES)
+		munmap((void *)(file->data + at), MIN(file->n_bytes - at, PIECE_BYTES));
+}
+
+static void *run(void *userdata)
+{
+	struct mapped_file *file = userdata;
+
+	unmap(file);
+	free(file);
+	return NULL;
+}
+
+/* In a thread that nobody waits for. */
+static int unmap_in_thread(const struct mapped_file *file)
+{
+	struct mapped_file *copy = malloc(sizeof(*copy));
+	pthread_t thread;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = *file;
+	r = thread_start(&thread, run, copy);
+	if (r < 0)
+		free(copy);
+	else
+		pthread_detach(thread);
+	return r;
+}
+
 void mapped_file_close(struct mapped_file *file)
 {
-	if (file->data)
-		munmap((void *)file->data, file->n_bytes);
+	if (file->data && (file->n_bytes <= PIECE_BYTES || unmap_in_thread(file) < 0))
+		unmap(file);
 	*file = (struct mapped_file){ 0 };
 }
 

@@ -17,6 +17,7 @@ struct mapped_file {
 
 /* -errno, and @fault names @path and what is wrong with it. */
 int mapped_file_open(struct mapped_file *ret, const char *path, struct fault *fault);
+/* Of a large file, another thread gives back the memory while the caller goes on. */
 void mapped_file_close(struct mapped_file *file);
 
 /* Tells the kernel that the bytes from @at on are read next: costs less than a fault for each page.

@@ -354,7 +354,7 @@ static void prefetch_ahead(const char *p, size_t size, uint64_t left)
 	if (PREFETCH_AHEAD + size > left)
 		return;
 	for (size_t i = 0; i < size; i += CACHE_LINE)
-		__builtin_prefetch(p + PREFETCH_AHEAD + i);
+		__builtin_prefetch(p + PREFETCH_AHEAD + i, 0, 2);
 }
 
 static int read_record(struct recording *r, struct fault *fault)
