@@ -127,7 +127,7 @@ static void random_profiles(void **state)
 	assert_true(n > N_PROFILES);
 }
 
-/* main calls itself: its total is the sample once, and its lowest place stands for it. */
+/* main calls itself: its total is each sample once, and its lowest place stands for it. */
 static void recursion_counts_once(void **state)
 {
 	struct profile *p = fixture_new();
@@ -139,12 +139,12 @@ static void recursion_counts_once(void **state)
 	fixture_function(p, object, 0x1000, "main");
 	for (int i = 0; i < 3; i++)
 		stack = fixture_stack(p, process, stack, object, i == 1 ? 0x1008 : 0x1010,
-				      i == 2 ? 5 : 0);
+				      i == 0 ? 0 : 5);
 	fixture_finalized(p);
 	assert_int_equal(function_counts_init(&counts, p), 0);
 	assert_int_equal(counts.n_rows, 1);
-	assert_int_equal(counts.rows[0].tally.self, 5);
-	assert_int_equal(counts.rows[0].tally.total, 5);
+	assert_int_equal(counts.rows[0].tally.self, 10);
+	assert_int_equal(counts.rows[0].tally.total, 10);
 	assert_int_equal(counts.rows[0].at.offset, 0x1008);
 	function_counts_done(&counts);
 	profile_free(p);
