@@ -45,7 +45,7 @@ int command_export(const struct options *options, struct fault *fault)
 	struct profile_source_settings from = options->source;
 	int r;
 
-	from.tables = export_tables(options->export_format);
+	from.tables = profile_filter_tables(&from.filter, export_tables(options->export_format));
 	r = check_terminal(options, fault);
 	if (r >= 0)
 		r = profile_source_open(&source, &from, fault);

@@ -103,6 +103,12 @@ static bool count_samples(struct problems *problems)
 		count(problems, profile->branches[i].from, 0);
 		count(problems, profile->branches[i].to, 0);
 	}
+	for (size_t i = 0; i < profile->n_streams; i++) {
+		count(problems, profile->streams[i].from, 0);
+		count(problems, profile->streams[i].to, 0);
+	}
+	for (size_t i = 0; i < profile->n_blocks; i++)
+		count(problems, (struct location){ profile->blocks[i].object, 0 }, 0);
 	return true;
 }
 

@@ -37,7 +37,8 @@ static const struct mapping *find_mapping(struct flush *f, uint32_t context, uin
 {
 	const struct mapping *m = f->found;
 
-	if (m && f->found_in == context && address - m->start < m->end - m->start)
+	if (m && f->found_in == context && !address_is_kernel(address) &&
+	    address - m->start < m->end - m->start)
 		return m;
 	m = processes_locate(f->processes, f->builder->contexts[context], address);
 	f->found = address_is_kernel(address) ? NULL : m;

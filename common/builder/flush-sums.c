@@ -123,8 +123,10 @@ static int count(struct flush_sums *s, struct profile *p, const struct summed_ro
 	}
 	index = s->table == PROFILE_BRANCHES ? profile_add_branch(p, &row->branch) :
 					       profile_add_block(p, &row->block);
+	if (index < 0)
+		return -ENOMEM;
 	s->slots[k] = (uint32_t)index + 1;
-	return index < 0 ? -ENOMEM : 0;
+	return 0;
 }
 
 static int put(struct flush_sums *s, struct profile *p, const struct summed_row *row)

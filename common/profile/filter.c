@@ -370,6 +370,12 @@ bool profile_filter_is_by_process(const struct profile_filter *filter)
 	       filter->exclude_comm || filter->unit || filter->container || filter->chosen;
 }
 
+unsigned int profile_filter_tables(const struct profile_filter *filter, unsigned int tables)
+{
+	return profile_filter_is_by_process(filter) || filter->object || filter->symbol ? 0 :
+											  tables;
+}
+
 int profile_filter(struct profile **ret, const struct profile *profile,
 		   const struct profile_filter *filter)
 {

@@ -51,6 +51,12 @@ int profile_filter(struct profile **ret, const struct profile *profile,
 /* Whether there is a condition on processes. */
 bool profile_filter_is_by_process(const struct profile_filter *filter);
 
+/*
+ * The tables (tables.h) that it takes to show @tables of what the filter leaves: 0, all of them, if
+ * it has a condition, as what is left is counted in each.
+ */
+unsigned int profile_filter_tables(const struct profile_filter *filter, unsigned int tables);
+
 /* True if @process meets the conditions on processes. */
 bool profile_process_matches(const struct profile_process *process,
 			     const struct profile_filter *filter);

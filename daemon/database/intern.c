@@ -9,8 +9,10 @@
 
 #define MAX_ID (INT64_MAX / 2) /* no row has a larger one: they are counted up */
 
-#define MAX_REMEMBERED 65536u /* of each kind, in each of two generations; 6 to 12 MiB each */
-#define MAX_FUNCTIONS  16384u /* the same; at most 3 MiB */
+#define MAX_REMEMBERED                                                                            \
+	65536u /* of each kind, in each of two generations; 6 to 12 MiB each, more after a larger \
+		  window */
+#define MAX_FUNCTIONS 16384u /* the same; 3 MiB */
 
 /* The parameters of find and add are the same, in the same order; add has one more, "seen". */
 static const char *const find_sql[N_INTERNED_KINDS] = {

@@ -50,7 +50,7 @@ struct store_intern {
 	struct database *database;
 	struct statement *find[N_INTERNED_KINDS], *add[INTERNED_PLACE], *renew[N_INTERNED_KINDS];
 	struct remembered remembered[N_REMEMBERED_KINDS];
-	struct recent_ids functions;
+	struct recent_ids functions; /* those that are remembered */
 	int64_t window, horizon;
 	bool adds_none; /* only finds */
 	bool removed;   /* some of what is remembered, of times before the next window's horizon */

@@ -31,7 +31,9 @@ enum kind { STACK, STREAM, PROCESS, PLACE, FUNCTION, OBJECT, STRING, N_KINDS };
 
 enum {
 	ADD_FIRST,
+	FIRST_WINDOW,
 	FIRST_ROW,
+	END_ROW,
 	LAST_ROW,
 	HORIZON,
 	NEXT_WINDOW,
@@ -67,8 +69,13 @@ enum {
 static const char *const sql[N_STATEMENTS] = {
 	[ADD_FIRST] = "INSERT INTO window_first (window, " KINDS ") SELECT ?, " LAST_IDS,
 	[LAST_ROW] = "SELECT " LAST_IDS,
-	[FIRST_ROW] = "SELECT " KINDS " FROM window_first WHERE window >= ? "
-		      "ORDER BY window LIMIT 1",
+	[FIRST_WINDOW] = "SELECT ifnull(max(window), ?1) FROM window_first WHERE window <= ?1",
+	/* an id comes again once the largest ones have gone */
+	[FIRST_ROW] = "SELECT min(stack), min(stream), min(process), min(place), min(function), "
+		      "min(object), min(string) FROM window_first WHERE window >= ? "
+		      "GROUP BY NULL" /* none, no row */,
+	[END_ROW] = "SELECT " KINDS " FROM window_first WHERE window >= ? "
+		    "ORDER BY window LIMIT 1",
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
 	[NEXT_WINDOW] = "SELECT id FROM window WHERE id > ? AND horizon > ? ORDER BY id LIMIT 1",
 	[NEXT_ID] = "SELECT id FROM window WHERE id > ? ORDER BY id LIMIT 1",
@@ -171,19 +178,33 @@ static int ask(struct statement *row, int64_t *ret, int n)
 	return r < 0 ? r : 1;
 }
 
-/* The ids that rows added from window @from on have, up to those of before window @end. */
+/* Asks a statement for the numbers of a window: as ask(). */
+static int ask_window(const struct reclaiming *reclaiming, int which, int64_t window, int64_t *ret,
+		      int n)
+{
+	struct statement *row = reclaiming->reclaim->statements[which];
+
+	STATEMENT_BIND(row, window);
+	return ask(row, ret, n);
+}
+
+/*
+ * The ids that rows added from window @from on have, up to those of before window @end. Where @from
+ * is not there, its rows are those of the window before it; if that is old, the sweep has to do.
+ */
 static int find_ids(struct reclaiming *reclaiming)
 {
-	struct statement *row = reclaiming->reclaim->statements[FIRST_ROW];
-	int64_t first[N_KINDS], last[N_KINDS];
+	int64_t first[N_KINDS], last[N_KINDS], window = 0;
 	int r;
 
-	STATEMENT_BIND(row, reclaiming->from);
-	r = ask(row, first, N_KINDS);
+	r = ask_window(reclaiming, FIRST_WINDOW, reclaiming->from, &window, 1);
+	if (r <= 0 || reclaiming->from - window > MAX_WINDOWS)
+		return MIN(r, 0);
+	reclaiming->from = window;
+	r = ask_window(reclaiming, FIRST_ROW, window, first, N_KINDS);
 	if (r <= 0)
 		return r;
-	STATEMENT_BIND(row, reclaiming->end);
-	r = ask(row, last, N_KINDS);
+	r = ask_window(reclaiming, END_ROW, reclaiming->end, last, N_KINDS);
 	if (r == 0)
 		r = ask(reclaiming->reclaim->statements[LAST_ROW], last, N_KINDS);
 	for (size_t i = 0; r > 0 && i < N_KINDS; i++) {

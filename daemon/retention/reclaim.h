@@ -11,7 +11,7 @@
 
 #include "daemon/database/database.h"
 
-#define N_STORE_RECLAIM 33
+#define N_STORE_RECLAIM 35
 
 /* Windows that have less to refer to than before. */
 struct store_reclaim_range {
@@ -26,8 +26,8 @@ struct store_reclaim {
 /* 0 or -errno. */
 int store_reclaim_init(struct store_reclaim *reclaim, struct database *database);
 
-/* Notes the largest ids before a window is written; nothing older refers to larger ones. 0 or
- * -errno. */
+/* Notes the largest ids before a window is written: rows that come later have larger ones, up to
+ * the next note. 0 or -errno. */
 int store_reclaim_begin_window(struct store_reclaim *reclaim, int64_t window);
 
 /* A window was pruned or merged. */

@@ -88,6 +88,8 @@ static int renew_window(struct store_renew *renew, int64_t id, int64_t newest)
 	if (r == -ENOENT) {
 		renew->failed = true;
 		store_renew_forget(renew);
+		store_intern_forget(
+			renew->modules.write->modules.intern); /* it knows of what was renewed */
 		return database_run(renew->database, "ROLLBACK TO renew; RELEASE renew");
 	}
 	renew->done = id;

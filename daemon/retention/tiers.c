@@ -27,6 +27,7 @@ enum {
 	NEXT_WINDOWS,
 	HORIZON,
 	UPDATE_WINDOW,
+	NEWEST_OF,
 	FIND_NEWEST,
 	SET_NEWEST,
 	N_STATEMENTS,
@@ -44,7 +45,8 @@ static const char *const sql[N_STATEMENTS] = {
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
 	[UPDATE_WINDOW] = "UPDATE window SET start_us = ?, length_us = ?, samples = ?, lost = ?, "
 			  "first_ns = ?, last_ns = ? WHERE id = ?",
-	/* the window with which the last row came that the sum refers to */
+	[NEWEST_OF] = "SELECT max(max(id, newest)) FROM window WHERE id BETWEEN ? AND ?",
+	/* the window with which the last row came that the sum refers to, if it is there */
 	[FIND_NEWEST] = "SELECT ifnull(max(window), 0) FROM window_first WHERE object < ? OR "
 			"function < ? OR place < ? OR stack < ? OR stream < ?",
 	[SET_NEWEST] = "UPDATE window SET newest = ? WHERE id = ?",
@@ -188,8 +190,18 @@ static int find_run(struct store_tiering *tiering, int64_t slot_us, int64_t unti
 	return n == MAX_SEEN ? 2 : 0;
 }
 
-/* Notes up to which window the rows came that the sum refers to. */
-static int note_newest(struct store_tiering *tiering, int64_t id)
+/* Up to which window the rows came that these windows refer to. 1, 0 if there are none, or -errno.
+ */
+static int find_newest_of(struct store_tiering *tiering, const struct store_merge *merge,
+			  int64_t *ret)
+{
+	STATEMENT_BIND(tiering->statements[NEWEST_OF], merge->windows[0].id,
+		       merge->windows[merge->n - 1].id);
+	return ask(tiering, NEWEST_OF, ret, 1);
+}
+
+/* Notes up to which window the rows came that the sum refers to; @of_parts is that of its parts. */
+static int note_newest(struct store_tiering *tiering, int64_t id, int64_t of_parts)
 {
 	const int64_t *largest = tiering->modules.intern->largest;
 	int64_t newest = 0;
@@ -201,7 +213,7 @@ static int note_newest(struct store_tiering *tiering, int64_t id)
 	r = ask(tiering, FIND_NEWEST, &newest, 1);
 	if (r < 0)
 		return r;
-	STATEMENT_BIND(tiering->statements[SET_NEWEST], newest, id);
+	STATEMENT_BIND(tiering->statements[SET_NEWEST], MAX(newest, of_parts), id);
 	return statement_run(tiering->statements[SET_NEWEST]);
 }
 
@@ -243,7 +255,7 @@ int store_tiering_look_up(struct store_tiering *tiering, const struct store_merg
 }
 
 static int write_sum(struct store_tiering *tiering, const struct window *window,
-		     const struct profile *sum)
+		     const struct profile *sum, int64_t newest_of_parts)
 {
 	const struct store_tiering_modules *modules = &tiering->modules;
 	struct statement *update = tiering->statements[UPDATE_WINDOW];
@@ -258,7 +270,7 @@ static int write_sum(struct store_tiering *tiering, const struct window *window,
 	if (r >= 0)
 		r = store_write_sum(modules->write, window->id, newest, horizon, sum);
 	if (r >= 0)
-		r = note_newest(tiering, window->id);
+		r = note_newest(tiering, window->id, newest_of_parts);
 	if (r >= 0)
 		r = store_share_add(modules->share, window->id, sum);
 	store_share_return(modules->share, window->id);
@@ -271,7 +283,8 @@ int store_tiering_replace(struct store_tiering *tiering, const struct store_merg
 {
 	const struct store_tiering_modules *modules = &tiering->modules;
 	const struct window window = add_up(merge);
-	int r = 0;
+	int64_t newest = 0;
+	int r = find_newest_of(tiering, merge, &newest);
 
 	for (size_t i = 1; r >= 0 && i < merge->n; i++)
 		r = store_trim_remove(modules->trim, merge->windows[i].id);
@@ -280,7 +293,7 @@ int store_tiering_replace(struct store_tiering *tiering, const struct store_merg
 	if (r >= 0)
 		r = store_share_remove(modules->share, window.id);
 	if (r >= 0)
-		r = write_sum(tiering, &window, merge->sum);
+		r = write_sum(tiering, &window, merge->sum, newest);
 	for (size_t i = 0; i < merge->n; i++)
 		store_reclaim_note(&tiering->merged[merge->tier], merge->windows[i].id);
 	*ret = (struct store_tiering_step){ .n_merged = merge->n - 1,

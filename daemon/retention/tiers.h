@@ -28,7 +28,7 @@
 #include "daemon/rows/read.h"
 #include "daemon/rows/write.h"
 
-#define N_STORE_TIERING 8
+#define N_STORE_TIERING 9
 
 /* Borrowed. */
 struct store_tiering_modules {

@@ -16,7 +16,7 @@
 #include "daemon/retention/renew.h"
 #include "daemon/retention/share.h"
 
-#define N_STORE_TRIM 9
+#define N_STORE_TRIM 10
 
 /* Borrowed. */
 struct store_trim_modules {

@@ -20,7 +20,7 @@
  * in this number of windows, and rows not in use may be kept for as many longer. Where there is not
  * much room left, it is a 32nd of the windows, also if these are few.
  */
-#define MIN_LAG 4
+#define MIN_LAG 16
 #define MAX_LAG 64
 
 /*

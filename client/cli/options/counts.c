@@ -13,15 +13,11 @@ bool options_counts_suffice(const struct options *options, enum functions_by *re
 	       !filter->object && !filter->symbol && function_shares_suffice(options->top.by, ret);
 }
 
-unsigned int options_top_tables(const struct options *options)
+static unsigned int tables_of_view(const struct options *options)
 {
-	const struct profile_filter *filter = &options->source.filter;
 	unsigned int tables =
 		PROFILE_TABLE(PROFILE_STACKS); /* the head of all views is of samples */
 
-	/* what is counted of the rows that are left is shown, too */
-	if (profile_filter_is_by_process(filter) || filter->object || filter->symbol)
-		return 0;
 	if (options->top.mispredicted)
 		tables |= PROFILE_TABLE(PROFILE_BRANCHES);
 	switch (options->top.by) {
@@ -35,6 +31,11 @@ unsigned int options_top_tables(const struct options *options)
 	default:
 		return tables;
 	}
+}
+
+unsigned int options_top_tables(const struct options *options)
+{
+	return profile_filter_tables(&options->source.filter, tables_of_view(options));
 }
 
 bool options_top_sums_processes(const struct options *options)
