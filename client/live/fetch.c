@@ -234,16 +234,13 @@ static bool is_over(const struct window_ref *ref, uint64_t now_us)
 /* The tables of a profile that the rows take; 0: all. See options_top_tables(). */
 static unsigned int tables_of(const struct job *job)
 {
-	const struct profile_filter *filter = &job->filter.profile;
-
-	if (job->request->kind == LIVE_CODE || profile_filter_is_by_process(filter) ||
-	    filter->object || filter->symbol)
+	if (job->request->kind == LIVE_CODE)
 		return 0;
 	if (job->request->kind == LIVE_ROWS &&
 	    (job->request->by == VIEW_STREAM || job->request->by == VIEW_BRANCH ||
 	     job->request->by == VIEW_BRANCH_SITE || job->request->by == VIEW_BLOCK))
 		return 0;
-	return PROFILE_TABLE(PROFILE_STACKS);
+	return profile_filter_tables(&job->filter.profile, PROFILE_TABLE(PROFILE_STACKS));
 }
 
 static bool counts_suffice(const struct job *job, enum functions_by *ret)

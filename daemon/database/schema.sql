@@ -287,9 +287,10 @@ CREATE TABLE user_rows (
 	PRIMARY KEY (window, uid)
 ) STRICT, WITHOUT ROWID;
 
--- The largest ids before the window was written. As the largest rows may go, and their ids come again, rows added with
--- this window or later have larger ids than the least one here, of this window and all later ones. A window that goes
--- leaves its own to the window before it, where they are less.
+-- The largest ids before the window was written, or before a sum added rows while it was the newest, if these are less.
+-- As the largest rows may go, and their ids come again, rows added with this window or later have larger ids than the
+-- least one here, of this window and all later ones. A window that goes leaves its own to the window before it, where
+-- they are less.
 CREATE TABLE window_first (
 	window INTEGER PRIMARY KEY REFERENCES window,
 	place INTEGER NOT NULL,

@@ -26,15 +26,10 @@
 /* Ids of one kind that are looked at: more are left to the sweep. */
 #define MAX_IDS (1 << 24)
 
-/* Referrers come before what they refer to. */
+/* As in first-ids.h. */
 enum kind { STACK, STREAM, PROCESS, PLACE, FUNCTION, OBJECT, STRING, N_KINDS };
 
 enum {
-	ADD_FIRST,
-	FIRST_WINDOW,
-	FIRST_ROW,
-	END_ROW,
-	LAST_ROW,
 	HORIZON,
 	NEXT_WINDOW,
 	NEXT_ID,
@@ -56,26 +51,10 @@ enum {
 	N_STATEMENTS = REMOVE + N_KINDS,
 };
 
-#define LAST_ID(table) "ifnull((SELECT max(id) FROM " table "), 0)"
-#define LAST_IDS                                                                           \
-	LAST_ID("stack")                                                                   \
-	", " LAST_ID("stream") ", " LAST_ID("process") ", " LAST_ID("place") ", " LAST_ID( \
-		"function") ", " LAST_ID("object") ", " LAST_ID("string")
-#define KINDS "stack, stream, process, place, function, object, string"
-
 #define LIST_ROWS(table, columns) \
 	"SELECT id, seen" columns " FROM " table " WHERE id > ? AND id <= ? ORDER BY id DESC"
 
 static const char *const sql[N_STATEMENTS] = {
-	[ADD_FIRST] = "INSERT INTO window_first (window, " KINDS ") SELECT ?, " LAST_IDS,
-	[LAST_ROW] = "SELECT " LAST_IDS,
-	[FIRST_WINDOW] = "SELECT ifnull(max(window), ?1) FROM window_first WHERE window <= ?1",
-	/* an id comes again once the largest ones have gone */
-	[FIRST_ROW] = "SELECT min(stack), min(stream), min(process), min(place), min(function), "
-		      "min(object), min(string) FROM window_first WHERE window >= ? "
-		      "GROUP BY NULL" /* none, no row */,
-	[END_ROW] = "SELECT " KINDS " FROM window_first WHERE window >= ? "
-		    "ORDER BY window LIMIT 1",
 	[HORIZON] = "SELECT horizon FROM window WHERE id = ?",
 	[NEXT_WINDOW] = "SELECT id FROM window WHERE id > ? AND horizon > ? ORDER BY id LIMIT 1",
 	[NEXT_ID] = "SELECT id FROM window WHERE id > ? ORDER BY id LIMIT 1",
@@ -129,19 +108,17 @@ static void reclaiming_done(struct reclaiming *r)
 		free(r->marks[i].used);
 }
 
-int store_reclaim_init(struct store_reclaim *reclaim, struct database *database)
+int store_reclaim_init(struct store_reclaim *reclaim, struct database *database,
+		       struct store_first_ids *first_ids)
 {
-	*reclaim = (struct store_reclaim){ .database = database };
+	*reclaim = (struct store_reclaim){ .database = database, .first_ids = first_ids };
 	return database_prepare(database, sql, N_STATEMENTS, reclaim->statements);
 }
 
 _Static_assert(N_STATEMENTS == N_STORE_RECLAIM, "reclaim.h has another number");
-
-int store_reclaim_begin_window(struct store_reclaim *reclaim, int64_t window)
-{
-	STATEMENT_BIND(reclaim->statements[ADD_FIRST], window);
-	return statement_run(reclaim->statements[ADD_FIRST]);
-}
+_Static_assert((int)N_KINDS == (int)N_FIRST_IDS && (int)STRING == (int)FIRST_STRING &&
+		       (int)PLACE == (int)FIRST_PLACE,
+	       "first-ids.h has other kinds");
 
 void store_reclaim_note(struct store_reclaim_range *range, int64_t window)
 {
@@ -178,35 +155,26 @@ static int ask(struct statement *row, int64_t *ret, int n)
 	return r < 0 ? r : 1;
 }
 
-/* Asks a statement for the numbers of a window: as ask(). */
-static int ask_window(const struct reclaiming *reclaiming, int which, int64_t window, int64_t *ret,
-		      int n)
-{
-	struct statement *row = reclaiming->reclaim->statements[which];
-
-	STATEMENT_BIND(row, window);
-	return ask(row, ret, n);
-}
-
 /*
  * The ids that rows added from window @from on have, up to those of before window @end. Where @from
  * is not there, its rows are those of the window before it; if that is old, the sweep has to do.
  */
 static int find_ids(struct reclaiming *reclaiming)
 {
+	struct store_first_ids *ids = reclaiming->reclaim->first_ids;
 	int64_t first[N_KINDS], last[N_KINDS], window = 0;
 	int r;
 
-	r = ask_window(reclaiming, FIRST_WINDOW, reclaiming->from, &window, 1);
-	if (r <= 0 || reclaiming->from - window > MAX_WINDOWS)
-		return MIN(r, 0);
+	r = store_first_ids_find_window(ids, reclaiming->from, &window);
+	if (r < 0 || window < reclaiming->from - MAX_WINDOWS)
+		return r;
 	reclaiming->from = window;
-	r = ask_window(reclaiming, FIRST_ROW, window, first, N_KINDS);
+	r = store_first_ids_find(ids, window, first);
 	if (r <= 0)
 		return r;
-	r = ask_window(reclaiming, END_ROW, reclaiming->end, last, N_KINDS);
+	r = store_first_ids_find(ids, reclaiming->end, last);
 	if (r == 0)
-		r = ask(reclaiming->reclaim->statements[LAST_ROW], last, N_KINDS);
+		r = store_first_ids_find_last(ids, last) ?: 1;
 	for (size_t i = 0; r > 0 && i < N_KINDS; i++) {
 		struct marks *marks = &reclaiming->marks[i];
 

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #include "daemon/database/database.h"
+#include "daemon/retention/first-ids.h"
 
-#define N_STORE_RECLAIM 35
+#define N_STORE_RECLAIM 30
 
 /* Windows that have less to refer to than before. */
 struct store_reclaim_range {
@@ -20,15 +21,13 @@ struct store_reclaim_range {
 
 struct store_reclaim {
 	struct database *database;
+	struct store_first_ids *first_ids; /* borrowed */
 	struct statement *statements[N_STORE_RECLAIM];
 };
 
 /* 0 or -errno. */
-int store_reclaim_init(struct store_reclaim *reclaim, struct database *database);
-
-/* Notes the largest ids before a window is written: rows that come later have larger ones, up to
- * the next note. 0 or -errno. */
-int store_reclaim_begin_window(struct store_reclaim *reclaim, int64_t window);
+int store_reclaim_init(struct store_reclaim *reclaim, struct database *database,
+		       struct store_first_ids *first_ids);
 
 /* A window was pruned or merged. */
 void store_reclaim_note(struct store_reclaim_range *range, int64_t window);

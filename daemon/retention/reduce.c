@@ -98,12 +98,16 @@ static int read_window(struct store_reduce *reduce, struct choice *choice, struc
 static int replace_counts(struct store_reduce *reduce, const struct choice *choice,
 			  const struct profile *profile)
 {
+	const struct store_reduce_modules *modules = &reduce->modules;
 	int r;
 
 	r = store_reduce_clear(reduce, choice->window);
 	if (r >= 0)
-		r = store_write_again(reduce->modules.write, choice->window, choice->horizon,
-				      profile);
+		r = store_write_again(modules->write, choice->window, choice->horizon, profile);
+	/* the rows of others may have come later */
+	if (r >= 0)
+		r = store_first_ids_note_newest(modules->first_ids, modules->write->modules.intern,
+						choice->window, 0);
 	return r;
 }
 
@@ -118,8 +122,10 @@ static int rewrite(struct store_reduce *reduce, const struct choice *choice,
 	if (r < 0)
 		return r;
 	r = replace_counts(reduce, choice, profile);
-	if (r == -ENOENT)
+	if (r == -ENOENT) {
+		store_intern_forget(modules->write->modules.intern); /* it knows of renewed rows */
 		return database_run(reduce->database, "ROLLBACK TO reduce; RELEASE reduce");
+	}
 	if (r >= 0)
 		r = database_run(reduce->database, "RELEASE reduce");
 	if (r >= 0)

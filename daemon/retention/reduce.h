@@ -18,6 +18,7 @@
 
 /* What windows are pruned with; borrowed. */
 struct store_reduce_modules {
+	struct store_first_ids *first_ids;
 	struct store_share *share;
 	struct store_read *read;
 	struct store_write *write;

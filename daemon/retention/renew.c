@@ -61,11 +61,15 @@ static int ask(struct store_renew *renew, int which, struct age *ret)
 static int write_again(struct store_renew *renew, int64_t id, int64_t newest,
 		       const struct profile *profile)
 {
-	int r = store_reduce_clear(renew->modules.reduce, id);
+	const struct store_renew_modules *modules = &renew->modules;
+	int r = store_reduce_clear(modules->reduce, id);
 
-	return r < 0 ? r :
-		       store_write_renewed(renew->modules.write, id, newest, renew->horizon,
-					   profile);
+	if (r >= 0)
+		r = store_write_renewed(modules->write, id, newest, renew->horizon, profile);
+	if (r >= 0)
+		r = store_first_ids_note_newest(modules->first_ids, modules->write->modules.intern,
+						id, 0);
+	return r;
 }
 
 /* 0 or -errno. A window that cannot be written again is left as it was, and so are all. */

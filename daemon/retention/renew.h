@@ -20,6 +20,7 @@
 
 /* Borrowed. */
 struct store_renew_modules {
+	struct store_first_ids *first_ids;
 	struct store_read *read;
 	struct store_write *write;
 	struct store_reduce *reduce;

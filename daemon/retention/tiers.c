@@ -28,8 +28,6 @@ enum {
 	HORIZON,
 	UPDATE_WINDOW,
 	NEWEST_OF,
-	FIND_NEWEST,
-	SET_NEWEST,
 	N_STATEMENTS,
 };
 
@@ -46,10 +44,6 @@ static const char *const sql[N_STATEMENTS] = {
 	[UPDATE_WINDOW] = "UPDATE window SET start_us = ?, length_us = ?, samples = ?, lost = ?, "
 			  "first_ns = ?, last_ns = ? WHERE id = ?",
 	[NEWEST_OF] = "SELECT max(max(id, newest)) FROM window WHERE id BETWEEN ? AND ?",
-	/* the window with which the last row came that the sum refers to, if it is there */
-	[FIND_NEWEST] = "SELECT ifnull(max(window), 0) FROM window_first WHERE object < ? OR "
-			"function < ? OR place < ? OR stack < ? OR stream < ?",
-	[SET_NEWEST] = "UPDATE window SET newest = ? WHERE id = ?",
 };
 
 _Static_assert(N_STATEMENTS == N_STORE_TIERING, "tiers.h has another number");
@@ -200,23 +194,6 @@ static int find_newest_of(struct store_tiering *tiering, const struct store_merg
 	return ask(tiering, NEWEST_OF, ret, 1);
 }
 
-/* Notes up to which window the rows came that the sum refers to; @of_parts is that of its parts. */
-static int note_newest(struct store_tiering *tiering, int64_t id, int64_t of_parts)
-{
-	const int64_t *largest = tiering->modules.intern->largest;
-	int64_t newest = 0;
-	int r;
-
-	STATEMENT_BIND(tiering->statements[FIND_NEWEST], largest[INTERNED_OBJECT],
-		       largest[INTERNED_FUNCTION], largest[INTERNED_PLACE], largest[INTERNED_STACK],
-		       largest[INTERNED_STREAM]);
-	r = ask(tiering, FIND_NEWEST, &newest, 1);
-	if (r < 0)
-		return r;
-	STATEMENT_BIND(tiering->statements[SET_NEWEST], MAX(newest, of_parts), id);
-	return statement_run(tiering->statements[SET_NEWEST]);
-}
-
 /* The span and the counts of the sum of @merge, which has the id of the first. */
 static struct window add_up(const struct store_merge *merge)
 {
@@ -250,6 +227,8 @@ int store_tiering_look_up(struct store_tiering *tiering, const struct store_merg
 	int64_t horizon = 0, newest = 0;
 	int r = ask_times(tiering, merge->windows[0].id, &horizon, &newest);
 
+	if (r >= 0)
+		r = store_first_ids_begin_sum(tiering->modules.first_ids);
 	return r < 0 ? r :
 		       store_write_look_up_sum(tiering->modules.write, newest, horizon, merge->sum);
 }
@@ -268,9 +247,12 @@ static int write_sum(struct store_tiering *tiering, const struct window *window,
 	if (r >= 0)
 		r = statement_run(update);
 	if (r >= 0)
+		r = store_first_ids_begin_sum(modules->first_ids);
+	if (r >= 0)
 		r = store_write_sum(modules->write, window->id, newest, horizon, sum);
 	if (r >= 0)
-		r = note_newest(tiering, window->id, newest_of_parts);
+		r = store_first_ids_note_newest(modules->first_ids, modules->intern, window->id,
+						newest_of_parts);
 	if (r >= 0)
 		r = store_share_add(modules->share, window->id, sum);
 	store_share_return(modules->share, window->id);

@@ -28,12 +28,13 @@
 #include "daemon/rows/read.h"
 #include "daemon/rows/write.h"
 
-#define N_STORE_TIERING 9
+#define N_STORE_TIERING 7
 
 /* Borrowed. */
 struct store_tiering_modules {
 	const struct store_marks *marks;
 	struct store_intern *intern;
+	struct store_first_ids *first_ids;
 	struct store_reclaim *reclaim;
 	struct store_gone *gone;
 	struct store_share *share;

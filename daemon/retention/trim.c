@@ -38,8 +38,6 @@ enum {
 	OLDEST_UNMARKED,
 	VACUUM,
 	SWEEP_CODE,
-	FOLD_FIRST,
-	REMOVE_FIRST,
 	REMOVE_WINDOW,
 	N_STATEMENTS,
 };
@@ -54,17 +52,6 @@ static const char *const sql[N_STATEMENTS] = {
 	[VACUUM] = "PRAGMA incremental_vacuum(" VACUUM_PAGES ")",
 	[SWEEP_CODE] = "DELETE FROM code WHERE function >= ? AND function < ? AND "
 		       "(SELECT seen FROM function f WHERE f.id = code.function) < ?",
-	/* what was added with the window counts as added with the one before it */
-	[FOLD_FIRST] = "UPDATE window_first SET (place, stack, stream, process, string, object, "
-		       "function) = (SELECT min(window_first.place, w.place), "
-		       "min(window_first.stack, w.stack), min(window_first.stream, w.stream), "
-		       "min(window_first.process, w.process), min(window_first.string, w.string), "
-		       "min(window_first.object, w.object), "
-		       "min(window_first.function, w.function) "
-		       "FROM window_first w WHERE w.window = ?1) "
-		       "WHERE window = (SELECT max(window) FROM window_first WHERE window < ?1) "
-		       "AND EXISTS (SELECT 1 FROM window_first WHERE window = ?1)",
-	[REMOVE_FIRST] = "DELETE FROM window_first WHERE window = ?",
 	[REMOVE_WINDOW] = "DELETE FROM window WHERE id = ?",
 };
 
@@ -215,11 +202,12 @@ int store_trim_remove(struct store_trim *trim, int64_t id)
 	r = store_reduce_clear(trim->modules.reduce, id);
 	if (r >= 0)
 		r = store_share_remove(trim->modules.share, id);
-	for (int i = FOLD_FIRST; r >= 0 && i <= REMOVE_WINDOW; i++) {
-		statement_bind_int(trim->statements[i], 1, id);
-		r = statement_run(trim->statements[i]);
-	}
-	return r;
+	if (r >= 0)
+		r = store_first_ids_remove(trim->modules.first_ids, id);
+	if (r < 0)
+		return r;
+	STATEMENT_BIND(trim->statements[REMOVE_WINDOW], id);
+	return statement_run(trim->statements[REMOVE_WINDOW]);
 }
 
 static int reclaim(struct store_trim *trim, int64_t newest, bool all, struct store_trim_size *size)

@@ -11,17 +11,19 @@
 
 #include "daemon/database/database.h"
 #include "daemon/database/intern.h"
+#include "daemon/retention/first-ids.h"
 #include "daemon/retention/reclaim.h"
 #include "daemon/retention/reduce.h"
 #include "daemon/retention/renew.h"
 #include "daemon/retention/share.h"
 
-#define N_STORE_TRIM 10
+#define N_STORE_TRIM 8
 
 /* Borrowed. */
 struct store_trim_modules {
 	struct store_intern *intern;
 	struct store_share *share;
+	struct store_first_ids *first_ids;
 	struct store_reclaim *reclaim;
 	struct store_reduce *reduce;
 	struct store_renew *renew;

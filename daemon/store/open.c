@@ -77,11 +77,13 @@ static int prepare(struct store *store)
 		.code = &store->code,
 	};
 	const struct store_reduce_modules reduce = {
+		.first_ids = &store->first_ids,
 		.share = &store->share,
 		.read = &store->read,
 		.write = &store->write,
 	};
 	const struct store_trim_modules trim = {
+		.first_ids = &store->first_ids,
 		.intern = &store->intern,
 		.share = &store->share,
 		.reclaim = &store->reclaim,
@@ -89,11 +91,13 @@ static int prepare(struct store *store)
 		.renew = &store->renew,
 	};
 	const struct store_renew_modules renew = {
+		.first_ids = &store->first_ids,
 		.read = &store->read,
 		.write = &store->write,
 		.reduce = &store->reduce,
 	};
 	const struct store_tiering_modules tiering = {
+		.first_ids = &store->first_ids,
 		.marks = &store->marks,
 		.intern = &store->intern,
 		.reclaim = &store->reclaim,
@@ -123,7 +127,9 @@ static int prepare(struct store *store)
 	if (r >= 0)
 		r = store_share_init(&store->share, database);
 	if (r >= 0)
-		r = store_reclaim_init(&store->reclaim, database);
+		r = store_first_ids_init(&store->first_ids, database);
+	if (r >= 0)
+		r = store_reclaim_init(&store->reclaim, database, &store->first_ids);
 	if (r >= 0)
 		r = store_reduce_init(&store->reduce, database, &reduce);
 	if (r >= 0)

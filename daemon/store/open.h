@@ -60,6 +60,7 @@ struct store {
 	struct store_read read;
 	struct store_write write;
 	struct store_share share;
+	struct store_first_ids first_ids;
 	struct store_reclaim reclaim;
 	struct store_reduce reduce;
 	struct store_renew renew;

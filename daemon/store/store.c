@@ -203,7 +203,7 @@ static int write_window(struct store *store, int64_t id, int64_t horizon,
 	if (r < 0)
 		return r;
 	profile = limited ?: profile;
-	r = store_reclaim_begin_window(&store->reclaim, id);
+	r = store_first_ids_begin_window(&store->first_ids, id);
 	if (r >= 0)
 		r = store_write_window(&store->write, id, horizon, window, profile);
 	return r < 0 ? r : store_share_add(&store->share, id, profile);
