@@ -42,8 +42,9 @@ def check_instructions(terminal, paths, real):
     terminal.waits(lambda text: "[instructions]" in text and
                    found.extend(path for path in paths if "\nred\nin " + path in text) or found,
                    "no instructions of red() in one of", paths)
-    terminal.waits(lambda _: shown_line(terminal), "no instruction at the cursor")
-    address, name = shown_line(terminal) or (0, "")
+    shown = []  # as it was seen: the screen may be drawn anew a moment later
+    terminal.waits(lambda _: shown.extend(filter(None, [shown_line(terminal)])) or shown, "no instruction at the cursor")
+    address, name = shown[0] if shown else (0, "")
     check(real.get(address) == name, f"{address:x} is", real.get(address), "and shown as", name)
     terminal.press("Down")
     terminal.waits(lambda _: shown_line(terminal) != (address, name), "the cursor stays")
