@@ -8,6 +8,7 @@ rarely than the two others. It keeps all its samples, and its stacks their share
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -73,9 +74,12 @@ def check_ticks(socket, pid):
         status, out, _ = run("--socket", socket, "top", str(window["id"]), "--pid", str(pid), "--json")
         if status == 0:
             windows.append(json.loads(out)["totals"])
-    ticked, samples, lost = (sum(totals[name] for totals in windows[2:]) for name in ("samples_ticked", "samples", "lost"))
-    print(f"{ticked} of {samples} samples are ticks, {100 * expected:.1f} % were to be; {lost} were lost")
-    check(-OFF < ticked / samples - expected < OFF + lost / (samples + lost), ticked / samples, "is not", expected)
+    samples, lost = (sum(totals[name] for totals in windows) for name in ("samples", "lost"))
+    # on a busy machine a window is named late, and the next ones are ranked by the one before it
+    ticked = statistics.median(totals["samples_ticked"] / totals["samples"] for totals in windows[2:])
+    print(f"{100 * ticked:.1f} % of the samples of half of {len(windows) - 2} windows are ticks, {100 * expected:.1f} % were to be; "
+          f"{lost} of {samples} were lost")
+    check(-OFF < ticked - expected < OFF + lost / (samples + lost), ticked, "is not", expected)
 
 
 def check_status(socket):
