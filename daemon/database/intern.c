@@ -9,10 +9,9 @@
 
 #define MAX_ID (INT64_MAX / 2) /* no row has a larger one: they are counted up */
 
-#define MAX_REMEMBERED                                                                            \
-	65536u /* of each kind, in each of two generations; 6 to 12 MiB each, more after a larger \
-		  window */
-#define MAX_FUNCTIONS 16384u /* the same; 3 MiB */
+/* In each of two generations, of each kind: two thirds of 2^16 slots of a hash table, 3 MiB. */
+#define MAX_REMEMBERED 43690u
+#define MAX_FUNCTIONS  10922u /* the same, of 2^14; 0.8 MiB */
 
 /* The parameters of find and add are the same, in the same order; add has one more, "seen". */
 static const char *const find_sql[N_INTERNED_KINDS] = {
@@ -89,15 +88,17 @@ int store_intern_init(struct store_intern *intern, struct database *database)
 {
 	int r;
 
-	*intern = (struct store_intern){ .database = database };
+	*intern = (struct store_intern){ .database = database, .functions.max = MAX_FUNCTIONS };
 	r = database_prepare(database, find_sql, N_INTERNED_KINDS, intern->find);
 	if (r >= 0)
 		r = database_prepare(database, add_sql, INTERNED_PLACE, intern->add);
 	if (r >= 0)
 		r = database_prepare(database, renew_sql, N_INTERNED_KINDS, intern->renew);
-	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++)
+	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
+		intern->remembered[i].recent.max = MAX_REMEMBERED;
 		r = bulk_init(&intern->remembered[i].added, database, remembered_kinds[i].sql,
 			      (size_t)remembered_kinds[i].n_keys + 1);
+	}
 	return r;
 }
 
@@ -127,11 +128,10 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 	intern->horizon = horizon;
 	intern->adds_none = false;
 	memset(intern->largest, 0, sizeof(intern->largest));
-	recent_ids_age(&intern->functions, MAX_FUNCTIONS);
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
 		struct remembered *remembered = &intern->remembered[i];
 
-		recent_ids_age(&remembered->recent, MAX_REMEMBERED);
+		remembered->n_generations = 0;
 		r = database_ask(intern->database, remembered_kinds[i].last_id, &last_id);
 		if (r >= 0 && (last_id < 0 || last_id > MAX_ID))
 			r = database_damaged(intern->database, "an id is invalid");
@@ -348,6 +348,15 @@ static int remember(struct recent_ids *recent, struct id_key key, const struct i
 	return recent_ids_put(recent, key, (struct id_value){ row->id, row->seen });
 }
 
+/* What the next key would make forgotten must be found in the database from then on. */
+static int write_before_forgetting(struct remembered *remembered)
+{
+	if (!recent_ids_full(&remembered->recent))
+		return 0;
+	remembered->n_generations++;
+	return bulk_flush(&remembered->added);
+}
+
 /*
  * All of a function but its object and start is a hash. Who makes two names of one hash gets one
  * of them for the other, in a file of their own.
@@ -405,8 +414,8 @@ static int add_remembered(struct remembered *remembered, int n_keys, struct id_k
 
 /*
  * Of a row whose key is numbers: remembered, found or added. It is not sought in the database if
- * something that it refers to was added there just now, as @added says; and what was added itself
- * is remembered.
+ * something that it refers to was added in this window, as @added says: if it was added itself, it
+ * is remembered, unless two generations have begun since.
  */
 static int intern_remembered(struct store_intern *intern, enum interned_kind kind,
 			     struct id_key key, int64_t seen, bool added, struct interned *ret)
@@ -417,9 +426,12 @@ static int intern_remembered(struct store_intern *intern, enum interned_kind kin
 
 	if (r != 0)
 		return r;
+	r = write_before_forgetting(remembered);
+	if (r < 0)
+		return r;
 	ret->added = false;
 	ret->seen = MIN(seen, intern->window);
-	if (!added) {
+	if (!added || remembered->n_generations >= 2) {
 		statement_bind_ints(intern->find[kind], (const int64_t[]){ key.a, key.b, key.c },
 				    (size_t)n_keys);
 		r = find_row(intern, kind, ret->seen, ret);

@@ -44,6 +44,7 @@ struct remembered {
 	struct recent_ids recent;
 	struct bulk added;
 	int64_t next_id;
+	unsigned int n_generations; /* of @recent, begun in this window */
 };
 
 struct store_intern {

@@ -13,12 +13,15 @@ void recent_ids_clear(struct recent_ids *recent)
 	id_map_clear(&recent->older);
 }
 
-void recent_ids_age(struct recent_ids *recent, size_t max)
+bool recent_ids_full(const struct recent_ids *recent)
+{
+	return recent->ids.n >= recent->max;
+}
+
+static void begin_generation(struct recent_ids *recent)
 {
 	struct id_map ids = recent->ids;
 
-	if (ids.n <= max)
-		return;
 	id_map_clear(&recent->older);
 	recent->ids = (struct id_map){ .n_next = ids.n_slots };
 	recent->older = ids;
@@ -36,12 +39,14 @@ int recent_ids_find(struct recent_ids *recent, struct id_key key, int64_t horizo
 	if (!found || found->more < horizon)
 		return 0;
 	*ret = *found;
-	if (is_older)
+	if (is_older && !recent_ids_full(recent))
 		r = id_map_put(&recent->ids, key, *ret);
 	return r < 0 ? r : 1;
 }
 
 int recent_ids_put(struct recent_ids *recent, struct id_key key, struct id_value value)
 {
+	if (recent_ids_full(recent))
+		begin_generation(recent);
 	return id_map_put(&recent->ids, key, value);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which row has which key, of the keys that were asked for lately, in two generations: what is
- * asked for in the older one moves to the younger one, and in time the older one is dropped.
+ * Which row has which key, of the keys that were asked for lately, in two generations of a limited
+ * size: what is asked for in the older one moves to the younger one while there is room, and when
+ * that is full, the older one is dropped and the younger one takes its place.
  */
 #pragma once
 
@@ -13,13 +14,15 @@
 
 struct recent_ids {
 	struct id_map ids, older;
+	size_t max; /* keys of a generation */
 };
 
 void recent_ids_done(struct recent_ids *recent);
 /* Forgets all. */
 void recent_ids_clear(struct recent_ids *recent);
-/* Before a window: begins a generation if the last one has more than @max. */
-void recent_ids_age(struct recent_ids *recent, size_t max);
+
+/* Whether the next key begins a generation. */
+bool recent_ids_full(const struct recent_ids *recent);
 
 /*
  * The row of @key and, in its second number, when it was seen, unless that is before @horizon: 1
@@ -27,5 +30,5 @@ void recent_ids_age(struct recent_ids *recent, size_t max);
  */
 int recent_ids_find(struct recent_ids *recent, struct id_key key, int64_t horizon,
 		    struct id_value *ret);
-/* 0 or -ENOMEM. */
+/* Drops the older generation first, if the younger one is full. 0 or -ENOMEM. */
 int recent_ids_put(struct recent_ids *recent, struct id_key key, struct id_value value);

@@ -23,7 +23,7 @@ static int64_t find(struct recent_ids *recent, struct id_key key, int64_t horizo
 
 static void a_key_has_the_row_that_was_put_last(void **state)
 {
-	struct recent_ids recent = {};
+	struct recent_ids recent = { .max = 2 };
 
 	assert_int_equal(find(&recent, one, 0), 0);
 	assert_int_equal(recent_ids_put(&recent, one, (struct id_value){ 10, 5 }), 0);
@@ -37,23 +37,48 @@ static void a_key_has_the_row_that_was_put_last(void **state)
 	recent_ids_done(&recent);
 }
 
+static void put(struct recent_ids *recent, int64_t i)
+{
+	const struct id_key key = { i, 0, 0 };
+
+	assert_int_equal(recent_ids_put(recent, key, (struct id_value){ i, 0 }), 0);
+}
+
 /* A key that is asked for in each generation stays, one that is not goes with the second. */
 static void what_nobody_asks_for_is_forgotten(void **state)
 {
-	struct recent_ids recent = {};
+	struct recent_ids recent = { .max = 2 };
 
-	assert_int_equal(recent_ids_put(&recent, one, (struct id_value){ 10, 5 }), 0);
-	assert_int_equal(recent_ids_put(&recent, other, (struct id_value){ 11, 5 }), 0);
-	recent_ids_age(&recent, 2);
-	assert_int_equal(recent.older.n, 0);
-	recent_ids_age(&recent, 1);
-	assert_int_equal(recent.older.n, 2);
-	assert_int_equal(find(&recent, one, 0), 10);
-	recent_ids_age(&recent, 0);
-	assert_int_equal(find(&recent, one, 0), 10);
-	assert_int_equal(find(&recent, other, 0), 0);
+	put(&recent, 1);
+	put(&recent, 2);
+	assert_true(recent_ids_full(&recent));
+	put(&recent, 3);
+	assert_false(recent_ids_full(&recent));
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 1);
+	put(&recent, 4);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 1);
+	assert_int_equal(find(&recent, (struct id_key){ 2, 0, 0 }, 0), 0);
+	assert_int_equal(find(&recent, (struct id_key){ 3, 0, 0 }, 0), 3);
 	recent_ids_clear(&recent);
-	assert_int_equal(find(&recent, one, 0), 0);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 0);
+	recent_ids_done(&recent);
+}
+
+#define MANY 1000
+
+/* However many are put, and asked for after they went to the older generation. */
+static void no_generation_outgrows_its_limit(void **state)
+{
+	struct recent_ids recent = { .max = 100 };
+
+	for (int64_t i = 1; i <= MANY; i++) {
+		put(&recent, i);
+		assert_int_equal(find(&recent, (struct id_key){ i, 0, 0 }, 0), i);
+		find(&recent, (struct id_key){ i / 2 + 1, 0, 0 }, 0);
+		find(&recent, (struct id_key){ i - 100, 0, 0 }, 0);
+		assert_in_range(recent.ids.n, 1, 100);
+		assert_in_range(recent.older.n, 0, 100);
+	}
 	recent_ids_done(&recent);
 }
 
@@ -62,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_has_the_row_that_was_put_last),
 		cmocka_unit_test(what_nobody_asks_for_is_forgotten),
+		cmocka_unit_test(no_generation_outgrows_its_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
